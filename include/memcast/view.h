@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Views: every replica of a team, side by side, for reading and writing.
+ *
+ * A CPU address names one page, so a store through it cannot reach N replicas.
+ * A view gives a program all N addresses; multimem.h turns PTX's multimem
+ * operations into plain loads, stores and atomics on them. Source of these
+ * calls: ours (the hardware needs none).
+ */
+#ifndef MEMCAST_VIEW_H
+#define MEMCAST_VIEW_H
+
+#include <stddef.h>
+#include <cuda.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MEMCAST_VIEW_MAX	64
+
+/**
+ * struct memcast_view - the replicas of a team
+ * @replicas: how many, in the order their devices joined
+ * @bytes: size of each
+ * @replica: where they are mapped in this process; one that is not bound at
+ *	some offset answers an access there with SIGBUS
+ */
+struct memcast_view {
+	unsigned int replicas;
+	size_t bytes;
+	unsigned char *replica[MEMCAST_VIEW_MAX];
+};
+
+/**
+ * memcastViewCreate() - map all replicas of a team
+ * @view: output
+ * @team: handle of cuMulticastCreate(), imported ones too; may be released
+ *	afterwards. The call waits until all devices have joined.
+ * @offset: bytes into the team, a multiple of the granularity
+ * @bytes: a multiple of the granularity
+ *
+ * What is bound or unbound later shows at once.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (no team, range), CUDA_ERROR_OUT_OF_MEMORY
+ * (no room in the address space), CUDA_ERROR_NOT_INITIALIZED.
+ */
+CUresult memcastViewCreate(struct memcast_view *view,
+			   CUmemGenericAllocationHandle team,
+			   size_t offset, size_t bytes);
+
+/**
+ * memcastViewDestroy() - unmap a view
+ * @view: as memcastViewCreate() gave it
+ */
+CUresult memcastViewDestroy(struct memcast_view *view);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MEMCAST_VIEW_H */

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * memcast: the interface of /dev/memcast.
+ *
+ * An open file is a client: a table of handles. Objects are memories and teams;
+ * they live as long as a handle, a mapping or an exported fd shows them.
+ * A reservation is an mmap() of the file (MAP_SHARED, read and write, offset 0,
+ * the address a multiple of MEMCAST_GRANULARITY); mappings are put inside it.
+ *
+ * Every ioctl takes one struct that starts with struct memcast_header. Set
+ * header.size to sizeof(the struct): a larger struct is taken if the bytes the
+ * module does not know are zero (else E2BIG), a shorter one down to its first
+ * version. Fields named out_… are written by the module, on success only. All
+ * reserved fields and unknown flags must be zero.
+ *
+ * A call that fails changes nothing. Each errno has one meaning:
+ *
+ *   EINVAL           an argument is wrong; also an overlap or a range that does
+ *                    not consist of whole mappings or bindings
+ *   EFAULT           a pointer into the caller's memory cannot be used
+ *   ENOENT           no such handle, or it is of the other type
+ *   EBADF            not an fd, or not one that memcast exported
+ *   ENODEV           no such device, or it is not a member of the team
+ *   EALREADY         the device is in the team already
+ *   ENOMEM           the pool (or the machine) has not enough memory
+ *   EPERM            not permitted (IMEX channels)
+ *   ENETDOWN         the fabric is not ready
+ *   ENOTRECOVERABLE  the fabric is in an illegal state
+ *   EOPNOTSUPP       not supported
+ *   ENOTTY, E2BIG    this module is older than its caller
+ *   ESRCH            the client belongs to another process (fork)
+ */
+#ifndef _UAPI_MEMCAST_H
+#define _UAPI_MEMCAST_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define MEMCAST_ABI_VERSION	1
+#define MEMCAST_MAX_DEVICES	64
+#define MEMCAST_GRANULARITY	(2ULL << 20)
+
+#define MEMCAST_IOC_MAGIC	0xED
+
+/**
+ * struct memcast_header - start of every argument
+ * @size: sizeof() of the whole argument
+ * @reason_size: bytes at @reason
+ * @reason: 0, or a buffer for a sentence that says why a call failed; it is
+ *	cut to @reason_size and ends in a NUL. Written on failure only.
+ */
+struct memcast_header {
+	__u32 size;
+	__u32 reason_size;
+	__aligned_u64 reason;
+};
+
+/* Where memory is, and who accesses it. */
+enum memcast_location {
+	MEMCAST_LOCATION_DEVICE		= 1,
+	MEMCAST_LOCATION_HOST		= 2,
+	MEMCAST_LOCATION_HOST_NUMA	= 3,
+};
+
+/* What an object can be exported as: a mask. */
+#define MEMCAST_HANDLE_FD		(1U << 0)
+#define MEMCAST_HANDLE_FABRIC		(1U << 1)
+
+enum memcast_type {
+	MEMCAST_TYPE_MEMORY	= 1,
+	MEMCAST_TYPE_TEAM	= 2,
+};
+
+enum memcast_access {
+	MEMCAST_ACCESS_NONE		= 0,
+	MEMCAST_ACCESS_READ		= 1,
+	MEMCAST_ACCESS_READWRITE	= 3,
+};
+
+/**
+ * struct memcast_system_info - ioctl(MEMCAST_SYSTEM_INFO)
+ * @out_abi: MEMCAST_ABI_VERSION of the module
+ * @out_devices: number of devices
+ * @out_granularity: bytes; sizes and offsets are multiples of it
+ * @out_recommended: bytes; what teams are best rounded up to
+ */
+struct memcast_system_info {
+	struct memcast_header header;
+	__u32 out_abi;
+	__u32 out_devices;
+	__aligned_u64 out_granularity;
+	__aligned_u64 out_recommended;
+};
+
+#define MEMCAST_DEVICE_MULTICAST	(1U << 0)
+#define MEMCAST_DEVICE_FABRIC		(1U << 1)
+
+/**
+ * struct memcast_device_info - ioctl(MEMCAST_DEVICE_INFO)
+ * @device: ordinal of the device
+ * @out_node: NUMA node of its pool, -1 if the machine has no NUMA nodes
+ * @out_pool_bytes: size of its pool
+ * @out_free_bytes: what of it is free now
+ * @out_uuid: its UUID, in the order it is printed
+ * @out_flags: MEMCAST_DEVICE_…: what it can do
+ */
+struct memcast_device_info {
+	struct memcast_header header;
+	__u32 device;
+	__s32 out_node;
+	__aligned_u64 out_pool_bytes;
+	__aligned_u64 out_free_bytes;
+	__u8 out_uuid[16];
+	__u32 out_flags;
+	__u32 reserved;
+};
+
+/* The memory's owner asked for RDMA capability; kept and reported. */
+#define MEMCAST_MEMORY_RDMA	(1U << 0)
+
+/**
+ * struct memcast_memory_create - ioctl(MEMCAST_MEMORY_CREATE)
+ * @location: enum memcast_location
+ * @location_id: device ordinal or node
+ * @bytes: size, a multiple of the granularity
+ * @handle_types: mask of MEMCAST_HANDLE_…
+ * @flags: mask of MEMCAST_MEMORY_…
+ * @out_handle: the new handle; the memory reads as zero
+ */
+struct memcast_memory_create {
+	struct memcast_header header;
+	__u32 location;
+	__u32 location_id;
+	__aligned_u64 bytes;
+	__u32 handle_types;
+	__u32 flags;
+	__u32 out_handle;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_team_create - ioctl(MEMCAST_TEAM_CREATE)
+ * @bytes: size, a multiple of the granularity
+ * @devices: how many devices will join, 2 to all
+ * @handle_types: mask of MEMCAST_HANDLE_…
+ * @flags: 0
+ * @out_handle: the new handle
+ */
+struct memcast_team_create {
+	struct memcast_header header;
+	__aligned_u64 bytes;
+	__u32 devices;
+	__u32 handle_types;
+	__u32 flags;
+	__u32 out_handle;
+};
+
+/**
+ * struct memcast_handle_release - ioctl(MEMCAST_HANDLE_RELEASE)
+ * @handle: gives one reference back; the last ends the handle
+ */
+struct memcast_handle_release {
+	struct memcast_header header;
+	__u32 handle;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_handle_info - ioctl(MEMCAST_HANDLE_INFO)
+ * @handle: a memory or a team
+ * @out_type: enum memcast_type
+ * @out_bytes: size
+ * @out_handle_types: as created
+ * @out_flags: as created
+ * @out_location: a memory's, as created
+ * @out_location_id: a memory's, as created
+ * @out_devices: a team's: how many devices it is for
+ * @out_joined: a team's: how many have joined
+ * @out_member: a team's: the ordinals of those, in the order they joined
+ */
+struct memcast_handle_info {
+	struct memcast_header header;
+	__u32 handle;
+	__u32 out_type;
+	__aligned_u64 out_bytes;
+	__u32 out_handle_types;
+	__u32 out_flags;
+	__u32 out_location;
+	__u32 out_location_id;
+	__u32 out_devices;
+	__u32 out_joined;
+	__u8 out_member[MEMCAST_MAX_DEVICES];
+};
+
+/**
+ * struct memcast_export - ioctl(MEMCAST_EXPORT)
+ * @handle: a memory or a team
+ * @handle_type: MEMCAST_HANDLE_FD; must be among those it was created with
+ * @flags: 0
+ * @out_fd: a new dma-buf, close-on-exec
+ */
+struct memcast_export {
+	struct memcast_header header;
+	__u32 handle;
+	__u32 handle_type;
+	__u32 flags;
+	__s32 out_fd;
+};
+
+/**
+ * struct memcast_import - ioctl(MEMCAST_IMPORT)
+ * @handle_type: MEMCAST_HANDLE_FD
+ * @fd: a dma-buf that MEMCAST_EXPORT gave, here or in another process
+ * @flags: 0
+ * @out_handle: a new handle for its object
+ */
+struct memcast_import {
+	struct memcast_header header;
+	__u32 handle_type;
+	__s32 fd;
+	__u32 flags;
+	__u32 out_handle;
+};
+
+/**
+ * struct memcast_team_add - ioctl(MEMCAST_TEAM_ADD)
+ * @team: handle
+ * @device: ordinal; joins for good. The last one completes the team.
+ */
+struct memcast_team_add {
+	struct memcast_header header;
+	__u32 team;
+	__u32 device;
+};
+
+/* bind for the device that the memory is on */
+#define MEMCAST_DEVICE_OF_MEMORY	(~0U)
+
+/**
+ * struct memcast_bind_memory - ioctl(MEMCAST_BIND_MEMORY)
+ * @team: handle; the call waits until it is complete
+ * @device: ordinal, or MEMCAST_DEVICE_OF_MEMORY
+ * @memory: handle
+ * @flags: 0
+ * @team_offset: bytes; where in the team
+ * @memory_offset: bytes; what of the memory
+ * @bytes: how much; all three are multiples of the granularity
+ */
+struct memcast_bind_memory {
+	struct memcast_header header;
+	__u32 team;
+	__u32 device;
+	__u32 memory;
+	__u32 flags;
+	__aligned_u64 team_offset;
+	__aligned_u64 memory_offset;
+	__aligned_u64 bytes;
+};
+
+/**
+ * struct memcast_bind_address - ioctl(MEMCAST_BIND_ADDRESS)
+ * @team: handle; the call waits until it is complete
+ * @device: ordinal, or MEMCAST_DEVICE_OF_MEMORY
+ * @team_offset: bytes; where in the team
+ * @address: the memory mapped here, over adjacent mappings too
+ * @bytes: how much
+ * @flags: 0
+ */
+struct memcast_bind_address {
+	struct memcast_header header;
+	__u32 team;
+	__u32 device;
+	__aligned_u64 team_offset;
+	__aligned_u64 address;
+	__aligned_u64 bytes;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_unbind - ioctl(MEMCAST_UNBIND)
+ * @team: handle
+ * @device: ordinal of a member
+ * @team_offset: bytes
+ * @bytes: with @team_offset, one or several whole adjacent bindings
+ */
+struct memcast_unbind {
+	struct memcast_header header;
+	__u32 team;
+	__u32 device;
+	__aligned_u64 team_offset;
+	__aligned_u64 bytes;
+};
+
+/**
+ * struct memcast_reservation_free - ioctl(MEMCAST_RESERVATION_FREE)
+ * @address: start of a reservation
+ * @bytes: its size, as given to mmap()
+ *
+ * As munmap(), but only if nothing is mapped in it.
+ */
+struct memcast_reservation_free {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 bytes;
+};
+
+/* Show one replica of a team, for reading and writing, instead of its window. */
+#define MEMCAST_MAP_REPLICA	(1U << 0)
+
+/**
+ * struct memcast_map - ioctl(MEMCAST_MAP)
+ * @handle: a memory or a team; the call waits until a team is complete
+ * @flags: mask of MEMCAST_MAP_…
+ * @address: inside one reservation, nothing mapped there yet
+ * @bytes: multiple of the granularity
+ * @offset: bytes into the object
+ * @member: with MEMCAST_MAP_REPLICA: whose, counted in the order of joining
+ * @reserved: 0
+ *
+ * Nobody has access before MEMCAST_SET_ACCESS.
+ */
+struct memcast_map {
+	struct memcast_header header;
+	__u32 handle;
+	__u32 flags;
+	__aligned_u64 address;
+	__aligned_u64 bytes;
+	__aligned_u64 offset;
+	__u32 member;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_unmap - ioctl(MEMCAST_UNMAP)
+ * @address: bytes
+ * @bytes: with @address, one or several whole adjacent mappings
+ */
+struct memcast_unmap {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 bytes;
+};
+
+/**
+ * struct memcast_access_entry - one entry of MEMCAST_SET_ACCESS
+ * @location: enum memcast_location
+ * @location_id: device ordinal or node
+ * @access: enum memcast_access
+ * @reserved: 0
+ */
+struct memcast_access_entry {
+	__u32 location;
+	__u32 location_id;
+	__u32 access;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_set_access - ioctl(MEMCAST_SET_ACCESS)
+ * @address: bytes
+ * @bytes: with @address, one or several whole adjacent mappings
+ * @entries: array of struct memcast_access_entry
+ * @count: its length, 1 to 2 * MEMCAST_MAX_DEVICES
+ * @reserved: 0
+ *
+ * All entries are set, or none. The CPU may do what any device may.
+ */
+struct memcast_set_access {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 bytes;
+	__aligned_u64 entries;
+	__u32 count;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_get_access - ioctl(MEMCAST_GET_ACCESS)
+ * @address: anywhere inside a mapping
+ * @location: enum memcast_location
+ * @location_id: device ordinal or node
+ * @out_access: enum memcast_access
+ * @reserved: 0
+ */
+struct memcast_get_access {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__u32 location;
+	__u32 location_id;
+	__u32 out_access;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_handle_retain - ioctl(MEMCAST_HANDLE_RETAIN)
+ * @address: anywhere inside a mapping
+ * @out_handle: a handle of what is mapped there, with one more reference
+ * @reserved: 0
+ */
+struct memcast_handle_retain {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__u32 out_handle;
+	__u32 reserved;
+};
+
+#define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* to must be mapped */
+#define MEMCAST_COPY_FROM_DEVICE	(1U << 1)	/* from must be mapped */
+
+/**
+ * struct memcast_copy - ioctl(MEMCAST_COPY)
+ * @to: address, mapped or any other of the caller's
+ * @from: address, mapped or any other of the caller's
+ * @bytes: how much; any number
+ * @device: ordinal; must have access to what is mapped
+ * @flags: mask of MEMCAST_COPY_…
+ *
+ * A window is read from its first bound member; written, it reaches every
+ * replica. Both ranges are checked as a whole before anything is written.
+ */
+struct memcast_copy {
+	struct memcast_header header;
+	__aligned_u64 to;
+	__aligned_u64 from;
+	__aligned_u64 bytes;
+	__u32 device;
+	__u32 flags;
+};
+
+/**
+ * struct memcast_fill - ioctl(MEMCAST_FILL)
+ * @to: mapped address, a multiple of @width
+ * @count: elements
+ * @width: bytes of an element: 1, 2 or 4
+ * @value: the element, zero above @width
+ * @device: ordinal; must have access to what is mapped
+ * @flags: 0
+ */
+struct memcast_fill {
+	struct memcast_header header;
+	__aligned_u64 to;
+	__aligned_u64 count;
+	__u32 width;
+	__u32 value;
+	__u32 device;
+	__u32 flags;
+};
+
+enum memcast_ioctl_nr {
+	MEMCAST_NR_BASE = 0x80,
+	MEMCAST_NR_SYSTEM_INFO = MEMCAST_NR_BASE,
+	MEMCAST_NR_DEVICE_INFO,
+	MEMCAST_NR_HANDLE_INFO,
+	MEMCAST_NR_HANDLE_RELEASE,
+	MEMCAST_NR_HANDLE_RETAIN,
+	MEMCAST_NR_EXPORT,
+	MEMCAST_NR_IMPORT,
+	MEMCAST_NR_MEMORY_CREATE,
+	MEMCAST_NR_TEAM_CREATE,
+	MEMCAST_NR_TEAM_ADD,
+	MEMCAST_NR_BIND_MEMORY,
+	MEMCAST_NR_BIND_ADDRESS,
+	MEMCAST_NR_UNBIND,
+	MEMCAST_NR_RESERVATION_FREE,
+	MEMCAST_NR_MAP,
+	MEMCAST_NR_UNMAP,
+	MEMCAST_NR_SET_ACCESS,
+	MEMCAST_NR_GET_ACCESS,
+	MEMCAST_NR_COPY,
+	MEMCAST_NR_FILL,
+};
+
+/* _IO(): a struct that grows keeps its number. */
+#define MEMCAST_IOCTL(verb)	_IO(MEMCAST_IOC_MAGIC, MEMCAST_NR_##verb)
+
+#define MEMCAST_SYSTEM_INFO		MEMCAST_IOCTL(SYSTEM_INFO)
+#define MEMCAST_DEVICE_INFO		MEMCAST_IOCTL(DEVICE_INFO)
+#define MEMCAST_HANDLE_INFO		MEMCAST_IOCTL(HANDLE_INFO)
+#define MEMCAST_HANDLE_RELEASE		MEMCAST_IOCTL(HANDLE_RELEASE)
+#define MEMCAST_HANDLE_RETAIN		MEMCAST_IOCTL(HANDLE_RETAIN)
+#define MEMCAST_EXPORT			MEMCAST_IOCTL(EXPORT)
+#define MEMCAST_IMPORT			MEMCAST_IOCTL(IMPORT)
+#define MEMCAST_MEMORY_CREATE		MEMCAST_IOCTL(MEMORY_CREATE)
+#define MEMCAST_TEAM_CREATE		MEMCAST_IOCTL(TEAM_CREATE)
+#define MEMCAST_TEAM_ADD		MEMCAST_IOCTL(TEAM_ADD)
+#define MEMCAST_BIND_MEMORY		MEMCAST_IOCTL(BIND_MEMORY)
+#define MEMCAST_BIND_ADDRESS		MEMCAST_IOCTL(BIND_ADDRESS)
+#define MEMCAST_UNBIND			MEMCAST_IOCTL(UNBIND)
+#define MEMCAST_RESERVATION_FREE	MEMCAST_IOCTL(RESERVATION_FREE)
+#define MEMCAST_MAP			MEMCAST_IOCTL(MAP)
+#define MEMCAST_UNMAP			MEMCAST_IOCTL(UNMAP)
+#define MEMCAST_SET_ACCESS		MEMCAST_IOCTL(SET_ACCESS)
+#define MEMCAST_GET_ACCESS		MEMCAST_IOCTL(GET_ACCESS)
+#define MEMCAST_COPY			MEMCAST_IOCTL(COPY)
+#define MEMCAST_FILL			MEMCAST_IOCTL(FILL)
+
+#endif /* _UAPI_MEMCAST_H */
