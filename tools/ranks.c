@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ranks.h"
+
+/* Which rank this process is; -1 outside of ranks_run(). */
+static int own_index = -1;
+
+void rank_die(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	if (own_index >= 0)
+		fprintf(stderr, "rank %d: ", own_index);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static void link_send(int fd, const void *data, size_t bytes, int passed)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { .header = {
+		.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	} };
+	struct iovec part = { .iov_base = (void *)data, .iov_len = bytes };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (passed >= 0) {
+		memcpy(CMSG_DATA(&control.header), &passed, sizeof(int));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.space);
+	}
+	if (sendmsg(fd, &message, MSG_NOSIGNAL) != (ssize_t)bytes)
+		rank_die("sending to another rank: %s", strerror(errno));
+}
+
+/* Returns the fd that came along, or -1. */
+static int link_receive(int fd, void *data, size_t bytes)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = { .iov_base = data, .iov_len = bytes };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control.space),
+	};
+	ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *header;
+	int passed = -1;
+
+	if (got < 0)
+		rank_die("receiving from another rank: %s", strerror(errno));
+	if (got != (ssize_t)bytes)
+		rank_die("another rank has gone");
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(&passed, CMSG_DATA(header), sizeof(int));
+	return passed;
+}
+
+int rank_share_fd(struct rank *rank, int fd)
+{
+	char byte = 0;
+	unsigned int i;
+
+	if (rank->index) {
+		fd = link_receive(rank->link[0], &byte, sizeof(byte));
+		if (fd < 0)
+			rank_die("rank 0 sent no fd");
+		return fd;
+	}
+	for (i = 1; i < rank->count; i++)
+		link_send(rank->link[i], &byte, sizeof(byte), fd);
+	return fd;
+}
+
+void rank_gather(struct rank *rank, const void *mine, size_t bytes, void *all)
+{
+	char byte = 0;
+	unsigned int i;
+
+	if (rank->index) {
+		link_send(rank->link[0], mine, bytes, -1);
+		link_receive(rank->link[0], &byte, sizeof(byte));
+		return;
+	}
+	memcpy(all, mine, bytes);
+	for (i = 1; i < rank->count; i++)
+		link_receive(rank->link[i], (char *)all + i * bytes, bytes);
+	for (i = 1; i < rank->count; i++)
+		link_send(rank->link[i], &byte, sizeof(byte), -1);
+}
+
+/* The child keeps its own ends only, so that a dead rank reads as end of file. */
+static int rank_main(unsigned int index, unsigned int count, int (*link)[2],
+		     int (*body)(struct rank *rank, void *arg), void *arg,
+		     pid_t parent)
+{
+	struct rank rank = { .index = index, .count = count };
+	unsigned int i;
+
+	own_index = index;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		rank_die("the parent has gone");
+	for (i = 1; i < count; i++) {
+		if (index == 0)
+			rank.link[i] = link[i][0];
+		else
+			close(link[i][0]);
+		if (index == i)
+			rank.link[0] = link[i][1];
+		else
+			close(link[i][1]);
+	}
+	return body(&rank, arg);
+}
+
+static void report_end(unsigned int index, int status)
+{
+	fprintf(stderr, "%s: rank %u ", program_invocation_short_name, index);
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "was ended by signal %d (%s)", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	else
+		fprintf(stderr, "failed with exit status %d",
+			WEXITSTATUS(status));
+	fputs("; ending the others\n", stderr);
+}
+
+/* Waits for all; the first that fails takes the rest with it. */
+static int ranks_wait(pid_t *child, unsigned int count)
+{
+	unsigned int left = count, i, k;
+	int status, result = 0;
+
+	while (left) {
+		pid_t pid = wait(&status);
+
+		if (pid < 0) {
+			if (errno == EINTR)
+				continue;
+			rank_die("wait: %s", strerror(errno));
+		}
+		for (i = 0; i < count && child[i] != pid; i++)
+			;
+		if (i == count)
+			continue;
+		child[i] = 0;
+		left--;
+		if (!status || result)
+			continue;
+		result = 1;
+		report_end(i, status);
+		for (k = 0; k < count; k++)
+			if (child[k])
+				kill(child[k], SIGKILL);
+	}
+	return result;
+}
+
+int ranks_run(unsigned int count, int (*body)(struct rank *rank, void *arg),
+	      void *arg)
+{
+	int link[RANKS_MAX][2];
+	pid_t child[RANKS_MAX];
+	pid_t parent = getpid();
+	unsigned int i;
+
+	for (i = 1; i < count; i++)
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+			       link[i]))
+			rank_die("socketpair: %s", strerror(errno));
+	fflush(NULL);
+	for (i = 0; i < count; i++) {
+		child[i] = fork();
+		if (child[i] < 0)	/* those that run die with this process */
+			rank_die("fork: %s", strerror(errno));
+		if (!child[i])
+			exit(rank_main(i, count, link, body, arg, parent));
+	}
+	for (i = 1; i < count; i++) {
+		close(link[i][0]);
+		close(link[i][1]);
+	}
+	return ranks_wait(child, count);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <memcast/multimem.h>
+
+#include "team.h"
+
+/* The last page of the team: a barrier, and a word of each rank. */
+#define SYNC_BYTES	4096
+#define SYNC_WORDS	64	/* offset; the barrier has a cache line of its own */
+
+/* What a rank sums before it stores it: fits the second-level cache. */
+#define PIECE_BYTES	(64 << 10)
+
+static const char *advice(CUresult result)
+{
+	switch (result) {
+	case CUDA_ERROR_NO_DEVICE:
+		return "no /dev/memcast: insmod memcast.ko, or run this under tools/memcast-vm";
+	case CUDA_ERROR_OPERATING_SYSTEM:
+		return "/dev/memcast cannot be opened: ls -l /dev/memcast shows who may";
+	case CUDA_ERROR_OUT_OF_MEMORY:
+		return "a pool is full: take smaller sizes, or load memcast.ko with a larger pool_mib=";
+	case CUDA_ERROR_INVALID_DEVICE:
+		return "there are fewer devices: load memcast.ko with a larger devices=";
+	case CUDA_ERROR_SYSTEM_NOT_READY:
+		return "the fabric is not ready: see memcast.ko's parameter fabric_state";
+	default:
+		return "CUDA_LOG_FILE=stderr shows the reason";
+	}
+}
+
+void team_check(CUresult result, const char *call)
+{
+	const char *name = "unknown error";
+
+	if (result == CUDA_SUCCESS)
+		return;
+	cuGetErrorName(result, &name);
+	rank_die("%.*s: %s (%s)", (int)strcspn(call, "("), call, name,
+		 advice(result));
+}
+
+#define ELEMENT(T, type, nccl)						\
+static void st_##T(const struct memcast_view *view, size_t offset,	\
+		   const void *from, size_t count)			\
+{									\
+	multimem_st_##T##_n(view, offset, from, count);			\
+}									\
+									\
+static void ld_reduce_add_##T(const struct memcast_view *view,		\
+			      size_t offset, void *to, size_t count)	\
+{									\
+	multimem_ld_reduce_add_##T##_n(view, offset, to, count);	\
+}									\
+									\
+const struct element element_##T = {					\
+	#T, nccl, sizeof(type), st_##T, ld_reduce_add_##T,		\
+}
+
+ELEMENT(u32, uint32_t, "uint32");
+ELEMENT(u64, uint64_t, "uint64");
+ELEMENT(f32, float, "float");
+
+const struct element *element_find(const char *name)
+{
+	static const struct element *const known[] = {
+		&element_u32, &element_u64, &element_f32,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i]->name) ||
+		    !strcmp(name, known[i]->nccl_name))
+			return known[i];
+	return NULL;
+}
+
+static unsigned int count_devices(void)
+{
+	int answer[2], count, status;
+	pid_t child;
+
+	if (pipe(answer))
+		rank_die("pipe: %s", strerror(errno));
+	fflush(NULL);
+	child = fork();
+	if (child < 0)
+		rank_die("fork: %s", strerror(errno));
+	if (!child) {
+		CU(cuInit(0));
+		CU(cuDeviceGetCount(&count));
+		_exit(write(answer[1], &count, sizeof(count)) != sizeof(count));
+	}
+	close(answer[1]);
+	if (waitpid(child, &status, 0) != child)
+		rank_die("waitpid: %s", strerror(errno));
+	if (WIFSIGNALED(status))
+		rank_die("cuInit: ended by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	if (read(answer[0], &count, sizeof(count)) != sizeof(count))
+		exit(1);	/* the child has said why */
+	close(answer[0]);
+	return (unsigned int)count;
+}
+
+unsigned int team_ranks(unsigned int wanted)
+{
+	unsigned int devices = count_devices();
+
+	if (!wanted)
+		wanted = devices < RANKS_MAX ? devices : RANKS_MAX;
+	if (wanted < 2)
+		rank_die("a team needs 2 devices or more: load memcast.ko with a larger devices=");
+	if (wanted > RANKS_MAX)
+		rank_die("%u ranks: %d at most", wanted, RANKS_MAX);
+	if (wanted > devices)
+		rank_die("%u ranks: there are %u devices; load memcast.ko with a larger devices=",
+			 wanted, devices);
+	return wanted;
+}
+
+/* Rank 0 creates the team, the others import it. */
+static CUmemGenericAllocationHandle team_open(struct rank *rank, size_t bytes)
+{
+	CUmulticastObjectProp prop = {
+		.numDevices = rank->count,
+		.size = bytes,
+		.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+	};
+	CUmemGenericAllocationHandle team;
+	int fd = -1;
+
+	if (rank->index == 0) {
+		CU(cuMulticastCreate(&team, &prop));
+		CU(cuMemExportToShareableHandle(&fd, team,
+			CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+	}
+	fd = rank_share_fd(rank, fd);
+	if (rank->index)
+		CU(cuMemImportFromShareableHandle(&team, (void *)(uintptr_t)fd,
+			CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+	close(fd);
+	return team;
+}
+
+void team_join(struct team *team, struct rank *rank, size_t bytes)
+{
+	CUmulticastObjectProp team_prop = {
+		.numDevices = rank->count,
+		.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+	};
+	CUmemAllocationProp prop = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		.location = { .type = CU_MEM_LOCATION_TYPE_DEVICE,
+			      .id = (int)rank->index },
+	};
+	CUmemAccessDesc access = {
+		.location = prop.location,
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	};
+	CUmemGenericAllocationHandle handle, memory;
+	char ready = 0, all_ready[RANKS_MAX];
+	CUdevice device;
+	CUcontext context;
+	CUdeviceptr own;
+	size_t unit;
+
+	CU(cuInit(0));
+	CU(cuDeviceGet(&device, (int)rank->index));
+	CU(cuDevicePrimaryCtxRetain(&context, device));
+	CU(cuCtxSetCurrent(context));
+	CU(cuMulticastGetGranularity(&unit, &team_prop,
+				     CU_MULTICAST_GRANULARITY_MINIMUM));
+	bytes = (bytes + SYNC_BYTES + unit - 1) / unit * unit;
+
+	handle = team_open(rank, bytes);
+	CU(cuMulticastAddDevice(handle, device));
+	CU(cuMemCreate(&memory, bytes, &prop, 0));
+	CU(cuMulticastBindMem(handle, 0, memory, 0, bytes, 0));
+	CU(cuMemAddressReserve(&own, bytes, 0, 0, 0));
+	CU(cuMemMap(own, bytes, 0, memory, 0));
+	CU(cuMemSetAccess(own, bytes, &access, 1));
+	CU(memcastViewCreate(&team->view, handle, 0, bytes));
+	CU(cuMemRelease(memory));	/* the mapping keeps it */
+	CU(cuMemRelease(handle));	/* the view keeps it */
+
+	team->own = (unsigned char *)(uintptr_t)own;
+	team->sync = bytes - SYNC_BYTES;
+	team->target = 0;
+	team->index = rank->index;
+	team->count = rank->count;
+	/* A replica that is not bound yet would answer with SIGBUS. */
+	rank_gather(rank, &ready, sizeof(ready), all_ready);
+}
+
+/* There may be more ranks than cores: give way soon, sleep a little later. */
+static void relax(unsigned int round)
+{
+	const struct timespec moment = { .tv_nsec = 50000 };
+
+	if (round < 100)
+		__builtin_ia32_pause();
+	else if (round < 2000)
+		sched_yield();
+	else
+		nanosleep(&moment, NULL);
+}
+
+void team_barrier(struct team *team)
+{
+	const uint32_t *arrived = (const uint32_t *)(team->own + team->sync);
+	unsigned int round;
+
+	team->target += team->count;
+	multimem_red_release_add_u32(&team->view, team->sync, 1);
+	for (round = 0; (int32_t)(__atomic_load_n(arrived, __ATOMIC_ACQUIRE) -
+				  team->target) < 0; round++)
+		relax(round);
+}
+
+void team_exchange(struct team *team, uint64_t mine, uint64_t *all)
+{
+	size_t words = team->sync + SYNC_WORDS;
+
+	multimem_st_u64(&team->view, words + team->index * sizeof(mine), mine);
+	team_barrier(team);
+	memcpy(all, team->own + words, team->count * sizeof(mine));
+	team_barrier(team);	/* nobody overwrites what others still read */
+}
+
+/*
+ * Two shots: each rank sums its slice of all replicas and stores it to all of
+ * them. Slices are whole cache lines, and nobody else touches one meanwhile.
+ */
+void team_allreduce(struct team *team, const struct element *element,
+		    size_t count)
+{
+	unsigned char piece[PIECE_BYTES] __attribute__((aligned(64)));
+	size_t bytes = count * element->bytes;
+	size_t share = (bytes + team->count - 1) / team->count;
+	size_t slice = (share + 63) & ~(size_t)63;
+	size_t at = slice * team->index;
+	size_t end = at + slice < bytes ? at + slice : bytes;
+
+	team_barrier(team);
+	while (at < end) {
+		size_t part = end - at < sizeof(piece) ? end - at : sizeof(piece);
+
+		element->ld_reduce_add(&team->view, at, piece,
+				       part / element->bytes);
+		element->st(&team->view, at, piece, part / element->bytes);
+		at += part;
+	}
+	team_barrier(team);
+}
+
+void team_broadcast(struct team *team, const struct element *element,
+		    size_t count, unsigned int root, const void *from)
+{
+	team_barrier(team);
+	if (team->index == root)
+		element->st(&team->view, 0, from, count);
+	team_barrier(team);
+}
+
+void team_reduce(struct team *team, const struct element *element,
+		 size_t count, unsigned int root, void *to)
+{
+	team_barrier(team);
+	if (team->index == root)
+		element->ld_reduce_add(&team->view, 0, to, count);
+	team_barrier(team);
+}

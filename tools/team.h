@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A team over all ranks: rank i brings device i, memory on it bound at offset
+ * 0, a view of all replicas, and collectives that work in place.
+ */
+#ifndef MEMCAST_TOOLS_TEAM_H
+#define MEMCAST_TOOLS_TEAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cuda.h>
+#include <memcast/view.h>
+
+#include "ranks.h"
+
+/* Ends the process, saying what failed and what to do, unless it succeeds. */
+#define CU(call)	team_check(call, #call)
+void team_check(CUresult result, const char *call);
+
+struct team {
+	struct memcast_view view;
+	unsigned char *own;	/* this rank's memory, mapped for itself */
+	size_t sync;		/* where in the team the sync area starts */
+	uint32_t target;	/* what the barrier counts up to next */
+	unsigned int index;
+	unsigned int count;
+};
+
+/* An element type, and its operations on arrays in a view. */
+struct element {
+	const char *name;	/* ours, after PTX */
+	const char *nccl_name;	/* what nccl-tests prints */
+	size_t bytes;
+	void (*st)(const struct memcast_view *view, size_t offset,
+		   const void *from, size_t count);
+	void (*ld_reduce_add)(const struct memcast_view *view, size_t offset,
+			      void *to, size_t count);
+};
+
+extern const struct element element_u32, element_u64, element_f32;
+
+/* NULL if there is none of that name; either name will do. */
+const struct element *element_find(const char *name);
+
+/*
+ * How many ranks to run: as many as @wanted, 0 for one per device. Ends the
+ * process if there are too few devices. Asks in a child, so that fork stays
+ * possible.
+ */
+unsigned int team_ranks(unsigned int wanted);
+
+/* Joins, binds and maps at least @bytes; returns when all ranks have. */
+void team_join(struct team *team, struct rank *rank, size_t bytes);
+
+/* Nobody returns before all have come; what was written before is seen after. */
+void team_barrier(struct team *team);
+
+/* Gives every rank's @mine to all: all[i] is rank i's. */
+void team_exchange(struct team *team, uint64_t mine, uint64_t *all);
+
+/* The elements at offset 0 become their sum over all ranks, on all ranks. */
+void team_allreduce(struct team *team, const struct element *element,
+		    size_t count);
+
+/* @from of @root reaches offset 0 of all ranks. */
+void team_broadcast(struct team *team, const struct element *element,
+		    size_t count, unsigned int root, const void *from);
+
+/* @to of @root receives the sum over all ranks of the elements at offset 0. */
+void team_reduce(struct team *team, const struct element *element,
+		 size_t count, unsigned int root, void *to);
+
+#endif /* MEMCAST_TOOLS_TEAM_H */
