@@ -137,8 +137,11 @@ static int rank_main(unsigned int index, unsigned int count, int (*link)[2],
 	return body(&rank, arg);
 }
 
+/* Exit status 1 needs no words: the rank has said why. */
 static void report_end(unsigned int index, int status)
 {
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
+		return;
 	fprintf(stderr, "%s: rank %u ", program_invocation_short_name, index);
 	if (WIFSIGNALED(status))
 		fprintf(stderr, "was ended by signal %d (%s)", WTERMSIG(status),

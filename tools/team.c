@@ -172,6 +172,7 @@ void team_join(struct team *team, struct rank *rank, size_t bytes)
 	CUdevice device;
 	CUcontext context;
 	CUdeviceptr own;
+	unsigned int i;
 	size_t unit;
 
 	CU(cuInit(0));
@@ -183,7 +184,11 @@ void team_join(struct team *team, struct rank *rank, size_t bytes)
 	bytes = (bytes + SYNC_BYTES + unit - 1) / unit * unit;
 
 	handle = team_open(rank, bytes);
-	CU(cuMulticastAddDevice(handle, device));
+	for (i = 0; i < rank->count; i++) {
+		if (i == rank->index)
+			CU(cuMulticastAddDevice(handle, device));
+		rank_gather(rank, &ready, sizeof(ready), all_ready);
+	}
 	CU(cuMemCreate(&memory, bytes, &prop, 0));
 	CU(cuMulticastBindMem(handle, 0, memory, 0, bytes, 0));
 	CU(cuMemAddressReserve(&own, bytes, 0, 0, 0));

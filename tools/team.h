@@ -50,7 +50,10 @@ const struct element *element_find(const char *name);
  */
 unsigned int team_ranks(unsigned int wanted);
 
-/* Joins, binds and maps at least @bytes; returns when all ranks have. */
+/*
+ * Joins, binds and maps at least @bytes; returns when all ranks have. They join
+ * in order, so that replica i is rank i's and f32 sums repeat from run to run.
+ */
 void team_join(struct team *team, struct rank *rank, size_t bytes);
 
 /* Nobody returns before all have come; what was written before is seen after. */

@@ -111,7 +111,8 @@ MULTIMEM_ARRAY(multimem_st_##T, const type)
  * multimem.ld_reduce.relaxed: each replica is read once. Operations: add.
  * Integers wrap. PTX leaves the order of a floating-point reduction open; here
  * it is fixed, ((r0 + r1) + r2) + …, each step rounded to T (to nearest even),
- * so that equal data gives equal bits on every rank and in every run.
+ * so that every rank gets the same bits, and every run whose devices join in
+ * the same order.
  * multimem_ld_reduce_acquire_OP_T() is multimem.ld_reduce.acquire: each
  * replica is read with acquire.
  *
