@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Access: which devices may read and write a mapping, and so the CPU. */
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "private.h"
+
+#define MAX_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
+
+/* What the entries of a MEMCAST_SET_ACCESS come to: a bit per device. */
+struct grant {
+	u64 named, readable, writable;
+};
+
+static int check_entries(struct mc_call *call,
+			 const struct memcast_access_entry *entry, u32 count,
+			 struct grant *grant)
+{
+	for (; count--; entry++) {
+		u64 bit;
+
+		if (entry->reserved)
+			return mc_fail(call, -EINVAL, "reserved field is not zero");
+		if (entry->access != MEMCAST_ACCESS_NONE &&
+		    entry->access != MEMCAST_ACCESS_READ &&
+		    entry->access != MEMCAST_ACCESS_READWRITE)
+			return mc_fail(call, -EINVAL, "unknown access %u",
+				       entry->access);
+		if (entry->location == MEMCAST_LOCATION_HOST ||
+		    entry->location == MEMCAST_LOCATION_HOST_NUMA)
+			return mc_fail(call, -EINVAL,
+				       "the host cannot be given access to device memory");
+		if (entry->location != MEMCAST_LOCATION_DEVICE)
+			return mc_fail(call, -EINVAL, "unknown location type %u",
+				       entry->location);
+		if (IS_ERR(mc_find_device(call, entry->location_id)))
+			return -ENODEV;
+
+		bit = BIT_ULL(entry->location_id);
+		grant->named |= bit;
+		grant->readable &= ~bit;
+		grant->writable &= ~bit;
+		if (entry->access != MEMCAST_ACCESS_NONE)
+			grant->readable |= bit;
+		if (entry->access == MEMCAST_ACCESS_READWRITE)
+			grant->writable |= bit;
+	}
+	return 0;
+}
+
+/* A team's members, as bits; every device for a memory. */
+static u64 may_access(const struct mc_mapping *mapping)
+{
+	struct mc_team *team;
+	u64 members = 0;
+	u32 i;
+
+	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
+		return U64_MAX;
+	/* complete, or it would not be mapped: no lock */
+	team = mc_team(mapping->object);
+	for (i = 0; i < team->joined; i++)
+		members |= BIT_ULL(team->member[i].device->id);
+	return members;
+}
+
+static int set_access(struct mc_call *call, struct mc_reservation *reservation,
+		      unsigned long first, unsigned long last,
+		      const struct grant *grant)
+{
+	struct rb_root_cached *mappings = &reservation->mappings;
+	struct interval_tree_node *at;
+	bool zap = false;
+	int ret;
+
+	ret = mc_mappings_whole(call, reservation, first, last);
+	if (ret)
+		return ret;
+	for (at = interval_tree_iter_first(mappings, first, last); at;
+	     at = interval_tree_iter_next(at, first, last))
+		if (grant->named & ~may_access(container_of(at, struct mc_mapping, at)))
+			return mc_fail(call, -ENODEV,
+				       "a device is not a member of the team");
+
+	for (at = interval_tree_iter_first(mappings, first, last); at;
+	     at = interval_tree_iter_next(at, first, last)) {
+		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+		bool readable = mapping->readable;
+		bool writable = mapping->writable;
+
+		mapping->readable &= ~grant->named;
+		mapping->readable |= grant->readable;
+		mapping->writable &= ~grant->named;
+		mapping->writable |= grant->writable;
+		/* without access there is nothing in the page tables */
+		if (readable && (!mapping->readable ||
+				 writable != !!mapping->writable))
+			zap = true;
+	}
+	if (zap)
+		mc_reservation_zap(reservation, first, last);
+	return 0;
+}
+
+int mc_set_access(struct mc_call *call)
+{
+	struct memcast_set_access *set = call->arg;
+	struct memcast_access_entry *entries;
+	struct mc_reservation *reservation;
+	struct grant grant = {};
+	int ret;
+
+	if (set->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (!set->count || set->count > MAX_ENTRIES)
+		return mc_fail(call, -EINVAL, "%u access descriptors: 1 to %u are taken",
+			       set->count, MAX_ENTRIES);
+	entries = memdup_user(u64_to_user_ptr(set->entries),
+			      set->count * sizeof(*entries));
+	if (IS_ERR(entries))
+		return mc_fail(call, PTR_ERR(entries),
+			       "the access descriptors cannot be read");
+	ret = check_entries(call, entries, set->count, &grant);
+	kfree(entries);
+	if (ret)
+		return ret;
+
+	reservation = mc_reservation_around(call, set->address, set->bytes);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
+	down_write(&reservation->lock);
+	ret = set_access(call, reservation, set->address >> MC_CHUNK_SHIFT,
+			 (set->address + set->bytes - 1) >> MC_CHUNK_SHIFT,
+			 &grant);
+	up_write(&reservation->lock);
+	mc_reservation_put(reservation);
+	return ret;
+}
+
+int mc_get_access(struct mc_call *call)
+{
+	struct memcast_get_access *get = call->arg;
+	struct mc_reservation *reservation;
+	struct mc_mapping *mapping;
+
+	if (get->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (get->location != MEMCAST_LOCATION_DEVICE)
+		return mc_fail(call, -EINVAL, "location type %u has no access",
+			       get->location);
+	if (IS_ERR(mc_find_device(call, get->location_id)))
+		return -ENODEV;
+	reservation = mc_reservation_find(call->client, get->address);
+	if (!reservation)
+		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
+			       get->address);
+
+	down_read(&reservation->lock);
+	mapping = mc_mapping_find(reservation, get->address >> MC_CHUNK_SHIFT);
+	if (mapping)
+		get->out_access =
+			mapping->writable & BIT_ULL(get->location_id) ?
+				MEMCAST_ACCESS_READWRITE :
+			mapping->readable & BIT_ULL(get->location_id) ?
+				MEMCAST_ACCESS_READ : MEMCAST_ACCESS_NONE;
+	up_read(&reservation->lock);
+	mc_reservation_put(reservation);
+	if (!mapping)
+		return mc_fail(call, -EINVAL, "nothing is mapped at %#llx",
+			       get->address);
+	return mc_respond(call);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bindings: which chunks of which memory a team shows as a member's replica.
+ *
+ * A binding does not keep its memory alive: it goes with the memory's last user
+ * or with the team's, whichever is first. It holds both structs, so that each
+ * side can find it without the other's lock.
+ */
+#include <linux/slab.h>
+#include "private.h"
+
+struct mc_binding *mc_binding_find(struct mc_member *member,
+				   unsigned long index)
+{
+	struct interval_tree_node *node =
+		interval_tree_iter_first(&member->bindings, index, index);
+
+	return node ? container_of(node, struct mc_binding, at) : NULL;
+}
+
+struct mc_binding *mc_binding_create(struct mc_team *team,
+				     struct mc_memory *memory,
+					 unsigned long at, unsigned long from,
+					 unsigned long chunks)
+{
+	struct mc_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL);
+
+	if (!binding)
+		return NULL;
+	binding->at.start = at;
+	binding->at.last = at + chunks - 1;
+	binding->from = from;
+	binding->team = team;
+	kref_get(&team->object.kref);
+	binding->memory = memory;
+	kref_get(&memory->object.kref);
+	INIT_LIST_HEAD(&binding->of_memory);
+	atomic_long_inc(&mc_stats.bindings);
+	return binding;
+}
+
+void mc_bindings_free(struct list_head *list)
+{
+	struct mc_binding *binding, *next;
+
+	list_for_each_entry_safe(binding, next, list, list) {
+		mc_object_forget(&binding->team->object);
+		mc_object_forget(&binding->memory->object);
+		kfree(binding);
+		atomic_long_dec(&mc_stats.bindings);
+	}
+}
+
+/* Holds the team's write side: in its tree means on its memory's list. */
+static void binding_undo(struct mc_binding *binding, struct list_head *undone)
+{
+	struct mc_memory *memory = binding->memory;
+
+	spin_lock(&memory->lock);
+	list_del(&binding->of_memory);
+	spin_unlock(&memory->lock);
+	interval_tree_remove(&binding->at, &binding->member->bindings);
+	mc_team_zap(binding->team, binding->member, binding->at.start,
+		    binding->at.last);
+	list_add(&binding->list, undone);
+}
+
+/* Does a window show a later member here, whom this one comes before? */
+static bool member_is_shadowed(struct mc_team *team, struct mc_member *member,
+			       unsigned long first, unsigned long last)
+{
+	struct mc_member *later = member + 1;
+
+	for (; later < team->member + team->joined; later++)
+		if (interval_tree_iter_first(&later->bindings, first, last))
+			return true;
+	return false;
+}
+
+/* Put bindings in place, all for one member, all or none. */
+int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
+		       struct mc_device *device, struct list_head *list)
+{
+	struct mc_binding *binding, *first, *last;
+	struct mc_member *member;
+	int ret = 0;
+
+	first = list_first_entry(list, struct mc_binding, list);
+	last = list_last_entry(list, struct mc_binding, list);
+
+	down_write(&team->lock);
+	member = mc_team_member(team, device);
+	if (!member) {
+		ret = mc_fail(call, -ENODEV, "device %u is not a member of the team",
+			      device->id);
+		goto unlock;
+	}
+	if (interval_tree_iter_first(&member->bindings, first->at.start,
+				     last->at.last)) {
+		ret = mc_fail(call, -EINVAL,
+			      "the range overlaps a binding of device %u",
+			      device->id);
+		goto unlock;
+	}
+	list_for_each_entry(binding, list, list) {
+		binding->member = member;
+		interval_tree_insert(&binding->at, &member->bindings);
+		spin_lock(&binding->memory->lock);
+		list_add(&binding->of_memory, &binding->memory->bindings);
+		spin_unlock(&binding->memory->lock);
+	}
+	if (member_is_shadowed(team, member, first->at.start, last->at.last))
+		mc_team_zap(team, member, first->at.start, last->at.last);
+	INIT_LIST_HEAD(list);
+unlock:
+	up_write(&team->lock);
+	return ret;
+}
+
+/* Do whole bindings cover the range, without a hole? Holds the team's lock. */
+static bool bindings_cover(struct mc_member *member, unsigned long first,
+			   unsigned long last)
+{
+	struct interval_tree_node *node;
+	unsigned long next = first;
+
+	for (node = interval_tree_iter_first(&member->bindings, first, last); node;
+	     node = interval_tree_iter_next(node, first, last)) {
+		if (node->start != next)
+			return false;
+		next = node->last + 1;
+	}
+	return next == last + 1;
+}
+
+int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
+			   struct mc_device *device,
+			       unsigned long first, unsigned long last)
+{
+	struct mc_member *member;
+	LIST_HEAD(undone);
+	int ret = 0;
+
+	down_write(&team->lock);
+	member = mc_team_member(team, device);
+	if (!member) {
+		ret = mc_fail(call, -ENODEV, "device %u is not a member of the team",
+			      device->id);
+	} else if (!bindings_cover(member, first, last)) {
+		ret = mc_fail(call, -EINVAL,
+			      "the range does not consist of whole bindings of device %u",
+			      device->id);
+	} else {
+		for (; first <= last; first++) {
+			struct mc_binding *binding = mc_binding_find(member, first);
+
+			first = binding->at.last;
+			binding_undo(binding, &undone);
+		}
+	}
+	up_write(&team->lock);
+	mc_bindings_free(&undone);
+	return ret;
+}
+
+/* The team has ended. */
+void mc_bindings_undo_team(struct mc_team *team)
+{
+	struct mc_member *member;
+	LIST_HEAD(undone);
+
+	down_write(&team->lock);
+	for (member = team->member; member < team->member + team->joined; member++) {
+		struct rb_node *node;
+
+		while ((node = rb_first_cached(&member->bindings)))
+			binding_undo(rb_entry(node, struct mc_binding, at.rb),
+				     &undone);
+	}
+	up_write(&team->lock);
+	mc_bindings_free(&undone);
+}
+
+/* The team of a memory's first binding, its struct held; NULL if it has none. */
+static struct mc_team *memory_first_team(struct mc_memory *memory)
+{
+	struct mc_binding *binding;
+	struct mc_team *team = NULL;
+
+	spin_lock(&memory->lock);
+	binding = list_first_entry_or_null(&memory->bindings,
+					   struct mc_binding, of_memory);
+	if (binding) {
+		team = binding->team;
+		kref_get(&team->object.kref);
+	}
+	spin_unlock(&memory->lock);
+	return team;
+}
+
+/* The first binding if it is to this team, whose write side is held. */
+static struct mc_binding *memory_first_binding(struct mc_memory *memory,
+					       struct mc_team *team)
+{
+	struct mc_binding *binding;
+
+	spin_lock(&memory->lock);
+	binding = list_first_entry_or_null(&memory->bindings,
+					   struct mc_binding, of_memory);
+	if (binding && binding->team != team)
+		binding = NULL;
+	spin_unlock(&memory->lock);
+	return binding;
+}
+
+/*
+ * The memory has ended. Its lock comes after a team's, so look which team is
+ * next, take that one's lock, and look again.
+ */
+void mc_bindings_undo_memory(struct mc_memory *memory)
+{
+	struct mc_binding *binding;
+	struct mc_team *team;
+	LIST_HEAD(undone);
+
+	while ((team = memory_first_team(memory))) {
+		down_write(&team->lock);
+		while ((binding = memory_first_binding(memory, team)))
+			binding_undo(binding, &undone);
+		up_write(&team->lock);
+		mc_object_forget(&team->object);
+	}
+	mc_bindings_free(&undone);
+}

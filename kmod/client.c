@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Clients: one open of /dev/memcast, and its table of handles. */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "private.h"
+
+#define HANDLE_LIMIT	XA_LIMIT(1, INT_MAX)
+
+struct mc_client *mc_client_create(struct inode *inode)
+{
+	struct mc_client *client = kzalloc(sizeof(*client), GFP_KERNEL);
+
+	if (!client)
+		return NULL;
+	address_space_init_once(&client->mapping);
+	client->mapping.host = inode;
+	client->mapping.a_ops = &empty_aops;
+	client->mm = current->mm;
+	mmgrab(client->mm);
+	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1);
+	atomic_long_inc(&mc_stats.clients);
+	return client;
+}
+
+/* The file is gone, and with it every VMA: only handles are left. */
+void mc_client_destroy(struct mc_client *client)
+{
+	struct mc_handle *handle;
+	unsigned long id;
+
+	xa_for_each(&client->handles, id, handle) {
+		mc_object_put(handle->object);
+		kfree(handle);
+		cond_resched();
+	}
+	xa_destroy(&client->handles);
+	mmdrop(client->mm);
+	kfree(client);
+	atomic_long_dec(&mc_stats.clients);
+}
+
+/*
+ * First a place in the table, which nobody can find anything at; then, when
+ * nothing can fail any more, publish. Values come round late: a stale handle
+ * should be found out, not hit somebody else's object.
+ */
+struct mc_handle *mc_handle_reserve(struct mc_client *client)
+{
+	struct mc_handle *handle = kzalloc(sizeof(*handle), GFP_KERNEL);
+	int ret;
+
+	if (!handle)
+		return ERR_PTR(-ENOMEM);
+	ret = xa_alloc_cyclic(&client->handles, &handle->id, NULL, HANDLE_LIMIT,
+			      &client->next, GFP_KERNEL);
+	if (ret < 0) {
+		kfree(handle);
+		return ERR_PTR(-ENOMEM);
+	}
+	return handle;
+}
+
+/* Takes over the caller's user of @object. */
+void mc_handle_publish(struct mc_client *client, struct mc_handle *handle,
+		       struct mc_object *object)
+{
+	handle->object = object;
+	handle->refs = 1;
+	/* the place is reserved: this allocates nothing */
+	xa_store(&client->handles, handle->id, handle, GFP_KERNEL);
+}
+
+void mc_handle_cancel(struct mc_client *client, struct mc_handle *handle)
+{
+	xa_release(&client->handles, handle->id);
+	kfree(handle);
+}
+
+/* Return: the object, with a user for the caller, or NULL. */
+struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
+{
+	struct mc_object *object = NULL;
+	struct mc_handle *handle;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle)
+		object = mc_object_get(handle->object);
+	xa_unlock(&client->handles);
+	return object;
+}
+
+/* One more reference, if the handle still stands for this object. */
+bool mc_handle_retain(struct mc_client *client, u32 id,
+		      struct mc_object *object)
+{
+	struct mc_handle *handle;
+	bool same;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	same = handle && handle->object == object;
+	if (same)
+		handle->refs++;
+	xa_unlock(&client->handles);
+	return same;
+}
+
+int mc_handle_release(struct mc_client *client, u32 id)
+{
+	struct mc_handle *handle, *last = NULL;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle && !--handle->refs)
+		last = __xa_erase(&client->handles, id);
+	xa_unlock(&client->handles);
+
+	if (last) {
+		mc_object_put(last->object);
+		kfree(last);
+	}
+	return handle ? 0 : -ENOENT;
+}
+
+int mc_release(struct mc_call *call)
+{
+	struct memcast_handle_release *release = call->arg;
+
+	if (release->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (mc_handle_release(call->client, release->handle))
+		return mc_fail(call, -ENOENT, "no handle %u", release->handle);
+	return 0;
+}
+
+/* What is mapped at an address: its object, with a user; @handle may show it. */
+static struct mc_object *mapped_object(struct mc_reservation *reservation,
+				       u64 address, u32 *handle)
+{
+	struct mc_object *object = NULL;
+	struct mc_mapping *mapping;
+
+	down_read(&reservation->lock);
+	mapping = mc_mapping_find(reservation, address >> MC_CHUNK_SHIFT);
+	if (mapping) {
+		object = mc_object_get(mapping->object);
+		*handle = mapping->handle;
+	}
+	up_read(&reservation->lock);
+	return object;
+}
+
+/* The next mc_retain() there shall give the same handle again. */
+static void remember_handle(struct mc_reservation *reservation, u64 address,
+			    struct mc_object *object, u32 handle)
+{
+	struct mc_mapping *mapping;
+
+	down_write(&reservation->lock);
+	mapping = mc_mapping_find(reservation, address >> MC_CHUNK_SHIFT);
+	if (mapping && mapping->object == object)
+		mapping->handle = handle;
+	up_write(&reservation->lock);
+}
+
+static int retain_anew(struct mc_call *call, struct mc_reservation *reservation,
+		       struct mc_object *object)
+{
+	struct memcast_handle_retain *retain = call->arg;
+	struct mc_handle *handle = mc_handle_reserve(call->client);
+	int ret;
+
+	if (IS_ERR(handle))
+		return PTR_ERR(handle);
+	retain->out_handle = handle->id;
+	ret = mc_respond(call);
+	if (ret) {
+		mc_handle_cancel(call->client, handle);
+		return ret;
+	}
+	remember_handle(reservation, retain->address, object, handle->id);
+	mc_handle_publish(call->client, handle, mc_object_get(object));
+	return 0;
+}
+
+int mc_retain(struct mc_call *call)
+{
+	struct memcast_handle_retain *retain = call->arg;
+	struct mc_reservation *reservation;
+	struct mc_object *object;
+	int ret;
+
+	if (retain->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	reservation = mc_reservation_find(call->client, retain->address);
+	if (!reservation)
+		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
+			       retain->address);
+	object = mapped_object(reservation, retain->address, &retain->out_handle);
+	if (!object) {
+		ret = mc_fail(call, -EINVAL, "nothing is mapped at %#llx",
+			      retain->address);
+		goto put_reservation;
+	}
+
+	if (mc_handle_retain(call->client, retain->out_handle, object)) {
+		ret = mc_respond(call);
+		if (ret)
+			mc_handle_release(call->client, retain->out_handle);
+	} else {
+		ret = retain_anew(call, reservation, object);
+	}
+	mc_object_put(object);
+put_reservation:
+	mc_reservation_put(reservation);
+	return ret;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Devices: one pool each, and what /sys/class/memcast shows of them. */
+#define pr_fmt(fmt) "memcast: " fmt
+
+#include <linux/module.h>
+#include <linux/nodemask.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+#include "private.h"
+
+static unsigned int devices = 4;
+module_param(devices, uint, 0444);
+MODULE_PARM_DESC(devices, "number of emulated devices, 1 to 64 (default 4)");
+
+static unsigned long pool_mib = 64;
+module_param(pool_mib, ulong, 0444);
+MODULE_PARM_DESC(pool_mib, "memory of each device in MiB, even (default 64)");
+
+static int nodes[MEMCAST_MAX_DEVICES];
+static unsigned int nodes_given;
+module_param_array(nodes, int, &nodes_given, 0444);
+MODULE_PARM_DESC(nodes, "NUMA node of each device, repeated for the others (default: all nodes in turn)");
+
+unsigned int mc_device_count;
+static struct mc_device *mc_devices[MEMCAST_MAX_DEVICES];
+
+static struct mc_device *to_mc(struct device *dev)
+{
+	return container_of(dev, struct mc_device, dev);
+}
+
+static ssize_t uuid_show(struct device *dev, struct device_attribute *attr,
+			 char *buf)
+{
+	return sysfs_emit(buf, "%pUb\n", &to_mc(dev)->uuid);
+}
+static DEVICE_ATTR_RO(uuid);
+
+static ssize_t numa_node_show(struct device *dev, struct device_attribute *attr,
+			      char *buf)
+{
+	return sysfs_emit(buf, "%d\n", dev_to_node(dev));
+}
+static DEVICE_ATTR_RO(numa_node);
+
+static ssize_t pool_bytes_show(struct device *dev, struct device_attribute *attr,
+			       char *buf)
+{
+	return sysfs_emit(buf, "%lu\n",
+			  READ_ONCE(to_mc(dev)->pool.total) << MC_CHUNK_SHIFT);
+}
+static DEVICE_ATTR_RO(pool_bytes);
+
+static ssize_t free_bytes_show(struct device *dev, struct device_attribute *attr,
+			       char *buf)
+{
+	return sysfs_emit(buf, "%lu\n",
+			  READ_ONCE(to_mc(dev)->pool.free) << MC_CHUNK_SHIFT);
+}
+static DEVICE_ATTR_RO(free_bytes);
+
+static struct attribute *mc_device_attrs[] = {
+	&dev_attr_uuid.attr,
+	&dev_attr_numa_node.attr,
+	&dev_attr_pool_bytes.attr,
+	&dev_attr_free_bytes.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(mc_device);
+
+static struct class mc_class = {
+	.name = "memcast",
+	.dev_groups = mc_device_groups,
+};
+
+static void device_release(struct device *dev)
+{
+	kfree(to_mc(dev));
+}
+
+/* The same every time, as a real device's: tests may write it down. */
+static void device_uuid(struct mc_device *device)
+{
+	/* version 8, "whatever you like", of the UUIDs */
+	static const u8 base[16] = "memcas\x80t\x80";
+
+	memcpy(&device->uuid, base, sizeof(base));
+	device->uuid.b[15] = device->id;
+}
+
+static int device_node(u32 id)
+{
+	int node, i = 0;
+
+	if (nodes_given)
+		return nodes[id % nodes_given];
+	for_each_node_state(node, N_MEMORY)
+		if (i++ == id % num_node_state(N_MEMORY))
+			return node;
+	return 0;
+}
+
+static struct mc_device *device_create_one(u32 id)
+{
+	int node = device_node(id);
+	struct mc_device *device;
+	int ret;
+
+	if (node < 0 || node >= MAX_NUMNODES || !node_state(node, N_MEMORY)) {
+		pr_err("nodes: node %d of device %u has no memory\n", node, id);
+		return ERR_PTR(-EINVAL);
+	}
+
+	device = kzalloc(sizeof(*device), GFP_KERNEL);
+	if (!device)
+		return ERR_PTR(-ENOMEM);
+	device->id = id;
+	device_uuid(device);
+	device_initialize(&device->dev);
+	device->dev.class = &mc_class;
+	device->dev.release = device_release;
+	set_dev_node(&device->dev, node);
+
+	ret = mc_pool_init(&device->pool, pool_mib << 20 >> MC_CHUNK_SHIFT, node);
+	if (ret) {
+		pr_err("device %u: node %d cannot give %lu MiB in chunks of 2 MiB; try a smaller pool_mib or fewer devices\n",
+		       id, node, pool_mib);
+		goto put_device;
+	}
+	ret = dev_set_name(&device->dev, "memcast%u", id);
+	if (ret)
+		goto destroy_pool;
+	ret = device_add(&device->dev);
+	if (ret)
+		goto destroy_pool;
+	return device;
+
+destroy_pool:
+	mc_pool_destroy(&device->pool);
+put_device:
+	put_device(&device->dev);
+	return ERR_PTR(ret);
+}
+
+/* Ordinals are small and devices never go: no lock. */
+struct mc_device *mc_device_find(u32 id)
+{
+	return id < mc_device_count ? mc_devices[id] : NULL;
+}
+
+int mc_devices_init(void)
+{
+	int ret;
+
+	if (!devices || devices > MEMCAST_MAX_DEVICES) {
+		pr_err("devices=%u: must be 1 to %u\n", devices,
+		       MEMCAST_MAX_DEVICES);
+		return -EINVAL;
+	}
+	if (!pool_mib || pool_mib % 2 || pool_mib > ULONG_MAX >> 20) {
+		pr_err("pool_mib=%lu: must be even and more than 0\n", pool_mib);
+		return -EINVAL;
+	}
+
+	ret = class_register(&mc_class);
+	if (ret)
+		return ret;
+
+	while (mc_device_count < devices) {
+		struct mc_device *device = device_create_one(mc_device_count);
+
+		if (IS_ERR(device)) {
+			mc_devices_exit();
+			return PTR_ERR(device);
+		}
+		mc_devices[mc_device_count++] = device;
+	}
+	return 0;
+}
+
+void mc_devices_exit(void)
+{
+	while (mc_device_count) {
+		struct mc_device *device = mc_devices[--mc_device_count];
+
+		device_del(&device->dev);
+		mc_pool_destroy(&device->pool);
+		put_device(&device->dev);
+	}
+	class_unregister(&mc_class);
+}
+
+int mc_device_info(struct mc_call *call)
+{
+	struct memcast_device_info *info = call->arg;
+	struct mc_device *device = mc_find_device(call, info->device);
+	struct mc_pool *pool;
+
+	if (IS_ERR(device))
+		return PTR_ERR(device);
+
+	pool = &device->pool;
+	info->out_node = dev_to_node(&device->dev);
+	spin_lock(&pool->lock);
+	info->out_pool_bytes = (u64)pool->total << MC_CHUNK_SHIFT;
+	info->out_free_bytes = (u64)pool->free << MC_CHUNK_SHIFT;
+	spin_unlock(&pool->lock);
+	export_uuid(info->out_uuid, &device->uuid);
+	info->out_flags = MEMCAST_DEVICE_MULTICAST;
+	return mc_respond(call);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The way in: every verb's argument comes into the kernel here, once, and goes
+ * to the handler in the file of the object that the verb is about.
+ */
+#include <linux/uaccess.h>
+#include "private.h"
+
+union mc_argument {
+	struct memcast_header header;
+	struct memcast_system_info system_info;
+	struct memcast_device_info device_info;
+	struct memcast_handle_info handle_info;
+	struct memcast_handle_release handle_release;
+	struct memcast_handle_retain handle_retain;
+	struct memcast_export export;
+	struct memcast_import import;
+	struct memcast_memory_create memory_create;
+	struct memcast_team_create team_create;
+	struct memcast_team_add team_add;
+	struct memcast_bind_memory bind_memory;
+	struct memcast_bind_address bind_address;
+	struct memcast_unbind unbind;
+	struct memcast_reservation_free reservation_free;
+	struct memcast_map map;
+	struct memcast_unmap unmap;
+	struct memcast_set_access set_access;
+	struct memcast_get_access get_access;
+	struct memcast_copy copy;
+	struct memcast_fill fill;
+};
+
+struct mc_verb {
+	int (*handler)(struct mc_call *call);
+	u32 bytes;		/* today's argument */
+	u32 least;		/* that of the first version */
+};
+
+/* @_last: the last field of the first version */
+#define VERB(_verb, _handler, _arg, _last)				\
+	[MEMCAST_NR_##_verb - MEMCAST_NR_BASE] = {			\
+		.handler = _handler,					\
+		.bytes = sizeof(struct memcast_##_arg) +		\
+			 BUILD_BUG_ON_ZERO(sizeof(struct memcast_##_arg) \
+					   > sizeof(union mc_argument)), \
+		.least = offsetofend(struct memcast_##_arg, _last),	\
+	}
+
+static const struct mc_verb mc_verbs[] = {
+	VERB(SYSTEM_INFO, mc_system_info, system_info, out_recommended),
+	VERB(DEVICE_INFO, mc_device_info, device_info, reserved),
+	VERB(HANDLE_INFO, mc_handle_info, handle_info, out_member),
+	VERB(HANDLE_RELEASE, mc_release, handle_release, reserved),
+	VERB(HANDLE_RETAIN, mc_retain, handle_retain, reserved),
+	VERB(EXPORT, mc_export, export, out_fd),
+	VERB(IMPORT, mc_import, import, out_handle),
+	VERB(MEMORY_CREATE, mc_memory_create, memory_create, reserved),
+	VERB(TEAM_CREATE, mc_team_create, team_create, out_handle),
+	VERB(TEAM_ADD, mc_team_add, team_add, device),
+	VERB(BIND_MEMORY, mc_bind_memory, bind_memory, bytes),
+	VERB(BIND_ADDRESS, mc_bind_address, bind_address, reserved),
+	VERB(UNBIND, mc_unbind, unbind, bytes),
+	VERB(RESERVATION_FREE, mc_reservation_free, reservation_free, bytes),
+	VERB(MAP, mc_map, map, reserved),
+	VERB(UNMAP, mc_unmap, unmap, bytes),
+	VERB(SET_ACCESS, mc_set_access, set_access, reserved),
+	VERB(GET_ACCESS, mc_get_access, get_access, reserved),
+	VERB(COPY, mc_copy, copy, flags),
+	VERB(FILL, mc_fill, fill, flags),
+};
+
+/**
+ * mc_fail() - say why a call fails
+ * @call: the call
+ * @error: the negative errno that it answers
+ * @format: the reason, a sentence without a stop, and what it takes
+ *
+ * Return: @error
+ */
+int mc_fail(struct mc_call *call, int error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(call->reason, sizeof(call->reason), format, args);
+	va_end(args);
+	return error;
+}
+
+/**
+ * mc_check_range() - check a range given in bytes
+ * @call: the call
+ * @what: the range is in, for the reason
+ * @first: where it starts
+ * @bytes: how long it is
+ * @limit: where what it is in ends
+ */
+int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
+		   u64 limit)
+{
+	if (!bytes)
+		return mc_fail(call, -EINVAL, "the size is 0");
+	if (!IS_ALIGNED(bytes, MC_CHUNK_SIZE))
+		return mc_fail(call, -EINVAL,
+			       "size %llu is not a multiple of the granularity %lu",
+			       bytes, MC_CHUNK_SIZE);
+	if (!IS_ALIGNED(first, MC_CHUNK_SIZE))
+		return mc_fail(call, -EINVAL,
+			       "%s offset %llu is not a multiple of the granularity %lu",
+			       what, first, MC_CHUNK_SIZE);
+	if (first > limit || bytes > limit - first)
+		return mc_fail(call, -EINVAL,
+			       "%llu bytes from %llu are outside the %s of %llu bytes",
+			       bytes, first, what, limit);
+	return 0;
+}
+
+static struct mc_object *find_object(struct mc_call *call, u32 handle,
+				     enum memcast_type type, const char *name)
+{
+	struct mc_object *object = mc_handle_object(call->client, handle);
+
+	if (object && object->type == type)
+		return object;
+	if (object)
+		mc_object_put(object);
+	return ERR_PTR(mc_fail(call, -ENOENT, "%u is not the handle of a %s",
+			       handle, name));
+}
+
+struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle)
+{
+	struct mc_object *object = find_object(call, handle,
+					       MEMCAST_TYPE_MEMORY, "memory");
+
+	return IS_ERR(object) ? ERR_CAST(object) : mc_memory(object);
+}
+
+struct mc_team *mc_find_team(struct mc_call *call, u32 handle)
+{
+	struct mc_object *object = find_object(call, handle,
+					       MEMCAST_TYPE_TEAM, "team");
+
+	return IS_ERR(object) ? ERR_CAST(object) : mc_team(object);
+}
+
+struct mc_device *mc_find_device(struct mc_call *call, u32 id)
+{
+	struct mc_device *device = mc_device_find(id);
+
+	if (device)
+		return device;
+	return ERR_PTR(mc_fail(call, -ENODEV, "no device %u: there are %u", id,
+			       mc_device_count));
+}
+
+/* Hand the argument back, outputs filled in: the last thing that can fail. */
+int mc_respond(struct mc_call *call)
+{
+	return copy_to_user(call->user, call->arg, call->bytes) ?
+		mc_fail(call, -EFAULT, "the argument cannot be written") : 0;
+}
+
+int mc_system_info(struct mc_call *call)
+{
+	struct memcast_system_info *info = call->arg;
+
+	info->out_abi = MEMCAST_ABI_VERSION;
+	info->out_devices = mc_device_count;
+	info->out_granularity = MC_CHUNK_SIZE;
+	info->out_recommended = MC_CHUNK_SIZE;
+	return mc_respond(call);
+}
+
+static void give_reason(const struct mc_call *call,
+			const struct memcast_header *header)
+{
+	size_t bytes = min_t(size_t, header->reason_size,
+			     strlen(call->reason) + 1);
+	char __user *to = u64_to_user_ptr(header->reason);
+
+	/* best effort: the error itself is the answer */
+	if (!header->reason || !bytes || copy_to_user(to, call->reason, bytes - 1))
+		return;
+	put_user('\0', to + bytes - 1);
+}
+
+long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct mc_call call = { .client = file->private_data };
+	union mc_argument argument = {};
+	const struct mc_verb *verb;
+	u32 bytes;
+	int ret;
+
+	if (_IOC_TYPE(cmd) != MEMCAST_IOC_MAGIC || _IOC_NR(cmd) < MEMCAST_NR_BASE ||
+	    _IOC_NR(cmd) - MEMCAST_NR_BASE >= ARRAY_SIZE(mc_verbs) ||
+	    cmd != _IO(MEMCAST_IOC_MAGIC, _IOC_NR(cmd)))
+		return -ENOTTY;
+	/* after fork() the addresses of a call would mean another process's */
+	if (call.client->mm != current->mm)
+		return -ESRCH;
+
+	verb = &mc_verbs[_IOC_NR(cmd) - MEMCAST_NR_BASE];
+	call.user = (void __user *)arg;
+	if (get_user(bytes, (u32 __user *)call.user))
+		return -EFAULT;
+	if (bytes < verb->least)
+		return -EINVAL;
+	if (bytes > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&argument, verb->bytes, call.user, bytes);
+	if (ret)
+		return ret;
+
+	call.arg = &argument;
+	call.bytes = min(bytes, verb->bytes);
+	ret = verb->handler(&call);
+	if (ret)
+		give_reason(&call, &argument.header);
+	return ret;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memcast: emulated multicast devices.
+ *
+ * main.c is the module and the file; a call's way from there is ioctl.c, then
+ * the file of the object it is about. See docs/architecture.md.
+ */
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include "private.h"
+
+static int mc_open(struct inode *inode, struct file *file)
+{
+	struct mc_client *client = mc_client_create(inode);
+
+	if (!client)
+		return -ENOMEM;
+	file->private_data = client;
+	file->f_mapping = &client->mapping;
+	return 0;
+}
+
+static int mc_file_release(struct inode *inode, struct file *file)
+{
+	mc_client_destroy(file->private_data);
+	return 0;
+}
+
+static const struct file_operations mc_fops = {
+	.owner = THIS_MODULE,
+	.open = mc_open,
+	.release = mc_file_release,
+	.unlocked_ioctl = mc_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = mc_reservation_mmap,
+	.get_unmapped_area = thp_get_unmapped_area,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice mc_misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "memcast",
+	.fops = &mc_fops,
+	.mode = 0666,
+};
+
+static int __init mc_init(void)
+{
+	int ret = mc_devices_init();
+
+	if (ret)
+		return ret;
+	mc_stats_init();
+	ret = misc_register(&mc_misc);
+	if (ret) {
+		mc_stats_exit();
+		mc_devices_exit();
+	}
+	return ret;
+}
+module_init(mc_init);
+
+static void __exit mc_exit(void)
+{
+	misc_deregister(&mc_misc);
+	mc_stats_exit();
+	mc_devices_exit();
+}
+module_exit(mc_exit);
+
+MODULE_DESCRIPTION("Emulated multicast devices");
+MODULE_AUTHOR("The memcast authors");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(DMA_BUF);

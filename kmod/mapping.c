@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mappings: a part of a reservation that shows a memory, a team's window, or
+ * one replica of a team.
+ */
+#include <linux/slab.h>
+#include "private.h"
+
+struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
+				   unsigned long index)
+{
+	struct interval_tree_node *at =
+		interval_tree_iter_first(&reservation->mappings, index, index);
+
+	return at ? container_of(at, struct mc_mapping, at) : NULL;
+}
+
+/* The reservation's write side is held, and the caller zaps. */
+static void mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
+{
+	interval_tree_remove(&mapping->at, &mapping->reservation->mappings);
+	if (mapping->object->type == MEMCAST_TYPE_TEAM) {
+		struct mc_team *team = mc_team(mapping->object);
+
+		down_write(&team->lock);
+		interval_tree_remove(&mapping->shows, &team->mappings);
+		up_write(&team->lock);
+	}
+	list_add(&mapping->list, undone);
+}
+
+/* Without locks: what is shown may end here. */
+static void mappings_free(struct list_head *undone)
+{
+	struct mc_mapping *mapping, *next;
+
+	list_for_each_entry_safe(mapping, next, undone, list) {
+		mc_object_put(mapping->object);
+		kfree(mapping);
+		atomic_long_dec(&mc_stats.mappings);
+		cond_resched();
+	}
+}
+
+/* The VMA has gone, and the page tables with it. */
+void mc_mappings_undo(struct mc_reservation *reservation)
+{
+	struct rb_node *node;
+	LIST_HEAD(undone);
+
+	down_write(&reservation->lock);
+	reservation->dead = true;
+	while ((node = rb_first_cached(&reservation->mappings)))
+		mapping_undo(rb_entry(node, struct mc_mapping, at.rb), &undone);
+	up_write(&reservation->lock);
+	mappings_free(&undone);
+}
+
+static int mapping_insert(struct mc_call *call, struct mc_mapping *mapping,
+			  struct mc_reservation *reservation)
+{
+	struct mc_object *object = mapping->object;
+	int ret = 0;
+
+	down_write(&reservation->lock);
+	if (reservation->dead) {
+		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
+	} else if (interval_tree_iter_first(&reservation->mappings,
+					    mapping->at.start,
+					    mapping->at.last)) {
+		ret = mc_fail(call, -EINVAL, "something is mapped there already");
+	} else {
+		interval_tree_insert(&mapping->at, &reservation->mappings);
+		if (object->type == MEMCAST_TYPE_TEAM) {
+			struct mc_team *team = mc_team(object);
+
+			down_write(&team->lock);
+			interval_tree_insert(&mapping->shows, &team->mappings);
+			up_write(&team->lock);
+		}
+	}
+	up_write(&reservation->lock);
+	return ret;
+}
+
+static struct mc_member *map_replica(struct mc_call *call,
+				     struct mc_object *object)
+{
+	struct memcast_map *map = call->arg;
+
+	if (!(map->flags & MEMCAST_MAP_REPLICA))
+		return NULL;
+	if (map->member >= mc_team(object)->devices)
+		return ERR_PTR(mc_fail(call, -EINVAL, "no member %u: there are %u",
+				       map->member, mc_team(object)->devices));
+	return &mc_team(object)->member[map->member];
+}
+
+static int map_check(struct mc_call *call, struct mc_object *object)
+{
+	struct memcast_map *map = call->arg;
+	u64 page = map->address & (MC_CHUNK_SIZE - 1);
+	int ret;
+
+	if (map->flags & MEMCAST_MAP_REPLICA && object->type != MEMCAST_TYPE_TEAM)
+		return mc_fail(call, -ENOENT, "%u is not the handle of a team",
+			       map->handle);
+	if (page)
+		return mc_fail(call, -EINVAL,
+			       "address %#llx is not a multiple of the granularity %lu",
+			       map->address, MC_CHUNK_SIZE);
+	ret = mc_check_range(call, "object", map->offset, map->bytes,
+			     object->bytes);
+	if (!ret && object->type == MEMCAST_TYPE_TEAM)
+		ret = mc_team_wait(call, mc_team(object));
+	return ret;
+}
+
+static int map_object(struct mc_call *call, struct mc_object *object)
+{
+	struct memcast_map *map = call->arg;
+	struct mc_reservation *reservation;
+	struct mc_mapping *mapping;
+	struct mc_member *replica;
+	int ret;
+
+	ret = map_check(call, object);
+	if (ret)
+		return ret;
+	replica = map_replica(call, object);
+	if (IS_ERR(replica))
+		return PTR_ERR(replica);
+	reservation = mc_reservation_around(call, map->address, map->bytes);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
+
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+	if (!mapping) {
+		ret = mc_fail(call, -ENOMEM, "the kernel is out of memory");
+		goto put_reservation;
+	}
+	mapping->at.start = map->address >> MC_CHUNK_SHIFT;
+	mapping->at.last = (map->address + map->bytes - 1) >> MC_CHUNK_SHIFT;
+	mapping->shows.start = map->offset >> MC_CHUNK_SHIFT;
+	mapping->shows.last = (map->offset + map->bytes - 1) >> MC_CHUNK_SHIFT;
+	mapping->reservation = reservation;
+	mapping->object = mc_object_get(object);
+	mapping->replica = replica;
+	mapping->handle = map->handle;
+
+	ret = mapping_insert(call, mapping, reservation);
+	if (ret) {
+		mc_object_put(object);
+		kfree(mapping);
+	} else {
+		atomic_long_inc(&mc_stats.mappings);
+	}
+put_reservation:
+	mc_reservation_put(reservation);
+	return ret;
+}
+
+int mc_map(struct mc_call *call)
+{
+	struct memcast_map *map = call->arg;
+	struct mc_object *object;
+	int ret;
+
+	if (map->flags & ~MEMCAST_MAP_REPLICA || map->reserved ||
+	    (map->member && !(map->flags & MEMCAST_MAP_REPLICA)))
+		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
+	object = mc_handle_object(call->client, map->handle);
+	if (!object)
+		return mc_fail(call, -ENOENT, "no handle %u", map->handle);
+	ret = map_object(call, object);
+	mc_object_put(object);
+	return ret;
+}
+
+/* Do whole mappings cover the range, without a hole? */
+int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
+		      unsigned long first, unsigned long last)
+{
+	struct rb_root_cached *mappings = &reservation->mappings;
+	struct interval_tree_node *at;
+	unsigned long next = first;
+
+	for (at = interval_tree_iter_first(mappings, first, last); at;
+	     at = interval_tree_iter_next(at, first, last)) {
+		if (at->start != next)
+			break;
+		next = at->last + 1;
+	}
+	if (!at && next == last + 1)
+		return 0;
+	return mc_fail(call, -EINVAL, "the range does not consist of whole mappings");
+}
+
+int mc_unmap(struct mc_call *call)
+{
+	struct memcast_unmap *unmap = call->arg;
+	struct mc_reservation *reservation;
+	unsigned long first, last, index;
+	LIST_HEAD(undone);
+	int ret;
+
+	reservation = mc_reservation_around(call, unmap->address, unmap->bytes);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
+	first = unmap->address >> MC_CHUNK_SHIFT;
+	last = (unmap->address + unmap->bytes - 1) >> MC_CHUNK_SHIFT;
+
+	down_write(&reservation->lock);
+	ret = mc_mappings_whole(call, reservation, first, last);
+	if (!ret) {
+		for (index = first; index <= last; index++) {
+			struct mc_mapping *mapping =
+				mc_mapping_find(reservation, index);
+
+			index = mapping->at.last;
+			mapping_undo(mapping, &undone);
+		}
+		mc_reservation_zap(reservation, first, last);
+	}
+	up_write(&reservation->lock);
+	mappings_free(&undone);
+	mc_reservation_put(reservation);
+	return ret;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Objects: what memories and teams have in common.
+ *
+ * Users keep an object alive: handles, mappings, exported fds, calls under way.
+ * When the last one goes the object ends: its bindings are undone and its chunks
+ * go back. The struct stays as long as something still points to it.
+ */
+#include <linux/slab.h>
+#include "private.h"
+
+void mc_object_init(struct mc_object *object, enum memcast_type type,
+		    u64 bytes, u32 handle_types)
+{
+	object->type = type;
+	object->bytes = bytes;
+	object->handle_types = handle_types;
+	refcount_set(&object->users, 1);
+	kref_init(&object->kref);
+}
+
+struct mc_object *mc_object_get(struct mc_object *object)
+{
+	refcount_inc(&object->users);
+	return object;
+}
+
+/* For those that only hold the struct. Return: NULL if the object has ended. */
+struct mc_object *mc_object_tryget(struct mc_object *object)
+{
+	return refcount_inc_not_zero(&object->users) ? object : NULL;
+}
+
+/* May take a team's lock. */
+void mc_object_put(struct mc_object *object)
+{
+	if (!refcount_dec_and_test(&object->users))
+		return;
+
+	if (object->type == MEMCAST_TYPE_MEMORY)
+		mc_memory_end(mc_memory(object));
+	else
+		mc_team_end(mc_team(object));
+	mc_object_forget(object);
+}
+
+static void object_free(struct kref *kref)
+{
+	struct mc_object *object = container_of(kref, struct mc_object, kref);
+
+	if (object->type == MEMCAST_TYPE_MEMORY)
+		kvfree(mc_memory(object));
+	else
+		kvfree(mc_team(object));
+}
+
+/* Give up the struct, as held with kref_get(). */
+void mc_object_forget(struct mc_object *object)
+{
+	kref_put(&object->kref, object_free);
+}
+
+int mc_handle_info(struct mc_call *call)
+{
+	struct memcast_handle_info *info = call->arg;
+	struct mc_object *object = mc_handle_object(call->client, info->handle);
+	struct mc_memory *memory;
+	struct mc_team *team;
+	int ret, i;
+
+	if (!object)
+		return mc_fail(call, -ENOENT, "no handle %u", info->handle);
+
+	info->out_type = object->type;
+	info->out_bytes = object->bytes;
+	info->out_handle_types = object->handle_types;
+	info->out_flags = 0;
+	info->out_location = 0;
+	info->out_location_id = 0;
+	info->out_devices = 0;
+	info->out_joined = 0;
+	memset(info->out_member, 0, sizeof(info->out_member));
+
+	if (object->type == MEMCAST_TYPE_MEMORY) {
+		memory = mc_memory(object);
+		info->out_flags = memory->flags;
+		info->out_location = MEMCAST_LOCATION_DEVICE;
+		info->out_location_id = memory->device->id;
+	} else {
+		team = mc_team(object);
+		down_read(&team->lock);
+		info->out_devices = team->devices;
+		info->out_joined = team->joined;
+		for (i = 0; i < team->joined; i++)
+			info->out_member[i] = team->member[i].device->id;
+		up_read(&team->lock);
+	}
+	ret = mc_respond(call);
+	mc_object_put(object);
+	return ret;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pools: the physical memory of one device, in chunks.
+ *
+ * A chunk that comes back is dirty. A worker zeroes dirty chunks, so that taking
+ * one from a warm pool costs no memset; who takes faster than it works zeroes
+ * what he takes himself.
+ */
+#define pr_fmt(fmt) "memcast: " fmt
+
+#include <linux/highmem.h>
+#include "private.h"
+
+static struct page *chunk_alloc(int node, gfp_t flags)
+{
+	/* __GFP_COMP: a pin of any of its pages counts on the first one */
+	return alloc_pages_node(node, GFP_KERNEL | __GFP_COMP | __GFP_NOWARN |
+				__GFP_RETRY_MAYFAIL | __GFP_THISNODE | flags,
+				MC_CHUNK_ORDER);
+}
+
+static void chunk_free(struct page *chunk)
+{
+	__free_pages(chunk, MC_CHUNK_ORDER);
+}
+
+static void chunk_zero(struct page *chunk)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1U << MC_CHUNK_ORDER; i++) {
+		clear_highpage(nth_page(chunk, i));
+		cond_resched();
+	}
+}
+
+static struct page *list_take(struct list_head *list)
+{
+	struct page *chunk = list_first_entry_or_null(list, struct page, lru);
+
+	if (chunk)
+		list_del(&chunk->lru);
+	return chunk;
+}
+
+static void pool_zero(struct work_struct *work)
+{
+	struct mc_pool *pool = container_of(work, struct mc_pool, zero);
+	struct page *chunk;
+
+	for (;;) {
+		spin_lock(&pool->lock);
+		chunk = list_take(&pool->dirty);
+		spin_unlock(&pool->lock);
+		if (!chunk)
+			return;
+
+		chunk_zero(chunk);
+
+		spin_lock(&pool->lock);
+		list_add_tail(&chunk->lru, &pool->clean);
+		spin_unlock(&pool->lock);
+		wake_up(&pool->zeroed);
+	}
+}
+
+/* A zeroed chunk. The caller has counted it out of pool->free, so there is one. */
+static struct page *pool_take_one(struct mc_pool *pool)
+{
+	struct page *chunk;
+
+	for (;;) {
+		spin_lock(&pool->lock);
+		chunk = list_take(&pool->clean);
+		if (chunk) {
+			spin_unlock(&pool->lock);
+			return chunk;
+		}
+		chunk = list_take(&pool->dirty);
+		spin_unlock(&pool->lock);
+		if (chunk) {
+			chunk_zero(chunk);
+			return chunk;
+		}
+		/* the worker has it in hand: a matter of microseconds */
+		wait_event(pool->zeroed, !list_empty_careful(&pool->clean) ||
+			   !list_empty_careful(&pool->dirty));
+	}
+}
+
+/**
+ * mc_pool_take() - take zeroed chunks
+ * @pool: where from
+ * @chunk: output, @n of them
+ * @n: how many
+ *
+ * Return: 0, -ENOMEM (nothing was taken), or -EINTR when the caller is dying.
+ */
+int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
+{
+	unsigned long i;
+
+	spin_lock(&pool->lock);
+	if (n > pool->free) {
+		spin_unlock(&pool->lock);
+		return -ENOMEM;
+	}
+	pool->free -= n;
+	spin_unlock(&pool->lock);
+
+	for (i = 0; i < n; i++) {
+		if (fatal_signal_pending(current))
+			goto give_back;
+		chunk[i] = pool_take_one(pool);
+	}
+	return 0;
+
+give_back:
+	spin_lock(&pool->lock);
+	pool->free += n - i;
+	spin_unlock(&pool->lock);
+	mc_pool_give(pool, chunk, i);
+	return -EINTR;
+}
+
+/**
+ * mc_pool_give() - give chunks back
+ * @pool: where they came from
+ * @chunk: @n of them
+ * @n: how many
+ *
+ * A chunk that somebody has pinned (on 6.1 fast GUP can) must not be handed to
+ * the next owner: the pin keeps it, and the pool gets another one for it.
+ */
+void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++) {
+		struct page *page = chunk[i];
+
+		if (page_ref_count(page) != 1) {
+			put_page(page);
+			page = chunk_alloc(pool->node, 0);
+		}
+
+		spin_lock(&pool->lock);
+		if (page) {
+			list_add_tail(&page->lru, &pool->dirty);
+			pool->free++;
+		} else {
+			pool->total--;
+		}
+		spin_unlock(&pool->lock);
+		if (!page)
+			pr_warn_ratelimited("a pinned chunk could not be replaced: a pool shrinks by 2 MiB\n");
+	}
+	wake_up(&pool->zeroed);
+	queue_work(system_unbound_wq, &pool->zero);
+}
+
+static void pool_free(struct mc_pool *pool)
+{
+	struct page *chunk;
+
+	while ((chunk = list_take(&pool->clean)) ||
+	       (chunk = list_take(&pool->dirty)))
+		chunk_free(chunk);
+}
+
+/**
+ * mc_pool_init() - fill a new pool
+ * @pool: the pool
+ * @chunks: how many
+ * @node: NUMA node
+ *
+ * Return: 0 or -ENOMEM; then the pool holds nothing.
+ */
+int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
+{
+	unsigned long i;
+
+	spin_lock_init(&pool->lock);
+	INIT_LIST_HEAD(&pool->clean);
+	INIT_LIST_HEAD(&pool->dirty);
+	INIT_WORK(&pool->zero, pool_zero);
+	init_waitqueue_head(&pool->zeroed);
+	pool->node = node;
+
+	for (i = 0; i < chunks; i++) {
+		struct page *chunk = chunk_alloc(node, __GFP_ZERO);
+
+		if (!chunk || fatal_signal_pending(current)) {
+			if (chunk)
+				chunk_free(chunk);
+			pool_free(pool);
+			return chunk ? -EINTR : -ENOMEM;
+		}
+		list_add_tail(&chunk->lru, &pool->clean);
+		cond_resched();
+	}
+	pool->free = chunks;
+	pool->total = chunks;
+	return 0;
+}
+
+/* All chunks are back: whatever uses one keeps the module. */
+void mc_pool_destroy(struct mc_pool *pool)
+{
+	cancel_work_sync(&pool->zero);
+	WARN_ON(pool->free != pool->total);
+	pool_free(pool);
+}

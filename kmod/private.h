@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the module's files share.
+ *
+ * Lock order, outermost first:
+ *
+ *   mmap_lock or a VMA's lock	the kernel's
+ *   mc_reservation.lock	mappings in a reservation
+ *   mc_team.lock		members, bindings and mappings of a team
+ *   mc_memory.lock		list of a memory's bindings
+ *   mc_pool.lock		free chunks
+ *
+ * Nothing copies to or from user space under one of them. Faults hold the
+ * read side of reservation and team over lookup and insertion; who changes
+ * what they look up holds the write side over the change and the zap.
+ * mc_client.handles has its own lock, innermost.
+ */
+#ifndef _MC_PRIVATE_H
+#define _MC_PRIVATE_H
+
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/interval_tree.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/refcount.h>
+#include <linux/rwsem.h>
+#include <linux/uuid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <memcast.h>
+
+/* The unit of everything: physically contiguous, one PMD entry. */
+#define MC_CHUNK_SHIFT	PMD_SHIFT
+#define MC_CHUNK_SIZE	BIT(MC_CHUNK_SHIFT)
+#define MC_CHUNK_ORDER	(MC_CHUNK_SHIFT - PAGE_SHIFT)
+
+/* ---- stats.c: what debugfs shows ---- */
+
+struct mc_stats {
+	/* faults served with a PMD entry, with a PTE, and refused */
+	atomic_long_t pmd_faults, pte_faults, bad_faults;
+	/* what exists */
+	atomic_long_t clients, memories, teams, bindings, reservations, mappings;
+};
+
+extern struct mc_stats mc_stats;
+void mc_stats_init(void);
+void mc_stats_exit(void);
+
+/* ---- pool.c ---- */
+
+struct mc_pool {
+	spinlock_t lock;		/* protects what follows up to total */
+	struct list_head clean;		/* zeroed chunks, by page->lru */
+	struct list_head dirty;		/* chunks still to be zeroed */
+	unsigned long free;		/* on a list, or just being zeroed */
+	unsigned long total;
+	int node;
+	struct work_struct zero;
+	wait_queue_head_t zeroed;
+};
+
+int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
+void mc_pool_destroy(struct mc_pool *pool);
+int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n);
+void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n);
+
+/* ---- device.c ---- */
+
+struct mc_device {
+	struct device dev;
+	u32 id;
+	uuid_t uuid;
+	struct mc_pool pool;
+};
+
+extern unsigned int mc_device_count;
+int mc_devices_init(void);
+void mc_devices_exit(void);
+struct mc_device *mc_device_find(u32 id);
+
+/* ---- object.c: what memories and teams have in common ---- */
+
+struct mc_object {
+	enum memcast_type type;
+	u32 handle_types;
+	u64 bytes;
+	refcount_t users;	/* handles, mappings, exported fds, calls */
+	struct kref kref;	/* of the struct: its users together, its bindings */
+};
+
+void mc_object_init(struct mc_object *object, enum memcast_type type,
+		    u64 bytes, u32 handle_types);
+struct mc_object *mc_object_get(struct mc_object *object);
+struct mc_object *mc_object_tryget(struct mc_object *object);
+void mc_object_put(struct mc_object *object);
+void mc_object_forget(struct mc_object *object);
+
+/* ---- memory.c ---- */
+
+struct mc_memory {
+	struct mc_object object;
+	struct mc_device *device;
+	u32 flags;
+	spinlock_t lock;		/* protects bindings */
+	struct list_head bindings;	/* by mc_binding.of_memory */
+	unsigned long chunks;
+	struct page *chunk[];
+};
+
+static inline struct mc_memory *mc_memory(struct mc_object *object)
+{
+	return container_of(object, struct mc_memory, object);
+}
+
+void mc_memory_end(struct mc_memory *memory);
+
+/* ---- client.c ---- */
+
+struct mc_client {
+	/*
+	 * The page tables' view of this file. A mapping's offset in it is its
+	 * address, which no other VMA of the same process has: so one
+	 * unmap_mapping_range() hits one reservation and nothing else.
+	 */
+	struct address_space mapping;
+	struct mm_struct *mm;		/* the process that opened it */
+	struct xarray handles;		/* its lock protects mc_handle.refs */
+	u32 next;			/* where to look for a free handle */
+};
+
+struct mc_handle {
+	struct mc_object *object;
+	unsigned long refs;
+	u32 id;
+};
+
+struct mc_client *mc_client_create(struct inode *inode);
+void mc_client_destroy(struct mc_client *client);
+struct mc_handle *mc_handle_reserve(struct mc_client *client);
+void mc_handle_publish(struct mc_client *client, struct mc_handle *handle,
+		       struct mc_object *object);
+void mc_handle_cancel(struct mc_client *client, struct mc_handle *handle);
+struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
+bool mc_handle_retain(struct mc_client *client, u32 id,
+		      struct mc_object *object);
+int mc_handle_release(struct mc_client *client, u32 id);
+
+/* ---- ioctl.c ---- */
+
+#define MC_REASON_SIZE	160
+
+struct mc_call {
+	struct mc_client *client;
+	void *arg;			/* the argument, in the kernel */
+	void __user *user;		/* where it came from */
+	size_t bytes;			/* how much of it to copy back */
+	char reason[MC_REASON_SIZE];
+};
+
+long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+int mc_respond(struct mc_call *call);
+__printf(3, 4)
+int mc_fail(struct mc_call *call, int error, const char *format, ...);
+int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
+		   u64 limit);
+struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle);
+struct mc_team *mc_find_team(struct mc_call *call, u32 handle);
+struct mc_device *mc_find_device(struct mc_call *call, u32 device);
+
+/* the handlers, named after the verbs of the interface */
+int mc_system_info(struct mc_call *call);
+int mc_device_info(struct mc_call *call);
+int mc_handle_info(struct mc_call *call);
+int mc_release(struct mc_call *call);
+int mc_retain(struct mc_call *call);
+int mc_export(struct mc_call *call);
+int mc_import(struct mc_call *call);
+int mc_memory_create(struct mc_call *call);
+int mc_team_create(struct mc_call *call);
+int mc_team_add(struct mc_call *call);
+int mc_bind_memory(struct mc_call *call);
+int mc_bind_address(struct mc_call *call);
+int mc_unbind(struct mc_call *call);
+int mc_reservation_free(struct mc_call *call);
+int mc_map(struct mc_call *call);
+int mc_unmap(struct mc_call *call);
+int mc_set_access(struct mc_call *call);
+int mc_get_access(struct mc_call *call);
+int mc_copy(struct mc_call *call);
+int mc_fill(struct mc_call *call);
+
+/* ---- team.c ---- */
+
+struct mc_member {
+	struct mc_device *device;
+	struct rb_root_cached bindings;	/* by mc_binding.at */
+};
+
+struct mc_team {
+	struct mc_object object;
+	struct rw_semaphore lock;	/* protects what follows */
+	struct rb_root_cached mappings;	/* by mc_mapping.shows */
+	u32 devices;			/* constant: how many will join */
+	u32 joined;			/* == devices: complete, constant now */
+	wait_queue_head_t complete;
+	struct mc_member member[];
+};
+
+static inline struct mc_team *mc_team(struct mc_object *object)
+{
+	return container_of(object, struct mc_team, object);
+}
+
+void mc_team_end(struct mc_team *team);
+int mc_team_wait(struct mc_call *call, struct mc_team *team);
+struct mc_member *mc_team_member(struct mc_team *team,
+				 struct mc_device *device);
+void mc_team_zap(struct mc_team *team, struct mc_member *member,
+		 unsigned long first, unsigned long last);
+
+/* ---- binding.c ---- */
+
+/* Chunks of a memory that a team shows as a member's replica. */
+struct mc_binding {
+	struct interval_tree_node at;	/* chunk numbers in the team */
+	struct mc_team *team;		/* holds the struct */
+	struct mc_member *member;
+	struct mc_memory *memory;	/* holds the struct */
+	unsigned long from;		/* first chunk in the memory */
+	struct list_head of_memory;	/* in memory->bindings */
+	struct list_head list;		/* of those being made or undone */
+};
+
+void mc_bindings_free(struct list_head *list);
+struct mc_binding *mc_binding_find(struct mc_member *member,
+				   unsigned long index);
+struct mc_binding *mc_binding_create(struct mc_team *team,
+				     struct mc_memory *memory, unsigned long at,
+				     unsigned long from, unsigned long chunks);
+int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
+		       struct mc_device *device, struct list_head *list);
+int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
+			   struct mc_device *device, unsigned long first,
+			   unsigned long last);
+void mc_bindings_undo_team(struct mc_team *team);
+void mc_bindings_undo_memory(struct mc_memory *memory);
+
+static inline struct page *mc_binding_chunk(const struct mc_binding *binding,
+					    unsigned long index)
+{
+	return binding->memory->chunk[binding->from + index - binding->at.start];
+}
+
+/* ---- reservation.c ---- */
+
+struct mc_reservation {
+	struct kref kref;
+	struct mc_client *client;	/* its file outlives the VMA and the call */
+	unsigned long start, end;	/* addresses */
+	struct rw_semaphore lock;	/* protects what follows */
+	struct rb_root_cached mappings;	/* by mc_mapping.at */
+	bool dead;			/* the VMA went away */
+};
+
+extern const struct vm_operations_struct mc_vm_ops;
+
+int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
+struct mc_reservation *mc_reservation_find(struct mc_client *client,
+					   u64 address);
+struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
+					     u64 bytes);
+void mc_reservation_put(struct mc_reservation *reservation);
+void mc_reservation_close(struct vm_area_struct *vma);
+void mc_reservation_zap(struct mc_reservation *reservation,
+			unsigned long first, unsigned long last);
+
+/* ---- mapping.c ---- */
+
+/* A part of a reservation that shows a memory, a window or a replica. */
+struct mc_mapping {
+	struct interval_tree_node at;	/* chunk numbers of addresses */
+	struct interval_tree_node shows;	/* chunk numbers in the object */
+	struct mc_reservation *reservation;
+	struct mc_object *object;
+	struct mc_member *replica;	/* of a team; NULL: its window */
+	u32 handle;			/* what mc_retain() tries first */
+	u64 readable, writable;		/* a bit per device */
+	struct list_head list;		/* of those being undone */
+};
+
+struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
+				   unsigned long index);
+int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
+		      unsigned long first, unsigned long last);
+void mc_mappings_undo(struct mc_reservation *reservation);
+
+static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)
+{
+	return mapping->object->type == MEMCAST_TYPE_TEAM && !mapping->replica;
+}
+
+/* the chunk number in the object that is shown at a chunk number of addresses */
+static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
+					     unsigned long index)
+{
+	return mapping->shows.start + index - mapping->at.start;
+}
+
+/* ---- span.c: the kernel's own way to what is mapped ---- */
+
+/* Bytes within one chunk, of one memory or of every replica. */
+struct mc_span {
+	size_t bytes;
+	unsigned int replicas;
+	void *at[MEMCAST_MAX_DEVICES];
+	struct mc_memory *memory[MEMCAST_MAX_DEVICES];	/* each one used */
+};
+
+#define MC_ANY_DEVICE	MEMCAST_MAX_DEVICES
+
+int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
+		u64 address, u64 bytes, u32 device, bool write);
+void mc_span_put(struct mc_span *span);
+bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
+		   u32 device, bool write);
+
+/* ---- copy.c ---- */
+
+int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
+		  void *buffer, int bytes, int write);
+
+/* ---- fault.c ---- */
+
+vm_fault_t mc_fault(struct vm_fault *vmf);
+vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order);
+vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
+
+#endif /* _MC_PRIVATE_H */

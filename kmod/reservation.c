@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reservations: an address range of one process. One VMA, never split, with a
+ * tree of mappings inside; the page tables are only that tree's cache.
+ */
+#include <linux/slab.h>
+#include "compat.h"
+#include "private.h"
+
+static void reservation_free(struct kref *kref)
+{
+	kfree(container_of(kref, struct mc_reservation, kref));
+	atomic_long_dec(&mc_stats.reservations);
+}
+
+void mc_reservation_put(struct mc_reservation *reservation)
+{
+	kref_put(&reservation->kref, reservation_free);
+}
+
+/* The VMA is gone; calls under way may still hold the struct. */
+void mc_reservation_close(struct vm_area_struct *vma)
+{
+	struct mc_reservation *reservation = vma->vm_private_data;
+
+	mc_mappings_undo(reservation);
+	mc_reservation_put(reservation);
+}
+
+/* Remove chunks from the page tables. Numbers are those of the addresses. */
+void mc_reservation_zap(struct mc_reservation *reservation,
+			unsigned long first, unsigned long last)
+{
+	unmap_mapping_range(&reservation->client->mapping,
+			    (loff_t)first << MC_CHUNK_SHIFT,
+			    (loff_t)(last - first + 1) << MC_CHUNK_SHIFT, 1);
+}
+
+/* Return: the reservation around an address, held, or NULL. */
+struct mc_reservation *mc_reservation_find(struct mc_client *client,
+					   u64 address)
+{
+	struct mc_reservation *reservation = NULL;
+	struct vm_area_struct *vma;
+
+	if (address >= TASK_SIZE_MAX)
+		return NULL;
+	mmap_read_lock(client->mm);
+	vma = vma_lookup(client->mm, address);
+	if (vma && vma->vm_ops == &mc_vm_ops &&
+	    vma->vm_file->private_data == client) {
+		reservation = vma->vm_private_data;
+		kref_get(&reservation->kref);
+	}
+	mmap_read_unlock(client->mm);
+	return reservation;
+}
+
+/* Return: the reservation that all of a range is in, held. */
+struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
+					     u64 bytes)
+{
+	struct mc_reservation *reservation;
+	int ret;
+
+	ret = mc_check_range(call, "address space", address, bytes,
+			     TASK_SIZE_MAX);
+	if (ret)
+		return ERR_PTR(ret);
+	reservation = mc_reservation_find(call->client, address);
+	if (!reservation)
+		return ERR_PTR(mc_fail(call, -EINVAL, "%#llx is not in a reservation",
+				       address));
+	if (bytes > reservation->end - address) {
+		mc_reservation_put(reservation);
+		return ERR_PTR(mc_fail(call, -EINVAL,
+				       "%llu bytes from %#llx leave the reservation",
+				       bytes, address));
+	}
+	return reservation;
+}
+
+int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	const unsigned long access = VM_SHARED | VM_READ | VM_WRITE;
+	struct mc_client *client = file->private_data;
+	struct mc_reservation *reservation;
+
+	if (client->mm != vma->vm_mm)
+		return -ESRCH;
+	if ((vma->vm_flags & access) != access || vma->vm_flags & VM_EXEC ||
+	    vma->vm_pgoff || !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
+		return -EINVAL;
+
+	reservation = kzalloc(sizeof(*reservation), GFP_KERNEL);
+	if (!reservation)
+		return -ENOMEM;
+	kref_init(&reservation->kref);
+	reservation->client = client;
+	reservation->start = vma->vm_start;
+	reservation->end = vma->vm_end;
+	init_rwsem(&reservation->lock);
+	reservation->mappings = RB_ROOT_CACHED;
+	atomic_long_inc(&mc_stats.reservations);
+
+	vma->vm_pgoff = vma->vm_start >> PAGE_SHIFT;
+	/* VM_IO: else MADV_DOFORK could undo VM_DONTCOPY */
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
+		     VM_DONTDUMP, VM_MAYEXEC);
+	vma->vm_private_data = reservation;
+	vma->vm_ops = &mc_vm_ops;
+	return 0;
+}
+
+static int reservation_retire(struct mc_call *call,
+			      struct mc_reservation *reservation)
+{
+	struct memcast_reservation_free *free = call->arg;
+	int ret = 0;
+
+	down_write(&reservation->lock);
+	if (free->address != reservation->start ||
+	    free->bytes != reservation->end - reservation->start)
+		ret = mc_fail(call, -EINVAL,
+			      "the reservation there is %#lx, %lu bytes",
+			      reservation->start,
+			      reservation->end - reservation->start);
+	else if (!RB_EMPTY_ROOT(&reservation->mappings.rb_root))
+		ret = mc_fail(call, -EINVAL, "something is still mapped in it");
+	else
+		reservation->dead = true;
+	up_write(&reservation->lock);
+	return ret;
+}
+
+int mc_reservation_free(struct mc_call *call)
+{
+	struct memcast_reservation_free *free = call->arg;
+	struct mc_reservation *reservation;
+	int ret;
+
+	reservation = mc_reservation_find(call->client, free->address);
+	if (!reservation)
+		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
+			       free->address);
+	ret = reservation_retire(call, reservation);
+	mc_reservation_put(reservation);
+	return ret ?: vm_munmap(free->address, free->bytes);
+}
+
+static int may_split(struct vm_area_struct *vma, unsigned long address)
+{
+	return -EINVAL;
+}
+
+static int no_mremap(struct vm_area_struct *vma)
+{
+	return -EINVAL;
+}
+
+const struct vm_operations_struct mc_vm_ops = {
+	.close = mc_reservation_close,
+	.may_split = may_split,
+	.mremap = no_mremap,
+	.fault = mc_fault,
+#ifdef MC_HUGE_FAULT_ORDER
+	.huge_fault = mc_huge_fault,
+#endif
+	.pfn_mkwrite = mc_pfn_mkwrite,
+	.access = mc_vma_access,
+};

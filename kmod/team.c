@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Teams: multicast objects, their members, and the mappings that show them. */
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include "private.h"
+
+static struct mc_team *team_create(struct memcast_team_create *create)
+{
+	struct mc_team *team;
+
+	team = kvzalloc(struct_size(team, member, create->devices), GFP_KERNEL);
+	if (!team)
+		return NULL;
+	mc_object_init(&team->object, MEMCAST_TYPE_TEAM, create->bytes,
+		       create->handle_types);
+	init_rwsem(&team->lock);
+	team->mappings = RB_ROOT_CACHED;
+	team->devices = create->devices;
+	init_waitqueue_head(&team->complete);
+	atomic_long_inc(&mc_stats.teams);
+	return team;
+}
+
+/* No user is left, so nothing maps it. */
+void mc_team_end(struct mc_team *team)
+{
+	mc_bindings_undo_team(team);
+	atomic_long_dec(&mc_stats.teams);
+}
+
+int mc_team_create(struct mc_call *call)
+{
+	struct memcast_team_create *create = call->arg;
+	struct mc_handle *handle;
+	struct mc_team *team;
+	int ret;
+
+	if (create->flags)
+		return mc_fail(call, -EINVAL, "unknown flags %#x", create->flags);
+	if (create->handle_types & ~(MEMCAST_HANDLE_FD | MEMCAST_HANDLE_FABRIC))
+		return mc_fail(call, -EINVAL, "unknown handle types %#x",
+			       create->handle_types);
+	if (create->devices < 2 || create->devices > mc_device_count)
+		return mc_fail(call, -EINVAL,
+			       "a team is for 2 to %u devices, not %u",
+			       mc_device_count, create->devices);
+	ret = mc_check_range(call, "team", 0, create->bytes, S64_MAX);
+	if (ret)
+		return ret;
+	if (create->handle_types & MEMCAST_HANDLE_FABRIC)
+		return mc_fail(call, -EPERM,
+			       "fabric handles need an IMEX channel, and there is none");
+
+	handle = mc_handle_reserve(call->client);
+	if (IS_ERR(handle))
+		return PTR_ERR(handle);
+
+	team = team_create(create);
+	if (!team) {
+		ret = mc_fail(call, -ENOMEM, "the kernel is out of memory");
+		goto cancel_handle;
+	}
+
+	create->out_handle = handle->id;
+	ret = mc_respond(call);
+	if (ret)
+		goto put_team;
+	mc_handle_publish(call->client, handle, &team->object);
+	return 0;
+
+put_team:
+	mc_object_put(&team->object);
+cancel_handle:
+	mc_handle_cancel(call->client, handle);
+	return ret;
+}
+
+/* NULL if it has not joined. Complete teams need no lock for it. */
+struct mc_member *mc_team_member(struct mc_team *team, struct mc_device *device)
+{
+	u32 i;
+
+	for (i = 0; i < team->joined; i++)
+		if (team->member[i].device == device)
+			return &team->member[i];
+	return NULL;
+}
+
+int mc_team_add(struct mc_call *call)
+{
+	struct memcast_team_add *add = call->arg;
+	struct mc_device *device;
+	struct mc_team *team;
+	int ret = 0;
+
+	team = mc_find_team(call, add->team);
+	if (IS_ERR(team))
+		return PTR_ERR(team);
+	device = mc_find_device(call, add->device);
+	if (IS_ERR(device)) {
+		ret = PTR_ERR(device);
+		goto put_team;
+	}
+
+	down_write(&team->lock);
+	if (mc_team_member(team, device)) {
+		ret = mc_fail(call, -EALREADY, "device %u is a member already",
+			      add->device);
+	} else if (team->joined == team->devices) {
+		ret = mc_fail(call, -EINVAL, "all %u devices have joined",
+			      team->devices);
+	} else {
+		struct mc_member *member = &team->member[team->joined];
+
+		member->device = device;
+		member->bindings = RB_ROOT_CACHED;
+		/* release: pairs with mc_team_wait(), members are filled in */
+		smp_store_release(&team->joined, team->joined + 1);
+	}
+	up_write(&team->lock);
+	wake_up_all(&team->complete);
+
+put_team:
+	mc_object_put(&team->object);
+	return ret;
+}
+
+/* Wait until all devices have joined. No lock is needed for members then. */
+int mc_team_wait(struct mc_call *call, struct mc_team *team)
+{
+	int ret = wait_event_interruptible(team->complete,
+			/* acquire: pairs with mc_team_add() */
+			smp_load_acquire(&team->joined) == team->devices);
+
+	if (ret)
+		mc_fail(call, ret, "interrupted while %u of %u devices have joined",
+			READ_ONCE(team->joined), team->devices);
+	return ret;
+}
+
+/*
+ * Whoever changed what a member shows in this range zaps it from the replica
+ * mappings and the windows of every process. Holds the write side.
+ */
+void mc_team_zap(struct mc_team *team, struct mc_member *member,
+		 unsigned long first, unsigned long last)
+{
+	struct interval_tree_node *node;
+
+	for (node = interval_tree_iter_first(&team->mappings, first, last); node;
+	     node = interval_tree_iter_next(node, first, last)) {
+		struct mc_mapping *mapping =
+			container_of(node, struct mc_mapping, shows);
+		unsigned long at = mapping->at.start - node->start;
+
+		if (mapping->replica && mapping->replica != member)
+			continue;
+		mc_reservation_zap(mapping->reservation,
+				   at + max(first, node->start),
+				   at + min(last, node->last));
+	}
+}
