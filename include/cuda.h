@@ -1,0 +1,1226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of the CUDA driver API that memcast emulates.
+ *
+ * Names, numbers and layouts are those of CUDA 13.0, so that a program built
+ * with NVIDIA's header of this name runs on memcast's libcuda.so.1, and the
+ * other way round. Text and everything else is memcast's own.
+ *
+ * Words: a device is emulated, its memory is host memory of one NUMA node. G is
+ * the granularity, 2 MiB. Sizes and offsets are in bytes. "Source" says where a
+ * call's rules come from: the API document (NVIDIA's published text), hardware
+ * (seen there), or ours (where neither says).
+ *
+ * Every function but cuDriverGetVersion(), cuGetErrorName(), cuGetErrorString()
+ * and cuGetProcAddress() can answer, beside what is listed with it,
+ *
+ *   CUDA_ERROR_NOT_INITIALIZED	cuInit() was not called, or this is the child of
+ *				a fork() of a process that called it
+ *   CUDA_ERROR_DEINITIALIZED	the process is ending
+ *   CUDA_ERROR_INVALID_VALUE	an output pointer is NULL, or flags are unknown
+ *
+ * A call that fails leaves its outputs as they were. With CUDA_LOG_FILE=stderr,
+ * stdout or a path in the environment, each failed call writes a line there:
+ * its arguments, its result and the reason in words.
+ *
+ * All calls may be made from several threads at once.
+ */
+/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define CUDA_VERSION	13000
+
+#define CUDAAPI
+#define CUDA_CB
+
+/*
+ * Programs built for the per-thread default stream import other names for what
+ * waits; here they are the same functions.
+ */
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define MEMCAST_PER_THREAD(name)	name##_ptds
+#define cuMemcpy			MEMCAST_PER_THREAD(cuMemcpy)
+#else
+#define MEMCAST_PER_THREAD(name)	name
+#endif
+
+/* Each call's newest binary interface; older ones stay in the library. */
+#define cuCtxCreate			cuCtxCreate_v4
+#define cuCtxDestroy			cuCtxDestroy_v2
+#define cuCtxPopCurrent			cuCtxPopCurrent_v2
+#define cuCtxPushCurrent		cuCtxPushCurrent_v2
+#define cuDeviceGetUuid			cuDeviceGetUuid_v2
+#define cuDevicePrimaryCtxRelease	cuDevicePrimaryCtxRelease_v2
+#define cuDevicePrimaryCtxReset		cuDevicePrimaryCtxReset_v2
+#define cuDevicePrimaryCtxSetFlags	cuDevicePrimaryCtxSetFlags_v2
+#define cuDeviceTotalMem		cuDeviceTotalMem_v2
+#define cuGetProcAddress		cuGetProcAddress_v2
+#define cuMemGetInfo			cuMemGetInfo_v2
+#define cuMemcpyDtoD			MEMCAST_PER_THREAD(cuMemcpyDtoD_v2)
+#define cuMemcpyDtoH			MEMCAST_PER_THREAD(cuMemcpyDtoH_v2)
+#define cuMemcpyHtoD			MEMCAST_PER_THREAD(cuMemcpyHtoD_v2)
+#define cuMemsetD8			MEMCAST_PER_THREAD(cuMemsetD8_v2)
+#define cuMemsetD16			MEMCAST_PER_THREAD(cuMemsetD16_v2)
+#define cuMemsetD32			MEMCAST_PER_THREAD(cuMemsetD32_v2)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Types */
+
+typedef uint32_t cuuint32_t;
+typedef uint64_t cuuint64_t;
+
+/* An address in a reservation: what a CPU pointer to it would be. */
+#ifdef __LP64__
+typedef unsigned long long CUdeviceptr_v2;
+#else
+typedef unsigned int CUdeviceptr_v2;
+#endif
+typedef CUdeviceptr_v2 CUdeviceptr;
+
+/* The ordinal of a device, from 0. */
+typedef int CUdevice_v1;
+typedef CUdevice_v1 CUdevice;
+
+#define CU_DEVICE_CPU		((CUdevice)-1)
+#define CU_DEVICE_INVALID	((CUdevice)-2)
+
+typedef struct CUctx_st *CUcontext;
+
+/* A memory or a team, in this process. */
+typedef unsigned long long CUmemGenericAllocationHandle_v1;
+typedef CUmemGenericAllocationHandle_v1 CUmemGenericAllocationHandle;
+
+#ifndef CU_UUID_HAS_BEEN_DEFINED
+#define CU_UUID_HAS_BEEN_DEFINED
+typedef struct CUuuid_st {
+	char bytes[16];		/* in the order they are printed */
+} CUuuid;
+#endif
+
+#define CU_IPC_HANDLE_SIZE	64
+
+/* What CU_MEM_HANDLE_TYPE_FABRIC exports. */
+typedef struct CUmemFabricHandle_st {
+	unsigned char data[CU_IPC_HANDLE_SIZE];
+} CUmemFabricHandle_v1;
+typedef CUmemFabricHandle_v1 CUmemFabricHandle;
+
+/* Flags of a context. Nothing here runs in the background: kept, no effect. */
+typedef enum CUctx_flags_enum {
+	CU_CTX_SCHED_AUTO		= 0x00,
+	CU_CTX_SCHED_SPIN		= 0x01,
+	CU_CTX_SCHED_YIELD		= 0x02,
+	CU_CTX_SCHED_BLOCKING_SYNC	= 0x04,
+	CU_CTX_BLOCKING_SYNC		= 0x04,
+	CU_CTX_SCHED_MASK		= 0x07,
+	CU_CTX_MAP_HOST			= 0x08,
+	CU_CTX_LMEM_RESIZE_TO_MAX	= 0x10,
+	CU_CTX_COREDUMP_ENABLE		= 0x20,
+	CU_CTX_USER_COREDUMP_ENABLE	= 0x40,
+	CU_CTX_SYNC_MEMOPS		= 0x80,
+	CU_CTX_FLAGS_MASK		= 0xff
+} CUctx_flags;
+
+/* Kinds of limits on a context's share of the device; none is supported. */
+typedef enum CUexecAffinityType_enum {
+	CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0,
+	CU_EXEC_AFFINITY_TYPE_MAX
+} CUexecAffinityType;
+
+typedef struct CUexecAffinitySmCount_st {
+	unsigned int val;
+} CUexecAffinitySmCount_v1;
+typedef CUexecAffinitySmCount_v1 CUexecAffinitySmCount;
+
+typedef struct CUexecAffinityParam_st {
+	CUexecAffinityType type;
+	union {
+		CUexecAffinitySmCount smCount;
+	} param;
+} CUexecAffinityParam_v1;
+typedef CUexecAffinityParam_v1 CUexecAffinityParam;
+
+/* Sharing a context with a graphics queue; not supported. */
+typedef enum CUcigDataType_enum {
+	CIG_DATA_TYPE_D3D12_COMMAND_QUEUE	= 0x1,
+	CIG_DATA_TYPE_NV_BLOB			= 0x2
+} CUcigDataType;
+
+typedef struct CUctxCigParam_st {
+	CUcigDataType sharedDataType;
+	void *sharedData;
+} CUctxCigParam;
+
+typedef struct CUctxCreateParams_st {
+	CUexecAffinityParam *execAffinityParams;	/* array, or NULL */
+	int numExecAffinityParams;			/* its length */
+	CUctxCigParam *cigParams;			/* NULL */
+} CUctxCreateParams;
+
+/* Values of CU_DEVICE_ATTRIBUTE_COMPUTE_MODE. */
+typedef enum CUcomputemode_enum {
+	CU_COMPUTEMODE_DEFAULT			= 0,
+	CU_COMPUTEMODE_PROHIBITED		= 2,
+	CU_COMPUTEMODE_EXCLUSIVE_PROCESS	= 3
+} CUcomputemode;
+
+/* Values of CU_DEVICE_ATTRIBUTE_NUMA_CONFIG. */
+typedef enum CUdeviceNumaConfig_enum {
+	CU_DEVICE_NUMA_CONFIG_NONE = 0,
+	CU_DEVICE_NUMA_CONFIG_NUMA_NODE
+} CUdeviceNumaConfig;
+
+/* How a memory or a team can leave the process: a mask. */
+typedef enum CUmemAllocationHandleType_enum {
+	CU_MEM_HANDLE_TYPE_NONE				= 0x0,
+	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR	= 0x1,	/* a dma-buf */
+	CU_MEM_HANDLE_TYPE_WIN32			= 0x2,	/* not supported */
+	CU_MEM_HANDLE_TYPE_WIN32_KMT			= 0x4,	/* not supported */
+	CU_MEM_HANDLE_TYPE_FABRIC			= 0x8,
+	CU_MEM_HANDLE_TYPE_MAX				= 0x7fffffff
+} CUmemAllocationHandleType;
+
+/* What a device may do with a mapping. */
+typedef enum CUmemAccess_flags_enum {
+	CU_MEM_ACCESS_FLAGS_PROT_NONE		= 0x0,
+	CU_MEM_ACCESS_FLAGS_PROT_READ		= 0x1,
+	CU_MEM_ACCESS_FLAGS_PROT_READWRITE	= 0x3,
+	CU_MEM_ACCESS_FLAGS_PROT_MAX		= 0x7fffffff
+} CUmemAccess_flags;
+
+typedef enum CUmemLocationType_enum {
+	CU_MEM_LOCATION_TYPE_INVALID		= 0x0,
+	CU_MEM_LOCATION_TYPE_NONE		= 0x0,
+	CU_MEM_LOCATION_TYPE_DEVICE		= 0x1,	/* id: its ordinal */
+	CU_MEM_LOCATION_TYPE_HOST		= 0x2,	/* id is ignored */
+	CU_MEM_LOCATION_TYPE_HOST_NUMA		= 0x3,	/* id: the node */
+	CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT	= 0x4,
+	CU_MEM_LOCATION_TYPE_MAX		= 0x7fffffff
+} CUmemLocationType;
+
+typedef struct CUmemLocation_st {
+	CUmemLocationType type;
+	int id;
+} CUmemLocation_v1;
+typedef CUmemLocation_v1 CUmemLocation;
+
+typedef enum CUmemAllocationType_enum {
+	CU_MEM_ALLOCATION_TYPE_INVALID	= 0x0,
+	CU_MEM_ALLOCATION_TYPE_PINNED	= 0x1,
+	CU_MEM_ALLOCATION_TYPE_MANAGED	= 0x2,
+	CU_MEM_ALLOCATION_TYPE_MAX	= 0x7fffffff
+} CUmemAllocationType;
+
+typedef enum CUmemAllocationCompType_enum {
+	CU_MEM_ALLOCATION_COMP_NONE	= 0x0,
+	CU_MEM_ALLOCATION_COMP_GENERIC	= 0x1		/* not supported */
+} CUmemAllocationCompType;
+
+#define CU_MEM_CREATE_USAGE_TILE_POOL		0x1	/* not supported */
+#define CU_MEM_CREATE_USAGE_HW_DECOMPRESS	0x2	/* not supported */
+
+typedef enum CUmemAllocationGranularity_flags_enum {
+	CU_MEM_ALLOC_GRANULARITY_MINIMUM	= 0x0,
+	CU_MEM_ALLOC_GRANULARITY_RECOMMENDED	= 0x1
+} CUmemAllocationGranularity_flags;
+
+/* What cuMemCreate() is to create. */
+typedef struct CUmemAllocationProp_st {
+	CUmemAllocationType type;			/* PINNED */
+	CUmemAllocationHandleType requestedHandleTypes;	/* mask */
+	CUmemLocation location;
+	void *win32HandleMetaData;			/* ignored */
+	struct {
+		unsigned char compressionType;	/* CUmemAllocationCompType */
+		unsigned char gpuDirectRDMACapable; /* kept and reported */
+		unsigned short usage;		/* CU_MEM_CREATE_USAGE_… */
+		unsigned char reserved[4];	/* 0 */
+	} allocFlags;
+} CUmemAllocationProp_v1;
+typedef CUmemAllocationProp_v1 CUmemAllocationProp;
+
+/* One device's access to a mapping. */
+typedef struct CUmemAccessDesc_st {
+	CUmemLocation location;
+	CUmemAccess_flags flags;
+} CUmemAccessDesc_v1;
+typedef CUmemAccessDesc_v1 CUmemAccessDesc;
+
+typedef enum CUmulticastGranularity_flags_enum {
+	CU_MULTICAST_GRANULARITY_MINIMUM	= 0x0,
+	CU_MULTICAST_GRANULARITY_RECOMMENDED	= 0x1
+} CUmulticastGranularity_flags;
+
+/* What cuMulticastCreate() is to create. */
+typedef struct CUmulticastObjectProp_st {
+	unsigned int numDevices;	/* that will join */
+	size_t size;			/* a multiple of G */
+	unsigned long long handleTypes;	/* mask, CUmemAllocationHandleType */
+	unsigned long long flags;	/* 0 */
+} CUmulticastObjectProp_v1;
+typedef CUmulticastObjectProp_v1 CUmulticastObjectProp;
+
+/* Where cuGetProcAddress() looks; here all three find the same. */
+typedef enum CUdriverProcAddress_flags_enum {
+	CU_GET_PROC_ADDRESS_DEFAULT			= 0,
+	CU_GET_PROC_ADDRESS_LEGACY_STREAM		= 1 << 0,
+	CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM	= 1 << 1
+} CUdriverProcAddress_flags;
+
+typedef enum CUdriverProcAddressQueryResult_enum {
+	CU_GET_PROC_ADDRESS_SUCCESS			= 0,
+	CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND		= 1,
+	CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT	= 2
+} CUdriverProcAddressQueryResult;
+
+/* Results; cuGetErrorString() has a sentence for each. */
+typedef enum cudaError_enum {
+	CUDA_SUCCESS = 0,
+	CUDA_ERROR_INVALID_VALUE = 1,
+	CUDA_ERROR_OUT_OF_MEMORY = 2,
+	CUDA_ERROR_NOT_INITIALIZED = 3,
+	CUDA_ERROR_DEINITIALIZED = 4,
+	CUDA_ERROR_PROFILER_DISABLED = 5,
+	CUDA_ERROR_PROFILER_NOT_INITIALIZED = 6,
+	CUDA_ERROR_PROFILER_ALREADY_STARTED = 7,
+	CUDA_ERROR_PROFILER_ALREADY_STOPPED = 8,
+	CUDA_ERROR_STUB_LIBRARY = 34,
+	CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER = 36,
+	CUDA_ERROR_DEVICE_UNAVAILABLE = 46,
+	CUDA_ERROR_NO_DEVICE = 100,
+	CUDA_ERROR_INVALID_DEVICE = 101,
+	CUDA_ERROR_DEVICE_NOT_LICENSED = 102,
+	CUDA_ERROR_INVALID_IMAGE = 200,
+	CUDA_ERROR_INVALID_CONTEXT = 201,
+	CUDA_ERROR_CONTEXT_ALREADY_CURRENT = 202,
+	CUDA_ERROR_MAP_FAILED = 205,
+	CUDA_ERROR_UNMAP_FAILED = 206,
+	CUDA_ERROR_ARRAY_IS_MAPPED = 207,
+	CUDA_ERROR_ALREADY_MAPPED = 208,
+	CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+	CUDA_ERROR_ALREADY_ACQUIRED = 210,
+	CUDA_ERROR_NOT_MAPPED = 211,
+	CUDA_ERROR_NOT_MAPPED_AS_ARRAY = 212,
+	CUDA_ERROR_NOT_MAPPED_AS_POINTER = 213,
+	CUDA_ERROR_ECC_UNCORRECTABLE = 214,
+	CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
+	CUDA_ERROR_CONTEXT_ALREADY_IN_USE = 216,
+	CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
+	CUDA_ERROR_INVALID_PTX = 218,
+	CUDA_ERROR_INVALID_GRAPHICS_CONTEXT = 219,
+	CUDA_ERROR_NVLINK_UNCORRECTABLE = 220,
+	CUDA_ERROR_JIT_COMPILER_NOT_FOUND = 221,
+	CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
+	CUDA_ERROR_JIT_COMPILATION_DISABLED = 223,
+	CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY = 224,
+	CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC = 225,
+	CUDA_ERROR_CONTAINED = 226,
+	CUDA_ERROR_INVALID_SOURCE = 300,
+	CUDA_ERROR_FILE_NOT_FOUND = 301,
+	CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND = 302,
+	CUDA_ERROR_SHARED_OBJECT_INIT_FAILED = 303,
+	CUDA_ERROR_OPERATING_SYSTEM = 304,
+	CUDA_ERROR_INVALID_HANDLE = 400,
+	CUDA_ERROR_ILLEGAL_STATE = 401,
+	CUDA_ERROR_LOSSY_QUERY = 402,
+	CUDA_ERROR_NOT_FOUND = 500,
+	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+	CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+	CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+	CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING = 703,
+	CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
+	CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705,
+	CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE = 708,
+	CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+	CUDA_ERROR_ASSERT = 710,
+	CUDA_ERROR_TOO_MANY_PEERS = 711,
+	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+	CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
+	CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
+	CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
+	CUDA_ERROR_MISALIGNED_ADDRESS = 716,
+	CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
+	CUDA_ERROR_INVALID_PC = 718,
+	CUDA_ERROR_LAUNCH_FAILED = 719,
+	CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+	CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
+	CUDA_ERROR_NOT_PERMITTED = 800,
+	CUDA_ERROR_NOT_SUPPORTED = 801,
+	CUDA_ERROR_SYSTEM_NOT_READY = 802,
+	CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
+	CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
+	CUDA_ERROR_MPS_CONNECTION_FAILED = 805,
+	CUDA_ERROR_MPS_RPC_FAILURE = 806,
+	CUDA_ERROR_MPS_SERVER_NOT_READY = 807,
+	CUDA_ERROR_MPS_MAX_CLIENTS_REACHED = 808,
+	CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED = 809,
+	CUDA_ERROR_MPS_CLIENT_TERMINATED = 810,
+	CUDA_ERROR_CDP_NOT_SUPPORTED = 811,
+	CUDA_ERROR_CDP_VERSION_MISMATCH = 812,
+	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+	CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+	CUDA_ERROR_STREAM_CAPTURE_MERGE = 902,
+	CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+	CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904,
+	CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905,
+	CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
+	CUDA_ERROR_CAPTURED_EVENT = 907,
+	CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
+	CUDA_ERROR_TIMEOUT = 909,
+	CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
+	CUDA_ERROR_EXTERNAL_DEVICE = 911,
+	CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
+	CUDA_ERROR_FUNCTION_NOT_LOADED = 913,
+	CUDA_ERROR_INVALID_RESOURCE_TYPE = 914,
+	CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915,
+	CUDA_ERROR_KEY_ROTATION = 916,
+	CUDA_ERROR_UNKNOWN = 999
+} CUresult;
+
+/* What cuDeviceGetAttribute() can be asked. */
+typedef enum CUdevice_attribute_enum {
+	CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
+	CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
+	CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
+	CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
+	CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,
+	CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
+	CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7,
+	CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+	CU_DEVICE_ATTRIBUTE_SHARED_MEMORY_PER_BLOCK = 8,
+	CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY = 9,
+	CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+	CU_DEVICE_ATTRIBUTE_MAX_PITCH = 11,
+	CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK = 12,
+	CU_DEVICE_ATTRIBUTE_REGISTERS_PER_BLOCK = 12,
+	CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
+	CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT = 14,
+	CU_DEVICE_ATTRIBUTE_GPU_OVERLAP = 15,
+	CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+	CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT = 17,
+	CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
+	CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY = 19,
+	CU_DEVICE_ATTRIBUTE_COMPUTE_MODE = 20,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH = 21,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH = 22,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT = 23,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH = 24,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT = 25,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH = 26,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH = 27,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT = 28,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS = 29,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_ARRAY_WIDTH = 27,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_ARRAY_HEIGHT = 28,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES = 29,
+	CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT = 30,
+	CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS = 31,
+	CU_DEVICE_ATTRIBUTE_ECC_ENABLED = 32,
+	CU_DEVICE_ATTRIBUTE_PCI_BUS_ID = 33,
+	CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID = 34,
+	CU_DEVICE_ATTRIBUTE_TCC_DRIVER = 35,
+	CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE = 36,
+	CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 37,
+	CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
+	CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
+	CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT = 40,
+	CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH = 42,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS = 43,
+	CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER = 44,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH = 45,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT = 46,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE = 47,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE = 48,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE = 49,
+	CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
+	CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT = 51,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH = 52,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH = 53,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS = 54,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH = 55,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH = 56,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT = 57,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH = 58,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT = 59,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH = 60,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH = 61,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS = 62,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH = 63,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT = 64,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS = 65,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH = 66,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH = 67,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS = 68,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH = 69,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH = 70,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT = 71,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH = 72,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH = 73,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT = 74,
+	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+	CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH = 77,
+	CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED = 78,
+	CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED = 79,
+	CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED = 80,
+	CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
+	CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR = 82,
+	CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
+	CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD = 84,
+	CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID = 85,
+	CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED = 86,
+	CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO = 87,
+	CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS = 88,
+	CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
+	CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED = 90,
+	CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM = 91,
+	CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 = 92,
+	CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1 = 93,
+	CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1 = 94,
+	CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 95,
+	CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
+	CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+	CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES = 98,
+	CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED = 99,
+	CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES = 100,
+	CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST = 101,
+	CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED = 102,
+	CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
+	CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103,
+	CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED = 104,
+	CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED = 105,
+	CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR = 106,
+	CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED = 107,
+	CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE = 108,
+	CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE = 109,
+	CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED = 110,
+	CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
+	CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED = 112,
+	CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED = 113,
+	CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED = 114,
+	CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
+	CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED = 116,
+	CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS = 117,
+	CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING = 118,
+	CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES = 119,
+	CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120,
+	CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED = 121,
+	CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS = 122,
+	CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR = 123,
+	CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED = 124,
+	CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED = 125,
+	CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT = 126,
+	CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED = 127,
+	CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED = 128,
+	CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS = 129,
+	CU_DEVICE_ATTRIBUTE_NUMA_CONFIG = 130,
+	CU_DEVICE_ATTRIBUTE_NUMA_ID = 131,
+	CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED = 132,
+	CU_DEVICE_ATTRIBUTE_MPS_ENABLED = 133,
+	CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID = 134,
+	CU_DEVICE_ATTRIBUTE_D3D12_CIG_SUPPORTED = 135,
+	CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK = 136,
+	CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_MAXIMUM_LENGTH = 137,
+	CU_DEVICE_ATTRIBUTE_VULKAN_CIG_SUPPORTED = 138,
+	CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID = 139,
+	CU_DEVICE_ATTRIBUTE_GPU_PCI_SUBSYSTEM_ID = 140,
+	CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 141,
+	CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED = 142,
+	CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED = 143,
+	CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED = 144,
+	CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 145,
+	CU_DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED = 146,
+	CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED = 147,
+	CU_DEVICE_ATTRIBUTE_MAX
+} CUdevice_attribute;
+
+/* Initialisation (source: the API document; what fork() does: ours) */
+
+/**
+ * cuInit() - open /dev/memcast
+ * @Flags: 0
+ *
+ * Comes first; again is harmless. In a child of a process that called it, it
+ * answers CUDA_ERROR_NOT_INITIALIZED: start such children with exec.
+ *
+ * Errors: CUDA_ERROR_NO_DEVICE (the module is not loaded), _OPERATING_SYSTEM
+ * (/dev/memcast cannot be opened; the log says why), _SYSTEM_DRIVER_MISMATCH
+ * (the module's interface is not the one this library was built for).
+ */
+CUresult CUDAAPI cuInit(unsigned int Flags);
+
+/**
+ * cuDriverGetVersion() - the newest CUDA version of which calls are known
+ * @driverVersion: output, 1000 * major + 10 * minor
+ */
+CUresult CUDAAPI cuDriverGetVersion(int *driverVersion);
+
+/* Errors (source: the API document) */
+
+/**
+ * cuGetErrorName() - the name of a result
+ * @error: what a call answered
+ * @pStr: output, "CUDA_ERROR_…"; NULL when @error is none (INVALID_VALUE)
+ */
+CUresult CUDAAPI cuGetErrorName(CUresult error, const char **pStr);
+
+/**
+ * cuGetErrorString() - what a result means, in a few words
+ * @error: what a call answered
+ * @pStr: output; NULL when @error is none (CUDA_ERROR_INVALID_VALUE)
+ */
+CUresult CUDAAPI cuGetErrorString(CUresult error, const char **pStr);
+
+/* Entry points (source: the API document, but for NOT_FOUND: hardware) */
+
+/**
+ * cuGetProcAddress() - find a function by its name and version
+ * @symbol: its name without suffix, "cuMemcpyHtoD"
+ * @pfn: output, the function with the newest interface that is not newer than
+ *	@cudaVersion; NULL when there is none
+ * @cudaVersion: 1000 * major + 10 * minor, up to cuDriverGetVersion()
+ * @flags: CUdriverProcAddress_flags
+ * @symbolStatus: output, CUdriverProcAddressQueryResult; may be NULL
+ *
+ * From 13010 on, cuMulticastBindMem and cuMulticastBindAddr are the ones that
+ * take a device; from 13000 on, cuCtxSynchronize and cuCtxGetDevice those that
+ * take a context; as in NVIDIA's driver.
+ *
+ * Errors: CUDA_ERROR_NOT_FOUND (@symbolStatus says which of both is to blame),
+ * CUDA_ERROR_INVALID_VALUE (@cudaVersion is newer than the driver).
+ */
+CUresult CUDAAPI cuGetProcAddress(const char *symbol, void **pfn,
+				  int cudaVersion, cuuint64_t flags,
+				  CUdriverProcAddressQueryResult *symbolStatus);
+
+/* Devices (source: the API document) */
+
+/**
+ * cuDeviceGetCount() - how many devices there are
+ * @count: output
+ */
+CUresult CUDAAPI cuDeviceGetCount(int *count);
+
+/**
+ * cuDeviceGet() - a device by its number
+ * @device: output
+ * @ordinal: 0 to count - 1
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal);
+
+/**
+ * cuDeviceGetName() - what a device calls itself
+ * @name: output, cut to @len bytes with its NUL
+ * @len: bytes at @name, at least 1
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGetName(char *name, int len, CUdevice dev);
+
+/**
+ * cuDeviceGetUuid() - a device's UUID
+ * @uuid: output, 16 bytes, as sysfs shows it
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
+
+/**
+ * cuDeviceTotalMem() - the size of a device's pool
+ * @bytes: output
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceTotalMem(size_t *bytes, CUdevice dev);
+
+/**
+ * cuDeviceGetAttribute() - one property of a device
+ * @pi: output
+ * @attrib: which
+ * @dev: device
+ *
+ * What memcast cannot do reads as 0: textures, kernel launches, streams. The
+ * numbers that programs divide by are those of a data-centre device of compute
+ * capability 9.0 (source: ours).
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
+				      CUdevice dev);
+
+/*
+ * Contexts (source: the API document)
+ *
+ * A context names a device for the calls that need a current one: copies, fills
+ * and cuMemGetInfo(). Each thread has a stack of them, its top is current; at
+ * most 256 deep (ours). A context that was destroyed while current answers
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED in the thread; handed to a call, it is not a
+ * context any more: CUDA_ERROR_INVALID_CONTEXT.
+ */
+
+/**
+ * cuDevicePrimaryCtxRetain() - take a reference to a device's primary context
+ * @pctx: output; for one device always the same. It is not made current.
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev);
+
+/**
+ * cuDevicePrimaryCtxRelease() - give a reference back; the last one ends it
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE, _INVALID_CONTEXT (no reference is held).
+ */
+CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev);
+
+/**
+ * cuDevicePrimaryCtxReset() - end a primary context, whoever holds it
+ * @dev: device
+ *
+ * References stay owed; the next cuDevicePrimaryCtxRetain() revives it.
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDevicePrimaryCtxReset(CUdevice dev);
+
+/**
+ * cuDevicePrimaryCtxSetFlags() - set the flags of a primary context
+ * @dev: device
+ * @flags: CUctx_flags, at most one of those for scheduling
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags);
+
+/**
+ * cuDevicePrimaryCtxGetState() - is a primary context alive, with which flags
+ * @dev: device
+ * @flags: output, CUctx_flags
+ * @active: output, 1 or 0
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags,
+					    int *active);
+
+/**
+ * cuCtxCreate() - make a context and push it
+ * @pctx: output
+ * @ctxCreateParams: NULL, or without execution affinity and graphics queue
+ * @flags: CUctx_flags, at most one of those for scheduling
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE, _UNSUPPORTED_EXEC_AFFINITY and
+ * _NOT_SUPPORTED (for @ctxCreateParams), _OUT_OF_MEMORY (4,032 contexts live,
+ * or the stack is full: ours).
+ */
+CUresult CUDAAPI cuCtxCreate(CUcontext *pctx,
+			     CUctxCreateParams *ctxCreateParams,
+			     unsigned int flags, CUdevice dev);
+
+/**
+ * cuCtxDestroy() - end a context; popped if it is current here
+ * @ctx: from cuCtxCreate()
+ *
+ * Memories, teams and reservations are not a context's: they stay.
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT (also a primary context: ours).
+ */
+CUresult CUDAAPI cuCtxDestroy(CUcontext ctx);
+
+/**
+ * cuCtxPushCurrent() - make a context current, above the one before
+ * @ctx: context
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT, _OUT_OF_MEMORY (the stack is full: ours).
+ */
+CUresult CUDAAPI cuCtxPushCurrent(CUcontext ctx);
+
+/**
+ * cuCtxPopCurrent() - make the one before current again
+ * @pctx: output, what was current; may be NULL (source: hardware)
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current).
+ */
+CUresult CUDAAPI cuCtxPopCurrent(CUcontext *pctx);
+
+/**
+ * cuCtxSetCurrent() - replace the current context
+ * @ctx: context; NULL pops
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT.
+ */
+CUresult CUDAAPI cuCtxSetCurrent(CUcontext ctx);
+
+/**
+ * cuCtxGetCurrent() - the current context
+ * @pctx: output, NULL if there is none
+ */
+CUresult CUDAAPI cuCtxGetCurrent(CUcontext *pctx);
+
+/**
+ * cuCtxGetDevice() - the current context's device
+ * @device: output
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current), _CONTEXT_IS_DESTROYED.
+ */
+CUresult CUDAAPI cuCtxGetDevice(CUdevice *device);
+
+/**
+ * cuCtxGetDevice_v2() - a context's device
+ * @device: output
+ * @ctx: context, NULL for the current one
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx);
+
+/**
+ * cuCtxGetFlags() - the flags of the current context
+ * @flags: output, CUctx_flags
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxGetFlags(unsigned int *flags);
+
+/**
+ * cuCtxGetApiVersion() - the interface a context was made for
+ * @ctx: context, NULL for the current one
+ * @version: output, 3020
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxGetApiVersion(CUcontext ctx, unsigned int *version);
+
+/**
+ * cuCtxSynchronize() - wait for the current context's work
+ *
+ * Every call here returns when its work is done: nothing to wait for.
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxSynchronize(void);
+
+/**
+ * cuCtxSynchronize_v2() - wait for a context's work
+ * @ctx: context, NULL for the current one
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext ctx);
+
+/**
+ * cuMemGetInfo() - the pool of the current context's device
+ * @free: output, bytes
+ * @total: output, bytes
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuMemGetInfo(size_t *free, size_t *total);
+
+/* Memory: needs no context (source: the API document) */
+
+/**
+ * cuMemGetAllocationGranularity() - what sizes and offsets are multiples of
+ * @granularity: output, bytes: G for devices, the page size for the host
+ * @prop: as for cuMemCreate()
+ * @option: MINIMUM or RECOMMENDED; the same here (ours)
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (@prop, @option), _INVALID_DEVICE,
+ * _NOT_SUPPORTED (as for cuMemCreate()).
+ */
+CUresult CUDAAPI cuMemGetAllocationGranularity(size_t *granularity,
+					       const CUmemAllocationProp *prop,
+					       CUmemAllocationGranularity_flags option);
+
+/**
+ * cuMemCreate() - take memory from a device's pool; it reads as zero
+ * @handle: output
+ * @size: bytes, a multiple of the granularity
+ * @prop: where, and how it may leave the process
+ * @flags: 0
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (@size, @prop), _INVALID_DEVICE,
+ * _OUT_OF_MEMORY (nothing is taken then), _NOT_PERMITTED (FABRIC without an
+ * IMEX channel: hardware), _NOT_SUPPORTED (Windows handles, compression, tile
+ * pools, decompression: ours).
+ */
+CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+			     const CUmemAllocationProp *prop,
+			     unsigned long long flags);
+
+/**
+ * cuMemRelease() - give a handle back
+ * @handle: of a memory or a team; once per create, import and retain
+ *
+ * Legal while mapped or bound: mappings keep the object, bindings do not.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle handle);
+
+/**
+ * cuMemRetainAllocationHandle() - the handle of what is mapped at an address
+ * @handle: output; owes one more cuMemRelease(). The team's for a window.
+ * @addr: anywhere inside a mapping
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (nothing is mapped there).
+ */
+CUresult CUDAAPI cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle,
+					     void *addr);
+
+/**
+ * cuMemGetAllocationPropertiesFromHandle() - what a memory was created with
+ * @prop: output
+ * @handle: of a memory, imported ones too
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (also for a team: ours).
+ */
+CUresult CUDAAPI
+cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+				       CUmemGenericAllocationHandle handle);
+
+/**
+ * cuMemExportToShareableHandle() - let a memory or a team leave the process
+ * @shareableHandle: output; int for POSIX_FILE_DESCRIPTOR: a new dma-buf fd,
+ *	close-on-exec, the caller's to close; CUmemFabricHandle for FABRIC
+ * @handle: of a memory or a team
+ * @handleType: one of those it was created with
+ * @flags: 0
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (Windows handles: ours).
+ */
+CUresult CUDAAPI
+cuMemExportToShareableHandle(void *shareableHandle,
+			     CUmemGenericAllocationHandle handle,
+			     CUmemAllocationHandleType handleType,
+			     unsigned long long flags);
+
+/**
+ * cuMemImportFromShareableHandle() - a handle for what was exported
+ * @handle: output; lives on when the fd is closed and the exporter has ended
+ * @osHandle: the fd itself, as (void *)(intptr_t)fd; stays the caller's
+ * @shHandleType: how it was exported
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (not an fd, or not one of memcast's),
+ * _NOT_PERMITTED, _NOT_SUPPORTED (Windows handles: ours).
+ */
+CUresult CUDAAPI
+cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+			       void *osHandle,
+			       CUmemAllocationHandleType shHandleType);
+
+/* Addresses: needs no context (source: the API document) */
+
+/**
+ * cuMemAddressReserve() - reserve a range of addresses
+ * @ptr: output, a multiple of @alignment and of G
+ * @size: bytes, a multiple of the host's page size; mappings inside need G
+ * @alignment: bytes, a power of two, or 0
+ * @addr: where it should be, if that is free; or 0
+ * @flags: 0
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY (no such range is free).
+ */
+CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *ptr, size_t size,
+				     size_t alignment, CUdeviceptr addr,
+				     unsigned long long flags);
+
+/**
+ * cuMemAddressFree() - give a reservation back
+ * @ptr: as reserved
+ * @size: as reserved
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (also while something is mapped in it).
+ */
+CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size);
+
+/**
+ * cuMemMap() - show a memory, or a team's window, in a reservation
+ * @ptr: a multiple of G; nothing is mapped from there to its end
+ * @size: bytes, a multiple of G, at most the object's
+ * @offset: 0
+ * @handle: of a memory or a team
+ * @flags: 0
+ *
+ * Nobody has access before cuMemSetAccess(). Of a team, the call waits until
+ * all its devices have joined (hardware); what is bound may come later.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _ILLEGAL_STATE (of the fabric).
+ */
+CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
+			  CUmemGenericAllocationHandle handle,
+			  unsigned long long flags);
+
+/**
+ * cuMemUnmap() - back to reserved
+ * @ptr: start of a mapping
+ * @size: bytes; to the end of that mapping, or of one of those next to it
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (part of a mapping, or a hole: nothing is
+ * unmapped then).
+ */
+CUresult CUDAAPI cuMemUnmap(CUdeviceptr ptr, size_t size);
+
+/**
+ * cuMemSetAccess() - say which device may do what with mappings
+ * @ptr: start of a mapping
+ * @size: bytes; as for cuMemUnmap()
+ * @desc: array; all of it is set, or nothing
+ * @count: its length, 1 to 128 (the limit: ours)
+ *
+ * The CPU may do what any device may (ours). A device must be a member of the
+ * team whose window this is.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuMemSetAccess(CUdeviceptr ptr, size_t size,
+				const CUmemAccessDesc *desc, size_t count);
+
+/**
+ * cuMemGetAccess() - what a device may do at an address
+ * @flags: output, CUmemAccess_flags
+ * @location: the device
+ * @ptr: anywhere inside a mapping
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (nothing is mapped there), _INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags,
+				const CUmemLocation *location, CUdeviceptr ptr);
+
+/*
+ * Multicast: needs no context (source: the API document, and hardware where
+ * marked)
+ *
+ * A team is made for a number of devices. When all have joined, each binds its
+ * memory at offsets of the team; what is stored at an offset of the team's
+ * window reaches every device's memory that is bound there, its replicas.
+ */
+
+/**
+ * cuMulticastGetGranularity() - what a team's sizes and offsets are multiples of
+ * @granularity: output, bytes
+ * @prop: as for cuMulticastCreate(); its size is not looked at (hardware)
+ * @option: MINIMUM: G. RECOMMENDED: a parameter of the module.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (Windows handles: ours).
+ */
+CUresult CUDAAPI
+cuMulticastGetGranularity(size_t *granularity,
+			  const CUmulticastObjectProp *prop,
+			  CUmulticastGranularity_flags option);
+
+/**
+ * cuMulticastCreate() - make a team
+ * @mcHandle: output
+ * @prop: for how many devices (at least 2: hardware), how large, how shared
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_PERMITTED (FABRIC without an IMEX
+ * channel: hardware), _NOT_SUPPORTED (no device can multicast; Windows
+ * handles).
+ */
+CUresult CUDAAPI cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
+				   const CUmulticastObjectProp *prop);
+
+/**
+ * cuMulticastAddDevice() - let a device join, for good
+ * @mcHandle: of a team; whoever holds one may add any device
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (not a team, or it is full),
+ * _INVALID_DEVICE, _UNKNOWN (a member already: hardware), _SYSTEM_NOT_READY
+ * and _ILLEGAL_STATE (of the fabric).
+ */
+CUresult CUDAAPI cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle,
+				      CUdevice dev);
+
+/**
+ * cuMulticastBindMem() - bind memory for the device that it is on
+ * @mcHandle: of a team; the call waits until all its devices have joined
+ * @mcOffset: bytes into the team, a multiple of G
+ * @memHandle: of a memory; shareable if the team is, or is imported
+ * @memOffset: bytes into the memory, a multiple of G
+ * @size: bytes, a multiple of G, inside both
+ * @flags: 0
+ *
+ * The binding does not keep the memory: it ends with it.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (range, handles, or overlap with a binding
+ * of the same device), _INVALID_DEVICE (not a member), _OUT_OF_MEMORY (no
+ * room for another team), _SYSTEM_NOT_READY and _ILLEGAL_STATE (of the fabric).
+ */
+CUresult CUDAAPI cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle,
+				    size_t mcOffset,
+				    CUmemGenericAllocationHandle memHandle,
+				    size_t memOffset, size_t size,
+				    unsigned long long flags);
+
+/**
+ * cuMulticastBindMem_v2() - bind memory for a device (CUDA 13.1)
+ * @mcHandle: as above
+ * @dev: a member: the one that the memory is on, or near for host memory
+ * @mcOffset: as above
+ * @memHandle: as above
+ * @memOffset: as above
+ * @size: as above
+ * @flags: 0
+ *
+ * Errors: as cuMulticastBindMem(); _INVALID_DEVICE if the memory is elsewhere.
+ */
+CUresult CUDAAPI cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle,
+				       CUdevice dev, size_t mcOffset,
+				       CUmemGenericAllocationHandle memHandle,
+				       size_t memOffset, size_t size,
+				       unsigned long long flags);
+
+/**
+ * cuMulticastBindAddr() - bind what is mapped at an address
+ * @mcHandle: of a team; the call waits until all its devices have joined
+ * @mcOffset: bytes into the team, a multiple of G
+ * @memptr: a mapping's address; memory from there on, over adjacent mappings
+ * @size: bytes, a multiple of G
+ * @flags: 0
+ *
+ * Errors: as cuMulticastBindMem().
+ */
+CUresult CUDAAPI cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle,
+				     size_t mcOffset, CUdeviceptr memptr,
+				     size_t size, unsigned long long flags);
+
+/**
+ * cuMulticastBindAddr_v2() - bind what is mapped, for a device (CUDA 13.1)
+ * @mcHandle: as above
+ * @dev: a member: the one that the memory is on, or near for host memory
+ * @mcOffset: as above
+ * @memptr: as above
+ * @size: as above
+ * @flags: 0
+ *
+ * Errors: as cuMulticastBindMem_v2().
+ */
+CUresult CUDAAPI cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle,
+					CUdevice dev, size_t mcOffset,
+					CUdeviceptr memptr, size_t size,
+					unsigned long long flags);
+
+/**
+ * cuMulticastUnbind() - undo one device's bindings
+ * @mcHandle: of a team
+ * @dev: a member
+ * @mcOffset: start of a binding, bytes into the team
+ * @size: bytes; to the end of that binding, or of one of those next to it (ours)
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (part of a binding, or a hole: nothing is
+ * unbound then), _INVALID_DEVICE (not a member).
+ */
+CUresult CUDAAPI cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle,
+				   CUdevice dev, size_t mcOffset, size_t size);
+
+/*
+ * Copies and fills: need a current context (source: the API document)
+ *
+ * Device ranges may span mappings, if the current context's device has access
+ * to each. A window as destination writes every replica; as source it is read
+ * from the first member that is bound there. Ranges are checked as a whole
+ * before anything is written.
+ *
+ * Errors of all: CUDA_ERROR_INVALID_VALUE (a range that is not mapped, not
+ * accessible for the device, or not the caller's), _INVALID_CONTEXT (none is
+ * current), _CONTEXT_IS_DESTROYED.
+ */
+
+/**
+ * cuMemcpy() - copy between any two addresses
+ * @dst: to, device or host
+ * @src: from, device or host
+ * @ByteCount: bytes
+ */
+CUresult CUDAAPI cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount);
+
+/**
+ * cuMemcpyHtoD() - copy host memory to a device's
+ * @dstDevice: to, mapped
+ * @srcHost: from
+ * @ByteCount: bytes
+ */
+CUresult CUDAAPI cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost,
+			      size_t ByteCount);
+
+/**
+ * cuMemcpyDtoH() - copy a device's memory to the host's
+ * @dstHost: to
+ * @srcDevice: from, mapped
+ * @ByteCount: bytes
+ */
+CUresult CUDAAPI cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice,
+			      size_t ByteCount);
+
+/**
+ * cuMemcpyDtoD() - copy device memory
+ * @dstDevice: to, mapped
+ * @srcDevice: from, mapped
+ * @ByteCount: bytes
+ */
+CUresult CUDAAPI cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+			      size_t ByteCount);
+
+/**
+ * cuMemsetD8() - fill with a byte
+ * @dstDevice: mapped
+ * @uc: value
+ * @N: bytes
+ */
+CUresult CUDAAPI cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t N);
+
+/**
+ * cuMemsetD16() - fill with a 16-bit value
+ * @dstDevice: mapped, a multiple of 2
+ * @us: value
+ * @N: how many values
+ */
+CUresult CUDAAPI cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t N);
+
+/**
+ * cuMemsetD32() - fill with a 32-bit value
+ * @dstDevice: mapped, a multiple of 4
+ * @ui: value
+ * @N: how many values
+ */
+CUresult CUDAAPI cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N);
+
+/* The default of a program built for the per-thread stream is that stream. */
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+static inline CUresult
+cuGetProcAddress_v2_ptsz(const char *symbol, void **pfn, int cudaVersion,
+			 cuuint64_t flags,
+			 CUdriverProcAddressQueryResult *symbolStatus)
+{
+	if (flags == CU_GET_PROC_ADDRESS_DEFAULT)
+		flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
+}
+
+#define cuGetProcAddress_v2 cuGetProcAddress_v2_ptsz
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* __cuda_cuda_h__ */
