@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/* Reservations and mappings. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "library.h"
+
+/* Passed to the kernel as they are. */
+_Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
+	       (int)CU_MEM_ACCESS_FLAGS_PROT_READ == MEMCAST_ACCESS_READ &&
+	       (int)CU_MEM_ACCESS_FLAGS_PROT_READWRITE == MEMCAST_ACCESS_READWRITE,
+	       "access flags have the same numbers");
+
+#define ACCESS_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
+
+/* A range of addresses that nothing else gets: where to put the device's. */
+static char *claim(char *hint, size_t size, size_t alignment, int flags)
+{
+	return mmap(hint, size + alignment, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+/*
+ * The kernel takes a mapping of the device only where its address is a multiple
+ * of the granularity, which mmap() cannot be asked for: claim more, put the
+ * device over an aligned part of it, give the rest back. A hint that fits is
+ * tried first, with nothing to spare, as its neighbours may be taken.
+ */
+CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
+			 CUdeviceptr hint)
+{
+	char *claimed = MAP_FAILED, *start;
+	size_t claimed_size, rest;
+
+	if (alignment < MEMCAST_GRANULARITY)
+		alignment = MEMCAST_GRANULARITY;
+	if (__builtin_add_overflow(size, alignment, &claimed_size))
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %zu bytes", size);
+
+	if (hint && !(hint % alignment)) {
+		claimed_size = size;
+		claimed = claim((char *)hint, size, 0, MAP_FIXED_NOREPLACE);
+	}
+	if (claimed == MAP_FAILED) {
+		claimed_size = size + alignment;
+		claimed = claim((char *)hint, size, alignment, 0);
+	}
+	if (claimed == MAP_FAILED)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY,
+			    "no room for %zu bytes of addresses: %m", size);
+
+	rest = -(uintptr_t)claimed & (alignment - 1);
+	start = claimed + rest;
+	if (mmap(start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 library_fd(), 0) == MAP_FAILED) {
+		CUresult result = fail(result_of_errno(errno), "mmap of %zu bytes: %m", size);
+
+		munmap(claimed, claimed_size);
+		return result;
+	}
+	if (rest)
+		munmap(claimed, rest);
+	if (claimed_size - rest > size)
+		munmap(start + size, claimed_size - rest - size);
+	*address = (uintptr_t)start;
+	return CUDA_SUCCESS;
+}
+
+static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
+			CUdeviceptr hint, unsigned long long flags)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (!address)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	if (alignment & (alignment - 1))
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "alignment %zu is not a power of two", alignment);
+	if (!size || size % page)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "size %zu is not a multiple of the page size %zu", size, page);
+	return address_reserve(address, size, alignment, hint);
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment,
+			     CUdeviceptr hint, unsigned long long flags)
+{
+	return CALL(reserve(address, size, alignment, hint, flags),
+		    "address=%p, size=%zu, alignment=%zu, hint=%#llx, flags=%#llx",
+		    (void *)address, size, alignment, hint, flags);
+}
+
+CUresult address_free(CUdeviceptr address, size_t size)
+{
+	struct memcast_reservation_free arg = { .address = address, .bytes = size };
+
+	return device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
+}
+
+CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
+{
+	return CALL(address_free(address, size), "address=%#llx, size=%zu", address, size);
+}
+
+static CUresult map(CUdeviceptr address, size_t size, size_t offset,
+		    CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+	struct memcast_map arg = { .address = address, .bytes = size };
+	CUresult result;
+
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	if (offset)
+		return fail(CUDA_ERROR_INVALID_VALUE, "offset must be 0");
+	result = memory_handle(handle, &arg.handle);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_MAP, &arg);
+	return result;
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
+		  CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+	return CALL(map(address, size, offset, handle, flags),
+		    "address=%#llx, size=%zu, offset=%zu, handle=%llu, flags=%#llx",
+		    address, size, offset, handle, flags);
+}
+
+CUresult address_unmap(CUdeviceptr address, size_t size)
+{
+	struct memcast_unmap arg = { .address = address, .bytes = size };
+
+	return device_ioctl(MEMCAST_UNMAP, &arg);
+}
+
+CUresult cuMemUnmap(CUdeviceptr address, size_t size)
+{
+	return CALL(address_unmap(address, size), "address=%#llx, size=%zu", address, size);
+}
+
+CUresult address_set_access(CUdeviceptr address, size_t size,
+			    const CUmemAccessDesc *desc, size_t count)
+{
+	struct memcast_access_entry entries[ACCESS_ENTRIES] = {};
+	struct memcast_set_access arg = {
+		.address = address,
+		.bytes = size,
+		.entries = (uintptr_t)entries,
+		.count = count,
+	};
+
+	if (!desc || !count || count > ACCESS_ENTRIES)
+		return fail(CUDA_ERROR_INVALID_VALUE, "1 to %u descriptors", ACCESS_ENTRIES);
+	for (size_t i = 0; i < count; i++) {
+		entries[i].location = desc[i].location.type;
+		entries[i].location_id = desc[i].location.id;
+		entries[i].access = desc[i].flags;
+	}
+	return device_ioctl(MEMCAST_SET_ACCESS, &arg);
+}
+
+CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
+			size_t count)
+{
+	return CALL(address_set_access(address, size, desc, count),
+		    "address=%#llx, size=%zu, desc=%p, count=%zu",
+		    address, size, (const void *)desc, count);
+}
+
+static CUresult get_access(unsigned long long *flags, const CUmemLocation *location,
+			   CUdeviceptr address)
+{
+	struct memcast_get_access arg = { .address = address };
+	CUresult result;
+
+	if (!flags || !location)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	arg.location = location->type;
+	arg.location_id = location->id;
+	result = device_ioctl(MEMCAST_GET_ACCESS, &arg);
+	if (result == CUDA_SUCCESS)
+		*flags = arg.out_access;
+	return result;
+}
+
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+			CUdeviceptr address)
+{
+	return CALL(get_access(flags, location, address),
+		    "flags=%p, location=%p, address=%#llx",
+		    (void *)flags, (const void *)location, address);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/* Devices: what the kernel says about each. */
+#include <stdio.h>
+#include <string.h>
+
+#include "library.h"
+
+CUresult system_info(struct memcast_system_info *info)
+{
+	return device_ioctl(MEMCAST_SYSTEM_INFO, info);
+}
+
+CUresult device_info(CUdevice device, struct memcast_device_info *info)
+{
+	info->device = device_number(device);
+	return device_ioctl(MEMCAST_DEVICE_INFO, info);
+}
+
+static CUresult device_count(int *count)
+{
+	struct memcast_system_info info = {};
+	CUresult result;
+
+	if (!count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = system_info(&info);
+	if (result == CUDA_SUCCESS)
+		*count = info.out_devices;
+	return result;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+	return CALL(device_count(count), "count=%p", (void *)count);
+}
+
+static CUresult device_get(CUdevice *device, int ordinal)
+{
+	struct memcast_device_info info = {};
+	CUresult result;
+
+	if (!device)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_info(ordinal, &info);
+	if (result == CUDA_SUCCESS)
+		*device = ordinal;
+	return result;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	return CALL(device_get(device, ordinal), "device=%p, ordinal=%d",
+		    (void *)device, ordinal);
+}
+
+static CUresult device_name(char *name, int length, CUdevice device)
+{
+	struct memcast_device_info info = {};
+	CUresult result;
+
+	if (!name || length < 1)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no room for the name");
+	result = device_info(device, &info);
+	if (result == CUDA_SUCCESS)
+		snprintf(name, length, "memcast emulated device");
+	return result;
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device)
+{
+	return CALL(device_name(name, length, device), "name=%p, length=%d, device=%d",
+		    (void *)name, length, device);
+}
+
+static CUresult device_uuid(CUuuid *uuid, CUdevice device)
+{
+	struct memcast_device_info info = {};
+	CUresult result;
+
+	if (!uuid)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_info(device, &info);
+	if (result == CUDA_SUCCESS)
+		memcpy(uuid->bytes, info.out_uuid, sizeof(uuid->bytes));
+	return result;
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+	return CALL(device_uuid(uuid, device), "uuid=%p, device=%d",
+		    (void *)uuid, device);
+}
+
+static CUresult device_total(size_t *bytes, CUdevice device)
+{
+	struct memcast_device_info info = {};
+	CUresult result;
+
+	if (!bytes)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_info(device, &info);
+	if (result == CUDA_SUCCESS)
+		*bytes = info.out_pool_bytes;
+	return result;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+	return CALL(device_total(bytes, device), "bytes=%p, device=%d",
+		    (void *)bytes, device);
+}
+
+/* Devices are not split into instances: the UUID of both interfaces is one. */
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
+	__attribute__((alias("cuDeviceGetUuid_v2")));

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Initialisation, and what becomes of it after fork() and at exit.
+ *
+ * The child of a fork() shares the open file but none of the mappings: every
+ * call answers NOT_INITIALIZED there. To know without a system call, the state
+ * is a page that the kernel clears in a child, however that was made; ordinary
+ * memory remembers that there was a state to lose.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "library.h"
+
+static struct state {
+	pthread_mutex_t lock;	/* of cuInit(); a cleared one is unlocked */
+	atomic_int opened;	/* the fd + 1 */
+	atomic_bool ended;
+} *state;
+
+/* The fd of this process or of one that it was forked from, -1 before. */
+static int known_fd = -1;
+
+/* The client's life is the file's: a child must not prolong its parent's. */
+static void forked_child(void)
+{
+	if (known_fd >= 0)
+		close(known_fd);
+}
+
+__attribute__((constructor))
+static void library_load(void)
+{
+	size_t size = sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, size, MADV_WIPEONFORK) ||
+	    pthread_atfork(NULL, NULL, forked_child))
+		munmap(page, size);
+	else
+		state = page;
+}
+
+__attribute__((destructor))
+static void library_end(void)
+{
+	if (state)
+		state->ended = true;
+}
+
+int library_fd(void)
+{
+	return atomic_load_explicit(&state->opened, memory_order_acquire) - 1;
+}
+
+CUresult library_ready(void)
+{
+	if (state && library_fd() >= 0 && !state->ended)
+		return CUDA_SUCCESS;
+	if (state && state->ended)
+		return fail(CUDA_ERROR_DEINITIALIZED, "the process is ending");
+	if (known_fd >= 0)
+		return fail(CUDA_ERROR_NOT_INITIALIZED,
+			    "a child of the process that called cuInit()");
+	return fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() comes first");
+}
+
+static CUresult open_and_check(void)
+{
+	struct memcast_system_info info = {};
+	CUresult result;
+	int fd;
+
+	result = device_open(&fd);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = device_ioctl_fd(fd, MEMCAST_SYSTEM_INFO, &info.header, sizeof(info));
+	if (result == CUDA_SUCCESS && info.out_abi != MEMCAST_ABI_VERSION)
+		result = fail(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+			      "the module's interface is version %u, the library's %u",
+			      info.out_abi, MEMCAST_ABI_VERSION);
+	if (result == CUDA_SUCCESS && !info.out_devices)
+		result = fail(CUDA_ERROR_NO_DEVICE, "the module has no devices");
+	if (result != CUDA_SUCCESS) {
+		close(fd);
+		return result;
+	}
+	/* In this order: a fork() in between gives a child that knows. */
+	known_fd = fd;
+	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
+	return CUDA_SUCCESS;
+}
+
+static CUresult init(unsigned int flags)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	if (!state)
+		return fail(CUDA_ERROR_OPERATING_SYSTEM,
+			    "no page that fork() clears (Linux before 4.14?)");
+	if (state->ended || (library_fd() < 0 && known_fd >= 0))
+		return library_ready();
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+
+	pthread_mutex_lock(&state->lock);
+	if (library_fd() < 0)
+		result = open_and_check();
+	pthread_mutex_unlock(&state->lock);
+	return result;
+}
+
+CUresult cuInit(unsigned int flags)
+{
+	return LOGGED(init(flags), "flags=%#x", flags);
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	if (!version)
+		return LOGGED(fail(CUDA_ERROR_INVALID_VALUE, "NULL output"),
+			      "version=NULL");
+	*version = DRIVER_VERSION;
+	return CUDA_SUCCESS;
+}

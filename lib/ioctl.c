@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/* The one place that talks to /dev/memcast, and that knows what an errno means. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+#include "library.h"
+
+#define DEVICE_PATH	"/dev/memcast"
+
+static const struct {
+	int error;
+	CUresult result;
+} results[] = {
+	{ EINVAL,		CUDA_ERROR_INVALID_VALUE },
+	{ EFAULT,		CUDA_ERROR_INVALID_VALUE },
+	{ ENOENT,		CUDA_ERROR_INVALID_VALUE },
+	{ EBADF,		CUDA_ERROR_INVALID_VALUE },
+	{ ENODEV,		CUDA_ERROR_INVALID_DEVICE },
+	{ EALREADY,		CUDA_ERROR_UNKNOWN },
+	{ ENOMEM,		CUDA_ERROR_OUT_OF_MEMORY },
+	{ EPERM,		CUDA_ERROR_NOT_PERMITTED },
+	{ EACCES,		CUDA_ERROR_NOT_PERMITTED },
+	{ ENETDOWN,		CUDA_ERROR_SYSTEM_NOT_READY },
+	{ ENOTRECOVERABLE,	CUDA_ERROR_ILLEGAL_STATE },
+	{ EOPNOTSUPP,		CUDA_ERROR_NOT_SUPPORTED },
+	{ ENOTTY,		CUDA_ERROR_NOT_SUPPORTED },
+	{ E2BIG,		CUDA_ERROR_NOT_SUPPORTED },
+	{ ESRCH,		CUDA_ERROR_NOT_INITIALIZED },
+	{ ESHUTDOWN,		CUDA_ERROR_DEINITIALIZED },
+	{ ENXIO,		CUDA_ERROR_DEINITIALIZED },
+};
+
+CUresult result_of_errno(int error)
+{
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		if (results[i].error == error)
+			return results[i].result;
+	return CUDA_ERROR_OPERATING_SYSTEM;
+}
+
+CUresult device_open(int *fd)
+{
+	int opened;
+
+	do {
+		opened = open(DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	} while (opened < 0 && errno == EINTR);
+	if (opened >= 0) {
+		*fd = opened;
+		return CUDA_SUCCESS;
+	}
+	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
+		return fail(CUDA_ERROR_NO_DEVICE,
+			    DEVICE_PATH ": %m (is the module loaded?)");
+	return fail(CUDA_ERROR_OPERATING_SYSTEM, DEVICE_PATH ": %m");
+}
+
+CUresult device_ioctl_fd(int fd, unsigned long request,
+			 struct memcast_header *header, size_t size)
+{
+	size_t reason_size;
+	char *reason = reason_buffer(&reason_size);
+	int done;
+
+	header->size = size;
+	header->reason = (uintptr_t)reason;
+	header->reason_size = reason_size;
+	/* A signal that was handled while the call waited: go on waiting. */
+	do {
+		done = ioctl(fd, request, header);
+	} while (done < 0 && errno == EINTR);
+	if (done >= 0)
+		return CUDA_SUCCESS;
+	if (!*reason)
+		return fail(result_of_errno(errno), "%m");
+	return result_of_errno(errno);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the library share. A call's way: the exported function
+ * (CALL: check that the library is initialised, log a failure) → a static
+ * function that fills in the ioctl's argument → device_ioctl().
+ *
+ * The kernel is the single source of truth: what it checks is not checked here.
+ * Here: pointers, 64-bit flags, what has no place in the ioctl's argument.
+ */
+#ifndef MEMCAST_LIBRARY_H
+#define MEMCAST_LIBRARY_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+#include <memcast/view.h>
+#include <uapi/memcast.h>
+
+/* The newest CUDA version of which an interface is in the table of entry.c. */
+#define DRIVER_VERSION	13010
+
+/* init.c */
+CUresult library_ready(void);
+int library_fd(void);
+
+/* ioctl.c */
+CUresult result_of_errno(int error);
+CUresult device_open(int *fd);
+CUresult device_ioctl_fd(int fd, unsigned long request,
+			 struct memcast_header *header, size_t size);
+
+#define device_ioctl(request, argument) \
+	device_ioctl_fd(library_fd(), request, &(argument)->header, sizeof(*(argument)))
+
+/* log.c */
+__attribute__((format(printf, 2, 3)))
+CUresult fail(CUresult result, const char *reason, ...);
+char *reason_buffer(size_t *size);
+__attribute__((format(printf, 3, 4)))
+void log_failure(const char *call, CUresult result, const char *arguments, ...);
+
+/* The arguments are formatted only if the call failed. */
+#define LOGGED(expression, ...)							\
+({										\
+	CUresult result_ = (expression);					\
+										\
+	if (__builtin_expect(result_ != CUDA_SUCCESS, 0))			\
+		log_failure(__func__, result_, __VA_ARGS__);			\
+	result_;								\
+})
+
+#define CALL(expression, ...)							\
+({										\
+	CUresult ready_ = library_ready();					\
+										\
+	LOGGED(ready_ == CUDA_SUCCESS ? (expression) : ready_, __VA_ARGS__);	\
+})
+
+/* error.c */
+const char *error_name(CUresult result);
+
+/* device.c */
+CUresult device_info(CUdevice device, struct memcast_device_info *info);
+CUresult system_info(struct memcast_system_info *info);
+
+/* A device number that no device has, for those that the kernel cannot see. */
+static inline uint32_t device_number(CUdevice device)
+{
+	return device < 0 ? INT_MAX : device;
+}
+
+/* context.c */
+CUresult context_device(uint32_t *device);
+
+/* memory.c */
+CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number);
+CUresult memory_handle_types(unsigned long long types, uint32_t *mask);
+CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
+			    struct memcast_handle_info *info);
+
+/* address.c */
+CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
+			 CUdeviceptr hint);
+CUresult address_free(CUdeviceptr address, size_t size);
+CUresult address_unmap(CUdeviceptr address, size_t size);
+CUresult address_set_access(CUdeviceptr address, size_t size,
+			    const CUmemAccessDesc *desc, size_t count);
+
+/*
+ * Older interfaces that binaries still import by name; see entry.c. Those that
+ * cuda.h has under a new name are declared here under their own.
+ */
+#undef cuGetProcAddress
+#undef cuDeviceGetUuid
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+#undef cuDevicePrimaryCtxSetFlags
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
+			  cuuint64_t flags);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev);
+CUresult cuDevicePrimaryCtxReset(CUdevice dev);
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags);
+CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev);
+CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray,
+			int numParams, unsigned int flags, CUdevice dev);
+CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount);
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost,
+			      size_t ByteCount);
+CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice,
+			      size_t ByteCount);
+CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+			      size_t ByteCount);
+CUresult cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N);
+CUresult cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N);
+CUresult cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N);
+
+#endif /* MEMCAST_LIBRARY_H */

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/* Memories, and the handles of memories and teams. */
+#include <unistd.h>
+
+#include "library.h"
+
+/* Passed to the kernel as they are. */
+_Static_assert((int)CU_MEM_LOCATION_TYPE_DEVICE == MEMCAST_LOCATION_DEVICE &&
+	       (int)CU_MEM_LOCATION_TYPE_HOST == MEMCAST_LOCATION_HOST &&
+	       (int)CU_MEM_LOCATION_TYPE_HOST_NUMA == MEMCAST_LOCATION_HOST_NUMA,
+	       "locations have the same numbers");
+
+#define HANDLE_TYPES_WINDOWS	(CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)
+#define HANDLE_TYPES_ALL	(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | \
+				 HANDLE_TYPES_WINDOWS | CU_MEM_HANDLE_TYPE_FABRIC)
+
+CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number)
+{
+	if (handle > UINT32_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such handle");
+	*number = handle;
+	return CUDA_SUCCESS;
+}
+
+CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
+{
+	if (types & ~(unsigned long long)HANDLE_TYPES_ALL)
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown handle types in %#llx", types);
+	if (types & HANDLE_TYPES_WINDOWS)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "Windows handles are not supported");
+	*mask = 0;
+	if (types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		*mask |= MEMCAST_HANDLE_FD;
+	if (types & CU_MEM_HANDLE_TYPE_FABRIC)
+		*mask |= MEMCAST_HANDLE_FABRIC;
+	return CUDA_SUCCESS;
+}
+
+CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
+			    struct memcast_handle_info *info)
+{
+	CUresult result = memory_handle(handle, &info->handle);
+
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_HANDLE_INFO, info);
+	return result;
+}
+
+/* What CUmemAllocationProp says, but for where the kernel is the judge. */
+static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_types)
+{
+	if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+		return fail(CUDA_ERROR_INVALID_VALUE, "type %d is not PINNED", (int)prop->type);
+	for (size_t i = 0; i < sizeof(prop->allocFlags.reserved); i++)
+		if (prop->allocFlags.reserved[i])
+			return fail(CUDA_ERROR_INVALID_VALUE, "reserved bytes must be 0");
+	if (prop->allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such compression");
+	if (prop->allocFlags.usage & ~(CU_MEM_CREATE_USAGE_TILE_POOL |
+				       CU_MEM_CREATE_USAGE_HW_DECOMPRESS))
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown usage flags");
+	if (prop->allocFlags.compressionType || prop->allocFlags.usage)
+		return fail(CUDA_ERROR_NOT_SUPPORTED,
+			    "compression, tile pools and decompression are not supported");
+	return memory_handle_types(prop->requestedHandleTypes, handle_types);
+}
+
+static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop,
+			    CUmemAllocationGranularity_flags option)
+{
+	struct memcast_device_info device = {};
+	struct memcast_system_info info = {};
+	uint32_t handle_types;
+	CUresult result;
+
+	if (!granularity || !prop)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+	    option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such option");
+	result = check_prop(prop, &handle_types);
+	if (result != CUDA_SUCCESS)
+		return result;
+
+	switch (prop->location.type) {
+	case CU_MEM_LOCATION_TYPE_DEVICE:
+		result = device_info(prop->location.id, &device);
+		if (result == CUDA_SUCCESS)
+			result = system_info(&info);
+		if (result == CUDA_SUCCESS)
+			*granularity = info.out_granularity;
+		return result;
+	case CU_MEM_LOCATION_TYPE_HOST:
+	case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+		*granularity = sysconf(_SC_PAGESIZE);
+		return CUDA_SUCCESS;
+	default:
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such location");
+	}
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *prop,
+				       CUmemAllocationGranularity_flags option)
+{
+	return CALL(granularity(bytes, prop, option), "granularity=%p, prop=%p, option=%d",
+		    (void *)bytes, (const void *)prop, (int)option);
+}
+
+static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
+		       const CUmemAllocationProp *prop, unsigned long long flags)
+{
+	struct memcast_memory_create arg = { .bytes = size };
+	CUresult result;
+
+	if (!handle || !prop)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = check_prop(prop, &arg.handle_types);
+	if (result != CUDA_SUCCESS)
+		return result;
+	arg.location = prop->location.type;
+	arg.location_id = prop->location.id;
+	if (prop->allocFlags.gpuDirectRDMACapable)
+		arg.flags |= MEMCAST_MEMORY_RDMA;
+	result = device_ioctl(MEMCAST_MEMORY_CREATE, &arg);
+	if (result == CUDA_SUCCESS)
+		*handle = arg.out_handle;
+	return result;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+		     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+	return CALL(create(handle, size, prop, flags),
+		    "handle=%p, size=%zu, prop=%p, flags=%#llx",
+		    (void *)handle, size, (const void *)prop, flags);
+}
+
+static CUresult release(CUmemGenericAllocationHandle handle)
+{
+	struct memcast_handle_release arg = {};
+	CUresult result = memory_handle(handle, &arg.handle);
+
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_HANDLE_RELEASE, &arg);
+	return result;
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+	return CALL(release(handle), "handle=%llu", handle);
+}
+
+static CUresult retain(CUmemGenericAllocationHandle *handle, void *address)
+{
+	struct memcast_handle_retain arg = { .address = (uintptr_t)address };
+	CUresult result;
+
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_ioctl(MEMCAST_HANDLE_RETAIN, &arg);
+	if (result == CUDA_SUCCESS)
+		*handle = arg.out_handle;
+	return result;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
+{
+	return CALL(retain(handle, address), "handle=%p, address=%p",
+		    (void *)handle, address);
+}
+
+static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+{
+	struct memcast_handle_info info = {};
+	int types = CU_MEM_HANDLE_TYPE_NONE;
+	CUresult result;
+
+	if (!prop)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = memory_handle_info(handle, &info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (info.out_type != MEMCAST_TYPE_MEMORY)
+		return fail(CUDA_ERROR_INVALID_VALUE, "a team has no such properties");
+
+	if (info.out_handle_types & MEMCAST_HANDLE_FD)
+		types |= CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+	if (info.out_handle_types & MEMCAST_HANDLE_FABRIC)
+		types |= CU_MEM_HANDLE_TYPE_FABRIC;
+	*prop = (CUmemAllocationProp) {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = (CUmemAllocationHandleType)types,
+		.location = { (CUmemLocationType)info.out_location, info.out_location_id },
+		.allocFlags.gpuDirectRDMACapable = !!(info.out_flags & MEMCAST_MEMORY_RDMA),
+	};
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+						CUmemGenericAllocationHandle handle)
+{
+	return CALL(properties(prop, handle), "prop=%p, handle=%llu", (void *)prop, handle);
+}
+
+/* An object is exported and imported as one thing: exactly one type. */
+static CUresult check_one_type(CUmemAllocationHandleType type, uint32_t *mask)
+{
+	if (!type || type & (type - 1))
+		return fail(CUDA_ERROR_INVALID_VALUE, "handle type %#x", (int)type);
+	return memory_handle_types(type, mask);
+}
+
+static CUresult export_handle(int *fd, CUmemGenericAllocationHandle handle,
+			      CUmemAllocationHandleType type, unsigned long long flags)
+{
+	struct memcast_export arg = {};
+	CUresult result;
+
+	if (!fd)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = check_one_type(type, &arg.handle_type);
+	if (result == CUDA_SUCCESS)
+		result = memory_handle(handle, &arg.handle);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_EXPORT, &arg);
+	if (result == CUDA_SUCCESS)
+		*fd = arg.out_fd;
+	return result;
+}
+
+CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
+				      CUmemAllocationHandleType type,
+				      unsigned long long flags)
+{
+	return CALL(export_handle(shareable, handle, type, flags),
+		    "shareable=%p, handle=%llu, type=%#x, flags=%#llx",
+		    shareable, handle, (int)type, flags);
+}
+
+static CUresult import_handle(CUmemGenericAllocationHandle *handle, int fd,
+			      CUmemAllocationHandleType type)
+{
+	struct memcast_import arg = { .fd = fd };
+	CUresult result;
+
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = check_one_type(type, &arg.handle_type);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_IMPORT, &arg);
+	if (result == CUDA_SUCCESS)
+		*handle = arg.out_handle;
+	return result;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+					void *os_handle, CUmemAllocationHandleType type)
+{
+	/* The fd itself, where the interface has a pointer. */
+	int fd = (intptr_t)os_handle;
+
+	return CALL(import_handle(handle, fd, type), "handle=%p, fd=%d, type=%#x",
+		    (void *)handle, fd, (int)type);
+}
+
+static CUresult pool(size_t *available, size_t *total)
+{
+	struct memcast_device_info info = {};
+	CUresult result;
+
+	if (!available || !total)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_device(&info.device);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_DEVICE_INFO, &info);
+	if (result == CUDA_SUCCESS) {
+		*available = info.out_free_bytes;
+		*total = info.out_pool_bytes;
+	}
+	return result;
+}
+
+CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
+{
+	return CALL(pool(available, total), "free=%p, total=%p",
+		    (void *)available, (void *)total);
+}

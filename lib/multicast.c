@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/* Teams. */
+#include "library.h"
+
+/* What CUmulticastObjectProp says, but for the size. */
+static CUresult check_prop(const CUmulticastObjectProp *prop, uint32_t *handle_types)
+{
+	if (prop->flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	return memory_handle_types(prop->handleTypes, handle_types);
+}
+
+static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *prop,
+			    CUmulticastGranularity_flags option)
+{
+	struct memcast_system_info info = {};
+	uint32_t handle_types;
+	CUresult result;
+
+	if (!granularity || !prop)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (option != CU_MULTICAST_GRANULARITY_MINIMUM &&
+	    option != CU_MULTICAST_GRANULARITY_RECOMMENDED)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such option");
+	result = check_prop(prop, &handle_types);
+	if (result == CUDA_SUCCESS)
+		result = system_info(&info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (prop->numDevices < 2 || prop->numDevices > info.out_devices)
+		return fail(CUDA_ERROR_INVALID_VALUE, "a team is of 2 to %u devices, not %u",
+			    info.out_devices, prop->numDevices);
+	*granularity = option == CU_MULTICAST_GRANULARITY_MINIMUM ?
+		       info.out_granularity : info.out_recommended;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *prop,
+				   CUmulticastGranularity_flags option)
+{
+	return CALL(granularity(bytes, prop, option), "granularity=%p, prop=%p, option=%d",
+		    (void *)bytes, (const void *)prop, (int)option);
+}
+
+static CUresult create(CUmemGenericAllocationHandle *team, const CUmulticastObjectProp *prop)
+{
+	struct memcast_team_create arg = {};
+	CUresult result;
+
+	if (!team || !prop)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = check_prop(prop, &arg.handle_types);
+	if (result != CUDA_SUCCESS)
+		return result;
+	arg.bytes = prop->size;
+	arg.devices = prop->numDevices;
+	result = device_ioctl(MEMCAST_TEAM_CREATE, &arg);
+	if (result == CUDA_SUCCESS)
+		*team = arg.out_handle;
+	return result;
+}
+
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle *team,
+			   const CUmulticastObjectProp *prop)
+{
+	return CALL(create(team, prop), "team=%p, prop=%p",
+		    (void *)team, (const void *)prop);
+}
+
+static CUresult add_device(CUmemGenericAllocationHandle team, CUdevice device)
+{
+	struct memcast_team_add arg = { .device = device_number(device) };
+	CUresult result = memory_handle(team, &arg.team);
+
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_TEAM_ADD, &arg);
+	return result;
+}
+
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle team, CUdevice device)
+{
+	return CALL(add_device(team, device), "team=%llu, device=%d", team, device);
+}
+
+static CUresult bind_memory(CUmemGenericAllocationHandle team, uint32_t device,
+			    size_t offset, CUmemGenericAllocationHandle memory,
+			    size_t memory_offset, size_t size, unsigned long long flags)
+{
+	struct memcast_bind_memory arg = {
+		.device = device,
+		.team_offset = offset,
+		.memory_offset = memory_offset,
+		.bytes = size,
+	};
+	CUresult result;
+
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = memory_handle(team, &arg.team);
+	if (result == CUDA_SUCCESS)
+		result = memory_handle(memory, &arg.memory);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_BIND_MEMORY, &arg);
+	return result;
+}
+
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle team, size_t offset,
+			    CUmemGenericAllocationHandle memory, size_t memory_offset,
+			    size_t size, unsigned long long flags)
+{
+	return CALL(bind_memory(team, MEMCAST_DEVICE_OF_MEMORY, offset, memory,
+				memory_offset, size, flags),
+		    "team=%llu, offset=%zu, memory=%llu, memory_offset=%zu, size=%zu, flags=%#llx",
+		    team, offset, memory, memory_offset, size, flags);
+}
+
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle team, CUdevice device,
+			       size_t offset, CUmemGenericAllocationHandle memory,
+			       size_t memory_offset, size_t size, unsigned long long flags)
+{
+	return CALL(bind_memory(team, device_number(device), offset, memory,
+				memory_offset, size, flags),
+		    "team=%llu, device=%d, offset=%zu, memory=%llu, memory_offset=%zu, size=%zu, flags=%#llx",
+		    team, device, offset, memory, memory_offset, size, flags);
+}
+
+static CUresult bind_address(CUmemGenericAllocationHandle team, uint32_t device,
+			     size_t offset, CUdeviceptr address, size_t size,
+			     unsigned long long flags)
+{
+	struct memcast_bind_address arg = {
+		.device = device,
+		.team_offset = offset,
+		.address = address,
+		.bytes = size,
+	};
+	CUresult result;
+
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = memory_handle(team, &arg.team);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_BIND_ADDRESS, &arg);
+	return result;
+}
+
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle team, size_t offset,
+			     CUdeviceptr address, size_t size, unsigned long long flags)
+{
+	return CALL(bind_address(team, MEMCAST_DEVICE_OF_MEMORY, offset, address, size, flags),
+		    "team=%llu, offset=%zu, address=%#llx, size=%zu, flags=%#llx",
+		    team, offset, address, size, flags);
+}
+
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle team, CUdevice device,
+				size_t offset, CUdeviceptr address, size_t size,
+				unsigned long long flags)
+{
+	return CALL(bind_address(team, device_number(device), offset, address, size, flags),
+		    "team=%llu, device=%d, offset=%zu, address=%#llx, size=%zu, flags=%#llx",
+		    team, device, offset, address, size, flags);
+}
+
+static CUresult unbind(CUmemGenericAllocationHandle team, CUdevice device, size_t offset,
+		       size_t size)
+{
+	struct memcast_unbind arg = {
+		.device = device_number(device),
+		.team_offset = offset,
+		.bytes = size,
+	};
+	CUresult result = memory_handle(team, &arg.team);
+
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_UNBIND, &arg);
+	return result;
+}
+
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle team, CUdevice device,
+			   size_t offset, size_t size)
+{
+	return CALL(unbind(team, device, offset, size),
+		    "team=%llu, device=%d, offset=%zu, size=%zu", team, device, offset, size);
+}
