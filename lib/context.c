@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: MIT
-/*
- * Contexts are the library's own: a device number and flags. A CUcontext is not
- * a pointer but a slot's number and how often the slot was used, so that a stale
- * one is always told from a live one. The first slots are the primary contexts,
- * one per device, which keep their value for ever.
- */
-#include <pthread.h>
-#include <stdatomic.h>
+/* Created contexts, and the stack of current ones that each thread has. */
+#include "context.h"
 
-#include "library.h"
-
-#define SLOT_BITS	12
-#define SLOTS		(1U << SLOT_BITS)
-#define PRIMARIES	MEMCAST_MAX_DEVICES
 #define STACK_DEPTH	256
 #define API_VERSION	3020
 
-static struct slot {
-	atomic_uintptr_t live;	/* the CUcontext, 0 if there is none */
-	uintptr_t uses;
-	uint32_t device;
-	atomic_uint flags;
-	unsigned int retained;	/* primary contexts: references owed */
-} slots[SLOTS];
-
-/* Protects the slots, but for live and flags, which are read without. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+struct slot slots[SLOTS];
+pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static __thread CUcontext stack[STACK_DEPTH];
 static __thread unsigned int depth;
@@ -37,8 +18,7 @@ static struct slot *slot_of(CUcontext context)
 	return context && slot->live == (uintptr_t)context ? slot : NULL;
 }
 
-/* Uses count from 1, so that no context is NULL. */
-static CUcontext context_value(struct slot *slot)
+CUcontext context_value(struct slot *slot)
 {
 	return (CUcontext)(slot->uses << SLOT_BITS | (slot - slots));
 }
@@ -69,7 +49,7 @@ CUresult context_device(uint32_t *device)
 	return result;
 }
 
-static CUresult check_flags(unsigned int flags)
+CUresult context_check_flags(unsigned int flags)
 {
 	unsigned int scheduling = flags & CU_CTX_SCHED_MASK;
 
@@ -80,113 +60,11 @@ static CUresult check_flags(unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-static CUresult check_device(CUdevice device)
+CUresult context_check_device(CUdevice device)
 {
 	struct memcast_device_info info = {};
 
 	return device_info(device, &info);
-}
-
-static CUresult primary_retain(CUcontext *context, CUdevice device)
-{
-	struct slot *slot;
-	CUresult result;
-
-	if (!context)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = check_device(device);
-	if (result != CUDA_SUCCESS)
-		return result;
-
-	slot = &slots[device];
-	pthread_mutex_lock(&lock);
-	slot->uses = 1;
-	slot->device = device;
-	slot->retained++;
-	*context = context_value(slot);
-	slot->live = (uintptr_t)*context;
-	pthread_mutex_unlock(&lock);
-	return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-	return CALL(primary_retain(context, device), "context=%p, device=%d",
-		    (void *)context, device);
-}
-
-static CUresult primary_release(CUdevice device)
-{
-	CUresult result = check_device(device);
-	struct slot *slot;
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	slot = &slots[device];
-	pthread_mutex_lock(&lock);
-	if (!slot->retained)
-		result = fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not retained");
-	else if (!--slot->retained)
-		slot->live = 0;
-	pthread_mutex_unlock(&lock);
-	return result;
-}
-
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
-	return CALL(primary_release(device), "device=%d", device);
-}
-
-static CUresult primary_reset(CUdevice device)
-{
-	CUresult result = check_device(device);
-
-	if (result == CUDA_SUCCESS)
-		slots[device].live = 0;
-	return result;
-}
-
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
-	return CALL(primary_reset(device), "device=%d", device);
-}
-
-static CUresult primary_set_flags(CUdevice device, unsigned int flags)
-{
-	CUresult result = check_flags(flags);
-
-	if (result == CUDA_SUCCESS)
-		result = check_device(device);
-	if (result == CUDA_SUCCESS)
-		slots[device].flags = flags;
-	return result;
-}
-
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
-{
-	return CALL(primary_set_flags(device, flags), "device=%d, flags=%#x",
-		    device, flags);
-}
-
-static CUresult primary_state(CUdevice device, unsigned int *flags, int *active)
-{
-	CUresult result;
-
-	if (!flags || !active)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = check_device(device);
-	if (result == CUDA_SUCCESS) {
-		*flags = slots[device].flags;
-		*active = slots[device].live != 0;
-	}
-	return result;
-}
-
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
-{
-	return CALL(primary_state(device, flags, active),
-		    "device=%d, flags=%p, active=%p", device, (void *)flags,
-		    (void *)active);
 }
 
 static CUresult push(CUcontext context)
@@ -202,7 +80,7 @@ static struct slot *slot_alloc(CUdevice device, unsigned int flags)
 {
 	struct slot *slot, *found = NULL;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&slots_lock);
 	for (slot = &slots[PRIMARIES]; slot < &slots[SLOTS]; slot++) {
 		if (slot->live)
 			continue;
@@ -213,7 +91,7 @@ static struct slot *slot_alloc(CUdevice device, unsigned int flags)
 		found->live = (uintptr_t)context_value(found);
 		break;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&slots_lock);
 	return found;
 }
 
@@ -229,9 +107,9 @@ static CUresult context_create(CUcontext *context, const CUexecAffinityParam *li
 	for (int i = 0; i < count; i++)
 		if (limits[i].type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
 			return fail(CUDA_ERROR_INVALID_VALUE, "no such execution affinity");
-	result = check_flags(flags);
+	result = context_check_flags(flags);
 	if (result == CUDA_SUCCESS)
-		result = check_device(device);
+		result = context_check_device(device);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (count)
@@ -430,11 +308,3 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 {
 	return CALL(context_synchronize(context), "context=%p", (void *)context);
 }
-
-/* What changed with these names' second version does not concern memcast. */
-CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
-	__attribute__((alias("cuDevicePrimaryCtxRelease_v2")));
-CUresult cuDevicePrimaryCtxReset(CUdevice dev)
-	__attribute__((alias("cuDevicePrimaryCtxReset_v2")));
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
-	__attribute__((alias("cuDevicePrimaryCtxSetFlags_v2")));

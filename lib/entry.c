@@ -57,7 +57,8 @@ static const struct entry {
 	{ "cuMemCreate", 10020, (void *)cuMemCreate },
 	{ "cuMemExportToShareableHandle", 10020, (void *)cuMemExportToShareableHandle },
 	{ "cuMemGetAllocationGranularity", 10020, (void *)cuMemGetAllocationGranularity },
-	{ "cuMemGetAllocationPropertiesFromHandle", 10020, (void *)cuMemGetAllocationPropertiesFromHandle },
+	{ "cuMemGetAllocationPropertiesFromHandle", 10020,
+	  (void *)cuMemGetAllocationPropertiesFromHandle },
 	{ "cuMemGetInfo", 3020, (void *)cuMemGetInfo_v2 },
 	{ "cuMemImportFromShareableHandle", 10020, (void *)cuMemImportFromShareableHandle },
 	{ "cuMemRelease", 10020, (void *)cuMemRelease },
@@ -102,7 +103,7 @@ static CUresult find(const char *name, void **function, int version, cuuint64_t 
 		return fail(CUDA_ERROR_INVALID_VALUE, "version %d is newer than the driver's %d",
 			    version, DRIVER_VERSION);
 
-	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
 		if (strcmp(entries[i].name, name))
 			continue;
 		known = true;

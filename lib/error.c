@@ -114,7 +114,7 @@ static const struct description {
 
 static const struct description *describe(CUresult result)
 {
-	for (size_t i = 0; i < sizeof(descriptions) / sizeof(descriptions[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(descriptions); i++)
 		if (descriptions[i].result == result)
 			return &descriptions[i];
 	return NULL;

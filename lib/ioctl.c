@@ -33,7 +33,7 @@ static const struct {
 
 CUresult result_of_errno(int error)
 {
-	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++)
 		if (results[i].error == error)
 			return results[i].result;
 	return CUDA_ERROR_OPERATING_SYSTEM;

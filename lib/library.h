@@ -22,6 +22,8 @@
 /* The newest CUDA version of which an interface is in the table of entry.c. */
 #define DRIVER_VERSION	13010
 
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
 /* init.c */
 CUresult library_ready(void);
 int library_fd(void);

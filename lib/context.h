@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts are the library's own: a device number and flags. A CUcontext is not
+ * a pointer but a slot's number and how often the slot was used, so that a stale
+ * one is always told from a live one. The first slots are the primary contexts,
+ * one per device, which keep their value for ever.
+ */
+#ifndef MEMCAST_CONTEXT_H
+#define MEMCAST_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "library.h"
+
+#define SLOT_BITS	12
+#define SLOTS		(1U << SLOT_BITS)
+#define PRIMARIES	MEMCAST_MAX_DEVICES
+
+struct slot {
+	atomic_uintptr_t live;	/* the CUcontext, 0 if there is none */
+	uintptr_t uses;		/* counts from 1, so that no context is NULL */
+	uint32_t device;
+	atomic_uint flags;
+	unsigned int retained;	/* primary contexts: references owed */
+};
+
+extern struct slot slots[SLOTS];
+
+/* Protects the slots, but for live and flags, which are read without. */
+extern pthread_mutex_t slots_lock;
+
+CUcontext context_value(struct slot *slot);
+CUresult context_check_flags(unsigned int flags);
+CUresult context_check_device(CUdevice device);
+
+#endif /* MEMCAST_CONTEXT_H */

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/* Primary contexts: one per device, shared by whoever retains it. */
+#include "context.h"
+
+static CUresult primary_retain(CUcontext *context, CUdevice device)
+{
+	struct slot *slot;
+	CUresult result;
+
+	if (!context)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_check_device(device);
+	if (result != CUDA_SUCCESS)
+		return result;
+
+	slot = &slots[device];
+	pthread_mutex_lock(&slots_lock);
+	slot->uses = 1;
+	slot->device = device;
+	slot->retained++;
+	*context = context_value(slot);
+	slot->live = (uintptr_t)*context;
+	pthread_mutex_unlock(&slots_lock);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+	return CALL(primary_retain(context, device), "context=%p, device=%d",
+		    (void *)context, device);
+}
+
+static CUresult primary_release(CUdevice device)
+{
+	CUresult result = context_check_device(device);
+	struct slot *slot;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	slot = &slots[device];
+	pthread_mutex_lock(&slots_lock);
+	if (!slot->retained)
+		result = fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not retained");
+	else if (!--slot->retained)
+		slot->live = 0;
+	pthread_mutex_unlock(&slots_lock);
+	return result;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+	return CALL(primary_release(device), "device=%d", device);
+}
+
+static CUresult primary_reset(CUdevice device)
+{
+	CUresult result = context_check_device(device);
+
+	if (result == CUDA_SUCCESS)
+		slots[device].live = 0;
+	return result;
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+	return CALL(primary_reset(device), "device=%d", device);
+}
+
+static CUresult primary_set_flags(CUdevice device, unsigned int flags)
+{
+	CUresult result = context_check_flags(flags);
+
+	if (result == CUDA_SUCCESS)
+		result = context_check_device(device);
+	if (result == CUDA_SUCCESS)
+		slots[device].flags = flags;
+	return result;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
+{
+	return CALL(primary_set_flags(device, flags), "device=%d, flags=%#x",
+		    device, flags);
+}
+
+static CUresult primary_state(CUdevice device, unsigned int *flags, int *active)
+{
+	CUresult result;
+
+	if (!flags || !active)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_check_device(device);
+	if (result == CUDA_SUCCESS) {
+		*flags = slots[device].flags;
+		*active = slots[device].live != 0;
+	}
+	return result;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
+{
+	return CALL(primary_state(device, flags, active),
+		    "device=%d, flags=%p, active=%p", device, (void *)flags,
+		    (void *)active);
+}
+
+/* What changed with these names' second version does not concern memcast. */
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+	__attribute__((alias("cuDevicePrimaryCtxRelease_v2")));
+CUresult cuDevicePrimaryCtxReset(CUdevice dev)
+	__attribute__((alias("cuDevicePrimaryCtxReset_v2")));
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+	__attribute__((alias("cuDevicePrimaryCtxSetFlags_v2")));
