@@ -15,8 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What these two declare is exported, all else is hidden. */
+#pragma GCC visibility push(default)
 #include <cuda.h>
 #include <memcast/view.h>
+#pragma GCC visibility pop
+
 #include <uapi/memcast.h>
 
 /* The newest CUDA version of which an interface is in the table of entry.c. */
@@ -101,6 +105,7 @@ CUresult address_set_access(CUdeviceptr address, size_t size,
 #undef cuDevicePrimaryCtxReset
 #undef cuDevicePrimaryCtxSetFlags
 
+#pragma GCC visibility push(default)
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
 			  cuuint64_t flags);
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
@@ -120,5 +125,6 @@ CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
 CUresult cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N);
 CUresult cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N);
 CUresult cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N);
+#pragma GCC visibility pop
 
 #endif /* MEMCAST_LIBRARY_H */
