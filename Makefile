@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+#
+# `make help` says what there is. The module itself is described in Kbuild.
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DELETE_ON_ERROR:
+
+VERSION	:= 0.1
+PREFIX	?= /usr/local
+LIBDIR	?= $(PREFIX)/lib
+# 6.1, 6.12, debug, kcsan, a kernel release or a kernel build folder
+KERNEL	?= $(shell uname -r)
+CC	:= gcc
+CFLAGS	?= -O2 -g
+
+B := build
+flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
+pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
+
+.PHONY: all lib tools selftests kmod deps check check-style check-debug demo install clean help
+all: lib tools
+
+# ---- what there is to build
+
+lib_sources	 := $(wildcard lib/*.c)
+tool_mains	 := $(wildcard tools/memcast*.c)
+tool_shared	 := $(filter-out $(tool_mains) tools/vm-init.c,$(wildcard tools/*.c))
+test_mains	 := $(wildcard selftests/*_test.c)
+test_shared	 := $(filter-out $(test_mains),$(wildcard selftests/*.c))
+test_scripts	 := $(wildcard selftests/*.sh)
+kmod_sources	 := Kbuild $(wildcard kmod/*.[ch] include/uapi/*.h)
+
+libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
+tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
+tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
+	    $(test_scripts:selftests/%.sh=$(B)/selftests/%)
+link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
+
+lib: $(libcuda)
+tools: $(tools)
+selftests: $(tests)
+
+# ---- the library
+
+$(B)/lib/%.o: lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(flags) -Iinclude/uapi -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) lib/libcuda.map
+	$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=lib/libcuda.map \
+		-Wl,-z,defs -o $@ $(filter %.o,$^) -Wl,--as-needed -lm $(call pkg,--libs,zydis)
+
+$(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
+	@ln -sfn libcuda.so.1 $@
+
+# ---- programs: each tools/memcast*.c is one, what they share is an archive
+
+tool_libs = $(call pkg,--libs,json-c smartcols)
+
+$(B)/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(flags) $(call pkg,--cflags,json-c smartcols) -c -o $@ $<
+
+$(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(libcuda)
+	$(CC) -pthread -o $@ $^ $(link) $(tool_libs) -lm
+
+$(B)/tools/vm-init: tools/vm-init.c
+	@mkdir -p $(@D)
+	$(CC) $(flags) -Wno-unused-result -static -o $@ $<
+
+# ---- selftests, on the kernel's own harness
+
+harness = $(shell tools/memcast-kernel source)/tools/testing/selftests
+
+$(B)/selftests/%.o: selftests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(flags) -isystem $(harness) -c -o $@ $<
+
+$(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
+	$(CC) -pthread -o $@ $^ $(link) -lm
+
+$(B)/selftests/%: selftests/%.sh
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
+# ---- the module: one folder of links per kernel, so that objects do not mix
+
+ifneq ($(filter kmod check-style install,$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
+ifneq ($(filter 6.1 6.12,$(KERNEL)),)
+fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
+endif
+ifneq ($(filter 6.1 6.12 debug kcsan,$(KERNEL)),)
+KDIR := $(shell eval "$$(tools/memcast-kernel path $(KERNEL))"; echo $$kdir)
+else
+KDIR := $(firstword $(wildcard $(KERNEL)/Makefile /lib/modules/$(KERNEL)/build/Makefile))
+KDIR := $(KDIR:/Makefile=)
+endif
+endif
+ifneq ($(KDIR),)
+release := $(or $(shell cat $(KDIR)/include/config/kernel.release),unknown)
+farm	:= $(B)/kmod-$(release)
+# Types for BTF need vmlinux and pahole, and nobody asks for them here.
+kbuild	:= $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES=
+
+kmod: $(farm)/memcast.ko
+
+$(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
+	@mkdir -p $(farm)/kmod
+	@find $(farm) -xtype l -delete
+	@ln -sfn $(CURDIR)/Kbuild $(CURDIR)/include $(farm)/
+	@ln -sfn $(abspath $(wildcard kmod/*.[ch])) $(farm)/kmod/
+	@echo "memcast.ko for $(release)"
+	@$(kbuild) modules
+	@touch $@
+
+# checkpatch and sparse: any message about our files fails
+check-style: kmod
+	@echo "checkpatch.pl --strict, sparse ($(release))"
+	@! $$(tools/memcast-kernel source)/scripts/checkpatch.pl --no-tree --strict --terse -q \
+		--file $(filter %.c %.h,$(kmod_sources)) | grep .
+	@! $(kbuild) C=2 modules 2>&1 | grep -E 'kmod/.*: (warning|error)|sparse: not found'
+
+else
+kmod check-style:
+	$(error nothing to build the module from for '$(KERNEL)'; \
+		try KERNEL=6.12, or run: apt-get install linux-headers-$(shell uname -r))
+endif
+
+# The running kernel's, for `make` on the machine that is to load it
+ifneq ($(wildcard /lib/modules/$(shell uname -r)/build/Makefile),)
+all: module-here
+.PHONY: module-here
+module-here:
+	@$(MAKE) kmod KERNEL=$(shell uname -r)
+endif
+
+# ---- commands
+
+deps:
+	@missing=$$(tools/memcast-kernel deps missing); \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "packages are missing; run as root: apt-get install $$missing" >&2; exit 1; \
+	fi; \
+	apt-get update && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y --no-install-recommends $$missing
+
+# Each line starts anew, so that what `deps` has brought is seen.
+check: deps
+	@tools/memcast-kernel fetch 6.1
+	@tools/memcast-kernel fetch 6.12
+	@tools/memcast-kernel source >/dev/null
+	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
+	@$(MAKE) check-style KERNEL=6.1
+	@$(MAKE) check-style KERNEL=6.12
+	@tools/run-selftests 6.1 6.12
+
+check-debug: deps
+	@tools/memcast-kernel debug kasan
+	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
+	@tools/run-selftests --timeout 3600 debug
+
+fashion := /usr/share/dataset-fashion-mnist
+
+demo: deps
+	@$(MAKE) -j$$(nproc) lib tools
+	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce
+	tools/memcast-vm --devices 4 --add $(fashion) -- $(B)/tools/memcast-train
+
+install: lib tools
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/memcast $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(B)/lib/libcuda.so.1 $(DESTDIR)$(LIBDIR)/
+	ln -sfn libcuda.so.1 $(DESTDIR)$(LIBDIR)/libcuda.so
+	install -m 644 include/cuda.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 include/memcast/*.h $(DESTDIR)$(PREFIX)/include/memcast/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/memcast.pc
+	$(if $(tools),install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/)
+	$(if $(KDIR),$(MAKE) kmod KERNEL=$(KERNEL) && $(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install)
+
+clean:
+	rm -rf $(B)
+
+help:
+	@echo 'make              library, tools and, with its headers there, the module for this kernel'
+	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
+	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines'
+	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
+	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|/path/to/build'
+	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local DESTDIR='
+	@echo 'make lib|tools|selftests|deps|clean'
+	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
+
+-include $(wildcard $(B)/lib/*.d $(B)/tools/*.d $(B)/selftests/*.d)

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The first process in memcast-vm's virtual machine: loads modules, runs one
+ * program with its input and output on virtio ports, and checks that nothing
+ * is left over when it has ended.
+ *
+ * It is told what to do by NUL-separated strings in /memcast-vm/: argv and env
+ * of the program, and settings, each key=value (see main()). It tells the host
+ * what happened in lines on the port "status".
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/io.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define DEBUG_EXIT_PORT	0xf4
+#define DEBUG_EXIT_PASS	0x2a	/* QEMU ends with 0x2a * 2 + 1 = 85 */
+#define MAX_STRINGS	4096
+#define KMEMLEAK	"/sys/kernel/debug/kmemleak"
+
+static int status_fd = -1;
+static bool root, unload = true, leaks = true, input_tty, error_tty;
+static const char *cwd = "/";
+static struct winsize window;
+
+static void __attribute__((format(printf, 1, 2))) report(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vdprintf(status_fd, format, args);
+	va_end(args);
+}
+
+/* The proof of a proper end: nothing else makes QEMU answer this code. */
+static void __attribute__((noreturn)) end(void)
+{
+	report("end\n");
+	sync();
+	if (!iopl(3))
+		outl(DEBUG_EXIT_PASS, DEBUG_EXIT_PORT);
+	for (;;)
+		pause();
+}
+
+static void __attribute__((noreturn)) fail(const char *what)
+{
+	report("error %s: %s\n", what, strerror(errno));
+	end();
+}
+
+static void log_line(const char *line)
+{
+	char record[600];
+	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+
+	/* Not dprintf(): it seeks first, which this file refuses. */
+	write(fd, record, snprintf(record, sizeof(record), "<4>%s", line));
+	close(fd);
+}
+
+/* All strings of a file, with a NULL after the last */
+static char **strings(const char *path)
+{
+	char **list = calloc(MAX_STRINGS, sizeof(*list));
+	FILE *file = fopen(path, "re");
+	size_t room = 0, count = 0;
+
+	if (!file || !list)
+		fail(path);
+	while (count < MAX_STRINGS - 1 && getdelim(&list[count], &room, 0, file) > 0) {
+		count++;
+		room = 0;
+	}
+	list[count] = NULL;
+	fclose(file);
+	return list;
+}
+
+static void mount_all(void)
+{
+	static const struct {
+		const char *type, *path, *options;
+	} mounts[] = {
+		{ "proc", "/proc", "" },
+		{ "sysfs", "/sys", "" },
+		{ "devtmpfs", "/dev", "mode=0755" },
+		{ "devpts", "/dev/pts", "mode=0620,ptmxmode=0666" },
+		{ "tmpfs", "/dev/shm", "mode=1777" },
+		{ "tmpfs", "/tmp", "mode=1777" },
+		{ "debugfs", "/sys/kernel/debug", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		mkdir(mounts[i].path, 0755);
+		/* What a kernel was built without, the program may not need. */
+		mount(mounts[i].type, mounts[i].path, mounts[i].type, 0, mounts[i].options);
+	}
+	symlink("/proc/self/fd", "/dev/fd");
+	symlink("/proc/self/fd/0", "/dev/stdin");
+	symlink("/proc/self/fd/1", "/dev/stdout");
+	symlink("/proc/self/fd/2", "/dev/stderr");
+}
+
+/* Ports come up a moment after their driver: in the host's order from 1. */
+static int open_port(int number)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/vport0p%d", number);
+	for (int tries = 0; tries < 5000; tries++) {
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		usleep(1000);
+	}
+	log_line("memcast-vm: no virtio port; is CONFIG_VIRTIO_CONSOLE there?\n");
+	exit(1);
+}
+
+/* "PATH PARAMETERS": errors are the host's to explain */
+static int load(char *spec)
+{
+	char *parameters = strchr(spec, ' ');
+	int fd, ret;
+
+	if (parameters)
+		*parameters++ = '\0';
+	fd = open(spec, O_RDONLY | O_CLOEXEC);
+	ret = syscall(SYS_finit_module, fd, parameters ?: "", 0);
+	if (ret && errno == EEXIST)
+		ret = 0;
+	close(fd);
+	return ret;
+}
+
+static void __attribute__((noreturn)) run_program(int in, int out, int err)
+{
+	char **argv = strings("/memcast-vm/argv"), **env = strings("/memcast-vm/env");
+
+	setsid();
+	if (isatty(out))
+		ioctl(out, TIOCSCTTY, 0);
+	dup2(in, 0);
+	dup2(out, 1);
+	dup2(err, 2);
+	if (!root && (setgroups(0, NULL) || setgid(1000) || setuid(1000)))
+		_exit(126);
+	if (chdir(cwd))
+		dprintf(2, "memcast-vm: cannot enter %s: %s\n", cwd, strerror(errno));
+	environ = env;
+	execvp(argv[0], argv);
+	dprintf(2, "memcast-vm: cannot run %s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* One way from the program to the host, or back */
+struct flow {
+	int from, to;
+};
+
+static bool pump(struct flow *flow)
+{
+	char buffer[65536];
+	ssize_t done, got = read(flow->from, buffer, sizeof(buffer));
+
+	if (got < 0 && errno == EINTR)
+		return true;
+	for (ssize_t sent = 0; got > 0 && sent < got; sent += done) {
+		done = write(flow->to, buffer + sent, got - sent);
+		if (done < 0)
+			return false;
+	}
+	return got > 0;
+}
+
+/*
+ * Pass on what the program writes until it has ended and all is passed on.
+ * Whatever it left running is killed, as a container's end does.
+ */
+static int forward(pid_t program, struct flow *out, struct flow *err)
+{
+	int status, result = 0;
+	pid_t pid;
+
+	while (out->from >= 0 || err->from >= 0) {
+		struct pollfd polls[] = {
+			{ .fd = out->from, .events = POLLIN },
+			{ .fd = err->from, .events = POLLIN },
+		};
+
+		poll(polls, 2, 50);
+		if (polls[0].revents && !pump(out))
+			out->from = -1;
+		if (polls[1].revents && !pump(err))
+			err->from = -1;
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+			if (pid != program)
+				continue;
+			result = status;
+			program = 0;
+			kill(-1, SIGKILL);
+		}
+	}
+	/* It may have closed its outputs and gone on. */
+	if (program) {
+		waitpid(program, &result, 0);
+		kill(-1, SIGKILL);
+	}
+	while (wait(NULL) > 0)
+		;
+	return result;
+}
+
+static void make_pty(int pair[2])
+{
+	struct termios settings;
+
+	if (openpty(&pair[0], &pair[1], NULL, NULL, &window))
+		fail("openpty");
+	fcntl(pair[0], F_SETFD, FD_CLOEXEC);
+	fcntl(pair[1], F_SETFD, FD_CLOEXEC);
+	/* The host's terminal turns line ends into CR LF already. */
+	tcgetattr(pair[1], &settings);
+	settings.c_oflag &= ~OPOST;
+	tcsetattr(pair[1], TCSANOW, &settings);
+}
+
+static int run(int in_port, int out_port, int err_port)
+{
+	int in[2], out[2], err[2];
+	uid_t uid = root ? 0 : 1000;
+	pid_t pid;
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+		fail("pipe");
+	if (window.ws_col)
+		make_pty(out);
+	/* Or a script's echo >/dev/stderr is refused. */
+	if (fchown(in[0], uid, uid) || fchown(out[1], uid, uid) || fchown(err[1], uid, uid))
+		fail("fchown");
+
+	pid = fork();
+	if (pid < 0)
+		fail("fork");
+	if (!pid)
+		run_program(input_tty ? out[1] : in[0], out[1], error_tty ? out[1] : err[1]);
+	close(in[0]);
+	close(out[1]);
+	close(err[1]);
+	/* A process of its own: a program that reads nothing must not block its output. */
+	if (!fork()) {
+		struct flow input = { in_port, input_tty ? out[0] : in[1] };
+
+		while (pump(&input))
+			;
+		_exit(0);
+	}
+	close(in[1]);
+	return forward(pid, &(struct flow){ out[0], out_port }, &(struct flow){ err[0], err_port });
+}
+
+static void scan_leaks(bool settle)
+{
+	char line[512];
+	FILE *file;
+	int fd = open(KMEMLEAK, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	write(fd, "scan", 4);
+	if (settle) {
+		/* It only reports what is older than 5 s. */
+		sleep(6);
+		write(fd, "scan", 4);
+	}
+	close(fd);
+	file = fopen(KMEMLEAK, "re");
+	while (file && fgets(line, sizeof(line), file))
+		log_line(line);
+	if (file)
+		fclose(file);
+}
+
+/* What still refers to the module goes within moments, or never. */
+static void unload_module(void)
+{
+	int ret = -1;
+
+	for (int tries = 0; tries < 200 && ret; tries++) {
+		ret = syscall(SYS_delete_module, "memcast", O_NONBLOCK);
+		if (ret && errno == ENOENT)
+			ret = 0;
+		else if (ret)
+			usleep(10000);
+	}
+	report("unload %s\n", ret ? strerror(errno) : "ok");
+}
+
+int main(void)
+{
+	char **settings, *memcast = NULL;
+	int in, out, err, status;
+
+	mount_all();
+	log_line("memcast-vm: init\n");
+	/* The test of an accelerator ends here. */
+	if (!access("/memcast-vm/probe", F_OK))
+		end();
+
+	settings = strings("/memcast-vm/settings");
+	for (char **s = settings; *s; s++) {
+		char *value = strchr(*s, '=');
+
+		*value++ = '\0';
+		if (!strcmp(*s, "module")) {
+			if (load(value))
+				dprintf(2, "memcast-vm: cannot load %s: %s\n", value, strerror(errno));
+		} else if (!strcmp(*s, "memcast"))
+			memcast = value;
+		else if (!strcmp(*s, "cwd"))
+			cwd = value;
+		else if (!strcmp(*s, "root"))
+			root = true;
+		else if (!strcmp(*s, "nounload"))
+			unload = false;
+		else if (!strcmp(*s, "noleaks"))
+			leaks = false;
+		else if (!strcmp(*s, "input_tty"))
+			input_tty = true;
+		else if (!strcmp(*s, "error_tty"))
+			error_tty = true;
+		else if (!strcmp(*s, "tty"))
+			sscanf(value, "%hux%hu", &window.ws_row, &window.ws_col);
+	}
+	status_fd = open_port(1);
+	in = open_port(2);
+	out = open_port(3);
+	err = open_port(4);
+	if (memcast) {
+		if (load(memcast))
+			fail("cannot load memcast.ko");
+		chmod("/dev/memcast", 0666);
+	}
+
+	report("start\n");
+	status = run(in, out, err);
+	if (WIFSIGNALED(status))
+		report("signal %d\n", WTERMSIG(status));
+	else
+		report("exit %d\n", WEXITSTATUS(status));
+	if (leaks)
+		scan_leaks(true);
+	if (memcast && unload) {
+		unload_module();
+		if (leaks)
+			scan_leaks(false);
+	}
+	end();
+}
