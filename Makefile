@@ -57,11 +57,11 @@ $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 
 # ---- programs: each tools/memcast*.c is one, what they share is an archive
 
-tool_libs = $(call pkg,--libs,json-c smartcols)
+tool_libs = $(call pkg,--libs,json-c smartcols zlib)
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(flags) $(call pkg,--cflags,json-c smartcols) -c -o $@ $<
+	$(CC) $(flags) $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
 
 $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 	@rm -f $@
@@ -107,7 +107,7 @@ KDIR := $(KDIR:/Makefile=)
 endif
 endif
 ifneq ($(KDIR),)
-release := $(or $(shell cat $(KDIR)/include/config/kernel.release),unknown)
+release := $(shell cut -d'"' -f2 $(KDIR)/include/generated/utsrelease.h)
 farm	:= $(B)/kmod-$(release)
 # Types for BTF need vmlinux and pahole, and nobody asks for them here.
 kbuild	:= $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES=
@@ -127,7 +127,7 @@ $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 check-style: kmod
 	@echo "checkpatch.pl --strict, sparse ($(release))"
 	@! $$(tools/memcast-kernel source)/scripts/checkpatch.pl --no-tree --strict --terse -q \
-		--file $(filter %.c %.h,$(kmod_sources)) | grep .
+		--file $(filter %.c %.h,$(kmod_sources)) | grep -v '^total: '
 	@! $(kbuild) C=2 modules 2>&1 | grep -E 'kmod/.*: (warning|error)|sparse: not found'
 
 else

@@ -76,10 +76,15 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 	if (ret)
 		return ret;
 	for (at = interval_tree_iter_first(mappings, first, last); at;
-	     at = interval_tree_iter_next(at, first, last))
-		if (grant->named & ~may_access(container_of(at, struct mc_mapping, at)))
+	     at = interval_tree_iter_next(at, first, last)) {
+		u64 strangers = grant->named &
+			~may_access(container_of(at, struct mc_mapping, at));
+
+		if (strangers)
 			return mc_fail(call, -ENODEV,
-				       "a device is not a member of the team");
+				       "device %u is not a member of the team",
+				       __ffs64(strangers));
+	}
 
 	for (at = interval_tree_iter_first(mappings, first, last); at;
 	     at = interval_tree_iter_next(at, first, last)) {

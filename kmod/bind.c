@@ -62,7 +62,7 @@ int mc_bind_memory(struct mc_call *call)
 				 bind->memory_offset >> MC_CHUNK_SHIFT,
 				 bind->bytes >> MC_CHUNK_SHIFT);
 	if (!binding) {
-		ret = mc_fail(call, -ENOMEM, "the kernel is out of memory");
+		ret = -ENOMEM;
 		goto put_memory;
 	}
 	list_add(&binding->list, &list);
@@ -100,7 +100,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 		binding = mc_binding_create(team, mc_memory(mapping->object), at,
 					    mc_mapping_shows(mapping, index), chunks);
 		if (!binding)
-			return mc_fail(call, -ENOMEM, "the kernel is out of memory");
+			return -ENOMEM;
 		list_add_tail(&binding->list, list);
 		index += chunks;
 		at += chunks;

@@ -158,9 +158,9 @@ int mc_copy(struct mc_call *call)
 	if (!copy->bytes)
 		return 0;
 
-	copying = kmalloc(sizeof(*copying), GFP_KERNEL);
+	copying = kvmalloc(sizeof(*copying), GFP_KERNEL);
 	if (!copying)
-		return mc_fail(call, -ENOMEM, "the kernel is out of memory");
+		return -ENOMEM;
 	copying->to.reservation = NULL;
 	copying->from.reservation = NULL;
 	ret = side_open(call, &copying->to, copy->to, copy->bytes, copy->device,
@@ -170,7 +170,7 @@ int mc_copy(struct mc_call *call)
 	      copy_all(call, copying);
 	side_close(&copying->from);
 	side_close(&copying->to);
-	kfree(copying);
+	kvfree(copying);
 	return ret;
 }
 
@@ -236,7 +236,7 @@ int mc_fill(struct mc_call *call)
 
 	to = kzalloc(sizeof(*to), GFP_KERNEL);
 	if (!to)
-		return mc_fail(call, -ENOMEM, "the kernel is out of memory");
+		return -ENOMEM;
 	ret = side_open(call, to, fill->to, bytes, fill->device, true, true) ?:
 	      fill_all(call, to, bytes);
 	side_close(to);

@@ -216,6 +216,8 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	call.arg = &argument;
 	call.bytes = min(bytes, verb->bytes);
 	ret = verb->handler(&call);
+	if (ret == -ENOMEM && !call.reason[0])
+		mc_fail(&call, ret, "the kernel is out of memory");
 	if (ret)
 		give_reason(&call, &argument.header);
 	return ret;

@@ -136,7 +136,7 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 
 	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
 	if (!mapping) {
-		ret = mc_fail(call, -ENOMEM, "the kernel is out of memory");
+		ret = -ENOMEM;
 		goto put_reservation;
 	}
 	mapping->at.start = map->address >> MC_CHUNK_SHIFT;

@@ -17,7 +17,7 @@ static struct mc_memory *memory_create(struct mc_call *call,
 		goto no_room;
 	memory = kvzalloc(struct_size(memory, chunk, chunks), GFP_KERNEL);
 	if (!memory)
-		return ERR_PTR(mc_fail(call, -ENOMEM, "the kernel is out of memory"));
+		return ERR_PTR(-ENOMEM);
 
 	ret = mc_pool_take(&device->pool, memory->chunk, chunks);
 	if (ret) {

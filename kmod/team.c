@@ -57,7 +57,7 @@ int mc_team_create(struct mc_call *call)
 
 	team = team_create(create);
 	if (!team) {
-		ret = mc_fail(call, -ENOMEM, "the kernel is out of memory");
+		ret = -ENOMEM;
 		goto cancel_handle;
 	}
 

@@ -253,8 +253,9 @@ static int run(int in_port, int out_port, int err_port)
 		fail("pipe");
 	if (window.ws_col)
 		make_pty(out);
-	/* Or a script's echo >/dev/stderr is refused. */
-	if (fchown(in[0], uid, uid) || fchown(out[1], uid, uid) || fchown(err[1], uid, uid))
+	/* It may write where it starts; and a script may open /dev/stderr. */
+	if (chown(cwd, uid, uid) ||
+	    fchown(in[0], uid, uid) || fchown(out[1], uid, uid) || fchown(err[1], uid, uid))
 		fail("fchown");
 
 	pid = fork();
