@@ -83,7 +83,7 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 		if (strangers)
 			return mc_fail(call, -ENODEV,
 				       "device %u is not a member of the team",
-				       __ffs64(strangers));
+				       (u32)__ffs64(strangers));
 	}
 
 	for (at = interval_tree_iter_first(mappings, first, last); at;
