@@ -77,11 +77,7 @@ typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 
 /* An address in a reservation: what a CPU pointer to it would be. */
-#ifdef __LP64__
 typedef unsigned long long CUdeviceptr_v2;
-#else
-typedef unsigned int CUdeviceptr_v2;
-#endif
 typedef CUdeviceptr_v2 CUdeviceptr;
 
 /* The ordinal of a device, from 0. */

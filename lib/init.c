@@ -21,14 +21,16 @@ static struct state {
 	atomic_bool ended;
 } *state;
 
-/* The fd of this process or of one that it was forked from, -1 before. */
-static int known_fd = -1;
+/* In this process, or in one that it was forked from. */
+static atomic_bool was_opened;
+static int inherited_fd = -1;
 
 /* The client's life is the file's: a child must not prolong its parent's. */
 static void forked_child(void)
 {
-	if (known_fd >= 0)
-		close(known_fd);
+	if (inherited_fd >= 0)
+		close(inherited_fd);
+	inherited_fd = -1;
 }
 
 __attribute__((constructor))
@@ -65,7 +67,7 @@ CUresult library_ready(void)
 		return CUDA_SUCCESS;
 	if (state && state->ended)
 		return fail(CUDA_ERROR_DEINITIALIZED, "the process is ending");
-	if (known_fd >= 0)
+	if (was_opened)
 		return fail(CUDA_ERROR_NOT_INITIALIZED,
 			    "a child of the process that called cuInit()");
 	return fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() comes first");
@@ -92,7 +94,8 @@ static CUresult open_and_check(void)
 		return result;
 	}
 	/* In this order: a fork() in between gives a child that knows. */
-	known_fd = fd;
+	was_opened = true;
+	inherited_fd = fd;
 	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
 	return CUDA_SUCCESS;
 }
@@ -104,13 +107,12 @@ static CUresult init(unsigned int flags)
 	if (!state)
 		return fail(CUDA_ERROR_OPERATING_SYSTEM,
 			    "no page that fork() clears (Linux before 4.14?)");
-	if (state->ended || (library_fd() < 0 && known_fd >= 0))
-		return library_ready();
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-
 	pthread_mutex_lock(&state->lock);
-	if (library_fd() < 0)
+	if (state->ended || (library_fd() < 0 && was_opened))
+		result = library_ready();
+	else if (flags)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	else if (library_fd() < 0)
 		result = open_and_check();
 	pthread_mutex_unlock(&state->lock);
 	return result;

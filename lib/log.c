@@ -68,8 +68,8 @@ void log_failure(const char *call, CUresult result, const char *format, ...)
 		length = snprintf(line, sizeof(line), "memcast[%d]: %s(%s): %s: %s\n",
 				  getpid(), call, arguments, error_name(result),
 				  reason[0] ? reason : "no reason given");
-		if (write(log_fd, line, length) < 0)
-			log_fd = -1;
+		while (write(log_fd, line, length) < 0 && errno == EINTR)
+			;
 	}
 	errno = saved;
 }
