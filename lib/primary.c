@@ -15,8 +15,10 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
 
 	slot = &slots[device];
 	pthread_mutex_lock(&slots_lock);
-	slot->uses = 1;
-	slot->device = device;
+	if (!slot->uses) {
+		slot->uses = 1;
+		slot->device = device;
+	}
 	slot->retained++;
 	*context = context_value(slot);
 	slot->live = (uintptr_t)*context;
