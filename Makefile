@@ -126,9 +126,11 @@ $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 # checkpatch and sparse: any message about our files fails
 check-style: kmod
 	@echo "checkpatch.pl --strict, sparse ($(release))"
-	@! $$(tools/memcast-kernel source)/scripts/checkpatch.pl --no-tree --strict --terse -q \
-		--file $(filter %.c %.h,$(kmod_sources)) | grep -v '^total: '
-	@! $(kbuild) C=2 modules 2>&1 | grep -E 'kmod/.*: (warning|error)|sparse: not found'
+	@messages=$$(cd $(farm) && $$OLDPWD/tools/memcast-kernel source | { read -r source; \
+		$$source/scripts/checkpatch.pl --no-tree --strict --terse -q \
+		--file $(filter %.c %.h,$(kmod_sources)) || true; } | sed '/^total: /d'; \
+		$(kbuild) C=2 modules 2>&1 | sed -n '/kmod\/.*: \(warning\|error\)/p; /^make.* Error/p'); \
+	[ -z "$$messages" ] || { echo "$$messages"; exit 1; }
 
 else
 kmod check-style:
