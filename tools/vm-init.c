@@ -103,7 +103,6 @@ static void mount_all(void)
 		{ "devtmpfs", "/dev", "mode=0755" },
 		{ "devpts", "/dev/pts", "mode=0620,ptmxmode=0666" },
 		{ "tmpfs", "/dev/shm", "mode=1777" },
-		{ "tmpfs", "/tmp", "mode=1777" },
 		{ "debugfs", "/sys/kernel/debug", "" },
 	};
 
@@ -112,6 +111,8 @@ static void mount_all(void)
 		/* What a kernel was built without, the program may not need. */
 		mount(mounts[i].type, mounts[i].path, mounts[i].type, 0, mounts[i].options);
 	}
+	/* What was packed into it gave it the mode of any folder. */
+	chmod("/tmp", 01777);
 	symlink("/proc/self/fd", "/dev/fd");
 	symlink("/proc/self/fd/0", "/dev/stdin");
 	symlink("/proc/self/fd/1", "/dev/stdout");
