@@ -83,8 +83,11 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 {
 	struct mc_binding *binding, *first, *last;
 	struct mc_member *member;
-	int ret = 0;
+	int ret;
 
+	ret = mc_fabric_check(call);
+	if (ret)
+		return ret;
 	first = list_first_entry(list, struct mc_binding, list);
 	last = list_last_entry(list, struct mc_binding, list);
 
@@ -101,6 +104,12 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 			      "the range overlaps a binding of device %u",
 			      device->id);
 		goto unlock;
+	}
+	if (!team->has_slot) {
+		ret = mc_fabric_take_slot(call);
+		if (ret)
+			goto unlock;
+		team->has_slot = true;
 	}
 	list_for_each_entry(binding, list, list) {
 		binding->member = member;

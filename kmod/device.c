@@ -206,6 +206,8 @@ int mc_device_info(struct mc_call *call)
 	info->out_free_bytes = (u64)pool->free << MC_CHUNK_SHIFT;
 	spin_unlock(&pool->lock);
 	export_uuid(info->out_uuid, &device->uuid);
-	info->out_flags = MEMCAST_DEVICE_MULTICAST;
+	info->out_flags = mc_fabric_multicast() ? MEMCAST_DEVICE_MULTICAST : 0;
+	if (mc_channels_exist())
+		info->out_flags |= MEMCAST_DEVICE_FABRIC;
 	return mc_respond(call);
 }

@@ -119,9 +119,8 @@ static int export_object(struct mc_call *call, struct mc_object *object)
 		return mc_fail(call, -EINVAL,
 			       "it was not created with handle type %u",
 			       export->handle_type);
-	if (export->handle_type != MEMCAST_HANDLE_FD)
-		return mc_fail(call, -EOPNOTSUPP, "handle type %u is not supported",
-			       export->handle_type);
+	if (export->handle_type == MEMCAST_HANDLE_FABRIC)
+		return mc_fabric_export(call, object);
 
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
@@ -133,6 +132,7 @@ static int export_object(struct mc_call *call, struct mc_object *object)
 		goto put_fd;
 	}
 	export->out_fd = fd;
+	memset(export->out_fabric, 0, sizeof(export->out_fabric));
 	ret = mc_respond(call);
 	if (ret)
 		goto put_dmabuf;
@@ -191,10 +191,13 @@ int mc_import(struct mc_call *call)
 
 	if (import->flags)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", import->flags);
-	if (import->handle_type != MEMCAST_HANDLE_FD)
+	if (import->handle_type == MEMCAST_HANDLE_FD)
+		object = fd_object(call, import->fd);
+	else if (import->handle_type == MEMCAST_HANDLE_FABRIC)
+		object = mc_fabric_import(call);
+	else
 		return mc_fail(call, -EOPNOTSUPP, "handle type %u is not supported",
 			       import->handle_type);
-	object = fd_object(call, import->fd);
 	if (IS_ERR(object))
 		return PTR_ERR(object);
 

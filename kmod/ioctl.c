@@ -28,22 +28,25 @@ union mc_argument {
 	struct memcast_get_access get_access;
 	struct memcast_copy copy;
 	struct memcast_fill fill;
+	struct memcast_channel channel;
 };
 
 struct mc_verb {
 	int (*handler)(struct mc_call *call);
 	u32 bytes;		/* today's argument */
 	u32 least;		/* that of the first version */
+	bool multicast;		/* not without that */
 };
 
 /* @_last: the last field of the first version */
-#define VERB(_verb, _handler, _arg, _last)				\
+#define VERB(_verb, _handler, _arg, _last, ...)				\
 	[MEMCAST_NR_##_verb - MEMCAST_NR_BASE] = {			\
 		.handler = _handler,					\
 		.bytes = sizeof(struct memcast_##_arg) +		\
 			 BUILD_BUG_ON_ZERO(sizeof(struct memcast_##_arg) \
 					   > sizeof(union mc_argument)), \
 		.least = offsetofend(struct memcast_##_arg, _last),	\
+		__VA_ARGS__						\
 	}
 
 static const struct mc_verb mc_verbs[] = {
@@ -55,11 +58,11 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(EXPORT, mc_export, export, out_fd),
 	VERB(IMPORT, mc_import, import, out_handle),
 	VERB(MEMORY_CREATE, mc_memory_create, memory_create, reserved),
-	VERB(TEAM_CREATE, mc_team_create, team_create, out_handle),
-	VERB(TEAM_ADD, mc_team_add, team_add, device),
-	VERB(BIND_MEMORY, mc_bind_memory, bind_memory, bytes),
-	VERB(BIND_ADDRESS, mc_bind_address, bind_address, reserved),
-	VERB(UNBIND, mc_unbind, unbind, bytes),
+	VERB(TEAM_CREATE, mc_team_create, team_create, out_handle, .multicast = true),
+	VERB(TEAM_ADD, mc_team_add, team_add, device, .multicast = true),
+	VERB(BIND_MEMORY, mc_bind_memory, bind_memory, bytes, .multicast = true),
+	VERB(BIND_ADDRESS, mc_bind_address, bind_address, reserved, .multicast = true),
+	VERB(UNBIND, mc_unbind, unbind, bytes, .multicast = true),
 	VERB(RESERVATION_FREE, mc_reservation_free, reservation_free, bytes),
 	VERB(MAP, mc_map, map, reserved),
 	VERB(UNMAP, mc_unmap, unmap, bytes),
@@ -67,6 +70,7 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(GET_ACCESS, mc_get_access, get_access, reserved),
 	VERB(COPY, mc_copy, copy, flags),
 	VERB(FILL, mc_fill, fill, flags),
+	VERB(CHANNEL, mc_open_channel, channel, reserved),
 };
 
 /**
@@ -168,7 +172,7 @@ int mc_system_info(struct mc_call *call)
 	info->out_abi = MEMCAST_ABI_VERSION;
 	info->out_devices = mc_device_count;
 	info->out_granularity = MC_CHUNK_SIZE;
-	info->out_recommended = MC_CHUNK_SIZE;
+	info->out_recommended = mc_fabric_recommended();
 	return mc_respond(call);
 }
 
@@ -215,7 +219,11 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	call.arg = &argument;
 	call.bytes = min(bytes, verb->bytes);
-	ret = verb->handler(&call);
+	if (verb->multicast && !mc_fabric_multicast())
+		ret = mc_fail(&call, -EOPNOTSUPP,
+			      "no device can multicast (parameter multicast)");
+	else
+		ret = verb->handler(&call);
 	if (ret == -ENOMEM && !call.reason[0])
 		mc_fail(&call, ret, "the kernel is out of memory");
 	if (ret)

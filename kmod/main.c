@@ -46,16 +46,30 @@ static struct miscdevice mc_misc = {
 
 static int __init mc_init(void)
 {
-	int ret = mc_devices_init();
+	int ret;
 
+	ret = mc_fabric_init();
 	if (ret)
 		return ret;
+	ret = mc_channels_init();
+	if (ret)
+		goto exit_fabric;
+	ret = mc_devices_init();
+	if (ret)
+		goto exit_channels;
 	mc_stats_init();
 	ret = misc_register(&mc_misc);
-	if (ret) {
-		mc_stats_exit();
-		mc_devices_exit();
-	}
+	if (ret)
+		goto exit_devices;
+	return 0;
+
+exit_devices:
+	mc_stats_exit();
+	mc_devices_exit();
+exit_channels:
+	mc_channels_exit();
+exit_fabric:
+	mc_fabric_exit();
 	return ret;
 }
 module_init(mc_init);
@@ -65,6 +79,8 @@ static void __exit mc_exit(void)
 	misc_deregister(&mc_misc);
 	mc_stats_exit();
 	mc_devices_exit();
+	mc_channels_exit();
+	mc_fabric_exit();
 }
 module_exit(mc_exit);
 

@@ -59,7 +59,7 @@ int mc_memory_create(struct mc_call *call)
 	struct mc_device *device;
 	struct mc_memory *memory;
 	struct mc_handle *handle;
-	int ret;
+	int channel, ret;
 
 	if (create->flags & ~MEMCAST_MEMORY_RDMA || create->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
@@ -79,9 +79,9 @@ int mc_memory_create(struct mc_call *call)
 	ret = mc_check_range(call, "memory", 0, create->bytes, U64_MAX);
 	if (ret)
 		return ret;
-	if (create->handle_types & MEMCAST_HANDLE_FABRIC)
-		return mc_fail(call, -EPERM,
-			       "fabric handles need an IMEX channel, and there is none");
+	channel = mc_fabric_channel(call, create->handle_types);
+	if (channel < 0)
+		return channel;
 
 	handle = mc_handle_reserve(call->client);
 	if (IS_ERR(handle))
@@ -93,6 +93,7 @@ int mc_memory_create(struct mc_call *call)
 		goto cancel_handle;
 	}
 
+	memory->object.channel = channel;
 	create->out_handle = handle->id;
 	ret = mc_respond(call);
 	if (ret)

@@ -37,6 +37,7 @@ void mc_object_put(struct mc_object *object)
 	if (!refcount_dec_and_test(&object->users))
 		return;
 
+	mc_fabric_forget(object);
 	if (object->type == MEMCAST_TYPE_MEMORY)
 		mc_memory_end(mc_memory(object));
 	else

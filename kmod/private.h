@@ -24,6 +24,7 @@
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
 #include <linux/uuid.h>
 #include <linux/wait.h>
@@ -81,6 +82,8 @@ int mc_devices_init(void);
 void mc_devices_exit(void);
 struct mc_device *mc_device_find(u32 id);
 
+#define MC_KEY_SIZE	16
+
 /* ---- object.c: what memories and teams have in common ---- */
 
 struct mc_object {
@@ -89,6 +92,12 @@ struct mc_object {
 	u64 bytes;
 	refcount_t users;	/* handles, mappings, exported fds, calls */
 	struct kref kref;	/* of the struct: its users together, its bindings */
+
+	/* with MEMCAST_HANDLE_FABRIC; see fabric.c */
+	u8 channel;
+	bool exported;
+	u8 key[MC_KEY_SIZE];
+	struct rhash_head by_key;
 };
 
 void mc_object_init(struct mc_object *object, enum memcast_type type,
@@ -129,6 +138,7 @@ struct mc_client {
 	struct mm_struct *mm;		/* the process that opened it */
 	struct xarray handles;		/* its lock protects mc_handle.refs */
 	u32 next;			/* where to look for a free handle */
+	u64 channels;			/* a bit per IMEX channel it has opened */
 };
 
 struct mc_handle {
@@ -191,6 +201,7 @@ int mc_set_access(struct mc_call *call);
 int mc_get_access(struct mc_call *call);
 int mc_copy(struct mc_call *call);
 int mc_fill(struct mc_call *call);
+int mc_open_channel(struct mc_call *call);
 
 /* ---- team.c ---- */
 
@@ -205,6 +216,8 @@ struct mc_team {
 	struct rb_root_cached mappings;	/* by mc_mapping.shows */
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now */
+	bool has_slot;			/* of the fabric's, since the first binding */
+	unsigned long ready;		/* jiffies: when it is, once complete */
 	wait_queue_head_t complete;
 	struct mc_member member[];
 };
@@ -331,6 +344,25 @@ bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);
+
+/* ---- fabric.c, channel.c ---- */
+
+int mc_fabric_init(void);
+void mc_fabric_exit(void);
+bool mc_fabric_multicast(void);
+u64 mc_fabric_recommended(void);
+unsigned long mc_fabric_setup_delay(void);
+long mc_fabric_timeout(void);
+int mc_fabric_check(struct mc_call *call);
+int mc_fabric_take_slot(struct mc_call *call);
+void mc_fabric_give_slot(void);
+int mc_fabric_channel(struct mc_call *call, u32 handle_types);
+int mc_fabric_export(struct mc_call *call, struct mc_object *object);
+void mc_fabric_forget(struct mc_object *object);
+struct mc_object *mc_fabric_import(struct mc_call *call);
+bool mc_channels_exist(void);
+int mc_channels_init(void);
+void mc_channels_exit(void);
 
 /* ---- fault.c ---- */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Teams: multicast objects, their members, and the mappings that show them. */
 #include <linux/overflow.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "private.h"
 
@@ -25,6 +26,8 @@ static struct mc_team *team_create(struct memcast_team_create *create)
 void mc_team_end(struct mc_team *team)
 {
 	mc_bindings_undo_team(team);
+	if (team->has_slot)
+		mc_fabric_give_slot();
 	atomic_long_dec(&mc_stats.teams);
 }
 
@@ -33,7 +36,7 @@ int mc_team_create(struct mc_call *call)
 	struct memcast_team_create *create = call->arg;
 	struct mc_handle *handle;
 	struct mc_team *team;
-	int ret;
+	int channel, ret;
 
 	if (create->flags)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", create->flags);
@@ -47,9 +50,9 @@ int mc_team_create(struct mc_call *call)
 	ret = mc_check_range(call, "team", 0, create->bytes, S64_MAX);
 	if (ret)
 		return ret;
-	if (create->handle_types & MEMCAST_HANDLE_FABRIC)
-		return mc_fail(call, -EPERM,
-			       "fabric handles need an IMEX channel, and there is none");
+	channel = mc_fabric_channel(call, create->handle_types);
+	if (channel < 0)
+		return channel;
 
 	handle = mc_handle_reserve(call->client);
 	if (IS_ERR(handle))
@@ -61,6 +64,7 @@ int mc_team_create(struct mc_call *call)
 		goto cancel_handle;
 	}
 
+	team->object.channel = channel;
 	create->out_handle = handle->id;
 	ret = mc_respond(call);
 	if (ret)
@@ -102,6 +106,10 @@ int mc_team_add(struct mc_call *call)
 		goto put_team;
 	}
 
+	ret = mc_fabric_check(call);
+	if (ret)
+		goto put_team;
+
 	down_write(&team->lock);
 	if (mc_team_member(team, device)) {
 		ret = mc_fail(call, -EALREADY, "device %u is a member already",
@@ -114,6 +122,7 @@ int mc_team_add(struct mc_call *call)
 
 		member->device = device;
 		member->bindings = RB_ROOT_CACHED;
+		team->ready = jiffies + mc_fabric_setup_delay();
 		/* release: pairs with mc_team_wait(), members are filled in */
 		smp_store_release(&team->joined, team->joined + 1);
 	}
@@ -125,17 +134,52 @@ put_team:
 	return ret;
 }
 
-/* Wait until all devices have joined. No lock is needed for members then. */
+/* The devices that could still join, as text. Best effort: for a reason. */
+static void team_missing(struct mc_team *team, char *text, size_t size)
+{
+	size_t length = 0;
+	u32 id;
+
+	text[0] = '\0';
+	down_read(&team->lock);
+	for (id = 0; id < mc_device_count; id++)
+		if (!mc_team_member(team, mc_device_find(id)))
+			length += scnprintf(text + length, size - length, "%s%u",
+					    length ? ", " : "", id);
+	up_read(&team->lock);
+}
+
+static bool team_complete(struct mc_team *team)
+{
+	/* acquire: pairs with mc_team_add() */
+	return smp_load_acquire(&team->joined) == team->devices;
+}
+
+/*
+ * Wait until all devices have joined and the fabric has set the team up. No lock
+ * is needed for members then.
+ */
 int mc_team_wait(struct mc_call *call, struct mc_team *team)
 {
-	int ret = wait_event_interruptible(team->complete,
-			/* acquire: pairs with mc_team_add() */
-			smp_load_acquire(&team->joined) == team->devices);
+	long ret, left = mc_fabric_timeout();
+	char missing[64];
 
-	if (ret)
-		mc_fail(call, ret, "interrupted while %u of %u devices have joined",
-			READ_ONCE(team->joined), team->devices);
-	return ret;
+	ret = wait_event_interruptible_timeout(team->complete,
+					       team_complete(team), left);
+	if (ret > 0 && time_before(jiffies, team->ready)) {
+		left = min_t(long, ret, team->ready - jiffies);
+		ret = schedule_timeout_interruptible(left) ? -ERESTARTSYS :
+		      !time_before(jiffies, team->ready);
+	}
+	if (ret > 0)
+		return 0;
+	if (ret < 0)
+		return ret;
+
+	team_missing(team, missing, sizeof(missing));
+	return mc_fail(call, -ENETDOWN,
+		       "%u of %u devices have joined within team_timeout_ms; not yet: %s",
+		       READ_ONCE(team->joined), team->devices, missing);
 }
 
 /*

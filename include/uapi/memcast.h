@@ -40,6 +40,9 @@
 #define MEMCAST_MAX_DEVICES	64
 #define MEMCAST_GRANULARITY	(2ULL << 20)
 
+#define MEMCAST_MAX_CHANNELS	64
+#define MEMCAST_FABRIC_HANDLE_SIZE	64
+
 #define MEMCAST_IOC_MAGIC	0xED
 
 /**
@@ -195,9 +198,11 @@ struct memcast_handle_info {
 /**
  * struct memcast_export - ioctl(MEMCAST_EXPORT)
  * @handle: a memory or a team
- * @handle_type: MEMCAST_HANDLE_FD; must be among those it was created with
+ * @handle_type: MEMCAST_HANDLE_…, one of those it was created with
  * @flags: 0
- * @out_fd: a new dma-buf, close-on-exec
+ * @out_fd: a new dma-buf, close-on-exec; -1 for MEMCAST_HANDLE_FABRIC
+ * @out_fabric: for MEMCAST_HANDLE_FABRIC; the object's, the same each time. It
+ *	does not keep the object alive.
  */
 struct memcast_export {
 	struct memcast_header header;
@@ -205,12 +210,14 @@ struct memcast_export {
 	__u32 handle_type;
 	__u32 flags;
 	__s32 out_fd;
+	__u8 out_fabric[MEMCAST_FABRIC_HANDLE_SIZE];
 };
 
 /**
  * struct memcast_import - ioctl(MEMCAST_IMPORT)
- * @handle_type: MEMCAST_HANDLE_FD
+ * @handle_type: MEMCAST_HANDLE_…
  * @fd: a dma-buf that MEMCAST_EXPORT gave, here or in another process
+ * @fabric: for MEMCAST_HANDLE_FABRIC, instead of @fd
  * @flags: 0
  * @out_handle: a new handle for its object
  */
@@ -220,6 +227,20 @@ struct memcast_import {
 	__s32 fd;
 	__u32 flags;
 	__u32 out_handle;
+	__u8 fabric[MEMCAST_FABRIC_HANDLE_SIZE];
+};
+
+/**
+ * struct memcast_channel - ioctl(MEMCAST_CHANNEL)
+ * @fd: an open /dev/memcast-imex/channelN: the client may use it from now on.
+ *	New objects with MEMCAST_HANDLE_FABRIC are the lowest channel's; they can
+ *	be imported by clients that have opened it.
+ * @reserved: 0
+ */
+struct memcast_channel {
+	struct memcast_header header;
+	__s32 fd;
+	__u32 reserved;
 };
 
 /**
@@ -469,6 +490,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_GET_ACCESS,
 	MEMCAST_NR_COPY,
 	MEMCAST_NR_FILL,
+	MEMCAST_NR_CHANNEL,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -494,5 +516,6 @@ enum memcast_ioctl_nr {
 #define MEMCAST_GET_ACCESS		MEMCAST_IOCTL(GET_ACCESS)
 #define MEMCAST_COPY			MEMCAST_IOCTL(COPY)
 #define MEMCAST_FILL			MEMCAST_IOCTL(FILL)
+#define MEMCAST_CHANNEL			MEMCAST_IOCTL(CHANNEL)
 
 #endif /* _UAPI_MEMCAST_H */
