@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+/* Reservations, mappings and access. */
+#include <signal.h>
+#include "memcast_test.h"
+
+FIXTURE(address)
+{
+	CUdeviceptr at;		/* 8 chunks */
+	CUmemGenericAllocationHandle memory;	/* 4 chunks */
+};
+
+FIXTURE_SETUP(address)
+{
+	cuda_start(0);
+	self->at = reserve(8 * CHUNK);
+	self->memory = memory(0, 4 * CHUNK);
+}
+NOTHING_LEFT(address)
+
+#define AT(chunk)	(self->at + (chunk) * CHUNK)
+#define MAP(chunk, n)	cuMemMap(AT(chunk), (n) * CHUNK, 0, self->memory, 0)
+#define UNMAP(chunk, n)	cuMemUnmap(AT(chunk), (n) * CHUNK)
+#define LOAD(chunk)	try_load((void *)AT(chunk), NULL)
+#define STORE(chunk)	try_store((void *)AT(chunk), 1)
+
+TEST_F(address, reserve_alignment)
+{
+	CUdeviceptr at = 0;
+	size_t alignment;
+
+	EXPECT_EQ(0, self->at % CHUNK);
+	for (alignment = 1; alignment <= 1UL << 32; alignment <<= 4) {
+		EXPECT_OK(cuMemAddressReserve(&at, 4096, alignment, 0, 0));
+		EXPECT_EQ(0, at % CHUNK);
+		EXPECT_EQ(0, at % alignment);
+		EXPECT_OK(cuMemAddressFree(at, 4096));
+	}
+	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 3, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, CHUNK + 4096, 0, 0));
+}
+
+TEST_F(address, reserve_arguments)
+{
+	CUdeviceptr at = 77;
+
+	EXPECT_INVALID(cuMemAddressReserve(&at, 0, 0, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, 4095, 0, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, 0, 1));
+	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, 0, 1ULL << 32));
+	EXPECT_INVALID(cuMemAddressReserve(NULL, CHUNK, 0, 0, 0));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, 1UL << 60, 0, 0, 0));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, -4096UL, 0, 0, 0));
+	EXPECT_EQ(77, at);
+}
+
+TEST_F(address, reserve_hint)
+{
+	CUdeviceptr at = 0;
+
+	ASSERT_OK(cuMemAddressFree(self->at, 8 * CHUNK));
+	EXPECT_OK(cuMemAddressReserve(&at, 2 * CHUNK, 0, self->at + CHUNK, 0));
+	EXPECT_EQ(self->at + CHUNK, at);
+	/* taken: somewhere else */
+	EXPECT_OK(cuMemAddressReserve(&at, 2 * CHUNK, 0, self->at + CHUNK, 0));
+	EXPECT_NE(self->at + CHUNK, at);
+	/* no place for a reservation: somewhere else */
+	EXPECT_OK(cuMemAddressReserve(&at, CHUNK, 0, 4097, 0));
+	EXPECT_EQ(0, at % CHUNK);
+}
+
+TEST_F(address, free)
+{
+	EXPECT_INVALID(cuMemAddressFree(AT(0), 7 * CHUNK));
+	EXPECT_INVALID(cuMemAddressFree(AT(0), 9 * CHUNK));
+	EXPECT_INVALID(cuMemAddressFree(AT(1), 7 * CHUNK));
+	EXPECT_INVALID(cuMemAddressFree(AT(0), 0));
+	EXPECT_INVALID(cuMemAddressFree((CUdeviceptr)(uintptr_t)&_metadata, 4096));
+	EXPECT_INVALID(cuMemAddressFree(0, CHUNK));
+	ASSERT_OK(MAP(7, 1));
+	EXPECT_INVALID(cuMemAddressFree(AT(0), 8 * CHUNK));
+	ASSERT_OK(UNMAP(7, 1));
+	EXPECT_OK(cuMemAddressFree(AT(0), 8 * CHUNK));
+	EXPECT_INVALID(cuMemAddressFree(AT(0), 8 * CHUNK));
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+}
+
+TEST_F(address, map_ranges)
+{
+	EXPECT_INVALID(MAP(0, 0));
+	EXPECT_INVALID(MAP(0, 5));			/* more than the memory */
+	EXPECT_INVALID(MAP(6, 3));			/* leaves the reservation */
+	EXPECT_INVALID(MAP(8, 1));
+	EXPECT_INVALID(cuMemMap(AT(0) + 4096, CHUNK, 0, self->memory, 0));
+	EXPECT_INVALID(cuMemMap(AT(0), 4096, 0, self->memory, 0));
+	EXPECT_INVALID(cuMemMap(AT(0), -CHUNK, 0, self->memory, 0));
+	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, CHUNK, self->memory, 0));
+	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, self->memory, 1));
+	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, self->memory, 1ULL << 32));
+	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, 12345, 0));
+	EXPECT_INVALID(cuMemMap(0, CHUNK, 0, self->memory, 0));
+	EXPECT_INVALID(cuMemMap(-CHUNK, CHUNK, 0, self->memory, 0));
+	EXPECT_OK(MAP(0, 4));
+	EXPECT_OK(MAP(7, 1));
+	EXPECT_INVALID(MAP(3, 1));			/* taken, all or in part */
+	EXPECT_INVALID(MAP(4, 4));
+	EXPECT_INVALID(MAP(2, 4));
+	EXPECT_OK(MAP(4, 3));
+}
+
+/* A range over two reservations that happen to touch is in neither. */
+TEST_F(address, map_over_two_reservations)
+{
+	CUdeviceptr next = 0;
+
+	ASSERT_OK(cuMemAddressFree(self->at, 8 * CHUNK));
+	ASSERT_OK(cuMemAddressReserve(&next, 4 * CHUNK, 0, AT(0), 0));
+	ASSERT_EQ(AT(0), next);
+	ASSERT_OK(cuMemAddressReserve(&next, 4 * CHUNK, 0, AT(4), 0));
+	ASSERT_EQ(AT(4), next);
+	EXPECT_INVALID(MAP(3, 2));
+	ASSERT_OK(MAP(3, 1));
+	ASSERT_OK(MAP(4, 1));
+	EXPECT_INVALID(UNMAP(3, 2));
+	EXPECT_INVALID(allow(AT(3), 2 * CHUNK, 0, READ));
+}
+
+TEST_F(address, memory_mapped_twice)
+{
+	volatile uint32_t *a, *b;
+
+	ASSERT_OK(MAP(0, 4));
+	ASSERT_OK(MAP(4, 2));
+	ASSERT_OK(allow(AT(0), 6 * CHUNK, 0, READWRITE));
+	a = (volatile uint32_t *)AT(1);
+	b = (volatile uint32_t *)AT(5);
+	*a = 5;
+	EXPECT_EQ(5, *b);
+	*b = 6;
+	EXPECT_EQ(6, *a);
+	ASSERT_OK(UNMAP(0, 4));
+	EXPECT_EQ(6, *b);
+}
+
+TEST_F(address, no_access_before_set_access)
+{
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+	ASSERT_OK(MAP(0, 4));
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+	EXPECT_EQ(SIGSEGV, STORE(0));
+	ASSERT_OK(allow(AT(0), 4 * CHUNK, 0, READ));
+	EXPECT_EQ(0, LOAD(0));
+	EXPECT_EQ(SIGSEGV, STORE(0));
+	EXPECT_EQ(SIGSEGV, LOAD(4));
+	ASSERT_OK(UNMAP(0, 4));
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+	ASSERT_OK(MAP(0, 4));
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+}
+
+/* Every change shows at once, where the page tables had the former access. */
+TEST_F(address, access_changes)
+{
+	ASSERT_OK(MAP(0, 1));
+	ASSERT_OK(allow(AT(0), CHUNK, 0, READ));
+	EXPECT_EQ(0, LOAD(0));
+	EXPECT_EQ(SIGSEGV, STORE(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 0, READWRITE));
+	EXPECT_EQ(0, STORE(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 0, READ));
+	EXPECT_EQ(SIGSEGV, STORE(0));
+	EXPECT_EQ(0, LOAD(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 0, READWRITE));
+	EXPECT_EQ(0, STORE(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 0, NONE));
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+	EXPECT_EQ(SIGSEGV, STORE(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 0, READWRITE));
+	EXPECT_EQ(0, STORE(0));
+}
+
+/* The CPU may do what any device may. */
+TEST_F(address, access_of_any_device)
+{
+	ASSERT_OK(MAP(0, 1));
+	ASSERT_OK(allow(AT(0), CHUNK, 2, READ));
+	EXPECT_EQ(0, LOAD(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 1, READWRITE));
+	EXPECT_EQ(0, STORE(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 1, NONE));
+	EXPECT_EQ(0, LOAD(0));
+	EXPECT_EQ(SIGSEGV, STORE(0));
+	ASSERT_OK(allow(AT(0), CHUNK, 2, NONE));
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+}
+
+TEST_F(address, whole_mappings)
+{
+	ASSERT_OK(MAP(0, 2));
+	ASSERT_OK(MAP(2, 1));
+	ASSERT_OK(MAP(4, 1));
+	EXPECT_INVALID(allow(AT(0), CHUNK, 0, READ));	/* a part of one */
+	EXPECT_INVALID(allow(AT(1), CHUNK, 0, READ));
+	EXPECT_INVALID(allow(AT(1), 2 * CHUNK, 0, READ));
+	EXPECT_INVALID(allow(AT(0), 5 * CHUNK, 0, READ));	/* a hole */
+	EXPECT_INVALID(allow(AT(0), 4 * CHUNK, 0, READ));
+	EXPECT_INVALID(allow(AT(3), CHUNK, 0, READ));
+	EXPECT_INVALID(UNMAP(0, 1));
+	EXPECT_INVALID(UNMAP(1, 2));
+	EXPECT_INVALID(UNMAP(0, 5));
+	EXPECT_INVALID(UNMAP(0, 4));
+	EXPECT_INVALID(UNMAP(3, 1));
+	EXPECT_INVALID(UNMAP(0, 0));
+	EXPECT_INVALID(cuMemUnmap(AT(0), CHUNK / 2));
+	EXPECT_INVALID(cuMemUnmap(AT(0), -CHUNK));
+	EXPECT_OK(allow(AT(0), 3 * CHUNK, 0, READ));	/* several are fine */
+	EXPECT_EQ(0, LOAD(0));
+	EXPECT_EQ(0, LOAD(2));
+	EXPECT_OK(UNMAP(0, 3));
+	EXPECT_EQ(SIGSEGV, LOAD(2));
+	EXPECT_OK(UNMAP(4, 1));
+	EXPECT_INVALID(UNMAP(4, 1));
+}
+
+TEST_F(address, several_descriptors)
+{
+	CUmemAccessDesc desc[3] = {
+		{ { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, READ },
+		{ { CU_MEM_LOCATION_TYPE_DEVICE, 1 }, READWRITE },
+		{ { CU_MEM_LOCATION_TYPE_DEVICE, 99 }, READ },
+	};
+	unsigned long long access = 77;
+
+	ASSERT_OK(MAP(0, 1));
+	/* all or nothing */
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemSetAccess(AT(0), CHUNK, desc, 3));
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+	EXPECT_OK(cuMemSetAccess(AT(0), CHUNK, desc, 2));
+	EXPECT_OK(cuMemGetAccess(&access, &desc[0].location, AT(0)));
+	EXPECT_EQ(READ, access);
+	EXPECT_OK(cuMemGetAccess(&access, &desc[1].location, AT(0)));
+	EXPECT_EQ(READWRITE, access);
+	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 0));
+	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, NULL, 1));
+	desc[0].flags = 2;
+	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
+	desc[0].flags = READ;
+	desc[0].location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
+	desc[0].location.type = 55;
+	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
+}
+
+TEST_F(address, get_access)
+{
+	CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+	unsigned long long access = 77;
+
+	EXPECT_INVALID(cuMemGetAccess(&access, &device, AT(0)));
+	ASSERT_OK(MAP(0, 2));
+	EXPECT_INVALID(cuMemGetAccess(&access, &device, AT(2)));
+	EXPECT_INVALID(cuMemGetAccess(NULL, &device, AT(0)));
+	EXPECT_INVALID(cuMemGetAccess(&access, NULL, AT(0)));
+	EXPECT_INVALID(cuMemGetAccess(&access, &device, ADDRESS(&device)));
+	EXPECT_EQ(77, access);
+	EXPECT_OK(cuMemGetAccess(&access, &device, AT(0)));
+	EXPECT_EQ(NONE, access);
+	ASSERT_OK(allow(AT(0), 2 * CHUNK, 0, READWRITE));
+	EXPECT_OK(cuMemGetAccess(&access, &device, AT(1) + 4097));
+	EXPECT_EQ(READWRITE, access);
+	device.id = 1;
+	EXPECT_OK(cuMemGetAccess(&access, &device, AT(1)));
+	EXPECT_EQ(NONE, access);
+	device.id = 99;
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemGetAccess(&access, &device, AT(0)));
+}
+
+TEST_HARNESS_MAIN

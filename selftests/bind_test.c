@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/* Bindings: what may be bound where, unbinding, and ends of memories. */
+#include <signal.h>
+#include <memcast/view.h>
+#include "memcast_test.h"
+
+/* A team of devices 0 and 1, four chunks; memories of four chunks on 0, 1, 2 */
+FIXTURE(bind)
+{
+	CUmemGenericAllocationHandle team, memory[3];
+	struct memcast_view view;
+};
+
+FIXTURE_SETUP(bind)
+{
+	int i;
+
+	cuda_start(0);
+	self->team = full_team(2, 4 * CHUNK);
+	for (i = 0; i < 3; i++)
+		self->memory[i] = memory(i, 4 * CHUNK);
+	ASSERT_OK(memcastViewCreate(&self->view, self->team, 0, 4 * CHUNK));
+}
+NOTHING_LEFT(bind)
+
+#define BIND(to, i, from, n)						\
+	cuMulticastBindMem(self->team, (to) * CHUNK, self->memory[i],	\
+			   (from) * CHUNK, (n) * CHUNK, 0)
+#define UNBIND(device, at, n)						\
+	cuMulticastUnbind(self->team, device, (at) * CHUNK, (n) * CHUNK)
+#define REPLICA(i, chunk)	((void *)(self->view.replica[i] + (chunk) * CHUNK))
+#define LOAD(i, chunk)		try_load(REPLICA(i, chunk), NULL)
+
+static volatile uint32_t *word(void *at)
+{
+	return at;
+}
+
+TEST_F(bind, shows_the_memory)
+{
+	volatile uint32_t *at = mapped(self->memory[1], 4 * CHUNK, 1);
+
+	at[2 * CHUNK / 4] = 22;
+	at[3 * CHUNK / 4] = 33;
+	EXPECT_OK(BIND(1, 1, 2, 2));
+	EXPECT_EQ(22, *word(REPLICA(1, 1)));
+	EXPECT_EQ(33, *word(REPLICA(1, 2)));
+	*word(REPLICA(1, 2)) = 44;
+	EXPECT_EQ(44, at[3 * CHUNK / 4]);
+	EXPECT_EQ(SIGBUS, LOAD(1, 0));
+	EXPECT_EQ(SIGBUS, LOAD(1, 3));
+	EXPECT_EQ(SIGBUS, LOAD(0, 1));
+}
+
+TEST_F(bind, misaligned)
+{
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 4096, self->memory[0], 0, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 4096, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, 4096, 0));
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, 0, 0));
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+}
+
+TEST_F(bind, out_of_range)
+{
+	EXPECT_INVALID(BIND(0, 0, 0, 5));
+	EXPECT_INVALID(BIND(3, 0, 0, 2));
+	EXPECT_INVALID(BIND(4, 0, 0, 1));
+	EXPECT_INVALID(BIND(0, 0, 3, 2));
+	EXPECT_INVALID(BIND(0, 0, 4, 1));
+	EXPECT_INVALID(BIND(1, 0, 0, -1UL));
+	EXPECT_INVALID(BIND(-1UL, 0, 0, 2));
+	EXPECT_INVALID(BIND(0, 0, -1UL, 2));
+	EXPECT_INVALID(BIND(1UL << 42, 0, 0, 1));
+	EXPECT_EQ(SIGBUS, LOAD(0, 3));
+}
+
+TEST_F(bind, handles_and_flags)
+{
+	EXPECT_INVALID(cuMulticastBindMem(12345, 0, self->memory[0], 0, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, 12345, 0, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, CHUNK, 1));
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, CHUNK, 1ULL << 32));
+	EXPECT_INVALID(cuMulticastBindAddr(self->team, 0, reserve(CHUNK), CHUNK, 1));
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+}
+
+TEST_F(bind, device_not_in_the_team)
+{
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, BIND(0, 2, 0, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, UNBIND(2, 0, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, UNBIND(99, 0, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, UNBIND(-1, 0, 1));
+}
+
+TEST_F(bind, explicit_device)
+{
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMulticastBindMem_v2(self->team, 1, 0, self->memory[0], 0, CHUNK, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMulticastBindMem_v2(self->team, 99, 0, self->memory[0], 0, CHUNK, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMulticastBindMem_v2(self->team, -1, 0, self->memory[0], 0, CHUNK, 0));
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+	EXPECT_OK(cuMulticastBindMem_v2(self->team, 0, 0, self->memory[0], 0, CHUNK, 0));
+	EXPECT_EQ(0, LOAD(0, 0));
+}
+
+TEST_F(bind, overlap)
+{
+	EXPECT_OK(BIND(1, 0, 0, 2));
+	EXPECT_INVALID(BIND(1, 0, 0, 2));
+	EXPECT_INVALID(BIND(0, 0, 0, 2));
+	EXPECT_INVALID(BIND(2, 0, 2, 2));
+	EXPECT_INVALID(BIND(0, 0, 0, 4));
+	/* the other member's are its own; so is the same memory elsewhere */
+	EXPECT_OK(BIND(1, 1, 0, 2));
+	EXPECT_OK(BIND(0, 0, 0, 1));
+	EXPECT_OK(BIND(3, 0, 3, 1));
+}
+
+TEST_F(bind, private_memory_to_shareable_team)
+{
+	CUmemAllocationProp prop = memory_on(0);
+	CUmemGenericAllocationHandle private;
+	CUmulticastObjectProp team_prop = { .numDevices = 2, .size = CHUNK };
+	CUmemGenericAllocationHandle private_team;
+
+	prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+	ASSERT_OK(cuMemCreate(&private, CHUNK, &prop, 0));
+	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, private, 0, CHUNK, 0));
+
+	ASSERT_OK(cuMulticastCreate(&private_team, &team_prop));
+	ASSERT_OK(cuMulticastAddDevice(private_team, 0));
+	ASSERT_OK(cuMulticastAddDevice(private_team, 1));
+	EXPECT_OK(cuMulticastBindMem(private_team, 0, private, 0, CHUNK, 0));
+}
+
+TEST_F(bind, unbind)
+{
+	ASSERT_OK(BIND(0, 0, 0, 1));
+	ASSERT_OK(BIND(1, 0, 1, 2));
+	ASSERT_OK(BIND(3, 0, 3, 1));
+	ASSERT_OK(BIND(0, 1, 0, 4));
+	EXPECT_INVALID(UNBIND(0, 1, 1));		/* a part */
+	EXPECT_INVALID(UNBIND(0, 0, 2));
+	EXPECT_INVALID(UNBIND(0, 2, 2));
+	EXPECT_INVALID(UNBIND(0, 0, 0));
+	EXPECT_INVALID(UNBIND(0, 0, 5));
+	EXPECT_INVALID(UNBIND(0, -1UL, 2));
+	EXPECT_INVALID(cuMulticastUnbind(self->team, 0, 4096, CHUNK));
+	EXPECT_INVALID(cuMulticastUnbind(12345, 0, 0, CHUNK));
+	EXPECT_EQ(0, LOAD(0, 0));
+	EXPECT_EQ(0, LOAD(0, 2));
+	EXPECT_OK(UNBIND(0, 0, 3));			/* several whole ones */
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+	EXPECT_EQ(SIGBUS, LOAD(0, 1));
+	EXPECT_EQ(SIGBUS, LOAD(0, 2));
+	EXPECT_EQ(0, LOAD(0, 3));
+	EXPECT_EQ(0, LOAD(1, 0));			/* others untouched */
+	EXPECT_INVALID(UNBIND(0, 0, 3));
+	EXPECT_INVALID(UNBIND(0, 0, 4));		/* a hole, then a binding */
+	EXPECT_OK(BIND(0, 0, 0, 3));
+	EXPECT_EQ(0, LOAD(0, 2));
+}
+
+/* A binding does not keep its memory: with the last user it is undone. */
+TEST_F(bind, ends_with_its_memory)
+{
+	size_t before = device_bytes(0, "free_bytes");
+
+	ASSERT_OK(BIND(0, 0, 0, 4));
+	EXPECT_EQ(0, LOAD(0, 0));
+	EXPECT_OK(cuMemRelease(self->memory[0]));
+	EXPECT_EQ(before + 4 * CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+	EXPECT_INVALID(UNBIND(0, 0, 4));
+	/* the place is free again */
+	self->memory[0] = memory(0, 4 * CHUNK);
+	EXPECT_OK(BIND(0, 0, 0, 4));
+	EXPECT_EQ(0, LOAD(0, 3));
+}
+
+TEST_F(bind, lives_with_a_mapping_of_its_memory)
+{
+	volatile uint32_t *at = mapped(self->memory[0], 4 * CHUNK, 0);
+
+	ASSERT_OK(BIND(0, 0, 0, 4));
+	EXPECT_OK(cuMemRelease(self->memory[0]));
+	*word(REPLICA(0, 1)) = 7;
+	EXPECT_EQ(7, at[CHUNK / 4]);
+	EXPECT_OK(cuMemUnmap(ADDRESS(at), 4 * CHUNK));
+	EXPECT_EQ(SIGBUS, LOAD(0, 1));
+}
+
+TEST_F(bind, memory_in_two_teams)
+{
+	CUmemGenericAllocationHandle other = full_team(2, CHUNK);
+	struct memcast_view view;
+
+	ASSERT_OK(memcastViewCreate(&view, other, 0, CHUNK));
+	ASSERT_OK(BIND(0, 0, 0, 1));
+	ASSERT_OK(cuMulticastBindMem(other, 0, self->memory[0], 0, CHUNK, 0));
+	*word(view.replica[0]) = 5;
+	EXPECT_EQ(5, *word(REPLICA(0, 0)));
+	EXPECT_OK(cuMulticastUnbind(other, 0, 0, CHUNK));
+	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
+	EXPECT_EQ(0, LOAD(0, 0));
+	ASSERT_OK(cuMulticastBindMem(other, 0, self->memory[0], 0, CHUNK, 0));
+	EXPECT_OK(cuMemRelease(self->memory[0]));
+	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+}
+
+/* ---- by address ---- */
+
+#define BIND_AT(to, at, n)	\
+	cuMulticastBindAddr(self->team, (to) * CHUNK, at, (n) * CHUNK, 0)
+
+TEST_F(bind, address_over_adjacent_mappings)
+{
+	CUmemGenericAllocationHandle more = memory(0, 2 * CHUNK);
+	CUdeviceptr at = reserve(8 * CHUNK);
+	volatile uint32_t *words = (volatile uint32_t *)at;
+
+	ASSERT_OK(cuMemMap(at, 2 * CHUNK, 0, self->memory[0], 0));
+	ASSERT_OK(cuMemMap(at + 2 * CHUNK, 2 * CHUNK, 0, more, 0));
+	ASSERT_OK(allow(at, 4 * CHUNK, 0, READWRITE));
+	words[CHUNK / 4] = 11;
+	words[2 * CHUNK / 4] = 22;
+	EXPECT_INVALID(BIND_AT(0, at + 2 * CHUNK, 3));	/* the last is a hole */
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+	EXPECT_OK(BIND_AT(1, at + CHUNK, 2));
+	EXPECT_EQ(11, *word(REPLICA(0, 1)));
+	EXPECT_EQ(22, *word(REPLICA(0, 2)));
+	EXPECT_INVALID(BIND_AT(2, at, 1));		/* overlaps */
+	EXPECT_OK(UNBIND(0, 1, 2));
+}
+
+TEST_F(bind, address_arguments)
+{
+	CUdeviceptr at = ADDRESS(mapped(self->memory[0], 4 * CHUNK, 0));
+	CUdeviceptr window = reserve(CHUNK);
+	int local = 0;
+
+	EXPECT_INVALID(BIND_AT(0, ADDRESS(&local) & -CHUNK, 1));
+	EXPECT_INVALID(BIND_AT(0, at + 4096, 1));
+	EXPECT_INVALID(cuMulticastBindAddr(self->team, 0, at, 4096, 0));
+	EXPECT_INVALID(cuMulticastBindAddr(self->team, 4096, at, CHUNK, 0));
+	EXPECT_INVALID(BIND_AT(0, reserve(CHUNK), 1));
+	EXPECT_INVALID(BIND_AT(0, at, 5));
+	EXPECT_INVALID(BIND_AT(4, at, 1));
+	EXPECT_INVALID(BIND_AT(0, at, 0));
+	EXPECT_INVALID(BIND_AT(0, at, -1UL));
+	EXPECT_INVALID(BIND_AT(0, 0UL, 1));
+	ASSERT_OK(cuMemMap(window, CHUNK, 0, self->team, 0));
+	EXPECT_INVALID(BIND_AT(0, window, 1));		/* a team is not memory */
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMulticastBindAddr_v2(self->team, 1, 0, at, CHUNK, 0));
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+	EXPECT_OK(cuMulticastBindAddr_v2(self->team, 0, 0, at, CHUNK, 0));
+	EXPECT_EQ(0, LOAD(0, 0));
+}
+
+/* Memories of two devices next to each other are not one member's. */
+TEST_F(bind, address_over_two_devices)
+{
+	CUdeviceptr at = reserve(2 * CHUNK);
+
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, self->memory[0], 0));
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, self->memory[1], 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, BIND_AT(0, at, 2));
+	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+	EXPECT_OK(BIND_AT(0, at, 1));
+	EXPECT_OK(BIND_AT(0, at + CHUNK, 1));
+}
+
+TEST_HARNESS_MAIN

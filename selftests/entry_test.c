@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/* cuGetProcAddress in its three ABIs, and that all names lead somewhere. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include "memcast_test.h"
+
+FIXTURE(entry) { char unused; };
+FIXTURE_SETUP(entry) { }
+NOTHING_LEFT(entry)
+
+/* The first ABI has no status; binaries import it by this name. */
+typedef CUresult (*get_v1_t)(const char *, void **, int, cuuint64_t);
+typedef CUresult (*get_v2_t)(const char *, void **, int, cuuint64_t,
+			     CUdriverProcAddressQueryResult *);
+
+#define SYMBOL(name)	dlsym(RTLD_DEFAULT, name)
+
+/* Is what is asked for by name and version this exported symbol? */
+static bool leads_to(const char *name, int version, const char *symbol)
+{
+	CUdriverProcAddressQueryResult status = -1;
+	void *function = NULL;
+
+	return cuGetProcAddress(name, &function, version, 0, &status) == CUDA_SUCCESS &&
+		status == CU_GET_PROC_ADDRESS_SUCCESS && function &&
+		function == SYMBOL(symbol);
+}
+
+TEST_F(entry, versions_of_a_name)
+{
+	EXPECT_TRUE(leads_to("cuMulticastBindMem", 12010, "cuMulticastBindMem"));
+	EXPECT_TRUE(leads_to("cuMulticastBindMem", 13000, "cuMulticastBindMem"));
+	EXPECT_TRUE(leads_to("cuMulticastBindMem", 13010, "cuMulticastBindMem_v2"));
+	EXPECT_TRUE(leads_to("cuMulticastBindAddr", 12010, "cuMulticastBindAddr"));
+	EXPECT_TRUE(leads_to("cuMulticastBindAddr", 13010, "cuMulticastBindAddr_v2"));
+	EXPECT_TRUE(leads_to("cuMemcpyHtoD", 12000, "cuMemcpyHtoD_v2"));
+	EXPECT_TRUE(leads_to("cuCtxCreate", 11000, "cuCtxCreate_v2"));
+	EXPECT_TRUE(leads_to("cuCtxCreate", 11040, "cuCtxCreate_v3"));
+	EXPECT_TRUE(leads_to("cuCtxCreate", 13000, "cuCtxCreate_v4"));
+	EXPECT_TRUE(leads_to("cuGetProcAddress", 11030, "cuGetProcAddress"));
+	EXPECT_TRUE(leads_to("cuGetProcAddress", 12000, "cuGetProcAddress_v2"));
+}
+
+TEST_F(entry, not_found)
+{
+	CUdriverProcAddressQueryResult status = -1;
+	void *function = &status;
+
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND,
+		  cuGetProcAddress("cuNoSuchFunction", &function, 12000, 0, &status));
+	EXPECT_EQ((int)CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, (int)status);
+	EXPECT_EQ(NULL, function);
+
+	function = &status;
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND,
+		  cuGetProcAddress("cuMulticastCreate", &function, 12000, 0, &status));
+	EXPECT_EQ((int)CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, (int)status);
+	EXPECT_EQ(NULL, function);
+}
+
+TEST_F(entry, arguments)
+{
+	void *function;
+
+	EXPECT_INVALID(cuGetProcAddress(NULL, &function, 12000, 0, NULL));
+	EXPECT_INVALID(cuGetProcAddress("cuInit", NULL, 12000, 0, NULL));
+	EXPECT_INVALID(cuGetProcAddress("cuInit", &function, 12000, 1U << 30, NULL));
+	EXPECT_OK(cuGetProcAddress("cuInit", &function, 12000,
+				   CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
+	EXPECT_OK(cuGetProcAddress("cuInit", &function, 12000,
+				   CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL));
+}
+
+TEST_F(entry, first_abi)
+{
+	get_v1_t get = (get_v1_t)SYMBOL("cuGetProcAddress");
+	void *function = NULL;
+
+	ASSERT_NE(NULL, get);
+	EXPECT_OK(get("cuMemMap", &function, 11030, 0));
+	EXPECT_EQ(SYMBOL("cuMemMap"), function);
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND, get("cuNoSuchFunction", &function, 11030, 0));
+	EXPECT_INVALID(get("cuMemMap", NULL, 11030, 0));
+}
+
+/* A program built for the per-thread default stream imports this one. */
+TEST_F(entry, per_thread_abi)
+{
+	get_v2_t get = (get_v2_t)SYMBOL("cuGetProcAddress_v2_ptsz");
+	CUdriverProcAddressQueryResult status = -1;
+	void *function = NULL;
+
+	ASSERT_NE(NULL, get);
+	EXPECT_OK(get("cuMemMap", &function, 12000, 0, &status));
+	EXPECT_EQ(SYMBOL("cuMemMap"), function);
+	EXPECT_EQ((int)CU_GET_PROC_ADDRESS_SUCCESS, (int)status);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/* What memcast's selftests share and needs no harness. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "helpers.h"
+
+long device_bytes(unsigned int device, const char *attribute)
+{
+	char path[80];
+	long bytes = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/memcast/memcast%u/%s", device,
+		 attribute);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &bytes) != 1)
+		bytes = -1;
+	fclose(file);
+	return bytes;
+}
+
+long stat_of(const char *name)
+{
+	FILE *file = fopen("/sys/kernel/debug/memcast/stats", "re");
+	long value, found = -1;
+	char word[32];
+
+	while (file && fscanf(file, "%31s %ld", word, &value) == 2)
+		if (!strcmp(word, name))
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static bool look_what_is_left(char *what, size_t size)
+{
+	static const char * const counters[] = {
+		"clients", "memories", "teams", "bindings", "reservations", "mappings",
+	};
+	unsigned int i;
+	long bytes;
+
+	for (i = 0; (bytes = device_bytes(i, "pool_bytes")) >= 0; i++) {
+		long available = device_bytes(i, "free_bytes");
+
+		if (available == bytes)
+			continue;
+		snprintf(what, size, "device %u: %ld of %ld bytes are free", i,
+			 available, bytes);
+		return true;
+	}
+	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		long count = stat_of(counters[i]);
+
+		if (count <= 0)
+			continue;
+		snprintf(what, size, "%ld %s", count, counters[i]);
+		return true;
+	}
+	return false;
+}
+
+const char *left_over(void)
+{
+	static char what[128];
+	int tries;
+
+	/* A file that was closed last by another process goes a moment later. */
+	for (tries = 0; tries < 500; tries++) {
+		if (!look_what_is_left(what, sizeof(what)))
+			return "";
+		usleep(10000);
+	}
+	return what;
+}
+
+unsigned int loops(unsigned int full)
+{
+	const char *percent = getenv("MEMCAST_TEST_LOOPS");
+	unsigned long count = full;
+
+	if (percent)
+		count = count * strtoul(percent, NULL, 10) / 100;
+	return count ? count : 1;
+}
+
+static __thread sigjmp_buf way_out;
+
+static void on_fault(int number)
+{
+	siglongjmp(way_out, number);
+}
+
+static int trying(void (*access)(volatile void *at, uint32_t *value),
+		  volatile void *at, uint32_t *value)
+{
+	const int signals[] = { SIGSEGV, SIGBUS };
+	struct sigaction action = { .sa_handler = on_fault };
+	struct sigaction before[2];
+	int i, number;
+
+	for (i = 0; i < 2; i++)
+		sigaction(signals[i], &action, &before[i]);
+	number = sigsetjmp(way_out, 1);
+	if (!number)
+		access(at, value);
+	for (i = 0; i < 2; i++)
+		sigaction(signals[i], &before[i], NULL);
+	return number;
+}
+
+static void load(volatile void *at, uint32_t *value)
+{
+	*value = *(volatile uint32_t *)at;
+}
+
+static void store(volatile void *at, uint32_t *value)
+{
+	*(volatile uint32_t *)at = *value;
+}
+
+int try_load(const volatile void *at, uint32_t *value)
+{
+	uint32_t unused;
+
+	return trying(load, (volatile void *)at, value ? value : &unused);
+}
+
+int try_store(volatile void *at, uint32_t value)
+{
+	return trying(store, at, &value);
+}
+
+double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double median(double *values, unsigned int count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
+/* This process's ends: a new one closes them, or it would keep others' open. */
+static int links[64];
+static unsigned int link_count;
+
+pid_t peer_fork(int *link)
+{
+	pid_t pid, parent = getpid();
+	int pair[2];
+
+	if (link_count == sizeof(links) / sizeof(links[0]) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -1;
+	fflush(NULL);
+	pid = fork();
+	if (pid) {
+		close(pair[1]);
+		*link = pair[0];
+		links[link_count++] = pair[0];
+		return pid;
+	}
+
+	close(pair[0]);
+	while (link_count)
+		close(links[--link_count]);
+	*link = pair[1];
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(1);
+	return 0;
+}
+
+union control {
+	struct cmsghdr header;
+	char space[CMSG_SPACE(sizeof(int))];
+};
+
+int peer_send(int link, long number, int fd)
+{
+	union control control = { .header = {
+		.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	} };
+	struct iovec part = { &number, sizeof(number) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.space);
+	}
+	return sendmsg(link, &message, MSG_NOSIGNAL) == sizeof(number) ? 0 : -1;
+}
+
+int peer_receive(int link, long *number, int *fd)
+{
+	long unused;
+	struct iovec part = { number ? number : &unused, sizeof(*number) };
+	union control control;
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control.space),
+	};
+	struct cmsghdr *header;
+	ssize_t got;
+
+	do {
+		got = recvmsg(link, &message, MSG_CMSG_CLOEXEC);
+	} while (got < 0 && errno == EINTR);
+	if (got != sizeof(*number))
+		return -1;
+	header = CMSG_FIRSTHDR(&message);
+	if (fd && header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
+	return 0;
+}

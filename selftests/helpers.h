@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* helpers.c: what needs no harness. */
+#ifndef MEMCAST_HELPERS_H
+#define MEMCAST_HELPERS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* -1 where there is none: not loaded, no debugfs, not root */
+long device_bytes(unsigned int device, const char *attribute);
+long stat_of(const char *name);
+
+/* "", or what still exists when everything should have gone; waits a little */
+const char *left_over(void);
+
+/* How often to do what is asked for @full times: MEMCAST_TEST_LOOPS percent */
+unsigned int loops(unsigned int full);
+
+/* 0, or the signal that the access raised */
+int try_load(const volatile void *at, uint32_t *value);
+int try_store(volatile void *at, uint32_t value);
+
+double now(void);
+double median(double *values, unsigned int count);
+
+/*
+ * Another process, tied by a socket: as fork(), and the link of both sides is in
+ * @link. It dies with its parent. It sees the failure of an assertion as the test
+ * does; the other side of its link then reads as ended.
+ */
+pid_t peer_fork(int *link);
+/* A number and, unless it is -1, an fd. Return: 0, or -1 if the peer has gone. */
+int peer_send(int link, long number, int fd);
+int peer_receive(int link, long *number, int *fd);
+
+#endif /* MEMCAST_HELPERS_H */

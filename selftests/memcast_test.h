@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What memcast's selftests share. The harness runs each test in a process of its
+ * own, so each calls cuInit() itself; what a test needs from other processes it
+ * forks before that, as a client does not survive fork.
+ */
+#ifndef MEMCAST_TEST_H
+#define MEMCAST_TEST_H
+
+#include <stdint.h>
+#include <cuda.h>
+
+#include "helpers.h"
+#include "kselftest_harness.h"
+
+/* Emulated machines and debug kernels are slow; run.sh has the last word. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT 300
+
+#define CHUNK		(2UL << 20)
+#define SHAREABLE	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+/* An enum on one side, its type on the other: compared as int. */
+#define ASSERT_CU(result, call)	ASSERT_EQ((int)(result), (int)(call))
+#define EXPECT_CU(result, call)	EXPECT_EQ((int)(result), (int)(call))
+#define ASSERT_OK(call)		ASSERT_EQ((int)CUDA_SUCCESS, (int)(call))
+#define EXPECT_OK(call)		EXPECT_EQ((int)CUDA_SUCCESS, (int)(call))
+#define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
+
+/* errno where a system call fails, else 0 */
+#define ERRNO_OF(call)		((long)(call) < 0 ? errno : 0)
+
+#define TEST_HELPER	static inline __attribute__((__unused__))
+
+/*
+ * Every test leaves nothing, whatever it did: checked when its process is gone.
+ * After a failed assertion the harness may come here before that. What a fixture
+ * holds is shared with all processes of the test.
+ */
+#define NOTHING_LEFT(fixture)						\
+FIXTURE_TEARDOWN_PARENT(fixture)					\
+{									\
+	if (!_metadata->aborted)					\
+		EXPECT_STREQ("", left_over());				\
+}
+
+/* One device is current. */
+#define cuda_start(device)	cuda_start_(_metadata, device)
+TEST_HELPER void cuda_start_(struct __test_metadata *_metadata, CUdevice device)
+{
+	CUcontext context;
+
+	ASSERT_OK(cuInit(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, device));
+	ASSERT_OK(cuCtxSetCurrent(context));
+}
+
+TEST_HELPER CUmemAllocationProp memory_on(CUdevice device)
+{
+	return (CUmemAllocationProp) {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = SHAREABLE,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, device },
+	};
+}
+
+#define memory(device, bytes)	memory_(_metadata, device, bytes)
+TEST_HELPER CUmemGenericAllocationHandle
+memory_(struct __test_metadata *_metadata, CUdevice device, size_t bytes)
+{
+	CUmemAllocationProp prop = memory_on(device);
+	CUmemGenericAllocationHandle handle = 0;
+
+	ASSERT_OK(cuMemCreate(&handle, bytes, &prop, 0));
+	return handle;
+}
+
+#define reserve(bytes)		reserve_(_metadata, bytes)
+TEST_HELPER CUdeviceptr reserve_(struct __test_metadata *_metadata, size_t bytes)
+{
+	CUdeviceptr address = 0;
+
+	ASSERT_OK(cuMemAddressReserve(&address, bytes, 0, 0, 0));
+	return address;
+}
+
+TEST_HELPER CUresult allow(CUdeviceptr address, size_t bytes, CUdevice device,
+			   CUmemAccess_flags access)
+{
+	CUmemAccessDesc desc = {
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, device },
+		.flags = access,
+	};
+
+	return cuMemSetAccess(address, bytes, &desc, 1);
+}
+
+#define READ		CU_MEM_ACCESS_FLAGS_PROT_READ
+#define READWRITE	CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+#define NONE		CU_MEM_ACCESS_FLAGS_PROT_NONE
+
+/* All of a memory or a window, in a reservation of its own, for one device */
+#define mapped(handle, bytes, device)	mapped_(_metadata, handle, bytes, device)
+TEST_HELPER volatile uint32_t *
+mapped_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle handle,
+	size_t bytes, CUdevice device)
+{
+	CUdeviceptr address = reserve(bytes);
+
+	ASSERT_OK(cuMemMap(address, bytes, 0, handle, 0));
+	ASSERT_OK(allow(address, bytes, device, READWRITE));
+	return (volatile uint32_t *)address;
+}
+
+#define ADDRESS(pointer)	((CUdeviceptr)(uintptr_t)(pointer))
+
+/* The first @devices, 0 first */
+#define team(devices, bytes)	team_(_metadata, devices, bytes)
+TEST_HELPER CUmemGenericAllocationHandle
+team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
+{
+	CUmulticastObjectProp prop = {
+		.numDevices = devices,
+		.size = bytes,
+		.handleTypes = SHAREABLE,
+	};
+	CUmemGenericAllocationHandle handle = 0;
+
+	ASSERT_OK(cuMulticastCreate(&handle, &prop));
+	return handle;
+}
+
+#define full_team(devices, bytes)	full_team_(_metadata, devices, bytes)
+TEST_HELPER CUmemGenericAllocationHandle
+full_team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
+{
+	CUmemGenericAllocationHandle handle = team(devices, bytes);
+	unsigned int i;
+
+	for (i = 0; i < devices; i++)
+		ASSERT_OK(cuMulticastAddDevice(handle, i));
+	return handle;
+}
+
+#define export(handle)		export_(_metadata, handle)
+TEST_HELPER int export_(struct __test_metadata *_metadata,
+			CUmemGenericAllocationHandle handle)
+{
+	int fd = -1;
+
+	ASSERT_OK(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
+	return fd;
+}
+
+#define import(fd)		import_(_metadata, fd)
+TEST_HELPER CUmemGenericAllocationHandle
+import_(struct __test_metadata *_metadata, int fd)
+{
+	CUmemGenericAllocationHandle handle = 0;
+
+	ASSERT_OK(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
+						 SHAREABLE));
+	return handle;
+}
+
+/* What the other side of a link has to say, in one word or in an fd */
+#define tell(link, number)	ASSERT_EQ(0, peer_send(link, number, -1))
+#define give(link, fd)		ASSERT_EQ(0, peer_send(link, 0, fd))
+#define hear(link)		hear_(_metadata, link)
+TEST_HELPER long hear_(struct __test_metadata *_metadata, int link)
+{
+	long number = 0;
+
+	ASSERT_EQ(0, peer_receive(link, &number, NULL));
+	return number;
+}
+
+#define take(link)		take_(_metadata, link)
+TEST_HELPER int take_(struct __test_metadata *_metadata, int link)
+{
+	int fd = -1;
+
+	ASSERT_EQ(0, peer_receive(link, NULL, &fd));
+	ASSERT_LE(0, fd);
+	return fd;
+}
+
+#define ended(pid)		ended_(_metadata, pid)
+TEST_HELPER int ended_(struct __test_metadata *_metadata, pid_t pid)
+{
+	int status = -1;
+
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	return status;
+}
+
+#endif /* MEMCAST_TEST_H */

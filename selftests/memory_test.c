@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/* Memories: what can be created, handles, and that fresh memory is zero. */
+#include "memcast_test.h"
+
+FIXTURE(memory)
+{
+	CUmemAllocationProp prop;
+	CUmemGenericAllocationHandle handle;
+};
+
+FIXTURE_SETUP(memory)
+{
+	cuda_start(0);
+	self->prop = memory_on(0);
+	self->handle = 77;
+}
+NOTHING_LEFT(memory)
+
+#define CREATE(bytes)	cuMemCreate(&self->handle, bytes, &self->prop, 0)
+
+TEST_F(memory, granularity)
+{
+	size_t bytes = 0;
+
+	EXPECT_OK(cuMemGetAllocationGranularity(&bytes, &self->prop,
+						CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+	EXPECT_EQ(CHUNK, bytes);
+	bytes = 0;
+	EXPECT_OK(cuMemGetAllocationGranularity(&bytes, &self->prop,
+						CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+	EXPECT_EQ(CHUNK, bytes);
+	self->prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+	EXPECT_OK(cuMemGetAllocationGranularity(&bytes, &self->prop,
+						CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+	EXPECT_EQ(sysconf(_SC_PAGESIZE), bytes);
+}
+
+TEST_F(memory, granularity_arguments)
+{
+	size_t bytes = 77;
+
+	EXPECT_INVALID(cuMemGetAllocationGranularity(NULL, &self->prop, 0));
+	EXPECT_INVALID(cuMemGetAllocationGranularity(&bytes, NULL, 0));
+	EXPECT_INVALID(cuMemGetAllocationGranularity(&bytes, &self->prop, 2));
+	self->prop.location.id = 99;
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMemGetAllocationGranularity(&bytes, &self->prop, 0));
+	self->prop.location.id = 0;
+	self->prop.location.type = CU_MEM_LOCATION_TYPE_INVALID;
+	EXPECT_INVALID(cuMemGetAllocationGranularity(&bytes, &self->prop, 0));
+	self->prop = memory_on(0);
+	self->prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
+	EXPECT_INVALID(cuMemGetAllocationGranularity(&bytes, &self->prop, 0));
+	EXPECT_EQ(77, bytes);
+}
+
+TEST_F(memory, create_sizes)
+{
+	EXPECT_INVALID(CREATE(0));
+	EXPECT_INVALID(CREATE(4096));
+	EXPECT_INVALID(CREATE(CHUNK + 4096));
+	EXPECT_INVALID(CREATE(-4096UL));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(-CHUNK));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(1UL << 62));
+	EXPECT_EQ(77, self->handle);
+	EXPECT_OK(CREATE(CHUNK));
+	EXPECT_NE(77, self->handle);
+	EXPECT_OK(CREATE(3 * CHUNK));
+}
+
+TEST_F(memory, create_arguments)
+{
+	EXPECT_INVALID(cuMemCreate(NULL, CHUNK, &self->prop, 0));
+	EXPECT_INVALID(cuMemCreate(&self->handle, CHUNK, NULL, 0));
+	EXPECT_INVALID(cuMemCreate(&self->handle, CHUNK, &self->prop, 1));
+	EXPECT_INVALID(cuMemCreate(&self->handle, CHUNK, &self->prop, 1ULL << 40));
+
+	self->prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
+	EXPECT_INVALID(CREATE(CHUNK));
+	self->prop = memory_on(0);
+	self->prop.allocFlags.reserved[3] = 1;
+	EXPECT_INVALID(CREATE(CHUNK));
+	self->prop = memory_on(0);
+	self->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE(CHUNK));
+	self->prop = memory_on(0);
+	self->prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE(CHUNK));
+	self->prop = memory_on(99);
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, CREATE(CHUNK));
+	self->prop = memory_on(-1);
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, CREATE(CHUNK));
+	self->prop = memory_on(0);
+	self->prop.location.type = 55;
+	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_EQ(77, self->handle);
+	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+}
+
+TEST_F(memory, create_handle_types)
+{
+	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+	EXPECT_OK(CREATE(CHUNK));
+	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE(CHUNK));
+	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32_KMT;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE(CHUNK));
+	self->prop.requestedHandleTypes = 64;
+	EXPECT_INVALID(CREATE(CHUNK));
+	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
+	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, CREATE(CHUNK));
+	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC | SHAREABLE;
+	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, CREATE(CHUNK));
+}
+
+/* Everything, then one chunk more: nothing of a failed call is taken. */
+TEST_F(memory, pool_empty)
+{
+	size_t bytes = device_bytes(0, "free_bytes");
+	CUmemGenericAllocationHandle all;
+
+	ASSERT_LT(2 * CHUNK, bytes);
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(bytes + CHUNK));
+	EXPECT_EQ(bytes, device_bytes(0, "free_bytes"));
+	all = memory(0, bytes - CHUNK);
+	EXPECT_EQ(CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(2 * CHUNK));
+	EXPECT_EQ(CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_OK(CREATE(CHUNK));
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(CHUNK));
+	/* and other devices are not concerned */
+	memory(1, CHUNK);
+	EXPECT_OK(cuMemRelease(all));
+	EXPECT_EQ(bytes - CHUNK, device_bytes(0, "free_bytes"));
+}
+
+static size_t words_not_zero(volatile uint32_t *at, size_t bytes)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < bytes / 4; i += 16)
+		count += at[i] != 0 || at[i + 15] != 0;
+	return count;
+}
+
+/* Write to every page of a few chunks, give them back, take them again: often. */
+TEST_F(memory, fresh_is_zero)
+{
+	const size_t bytes = 4 * CHUNK;
+	CUdeviceptr address = reserve(bytes);
+	volatile uint32_t *at = (volatile uint32_t *)address;
+	unsigned int round;
+	size_t i;
+
+	/* so that the same chunks come round */
+	memory(0, device_bytes(0, "free_bytes") - bytes);
+	for (round = 0; round < 8; round++) {
+		CUmemGenericAllocationHandle handle = memory(0, bytes);
+
+		ASSERT_OK(cuMemMap(address, bytes, 0, handle, 0));
+		ASSERT_OK(allow(address, bytes, 0, READWRITE));
+		ASSERT_OK(cuMemRelease(handle));
+		ASSERT_EQ(0, words_not_zero(at, bytes));
+		for (i = 0; i < bytes / 4; i += 16)
+			at[i] = at[i + 15] = round + 1;
+		ASSERT_OK(cuMemUnmap(address, bytes));
+	}
+}
+
+TEST_F(memory, release)
+{
+	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	size_t before = device_bytes(0, "free_bytes");
+
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_EQ(before + CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_INVALID(cuMemRelease(handle));
+	EXPECT_INVALID(cuMemRelease(0));
+	EXPECT_INVALID(cuMemRelease(12345));
+	EXPECT_INVALID(cuMemRelease(1ULL << 32 | memory(0, CHUNK)));
+	EXPECT_INVALID(cuMemRelease(-1ULL));
+	EXPECT_INVALID(cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
+	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
+}
+
+/* Legal while mapped: the mapping keeps it. */
+TEST_F(memory, release_while_mapped)
+{
+	size_t before = device_bytes(0, "free_bytes");
+	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	volatile uint32_t *at = mapped(handle, CHUNK, 0);
+
+	at[0] = 5;
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_EQ(before - CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(5, at[0]);
+	EXPECT_OK(cuMemUnmap(ADDRESS(at), CHUNK));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+TEST_F(memory, retain)
+{
+	CUmemGenericAllocationHandle handle = memory(0, 2 * CHUNK), found = 0, again = 0;
+	volatile uint32_t *at = mapped(handle, 2 * CHUNK, 0);
+	size_t before = device_bytes(0, "free_bytes");
+
+	EXPECT_OK(cuMemRetainAllocationHandle(&found, (char *)at + CHUNK + 4097));
+	EXPECT_EQ(handle, found);
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_INVALID(cuMemRelease(handle));
+
+	/* released for good: a new value, and then that one */
+	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)at));
+	EXPECT_NE(handle, found);
+	EXPECT_OK(cuMemRetainAllocationHandle(&again, (char *)at + 2 * CHUNK - 1));
+	EXPECT_EQ(found, again);
+	EXPECT_OK(cuMemRelease(found));
+	EXPECT_OK(cuMemUnmap(ADDRESS(at), 2 * CHUNK));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+	EXPECT_OK(cuMemRelease(found));
+	EXPECT_EQ(before + 2 * CHUNK, device_bytes(0, "free_bytes"));
+}
+
+TEST_F(memory, retain_of_what_is_not_mapped)
+{
+	CUmemGenericAllocationHandle found = 77;
+	CUdeviceptr address = reserve(2 * CHUNK);
+	int local;
+
+	ASSERT_OK(cuMemMap(address, CHUNK, 0, memory(0, CHUNK), 0));
+	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, (void *)(address + CHUNK)));
+	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, &local));
+	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, NULL));
+	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, (void *)-1UL));
+	EXPECT_INVALID(cuMemRetainAllocationHandle(NULL, (void *)address));
+	EXPECT_EQ(77, found);
+}
+
+TEST_F(memory, properties)
+{
+	CUmemAllocationProp seen;
+
+	self->prop = memory_on(1);
+	self->prop.allocFlags.gpuDirectRDMACapable = 1;
+	ASSERT_OK(CREATE(CHUNK));
+	memset(&seen, 0xff, sizeof(seen));
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, self->handle));
+	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
+
+	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+	self->prop.allocFlags.gpuDirectRDMACapable = 0;
+	ASSERT_OK(CREATE(CHUNK));
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, self->handle));
+	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
+
+	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(NULL, self->handle));
+	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&seen, 12345));
+}
+
+TEST_HARNESS_MAIN

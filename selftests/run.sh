@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Run selftests where memcast is loaded, as root: run.sh [NAME…]; without names
+# all programs beside this script. KTAP on stdout, each program's after a line
+# "# program NAME". Exit status 0 if none failed.
+#
+# MEMCAST_TEST_TIMEOUT=N  give each program N times its time (debug kernels)
+# MEMCAST_TEST_LOOPS=P    do loops of thousands only P percent of the times
+cd "$(dirname "$0")" || exit 1
+
+seconds=$((60 * ${MEMCAST_TEST_TIMEOUT:-1}))
+failed=0
+
+if [ $# -eq 0 ]; then
+	set -- *_test
+fi
+for name; do
+	name=${name##*/}
+	echo "# program $name"
+	timeout -k 5 -s TERM $seconds "./$name"
+	code=$?
+	case $code in
+	0|4) ;;
+	124|137|143)
+		failed=1
+		echo "not ok 0 $name # it took more than $seconds s" ;;
+	126|127)
+		failed=1
+		echo "not ok 0 $name # it cannot be run" ;;
+	*)
+		failed=1
+		[ $code -lt 128 ] || echo "not ok 0 $name # signal $((code - 128)) ended it" ;;
+	esac
+done
+exit $failed

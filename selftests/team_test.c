@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+/* Teams: creating them, joining, and waiting for the last member. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include "memcast_test.h"
+
+FIXTURE(team)
+{
+	int devices;
+	CUmulticastObjectProp prop;
+	CUmemGenericAllocationHandle handle;
+};
+
+FIXTURE_SETUP(team)
+{
+	self->prop = (CUmulticastObjectProp) {
+		.numDevices = 2,
+		.size = CHUNK,
+		.handleTypes = SHAREABLE,
+	};
+	self->handle = 77;
+}
+NOTHING_LEFT(team)
+
+#define CREATE()	cuMulticastCreate(&self->handle, &self->prop)
+
+TEST_F(team, granularity)
+{
+	const CUmulticastGranularity_flags minimum = CU_MULTICAST_GRANULARITY_MINIMUM;
+	size_t bytes = 77;
+
+	cuda_start(0);
+	/* clients ask before they know size and handle types */
+	self->prop.size = 0;
+	self->prop.handleTypes = 0;
+	EXPECT_INVALID(cuMulticastGetGranularity(NULL, &self->prop, minimum));
+	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, NULL, minimum));
+	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, &self->prop, 2));
+	self->prop.flags = 1;
+	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, &self->prop, minimum));
+	self->prop.flags = 0;
+	EXPECT_EQ(77, bytes);
+	EXPECT_OK(cuMulticastGetGranularity(&bytes, &self->prop, minimum));
+	EXPECT_EQ(CHUNK, bytes);
+	EXPECT_OK(cuMulticastGetGranularity(&bytes, &self->prop,
+					    CU_MULTICAST_GRANULARITY_RECOMMENDED));
+	EXPECT_LE(CHUNK, bytes);
+	EXPECT_EQ(0, bytes % CHUNK);
+}
+
+TEST_F(team, create)
+{
+	cuda_start(0);
+	ASSERT_OK(cuDeviceGetCount(&self->devices));
+	EXPECT_INVALID(cuMulticastCreate(NULL, &self->prop));
+	EXPECT_INVALID(cuMulticastCreate(&self->handle, NULL));
+	self->prop.numDevices = 0;
+	EXPECT_INVALID(CREATE());
+	self->prop.numDevices = 1;
+	EXPECT_INVALID(CREATE());
+	self->prop.numDevices = self->devices + 1;
+	EXPECT_INVALID(CREATE());
+	self->prop.numDevices = self->devices;
+	self->prop.size = 0;
+	EXPECT_INVALID(CREATE());
+	self->prop.size = CHUNK + 4096;
+	EXPECT_INVALID(CREATE());
+	self->prop.size = CHUNK;
+	self->prop.flags = 1;
+	EXPECT_INVALID(CREATE());
+	self->prop.flags = 0;
+	self->prop.handleTypes = 64;
+	EXPECT_INVALID(CREATE());
+	self->prop.handleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
+	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, CREATE());
+	self->prop.handleTypes = CU_MEM_HANDLE_TYPE_WIN32;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE());
+	EXPECT_EQ(77, self->handle);
+
+	self->prop.handleTypes = 0;
+	EXPECT_OK(CREATE());
+	EXPECT_NE(77, self->handle);
+	/* a team takes no memory, so its size is no limit */
+	self->prop.size = 1UL << 40;
+	EXPECT_OK(CREATE());
+	EXPECT_OK(cuMemRelease(self->handle));
+	EXPECT_INVALID(cuMulticastAddDevice(self->handle, 0));
+}
+
+TEST_F(team, add_device)
+{
+	cuda_start(0);
+	ASSERT_OK(CREATE());
+	EXPECT_INVALID(cuMulticastAddDevice(12345, 0));
+	EXPECT_INVALID(cuMulticastAddDevice(memory(0, CHUNK), 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, 99));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, -1));
+	EXPECT_OK(cuMulticastAddDevice(self->handle, 2));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMulticastAddDevice(self->handle, 2));
+	EXPECT_OK(cuMulticastAddDevice(self->handle, 0));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMulticastAddDevice(self->handle, 0));
+	EXPECT_INVALID(cuMulticastAddDevice(self->handle, 1));
+}
+
+TEST_F(team, is_not_memory)
+{
+	CUmemAllocationProp prop;
+
+	cuda_start(0);
+	self->handle = full_team(2, CHUNK);
+	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&prop, self->handle));
+	EXPECT_INVALID(cuMulticastBindMem(self->handle, 0, self->handle, 0, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindMem(memory(0, CHUNK), 0, self->handle, 0, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastUnbind(memory(0, CHUNK), 0, 0, CHUNK));
+}
+
+/* ---- waiting: @blocked does what waits for the team's last member ---- */
+
+struct waiter {
+	CUresult (*blocked)(const struct waiter *waiter);
+	CUmemGenericAllocationHandle team, memory;
+	CUdeviceptr at;
+	CUresult result;
+	int done;
+};
+
+static CUresult bind_memory(const struct waiter *waiter)
+{
+	return cuMulticastBindMem(waiter->team, 0, waiter->memory, 0, CHUNK, 0);
+}
+
+static CUresult bind_address(const struct waiter *waiter)
+{
+	return cuMulticastBindAddr(waiter->team, 0, waiter->at, CHUNK, 0);
+}
+
+static CUresult map_window(const struct waiter *waiter)
+{
+	return cuMemMap(waiter->at + CHUNK, CHUNK, 0, waiter->team, 0);
+}
+
+FIXTURE(waiting)
+{
+	struct waiter waiter;
+};
+
+FIXTURE_VARIANT(waiting)
+{
+	CUresult (*blocked)(const struct waiter *waiter);
+};
+
+FIXTURE_VARIANT_ADD(waiting, bind_memory) { .blocked = bind_memory, };
+FIXTURE_VARIANT_ADD(waiting, bind_address) { .blocked = bind_address, };
+FIXTURE_VARIANT_ADD(waiting, map_window) { .blocked = map_window, };
+
+FIXTURE_SETUP(waiting)
+{
+}
+NOTHING_LEFT(waiting)
+
+/* A team of two whose first member is device 0, in this process */
+static void start_team(struct __test_metadata *_metadata, struct waiter *waiter,
+		       CUresult (*blocked)(const struct waiter *waiter))
+{
+	cuda_start(0);
+	waiter->blocked = blocked;
+	waiter->team = team(2, CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(waiter->team, 0));
+	waiter->memory = memory(0, CHUNK);
+	waiter->at = reserve(2 * CHUNK);
+	ASSERT_OK(cuMemMap(waiter->at, CHUNK, 0, waiter->memory, 0));
+}
+
+/* Is the process waiting in the kernel? Asked until it is. */
+static bool sleeps(pid_t pid, pid_t thread)
+{
+	char path[64], state = 0;
+	int tries, count = 0;
+	FILE *file;
+
+	for (tries = 0; tries < 3000 && count < 5; tries++) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, thread);
+		file = fopen(path, "re");
+		if (!file)
+			return false;
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(file);
+		count = state == 'S' ? count + 1 : 0;
+		usleep(2000);
+	}
+	return count == 5;
+}
+
+/* Another process brings the last member: the call returns, and succeeds. */
+TEST_F(waiting, for_another_process)
+{
+	struct waiter *waiter = &self->waiter;
+	int link;
+	pid_t peer = peer_fork(&link);
+
+	ASSERT_LE(0, peer);
+	if (!peer) {
+		CUmemGenericAllocationHandle handle;
+
+		cuda_start(1);
+		handle = import(take(link));
+		ASSERT_TRUE(sleeps(getppid(), getppid()));
+		EXPECT_EQ(0, waiter->done);
+		ASSERT_OK(cuMulticastAddDevice(handle, 1));
+		_exit(0);
+	}
+	start_team(_metadata, waiter, variant->blocked);
+	give(link, export(waiter->team));
+	EXPECT_OK(waiter->blocked(waiter));
+	waiter->done = 1;
+	EXPECT_EQ(0, ended(peer));
+}
+
+static void *wait_in_thread(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	waiter->result = waiter->blocked(waiter);
+	__atomic_store_n(&waiter->done, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/* A handled signal, even without SA_RESTART, does not end the wait. */
+TEST_F(waiting, goes_on_after_signals)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct waiter *waiter = &self->waiter;
+	pthread_t thread;
+	int i;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	start_team(_metadata, waiter, variant->blocked);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, waiter));
+	for (i = 0; i < 50; i++) {
+		usleep(1000);
+		ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
+	}
+	usleep(20000);
+	EXPECT_EQ(0, __atomic_load_n(&waiter->done, __ATOMIC_SEQ_CST));
+	ASSERT_OK(cuMulticastAddDevice(waiter->team, 1));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_OK(waiter->result);
+}
+
+/* A fatal signal ends the process at once, and what it had is gone. */
+TEST_F(waiting, is_killable)
+{
+	struct waiter *waiter = &self->waiter;
+	double started;
+	int link, status;
+	pid_t peer = peer_fork(&link);
+
+	ASSERT_LE(0, peer);
+	if (!peer) {
+		start_team(_metadata, waiter, variant->blocked);
+		tell(link, 1);
+		waiter->blocked(waiter);
+		waiter->done = 1;
+		_exit(0);
+	}
+	ASSERT_EQ(1, hear(link));
+	ASSERT_TRUE(sleeps(peer, peer));
+	started = now();
+	ASSERT_EQ(0, kill(peer, SIGKILL));
+	status = ended(peer);
+	EXPECT_GT(5.0, now() - started);
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(0, waiter->done);
+	EXPECT_STREQ("", left_over());
+}
+
+/* The team may lose its handles meanwhile: the call keeps it. */
+TEST_F(waiting, while_the_handle_is_released)
+{
+	struct waiter *waiter = &self->waiter;
+	CUmemGenericAllocationHandle other;
+	pthread_t thread;
+
+	start_team(_metadata, waiter, variant->blocked);
+	other = import(export(waiter->team));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, waiter));
+	usleep(20000);
+	EXPECT_EQ(0, __atomic_load_n(&waiter->done, __ATOMIC_SEQ_CST));
+	ASSERT_OK(cuMemRelease(waiter->team));
+	ASSERT_OK(cuMulticastAddDevice(other, 1));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_OK(waiter->result);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/* A mapped team: the window, replicas, and what shows in them when. */
+#include <signal.h>
+#include <memcast/view.h>
+#include "memcast_test.h"
+
+/* A team that devices 2, 0, 1 joined in this order; three chunks, all mapped */
+FIXTURE(window)
+{
+	CUmemGenericAllocationHandle team, memory[3];
+	volatile uint32_t *plain[3], *window;
+	struct memcast_view view;
+};
+
+FIXTURE_SETUP(window)
+{
+	uint32_t i;
+
+	cuda_start(0);
+	self->team = team(3, 3 * CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(self->team, 2));
+	ASSERT_OK(cuMulticastAddDevice(self->team, 0));
+	ASSERT_OK(cuMulticastAddDevice(self->team, 1));
+	for (i = 0; i < 3; i++) {
+		self->memory[i] = memory(i, CHUNK);
+		self->plain[i] = mapped(self->memory[i], CHUNK, i);
+		*self->plain[i] = 100 + i;
+	}
+	self->window = mapped(self->team, 3 * CHUNK, 0);
+	ASSERT_OK(memcastViewCreate(&self->view, self->team, 0, 3 * CHUNK));
+}
+NOTHING_LEFT(window)
+
+#define BIND(device)	\
+	cuMulticastBindMem(self->team, 0, self->memory[device], 0, CHUNK, 0)
+#define UNBIND(device)	cuMulticastUnbind(self->team, device, 0, CHUNK)
+
+/* From the first in order of joining, whenever it was bound. */
+TEST_F(window, loads_from_the_first_bound_member)
+{
+	EXPECT_EQ(SIGBUS, try_load(self->window, NULL));
+	ASSERT_OK(BIND(1));
+	EXPECT_EQ(101, *self->window);
+	ASSERT_OK(BIND(0));
+	EXPECT_EQ(100, *self->window);
+	ASSERT_OK(BIND(2));
+	EXPECT_EQ(102, *self->window);
+	ASSERT_OK(UNBIND(2));
+	EXPECT_EQ(100, *self->window);
+	ASSERT_OK(UNBIND(0));
+	EXPECT_EQ(101, *self->window);
+	ASSERT_OK(UNBIND(1));
+	EXPECT_EQ(SIGBUS, try_load(self->window, NULL));
+}
+
+TEST_F(window, stores_trap)
+{
+	ASSERT_OK(BIND(2));
+	EXPECT_EQ(SIGSEGV, try_store(self->window, 1));
+	EXPECT_EQ(102, *self->window);
+	EXPECT_EQ(SIGSEGV, try_store(self->window, 1));
+	EXPECT_EQ(102, *self->plain[2]);
+	/* what a later store in the same chunk finds in the page tables */
+	EXPECT_EQ(SIGSEGV, try_store(self->window + CHUNK / 8, 1));
+}
+
+TEST_F(window, unbound_parts_fault)
+{
+	ASSERT_OK(BIND(2));
+	EXPECT_EQ(0, try_load(self->window + CHUNK / 4 - 1, NULL));
+	EXPECT_EQ(SIGBUS, try_load(self->window + CHUNK / 4, NULL));
+	EXPECT_EQ(SIGBUS, try_load(self->window + 3 * CHUNK / 4 - 1, NULL));
+}
+
+/* Its memory dies by its last handle and mapping, not by an unbind. */
+TEST_F(window, falls_back_when_memory_ends)
+{
+	ASSERT_OK(BIND(2));
+	ASSERT_OK(BIND(1));
+	EXPECT_EQ(102, *self->window);
+	ASSERT_OK(cuMemRelease(self->memory[2]));
+	EXPECT_EQ(102, *self->window);
+	ASSERT_OK(cuMemUnmap(ADDRESS(self->plain[2]), CHUNK));
+	EXPECT_EQ(101, *self->window);
+}
+
+TEST_F(window, replicas_in_order_of_joining)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_OK(BIND(i));
+	EXPECT_EQ(3, self->view.replicas);
+	EXPECT_EQ(3 * CHUNK, self->view.bytes);
+	EXPECT_EQ(102, *(uint32_t *)(void *)self->view.replica[0]);
+	EXPECT_EQ(100, *(uint32_t *)(void *)self->view.replica[1]);
+	EXPECT_EQ(101, *(uint32_t *)(void *)self->view.replica[2]);
+	*(volatile uint32_t *)(void *)self->view.replica[0] = 7;
+	EXPECT_EQ(7, *self->plain[2]);
+	EXPECT_EQ(100, *self->plain[0]);
+	EXPECT_EQ(7, *self->window);
+}
+
+TEST_F(window, view_arguments)
+{
+	struct memcast_view view;
+
+	EXPECT_INVALID(memcastViewCreate(NULL, self->team, 0, CHUNK));
+	EXPECT_INVALID(memcastViewCreate(&view, self->memory[0], 0, CHUNK));
+	EXPECT_INVALID(memcastViewCreate(&view, 12345, 0, CHUNK));
+	EXPECT_INVALID(memcastViewCreate(&view, self->team, 0, 4 * CHUNK));
+	EXPECT_INVALID(memcastViewCreate(&view, self->team, 3 * CHUNK, CHUNK));
+	EXPECT_INVALID(memcastViewCreate(&view, self->team, 4096, CHUNK));
+	EXPECT_INVALID(memcastViewCreate(&view, self->team, 0, 4096));
+	EXPECT_INVALID(memcastViewCreate(&view, self->team, 0, 0));
+	EXPECT_INVALID(memcastViewDestroy(NULL));
+	ASSERT_OK(memcastViewCreate(&view, self->team, CHUNK, CHUNK));
+	ASSERT_OK(memcastViewDestroy(&view));
+}
+
+/* A view of a part, of a team whose handle is gone */
+TEST_F(window, view_of_a_part)
+{
+	struct memcast_view view;
+
+	ASSERT_OK(cuMulticastBindMem(self->team, CHUNK, self->memory[2], 0, CHUNK, 0));
+	ASSERT_OK(memcastViewCreate(&view, self->team, CHUNK, CHUNK));
+	ASSERT_OK(cuMemRelease(self->team));
+	EXPECT_EQ(102, *(uint32_t *)(void *)view.replica[0]);
+	EXPECT_EQ(SIGBUS, try_load(view.replica[1], NULL));
+	EXPECT_OK(memcastViewDestroy(&view));
+	EXPECT_EQ(102, self->window[CHUNK / 4]);
+}
+
+TEST_F(window, access_only_for_members)
+{
+	CUmemGenericAllocationHandle two = full_team(2, CHUNK);
+	CUdeviceptr at = reserve(CHUNK);
+
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, two, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, allow(at, CHUNK, 2, READWRITE));
+	EXPECT_OK(allow(at, CHUNK, 1, READWRITE));
+}
+
+TEST_F(window, retain_gives_the_team)
+{
+	CUmemGenericAllocationHandle found = 0;
+
+	EXPECT_OK(cuMemRetainAllocationHandle(&found, (char *)self->window + 99));
+	EXPECT_EQ(self->team, found);
+	EXPECT_OK(cuMemRelease(found));
+	EXPECT_OK(cuMemRelease(self->team));
+	EXPECT_INVALID(cuMulticastUnbind(self->team, 0, 0, CHUNK));
+	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)self->window));
+	EXPECT_OK(cuMulticastBindMem(found, 0, self->memory[2], 0, CHUNK, 0));
+	EXPECT_EQ(102, *self->window);
+}
+
+/* Unmapping and other access concern this mapping only. */
+TEST_F(window, mapped_twice)
+{
+	volatile uint32_t *other = mapped(self->team, 3 * CHUNK, 0);
+
+	ASSERT_OK(BIND(2));
+	EXPECT_EQ(102, *other);
+	EXPECT_EQ(102, *self->window);
+	ASSERT_OK(allow(ADDRESS(other), 3 * CHUNK, 0, NONE));
+	EXPECT_EQ(SIGSEGV, try_load(other, NULL));
+	EXPECT_EQ(102, *self->window);
+	ASSERT_OK(allow(ADDRESS(other), 3 * CHUNK, 0, READ));
+	EXPECT_EQ(102, *other);
+	ASSERT_OK(cuMemUnmap(ADDRESS(self->window), 3 * CHUNK));
+	ASSERT_OK(BIND(0));
+	ASSERT_OK(UNBIND(2));
+	EXPECT_EQ(100, *other);
+	EXPECT_EQ(SIGSEGV, try_load(self->window, NULL));
+}
+
+TEST_HARNESS_MAIN
