@@ -6,6 +6,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DELETE_ON_ERROR:
+.SECONDARY:
 
 VERSION	:= 0.1
 PREFIX	?= /usr/local
@@ -19,7 +20,7 @@ B := build
 flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools selftests kmod deps check check-style check-debug demo install clean help
+.PHONY: all lib tools selftests docs kmod deps check check-style check-debug demo install clean help
 all: lib tools
 
 # ---- what there is to build
@@ -48,9 +49,18 @@ $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(flags) -Iinclude/uapi -fPIC -fvisibility=hidden -c -o $@ $<
 
-$(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) lib/libcuda.map
-	$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=lib/libcuda.map \
-		-Wl,-z,defs -o $@ $(filter %.o,$^) -Wl,--as-needed -lm $(call pkg,--libs,zydis)
+$(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
+	@mkdir -p $(@D)
+	$(CC) -E -P -x c -o $@ $<
+
+$(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
+	$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
+		-Wl,-z,defs -Wl,-z,nodelete -o $@ $(filter %.o,$^) -Wl,--as-needed -lm $(call pkg,--libs,zydis)
+
+docs: docs/functions.md
+
+docs/functions.md: lib/functions.awk lib/functions.def
+	awk -f $^ >$@
 
 $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 	@ln -sfn libcuda.so.1 $@
@@ -200,7 +210,7 @@ help:
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
 	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|/path/to/build'
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local DESTDIR='
-	@echo 'make lib|tools|selftests|deps|clean'
+	@echo 'make lib|tools|selftests|docs|deps|clean'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
 -include $(wildcard $(B)/lib/*.d $(B)/tools/*.d $(B)/selftests/*.d)
