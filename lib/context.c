@@ -308,3 +308,10 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 {
 	return CALL(context_synchronize(context), "context=%p", (void *)context);
 }
+
+/* The first versions differ only in what a real device does meanwhile. */
+CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
+	__attribute__((alias("cuCtxCreate_v2")));
+CUresult cuCtxDestroy(CUcontext ctx) __attribute__((alias("cuCtxDestroy_v2")));
+CUresult cuCtxPopCurrent(CUcontext *pctx) __attribute__((alias("cuCtxPopCurrent_v2")));
+CUresult cuCtxPushCurrent(CUcontext ctx) __attribute__((alias("cuCtxPushCurrent_v2")));

@@ -23,7 +23,7 @@
 
 #include <uapi/memcast.h>
 
-/* The newest CUDA version of which an interface is in the table of entry.c. */
+/* The newest CUDA version of which an interface is in functions.def. */
 #define DRIVER_VERSION	13010
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
@@ -104,14 +104,25 @@ CUresult address_set_access(CUdeviceptr address, size_t size,
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
 #undef cuDevicePrimaryCtxSetFlags
+#undef cuCtxCreate
+#undef cuCtxDestroy
+#undef cuCtxPopCurrent
+#undef cuCtxPushCurrent
 
 #pragma GCC visibility push(default)
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
 			  cuuint64_t flags);
+CUresult cuGetProcAddress_v2_ptsz(const char *symbol, void **pfn, int cudaVersion,
+				  cuuint64_t flags,
+				  CUdriverProcAddressQueryResult *symbolStatus);
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev);
 CUresult cuDevicePrimaryCtxReset(CUdevice dev);
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags);
+CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev);
+CUresult cuCtxDestroy(CUcontext ctx);
+CUresult cuCtxPopCurrent(CUcontext *pctx);
+CUresult cuCtxPushCurrent(CUcontext ctx);
 CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev);
 CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray,
 			int numParams, unsigned int flags, CUdevice dev);
