@@ -180,7 +180,7 @@ check: deps
 check-debug: deps
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
-	@tools/run-selftests --timeout 3600 debug
+	@tools/run-selftests --timeout 3600 --env MEMCAST_TEST_TIMEOUT=15 debug
 
 fashion := /usr/share/dataset-fashion-mnist
 
