@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+/* The copy engine, and the system's own ways into mappings. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/uio.h>
+#include "memcast_test.h"
+
+/* A memory of three chunks on each of devices 0 and 1, mapped for its own */
+FIXTURE(copy)
+{
+	CUmemGenericAllocationHandle memory[2];
+	unsigned char *at[2];
+};
+
+FIXTURE_SETUP(copy)
+{
+	int i;
+
+	cuda_start(0);
+	for (i = 0; i < 2; i++) {
+		self->memory[i] = memory(i, 3 * CHUNK);
+		self->at[i] = (unsigned char *)mapped(self->memory[i], 3 * CHUNK, i);
+	}
+	ASSERT_OK(allow(ADDRESS(self->at[1]), 3 * CHUNK, 0, READWRITE));
+}
+NOTHING_LEFT(copy)
+
+#define AT(i, offset)	ADDRESS(self->at[i] + (offset))
+
+static unsigned char pattern(size_t i)
+{
+	return (i * 2654435761U) >> 13;
+}
+
+static unsigned char *host_pattern(size_t bytes)
+{
+	unsigned char *host = malloc(bytes + 2);
+	size_t i;
+
+	for (i = 0; host && i < bytes; i++)
+		host[i] = pattern(i);
+	return host;
+}
+
+/* How many bytes of [at, at + bytes) are not pattern(), and its neighbours not 0 */
+static size_t differences(const unsigned char *at, size_t bytes)
+{
+	size_t i, count = at[-1] != 0 || at[bytes] != 0;
+
+	for (i = 0; i < bytes; i++)
+		count += at[i] != pattern(i);
+	return count;
+}
+
+/* Odd sizes at odd offsets, across one and two borders of chunks */
+static const struct {
+	size_t offset, bytes;
+} pieces[] = {
+	{ 1, 1 }, { 7, 63 }, { 4093, 16 * 1024 + 5 }, { CHUNK - 1, 2 },
+	{ CHUNK - 3, 12345 }, { CHUNK - 11, CHUNK + 23 }, { 5, 3 * CHUNK - 9 },
+};
+
+TEST_F(copy, host_to_device_and_back)
+{
+	unsigned char *host = host_pattern(3 * CHUNK);
+	unsigned char *back = calloc(1, 3 * CHUNK);
+	unsigned int i;
+
+	ASSERT_NE(NULL, host);
+	ASSERT_NE(NULL, back);
+	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
+		size_t offset = pieces[i].offset, bytes = pieces[i].bytes;
+
+		ASSERT_OK(cuMemsetD8(AT(0, 0), 0, 3 * CHUNK));
+		ASSERT_OK(cuMemcpyHtoD(AT(0, offset), host, bytes));
+		EXPECT_EQ(0, differences(self->at[0] + offset, bytes));
+		memset(back, 0, 3 * CHUNK);
+		ASSERT_OK(cuMemcpyDtoH(back + 1, AT(0, offset), bytes));
+		EXPECT_EQ(0, differences(back + 1, bytes));
+	}
+}
+
+TEST_F(copy, device_to_device)
+{
+	unsigned char *host = host_pattern(3 * CHUNK);
+	unsigned int i;
+
+	ASSERT_OK(cuMemcpyHtoD(AT(0, 3), host, 3 * CHUNK - 3));
+	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
+		size_t offset = pieces[i].offset, bytes = pieces[i].bytes;
+
+		/* borders of source and destination do not coincide */
+		if (offset + bytes > 3 * CHUNK - 5)
+			bytes -= 5;
+		ASSERT_OK(cuMemsetD8(AT(1, 0), 0, 3 * CHUNK));
+		ASSERT_OK(cuMemcpyDtoD(AT(1, offset), AT(0, 3), bytes));
+		EXPECT_EQ(0, differences(self->at[1] + offset, bytes));
+	}
+	ASSERT_OK(cuMemsetD8(AT(1, 0), 0, 3 * CHUNK));
+	ASSERT_OK(cuMemcpy(AT(1, CHUNK - 7), AT(0, 3), 20));
+	EXPECT_EQ(0, differences(self->at[1] + CHUNK - 7, 20));
+}
+
+/* cuMemcpy takes any address on either side */
+TEST_F(copy, any_to_any)
+{
+	unsigned char *host = host_pattern(100), back[102] = {};
+
+	EXPECT_OK(cuMemcpy(AT(0, CHUNK - 50), ADDRESS(host), 100));
+	EXPECT_EQ(0, differences(self->at[0] + CHUNK - 50, 100));
+	EXPECT_OK(cuMemcpy(ADDRESS(back + 1), AT(0, CHUNK - 50), 100));
+	EXPECT_EQ(0, differences(back + 1, 100));
+}
+
+TEST_F(copy, memset)
+{
+	uint32_t *words = (uint32_t *)self->at[0];
+	uint16_t *halves = (uint16_t *)self->at[0];
+	unsigned char *bytes = self->at[0];
+
+	EXPECT_OK(cuMemsetD8(AT(0, CHUNK - 3), 0xa5, 7));
+	EXPECT_EQ(0, bytes[CHUNK - 4]);
+	EXPECT_EQ(0xa5, bytes[CHUNK - 3]);
+	EXPECT_EQ(0xa5, bytes[CHUNK + 3]);
+	EXPECT_EQ(0, bytes[CHUNK + 4]);
+	EXPECT_OK(cuMemsetD16(AT(0, CHUNK - 2), 0x1234, 2));
+	EXPECT_EQ(0x1234, halves[CHUNK / 2 - 1]);
+	EXPECT_EQ(0x1234, halves[CHUNK / 2]);
+	EXPECT_EQ(0xa5a5, halves[CHUNK / 2 + 1]);
+	EXPECT_OK(cuMemsetD32(AT(0, CHUNK - 4), 0x12345678, CHUNK / 4 + 2));
+	EXPECT_EQ(0x12345678, words[CHUNK / 4 - 1]);
+	EXPECT_EQ(0x12345678, words[CHUNK / 4]);
+	EXPECT_EQ(0x12345678, words[CHUNK / 2]);
+	EXPECT_EQ(0, words[CHUNK / 2 + 1]);
+	EXPECT_EQ(0, words[CHUNK / 4 - 2]);
+	EXPECT_INVALID(cuMemsetD16(AT(0, 1), 1, 1));
+	EXPECT_INVALID(cuMemsetD32(AT(0, 2), 1, 1));
+	EXPECT_INVALID(cuMemsetD32(AT(0, 0), 1, 1UL << 62));
+	EXPECT_INVALID(cuMemsetD8(ADDRESS(pieces), 1, 1));
+	EXPECT_EQ(0, words[0]);
+}
+
+TEST_F(copy, nothing)
+{
+	EXPECT_OK(cuMemcpyHtoD(AT(0, 0), self, 0));
+	EXPECT_OK(cuMemcpyDtoH(self, AT(0, 0), 0));
+	EXPECT_OK(cuMemcpyDtoD(AT(0, 0), AT(1, 0), 0));
+	EXPECT_OK(cuMemsetD32(AT(0, 0), 1, 0));
+	EXPECT_EQ(0, self->at[0][0]);
+}
+
+/* The whole range is checked before a byte is written. */
+TEST_F(copy, out_of_range)
+{
+	unsigned char *host = host_pattern(3 * CHUNK);
+	CUdeviceptr hole = reserve(3 * CHUNK);
+
+	ASSERT_OK(cuMemMap(hole, CHUNK, 0, self->memory[0], 0));
+	ASSERT_OK(cuMemMap(hole + 2 * CHUNK, CHUNK, 0, self->memory[1], 0));
+	ASSERT_OK(allow(hole, CHUNK, 0, READWRITE));
+	ASSERT_OK(allow(hole + 2 * CHUNK, CHUNK, 0, READWRITE));
+	EXPECT_INVALID(cuMemcpyHtoD(hole, host, 3 * CHUNK));
+	EXPECT_INVALID(cuMemcpyHtoD(hole, host, CHUNK + 1));
+	EXPECT_INVALID(cuMemsetD8(hole, 1, CHUNK + 1));
+	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 3 * CHUNK - 10), host, 11));
+	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 0), host, -1UL));
+	EXPECT_INVALID(cuMemsetD8(AT(0, 0), 1, -1UL));
+	EXPECT_INVALID(cuMemcpyDtoD(AT(0, 0), hole, CHUNK + 1));
+	EXPECT_EQ(0, self->at[0][0]);
+	EXPECT_EQ(0, self->at[0][3 * CHUNK - 10]);
+	EXPECT_OK(cuMemcpyHtoD(hole, host, CHUNK));
+}
+
+TEST_F(copy, host_side_not_accessible)
+{
+	unsigned char *page = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_EQ(0, munmap(page + 4096, 4096));
+	memset(page, 1, 4096);
+	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 0), page, 4097));
+	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 0), NULL, 1));
+	EXPECT_EQ(0, self->at[0][0]);
+	self->at[0][0] = 5;
+	EXPECT_INVALID(cuMemcpyDtoH(page, AT(0, 0), 4097));
+	EXPECT_INVALID(cuMemcpyDtoH("constant", AT(0, 0), 1));
+	EXPECT_EQ(1, page[0]);
+	/* host memory where device memory must be */
+	EXPECT_INVALID(cuMemcpyHtoD(ADDRESS(page), page, 1));
+	EXPECT_INVALID(cuMemcpyDtoD(AT(0, 0), ADDRESS(page), 1));
+	EXPECT_OK(cuMemcpyDtoH(page, AT(0, 0), 4096));
+	EXPECT_EQ(5, page[0]);
+}
+
+/* The current device must have access. */
+TEST_F(copy, access_of_the_current_device)
+{
+	unsigned char byte = 3;
+
+	ASSERT_OK(allow(AT(1, 0), 3 * CHUNK, 0, NONE));
+	EXPECT_INVALID(cuMemcpyHtoD(AT(1, 0), &byte, 1));
+	EXPECT_INVALID(cuMemcpyDtoH(&byte, AT(1, 0), 1));
+	EXPECT_INVALID(cuMemsetD8(AT(1, 0), 1, 1));
+	EXPECT_INVALID(cuMemcpyDtoD(AT(0, 0), AT(1, 0), 1));
+	EXPECT_EQ(3, byte);
+	EXPECT_EQ(0, self->at[1][0]);
+	ASSERT_OK(allow(AT(1, 0), 3 * CHUNK, 0, READ));
+	EXPECT_INVALID(cuMemcpyHtoD(AT(1, 0), &byte, 1));
+	EXPECT_OK(cuMemcpyDtoH(&byte, AT(1, 0), 1));
+	EXPECT_EQ(0, byte);
+	cuda_start(1);
+	byte = 3;
+	EXPECT_OK(cuMemcpyHtoD(AT(1, 0), &byte, 1));
+	EXPECT_EQ(3, self->at[1][0]);
+	ASSERT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemcpyHtoD(AT(1, 0), &byte, 1));
+}
+
+/* ---- windows ---- */
+
+TEST_F(copy, window_reaches_every_replica)
+{
+	CUmemGenericAllocationHandle team = full_team(3, 3 * CHUNK);
+	CUdeviceptr window = ADDRESS(mapped(team, 3 * CHUNK, 0));
+	unsigned char *host = host_pattern(3 * CHUNK), *back = calloc(1, CHUNK + 2);
+	unsigned int i;
+
+	/* nobody is bound: nothing to write to, nothing to read */
+	EXPECT_INVALID(cuMemcpyHtoD(window, host, 1));
+	EXPECT_INVALID(cuMemcpyDtoH(back, window, 1));
+	ASSERT_OK(cuMulticastBindMem(team, 0, self->memory[0], 0, 2 * CHUNK, 0));
+	ASSERT_OK(cuMulticastBindMem(team, 0, self->memory[1], CHUNK, 2 * CHUNK, 0));
+	ASSERT_OK(cuMemcpyHtoD(window + CHUNK - 9, host, 1000));
+	EXPECT_EQ(0, differences(self->at[0] + CHUNK - 9, 1000));
+	EXPECT_EQ(0, differences(self->at[1] + 2 * CHUNK - 9, 1000));
+	EXPECT_OK(cuMemcpyDtoH(back + 1, window + CHUNK - 9, 1000));
+	EXPECT_EQ(0, differences(back + 1, 1000));
+	/* past what is bound: nothing is written, not even the first byte */
+	EXPECT_INVALID(cuMemcpyHtoD(window + 2 * CHUNK - 1, host + 1, 2));
+	EXPECT_INVALID(cuMemsetD8(window + 2 * CHUNK - 1, 1, 2));
+	EXPECT_EQ(0, self->at[0][2 * CHUNK - 1]);
+
+	ASSERT_OK(cuMemsetD32(window + 2 * CHUNK - 8, 0xabcdef01, 2));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0xabcdef01, *(uint32_t *)(self->at[i] + (2 + i) * CHUNK - 4));
+
+	/* from device memory, and from one of the replicas themselves */
+	ASSERT_OK(cuMemsetD8(AT(0, 0), 0, 3 * CHUNK));
+	ASSERT_OK(cuMemsetD8(AT(1, 0), 0, 3 * CHUNK));
+	ASSERT_OK(cuMemcpyHtoD(AT(0, 2 * CHUNK + 1), host, 777));
+	ASSERT_OK(cuMemcpyDtoD(window + 1, AT(0, 2 * CHUNK + 1), 777));
+	EXPECT_EQ(0, differences(self->at[0] + 1, 777));
+	EXPECT_EQ(0, differences(self->at[1] + CHUNK + 1, 777));
+	ASSERT_OK(cuMemcpyDtoD(window + CHUNK + 5, window + 1, 777));
+	EXPECT_EQ(0, differences(self->at[1] + 2 * CHUNK + 5, 777));
+}
+
+/* ---- what the system offers ---- */
+
+/* read(2) and write(2) take device memory as any other. */
+TEST_F(copy, read_and_write)
+{
+	unsigned char *host = host_pattern(CHUNK + 100), *back = calloc(1, CHUNK + 102);
+	int fd = memfd_create("x", 0);
+	size_t bytes = CHUNK + 100;
+
+	ASSERT_EQ(bytes, pwrite(fd, host, bytes, 0));
+	ASSERT_EQ(bytes, pread(fd, self->at[0] + CHUNK - 50, bytes, 0));
+	EXPECT_EQ(0, differences(self->at[0] + CHUNK - 50, bytes));
+	ASSERT_EQ(bytes, pwrite(fd, self->at[0] + CHUNK - 50, bytes, 1));
+	ASSERT_EQ(bytes, pread(fd, back + 1, bytes, 1));
+	EXPECT_EQ(0, differences(back + 1, bytes));
+	/* into what may only be read */
+	ASSERT_OK(allow(AT(0, 0), 3 * CHUNK, 0, READ));
+	EXPECT_EQ(EFAULT, ERRNO_OF(pread(fd, self->at[0], 100, 0)));
+	EXPECT_EQ(0, self->at[0][0]);
+}
+
+/* As debuggers do: windows and replicas, whatever the CPU may do. */
+TEST_F(copy, proc_self_mem)
+{
+	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	volatile uint32_t *window = mapped(team, CHUNK, 0);
+	unsigned char *host = host_pattern(100), back[102] = {};
+	int fd = open("/proc/self/mem", O_RDWR);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(100, pwrite(fd, host, 100, AT(0, CHUNK - 50)));
+	EXPECT_EQ(0, differences(self->at[0] + CHUNK - 50, 100));
+	EXPECT_EQ(100, pread(fd, back + 1, 100, AT(0, CHUNK - 50)));
+	EXPECT_EQ(0, differences(back + 1, 100));
+	EXPECT_EQ(EIO, ERRNO_OF(pread(fd, back, 100, reserve(CHUNK))));
+	EXPECT_EQ(EIO, ERRNO_OF(pread(fd, back, 100, ADDRESS(window))));
+	ASSERT_OK(cuMulticastBindMem(team, 0, self->memory[0], 0, CHUNK, 0));
+	ASSERT_OK(cuMulticastBindMem(team, 0, self->memory[1], 0, CHUNK, 0));
+	EXPECT_EQ(50, pwrite(fd, host, 50, ADDRESS(window) + 8));
+	EXPECT_EQ(0, memcmp(self->at[0] + 8, host, 50));
+	EXPECT_EQ(0, memcmp(self->at[1] + 8, host, 50));
+	EXPECT_EQ(50, pread(fd, back, 50, ADDRESS(window) + 8));
+	EXPECT_EQ(0, memcmp(back, host, 50));
+}
+
+TEST_F(copy, process_vm_readv_fails)
+{
+	char back[8] = "before";
+	struct iovec to = { back, 8 }, from = { self->at[0], 8 };
+
+	self->at[0][0] = 1;
+	EXPECT_EQ(EFAULT, ERRNO_OF(process_vm_readv(getpid(), &to, 1, &from, 1, 0)));
+	EXPECT_STREQ("before", back);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+/* Export and import: fds, how they travel, and who keeps an object alive. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <memcast/view.h>
+#include "memcast_test.h"
+
+FIXTURE(share) { char unused; };
+FIXTURE_SETUP(share) { }
+NOTHING_LEFT(share)
+
+#define IMPORT(handle, fd, type)	\
+	cuMemImportFromShareableHandle(handle, (void *)(intptr_t)(fd), type)
+
+TEST_F(share, export_arguments)
+{
+	CUmemGenericAllocationHandle handle, private;
+	CUmemAllocationProp prop = memory_on(0);
+	int fd = -77;
+
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+	ASSERT_OK(cuMemCreate(&private, CHUNK, &prop, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(NULL, handle, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 1));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, 0, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, 64, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, 12345, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, private, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_FABRIC, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_WIN32, 0));
+	EXPECT_EQ(-77, fd);
+}
+
+TEST_F(share, import_arguments)
+{
+	CUmemGenericAllocationHandle handle = 77;
+	int fd, other = memfd_create("x", 0);
+
+	cuda_start(0);
+	fd = export(memory(0, CHUNK));
+	EXPECT_INVALID(IMPORT(NULL, fd, SHAREABLE));
+	EXPECT_INVALID(IMPORT(&handle, -1, SHAREABLE));
+	EXPECT_INVALID(IMPORT(&handle, 12345, SHAREABLE));
+	EXPECT_INVALID(IMPORT(&handle, other, SHAREABLE));
+	EXPECT_INVALID(IMPORT(&handle, fd, 0));
+	EXPECT_INVALID(IMPORT(&handle, fd, 64));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, IMPORT(&handle, fd, CU_MEM_HANDLE_TYPE_WIN32));
+	EXPECT_EQ(77, handle);
+	EXPECT_OK(IMPORT(&handle, fd, SHAREABLE));
+}
+
+/* A real dma-buf that is not ours */
+TEST_F(share, import_of_udmabuf)
+{
+	struct { uint32_t memfd, flags; uint64_t offset, size; } create = { .size = CHUNK };
+	CUmemGenericAllocationHandle handle = 77;
+	int fd, udmabuf = open("/dev/udmabuf", O_RDWR);
+
+	if (udmabuf < 0)
+		SKIP(return, "no /dev/udmabuf");
+	cuda_start(0);
+	create.memfd = memfd_create("x", MFD_ALLOW_SEALING);
+	ASSERT_EQ(0, ftruncate(create.memfd, CHUNK));
+	ASSERT_EQ(0, fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK));
+	fd = ioctl(udmabuf, _IOW('u', 0x42, create), &create);
+	ASSERT_LE(0, fd);
+	EXPECT_INVALID(IMPORT(&handle, fd, SHAREABLE));
+	EXPECT_EQ(77, handle);
+}
+
+TEST_F(share, each_export_is_a_new_fd)
+{
+	CUmemGenericAllocationHandle handle;
+	int a, b;
+
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	a = export(handle);
+	b = export(handle);
+	EXPECT_NE(a, b);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(a, F_GETFD));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(b, F_GETFD));
+	EXPECT_EQ(CHUNK, (size_t)lseek(a, 0, SEEK_END));
+	close(a);
+	import(b);
+	/* the fd stays the caller's: it is still open, and good once more */
+	EXPECT_EQ(0, ERRNO_OF(fcntl(b, F_GETFD)));
+	import(b);
+}
+
+/* Is it the same memory, with what its creator asked for? */
+TEST_F(share, import_shows_the_same)
+{
+	CUmemAllocationProp prop = memory_on(1), seen;
+	CUmemGenericAllocationHandle handle, copy;
+	volatile uint32_t *a, *b;
+
+	cuda_start(0);
+	prop.allocFlags.gpuDirectRDMACapable = 1;
+	ASSERT_OK(cuMemCreate(&handle, 2 * CHUNK, &prop, 0));
+	copy = import(export(handle));
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, copy));
+	EXPECT_EQ(0, memcmp(&prop, &seen, sizeof(seen)));
+	a = mapped(handle, 2 * CHUNK, 0);
+	b = mapped(copy, 2 * CHUNK, 1);
+	a[CHUNK / 4] = 5;
+	EXPECT_EQ(5, b[CHUNK / 4]);
+	/* exported again by whoever imported it */
+	EXPECT_EQ(5, mapped(import(export(copy)), 2 * CHUNK, 0)[CHUNK / 4]);
+}
+
+/* Handle, fd and mapping: each keeps it, the last gives the chunks back. */
+TEST_F(share, lives_as_long_as_its_last_user)
+{
+	CUmemGenericAllocationHandle handle;
+	volatile uint32_t *at;
+	size_t full;
+	int fd;
+
+	cuda_start(0);
+	full = device_bytes(0, "free_bytes");
+	handle = memory(0, CHUNK);
+	at = mapped(handle, CHUNK, 0);
+	fd = export(handle);
+	*at = 9;
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_OK(cuMemUnmap(ADDRESS(at), CHUNK));
+	EXPECT_EQ(full - CHUNK, device_bytes(0, "free_bytes"));
+	handle = import(fd);
+	close(fd);
+	EXPECT_EQ(full - CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(9, *mapped(handle, CHUNK, 0));
+	handle = import(export(handle));
+	EXPECT_EQ(full - CHUNK, device_bytes(0, "free_bytes"));
+}
+
+/* ---- to another process; the peer says what it reads in the memory ---- */
+
+static void say_what_is_there(struct __test_metadata *_metadata, int link, int fd)
+{
+	volatile uint32_t *at;
+
+	cuda_start(1);
+	at = mapped(import(fd), CHUNK, 1);
+	tell(link, *at);
+	*at = 6;
+	tell(link, 0);
+	_exit(0);
+}
+
+TEST_F(share, by_scm_rights)
+{
+	int link, fd;
+	pid_t peer = peer_fork(&link);
+	CUmemGenericAllocationHandle handle;
+	volatile uint32_t *at;
+
+	ASSERT_LE(0, peer);
+	if (!peer)
+		say_what_is_there(_metadata, link, take(link));
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	at = mapped(handle, CHUNK, 0);
+	*at = 5;
+	fd = export(handle);
+	give(link, fd);
+	EXPECT_EQ(5, hear(link));
+	hear(link);
+	EXPECT_EQ(6, *at);
+	EXPECT_EQ(0, ended(peer));
+}
+
+TEST_F(share, by_pidfd_getfd)
+{
+	int link, fd;
+	pid_t peer = peer_fork(&link);
+	CUmemGenericAllocationHandle handle;
+
+	ASSERT_LE(0, peer);
+	if (!peer) {
+		int pidfd = syscall(SYS_pidfd_open, getppid(), 0);
+
+		fd = syscall(SYS_pidfd_getfd, pidfd, (int)hear(link), 0);
+		if (fd < 0 && errno == EPERM) {
+			tell(link, 5);
+			tell(link, 0);
+			SKIP(_exit(0), "not allowed to ptrace");
+		}
+		ASSERT_LE(0, fd);
+		say_what_is_there(_metadata, link, fd);
+	}
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	*mapped(handle, CHUNK, 0) = 5;
+	tell(link, export(handle));
+	EXPECT_EQ(5, hear(link));
+	hear(link);
+	EXPECT_EQ(0, ended(peer));
+}
+
+/* This program again, told an fd that it inherited: see main() */
+static int run_inherited(int fd)
+{
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at;
+
+	if (cuInit(0) || IMPORT(&handle, fd, SHAREABLE) ||
+	    cuMemAddressReserve(&at, CHUNK, 0, 0, 0) ||
+	    cuMemMap(at, CHUNK, 0, handle, 0) || allow(at, CHUNK, 1, READ))
+		return 1;
+	return *(volatile uint32_t *)at == 5 ? 0 : 2;
+}
+
+TEST_F(share, by_fork_and_exec)
+{
+	CUmemGenericAllocationHandle handle;
+	char number[16];
+	pid_t child;
+	int fd;
+
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	*mapped(handle, CHUNK, 0) = 5;
+	fd = export(handle);
+	ASSERT_EQ(0, fcntl(fd, F_SETFD, 0));
+	snprintf(number, sizeof(number), "%d", fd);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		setenv("MEMCAST_TEST_INHERITED", number, 1);
+		execl("/proc/self/exe", "share_test", NULL);
+		_exit(3);
+	}
+	EXPECT_EQ(0, ended(child));
+}
+
+TEST_F(share, outlives_its_exporter)
+{
+	int link, status;
+	pid_t peer = peer_fork(&link);
+	volatile uint32_t *at;
+
+	ASSERT_LE(0, peer);
+	if (!peer) {
+		CUmemGenericAllocationHandle handle;
+
+		cuda_start(0);
+		handle = memory(0, CHUNK);
+		at = mapped(handle, CHUNK, 0);
+		*at = 5;
+		give(link, export(handle));
+		kill(getpid(), SIGKILL);
+	}
+	cuda_start(1);
+	at = mapped(import(take(link)), CHUNK, 1);
+	status = ended(peer);
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(5, *at);
+	*at = 6;
+	EXPECT_EQ(6, *at);
+}
+
+/* An fd that is on its way when its receiver dies takes its memory along. */
+TEST_F(share, fd_in_flight)
+{
+	int link;
+	pid_t peer = peer_fork(&link);
+	CUmemGenericAllocationHandle handle;
+
+	ASSERT_LE(0, peer);
+	if (!peer) {
+		pause();
+		_exit(0);
+	}
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	give(link, export(handle));
+	ASSERT_EQ(0, kill(peer, SIGKILL));
+	ended(peer);
+}
+
+/* ---- teams ---- */
+
+TEST_F(share, incomplete_team)
+{
+	int link, fd;
+	pid_t peer = peer_fork(&link);
+	CUmemGenericAllocationHandle handle, seen;
+	struct memcast_view view;
+
+	ASSERT_LE(0, peer);
+	if (!peer) {
+		cuda_start(1);
+		handle = import(take(link));
+		ASSERT_OK(cuMulticastAddDevice(handle, 1));
+		seen = memory(1, CHUNK);
+		*mapped(seen, CHUNK, 1) = 5;
+		ASSERT_OK(cuMulticastBindMem(handle, 0, seen, 0, CHUNK, 0));
+		tell(link, 0);
+		hear(link);
+		_exit(0);
+	}
+	cuda_start(0);
+	handle = team(2, CHUNK);
+	fd = export(handle);
+	give(link, fd);
+	ASSERT_OK(cuMulticastAddDevice(handle, 0));
+	hear(link);
+	ASSERT_OK(memcastViewCreate(&view, handle, 0, CHUNK));
+	EXPECT_EQ(5, *mapped(handle, CHUNK, 0));
+	tell(link, 0);
+	EXPECT_EQ(0, ended(peer));
+	/* that member has died: nobody is bound any more */
+	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
+	EXPECT_EQ(SIGBUS, try_load(view.replica[1], NULL));
+}
+
+/* As some clients do: export, give the handle back, import one's own fd. */
+TEST_F(share, creator_imports_its_own_team)
+{
+	CUmemGenericAllocationHandle handle, piece;
+	volatile uint32_t *window;
+	int fd;
+
+	cuda_start(0);
+	handle = team(2, 2 * CHUNK);
+	fd = export(handle);
+	ASSERT_OK(cuMemRelease(handle));
+	handle = import(fd);
+	close(fd);
+	ASSERT_OK(cuMulticastAddDevice(handle, 0));
+	ASSERT_OK(cuMulticastAddDevice(handle, 1));
+	/* map the whole team, then bind pieces at other offsets than 0 */
+	window = mapped(handle, 2 * CHUNK, 0);
+	piece = memory(0, CHUNK);
+	*mapped(piece, CHUNK, 0) = 5;
+	ASSERT_OK(cuMulticastBindMem(handle, CHUNK, piece, 0, CHUNK, 0));
+	EXPECT_EQ(5, window[CHUNK / 4]);
+}
+
+/* ---- the orders in which real clients take things down ---- */
+
+FIXTURE(order)
+{
+	CUmemGenericAllocationHandle team, memory[2];
+	CUdeviceptr window, plain;
+};
+
+FIXTURE_SETUP(order)
+{
+	int i;
+
+	cuda_start(0);
+	self->team = full_team(2, CHUNK);
+	self->window = ADDRESS(mapped(self->team, CHUNK, 0));
+	for (i = 0; i < 2; i++) {
+		self->memory[i] = memory(i, CHUNK);
+		ASSERT_OK(cuMulticastBindMem(self->team, 0, self->memory[i], 0, CHUNK, 0));
+	}
+	self->plain = ADDRESS(mapped(self->memory[0], CHUNK, 0));
+	*(volatile uint32_t *)self->plain = 5;
+	ASSERT_EQ(5, *(volatile uint32_t *)self->window);
+}
+NOTHING_LEFT(order)
+
+#define POOLS_FULL()	\
+	(device_bytes(0, "free_bytes") == device_bytes(0, "pool_bytes") && \
+	 device_bytes(1, "free_bytes") == device_bytes(1, "pool_bytes"))
+
+#define UNMAP_BOTH()						\
+	EXPECT_OK(cuMemUnmap(self->window, CHUNK));		\
+	EXPECT_OK(cuMemAddressFree(self->window, CHUNK));	\
+	EXPECT_OK(cuMemUnmap(self->plain, CHUNK));		\
+	EXPECT_OK(cuMemAddressFree(self->plain, CHUNK))
+#define UNBIND_BOTH()							\
+	EXPECT_OK(cuMulticastUnbind(self->team, 0, 0, CHUNK));		\
+	EXPECT_OK(cuMulticastUnbind(self->team, 1, 0, CHUNK))
+#define RELEASE_MEMORIES()					\
+	EXPECT_OK(cuMemRelease(self->memory[0]));		\
+	EXPECT_OK(cuMemRelease(self->memory[1]))
+
+TEST_F(order, unmap_unbind_release)
+{
+	UNMAP_BOTH();
+	UNBIND_BOTH();
+	RELEASE_MEMORIES();
+	EXPECT_TRUE(POOLS_FULL());
+	EXPECT_OK(cuMemRelease(self->team));
+}
+
+TEST_F(order, unbind_unmap_release)
+{
+	UNBIND_BOTH();
+	UNMAP_BOTH();
+	EXPECT_OK(cuMemRelease(self->team));
+	RELEASE_MEMORIES();
+	EXPECT_TRUE(POOLS_FULL());
+}
+
+TEST_F(order, no_unbind)
+{
+	EXPECT_OK(cuMemRelease(self->team));
+	RELEASE_MEMORIES();
+	EXPECT_EQ(5, *(volatile uint32_t *)self->window);
+	UNMAP_BOTH();
+	EXPECT_TRUE(POOLS_FULL());
+	EXPECT_EQ(0, stat_of("teams"));
+	EXPECT_EQ(0, stat_of("bindings"));
+}
+
+TEST_F(order, memory_before_team)
+{
+	RELEASE_MEMORIES();
+	EXPECT_OK(cuMemUnmap(self->plain, CHUNK));
+	EXPECT_TRUE(POOLS_FULL());
+	EXPECT_EQ(SIGBUS, try_load((void *)self->window, NULL));
+	EXPECT_EQ(0, stat_of("bindings"));
+	EXPECT_EQ(1, stat_of("teams"));
+}
+
+TEST_F(order, nothing_is_taken_down)
+{
+}
+
+int main(int argc, char **argv)
+{
+	const char *inherited = getenv("MEMCAST_TEST_INHERITED");
+
+	return inherited ? run_inherited(atoi(inherited)) : test_harness_run(argc, argv);
+}
