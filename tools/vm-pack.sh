@@ -1,0 +1,125 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What memcast-vm's machine has for a file system: two cpio archives, one after
+# the other. The first never changes, the second is what this run needs. Used
+# by memcast-vm only, with its variables: stage, temp, base, build, libraries,
+# modules, release, command, add, settings.
+
+# The parts that never change: folders, users, busybox under all its names
+make_base() {
+	local root=$temp/base dir
+	[ ! "$base" -nt "$build/tools/vm-init" ] || [ ! "$base" -nt "${BASH_SOURCE[0]}" ] || return 0
+	mkdir -p "$root"/{dev,proc,sys,run,root,etc,home,var,usr/{bin,sbin,lib,lib64}}
+	for dir in bin sbin lib lib64; do ln -s "usr/$dir" "$root/$dir"; done
+	mkdir -m 1777 "$root/tmp"
+	cp "$build/tools/vm-init" "$root/init"
+	cp "$(type -P busybox)" "$root/usr/bin/busybox"
+	busybox --list | grep -vx busybox | (cd "$root/usr/bin" && xargs -n 1 ln -s busybox)
+	printf '%s\n' root:x:0:0:root:/root:/bin/sh user:x:1000:1000:user:/tmp:/bin/sh >"$root/etc/passwd"
+	printf '%s\n' root:x:0: tty:x:5: user:x:1000: >"$root/etc/group"
+	(cd "$root" && find . | sort | cpio -o -H newc --quiet -R 0:0) >"$base.$$"
+	mv "$base.$$" "$base"
+}
+
+# Folders that are links on the host are links here
+make_stage() {
+	local dir
+	mkdir "$stage"
+	for dir in bin sbin lib lib64; do
+		mkdir -p "$stage/usr/$dir"
+		if [ -L "/$dir" ]; then ln -s "usr/$dir" "$stage/$dir"; fi
+	done
+}
+
+# pack FILE [DEST]: links are followed when the archive is written
+pack() {
+	local dest=$stage/${2:-$1}
+	if [ -d "$1" ]; then
+		# Real folders, so that nothing is ever written through a link.
+		mkdir -p "$dest"
+		cp -rsn "$(readlink -f "$1")/." "$dest/"
+	elif [ ! -e "$dest" ]; then
+		mkdir -p "${dest%/*}"
+		ln -s "$(readlink -f "$1")" "$dest"
+	fi
+}
+
+# What a program needs to start: its libraries, or its interpreter
+pack_needs() {
+	local file=$1 magic interpreter word lib
+	IFS= read -r -n 4 magic <"$file" 2>/dev/null || true
+	case $magic in
+	$'\177ELF')
+		while read -r lib; do
+			[[ $lib != *'not found'* ]] || die "$file needs ${lib%% *}, which is not found"
+			[[ $lib =~ (/[^ ]+) ]] && pack "${BASH_REMATCH[1]}"
+		done < <(LD_LIBRARY_PATH=$libraries ldd "$file" 2>/dev/null |
+			 grep -E '=> not found|/' || true) ;;
+	'#!'*)
+		read -r interpreter <"$file"
+		for word in ${interpreter#'#!'}; do
+			if word=$(type -P "$word") && [ -f "$word" ]; then
+				pack "$word"
+				pack_needs "$word"
+			fi
+		done ;;
+	esac
+}
+
+# The program, files among its arguments, what --add names, and our library
+pack_program() {
+	local program word from to file
+	program=$(type -P "${command[0]}") || true
+	[ -n "$program" ] && [ -f "$program" ] || die "no program '${command[0]}' on this machine"
+	command[0]=$(realpath -s "$program")
+	for word in "${command[@]}"; do
+		[ ! -f "$word" ] || { pack "$(realpath -s "$word")"; pack_needs "$word"; }
+	done
+	for word in "${add[@]}"; do
+		from=${word%%:*}
+		[ -e "$from" ] || die "--add: there is no $from"
+		to=${word#"$from"} to=${to#:}
+		pack "$from" "$(realpath -ms "${to:-$from}")"
+		while IFS= read -r -d '' file; do
+			pack_needs "$file"
+		done < <(find -L "$from" -type f \( -perm /111 -o -name '*.so*' \) -print0)
+	done
+	if [ -e "$libraries/libcuda.so.1" ]; then
+		pack "$libraries/libcuda.so.1"
+		pack_needs "$libraries/libcuda.so.1"
+	fi
+}
+
+# A module and those it needs, in the order to load them
+pack_module() {
+	local name=${1//-/_} line file
+	line=$(awk -F: -v name="$name" '{ n = $1; sub(/.*\//, "", n); sub(/\.ko.*/, "", n)
+		gsub(/-/, "_", n); if (n == name) { print; exit } }' "$modules/modules.dep" 2>/dev/null) || true
+	if [ -z "$line" ]; then
+		grep -qsE "/${name//_/[-_]}\.ko" "$modules/modules.builtin" && return
+		[ "${2-}" = may-be-builtin ] || die "kernel $release has no module $1"
+		return 0
+	fi
+	for file in $(tr ' ' '\n' <<<"${line/:/ }" | tac); do
+		name=memcast-vm/modules/${file##*/}
+		name=${name%.ko*}.ko
+		[ ! -e "$stage/$name" ] || continue
+		mkdir -p "$stage/memcast-vm/modules"
+		case $file in
+		*.xz)  xz -dc "$modules/$file" ;;
+		*.zst) zstd -dcq "$modules/$file" ;;
+		*.gz)  gzip -dc "$modules/$file" ;;
+		*)     cat "$modules/$file" ;;
+		esac >"$stage/$name"
+		settings+=("module=/$name")
+	done
+}
+
+# Equal in every byte if its parts are, since reading it takes guest time.
+write_archive() {
+	find "$stage" ! -type l -exec touch -d @0 {} +
+	(cd "$stage" && find -L . -mindepth 1 \( -path ./bin -o -path ./sbin -o -path ./lib -o -path ./lib64 \) \
+		-prune -o -print | sort | cpio -o -L -H newc --quiet --reproducible -R 0:0) >"$temp/files.cpio"
+	cat "$base" "$temp/files.cpio" >"$temp/initrd"
+}
