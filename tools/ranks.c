@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +16,19 @@
 /* Which rank this process is; -1 outside of ranks_run(). */
 static int own_index = -1;
 
+/* One write: several ranks may have something to say at the same moment. */
 void rank_die(const char *format, ...)
 {
+	char text[512], rank[24] = "";
 	va_list args;
 
 	fflush(stdout);
-	fprintf(stderr, "%s: ", program_invocation_short_name);
-	if (own_index >= 0)
-		fprintf(stderr, "rank %d: ", own_index);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	if (own_index >= 0)
+		snprintf(rank, sizeof(rank), "rank %d: ", own_index);
+	fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, rank, text);
 	exit(1);
 }
 
@@ -140,16 +140,13 @@ static int rank_main(unsigned int index, unsigned int count, int (*link)[2],
 /* Exit status 1 needs no words: the rank has said why. */
 static void report_end(unsigned int index, int status)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
-		return;
-	fprintf(stderr, "%s: rank %u ", program_invocation_short_name, index);
 	if (WIFSIGNALED(status))
-		fprintf(stderr, "was ended by signal %d (%s)", WTERMSIG(status),
+		fprintf(stderr, "%s: rank %u was ended by signal %d (%s); ending the others\n",
+			program_invocation_short_name, index, WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
-	else
-		fprintf(stderr, "failed with exit status %d",
-			WEXITSTATUS(status));
-	fputs("; ending the others\n", stderr);
+	else if (WEXITSTATUS(status) != 1)
+		fprintf(stderr, "%s: rank %u failed with exit status %d; ending the others\n",
+			program_invocation_short_name, index, WEXITSTATUS(status));
 }
 
 /* Waits for all; the first that fails takes the rest with it. */

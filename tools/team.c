@@ -19,17 +19,20 @@
 /* What a rank sums before it stores it: fits the second-level cache. */
 #define PIECE_BYTES	(64 << 10)
 
+#define MORE_DEVICES	"memcast.ko devices= or memcast-vm --devices gives more"
+
 static const char *advice(CUresult result)
 {
 	switch (result) {
 	case CUDA_ERROR_NO_DEVICE:
-		return "no /dev/memcast: insmod memcast.ko, or run this under tools/memcast-vm";
+		return "no /dev/memcast: insmod memcast.ko, or run under tools/memcast-vm";
 	case CUDA_ERROR_OPERATING_SYSTEM:
 		return "/dev/memcast cannot be opened: ls -l /dev/memcast shows who may";
 	case CUDA_ERROR_OUT_OF_MEMORY:
-		return "a pool is full: take smaller sizes, or load memcast.ko with a larger pool_mib=";
+		return "a pool is full: take smaller sizes, or larger pools (memcast.ko "
+		       "pool_mib=, memcast-vm --pool-mib)";
 	case CUDA_ERROR_INVALID_DEVICE:
-		return "there are fewer devices: load memcast.ko with a larger devices=";
+		return "there are fewer devices: " MORE_DEVICES;
 	case CUDA_ERROR_SYSTEM_NOT_READY:
 		return "the fabric is not ready: see memcast.ko's parameter fabric_state";
 	default:
@@ -118,11 +121,11 @@ unsigned int team_ranks(unsigned int wanted)
 	if (!wanted)
 		wanted = devices < RANKS_MAX ? devices : RANKS_MAX;
 	if (wanted < 2)
-		rank_die("a team needs 2 devices or more: load memcast.ko with a larger devices=");
+		rank_die("a team needs 2 devices or more; " MORE_DEVICES);
 	if (wanted > RANKS_MAX)
 		rank_die("%u ranks: %d at most", wanted, RANKS_MAX);
 	if (wanted > devices)
-		rank_die("%u ranks: there are %u devices; load memcast.ko with a larger devices=",
+		rank_die("%u ranks: there are %u devices; " MORE_DEVICES,
 			 wanted, devices);
 	return wanted;
 }
