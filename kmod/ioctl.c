@@ -29,6 +29,7 @@ union mc_argument {
 	struct memcast_copy copy;
 	struct memcast_fill fill;
 	struct memcast_channel channel;
+	struct memcast_address_info address_info;
 };
 
 struct mc_verb {
@@ -71,6 +72,7 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(COPY, mc_copy, copy, flags),
 	VERB(FILL, mc_fill, fill, flags),
 	VERB(CHANNEL, mc_open_channel, channel, reserved),
+	VERB(ADDRESS_INFO, mc_address_info, address_info, out_writable),
 };
 
 /**

@@ -9,12 +9,15 @@
 #include <linux/slab.h>
 #include "private.h"
 
+static atomic64_t last_number;
+
 void mc_object_init(struct mc_object *object, enum memcast_type type,
 		    u64 bytes, u32 handle_types)
 {
 	object->type = type;
 	object->bytes = bytes;
 	object->handle_types = handle_types;
+	object->number = atomic64_inc_return(&last_number);
 	refcount_set(&object->users, 1);
 	kref_init(&object->kref);
 }

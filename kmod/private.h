@@ -90,6 +90,7 @@ struct mc_object {
 	enum memcast_type type;
 	u32 handle_types;
 	u64 bytes;
+	u64 number;		/* unlike every other's */
 	refcount_t users;	/* handles, mappings, exported fds, calls */
 	struct kref kref;	/* of the struct: its users together, its bindings */
 
@@ -202,6 +203,7 @@ int mc_get_access(struct mc_call *call);
 int mc_copy(struct mc_call *call);
 int mc_fill(struct mc_call *call);
 int mc_open_channel(struct mc_call *call);
+int mc_address_info(struct mc_call *call);
 
 /* ---- team.c ---- */
 

@@ -468,6 +468,45 @@ struct memcast_fill {
 	__u32 flags;
 };
 
+/**
+ * struct memcast_address_info - ioctl(MEMCAST_ADDRESS_INFO)
+ * @address: anywhere inside a reservation
+ * @out_reservation: where that starts
+ * @out_reservation_bytes: its size
+ * @out_mapping: where the mapping around @address starts
+ * @out_mapping_bytes: its size; 0: nothing is mapped there, and 0 what follows
+ * @out_object: a number of what is mapped, the same wherever that is mapped; no
+ *	other object gets it before the module is loaded again
+ * @out_offset: bytes; where in the object the mapping starts
+ * @out_type: enum memcast_type
+ * @out_handle_types: as created
+ * @out_flags: a memory's, as created
+ * @out_location: a memory's, as created; that of a replica's or of a window's
+ *	first member
+ * @out_location_id: likewise
+ * @reserved: 0
+ * @out_readable: devices that may read the mapping, a bit for each ordinal
+ * @out_writable: devices that may write it
+ */
+struct memcast_address_info {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 out_reservation;
+	__aligned_u64 out_reservation_bytes;
+	__aligned_u64 out_mapping;
+	__aligned_u64 out_mapping_bytes;
+	__aligned_u64 out_object;
+	__aligned_u64 out_offset;
+	__u32 out_type;
+	__u32 out_handle_types;
+	__u32 out_flags;
+	__u32 out_location;
+	__u32 out_location_id;
+	__u32 reserved;
+	__aligned_u64 out_readable;
+	__aligned_u64 out_writable;
+};
+
 enum memcast_ioctl_nr {
 	MEMCAST_NR_BASE = 0x80,
 	MEMCAST_NR_SYSTEM_INFO = MEMCAST_NR_BASE,
@@ -491,6 +530,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_COPY,
 	MEMCAST_NR_FILL,
 	MEMCAST_NR_CHANNEL,
+	MEMCAST_NR_ADDRESS_INFO,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -517,5 +557,6 @@ enum memcast_ioctl_nr {
 #define MEMCAST_COPY			MEMCAST_IOCTL(COPY)
 #define MEMCAST_FILL			MEMCAST_IOCTL(FILL)
 #define MEMCAST_CHANNEL			MEMCAST_IOCTL(CHANNEL)
+#define MEMCAST_ADDRESS_INFO		MEMCAST_IOCTL(ADDRESS_INFO)
 
 #endif /* _UAPI_MEMCAST_H */
