@@ -119,8 +119,9 @@ endif
 ifneq ($(KDIR),)
 release := $(shell cut -d'"' -f2 $(KDIR)/include/generated/utsrelease.h)
 farm	:= $(B)/kmod-$(release)
-# Types for BTF need vmlinux and pahole, and nobody asks for them here.
-kbuild	:= $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES=
+# Types for BTF need vmlinux and pahole, signatures the builder's key.
+kbuild	:= $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
+	   CONFIG_MODULE_SIG_ALL=
 
 kmod: $(farm)/memcast.ko
 
@@ -182,7 +183,7 @@ check-debug: deps
 	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
 	@tools/run-selftests --timeout 3600 --env MEMCAST_TEST_TIMEOUT=15 debug
 
-fashion := /usr/share/dataset-fashion-mnist
+fashion := /usr/share/datasets/fashion-mnist
 
 demo: deps
 	@$(MAKE) -j$$(nproc) lib tools
@@ -199,6 +200,7 @@ install: lib tools
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/memcast.pc
 	$(if $(tools),install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/)
 	$(if $(KDIR),$(MAKE) kmod KERNEL=$(KERNEL) && $(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install)
+	-@[ -n "$(DESTDIR)" ] || ldconfig
 
 clean:
 	rm -rf $(B)
