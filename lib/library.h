@@ -87,6 +87,9 @@ CUresult memory_handle_types(unsigned long long types, uint32_t *mask);
 CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 			    struct memcast_handle_info *info);
 
+/* fabric.c */
+CUresult fabric_open_channels(void);
+
 /* address.c */
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memories, and the handles of memories and teams. */
+#include <string.h>
 #include <unistd.h>
 
 #include "library.h"
@@ -9,6 +10,8 @@ _Static_assert((int)CU_MEM_LOCATION_TYPE_DEVICE == MEMCAST_LOCATION_DEVICE &&
 	       (int)CU_MEM_LOCATION_TYPE_HOST == MEMCAST_LOCATION_HOST &&
 	       (int)CU_MEM_LOCATION_TYPE_HOST_NUMA == MEMCAST_LOCATION_HOST_NUMA,
 	       "locations have the same numbers");
+_Static_assert(sizeof(CUmemFabricHandle) == MEMCAST_FABRIC_HANDLE_SIZE,
+	       "fabric handles have the same size");
 
 #define HANDLE_TYPES_WINDOWS	(CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)
 #define HANDLE_TYPES_ALL	(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | \
@@ -33,7 +36,7 @@ CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
 		*mask |= MEMCAST_HANDLE_FD;
 	if (types & CU_MEM_HANDLE_TYPE_FABRIC)
 		*mask |= MEMCAST_HANDLE_FABRIC;
-	return CUDA_SUCCESS;
+	return *mask & MEMCAST_HANDLE_FABRIC ? fabric_open_channels() : CUDA_SUCCESS;
 }
 
 CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
@@ -212,13 +215,13 @@ static CUresult check_one_type(CUmemAllocationHandleType type, uint32_t *mask)
 	return memory_handle_types(type, mask);
 }
 
-static CUresult export_handle(int *fd, CUmemGenericAllocationHandle handle,
+static CUresult export_handle(void *shareable, CUmemGenericAllocationHandle handle,
 			      CUmemAllocationHandleType type, unsigned long long flags)
 {
 	struct memcast_export arg = {};
 	CUresult result;
 
-	if (!fd)
+	if (!shareable)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
@@ -227,9 +230,13 @@ static CUresult export_handle(int *fd, CUmemGenericAllocationHandle handle,
 		result = memory_handle(handle, &arg.handle);
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_EXPORT, &arg);
-	if (result == CUDA_SUCCESS)
-		*fd = arg.out_fd;
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (type == CU_MEM_HANDLE_TYPE_FABRIC)
+		memcpy(shareable, arg.out_fabric, sizeof(arg.out_fabric));
+	else
+		memcpy(shareable, &arg.out_fd, sizeof(arg.out_fd));
+	return CUDA_SUCCESS;
 }
 
 CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
@@ -241,17 +248,23 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
 		    shareable, handle, (int)type, flags);
 }
 
-static CUresult import_handle(CUmemGenericAllocationHandle *handle, int fd,
+static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *shareable,
 			      CUmemAllocationHandleType type)
 {
-	struct memcast_import arg = { .fd = fd };
+	struct memcast_import arg = {};
 	CUresult result;
 
-	if (!handle)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (!handle || (type == CU_MEM_HANDLE_TYPE_FABRIC && !shareable))
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	result = check_one_type(type, &arg.handle_type);
-	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_IMPORT, &arg);
+	if (result != CUDA_SUCCESS)
+		return result;
+	/* The fd itself, where the interface has a pointer. */
+	if (type == CU_MEM_HANDLE_TYPE_FABRIC)
+		memcpy(arg.fabric, shareable, sizeof(arg.fabric));
+	else
+		arg.fd = (intptr_t)shareable;
+	result = device_ioctl(MEMCAST_IMPORT, &arg);
 	if (result == CUDA_SUCCESS)
 		*handle = arg.out_handle;
 	return result;
@@ -260,11 +273,9 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, int fd,
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 					void *os_handle, CUmemAllocationHandleType type)
 {
-	/* The fd itself, where the interface has a pointer. */
-	int fd = (intptr_t)os_handle;
-
-	return CALL(import_handle(handle, fd, type), "handle=%p, fd=%d, type=%#x",
-		    (void *)handle, fd, (int)type);
+	return CALL(import_handle(handle, os_handle, type),
+		    "handle=%p, os_handle=%ld, type=%#x",
+		    (void *)handle, (long)(intptr_t)os_handle, (int)type);
 }
 
 static CUresult pool(size_t *available, size_t *total)

@@ -13,6 +13,7 @@ static CUresult check_prop(const CUmulticastObjectProp *prop, uint32_t *handle_t
 static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *prop,
 			    CUmulticastGranularity_flags option)
 {
+	struct memcast_device_info device = {};
 	struct memcast_system_info info = {};
 	uint32_t handle_types;
 	CUresult result;
@@ -24,9 +25,14 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such option");
 	result = check_prop(prop, &handle_types);
 	if (result == CUDA_SUCCESS)
+		result = device_info(0, &device);
+	if (result == CUDA_SUCCESS)
 		result = system_info(&info);
 	if (result != CUDA_SUCCESS)
 		return result;
+	/* The one team call without a verb of its own that would answer this. */
+	if (!(device.out_flags & MEMCAST_DEVICE_MULTICAST))
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "no device can multicast");
 	if (prop->numDevices < 2 || prop->numDevices > info.out_devices)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a team is of 2 to %u devices, not %u",
 			    info.out_devices, prop->numDevices);
