@@ -9,6 +9,8 @@
 /* What the entries of a MEMCAST_SET_ACCESS come to: a bit per device. */
 struct grant {
 	u64 named, readable, writable;
+	bool host_named;
+	u32 host;
 };
 
 static int check_entries(struct mc_call *call,
@@ -26,9 +28,11 @@ static int check_entries(struct mc_call *call,
 			return mc_fail(call, -EINVAL, "unknown access %u",
 				       entry->access);
 		if (entry->location == MEMCAST_LOCATION_HOST ||
-		    entry->location == MEMCAST_LOCATION_HOST_NUMA)
-			return mc_fail(call, -EINVAL,
-				       "the host cannot be given access to device memory");
+		    entry->location == MEMCAST_LOCATION_HOST_NUMA) {
+			grant->host_named = true;
+			grant->host = entry->access;
+			continue;
+		}
 		if (entry->location != MEMCAST_LOCATION_DEVICE)
 			return mc_fail(call, -EINVAL, "unknown location type %u",
 				       entry->location);
@@ -45,6 +49,21 @@ static int check_entries(struct mc_call *call,
 			grant->writable |= bit;
 	}
 	return 0;
+}
+
+static bool is_host_memory(const struct mc_mapping *mapping)
+{
+	return mapping->object->type == MEMCAST_TYPE_MEMORY &&
+	       !mc_memory(mapping->object)->device;
+}
+
+/* What the CPU may, as enum memcast_access. */
+static u32 cpu_access(const struct mc_mapping *mapping)
+{
+	if (mapping->writable || mapping->host == MEMCAST_ACCESS_READWRITE)
+		return MEMCAST_ACCESS_READWRITE;
+	return mapping->readable || mapping->host ? MEMCAST_ACCESS_READ :
+						    MEMCAST_ACCESS_NONE;
 }
 
 /* A team's members, as bits; every device for a memory. */
@@ -84,21 +103,25 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 			return mc_fail(call, -ENODEV,
 				       "device %u is not a member of the team",
 				       (u32)__ffs64(strangers));
+		if (grant->host_named &&
+		    !is_host_memory(container_of(at, struct mc_mapping, at)))
+			return mc_fail(call, -EINVAL,
+				       "the host cannot be given access to device memory");
 	}
 
 	for (at = interval_tree_iter_first(mappings, first, last); at;
 	     at = interval_tree_iter_next(at, first, last)) {
 		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
-		bool readable = mapping->readable;
-		bool writable = mapping->writable;
+		u32 before = cpu_access(mapping);
 
 		mapping->readable &= ~grant->named;
 		mapping->readable |= grant->readable;
 		mapping->writable &= ~grant->named;
 		mapping->writable |= grant->writable;
+		if (grant->host_named)
+			mapping->host = grant->host;
 		/* without access there is nothing in the page tables */
-		if (readable && (!mapping->readable ||
-				 writable != !!mapping->writable))
+		if (before != MEMCAST_ACCESS_NONE && before != cpu_access(mapping))
 			zap = true;
 	}
 	if (zap)
@@ -133,12 +156,30 @@ int mc_set_access(struct mc_call *call)
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
 	down_write(&reservation->lock);
-	ret = set_access(call, reservation, set->address >> MC_CHUNK_SHIFT,
-			 (set->address + set->bytes - 1) >> MC_CHUNK_SHIFT,
-			 &grant);
+	ret = set_access(call, reservation, set->address,
+			 set->address + set->bytes - 1, &grant);
 	up_write(&reservation->lock);
 	mc_reservation_put(reservation);
 	return ret;
+}
+
+static int access_of(struct mc_call *call, const struct mc_mapping *mapping)
+{
+	struct memcast_get_access *get = call->arg;
+
+	if (get->location != MEMCAST_LOCATION_DEVICE) {
+		if (!is_host_memory(mapping))
+			return mc_fail(call, -EINVAL,
+				       "the host has no access to device memory");
+		get->out_access = mapping->host;
+	} else if (mapping->writable & BIT_ULL(get->location_id)) {
+		get->out_access = MEMCAST_ACCESS_READWRITE;
+	} else if (mapping->readable & BIT_ULL(get->location_id)) {
+		get->out_access = MEMCAST_ACCESS_READ;
+	} else {
+		get->out_access = MEMCAST_ACCESS_NONE;
+	}
+	return 0;
 }
 
 int mc_get_access(struct mc_call *call)
@@ -146,13 +187,16 @@ int mc_get_access(struct mc_call *call)
 	struct memcast_get_access *get = call->arg;
 	struct mc_reservation *reservation;
 	struct mc_mapping *mapping;
+	int ret;
 
 	if (get->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	if (get->location != MEMCAST_LOCATION_DEVICE)
-		return mc_fail(call, -EINVAL, "location type %u has no access",
+	if (get->location < MEMCAST_LOCATION_DEVICE ||
+	    get->location > MEMCAST_LOCATION_HOST_NUMA)
+		return mc_fail(call, -EINVAL, "unknown location type %u",
 			       get->location);
-	if (IS_ERR(mc_find_device(call, get->location_id)))
+	if (get->location == MEMCAST_LOCATION_DEVICE &&
+	    IS_ERR(mc_find_device(call, get->location_id)))
 		return -ENODEV;
 	reservation = mc_reservation_find(call->client, get->address);
 	if (!reservation)
@@ -160,17 +204,10 @@ int mc_get_access(struct mc_call *call)
 			       get->address);
 
 	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, get->address >> MC_CHUNK_SHIFT);
-	if (mapping)
-		get->out_access =
-			mapping->writable & BIT_ULL(get->location_id) ?
-				MEMCAST_ACCESS_READWRITE :
-			mapping->readable & BIT_ULL(get->location_id) ?
-				MEMCAST_ACCESS_READ : MEMCAST_ACCESS_NONE;
+	mapping = mc_mapping_find(reservation, get->address);
+	ret = mapping ? access_of(call, mapping) :
+	      mc_fail(call, -EINVAL, "nothing is mapped at %#llx", get->address);
 	up_read(&reservation->lock);
 	mc_reservation_put(reservation);
-	if (!mapping)
-		return mc_fail(call, -EINVAL, "nothing is mapped at %#llx",
-			       get->address);
-	return mc_respond(call);
+	return ret ?: mc_respond(call);
 }

@@ -2,15 +2,22 @@
 /* What there is at an address, for those who only have that. */
 #include "private.h"
 
-/* A team's: that of whose replica it is, or of who would be read first. */
-static struct mc_device *mapping_device(const struct mc_mapping *mapping)
+/* A team is where its replica is, or what would be read first. */
+static void describe_location(struct memcast_address_info *info,
+			      const struct mc_mapping *mapping)
 {
-	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
-		return mc_memory(mapping->object)->device;
+	const struct mc_member *member = mapping->replica;
+
+	if (mapping->object->type == MEMCAST_TYPE_MEMORY) {
+		info->out_location = mc_memory(mapping->object)->location;
+		info->out_location_id = mc_memory(mapping->object)->location_id;
+		return;
+	}
 	/* complete, or it would not be mapped: no lock */
-	if (mapping->replica)
-		return mapping->replica->device;
-	return mc_team(mapping->object)->member[0].device;
+	if (!member)
+		member = mc_team(mapping->object)->member;
+	info->out_location = MEMCAST_LOCATION_DEVICE;
+	info->out_location_id = member->device->id;
 }
 
 static void describe(struct memcast_address_info *info,
@@ -18,17 +25,15 @@ static void describe(struct memcast_address_info *info,
 {
 	struct mc_object *object = mapping->object;
 
-	info->out_mapping = (u64)mapping->at.start << MC_CHUNK_SHIFT;
-	info->out_mapping_bytes = (u64)(mapping->at.last - mapping->at.start + 1) <<
-				  MC_CHUNK_SHIFT;
+	info->out_mapping = mapping->at.start;
+	info->out_mapping_bytes = mapping->at.last - mapping->at.start + 1;
 	info->out_object = object->number;
-	info->out_offset = (u64)mapping->shows.start << MC_CHUNK_SHIFT;
+	info->out_offset = mapping->shows.start;
 	info->out_type = object->type;
 	info->out_handle_types = object->handle_types;
 	if (object->type == MEMCAST_TYPE_MEMORY)
 		info->out_flags = mc_memory(object)->flags;
-	info->out_location = MEMCAST_LOCATION_DEVICE;
-	info->out_location_id = mapping_device(mapping)->id;
+	describe_location(info, mapping);
 	info->out_readable = mapping->readable;
 	info->out_writable = mapping->writable;
 }
@@ -53,7 +58,7 @@ int mc_address_info(struct mc_call *call)
 	info.out_reservation = reservation->start;
 	info.out_reservation_bytes = reservation->end - reservation->start;
 	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, info.address >> MC_CHUNK_SHIFT);
+	mapping = mc_mapping_find(reservation, info.address);
 	if (mapping)
 		describe(&info, mapping);
 	up_read(&reservation->lock);

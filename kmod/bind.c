@@ -9,18 +9,40 @@ static int bind_check(struct mc_call *call, struct mc_team *team,
 	if (team->object.handle_types && !memory->object.handle_types)
 		return mc_fail(call, -EINVAL,
 			       "a shareable team takes only memory created with a handle type");
-	if (device != memory->device)
+	if (memory->device == device)
+		return 0;
+	if (memory->device)
 		return mc_fail(call, -ENODEV,
 			       "the memory is on device %u, not on device %u",
 			       memory->device->id, device->id);
+	if (memory->location != MEMCAST_LOCATION_HOST_NUMA)
+		return mc_fail(call, -EINVAL,
+			       "of the host's memory only that of a NUMA node can be bound");
+	if (memory->location_id != dev_to_node(&device->dev))
+		return mc_fail(call, -ENODEV,
+			       "the memory is on host node %u, device %u is on node %d",
+			       memory->location_id, device->id,
+			       dev_to_node(&device->dev));
 	return 0;
+}
+
+/* Which device to bind for, if the caller leaves it to the memory. */
+static struct mc_device *bind_device(struct mc_call *call,
+				     struct mc_memory *memory, u32 device)
+{
+	if (device != MEMCAST_DEVICE_OF_MEMORY)
+		return mc_find_device(call, device);
+	if (memory->device)
+		return memory->device;
+	return ERR_PTR(mc_fail(call, -ENODEV,
+			       "host memory is of no device: name the one to bind it for"));
 }
 
 int mc_bind_memory(struct mc_call *call)
 {
 	struct memcast_bind_memory *bind = call->arg;
-	struct mc_device *device = NULL;
 	struct mc_binding *binding;
+	struct mc_device *device;
 	struct mc_memory *memory;
 	struct mc_team *team;
 	LIST_HEAD(list);
@@ -36,8 +58,7 @@ int mc_bind_memory(struct mc_call *call)
 		ret = PTR_ERR(memory);
 		goto put_team;
 	}
-	device = bind->device == MEMCAST_DEVICE_OF_MEMORY ? memory->device :
-		 mc_find_device(call, bind->device);
+	device = bind_device(call, memory, bind->device);
 	if (IS_ERR(device)) {
 		ret = PTR_ERR(device);
 		goto put_memory;
@@ -46,21 +67,19 @@ int mc_bind_memory(struct mc_call *call)
 	if (ret)
 		goto put_memory;
 	ret = mc_check_range(call, "team", bind->team_offset, bind->bytes,
-			     team->object.bytes);
+			     team->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_memory;
 	ret = mc_check_range(call, "memory", bind->memory_offset, bind->bytes,
-			     memory->object.bytes);
+			     memory->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_memory;
 	ret = mc_team_wait(call, team);
 	if (ret)
 		goto put_memory;
 
-	binding = mc_binding_create(team, memory,
-				    bind->team_offset >> MC_CHUNK_SHIFT,
-				 bind->memory_offset >> MC_CHUNK_SHIFT,
-				 bind->bytes >> MC_CHUNK_SHIFT);
+	binding = mc_binding_create(team, memory, bind->team_offset,
+				    bind->memory_offset, bind->bytes);
 	if (!binding) {
 		ret = -ENOMEM;
 		goto put_memory;
@@ -84,26 +103,31 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 			       struct list_head *list)
 {
 	struct memcast_bind_address *bind = call->arg;
-	unsigned long index = bind->address >> MC_CHUNK_SHIFT;
-	unsigned long end = index + (bind->bytes >> MC_CHUNK_SHIFT);
-	unsigned long at = bind->team_offset >> MC_CHUNK_SHIFT;
+	unsigned long address = bind->address;
+	unsigned long end = address + bind->bytes;
+	unsigned long at = bind->team_offset;
 
-	while (index < end) {
-		struct mc_mapping *mapping = mc_mapping_find(reservation, index);
+	while (address < end) {
+		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
+		unsigned long from, bytes;
 		struct mc_binding *binding;
-		unsigned long chunks;
 
 		if (!mapping || mapping->object->type != MEMCAST_TYPE_MEMORY)
 			return mc_fail(call, -EINVAL, "no memory is mapped at %#lx",
-				       index << MC_CHUNK_SHIFT);
-		chunks = min(end, mapping->at.last + 1) - index;
+				       address);
+		from = mc_mapping_shows(mapping, address);
+		bytes = min(end, mapping->at.last + 1) - address;
+		if (!IS_ALIGNED(from | bytes, MC_CHUNK_SIZE))
+			return mc_fail(call, -EINVAL,
+				       "what is mapped at %#lx is not whole chunks of %lu",
+				       address, MC_CHUNK_SIZE);
 		binding = mc_binding_create(team, mc_memory(mapping->object), at,
-					    mc_mapping_shows(mapping, index), chunks);
+					    from, bytes);
 		if (!binding)
 			return -ENOMEM;
 		list_add_tail(&binding->list, list);
-		index += chunks;
-		at += chunks;
+		address += bytes;
+		at += bytes;
 	}
 	return 0;
 }
@@ -122,8 +146,10 @@ static int bind_reservation(struct mc_call *call, struct mc_team *team,
 		if (ret)
 			break;
 		if (!device)
-			device = binding->memory->device;
-		ret = bind_check(call, team, binding->memory, device);
+			device = bind_device(call, binding->memory,
+					     MEMCAST_DEVICE_OF_MEMORY);
+		ret = IS_ERR(device) ? PTR_ERR(device) :
+		      bind_check(call, team, binding->memory, device);
 	}
 	if (!ret)
 		ret = mc_bindings_commit(call, team, device, &list);
@@ -153,11 +179,11 @@ int mc_bind_address(struct mc_call *call)
 		}
 	}
 	ret = mc_check_range(call, "team", bind->team_offset, bind->bytes,
-			     team->object.bytes);
+			     team->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_team;
 	ret = mc_check_range(call, "address space", bind->address, bind->bytes,
-			     TASK_SIZE_MAX);
+			     TASK_SIZE_MAX, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_team;
 	ret = mc_team_wait(call, team);
@@ -193,13 +219,11 @@ int mc_unbind(struct mc_call *call)
 		goto put_team;
 	}
 	ret = mc_check_range(call, "team", unbind->team_offset, unbind->bytes,
-			     team->object.bytes);
+			     team->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_team;
-	ret = mc_bindings_undo_range(call, team, device,
-				     unbind->team_offset >> MC_CHUNK_SHIFT,
-				  (unbind->team_offset + unbind->bytes - 1) >>
-				  MC_CHUNK_SHIFT);
+	ret = mc_bindings_undo_range(call, team, device, unbind->team_offset,
+				     unbind->team_offset + unbind->bytes - 1);
 put_team:
 	mc_object_put(&team->object);
 	return ret;

@@ -10,25 +10,24 @@
 #include "private.h"
 
 struct mc_binding *mc_binding_find(struct mc_member *member,
-				   unsigned long index)
+				   unsigned long offset)
 {
 	struct interval_tree_node *node =
-		interval_tree_iter_first(&member->bindings, index, index);
+		interval_tree_iter_first(&member->bindings, offset, offset);
 
 	return node ? container_of(node, struct mc_binding, at) : NULL;
 }
 
 struct mc_binding *mc_binding_create(struct mc_team *team,
-				     struct mc_memory *memory,
-					 unsigned long at, unsigned long from,
-					 unsigned long chunks)
+				     struct mc_memory *memory, unsigned long at,
+				     unsigned long from, unsigned long bytes)
 {
 	struct mc_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL);
 
 	if (!binding)
 		return NULL;
 	binding->at.start = at;
-	binding->at.last = at + chunks - 1;
+	binding->at.last = at + bytes - 1;
 	binding->from = from;
 	binding->team = team;
 	kref_get(&team->object.kref);
@@ -160,10 +159,10 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			      "the range does not consist of whole bindings of device %u",
 			      device->id);
 	} else {
-		for (; first <= last; first++) {
+		while (first <= last) {
 			struct mc_binding *binding = mc_binding_find(member, first);
 
-			first = binding->at.last;
+			first = binding->at.last + 1;
 			binding_undo(binding, &undone);
 		}
 	}

@@ -142,7 +142,7 @@ static struct mc_object *mapped_object(struct mc_reservation *reservation,
 	struct mc_mapping *mapping;
 
 	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, address >> MC_CHUNK_SHIFT);
+	mapping = mc_mapping_find(reservation, address);
 	if (mapping) {
 		object = mc_object_get(mapping->object);
 		*handle = mapping->handle;
@@ -158,7 +158,7 @@ static void remember_handle(struct mc_reservation *reservation, u64 address,
 	struct mc_mapping *mapping;
 
 	down_write(&reservation->lock);
-	mapping = mc_mapping_find(reservation, address >> MC_CHUNK_SHIFT);
+	mapping = mc_mapping_find(reservation, address);
 	if (mapping && mapping->object == object)
 		mapping->handle = handle;
 	up_write(&reservation->lock);

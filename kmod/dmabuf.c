@@ -7,6 +7,13 @@
 #include <linux/slab.h>
 #include "private.h"
 
+static unsigned long chunk_bytes(const struct mc_memory *memory,
+				 unsigned long chunk)
+{
+	return min_t(u64, MC_CHUNK_SIZE,
+		     memory->object.bytes - ((u64)chunk << MC_CHUNK_SHIFT));
+}
+
 /* How many of the chunks from @first on are next to each other. */
 static unsigned long run_length(const struct mc_memory *memory,
 				unsigned long first)
@@ -40,7 +47,8 @@ static struct sg_table *memory_sgt(const struct mc_memory *memory)
 	}
 	for (i = 0, sg = sgt->sgl; sg; i += n, sg = sg_next(sg)) {
 		n = run_length(memory, i);
-		sg_set_page(sg, memory->chunk[i], n << MC_CHUNK_SHIFT, 0);
+		sg_set_page(sg, memory->chunk[i], ((n - 1) << MC_CHUNK_SHIFT) +
+			    chunk_bytes(memory, i + n - 1), 0);
 	}
 	return sgt;
 }

@@ -9,36 +9,53 @@
 #include <linux/pfn_t.h>
 #include "private.h"
 
-static vm_fault_t insert_chunk(struct vm_fault *vmf, struct page *chunk,
-			       bool write)
+/*
+ * One chunk with one entry, if the mapping has all of it at an address that fits.
+ * Only host memory, whose mappings can be smaller, does not.
+ */
+static bool fits_pmd(struct vm_fault *vmf, const struct mc_mapping *mapping,
+		     const struct mc_memory *memory, unsigned long offset)
 {
-	unsigned long address = vmf->address;
+	unsigned long address = ALIGN_DOWN(vmf->address, MC_CHUNK_SIZE);
+
+	return IS_ALIGNED(vmf->address - offset, MC_CHUNK_SIZE) &&
+	       mapping->at.start <= address &&
+	       mapping->at.last >= address + MC_CHUNK_SIZE - 1 &&
+	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
+	       (pmd_none(*vmf->pmd) || pmd_trans_huge(*vmf->pmd));
+}
+
+static vm_fault_t insert(struct vm_fault *vmf, const struct mc_mapping *mapping,
+			 const struct mc_memory *memory, unsigned long offset,
+			 bool write, bool huge)
+{
+	struct page *chunk = memory->chunk[offset >> MC_CHUNK_SHIFT];
 	struct vm_area_struct *vma = vmf->vma;
 	unsigned long pfn;
 	pgprot_t prot;
 
-	if (pmd_none(*vmf->pmd) || pmd_trans_huge(*vmf->pmd)) {
+	if (fits_pmd(vmf, mapping, memory, offset)) {
 		atomic_long_inc(&mc_stats.pmd_faults);
 		return vmf_insert_pfn_pmd(vmf, page_to_pfn_t(chunk), write);
 	}
+	if (huge)
+		return VM_FAULT_FALLBACK;
 
-	/* Something left a page table there: 4 KiB is all that fits. */
 	atomic_long_inc(&mc_stats.pte_faults);
-	pfn = page_to_pfn(chunk) +
-	      ((address & (MC_CHUNK_SIZE - 1)) >> PAGE_SHIFT);
+	pfn = page_to_pfn(chunk) + ((offset & (MC_CHUNK_SIZE - 1)) >> PAGE_SHIFT);
 	prot = write ? vm_get_page_prot(vma->vm_flags) : vma->vm_page_prot;
-	return vmf_insert_pfn_prot(vma, address & PAGE_MASK, pfn, prot);
+	return vmf_insert_pfn_prot(vma, vmf->address & PAGE_MASK, pfn, prot);
 }
 
 /* The first member that is bound there, in order of joining. */
 static struct mc_binding *window_binding(struct mc_team *team,
-					 unsigned long index)
+					 unsigned long offset)
 {
 	struct mc_binding *binding;
 	u32 i;
 
 	for (i = 0; i < team->joined; i++) {
-		binding = mc_binding_find(&team->member[i], index);
+		binding = mc_binding_find(&team->member[i], offset);
 		if (binding)
 			return binding;
 	}
@@ -46,17 +63,18 @@ static struct mc_binding *window_binding(struct mc_team *team,
 }
 
 static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
-			     unsigned long index, bool write)
+			     unsigned long offset, bool write, bool huge)
 {
 	struct mc_team *team = mc_team(mapping->object);
 	struct mc_binding *binding;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 
 	down_read(&team->lock);
-	binding = mapping->replica ? mc_binding_find(mapping->replica, index) :
-				     window_binding(team, index);
+	binding = mapping->replica ? mc_binding_find(mapping->replica, offset) :
+				     window_binding(team, offset);
 	if (binding)
-		ret = insert_chunk(vmf, mc_binding_chunk(binding, index), write);
+		ret = insert(vmf, mapping, binding->memory,
+			     mc_binding_shows(binding, offset), write, huge);
 	up_read(&team->lock);
 	return ret;
 }
@@ -65,39 +83,45 @@ static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
 static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 {
 	if (write)
-		return mapping->writable && !mc_mapping_is_window(mapping);
-	return mapping->readable;
+		return (mapping->writable || mapping->host == MEMCAST_ACCESS_READWRITE) &&
+		       !mc_mapping_is_window(mapping);
+	return mapping->readable || mapping->host;
 }
 
-vm_fault_t mc_fault(struct vm_fault *vmf)
+static vm_fault_t fault(struct vm_fault *vmf, bool huge)
 {
 	struct mc_reservation *reservation = vmf->vma->vm_private_data;
-	unsigned long index = vmf->address >> MC_CHUNK_SHIFT;
 	struct mc_mapping *mapping;
 	vm_fault_t ret = VM_FAULT_SIGSEGV;
+	unsigned long offset;
 
 	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, index);
+	mapping = mc_mapping_find(reservation, vmf->address);
 	if (mapping && mapping_allows(mapping, vmf->flags & FAULT_FLAG_WRITE)) {
 		/* writable from the first read on: no second fault */
 		bool write = mapping_allows(mapping, true);
 
-		index = mc_mapping_shows(mapping, index);
+		offset = mc_mapping_shows(mapping, vmf->address);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM)
-			ret = fault_team(vmf, mapping, index, write);
+			ret = fault_team(vmf, mapping, offset, write, huge);
 		else
-			ret = insert_chunk(vmf, mc_memory(mapping->object)->chunk[index],
-					   write);
+			ret = insert(vmf, mapping, mc_memory(mapping->object),
+				     offset, write, huge);
 	}
 	up_read(&reservation->lock);
-	if (ret & VM_FAULT_ERROR)
+	if (ret & (VM_FAULT_SIGSEGV | VM_FAULT_SIGBUS))
 		atomic_long_inc(&mc_stats.bad_faults);
 	return ret;
 }
 
+vm_fault_t mc_fault(struct vm_fault *vmf)
+{
+	return fault(vmf, false);
+}
+
 vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
-	return order == MC_CHUNK_ORDER ? mc_fault(vmf) : VM_FAULT_FALLBACK;
+	return order == MC_CHUNK_ORDER ? fault(vmf, true) : VM_FAULT_FALLBACK;
 }
 
 /*
@@ -111,7 +135,7 @@ vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf)
 	bool allowed;
 
 	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, vmf->address >> MC_CHUNK_SHIFT);
+	mapping = mc_mapping_find(reservation, vmf->address);
 	allowed = mapping && mapping_allows(mapping, true);
 	up_read(&reservation->lock);
 	return allowed ? 0 : VM_FAULT_SIGSEGV;

@@ -100,20 +100,21 @@ int mc_fail(struct mc_call *call, int error, const char *format, ...)
  * @first: where it starts
  * @bytes: how long it is
  * @limit: where what it is in ends
+ * @granularity: what start and length are multiples of
  */
 int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
-		   u64 limit)
+		   u64 limit, u32 granularity)
 {
 	if (!bytes)
 		return mc_fail(call, -EINVAL, "the size is 0");
-	if (!IS_ALIGNED(bytes, MC_CHUNK_SIZE))
+	if (!IS_ALIGNED(bytes, granularity))
 		return mc_fail(call, -EINVAL,
-			       "size %llu is not a multiple of the granularity %lu",
-			       bytes, MC_CHUNK_SIZE);
-	if (!IS_ALIGNED(first, MC_CHUNK_SIZE))
+			       "size %llu is not a multiple of the granularity %u",
+			       bytes, granularity);
+	if (!IS_ALIGNED(first, granularity))
 		return mc_fail(call, -EINVAL,
-			       "%s offset %llu is not a multiple of the granularity %lu",
-			       what, first, MC_CHUNK_SIZE);
+			       "%s offset %llu is not a multiple of the granularity %u",
+			       what, first, granularity);
 	if (first > limit || bytes > limit - first)
 		return mc_fail(call, -EINVAL,
 			       "%llu bytes from %llu are outside the %s of %llu bytes",

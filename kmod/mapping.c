@@ -7,10 +7,10 @@
 #include "private.h"
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
-				   unsigned long index)
+				   unsigned long address)
 {
 	struct interval_tree_node *at =
-		interval_tree_iter_first(&reservation->mappings, index, index);
+		interval_tree_iter_first(&reservation->mappings, address, address);
 
 	return at ? container_of(at, struct mc_mapping, at) : NULL;
 }
@@ -99,18 +99,17 @@ static struct mc_member *map_replica(struct mc_call *call,
 static int map_check(struct mc_call *call, struct mc_object *object)
 {
 	struct memcast_map *map = call->arg;
-	u64 page = map->address & (MC_CHUNK_SIZE - 1);
 	int ret;
 
 	if (map->flags & MEMCAST_MAP_REPLICA && object->type != MEMCAST_TYPE_TEAM)
 		return mc_fail(call, -ENOENT, "%u is not the handle of a team",
 			       map->handle);
-	if (page)
+	if (!IS_ALIGNED(map->address, object->granularity))
 		return mc_fail(call, -EINVAL,
-			       "address %#llx is not a multiple of the granularity %lu",
-			       map->address, MC_CHUNK_SIZE);
+			       "address %#llx is not a multiple of the granularity %u",
+			       map->address, object->granularity);
 	ret = mc_check_range(call, "object", map->offset, map->bytes,
-			     object->bytes);
+			     object->bytes, object->granularity);
 	if (!ret && object->type == MEMCAST_TYPE_TEAM)
 		ret = mc_team_wait(call, mc_team(object));
 	return ret;
@@ -139,10 +138,10 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 		ret = -ENOMEM;
 		goto put_reservation;
 	}
-	mapping->at.start = map->address >> MC_CHUNK_SHIFT;
-	mapping->at.last = (map->address + map->bytes - 1) >> MC_CHUNK_SHIFT;
-	mapping->shows.start = map->offset >> MC_CHUNK_SHIFT;
-	mapping->shows.last = (map->offset + map->bytes - 1) >> MC_CHUNK_SHIFT;
+	mapping->at.start = map->address;
+	mapping->at.last = map->address + map->bytes - 1;
+	mapping->shows.start = map->offset;
+	mapping->shows.last = map->offset + map->bytes - 1;
 	mapping->reservation = reservation;
 	mapping->object = mc_object_get(object);
 	mapping->replica = replica;
@@ -200,24 +199,24 @@ int mc_unmap(struct mc_call *call)
 {
 	struct memcast_unmap *unmap = call->arg;
 	struct mc_reservation *reservation;
-	unsigned long first, last, index;
+	unsigned long first, last, next;
 	LIST_HEAD(undone);
 	int ret;
 
 	reservation = mc_reservation_around(call, unmap->address, unmap->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
-	first = unmap->address >> MC_CHUNK_SHIFT;
-	last = (unmap->address + unmap->bytes - 1) >> MC_CHUNK_SHIFT;
+	first = unmap->address;
+	last = unmap->address + unmap->bytes - 1;
 
 	down_write(&reservation->lock);
 	ret = mc_mappings_whole(call, reservation, first, last);
 	if (!ret) {
-		for (index = first; index <= last; index++) {
+		for (next = first; next <= last;) {
 			struct mc_mapping *mapping =
-				mc_mapping_find(reservation, index);
+				mc_mapping_find(reservation, next);
 
-			index = mapping->at.last;
+			next = mapping->at.last + 1;
 			mapping_undo(mapping, &undone);
 		}
 		mc_reservation_zap(reservation, first, last);

@@ -1,56 +1,142 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memories: chunks of one device. */
+/* Memories: chunks of one device's pool, or pages of the host. */
+#include <linux/nodemask.h>
 #include <linux/overflow.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "private.h"
+
+/*
+ * Host memory comes from the kernel and is charged to the caller's cgroup: in
+ * chunks too, so that it maps as well; what is left over in smaller pages.
+ */
+static void host_give(struct mc_memory *memory, unsigned long chunks)
+{
+	while (chunks--)
+		__free_pages(memory->chunk[chunks],
+			     chunks == memory->chunks - 1 ? memory->last_order :
+							    MC_CHUNK_ORDER);
+}
+
+static int host_take(struct mc_memory *memory)
+{
+	const gfp_t flags = GFP_KERNEL_ACCOUNT | __GFP_COMP | __GFP_ZERO |
+			    __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	bool numa = memory->location == MEMCAST_LOCATION_HOST_NUMA;
+	int node = numa ? memory->location_id : numa_node_id();
+	unsigned long i;
+
+	for (i = 0; i < memory->chunks; i++) {
+		u32 order = i == memory->chunks - 1 ? memory->last_order :
+						      MC_CHUNK_ORDER;
+
+		if (fatal_signal_pending(current)) {
+			host_give(memory, i);
+			return -EINTR;
+		}
+		memory->chunk[i] = alloc_pages_node(node, flags |
+						    (numa ? __GFP_THISNODE : 0),
+						    order);
+		if (!memory->chunk[i]) {
+			host_give(memory, i);
+			return -ENOMEM;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/* How many bytes there could be at most, before an array for them is made. */
+static u64 memory_room(struct mc_device *device)
+{
+	return device ? (u64)READ_ONCE(device->pool.free) << MC_CHUNK_SHIFT :
+			(u64)totalram_pages() << PAGE_SHIFT;
+}
 
 static struct mc_memory *memory_create(struct mc_call *call,
 				       struct mc_device *device)
 {
 	struct memcast_memory_create *create = call->arg;
-	unsigned long chunks = create->bytes >> MC_CHUNK_SHIFT;
 	struct mc_memory *memory;
+	unsigned long chunks;
+	u64 tail;
 	int ret;
 
-	/* before the array is allocated, whose size the caller chose */
-	if (chunks > READ_ONCE(device->pool.free))
+	if (create->bytes > memory_room(device))
 		goto no_room;
-	memory = kvzalloc(struct_size(memory, chunk, chunks), GFP_KERNEL);
+	chunks = DIV_ROUND_UP_ULL(create->bytes, MC_CHUNK_SIZE);
+	memory = kvzalloc(struct_size(memory, chunk, chunks), GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
 
-	ret = mc_pool_take(&device->pool, memory->chunk, chunks);
+	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, create->bytes,
+		       device ? MC_CHUNK_SIZE : PAGE_SIZE, create->handle_types);
+	memory->device = device;
+	memory->location = create->location;
+	memory->location_id = create->location_id;
+	memory->flags = create->flags;
+	memory->chunks = chunks;
+	tail = create->bytes % MC_CHUNK_SIZE;
+	memory->last_order = tail ? get_order(tail) : MC_CHUNK_ORDER;
+	spin_lock_init(&memory->lock);
+	INIT_LIST_HEAD(&memory->bindings);
+
+	ret = device ? mc_pool_take(&device->pool, memory->chunk, chunks) :
+		       host_take(memory);
 	if (ret) {
 		kvfree(memory);
 		if (ret != -ENOMEM)
 			return ERR_PTR(ret);
 		goto no_room;
 	}
-
-	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, create->bytes,
-		       create->handle_types);
-	memory->device = device;
-	memory->flags = create->flags;
-	memory->chunks = chunks;
-	spin_lock_init(&memory->lock);
-	INIT_LIST_HEAD(&memory->bindings);
 	atomic_long_inc(&mc_stats.memories);
 	return memory;
 
 no_room:
+	if (!device)
+		return ERR_PTR(mc_fail(call, -ENOMEM,
+				       "the host has not %llu bytes to give",
+				       create->bytes));
 	return ERR_PTR(mc_fail(call, -ENOMEM,
-			       "%llu bytes are more than the %lu free on device %u",
-			       create->bytes,
-			       READ_ONCE(device->pool.free) << MC_CHUNK_SHIFT,
-			       device->id));
+			       "%llu bytes are more than the %llu free on device %u",
+			       create->bytes, memory_room(device), device->id));
 }
 
 /* No user is left, so nothing maps it: what shows it are its bindings. */
 void mc_memory_end(struct mc_memory *memory)
 {
 	mc_bindings_undo_memory(memory);
-	mc_pool_give(&memory->device->pool, memory->chunk, memory->chunks);
+	if (memory->device)
+		mc_pool_give(&memory->device->pool, memory->chunk, memory->chunks);
+	else
+		host_give(memory, memory->chunks);
 	atomic_long_dec(&mc_stats.memories);
+}
+
+/* Where is it to be? NULL: on the host. */
+static struct mc_device *create_device(struct mc_call *call)
+{
+	struct memcast_memory_create *create = call->arg;
+
+	switch (create->location) {
+	case MEMCAST_LOCATION_DEVICE:
+		return mc_find_device(call, create->location_id);
+	case MEMCAST_LOCATION_HOST:
+		if (!create->handle_types)
+			return NULL;
+		return ERR_PTR(mc_fail(call, -EINVAL,
+				       "only host memory of a NUMA node can be shared"));
+	case MEMCAST_LOCATION_HOST_NUMA:
+		if (create->location_id < MAX_NUMNODES &&
+		    node_state(create->location_id, N_MEMORY))
+			return NULL;
+		return ERR_PTR(mc_fail(call, -ENODEV,
+				       "no NUMA node %u with memory",
+				       create->location_id));
+	default:
+		return ERR_PTR(mc_fail(call, -EINVAL, "unknown location type %u",
+				       create->location));
+	}
 }
 
 int mc_memory_create(struct mc_call *call)
@@ -66,17 +152,11 @@ int mc_memory_create(struct mc_call *call)
 	if (create->handle_types & ~(MEMCAST_HANDLE_FD | MEMCAST_HANDLE_FABRIC))
 		return mc_fail(call, -EINVAL, "unknown handle types %#x",
 			       create->handle_types);
-	if (create->location == MEMCAST_LOCATION_HOST ||
-	    create->location == MEMCAST_LOCATION_HOST_NUMA)
-		return mc_fail(call, -EOPNOTSUPP,
-			       "memory on the host is not supported yet");
-	if (create->location != MEMCAST_LOCATION_DEVICE)
-		return mc_fail(call, -EINVAL, "unknown location type %u",
-			       create->location);
-	device = mc_find_device(call, create->location_id);
+	device = create_device(call);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
-	ret = mc_check_range(call, "memory", 0, create->bytes, U64_MAX);
+	ret = mc_check_range(call, "memory", 0, create->bytes, S64_MAX,
+			     device ? MC_CHUNK_SIZE : PAGE_SIZE);
 	if (ret)
 		return ret;
 	channel = mc_fabric_channel(call, create->handle_types);

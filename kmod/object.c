@@ -12,10 +12,11 @@
 static atomic64_t last_number;
 
 void mc_object_init(struct mc_object *object, enum memcast_type type,
-		    u64 bytes, u32 handle_types)
+		    u64 bytes, u32 granularity, u32 handle_types)
 {
 	object->type = type;
 	object->bytes = bytes;
+	object->granularity = granularity;
 	object->handle_types = handle_types;
 	object->number = atomic64_inc_return(&last_number);
 	refcount_set(&object->users, 1);
@@ -88,8 +89,8 @@ int mc_handle_info(struct mc_call *call)
 	if (object->type == MEMCAST_TYPE_MEMORY) {
 		memory = mc_memory(object);
 		info->out_flags = memory->flags;
-		info->out_location = MEMCAST_LOCATION_DEVICE;
-		info->out_location_id = memory->device->id;
+		info->out_location = memory->location;
+		info->out_location_id = memory->location_id;
 	} else {
 		team = mc_team(object);
 		down_read(&team->lock);

@@ -91,6 +91,7 @@ struct mc_object {
 	u32 handle_types;
 	u64 bytes;
 	u64 number;		/* unlike every other's */
+	u32 granularity;	/* bytes; of sizes, offsets and mappings */
 	refcount_t users;	/* handles, mappings, exported fds, calls */
 	struct kref kref;	/* of the struct: its users together, its bindings */
 
@@ -102,7 +103,7 @@ struct mc_object {
 };
 
 void mc_object_init(struct mc_object *object, enum memcast_type type,
-		    u64 bytes, u32 handle_types);
+		    u64 bytes, u32 granularity, u32 handle_types);
 struct mc_object *mc_object_get(struct mc_object *object);
 struct mc_object *mc_object_tryget(struct mc_object *object);
 void mc_object_put(struct mc_object *object);
@@ -112,8 +113,9 @@ void mc_object_forget(struct mc_object *object);
 
 struct mc_memory {
 	struct mc_object object;
-	struct mc_device *device;
-	u32 flags;
+	struct mc_device *device;	/* whose pool it is from; NULL: the host's */
+	u32 location, location_id, flags;	/* as created */
+	u32 last_order;			/* of the last chunk: host memory ends early */
 	spinlock_t lock;		/* protects bindings */
 	struct list_head bindings;	/* by mc_binding.of_memory */
 	unsigned long chunks;
@@ -123,6 +125,13 @@ struct mc_memory {
 static inline struct mc_memory *mc_memory(struct mc_object *object)
 {
 	return container_of(object, struct mc_memory, object);
+}
+
+static inline void *mc_memory_address(const struct mc_memory *memory,
+				      unsigned long offset)
+{
+	return page_address(memory->chunk[offset >> MC_CHUNK_SHIFT]) +
+	       (offset & (MC_CHUNK_SIZE - 1));
 }
 
 void mc_memory_end(struct mc_memory *memory);
@@ -176,7 +185,7 @@ int mc_respond(struct mc_call *call);
 __printf(3, 4)
 int mc_fail(struct mc_call *call, int error, const char *format, ...);
 int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
-		   u64 limit);
+		   u64 limit, u32 granularity);
 struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle);
 struct mc_team *mc_find_team(struct mc_call *call, u32 handle);
 struct mc_device *mc_find_device(struct mc_call *call, u32 device);
@@ -240,21 +249,21 @@ void mc_team_zap(struct mc_team *team, struct mc_member *member,
 
 /* Chunks of a memory that a team shows as a member's replica. */
 struct mc_binding {
-	struct interval_tree_node at;	/* chunk numbers in the team */
+	struct interval_tree_node at;	/* bytes in the team */
 	struct mc_team *team;		/* holds the struct */
 	struct mc_member *member;
 	struct mc_memory *memory;	/* holds the struct */
-	unsigned long from;		/* first chunk in the memory */
+	unsigned long from;		/* bytes into the memory */
 	struct list_head of_memory;	/* in memory->bindings */
 	struct list_head list;		/* of those being made or undone */
 };
 
 void mc_bindings_free(struct list_head *list);
 struct mc_binding *mc_binding_find(struct mc_member *member,
-				   unsigned long index);
+				   unsigned long offset);
 struct mc_binding *mc_binding_create(struct mc_team *team,
 				     struct mc_memory *memory, unsigned long at,
-				     unsigned long from, unsigned long chunks);
+				     unsigned long from, unsigned long bytes);
 int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		       struct mc_device *device, struct list_head *list);
 int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
@@ -263,10 +272,11 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 void mc_bindings_undo_team(struct mc_team *team);
 void mc_bindings_undo_memory(struct mc_memory *memory);
 
-static inline struct page *mc_binding_chunk(const struct mc_binding *binding,
-					    unsigned long index)
+/* Where in the memory is what is shown at an offset in the team. */
+static inline unsigned long mc_binding_shows(const struct mc_binding *binding,
+					     unsigned long offset)
 {
-	return binding->memory->chunk[binding->from + index - binding->at.start];
+	return binding->from + offset - binding->at.start;
 }
 
 /* ---- reservation.c ---- */
@@ -296,18 +306,19 @@ void mc_reservation_zap(struct mc_reservation *reservation,
 
 /* A part of a reservation that shows a memory, a window or a replica. */
 struct mc_mapping {
-	struct interval_tree_node at;	/* chunk numbers of addresses */
-	struct interval_tree_node shows;	/* chunk numbers in the object */
+	struct interval_tree_node at;	/* addresses */
+	struct interval_tree_node shows;	/* bytes in the object */
 	struct mc_reservation *reservation;
 	struct mc_object *object;
 	struct mc_member *replica;	/* of a team; NULL: its window */
 	u32 handle;			/* what mc_retain() tries first */
 	u64 readable, writable;		/* a bit per device */
+	u32 host;			/* what it may, of its own memory */
 	struct list_head list;		/* of those being undone */
 };
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
-				   unsigned long index);
+				   unsigned long address);
 int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last);
 void mc_mappings_undo(struct mc_reservation *reservation);
@@ -317,11 +328,11 @@ static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)
 	return mapping->object->type == MEMCAST_TYPE_TEAM && !mapping->replica;
 }
 
-/* the chunk number in the object that is shown at a chunk number of addresses */
+/* Where in the object is what is shown at an address. */
 static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
-					     unsigned long index)
+					     unsigned long address)
 {
-	return mapping->shows.start + index - mapping->at.start;
+	return mapping->shows.start + address - mapping->at.start;
 }
 
 /* ---- span.c: the kernel's own way to what is mapped ---- */

@@ -27,13 +27,12 @@ void mc_reservation_close(struct vm_area_struct *vma)
 	mc_reservation_put(reservation);
 }
 
-/* Remove chunks from the page tables. Numbers are those of the addresses. */
+/* Remove what shows at these addresses from the page tables. */
 void mc_reservation_zap(struct mc_reservation *reservation,
 			unsigned long first, unsigned long last)
 {
-	unmap_mapping_range(&reservation->client->mapping,
-			    (loff_t)first << MC_CHUNK_SHIFT,
-			    (loff_t)(last - first + 1) << MC_CHUNK_SHIFT, 1);
+	unmap_mapping_range(&reservation->client->mapping, first,
+			    last - first + 1, 1);
 }
 
 /* Return: the reservation around an address, held, or NULL. */
@@ -64,7 +63,7 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 	int ret;
 
 	ret = mc_check_range(call, "address space", address, bytes,
-			     TASK_SIZE_MAX);
+			     TASK_SIZE_MAX, PAGE_SIZE);
 	if (ret)
 		return ERR_PTR(ret);
 	reservation = mc_reservation_find(call->client, address);

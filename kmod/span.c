@@ -14,15 +14,15 @@ static bool may(const struct mc_mapping *mapping, u32 device, bool write)
 }
 
 static void span_add(struct mc_span *span, struct mc_memory *memory,
-		     struct page *chunk, unsigned long offset)
+		     unsigned long offset)
 {
-	span->at[span->replicas] = page_address(chunk) + offset;
+	span->at[span->replicas] = mc_memory_address(memory, offset);
 	span->memory[span->replicas] = memory;
 	span->replicas++;
 }
 
 static void span_team(struct mc_span *span, struct mc_mapping *mapping,
-		      unsigned long index, unsigned long offset, bool write)
+		      unsigned long offset, bool write)
 {
 	struct mc_team *team = mc_team(mapping->object);
 	u32 i;
@@ -34,12 +34,11 @@ static void span_team(struct mc_span *span, struct mc_mapping *mapping,
 
 		if (mapping->replica && mapping->replica != member)
 			continue;
-		binding = mc_binding_find(member, index);
+		binding = mc_binding_find(member, offset);
 		/* a memory that is ending counts as unbound already */
 		if (!binding || !mc_object_tryget(&binding->memory->object))
 			continue;
-		span_add(span, binding->memory, mc_binding_chunk(binding, index),
-			 offset);
+		span_add(span, binding->memory, mc_binding_shows(binding, offset));
 		/* reads come from the first that is bound */
 		if (!write)
 			break;
@@ -61,24 +60,23 @@ static void span_team(struct mc_span *span, struct mc_mapping *mapping,
 int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 		u64 address, u64 bytes, u32 device, bool write)
 {
-	unsigned long index = address >> MC_CHUNK_SHIFT;
-	unsigned long offset = address & (MC_CHUNK_SIZE - 1);
 	struct mc_mapping *mapping;
+	unsigned long offset;
 
 	span->replicas = 0;
-	span->bytes = min_t(u64, bytes, MC_CHUNK_SIZE - offset);
-
 	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, index);
+	mapping = mc_mapping_find(reservation, address);
 	if (mapping && may(mapping, device, write)) {
-		index = mc_mapping_shows(mapping, index);
+		offset = mc_mapping_shows(mapping, address);
+		span->bytes = min3(bytes, mapping->at.last + 1 - address,
+				   (u64)MC_CHUNK_SIZE - offset % MC_CHUNK_SIZE);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM) {
-			span_team(span, mapping, index, offset, write);
+			span_team(span, mapping, offset, write);
 		} else {
 			struct mc_memory *memory = mc_memory(mapping->object);
 
 			mc_object_get(&memory->object);
-			span_add(span, memory, memory->chunk[index], offset);
+			span_add(span, memory, offset);
 		}
 	}
 	up_read(&reservation->lock);
@@ -93,13 +91,13 @@ void mc_span_put(struct mc_span *span)
 }
 
 static bool team_is_bound(struct mc_team *team, struct mc_member *replica,
-			  unsigned long index)
+			  unsigned long offset)
 {
 	u32 i;
 
 	for (i = 0; i < team->joined; i++)
 		if ((!replica || replica == &team->member[i]) &&
-		    mc_binding_find(&team->member[i], index))
+		    mc_binding_find(&team->member[i], offset))
 			return true;
 	return false;
 }
@@ -113,8 +111,9 @@ static bool mapping_is_bound(struct mc_mapping *mapping, unsigned long first,
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 		return true;
 	team = mc_team(mapping->object);
+	first = ALIGN_DOWN(first, MC_CHUNK_SIZE);
 	down_read(&team->lock);
-	for (; bound && first <= last; first++)
+	for (; bound && first <= last; first += MC_CHUNK_SIZE)
 		bound = team_is_bound(team, mapping->replica,
 				      mc_mapping_shows(mapping, first));
 	up_read(&team->lock);
@@ -125,13 +124,12 @@ static bool mapping_is_bound(struct mc_mapping *mapping, unsigned long first,
 bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		   u32 device, bool write)
 {
-	unsigned long index = address >> MC_CHUNK_SHIFT;
-	unsigned long last = (address + bytes - 1) >> MC_CHUNK_SHIFT;
+	unsigned long last = address + bytes - 1;
 	bool good = true;
 
 	down_read(&reservation->lock);
-	while (good && index <= last) {
-		struct mc_mapping *mapping = mc_mapping_find(reservation, index);
+	while (good && address <= last) {
+		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 		unsigned long end;
 
 		if (!mapping || !may(mapping, device, write)) {
@@ -139,8 +137,8 @@ bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 			break;
 		}
 		end = min(last, mapping->at.last);
-		good = mapping_is_bound(mapping, index, end);
-		index = end + 1;
+		good = mapping_is_bound(mapping, address, end);
+		address = end + 1;
 	}
 	up_read(&reservation->lock);
 	return good;

@@ -13,7 +13,7 @@ static struct mc_team *team_create(struct memcast_team_create *create)
 	if (!team)
 		return NULL;
 	mc_object_init(&team->object, MEMCAST_TYPE_TEAM, create->bytes,
-		       create->handle_types);
+		       MC_CHUNK_SIZE, create->handle_types);
 	init_rwsem(&team->lock);
 	team->mappings = RB_ROOT_CACHED;
 	team->devices = create->devices;
@@ -47,7 +47,8 @@ int mc_team_create(struct mc_call *call)
 		return mc_fail(call, -EINVAL,
 			       "a team is for 2 to %u devices, not %u",
 			       mc_device_count, create->devices);
-	ret = mc_check_range(call, "team", 0, create->bytes, S64_MAX);
+	ret = mc_check_range(call, "team", 0, create->bytes, S64_MAX,
+			     MC_CHUNK_SIZE);
 	if (ret)
 		return ret;
 	channel = mc_fabric_channel(call, create->handle_types);
@@ -195,12 +196,12 @@ void mc_team_zap(struct mc_team *team, struct mc_member *member,
 	     node = interval_tree_iter_next(node, first, last)) {
 		struct mc_mapping *mapping =
 			container_of(node, struct mc_mapping, shows);
-		unsigned long at = mapping->at.start - node->start;
+		unsigned long by = mapping->at.start - node->start;
 
 		if (mapping->replica && mapping->replica != member)
 			continue;
 		mc_reservation_zap(mapping->reservation,
-				   at + max(first, node->start),
-				   at + min(last, node->last));
+				   by + max(first, node->start),
+				   by + min(last, node->last));
 	}
 }
