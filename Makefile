@@ -49,6 +49,14 @@ $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(flags) -Iinclude/uapi -fPIC -fvisibility=hidden -c -o $@ $<
 
+# What MEMCAST_ATTR calls them
+$(B)/lib/attribute-names.h: include/cuda.h
+	@mkdir -p $(@D)
+	sed -n 's/^\tCU_DEVICE_ATTRIBUTE_\(\w*\) = \([0-9]*\),$$/{ "\1", \2 },/p' $< >$@
+
+$(B)/lib/override.o: $(B)/lib/attribute-names.h
+$(B)/lib/override.o: flags += -I$(B)/lib
+
 $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 	@mkdir -p $(@D)
 	$(CC) -E -P -x c -o $@ $<

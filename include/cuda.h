@@ -59,6 +59,7 @@
 #define cuDevicePrimaryCtxSetFlags	cuDevicePrimaryCtxSetFlags_v2
 #define cuDeviceTotalMem		cuDeviceTotalMem_v2
 #define cuGetProcAddress		cuGetProcAddress_v2
+#define cuMemGetAddressRange		cuMemGetAddressRange_v2
 #define cuMemGetInfo			cuMemGetInfo_v2
 #define cuMemcpyDtoD			MEMCAST_PER_THREAD(cuMemcpyDtoD_v2)
 #define cuMemcpyDtoH			MEMCAST_PER_THREAD(cuMemcpyDtoH_v2)
@@ -88,6 +89,8 @@ typedef CUdevice_v1 CUdevice;
 #define CU_DEVICE_INVALID	((CUdevice)-2)
 
 typedef struct CUctx_st *CUcontext;
+
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
 /* A memory or a team, in this process. */
 typedef unsigned long long CUmemGenericAllocationHandle_v1;
@@ -263,7 +266,7 @@ typedef struct CUmulticastObjectProp_st {
 } CUmulticastObjectProp_v1;
 typedef CUmulticastObjectProp_v1 CUmulticastObjectProp;
 
-/* Where cuGetProcAddress() looks; here all three find the same. */
+/* Which interface cuGetProcAddress() finds of calls that use the default stream. */
 typedef enum CUdriverProcAddress_flags_enum {
 	CU_GET_PROC_ADDRESS_DEFAULT			= 0,
 	CU_GET_PROC_ADDRESS_LEGACY_STREAM		= 1 << 0,
@@ -275,6 +278,102 @@ typedef enum CUdriverProcAddressQueryResult_enum {
 	CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND		= 1,
 	CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT	= 2
 } CUdriverProcAddressQueryResult;
+
+/* Values of CU_POINTER_ATTRIBUTE_MEMORY_TYPE. */
+typedef enum CUmemorytype_enum {
+	CU_MEMORYTYPE_HOST	= 0x1,
+	CU_MEMORYTYPE_DEVICE	= 0x2,
+	CU_MEMORYTYPE_ARRAY	= 0x3,
+	CU_MEMORYTYPE_UNIFIED	= 0x4
+} CUmemorytype;
+
+/*
+ * What cuPointerGetAttribute() can be asked, and the type of its output. A bool
+ * is an int. "Mapped": needs something mapped at the address.
+ */
+typedef enum CUpointer_attribute_enum {
+	CU_POINTER_ATTRIBUTE_CONTEXT = 1,	/* CUcontext: NULL; mapped */
+	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,	/* unsigned int; mapped */
+	CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3, /* CUdeviceptr; mapped */
+	CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,	/* void *; mapped */
+	CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5,	/* not supported */
+	CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,	/* bool: 1; mapped */
+	CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,	/* unsigned long long; mapped */
+	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,	/* bool: 0; mapped */
+	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, /* int; mapped */
+	CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, /* bool: 0; mapped */
+	CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, /* CUdeviceptr: reservation */
+	CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,	/* size_t: of the reservation */
+	CU_POINTER_ATTRIBUTE_MAPPED = 13,	/* bool */
+	CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14,	/* unsigned int; mapped */
+	CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE = 15, /* bool; mapped */
+	CU_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,	/* unsigned int; mapped */
+	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17, /* CUmemoryPool: NULL; mapped */
+	CU_POINTER_ATTRIBUTE_MAPPING_SIZE = 18,	/* size_t; mapped */
+	CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR = 19, /* CUdeviceptr; mapped */
+	CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID = 20, /* unsigned long long; mapped */
+	CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE = 21 /* bool: 0; mapped */
+} CUpointer_attribute;
+
+/* What an older interface of CU_DEVICE_ATTRIBUTE_… gives at once. */
+typedef struct CUdevprop_st {
+	int maxThreadsPerBlock;
+	int maxThreadsDim[3];
+	int maxGridSize[3];
+	int sharedMemPerBlock;		/* bytes */
+	int totalConstantMemory;	/* bytes */
+	int SIMDWidth;
+	int memPitch;			/* bytes */
+	int regsPerBlock;
+	int clockRate;			/* kHz */
+	int textureAlign;		/* bytes */
+} CUdevprop_v1;
+typedef CUdevprop_v1 CUdevprop;
+
+/* What cuDeviceGetP2PAttribute() can be asked. */
+typedef enum CUdevice_P2PAttribute_enum {
+	CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1,	/* 0: all are alike */
+	CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,	/* 1 */
+	CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3, /* 1 */
+	CU_DEVICE_P2P_ATTRIBUTE_ACCESS_ACCESS_SUPPORTED = 4, /* 0: no arrays */
+	CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
+	CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED = 5 /* 0 */
+} CUdevice_P2PAttribute;
+
+/* Limits of code on a device: none is supported. */
+typedef enum CUlimit_enum {
+	CU_LIMIT_STACK_SIZE			= 0x0,
+	CU_LIMIT_PRINTF_FIFO_SIZE		= 0x1,
+	CU_LIMIT_MALLOC_HEAP_SIZE		= 0x2,
+	CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH		= 0x3,
+	CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT = 0x4,
+	CU_LIMIT_MAX_L2_FETCH_GRANULARITY	= 0x5,
+	CU_LIMIT_PERSISTING_L2_CACHE_SIZE	= 0x6,
+	CU_LIMIT_SHMEM_SIZE			= 0x7,
+	CU_LIMIT_CIG_ENABLED			= 0x8,
+	CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED	= 0x9,
+	CU_LIMIT_MAX
+} CUlimit;
+
+/* What a context prefers of its caches: a preference, without effect. */
+typedef enum CUfunc_cache_enum {
+	CU_FUNC_CACHE_PREFER_NONE	= 0x0,
+	CU_FUNC_CACHE_PREFER_SHARED	= 0x1,
+	CU_FUNC_CACHE_PREFER_L1		= 0x2,
+	CU_FUNC_CACHE_PREFER_EQUAL	= 0x3
+} CUfunc_cache;
+
+typedef enum CUlogLevel_enum {
+	CU_LOG_LEVEL_ERROR	= 0,	/* of every line here */
+	CU_LOG_LEVEL_WARNING	= 1
+} CUlogLevel;
+
+typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
+typedef void (CUDA_CB *CUlogsCallback)(void *data, CUlogLevel logLevel,
+				       char *message, size_t length);
+
+/* A place in the log: what has been logged since. */
+typedef unsigned int CUlogIterator;
 
 /* Results; cuGetErrorString() has a sentence for each. */
 typedef enum cudaError_enum {
@@ -576,6 +675,68 @@ CUresult CUDAAPI cuGetErrorName(CUresult error, const char **pStr);
  */
 CUresult CUDAAPI cuGetErrorString(CUresult error, const char **pStr);
 
+/*
+ * Log (source: the API document)
+ *
+ * The last 100 failed calls, as CUDA_LOG_FILE shows them: a line each. These
+ * need no cuInit() (ours).
+ */
+
+/**
+ * cuLogsRegisterCallback() - have a function called for every line
+ * @callbackFunc: gets it without its newline; called in the thread whose call
+ *	failed, with no lock held but one that keeps it registered
+ * @userData: for @callbackFunc
+ * @callback_out: output, for cuLogsUnregisterCallback(); may be NULL
+ *
+ * Errors: CUDA_ERROR_OUT_OF_MEMORY (ours).
+ */
+CUresult CUDAAPI cuLogsRegisterCallback(CUlogsCallback callbackFunc,
+					void *userData,
+					CUlogsCallbackHandle *callback_out);
+
+/**
+ * cuLogsUnregisterCallback() - no more calls; waits for those in other threads
+ * @callback: from cuLogsRegisterCallback()
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuLogsUnregisterCallback(CUlogsCallbackHandle callback);
+
+/**
+ * cuLogsCurrent() - the end of the log
+ * @iterator_out: output
+ * @flags: 0
+ */
+CUresult CUDAAPI cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags);
+
+/**
+ * cuLogsDumpToFile() - append the log to a file
+ * @iterator: where to start; becomes the end. NULL: all of it
+ * @pathToFile: name; made if there is none
+ * @flags: 0
+ *
+ * A line in front says so if older ones are lost.
+ *
+ * Errors: CUDA_ERROR_OPERATING_SYSTEM (ours).
+ */
+CUresult CUDAAPI cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile,
+				  unsigned int flags);
+
+/**
+ * cuLogsDumpToMemory() - the log as a string
+ * @iterator: where to start; becomes the end. NULL: all of it
+ * @buffer: output, lines, then a NUL
+ * @size: bytes at @buffer; becomes the length of the string
+ * @flags: 0
+ *
+ * If not all fits, the last lines that do, and a line in front that says so.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (also if no line fits: @size becomes 0).
+ */
+CUresult CUDAAPI cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer,
+				    size_t *size, unsigned int flags);
+
 /* Entry points (source: the API document, but for NOT_FOUND: hardware) */
 
 /**
@@ -657,6 +818,93 @@ CUresult CUDAAPI cuDeviceTotalMem(size_t *bytes, CUdevice dev);
  */
 CUresult CUDAAPI cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
 				      CUdevice dev);
+
+/**
+ * cuDeviceComputeCapability() - what an older interface calls two attributes
+ * @major: output
+ * @minor: output
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice dev);
+
+/**
+ * cuDeviceGetProperties() - what an older interface has instead of attributes
+ * @prop: output
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGetProperties(CUdevprop *prop, CUdevice dev);
+
+/**
+ * cuDeviceGetPCIBusId() - where a device would be on a bus
+ * @pciBusId: output, "ca57:03:00.0": a domain that no machine has, and the
+ *	ordinal (source: ours)
+ * @len: bytes at @pciBusId, at least 13
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev);
+
+/**
+ * cuDeviceGetByPCIBusId() - a device by where it would be
+ * @dev: output
+ * @pciBusId: domain:bus:device.function, domain:bus:device or
+ *	bus:device.function, hexadecimal
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (not of these forms), _INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId);
+
+/*
+ * Peers (source: the API document; that every device reaches every other: ours).
+ * What a device may do with a mapping is cuMemSetAccess()'s alone.
+ */
+
+/**
+ * cuDeviceCanAccessPeer() - can a device reach another one's memory
+ * @canAccessPeer: output, 1; 0 for a device and itself
+ * @dev: device
+ * @peerDev: the other one
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
+				       CUdevice peerDev);
+
+/**
+ * cuDeviceGetP2PAttribute() - one property of the way between two devices
+ * @value: output
+ * @attrib: which
+ * @srcDevice: device
+ * @dstDevice: another one
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE (also for a device and itself).
+ */
+CUresult CUDAAPI cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
+					 CUdevice srcDevice, CUdevice dstDevice);
+
+/**
+ * cuCtxEnablePeerAccess() - let the current context reach another one's memory
+ * @peerContext: context of another device
+ * @Flags: 0
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current, or @peerContext is not
+ * one, or it is the current one), _PEER_ACCESS_UNSUPPORTED (of the same device),
+ * _PEER_ACCESS_ALREADY_ENABLED.
+ */
+CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags);
+
+/**
+ * cuCtxDisablePeerAccess() - undo cuCtxEnablePeerAccess()
+ * @peerContext: context
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT, _PEER_ACCESS_NOT_ENABLED.
+ */
+CUresult CUDAAPI cuCtxDisablePeerAccess(CUcontext peerContext);
 
 /*
  * Contexts (source: the API document)
@@ -794,6 +1042,67 @@ CUresult CUDAAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx);
  * Errors: as cuCtxGetDevice().
  */
 CUresult CUDAAPI cuCtxGetFlags(unsigned int *flags);
+
+/**
+ * cuCtxSetFlags() - change the flags of the current context
+ * @flags: CUctx_flags, at most one of those for scheduling
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxSetFlags(unsigned int flags);
+
+/**
+ * cuCtxGetId() - a number that no other context of the process has
+ * @ctx: context, NULL for the current one
+ * @ctxId: output
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxGetId(CUcontext ctx, unsigned long long *ctxId);
+
+/**
+ * cuCtxGetLimit() - a limit of code on the current context's device
+ * @pvalue: output
+ * @limit: which
+ *
+ * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, always: no code runs there.
+ */
+CUresult CUDAAPI cuCtxGetLimit(size_t *pvalue, CUlimit limit);
+
+/**
+ * cuCtxSetLimit() - set such a limit
+ * @limit: which
+ * @value: any
+ *
+ * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, always.
+ */
+CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, size_t value);
+
+/**
+ * cuCtxGetCacheConfig() - what the current context prefers
+ * @pconfig: output, CU_FUNC_CACHE_PREFER_NONE: there is no choice
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxGetCacheConfig(CUfunc_cache *pconfig);
+
+/**
+ * cuCtxSetCacheConfig() - say what is preferred; without effect
+ * @config: preference
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxSetCacheConfig(CUfunc_cache config);
+
+/**
+ * cuCtxGetStreamPriorityRange() - which priorities streams have
+ * @leastPriority: output, 0; may be NULL
+ * @greatestPriority: output, 0: all are alike; may be NULL
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxGetStreamPriorityRange(int *leastPriority,
+					     int *greatestPriority);
 
 /**
  * cuCtxGetApiVersion() - the interface a context was made for
@@ -999,6 +1308,65 @@ CUresult CUDAAPI cuMemSetAccess(CUdeviceptr ptr, size_t size,
  */
 CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags,
 				const CUmemLocation *location, CUdeviceptr ptr);
+
+/*
+ * Pointers (source: the API document; what windows answer: ours)
+ *
+ * Addresses are those inside reservations; those of a window are on the device
+ * that joined its team first.
+ */
+
+/**
+ * cuPointerGetAttribute() - one property of an address
+ * @data: output, of the type that goes with @attribute
+ * @attribute: which
+ * @ptr: inside a reservation; inside a mapping for most
+ *
+ * There is a device pointer if the current context's device has access, a host
+ * pointer if any device has; both equal @ptr.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (no such attribute, or @ptr has none),
+ * _INVALID_CONTEXT (DEVICE_POINTER and ACCESS_FLAGS: none is current),
+ * _NOT_SUPPORTED (P2P_TOKENS: ours).
+ */
+CUresult CUDAAPI cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
+				       CUdeviceptr ptr);
+
+/**
+ * cuPointerGetAttributes() - several properties of an address
+ * @numAttributes: how many
+ * @attributes: which
+ * @data: an output for each
+ * @ptr: any address; what it does not have reads as 0, or NULL
+ *
+ * Errors: as cuPointerGetAttribute(), but for @ptr.
+ */
+CUresult CUDAAPI cuPointerGetAttributes(unsigned int numAttributes,
+					CUpointer_attribute *attributes,
+					void **data, CUdeviceptr ptr);
+
+/**
+ * cuPointerSetAttribute() - set a property of an address
+ * @value: unsigned int, 0 or 1
+ * @attribute: SYNC_MEMOPS; without effect, as copies are always done on return
+ * @ptr: inside a mapping
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuPointerSetAttribute(const void *value,
+				       CUpointer_attribute attribute,
+				       CUdeviceptr ptr);
+
+/**
+ * cuMemGetAddressRange() - the mapping around an address
+ * @pbase: output, its start; may be NULL
+ * @psize: output, bytes; may be NULL
+ * @dptr: inside a mapping
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (nothing is mapped at @dptr).
+ */
+CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize,
+				      CUdeviceptr dptr);
 
 /*
  * Multicast: needs no context (source: the API document, and hardware where

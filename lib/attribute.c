@@ -21,6 +21,8 @@ static const int constants[CU_DEVICE_ATTRIBUTE_MAX] = {
 	ATTRIBUTE(WARP_SIZE, 32),
 	ATTRIBUTE(MAX_PITCH, INT_MAX),
 	ATTRIBUTE(MAX_REGISTERS_PER_BLOCK, 64 << 10),
+	/* Not on a bus: where no machine has one. */
+	ATTRIBUTE(PCI_DOMAIN_ID, 0xca57),
 	ATTRIBUTE(CLOCK_RATE, 1980000),
 	ATTRIBUTE(TEXTURE_ALIGNMENT, 512),
 	ATTRIBUTE(MULTIPROCESSOR_COUNT, 132),
@@ -51,8 +53,7 @@ static const int constants[CU_DEVICE_ATTRIBUTE_MAX] = {
 	ATTRIBUTE(NUMA_ID, -1),
 };
 
-static CUresult attribute_get(int *value, CUdevice_attribute attribute,
-			      CUdevice device)
+CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
 	struct memcast_device_info info = {};
 	CUresult result;
@@ -65,6 +66,8 @@ static CUresult attribute_get(int *value, CUdevice_attribute attribute,
 	if (result != CUDA_SUCCESS)
 		return result;
 
+	if (attribute_override(value, attribute, device))
+		return CUDA_SUCCESS;
 	switch (attribute) {
 	case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
 		*value = !!(info.out_flags & MEMCAST_DEVICE_MULTICAST);
@@ -76,7 +79,6 @@ static CUresult attribute_get(int *value, CUdevice_attribute attribute,
 		*value = info.out_node;
 		break;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-		/* Not on a bus, but programs tell devices apart by it. */
 		*value = device;
 		break;
 	default:
@@ -88,7 +90,7 @@ static CUresult attribute_get(int *value, CUdevice_attribute attribute,
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
 			      CUdevice device)
 {
-	return CALL(attribute_get(value, attribute, device),
+	return CALL(device_attribute(value, attribute, device),
 		    "value=%p, attribute=%d, device=%d",
 		    (void *)value, (int)attribute, device);
 }

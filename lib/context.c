@@ -24,7 +24,7 @@ CUcontext context_value(struct slot *slot)
 }
 
 /* The slot of an argument; NULL stands for the current context. */
-static CUresult context_find(CUcontext context, struct slot **slot)
+CUresult context_find(CUcontext context, struct slot **slot)
 {
 	bool current = !context;
 
@@ -88,6 +88,7 @@ static struct slot *slot_alloc(CUdevice device, unsigned int flags)
 		found->uses++;
 		found->device = device;
 		found->flags = flags;
+		found->peers = 0;
 		found->live = (uintptr_t)context_value(found);
 		break;
 	}
@@ -270,6 +271,42 @@ static CUresult context_get_flags(unsigned int *flags)
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
 	return CALL(context_get_flags(flags), "flags=%p", (void *)flags);
+}
+
+static CUresult context_set_flags(unsigned int flags)
+{
+	struct slot *slot;
+	CUresult result = context_check_flags(flags);
+
+	if (result == CUDA_SUCCESS)
+		result = context_find(NULL, &slot);
+	if (result == CUDA_SUCCESS)
+		slot->flags = flags;
+	return result;
+}
+
+CUresult cuCtxSetFlags(unsigned int flags)
+{
+	return CALL(context_set_flags(flags), "flags=%#x", flags);
+}
+
+static CUresult context_get_id(CUcontext context, unsigned long long *id)
+{
+	struct slot *slot;
+	CUresult result;
+
+	if (!id)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_find(context, &slot);
+	if (result == CUDA_SUCCESS)
+		*id = slot->live;
+	return result;
+}
+
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+	return CALL(context_get_id(context, id), "context=%p, id=%p",
+		    (void *)context, (void *)id);
 }
 
 static CUresult context_get_version(CUcontext context, unsigned int *version)

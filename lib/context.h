@@ -22,14 +22,16 @@ struct slot {
 	uintptr_t uses;		/* counts from 1, so that no context is NULL */
 	uint32_t device;
 	atomic_uint flags;
+	_Atomic uint64_t peers;	/* a bit per device that access is on for */
 	unsigned int retained;	/* primary contexts: references owed */
 };
 
 extern struct slot slots[SLOTS];
 
-/* Protects the slots, but for live and flags, which are read without. */
+/* Protects the slots, but for live, flags and peers, which are read without. */
 extern pthread_mutex_t slots_lock;
 
+CUresult context_find(CUcontext context, struct slot **slot);
 CUcontext context_value(struct slot *slot);
 CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);

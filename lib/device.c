@@ -110,6 +110,65 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 		    (void *)bytes, device);
 }
 
+static CUresult capability(int *major, int *minor, CUdevice device)
+{
+	CUresult result;
+
+	if (!major || !minor)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_attribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+	if (result == CUDA_SUCCESS)
+		result = device_attribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+					  device);
+	return result;
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+{
+	return CALL(capability(major, minor, device), "major=%p, minor=%p, device=%d",
+		    (void *)major, (void *)minor, device);
+}
+
+static CUresult properties(CUdevprop *prop, CUdevice device)
+{
+	CUdevprop read;
+	const struct {
+		int *value;
+		CUdevice_attribute attribute;
+	} parts[] = {
+		{ &read.maxThreadsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK },
+		{ &read.maxThreadsDim[0], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X },
+		{ &read.maxThreadsDim[1], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y },
+		{ &read.maxThreadsDim[2], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z },
+		{ &read.maxGridSize[0], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X },
+		{ &read.maxGridSize[1], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y },
+		{ &read.maxGridSize[2], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z },
+		{ &read.sharedMemPerBlock, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK },
+		{ &read.totalConstantMemory, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY },
+		{ &read.SIMDWidth, CU_DEVICE_ATTRIBUTE_WARP_SIZE },
+		{ &read.memPitch, CU_DEVICE_ATTRIBUTE_MAX_PITCH },
+		{ &read.regsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK },
+		{ &read.clockRate, CU_DEVICE_ATTRIBUTE_CLOCK_RATE },
+		{ &read.textureAlign, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT },
+	};
+
+	if (!prop)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		CUresult result = device_attribute(parts[i].value, parts[i].attribute, device);
+
+		if (result != CUDA_SUCCESS)
+			return result;
+	}
+	*prop = read;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice device)
+{
+	return CALL(properties(prop, device), "prop=%p, device=%d", (void *)prop, device);
+}
+
 /* Devices are not split into instances: the UUID of both interfaces is one. */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 	__attribute__((alias("cuDeviceGetUuid_v2")));

@@ -72,6 +72,10 @@ const char *error_name(CUresult result);
 CUresult device_info(CUdevice device, struct memcast_device_info *info);
 CUresult system_info(struct memcast_system_info *info);
 
+/* attribute.c, override.c */
+CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device);
+bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
+
 /* A device number that no device has, for those that the kernel cannot see. */
 static inline uint32_t device_number(CUdevice device)
 {

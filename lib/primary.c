@@ -32,6 +32,13 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 		    (void *)context, device);
 }
 
+/* What is revived has no peers. */
+static void primary_end(struct slot *slot)
+{
+	slot->live = 0;
+	slot->peers = 0;
+}
+
 static CUresult primary_release(CUdevice device)
 {
 	CUresult result = context_check_device(device);
@@ -44,7 +51,7 @@ static CUresult primary_release(CUdevice device)
 	if (!slot->retained)
 		result = fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not retained");
 	else if (!--slot->retained)
-		slot->live = 0;
+		primary_end(slot);
 	pthread_mutex_unlock(&slots_lock);
 	return result;
 }
@@ -59,7 +66,7 @@ static CUresult primary_reset(CUdevice device)
 	CUresult result = context_check_device(device);
 
 	if (result == CUDA_SUCCESS)
-		slots[device].live = 0;
+		primary_end(&slots[device]);
 	return result;
 }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/*
+ * MEMCAST_ATTR: attributes that this process is to see, for programs that take a
+ * wrong turn because of one. "MULTICAST_SUPPORTED=0,1:HOST_NUMA_ID=1" is for all
+ * devices and for device 1; the last one counts.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "library.h"
+
+#define VARIABLE	"MEMCAST_ATTR"
+#define OVERRIDES	256
+#define ALL_DEVICES	(-1)
+
+static const struct {
+	const char *name;
+	CUdevice_attribute attribute;
+} names[] = {
+#include "attribute-names.h"	/* made from cuda.h */
+};
+
+static struct override {
+	int device;
+	CUdevice_attribute attribute;
+	int value;
+} overrides[OVERRIDES];
+
+static unsigned int count;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* A number that ends where it is to end. */
+static bool number(const char *text, const char *end, int *value)
+{
+	char *stop;
+	long read;
+
+	errno = 0;
+	read = strtol(text, &stop, 0);
+	*value = read;
+	return stop == end && stop != text && !errno && *value == read;
+}
+
+static bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strlen(names[i].name) == length && !memcmp(names[i].name, name, length)) {
+			*attribute = names[i].attribute;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Return: what is wrong with it, or NULL. */
+static const char *parse(const char *text, struct override *override)
+{
+	const char *colon = strchr(text, ':');
+	const char *equals = strchr(text, '=');
+	const char *name = colon ? colon + 1 : text;
+
+	override->device = ALL_DEVICES;
+	if (!equals || (colon && colon > equals))
+		return "not of the form NAME=VALUE or DEVICE:NAME=VALUE";
+	if (colon && (!number(text, colon, &override->device) || override->device < 0))
+		return "no such device";
+	if (!attribute_named(name, equals - name, &override->attribute))
+		return "no such attribute";
+	if (!number(equals + 1, text + strlen(text), &override->value))
+		return "not a number";
+	return NULL;
+}
+
+static void parse_all(void)
+{
+	const char *given = secure_getenv(VARIABLE);
+	char *list = given ? strdup(given) : NULL;
+	char *rest = list, *text;
+
+	while ((text = strsep(&rest, ","))) {
+		const char *wrong = count == OVERRIDES ? "too many" :
+				    parse(text, &overrides[count]);
+
+		if (wrong)
+			fprintf(stderr, "memcast: " VARIABLE ": '%s' is ignored: %s\n",
+				text, wrong);
+		else
+			count++;
+	}
+	free(list);
+}
+
+bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+	pthread_once(&once, parse_all);
+	for (unsigned int i = count; i--; ) {
+		const struct override *override = &overrides[i];
+
+		if (override->attribute == attribute &&
+		    (override->device == ALL_DEVICES || override->device == device)) {
+			*value = override->value;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Peers. Every device reaches every other, and what it may do there is the
+ * mapping's business: all that is kept here is what a context has asked for.
+ */
+#include "context.h"
+
+static CUresult check_pair(CUdevice device, CUdevice peer)
+{
+	CUresult result = context_check_device(device);
+
+	return result == CUDA_SUCCESS ? context_check_device(peer) : result;
+}
+
+static CUresult can_access(int *possible, CUdevice device, CUdevice peer)
+{
+	CUresult result;
+
+	if (!possible)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = check_pair(device, peer);
+	if (result == CUDA_SUCCESS)
+		*possible = device != peer;
+	return result;
+}
+
+CUresult cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
+{
+	return CALL(can_access(possible, device, peer), "possible=%p, device=%d, peer=%d",
+		    (void *)possible, device, peer);
+}
+
+static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
+			       CUdevice device, CUdevice peer)
+{
+	CUresult result;
+
+	if (!value)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+	    attribute > CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such attribute");
+	result = check_pair(device, peer);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (device == peer)
+		return fail(CUDA_ERROR_INVALID_DEVICE, "a device is not its own peer");
+	*value = attribute == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
+		 attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute,
+				 CUdevice device, CUdevice peer)
+{
+	return CALL(peer_attribute(value, attribute, device, peer),
+		    "value=%p, attribute=%d, device=%d, peer=%d",
+		    (void *)value, (int)attribute, device, peer);
+}
+
+/* The current context's slot, and the bit in its peers that is the other's. */
+static CUresult find_pair(CUcontext context, struct slot **current, uint64_t *bit)
+{
+	struct slot *peer;
+	CUresult result = context_find(NULL, current);
+
+	if (result != CUDA_SUCCESS)
+		return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+	if (!context)
+		return fail(CUDA_ERROR_INVALID_CONTEXT, "the peer's context is NULL");
+	result = context_find(context, &peer);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (peer == *current)
+		return fail(CUDA_ERROR_INVALID_CONTEXT,
+			    "the current context is not its own peer");
+	if (peer->device == (*current)->device)
+		return fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+			    "both contexts are of device %u", peer->device);
+	*bit = 1ULL << peer->device;
+	return CUDA_SUCCESS;
+}
+
+static CUresult enable(CUcontext context, unsigned int flags)
+{
+	struct slot *current;
+	CUresult result;
+	uint64_t bit;
+
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = find_pair(context, &current, &bit);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (atomic_fetch_or(&current->peers, bit) & bit)
+		return fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+			    "peer access is on already");
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext context, unsigned int flags)
+{
+	return CALL(enable(context, flags), "context=%p, flags=%#x", (void *)context, flags);
+}
+
+static CUresult disable(CUcontext context)
+{
+	struct slot *current;
+	CUresult result;
+	uint64_t bit;
+
+	result = find_pair(context, &current, &bit);
+	if (result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED ||
+	    (result == CUDA_SUCCESS && !(atomic_fetch_and(&current->peers, ~bit) & bit)))
+		return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access is not on");
+	return result;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext context)
+{
+	return CALL(disable(context), "context=%p", (void *)context);
+}
