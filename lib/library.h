@@ -88,6 +88,7 @@ CUresult context_device(uint32_t *device);
 /* memory.c */
 CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number);
 CUresult memory_handle_types(unsigned long long types, uint32_t *mask);
+CUmemAllocationHandleType memory_types_of_mask(uint32_t mask);
 CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 			    struct memcast_handle_info *info);
 

@@ -39,6 +39,17 @@ CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
 	return *mask & MEMCAST_HANDLE_FABRIC ? fabric_open_channels() : CUDA_SUCCESS;
 }
 
+CUmemAllocationHandleType memory_types_of_mask(uint32_t mask)
+{
+	int types = CU_MEM_HANDLE_TYPE_NONE;
+
+	if (mask & MEMCAST_HANDLE_FD)
+		types |= CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+	if (mask & MEMCAST_HANDLE_FABRIC)
+		types |= CU_MEM_HANDLE_TYPE_FABRIC;
+	return (CUmemAllocationHandleType)types;
+}
+
 CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 			    struct memcast_handle_info *info)
 {
@@ -177,7 +188,6 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 {
 	struct memcast_handle_info info = {};
-	int types = CU_MEM_HANDLE_TYPE_NONE;
 	CUresult result;
 
 	if (!prop)
@@ -188,13 +198,9 @@ static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHand
 	if (info.out_type != MEMCAST_TYPE_MEMORY)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a team has no such properties");
 
-	if (info.out_handle_types & MEMCAST_HANDLE_FD)
-		types |= CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-	if (info.out_handle_types & MEMCAST_HANDLE_FABRIC)
-		types |= CU_MEM_HANDLE_TYPE_FABRIC;
 	*prop = (CUmemAllocationProp) {
 		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.requestedHandleTypes = (CUmemAllocationHandleType)types,
+		.requestedHandleTypes = memory_types_of_mask(info.out_handle_types),
 		.location = { (CUmemLocationType)info.out_location, info.out_location_id },
 		.allocFlags.gpuDirectRDMACapable = !!(info.out_flags & MEMCAST_MEMORY_RDMA),
 	};
