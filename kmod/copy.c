@@ -9,10 +9,12 @@
 
 #define BOUNCE_SIZE	(16 * 1024)
 
-/* One side of a copy. */
+/* One side of a copy: rows of bytes. */
 struct side {
 	struct mc_reservation *reservation;	/* NULL: any other memory */
-	u64 address;
+	u64 address;				/* of what is copied next */
+	u64 pitch;
+	u32 device;
 	struct mc_span span;
 };
 
@@ -26,33 +28,76 @@ static char __user *side_user(const struct side *side)
 	return u64_to_user_ptr(side->address);
 }
 
+static void side_init(struct side *side, u64 address, u64 pitch, u32 device)
+{
+	side->reservation = NULL;
+	side->address = address;
+	side->pitch = pitch;
+	side->device = device;
+}
+
+static bool row_is_good(const struct side *side, u64 address, u64 bytes, bool write)
+{
+	char __user *user = u64_to_user_ptr(address);
+
+	if (side->reservation)
+		return mc_span_check(side->reservation, address, bytes,
+				     side->device, write);
+	return !(write ? fault_in_safe_writeable(user, bytes) :
+			 fault_in_readable(user, bytes));
+}
+
+/* Rows so close that no page is between them are good if all around them is. */
+static int rows_check(const struct side *side, u64 bytes, u64 rows, bool write)
+{
+	u64 address = side->address;
+
+	if (rows > 1 && side->pitch - bytes < PAGE_SIZE) {
+		bytes += side->pitch * (rows - 1);
+		rows = 1;
+	}
+	for (; rows; rows--, address += side->pitch) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!row_is_good(side, address, bytes, write))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
 /* Find and check one side, all of it. */
-static int side_open(struct mc_call *call, struct side *side, u64 address,
-		     u64 bytes, u32 device, bool must_be_mapped, bool write)
+static int side_open(struct mc_call *call, struct side *side, u64 bytes, u64 rows,
+		     bool must_be_mapped, bool write)
 {
 	const char *what = write ? "destination" : "source";
+	u64 address = side->address, length;
+	int ret;
 
-	side->address = address;
-	if (address > TASK_SIZE_MAX || bytes > TASK_SIZE_MAX - address)
+	if (rows > 1 && side->pitch < bytes)
+		return mc_fail(call, -EINVAL, "the %s's pitch %llu is less than a row of %llu",
+			       what, side->pitch, bytes);
+	if (check_mul_overflow(rows - 1, side->pitch, &length) ||
+	    check_add_overflow(length, bytes, &length) ||
+	    address > TASK_SIZE_MAX || length > TASK_SIZE_MAX - address)
 		return mc_fail(call, -EINVAL, "the %s leaves the address space", what);
+
 	side->reservation = mc_reservation_find(call->client, address);
-	if (side->reservation) {
-		if (bytes <= side->reservation->end - address &&
-		    mc_span_check(side->reservation, address, bytes, device, write))
-			return 0;
-		return mc_fail(call, -EINVAL,
-			       "device %u cannot %s %llu bytes at %#llx",
-			       device, write ? "write" : "read", bytes, address);
+	if (!side->reservation) {
+		if (must_be_mapped)
+			return mc_fail(call, -EINVAL,
+				       "the %s %#llx is not device memory", what, address);
+		ret = access_ok(side_user(side), length) ?
+			rows_check(side, bytes, rows, write) : -EFAULT;
+		return ret ? mc_fail(call, ret, "the %s %#llx is not accessible",
+				     what, address) : 0;
 	}
-	if (must_be_mapped)
-		return mc_fail(call, -EINVAL, "the %s %#llx is not device memory",
-			       what, address);
-	if (!access_ok(side_user(side), bytes) ||
-	    (write ? fault_in_safe_writeable(side_user(side), bytes) :
-		     fault_in_readable(side_user(side), bytes)))
-		return mc_fail(call, -EFAULT, "the %s %#llx is not accessible",
-			       what, address);
-	return 0;
+	ret = length <= side->reservation->end - address ?
+		rows_check(side, bytes, rows, write) : -EFAULT;
+	if (ret == -EFAULT)
+		return mc_fail(call, -EINVAL, "device %u cannot %s %llu bytes at %#llx",
+			       side->device, write ? "write" : "read", length, address);
+	return ret;
 }
 
 static void side_close(struct side *side)
@@ -62,14 +107,51 @@ static void side_close(struct side *side)
 }
 
 /* The next piece of a side; the other memory's is as long as is asked for. */
-static int side_span(struct side *side, u64 bytes, u32 device, bool write)
+static int side_span(struct side *side, u64 bytes, bool write)
 {
 	side->span.replicas = 0;
 	side->span.bytes = bytes;
 	if (!side->reservation)
 		return 0;
 	return mc_span_get(&side->span, side->reservation, side->address, bytes,
-			   device, write);
+			   side->device, write);
+}
+
+static bool is_word(const struct mc_copying *copying, u64 bytes)
+{
+	return (bytes == 4 || bytes == 8) && IS_ALIGNED(copying->to.address, bytes) &&
+	       IS_ALIGNED(copying->from.address, bytes);
+}
+
+/* Streams write words and wait for them: never show half of one. */
+static int copy_word(struct mc_copying *copying, size_t bytes)
+{
+	struct side *to = &copying->to, *from = &copying->from;
+	u64 word = 0;
+	unsigned int i;
+	int ret = 0;
+
+	if (from->span.replicas)
+		word = bytes == 8 ? READ_ONCE(*(u64 *)from->span.at[0]) :
+				    READ_ONCE(*(u32 *)from->span.at[0]);
+	else
+		ret = bytes == 8 ? get_user(word, (u64 __user *)side_user(from)) :
+				   get_user(word, (u32 __user *)side_user(from));
+	if (ret)
+		return ret;
+
+	/* what was written before is seen before the word is */
+	smp_mb();
+	if (!to->span.replicas)
+		return bytes == 8 ? put_user(word, (u64 __user *)side_user(to)) :
+				    put_user((u32)word, (u32 __user *)side_user(to));
+	for (i = 0; i < to->span.replicas; i++) {
+		if (bytes == 8)
+			WRITE_ONCE(*(u64 *)to->span.at[i], word);
+		else
+			WRITE_ONCE(*(u32 *)to->span.at[i], word);
+	}
+	return 0;
 }
 
 /* Every byte of the source is read once, so that all replicas get the same. */
@@ -97,20 +179,24 @@ static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 }
 
 /* Copy as much as is one piece on both sides. Return: bytes, or an error. */
-static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, u32 device)
+static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, bool word)
 {
 	struct side *to = &copying->to, *from = &copying->from;
 	size_t piece, done = 0;
 	ssize_t ret;
 
-	ret = side_span(from, min_t(u64, bytes, MC_CHUNK_SIZE), device, false);
+	ret = side_span(from, min_t(u64, bytes, MC_CHUNK_SIZE), false);
 	if (ret)
 		return ret;
-	ret = side_span(to, from->span.bytes, device, true);
+	ret = side_span(to, from->span.bytes, true);
 	if (ret)
 		goto put_from;
 
 	piece = min(to->span.bytes, from->span.bytes);
+	if (word) {
+		ret = copy_word(copying, piece);
+		done = piece;
+	}
 	while (!ret && done < piece) {
 		size_t block = min_t(size_t, piece - done, BOUNCE_SIZE);
 
@@ -123,16 +209,17 @@ put_from:
 	return ret ?: piece;
 }
 
-static int copy_all(struct mc_call *call, struct mc_copying *copying)
+static int copy_row(struct mc_call *call, struct mc_copying *copying)
 {
 	struct memcast_copy *copy = call->arg;
 	u64 left = copy->bytes;
+	bool word = is_word(copying, left);
 	ssize_t ret;
 
 	while (left) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		ret = copy_piece(copying, left, copy->device);
+		ret = copy_piece(copying, left, word);
 		if (ret < 0)
 			return mc_fail(call, ret,
 				       "the memory changed while it was copied");
@@ -144,16 +231,37 @@ static int copy_all(struct mc_call *call, struct mc_copying *copying)
 	return 0;
 }
 
+static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
+{
+	struct memcast_copy *copy = call->arg;
+	int ret = 0;
+
+	if (copy->flags & MEMCAST_COPY_CHECK)
+		return 0;
+	while (!ret && rows--) {
+		ret = copy_row(call, copying);
+		copying->to.address += copying->to.pitch - copy->bytes;
+		copying->from.address += copying->from.pitch - copy->bytes;
+	}
+	return ret;
+}
+
 int mc_copy(struct mc_call *call)
 {
-	const u32 flags = MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE;
+	const u32 flags = MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE |
+			  MEMCAST_COPY_CHECK | MEMCAST_COPY_PEER;
 	struct memcast_copy *copy = call->arg;
+	u32 peer = copy->flags & MEMCAST_COPY_PEER ? copy->from_device : copy->device;
+	u64 rows = copy->rows ?: 1;
 	struct mc_copying *copying;
 	int ret;
 
 	if (copy->flags & ~flags)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", copy->flags);
-	if (IS_ERR(mc_find_device(call, copy->device)))
+	if (copy->reserved || (copy->from_device && peer != copy->from_device))
+		return mc_fail(call, -EINVAL, "an unused field is not 0");
+	if (IS_ERR(mc_find_device(call, copy->device)) ||
+	    IS_ERR(mc_find_device(call, peer)))
 		return -ENODEV;
 	if (!copy->bytes)
 		return 0;
@@ -161,13 +269,13 @@ int mc_copy(struct mc_call *call)
 	copying = kvmalloc(sizeof(*copying), GFP_KERNEL);
 	if (!copying)
 		return -ENOMEM;
-	copying->to.reservation = NULL;
-	copying->from.reservation = NULL;
-	ret = side_open(call, &copying->to, copy->to, copy->bytes, copy->device,
+	side_init(&copying->to, copy->to, copy->to_pitch, copy->device);
+	side_init(&copying->from, copy->from, copy->from_pitch, peer);
+	ret = side_open(call, &copying->to, copy->bytes, rows,
 			copy->flags & MEMCAST_COPY_TO_DEVICE, true) ?:
-	      side_open(call, &copying->from, copy->from, copy->bytes, copy->device,
+	      side_open(call, &copying->from, copy->bytes, rows,
 			copy->flags & MEMCAST_COPY_FROM_DEVICE, false) ?:
-	      copy_all(call, copying);
+	      copy_rows(call, copying, rows);
 	side_close(&copying->from);
 	side_close(&copying->to);
 	kvfree(copying);
@@ -188,7 +296,7 @@ static void fill_span(const struct mc_span *span, u32 width, u32 value)
 	}
 }
 
-static int fill_all(struct mc_call *call, struct side *to, u64 left)
+static int fill_row(struct mc_call *call, struct side *to, u64 left)
 {
 	struct memcast_fill *fill = call->arg;
 
@@ -197,7 +305,7 @@ static int fill_all(struct mc_call *call, struct side *to, u64 left)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (side_span(to, left, fill->device, true))
+		if (side_span(to, left, true))
 			return mc_fail(call, -EINVAL,
 				       "the memory changed while it was filled");
 		fill_span(&to->span, fill->width, fill->value);
@@ -210,35 +318,61 @@ static int fill_all(struct mc_call *call, struct side *to, u64 left)
 	return 0;
 }
 
-int mc_fill(struct mc_call *call)
+static int fill_rows(struct mc_call *call, struct side *to, u64 bytes, u64 rows)
 {
 	struct memcast_fill *fill = call->arg;
-	struct side *to;
-	u64 bytes;
-	int ret;
+	int ret = 0;
 
-	if (fill->flags)
+	if (fill->flags & MEMCAST_FILL_CHECK)
+		return 0;
+	while (!ret && rows--) {
+		ret = fill_row(call, to, bytes);
+		to->address += to->pitch - bytes;
+	}
+	return ret;
+}
+
+static int fill_check(struct mc_call *call, u64 *bytes)
+{
+	struct memcast_fill *fill = call->arg;
+
+	if (fill->flags & ~MEMCAST_FILL_CHECK)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", fill->flags);
 	if (fill->width != 1 && fill->width != 2 && fill->width != 4)
 		return mc_fail(call, -EINVAL, "width %u is not 1, 2 or 4", fill->width);
 	if (fill->width < 4 && fill->value >> (8 * fill->width))
 		return mc_fail(call, -EINVAL, "value %#x is wider than %u bytes",
 			       fill->value, fill->width);
-	if (!IS_ALIGNED(fill->to, fill->width))
-		return mc_fail(call, -EINVAL, "%#llx is not a multiple of %u",
-			       fill->to, fill->width);
-	if (check_mul_overflow(fill->count, (u64)fill->width, &bytes))
+	if (!IS_ALIGNED(fill->to | fill->pitch, fill->width))
+		return mc_fail(call, -EINVAL, "%#llx or the pitch %llu is not a multiple of %u",
+			       fill->to, fill->pitch, fill->width);
+	if (check_mul_overflow(fill->count, (u64)fill->width, bytes))
 		return mc_fail(call, -EINVAL, "the size overflows");
+	return 0;
+}
+
+int mc_fill(struct mc_call *call)
+{
+	struct memcast_fill *fill = call->arg;
+	u64 rows = fill->rows ?: 1;
+	struct side *to;
+	u64 bytes;
+	int ret;
+
+	ret = fill_check(call, &bytes);
+	if (ret)
+		return ret;
 	if (IS_ERR(mc_find_device(call, fill->device)))
 		return -ENODEV;
 	if (!bytes)
 		return 0;
 
-	to = kzalloc(sizeof(*to), GFP_KERNEL);
+	to = kmalloc(sizeof(*to), GFP_KERNEL);
 	if (!to)
 		return -ENOMEM;
-	ret = side_open(call, to, fill->to, bytes, fill->device, true, true) ?:
-	      fill_all(call, to, bytes);
+	side_init(to, fill->to, fill->pitch, fill->device);
+	ret = side_open(call, to, bytes, rows, true, true) ?:
+	      fill_rows(call, to, bytes, rows);
 	side_close(to);
 	kfree(to);
 	return ret;

@@ -428,17 +428,27 @@ struct memcast_handle_retain {
 
 #define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* to must be mapped */
 #define MEMCAST_COPY_FROM_DEVICE	(1U << 1)	/* from must be mapped */
+#define MEMCAST_COPY_CHECK		(1U << 2)	/* check only, copy nothing */
+#define MEMCAST_COPY_PEER		(1U << 3)	/* from_device reads */
 
 /**
  * struct memcast_copy - ioctl(MEMCAST_COPY)
  * @to: address, mapped or any other of the caller's
  * @from: address, mapped or any other of the caller's
- * @bytes: how much; any number
+ * @bytes: how much of each row; any number
  * @device: ordinal; must have access to what is mapped
  * @flags: mask of MEMCAST_COPY_…
+ * @rows: how many; 0 is 1
+ * @to_pitch: bytes from one row to the next; @bytes at least, if @rows is over 1
+ * @from_pitch: likewise
+ * @from_device: with MEMCAST_COPY_PEER: ordinal; must have access to what is
+ *	mapped at @from, instead of @device
+ * @reserved: 0
  *
  * A window is read from its first bound member; written, it reaches every
- * replica. Both ranges are checked as a whole before anything is written.
+ * replica. All rows of both sides are checked before anything is written. A
+ * row of 4 or 8 bytes at multiples of its size is read and written at once,
+ * after all that the caller wrote before.
  */
 struct memcast_copy {
 	struct memcast_header header;
@@ -447,16 +457,28 @@ struct memcast_copy {
 	__aligned_u64 bytes;
 	__u32 device;
 	__u32 flags;
+	__aligned_u64 rows;
+	__aligned_u64 to_pitch;
+	__aligned_u64 from_pitch;
+	__u32 from_device;
+	__u32 reserved;
 };
+
+#define MEMCAST_FILL_CHECK	(1U << 0)	/* check only, fill nothing */
 
 /**
  * struct memcast_fill - ioctl(MEMCAST_FILL)
  * @to: mapped address, a multiple of @width
- * @count: elements
+ * @count: elements of each row
  * @width: bytes of an element: 1, 2 or 4
  * @value: the element, zero above @width
  * @device: ordinal; must have access to what is mapped
- * @flags: 0
+ * @flags: mask of MEMCAST_FILL_…
+ * @rows: how many; 0 is 1
+ * @pitch: bytes from one row to the next, a multiple of @width; as long as a row
+ *	at least, if @rows is over 1
+ *
+ * All rows are checked before anything is written.
  */
 struct memcast_fill {
 	struct memcast_header header;
@@ -466,6 +488,8 @@ struct memcast_fill {
 	__u32 value;
 	__u32 device;
 	__u32 flags;
+	__aligned_u64 rows;
+	__aligned_u64 pitch;
 };
 
 /**
