@@ -9,14 +9,20 @@
 #define FLAGS_ALL	(CU_GET_PROC_ADDRESS_LEGACY_STREAM | \
 			 CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 
-/* Is it one of a name's symbols: name, then perhaps _v2, then perhaps _ptds? */
-static bool has_name(const char *symbol, const char *name, bool *per_thread)
+static bool is_per_thread(const char *symbol)
 {
 	size_t length = strlen(symbol);
 
-	*per_thread = length > 5 && (!strcmp(symbol + length - 5, "_ptds") ||
-				     !strcmp(symbol + length - 5, "_ptsz"));
-	if (*per_thread)
+	return length > 5 && (!strcmp(symbol + length - 5, "_ptds") ||
+			      !strcmp(symbol + length - 5, "_ptsz"));
+}
+
+/* Is it one of a name's symbols: name, then perhaps _v2, then perhaps _ptds? */
+bool function_has_name(const char *symbol, const char *name)
+{
+	size_t length = strlen(symbol);
+
+	if (is_per_thread(symbol))
 		length -= 5;
 	if (length > 3 && !strncmp(symbol + length - 3, "_v", 2) &&
 	    isdigit(symbol[length - 1]))
@@ -32,12 +38,11 @@ static const struct function *newest(const char *name, int version, bool per_thr
 
 	for (size_t i = 0; i < functions_count; i++) {
 		const struct function *function = &functions[i];
-		bool is_per_thread;
 
-		if (!has_name(function->symbol, name, &is_per_thread))
+		if (!function_has_name(function->symbol, name))
 			continue;
 		*known = true;
-		if (is_per_thread == per_thread && function->version <= version &&
+		if (is_per_thread(function->symbol) == per_thread && function->version <= version &&
 		    (!best || best->version < function->version))
 			best = function;
 	}

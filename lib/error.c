@@ -120,6 +120,11 @@ static const struct description *describe(CUresult result)
 	return NULL;
 }
 
+bool error_known(CUresult result)
+{
+	return describe(result);
+}
+
 const char *error_name(CUresult result)
 {
 	const struct description *found = describe(result);

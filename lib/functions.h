@@ -3,6 +3,7 @@
 #ifndef MEMCAST_FUNCTIONS_H
 #define MEMCAST_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct function {
@@ -14,7 +15,9 @@ struct function {
 extern const struct function functions[];
 extern const size_t functions_count;
 
-/* entry.c: what a function that is not supported does */
+/* entry.c */
+bool function_has_name(const char *symbol, const char *name);
+/* what a function that is not supported does */
 int function_unsupported(const char *symbol, const char *lacking);
 
 #endif /* MEMCAST_FUNCTIONS_H */

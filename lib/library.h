@@ -48,11 +48,23 @@ char *reason_buffer(size_t *size);
 __attribute__((format(printf, 3, 4)))
 void log_failure(const char *call, CUresult result, const char *arguments, ...);
 
+/* logs.c: where the lines go beside CUDA_LOG_FILE */
+#define LOG_LINE	1024
+void logs_add(const char *line, size_t length);
+
+/* inject.c */
+extern unsigned int inject_count;
+CUresult inject_result(const char *symbol);
+
 /* The arguments are formatted only if the call failed. */
 #define LOGGED(expression, ...)							\
 ({										\
-	CUresult result_ = (expression);					\
+	CUresult result_ = CUDA_SUCCESS;					\
 										\
+	if (__builtin_expect(inject_count, 0))					\
+		result_ = inject_result(__func__);				\
+	if (result_ == CUDA_SUCCESS)						\
+		result_ = (expression);						\
 	if (__builtin_expect(result_ != CUDA_SUCCESS, 0))			\
 		log_failure(__func__, result_, __VA_ARGS__);			\
 	result_;								\
@@ -67,6 +79,7 @@ void log_failure(const char *call, CUresult result, const char *arguments, ...);
 
 /* error.c */
 const char *error_name(CUresult result);
+bool error_known(CUresult result);
 
 /* device.c */
 CUresult device_info(CUdevice device, struct memcast_device_info *info);

@@ -2,6 +2,7 @@
 /*
  * Reasons of failures, and the log that CUDA_LOG_FILE asks for: one line per
  * failed call, written at once and whole, so that processes can share a file.
+ * logs.c keeps the last ones in memory.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,21 +56,20 @@ static void log_open(void)
 
 void log_failure(const char *call, CUresult result, const char *format, ...)
 {
-	char arguments[384], line[1024];
+	char arguments[384], line[LOG_LINE];
 	int saved = errno;
 	va_list list;
 	int length;
 
 	pthread_once(&once, log_open);
-	if (log_fd >= 0) {
-		va_start(list, format);
-		vsnprintf(arguments, sizeof(arguments), format, list);
-		va_end(list);
-		length = snprintf(line, sizeof(line), "memcast[%d]: %s(%s): %s: %s\n",
-				  getpid(), call, arguments, error_name(result),
-				  reason[0] ? reason : "no reason given");
-		while (write(log_fd, line, length) < 0 && errno == EINTR)
-			;
-	}
+	va_start(list, format);
+	vsnprintf(arguments, sizeof(arguments), format, list);
+	va_end(list);
+	length = snprintf(line, sizeof(line), "memcast[%d]: %s(%s): %s: %s\n",
+			  getpid(), call, arguments, error_name(result),
+			  reason[0] ? reason : "no reason given");
+	while (log_fd >= 0 && write(log_fd, line, length) < 0 && errno == EINTR)
+		;
+	logs_add(line, length);
 	errno = saved;
 }
