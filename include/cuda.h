@@ -38,14 +38,38 @@
 #define CUDA_CB
 
 /*
- * Programs built for the per-thread default stream import other names for what
- * waits; here they are the same functions.
+ * Programs built for the per-thread default stream import other names of what
+ * uses a stream: there NULL, or no stream at all, is CU_STREAM_PER_THREAD.
  */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define MEMCAST_PER_THREAD(name)	name##_ptds
+#define MEMCAST_PER_THREAD_STREAM(name)	name##_ptsz
+#define cuEventRecord			MEMCAST_PER_THREAD_STREAM(cuEventRecord)
+#define cuEventRecordWithFlags		MEMCAST_PER_THREAD_STREAM(cuEventRecordWithFlags)
+#define cuLaunchHostFunc		MEMCAST_PER_THREAD_STREAM(cuLaunchHostFunc)
 #define cuMemcpy			MEMCAST_PER_THREAD(cuMemcpy)
+#define cuMemcpyAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpyAsync)
+#define cuMemcpyPeer			MEMCAST_PER_THREAD(cuMemcpyPeer)
+#define cuMemcpyPeerAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyPeerAsync)
+#define cuMemsetD8Async			MEMCAST_PER_THREAD_STREAM(cuMemsetD8Async)
+#define cuMemsetD16Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD16Async)
+#define cuMemsetD32Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD32Async)
+#define cuMemsetD2D8Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D8Async)
+#define cuMemsetD2D16Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D16Async)
+#define cuMemsetD2D32Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D32Async)
+#define cuStreamAddCallback		MEMCAST_PER_THREAD_STREAM(cuStreamAddCallback)
+#define cuStreamGetCtx			MEMCAST_PER_THREAD_STREAM(cuStreamGetCtx)
+#define cuStreamGetCtx_v2		MEMCAST_PER_THREAD_STREAM(cuStreamGetCtx_v2)
+#define cuStreamGetDevice		MEMCAST_PER_THREAD_STREAM(cuStreamGetDevice)
+#define cuStreamGetFlags		MEMCAST_PER_THREAD_STREAM(cuStreamGetFlags)
+#define cuStreamGetId			MEMCAST_PER_THREAD_STREAM(cuStreamGetId)
+#define cuStreamGetPriority		MEMCAST_PER_THREAD_STREAM(cuStreamGetPriority)
+#define cuStreamQuery			MEMCAST_PER_THREAD_STREAM(cuStreamQuery)
+#define cuStreamSynchronize		MEMCAST_PER_THREAD_STREAM(cuStreamSynchronize)
+#define cuStreamWaitEvent		MEMCAST_PER_THREAD_STREAM(cuStreamWaitEvent)
 #else
 #define MEMCAST_PER_THREAD(name)	name
+#define MEMCAST_PER_THREAD_STREAM(name)	name
 #endif
 
 /* Each call's newest binary interface; older ones stay in the library. */
@@ -58,15 +82,32 @@
 #define cuDevicePrimaryCtxReset		cuDevicePrimaryCtxReset_v2
 #define cuDevicePrimaryCtxSetFlags	cuDevicePrimaryCtxSetFlags_v2
 #define cuDeviceTotalMem		cuDeviceTotalMem_v2
+#define cuEventDestroy			cuEventDestroy_v2
+#define cuEventElapsedTime		cuEventElapsedTime_v2
 #define cuGetProcAddress		cuGetProcAddress_v2
 #define cuMemGetAddressRange		cuMemGetAddressRange_v2
 #define cuMemGetInfo			cuMemGetInfo_v2
+#define cuMemcpy2D			MEMCAST_PER_THREAD(cuMemcpy2D_v2)
+#define cuMemcpy2DAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpy2DAsync_v2)
+#define cuMemcpy2DUnaligned		MEMCAST_PER_THREAD(cuMemcpy2DUnaligned_v2)
+#define cuMemcpyDtoDAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyDtoDAsync_v2)
+#define cuMemcpyDtoHAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyDtoHAsync_v2)
+#define cuMemcpyHtoDAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyHtoDAsync_v2)
 #define cuMemcpyDtoD			MEMCAST_PER_THREAD(cuMemcpyDtoD_v2)
 #define cuMemcpyDtoH			MEMCAST_PER_THREAD(cuMemcpyDtoH_v2)
 #define cuMemcpyHtoD			MEMCAST_PER_THREAD(cuMemcpyHtoD_v2)
 #define cuMemsetD8			MEMCAST_PER_THREAD(cuMemsetD8_v2)
 #define cuMemsetD16			MEMCAST_PER_THREAD(cuMemsetD16_v2)
 #define cuMemsetD32			MEMCAST_PER_THREAD(cuMemsetD32_v2)
+#define cuMemsetD2D8			MEMCAST_PER_THREAD(cuMemsetD2D8_v2)
+#define cuMemsetD2D16			MEMCAST_PER_THREAD(cuMemsetD2D16_v2)
+#define cuMemsetD2D32			MEMCAST_PER_THREAD(cuMemsetD2D32_v2)
+#define cuStreamBatchMemOp		MEMCAST_PER_THREAD_STREAM(cuStreamBatchMemOp_v2)
+#define cuStreamDestroy			cuStreamDestroy_v2
+#define cuStreamWaitValue32		MEMCAST_PER_THREAD_STREAM(cuStreamWaitValue32_v2)
+#define cuStreamWaitValue64		MEMCAST_PER_THREAD_STREAM(cuStreamWaitValue64_v2)
+#define cuStreamWriteValue32		MEMCAST_PER_THREAD_STREAM(cuStreamWriteValue32_v2)
+#define cuStreamWriteValue64		MEMCAST_PER_THREAD_STREAM(cuStreamWriteValue64_v2)
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +130,16 @@ typedef CUdevice_v1 CUdevice;
 #define CU_DEVICE_INVALID	((CUdevice)-2)
 
 typedef struct CUctx_st *CUcontext;
+typedef struct CUgreenCtx_st *CUgreenCtx;	/* there are none */
+typedef struct CUarray_st *CUarray;		/* there are none */
+
+/* A queue of work; a context's, as an event is. */
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+
+/* Default streams; NULL is the first, or the second: CUDA_API_PER_THREAD_… */
+#define CU_STREAM_LEGACY	((CUstream)0x1)
+#define CU_STREAM_PER_THREAD	((CUstream)0x2)
 
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
@@ -287,6 +338,112 @@ typedef enum CUmemorytype_enum {
 	CU_MEMORYTYPE_UNIFIED	= 0x4
 } CUmemorytype;
 
+typedef enum CUstream_flags_enum {
+	CU_STREAM_DEFAULT	= 0x0,
+	CU_STREAM_NON_BLOCKING	= 0x1	/* does not wait for the legacy stream */
+} CUstream_flags;
+
+typedef enum CUevent_flags_enum {
+	CU_EVENT_DEFAULT	= 0x0,
+	CU_EVENT_BLOCKING_SYNC	= 0x1,	/* no effect: waits always sleep */
+	CU_EVENT_DISABLE_TIMING	= 0x2,
+	CU_EVENT_INTERPROCESS	= 0x4	/* not supported */
+} CUevent_flags;
+
+typedef enum CUevent_record_flags_enum {
+	CU_EVENT_RECORD_DEFAULT		= 0x0,
+	CU_EVENT_RECORD_EXTERNAL	= 0x1	/* of graphs only */
+} CUevent_record_flags;
+
+typedef enum CUevent_wait_flags_enum {
+	CU_EVENT_WAIT_DEFAULT	= 0x0,
+	CU_EVENT_WAIT_EXTERNAL	= 0x1		/* of graphs only */
+} CUevent_wait_flags;
+
+/* When a wait for a word ends. */
+typedef enum CUstreamWaitValue_flags_enum {
+	CU_STREAM_WAIT_VALUE_GEQ	= 0x0,	/* (signed)(word - value) >= 0 */
+	CU_STREAM_WAIT_VALUE_EQ		= 0x1,	/* word == value */
+	CU_STREAM_WAIT_VALUE_AND	= 0x2,	/* word & value is not 0 */
+	CU_STREAM_WAIT_VALUE_NOR	= 0x3,	/* ~(word | value) is not 0 */
+	CU_STREAM_WAIT_VALUE_FLUSH	= 1 << 30	/* no effect: nothing is late */
+} CUstreamWaitValue_flags;
+
+typedef enum CUstreamWriteValue_flags_enum {
+	CU_STREAM_WRITE_VALUE_DEFAULT		= 0x0,
+	CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER	= 0x1	/* not supported */
+} CUstreamWriteValue_flags;
+
+typedef enum CUstreamBatchMemOpType_enum {
+	CU_STREAM_MEM_OP_WAIT_VALUE_32		= 1,
+	CU_STREAM_MEM_OP_WRITE_VALUE_32		= 2,
+	CU_STREAM_MEM_OP_WAIT_VALUE_64		= 4,
+	CU_STREAM_MEM_OP_WRITE_VALUE_64		= 5,
+	CU_STREAM_MEM_OP_BARRIER		= 6,	/* no effect: all is in order */
+	CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES	= 3	/* no effect: nothing is late */
+} CUstreamBatchMemOpType;
+
+typedef enum CUstreamMemoryBarrier_flags_enum {
+	CU_STREAM_MEMORY_BARRIER_TYPE_SYS	= 0x0,
+	CU_STREAM_MEMORY_BARRIER_TYPE_GPU	= 0x1
+} CUstreamMemoryBarrier_flags;
+
+/* One operation of cuStreamBatchMemOp(). */
+typedef union CUstreamBatchMemOpParams_union {
+	CUstreamBatchMemOpType operation;
+	struct CUstreamMemOpWaitValueParams_st {
+		CUstreamBatchMemOpType operation;
+		CUdeviceptr address;
+		union {
+			cuuint32_t value;
+			cuuint64_t value64;
+		};
+		unsigned int flags;		/* CUstreamWaitValue_flags */
+		CUdeviceptr alias;		/* ignored */
+	} waitValue;
+	struct CUstreamMemOpWriteValueParams_st {
+		CUstreamBatchMemOpType operation;
+		CUdeviceptr address;
+		union {
+			cuuint32_t value;
+			cuuint64_t value64;
+		};
+		unsigned int flags;		/* 0 */
+		CUdeviceptr alias;		/* ignored */
+	} writeValue;
+	struct CUstreamMemOpFlushRemoteWritesParams_st {
+		CUstreamBatchMemOpType operation;
+		unsigned int flags;		/* 0 */
+	} flushRemoteWrites;
+	struct CUstreamMemOpMemoryBarrierParams_st {
+		CUstreamBatchMemOpType operation;
+		unsigned int flags;		/* CUstreamMemoryBarrier_flags */
+	} memoryBarrier;
+	cuuint64_t pad[6];
+} CUstreamBatchMemOpParams_v1;
+typedef CUstreamBatchMemOpParams_v1 CUstreamBatchMemOpParams;
+
+/* Rows to copy: from base + y * pitch + x on. Arrays are not supported. */
+typedef struct CUDA_MEMCPY2D_st {
+	size_t srcXInBytes;
+	size_t srcY;
+	CUmemorytype srcMemoryType;
+	const void *srcHost;		/* HOST: the base */
+	CUdeviceptr srcDevice;		/* DEVICE, UNIFIED: the base */
+	CUarray srcArray;
+	size_t srcPitch;		/* bytes; 0: the rows follow each other */
+	size_t dstXInBytes;
+	size_t dstY;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	size_t dstPitch;
+	size_t WidthInBytes;
+	size_t Height;			/* rows */
+} CUDA_MEMCPY2D_v2;
+typedef CUDA_MEMCPY2D_v2 CUDA_MEMCPY2D;
+
 /*
  * What cuPointerGetAttribute() can be asked, and the type of its output. A bool
  * is an int. "Mapped": needs something mapped at the address.
@@ -479,6 +636,11 @@ typedef enum cudaError_enum {
 	CUDA_ERROR_KEY_ROTATION = 916,
 	CUDA_ERROR_UNKNOWN = 999
 } CUresult;
+
+/* What streams call. */
+typedef void (CUDA_CB *CUhostFn)(void *userData);
+typedef void (CUDA_CB *CUstreamCallback)(CUstream hStream, CUresult status,
+					 void *userData);
 
 /* What cuDeviceGetAttribute() can be asked. */
 typedef enum CUdevice_attribute_enum {
@@ -1567,6 +1729,316 @@ CUresult CUDAAPI cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t N)
  * @N: how many values
  */
 CUresult CUDAAPI cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N);
+
+/*
+ * More copies and fills (source: the API document, where nothing else is said)
+ *
+ * Without a stream, a call is in the legacy default stream: it comes after all
+ * work of the context's streams that are not CU_STREAM_NON_BLOCKING. It is done
+ * when the call returns, but for fills and copies between devices that have to
+ * wait for such work: these go on as if they had a stream.
+ *
+ * With a stream, arguments are checked at the call, a window's bindings too
+ * (ours). Host memory that no reservation has is used as the real driver uses
+ * pageable memory: as source it may change once the call has returned, as
+ * destination it is written by then (the call waits for the stream).
+ *
+ * Further errors: CUDA_ERROR_INVALID_HANDLE (not a stream, or destroyed); what
+ * failed in the context's streams before; _NOT_PERMITTED in a host function.
+ */
+
+/**
+ * cuMemcpyPeer() - copy between contexts
+ * @dstDevice: to, mapped
+ * @dstContext: its device must have access to @dstDevice
+ * @srcDevice: from, mapped
+ * @srcContext: its device must have access to @srcDevice
+ * @ByteCount: bytes
+ *
+ * Comes after the work of both contexts, too. NULL is the current context (ours).
+ */
+CUresult CUDAAPI cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext,
+			      CUdeviceptr srcDevice, CUcontext srcContext,
+			      size_t ByteCount);
+
+/**
+ * cuMemcpy2D() - copy rows
+ * @pCopy: from where to where; a pitch is 0, or x and width at least. All rows
+ *	are checked before the first is written.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (also a pitch over
+ * CU_DEVICE_ATTRIBUTE_MAX_PITCH), _NOT_SUPPORTED (arrays).
+ */
+CUresult CUDAAPI cuMemcpy2D(const CUDA_MEMCPY2D *pCopy);
+
+/**
+ * cuMemcpy2DUnaligned() - copy rows, whatever their pitch
+ * @pCopy: as above
+ */
+CUresult CUDAAPI cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy);
+
+/**
+ * cuMemsetD2D8() - fill rows with a byte
+ * @dstDevice: the first row, mapped
+ * @dstPitch: bytes from one row to the next; a row at least, if there are two
+ * @uc: value
+ * @Width: bytes of a row
+ * @Height: rows
+ */
+CUresult CUDAAPI cuMemsetD2D8(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
+			      size_t Width, size_t Height);
+
+/**
+ * cuMemsetD2D16() - fill rows with a 16-bit value
+ * @dstDevice: the first row, mapped, a multiple of 2
+ * @dstPitch: bytes from one row to the next, a multiple of 2
+ * @us: value
+ * @Width: values in a row
+ * @Height: rows
+ */
+CUresult CUDAAPI cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
+			       size_t Width, size_t Height);
+
+/**
+ * cuMemsetD2D32() - fill rows with a 32-bit value
+ * @dstDevice: the first row, mapped, a multiple of 4
+ * @dstPitch: bytes from one row to the next, a multiple of 4
+ * @ui: value
+ * @Width: values in a row
+ * @Height: rows
+ */
+CUresult CUDAAPI cuMemsetD2D32(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
+			       size_t Width, size_t Height);
+
+/* The same with a stream, hStream: NULL is the legacy one. */
+CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+			       CUstream hStream);
+CUresult CUDAAPI cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost,
+				   size_t ByteCount, CUstream hStream);
+CUresult CUDAAPI cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice,
+				   size_t ByteCount, CUstream hStream);
+CUresult CUDAAPI cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+				   size_t ByteCount, CUstream hStream);
+CUresult CUDAAPI cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
+				   CUdeviceptr srcDevice, CUcontext srcContext,
+				   size_t ByteCount, CUstream hStream);
+CUresult CUDAAPI cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+CUresult CUDAAPI cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
+				 CUstream hStream);
+CUresult CUDAAPI cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N,
+				  CUstream hStream);
+CUresult CUDAAPI cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N,
+				  CUstream hStream);
+CUresult CUDAAPI cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch,
+				   unsigned char uc, size_t Width, size_t Height,
+				   CUstream hStream);
+CUresult CUDAAPI cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch,
+				    unsigned short us, size_t Width, size_t Height,
+				    CUstream hStream);
+CUresult CUDAAPI cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch,
+				    unsigned int ui, size_t Width, size_t Height,
+				    CUstream hStream);
+
+/*
+ * Streams (source: the API document, where nothing else is said)
+ *
+ * Work in a stream is done in the order it was queued, by a thread of its own.
+ * The legacy stream waits for the context's other streams and they for it, but
+ * not those that are CU_STREAM_NON_BLOCKING. Each thread has a default stream of
+ * its own in each context, CU_STREAM_PER_THREAD, which is not one of these.
+ *
+ * Work that fails after it was queued (memory that has been unmapped since, for
+ * one: CUDA_ERROR_ILLEGAL_ADDRESS) fails the context: the work behind it is left
+ * out, and every call here about its streams answers that failure until the
+ * context is destroyed, or reset if it is a primary one.
+ *
+ * Errors of all: CUDA_ERROR_INVALID_HANDLE (not a stream or not an event, or
+ * destroyed), _INVALID_CONTEXT (a default stream, and no context is current),
+ * _NOT_PERMITTED (called from a host function), and what has failed in the
+ * context's streams before.
+ */
+
+/**
+ * cuStreamCreate() - create a stream in the current context
+ * @phStream: output
+ * @Flags: CUstream_flags
+ */
+CUresult CUDAAPI cuStreamCreate(CUstream *phStream, unsigned int Flags);
+
+/**
+ * cuStreamCreateWithPriority() - create a stream in the current context
+ * @phStream: output
+ * @flags: CUstream_flags
+ * @priority: any; brought into the range of priorities, it is 0
+ */
+CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
+					    int priority);
+
+/**
+ * cuStreamDestroy() - end a stream
+ * @hStream: not a default one. What is queued in it will still be done.
+ */
+CUresult CUDAAPI cuStreamDestroy(CUstream hStream);
+
+/**
+ * cuStreamQuery() - has a stream done its work?
+ * @hStream: the legacy stream has when those that it waits for have
+ *
+ * Errors: CUDA_ERROR_NOT_READY (it has not; this is not logged).
+ */
+CUresult CUDAAPI cuStreamQuery(CUstream hStream);
+
+/**
+ * cuStreamSynchronize() - wait until a stream has done its work
+ * @hStream: as cuStreamQuery()
+ */
+CUresult CUDAAPI cuStreamSynchronize(CUstream hStream);
+
+/* What a stream was created with; its number, which no other stream has had. */
+CUresult CUDAAPI cuStreamGetPriority(CUstream hStream, int *priority);
+CUresult CUDAAPI cuStreamGetFlags(CUstream hStream, unsigned int *flags);
+CUresult CUDAAPI cuStreamGetId(CUstream hStream, unsigned long long *streamId);
+CUresult CUDAAPI cuStreamGetDevice(CUstream hStream, CUdevice *device);
+CUresult CUDAAPI cuStreamGetCtx(CUstream hStream, CUcontext *pctx);
+
+/**
+ * cuStreamGetCtx_v2() - the context of a stream
+ * @hStream: any
+ * @pCtx: output
+ * @pGreenCtx: output: NULL
+ */
+CUresult CUDAAPI cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx,
+				   CUgreenCtx *pGreenCtx);
+
+/**
+ * cuLaunchHostFunc() - have a stream call a function
+ * @hStream: later work in it waits until the function has returned
+ * @fn: runs in the stream's thread, with all signals blocked; it may not call
+ *	what streams, events or copies have to do with. Left out after a failure.
+ * @userData: for it
+ */
+CUresult CUDAAPI cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData);
+
+/**
+ * cuStreamAddCallback() - have a stream call a function, with its state
+ * @hStream: as above
+ * @callback: as above, but also called after a failure, which it is told
+ * @userData: for it
+ * @flags: 0
+ */
+CUresult CUDAAPI cuStreamAddCallback(CUstream hStream, CUstreamCallback callback,
+				     void *userData, unsigned int flags);
+
+/**
+ * cuStreamWaitValue32() - have a stream wait for a word
+ * @stream: goes on when the word is as asked for
+ * @addr: of the word, a multiple of its size: mapped memory, a window or a
+ *	replica; any other memory too (ours). The wait polls, from at once down
+ *	to 1,000 times in a second; what other processes write is seen.
+ * @value: to compare with
+ * @flags: CUstreamWaitValue_flags
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (address or flags).
+ */
+CUresult CUDAAPI cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+				     unsigned int flags);
+CUresult CUDAAPI cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+				     unsigned int flags);
+
+/**
+ * cuStreamWriteValue32() - have a stream write a word
+ * @stream: writes after all its work before
+ * @addr: as above; to a window it reaches every replica
+ * @value: what to write
+ * @flags: 0
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (address or flags), _NOT_SUPPORTED (without
+ * a memory barrier).
+ */
+CUresult CUDAAPI cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+				      unsigned int flags);
+CUresult CUDAAPI cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+				      unsigned int flags);
+
+/**
+ * cuStreamBatchMemOp() - several of these at once, in their order
+ * @stream: as above
+ * @count: up to 256
+ * @paramArray: checked as a whole before anything is queued
+ * @flags: 0
+ *
+ * Errors: as each alone.
+ */
+CUresult CUDAAPI cuStreamBatchMemOp(CUstream stream, unsigned int count,
+				    CUstreamBatchMemOpParams *paramArray,
+				    unsigned int flags);
+
+/*
+ * Events: points in streams. Not recorded yet, an event stands for no work.
+ */
+
+/**
+ * cuEventCreate() - create an event in the current context
+ * @phEvent: output
+ * @Flags: mask of CUevent_flags
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (INTERPROCESS).
+ */
+CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags);
+
+/**
+ * cuEventDestroy() - end an event
+ * @hEvent: what waits for it goes on waiting
+ */
+CUresult CUDAAPI cuEventDestroy(CUevent hEvent);
+
+/**
+ * cuEventRecord() - let an event stand for what is in a stream now
+ * @hEvent: what it stood for before is forgotten, but by those that wait for it
+ * @hStream: of the event's context (else CUDA_ERROR_INVALID_HANDLE)
+ */
+CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream);
+
+/**
+ * cuEventRecordWithFlags() - let an event stand for what is in a stream now
+ * @hEvent: as above
+ * @hStream: as above
+ * @flags: CU_EVENT_RECORD_DEFAULT
+ */
+CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
+					unsigned int flags);
+
+/**
+ * cuEventQuery() - is done what an event stands for?
+ * @hEvent: an event
+ *
+ * Errors: CUDA_ERROR_NOT_READY (it is not; this is not logged).
+ */
+CUresult CUDAAPI cuEventQuery(CUevent hEvent);
+
+/**
+ * cuEventSynchronize() - wait until what an event stands for is done
+ * @hEvent: an event
+ */
+CUresult CUDAAPI cuEventSynchronize(CUevent hEvent);
+
+/**
+ * cuEventElapsedTime() - how much later one event was
+ * @pMilliseconds: output
+ * @hStart: was recorded, with timing (else CUDA_ERROR_INVALID_HANDLE)
+ * @hEnd: likewise, in the same context
+ *
+ * Errors: CUDA_ERROR_NOT_READY (one of them is not done).
+ */
+CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd);
+
+/**
+ * cuStreamWaitEvent() - have a stream wait for what an event stands for now
+ * @hStream: of any context
+ * @hEvent: of any context
+ * @Flags: CU_EVENT_WAIT_DEFAULT
+ */
+CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags);
 
 /* The default of a program built for the per-thread stream is that stream. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Created contexts, and the stack of current ones that each thread has. */
 #include "context.h"
+#include "stream.h"
 
 #define STACK_DEPTH	256
 #define API_VERSION	3020
@@ -167,6 +168,7 @@ static CUresult context_destroy(CUcontext context)
 			    slot ? "a primary context is released, not destroyed" :
 				   "not a context, or destroyed");
 	slot->live = 0;
+	streams_end(context);
 	if (depth && stack[depth - 1] == context)
 		depth--;
 	return CUDA_SUCCESS;
@@ -328,12 +330,9 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 		    (void *)context, (void *)version);
 }
 
-/* Every call has done its work when it returns. */
 static CUresult context_synchronize(CUcontext context)
 {
-	struct slot *slot;
-
-	return context_find(context, &slot);
+	return streams_wait(context);
 }
 
 CUresult cuCtxSynchronize(void)

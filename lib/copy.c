@@ -1,91 +1,123 @@
 // SPDX-License-Identifier: MIT
-/* Copies and fills: the kernel's copy engine does them. */
-#include "library.h"
+/* Linear copies. Those without a stream are in the legacy one. */
+#include "context.h"
+#include "stream.h"
 
-static CUresult copy(uintptr_t to, uintptr_t from, size_t bytes, uint32_t flags)
+#define BOTH_DEVICES	(MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE)
+
+CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
+		     size_t bytes, uint32_t flags)
 {
 	struct memcast_copy arg = {
 		.to = to,
 		.from = from,
 		.bytes = bytes,
 		.flags = flags,
+		.rows = 1,
 	};
-	CUresult result = context_device(&arg.device);
 
-	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_COPY, &arg);
-	return result;
+	return transfer_copy(stream, &arg, async);
 }
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-	return CALL(copy(to, from, bytes, 0), "to=%#llx, from=%#llx, bytes=%zu",
-		    to, from, bytes);
+	return CALL(copy_linear(CU_STREAM_LEGACY, false, to, from, bytes, 0),
+		    "to=%#llx, from=%#llx, bytes=%zu", to, from, bytes);
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
-	return CALL(copy(to, (uintptr_t)from, bytes, MEMCAST_COPY_TO_DEVICE),
+	return CALL(copy_linear(CU_STREAM_LEGACY, false, to, (uintptr_t)from, bytes,
+				MEMCAST_COPY_TO_DEVICE),
 		    "to=%#llx, from=%p, bytes=%zu", to, from, bytes);
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 {
-	return CALL(copy((uintptr_t)to, from, bytes, MEMCAST_COPY_FROM_DEVICE),
+	return CALL(copy_linear(CU_STREAM_LEGACY, false, (uintptr_t)to, from, bytes,
+				MEMCAST_COPY_FROM_DEVICE),
 		    "to=%p, from=%#llx, bytes=%zu", to, from, bytes);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-	return CALL(copy(to, from, bytes, MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE),
+	return CALL(copy_linear(CU_STREAM_LEGACY, false, to, from, bytes, BOTH_DEVICES),
 		    "to=%#llx, from=%#llx, bytes=%zu", to, from, bytes);
 }
 
-static CUresult fill(CUdeviceptr to, uint32_t value, uint32_t width, size_t count)
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-	struct memcast_fill arg = {
+	return CALL(copy_linear(stream, true, to, from, bytes, 0),
+		    "to=%#llx, from=%#llx, bytes=%zu, stream=%p", to, from, bytes,
+		    (void *)stream);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+	return CALL(copy_linear(stream, true, to, (uintptr_t)from, bytes,
+				MEMCAST_COPY_TO_DEVICE),
+		    "to=%#llx, from=%p, bytes=%zu, stream=%p", to, from, bytes,
+		    (void *)stream);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	return CALL(copy_linear(stream, true, (uintptr_t)to, from, bytes,
+				MEMCAST_COPY_FROM_DEVICE),
+		    "to=%p, from=%#llx, bytes=%zu, stream=%p", to, from, bytes,
+		    (void *)stream);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	return CALL(copy_linear(stream, true, to, from, bytes, BOTH_DEVICES),
+		    "to=%#llx, from=%#llx, bytes=%zu, stream=%p", to, from, bytes,
+		    (void *)stream);
+}
+
+/* Each device has to reach its own side only. */
+CUresult copy_peer(CUstream stream, bool async, CUdeviceptr to, CUcontext to_context,
+		   CUdeviceptr from, CUcontext from_context, size_t bytes)
+{
+	struct memcast_copy arg = {
 		.to = to,
-		.count = count,
-		.width = width,
-		.value = value,
+		.from = from,
+		.bytes = bytes,
+		.flags = BOTH_DEVICES | MEMCAST_COPY_PEER,
+		.rows = 1,
 	};
-	CUresult result = context_device(&arg.device);
+	struct slot *to_slot, *from_slot;
+	CUresult result;
 
+	result = context_find(to_context, &to_slot);
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_FILL, &arg);
-	return result;
+		result = context_find(from_context, &from_slot);
+	if (result != CUDA_SUCCESS)
+		return result;
+	arg.device = to_slot->device;
+	arg.from_device = from_slot->device;
+	/* without a stream it comes after what both contexts have to do */
+	if (!async)
+		result = legacy_wait(context_value(to_slot));
+	if (!async && result == CUDA_SUCCESS)
+		result = legacy_wait(context_value(from_slot));
+	return result == CUDA_SUCCESS ? transfer_copy(stream, &arg, async) : result;
 }
 
-CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+		      CUcontext from_context, size_t bytes)
 {
-	return CALL(fill(to, value, sizeof(value), count),
-		    "to=%#llx, value=%#x, count=%zu", to, value, count);
+	return CALL(copy_peer(CU_STREAM_LEGACY, false, to, to_context, from, from_context,
+			      bytes),
+		    "to=%#llx, to_context=%p, from=%#llx, from_context=%p, bytes=%zu",
+		    to, (void *)to_context, from, (void *)from_context, bytes);
 }
 
-CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count)
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+			   CUcontext from_context, size_t bytes, CUstream stream)
 {
-	return CALL(fill(to, value, sizeof(value), count),
-		    "to=%#llx, value=%#x, count=%zu", to, value, count);
+	return CALL(copy_peer(stream, true, to, to_context, from, from_context, bytes),
+		    "to=%#llx, to_context=%p, from=%#llx, from_context=%p, bytes=%zu, stream=%p",
+		    to, (void *)to_context, from, (void *)from_context, bytes,
+		    (void *)stream);
 }
-
-CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count)
-{
-	return CALL(fill(to, value, sizeof(value), count),
-		    "to=%#llx, value=%#x, count=%zu", to, value, count);
-}
-
-/* The per-thread default stream: every copy is done when it returns, on any. */
-CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
-	__attribute__((alias("cuMemcpy")));
-CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
-	__attribute__((alias("cuMemcpyHtoD_v2")));
-CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
-	__attribute__((alias("cuMemcpyDtoH_v2")));
-CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
-	__attribute__((alias("cuMemcpyDtoD_v2")));
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N)
-	__attribute__((alias("cuMemsetD8_v2")));
-CUresult cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N)
-	__attribute__((alias("cuMemsetD16_v2")));
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N)
-	__attribute__((alias("cuMemsetD32_v2")));

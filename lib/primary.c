@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Primary contexts: one per device, shared by whoever retains it. */
 #include "context.h"
+#include "stream.h"
 
 static CUresult primary_retain(CUcontext *context, CUdevice device)
 {
@@ -36,6 +37,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 static void primary_end(struct slot *slot)
 {
 	slot->live = 0;
+	streams_end(context_value(slot));
 	slot->peers = 0;
 }
 

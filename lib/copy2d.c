@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+/* Copies of rows: the kernel checks them all before it copies the first. */
+#include "stream.h"
+
+#define PITCH_MAX	INT_MAX		/* CU_DEVICE_ATTRIBUTE_MAX_PITCH */
+
+struct rows {
+	uint64_t address, pitch;
+	bool device;
+};
+
+/* Where a side's rows are: as its type says, one of two bases. */
+static CUresult rows_of(struct rows *rows, CUmemorytype type, const void *host,
+			CUdeviceptr device, size_t pitch, size_t x, size_t y, size_t width)
+{
+	size_t end;
+
+	switch (type) {
+	case CU_MEMORYTYPE_HOST:
+		rows->address = (uintptr_t)host;
+		break;
+	case CU_MEMORYTYPE_DEVICE:
+	case CU_MEMORYTYPE_UNIFIED:
+		rows->address = device;
+		break;
+	case CU_MEMORYTYPE_ARRAY:
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "there are no arrays");
+	default:
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such memory type");
+	}
+	rows->device = type == CU_MEMORYTYPE_DEVICE;
+	if (__builtin_add_overflow(x, width, &end))
+		return fail(CUDA_ERROR_INVALID_VALUE, "the row's end overflows");
+	rows->pitch = pitch ? pitch : end;
+	if (rows->pitch < end)
+		return fail(CUDA_ERROR_INVALID_VALUE, "pitch %zu is less than x %zu and width %zu",
+			    pitch, x, width);
+	if (__builtin_mul_overflow(rows->pitch, y, &y) ||
+	    __builtin_add_overflow(rows->address, y, &rows->address) ||
+	    __builtin_add_overflow(rows->address, x, &rows->address))
+		return fail(CUDA_ERROR_INVALID_VALUE, "the first row's address overflows");
+	return CUDA_SUCCESS;
+}
+
+CUresult copy_rows(CUstream stream, bool async, const CUDA_MEMCPY2D *copy, bool any_pitch)
+{
+	struct memcast_copy arg = {};
+	struct rows to, from;
+	CUresult result;
+
+	if (!copy)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (!any_pitch && (copy->srcPitch > PITCH_MAX || copy->dstPitch > PITCH_MAX))
+		return fail(CUDA_ERROR_INVALID_VALUE, "a pitch is more than %d", PITCH_MAX);
+	result = rows_of(&to, copy->dstMemoryType, copy->dstHost, copy->dstDevice,
+			 copy->dstPitch, copy->dstXInBytes, copy->dstY, copy->WidthInBytes);
+	if (result == CUDA_SUCCESS)
+		result = rows_of(&from, copy->srcMemoryType, copy->srcHost, copy->srcDevice,
+				 copy->srcPitch, copy->srcXInBytes, copy->srcY,
+				 copy->WidthInBytes);
+	if (result != CUDA_SUCCESS)
+		return result;
+	arg.to = to.address;
+	arg.to_pitch = to.pitch;
+	arg.from = from.address;
+	arg.from_pitch = from.pitch;
+	arg.bytes = copy->Height ? copy->WidthInBytes : 0;
+	arg.rows = copy->Height ? copy->Height : 1;
+	arg.flags = (to.device ? MEMCAST_COPY_TO_DEVICE : 0) |
+		    (from.device ? MEMCAST_COPY_FROM_DEVICE : 0);
+	return transfer_copy(stream, &arg, async);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy)
+{
+	return CALL(copy_rows(CU_STREAM_LEGACY, false, copy, false), "copy=%p", (void *)copy);
+}
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy)
+{
+	return CALL(copy_rows(CU_STREAM_LEGACY, false, copy, true), "copy=%p", (void *)copy);
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
+{
+	return CALL(copy_rows(stream, true, copy, false), "copy=%p, stream=%p",
+		    (void *)copy, (void *)stream);
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+/* Events: each refers to the fence of its last record. */
+#include <stdlib.h>
+
+#include "context.h"
+#include "stream.h"
+#include "table.h"
+
+struct event {
+	atomic_uint references;
+	CUcontext context;
+	unsigned int flags;
+	pthread_mutex_t lock;	/* protects fence */
+	struct fence *fence;	/* NULL: not recorded yet */
+};
+
+static void event_reference(void *event)
+{
+	((struct event *)event)->references++;
+}
+
+static struct table events_table = TABLE(event_reference);
+
+static void event_put(struct event *event)
+{
+	if (--event->references)
+		return;
+	fence_put(event->fence);
+	pthread_mutex_destroy(&event->lock);
+	free(event);
+}
+
+static CUresult event_get(CUevent handle, struct event **event)
+{
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	*event = table_find(&events_table, handle);
+	return *event ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
+}
+
+/* The fence of the last record as of now, with a reference, or NULL. */
+static CUresult event_fence(CUevent handle, struct fence **fence)
+{
+	struct event *event;
+	CUresult result = event_get(handle, &event);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&event->lock);
+	*fence = event->fence;
+	if (*fence)
+		(*fence)->references++;
+	pthread_mutex_unlock(&event->lock);
+	event_put(event);
+	return CUDA_SUCCESS;
+}
+
+static CUresult event_create(CUevent *handle, unsigned int flags)
+{
+	const unsigned int known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+				   CU_EVENT_INTERPROCESS;
+	struct event *event;
+	struct slot *slot;
+	CUresult result;
+
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (flags & ~known)
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+	if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
+		return fail(CUDA_ERROR_INVALID_VALUE, "INTERPROCESS needs DISABLE_TIMING");
+	result = context_find(NULL, &slot);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (flags & CU_EVENT_INTERPROCESS)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "events are of one process");
+
+	event = calloc(1, sizeof(*event));
+	if (!event)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an event");
+	event->references = 1;
+	event->context = context_value(slot);
+	event->flags = flags;
+	pthread_mutex_init(&event->lock, NULL);
+	*handle = (CUevent)table_add(&events_table, event);
+	if (*handle)
+		return CUDA_SUCCESS;
+	event_put(event);
+	return fail(CUDA_ERROR_OUT_OF_MEMORY, "too many events");
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned int flags)
+{
+	return CALL(event_create(event, flags), "event=%p, flags=%#x", (void *)event, flags);
+}
+
+static CUresult event_destroy(CUevent handle)
+{
+	struct event *event;
+
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	event = table_remove(&events_table, handle);
+	if (!event)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
+	event_put(event);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+	return CALL(event_destroy(event), "event=%p", (void *)event);
+}
+
+/* In a stream with nothing to do, it has happened. */
+static CUresult record(struct event *event, struct stream *stream)
+{
+	struct fence *before, *fence;
+	CUresult result;
+	bool idle;
+
+	if (event->context != stream->set->context)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "event and stream are of two contexts");
+	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
+	if (result != CUDA_SUCCESS)
+		return result;
+	fence = fence_alloc();
+	if (!fence)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a record");
+	if (idle)
+		fence_signal(fence, CUDA_SUCCESS);
+	else
+		result = stream_submit_fence(stream, fence, false);
+	if (result != CUDA_SUCCESS) {
+		fence_put(fence);
+		return result;
+	}
+	pthread_mutex_lock(&event->lock);
+	before = event->fence;
+	event->fence = fence;
+	pthread_mutex_unlock(&event->lock);
+	fence_put(before);
+	return CUDA_SUCCESS;
+}
+
+static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned int flags)
+{
+	struct stream *stream;
+	struct event *event;
+	CUresult result;
+
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    flags == CU_EVENT_RECORD_EXTERNAL ?
+			    "EXTERNAL is for streams that are being recorded" :
+			    "unknown flags");
+	result = event_get(handle, &event);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_get(stream_handle, &stream);
+	if (result == CUDA_SUCCESS) {
+		result = record(event, stream);
+		stream_put(stream);
+	}
+	event_put(event);
+	return result;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+	return CALL(event_record(event, stream, 0), "event=%p, stream=%p",
+		    (void *)event, (void *)stream);
+}
+
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
+{
+	return CALL(event_record(event, stream, flags), "event=%p, stream=%p, flags=%#x",
+		    (void *)event, (void *)stream, flags);
+}
+
+/* An event that was not recorded stands for no work. */
+static CUresult event_query(CUevent handle)
+{
+	struct fence *fence;
+	CUresult result = event_fence(handle, &fence);
+
+	if (result != CUDA_SUCCESS || !fence)
+		return result;
+	if (!fence_done(fence, &result))
+		result = CUDA_ERROR_NOT_READY;
+	else if (result != CUDA_SUCCESS)
+		fail(result, "work before the event has failed");
+	fence_put(fence);
+	return result;
+}
+
+CUresult cuEventQuery(CUevent event)
+{
+	return POLL(event_query(event), "event=%p", (void *)event);
+}
+
+static CUresult event_synchronize(CUevent handle)
+{
+	struct fence *fence;
+	CUresult result = event_fence(handle, &fence);
+
+	if (result != CUDA_SUCCESS || !fence)
+		return result;
+	result = fence_wait(fence);
+	fence_put(fence);
+	return result == CUDA_SUCCESS ? result : fail(result, "work before the event has failed");
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+	return CALL(event_synchronize(event), "event=%p", (void *)event);
+}
+
+/* When it was recorded. */
+static CUresult event_time(CUevent handle, CUcontext *context, struct timespec *time)
+{
+	struct fence *fence = NULL;
+	struct event *event;
+	CUresult result = event_get(handle, &event);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	*context = event->context;
+	if (event->flags & CU_EVENT_DISABLE_TIMING)
+		result = fail(CUDA_ERROR_INVALID_HANDLE, "an event without timing");
+	event_put(event);
+	if (result == CUDA_SUCCESS)
+		result = event_fence(handle, &fence);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!fence)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "an event that was never recorded");
+	if (!fence_done(fence, &result))
+		result = CUDA_ERROR_NOT_READY;
+	else if (result == CUDA_SUCCESS)
+		*time = fence->time;
+	fence_put(fence);
+	return result;
+}
+
+static CUresult event_elapsed(float *milliseconds, CUevent start, CUevent end)
+{
+	struct timespec from, to;
+	CUcontext context, other;
+	CUresult result;
+
+	if (!milliseconds)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = event_time(start, &context, &from);
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) {
+		CUresult second = event_time(end, &other, &to);
+
+		if (second != CUDA_SUCCESS)
+			result = second;
+	}
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (context != other)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "the events are of two contexts");
+	*milliseconds = (to.tv_sec - from.tv_sec) * 1e3 + (to.tv_nsec - from.tv_nsec) * 1e-6;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
+{
+	return POLL(event_elapsed(milliseconds, start, end),
+		    "milliseconds=%p, start=%p, end=%p", (void *)milliseconds,
+		    (void *)start, (void *)end);
+}
+
+static CUresult stream_wait_event(CUstream handle, CUevent event, unsigned int flags)
+{
+	CUresult result, unused;
+	struct stream *stream;
+	struct fence *fence;
+
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    flags == CU_EVENT_WAIT_EXTERNAL ?
+			    "EXTERNAL is for streams that are being recorded" :
+			    "unknown flags");
+	result = event_fence(event, &fence);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_get(handle, &stream);
+	if (result == CUDA_SUCCESS) {
+		if (fence && !fence_done(fence, &unused))
+			result = stream_submit_fence(stream, fence, true);
+		stream_put(stream);
+	}
+	fence_put(fence);
+	return result;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
+{
+	return CALL(stream_wait_event(stream, event, flags), "stream=%p, event=%p, flags=%#x",
+		    (void *)stream, (void *)event, flags);
+}
+
+/* Names of before that mean the same. */
+CUresult cuEventDestroy(CUevent event) __attribute__((alias("cuEventDestroy_v2")));
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+	__attribute__((alias("cuEventElapsedTime_v2")));

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/* Fills, linear and of rows. Those without a stream are in the legacy one. */
+#include "stream.h"
+
+CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
+		   uint32_t value, uint32_t width, size_t count, size_t rows)
+{
+	struct memcast_fill arg = {
+		.to = to,
+		.count = rows ? count : 0,
+		.width = width,
+		.value = value,
+		.rows = rows ? rows : 1,
+		.pitch = pitch,
+	};
+
+	return transfer_fill(stream, &arg, async);
+}
+
+#define FILLS(bits, type)							\
+CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count)	\
+{										\
+	return CALL(fill_rows(CU_STREAM_LEGACY, false, to, 0, value,		\
+			      sizeof(value), count, 1),				\
+		    "to=%#llx, value=%#x, count=%zu", to, value, count);	\
+}										\
+										\
+CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count,	\
+				CUstream stream)				\
+{										\
+	return CALL(fill_rows(stream, true, to, 0, value, sizeof(value), count, 1), \
+		    "to=%#llx, value=%#x, count=%zu, stream=%p", to, value,	\
+		    count, (void *)stream);					\
+}										\
+										\
+CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value,	\
+				size_t count, size_t rows)			\
+{										\
+	return CALL(fill_rows(CU_STREAM_LEGACY, false, to, pitch, value,	\
+			      sizeof(value), count, rows),			\
+		    "to=%#llx, pitch=%zu, value=%#x, count=%zu, rows=%zu",	\
+		    to, pitch, value, count, rows);				\
+}										\
+										\
+CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value,	\
+				  size_t count, size_t rows, CUstream stream)	\
+{										\
+	return CALL(fill_rows(stream, true, to, pitch, value, sizeof(value),	\
+			      count, rows),					\
+		    "to=%#llx, pitch=%zu, value=%#x, count=%zu, rows=%zu, stream=%p", \
+		    to, pitch, value, count, rows, (void *)stream);		\
+}
+
+FILLS(8, unsigned char)
+FILLS(16, unsigned short)
+FILLS(32, unsigned int)

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/* Points in streams, and waiting for them. */
+#include <stdlib.h>
+
+#include "stream.h"
+
+/* Does new work in one stream come after what is in the other? */
+static bool comes_after(const struct stream *stream, const struct stream *other)
+{
+	const struct stream *legacy = stream->set->legacy;
+
+	if ((stream->flags | other->flags) & CU_STREAM_NON_BLOCKING)
+		return false;
+	return stream != other && (stream == legacy || other == legacy);
+}
+
+static CUresult point_add(struct points *points, struct stream *stream)
+{
+	struct point *at;
+	uint64_t number;
+	bool done;
+
+	pthread_mutex_lock(&stream->lock);
+	number = stream->queued;
+	done = stream->done == number;
+	pthread_mutex_unlock(&stream->lock);
+	if (done)
+		return CUDA_SUCCESS;
+	at = realloc(points->at, (points->count + 1) * sizeof(*at));
+	if (!at)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a wait");
+	stream_reference(stream);
+	at[points->count++] = (struct point) { stream, number };
+	points->at = at;
+	return CUDA_SUCCESS;
+}
+
+/**
+ * points_collect() - where streams are now that are not idle
+ * @points: output, to be freed
+ * @set: of these streams
+ * @stream: seen from this one; NULL: all streams
+ * @what: mask of WAIT_…
+ */
+CUresult points_collect(struct points *points, struct stream_set *set,
+			struct stream *stream, unsigned int what)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct stream *other;
+
+	*points = (struct points) {};
+	set_lock();
+	for (other = set->streams; other && result == CUDA_SUCCESS; other = other->next)
+		if (!stream || (what & WAIT_OWN && other == stream) ||
+		    (what & WAIT_BEFORE && comes_after(stream, other)))
+			result = point_add(points, other);
+	set_unlock();
+	if (result != CUDA_SUCCESS)
+		points_free(points);
+	return result;
+}
+
+void points_free(struct points *points)
+{
+	while (points->count)
+		stream_put(points->at[--points->count].stream);
+	free(points->at);
+	points->at = NULL;
+}
+
+void points_wait(struct points *points)
+{
+	for (unsigned int i = 0; i < points->count; i++) {
+		struct stream *stream = points->at[i].stream;
+
+		pthread_mutex_lock(&stream->lock);
+		while (stream->done < points->at[i].number)
+			pthread_cond_wait(&stream->changed, &stream->lock);
+		pthread_mutex_unlock(&stream->lock);
+	}
+}
+
+static CUresult collect_and_wait(struct stream_set *set, struct stream *stream,
+				 unsigned int what)
+{
+	struct points points;
+	CUresult result = points_collect(&points, set, stream, what);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	points_wait(&points);
+	points_free(&points);
+	result = set->error;
+	return result == CUDA_SUCCESS ? result : fail(result, "work in a stream has failed");
+}
+
+CUresult stream_wait(struct stream *stream, unsigned int what)
+{
+	return collect_and_wait(stream->set, stream, what);
+}
+
+/* All streams of a context. */
+CUresult streams_wait(CUcontext context)
+{
+	struct stream_set *set;
+	CUresult result;
+
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	result = set_find(context, &set);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = collect_and_wait(set, NULL, 0);
+	set_put(set);
+	return result;
+}
+
+/* Is there nothing that new work (or a wait) would have to wait for? */
+CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle)
+{
+	struct points points;
+	CUresult result = stream->set->error;
+
+	if (result != CUDA_SUCCESS)
+		return fail(result, "work in a stream has failed");
+	result = points_collect(&points, stream->set, stream, what);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*idle = !points.count;
+	points_free(&points);
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/* The streams that each context has, and what a CUstream means. */
+#include <stdlib.h>
+
+#include "context.h"
+#include "stream.h"
+#include "table.h"
+
+static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stream_set *sets;
+
+/* A thread's own default streams, one per context that it used them in. */
+struct own {
+	struct own *next;
+	struct stream *stream;
+};
+
+static __thread struct own *own_streams;
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static pthread_key_t own_key;
+
+static struct table streams_table = TABLE(stream_reference);
+
+void set_lock(void)
+{
+	pthread_mutex_lock(&sets_lock);
+}
+
+void set_unlock(void)
+{
+	pthread_mutex_unlock(&sets_lock);
+}
+
+void set_put(struct stream_set *set)
+{
+	if (!--set->references)
+		free(set);
+}
+
+/* The set of a context, NULL for the current one. */
+CUresult set_find(CUcontext context, struct stream_set **found)
+{
+	struct stream_set *set;
+	struct slot *slot;
+	CUresult result = context_find(context, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	context = context_value(slot);
+	set_lock();
+	for (set = sets; set && set->context != context; set = set->next)
+		;
+	if (!set) {
+		set = calloc(1, sizeof(*set));
+		if (set) {
+			set->context = context;
+			set->device = slot->device;
+			set->references = 1;
+			set->next = sets;
+			sets = set;
+		}
+	}
+	if (set)
+		set->references++;
+	set_unlock();
+	*found = set;
+	return set ? CUDA_SUCCESS : fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for streams");
+}
+
+/* The first failure stays. */
+CUresult set_fail(struct stream_set *set, CUresult error)
+{
+	CUresult before = CUDA_SUCCESS;
+
+	return atomic_compare_exchange_strong(&set->error, &before, error) ? error : before;
+}
+
+static void add_locked(struct stream *stream)
+{
+	stream_reference(stream);
+	stream->next = stream->set->streams;
+	stream->set->streams = stream;
+}
+
+void set_add(struct stream *stream)
+{
+	set_lock();
+	add_locked(stream);
+	set_unlock();
+}
+
+void set_remove(struct stream *stream)
+{
+	struct stream **link;
+
+	set_lock();
+	for (link = &stream->set->streams; *link != stream; link = &(*link)->next)
+		;
+	*link = stream->next;
+	set_unlock();
+	stream_put(stream);
+}
+
+static CUresult get_legacy(struct stream_set *set, struct stream **stream)
+{
+	set_lock();
+	if (!set->legacy) {
+		set->legacy = stream_alloc(set, CU_STREAM_DEFAULT);
+		if (set->legacy)
+			add_locked(set->legacy);
+	}
+	*stream = set->legacy;
+	if (*stream)
+		stream_reference(*stream);
+	set_unlock();
+	return *stream ? CUDA_SUCCESS : fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
+}
+
+static void own_drop(struct own **link)
+{
+	struct own *own = *link;
+
+	*link = own->next;
+	stream_end(own->stream);
+	stream_put(own->stream);
+	free(own);
+}
+
+/* A thread ends: its streams do, after their work. */
+static void own_end(void *first)
+{
+	struct own *own = first;
+
+	own_streams = NULL;
+	if (library_ready() != CUDA_SUCCESS)
+		return;
+	while (own)
+		own_drop(&own);
+}
+
+static void own_init(void)
+{
+	pthread_key_create(&own_key, own_end);
+}
+
+static CUresult get_own(struct stream_set *set, struct stream **stream)
+{
+	struct own *own, **link = &own_streams;
+
+	while (*link && (*link)->stream->set != set) {
+		if ((*link)->stream->set->error == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+			own_drop(link);
+		else
+			link = &(*link)->next;
+	}
+	own = *link;
+	if (!own) {
+		own = calloc(1, sizeof(*own));
+		if (own)
+			own->stream = stream_alloc(set, CU_STREAM_DEFAULT);
+		if (!own || !own->stream) {
+			free(own);
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
+		}
+		*link = own;
+		set_add(own->stream);
+	}
+	pthread_once(&own_once, own_init);
+	pthread_setspecific(own_key, own_streams);
+	*stream = own->stream;
+	stream_reference(*stream);
+	return CUDA_SUCCESS;
+}
+
+/* What a handle means here and now, with a reference. */
+CUresult stream_get(CUstream handle, struct stream **stream)
+{
+	struct stream_set *set;
+	CUresult result;
+
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	if (handle && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
+		*stream = table_find(&streams_table, handle);
+		return *stream ? CUDA_SUCCESS :
+			fail(CUDA_ERROR_INVALID_HANDLE, "not a stream, or destroyed");
+	}
+	result = set_find(NULL, &set);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = handle == CU_STREAM_PER_THREAD ? get_own(set, stream) :
+						  get_legacy(set, stream);
+	set_put(set);
+	return result;
+}
+
+/* For what a context's legacy stream would wait for. */
+CUresult legacy_wait(CUcontext context)
+{
+	struct stream_set *set;
+	struct stream *stream;
+	CUresult result;
+
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	result = set_find(context, &set);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = get_legacy(set, &stream);
+	set_put(set);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_wait(stream, WAIT_OWN | WAIT_BEFORE);
+	stream_put(stream);
+	return result;
+}
+
+/* A new stream gets a handle, and streams_wait() waits for it. */
+CUresult stream_publish(struct stream *stream)
+{
+	stream->handle = (CUstream)table_add(&streams_table, stream);
+	if (!stream->handle)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "too many streams");
+	set_add(stream);
+	return CUDA_SUCCESS;
+}
+
+/* Its handle ends. Return: the stream, with the handle's reference, or NULL. */
+struct stream *stream_withdraw(CUstream handle)
+{
+	return table_remove(&streams_table, handle);
+}
+
+/* A context ends: what is queued in its streams is left out. */
+void streams_end(CUcontext context)
+{
+	struct stream_set *set, **link;
+	struct points all = {};
+	struct stream *stream;
+
+	set_lock();
+	for (link = &sets; *link && (*link)->context != context; link = &(*link)->next)
+		;
+	set = *link;
+	if (set) {
+		*link = set->next;
+		set->error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+		for (stream = set->streams; stream; stream = stream->next)
+			all.count++;
+		all.at = calloc(all.count + 1, sizeof(*all.at));
+		all.count = 0;
+		for (stream = set->streams; stream && all.at; stream = stream->next) {
+			stream_reference(stream);
+			all.at[all.count++].stream = stream;
+		}
+	}
+	set_unlock();
+	if (!set)
+		return;
+	for (unsigned int i = 0; i < all.count; i++) {
+		stream = all.at[i].stream;
+		stream_end(stream);
+		if (stream->handle && table_remove(&streams_table, stream->handle))
+			stream_put(stream);
+		if (stream == set->legacy)
+			stream_put(stream);
+	}
+	points_free(&all);
+	set_put(set);
+}

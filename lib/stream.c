@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/* Streams: create, destroy, ask, wait; host functions in them. */
+#include <stdlib.h>
+
+#include "stream.h"
+
+static CUresult stream_create(CUstream *handle, unsigned int flags)
+{
+	struct stream_set *set;
+	struct stream *stream;
+	CUresult result;
+
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (flags & ~CU_STREAM_NON_BLOCKING)
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	result = set_find(NULL, &set);
+	if (result != CUDA_SUCCESS)
+		return result;
+	stream = stream_alloc(set, flags);
+	set_put(set);
+	if (!stream)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
+	result = stream_publish(stream);
+	if (result == CUDA_SUCCESS)
+		*handle = stream->handle;
+	else
+		stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+	return CALL(stream_create(stream, flags), "stream=%p, flags=%#x",
+		    (void *)stream, flags);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+	return CALL(stream_create(stream, flags),
+		    "stream=%p, flags=%#x, priority=%d", (void *)stream, flags, priority);
+}
+
+static CUresult stream_destroy(CUstream handle)
+{
+	struct stream *stream;
+
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	stream = stream_withdraw(handle);
+	if (!stream)
+		return fail(CUDA_ERROR_INVALID_HANDLE,
+			    "not a stream that was created, or destroyed");
+	stream_end(stream);
+	stream_put(stream);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+	return CALL(stream_destroy(stream), "stream=%p", (void *)stream);
+}
+
+static CUresult stream_query(CUstream handle)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+	unsigned int what = WAIT_OWN;
+	bool idle;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (stream == stream->set->legacy)
+		what |= WAIT_BEFORE;
+	result = stream_idle(stream, what, &idle);
+	if (result == CUDA_SUCCESS && !idle)
+		result = CUDA_ERROR_NOT_READY;
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamQuery(CUstream stream)
+{
+	return POLL(stream_query(stream), "stream=%p", (void *)stream);
+}
+
+/* The legacy stream has done its work when the streams it waits for have. */
+static CUresult stream_synchronize(CUstream handle)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_wait(stream, stream == stream->set->legacy ?
+			     WAIT_OWN | WAIT_BEFORE : WAIT_OWN);
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+	return CALL(stream_synchronize(stream), "stream=%p", (void *)stream);
+}
+
+/* What is asked of a stream that never changes. */
+#define STREAM_GET(handle, output, expression)				\
+({									\
+	CUresult got_ = CUDA_ERROR_INVALID_VALUE;			\
+	struct stream *stream_;						\
+									\
+	if (!(output))							\
+		fail(got_, "NULL output");				\
+	else								\
+		got_ = stream_get(handle, &stream_);			\
+	if (got_ == CUDA_SUCCESS) {					\
+		*(output) = stream_->expression;			\
+		stream_put(stream_);					\
+	}								\
+	got_;								\
+})
+
+CUresult cuStreamGetPriority(CUstream stream, int *priority)
+{
+	return CALL(STREAM_GET(stream, priority, priority), "stream=%p, priority=%p",
+		    (void *)stream, (void *)priority);
+}
+
+CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
+{
+	return CALL(STREAM_GET(stream, flags, flags), "stream=%p, flags=%p",
+		    (void *)stream, (void *)flags);
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+	return CALL(STREAM_GET(stream, id, id), "stream=%p, id=%p",
+		    (void *)stream, (void *)id);
+}
+
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
+{
+	return CALL(STREAM_GET(stream, device, set->device), "stream=%p, device=%p",
+		    (void *)stream, (void *)device);
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
+{
+	return CALL(STREAM_GET(stream, context, set->context), "stream=%p, context=%p",
+		    (void *)stream, (void *)context);
+}
+
+static CUresult stream_get_contexts(CUstream stream, CUcontext *context, CUgreenCtx *green)
+{
+	CUresult result;
+
+	if (!green)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = STREAM_GET(stream, context, set->context);
+	if (result == CUDA_SUCCESS)
+		*green = NULL;
+	return result;
+}
+
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green)
+{
+	return CALL(stream_get_contexts(stream, context, green),
+		    "stream=%p, context=%p, green=%p", (void *)stream, (void *)context,
+		    (void *)green);
+}
+
+struct host_work {
+	struct work work;
+	CUhostFn function;
+	CUstreamCallback callback;
+	CUstream handle;
+	void *data;
+};
+
+/* A callback is told of a failure; a function is not called after one. */
+static CUresult run_host(struct work *work, struct stream *stream, CUresult error)
+{
+	struct host_work *host = (struct host_work *)work;
+
+	(void)stream;
+	if (host->callback)
+		host->callback(host->handle, error, host->data);
+	else if (error == CUDA_SUCCESS)
+		host->function(host->data);
+	return CUDA_SUCCESS;
+}
+
+static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback callback,
+			    void *data, unsigned int flags)
+{
+	struct host_work *work;
+	struct stream *stream;
+	CUresult result;
+
+	if (!function && !callback)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL function");
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = stream_get(handle, &stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	work = malloc(sizeof(*work));
+	if (work) {
+		*work = (struct host_work) { .work.run = run_host, .function = function,
+			.callback = callback, .handle = handle, .data = data };
+		result = stream_submit(stream, &work->work);
+	} else {
+		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
+	}
+	if (result != CUDA_SUCCESS)
+		free(work);
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
+{
+	return CALL(stream_host(stream, function, NULL, data, 0),
+		    "stream=%p, function=%p, data=%p", (void *)stream, (void *)function, data);
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data,
+			     unsigned int flags)
+{
+	return CALL(stream_host(stream, NULL, callback, data, flags),
+		    "stream=%p, callback=%p, data=%p, flags=%#x", (void *)stream,
+		    (void *)callback, data, flags);
+}
+
+/* The name of before 4.0 means the same. */
+CUresult cuStreamDestroy(CUstream stream) __attribute__((alias("cuStreamDestroy_v2")));

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables of handles. A handle is an entry's number and how often the entry was
+ * used, so that a stale one is always told from a live one. None is below
+ * TABLE_FIRST: the small numbers have other meanings.
+ */
+#ifndef MEMCAST_TABLE_H
+#define MEMCAST_TABLE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#define TABLE_BITS	20
+#define TABLE_FIRST	((uintptr_t)1 << TABLE_BITS)
+
+struct table {
+	pthread_mutex_t lock;	/* protects all; innermost */
+	struct table_entry {
+		void *object;	/* NULL: free */
+		uintptr_t uses;
+		uint32_t next;	/* free one, if it is free */
+	} *entries;
+	uint32_t size, free;
+	/* takes a reference for who has found an object */
+	void (*get)(void *object);
+};
+
+#define TABLE(get_object)	{ .lock = PTHREAD_MUTEX_INITIALIZER, .get = (get_object) }
+
+uintptr_t table_add(struct table *table, void *object);
+void *table_find(struct table *table, const void *handle);
+void *table_remove(struct table *table, const void *handle);
+
+#endif /* MEMCAST_TABLE_H */

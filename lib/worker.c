@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/* A stream's queue, and the thread that does what is in it. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+
+#include "stream.h"
+
+static __thread bool in_worker;
+
+/* A host function may not call what could wait for its own stream. */
+bool stream_in_worker(void)
+{
+	return in_worker;
+}
+
+struct stream *stream_alloc(struct stream_set *set, unsigned int flags)
+{
+	static atomic_ullong ids = 1;
+	struct stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	stream->set = set;
+	stream->id = ids++;
+	stream->flags = flags;
+	stream->references = 1;
+	stream->last = &stream->first;
+	pthread_mutex_init(&stream->lock, NULL);
+	pthread_cond_init(&stream->changed, NULL);
+	set->references++;
+	return stream;
+}
+
+void stream_reference(void *stream)
+{
+	((struct stream *)stream)->references++;
+}
+
+void stream_put(struct stream *stream)
+{
+	if (--stream->references)
+		return;
+	pthread_cond_destroy(&stream->changed);
+	pthread_mutex_destroy(&stream->lock);
+	set_put(stream->set);
+	free(stream);
+}
+
+static void work_do(struct stream *stream, struct work *work)
+{
+	CUresult error = stream->set->error;
+	CUresult result = work->run(work, stream, error);
+
+	if (error == CUDA_SUCCESS && result != CUDA_SUCCESS)
+		log_failure("work in a stream", set_fail(stream->set, result),
+			    "stream=%p", (void *)stream->handle);
+	free(work);
+}
+
+static void *worker(void *argument)
+{
+	struct stream *stream = argument;
+	struct work *work;
+
+	in_worker = true;
+	pthread_setname_np(pthread_self(), "memcast-stream");
+	pthread_mutex_lock(&stream->lock);
+	for (;;) {
+		while (!stream->first && !stream->ended)
+			pthread_cond_wait(&stream->changed, &stream->lock);
+		work = stream->first;
+		if (!work)
+			break;
+		stream->first = work->next;
+		if (!stream->first)
+			stream->last = &stream->first;
+		pthread_mutex_unlock(&stream->lock);
+
+		/* At exit nothing begins any more, and nobody sees the end. */
+		if (library_ready() != CUDA_SUCCESS)
+			return NULL;
+		work_do(stream, work);
+
+		pthread_mutex_lock(&stream->lock);
+		stream->done++;
+		pthread_cond_broadcast(&stream->changed);
+	}
+	pthread_mutex_unlock(&stream->lock);
+	set_remove(stream);
+	stream_put(stream);
+	return NULL;
+}
+
+/* With the stream's lock held. Signals are the program's own threads' business. */
+static CUresult worker_start(struct stream *stream)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	int error;
+
+	if (stream->has_worker)
+		return CUDA_SUCCESS;
+	stream->references++;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, NULL, worker, stream);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error) {
+		stream->references--;
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no thread for the stream");
+	}
+	pthread_detach(thread);
+	stream->has_worker = true;
+	return CUDA_SUCCESS;
+}
+
+struct wait_work {
+	struct work work;
+	struct points points;
+};
+
+static CUresult run_wait(struct work *work, struct stream *stream, CUresult error)
+{
+	struct wait_work *wait = (struct wait_work *)work;
+
+	(void)stream;
+	(void)error;
+	points_wait(&wait->points);
+	points_free(&wait->points);
+	return CUDA_SUCCESS;
+}
+
+/* A piece of work that waits for what comes before in other streams, or NULL. */
+static CUresult wait_before(struct stream *stream, struct wait_work **wait)
+{
+	struct points points;
+	CUresult result = points_collect(&points, stream->set, stream, WAIT_BEFORE);
+
+	*wait = NULL;
+	if (result != CUDA_SUCCESS || !points.count)
+		return result;
+	*wait = malloc(sizeof(**wait));
+	if (!*wait) {
+		points_free(&points);
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
+	}
+	**wait = (struct wait_work) { .work.run = run_wait, .points = points };
+	return CUDA_SUCCESS;
+}
+
+static void queue(struct stream *stream, struct work *work)
+{
+	work->next = NULL;
+	*stream->last = work;
+	stream->last = &work->next;
+	stream->queued++;
+}
+
+/* Queue work. The stream frees it; if this fails, it stays the caller's. */
+CUresult stream_submit(struct stream *stream, struct work *work)
+{
+	struct wait_work *wait;
+	CUresult result = stream->set->error;
+
+	if (result != CUDA_SUCCESS)
+		return fail(result, "work that was queued before has failed");
+	result = wait_before(stream, &wait);
+	if (result != CUDA_SUCCESS)
+		return result;
+
+	pthread_mutex_lock(&stream->lock);
+	if (stream->ended)
+		result = fail(CUDA_ERROR_INVALID_HANDLE, "the stream was destroyed");
+	else
+		result = worker_start(stream);
+	if (result == CUDA_SUCCESS) {
+		if (wait)
+			queue(stream, &wait->work);
+		queue(stream, work);
+		pthread_cond_broadcast(&stream->changed);
+		wait = NULL;
+	}
+	pthread_mutex_unlock(&stream->lock);
+	if (wait) {
+		points_free(&wait->points);
+		free(wait);
+	}
+	return result;
+}
+
+/* No more work; what is queued is done before the thread goes. */
+void stream_end(struct stream *stream)
+{
+	bool idle;
+
+	pthread_mutex_lock(&stream->lock);
+	idle = !stream->has_worker && !stream->ended;
+	stream->ended = true;
+	pthread_cond_broadcast(&stream->changed);
+	pthread_mutex_unlock(&stream->lock);
+	if (idle)
+		set_remove(stream);
+}
