@@ -63,15 +63,15 @@ int mc_bind_memory(struct mc_call *call)
 		ret = PTR_ERR(device);
 		goto put_memory;
 	}
-	ret = bind_check(call, team, memory, device);
-	if (ret)
-		goto put_memory;
 	ret = mc_check_range(call, "team", bind->team_offset, bind->bytes,
 			     team->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_memory;
 	ret = mc_check_range(call, "memory", bind->memory_offset, bind->bytes,
 			     memory->object.bytes, MC_CHUNK_SIZE);
+	if (ret)
+		goto put_memory;
+	ret = bind_check(call, team, memory, device);
 	if (ret)
 		goto put_memory;
 	ret = mc_team_wait(call, team);

@@ -22,7 +22,7 @@ struct mc_binding *mc_binding_create(struct mc_team *team,
 				     struct mc_memory *memory, unsigned long at,
 				     unsigned long from, unsigned long bytes)
 {
-	struct mc_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL);
+	struct mc_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
 
 	if (!binding)
 		return NULL;
@@ -47,10 +47,14 @@ void mc_bindings_free(struct list_head *list)
 		mc_object_forget(&binding->memory->object);
 		kfree(binding);
 		atomic_long_dec(&mc_stats.bindings);
+		cond_resched();
 	}
 }
 
-/* Holds the team's write side: in its tree means on its memory's list. */
+/*
+ * Holds the team's write side: in its tree means on its memory's list. The
+ * caller zaps, once for all that it undoes.
+ */
 static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 {
 	struct mc_memory *memory = binding->memory;
@@ -59,9 +63,8 @@ static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 	list_del(&binding->of_memory);
 	spin_unlock(&memory->lock);
 	interval_tree_remove(&binding->at, &binding->member->bindings);
-	mc_team_zap(binding->team, binding->member, binding->at.start,
-		    binding->at.last);
 	list_add(&binding->list, undone);
+	cond_resched();
 }
 
 /* Does a window show a later member here, whom this one comes before? */
@@ -159,19 +162,22 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			      "the range does not consist of whole bindings of device %u",
 			      device->id);
 	} else {
-		while (first <= last) {
-			struct mc_binding *binding = mc_binding_find(member, first);
+		unsigned long next = first;
 
-			first = binding->at.last + 1;
+		while (next <= last) {
+			struct mc_binding *binding = mc_binding_find(member, next);
+
+			next = binding->at.last + 1;
 			binding_undo(binding, &undone);
 		}
+		mc_team_zap(team, member, first, last);
 	}
 	up_write(&team->lock);
 	mc_bindings_free(&undone);
 	return ret;
 }
 
-/* The team has ended. */
+/* The team has ended: nothing maps it, so there is nothing to zap. */
 void mc_bindings_undo_team(struct mc_team *team)
 {
 	struct mc_member *member;
@@ -232,9 +238,16 @@ void mc_bindings_undo_memory(struct mc_memory *memory)
 	LIST_HEAD(undone);
 
 	while ((team = memory_first_team(memory))) {
+		unsigned long first = ULONG_MAX, last = 0;
+
 		down_write(&team->lock);
-		while ((binding = memory_first_binding(memory, team)))
+		while ((binding = memory_first_binding(memory, team))) {
+			first = min(first, binding->at.start);
+			last = max(last, binding->at.last);
 			binding_undo(binding, &undone);
+		}
+		/* what else is bound in between comes back with a fault */
+		mc_team_zap(team, NULL, first, last);
 		up_write(&team->lock);
 		mc_object_forget(&team->object);
 	}

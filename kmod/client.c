@@ -8,16 +8,21 @@
 
 struct mc_client *mc_client_create(struct inode *inode)
 {
-	struct mc_client *client = kzalloc(sizeof(*client), GFP_KERNEL);
+	struct mc_client *client;
 
+	/* its calls mean the addresses of the process that opened it */
+	if (!current->mm)
+		return NULL;
+	client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
 	if (!client)
 		return NULL;
 	address_space_init_once(&client->mapping);
+	init_rwsem(&client->mapping.invalidate_lock);
 	client->mapping.host = inode;
 	client->mapping.a_ops = &empty_aops;
 	client->mm = current->mm;
 	mmgrab(client->mm);
-	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1);
+	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	atomic_long_inc(&mc_stats.clients);
 	return client;
 }
@@ -46,13 +51,13 @@ void mc_client_destroy(struct mc_client *client)
  */
 struct mc_handle *mc_handle_reserve(struct mc_client *client)
 {
-	struct mc_handle *handle = kzalloc(sizeof(*handle), GFP_KERNEL);
+	struct mc_handle *handle = kzalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!handle)
 		return ERR_PTR(-ENOMEM);
 	ret = xa_alloc_cyclic(&client->handles, &handle->id, NULL, HANDLE_LIMIT,
-			      &client->next, GFP_KERNEL);
+			      &client->next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0) {
 		kfree(handle);
 		return ERR_PTR(-ENOMEM);

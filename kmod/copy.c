@@ -36,21 +36,38 @@ static void side_init(struct side *side, u64 address, u64 pitch, u32 device)
 	side->device = device;
 }
 
-static bool row_is_good(const struct side *side, u64 address, u64 bytes, bool write)
+/* In slices: the core's helpers do not look for signals. */
+static int user_check(u64 address, u64 bytes, bool write)
 {
-	char __user *user = u64_to_user_ptr(address);
+	while (bytes) {
+		u64 slice = min_t(u64, bytes, MC_CHUNK_SIZE);
+		char __user *user = u64_to_user_ptr(address);
 
-	if (side->reservation)
-		return mc_span_check(side->reservation, address, bytes,
-				     side->device, write);
-	return !(write ? fault_in_safe_writeable(user, bytes) :
-			 fault_in_readable(user, bytes));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (write ? fault_in_safe_writeable(user, slice) :
+			    fault_in_readable(user, slice))
+			return -EFAULT;
+		address += slice;
+		bytes -= slice;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int row_check(const struct side *side, u64 address, u64 bytes, bool write)
+{
+	if (!side->reservation)
+		return user_check(address, bytes, write);
+	return mc_span_check(side->reservation, address, bytes, side->device, write) ?
+		0 : -EFAULT;
 }
 
 /* Rows so close that no page is between them are good if all around them is. */
 static int rows_check(const struct side *side, u64 bytes, u64 rows, bool write)
 {
 	u64 address = side->address;
+	int ret;
 
 	if (rows > 1 && side->pitch - bytes < PAGE_SIZE) {
 		bytes += side->pitch * (rows - 1);
@@ -59,8 +76,9 @@ static int rows_check(const struct side *side, u64 bytes, u64 rows, bool write)
 	for (; rows; rows--, address += side->pitch) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (!row_is_good(side, address, bytes, write))
-			return -EFAULT;
+		ret = row_check(side, address, bytes, write);
+		if (ret)
+			return ret;
 		cond_resched();
 	}
 	return 0;
@@ -202,6 +220,7 @@ static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, bool word)
 
 		ret = copy_block(copying, done, block);
 		done += block;
+		cond_resched();
 	}
 	mc_span_put(&to->span);
 put_from:
@@ -266,7 +285,7 @@ int mc_copy(struct mc_call *call)
 	if (!copy->bytes)
 		return 0;
 
-	copying = kvmalloc(sizeof(*copying), GFP_KERNEL);
+	copying = kvmalloc(sizeof(*copying), GFP_KERNEL_ACCOUNT);
 	if (!copying)
 		return -ENOMEM;
 	side_init(&copying->to, copy->to, copy->to_pitch, copy->device);
@@ -293,6 +312,7 @@ static void fill_span(const struct mc_span *span, u32 width, u32 value)
 			memset16(span->at[i], value, span->bytes / 2);
 		else
 			memset32(span->at[i], value, span->bytes / 4);
+		cond_resched();
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <linux/module.h>
 #include <linux/nodemask.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include "private.h"
@@ -145,7 +146,9 @@ put_device:
 /* Ordinals are small and devices never go: no lock. */
 struct mc_device *mc_device_find(u32 id)
 {
-	return id < mc_device_count ? mc_devices[id] : NULL;
+	if (id >= mc_device_count)
+		return NULL;
+	return mc_devices[array_index_nospec(id, mc_device_count)];
 }
 
 int mc_devices_init(void)
@@ -193,9 +196,12 @@ void mc_devices_exit(void)
 int mc_device_info(struct mc_call *call)
 {
 	struct memcast_device_info *info = call->arg;
-	struct mc_device *device = mc_find_device(call, info->device);
+	struct mc_device *device;
 	struct mc_pool *pool;
 
+	if (info->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	device = mc_find_device(call, info->device);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
 

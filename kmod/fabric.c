@@ -4,12 +4,9 @@
  * and fabric handles, 64 bytes that name an object to any process that may open
  * the IMEX channel it was created with.
  */
-#define pr_fmt(fmt) "memcast: " fmt
-
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
-#include <linux/sched/signal.h>
 #include "private.h"
 
 static const char * const state_names[] = { "ready", "not_ready", "illegal" };
@@ -175,7 +172,7 @@ int mc_fabric_export(struct mc_call *call, struct mc_object *object)
 	}
 	mutex_unlock(&fabric_lock);
 	if (ret)
-		return mc_fail(call, ret, "the fabric handle cannot be registered");
+		return mc_fail(call, -ENOMEM, "the fabric handle cannot be registered");
 
 	memcpy(handle.magic, fabric_magic, sizeof(handle.magic));
 	memcpy(handle.key, object->key, sizeof(handle.key));

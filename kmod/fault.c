@@ -126,17 +126,15 @@ vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order)
 
 /*
  * A write to a read-only PTE. That this exists makes the core keep write access
- * out of the VMA's page protection, so that a mapping can be read-only.
+ * out of the VMA's page protection, so that a mapping can be read-only. If it is
+ * not (soft-dirty tracking took the access away), fault anew, under the lock:
+ * what the core would do after this has let go of it could undo a zap.
  */
 vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf)
 {
 	struct mc_reservation *reservation = vmf->vma->vm_private_data;
-	struct mc_mapping *mapping;
-	bool allowed;
+	unsigned long page = vmf->address & PAGE_MASK;
 
-	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, vmf->address);
-	allowed = mapping && mapping_allows(mapping, true);
-	up_read(&reservation->lock);
-	return allowed ? 0 : VM_FAULT_SIGSEGV;
+	mc_reservation_zap(reservation, page, page + PAGE_SIZE - 1);
+	return VM_FAULT_NOPAGE;
 }

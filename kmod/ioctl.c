@@ -3,6 +3,7 @@
  * The way in: every verb's argument comes into the kernel here, once, and goes
  * to the handler in the file of the object that the verb is about.
  */
+#include <linux/nospec.h>
 #include <linux/uaccess.h>
 #include "private.h"
 
@@ -208,7 +209,8 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	if (call.client->mm != current->mm)
 		return -ESRCH;
 
-	verb = &mc_verbs[_IOC_NR(cmd) - MEMCAST_NR_BASE];
+	verb = &mc_verbs[array_index_nospec(_IOC_NR(cmd) - MEMCAST_NR_BASE,
+					    ARRAY_SIZE(mc_verbs))];
 	call.user = (void __user *)arg;
 	if (get_user(bytes, (u32 __user *)call.user))
 		return -EFAULT;

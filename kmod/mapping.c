@@ -50,8 +50,10 @@ void mc_mappings_undo(struct mc_reservation *reservation)
 
 	down_write(&reservation->lock);
 	reservation->dead = true;
-	while ((node = rb_first_cached(&reservation->mappings)))
+	while ((node = rb_first_cached(&reservation->mappings))) {
 		mapping_undo(rb_entry(node, struct mc_mapping, at.rb), &undone);
+		cond_resched();
+	}
 	up_write(&reservation->lock);
 	mappings_free(&undone);
 }
@@ -63,7 +65,7 @@ static int mapping_insert(struct mc_call *call, struct mc_mapping *mapping,
 	int ret = 0;
 
 	down_write(&reservation->lock);
-	if (reservation->dead) {
+	if (reservation->dead || reservation->retiring) {
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
 	} else if (interval_tree_iter_first(&reservation->mappings,
 					    mapping->at.start,
@@ -133,7 +135,7 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
 
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping) {
 		ret = -ENOMEM;
 		goto put_reservation;
@@ -218,6 +220,7 @@ int mc_unmap(struct mc_call *call)
 
 			next = mapping->at.last + 1;
 			mapping_undo(mapping, &undone);
+			cond_resched();
 		}
 		mc_reservation_zap(reservation, first, last);
 	}

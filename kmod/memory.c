@@ -13,15 +13,13 @@
 static void host_give(struct mc_memory *memory, unsigned long chunks)
 {
 	while (chunks--)
-		__free_pages(memory->chunk[chunks],
-			     chunks == memory->chunks - 1 ? memory->last_order :
-							    MC_CHUNK_ORDER);
+		mc_chunk_free(memory->chunk[chunks],
+			      chunks == memory->chunks - 1 ? memory->last_order :
+							     MC_CHUNK_ORDER);
 }
 
 static int host_take(struct mc_memory *memory)
 {
-	const gfp_t flags = GFP_KERNEL_ACCOUNT | __GFP_COMP | __GFP_ZERO |
-			    __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
 	bool numa = memory->location == MEMCAST_LOCATION_HOST_NUMA;
 	int node = numa ? memory->location_id : numa_node_id();
 	unsigned long i;
@@ -34,9 +32,9 @@ static int host_take(struct mc_memory *memory)
 			host_give(memory, i);
 			return -EINTR;
 		}
-		memory->chunk[i] = alloc_pages_node(node, flags |
-						    (numa ? __GFP_THISNODE : 0),
-						    order);
+		memory->chunk[i] = mc_chunk_alloc(node, __GFP_ACCOUNT |
+						  (numa ? __GFP_THISNODE : 0),
+						  order);
 		if (!memory->chunk[i]) {
 			host_give(memory, i);
 			return -ENOMEM;
@@ -155,7 +153,7 @@ int mc_memory_create(struct mc_call *call)
 	device = create_device(call);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
-	ret = mc_check_range(call, "memory", 0, create->bytes, S64_MAX,
+	ret = mc_check_range(call, "memory", 0, create->bytes, U64_MAX,
 			     device ? MC_CHUNK_SIZE : PAGE_SIZE);
 	if (ret)
 		return ret;

@@ -41,7 +41,8 @@ void mc_object_put(struct mc_object *object)
 	if (!refcount_dec_and_test(&object->users))
 		return;
 
-	mc_fabric_forget(object);
+	if (object->handle_types & MEMCAST_HANDLE_FABRIC)
+		mc_fabric_forget(object);
 	if (object->type == MEMCAST_TYPE_MEMORY)
 		mc_memory_end(mc_memory(object));
 	else
@@ -51,12 +52,10 @@ void mc_object_put(struct mc_object *object)
 
 static void object_free(struct kref *kref)
 {
-	struct mc_object *object = container_of(kref, struct mc_object, kref);
-
-	if (object->type == MEMCAST_TYPE_MEMORY)
-		kvfree(mc_memory(object));
-	else
-		kvfree(mc_team(object));
+	/* the first member of either */
+	BUILD_BUG_ON(offsetof(struct mc_memory, object) ||
+		     offsetof(struct mc_team, object));
+	kvfree(container_of(kref, struct mc_object, kref));
 }
 
 /* Give up the struct, as held with kref_get(). */

@@ -6,22 +6,30 @@
  * one from a warm pool costs no memset; who takes faster than it works zeroes
  * what he takes himself.
  */
-#define pr_fmt(fmt) "memcast: " fmt
-
 #include <linux/highmem.h>
 #include "private.h"
 
-static struct page *chunk_alloc(int node, gfp_t flags)
+/*
+ * A chunk has no references, in use or not: who would pin one of its pages (fast
+ * GUP can try on 6.1) fails, as he does for a free page. So no pin can outlive
+ * the chunk's owner.
+ */
+struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order)
 {
-	/* __GFP_COMP: a pin of any of its pages counts on the first one */
-	return alloc_pages_node(node, GFP_KERNEL | __GFP_COMP | __GFP_NOWARN |
-				__GFP_RETRY_MAYFAIL | __GFP_THISNODE | flags,
-				MC_CHUNK_ORDER);
+	struct page *chunk = alloc_pages_node(node, GFP_KERNEL | __GFP_COMP |
+					      __GFP_NOWARN | __GFP_ZERO |
+					      __GFP_RETRY_MAYFAIL | flags, order);
+
+	/* who walks all pages of the machine may hold one for a moment */
+	while (chunk && !page_ref_freeze(chunk, 1))
+		cond_resched();
+	return chunk;
 }
 
-static void chunk_free(struct page *chunk)
+void mc_chunk_free(struct page *chunk, unsigned int order)
 {
-	__free_pages(chunk, MC_CHUNK_ORDER);
+	page_ref_unfreeze(chunk, 1);
+	__free_pages(chunk, order);
 }
 
 static void chunk_zero(struct page *chunk)
@@ -128,32 +136,17 @@ give_back:
  * @pool: where they came from
  * @chunk: @n of them
  * @n: how many
- *
- * A chunk that somebody has pinned (on 6.1 fast GUP can) must not be handed to
- * the next owner: the pin keeps it, and the pool gets another one for it.
  */
 void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
 {
 	unsigned long i;
 
 	for (i = 0; i < n; i++) {
-		struct page *page = chunk[i];
-
-		if (page_ref_count(page) != 1) {
-			put_page(page);
-			page = chunk_alloc(pool->node, 0);
-		}
-
 		spin_lock(&pool->lock);
-		if (page) {
-			list_add_tail(&page->lru, &pool->dirty);
-			pool->free++;
-		} else {
-			pool->total--;
-		}
+		list_add_tail(&chunk[i]->lru, &pool->dirty);
+		pool->free++;
 		spin_unlock(&pool->lock);
-		if (!page)
-			pr_warn_ratelimited("a pinned chunk could not be replaced: a pool shrinks by 2 MiB\n");
+		cond_resched();
 	}
 	wake_up(&pool->zeroed);
 	queue_work(system_unbound_wq, &pool->zero);
@@ -165,7 +158,7 @@ static void pool_free(struct mc_pool *pool)
 
 	while ((chunk = list_take(&pool->clean)) ||
 	       (chunk = list_take(&pool->dirty)))
-		chunk_free(chunk);
+		mc_chunk_free(chunk, MC_CHUNK_ORDER);
 }
 
 /**
@@ -188,15 +181,15 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 	pool->node = node;
 
 	for (i = 0; i < chunks; i++) {
-		struct page *chunk = chunk_alloc(node, __GFP_ZERO);
+		struct page *chunk = mc_chunk_alloc(node, __GFP_THISNODE,
+						    MC_CHUNK_ORDER);
 
+		if (chunk)
+			list_add_tail(&chunk->lru, &pool->clean);
 		if (!chunk || fatal_signal_pending(current)) {
-			if (chunk)
-				chunk_free(chunk);
 			pool_free(pool);
 			return chunk ? -EINTR : -ENOMEM;
 		}
-		list_add_tail(&chunk->lru, &pool->clean);
 		cond_resched();
 	}
 	pool->free = chunks;

@@ -65,6 +65,8 @@ struct mc_pool {
 
 int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
 void mc_pool_destroy(struct mc_pool *pool);
+struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order);
+void mc_chunk_free(struct page *chunk, unsigned int order);
 int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n);
 void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n);
 
@@ -146,7 +148,7 @@ struct mc_client {
 	 */
 	struct address_space mapping;
 	struct mm_struct *mm;		/* the process that opened it */
-	struct xarray handles;		/* its lock protects mc_handle.refs */
+	struct xarray handles;		/* its lock protects refs and channels */
 	u32 next;			/* where to look for a free handle */
 	u64 channels;			/* a bit per IMEX channel it has opened */
 };
@@ -285,8 +287,10 @@ struct mc_reservation {
 	struct kref kref;
 	struct mc_client *client;	/* its file outlives the VMA and the call */
 	unsigned long start, end;	/* addresses */
+	refcount_t vmas;		/* 1; 2 while mremap() finds out that it may not */
 	struct rw_semaphore lock;	/* protects what follows */
 	struct rb_root_cached mappings;	/* by mc_mapping.at */
+	bool retiring;			/* being freed, unless munmap fails */
 	bool dead;			/* the VMA went away */
 };
 
@@ -298,7 +302,6 @@ struct mc_reservation *mc_reservation_find(struct mc_client *client,
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);
-void mc_reservation_close(struct vm_area_struct *vma);
 void mc_reservation_zap(struct mc_reservation *reservation,
 			unsigned long first, unsigned long last);
 

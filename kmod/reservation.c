@@ -18,11 +18,21 @@ void mc_reservation_put(struct mc_reservation *reservation)
 	kref_put(&reservation->kref, reservation_free);
 }
 
-/* The VMA is gone; calls under way may still hold the struct. */
-void mc_reservation_close(struct vm_area_struct *vma)
+/* mremap() copies the VMA before it asks whether that may be moved. */
+static void reservation_open(struct vm_area_struct *vma)
 {
 	struct mc_reservation *reservation = vma->vm_private_data;
 
+	refcount_inc(&reservation->vmas);
+}
+
+/* The VMA is gone; calls under way may still hold the struct. */
+static void reservation_close(struct vm_area_struct *vma)
+{
+	struct mc_reservation *reservation = vma->vm_private_data;
+
+	if (!refcount_dec_and_test(&reservation->vmas))
+		return;
 	mc_mappings_undo(reservation);
 	mc_reservation_put(reservation);
 }
@@ -91,10 +101,11 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	    vma->vm_pgoff || !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
 		return -EINVAL;
 
-	reservation = kzalloc(sizeof(*reservation), GFP_KERNEL);
+	reservation = kzalloc(sizeof(*reservation), GFP_KERNEL_ACCOUNT);
 	if (!reservation)
 		return -ENOMEM;
 	kref_init(&reservation->kref);
+	refcount_set(&reservation->vmas, 1);
 	reservation->client = client;
 	reservation->start = vma->vm_start;
 	reservation->end = vma->vm_end;
@@ -127,24 +138,40 @@ static int reservation_retire(struct mc_call *call,
 	else if (!RB_EMPTY_ROOT(&reservation->mappings.rb_root))
 		ret = mc_fail(call, -EINVAL, "something is still mapped in it");
 	else
-		reservation->dead = true;
+		reservation->retiring = true;
 	up_write(&reservation->lock);
 	return ret;
+}
+
+/* It is as it was: a call that fails changes nothing. */
+static int reservation_stays(struct mc_call *call,
+			     struct mc_reservation *reservation, int error)
+{
+	down_write(&reservation->lock);
+	reservation->retiring = false;
+	up_write(&reservation->lock);
+	return mc_fail(call, error == -EPERM ? -EINVAL : error,
+		       "munmap() refused (errno %d)", -error);
 }
 
 int mc_reservation_free(struct mc_call *call)
 {
 	struct memcast_reservation_free *free = call->arg;
 	struct mc_reservation *reservation;
-	int ret;
+	int ret, error;
 
 	reservation = mc_reservation_find(call->client, free->address);
 	if (!reservation)
 		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
 			       free->address);
 	ret = reservation_retire(call, reservation);
+	if (!ret) {
+		error = vm_munmap(free->address, free->bytes);
+		if (error)
+			ret = reservation_stays(call, reservation, error);
+	}
 	mc_reservation_put(reservation);
-	return ret ?: vm_munmap(free->address, free->bytes);
+	return ret;
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)
@@ -158,7 +185,8 @@ static int no_mremap(struct vm_area_struct *vma)
 }
 
 const struct vm_operations_struct mc_vm_ops = {
-	.close = mc_reservation_close,
+	.open = reservation_open,
+	.close = reservation_close,
 	.may_split = may_split,
 	.mremap = no_mremap,
 	.fault = mc_fault,

@@ -90,34 +90,46 @@ void mc_span_put(struct mc_span *span)
 		mc_object_put(&span->memory[--span->replicas]->object);
 }
 
-static bool team_is_bound(struct mc_team *team, struct mc_member *replica,
-			  unsigned long offset)
+/* The end of what some member has bound at an offset; 0 if none has. */
+static unsigned long team_bound_until(struct mc_team *team,
+				      struct mc_member *replica,
+				      unsigned long offset)
 {
 	u32 i;
 
-	for (i = 0; i < team->joined; i++)
-		if ((!replica || replica == &team->member[i]) &&
-		    mc_binding_find(&team->member[i], offset))
-			return true;
-	return false;
+	for (i = 0; i < team->joined; i++) {
+		struct mc_member *member = &team->member[i];
+		struct mc_binding *binding;
+
+		if (replica && replica != member)
+			continue;
+		binding = mc_binding_find(member, offset);
+		if (binding)
+			return binding->at.last + 1;
+	}
+	return 0;
 }
 
 static bool mapping_is_bound(struct mc_mapping *mapping, unsigned long first,
 			     unsigned long last)
 {
 	struct mc_team *team;
-	bool bound = true;
+	unsigned long end;
 
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 		return true;
 	team = mc_team(mapping->object);
-	first = ALIGN_DOWN(first, MC_CHUNK_SIZE);
+	first = mc_mapping_shows(mapping, first);
+	last = mc_mapping_shows(mapping, last);
 	down_read(&team->lock);
-	for (; bound && first <= last; first += MC_CHUNK_SIZE)
-		bound = team_is_bound(team, mapping->replica,
-				      mc_mapping_shows(mapping, first));
+	for (end = first; end <= last; first = end) {
+		end = team_bound_until(team, mapping->replica, first);
+		if (!end)
+			break;
+		cond_resched();
+	}
 	up_read(&team->lock);
-	return bound;
+	return end > last;
 }
 
 /* Could the device access all of the range, as things are now? */
@@ -139,6 +151,7 @@ bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		end = min(last, mapping->at.last);
 		good = mapping_is_bound(mapping, address, end);
 		address = end + 1;
+		cond_resched();
 	}
 	up_read(&reservation->lock);
 	return good;

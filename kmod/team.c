@@ -9,7 +9,8 @@ static struct mc_team *team_create(struct memcast_team_create *create)
 {
 	struct mc_team *team;
 
-	team = kvzalloc(struct_size(team, member, create->devices), GFP_KERNEL);
+	team = kvzalloc(struct_size(team, member, create->devices),
+			GFP_KERNEL_ACCOUNT);
 	if (!team)
 		return NULL;
 	mc_object_init(&team->object, MEMCAST_TYPE_TEAM, create->bytes,
@@ -184,8 +185,8 @@ int mc_team_wait(struct mc_call *call, struct mc_team *team)
 }
 
 /*
- * Whoever changed what a member shows in this range zaps it from the replica
- * mappings and the windows of every process. Holds the write side.
+ * Whoever changed what a member (NULL: any) shows in this range zaps it from the
+ * replica mappings and the windows of every process. Holds the write side.
  */
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last)
@@ -198,8 +199,9 @@ void mc_team_zap(struct mc_team *team, struct mc_member *member,
 			container_of(node, struct mc_mapping, shows);
 		unsigned long by = mapping->at.start - node->start;
 
-		if (mapping->replica && mapping->replica != member)
+		if (member && mapping->replica && mapping->replica != member)
 			continue;
+		cond_resched();
 		mc_reservation_zap(mapping->reservation,
 				   by + max(first, node->start),
 				   by + min(last, node->last));
