@@ -2,6 +2,7 @@
 /* What memcast's selftests share and needs no harness. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -145,6 +146,21 @@ int try_store(volatile void *at, uint32_t value)
 	return trying(store, at, &value);
 }
 
+void run_on_cpu(unsigned int number)
+{
+	cpu_set_t allowed, one;
+	int cpu;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return;
+	number %= CPU_COUNT(&allowed);
+	for (cpu = 0; !CPU_ISSET(cpu, &allowed) || number--; cpu++)
+		;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 double now(void)
 {
 	struct timespec time;
@@ -194,6 +210,17 @@ pid_t peer_fork(int *link)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(1);
 	return 0;
+}
+
+void peer_close(int link)
+{
+	unsigned int i;
+
+	for (i = 0; i < link_count && links[i] != link; i++)
+		;
+	if (i < link_count)
+		links[i] = links[--link_count];
+	close(link);
 }
 
 union control {

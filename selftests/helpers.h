@@ -20,6 +20,9 @@ unsigned int loops(unsigned int full);
 int try_load(const volatile void *at, uint32_t *value);
 int try_store(volatile void *at, uint32_t value);
 
+/* Two that play against each other wait long where they share a processor. */
+void run_on_cpu(unsigned int number);
+
 double now(void);
 double median(double *values, unsigned int count);
 
@@ -29,6 +32,7 @@ double median(double *values, unsigned int count);
  * does; the other side of its link then reads as ended.
  */
 pid_t peer_fork(int *link);
+void peer_close(int link);
 /* A number and, unless it is -1, an fd. Return: 0, or -1 if the peer has gone. */
 int peer_send(int link, long number, int fd);
 int peer_receive(int link, long *number, int *fd);

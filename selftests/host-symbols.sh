@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: what the library exports is what it says it
+# does, and what NVIDIA's library of that name exports where its stub is found.
+# Usage: host-symbols.sh [FOLDER OF THE BUILT LIBRARY]
+cd "$(dirname "$0")/.." || exit 1
+library=${1:-build/lib}/libcuda.so.1
+failed=0
+
+exports() { nm -D --defined-only "$1" | awk '{ print $3 }' | sed 's/@.*//' | sort -u; }
+
+# ok NUMBER NAME WHAT-IS-WRONG
+result() {
+	if [ -z "$3" ]; then
+		echo "ok $1 symbols.$2"
+	else
+		failed=1
+		echo "$3" | sed 's/^/# /'
+		echo "not ok $1 symbols.$2"
+	fi
+}
+
+echo "TAP version 13"
+echo "1..3"
+all=$(exports "$library" 2>&1)
+result 1 only_cu_and_memcast "$(echo "$all" | grep -vE '^(cu[A-Z]|memcast[A-Z])')"
+result 2 nothing_is_missing "$(for name in cuInit cuMemCreate cuMemMap cuMulticastCreate \
+	cuMulticastBindMem_v2 cuMemcpyHtoD_v2 cuMemsetD32_v2 cuCtxCreate_v4 \
+	cuGetProcAddress cuGetProcAddress_v2 memcastViewCreate; do
+	echo "$all" | grep -qx "$name" || echo "$name is not exported"
+done)"
+
+for cuda in "$CUDA_HOME" /usr/local/cuda; do
+	for stub in "$cuda"/lib64/stubs/libcuda.so "$cuda"/targets/*/lib/stubs/libcuda.so; do
+		[ -e "$stub" ] && break 2
+	done
+done
+if [ -e "$stub" ]; then
+	names=$(mktemp)
+	exports "$stub" >"$names"
+	# of CUDA 13.1, or only ever asked for by cuda.h's own macros
+	later='cuMulticastBind(Mem|Addr)_v2|cuGetProcAddress_v2_ptsz'
+	result 3 are_in_the_toolkits_stub "$(echo "$all" | grep -v '^memcast' | grep -vxFf "$names" |
+		grep -vxE "$later" | sed "s|\$| is not in $stub|")"
+	rm -f "$names"
+else
+	echo "ok 3 symbols.are_in_the_toolkits_stub # SKIP no CUDA toolkit found"
+fi
+exit $failed

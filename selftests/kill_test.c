@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kill -9 of any rank at a random moment: the others go on, what it had is back.
+ * MEMCAST_TEST_SEED repeats a run.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <memcast/multimem.h>
+#include <uapi/memcast.h>
+#include "memcast_test.h"
+
+#define RANKS	4
+#define ROUNDS	500
+
+FIXTURE(kill)
+{
+	uint32_t stop;
+};
+
+FIXTURE_SETUP(kill)
+{
+}
+NOTHING_LEFT(kill)
+
+/* What a rank does from its first call on until it is told to stop, or killed */
+static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
+		 const uint32_t *stop)
+{
+	CUmemGenericAllocationHandle team, own;
+	struct memcast_view view;
+	volatile uint32_t *window;
+	CUresult added;
+
+	cuda_start(rank);
+	team = import(fd);
+	added = cuMulticastAddDevice(team, rank);
+	ASSERT_OK(added);
+	own = memory(rank, 2 * CHUNK);
+	ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, CHUNK, 0));
+	window = mapped(team, 2 * CHUNK, rank);
+	ASSERT_OK(memcastViewCreate(&view, team, 0, 2 * CHUNK));
+	while (!__atomic_load_n(stop, __ATOMIC_SEQ_CST)) {
+		uint32_t value;
+
+		/* other replicas come and go meanwhile */
+		try_store(view.replica[0], 1);
+		try_load(view.replica[3], &value);
+		try_load(window, &value);
+		cuMemsetD32(ADDRESS(window), 7, 4096);
+		ASSERT_OK(cuMulticastUnbind(team, rank, 0, CHUNK));
+		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, CHUNK, 0));
+	}
+	/* the next bind works, and shows what it should */
+	ASSERT_OK(cuMulticastBindMem(team, CHUNK, own, CHUNK, CHUNK, 0));
+	ASSERT_OK(cuMemsetD32(ADDRESS(window) + CHUNK, rank + 1, 1));
+	tell(link, 0);
+	hear(link);
+	_exit(0);
+}
+
+static int raw(int fd, unsigned long request, void *argument, size_t size)
+{
+	((struct memcast_header *)argument)->size = size;
+	return ioctl(fd, request, argument) ? errno : 0;
+}
+
+#define RAW(fd, NAME, arg)	raw(fd, MEMCAST_##NAME, &(arg), sizeof(arg))
+
+/* The test has a client of its own, by ioctls: unlike the library it may fork. */
+static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int client,
+		      unsigned int *seed, double *longest)
+{
+	struct memcast_team_create team = {
+		.bytes = 2 * CHUNK, .devices = RANKS, .handle_types = MEMCAST_HANDLE_FD,
+	};
+	struct memcast_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	struct memcast_handle_release release = {};
+	int i, links[RANKS], victim = rand_r(seed) % RANKS;
+	struct timespec moment = {};
+	struct memcast_team_add add;
+	double started = now();
+	pid_t pid[RANKS];
+
+	*stop = 0;
+	ASSERT_EQ(0, RAW(client, TEAM_CREATE, team));
+	export.handle = team.out_handle;
+	ASSERT_EQ(0, RAW(client, EXPORT, export));
+	for (i = 0; i < RANKS; i++) {
+		pid[i] = peer_fork(&links[i]);
+		ASSERT_LE(0, pid[i]);
+		if (!pid[i])
+			live(_metadata, i, export.out_fd, links[i], stop);
+	}
+
+	/* somewhere between its first and its last breath in an undisturbed round */
+	moment.tv_nsec = *longest * 1e9 * (rand_r(seed) % 1000) / 1000;
+	nanosleep(&moment, NULL);
+	ASSERT_EQ(0, kill(pid[victim], SIGKILL));
+	ended(pid[victim]);
+	peer_close(links[victim]);
+
+	/* where it did not get to joining, somebody else brings its device */
+	add = (struct memcast_team_add) { .team = team.out_handle, .device = victim };
+	i = RAW(client, TEAM_ADD, add);
+	ASSERT_TRUE(!i || i == EALREADY);
+	__atomic_store_n(stop, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < RANKS; i++)
+		if (i != victim)
+			hear(links[i]);
+	EXPECT_EQ(device_bytes(victim, "pool_bytes"), device_bytes(victim, "free_bytes"));
+	for (i = 0; i < RANKS; i++) {
+		if (i == victim)
+			continue;
+		tell(links[i], 0);
+		EXPECT_EQ(0, ended(pid[i]));
+		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));
+		peer_close(links[i]);
+	}
+	EXPECT_EQ(0, stat_of("bindings"));
+	EXPECT_EQ(0, stat_of("mappings"));
+	EXPECT_EQ(1, stat_of("clients"));
+	close(export.out_fd);
+	release.handle = team.out_handle;
+	ASSERT_EQ(0, RAW(client, HANDLE_RELEASE, release));
+	EXPECT_EQ(0, stat_of("teams"));
+	/* the first round is a measure of how long a life is */
+	if (*longest <= 0)
+		*longest = now() - started;
+	ASSERT_EQ(0, _metadata->exit_code);
+}
+
+TEST_F(kill, any_rank_at_any_moment)
+{
+	const char *given = getenv("MEMCAST_TEST_SEED");
+	unsigned int seed = given ? strtoul(given, NULL, 0) : 1;
+	unsigned int i, rounds = loops(ROUNDS);
+	int client = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	double longest = 0.05;
+
+	ASSERT_LE(0, client);
+	for (i = 0; i < rounds; i++) {
+		unsigned int before = seed;
+
+		one_round(_metadata, &self->stop, client, &seed, &longest);
+		if (_metadata->exit_code)
+			TH_LOG("round %u, MEMCAST_TEST_SEED=%u", i, before);
+	}
+	EXPECT_EQ(0, close(client));
+}
+
+TEST_HARNESS_MAIN

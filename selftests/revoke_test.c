@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What one process unbinds, unmaps or gives back, another cannot reach any more
+ * from the moment at which the call returns: each time, while that other never
+ * stops trying.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <memcast/view.h>
+#include "memcast_test.h"
+
+/*
+ * @phase goes 0 bound, 1 changing, 2 unbound, 3 changing, and on. The reader
+ * judges an access only if the phase was the same before and after, so that no
+ * verdict depends on timing; the writer goes on when there is a verdict for this
+ * phase, so that each one gets its own.
+ */
+struct stage {
+	uint32_t phase, judged, bad, stop;
+};
+
+FIXTURE(revoke)
+{
+	struct stage stage;
+};
+
+FIXTURE_VARIANT(revoke)
+{
+	unsigned int rounds;
+	bool window;		/* the reader looks at the window, not at a replica */
+	bool by_release;	/* the memory ends, instead of an unbind */
+};
+
+FIXTURE_VARIANT_ADD(revoke, replica_unbound) { .rounds = 10000, };
+FIXTURE_VARIANT_ADD(revoke, window_unbound) { .rounds = 1000, .window = true, };
+FIXTURE_VARIANT_ADD(revoke, replica_memory_ends) { .rounds = 1000, .by_release = true, };
+
+FIXTURE_SETUP(revoke)
+{
+}
+NOTHING_LEFT(revoke)
+
+#define GET(field)		__atomic_load_n(&stage->field, __ATOMIC_SEQ_CST)
+#define SET(field, value)	__atomic_store_n(&stage->field, value, __ATOMIC_SEQ_CST)
+
+static void reader(struct __test_metadata *_metadata, struct stage *stage,
+		   const FIXTURE_VARIANT(revoke) *variant, int link)
+{
+	CUmemGenericAllocationHandle team;
+	struct memcast_view view;
+	volatile void *at;
+
+	run_on_cpu(1);
+	cuda_start(1);
+	team = import(take(link));
+	ASSERT_OK(memcastViewCreate(&view, team, 0, CHUNK));
+	at = variant->window ? (volatile void *)mapped(team, CHUNK, 1) : view.replica[0];
+	tell(link, 0);
+	while (!GET(stop)) {
+		uint32_t before = GET(phase), value = 0;
+		int number = try_load(at, &value);
+
+		if (GET(phase) != before || before % 2)
+			continue;
+		if (before % 4 == 0 ? number || value != before + 1 : number != SIGBUS)
+			SET(bad, before + 1);
+		SET(judged, before);
+		/* faults without end would hold up the next bind: only now and then */
+		while (before % 4 == 2 && before / 4 % 16 && GET(phase) == before)
+			sched_yield();
+	}
+	_exit(0);
+}
+
+static void wait_for_verdict(struct __test_metadata *_metadata, struct stage *stage)
+{
+	while (GET(judged) != GET(phase)) {
+		ASSERT_FALSE(_metadata->aborted);
+		sched_yield();
+	}
+}
+
+TEST_F(revoke, at_once_every_time)
+{
+	const uint32_t rounds = loops(variant->rounds);
+	struct stage *stage = &self->stage;
+	CUmemGenericAllocationHandle team, own;
+	volatile uint32_t *plain;
+	uint32_t phase = 0;
+	int link;
+	pid_t peer;
+
+	SET(phase, 3);
+	peer = peer_fork(&link);
+	ASSERT_LE(0, peer);
+	if (!peer)
+		reader(_metadata, stage, variant, link);
+	run_on_cpu(0);
+	cuda_start(0);
+	team = full_team(2, CHUNK);
+	give(link, export(team));
+	hear(link);
+	own = memory(0, CHUNK);
+	plain = variant->by_release ? NULL : mapped(own, CHUNK, 0);
+	for (phase = 0; phase < 4 * rounds; phase += 4) {
+		uint32_t value = phase + 1;
+
+		if (variant->by_release) {
+			CUdeviceptr at = ADDRESS(mapped(own, CHUNK, 0));
+
+			*(volatile uint32_t *)at = value;
+			ASSERT_OK(cuMemUnmap(at, CHUNK));
+			ASSERT_OK(cuMemAddressFree(at, CHUNK));
+		} else {
+			*plain = value;
+		}
+		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, CHUNK, 0));
+		SET(phase, phase);
+		wait_for_verdict(_metadata, stage);
+		SET(phase, phase + 1);
+		ASSERT_OK(variant->by_release ? cuMemRelease(own) :
+						cuMulticastUnbind(team, 0, 0, CHUNK));
+		SET(phase, phase + 2);
+		wait_for_verdict(_metadata, stage);
+		ASSERT_EQ(0, GET(bad));
+		SET(phase, phase + 3);
+		if (variant->by_release)
+			own = memory(0, CHUNK);
+	}
+	SET(stop, 1);
+	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, GET(bad));
+}
+
+/* ---- within one process, two threads ---- */
+
+FIXTURE(threads)
+{
+	char unused;
+};
+
+FIXTURE_SETUP(threads)
+{
+}
+NOTHING_LEFT(threads)
+
+struct racer {
+	struct stage stage;
+	volatile void *at;
+	bool store;
+};
+
+/* As the reader above; what is taken away is the mapping or its access. */
+static void *race(void *arg)
+{
+	struct racer *racer = arg;
+	struct stage *stage = &racer->stage;
+
+	run_on_cpu(1);
+	while (!GET(stop)) {
+		uint32_t before = GET(phase);
+		int number = racer->store ? try_store(racer->at, 1) :
+					    try_load(racer->at, NULL);
+
+		if (GET(phase) != before || before % 2)
+			continue;
+		if (number != (before % 4 ? SIGSEGV : 0))
+			SET(bad, before + 1);
+		SET(judged, before);
+	}
+	return NULL;
+}
+
+static void run(struct __test_metadata *_metadata, bool store, bool unmap)
+{
+	const uint32_t rounds = loops(2500);
+	CUdeviceptr at;
+	struct racer racer = { .store = store, .stage.phase = 3 };
+	struct stage *stage = &racer.stage;
+	CUmemGenericAllocationHandle own;
+	pthread_t thread;
+	uint32_t phase;
+
+	run_on_cpu(0);
+	cuda_start(0);
+	own = memory(0, CHUNK);
+	at = reserve(CHUNK);
+	racer.at = (volatile void *)at;
+	ASSERT_OK(unmap ? CUDA_SUCCESS : cuMemMap(at, CHUNK, 0, own, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, race, &racer));
+	for (phase = 0; phase < 4 * rounds; phase += 4) {
+		ASSERT_OK(unmap ? cuMemMap(at, CHUNK, 0, own, 0) : CUDA_SUCCESS);
+		ASSERT_OK(allow(at, CHUNK, 0, READWRITE));
+		SET(phase, phase);
+		wait_for_verdict(_metadata, stage);
+		SET(phase, phase + 1);
+		ASSERT_OK(unmap ? cuMemUnmap(at, CHUNK) :
+				  allow(at, CHUNK, 0, store ? READ : NONE));
+		SET(phase, phase + 2);
+		wait_for_verdict(_metadata, stage);
+		ASSERT_EQ(0, GET(bad));
+		SET(phase, phase + 3);
+	}
+	SET(stop, 1);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+TEST_F(threads, unmap_against_loads)
+{
+	run(_metadata, false, true);
+}
+
+TEST_F(threads, no_access_against_loads)
+{
+	run(_metadata, false, false);
+}
+
+TEST_F(threads, read_only_against_stores)
+{
+	run(_metadata, true, false);
+}
+
+TEST_HARNESS_MAIN

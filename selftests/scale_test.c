@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the design promises about cost. Ratios of medians within one run, as times
+ * say nothing on emulated machines.
+ */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include "memcast_test.h"
+
+#define GIB		(1UL << 30)
+#define MAPPINGS	100000
+
+FIXTURE(scale)
+{
+	size_t pool;
+};
+
+FIXTURE_SETUP(scale)
+{
+	cuda_start(0);
+	self->pool = device_bytes(0, "pool_bytes");
+}
+NOTHING_LEFT(scale)
+
+/* Seconds per byte for one store to each 4 KiB */
+static double touch(volatile uint32_t *at, size_t bytes)
+{
+	double started = now();
+	size_t i;
+
+	for (i = 0; i < bytes / 4; i += 1024)
+		at[i] = 1;
+	return (now() - started) / bytes;
+}
+
+TEST_F(scale, touching_1_gib)
+{
+	const size_t small = 64UL << 20;
+	long pmd = stat_of("pmd_faults"), pte = stat_of("pte_faults");
+	volatile uint32_t *pages;
+	double ours, theirs;
+	int fd;
+
+	if (self->pool < GIB)
+		SKIP(return, "needs pool_mib=1024, not %zu", self->pool >> 20);
+	ours = touch(mapped(memory(0, GIB), GIB, 0), GIB);
+	EXPECT_EQ(512, stat_of("pmd_faults") - pmd);
+	EXPECT_EQ(0, stat_of("pte_faults") - pte);
+
+	fd = memfd_create("pages", 0);
+	ASSERT_EQ(0, ftruncate(fd, small));
+	pages = mmap(NULL, small, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)pages);
+	ASSERT_EQ(0, madvise((void *)pages, small, MADV_NOHUGEPAGE));
+	theirs = touch(pages, small);
+	TH_LOG("1 GiB in %.1f ms, as 4 KiB pages of a memfd %.1f ms: %.0f times",
+	       ours * GIB * 1e3, theirs * GIB * 1e3, theirs / ours);
+	EXPECT_LT(50, theirs / ours);
+}
+
+/* The last percent costs at most twice what the first thousandth did. */
+TEST_F(scale, mappings_in_one_reservation)
+{
+	const unsigned int count = loops(MAPPINGS), first = count / 1000 ?: 1,
+			   last = count / 100 ?: 1;
+	CUmemGenericAllocationHandle own = memory(0, CHUNK);
+	double *times = calloc(count, sizeof(*times)), before, after;
+	CUdeviceptr at = reserve(count * CHUNK);
+	unsigned int i;
+
+	ASSERT_NE(NULL, times);
+	for (i = 0; i < count; i++) {
+		double started = now();
+
+		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, own, 0));
+		times[i] = now() - started;
+	}
+	before = median(times, first);
+	after = median(times + count - last, last);
+	TH_LOG("a mapping: %.1f us at first, %.1f us after %u", before * 1e6,
+	       after * 1e6, count);
+	EXPECT_GE(2, after / before);
+
+	EXPECT_EQ(count, stat_of("mappings"));
+	ASSERT_OK(allow(at, count * CHUNK, 0, READWRITE));
+	*(volatile uint32_t *)(at + CHUNK / 2) = 5;
+	EXPECT_EQ(5, *(volatile uint32_t *)(at + (count - 1) * CHUNK + CHUNK / 2));
+	ASSERT_OK(cuMemUnmap(at, count * CHUNK));
+	EXPECT_EQ(0, stat_of("mappings"));
+}
+
+static double bind_cost(struct __test_metadata *_metadata,
+			CUmemGenericAllocationHandle team,
+			CUmemGenericAllocationHandle own, size_t bytes)
+{
+	double times[101];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		double started = now();
+
+		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, bytes, 0));
+		times[i] = now() - started;
+		ASSERT_OK(cuMulticastUnbind(team, 0, 0, bytes));
+	}
+	return median(times, ARRAY_SIZE(times));
+}
+
+TEST_F(scale, binding_1_gib)
+{
+	CUmemGenericAllocationHandle team, own;
+	double large, small, warm;
+
+	if (self->pool < GIB)
+		SKIP(return, "needs pool_mib=1024, not %zu", self->pool >> 20);
+	team = full_team(2, GIB);
+	own = memory(0, GIB);
+	warm = bind_cost(_metadata, team, own, CHUNK);
+	large = bind_cost(_metadata, team, own, GIB);
+	small = bind_cost(_metadata, team, own, CHUNK);
+	TH_LOG("binding 1 GiB: %.1f us, 2 MiB: %.1f us (first %.1f)", large * 1e6,
+	       small * 1e6, warm * 1e6);
+	EXPECT_GE(1.5, large / small);
+}
+
+/* As many at once as a pool has chunks, each by itself */
+TEST_F(scale, memories_of_one_chunk)
+{
+	unsigned int i, count = self->pool / CHUNK;
+
+	for (i = 0; i < count; i++)
+		memory(0, CHUNK);
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(count, stat_of("memories"));
+}
+
+TEST_HARNESS_MAIN
