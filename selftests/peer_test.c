@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/* Peers, bus addresses, and what a context says without code to run. */
+#include "memcast_test.h"
+
+FIXTURE(peer)
+{
+	int count;
+};
+
+FIXTURE_SETUP(peer)
+{
+	ASSERT_OK(cuInit(0));
+	ASSERT_OK(cuDeviceGetCount(&self->count));
+	ASSERT_LT(1, self->count);
+}
+NOTHING_LEFT(peer)
+
+TEST_F(peer, can_access)
+{
+	int possible = 77;
+
+	EXPECT_OK(cuDeviceCanAccessPeer(&possible, 0, 1));
+	EXPECT_EQ(1, possible);
+	EXPECT_OK(cuDeviceCanAccessPeer(&possible, 1, 1));
+	EXPECT_EQ(0, possible);
+	EXPECT_INVALID(cuDeviceCanAccessPeer(NULL, 0, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&possible, 0, self->count));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&possible, -1, 0));
+}
+
+TEST_F(peer, attributes)
+{
+	const int expected[] = { -1, 0, 1, 1, 0, 0 };
+	int i, value;
+
+	for (i = 1; i <= 5; i++) {
+		value = 77;
+		EXPECT_OK(cuDeviceGetP2PAttribute(&value, i, 0, 1));
+		EXPECT_EQ(expected[i], value);
+	}
+	value = 77;
+	EXPECT_INVALID(cuDeviceGetP2PAttribute(NULL, 1, 0, 1));
+	EXPECT_INVALID(cuDeviceGetP2PAttribute(&value, 0, 0, 1));
+	EXPECT_INVALID(cuDeviceGetP2PAttribute(&value, 6, 0, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetP2PAttribute(&value, 1, 1, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetP2PAttribute(&value, 1, 0, self->count));
+	EXPECT_EQ(77, value);
+}
+
+TEST_F(peer, enable_and_disable)
+{
+	CUcontext first, second, same;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&first, 0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&second, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(second, 0));
+	ASSERT_OK(cuCtxCreate(&same, NULL, 0, 0));
+	ASSERT_OK(cuCtxSetCurrent(first));
+
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(second));
+	EXPECT_INVALID(cuCtxEnablePeerAccess(second, 1));
+	EXPECT_OK(cuCtxEnablePeerAccess(second, 0));
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, cuCtxEnablePeerAccess(second, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(first, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(NULL, 0));
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(same, 0));
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(same));
+
+	/* one way only, and gone with the context */
+	ASSERT_OK(cuCtxSetCurrent(second));
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(first));
+	ASSERT_OK(cuCtxSetCurrent(first));
+	EXPECT_OK(cuCtxDisablePeerAccess(second));
+	EXPECT_OK(cuCtxEnablePeerAccess(second, 0));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&first, 0));
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(second));
+}
+
+TEST_F(peer, bus_ids)
+{
+	char text[20], other[20], small[13] = "x";
+	CUdevice device;
+	int i;
+
+	for (i = 0; i < self->count; i++) {
+		device = -1;
+		ASSERT_OK(cuDeviceGetPCIBusId(text, sizeof(text), i));
+		EXPECT_EQ(12, strlen(text));
+		EXPECT_OK(cuDeviceGetByPCIBusId(&device, text));
+		EXPECT_EQ(i, device);
+		/* without the function */
+		text[strlen(text) - 2] = '\0';
+		EXPECT_OK(cuDeviceGetByPCIBusId(&device, text));
+		EXPECT_EQ(i, device);
+		ASSERT_OK(cuDeviceGetPCIBusId(text, sizeof(text), i));
+		ASSERT_OK(cuDeviceGetPCIBusId(other, sizeof(other), (i + 1) % self->count));
+		EXPECT_STRNE(text, other);
+	}
+	EXPECT_OK(cuDeviceGetPCIBusId(small, sizeof(small), 0));
+	small[0] = 'x';
+	EXPECT_INVALID(cuDeviceGetPCIBusId(small, sizeof(small) - 1, 0));
+	EXPECT_EQ('x', small[0]);
+	EXPECT_INVALID(cuDeviceGetPCIBusId(NULL, 20, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetPCIBusId(text, 20, self->count));
+
+	device = 77;
+	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, "nonsense"));
+	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, "ca57:00:00.0 and more"));
+	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, ""));
+	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, NULL));
+	EXPECT_INVALID(cuDeviceGetByPCIBusId(NULL, text));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "ca57:ff:00.0"));
+	/* in domain 0 */
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "00:00.0"));
+	EXPECT_EQ(77, device);
+}
+
+TEST_F(peer, older_queries)
+{
+	int major = 0, minor = -1, value;
+	CUdevprop prop = {};
+
+	EXPECT_OK(cuDeviceComputeCapability(&major, &minor, 0));
+	EXPECT_EQ(9, major);
+	EXPECT_EQ(0, minor);
+	EXPECT_INVALID(cuDeviceComputeCapability(NULL, &minor, 0));
+	EXPECT_INVALID(cuDeviceComputeCapability(&major, NULL, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuDeviceComputeCapability(&major, &minor, self->count));
+
+	EXPECT_OK(cuDeviceGetProperties(&prop, 0));
+	ASSERT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
+	EXPECT_EQ(value, prop.SIMDWidth);
+	ASSERT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 0));
+	EXPECT_EQ(value, prop.maxGridSize[2]);
+	EXPECT_INVALID(cuDeviceGetProperties(NULL, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetProperties(&prop, -1));
+}
+
+TEST_F(peer, limits)
+{
+	CUfunc_cache config = 77;
+	size_t value = 77;
+	int i, least = 77, greatest = 77;
+
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetCacheConfig(&config));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetStreamPriorityRange(&least, &greatest));
+	cuda_start(0);
+	for (i = 0; i < CU_LIMIT_MAX; i++) {
+		EXPECT_CU(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit(&value, i));
+		EXPECT_CU(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxSetLimit(i, 1));
+	}
+	EXPECT_INVALID(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE));
+	EXPECT_INVALID(cuCtxGetLimit(&value, CU_LIMIT_MAX));
+	EXPECT_INVALID(cuCtxSetLimit(-1, 1));
+	EXPECT_EQ(77, value);
+
+	EXPECT_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
+	EXPECT_INVALID(cuCtxSetCacheConfig(4));
+	EXPECT_OK(cuCtxGetCacheConfig(&config));
+	EXPECT_EQ(CU_FUNC_CACHE_PREFER_NONE, config);
+	EXPECT_INVALID(cuCtxGetCacheConfig(NULL));
+
+	EXPECT_OK(cuCtxGetStreamPriorityRange(&least, &greatest));
+	EXPECT_LE(greatest, least);
+	EXPECT_OK(cuCtxGetStreamPriorityRange(NULL, NULL));
+}
+
+TEST_F(peer, context_flags_and_id)
+{
+	unsigned long long first = 0, second = 0;
+	CUcontext context, other;
+	unsigned int flags = 77;
+
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetFlags(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetId(NULL, &first));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
+	EXPECT_OK(cuCtxSetFlags(CU_CTX_SCHED_SPIN));
+	EXPECT_OK(cuCtxGetFlags(&flags));
+	EXPECT_EQ(CU_CTX_SCHED_SPIN, flags);
+	EXPECT_INVALID(cuCtxSetFlags(CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD));
+	EXPECT_INVALID(cuCtxSetFlags(0x100));
+	EXPECT_OK(cuCtxGetId(context, &first));
+	EXPECT_OK(cuCtxGetId(NULL, &second));
+	EXPECT_NE(first, second);
+	EXPECT_INVALID(cuCtxGetId(context, NULL));
+	ASSERT_OK(cuCtxDestroy(other));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetId(other, &first));
+}
+
+TEST_HARNESS_MAIN

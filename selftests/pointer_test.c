@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+/* What pointers say of themselves. */
+#define _GNU_SOURCE
+#include "memcast_test.h"
+
+FIXTURE(pointer) { char unused; };
+FIXTURE_SETUP(pointer) { }
+NOTHING_LEFT(pointer)
+
+/* One attribute, as the number that it is; ~0 if the call fails */
+#define ATTRIBUTE(name, type, address)						\
+({										\
+	type value_ = (type)0;							\
+	CUresult result_ = cuPointerGetAttribute(&value_,			\
+				CU_POINTER_ATTRIBUTE_##name, address);		\
+										\
+	result_ == CUDA_SUCCESS ? (unsigned long long)value_ : ~0ULL;		\
+})
+#define NO_ATTRIBUTE(name, address)						\
+({										\
+	unsigned long long data_ = 77;						\
+										\
+	EXPECT_INVALID(cuPointerGetAttribute(&data_, CU_POINTER_ATTRIBUTE_##name, address)); \
+	EXPECT_EQ(77, data_);							\
+})
+
+typedef unsigned long long wide;
+
+/* A mapping of half a memory, amid a larger reservation */
+#define SIZE	(4 * CHUNK)
+static CUdeviceptr place(struct __test_metadata *_metadata, CUdeviceptr *start)
+{
+	CUmemAllocationProp prop = memory_on(1);
+	CUmemGenericAllocationHandle handle;
+
+	prop.allocFlags.gpuDirectRDMACapable = 1;
+	ASSERT_OK(cuMemCreate(&handle, SIZE, &prop, 0));
+	*start = reserve(2 * SIZE);
+	ASSERT_OK(cuMemMap(*start + CHUNK, SIZE / 2, 0, handle, 0));
+	return *start + CHUNK;
+}
+
+TEST_F(pointer, memory)
+{
+	CUdeviceptr start, at;
+
+	cuda_start(0);
+	at = place(_metadata, &start);
+	ASSERT_OK(allow(at, SIZE / 2, 0, READ));
+	at += 12345;
+	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, ATTRIBUTE(MEMORY_TYPE, unsigned int, at));
+	EXPECT_EQ(1, ATTRIBUTE(DEVICE_ORDINAL, int, at));
+	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
+	EXPECT_EQ(at, ATTRIBUTE(HOST_POINTER, uintptr_t, at));
+	EXPECT_EQ(start, ATTRIBUTE(RANGE_START_ADDR, CUdeviceptr, at));
+	EXPECT_EQ(2 * SIZE, ATTRIBUTE(RANGE_SIZE, size_t, at));
+	EXPECT_EQ(start + CHUNK, ATTRIBUTE(MAPPING_BASE_ADDR, CUdeviceptr, at));
+	EXPECT_EQ(SIZE / 2, ATTRIBUTE(MAPPING_SIZE, size_t, at));
+	EXPECT_EQ(1, ATTRIBUTE(MAPPED, int, at));
+	EXPECT_EQ(0, ATTRIBUTE(IS_MANAGED, int, at));
+	EXPECT_EQ(0, ATTRIBUTE(IS_LEGACY_CUDA_IPC_CAPABLE, int, at));
+	EXPECT_EQ(1, ATTRIBUTE(IS_GPU_DIRECT_RDMA_CAPABLE, int, at));
+	EXPECT_EQ(1, ATTRIBUTE(SYNC_MEMOPS, int, at));
+	EXPECT_EQ(SHAREABLE, ATTRIBUTE(ALLOWED_HANDLE_TYPES, unsigned int, at));
+	EXPECT_EQ(READ, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
+	EXPECT_EQ(0, ATTRIBUTE(CONTEXT, uintptr_t, at));
+	EXPECT_EQ(0, ATTRIBUTE(MEMPOOL_HANDLE, uintptr_t, at));
+	EXPECT_EQ(0, ATTRIBUTE(IS_HW_DECOMPRESS_CAPABLE, int, at));
+}
+
+TEST_F(pointer, access)
+{
+	CUdeviceptr start, at;
+
+	ASSERT_OK(cuInit(0));
+	at = place(_metadata, &start);
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT,
+		  cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT,
+		  cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, at));
+	cuda_start(0);
+	EXPECT_EQ(NONE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
+	NO_ATTRIBUTE(DEVICE_POINTER, at);
+	NO_ATTRIBUTE(HOST_POINTER, at);
+	ASSERT_OK(allow(at, SIZE / 2, 1, READWRITE));
+	NO_ATTRIBUTE(DEVICE_POINTER, at);
+	EXPECT_EQ(at, ATTRIBUTE(HOST_POINTER, uintptr_t, at));
+	ASSERT_OK(allow(at, SIZE / 2, 0, READWRITE));
+	EXPECT_EQ(READWRITE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
+	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
+}
+
+/* The same memory twice has one number, another memory another. */
+TEST_F(pointer, numbers)
+{
+	CUmemGenericAllocationHandle handle;
+	wide first, second, other;
+
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	first = ATTRIBUTE(BUFFER_ID, wide, ADDRESS(mapped(handle, CHUNK, 0)));
+	second = ATTRIBUTE(BUFFER_ID, wide, ADDRESS(mapped(import(export(handle)), CHUNK, 0)));
+	other = ATTRIBUTE(BUFFER_ID, wide, ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)));
+	EXPECT_NE(0, first);
+	EXPECT_NE(~0ULL, first);
+	EXPECT_EQ(first, second);
+	EXPECT_NE(first, other);
+}
+
+TEST_F(pointer, memory_block)
+{
+	CUdeviceptr at;
+
+	cuda_start(0);
+	at = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	EXPECT_EQ(ATTRIBUTE(BUFFER_ID, wide, at), ATTRIBUTE(MEMORY_BLOCK_ID, wide, at));
+}
+
+TEST_F(pointer, window)
+{
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at;
+
+	cuda_start(2);
+	handle = team(2, 2 * CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(handle, 2));
+	ASSERT_OK(cuMulticastAddDevice(handle, 1));
+	at = ADDRESS(mapped(handle, 2 * CHUNK, 2)) + CHUNK + 4;
+	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, ATTRIBUTE(MEMORY_TYPE, unsigned int, at));
+	EXPECT_EQ(2, ATTRIBUTE(DEVICE_ORDINAL, int, at));
+	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
+	EXPECT_EQ(at - CHUNK - 4, ATTRIBUTE(MAPPING_BASE_ADDR, CUdeviceptr, at));
+	EXPECT_EQ(2 * CHUNK, ATTRIBUTE(MAPPING_SIZE, size_t, at));
+	EXPECT_EQ(SHAREABLE, ATTRIBUTE(ALLOWED_HANDLE_TYPES, unsigned int, at));
+	EXPECT_EQ(READWRITE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
+}
+
+TEST_F(pointer, host_memory)
+{
+	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_HOST_NUMA, 0 } };
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
+	at = ADDRESS(mapped(handle, CHUNK, 0));
+	EXPECT_EQ(CU_MEMORYTYPE_HOST, ATTRIBUTE(MEMORY_TYPE, unsigned int, at));
+	EXPECT_EQ(CU_DEVICE_CPU, (int)ATTRIBUTE(DEVICE_ORDINAL, int, at));
+	EXPECT_EQ(0, ATTRIBUTE(ALLOWED_HANDLE_TYPES, unsigned int, at));
+}
+
+/* A reservation where nothing is mapped has a range, and no more. */
+TEST_F(pointer, reserved)
+{
+	CUdeviceptr start, at;
+
+	cuda_start(0);
+	at = place(_metadata, &start);
+	EXPECT_EQ(0, ATTRIBUTE(MAPPED, int, start));
+	EXPECT_EQ(start, ATTRIBUTE(RANGE_START_ADDR, CUdeviceptr, start + 5));
+	EXPECT_EQ(2 * SIZE, ATTRIBUTE(RANGE_SIZE, size_t, start));
+	NO_ATTRIBUTE(MEMORY_TYPE, start);
+	NO_ATTRIBUTE(DEVICE_ORDINAL, at + SIZE / 2);
+	NO_ATTRIBUTE(MAPPING_SIZE, start);
+}
+
+TEST_F(pointer, arguments)
+{
+	unsigned long long data = 77;
+	CUdeviceptr start, at;
+
+	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED,
+		  cuPointerGetAttribute(&data, CU_POINTER_ATTRIBUTE_MAPPED, 0));
+	cuda_start(0);
+	at = place(_metadata, &start);
+	EXPECT_INVALID(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MAPPED, at));
+	EXPECT_INVALID(cuPointerGetAttribute(&data, 0, at));
+	EXPECT_INVALID(cuPointerGetAttribute(&data, 22, at));
+	EXPECT_INVALID(cuPointerGetAttribute(&data, -1, at));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuPointerGetAttribute(&data, CU_POINTER_ATTRIBUTE_P2P_TOKENS, at));
+	NO_ATTRIBUTE(MAPPED, 0);
+	NO_ATTRIBUTE(MAPPED, ADDRESS(&data));
+	NO_ATTRIBUTE(MEMORY_TYPE, ADDRESS(&data));
+	NO_ATTRIBUTE(MEMORY_TYPE, ~0ULL);
+}
+
+/* An int is written as an int: what is beside it stays. */
+TEST_F(pointer, sizes)
+{
+	unsigned int two[2] = { 77, 77 };
+	CUdeviceptr start, at;
+
+	cuda_start(0);
+	at = place(_metadata, &start);
+	EXPECT_OK(cuPointerGetAttribute(two, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
+	EXPECT_EQ(1, two[0]);
+	EXPECT_EQ(77, two[1]);
+}
+
+TEST_F(pointer, several)
+{
+	CUpointer_attribute which[] = {
+		CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+		CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_MAPPED,
+	};
+	unsigned int type = 77;
+	int device = 77, is_mapped = 77;
+	CUdeviceptr start, at, pointer = 77;
+	void *data[] = { &type, &device, &pointer, &is_mapped };
+
+	cuda_start(1);
+	at = place(_metadata, &start);
+	ASSERT_OK(allow(at, SIZE / 2, 1, READWRITE));
+	ASSERT_OK(cuPointerGetAttributes(4, which, data, at + 7));
+	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
+	EXPECT_EQ(1, device);
+	EXPECT_EQ(at + 7, pointer);
+	EXPECT_EQ(1, is_mapped);
+
+	/* unlike one alone: any other pointer is no error */
+	ASSERT_OK(cuPointerGetAttributes(4, which, data, ADDRESS(&type)));
+	EXPECT_EQ(0, type);
+	EXPECT_EQ(CU_DEVICE_INVALID, device);
+	EXPECT_EQ(0, pointer);
+	EXPECT_EQ(0, is_mapped);
+
+	type = 77;
+	EXPECT_INVALID(cuPointerGetAttributes(0, which, data, at));
+	EXPECT_INVALID(cuPointerGetAttributes(4, NULL, data, at));
+	EXPECT_INVALID(cuPointerGetAttributes(4, which, NULL, at));
+	data[3] = NULL;
+	EXPECT_INVALID(cuPointerGetAttributes(4, which, data, at));
+	data[3] = &is_mapped;
+	which[3] = 99;
+	EXPECT_INVALID(cuPointerGetAttributes(4, which, data, at));
+	EXPECT_EQ(77, type);
+}
+
+TEST_F(pointer, set)
+{
+	unsigned int on = 1, bad = 2;
+	CUdeviceptr start, at;
+
+	cuda_start(0);
+	at = place(_metadata, &start);
+	EXPECT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+	EXPECT_INVALID(cuPointerSetAttribute(&bad, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+	EXPECT_INVALID(cuPointerSetAttribute(NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_IS_MANAGED, at));
+	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, start));
+	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ADDRESS(&on)));
+}
+
+TEST_F(pointer, address_range)
+{
+	CUdeviceptr start, at, base = 77;
+	size_t size = 77;
+
+	cuda_start(0);
+	at = place(_metadata, &start);
+	EXPECT_INVALID(cuMemGetAddressRange(&base, &size, start));
+	EXPECT_INVALID(cuMemGetAddressRange(&base, &size, ADDRESS(&base)));
+	EXPECT_EQ(77, base);
+	EXPECT_EQ(77, size);
+	EXPECT_OK(cuMemGetAddressRange(&base, &size, at + SIZE / 2 - 1));
+	EXPECT_EQ(at, base);
+	EXPECT_EQ(SIZE / 2, size);
+	EXPECT_OK(cuMemGetAddressRange(NULL, &size, at));
+	EXPECT_OK(cuMemGetAddressRange(&base, NULL, at));
+}
+
+TEST_HARNESS_MAIN
