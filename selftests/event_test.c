@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/* Events: what they stand for, and when. */
+#include "memcast_test.h"
+
+FIXTURE(event)
+{
+	volatile uint32_t *at, *gate;
+	CUstream first, second;
+	CUevent event;
+};
+
+FIXTURE_SETUP(event)
+{
+	cuda_start(0);
+	self->at = mapped(memory(0, CHUNK), CHUNK, 0);
+	self->gate = self->at + 100;
+	ASSERT_OK(cuStreamCreate(&self->first, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuStreamCreate(&self->second, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuEventCreate(&self->event, CU_EVENT_DEFAULT));
+}
+NOTHING_LEFT(event)
+
+#define HOLD(stream)		\
+	ASSERT_OK(cuStreamWaitValue32(stream, ADDRESS(self->gate), 1, CU_STREAM_WAIT_VALUE_EQ))
+#define LET_GO()		(*self->gate = 1)
+#define SET(word, value, stream) \
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(self->at + (word)), value, 1, stream))
+
+TEST_F(event, not_recorded_is_done)
+{
+	EXPECT_OK(cuEventQuery(self->event));
+	EXPECT_OK(cuEventSynchronize(self->event));
+	EXPECT_OK(cuStreamWaitEvent(self->first, self->event, 0));
+	EXPECT_OK(cuStreamQuery(self->first));
+}
+
+TEST_F(event, stands_for_the_work_before_it)
+{
+	HOLD(self->first);
+	SET(0, 1, self->first);
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
+	LET_GO();
+	ASSERT_OK(cuEventSynchronize(self->event));
+	EXPECT_EQ(1, self->at[0]);
+	EXPECT_OK(cuEventQuery(self->event));
+	/* work after it does not count */
+	*self->gate = 0;
+	HOLD(self->first);
+	EXPECT_OK(cuEventQuery(self->event));
+	LET_GO();
+}
+
+TEST_F(event, streams_wait)
+{
+	HOLD(self->first);
+	SET(0, 5, self->first);
+	ASSERT_OK(cuEventRecordWithFlags(self->event, self->first, CU_EVENT_RECORD_DEFAULT));
+	ASSERT_OK(cuStreamWaitEvent(self->second, self->event, CU_EVENT_WAIT_DEFAULT));
+	ASSERT_OK(cuMemcpyDtoDAsync(ADDRESS(self->at + 1), ADDRESS(self->at), 4, self->second));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(self->second));
+	/* they wait for that record, whatever becomes of the event */
+	ASSERT_OK(cuEventDestroy(self->event));
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->second));
+	EXPECT_EQ(5, self->at[1]);
+}
+
+TEST_F(event, the_last_record_counts)
+{
+	HOLD(self->first);
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	ASSERT_OK(cuStreamWaitEvent(self->second, self->event, 0));
+	ASSERT_OK(cuEventRecord(self->event, CU_STREAM_PER_THREAD));
+	EXPECT_OK(cuEventQuery(self->event));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(self->second));
+	LET_GO();
+	EXPECT_OK(cuStreamSynchronize(self->second));
+}
+
+TEST_F(event, elapsed_time)
+{
+	float milliseconds = -1;
+	CUevent end;
+
+	ASSERT_OK(cuEventCreate(&end, CU_EVENT_BLOCKING_SYNC));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuEventElapsedTime(&milliseconds, self->event, end));
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuEventElapsedTime(&milliseconds, self->event, end));
+	HOLD(self->first);
+	ASSERT_OK(cuEventRecord(end, self->first));
+	EXPECT_CU(CUDA_ERROR_NOT_READY,
+		  cuEventElapsedTime(&milliseconds, self->event, end));
+	EXPECT_EQ(-1, milliseconds);
+	usleep(100000);
+	LET_GO();
+	ASSERT_OK(cuEventSynchronize(end));
+	ASSERT_OK(cuEventElapsedTime(&milliseconds, self->event, end));
+	EXPECT_LE(100, milliseconds);
+	EXPECT_GE(10000, milliseconds);
+	ASSERT_OK(cuEventElapsedTime(&milliseconds, end, self->event));
+	EXPECT_GE(-100, milliseconds);
+}
+
+TEST_F(event, flags)
+{
+	float milliseconds;
+	CUevent event = NULL;
+
+	EXPECT_INVALID(cuEventCreate(&event, 8));
+	EXPECT_INVALID(cuEventCreate(NULL, 0));
+	EXPECT_INVALID(cuEventCreate(&event, CU_EVENT_INTERPROCESS));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+	EXPECT_EQ(NULL, event);
+	EXPECT_INVALID(cuEventRecordWithFlags(self->event, self->first,
+					      CU_EVENT_RECORD_EXTERNAL));
+	EXPECT_INVALID(cuStreamWaitEvent(self->first, self->event, CU_EVENT_WAIT_EXTERNAL));
+
+	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	ASSERT_OK(cuEventRecord(event, self->first));
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	EXPECT_OK(cuEventQuery(event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuEventElapsedTime(&milliseconds, event, self->event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuEventElapsedTime(&milliseconds, self->event, event));
+}
+
+TEST_F(event, of_its_context_only)
+{
+	CUcontext other;
+	CUstream stream;
+
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 1));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(self->event, stream));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(self->event, NULL));
+	/* but any stream can wait for it */
+	HOLD(self->first);
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	EXPECT_OK(cuStreamWaitEvent(stream, self->event, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+	LET_GO();
+	EXPECT_OK(cuStreamSynchronize(stream));
+	ASSERT_OK(cuCtxDestroy(other));
+}
+
+TEST_F(event, destroyed)
+{
+	ASSERT_OK(cuEventDestroy(self->event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventDestroy(self->event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(self->event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(self->event, self->first));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize(NULL));
+}
+
+TEST_HARNESS_MAIN
