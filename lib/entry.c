@@ -114,8 +114,10 @@ CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, int version
 
 int function_unsupported(const char *symbol, const char *lacking)
 {
-	CUresult result = library_ready();
+	CUresult result = inject_result(symbol);
 
+	if (result == CUDA_SUCCESS)
+		result = library_ready();
 	if (result == CUDA_SUCCESS)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "%s is not supported: memcast has no %s", symbol, lacking);

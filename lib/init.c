@@ -123,11 +123,15 @@ CUresult cuInit(unsigned int flags)
 	return LOGGED(init(flags), "flags=%#x", flags);
 }
 
-CUresult cuDriverGetVersion(int *version)
+static CUresult driver_version(int *version)
 {
 	if (!version)
-		return LOGGED(fail(CUDA_ERROR_INVALID_VALUE, "NULL output"),
-			      "version=NULL");
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	*version = DRIVER_VERSION;
 	return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	return LOGGED(driver_version(version), "version=%p", (void *)version);
 }

@@ -5,6 +5,7 @@
  * program: this one, told by ROLE what to do.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -289,9 +290,15 @@ static int see_attributes(void)
 static int see_failures(void)
 {
 	size_t bytes;
+	int (*load)(void) = dlsym(RTLD_DEFAULT, "cuModuleLoad");
 	unsigned int i;
 	CUdevice device;
 
+	/* what is not supported, and what needs no cuInit() */
+	if (load() != CUDA_ERROR_INVALID_SOURCE || load() != CUDA_ERROR_NOT_INITIALIZED)
+		return false;
+	if (cuDriverGetVersion(&device) != CUDA_ERROR_STUB_LIBRARY)
+		return false;
 	for (i = 0; i < 3; i++)
 		if (cuInit(0) != CUDA_ERROR_SYSTEM_NOT_READY)
 			return false;
@@ -417,7 +424,8 @@ TEST_F(log, memcast_inject)
 	char said[4096];
 
 	EXPECT_EQ(0, run("see_failures", "MEMCAST_INJECT=cuInit:802*3,cuDeviceTotalMem:999,"
-			 "cuDeviceGet:0*2,cuDeviceGet:101*1", said));
+			 "cuDeviceGet:0*2,cuDeviceGet:101*1,"
+			 "cuModuleLoad:300*1,cuDriverGetVersion:34", said));
 	EXPECT_STREQ("", said);
 	EXPECT_EQ(0, run("start", "MEMCAST_INJECT=cuNoSuch:1,cuInit:12345,cuInit,cuInit:,cuInit:1*,"
 			 "cuInit:1*x,cuInit:1*0", said));
