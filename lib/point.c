@@ -7,11 +7,9 @@
 /* Does new work in one stream come after what is in the other? */
 static bool comes_after(const struct stream *stream, const struct stream *other)
 {
-	const struct stream *legacy = stream->set->legacy;
-
 	if ((stream->flags | other->flags) & CU_STREAM_NON_BLOCKING)
 		return false;
-	return stream != other && (stream == legacy || other == legacy);
+	return stream != other && (stream->is_legacy || other->is_legacy);
 }
 
 static CUresult point_add(struct points *points, struct stream *stream)

@@ -106,8 +106,10 @@ static CUresult get_legacy(struct stream_set *set, struct stream **stream)
 	set_lock();
 	if (!set->legacy) {
 		set->legacy = stream_alloc(set, CU_STREAM_DEFAULT);
-		if (set->legacy)
+		if (set->legacy) {
+			set->legacy->is_legacy = true;
 			add_locked(set->legacy);
+		}
 	}
 	*stream = set->legacy;
 	if (*stream)
@@ -262,7 +264,7 @@ void streams_end(CUcontext context)
 		stream_end(stream);
 		if (stream->handle && table_remove(&streams_table, stream->handle))
 			stream_put(stream);
-		if (stream == set->legacy)
+		if (stream->is_legacy)
 			stream_put(stream);
 	}
 	points_free(&all);

@@ -72,7 +72,7 @@ static CUresult stream_query(CUstream handle)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (stream == stream->set->legacy)
+	if (stream->is_legacy)
 		what |= WAIT_BEFORE;
 	result = stream_idle(stream, what, &idle);
 	if (result == CUDA_SUCCESS && !idle)
@@ -94,7 +94,7 @@ static CUresult stream_synchronize(CUstream handle)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = stream_wait(stream, stream == stream->set->legacy ?
+	result = stream_wait(stream, stream->is_legacy ?
 			     WAIT_OWN | WAIT_BEFORE : WAIT_OWN);
 	stream_put(stream);
 	return result;

@@ -47,7 +47,7 @@ struct stream_set {
 	/* The first failure of work; all that comes later answers it. */
 	_Atomic CUresult error;
 	struct stream *streams;		/* those with work left, destroyed or not */
-	struct stream *legacy;		/* one of these, or NULL */
+	struct stream *legacy;		/* one of these, or NULL; sets_lock */
 };
 
 struct work {
@@ -61,6 +61,7 @@ struct stream {
 	struct stream_set *set;
 	CUstream handle;		/* 0 for default streams */
 	unsigned long long id;
+	bool is_legacy;
 	unsigned int flags;
 	int priority;			/* 0: all are alike */
 	atomic_uint references;
