@@ -972,9 +972,9 @@ CUresult CUDAAPI cuDeviceTotalMem(size_t *bytes, CUdevice dev);
  * @attrib: which
  * @dev: device
  *
- * What memcast cannot do reads as 0: textures, kernel launches, streams. The
- * numbers that programs divide by are those of a data-centre device of compute
- * capability 9.0 (source: ours).
+ * What memcast cannot do reads as 0: textures, kernel launches. The numbers that
+ * programs divide by are those of a data-centre device of compute capability
+ * 9.0. MEMCAST_ATTR in the environment changes any (source: ours).
  *
  * Errors: CUDA_ERROR_INVALID_DEVICE.
  */

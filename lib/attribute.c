@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Attributes of a device. What memcast cannot do is 0 and not listed: textures,
- * kernels, streams, managed memory, graphics. The sizes that programs divide by
+ * kernels, managed memory, graphics. The sizes that programs divide by
  * are those of a data-centre device of compute capability 9.0.
  */
 #include "library.h"
@@ -32,6 +32,7 @@ static const int constants[CU_DEVICE_ATTRIBUTE_MAX] = {
 	ATTRIBUTE(GLOBAL_MEMORY_BUS_WIDTH, 5120),
 	ATTRIBUTE(L2_CACHE_SIZE, 50 << 20),
 	ATTRIBUTE(MAX_THREADS_PER_MULTIPROCESSOR, 2048),
+	ATTRIBUTE(ASYNC_ENGINE_COUNT, 1),
 	ATTRIBUTE(UNIFIED_ADDRESSING, 1),
 	ATTRIBUTE(TEXTURE_PITCH_ALIGNMENT, 32),
 	ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR, 9),
@@ -47,10 +48,14 @@ static const int constants[CU_DEVICE_ATTRIBUTE_MAX] = {
 	ATTRIBUTE(MAX_BLOCKS_PER_MULTIPROCESSOR, 32),
 	ATTRIBUTE(GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 1),
 	ATTRIBUTE(RESERVED_SHARED_MEMORY_PER_BLOCK, 1 << 10),
+	ATTRIBUTE(CAN_USE_64_BIT_STREAM_MEM_OPS, 1),
+	ATTRIBUTE(CAN_USE_STREAM_WAIT_VALUE_NOR, 1),
 	ATTRIBUTE(MEM_SYNC_DOMAIN_COUNT, 1),
 	ATTRIBUTE(NUMA_CONFIG, CU_DEVICE_NUMA_CONFIG_NONE),
 	/* What goes with CU_DEVICE_NUMA_CONFIG_NONE. */
 	ATTRIBUTE(NUMA_ID, -1),
+	ATTRIBUTE(HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
+	ATTRIBUTE(HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
 };
 
 CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
@@ -73,6 +78,7 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 		*value = !!(info.out_flags & MEMCAST_DEVICE_MULTICAST);
 		break;
 	case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:
+	case CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED:
 		*value = !!(info.out_flags & MEMCAST_DEVICE_FABRIC);
 		break;
 	case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:

@@ -311,6 +311,25 @@ TEST_F(channel, both_types)
 	EXPECT_EQ(FABRIC | SHAREABLE, (int)prop.requestedHandleTypes);
 }
 
+TEST_F(channel, host_memory)
+{
+	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = FABRIC,
+		.location = { CU_MEM_LOCATION_TYPE_HOST_NUMA, 0 } };
+	CUmemGenericAllocationHandle handle, got;
+	CUmemFabricHandle shareable;
+	int value = 0;
+
+	cuda_start(0);
+	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED, 0));
+	EXPECT_EQ(1, value);
+	ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
+	shareable = share(handle);
+	ASSERT_OK(receive(&got, &shareable));
+	*mapped(handle, CHUNK, 0) = 4711;
+	EXPECT_EQ(4711, *mapped(got, CHUNK, 0));
+}
+
 /* Between processes that share nothing but the 64 bytes */
 TEST_F(channel, memory)
 {

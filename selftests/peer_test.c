@@ -138,6 +138,35 @@ TEST_F(peer, older_queries)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetProperties(&prop, -1));
 }
 
+/* Programs choose their way by these: what works says so, and only that. */
+TEST_F(peer, what_can_be_done)
+{
+	const struct {
+		CUdevice_attribute attribute;
+		int value;
+	} known[] = {
+		{ CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 1 },
+		{ CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1 },
+		{ CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 1 },
+		{ CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1 },
+		{ CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1 },
+		{ CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0 },
+		{ CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 0 },
+		{ CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 0 },
+		{ CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 0 },
+		{ CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 0 },
+	};
+	unsigned int i;
+	int value;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		value = -7;
+		EXPECT_OK(cuDeviceGetAttribute(&value, known[i].attribute, 1));
+		EXPECT_EQ(known[i].value, value)
+			TH_LOG("attribute %d", known[i].attribute);
+	}
+}
+
 TEST_F(peer, limits)
 {
 	CUfunc_cache config = 77;
