@@ -411,6 +411,35 @@ TEST_F(stream, other_processes_words)
 	EXPECT_EQ(0, ended(pid));
 }
 
+static void *count_up(void *argument)
+{
+	volatile uint64_t *word = argument;
+	uint64_t i;
+
+	/* the word behind it says when to stop */
+	for (i = 1; !word[1]; i++)
+		*word = i << 32 | (uint32_t)i;
+	return NULL;
+}
+
+/* Both halves are always of one store, read by copies as by waits. */
+TEST_F(stream, words_are_never_torn)
+{
+	uint64_t seen = 0;
+	unsigned int i, torn = 0;
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, count_up, (void *)self->at));
+	for (i = 0; i < loops(20000); i++) {
+		ASSERT_OK(cuMemcpyDtoH(&seen, AT(0), 8));
+		torn += seen >> 32 != (uint32_t)seen;
+	}
+	EXPECT_EQ(0, torn);
+	EXPECT_NE(0, seen);
+	self->at[2] = 1;
+	pthread_join(thread, NULL);
+}
+
 TEST_F(stream, waiting_costs_little)
 {
 	struct timespec used;
