@@ -182,6 +182,8 @@ check: deps
 	@tools/memcast-kernel fetch 6.12
 	@tools/memcast-kernel source >/dev/null
 	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
+	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
+		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
 	@$(MAKE) check-style KERNEL=6.1
 	@$(MAKE) check-style KERNEL=6.12
 	@tools/run-selftests 6.1 6.12
