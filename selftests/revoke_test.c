@@ -4,9 +4,12 @@
  * from the moment at which the call returns: each time, while that other never
  * stops trying.
  */
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
 
@@ -19,6 +22,23 @@
 struct stage {
 	uint32_t phase, judged, bad, stop;
 };
+
+#define GET(field)		__atomic_load_n(&stage->field, __ATOMIC_SEQ_CST)
+
+/* Those who wait sleep, or they would take the processor from who acts. */
+#define SET(field, value)						\
+do {									\
+	__atomic_store_n(&stage->field, value, __ATOMIC_SEQ_CST);	\
+	syscall(SYS_futex, &stage->field, FUTEX_WAKE, INT_MAX);		\
+} while (0)
+
+/* Returns early now and then: the other side may have failed. */
+static void wait_while(uint32_t *field, uint32_t value)
+{
+	struct timespec second = { .tv_sec = 1 };
+
+	syscall(SYS_futex, field, FUTEX_WAIT, value, &second);
+}
 
 FIXTURE(revoke)
 {
@@ -41,8 +61,17 @@ FIXTURE_SETUP(revoke)
 }
 NOTHING_LEFT(revoke)
 
-#define GET(field)		__atomic_load_n(&stage->field, __ATOMIC_SEQ_CST)
-#define SET(field, value)	__atomic_store_n(&stage->field, value, __ATOMIC_SEQ_CST)
+/*
+ * What is there is accessed until it goes. What is not only now and then: faults
+ * without end hold up whoever would change that.
+ */
+static void judged(struct stage *stage, uint32_t phase)
+{
+	if (GET(judged) != phase)
+		SET(judged, phase);
+	while (phase % 4 == 2 && phase / 4 % 16 && GET(phase) == phase && !GET(stop))
+		wait_while(&stage->phase, phase);
+}
 
 static void reader(struct __test_metadata *_metadata, struct stage *stage,
 		   const FIXTURE_VARIANT(revoke) *variant, int link)
@@ -65,19 +94,18 @@ static void reader(struct __test_metadata *_metadata, struct stage *stage,
 			continue;
 		if (before % 4 == 0 ? number || value != before + 1 : number != SIGBUS)
 			SET(bad, before + 1);
-		SET(judged, before);
-		/* faults without end would hold up the next bind: only now and then */
-		while (before % 4 == 2 && before / 4 % 16 && GET(phase) == before)
-			sched_yield();
+		judged(stage, before);
 	}
 	_exit(0);
 }
 
 static void wait_for_verdict(struct __test_metadata *_metadata, struct stage *stage)
 {
-	while (GET(judged) != GET(phase)) {
+	uint32_t judged;
+
+	while ((judged = GET(judged)) != GET(phase)) {
 		ASSERT_FALSE(_metadata->aborted);
-		sched_yield();
+		wait_while(&stage->judged, judged);
 	}
 }
 
@@ -167,7 +195,7 @@ static void *race(void *arg)
 			continue;
 		if (number != (before % 4 ? SIGSEGV : 0))
 			SET(bad, before + 1);
-		SET(judged, before);
+		judged(stage, before);
 	}
 	return NULL;
 }

@@ -9,7 +9,7 @@
 # MEMCAST_TEST_LOOPS=P    do loops of thousands only P percent of the times
 cd "$(dirname "$0")" || exit 1
 
-seconds=$((120 * ${MEMCAST_TEST_TIMEOUT:-1}))
+seconds=$((180 * ${MEMCAST_TEST_TIMEOUT:-1}))
 failed=0
 
 # Each test is a process group of its own.
