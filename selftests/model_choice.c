@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calls that make sense in the state that the model is in, and the same spoilt in
+ * one place. Whether one succeeds is the rules' to say.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "model.h"
+
+uint32_t choice_random(uint64_t *state, uint32_t below)
+{
+	/* splitmix64: any seed is a good one */
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (z ^ z >> 31) % below;
+}
+
+static struct model *m;
+static uint64_t *state;
+
+static uint32_t any(uint32_t below)
+{
+	return choice_random(state, below);
+}
+
+static bool percent(uint32_t chance)
+{
+	return any(100) < chance;
+}
+
+/* One of what @condition holds for, or NULL */
+#define PICK(thing, array, condition)					\
+({									\
+	typeof(&(array)[0]) picked = NULL;				\
+	unsigned int seen = 0;						\
+									\
+	for_each(thing, array)						\
+		if ((condition) && !any(++seen))			\
+			picked = thing;					\
+	picked;								\
+})
+
+static uint64_t some_handle(unsigned int worker, int team)
+{
+	struct handle *h = PICK(h, m->handle[worker],
+				h->object && (team < 0 || h->object->team == team));
+
+	if (h && percent(10))
+		m->old_handle[worker] = h->value;
+	return h ? h->value : percent(50) ? m->old_handle[worker] : any(3) * 0x7fffULL;
+}
+
+static struct mapping *some_mapping(unsigned int worker, bool memory_only)
+{
+	return PICK(p, m->mapping, p->object && p->worker == worker &&
+		    (!memory_only || !p->object->team));
+}
+
+static struct reservation *some_reservation(unsigned int worker)
+{
+	return PICK(r, m->reservation[worker], r->bytes);
+}
+
+static uint64_t chunks_below(uint64_t bytes)
+{
+	return bytes < CHUNK_BYTES ? 0 : any(bytes / CHUNK_BYTES) * CHUNK_BYTES;
+}
+
+static unsigned int chunks_of(uint64_t handle, unsigned int worker)
+{
+	struct object *o = model_object(m, worker, handle);
+
+	return o ? o->chunks : 2;
+}
+
+/* A word at the start or the end of a chunk, or both sides of a border */
+static uint64_t some_words(struct call *c, uint64_t *bytes)
+{
+	struct mapping *p = some_mapping(c->worker, false);
+	uint64_t chunk = p ? p->address + chunks_below(p->bytes) : CHUNK_BYTES;
+	unsigned int where = any(10);
+
+	*bytes = where < 8 ? 4 : 8;
+	return where < 5 ? chunk : chunk + CHUNK_BYTES - 4;
+}
+
+static void propose_range(struct call *c)
+{
+	struct mapping *p = some_mapping(c->worker, false);
+	struct mapping *next;
+
+	if (!p)
+		return;
+	c->address = p->address;
+	c->bytes = p->bytes;
+	next = model_mapping(m, c->worker, p->address + p->bytes);
+	if (next && percent(50))
+		c->bytes += next->bytes;
+}
+
+static void propose_map(struct call *c)
+{
+	struct reservation *r = some_reservation(c->worker);
+	uint64_t end;
+
+	c->handle = some_handle(c->worker, percent(50) ? -1 : percent(50));
+	c->bytes = chunks_of(c->handle, c->worker) * CHUNK_BYTES;
+	if (percent(30))
+		c->bytes = CHUNK_BYTES + chunks_below(c->bytes);
+	if (!r)
+		return;
+	end = r->address + r->bytes / CHUNK_BYTES * CHUNK_BYTES;
+	/* the first place where nothing is, so that mappings come to lie side by side */
+	for (c->address = r->address; percent(85) && c->address < end; c->address += CHUNK_BYTES)
+		if (!model_mapping(m, c->worker, c->address))
+			break;
+	if (percent(20))
+		c->address = r->address + chunks_below(r->bytes);
+}
+
+static void propose_bind(struct call *c)
+{
+	struct mapping *p = some_mapping(c->worker, percent(90));
+	unsigned int chunks, of_team;
+	struct object *memory;
+
+	c->handle = some_handle(c->worker, percent(95));
+	c->memory = some_handle(c->worker, !percent(95));
+	memory = model_object(m, c->worker, c->memory);
+	if (c->verb == BIND_ADDRESS || c->verb == BIND_ADDRESS_V2) {
+		memory = p ? p->object : NULL;
+		if (p)
+			c->address = p->address + chunks_below(p->bytes);
+	}
+	c->device = memory && percent(90) ? memory->device : (int)any(DEVICES);
+	of_team = chunks_of(c->handle, c->worker);
+	chunks = memory ? memory->chunks : 1;
+	c->memory_offset = any(chunks) * CHUNK_BYTES;
+	c->offset = any(of_team) * CHUNK_BYTES;
+	c->bytes = CHUNK_BYTES * (1 + any(chunks < of_team ? chunks : of_team));
+}
+
+static void propose_unbind(struct call *c)
+{
+	struct handle *h = PICK(h, m->handle[c->worker], h->object && h->object->team);
+	struct binding *b = h ? PICK(b, m->binding, b->team == h->object) : NULL;
+	struct binding *next;
+
+	c->handle = h ? h->value : some_handle(c->worker, true);
+	c->device = b ? b->device : (int)any(DEVICES);
+	c->offset = b ? b->at * CHUNK_BYTES : 0;
+	c->bytes = b ? b->chunks * CHUNK_BYTES : CHUNK_BYTES;
+	next = b ? model_binding(m, b->team, b->device, b->at + b->chunks) : NULL;
+	if (next && percent(50))
+		c->bytes += next->chunks * CHUNK_BYTES;
+}
+
+static void propose_team_add(struct call *c)
+{
+	struct handle *h = PICK(h, m->handle[c->worker],
+				h->object && h->object->team && !model_complete(h->object));
+
+	c->handle = h && percent(90) ? h->value : some_handle(c->worker, percent(90));
+	c->device = percent(50) ? (int)c->worker : (int)any(DEVICES);
+}
+
+static void propose_access(struct call *c)
+{
+	static const unsigned int flags[] = { 0, 1, 3, 3, 3 };
+	unsigned int i, first = any(DEVICES);
+
+	propose_range(c);
+	c->count = 1 + any(3);
+	for (i = 0; i < c->count; i++) {
+		c->access[i].device = (first + i) % DEVICES;
+		c->access[i].flags = flags[any(5)];
+	}
+	if (percent(60))
+		c->access[0].device = c->worker;
+	for (i = 1; i < c->count; i++)
+		if (c->access[i].device == c->access[0].device)
+			c->count = i;
+}
+
+static void propose_data(struct call *c)
+{
+	uint64_t bytes;
+
+	c->value = any(0xffffff) + 1;
+	c->address = some_words(c, &c->bytes);
+	if (c->verb == COPY || c->verb == COPY_OUT)
+		c->from = some_words(c, &bytes);
+	if (c->verb == COPY && bytes < c->bytes)
+		c->bytes = bytes;
+	if (c->verb == COPY_OUT)
+		c->bytes = bytes;
+	if (c->verb != FILL)
+		return;
+	c->width = 1 << any(3);
+	if (percent(5)) {
+		c->address -= c->address % CHUNK_BYTES;
+		c->bytes = CHUNK_BYTES * (1 + any(2));
+	}
+}
+
+static void propose_other(struct call *c)
+{
+	struct mapping *p = some_mapping(c->worker, false);
+	struct reservation *r = some_reservation(c->worker);
+	struct view *v = PICK(v, m->view, v->object && v->worker == c->worker);
+
+	switch (c->verb) {
+	case CREATE:
+		c->device = percent(60) ? (int)c->worker : (int)any(DEVICES);
+		c->bytes = (1 + any(4)) * CHUNK_BYTES;
+		if (percent(5))
+			c->bytes = (model_free_chunks(m, c->device) + 1) * CHUNK_BYTES;
+		c->types = percent(80);
+		c->kind = CU_MEM_ALLOCATION_TYPE_PINNED;
+		c->rdma = any(2);
+		break;
+	case TEAM_CREATE:
+		c->device = 2 + any(percent(80) ? 2 : DEVICES - 1);
+		c->bytes = (1 + any(MOST_CHUNKS)) * CHUNK_BYTES;
+		c->types = percent(85);
+		break;
+	case RETAIN:
+	case GET_ACCESS:
+	case STORE:
+		c->address = p ? p->address + chunks_below(p->bytes) :
+			     r ? r->address + chunks_below(r->bytes) : CHUNK_BYTES;
+		if (c->verb == STORE && percent(50))
+			c->address += CHUNK_BYTES - 4;
+		if (c->verb == RETAIN)
+			c->address += any(CHUNK_BYTES);
+		c->device = any(DEVICES);
+		c->value = any(0xffffff) + 1;
+		if (c->verb == STORE && v && percent(30))
+			c->address = v->replica[any(v->object->joined_count)] +
+				     chunks_below(v->bytes);
+		break;
+	case GRANULARITY:
+	case TEAM_GRANULARITY:
+		c->kind = any(2);
+		break;
+	case EXPORT:
+		c->handle = some_handle(c->worker, percent(70));
+		c->types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+		break;
+	case IMPORT:
+		c->types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+		c->fd = any(FDS);
+		if (!m->fd[c->fd].object)
+			c->fd = FOREIGN_FD;
+		break;
+	case RESERVE:
+		c->bytes = (2 + any(8)) * CHUNK_BYTES;
+		if (percent(10))
+			c->bytes += 4096 * any(512);
+		c->offset = percent(60) ? 0 : 1UL << any(25);
+		if (percent(30) && r)
+			c->address = r->address + any(16) * CHUNK_BYTES;
+		break;
+	case FREE:
+		c->address = r ? r->address : CHUNK_BYTES;
+		c->bytes = r ? r->bytes : CHUNK_BYTES;
+		break;
+	case VIEW_CREATE:
+		c->handle = some_handle(c->worker, percent(95));
+		c->offset = any(chunks_of(c->handle, c->worker)) * CHUNK_BYTES;
+		c->bytes = (1 + any(chunks_of(c->handle, c->worker))) * CHUNK_BYTES;
+		for (c->view = 0; c->view < VIEWS - 1 && m->view[c->view].object; c->view++)
+			;
+		break;
+	default:
+		c->handle = some_handle(c->worker, -1);
+	}
+}
+
+static void propose(struct call *c)
+{
+	switch (c->verb) {
+	case MAP:
+		return propose_map(c);
+	case UNMAP:
+		return propose_range(c);
+	case SET_ACCESS:
+		return propose_access(c);
+	case BIND_MEMORY:
+	case BIND_MEMORY_V2:
+	case BIND_ADDRESS:
+	case BIND_ADDRESS_V2:
+		return propose_bind(c);
+	case UNBIND:
+		return propose_unbind(c);
+	case TEAM_ADD:
+		return propose_team_add(c);
+	case FILL:
+	case COPY_IN:
+	case COPY_OUT:
+	case COPY:
+		return propose_data(c);
+	default:
+		return propose_other(c);
+	}
+}
+
+/* One argument becomes wrong, or at least another one. */
+static void spoil(struct call *c)
+{
+	static const uint64_t off[] = { 1, 4096, CHUNK_BYTES / 2, CHUNK_BYTES, -CHUNK_BYTES,
+					1UL << 40, -4096, 1UL << 63 };
+	bool data = c->verb == FILL || c->verb == COPY || c->verb == COPY_IN ||
+		    c->verb == COPY_OUT;
+	uint64_t by = off[any(8)];
+
+	switch (any(data ? 2 : 12)) {
+	case 0:
+		/* no other range than the model follows */
+		if (c->verb == FILL && c->width > 1 && percent(50))
+			c->address += 1;
+		else
+			c->address += percent(50) ? CHUNK_BYTES : -2 * CHUNK_BYTES;
+		break;
+	case 1:
+		if (data)
+			c->from += percent(50) ? CHUNK_BYTES : -CHUNK_BYTES;
+		else
+			c->address += by;
+		break;
+	case 2:
+	case 3:
+		c->bytes = percent(20) ? 0 : c->bytes + by;
+		break;
+	case 4:
+		c->offset += by;
+		break;
+	case 5:
+		c->memory_offset += by;
+		break;
+	case 6:
+		c->flags = 1ULL << any(64);
+		break;
+	case 7:
+		c->device = percent(30) ? -1 : percent(50) ? DEVICES + (int)any(100) :
+			    (int)any(DEVICES);
+		break;
+	case 8:
+		c->handle = some_handle(c->worker, -1) ^ (percent(50) ? 1ULL << any(64) : 0);
+		c->memory = percent(50) ? c->handle : c->memory;
+		break;
+	case 9:
+		c->types = 1ULL << any(6);
+		break;
+	case 10:
+		if (percent(50))
+			c->kind = 2 + any(2);
+		else
+			c->compression = 1;
+		c->fd = percent(50) ? NOT_AN_FD : FOREIGN_FD;
+		break;
+	case 11:
+		if (!c->count)
+			break;
+		c->access[any(c->count)].flags = percent(50) ? 2 : 4 + any(9);
+		if (percent(60))
+			c->access[any(c->count)].device = percent(50) ? -1 : DEVICES;
+		break;
+	}
+}
+
+static enum verb some_verb(void)
+{
+	/* how often, of about 170 */
+	static const unsigned char weight[VERBS] = {
+		[CREATE] = 14, [RELEASE] = 9, [RETAIN] = 7, [PROPERTIES] = 3, [GRANULARITY] = 1,
+		[EXPORT] = 9, [IMPORT] = 14, [RESERVE] = 8, [FREE] = 3, [MAP] = 18, [UNMAP] = 6,
+		[SET_ACCESS] = 14, [GET_ACCESS] = 4, [TEAM_CREATE] = 6, [TEAM_GRANULARITY] = 1,
+		[TEAM_ADD] = 14, [BIND_MEMORY] = 10, [BIND_MEMORY_V2] = 8, [BIND_ADDRESS] = 6,
+		[BIND_ADDRESS_V2] = 6, [UNBIND] = 5, [FILL] = 7, [COPY_IN] = 6, [COPY_OUT] = 6,
+		[COPY] = 5, [STORE] = 5, [VIEW_CREATE] = 4, [VIEW_DESTROY] = 1, [CLOSE] = 2,
+	};
+	unsigned int verb, sum = 0, number;
+
+	for (verb = 0; verb < VERBS; verb++)
+		sum += weight[verb];
+	number = any(sum);
+	for (verb = 0; number >= weight[verb]; verb++)
+		number -= weight[verb];
+	return verb;
+}
+
+/* Those that are only made of something that is there */
+static bool find_subject(struct call *c)
+{
+	if (c->verb == CLOSE) {
+		c->fd = any(FDS);
+		return m->fd[c->fd].object;
+	}
+	if (c->verb == VIEW_DESTROY) {
+		c->view = any(VIEWS);
+		c->worker = m->view[c->view].worker;
+		return m->view[c->view].object;
+	}
+	return true;
+}
+
+void choose_call(struct model *model, uint64_t *random, bool valid, struct call *c)
+{
+	bool spoilt;
+	int result;
+
+	m = model;
+	state = random;
+	do {
+		memset(c, 0, sizeof(*c));
+		c->verb = some_verb();
+		c->worker = any(WORKERS);
+		propose(c);
+		result = UNSAID;
+		spoilt = !valid && percent(80);
+		/* mostly what would be right otherwise */
+		if (spoilt && model_expect(m, c) != CUDA_SUCCESS && percent(90))
+			continue;
+		if (spoilt)
+			spoil(c);
+		/* Data moves in whole words that the model follows. */
+		if (!find_subject(c) || ((c->verb == FILL || c->verb == COPY_IN) && spoilt &&
+					 c->address % 4 && c->width < 2))
+			continue;
+		result = model_expect(m, c);
+		if (result == WAITS && percent(75))
+			result = UNSAID;
+	} while (result == UNSAID || (result == CUDA_SUCCESS) != valid);
+}
+
+bool choose_clean_up(struct model *model, uint64_t *random, struct call *c)
+{
+	struct call one;
+	unsigned int w, seen = 0;
+
+#define CANDIDATE(...)							\
+do {									\
+	one = (struct call) { __VA_ARGS__ };				\
+	if (model_expect(m, &one) == CUDA_SUCCESS && !any(++seen))	\
+		*c = one;						\
+} while (0)
+
+	m = model;
+	state = random;
+	for (w = 0; w < WORKERS; w++) {
+		for_each(h, m->handle[w])
+			if (h->object)
+				CANDIDATE(.verb = RELEASE, .worker = w, .handle = h->value);
+		for_each(r, m->reservation[w])
+			if (r->bytes)
+				CANDIDATE(.verb = FREE, .worker = w, .address = r->address,
+					  .bytes = r->bytes);
+	}
+	for_each(p, m->mapping)
+		if (p->object)
+			CANDIDATE(.verb = UNMAP, .worker = p->worker, .address = p->address,
+				  .bytes = p->bytes);
+	for_each(v, m->view)
+		if (v->object)
+			CANDIDATE(.verb = VIEW_DESTROY, .worker = v->worker, .view = v - m->view);
+	for (w = 0; w < FDS; w++)
+		if (m->fd[w].object)
+			CANDIDATE(.verb = CLOSE, .fd = w);
+	for_each(b, m->binding)
+		for_each(h, m->handle[b->device])
+			if (b->team && h->object == b->team)
+				CANDIDATE(.verb = UNBIND, .worker = b->device, .handle = h->value,
+					  .device = b->device, .offset = b->at * CHUNK_BYTES,
+					  .bytes = b->chunks * CHUNK_BYTES);
+	return seen;
+}

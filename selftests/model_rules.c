@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What each call should answer. Its checks stand in their order: flags, handles,
+ * devices, alignment, range, state, resources. Who is a member is state, as long as
+ * a team is not complete; where a call is wrong in that and in its range, nothing
+ * says which comes first, and it is not made.
+ */
+#include "model.h"
+
+#define FD		CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+#define WINDOWS		(CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)
+#define FABRIC		CU_MEM_HANDLE_TYPE_FABRIC
+
+#define OK		CUDA_SUCCESS
+#define INVALID		CUDA_ERROR_INVALID_VALUE
+#define NO_DEVICE	CUDA_ERROR_INVALID_DEVICE
+
+static struct object *team_of(struct model *m, const struct call *c)
+{
+	struct object *o = model_object(m, c->worker, c->handle);
+
+	return o && o->team ? o : NULL;
+}
+
+enum span { WHOLE, PARTLY, ACROSS };	/* ACROSS: more than one reservation */
+
+/* Whether a range consists of whole mappings */
+static enum span span_of(struct model *m, const struct call *c)
+{
+	uint64_t at = c->address, end = c->address + c->bytes;
+	struct reservation *r = model_reservation(m, c->worker, at);
+
+	if (!r || end < at)
+		return PARTLY;
+	while (at < end) {
+		struct mapping *p = model_mapping(m, c->worker, at);
+
+		if (!p || p->address != at || p->bytes > end - at)
+			return PARTLY;
+		if (model_reservation(m, c->worker, at) != r)
+			return ACROSS;
+		at += p->bytes;
+	}
+	return WHOLE;
+}
+
+/* Whether the copy engine may go there for the worker's device */
+static int reachable(struct model *m, unsigned int worker, uint64_t address, uint64_t bytes,
+		     unsigned int access)
+{
+	struct reservation *r = model_reservation(m, worker, address);
+	uint64_t at = address / CHUNK_BYTES * CHUNK_BYTES;
+	bool across = false;
+
+	for (; at < address + bytes; at += CHUNK_BYTES) {
+		struct mapping *p = model_mapping(m, worker, at);
+		uint32_t *words[DEVICES];
+
+		if (!p || (p->access[worker] & access) != access || !model_words(m, p, at, words))
+			return INVALID;
+		across |= model_reservation(m, worker, at) != r;
+	}
+	return across ? UNSAID : OK;
+}
+
+/* ---- what calls should answer */
+
+static bool misaligned(uint64_t number)
+{
+	return number % CHUNK_BYTES;
+}
+
+static bool outside(uint64_t offset, uint64_t bytes, unsigned int chunks)
+{
+	return offset > chunks * CHUNK_BYTES || bytes > chunks * CHUNK_BYTES - offset;
+}
+
+static int expect_types(const struct model *m, uint64_t types)
+{
+	if (types & ~(uint64_t)(FD | WINDOWS | FABRIC))
+		return INVALID;
+	if (types & WINDOWS)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (types & FABRIC)
+		return m->channels ? UNSAID : CUDA_ERROR_NOT_PERMITTED;
+	return OK;
+}
+
+static int expect_create(struct model *m, const struct call *c)
+{
+	int types = expect_types(m, c->types);
+
+	if (c->flags || c->kind != CU_MEM_ALLOCATION_TYPE_PINNED)
+		return INVALID;
+	if (types == INVALID || types == CUDA_ERROR_NOT_SUPPORTED)
+		return types;
+	if (c->compression)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (c->device < 0 || c->device >= DEVICES)
+		return NO_DEVICE;
+	if (!c->bytes || misaligned(c->bytes))
+		return INVALID;
+	if (types)
+		return types;
+	if (c->bytes / CHUNK_BYTES > model_free_chunks(m, c->device))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	return c->bytes / CHUNK_BYTES > MOST_CHUNKS ? UNSAID : OK;
+}
+
+static int expect_team_create(struct model *m, const struct call *c)
+{
+	int types = expect_types(m, c->types);
+
+	if (c->flags || types == INVALID || types == CUDA_ERROR_NOT_SUPPORTED)
+		return c->flags ? INVALID : types;
+	if (c->device < 2 || c->device > DEVICES || !c->bytes || misaligned(c->bytes))
+		return INVALID;
+	if (types)
+		return types;
+	return c->bytes / CHUNK_BYTES > MOST_CHUNKS ? UNSAID : OK;
+}
+
+static int expect_map(struct model *m, const struct call *c)
+{
+	struct object *o = model_object(m, c->worker, c->handle);
+	struct reservation *r = model_reservation(m, c->worker, c->address);
+	uint64_t at;
+
+	if (c->flags || !o || c->offset || !c->bytes || misaligned(c->address | c->bytes) ||
+	    outside(0, c->bytes, o->chunks))
+		return INVALID;
+	if (!r || c->bytes > r->address + r->bytes - c->address)
+		return o->team && !model_complete(o) ? UNSAID : INVALID; /* KNOWN1 */
+	for (at = c->address; at < c->address + c->bytes; at += CHUNK_BYTES)
+		if (model_mapping(m, c->worker, at))
+			return o->team && !model_complete(o) ? UNSAID : INVALID;
+	return o->team && !model_complete(o) ? WAITS : OK;
+}
+
+static int expect_set_access(struct model *m, const struct call *c)
+{
+	bool flags_wrong = false, device_wrong = false;
+	enum span span;
+	unsigned int i;
+	uint64_t at;
+
+	for (i = 0; i < c->count; i++) {
+		flags_wrong |= c->access[i].flags > 3 || c->access[i].flags == 2;
+		device_wrong |= c->access[i].device < 0 || c->access[i].device >= DEVICES;
+	}
+	if (flags_wrong || device_wrong)
+		return flags_wrong && device_wrong ? UNSAID : flags_wrong ? INVALID : NO_DEVICE;
+	if (!c->count || !c->bytes || misaligned(c->address | c->bytes))
+		return INVALID;
+	span = span_of(m, c);
+	if (span)
+		return span == ACROSS ? UNSAID : INVALID;
+	for (at = c->address; at < c->address + c->bytes; at += CHUNK_BYTES)
+		for (i = 0; i < c->count; i++) {
+			struct object *o = model_mapping(m, c->worker, at)->object;
+
+			if (o->team && !model_member(o, c->access[i].device))
+				return NO_DEVICE;
+		}
+	return OK;
+}
+
+static int expect_add(struct model *m, const struct call *c)
+{
+	struct object *team = team_of(m, c);
+
+	if (!team)
+		return INVALID;
+	if (c->device < 0 || c->device >= DEVICES)
+		return NO_DEVICE;
+	if (model_member(team, c->device))
+		return CUDA_ERROR_UNKNOWN;
+	return model_complete(team) ? INVALID : OK;
+}
+
+int model_pieces(struct model *m, const struct call *c, struct piece pieces[MOST_CHUNKS])
+{
+	struct reservation *r = model_reservation(m, c->worker, c->address);
+	uint64_t at = c->address, end = c->address + c->bytes;
+	int count = 0;
+
+	if (c->verb == BIND_MEMORY || c->verb == BIND_MEMORY_V2) {
+		pieces[0].memory = model_object(m, c->worker, c->memory);
+		pieces[0].from = c->memory_offset / CHUNK_BYTES;
+		pieces[0].chunks = c->bytes / CHUNK_BYTES;
+		return 1;
+	}
+	while (at < end && count < MOST_CHUNKS) {
+		struct mapping *p = model_mapping(m, c->worker, at);
+		uint64_t left = end - at;
+
+		if (!p || p->object->team)
+			return 0;
+		if (model_reservation(m, c->worker, at) != r)
+			return UNSAID;
+		if (left > p->address + p->bytes - at)
+			left = p->address + p->bytes - at;
+		pieces[count].memory = p->object;
+		pieces[count].from = (at - p->address) / CHUNK_BYTES;
+		pieces[count++].chunks = left / CHUNK_BYTES;
+		at += left;
+	}
+	return count;
+}
+
+static bool overlaps(struct model *m, const struct object *team, int device, const struct call *c)
+{
+	uint64_t at;
+
+	for (at = c->offset; at < c->offset + c->bytes; at += CHUNK_BYTES)
+		if (model_binding(m, team, device, at / CHUNK_BYTES))
+			return true;
+	return false;
+}
+
+static int expect_bind_memory(struct model *m, const struct call *c)
+{
+	struct object *team = team_of(m, c), *memory = model_object(m, c->worker, c->memory);
+
+	if (c->flags || !team || !memory || memory->team || (team->types && !memory->types))
+		return INVALID;
+	if (c->verb == BIND_MEMORY_V2 && c->device != memory->device)
+		return NO_DEVICE;
+	if (!c->bytes || misaligned(c->bytes | c->offset | c->memory_offset) ||
+	    outside(c->offset, c->bytes, team->chunks) ||
+	    outside(c->memory_offset, c->bytes, memory->chunks))
+		return model_complete(team) && !model_member(team, memory->device) ?
+		       UNSAID : INVALID;
+	if (!model_complete(team))
+		return WAITS;
+	if (!model_member(team, memory->device))
+		return NO_DEVICE;
+	return overlaps(m, team, memory->device, c) ? INVALID : OK;
+}
+
+/* Nothing says which comes first of a wrong device and a wrong range. */
+static int expect_bind_address(struct model *m, const struct call *c)
+{
+	bool v2 = c->verb == BIND_ADDRESS_V2, device_wrong = false, range_wrong = false;
+	struct object *team = team_of(m, c);
+	struct piece pieces[MOST_CHUNKS];
+	int i, count = 0;
+
+	if (c->flags || !team)
+		return INVALID;
+	range_wrong = !c->bytes || misaligned(c->bytes | c->offset | c->address) ||
+		      outside(c->offset, c->bytes, team->chunks);
+	if (!range_wrong)
+		count = model_pieces(m, c, pieces);
+	if (count < 0)
+		return UNSAID;
+	if (v2)
+		device_wrong = c->device < 0 || c->device >= DEVICES ||
+			       (model_complete(team) && !model_member(team, c->device));
+	for (i = 0; i < count; i++) {
+		int device = pieces[i].memory->device;
+
+		if (v2 && c->device != device)
+			device_wrong = true;
+		if (!v2 && device != pieces[0].memory->device)
+			return UNSAID;
+		if (model_complete(team) && !model_member(team, device))
+			device_wrong = true;
+		if (team->types && !pieces[i].memory->types)
+			range_wrong = true;
+	}
+	if (!count)
+		range_wrong = true;
+	if (range_wrong && (device_wrong || !model_complete(team)))
+		return UNSAID;
+	if (range_wrong || device_wrong)
+		return range_wrong ? INVALID : NO_DEVICE;
+	if (!model_complete(team))
+		return WAITS;
+	return overlaps(m, team, pieces[0].memory->device, c) ? INVALID : OK;
+}
+
+static int expect_unbind(struct model *m, const struct call *c)
+{
+	struct object *team = team_of(m, c);
+	unsigned int at = c->offset / CHUNK_BYTES, end = at + c->bytes / CHUNK_BYTES;
+
+	if (!team)
+		return INVALID;
+	if (c->device < 0 || c->device >= DEVICES)
+		return NO_DEVICE;
+	if (!c->bytes || misaligned(c->bytes | c->offset) ||
+	    outside(c->offset, c->bytes, team->chunks))
+		return model_member(team, c->device) ? INVALID : UNSAID;
+	if (!model_member(team, c->device))
+		return NO_DEVICE;
+	while (at < end) {
+		struct binding *b = model_binding(m, team, c->device, at);
+
+		if (!b || b->at != at || b->chunks > end - at)
+			return INVALID;
+		at += b->chunks;
+	}
+	/* What one call has bound from several memories: may a part of it go? */
+	for_each(b, m->binding)
+		for_each(other, m->binding)
+			if (b->team == team && other->team == team && b->bind == other->bind &&
+			    (b->at >= c->offset / CHUNK_BYTES && b->at < end) !=
+			    (other->at >= c->offset / CHUNK_BYTES && other->at < end))
+				return UNSAID;
+	return OK;
+}
+
+static int expect_copy(struct model *m, const struct call *c)
+{
+	int to = OK, from = OK;
+
+	if (c->verb == FILL && c->address % c->width)
+		return INVALID;
+	if (c->verb != COPY_OUT)
+		to = reachable(m, c->worker, c->address, c->bytes, 3);
+	if (c->verb == COPY || c->verb == COPY_OUT)
+		from = reachable(m, c->worker, c->from, c->bytes, 1);
+	if (to == INVALID || from == INVALID)
+		return INVALID;
+	return to == UNSAID || from == UNSAID ? UNSAID : OK;
+}
+
+static bool full(struct model *m, const struct call *c)
+{
+	unsigned int objects = 0, handles = 0, reservations = 0, mappings = 0, bindings = 0;
+	unsigned int fds = 0, views = 0;
+
+	for_each(o, m->object)
+		objects += o->alive;
+	for_each(h, m->handle[c->worker])
+		handles += h->object != NULL;
+	for_each(r, m->reservation[c->worker])
+		reservations += r->bytes != 0;
+	for_each(p, m->mapping)
+		mappings += p->object != NULL;
+	for_each(b, m->binding)
+		bindings += b->team != NULL;
+	for_each(f, m->fd)
+		fds += f->object != NULL;
+	for_each(v, m->view)
+		views += v->object != NULL;
+	switch (c->verb) {
+	case CREATE:
+	case TEAM_CREATE:
+		return objects == OBJECTS || handles == HANDLES;
+	case RETAIN:
+	case IMPORT:
+		return handles == HANDLES;
+	case RESERVE:
+		return reservations == RESERVATIONS;
+	case MAP:
+		return mappings == MAPPINGS;
+	case EXPORT:
+		return fds == FDS;
+	case VIEW_CREATE:
+		return views == VIEWS;
+	default:
+		return bindings > BINDINGS - MOST_CHUNKS;
+	}
+}
+
+static int expect(struct model *m, const struct call *c)
+{
+	struct object *o = model_object(m, c->worker, c->handle);
+	struct reservation *r = model_reservation(m, c->worker, c->address);
+	enum span span;
+
+	switch (c->verb) {
+	case CREATE:
+		return expect_create(m, c);
+	case RELEASE:
+		return o ? OK : INVALID;
+	case RETAIN:
+		return model_mapping(m, c->worker, c->address) ? OK : INVALID;
+	case PROPERTIES:
+		return o && !o->team ? OK : INVALID;
+	case GRANULARITY:
+	case TEAM_GRANULARITY:
+		return c->kind == 0 || c->kind == 1 ? OK : INVALID;
+	case EXPORT:
+		/* not requested, or not supported? */
+		if (c->types & WINDOWS)
+			return UNSAID;
+		return !c->flags && o && c->types == FD && (o->types & FD) ? OK : INVALID;
+	case IMPORT:
+		/* a pointer, then */
+		if (c->types == FABRIC)
+			return UNSAID;
+		if (c->types & WINDOWS)
+			return CUDA_ERROR_NOT_SUPPORTED;
+		return c->types == FD && c->fd >= 0 ? OK : INVALID;
+	case RESERVE:
+		if (c->flags || !c->bytes || c->bytes % 4096 || (c->offset & (c->offset - 1)))
+			return INVALID;
+		return OK;
+	case FREE:
+		if (!r || r->address != c->address || r->bytes != c->bytes)
+			return INVALID;
+		for_each(p, m->mapping)
+			if (p->object && p->worker == c->worker && p->address >= r->address &&
+			    p->address - r->address < r->bytes)
+				return INVALID;
+		return OK;
+	case MAP:
+		return expect_map(m, c);
+	case UNMAP:
+		if (!c->bytes || misaligned(c->address | c->bytes))
+			return INVALID;
+		span = span_of(m, c);
+		return span == WHOLE ? OK : span == ACROSS ? UNSAID : INVALID;
+	case SET_ACCESS:
+		return expect_set_access(m, c);
+	case GET_ACCESS:
+		if (c->device < 0 || c->device >= DEVICES)
+			return NO_DEVICE;
+		return model_mapping(m, c->worker, c->address) ? OK : INVALID;
+	case TEAM_CREATE:
+		return expect_team_create(m, c);
+	case TEAM_ADD:
+		return expect_add(m, c);
+	case BIND_MEMORY:
+	case BIND_MEMORY_V2:
+		return expect_bind_memory(m, c);
+	case BIND_ADDRESS:
+	case BIND_ADDRESS_V2:
+		return expect_bind_address(m, c);
+	case UNBIND:
+		return expect_unbind(m, c);
+	case FILL:
+	case COPY_IN:
+	case COPY_OUT:
+	case COPY:
+		return expect_copy(m, c);
+	case VIEW_CREATE:
+		if (!o || !o->team || !c->bytes || misaligned(c->bytes | c->offset) ||
+		    outside(c->offset, c->bytes, o->chunks))
+			return INVALID;
+		return model_complete(o) ? OK : WAITS;
+	default:
+		return OK;
+	}
+}
+
+/* How a view is made of mappings is not said, so neither what calls do to them. */
+static bool in_view(const struct model *m, unsigned int worker, uint64_t start, uint64_t end)
+{
+	int i;
+
+	for_each(v, m->view)
+		for (i = 0; v->object && v->worker == worker && i < v->object->joined_count; i++)
+			if (start < v->replica[i] + v->bytes && v->replica[i] < end)
+				return true;
+	return false;
+}
+
+int model_expect(struct model *m, const struct call *c)
+{
+	int result = expect(m, c);
+
+	if (c->verb != RESERVE && c->verb != STORE && c->verb != LOOK &&
+	    (in_view(m, c->worker, c->address, c->address + CHUNK_BYTES) ||
+	     in_view(m, c->worker, c->address, c->address + c->bytes) ||
+	     in_view(m, c->worker, c->from, c->from + c->bytes)))
+		return UNSAID;
+	return (result == OK || result == WAITS) && full(m, c) ? UNSAID : result;
+}
