@@ -82,13 +82,39 @@ static u64 may_access(const struct mc_mapping *mapping)
 	return members;
 }
 
+/* The reservation's write side is held. */
+static void apply(struct mc_reservation *reservation, unsigned long first,
+		  unsigned long last, const struct grant *grant)
+{
+	struct rb_root_cached *mappings = &reservation->mappings;
+	struct interval_tree_node *at;
+	bool zap = false;
+
+	for (at = interval_tree_iter_first(mappings, first, last); at;
+	     at = interval_tree_iter_next(at, first, last)) {
+		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+		u32 before = cpu_access(mapping);
+
+		mapping->readable &= ~grant->named;
+		mapping->readable |= grant->readable;
+		mapping->writable &= ~grant->named;
+		mapping->writable |= grant->writable;
+		if (grant->host_named)
+			mapping->host = grant->host;
+		/* without access there is nothing in the page tables */
+		if (before != MEMCAST_ACCESS_NONE && before != cpu_access(mapping))
+			zap = true;
+	}
+	if (zap)
+		mc_reservation_zap(reservation, first, last);
+}
+
 static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last,
 		      const struct grant *grant)
 {
 	struct rb_root_cached *mappings = &reservation->mappings;
 	struct interval_tree_node *at;
-	bool zap = false;
 	int ret;
 
 	ret = mc_mappings_whole(call, reservation, first, last);
@@ -108,47 +134,38 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 			return mc_fail(call, -EINVAL,
 				       "the host cannot be given access to device memory");
 	}
-
-	for (at = interval_tree_iter_first(mappings, first, last); at;
-	     at = interval_tree_iter_next(at, first, last)) {
-		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
-		u32 before = cpu_access(mapping);
-
-		mapping->readable &= ~grant->named;
-		mapping->readable |= grant->readable;
-		mapping->writable &= ~grant->named;
-		mapping->writable |= grant->writable;
-		if (grant->host_named)
-			mapping->host = grant->host;
-		/* without access there is nothing in the page tables */
-		if (before != MEMCAST_ACCESS_NONE && before != cpu_access(mapping))
-			zap = true;
-	}
-	if (zap)
-		mc_reservation_zap(reservation, first, last);
+	apply(reservation, first, last, grant);
 	return 0;
+}
+
+static int read_grant(struct mc_call *call, u64 address, u32 count,
+		      struct grant *grant)
+{
+	struct memcast_access_entry *entries;
+	int ret;
+
+	if (!count || count > MAX_ENTRIES)
+		return mc_fail(call, -EINVAL, "%u access descriptors: 1 to %u are taken",
+			       count, MAX_ENTRIES);
+	entries = memdup_user(u64_to_user_ptr(address), count * sizeof(*entries));
+	if (IS_ERR(entries))
+		return mc_fail(call, PTR_ERR(entries),
+			       "the access descriptors cannot be read");
+	ret = check_entries(call, entries, count, grant);
+	kfree(entries);
+	return ret;
 }
 
 int mc_set_access(struct mc_call *call)
 {
 	struct memcast_set_access *set = call->arg;
-	struct memcast_access_entry *entries;
 	struct mc_reservation *reservation;
 	struct grant grant = {};
 	int ret;
 
 	if (set->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	if (!set->count || set->count > MAX_ENTRIES)
-		return mc_fail(call, -EINVAL, "%u access descriptors: 1 to %u are taken",
-			       set->count, MAX_ENTRIES);
-	entries = memdup_user(u64_to_user_ptr(set->entries),
-			      set->count * sizeof(*entries));
-	if (IS_ERR(entries))
-		return mc_fail(call, PTR_ERR(entries),
-			       "the access descriptors cannot be read");
-	ret = check_entries(call, entries, set->count, &grant);
-	kfree(entries);
+	ret = read_grant(call, set->entries, set->count, &grant);
 	if (ret)
 		return ret;
 
@@ -160,6 +177,58 @@ int mc_set_access(struct mc_call *call)
 			 set->address + set->bytes - 1, &grant);
 	up_write(&reservation->lock);
 	mc_reservation_put(reservation);
+	return ret;
+}
+
+static int heap_check(struct mc_call *call, const struct mc_heap *heap,
+		      const struct grant *grant)
+{
+	if (grant->host_named && heap->device)
+		return mc_fail(call, -EINVAL,
+			       "the host cannot be given access to device memory");
+	if (heap->device && grant->named & ~grant->writable & BIT_ULL(heap->device->id))
+		return mc_fail(call, -EINVAL,
+			       "device %u keeps its access to its own memory",
+			       heap->device->id);
+	return 0;
+}
+
+static void heap_apply(struct mc_heap *heap, const struct grant *grant)
+{
+	struct mc_segment *segment;
+
+	heap->readable &= ~grant->named;
+	heap->readable |= grant->readable;
+	heap->writable &= ~grant->named;
+	heap->writable |= grant->writable;
+	if (grant->host_named)
+		heap->host = grant->host;
+	list_for_each_entry(segment, &heap->segments, list) {
+		down_write(&segment->reservation->lock);
+		apply(segment->reservation, segment->start,
+		      segment->start + segment->bytes - 1, grant);
+		up_write(&segment->reservation->lock);
+		cond_resched();
+	}
+}
+
+int mc_heap_access(struct mc_call *call)
+{
+	struct memcast_heap_access *access = call->arg;
+	struct mc_client *client = call->client;
+	struct grant grant = {};
+	struct mc_heap *heap;
+	int ret;
+
+	ret = read_grant(call, access->entries, access->count, &grant);
+	if (ret)
+		return ret;
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, access->heap);
+	ret = IS_ERR(heap) ? PTR_ERR(heap) : heap_check(call, heap, &grant);
+	if (!ret)
+		heap_apply(heap, &grant);
+	mutex_unlock(&client->heap_lock);
 	return ret;
 }
 

@@ -38,6 +38,28 @@ static void describe(struct memcast_address_info *info,
 	info->out_writable = mapping->writable;
 }
 
+static bool describe_reservation(struct mc_client *client,
+				 struct memcast_address_info *info)
+{
+	struct mc_reservation *reservation =
+		mc_reservation_find(client, info->address);
+	struct mc_mapping *mapping;
+	bool of_heap;
+
+	if (!reservation)
+		return false;
+	info->out_reservation = reservation->start;
+	info->out_reservation_bytes = reservation->end - reservation->start;
+	down_read(&reservation->lock);
+	of_heap = reservation->of_heap;
+	mapping = mc_mapping_find(reservation, info->address);
+	if (mapping)
+		describe(info, mapping);
+	up_read(&reservation->lock);
+	mc_reservation_put(reservation);
+	return !of_heap;
+}
+
 int mc_address_info(struct mc_call *call)
 {
 	struct memcast_address_info *given = call->arg;
@@ -45,25 +67,13 @@ int mc_address_info(struct mc_call *call)
 		.header = given->header,
 		.address = given->address,
 	};
-	struct mc_reservation *reservation;
-	struct mc_mapping *mapping;
 
 	if (given->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	reservation = mc_reservation_find(call->client, info.address);
-	if (!reservation)
+	if (!describe_reservation(call->client, &info) &&
+	    !mc_block_describe(call->client, &info))
 		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
 			       info.address);
-
-	info.out_reservation = reservation->start;
-	info.out_reservation_bytes = reservation->end - reservation->start;
-	down_read(&reservation->lock);
-	mapping = mc_mapping_find(reservation, info.address);
-	if (mapping)
-		describe(&info, mapping);
-	up_read(&reservation->lock);
-	mc_reservation_put(reservation);
-
 	*given = info;
 	return mc_respond(call);
 }

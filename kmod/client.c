@@ -20,6 +20,9 @@ struct mc_client *mc_client_create(struct inode *inode)
 	init_rwsem(&client->mapping.invalidate_lock);
 	client->mapping.host = inode;
 	client->mapping.a_ops = &empty_aops;
+	mutex_init(&client->heap_lock);
+	xa_init_flags(&client->heaps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	client->blocks = RB_ROOT_CACHED;
 	client->mm = current->mm;
 	mmgrab(client->mm);
 	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
@@ -27,7 +30,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	return client;
 }
 
-/* The file is gone, and with it every VMA: only handles are left. */
+/* The file is gone, and with it every VMA: only handles and heaps are left. */
 void mc_client_destroy(struct mc_client *client)
 {
 	struct mc_handle *handle;
@@ -39,6 +42,7 @@ void mc_client_destroy(struct mc_client *client)
 		cond_resched();
 	}
 	xa_destroy(&client->handles);
+	mc_heaps_destroy(client);
 	mmdrop(client->mm);
 	kfree(client);
 	atomic_long_dec(&mc_stats.clients);
@@ -148,7 +152,7 @@ static struct mc_object *mapped_object(struct mc_reservation *reservation,
 
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, address);
-	if (mapping) {
+	if (mapping && !reservation->of_heap) {
 		object = mc_object_get(mapping->object);
 		*handle = mapping->handle;
 	}
@@ -204,7 +208,7 @@ int mc_retain(struct mc_call *call)
 			       retain->address);
 	object = mapped_object(reservation, retain->address, &retain->out_handle);
 	if (!object) {
-		ret = mc_fail(call, -EINVAL, "nothing is mapped at %#llx",
+		ret = mc_fail(call, -EINVAL, "no memory with a handle is mapped at %#llx",
 			      retain->address);
 		goto put_reservation;
 	}

@@ -37,7 +37,7 @@ static void side_init(struct side *side, u64 address, u64 pitch, u32 device)
 }
 
 /* In slices: the core's helpers do not look for signals. */
-static int user_check(u64 address, u64 bytes, bool write)
+int mc_user_check(u64 address, u64 bytes, bool write)
 {
 	while (bytes) {
 		u64 slice = min_t(u64, bytes, MC_CHUNK_SIZE);
@@ -58,7 +58,7 @@ static int user_check(u64 address, u64 bytes, bool write)
 static int row_check(const struct side *side, u64 address, u64 bytes, bool write)
 {
 	if (!side->reservation)
-		return user_check(address, bytes, write);
+		return mc_user_check(address, bytes, write);
 	return mc_span_check(side->reservation, address, bytes, side->device, write) ?
 		0 : -EFAULT;
 }
@@ -102,7 +102,7 @@ static int side_open(struct mc_call *call, struct side *side, u64 bytes, u64 row
 
 	side->reservation = mc_reservation_find(call->client, address);
 	if (!side->reservation) {
-		if (must_be_mapped)
+		if (must_be_mapped && !mc_block_holds(call->client, address, length))
 			return mc_fail(call, -EINVAL,
 				       "the %s %#llx is not device memory", what, address);
 		ret = access_ok(side_user(side), length) ?
@@ -110,6 +110,10 @@ static int side_open(struct mc_call *call, struct side *side, u64 bytes, u64 row
 		return ret ? mc_fail(call, ret, "the %s %#llx is not accessible",
 				     what, address) : 0;
 	}
+	if (side->reservation->of_heap &&
+	    !mc_block_holds(call->client, address, length))
+		return mc_fail(call, -EINVAL, "the %s leaves the block at %#llx",
+			       what, address);
 	ret = length <= side->reservation->end - address ?
 		rows_check(side, bytes, rows, write) : -EFAULT;
 	if (ret == -EFAULT)

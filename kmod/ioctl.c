@@ -31,6 +31,15 @@ union mc_argument {
 	struct memcast_fill fill;
 	struct memcast_channel channel;
 	struct memcast_address_info address_info;
+	struct memcast_heap_create heap_create;
+	struct memcast_heap_destroy heap_destroy;
+	struct memcast_heap_info heap_info;
+	struct memcast_heap_set heap_set;
+	struct memcast_heap_access heap_access;
+	struct memcast_heap_trim heap_trim;
+	struct memcast_block_alloc block_alloc;
+	struct memcast_block_register block_register;
+	struct memcast_block_free block_free;
 };
 
 struct mc_verb {
@@ -74,6 +83,15 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(FILL, mc_fill, fill, flags),
 	VERB(CHANNEL, mc_open_channel, channel, reserved),
 	VERB(ADDRESS_INFO, mc_address_info, address_info, out_writable),
+	VERB(HEAP_CREATE, mc_heap_create, heap_create, reserved),
+	VERB(HEAP_DESTROY, mc_heap_destroy, heap_destroy, flags),
+	VERB(HEAP_INFO, mc_heap_info, heap_info, reserved),
+	VERB(HEAP_SET, mc_heap_set, heap_set, value),
+	VERB(HEAP_ACCESS, mc_heap_access, heap_access, entries),
+	VERB(HEAP_TRIM, mc_heap_trim, heap_trim, keep),
+	VERB(BLOCK_ALLOC, mc_block_alloc, block_alloc, out_address),
+	VERB(BLOCK_REGISTER, mc_block_register, block_register, reserved),
+	VERB(BLOCK_FREE, mc_block_free, block_free, reserved),
 };
 
 /**
@@ -195,7 +213,7 @@ static void give_reason(const struct mc_call *call,
 
 long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct mc_call call = { .client = file->private_data };
+	struct mc_call call = { .client = file->private_data, .file = file };
 	union mc_argument argument = {};
 	const struct mc_verb *verb;
 	u32 bytes;

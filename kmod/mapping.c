@@ -58,9 +58,27 @@ void mc_mappings_undo(struct mc_reservation *reservation)
 	mappings_free(&undone);
 }
 
-static int mapping_insert(struct mc_call *call, struct mc_mapping *mapping,
-			  struct mc_reservation *reservation)
+/* Return: a mapping that is not in the tree yet, or NULL. */
+struct mc_mapping *mc_mapping_new(struct mc_reservation *reservation,
+				  struct mc_object *object, unsigned long address,
+				  unsigned long offset, unsigned long bytes)
 {
+	struct mc_mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+
+	if (!mapping)
+		return NULL;
+	mapping->at.start = address;
+	mapping->at.last = address + bytes - 1;
+	mapping->shows.start = offset;
+	mapping->shows.last = offset + bytes - 1;
+	mapping->reservation = reservation;
+	mapping->object = mc_object_get(object);
+	return mapping;
+}
+
+static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
+{
+	struct mc_reservation *reservation = mapping->reservation;
 	struct mc_object *object = mapping->object;
 	int ret = 0;
 
@@ -82,6 +100,20 @@ static int mapping_insert(struct mc_call *call, struct mc_mapping *mapping,
 		}
 	}
 	up_write(&reservation->lock);
+	return ret;
+}
+
+/* Put it into the tree. If something is there, it is freed. */
+int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
+{
+	int ret = mapping_link(call, mapping);
+
+	if (ret) {
+		mc_object_put(mapping->object);
+		kfree(mapping);
+	} else {
+		atomic_long_inc(&mc_stats.mappings);
+	}
 	return ret;
 }
 
@@ -135,28 +167,15 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
 
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
-	if (!mapping) {
-		ret = -ENOMEM;
-		goto put_reservation;
-	}
-	mapping->at.start = map->address;
-	mapping->at.last = map->address + map->bytes - 1;
-	mapping->shows.start = map->offset;
-	mapping->shows.last = map->offset + map->bytes - 1;
-	mapping->reservation = reservation;
-	mapping->object = mc_object_get(object);
-	mapping->replica = replica;
-	mapping->handle = map->handle;
-
-	ret = mapping_insert(call, mapping, reservation);
-	if (ret) {
-		mc_object_put(object);
-		kfree(mapping);
+	mapping = mc_mapping_new(reservation, object, map->address, map->offset,
+				 map->bytes);
+	if (mapping) {
+		mapping->replica = replica;
+		mapping->handle = map->handle;
+		ret = mc_mapping_insert(call, mapping);
 	} else {
-		atomic_long_inc(&mc_stats.mappings);
+		ret = -ENOMEM;
 	}
-put_reservation:
 	mc_reservation_put(reservation);
 	return ret;
 }

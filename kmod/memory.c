@@ -51,30 +51,31 @@ static u64 memory_room(struct mc_device *device)
 			(u64)totalram_pages() << PAGE_SHIFT;
 }
 
-static struct mc_memory *memory_create(struct mc_call *call,
-				       struct mc_device *device)
+/* What @create asks for, with one user; @device is where, NULL the host. */
+struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
+				const struct memcast_memory_create *create,
+				u64 bytes)
 {
-	struct memcast_memory_create *create = call->arg;
 	struct mc_memory *memory;
 	unsigned long chunks;
 	u64 tail;
 	int ret;
 
-	if (create->bytes > memory_room(device))
+	if (bytes > memory_room(device))
 		goto no_room;
-	chunks = DIV_ROUND_UP_ULL(create->bytes, MC_CHUNK_SIZE);
+	chunks = DIV_ROUND_UP_ULL(bytes, MC_CHUNK_SIZE);
 	memory = kvzalloc(struct_size(memory, chunk, chunks), GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
 
-	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, create->bytes,
+	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, bytes,
 		       device ? MC_CHUNK_SIZE : PAGE_SIZE, create->handle_types);
 	memory->device = device;
 	memory->location = create->location;
 	memory->location_id = create->location_id;
 	memory->flags = create->flags;
 	memory->chunks = chunks;
-	tail = create->bytes % MC_CHUNK_SIZE;
+	tail = bytes % MC_CHUNK_SIZE;
 	memory->last_order = tail ? get_order(tail) : MC_CHUNK_ORDER;
 	spin_lock_init(&memory->lock);
 	INIT_LIST_HEAD(&memory->bindings);
@@ -94,10 +95,10 @@ no_room:
 	if (!device)
 		return ERR_PTR(mc_fail(call, -ENOMEM,
 				       "the host has not %llu bytes to give",
-				       create->bytes));
+				       bytes));
 	return ERR_PTR(mc_fail(call, -ENOMEM,
 			       "%llu bytes are more than the %llu free on device %u",
-			       create->bytes, memory_room(device), device->id));
+			       bytes, memory_room(device), device->id));
 }
 
 /* No user is left, so nothing maps it: what shows it are its bindings. */
@@ -112,10 +113,9 @@ void mc_memory_end(struct mc_memory *memory)
 }
 
 /* Where is it to be? NULL: on the host. */
-static struct mc_device *create_device(struct mc_call *call)
+struct mc_device *mc_memory_where(struct mc_call *call,
+				  const struct memcast_memory_create *create)
 {
-	struct memcast_memory_create *create = call->arg;
-
 	switch (create->location) {
 	case MEMCAST_LOCATION_DEVICE:
 		return mc_find_device(call, create->location_id);
@@ -150,7 +150,7 @@ int mc_memory_create(struct mc_call *call)
 	if (create->handle_types & ~(MEMCAST_HANDLE_FD | MEMCAST_HANDLE_FABRIC))
 		return mc_fail(call, -EINVAL, "unknown handle types %#x",
 			       create->handle_types);
-	device = create_device(call);
+	device = mc_memory_where(call, create);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
 	ret = mc_check_range(call, "memory", 0, create->bytes, U64_MAX,
@@ -165,7 +165,7 @@ int mc_memory_create(struct mc_call *call)
 	if (IS_ERR(handle))
 		return PTR_ERR(handle);
 
-	memory = memory_create(call, device);
+	memory = mc_memory_new(call, device, create, create->bytes);
 	if (IS_ERR(memory)) {
 		ret = PTR_ERR(memory);
 		goto cancel_handle;

@@ -11,6 +11,11 @@
 
 static atomic64_t last_number;
 
+u64 mc_object_number(void)
+{
+	return atomic64_inc_return(&last_number);
+}
+
 void mc_object_init(struct mc_object *object, enum memcast_type type,
 		    u64 bytes, u32 granularity, u32 handle_types)
 {
@@ -18,7 +23,7 @@ void mc_object_init(struct mc_object *object, enum memcast_type type,
 	object->bytes = bytes;
 	object->granularity = granularity;
 	object->handle_types = handle_types;
-	object->number = atomic64_inc_return(&last_number);
+	object->number = mc_object_number();
 	refcount_set(&object->users, 1);
 	kref_init(&object->kref);
 }

@@ -4,6 +4,7 @@
  *
  * Lock order, outermost first:
  *
+ *   mc_client.heap_lock	heaps, their segments and blocks
  *   mmap_lock or a VMA's lock	the kernel's
  *   mc_reservation.lock	mappings in a reservation
  *   mc_team.lock		members, bindings and mappings of a team
@@ -23,6 +24,7 @@
 #include <linux/interval_tree.h>
 #include <linux/kref.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
@@ -37,13 +39,15 @@
 #define MC_CHUNK_SIZE	BIT(MC_CHUNK_SHIFT)
 #define MC_CHUNK_ORDER	(MC_CHUNK_SHIFT - PAGE_SHIFT)
 
+struct mc_call;
+
 /* ---- stats.c: what debugfs shows ---- */
 
 struct mc_stats {
 	/* faults served with a PMD entry, with a PTE, and refused */
 	atomic_long_t pmd_faults, pte_faults, bad_faults;
 	/* what exists */
-	atomic_long_t clients, memories, teams, bindings, reservations, mappings;
+	atomic_long_t clients, memories, teams, bindings, reservations, mappings, blocks;
 };
 
 extern struct mc_stats mc_stats;
@@ -104,6 +108,7 @@ struct mc_object {
 	struct rhash_head by_key;
 };
 
+u64 mc_object_number(void);
 void mc_object_init(struct mc_object *object, enum memcast_type type,
 		    u64 bytes, u32 granularity, u32 handle_types);
 struct mc_object *mc_object_get(struct mc_object *object);
@@ -136,6 +141,11 @@ static inline void *mc_memory_address(const struct mc_memory *memory,
 	       (offset & (MC_CHUNK_SIZE - 1));
 }
 
+struct mc_device *mc_memory_where(struct mc_call *call,
+				  const struct memcast_memory_create *create);
+struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
+				const struct memcast_memory_create *create,
+				u64 bytes);
 void mc_memory_end(struct mc_memory *memory);
 
 /* ---- client.c ---- */
@@ -150,6 +160,10 @@ struct mc_client {
 	struct mm_struct *mm;		/* the process that opened it */
 	struct xarray handles;		/* its lock protects refs and channels */
 	u32 next;			/* where to look for a free handle */
+	struct mutex heap_lock;		/* protects heaps and blocks */
+	struct xarray heaps;
+	u32 next_heap;
+	struct rb_root_cached blocks;	/* by mc_block.at */
 	u64 channels;			/* a bit per IMEX channel it has opened */
 };
 
@@ -176,6 +190,7 @@ int mc_handle_release(struct mc_client *client, u32 id);
 
 struct mc_call {
 	struct mc_client *client;
+	struct file *file;
 	void *arg;			/* the argument, in the kernel */
 	void __user *user;		/* where it came from */
 	size_t bytes;			/* how much of it to copy back */
@@ -215,6 +230,15 @@ int mc_copy(struct mc_call *call);
 int mc_fill(struct mc_call *call);
 int mc_open_channel(struct mc_call *call);
 int mc_address_info(struct mc_call *call);
+int mc_heap_create(struct mc_call *call);
+int mc_heap_destroy(struct mc_call *call);
+int mc_heap_info(struct mc_call *call);
+int mc_heap_set(struct mc_call *call);
+int mc_heap_access(struct mc_call *call);
+int mc_heap_trim(struct mc_call *call);
+int mc_block_alloc(struct mc_call *call);
+int mc_block_register(struct mc_call *call);
+int mc_block_free(struct mc_call *call);
 
 /* ---- team.c ---- */
 
@@ -292,6 +316,8 @@ struct mc_reservation {
 	struct rb_root_cached mappings;	/* by mc_mapping.at */
 	bool retiring;			/* being freed, unless munmap fails */
 	bool dead;			/* the VMA went away */
+	bool of_heap;			/* which alone maps here */
+	bool of_block;			/* and one block of a pool has it all */
 };
 
 extern const struct vm_operations_struct mc_vm_ops;
@@ -322,6 +348,10 @@ struct mc_mapping {
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address);
+struct mc_mapping *mc_mapping_new(struct mc_reservation *reservation,
+				  struct mc_object *object, unsigned long address,
+				  unsigned long offset, unsigned long bytes);
+int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);
 int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last);
 void mc_mappings_undo(struct mc_reservation *reservation);
@@ -337,6 +367,79 @@ static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
 {
 	return mapping->shows.start + address - mapping->at.start;
 }
+
+/* ---- heap.c: where blocks come from ---- */
+
+struct mc_heap {
+	u32 id, flags, options;
+	struct memcast_memory_create create;	/* what its memory is like */
+	struct mc_device *device;	/* NULL: the host */
+	u64 readable, writable;		/* a bit per device */
+	u32 host;			/* enum memcast_access */
+	u64 limit, threshold;
+	u64 taken, taken_high;		/* bytes of segments, or of those to come */
+	u64 used, used_high;		/* bytes of blocks */
+	unsigned long blocks;		/* and calls that are about to make one */
+	bool ended;			/* gone with its last block */
+	struct list_head segments;
+	struct list_head rooms;		/* those where a block may fit */
+};
+
+#define MC_SLOTS	(MC_CHUNK_SIZE / MEMCAST_BLOCK_ALIGN)
+
+/*
+ * A reservation with one mapping of one memory: a chunk that blocks share, or
+ * what a larger block has for itself.
+ */
+struct mc_segment {
+	struct list_head list;		/* in heap->segments */
+	struct list_head room;		/* in heap->rooms, unless it is full */
+	struct mc_heap *heap;
+	struct mc_reservation *reservation;
+	unsigned long start, bytes;
+	unsigned long blocks;
+	unsigned int free;		/* slots, of a chunk */
+	DECLARE_BITMAP(slots, MC_SLOTS);
+};
+
+struct mc_block;
+
+struct mc_heap *mc_heap_find(struct mc_call *call, u32 id);
+void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped);
+bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped);
+void mc_heaps_destroy(struct mc_client *client);
+void mc_heap_grant(struct mc_segment *segment);
+
+/* ---- segment.c ---- */
+
+struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
+				  u64 bytes);
+void mc_segment_add(struct mc_segment *segment);
+bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes);
+void mc_segment_take_back(struct mc_block *block);
+void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped);
+void mc_segments_free(struct mc_client *client, struct list_head *reaped);
+
+/* ---- block.c ---- */
+
+struct mc_block {
+	struct interval_tree_node at;	/* addresses */
+	struct mc_segment *segment;	/* NULL: memory of the program's own */
+	u64 number;			/* unlike every other's and any object's */
+	u32 flags;			/* the caller's */
+	bool freeing;			/* somebody has said that he will free it */
+};
+
+static inline unsigned long mc_block_bytes(const struct mc_block *block)
+{
+	return block->at.last - block->at.start + 1;
+}
+
+void mc_block_end(struct mc_client *client, struct mc_block *block,
+		  struct list_head *reaped);
+bool mc_block_describe(struct mc_client *client,
+		       struct memcast_address_info *info);
+bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);
 
 /* ---- span.c: the kernel's own way to what is mapped ---- */
 
@@ -358,6 +461,7 @@ bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 
 /* ---- copy.c ---- */
 
+int mc_user_check(u64 address, u64 bytes, bool write);
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);
 

@@ -80,6 +80,11 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 	if (!reservation)
 		return ERR_PTR(mc_fail(call, -EINVAL, "%#llx is not in a reservation",
 				       address));
+	if (reservation->of_heap) {
+		mc_reservation_put(reservation);
+		return ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's",
+				       address));
+	}
 	if (bytes > reservation->end - address) {
 		mc_reservation_put(reservation);
 		return ERR_PTR(mc_fail(call, -EINVAL,
@@ -128,6 +133,9 @@ static int reservation_retire(struct mc_call *call,
 	struct memcast_reservation_free *free = call->arg;
 	int ret = 0;
 
+	if (reservation->of_heap)
+		return mc_fail(call, -EINVAL, "what is at %#llx is a heap's",
+			       free->address);
 	down_write(&reservation->lock);
 	if (free->address != reservation->start ||
 	    free->bytes != reservation->end - reservation->start)

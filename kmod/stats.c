@@ -20,6 +20,7 @@ static int stats_show(struct seq_file *file, void *unused)
 	SHOW(bindings);
 	SHOW(reservations);
 	SHOW(mappings);
+	SHOW(blocks);
 #undef SHOW
 	return 0;
 }

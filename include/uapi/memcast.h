@@ -22,6 +22,7 @@
  *   EBADF            not an fd, or not one that memcast exported
  *   ENODEV           no such device, or it is not a member of the team
  *   EALREADY         the device is in the team already
+ *   EEXIST           the range, or a part of it, is registered already
  *   ENOMEM           the pool (or the machine) has not enough memory
  *   EPERM            not permitted (IMEX channels)
  *   ENETDOWN         the fabric is not ready
@@ -511,6 +512,11 @@ struct memcast_fill {
  * @reserved: 0
  * @out_readable: devices that may read the mapping, a bit for each ordinal
  * @out_writable: devices that may write it
+ * @out_heap: of which heap; 0: of none
+ * @out_block_flags: as given to MEMCAST_BLOCK_ALLOC or _REGISTER
+ *
+ * In a heap each block counts as a mapping in a reservation of its own, and a
+ * block's number is not its memory's. So does a registered range, @out_type 0.
  */
 struct memcast_address_info {
 	struct memcast_header header;
@@ -529,6 +535,194 @@ struct memcast_address_info {
 	__u32 reserved;
 	__aligned_u64 out_readable;
 	__aligned_u64 out_writable;
+	__u32 out_heap;
+	__u32 out_block_flags;
+};
+
+/*
+ * Heaps: blocks of any size. A heap maps memory of its own as it needs it, in
+ * reservations that only it changes; small blocks share a chunk. Heaps are the
+ * client's and end with it. Blocks are aligned to MEMCAST_BLOCK_ALIGN bytes.
+ * What a new block holds is zero, or what the same client left there.
+ */
+#define MEMCAST_BLOCK_ALIGN	512
+
+/* Blocks may be bound to teams, if they are whole chunks. */
+#define MEMCAST_HEAP_POOL	(1U << 0)
+
+/* The heaps of these numbers are there from the start, and stay. */
+#define MEMCAST_HEAP_DEFAULT(device)	((device) + 1)
+
+/**
+ * struct memcast_heap_create - ioctl(MEMCAST_HEAP_CREATE)
+ * @location: enum memcast_location
+ * @location_id: device ordinal or node
+ * @handle_types: mask of MEMCAST_HANDLE_…, of its memory
+ * @flags: mask of MEMCAST_HEAP_…; without: every device may access it
+ * @limit: bytes that it may take; 0: all there are
+ * @out_heap: the new heap. Its own device may access it; the CPU, if there is none
+ * @reserved: 0
+ */
+struct memcast_heap_create {
+	struct memcast_header header;
+	__u32 location;
+	__u32 location_id;
+	__u32 handle_types;
+	__u32 flags;
+	__aligned_u64 limit;
+	__u32 out_heap;
+	__u32 reserved;
+};
+
+/* Also end the blocks that are left. */
+#define MEMCAST_HEAP_FORCE	(1U << 0)
+
+/**
+ * struct memcast_heap_destroy - ioctl(MEMCAST_HEAP_DESTROY)
+ * @heap: ends for calls now, and for good with its last block
+ * @flags: mask of MEMCAST_HEAP_FORCE
+ */
+struct memcast_heap_destroy {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 flags;
+};
+
+/**
+ * struct memcast_heap_info - ioctl(MEMCAST_HEAP_INFO)
+ * @heap: which
+ * @out_location: as created
+ * @out_location_id: as created
+ * @out_handle_types: as created
+ * @out_flags: as created
+ * @out_options: as set
+ * @out_threshold: as set
+ * @out_taken: bytes of memory it has
+ * @out_taken_high: the most since that was set to 0
+ * @out_used: bytes of it in blocks
+ * @out_used_high: the most since that was set to 0
+ * @out_readable: devices that may read, a bit for each ordinal
+ * @out_writable: devices that may write
+ * @out_host: enum memcast_access
+ * @reserved: 0
+ */
+struct memcast_heap_info {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 out_location;
+	__u32 out_location_id;
+	__u32 out_handle_types;
+	__u32 out_flags;
+	__u32 out_options;
+	__aligned_u64 out_threshold;
+	__aligned_u64 out_taken;
+	__aligned_u64 out_taken_high;
+	__aligned_u64 out_used;
+	__aligned_u64 out_used_high;
+	__aligned_u64 out_readable;
+	__aligned_u64 out_writable;
+	__u32 out_host;
+	__u32 reserved;
+};
+
+enum memcast_heap_setting {
+	MEMCAST_HEAP_THRESHOLD		= 1,	/* bytes kept though unused */
+	MEMCAST_HEAP_OPTIONS		= 2,	/* the caller's 32 bits: kept */
+	MEMCAST_HEAP_TAKEN_HIGH		= 3,	/* 0 */
+	MEMCAST_HEAP_USED_HIGH		= 4,	/* 0 */
+};
+
+/**
+ * struct memcast_heap_set - ioctl(MEMCAST_HEAP_SET)
+ * @heap: which
+ * @setting: enum memcast_heap_setting
+ * @value: what to set it to
+ */
+struct memcast_heap_set {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 setting;
+	__aligned_u64 value;
+};
+
+/**
+ * struct memcast_heap_access - ioctl(MEMCAST_HEAP_ACCESS)
+ * @heap: which
+ * @count: length of the array, 1 to 2 * MEMCAST_MAX_DEVICES
+ * @entries: array of struct memcast_access_entry; a device keeps access to its
+ *	own memory
+ *
+ * For all that the heap has and will have.
+ */
+struct memcast_heap_access {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 count;
+	__aligned_u64 entries;
+};
+
+/**
+ * struct memcast_heap_trim - ioctl(MEMCAST_HEAP_TRIM)
+ * @heap: gives back memory that is not used
+ * @reserved: 0
+ * @keep: bytes that it has at least afterwards, if it has them now
+ */
+struct memcast_heap_trim {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 reserved;
+	__aligned_u64 keep;
+};
+
+/**
+ * struct memcast_block_alloc - ioctl(MEMCAST_BLOCK_ALLOC)
+ * @heap: from which
+ * @flags: any, to be told by MEMCAST_ADDRESS_INFO
+ * @bytes: how much
+ * @out_address: where it is
+ */
+struct memcast_block_alloc {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 flags;
+	__aligned_u64 bytes;
+	__aligned_u64 out_address;
+};
+
+/**
+ * struct memcast_block_register - ioctl(MEMCAST_BLOCK_REGISTER)
+ * @address: memory of the caller's that no reservation has
+ * @bytes: how much
+ * @flags: any, to be told by MEMCAST_ADDRESS_INFO
+ * @reserved: 0
+ *
+ * Copies take it for memory that devices may access.
+ */
+struct memcast_block_register {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 bytes;
+	__u32 flags;
+	__u32 reserved;
+};
+
+#define MEMCAST_BLOCK_HOST		(1U << 0)	/* one on the host, not a pool's */
+#define MEMCAST_BLOCK_REGISTERED	(1U << 1)	/* a registered range */
+#define MEMCAST_BLOCK_LATER		(1U << 2)	/* only say that it will be freed */
+#define MEMCAST_BLOCK_NOW		(1U << 3)	/* what was said: now */
+#define MEMCAST_BLOCK_KEEP		(1U << 4)	/* what was said: not after all */
+
+/**
+ * struct memcast_block_free - ioctl(MEMCAST_BLOCK_FREE)
+ * @address: where a block starts
+ * @flags: mask of MEMCAST_BLOCK_…: of which kind it must be, and when
+ * @reserved: 0
+ */
+struct memcast_block_free {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__u32 flags;
+	__u32 reserved;
 };
 
 enum memcast_ioctl_nr {
@@ -555,6 +749,15 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_FILL,
 	MEMCAST_NR_CHANNEL,
 	MEMCAST_NR_ADDRESS_INFO,
+	MEMCAST_NR_HEAP_CREATE,
+	MEMCAST_NR_HEAP_DESTROY,
+	MEMCAST_NR_HEAP_INFO,
+	MEMCAST_NR_HEAP_SET,
+	MEMCAST_NR_HEAP_ACCESS,
+	MEMCAST_NR_HEAP_TRIM,
+	MEMCAST_NR_BLOCK_ALLOC,
+	MEMCAST_NR_BLOCK_REGISTER,
+	MEMCAST_NR_BLOCK_FREE,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -582,5 +785,14 @@ enum memcast_ioctl_nr {
 #define MEMCAST_FILL			MEMCAST_IOCTL(FILL)
 #define MEMCAST_CHANNEL			MEMCAST_IOCTL(CHANNEL)
 #define MEMCAST_ADDRESS_INFO		MEMCAST_IOCTL(ADDRESS_INFO)
+#define MEMCAST_HEAP_CREATE		MEMCAST_IOCTL(HEAP_CREATE)
+#define MEMCAST_HEAP_DESTROY		MEMCAST_IOCTL(HEAP_DESTROY)
+#define MEMCAST_HEAP_INFO		MEMCAST_IOCTL(HEAP_INFO)
+#define MEMCAST_HEAP_SET		MEMCAST_IOCTL(HEAP_SET)
+#define MEMCAST_HEAP_ACCESS		MEMCAST_IOCTL(HEAP_ACCESS)
+#define MEMCAST_HEAP_TRIM		MEMCAST_IOCTL(HEAP_TRIM)
+#define MEMCAST_BLOCK_ALLOC		MEMCAST_IOCTL(BLOCK_ALLOC)
+#define MEMCAST_BLOCK_REGISTER		MEMCAST_IOCTL(BLOCK_REGISTER)
+#define MEMCAST_BLOCK_FREE		MEMCAST_IOCTL(BLOCK_FREE)
 
 #endif /* _UAPI_MEMCAST_H */

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Blocks: pieces of a heap's memory, and ranges of the program's own memory that
+ * it has registered. A client's are in one tree, by address.
+ */
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include "private.h"
+
+static struct mc_block *block_at(struct mc_client *client, unsigned long first,
+				 unsigned long last)
+{
+	struct interval_tree_node *at =
+		interval_tree_iter_first(&client->blocks, first, last);
+
+	return at ? container_of(at, struct mc_block, at) : NULL;
+}
+
+static void block_insert(struct mc_client *client, struct mc_block *block)
+{
+	block->number = mc_object_number();
+	interval_tree_insert(&block->at, &client->blocks);
+	atomic_long_inc(&mc_stats.blocks);
+}
+
+/* The heap_lock is held. What the heap need not keep goes to @reaped. */
+void mc_block_end(struct mc_client *client, struct mc_block *block,
+		  struct list_head *reaped)
+{
+	interval_tree_remove(&block->at, &client->blocks);
+	if (block->segment) {
+		struct mc_heap *heap = block->segment->heap;
+
+		heap->used -= ALIGN(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
+		mc_segment_take_back(block);
+		mc_heap_settle(heap, reaped);
+	}
+	kfree(block);
+	atomic_long_dec(&mc_stats.blocks);
+}
+
+static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes)
+{
+	struct mc_segment *segment;
+
+	if (heap->limit && (bytes > heap->limit || heap->taken > heap->limit - bytes))
+		return mc_fail(call, -ENOMEM,
+			       "the heap has %llu of the %llu bytes that it may have",
+			       heap->taken, heap->limit);
+	heap->taken += bytes;
+	mutex_unlock(&call->client->heap_lock);
+	segment = mc_segment_new(call, heap, bytes);
+	mutex_lock(&call->client->heap_lock);
+	if (IS_ERR(segment))
+		heap->taken -= bytes;
+	else
+		mc_segment_add(segment);
+	return PTR_ERR_OR_ZERO(segment);
+}
+
+/* Return: whether anything has been given back to where memory comes from. */
+static bool make_room(struct mc_client *client)
+{
+	LIST_HEAD(reaped);
+
+	if (!mc_heap_reap_all(client, &reaped))
+		return false;
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	mutex_lock(&client->heap_lock);
+	return true;
+}
+
+/*
+ * The heap_lock is held, but not all the time: others may take what this has
+ * made, and may have made what this can take.
+ */
+static int block_place(struct mc_call *call, struct mc_heap *heap,
+		       struct mc_block *block, u64 bytes)
+{
+	bool made_room = false;
+	int ret;
+
+	while (!mc_segments_place(heap, block, bytes)) {
+		ret = heap_grow(call, heap, round_up(bytes, MC_CHUNK_SIZE));
+		if (!ret)
+			continue;
+		if (mc_segments_place(heap, block, bytes))
+			break;
+		if (ret != -ENOMEM || made_room || !make_room(call->client))
+			return ret;
+		made_room = true;
+	}
+	heap->used += ALIGN(bytes, MEMCAST_BLOCK_ALIGN);
+	heap->used_high = max(heap->used_high, heap->used);
+	block_insert(call->client, block);
+	return 0;
+}
+
+int mc_block_alloc(struct mc_call *call)
+{
+	struct memcast_block_alloc *alloc = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	struct mc_heap *heap;
+	LIST_HEAD(reaped);
+	int ret;
+
+	if (!alloc->bytes)
+		return mc_fail(call, -EINVAL, "the size is 0");
+	if (alloc->bytes > TASK_SIZE_MAX)
+		return mc_fail(call, -ENOMEM, "%llu bytes are more than addresses reach",
+			       alloc->bytes);
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	if (!block)
+		return -ENOMEM;
+	block->flags = alloc->flags;
+
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, alloc->heap);
+	ret = PTR_ERR_OR_ZERO(heap);
+	if (!ret) {
+		heap->blocks++;
+		ret = block_place(call, heap, block, alloc->bytes);
+		if (ret)
+			mc_heap_settle(heap, &reaped);
+	}
+	alloc->out_address = block->at.start;
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	if (ret) {
+		kfree(block);
+		return ret;
+	}
+
+	ret = mc_respond(call);
+	if (ret) {
+		mutex_lock(&client->heap_lock);
+		block = block_at(client, alloc->out_address, alloc->out_address);
+		if (block)
+			mc_block_end(client, block, &reaped);
+		mutex_unlock(&client->heap_lock);
+		mc_segments_free(client, &reaped);
+	}
+	return ret;
+}
+
+int mc_block_register(struct mc_call *call)
+{
+	struct memcast_block_register *arg = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_reservation *reservation;
+	struct mc_block *block;
+	int ret;
+
+	if (arg->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	ret = mc_check_range(call, "address space", arg->address, arg->bytes,
+			     TASK_SIZE_MAX, 1);
+	if (ret)
+		return ret;
+	reservation = mc_reservation_find(client, arg->address);
+	if (reservation) {
+		mc_reservation_put(reservation);
+		return mc_fail(call, -EINVAL, "%#llx is in a reservation", arg->address);
+	}
+	ret = mc_user_check(arg->address, arg->bytes, true);
+	if (ret)
+		return mc_fail(call, ret, "not all of the range is writable memory");
+
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	if (!block)
+		return -ENOMEM;
+	block->flags = arg->flags;
+	block->at.start = arg->address;
+	block->at.last = arg->address + arg->bytes - 1;
+	mutex_lock(&client->heap_lock);
+	if (block_at(client, block->at.start, block->at.last))
+		ret = mc_fail(call, -EEXIST, "a part of the range is registered already");
+	else
+		block_insert(client, block);
+	mutex_unlock(&client->heap_lock);
+	if (ret)
+		kfree(block);
+	return ret;
+}
+
+#define KINDS	(MEMCAST_BLOCK_HOST | MEMCAST_BLOCK_REGISTERED)
+#define WHEN	(MEMCAST_BLOCK_LATER | MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP)
+
+static u32 kind_of(const struct mc_block *block)
+{
+	if (!block->segment)
+		return MEMCAST_BLOCK_REGISTERED;
+	if (!block->segment->heap->device &&
+	    !(block->segment->heap->flags & MEMCAST_HEAP_POOL))
+		return MEMCAST_BLOCK_HOST;
+	return 0;
+}
+
+static int free_check(struct mc_call *call, const struct mc_block *block)
+{
+	struct memcast_block_free *free = call->arg;
+	bool said = free->flags & (MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP);
+
+	if (!block || block->at.start != free->address)
+		return mc_fail(call, -EINVAL, "no block starts at %#llx", free->address);
+	if (kind_of(block) != (free->flags & KINDS))
+		return mc_fail(call, -EINVAL,
+			       "the block at %#llx is of another kind", free->address);
+	if (block->freeing != said)
+		return mc_fail(call, -EINVAL, "the block at %#llx is %s", free->address,
+			       said ? "not being freed" : "being freed already");
+	return 0;
+}
+
+int mc_block_free(struct mc_call *call)
+{
+	struct memcast_block_free *free = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	LIST_HEAD(reaped);
+	int ret;
+
+	if (free->flags & ~(KINDS | WHEN) || hweight32(free->flags & WHEN) > 1 ||
+	    free->reserved)
+		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
+	mutex_lock(&client->heap_lock);
+	block = block_at(client, free->address, free->address);
+	ret = free_check(call, block);
+	if (!ret) {
+		if (free->flags & MEMCAST_BLOCK_LATER)
+			block->freeing = true;
+		else if (free->flags & MEMCAST_BLOCK_KEEP)
+			block->freeing = false;
+		else
+			mc_block_end(client, block, &reaped);
+	}
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	return ret;
+}
+
+/* What there is around info->address. Return: whether a block is. */
+bool mc_block_describe(struct mc_client *client, struct memcast_address_info *info)
+{
+	struct mc_block *block;
+
+	mutex_lock(&client->heap_lock);
+	block = block_at(client, info->address, info->address);
+	if (block) {
+		info->out_reservation = block->at.start;
+		info->out_reservation_bytes = mc_block_bytes(block);
+		info->out_mapping = block->at.start;
+		info->out_mapping_bytes = mc_block_bytes(block);
+		info->out_object = block->number;
+		info->out_offset = 0;
+		info->out_block_flags = block->flags;
+		if (block->segment) {
+			info->out_heap = block->segment->heap->id;
+		} else {
+			info->out_location = MEMCAST_LOCATION_HOST;
+			info->out_readable = GENMASK_ULL(mc_device_count - 1, 0);
+			info->out_writable = info->out_readable;
+		}
+	}
+	mutex_unlock(&client->heap_lock);
+	return block;
+}
+
+/* Is all of the range in one block? */
+bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes)
+{
+	struct mc_block *block;
+	bool holds;
+
+	mutex_lock(&client->heap_lock);
+	block = block_at(client, address, address);
+	holds = block && bytes <= block->at.last - address + 1;
+	mutex_unlock(&client->heap_lock);
+	return holds;
+}

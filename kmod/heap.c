@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Heaps: where a client's blocks come from. One lock per client for all of it. */
+#include <linux/slab.h>
+#include "private.h"
+
+#define HEAP_LIMIT	XA_LIMIT(MEMCAST_MAX_DEVICES + 1, INT_MAX)
+
+static struct mc_heap *heap_new(const struct memcast_memory_create *create,
+				struct mc_device *device, u32 flags)
+{
+	struct mc_heap *heap = kzalloc(sizeof(*heap), GFP_KERNEL_ACCOUNT);
+
+	if (!heap)
+		return NULL;
+	heap->create = *create;
+	heap->device = device;
+	heap->flags = flags;
+	if (!(flags & MEMCAST_HEAP_POOL))
+		heap->readable = GENMASK_ULL(mc_device_count - 1, 0);
+	else if (device)
+		heap->readable = BIT_ULL(device->id);
+	heap->writable = heap->readable;
+	if (!device)
+		heap->host = MEMCAST_ACCESS_READWRITE;
+	INIT_LIST_HEAD(&heap->segments);
+	INIT_LIST_HEAD(&heap->rooms);
+	return heap;
+}
+
+/* The pool of a device that is there from the start: from its first use. */
+static struct mc_heap *heap_default(struct mc_client *client, u32 id)
+{
+	struct mc_device *device = mc_device_find(id - 1);
+	struct memcast_memory_create create = {
+		.location = MEMCAST_LOCATION_DEVICE,
+		.location_id = id - 1,
+	};
+	struct mc_heap *heap;
+
+	if (!device)
+		return NULL;
+	heap = heap_new(&create, device, MEMCAST_HEAP_POOL);
+	if (!heap)
+		return ERR_PTR(-ENOMEM);
+	heap->id = id;
+	if (!xa_insert(&client->heaps, id, heap, GFP_KERNEL_ACCOUNT))
+		return heap;
+	kfree(heap);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* The client's heap_lock is held. */
+struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
+{
+	struct mc_heap *heap = xa_load(&call->client->heaps, id);
+
+	if (!heap && id && id <= MEMCAST_MAX_DEVICES)
+		heap = heap_default(call->client, id);
+	return heap ?: ERR_PTR(mc_fail(call, -ENOENT, "no heap %u", id));
+}
+
+/* A block of it is no more: give back what it need not keep, end it if it can. */
+void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped)
+{
+	heap->blocks--;
+	mc_segments_reap(heap, heap->ended ? 0 : heap->threshold, reaped);
+	if (heap->ended && !heap->blocks)
+		kfree(heap);
+}
+
+/* Memory is short: all that is not used. Return: whether there was any. */
+bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
+{
+	struct mc_heap *heap;
+	unsigned long id;
+
+	xa_for_each(&client->heaps, id, heap)
+		mc_segments_reap(heap, 0, reaped);
+	return !list_empty(reaped);
+}
+
+/* The file is gone, and its mappings: nobody is left to take a lock against. */
+void mc_heaps_destroy(struct mc_client *client)
+{
+	struct mc_heap *heap;
+	struct rb_node *node;
+	LIST_HEAD(reaped);
+	unsigned long id;
+
+	while ((node = rb_first_cached(&client->blocks))) {
+		mc_block_end(client, rb_entry(node, struct mc_block, at.rb), &reaped);
+		cond_resched();
+	}
+	mc_heap_reap_all(client, &reaped);
+	mc_segments_free(NULL, &reaped);
+	xa_for_each(&client->heaps, id, heap)
+		kfree(heap);
+	xa_destroy(&client->heaps);
+	mutex_destroy(&client->heap_lock);
+}
+
+/* Who may access the heap may access a new segment. */
+void mc_heap_grant(struct mc_segment *segment)
+{
+	struct mc_reservation *reservation = segment->reservation;
+	struct mc_heap *heap = segment->heap;
+	struct mc_mapping *mapping;
+
+	down_write(&reservation->lock);
+	mapping = mc_mapping_find(reservation, segment->start);
+	if (mapping) {
+		mapping->readable = heap->readable;
+		mapping->writable = heap->writable;
+		mapping->host = heap->host;
+	}
+	up_write(&reservation->lock);
+}
+
+int mc_heap_create(struct mc_call *call)
+{
+	struct memcast_heap_create *arg = call->arg;
+	struct memcast_memory_create create = {
+		.location = arg->location,
+		.location_id = arg->location_id,
+		.handle_types = arg->handle_types,
+	};
+	struct mc_client *client = call->client;
+	struct mc_device *device;
+	struct mc_heap *heap;
+	int ret;
+
+	if (arg->flags & ~MEMCAST_HEAP_POOL || arg->reserved)
+		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
+	if (arg->handle_types & ~MEMCAST_HANDLE_FD)
+		return mc_fail(call, -EOPNOTSUPP, "heaps are shared as fds only");
+	device = mc_memory_where(call, &create);
+	if (IS_ERR(device))
+		return PTR_ERR(device);
+	heap = heap_new(&create, device, arg->flags);
+	if (!heap)
+		return -ENOMEM;
+	/* what is taken is taken in chunks */
+	heap->limit = roundup(min_t(u64, arg->limit, TASK_SIZE_MAX), MC_CHUNK_SIZE);
+
+	mutex_lock(&client->heap_lock);
+	ret = xa_alloc_cyclic(&client->heaps, &heap->id, NULL, HEAP_LIMIT,
+			      &client->next_heap, GFP_KERNEL_ACCOUNT);
+	mutex_unlock(&client->heap_lock);
+	if (ret < 0) {
+		kfree(heap);
+		return -ENOMEM;
+	}
+	arg->out_heap = heap->id;
+	ret = mc_respond(call);
+	mutex_lock(&client->heap_lock);
+	if (ret) {
+		xa_release(&client->heaps, heap->id);
+		kfree(heap);
+	} else {
+		/* the place is reserved: this allocates nothing */
+		xa_store(&client->heaps, heap->id, heap, GFP_KERNEL);
+	}
+	mutex_unlock(&client->heap_lock);
+	return ret;
+}
+
+static void end_blocks(struct mc_client *client, struct mc_heap *heap,
+		       struct list_head *reaped)
+{
+	struct interval_tree_node *at;
+	struct mc_segment *segment;
+
+	/* in between, what is reaped are others than the one looked at */
+	list_for_each_entry(segment, &heap->segments, list) {
+		unsigned long last = segment->start + segment->bytes - 1;
+
+		while ((at = interval_tree_iter_first(&client->blocks, segment->start,
+						      last))) {
+			mc_block_end(client, container_of(at, struct mc_block, at),
+				     reaped);
+			cond_resched();
+		}
+	}
+}
+
+int mc_heap_destroy(struct mc_call *call)
+{
+	struct memcast_heap_destroy *destroy = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_heap *heap;
+	LIST_HEAD(reaped);
+	int ret = 0;
+
+	if (destroy->flags & ~MEMCAST_HEAP_FORCE)
+		return mc_fail(call, -EINVAL, "unknown flags %#x", destroy->flags);
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, destroy->heap);
+	if (IS_ERR(heap)) {
+		ret = PTR_ERR(heap);
+	} else if (heap->id <= MEMCAST_MAX_DEVICES) {
+		ret = mc_fail(call, -EINVAL, "a device's default pool stays");
+	} else {
+		xa_erase(&client->heaps, heap->id);
+		heap->blocks++;
+		/* keeps the list of segments as it is meanwhile */
+		heap->threshold = U64_MAX;
+		if (destroy->flags & MEMCAST_HEAP_FORCE)
+			end_blocks(client, heap, &reaped);
+		heap->ended = true;
+		mc_heap_settle(heap, &reaped);
+	}
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	return ret;
+}
+
+int mc_heap_info(struct mc_call *call)
+{
+	struct memcast_heap_info *info = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_heap *heap;
+
+	if (info->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, info->heap);
+	if (!IS_ERR(heap)) {
+		info->out_location = heap->create.location;
+		info->out_location_id = heap->create.location_id;
+		info->out_handle_types = heap->create.handle_types;
+		info->out_flags = heap->flags;
+		info->out_options = heap->options;
+		info->out_threshold = heap->threshold;
+		info->out_taken = heap->taken;
+		info->out_taken_high = heap->taken_high;
+		info->out_used = heap->used;
+		info->out_used_high = heap->used_high;
+		info->out_readable = heap->readable;
+		info->out_writable = heap->writable;
+		info->out_host = heap->host;
+	}
+	mutex_unlock(&client->heap_lock);
+	return IS_ERR(heap) ? PTR_ERR(heap) : mc_respond(call);
+}
+
+static int heap_set(struct mc_call *call, struct mc_heap *heap, u32 setting, u64 value)
+{
+	switch (setting) {
+	case MEMCAST_HEAP_THRESHOLD:
+		heap->threshold = value;
+		return 0;
+	case MEMCAST_HEAP_OPTIONS:
+		if (value > U32_MAX)
+			break;
+		heap->options = value;
+		return 0;
+	case MEMCAST_HEAP_TAKEN_HIGH:
+		if (value)
+			break;
+		heap->taken_high = 0;
+		return 0;
+	case MEMCAST_HEAP_USED_HIGH:
+		if (value)
+			break;
+		heap->used_high = 0;
+		return 0;
+	default:
+		return mc_fail(call, -EINVAL, "unknown setting %u", setting);
+	}
+	return mc_fail(call, -EINVAL, "setting %u cannot be %llu", setting, value);
+}
+
+int mc_heap_set(struct mc_call *call)
+{
+	struct memcast_heap_set *set = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_heap *heap;
+	int ret;
+
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, set->heap);
+	ret = IS_ERR(heap) ? PTR_ERR(heap) :
+	      heap_set(call, heap, set->setting, set->value);
+	mutex_unlock(&client->heap_lock);
+	return ret;
+}
+
+int mc_heap_trim(struct mc_call *call)
+{
+	struct memcast_heap_trim *trim = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_heap *heap;
+	LIST_HEAD(reaped);
+
+	if (trim->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, trim->heap);
+	if (!IS_ERR(heap))
+		mc_segments_reap(heap, trim->keep, &reaped);
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	return PTR_ERR_OR_ZERO(heap);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Segments: the memory of a heap, and where in it a block fits.
+ *
+ * The kernel's gen_pool would do the latter too, but it gives no memory back,
+ * dies of a wrong argument, and not every kernel has it. What it uses inside,
+ * bitmap_find_next_zero_area(), is used here.
+ */
+#include <linux/bitmap.h>
+#include <linux/mman.h>
+#include <linux/slab.h>
+#include "private.h"
+
+static int segment_map(struct mc_call *call, struct mc_segment *segment)
+{
+	struct mc_heap *heap = segment->heap;
+	struct mc_mapping *mapping;
+	struct mc_memory *memory;
+	int ret;
+
+	memory = mc_memory_new(call, heap->device, &heap->create, segment->bytes);
+	if (IS_ERR(memory))
+		return PTR_ERR(memory);
+	mapping = mc_mapping_new(segment->reservation, &memory->object,
+				 segment->start, 0, segment->bytes);
+	ret = mapping ? mc_mapping_insert(call, mapping) : -ENOMEM;
+	mc_object_put(&memory->object);
+	return ret;
+}
+
+static int segment_reserve(struct mc_call *call, struct mc_segment *segment)
+{
+	unsigned long address;
+
+	/* the file aligns what is as long as a chunk, if there is room for that */
+	address = vm_mmap(call->file, 0, segment->bytes, PROT_READ | PROT_WRITE,
+			  MAP_SHARED, 0);
+	if (address == -EINVAL || address == -ENOMEM)
+		return mc_fail(call, -ENOMEM, "no room for %lu bytes of addresses",
+			       segment->bytes);
+	if (IS_ERR_VALUE(address))
+		return address;
+	segment->start = address;
+	segment->reservation = mc_reservation_find(call->client, address);
+	if (!segment->reservation)
+		return mc_fail(call, -ENOMEM, "the program unmaps what is not its own");
+	down_write(&segment->reservation->lock);
+	segment->reservation->of_heap = true;
+	up_write(&segment->reservation->lock);
+	return 0;
+}
+
+/* The addresses, if they still are what they were; the memory goes with them. */
+static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
+{
+	struct mc_reservation *reservation =
+		mc_reservation_find(client, segment->start);
+
+	if (!reservation)
+		return;
+	/* fails for the dying, who will have it unmapped */
+	if (reservation == segment->reservation)
+		vm_munmap(segment->start, segment->bytes);
+	mc_reservation_put(reservation);
+}
+
+/**
+ * mc_segment_new() - get memory for a heap
+ * @call: the call
+ * @heap: that it is for; used by the call
+ * @bytes: how much, in chunks
+ *
+ * Without the client's heap_lock: this takes long.
+ *
+ * Return: a segment in no list, or an error.
+ */
+struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
+				  u64 bytes)
+{
+	struct mc_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
+	LIST_HEAD(failed);
+	int ret;
+
+	if (!segment)
+		return ERR_PTR(-ENOMEM);
+	segment->heap = heap;
+	segment->bytes = bytes;
+	segment->free = MC_SLOTS;
+	INIT_LIST_HEAD(&segment->room);
+	ret = segment_reserve(call, segment) ?: segment_map(call, segment);
+	if (!ret)
+		return segment;
+	list_add(&segment->list, &failed);
+	mc_segments_free(call->client, &failed);
+	return ERR_PTR(ret);
+}
+
+/* The heap has it from now on; heap->taken counts it already. */
+void mc_segment_add(struct mc_segment *segment)
+{
+	struct mc_heap *heap = segment->heap;
+
+	list_add_tail(&segment->list, &heap->segments);
+	list_add_tail(&segment->room, &heap->rooms);
+	heap->taken_high = max(heap->taken_high, heap->taken);
+	mc_heap_grant(segment);
+}
+
+static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offset)
+{
+	unsigned long slots, slot;
+
+	*offset = 0;
+	if (bytes > MC_CHUNK_SIZE)
+		return segment->bytes == round_up(bytes, MC_CHUNK_SIZE);
+	slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
+	if (segment->bytes != MC_CHUNK_SIZE || segment->free < slots)
+		return false;
+	slot = bitmap_find_next_zero_area(segment->slots, MC_SLOTS, 0, slots, 0);
+	*offset = slot * MEMCAST_BLOCK_ALIGN;
+	return slot < MC_SLOTS;
+}
+
+static void set_of_block(struct mc_segment *segment, bool of_block)
+{
+	down_write(&segment->reservation->lock);
+	segment->reservation->of_block = of_block;
+	up_write(&segment->reservation->lock);
+}
+
+static void room_take(struct mc_segment *segment, unsigned long offset, u64 bytes)
+{
+	unsigned long slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
+
+	segment->blocks++;
+	if (slots >= MC_SLOTS && segment->heap->flags & MEMCAST_HEAP_POOL)
+		set_of_block(segment, true);
+	if (slots <= MC_SLOTS) {
+		bitmap_set(segment->slots, offset / MEMCAST_BLOCK_ALIGN, slots);
+		segment->free -= slots;
+	}
+	/* those in use come first, so that those that are not can go */
+	if (slots > MC_SLOTS || !segment->free)
+		list_del_init(&segment->room);
+	else if (segment->blocks == 1)
+		list_move(&segment->room, &segment->heap->rooms);
+}
+
+/**
+ * mc_segments_place() - find room for a block
+ * @heap: in which
+ * @block: output: its segment and its addresses
+ * @bytes: how much
+ *
+ * Return: whether there is room.
+ */
+bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
+{
+	struct mc_segment *segment;
+	unsigned long offset;
+
+	list_for_each_entry(segment, &heap->rooms, room) {
+		if (!find_room(segment, bytes, &offset))
+			continue;
+		room_take(segment, offset, bytes);
+		block->segment = segment;
+		block->at.start = segment->start + offset;
+		block->at.last = block->at.start + bytes - 1;
+		return true;
+	}
+	return false;
+}
+
+/* Undo that. */
+void mc_segment_take_back(struct mc_block *block)
+{
+	struct mc_segment *segment = block->segment;
+	unsigned long slots = DIV_ROUND_UP(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
+
+	segment->blocks--;
+	if (slots >= MC_SLOTS)
+		set_of_block(segment, false);
+	if (slots <= MC_SLOTS) {
+		bitmap_clear(segment->slots, (block->at.start - segment->start) /
+			     MEMCAST_BLOCK_ALIGN, slots);
+		segment->free += slots;
+	}
+	if (segment->blocks)
+		list_move(&segment->room, &segment->heap->rooms);
+	else
+		list_move_tail(&segment->room, &segment->heap->rooms);
+}
+
+/* Take from the heap what it does not use, but leave it @keep bytes. */
+void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
+{
+	struct mc_segment *segment, *next;
+
+	list_for_each_entry_safe_reverse(segment, next, &heap->rooms, room) {
+		if (segment->blocks)
+			break;
+		if (heap->taken - segment->bytes < keep)
+			continue;
+		heap->taken -= segment->bytes;
+		list_del(&segment->room);
+		list_move(&segment->list, reaped);
+	}
+}
+
+/**
+ * mc_segments_free() - end segments that no heap has any more
+ * @client: in its process; NULL if that has nothing mapped any more
+ * @reaped: list of them
+ *
+ * Without locks: memory may end here.
+ */
+void mc_segments_free(struct mc_client *client, struct list_head *reaped)
+{
+	struct mc_segment *segment, *next;
+
+	list_for_each_entry_safe(segment, next, reaped, list) {
+		if (segment->reservation) {
+			if (client)
+				segment_unmap(client, segment);
+			mc_reservation_put(segment->reservation);
+		}
+		kfree(segment);
+		cond_resched();
+	}
+}
