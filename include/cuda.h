@@ -1934,7 +1934,8 @@ CUresult CUDAAPI cuStreamAddCallback(CUstream hStream, CUstreamCallback callback
  * @stream: goes on when the word is as asked for
  * @addr: of the word, a multiple of its size: mapped memory, a window or a
  *	replica; any other memory too (ours). The wait polls, from at once down
- *	to 1,000 times in a second; what other processes write is seen.
+ *	to 1,000 times in a second, or less where that would use over 5 % of a
+ *	processor; what other processes write is seen.
  * @value: to compare with
  * @flags: CUstreamWaitValue_flags
  *

@@ -54,13 +54,27 @@ static bool holds(const struct operation *operation, uint64_t seen)
 	}
 }
 
-/* Looks more and more seldom, from at once to 1,000 times in a second. */
+#define LOOKS_AT_ONCE	20
+#define PAUSE_FIRST	10000		/* nanoseconds */
+#define PAUSE_LAST	1000000
+#define PAUSE_SLOW	20000000
+
+static long nanoseconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+/* Looks more and more seldom; a wait uses about 5 % of a processor at most. */
 static CUresult wait_for(const struct stream *stream, const struct operation *operation)
 {
-	struct timespec pause = {};
+	struct timespec pause = { .tv_nsec = PAUSE_FIRST };
 	unsigned int looks;
 
 	for (looks = 0; ; looks++) {
+		long limit, start = nanoseconds();
 		uint64_t seen = 0;
 		CUresult result = move(stream, (uintptr_t)&seen, operation->address,
 				       operation->size, 0);
@@ -70,12 +84,16 @@ static CUresult wait_for(const struct stream *stream, const struct operation *op
 		/* a failure in the context; at exit or after it ended, too */
 		if (stream->set->error != CUDA_SUCCESS || library_ready() != CUDA_SUCCESS)
 			return CUDA_SUCCESS;
-		if (looks < 20)
+		if (looks < LOOKS_AT_ONCE)
 			continue;
-		pause.tv_nsec = pause.tv_nsec ? pause.tv_nsec * 2 : 10000;
-		if (pause.tv_nsec > 1000000)
-			pause.tv_nsec = 1000000;
+
+		limit = 20 * (nanoseconds() - start);
+		if (limit < PAUSE_LAST)
+			limit = PAUSE_LAST;
+		if (limit > PAUSE_SLOW)
+			limit = PAUSE_SLOW;
 		nanosleep(&pause, NULL);
+		pause.tv_nsec = 2 * pause.tv_nsec < limit ? 2 * pause.tv_nsec : limit;
 	}
 }
 
