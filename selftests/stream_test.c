@@ -417,7 +417,7 @@ static void *count_up(void *argument)
 	uint64_t i;
 
 	/* the word behind it says when to stop */
-	for (i = 1; !word[1]; i++)
+	for (i = 1; !__atomic_load_n(&word[1], __ATOMIC_RELAXED); i++)
 		*word = i << 32 | (uint32_t)i;
 	return NULL;
 }
@@ -436,7 +436,7 @@ TEST_F(stream, words_are_never_torn)
 	}
 	EXPECT_EQ(0, torn);
 	EXPECT_NE(0, seen);
-	self->at[2] = 1;
+	__atomic_store_n((uint64_t *)(self->at + 2), 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 }
 
