@@ -400,13 +400,13 @@ TEST_F(stream, other_processes_words)
 	ASSERT_NE(MAP_FAILED, shared);
 	ASSERT_OK(cuStreamWaitValue32(self->first, ADDRESS(shared), 9,
 				      CU_STREAM_WAIT_VALUE_EQ));
+	EXPECT_WAITS(self->first);
 	pid = fork();
 	if (!pid) {
 		usleep(30000);
 		*(volatile uint32_t *)shared = 9;
 		_exit(0);
 	}
-	EXPECT_WAITS(self->first);
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(0, ended(pid));
 }
