@@ -117,6 +117,7 @@ struct model {
 	uint64_t recommended;
 	bool channels;			/* fabric handles may work: not asked for */
 	uint64_t old_handle[WORKERS];	/* values that nothing has, or has no more */
+	unsigned int first_worker, busy_workers;	/* which of them make calls */
 	struct object object[OBJECTS];
 	struct handle handle[WORKERS][HANDLES];
 	struct reservation reservation[WORKERS][RESERVATIONS];

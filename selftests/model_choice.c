@@ -53,6 +53,17 @@ static uint64_t some_handle(unsigned int worker, int team)
 	return h ? h->value : percent(50) ? m->old_handle[worker] : any(3) * 0x7fffULL;
 }
 
+/* Mostly of those who make calls: then things come together. */
+static unsigned int busy_worker(void)
+{
+	return (m->first_worker + any(m->busy_workers)) % WORKERS;
+}
+
+static int some_device(unsigned int worker)
+{
+	return percent(40) ? worker : percent(80) ? busy_worker() : any(DEVICES);
+}
+
 static struct mapping *some_mapping(unsigned int worker, bool memory_only)
 {
 	return PICK(p, m->mapping, p->object && p->worker == worker &&
@@ -123,24 +134,30 @@ static void propose_map(struct call *c)
 
 static void propose_bind(struct call *c)
 {
-	struct mapping *p = some_mapping(c->worker, percent(90));
+	bool by_address = c->verb == BIND_ADDRESS || c->verb == BIND_ADDRESS_V2;
+	struct handle *team = PICK(h, m->handle[c->worker], h->object && h->object->team &&
+				   (model_complete(h->object) || percent(20)));
+	struct handle *own = !team ? NULL :
+		PICK(h, m->handle[c->worker], h->object && !h->object->team &&
+		     (model_member(team->object, h->object->device) || percent(10)));
+	struct mapping *p = !team ? NULL :
+		PICK(p, m->mapping, p->object && p->worker == c->worker &&
+		     ((!p->object->team && model_member(team->object, p->object->device)) ||
+		      percent(10)));
+	struct object *memory = by_address ? p ? p->object : NULL : own ? own->object : NULL;
 	unsigned int chunks, of_team;
-	struct object *memory;
 
-	c->handle = some_handle(c->worker, percent(95));
-	c->memory = some_handle(c->worker, !percent(95));
-	memory = model_object(m, c->worker, c->memory);
-	if (c->verb == BIND_ADDRESS || c->verb == BIND_ADDRESS_V2) {
-		memory = p ? p->object : NULL;
-		if (p)
-			c->address = p->address + chunks_below(p->bytes);
-	}
+	c->handle = team ? team->value : some_handle(c->worker, percent(50));
+	c->memory = own ? own->value : some_handle(c->worker, percent(20));
 	c->device = memory && percent(90) ? memory->device : (int)any(DEVICES);
 	of_team = chunks_of(c->handle, c->worker);
 	chunks = memory ? memory->chunks : 1;
-	c->memory_offset = any(chunks) * CHUNK_BYTES;
-	c->offset = any(of_team) * CHUNK_BYTES;
 	c->bytes = CHUNK_BYTES * (1 + any(chunks < of_team ? chunks : of_team));
+	c->offset = any(of_team - c->bytes / CHUNK_BYTES + 1) * CHUNK_BYTES;
+	if (by_address && p)
+		c->address = p->address + (percent(50) ? 0 : chunks_below(p->bytes));
+	else if (c->bytes <= chunks * CHUNK_BYTES)
+		c->memory_offset = any(chunks - c->bytes / CHUNK_BYTES + 1) * CHUNK_BYTES;
 }
 
 static void propose_unbind(struct call *c)
@@ -164,7 +181,7 @@ static void propose_team_add(struct call *c)
 				h->object && h->object->team && !model_complete(h->object));
 
 	c->handle = h && percent(90) ? h->value : some_handle(c->worker, percent(90));
-	c->device = percent(50) ? (int)c->worker : (int)any(DEVICES);
+	c->device = some_device(c->worker);
 }
 
 static void propose_access(struct call *c)
@@ -210,11 +227,12 @@ static void propose_other(struct call *c)
 {
 	struct mapping *p = some_mapping(c->worker, false);
 	struct reservation *r = some_reservation(c->worker);
+	unsigned int i;
 	struct view *v = PICK(v, m->view, v->object && v->worker == c->worker);
 
 	switch (c->verb) {
 	case CREATE:
-		c->device = percent(60) ? (int)c->worker : (int)any(DEVICES);
+		c->device = some_device(c->worker);
 		c->bytes = (1 + any(4)) * CHUNK_BYTES;
 		if (percent(5))
 			c->bytes = (model_free_chunks(m, c->device) + 1) * CHUNK_BYTES;
@@ -223,7 +241,7 @@ static void propose_other(struct call *c)
 		c->rdma = any(2);
 		break;
 	case TEAM_CREATE:
-		c->device = 2 + any(percent(80) ? 2 : DEVICES - 1);
+		c->device = 2 + any(percent(85) ? 2 : DEVICES - 1);
 		c->bytes = (1 + any(MOST_CHUNKS)) * CHUNK_BYTES;
 		c->types = percent(85);
 		break;
@@ -252,9 +270,10 @@ static void propose_other(struct call *c)
 		break;
 	case IMPORT:
 		c->types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-		c->fd = any(FDS);
-		if (!m->fd[c->fd].object)
-			c->fd = FOREIGN_FD;
+		c->fd = FOREIGN_FD;
+		for (i = any(FDS); i < FDS && c->fd < 0; i++)
+			if (m->fd[i].object)
+				c->fd = i;
 		break;
 	case RESERVE:
 		c->bytes = (2 + any(8)) * CHUNK_BYTES;
@@ -374,14 +393,15 @@ static void spoil(struct call *c)
 
 static enum verb some_verb(void)
 {
-	/* how often, of about 170 */
+	/* The more it takes until such a call can succeed, the more often it is tried. */
 	static const unsigned char weight[VERBS] = {
-		[CREATE] = 14, [RELEASE] = 9, [RETAIN] = 7, [PROPERTIES] = 3, [GRANULARITY] = 1,
-		[EXPORT] = 9, [IMPORT] = 14, [RESERVE] = 8, [FREE] = 3, [MAP] = 18, [UNMAP] = 6,
-		[SET_ACCESS] = 14, [GET_ACCESS] = 4, [TEAM_CREATE] = 6, [TEAM_GRANULARITY] = 1,
-		[TEAM_ADD] = 14, [BIND_MEMORY] = 10, [BIND_MEMORY_V2] = 8, [BIND_ADDRESS] = 6,
-		[BIND_ADDRESS_V2] = 6, [UNBIND] = 5, [FILL] = 7, [COPY_IN] = 6, [COPY_OUT] = 6,
-		[COPY] = 5, [STORE] = 5, [VIEW_CREATE] = 4, [VIEW_DESTROY] = 1, [CLOSE] = 2,
+		[CREATE] = 6, [RELEASE] = 3, [RETAIN] = 8, [PROPERTIES] = 2, [GRANULARITY] = 1,
+		[EXPORT] = 8, [IMPORT] = 20, [RESERVE] = 5, [FREE] = 1, [MAP] = 40, [UNMAP] = 5,
+		[SET_ACCESS] = 40, [GET_ACCESS] = 4, [TEAM_CREATE] = 4, [TEAM_GRANULARITY] = 1,
+		[TEAM_ADD] = 60, [BIND_MEMORY] = 60, [BIND_MEMORY_V2] = 60, [BIND_ADDRESS] = 60,
+		[BIND_ADDRESS_V2] = 60, [UNBIND] = 15, [FILL] = 25, [COPY_IN] = 25,
+		[COPY_OUT] = 25, [COPY] = 25, [STORE] = 10, [VIEW_CREATE] = 15,
+		[VIEW_DESTROY] = 1, [CLOSE] = 1,
 	};
 	unsigned int verb, sum = 0, number;
 
@@ -400,6 +420,17 @@ static bool find_subject(struct call *c)
 		c->fd = any(FDS);
 		return m->fd[c->fd].object;
 	}
+	/* no more than it takes */
+	if (c->verb == CREATE && PICK(h, m->handle[c->worker], h->object && !h->object->team) &&
+	    percent(60))
+		return false;
+	if (c->verb == RESERVE && some_reservation(c->worker) && percent(80))
+		return false;
+	if (c->verb == TEAM_CREATE && PICK(h, m->handle[c->worker], h->object && h->object->team) &&
+	    percent(85))
+		return false;
+	if (c->verb == STORE && !model_mapping(m, c->worker, c->address) && percent(80))
+		return false;
 	if (c->verb == VIEW_DESTROY) {
 		c->view = any(VIEWS);
 		c->worker = m->view[c->view].worker;
@@ -418,12 +449,12 @@ void choose_call(struct model *model, uint64_t *random, bool valid, struct call 
 	do {
 		memset(c, 0, sizeof(*c));
 		c->verb = some_verb();
-		c->worker = any(WORKERS);
+		c->worker = percent(95) ? busy_worker() : any(WORKERS);
 		propose(c);
 		result = UNSAID;
-		spoilt = !valid && percent(80);
+		spoilt = !valid && percent(90);
 		/* mostly what would be right otherwise */
-		if (spoilt && model_expect(m, c) != CUDA_SUCCESS && percent(90))
+		if (spoilt && model_expect(m, c) != CUDA_SUCCESS && percent(98))
 			continue;
 		if (spoilt)
 			spoil(c);

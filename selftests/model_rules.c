@@ -130,7 +130,7 @@ static int expect_map(struct model *m, const struct call *c)
 	    outside(0, c->bytes, o->chunks))
 		return INVALID;
 	if (!r || c->bytes > r->address + r->bytes - c->address)
-		return o->team && !model_complete(o) ? UNSAID : INVALID; /* KNOWN1 */
+		return INVALID;
 	for (at = c->address; at < c->address + c->bytes; at += CHUNK_BYTES)
 		if (model_mapping(m, c->worker, at))
 			return o->team && !model_complete(o) ? UNSAID : INVALID;
@@ -221,14 +221,17 @@ static bool overlaps(struct model *m, const struct object *team, int device, con
 static int expect_bind_memory(struct model *m, const struct call *c)
 {
 	struct object *team = team_of(m, c), *memory = model_object(m, c->worker, c->memory);
+	bool range_wrong;
 
-	if (c->flags || !team || !memory || memory->team || (team->types && !memory->types))
+	if (c->flags || !team || !memory || memory->team)
 		return INVALID;
 	if (c->verb == BIND_MEMORY_V2 && c->device != memory->device)
-		return NO_DEVICE;
-	if (!c->bytes || misaligned(c->bytes | c->offset | c->memory_offset) ||
-	    outside(c->offset, c->bytes, team->chunks) ||
-	    outside(c->memory_offset, c->bytes, memory->chunks))
+		return team->types && !memory->types ? UNSAID : NO_DEVICE;
+	range_wrong = !c->bytes || misaligned(c->bytes | c->offset | c->memory_offset) ||
+		      outside(c->offset, c->bytes, team->chunks) ||
+		      outside(c->memory_offset, c->bytes, memory->chunks) ||
+		      (team->types && !memory->types);
+	if (range_wrong)
 		return model_complete(team) && !model_member(team, memory->device) ?
 		       UNSAID : INVALID;
 	if (!model_complete(team))
@@ -271,7 +274,10 @@ static int expect_bind_address(struct model *m, const struct call *c)
 	}
 	if (!count)
 		range_wrong = true;
-	if (range_wrong && (device_wrong || !model_complete(team)))
+	/* what is mapped there can change while the call waits */
+	if ((range_wrong || device_wrong) && !model_complete(team))
+		return UNSAID;
+	if (range_wrong && device_wrong)
 		return UNSAID;
 	if (range_wrong || device_wrong)
 		return range_wrong ? INVALID : NO_DEVICE;
