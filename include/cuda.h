@@ -47,6 +47,9 @@
 #define cuEventRecord			MEMCAST_PER_THREAD_STREAM(cuEventRecord)
 #define cuEventRecordWithFlags		MEMCAST_PER_THREAD_STREAM(cuEventRecordWithFlags)
 #define cuLaunchHostFunc		MEMCAST_PER_THREAD_STREAM(cuLaunchHostFunc)
+#define cuMemAllocAsync			MEMCAST_PER_THREAD_STREAM(cuMemAllocAsync)
+#define cuMemAllocFromPoolAsync		MEMCAST_PER_THREAD_STREAM(cuMemAllocFromPoolAsync)
+#define cuMemFreeAsync			MEMCAST_PER_THREAD_STREAM(cuMemFreeAsync)
 #define cuMemcpy			MEMCAST_PER_THREAD(cuMemcpy)
 #define cuMemcpyAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpyAsync)
 #define cuMemcpyPeer			MEMCAST_PER_THREAD(cuMemcpyPeer)
@@ -85,8 +88,14 @@
 #define cuEventDestroy			cuEventDestroy_v2
 #define cuEventElapsedTime		cuEventElapsedTime_v2
 #define cuGetProcAddress		cuGetProcAddress_v2
+#define cuMemAlloc			cuMemAlloc_v2
+#define cuMemAllocHost			cuMemAllocHost_v2
+#define cuMemAllocPitch			cuMemAllocPitch_v2
+#define cuMemFree			cuMemFree_v2
 #define cuMemGetAddressRange		cuMemGetAddressRange_v2
 #define cuMemGetInfo			cuMemGetInfo_v2
+#define cuMemHostGetDevicePointer	cuMemHostGetDevicePointer_v2
+#define cuMemHostRegister		cuMemHostRegister_v2
 #define cuMemcpy2D			MEMCAST_PER_THREAD(cuMemcpy2D_v2)
 #define cuMemcpy2DAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpy2DAsync_v2)
 #define cuMemcpy2DUnaligned		MEMCAST_PER_THREAD(cuMemcpy2DUnaligned_v2)
@@ -141,6 +150,7 @@ typedef struct CUevent_st *CUevent;
 #define CU_STREAM_LEGACY	((CUstream)0x1)
 #define CU_STREAM_PER_THREAD	((CUstream)0x2)
 
+/* Where stream-ordered memory comes from. */
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
 /* A memory or a team, in this process. */
@@ -296,6 +306,51 @@ typedef struct CUmemAllocationProp_st {
 } CUmemAllocationProp_v1;
 typedef CUmemAllocationProp_v1 CUmemAllocationProp;
 
+#define CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS	0x2	/* not supported */
+
+/* What cuMemPoolCreate() is to create. */
+typedef struct CUmemPoolProps_st {
+	CUmemAllocationType allocType;		/* PINNED */
+	CUmemAllocationHandleType handleTypes;	/* NONE or POSIX_FILE_DESCRIPTOR */
+	CUmemLocation location;			/* a device */
+	void *win32SecurityAttributes;		/* NULL */
+	size_t maxSize;				/* bytes, rounded up to G; 0: any */
+	unsigned short usage;			/* 0 */
+	unsigned char reserved[54];		/* 0 */
+} CUmemPoolProps_v1;
+typedef CUmemPoolProps_v1 CUmemPoolProps;
+
+/* What cuMemPoolExportPointer() says, for another process. */
+typedef struct CUmemPoolPtrExportData_st {
+	unsigned char reserved[64];
+} CUmemPoolPtrExportData_v1;
+typedef CUmemPoolPtrExportData_v1 CUmemPoolPtrExportData;
+
+/* The REUSE_… (int, 0 or 1) are kept, without effect: what is free is reused. */
+typedef enum CUmemPool_attribute_enum {
+	CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES		= 1,
+	CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC		= 2,
+	CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES	= 3,
+	/* cuuint64_t: bytes that the pool keeps though nothing uses them */
+	CU_MEMPOOL_ATTR_RELEASE_THRESHOLD			= 4,
+	/* cuuint64_t: what it has of the device's memory; what of that is in use */
+	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT			= 5,
+	CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH			= 6, /* may be set to 0 */
+	CU_MEMPOOL_ATTR_USED_MEM_CURRENT			= 7,
+	CU_MEMPOOL_ATTR_USED_MEM_HIGH				= 8  /* may be set to 0 */
+} CUmemPool_attribute;
+
+/* Flags of cuMemHostAlloc(): kept; all is as with the first two. */
+#define CU_MEMHOSTALLOC_PORTABLE	0x01
+#define CU_MEMHOSTALLOC_DEVICEMAP	0x02
+#define CU_MEMHOSTALLOC_WRITECOMBINED	0x04
+
+/* Flags of cuMemHostRegister(): likewise. */
+#define CU_MEMHOSTREGISTER_PORTABLE	0x01
+#define CU_MEMHOSTREGISTER_DEVICEMAP	0x02
+#define CU_MEMHOSTREGISTER_IOMEMORY	0x04	/* not supported */
+#define CU_MEMHOSTREGISTER_READ_ONLY	0x08	/* not supported */
+
 /* One device's access to a mapping. */
 typedef struct CUmemAccessDesc_st {
 	CUmemLocation location;
@@ -449,7 +504,7 @@ typedef CUDA_MEMCPY2D_v2 CUDA_MEMCPY2D;
  * is an int. "Mapped": needs something mapped at the address.
  */
 typedef enum CUpointer_attribute_enum {
-	CU_POINTER_ATTRIBUTE_CONTEXT = 1,	/* CUcontext: NULL; mapped */
+	CU_POINTER_ATTRIBUTE_CONTEXT = 1,	/* CUcontext: of plain allocations; mapped */
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,	/* unsigned int; mapped */
 	CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3, /* CUdeviceptr; mapped */
 	CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,	/* void *; mapped */
@@ -465,7 +520,7 @@ typedef enum CUpointer_attribute_enum {
 	CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14,	/* unsigned int; mapped */
 	CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE = 15, /* bool; mapped */
 	CU_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,	/* unsigned int; mapped */
-	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17, /* CUmemoryPool: NULL; mapped */
+	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17, /* CUmemoryPool, or NULL; mapped */
 	CU_POINTER_ATTRIBUTE_MAPPING_SIZE = 18,	/* size_t; mapped */
 	CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR = 19, /* CUdeviceptr; mapped */
 	CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID = 20, /* unsigned long long; mapped */
@@ -2040,6 +2095,200 @@ CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeven
  * @Flags: CU_EVENT_WAIT_DEFAULT
  */
 CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags);
+
+/*
+ * Plain allocation (source: the API document; what shares memory, and when it goes
+ * back to the device: ours)
+ *
+ * Blocks are aligned to 512 bytes, and to G from a size of G on. Smaller ones of
+ * one context share memory. A new block is zero or holds what this process left
+ * there. All devices may access it. It ends with its context.
+ *
+ * Errors of all: CUDA_ERROR_INVALID_CONTEXT.
+ */
+
+/**
+ * cuMemAlloc() - allocate memory of the current context's device
+ * @dptr: output
+ * @bytesize: over 0
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY.
+ */
+CUresult CUDAAPI cuMemAlloc(CUdeviceptr *dptr, size_t bytesize);
+
+/**
+ * cuMemAllocPitch() - allocate rows of memory
+ * @dptr: output
+ * @pPitch: output: bytes from one row to the next, a multiple of 512
+ * @WidthInBytes: of a row, over 0
+ * @Height: how many, over 0
+ * @ElementSizeBytes: 4, 8 or 16
+ *
+ * Errors: as cuMemAlloc().
+ */
+CUresult CUDAAPI cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch,
+				 size_t WidthInBytes, size_t Height,
+				 unsigned int ElementSizeBytes);
+
+/**
+ * cuMemFree() - free what cuMemAlloc() or a pool gave
+ * @dptr: as it was given
+ *
+ * Waits for the work in the streams of the memory's context, but not for a
+ * pool's memory.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, what has failed in the context's streams.
+ */
+CUresult CUDAAPI cuMemFree(CUdeviceptr dptr);
+
+/**
+ * cuMemHostAlloc() - allocate memory of the host
+ * @pp: output; also its device pointer
+ * @bytesize: over 0
+ * @Flags: CU_MEMHOSTALLOC_…
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY.
+ */
+CUresult CUDAAPI cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags);
+
+/* As cuMemHostAlloc() without flags. */
+CUresult CUDAAPI cuMemAllocHost(void **pp, size_t bytesize);
+
+/**
+ * cuMemFreeHost() - free memory of the host
+ * @p: what cuMemHostAlloc() or cuMemAllocHost() gave
+ *
+ * Errors: as cuMemFree().
+ */
+CUresult CUDAAPI cuMemFreeHost(void *p);
+
+/**
+ * cuMemHostRegister() - let devices use memory of the program's own
+ * @p: where it starts
+ * @bytesize: over 0
+ * @Flags: CU_MEMHOSTREGISTER_…
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (not all of it can be written),
+ * _HOST_MEMORY_ALREADY_REGISTERED (a part of it), _NOT_SUPPORTED.
+ */
+CUresult CUDAAPI cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags);
+
+/**
+ * cuMemHostUnregister() - undo cuMemHostRegister()
+ * @p: as given to it
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _HOST_MEMORY_NOT_REGISTERED.
+ */
+CUresult CUDAAPI cuMemHostUnregister(void *p);
+
+/**
+ * cuMemHostGetDevicePointer() - where devices see memory of the host
+ * @pdptr: output: @p
+ * @p: in what was allocated on the host, or registered
+ * @Flags: 0
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p,
+					   unsigned int Flags);
+
+/**
+ * cuMemHostGetFlags() - with which flags memory was allocated on the host
+ * @pFlags: output
+ * @p: in it
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuMemHostGetFlags(unsigned int *pFlags, void *p);
+
+/*
+ * Pools (source: the API document; what happens when memory is short: ours)
+ *
+ * As plain allocation, but frees are work in a stream, the pool says who may
+ * access its memory, and blocks whose size is a multiple of G can be bound with
+ * cuMulticastBindAddr(). A device has a default pool, and one that is current:
+ * the default, until another is set.
+ *
+ * Errors of all: CUDA_ERROR_INVALID_VALUE (not a pool, or destroyed).
+ */
+
+/**
+ * cuMemPoolCreate() - make a pool
+ * @pool: output
+ * @poolProps: on which device, how shared, how large
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE, _NOT_SUPPORTED (pools on the host, handles
+ * other than fds: ours).
+ */
+CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps);
+
+/**
+ * cuMemPoolDestroy() - destroy a pool
+ * @pool: not a default one; its memory goes with its last block
+ *
+ * Where it was current, the default pool is.
+ */
+CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool);
+
+/**
+ * cuMemPoolTrimTo() - give back what no block uses
+ * @pool: of this pool
+ * @minBytesToKeep: bytes that it keeps, if it has them
+ */
+CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep);
+
+/* @value: an int or a cuuint64_t, see CUmemPool_attribute. */
+CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr,
+				       void *value);
+CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr,
+				       void *value);
+
+/**
+ * cuMemPoolSetAccess() - say which devices may access a pool's memory
+ * @pool: all that it has and will have
+ * @map: array; the pool's own device keeps its access
+ * @count: its length
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map,
+				    size_t count);
+CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
+				    CUmemLocation *location);
+
+/* A device's pools. Errors: CUDA_ERROR_INVALID_DEVICE. */
+CUresult CUDAAPI cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev);
+CUresult CUDAAPI cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev);
+CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool);
+
+/* The same for a @location; only DEVICE with PINNED, others are not supported. */
+CUresult CUDAAPI cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+					CUmemAllocationType type);
+CUresult CUDAAPI cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
+				 CUmemAllocationType type);
+CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
+				 CUmemoryPool pool);
+
+/**
+ * cuMemAllocAsync() - allocate from the current pool of a stream's device
+ * @dptr: output; can be used at once
+ * @bytesize: over 0
+ * @hStream: whose work is waited for if the pool is empty, as it may free some
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY, as other calls with streams.
+ */
+CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream);
+CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize,
+					 CUmemoryPool pool, CUstream hStream);
+
+/**
+ * cuMemFreeAsync() - free memory when a stream comes there
+ * @dptr: what a pool or cuMemAlloc() gave; must not be freed again from now on
+ * @hStream: the stream
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, as other calls with streams.
+ */
+CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
 
 /* The default of a program built for the per-thread stream is that stream. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM

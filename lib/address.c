@@ -13,8 +13,6 @@ _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
 	       (int)CU_MEM_ACCESS_FLAGS_PROT_READWRITE == MEMCAST_ACCESS_READWRITE,
 	       "access flags have the same numbers");
 
-#define ACCESS_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
-
 /* A range of addresses that nothing else gets: where to put the device's. */
 static char *claim(char *hint, size_t size, size_t alignment, int flags)
 {
@@ -142,25 +140,34 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 	return CALL(address_unmap(address, size), "address=%#llx, size=%zu", address, size);
 }
 
+/* As the kernel takes them: ACCESS_ENTRIES at most. */
+CUresult access_entries(struct memcast_access_entry *entries,
+			const CUmemAccessDesc *desc, size_t count)
+{
+	if (!desc || !count || count > ACCESS_ENTRIES)
+		return fail(CUDA_ERROR_INVALID_VALUE, "1 to %u descriptors", ACCESS_ENTRIES);
+	for (size_t i = 0; i < count; i++)
+		entries[i] = (struct memcast_access_entry) {
+			.location = desc[i].location.type,
+			.location_id = desc[i].location.id,
+			.access = desc[i].flags,
+		};
+	return CUDA_SUCCESS;
+}
+
 CUresult address_set_access(CUdeviceptr address, size_t size,
 			    const CUmemAccessDesc *desc, size_t count)
 {
-	struct memcast_access_entry entries[ACCESS_ENTRIES] = {};
+	struct memcast_access_entry entries[ACCESS_ENTRIES];
 	struct memcast_set_access arg = {
 		.address = address,
 		.bytes = size,
 		.entries = (uintptr_t)entries,
 		.count = count,
 	};
+	CUresult result = access_entries(entries, desc, count);
 
-	if (!desc || !count || count > ACCESS_ENTRIES)
-		return fail(CUDA_ERROR_INVALID_VALUE, "1 to %u descriptors", ACCESS_ENTRIES);
-	for (size_t i = 0; i < count; i++) {
-		entries[i].location = desc[i].location.type;
-		entries[i].location_id = desc[i].location.id;
-		entries[i].access = desc[i].flags;
-	}
-	return device_ioctl(MEMCAST_SET_ACCESS, &arg);
+	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_SET_ACCESS, &arg) : result;
 }
 
 CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,

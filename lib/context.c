@@ -161,14 +161,21 @@ CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params,
 
 static CUresult context_destroy(CUcontext context)
 {
-	struct slot *slot = slot_of(context);
+	struct slot *slot;
 
+	/* nobody else gets the slot before all that is in it has ended */
+	pthread_mutex_lock(&slots_lock);
+	slot = slot_of(context);
+	if (slot && slot >= &slots[PRIMARIES]) {
+		slot->live = 0;
+		streams_end(context);
+		context_heaps_end(slot);
+	}
+	pthread_mutex_unlock(&slots_lock);
 	if (!slot || slot < &slots[PRIMARIES])
 		return fail(CUDA_ERROR_INVALID_CONTEXT,
 			    slot ? "a primary context is released, not destroyed" :
 				   "not a context, or destroyed");
-	slot->live = 0;
-	streams_end(context);
 	if (depth && stack[depth - 1] == context)
 		depth--;
 	return CUDA_SUCCESS;

@@ -17,23 +17,28 @@
 #define SLOTS		(1U << SLOT_BITS)
 #define PRIMARIES	MEMCAST_MAX_DEVICES
 
+/* For plain allocation; see heap.h. */
+enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST };
+
 struct slot {
 	atomic_uintptr_t live;	/* the CUcontext, 0 if there is none */
 	uintptr_t uses;		/* counts from 1, so that no context is NULL */
 	uint32_t device;
 	atomic_uint flags;
 	_Atomic uint64_t peers;	/* a bit per device that access is on for */
+	_Atomic uint32_t heaps[2];	/* by enum context_heap; 0: none yet */
 	unsigned int retained;	/* primary contexts: references owed */
 };
 
 extern struct slot slots[SLOTS];
 
-/* Protects the slots, but for live, flags and peers, which are read without. */
+/* Protects the slots, but for what is atomic, which is read without. */
 extern pthread_mutex_t slots_lock;
 
 CUresult context_find(CUcontext context, struct slot **slot);
 CUcontext context_value(struct slot *slot);
 CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);
+void context_heaps_end(struct slot *slot);
 
 #endif /* MEMCAST_CONTEXT_H */

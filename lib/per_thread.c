@@ -117,6 +117,12 @@ LAST(cuMemsetD2D32Async, (CUdeviceptr to, size_t pitch, unsigned int value, size
 			  size_t rows, CUstream stream),
      to, pitch, value, count, rows)
 
+LAST(cuMemAllocAsync, (CUdeviceptr *address, size_t bytes, CUstream stream), address, bytes)
+LAST(cuMemAllocFromPoolAsync, (CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
+			       CUstream stream),
+     address, bytes, pool)
+LAST(cuMemFreeAsync, (CUdeviceptr address, CUstream stream), address)
+
 LAST(cuEventRecord, (CUevent event, CUstream stream), event)
 CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned int flags)
 {

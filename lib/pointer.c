@@ -2,7 +2,7 @@
 /* Pointers: what the kernel says about an address. */
 #include <string.h>
 
-#include "library.h"
+#include "heap.h"
 
 #define ATTRIBUTE(name, type)	[CU_POINTER_ATTRIBUTE_##name] = sizeof(type)
 
@@ -112,6 +112,12 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		*value = on_device ? (int)info->out_location_id : CU_DEVICE_CPU;
 		break;
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		*value = (uintptr_t)context_of_heap(info->out_heap);
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		*value = context_of_heap(info->out_heap) ? 0 : info->out_heap;
+		break;
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 		*value = memory_types_of_mask(info->out_handle_types);
 		break;
@@ -125,7 +131,7 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = info->out_mapping;
 		break;
 	default:
-		/* no context's, in no pool, not managed, not for IPC */
+		/* not managed, not for IPC */
 		*value = 0;
 	}
 	return CUDA_SUCCESS;

@@ -38,6 +38,7 @@ static void primary_end(struct slot *slot)
 {
 	slot->live = 0;
 	streams_end(context_value(slot));
+	context_heaps_end(slot);
 	slot->peers = 0;
 }
 

@@ -551,7 +551,7 @@ struct memcast_address_info {
 #define MEMCAST_HEAP_POOL	(1U << 0)
 
 /* The heaps of these numbers are there from the start, and stay. */
-#define MEMCAST_HEAP_DEFAULT(device)	((device) + 1)
+#define MEMCAST_HEAP_DEFAULT(device)	((device) + 1U)
 
 /**
  * struct memcast_heap_create - ioctl(MEMCAST_HEAP_CREATE)

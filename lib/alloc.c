@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/* Plain allocation of device memory. */
+#include "heap.h"
+
+#define PITCH	512UL
+
+static CUresult allocate(CUdeviceptr *address, size_t bytes)
+{
+	CUresult result;
+	uint32_t heap;
+
+	if (!address)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (!bytes)
+		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
+	result = context_heap(HEAP_OF_DEVICE, &heap);
+	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
+{
+	return CALL(allocate(address, bytes), "address=%p, bytes=%zu", (void *)address, bytes);
+}
+
+static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
+			      size_t height, unsigned int element)
+{
+	CUresult result;
+	size_t bytes;
+
+	if (!pitch)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (element != 4 && element != 8 && element != 16)
+		return fail(CUDA_ERROR_INVALID_VALUE, "elements are of 4, 8 or 16 bytes");
+	if (!width || !height)
+		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
+	if (__builtin_add_overflow(width, PITCH - 1, &width) ||
+	    __builtin_mul_overflow(width & ~(PITCH - 1), height, &bytes))
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "the size overflows");
+	result = allocate(address, bytes);
+	if (result == CUDA_SUCCESS)
+		*pitch = width & ~(PITCH - 1);
+	return result;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width,
+			    size_t height, unsigned int element)
+{
+	return CALL(allocate_rows(address, pitch, width, height, element),
+		    "address=%p, pitch=%p, width=%zu, height=%zu, element=%u",
+		    (void *)address, (void *)pitch, width, height, element);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+	return CALL(context_free(address, 0), "address=%#llx", address);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/* Blocks of heaps, and the heaps that each context has. */
+#include "heap.h"
+#include "stream.h"
+
+CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address)
+{
+	struct memcast_block_alloc arg = { .heap = heap, .bytes = bytes, .flags = flags };
+	CUresult result = device_ioctl(MEMCAST_BLOCK_ALLOC, &arg);
+
+	if (result == CUDA_SUCCESS)
+		*address = arg.out_address;
+	return result;
+}
+
+CUresult heap_free(CUdeviceptr address, uint32_t flags)
+{
+	struct memcast_block_free arg = { .address = address, .flags = flags };
+
+	return device_ioctl(MEMCAST_BLOCK_FREE, &arg);
+}
+
+static void heap_end(uint32_t heap)
+{
+	struct memcast_heap_destroy arg = { .heap = heap, .flags = MEMCAST_HEAP_FORCE };
+
+	if (heap)
+		device_ioctl(MEMCAST_HEAP_DESTROY, &arg);
+}
+
+/* The current context's heap of that kind, made when it is first asked for. */
+CUresult context_heap(enum context_heap which, uint32_t *heap)
+{
+	struct memcast_heap_create arg = {};
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+	uint32_t none = 0;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	*heap = slot->heaps[which];
+	if (*heap)
+		return CUDA_SUCCESS;
+	arg.location = which == HEAP_OF_HOST ? MEMCAST_LOCATION_HOST : MEMCAST_LOCATION_DEVICE;
+	arg.location_id = slot->device;
+	result = device_ioctl(MEMCAST_HEAP_CREATE, &arg);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*heap = arg.out_heap;
+	if (!atomic_compare_exchange_strong(&slot->heaps[which], &none, *heap)) {
+		heap_end(*heap);
+		*heap = none;
+	}
+	return CUDA_SUCCESS;
+}
+
+/* A context ends, and what was allocated in it. */
+void context_heaps_end(struct slot *slot)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(slot->heaps); i++)
+		heap_end(atomic_exchange(&slot->heaps[i], 0));
+}
+
+/* The context that has a heap, or NULL: a pool's, or none. */
+CUcontext context_of_heap(uint32_t heap)
+{
+	if (!heap)
+		return NULL;
+	for (struct slot *slot = slots; slot < &slots[SLOTS]; slot++)
+		if (slot->heaps[HEAP_OF_DEVICE] == heap || slot->heaps[HEAP_OF_HOST] == heap)
+			return (CUcontext)slot->live;
+	return NULL;
+}
+
+/* Free a block when no work in its context's streams can be using it. */
+CUresult context_free(CUdeviceptr address, uint32_t kind)
+{
+	struct memcast_address_info info = { .address = address };
+	struct slot *current;
+	CUcontext context;
+	CUresult result = context_find(NULL, &current);
+
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	context = context_of_heap(info.out_heap);
+	if (context)
+		result = streams_wait(context);
+	return result == CUDA_SUCCESS ? heap_free(address, kind) : result;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Stream-ordered allocation. A block can be used as soon as it has been given;
+ * only frees are work in a stream. What is to be freed is said to the kernel at
+ * once, so that nobody frees it twice.
+ */
+#include <stdlib.h>
+
+#include "heap.h"
+#include "pool.h"
+#include "stream.h"
+
+/* Memory is short: work in the stream may free some. */
+static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
+			    uint32_t heap)
+{
+	CUresult result = heap_alloc(heap, bytes, 0, address);
+	bool idle;
+
+	if (result != CUDA_ERROR_OUT_OF_MEMORY)
+		return result;
+	if (stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle) != CUDA_SUCCESS || idle)
+		return result;
+	result = stream_wait(stream, WAIT_OWN | WAIT_BEFORE);
+	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
+}
+
+/* @pool: NULL for the current one of the stream's device */
+static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool *pool,
+			 CUstream handle)
+{
+	struct memcast_heap_info info = {};
+	struct stream *stream;
+	CUresult result;
+
+	if (!address)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (!bytes)
+		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
+	result = pool ? pool_info(*pool, &info) : CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS)
+		result = stream_get(handle, &stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream->set->error;
+	if (result == CUDA_SUCCESS)
+		result = allocate_in(stream, address, bytes,
+				     pool ? info.heap : pool_current(stream->set->device));
+	else
+		fail(result, "work in a stream has failed");
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
+{
+	return CALL(allocate(address, bytes, NULL, stream),
+		    "address=%p, bytes=%zu, stream=%p", (void *)address, bytes, (void *)stream);
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
+				 CUstream stream)
+{
+	return CALL(allocate(address, bytes, &pool, stream),
+		    "address=%p, bytes=%zu, pool=%p, stream=%p", (void *)address, bytes,
+		    (void *)pool, (void *)stream);
+}
+
+struct free_work {
+	struct work work;
+	CUdeviceptr address;
+};
+
+/* Whatever has failed before: nobody else will free it. */
+static CUresult run_free(struct work *work, struct stream *stream, CUresult error)
+{
+	(void)stream;
+	(void)error;
+	return heap_free(((struct free_work *)work)->address, MEMCAST_BLOCK_NOW);
+}
+
+static CUresult submit_free(struct stream *stream, CUdeviceptr address)
+{
+	struct free_work *work = malloc(sizeof(*work));
+	CUresult result;
+
+	if (!work)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
+	*work = (struct free_work) { .work.run = run_free, .address = address };
+	result = stream_submit(stream, &work->work);
+	if (result != CUDA_SUCCESS)
+		free(work);
+	return result;
+}
+
+static CUresult free_in(struct stream *stream, CUdeviceptr address)
+{
+	CUresult result = heap_free(address, MEMCAST_BLOCK_LATER);
+	bool idle;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
+	if (result == CUDA_SUCCESS)
+		result = idle ? heap_free(address, MEMCAST_BLOCK_NOW) :
+				submit_free(stream, address);
+	if (result != CUDA_SUCCESS)
+		heap_free(address, MEMCAST_BLOCK_KEEP);
+	return result;
+}
+
+static CUresult free_async(CUdeviceptr address, CUstream handle)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = free_in(stream, address);
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+	return CALL(free_async(address, stream), "address=%#llx, stream=%p", address,
+		    (void *)stream);
+}

@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: MIT
+/* Plain allocation: of devices, and of the host. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include "memcast_test.h"
+
+FIXTURE(alloc) { char unused; };
+FIXTURE_SETUP(alloc) { }
+NOTHING_LEFT(alloc)
+
+TEST_F(alloc, needs_a_context)
+{
+	CUdeviceptr address = 77;
+	size_t pitch = 77;
+	void *host = NULL;
+	char own[64];
+
+	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuMemAlloc(&address, 1));
+	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuMemHostRegister(own, 1, 0));
+	ASSERT_OK(cuInit(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&address, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocPitch(&address, &pitch, 1, 1, 4));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFree(77));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemHostAlloc(&host, 1, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocHost(&host, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFreeHost(own));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemHostRegister(own, 1, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemHostUnregister(own));
+	EXPECT_EQ(77, address);
+	EXPECT_EQ(77, pitch);
+	EXPECT_EQ(NULL, host);
+}
+
+TEST_F(alloc, arguments)
+{
+	CUdeviceptr address = 77;
+	size_t pitch = 77;
+	void *host = NULL;
+
+	cuda_start(0);
+	EXPECT_INVALID(cuMemAlloc(NULL, 1));
+	EXPECT_INVALID(cuMemAlloc(&address, 0));
+	EXPECT_INVALID(cuMemAllocPitch(&address, NULL, 1, 1, 4));
+	EXPECT_INVALID(cuMemAllocPitch(NULL, &pitch, 1, 1, 4));
+	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, 0, 1, 4));
+	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, 1, 0, 4));
+	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, 1, 1, 5));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemAllocPitch(&address, &pitch, 1UL << 40, 1UL << 40, 4));
+	EXPECT_INVALID(cuMemHostAlloc(NULL, 1, 0));
+	EXPECT_INVALID(cuMemHostAlloc(&host, 0, 0));
+	EXPECT_INVALID(cuMemHostAlloc(&host, 1, 8));
+	EXPECT_INVALID(cuMemAllocHost(&host, 0));
+	EXPECT_EQ(77, address);
+	EXPECT_EQ(77, pitch);
+	EXPECT_EQ(NULL, host);
+}
+
+/* Small blocks share a chunk, do not overlap, and their chunk goes with the last. */
+TEST_F(alloc, small_blocks_share_a_chunk)
+{
+	long before = device_bytes(0, "free_bytes");
+	CUdeviceptr at[64];
+	unsigned int i, j;
+
+	cuda_start(0);
+	for (i = 0; i < 64; i++) {
+		ASSERT_OK(cuMemAlloc(&at[i], 1 + 300 * i));
+		EXPECT_EQ(0, at[i] % 512);
+		ASSERT_OK(cuMemsetD8(at[i], i, 1 + 300 * i));
+	}
+	EXPECT_EQ(before - (long)CHUNK, device_bytes(0, "free_bytes"));
+	for (i = 0; i < 64; i++)
+		for (j = 0; j < 1 + 300 * i; j++)
+			ASSERT_EQ(i, ((unsigned char *)at[i])[j]);
+	for (i = 0; i < 64; i++)
+		EXPECT_OK(cuMemFree(at[i]));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+TEST_F(alloc, large_blocks_are_whole_chunks)
+{
+	long before = device_bytes(0, "free_bytes");
+	CUdeviceptr first, second;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&first, CHUNK));
+	ASSERT_OK(cuMemAlloc(&second, 2 * CHUNK + 1));
+	EXPECT_EQ(0, (first | second) % CHUNK);
+	EXPECT_EQ(before - 4 * (long)CHUNK, device_bytes(0, "free_bytes"));
+	*(volatile uint32_t *)(second + 2 * CHUNK - 4) = 5;
+	EXPECT_OK(cuMemFree(second));
+	EXPECT_EQ(before - (long)CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_NE(0, try_load((void *)second, NULL));
+	EXPECT_OK(cuMemFree(first));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+TEST_F(alloc, rows)
+{
+	CUdeviceptr address;
+	size_t pitch, bytes;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAllocPitch(&address, &pitch, 700, 10, 16));
+	EXPECT_EQ(1024, pitch);
+	EXPECT_OK(cuMemsetD2D8(address, pitch, 3, 700, 10));
+	EXPECT_OK(cuMemGetAddressRange(NULL, &bytes, address + 9 * pitch));
+	EXPECT_EQ(10 * pitch, bytes);
+	EXPECT_OK(cuMemFree(address));
+}
+
+TEST_F(alloc, out_of_memory_takes_nothing)
+{
+	long total = device_bytes(0, "pool_bytes");
+	CUdeviceptr address = 77, all, again;
+
+	cuda_start(0);
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&address, total + 1));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&address, SIZE_MAX));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&address, SIZE_MAX - CHUNK));
+	EXPECT_EQ(total, device_bytes(0, "free_bytes"));
+	ASSERT_OK(cuMemAlloc(&all, total));
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&address, 1));
+	EXPECT_EQ(77, address);
+	EXPECT_OK(cuMemFree(all));
+	EXPECT_OK(cuMemAlloc(&again, total));
+	EXPECT_OK(cuMemFree(again));
+}
+
+TEST_F(alloc, free_takes_the_base_of_a_block_once)
+{
+	CUdeviceptr block, reserved;
+	volatile uint32_t *vmm;
+	CUmemGenericAllocationHandle handle;
+	uint32_t own;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	handle = memory(0, CHUNK);
+	vmm = mapped(handle, CHUNK, 0);
+	reserved = reserve(CHUNK);
+	EXPECT_INVALID(cuMemFree(0));
+	EXPECT_INVALID(cuMemFree(block + 1));
+	EXPECT_INVALID(cuMemFree(block + 512));
+	EXPECT_INVALID(cuMemFree(block + 4096));
+	EXPECT_INVALID(cuMemFree(ADDRESS(vmm)));
+	EXPECT_INVALID(cuMemFree(reserved));
+	EXPECT_INVALID(cuMemFree(ADDRESS(&own)));
+	EXPECT_INVALID(cuMemFreeHost((void *)block));
+	EXPECT_OK(cuMemFree(block));
+	EXPECT_INVALID(cuMemFree(block));
+}
+
+/* The calls for mapped memory do not apply to it. */
+TEST_F(alloc, is_not_vmm)
+{
+	CUmemGenericAllocationHandle handle = 77, team, own;
+	CUdeviceptr block;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, CHUNK));
+	team = full_team(2, CHUNK);
+	own = memory(0, CHUNK);
+	EXPECT_INVALID(cuMemRetainAllocationHandle(&handle, (void *)block));
+	EXPECT_INVALID(cuMemUnmap(block, CHUNK));
+	EXPECT_INVALID(cuMemMap(block, CHUNK, 0, own, 0));
+	EXPECT_INVALID(allow(block, CHUNK, 0, READ));
+	EXPECT_INVALID(cuMemAddressFree(block, CHUNK));
+	EXPECT_INVALID(cuMulticastBindAddr(team, 0, block, CHUNK, 0));
+	EXPECT_EQ(77, handle);
+	*(volatile uint32_t *)block = 1;
+	EXPECT_OK(cuMemFree(block));
+}
+
+TEST_F(alloc, copies_stay_in_the_block)
+{
+	CUdeviceptr first, second;
+	char data[4096] = { 1, 2, 3 }, back[4096];
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&first, 1000));
+	ASSERT_OK(cuMemAlloc(&second, 4096));
+	EXPECT_OK(cuMemcpyHtoD(first, data, 1000));
+	EXPECT_INVALID(cuMemcpyHtoD(first, data, 1001));
+	EXPECT_INVALID(cuMemcpyHtoD(first + 999, data, 2));
+	EXPECT_INVALID(cuMemcpyHtoD(first + 1000, data, 1));
+	EXPECT_INVALID(cuMemsetD8(first, 0, 1001));
+	EXPECT_OK(cuMemcpyDtoD(second, first, 1000));
+	EXPECT_OK(cuMemcpyDtoH(back, second, 1000));
+	EXPECT_EQ(0, memcmp(data, back, 1000));
+	EXPECT_OK(cuMemFree(first));
+	EXPECT_INVALID(cuMemcpyHtoD(first, data, 1));
+	EXPECT_OK(cuMemFree(second));
+}
+
+TEST_F(alloc, every_device_may_access)
+{
+	CUdeviceptr block, other;
+	CUcontext second;
+	uint32_t value;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 4));
+	ASSERT_OK(cuMemsetD32(block, 5, 1));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&second, 1));
+	ASSERT_OK(cuCtxSetCurrent(second));
+	ASSERT_OK(cuMemAlloc(&other, 4));
+	EXPECT_OK(cuMemcpyDtoD(other, block, 4));
+	EXPECT_OK(cuMemcpyDtoH(&value, other, 4));
+	EXPECT_EQ(5, value);
+	EXPECT_OK(cuMemFree(block));
+	EXPECT_OK(cuMemFree(other));
+}
+
+TEST_F(alloc, pointers)
+{
+	unsigned int type, ordinal, exportable;
+	CUdeviceptr block, other, base, start;
+	unsigned long long id, id2;
+	CUcontext context, current;
+	CUmemoryPool pool;
+	size_t bytes;
+
+	cuda_start(1);
+	ASSERT_OK(cuCtxGetCurrent(&current));
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	ASSERT_OK(cuMemAlloc(&other, 1000));
+	EXPECT_OK(cuMemGetAddressRange(&base, &bytes, block + 999));
+	EXPECT_EQ(block, base);
+	EXPECT_EQ(1000, bytes);
+	EXPECT_INVALID(cuMemGetAddressRange(&base, &bytes, block + 1000));
+	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, block + 5));
+	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
+	EXPECT_OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, block));
+	EXPECT_EQ(1, ordinal);
+	EXPECT_OK(cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, block));
+	EXPECT_EQ(current, context);
+	EXPECT_OK(cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, block));
+	EXPECT_EQ(NULL, pool);
+	EXPECT_OK(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, block + 9));
+	EXPECT_EQ(block, start);
+	EXPECT_OK(cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, block));
+	EXPECT_EQ(1000, bytes);
+	EXPECT_OK(cuPointerGetAttribute(&exportable, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
+					block));
+	EXPECT_EQ(0, exportable);
+	EXPECT_OK(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, block));
+	EXPECT_OK(cuPointerGetAttribute(&id2, CU_POINTER_ATTRIBUTE_BUFFER_ID, other));
+	EXPECT_NE(id, id2);
+	EXPECT_OK(cuMemFree(block));
+	EXPECT_INVALID(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, block));
+	/* the same place is another buffer */
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	EXPECT_OK(cuPointerGetAttribute(&id2, CU_POINTER_ATTRIBUTE_BUFFER_ID, block));
+	EXPECT_NE(id, id2);
+}
+
+TEST_F(alloc, ends_with_its_context)
+{
+	long before = device_bytes(0, "free_bytes");
+	CUcontext context;
+	CUdeviceptr block, large;
+	void *host;
+
+	ASSERT_OK(cuInit(0));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	ASSERT_OK(cuMemAlloc(&large, 5 * CHUNK));
+	ASSERT_OK(cuMemHostAlloc(&host, 1000, 0));
+	ASSERT_OK(cuCtxDestroy(context));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+	EXPECT_NE(0, try_load((void *)block, NULL));
+	EXPECT_NE(0, try_load(host, NULL));
+	cuda_start(0);
+	EXPECT_INVALID(cuMemFree(block));
+	EXPECT_INVALID(cuMemFreeHost(host));
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+TEST_F(alloc, free_waits_for_work)
+{
+	CUdeviceptr block, flag;
+	CUstream stream;
+
+	cuda_start(0);
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuMemAlloc(&block, 8 * CHUNK));
+	ASSERT_OK(cuMemAlloc(&flag, 4));
+	ASSERT_OK(cuMemsetD8Async(block, 1, 8 * CHUNK, stream));
+	ASSERT_OK(cuMemsetD32Async(flag, 1, 1, stream));
+	EXPECT_OK(cuMemFree(block));
+	EXPECT_EQ(1, *(volatile uint32_t *)flag);
+	EXPECT_OK(cuStreamSynchronize(stream));
+}
+
+TEST_F(alloc, host)
+{
+	unsigned int flags = 77, type;
+	CUdeviceptr device_pointer, block;
+	void *plain, *host;
+	size_t bytes;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	ASSERT_OK(cuMemAllocHost(&plain, 4096));
+	ASSERT_OK(cuMemHostAlloc(&host, 3 * CHUNK + 5,
+				 CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED));
+	memset(host, 7, 3 * CHUNK + 5);
+	EXPECT_OK(cuMemHostGetFlags(&flags, plain));
+	EXPECT_EQ(0, flags);
+	EXPECT_OK(cuMemHostGetFlags(&flags, (char *)host + CHUNK));
+	EXPECT_EQ(5, flags);
+	EXPECT_INVALID(cuMemHostGetFlags(NULL, host));
+	EXPECT_INVALID(cuMemHostGetFlags(&flags, &flags));
+	EXPECT_INVALID(cuMemHostGetFlags(&flags, (void *)block));
+	EXPECT_OK(cuMemHostGetDevicePointer(&device_pointer, (char *)host + 8, 0));
+	EXPECT_EQ(ADDRESS(host) + 8, device_pointer);
+	EXPECT_INVALID(cuMemHostGetDevicePointer(&device_pointer, host, 1));
+	EXPECT_INVALID(cuMemHostGetDevicePointer(&device_pointer, (void *)block, 0));
+	EXPECT_INVALID(cuMemHostGetDevicePointer(NULL, host, 0));
+	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, ADDRESS(host)));
+	EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
+	EXPECT_OK(cuMemGetAddressRange(NULL, &bytes, ADDRESS(host) + 1));
+	EXPECT_EQ(3 * CHUNK + 5, bytes);
+
+	/* on either side of every kind of copy */
+	EXPECT_OK(cuMemcpyHtoD(block, host, 4096));
+	EXPECT_OK(cuMemcpyDtoH(plain, block, 4096));
+	EXPECT_EQ(0, memcmp(host, plain, 4096));
+	EXPECT_OK(cuMemsetD8(ADDRESS(plain), 1, 4096));
+	EXPECT_OK(cuMemcpyDtoD(ADDRESS(host), ADDRESS(plain), 4096));
+	EXPECT_EQ(1, ((char *)host)[4095]);
+
+	EXPECT_INVALID(cuMemFree(ADDRESS(host)));
+	EXPECT_INVALID(cuMemFreeHost((char *)host + 1));
+	EXPECT_OK(cuMemFreeHost(host));
+	EXPECT_INVALID(cuMemFreeHost(host));
+	EXPECT_INVALID(cuMemFreeHost(NULL));
+	EXPECT_OK(cuMemFreeHost(plain));
+}
+
+TEST_F(alloc, registered)
+{
+	const CUresult already = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+	const CUresult never = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+	CUdeviceptr block, pointer;
+	static char own[3 * 4096];
+	unsigned int type, flags;
+	char *read_only;
+	void *host;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	ASSERT_OK(cuMemAllocHost(&host, 4096));
+	read_only = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT_INVALID(cuMemHostRegister(NULL, 1, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, 0, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, 1, 16));
+	EXPECT_INVALID(cuMemHostRegister(read_only, 1, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, 1UL << 46, 0));
+	EXPECT_INVALID(cuMemHostRegister((void *)block, 1, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_READ_ONLY));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_IOMEMORY));
+	EXPECT_CU(never, cuMemHostUnregister(own));
+	EXPECT_CU(never, cuMemHostUnregister(host));
+	EXPECT_INVALID(cuMemHostUnregister(NULL));
+	EXPECT_INVALID(cuMemHostGetDevicePointer(&pointer, own, 0));
+
+	ASSERT_OK(cuMemHostRegister(own, 4096, CU_MEMHOSTREGISTER_DEVICEMAP));
+	EXPECT_CU(already, cuMemHostRegister(own, 4096, 0));
+	EXPECT_CU(already, cuMemHostRegister(own + 4095, 2, 0));
+	EXPECT_OK(cuMemHostRegister(own + 4096, 4096, 0));
+	EXPECT_OK(cuMemHostGetDevicePointer(&pointer, own + 4, 0));
+	EXPECT_EQ(ADDRESS(own) + 4, pointer);
+	EXPECT_INVALID(cuMemHostGetFlags(&flags, own));
+	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
+	EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
+	own[0] = 9;
+	EXPECT_OK(cuMemcpyHtoD(block, own, 4096));
+	EXPECT_OK(cuMemcpyDtoD(ADDRESS(own) + 4096, block, 4096));
+	EXPECT_EQ(9, own[4096]);
+	/* into what is not registered any more: not a device's memory */
+	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096));
+	EXPECT_INVALID(cuMemFreeHost(own));
+	EXPECT_CU(never, cuMemHostUnregister(own + 1));
+	EXPECT_OK(cuMemHostUnregister(own));
+	EXPECT_CU(never, cuMemHostUnregister(own));
+	EXPECT_OK(cuMemHostUnregister(own + 4096));
+	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own), block, 16));
+}
+
+#define THREADS	4
+#define BLOCKS	64
+#define ROUNDS	2000
+
+struct player {
+	pthread_t thread;
+	CUcontext context;
+	unsigned int number, seed, failed, refused;
+};
+
+static void check(struct player *player, const unsigned char *at, size_t bytes, unsigned char value)
+{
+	if (at[0] != value || at[bytes / 2] != value || at[bytes - 1] != value)
+		player->failed++;
+}
+
+/* Random blocks, most of them small, each full of its own value */
+static void *play(void *argument)
+{
+	struct player *player = argument;
+	struct { CUdeviceptr at; size_t bytes; unsigned char value; } blocks[BLOCKS] = {};
+	unsigned int i, round;
+
+	if (cuCtxSetCurrent(player->context))
+		player->failed++;
+	for (round = 0; round < loops(ROUNDS); round++) {
+		unsigned int pick = rand_r(&player->seed);
+		CUresult result;
+
+		i = pick / 64 % BLOCKS;
+		if (blocks[i].at) {
+			check(player, (void *)blocks[i].at, blocks[i].bytes, blocks[i].value);
+			if (cuMemFree(blocks[i].at))
+				player->failed++;
+			blocks[i].at = 0;
+			continue;
+		}
+		blocks[i].bytes = 1 + rand_r(&player->seed) %
+			(pick % 32 ? (pick % 4 ? 8000 : 400000) : 2 * CHUNK);
+		result = cuMemAlloc(&blocks[i].at, blocks[i].bytes);
+		if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+			blocks[i].at = 0;
+			player->refused++;
+			continue;
+		}
+		blocks[i].value = pick + player->number;
+		if (result || cuMemsetD8(blocks[i].at, blocks[i].value, blocks[i].bytes))
+			player->failed++;
+	}
+	for (i = 0; i < BLOCKS; i++) {
+		if (!blocks[i].at)
+			continue;
+		check(player, (void *)blocks[i].at, blocks[i].bytes, blocks[i].value);
+		if (cuMemFree(blocks[i].at))
+			player->failed++;
+	}
+	return NULL;
+}
+
+TEST_F(alloc, random_from_several_threads)
+{
+	long before = device_bytes(0, "free_bytes");
+	struct player players[THREADS] = {};
+	CUcontext context;
+	unsigned int i;
+
+	cuda_start(0);
+	ASSERT_OK(cuCtxGetCurrent(&context));
+	for (i = 0; i < THREADS; i++) {
+		players[i].context = context;
+		players[i].seed = players[i].number = i + 1;
+		ASSERT_EQ(0, pthread_create(&players[i].thread, NULL, play, &players[i]));
+	}
+	for (i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, pthread_join(players[i].thread, NULL));
+		EXPECT_EQ(0, players[i].failed);
+		/* the pool is larger than what they can hold at once, nearly always */
+		EXPECT_GT(loops(ROUNDS) / 4 + 1, players[i].refused);
+	}
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(0, stat_of("blocks"));
+}
+
+TEST_F(alloc, killed_at_any_moment)
+{
+	unsigned int round;
+
+	for (round = 0; round < loops(40); round++) {
+		struct timespec moment = { .tv_nsec = 1000000 * (round % 40) };
+		int link;
+		pid_t pid = peer_fork(&link);
+
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			struct player player = { .seed = round };
+
+			cuda_start(0);
+			ASSERT_OK(cuCtxGetCurrent(&player.context));
+			tell(link, 0);
+			for (;;)
+				play(&player);
+		}
+		hear(link);
+		nanosleep(&moment, NULL);
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ended(pid);
+		peer_close(link);
+		ASSERT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+		ASSERT_EQ(0, stat_of("blocks"));
+	}
+}
+
+/* What another process left there is gone. */
+TEST_F(alloc, nothing_of_another_process)
+{
+	long bytes = device_bytes(0, "pool_bytes");
+	const uint32_t *words;
+	CUdeviceptr block;
+	int link;
+	pid_t pid = peer_fork(&link);
+	long i;
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		cuda_start(0);
+		ASSERT_OK(cuMemAlloc(&block, bytes));
+		ASSERT_OK(cuMemsetD32(block, 0xdeadbeef, bytes / 4));
+		tell(link, 0);
+		_exit(0);
+	}
+	hear(link);
+	ended(pid);
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, bytes));
+	words = (void *)block;
+	for (i = 0; i < bytes / 4; i += 512)
+		ASSERT_EQ(0, words[i]);
+}
+
+TEST_F(alloc, not_in_a_child)
+{
+	CUdeviceptr block, other;
+	pid_t pid;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(cuMemFree(block) != CUDA_ERROR_NOT_INITIALIZED ||
+		      cuMemAlloc(&other, 1) != CUDA_ERROR_NOT_INITIALIZED ||
+		      !try_load((void *)block, NULL));
+	EXPECT_EQ(0, ended(pid));
+	EXPECT_OK(cuMemFree(block));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+/* Pools, and stream-ordered allocation. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include "memcast_test.h"
+
+FIXTURE(pool)
+{
+	CUmemoryPool pool;
+	CUstream stream;
+};
+
+FIXTURE_SETUP(pool)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+
+	cuda_start(0);
+	ASSERT_OK(cuMemPoolCreate(&self->pool, &props));
+	ASSERT_OK(cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING));
+}
+NOTHING_LEFT(pool)
+
+static cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
+	cuuint64_t value = -1;
+
+	cuMemPoolGetAttribute(pool, attribute, &value);
+	return value;
+}
+
+#define TAKEN(pool)	pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+#define USED(pool)	pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+
+TEST_F(pool, device_attributes)
+{
+	int value = 77;
+
+	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0));
+	EXPECT_EQ(1, value);
+}
+
+TEST_F(pool, create)
+{
+	CUmemPoolProps good = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 1 },
+	}, props = good;
+	CUmemoryPool pool = (void *)77;
+
+	EXPECT_INVALID(cuMemPoolCreate(NULL, &props));
+	EXPECT_INVALID(cuMemPoolCreate(&pool, NULL));
+	props.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	props = good;
+	props.reserved[53] = 1;
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	props = good;
+	props.usage = 1;
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	props.usage = CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolCreate(&pool, &props));
+	props = good;
+	props.win32SecurityAttributes = &props;
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	props = good;
+	props.handleTypes = 0x10;
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	props.handleTypes = CU_MEM_HANDLE_TYPE_WIN32;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolCreate(&pool, &props));
+	props = good;
+	props.location.id = 99;
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolCreate(&pool, &props));
+	props.location.id = -1;
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolCreate(&pool, &props));
+	props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_EQ((void *)77, pool);
+	EXPECT_OK(cuMemPoolCreate(&pool, &good));
+	EXPECT_NE(self->pool, pool);
+	EXPECT_OK(cuMemPoolDestroy(pool));
+	EXPECT_INVALID(cuMemPoolDestroy(pool));
+	EXPECT_INVALID(cuMemPoolDestroy(NULL));
+}
+
+TEST_F(pool, current_and_default)
+{
+	CUmemLocation location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+	CUmemoryPool pool, first, second;
+
+	ASSERT_OK(cuDeviceGetDefaultMemPool(&first, 0));
+	ASSERT_OK(cuDeviceGetDefaultMemPool(&second, 1));
+	EXPECT_NE(first, second);
+	EXPECT_OK(cuDeviceGetMemPool(&pool, 0));
+	EXPECT_EQ(first, pool);
+	EXPECT_INVALID(cuMemPoolDestroy(first));
+	EXPECT_OK(cuDeviceSetMemPool(0, self->pool));
+	EXPECT_OK(cuMemGetMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
+	EXPECT_EQ(self->pool, pool);
+	EXPECT_OK(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
+	EXPECT_EQ(first, pool);
+	/* of another device, or none */
+	EXPECT_INVALID(cuDeviceSetMemPool(1, self->pool));
+	EXPECT_INVALID(cuDeviceSetMemPool(0, NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceSetMemPool(99, self->pool));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetMemPool(&pool, 99));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDefaultMemPool(&pool, -1));
+	EXPECT_INVALID(cuDeviceGetMemPool(NULL, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED));
+	location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+	EXPECT_INVALID(cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, self->pool));
+	/* a pool that goes makes room for the default one */
+	EXPECT_OK(cuMemPoolDestroy(self->pool));
+	EXPECT_OK(cuDeviceGetMemPool(&pool, 0));
+	EXPECT_EQ(first, pool);
+}
+
+TEST_F(pool, comes_from_the_current_pool)
+{
+	CUmemoryPool pool, first;
+	CUdeviceptr block;
+
+	ASSERT_OK(cuDeviceGetDefaultMemPool(&first, 0));
+	ASSERT_OK(cuMemAllocAsync(&block, 1000, self->stream));
+	EXPECT_OK(cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, block));
+	EXPECT_EQ(first, pool);
+	EXPECT_EQ(1024, USED(first));
+	EXPECT_EQ(CHUNK, TAKEN(first));
+	EXPECT_OK(cuMemFreeAsync(block, self->stream));
+	ASSERT_OK(cuDeviceSetMemPool(0, self->pool));
+	ASSERT_OK(cuMemAllocAsync(&block, 1000, self->stream));
+	EXPECT_OK(cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, block));
+	EXPECT_EQ(self->pool, pool);
+	/* cuMemFree() takes it as well */
+	EXPECT_OK(cuMemFree(block));
+	EXPECT_EQ(0, USED(self->pool));
+}
+
+TEST_F(pool, alloc_arguments)
+{
+	CUdeviceptr block = 77;
+
+	EXPECT_INVALID(cuMemAllocAsync(NULL, 1, self->stream));
+	EXPECT_INVALID(cuMemAllocAsync(&block, 0, self->stream));
+	EXPECT_INVALID(cuMemAllocFromPoolAsync(&block, 1, NULL, self->stream));
+	EXPECT_INVALID(cuMemAllocFromPoolAsync(&block, 1, (void *)0x123456, self->stream));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuMemAllocAsync(&block, 1, (CUstream)0x12345678));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocAsync(&block, 1UL << 50, self->stream));
+	EXPECT_INVALID(cuMemFreeAsync(0, self->stream));
+	EXPECT_INVALID(cuMemFreeAsync(77, self->stream));
+	EXPECT_EQ(77, block);
+	ASSERT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocAsync(&block, 1, NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFreeAsync(77, NULL));
+	/* a stream says in which context */
+	EXPECT_OK(cuMemAllocAsync(&block, 1, self->stream));
+	EXPECT_OK(cuMemFreeAsync(block, self->stream));
+}
+
+/* A gate at which a stream waits */
+#define gate(stream)	gate_(_metadata, stream)
+static CUdeviceptr gate_(struct __test_metadata *_metadata, CUstream stream)
+{
+	CUdeviceptr at;
+
+	ASSERT_OK(cuMemAlloc(&at, 4));
+	*(volatile uint32_t *)at = 0;
+	ASSERT_OK(cuStreamWaitValue32(stream, at, 1, CU_STREAM_WAIT_VALUE_GEQ));
+	return at;
+}
+
+TEST_F(pool, free_is_work_in_the_stream)
+{
+	CUdeviceptr block, plain, closed = gate(self->stream);
+
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, self->stream));
+	ASSERT_OK(cuMemAlloc(&plain, 1000));
+	ASSERT_OK(cuMemsetD32Async(block, 5, 250, self->stream));
+	EXPECT_OK(cuMemFreeAsync(block, self->stream));
+	EXPECT_OK(cuMemFreeAsync(plain, self->stream));
+	EXPECT_EQ(1024, USED(self->pool));
+	/* but nobody can free it again */
+	EXPECT_INVALID(cuMemFreeAsync(block, self->stream));
+	EXPECT_INVALID(cuMemFree(block));
+	EXPECT_INVALID(cuMemFreeAsync(plain, NULL));
+	*(volatile uint32_t *)closed = 1;
+	EXPECT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(0, USED(self->pool));
+	EXPECT_INVALID(cuMemFreeAsync(block, self->stream));
+	EXPECT_INVALID(cuMemFree(plain));
+}
+
+/* What is asked for when all is used, but on its way back */
+TEST_F(pool, alloc_waits_for_frees_before_it)
+{
+	long bytes = device_bytes(0, "pool_bytes");
+	CUdeviceptr block, other, third;
+
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, bytes, self->pool, self->stream));
+	ASSERT_OK(cuMemsetD8Async(block, 5, bytes, self->stream));
+	ASSERT_OK(cuMemFreeAsync(block, self->stream));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&other, bytes, self->pool, self->stream));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemAllocFromPoolAsync(&third, 1, self->pool, self->stream));
+	EXPECT_OK(cuMemFreeAsync(other, self->stream));
+}
+
+TEST_F(pool, free_in_a_context_that_ends)
+{
+	CUdeviceptr block, closed;
+	CUcontext context;
+	CUstream stream;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	closed = gate(stream);
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, stream));
+	ASSERT_OK(cuMemFreeAsync(block, stream));
+	ASSERT_OK(cuCtxDestroy(context));
+	(void)closed;
+	while (USED(self->pool))
+		usleep(1000);
+	EXPECT_INVALID(cuMemFree(block));
+}
+
+TEST_F(pool, threshold_and_trim)
+{
+	long before = device_bytes(0, "free_bytes");
+	cuuint64_t threshold = 3 * CHUNK, zero = 0, one = 1;
+	CUdeviceptr block[4];
+	int i;
+
+	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+	EXPECT_EQ(threshold, pool_value(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD));
+	for (i = 0; i < 4; i++)
+		ASSERT_OK(cuMemAllocFromPoolAsync(&block[i], CHUNK, self->pool, self->stream));
+	EXPECT_EQ(4 * CHUNK, TAKEN(self->pool));
+	for (i = 0; i < 4; i++)
+		ASSERT_OK(cuMemFreeAsync(block[i], self->stream));
+	EXPECT_EQ(3 * CHUNK, TAKEN(self->pool));
+	EXPECT_EQ(0, USED(self->pool));
+	EXPECT_EQ(4 * CHUNK, pool_value(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
+	EXPECT_EQ(4 * CHUNK, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
+	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one));
+	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
+	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero));
+	EXPECT_EQ(0, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
+	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &zero));
+
+	/* what it has kept is used first */
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block[0], 5, self->pool, self->stream));
+	EXPECT_EQ(3 * CHUNK, TAKEN(self->pool));
+	EXPECT_OK(cuMemPoolTrimTo(self->pool, 2 * CHUNK));
+	EXPECT_EQ(2 * CHUNK, TAKEN(self->pool));
+	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
+	EXPECT_EQ(CHUNK, TAKEN(self->pool));
+	EXPECT_OK(cuMemFreeAsync(block[0], self->stream));
+	EXPECT_EQ(CHUNK, TAKEN(self->pool));
+	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+/* What one pool keeps unused goes to the other that has not enough. */
+TEST_F(pool, kept_memory_is_given_up)
+{
+	long bytes = device_bytes(0, "pool_bytes");
+	cuuint64_t all = UINT64_MAX;
+	CUdeviceptr block;
+
+	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, bytes, self->pool, self->stream));
+	ASSERT_OK(cuMemFreeAsync(block, self->stream));
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+	ASSERT_OK(cuMemAlloc(&block, bytes));
+	EXPECT_EQ(0, TAKEN(self->pool));
+}
+
+TEST_F(pool, switches)
+{
+	int i, value;
+
+	for (i = CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES;
+	     i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++) {
+		value = 77;
+		EXPECT_OK(cuMemPoolGetAttribute(self->pool, i, &value));
+		EXPECT_EQ(1, value);
+		value = 0;
+		EXPECT_OK(cuMemPoolSetAttribute(self->pool, i, &value));
+		value = 77;
+		EXPECT_OK(cuMemPoolGetAttribute(self->pool, i, &value));
+		EXPECT_EQ(0, value);
+		value = 2;
+		EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, i, &value));
+	}
+	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 0, &value));
+	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 9, &value));
+	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 1, NULL));
+	EXPECT_INVALID(cuMemPoolGetAttribute(NULL, 1, &value));
+}
+
+TEST_F(pool, largest_size)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+		.maxSize = 2 * CHUNK - 1,
+	};
+	CUdeviceptr block, other;
+	CUmemoryPool pool;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &props));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemAllocFromPoolAsync(&block, 2 * CHUNK + 1, pool, self->stream));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 2 * CHUNK, pool, self->stream));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemAllocFromPoolAsync(&other, 1, pool, self->stream));
+	EXPECT_OK(cuMemFreeAsync(block, self->stream));
+	EXPECT_OK(cuMemAllocFromPoolAsync(&other, 1, pool, self->stream));
+}
+
+TEST_F(pool, access)
+{
+	CUmemLocation second = { CU_MEM_LOCATION_TYPE_DEVICE, 1 };
+	CUmemAccessDesc desc = { .location = second, .flags = READWRITE };
+	CUdeviceptr block, later, other;
+	CUmemAccess_flags flags = 77;
+	CUcontext context;
+
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, self->stream));
+	EXPECT_OK(cuMemPoolGetAccess(&flags, self->pool, &second));
+	EXPECT_EQ(NONE, flags);
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuMemAlloc(&other, 1000));
+	EXPECT_INVALID(cuMemcpyDtoD(other, block, 1000));
+	EXPECT_OK(cuMemPoolSetAccess(self->pool, &desc, 1));
+	EXPECT_OK(cuMemPoolGetAccess(&flags, self->pool, &second));
+	EXPECT_EQ(READWRITE, flags);
+	EXPECT_OK(cuMemcpyDtoD(other, block, 1000));
+	/* and what comes later */
+	ASSERT_OK(cuMemAllocFromPoolAsync(&later, 4 * CHUNK, self->pool, self->stream));
+	EXPECT_OK(cuMemcpyDtoD(other, later, 1000));
+	desc.flags = READ;
+	EXPECT_OK(cuMemPoolSetAccess(self->pool, &desc, 1));
+	EXPECT_OK(cuMemcpyDtoD(other, later, 1000));
+	EXPECT_INVALID(cuMemcpyDtoD(later, other, 1000));
+	desc.flags = 2;
+	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, &desc, 1));
+	desc.flags = NONE;
+	desc.location.id = 0;
+	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, &desc, 1));
+	desc.location.id = 99;
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolSetAccess(self->pool, &desc, 1));
+	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, NULL, 1));
+	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, &desc, 0));
+	EXPECT_INVALID(cuMemPoolGetAccess(NULL, self->pool, &second));
+}
+
+TEST_F(pool, lives_until_its_last_block)
+{
+	long before = device_bytes(0, "free_bytes");
+	CUdeviceptr block, other;
+
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, self->stream));
+	EXPECT_OK(cuMemPoolDestroy(self->pool));
+	EXPECT_INVALID(cuMemAllocFromPoolAsync(&other, 1000, self->pool, self->stream));
+	EXPECT_INVALID(cuMemPoolTrimTo(self->pool, 0));
+	EXPECT_OK(cuMemsetD8(block, 1, 1000));
+	EXPECT_OK(cuMemFreeAsync(block, self->stream));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+/* Whole chunks of a shareable pool can be bound; less cannot. */
+TEST_F(pool, bound_to_a_team)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.handleTypes = SHAREABLE,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+	CUmemGenericAllocationHandle team = full_team(2, 4 * CHUNK), handle;
+	CUdeviceptr block, small, unshared;
+	volatile uint32_t *window;
+	CUmemoryPool pool;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &props));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&small, 512, pool, self->stream));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 2 * CHUNK, pool, self->stream));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&unshared, CHUNK, self->pool, self->stream));
+	EXPECT_INVALID(cuMulticastBindAddr(team, 0, small & ~(CHUNK - 1), CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindAddr(team, 0, unshared, CHUNK, 0));
+	EXPECT_INVALID(cuMemRetainAllocationHandle(&handle, (void *)block));
+	ASSERT_OK(cuMulticastBindAddr(team, CHUNK, block, 2 * CHUNK, 0));
+	window = mapped(team, 4 * CHUNK, 0);
+	ASSERT_OK(cuMemsetD32(ADDRESS(window) + 2 * CHUNK, 9, 1));
+	EXPECT_EQ(9, *(volatile uint32_t *)(block + CHUNK));
+	/* a binding ends with its memory */
+	EXPECT_OK(cuMemFreeAsync(block, self->stream));
+	EXPECT_NE(0, try_load(window + 2 * CHUNK / 4, NULL));
+	EXPECT_INVALID(cuMulticastUnbind(team, 0, CHUNK, 2 * CHUNK));
+}
+
+TEST_F(pool, per_thread_names)
+{
+	CUresult (*alloc)(CUdeviceptr *address, size_t bytes, CUstream stream) = NULL;
+	CUresult (*done)(CUdeviceptr address, CUstream stream) = NULL;
+	const cuuint64_t own = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	CUdeviceptr block;
+
+	ASSERT_OK(cuGetProcAddress("cuMemAllocAsync", (void **)&alloc, 13000, own, NULL));
+	ASSERT_OK(cuGetProcAddress("cuMemFreeAsync", (void **)&done, 13000, own, NULL));
+	ASSERT_OK(alloc(&block, 100, NULL));
+	EXPECT_OK(done(block, NULL));
+}
+
+struct player {
+	pthread_t thread;
+	CUmemoryPool pool;
+	CUcontext context;
+	unsigned int number, failed;
+};
+
+/* Allocate, fill, read, free: all in one stream, with up to 16 blocks at once */
+static void *play(void *argument)
+{
+	struct player *player = argument;
+	CUdeviceptr at[16] = {};
+	size_t bytes[16];
+	unsigned int round, seed = player->number;
+	CUstream stream;
+
+	player->failed += cuCtxSetCurrent(player->context) != CUDA_SUCCESS;
+	player->failed += cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS;
+	for (round = 0; round < loops(1000); round++) {
+		unsigned int i = rand_r(&seed) % 16, value = player->number << 16 | i;
+		uint32_t word;
+
+		if (at[i]) {
+			if (cuMemcpyDtoHAsync(&word, at[i] + bytes[i] - 4, 4, stream) ||
+			    cuStreamSynchronize(stream) || word != value ||
+			    cuMemFreeAsync(at[i], stream))
+				player->failed++;
+			at[i] = 0;
+			continue;
+		}
+		bytes[i] = 4 * (1 + rand_r(&seed) % (rand_r(&seed) % 16 ? 4000 : 600000));
+		if (cuMemAllocFromPoolAsync(&at[i], bytes[i], player->pool, stream)) {
+			at[i] = 0;
+			player->failed++;
+		} else if (cuMemsetD32Async(at[i], value, bytes[i] / 4, stream)) {
+			player->failed++;
+		}
+	}
+	for (round = 0; round < 16; round++)
+		if (at[round] && cuMemFreeAsync(at[round], stream))
+			player->failed++;
+	player->failed += cuStreamSynchronize(stream) != CUDA_SUCCESS;
+	return NULL;
+}
+
+TEST_F(pool, random_from_several_threads)
+{
+	long before = device_bytes(0, "free_bytes");
+	struct player players[4] = {};
+	CUcontext context;
+	unsigned int i;
+
+	ASSERT_OK(cuCtxGetCurrent(&context));
+	for (i = 0; i < 4; i++) {
+		players[i] = (struct player) {
+			.pool = self->pool, .context = context, .number = i + 1,
+		};
+		ASSERT_EQ(0, pthread_create(&players[i].thread, NULL, play, &players[i]));
+	}
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, pthread_join(players[i].thread, NULL));
+		EXPECT_EQ(0, players[i].failed);
+	}
+	EXPECT_EQ(0, USED(self->pool));
+	EXPECT_EQ(0, TAKEN(self->pool));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+TEST_HARNESS_MAIN
