@@ -22,6 +22,7 @@
 #define LOOKS		32		/* addresses looked at in one call */
 #define UNTOUCHED	0xfeedfacecafebeefULL
 #define UNTOUCHED_TYPE	((CUmemAllocationType)0x5afe)
+#define ON_HOST		100		/* instead of a device: NUMA node 0 */
 #define NOT_AN_FD	(-1)
 #define FOREIGN_FD	(-2)
 
@@ -40,6 +41,7 @@ struct call {
 	unsigned int worker;
 	uint64_t handle, memory;	/* a team's in binds is @handle */
 	int device;			/* numDevices of TEAM_CREATE */
+	bool host;			/* CREATE: @device is a NUMA node */
 	uint64_t address, from, bytes, offset, memory_offset;
 	uint64_t flags, types;
 	int kind;			/* of allocation; what a granularity is of */
@@ -70,7 +72,7 @@ struct object {
 	bool alive, team;
 	uint64_t types;
 	unsigned int chunks, rdma;
-	int device;			/* memory: where; team: for how many */
+	int device;			/* memory: where, or ON_HOST; team: for how many */
 	int joined[DEVICES], joined_count;
 	uint32_t word[MOST_CHUNKS][2];	/* contents, by chunk and place */
 };
@@ -116,6 +118,7 @@ struct model {
 	unsigned int pool_chunks[DEVICES], binds;
 	uint64_t recommended;
 	bool channels;			/* fabric handles may work: not asked for */
+	bool nodes;			/* more than one NUMA node: nothing on the host */
 	uint64_t old_handle[WORKERS];	/* values that nothing has, or has no more */
 	unsigned int first_worker, busy_workers;	/* which of them make calls */
 	struct object object[OBJECTS];
@@ -150,6 +153,9 @@ int model_pieces(struct model *model, const struct call *call,
  */
 const char *model_settle(struct model *model, const struct call *call,
 			 const struct answer *answer);
+
+/* The device that memory is bound for; -1 if it is for the caller to say */
+int model_bind_device(const struct call *call, const struct object *memory);
 
 /* model.c */
 /* What the processor gets at @address: a signal, or 0 and the word */

@@ -139,17 +139,20 @@ static void propose_bind(struct call *c)
 				   (model_complete(h->object) || percent(20)));
 	struct handle *own = !team ? NULL :
 		PICK(h, m->handle[c->worker], h->object && !h->object->team &&
-		     (model_member(team->object, h->object->device) || percent(10)));
+		     (model_member(team->object, h->object->device) ||
+		      h->object->device == ON_HOST || percent(10)));
 	struct mapping *p = !team ? NULL :
 		PICK(p, m->mapping, p->object && p->worker == c->worker &&
-		     ((!p->object->team && model_member(team->object, p->object->device)) ||
-		      percent(10)));
+		     ((!p->object->team && (model_member(team->object, p->object->device) ||
+					     p->object->device == ON_HOST)) || percent(10)));
 	struct object *memory = by_address ? p ? p->object : NULL : own ? own->object : NULL;
 	unsigned int chunks, of_team;
 
 	c->handle = team ? team->value : some_handle(c->worker, percent(50));
 	c->memory = own ? own->value : some_handle(c->worker, percent(20));
-	c->device = memory && percent(90) ? memory->device : (int)any(DEVICES);
+	c->device = memory && memory->device != ON_HOST && percent(90) ? memory->device :
+		    team && team->object->joined_count && percent(80) ?
+		    team->object->joined[any(team->object->joined_count)] : (int)any(DEVICES);
 	of_team = chunks_of(c->handle, c->worker);
 	chunks = memory ? memory->chunks : 1;
 	c->bytes = CHUNK_BYTES * (1 + any(chunks < of_team ? chunks : of_team));
@@ -237,6 +240,9 @@ static void propose_other(struct call *c)
 		if (percent(5))
 			c->bytes = (model_free_chunks(m, c->device) + 1) * CHUNK_BYTES;
 		c->types = percent(80);
+		c->host = !m->nodes && percent(15);
+		if (c->host)
+			c->device = 0;
 		c->kind = CU_MEM_ALLOCATION_TYPE_PINNED;
 		c->rdma = any(2);
 		break;

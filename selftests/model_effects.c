@@ -41,7 +41,8 @@ static const char *new_object(struct model *m, const struct call *c, uint64_t ha
 			continue;
 		*o = (struct object) {
 			.alive = true, .team = c->verb == TEAM_CREATE, .types = c->types,
-			.chunks = c->bytes / CHUNK_BYTES, .device = c->device, .rdma = c->rdma,
+			.chunks = c->bytes / CHUNK_BYTES, .device = c->host ? ON_HOST : c->device,
+			.rdma = c->rdma,
 		};
 		return new_handle(m, c, handle, o);
 	}
@@ -118,8 +119,8 @@ static void new_bindings(struct model *m, const struct call *c)
 	for (i = 0; i < count; i++) {
 		while (b->team)
 			b++;
-		*b = (struct binding) { team, pieces[i].memory, pieces[i].memory->device, at,
-					pieces[i].from, pieces[i].chunks, m->binds };
+		*b = (struct binding) { team, pieces[i].memory,
+					model_bind_device(c, pieces[i].memory), at, pieces[i].from, pieces[i].chunks, m->binds };
 		at += pieces[i].chunks;
 	}
 }
@@ -223,6 +224,8 @@ static const char *same_properties(const struct object *o, const CUmemAllocation
 		.allocFlags.gpuDirectRDMACapable = o->rdma,
 	};
 
+	if (o->device == ON_HOST)
+		expected.location = (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST_NUMA, 0 };
 	return memcmp(&expected, prop, sizeof(expected)) ? "other properties" : NULL;
 }
 

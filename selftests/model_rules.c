@@ -96,13 +96,16 @@ static int expect_create(struct model *m, const struct call *c)
 		return types;
 	if (c->compression)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	if (c->device < 0 || c->device >= DEVICES)
+	if (c->device < 0 || c->device >= (c->host ? 1 : DEVICES))
 		return NO_DEVICE;
+	/* of the host's memory only what devices can have too */
+	if (c->host && c->bytes && (misaligned(c->bytes) || c->bytes / CHUNK_BYTES > MOST_CHUNKS))
+		return UNSAID;
 	if (!c->bytes || misaligned(c->bytes))
 		return INVALID;
 	if (types)
 		return types;
-	if (c->bytes / CHUNK_BYTES > model_free_chunks(m, c->device))
+	if (!c->host && c->bytes / CHUNK_BYTES > model_free_chunks(m, c->device))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	return c->bytes / CHUNK_BYTES > MOST_CHUNKS ? UNSAID : OK;
 }
@@ -126,7 +129,12 @@ static int expect_map(struct model *m, const struct call *c)
 	struct reservation *r = model_reservation(m, c->worker, c->address);
 	uint64_t at;
 
-	if (c->flags || !o || c->offset || !c->bytes || misaligned(c->address | c->bytes) ||
+	if (c->flags || !o || c->offset)
+		return INVALID;
+	/* the host's memory may be mapped by pages */
+	if (o->device == ON_HOST && !o->team && misaligned(c->address | c->bytes))
+		return UNSAID;
+	if (!c->bytes || misaligned(c->address | c->bytes) ||
 	    outside(0, c->bytes, o->chunks))
 		return INVALID;
 	if (!r || c->bytes > r->address + r->bytes - c->address)
@@ -218,27 +226,40 @@ static bool overlaps(struct model *m, const struct object *team, int device, con
 	return false;
 }
 
+int model_bind_device(const struct call *c, const struct object *memory)
+{
+	bool v2 = c->verb == BIND_MEMORY_V2 || c->verb == BIND_ADDRESS_V2;
+
+	if (memory->device == ON_HOST)
+		return v2 ? c->device : -1;
+	return memory->device;
+}
+
 static int expect_bind_memory(struct model *m, const struct call *c)
 {
 	struct object *team = team_of(m, c), *memory = model_object(m, c->worker, c->memory);
 	bool range_wrong;
+	int device;
 
 	if (c->flags || !team || !memory || memory->team)
 		return INVALID;
-	if (c->verb == BIND_MEMORY_V2 && c->device != memory->device)
+	device = model_bind_device(c, memory);
+	if (device < 0 && c->verb == BIND_MEMORY)
+		return UNSAID;
+	if (c->verb == BIND_MEMORY_V2 && (device < 0 || device >= DEVICES || c->device != device))
 		return team->types && !memory->types ? UNSAID : NO_DEVICE;
 	range_wrong = !c->bytes || misaligned(c->bytes | c->offset | c->memory_offset) ||
 		      outside(c->offset, c->bytes, team->chunks) ||
 		      outside(c->memory_offset, c->bytes, memory->chunks) ||
 		      (team->types && !memory->types);
 	if (range_wrong)
-		return model_complete(team) && !model_member(team, memory->device) ?
+		return model_complete(team) && !model_member(team, device) ?
 		       UNSAID : INVALID;
 	if (!model_complete(team))
 		return WAITS;
-	if (!model_member(team, memory->device))
+	if (!model_member(team, device))
 		return NO_DEVICE;
-	return overlaps(m, team, memory->device, c) ? INVALID : OK;
+	return overlaps(m, team, device, c) ? INVALID : OK;
 }
 
 /* Nothing says which comes first of a wrong device and a wrong range. */
@@ -261,11 +282,11 @@ static int expect_bind_address(struct model *m, const struct call *c)
 		device_wrong = c->device < 0 || c->device >= DEVICES ||
 			       (model_complete(team) && !model_member(team, c->device));
 	for (i = 0; i < count; i++) {
-		int device = pieces[i].memory->device;
+		int device = model_bind_device(c, pieces[i].memory);
 
 		if (v2 && c->device != device)
 			device_wrong = true;
-		if (!v2 && device != pieces[0].memory->device)
+		if (!v2 && (device < 0 || device != model_bind_device(c, pieces[0].memory)))
 			return UNSAID;
 		if (model_complete(team) && !model_member(team, device))
 			device_wrong = true;
@@ -283,7 +304,7 @@ static int expect_bind_address(struct model *m, const struct call *c)
 		return range_wrong ? INVALID : NO_DEVICE;
 	if (!model_complete(team))
 		return WAITS;
-	return overlaps(m, team, pieces[0].memory->device, c) ? INVALID : OK;
+	return overlaps(m, team, model_bind_device(c, pieces[0].memory), c) ? INVALID : OK;
 }
 
 static int expect_unbind(struct model *m, const struct call *c)

@@ -110,6 +110,7 @@ static bool different(struct session *s, const char *what)
 	for (i = 0; i < s->steps; i++)
 		printf("# %4u %s: %s\n", i + 1, call_in_words(&s->step[i].call),
 		       result_in_words(s->step[i].result));
+	fflush(stdout);
 	return false;
 }
 
@@ -169,7 +170,7 @@ static bool finish(struct session *s, const struct call *c)
 
 	if (!receive(s, c->worker, &answer)) {
 		remember(s, c, WAITS);
-		snprintf(what, sizeof(what), "expected %s, got no answer",
+		snprintf(what, sizeof(what), "%s: expected %s, got no answer", call_in_words(c),
 			 result_in_words(expected));
 		return different(s, what);
 	}
@@ -355,6 +356,7 @@ TEST_F_TIMEOUT(model, sequences, 3600)
 	s->foreign = open("/dev/null", O_RDWR | O_CLOEXEC);
 	s->model.recommended = parameter("recommended_mib") << 20;
 	s->model.channels = parameter("imex_channels");
+	s->model.nodes = !access("/sys/devices/system/node/node1", F_OK);
 	for (i = 0; i < DEVICES; i++) {
 		snprintf(path, sizeof(path), "/sys/class/memcast/memcast%u/free_bytes", i);
 		s->free_bytes[i] = open(path, O_RDONLY | O_CLOEXEC);

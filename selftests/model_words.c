@@ -22,8 +22,8 @@ const char *call_in_words(const struct call *c)
 #define SAY(...)	(n += snprintf(words + n, sizeof(words) - n, __VA_ARGS__))
 	switch (c->verb) {
 	case CREATE:
-		SAY("cuMemCreate(%#lx bytes, {type %d, device %d, handle types %#lx, compression %u, rdma %u}, flags %#lx)",
-		    c->bytes, c->kind, c->device, c->types, c->compression, c->rdma, c->flags);
+		SAY("cuMemCreate(%#lx bytes, {type %d, %s %d, handle types %#lx, compression %u, rdma %u}, flags %#lx)",
+		    c->bytes, c->kind, c->host ? "host node" : "device", c->device, c->types, c->compression, c->rdma, c->flags);
 		break;
 	case RELEASE:
 		SAY("cuMemRelease(%#lx)", c->handle);

@@ -17,7 +17,10 @@ static CUresult create(const struct call *c, struct answer *a)
 	CUmemAllocationProp prop = {
 		.type = c->kind,
 		.requestedHandleTypes = c->types,
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, c->device },
+		.location = {
+			c->host ? CU_MEM_LOCATION_TYPE_HOST_NUMA : CU_MEM_LOCATION_TYPE_DEVICE,
+			c->device,
+		},
 		.allocFlags = {
 			.compressionType = c->compression, .gpuDirectRDMACapable = c->rdma,
 		},
