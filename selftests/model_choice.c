@@ -147,6 +147,7 @@ static void propose_bind(struct call *c)
 					     p->object->device == ON_HOST)) || percent(10)));
 	struct object *memory = by_address ? p ? p->object : NULL : own ? own->object : NULL;
 	unsigned int chunks, of_team;
+	struct binding *other;
 
 	c->handle = team ? team->value : some_handle(c->worker, percent(50));
 	c->memory = own ? own->value : some_handle(c->worker, percent(20));
@@ -157,6 +158,12 @@ static void propose_bind(struct call *c)
 	chunks = memory ? memory->chunks : 1;
 	c->bytes = CHUNK_BYTES * (1 + any(chunks < of_team ? chunks : of_team));
 	c->offset = any(of_team - c->bytes / CHUNK_BYTES + 1) * CHUNK_BYTES;
+	/* beside what others have bound: one after the other then is what a load reads */
+	other = team ? PICK(b, m->binding, b->team == team->object && b->device != c->device) : NULL;
+	if (other && percent(70)) {
+		c->offset = other->at * CHUNK_BYTES;
+		c->bytes = CHUNK_BYTES * (other->chunks < chunks ? other->chunks : chunks);
+	}
 	if (by_address && p)
 		c->address = p->address + (percent(50) ? 0 : chunks_below(p->bytes));
 	else if (c->bytes <= chunks * CHUNK_BYTES)
@@ -336,8 +343,8 @@ static void propose(struct call *c)
 /* One argument becomes wrong, or at least another one. */
 static void spoil(struct call *c)
 {
-	static const uint64_t off[] = { 1, 4096, CHUNK_BYTES / 2, CHUNK_BYTES, -CHUNK_BYTES,
-					1UL << 40, -4096, 1UL << 63 };
+	static const uint64_t off[] = { 1, 4096, CHUNK_BYTES, CHUNK_BYTES, CHUNK_BYTES,
+					-CHUNK_BYTES, 1UL << 40, 1UL << 63 };
 	bool data = c->verb == FILL || c->verb == COPY || c->verb == COPY_IN ||
 		    c->verb == COPY_OUT;
 	uint64_t by = off[any(8)];

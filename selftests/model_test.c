@@ -246,6 +246,20 @@ static bool all_look_around(struct session *s)
 	return true;
 }
 
+/* Memory that can be told from other memory, where the processor may write to it */
+static bool mark(struct session *s, const struct call *access)
+{
+	struct call c = { .verb = STORE, .worker = access->worker, .address = access->address };
+	struct mapping *p = model_mapping(&s->model, c.worker, c.address);
+
+	for (; !p->object->team && c.address < p->address + p->bytes; c.address += CHUNK) {
+		c.value = 1 + any(s, 0xffffff);
+		if (!do_call(s, &c))
+			return false;
+	}
+	return true;
+}
+
 static bool kill_and_replace(struct session *s, unsigned int worker)
 {
 	struct call c = { .verb = VERBS, .worker = worker };
@@ -304,6 +318,9 @@ static bool sequence(struct session *s)
 		/* first something has to be there */
 		choose_call(&s->model, &s->random, any(s, 100) < (i < steps / 2 ? 85 : 45), &c);
 		if (!(model_expect(&s->model, &c) == WAITS ? do_waiting(s, &c) : do_call(s, &c)))
+			return false;
+		if (c.verb == SET_ACCESS && model_expect(&s->model, &c) == CUDA_SUCCESS &&
+		    !mark(s, &c))
 			return false;
 		if (!any(s, 4) && !look_around(s, c.worker))
 			return false;
