@@ -1,54 +1,94 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dma-bufs: what objects are exported as, and imported from. */
+/*
+ * dma-bufs: what other drivers and processes see of a memory, or of a range of
+ * addresses that shows several. A team's has no pages that a device could be
+ * given: it only carries the team to who imports it.
+ */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
-#include <linux/file.h>
+#include <linux/iosys-map.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "compat.h"
 #include "private.h"
 
-static unsigned long chunk_bytes(const struct mc_memory *memory,
-				 unsigned long chunk)
+/* One importer, and what it has mapped. */
+struct attachment {
+	struct list_head list;			/* in buffer->attachments */
+	struct device *dev;
+	struct sg_table *sgt;			/* NULL: not mapped now */
+	enum dma_data_direction direction;
+};
+
+/* The piece around an offset in the buffer. */
+static const struct mc_piece *buffer_piece(const struct mc_buffer *buffer,
+					   unsigned long at)
 {
-	return min_t(u64, MC_CHUNK_SIZE,
-		     memory->object.bytes - ((u64)chunk << MC_CHUNK_SHIFT));
+	unsigned int low = 0, high = buffer->pieces;
+
+	while (high - low > 1) {
+		unsigned int middle = (low + high) / 2;
+
+		if (buffer->piece[middle].at <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &buffer->piece[low];
 }
 
-/* How many of the chunks from @first on are next to each other. */
-static unsigned long run_length(const struct mc_memory *memory,
-				unsigned long first)
+/* What is contiguous in physical memory from an offset on: its pfn, and bytes. */
+static unsigned long buffer_extent(const struct mc_buffer *buffer,
+				   unsigned long at, unsigned long *pfn)
 {
-	const unsigned long most = SZ_2G >> MC_CHUNK_SHIFT;
-	unsigned long n = 1;
+	const struct mc_piece *piece = buffer_piece(buffer, at);
+	unsigned long offset = piece->offset + at - piece->at;
+	unsigned long in_chunk = offset & (MC_CHUNK_SIZE - 1);
 
-	while (first + n < memory->chunks && n < most &&
-	       page_to_pfn(memory->chunk[first + n]) ==
-	       page_to_pfn(memory->chunk[first]) + (n << MC_CHUNK_ORDER))
-		n++;
-	return n;
+	*pfn = mc_memory_pfn(piece->memory, offset);
+	return min(MC_CHUNK_SIZE - in_chunk, piece->at + piece->bytes - at);
 }
 
-static struct sg_table *memory_sgt(const struct mc_memory *memory)
+/* As buffer_extent(), but over the borders of chunks that are neighbours. */
+static unsigned long buffer_run(const struct mc_buffer *buffer, unsigned long at,
+				unsigned long *pfn)
 {
+	const unsigned long most = SZ_2G;
+	unsigned long bytes = buffer_extent(buffer, at, pfn);
+
+	while (at + bytes < buffer->bytes && bytes < most) {
+		unsigned long next, more;
+
+		more = buffer_extent(buffer, at + bytes, &next);
+		if (next != *pfn + (bytes >> PAGE_SHIFT) || more > most - bytes)
+			break;
+		bytes += more;
+	}
+	return bytes;
+}
+
+static struct sg_table *buffer_sgt(const struct mc_buffer *buffer)
+{
+	unsigned int runs = 0;
 	struct scatterlist *sg;
 	struct sg_table *sgt;
-	unsigned long i, n;
+	unsigned long at, pfn, bytes;
 	int ret;
 
-	for (i = 0, n = 0; i < memory->chunks; i += run_length(memory, i))
-		n++;
+	for (at = 0; at < buffer->bytes; at += buffer_run(buffer, at, &pfn))
+		runs++;
 	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
 	if (!sgt)
 		return ERR_PTR(-ENOMEM);
-	ret = sg_alloc_table(sgt, n, GFP_KERNEL);
+	ret = sg_alloc_table(sgt, runs, GFP_KERNEL);
 	if (ret) {
 		kfree(sgt);
 		return ERR_PTR(ret);
 	}
-	for (i = 0, sg = sgt->sgl; sg; i += n, sg = sg_next(sg)) {
-		n = run_length(memory, i);
-		sg_set_page(sg, memory->chunk[i], ((n - 1) << MC_CHUNK_SHIFT) +
-			    chunk_bytes(memory, i + n - 1), 0);
+	for (at = 0, sg = sgt->sgl; sg; at += bytes, sg = sg_next(sg)) {
+		bytes = buffer_run(buffer, at, &pfn);
+		sg_set_page(sg, pfn_to_page(pfn), bytes, 0);
 	}
 	return sgt;
 }
@@ -59,171 +99,260 @@ static void sgt_free(struct sg_table *sgt)
 	kfree(sgt);
 }
 
-static struct sg_table *mc_map_dma_buf(struct dma_buf_attachment *attachment,
-				       enum dma_data_direction direction)
+static int buffer_attach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
 {
-	struct mc_object *object = attachment->dmabuf->priv;
+	struct mc_buffer *buffer = dmabuf->priv;
+	struct attachment *attachment = kzalloc(sizeof(*attachment), GFP_KERNEL);
+
+	if (!attachment)
+		return -ENOMEM;
+	attachment->dev = attach->dev;
+	attach->priv = attachment;
+	mutex_lock(&buffer->lock);
+	list_add(&attachment->list, &buffer->attachments);
+	mutex_unlock(&buffer->lock);
+	return 0;
+}
+
+static void buffer_detach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
+{
+	struct mc_buffer *buffer = dmabuf->priv;
+	struct attachment *attachment = attach->priv;
+
+	mutex_lock(&buffer->lock);
+	list_del(&attachment->list);
+	mutex_unlock(&buffer->lock);
+	kfree(attachment);
+}
+
+static struct sg_table *buffer_map(struct dma_buf_attachment *attach,
+				   enum dma_data_direction direction)
+{
+	struct mc_buffer *buffer = attach->dmabuf->priv;
+	struct attachment *attachment = attach->priv;
 	struct sg_table *sgt;
 	int ret;
 
-	/* a team has no pages of its own that a device could be given */
-	if (object->type != MEMCAST_TYPE_MEMORY)
+	if (!buffer->pieces)
 		return ERR_PTR(-EOPNOTSUPP);
-	sgt = memory_sgt(mc_memory(object));
+	sgt = buffer_sgt(buffer);
 	if (IS_ERR(sgt))
 		return sgt;
-	ret = dma_map_sgtable(attachment->dev, sgt, direction, 0);
+	ret = dma_map_sgtable(attach->dev, sgt, direction, 0);
 	if (ret) {
 		sgt_free(sgt);
 		return ERR_PTR(ret);
 	}
+	mutex_lock(&buffer->lock);
+	attachment->sgt = sgt;
+	attachment->direction = direction;
+	mutex_unlock(&buffer->lock);
 	return sgt;
 }
 
-static void mc_unmap_dma_buf(struct dma_buf_attachment *attachment,
-			     struct sg_table *sgt,
-			     enum dma_data_direction direction)
+static void buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+			 enum dma_data_direction direction)
 {
-	dma_unmap_sgtable(attachment->dev, sgt, direction, 0);
+	struct mc_buffer *buffer = attach->dmabuf->priv;
+	struct attachment *attachment = attach->priv;
+
+	mutex_lock(&buffer->lock);
+	attachment->sgt = NULL;
+	mutex_unlock(&buffer->lock);
+	dma_unmap_sgtable(attach->dev, sgt, direction, 0);
 	sgt_free(sgt);
 }
 
-static void mc_dma_buf_release(struct dma_buf *dmabuf)
+/* The core waits for fences; devices that are not coherent need this as well. */
+static int buffer_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
 {
-	mc_object_put(dmabuf->priv);
+	struct mc_buffer *buffer = dmabuf->priv;
+	struct attachment *attachment;
+
+	mutex_lock(&buffer->lock);
+	list_for_each_entry(attachment, &buffer->attachments, list)
+		if (attachment->sgt)
+			dma_sync_sgtable_for_cpu(attachment->dev, attachment->sgt,
+						 direction);
+	mutex_unlock(&buffer->lock);
+	return 0;
+}
+
+static int buffer_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	struct mc_buffer *buffer = dmabuf->priv;
+	struct attachment *attachment;
+
+	mutex_lock(&buffer->lock);
+	list_for_each_entry(attachment, &buffer->attachments, list)
+		if (attachment->sgt)
+			dma_sync_sgtable_for_device(attachment->dev, attachment->sgt,
+						    direction);
+	mutex_unlock(&buffer->lock);
+	return 0;
+}
+
+static int buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	struct mc_buffer *buffer = dmabuf->priv;
+	unsigned long at, pfn, bytes, n = 0;
+	struct page **pages;
+	void *address;
+
+	if (!buffer->pieces)
+		return -EOPNOTSUPP;
+	pages = kvmalloc_array(buffer->bytes >> PAGE_SHIFT, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	for (at = 0; at < buffer->bytes; at += bytes) {
+		bytes = buffer_extent(buffer, at, &pfn);
+		while (n < (at + bytes) >> PAGE_SHIFT)
+			pages[n++] = pfn_to_page(pfn++);
+	}
+	address = vmap(pages, n, VM_MAP, PAGE_KERNEL);
+	kvfree(pages);
+	if (!address)
+		return -ENOMEM;
+	iosys_map_set_vaddr(map, address);
+	return 0;
+}
+
+static void buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	vunmap(map->vaddr);
+}
+
+static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
+{
+	const struct vm_area_struct *vma = vmf->vma;
+	const struct mc_buffer *buffer = vma->vm_private_data;
+	unsigned long shown = vma->vm_pgoff << PAGE_SHIFT;
+	unsigned long at = shown + (vmf->address & PAGE_MASK) - vma->vm_start;
+	const struct mc_piece *piece = buffer_piece(buffer, at);
+	unsigned long first = max(piece->at, shown);
+	unsigned long last = piece->at + piece->bytes - 1;
+
+	first = vma->vm_start + first - shown;
+	last = min(vma->vm_start + last - shown, vma->vm_end - 1);
+	return mc_insert(vmf, piece->memory, piece->offset + at - piece->at,
+			 first, last, vma->vm_flags & VM_WRITE, huge);
+}
+
+static vm_fault_t vma_fault(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, false);
+}
+
+static vm_fault_t __maybe_unused vma_huge_fault(struct vm_fault *vmf, unsigned int order)
+{
+	return order == MC_CHUNK_ORDER ? vma_insert(vmf, true) : VM_FAULT_FALLBACK;
+}
+
+static int vma_access(struct vm_area_struct *vma, unsigned long address,
+		      void *to, int bytes, int write)
+{
+	const struct mc_buffer *buffer = vma->vm_private_data;
+	unsigned long at, pfn;
+	void *mapped;
+
+	at = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
+	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
+	buffer_extent(buffer, at & PAGE_MASK, &pfn);
+	mapped = pfn_to_kaddr(pfn) + offset_in_page(at);
+	if (write)
+		memcpy(mapped, to, bytes);
+	else
+		memcpy(to, mapped, bytes);
+	return bytes;
+}
+
+static const struct vm_operations_struct buffer_vm_ops = {
+	.fault = vma_fault,
+#ifdef MC_HUGE_FAULT_ORDER
+	.huge_fault = vma_huge_fault,
+#endif
+	.access = vma_access,
+};
+
+/* The file keeps the buffer, the buffer its memories: nothing is ever revoked. */
+static int buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+{
+	struct mc_buffer *buffer = dmabuf->priv;
+
+	if (!buffer->pieces)
+		return -EOPNOTSUPP;
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	vma->vm_private_data = buffer;
+	vma->vm_ops = &buffer_vm_ops;
+	return 0;
+}
+
+static void buffer_release(struct dma_buf *dmabuf)
+{
+	mc_buffer_free(dmabuf->priv);
 }
 
 static const struct dma_buf_ops mc_dma_buf_ops = {
-	.map_dma_buf = mc_map_dma_buf,
-	.unmap_dma_buf = mc_unmap_dma_buf,
-	.release = mc_dma_buf_release,
+	.attach = buffer_attach,
+	.detach = buffer_detach,
+	.map_dma_buf = buffer_map,
+	.unmap_dma_buf = buffer_unmap,
+	.begin_cpu_access = buffer_begin_cpu,
+	.end_cpu_access = buffer_end_cpu,
+	.vmap = buffer_vmap,
+	.vunmap = buffer_vunmap,
+	.mmap = buffer_mmap,
+	.release = buffer_release,
 };
 
-/* A new one each time; it uses the object. */
-static struct dma_buf *object_dma_buf(struct mc_object *object)
+struct mc_buffer *mc_buffer_create(unsigned int pieces)
+{
+	struct mc_buffer *buffer;
+
+	buffer = kvzalloc(struct_size(buffer, piece, pieces), GFP_KERNEL_ACCOUNT);
+	if (!buffer)
+		return NULL;
+	mutex_init(&buffer->lock);
+	INIT_LIST_HEAD(&buffer->attachments);
+	buffer->pieces = pieces;
+	return buffer;
+}
+
+void mc_buffer_free(struct mc_buffer *buffer)
+{
+	while (buffer->pieces--) {
+		if (buffer->piece[buffer->pieces].memory)
+			mc_object_put(&buffer->piece[buffer->pieces].memory->object);
+		cond_resched();
+	}
+	if (buffer->object)
+		mc_object_put(buffer->object);
+	kvfree(buffer);
+}
+
+/* Takes over the buffer, if it succeeds. */
+struct dma_buf *mc_buffer_export(struct mc_buffer *buffer)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
-	struct dma_buf *dmabuf;
+	struct mc_object *object = buffer->object;
 
-	info.exp_name = object->type == MEMCAST_TYPE_TEAM ? "memcast-team" :
-							    "memcast";
+	info.exp_name = object && object->type == MEMCAST_TYPE_TEAM ? "memcast-team" :
+								      "memcast";
 	info.ops = &mc_dma_buf_ops;
-	info.size = object->bytes;
+	info.size = buffer->bytes;
 	info.flags = O_RDWR;
-	info.priv = object;
-	dmabuf = dma_buf_export(&info);
-	if (!IS_ERR(dmabuf))
-		mc_object_get(object);
-	return dmabuf;
+	info.priv = buffer;
+	/* fences of one memory hold whichever of its fds they came through */
+	info.resv = object ? &object->resv : NULL;
+	return dma_buf_export(&info);
 }
 
-static int export_object(struct mc_call *call, struct mc_object *object)
+/* The object that a dma-buf of ours was exported from, or NULL. */
+struct mc_object *mc_buffer_object(struct dma_buf *dmabuf)
 {
-	struct memcast_export *export = call->arg;
-	struct dma_buf *dmabuf;
-	int fd, ret;
+	struct mc_buffer *buffer = dmabuf->priv;
 
-	if (!(object->handle_types & export->handle_type))
-		return mc_fail(call, -EINVAL,
-			       "it was not created with handle type %u",
-			       export->handle_type);
-	if (export->handle_type == MEMCAST_HANDLE_FABRIC)
-		return mc_fabric_export(call, object);
-
-	fd = get_unused_fd_flags(O_CLOEXEC);
-	if (fd < 0)
-		return mc_fail(call, -ENOMEM, "the process has no free fd (errno %d)",
-			       -fd);
-	dmabuf = object_dma_buf(object);
-	if (IS_ERR(dmabuf)) {
-		ret = mc_fail(call, PTR_ERR(dmabuf), "no dma-buf can be made");
-		goto put_fd;
-	}
-	export->out_fd = fd;
-	memset(export->out_fabric, 0, sizeof(export->out_fabric));
-	ret = mc_respond(call);
-	if (ret)
-		goto put_dmabuf;
-	fd_install(fd, dmabuf->file);
-	return 0;
-
-put_dmabuf:
-	dma_buf_put(dmabuf);
-put_fd:
-	put_unused_fd(fd);
-	return ret;
-}
-
-int mc_export(struct mc_call *call)
-{
-	struct memcast_export *export = call->arg;
-	struct mc_object *object;
-	int ret;
-
-	if (export->flags)
-		return mc_fail(call, -EINVAL, "unknown flags %#x", export->flags);
-	if (export->handle_type != MEMCAST_HANDLE_FD &&
-	    export->handle_type != MEMCAST_HANDLE_FABRIC)
-		return mc_fail(call, -EINVAL, "unknown handle type %u",
-			       export->handle_type);
-	object = mc_handle_object(call->client, export->handle);
-	if (!object)
-		return mc_fail(call, -ENOENT, "no handle %u", export->handle);
-	ret = export_object(call, object);
-	mc_object_put(object);
-	return ret;
-}
-
-/* The object behind an fd of ours, with a user for the caller. */
-static struct mc_object *fd_object(struct mc_call *call, int fd)
-{
-	struct dma_buf *dmabuf = dma_buf_get(fd);
-	struct mc_object *object = NULL;
-
-	if (IS_ERR(dmabuf))
-		return ERR_PTR(mc_fail(call, -EBADF, "%d is not the fd of a dma-buf",
-				       fd));
-	if (dmabuf->ops == &mc_dma_buf_ops)
-		object = mc_object_get(dmabuf->priv);
-	dma_buf_put(dmabuf);
-	return object ?: ERR_PTR(mc_fail(call, -EBADF,
-					 "fd %d is another driver's dma-buf", fd));
-}
-
-int mc_import(struct mc_call *call)
-{
-	struct memcast_import *import = call->arg;
-	struct mc_handle *handle;
-	struct mc_object *object;
-	int ret;
-
-	if (import->flags)
-		return mc_fail(call, -EINVAL, "unknown flags %#x", import->flags);
-	if (import->handle_type == MEMCAST_HANDLE_FD)
-		object = fd_object(call, import->fd);
-	else if (import->handle_type == MEMCAST_HANDLE_FABRIC)
-		object = mc_fabric_import(call);
-	else
-		return mc_fail(call, -EOPNOTSUPP, "handle type %u is not supported",
-			       import->handle_type);
-	if (IS_ERR(object))
-		return PTR_ERR(object);
-
-	handle = mc_handle_reserve(call->client);
-	if (IS_ERR(handle)) {
-		ret = PTR_ERR(handle);
-		goto put_object;
-	}
-	import->out_handle = handle->id;
-	ret = mc_respond(call);
-	if (ret)
-		goto cancel_handle;
-	mc_handle_publish(call->client, handle, object);
-	return 0;
-
-cancel_handle:
-	mc_handle_cancel(call->client, handle);
-put_object:
-	mc_object_put(object);
-	return ret;
+	return dmabuf->ops == &mc_dma_buf_ops ? buffer->object : NULL;
 }

@@ -10,41 +10,64 @@
 #include "private.h"
 
 /*
- * One chunk with one entry, if the mapping has all of it at an address that fits.
- * Only host memory, whose mappings can be smaller, does not.
+ * One chunk with one entry, if all of it is shown and at an address that fits.
+ * Host memory, whose mappings can be smaller, and dma-bufs, which are mapped
+ * wherever mmap() likes, may not fit.
  */
-static bool fits_pmd(struct vm_fault *vmf, const struct mc_mapping *mapping,
-		     const struct mc_memory *memory, unsigned long offset)
+static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
+		     unsigned long offset, unsigned long first, unsigned long last)
 {
 	unsigned long address = ALIGN_DOWN(vmf->address, MC_CHUNK_SIZE);
 
-	return IS_ALIGNED(vmf->address - offset, MC_CHUNK_SIZE) &&
-	       mapping->at.start <= address &&
-	       mapping->at.last >= address + MC_CHUNK_SIZE - 1 &&
+	return IS_ALIGNED((vmf->address & PAGE_MASK) - offset, MC_CHUNK_SIZE) &&
+	       first <= address && last >= address + MC_CHUNK_SIZE - 1 &&
 	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
 	       (pmd_none(*vmf->pmd) || pmd_trans_huge(*vmf->pmd));
 }
 
-static vm_fault_t insert(struct vm_fault *vmf, const struct mc_mapping *mapping,
-			 const struct mc_memory *memory, unsigned long offset,
-			 bool write, bool huge)
+/* Pages, then: all that are shown under the same PMD, so that one fault is it. */
+static vm_fault_t insert_pages(struct vm_fault *vmf, const struct mc_memory *memory,
+			       unsigned long offset, unsigned long first,
+			       unsigned long last, bool write)
 {
-	struct page *chunk = memory->chunk[offset >> MC_CHUNK_SHIFT];
 	struct vm_area_struct *vma = vmf->vma;
-	unsigned long pfn;
-	pgprot_t prot;
+	unsigned long fault = vmf->address & PAGE_MASK;
+	unsigned long address = max(first, ALIGN_DOWN(fault, MC_CHUNK_SIZE));
+	pgprot_t prot = write ? vm_get_page_prot(vma->vm_flags) : vma->vm_page_prot;
+	vm_fault_t ret = VM_FAULT_NOPAGE;
 
-	if (fits_pmd(vmf, mapping, memory, offset)) {
+	last = min(last, ALIGN_DOWN(fault, MC_CHUNK_SIZE) + MC_CHUNK_SIZE - 1);
+	for (; address < last && ret == VM_FAULT_NOPAGE; address += PAGE_SIZE)
+		ret = vmf_insert_pfn_prot(vma, address,
+					  mc_memory_pfn(memory, offset + address - fault),
+					  prot);
+	return ret;
+}
+
+/**
+ * mc_insert() - make a fault good
+ * @vmf: the fault
+ * @memory: what is shown at its address
+ * @offset: and from which byte on, for the page of the address
+ * @first: from which address on the memory is shown
+ * @last: and up to which, byte for byte
+ * @write: let it be written
+ * @huge: with a PMD entry or not at all
+ */
+vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
+		     unsigned long offset, unsigned long first,
+		     unsigned long last, bool write, bool huge)
+{
+	if (fits_pmd(vmf, memory, offset, first, last)) {
+		struct page *chunk = memory->chunk[offset >> MC_CHUNK_SHIFT];
+
 		atomic_long_inc(&mc_stats.pmd_faults);
 		return vmf_insert_pfn_pmd(vmf, page_to_pfn_t(chunk), write);
 	}
 	if (huge)
 		return VM_FAULT_FALLBACK;
-
 	atomic_long_inc(&mc_stats.pte_faults);
-	pfn = page_to_pfn(chunk) + ((offset & (MC_CHUNK_SIZE - 1)) >> PAGE_SHIFT);
-	prot = write ? vm_get_page_prot(vma->vm_flags) : vma->vm_page_prot;
-	return vmf_insert_pfn_prot(vma, vmf->address & PAGE_MASK, pfn, prot);
+	return insert_pages(vmf, memory, offset, first, last, write);
 }
 
 /* The first member that is bound there, in order of joining. */
@@ -73,8 +96,9 @@ static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
 	binding = mapping->replica ? mc_binding_find(mapping->replica, offset) :
 				     window_binding(team, offset);
 	if (binding)
-		ret = insert(vmf, mapping, binding->memory,
-			     mc_binding_shows(binding, offset), write, huge);
+		ret = mc_insert(vmf, binding->memory,
+				mc_binding_shows(binding, offset),
+				mapping->at.start, mapping->at.last, write, huge);
 	up_read(&team->lock);
 	return ret;
 }
@@ -101,12 +125,13 @@ static vm_fault_t fault(struct vm_fault *vmf, bool huge)
 		/* writable from the first read on: no second fault */
 		bool write = mapping_allows(mapping, true);
 
-		offset = mc_mapping_shows(mapping, vmf->address);
+		offset = mc_mapping_shows(mapping, vmf->address & PAGE_MASK);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM)
 			ret = fault_team(vmf, mapping, offset, write, huge);
 		else
-			ret = insert(vmf, mapping, mc_memory(mapping->object),
-				     offset, write, huge);
+			ret = mc_insert(vmf, mc_memory(mapping->object), offset,
+					mapping->at.start, mapping->at.last,
+					write, huge);
 	}
 	up_read(&reservation->lock);
 	if (ret & (VM_FAULT_SIGSEGV | VM_FAULT_SIGBUS))

@@ -16,6 +16,7 @@ union mc_argument {
 	struct memcast_handle_retain handle_retain;
 	struct memcast_export export;
 	struct memcast_import import;
+	struct memcast_export_range export_range;
 	struct memcast_memory_create memory_create;
 	struct memcast_team_create team_create;
 	struct memcast_team_add team_add;
@@ -92,6 +93,7 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(BLOCK_ALLOC, mc_block_alloc, block_alloc, out_address),
 	VERB(BLOCK_REGISTER, mc_block_register, block_register, reserved),
 	VERB(BLOCK_FREE, mc_block_free, block_free, reserved),
+	VERB(EXPORT_RANGE, mc_export_range, export_range, out_fd),
 };
 
 /**

@@ -83,7 +83,7 @@ struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 	ret = device ? mc_pool_take(&device->pool, memory->chunk, chunks) :
 		       host_take(memory);
 	if (ret) {
-		kvfree(memory);
+		mc_object_forget(&memory->object);
 		if (ret != -ENOMEM)
 			return ERR_PTR(ret);
 		goto no_room;

@@ -24,6 +24,7 @@ void mc_object_init(struct mc_object *object, enum memcast_type type,
 	object->granularity = granularity;
 	object->handle_types = handle_types;
 	object->number = mc_object_number();
+	dma_resv_init(&object->resv);
 	refcount_set(&object->users, 1);
 	kref_init(&object->kref);
 }
@@ -57,10 +58,13 @@ void mc_object_put(struct mc_object *object)
 
 static void object_free(struct kref *kref)
 {
+	struct mc_object *object = container_of(kref, struct mc_object, kref);
+
 	/* the first member of either */
 	BUILD_BUG_ON(offsetof(struct mc_memory, object) ||
 		     offsetof(struct mc_team, object));
-	kvfree(container_of(kref, struct mc_object, kref));
+	dma_resv_fini(&object->resv);
+	kvfree(object);
 }
 
 /* Give up the struct, as held with kref_get(). */

@@ -20,6 +20,7 @@
 #define _MC_PRIVATE_H
 
 #include <linux/device.h>
+#include <linux/dma-resv.h>
 #include <linux/fs.h>
 #include <linux/interval_tree.h>
 #include <linux/kref.h>
@@ -99,6 +100,7 @@ struct mc_object {
 	u64 number;		/* unlike every other's */
 	u32 granularity;	/* bytes; of sizes, offsets and mappings */
 	refcount_t users;	/* handles, mappings, exported fds, calls */
+	struct dma_resv resv;	/* of its dma-bufs */
 	struct kref kref;	/* of the struct: its users together, its bindings */
 
 	/* with MEMCAST_HANDLE_FABRIC; see fabric.c */
@@ -146,6 +148,13 @@ struct mc_device *mc_memory_where(struct mc_call *call,
 struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 				const struct memcast_memory_create *create,
 				u64 bytes);
+static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
+					  unsigned long offset)
+{
+	return page_to_pfn(memory->chunk[offset >> MC_CHUNK_SHIFT]) +
+	       ((offset & (MC_CHUNK_SIZE - 1)) >> PAGE_SHIFT);
+}
+
 void mc_memory_end(struct mc_memory *memory);
 
 /* ---- client.c ---- */
@@ -215,6 +224,7 @@ int mc_release(struct mc_call *call);
 int mc_retain(struct mc_call *call);
 int mc_export(struct mc_call *call);
 int mc_import(struct mc_call *call);
+int mc_export_range(struct mc_call *call);
 int mc_memory_create(struct mc_call *call);
 int mc_team_create(struct mc_call *call);
 int mc_team_add(struct mc_call *call);
@@ -465,6 +475,29 @@ int mc_user_check(u64 address, u64 bytes, bool write);
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);
 
+/* ---- dmabuf.c ---- */
+
+/* Bytes of a memory, at an offset in a buffer. */
+struct mc_piece {
+	unsigned long at, offset, bytes;
+	struct mc_memory *memory;	/* used */
+};
+
+/* What a dma-buf has. */
+struct mc_buffer {
+	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
+	unsigned long bytes;
+	struct mutex lock;		/* protects the next, and what is in it */
+	struct list_head attachments;
+	unsigned int pieces;		/* none: a team's */
+	struct mc_piece piece[];	/* in order */
+};
+
+struct mc_buffer *mc_buffer_create(unsigned int pieces);
+void mc_buffer_free(struct mc_buffer *buffer);
+struct dma_buf *mc_buffer_export(struct mc_buffer *buffer);
+struct mc_object *mc_buffer_object(struct dma_buf *dmabuf);
+
 /* ---- fabric.c, channel.c ---- */
 
 int mc_fabric_init(void);
@@ -486,6 +519,9 @@ void mc_channels_exit(void);
 
 /* ---- fault.c ---- */
 
+vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
+		     unsigned long offset, unsigned long first,
+		     unsigned long last, bool write, bool huge);
 vm_fault_t mc_fault(struct vm_fault *vmf);
 vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order);
 vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);

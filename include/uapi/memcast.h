@@ -725,6 +725,22 @@ struct memcast_block_free {
 	__u32 reserved;
 };
 
+/**
+ * struct memcast_export_range - ioctl(MEMCAST_EXPORT_RANGE)
+ * @address: mapped to memory, a multiple of the page size
+ * @bytes: likewise; over adjacent mappings too, of one device's memory
+ * @flags: 0
+ * @out_fd: a new dma-buf of it, close-on-exec. It stands for these bytes, not
+ *	for a handle: MEMCAST_IMPORT does not take it.
+ */
+struct memcast_export_range {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 bytes;
+	__u32 flags;
+	__s32 out_fd;
+};
+
 enum memcast_ioctl_nr {
 	MEMCAST_NR_BASE = 0x80,
 	MEMCAST_NR_SYSTEM_INFO = MEMCAST_NR_BASE,
@@ -758,6 +774,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_BLOCK_ALLOC,
 	MEMCAST_NR_BLOCK_REGISTER,
 	MEMCAST_NR_BLOCK_FREE,
+	MEMCAST_NR_EXPORT_RANGE,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -794,5 +811,6 @@ enum memcast_ioctl_nr {
 #define MEMCAST_BLOCK_ALLOC		MEMCAST_IOCTL(BLOCK_ALLOC)
 #define MEMCAST_BLOCK_REGISTER		MEMCAST_IOCTL(BLOCK_REGISTER)
 #define MEMCAST_BLOCK_FREE		MEMCAST_IOCTL(BLOCK_FREE)
+#define MEMCAST_EXPORT_RANGE		MEMCAST_IOCTL(EXPORT_RANGE)
 
 #endif /* _UAPI_MEMCAST_H */

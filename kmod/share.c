@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The verbs that export and import: fds of dma-bufs, and fabric handles. */
+#include <linux/dma-buf.h>
+#include <linux/file.h>
+#include "private.h"
+
+static int export_buffer(struct mc_call *call, struct mc_buffer *buffer, s32 *out_fd)
+{
+	struct dma_buf *dmabuf;
+	int fd, ret;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0) {
+		ret = mc_fail(call, -ENOMEM, "the process has no free fd (errno %d)", -fd);
+		goto free_buffer;
+	}
+	dmabuf = mc_buffer_export(buffer);
+	if (IS_ERR(dmabuf)) {
+		ret = PTR_ERR(dmabuf);
+		goto put_fd;
+	}
+	*out_fd = fd;
+	ret = mc_respond(call);
+	if (ret) {
+		dma_buf_put(dmabuf);
+		put_unused_fd(fd);
+		return ret;
+	}
+	fd_install(fd, dmabuf->file);
+	return 0;
+
+put_fd:
+	put_unused_fd(fd);
+free_buffer:
+	mc_buffer_free(buffer);
+	return ret;
+}
+
+static int export_object(struct mc_call *call, struct mc_object *object)
+{
+	struct memcast_export *export = call->arg;
+	bool memory = object->type == MEMCAST_TYPE_MEMORY;
+	struct mc_buffer *buffer;
+
+	if (!(object->handle_types & export->handle_type))
+		return mc_fail(call, -EINVAL,
+			       "it was not created with handle type %u",
+			       export->handle_type);
+	if (export->handle_type == MEMCAST_HANDLE_FABRIC)
+		return mc_fabric_export(call, object);
+
+	buffer = mc_buffer_create(memory ? 1 : 0);
+	if (!buffer)
+		return -ENOMEM;
+	buffer->bytes = object->bytes;
+	buffer->object = mc_object_get(object);
+	if (memory) {
+		buffer->piece[0].bytes = object->bytes;
+		buffer->piece[0].memory = mc_memory(mc_object_get(object));
+	}
+	memset(export->out_fabric, 0, sizeof(export->out_fabric));
+	return export_buffer(call, buffer, &export->out_fd);
+}
+
+int mc_export(struct mc_call *call)
+{
+	struct memcast_export *export = call->arg;
+	struct mc_object *object;
+	int ret;
+
+	if (export->flags)
+		return mc_fail(call, -EINVAL, "unknown flags %#x", export->flags);
+	if (export->handle_type != MEMCAST_HANDLE_FD &&
+	    export->handle_type != MEMCAST_HANDLE_FABRIC)
+		return mc_fail(call, -EINVAL, "unknown handle type %u",
+			       export->handle_type);
+	object = mc_handle_object(call->client, export->handle);
+	if (!object)
+		return mc_fail(call, -ENOENT, "no handle %u", export->handle);
+	ret = export_object(call, object);
+	mc_object_put(object);
+	return ret;
+}
+
+/* How many mappings the range touches, all of memory of one place; or an error. */
+static int range_pieces(struct mc_call *call, struct mc_reservation *reservation)
+{
+	struct memcast_export_range *range = call->arg;
+	unsigned long address = range->address, end = range->address + range->bytes;
+	struct mc_memory *memory, *before = NULL;
+	int n = 0;
+
+	for (; address < end; n++) {
+		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
+
+		if (!mapping)
+			return mc_fail(call, -EINVAL, "nothing is mapped at %#lx", address);
+		if (mapping->object->type != MEMCAST_TYPE_MEMORY)
+			return mc_fail(call, -EOPNOTSUPP,
+				       "a team's addresses cannot be exported: export the team");
+		memory = mc_memory(mapping->object);
+		if (before && before->device != memory->device)
+			return mc_fail(call, -EINVAL, "the range is on several devices");
+		before = memory;
+		address = mapping->at.last + 1;
+		cond_resched();
+	}
+	return n;
+}
+
+static struct mc_buffer *range_buffer(struct mc_call *call,
+				      struct mc_reservation *reservation)
+{
+	struct memcast_export_range *range = call->arg;
+	unsigned long end = range->address + range->bytes;
+	struct mc_buffer *buffer;
+	struct mc_piece *piece;
+	int n;
+
+	n = range_pieces(call, reservation);
+	if (n < 0)
+		return ERR_PTR(n);
+	buffer = mc_buffer_create(n);
+	if (!buffer)
+		return ERR_PTR(-ENOMEM);
+	for (piece = buffer->piece; buffer->bytes < range->bytes; piece++) {
+		unsigned long address = range->address + buffer->bytes;
+		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
+
+		piece->at = buffer->bytes;
+		piece->offset = mc_mapping_shows(mapping, address);
+		piece->bytes = min(end, mapping->at.last + 1) - address;
+		piece->memory = mc_memory(mc_object_get(mapping->object));
+		buffer->bytes += piece->bytes;
+		cond_resched();
+	}
+	return buffer;
+}
+
+int mc_export_range(struct mc_call *call)
+{
+	struct memcast_export_range *range = call->arg;
+	struct mc_reservation *reservation;
+	struct mc_buffer *buffer;
+
+	if (range->flags)
+		return mc_fail(call, -EINVAL, "unknown flags %#x", range->flags);
+	reservation = mc_reservation_around(call, range->address, range->bytes);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
+	down_read(&reservation->lock);
+	buffer = range_buffer(call, reservation);
+	up_read(&reservation->lock);
+	mc_reservation_put(reservation);
+	return IS_ERR(buffer) ? PTR_ERR(buffer) :
+	       export_buffer(call, buffer, &range->out_fd);
+}
+
+/* The object behind an fd of ours, with a user for the caller. */
+static struct mc_object *fd_object(struct mc_call *call, int fd)
+{
+	struct dma_buf *dmabuf = dma_buf_get(fd);
+	struct mc_object *object;
+
+	if (IS_ERR(dmabuf))
+		return ERR_PTR(mc_fail(call, -EBADF, "%d is not the fd of a dma-buf",
+				       fd));
+	object = mc_buffer_object(dmabuf);
+	if (object)
+		mc_object_get(object);
+	dma_buf_put(dmabuf);
+	return object ?: ERR_PTR(mc_fail(call, -EBADF,
+					 "the dma-buf of fd %d was not exported from a handle",
+					 fd));
+}
+
+int mc_import(struct mc_call *call)
+{
+	struct memcast_import *import = call->arg;
+	struct mc_handle *handle;
+	struct mc_object *object;
+	int ret;
+
+	if (import->flags)
+		return mc_fail(call, -EINVAL, "unknown flags %#x", import->flags);
+	if (import->handle_type == MEMCAST_HANDLE_FD)
+		object = fd_object(call, import->fd);
+	else if (import->handle_type == MEMCAST_HANDLE_FABRIC)
+		object = mc_fabric_import(call);
+	else
+		return mc_fail(call, -EOPNOTSUPP, "handle type %u is not supported",
+			       import->handle_type);
+	if (IS_ERR(object))
+		return PTR_ERR(object);
+
+	handle = mc_handle_reserve(call->client);
+	if (IS_ERR(handle)) {
+		ret = PTR_ERR(handle);
+		goto put_object;
+	}
+	import->out_handle = handle->id;
+	ret = mc_respond(call);
+	if (ret)
+		goto cancel_handle;
+	mc_handle_publish(call->client, handle, object);
+	return 0;
+
+cancel_handle:
+	mc_handle_cancel(call->client, handle);
+put_object:
+	mc_object_put(object);
+	return ret;
+}
