@@ -1418,6 +1418,36 @@ CUresult CUDAAPI
 cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 				       CUmemGenericAllocationHandle handle);
 
+/* What a range of addresses can leave the process as. */
+typedef enum CUmemRangeHandleType_enum {
+	CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 0x1,
+	CU_MEM_RANGE_HANDLE_TYPE_MAX = 0x7FFFFFFF
+} CUmemRangeHandleType;
+
+typedef enum CUmemRangeFlags_enum {
+	CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE = 0x1
+} CUmemRangeFlags;
+
+/**
+ * cuMemGetHandleForAddressRange() - what is mapped in a range, as a dma-buf
+ * @handle: output; int: a new dma-buf fd, close-on-exec, the caller's to close
+ * @dptr: a multiple of the host's page size
+ * @size: bytes, a multiple of the host's page size; one memory's mapping, a part
+ *	of it, or adjacent mappings of one device's memory (ours)
+ * @handleType: CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
+ * @flags: 0
+ *
+ * The dma-buf keeps what it shows. cuMemImportFromShareableHandle() does not take
+ * it: it stands for bytes, not for a handle (ours).
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (windows; the PCIe flag, as
+ * there is no PCIe).
+ */
+CUresult CUDAAPI cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr,
+					       size_t size,
+					       CUmemRangeHandleType handleType,
+					       unsigned long long flags);
+
 /**
  * cuMemExportToShareableHandle() - let a memory or a team leave the process
  * @shareableHandle: output; int for POSIX_FILE_DESCRIPTOR: a new dma-buf fd,

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+/* Memories and ranges of addresses as dma-bufs: what others can do with the fds. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "memcast_test.h"
+
+FIXTURE(dmabuf)
+{
+	char unused;
+};
+
+FIXTURE_SETUP(dmabuf)
+{
+}
+NOTHING_LEFT(dmabuf)
+
+#define DMA_BUF_FD	CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
+
+static char *map_fd(int fd, size_t bytes, off_t offset)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+}
+
+/* Every page is different. */
+static void mark(volatile char *at, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 4096)
+		*(volatile uint64_t *)(at + i) = i + 1;
+}
+
+static bool is_marked(const volatile char *at, size_t bytes, size_t from)
+{
+	for (size_t i = 0; i < bytes; i += 4096)
+		if (*(const volatile uint64_t *)(at + i) != from + i + 1)
+			return false;
+	return true;
+}
+
+TEST_F(dmabuf, mmap_shows_the_memory)
+{
+	CUmemGenericAllocationHandle own;
+	char *plain, *other;
+	int fd;
+
+	cuda_start(0);
+	own = memory(0, 3 * CHUNK);
+	plain = (char *)mapped(own, 3 * CHUNK, 0);
+	mark(plain, 3 * CHUNK);
+	fd = export(own);
+	other = map_fd(fd, 3 * CHUNK, 0);
+	ASSERT_NE(MAP_FAILED, (void *)other);
+	EXPECT_TRUE(is_marked(other, 3 * CHUNK, 0));
+	other[CHUNK + 5] = 'x';
+	EXPECT_EQ('x', plain[CHUNK + 5]);
+
+	/* a part of it, from any page on */
+	other = map_fd(fd, CHUNK, CHUNK + 3 * 4096);
+	ASSERT_NE(MAP_FAILED, (void *)other);
+	other[1] = 'y';
+	EXPECT_EQ('y', plain[CHUNK + 3 * 4096 + 1]);
+}
+
+/* One fault per chunk, wherever mmap() puts it. */
+TEST_F(dmabuf, mmap_costs_a_fault_per_chunk)
+{
+	const size_t bytes = 16 * CHUNK;
+	CUmemGenericAllocationHandle own;
+	long huge, small;
+	char *at;
+	int fd;
+
+	if (stat_of("pmd_faults") < 0)
+		SKIP(return, "needs root and debugfs");
+	cuda_start(0);
+	own = memory(0, bytes);
+	fd = export(own);
+	at = mmap(NULL, bytes + CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)at);
+	at += -(uintptr_t)at & (CHUNK - 1);
+	ASSERT_EQ(at, mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0));
+	huge = stat_of("pmd_faults");
+	small = stat_of("pte_faults");
+	mark(at, bytes);
+	EXPECT_EQ(16, stat_of("pmd_faults") - huge);
+	EXPECT_EQ(0, stat_of("pte_faults") - small);
+
+	/* a page off: no entry fits a chunk, but all pages under one come at once */
+	ASSERT_EQ(at, mmap(at, bytes - 4096, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED, fd, 4096));
+	huge = stat_of("pmd_faults");
+	small = stat_of("pte_faults");
+	EXPECT_TRUE(is_marked(at, bytes - 4096, 4096));
+	EXPECT_EQ(0, stat_of("pmd_faults") - huge);
+	EXPECT_EQ(16, stat_of("pte_faults") - small);
+}
+
+TEST_F(dmabuf, mmap_refused)
+{
+	int fd;
+
+	cuda_start(0);
+	fd = export(memory(0, CHUNK));
+	errno = 0;
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ, MAP_PRIVATE, fd, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED, (void *)map_fd(fd, 2 * CHUNK, 0));
+	EXPECT_EQ(MAP_FAILED, (void *)map_fd(fd, CHUNK, 4096));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0));
+}
+
+TEST_F(dmabuf, team_has_no_pages)
+{
+	CUmemGenericAllocationHandle team;
+
+	cuda_start(0);
+	team = full_team(2, CHUNK);
+	errno = 0;
+	EXPECT_EQ(MAP_FAILED, (void *)map_fd(export(team), CHUNK, 0));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+}
+
+/* munmap() of a part, and the rest stays: nothing of ours is in the way. */
+TEST_F(dmabuf, mmap_in_parts)
+{
+	char *at;
+	int fd;
+
+	cuda_start(0);
+	fd = export(memory(0, 2 * CHUNK));
+	at = map_fd(fd, 2 * CHUNK, 0);
+	ASSERT_NE(MAP_FAILED, (void *)at);
+	mark(at, 2 * CHUNK);
+	ASSERT_EQ(0, munmap(at + CHUNK / 2, 4096));
+	EXPECT_TRUE(is_marked(at, CHUNK / 2, 0));
+	EXPECT_TRUE(is_marked(at + CHUNK / 2 + 4096, CHUNK, CHUNK / 2 + 4096));
+	EXPECT_EQ(SIGSEGV, try_load(at + CHUNK / 2, NULL));
+	ASSERT_EQ(0, mprotect(at, 4096, PROT_READ));
+	EXPECT_EQ(SIGSEGV, try_store(at, 1));
+	EXPECT_EQ(0, try_store(at + 4096, 1));
+}
+
+/* The fd and its mmap keep the memory, whatever goes. */
+TEST_F(dmabuf, outlives_handle_and_fd)
+{
+	CUmemGenericAllocationHandle own;
+	long free_bytes = device_bytes(0, "free_bytes");
+	char *plain, *other;
+	int fd;
+
+	cuda_start(0);
+	own = memory(0, CHUNK);
+	plain = (char *)mapped(own, CHUNK, 0);
+	mark(plain, CHUNK);
+	fd = export(own);
+	ASSERT_OK(cuMemUnmap(ADDRESS(plain), CHUNK));
+	ASSERT_OK(cuMemRelease(own));
+	other = map_fd(fd, CHUNK, 0);
+	ASSERT_NE(MAP_FAILED, (void *)other);
+	ASSERT_EQ(0, close(fd));
+	EXPECT_TRUE(is_marked(other, CHUNK, 0));
+	EXPECT_EQ(free_bytes - (long)CHUNK, device_bytes(0, "free_bytes"));
+	ASSERT_EQ(0, munmap(other, CHUNK));
+	EXPECT_EQ(free_bytes, device_bytes(0, "free_bytes"));
+}
+
+TEST_F(dmabuf, cpu_access_brackets)
+{
+	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW };
+	int fd;
+
+	cuda_start(0);
+	fd = export(memory(0, CHUNK));
+	EXPECT_EQ(0, ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync));
+	sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW;
+	EXPECT_EQ(0, ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync));
+}
+
+/* ---- cuMemGetHandleForAddressRange() ---- */
+
+TEST_F(dmabuf, range_of_adjacent_mappings)
+{
+	const size_t from = CHUNK - 8192, bytes = CHUNK + 3 * 4096;
+	CUdeviceptr at;
+	char *other;
+	int fd = -1;
+
+	cuda_start(0);
+	at = reserve(3 * CHUNK);
+	for (int i = 0; i < 3; i++)
+		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, memory(0, CHUNK), 0));
+	ASSERT_OK(allow(at, 3 * CHUNK, 0, READWRITE));
+	mark((char *)at, 3 * CHUNK);
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at + from, bytes, DMA_BUF_FD, 0));
+	EXPECT_EQ((off_t)bytes, lseek(fd, 0, SEEK_END));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+	other = map_fd(fd, bytes, 0);
+	ASSERT_NE(MAP_FAILED, (void *)other);
+	EXPECT_TRUE(is_marked(other, bytes, from));
+
+	/* it keeps the memories, not the mappings */
+	ASSERT_OK(cuMemUnmap(at, 3 * CHUNK));
+	EXPECT_TRUE(is_marked(other, bytes, from));
+}
+
+TEST_F(dmabuf, range_is_no_handle)
+{
+	CUmemGenericAllocationHandle handle = 42;
+	CUdeviceptr at;
+	int fd = -1;
+
+	cuda_start(0);
+	at = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, CHUNK, DMA_BUF_FD, 0));
+	EXPECT_INVALID(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, SHAREABLE));
+	EXPECT_EQ(42, handle);
+}
+
+TEST_F(dmabuf, range_arguments)
+{
+	CUdeviceptr at, window;
+	int fd = -7;
+
+	cuda_start(0);
+	at = reserve(4 * CHUNK);
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
+	window = ADDRESS(mapped(full_team(2, CHUNK), CHUNK, 0));
+
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(NULL, at, CHUNK, DMA_BUF_FD, 0));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, CHUNK, 0, 0));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, CHUNK, DMA_BUF_FD, 2));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, 0, DMA_BUF_FD, 0));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at + 1, 4096, DMA_BUF_FD, 0));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, 4095, DMA_BUF_FD, 0));
+	/* two devices; not mapped; the host's */
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, 2 * CHUNK, DMA_BUF_FD, 0));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at + 2 * CHUNK, CHUNK, DMA_BUF_FD, 0));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, ADDRESS(&fd) & -4096, 4096,
+						     DMA_BUF_FD, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetHandleForAddressRange(&fd, window, CHUNK, DMA_BUF_FD, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetHandleForAddressRange(&fd, at, CHUNK, DMA_BUF_FD,
+						CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE));
+	EXPECT_EQ(-7, fd);
+}
+
+TEST_HARNESS_MAIN
