@@ -67,16 +67,16 @@ u64 mc_fabric_recommended(void)
 		     MC_CHUNK_SIZE);
 }
 
-unsigned long mc_fabric_setup_delay(void)
+ktime_t mc_fabric_setup_delay(void)
 {
-	return msecs_to_jiffies(READ_ONCE(team_setup_delay_ms));
+	return ms_to_ktime(READ_ONCE(team_setup_delay_ms));
 }
 
-long mc_fabric_timeout(void)
+ktime_t mc_fabric_timeout(void)
 {
 	unsigned int ms = READ_ONCE(team_timeout_ms);
 
-	return ms ? msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
+	return ms ? ms_to_ktime(ms) : KTIME_MAX;
 }
 
 /* The last check before resources: can teams be changed now? */

@@ -264,7 +264,7 @@ struct mc_team {
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now */
 	bool has_slot;			/* of the fabric's, since the first binding */
-	unsigned long ready;		/* jiffies: when it is, once complete */
+	ktime_t ready;			/* when it is, once complete */
 	wait_queue_head_t complete;
 	struct mc_member member[];
 };
@@ -504,8 +504,8 @@ int mc_fabric_init(void);
 void mc_fabric_exit(void);
 bool mc_fabric_multicast(void);
 u64 mc_fabric_recommended(void);
-unsigned long mc_fabric_setup_delay(void);
-long mc_fabric_timeout(void);
+ktime_t mc_fabric_setup_delay(void);
+ktime_t mc_fabric_timeout(void);
 int mc_fabric_check(struct mc_call *call);
 int mc_fabric_take_slot(struct mc_call *call);
 void mc_fabric_give_slot(void);

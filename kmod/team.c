@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Teams: multicast objects, their members, and the mappings that show them. */
+#include <linux/hrtimer.h>
 #include <linux/overflow.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "private.h"
 
@@ -124,7 +124,7 @@ int mc_team_add(struct mc_call *call)
 
 		member->device = device;
 		member->bindings = RB_ROOT_CACHED;
-		team->ready = jiffies + mc_fabric_setup_delay();
+		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());
 		/* release: pairs with mc_team_wait(), members are filled in */
 		smp_store_release(&team->joined, team->joined + 1);
 	}
@@ -157,25 +157,32 @@ static bool team_complete(struct mc_team *team)
 	return smp_load_acquire(&team->joined) == team->devices;
 }
 
+static bool sleep_until(ktime_t time)
+{
+	set_current_state(TASK_INTERRUPTIBLE);
+	return !schedule_hrtimeout(&time, HRTIMER_MODE_ABS);
+}
+
 /*
  * Wait until all devices have joined and the fabric has set the team up. No lock
  * is needed for members then.
  */
 int mc_team_wait(struct mc_call *call, struct mc_team *team)
 {
-	long ret, left = mc_fabric_timeout();
+	ktime_t timeout = mc_fabric_timeout();
+	ktime_t deadline = ktime_add_safe(ktime_get(), timeout);
 	char missing[64];
+	int ret;
 
-	ret = wait_event_interruptible_timeout(team->complete,
-					       team_complete(team), left);
-	if (ret > 0 && time_before(jiffies, team->ready)) {
-		left = min_t(long, ret, team->ready - jiffies);
-		ret = schedule_timeout_interruptible(left) ? -ERESTARTSYS :
-		      !time_before(jiffies, team->ready);
+	ret = wait_event_interruptible_hrtimeout(team->complete,
+						 team_complete(team), timeout);
+	if (!ret && ktime_before(ktime_get(), team->ready)) {
+		if (!sleep_until(min(team->ready, deadline)))
+			ret = -ERESTARTSYS;
+		else if (ktime_before(deadline, team->ready))
+			ret = -ETIME;
 	}
-	if (ret > 0)
-		return 0;
-	if (ret < 0)
+	if (ret != -ETIME)
 		return ret;
 
 	team_missing(team, missing, sizeof(missing));
