@@ -186,12 +186,13 @@ check: deps
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
 	@$(MAKE) check-style KERNEL=6.1
 	@$(MAKE) check-style KERNEL=6.12
-	@tools/run-selftests 6.1 6.12
+	@tools/run-selftests $$(cat selftests/vm-options) 6.1 6.12
 
 check-debug: deps
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
-	@tools/run-selftests --timeout 3600 --env MEMCAST_TEST_TIMEOUT=15 debug
+	@tools/run-selftests --devices 8 --param imex_channels=2 --timeout 3600 \
+		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
 
 fashion := /usr/share/datasets/fashion-mnist
 

@@ -107,10 +107,6 @@ TEST_F(memory, create_handle_types)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE(CHUNK));
 	self->prop.requestedHandleTypes = 64;
 	EXPECT_INVALID(CREATE(CHUNK));
-	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
-	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, CREATE(CHUNK));
-	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC | SHAREABLE;
-	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, CREATE(CHUNK));
 }
 
 /* Everything, then one chunk more: nothing of a failed call is taken. */

@@ -73,8 +73,6 @@ TEST_F(team, create)
 	self->prop.flags = 0;
 	self->prop.handleTypes = 64;
 	EXPECT_INVALID(CREATE());
-	self->prop.handleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
-	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, CREATE());
 	self->prop.handleTypes = CU_MEM_HANDLE_TYPE_WIN32;
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE());
 	EXPECT_EQ(77, self->handle);
