@@ -2286,6 +2286,49 @@ CUresult CUDAAPI cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *ma
 CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
 				    CUmemLocation *location);
 
+/**
+ * cuMemPoolExportToShareableHandle() - let other processes have a pool's blocks
+ * @handle_out: output: int, a new fd, close-on-exec
+ * @pool: created with @handleType
+ * @handleType: POSIX_FILE_DESCRIPTOR
+ * @flags: 0
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (other handle types).
+ */
+CUresult CUDAAPI cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
+						  CUmemAllocationHandleType handleType,
+						  unsigned long long flags);
+
+/**
+ * cuMemPoolImportFromShareableHandle() - a pool for another's blocks, no new ones
+ * @pool_out: output
+ * @handle: the fd itself, as (void *)(intptr_t)fd; stays the caller's
+ * @handleType: how it was exported
+ * @flags: 0
+ *
+ * Errors: as cuMemPoolExportToShareableHandle().
+ */
+CUresult CUDAAPI cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
+						    CUmemAllocationHandleType handleType,
+						    unsigned long long flags);
+
+/**
+ * cuMemPoolExportPointer() - what another process needs to import a block
+ * @shareData_out: output
+ * @ptr: where a block of a pool that was created with a handle type starts
+ */
+CUresult CUDAAPI cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out,
+					CUdeviceptr ptr);
+
+/**
+ * cuMemPoolImportPointer() - map another process's block
+ * @ptr_out: output; to be freed here, while it still is allocated there
+ * @pool: imported
+ * @shareData: of a block that is not imported yet
+ */
+CUresult CUDAAPI cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
+					CUmemPoolPtrExportData *shareData);
+
 /* A device's pools. Errors: CUDA_ERROR_INVALID_DEVICE. */
 CUresult CUDAAPI cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev);
 CUresult CUDAAPI cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev);

@@ -7,8 +7,8 @@
 #include <linux/slab.h>
 #include "private.h"
 
-static struct mc_block *block_at(struct mc_client *client, unsigned long first,
-				 unsigned long last)
+struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
+			       unsigned long last)
 {
 	struct interval_tree_node *at =
 		interval_tree_iter_first(&client->blocks, first, last);
@@ -16,7 +16,7 @@ static struct mc_block *block_at(struct mc_client *client, unsigned long first,
 	return at ? container_of(at, struct mc_block, at) : NULL;
 }
 
-static void block_insert(struct mc_client *client, struct mc_block *block)
+void mc_block_insert(struct mc_client *client, struct mc_block *block)
 {
 	block->number = mc_object_number();
 	interval_tree_insert(&block->at, &client->blocks);
@@ -31,7 +31,6 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 	if (block->segment) {
 		struct mc_heap *heap = block->segment->heap;
 
-		heap->used -= ALIGN(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
 		mc_segment_take_back(block);
 		mc_heap_settle(heap, reaped);
 	}
@@ -49,7 +48,7 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes)
 			       heap->taken, heap->limit);
 	heap->taken += bytes;
 	mutex_unlock(&call->client->heap_lock);
-	segment = mc_segment_new(call, heap, bytes);
+	segment = mc_segment_new(call, heap, bytes, NULL);
 	mutex_lock(&call->client->heap_lock);
 	if (IS_ERR(segment))
 		heap->taken -= bytes;
@@ -91,10 +90,27 @@ static int block_place(struct mc_call *call, struct mc_heap *heap,
 			return ret;
 		made_room = true;
 	}
-	heap->used += ALIGN(bytes, MEMCAST_BLOCK_ALIGN);
-	heap->used_high = max(heap->used_high, heap->used);
-	block_insert(call->client, block);
+	mc_block_insert(call->client, block);
 	return 0;
+}
+
+/* Answer the call that made the block at @address. If that fails, it ends. */
+int mc_block_respond(struct mc_call *call, unsigned long address)
+{
+	struct mc_client *client = call->client;
+	int ret = mc_respond(call);
+	struct mc_block *block;
+	LIST_HEAD(reaped);
+
+	if (!ret)
+		return 0;
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, address, address);
+	if (block)
+		mc_block_end(client, block, &reaped);
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	return ret;
 }
 
 int mc_block_alloc(struct mc_call *call)
@@ -119,6 +135,8 @@ int mc_block_alloc(struct mc_call *call)
 	mutex_lock(&client->heap_lock);
 	heap = mc_heap_find(call, alloc->heap);
 	ret = PTR_ERR_OR_ZERO(heap);
+	if (!ret && heap->flags & MEMCAST_HEAP_IMPORTED)
+		ret = mc_fail(call, -EINVAL, "heap %u is another process's", alloc->heap);
 	if (!ret) {
 		heap->blocks++;
 		ret = block_place(call, heap, block, alloc->bytes);
@@ -133,16 +151,7 @@ int mc_block_alloc(struct mc_call *call)
 		return ret;
 	}
 
-	ret = mc_respond(call);
-	if (ret) {
-		mutex_lock(&client->heap_lock);
-		block = block_at(client, alloc->out_address, alloc->out_address);
-		if (block)
-			mc_block_end(client, block, &reaped);
-		mutex_unlock(&client->heap_lock);
-		mc_segments_free(client, &reaped);
-	}
-	return ret;
+	return mc_block_respond(call, alloc->out_address);
 }
 
 int mc_block_register(struct mc_call *call)
@@ -175,10 +184,10 @@ int mc_block_register(struct mc_call *call)
 	block->at.start = arg->address;
 	block->at.last = arg->address + arg->bytes - 1;
 	mutex_lock(&client->heap_lock);
-	if (block_at(client, block->at.start, block->at.last))
+	if (mc_block_find(client, block->at.start, block->at.last))
 		ret = mc_fail(call, -EEXIST, "a part of the range is registered already");
 	else
-		block_insert(client, block);
+		mc_block_insert(client, block);
 	mutex_unlock(&client->heap_lock);
 	if (ret)
 		kfree(block);
@@ -226,7 +235,7 @@ int mc_block_free(struct mc_call *call)
 	    free->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	mutex_lock(&client->heap_lock);
-	block = block_at(client, free->address, free->address);
+	block = mc_block_find(client, free->address, free->address);
 	ret = free_check(call, block);
 	if (!ret) {
 		if (free->flags & MEMCAST_BLOCK_LATER)
@@ -247,7 +256,7 @@ bool mc_block_describe(struct mc_client *client, struct memcast_address_info *in
 	struct mc_block *block;
 
 	mutex_lock(&client->heap_lock);
-	block = block_at(client, info->address, info->address);
+	block = mc_block_find(client, info->address, info->address);
 	if (block) {
 		info->out_reservation = block->at.start;
 		info->out_reservation_bytes = mc_block_bytes(block);
@@ -275,7 +284,7 @@ bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes)
 	bool holds;
 
 	mutex_lock(&client->heap_lock);
-	block = block_at(client, address, address);
+	block = mc_block_find(client, address, address);
 	holds = block && bytes <= block->at.last - address + 1;
 	mutex_unlock(&client->heap_lock);
 	return holds;

@@ -5,8 +5,8 @@
 
 #define HEAP_LIMIT	XA_LIMIT(MEMCAST_MAX_DEVICES + 1, INT_MAX)
 
-static struct mc_heap *heap_new(const struct memcast_memory_create *create,
-				struct mc_device *device, u32 flags)
+struct mc_heap *mc_heap_new(const struct memcast_memory_create *create,
+			    struct mc_device *device, u32 flags)
 {
 	struct mc_heap *heap = kzalloc(sizeof(*heap), GFP_KERNEL_ACCOUNT);
 
@@ -27,6 +27,13 @@ static struct mc_heap *heap_new(const struct memcast_memory_create *create,
 	return heap;
 }
 
+static void heap_free(struct mc_heap *heap)
+{
+	if (heap->share)
+		mc_share_put(heap->share);
+	kfree(heap);
+}
+
 /* The pool of a device that is there from the start: from its first use. */
 static struct mc_heap *heap_default(struct mc_client *client, u32 id)
 {
@@ -39,7 +46,7 @@ static struct mc_heap *heap_default(struct mc_client *client, u32 id)
 
 	if (!device)
 		return NULL;
-	heap = heap_new(&create, device, MEMCAST_HEAP_POOL);
+	heap = mc_heap_new(&create, device, MEMCAST_HEAP_POOL);
 	if (!heap)
 		return ERR_PTR(-ENOMEM);
 	heap->id = id;
@@ -65,7 +72,7 @@ void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped)
 	heap->blocks--;
 	mc_segments_reap(heap, heap->ended ? 0 : heap->threshold, reaped);
 	if (heap->ended && !heap->blocks)
-		kfree(heap);
+		heap_free(heap);
 }
 
 /* Memory is short: all that is not used. Return: whether there was any. */
@@ -94,7 +101,7 @@ void mc_heaps_destroy(struct mc_client *client)
 	mc_heap_reap_all(client, &reaped);
 	mc_segments_free(NULL, &reaped);
 	xa_for_each(&client->heaps, id, heap)
-		kfree(heap);
+		heap_free(heap);
 	xa_destroy(&client->heaps);
 	mutex_destroy(&client->heap_lock);
 }
@@ -124,10 +131,8 @@ int mc_heap_create(struct mc_call *call)
 		.location_id = arg->location_id,
 		.handle_types = arg->handle_types,
 	};
-	struct mc_client *client = call->client;
 	struct mc_device *device;
 	struct mc_heap *heap;
-	int ret;
 
 	if (arg->flags & ~MEMCAST_HEAP_POOL || arg->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
@@ -136,26 +141,41 @@ int mc_heap_create(struct mc_call *call)
 	device = mc_memory_where(call, &create);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
-	heap = heap_new(&create, device, arg->flags);
+	heap = mc_heap_new(&create, device, arg->flags);
 	if (!heap)
 		return -ENOMEM;
 	/* what is taken is taken in chunks */
 	heap->limit = roundup(min_t(u64, arg->limit, TASK_SIZE_MAX), MC_CHUNK_SIZE);
+	if (arg->handle_types) {
+		heap->share = mc_share_new(&create, device);
+		if (!heap->share) {
+			heap_free(heap);
+			return -ENOMEM;
+		}
+	}
+	return mc_heap_publish(call, heap, &arg->out_heap);
+}
+
+/* Give it a number, answer the call. If that fails, it is freed. */
+int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id)
+{
+	struct mc_client *client = call->client;
+	int ret;
 
 	mutex_lock(&client->heap_lock);
 	ret = xa_alloc_cyclic(&client->heaps, &heap->id, NULL, HEAP_LIMIT,
 			      &client->next_heap, GFP_KERNEL_ACCOUNT);
 	mutex_unlock(&client->heap_lock);
 	if (ret < 0) {
-		kfree(heap);
+		heap_free(heap);
 		return -ENOMEM;
 	}
-	arg->out_heap = heap->id;
+	*id = heap->id;
 	ret = mc_respond(call);
 	mutex_lock(&client->heap_lock);
 	if (ret) {
 		xa_release(&client->heaps, heap->id);
-		kfree(heap);
+		heap_free(heap);
 	} else {
 		/* the place is reserved: this allocates nothing */
 		xa_store(&client->heaps, heap->id, heap, GFP_KERNEL);

@@ -41,6 +41,10 @@ union mc_argument {
 	struct memcast_block_alloc block_alloc;
 	struct memcast_block_register block_register;
 	struct memcast_block_free block_free;
+	struct memcast_heap_export heap_export;
+	struct memcast_heap_import heap_import;
+	struct memcast_block_export block_export;
+	struct memcast_block_import block_import;
 };
 
 struct mc_verb {
@@ -94,6 +98,10 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(BLOCK_REGISTER, mc_block_register, block_register, reserved),
 	VERB(BLOCK_FREE, mc_block_free, block_free, reserved),
 	VERB(EXPORT_RANGE, mc_export_range, export_range, out_fd),
+	VERB(HEAP_EXPORT, mc_heap_export, heap_export, reserved),
+	VERB(HEAP_IMPORT, mc_heap_import, heap_import, reserved),
+	VERB(BLOCK_EXPORT, mc_block_export, block_export, out_bytes),
+	VERB(BLOCK_IMPORT, mc_block_import, block_import, out_address),
 };
 
 /**

@@ -249,6 +249,10 @@ int mc_heap_trim(struct mc_call *call);
 int mc_block_alloc(struct mc_call *call);
 int mc_block_register(struct mc_call *call);
 int mc_block_free(struct mc_call *call);
+int mc_heap_export(struct mc_call *call);
+int mc_heap_import(struct mc_call *call);
+int mc_block_export(struct mc_call *call);
+int mc_block_import(struct mc_call *call);
 
 /* ---- team.c ---- */
 
@@ -386,6 +390,7 @@ struct mc_heap {
 	struct mc_device *device;	/* NULL: the host */
 	u64 readable, writable;		/* a bit per device */
 	u32 host;			/* enum memcast_access */
+	struct mc_share *share;		/* NULL: other processes get nothing of it */
 	u64 limit, threshold;
 	u64 taken, taken_high;		/* bytes of segments, or of those to come */
 	u64 used, used_high;		/* bytes of blocks */
@@ -405,6 +410,8 @@ struct mc_segment {
 	struct list_head list;		/* in heap->segments */
 	struct list_head room;		/* in heap->rooms, unless it is full */
 	struct mc_heap *heap;
+	struct mc_share *share;		/* held; NULL: others do not find it */
+	u64 object;			/* number of its memory */
 	struct mc_reservation *reservation;
 	unsigned long start, bytes;
 	unsigned long blocks;
@@ -414,6 +421,9 @@ struct mc_segment {
 
 struct mc_block;
 
+struct mc_heap *mc_heap_new(const struct memcast_memory_create *create,
+			    struct mc_device *device, u32 flags);
+int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id);
 struct mc_heap *mc_heap_find(struct mc_call *call, u32 id);
 void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped);
 bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped);
@@ -423,8 +433,10 @@ void mc_heap_grant(struct mc_segment *segment);
 /* ---- segment.c ---- */
 
 struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
-				  u64 bytes);
+				  u64 bytes, struct mc_memory *memory);
 void mc_segment_add(struct mc_segment *segment);
+void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
+		      unsigned long offset, u64 bytes);
 bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes);
 void mc_segment_take_back(struct mc_block *block);
 void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped);
@@ -445,11 +457,24 @@ static inline unsigned long mc_block_bytes(const struct mc_block *block)
 	return block->at.last - block->at.start + 1;
 }
 
+struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
+			       unsigned long last);
+void mc_block_insert(struct mc_client *client, struct mc_block *block);
+int mc_block_respond(struct mc_call *call, unsigned long address);
 void mc_block_end(struct mc_client *client, struct mc_block *block,
 		  struct list_head *reaped);
 bool mc_block_describe(struct mc_client *client,
 		       struct memcast_address_info *info);
 bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);
+
+/* ---- share.c: heaps of several processes ---- */
+
+struct mc_share *mc_share_new(const struct memcast_memory_create *create,
+			      struct mc_device *device);
+struct mc_share *mc_share_get(struct mc_share *share);
+void mc_share_put(struct mc_share *share);
+int mc_share_add(struct mc_share *share, struct mc_memory *memory);
+void mc_share_remove(struct mc_share *share, u64 object);
 
 /* ---- span.c: the kernel's own way to what is mapped ---- */
 

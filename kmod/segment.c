@@ -11,19 +11,33 @@
 #include <linux/slab.h>
 #include "private.h"
 
-static int segment_map(struct mc_call *call, struct mc_segment *segment)
+static int segment_map(struct mc_call *call, struct mc_segment *segment,
+		       struct mc_memory *memory)
+{
+	struct mc_mapping *mapping;
+
+	segment->object = memory->object.number;
+	mapping = mc_mapping_new(segment->reservation, &memory->object,
+				 segment->start, 0, segment->bytes);
+	return mapping ? mc_mapping_insert(call, mapping) : -ENOMEM;
+}
+
+/* With memory of its own, which others can import if the heap is shared. */
+static int segment_fill(struct mc_call *call, struct mc_segment *segment)
 {
 	struct mc_heap *heap = segment->heap;
-	struct mc_mapping *mapping;
 	struct mc_memory *memory;
 	int ret;
 
 	memory = mc_memory_new(call, heap->device, &heap->create, segment->bytes);
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
-	mapping = mc_mapping_new(segment->reservation, &memory->object,
-				 segment->start, 0, segment->bytes);
-	ret = mapping ? mc_mapping_insert(call, mapping) : -ENOMEM;
+	ret = segment_map(call, segment, memory);
+	if (!ret && heap->share) {
+		ret = mc_share_add(heap->share, memory);
+		if (!ret)
+			segment->share = mc_share_get(heap->share);
+	}
 	mc_object_put(&memory->object);
 	return ret;
 }
@@ -69,13 +83,14 @@ static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
  * @call: the call
  * @heap: that it is for; used by the call
  * @bytes: how much, in chunks
+ * @memory: what to map; NULL: new memory
  *
  * Without the client's heap_lock: this takes long.
  *
  * Return: a segment in no list, or an error.
  */
 struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
-				  u64 bytes)
+				  u64 bytes, struct mc_memory *memory)
 {
 	struct mc_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
 	LIST_HEAD(failed);
@@ -87,7 +102,10 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 	segment->bytes = bytes;
 	segment->free = MC_SLOTS;
 	INIT_LIST_HEAD(&segment->room);
-	ret = segment_reserve(call, segment) ?: segment_map(call, segment);
+	ret = segment_reserve(call, segment);
+	if (!ret)
+		ret = memory ? segment_map(call, segment, memory) :
+			       segment_fill(call, segment);
 	if (!ret)
 		return segment;
 	list_add(&segment->list, &failed);
@@ -128,10 +146,17 @@ static void set_of_block(struct mc_segment *segment, bool of_block)
 	up_write(&segment->reservation->lock);
 }
 
-static void room_take(struct mc_segment *segment, unsigned long offset, u64 bytes)
+/* Give the block a place that is free; the larger ones are at 0. */
+void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
+		      unsigned long offset, u64 bytes)
 {
 	unsigned long slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
 
+	block->segment = segment;
+	block->at.start = segment->start + offset;
+	block->at.last = block->at.start + bytes - 1;
+	segment->heap->used += ALIGN(bytes, MEMCAST_BLOCK_ALIGN);
+	segment->heap->used_high = max(segment->heap->used_high, segment->heap->used);
 	segment->blocks++;
 	if (slots >= MC_SLOTS && segment->heap->flags & MEMCAST_HEAP_POOL)
 		set_of_block(segment, true);
@@ -162,21 +187,19 @@ bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
 	list_for_each_entry(segment, &heap->rooms, room) {
 		if (!find_room(segment, bytes, &offset))
 			continue;
-		room_take(segment, offset, bytes);
-		block->segment = segment;
-		block->at.start = segment->start + offset;
-		block->at.last = block->at.start + bytes - 1;
+		mc_segment_place(segment, block, offset, bytes);
 		return true;
 	}
 	return false;
 }
 
-/* Undo that. */
+/* The block has no place any more. */
 void mc_segment_take_back(struct mc_block *block)
 {
 	struct mc_segment *segment = block->segment;
 	unsigned long slots = DIV_ROUND_UP(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
 
+	segment->heap->used -= ALIGN(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
 	segment->blocks--;
 	if (slots >= MC_SLOTS)
 		set_of_block(segment, false);
@@ -219,6 +242,10 @@ void mc_segments_free(struct mc_client *client, struct list_head *reaped)
 	struct mc_segment *segment, *next;
 
 	list_for_each_entry_safe(segment, next, reaped, list) {
+		if (segment->share) {
+			mc_share_remove(segment->share, segment->object);
+			mc_share_put(segment->share);
+		}
 		if (segment->reservation) {
 			if (client)
 				segment_unmap(client, segment);

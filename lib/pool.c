@@ -319,6 +319,8 @@ static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 		result = pool_info(pool, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (info.out_flags & MEMCAST_HEAP_IMPORTED)
+		return fail(CUDA_ERROR_INVALID_VALUE, "the pool is another process's");
 	if (info.out_location_id != (uint32_t)device)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the pool is on device %u",
 			    info.out_location_id);

@@ -549,6 +549,8 @@ struct memcast_address_info {
 
 /* Blocks may be bound to teams, if they are whole chunks. */
 #define MEMCAST_HEAP_POOL	(1U << 0)
+/* Blocks come from MEMCAST_BLOCK_IMPORT only; MEMCAST_HEAP_IMPORT's have it. */
+#define MEMCAST_HEAP_IMPORTED	(1U << 1)
 
 /* The heaps of these numbers are there from the start, and stay. */
 #define MEMCAST_HEAP_DEFAULT(device)	((device) + 1U)
@@ -726,6 +728,70 @@ struct memcast_block_free {
 };
 
 /**
+ * struct memcast_heap_export - ioctl(MEMCAST_HEAP_EXPORT)
+ * @heap: one that was created with a handle type
+ * @handle_type: MEMCAST_HANDLE_FD
+ * @out_fd: stands for the heap, close-on-exec; keeps none of its memory
+ * @reserved: 0
+ */
+struct memcast_heap_export {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 handle_type;
+	__s32 out_fd;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_heap_import - ioctl(MEMCAST_HEAP_IMPORT)
+ * @handle_type: MEMCAST_HANDLE_FD
+ * @fd: what MEMCAST_HEAP_EXPORT gave, here or in another process
+ * @out_heap: a heap for blocks of that heap
+ * @reserved: 0
+ */
+struct memcast_heap_import {
+	struct memcast_header header;
+	__u32 handle_type;
+	__s32 fd;
+	__u32 out_heap;
+	__u32 reserved;
+};
+
+/**
+ * struct memcast_block_export - ioctl(MEMCAST_BLOCK_EXPORT)
+ * @address: where a block of a heap with a handle type starts
+ * @out_object: number of its memory
+ * @out_offset: where in that it starts
+ * @out_bytes: its size
+ */
+struct memcast_block_export {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 out_object;
+	__aligned_u64 out_offset;
+	__aligned_u64 out_bytes;
+};
+
+/**
+ * struct memcast_block_import - ioctl(MEMCAST_BLOCK_IMPORT)
+ * @heap: an imported one
+ * @flags: any, to be told by MEMCAST_ADDRESS_INFO
+ * @object: as MEMCAST_BLOCK_EXPORT said
+ * @offset: likewise
+ * @bytes: likewise
+ * @out_address: where the block is in this process
+ */
+struct memcast_block_import {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 flags;
+	__aligned_u64 object;
+	__aligned_u64 offset;
+	__aligned_u64 bytes;
+	__aligned_u64 out_address;
+};
+
+/**
  * struct memcast_export_range - ioctl(MEMCAST_EXPORT_RANGE)
  * @address: mapped to memory, a multiple of the page size
  * @bytes: likewise; over adjacent mappings too, of one device's memory
@@ -775,6 +841,10 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_BLOCK_REGISTER,
 	MEMCAST_NR_BLOCK_FREE,
 	MEMCAST_NR_EXPORT_RANGE,
+	MEMCAST_NR_HEAP_EXPORT,
+	MEMCAST_NR_HEAP_IMPORT,
+	MEMCAST_NR_BLOCK_EXPORT,
+	MEMCAST_NR_BLOCK_IMPORT,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -812,5 +882,9 @@ enum memcast_ioctl_nr {
 #define MEMCAST_BLOCK_REGISTER		MEMCAST_IOCTL(BLOCK_REGISTER)
 #define MEMCAST_BLOCK_FREE		MEMCAST_IOCTL(BLOCK_FREE)
 #define MEMCAST_EXPORT_RANGE		MEMCAST_IOCTL(EXPORT_RANGE)
+#define MEMCAST_HEAP_EXPORT		MEMCAST_IOCTL(HEAP_EXPORT)
+#define MEMCAST_HEAP_IMPORT		MEMCAST_IOCTL(HEAP_IMPORT)
+#define MEMCAST_BLOCK_EXPORT		MEMCAST_IOCTL(BLOCK_EXPORT)
+#define MEMCAST_BLOCK_IMPORT		MEMCAST_IOCTL(BLOCK_IMPORT)
 
 #endif /* _UAPI_MEMCAST_H */

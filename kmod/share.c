@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Shares: what other processes get of a heap. The exporter's heap keeps a list of
+ * its memories there, by number; who has the fd can map them, and does so once
+ * for all blocks in one.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/slab.h>
+#include "private.h"
+
+struct mc_share {
+	struct kref kref;		/* the exporter's heap, its segments, fds, imports */
+	struct memcast_memory_create create;
+	struct mc_device *device;
+	struct xarray memories;		/* by number; holds their structs */
+};
+
+struct mc_share *mc_share_new(const struct memcast_memory_create *create,
+			      struct mc_device *device)
+{
+	struct mc_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
+
+	if (!share)
+		return NULL;
+	kref_init(&share->kref);
+	share->create = *create;
+	share->device = device;
+	xa_init_flags(&share->memories, XA_FLAGS_ACCOUNT);
+	return share;
+}
+
+struct mc_share *mc_share_get(struct mc_share *share)
+{
+	kref_get(&share->kref);
+	return share;
+}
+
+/* Empty by now: segments hold it as long as they are in it. */
+static void share_free(struct kref *kref)
+{
+	struct mc_share *share = container_of(kref, struct mc_share, kref);
+
+	xa_destroy(&share->memories);
+	kfree(share);
+}
+
+void mc_share_put(struct mc_share *share)
+{
+	kref_put(&share->kref, share_free);
+}
+
+int mc_share_add(struct mc_share *share, struct mc_memory *memory)
+{
+	int ret = xa_insert(&share->memories, memory->object.number, memory,
+			    GFP_KERNEL_ACCOUNT);
+
+	if (!ret)
+		kref_get(&memory->object.kref);
+	return ret;
+}
+
+void mc_share_remove(struct mc_share *share, u64 object)
+{
+	struct mc_memory *memory = xa_erase(&share->memories, object);
+
+	if (memory)
+		mc_object_forget(&memory->object);
+}
+
+/* Return: the memory with a user, or NULL if it has gone. */
+static struct mc_memory *share_memory(struct mc_share *share, u64 object)
+{
+	struct mc_memory *memory;
+
+	xa_lock(&share->memories);
+	memory = xa_load(&share->memories, object);
+	if (memory && !mc_object_tryget(&memory->object))
+		memory = NULL;
+	xa_unlock(&share->memories);
+	return memory;
+}
+
+static int share_release(struct inode *inode, struct file *file)
+{
+	mc_share_put(file->private_data);
+	return 0;
+}
+
+static const struct file_operations share_fops = {
+	.owner = THIS_MODULE,
+	.release = share_release,
+	.llseek = noop_llseek,
+};
+
+static int export_share(struct mc_call *call, struct mc_share *share)
+{
+	struct memcast_heap_export *export = call->arg;
+	int fd = get_unused_fd_flags(O_CLOEXEC);
+	struct file *file;
+	int ret;
+
+	if (fd < 0)
+		return mc_fail(call, fd, "no fd is left (errno %d)", -fd);
+	file = anon_inode_getfile("memcast-heap", &share_fops, share, O_RDWR);
+	if (IS_ERR(file)) {
+		ret = PTR_ERR(file);
+		goto put_fd;
+	}
+	mc_share_get(share);
+	export->out_fd = fd;
+	ret = mc_respond(call);
+	if (!ret) {
+		fd_install(fd, file);
+		return 0;
+	}
+	fput(file);
+put_fd:
+	put_unused_fd(fd);
+	return ret;
+}
+
+int mc_heap_export(struct mc_call *call)
+{
+	struct memcast_heap_export *export = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_share *share = NULL;
+	struct mc_heap *heap;
+	int ret = 0;
+
+	if (export->reserved || export->handle_type != MEMCAST_HANDLE_FD)
+		return mc_fail(call, -EINVAL, "heaps are exported as fds");
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, export->heap);
+	if (IS_ERR(heap))
+		ret = PTR_ERR(heap);
+	else if (!heap->share || heap->flags & MEMCAST_HEAP_IMPORTED)
+		ret = mc_fail(call, -EINVAL, "heap %u was not created to be exported",
+			      export->heap);
+	else
+		share = mc_share_get(heap->share);
+	mutex_unlock(&client->heap_lock);
+	if (ret)
+		return ret;
+	ret = export_share(call, share);
+	mc_share_put(share);
+	return ret;
+}
+
+int mc_heap_import(struct mc_call *call)
+{
+	const u32 flags = MEMCAST_HEAP_POOL | MEMCAST_HEAP_IMPORTED;
+	struct memcast_heap_import *import = call->arg;
+	struct mc_heap *heap = NULL;
+	struct mc_share *share;
+	struct file *file;
+
+	if (import->reserved || import->handle_type != MEMCAST_HANDLE_FD)
+		return mc_fail(call, -EINVAL, "heaps are imported from fds");
+	file = fget(import->fd);
+	if (!file || file->f_op != &share_fops) {
+		if (file)
+			fput(file);
+		return mc_fail(call, -EBADF, "fd %d does not stand for a heap", import->fd);
+	}
+	share = file->private_data;
+	heap = mc_heap_new(&share->create, share->device, flags);
+	if (heap)
+		heap->share = mc_share_get(share);
+	fput(file);
+	return heap ? mc_heap_publish(call, heap, &import->out_heap) : -ENOMEM;
+}
+
+int mc_block_export(struct mc_call *call)
+{
+	struct memcast_block_export *export = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	bool good;
+
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, export->address, export->address);
+	good = block && block->at.start == export->address && block->segment &&
+	       block->segment->share;
+	if (good) {
+		export->out_object = block->segment->object;
+		export->out_offset = block->at.start - block->segment->start;
+		export->out_bytes = mc_block_bytes(block);
+	}
+	mutex_unlock(&client->heap_lock);
+	if (!good)
+		return mc_fail(call, -EINVAL, "no block that can be shared starts at %#llx",
+			       export->address);
+	return mc_respond(call);
+}
+
+/* As its exporter has placed it: what is larger than a chunk is alone. */
+static bool may_be_there(const struct memcast_block_import *import, u64 bytes)
+{
+	if (!import->bytes || import->bytes > bytes)
+		return false;
+	if (import->bytes > MC_CHUNK_SIZE)
+		return !import->offset;
+	return bytes == MC_CHUNK_SIZE && import->offset <= bytes - import->bytes &&
+	       IS_ALIGNED(import->offset, MEMCAST_BLOCK_ALIGN);
+}
+
+static struct mc_segment *find_segment(struct mc_heap *heap, u64 object)
+{
+	struct mc_segment *segment;
+
+	list_for_each_entry(segment, &heap->segments, list)
+		if (segment->object == object)
+			return segment;
+	return NULL;
+}
+
+/* The heap_lock is held, but not all the time. */
+static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *heap)
+{
+	struct memcast_block_import *import = call->arg;
+	struct mc_segment *segment = find_segment(heap, import->object);
+	struct mc_memory *memory;
+	u64 bytes;
+
+	if (segment)
+		return segment;
+	memory = share_memory(heap->share, import->object);
+	if (!memory)
+		return ERR_PTR(mc_fail(call, -EINVAL, "the block's memory is not there"));
+	bytes = memory->object.bytes;
+	mutex_unlock(&call->client->heap_lock);
+	segment = mc_segment_new(call, heap, bytes, memory);
+	mc_object_put(&memory->object);
+	mutex_lock(&call->client->heap_lock);
+	if (!IS_ERR(segment)) {
+		heap->taken += bytes;
+		mc_segment_add(segment);
+	}
+	return segment;
+}
+
+static int import_block(struct mc_call *call, struct mc_heap *heap,
+			struct mc_block *block)
+{
+	struct memcast_block_import *import = call->arg;
+	struct mc_segment *segment = import_segment(call, heap);
+	unsigned long first;
+
+	if (IS_ERR(segment))
+		return PTR_ERR(segment);
+	if (!may_be_there(import, segment->bytes))
+		return mc_fail(call, -EINVAL, "no block of %llu bytes can be there",
+			       import->bytes);
+	first = segment->start + import->offset;
+	if (mc_block_find(call->client, first,
+			  round_up(first + import->bytes, MEMCAST_BLOCK_ALIGN) - 1))
+		return mc_fail(call, -EINVAL, "the block, or a part of it, is imported already");
+	mc_segment_place(segment, block, import->offset, import->bytes);
+	mc_block_insert(call->client, block);
+	return 0;
+}
+
+int mc_block_import(struct mc_call *call)
+{
+	struct memcast_block_import *import = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	struct mc_heap *heap;
+	LIST_HEAD(reaped);
+	int ret;
+
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	if (!block)
+		return -ENOMEM;
+	block->flags = import->flags;
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, import->heap);
+	ret = PTR_ERR_OR_ZERO(heap);
+	if (!ret && !(heap->flags & MEMCAST_HEAP_IMPORTED))
+		ret = mc_fail(call, -EINVAL, "heap %u is not an imported one", import->heap);
+	if (!ret) {
+		heap->blocks++;
+		ret = import_block(call, heap, block);
+		if (ret)
+			mc_heap_settle(heap, &reaped);
+	}
+	import->out_address = block->at.start;
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	if (ret) {
+		kfree(block);
+		return ret;
+	}
+	return mc_block_respond(call, import->out_address);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/* Pools of several processes, and pointers into them. */
+#include <string.h>
+
+#include "pool.h"
+
+/* What is in a CUmemPoolPtrExportData. */
+struct shared_pointer {
+	char kind[8];
+	uint64_t object;
+	uint64_t offset;
+	uint64_t bytes;
+	uint64_t zero[4];
+};
+
+_Static_assert(sizeof(struct shared_pointer) == sizeof(CUmemPoolPtrExportData),
+	       "it has the size that the interface gives it");
+
+static const char kind[8] = "memcast";
+
+static CUresult check_type(CUmemAllocationHandleType type, unsigned long long flags,
+			   uint32_t *mask)
+{
+	CUresult result;
+
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = memory_handle_types(type, mask);
+	if (result == CUDA_SUCCESS && *mask == MEMCAST_HANDLE_FABRIC)
+		result = fail(CUDA_ERROR_NOT_SUPPORTED, "pools are shared as fds only");
+	return result;
+}
+
+static CUresult export_pool(void *handle, CUmemoryPool pool, CUmemAllocationHandleType type,
+			    unsigned long long flags)
+{
+	struct memcast_heap_export arg = {};
+	struct memcast_heap_info info = {};
+	CUresult result;
+
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = check_type(type, flags, &arg.handle_type);
+	if (result == CUDA_SUCCESS)
+		result = pool_info(pool, &info);
+	arg.heap = info.heap;
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_HEAP_EXPORT, &arg);
+	if (result == CUDA_SUCCESS)
+		memcpy(handle, &arg.out_fd, sizeof(arg.out_fd));
+	return result;
+}
+
+CUresult cuMemPoolExportToShareableHandle(void *handle, CUmemoryPool pool,
+					  CUmemAllocationHandleType type,
+					  unsigned long long flags)
+{
+	return CALL(export_pool(handle, pool, type, flags),
+		    "handle=%p, pool=%p, type=%#x, flags=%#llx", handle, (void *)pool,
+		    (int)type, flags);
+}
+
+static CUresult import_pool(CUmemoryPool *pool, void *handle, CUmemAllocationHandleType type,
+			    unsigned long long flags)
+{
+	struct memcast_heap_import arg = { .fd = (intptr_t)handle };
+	CUresult result;
+
+	if (!pool)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = check_type(type, flags, &arg.handle_type);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_HEAP_IMPORT, &arg);
+	if (result == CUDA_SUCCESS)
+		*pool = (CUmemoryPool)(uintptr_t)arg.out_heap;
+	return result;
+}
+
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *handle,
+					    CUmemAllocationHandleType type,
+					    unsigned long long flags)
+{
+	return CALL(import_pool(pool, handle, type, flags),
+		    "pool=%p, handle=%p, type=%#x, flags=%#llx", (void *)pool, handle,
+		    (int)type, flags);
+}
+
+static CUresult export_pointer(CUmemPoolPtrExportData *data, CUdeviceptr address)
+{
+	struct memcast_block_export arg = { .address = address };
+	struct shared_pointer pointer = {};
+	CUresult result;
+
+	if (!data)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_ioctl(MEMCAST_BLOCK_EXPORT, &arg);
+	if (result != CUDA_SUCCESS)
+		return result;
+	memcpy(pointer.kind, kind, sizeof(kind));
+	pointer.object = arg.out_object;
+	pointer.offset = arg.out_offset;
+	pointer.bytes = arg.out_bytes;
+	memcpy(data, &pointer, sizeof(pointer));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *data, CUdeviceptr address)
+{
+	return CALL(export_pointer(data, address), "data=%p, address=%#llx", (void *)data,
+		    address);
+}
+
+static CUresult import_pointer(CUdeviceptr *address, CUmemoryPool pool,
+			       const CUmemPoolPtrExportData *data)
+{
+	struct memcast_block_import arg = {};
+	struct memcast_heap_info info = {};
+	struct shared_pointer pointer;
+	CUresult result;
+
+	if (!address || !data)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = pool_info(pool, &info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	memcpy(&pointer, data, sizeof(pointer));
+	if (memcmp(pointer.kind, kind, sizeof(kind)))
+		return fail(CUDA_ERROR_INVALID_VALUE, "not what cuMemPoolExportPointer() said");
+	arg.heap = info.heap;
+	arg.object = pointer.object;
+	arg.offset = pointer.offset;
+	arg.bytes = pointer.bytes;
+	result = device_ioctl(MEMCAST_BLOCK_IMPORT, &arg);
+	if (result == CUDA_SUCCESS)
+		*address = arg.out_address;
+	return result;
+}
+
+CUresult cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
+				CUmemPoolPtrExportData *data)
+{
+	return CALL(import_pointer(address, pool, data), "address=%p, pool=%p, data=%p",
+		    (void *)address, (void *)pool, (void *)data);
+}
