@@ -13,9 +13,10 @@ static unsigned int devices = 4;
 module_param(devices, uint, 0444);
 MODULE_PARM_DESC(devices, "number of emulated devices, 1 to 64 (default 4)");
 
-static unsigned long pool_mib = 64;
-module_param(pool_mib, ulong, 0444);
-MODULE_PARM_DESC(pool_mib, "memory of each device in MiB, even (default 64)");
+static unsigned long pool_mib[MEMCAST_MAX_DEVICES] = { 64 };
+static unsigned int pools_given;
+module_param_array(pool_mib, ulong, &pools_given, 0444);
+MODULE_PARM_DESC(pool_mib, "memory of each device in MiB, even; the last is repeated for the others (default 64)");
 
 static int nodes[MEMCAST_MAX_DEVICES];
 static unsigned int nodes_given;
@@ -89,6 +90,11 @@ static void device_uuid(struct mc_device *device)
 	device->uuid.b[15] = device->id;
 }
 
+static unsigned long device_pool_mib(u32 id)
+{
+	return pool_mib[min(id, pools_given ? pools_given - 1 : 0)];
+}
+
 static int device_node(u32 id)
 {
 	int node, i = 0;
@@ -103,10 +109,15 @@ static int device_node(u32 id)
 
 static struct mc_device *device_create_one(u32 id)
 {
+	unsigned long mib = device_pool_mib(id);
 	int node = device_node(id);
 	struct mc_device *device;
 	int ret;
 
+	if (!mib || mib % 2 || mib > ULONG_MAX >> 20) {
+		pr_err("pool_mib=%lu: must be even and more than 0\n", mib);
+		return ERR_PTR(-EINVAL);
+	}
 	if (node < 0 || node >= MAX_NUMNODES || !node_state(node, N_MEMORY)) {
 		pr_err("nodes: node %d of device %u has no memory\n", node, id);
 		return ERR_PTR(-EINVAL);
@@ -122,10 +133,10 @@ static struct mc_device *device_create_one(u32 id)
 	device->dev.release = device_release;
 	set_dev_node(&device->dev, node);
 
-	ret = mc_pool_init(&device->pool, pool_mib << 20 >> MC_CHUNK_SHIFT, node);
+	ret = mc_pool_init(&device->pool, mib << 20 >> MC_CHUNK_SHIFT, node);
 	if (ret) {
 		pr_err("device %u: node %d cannot give %lu MiB in chunks of 2 MiB; try a smaller pool_mib or fewer devices\n",
-		       id, node, pool_mib);
+		       id, node, mib);
 		goto put_device;
 	}
 	ret = dev_set_name(&device->dev, "memcast%u", id);
@@ -158,10 +169,6 @@ int mc_devices_init(void)
 	if (!devices || devices > MEMCAST_MAX_DEVICES) {
 		pr_err("devices=%u: must be 1 to %u\n", devices,
 		       MEMCAST_MAX_DEVICES);
-		return -EINVAL;
-	}
-	if (!pool_mib || pool_mib % 2 || pool_mib > ULONG_MAX >> 20) {
-		pr_err("pool_mib=%lu: must be even and more than 0\n", pool_mib);
 		return -EINVAL;
 	}
 
