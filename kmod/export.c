@@ -145,9 +145,14 @@ int mc_export_range(struct mc_call *call)
 
 	if (range->flags)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", range->flags);
-	reservation = mc_reservation_around(call, range->address, range->bytes);
+	reservation = mc_reservation_over(call, range->address, range->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
+	if (reservation->of_heap &&
+	    !mc_block_holds(call->client, range->address, range->bytes)) {
+		mc_reservation_put(reservation);
+		return mc_fail(call, -EINVAL, "the range is not in one block");
+	}
 	down_read(&reservation->lock);
 	buffer = range_buffer(call, reservation);
 	up_read(&reservation->lock);

@@ -339,6 +339,8 @@ extern const struct vm_operations_struct mc_vm_ops;
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);
+struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
+					   u64 bytes);
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);

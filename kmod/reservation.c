@@ -65,9 +65,9 @@ struct mc_reservation *mc_reservation_find(struct mc_client *client,
 	return reservation;
 }
 
-/* Return: the reservation that all of a range is in, held. */
-struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
-					     u64 bytes)
+/* Return: the reservation that all of a range is in, held; or an error. */
+struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
+					   u64 bytes)
 {
 	struct mc_reservation *reservation;
 	int ret;
@@ -80,11 +80,6 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 	if (!reservation)
 		return ERR_PTR(mc_fail(call, -EINVAL, "%#llx is not in a reservation",
 				       address));
-	if (reservation->of_heap) {
-		mc_reservation_put(reservation);
-		return ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's",
-				       address));
-	}
 	if (bytes > reservation->end - address) {
 		mc_reservation_put(reservation);
 		return ERR_PTR(mc_fail(call, -EINVAL,
@@ -92,6 +87,18 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 				       bytes, address));
 	}
 	return reservation;
+}
+
+/* The same for those that change it, which in a heap's only the heap may. */
+struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
+					     u64 bytes)
+{
+	struct mc_reservation *reservation = mc_reservation_over(call, address, bytes);
+
+	if (IS_ERR(reservation) || !reservation->of_heap)
+		return reservation;
+	mc_reservation_put(reservation);
+	return ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's", address));
 }
 
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)

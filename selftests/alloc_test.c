@@ -509,6 +509,29 @@ TEST_F(alloc, killed_at_any_moment)
 	}
 }
 
+TEST_F(alloc, as_a_dma_buf)
+{
+	const CUmemRangeHandleType type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+	CUdeviceptr block, small;
+	uint32_t *view;
+	int fd = -1;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 2 * CHUNK));
+	ASSERT_OK(cuMemAlloc(&small, 8192));
+	ASSERT_OK(cuMemsetD32(block, 7, 1024));
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, block, 2 * CHUNK, type, 0));
+	view = mmap(NULL, 2 * CHUNK, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, view);
+	EXPECT_EQ(7, view[1023]);
+	munmap(view, 2 * CHUNK);
+	close(fd);
+	/* no more than the block */
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, small & ~4095UL, CHUNK, type, 0));
+	EXPECT_OK(cuMemFree(block));
+	EXPECT_OK(cuMemFree(small));
+}
+
 /* What another process left there is gone. */
 TEST_F(alloc, nothing_of_another_process)
 {
