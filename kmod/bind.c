@@ -63,15 +63,15 @@ int mc_bind_memory(struct mc_call *call)
 		ret = PTR_ERR(device);
 		goto put_memory;
 	}
+	ret = bind_check(call, team, memory, device);
+	if (ret)
+		goto put_memory;
 	ret = mc_check_range(call, "team", bind->team_offset, bind->bytes,
 			     team->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_memory;
 	ret = mc_check_range(call, "memory", bind->memory_offset, bind->bytes,
 			     memory->object.bytes, MC_CHUNK_SIZE);
-	if (ret)
-		goto put_memory;
-	ret = bind_check(call, team, memory, device);
 	if (ret)
 		goto put_memory;
 	ret = mc_team_wait(call, team);
@@ -189,18 +189,15 @@ int mc_bind_address(struct mc_call *call)
 			     TASK_SIZE_MAX, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_team;
-	ret = mc_team_wait(call, team);
-	if (ret)
-		goto put_team;
-
 	reservation = mc_reservation_find(call->client, bind->address);
-	if (reservation) {
-		ret = bind_reservation(call, team, device, reservation);
-		mc_reservation_put(reservation);
-	} else {
+	if (!reservation) {
 		ret = mc_fail(call, -EINVAL, "%#llx is not in a reservation",
 			      bind->address);
+		goto put_team;
 	}
+	ret = mc_team_wait(call, team) ?:
+	      bind_reservation(call, team, device, reservation);
+	mc_reservation_put(reservation);
 put_team:
 	mc_object_put(&team->object);
 	return ret;

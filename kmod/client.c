@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Clients: one open of /dev/memcast, and its table of handles. */
+#include <linux/rbtree.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "private.h"
@@ -26,6 +27,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	client->mm = current->mm;
 	mmgrab(client->mm);
 	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	client->by_object = RB_ROOT;
 	atomic_long_inc(&mc_stats.clients);
 	return client;
 }
@@ -69,14 +71,31 @@ struct mc_handle *mc_handle_reserve(struct mc_client *client)
 	return handle;
 }
 
+static int compare_object(const void *object, const struct rb_node *node)
+{
+	const struct mc_handle *handle = rb_entry(node, struct mc_handle, by_object);
+
+	return object < (void *)handle->object ? -1 : object > (void *)handle->object;
+}
+
+static bool is_before(struct rb_node *node, const struct rb_node *other)
+{
+	struct mc_handle *handle = rb_entry(node, struct mc_handle, by_object);
+
+	return compare_object(handle->object, other) < 0;
+}
+
 /* Takes over the caller's user of @object. */
 void mc_handle_publish(struct mc_client *client, struct mc_handle *handle,
 		       struct mc_object *object)
 {
 	handle->object = object;
 	handle->refs = 1;
+	xa_lock(&client->handles);
 	/* the place is reserved: this allocates nothing */
-	xa_store(&client->handles, handle->id, handle, GFP_KERNEL);
+	__xa_store(&client->handles, handle->id, handle, GFP_KERNEL);
+	rb_add(&handle->by_object, &client->by_object, is_before);
+	xa_unlock(&client->handles);
 }
 
 void mc_handle_cancel(struct mc_client *client, struct mc_handle *handle)
@@ -99,20 +118,26 @@ struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
 	return object;
 }
 
-/* One more reference, if the handle still stands for this object. */
-bool mc_handle_retain(struct mc_client *client, u32 id,
-		      struct mc_object *object)
+/*
+ * One more reference to this handle, if it still stands for the object, or to
+ * another one that does. Return: which, or 0.
+ */
+u32 mc_handle_retain(struct mc_client *client, u32 id, struct mc_object *object)
 {
 	struct mc_handle *handle;
-	bool same;
+	struct rb_node *node;
 
 	xa_lock(&client->handles);
 	handle = xa_load(&client->handles, id);
-	same = handle && handle->object == object;
-	if (same)
+	if (!handle || handle->object != object) {
+		node = rb_find_first(object, &client->by_object, compare_object);
+		handle = node ? rb_entry(node, struct mc_handle, by_object) : NULL;
+	}
+	id = handle ? handle->id : 0;
+	if (handle)
 		handle->refs++;
 	xa_unlock(&client->handles);
-	return same;
+	return id;
 }
 
 int mc_handle_release(struct mc_client *client, u32 id)
@@ -121,8 +146,10 @@ int mc_handle_release(struct mc_client *client, u32 id)
 
 	xa_lock(&client->handles);
 	handle = xa_load(&client->handles, id);
-	if (handle && !--handle->refs)
+	if (handle && !--handle->refs) {
 		last = __xa_erase(&client->handles, id);
+		rb_erase(&last->by_object, &client->by_object);
+	}
 	xa_unlock(&client->handles);
 
 	if (last) {
@@ -213,7 +240,9 @@ int mc_retain(struct mc_call *call)
 		goto put_reservation;
 	}
 
-	if (mc_handle_retain(call->client, retain->out_handle, object)) {
+	retain->out_handle = mc_handle_retain(call->client, retain->out_handle,
+					      object);
+	if (retain->out_handle) {
 		ret = mc_respond(call);
 		if (ret)
 			mc_handle_release(call->client, retain->out_handle);

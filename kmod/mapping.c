@@ -133,7 +133,6 @@ static struct mc_member *map_replica(struct mc_call *call,
 static int map_check(struct mc_call *call, struct mc_object *object)
 {
 	struct memcast_map *map = call->arg;
-	int ret;
 
 	if (map->flags & MEMCAST_MAP_REPLICA && object->type != MEMCAST_TYPE_TEAM)
 		return mc_fail(call, -ENOENT, "%u is not the handle of a team",
@@ -142,11 +141,8 @@ static int map_check(struct mc_call *call, struct mc_object *object)
 		return mc_fail(call, -EINVAL,
 			       "address %#llx is not a multiple of the granularity %u",
 			       map->address, object->granularity);
-	ret = mc_check_range(call, "object", map->offset, map->bytes,
-			     object->bytes, object->granularity);
-	if (!ret && object->type == MEMCAST_TYPE_TEAM)
-		ret = mc_team_wait(call, mc_team(object));
-	return ret;
+	return mc_check_range(call, "object", map->offset, map->bytes,
+			      object->bytes, object->granularity);
 }
 
 static int map_object(struct mc_call *call, struct mc_object *object)
@@ -166,6 +162,11 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 	reservation = mc_reservation_around(call, map->address, map->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
+	if (object->type == MEMCAST_TYPE_TEAM) {
+		ret = mc_team_wait(call, mc_team(object));
+		if (ret)
+			goto put_reservation;
+	}
 
 	mapping = mc_mapping_new(reservation, object, map->address, map->offset,
 				 map->bytes);
@@ -176,6 +177,7 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 	} else {
 		ret = -ENOMEM;
 	}
+put_reservation:
 	mc_reservation_put(reservation);
 	return ret;
 }

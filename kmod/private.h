@@ -167,7 +167,8 @@ struct mc_client {
 	 */
 	struct address_space mapping;
 	struct mm_struct *mm;		/* the process that opened it */
-	struct xarray handles;		/* its lock protects refs and channels */
+	struct xarray handles;		/* its lock protects channels, refs */
+	struct rb_root by_object;	/* and this, the same handles */
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */
 	struct xarray heaps;
@@ -178,6 +179,7 @@ struct mc_client {
 
 struct mc_handle {
 	struct mc_object *object;
+	struct rb_node by_object;	/* in client->by_object */
 	unsigned long refs;
 	u32 id;
 };
@@ -189,8 +191,7 @@ void mc_handle_publish(struct mc_client *client, struct mc_handle *handle,
 		       struct mc_object *object);
 void mc_handle_cancel(struct mc_client *client, struct mc_handle *handle);
 struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
-bool mc_handle_retain(struct mc_client *client, u32 id,
-		      struct mc_object *object);
+u32 mc_handle_retain(struct mc_client *client, u32 id, struct mc_object *object);
 int mc_handle_release(struct mc_client *client, u32 id);
 
 /* ---- ioctl.c ---- */
