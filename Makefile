@@ -30,7 +30,7 @@ tool_mains	 := $(wildcard tools/memcast*.c)
 tool_shared	 := $(filter-out $(tool_mains) tools/vm-init.c,$(wildcard tools/*.c))
 test_mains	 := $(wildcard selftests/*_test.c)
 test_shared	 := $(filter-out $(test_mains),$(wildcard selftests/*.c))
-test_scripts	 := $(wildcard selftests/*.sh)
+test_scripts	 := selftests/run.sh
 kmod_sources	 := Kbuild $(wildcard kmod/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
@@ -186,7 +186,7 @@ check: deps
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
 	@$(MAKE) check-style KERNEL=6.1
 	@$(MAKE) check-style KERNEL=6.12
-	@tools/run-selftests $$(cat selftests/vm-options) 6.1 6.12
+	@tools/run-selftests $$(cat selftests/vm-options) host 6.1 6.12
 
 check-debug: deps
 	@tools/memcast-kernel debug kasan

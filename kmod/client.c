@@ -50,27 +50,6 @@ void mc_client_destroy(struct mc_client *client)
 	atomic_long_dec(&mc_stats.clients);
 }
 
-/*
- * First a place in the table, which nobody can find anything at; then, when
- * nothing can fail any more, publish. Values come round late: a stale handle
- * should be found out, not hit somebody else's object.
- */
-struct mc_handle *mc_handle_reserve(struct mc_client *client)
-{
-	struct mc_handle *handle = kzalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
-	int ret;
-
-	if (!handle)
-		return ERR_PTR(-ENOMEM);
-	ret = xa_alloc_cyclic(&client->handles, &handle->id, NULL, HANDLE_LIMIT,
-			      &client->next, GFP_KERNEL_ACCOUNT);
-	if (ret < 0) {
-		kfree(handle);
-		return ERR_PTR(-ENOMEM);
-	}
-	return handle;
-}
-
 static int compare_object(const void *object, const struct rb_node *node)
 {
 	const struct mc_handle *handle = rb_entry(node, struct mc_handle, by_object);
@@ -85,12 +64,16 @@ static bool is_before(struct rb_node *node, const struct rb_node *other)
 	return compare_object(handle->object, other) < 0;
 }
 
-/* Takes over the caller's user of @object. */
-void mc_handle_publish(struct mc_client *client, struct mc_handle *handle,
-		       struct mc_object *object)
+static int handle_reserve(struct mc_client *client, struct mc_handle *handle)
 {
-	handle->object = object;
-	handle->refs = 1;
+	int ret = xa_alloc_cyclic(&client->handles, &handle->id, NULL, HANDLE_LIMIT,
+				  &client->next, GFP_KERNEL_ACCOUNT);
+
+	return ret < 0 ? ret : 0;
+}
+
+static void handle_publish(struct mc_client *client, struct mc_handle *handle)
+{
 	xa_lock(&client->handles);
 	/* the place is reserved: this allocates nothing */
 	__xa_store(&client->handles, handle->id, handle, GFP_KERNEL);
@@ -98,10 +81,44 @@ void mc_handle_publish(struct mc_client *client, struct mc_handle *handle,
 	xa_unlock(&client->handles);
 }
 
-void mc_handle_cancel(struct mc_client *client, struct mc_handle *handle)
+/**
+ * mc_handle_answer() - answer a call with a new handle
+ * @call: the call
+ * @object: what for; takes over the caller's user of it, and fails without
+ * @out_handle: where in the call's argument
+ *
+ * First a place in the table, which nobody can find anything at; then, when
+ * nothing can fail any more, publish. Values come round late: a stale handle
+ * should be found out, not hit somebody else's object.
+ */
+int mc_handle_answer(struct mc_call *call, struct mc_object *object, u32 *out_handle)
 {
+	struct mc_client *client = call->client;
+	struct mc_handle *handle;
+	int ret = -ENOMEM;
+
+	handle = kzalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
+	if (!handle)
+		goto put_object;
+	handle->object = object;
+	handle->refs = 1;
+	ret = handle_reserve(client, handle);
+	if (ret)
+		goto free_handle;
+	*out_handle = handle->id;
+	ret = mc_respond(call);
+	if (ret)
+		goto release_place;
+	handle_publish(client, handle);
+	return 0;
+
+release_place:
 	xa_release(&client->handles, handle->id);
+free_handle:
 	kfree(handle);
+put_object:
+	mc_object_put(object);
+	return ret;
 }
 
 /* Return: the object, with a user for the caller, or NULL. */
@@ -200,26 +217,6 @@ static void remember_handle(struct mc_reservation *reservation, u64 address,
 	up_write(&reservation->lock);
 }
 
-static int retain_anew(struct mc_call *call, struct mc_reservation *reservation,
-		       struct mc_object *object)
-{
-	struct memcast_handle_retain *retain = call->arg;
-	struct mc_handle *handle = mc_handle_reserve(call->client);
-	int ret;
-
-	if (IS_ERR(handle))
-		return PTR_ERR(handle);
-	retain->out_handle = handle->id;
-	ret = mc_respond(call);
-	if (ret) {
-		mc_handle_cancel(call->client, handle);
-		return ret;
-	}
-	remember_handle(reservation, retain->address, object, handle->id);
-	mc_handle_publish(call->client, handle, mc_object_get(object));
-	return 0;
-}
-
 int mc_retain(struct mc_call *call)
 {
 	struct memcast_handle_retain *retain = call->arg;
@@ -247,7 +244,11 @@ int mc_retain(struct mc_call *call)
 		if (ret)
 			mc_handle_release(call->client, retain->out_handle);
 	} else {
-		ret = retain_anew(call, reservation, object);
+		ret = mc_handle_answer(call, mc_object_get(object),
+				       &retain->out_handle);
+		if (!ret)
+			remember_handle(reservation, retain->address, object,
+					retain->out_handle);
 	}
 	mc_object_put(object);
 put_reservation:

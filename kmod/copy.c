@@ -401,32 +401,3 @@ int mc_fill(struct mc_call *call)
 	kfree(to);
 	return ret;
 }
-
-/* For ptrace and /proc/PID/mem, whatever devices may access. */
-int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
-		  void *buffer, int bytes, int write)
-{
-	struct mc_reservation *reservation = vma->vm_private_data;
-	struct mc_span *span;
-	unsigned int i;
-	int ret;
-
-	span = kmalloc(sizeof(*span), GFP_KERNEL);
-	if (!span)
-		return -ENOMEM;
-	ret = mc_span_get(span, reservation, address, bytes, MC_ANY_DEVICE, write);
-	if (ret) {
-		ret = -EIO;
-		goto free_span;
-	}
-	if (write)
-		for (i = 0; i < span->replicas; i++)
-			memcpy(span->at[i], buffer, span->bytes);
-	else
-		memcpy(buffer, span->at[0], span->bytes);
-	ret = span->bytes;
-	mc_span_put(span);
-free_span:
-	kfree(span);
-	return ret;
-}

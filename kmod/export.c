@@ -182,9 +182,7 @@ static struct mc_object *fd_object(struct mc_call *call, int fd)
 int mc_import(struct mc_call *call)
 {
 	struct memcast_import *import = call->arg;
-	struct mc_handle *handle;
 	struct mc_object *object;
-	int ret;
 
 	if (import->flags)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", import->flags);
@@ -197,22 +195,5 @@ int mc_import(struct mc_call *call)
 			       import->handle_type);
 	if (IS_ERR(object))
 		return PTR_ERR(object);
-
-	handle = mc_handle_reserve(call->client);
-	if (IS_ERR(handle)) {
-		ret = PTR_ERR(handle);
-		goto put_object;
-	}
-	import->out_handle = handle->id;
-	ret = mc_respond(call);
-	if (ret)
-		goto cancel_handle;
-	mc_handle_publish(call->client, handle, object);
-	return 0;
-
-cancel_handle:
-	mc_handle_cancel(call->client, handle);
-put_object:
-	mc_object_put(object);
-	return ret;
+	return mc_handle_answer(call, object, &import->out_handle);
 }

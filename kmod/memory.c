@@ -142,7 +142,6 @@ int mc_memory_create(struct mc_call *call)
 	struct memcast_memory_create *create = call->arg;
 	struct mc_device *device;
 	struct mc_memory *memory;
-	struct mc_handle *handle;
 	int channel, ret;
 
 	if (create->flags & ~MEMCAST_MEMORY_RDMA || create->reserved)
@@ -161,27 +160,9 @@ int mc_memory_create(struct mc_call *call)
 	if (channel < 0)
 		return channel;
 
-	handle = mc_handle_reserve(call->client);
-	if (IS_ERR(handle))
-		return PTR_ERR(handle);
-
 	memory = mc_memory_new(call, device, create, create->bytes);
-	if (IS_ERR(memory)) {
-		ret = PTR_ERR(memory);
-		goto cancel_handle;
-	}
-
+	if (IS_ERR(memory))
+		return PTR_ERR(memory);
 	memory->object.channel = channel;
-	create->out_handle = handle->id;
-	ret = mc_respond(call);
-	if (ret)
-		goto put_memory;
-	mc_handle_publish(call->client, handle, &memory->object);
-	return 0;
-
-put_memory:
-	mc_object_put(&memory->object);
-cancel_handle:
-	mc_handle_cancel(call->client, handle);
-	return ret;
+	return mc_handle_answer(call, &memory->object, &create->out_handle);
 }

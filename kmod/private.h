@@ -186,10 +186,8 @@ struct mc_handle {
 
 struct mc_client *mc_client_create(struct inode *inode);
 void mc_client_destroy(struct mc_client *client);
-struct mc_handle *mc_handle_reserve(struct mc_client *client);
-void mc_handle_publish(struct mc_client *client, struct mc_handle *handle,
-		       struct mc_object *object);
-void mc_handle_cancel(struct mc_client *client, struct mc_handle *handle);
+int mc_handle_answer(struct mc_call *call, struct mc_object *object,
+		     u32 *out_handle);
 struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
 u32 mc_handle_retain(struct mc_client *client, u32 id, struct mc_object *object);
 int mc_handle_release(struct mc_client *client, u32 id);
@@ -494,14 +492,14 @@ struct mc_span {
 int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 		u64 address, u64 bytes, u32 device, bool write);
 void mc_span_put(struct mc_span *span);
+int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
+		  void *buffer, int bytes, int write);
 bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		   u32 device, bool write);
 
 /* ---- copy.c ---- */
 
 int mc_user_check(u64 address, u64 bytes, bool write);
-int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
-		  void *buffer, int bytes, int write);
 
 /* ---- dmabuf.c ---- */
 

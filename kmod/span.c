@@ -4,6 +4,7 @@
  * engine and for debuggers. A span uses its memories, so its chunks stay while
  * they are copied without a lock.
  */
+#include <linux/slab.h>
 #include "private.h"
 
 static bool may(const struct mc_mapping *mapping, u32 device, bool write)
@@ -155,4 +156,33 @@ bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 	}
 	up_read(&reservation->lock);
 	return good;
+}
+
+/* For ptrace and /proc/PID/mem, whatever devices may access. */
+int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
+		  void *buffer, int bytes, int write)
+{
+	struct mc_reservation *reservation = vma->vm_private_data;
+	struct mc_span *span;
+	unsigned int i;
+	int ret;
+
+	span = kmalloc(sizeof(*span), GFP_KERNEL);
+	if (!span)
+		return -ENOMEM;
+	ret = mc_span_get(span, reservation, address, bytes, MC_ANY_DEVICE, write);
+	if (ret) {
+		ret = -EIO;
+		goto free_span;
+	}
+	if (write)
+		for (i = 0; i < span->replicas; i++)
+			memcpy(span->at[i], buffer, span->bytes);
+	else
+		memcpy(buffer, span->at[0], span->bytes);
+	ret = span->bytes;
+	mc_span_put(span);
+free_span:
+	kfree(span);
+	return ret;
 }

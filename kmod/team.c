@@ -35,7 +35,6 @@ void mc_team_end(struct mc_team *team)
 int mc_team_create(struct mc_call *call)
 {
 	struct memcast_team_create *create = call->arg;
-	struct mc_handle *handle;
 	struct mc_team *team;
 	int channel, ret;
 
@@ -56,29 +55,11 @@ int mc_team_create(struct mc_call *call)
 	if (channel < 0)
 		return channel;
 
-	handle = mc_handle_reserve(call->client);
-	if (IS_ERR(handle))
-		return PTR_ERR(handle);
-
 	team = team_create(create);
-	if (!team) {
-		ret = -ENOMEM;
-		goto cancel_handle;
-	}
-
+	if (!team)
+		return -ENOMEM;
 	team->object.channel = channel;
-	create->out_handle = handle->id;
-	ret = mc_respond(call);
-	if (ret)
-		goto put_team;
-	mc_handle_publish(call->client, handle, &team->object);
-	return 0;
-
-put_team:
-	mc_object_put(&team->object);
-cancel_handle:
-	mc_handle_cancel(call->client, handle);
-	return ret;
+	return mc_handle_answer(call, &team->object, &create->out_handle);
 }
 
 /* NULL if it has not joined. Complete teams need no lock for it. */
