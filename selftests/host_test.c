@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/* Memory on the host: what it may be, who may access it, and for whom it is bound. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "memcast_test.h"
+
+#define PAGE		4096UL
+#define HOST		CU_MEM_LOCATION_TYPE_HOST
+#define HOST_NUMA	CU_MEM_LOCATION_TYPE_HOST_NUMA
+
+FIXTURE(host)
+{
+	char unused;
+};
+
+FIXTURE_SETUP(host)
+{
+}
+NOTHING_LEFT(host)
+
+static CUresult create(CUmemGenericAllocationHandle *handle, CUmemLocationType type,
+		       int id, size_t bytes, CUmemAllocationHandleType types)
+{
+	CUmemAllocationProp prop = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = types,
+		.location = { type, id },
+	};
+
+	return cuMemCreate(handle, bytes, &prop, 0);
+}
+
+#define on_node(node, bytes)	on_node_(_metadata, node, bytes)
+static CUmemGenericAllocationHandle on_node_(struct __test_metadata *_metadata, int node,
+					     size_t bytes)
+{
+	CUmemGenericAllocationHandle handle = 0;
+
+	ASSERT_OK(create(&handle, HOST_NUMA, node, bytes, SHAREABLE));
+	return handle;
+}
+
+static CUresult allow_host(CUdeviceptr at, size_t bytes, CUmemAccess_flags access)
+{
+	CUmemAccessDesc desc = { .location = { HOST_NUMA, 0 }, .flags = access };
+
+	return cuMemSetAccess(at, bytes, &desc, 1);
+}
+
+TEST_F(host, create)
+{
+	CUmemGenericAllocationHandle handle = 77;
+
+	cuda_start(0);
+	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, PAGE + 1, SHAREABLE));
+	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, 0, SHAREABLE));
+	EXPECT_INVALID(create(&handle, HOST, 0, PAGE, SHAREABLE));
+	EXPECT_INVALID(create(&handle, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0, PAGE, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, create(&handle, HOST_NUMA, 999, PAGE, SHAREABLE));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, create(&handle, HOST_NUMA, 0, 1UL << 60, SHAREABLE));
+	EXPECT_EQ(77, handle);
+	EXPECT_OK(create(&handle, HOST_NUMA, 0, 3 * PAGE, SHAREABLE));
+	/* the id of the host at large is ignored */
+	EXPECT_OK(create(&handle, HOST, 12345, PAGE, 0));
+}
+
+/* Of any number of pages, zero at first, side by side. */
+TEST_F(host, pages)
+{
+	const size_t small = 3 * PAGE, large = 2 * CHUNK + 5 * PAGE;
+	CUdeviceptr at;
+	volatile char *bytes;
+
+	cuda_start(0);
+	at = reserve(4 * CHUNK);
+	bytes = (volatile char *)at;
+	ASSERT_OK(cuMemMap(at, small, 0, on_node(0, small), 0));
+	ASSERT_OK(cuMemMap(at + small, large, 0, on_node(0, large), 0));
+	EXPECT_INVALID(cuMemMap(at + small + large - PAGE, PAGE, 0, on_node(0, PAGE), 0));
+	EXPECT_EQ(SIGSEGV, try_load(bytes, NULL));
+	ASSERT_OK(allow_host(at, small + large, READWRITE));
+	for (size_t i = 0; i < small + large; i += PAGE)
+		ASSERT_EQ(0, bytes[i]);
+	for (size_t i = 0; i < small + large; i += PAGE)
+		bytes[i] = i / PAGE % 100 + 1;
+	for (size_t i = 0; i < small + large; i += PAGE)
+		ASSERT_EQ((char)(i / PAGE % 100 + 1), bytes[i]);
+	EXPECT_EQ(SIGSEGV, try_load(bytes + small + large, NULL));
+	EXPECT_INVALID(cuMemUnmap(at, PAGE));
+	EXPECT_OK(cuMemUnmap(at, small));
+	EXPECT_EQ(SIGSEGV, try_load(bytes, NULL));
+	EXPECT_EQ(4, bytes[small]);
+}
+
+/* The CPU may do what the host or any device may. */
+TEST_F(host, access)
+{
+	CUmemLocation location = { HOST_NUMA, 0 };
+	unsigned long long flags = 42;
+	volatile uint32_t *at;
+	CUdeviceptr mapping;
+
+	cuda_start(0);
+	mapping = reserve(CHUNK);
+	at = (volatile uint32_t *)mapping;
+	ASSERT_OK(cuMemMap(mapping, PAGE, 0, on_node(0, PAGE), 0));
+	ASSERT_OK(allow_host(mapping, PAGE, READ));
+	EXPECT_OK(cuMemGetAccess(&flags, &location, mapping));
+	EXPECT_EQ(READ, flags);
+	EXPECT_EQ(0, try_load(at, NULL));
+	EXPECT_EQ(SIGSEGV, try_store(at, 1));
+	EXPECT_INVALID(cuMemsetD8(mapping, 1, 1));
+	ASSERT_OK(allow(mapping, PAGE, 0, READWRITE));
+	EXPECT_EQ(0, try_store(at, 1));
+	EXPECT_OK(cuMemsetD8(mapping, 1, PAGE));
+	EXPECT_EQ(0x01010101, *at);
+	ASSERT_OK(allow(mapping, PAGE, 0, NONE));
+	EXPECT_EQ(SIGSEGV, try_store(at, 1));
+	ASSERT_OK(allow_host(mapping, PAGE, NONE));
+	EXPECT_EQ(SIGSEGV, try_load(at, NULL));
+
+	/* a device's memory is not the host's to be given */
+	mapping = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	EXPECT_INVALID(allow_host(mapping, CHUNK, READ));
+	EXPECT_INVALID(cuMemGetAccess(&flags, &location, mapping));
+}
+
+/* It is bound for a device that is named, and is on its node. */
+TEST_F(host, bind)
+{
+	CUmemGenericAllocationHandle team, own, large;
+	int node = device_bytes(0, "numa_node");
+	volatile uint32_t *window;
+
+	cuda_start(0);
+	team = full_team(2, 4 * CHUNK);
+	own = on_node(node, 2 * CHUNK);
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindMem_v2(team, 0, 0, own, 0, PAGE, 0));
+	ASSERT_OK(cuMulticastBindMem_v2(team, 0, 0, own, 0, 2 * CHUNK, 0));
+	window = mapped(team, 4 * CHUNK, 0);
+	ASSERT_OK(cuMemsetD32(ADDRESS(window), 7, CHUNK / 2));
+	EXPECT_EQ(7, window[CHUNK / 2 - 1]);
+
+	/* by address: whole chunks only */
+	large = on_node(node, 2 * CHUNK + PAGE);
+	ASSERT_OK(cuMulticastBindAddr_v2(team, 0, 2 * CHUNK,
+					 ADDRESS(mapped(large, 2 * CHUNK + PAGE, 0)), CHUNK, 0));
+	EXPECT_OK(cuMemRelease(own));
+	EXPECT_EQ(SIGBUS, try_load(window, NULL));
+}
+
+TEST_F(host, bind_other_node)
+{
+	CUmemGenericAllocationHandle team;
+	int here = device_bytes(0, "numa_node"), there = device_bytes(1, "numa_node");
+
+	if (here == there)
+		SKIP(return, "devices 0 and 1 are on one node: memcast-vm --numa 2");
+	cuda_start(0);
+	team = full_team(2, CHUNK);
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMulticastBindMem_v2(team, 0, 0, on_node(there, CHUNK), 0, CHUNK, 0));
+	EXPECT_OK(cuMulticastBindMem_v2(team, 0, 0, on_node(here, CHUNK), 0, CHUNK, 0));
+	EXPECT_OK(cuMulticastBindMem_v2(team, 1, 0, on_node(there, CHUNK), 0, CHUNK, 0));
+}
+
+/* ---- the memory cgroup of who creates it pays ---- */
+
+static bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return done;
+}
+
+static long current_of(const char *path)
+{
+	long value = -1;
+	FILE *file = fopen(path, "r");
+
+	if (!file || fscanf(file, "%ld", &value) != 1)
+		value = -1;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+#define CGROUPS		"/tmp/memcast-cgroups"
+#define CGROUP		CGROUPS "/memcast-test"
+
+TEST_F(host, charged)
+{
+	CUmemGenericAllocationHandle own;
+	long before, with;
+
+	mkdir(CGROUPS, 0755);
+	if (mount("none", CGROUPS, "cgroup2", 0, NULL))
+		SKIP(return, "needs root and cgroup2");
+	put(CGROUPS "/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	if (!put(CGROUP "/cgroup.procs", "0") || current_of(CGROUP "/memory.current") < 0)
+		SKIP(return, "no memory controller in cgroup2");
+	cuda_start(0);
+	before = current_of(CGROUP "/memory.current");
+	own = on_node(0, 16 * CHUNK);
+	with = current_of(CGROUP "/memory.current");
+	EXPECT_LE(before + 16 * (long)CHUNK, with);
+	EXPECT_OK(cuMemRelease(own));
+	EXPECT_GE(with - 15 * (long)CHUNK, current_of(CGROUP "/memory.current"));
+	put(CGROUPS "/cgroup.procs", "0");
+	rmdir(CGROUP);
+	umount2(CGROUPS, MNT_DETACH);
+}
+
+TEST_HARNESS_MAIN
