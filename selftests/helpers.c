@@ -51,6 +51,7 @@ static bool look_what_is_left(char *what, size_t size)
 {
 	static const char * const counters[] = {
 		"clients", "memories", "teams", "bindings", "reservations", "mappings",
+		"blocks",
 	};
 	unsigned int i;
 	long bytes;

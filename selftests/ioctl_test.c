@@ -52,6 +52,8 @@ FIXTURE(verb)
 	unsigned char *at;	/* four chunks, the first mapped */
 	uint32_t memory, team, full;	/* a team to be completed, a complete one */
 	int32_t shared;		/* the memory as an fd */
+	uint32_t heap;		/* with one block */
+	uint64_t block;
 	struct memcast_access_entry entry;
 	union argument argument;
 	size_t size;		/* of this verb's argument */
@@ -137,6 +139,41 @@ VERB(copy, COPY, flags, .to = (uintptr_t)self->at, .from = (uintptr_t)&self->ent
 #define OPTIONS_fill		.flags = FIELD(fill, flags),
 VERB(fill, FILL, flags, .to = (uintptr_t)self->at, .count = 4, .width = 1);
 
+#define OPTIONS_address_info	.reserved = FIELD(address_info, reserved), .writes = true,
+VERB(address_info, ADDRESS_INFO, out_writable, .address = (uintptr_t)self->at);
+#define OPTIONS_export_range	.flags = FIELD(export_range, flags), .writes = true,
+VERB(export_range, EXPORT_RANGE, out_fd, .address = (uintptr_t)self->at, .bytes = CHUNK);
+
+/* ---- heaps and blocks ---- */
+
+#define OPTIONS_heap_create						\
+	.flags = FIELD(heap_create, flags), .writes = true,		\
+	.reserved = FIELD(heap_create, reserved),
+VERB(heap_create, HEAP_CREATE, reserved, .location = MEMCAST_LOCATION_DEVICE);
+#define OPTIONS_heap_destroy	.flags = FIELD(heap_destroy, flags),
+VERB(heap_destroy, HEAP_DESTROY, flags, .heap = self->heap);
+#define OPTIONS_heap_info	.reserved = FIELD(heap_info, reserved), .writes = true,
+VERB(heap_info, HEAP_INFO, reserved, .heap = self->heap);
+#define OPTIONS_heap_set
+VERB(heap_set, HEAP_SET, value, .heap = self->heap, .setting = MEMCAST_HEAP_THRESHOLD);
+#define OPTIONS_heap_access
+VERB(heap_access, HEAP_ACCESS, entries, .heap = self->heap, .count = 1,
+     .entries = (uintptr_t)&self->entry);
+#define OPTIONS_heap_trim	.reserved = FIELD(heap_trim, reserved),
+VERB(heap_trim, HEAP_TRIM, keep, .heap = self->heap);
+#define OPTIONS_heap_export						\
+	.reserved = FIELD(heap_export, reserved), .writes = true,
+VERB(heap_export, HEAP_EXPORT, reserved, .heap = self->heap, .handle_type = MEMCAST_HANDLE_FD);
+#define OPTIONS_block_alloc	.writes = true,
+VERB(block_alloc, BLOCK_ALLOC, out_address, .heap = self->heap, .bytes = 100);
+#define OPTIONS_block_register	.reserved = FIELD(block_register, reserved),
+VERB(block_register, BLOCK_REGISTER, reserved, .address = (uintptr_t)&self->entry, .bytes = 16);
+#define OPTIONS_block_free						\
+	.flags = FIELD(block_free, flags), .reserved = FIELD(block_free, reserved),
+VERB(block_free, BLOCK_FREE, reserved, .address = self->block);
+#define OPTIONS_block_export	.writes = true,
+VERB(block_export, BLOCK_EXPORT, out_bytes, .address = self->block);
+
 static int raw(int fd, unsigned long request, void *argument, size_t size)
 {
 	((struct memcast_header *)argument)->size = size;
@@ -157,6 +194,11 @@ FIXTURE_SETUP(verb)
 	struct memcast_team_add add = {};
 	struct memcast_map map = { .bytes = CHUNK };
 	struct memcast_set_access access = { .bytes = CHUNK, .count = 1 };
+	struct memcast_heap_create heap = {
+		.location = MEMCAST_LOCATION_DEVICE, .flags = MEMCAST_HEAP_POOL,
+		.handle_types = MEMCAST_HANDLE_FD,
+	};
+	struct memcast_block_alloc block = { .bytes = 1000 };
 	unsigned char *room = mmap(NULL, 10 * CHUNK, PROT_NONE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -189,6 +231,10 @@ FIXTURE_SETUP(verb)
 	access.address = (uintptr_t)self->at;
 	access.entries = (uintptr_t)&self->entry;
 	ASSERT_EQ(0, raw(self->fd, MEMCAST_SET_ACCESS, &access, sizeof(access)));
+	ASSERT_EQ(0, raw(self->fd, MEMCAST_HEAP_CREATE, &heap, sizeof(heap)));
+	self->heap = block.heap = heap.out_heap;
+	ASSERT_EQ(0, raw(self->fd, MEMCAST_BLOCK_ALLOC, &block, sizeof(block)));
+	self->block = block.out_address;
 	variant->fill(self);
 }
 NOTHING_LEFT(verb)
