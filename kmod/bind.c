@@ -110,6 +110,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 	if (reservation->of_heap && !reservation->of_block)
 		return mc_fail(call, -EINVAL,
 			       "of a heap only whole chunks of a pool can be bound");
+	WRITE_ONCE(reservation->lent, true);
 	while (address < end) {
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 		unsigned long from, bytes;

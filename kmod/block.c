@@ -158,7 +158,6 @@ int mc_block_register(struct mc_call *call)
 {
 	struct memcast_block_register *arg = call->arg;
 	struct mc_client *client = call->client;
-	struct mc_reservation *reservation;
 	struct mc_block *block;
 	int ret;
 
@@ -168,11 +167,8 @@ int mc_block_register(struct mc_call *call)
 			     TASK_SIZE_MAX, 1);
 	if (ret)
 		return ret;
-	reservation = mc_reservation_find(client, arg->address);
-	if (reservation) {
-		mc_reservation_put(reservation);
-		return mc_fail(call, -EINVAL, "%#llx is in a reservation", arg->address);
-	}
+	if (mc_reservation_in(client, arg->address, arg->bytes))
+		return mc_fail(call, -EINVAL, "a part of the range is in a reservation");
 	ret = mc_user_check(arg->address, arg->bytes, true);
 	if (ret)
 		return mc_fail(call, ret, "not all of the range is writable memory");

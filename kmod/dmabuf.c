@@ -76,8 +76,10 @@ static struct sg_table *buffer_sgt(const struct mc_buffer *buffer)
 	unsigned long at, pfn, bytes;
 	int ret;
 
-	for (at = 0; at < buffer->bytes; at += buffer_run(buffer, at, &pfn))
+	for (at = 0; at < buffer->bytes; at += buffer_run(buffer, at, &pfn)) {
 		runs++;
+		cond_resched();
+	}
 	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
 	if (!sgt)
 		return ERR_PTR(-ENOMEM);
@@ -89,6 +91,7 @@ static struct sg_table *buffer_sgt(const struct mc_buffer *buffer)
 	for (at = 0, sg = sgt->sgl; sg; at += bytes, sg = sg_next(sg)) {
 		bytes = buffer_run(buffer, at, &pfn);
 		sg_set_page(sg, pfn_to_page(pfn), bytes, 0);
+		cond_resched();
 	}
 	return sgt;
 }
@@ -201,6 +204,9 @@ static int buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 
 	if (!buffer->pieces)
 		return -EOPNOTSUPP;
+	/* a range may show the same memory over and over */
+	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
+		return -ENOMEM;
 	pages = kvmalloc_array(buffer->bytes >> PAGE_SHIFT, sizeof(*pages), GFP_KERNEL);
 	if (!pages)
 		return -ENOMEM;
@@ -208,6 +214,7 @@ static int buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 		bytes = buffer_extent(buffer, at, &pfn);
 		while (n < (at + bytes) >> PAGE_SHIFT)
 			pages[n++] = pfn_to_page(pfn++);
+		cond_resched();
 	}
 	address = vmap(pages, n, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);

@@ -91,6 +91,9 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 	int n = 0;
 
 	for (; address < end; n++) {
+		if (n == SZ_1M)
+			return mc_fail(call, -ENOMEM, "the range has too many mappings");
+
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 
 		if (!mapping)
@@ -148,6 +151,9 @@ int mc_export_range(struct mc_call *call)
 	reservation = mc_reservation_over(call, range->address, range->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
+	/* before the look at the block: its place is not given out again */
+	if (reservation->of_heap)
+		WRITE_ONCE(reservation->lent, true);
 	if (reservation->of_heap &&
 	    !mc_block_holds(call->client, range->address, range->bytes)) {
 		mc_reservation_put(reservation);

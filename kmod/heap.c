@@ -81,8 +81,10 @@ bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
 	struct mc_heap *heap;
 	unsigned long id;
 
-	xa_for_each(&client->heaps, id, heap)
+	xa_for_each(&client->heaps, id, heap) {
 		mc_segments_reap(heap, 0, reaped);
+		cond_resched();
+	}
 	return !list_empty(reaped);
 }
 

@@ -42,7 +42,7 @@ static void mappings_free(struct list_head *undone)
 	}
 }
 
-/* The VMA has gone, and the page tables with it. */
+/* The VMA has gone, or what it shows has to. */
 void mc_mappings_undo(struct mc_reservation *reservation)
 {
 	struct rb_node *node;
@@ -54,6 +54,7 @@ void mc_mappings_undo(struct mc_reservation *reservation)
 		mapping_undo(rb_entry(node, struct mc_mapping, at.rb), &undone);
 		cond_resched();
 	}
+	mc_reservation_zap(reservation, reservation->start, reservation->end - 1);
 	up_write(&reservation->lock);
 	mappings_free(&undone);
 }

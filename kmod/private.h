@@ -331,6 +331,7 @@ struct mc_reservation {
 	bool dead;			/* the VMA went away */
 	bool of_heap;			/* which alone maps here */
 	bool of_block;			/* and one block of a pool has it all */
+	bool lent;			/* to a team or a dma-buf; only ever set */
 };
 
 extern const struct vm_operations_struct mc_vm_ops;
@@ -342,6 +343,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 					   u64 bytes);
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes);
+bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);
 void mc_reservation_zap(struct mc_reservation *reservation,
 			unsigned long first, unsigned long last);
@@ -417,6 +419,7 @@ struct mc_segment {
 	unsigned long start, bytes;
 	unsigned long blocks;
 	unsigned int free;		/* slots, of a chunk */
+	unsigned int most;		/* no run of free slots is longer */
 	DECLARE_BITMAP(slots, MC_SLOTS);
 };
 

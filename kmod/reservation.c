@@ -65,6 +65,25 @@ struct mc_reservation *mc_reservation_find(struct mc_client *client,
 	return reservation;
 }
 
+/* Is any of the range in a reservation? */
+bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes)
+{
+	u64 end = address + bytes;
+	struct vm_area_struct *vma;
+	bool found = false;
+
+	mmap_read_lock(client->mm);
+	while (!found && address < end) {
+		vma = find_vma(client->mm, address);
+		if (!vma || vma->vm_start >= end)
+			break;
+		found = vma->vm_ops == &mc_vm_ops;
+		address = vma->vm_end;
+	}
+	mmap_read_unlock(client->mm);
+	return found;
+}
+
 /* Return: the reservation that all of a range is in, held; or an error. */
 struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 					   u64 bytes)

@@ -42,6 +42,25 @@ static int segment_fill(struct mc_call *call, struct mc_segment *segment)
 	return ret;
 }
 
+/* Unless another thread has put something of its own there in the meantime. */
+static bool reservation_claim(struct mc_segment *segment)
+{
+	struct mc_reservation *reservation = segment->reservation;
+	bool ours;
+
+	down_write(&reservation->lock);
+	ours = !reservation->of_heap && reservation->start == segment->start &&
+	       reservation->end == segment->start + segment->bytes;
+	if (ours)
+		reservation->of_heap = true;
+	up_write(&reservation->lock);
+	if (!ours) {
+		mc_reservation_put(reservation);
+		segment->reservation = NULL;
+	}
+	return ours;
+}
+
 static int segment_reserve(struct mc_call *call, struct mc_segment *segment)
 {
 	unsigned long address;
@@ -49,18 +68,16 @@ static int segment_reserve(struct mc_call *call, struct mc_segment *segment)
 	/* the file aligns what is as long as a chunk, if there is room for that */
 	address = vm_mmap(call->file, 0, segment->bytes, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, 0);
-	if (address == -EINVAL || address == -ENOMEM)
-		return mc_fail(call, -ENOMEM, "no room for %lu bytes of addresses",
-			       segment->bytes);
+	if (address == -EINTR)
+		return -EINTR;
 	if (IS_ERR_VALUE(address))
-		return address;
+		return mc_fail(call, -ENOMEM,
+			       "no room for %lu bytes of addresses (errno %ld)",
+			       segment->bytes, -(long)address);
 	segment->start = address;
 	segment->reservation = mc_reservation_find(call->client, address);
-	if (!segment->reservation)
+	if (!segment->reservation || !reservation_claim(segment))
 		return mc_fail(call, -ENOMEM, "the program unmaps what is not its own");
-	down_write(&segment->reservation->lock);
-	segment->reservation->of_heap = true;
-	up_write(&segment->reservation->lock);
 	return 0;
 }
 
@@ -72,9 +89,10 @@ static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
 
 	if (!reservation)
 		return;
-	/* fails for the dying, who will have it unmapped */
-	if (reservation == segment->reservation)
-		vm_munmap(segment->start, segment->bytes);
+	/* where munmap() fails (mseal(), no memory) only the addresses stay */
+	if (reservation == segment->reservation &&
+	    vm_munmap(segment->start, segment->bytes))
+		mc_mappings_undo(reservation);
 	mc_reservation_put(reservation);
 }
 
@@ -101,6 +119,7 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 	segment->heap = heap;
 	segment->bytes = bytes;
 	segment->free = MC_SLOTS;
+	segment->most = MC_SLOTS;
 	INIT_LIST_HEAD(&segment->room);
 	ret = segment_reserve(call, segment);
 	if (!ret)
@@ -116,12 +135,28 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 /* The heap has it from now on; heap->taken counts it already. */
 void mc_segment_add(struct mc_segment *segment)
 {
+	struct mc_client *client = segment->reservation->client;
+	unsigned long last = segment->start + segment->bytes - 1;
 	struct mc_heap *heap = segment->heap;
+	struct mc_block *stale;
+	LIST_HEAD(none);
 
+	/* what was registered here cannot be the program's memory any more */
+	while ((stale = mc_block_find(client, segment->start, last)))
+		mc_block_end(client, stale, &none);
 	list_add_tail(&segment->list, &heap->segments);
 	list_add_tail(&segment->room, &heap->rooms);
 	heap->taken_high = max(heap->taken_high, heap->taken);
 	mc_heap_grant(segment);
+}
+
+/*
+ * What a team or a dma-buf shows of a segment, it goes on showing after the block
+ * is gone: later blocks must not come there.
+ */
+static bool is_lent(const struct mc_segment *segment)
+{
+	return READ_ONCE(segment->reservation->lent);
 }
 
 static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offset)
@@ -129,12 +164,17 @@ static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offs
 	unsigned long slots, slot;
 
 	*offset = 0;
+	if (is_lent(segment))
+		return false;
 	if (bytes > MC_CHUNK_SIZE)
 		return segment->bytes == round_up(bytes, MC_CHUNK_SIZE);
 	slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
-	if (segment->bytes != MC_CHUNK_SIZE || segment->free < slots)
+	if (segment->bytes != MC_CHUNK_SIZE || segment->free < slots ||
+	    segment->most < slots)
 		return false;
 	slot = bitmap_find_next_zero_area(segment->slots, MC_SLOTS, 0, slots, 0);
+	if (slot >= MC_SLOTS)
+		segment->most = slots - 1;
 	*offset = slot * MEMCAST_BLOCK_ALIGN;
 	return slot < MC_SLOTS;
 }
@@ -185,6 +225,7 @@ bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
 	unsigned long offset;
 
 	list_for_each_entry(segment, &heap->rooms, room) {
+		cond_resched();
 		if (!find_room(segment, bytes, &offset))
 			continue;
 		mc_segment_place(segment, block, offset, bytes);
@@ -207,6 +248,7 @@ void mc_segment_take_back(struct mc_block *block)
 		bitmap_clear(segment->slots, (block->at.start - segment->start) /
 			     MEMCAST_BLOCK_ALIGN, slots);
 		segment->free += slots;
+		segment->most = MC_SLOTS;
 	}
 	if (segment->blocks)
 		list_move(&segment->room, &segment->heap->rooms);
@@ -214,7 +256,10 @@ void mc_segment_take_back(struct mc_block *block)
 		list_move_tail(&segment->room, &segment->heap->rooms);
 }
 
-/* Take from the heap what it does not use, but leave it @keep bytes. */
+/*
+ * Take from the heap what it does not use, but leave it @keep bytes; what is lent
+ * cannot be used again.
+ */
 void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 {
 	struct mc_segment *segment, *next;
@@ -222,8 +267,12 @@ void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 	list_for_each_entry_safe_reverse(segment, next, &heap->rooms, room) {
 		if (segment->blocks)
 			break;
-		if (heap->taken - segment->bytes < keep)
-			continue;
+		if (!is_lent(segment)) {
+			if (heap->taken - MC_CHUNK_SIZE < keep)
+				break;
+			if (heap->taken - segment->bytes < keep)
+				continue;
+		}
 		heap->taken -= segment->bytes;
 		list_del(&segment->room);
 		list_move(&segment->list, reaped);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/* What others got of a block shows nothing of the blocks that come after it. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "memcast_test.h"
+
+FIXTURE(reuse)
+{
+	CUmemoryPool pool;	/* keeps what is freed */
+};
+
+FIXTURE_SETUP(reuse)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.handleTypes = SHAREABLE,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+	cuuint64_t threshold = ~0ULL;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemPoolCreate(&self->pool, &props));
+	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+					&threshold));
+}
+NOTHING_LEFT(reuse)
+
+#define block(bytes)	block_(_metadata, self->pool, bytes)
+static CUdeviceptr block_(struct __test_metadata *_metadata, CUmemoryPool pool, size_t bytes)
+{
+	CUdeviceptr at = 0;
+
+	ASSERT_OK(cuMemAllocFromPoolAsync(&at, bytes, pool, NULL));
+	ASSERT_OK(cuStreamSynchronize(NULL));
+	return at;
+}
+
+#define give_back(at)	give_back_(_metadata, at)
+static void give_back_(struct __test_metadata *_metadata, CUdeviceptr at)
+{
+	ASSERT_OK(cuMemFreeAsync(at, NULL));
+	ASSERT_OK(cuStreamSynchronize(NULL));
+}
+
+TEST_F(reuse, bound_block)
+{
+	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	volatile uint32_t *window = mapped(team, CHUNK, 0);
+	CUdeviceptr at = block(CHUNK);
+
+	ASSERT_OK(cuMulticastBindAddr(team, 0, at, CHUNK, 0));
+	EXPECT_EQ(0, try_load(window, NULL));
+	give_back(at);
+	for (int i = 0; i < 8; i++)
+		ASSERT_OK(cuMemsetD32(block(CHUNK / 8), 0x5ec4e7, CHUNK / 32));
+	EXPECT_EQ(SIGBUS, try_load(window, NULL));
+}
+
+TEST_F(reuse, exported_block)
+{
+	/* the neighbour keeps their chunk in use */
+	CUdeviceptr neighbour = block(4096), at = block(8192);
+	volatile uint32_t *shown;
+	int fd = -1;
+
+	ASSERT_EQ(neighbour / CHUNK, at / CHUNK);
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, (at + 4095) & -4096ULL, 4096,
+						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	shown = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)shown);
+	ASSERT_OK(cuMemsetD32(at, 1, 8192 / 4));
+	EXPECT_EQ(1, shown[0]);
+	give_back(at);
+	for (int i = 0; i < 300; i++)
+		ASSERT_OK(cuMemsetD32(block(8192), 0x5ec4e7, 8192 / 4));
+	for (int i = 0; i < 1024; i++)
+		ASSERT_EQ(1, shown[i]);
+}
+
+/* The program unmapped what it had registered: the place is a block's now. */
+TEST_F(reuse, stale_registration)
+{
+	const size_t bytes = 16 * CHUNK;
+	CUdeviceptr at[6];
+	char *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+
+	ASSERT_NE(MAP_FAILED, (void *)own);
+	ASSERT_OK(cuMemHostRegister(own, bytes, 0));
+	ASSERT_EQ(0, munmap(own, bytes));
+	for (int i = 0; i < 6; i++)
+		at[i] = block(2 * CHUNK);
+	for (int i = 0; i < 6; i++)
+		give_back(at[i]);
+}
+
+/* Not over a reservation, not even by its end. */
+TEST_F(reuse, registration_into_a_reservation)
+{
+	CUdeviceptr at = reserve(CHUNK);
+	char *before = mmap((void *)(at - 4096), 4096, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	CUmemGenericAllocationHandle own = memory(0, CHUNK);
+
+	if (before == MAP_FAILED)
+		SKIP(return, "no room before the reservation");
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, own, 0));
+	ASSERT_OK(allow(at, CHUNK, 0, READWRITE));
+	EXPECT_INVALID(cuMemHostRegister(before, 8192, 0));
+	EXPECT_OK(cuMemHostRegister(before, 4096, 0));
+}
+
+TEST_HARNESS_MAIN
