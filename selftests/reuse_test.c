@@ -63,7 +63,7 @@ TEST_F(reuse, exported_block)
 	/* the neighbour keeps their chunk in use */
 	CUdeviceptr neighbour = block(4096), at = block(8192);
 	volatile uint32_t *shown;
-	int fd = -1;
+	int fd = -1, changed = 0;
 
 	ASSERT_EQ(neighbour / CHUNK, at / CHUNK);
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, (at + 4095) & -4096ULL, 4096,
@@ -76,7 +76,8 @@ TEST_F(reuse, exported_block)
 	for (int i = 0; i < 300; i++)
 		ASSERT_OK(cuMemsetD32(block(8192), 0x5ec4e7, 8192 / 4));
 	for (int i = 0; i < 1024; i++)
-		ASSERT_EQ(1, shown[i]);
+		changed += shown[i] != 1;
+	EXPECT_EQ(0, changed);
 }
 
 /* The program unmapped what it had registered: the place is a block's now. */
