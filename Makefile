@@ -37,6 +37,11 @@ libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
 tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(test_scripts:selftests/%.sh=$(B)/selftests/%)
+nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
+ifneq ($(nvidia),)
+tests	 += $(foreach name,address copy device entry memory surface team,\
+	    $(B)/selftests/nvidia_$(name)_test)
+endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
 
 lib: $(libcuda)
@@ -106,6 +111,13 @@ $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 
 $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
 	$(CC) -pthread -o $@ $^ $(link) -lm
+
+# As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
+ifneq ($(nvidia),)
+$(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
+	$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $^ \
+		-L$(dir $(nvidia))../lib64/stubs -Wl,--as-needed -lcuda -lm
+endif
 
 $(B)/selftests/%: selftests/%.sh
 	@mkdir -p $(@D)
