@@ -95,6 +95,9 @@ TEST_F(mm, mmap_of_other_kinds)
 /* Trap 6: a reservation is never split, grown or moved. */
 TEST_F(mm, parts_are_refused)
 {
+	CUmemLocation location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+	long mappings = stat_of("mappings");
+	unsigned long long flags;
 	size_t all = 4 * CHUNK;
 
 	WORD(0) = WORD(1) = 5;
@@ -112,6 +115,9 @@ TEST_F(mm, parts_are_refused)
 				   MAP_ANONYMOUS, -1, 0));
 	EXPECT_EQ(5, WORD(0));
 	EXPECT_EQ(5, WORD(1));
+	/* mremap() closed the copy of the VMA that it had made: only that */
+	EXPECT_EQ(mappings, stat_of("mappings"));
+	EXPECT_OK(cuMemGetAccess(&flags, &location, ADDRESS(AT(0))));
 }
 
 /* The whole of it may go by munmap: mappings and all. */
