@@ -33,26 +33,43 @@ static double touch(volatile uint32_t *at, size_t bytes)
 	return (now() - started) / bytes;
 }
 
+static double touch_memfd(struct __test_metadata *_metadata, size_t bytes)
+{
+	int fd = memfd_create("pages", 0);
+	volatile uint32_t *pages;
+	double cost;
+
+	ASSERT_EQ(0, ftruncate(fd, bytes));
+	pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)pages);
+	ASSERT_EQ(0, madvise((void *)pages, bytes, MADV_NOHUGEPAGE));
+	cost = touch(pages, bytes);
+	munmap((void *)pages, bytes);
+	close(fd);
+	return cost;
+}
+
+/* The least of three rounds on either side: the machine may be busy. */
 TEST_F(scale, touching_1_gib)
 {
-	const size_t small = 64UL << 20;
-	long pmd = stat_of("pmd_faults"), pte = stat_of("pte_faults");
-	volatile uint32_t *pages;
-	double ours, theirs;
-	int fd;
+	CUmemGenericAllocationHandle own;
+	double ours = 1, theirs = 1;
 
 	if (self->pool < GIB)
 		SKIP(return, "needs pool_mib=1024, not %zu", self->pool >> 20);
-	ours = touch(mapped(memory(0, GIB), GIB, 0), GIB);
-	EXPECT_EQ(512, stat_of("pmd_faults") - pmd);
-	EXPECT_EQ(0, stat_of("pte_faults") - pte);
+	own = memory(0, GIB);
+	for (int round = 0; round < 3; round++) {
+		long pmd = stat_of("pmd_faults"), pte = stat_of("pte_faults");
+		double cost = touch(mapped(own, GIB, 0), GIB);
 
-	fd = memfd_create("pages", 0);
-	ASSERT_EQ(0, ftruncate(fd, small));
-	pages = mmap(NULL, small, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ASSERT_NE(MAP_FAILED, (void *)pages);
-	ASSERT_EQ(0, madvise((void *)pages, small, MADV_NOHUGEPAGE));
-	theirs = touch(pages, small);
+		EXPECT_EQ(512, stat_of("pmd_faults") - pmd);
+		EXPECT_EQ(0, stat_of("pte_faults") - pte);
+		if (cost < ours)
+			ours = cost;
+		cost = touch_memfd(_metadata, 64UL << 20);
+		if (cost < theirs)
+			theirs = cost;
+	}
 	TH_LOG("1 GiB in %.1f ms, as 4 KiB pages of a memfd %.1f ms: %.0f times",
 	       ours * GIB * 1e3, theirs * GIB * 1e3, theirs / ours);
 	EXPECT_LT(50, theirs / ours);
