@@ -70,6 +70,8 @@ struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped)
 {
 	heap->blocks--;
+	if (heap->ending)
+		return;
 	mc_segments_reap(heap, heap->ended ? 0 : heap->threshold, reaped);
 	if (heap->ended && !heap->blocks)
 		heap_free(heap);
@@ -192,7 +194,7 @@ static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 	struct interval_tree_node *at;
 	struct mc_segment *segment;
 
-	/* in between, what is reaped are others than the one looked at */
+	heap->ending = true;
 	list_for_each_entry(segment, &heap->segments, list) {
 		unsigned long last = segment->start + segment->bytes - 1;
 
@@ -203,6 +205,7 @@ static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 			cond_resched();
 		}
 	}
+	heap->ending = false;
 }
 
 int mc_heap_destroy(struct mc_call *call)
@@ -224,8 +227,6 @@ int mc_heap_destroy(struct mc_call *call)
 	} else {
 		xa_erase(&client->heaps, heap->id);
 		heap->blocks++;
-		/* keeps the list of segments as it is meanwhile */
-		heap->threshold = U64_MAX;
 		if (destroy->flags & MEMCAST_HEAP_FORCE)
 			end_blocks(client, heap, &reaped);
 		heap->ended = true;

@@ -398,6 +398,7 @@ struct mc_heap {
 	u64 taken, taken_high;		/* bytes of segments, or of those to come */
 	u64 used, used_high;		/* bytes of blocks */
 	unsigned long blocks;		/* and calls that are about to make one */
+	bool ending;			/* its segments are being walked: reap later */
 	bool ended;			/* gone with its last block */
 	struct list_head segments;
 	struct list_head rooms;		/* those where a block may fit */

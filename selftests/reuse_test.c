@@ -80,6 +80,26 @@ TEST_F(reuse, exported_block)
 	EXPECT_EQ(0, changed);
 }
 
+/* What is left of a context's allocations ends with it, lent or not. */
+TEST_F(reuse, context_ends)
+{
+	CUcontext context;
+	CUdeviceptr at[6];
+	int fd;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	for (int i = 0; i < 6; i++) {
+		ASSERT_OK(cuMemAlloc(&at[i], CHUNK));
+		ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at[i], 4096,
+							CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+		if (i % 2)
+			EXPECT_EQ(0, close(fd));
+	}
+	EXPECT_OK(cuCtxDestroy(context));
+	/* three fds keep theirs */
+	EXPECT_EQ(device_bytes(0, "pool_bytes") - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
+}
+
 /* The program unmapped what it had registered: the place is a block's now. */
 TEST_F(reuse, stale_registration)
 {
