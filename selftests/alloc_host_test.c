@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* Plain allocation on the host, and memory of the program's own registered. */
+#define _GNU_SOURCE
+#include "memcast_test.h"
+
+FIXTURE(alloc) { char unused; };
+FIXTURE_SETUP(alloc) { }
+NOTHING_LEFT(alloc)
+
+TEST_F(alloc, host)
+{
+	unsigned int flags = 77, type;
+	CUdeviceptr device_pointer, block;
+	void *plain, *host;
+	size_t bytes;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	ASSERT_OK(cuMemAllocHost(&plain, 4096));
+	ASSERT_OK(cuMemHostAlloc(&host, 3 * CHUNK + 5,
+				 CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED));
+	memset(host, 7, 3 * CHUNK + 5);
+	EXPECT_OK(cuMemHostGetFlags(&flags, plain));
+	EXPECT_EQ(0, flags);
+	EXPECT_OK(cuMemHostGetFlags(&flags, (char *)host + CHUNK));
+	EXPECT_EQ(5, flags);
+	EXPECT_INVALID(cuMemHostGetFlags(NULL, host));
+	EXPECT_INVALID(cuMemHostGetFlags(&flags, &flags));
+	EXPECT_INVALID(cuMemHostGetFlags(&flags, (void *)block));
+	EXPECT_OK(cuMemHostGetDevicePointer(&device_pointer, (char *)host + 8, 0));
+	EXPECT_EQ(ADDRESS(host) + 8, device_pointer);
+	EXPECT_INVALID(cuMemHostGetDevicePointer(&device_pointer, host, 1));
+	EXPECT_INVALID(cuMemHostGetDevicePointer(&device_pointer, (void *)block, 0));
+	EXPECT_INVALID(cuMemHostGetDevicePointer(NULL, host, 0));
+	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, ADDRESS(host)));
+	EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
+	EXPECT_OK(cuMemGetAddressRange(NULL, &bytes, ADDRESS(host) + 1));
+	EXPECT_EQ(3 * CHUNK + 5, bytes);
+
+	/* on either side of every kind of copy */
+	EXPECT_OK(cuMemcpyHtoD(block, host, 4096));
+	EXPECT_OK(cuMemcpyDtoH(plain, block, 4096));
+	EXPECT_EQ(0, memcmp(host, plain, 4096));
+	EXPECT_OK(cuMemsetD8(ADDRESS(plain), 1, 4096));
+	EXPECT_OK(cuMemcpyDtoD(ADDRESS(host), ADDRESS(plain), 4096));
+	EXPECT_EQ(1, ((char *)host)[4095]);
+
+	EXPECT_INVALID(cuMemFree(ADDRESS(host)));
+	EXPECT_INVALID(cuMemFreeHost((char *)host + 1));
+	EXPECT_OK(cuMemFreeHost(host));
+	EXPECT_INVALID(cuMemFreeHost(host));
+	EXPECT_INVALID(cuMemFreeHost(NULL));
+	EXPECT_OK(cuMemFreeHost(plain));
+}
+
+TEST_F(alloc, registered)
+{
+	const CUresult already = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+	const CUresult never = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+	CUdeviceptr block, pointer;
+	static char own[3 * 4096];
+	unsigned int type, flags;
+	char *read_only;
+	void *host;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	ASSERT_OK(cuMemAllocHost(&host, 4096));
+	read_only = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT_INVALID(cuMemHostRegister(NULL, 1, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, 0, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, 1, 16));
+	EXPECT_INVALID(cuMemHostRegister(read_only, 1, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, 1UL << 46, 0));
+	EXPECT_INVALID(cuMemHostRegister((void *)block, 1, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_READ_ONLY));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_IOMEMORY));
+	EXPECT_CU(never, cuMemHostUnregister(own));
+	EXPECT_CU(never, cuMemHostUnregister(host));
+	EXPECT_INVALID(cuMemHostUnregister(NULL));
+	EXPECT_INVALID(cuMemHostGetDevicePointer(&pointer, own, 0));
+
+	ASSERT_OK(cuMemHostRegister(own, 4096, CU_MEMHOSTREGISTER_DEVICEMAP));
+	EXPECT_CU(already, cuMemHostRegister(own, 4096, 0));
+	EXPECT_CU(already, cuMemHostRegister(own + 4095, 2, 0));
+	EXPECT_OK(cuMemHostRegister(own + 4096, 4096, 0));
+	EXPECT_OK(cuMemHostGetDevicePointer(&pointer, own + 4, 0));
+	EXPECT_EQ(ADDRESS(own) + 4, pointer);
+	EXPECT_INVALID(cuMemHostGetFlags(&flags, own));
+	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
+	EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
+	own[0] = 9;
+	EXPECT_OK(cuMemcpyHtoD(block, own, 4096));
+	EXPECT_OK(cuMemcpyDtoD(ADDRESS(own) + 4096, block, 4096));
+	EXPECT_EQ(9, own[4096]);
+	/* into what is not registered any more: not a device's memory */
+	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096));
+	EXPECT_INVALID(cuMemFreeHost(own));
+	EXPECT_CU(never, cuMemHostUnregister(own + 1));
+	EXPECT_OK(cuMemHostUnregister(own));
+	EXPECT_CU(never, cuMemHostUnregister(own));
+	EXPECT_OK(cuMemHostUnregister(own + 4096));
+	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own), block, 16));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/* Plain allocation by several threads, and by processes that are killed. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include "memcast_test.h"
+
+FIXTURE(alloc) { char unused; };
+FIXTURE_SETUP(alloc) { }
+NOTHING_LEFT(alloc)
+
+#define THREADS	4
+#define BLOCKS	64
+#define ROUNDS	2000
+
+struct player {
+	pthread_t thread;
+	CUcontext context;
+	unsigned int number, seed, failed, refused;
+};
+
+static void check(struct player *player, const unsigned char *at, size_t bytes, unsigned char value)
+{
+	if (at[0] != value || at[bytes / 2] != value || at[bytes - 1] != value)
+		player->failed++;
+}
+
+/* Random blocks, most of them small, each full of its own value */
+static void *play(void *argument)
+{
+	struct player *player = argument;
+	struct { CUdeviceptr at; size_t bytes; unsigned char value; } blocks[BLOCKS] = {};
+	unsigned int i, round;
+
+	if (cuCtxSetCurrent(player->context))
+		player->failed++;
+	for (round = 0; round < loops(ROUNDS); round++) {
+		unsigned int pick = rand_r(&player->seed);
+		CUresult result;
+
+		i = pick / 64 % BLOCKS;
+		if (blocks[i].at) {
+			check(player, (void *)blocks[i].at, blocks[i].bytes, blocks[i].value);
+			if (cuMemFree(blocks[i].at))
+				player->failed++;
+			blocks[i].at = 0;
+			continue;
+		}
+		blocks[i].bytes = 1 + rand_r(&player->seed) %
+			(pick % 32 ? (pick % 4 ? 8000 : 400000) : 2 * CHUNK);
+		result = cuMemAlloc(&blocks[i].at, blocks[i].bytes);
+		if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+			blocks[i].at = 0;
+			player->refused++;
+			continue;
+		}
+		blocks[i].value = pick + player->number;
+		if (result || cuMemsetD8(blocks[i].at, blocks[i].value, blocks[i].bytes))
+			player->failed++;
+	}
+	for (i = 0; i < BLOCKS; i++) {
+		if (!blocks[i].at)
+			continue;
+		check(player, (void *)blocks[i].at, blocks[i].bytes, blocks[i].value);
+		if (cuMemFree(blocks[i].at))
+			player->failed++;
+	}
+	return NULL;
+}
+
+TEST_F(alloc, random_from_several_threads)
+{
+	long before = device_bytes(0, "free_bytes");
+	struct player players[THREADS] = {};
+	CUcontext context;
+	unsigned int i;
+
+	cuda_start(0);
+	ASSERT_OK(cuCtxGetCurrent(&context));
+	for (i = 0; i < THREADS; i++) {
+		players[i].context = context;
+		players[i].seed = players[i].number = i + 1;
+		ASSERT_EQ(0, pthread_create(&players[i].thread, NULL, play, &players[i]));
+	}
+	for (i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, pthread_join(players[i].thread, NULL));
+		EXPECT_EQ(0, players[i].failed);
+		/* the pool is larger than what they can hold at once, nearly always */
+		EXPECT_GT(loops(ROUNDS) / 4 + 1, players[i].refused);
+	}
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(0, stat_of("blocks"));
+}
+
+TEST_F(alloc, killed_at_any_moment)
+{
+	unsigned int round;
+
+	for (round = 0; round < loops(40); round++) {
+		struct timespec moment = { .tv_nsec = 1000000 * (round % 40) };
+		int link;
+		pid_t pid = peer_fork(&link);
+
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			struct player player = { .seed = round };
+
+			cuda_start(0);
+			ASSERT_OK(cuCtxGetCurrent(&player.context));
+			tell(link, 0);
+			for (;;)
+				play(&player);
+		}
+		hear(link);
+		nanosleep(&moment, NULL);
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ended(pid);
+		peer_close(link);
+		ASSERT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+		ASSERT_EQ(0, stat_of("blocks"));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/* Work in streams that fails, is left behind, or comes from several threads. */
+#define _GNU_SOURCE
+#include "stream_fixture.h"
+
+/* ---- host functions ---- */
+
+static void sigmask_of(void *mask)
+{
+	pthread_sigmask(SIG_BLOCK, NULL, mask);
+}
+
+TEST_F(stream, threads_block_signals)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	ASSERT_OK(cuLaunchHostFunc(self->first, sigmask_of, &mask));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(1, sigismember(&mask, SIGTERM));
+	EXPECT_EQ(1, sigismember(&mask, SIGPROF));
+	EXPECT_EQ(1, sigismember(&mask, SIGUSR1));
+}
+
+struct seen {
+	CUstream stream;
+	CUresult status, inside;
+};
+
+static void look(CUstream stream, CUresult status, void *data)
+{
+	struct seen *seen = data;
+
+	seen->stream = stream;
+	seen->status = status;
+	seen->inside = cuStreamSynchronize(stream);
+}
+
+TEST_F(stream, callbacks_may_not_call)
+{
+	struct seen seen = { .status = CUDA_ERROR_UNKNOWN };
+
+	EXPECT_INVALID(cuStreamAddCallback(self->first, look, &seen, 1));
+	EXPECT_INVALID(cuStreamAddCallback(self->first, NULL, &seen, 0));
+	EXPECT_INVALID(cuLaunchHostFunc(self->first, NULL, NULL));
+	ASSERT_OK(cuStreamAddCallback(self->first, look, &seen, 0));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(self->first, seen.stream);
+	EXPECT_CU(CUDA_SUCCESS, seen.status);
+	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, seen.inside);
+}
+
+/* ---- copies ---- */
+
+TEST_F(stream, async_arguments_are_checked_at_the_call)
+{
+	uint32_t host = 0;
+
+	HOLD(self->first);
+	EXPECT_INVALID(cuMemcpyHtoDAsync(AT(CHUNK / 4 - 1), &host, 8, self->first));
+	EXPECT_INVALID(cuMemcpyHtoDAsync(AT(0), NULL, 4, self->first));
+	EXPECT_INVALID(cuMemcpyDtoDAsync(AT(0), ADDRESS(&host), 4, self->first));
+	EXPECT_INVALID(cuMemsetD32Async(AT(0) + 2, 0, 1, self->first));
+	EXPECT_INVALID(cuMemsetD8Async(ADDRESS(&host), 0, 1, self->first));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuMemsetD32Async(AT(0), 0, 1, (CUstream)0x1234));
+	LET_GO();
+	EXPECT_OK(cuStreamSynchronize(self->first));
+}
+
+TEST_F(stream, host_source_may_change_after_the_call)
+{
+	uint32_t host[64], i;
+
+	for (i = 0; i < 64; i++)
+		host[i] = i;
+	HOLD(self->first);
+	ASSERT_OK(cuMemcpyHtoDAsync(AT(0), host, sizeof(host), self->first));
+	memset(host, 0xff, sizeof(host));
+	EXPECT_EQ(0, self->at[63]);
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(1, self->at[1]);
+	EXPECT_EQ(63, self->at[63]);
+}
+
+TEST_F(stream, host_destination_is_written_at_return)
+{
+	uint32_t host = 0;
+	pthread_t thread;
+
+	HOLD(self->first);
+	SET(0, 8, self->first);
+	thread = LET_GO_LATER();
+	ASSERT_OK(cuMemcpyDtoHAsync(&host, AT(0), 4, self->first));
+	EXPECT_EQ(8, host);
+	pthread_join(thread, NULL);
+}
+
+/* Neither device reaches the other's side. */
+TEST_F(stream, peer_copies)
+{
+	volatile uint32_t *other = mapped(memory(1, CHUNK), CHUNK, 1);
+	CUcontext context, peer;
+
+	ASSERT_OK(cuCtxGetCurrent(&context));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&peer, 1));
+	self->at[0] = 11;
+	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(other), AT(0), 4));
+	ASSERT_OK(cuMemcpyPeer(ADDRESS(other), peer, AT(0), context, 4));
+	EXPECT_EQ(11, other[0]);
+	EXPECT_INVALID(cuMemcpyPeer(ADDRESS(other), context, AT(0), peer, 4));
+	other[0] = 12;
+	ASSERT_OK(cuMemcpyPeerAsync(AT(1), context, ADDRESS(other), peer, 4, self->first));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(12, self->at[1]);
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT,
+		  cuMemcpyPeer(ADDRESS(other), (CUcontext)0x5, AT(0), context, 4));
+}
+
+/* ---- failures ---- */
+
+TEST_F(stream, late_failures_stay)
+{
+	struct seen seen = {};
+	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	CUcontext context;
+	CUstream stream;
+	int calls = 0;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	HOLD(stream);
+	ASSERT_OK(cuMemsetD32Async(gone, 1, 1, stream));
+	ASSERT_OK(cuLaunchHostFunc(stream, add_one, &calls));
+	ASSERT_OK(cuStreamAddCallback(stream, look, &seen, 0));
+	ASSERT_OK(cuMemUnmap(gone, CHUNK));
+	LET_GO();
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
+	EXPECT_EQ(0, calls);
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, seen.status);
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamQuery(stream));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemsetD32Async(AT(0), 1, 1, stream));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemsetD32(AT(0), 1, 1));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+	/* of that context only */
+	ASSERT_OK(cuCtxDestroy(context));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
+	EXPECT_OK(cuStreamQuery(self->first));
+	EXPECT_OK(cuCtxSynchronize());
+}
+
+TEST_F(stream, waits_for_memory_that_goes)
+{
+	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+
+	ASSERT_OK(cuStreamWaitValue32(self->first, gone, 1, CU_STREAM_WAIT_VALUE_EQ));
+	usleep(20000);
+	EXPECT_WAITS(self->first);
+	ASSERT_OK(cuMemUnmap(gone, CHUNK));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->first));
+}
+
+/* What is queued is left out, and waits end. */
+TEST_F(stream, context_ends_with_work)
+{
+	CUcontext context;
+	CUstream stream;
+	unsigned int i;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	HOLD(stream);
+	SET(0, 1, stream);
+	SET(1, 1, NULL);
+	SET(2, 1, CU_STREAM_PER_THREAD);
+	ASSERT_OK(cuCtxDestroy(context));
+	for (i = 0; i < 500 && threads() > 1; i++)
+		usleep(10000);
+	EXPECT_EQ(1, threads());
+	EXPECT_EQ(0, self->at[0]);
+	EXPECT_EQ(0, self->at[1]);
+	EXPECT_EQ(0, self->at[2]);
+}
+
+TEST_F(stream, child_of_fork)
+{
+	pid_t pid;
+
+	HOLD(self->first);
+	SET(0, 1, self->first);
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		exit(cuStreamSynchronize(self->first) != CUDA_ERROR_NOT_INITIALIZED ||
+		     cuCtxSynchronize() != CUDA_ERROR_NOT_INITIALIZED ||
+		     cuStreamDestroy(self->first) != CUDA_ERROR_NOT_INITIALIZED ||
+		     cuMemsetD32Async(AT(0), 1, 1, NULL) != CUDA_ERROR_NOT_INITIALIZED);
+	}
+	EXPECT_EQ(0, ended(pid));
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(1, self->at[0]);
+}
+
+TEST(exit_with_work_queued)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		static uint32_t never;
+		CUstream stream;
+		unsigned int i;
+
+		alarm(20);
+		cuda_start(0);
+		for (i = 0; i < 4; i++) {
+			ASSERT_OK(cuStreamCreate(&stream, 0));
+			ASSERT_OK(cuStreamWaitValue32(stream, ADDRESS(&never), 1, 0));
+			ASSERT_OK(cuMemsetD32Async(0, 0, 0, NULL));
+		}
+		exit(3);
+	}
+	EXPECT_EQ(3 << 8, ended(pid));
+}
+
+/* ---- many at once ---- */
+
+#define CALLERS	4
+
+struct caller {
+	CUcontext context;
+	CUdeviceptr at;
+	CUstream streams[3];	/* all callers' */
+	int *calls, failed;
+};
+
+/* Every call is good; whose work comes first is open. */
+static void *call_around(void *argument)
+{
+	struct caller *caller = argument;
+	unsigned int seed = (uintptr_t)caller >> 4, i, count = loops(300);
+	CUevent event;
+	CUstream own;
+
+#define GOOD(call)	(caller->failed += (call) != CUDA_SUCCESS)
+	GOOD(cuCtxSetCurrent(caller->context));
+	GOOD(cuEventCreate(&event, 0));
+	for (i = 0; i < count; i++) {
+		CUstream some = caller->streams[rand_r(&seed) % 3];
+
+		GOOD(cuMemsetD32Async(caller->at, i, 64, some));
+		GOOD(cuEventRecord(event, some));
+		GOOD(cuStreamWaitEvent(caller->streams[rand_r(&seed) % 3], event, 0));
+		GOOD(cuLaunchHostFunc(some, add_one, caller->calls));
+		switch (rand_r(&seed) % 8) {
+		case 0:
+			GOOD(cuStreamSynchronize(some));
+			break;
+		case 1:
+			GOOD(cuMemsetD32Async(caller->at, 1, 64, NULL));
+			break;
+		case 2:
+			GOOD(cuStreamCreate(&own, 0));
+			GOOD(cuMemsetD32Async(caller->at, 2, 64, own));
+			GOOD(cuLaunchHostFunc(own, add_one, caller->calls));
+			GOOD(cuStreamDestroy(own));
+			__atomic_sub_fetch(caller->calls, 1, __ATOMIC_RELAXED);
+			break;
+		case 3:
+			GOOD(cuMemsetD32Async(caller->at, 3, 64, CU_STREAM_PER_THREAD));
+			break;
+		case 4:
+			GOOD(cuEventSynchronize(event));
+			break;
+		case 5:
+			GOOD(cuCtxSynchronize());
+			break;
+		}
+	}
+	GOOD(cuEventDestroy(event));
+	return NULL;
+}
+
+TEST_F(stream, many_callers)
+{
+	struct caller callers[CALLERS];
+	pthread_t thread[CALLERS];
+	CUcontext context;
+	int i, calls = 0;
+
+	ASSERT_OK(cuCtxGetCurrent(&context));
+	for (i = 0; i < CALLERS; i++) {
+		callers[i] = (struct caller) { .context = context, .at = AT(64 * i),
+			.streams = { self->first, self->second, self->free }, .calls = &calls };
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, call_around, &callers[i]));
+	}
+	for (i = 0; i < CALLERS; i++) {
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+		EXPECT_EQ(0, callers[i].failed);
+	}
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_EQ(CALLERS * loops(300), calls);
+}
+
+TEST_HARNESS_MAIN

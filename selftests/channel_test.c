@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+/* Fabric handles and IMEX channels: they need the module's imex_channels=2. */
+#define _GNU_SOURCE
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include "memcast_test.h"
+
+#define FABRIC		CU_MEM_HANDLE_TYPE_FABRIC
+#define CHANNEL		"/dev/memcast-imex/channel"
+
+FIXTURE(channel) { char unused; };
+FIXTURE_SETUP(channel)
+{
+	if (geteuid() || access(CHANNEL "0", F_OK) || access(CHANNEL "1", F_OK))
+		SKIP(return, "needs root and imex_channels=2");
+}
+
+FIXTURE_TEARDOWN_PARENT(channel)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		const char *path = i ? CHANNEL "1" : CHANNEL "0";
+
+		if (!chown(path, 0, 0))
+			chmod(path, 0666);
+	}
+	if (!_metadata->aborted)
+		EXPECT_STREQ("", left_over());
+}
+
+#define share(handle)		share_(_metadata, handle)
+static CUmemFabricHandle share_(struct __test_metadata *_metadata,
+				CUmemGenericAllocationHandle handle)
+{
+	CUmemFabricHandle shareable;
+
+	ASSERT_OK(cuMemExportToShareableHandle(&shareable, handle, FABRIC, 0));
+	return shareable;
+}
+
+#define fabric_memory(device, types)	fabric_memory_(_metadata, device, types)
+static CUmemGenericAllocationHandle
+fabric_memory_(struct __test_metadata *_metadata, CUdevice device, int types)
+{
+	CUmemAllocationProp prop = memory_on(device);
+	CUmemGenericAllocationHandle handle = 0;
+
+	prop.requestedHandleTypes = types;
+	ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
+	return handle;
+}
+
+static CUresult receive(CUmemGenericAllocationHandle *handle, CUmemFabricHandle *shareable)
+{
+	return cuMemImportFromShareableHandle(handle, shareable, FABRIC);
+}
+
+TEST_F(channel, arguments)
+{
+	CUmemGenericAllocationHandle handle, got = 77;
+	CUmemFabricHandle shareable, none;
+	unsigned int i;
+	int value = 0, fd = -1;
+
+	cuda_start(0);
+	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 0));
+	EXPECT_EQ(1, value);
+	memset(&none, 7, sizeof(none));
+	shareable = none;
+	EXPECT_INVALID(cuMemExportToShareableHandle(&shareable, memory(0, CHUNK), FABRIC, 0));
+	handle = fabric_memory(0, FABRIC);
+	EXPECT_INVALID(cuMemExportToShareableHandle(NULL, handle, FABRIC, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&shareable, handle, FABRIC, 1));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
+	EXPECT_EQ(-1, fd);
+	EXPECT_EQ(0, memcmp(&shareable, &none, sizeof(none)));
+
+	shareable = share(handle);
+	EXPECT_INVALID(receive(NULL, &shareable));
+	EXPECT_INVALID(receive(&got, NULL));
+	EXPECT_INVALID(receive(&got, &none));
+	/* every byte counts */
+	for (i = 0; i < sizeof(shareable); i++) {
+		shareable.data[i] ^= 1;
+		EXPECT_INVALID(receive(&got, &shareable));
+		shareable.data[i] ^= 1;
+	}
+	EXPECT_EQ(77, got);
+	EXPECT_OK(receive(&got, &shareable));
+}
+
+/* The same each time, unlike any other's, and no life of its own. */
+TEST_F(channel, identity)
+{
+	CUmemGenericAllocationHandle handle, other;
+	CUmemFabricHandle first, second, third;
+
+	cuda_start(0);
+	handle = fabric_memory(0, FABRIC);
+	first = share(handle);
+	second = share(handle);
+	EXPECT_EQ(0, memcmp(&first, &second, sizeof(first)));
+	third = share(fabric_memory(0, FABRIC));
+	EXPECT_NE(0, memcmp(&first, &third, sizeof(first)));
+	ASSERT_OK(receive(&other, &first));
+	ASSERT_OK(cuMemRelease(handle));
+	EXPECT_OK(receive(&handle, &first));
+	ASSERT_OK(cuMemRelease(handle));
+	ASSERT_OK(cuMemRelease(other));
+	EXPECT_INVALID(receive(&handle, &first));
+}
+
+TEST_F(channel, both_types)
+{
+	CUmemGenericAllocationHandle handle, got;
+	CUmemFabricHandle shareable;
+	CUmemAllocationProp prop;
+	int fd;
+
+	cuda_start(0);
+	handle = fabric_memory(0, FABRIC | SHAREABLE);
+	shareable = share(handle);
+	fd = export(handle);
+	ASSERT_OK(receive(&got, &shareable));
+	import(fd);
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&prop, got));
+	EXPECT_EQ(FABRIC | SHAREABLE, (int)prop.requestedHandleTypes);
+}
+
+TEST_F(channel, host_memory)
+{
+	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = FABRIC,
+		.location = { CU_MEM_LOCATION_TYPE_HOST_NUMA, 0 } };
+	CUmemGenericAllocationHandle handle, got;
+	CUmemFabricHandle shareable;
+	int value = 0;
+
+	cuda_start(0);
+	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED, 0));
+	EXPECT_EQ(1, value);
+	ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
+	shareable = share(handle);
+	ASSERT_OK(receive(&got, &shareable));
+	*mapped(handle, CHUNK, 0) = 4711;
+	EXPECT_EQ(4711, *mapped(got, CHUNK, 0));
+}
+
+/* Between processes that share nothing but the 64 bytes */
+TEST_F(channel, memory)
+{
+	CUmemGenericAllocationHandle handle;
+	CUmemFabricHandle shareable;
+	int link;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	cuda_start(0);
+	if (!pid) {
+		ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+		ASSERT_OK(receive(&handle, &shareable));
+		EXPECT_EQ(4711, *mapped(handle, CHUNK, 0));
+		tell(link, 1);
+		exit(0);
+	}
+	handle = fabric_memory(1, FABRIC);
+	*mapped(handle, CHUNK, 1) = 4711;
+	shareable = share(handle);
+	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+	EXPECT_EQ(1, hear(link));
+	EXPECT_EQ(0, ended(pid));
+}
+
+TEST_F(channel, team)
+{
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK, .handleTypes = FABRIC };
+	CUmemGenericAllocationHandle handle;
+	CUmemFabricHandle shareable;
+	volatile uint32_t *window;
+	int link;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	cuda_start(0);
+	if (!pid) {
+		ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+		ASSERT_OK(receive(&handle, &shareable));
+		ASSERT_OK(cuMulticastAddDevice(handle, 1));
+		ASSERT_OK(cuMulticastBindMem(handle, 0, fabric_memory(1, FABRIC), 0, CHUNK, 0));
+		tell(link, 1);
+		hear(link);
+		exit(0);
+	}
+	ASSERT_OK(cuMulticastCreate(&handle, &prop));
+	ASSERT_OK(cuMulticastAddDevice(handle, 0));
+	shareable = share(handle);
+	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+	ASSERT_EQ(1, hear(link));
+	window = mapped(handle, CHUNK, 0);
+	ASSERT_OK(cuMemsetD32(ADDRESS(window), 4711, 1));
+	EXPECT_EQ(4711, *window);
+	tell(link, 1);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* A handle ends with its exporter if nobody has imported it. */
+TEST_F(channel, exporter_gone)
+{
+	CUmemGenericAllocationHandle handle = 77;
+	CUmemFabricHandle shareable;
+	int link;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	cuda_start(0);
+	if (!pid) {
+		shareable = share(fabric_memory(0, FABRIC));
+		ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+		exit(0);
+	}
+	ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+	EXPECT_EQ(0, ended(pid));
+	EXPECT_INVALID(receive(&handle, &shareable));
+	EXPECT_EQ(77, handle);
+}
+
+/* Who may open no channel has no fabric handles. */
+TEST_F(channel, no_channel)
+{
+	CUmulticastObjectProp team_prop = { .numDevices = 2, .size = CHUNK, .handleTypes = FABRIC };
+	CUmemGenericAllocationHandle handle = 77;
+	CUmemAllocationProp prop = memory_on(0);
+	CUmemFabricHandle shareable;
+	int link;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_EQ(1, hear(link));
+		ASSERT_EQ(0, setuid(65534));
+		cuda_start(0);
+		prop.requestedHandleTypes = FABRIC;
+		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, cuMemCreate(&handle, CHUNK, &prop, 0));
+		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, cuMulticastCreate(&handle, &team_prop));
+		ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, receive(&handle, &shareable));
+		EXPECT_EQ(77, handle);
+		EXPECT_OK(cuMemRelease(memory(0, CHUNK)));
+		tell(link, 1);
+		exit(0);
+	}
+	cuda_start(0);
+	shareable = share(fabric_memory(0, FABRIC));
+	ASSERT_EQ(0, chmod(CHANNEL "0", 0600));
+	ASSERT_EQ(0, chmod(CHANNEL "1", 0600));
+	tell(link, 1);
+	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+	EXPECT_EQ(1, hear(link));
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* Two users with a channel each; root, who has both, can import from both. */
+TEST_F(channel, other_channel)
+{
+	CUmemGenericAllocationHandle handle = 77;
+	CUmemFabricHandle shareable[2];
+	int i, links[2];
+	pid_t pids[2];
+
+	for (i = 0; i < 2; i++) {
+		pids[i] = peer_fork(&links[i]);
+		ASSERT_LE(0, pids[i]);
+		if (!pids[i]) {
+			ASSERT_EQ(1, hear(links[i]));
+			ASSERT_EQ(0, setuid(1000 + i));
+			cuda_start(0);
+			shareable[i] = share(fabric_memory(0, FABRIC));
+			ASSERT_EQ(64, send(links[i], &shareable[i], 64, 0));
+			ASSERT_EQ(64, recv(links[i], &shareable[!i], 64, 0));
+			EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, receive(&handle, &shareable[!i]));
+			EXPECT_EQ(77, handle);
+			EXPECT_OK(receive(&handle, &shareable[i]));
+			tell(links[i], 1);
+			hear(links[i]);
+			exit(0);
+		}
+	}
+	ASSERT_EQ(0, chown(CHANNEL "0", 1000, 0));
+	ASSERT_EQ(0, chown(CHANNEL "1", 1001, 0));
+	ASSERT_EQ(0, chmod(CHANNEL "0", 0600));
+	ASSERT_EQ(0, chmod(CHANNEL "1", 0600));
+	for (i = 0; i < 2; i++) {
+		tell(links[i], 1);
+		ASSERT_EQ(64, recv(links[i], &shareable[i], 64, 0));
+	}
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(64, send(links[i], &shareable[!i], 64, 0));
+		EXPECT_EQ(1, hear(links[i]));
+	}
+	cuda_start(0);
+	for (i = 0; i < 2; i++)
+		EXPECT_OK(receive(&handle, &shareable[i]));
+	for (i = 0; i < 2; i++) {
+		tell(links[i], 1);
+		EXPECT_EQ(0, ended(pids[i]));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+/* Pools that several processes or threads have. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include "pool_fixture.h"
+
+static const CUmemPoolProps shareable = {
+	.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+	.handleTypes = SHAREABLE,
+	.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+};
+
+TEST_F(pool, export_arguments)
+{
+	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUdeviceptr plain, unshared, block, address = 77;
+	CUmemoryPool pool, other = (void *)77;
+	CUmemPoolPtrExportData data = {};
+	int fd = -7, memory_fd = export(handle);
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
+	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, self->pool, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemPoolExportToShareableHandle(NULL, pool, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 1));
+	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, pool, 0, 0));
+	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, NULL, SHAREABLE, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_WIN32, 0));
+	EXPECT_EQ(-7, fd);
+	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)-1, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)0, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)(long)memory_fd,
+							  SHAREABLE, 0));
+	EXPECT_EQ((void *)77, other);
+
+	ASSERT_OK(cuMemAlloc(&plain, 100));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&unshared, 100, self->pool, self->stream));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, pool, self->stream));
+	EXPECT_INVALID(cuMemPoolExportPointer(&data, plain));
+	EXPECT_INVALID(cuMemPoolExportPointer(&data, unshared));
+	EXPECT_INVALID(cuMemPoolExportPointer(&data, block + 512));
+	EXPECT_INVALID(cuMemPoolExportPointer(NULL, block));
+
+	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
+	ASSERT_OK(cuMemPoolImportFromShareableHandle(&other, (void *)(long)fd, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, &data));
+	ASSERT_OK(cuMemPoolExportPointer(&data, block));
+	EXPECT_INVALID(cuMemPoolImportPointer(NULL, other, &data));
+	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, NULL));
+	EXPECT_INVALID(cuMemPoolImportPointer(&address, pool, &data));
+	/* what the exporter never said */
+	data.reserved[16] = 1;
+	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, &data));
+	data.reserved[16] = 0;
+	data.reserved[30] = 1;
+	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, &data));
+	EXPECT_EQ(77, address);
+	/* an imported pool gives nothing new */
+	EXPECT_INVALID(cuMemAllocFromPoolAsync(&address, 1, other, self->stream));
+	EXPECT_INVALID(cuDeviceSetMemPool(0, other));
+	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, other, SHAREABLE, 0));
+}
+
+/* In one process, which tells what the other sees from what it shares */
+TEST_F(pool, imported_blocks)
+{
+	long before = device_bytes(0, "free_bytes");
+	CUdeviceptr block[3], import[3], again;
+	const size_t bytes[3] = { 1000, 5000, 3 * CHUNK };
+	CUmemPoolPtrExportData data[3];
+	CUmemoryPool pool, other;
+	unsigned int i;
+	int fd;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
+	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
+	ASSERT_OK(cuMemPoolImportFromShareableHandle(&other, (void *)(long)fd, SHAREABLE, 0));
+	for (i = 0; i < 3; i++) {
+		ASSERT_OK(cuMemAllocFromPoolAsync(&block[i], bytes[i], pool, self->stream));
+		ASSERT_OK(cuMemPoolExportPointer(&data[i], block[i]));
+		ASSERT_OK(cuMemPoolImportPointer(&import[i], other, &data[i]));
+		EXPECT_INVALID(cuMemPoolImportPointer(&again, other, &data[i]));
+		EXPECT_NE(block[i], import[i]);
+		ASSERT_OK(cuMemsetD8(block[i], i + 1, bytes[i]));
+		EXPECT_EQ(i + 1, ((volatile char *)import[i])[bytes[i] - 1]);
+		EXPECT_INVALID(cuMemsetD8(import[i], 9, bytes[i] + 1));
+		EXPECT_OK(cuMemsetD8(import[i], i + 5, bytes[i]));
+		EXPECT_EQ(i + 5, ((volatile char *)block[i])[bytes[i] - 1]);
+	}
+	/* the memory is one, the first two blocks' mapping too */
+	EXPECT_EQ(before - 4 * (long)CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(4 * CHUNK, TAKEN(other));
+	EXPECT_EQ(import[1] - import[0], block[1] - block[0]);
+	for (i = 0; i < 3; i++) {
+		EXPECT_OK(cuMemFreeAsync(import[i], self->stream));
+		EXPECT_OK(cuMemFreeAsync(block[i], self->stream));
+		EXPECT_INVALID(cuMemFree(import[i]));
+	}
+	EXPECT_EQ(0, TAKEN(other));
+	EXPECT_INVALID(cuMemPoolImportPointer(&again, other, &data[0]));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+	EXPECT_OK(cuMemPoolDestroy(other));
+	EXPECT_OK(cuMemPoolDestroy(pool));
+	close(fd);
+}
+
+FIXTURE(pools)
+{
+	CUmemPoolPtrExportData data;
+};
+
+FIXTURE_SETUP(pools)
+{
+}
+NOTHING_LEFT(pools)
+
+/* What another process has imported outlives the exporter. */
+TEST_F(pools, of_two_processes)
+{
+	CUdeviceptr block, other;
+	CUmemoryPool pool;
+	int link, fd;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		cuda_start(0);
+		ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
+		ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, pool, NULL));
+		ASSERT_OK(cuMemsetD32(block, 0x1234, 250));
+		ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
+		ASSERT_OK(cuMemPoolExportPointer(&self->data, block));
+		give(link, fd);
+		hear(link);
+		EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
+		tell(link, 0);
+		hear(link);
+		_exit(_metadata->exit_code);
+	}
+	cuda_start(1);
+	fd = take(link);
+	ASSERT_OK(cuMemPoolImportFromShareableHandle(&pool, (void *)(long)fd, SHAREABLE, 0));
+	close(fd);
+	ASSERT_OK(cuMemPoolImportPointer(&block, pool, &self->data));
+	EXPECT_EQ(0x1234, *(volatile uint32_t *)(block + 996));
+	*(volatile uint32_t *)block = 0x5678;
+	tell(link, 0);
+	hear(link);
+	tell(link, 0);
+	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
+	EXPECT_EQ(device_bytes(0, "pool_bytes") - (long)CHUNK, device_bytes(0, "free_bytes"));
+	/* but nothing more can be imported */
+	ASSERT_OK(cuMemFree(block));
+	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+	EXPECT_INVALID(cuMemPoolImportPointer(&other, pool, &self->data));
+}
+
+struct player {
+	pthread_t thread;
+	CUmemoryPool pool;
+	CUcontext context;
+	unsigned int number, failed;
+};
+
+/* Allocate, fill, read, free: all in one stream, with up to 16 blocks at once */
+static void *play(void *argument)
+{
+	struct player *player = argument;
+	CUdeviceptr at[16] = {};
+	size_t bytes[16];
+	unsigned int round, seed = player->number;
+	CUstream stream;
+
+	player->failed += cuCtxSetCurrent(player->context) != CUDA_SUCCESS;
+	player->failed += cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS;
+	for (round = 0; round < loops(1000); round++) {
+		unsigned int i = rand_r(&seed) % 16, value = player->number << 16 | i;
+		uint32_t word;
+
+		if (at[i]) {
+			if (cuMemcpyDtoHAsync(&word, at[i] + bytes[i] - 4, 4, stream) ||
+			    cuStreamSynchronize(stream) || word != value ||
+			    cuMemFreeAsync(at[i], stream))
+				player->failed++;
+			at[i] = 0;
+			continue;
+		}
+		bytes[i] = 4 * (1 + rand_r(&seed) % (rand_r(&seed) % 16 ? 4000 : 600000));
+		if (cuMemAllocFromPoolAsync(&at[i], bytes[i], player->pool, stream)) {
+			at[i] = 0;
+			player->failed++;
+		} else if (cuMemsetD32Async(at[i], value, bytes[i] / 4, stream)) {
+			player->failed++;
+		}
+	}
+	for (round = 0; round < 16; round++)
+		if (at[round] && cuMemFreeAsync(at[round], stream))
+			player->failed++;
+	player->failed += cuStreamSynchronize(stream) != CUDA_SUCCESS;
+	return NULL;
+}
+
+TEST_F(pool, random_from_several_threads)
+{
+	long before = device_bytes(0, "free_bytes");
+	struct player players[4] = {};
+	CUcontext context;
+	unsigned int i;
+
+	ASSERT_OK(cuCtxGetCurrent(&context));
+	for (i = 0; i < 4; i++) {
+		players[i] = (struct player) {
+			.pool = self->pool, .context = context, .number = i + 1,
+		};
+		ASSERT_EQ(0, pthread_create(&players[i].thread, NULL, play, &players[i]));
+	}
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, pthread_join(players[i].thread, NULL));
+		EXPECT_EQ(0, players[i].failed);
+	}
+	EXPECT_EQ(0, USED(self->pool));
+	EXPECT_EQ(0, TAKEN(self->pool));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+TEST_HARNESS_MAIN

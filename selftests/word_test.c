@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/* Streams that write words and wait for them. */
+#define _GNU_SOURCE
+#include "stream_fixture.h"
+
+static const struct {
+	unsigned int flags;
+	uint64_t value, before, after;
+	int wide;
+} conditions[] = {
+	{ CU_STREAM_WAIT_VALUE_GEQ, 5, 4, 5, 0 },
+	{ CU_STREAM_WAIT_VALUE_GEQ, 5, 4, 0x80000004, 0 },
+	{ CU_STREAM_WAIT_VALUE_GEQ, 5, 0x80000005, 6, 0 },
+	{ CU_STREAM_WAIT_VALUE_GEQ, 0xfffffffe, 0xfffffffd, 1, 0 },
+	{ CU_STREAM_WAIT_VALUE_EQ, 5, 6, 5, 0 },
+	{ CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH, 5, 6, 5, 0 },
+	{ CU_STREAM_WAIT_VALUE_AND, 6, 9, 4, 0 },
+	{ CU_STREAM_WAIT_VALUE_NOR, 0xfffffff0, 0xf, 0xe, 0 },
+	{ CU_STREAM_WAIT_VALUE_GEQ, 1ULL << 40, (1ULL << 40) - 1, 1ULL << 40, 1 },
+	{ CU_STREAM_WAIT_VALUE_GEQ, -2ULL, -3ULL, 0, 1 },
+	{ CU_STREAM_WAIT_VALUE_EQ, 1ULL << 40, 0, 1ULL << 40, 1 },
+	{ CU_STREAM_WAIT_VALUE_AND, 3ULL << 40, 3, 1ULL << 40, 1 },
+	{ CU_STREAM_WAIT_VALUE_NOR, -1ULL << 1, 1, 0, 1 },
+};
+
+TEST_F(stream, wait_value_conditions)
+{
+	volatile uint64_t *word = (volatile uint64_t *)self->at;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(conditions); i++) {
+		*word = conditions[i].before;
+		ASSERT_OK(conditions[i].wide ?
+			  cuStreamWaitValue64(self->first, AT(0), conditions[i].value,
+					      conditions[i].flags) :
+			  cuStreamWaitValue32(self->first, AT(0), conditions[i].value,
+					      conditions[i].flags));
+		usleep(20000);
+		EXPECT_WAITS(self->first) TH_LOG("condition %u", i);
+		*word = conditions[i].after;
+		EXPECT_OK(cuStreamSynchronize(self->first)) TH_LOG("condition %u", i);
+	}
+}
+
+TEST_F(stream, words_are_checked_at_the_call)
+{
+	EXPECT_INVALID(cuStreamWaitValue32(self->first, AT(0) + 2, 0, 0));
+	EXPECT_INVALID(cuStreamWaitValue64(self->first, AT(1), 0, 0));
+	EXPECT_INVALID(cuStreamWriteValue64(self->first, AT(1), 0, 0));
+	EXPECT_INVALID(cuStreamWaitValue32(self->first, AT(0), 0, 4));
+	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(0), 0, 2));
+	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(CHUNK / 4), 0, 0));
+	EXPECT_INVALID(cuStreamWaitValue32(self->first, 0, 0, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuStreamWriteValue32(self->first, AT(0), 0,
+				       CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+	EXPECT_OK(cuStreamQuery(self->first));
+}
+
+TEST_F(stream, write_value)
+{
+	uint64_t host[2] = { -1ULL, -1ULL };
+
+	HOLD(self->first);
+	ASSERT_OK(cuStreamWriteValue32(self->first, AT(0), 0x12345678, 0));
+	ASSERT_OK(cuStreamWriteValue64(self->first, AT(2), 0x123456789abcdef0, 0));
+	ASSERT_OK(cuStreamWriteValue32(self->first, ADDRESS(host), 1, 0));
+	ASSERT_OK(cuStreamWriteValue64(self->first, ADDRESS(host + 1), 2, 0));
+	EXPECT_EQ(0, self->at[0]);
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(0x12345678, self->at[0]);
+	EXPECT_EQ(0, self->at[1]);
+	EXPECT_EQ(0x9abcdef0, self->at[2]);
+	EXPECT_EQ(0x12345678, self->at[3]);
+	EXPECT_EQ(0xffffffff00000001, host[0]);
+	EXPECT_EQ(2, host[1]);
+}
+
+TEST_F(stream, write_value_reaches_every_replica)
+{
+	CUmemGenericAllocationHandle team = full_team(2, CHUNK), part[2];
+	volatile uint32_t *plain[2], *window;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		part[i] = memory(i, CHUNK);
+		plain[i] = mapped(part[i], CHUNK, i);
+		ASSERT_OK(cuMulticastBindMem(team, 0, part[i], 0, CHUNK, 0));
+	}
+	window = mapped(team, CHUNK, 0);
+	ASSERT_OK(cuStreamWriteValue32(self->first, ADDRESS(window + 3), 77, 0));
+	ASSERT_OK(cuStreamWaitValue32(self->first, ADDRESS(window + 3), 77,
+				      CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(77, plain[0][3]);
+	EXPECT_EQ(77, plain[1][3]);
+}
+
+/* The fixture's process has no peers; its memory has. */
+TEST_F(stream, other_processes_words)
+{
+	uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	ASSERT_NE(MAP_FAILED, shared);
+	ASSERT_OK(cuStreamWaitValue32(self->first, ADDRESS(shared), 9,
+				      CU_STREAM_WAIT_VALUE_EQ));
+	EXPECT_WAITS(self->first);
+	pid = fork();
+	if (!pid) {
+		usleep(30000);
+		*(volatile uint32_t *)shared = 9;
+		_exit(0);
+	}
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(0, ended(pid));
+}
+
+static void *count_up(void *argument)
+{
+	volatile uint64_t *word = argument;
+	uint64_t i;
+
+	/* the word behind it says when to stop */
+	for (i = 1; !__atomic_load_n(&word[1], __ATOMIC_RELAXED); i++)
+		*word = i << 32 | (uint32_t)i;
+	return NULL;
+}
+
+/* Both halves are always of one store, read by copies as by waits. */
+TEST_F(stream, words_are_never_torn)
+{
+	uint64_t seen = 0;
+	unsigned int i, torn = 0;
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, count_up, (void *)self->at));
+	for (i = 0; i < loops(20000); i++) {
+		ASSERT_OK(cuMemcpyDtoH(&seen, AT(0), 8));
+		torn += seen >> 32 != (uint32_t)seen;
+	}
+	EXPECT_EQ(0, torn);
+	EXPECT_NE(0, seen);
+	__atomic_store_n((uint64_t *)(self->at + 2), 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
+TEST_F(stream, waiting_costs_little)
+{
+	struct timespec used;
+
+	HOLD(self->first);
+	HOLD(self->second);
+	usleep(200000);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	sleep(2);
+	EXPECT_WAITS(self->first);
+	/* two that spin would use four seconds; emulated machines are slow */
+	{
+		struct timespec now;
+		double cost;
+
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+		cost = (now.tv_sec - used.tv_sec) + (now.tv_nsec - used.tv_nsec) * 1e-9;
+		EXPECT_LT(cost, 1.5);
+		TH_LOG("two waits for two seconds used %.3f s", cost);
+	}
+	LET_GO();
+}
+
+TEST_F(stream, batch)
+{
+	CUstreamBatchMemOpParams params[5] = {};
+
+	params[0].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+	params[0].waitValue.address = ADDRESS(self->gate);
+	params[0].waitValue.value = 1;
+	params[1].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+	params[1].writeValue.address = AT(0);
+	params[1].writeValue.value = 1;
+	params[2].operation = CU_STREAM_MEM_OP_BARRIER;
+	params[3].operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
+	params[4].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+	params[4].writeValue.address = AT(0);
+	params[4].writeValue.value64 = 0x200000003;
+
+	ASSERT_OK(cuStreamBatchMemOp(self->first, 5, params, 0));
+	EXPECT_EQ(0, self->at[0]);
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(3, self->at[0]);
+	EXPECT_EQ(2, self->at[1]);
+
+	/* one is wrong: none is done */
+	self->at[0] = 0;
+	params[4].writeValue.address = AT(1);
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
+	params[4].operation = 99;
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 257, params, 0));
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, params, 1));
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, NULL, 0));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(0, self->at[0]);
+}
+
+TEST_HARNESS_MAIN
