@@ -91,7 +91,7 @@ $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 	ar rcs $@ $^
 
 $(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(libcuda)
-	$(CC) -pthread -o $@ $^ $(link) $(tool_libs) -lm
+	$(CC) -pthread -o $@ $^ $(link) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
 
 $(B)/tools/vm-init: tools/vm-init.c
 	@mkdir -p $(@D)

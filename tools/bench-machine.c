@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Suites that need what this machine does not have run in a virtual one:
+ * memcast-bench starts itself in memcast-vm and takes over the results.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "ranks.h"
+
+#define MAX_WORDS	32
+
+/* This program, and memcast-vm beside the folder that it was built in */
+static const char *find(char vm[PATH_MAX], char self[PATH_MAX])
+{
+	char path[PATH_MAX + 32];
+	ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
+	const char *end;
+
+	if (length < 0)
+		return "/proc/self/exe cannot be read";
+	self[length] = '\0';
+	end = strstr(self, "/build/tools/");
+	if (!end)
+		return "memcast-vm is part of the source tree: run build/tools/memcast-bench there";
+	snprintf(path, sizeof(path), "%.*s/tools/memcast-vm", (int)(end - self), self);
+	if (!realpath(path, vm) || access(vm, X_OK))
+		return "there is no tools/memcast-vm";
+	return NULL;
+}
+
+const char *bench_machine_obstacle(void)
+{
+	char vm[PATH_MAX], self[PATH_MAX];
+
+	return find(vm, self);
+}
+
+static void exec_machine(const struct bench *bench, int out)
+{
+	char vm[PATH_MAX], self[PATH_MAX], *words[MAX_WORDS + 8], *options, *word;
+	unsigned int count = 0;
+
+	find(vm, self);
+	options = strdup(bench->suite->machine);
+	words[count++] = vm;
+	for (word = strtok(options, " "); word && count < MAX_WORDS;
+	     word = strtok(NULL, " "))
+		words[count++] = word;
+	words[count++] = (char *)"--";
+	words[count++] = self;
+	words[count++] = (char *)"--json";
+	if (bench->quick)
+		words[count++] = (char *)"--quick";
+	words[count++] = (char *)bench->suite->name;
+	words[count] = NULL;
+	dup2(out, STDOUT_FILENO);
+	execv(vm, words);
+	rank_die("%s: %s", vm, strerror(errno));
+}
+
+static struct json_object *read_json(int fd)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *all = NULL;
+	char buffer[4096];
+	ssize_t got;
+
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0 ||
+	       (got < 0 && errno == EINTR))
+		if (got > 0 && !all)
+			all = json_tokener_parse_ex(tokener, buffer, (int)got);
+	json_tokener_free(tokener);
+	return all;
+}
+
+bool bench_machine_run(struct bench *bench)
+{
+	struct json_object *all;
+	int pair[2], status;
+	bool taken;
+	pid_t pid;
+
+	if (pipe(pair))
+		rank_die("pipe: %s", strerror(errno));
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		rank_die("fork: %s", strerror(errno));
+	if (!pid)
+		exec_machine(bench, pair[1]);
+	close(pair[1]);
+	all = read_json(pair[0]);
+	close(pair[0]);
+	if (waitpid(pid, &status, 0) != pid)
+		rank_die("waitpid: %s", strerror(errno));
+	taken = all && bench_add_json(bench, all);
+	json_object_put(all);
+	/* 1: it ran, and a bar does not hold */
+	return taken && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+}

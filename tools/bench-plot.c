@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/* The ratios as a picture: what was reached, and where the bar is. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define ROW_PIXELS	18
+
+static bool has_ratio(const struct bench_result *result)
+{
+	return !result->skipped && *result->against;
+}
+
+/* gnuplot's strings end at a quote, and its enhanced text is turned off. */
+static void put_label(FILE *to, const struct bench_result *result)
+{
+	char *text, *c;
+
+	if (asprintf(&text, "%s: %s %s, against %s", result->suite,
+		     result->measure, result->parameters, result->against) < 0)
+		return;
+	for (c = text; *c; c++)
+		if (*c == '"' || *c == '\\')
+			*c = '\'';
+	fprintf(to, "\"%s\"", text);
+	free(text);
+}
+
+static void put_script(FILE *to, const struct bench *bench, const char *path)
+{
+	unsigned int rows = 0;
+	size_t i;
+
+	fputs("$results << END\n", to);
+	for (i = 0; i < bench->count; i++) {
+		const struct bench_result *result = &bench->result[i];
+		double bar = result->at_least ?: result->at_most;
+
+		if (!has_ratio(result))
+			continue;
+		fprintf(to, "%u %g ", rows++, result->ratio);
+		if (bar)
+			fprintf(to, "%g ", bar);
+		else
+			fputs("NaN ", to);
+		fprintf(to, "%d ", result->holds ? 0x4477aa : 0xcc3311);
+		put_label(to, result);
+		fputc('\n', to);
+	}
+	fprintf(to, "END\nset terminal svg noenhanced size 1200,%u font 'sans,11'\n",
+		rows * ROW_PIXELS + 110);
+	fprintf(to, "set output \"%s\"\n", path);
+	fprintf(to, "set yrange [%u.5:-0.5]\n", rows ? rows - 1 : 0);
+	fputs("set logscale x\nset grid xtics\nset key bottom outside horizontal\n"
+	      "set boxwidth 0.35\n"
+	      "set xlabel 'ratio; marks: the bar (red: it does not hold)'\n"
+	      "plot $results using 2:1:(0.001):2:($1-0.35):($1+0.35):4:ytic(5) "
+	      "with boxxyerror fillstyle solid linecolor rgb variable title 'ratio', "
+	      "$results using 3:1 with points pointtype 7 pointsize 0.6 linecolor black "
+	      "title 'bar'\n", to);
+}
+
+bool bench_plot(const struct bench *bench, const char *path)
+{
+	FILE *gnuplot;
+
+	if (strpbrk(path, "\"\\")) {
+		fprintf(stderr, "memcast-bench: --plot: %s: no quotes, please\n", path);
+		return false;
+	}
+	if (system("command -v gnuplot >/dev/null")) {
+		fputs("memcast-bench: --plot needs gnuplot; run: apt-get install gnuplot-nox\n",
+		      stderr);
+		return false;
+	}
+	gnuplot = popen("gnuplot", "w");
+	if (!gnuplot)
+		return false;
+	put_script(gnuplot, bench, path);
+	return pclose(gnuplot) == 0;
+}

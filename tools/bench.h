@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memcast-bench: suites measure, each result is a line that says what it is
+ * held against. A suite is a function in a file bench-NAME.c, and a line in the
+ * table of memcast-bench.c.
+ */
+#ifndef MEMCAST_TOOLS_BENCH_H
+#define MEMCAST_TOOLS_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bench;
+struct json_object;
+
+struct bench_suite {
+	const char *name, *about;
+	/* NULL, or why it cannot run on this machine */
+	const char *(*obstacle)(void);
+	/* memcast-vm's options for a machine where it can; NULL: none */
+	const char *machine;
+	void (*run)(struct bench *bench);
+};
+
+extern const struct bench_suite bench_map;
+
+/*
+ * One result. The ratio is value / peer; of times where less is better and the
+ * bar says "times faster", set @faster: peer / value. 0 in at_least and at_most
+ * is no bar; no @against: the line stands for itself.
+ */
+struct bench_line {
+	const char *measure;	/* "broadcast": what the plot groups by */
+	const char *parameters;	/* "N=4, 64 MiB, 2 threads" */
+	double value;
+	const char *unit;
+	double peer;		/* in the same unit */
+	const char *against;	/* "STREAM-like limit of this run" */
+	bool faster;
+	double ratio;		/* 0: as above; else a median of paired ratios */
+	double at_least, at_most;
+};
+
+/* Copies what @line points to. */
+void bench_add(struct bench *bench, const struct bench_line *line);
+
+/* What cannot be measured here, and why. */
+void bench_skip(struct bench *bench, const char *measure, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* On stderr, every 2 s at most. */
+void bench_progress(struct bench *bench, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Less accuracy for less time */
+bool bench_quick(const struct bench *bench);
+
+/* "64 MiB": into a buffer of its own, good until the eighth call from now */
+const char *bench_bytes(uint64_t bytes);
+
+/* ---- bench-time.c */
+
+double bench_now(void);
+double bench_median(double *values, unsigned int count);
+
+/*
+ * Runs all in turn, @rounds times, after one round that does not count, so that
+ * a machine which gets slower gets slower for all. @seconds is the median of
+ * each, @lead the median over the rounds of its time / that of the first.
+ */
+struct bench_racer {
+	void (*run)(void *arg);
+	void *arg;
+	double seconds, lead;
+};
+
+void bench_race(struct bench_racer *racers, unsigned int count,
+		unsigned int rounds);
+
+/* ---- what the parts of memcast-bench have for each other */
+
+struct bench_result {
+	const char *suite;
+	char *measure, *parameters, *unit, *against;	/* parameters may be "" */
+	double value, peer, ratio, at_least, at_most;
+	bool holds;
+	char *skipped;		/* why; then all numbers are 0 */
+};
+
+struct bench {
+	const struct bench_suite *suite;	/* the one that runs */
+	bool quick;
+	double shown;				/* when progress was shown */
+	bool line_open;				/* a terminal's line is not ended */
+	struct bench_result *result;
+	size_t count;
+};
+
+/* A line of another process's, as bench_json() wrote it */
+bool bench_add_json(struct bench *bench, struct json_object *results);
+struct json_object *bench_json(const struct bench *bench);
+void bench_table(const struct bench *bench);
+void bench_progress_end(struct bench *bench);
+
+/* bench-machine.c: in a virtual machine. NULL, or why that is not possible. */
+const char *bench_machine_obstacle(void);
+bool bench_machine_run(struct bench *bench);
+
+/* bench-plot.c */
+bool bench_plot(const struct bench *bench, const char *path);
+
+#endif /* MEMCAST_TOOLS_BENCH_H */

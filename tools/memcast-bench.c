@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/*
+ * memcast-bench: what memcast is measured by. One run, ratios: every figure is
+ * held against what else one would use, or against what the machine can do at
+ * all, measured in the same run.
+ */
+#define _GNU_SOURCE
+#include <argp.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "options.h"
+#include "ranks.h"
+
+static const struct bench_suite *const suites[] = {
+	&bench_map,
+};
+
+#define SUITES	(sizeof(suites) / sizeof(suites[0]))
+
+struct request {
+	bool chosen[SUITES], any, quick;
+	const char *json, *plot;
+};
+
+enum { KEY_JSON = 1, KEY_PLOT, KEY_QUICK, KEY_LIST };
+
+static const struct argp_option argp_options[] = {
+	{ "json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
+	  "JSON instead of the table; with FILE, besides it", 0 },
+	{ "plot", KEY_PLOT, "FILE.svg", 0, "draw the ratios (gnuplot)", 0 },
+	{ "quick", KEY_QUICK, NULL, 0, "smaller sizes, fewer rounds", 0 },
+	{ "list", KEY_LIST, NULL, 0, "what suites there are", 0 },
+	{ 0 }
+};
+
+static void list_suites(void)
+{
+	size_t i;
+
+	for (i = 0; i < SUITES; i++)
+		printf("%-10s %s\n", suites[i]->name, suites[i]->about);
+}
+
+static void choose(struct argp_state *state, struct request *request,
+		   const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < SUITES; i++)
+		if (!strcmp(name, suites[i]->name)) {
+			request->chosen[i] = request->any = true;
+			return;
+		}
+	argp_error(state, "no suite '%s'; --list shows them", name);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct request *request = state->input;
+
+	switch (key) {
+	case KEY_JSON:
+		request->json = arg ?: "";
+		break;
+	case KEY_PLOT:
+		request->plot = arg;
+		break;
+	case KEY_QUICK:
+		request->quick = true;
+		break;
+	case KEY_LIST:
+		list_suites();
+		exit(0);
+	case ARGP_KEY_ARG:
+		choose(state, request, arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Here if possible, else in a virtual machine, else it is skipped. */
+static bool run_suite(struct bench *bench, const struct bench_suite *suite)
+{
+	const char *here = suite->obstacle ? suite->obstacle() : NULL;
+	const char *machine;
+	bool ok = true;
+
+	bench->suite = suite;
+	bench->shown = bench_now();
+	if (!here) {
+		suite->run(bench);
+	} else if (!suite->machine) {
+		bench_skip(bench, "all", "%s", here);
+	} else {
+		machine = bench_machine_obstacle();
+		if (machine)
+			bench_skip(bench, "all", "%s, and %s", here, machine);
+		else
+			ok = bench_machine_run(bench);
+	}
+	bench_progress_end(bench);
+	if (!ok)
+		fprintf(stderr, "memcast-bench: the suite %s failed\n", suite->name);
+	return ok;
+}
+
+static bool write_json(const struct bench *bench, const char *path)
+{
+	struct json_object *all = bench_json(bench);
+	bool ok = true;
+
+	if (!*path)
+		puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY));
+	else
+		ok = !json_object_to_file_ext(path, all, JSON_C_TO_STRING_PRETTY);
+	if (!ok)
+		fprintf(stderr, "memcast-bench: %s", json_util_get_last_err());
+	json_object_put(all);
+	return ok;
+}
+
+/* 0, or 1 if a bar does not hold */
+static int verdict(const struct bench *bench, bool silent)
+{
+	unsigned int failed = 0;
+	size_t i;
+
+	for (i = 0; i < bench->count; i++)
+		failed += !bench->result[i].holds;
+	if (failed && !silent)
+		fprintf(stderr, "memcast-bench: %u bar%s not hold\n", failed,
+			failed == 1 ? " does" : "s do");
+	return failed > 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options,
+		.parser = parse_option,
+		.args_doc = "[SUITE…]",
+		.doc = "Measures memcast and holds every figure against something: "
+		       "what else one would use, or what the machine can do at all."
+		       "\vWithout names all suites run. Those that need /dev/memcast, "
+		       "or a clock that counts instructions, run in a virtual machine "
+		       "where these are missing. The ratio is value / peer's, or "
+		       "the other way round where the bar says how many times faster. "
+		       "Exit status: 0; 1 if a bar does not hold; 2 for wrong usage; "
+		       "3 if a suite failed.",
+	};
+	struct request request = { 0 };
+	struct bench bench = { 0 };
+	bool ok = true;
+	size_t i;
+
+	argp_err_exit_status = 2;
+	argp_program_version = TOOLS_VERSION("memcast-bench");
+	argp_parse(&argp, argc, argv, 0, NULL, &request);
+
+	bench.quick = request.quick;
+	for (i = 0; i < SUITES; i++)
+		if (request.chosen[i] || !request.any)
+			ok &= run_suite(&bench, suites[i]);
+	if (!request.json || *request.json)
+		bench_table(&bench);
+	if (request.json)
+		ok &= write_json(&bench, request.json);
+	if (request.plot)
+		ok &= bench_plot(&bench, request.plot);
+	/* JSON is for programs, such as this one outside a virtual machine */
+	return ok ? verdict(&bench, request.json && !*request.json) : 3;
+}
