@@ -115,7 +115,7 @@ $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcu
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
 $(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
-	$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $^ \
+	$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $(filter %.c %.a,$^) \
 		-L$(dir $(nvidia))../lib64/stubs -Wl,--as-needed -lcuda -lm
 endif
 

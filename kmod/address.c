@@ -33,6 +33,8 @@ static void describe(struct memcast_address_info *info,
 	info->out_handle_types = object->handle_types;
 	if (object->type == MEMCAST_TYPE_MEMORY)
 		info->out_flags = mc_memory(object)->flags;
+	else if (mapping->replica)
+		info->out_flags = MEMCAST_ADDRESS_REPLICA;
 	describe_location(info, mapping);
 	info->out_readable = mapping->readable;
 	info->out_writable = mapping->writable;

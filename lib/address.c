@@ -131,8 +131,11 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 CUresult address_unmap(CUdeviceptr address, size_t size)
 {
 	struct memcast_unmap arg = { .address = address, .bytes = size };
+	CUresult result = device_ioctl(MEMCAST_UNMAP, &arg);
 
-	return device_ioctl(MEMCAST_UNMAP, &arg);
+	if (result == CUDA_SUCCESS)
+		windows_unmapped(address, size);
+	return result;
 }
 
 CUresult cuMemUnmap(CUdeviceptr address, size_t size)
@@ -170,10 +173,20 @@ CUresult address_set_access(CUdeviceptr address, size_t size,
 	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_SET_ACCESS, &arg) : result;
 }
 
+static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
+			   size_t count)
+{
+	CUresult result = address_set_access(address, size, desc, count);
+
+	if (result == CUDA_SUCCESS)
+		windows_access_set(address, size);
+	return result;
+}
+
 CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
 			size_t count)
 {
-	return CALL(address_set_access(address, size, desc, count),
+	return CALL(set_access(address, size, desc, count),
 		    "address=%#llx, size=%zu, desc=%p, count=%zu",
 		    address, size, (const void *)desc, count);
 }

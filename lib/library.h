@@ -119,6 +119,19 @@ CUresult access_entries(struct memcast_access_entry *entries,
 CUresult address_set_access(CUdeviceptr address, size_t size,
 			    const CUmemAccessDesc *desc, size_t count);
 
+/* view.c */
+CUresult view_map(struct memcast_view *view, struct memcast_handle_info *team,
+		  size_t offset, size_t bytes);
+CUresult view_allow(const struct memcast_view *view, unsigned int first,
+		    unsigned int count, CUdevice device, CUmemAccess_flags access);
+void view_unmap(const struct memcast_view *view);
+
+/* window.c: the views of windows; what a signal handler may call */
+CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
+		     size_t *offset, CUmemAccess_flags *access);
+void windows_unmapped(CUdeviceptr address, size_t bytes);
+void windows_access_set(CUdeviceptr address, size_t bytes);
+
 /*
  * Older interfaces that binaries still import by name; see entry.c. Those that
  * cuda.h has under a new name are declared here under their own.

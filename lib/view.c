@@ -19,40 +19,63 @@ static CUresult map_replica(uint32_t team, CUdeviceptr address, size_t offset,
 	return device_ioctl(MEMCAST_MAP, &arg);
 }
 
-static CUresult allow(CUdeviceptr address, size_t bytes, CUdevice device)
+/* Replicas next to each other, for a device and so for the CPU. */
+CUresult view_allow(const struct memcast_view *view, unsigned int first,
+		    unsigned int count, CUdevice device, CUmemAccess_flags access)
 {
 	CUmemAccessDesc desc = {
 		.location = { CU_MEM_LOCATION_TYPE_DEVICE, device },
-		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+		.flags = access,
 	};
 
-	return address_set_access(address, bytes, &desc, 1);
+	return address_set_access((uintptr_t)view->replica[first], count * view->bytes,
+				  &desc, 1);
 }
 
-static CUresult map_replicas(struct memcast_handle_info *info, CUdeviceptr start,
-			     size_t offset, size_t bytes)
+/* With one system call, which cannot fail; takes along what is mapped. */
+void view_unmap(const struct memcast_view *view)
 {
-	CUresult result = CUDA_SUCCESS;
-
-	for (uint32_t i = 0; result == CUDA_SUCCESS && i < info->out_devices; i++)
-		result = map_replica(info->handle, start + i * bytes, offset, bytes, i);
-	/* The first mapping waited for the members: now they are known. */
-	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_HANDLE_INFO, info);
-	for (uint32_t i = 0; result == CUDA_SUCCESS && i < info->out_devices; i++)
-		result = allow(start + i * bytes, bytes, info->out_member[i]);
-	return result;
+	munmap(view->replica[0], view->replicas * view->bytes);
 }
 
-static CUresult create(struct memcast_view *view, CUmemGenericAllocationHandle team,
-		       size_t offset, size_t bytes)
+/* Map all replicas of a team; nobody has access yet. Then @team is complete. */
+CUresult view_map(struct memcast_view *view, struct memcast_handle_info *team,
+		  size_t offset, size_t bytes)
 {
-	struct memcast_handle_info info = {};
+	unsigned int replicas = team->out_devices;
 	CUdeviceptr start;
 	CUresult result;
 	size_t total;
 
-	if (!view)
+	if (__builtin_mul_overflow(replicas, bytes, &total))
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %u replicas of %zu bytes",
+			    replicas, bytes);
+	result = address_reserve(&start, total, 0, 0);
+	if (result != CUDA_SUCCESS)
+		return result;
+	view->replicas = replicas;
+	view->bytes = bytes;
+	for (uint32_t i = 0; i < replicas; i++)
+		view->replica[i] = (unsigned char *)start + i * bytes;
+
+	for (uint32_t i = 0; result == CUDA_SUCCESS && i < replicas; i++)
+		result = map_replica(team->handle, start + i * bytes, offset, bytes, i);
+	/* The first mapping waited for the members: now they are known. */
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_HANDLE_INFO, team);
+	if (result != CUDA_SUCCESS)
+		view_unmap(view);
+	return result;
+}
+
+static CUresult create(struct memcast_view *out, CUmemGenericAllocationHandle team,
+		       size_t offset, size_t bytes)
+{
+	struct memcast_handle_info info = {};
+	struct memcast_view view = {};
+	CUresult result;
+
+	if (!out)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = memory_handle_info(team, &info);
 	if (result != CUDA_SUCCESS)
@@ -64,22 +87,17 @@ static CUresult create(struct memcast_view *view, CUmemGenericAllocationHandle t
 			    "%zu bytes at %zu are not inside the team's %llu", bytes, offset,
 			    (unsigned long long)info.out_bytes);
 
-	if (__builtin_mul_overflow(info.out_devices, bytes, &total))
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %u replicas of %zu bytes",
-			    info.out_devices, bytes);
-	result = address_reserve(&start, total, 0, 0);
+	result = view_map(&view, &info, offset, bytes);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = map_replicas(&info, start, offset, bytes);
+	for (uint32_t i = 0; result == CUDA_SUCCESS && i < view.replicas; i++)
+		result = view_allow(&view, i, 1, info.out_member[i],
+				    CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 	if (result != CUDA_SUCCESS) {
-		/* Takes what is mapped along, and leaves the reason as it is. */
-		munmap((void *)start, total);
+		view_unmap(&view);
 		return result;
 	}
-
-	*view = (struct memcast_view) { .replicas = info.out_devices, .bytes = bytes };
-	for (uint32_t i = 0; i < info.out_devices; i++)
-		view->replica[i] = (unsigned char *)start + i * bytes;
+	*out = view;
 	return CUDA_SUCCESS;
 }
 

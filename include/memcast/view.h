@@ -55,6 +55,26 @@ CUresult memcastViewCreate(struct memcast_view *view,
  */
 CUresult memcastViewDestroy(struct memcast_view *view);
 
+/**
+ * memcastViewAt() - the view of what a multicast address shows
+ * @address: anywhere in a mapping of a team, as cuMemMap() was given it
+ * @offset: output, bytes: where in the view @address is
+ *
+ * The view covers that mapping, and its bytes are those of the team that the
+ * mapping shows. The first call for a mapping makes it, the others find it
+ * without a system call and without a lock. Its replicas can be read and
+ * written as cuMemSetAccess() allows for the mapping, also when that changes:
+ * an access that is not allowed raises SIGSEGV, one where a replica is not
+ * bound SIGBUS. A signal handler may call this.
+ *
+ * The view is the library's: it is good until the mapping ends (cuMemUnmap())
+ * and must not be given to memcastViewDestroy(). A child of fork() has none.
+ *
+ * Return: the view; NULL where no team is mapped or there is no room for its
+ * replicas. CUDA_LOG_FILE says why.
+ */
+const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset);
+
 #ifdef __cplusplus
 }
 #endif

@@ -493,6 +493,9 @@ struct memcast_fill {
 	__aligned_u64 pitch;
 };
 
+/* A team is mapped there, but a replica of it, not its window. */
+#define MEMCAST_ADDRESS_REPLICA	(1U << 31)
+
 /**
  * struct memcast_address_info - ioctl(MEMCAST_ADDRESS_INFO)
  * @address: anywhere inside a reservation
@@ -505,7 +508,7 @@ struct memcast_fill {
  * @out_offset: bytes; where in the object the mapping starts
  * @out_type: enum memcast_type
  * @out_handle_types: as created
- * @out_flags: a memory's, as created
+ * @out_flags: a memory's, as created; a team's: mask of MEMCAST_ADDRESS_REPLICA
  * @out_location: a memory's, as created; that of a replica's or of a window's
  *	first member
  * @out_location_id: likewise

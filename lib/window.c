@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The views of windows: from an address that cuMemMap() was given for a team to
+ * the addresses of its replicas, without a system call.
+ *
+ * A tree as the processor's page tables are, with an entry per chunk that points
+ * to the window's view. Readers take no lock: signal handlers look up too, of the
+ * very thread that is changing the tree. For their sake nothing here calls
+ * malloc() either, and neither nodes nor views are ever freed, only used again.
+ * Whoever unmaps a window that others still use gets what he asked for, but no
+ * access to what is not his.
+ *
+ * A fork() child finds nothing, as library_ready() says no.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "library.h"
+
+#define CHUNK_SHIFT	21
+#define LEVEL_SHIFT	9
+#define SLOTS		(1UL << LEVEL_SHIFT)
+#define LEVELS		4		/* 57 bits of address: all that there are */
+#define LEAF_BYTES	(SLOTS << CHUNK_SHIFT)
+
+_Static_assert(1ULL << CHUNK_SHIFT == MEMCAST_GRANULARITY, "a slot is a chunk");
+
+struct window {
+	struct memcast_view view;
+	CUdeviceptr start;		/* of the mapping; the view has its size */
+	_Atomic CUmemAccess_flags access;
+	CUdevice member;		/* stands for the CPU */
+	struct window *next;		/* in unused */
+};
+
+/* Nodes, and windows at the leaves */
+struct node {
+	void *_Atomic slot[SLOTS];
+};
+
+static struct node root;
+static struct window *_Atomic unused;
+static atomic_ulong windows;		/* no need to look where there are none */
+
+static void *memory(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static struct node *node_below(void *_Atomic *slot, bool make)
+{
+	struct node *node = atomic_load_explicit(slot, memory_order_acquire);
+	void *none = NULL;
+
+	if (node || !make)
+		return node;
+	node = memory(sizeof(*node));
+	if (node && !atomic_compare_exchange_strong(slot, &none, node)) {
+		munmap(node, sizeof(*node));
+		node = none;
+	}
+	return node;
+}
+
+/* Return: the slot of an address; NULL if there is no node, or no memory. */
+static void *_Atomic *slot_of(CUdeviceptr address, bool make)
+{
+	unsigned int shift = CHUNK_SHIFT + LEVELS * LEVEL_SHIFT;
+	struct node *node = &root;
+
+	if (address >> shift)
+		return NULL;
+	for (;;) {
+		void *_Atomic *slot;
+
+		shift -= LEVEL_SHIFT;
+		slot = &node->slot[address >> shift & (SLOTS - 1)];
+		if (shift == CHUNK_SHIFT)
+			return slot;
+		node = node_below(slot, make);
+		if (!node)
+			return NULL;
+	}
+}
+
+static struct window *window_find(CUdeviceptr address)
+{
+	void *_Atomic *slot = slot_of(address, false);
+
+	return slot ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
+}
+
+/*
+ * Unused ones are a list that is taken and put back as a whole: with no lock and
+ * no element that can be taken, put back and mistaken for the first one meanwhile.
+ */
+static void windows_give(struct window *first)
+{
+	struct window *last = first;
+
+	while (last->next)
+		last = last->next;
+	last->next = atomic_load(&unused);
+	while (!atomic_compare_exchange_weak(&unused, &last->next, first))
+		;
+}
+
+static struct window *window_take(void)
+{
+	struct window *window = atomic_exchange(&unused, NULL);
+	const unsigned int count = 64;
+
+	if (!window) {
+		window = memory(count * sizeof(*window));
+		for (unsigned int i = 0; window && i < count - 1; i++)
+			window[i].next = &window[i + 1];
+	}
+	if (window && window->next)
+		windows_give(window->next);
+	if (window)
+		*window = (struct window) {};
+	return window;
+}
+
+static void window_end(struct window *window)
+{
+	view_unmap(&window->view);
+	atomic_fetch_sub(&windows, 1);
+	windows_give(window);
+}
+
+static CUmemAccess_flags access_of(const struct memcast_address_info *info)
+{
+	/* The CPU may do what any device may. */
+	if (info->out_writable)
+		return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+	return info->out_readable ? CU_MEM_ACCESS_FLAGS_PROT_READ :
+				    CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
+static CUresult window_info(CUdeviceptr address, struct memcast_address_info *info)
+{
+	CUresult result;
+
+	*info = (struct memcast_address_info) { .address = address };
+	result = device_ioctl(MEMCAST_ADDRESS_INFO, info);
+	if (result == CUDA_SUCCESS && (info->out_type != MEMCAST_TYPE_TEAM ||
+				       info->out_flags & MEMCAST_ADDRESS_REPLICA))
+		result = fail(CUDA_ERROR_INVALID_VALUE, "no team is mapped at %#llx", address);
+	return result;
+}
+
+/* The window's handle may be released long since: ask for one, for as long. */
+static CUresult window_map(struct window *window, const struct memcast_address_info *info)
+{
+	struct memcast_handle_retain retain = { .address = info->out_mapping };
+	struct memcast_handle_release release = {};
+	struct memcast_handle_info team = {};
+	CUresult result;
+
+	result = device_ioctl(MEMCAST_HANDLE_RETAIN, &retain);
+	if (result != CUDA_SUCCESS)
+		return result;
+	team.handle = retain.out_handle;
+	result = device_ioctl(MEMCAST_HANDLE_INFO, &team);
+	if (result == CUDA_SUCCESS)
+		result = view_map(&window->view, &team, info->out_offset,
+				  info->out_mapping_bytes);
+	release.handle = retain.out_handle;
+	device_ioctl(MEMCAST_HANDLE_RELEASE, &release);
+	window->start = info->out_mapping;
+	window->member = team.out_member[0];
+	return result;
+}
+
+/*
+ * Give the replicas the access that the window has. Others may do so too, or
+ * change the window's meanwhile: whoever is last looks again.
+ */
+static CUresult window_follow(struct window *window)
+{
+	struct memcast_address_info info;
+	CUmemAccess_flags access;
+	CUresult result;
+
+	for (;;) {
+		result = window_info(window->start, &info);
+		if (result != CUDA_SUCCESS)
+			return result;
+		access = access_of(&info);
+		if (access == window->access)
+			return CUDA_SUCCESS;
+		result = view_allow(&window->view, 0, window->view.replicas,
+				    window->member, access);
+		if (result != CUDA_SUCCESS)
+			return result;
+		window->access = access;
+	}
+}
+
+/* Return: the window that is in the tree now: this one, or one that came first. */
+static struct window *window_publish(struct window *window)
+{
+	CUdeviceptr end = window->start + window->view.bytes;
+	void *first = NULL;
+
+	for (CUdeviceptr at = window->start; at < end; at += MEMCAST_GRANULARITY)
+		if (!slot_of(at, true))
+			return NULL;
+	if (!atomic_compare_exchange_strong(slot_of(window->start, false), &first, window))
+		return first;
+	for (CUdeviceptr at = window->start; at < end; at += MEMCAST_GRANULARITY)
+		atomic_store(slot_of(at, false), window);
+	return window;
+}
+
+/* Made without access, as long as nobody who takes that away would find it. */
+static CUresult window_make(CUdeviceptr address, struct window **out)
+{
+	struct window *window, *published;
+	struct memcast_address_info info;
+	CUresult result;
+
+	result = window_info(address, &info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	window = window_take();
+	if (!window)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for a view: %m");
+	result = window_map(window, &info);
+	if (result != CUDA_SUCCESS) {
+		windows_give(window);
+		return result;
+	}
+	atomic_fetch_add(&windows, 1);
+	published = window_publish(window);
+	if (published != window)
+		window_end(window);
+	if (!published)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for a view: %m");
+	result = window_follow(published);
+	if (result == CUDA_SUCCESS)
+		*out = published;
+	else
+		windows_unmapped(info.out_mapping, info.out_mapping_bytes);
+	return result;
+}
+
+/**
+ * window_view() - the view of a window, for calls and for signal handlers
+ * @address: in the window
+ * @view: output
+ * @offset: output, of @address in the view
+ * @access: output unless NULL: what the CPU may do there. It may be out of date;
+ *	what it can do is up to the kernel.
+ *
+ * errno is not kept.
+ */
+CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
+		     size_t *offset, CUmemAccess_flags *access)
+{
+	struct window *window;
+	CUresult result = library_ready();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	window = window_find(address);
+	if (!window)
+		result = window_make(address, &window);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*view = &window->view;
+	*offset = address - window->start;
+	if (access)
+		*access = window->access;
+	return CUDA_SUCCESS;
+}
+
+/* Return: the first slot from @at on, which becomes its address; NULL at @end. */
+static void *_Atomic *slot_next(CUdeviceptr *at, CUdeviceptr end)
+{
+	while (*at < end) {
+		void *_Atomic *slot = slot_of(*at, false);
+
+		if (slot)
+			return slot;
+		*at += LEAF_BYTES - *at % LEAF_BYTES;
+	}
+	return NULL;
+}
+
+/* After the kernel has: nobody may find a view there, nor have access by it. */
+void windows_unmapped(CUdeviceptr address, size_t bytes)
+{
+	CUdeviceptr at = address, end = address + bytes;
+	void *_Atomic *slot;
+
+	if (!atomic_load(&windows))
+		return;
+	for (; (slot = slot_next(&at, end)); at += MEMCAST_GRANULARITY) {
+		struct window *window = atomic_exchange(slot, NULL);
+
+		if (window && window->start == at)
+			window_end(window);
+	}
+}
+
+/* After the kernel has: views follow. */
+void windows_access_set(CUdeviceptr address, size_t bytes)
+{
+	CUdeviceptr at = address, end = address + bytes;
+	void *_Atomic *slot;
+
+	if (!atomic_load(&windows))
+		return;
+	for (; (slot = slot_next(&at, end)); at += MEMCAST_GRANULARITY) {
+		struct window *window = atomic_load(slot);
+
+		/* Without the right access there is none. */
+		if (window && window->start == at && window_follow(window) != CUDA_SUCCESS)
+			windows_unmapped(at, window->view.bytes);
+	}
+}
+
+static CUresult view_at(CUdeviceptr address, const struct memcast_view **view,
+			size_t *offset)
+{
+	if (!offset)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	return window_view(address, view, offset, NULL);
+}
+
+const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset)
+{
+	const struct memcast_view *view = NULL;
+	CUresult result = CALL(view_at(address, &view, offset), "address=%#llx, offset=%p",
+			       address, (void *)offset);
+
+	return result == CUDA_SUCCESS ? view : NULL;
+}
