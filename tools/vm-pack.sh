@@ -4,7 +4,7 @@
 # What memcast-vm's machine has for a file system: two cpio archives, one after
 # the other. The first never changes, the second is what this run needs. Used
 # by memcast-vm only, with its variables: stage, temp, base, build, libraries,
-# modules, release, command, add, settings.
+# modules, release, command, add, settings, params.
 
 # The parts that never change: folders, users, busybox under all its names
 make_base() {
@@ -91,19 +91,33 @@ pack_program() {
 	fi
 }
 
+# --param's for a module: K=V for memcast, MODULE.K=V for any
+params_of() {
+	local param name
+	for param in "${params[@]}"; do
+		name=${param%%=*}
+		case $name in
+		*.*) name=${name%%.*}
+		     if [ "${name//-/_}" = "$1" ]; then printf '%s ' "${param#*.}"; fi ;;
+		*)   if [ "$1" = memcast ]; then printf '%s ' "$param"; fi ;;
+		esac
+	done
+}
+
 # A module and those it needs, in the order to load them
 pack_module() {
-	local name=${1//-/_} line file
+	local name=${1//-/_} line file word
 	line=$(awk -F: -v name="$name" '{ n = $1; sub(/.*\//, "", n); sub(/\.ko.*/, "", n)
 		gsub(/-/, "_", n); if (n == name) { print; exit } }' "$modules/modules.dep" 2>/dev/null) || true
 	if [ -z "$line" ]; then
 		grep -qsE "/${name//_/[-_]}\.ko" "$modules/modules.builtin" && return
-		[ "${2-}" = may-be-builtin ] || die "kernel $release has no module $1"
+		[ "${2-}" = may-be-missing ] || die "kernel $release has no module $1"
 		return 0
 	fi
 	for file in $(tr ' ' '\n' <<<"${line/:/ }" | tac); do
-		name=memcast-vm/modules/${file##*/}
-		name=${name%.ko*}.ko
+		name=${file##*/} name=${name%.ko*}
+		word=$(params_of "${name//-/_}")
+		name=memcast-vm/modules/$name.ko
 		[ ! -e "$stage/$name" ] || continue
 		mkdir -p "$stage/memcast-vm/modules"
 		case $file in
@@ -112,7 +126,7 @@ pack_module() {
 		*.gz)  gzip -dc "$modules/$file" ;;
 		*)     cat "$modules/$file" ;;
 		esac >"$stage/$name"
-		settings+=("module=/$name")
+		settings+=("module=/$name${word:+ $word}")
 	done
 }
 
