@@ -100,17 +100,20 @@ $(B)/tools/vm-init: tools/vm-init.c
 # ---- selftests, on the kernel's own harness
 
 harness = $(shell tools/memcast-kernel source)/tools/testing/selftests
+# for the tests with other drivers, and the pictures that they make
+test_cflags = $(call pkg,--cflags,libdrm libpng)
+test_libs = $(call pkg,--libs,libdrm libpng)
 
 $(B)/selftests/%.o: selftests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(flags) -isystem $(harness) -c -o $@ $<
+	$(CC) $(flags) $(test_cflags) -isystem $(harness) -c -o $@ $<
 
 $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 	@rm -f $@
 	ar rcs $@ $^
 
 $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
-	$(CC) -pthread -o $@ $^ $(link) -lm
+	$(CC) -pthread -o $@ $^ $(link) $(test_libs) -lm
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
@@ -200,10 +203,12 @@ check: deps
 	@$(MAKE) check-style KERNEL=6.12
 	@tools/run-selftests $$(cat selftests/vm-options) host 6.1 6.12
 
+# Small pools, as all of it is slow; the second line of options is the peers' modules.
 check-debug: deps
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --param imex_channels=2 --timeout 3600 \
+		$$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
 
 fashion := /usr/share/datasets/fashion-mnist

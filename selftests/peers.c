@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/* Drivers that nobody here wrote: vgem, udmabuf, the system heap. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-heap.h>
+#include <linux/udmabuf.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xf86drm.h>
+#include <xf86drmMode.h>
+
+#include "peers.h"
+
+/* The kernel's vgem_drm.h, which neither libdrm nor the kernel's headers bring along */
+#define VGEM_FENCE_ATTACH	1
+#define VGEM_FENCE_SIGNAL	2
+#define VGEM_FENCE_WRITE	1
+
+struct vgem_fence_attach {
+	uint32_t handle, flags, out_fence, pad;
+};
+
+struct vgem_fence_signal {
+	uint32_t fence, flags;
+};
+
+int vgem_open(void)
+{
+	char path[32];
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		drmVersionPtr version;
+		bool found;
+		int card;
+
+		snprintf(path, sizeof(path), "/dev/dri/card%d", i);
+		card = open(path, O_RDWR | O_CLOEXEC);
+		if (card < 0)
+			continue;
+		version = drmGetVersion(card);
+		found = version && !strcmp(version->name, "vgem");
+		drmFreeVersion(version);
+		if (found)
+			return card;
+		close(card);
+	}
+	return -1;
+}
+
+uint32_t vgem_import(int card, int fd)
+{
+	uint32_t handle = 0;
+
+	return drmPrimeFDToHandle(card, fd, &handle) ? 0 : handle;
+}
+
+int vgem_export(int card, uint32_t handle)
+{
+	int fd = -1;
+
+	return drmPrimeHandleToFD(card, handle, DRM_CLOEXEC | DRM_RDWR, &fd) ? -1 : fd;
+}
+
+void vgem_close(int card, uint32_t handle)
+{
+	drmCloseBufferHandle(card, handle);
+}
+
+uint32_t vgem_dumb(int card, size_t bytes)
+{
+	uint32_t handle = 0, pitch;
+	uint64_t size;
+
+	return drmModeCreateDumbBuffer(card, 4096 / 4, bytes / 4096, 32, 0, &handle,
+				       &pitch, &size) ? 0 : handle;
+}
+
+void *vgem_map(int card, uint32_t handle, size_t bytes)
+{
+	uint64_t offset;
+	void *at;
+
+	if (drmModeMapDumbBuffer(card, handle, &offset))
+		return NULL;
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, card, offset);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+uint32_t vgem_fence(int card, uint32_t handle, bool write)
+{
+	struct vgem_fence_attach attach = {
+		.handle = handle,
+		.flags = write ? VGEM_FENCE_WRITE : 0,
+	};
+
+	return drmCommandWriteRead(card, VGEM_FENCE_ATTACH, &attach, sizeof(attach)) ?
+	       0 : attach.out_fence;
+}
+
+int vgem_signal(int card, uint32_t fence)
+{
+	struct vgem_fence_signal signal = { .fence = fence };
+
+	return drmCommandWrite(card, VGEM_FENCE_SIGNAL, &signal, sizeof(signal));
+}
+
+int heap_buffer(size_t bytes)
+{
+	struct dma_heap_allocation_data data = {
+		.len = bytes,
+		.fd_flags = O_RDWR | O_CLOEXEC,
+	};
+	int heap = open("/dev/dma_heap/system", O_RDWR | O_CLOEXEC), ret;
+
+	if (heap < 0)
+		return -1;
+	ret = ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data);
+	close(heap);
+	return ret ? -1 : (int)data.fd;
+}
+
+int udmabuf_buffer(size_t bytes)
+{
+	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes };
+	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), memfd, fd = -1;
+
+	if (device < 0)
+		return -1;
+	memfd = memfd_create("udmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	create.memfd = memfd;
+	if (memfd >= 0 && !ftruncate(memfd, bytes) &&
+	    !fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		fd = ioctl(device, UDMABUF_CREATE, &create);
+	close(memfd);
+	close(device);
+	return fd;
+}
+
+static bool polls(int fd, short events)
+{
+	struct pollfd one = { .fd = fd, .events = events };
+
+	return poll(&one, 1, 0) == 1 && one.revents == events;
+}
+
+bool readable(int fd)
+{
+	return polls(fd, POLLIN);
+}
+
+bool writable(int fd)
+{
+	return polls(fd, POLLOUT);
+}
+
+int dma_buf_sync(int fd, uint64_t flags)
+{
+	return ioctl(fd, DMA_BUF_IOCTL_SYNC, &(struct dma_buf_sync){ flags });
+}
+
+int sync_file_of(int fd, uint32_t flags)
+{
+	struct dma_buf_export_sync_file file = { .flags = flags, .fd = -1 };
+
+	return ioctl(fd, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &file) ? -1 : file.fd;
+}
+
+int sync_file_to(int fd, int fence, uint32_t flags)
+{
+	struct dma_buf_import_sync_file file = { .flags = flags, .fd = fence };
+
+	return ioctl(fd, DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &file);
+}
+
+/* size flags mode count exporter inode name; then, after others, its devices */
+int bufinfo_has(int fd, const char *exporter, unsigned int devices)
+{
+	FILE *file = fopen("/sys/kernel/debug/dma_buf/bufinfo", "re");
+	unsigned long inode = 0;
+	char line[256], name[64];
+	struct stat is;
+	unsigned int count;
+	int found = 0;
+
+	if (!file || fstat(fd, &is))
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%*x %*x %*x %*x %63s %lu", name, &inode) == 2)
+			continue;
+		if (inode == is.st_ino && strstr(line, "devices attached") &&
+		    sscanf(line, "Total %u", &count) == 1)
+			found = !strcmp(name, exporter) && count == devices;
+	}
+	fclose(file);
+	return found;
+}
