@@ -50,25 +50,39 @@ static unsigned long buffer_extent(const struct mc_buffer *buffer,
 	return min(MC_CHUNK_SIZE - in_chunk, piece->at + piece->bytes - at);
 }
 
-/* As buffer_extent(), but over the borders of chunks that are neighbours. */
-static unsigned long buffer_run(const struct mc_buffer *buffer, unsigned long at,
-				unsigned long *pfn)
+/*
+ * The most that a device takes as one segment, from a physical page on; DMA
+ * addresses are as contiguous as these, or an IOMMU's care.
+ */
+static unsigned long longest_segment(struct device *dev, unsigned long pfn)
 {
-	const unsigned long most = SZ_2G;
+	unsigned long boundary = dma_get_seg_boundary(dev);
+	unsigned long most = min_t(size_t, dma_get_max_seg_size(dev),
+				   dma_max_mapping_size(dev));
+
+	most = clamp_t(unsigned long, most, PAGE_SIZE, SZ_2G) & PAGE_MASK;
+	return min(most - 1, boundary - (PFN_PHYS(pfn) & boundary)) + 1;
+}
+
+/* As buffer_extent(), but over the borders of neighbours, and for a device. */
+static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *dev,
+				unsigned long at, unsigned long *pfn)
+{
 	unsigned long bytes = buffer_extent(buffer, at, pfn);
+	unsigned long most = longest_segment(dev, *pfn);
 
 	while (at + bytes < buffer->bytes && bytes < most) {
 		unsigned long next, more;
 
 		more = buffer_extent(buffer, at + bytes, &next);
-		if (next != *pfn + (bytes >> PAGE_SHIFT) || more > most - bytes)
+		if (next != *pfn + (bytes >> PAGE_SHIFT))
 			break;
 		bytes += more;
 	}
-	return bytes;
+	return min(bytes, most);
 }
 
-static struct sg_table *buffer_sgt(const struct mc_buffer *buffer)
+static struct sg_table *buffer_sgt(const struct mc_buffer *buffer, struct device *dev)
 {
 	unsigned int runs = 0;
 	struct scatterlist *sg;
@@ -76,7 +90,7 @@ static struct sg_table *buffer_sgt(const struct mc_buffer *buffer)
 	unsigned long at, pfn, bytes;
 	int ret;
 
-	for (at = 0; at < buffer->bytes; at += buffer_run(buffer, at, &pfn)) {
+	for (at = 0; at < buffer->bytes; at += buffer_run(buffer, dev, at, &pfn)) {
 		runs++;
 		cond_resched();
 	}
@@ -89,7 +103,7 @@ static struct sg_table *buffer_sgt(const struct mc_buffer *buffer)
 		return ERR_PTR(ret);
 	}
 	for (at = 0, sg = sgt->sgl; sg; at += bytes, sg = sg_next(sg)) {
-		bytes = buffer_run(buffer, at, &pfn);
+		bytes = buffer_run(buffer, dev, at, &pfn);
 		sg_set_page(sg, pfn_to_page(pfn), bytes, 0);
 		cond_resched();
 	}
@@ -138,7 +152,7 @@ static struct sg_table *buffer_map(struct dma_buf_attachment *attach,
 
 	if (!buffer->pieces)
 		return ERR_PTR(-EOPNOTSUPP);
-	sgt = buffer_sgt(buffer);
+	sgt = buffer_sgt(buffer, attach->dev);
 	if (IS_ERR(sgt))
 		return sgt;
 	ret = dma_map_sgtable(attach->dev, sgt, direction, 0);
