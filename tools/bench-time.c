@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "bench.h"
+#include "bench-control.h"
 #include "ranks.h"
 
 double bench_now(void)
@@ -54,4 +57,29 @@ void bench_race(struct bench_racer *racers, unsigned int count,
 	}
 	free(leads);
 	free(seconds);
+}
+
+bool bench_counts_instructions(void)
+{
+	uint64_t ticks, least = UINT64_MAX;
+	unsigned int tries, turns;
+
+	/* the least of some: an interrupt may come in between */
+	for (tries = 0; tries < 5; tries++) {
+		turns = 100000;
+		ticks = bench_ticks();
+		asm volatile("1: dec %0; jnz 1b" : "+r" (turns) : : "cc");
+		ticks = bench_ticks() - ticks;
+		if (ticks < least)
+			least = ticks;
+	}
+	return least >= 200000 && least < 200100;
+}
+
+void bench_count_alone(void)
+{
+	struct sched_param first = { .sched_priority = 1 };
+
+	/* Not as root: then a kernel thread may be counted with a call. */
+	sched_setscheduler(0, SCHED_FIFO, &first);
 }

@@ -23,7 +23,7 @@ struct bench_suite {
 	void (*run)(struct bench *bench);
 };
 
-extern const struct bench_suite bench_map;
+extern const struct bench_suite bench_map, bench_control, bench_growth;
 
 /*
  * One result. The ratio is value / peer; of times where less is better and the
