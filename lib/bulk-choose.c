@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which instruction set the bulk functions use: the widest that the CPU has, or
+ * MEMCAST_CPU=sse2|avx2|avx512. QEMU without KVM emulates wide instructions by
+ * calls for their parts: the narrow ones are the fastest there.
+ */
+#define _GNU_SOURCE
+#include <cpuid.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "library.h"
+#include "bulk.h"
+
+#define VARIABLE	"MEMCAST_CPU"
+
+static bool has_sse2(void)
+{
+	return true;
+}
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+}
+
+static bool has_avx512(void)
+{
+	return has_avx2() && __builtin_cpu_supports("avx512f") &&
+	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512vl");
+}
+
+static const struct {
+	const char *name;
+	const struct bulk_loops *loops;
+	bool (*there)(void);
+} sets[] = {	/* the best last */
+	{ "sse2", &bulk_sse2, has_sse2 },
+	{ "avx2", &bulk_avx2, has_avx2 },
+	{ "avx512", &bulk_avx512, has_avx512 },
+};
+
+/* The leaf that hypervisors have their name in; real CPUs have none there. */
+static bool emulated(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+	char name[12];
+
+	__cpuid(1, eax, ebx, ecx, edx);
+	if (!(ecx & 1u << 31))
+		return false;
+	__cpuid(0x40000000, eax, ebx, ecx, edx);
+	memcpy(name, &ebx, 4);
+	memcpy(name + 4, &ecx, 4);
+	memcpy(name + 8, &edx, 4);
+	return !memcmp(name, "TCGTCGTCGTCG", sizeof(name));
+}
+
+static const struct bulk_loops *choose(void)
+{
+	const char *wanted = secure_getenv(VARIABLE);
+	const struct bulk_loops *loops = NULL;
+	bool simple = emulated();
+
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+		if (!sets[i].there())
+			continue;
+		if (wanted && !strcmp(wanted, sets[i].name))
+			return sets[i].loops;
+		if (!loops || !simple)
+			loops = sets[i].loops;
+	}
+	if (wanted && *wanted)
+		fprintf(stderr, "memcast: " VARIABLE "=%s: this CPU has no such thing; it is "
+			"one of sse2, avx2, avx512\n", wanted);
+	return loops;
+}
+
+/* Whoever comes first chooses; several at once choose the same. */
+const struct bulk_loops *bulk_loops(void)
+{
+	static const struct bulk_loops *_Atomic chosen;
+	const struct bulk_loops *loops = atomic_load_explicit(&chosen, memory_order_relaxed);
+
+	if (__builtin_expect(!loops, 0)) {
+		loops = choose();
+		atomic_store_explicit(&chosen, loops, memory_order_relaxed);
+	}
+	return loops;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inner loops of the bulk functions on vectors of WIDTH bytes; defines the
+ * struct LOOPS. Whatever the width, the bits of a result are the same.
+ *
+ * Values are combined in an accumulator, "all": a vector as it is in memory, or
+ * for sums of 16-bit floats two vectors of f32. load_ makes one of memory, and
+ * finish_ rounds it and makes every NaN the canonical one.
+ */
+#include <immintrin.h>
+#include <string.h>
+
+#include "bulk.h"
+
+#define INLINE		static inline __attribute__((__always_inline__))
+#define VECTOR(type)	__attribute__((vector_size(WIDTH), may_alias)) type
+
+typedef VECTOR(uint8_t) u8_v;
+typedef VECTOR(int16_t) s16_v;
+typedef VECTOR(uint32_t) u32_v;
+typedef VECTOR(int32_t) s32_v;
+typedef VECTOR(uint64_t) u64_v;
+typedef VECTOR(int64_t) s64_v;
+typedef VECTOR(float) f32_v;
+typedef VECTOR(double) f64_v;
+typedef __attribute__((vector_size(WIDTH), may_alias, aligned(1))) uint8_t loose_v;
+typedef struct { f32_v a, b; } wide_v;
+
+INLINE u8_v load(const unsigned char *from)
+{
+	return *(const loose_v *)from;
+}
+
+INLINE void store(unsigned char *to, u8_v value, bool stream)
+{
+	if (!stream)
+		*(loose_v *)to = value;
+	else
+#if WIDTH == 64
+		_mm512_stream_si512((void *)to, (__m512i)value);
+#elif WIDTH == 32
+		_mm256_stream_si256((void *)to, (__m256i)value);
+#else
+		_mm_stream_si128((void *)to, (__m128i)value);
+#endif
+}
+
+static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+	for (; bytes; bytes -= BULK_LINE, to += BULK_LINE, from += BULK_LINE)
+		for (int k = 0; k < BULK_LINE; k += WIDTH)
+			store(to + k, load(from + k), true);
+}
+
+/* ---- what is done to values */
+
+#define EACH(T, value)			((T){} + (value))
+#define SELECT(T, mask, yes, no)	(((T)(mask) & (yes)) | (~(T)(mask) & (no)))
+
+INLINE u8_v finish_none(u8_v all)
+{
+	return all;
+}
+
+#define OPERATOR(name, T, operator)					\
+INLINE u8_v name(u8_v all, u8_v one)					\
+{									\
+	return (u8_v)((T)all operator (T)one);				\
+}
+
+OPERATOR(and, u64_v, &)
+OPERATOR(or, u64_v, |)
+OPERATOR(xor, u64_v, ^)
+OPERATOR(add_u32, u32_v, +)
+OPERATOR(add_u64, u64_v, +)
+OPERATOR(add_f32, f32_v, +)
+OPERATOR(add_f64, f64_v, +)
+
+#define CHOICE(name, T, compare)					\
+INLINE u8_v name(u8_v all, u8_v one)					\
+{									\
+	return (u8_v)SELECT(T, (T)all compare (T)one, (T)all, (T)one);	\
+}
+
+#define CHOICES(type)							\
+CHOICE(min_##type, type##_v, <)						\
+CHOICE(max_##type, type##_v, >)
+
+CHOICES(u32)
+CHOICES(s32)
+CHOICES(u64)
+CHOICES(s64)
+
+/*
+ * Floats as integers of their size: what is above infinity is a NaN, and once
+ * the magnitude of negative ones is turned over, -0 is below 0 as it should be.
+ * A number goes before a NaN.
+ */
+#define FLOAT_CHOICE(name, T, bits, magnitude, infinity, compare)	\
+INLINE u8_v name(u8_v all, u8_v one)					\
+{									\
+	T a = (T)all, b = (T)one;					\
+	T order_a = a ^ ((a >> (bits - 1)) & magnitude);		\
+	T order_b = b ^ ((b >> (bits - 1)) & magnitude);		\
+	T nan_a = (a & magnitude) > infinity;				\
+	T nan_b = (b & magnitude) > infinity;				\
+	T first = order_a compare order_b;				\
+									\
+	return (u8_v)SELECT(T, nan_b | (first & ~nan_a), a, b);		\
+}
+
+#define FLOAT(type, T, bits, magnitude, infinity)			\
+FLOAT_CHOICE(min_##type, T, bits, magnitude, infinity, <)		\
+FLOAT_CHOICE(max_##type, T, bits, magnitude, infinity, >)		\
+									\
+INLINE u8_v finish_##type(u8_v all)					\
+{									\
+	T nan = ((T)all & magnitude) > infinity;			\
+									\
+	return (u8_v)SELECT(T, nan, EACH(T, magnitude), (T)all);	\
+}
+
+FLOAT(f16, s16_v, 16, INT16_MAX, 0x7c00)
+FLOAT(bf16, s16_v, 16, INT16_MAX, 0x7f80)
+FLOAT(f32, s32_v, 32, INT32_MAX, 0x7f800000)
+FLOAT(f64, s64_v, 64, INT64_MAX, 0x7ff0000000000000)
+
+/* ---- sums of 16-bit floats, in f32 */
+
+INLINE wide_v add_wide(wide_v all, wide_v one)
+{
+	return (wide_v){ all.a + one.a, all.b + one.b };
+}
+
+/* A bf16 is the upper half of an f32: those of odd places are in place. */
+INLINE wide_v load_bf16(const unsigned char *from)
+{
+	u32_v both = (u32_v)load(from);
+
+	return (wide_v){ (f32_v)(both << 16), (f32_v)(both & 0xffff0000) };
+}
+
+/* Adding so much to what is below carries exactly where to nearest even is up. */
+INLINE u32_v round_bf16(f32_v value)
+{
+	u32_v bits = (u32_v)value;
+	u32_v nan = (u32_v)((bits & INT32_MAX) > 0x7f800000);
+	u32_v rounded = bits + (0x7fff + ((bits >> 16) & 1));
+
+	return SELECT(u32_v, nan, EACH(u32_v, 0x7fff0000), rounded);
+}
+
+INLINE u8_v finish_wide_bf16(wide_v all)
+{
+	return (u8_v)((round_bf16(all.a) >> 16) | (round_bf16(all.b) & 0xffff0000));
+}
+
+#if WIDTH == 64
+INLINE wide_v load_f16(const unsigned char *from)
+{
+	return (wide_v){
+		(f32_v)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)from)),
+		(f32_v)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)(from + 32))),
+	};
+}
+
+INLINE u8_v finish_wide_f16(wide_v all)
+{
+	__m256i a = _mm512_cvtps_ph((__m512)all.a, _MM_FROUND_TO_NEAREST_INT);
+	__m256i b = _mm512_cvtps_ph((__m512)all.b, _MM_FROUND_TO_NEAREST_INT);
+
+	return finish_f16((u8_v)_mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1));
+}
+#elif WIDTH == 32
+INLINE wide_v load_f16(const unsigned char *from)
+{
+	return (wide_v){
+		(f32_v)_mm256_cvtph_ps(_mm_loadu_si128((const void *)from)),
+		(f32_v)_mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + 16))),
+	};
+}
+
+INLINE u8_v finish_wide_f16(wide_v all)
+{
+	__m128i a = _mm256_cvtps_ph((__m256)all.a, _MM_FROUND_TO_NEAREST_INT);
+	__m128i b = _mm256_cvtps_ph((__m256)all.b, _MM_FROUND_TO_NEAREST_INT);
+
+	return finish_f16((u8_v)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
+}
+#else
+/*
+ * The bits of an f16, moved to where an f32 has them, are of a number 2^112
+ * times too small. Infinity and NaN lack some bits of the exponent then.
+ */
+INLINE f32_v extend_f16(u32_v half)
+{
+	u32_v magnitude = half & 0x7fff;
+	u32_v beyond = (u32_v)(magnitude > 0x7bff) & 0x7f800000;
+	u32_v bits = (u32_v)((f32_v)(magnitude << 13) * 0x1p112f);
+
+	return (f32_v)(bits | beyond | ((half & 0x8000) << 16));
+}
+
+INLINE wide_v load_f16(const unsigned char *from)
+{
+	u32_v both = (u32_v)load(from);
+
+	return (wide_v){ extend_f16(both & 0xffff), extend_f16(both >> 16) };
+}
+
+/*
+ * Beside 0.5, an f32 has the last place of f16's subnormals, so that the addition
+ * rounds. For the others the exponent's bias changes, and infinity is the limit.
+ */
+INLINE u32_v round_f16(f32_v value)
+{
+	u32_v sign = (u32_v)value & 0x80000000;
+	u32_v bits = (u32_v)value ^ sign;
+	u32_v small = (u32_v)((f32_v)bits + 0.5f) - 0x3f000000;
+	u32_v normal = (bits - (112 << 23) + 0xfff + ((bits >> 13) & 1)) >> 13;
+	u32_v half = SELECT(u32_v, bits < 0x38800000, small, normal);
+
+	half = SELECT(u32_v, bits > 0x477fffff, EACH(u32_v, 0x7c00), half);
+	half = SELECT(u32_v, bits > 0x7f800000, EACH(u32_v, 0x7fff), half);
+	return half | (sign >> 16);
+}
+
+INLINE u8_v finish_wide_f16(wide_v all)
+{
+	return finish_f16((u8_v)(round_f16(all.a) | (round_f16(all.b) << 16)));
+}
+#endif
+
+/* ---- going through memory */
+
+/* So many vectors at a time keep enough loads under way. */
+#define UNROLL	4
+#define EVERY	_Pragma("GCC unroll 4") for (int k = 0; k < count; k++)
+
+/*
+ * The places are visited in their order, and so is what floating-point sums are
+ * rounded in. _rest is for what does not fill a vector.
+ */
+#define LOOP(name, accumulator, LOAD, COMBINE, FINISH)				\
+INLINE void name##_some(unsigned char *const *to, size_t to_at,			\
+			unsigned int writes, unsigned char *const *from,	\
+			size_t from_at, unsigned int reads, const int count,	\
+			bool stream)						\
+{										\
+	const unsigned char *source = from[0] + from_at;			\
+	accumulator all[UNROLL];						\
+	u8_v result[UNROLL];							\
+	unsigned int i;								\
+										\
+	EVERY all[k] = LOAD(source + k * WIDTH);				\
+	for (i = 1; i < reads; i++) {						\
+		source = from[i] + from_at;					\
+		EVERY all[k] = COMBINE(all[k], LOAD(source + k * WIDTH));	\
+	}									\
+	EVERY result[k] = FINISH(all[k]);					\
+	for (i = 0; i < writes; i++)						\
+		EVERY store(to[i] + to_at + k * WIDTH, result[k], stream);	\
+}										\
+										\
+static __attribute__((__noinline__)) void					\
+name##_rest(unsigned char *const *to, size_t to_at, unsigned int writes,	\
+	    unsigned char *const *from, size_t from_at, unsigned int reads,	\
+	    size_t bytes)							\
+{										\
+	unsigned char padded[WIDTH] = {};					\
+	accumulator all;							\
+	u8_v result;								\
+	unsigned int i;								\
+										\
+	memcpy(padded, from[0] + from_at, bytes);				\
+	all = LOAD(padded);							\
+	for (i = 1; i < reads; i++) {						\
+		memcpy(padded, from[i] + from_at, bytes);			\
+		all = COMBINE(all, LOAD(padded));				\
+	}									\
+	result = FINISH(all);							\
+	for (i = 0; i < writes; i++)						\
+		memcpy(to[i] + to_at, &result, bytes);				\
+}										\
+										\
+static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
+		 unsigned char *const *from, size_t from_at, unsigned int reads, \
+		 size_t bytes, bool stream)					\
+{										\
+	const size_t step = UNROLL * WIDTH;					\
+										\
+	for (; stream && bytes >= step; bytes -= step) {			\
+		name##_some(to, to_at, writes, from, from_at, reads, UNROLL, true); \
+		to_at += step;							\
+		from_at += step;						\
+	}									\
+	for (; bytes >= step; bytes -= step) {					\
+		name##_some(to, to_at, writes, from, from_at, reads, UNROLL, false); \
+		to_at += step;							\
+		from_at += step;						\
+	}									\
+	for (; bytes >= WIDTH; bytes -= WIDTH) {				\
+		name##_some(to, to_at, writes, from, from_at, reads, 1, false);	\
+		to_at += WIDTH;							\
+		from_at += WIDTH;						\
+	}									\
+	if (bytes)								\
+		name##_rest(to, to_at, writes, from, from_at, reads, bytes);	\
+}
+
+#define PLAIN(combine, finish) LOOP(do_##combine, u8_v, load, combine, finish)
+
+PLAIN(and, finish_none)
+PLAIN(or, finish_none)
+PLAIN(xor, finish_none)
+PLAIN(add_u32, finish_none)
+PLAIN(min_u32, finish_none)
+PLAIN(max_u32, finish_none)
+PLAIN(min_s32, finish_none)
+PLAIN(max_s32, finish_none)
+PLAIN(add_u64, finish_none)
+PLAIN(min_u64, finish_none)
+PLAIN(max_u64, finish_none)
+PLAIN(min_s64, finish_none)
+PLAIN(max_s64, finish_none)
+PLAIN(add_f32, finish_f32)
+PLAIN(min_f32, finish_f32)
+PLAIN(max_f32, finish_f32)
+PLAIN(add_f64, finish_f64)
+PLAIN(min_f64, finish_f64)
+PLAIN(max_f64, finish_f64)
+PLAIN(min_f16, finish_f16)
+PLAIN(max_f16, finish_f16)
+PLAIN(min_bf16, finish_bf16)
+PLAIN(max_bf16, finish_bf16)
+LOOP(do_add_f16, wide_v, load_f16, add_wide, finish_wide_f16)
+LOOP(do_add_bf16, wide_v, load_bf16, add_wide, finish_wide_bf16)
+
+#define BITWISE	[MEMCAST_AND] = do_and, [MEMCAST_OR] = do_or, [MEMCAST_XOR] = do_xor
+#define NUMERIC(sum, type) \
+	[MEMCAST_ADD] = do_add_##sum, [MEMCAST_MIN] = do_min_##type, [MEMCAST_MAX] = do_max_##type
+
+const struct bulk_loops LOOPS = {
+	.stream = stream,
+	.combine = {
+		[MEMCAST_U32] = { NUMERIC(u32, u32), BITWISE },
+		[MEMCAST_S32] = { NUMERIC(u32, s32), BITWISE },
+		[MEMCAST_U64] = { NUMERIC(u64, u64), BITWISE },
+		[MEMCAST_S64] = { NUMERIC(u64, s64), BITWISE },
+		[MEMCAST_F32] = { NUMERIC(f32, f32) },
+		[MEMCAST_F64] = { NUMERIC(f64, f64) },
+		[MEMCAST_F16] = { NUMERIC(f16, f16) },
+		[MEMCAST_BF16] = { NUMERIC(bf16, bf16) },
+	},
+};

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bulk functions: what they accept, and how they go through the replicas. The
+ * inner loops are in bulk-loops.h.
+ */
+#include <immintrin.h>
+#include <string.h>
+
+#include "library.h"
+#include "bulk.h"
+
+/* As much of the source as stays in the first-level cache from replica to replica */
+#define BLOCK_BYTES	8192
+
+/*
+ * From so many bytes written, stores go past the caches: below, the caches hold
+ * them and take them faster than memory does (measured).
+ */
+#define STREAM_BYTES	(1 << 20)
+
+static CUresult check(const struct memcast_view *view, size_t offset, size_t count,
+		      size_t width, size_t *bytes)
+{
+	if (!view)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL view");
+	if (!view->replicas || view->replicas > MEMCAST_VIEW_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "a view of %u replicas", view->replicas);
+	if (__builtin_mul_overflow(count, width, bytes) || offset > view->bytes ||
+	    *bytes > view->bytes - offset)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "%zu elements of %zu bytes at %zu are not inside the view's %zu bytes",
+			    count, width, offset, view->bytes);
+	return CUDA_SUCCESS;
+}
+
+static size_t width_of(enum memcast_element type)
+{
+	static const unsigned char width[BULK_TYPES] = {
+		[MEMCAST_U32] = 4, [MEMCAST_S32] = 4, [MEMCAST_U64] = 8, [MEMCAST_S64] = 8,
+		[MEMCAST_F32] = 4, [MEMCAST_F64] = 8, [MEMCAST_F16] = 2, [MEMCAST_BF16] = 2,
+	};
+
+	return type < BULK_TYPES ? width[type] : 0;
+}
+
+CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,
+		    enum memcast_element type, enum memcast_op op, size_t *bytes)
+{
+	size_t width = width_of(type);
+
+	if (!width)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no type has the number %u", type);
+	if (op >= BULK_OPS || !bulk_sse2.combine[type][op])
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "type %u has no operator of the number %u", type, op);
+	if (offset % width)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "offset %zu is not a multiple of the type's %zu bytes", offset, width);
+	return check(view, offset, count, width, bytes);
+}
+
+static CUresult check_buffer(const void *buffer, size_t bytes)
+{
+	if (bytes && !buffer)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL buffer");
+	return CUDA_SUCCESS;
+}
+
+static bool past_caches(const struct memcast_view *to, size_t bytes)
+{
+	return bytes >= STREAM_BYTES / to->replicas;
+}
+
+static size_t bytes_to_line(const unsigned char *at)
+{
+	return -(uintptr_t)at % BULK_LINE;
+}
+
+/*
+ * Block by block, so that N replicas cost one read of the source. @repeat: the
+ * source is one block and a line, for all of them.
+ *
+ * Each replica has lines of its own: where it is not aligned as the others are,
+ * its blocks are some bytes further on.
+ */
+static void broadcast_past_caches(const struct memcast_view *view, size_t offset,
+				  const unsigned char *from, size_t bytes, bool repeat)
+{
+	const struct bulk_loops *loops = bulk_loops();
+
+	for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
+		for (unsigned int i = 0; i < view->replicas; i++) {
+			unsigned char *to = view->replica[i] + offset;
+			size_t head = bytes_to_line(to), left, lines;
+			const unsigned char *source = from + head;
+
+			if (!at)
+				memcpy(to, from, head);
+			if (head + at >= bytes)
+				continue;
+			to += head + at;
+			source += repeat ? 0 : at;
+			left = bytes - head - at;
+			if (left > BLOCK_BYTES)
+				left = BLOCK_BYTES;
+			lines = left / BULK_LINE * BULK_LINE;
+			loops->stream(to, source, lines);
+			memcpy(to + lines, source + lines, left - lines);
+		}
+	}
+	_mm_sfence();
+}
+
+static void broadcast_bytes(const struct memcast_view *view, size_t offset,
+			    const unsigned char *from, size_t bytes, bool repeat)
+{
+	if (past_caches(view, bytes)) {
+		broadcast_past_caches(view, offset, from, bytes, repeat);
+		return;
+	}
+	for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
+		size_t part = bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES;
+		const unsigned char *source = repeat ? from : from + at;
+
+		/* the range of a replica itself is allowed */
+		for (unsigned int i = 0; i < view->replicas; i++)
+			memmove(view->replica[i] + offset + at, source, part);
+	}
+}
+
+static CUresult broadcast(const struct memcast_view *view, size_t offset, const void *from,
+			  size_t bytes)
+{
+	CUresult result = check(view, offset, bytes, 1, &bytes);
+
+	if (result == CUDA_SUCCESS)
+		result = check_buffer(from, bytes);
+	if (result == CUDA_SUCCESS)
+		broadcast_bytes(view, offset, from, bytes, false);
+	return result;
+}
+
+CUresult memcastBroadcast(const struct memcast_view *view, size_t offset, const void *from,
+			  size_t bytes)
+{
+	return LOGGED(broadcast(view, offset, from, bytes),
+		      "view=%p, offset=%zu, from=%p, bytes=%zu", (const void *)view, offset,
+		      from, bytes);
+}
+
+static CUresult fill(const struct memcast_view *view, size_t offset, const void *element,
+		     size_t width, size_t count)
+{
+	unsigned char block[BLOCK_BYTES + BULK_LINE] __attribute__((aligned(BULK_LINE)));
+	size_t bytes, at;
+	CUresult result;
+
+	if (!width || width > 16 || width & (width - 1))
+		return fail(CUDA_ERROR_INVALID_VALUE, "elements of %zu bytes: 1, 2, 4, 8 or 16",
+			    width);
+	result = check(view, offset, count, width, &bytes);
+	if (result == CUDA_SUCCESS)
+		result = check_buffer(element, bytes);
+	if (result != CUDA_SUCCESS)
+		return result;
+
+	for (at = 0; at < sizeof(block) && at < bytes; at += width)
+		memcpy(block + at, element, width);
+	broadcast_bytes(view, offset, block, bytes, true);
+	return CUDA_SUCCESS;
+}
+
+CUresult memcastFill(const struct memcast_view *view, size_t offset, const void *element,
+		     size_t width, size_t count)
+{
+	return LOGGED(fill(view, offset, element, width, count),
+		      "view=%p, offset=%zu, element=%p, width=%zu, count=%zu",
+		      (const void *)view, offset, element, width, count);
+}
+
+/*
+ * The lines that all of @to begin with at the same byte are stored past the
+ * caches, if it is worth it; what comes before them, and where there are none,
+ * through the caches.
+ */
+void bulk_combine_lines(const struct memcast_view *to, size_t to_at,
+			const struct memcast_view *from, size_t from_at,
+			size_t bytes, enum memcast_element type, enum memcast_op op)
+{
+	bulk_combine *combine = bulk_loops()->combine[type][op];
+	size_t head = bytes_to_line(to->replica[0] + to_at);
+	bool stream = past_caches(to, bytes) && head % width_of(type) == 0;
+
+	for (unsigned int i = 1; stream && i < to->replicas; i++)
+		stream = bytes_to_line(to->replica[i] + to_at) == head;
+	if (stream && head) {
+		combine(to->replica, to_at, to->replicas, from->replica, from_at,
+			from->replicas, head, false);
+		to_at += head;
+		from_at += head;
+		bytes -= head;
+	}
+	combine(to->replica, to_at, to->replicas, from->replica, from_at, from->replicas,
+		bytes, stream);
+	if (stream)
+		_mm_sfence();
+}
+
+static CUresult reduce_load(const struct memcast_view *view, size_t offset, void *to,
+			    size_t count, enum memcast_element type, enum memcast_op op)
+{
+	size_t bytes;
+	CUresult result = bulk_check(view, offset, count, type, op, &bytes);
+	struct memcast_view buffer;
+
+	if (result == CUDA_SUCCESS)
+		result = check_buffer(to, bytes);
+	if (result != CUDA_SUCCESS)
+		return result;
+	buffer.replicas = 1;
+	buffer.replica[0] = to;
+	bulk_combine_lines(&buffer, 0, view, offset, bytes, type, op);
+	return CUDA_SUCCESS;
+}
+
+CUresult memcastReduceLoad(const struct memcast_view *view, size_t offset, void *to,
+			   size_t count, enum memcast_element type, enum memcast_op op)
+{
+	return LOGGED(reduce_load(view, offset, to, count, type, op),
+		      "view=%p, offset=%zu, to=%p, count=%zu, type=%d, op=%d",
+		      (const void *)view, offset, to, count, type, op);
+}
+
+static CUresult reduce_broadcast(const struct memcast_view *view, size_t offset, size_t count,
+				 enum memcast_element type, enum memcast_op op)
+{
+	size_t bytes;
+	CUresult result = bulk_check(view, offset, count, type, op, &bytes);
+
+	if (result == CUDA_SUCCESS)
+		bulk_combine_lines(view, offset, view, offset, bytes, type, op);
+	return result;
+}
+
+CUresult memcastReduceBroadcast(const struct memcast_view *view, size_t offset, size_t count,
+				enum memcast_element type, enum memcast_op op)
+{
+	return LOGGED(reduce_broadcast(view, offset, count, type, op),
+		      "view=%p, offset=%zu, count=%zu, type=%d, op=%d", (const void *)view,
+		      offset, count, type, op);
+}
+
+/*
+ * Each element is what it was seen to be, combined, unless it is something else
+ * by then. A block of them is combined at a time, those that have changed again.
+ */
+#define RED(T)									\
+static void red_##T(T *at, const T *from, size_t count, bulk_combine *combine)	\
+{										\
+	T seen[RED_BLOCK / sizeof(T)], wanted[RED_BLOCK / sizeof(T)];		\
+	unsigned char *places[2] = { (void *)seen, (void *)from };		\
+	unsigned char *results[1] = { (void *)wanted };				\
+										\
+	for (size_t k = 0; k < count; k++)					\
+		seen[k] = __atomic_load_n(at + k, __ATOMIC_RELAXED);		\
+	combine(results, 0, 1, places, 0, 2, count * sizeof(T), false);		\
+	for (size_t k = 0; k < count; k++)					\
+		while (!__atomic_compare_exchange_n(at + k, seen + k, wanted[k], false, \
+						    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) { \
+			places[0] = (void *)(seen + k);				\
+			places[1] = (unsigned char *)from + k * sizeof(T);	\
+			results[0] = (void *)(wanted + k);			\
+			combine(results, 0, 1, places, 0, 2, sizeof(T), false);	\
+		}								\
+}
+
+#define RED_BLOCK	1024
+
+typedef uint16_t red_u16 __attribute__((may_alias));
+typedef uint32_t red_u32 __attribute__((may_alias));
+typedef uint64_t red_u64 __attribute__((may_alias));
+
+RED(red_u16)
+RED(red_u32)
+RED(red_u64)
+
+static CUresult reduce_store(const struct memcast_view *view, size_t offset, const void *from,
+			     size_t count, enum memcast_element type, enum memcast_op op)
+{
+	bulk_combine *combine;
+	size_t bytes;
+	CUresult result = bulk_check(view, offset, count, type, op, &bytes);
+
+	if (result == CUDA_SUCCESS)
+		result = check_buffer(from, bytes);
+	if (result != CUDA_SUCCESS)
+		return result;
+
+	combine = bulk_loops()->combine[type][op];
+	for (size_t at = 0; at < bytes; at += RED_BLOCK) {
+		size_t part = bytes - at < RED_BLOCK ? bytes - at : RED_BLOCK;
+		const void *source = (const unsigned char *)from + at;
+
+		for (unsigned int i = 0; i < view->replicas; i++) {
+			void *to = view->replica[i] + offset + at;
+
+			switch (width_of(type)) {
+			case 2:
+				red_red_u16(to, source, part / 2, combine);
+				break;
+			case 4:
+				red_red_u32(to, source, part / 4, combine);
+				break;
+			default:
+				red_red_u64(to, source, part / 8, combine);
+			}
+		}
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult memcastReduceStore(const struct memcast_view *view, size_t offset, const void *from,
+			    size_t count, enum memcast_element type, enum memcast_op op)
+{
+	return LOGGED(reduce_store(view, offset, from, count, type, op),
+		      "view=%p, offset=%zu, from=%p, count=%zu, type=%d, op=%d",
+		      (const void *)view, offset, from, count, type, op);
+}

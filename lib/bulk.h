@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inner loops of the bulk functions, once per instruction set: bulk-loops.h
+ * is compiled three times, bulk-choose.c takes one at the first use.
+ */
+#ifndef MEMCAST_LIB_BULK_H
+#define MEMCAST_LIB_BULK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <memcast/bulk.h>
+
+#define BULK_TYPES	(MEMCAST_BF16 + 1)
+#define BULK_OPS	(MEMCAST_XOR + 1)
+#define BULK_LINE	64	/* bytes that a memory transfer has */
+
+/*
+ * Combines @bytes at @from_at of @reads places and stores the result at @to_at
+ * of @writes places: each line of each place is read once and written once.
+ * The two may be the same lines. @bytes is a multiple of the type's size.
+ * @stream: past the caches; all of @to are aligned to a line then, and nothing
+ * is fenced.
+ */
+typedef void bulk_combine(unsigned char *const *to, size_t to_at, unsigned int writes,
+			  unsigned char *const *from, size_t from_at, unsigned int reads,
+			  size_t bytes, bool stream);
+
+struct bulk_loops {
+	/* Copies past the caches: @to and @bytes are whole lines. */
+	void (*stream)(unsigned char *to, const unsigned char *from, size_t bytes);
+	bulk_combine *combine[BULK_TYPES][BULK_OPS];	/* NULL: no such thing */
+};
+
+extern const struct bulk_loops bulk_sse2, bulk_avx2, bulk_avx512;
+
+/* bulk-choose.c */
+const struct bulk_loops *bulk_loops(void);
+
+/* bulk.c */
+CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,
+		    enum memcast_element type, enum memcast_op op, size_t *bytes);
+void bulk_combine_lines(const struct memcast_view *to, size_t to_at,
+			const struct memcast_view *from, size_t from_at,
+			size_t bytes, enum memcast_element type, enum memcast_op op);
+
+#endif /* MEMCAST_LIB_BULK_H */
