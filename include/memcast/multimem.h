@@ -1,266 +1,386 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * multimem operations on a view: what PTX's multimem.{st,red,ld_reduce} do to
- * all replicas of a team, done with plain loads, stores and atomics.
+ * multimem operations: what PTX's multimem.{ld_reduce,st,red} do to all replicas
+ * of a team, done with plain loads, stores and atomics.
  *
- * Source: PTX ISA, "multimem.ld_reduce, multimem.st, multimem.red" and "Memory
- * Consistency Model". A name here is PTX's with '_' for '.', and in place of
- * the multimem address stand a view and an offset into it. Scopes have no
- * counterpart: every operation has that of .sys.
+ * Source: PTX ISA 8.8, "multimem.ld_reduce, multimem.st, multimem.red", "min" and
+ * "max", and "Memory Consistency Model". All that PTX has is here, and nothing
+ * that it has not; docs/multimem.md is the table. A name is PTX's with '_' for
+ * '.', without state space and scope (every operation has .sys):
  *
- * Common to all, for T one of u32, u64, f32:
- * @view: what memcastViewCreate() gave
- * @offset: bytes into the view, a multiple of sizeof(T); undefined otherwise,
- *	as PTX says for operands that are not aligned to their size. Where a
- *	replica is not bound, the access raises SIGBUS.
+ *	multimem.ld_reduce.acquire.sys.global.add.acc::f32.v4.bf16x2 {…}, [p];
+ *	… = multimem_ld_reduce_acquire_add_acc_f32_v4_bf16x2_at(p);
  *
- * Replicas are visited one after the other in the order in which their devices
- * joined. An operation is not atomic over the replicas: as in PTX, someone who
- * looks meanwhile may see some of them done and others not.
+ *	multimem.red.relaxed.sys.global.add.f32 [p], x;
+ *	multimem_red_relaxed_add_f32_at(p, x);
+ *
+ * Where
+ *	name(view, offset, …)	takes what memcastViewCreate() gave and bytes into it
+ *	name_at(address, …)	takes an address in a mapping of a team, as cuMemMap()
+ *				was given it: a CUdeviceptr or a pointer. The view is
+ *				found without a system call, but for the first time;
+ *				without a view the program ends by SIGILL
+ *				(CUDA_LOG_FILE says why there is none)
+ * Both are multiples of the size of what is accessed, vectors included; undefined
+ * otherwise, as in PTX. Where a replica is not bound, the access raises SIGBUS;
+ * where the mapping does not allow it, SIGSEGV.
+ *
+ * Types: uint32_t for u32 and b32, int32_t for s32, likewise for 64 bits; float
+ * and double; bits in a uint8_t, uint16_t or uint32_t for all others, as large as
+ * these are, the element of the lowest address in the lowest bits; see float.h. A
+ * vector is a struct multimem_vN_T with an array v[N].
+ *
+ * Orders. _weak_: as plain C accesses; compilers may merge and move them. _relaxed_:
+ * each register is read or written whole. _acquire_, _release_: likewise, and the
+ * accesses to each replica order as the C11 ones of these names do. No order in
+ * the name is _relaxed_ (PTX: weak for st and ld_reduce, which relaxed is too).
+ * A vector or packed access is to PTX as many scalar ones, in no order: so they
+ * are here, register by register. No operation is atomic over the replicas:
+ * someone who looks meanwhile may see some of them done and others not.
+ *
+ * Arithmetic. Replicas are visited one after the other in the order in which their
+ * devices joined. PTX leaves the order of a floating-point sum open; here it is
+ * fixed, ((r0 + r1) + r2) + …, so that every rank gets the same bits. Each step is
+ * rounded to nearest even in the type, or in f32 or f16 with _acc_f32 or _acc_f16
+ * and in the end to the type; subnormals are kept. f16 and bf16 overflow to infinity,
+ * e4m3 and e5m2 saturate. min and max take the number of a number and a NaN, and -0 is
+ * less than +0. NaNs of narrow types are those of float.h; which NaN an f32 or f64 sum
+ * gives is open, as in PTX. Integers wrap.
  */
 #ifndef MEMCAST_MULTIMEM_H
 #define MEMCAST_MULTIMEM_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <memcast/view.h>
+#include <memcast/multimem_core.h>
 
-/* Replicas hold no declared type: whoever reads one may name its own. */
-typedef uint32_t multimem_u32 __attribute__((__may_alias__));
-typedef uint64_t multimem_u64 __attribute__((__may_alias__));
-typedef float multimem_f32 __attribute__((__may_alias__));
+/* A CUdeviceptr or any pointer: an argument of either type becomes one of these. */
+#ifdef __cplusplus
+struct multimem_address {
+	CUdeviceptr address;
 
-/*
- * Array forms go through the replicas block by block, so that each line of a
- * replica is touched once and the block of the caller's buffer stays in the
- * first-level cache meanwhile.
- */
-#define MULTIMEM_BLOCK		4096
+	multimem_address(CUdeviceptr at) : address(at) {}
+	multimem_address(const volatile void *at)
+		: address((CUdeviceptr)(uintptr_t)at) {}
+};
+#define MULTIMEM_ADDRESS(at)	((at).address)
+#else
+typedef union {
+	CUdeviceptr address;
+	const volatile void *pointer;
+} multimem_address __attribute__((__transparent_union__));
+#define MULTIMEM_ADDRESS(at)	((at).address)
+#endif
 
-#define MULTIMEM_INLINE	static inline __attribute__((__always_inline__))
+MULTIMEM_INLINE const struct memcast_view *multimem_view(multimem_address at,
+							 size_t *offset)
+{
+	const struct memcast_view *view = memcastViewAt(MULTIMEM_ADDRESS(at), offset);
 
-#define MULTIMEM_AT(T, view, i, offset) \
-	((multimem_##T *)(void *)((view)->replica[i] + (offset)))
-
-/* Full blocks get a constant count, which lets compilers vectorise at -O2. */
-#define MULTIMEM_ARRAY(name, type)					\
-static inline void name##_n(const struct memcast_view *view,		\
-			    size_t offset, type *buffer, size_t count)	\
-{									\
-	const size_t full = MULTIMEM_BLOCK / sizeof(type);		\
-									\
-	for (; count >= full; count -= full) {				\
-		name##_block(view, offset, buffer, full);		\
-		buffer += full;						\
-		offset += MULTIMEM_BLOCK;				\
-	}								\
-	if (count)							\
-		name##_block(view, offset, buffer, count);		\
+	if (__builtin_expect(!view, 0))
+		__builtin_trap();
+	return view;
 }
 
 /**
- * multimem_st_T() - store a value to every replica
- * @view: see above
- * @offset: see above
- * @value: what to store
+ * multimem_ld_reduce_[ORDER_]OP_T() - load from every replica and combine
+ * @view, @offset; or @address: see above
  *
- * multimem.st.relaxed: each replica's store is single-copy atomic and relaxed.
- * multimem_st_release_T() is multimem.st.release: whoever reads the value with
- * acquire from any replica sees all that came before.
- */
-#define MULTIMEM_ST(T, type, name, order)				\
-static inline void name(const struct memcast_view *view, size_t offset,	\
-			type value)					\
-{									\
-	unsigned int i;							\
-									\
-	for (i = 0; i < view->replicas; i++)				\
-		__atomic_store(MULTIMEM_AT(T, view, i, offset), &value,	\
-			       order);					\
-}
-
-/**
- * multimem_st_T_n() - store an array to every replica
- * @view: see above
- * @offset: see above; of the first element
- * @buffer: elements to store; not part of the view
- * @count: how many
- *
- * multimem.st.weak on each element: order it with a release operation or a
- * barrier before others read.
- */
-#define MULTIMEM_ST_N(T, type)						\
-MULTIMEM_INLINE void							\
-multimem_st_##T##_block(const struct memcast_view *view, size_t offset,	\
-			const type *from, size_t count)			\
-{									\
-	unsigned int i;							\
-									\
-	for (i = 0; i < view->replicas; i++)				\
-		__builtin_memcpy(view->replica[i] + offset, from,	\
-				 count * sizeof(type));			\
-}									\
-									\
-MULTIMEM_ARRAY(multimem_st_##T, const type)
-
-/**
- * multimem_ld_reduce_OP_T() - load from every replica and combine
- * @view: see above
- * @offset: see above
- *
- * multimem.ld_reduce.relaxed: each replica is read once. Operations: add.
- * Integers wrap. PTX leaves the order of a floating-point reduction open; here
- * it is fixed, ((r0 + r1) + r2) + …, each step rounded to T (to nearest even),
- * so that every rank gets the same bits, and every run whose devices join in
- * the same order.
- * multimem_ld_reduce_acquire_OP_T() is multimem.ld_reduce.acquire: each
- * replica is read with acquire.
+ * Each replica is read once, with acquire if asked for.
  *
  * Returns the combined value.
  */
-#define MULTIMEM_LD_REDUCE(T, type, name, combine, order)		\
-static inline type name(const struct memcast_view *view, size_t offset)	\
+#define MULTIMEM_LD_REDUCE_NAME(name, op, T, order)			\
+static inline multimem_value_##T name(const struct memcast_view *view,	\
+				      size_t offset)			\
 {									\
-	type all, one;							\
-	unsigned int i;							\
+	return multimem_reduce_##op##_##T(view, offset, order);		\
+}									\
 									\
-	__atomic_load(MULTIMEM_AT(T, view, 0, offset), &all, order);	\
-	for (i = 1; i < view->replicas; i++) {				\
-		__atomic_load(MULTIMEM_AT(T, view, i, offset), &one,	\
-			      order);					\
-		all = combine(all, one);				\
-	}								\
+static inline multimem_value_##T name##_at(multimem_address address)	\
+{									\
+	size_t offset;							\
+	const struct memcast_view *view = multimem_view(address, &offset); \
+									\
+	return name(view, offset);					\
+}
+
+#define MULTIMEM_LD_REDUCE_VECTOR(name, op, n, T, order)		\
+static inline struct multimem_v##n##_##T				\
+name(const struct memcast_view *view, size_t offset)			\
+{									\
+	struct multimem_v##n##_##T all;					\
+	unsigned int k;							\
+									\
+	for (k = 0; k < n; k++)						\
+		all.v[k] = multimem_reduce_##op##_##T(view,		\
+				offset + k * sizeof(multimem_##T), order); \
 	return all;							\
+}									\
+									\
+static inline struct multimem_v##n##_##T name##_at(multimem_address address) \
+{									\
+	size_t offset;							\
+	const struct memcast_view *view = multimem_view(address, &offset); \
+									\
+	return name(view, offset);					\
 }
 
 /**
- * multimem_ld_reduce_OP_T_n() - load a range of every replica and combine
- * @view: see above
- * @offset: see above; of the first element
- * @buffer: receives the combined elements; not part of the view
- * @count: how many
+ * multimem_st_[ORDER_]T() - store a value to every replica
+ * @view, @offset; or @address: see above
+ * @value: what to store
  *
- * multimem.ld_reduce.weak on each element, in the order given above: order it
- * with an acquire operation or a barrier after others wrote.
+ * With release, whoever reads the value with acquire from any replica sees all
+ * that came before.
  */
-#define MULTIMEM_LD_REDUCE_N(op, T, type, combine)			\
-MULTIMEM_INLINE void							\
-multimem_combine_##op##_##T##_block(type *__restrict__ to,		\
-				    const multimem_##T *__restrict__ from, \
-				    size_t count)			\
-{									\
-	size_t i;							\
-									\
-	for (i = 0; i < count; i++)					\
-		to[i] = combine(to[i], from[i]);			\
-}									\
-									\
-MULTIMEM_INLINE void							\
-multimem_ld_reduce_##op##_##T##_block(const struct memcast_view *view,	\
-				      size_t offset, type *to,		\
-				      size_t count)			\
+#define MULTIMEM_ST_NAME(name, T, order)				\
+static inline void name(const struct memcast_view *view, size_t offset,	\
+			multimem_value_##T value)			\
 {									\
 	unsigned int i;							\
 									\
-	__builtin_memcpy(to, view->replica[0] + offset,			\
-			 count * sizeof(type));				\
-	for (i = 1; i < view->replicas; i++)				\
-		multimem_combine_##op##_##T##_block(to,			\
-			MULTIMEM_AT(T, view, i, offset), count);	\
+	for (i = 0; i < view->replicas; i++)				\
+		multimem_store_##T(MULTIMEM_AT(T, view, i, offset), value, \
+				   order);				\
 }									\
 									\
-MULTIMEM_ARRAY(multimem_ld_reduce_##op##_##T, type)
+static inline void name##_at(multimem_address address,			\
+			     multimem_value_##T value)			\
+{									\
+	size_t offset;							\
+	const struct memcast_view *view = multimem_view(address, &offset); \
+									\
+	name(view, offset, value);					\
+}
+
+#define MULTIMEM_ST_VECTOR(name, n, T, order)				\
+static inline void name(const struct memcast_view *view, size_t offset,	\
+			struct multimem_v##n##_##T value)		\
+{									\
+	unsigned int i, k;						\
+									\
+	for (i = 0; i < view->replicas; i++)				\
+		for (k = 0; k < n; k++)					\
+			multimem_store_##T(MULTIMEM_AT(T, view, i, offset) + k, \
+					   value.v[k], order);		\
+}									\
+									\
+static inline void name##_at(multimem_address address,			\
+			     struct multimem_v##n##_##T value)		\
+{									\
+	size_t offset;							\
+	const struct memcast_view *view = multimem_view(address, &offset); \
+									\
+	name(view, offset, value);					\
+}
 
 /**
- * multimem_red_OP_T() - combine a value into every replica
- * @view: see above
- * @offset: see above
+ * multimem_red_[ORDER_]OP_T() - combine a value into every replica
+ * @view, @offset; or @address: see above
  * @value: what to combine
  *
- * multimem.red.relaxed: atomic per replica, no update is lost. Operations: add;
- * f32 rounds to nearest even. multimem_red_release_OP_T() is
- * multimem.red.release.
+ * Atomic per register and replica: no update is lost.
  */
-#define MULTIMEM_RED(T, type, name, update, order)			\
+#define MULTIMEM_RED_NAME(name, op, T, order)				\
 static inline void name(const struct memcast_view *view, size_t offset,	\
-			type value)					\
+			multimem_value_##T value)			\
 {									\
 	unsigned int i;							\
 									\
 	for (i = 0; i < view->replicas; i++)				\
-		update(MULTIMEM_AT(T, view, i, offset), value, order);	\
-}
-
-/**
- * multimem_red_OP_T_n() - combine an array into every replica
- * @view: see above
- * @offset: see above; of the first element
- * @buffer: elements to combine; not part of the view
- * @count: how many
- *
- * multimem.red.relaxed on each element.
- */
-#define MULTIMEM_RED_N(op, T, type, update)				\
-MULTIMEM_INLINE void							\
-multimem_red_##op##_##T##_block(const struct memcast_view *view,	\
-				size_t offset, const type *from,	\
-				size_t count)				\
-{									\
-	unsigned int i;							\
-	size_t k;							\
-									\
-	for (i = 0; i < view->replicas; i++)				\
-		for (k = 0; k < count; k++)				\
-			update(MULTIMEM_AT(T, view, i, offset) + k,	\
-			       from[k], __ATOMIC_RELAXED);		\
+		multimem_update_##op##_##T(MULTIMEM_AT(T, view, i, offset), \
+					   value, order);		\
 }									\
 									\
-MULTIMEM_ARRAY(multimem_red_##op##_##T, const type)
-
-/* What an operation does to two values, and atomically to one in memory */
-#define MULTIMEM_ADD(a, b)			((a) + (b))
-#define MULTIMEM_FETCH_ADD(at, value, order)	\
-	__atomic_fetch_add(at, value, order)
-
-MULTIMEM_INLINE void multimem_fetch_add_f32(multimem_f32 *at, float value,
-					    int order)
-{
-	multimem_u32 *bits = (multimem_u32 *)at;
-	uint32_t seen = __atomic_load_n(bits, __ATOMIC_RELAXED);
-	uint32_t wanted;
-	float sum;
-
-	do {
-		__builtin_memcpy(&sum, &seen, sizeof(sum));
-		sum += value;
-		__builtin_memcpy(&wanted, &sum, sizeof(sum));
-	} while (!__atomic_compare_exchange_n(bits, &seen, wanted, 1, order,
-					      __ATOMIC_RELAXED));
+static inline void name##_at(multimem_address address,			\
+			     multimem_value_##T value)			\
+{									\
+	size_t offset;							\
+	const struct memcast_view *view = multimem_view(address, &offset); \
+									\
+	name(view, offset, value);					\
 }
 
-#define MULTIMEM_STORES(T, type)					\
-	MULTIMEM_ST(T, type, multimem_st_##T, __ATOMIC_RELAXED)		\
-	MULTIMEM_ST(T, type, multimem_st_release_##T, __ATOMIC_RELEASE)	\
-	MULTIMEM_ST_N(T, type)
+#define MULTIMEM_RED_VECTOR(name, op, n, T, order)			\
+static inline void name(const struct memcast_view *view, size_t offset,	\
+			struct multimem_v##n##_##T value)		\
+{									\
+	unsigned int i, k;						\
+									\
+	for (i = 0; i < view->replicas; i++)				\
+		for (k = 0; k < n; k++)					\
+			multimem_update_##op##_##T(			\
+				MULTIMEM_AT(T, view, i, offset) + k,	\
+				value.v[k], order);			\
+}									\
+									\
+static inline void name##_at(multimem_address address,			\
+			     struct multimem_v##n##_##T value)		\
+{									\
+	size_t offset;							\
+	const struct memcast_view *view = multimem_view(address, &offset); \
+									\
+	name(view, offset, value);					\
+}
 
-#define MULTIMEM_REDUCTIONS(op, T, type, combine, update)		\
-	MULTIMEM_LD_REDUCE(T, type, multimem_ld_reduce_##op##_##T,	\
-			   combine, __ATOMIC_RELAXED)			\
-	MULTIMEM_LD_REDUCE(T, type, multimem_ld_reduce_acquire_##op##_##T, \
-			   combine, __ATOMIC_ACQUIRE)			\
-	MULTIMEM_LD_REDUCE_N(op, T, type, combine)			\
-	MULTIMEM_RED(T, type, multimem_red_##op##_##T, update,		\
-		     __ATOMIC_RELAXED)					\
-	MULTIMEM_RED(T, type, multimem_red_release_##op##_##T, update,	\
-		     __ATOMIC_RELEASE)					\
-	MULTIMEM_RED_N(op, T, type, update)
+/* ---- each in all orders that PTX has ---- */
 
-MULTIMEM_STORES(u32, uint32_t)
-MULTIMEM_STORES(u64, uint64_t)
-MULTIMEM_STORES(f32, float)
+#define MULTIMEM_LD_REDUCE(op, T)					\
+	MULTIMEM_LD_REDUCE_NAME(multimem_ld_reduce_##op##_##T, op, T,	\
+				__ATOMIC_RELAXED)			\
+	MULTIMEM_LD_REDUCE_NAME(multimem_ld_reduce_weak_##op##_##T, op, T, \
+				MULTIMEM_WEAK)				\
+	MULTIMEM_LD_REDUCE_NAME(multimem_ld_reduce_relaxed_##op##_##T, op, T, \
+				__ATOMIC_RELAXED)			\
+	MULTIMEM_LD_REDUCE_NAME(multimem_ld_reduce_acquire_##op##_##T, op, T, \
+				__ATOMIC_ACQUIRE)
 
-MULTIMEM_REDUCTIONS(add, u32, uint32_t, MULTIMEM_ADD, MULTIMEM_FETCH_ADD)
-MULTIMEM_REDUCTIONS(add, u64, uint64_t, MULTIMEM_ADD, MULTIMEM_FETCH_ADD)
-MULTIMEM_REDUCTIONS(add, f32, float, MULTIMEM_ADD, multimem_fetch_add_f32)
+#define MULTIMEM_LD_REDUCE_V(op, n, T)					\
+	MULTIMEM_LD_REDUCE_VECTOR(multimem_ld_reduce_##op##_v##n##_##T,	\
+				  op, n, T, __ATOMIC_RELAXED)		\
+	MULTIMEM_LD_REDUCE_VECTOR(multimem_ld_reduce_weak_##op##_v##n##_##T, \
+				  op, n, T, MULTIMEM_WEAK)		\
+	MULTIMEM_LD_REDUCE_VECTOR(multimem_ld_reduce_relaxed_##op##_v##n##_##T, \
+				  op, n, T, __ATOMIC_RELAXED)		\
+	MULTIMEM_LD_REDUCE_VECTOR(multimem_ld_reduce_acquire_##op##_v##n##_##T, \
+				  op, n, T, __ATOMIC_ACQUIRE)
+
+#define MULTIMEM_ST(T)							\
+	MULTIMEM_ST_NAME(multimem_st_##T, T, __ATOMIC_RELAXED)		\
+	MULTIMEM_ST_NAME(multimem_st_weak_##T, T, MULTIMEM_WEAK)	\
+	MULTIMEM_ST_NAME(multimem_st_relaxed_##T, T, __ATOMIC_RELAXED)	\
+	MULTIMEM_ST_NAME(multimem_st_release_##T, T, __ATOMIC_RELEASE)
+
+#define MULTIMEM_ST_V(n, T)						\
+	MULTIMEM_ST_VECTOR(multimem_st_v##n##_##T, n, T, __ATOMIC_RELAXED) \
+	MULTIMEM_ST_VECTOR(multimem_st_weak_v##n##_##T, n, T, MULTIMEM_WEAK) \
+	MULTIMEM_ST_VECTOR(multimem_st_relaxed_v##n##_##T, n, T, __ATOMIC_RELAXED) \
+	MULTIMEM_ST_VECTOR(multimem_st_release_v##n##_##T, n, T, __ATOMIC_RELEASE)
+
+#define MULTIMEM_RED(op, T)						\
+	MULTIMEM_RED_NAME(multimem_red_##op##_##T, op, T, __ATOMIC_RELAXED) \
+	MULTIMEM_RED_NAME(multimem_red_relaxed_##op##_##T, op, T,	\
+			  __ATOMIC_RELAXED)				\
+	MULTIMEM_RED_NAME(multimem_red_release_##op##_##T, op, T,	\
+			  __ATOMIC_RELEASE)
+
+#define MULTIMEM_RED_V(op, n, T)					\
+	MULTIMEM_RED_VECTOR(multimem_red_##op##_v##n##_##T, op, n, T,	\
+			    __ATOMIC_RELAXED)				\
+	MULTIMEM_RED_VECTOR(multimem_red_relaxed_##op##_v##n##_##T, op, n, T, \
+			    __ATOMIC_RELAXED)				\
+	MULTIMEM_RED_VECTOR(multimem_red_release_##op##_v##n##_##T, op, n, T, \
+			    __ATOMIC_RELEASE)
+
+/* ---- PTX's table ---- */
+
+/* Integers: an operator is for both ld_reduce and red, and there are no vectors. */
+#define MULTIMEM_BOTH(op, T)						\
+	MULTIMEM_LD_REDUCE(op, T)					\
+	MULTIMEM_RED(op, T)
+
+MULTIMEM_ST(u32)
+MULTIMEM_ST(s32)
+MULTIMEM_ST(b32)
+MULTIMEM_ST(u64)
+MULTIMEM_ST(s64)
+MULTIMEM_ST(b64)
+MULTIMEM_BOTH(add, u32)
+MULTIMEM_BOTH(add, s32)
+MULTIMEM_BOTH(add, u64)
+MULTIMEM_BOTH(min, u32)
+MULTIMEM_BOTH(min, s32)
+MULTIMEM_BOTH(min, u64)
+MULTIMEM_BOTH(min, s64)
+MULTIMEM_BOTH(max, u32)
+MULTIMEM_BOTH(max, s32)
+MULTIMEM_BOTH(max, u64)
+MULTIMEM_BOTH(max, s64)
+MULTIMEM_BOTH(and, b32)
+MULTIMEM_BOTH(and, b64)
+MULTIMEM_BOTH(or, b32)
+MULTIMEM_BOTH(or, b64)
+MULTIMEM_BOTH(xor, b32)
+MULTIMEM_BOTH(xor, b64)
+
+/* Floating point, by itself and in vectors: 32, 64 or 128 bits */
+#define MULTIMEM_VECTOR(n, T)						\
+	struct multimem_v##n##_##T {					\
+		multimem_value_##T v[n];				\
+	};								\
+	MULTIMEM_ST_V(n, T)
+
+#define MULTIMEM_WIDE_V(n, T)						\
+	MULTIMEM_VECTOR(n, T)						\
+	MULTIMEM_LD_REDUCE_V(add, n, T)					\
+	MULTIMEM_RED_V(add, n, T)
+
+#define MULTIMEM_8BIT(T)						\
+	MULTIMEM_ST(T)							\
+	MULTIMEM_LD_REDUCE(add, T)					\
+	MULTIMEM_LD_REDUCE(add_acc_f16, T)				\
+	MULTIMEM_LD_REDUCE(min, T)					\
+	MULTIMEM_LD_REDUCE(max, T)
+
+#define MULTIMEM_8BIT_V(n, T)						\
+	MULTIMEM_VECTOR(n, T)						\
+	MULTIMEM_LD_REDUCE_V(add, n, T)					\
+	MULTIMEM_LD_REDUCE_V(add_acc_f16, n, T)				\
+	MULTIMEM_LD_REDUCE_V(min, n, T)					\
+	MULTIMEM_LD_REDUCE_V(max, n, T)
+
+#define MULTIMEM_16BIT(T)						\
+	MULTIMEM_ST(T)							\
+	MULTIMEM_LD_REDUCE(add, T)					\
+	MULTIMEM_LD_REDUCE(add_acc_f32, T)				\
+	MULTIMEM_LD_REDUCE(min, T)					\
+	MULTIMEM_LD_REDUCE(max, T)					\
+	MULTIMEM_RED(add, T)
+
+#define MULTIMEM_16BIT_V(n, T)						\
+	MULTIMEM_VECTOR(n, T)						\
+	MULTIMEM_LD_REDUCE_V(add, n, T)					\
+	MULTIMEM_LD_REDUCE_V(add_acc_f32, n, T)				\
+	MULTIMEM_LD_REDUCE_V(min, n, T)					\
+	MULTIMEM_LD_REDUCE_V(max, n, T)					\
+	MULTIMEM_RED_V(add, n, T)
+
+MULTIMEM_ST(f64)
+MULTIMEM_BOTH(add, f64)
+MULTIMEM_ST(f32)
+MULTIMEM_BOTH(add, f32)
+MULTIMEM_WIDE_V(2, f32)
+MULTIMEM_WIDE_V(4, f32)
+
+MULTIMEM_16BIT_V(2, f16)
+MULTIMEM_16BIT_V(4, f16)
+MULTIMEM_16BIT_V(8, f16)
+MULTIMEM_16BIT(f16x2)
+MULTIMEM_16BIT_V(2, f16x2)
+MULTIMEM_16BIT_V(4, f16x2)
+MULTIMEM_16BIT_V(2, bf16)
+MULTIMEM_16BIT_V(4, bf16)
+MULTIMEM_16BIT_V(8, bf16)
+MULTIMEM_16BIT(bf16x2)
+MULTIMEM_16BIT_V(2, bf16x2)
+MULTIMEM_16BIT_V(4, bf16x2)
+
+MULTIMEM_8BIT_V(4, e4m3)
+MULTIMEM_8BIT_V(8, e4m3)
+MULTIMEM_8BIT_V(2, e4m3x2)
+MULTIMEM_8BIT_V(4, e4m3x2)
+MULTIMEM_8BIT_V(8, e4m3x2)
+MULTIMEM_8BIT(e4m3x4)
+MULTIMEM_8BIT_V(2, e4m3x4)
+MULTIMEM_8BIT_V(4, e4m3x4)
+MULTIMEM_8BIT_V(4, e5m2)
+MULTIMEM_8BIT_V(8, e5m2)
+MULTIMEM_8BIT_V(2, e5m2x2)
+MULTIMEM_8BIT_V(4, e5m2x2)
+MULTIMEM_8BIT_V(8, e5m2x2)
+MULTIMEM_8BIT(e5m2x4)
+MULTIMEM_8BIT_V(2, e5m2x4)
+MULTIMEM_8BIT_V(4, e5m2x4)
+
+#include <memcast/multimem_array.h>
 
 #endif /* MEMCAST_MULTIMEM_H */
