@@ -20,7 +20,7 @@ B := build
 flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools selftests docs kmod deps check check-style check-debug demo install clean help
+.PHONY: all lib tools selftests docs kmod deps check check-style check-debug costs demo install clean help
 all: lib tools
 
 # ---- what there is to build
@@ -203,6 +203,11 @@ check: deps
 	@$(MAKE) check-style KERNEL=6.12
 	@tools/run-selftests $$(cat selftests/vm-options) host 6.1 6.12
 
+# What calls cost is part of a change: this goes into its commit.
+costs: lib tools
+	$(B)/tools/memcast-bench --record selftests/costs.txt
+	@git --no-pager diff --stat selftests/costs.txt 2>/dev/null || true
+
 # Small pools, as all of it is slow; the second line of options is the peers' modules.
 check-debug: deps
 	@tools/memcast-kernel debug kasan
@@ -238,6 +243,7 @@ help:
 	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
 	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines'
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
+	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
 	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|/path/to/build'
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local DESTDIR='
 	@echo 'make lib|tools|selftests|docs|deps|clean'

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <x86intrin.h>
 
+struct bench;
+
 static inline uint64_t bench_ticks(void)
 {
 	return __rdtsc();
@@ -16,7 +18,10 @@ static inline uint64_t bench_ticks(void)
 bool bench_counts_instructions(void);
 
 /* From now on nothing runs in between, as far as that may be asked for. */
-void bench_count_alone(void);
+void bench_count_alone(struct bench *bench);
+
+/* bench-costs.c: what the counts depend on besides memcast */
+char *bench_counting_machine(void);
 
 /* Those of all suites that count instructions */
 #define BENCH_CONTROL_MACHINE	"--root --icount --cpus 1 --devices 64 --pool-mib 1024,4"

@@ -260,7 +260,7 @@ static void run(struct bench *bench)
 
 	if (bench_quick(bench))
 		mappings.sizes = bindings.sizes = 4;
-	bench_count_alone();
+	bench_count_alone(bench);
 	CU(cuInit(0));
 	grow_devices(bench, &devices);
 	report(bench, &devices);
@@ -275,5 +275,6 @@ const struct bench_suite bench_growth = {
 	.about = "calls in instructions, with 2 to 64 devices, 10 to 100,000 mappings and bindings",
 	.obstacle = bench_control_obstacle,
 	.machine = BENCH_CONTROL_MACHINE,
+	.counted = true,
 	.run = run,
 };

@@ -44,26 +44,29 @@ const char *bench_machine_obstacle(void)
 	return find(vm, self);
 }
 
-static void exec_machine(const struct bench *bench, int out)
+static void exec_machine(const struct bench *bench, const char *machine,
+			 const char *const *suites, unsigned int count, int out)
 {
-	char vm[PATH_MAX], self[PATH_MAX], *words[MAX_WORDS + 8], *options, *word;
-	unsigned int count = 0;
+	char vm[PATH_MAX], self[PATH_MAX], *options, *word;
+	const char *words[MAX_WORDS + 8];
+	unsigned int n = 0, i;
 
 	find(vm, self);
-	options = strdup(bench->suite->machine);
-	words[count++] = vm;
-	for (word = strtok(options, " "); word && count < MAX_WORDS;
+	options = strdup(machine);
+	words[n++] = vm;
+	for (word = strtok(options, " "); word && n + count < MAX_WORDS;
 	     word = strtok(NULL, " "))
-		words[count++] = word;
-	words[count++] = (char *)"--";
-	words[count++] = self;
-	words[count++] = (char *)"--json";
+		words[n++] = word;
+	words[n++] = "--";
+	words[n++] = self;
+	words[n++] = "--json";
 	if (bench->quick)
-		words[count++] = (char *)"--quick";
-	words[count++] = (char *)bench->suite->name;
-	words[count] = NULL;
+		words[n++] = "--quick";
+	for (i = 0; i < count; i++)
+		words[n++] = suites[i];
+	words[n] = NULL;
 	dup2(out, STDOUT_FILENO);
-	execv(vm, words);
+	execv(vm, (char **)words);
 	rank_die("%s: %s", vm, strerror(errno));
 }
 
@@ -82,7 +85,8 @@ static struct json_object *read_json(int fd)
 	return all;
 }
 
-bool bench_machine_run(struct bench *bench)
+bool bench_machine_run(struct bench *bench, const char *machine,
+		       const char *const *suites, unsigned int count)
 {
 	struct json_object *all;
 	int pair[2], status;
@@ -96,7 +100,7 @@ bool bench_machine_run(struct bench *bench)
 	if (pid < 0)
 		rank_die("fork: %s", strerror(errno));
 	if (!pid)
-		exec_machine(bench, pair[1]);
+		exec_machine(bench, machine, suites, count, pair[1]);
 	close(pair[1]);
 	all = read_json(pair[0]);
 	close(pair[0]);

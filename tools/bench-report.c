@@ -54,13 +54,16 @@ static struct bench_result *result_new(struct bench *bench, const char *suite)
 	if (!all)
 		rank_die("no memory for a result");
 	bench->result = all;
-	all[bench->count] = (struct bench_result) { .suite = suite, .holds = true };
+	all[bench->count] = (struct bench_result) {
+		.suite = copy(suite), .holds = true,
+	};
 	return &all[bench->count++];
 }
 
-void bench_add(struct bench *bench, const struct bench_line *line)
+static void add(struct bench *bench, const char *suite,
+		const struct bench_line *line)
 {
-	struct bench_result *result = result_new(bench, bench->suite->name);
+	struct bench_result *result = result_new(bench, suite);
 
 	result->measure = copy(line->measure);
 	result->parameters = copy(line->parameters);
@@ -80,19 +83,33 @@ void bench_add(struct bench *bench, const struct bench_line *line)
 			(!line->at_most || result->ratio <= line->at_most);
 }
 
-void bench_skip(struct bench *bench, const char *measure, const char *format, ...)
+void bench_add(struct bench *bench, const struct bench_line *line)
 {
-	struct bench_result *result = result_new(bench, bench->suite->name);
-	va_list args;
+	add(bench, bench->suite->name, line);
+}
+
+static void skip(struct bench *bench, const char *suite, const char *measure,
+		 char *why)
+{
+	struct bench_result *result = result_new(bench, suite);
 
 	result->measure = copy(measure);
 	result->parameters = copy("");
 	result->unit = copy("");
 	result->against = copy("");
+	result->skipped = why;
+}
+
+void bench_skip(struct bench *bench, const char *measure, const char *format, ...)
+{
+	va_list args;
+	char *why;
+
 	va_start(args, format);
-	if (vasprintf(&result->skipped, format, args) < 0)
+	if (vasprintf(&why, format, args) < 0)
 		rank_die("no memory for a result");
 	va_end(args);
+	skip(bench, bench->suite->name, measure, why);
 }
 
 void bench_progress_end(struct bench *bench)
@@ -261,6 +278,8 @@ struct json_object *bench_json(const struct bench *bench)
 	for (i = 0; i < bench->count; i++)
 		json_object_array_add(results, result_json(&bench->result[i]));
 	json_object_object_add(all, "results", results);
+	if (bench->counted_on)
+		put_text(all, "counted_on", bench->counted_on);
 	return all;
 }
 
@@ -279,22 +298,26 @@ static double get_number(struct json_object *object, const char *key)
 bool bench_add_json(struct bench *bench, struct json_object *all)
 {
 	struct json_object *results = json_object_object_get(all, "results");
+	const char *counted_on = get_text(all, "counted_on");
 	size_t i;
 
 	if (!json_object_is_type(results, json_type_array))
 		return false;
+	if (counted_on)
+		bench->counted_on = copy(counted_on);
 	for (i = 0; i < json_object_array_length(results); i++) {
 		struct json_object *one = json_object_array_get_idx(results, i);
+		const char *suite = get_text(one, "suite");
 		const char *measure = get_text(one, "measure");
 		const char *skipped = get_text(one, "skipped");
 
-		if (!measure)
+		if (!suite || !measure)
 			return false;
 		if (skipped) {
-			bench_skip(bench, measure, "%s", skipped);
+			skip(bench, suite, measure, copy(skipped));
 			continue;
 		}
-		bench_add(bench, &(struct bench_line) {
+		add(bench, suite, &(struct bench_line) {
 			.measure = measure,
 			.parameters = get_text(one, "parameters"),
 			.value = get_number(one, "value"),

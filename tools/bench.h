@@ -20,6 +20,7 @@ struct bench_suite {
 	const char *(*obstacle)(void);
 	/* memcast-vm's options for a machine where it can; NULL: none */
 	const char *machine;
+	bool counted;	/* its values are exact: they are recorded, and checked */
 	void (*run)(struct bench *bench);
 };
 
@@ -81,8 +82,7 @@ void bench_race(struct bench_racer *racers, unsigned int count,
 /* ---- what the parts of memcast-bench have for each other */
 
 struct bench_result {
-	const char *suite;
-	char *measure, *parameters, *unit, *against;	/* parameters may be "" */
+	char *suite, *measure, *parameters, *unit, *against;	/* parameters may be "" */
 	double value, peer, ratio, at_least, at_most;
 	bool holds;
 	char *skipped;		/* why; then all numbers are 0 */
@@ -93,6 +93,7 @@ struct bench {
 	bool quick;
 	double shown;				/* when progress was shown */
 	bool line_open;				/* a terminal's line is not ended */
+	char *counted_on;			/* what the counts depend on, or NULL */
 	struct bench_result *result;
 	size_t count;
 };
@@ -105,7 +106,12 @@ void bench_progress_end(struct bench *bench);
 
 /* bench-machine.c: in a virtual machine. NULL, or why that is not possible. */
 const char *bench_machine_obstacle(void);
-bool bench_machine_run(struct bench *bench);
+bool bench_machine_run(struct bench *bench, const char *machine,
+		       const char *const *suites, unsigned int count);
+
+/* bench-costs.c */
+bool bench_costs_record(const struct bench *bench, const char *path);
+int bench_costs_check(const struct bench *bench, const char *path);
 
 /* bench-plot.c */
 bool bench_plot(const struct bench *bench, const char *path);

@@ -24,16 +24,19 @@ static const struct bench_suite *const suites[] = {
 
 struct request {
 	bool chosen[SUITES], any, quick;
-	const char *json, *plot;
+	const char *json, *plot, *check, *record;
 };
 
-enum { KEY_JSON = 1, KEY_PLOT, KEY_QUICK, KEY_LIST };
+enum { KEY_JSON = 1, KEY_PLOT, KEY_QUICK, KEY_LIST, KEY_CHECK, KEY_RECORD };
 
 static const struct argp_option argp_options[] = {
 	{ "json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
 	  "JSON instead of the table; with FILE, besides it", 0 },
 	{ "plot", KEY_PLOT, "FILE.svg", 0, "draw the ratios (gnuplot)", 0 },
 	{ "quick", KEY_QUICK, NULL, 0, "smaller sizes, fewer rounds", 0 },
+	{ "check", KEY_CHECK, "FILE", 0,
+	  "hold what suites count against what FILE has, print TAP", 0 },
+	{ "record", KEY_RECORD, "FILE", 0, "write what suites count to FILE", 0 },
 	{ "list", KEY_LIST, NULL, 0, "what suites there are", 0 },
 	{ 0 }
 };
@@ -73,6 +76,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_QUICK:
 		request->quick = true;
 		break;
+	case KEY_CHECK:
+		request->check = arg;
+		break;
+	case KEY_RECORD:
+		request->record = arg;
+		break;
 	case KEY_LIST:
 		list_suites();
 		exit(0);
@@ -85,9 +94,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Here if possible, else in a virtual machine, else it is skipped. */
-static bool run_suite(struct bench *bench, const struct bench_suite *suite)
+/* Suites that need the same machine share one: all of these from @first on. */
+static bool run_machine(struct bench *bench, bool *chosen, size_t first)
 {
+	const char *names[SUITES];
+	unsigned int count = 0;
+	size_t i;
+
+	for (i = first; i < SUITES; i++)
+		if (chosen[i] && suites[i]->machine && suites[i]->obstacle() &&
+		    !strcmp(suites[i]->machine, suites[first]->machine)) {
+			names[count++] = suites[i]->name;
+			chosen[i] = false;
+		}
+	return bench_machine_run(bench, suites[first]->machine, names, count);
+}
+
+/* Here if possible, else in a virtual machine, else it is skipped. */
+static bool run_suite(struct bench *bench, bool *chosen, size_t i)
+{
+	const struct bench_suite *suite = suites[i];
 	const char *here = suite->obstacle ? suite->obstacle() : NULL;
 	const char *machine;
 	bool ok = true;
@@ -103,12 +129,21 @@ static bool run_suite(struct bench *bench, const struct bench_suite *suite)
 		if (machine)
 			bench_skip(bench, "all", "%s, and %s", here, machine);
 		else
-			ok = bench_machine_run(bench);
+			ok = run_machine(bench, chosen, i);
 	}
 	bench_progress_end(bench);
 	if (!ok)
 		fprintf(stderr, "memcast-bench: the suite %s failed\n", suite->name);
 	return ok;
+}
+
+static void run_suites(struct bench *bench, bool *chosen, bool *ok)
+{
+	size_t i;
+
+	for (i = 0; i < SUITES; i++)
+		if (chosen[i])
+			*ok &= run_suite(bench, chosen, i);
 }
 
 static bool write_json(const struct bench *bench, const char *path)
@@ -157,7 +192,7 @@ int main(int argc, char **argv)
 	};
 	struct request request = { 0 };
 	struct bench bench = { 0 };
-	bool ok = true;
+	bool ok = true, counted;
 	size_t i;
 
 	argp_err_exit_status = 2;
@@ -165,9 +200,14 @@ int main(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 
 	bench.quick = request.quick;
-	for (i = 0; i < SUITES; i++)
-		if (request.chosen[i] || !request.any)
-			ok &= run_suite(&bench, suites[i]);
+	counted = request.check || request.record;
+	for (i = 0; i < SUITES && !request.any; i++)
+		request.chosen[i] = counted ? suites[i]->counted : true;
+	run_suites(&bench, request.chosen, &ok);
+	if (request.check)
+		return ok ? bench_costs_check(&bench, request.check) : 3;
+	if (request.record)
+		return ok && bench_costs_record(&bench, request.record) ? 0 : 3;
 	if (!request.json || *request.json)
 		bench_table(&bench);
 	if (request.json)
