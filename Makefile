@@ -146,7 +146,9 @@ farm	:= $(B)/kmod-$(release)
 kbuild	:= $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
 	   CONFIG_MODULE_SIG_ALL=
 
-kmod: $(farm)/memcast.ko
+importer := $(B)/selftests/memcast_importer-$(release).ko
+
+kmod: $(farm)/memcast.ko $(importer)
 
 $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 	@mkdir -p $(farm)/kmod
@@ -156,6 +158,13 @@ $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 	@echo "memcast.ko for $(release)"
 	@$(kbuild) modules
 	@touch $@
+
+# An importer of dma-bufs that tests load; it knows nothing of memcast
+$(importer): $(wildcard selftests/kmod/*) $(KDIR)/Module.symvers
+	@mkdir -p $(farm)/importer $(@D)
+	@ln -sfn $(abspath $(wildcard selftests/kmod/*)) $(farm)/importer/
+	@$(kbuild) M=$(CURDIR)/$(farm)/importer modules
+	@objcopy --strip-debug $(farm)/importer/memcast_importer.ko $@
 
 # checkpatch and sparse: any message about our files fails
 check-style: kmod

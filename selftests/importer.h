@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * importer.c: a device that imports dma-bufs, of selftests/kmod. All but
+ * importer_open() answer 0 or -errno.
+ */
+#ifndef MEMCAST_IMPORTER_TEST_H
+#define MEMCAST_IMPORTER_TEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kmod/memcast_importer.h"
+
+/*
+ * A device of one's own: its attachments go with the fd. The module is loaded if
+ * need be. Return: an fd, or -1, and *why is what is missing.
+ */
+int importer_open(const char **why);
+
+int importer_attach(int importer, int fd, uint32_t *id);
+int importer_detach(int importer, uint32_t id);
+/* @segments, if not NULL: how many runs the device got */
+int importer_map(int importer, uint32_t id, uint32_t slot,
+		 enum memcast_importer_direction direction, uint32_t *segments);
+int importer_unmap(int importer, uint32_t id, uint32_t slot);
+/* The device writes what is at @data, or reads to there. */
+int importer_write(int importer, uint32_t id, uint32_t slot, uint64_t offset,
+		   const void *data, size_t bytes);
+int importer_read(int importer, uint32_t id, uint32_t slot, uint64_t offset,
+		  void *data, size_t bytes);
+
+#endif /* MEMCAST_IMPORTER_TEST_H */

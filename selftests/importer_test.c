@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/* dma-bufs of memories, as a device sees them that imports them. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "importer.h"
+#include "memcast_test.h"
+
+FIXTURE(importer)
+{
+	int device;
+	uint32_t id;
+	CUmemGenericAllocationHandle own;
+	char *plain;
+	int fd;
+};
+
+#define BYTES	(3 * CHUNK)
+
+FIXTURE_SETUP(importer)
+{
+	const char *why;
+
+	self->device = importer_open(&why);
+	if (self->device < 0)
+		SKIP(return, "%s", why);
+	cuda_start(0);
+	self->own = memory(0, BYTES);
+	self->plain = (char *)mapped(self->own, BYTES, 0);
+	self->fd = export(self->own);
+	ASSERT_EQ(0, importer_attach(self->device, self->fd, &self->id));
+}
+NOTHING_LEFT(importer)
+
+TEST_F(importer, writes_and_reads)
+{
+	char data[] = "over the border of two chunks", back[sizeof(data)];
+	const size_t at = CHUNK - 7;
+	uint32_t segments;
+
+	ASSERT_EQ(0, importer_map(self->device, self->id, 0, MEMCAST_IMPORTER_BOTH, &segments));
+	EXPECT_LE(1, segments);
+	EXPECT_GE(3, segments);
+	ASSERT_EQ(0, importer_write(self->device, self->id, 0, at, data, sizeof(data)));
+	ASSERT_EQ(0, importer_unmap(self->device, self->id, 0));
+	EXPECT_STREQ(data, self->plain + at);
+
+	strcpy(self->plain + at, "what a processor writes");
+	ASSERT_EQ(0, importer_map(self->device, self->id, 0, MEMCAST_IMPORTER_READS, NULL));
+	ASSERT_EQ(0, importer_read(self->device, self->id, 0, at, back, sizeof(back)));
+	EXPECT_STREQ("what a processor writes", back);
+	EXPECT_EQ(-EACCES, importer_write(self->device, self->id, 0, at, data, 1));
+}
+
+/* One attachment, mapped more than once. */
+TEST_F(importer, several_mappings)
+{
+	char x = 'x', y = 'y';
+
+	ASSERT_EQ(0, importer_map(self->device, self->id, 0, MEMCAST_IMPORTER_BOTH, NULL));
+	ASSERT_EQ(0, importer_map(self->device, self->id, 1, MEMCAST_IMPORTER_BOTH, NULL));
+	ASSERT_EQ(0, importer_unmap(self->device, self->id, 0));
+	ASSERT_EQ(0, importer_write(self->device, self->id, 1, 1, &x, 1));
+	ASSERT_EQ(0, importer_map(self->device, self->id, 0, MEMCAST_IMPORTER_WRITES, NULL));
+	ASSERT_EQ(0, importer_unmap(self->device, self->id, 1));
+	ASSERT_EQ(0, importer_write(self->device, self->id, 0, 2, &y, 1));
+	EXPECT_EQ('x', self->plain[1]);
+	EXPECT_EQ('y', self->plain[2]);
+}
+
+TEST_F(importer, kernel_addresses)
+{
+	char data[] = "through vmap", back[sizeof(data)];
+
+	ASSERT_EQ(0, importer_map(self->device, self->id, MEMCAST_IMPORTER_VMAP, 0, NULL));
+	ASSERT_EQ(0, importer_write(self->device, self->id, MEMCAST_IMPORTER_VMAP, CHUNK - 3,
+				    data, sizeof(data)));
+	EXPECT_STREQ(data, self->plain + CHUNK - 3);
+	strcpy(self->plain, data);
+	ASSERT_EQ(0, importer_read(self->device, self->id, MEMCAST_IMPORTER_VMAP, 0,
+				   back, sizeof(back)));
+	EXPECT_STREQ(data, back);
+}
+
+/* The importer keeps the memory when all else has gone. */
+TEST_F(importer, outlives_fd_and_handle)
+{
+	char data[] = "still there", back[sizeof(data)];
+	long room = device_bytes(0, "free_bytes");
+
+	strcpy(self->plain + CHUNK, data);
+	ASSERT_OK(cuMemUnmap(ADDRESS(self->plain), BYTES));
+	ASSERT_OK(cuMemRelease(self->own));
+	ASSERT_EQ(0, close(self->fd));
+	EXPECT_EQ(room, device_bytes(0, "free_bytes"));
+	ASSERT_EQ(0, importer_map(self->device, self->id, 0, MEMCAST_IMPORTER_READS, NULL));
+	ASSERT_EQ(0, importer_read(self->device, self->id, 0, CHUNK, back, sizeof(back)));
+	EXPECT_STREQ(data, back);
+	ASSERT_EQ(0, importer_unmap(self->device, self->id, 0));
+	ASSERT_EQ(0, importer_detach(self->device, self->id));
+	EXPECT_EQ(room + (long)BYTES, device_bytes(0, "free_bytes"));
+}
+
+TEST_HARNESS_MAIN
