@@ -13,14 +13,6 @@
 #include "compat.h"
 #include "private.h"
 
-/* One importer, and what it has mapped. */
-struct attachment {
-	struct list_head list;			/* in buffer->attachments */
-	struct device *dev;
-	struct sg_table *sgt;			/* NULL: not mapped now */
-	enum dma_data_direction direction;
-};
-
 /* The piece around an offset in the buffer. */
 static const struct mc_piece *buffer_piece(const struct mc_buffer *buffer,
 					   unsigned long at)
@@ -82,11 +74,11 @@ static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *d
 	return min(bytes, most);
 }
 
-static struct sg_table *buffer_sgt(const struct mc_buffer *buffer, struct device *dev)
+static int buffer_sgt(const struct mc_buffer *buffer, struct device *dev,
+		      struct sg_table *sgt)
 {
 	unsigned int runs = 0;
 	struct scatterlist *sg;
-	struct sg_table *sgt;
 	unsigned long at, pfn, bytes;
 	int ret;
 
@@ -94,118 +86,107 @@ static struct sg_table *buffer_sgt(const struct mc_buffer *buffer, struct device
 		runs++;
 		cond_resched();
 	}
-	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
-	if (!sgt)
-		return ERR_PTR(-ENOMEM);
 	ret = sg_alloc_table(sgt, runs, GFP_KERNEL);
-	if (ret) {
-		kfree(sgt);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		return ret;
 	for (at = 0, sg = sgt->sgl; sg; at += bytes, sg = sg_next(sg)) {
 		bytes = buffer_run(buffer, dev, at, &pfn);
 		sg_set_page(sg, pfn_to_page(pfn), bytes, 0);
 		cond_resched();
 	}
-	return sgt;
+	return 0;
 }
 
-static void sgt_free(struct sg_table *sgt)
+/*
+ * Several devices may have a buffer at a time, which the DMA API takes for a
+ * mistake if each time it has to look after the caches: so that is done here.
+ */
+int mc_dma_map(struct mc_buffer *buffer, struct mc_dma *dma, struct device *dev,
+	       enum dma_data_direction direction)
 {
-	sg_free_table(sgt);
-	kfree(sgt);
-}
+	int ret = dma_map_sgtable(dev, &dma->sgt, direction, DMA_ATTR_SKIP_CPU_SYNC);
 
-static int buffer_attach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
-{
-	struct mc_buffer *buffer = dmabuf->priv;
-	struct attachment *attachment = kzalloc(sizeof(*attachment), GFP_KERNEL);
-
-	if (!attachment)
-		return -ENOMEM;
-	attachment->dev = attach->dev;
-	attach->priv = attachment;
+	if (ret)
+		return ret;
+	dma_sync_sgtable_for_device(dev, &dma->sgt, direction);
+	dma->dev = dev;
+	dma->direction = direction;
 	mutex_lock(&buffer->lock);
-	list_add(&attachment->list, &buffer->attachments);
+	list_add(&dma->list, &buffer->mapped);
 	mutex_unlock(&buffer->lock);
 	return 0;
 }
 
-static void buffer_detach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
+/* Afterwards what the device wrote is in the pages. */
+void mc_dma_unmap(struct mc_buffer *buffer, struct mc_dma *dma)
 {
-	struct mc_buffer *buffer = dmabuf->priv;
-	struct attachment *attachment = attach->priv;
+	mutex_lock(&buffer->lock);
+	list_del(&dma->list);
+	mutex_unlock(&buffer->lock);
+	dma_sync_sgtable_for_cpu(dma->dev, &dma->sgt, dma->direction);
+	dma_unmap_sgtable(dma->dev, &dma->sgt, dma->direction, DMA_ATTR_SKIP_CPU_SYNC);
+}
+
+/* The core waits for fences; devices that are not coherent need this as well. */
+void mc_dma_sync(struct mc_buffer *buffer, bool for_cpu)
+{
+	struct mc_dma *dma;
 
 	mutex_lock(&buffer->lock);
-	list_del(&attachment->list);
+	list_for_each_entry(dma, &buffer->mapped, list)
+		if (for_cpu)
+			dma_sync_sgtable_for_cpu(dma->dev, &dma->sgt, dma->direction);
+		else
+			dma_sync_sgtable_for_device(dma->dev, &dma->sgt, dma->direction);
 	mutex_unlock(&buffer->lock);
-	kfree(attachment);
 }
 
 static struct sg_table *buffer_map(struct dma_buf_attachment *attach,
 				   enum dma_data_direction direction)
 {
 	struct mc_buffer *buffer = attach->dmabuf->priv;
-	struct attachment *attachment = attach->priv;
-	struct sg_table *sgt;
+	struct mc_dma *dma;
 	int ret;
 
 	if (!buffer->pieces)
 		return ERR_PTR(-EOPNOTSUPP);
-	sgt = buffer_sgt(buffer, attach->dev);
-	if (IS_ERR(sgt))
-		return sgt;
-	ret = dma_map_sgtable(attach->dev, sgt, direction, 0);
-	if (ret) {
-		sgt_free(sgt);
-		return ERR_PTR(ret);
-	}
-	mutex_lock(&buffer->lock);
-	attachment->sgt = sgt;
-	attachment->direction = direction;
-	mutex_unlock(&buffer->lock);
-	return sgt;
+	dma = kzalloc(sizeof(*dma), GFP_KERNEL);
+	if (!dma)
+		return ERR_PTR(-ENOMEM);
+	ret = buffer_sgt(buffer, attach->dev, &dma->sgt);
+	if (ret)
+		goto free_dma;
+	ret = mc_dma_map(buffer, dma, attach->dev, direction);
+	if (ret)
+		goto free_table;
+	return &dma->sgt;
+
+free_table:
+	sg_free_table(&dma->sgt);
+free_dma:
+	kfree(dma);
+	return ERR_PTR(ret);
 }
 
 static void buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 			 enum dma_data_direction direction)
 {
-	struct mc_buffer *buffer = attach->dmabuf->priv;
-	struct attachment *attachment = attach->priv;
+	struct mc_dma *dma = container_of(sgt, struct mc_dma, sgt);
 
-	mutex_lock(&buffer->lock);
-	attachment->sgt = NULL;
-	mutex_unlock(&buffer->lock);
-	dma_unmap_sgtable(attach->dev, sgt, direction, 0);
-	sgt_free(sgt);
+	mc_dma_unmap(attach->dmabuf->priv, dma);
+	sg_free_table(&dma->sgt);
+	kfree(dma);
 }
 
-/* The core waits for fences; devices that are not coherent need this as well. */
 static int buffer_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
 {
-	struct mc_buffer *buffer = dmabuf->priv;
-	struct attachment *attachment;
-
-	mutex_lock(&buffer->lock);
-	list_for_each_entry(attachment, &buffer->attachments, list)
-		if (attachment->sgt)
-			dma_sync_sgtable_for_cpu(attachment->dev, attachment->sgt,
-						 direction);
-	mutex_unlock(&buffer->lock);
+	mc_dma_sync(dmabuf->priv, true);
 	return 0;
 }
 
 static int buffer_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
 {
-	struct mc_buffer *buffer = dmabuf->priv;
-	struct attachment *attachment;
-
-	mutex_lock(&buffer->lock);
-	list_for_each_entry(attachment, &buffer->attachments, list)
-		if (attachment->sgt)
-			dma_sync_sgtable_for_device(attachment->dev, attachment->sgt,
-						    direction);
-	mutex_unlock(&buffer->lock);
+	mc_dma_sync(dmabuf->priv, false);
 	return 0;
 }
 
@@ -316,8 +297,6 @@ static void buffer_release(struct dma_buf *dmabuf)
 }
 
 static const struct dma_buf_ops mc_dma_buf_ops = {
-	.attach = buffer_attach,
-	.detach = buffer_detach,
 	.map_dma_buf = buffer_map,
 	.unmap_dma_buf = buffer_unmap,
 	.begin_cpu_access = buffer_begin_cpu,
@@ -336,7 +315,7 @@ struct mc_buffer *mc_buffer_create(unsigned int pieces)
 	if (!buffer)
 		return NULL;
 	mutex_init(&buffer->lock);
-	INIT_LIST_HEAD(&buffer->attachments);
+	INIT_LIST_HEAD(&buffer->mapped);
 	buffer->pieces = pieces;
 	return buffer;
 }

@@ -20,6 +20,7 @@
 #define _MC_PRIVATE_H
 
 #include <linux/device.h>
+#include <linux/dma-direction.h>
 #include <linux/dma-resv.h>
 #include <linux/fs.h>
 #include <linux/interval_tree.h>
@@ -29,6 +30,7 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
+#include <linux/scatterlist.h>
 #include <linux/uuid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -517,11 +519,24 @@ struct mc_piece {
 struct mc_buffer {
 	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
 	unsigned long bytes;
-	struct mutex lock;		/* protects the next, and what is in it */
-	struct list_head attachments;
+	struct mutex lock;		/* protects the next */
+	struct list_head mapped;	/* for devices, by mc_dma.list */
 	unsigned int pieces;		/* none: a team's */
 	struct mc_piece piece[];	/* in order */
 };
+
+/* A buffer as a device has it mapped. */
+struct mc_dma {
+	struct list_head list;
+	struct device *dev;
+	enum dma_data_direction direction;
+	struct sg_table sgt;
+};
+
+int mc_dma_map(struct mc_buffer *buffer, struct mc_dma *dma, struct device *dev,
+	       enum dma_data_direction direction);
+void mc_dma_unmap(struct mc_buffer *buffer, struct mc_dma *dma);
+void mc_dma_sync(struct mc_buffer *buffer, bool for_cpu);
 
 struct mc_buffer *mc_buffer_create(unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
