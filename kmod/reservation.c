@@ -169,7 +169,8 @@ static int reservation_retire(struct mc_call *call,
 			      "the reservation there is %#lx, %lu bytes",
 			      reservation->start,
 			      reservation->end - reservation->start);
-	else if (!RB_EMPTY_ROOT(&reservation->mappings.rb_root))
+	else if (!(free->flags & MEMCAST_FREE_MAPPED) &&
+		 !RB_EMPTY_ROOT(&reservation->mappings.rb_root))
 		ret = mc_fail(call, -EINVAL, "something is still mapped in it");
 	else
 		reservation->retiring = true;
@@ -194,6 +195,8 @@ int mc_reservation_free(struct mc_call *call)
 	struct mc_reservation *reservation;
 	int ret, error;
 
+	if (free->flags & ~MEMCAST_FREE_MAPPED || free->reserved)
+		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	reservation = mc_reservation_find(call->client, free->address);
 	if (!reservation)
 		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",

@@ -99,6 +99,18 @@ CUresult address_free(CUdeviceptr address, size_t size)
 	return device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
 }
 
+/* With all that is mapped there: in one step, so that it fails as a whole. */
+CUresult address_free_mapped(CUdeviceptr address, size_t size)
+{
+	struct memcast_reservation_free arg = {
+		.address = address,
+		.bytes = size,
+		.flags = MEMCAST_FREE_MAPPED,
+	};
+
+	return device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
+}
+
 CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 {
 	return CALL(address_free(address, size), "address=%#llx, size=%zu", address, size);

@@ -111,15 +111,12 @@ CUresult memcastViewCreate(struct memcast_view *view, CUmemGenericAllocationHand
 
 static CUresult destroy(struct memcast_view *view)
 {
-	CUdeviceptr start;
 	CUresult result;
 
 	if (!view)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL view");
-	start = (uintptr_t)view->replica[0];
-	result = address_unmap(start, view->replicas * view->bytes);
-	if (result == CUDA_SUCCESS)
-		result = address_free(start, view->replicas * view->bytes);
+	result = address_free_mapped((uintptr_t)view->replica[0],
+				     view->replicas * view->bytes);
 	if (result == CUDA_SUCCESS)
 		*view = (struct memcast_view) {};
 	return result;

@@ -31,7 +31,7 @@ LAYOUT(team_add, 24, device, 20);
 LAYOUT(bind_memory, 56, bytes, 48);
 LAYOUT(bind_address, 56, flags, 48);
 LAYOUT(unbind, 40, bytes, 32);
-LAYOUT(reservation_free, 32, bytes, 24);
+LAYOUT(reservation_free, 40, flags, 32);
 LAYOUT(map, 56, member, 48);
 LAYOUT(unmap, 32, bytes, 24);
 LAYOUT(access_entry, 16, access, 8);
@@ -120,7 +120,8 @@ VERB(bind_address, BIND_ADDRESS, reserved, .team = self->full, .device = MEMCAST
      .address = (uintptr_t)self->at, .bytes = CHUNK, .team_offset = CHUNK);
 #define OPTIONS_unbind
 VERB(unbind, UNBIND, bytes, .team = self->full, .bytes = CHUNK);
-#define OPTIONS_reservation_free
+#define OPTIONS_reservation_free					\
+	.flags = FIELD(reservation_free, flags), .reserved = FIELD(reservation_free, reserved),
 VERB(reservation_free, RESERVATION_FREE, bytes, .address = (uintptr_t)self->at + 8 * CHUNK,
      .bytes = CHUNK);
 #define OPTIONS_map		.flags = FIELD(map, flags), .reserved = FIELD(map, reserved),

@@ -314,17 +314,24 @@ struct memcast_unbind {
 	__aligned_u64 bytes;
 };
 
+/* Together with what is mapped in it. */
+#define MEMCAST_FREE_MAPPED	(1U << 0)
+
 /**
  * struct memcast_reservation_free - ioctl(MEMCAST_RESERVATION_FREE)
  * @address: start of a reservation
  * @bytes: its size, as given to mmap()
+ * @flags: MEMCAST_FREE_MAPPED, or 0
+ * @reserved: 0
  *
- * As munmap(), but only if nothing is mapped in it.
+ * As munmap(), but, without the flag, only if nothing is mapped in it.
  */
 struct memcast_reservation_free {
 	struct memcast_header header;
 	__aligned_u64 address;
 	__aligned_u64 bytes;
+	__u32 flags;
+	__u32 reserved;
 };
 
 /* Show one replica of a team, for reading and writing, instead of its window. */
