@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vivid, a camera with no hardware, streams into our memory: by vmap(), and by an
+ * sg_table as a driver of a device does.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "camera.h"
+#include "memcast_test.h"
+#include "peers.h"
+
+#define BUFFERS		3
+
+FIXTURE(vivid)
+{
+	int camera;
+};
+
+FIXTURE_VARIANT(vivid)
+{
+	enum camera_way way;
+};
+
+FIXTURE_VARIANT_ADD(vivid, vmalloc)
+{
+	.way = CAMERA_VMALLOC,
+};
+
+FIXTURE_VARIANT_ADD(vivid, dma)
+{
+	.way = CAMERA_DMA,
+};
+
+FIXTURE_SETUP(vivid)
+{
+	self->camera = camera_open(variant->way);
+	if (self->camera < 0)
+		SKIP(return, "needs the driver vivid, with allocators=0,1");
+	ASSERT_EQ(0, camera_menu(self->camera, "Test Pattern", "100% Colorbar"));
+	ASSERT_EQ(0, camera_menu(self->camera, "OSD Text Mode", "None"));
+	cuda_start(0);
+}
+NOTHING_LEFT(vivid)
+
+struct screen {
+	int fd[BUFFERS];
+	uint8_t *at[BUFFERS];
+};
+
+static struct screen screen(struct __test_metadata *_metadata)
+{
+	struct screen made;
+
+	for (int i = 0; i < BUFFERS; i++) {
+		CUmemGenericAllocationHandle own = memory(0, CHUNK);
+
+		made.fd[i] = export(own);
+		made.at[i] = (uint8_t *)mapped(own, CHUNK, 0);
+		memset(made.at[i], 0x5a, CHUNK);
+	}
+	return made;
+}
+
+/* The frame, and no byte after it */
+static bool ends_there(const uint8_t *at)
+{
+	for (size_t i = CAMERA_BYTES; i < CHUNK; i++)
+		if (at[i] != 0x5a)
+			return false;
+	return true;
+}
+
+/* The device's writes are ours to see between the brackets. */
+static int frame_from(int camera, const struct screen *made, uint32_t *sequence)
+{
+	int i = camera_take(camera, sequence);
+
+	if (i >= 0 && dma_buf_sync(made->fd[i], DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW))
+		return -1;
+	return i;
+}
+
+static int give_back(int camera, const struct screen *made, int i)
+{
+	if (dma_buf_sync(made->fd[i], DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW))
+		return -1;
+	return camera_queue(camera, i, made->fd[i]);
+}
+
+/* Bars that do not move, over and over */
+TEST_F(vivid, still)
+{
+	struct screen made = screen(_metadata);
+	uint32_t sequence = 0;
+
+	ASSERT_EQ(0, camera_start(self->camera, made.fd, BUFFERS));
+	for (int frame = 0; frame < 2 * BUFFERS; frame++) {
+		int i = frame_from(self->camera, &made, &sequence);
+
+		ASSERT_LE(0, i);
+		EXPECT_TRUE(camera_is_bars(made.at[i]));
+		EXPECT_TRUE(ends_there(made.at[i]));
+		memset(made.at[i], 0x5a, CAMERA_BYTES);
+		ASSERT_EQ(0, give_back(self->camera, &made, i));
+	}
+	EXPECT_EQ(0, camera_stop(self->camera));
+}
+
+/* Bars that move: each frame is another, and none is half of the one before. */
+TEST_F(vivid, moving)
+{
+	uint8_t *last = calloc(1, CAMERA_LINE);
+	struct screen made = screen(_metadata);
+	uint32_t sequence = 0, before;
+
+	ASSERT_NE(NULL, last);
+	ASSERT_EQ(0, camera_menu(self->camera, "Horizontal Movement", "Move Right Fast"));
+	ASSERT_EQ(0, camera_start(self->camera, made.fd, BUFFERS));
+	for (int frame = 0; frame < 4 * BUFFERS; frame++) {
+		int i;
+
+		before = sequence;
+		i = frame_from(self->camera, &made, &sequence);
+		ASSERT_LE(0, i);
+		EXPECT_TRUE(!frame || sequence > before);
+		EXPECT_TRUE(camera_is_whole(made.at[i]));
+		EXPECT_NE(0, memcmp(last, made.at[i], CAMERA_LINE));
+		memcpy(last, made.at[i], CAMERA_LINE);
+		ASSERT_EQ(0, give_back(self->camera, &made, i));
+	}
+	EXPECT_EQ(0, camera_stop(self->camera));
+	EXPECT_EQ(0, camera_menu(self->camera, "Horizontal Movement", "No Movement"));
+	free(last);
+}
+
+/* A clock and the frame's number, over the bars' upper lines */
+TEST_F(vivid, counting)
+{
+	const size_t text = 32 * CAMERA_LINE;
+	uint8_t *last = calloc(1, text), *line = malloc(CAMERA_LINE);
+	struct screen made = screen(_metadata);
+	uint32_t sequence = 0;
+
+	ASSERT_TRUE(last && line);
+	ASSERT_EQ(0, camera_menu(self->camera, "OSD Text Mode", "Counters Only"));
+	ASSERT_EQ(0, camera_start(self->camera, made.fd, BUFFERS));
+	for (int frame = 0; frame < 2 * BUFFERS; frame++) {
+		int i = frame_from(self->camera, &made, &sequence);
+		uint8_t *at;
+
+		ASSERT_LE(0, i);
+		at = made.at[i];
+		EXPECT_NE(0, memcmp(last, at, text));
+		memcpy(last, at, text);
+		/* with the text out of the way it is the bars */
+		for (size_t y = 0; y < 32; y++)
+			memcpy(at + y * CAMERA_LINE, at + CAMERA_BYTES - CAMERA_LINE, CAMERA_LINE);
+		EXPECT_TRUE(camera_is_bars(at));
+		ASSERT_EQ(0, give_back(self->camera, &made, i));
+	}
+	EXPECT_EQ(0, camera_stop(self->camera));
+	free(last);
+	free(line);
+}
+
+/* Whoever has the memory may go: the camera writes on, into what is still there. */
+TEST_F(vivid, memory_released_while_streaming)
+{
+	long all = device_bytes(0, "pool_bytes");
+	struct screen made = screen(_metadata);
+	uint32_t sequence;
+
+	ASSERT_EQ(0, camera_start(self->camera, made.fd, BUFFERS));
+	for (int i = 0; i < BUFFERS; i++) {
+		CUmemGenericAllocationHandle own;
+
+		ASSERT_OK(cuMemRetainAllocationHandle(&own, made.at[i]));
+		ASSERT_OK(cuMemRelease(own));
+		ASSERT_OK(cuMemRelease(own));
+		ASSERT_OK(cuMemUnmap(ADDRESS(made.at[i]), CHUNK));
+		ASSERT_EQ(0, close(made.fd[i]));
+	}
+	for (int i = 0; i < BUFFERS; i++)
+		ASSERT_LE(0, camera_take(self->camera, &sequence));
+	EXPECT_EQ(0, camera_stop(self->camera));
+	EXPECT_EQ(all, device_bytes(0, "free_bytes"));
+}
+
+/* A page-aligned part of a chunk, and nothing before it or after it */
+TEST_F(vivid, into_a_range)
+{
+	const size_t from = 5 * 4096, bytes = (CAMERA_BYTES + 4095) & -4096;
+	uint8_t *at = (uint8_t *)mapped(memory(0, CHUNK), CHUNK, 0);
+	uint32_t sequence;
+	int fd = -1;
+
+	memset(at, 0x5a, CHUNK);
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, ADDRESS(at) + from, bytes,
+						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	/* vivid wants two buffers before it begins: both are this one */
+	ASSERT_EQ(0, camera_start(self->camera, (int[]){ fd, fd }, 2));
+	ASSERT_LE(0, camera_take(self->camera, &sequence));
+	EXPECT_EQ(0, camera_stop(self->camera));
+	EXPECT_TRUE(camera_is_bars(at + from));
+	for (size_t i = 0; i < from; i++)
+		at[i] ^= 0x5a;
+	for (size_t i = from + CAMERA_BYTES; i < CHUNK; i++)
+		at[i] ^= 0x5a;
+	memset(at + from, 0, CAMERA_BYTES);
+	for (size_t i = 0; i < CHUNK; i++)
+		ASSERT_EQ(0, at[i]);
+}
+
+TEST_HARNESS_MAIN
