@@ -126,6 +126,17 @@ int heap_buffer(size_t bytes)
 	return ret ? -1 : (int)data.fd;
 }
 
+/* It takes 64 MiB at most if nobody says otherwise. */
+static void udmabuf_allow(size_t bytes)
+{
+	FILE *limit = fopen("/sys/module/udmabuf/parameters/size_limit_mb", "we");
+
+	if (!limit)
+		return;
+	fprintf(limit, "%zu", (bytes >> 20) + 1);
+	fclose(limit);
+}
+
 int udmabuf_buffer(size_t bytes)
 {
 	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes };
@@ -135,6 +146,8 @@ int udmabuf_buffer(size_t bytes)
 		return -1;
 	memfd = memfd_create("udmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	create.memfd = memfd;
+	if (bytes > 64UL << 20)
+		udmabuf_allow(bytes);
 	if (memfd >= 0 && !ftruncate(memfd, bytes) &&
 	    !fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
 		fd = ioctl(device, UDMABUF_CREATE, &create);
