@@ -20,7 +20,7 @@ struct side {
 
 struct mc_copying {
 	struct side to, from;
-	char bounce[BOUNCE_SIZE];
+	char bounce[];		/* BOUNCE_SIZE, or a row if that is less */
 };
 
 static char __user *side_user(const struct side *side)
@@ -289,7 +289,10 @@ int mc_copy(struct mc_call *call)
 	if (!copy->bytes)
 		return 0;
 
-	copying = kvmalloc(sizeof(*copying), GFP_KERNEL_ACCOUNT);
+	/* as much as is needed: kernels that zero it take long for all of it */
+	copying = kvmalloc(struct_size(copying, bounce,
+				       min_t(u64, copy->bytes, BOUNCE_SIZE)),
+			   GFP_KERNEL_ACCOUNT);
 	if (!copying)
 		return -ENOMEM;
 	side_init(&copying->to, copy->to, copy->to_pitch, copy->device);
