@@ -9,7 +9,8 @@ static int bind_check(struct mc_call *call, struct mc_team *team,
 	if (team->object.handle_types && !memory->object.handle_types)
 		return mc_fail(call, -EINVAL,
 			       "a shareable team takes only memory created with a handle type");
-	if (memory->device == device)
+	/* foreign memory is of any device that it is bound for */
+	if (memory->device == device || memory->foreign)
 		return 0;
 	if (memory->device)
 		return mc_fail(call, -ENODEV,

@@ -48,7 +48,7 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes)
 			       heap->taken, heap->limit);
 	heap->taken += bytes;
 	mutex_unlock(&call->client->heap_lock);
-	segment = mc_segment_new(call, heap, bytes, NULL);
+	segment = mc_segment_new(call, heap, bytes, NULL, 0);
 	mutex_lock(&call->client->heap_lock);
 	if (IS_ERR(segment))
 		heap->taken -= bytes;
@@ -152,6 +152,76 @@ int mc_block_alloc(struct mc_call *call)
 	}
 
 	return mc_block_respond(call, alloc->out_address);
+}
+
+/* The heap_lock is held, but not all the time. */
+static int map_block(struct mc_call *call, struct mc_heap *heap,
+		     struct mc_memory *memory, struct mc_block *block)
+{
+	struct memcast_block_map *map = call->arg;
+	u64 from = round_down(map->offset, MC_CHUNK_SIZE);
+	u64 bytes = round_up(map->offset + map->bytes, MC_CHUNK_SIZE) - from;
+	struct mc_segment *segment;
+
+	if (heap->flags & MEMCAST_HEAP_POOL)
+		return mc_fail(call, -EINVAL, "heap %u is a pool", heap->id);
+	mutex_unlock(&call->client->heap_lock);
+	segment = mc_segment_new(call, heap, bytes, memory, from);
+	mutex_lock(&call->client->heap_lock);
+	if (IS_ERR(segment))
+		return PTR_ERR(segment);
+	segment->alone = true;
+	heap->taken += bytes;
+	mc_segment_add(segment);
+	mc_segment_place(segment, block, map->offset - from, map->bytes);
+	mc_block_insert(call->client, block);
+	return 0;
+}
+
+int mc_block_map(struct mc_call *call)
+{
+	struct memcast_block_map *map = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_memory *memory;
+	struct mc_block *block;
+	struct mc_heap *heap;
+	LIST_HEAD(reaped);
+	int ret;
+
+	if (map->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	memory = mc_find_memory(call, map->handle);
+	if (IS_ERR(memory))
+		return PTR_ERR(memory);
+	ret = mc_check_range(call, "memory", map->offset, map->bytes,
+			     memory->object.bytes, 1);
+	if (ret)
+		goto put_memory;
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	if (!block) {
+		ret = -ENOMEM;
+		goto put_memory;
+	}
+	block->flags = map->flags;
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, map->heap);
+	ret = PTR_ERR_OR_ZERO(heap);
+	if (!ret) {
+		heap->blocks++;
+		ret = map_block(call, heap, memory, block);
+		if (ret)
+			mc_heap_settle(heap, &reaped);
+	}
+	map->out_address = block->at.start;
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	if (ret)
+		kfree(block);
+	else
+		ret = mc_block_respond(call, map->out_address);
+put_memory:
+	mc_object_put(&memory->object);
+	return ret;
 }
 
 int mc_block_register(struct mc_call *call)

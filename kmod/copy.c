@@ -15,6 +15,8 @@ struct side {
 	u64 address;				/* of what is copied next */
 	u64 pitch;
 	u32 device;
+	bool write;
+	struct list_head begun;			/* foreign memories */
 	struct mc_span span;
 };
 
@@ -28,12 +30,14 @@ static char __user *side_user(const struct side *side)
 	return u64_to_user_ptr(side->address);
 }
 
-static void side_init(struct side *side, u64 address, u64 pitch, u32 device)
+static void side_init(struct side *side, u64 address, u64 pitch, u32 device, bool write)
 {
 	side->reservation = NULL;
 	side->address = address;
 	side->pitch = pitch;
 	side->device = device;
+	side->write = write;
+	INIT_LIST_HEAD(&side->begun);
 }
 
 /* In slices: the core's helpers do not look for signals. */
@@ -86,9 +90,10 @@ static int rows_check(const struct side *side, u64 bytes, u64 rows, bool write)
 
 /* Find and check one side, all of it. */
 static int side_open(struct mc_call *call, struct side *side, u64 bytes, u64 rows,
-		     bool must_be_mapped, bool write)
+		     bool must_be_mapped)
 {
-	const char *what = write ? "destination" : "source";
+	const char *what = side->write ? "destination" : "source";
+	bool write = side->write;
 	u64 address = side->address, length;
 	int ret;
 
@@ -122,21 +127,31 @@ static int side_open(struct mc_call *call, struct side *side, u64 bytes, u64 row
 	return ret;
 }
 
+/* What others share with us, once for all rows. */
+static int side_begin(struct mc_call *call, struct side *side, u64 bytes, u64 rows)
+{
+	if (!side->reservation)
+		return 0;
+	return mc_foreign_begin_cpu(call, &side->begun, side->reservation, side->address,
+				    side->pitch * (rows - 1) + bytes, side->write);
+}
+
 static void side_close(struct side *side)
 {
+	mc_foreign_end_cpu(&side->begun, side->write);
 	if (side->reservation)
 		mc_reservation_put(side->reservation);
 }
 
 /* The next piece of a side; the other memory's is as long as is asked for. */
-static int side_span(struct side *side, u64 bytes, bool write)
+static int side_span(struct side *side, u64 bytes)
 {
 	side->span.replicas = 0;
 	side->span.bytes = bytes;
 	if (!side->reservation)
 		return 0;
 	return mc_span_get(&side->span, side->reservation, side->address, bytes,
-			   side->device, write);
+			   side->device, side->write);
 }
 
 static bool is_word(const struct mc_copying *copying, u64 bytes)
@@ -207,10 +222,10 @@ static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, bool word)
 	size_t piece, done = 0;
 	ssize_t ret;
 
-	ret = side_span(from, min_t(u64, bytes, MC_CHUNK_SIZE), false);
+	ret = side_span(from, min_t(u64, bytes, MC_CHUNK_SIZE));
 	if (ret)
 		return ret;
-	ret = side_span(to, from->span.bytes, true);
+	ret = side_span(to, from->span.bytes);
 	if (ret)
 		goto put_from;
 
@@ -257,10 +272,12 @@ static int copy_row(struct mc_call *call, struct mc_copying *copying)
 static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
 {
 	struct memcast_copy *copy = call->arg;
-	int ret = 0;
+	int ret;
 
 	if (copy->flags & MEMCAST_COPY_CHECK)
 		return 0;
+	ret = side_begin(call, &copying->to, copy->bytes, rows) ?:
+	      side_begin(call, &copying->from, copy->bytes, rows);
 	while (!ret && rows--) {
 		ret = copy_row(call, copying);
 		copying->to.address += copying->to.pitch - copy->bytes;
@@ -295,12 +312,12 @@ int mc_copy(struct mc_call *call)
 			   GFP_KERNEL_ACCOUNT);
 	if (!copying)
 		return -ENOMEM;
-	side_init(&copying->to, copy->to, copy->to_pitch, copy->device);
-	side_init(&copying->from, copy->from, copy->from_pitch, peer);
+	side_init(&copying->to, copy->to, copy->to_pitch, copy->device, true);
+	side_init(&copying->from, copy->from, copy->from_pitch, peer, false);
 	ret = side_open(call, &copying->to, copy->bytes, rows,
-			copy->flags & MEMCAST_COPY_TO_DEVICE, true) ?:
+			copy->flags & MEMCAST_COPY_TO_DEVICE) ?:
 	      side_open(call, &copying->from, copy->bytes, rows,
-			copy->flags & MEMCAST_COPY_FROM_DEVICE, false) ?:
+			copy->flags & MEMCAST_COPY_FROM_DEVICE) ?:
 	      copy_rows(call, copying, rows);
 	side_close(&copying->from);
 	side_close(&copying->to);
@@ -332,7 +349,7 @@ static int fill_row(struct mc_call *call, struct side *to, u64 left)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (side_span(to, left, true))
+		if (side_span(to, left))
 			return mc_fail(call, -EINVAL,
 				       "the memory changed while it was filled");
 		fill_span(&to->span, fill->width, fill->value);
@@ -348,10 +365,11 @@ static int fill_row(struct mc_call *call, struct side *to, u64 left)
 static int fill_rows(struct mc_call *call, struct side *to, u64 bytes, u64 rows)
 {
 	struct memcast_fill *fill = call->arg;
-	int ret = 0;
+	int ret;
 
 	if (fill->flags & MEMCAST_FILL_CHECK)
 		return 0;
+	ret = side_begin(call, to, bytes, rows);
 	while (!ret && rows--) {
 		ret = fill_row(call, to, bytes);
 		to->address += to->pitch - bytes;
@@ -397,8 +415,8 @@ int mc_fill(struct mc_call *call)
 	to = kmalloc(sizeof(*to), GFP_KERNEL);
 	if (!to)
 		return -ENOMEM;
-	side_init(to, fill->to, fill->pitch, fill->device);
-	ret = side_open(call, to, bytes, rows, true, true) ?:
+	side_init(to, fill->to, fill->pitch, fill->device, true);
+	ret = side_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);
 	side_close(to);
 	kfree(to);

@@ -2,6 +2,7 @@
 /* Devices: one pool each, and what /sys/class/memcast shows of them. */
 #define pr_fmt(fmt) "memcast: " fmt
 
+#include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/nodemask.h>
 #include <linux/nospec.h>
@@ -131,6 +132,10 @@ static struct mc_device *device_create_one(u32 id)
 	device_initialize(&device->dev);
 	device->dev.class = &mc_class;
 	device->dev.release = device_release;
+	/* it reaches what a CPU does, in pieces of any size */
+	device->dev.dma_parms = &device->dma;
+	dma_set_max_seg_size(&device->dev, UINT_MAX);
+	dma_coerce_mask_and_coherent(&device->dev, DMA_BIT_MASK(64));
 	set_dev_node(&device->dev, node);
 
 	ret = mc_pool_init(&device->pool, mib << 20 >> MC_CHUNK_SHIFT, node);

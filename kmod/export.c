@@ -4,36 +4,38 @@
 #include <linux/file.h>
 #include "private.h"
 
-static int export_buffer(struct mc_call *call, struct mc_buffer *buffer, s32 *out_fd)
+/* Takes over the caller's reference, and drops it if it fails. */
+static int answer_fd(struct mc_call *call, struct dma_buf *dmabuf, s32 *out_fd)
 {
-	struct dma_buf *dmabuf;
-	int fd, ret;
+	int fd = get_unused_fd_flags(O_CLOEXEC);
+	int ret;
 
-	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0) {
 		ret = mc_fail(call, -ENOMEM, "the process has no free fd (errno %d)", -fd);
-		goto free_buffer;
-	}
-	dmabuf = mc_buffer_export(buffer);
-	if (IS_ERR(dmabuf)) {
-		ret = PTR_ERR(dmabuf);
-		goto put_fd;
+		goto put_dmabuf;
 	}
 	*out_fd = fd;
 	ret = mc_respond(call);
-	if (ret) {
-		dma_buf_put(dmabuf);
-		put_unused_fd(fd);
-		return ret;
-	}
+	if (ret)
+		goto put_fd;
 	fd_install(fd, dmabuf->file);
 	return 0;
 
 put_fd:
 	put_unused_fd(fd);
-free_buffer:
-	mc_buffer_free(buffer);
+put_dmabuf:
+	dma_buf_put(dmabuf);
 	return ret;
+}
+
+static int export_buffer(struct mc_call *call, struct mc_buffer *buffer, s32 *out_fd)
+{
+	struct dma_buf *dmabuf = mc_buffer_export(buffer);
+
+	if (!IS_ERR(dmabuf))
+		return answer_fd(call, dmabuf, out_fd);
+	mc_buffer_free(buffer);
+	return PTR_ERR(dmabuf);
 }
 
 static int export_object(struct mc_call *call, struct mc_object *object)
@@ -48,6 +50,13 @@ static int export_object(struct mc_call *call, struct mc_object *object)
 			       export->handle_type);
 	if (export->handle_type == MEMCAST_HANDLE_FABRIC)
 		return mc_fabric_export(call, object);
+	memset(export->out_fabric, 0, sizeof(export->out_fabric));
+	if (memory && mc_memory(object)->foreign) {
+		struct dma_buf *dmabuf = mc_foreign_dmabuf(mc_memory(object)->foreign);
+
+		get_dma_buf(dmabuf);
+		return answer_fd(call, dmabuf, &export->out_fd);
+	}
 
 	buffer = mc_buffer_create(memory ? 1 : 0);
 	if (!buffer)
@@ -58,7 +67,6 @@ static int export_object(struct mc_call *call, struct mc_object *object)
 		buffer->piece[0].bytes = object->bytes;
 		buffer->piece[0].memory = mc_memory(mc_object_get(object));
 	}
-	memset(export->out_fabric, 0, sizeof(export->out_fabric));
 	return export_buffer(call, buffer, &export->out_fd);
 }
 
@@ -102,6 +110,10 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 			return mc_fail(call, -EOPNOTSUPP,
 				       "a team's addresses cannot be exported: export the team");
 		memory = mc_memory(mapping->object);
+		if (memory->foreign)
+			return mc_fail(call, -EOPNOTSUPP,
+				       "what is at %#lx is of a dma-buf already: export that",
+				       address);
 		if (before && before->device != memory->device)
 			return mc_fail(call, -EINVAL, "the range is on several devices");
 		before = memory;
@@ -167,33 +179,64 @@ int mc_export_range(struct mc_call *call)
 	       export_buffer(call, buffer, &range->out_fd);
 }
 
-/* The object behind an fd of ours, with a user for the caller. */
-static struct mc_object *fd_object(struct mc_call *call, int fd)
+/* The object behind an fd of ours, or a new one for another's; with one user. */
+static struct mc_object *fd_object(struct mc_call *call)
 {
-	struct dma_buf *dmabuf = dma_buf_get(fd);
+	const struct memcast_import *import = call->arg;
+	struct mc_device *device = NULL;
 	struct mc_object *object;
+	struct dma_buf *dmabuf;
 
+	if (import->flags & MEMCAST_IMPORT_FOREIGN &&
+	    import->device != MEMCAST_DEVICE_NONE) {
+		device = mc_find_device(call, import->device);
+		if (IS_ERR(device))
+			return ERR_CAST(device);
+	}
+	dmabuf = dma_buf_get(import->fd);
 	if (IS_ERR(dmabuf))
 		return ERR_PTR(mc_fail(call, -EBADF, "%d is not the fd of a dma-buf",
-				       fd));
+				       import->fd));
 	object = mc_buffer_object(dmabuf);
 	if (object)
 		mc_object_get(object);
-	dma_buf_put(dmabuf);
-	return object ?: ERR_PTR(mc_fail(call, -EBADF,
+	else if (import->flags & MEMCAST_IMPORT_FOREIGN)
+		object = mc_foreign_import(call, dmabuf, device);
+	else
+		object = ERR_PTR(mc_fail(call, -EBADF,
 					 "the dma-buf of fd %d was not exported from a handle",
-					 fd));
+					 import->fd));
+	dma_buf_put(dmabuf);
+	return object;
+}
+
+/* Is it what who wants memory can use? */
+static int import_check(struct mc_call *call, const struct mc_object *object)
+{
+	const struct memcast_import *import = call->arg;
+
+	if (!import->bytes)
+		return 0;
+	if (object->type != MEMCAST_TYPE_MEMORY)
+		return mc_fail(call, -EINVAL, "the dma-buf is a team's, not a memory's");
+	if (import->bytes > object->bytes)
+		return mc_fail(call, -EINVAL, "the dma-buf has %llu bytes, not %llu",
+			       object->bytes, import->bytes);
+	return 0;
 }
 
 int mc_import(struct mc_call *call)
 {
 	struct memcast_import *import = call->arg;
 	struct mc_object *object;
+	int ret;
 
-	if (import->flags)
+	if (import->flags & ~MEMCAST_IMPORT_FOREIGN)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", import->flags);
+	if (import->reserved || (!import->flags && (import->device || import->bytes)))
+		return mc_fail(call, -EINVAL, "an unused field is not 0");
 	if (import->handle_type == MEMCAST_HANDLE_FD)
-		object = fd_object(call, import->fd);
+		object = fd_object(call);
 	else if (import->handle_type == MEMCAST_HANDLE_FABRIC)
 		object = mc_fabric_import(call);
 	else
@@ -201,5 +244,10 @@ int mc_import(struct mc_call *call)
 			       import->handle_type);
 	if (IS_ERR(object))
 		return PTR_ERR(object);
+	ret = import_check(call, object);
+	if (ret) {
+		mc_object_put(object);
+		return ret;
+	}
 	return mc_handle_answer(call, object, &import->out_handle);
 }

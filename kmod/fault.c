@@ -11,8 +11,8 @@
 
 /*
  * One chunk with one entry, if all of it is shown and at an address that fits.
- * Host memory, whose mappings can be smaller, and dma-bufs, which are mapped
- * wherever mmap() likes, may not fit.
+ * Host memory, whose mappings can be smaller, dma-bufs, which are mapped
+ * wherever mmap() likes, and foreign memory, which may be any pages, may not fit.
  */
 static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 		     unsigned long offset, unsigned long first, unsigned long last)
@@ -22,6 +22,7 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 	return IS_ALIGNED((vmf->address & PAGE_MASK) - offset, MC_CHUNK_SIZE) &&
 	       first <= address && last >= address + MC_CHUNK_SIZE - 1 &&
 	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
+	       (!memory->foreign || mc_foreign_has_chunk(memory, offset)) &&
 	       (pmd_none(*vmf->pmd) || pmd_trans_huge(*vmf->pmd));
 }
 
@@ -59,10 +60,11 @@ vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
 		     unsigned long last, bool write, bool huge)
 {
 	if (fits_pmd(vmf, memory, offset, first, last)) {
-		struct page *chunk = memory->chunk[offset >> MC_CHUNK_SHIFT];
+		unsigned long pfn = mc_memory_pfn(memory,
+						  ALIGN_DOWN(offset, MC_CHUNK_SIZE));
 
 		atomic_long_inc(&mc_stats.pmd_faults);
-		return vmf_insert_pfn_pmd(vmf, page_to_pfn_t(chunk), write);
+		return vmf_insert_pfn_pmd(vmf, pfn_to_pfn_t(pfn), write);
 	}
 	if (huge)
 		return VM_FAULT_FALLBACK;

@@ -45,6 +45,7 @@ union mc_argument {
 	struct memcast_heap_import heap_import;
 	struct memcast_block_export block_export;
 	struct memcast_block_import block_import;
+	struct memcast_block_map block_map;
 };
 
 struct mc_verb {
@@ -102,6 +103,7 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(HEAP_IMPORT, mc_heap_import, heap_import, reserved),
 	VERB(BLOCK_EXPORT, mc_block_export, block_export, out_bytes),
 	VERB(BLOCK_IMPORT, mc_block_import, block_import, out_address),
+	VERB(BLOCK_MAP, mc_block_map, block_map, out_address),
 };
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memories: chunks of one device's pool, or pages of the host. */
+/* Memories: chunks of one device's pool, or pages of the host; foreign.c has others'. */
 #include <linux/nodemask.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
@@ -51,36 +51,49 @@ static u64 memory_room(struct mc_device *device)
 			(u64)totalram_pages() << PAGE_SHIFT;
 }
 
+/* A memory that has no chunks yet, of that size, and one user; or NULL. */
+struct mc_memory *mc_memory_alloc(u64 bytes, u32 shift, u32 granularity,
+				  u32 handle_types)
+{
+	unsigned long chunks = (bytes + BIT(shift) - 1) >> shift;
+	struct mc_memory *memory;
+
+	memory = kvzalloc(struct_size(memory, chunk, chunks), GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		return NULL;
+	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, bytes, granularity,
+		       handle_types);
+	memory->shift = shift;
+	memory->chunks = chunks;
+	spin_lock_init(&memory->lock);
+	INIT_LIST_HEAD(&memory->bindings);
+	return memory;
+}
+
 /* What @create asks for, with one user; @device is where, NULL the host. */
 struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 				const struct memcast_memory_create *create,
 				u64 bytes)
 {
 	struct mc_memory *memory;
-	unsigned long chunks;
 	u64 tail;
 	int ret;
 
 	if (bytes > memory_room(device))
 		goto no_room;
-	chunks = DIV_ROUND_UP_ULL(bytes, MC_CHUNK_SIZE);
-	memory = kvzalloc(struct_size(memory, chunk, chunks), GFP_KERNEL_ACCOUNT);
+	memory = mc_memory_alloc(bytes, MC_CHUNK_SHIFT,
+				 device ? MC_CHUNK_SIZE : PAGE_SIZE,
+				 create->handle_types);
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
-
-	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, bytes,
-		       device ? MC_CHUNK_SIZE : PAGE_SIZE, create->handle_types);
 	memory->device = device;
 	memory->location = create->location;
 	memory->location_id = create->location_id;
 	memory->flags = create->flags;
-	memory->chunks = chunks;
 	tail = bytes % MC_CHUNK_SIZE;
 	memory->last_order = tail ? get_order(tail) : MC_CHUNK_ORDER;
-	spin_lock_init(&memory->lock);
-	INIT_LIST_HEAD(&memory->bindings);
 
-	ret = device ? mc_pool_take(&device->pool, memory->chunk, chunks) :
+	ret = device ? mc_pool_take(&device->pool, memory->chunk, memory->chunks) :
 		       host_take(memory);
 	if (ret) {
 		mc_object_forget(&memory->object);
@@ -105,7 +118,9 @@ no_room:
 void mc_memory_end(struct mc_memory *memory)
 {
 	mc_bindings_undo_memory(memory);
-	if (memory->device)
+	if (memory->foreign)
+		mc_foreign_end(memory->foreign);
+	else if (memory->device)
 		mc_pool_give(&memory->device->pool, memory->chunk, memory->chunks);
 	else
 		host_give(memory, memory->chunks);

@@ -11,7 +11,8 @@
  *   mc_memory.lock		list of a memory's bindings
  *   mc_pool.lock		free chunks
  *
- * Nothing copies to or from user space under one of them. Faults hold the
+ * Nothing copies to or from user space under one of them, and nothing calls the
+ * exporter of a foreign dma-buf, who has locks of his own. Faults hold the
  * read side of reservation and team over lookup and insertion; who changes
  * what they look up holds the write side over the change and the zap.
  * mc_client.handles has its own lock, innermost.
@@ -43,6 +44,7 @@
 #define MC_CHUNK_ORDER	(MC_CHUNK_SHIFT - PAGE_SHIFT)
 
 struct mc_call;
+struct mc_reservation;
 
 /* ---- stats.c: what debugfs shows ---- */
 
@@ -51,6 +53,8 @@ struct mc_stats {
 	atomic_long_t pmd_faults, pte_faults, bad_faults;
 	/* what exists */
 	atomic_long_t clients, memories, teams, bindings, reservations, mappings, blocks;
+	/* memories that are others' */
+	atomic_long_t foreign;
 };
 
 extern struct mc_stats mc_stats;
@@ -81,6 +85,7 @@ void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n);
 
 struct mc_device {
 	struct device dev;
+	struct device_dma_parameters dma;
 	u32 id;
 	uuid_t uuid;
 	struct mc_pool pool;
@@ -122,13 +127,17 @@ void mc_object_forget(struct mc_object *object);
 
 /* ---- memory.c ---- */
 
+struct mc_foreign;
+
 struct mc_memory {
 	struct mc_object object;
-	struct mc_device *device;	/* whose pool it is from; NULL: the host's */
+	struct mc_device *device;	/* which it is of; NULL: the host */
+	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
 	u32 location, location_id, flags;	/* as created */
 	u32 last_order;			/* of the last chunk: host memory ends early */
 	spinlock_t lock;		/* protects bindings */
 	struct list_head bindings;	/* by mc_binding.of_memory */
+	u32 shift;			/* of a chunk's size, which of foreign memory is a page */
 	unsigned long chunks;
 	struct page *chunk[];
 };
@@ -141,8 +150,25 @@ static inline struct mc_memory *mc_memory(struct mc_object *object)
 static inline void *mc_memory_address(const struct mc_memory *memory,
 				      unsigned long offset)
 {
-	return page_address(memory->chunk[offset >> MC_CHUNK_SHIFT]) +
-	       (offset & (MC_CHUNK_SIZE - 1));
+	return page_address(memory->chunk[offset >> memory->shift]) +
+	       (offset & (BIT(memory->shift) - 1));
+}
+
+static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
+					  unsigned long offset)
+{
+	return page_to_pfn(memory->chunk[offset >> memory->shift]) +
+	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
+}
+
+unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long offset);
+
+/* Bytes from an offset on that are physically contiguous, up to the next chunk. */
+static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
+					     unsigned long offset)
+{
+	return memory->foreign ? mc_foreign_extent(memory, offset) :
+				 MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1));
 }
 
 struct mc_device *mc_memory_where(struct mc_call *call,
@@ -150,14 +176,23 @@ struct mc_device *mc_memory_where(struct mc_call *call,
 struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 				const struct memcast_memory_create *create,
 				u64 bytes);
-static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
-					  unsigned long offset)
-{
-	return page_to_pfn(memory->chunk[offset >> MC_CHUNK_SHIFT]) +
-	       ((offset & (MC_CHUNK_SIZE - 1)) >> PAGE_SHIFT);
-}
-
+struct mc_memory *mc_memory_alloc(u64 bytes, u32 shift, u32 granularity,
+				  u32 handle_types);
 void mc_memory_end(struct mc_memory *memory);
+
+/* ---- foreign.c: other drivers' memory ---- */
+
+struct dma_buf;
+
+struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
+				    struct mc_device *device);
+void mc_foreign_end(struct mc_foreign *foreign);
+struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
+bool mc_foreign_has_chunk(const struct mc_memory *memory, unsigned long offset);
+int mc_foreign_begin_cpu(struct mc_call *call, struct list_head *begun,
+			 struct mc_reservation *reservation, u64 address, u64 bytes,
+			 bool write);
+void mc_foreign_end_cpu(struct list_head *begun, bool write);
 
 /* ---- client.c ---- */
 
@@ -254,6 +289,7 @@ int mc_heap_export(struct mc_call *call);
 int mc_heap_import(struct mc_call *call);
 int mc_block_export(struct mc_call *call);
 int mc_block_import(struct mc_call *call);
+int mc_block_map(struct mc_call *call);
 
 /* ---- team.c ---- */
 
@@ -423,6 +459,7 @@ struct mc_segment {
 	unsigned long blocks;
 	unsigned int free;		/* slots, of a chunk */
 	unsigned int most;		/* no run of free slots is longer */
+	bool alone;			/* one block's, wherever in it that starts */
 	DECLARE_BITMAP(slots, MC_SLOTS);
 };
 
@@ -440,7 +477,7 @@ void mc_heap_grant(struct mc_segment *segment);
 /* ---- segment.c ---- */
 
 struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
-				  u64 bytes, struct mc_memory *memory);
+				  u64 bytes, struct mc_memory *memory, u64 from);
 void mc_segment_add(struct mc_segment *segment);
 void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes);

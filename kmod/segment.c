@@ -12,13 +12,15 @@
 #include "private.h"
 
 static int segment_map(struct mc_call *call, struct mc_segment *segment,
-		       struct mc_memory *memory)
+		       struct mc_memory *memory, u64 from)
 {
 	struct mc_mapping *mapping;
 
 	segment->object = memory->object.number;
+	/* memory in pages may end within the last chunk */
 	mapping = mc_mapping_new(segment->reservation, &memory->object,
-				 segment->start, 0, segment->bytes);
+				 segment->start, from,
+				 min_t(u64, segment->bytes, memory->object.bytes - from));
 	return mapping ? mc_mapping_insert(call, mapping) : -ENOMEM;
 }
 
@@ -32,7 +34,7 @@ static int segment_fill(struct mc_call *call, struct mc_segment *segment)
 	memory = mc_memory_new(call, heap->device, &heap->create, segment->bytes);
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
-	ret = segment_map(call, segment, memory);
+	ret = segment_map(call, segment, memory, 0);
 	if (!ret && heap->share) {
 		ret = mc_share_add(heap->share, memory);
 		if (!ret)
@@ -102,13 +104,14 @@ static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
  * @heap: that it is for; used by the call
  * @bytes: how much, in chunks
  * @memory: what to map; NULL: new memory
+ * @from: from which chunk of that on
  *
  * Without the client's heap_lock: this takes long.
  *
  * Return: a segment in no list, or an error.
  */
 struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
-				  u64 bytes, struct mc_memory *memory)
+				  u64 bytes, struct mc_memory *memory, u64 from)
 {
 	struct mc_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
 	LIST_HEAD(failed);
@@ -123,7 +126,7 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 	INIT_LIST_HEAD(&segment->room);
 	ret = segment_reserve(call, segment);
 	if (!ret)
-		ret = memory ? segment_map(call, segment, memory) :
+		ret = memory ? segment_map(call, segment, memory, from) :
 			       segment_fill(call, segment);
 	if (!ret)
 		return segment;
@@ -156,7 +159,15 @@ void mc_segment_add(struct mc_segment *segment)
  */
 static bool is_lent(const struct mc_segment *segment)
 {
-	return READ_ONCE(segment->reservation->lent);
+	return segment->alone || READ_ONCE(segment->reservation->lent);
+}
+
+/* How many a block takes of those that others may have; 0: it has all to itself. */
+static unsigned long shared_slots(const struct mc_segment *segment, u64 bytes)
+{
+	unsigned long slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
+
+	return segment->alone || slots > MC_SLOTS ? 0 : slots;
 }
 
 static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offset)
@@ -190,7 +201,7 @@ static void set_of_block(struct mc_segment *segment, bool of_block)
 void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes)
 {
-	unsigned long slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
+	unsigned long slots = shared_slots(segment, bytes);
 
 	block->segment = segment;
 	block->at.start = segment->start + offset;
@@ -198,14 +209,15 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 	segment->heap->used += ALIGN(bytes, MEMCAST_BLOCK_ALIGN);
 	segment->heap->used_high = max(segment->heap->used_high, segment->heap->used);
 	segment->blocks++;
-	if (slots >= MC_SLOTS && segment->heap->flags & MEMCAST_HEAP_POOL)
+	if (segment->alone || (bytes > MC_CHUNK_SIZE - MEMCAST_BLOCK_ALIGN &&
+			       segment->heap->flags & MEMCAST_HEAP_POOL))
 		set_of_block(segment, true);
-	if (slots <= MC_SLOTS) {
+	if (slots) {
 		bitmap_set(segment->slots, offset / MEMCAST_BLOCK_ALIGN, slots);
 		segment->free -= slots;
 	}
 	/* those in use come first, so that those that are not can go */
-	if (slots > MC_SLOTS || !segment->free)
+	if (!slots || !segment->free)
 		list_del_init(&segment->room);
 	else if (segment->blocks == 1)
 		list_move(&segment->room, &segment->heap->rooms);
@@ -238,13 +250,13 @@ bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
 void mc_segment_take_back(struct mc_block *block)
 {
 	struct mc_segment *segment = block->segment;
-	unsigned long slots = DIV_ROUND_UP(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
+	unsigned long slots = shared_slots(segment, mc_block_bytes(block));
 
 	segment->heap->used -= ALIGN(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
 	segment->blocks--;
-	if (slots >= MC_SLOTS)
+	if (!slots || slots == MC_SLOTS)
 		set_of_block(segment, false);
-	if (slots <= MC_SLOTS) {
+	if (slots) {
 		bitmap_clear(segment->slots, (block->at.start - segment->start) /
 			     MEMCAST_BLOCK_ALIGN, slots);
 		segment->free += slots;

@@ -230,7 +230,7 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 		return ERR_PTR(mc_fail(call, -EINVAL, "the block's memory is not there"));
 	bytes = memory->object.bytes;
 	mutex_unlock(&call->client->heap_lock);
-	segment = mc_segment_new(call, heap, bytes, memory);
+	segment = mc_segment_new(call, heap, bytes, memory, 0);
 	mc_object_put(&memory->object);
 	mutex_lock(&call->client->heap_lock);
 	if (!IS_ERR(segment)) {

@@ -17,6 +17,7 @@ static bool may(const struct mc_mapping *mapping, u32 device, bool write)
 static void span_add(struct mc_span *span, struct mc_memory *memory,
 		     unsigned long offset)
 {
+	span->bytes = min(span->bytes, mc_memory_extent(memory, offset));
 	span->at[span->replicas] = mc_memory_address(memory, offset);
 	span->memory[span->replicas] = memory;
 	span->replicas++;

@@ -21,6 +21,7 @@ static int stats_show(struct seq_file *file, void *unused)
 	SHOW(reservations);
 	SHOW(mappings);
 	SHOW(blocks);
+	SHOW(foreign);
 #undef SHOW
 	return 0;
 }

@@ -39,6 +39,7 @@ LAYOUT(set_access, 48, count, 40);
 LAYOUT(get_access, 40, out_access, 32);
 LAYOUT(copy, 48, flags, 44);
 LAYOUT(fill, 48, flags, 44);
+LAYOUT(block_map, 56, out_address, 48);
 
 union argument {
 	struct memcast_header header;
@@ -52,7 +53,8 @@ FIXTURE(verb)
 	unsigned char *at;	/* four chunks, the first mapped */
 	uint32_t memory, team, full;	/* a team to be completed, a complete one */
 	int32_t shared;		/* the memory as an fd */
-	uint32_t heap;		/* with one block */
+	uint32_t heap;		/* a pool with one block */
+	uint32_t plain;		/* a heap that is no pool */
 	uint64_t block;
 	struct memcast_access_entry entry;
 	union argument argument;
@@ -172,6 +174,9 @@ VERB(block_register, BLOCK_REGISTER, reserved, .address = (uintptr_t)&self->entr
 #define OPTIONS_block_free						\
 	.flags = FIELD(block_free, flags), .reserved = FIELD(block_free, reserved),
 VERB(block_free, BLOCK_FREE, reserved, .address = self->block);
+#define OPTIONS_block_map	.reserved = FIELD(block_map, reserved), .writes = true,
+VERB(block_map, BLOCK_MAP, out_address, .heap = self->plain, .handle = self->memory,
+     .offset = 5, .bytes = 100);
 #define OPTIONS_block_export	.writes = true,
 VERB(block_export, BLOCK_EXPORT, out_bytes, .address = self->block);
 
@@ -196,8 +201,7 @@ FIXTURE_SETUP(verb)
 	struct memcast_map map = { .bytes = CHUNK };
 	struct memcast_set_access access = { .bytes = CHUNK, .count = 1 };
 	struct memcast_heap_create heap = {
-		.location = MEMCAST_LOCATION_DEVICE, .flags = MEMCAST_HEAP_POOL,
-		.handle_types = MEMCAST_HANDLE_FD,
+		.location = MEMCAST_LOCATION_DEVICE,
 	};
 	struct memcast_block_alloc block = { .bytes = 1000 };
 	unsigned char *room = mmap(NULL, 10 * CHUNK, PROT_NONE,
@@ -232,6 +236,10 @@ FIXTURE_SETUP(verb)
 	access.address = (uintptr_t)self->at;
 	access.entries = (uintptr_t)&self->entry;
 	ASSERT_EQ(0, raw(self->fd, MEMCAST_SET_ACCESS, &access, sizeof(access)));
+	ASSERT_EQ(0, raw(self->fd, MEMCAST_HEAP_CREATE, &heap, sizeof(heap)));
+	self->plain = heap.out_heap;
+	heap.flags = MEMCAST_HEAP_POOL;
+	heap.handle_types = MEMCAST_HANDLE_FD;
 	ASSERT_EQ(0, raw(self->fd, MEMCAST_HEAP_CREATE, &heap, sizeof(heap)));
 	self->heap = block.heap = heap.out_heap;
 	ASSERT_EQ(0, raw(self->fd, MEMCAST_BLOCK_ALLOC, &block, sizeof(block)));

@@ -24,10 +24,11 @@
  *   EALREADY         the device is in the team already
  *   EEXIST           the range, or a part of it, is registered already
  *   ENOMEM           the pool (or the machine) has not enough memory
- *   EPERM            not permitted (IMEX channels)
+ *   EPERM            not permitted (IMEX channels, read-only dma-bufs)
  *   ENETDOWN         the fabric is not ready
  *   ENOTRECOVERABLE  the fabric is in an illegal state
  *   EOPNOTSUPP       not supported
+ *   EIO              the exporter of a foreign dma-buf refused an access
  *   ENOTTY, E2BIG    this module is older than its caller
  *   ESRCH            the client belongs to another process (fork)
  */
@@ -214,13 +215,33 @@ struct memcast_export {
 	__u8 out_fabric[MEMCAST_FABRIC_HANDLE_SIZE];
 };
 
+/* Other drivers' dma-bufs too. */
+#define MEMCAST_IMPORT_FOREIGN	(1U << 0)
+
+#define MEMCAST_DEVICE_NONE	(~0U)
+
 /**
  * struct memcast_import - ioctl(MEMCAST_IMPORT)
  * @handle_type: MEMCAST_HANDLE_…
- * @fd: a dma-buf that MEMCAST_EXPORT gave, here or in another process
+ * @fd: a dma-buf that MEMCAST_EXPORT gave, here or in another process; with
+ *	MEMCAST_IMPORT_FOREIGN any other dma-buf too
  * @fabric: for MEMCAST_HANDLE_FABRIC, instead of @fd
- * @flags: 0
+ * @flags: mask of MEMCAST_IMPORT_…
  * @out_handle: a new handle for its object
+ * @device: with MEMCAST_IMPORT_FOREIGN: ordinal of the device that a foreign
+ *	dma-buf counts as memory of, or MEMCAST_DEVICE_NONE for the host's
+ * @reserved: 0
+ * @bytes: with MEMCAST_IMPORT_FOREIGN: 0, or what it must have at least, and it
+ *	must be a memory
+ *
+ * A foreign dma-buf becomes a memory that shows its pages, in the granularity of
+ * a page; each import makes a new one. It keeps the buffer and its exporter, and
+ * is exported as the same dma-buf again. Taken are buffers of pages that the
+ * exporter lets CPUs map and write.
+ *
+ * Copies and fills wait for the buffer's fences and tell its exporter of the
+ * access, as DMA_BUF_IOCTL_SYNC does; who loads and stores by himself does that
+ * by himself, through the fd.
  */
 struct memcast_import {
 	struct memcast_header header;
@@ -229,6 +250,9 @@ struct memcast_import {
 	__u32 flags;
 	__u32 out_handle;
 	__u8 fabric[MEMCAST_FABRIC_HANDLE_SIZE];
+	__u32 device;
+	__u32 reserved;
+	__aligned_u64 bytes;
 };
 
 /**
@@ -718,6 +742,27 @@ struct memcast_block_register {
 	__u32 reserved;
 };
 
+/**
+ * struct memcast_block_map - ioctl(MEMCAST_BLOCK_MAP)
+ * @heap: which, not a pool: its devices may access the block
+ * @handle: a memory
+ * @offset: bytes into the memory, any number
+ * @bytes: how much of it
+ * @flags: any, to be told by MEMCAST_ADDRESS_INFO
+ * @reserved: 0
+ * @out_address: where a new block shows it, with the memory's alignment
+ */
+struct memcast_block_map {
+	struct memcast_header header;
+	__u32 heap;
+	__u32 handle;
+	__aligned_u64 offset;
+	__aligned_u64 bytes;
+	__u32 flags;
+	__u32 reserved;
+	__aligned_u64 out_address;
+};
+
 #define MEMCAST_BLOCK_HOST		(1U << 0)	/* one on the host, not a pool's */
 #define MEMCAST_BLOCK_REGISTERED	(1U << 1)	/* a registered range */
 #define MEMCAST_BLOCK_LATER		(1U << 2)	/* only say that it will be freed */
@@ -807,7 +852,7 @@ struct memcast_block_import {
  * @bytes: likewise; over adjacent mappings too, of one device's memory
  * @flags: 0
  * @out_fd: a new dma-buf of it, close-on-exec. It stands for these bytes, not
- *	for a handle: MEMCAST_IMPORT does not take it.
+ *	for a handle: MEMCAST_IMPORT takes it as foreign, if at all.
  */
 struct memcast_export_range {
 	struct memcast_header header;
@@ -855,6 +900,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_HEAP_IMPORT,
 	MEMCAST_NR_BLOCK_EXPORT,
 	MEMCAST_NR_BLOCK_IMPORT,
+	MEMCAST_NR_BLOCK_MAP,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -896,5 +942,6 @@ enum memcast_ioctl_nr {
 #define MEMCAST_HEAP_IMPORT		MEMCAST_IOCTL(HEAP_IMPORT)
 #define MEMCAST_BLOCK_EXPORT		MEMCAST_IOCTL(BLOCK_EXPORT)
 #define MEMCAST_BLOCK_IMPORT		MEMCAST_IOCTL(BLOCK_IMPORT)
+#define MEMCAST_BLOCK_MAP		MEMCAST_IOCTL(BLOCK_MAP)
 
 #endif /* _UAPI_MEMCAST_H */

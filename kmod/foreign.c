@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Foreign memory: dma-bufs of other drivers, as memories.
+ *
+ * The exporter maps its buffer for one of our devices. Such a device sees what a
+ * CPU sees, so the DMA addresses that it gets are those of pages. (The pages in
+ * an sg_table are nobody's but the exporter's. vmap() would show some too, but
+ * warns where it fails, and udmabuf's of Linux 6.12 shows wrong ones.)
+ *
+ * The attachment is a static one and stays mapped as long as the memory lives:
+ * the exporter must leave the pages where they are, so there is no move_notify()
+ * to follow, and nothing to revoke but when the memory ends.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
+#include <linux/file.h>
+#include <linux/memremap.h>
+#include <linux/scatterlist.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "compat.h"
+#include "private.h"
+
+struct mc_foreign {
+	struct file *file;		/* whose release ends all of this */
+	struct dma_buf *dmabuf;
+	struct dma_buf_attachment *attachment;
+	struct sg_table *sgt;
+};
+
+/* A foreign memory that a call accesses with the CPU. */
+struct bracket {
+	struct list_head list;
+	struct mc_memory *memory;	/* used */
+};
+
+struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign)
+{
+	return foreign->dmabuf;
+}
+
+static void foreign_free(struct mc_foreign *foreign)
+{
+	if (foreign->sgt)
+		mc_dma_buf_unmap(foreign->attachment, foreign->sgt);
+	if (foreign->attachment)
+		dma_buf_detach(foreign->dmabuf, foreign->attachment);
+	dma_buf_put(foreign->dmabuf);
+	kfree(foreign);
+}
+
+static int foreign_release(struct inode *inode, struct file *file)
+{
+	foreign_free(file->private_data);
+	return 0;
+}
+
+static const struct file_operations foreign_fops = {
+	.owner = THIS_MODULE,
+	.release = foreign_release,
+};
+
+/*
+ * A memory may end under mmap_lock, or that of a stranger's who closed the last
+ * fd of ours, where the exporter must not be called. A file's release never is:
+ * it comes on the way out of the kernel, before the program notices; and the
+ * module stays until it is over.
+ */
+void mc_foreign_end(struct mc_foreign *foreign)
+{
+	atomic_long_dec(&mc_stats.foreign);
+	fput(foreign->file);
+}
+
+/* What is physically contiguous, up to the next chunk, in one allocation of pages. */
+unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long offset)
+{
+	unsigned long i = offset >> PAGE_SHIFT;
+	unsigned long end = min(ALIGN(i + 1, BIT(MC_CHUNK_ORDER)), memory->chunks);
+	struct page *head = compound_head(memory->chunk[i]);
+
+	/* checks of copies from user space know no neighbours of compound pages */
+	while (++i < end)
+		if (page_to_pfn(memory->chunk[i]) != page_to_pfn(memory->chunk[i - 1]) + 1 ||
+		    (PageCompound(head) && compound_head(memory->chunk[i]) != head))
+			break;
+	return (i << PAGE_SHIFT) - offset;
+}
+
+/* Can one PMD entry show the chunk, all of which there is, around an offset? */
+bool mc_foreign_has_chunk(const struct mc_memory *memory, unsigned long offset)
+{
+	struct page *const *page = memory->chunk +
+				   (ALIGN_DOWN(offset, MC_CHUNK_SIZE) >> PAGE_SHIFT);
+	unsigned long pfn = page_to_pfn(*page);
+	unsigned long i;
+
+	if (!IS_ALIGNED(pfn, BIT(MC_CHUNK_ORDER)))
+		return false;
+	for (i = 1; i < BIT(MC_CHUNK_ORDER); i++)
+		if (page_to_pfn(page[i]) != pfn + i)
+			return false;
+	return true;
+}
+
+/* Not where an IOMMU, bounce buffers or encryption come in between. */
+static bool addresses_are_physical(struct device *dev)
+{
+	struct page *page = ZERO_PAGE(0);
+	dma_addr_t address = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_TO_DEVICE);
+	bool physical;
+
+	if (dma_mapping_error(dev, address))
+		return false;
+	physical = address == page_to_phys(page);
+	dma_unmap_page(dev, address, PAGE_SIZE, DMA_TO_DEVICE);
+	return physical;
+}
+
+/* Pages that the kernel and programs can access as they do their own? */
+static bool is_plain(unsigned long pfn)
+{
+	struct page *page;
+
+	if (!pfn_valid(pfn))
+		return false;
+	page = pfn_to_page(pfn);
+	return !is_zone_device_page(page) && !PageReserved(page) &&
+	       !PageHighMem(page) && !PageSlab(page);
+}
+
+/*
+ * The core's iterator over pages takes the DMA address for that of a segment's
+ * first page, which it is not where an exporter's offset is larger than one.
+ */
+static int foreign_pages(struct mc_call *call, const struct mc_foreign *foreign,
+			 struct mc_memory *memory)
+{
+	struct scatterlist *sg;
+	unsigned long n = 0;
+	unsigned int i;
+
+	for_each_sgtable_dma_sg(foreign->sgt, sg, i) {
+		unsigned long pfn = PHYS_PFN(sg_dma_address(sg));
+		unsigned long end = pfn + (sg_dma_len(sg) >> PAGE_SHIFT);
+
+		if (!PAGE_ALIGNED(sg_dma_address(sg) | sg_dma_len(sg)))
+			return mc_fail(call, -EOPNOTSUPP,
+				       "the exporter maps parts of pages");
+		for (; pfn < end && n < memory->chunks; pfn++) {
+			if (fatal_signal_pending(current))
+				return -EINTR;
+			if (!is_plain(pfn))
+				return mc_fail(call, -EOPNOTSUPP,
+					       "the dma-buf is not of ordinary memory");
+			memory->chunk[n++] = pfn_to_page(pfn);
+			cond_resched();
+		}
+	}
+	if (n < memory->chunks)
+		return mc_fail(call, -EOPNOTSUPP,
+			       "the exporter maps only %lu of %lu pages of the dma-buf",
+			       n, memory->chunks);
+	return 0;
+}
+
+static int foreign_check(struct mc_call *call, const struct dma_buf *dmabuf,
+			 struct device *dev)
+{
+	if (!dmabuf->size || !PAGE_ALIGNED(dmabuf->size))
+		return mc_fail(call, -EINVAL, "the dma-buf's size %zu is not whole pages",
+			       dmabuf->size);
+	/* it may show the same memory over and over */
+	if (dmabuf->size >> PAGE_SHIFT > totalram_pages())
+		return mc_fail(call, -ENOMEM, "the dma-buf's size %zu is more than there is",
+			       dmabuf->size);
+	if (!(dmabuf->file->f_mode & FMODE_WRITE))
+		return mc_fail(call, -EPERM, "the dma-buf is read-only (not exported with %s)",
+			       "O_RDWR or DRM_RDWR");
+	if (!dmabuf->ops->mmap && !dmabuf->ops->vmap)
+		return mc_fail(call, -EOPNOTSUPP, "its exporter %s lets no CPU map the dma-buf",
+			       dmabuf->exp_name);
+	if (!addresses_are_physical(dev))
+		return mc_fail(call, -EOPNOTSUPP,
+			       "this machine's DMA addresses are not those of pages");
+	return 0;
+}
+
+static int exporter_failed(struct mc_call *call, const struct dma_buf *dmabuf, int error)
+{
+	if (error == -EINTR || error == -ERESTARTSYS)
+		return error;
+	return mc_fail(call, error == -ENOMEM ? -ENOMEM : -EOPNOTSUPP,
+		       "the exporter %s does not map the dma-buf (errno %d)",
+		       dmabuf->exp_name, -error);
+}
+
+static struct mc_foreign *foreign_map(struct mc_call *call, struct dma_buf *dmabuf,
+				      struct device *dev)
+{
+	struct mc_foreign *foreign;
+	int ret;
+
+	ret = foreign_check(call, dmabuf, dev);
+	if (ret)
+		return ERR_PTR(ret);
+	foreign = kzalloc(sizeof(*foreign), GFP_KERNEL_ACCOUNT);
+	if (!foreign)
+		return ERR_PTR(-ENOMEM);
+	get_dma_buf(dmabuf);
+	foreign->dmabuf = dmabuf;
+	foreign->attachment = dma_buf_attach(dmabuf, dev);
+	if (IS_ERR(foreign->attachment)) {
+		ret = exporter_failed(call, dmabuf, PTR_ERR(foreign->attachment));
+		foreign->attachment = NULL;
+		goto free_foreign;
+	}
+	foreign->sgt = mc_dma_buf_map(foreign->attachment);
+	if (IS_ERR(foreign->sgt)) {
+		ret = exporter_failed(call, dmabuf, PTR_ERR(foreign->sgt));
+		foreign->sgt = NULL;
+		goto free_foreign;
+	}
+	return foreign;
+
+free_foreign:
+	foreign_free(foreign);
+	return ERR_PTR(ret);
+}
+
+/**
+ * mc_foreign_import() - make a memory of another driver's dma-buf
+ * @call: the call
+ * @dmabuf: the caller's; not one of an object of ours
+ * @device: which it counts as memory of; NULL: the host's
+ *
+ * Return: an object with one user, or an error.
+ */
+struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
+				    struct mc_device *device)
+{
+	struct mc_device *by = device ?: mc_device_find(0);
+	struct mc_foreign *foreign;
+	struct mc_memory *memory;
+	int ret = -ENOMEM;
+
+	foreign = foreign_map(call, dmabuf, &by->dev);
+	if (IS_ERR(foreign))
+		return ERR_CAST(foreign);
+	memory = mc_memory_alloc(dmabuf->size, PAGE_SHIFT, PAGE_SIZE, MEMCAST_HANDLE_FD);
+	if (!memory)
+		goto free_foreign;
+	memory->device = device;
+	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
+	memory->location_id = device ? device->id : 0;
+	memory->foreign = foreign;
+	ret = foreign_pages(call, foreign, memory);
+	if (ret)
+		goto forget_memory;
+	foreign->file = anon_inode_getfile("memcast-foreign", &foreign_fops, foreign,
+					   O_RDONLY);
+	if (IS_ERR(foreign->file)) {
+		ret = PTR_ERR(foreign->file);
+		goto forget_memory;
+	}
+	atomic_long_inc(&mc_stats.memories);
+	atomic_long_inc(&mc_stats.foreign);
+	return &memory->object;
+
+forget_memory:
+	mc_object_forget(&memory->object);
+free_foreign:
+	foreign_free(foreign);
+	return ERR_PTR(ret);
+}
+
+/* ---- access with the CPU: as the exporter wants it, and after its fences ---- */
+
+static int bracket_add(struct list_head *brackets, struct mc_memory *memory)
+{
+	struct bracket *bracket;
+
+	if (!memory->foreign)
+		return 0;
+	/* twice is no harm, but neighbours are common */
+	bracket = list_last_entry(brackets, struct bracket, list);
+	if (!list_empty(brackets) && bracket->memory == memory)
+		return 0;
+	bracket = kmalloc(sizeof(*bracket), GFP_KERNEL);
+	if (!bracket)
+		return -ENOMEM;
+	/* a memory that is ending counts as unbound already */
+	if (!mc_object_tryget(&memory->object)) {
+		kfree(bracket);
+		return 0;
+	}
+	bracket->memory = memory;
+	list_add_tail(&bracket->list, brackets);
+	return 0;
+}
+
+static void brackets_free(struct list_head *brackets)
+{
+	struct bracket *bracket, *next;
+
+	list_for_each_entry_safe(bracket, next, brackets, list) {
+		mc_object_put(&bracket->memory->object);
+		kfree(bracket);
+	}
+}
+
+static int brackets_of_team(struct list_head *brackets, const struct mc_mapping *mapping,
+			    unsigned long first, unsigned long last)
+{
+	struct mc_team *team = mc_team(mapping->object);
+	struct interval_tree_node *at;
+	int ret = 0;
+	u32 i;
+
+	down_read(&team->lock);
+	for (i = 0; i < team->joined && !ret; i++) {
+		struct rb_root_cached *bindings = &team->member[i].bindings;
+
+		if (mapping->replica && mapping->replica != &team->member[i])
+			continue;
+		for (at = interval_tree_iter_first(bindings, first, last); at && !ret;
+		     at = interval_tree_iter_next(at, first, last))
+			ret = bracket_add(brackets,
+					  container_of(at, struct mc_binding, at)->memory);
+		cond_resched();
+	}
+	up_read(&team->lock);
+	return ret;
+}
+
+/* All that is shown from first to last. */
+static int brackets_of(struct list_head *brackets, struct mc_reservation *reservation,
+		       unsigned long first, unsigned long last)
+{
+	struct rb_root_cached *mappings = &reservation->mappings;
+	struct interval_tree_node *at;
+	int ret = 0;
+
+	down_read(&reservation->lock);
+	for (at = interval_tree_iter_first(mappings, first, last); at && !ret;
+	     at = interval_tree_iter_next(at, first, last)) {
+		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+
+		if (mapping->object->type == MEMCAST_TYPE_MEMORY)
+			ret = bracket_add(brackets, mc_memory(mapping->object));
+		else
+			ret = brackets_of_team(brackets, mapping,
+					       mc_mapping_shows(mapping, max(first, at->start)),
+					       mc_mapping_shows(mapping, min(last, at->last)));
+		cond_resched();
+	}
+	up_read(&reservation->lock);
+	return ret;
+}
+
+/**
+ * mc_foreign_begin_cpu() - get foreign memory ready for access with the CPU
+ * @call: the call
+ * @begun: list, for mc_foreign_end_cpu(), whether this fails or not
+ * @reservation: around the address
+ * @address: where
+ * @bytes: how much
+ * @write: it is going to be written; else read
+ *
+ * Waits for fences of the buffers. Without locks: the exporter may take his own.
+ */
+int mc_foreign_begin_cpu(struct mc_call *call, struct list_head *begun,
+			 struct mc_reservation *reservation, u64 address, u64 bytes,
+			 bool write)
+{
+	enum dma_data_direction direction = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	struct bracket *bracket;
+	LIST_HEAD(brackets);
+	int ret;
+
+	if (!atomic_long_read(&mc_stats.foreign))
+		return 0;
+	ret = brackets_of(&brackets, reservation, address, address + bytes - 1);
+	while (!ret && !list_empty(&brackets)) {
+		bracket = list_first_entry(&brackets, struct bracket, list);
+		/* the core waits for fences, whatever the exporter does */
+		ret = dma_buf_begin_cpu_access(bracket->memory->foreign->dmabuf,
+					       direction);
+		if (!ret)
+			list_move_tail(&bracket->list, begun);
+	}
+	brackets_free(&brackets);
+	if (ret && ret != -ENOMEM && ret != -EINTR && ret != -ERESTARTSYS)
+		return mc_fail(call, -EIO,
+			       "the exporter of a dma-buf refuses the access (errno %d)",
+			       -ret);
+	return ret;
+}
+
+void mc_foreign_end_cpu(struct list_head *begun, bool write)
+{
+	struct bracket *bracket;
+
+	list_for_each_entry(bracket, begun, list)
+		dma_buf_end_cpu_access(bracket->memory->foreign->dmabuf,
+				       write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
+	brackets_free(begun);
+}
