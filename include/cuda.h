@@ -855,6 +855,51 @@ typedef enum CUdevice_attribute_enum {
 	CU_DEVICE_ATTRIBUTE_MAX
 } CUdevice_attribute;
 
+/* Of CUDA 13.3: a dma-buf of the device's memory can be given to mmap(). */
+#define CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED	((CUdevice_attribute)152)
+
+/* External memory: what other drivers have made */
+
+typedef struct CUextMemory_st *CUexternalMemory;
+
+typedef enum CUexternalMemoryHandleType_enum {
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD = 1,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32 = 2,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT = 3,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP = 4,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE = 5,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE = 6,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT = 7,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF = 8,
+	CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD = 9
+} CUexternalMemoryHandleType;
+
+#define CUDA_EXTERNAL_MEMORY_DEDICATED	0x1
+
+typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
+	CUexternalMemoryHandleType type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+		const void *nvSciBufObject;
+	} handle;
+	unsigned long long size;	/* bytes */
+	unsigned int flags;
+	unsigned int reserved[16];	/* 0 */
+} CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1;
+typedef CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1 CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+
+typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
+	unsigned long long offset;	/* bytes into the memory */
+	unsigned long long size;	/* bytes */
+	unsigned int flags;		/* 0 */
+	unsigned int reserved[16];	/* 0 */
+} CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1;
+typedef CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1 CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+
 /* Initialisation (source: the API document; what fork() does: ours) */
 
 /**
@@ -1437,11 +1482,11 @@ typedef enum CUmemRangeFlags_enum {
  * @handleType: CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
  * @flags: 0
  *
- * The dma-buf keeps what it shows. cuMemImportFromShareableHandle() does not take
- * it: it stands for bytes, not for a handle (ours).
+ * The dma-buf keeps what it shows. It stands for bytes, not for a handle: imported
+ * it is a memory of its own (ours).
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (windows; the PCIe flag, as
- * there is no PCIe).
+ * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (windows; memory that is of a
+ * foreign dma-buf already; the PCIe flag, as there is no PCIe).
  */
 CUresult CUDAAPI cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr,
 					       size_t size,
@@ -1470,8 +1515,18 @@ cuMemExportToShareableHandle(void *shareableHandle,
  * @osHandle: the fd itself, as (void *)(intptr_t)fd; stays the caller's
  * @shHandleType: how it was exported
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (not an fd, or not one of memcast's),
- * _NOT_PERMITTED, _NOT_SUPPORTED (Windows handles: ours).
+ * POSIX_FILE_DESCRIPTOR takes any other driver's dma-buf too, and one of
+ * cuMemGetHandleForAddressRange() (ours): each time a new memory, which shows the
+ * buffer's pages and keeps it. Its location is the host, its granularity that of
+ * the host's page. cuMulticastBindMem_v2() binds multiples of G of it for any
+ * member, cuMemExportToShareableHandle() gives the same dma-buf again. It must
+ * have been exported for writing (O_RDWR, DRM_RDWR) and be of pages that a CPU may
+ * map. What is said below of external memory and other devices goes for it as
+ * well.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (not a dma-buf's fd), _NOT_PERMITTED (also a
+ * read-only dma-buf: ours), _NOT_SUPPORTED (Windows handles, and dma-bufs that no
+ * CPU may map: ours), _OUT_OF_MEMORY.
  */
 CUresult CUDAAPI
 cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
@@ -1685,7 +1740,8 @@ CUresult CUDAAPI cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle,
 /**
  * cuMulticastBindMem_v2() - bind memory for a device (CUDA 13.1)
  * @mcHandle: as above
- * @dev: a member: the one that the memory is on, or near for host memory
+ * @dev: a member: the one that the memory is on, or near for host memory; any for
+ *	foreign memory (ours)
  * @mcOffset: as above
  * @memHandle: as above
  * @memOffset: as above
@@ -1717,7 +1773,8 @@ CUresult CUDAAPI cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle,
 /**
  * cuMulticastBindAddr_v2() - bind what is mapped, for a device (CUDA 13.1)
  * @mcHandle: as above
- * @dev: a member: the one that the memory is on, or near for host memory
+ * @dev: a member: the one that the memory is on, or near for host memory; any for
+ *	foreign memory (ours)
  * @mcOffset: as above
  * @memptr: as above
  * @size: as above
@@ -2362,6 +2419,63 @@ CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize,
  * Errors: CUDA_ERROR_INVALID_VALUE, as other calls with streams.
  */
 CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
+
+/*
+ * External memory (source: the API document): dma-bufs of other drivers, which
+ * this device can read and write, copy from and to, and bind. Needs a current
+ * context.
+ *
+ * Who else uses the buffer: copies and fills wait for its fences before they start
+ * and tell its exporter of the access, as DMA_BUF_IOCTL_SYNC does, with which they
+ * need not be combined. A program that loads and stores through the address does
+ * both itself, with that ioctl or poll() on the fd; on x86 what it stores is seen
+ * by all other CPUs and devices at once, as caches are coherent there (ours).
+ */
+
+/**
+ * cuImportExternalMemory() - take another driver's memory in
+ * @extMem_out: output
+ * @memHandleDesc: of type OPAQUE_FD or DMABUF_FD: handle.fd, any dma-buf's that
+ *	cuMemImportFromShareableHandle() would take, but no team's (ours); size, at
+ *	least 1 and no more than the dma-buf's; flags, 0 or, for OPAQUE_FD,
+ *	CUDA_EXTERNAL_MEMORY_DEDICATED, which changes nothing (ours)
+ *
+ * It counts as memory of the current context's device, and keeps the buffer until
+ * it and the buffers mapped from it are gone. The fd belongs to the library from
+ * then on for OPAQUE_FD; it stays the caller's for DMABUF_FD (ours).
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_CONTEXT, _NOT_PERMITTED (it is
+ * read-only: ours), _NOT_SUPPORTED (other types; no CPU may map it: ours),
+ * _OUT_OF_MEMORY.
+ */
+CUresult CUDAAPI
+cuImportExternalMemory(CUexternalMemory *extMem_out,
+		       const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc);
+
+/**
+ * cuExternalMemoryGetMappedBuffer() - an address for a part of external memory
+ * @devPtr: output; aligned as @bufferDesc's offset is in the memory, up to G. Ends
+ *	with cuMemFree(), or with the context
+ * @extMem: of any context
+ * @bufferDesc: offset and size, any that are inside; several may overlap
+ *
+ * Every device may access it. It can be bound with cuMulticastBindAddr(), in
+ * multiples of G.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE, _INVALID_CONTEXT.
+ */
+CUresult CUDAAPI
+cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
+				const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc);
+
+/**
+ * cuDestroyExternalMemory() - give external memory back
+ * @extMem: what cuImportExternalMemory() gave. Buffers mapped from it stay until
+ *	they are freed (ours; the document: they must no longer be used)
+ *
+ * Errors: CUDA_ERROR_INVALID_HANDLE.
+ */
+CUresult CUDAAPI cuDestroyExternalMemory(CUexternalMemory extMem);
 
 /* The default of a program built for the per-thread stream is that stream. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM

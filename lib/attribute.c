@@ -71,7 +71,8 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 
 	if (!value)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	if ((int)attribute < 1 || attribute >= CU_DEVICE_ATTRIBUTE_MAX)
+	if (((int)attribute < 1 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) &&
+	    attribute != CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such attribute");
 	result = device_info(device, &info);
 	if (result != CUDA_SUCCESS)
@@ -79,7 +80,7 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 
 	if (attribute_override(value, attribute, device))
 		return CUDA_SUCCESS;
-	switch (attribute) {
+	switch ((int)attribute) {
 	case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
 		*value = !!(info.out_flags & MEMCAST_DEVICE_MULTICAST);
 		break;
@@ -92,6 +93,9 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 		break;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
 		*value = device;
+		break;
+	case CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED:
+		*value = 1;
 		break;
 	default:
 		*value = constants[attribute];

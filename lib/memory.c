@@ -270,6 +270,10 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 		memcpy(arg.fabric, shareable, sizeof(arg.fabric));
 	else
 		arg.fd = (intptr_t)shareable;
+	if (type != CU_MEM_HANDLE_TYPE_FABRIC) {
+		arg.flags = MEMCAST_IMPORT_FOREIGN;
+		arg.device = MEMCAST_DEVICE_NONE;
+	}
 	result = device_ioctl(MEMCAST_IMPORT, &arg);
 	if (result == CUDA_SUCCESS)
 		*handle = arg.out_handle;
