@@ -208,17 +208,23 @@ TEST_F(dmabuf, range_of_adjacent_mappings)
 	EXPECT_TRUE(is_marked(other, bytes, from));
 }
 
+/* Imported, it is a memory of its own. */
 TEST_F(dmabuf, range_is_no_handle)
 {
-	CUmemGenericAllocationHandle handle = 42;
-	CUdeviceptr at;
+	CUmemGenericAllocationHandle own;
+	CUdeviceptr at, other;
 	int fd = -1;
 
 	cuda_start(0);
-	at = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	own = memory(0, CHUNK);
+	at = ADDRESS(mapped(own, CHUNK, 0));
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, CHUNK, DMA_BUF_FD, 0));
-	EXPECT_INVALID(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, SHAREABLE));
-	EXPECT_EQ(42, handle);
+	other = ADDRESS(mapped(import(fd), CHUNK, 0));
+	mark((char *)at, CHUNK);
+	EXPECT_TRUE(is_marked((char *)other, CHUNK, 0));
+	ASSERT_OK(cuMemUnmap(at, CHUNK));
+	ASSERT_OK(cuMemRelease(own));
+	EXPECT_TRUE(is_marked((char *)other, CHUNK, 0));
 }
 
 TEST_F(dmabuf, range_arguments)

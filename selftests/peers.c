@@ -137,14 +137,14 @@ static void udmabuf_allow(size_t bytes)
 	fclose(limit);
 }
 
-int udmabuf_buffer(size_t bytes)
+static int sealed_buffer(size_t bytes, unsigned int flags)
 {
 	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes };
 	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), memfd, fd = -1;
 
 	if (device < 0)
 		return -1;
-	memfd = memfd_create("udmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	memfd = memfd_create("udmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
 	create.memfd = memfd;
 	if (bytes > 64UL << 20)
 		udmabuf_allow(bytes);
@@ -154,6 +154,16 @@ int udmabuf_buffer(size_t bytes)
 	close(memfd);
 	close(device);
 	return fd;
+}
+
+int udmabuf_buffer(size_t bytes)
+{
+	return sealed_buffer(bytes, 0);
+}
+
+int udmabuf_huge_buffer(size_t bytes)
+{
+	return sealed_buffer(bytes, MFD_HUGETLB);
 }
 
 static bool polls(int fd, short events)
@@ -193,24 +203,38 @@ int sync_file_to(int fd, int fence, uint32_t flags)
 }
 
 /* size flags mode count exporter inode name; then, after others, its devices */
-int bufinfo_has(int fd, const char *exporter, unsigned int devices)
+static int bufinfo(int fd, char name[static 64])
 {
 	FILE *file = fopen("/sys/kernel/debug/dma_buf/bufinfo", "re");
 	unsigned long inode = 0;
-	char line[256], name[64];
+	int count, found = -1;
+	char line[256];
 	struct stat is;
-	unsigned int count;
-	int found = 0;
 
 	if (!file || fstat(fd, &is))
 		return -1;
-	while (fgets(line, sizeof(line), file)) {
+	while (found < 0 && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%*x %*x %*x %*x %63s %lu", name, &inode) == 2)
 			continue;
 		if (inode == is.st_ino && strstr(line, "devices attached") &&
-		    sscanf(line, "Total %u", &count) == 1)
-			found = !strcmp(name, exporter) && count == devices;
+		    sscanf(line, "Total %d", &count) == 1)
+			found = count;
 	}
 	fclose(file);
 	return found;
+}
+
+int bufinfo_has(int fd, const char *exporter, unsigned int devices)
+{
+	char name[64];
+	int attached = bufinfo(fd, name);
+
+	return attached < 0 ? -1 : !strcmp(name, exporter) && (unsigned int)attached == devices;
+}
+
+int bufinfo_attached(int fd)
+{
+	char name[64];
+
+	return bufinfo(fd, name);
 }

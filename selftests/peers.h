@@ -27,6 +27,8 @@ int vgem_signal(int card, uint32_t fence);
 /* A dma-buf of the heap "system", or of a sealed memfd */
 int heap_buffer(size_t bytes);
 int udmabuf_buffer(size_t bytes);
+/* ... of huge pages, which somebody has provided for */
+int udmabuf_huge_buffer(size_t bytes);
 
 /* poll() says that nobody writes (reads or writes) there now */
 bool readable(int fd);
@@ -42,5 +44,7 @@ int sync_file_to(int fd, int fence, uint32_t flags);
  * @devices devices attached. -1: there is no such file.
  */
 int bufinfo_has(int fd, const char *exporter, unsigned int devices);
+/* How many devices are attached, or -1 */
+int bufinfo_attached(int fd);
 
 #endif /* MEMCAST_PEERS_H */

@@ -57,25 +57,6 @@ TEST_F(share, import_arguments)
 	EXPECT_OK(IMPORT(&handle, fd, SHAREABLE));
 }
 
-/* A real dma-buf that is not ours */
-TEST_F(share, import_of_udmabuf)
-{
-	struct { uint32_t memfd, flags; uint64_t offset, size; } create = { .size = CHUNK };
-	CUmemGenericAllocationHandle handle = 77;
-	int fd, udmabuf = open("/dev/udmabuf", O_RDWR);
-
-	if (udmabuf < 0)
-		SKIP(return, "no /dev/udmabuf");
-	cuda_start(0);
-	create.memfd = memfd_create("x", MFD_ALLOW_SEALING);
-	ASSERT_EQ(0, ftruncate(create.memfd, CHUNK));
-	ASSERT_EQ(0, fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK));
-	fd = ioctl(udmabuf, _IOW('u', 0x42, create), &create);
-	ASSERT_LE(0, fd);
-	EXPECT_INVALID(IMPORT(&handle, fd, SHAREABLE));
-	EXPECT_EQ(77, handle);
-}
-
 TEST_F(share, each_export_is_a_new_fd)
 {
 	CUmemGenericAllocationHandle handle;

@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Foreign memory: the same tests with dma-bufs of every exporter that this kernel
+ * has, each compared with what the exporter itself shows.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <memcast/multimem.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "memcast_test.h"
+#include "peers.h"
+
+#define SIZE	(4 * CHUNK)
+#define PAGE	4096
+
+/* Ours is a range of addresses: its dma-buf stands for no handle. */
+enum exporter { UDMABUF, HUGE_UDMABUF, SYSTEM_HEAP, VGEM, OURS };
+
+FIXTURE(foreign)
+{
+	int fd, card;
+	uint8_t *theirs;		/* what the exporter shows */
+};
+
+FIXTURE_VARIANT(foreign)
+{
+	enum exporter exporter;
+	const char *driver;
+};
+
+#define EXPORTER(name, which, what)	\
+FIXTURE_VARIANT_ADD(foreign, name) { .exporter = which, .driver = what }
+
+EXPORTER(udmabuf, UDMABUF, "/dev/udmabuf");
+EXPORTER(huge_udmabuf, HUGE_UDMABUF, "/dev/udmabuf and huge pages");
+EXPORTER(system_heap, SYSTEM_HEAP, "/dev/dma_heap/system");
+EXPORTER(vgem, VGEM, "vgem");
+EXPORTER(ours, OURS, "nothing");
+
+static void huge_pages(unsigned int count)
+{
+	FILE *file = fopen("/proc/sys/vm/nr_hugepages", "we");
+
+	if (!file)
+		return;
+	fprintf(file, "%u\n", count);
+	fclose(file);
+}
+
+static int buffer_of(struct __test_metadata *_metadata, enum exporter exporter, int *card,
+		     size_t bytes)
+{
+	CUdeviceptr at;
+	uint32_t handle;
+	int fd = -1;
+
+	switch (exporter) {
+	case UDMABUF:
+		return udmabuf_buffer(bytes);
+	case HUGE_UDMABUF:
+		huge_pages(bytes / CHUNK);
+		fd = udmabuf_huge_buffer(bytes);
+		/* those in use go with the buffer */
+		huge_pages(0);
+		return fd;
+	case SYSTEM_HEAP:
+		return heap_buffer(bytes);
+	case VGEM:
+		*card = vgem_open();
+		handle = *card < 0 ? 0 : vgem_dumb(*card, bytes);
+		return handle ? vgem_export(*card, handle) : -1;
+	case OURS:
+		at = ADDRESS(mapped(memory(1, bytes), bytes, 1));
+		ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, bytes,
+				CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+		ASSERT_OK(cuMemUnmap(at, bytes));
+		ASSERT_OK(cuMemAddressFree(at, bytes));
+	}
+	return fd;
+}
+
+static void *show(int fd, size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+FIXTURE_SETUP(foreign)
+{
+	self->card = -1;
+	cuda_start(0);
+	self->fd = buffer_of(_metadata, variant->exporter, &self->card, SIZE);
+	if (self->fd < 0)
+		SKIP(return, "needs %s", variant->driver);
+	self->theirs = show(self->fd, SIZE);
+	ASSERT_NE(NULL, self->theirs);
+}
+
+NOTHING_LEFT(foreign)
+
+/* Bytes that differ from page to page, and within one */
+static void pattern(uint8_t *at, size_t bytes, unsigned int seed)
+{
+	uint32_t *word = (uint32_t *)at;
+
+	for (size_t i = 0; i < bytes / sizeof(*word); i++)
+		word[i] = (i + seed) * 2654435761U;
+}
+
+static uint8_t *patterned(struct __test_metadata *_metadata, size_t bytes, unsigned int seed)
+{
+	uint8_t *at = malloc(bytes);
+
+	ASSERT_NE(NULL, at);
+	pattern(at, bytes, seed);
+	return at;
+}
+
+static bool all_are(const uint8_t *at, uint8_t value, size_t bytes)
+{
+	return at[0] == value && !memcmp(at, at + 1, bytes - 1);
+}
+
+static CUresult import_as(CUexternalMemory *memory, CUexternalMemoryHandleType type, int fd,
+			  size_t bytes)
+{
+	CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+		.type = type, .handle.fd = fd, .size = bytes,
+	};
+
+	return cuImportExternalMemory(memory, &desc);
+}
+
+#define DMABUF		CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD
+#define OPAQUE		CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
+
+#define external(fd, bytes)	external_(_metadata, fd, bytes)
+static CUexternalMemory external_(struct __test_metadata *_metadata, int fd, size_t bytes)
+{
+	CUexternalMemory memory = NULL;
+
+	ASSERT_OK(import_as(&memory, DMABUF, fd, bytes));
+	return memory;
+}
+
+static CUresult buffer_at(CUdeviceptr *at, CUexternalMemory memory, size_t offset, size_t bytes)
+{
+	CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = { .offset = offset, .size = bytes };
+
+	return cuExternalMemoryGetMappedBuffer(at, memory, &desc);
+}
+
+#define buffer(memory, offset, bytes)	buffer_(_metadata, memory, offset, bytes)
+static CUdeviceptr buffer_(struct __test_metadata *_metadata, CUexternalMemory memory,
+			   size_t offset, size_t bytes)
+{
+	CUdeviceptr at = 0;
+
+	ASSERT_OK(buffer_at(&at, memory, offset, bytes));
+	return at;
+}
+
+/* ---- external memory ---- */
+
+TEST_F(foreign, shows_the_buffer)
+{
+	uint8_t *ours;
+
+	pattern(self->theirs, SIZE, 1);
+	ours = (uint8_t *)buffer(external(self->fd, SIZE), 0, SIZE);
+	EXPECT_EQ(0, memcmp(ours, self->theirs, SIZE));
+	pattern(ours, SIZE, 2);
+	EXPECT_EQ(0, memcmp(ours, self->theirs, SIZE));
+	ours[SIZE - 1] ^= 1;
+	EXPECT_EQ(ours[SIZE - 1], self->theirs[SIZE - 1]);
+}
+
+TEST_F(foreign, copies)
+{
+	uint8_t *plain = patterned(_metadata, SIZE, 3), *back = calloc(1, SIZE);
+	CUdeviceptr at = buffer(external(self->fd, SIZE), 0, SIZE), device;
+
+	ASSERT_NE(NULL, back);
+	ASSERT_OK(cuMemcpyHtoD(at, plain, SIZE));
+	EXPECT_EQ(0, memcmp(plain, self->theirs, SIZE));
+	ASSERT_OK(cuMemcpyDtoH(back, at, SIZE));
+	EXPECT_EQ(0, memcmp(plain, back, SIZE));
+
+	/* with device memory, both ways, at odd places */
+	ASSERT_OK(cuMemAlloc(&device, SIZE));
+	ASSERT_OK(cuMemcpyDtoD(device, at, SIZE));
+	memset(self->theirs, 0, SIZE);
+	ASSERT_OK(cuMemcpyDtoD(at + 5, device + 3, SIZE - 9));
+	EXPECT_TRUE(all_are(self->theirs, 0, 5));
+	EXPECT_EQ(0, memcmp(plain + 3, self->theirs + 5, SIZE - 9));
+	EXPECT_TRUE(all_are(self->theirs + SIZE - 4, 0, 4));
+
+	/* and within itself */
+	pattern(self->theirs, SIZE, 4);
+	ASSERT_OK(cuMemcpyDtoD(at + SIZE / 2 + 1, at, SIZE / 2 - 1));
+	EXPECT_EQ(0, memcmp(self->theirs, self->theirs + SIZE / 2 + 1, SIZE / 2 - 1));
+}
+
+TEST_F(foreign, fills_and_rows)
+{
+	CUdeviceptr at = buffer(external(self->fd, SIZE), 0, SIZE);
+	size_t i;
+
+	memset(self->theirs, 1, SIZE);
+	ASSERT_OK(cuMemsetD8(at + PAGE - 1, 7, CHUNK));
+	EXPECT_TRUE(all_are(self->theirs, 1, PAGE - 1));
+	EXPECT_TRUE(all_are(self->theirs + PAGE - 1, 7, CHUNK));
+	EXPECT_TRUE(all_are(self->theirs + PAGE - 1 + CHUNK, 1, SIZE - CHUNK - PAGE + 1));
+	ASSERT_OK(cuMemsetD32(at, 0x09090909, SIZE / 4));
+	EXPECT_TRUE(all_are(self->theirs, 9, SIZE));
+	ASSERT_OK(cuMemsetD2D8(at + 10, 3 * PAGE, 2, PAGE, SIZE / (3 * PAGE)));
+	for (i = 0; i < SIZE / (3 * PAGE); i++) {
+		EXPECT_EQ(9, self->theirs[3 * PAGE * i + 9]);
+		EXPECT_TRUE(all_are(self->theirs + 3 * PAGE * i + 10, 2, PAGE));
+		EXPECT_EQ(9, self->theirs[3 * PAGE * i + 10 + PAGE]);
+	}
+}
+
+/* Any offset and size; what is beside the buffer is not for copies. */
+TEST_F(foreign, buffers_of_any_place)
+{
+	static const struct {
+		size_t offset, bytes;
+	} place[] = {
+		{ 0, 1 }, { 1, 1 }, { PAGE - 1, 2 }, { CHUNK - 1, 2 }, { SIZE - 1, 1 },
+		{ 77, PAGE }, { CHUNK - 512, PAGE }, { CHUNK, CHUNK }, { 3 * PAGE, CHUNK },
+		{ CHUNK + 13, 2 * CHUNK }, { CHUNK - 1, CHUNK + 2 }, { 0, SIZE },
+	};
+	const unsigned int count = sizeof(place) / sizeof(place[0]);
+	CUdeviceptr at[sizeof(place) / sizeof(place[0])];
+	CUexternalMemory memory = external(self->fd, SIZE);
+	unsigned int i;
+	uint8_t byte;
+
+	pattern(self->theirs, SIZE, 5);
+	for (i = 0; i < count; i++)
+		at[i] = buffer(memory, place[i].offset, place[i].bytes);
+	for (i = 0; i < count; i++) {
+		EXPECT_EQ(0, (at[i] ^ place[i].offset) % CHUNK);
+		EXPECT_EQ(0, memcmp((void *)at[i], self->theirs + place[i].offset,
+				    place[i].bytes));
+		EXPECT_OK(cuMemcpyDtoH(&byte, at[i] + place[i].bytes - 1, 1));
+		EXPECT_EQ(self->theirs[place[i].offset + place[i].bytes - 1], byte);
+		EXPECT_INVALID(cuMemcpyDtoH(&byte, at[i] + place[i].bytes, 1));
+		EXPECT_INVALID(cuMemsetD8(at[i] + place[i].bytes - 1, 0, 2));
+	}
+	/* from both ends to the middle; none is freed twice */
+	for (i = 0; i < count; i++) {
+		unsigned int which = i % 2 ? count - 1 - i / 2 : i / 2;
+
+		EXPECT_OK(cuMemFree(at[which]));
+		EXPECT_INVALID(cuMemFree(at[which]));
+	}
+}
+
+TEST_F(foreign, pointer_attributes)
+{
+	unsigned int type = 0, handle_types = ~0U, access = 0;
+	CUcontext current, context = NULL;
+	CUdeviceptr at, base = 0;
+	int ordinal = -5;
+	size_t size = 0;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&current, 1));
+	ASSERT_OK(cuCtxSetCurrent(current));
+	at = buffer(external(self->fd, SIZE), 100, CHUNK);
+	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
+	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
+	EXPECT_OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
+	EXPECT_EQ(1, ordinal);
+	EXPECT_OK(cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, at));
+	EXPECT_EQ(current, context);
+	EXPECT_OK(cuPointerGetAttribute(&access, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, at));
+	EXPECT_EQ(READWRITE, access);
+	EXPECT_OK(cuPointerGetAttribute(&handle_types,
+					CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, at));
+	EXPECT_EQ(SHAREABLE, handle_types);
+	EXPECT_OK(cuMemGetAddressRange(&base, &size, at + 1000));
+	EXPECT_EQ(at, base);
+	EXPECT_EQ(CHUNK, size);
+}
+
+/* ---- as a memory ---- */
+
+TEST_F(foreign, as_a_memory)
+{
+	CUmemGenericAllocationHandle handle = import(self->fd), again;
+	CUmemAllocationProp prop;
+	struct stat was, is;
+	uint8_t *ours;
+	int fd;
+
+	ASSERT_OK(cuMemGetAllocationPropertiesFromHandle(&prop, handle));
+	EXPECT_EQ(CU_MEM_LOCATION_TYPE_HOST, prop.location.type);
+	EXPECT_EQ(SHAREABLE, prop.requestedHandleTypes);
+	ours = (uint8_t *)mapped(handle, SIZE, 1);
+	pattern(self->theirs, SIZE, 6);
+	EXPECT_EQ(0, memcmp(ours, self->theirs, SIZE));
+
+	/* exported, it is the same dma-buf */
+	fd = export(handle);
+	EXPECT_NE(self->fd, fd);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+	ASSERT_EQ(0, fstat(self->fd, &was));
+	ASSERT_EQ(0, fstat(fd, &is));
+	EXPECT_EQ(was.st_ino, is.st_ino);
+	EXPECT_OK(cuMemRetainAllocationHandle(&again, ours));
+	EXPECT_EQ(handle, again);
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetHandleForAddressRange(&fd, ADDRESS(ours), SIZE,
+						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+}
+
+/* Of a page's granularity, at any page, for reading only where so allowed */
+TEST_F(foreign, mapped_in_parts)
+{
+	CUmemGenericAllocationHandle handle = import(self->fd);
+	CUdeviceptr at = reserve(SIZE);
+	volatile uint32_t *first = (void *)at, *second = (void *)(at + 3 * PAGE);
+
+	EXPECT_INVALID(cuMemMap(at, PAGE / 2, 0, handle, 0));
+	EXPECT_INVALID(cuMemMap(at, 2 * SIZE, 0, handle, 0));
+	ASSERT_OK(cuMemMap(at, 3 * PAGE, 0, handle, 0));
+	ASSERT_OK(cuMemMap(at + 3 * PAGE, CHUNK, 0, handle, 0));
+	EXPECT_EQ(SIGSEGV, try_load(first, NULL));
+	ASSERT_OK(allow(at, 3 * PAGE, 0, READ));
+	ASSERT_OK(allow(at + 3 * PAGE, CHUNK, 0, READWRITE));
+	pattern(self->theirs, SIZE, 7);
+	EXPECT_EQ(0, memcmp((void *)at, self->theirs, 3 * PAGE));
+	EXPECT_EQ(0, memcmp((void *)(at + 3 * PAGE), self->theirs, CHUNK));
+	EXPECT_EQ(SIGSEGV, try_store(first, 1));
+	EXPECT_EQ(0, try_store(second, 1));
+	EXPECT_EQ(1, *first);
+	EXPECT_EQ(SIGSEGV, try_load((void *)(at + 3 * PAGE + CHUNK), NULL));
+	ASSERT_OK(cuMemUnmap(at, 3 * PAGE));
+	EXPECT_EQ(SIGSEGV, try_load(first, NULL));
+	EXPECT_EQ(1, *second);
+}
+
+/* One fault per chunk: with one entry if it is one page, else with all pages. */
+TEST_F(foreign, faults)
+{
+	long huge, small;
+	volatile uint8_t *ours;
+	size_t i;
+
+	if (stat_of("pmd_faults") < 0)
+		SKIP(return, "needs root and debugfs");
+	ours = (uint8_t *)buffer(external(self->fd, SIZE), 0, SIZE);
+	huge = stat_of("pmd_faults");
+	small = stat_of("pte_faults");
+	for (i = 0; i < SIZE; i += PAGE)
+		ours[i] = 1;
+	huge = stat_of("pmd_faults") - huge;
+	small = stat_of("pte_faults") - small;
+	EXPECT_EQ(SIZE / CHUNK, huge + small);
+	if (variant->exporter == HUGE_UDMABUF || variant->exporter == OURS)
+		EXPECT_EQ(0, small);
+}
+
+/* ---- bound to a team ---- */
+
+/* The foreign memory is the first replica, memory of device 1 the second. */
+#define team_of(theirs, own, window)	team_of_(_metadata, theirs, own, window)
+static CUmemGenericAllocationHandle
+team_of_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle theirs,
+	 uint8_t **own, CUdeviceptr *window)
+{
+	CUmemGenericAllocationHandle group = full_team(2, SIZE), second = memory(1, SIZE);
+
+	ASSERT_OK(cuMulticastBindMem_v2(group, 0, 0, theirs, 0, SIZE, 0));
+	ASSERT_OK(cuMulticastBindMem(group, 0, second, 0, SIZE, 0));
+	*own = (uint8_t *)mapped(second, SIZE, 1);
+	*window = ADDRESS(mapped(group, SIZE, 0));
+	return group;
+}
+
+TEST_F(foreign, bound)
+{
+	uint8_t *plain = patterned(_metadata, SIZE, 8), *own, *back = calloc(1, SIZE);
+	CUmemGenericAllocationHandle group;
+	struct memcast_view view;
+	CUdeviceptr window;
+
+	ASSERT_NE(NULL, back);
+	group = team_of(import(self->fd), &own, &window);
+	ASSERT_OK(cuMemcpyHtoD(window, plain, SIZE));
+	EXPECT_EQ(0, memcmp(plain, self->theirs, SIZE));
+	EXPECT_EQ(0, memcmp(plain, own, SIZE));
+	ASSERT_OK(cuMemsetD8(window + 3, 4, SIZE - 7));
+	EXPECT_TRUE(all_are(self->theirs + 3, 4, SIZE - 7));
+	EXPECT_TRUE(all_are(own + 3, 4, SIZE - 7));
+
+	/* a window is read from its first replica */
+	pattern(self->theirs, SIZE, 9);
+	EXPECT_EQ(0, memcmp((void *)window, self->theirs, SIZE));
+	ASSERT_OK(cuMemcpyDtoH(back, window, SIZE));
+	EXPECT_EQ(0, memcmp(back, self->theirs, SIZE));
+	EXPECT_EQ(SIGSEGV, try_store((void *)window, 1));
+
+	ASSERT_OK(memcastViewCreate(&view, group, 0, SIZE));
+	multimem_st_u32(&view, CHUNK + 2 * PAGE, 1000);
+	multimem_red_add_u32(&view, CHUNK + 2 * PAGE, 5);
+	EXPECT_EQ(1005, *(uint32_t *)(self->theirs + CHUNK + 2 * PAGE));
+	EXPECT_EQ(1005, *(uint32_t *)(own + CHUNK + 2 * PAGE));
+	EXPECT_EQ(2010, multimem_ld_reduce_add_u32(&view, CHUNK + 2 * PAGE));
+
+	/* unbound, it is out of reach */
+	ASSERT_OK(cuMulticastUnbind(group, 0, 0, SIZE));
+	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
+	memset(self->theirs, 0, SIZE);
+	ASSERT_OK(cuMemsetD8(window, 6, SIZE));
+	EXPECT_TRUE(all_are(self->theirs, 0, SIZE));
+	EXPECT_TRUE(all_are(own, 6, SIZE));
+}
+
+/* By address, for the device that it counts for or for any other. */
+TEST_F(foreign, bound_by_address)
+{
+	CUmemGenericAllocationHandle group = full_team(2, SIZE);
+	CUexternalMemory memory = external(self->fd, SIZE);
+	CUdeviceptr whole, odd, window;
+
+	whole = buffer(memory, 0, SIZE);
+	odd = buffer(memory, PAGE, CHUNK);
+	EXPECT_INVALID(cuMulticastBindAddr(group, 0, odd, CHUNK, 0));
+	ASSERT_OK(cuMulticastBindAddr(group, 0, whole, CHUNK, 0));
+	ASSERT_OK(cuMulticastBindAddr_v2(group, 1, 0, whole + CHUNK, CHUNK, 0));
+	window = ADDRESS(mapped(group, SIZE, 0));
+	memset(self->theirs, 0, SIZE);
+	ASSERT_OK(cuMemsetD8(window, 3, CHUNK));
+	EXPECT_TRUE(all_are(self->theirs, 3, 2 * CHUNK));
+	EXPECT_TRUE(all_are(self->theirs + 2 * CHUNK, 0, 2 * CHUNK));
+
+	/* the binding goes with the memory, the memory with its last user */
+	ASSERT_OK(cuMemFree(odd));
+	ASSERT_OK(cuMemFree(whole));
+	EXPECT_EQ(0, try_load((void *)window, NULL));
+	ASSERT_OK(cuDestroyExternalMemory(memory));
+	EXPECT_EQ(SIGBUS, try_load((void *)window, NULL));
+}
+
+TEST_F(foreign, bind_refused)
+{
+	CUmemGenericAllocationHandle group = full_team(2, 2 * SIZE), handle = import(self->fd);
+
+	/* host memory: of no device */
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(group, 0, handle, 0, SIZE, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMulticastBindMem_v2(group, 2, 0, handle, 0, SIZE, 0));
+	EXPECT_INVALID(cuMulticastBindMem_v2(group, 0, 0, handle, PAGE, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastBindMem_v2(group, 0, 0, handle, 0, PAGE, 0));
+	EXPECT_INVALID(cuMulticastBindMem_v2(group, 0, 0, handle, CHUNK, SIZE, 0));
+	EXPECT_EQ(0, stat_of("bindings"));
+	EXPECT_OK(cuMulticastBindMem_v2(group, 1, SIZE, handle, 0, SIZE, 0));
+}
+
+/* ---- lifetimes ---- */
+
+TEST_F(foreign, fd_goes_first)
+{
+	CUexternalMemory memory = external(self->fd, SIZE);
+	CUdeviceptr at;
+	uint8_t *ours;
+
+	memset(self->theirs, 5, SIZE);
+	ASSERT_EQ(0, munmap(self->theirs, SIZE));
+	ASSERT_EQ(0, close(self->fd));
+	if (self->card >= 0)
+		ASSERT_EQ(0, close(self->card));
+	at = buffer(memory, 0, SIZE);
+	ours = (uint8_t *)at;
+	EXPECT_TRUE(all_are(ours, 5, SIZE));
+	ASSERT_OK(cuDestroyExternalMemory(memory));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, buffer_at(&at, memory, 0, SIZE));
+	EXPECT_TRUE(all_are(ours, 5, SIZE));
+	ASSERT_OK(cuMemsetD8(ADDRESS(ours), 6, SIZE));
+	EXPECT_TRUE(all_are(ours, 6, SIZE));
+	EXPECT_EQ(1, stat_of("foreign"));
+	ASSERT_OK(cuMemFree(ADDRESS(ours)));
+	EXPECT_EQ(0, stat_of("foreign"));
+}
+
+/* The exporter gets back what nobody uses any more, at once. */
+TEST_F(foreign, detached_with_the_last_user)
+{
+	CUmemGenericAllocationHandle handle;
+	CUexternalMemory memory;
+	CUdeviceptr at, other;
+	uint8_t *own;
+	struct stat is;
+
+	ASSERT_EQ(0, fstat(self->fd, &is));
+	if (bufinfo_attached(self->fd) < 0)
+		SKIP(return, "needs root and debugfs");
+	memory = external(self->fd, SIZE);
+	EXPECT_EQ(1, bufinfo_attached(self->fd));
+	at = buffer(memory, 0, SIZE);
+	other = buffer(memory, 0, 5);
+	ASSERT_OK(cuDestroyExternalMemory(memory));
+	ASSERT_OK(cuMemFree(at));
+	EXPECT_EQ(1, bufinfo_attached(self->fd));
+	ASSERT_OK(cuMemFree(other));
+	EXPECT_EQ(0, bufinfo_attached(self->fd));
+
+	/* bound only */
+	handle = import(self->fd);
+	team_of(handle, &own, &at);
+	EXPECT_EQ(1, bufinfo_attached(self->fd));
+	ASSERT_OK(cuMemRelease(handle));
+	EXPECT_EQ(0, bufinfo_attached(self->fd));
+	ASSERT_OK(cuMemsetD8(at, 1, SIZE));
+	EXPECT_TRUE(all_are(own, 1, SIZE));
+
+	/* a mapping that goes with its reservation, under mmap_lock */
+	handle = import(self->fd);
+	at = ADDRESS(mapped(handle, SIZE, 0));
+	*(volatile int *)at = 1;
+	ASSERT_OK(cuMemRelease(handle));
+	EXPECT_EQ(1, bufinfo_attached(self->fd));
+	ASSERT_EQ(0, munmap((void *)at, SIZE));
+	EXPECT_EQ(0, bufinfo_attached(self->fd));
+}
+
+TEST_F(foreign, goes_with_its_context)
+{
+	CUcontext context;
+	CUexternalMemory memory;
+	CUdeviceptr at;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 1));
+	memory = external(self->fd, SIZE);
+	at = buffer(memory, 3, SIZE - 3);
+	ASSERT_OK(cuCtxDestroy(context));
+	EXPECT_EQ(SIGSEGV, try_load((void *)(at + 1), NULL));
+	EXPECT_OK(cuDestroyExternalMemory(memory));
+}
+
+/* ---- what is refused, changes nothing and says why ---- */
+
+TEST_F(foreign, import_refused)
+{
+	CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+		.type = DMABUF, .handle.fd = self->fd, .size = SIZE,
+	};
+	CUexternalMemory memory = (void *)0x77;
+	int null = open("/dev/null", O_RDWR), type;
+	long memories = stat_of("memories");
+
+	EXPECT_INVALID(cuImportExternalMemory(NULL, &desc));
+	EXPECT_INVALID(cuImportExternalMemory(&memory, NULL));
+	EXPECT_INVALID(import_as(&memory, DMABUF, -1, SIZE));
+	EXPECT_INVALID(import_as(&memory, DMABUF, 12345, SIZE));
+	EXPECT_INVALID(import_as(&memory, DMABUF, null, SIZE));
+	EXPECT_INVALID(import_as(&memory, OPAQUE, null, SIZE));
+	EXPECT_INVALID(import_as(&memory, DMABUF, self->fd, 0));
+	EXPECT_INVALID(import_as(&memory, DMABUF, self->fd, SIZE + 1));
+	EXPECT_INVALID(import_as(&memory, OPAQUE, self->fd, ~0UL));
+	EXPECT_INVALID(import_as(&memory, DMABUF, export(team(2, SIZE)), SIZE));
+	EXPECT_INVALID(import_as(&memory, 0, self->fd, SIZE));
+	EXPECT_INVALID(import_as(&memory, 10, self->fd, SIZE));
+	for (type = 2; type < 9; type++)
+		EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, import_as(&memory, type, self->fd, SIZE));
+	desc.flags = CUDA_EXTERNAL_MEMORY_DEDICATED;
+	EXPECT_INVALID(cuImportExternalMemory(&memory, &desc));
+	desc.type = OPAQUE;
+	desc.flags = 2;
+	EXPECT_INVALID(cuImportExternalMemory(&memory, &desc));
+	desc.flags = 0;
+	desc.reserved[15] = 1;
+	EXPECT_INVALID(cuImportExternalMemory(&memory, &desc));
+	ASSERT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, import_as(&memory, DMABUF, self->fd, SIZE));
+	EXPECT_EQ((void *)0x77, memory);
+	EXPECT_EQ(memories, stat_of("memories"));
+	EXPECT_EQ(0, stat_of("foreign"));
+	/* a failed import leaves the fd alone */
+	EXPECT_EQ(0, ERRNO_OF(fcntl(self->fd, F_GETFD)));
+}
+
+TEST_F(foreign, buffer_refused)
+{
+	CUexternalMemory memory = external(self->fd, SIZE);
+	CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = { .size = SIZE };
+	CUdeviceptr at = 77;
+	long blocks = stat_of("blocks"), mappings = stat_of("mappings");
+
+	EXPECT_INVALID(cuExternalMemoryGetMappedBuffer(NULL, memory, &desc));
+	EXPECT_INVALID(cuExternalMemoryGetMappedBuffer(&at, memory, NULL));
+	EXPECT_INVALID(buffer_at(&at, memory, 0, 0));
+	EXPECT_INVALID(buffer_at(&at, memory, 0, SIZE + 1));
+	EXPECT_INVALID(buffer_at(&at, memory, 1, SIZE));
+	EXPECT_INVALID(buffer_at(&at, memory, SIZE, 1));
+	EXPECT_INVALID(buffer_at(&at, memory, ~0UL, 1));
+	EXPECT_INVALID(buffer_at(&at, memory, 1, ~0UL));
+	EXPECT_INVALID(buffer_at(&at, memory, PAGE, -(size_t)PAGE));
+	desc.flags = 1;
+	EXPECT_INVALID(cuExternalMemoryGetMappedBuffer(&at, memory, &desc));
+	desc.flags = 0;
+	desc.reserved[0] = 1;
+	EXPECT_INVALID(cuExternalMemoryGetMappedBuffer(&at, memory, &desc));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, buffer_at(&at, NULL, 0, PAGE));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, buffer_at(&at, (void *)-1L, 0, PAGE));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  buffer_at(&at, (void *)(uintptr_t)team(2, SIZE), 0, PAGE));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory((void *)-1L));
+	EXPECT_EQ(77, at);
+	EXPECT_EQ(blocks, stat_of("blocks"));
+	EXPECT_EQ(mappings, stat_of("mappings"));
+	EXPECT_OK(cuDestroyExternalMemory(memory));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory(memory));
+}
+
+/* An opaque fd changes hands. */
+TEST_F(foreign, opaque_fd)
+{
+	CUexternalMemory memory = NULL;
+	int fd = dup(self->fd);
+
+	ASSERT_OK(import_as(&memory, OPAQUE, fd, SIZE - 100));
+	EXPECT_EQ(EBADF, ERRNO_OF(fcntl(fd, F_GETFD)));
+	memset(self->theirs, 8, SIZE);
+	EXPECT_TRUE(all_are((void *)buffer(memory, 0, SIZE), 8, SIZE));
+}
+
+TEST_HARNESS_MAIN
