@@ -66,11 +66,6 @@ static CUresult check_buffer(const void *buffer, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
-static bool past_caches(const struct memcast_view *to, size_t bytes)
-{
-	return bytes >= STREAM_BYTES / to->replicas;
-}
-
 static size_t bytes_to_line(const unsigned char *at)
 {
 	return -(uintptr_t)at % BULK_LINE;
@@ -114,7 +109,7 @@ static void broadcast_past_caches(const struct memcast_view *view, size_t offset
 static void broadcast_bytes(const struct memcast_view *view, size_t offset,
 			    const unsigned char *from, size_t bytes, bool repeat)
 {
-	if (past_caches(view, bytes)) {
+	if (bytes >= STREAM_BYTES / view->replicas) {
 		broadcast_past_caches(view, offset, from, bytes, repeat);
 		return;
 	}
@@ -178,30 +173,29 @@ CUresult memcastFill(const struct memcast_view *view, size_t offset, const void 
 		      (const void *)view, offset, element, width, count);
 }
 
-/*
- * The lines that all of @to begin with at the same byte are stored past the
- * caches, if it is worth it; what comes before them, and where there are none,
- * through the caches.
- */
-void bulk_combine_lines(const struct memcast_view *to, size_t to_at,
-			const struct memcast_view *from, size_t from_at,
-			size_t bytes, enum memcast_element type, enum memcast_op op)
+/* Replicas' own lines are in the caches by the time that they are stored to. */
+void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t bytes,
+			  enum memcast_element type, enum memcast_op op)
+{
+	bulk_loops()->combine[type][op](view->replica, at, view->replicas, view->replica, at,
+					view->replicas, bytes, false);
+}
+
+/* Past the caches goes what makes whole lines of the buffer. */
+static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigned char *to,
+			     size_t bytes, enum memcast_element type, enum memcast_op op)
 {
 	bulk_combine *combine = bulk_loops()->combine[type][op];
-	size_t head = bytes_to_line(to->replica[0] + to_at);
-	bool stream = past_caches(to, bytes) && head % width_of(type) == 0;
+	size_t head = bytes_to_line(to);
+	bool stream = bytes >= STREAM_BYTES && head % width_of(type) == 0;
 
-	for (unsigned int i = 1; stream && i < to->replicas; i++)
-		stream = bytes_to_line(to->replica[i] + to_at) == head;
 	if (stream && head) {
-		combine(to->replica, to_at, to->replicas, from->replica, from_at,
-			from->replicas, head, false);
-		to_at += head;
-		from_at += head;
+		combine(&to, 0, 1, view->replica, at, view->replicas, head, false);
+		to += head;
+		at += head;
 		bytes -= head;
 	}
-	combine(to->replica, to_at, to->replicas, from->replica, from_at, from->replicas,
-		bytes, stream);
+	combine(&to, 0, 1, view->replica, at, view->replicas, bytes, stream);
 	if (stream)
 		_mm_sfence();
 }
@@ -211,16 +205,12 @@ static CUresult reduce_load(const struct memcast_view *view, size_t offset, void
 {
 	size_t bytes;
 	CUresult result = bulk_check(view, offset, count, type, op, &bytes);
-	struct memcast_view buffer;
 
 	if (result == CUDA_SUCCESS)
 		result = check_buffer(to, bytes);
-	if (result != CUDA_SUCCESS)
-		return result;
-	buffer.replicas = 1;
-	buffer.replica[0] = to;
-	bulk_combine_lines(&buffer, 0, view, offset, bytes, type, op);
-	return CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS)
+		reduce_to_buffer(view, offset, to, bytes, type, op);
+	return result;
 }
 
 CUresult memcastReduceLoad(const struct memcast_view *view, size_t offset, void *to,
@@ -238,7 +228,7 @@ static CUresult reduce_broadcast(const struct memcast_view *view, size_t offset,
 	CUresult result = bulk_check(view, offset, count, type, op, &bytes);
 
 	if (result == CUDA_SUCCESS)
-		bulk_combine_lines(view, offset, view, offset, bytes, type, op);
+		bulk_reduce_in_place(view, offset, bytes, type, op);
 	return result;
 }
 

@@ -39,8 +39,7 @@ const struct bulk_loops *bulk_loops(void);
 /* bulk.c */
 CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,
 		    enum memcast_element type, enum memcast_op op, size_t *bytes);
-void bulk_combine_lines(const struct memcast_view *to, size_t to_at,
-			const struct memcast_view *from, size_t from_at,
-			size_t bytes, enum memcast_element type, enum memcast_op op);
+void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t bytes,
+			  enum memcast_element type, enum memcast_op op);
 
 #endif /* MEMCAST_LIB_BULK_H */

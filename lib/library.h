@@ -18,7 +18,7 @@
 /* What these two declare is exported, all else is hidden. */
 #pragma GCC visibility push(default)
 #include <cuda.h>
-#include <memcast/bulk.h>
+#include <memcast/group.h>
 #include <memcast/view.h>
 #pragma GCC visibility pop
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups: ranks that work on one view, each a process or a thread. A barrier, and
+ * an all-reduce in place.
+ *
+ * All that the ranks have in common is in the view: part of each replica is set
+ * aside for flags. So a group needs no devices either: replicas in ordinary
+ * shared memory will do.
+ *
+ * Waiting spins for some microseconds if there is a CPU for each rank, then gives
+ * way to whoever can run, then sleeps for longer and longer, up to 1 ms. (A futex
+ * would not do: there are none in device memory, EFAULT.) A rank that dies keeps
+ * the others waiting: ending them is up to whoever started them.
+ *
+ * Source of these calls: ours; the all-reduce is the "two-shot" and for little
+ * data the "one-shot" that CUDA libraries have on multicast memory.
+ */
+#ifndef MEMCAST_GROUP_H
+#define MEMCAST_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <memcast/bulk.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MEMCAST_GROUP_MAX	64	/* ranks */
+
+/* What a group takes of each replica */
+#define MEMCAST_GROUP_BYTES(ranks)	((size_t)(ranks) * 1152)
+
+/**
+ * struct memcast_group - a rank's part in a group; the members are the library's
+ * @view: the replicas
+ * @flags: where in the view the group's bytes are
+ * @rank: this rank
+ * @ranks: how many there are
+ * @spins: how often to look before giving way
+ * @epoch: how many times the ranks have met
+ */
+struct memcast_group {
+	const struct memcast_view *view;
+	size_t flags;
+	unsigned int rank, ranks;
+	unsigned int spins;
+	uint64_t epoch;
+};
+
+/**
+ * memcastGroupInit() - take part in a group
+ * @group: output; for one thread at a time
+ * @view: must stay as long as the group is used. Ranks may have it at different
+ *	addresses, the replicas in the same order.
+ * @flags: offset of MEMCAST_GROUP_BYTES(ranks) bytes in the view, the same for
+ *	all ranks, a multiple of 64. They must be zero before the first rank comes to its
+ *	first barrier, as fresh memory is, and are nobody else's.
+ * @rank: 0 to @ranks - 1, each once
+ * @ranks: how many; as many as replicas, or not
+ *
+ * Waits for nobody, and touches no replica.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view *view,
+			  size_t flags, unsigned int rank, unsigned int ranks);
+
+/**
+ * memcastBarrier() - wait for all ranks
+ * @group: as memcastGroupInit() gave it
+ *
+ * No rank returns before all have called. What any of them did before is seen by
+ * all afterwards. A rank that has returned may go, and take its replica along.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE for NULL.
+ */
+CUresult memcastBarrier(struct memcast_group *group);
+
+/**
+ * memcastAllReduce() - combine the replicas, in place
+ * @group: as memcastGroupInit() gave it
+ * @offset: bytes into the view, a multiple of the type's size
+ * @count: elements
+ * @type: of the elements
+ * @op: how to combine them
+ *
+ * All ranks call it with the same arguments. Where there are as many ranks as
+ * replicas, rank i has written nothing but replica i since ranks met last, and
+ * when its call returns, replica i is done. Otherwise any rank may have written
+ * any replica, and all replicas are done when a call returns. Which rank does
+ * what depends on the size; all replicas get the same bits, those of
+ * memcastReduceLoad().
+ *
+ * Errors: as of memcastReduceBroadcast(); no rank waits for others then.
+ */
+CUresult memcastAllReduce(struct memcast_group *group, size_t offset, size_t count,
+			  enum memcast_element type, enum memcast_op op);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MEMCAST_GROUP_H */

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Groups of ranks. In each replica every rank has lines that it alone writes: a
+ * flag that says how many times it has met the others, and two posts with data
+ * for them. Nothing needs a locked instruction then, and a rank looks at one
+ * replica only, its own: another's may be gone with its rank.
+ *
+ * Two posts in turn are enough. A rank that writes one for the second time has
+ * met everybody in between, and they had come there after reading the first.
+ */
+#define _GNU_SOURCE
+#include <immintrin.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "library.h"
+#include "bulk.h"
+
+#define POST_BYTES	448	/* more goes in two shots (measured) */
+#define SPINS		2000	/* some 20 us */
+#define YIELDS		16
+#define NAP_MIN_NS	20000
+#define NAP_MAX_NS	1000000
+
+/* The epoch and what fits its line travel together; what is more comes after. */
+struct post {
+	uint64_t epoch;
+	unsigned char few[BULK_LINE - sizeof(uint64_t)];
+	unsigned char many[POST_BYTES];
+};
+
+struct flags {
+	uint64_t epoch;
+	unsigned char rest[BULK_LINE - sizeof(uint64_t)];
+	struct post post[2];
+};
+
+_Static_assert(MEMCAST_GROUP_BYTES(1) >= sizeof(struct flags), "they fit");
+_Static_assert(MEMCAST_GROUP_BYTES(1) % BULK_LINE == 0, "they are whole lines");
+
+static struct flags *flags_of(const struct memcast_group *group, unsigned int rank,
+			      unsigned int replica)
+{
+	return (struct flags *)(group->view->replica[replica] + group->flags +
+				MEMCAST_GROUP_BYTES(rank));
+}
+
+static unsigned int usable_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
+static CUresult group_init(struct memcast_group *group, const struct memcast_view *view,
+			   size_t flags, unsigned int rank, unsigned int ranks)
+{
+	if (!group || !view)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL %s", group ? "view" : "output");
+	if (!view->replicas || view->replicas > MEMCAST_VIEW_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "a view of %u replicas", view->replicas);
+	if (!ranks || ranks > MEMCAST_GROUP_MAX || rank >= ranks)
+		return fail(CUDA_ERROR_INVALID_VALUE, "rank %u of %u; there can be %d", rank,
+			    ranks, MEMCAST_GROUP_MAX);
+	if (flags % BULK_LINE || flags > view->bytes ||
+	    MEMCAST_GROUP_BYTES(ranks) > view->bytes - flags)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "flags at %zu: %zu bytes, a multiple of %d, are not inside the view's %zu",
+			    flags, MEMCAST_GROUP_BYTES(ranks), BULK_LINE, view->bytes);
+	*group = (struct memcast_group) {
+		.view = view, .flags = flags, .rank = rank, .ranks = ranks,
+		.spins = ranks <= usable_cpus() ? SPINS : 0,
+	};
+	return CUDA_SUCCESS;
+}
+
+CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view *view,
+			  size_t flags, unsigned int rank, unsigned int ranks)
+{
+	return LOGGED(group_init(group, view, flags, rank, ranks),
+		      "group=%p, view=%p, flags=%zu, rank=%u, ranks=%u", (void *)group,
+		      (const void *)view, flags, rank, ranks);
+}
+
+/* The @round-th time that what is waited for has not come */
+static void relax(const struct memcast_group *group, unsigned int round)
+{
+	struct timespec nap = { .tv_nsec = NAP_MIN_NS };
+
+	if (round < group->spins) {
+		_mm_pause();
+		return;
+	}
+	round -= group->spins;
+	if (round < YIELDS) {
+		sched_yield();
+		return;
+	}
+	for (round -= YIELDS; round && nap.tv_nsec < NAP_MAX_NS; round--)
+		nap.tv_nsec *= 2;
+	if (nap.tv_nsec > NAP_MAX_NS)
+		nap.tv_nsec = NAP_MAX_NS;
+	nanosleep(&nap, NULL);
+}
+
+static void await(const struct memcast_group *group, const uint64_t *epoch)
+{
+	for (unsigned int round = 0;
+	     __atomic_load_n(epoch, __ATOMIC_ACQUIRE) < group->epoch; round++)
+		relax(group, round);
+}
+
+/* The replica that a rank waits in; several may have the same. */
+static unsigned int own_replica(const struct memcast_group *group)
+{
+	return group->rank % group->view->replicas;
+}
+
+static void meet(struct memcast_group *group)
+{
+	unsigned int own = own_replica(group), i;
+
+	group->epoch++;
+	for (i = 0; i < group->view->replicas; i++)
+		__atomic_store_n(&flags_of(group, group->rank, i)->epoch, group->epoch,
+				 __ATOMIC_RELEASE);
+	for (i = 0; i < group->ranks; i++)
+		await(group, &flags_of(group, i, own)->epoch);
+}
+
+CUresult memcastBarrier(struct memcast_group *group)
+{
+	if (!group)
+		return LOGGED(fail(CUDA_ERROR_INVALID_VALUE, "NULL group"), "group=NULL");
+	meet(group);
+	return CUDA_SUCCESS;
+}
+
+/* Each rank posts what it has to all, and combines what all have posted: one meeting. */
+static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
+		     enum memcast_element type, enum memcast_op op)
+{
+	unsigned char *own = group->view->replica[group->rank] + offset;
+	unsigned char *from[MEMCAST_GROUP_MAX];
+	unsigned int turn = ++group->epoch % 2, i;
+	bool few = bytes <= sizeof(((struct post *)NULL)->few);
+	struct post *post;
+
+	for (i = 0; i < group->ranks; i++) {
+		if (i == group->rank)
+			continue;
+		post = &flags_of(group, group->rank, i)->post[turn];
+		memcpy(few ? post->few : post->many, own, bytes);
+		__atomic_store_n(&post->epoch, group->epoch, __ATOMIC_RELEASE);
+	}
+	for (i = 0; i < group->ranks; i++) {
+		post = &flags_of(group, i, group->rank)->post[turn];
+		if (i != group->rank)
+			await(group, &post->epoch);
+		from[i] = i == group->rank ? own : few ? post->few : post->many;
+	}
+	bulk_loops()->combine[type][op](&own, 0, 1, from, 0, group->ranks, bytes, false);
+}
+
+/* Each rank combines a slice, for all: whole lines, which nobody else touches. */
+static void two_shot(struct memcast_group *group, size_t offset, size_t bytes,
+		     enum memcast_element type, enum memcast_op op)
+{
+	size_t share = (bytes + group->ranks - 1) / group->ranks;
+	size_t slice = (share + BULK_LINE - 1) / BULK_LINE * BULK_LINE;
+	size_t at = slice * group->rank;
+
+	meet(group);
+	if (at < bytes)
+		bulk_reduce_in_place(group->view, offset + at,
+				     bytes - at < slice ? bytes - at : slice, type, op);
+	meet(group);
+}
+
+static CUresult all_reduce(struct memcast_group *group, size_t offset, size_t count,
+			   enum memcast_element type, enum memcast_op op)
+{
+	CUresult result;
+	size_t bytes;
+
+	if (!group)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL group");
+	result = bulk_check(group->view, offset, count, type, op, &bytes);
+	if (result != CUDA_SUCCESS || !bytes)
+		return result;
+	if (bytes <= POST_BYTES && group->ranks == group->view->replicas)
+		one_shot(group, offset, bytes, type, op);
+	else
+		two_shot(group, offset, bytes, type, op);
+	return CUDA_SUCCESS;
+}
+
+CUresult memcastAllReduce(struct memcast_group *group, size_t offset, size_t count,
+			  enum memcast_element type, enum memcast_op op)
+{
+	return LOGGED(all_reduce(group, offset, count, type, op),
+		      "group=%p, offset=%zu, count=%zu, type=%d, op=%d", (void *)group, offset,
+		      count, type, op);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Groups on replicas in shared memory: barriers that nobody passes early, and
+ * all-reduces of all sizes, by as many processes as replicas or not.
+ */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cuda.h>
+#include <memcast/group.h>
+
+#include "kselftest_harness.h"
+
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT 300
+
+#define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
+
+#define DATA_BYTES	(1 << 20)
+#define RANKS_MAX	6
+
+FIXTURE(group)
+{
+	struct memcast_view view;
+	uint32_t *count;	/* of what ranks have done */
+	unsigned char *memory;
+	size_t bytes;
+};
+
+FIXTURE_VARIANT(group)
+{
+	unsigned int ranks, replicas;
+};
+
+FIXTURE_VARIANT_ADD(group, one)
+{
+	.ranks = 1, .replicas = 1,
+};
+
+FIXTURE_VARIANT_ADD(group, two)
+{
+	.ranks = 2, .replicas = 2,
+};
+
+FIXTURE_VARIANT_ADD(group, three)
+{
+	.ranks = 3, .replicas = 3,
+};
+
+/* More than most machines that run this have processors for */
+FIXTURE_VARIANT_ADD(group, six)
+{
+	.ranks = 6, .replicas = 6,
+};
+
+FIXTURE_VARIANT_ADD(group, two_for_three)
+{
+	.ranks = 2, .replicas = 3,
+};
+
+FIXTURE_VARIANT_ADD(group, five_for_two)
+{
+	.ranks = 5, .replicas = 2,
+};
+
+FIXTURE_SETUP(group)
+{
+	const size_t flags = MEMCAST_GROUP_BYTES(variant->ranks) + 128;
+	unsigned int i;
+
+	self->view.replicas = variant->replicas;
+	self->view.bytes = DATA_BYTES + flags;
+	self->bytes = 4096 + variant->replicas * self->view.bytes;
+	self->memory = mmap(NULL, self->bytes, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+	self->count = (uint32_t *)self->memory;
+	for (i = 0; i < variant->replicas; i++)
+		self->view.replica[i] = self->memory + 4096 + i * self->view.bytes;
+}
+
+FIXTURE_TEARDOWN(group)
+{
+	munmap(self->memory, self->bytes);
+}
+
+/* Every rank's body in a process of its own; how many say that something is wrong */
+static unsigned int run(const struct memcast_view *view, unsigned int ranks, uint32_t *count,
+			int (*body)(struct memcast_group *group, uint32_t *count))
+{
+	unsigned int rank, wrong = 0;
+	int status;
+
+	for (rank = 0; rank < ranks; rank++) {
+		struct memcast_group group;
+
+		if (fork())
+			continue;
+		if (memcastGroupInit(&group, view, DATA_BYTES, rank, ranks))
+			_exit(1);
+		_exit(body(&group, count));
+	}
+	for (rank = 0; rank < ranks; rank++)
+		wrong += wait(&status) < 0 || status;
+	return wrong;
+}
+
+static int count_together(struct memcast_group *group, uint32_t *count)
+{
+	uint32_t round;
+
+	for (round = 1; round <= 500; round++) {
+		__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+		memcastBarrier(group);
+		if (__atomic_load_n(count, __ATOMIC_RELAXED) != round * group->ranks)
+			return 1;
+		memcastBarrier(group);
+	}
+	return 0;
+}
+
+TEST_F(group, barrier)
+{
+	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, count_together));
+}
+
+/* Small numbers, exact in all types, that differ by replica, place and round */
+static uint32_t number(unsigned int replica, size_t at, unsigned int round)
+{
+	return (7 * replica + at % 11 + round) % 16;
+}
+
+static uint32_t number_of_all(unsigned int replicas, size_t at, unsigned int round)
+{
+	uint32_t sum = 0;
+
+	while (replicas--)
+		sum += number(replicas, at, round);
+	return sum;
+}
+
+#define REDUCE(T, type, element)						\
+static int reduce_##T(struct memcast_group *group, size_t offset, size_t count,	\
+		      unsigned int round)					\
+{										\
+	const struct memcast_view *view = group->view;				\
+	unsigned int i, replica;						\
+	size_t k;								\
+										\
+	/* one's own, or in turn where there are not as many */			\
+	for (i = 0; i < view->replicas; i++) {					\
+		type *at = (type *)(void *)(view->replica[i] + offset);		\
+										\
+		if (i % group->ranks == group->rank)				\
+			for (k = 0; k < count; k++)				\
+				at[k] = number(i, k, round);			\
+	}									\
+	if (memcastAllReduce(group, offset, count, element, MEMCAST_ADD))	\
+		return 1;							\
+	replica = group->rank % view->replicas;					\
+	for (k = 0; k < count; k++)						\
+		if (((type *)(void *)(view->replica[replica] + offset))[k] !=	\
+		    (type)number_of_all(view->replicas, k, round))		\
+			return 1;						\
+	return 0;								\
+}
+
+REDUCE(u32, uint32_t, MEMCAST_U32)
+REDUCE(f32, float, MEMCAST_F32)
+REDUCE(u64, uint64_t, MEMCAST_U64)
+
+/* No barrier in between where each rank has a replica of its own. */
+static int reduce_often(struct memcast_group *group, uint32_t *count)
+{
+	static const size_t sizes[] = {
+		1, 2, 13, 14, 15, 16, 17, 60, 111, 112, 113, 250, 1023, 2048, 5000, 30000, 131072,
+	};
+	unsigned int n, round;
+
+	(void)count;
+	for (n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {
+		for (round = 0; round < 2 + 40 / (1 + sizes[n] / 100); round++) {
+			bool own = group->ranks == group->view->replicas;
+
+			if (reduce_f32(group, 4 * (n % 3), sizes[n], round))
+				return 1;
+			if (!own)
+				memcastBarrier(group);
+			if (reduce_u32(group, 64, sizes[n], round + 1))
+				return 1;
+			if (!own)
+				memcastBarrier(group);
+			if (reduce_u64(group, 8, sizes[n] / 2, round + 2))
+				return 1;
+			if (!own)
+				memcastBarrier(group);
+			if (round % 8 == 3)
+				memcastBarrier(group);
+		}
+	}
+	return 0;
+}
+
+TEST_F(group, all_reduce)
+{
+	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, reduce_often));
+}
+
+TEST(refusals)
+{
+	static unsigned char memory[2][MEMCAST_GROUP_BYTES(2) + 128] __attribute__((aligned(64)));
+	struct memcast_view view = {
+		.replicas = 2, .bytes = sizeof(memory[0]), .replica = { memory[0], memory[1] },
+	};
+	struct memcast_group group, before;
+
+	memset(&group, 0x55, sizeof(group));
+	before = group;
+	EXPECT_INVALID(memcastGroupInit(NULL, &view, 0, 0, 2));
+	EXPECT_INVALID(memcastGroupInit(&group, NULL, 0, 0, 2));
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 0));
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 2, 2));
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, MEMCAST_GROUP_MAX + 1));
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 8, 0, 2));
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 192, 0, 2));
+	EXPECT_INVALID(memcastGroupInit(&group, &view, -64, 0, 2));
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 3));
+	view.replicas = 0;
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 2));
+	view.replicas = 65;
+	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 2));
+	view.replicas = 2;
+	EXPECT_EQ(0, memcmp(&before, &group, sizeof(group)));
+
+	ASSERT_EQ(CUDA_SUCCESS, memcastGroupInit(&group, &view, 128, 0, 2));
+	EXPECT_INVALID(memcastBarrier(NULL));
+	EXPECT_INVALID(memcastAllReduce(NULL, 0, 1, MEMCAST_U32, MEMCAST_ADD));
+	EXPECT_INVALID(memcastAllReduce(&group, 2, 1, MEMCAST_U32, MEMCAST_ADD));
+	EXPECT_INVALID(memcastAllReduce(&group, view.bytes, 1, MEMCAST_U32, MEMCAST_ADD));
+	EXPECT_INVALID(memcastAllReduce(&group, 0, 1, MEMCAST_F32, MEMCAST_OR));
+	/* nothing to do: nobody to wait for */
+	EXPECT_EQ(CUDA_SUCCESS, memcastAllReduce(&group, 0, 0, MEMCAST_F32, MEMCAST_ADD));
+}
+
+TEST_HARNESS_MAIN
