@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <memcast/multimem.h>
 
 #include "team.h"
 
-/* The last page of the team: a barrier, and a word of each rank. */
-#define SYNC_BYTES	4096
-#define SYNC_WORDS	64	/* offset; the barrier has a cache line of its own */
-
-/* What a rank sums before it stores it: fits the second-level cache. */
-#define PIECE_BYTES	(64 << 10)
+/* The end of the team: the group's flags, and a word of each rank. */
+#define SYNC_WORDS	MEMCAST_GROUP_BYTES(RANKS_MAX)
+#define SYNC_BYTES	(SYNC_WORDS + RANKS_MAX * sizeof(uint64_t))
 
 #define MORE_DEVICES	"memcast.ko devices= or memcast-vm --devices gives more"
 
@@ -51,26 +45,9 @@ void team_check(CUresult result, const char *call)
 		 advice(result));
 }
 
-#define ELEMENT(T, type, nccl)						\
-static void st_##T(const struct memcast_view *view, size_t offset,	\
-		   const void *from, size_t count)			\
-{									\
-	multimem_st_##T##_n(view, offset, from, count);			\
-}									\
-									\
-static void ld_reduce_add_##T(const struct memcast_view *view,		\
-			      size_t offset, void *to, size_t count)	\
-{									\
-	multimem_ld_reduce_add_##T##_n(view, offset, to, count);	\
-}									\
-									\
-const struct element element_##T = {					\
-	#T, nccl, sizeof(type), st_##T, ld_reduce_add_##T,		\
-}
-
-ELEMENT(u32, uint32_t, "uint32");
-ELEMENT(u64, uint64_t, "uint64");
-ELEMENT(f32, float, "float");
+const struct element element_u32 = { "u32", "uint32", sizeof(uint32_t), MEMCAST_U32 };
+const struct element element_u64 = { "u64", "uint64", sizeof(uint64_t), MEMCAST_U64 };
+const struct element element_f32 = { "f32", "float", sizeof(float), MEMCAST_F32 };
 
 const struct element *element_find(const char *name)
 {
@@ -202,37 +179,17 @@ void team_join(struct team *team, struct rank *rank, size_t bytes)
 	CU(cuMemRelease(handle));	/* the view keeps it */
 
 	team->own = (unsigned char *)(uintptr_t)own;
-	team->sync = bytes - SYNC_BYTES;
-	team->target = 0;
+	team->sync = (bytes - SYNC_BYTES) / 64 * 64;
 	team->index = rank->index;
 	team->count = rank->count;
+	CU(memcastGroupInit(&team->group, &team->view, team->sync, rank->index, rank->count));
 	/* A replica that is not bound yet would answer with SIGBUS. */
 	rank_gather(rank, &ready, sizeof(ready), all_ready);
 }
 
-/* There may be more ranks than cores: give way soon, sleep a little later. */
-static void relax(unsigned int round)
-{
-	const struct timespec moment = { .tv_nsec = 50000 };
-
-	if (round < 100)
-		__builtin_ia32_pause();
-	else if (round < 2000)
-		sched_yield();
-	else
-		nanosleep(&moment, NULL);
-}
-
 void team_barrier(struct team *team)
 {
-	const uint32_t *arrived = (const uint32_t *)(team->own + team->sync);
-	unsigned int round;
-
-	team->target += team->count;
-	multimem_red_release_add_u32(&team->view, team->sync, 1);
-	for (round = 0; (int32_t)(__atomic_load_n(arrived, __ATOMIC_ACQUIRE) -
-				  team->target) < 0; round++)
-		relax(round);
+	CU(memcastBarrier(&team->group));
 }
 
 void team_exchange(struct team *team, uint64_t mine, uint64_t *all)
@@ -245,30 +202,10 @@ void team_exchange(struct team *team, uint64_t mine, uint64_t *all)
 	team_barrier(team);	/* nobody overwrites what others still read */
 }
 
-/*
- * Two shots: each rank sums its slice of all replicas and stores it to all of
- * them. Slices are whole cache lines, and nobody else touches one meanwhile.
- */
 void team_allreduce(struct team *team, const struct element *element,
 		    size_t count)
 {
-	unsigned char piece[PIECE_BYTES] __attribute__((aligned(64)));
-	size_t bytes = count * element->bytes;
-	size_t share = (bytes + team->count - 1) / team->count;
-	size_t slice = (share + 63) & ~(size_t)63;
-	size_t at = slice * team->index;
-	size_t end = at + slice < bytes ? at + slice : bytes;
-
-	team_barrier(team);
-	while (at < end) {
-		size_t part = end - at < sizeof(piece) ? end - at : sizeof(piece);
-
-		element->ld_reduce_add(&team->view, at, piece,
-				       part / element->bytes);
-		element->st(&team->view, at, piece, part / element->bytes);
-		at += part;
-	}
-	team_barrier(team);
+	CU(memcastAllReduce(&team->group, 0, count, element->type, MEMCAST_ADD));
 }
 
 void team_broadcast(struct team *team, const struct element *element,
@@ -276,7 +213,7 @@ void team_broadcast(struct team *team, const struct element *element,
 {
 	team_barrier(team);
 	if (team->index == root)
-		element->st(&team->view, 0, from, count);
+		CU(memcastBroadcast(&team->view, 0, from, count * element->bytes));
 	team_barrier(team);
 }
 
@@ -285,6 +222,6 @@ void team_reduce(struct team *team, const struct element *element,
 {
 	team_barrier(team);
 	if (team->index == root)
-		element->ld_reduce_add(&team->view, 0, to, count);
+		CU(memcastReduceLoad(&team->view, 0, to, count, element->type, MEMCAST_ADD));
 	team_barrier(team);
 }

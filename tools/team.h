@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cuda.h>
-#include <memcast/view.h>
+#include <memcast/group.h>
 
 #include "ranks.h"
 
@@ -22,20 +22,16 @@ struct team {
 	struct memcast_view view;
 	unsigned char *own;	/* this rank's memory, mapped for itself */
 	size_t sync;		/* where in the team the sync area starts */
-	uint32_t target;	/* what the barrier counts up to next */
+	struct memcast_group group;
 	unsigned int index;
 	unsigned int count;
 };
 
-/* An element type, and its operations on arrays in a view. */
 struct element {
 	const char *name;	/* ours, after PTX */
 	const char *nccl_name;	/* what nccl-tests prints */
 	size_t bytes;
-	void (*st)(const struct memcast_view *view, size_t offset,
-		   const void *from, size_t count);
-	void (*ld_reduce_add)(const struct memcast_view *view, size_t offset,
-			      void *to, size_t count);
+	enum memcast_element type;
 };
 
 extern const struct element element_u32, element_u64, element_f32;
