@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cuda.h>
 #include <memcast/bulk.h>
+#include <memcast/multimem.h>
 
 #include "kselftest_harness.h"
 
@@ -502,6 +503,59 @@ TEST_F(bulk, every_half)
 					}
 					free(all);
 				}
+	}
+}
+
+#define AS_MULTIMEM(element, op, T, multimem_op)					\
+do {										\
+	const struct type *type_ = &types[MEMCAST_##element];			\
+	size_t at_, bad_ = 0;							\
+										\
+	fill_places(self, type_, 0, 4096);					\
+	EXPECT_OK(memcastReduceLoad(&self->view, 0, self->buffer.at, 4096 / type_->width, \
+				    MEMCAST_##element, MEMCAST_##op));		\
+	for (at_ = 0; at_ < 4096; at_ += sizeof(T)) {				\
+		T one_ = multimem_ld_reduce_##multimem_op(&self->view, at_);	\
+		uint64_t bits_ = 0;						\
+										\
+		memcpy(&bits_, &one_, sizeof(T));				\
+		/* which NaN a sum gives is open there */			\
+		if (MEMCAST_##element == MEMCAST_F32)				\
+			bits_ = bits_of_f32((float)value_of(MEMCAST_F32, bits_)); \
+		if (MEMCAST_##element == MEMCAST_F64)				\
+			bits_ = bits_of_f64(value_of(MEMCAST_F64, bits_));	\
+		bad_ += !!memcmp(&bits_, self->buffer.at + at_, sizeof(T));	\
+	}									\
+	EXPECT_EQ(0, bad_) {							\
+		TH_LOG(#element " " #op);						\
+	}									\
+} while (0)
+
+/* The operations of multimem.h give the same bits. */
+TEST_F(bulk, as_multimem)
+{
+	unsigned int n, round;
+
+	for (n = 2; n <= 4; n++) {
+		replicas(n, 4096, 0);
+		for (round = 0; round < 10; round++) {
+			AS_MULTIMEM(U32, ADD, uint32_t, add_u32);
+			AS_MULTIMEM(U32, MIN, uint32_t, min_u32);
+			AS_MULTIMEM(S32, MAX, int32_t, max_s32);
+			AS_MULTIMEM(U64, ADD, uint64_t, add_u64);
+			AS_MULTIMEM(U64, MAX, uint64_t, max_u64);
+			AS_MULTIMEM(S64, MIN, int64_t, min_s64);
+			AS_MULTIMEM(U32, XOR, uint32_t, xor_b32);
+			AS_MULTIMEM(U64, AND, uint64_t, and_b64);
+			AS_MULTIMEM(F32, ADD, float, add_f32);
+			AS_MULTIMEM(F64, ADD, double, add_f64);
+			AS_MULTIMEM(F16, ADD, uint32_t, add_acc_f32_f16x2);
+			AS_MULTIMEM(F16, MIN, uint32_t, min_f16x2);
+			AS_MULTIMEM(F16, MAX, uint32_t, max_f16x2);
+			AS_MULTIMEM(BF16, ADD, uint32_t, add_acc_f32_bf16x2);
+			AS_MULTIMEM(BF16, MIN, uint32_t, min_bf16x2);
+			AS_MULTIMEM(BF16, MAX, uint32_t, max_bf16x2);
+		}
 	}
 }
 
