@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+/*
+ * 64 importers of one buffer at once: they attach, map, write, unmap and detach in
+ * no order, while a process maps it and asks for access, and while its owner lets
+ * go of it. Each writes to a page of its own, which has its last word in the end.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "importer.h"
+#include "memcast_test.h"
+#include "peers.h"
+
+#define IMPORTERS	64
+#define BYTES		(4 * CHUNK)
+/* From the end of one chunk into the next, with pages that nobody writes between */
+#define PLACE(number)	(CHUNK - IMPORTERS * 4096UL + (number) * 8192UL)
+
+FIXTURE(race)
+{
+	char unused;
+};
+
+FIXTURE_SETUP(race)
+{
+}
+NOTHING_LEFT(race)
+
+struct racer {
+	pthread_t thread;
+	pthread_barrier_t *start;
+	unsigned int number, rounds, seed;
+	int device, fd;
+	uint64_t last;			/* what it wrote last, or 0 */
+	int error, line;
+};
+
+/* A racer that fails says where, and stops. */
+#define TRY(racer, call)						\
+	do {								\
+		int result_ = (call);					\
+									\
+		if (result_ < 0) {					\
+			(racer)->error = result_;			\
+			(racer)->line = __LINE__;			\
+			return;						\
+		}							\
+	} while (0)
+
+static void write_page(struct racer *racer, uint32_t id, uint32_t slot)
+{
+	uint64_t words[512], seen[512];
+
+	for (int i = 0; i < 512; i++)
+		words[i] = ((uint64_t)racer->number << 32 | rand_r(&racer->seed)) + 1;
+	TRY(racer, importer_write(racer->device, id, slot, PLACE(racer->number), words,
+				  sizeof(words)));
+	racer->last = words[511];
+	TRY(racer, importer_read(racer->device, id, slot, PLACE(racer->number), seen,
+				 sizeof(seen)));
+	if (memcmp(words, seen, sizeof(words)))
+		TRY(racer, -EILSEQ);
+}
+
+/* An attachment, and some mappings of it, which now and then are left to detach. */
+static void one_round(struct racer *racer)
+{
+	uint32_t id, slots = 1 + rand_r(&racer->seed) % MEMCAST_IMPORTER_SLOTS;
+
+	TRY(racer, importer_attach(racer->device, racer->fd, &id));
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		TRY(racer, importer_map(racer->device, id, slot, MEMCAST_IMPORTER_BOTH, NULL));
+		write_page(racer, id, slot);
+		if (racer->error)
+			return;
+	}
+	if (rand_r(&racer->seed) % 4 == 0) {
+		TRY(racer, importer_map(racer->device, id, MEMCAST_IMPORTER_VMAP,
+					MEMCAST_IMPORTER_BOTH, NULL));
+		write_page(racer, id, MEMCAST_IMPORTER_VMAP);
+		if (racer->error)
+			return;
+	}
+	for (uint32_t slot = rand_r(&racer->seed) % 2; slot < slots; slot++)
+		TRY(racer, importer_unmap(racer->device, id, slot));
+	/* the last one's attachment goes with its file */
+	if (racer->rounds || racer->number % 2)
+		TRY(racer, importer_detach(racer->device, id));
+}
+
+static void *attach_and_detach(void *data)
+{
+	struct racer *racer = data;
+
+	pthread_barrier_wait(racer->start);
+	while (racer->rounds-- && !racer->error)
+		one_round(racer);
+	return NULL;
+}
+
+/* Import is attaching and mapping, there; the handle's end is unmapping and detaching. */
+static void *import_and_close(void *data)
+{
+	struct racer *racer = data;
+
+	pthread_barrier_wait(racer->start);
+	while (racer->rounds--) {
+		uint32_t handle = vgem_import(racer->device, racer->fd), fence;
+
+		if (!handle) {
+			racer->error = -errno;
+			racer->line = __LINE__;
+			break;
+		}
+		/* others' fences may be there already, and then it is refused */
+		fence = vgem_fence(racer->device, handle, rand_r(&racer->seed) % 2);
+		if (fence)
+			vgem_signal(racer->device, fence);
+		if (racer->rounds || racer->number % 2)
+			vgem_close(racer->device, handle);
+	}
+	return NULL;
+}
+
+struct onlooker {
+	int fd;
+	atomic_bool stop;
+	unsigned int rounds, bad;
+};
+
+/* The processor's side: maps it, looks at a page that nobody writes, unmaps. */
+static void *look_on(void *data)
+{
+	struct onlooker *onlooker = data;
+
+	while (!atomic_load(&onlooker->stop)) {
+		volatile uint64_t *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+					     MAP_SHARED, onlooker->fd, 0);
+
+		dma_buf_sync(onlooker->fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
+		if (at == MAP_FAILED || at[(PLACE(3) + 4096) / 8] || at[BYTES / 8 - 1])
+			onlooker->bad++;
+		dma_buf_sync(onlooker->fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
+		munmap((void *)at, BYTES);
+		onlooker->rounds++;
+	}
+	return NULL;
+}
+
+/* Half of them have the same fd, half one of their own. */
+static void start(struct __test_metadata *_metadata, struct racer *racers,
+		  pthread_barrier_t *barrier, void *(*body)(void *), unsigned int rounds,
+		  CUmemGenericAllocationHandle own, int fd)
+{
+	ASSERT_EQ(0, pthread_barrier_init(barrier, NULL, IMPORTERS + 1));
+	for (unsigned int i = 0; i < IMPORTERS; i++) {
+		racers[i].start = barrier;
+		racers[i].number = i;
+		racers[i].seed = i + 1;
+		racers[i].rounds = rounds;
+		racers[i].fd = i % 2 ? export(own) : fd;
+		ASSERT_EQ(0, pthread_create(&racers[i].thread, NULL, body, &racers[i]));
+	}
+}
+
+static void all_against_one(struct __test_metadata *_metadata, struct racer *racers,
+			    void *(*body)(void *), unsigned int rounds)
+{
+	CUmemGenericAllocationHandle own;
+	struct onlooker onlooker = { };
+	pthread_barrier_t barrier;
+	pthread_t other;
+	char *at;
+	int fd;
+
+	cuda_start(0);
+	own = memory(0, BYTES);
+	fd = export(own);
+	onlooker.fd = fd;
+	start(_metadata, racers, &barrier, body, rounds, own, fd);
+	ASSERT_EQ(0, pthread_create(&other, NULL, look_on, &onlooker));
+	pthread_barrier_wait(&barrier);
+	/* from here on it is only theirs */
+	ASSERT_OK(cuMemRelease(own));
+
+	for (unsigned int i = 0; i < IMPORTERS; i++) {
+		ASSERT_EQ(0, pthread_join(racers[i].thread, NULL));
+		EXPECT_EQ(0, racers[i].error) TH_LOG("importer %u, line %d", i, racers[i].line);
+	}
+	atomic_store(&onlooker.stop, true);
+	ASSERT_EQ(0, pthread_join(other, NULL));
+	EXPECT_EQ(0, onlooker.bad);
+	EXPECT_LT(0, onlooker.rounds);
+
+	at = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)at);
+	for (unsigned int i = 0; i < IMPORTERS; i++)
+		EXPECT_EQ(racers[i].last, *(uint64_t *)(at + PLACE(i) + 4088));
+	TH_LOG("%u rounds of %u importers, %u of mmap()", rounds, IMPORTERS, onlooker.rounds);
+}
+
+TEST_F(race, importers)
+{
+	struct racer racers[IMPORTERS] = { };
+	const char *why;
+
+	for (unsigned int i = 0; i < IMPORTERS; i++) {
+		racers[i].device = importer_open(&why);
+		if (racers[i].device < 0)
+			SKIP(return, "%s", why);
+	}
+	all_against_one(_metadata, racers, attach_and_detach, loops(100));
+}
+
+TEST_F(race, vgem)
+{
+	struct racer racers[IMPORTERS] = { };
+
+	for (unsigned int i = 0; i < IMPORTERS; i++) {
+		racers[i].device = vgem_open();
+		if (racers[i].device < 0)
+			SKIP(return, "needs the driver vgem, and root");
+	}
+	all_against_one(_metadata, racers, import_and_close, loops(100));
+}
+
+TEST_HARNESS_MAIN
