@@ -29,9 +29,21 @@ static void put_label(FILE *to, const struct bench_result *result)
 	free(text);
 }
 
+static bool anything(const struct bench *bench)
+{
+	size_t i;
+
+	for (i = 0; i < bench->count; i++)
+		if (has_ratio(&bench->result[i]))
+			return true;
+	fputs("memcast-bench: --plot: there is no ratio to draw\n", stderr);
+	return false;
+}
+
 static void put_script(FILE *to, const struct bench *bench, const char *path)
 {
 	unsigned int rows = 0;
+	double least = 1;
 	size_t i;
 
 	fputs("$results << END\n", to);
@@ -46,6 +58,8 @@ static void put_script(FILE *to, const struct bench *bench, const char *path)
 			fprintf(to, "%g ", bar);
 		else
 			fputs("NaN ", to);
+		if (result->ratio < least)
+			least = result->ratio;
 		fprintf(to, "%d ", result->holds ? 0x4477aa : 0xcc3311);
 		put_label(to, result);
 		fputc('\n', to);
@@ -53,14 +67,14 @@ static void put_script(FILE *to, const struct bench *bench, const char *path)
 	fprintf(to, "END\nset terminal svg noenhanced size 1200,%u font 'sans,11'\n",
 		rows * ROW_PIXELS + 110);
 	fprintf(to, "set output \"%s\"\n", path);
-	fprintf(to, "set yrange [%u.5:-0.5]\n", rows ? rows - 1 : 0);
-	fputs("set logscale x\nset grid xtics\nset key bottom outside horizontal\n"
-	      "set boxwidth 0.35\n"
-	      "set xlabel 'ratio; marks: the bar (red: it does not hold)'\n"
-	      "plot $results using 2:1:(0.001):2:($1-0.35):($1+0.35):4:ytic(5) "
-	      "with boxxyerror fillstyle solid linecolor rgb variable title 'ratio', "
-	      "$results using 3:1 with points pointtype 7 pointsize 0.6 linecolor black "
-	      "title 'bar'\n", to);
+	fprintf(to, "set yrange [%u.5:-0.5]\n", rows - 1);
+	fprintf(to, "set logscale x\nset xrange [%g:*]\nset grid xtics\n"
+		"set key bottom outside horizontal\n"
+		"set xlabel 'ratio; red: it does not reach the bar'\n"
+		"plot $results using 2:1:(%g):2:($1-0.35):($1+0.35):4:ytic(5) "
+		"with boxxyerror fillstyle solid linecolor rgb variable title 'ratio', "
+		"$results using 3:1 with points pointtype 7 pointsize 0.6 "
+		"linecolor black title 'bar'\n", least / 3, least / 3);
 }
 
 bool bench_plot(const struct bench *bench, const char *path)
@@ -76,7 +90,7 @@ bool bench_plot(const struct bench *bench, const char *path)
 		      stderr);
 		return false;
 	}
-	gnuplot = popen("gnuplot", "w");
+	gnuplot = anything(bench) ? popen("gnuplot", "w") : NULL;
 	if (!gnuplot)
 		return false;
 	put_script(gnuplot, bench, path);
