@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * dma-bufs: what other drivers and processes see of a memory, or of a range of
- * addresses that shows several. A team's has no pages that a device could be
- * given: it only carries the team to who imports it.
+ * addresses that shows several. Those of teams are in staging.c, but for what is the
+ * same in both.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -12,6 +12,14 @@
 #include <linux/vmalloc.h>
 #include "compat.h"
 #include "private.h"
+
+/* A buffer as a device has it mapped. */
+struct dma {
+	struct list_head list;		/* in buffer->mapped */
+	struct device *dev;
+	enum dma_data_direction direction;
+	struct sg_table sgt;
+};
 
 /* The piece around an offset in the buffer. */
 static const struct mc_piece *buffer_piece(const struct mc_buffer *buffer,
@@ -34,10 +42,16 @@ static const struct mc_piece *buffer_piece(const struct mc_buffer *buffer,
 static unsigned long buffer_extent(const struct mc_buffer *buffer,
 				   unsigned long at, unsigned long *pfn)
 {
-	const struct mc_piece *piece = buffer_piece(buffer, at);
-	unsigned long offset = piece->offset + at - piece->at;
-	unsigned long in_chunk = offset & (MC_CHUNK_SIZE - 1);
+	const struct mc_piece *piece;
+	unsigned long offset, in_chunk;
 
+	if (buffer->staging) {
+		*pfn = mc_staging_pfn(buffer->staging, at);
+		return PAGE_SIZE;
+	}
+	piece = buffer_piece(buffer, at);
+	offset = piece->offset + at - piece->at;
+	in_chunk = offset & (MC_CHUNK_SIZE - 1);
 	*pfn = mc_memory_pfn(piece->memory, offset);
 	return min(MC_CHUNK_SIZE - in_chunk, piece->at + piece->bytes - at);
 }
@@ -101,8 +115,8 @@ static int buffer_sgt(const struct mc_buffer *buffer, struct device *dev,
  * Several devices may have a buffer at a time, which the DMA API takes for a
  * mistake if each time it has to look after the caches: so that is done here.
  */
-int mc_dma_map(struct mc_buffer *buffer, struct mc_dma *dma, struct device *dev,
-	       enum dma_data_direction direction)
+static int dma_map(struct mc_buffer *buffer, struct dma *dma, struct device *dev,
+		   enum dma_data_direction direction)
 {
 	int ret = dma_map_sgtable(dev, &dma->sgt, direction, DMA_ATTR_SKIP_CPU_SYNC);
 
@@ -118,7 +132,7 @@ int mc_dma_map(struct mc_buffer *buffer, struct mc_dma *dma, struct device *dev,
 }
 
 /* Afterwards what the device wrote is in the pages. */
-void mc_dma_unmap(struct mc_buffer *buffer, struct mc_dma *dma)
+static void dma_unmap(struct mc_buffer *buffer, struct dma *dma)
 {
 	mutex_lock(&buffer->lock);
 	list_del(&dma->list);
@@ -128,9 +142,9 @@ void mc_dma_unmap(struct mc_buffer *buffer, struct mc_dma *dma)
 }
 
 /* The core waits for fences; devices that are not coherent need this as well. */
-void mc_dma_sync(struct mc_buffer *buffer, bool for_cpu)
+void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu)
 {
-	struct mc_dma *dma;
+	struct dma *dma;
 
 	mutex_lock(&buffer->lock);
 	list_for_each_entry(dma, &buffer->mapped, list)
@@ -141,22 +155,20 @@ void mc_dma_sync(struct mc_buffer *buffer, bool for_cpu)
 	mutex_unlock(&buffer->lock);
 }
 
-static struct sg_table *buffer_map(struct dma_buf_attachment *attach,
-				   enum dma_data_direction direction)
+struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
+			       enum dma_data_direction direction)
 {
 	struct mc_buffer *buffer = attach->dmabuf->priv;
-	struct mc_dma *dma;
+	struct dma *dma;
 	int ret;
 
-	if (!buffer->pieces)
-		return ERR_PTR(-EOPNOTSUPP);
 	dma = kzalloc(sizeof(*dma), GFP_KERNEL);
 	if (!dma)
 		return ERR_PTR(-ENOMEM);
 	ret = buffer_sgt(buffer, attach->dev, &dma->sgt);
 	if (ret)
 		goto free_dma;
-	ret = mc_dma_map(buffer, dma, attach->dev, direction);
+	ret = dma_map(buffer, dma, attach->dev, direction);
 	if (ret)
 		goto free_table;
 	return &dma->sgt;
@@ -168,37 +180,35 @@ free_dma:
 	return ERR_PTR(ret);
 }
 
-static void buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
-			 enum dma_data_direction direction)
+void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+		     enum dma_data_direction direction)
 {
-	struct mc_dma *dma = container_of(sgt, struct mc_dma, sgt);
+	struct dma *dma = container_of(sgt, struct dma, sgt);
 
-	mc_dma_unmap(attach->dmabuf->priv, dma);
+	dma_unmap(attach->dmabuf->priv, dma);
 	sg_free_table(&dma->sgt);
 	kfree(dma);
 }
 
 static int buffer_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
 {
-	mc_dma_sync(dmabuf->priv, true);
+	mc_buffer_sync(dmabuf->priv, true);
 	return 0;
 }
 
 static int buffer_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
 {
-	mc_dma_sync(dmabuf->priv, false);
+	mc_buffer_sync(dmabuf->priv, false);
 	return 0;
 }
 
-static int buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
+int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
 	unsigned long at, pfn, bytes, n = 0;
 	struct page **pages;
 	void *address;
 
-	if (!buffer->pieces)
-		return -EOPNOTSUPP;
 	/* a range may show the same memory over and over */
 	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
 		return -ENOMEM;
@@ -219,7 +229,7 @@ static int buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	return 0;
 }
 
-static void buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
+void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	vunmap(map->vaddr);
 }
@@ -281,8 +291,6 @@ static int buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
 
-	if (!buffer->pieces)
-		return -EOPNOTSUPP;
 	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
 	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
@@ -297,12 +305,12 @@ static void buffer_release(struct dma_buf *dmabuf)
 }
 
 static const struct dma_buf_ops mc_dma_buf_ops = {
-	.map_dma_buf = buffer_map,
-	.unmap_dma_buf = buffer_unmap,
+	.map_dma_buf = mc_buffer_map,
+	.unmap_dma_buf = mc_buffer_unmap,
 	.begin_cpu_access = buffer_begin_cpu,
 	.end_cpu_access = buffer_end_cpu,
-	.vmap = buffer_vmap,
-	.vunmap = buffer_vunmap,
+	.vmap = mc_buffer_vmap,
+	.vunmap = mc_buffer_vunmap,
 	.mmap = buffer_mmap,
 	.release = buffer_release,
 };
@@ -327,6 +335,8 @@ void mc_buffer_free(struct mc_buffer *buffer)
 			mc_object_put(&buffer->piece[buffer->pieces].memory->object);
 		cond_resched();
 	}
+	if (buffer->staging)
+		mc_staging_free(buffer->staging);
 	if (buffer->object)
 		mc_object_put(buffer->object);
 	kvfree(buffer);
@@ -338,9 +348,15 @@ struct dma_buf *mc_buffer_export(struct mc_buffer *buffer)
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
 	struct mc_object *object = buffer->object;
 
-	info.exp_name = object && object->type == MEMCAST_TYPE_TEAM ? "memcast-team" :
-								      "memcast";
+	info.exp_name = "memcast";
 	info.ops = &mc_dma_buf_ops;
+	if (object && object->type == MEMCAST_TYPE_TEAM) {
+		buffer->staging = mc_staging_create(mc_team(object));
+		if (!buffer->staging)
+			return ERR_PTR(-ENOMEM);
+		info.exp_name = "memcast-team";
+		info.ops = &mc_staging_ops;
+	}
 	info.size = buffer->bytes;
 	info.flags = O_RDWR;
 	info.priv = buffer;
@@ -354,5 +370,6 @@ struct mc_object *mc_buffer_object(struct dma_buf *dmabuf)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
 
-	return dmabuf->ops == &mc_dma_buf_ops ? buffer->object : NULL;
+	return dmabuf->ops == &mc_dma_buf_ops || dmabuf->ops == &mc_staging_ops ?
+		buffer->object : NULL;
 }

@@ -6,6 +6,8 @@
  *
  *   mc_client.heap_lock	heaps, their segments and blocks
  *   mmap_lock or a VMA's lock	the kernel's
+ *   mc_object.resv	taken by the dma-buf core, of dma-bufs
+ *   mc_staging.lock	pages of a team's dma-buf; by faults that show them, too
  *   mc_reservation.lock	mappings in a reservation
  *   mc_team.lock		members, bindings and mappings of a team
  *   mc_memory.lock		list of a memory's bindings
@@ -21,7 +23,7 @@
 #define _MC_PRIVATE_H
 
 #include <linux/device.h>
-#include <linux/dma-direction.h>
+#include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
 #include <linux/fs.h>
 #include <linux/interval_tree.h>
@@ -31,7 +33,6 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
-#include <linux/scatterlist.h>
 #include <linux/uuid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -55,6 +56,7 @@ struct mc_stats {
 	atomic_long_t clients, memories, teams, bindings, reservations, mappings, blocks;
 	/* memories that are others' */
 	atomic_long_t foreign;
+	atomic_long_t staging_pages;
 };
 
 extern struct mc_stats mc_stats;
@@ -532,6 +534,8 @@ struct mc_span {
 
 #define MC_ANY_DEVICE	MEMCAST_MAX_DEVICES
 
+void mc_span_team(struct mc_span *span, struct mc_team *team,
+		  struct mc_member *replica, unsigned long offset, bool write);
 int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 		u64 address, u64 bytes, u32 device, bool write);
 void mc_span_put(struct mc_span *span);
@@ -557,28 +561,32 @@ struct mc_buffer {
 	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
 	unsigned long bytes;
 	struct mutex lock;		/* protects the next */
-	struct list_head mapped;	/* for devices, by mc_dma.list */
-	unsigned int pieces;		/* none: a team's */
+	struct list_head mapped;	/* for devices */
+	struct mc_staging *staging;	/* a team's pages; NULL: has pieces */
+	unsigned int pieces;
 	struct mc_piece piece[];	/* in order */
 };
 
-/* A buffer as a device has it mapped. */
-struct mc_dma {
-	struct list_head list;
-	struct device *dev;
-	enum dma_data_direction direction;
-	struct sg_table sgt;
-};
-
-int mc_dma_map(struct mc_buffer *buffer, struct mc_dma *dma, struct device *dev,
-	       enum dma_data_direction direction);
-void mc_dma_unmap(struct mc_buffer *buffer, struct mc_dma *dma);
-void mc_dma_sync(struct mc_buffer *buffer, bool for_cpu);
-
+struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
+			       enum dma_data_direction direction);
+void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+		     enum dma_data_direction direction);
+int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map);
+void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map);
+void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
 struct mc_buffer *mc_buffer_create(unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
 struct dma_buf *mc_buffer_export(struct mc_buffer *buffer);
 struct mc_object *mc_buffer_object(struct dma_buf *dmabuf);
+
+/* ---- staging.c: what the dma-buf of a team has for pages ---- */
+
+struct mc_staging;
+
+extern const struct dma_buf_ops mc_staging_ops;
+struct mc_staging *mc_staging_create(struct mc_team *team);
+void mc_staging_free(struct mc_staging *staging);
+unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at);
 
 /* ---- fabric.c, channel.c ---- */
 

@@ -23,10 +23,10 @@ static void span_add(struct mc_span *span, struct mc_memory *memory,
 	span->replicas++;
 }
 
-static void span_team(struct mc_span *span, struct mc_mapping *mapping,
-		      unsigned long offset, bool write)
+/* Add what a team shows: one replica, or (NULL) those that a window has. */
+void mc_span_team(struct mc_span *span, struct mc_team *team,
+		  struct mc_member *replica, unsigned long offset, bool write)
 {
-	struct mc_team *team = mc_team(mapping->object);
 	u32 i;
 
 	down_read(&team->lock);
@@ -34,7 +34,7 @@ static void span_team(struct mc_span *span, struct mc_mapping *mapping,
 		struct mc_member *member = &team->member[i];
 		struct mc_binding *binding;
 
-		if (mapping->replica && mapping->replica != member)
+		if (replica && replica != member)
 			continue;
 		binding = mc_binding_find(member, offset);
 		/* a memory that is ending counts as unbound already */
@@ -73,7 +73,8 @@ int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 		span->bytes = min3(bytes, mapping->at.last + 1 - address,
 				   (u64)MC_CHUNK_SIZE - offset % MC_CHUNK_SIZE);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM) {
-			span_team(span, mapping, offset, write);
+			mc_span_team(span, mc_team(mapping->object), mapping->replica,
+				     offset, write);
 		} else {
 			struct mc_memory *memory = mc_memory(mapping->object);
 

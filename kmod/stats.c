@@ -22,6 +22,7 @@ static int stats_show(struct seq_file *file, void *unused)
 	SHOW(mappings);
 	SHOW(blocks);
 	SHOW(foreign);
+	SHOW(staging_pages);
 #undef SHOW
 	return 0;
 }

@@ -114,16 +114,6 @@ TEST_F(dmabuf, mmap_refused)
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0));
 }
 
-TEST_F(dmabuf, team_has_no_pages)
-{
-	CUmemGenericAllocationHandle team;
-
-	cuda_start(0);
-	team = full_team(2, CHUNK);
-	errno = 0;
-	EXPECT_EQ(MAP_FAILED, (void *)map_fd(export(team), CHUNK, 0));
-	EXPECT_EQ(EOPNOTSUPP, errno);
-}
 
 /* munmap() of a part, and the rest stays: nothing of ours is in the way. */
 TEST_F(dmabuf, mmap_in_parts)

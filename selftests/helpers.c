@@ -51,7 +51,7 @@ static bool look_what_is_left(char *what, size_t size)
 {
 	static const char * const counters[] = {
 		"clients", "memories", "teams", "bindings", "reservations", "mappings",
-		"blocks",
+		"blocks", "staging_pages",
 	};
 	unsigned int i;
 	long bytes;

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The dma-buf of a team: whatever is written to it reaches every replica.
+ *
+ * One address cannot lead to N pages, for a device no more than for a processor.
+ * So a team's dma-buf has pages of its own, a staging buffer, made when they are
+ * needed. They are *filled* with what the first bound member shows (zeros where
+ * none is bound), and *broadcast* to every replica that is bound at that moment
+ * (and nowhere where none is). docs/architecture.md has what users may rely on.
+ *
+ * Processors. A page is filled when it is first touched after a bracket began
+ * (DMA_BUF_SYNC_START, by whomever). Until it is stored to, page tables show it
+ * read-only; the first store marks it dirty. The end of a bracket that writes
+ * takes dirty pages out of all page tables, broadcasts them and clears the mark:
+ * pages that nobody stored to never overwrite what others did meanwhile. A dirty
+ * page is not filled: it has the only copy of what was stored. When a mapping
+ * goes without an end (munmap, exit, kill), what is dirty in it is broadcast: so
+ * dying does not undo stores, as it does not with other memory.
+ *
+ * Devices and the kernel. Mapping fills all pages; unmapping broadcasts all of
+ * them if there could have been writes, as nobody knows which. In between they
+ * are not filled, since they have the only copy of what was written.
+ *
+ * Pages stay until the dma-buf is released. They are of one size, as page tables
+ * must take stores page by page; who wants all of them gets them from chunks
+ * where the kernel has some, so that devices get few segments.
+ */
+#include <linux/dma-buf.h>
+#include <linux/iosys-map.h>
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "compat.h"
+#include "private.h"
+
+#define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
+#define DIRTY		XA_MARK_0
+
+/* Whoever touches a page can be told that there is none; nobody else is to die. */
+#define STAGING_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+struct mc_staging {
+	struct mc_team *team;		/* the buffer uses it */
+	/*
+	 * Protects what follows, the pages but for what devices and the kernel
+	 * write, and the page-table entries that show them. Held for a chunk at
+	 * a time, so that faults do not wait long.
+	 */
+	struct mutex lock;
+	struct xarray pages;		/* by offset; DIRTY: stored to */
+	unsigned long round;		/* a page's, when it was filled: private */
+	unsigned int mapped;		/* so often: all pages are there, and stay */
+	unsigned int writers;		/* by whom it may be written */
+	bool vmapped;
+	struct mc_span span;		/* the holder's of the lock; 0 bytes: none */
+	unsigned long span_first;	/* page */
+};
+
+static struct mc_staging *staging_of(const struct dma_buf *dmabuf)
+{
+	const struct mc_buffer *buffer = dmabuf->priv;
+
+	return buffer->staging;
+}
+
+static void staging_unlock(struct mc_staging *staging)
+{
+	mc_span_put(&staging->span);
+	staging->span.bytes = 0;
+	mutex_unlock(&staging->lock);
+}
+
+/* Where the team has a page: the first bound member, or (write) each. */
+static struct mc_span *span_seek(struct mc_staging *staging, unsigned long index, bool write)
+{
+	struct mc_span *span = &staging->span;
+
+	if (index - staging->span_first < span->bytes >> PAGE_SHIFT)
+		return span;
+	mc_span_put(span);
+	staging->span_first = index;
+	span->bytes = (CHUNK_PAGES - index % CHUNK_PAGES) << PAGE_SHIFT;
+	mc_span_team(span, staging->team, NULL, index << PAGE_SHIFT, write);
+	return span;
+}
+
+static void *span_page(const struct mc_staging *staging, unsigned int replica,
+		       unsigned long index)
+{
+	return staging->span.at[replica] + ((index - staging->span_first) << PAGE_SHIFT);
+}
+
+static void page_fill(struct mc_staging *staging, struct page *page, unsigned long index)
+{
+	if (span_seek(staging, index, false)->replicas)
+		memcpy(page_address(page), span_page(staging, 0, index), PAGE_SIZE);
+	else
+		clear_page(page_address(page));
+	set_page_private(page, staging->round);
+}
+
+static bool page_is_good(struct mc_staging *staging, struct page *page, unsigned long index)
+{
+	return page_private(page) == staging->round || staging->writers ||
+	       xa_get_mark(&staging->pages, index, DIRTY);
+}
+
+/* A new page, which has to be filled before anybody sees it; or NULL. */
+static struct page *page_add(struct mc_staging *staging, struct page *page,
+			     unsigned long index)
+{
+	if (!page)
+		page = alloc_page(STAGING_GFP);
+	if (!page)
+		return NULL;
+	page_fill(staging, page, index);
+	if (xa_err(xa_store(&staging->pages, index, page, GFP_KERNEL_ACCOUNT))) {
+		__free_page(page);
+		return NULL;
+	}
+	atomic_long_inc(&mc_stats.staging_pages);
+	return page;
+}
+
+static void page_drop(struct mc_staging *staging, struct page *page, unsigned long index)
+{
+	xa_erase(&staging->pages, index);
+	__free_page(page);
+	atomic_long_dec(&mc_stats.staging_pages);
+	cond_resched();
+}
+
+/* What there is to see at an offset, or NULL if there is no memory for it. */
+static struct page *page_get(struct mc_staging *staging, unsigned long index)
+{
+	struct page *page = xa_load(&staging->pages, index);
+
+	if (!page)
+		return page_add(staging, NULL, index);
+	if (!page_is_good(staging, page, index))
+		page_fill(staging, page, index);
+	return page;
+}
+
+/* All pages of a chunk, as they are to be seen. */
+static int chunk_get(struct mc_staging *staging, unsigned long first)
+{
+	unsigned long index = first, last = first + CHUNK_PAGES - 1;
+	struct page *page, *chunk = NULL;
+	int ret = 0;
+
+	if (!xa_find(&staging->pages, &index, last, XA_PRESENT))
+		chunk = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN,
+				    MC_CHUNK_ORDER);
+	if (chunk)
+		split_page(chunk, MC_CHUNK_ORDER);
+
+	for (index = first; index <= last && !ret; index++) {
+		page = chunk ? NULL : xa_load(&staging->pages, index);
+		if (!page) {
+			page = page_add(staging, chunk ? chunk++ : NULL, index);
+			ret = page ? 0 : -ENOMEM;
+		} else if (!page_is_good(staging, page, index)) {
+			page_fill(staging, page, index);
+		}
+	}
+	/* those of the chunk that did not get a place */
+	for (; chunk && index <= last; index++)
+		__free_page(chunk++);
+	return ret;
+}
+
+static void staging_zap(struct dma_buf *dmabuf, unsigned long first, unsigned long pages)
+{
+	unmap_mapping_pages(dmabuf->file->f_mapping, first, pages, false);
+}
+
+/* Give up one use of all pages; the last gives up what a failed one has made. */
+static void staging_put(struct dma_buf *dmabuf, bool write, bool failed)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+	struct page *page;
+	unsigned long index;
+
+	mutex_lock(&staging->lock);
+	staging->writers -= write;
+	staging->mapped--;
+	if (failed && !staging->mapped) {
+		staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
+		xa_for_each(&staging->pages, index, page)
+			if (!xa_get_mark(&staging->pages, index, DIRTY))
+				page_drop(staging, page, index);
+	}
+	staging_unlock(staging);
+}
+
+/*
+ * All pages, filled, for a device or the kernel. It is not known to write before
+ * they are: until then others may fill them too.
+ */
+static int staging_get(struct dma_buf *dmabuf, bool write)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+	unsigned long first, pages = dmabuf->size >> PAGE_SHIFT;
+	int ret = 0;
+
+	if (pages > totalram_pages())
+		return -ENOMEM;
+	mutex_lock(&staging->lock);
+	staging->mapped++;
+	staging->round++;
+	staging_unlock(staging);
+
+	for (first = 0; first < pages && !ret; first += CHUNK_PAGES) {
+		mutex_lock(&staging->lock);
+		ret = fatal_signal_pending(current) ? -EINTR : chunk_get(staging, first);
+		staging_unlock(staging);
+		cond_resched();
+	}
+	if (ret) {
+		staging_put(dmabuf, false, true);
+		return ret;
+	}
+	mutex_lock(&staging->lock);
+	staging->writers += write;
+	staging_unlock(staging);
+	return 0;
+}
+
+/*
+ * Pages of one chunk to every replica. First out of the page tables: from then on
+ * each store faults, waits for the lock, and marks the page anew.
+ */
+static void chunk_broadcast(struct dma_buf *dmabuf, unsigned long index, unsigned long last,
+			    xa_mark_t which)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+	struct page *page;
+	unsigned int i;
+
+	staging_zap(dmabuf, index, last - index + 1);
+	for (page = xa_find(&staging->pages, &index, last, which); page;
+	     page = xa_find_after(&staging->pages, &index, last, which)) {
+		unsigned int replicas = span_seek(staging, index, true)->replicas;
+
+		for (i = 0; i < replicas; i++)
+			memcpy(span_page(staging, i, index), page_address(page), PAGE_SIZE);
+		xa_clear_mark(&staging->pages, index, DIRTY);
+		cond_resched();
+	}
+}
+
+/* @which: DIRTY, or XA_PRESENT for all. Return: whether there may be more. */
+static bool broadcast_next(struct dma_buf *dmabuf, unsigned long *index, unsigned long last,
+			   xa_mark_t which)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+	unsigned long end = 0;
+
+	mutex_lock(&staging->lock);
+	if (xa_find(&staging->pages, index, last, which)) {
+		end = min(last, *index | (CHUNK_PAGES - 1));
+		chunk_broadcast(dmabuf, *index, end, which);
+	}
+	staging_unlock(staging);
+	cond_resched();
+	*index = end + 1;
+	return end && end < last;
+}
+
+static void staging_broadcast(struct dma_buf *dmabuf, unsigned long first,
+			      unsigned long last, xa_mark_t which)
+{
+	while (broadcast_next(dmabuf, &first, last, which))
+		;
+}
+
+/* ---- devices and the kernel ---- */
+
+static void staging_put_written(struct dma_buf *dmabuf, bool write)
+{
+	if (write)
+		staging_broadcast(dmabuf, 0, (dmabuf->size >> PAGE_SHIFT) - 1, XA_PRESENT);
+	staging_put(dmabuf, write, false);
+}
+
+static struct sg_table *staging_map(struct dma_buf_attachment *attach,
+				    enum dma_data_direction direction)
+{
+	bool write = direction != DMA_TO_DEVICE;
+	struct sg_table *sgt;
+	int ret;
+
+	ret = staging_get(attach->dmabuf, write);
+	if (ret)
+		return ERR_PTR(ret);
+	sgt = mc_buffer_map(attach, direction);
+	if (IS_ERR(sgt))
+		staging_put(attach->dmabuf, write, true);
+	return sgt;
+}
+
+static void staging_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+			  enum dma_data_direction direction)
+{
+	mc_buffer_unmap(attach, sgt, direction);
+	staging_put_written(attach->dmabuf, direction != DMA_TO_DEVICE);
+}
+
+static void staging_set_vmapped(struct mc_staging *staging, bool vmapped)
+{
+	mutex_lock(&staging->lock);
+	staging->vmapped = vmapped;
+	staging_unlock(staging);
+}
+
+/* The core counts: this is called for the first only, and vunmap for the last. */
+static int staging_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	int ret;
+
+	ret = staging_get(dmabuf, true);
+	if (ret)
+		return ret;
+	ret = mc_buffer_vmap(dmabuf, map);
+	if (ret)
+		staging_put(dmabuf, true, true);
+	else
+		staging_set_vmapped(staging_of(dmabuf), true);
+	return ret;
+}
+
+static void staging_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	mc_buffer_vunmap(dmabuf, map);
+	staging_set_vmapped(staging_of(dmabuf), false);
+	staging_put_written(dmabuf, true);
+}
+
+/* ---- processors ---- */
+
+static int staging_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+
+	mc_buffer_sync(dmabuf->priv, true);
+	mutex_lock(&staging->lock);
+	staging->round++;
+	staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
+	staging_unlock(staging);
+	return 0;
+}
+
+static int staging_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	bool all = READ_ONCE(staging_of(dmabuf)->vmapped);
+
+	/* the kernel's stores to its own mapping leave no marks */
+	if (direction != DMA_FROM_DEVICE)
+		staging_broadcast(dmabuf, 0, (dmabuf->size >> PAGE_SHIFT) - 1,
+				  all ? XA_PRESENT : DIRTY);
+	mc_buffer_sync(dmabuf->priv, false);
+	return 0;
+}
+
+/* Holds the lock over look and insertion, so that what is zapped stays so. */
+static vm_fault_t vma_insert(struct vm_fault *vmf, bool store, bool present)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct mc_staging *staging = staging_of(vma->vm_private_data);
+	unsigned long address = vmf->address & PAGE_MASK;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	pgprot_t prot = vma->vm_page_prot;
+	struct page *page;
+
+	mutex_lock(&staging->lock);
+	page = page_get(staging, vmf->pgoff);
+	if (page) {
+		if (store)
+			xa_set_mark(&staging->pages, vmf->pgoff, DIRTY);
+		if (xa_get_mark(&staging->pages, vmf->pgoff, DIRTY))
+			prot = vm_get_page_prot(vma->vm_flags);
+		if (present)
+			zap_vma_ptes(vma, address, PAGE_SIZE);
+		ret = vmf_insert_pfn_prot(vma, address, page_to_pfn(page), prot);
+	}
+	staging_unlock(staging);
+	return ret;
+}
+
+static vm_fault_t vma_fault(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, vmf->flags & FAULT_FLAG_WRITE, false);
+}
+
+/*
+ * The first store to a page that is shown. That this exists makes the core keep
+ * write access out of the VMA's page protection. What the core would do to the
+ * entry afterwards could undo a zap, so it is told that all is done.
+ */
+static vm_fault_t vma_pfn_mkwrite(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, true, true);
+}
+
+/* For debuggers. What they write is broadcast as if the program had stored it. */
+static int vma_access(struct vm_area_struct *vma, unsigned long address,
+		      void *buffer, int bytes, int write)
+{
+	struct mc_staging *staging = staging_of(vma->vm_private_data);
+	unsigned long index = linear_page_index(vma, address);
+	struct page *page;
+	void *at;
+
+	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(address));
+	mutex_lock(&staging->lock);
+	page = page_get(staging, index);
+	if (!page) {
+		staging_unlock(staging);
+		return -ENOMEM;
+	}
+	at = page_address(page) + offset_in_page(address);
+	if (write) {
+		memcpy(at, buffer, bytes);
+		xa_set_mark(&staging->pages, index, DIRTY);
+	} else {
+		memcpy(buffer, at, bytes);
+	}
+	staging_unlock(staging);
+	return bytes;
+}
+
+/* The mapping goes, or a part of it, or it moves, or a child's: early is harmless. */
+static void vma_close(struct vm_area_struct *vma)
+{
+	staging_broadcast(vma->vm_private_data, vma->vm_pgoff,
+			  vma->vm_pgoff + vma_pages(vma) - 1, DIRTY);
+}
+
+static const struct vm_operations_struct staging_vm_ops = {
+	.fault = vma_fault,
+	.pfn_mkwrite = vma_pfn_mkwrite,
+	.access = vma_access,
+	.close = vma_close,
+};
+
+static int staging_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+{
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	vma->vm_private_data = dmabuf;
+	vma->vm_ops = &staging_vm_ops;
+	return 0;
+}
+
+/* ---- life ---- */
+
+struct mc_staging *mc_staging_create(struct mc_team *team)
+{
+	struct mc_staging *staging = kzalloc(sizeof(*staging), GFP_KERNEL_ACCOUNT);
+
+	if (!staging)
+		return NULL;
+	staging->team = team;
+	staging->round = 1;
+	mutex_init(&staging->lock);
+	xa_init_flags(&staging->pages, XA_FLAGS_ACCOUNT);
+	return staging;
+}
+
+/* Nothing maps it any more, so nothing is dirty. */
+void mc_staging_free(struct mc_staging *staging)
+{
+	struct page *page;
+	unsigned long index;
+
+	xa_for_each(&staging->pages, index, page)
+		page_drop(staging, page, index);
+	xa_destroy(&staging->pages);
+	kfree(staging);
+}
+
+/* While it is mapped for a device or the kernel. */
+unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at)
+{
+	struct page *page = xa_load(&staging->pages, at >> PAGE_SHIFT);
+
+	return page_to_pfn(page);
+}
+
+static void staging_release(struct dma_buf *dmabuf)
+{
+	mc_buffer_free(dmabuf->priv);
+}
+
+const struct dma_buf_ops mc_staging_ops = {
+	.map_dma_buf = staging_map,
+	.unmap_dma_buf = staging_unmap,
+	.begin_cpu_access = staging_begin_cpu,
+	.end_cpu_access = staging_end_cpu,
+	.vmap = staging_vmap,
+	.vunmap = staging_vunmap,
+	.mmap = staging_mmap,
+	.release = staging_release,
+};
