@@ -108,6 +108,8 @@ static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
 /* May the CPU do what it tried? A store to a window never reaches the replicas. */
 static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 {
+	if (mapping->strict && mc_mapping_is_window(mapping))
+		return false;
 	if (write)
 		return (mapping->writable || mapping->host == MEMCAST_ACCESS_READWRITE) &&
 		       !mc_mapping_is_window(mapping);

@@ -173,6 +173,7 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 				 map->bytes);
 	if (mapping) {
 		mapping->replica = replica;
+		mapping->strict = map->flags & MEMCAST_MAP_STRICT;
 		mapping->handle = map->handle;
 		ret = mc_mapping_insert(call, mapping);
 	} else {
@@ -189,7 +190,7 @@ int mc_map(struct mc_call *call)
 	struct mc_object *object;
 	int ret;
 
-	if (map->flags & ~MEMCAST_MAP_REPLICA || map->reserved ||
+	if (map->flags & ~(MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT) || map->reserved ||
 	    (map->member && !(map->flags & MEMCAST_MAP_REPLICA)))
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	object = mc_handle_object(call->client, map->handle);

@@ -400,6 +400,7 @@ struct mc_mapping {
 	u32 handle;			/* what mc_retain() tries first */
 	u64 readable, writable;		/* a bit per device */
 	u32 host;			/* what it may, of its own memory */
+	bool strict;			/* a window that has no page-table entries */
 	struct list_head list;		/* of those being undone */
 };
 

@@ -360,6 +360,8 @@ struct memcast_reservation_free {
 
 /* Show one replica of a team, for reading and writing, instead of its window. */
 #define MEMCAST_MAP_REPLICA	(1U << 0)
+/* Of a team's window: no plain loads and stores, only what ioctls do */
+#define MEMCAST_MAP_STRICT	(1U << 1)
 
 /**
  * struct memcast_map - ioctl(MEMCAST_MAP)
