@@ -68,7 +68,7 @@ $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 
 $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
 	$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
-		-Wl,-z,defs -Wl,-z,nodelete -o $@ $(filter %.o,$^) -Wl,--as-needed -lm $(call pkg,--libs,zydis)
+		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) -Wl,--as-needed -lm -lZydis
 
 docs: docs/functions.md
 

@@ -126,6 +126,8 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	if (offset)
 		return fail(CUDA_ERROR_INVALID_VALUE, "offset must be 0");
+	if (trap_strict())
+		arg.flags = MEMCAST_MAP_STRICT;
 	result = memory_handle(handle, &arg.handle);
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_MAP, &arg);

@@ -97,6 +97,7 @@ static CUresult open_and_check(void)
 	was_opened = true;
 	inherited_fd = fd;
 	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
+	trap_install();
 	return CUDA_SUCCESS;
 }
 

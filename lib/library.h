@@ -19,6 +19,8 @@
 #pragma GCC visibility push(default)
 #include <cuda.h>
 #include <memcast/group.h>
+#include <memcast/bulk.h>
+#include <memcast/trap.h>
 #include <memcast/view.h>
 #pragma GCC visibility pop
 
@@ -133,6 +135,10 @@ CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
 		     size_t *offset, CUmemAccess_flags *access);
 void windows_unmapped(CUdeviceptr address, size_t bytes);
 void windows_access_set(CUdeviceptr address, size_t bytes);
+
+/* trap.c: plain stores to windows */
+void trap_install(void);
+bool trap_strict(void);
 
 /*
  * Older interfaces that binaries still import by name; see entry.c. Those that

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The signals that plain accesses to windows raise: ours, or the program's own.
+ *
+ * Whoever handled SIGSEGV and SIGBUS before cuInit() still gets all that is not
+ * ours, as if we were not there. A program that takes them over later can give
+ * them to memcastTrap().
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "library.h"
+#include "trap.h"
+
+#define PAGE_FAULT	14
+#define FAULT_WRITE	2	/* in a page fault's error code */
+
+static const int signals[] = { SIGSEGV, SIGBUS };
+static struct sigaction before[2];
+static bool enabled, strict;
+
+/*
+ * Others wait, so that an instruction is on all replicas before a handler runs.
+ * What a run may raise must not be blocked: the kernel would kill us.
+ */
+static void block_others(sigset_t *mask)
+{
+	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
+	sigset_t others;
+
+	sigfillset(&others);
+	for (unsigned int i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
+		sigdelset(&others, raised[i]);
+	sigprocmask(SIG_SETMASK, &others, mask);
+}
+
+/* A fault of the program's that we came across, as the kernel would say it */
+static void become(siginfo_t *info, const struct trap_fault *fault)
+{
+	memset(info, 0, sizeof(*info));
+	info->si_signo = fault->signal;
+	info->si_code = fault->code;
+	info->si_addr = (void *)fault->address;
+}
+
+/* Return: was it done? Else @info is what the program is to see. */
+static bool store(siginfo_t *info, ucontext_t *context)
+{
+	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
+	struct trap trap = { .context = context };
+
+	trap_registers_get(context, trap.reg);
+	if (!trap_read(&trap.op, rip))
+		return false;
+	trap.why = trap_decode(&trap.op, trap.reg, rip);
+	switch (trap.why ? TRAP_CANNOT : trap_store(&trap, (uintptr_t)info->si_addr)) {
+	case TRAP_DONE:
+		return true;
+	case TRAP_FAULT:
+		become(info, &trap.fault);
+		return false;
+	default:
+		trap_say_cannot(&trap.op, rip, (uintptr_t)info->si_addr, trap.why);
+		return false;
+	}
+}
+
+static void explain(const siginfo_t *info, const ucontext_t *context, bool writes)
+{
+	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
+	struct trap_place place;
+	struct trap_op op;
+
+	if (trap_place_at((uintptr_t)info->si_addr, &place))
+		trap_say_strict(trap_read(&op, rip) ? &op : NULL, rip,
+				(uintptr_t)info->si_addr, &place, writes);
+}
+
+static bool look(siginfo_t *info, ucontext_t *context)
+{
+	const greg_t *greg = context->uc_mcontext.gregs;
+	bool writes = greg[REG_ERR] & FAULT_WRITE;
+	struct trap_window window;
+
+	if (strict)
+		explain(info, context, writes);
+	if (strict || !writes || !trap_window_at((uintptr_t)info->si_addr, &window))
+		return false;
+	trap_say_note();
+	return store(info, context);
+}
+
+static bool handled(int number, siginfo_t *info, ucontext_t *context)
+{
+	int saved = errno;
+	sigset_t mask;
+	bool done;
+
+	if (!enabled)
+		return false;
+	if (trap_run_caught(number, info, context))
+		return true;
+	if (number != SIGSEGV || info->si_code <= 0 ||
+	    context->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT)
+		return false;
+	block_others(&mask);
+	done = look(info, context);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	errno = saved;
+	return done;
+}
+
+/* As the kernel does it by default, once the program's registers are back */
+static void end_program(int number, siginfo_t *info, ucontext_t *context)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, number);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	sigaction(number, &action, NULL);
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info);
+	sigdelset(&context->uc_sigmask, number);
+}
+
+/* To whoever was there before */
+static void pass_on(int number, siginfo_t *info, ucontext_t *context)
+{
+	struct sigaction *place = &before[number == SIGBUS], action = *place;
+	sigset_t mask;
+
+	if (action.sa_handler == SIG_IGN && info->si_code <= 0)
+		return;
+	if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL) {
+		end_program(number, info, context);
+		return;
+	}
+	sigorset(&mask, &context->uc_sigmask, &action.sa_mask);
+	if (!(action.sa_flags & SA_NODEFER))
+		sigaddset(&mask, number);
+	if (action.sa_flags & SA_RESETHAND)
+		place->sa_handler = SIG_DFL;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (action.sa_flags & SA_SIGINFO)
+		action.sa_sigaction(number, info, context);
+	else
+		action.sa_handler(number);
+}
+
+static void on_signal(int number, siginfo_t *given, void *context)
+{
+	siginfo_t info = *given;
+
+	if (!handled(number, &info, context))
+		pass_on(info.si_signo, &info, context);
+}
+
+int memcastTrap(int number, siginfo_t *info, void *context)
+{
+	return handled(number, info, context);
+}
+
+bool trap_strict(void)
+{
+	return strict;
+}
+
+/* The handler of a run's own faults is needed first. */
+static void take_over(unsigned int i)
+{
+	struct sigaction action = {
+		.sa_sigaction = on_signal,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
+	};
+
+	sigaction(signals[i], NULL, &before[i]);
+	action.sa_flags |= before[i].sa_flags & SA_RESTART;
+	sigaction(signals[i], &action, NULL);
+}
+
+static bool wanted(const char *variable, bool otherwise)
+{
+	const char *value = secure_getenv(variable);
+
+	return value && *value ? strcmp(value, "0") : otherwise;
+}
+
+/* Once, by cuInit() */
+void trap_install(void)
+{
+	strict = wanted("MEMCAST_STRICT", false);
+	if (!wanted("MEMCAST_TRAP", true))
+		return;
+	trap_init_decoder();
+	trap_say_init();
+	if (!trap_run_init())
+		return;
+	enabled = true;
+	take_over(1);
+	take_over(0);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plain stores to windows, from the signal to the replicas:
+ *
+ *   trap.c		the signal: ours, or the program's own
+ *   trap_decode.c	what the instruction writes, and how to run it elsewhere
+ *   trap_store.c	run it on every replica
+ *   trap_string.c	movs and stos, whose addresses move
+ *   trap_edge.c	what begins in a window and ends outside, or the reverse
+ *   trap_run.c	run one instruction with the program's registers
+ *   trap_say.c	what stands on stderr
+ *   trap_window.c	where windows are
+ *
+ * An instruction is not emulated but run: a copy of it, with another memory
+ * operand, all of the program's registers and its floating-point state. So what
+ * it stores, returns and does to the flags is what the processor says.
+ *
+ * All of it runs in a signal handler: no malloc, no locks, no stdio.
+ */
+#ifndef LIBRARY_TRAP_H
+#define LIBRARY_TRAP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+#include <Zydis/Zydis.h>
+
+/* In the order in which instructions number them */
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };
+
+#define TRAP_ARITHMETIC		0x8d5	/* the flags that arithmetic sets */
+#define TRAP_DIRECTION		0x400
+
+/* ---- trap_window.c (the tests of trap_*.c have their own) ---- */
+
+struct trap_window {
+	uintptr_t start;
+	size_t bytes;
+	unsigned int replicas;
+	unsigned char *const *replica;	/* of the window's first byte */
+};
+
+/* Return: is it a window that the CPU may write? */
+bool trap_window_at(uintptr_t address, struct trap_window *window);
+
+struct trap_place {
+	uint64_t team, offset;
+};
+
+bool trap_place_at(uintptr_t address, struct trap_place *place);
+
+/* ---- trap_run.c ---- */
+
+struct trap_fault {
+	int signal, code;	/* 0: none */
+	uintptr_t address;
+};
+
+/* One run of one instruction; the assembly in trap_run.c knows the offsets. */
+struct trap_frame {
+	uint64_t reg[REGISTERS];	/* in and out; the stack pointer is ignored */
+	uint64_t flags;
+	const void *code;
+	void *xstate;			/* NULL: vector registers do not matter */
+	uint64_t keep;			/* write them back to xstate afterwards */
+	struct trap_fault fault;	/* what happened instead */
+};
+
+/* Room for one instruction under way, and what would be too much for a stack. */
+struct trap_work {
+	unsigned char scratch[640] __attribute__((aligned(64)));
+	unsigned char block[512];
+};
+
+bool trap_run_init(void);
+bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context);
+bool trap_run(struct trap_frame *frame);
+
+const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t rip,
+			   struct trap_work **work);
+void trap_code_give(const void *code);
+
+size_t trap_copy(void *to, const void *from, size_t count, unsigned int width,
+		 struct trap_fault *fault);
+bool trap_writable(uintptr_t address, struct trap_fault *fault);
+
+/* ---- trap_decode.c ---- */
+
+enum trap_kind {
+	TRAP_REPLAY,		/* one memory operand */
+	TRAP_POP,		/* from the stack to memory */
+	TRAP_MOVS,
+	TRAP_STOS,
+};
+
+struct trap_op {
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+	enum trap_kind kind;
+	uintptr_t address;	/* first byte of what is written */
+	size_t bytes;
+	ptrdiff_t lead;		/* from the operand's address to there (bts) */
+	unsigned char code[16];	/* to run: with its operand at (base) */
+	unsigned char length;
+	unsigned char base;
+	signed char stack;	/* the register that stands for the stack pointer; -1 */
+	bool locked;
+	bool reads;		/* what it writes */
+	bool vector;		/* uses the floating-point state */
+	bool changes_vector;
+	bool rep;
+	uint64_t count_mask;	/* of addresses and counts */
+	uint64_t source_base;	/* of the source's segment */
+	uint64_t target_base;
+};
+
+/* The program's registers, in our order */
+void trap_registers_get(const ucontext_t *context, uint64_t *reg);
+void trap_registers_set(ucontext_t *context, const uint64_t *reg);
+
+void trap_init_decoder(void);
+bool trap_read(struct trap_op *op, uintptr_t rip);
+const char *trap_decode(struct trap_op *op, const uint64_t *reg, uintptr_t rip);
+
+/* ---- trap_store.c, trap_string.c, trap_edge.c ---- */
+
+enum trap_result {
+	TRAP_DONE,		/* and the program goes on */
+	TRAP_FAULT,		/* a fault of the program's: trap->fault */
+	TRAP_CANNOT,		/* trap->why */
+};
+
+struct trap {
+	struct trap_op op;
+	ucontext_t *context;
+	uint64_t reg[REGISTERS];
+	struct trap_fault fault;
+	const char *why;
+	const void *code;
+	struct trap_work *work;
+};
+
+enum trap_result trap_store(struct trap *trap, uintptr_t address);
+enum trap_result trap_string(struct trap *trap, const struct trap_window *window);
+enum trap_result trap_edge(struct trap *trap, struct trap_frame *first);
+void trap_frame_init(const struct trap *trap, struct trap_frame *frame);
+bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t address);
+void trap_finish(struct trap *trap, const struct trap_frame *frame);
+
+static inline bool trap_inside(const struct trap_window *window, uintptr_t address,
+			       size_t bytes)
+{
+	return address >= window->start && bytes <= window->bytes &&
+	       address - window->start <= window->bytes - bytes;
+}
+
+/* ---- trap_say.c ---- */
+
+void trap_say_init(void);
+void trap_say_note(void);
+void trap_say_cannot(const struct trap_op *op, uintptr_t rip, uintptr_t address,
+		     const char *why);
+void trap_say_strict(const struct trap_op *op, uintptr_t rip, uintptr_t address,
+		     const struct trap_place *place, bool store);
+
+#endif /* LIBRARY_TRAP_H */

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A store that begins in a window and ends outside, or the reverse: beside it is
+ * ordinary memory, another window or nothing. The instruction is run on a copy
+ * of what is there, once for each replica, and what it wrote goes back.
+ *
+ * That is not atomic, so locked ones are refused; other stores over the edge of
+ * a page are not atomic anyway.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "trap.h"
+
+#define CHUNK		(2UL << 20)
+#define MOST		64	/* bytes; what is longer is no store but a dump */
+
+/* A side of the edge */
+struct piece {
+	uintptr_t address;
+	size_t at, bytes;		/* of the operand */
+	bool is_window;
+	struct trap_window window;
+	unsigned int replicas;		/* 1 of ordinary memory */
+	uint64_t bound;			/* a bit per replica */
+};
+
+static unsigned char *piece_at(const struct piece *piece, unsigned int replica)
+{
+	if (!piece->is_window)
+		return (unsigned char *)piece->address;
+	return piece->window.replica[replica] + (piece->address - piece->window.start);
+}
+
+static void piece_init(struct piece *piece, const struct trap_op *op, size_t at, size_t bytes)
+{
+	piece->at = at;
+	piece->bytes = bytes;
+	piece->address = op->address + at;
+	piece->is_window = trap_window_at(piece->address, &piece->window);
+	piece->replicas = piece->is_window ? piece->window.replicas : 1;
+}
+
+static bool writes(const unsigned char *mask, const struct piece *piece)
+{
+	return memchr(mask + piece->at, 1, piece->bytes);
+}
+
+/* Can it be written? Of a window, at which replicas? */
+static bool piece_check(struct trap *trap, struct piece *piece)
+{
+	unsigned char unused[MOST];
+
+	if (!piece->is_window) {
+		piece->bound = 1;
+		return trap_writable(piece->address, &trap->fault) &&
+		       trap_writable(piece->address + piece->bytes - 1, &trap->fault);
+	}
+	for (unsigned int i = 0; i < piece->replicas; i++) {
+		if (trap_copy(unused, piece_at(piece, i), piece->bytes, 1,
+			      &trap->fault) == piece->bytes)
+			piece->bound |= 1ULL << i;
+		else if (trap->fault.signal != SIGBUS)
+			break;
+	}
+	trap->fault.address = piece->address;
+	return piece->bound;
+}
+
+/*
+ * Which bytes does it write? What it does not is left as it was, whatever that
+ * is. One that reads them first writes them all.
+ */
+static bool find_mask(const struct trap *trap, unsigned char *operand, unsigned char *mask)
+{
+	size_t bytes = trap->op.bytes;
+	struct trap_frame frame;
+
+	if (trap->op.reads) {
+		memset(mask, 1, bytes);
+		return true;
+	}
+	memset(operand, 0, bytes);
+	trap_frame_init(trap, &frame);
+	if (!trap_run_at(trap, &frame, (uintptr_t)operand))
+		return false;
+	memcpy(mask, operand, bytes);
+	memset(operand, 0xff, bytes);
+	trap_frame_init(trap, &frame);
+	if (!trap_run_at(trap, &frame, (uintptr_t)operand))
+		return false;
+	for (size_t i = 0; i < bytes; i++)
+		mask[i] = mask[i] == operand[i];
+	return true;
+}
+
+/* What is written of a piece; gaps are not touched. */
+static bool write_back(struct piece *piece, unsigned int replica,
+		       const unsigned char *operand, const unsigned char *mask,
+		       struct trap_fault *fault)
+{
+	unsigned char *to = piece_at(piece, replica);
+	size_t from, end;
+
+	for (from = 0; from < piece->bytes; from = end) {
+		size_t at = piece->at + from;
+
+		for (end = from; end < piece->bytes && mask[piece->at + end]; end++)
+			;
+		if (end == from)
+			end++;
+		else if (trap_copy(to + from, operand + at, end - from, 1, fault) < end - from)
+			return false;
+	}
+	return true;
+}
+
+/* Replica @i of each piece; of one that has none, its contents do not matter. */
+static bool run_replica(struct trap *trap, struct piece *pieces, unsigned int i,
+			unsigned char *operand, const unsigned char *mask,
+			const unsigned char *plain, struct trap_frame *frame)
+{
+	memcpy(operand, plain, trap->op.bytes);
+	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
+		if (piece->is_window && piece->bound >> i & 1 &&
+		    trap_copy(operand + piece->at, piece_at(piece, i), piece->bytes, 1,
+			      &trap->fault) < piece->bytes)
+			return false;
+	trap_frame_init(trap, frame);
+	if (!trap_run_at(trap, frame, (uintptr_t)operand)) {
+		trap->fault = frame->fault;
+		return false;
+	}
+	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
+		if (piece->bound >> i & 1 &&
+		    !write_back(piece, i, operand, mask, &trap->fault))
+			return false;
+	return true;
+}
+
+static enum trap_result run_all(struct trap *trap, struct piece *pieces,
+				unsigned char *operand, const unsigned char *mask,
+				struct trap_frame *first)
+{
+	uint64_t all = pieces[0].bound | pieces[1].bound;
+	unsigned char plain[MOST] = {};
+	struct trap_frame frame;
+	bool done = false;
+
+	/* What replicas have instead of the ordinary memory that the first changes */
+	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
+		if (!piece->is_window && piece->bound &&
+		    trap_copy(plain + piece->at, (void *)piece->address, piece->bytes, 1,
+			      &trap->fault) < piece->bytes)
+			return TRAP_FAULT;
+	for (unsigned int i = 0; i < 64 && all >> i; i++) {
+		if (!(all >> i & 1))
+			continue;
+		if (!run_replica(trap, pieces, i, operand, mask, plain, &frame))
+			return TRAP_FAULT;
+		if (!done)
+			*first = frame;
+		done = true;
+	}
+	return done ? TRAP_DONE : TRAP_FAULT;
+}
+
+enum trap_result trap_edge(struct trap *trap, struct trap_frame *first)
+{
+	const struct trap_op *op = &trap->op;
+	size_t head = CHUNK - op->address % CHUNK;
+	unsigned char *operand = trap->work->scratch + op->address % 64;
+	unsigned char mask[MOST];
+	struct piece pieces[2] = {};
+
+	trap->why = "it goes over the edge of a window, which can only be done piece by piece";
+	if (op->locked || op->bytes > MOST || head >= op->bytes)
+		return TRAP_CANNOT;
+	if (!find_mask(trap, operand, mask)) {
+		trap->why = "it faults on any memory";
+		return TRAP_CANNOT;
+	}
+	piece_init(&pieces[0], op, 0, head);
+	piece_init(&pieces[1], op, head, op->bytes - head);
+	for (unsigned int i = 0; i < 2; i++)
+		if (writes(mask, &pieces[i]) && !piece_check(trap, &pieces[i]))
+			return TRAP_FAULT;
+	return run_all(trap, pieces, operand, mask, first);
+}

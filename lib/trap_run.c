@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Run one instruction with the program's registers, and survive its fault.
+ *
+ * Code is written to a page of cells that is mapped twice, once to write and
+ * once to execute; nothing is ever both. A cell is: endbr64, the instruction,
+ * and ret up to its end. The stack pointer stays ours. When the instruction
+ * faults, the handler leaves the fault in the frame, which it finds on the stack,
+ * and goes on at the ret; so the caller sees a run that did nothing.
+ *
+ * That is also how all memory of the program's is touched here: with a movs.
+ */
+#define _GNU_SOURCE
+#include <cpuid.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "trap.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC	0x0010U
+#endif
+
+#define CELL		64
+#define CELLS		64
+#define HEAD		4	/* of endbr64 */
+
+/* The first cells have always the same. */
+enum { MOVSB, MOVSW, MOVSL, MOVSQ, TOUCH, CONSTANT };
+
+static const struct {
+	unsigned char length, code[4];
+} constant[CONSTANT] = {
+	[MOVSB] = { 2, { 0xf3, 0xa4 } },
+	[MOVSW] = { 3, { 0x66, 0xf3, 0xa5 } },
+	[MOVSL] = { 2, { 0xf3, 0xa5 } },
+	[MOVSQ] = { 3, { 0xf3, 0x48, 0xa5 } },
+	[TOUCH] = { 4, { 0xf0, 0x80, 0x0f, 0x00 } },	/* lock orb $0,(%rdi) */
+};
+
+static unsigned char *cells_written, *cells_run;
+static atomic_ullong cells_free = -1ULL << CONSTANT;
+static struct trap_work works[CELLS];
+
+_Static_assert(offsetof(struct trap_frame, flags) == 128, "as below");
+_Static_assert(offsetof(struct trap_frame, code) == 136, "as below");
+_Static_assert(offsetof(struct trap_frame, xstate) == 144, "as below");
+_Static_assert(offsetof(struct trap_frame, keep) == 152, "as below");
+
+/*
+ * While the cell runs, the stack has: return address, code, frame. The states
+ * that are restored are those an instruction here can use: x87, SSE, AVX,
+ * AVX-512. (Not the protection keys: our own data may be out of their reach.)
+ */
+void trap_enter(struct trap_frame *frame);
+asm(".pushsection .text\n"
+	".type trap_enter, @function\n"
+	".hidden trap_enter\n"
+	"trap_enter:\n"
+	"	endbr64\n"
+	"	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
+	"	sub $16, %rsp\n"
+	"	stmxcsr (%rsp)\n"
+	"	fnstcw 4(%rsp)\n"
+	"	push %rdi\n"
+	"	push 136(%rdi)\n"
+	"	mov 144(%rdi), %rsi\n"
+	"	test %rsi, %rsi\n"
+	"	jz 1f\n"
+	"	mov $0xe7, %eax\n"
+	"	xor %edx, %edx\n"
+	"	xrstor64 (%rsi)\n"
+	"1:	push 128(%rdi)\n"
+	"	popfq\n"
+	"	mov (%rdi), %rax\n"
+	"	mov 8(%rdi), %rcx\n"
+	"	mov 16(%rdi), %rdx\n"
+	"	mov 24(%rdi), %rbx\n"
+	"	mov 40(%rdi), %rbp\n"
+	"	mov 48(%rdi), %rsi\n"
+	"	mov 64(%rdi), %r8\n"
+	"	mov 72(%rdi), %r9\n"
+	"	mov 80(%rdi), %r10\n"
+	"	mov 88(%rdi), %r11\n"
+	"	mov 96(%rdi), %r12\n"
+	"	mov 104(%rdi), %r13\n"
+	"	mov 112(%rdi), %r14\n"
+	"	mov 120(%rdi), %r15\n"
+	"	mov 56(%rdi), %rdi\n"
+	"	call *(%rsp)\n"
+	"	pushfq\n"
+	"	push %rdi\n"
+	"	mov 24(%rsp), %rdi\n"
+	"	mov %rax, (%rdi)\n"
+	"	mov %rcx, 8(%rdi)\n"
+	"	mov %rdx, 16(%rdi)\n"
+	"	mov %rbx, 24(%rdi)\n"
+	"	mov %rbp, 40(%rdi)\n"
+	"	mov %rsi, 48(%rdi)\n"
+	"	pop 56(%rdi)\n"
+	"	pop 128(%rdi)\n"
+	"	cld\n"
+	"	mov %r8, 64(%rdi)\n"
+	"	mov %r9, 72(%rdi)\n"
+	"	mov %r10, 80(%rdi)\n"
+	"	mov %r11, 88(%rdi)\n"
+	"	mov %r12, 96(%rdi)\n"
+	"	mov %r13, 104(%rdi)\n"
+	"	mov %r14, 112(%rdi)\n"
+	"	mov %r15, 120(%rdi)\n"
+	"	mov 144(%rdi), %rsi\n"
+	"	test %rsi, %rsi\n"
+	"	jz 3f\n"
+	"	cmpq $0, 152(%rdi)\n"
+	"	je 2f\n"
+	"	mov $0xe7, %eax\n"
+	"	xor %edx, %edx\n"
+	"	xsave64 (%rsi)\n"
+	"2:	fninit\n"
+	"	fldcw 20(%rsp)\n"
+	"	ldmxcsr 16(%rsp)\n"
+	"3:	add $32, %rsp\n"
+	"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
+	"	ret\n"
+	".size trap_enter, . - trap_enter\n"
+	".popsection\n");
+
+static const struct {
+	unsigned char head[HEAD];
+} endbr64 = { { 0xf3, 0x0f, 0x1e, 0xfa } };
+
+static void cell_write(unsigned int number, const unsigned char *code, size_t length)
+{
+	unsigned char *cell = cells_written + number * CELL;
+	unsigned int a, b, c, d;
+
+	if (!memcmp(cell + HEAD, code, length) && cell[HEAD + length] == 0xc3)
+		return;
+	memset(cell, 0xc3, CELL);
+	memcpy(cell, &endbr64, HEAD);
+	memcpy(cell + HEAD, code, length);
+	/* Written at one address and run at another: the processor wants to know. */
+	__cpuid(0, a, b, c, d);
+}
+
+/* Return: can instructions be run? */
+bool trap_run_init(void)
+{
+	size_t size = CELL * CELLS;
+	int fd = memfd_create("memcast-trap", MFD_CLOEXEC | MFD_EXEC);
+
+	if (fd < 0)
+		fd = memfd_create("memcast-trap", MFD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (ftruncate(fd, size)) {
+		close(fd);
+		return false;
+	}
+	cells_written = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cells_run = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	close(fd);
+	if (cells_written == MAP_FAILED || cells_run == MAP_FAILED) {
+		if (cells_written != MAP_FAILED)
+			munmap(cells_written, size);
+		if (cells_run != MAP_FAILED)
+			munmap(cells_run, size);
+		cells_run = NULL;
+		return false;
+	}
+	/* A child has no windows, and must not write to its parent's cells. */
+	madvise(cells_written, size, MADV_DONTFORK);
+	madvise(cells_run, size, MADV_DONTFORK);
+	for (unsigned int i = 0; i < CONSTANT; i++)
+		cell_write(i, constant[i].code, constant[i].length);
+	return true;
+}
+
+/**
+ * trap_code_take() - have an instruction ready to run
+ * @code: the instruction
+ * @length: of it
+ * @rip: of the original, which is likely to come again and find its cell
+ * @work: output: the room that goes with it
+ *
+ * Return: what trap_frame.code takes, to be given back.
+ */
+const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t rip,
+			   struct trap_work **work)
+{
+	unsigned int number = (rip ^ rip >> 6) % CELLS;
+
+	for (;;) {
+		unsigned long long available = atomic_load(&cells_free);
+
+		if (!available) {
+			sched_yield();
+			continue;
+		}
+		if (!(available >> number & 1))
+			number = __builtin_ctzll(available);
+		if (atomic_compare_exchange_weak(&cells_free, &available,
+						 available & ~(1ULL << number)))
+			break;
+	}
+	cell_write(number, code, length);
+	*work = &works[number];
+	return cells_run + number * CELL;
+}
+
+void trap_code_give(const void *code)
+{
+	unsigned int number = ((const unsigned char *)code - cells_run) / CELL;
+
+	atomic_fetch_or(&cells_free, 1ULL << number);
+}
+
+/* Was it the instruction in a cell that raised the signal? Then it is over. */
+bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
+{
+	greg_t *greg = context->uc_mcontext.gregs;
+	uintptr_t at = greg[REG_RIP] - (uintptr_t)cells_run;
+	struct trap_frame *frame;
+
+	if (!cells_run || at >= CELL * CELLS || info->si_code <= 0)
+		return false;
+	frame = ((struct trap_frame **)greg[REG_RSP])[2];
+	frame->fault = (struct trap_fault) {
+		number, info->si_code, (uintptr_t)info->si_addr
+	};
+	greg[REG_RIP] += CELL - 1 - at % CELL;
+	return true;
+}
+
+/* Return: did it run? Else frame->fault says what happened. */
+bool trap_run(struct trap_frame *frame)
+{
+	frame->fault = (struct trap_fault) {};
+	trap_enter(frame);
+	/* what a signal handler has written, in between */
+	atomic_signal_fence(memory_order_seq_cst);
+	return !frame->fault.signal;
+}
+
+/* Copy elements. Return: how many, all unless there was a fault. */
+size_t trap_copy(void *to, const void *from, size_t count, unsigned int width,
+		 struct trap_fault *fault)
+{
+	struct trap_frame frame = {
+		.reg[RDI] = (uintptr_t)to,
+		.reg[RSI] = (uintptr_t)from,
+		.reg[RCX] = count,
+		.code = cells_run + CELL * (unsigned int)__builtin_ctz(width),
+	};
+
+	if (!trap_run(&frame))
+		*fault = frame.fault;
+	return count - frame.reg[RCX];
+}
+
+/* May the program write there? */
+bool trap_writable(uintptr_t address, struct trap_fault *fault)
+{
+	struct trap_frame frame = {
+		.reg[RDI] = address,
+		.code = cells_run + CELL * TOUCH,
+	};
+
+	if (trap_run(&frame))
+		return true;
+	*fault = frame.fault;
+	return false;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A store on every replica: the instruction is run once for each, wholly or not
+ * at all. One that is not bound there is left out, as copies do; if none is, it
+ * is the program's SIGBUS. Registers and flags are those of the first run.
+ */
+#define _GNU_SOURCE
+#include "trap.h"
+
+void trap_frame_init(const struct trap *trap, struct trap_frame *frame)
+{
+	const struct trap_op *op = &trap->op;
+
+	for (unsigned int i = 0; i < REGISTERS; i++)
+		frame->reg[i] = trap->reg[i];
+	if (op->stack >= 0)
+		frame->reg[op->stack] = trap->reg[RSP];
+	frame->flags = trap->context->uc_mcontext.gregs[REG_EFL] &
+		       (TRAP_ARITHMETIC | TRAP_DIRECTION);
+	frame->code = trap->code;
+	frame->xstate = op->vector ? trap->context->uc_mcontext.fpregs : NULL;
+	frame->keep = false;
+}
+
+/* Run it as if what it writes were at @address. */
+bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t address)
+{
+	frame->reg[trap->op.base] = address - trap->op.lead;
+	return trap_run(frame);
+}
+
+/* What a floating-point instruction leaves behind of where it was */
+static void keep_vector(struct trap *trap)
+{
+	fpregset_t state = trap->context->uc_mcontext.fpregs;
+	uint64_t rip = state->rip, rdp = state->rdp;
+	struct trap_frame frame;
+
+	trap_frame_init(trap, &frame);
+	frame.keep = true;
+	trap_run_at(trap, &frame, (uintptr_t)trap->work->scratch + trap->op.address % 64);
+	if (state->rip != rip)
+		state->rip = trap->context->uc_mcontext.gregs[REG_RIP];
+	if (state->rdp != rdp)
+		state->rdp = trap->op.address;
+}
+
+/*
+ * The program goes on after the instruction, with what a run left behind. Of the
+ * floating-point state that is the same for each run, and comes from one more.
+ */
+void trap_finish(struct trap *trap, const struct trap_frame *result)
+{
+	greg_t *greg = trap->context->uc_mcontext.gregs;
+	const struct trap_op *op = &trap->op;
+
+	if (op->changes_vector)
+		keep_vector(trap);
+	for (unsigned int i = 0; i < REGISTERS; i++)
+		if (i != op->base && i != RSP && (int)i != op->stack)
+			trap->reg[i] = result->reg[i];
+	if (op->stack >= 0)
+		trap->reg[RSP] = result->reg[op->stack];
+	trap_registers_set(trap->context, trap->reg);
+	greg[REG_EFL] = (greg[REG_EFL] & ~TRAP_ARITHMETIC) |
+			(result->flags & TRAP_ARITHMETIC);
+	greg[REG_RIP] += op->instruction.length;
+}
+
+static enum trap_result write_inside(struct trap *trap, const struct trap_window *window,
+				     struct trap_frame *first)
+{
+	size_t offset = trap->op.address - window->start;
+	struct trap_frame frame;
+	bool done = false;
+
+	for (unsigned int i = 0; i < window->replicas; i++) {
+		trap_frame_init(trap, &frame);
+		if (trap_run_at(trap, &frame, (uintptr_t)window->replica[i] + offset)) {
+			if (!done)
+				*first = frame;
+			done = true;
+			continue;
+		}
+		trap->fault = frame.fault;
+		trap->fault.address = trap->op.address;
+		if (frame.fault.signal != SIGBUS)
+			return TRAP_FAULT;
+	}
+	return done ? TRAP_DONE : TRAP_FAULT;
+}
+
+static enum trap_result replay(struct trap *trap, const struct trap_window *window)
+{
+	struct trap_frame first;
+	enum trap_result result;
+
+	result = window ? write_inside(trap, window, &first) : trap_edge(trap, &first);
+	if (result == TRAP_DONE)
+		trap_finish(trap, &first);
+	return result;
+}
+
+/* As a mov of what is on the stack, from the accumulator */
+static enum trap_result pop(struct trap *trap, const struct trap_window *window)
+{
+	uint64_t accumulator = trap->reg[RAX], value = 0;
+	const struct trap_op *op = &trap->op;
+	struct trap_frame first;
+	enum trap_result result;
+
+	if (trap_copy(&value, (void *)trap->reg[RSP], op->bytes, 1, &trap->fault) < op->bytes)
+		return TRAP_FAULT;
+	trap->reg[RAX] = value;
+	result = window ? write_inside(trap, window, &first) : trap_edge(trap, &first);
+	trap->reg[RAX] = accumulator;
+	if (result == TRAP_DONE) {
+		trap->reg[RSP] += op->bytes;
+		trap_registers_set(trap->context, trap->reg);
+		trap->context->uc_mcontext.gregs[REG_RIP] += op->instruction.length;
+	}
+	return result;
+}
+
+/**
+ * trap_store() - do what the program's instruction was to do
+ * @trap: the instruction decoded
+ * @address: where it faulted
+ */
+enum trap_result trap_store(struct trap *trap, uintptr_t address)
+{
+	struct trap_op *op = &trap->op;
+	struct trap_window window;
+	enum trap_result result;
+	bool inside;
+
+	if (address - op->address >= op->bytes) {
+		trap->why = "what it writes is elsewhere";
+		return TRAP_CANNOT;
+	}
+	if (!trap_window_at(address, &window)) {
+		trap->why = "the window has gone";
+		return TRAP_CANNOT;
+	}
+	inside = trap_inside(&window, op->address, op->bytes);
+	trap->code = trap_code_take(op->code, op->length,
+				    trap->context->uc_mcontext.gregs[REG_RIP], &trap->work);
+	if (op->kind == TRAP_MOVS || op->kind == TRAP_STOS)
+		result = trap_string(trap, &window);
+	else if (op->kind == TRAP_POP)
+		result = pop(trap, inside ? &window : NULL);
+	else
+		result = replay(trap, inside ? &window : NULL);
+	trap_code_give(trap->code);
+	return result;
+}

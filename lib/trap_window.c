@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/* Where windows are, for trap.c and its like. (Their tests have another one.) */
+#define _GNU_SOURCE
+#include "library.h"
+#include "trap.h"
+
+bool trap_window_at(uintptr_t address, struct trap_window *window)
+{
+	const struct memcast_view *view;
+	CUmemAccess_flags access;
+	size_t offset;
+
+	if (window_view(address, &view, &offset, &access) != CUDA_SUCCESS ||
+	    access != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+		return false;
+	window->start = address - offset;
+	window->bytes = view->bytes;
+	window->replicas = view->replicas;
+	window->replica = view->replica;
+	return true;
+}
+
+/* Return: is it in a window, whatever the CPU may do there? */
+bool trap_place_at(uintptr_t address, struct trap_place *place)
+{
+	struct memcast_address_info info = { .address = address };
+
+	if (library_ready() != CUDA_SUCCESS ||
+	    device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS ||
+	    info.out_type != MEMCAST_TYPE_TEAM || info.out_flags & MEMCAST_ADDRESS_REPLICA)
+		return false;
+	place->team = info.out_object;
+	place->offset = info.out_offset + address - info.out_mapping;
+	return true;
+}
