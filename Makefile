@@ -29,14 +29,14 @@ lib_sources	 := $(wildcard lib/*.c)
 tool_mains	 := $(wildcard tools/memcast*.c)
 tool_shared	 := $(filter-out $(tool_mains) tools/vm-init.c,$(wildcard tools/*.c))
 test_mains	 := $(wildcard selftests/*_test.c)
-test_shared	 := $(filter-out $(test_mains),$(wildcard selftests/*.c))
+test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
 test_scripts	 := selftests/run.sh
 kmod_sources	 := Kbuild $(wildcard kmod/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
 tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
-	    $(test_scripts:selftests/%.sh=$(B)/selftests/%)
+	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) $(B)/selftests/host-trap
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
@@ -114,6 +114,12 @@ $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 
 $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
 	$(CC) -pthread -o $@ $^ $(link) $(test_libs) -lm
+
+# Without the module, so with another idea of where windows are
+$(B)/selftests/host-trap: selftests/host-trap.c $(B)/selftests/shared.a | $(libcuda)
+	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -o $@ $< \
+		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
+		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What lib/trap.c makes of instructions, without the module: here for those that
+ * emulated machines do not have. A window is a read-only mapping of its first
+ * replica. host-trap.sh runs this.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../lib/library.h"
+#include "../lib/trap.h"
+#include "trap_forms.h"
+#include "kselftest_harness.h"
+
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT 300
+
+#define CHUNK		(2UL << 20)
+#define REPLICAS	3
+
+/* Ordinary memory, a window of two chunks, one of one chunk, nothing: side by side */
+static struct area all;
+static const struct {
+	size_t start, bytes;
+} windows[] = { { CHUNK, 2 * CHUNK }, { 3 * CHUNK, CHUNK } };
+
+bool trap_window_at(uintptr_t address, struct trap_window *window)
+{
+	static unsigned char *replica[2][REPLICAS];
+	size_t offset = address - (uintptr_t)all.window;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (offset - windows[i].start >= windows[i].bytes)
+			continue;
+		for (unsigned int j = 0; j < REPLICAS; j++)
+			replica[i][j] = all.replica[j] + windows[i].start;
+		*window = (struct trap_window) {
+			.start = (uintptr_t)all.window + windows[i].start,
+			.bytes = windows[i].bytes,
+			.replicas = REPLICAS,
+			.replica = replica[i],
+		};
+		return true;
+	}
+	return false;
+}
+
+bool trap_place_at(uintptr_t address, struct trap_place *where)
+{
+	(void)address;
+	(void)where;
+	return false;
+}
+
+FIXTURE(trap)
+{
+};
+
+/* Low in the address space, for 32-bit addresses */
+FIXTURE_SETUP(trap)
+{
+	unsigned char *place = mmap(NULL, 6 * CHUNK, PROT_NONE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, (void *)place);
+	place += -(uintptr_t)place % CHUNK;
+	all = (struct area) { place, 4 * CHUNK, CHUNK, REPLICAS, {} };
+	for (unsigned int i = 0; i < REPLICAS; i++) {
+		int fd = memfd_create("replica", MFD_CLOEXEC);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, ftruncate(fd, 4 * CHUNK));
+		all.replica[i] = mmap(NULL, 4 * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED,
+				      fd, 0);
+		ASSERT_NE(MAP_FAILED, (void *)all.replica[i]);
+		if (!i)
+			ASSERT_EQ(place, mmap(place, 4 * CHUNK, PROT_READ,
+					      MAP_SHARED | MAP_FIXED, fd, 0));
+		close(fd);
+	}
+	ASSERT_EQ(0, mprotect(place, CHUNK, PROT_READ | PROT_WRITE));
+	trap_install();
+}
+
+FIXTURE_TEARDOWN(trap)
+{
+}
+
+TEST_F(trap, every_form)
+{
+	unsigned int possible = 0;
+	uint64_t seed = 1;
+
+	EVERY_FORM(form) {
+		const char *what = NULL;
+
+		if (!form_possible(form, &all)) {
+			TH_LOG("not on this processor: %s", form->text);
+			continue;
+		}
+		possible++;
+		for (int round = 0; round < 100 && !what; round++) {
+			size_t offset = 2 * CHUNK + form_random(&seed) % 8192 - 4096;
+
+			what = form_check(&all, form, offset - offset % form->align, &seed);
+		}
+		EXPECT_EQ(NULL, what)
+			TH_LOG("%s: %s", form->text, what);
+	}
+	TH_LOG("%u forms", possible);
+}
+
+/* Ordinary memory before a window, and two windows */
+TEST_F(trap, over_edges)
+{
+	static const size_t edges[] = { CHUNK, 3 * CHUNK };
+	uint64_t seed = 2;
+
+	EVERY_FORM(form) {
+		const char *what = NULL;
+
+		if (!form_possible(form, &all) || !form_divisible(form))
+			continue;
+		for (int round = 0; round < 160 && !what; round++)
+			what = form_check(&all, form, edges[round % 2] + 8 - round / 2, &seed);
+		EXPECT_EQ(NULL, what)
+			TH_LOG("%s: %s", form->text, what);
+	}
+}
+
+TEST_F(trap, ten_thousand_mixed)
+{
+	uint64_t seed = 3;
+	const char *what = forms_mixed(&all, 10000, &seed);
+
+	EXPECT_EQ(NULL, what)
+		TH_LOG("%s", what);
+}
+
+TEST_HARNESS_MAIN

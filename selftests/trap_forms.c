@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The reference of a store to a window is the same instruction on ordinary
+ * memory, once for each replica with that replica's contents: memory, registers,
+ * flags and floating-point state afterwards are to be the same, to the bit.
+ */
+#define _GNU_SOURCE
+#include <cpuid.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "trap_forms.h"
+
+/* The features it needs, the alignment, and the instruction */
+#define FORM(needs, align, text)						\
+	asm(".pushsection .text; 1: " text "; ret; .popsection\n"		\
+	    ".pushsection .rodata; 2: .asciz \"" text "\"; 3: .asciz \"" needs	\
+	    "\"; .popsection\n"							\
+	    ".pushsection trap_forms, \"aw\"; .quad 1b, 2b, 3b, " #align	\
+	    "; .popsection\n")
+
+#define ALU(name)						\
+	FORM("", 1, name " %al, (%rdi)");			\
+	FORM("", 1, name " %ah, (%rdi)");			\
+	FORM("", 1, name " %r12w, 2(%rdi)");			\
+	FORM("", 1, name " %ebp, -4(%rdi,%r9,4)");		\
+	FORM("", 1, name " %r15, (%rdi)");			\
+	FORM("", 1, name "b $0x5a, (%rdi)");			\
+	FORM("", 1, name "w $0x1234, (%rdi)");			\
+	FORM("", 1, name "l $-3, (%rdi)");			\
+	FORM("", 1, name "q $0x12345678, (%rdi)")
+#define LOCKED(needs, name)					\
+	FORM(needs, 1, "lock " name " %dl, (%rdi)");		\
+	FORM(needs, 1, "lock " name " %r8d, (%rdi)");		\
+	FORM(needs, 8, "lock " name " %rax, (%rdi)")
+#define ONE(name)						\
+	FORM("", 1, name "b (%rdi)");				\
+	FORM("", 1, name "w (%rdi)");				\
+	FORM("", 1, name "l (%rdi)");				\
+	FORM("", 1, name "q 7(%rdi)");				\
+	FORM("", 4, "lock " name "l (%rdi)")
+#define SHIFT(needs, name)					\
+	FORM(needs, 1, name "b %cl, (%rdi)");			\
+	FORM(needs, 1, name "w $3, (%rdi)");			\
+	FORM(needs, 1, name "l %cl, (%rdi)");			\
+	FORM(needs, 1, name "q $1, (%rdi)")
+#define BIT(name)						\
+	FORM("", 1, name "w %r10w, (%rdi)");			\
+	FORM("", 1, name "l %r10d, (%rdi)");			\
+	FORM("", 1, name "q %r10, (%rdi)");			\
+	FORM("", 1, name "l $17, (%rdi)");			\
+	FORM("", 8, "lock " name "q %r10, (%rdi)")
+#define SET(condition)	FORM("", 1, "set" condition " (%rdi)")
+
+ALU("mov"); ALU("add"); ALU("or"); ALU("adc"); ALU("sbb"); ALU("and"); ALU("sub"); ALU("xor");
+LOCKED("", "add"); LOCKED("", "and"); LOCKED("", "or"); LOCKED("", "sub"); LOCKED("", "xor");
+LOCKED("", "xadd"); LOCKED("", "cmpxchg");
+ONE("inc"); ONE("dec"); ONE("neg"); ONE("not");
+SHIFT("", "rol"); SHIFT("", "ror"); SHIFT("", "shl"); SHIFT("", "shr"); SHIFT("", "sar");
+/* QEMU's own processor has lost the flags when the store of these faults. */
+LOCKED("real", "adc"); LOCKED("real", "sbb");
+SHIFT("real", "rcl"); SHIFT("real", "rcr");
+BIT("bts"); BIT("btr"); BIT("btc");
+SET("o"); SET("b"); SET("e"); SET("be"); SET("s"); SET("p"); SET("l"); SET("g");
+
+/* Registers that have to move out of the way, and ways to say an address */
+FORM("", 1, "mov %di, (%rdi)");
+FORM("", 1, "lea 1(%rdi), %rsi; xadd %si, -1(%rsi)");
+FORM("low", 1, "mov %r8d, (%edi)");
+FORM("low", 1, "add %rdx, 4(%edi,%r9d,8)");
+FORM("low", 16, "movaps %xmm8, (%edi)");
+FORM("", 1, "mov %rsp, (%rdi)");
+FORM("", 1, "mov %spl, (%rdi)");
+FORM("", 1, "mov %esp, 64(%rdi)");
+FORM("", 1, "add %sp, (%rdi)");
+FORM("", 1, "mov %dil, (%rdi)");
+FORM("", 1, "mov %bpl, -128(%rdi)");
+FORM("", 1, "mov %bh, 1(%rdi)");
+FORM("", 1, "mov %r11d, 5(%rdi,%r9,8)");
+FORM("", 1, "mov %r9, 1000(%rdi,%r9,2)");
+FORM("", 1, "mov %ds, (%rdi)");
+FORM("", 1, "mov %rax, %ds:(%rdi)");
+FORM("", 1, "mov %cx, %es:(%rdi)");
+FORM("", 1, "xchg %rdi, %r8; mov %rdi, (%r8); xchg %rdi, %r8");
+FORM("", 1, "xchg %rdi, %r13; mov %r12, (%r13); xchg %rdi, %r13");
+FORM("", 1, "xchg %rdi, %r12; movl $7, 4(%r12,%r9,4); xchg %rdi, %r12");
+FORM("", 1, "xchg %rdi, %rbp; movq $7, (%rbp); xchg %rdi, %rbp");
+FORM("", 1, "mov %rsp, %r8; mov %rdi, %rsp; mov %ebx, 4(%rsp,%r9,2); mov %r8, %rsp");
+FORM("real", 1, "xchg %al, (%rdi)");
+FORM("real", 1, "xchg %dh, (%rdi)");
+FORM("real", 1, "xchg %r14w, (%rdi)");
+FORM("real", 1, "xchg %ecx, (%rdi)");
+FORM("real", 8, "xchg %rsi, (%rdi)");
+FORM("", 1, "xadd %bl, (%rdi)");
+FORM("", 1, "xadd %si, (%rdi)");
+FORM("", 1, "xadd %r8, (%rdi)");
+FORM("", 1, "cmpxchg %bl, (%rdi)");
+FORM("", 1, "cmpxchg %si, (%rdi)");
+FORM("", 1, "cmpxchg %r8d, (%rdi)");
+FORM("", 1, "cmpxchg %r8, (%rdi)");
+FORM("", 1, "cmpxchg8b (%rdi)");
+FORM("", 8, "lock cmpxchg8b (%rdi)");
+FORM("cx16", 16, "cmpxchg16b (%rdi)");
+FORM("cx16", 16, "lock cmpxchg16b (%rdi)");
+FORM("", 1, "shld $5, %edx, (%rdi)");
+FORM("", 1, "shld %cl, %r8, (%rdi)");
+FORM("", 1, "shrd %cl, %dx, (%rdi)");
+FORM("", 1, "movnti %edx, (%rdi)");
+FORM("", 1, "movnti %r9, (%rdi)");
+FORM("movbe", 1, "movbe %dx, (%rdi)");
+FORM("movbe", 1, "movbe %r13, (%rdi)");
+FORM("", 1, "push %rdx; popq (%rdi)");
+FORM("", 1, "push %rdx; popw (%rdi); lea 6(%rsp), %rsp");
+
+FORM("string", 1, "movsb");
+FORM("string", 1, "movsw");
+FORM("string", 1, "movsl");
+FORM("string", 1, "movsq");
+FORM("string", 1, "stosb");
+FORM("string", 1, "stosw");
+FORM("string", 1, "stosl");
+FORM("string", 1, "stosq");
+FORM("string", 1, "rep movsb");
+FORM("string", 1, "rep movsw");
+FORM("string", 1, "rep movsl");
+FORM("string", 1, "rep movsq");
+FORM("string", 1, "rep stosb");
+FORM("string", 1, "rep stosw");
+FORM("string", 1, "rep stosl");
+FORM("string", 1, "rep stosq");
+
+FORM("", 16, "movaps %xmm3, (%rdi)");
+FORM("", 1, "movups %xmm12, (%rdi)");
+FORM("", 16, "movapd %xmm0, (%rdi)");
+FORM("", 16, "movdqa %xmm15, (%rdi)");
+FORM("", 1, "movdqu %xmm7, 9(%rdi)");
+FORM("", 16, "movntps %xmm7, (%rdi)");
+FORM("", 16, "movntdq %xmm9, (%rdi)");
+FORM("", 16, "movntpd %xmm1, (%rdi)");
+FORM("", 1, "movss %xmm2, (%rdi)");
+FORM("", 1, "movsd %xmm10, (%rdi)");
+FORM("", 1, "movd %xmm2, (%rdi)");
+FORM("", 1, "movq %xmm2, (%rdi)");
+FORM("", 1, "movlps %xmm2, (%rdi)");
+FORM("", 1, "movhps %xmm2, (%rdi)");
+FORM("", 1, "maskmovdqu %xmm4, %xmm5");
+FORM("", 1, "maskmovdqu %xmm14, %xmm5");
+FORM("sse4.1", 1, "pextrb $9, %xmm4, (%rdi)");
+FORM("sse4.1", 1, "pextrw $2, %xmm4, (%rdi)");
+FORM("sse4.1", 1, "pextrd $3, %xmm4, (%rdi)");
+FORM("sse4.1", 1, "pextrq $1, %xmm14, (%rdi)");
+FORM("sse4.1", 1, "extractps $2, %xmm4, (%rdi)");
+FORM("", 1, "movq %mm2, (%rdi)");
+FORM("", 1, "movd %mm2, (%rdi)");
+FORM("", 1, "movntq %mm3, (%rdi)");
+FORM("", 1, "maskmovq %mm1, %mm2");
+FORM("", 1, "fsts (%rdi)");
+FORM("", 1, "fstl (%rdi)");
+FORM("", 1, "fstps (%rdi)");
+FORM("", 1, "fstpl (%rdi)");
+FORM("", 1, "fstpt (%rdi)");
+FORM("", 1, "fists (%rdi)");
+FORM("", 1, "fistl (%rdi)");
+FORM("", 1, "fistpll (%rdi)");
+FORM("sse3", 1, "fisttpl (%rdi)");
+FORM("", 1, "fbstp (%rdi)");
+FORM("", 1, "fnstcw (%rdi)");
+FORM("", 1, "fnstsw (%rdi)");
+FORM("", 1, "fnstenv (%rdi)");
+FORM("", 1, "fnsave (%rdi)");
+FORM("", 1, "stmxcsr (%rdi)");
+FORM("", 16, "fxsave64 (%rdi)");
+
+FORM("avx", 32, "vmovaps %ymm3, (%rdi)");
+FORM("avx", 1, "vmovups %ymm13, (%rdi)");
+FORM("avx", 1, "vmovdqu %xmm13, 3(%rdi,%r9,8)");
+FORM("avx", 32, "vmovntdq %ymm3, (%rdi)");
+FORM("avx", 1, "vmovss %xmm3, (%rdi)");
+FORM("avx", 1, "vmovq %xmm9, (%rdi)");
+FORM("avx", 1, "vmovhpd %xmm9, (%rdi)");
+FORM("avx", 1, "vpextrq $1, %xmm9, (%rdi)");
+FORM("avx", 1, "vextractf128 $1, %ymm9, (%rdi)");
+FORM("avx", 1, "vmaskmovps %ymm2, %ymm3, (%rdi)");
+FORM("avx", 1, "vmaskmovpd %xmm12, %xmm3, (%rdi)");
+FORM("avx", 1, "vmaskmovdqu %xmm12, %xmm3");
+FORM("avx2", 1, "vextracti128 $1, %ymm2, (%rdi)");
+FORM("avx2", 1, "vpmaskmovd %ymm2, %ymm13, (%rdi)");
+FORM("avx2", 1, "vpmaskmovq %ymm2, %ymm3, (%rdi)");
+FORM("f16c", 1, "vcvtps2ph $0, %ymm2, (%rdi)");
+FORM("f16c", 1, "vcvtps2ph $4, %xmm2, (%rdi)");
+
+FORM("avx512f", 64, "vmovaps %zmm3, (%rdi)");
+FORM("avx512f", 1, "vmovups %zmm31, 64(%rdi)");
+FORM("avx512f", 1, "vmovups %zmm20, (%rdi){%k1}");
+FORM("avx512f", 64, "vmovapd %zmm20, (%rdi){%k2}");
+FORM("avx512f", 1, "vmovdqu32 %zmm1, 3(%rdi,%r9,8){%k3}");
+FORM("avx512f", 1, "vmovdqu64 %zmm17, (%rdi){%k4}");
+FORM("avx512f", 64, "vmovntps %zmm17, (%rdi)");
+FORM("avx512f", 1, "vmovss %xmm17, (%rdi){%k1}");
+FORM("avx512f", 1, "vextractf64x4 $1, %zmm17, (%rdi){%k1}");
+FORM("avx512f", 1, "vextracti32x4 $3, %zmm17, (%rdi)");
+FORM("avx512f", 1, "vpcompressd %zmm17, (%rdi){%k1}");
+FORM("avx512f", 1, "vpcompressq %zmm2, (%rdi){%k5}");
+FORM("avx512f", 1, "vcompressps %zmm2, (%rdi){%k5}");
+FORM("avx512f", 1, "vcompresspd %zmm2, (%rdi){%k6}");
+FORM("avx512f", 1, "vpmovdb %zmm2, (%rdi){%k6}");
+FORM("avx512f", 1, "vpmovsqd %zmm22, (%rdi)");
+FORM("avx512f", 1, "vpmovusqw %zmm22, (%rdi){%k7}");
+FORM("avx512f", 1, "vcvtps2ph $0, %zmm22, (%rdi){%k7}");
+FORM("avx512vl", 1, "vmovdqu32 %ymm22, (%rdi){%k7}");
+FORM("avx512vl", 1, "vpcompressd %xmm22, (%rdi){%k7}");
+FORM("avx512vl", 1, "vpmovqb %ymm22, (%rdi){%k7}");
+FORM("avx512bw", 1, "vmovdqu8 %zmm22, (%rdi){%k7}");
+FORM("avx512bw", 1, "vmovdqu16 %zmm2, (%rdi){%k1}");
+FORM("avx512bw", 1, "vpmovwb %zmm2, (%rdi){%k1}");
+FORM("avx512bw", 1, "kmovq %k3, (%rdi)");
+FORM("avx512dq", 1, "vextractf32x8 $1, %zmm2, (%rdi){%k1}");
+FORM("avx512dq", 1, "vpextrq $1, %xmm22, (%rdi)");
+FORM("avx512vbmi2", 1, "vpcompressb %zmm2, (%rdi){%k1}");
+FORM("avx512vbmi2", 1, "vpcompressw %zmm2, (%rdi){%k1}");
+
+uint64_t form_random(uint64_t *seed)
+{
+	uint64_t x = *seed += 0x9e3779b97f4a7c15;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+static void random_bytes(void *to, size_t bytes, uint64_t *seed)
+{
+	for (size_t at = 0; at < bytes; at += 8) {
+		uint64_t word = form_random(seed);
+
+		memcpy((char *)to + at, &word, bytes - at < 8 ? bytes - at : 8);
+	}
+}
+
+static uint64_t xcr0(void)
+{
+	uint32_t low, high;
+
+	asm("xgetbv" : "=a" (low), "=d" (high) : "c" (0));
+	return (low | (uint64_t)high << 32) & 0xe7;
+}
+
+bool form_possible(const struct form *form, const struct area *area)
+{
+	static const struct {
+		const char *name;
+		unsigned int leaf, reg, bit;
+		unsigned long state;
+	} features[] = {
+		{ "cx16", 1, 2, 13, 0 }, { "movbe", 1, 2, 22, 0 }, { "sse4.1", 1, 2, 19, 0 },
+		{ "sse3", 1, 2, 0, 0 }, { "avx", 1, 2, 28, 6 }, { "f16c", 1, 2, 29, 6 },
+		{ "avx2", 7, 1, 5, 6 }, { "avx512f", 7, 1, 16, 0xe6 },
+		{ "avx512vl", 7, 1, 31, 0xe6 }, { "avx512bw", 7, 1, 30, 0xe6 },
+		{ "avx512dq", 7, 1, 17, 0xe6 }, { "avx512vbmi2", 7, 2, 6, 0xe6 },
+	};
+	unsigned int reg[4];
+
+	if (!strcmp(form->needs, "real")) {
+		__cpuid(0x40000000, reg[0], reg[1], reg[2], reg[3]);
+		return memcmp(&reg[1], "TCGTCGTCGTCG", 12);
+	}
+	if (!strcmp(form->needs, "low"))
+		return (uintptr_t)area->window + area->bytes <= 1UL << 32;
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		if (strcmp(form->needs, features[i].name))
+			continue;
+		__cpuid_count(features[i].leaf, 0, reg[0], reg[1], reg[2], reg[3]);
+		return reg[features[i].reg] >> features[i].bit & 1 &&
+		       (xcr0() & features[i].state) == features[i].state;
+	}
+	return true;
+}
+
+/* Locked ones cannot be taken apart, nor what is no store but a dump. */
+bool form_divisible(const struct form *form)
+{
+	return form->align == 1 && !strstr(form->text, "lock") &&
+	       !strstr(form->text, "xchg %") && !strstr(form->text, "fnsave");
+}
+
+/* Random vectors and masks, some numbers on the x87 stack */
+void form_state(struct state *state, uint64_t *seed)
+{
+	static const double number[4] = { 1.5, -3e9, 0.1, 7e4 };
+	uint64_t all = xcr0();
+	unsigned int size, offset, c, d;
+
+	memset(state->vector, 0, sizeof(state->vector));
+	asm volatile("fninit; fldl %1; fldl %2; fldl %3; fldl %4; xsave64 %0; fninit"
+		     : "+m" (state->vector)
+		     : "m" (number[0]), "m" (number[1]), "m" (number[2]), "m" (number[3]),
+		       "a" ((uint32_t)all), "d" (0));
+	random_bytes(state->vector + 160, 256, seed);
+	for (unsigned int i = 2; i < 8; i++) {
+		if (!(all >> i & 1))
+			continue;
+		__cpuid_count(0xd, i, size, offset, c, d);
+		random_bytes(state->vector + offset, size, seed);
+	}
+	*(uint64_t *)(void *)(state->vector + 512) = all;
+	random_bytes(state->reg, sizeof(state->reg), seed);
+	state->flags = form_random(seed) & ARITHMETIC;
+}
+
+/* As trap_enter() of the library, and written without a look at it */
+asm(".pushsection .text\n"
+	".globl form_run\n"
+	".type form_run, @function\n"
+	"form_run:\n"
+	"	push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
+	"	push %rsi\n"
+	"	push %rdi\n"
+	"	mov $0xe7, %eax; xor %edx, %edx\n"
+	"	xrstor64 192(%rdi)\n"
+	"	push 128(%rdi); popfq\n"
+	"	mov 0x00(%rdi), %rax; mov 0x08(%rdi), %rcx; mov 0x10(%rdi), %rdx\n"
+	"	mov 0x18(%rdi), %rbx; mov 0x28(%rdi), %rbp; mov 0x30(%rdi), %rsi\n"
+	"	mov 0x40(%rdi), %r8;  mov 0x48(%rdi), %r9;  mov 0x50(%rdi), %r10\n"
+	"	mov 0x58(%rdi), %r11; mov 0x60(%rdi), %r12; mov 0x68(%rdi), %r13\n"
+	"	mov 0x70(%rdi), %r14; mov 0x78(%rdi), %r15; mov 0x38(%rdi), %rdi\n"
+	"	call *8(%rsp)\n"
+	"	pushfq\n"
+	"	push %rdi\n"
+	"	mov 16(%rsp), %rdi\n"
+	"	mov %rax, 0x00(%rdi); mov %rcx, 0x08(%rdi); mov %rdx, 0x10(%rdi)\n"
+	"	mov %rbx, 0x18(%rdi); mov %rbp, 0x28(%rdi); mov %rsi, 0x30(%rdi)\n"
+	"	mov %r8,  0x40(%rdi); mov %r9,  0x48(%rdi); mov %r10, 0x50(%rdi)\n"
+	"	mov %r11, 0x58(%rdi); mov %r12, 0x60(%rdi); mov %r13, 0x68(%rdi)\n"
+	"	mov %r14, 0x70(%rdi); mov %r15, 0x78(%rdi)\n"
+	"	pop 0x38(%rdi)\n"
+	"	pop 128(%rdi)\n"
+	"	cld\n"
+	"	mov $0xe7, %eax; xor %edx, %edx\n"
+	"	xsave64 192(%rdi)\n"
+	"	fninit\n"
+	"	pushq $0x1f80; ldmxcsr (%rsp); add $24, %rsp\n"
+	"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
+	"	ret\n"
+	".popsection\n");
+_Static_assert(offsetof(struct state, vector) == 192, "as above");
+
+#define AROUND	1280UL
+
+/* Return: the first byte of the state that differs, or -1. */
+static int different(const struct state *a, const struct state *b, unsigned int offset,
+		     unsigned int size)
+{
+	for (unsigned int i = offset; i < offset + size; i++)
+		if (a->vector[i] != b->vector[i])
+			return i;
+	return -1;
+}
+
+static int different_vectors(const struct state *a, const struct state *b)
+{
+	unsigned int size, offset, c, d;
+	int at = different(a, b, 0, 416);
+	uint64_t all = xcr0();
+
+	for (unsigned int i = 2; i < 8 && at < 0; i++) {
+		if (!(all >> i & 1))
+			continue;
+		__cpuid_count(0xd, i, size, offset, c, d);
+		at = different(a, b, offset, size);
+	}
+	return at;
+}
+
+/* The reference's operand is elsewhere, by @moved. */
+static const char *compare(const struct state *expected, const struct state *got,
+			   uint64_t moved)
+{
+	static char what[96];
+	int at;
+
+	for (unsigned int i = 0; i < 16; i++) {
+		uint64_t e = expected->reg[i], g = got->reg[i];
+
+		if (i == SP || e == g || e + moved == g)
+			continue;
+		snprintf(what, sizeof(what), "register %u: %#lx instead of %#lx", i, g, e);
+		return what;
+	}
+	if ((expected->flags ^ got->flags) & (ARITHMETIC | DIRECTION)) {
+		snprintf(what, sizeof(what), "flags: %#lx instead of %#lx", got->flags,
+			 expected->flags);
+		return what;
+	}
+	at = different_vectors(expected, got);
+	if (at < 0)
+		return NULL;
+	snprintf(what, sizeof(what), "byte %d of the vector state: %#x instead of %#x", at,
+		 got->vector[at], expected->vector[at]);
+	return what;
+}
+
+static void prepare(struct state *state, const struct form *form, const void *old,
+		    uint64_t *seed)
+{
+	static unsigned char source[AROUND], stack_memory[8192];
+	const stack_t stack = { .ss_sp = stack_memory, .ss_size = sizeof(stack_memory) };
+	bool string = !strcmp(form->needs, "string");
+
+	/* Some have the stack pointer in the window. */
+	sigaltstack(&stack, NULL);
+	form_state(state, seed);
+	random_bytes(source, sizeof(source), seed);
+	state->reg[9] %= 16;
+	/* a bit within some hundred bytes */
+	state->reg[10] = (int64_t)state->reg[10] % 8000;
+	state->reg[CX] = string ? form_random(seed) % 24 : state->reg[CX];
+	if (string)
+		state->reg[SI] = (uintptr_t)source + AROUND / 2;
+	if (string && form_random(seed) & 1)
+		state->flags |= DIRECTION;
+	/* what cmpxchg expects is often there */
+	if (form_random(seed) & 1) {
+		memcpy(&state->reg[AX], old, 8);
+		memcpy(&state->reg[DX], (const char *)old + 8, 8);
+		if (strstr(form->text, "cmpxchg8b"))
+			memcpy(&state->reg[DX], (const char *)old + 4, 4);
+	}
+}
+
+/* Ordinary memory whose address has the lower 16 bits of an operand's */
+static unsigned char *reference(unsigned int replica, const unsigned char *operand)
+{
+	static unsigned char *memory;
+
+	if (!memory) {
+		memory = mmap(NULL, 26 << 16, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+		memory += -(uintptr_t)memory & 0xffff;
+	}
+	return memory + ((3 * replica + 1) << 16) + ((uintptr_t)operand & 0xffff);
+}
+
+const char *form_check(const struct area *area, const struct form *form, size_t offset,
+		       uint64_t *seed)
+{
+	static struct state start, expected, got;
+	size_t from = offset < AROUND ? 0 : offset - AROUND;
+	size_t bytes = offset + AROUND > area->bytes ? area->bytes - from :
+						       offset + AROUND - from;
+	unsigned char *operand = area->window + offset;
+
+	for (unsigned int i = 0; i < area->replicas; i++) {
+		random_bytes(area->replica[i] + from, bytes, seed);
+		if (i && from < area->plain)
+			memcpy(area->replica[i] + from, area->replica[0] + from,
+			       area->plain - from);
+		memcpy(reference(i, operand) - (offset - from),
+		       area->replica[i] + from, bytes);
+	}
+	prepare(&start, form, area->replica[0] + offset, seed);
+	/* From one place, so that the stack pointer is the same; the window first */
+	for (int i = -1; i < (int)area->replicas; i++) {
+		struct state *state = i < 0 ? &got : i ? &(struct state) {} : &expected;
+
+		*state = start;
+		state->reg[DI] = (uintptr_t)(i < 0 ? operand : reference(i, operand));
+		form_run(state, form->code);
+	}
+	for (unsigned int i = 0; i < area->replicas; i++) {
+		size_t skip = i && from < area->plain ? area->plain - from : 0;
+
+		if (memcmp(area->replica[i] + from + skip,
+			   reference(i, operand) - (offset - from) + skip, bytes - skip))
+			return "memory";
+	}
+	return compare(&expected, &got, operand - reference(0, operand));
+}
+
+/* Memory aligned as windows are, with room around */
+static unsigned char *shadow_of(const unsigned char *replica, size_t bytes)
+{
+	unsigned char *shadow = mmap(NULL, bytes + (6UL << 20), PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	shadow += (2UL << 20) + (-(uintptr_t)shadow & ((2UL << 20) - 1));
+	memcpy(shadow, replica, bytes);
+	return shadow;
+}
+
+static const struct form *any_form(const struct area *area, uint64_t *seed)
+{
+	size_t count = __stop_trap_forms - __start_trap_forms;
+
+	for (;;) {
+		const struct form *form = &__start_trap_forms[form_random(seed) % count];
+
+		/* what a low address stores may depend on all of it */
+		if (form_possible(form, area) && form_divisible(form) &&
+		    strcmp(form->needs, "low"))
+			return form;
+	}
+}
+
+const char *forms_mixed(const struct area *area, unsigned int count, uint64_t *seed)
+{
+	static struct state start, expected, got;
+	unsigned char *shadow[8];
+	static char what[160];
+
+	for (unsigned int i = 0; i < area->replicas; i++)
+		shadow[i] = shadow_of(area->replica[i], area->bytes);
+	for (unsigned int n = 0; n < count; n++) {
+		const struct form *form = any_form(area, seed);
+		size_t offset = AROUND + area->plain +
+				form_random(seed) % (area->bytes - area->plain - 2 * AROUND);
+		const char *wrong;
+
+		prepare(&start, form, area->replica[0] + offset, seed);
+		for (int i = -1; i < (int)area->replicas; i++) {
+			struct state *state = i < 0 ? &got : i ? &(struct state) {} : &expected;
+
+			*state = start;
+			state->reg[DI] = (uintptr_t)(i < 0 ? area->window : shadow[i]) + offset;
+			form_run(state, form->code);
+		}
+		wrong = compare(&expected, &got, area->window - shadow[0]);
+		if (wrong) {
+			snprintf(what, sizeof(what), "%u: %s: %s", n, form->text, wrong);
+			return what;
+		}
+	}
+	for (unsigned int i = 0; i < area->replicas; i++)
+		if (memcmp(shadow[i] + area->plain, area->replica[i] + area->plain,
+			   area->bytes - area->plain))
+			return "memory";
+	return NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trap_forms.c: every kind of instruction that stores, and what it does to a
+ * window against what it does to ordinary memory.
+ */
+#ifndef MEMCAST_TRAP_FORMS_H
+#define MEMCAST_TRAP_FORMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Windows side by side and what they stand for; first may come ordinary memory. */
+struct area {
+	unsigned char *window;
+	size_t bytes;
+	size_t plain;
+	unsigned int replicas;
+	unsigned char *replica[8];	/* from the start of @window, too */
+};
+
+/* One instruction that writes to (%rdi). An asm() table; see FORM(). */
+struct form {
+	void (*code)(void);
+	const char *text, *needs;
+	unsigned long align;
+};
+
+extern const struct form __start_trap_forms[], __stop_trap_forms[];
+
+/* In the order in which instructions number them */
+enum { AX, CX, DX, BX, SP, BP, SI, DI };
+
+/* What an instruction sees, and leaves behind */
+struct state {
+	uint64_t reg[16];		/* not the stack pointer */
+	uint64_t flags;
+	unsigned char vector[4096] __attribute__((aligned(64)));
+};
+
+#define ARITHMETIC	0x8d5UL
+#define DIRECTION	0x400UL
+
+uint64_t form_random(uint64_t *seed);
+bool form_possible(const struct form *form, const struct area *area);
+bool form_divisible(const struct form *form);	/* at the edge of a window */
+void form_state(struct state *state, uint64_t *seed);
+void form_run(struct state *state, void (*code)(void));
+
+/*
+ * Run it at an offset of the window, with random contents and registers.
+ * Return: NULL, or what was different.
+ */
+const char *form_check(const struct area *area, const struct form *form, size_t offset,
+		       uint64_t *seed);
+
+/* Many, one after the other; the contents are what the ones before have left. */
+const char *forms_mixed(const struct area *area, unsigned int count, uint64_t *seed);
+
+#define EVERY_FORM(form)	\
+	for (const struct form *form = __start_trap_forms; form < __stop_trap_forms; form++)
+
+#endif /* MEMCAST_TRAP_FORMS_H */
