@@ -4,7 +4,7 @@
 # Runs on the machine that builds: memcast/multimem.h and float.h, whose operations
 # need no device, against docs/multimem.md and against exact arithmetic; with
 # every compiler that is there and for every kind of processor that this one is.
-# MEMCAST_TEST_ALL=1: all pairs of 16-bit operands and all floats (an hour).
+# MEMCAST_TEST_ALL=1: all pairs of 16-bit operands and all floats (half an hour).
 cd "$(dirname "$0")/.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT

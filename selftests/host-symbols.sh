@@ -27,7 +27,7 @@ all=$(exports "$library" 2>&1)
 result 1 only_cu_and_memcast "$(echo "$all" | grep -vE '^(cu[A-Z]|memcast[A-Z])')"
 result 2 nothing_is_missing "$(for name in cuInit cuMemCreate cuMemMap cuMulticastCreate \
 	cuMulticastBindMem_v2 cuMemcpyHtoD_v2 cuMemsetD32_v2 cuCtxCreate_v4 \
-	cuGetProcAddress cuGetProcAddress_v2 memcastViewCreate; do
+	cuGetProcAddress cuGetProcAddress_v2 memcastViewAt memcastViewCreate; do
 	echo "$all" | grep -qx "$name" || echo "$name is not exported"
 done)"
 

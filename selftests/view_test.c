@@ -316,4 +316,47 @@ TEST_F(view, first_looks_at_once)
 	}
 }
 
+/* Access that is taken while the first look is under way is not to be had. */
+static void *set_access(void *argument)
+{
+	struct looker *looker = argument;
+	CUresult result;
+
+	pthread_barrier_wait(looker->start);
+	result = allow(looker->at, CHUNK, 0, READ);
+	if (result == CUDA_SUCCESS)
+		result = allow(looker->at, CHUNK, 1, NONE);
+	return result == CUDA_SUCCESS ? argument : NULL;
+}
+
+TEST_F(view, access_changes_at_the_first_look)
+{
+	CUdeviceptr at = reserve(CHUNK);
+	pthread_barrier_t start;
+	unsigned int round;
+
+	ASSERT_EQ(0, pthread_barrier_init(&start, NULL, 3));
+	for (round = 0; round < loops(100); round++) {
+		struct looker looker[3];
+		pthread_t thread[3];
+		void *done[3];
+		unsigned int i;
+
+		ASSERT_OK(cuMemMap(at, CHUNK, 0, self->team, 0));
+		ASSERT_OK(allow(at, CHUNK, 1, READWRITE));
+		for (i = 0; i < 3; i++) {
+			looker[i] = (struct looker) { &start, at, NULL };
+			ASSERT_EQ(0, pthread_create(&thread[i], NULL, i ? look : set_access,
+						    &looker[i]));
+		}
+		for (i = 0; i < 3; i++)
+			ASSERT_EQ(0, pthread_join(thread[i], &done[i]));
+		ASSERT_NE(NULL, done[0]);
+		ASSERT_EQ(looker[1].view, looker[2].view);
+		ASSERT_EQ(0, try_load(looker[1].view->replica[0], NULL));
+		ASSERT_EQ(SIGSEGV, try_store(looker[1].view->replica[0], 1));
+		ASSERT_OK(cuMemUnmap(at, CHUNK));
+	}
+}
+
 TEST_HARNESS_MAIN

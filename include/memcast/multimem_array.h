@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * multimem operations on arrays, for u32, u64 and f32, inline. (bulk.h has them
- * for more types, as library functions for long ones.)
+ * for more types, as library functions for long ones.) Views and offsets are as in
+ * multimem.h.
  */
 #ifndef MEMCAST_MULTIMEM_ARRAY_H
 #define MEMCAST_MULTIMEM_ARRAY_H
@@ -33,8 +34,7 @@ static inline void name##_n(const struct memcast_view *view,		\
 
 /**
  * multimem_st_T_n() - store an array to every replica
- * @view: see above
- * @offset: see above; of the first element
+ * @view, @offset: of the first element
  * @buffer: elements to store; not part of the view
  * @count: how many
  *
@@ -57,12 +57,11 @@ MULTIMEM_ARRAY(multimem_st_##T, const type)
 
 /**
  * multimem_ld_reduce_OP_T_n() - load a range of every replica and combine
- * @view: see above
- * @offset: see above; of the first element
+ * @view, @offset: of the first element
  * @buffer: receives the combined elements; not part of the view
  * @count: how many
  *
- * multimem.ld_reduce.weak on each element, in the order given above: order it
+ * multimem.ld_reduce.weak on each element, in the order of multimem.h: order it
  * with an acquire operation or a barrier after others wrote.
  */
 #define MULTIMEM_LD_REDUCE_N(op, T, type)				\
@@ -95,8 +94,7 @@ MULTIMEM_ARRAY(multimem_ld_reduce_##op##_##T, type)
 
 /**
  * multimem_red_OP_T_n() - combine an array into every replica
- * @view: see above
- * @offset: see above; of the first element
+ * @view, @offset: of the first element
  * @buffer: elements to combine; not part of the view
  * @count: how many
  *
