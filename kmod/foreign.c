@@ -62,10 +62,10 @@ static const struct file_operations foreign_fops = {
 };
 
 /*
- * A memory may end under mmap_lock, or that of a stranger's who closed the last
- * fd of ours, where the exporter must not be called. A file's release never is:
- * it comes on the way out of the kernel, before the program notices; and the
- * module stays until it is over.
+ * A memory may end under mmap_lock, where the exporter must not be called: he may
+ * have locks that come before. A file is never released under one, but on the way
+ * out of the kernel, before the program goes on; and it keeps the module until it
+ * has been.
  */
 void mc_foreign_end(struct mc_foreign *foreign)
 {
@@ -78,13 +78,17 @@ unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long of
 {
 	unsigned long i = offset >> PAGE_SHIFT;
 	unsigned long end = min(ALIGN(i + 1, BIT(MC_CHUNK_ORDER)), memory->chunks);
-	struct page *head = compound_head(memory->chunk[i]);
+	struct page *first = memory->chunk[i], *page;
 
-	/* checks of copies from user space know no neighbours of compound pages */
-	while (++i < end)
-		if (page_to_pfn(memory->chunk[i]) != page_to_pfn(memory->chunk[i - 1]) + 1 ||
-		    (PageCompound(head) && compound_head(memory->chunk[i]) != head))
+	while (++i < end) {
+		page = memory->chunk[i];
+		if (page_to_pfn(page) != page_to_pfn(memory->chunk[i - 1]) + 1)
 			break;
+		/* for CONFIG_HARDENED_USERCOPY a copy must not leave a compound page */
+		if (compound_head(page) != compound_head(first) &&
+		    (PageCompound(page) || PageCompound(first)))
+			break;
+	}
 	return (i << PAGE_SHIFT) - offset;
 }
 
@@ -261,7 +265,8 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 	foreign->file = anon_inode_getfile("memcast-foreign", &foreign_fops, foreign,
 					   O_RDONLY);
 	if (IS_ERR(foreign->file)) {
-		ret = PTR_ERR(foreign->file);
+		ret = mc_fail(call, -ENOMEM, "the machine has no free file (errno %ld)",
+			      -PTR_ERR(foreign->file));
 		goto forget_memory;
 	}
 	atomic_long_inc(&mc_stats.memories);
