@@ -152,9 +152,9 @@ farm	:= $(B)/kmod-$(release)
 kbuild	:= $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
 	   CONFIG_MODULE_SIG_ALL=
 
-importer := $(B)/selftests/memcast_importer-$(release).ko
+test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-$(release).ko)
 
-kmod: $(farm)/memcast.ko $(importer)
+kmod: $(farm)/memcast.ko $(test_modules)
 
 $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 	@mkdir -p $(farm)/kmod
@@ -165,12 +165,15 @@ $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 	@$(kbuild) modules
 	@touch $@
 
-# An importer of dma-bufs that tests load; it knows nothing of memcast
-$(importer): $(wildcard selftests/kmod/*) $(KDIR)/Module.symvers
-	@mkdir -p $(farm)/importer $(@D)
-	@ln -sfn $(abspath $(wildcard selftests/kmod/*)) $(farm)/importer/
-	@$(kbuild) M=$(CURDIR)/$(farm)/importer modules
-	@objcopy --strip-debug $(farm)/importer/memcast_importer.ko $@
+# An importer and an exporter of dma-bufs that tests load; they know nothing of memcast
+$(test_modules) &: $(wildcard selftests/kmod/*) $(KDIR)/Module.symvers
+	@mkdir -p $(farm)/tests $(B)/selftests
+	@ln -sfn $(abspath $(wildcard selftests/kmod/*)) $(farm)/tests/
+	@$(kbuild) M=$(CURDIR)/$(farm)/tests modules
+	@for module in $(test_modules); do \
+		name=$${module##*/}; \
+		objcopy --strip-debug $(farm)/tests/$${name%%-*}.ko $$module; \
+	done
 
 # checkpatch and sparse: any message about our files fails
 check-style: kmod

@@ -16,8 +16,7 @@
 
 #define NODE	"/dev/memcast-importer"
 
-/* It lies beside the program, one per kernel. */
-static int load(void)
+int load_test_module(const char *module)
 {
 	char path[PATH_MAX], self[PATH_MAX / 2] = "";
 	struct utsname name;
@@ -25,7 +24,7 @@ static int load(void)
 
 	if (uname(&name) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return -1;
-	snprintf(path, sizeof(path), "%s/memcast_importer-%s.ko", dirname(self), name.release);
+	snprintf(path, sizeof(path), "%s/%s-%s.ko", dirname(self), module, name.release);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
@@ -44,7 +43,7 @@ int importer_open(const char **why)
 		*why = "needs root";
 		return -1;
 	}
-	if (access(NODE, F_OK) && load()) {
+	if (access(NODE, F_OK) && load_test_module("memcast_importer")) {
 		*why = "no memcast_importer.ko for this kernel";
 		return -1;
 	}

@@ -11,6 +11,9 @@
 
 #include "kmod/memcast_importer.h"
 
+/* A module of selftests/kmod, which lies beside the program, one per kernel. */
+int load_test_module(const char *module);
+
 /*
  * A device of one's own: its attachments go with the fd. The module is loaded if
  * need be. Return: an fd, or -1, and *why is what is missing.
