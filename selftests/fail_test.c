@@ -183,6 +183,50 @@ STORY(shared_by_fd)
 	STEP(cuMemRelease(handle));
 }
 
+/* The dma-buf of a range is as foreign as another driver's. */
+STORY(foreign_memory)
+{
+	CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+		.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD, .size = CHUNK,
+	};
+	CUDA_EXTERNAL_MEMORY_BUFFER_DESC part = { .offset = 5, .size = CHUNK / 2 };
+	CUmulticastObjectProp prop = {
+		.numDevices = 2, .size = CHUNK, .handleTypes = SHAREABLE,
+	};
+	CUmemGenericAllocationHandle imported, team;
+	CUexternalMemory external;
+	CUdeviceptr at, window;
+	int fd, again;
+
+	STEP(cuMemAlloc(&at, CHUNK));
+	STEP(cuMemGetHandleForAddressRange(&fd, at, CHUNK,
+					   CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	STEP(cuMemFree(at));
+	desc.handle.fd = fd;
+	STEP(cuImportExternalMemory(&external, &desc));
+	STEP(cuExternalMemoryGetMappedBuffer(&at, external, &part));
+	STEP(cuMemImportFromShareableHandle(&imported, (void *)(intptr_t)fd, SHAREABLE));
+	STEP(cuMemExportToShareableHandle(&again, imported, SHAREABLE, 0));
+	STEP(cuMulticastCreate(&team, &prop));
+	STEP(cuMulticastAddDevice(team, 0));
+	STEP(cuMulticastAddDevice(team, 1));
+	STEP(cuMulticastBindMem_v2(team, 1, 0, imported, 0, CHUNK, 0));
+	STEP(cuMemAddressReserve(&window, CHUNK, 0, 0, 0));
+	STEP(cuMemMap(window, CHUNK, 0, team, 0));
+	STEP(allow(window, CHUNK, 0, READWRITE));
+	STEP(cuMemsetD8(window, 3, CHUNK));
+	EXPECT_EQ(3, *(volatile uint8_t *)(at + 4));
+	STEP(cuMemcpyDtoD(at + 1, window, 1000));
+	close(fd);
+	close(again);
+	STEP(cuMemRelease(imported));
+	STEP(cuMemUnmap(window, CHUNK));
+	STEP(cuMemAddressFree(window, CHUNK));
+	STEP(cuMemRelease(team));
+	STEP(cuDestroyExternalMemory(external));
+	STEP(cuMemFree(at));
+}
+
 STORY(fabric_handle)
 {
 	CUmemAllocationProp prop = memory_on(0);
@@ -246,6 +290,7 @@ VARIANT(memory_of_the_host);
 VARIANT(team_with_views);
 VARIANT(bind_by_address);
 VARIANT(shared_by_fd);
+VARIANT(foreign_memory);
 VARIANT(fabric_handle);
 VARIANT(plain_allocation);
 VARIANT(shared_pool);

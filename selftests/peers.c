@@ -137,6 +137,18 @@ static void udmabuf_allow(size_t bytes)
 	fclose(limit);
 }
 
+/* Huge pages are not reserved before, and Linux 6.12 takes some that are not. */
+static bool touch(int memfd, size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+
+	if (at == MAP_FAILED)
+		return false;
+	memset(at, 0, bytes);
+	munmap(at, bytes);
+	return true;
+}
+
 static int sealed_buffer(size_t bytes, unsigned int flags)
 {
 	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes };
@@ -148,9 +160,14 @@ static int sealed_buffer(size_t bytes, unsigned int flags)
 	create.memfd = memfd;
 	if (bytes > 64UL << 20)
 		udmabuf_allow(bytes);
-	if (memfd >= 0 && !ftruncate(memfd, bytes) &&
+	if (memfd >= 0 && !ftruncate(memfd, bytes) && (!flags || touch(memfd, bytes)) &&
 	    !fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
 		fd = ioctl(device, UDMABUF_CREATE, &create);
+	/* what its first access is for, it maps the buffer for, for good */
+	if (fd >= 0) {
+		dma_buf_sync(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
+		dma_buf_sync(fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
+	}
 	close(memfd);
 	close(device);
 	return fd;
