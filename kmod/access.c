@@ -69,17 +69,10 @@ static u32 cpu_access(const struct mc_mapping *mapping)
 /* A team's members, as bits; every device for a memory. */
 static u64 may_access(const struct mc_mapping *mapping)
 {
-	struct mc_team *team;
-	u64 members = 0;
-	u32 i;
-
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 		return U64_MAX;
 	/* complete, or it would not be mapped: no lock */
-	team = mc_team(mapping->object);
-	for (i = 0; i < team->joined; i++)
-		members |= BIT_ULL(team->member[i].device->id);
-	return members;
+	return mc_team(mapping->object)->members;
 }
 
 /* The reservation's write side is held. */

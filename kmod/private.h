@@ -306,6 +306,8 @@ struct mc_team {
 	struct rb_root_cached mappings;	/* by mc_mapping.shows */
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now */
+	u64 members;			/* a bit per device that has joined */
+	u8 place[MEMCAST_MAX_DEVICES];	/* by device: where a member is */
 	bool has_slot;			/* of the fabric's, since the first binding */
 	ktime_t ready;			/* when it is, once complete */
 	wait_queue_head_t complete;

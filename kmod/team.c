@@ -65,12 +65,9 @@ int mc_team_create(struct mc_call *call)
 /* NULL if it has not joined. Complete teams need no lock for it. */
 struct mc_member *mc_team_member(struct mc_team *team, struct mc_device *device)
 {
-	u32 i;
-
-	for (i = 0; i < team->joined; i++)
-		if (team->member[i].device == device)
-			return &team->member[i];
-	return NULL;
+	if (!(team->members & BIT_ULL(device->id)))
+		return NULL;
+	return &team->member[team->place[device->id]];
 }
 
 int mc_team_add(struct mc_call *call)
@@ -105,6 +102,8 @@ int mc_team_add(struct mc_call *call)
 
 		member->device = device;
 		member->bindings = RB_ROOT_CACHED;
+		team->place[device->id] = team->joined;
+		team->members |= BIT_ULL(device->id);
 		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());
 		/* release: pairs with mc_team_wait(), members are filled in */
 		smp_store_release(&team->joined, team->joined + 1);

@@ -18,7 +18,7 @@
 #define CHUNK		(2UL << 20)
 #define SAMPLES		9
 #define SIZES_MAX	8
-#define CALLS_MAX	8
+#define CALLS_MAX	9	/* a NULL after them */
 
 static const CUmemAccessDesc may_write = {
 	.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
@@ -174,10 +174,10 @@ static void grow_bindings(struct bench *bench, struct series *series)
 	CU(cuMemRelease(team));
 }
 
-/* ---- a team of more and more devices, all bound; counted for the last one */
+/* ---- a team of more and more devices, bound one after the other */
 
 enum {
-	JOIN, BIND_LAST, MAP_WINDOW, ALLOW_WINDOW, TOUCH_WINDOW, UNMAP_WINDOW,
+	JOIN, BIND_FIRST, BIND_LAST, MAP_WINDOW, ALLOW_WINDOW, TOUCH_WINDOW, UNMAP_WINDOW,
 	UNBIND_LAST
 };
 
@@ -193,7 +193,10 @@ static void team_of(struct series *series, unsigned int i,
 	for (d = 0; d < last; d++)
 		CU(cuMulticastAddDevice(team, (int)d));
 	COUNT(series, JOIN, i, CU(cuMulticastAddDevice(team, (int)last)));
-	for (d = 0; d < last; d++)
+	/* the others come after it, and may be what a window shows by now */
+	COUNT(series, BIND_FIRST, i,
+	      CU(cuMulticastBindMem(team, 0, memory[0], 0, CHUNK, 0)));
+	for (d = 1; d < last; d++)
 		CU(cuMulticastBindMem(team, 0, memory[d], 0, CHUNK, 0));
 	COUNT(series, BIND_LAST, i,
 	      CU(cuMulticastBindMem(team, 0, memory[last], 0, CHUNK, 0)));
@@ -230,13 +233,14 @@ static void run(struct bench *bench)
 	struct series devices = {
 		.what = "devices",
 		.name = {
-			[JOIN] = "cuMulticastAddDevice",
-			[BIND_LAST] = "cuMulticastBindMem",
+			[JOIN] = "cuMulticastAddDevice, the last",
+			[BIND_FIRST] = "cuMulticastBindMem, the first",
+			[BIND_LAST] = "cuMulticastBindMem, the last",
 			[MAP_WINDOW] = "cuMemMap of the team",
 			[ALLOW_WINDOW] = "cuMemSetAccess of the team",
 			[TOUCH_WINDOW] = "first touch of the team",
 			[UNMAP_WINDOW] = "cuMemUnmap of the team",
-			[UNBIND_LAST] = "cuMulticastUnbind",
+			[UNBIND_LAST] = "cuMulticastUnbind, the last",
 		},
 		.size = { 2, 4, 8, 16, 32, 64 }, .sizes = 6,
 	}, mappings = {
