@@ -147,6 +147,11 @@ static enum trap_result run_all(struct trap *trap, struct piece *pieces,
 	struct trap_frame frame;
 	bool done = false;
 
+	/* Some fault where their mask is, even if that is empty. */
+	if (!all) {
+		trap_frame_init(trap, first);
+		return trap_run_at(trap, first, (uintptr_t)operand) ? TRAP_DONE : TRAP_FAULT;
+	}
 	/* What replicas have instead of the ordinary memory that the first changes */
 	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
 		if (!piece->is_window && piece->bound &&
