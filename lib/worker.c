@@ -92,7 +92,10 @@ static void *worker(void *argument)
 	return NULL;
 }
 
-/* With the stream's lock held. Signals are the program's own threads' business. */
+/*
+ * With the stream's lock held. Signals are the program's own threads' business, but
+ * for those that a host function's plain stores to a team's address raise.
+ */
 static CUresult worker_start(struct stream *stream)
 {
 	sigset_t all, before;
@@ -103,6 +106,8 @@ static CUresult worker_start(struct stream *stream)
 		return CUDA_SUCCESS;
 	stream->references++;
 	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread, NULL, worker, stream);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
