@@ -11,6 +11,7 @@
 
 #include "../lib/library.h"
 #include "../lib/trap.h"
+#include "helpers.h"
 #include "trap_forms.h"
 #include "kselftest_harness.h"
 
@@ -18,7 +19,7 @@
 #define TEST_TIMEOUT_DEFAULT 300
 
 #define CHUNK		(2UL << 20)
-#define REPLICAS	3
+#define REPLICAS	4
 
 /* Ordinary memory, a window of two chunks, one of one chunk, nothing: side by side */
 static struct area all;
@@ -137,6 +138,21 @@ TEST_F(trap, ten_thousand_mixed)
 
 	EXPECT_EQ(NULL, what)
 		TH_LOG("%s", what);
+}
+
+/* Not a check: for the record */
+TEST_F(trap, cost)
+{
+	volatile uint32_t *word = (void *)(all.window + 2 * CHUNK);
+	unsigned int i, count = 20000;
+	double start;
+
+	*word = 0;
+	start = now();
+	for (i = 0; i < count; i++)
+		word[i % 64] = i;
+	TH_LOG("a movl to a window of %u replicas: %.0f ns", REPLICAS,
+	       (now() - start) / count * 1e9);
 }
 
 TEST_HARNESS_MAIN

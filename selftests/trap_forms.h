@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trap_forms.c: every kind of instruction that stores, and what it does to a
- * window against what it does to ordinary memory.
+ * trap_forms.c: every kind of instruction that stores. trap_check.c: what it does
+ * to a window against what it does to ordinary memory.
  */
 #ifndef MEMCAST_TRAP_FORMS_H
 #define MEMCAST_TRAP_FORMS_H
@@ -41,6 +41,7 @@ struct state {
 #define ARITHMETIC	0x8d5UL
 #define DIRECTION	0x400UL
 
+uint64_t form_xcr0(void);	/* the states that matter here */
 uint64_t form_random(uint64_t *seed);
 bool form_possible(const struct form *form, const struct area *area);
 bool form_divisible(const struct form *form);	/* at the edge of a window */
