@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which instruction set the bulk functions use: the widest that the CPU has, or
- * MEMCAST_CPU=sse2|avx2|avx512. QEMU without KVM emulates wide instructions by
- * calls for their parts: the narrow ones are the fastest there.
+ * What the bulk functions take from the CPU, or are told to.
+ *
+ * The instruction set: the widest, or MEMCAST_CPU=sse2|avx2|avx512. QEMU without
+ * KVM emulates wide instructions by calls for their parts: the narrow ones are the
+ * fastest there.
+ *
+ * From how many bytes on stores go past the caches: what the last of them holds,
+ * or MEMCAST_STREAM=BYTES. As long as it holds all that is written, it takes
+ * stores several times as fast as memory, and whoever reads next finds it there.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -10,11 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "library.h"
 #include "bulk.h"
 
 #define VARIABLE	"MEMCAST_CPU"
+#define STREAM_VARIABLE	"MEMCAST_STREAM"
+#define CACHE_UNKNOWN	(8UL << 20)	/* emulated CPUs do not say */
 
 static bool has_sse2(void)
 {
@@ -90,4 +99,32 @@ const struct bulk_loops *bulk_loops(void)
 		atomic_store_explicit(&chosen, loops, memory_order_relaxed);
 	}
 	return loops;
+}
+
+static size_t choose_stream(void)
+{
+	const char *wanted = secure_getenv(STREAM_VARIABLE);
+	long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+	char *end;
+
+	if (wanted && *wanted) {
+		size_t bytes = strtoull(wanted, &end, 0);
+
+		if (!*end && bytes)
+			return bytes;
+		fprintf(stderr, "memcast: " STREAM_VARIABLE "=%s: not a number of bytes\n", wanted);
+	}
+	return cache > 0 ? (size_t)cache : CACHE_UNKNOWN;
+}
+
+size_t bulk_stream_bytes(void)
+{
+	static _Atomic size_t chosen;
+	size_t bytes = atomic_load_explicit(&chosen, memory_order_relaxed);
+
+	if (__builtin_expect(!bytes, 0)) {
+		bytes = choose_stream();
+		atomic_store_explicit(&chosen, bytes, memory_order_relaxed);
+	}
+	return bytes;
 }

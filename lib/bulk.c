@@ -12,12 +12,6 @@
 /* As much of the source as stays in the first-level cache from replica to replica */
 #define BLOCK_BYTES	8192
 
-/*
- * From so many bytes written, stores go past the caches: below, the caches hold
- * them and take them faster than memory does (measured).
- */
-#define STREAM_BYTES	(1 << 20)
-
 static CUresult check(const struct memcast_view *view, size_t offset, size_t count,
 		      size_t width, size_t *bytes)
 {
@@ -109,7 +103,7 @@ static void broadcast_past_caches(const struct memcast_view *view, size_t offset
 static void broadcast_bytes(const struct memcast_view *view, size_t offset,
 			    const unsigned char *from, size_t bytes, bool repeat)
 {
-	if (bytes >= STREAM_BYTES / view->replicas) {
+	if (bytes >= bulk_stream_bytes() / view->replicas) {
 		broadcast_past_caches(view, offset, from, bytes, repeat);
 		return;
 	}
@@ -187,7 +181,8 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 {
 	bulk_combine *combine = bulk_loops()->combine[type][op];
 	size_t head = bytes_to_line(to);
-	bool stream = bytes >= STREAM_BYTES && head % width_of(type) == 0;
+	bool stream = bytes >= bulk_stream_bytes() / (view->replicas + 1) &&
+		      head % width_of(type) == 0;
 
 	if (stream && head) {
 		combine(&to, 0, 1, view->replica, at, view->replicas, head, false);

@@ -35,6 +35,7 @@ extern const struct bulk_loops bulk_sse2, bulk_avx2, bulk_avx512;
 
 /* bulk-choose.c */
 const struct bulk_loops *bulk_loops(void);
+size_t bulk_stream_bytes(void);
 
 /* bulk.c */
 CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,

@@ -333,6 +333,7 @@ FIXTURE_SETUP(bulk)
 		SKIP(return, "this CPU has no %s", variant->cpu);
 	/* read at the first use, in this test's process */
 	ASSERT_EQ(0, setenv("MEMCAST_CPU", variant->cpu, 1));
+	ASSERT_EQ(0, setenv("MEMCAST_STREAM", "1048576", 1));
 	fill_f16();
 	self->random = 88172645463325252ULL;
 }
@@ -636,7 +637,7 @@ TEST_F(bulk, fills)
 /* Where stores begin to go past the caches, of replicas that are aligned alike or not */
 TEST_F(bulk, around_the_caches)
 {
-	const size_t change = (1 << 20) / 2;
+	const size_t change = (1 << 20) / 2, third = (1 << 20) / 3 / 64 * 64;
 	const long around[] = { -4096, -64, -8, 0, 8, 64, 72, 8192, 8256 };
 	size_t skew, n;
 
@@ -646,13 +647,14 @@ TEST_F(bulk, around_the_caches)
 			broadcast(8 * n, change + around[n], n);
 			broadcast(64, change + around[n] + 1, 0);
 		}
-		for (n = 0; n < ARRAY_SIZE(around); n += 2) {
-			reductions(&types[4], MEMCAST_ADD, 8 * n, change + around[n], 0);
-			reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, change + around[n], 2);
+		/* to a buffer, what is read counts, too */
+		for (n = 0; n < ARRAY_SIZE(around); n++) {
+			reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n], 0);
+			reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, third + around[n], 2);
 		}
-		replicas(1, 2 * change + 16384, skew);
+		replicas(1, change + 16384, skew);
 		for (n = 0; n < ARRAY_SIZE(around); n += 3)
-			reductions(&types[2], MEMCAST_ADD, 8 * n, 2 * change + around[n], 8);
+			reductions(&types[2], MEMCAST_ADD, 8 * n, change + around[n], 8);
 	}
 }
 
@@ -780,7 +782,7 @@ TEST_F(bulk, refusals)
 /* One that there is not leads to one that there is. */
 TEST(chosen)
 {
-	const char *names[] = { "", "sse3" };
+	const char *names[] = { "", "sse3" };	/* and as a number of bytes */
 	float a[40], b[40], sum[40] = {};
 	struct memcast_view view = {
 		.replicas = 2, .bytes = sizeof(a),
@@ -797,6 +799,7 @@ TEST(chosen)
 		int status;
 
 		ASSERT_EQ(0, setenv("MEMCAST_CPU", names[n], 1));
+		ASSERT_EQ(0, setenv("MEMCAST_STREAM", names[n], 1));
 		child = fork();
 		ASSERT_LE(0, child);
 		if (!child) {
