@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "library.h"
 #include "bulk.h"
@@ -46,11 +47,18 @@ static struct flags *flags_of(const struct memcast_group *group, unsigned int ra
 				MEMCAST_GROUP_BYTES(rank));
 }
 
-static unsigned int usable_cpus(void)
+/*
+ * Is there a CPU for each rank? One that is bound to a single CPU takes it that the
+ * others are bound to others.
+ */
+static bool cpus_for(unsigned int ranks)
 {
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1)
+		online = CPU_COUNT(&set);
+	return (long)ranks <= online;
 }
 
 static CUresult group_init(struct memcast_group *group, const struct memcast_view *view,
@@ -70,7 +78,7 @@ static CUresult group_init(struct memcast_group *group, const struct memcast_vie
 			    flags, MEMCAST_GROUP_BYTES(ranks), BULK_LINE, view->bytes);
 	*group = (struct memcast_group) {
 		.view = view, .flags = flags, .rank = rank, .ranks = ranks,
-		.spins = ranks <= usable_cpus() ? SPINS : 0,
+		.spins = cpus_for(ranks) ? SPINS : 0,
 	};
 	return CUDA_SUCCESS;
 }
