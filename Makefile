@@ -27,7 +27,9 @@ all: lib tools
 
 lib_sources	 := $(wildcard lib/*.c)
 tool_mains	 := $(wildcard tools/memcast*.c)
-tool_shared	 := $(filter-out $(tool_mains) tools/vm-init.c,$(wildcard tools/*.c))
+tool_shared	 := $(filter-out $(tool_mains) tools/vm-init.c tools/bench-mpi.c,$(wildcard tools/*.c))
+# What memcast-bench compares with, where it is installed
+mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
 test_mains	 := $(wildcard selftests/*_test.c)
 test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
 test_scripts	 := selftests/run.sh
@@ -45,7 +47,7 @@ endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
 
 lib: $(libcuda)
-tools: $(tools)
+tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 selftests: $(tests)
 
 # ---- the library
@@ -92,6 +94,10 @@ $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 
 $(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(libcuda)
 	$(CC) -pthread -o $@ $^ $(link) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
+
+$(B)/tools/bench-mpi.%: tools/bench-mpi.c
+	@mkdir -p $(@D)
+	mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
 
 $(B)/tools/vm-init: tools/vm-init.c
 	@mkdir -p $(@D)

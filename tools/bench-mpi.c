@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What memcast-bench holds groups against: MPI_Allreduce and MPI_Bcast. Built with
+ * whichever of mpicc.openmpi and mpicc.mpich there is, and run by its mpirun.
+ *
+ * Usage: bench-mpi BYTES…; rank 0 prints "NAME BYTES SECONDS" for each.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_BYTES	(2UL << 20)
+
+static void *buffer(size_t bytes)
+{
+	void *at = aligned_alloc(HUGE_BYTES, (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
+
+	if (!at)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	madvise(at, bytes, MADV_HUGEPAGE);
+	memset(at, 0, bytes);
+	return at;
+}
+
+/* Both ways to call it; memcast's is in place, but the faster one counts. */
+static void separately(void *from, void *to, int count)
+{
+	MPI_Allreduce(from, to, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void in_place(void *from, void *to, int count)
+{
+	(void)from;
+	MPI_Allreduce(MPI_IN_PLACE, to, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void bcast(void *from, void *to, int count)
+{
+	(void)from;
+	MPI_Bcast(to, count, MPI_FLOAT, 0, MPI_COMM_WORLD);
+}
+
+/* Seconds of the slowest rank, once */
+static double timed(void (*call)(void *from, void *to, int count), void *from, void *to,
+		    size_t bytes)
+{
+	int times = bytes < 4096 ? 20000 : bytes < 1 << 20 ? 2000 : bytes < 16 << 20 ? 200 : 5, i;
+	double start, own, slowest = 0;
+
+	for (i = 0; i < times / 10 + 1; i++)
+		call(from, to, (int)(bytes / 4));
+	MPI_Barrier(MPI_COMM_WORLD);
+	start = MPI_Wtime();
+	for (i = 0; i < times; i++)
+		call(from, to, (int)(bytes / 4));
+	own = (MPI_Wtime() - start) / times;
+	MPI_Allreduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	return slowest;
+}
+
+int main(int argc, char **argv)
+{
+	int i, rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (i = 1; i < argc; i++) {
+		size_t bytes = strtoull(argv[i], NULL, 10);
+		void *from = buffer(bytes), *to = buffer(bytes);
+		double apart = timed(separately, from, to, bytes);
+		double same = timed(in_place, from, to, bytes);
+		double cast = timed(bcast, from, to, bytes);
+
+		if (rank == 0)
+			printf("allreduce %zu %.9f\nbcast %zu %.9f\n", bytes,
+			       apart < same ? apart : same, bytes, cast);
+		free(from);
+		free(to);
+	}
+	MPI_Finalize();
+	return 0;
+}
