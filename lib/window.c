@@ -143,12 +143,16 @@ static CUmemAccess_flags access_of(const struct memcast_address_info *info)
 				    CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
+static CUresult mapping_info(CUdeviceptr address, struct memcast_address_info *info)
+{
+	*info = (struct memcast_address_info) { .address = address };
+	return device_ioctl(MEMCAST_ADDRESS_INFO, info);
+}
+
 static CUresult window_info(CUdeviceptr address, struct memcast_address_info *info)
 {
-	CUresult result;
+	CUresult result = mapping_info(address, info);
 
-	*info = (struct memcast_address_info) { .address = address };
-	result = device_ioctl(MEMCAST_ADDRESS_INFO, info);
 	if (result == CUDA_SUCCESS && (info->out_type != MEMCAST_TYPE_TEAM ||
 				       info->out_flags & MEMCAST_ADDRESS_REPLICA))
 		result = fail(CUDA_ERROR_INVALID_VALUE, "no team is mapped at %#llx", address);
@@ -179,21 +183,23 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 }
 
 /*
- * Give the replicas the access that the window has. Others may do so too, or
- * change the window's meanwhile: whoever is last looks again.
+ * Give the replicas the access that the window has. Others may do so too, or change
+ * the window's meanwhile: whoever changes something looks at all of it again.
  */
 static CUresult window_follow(struct window *window)
 {
-	struct memcast_address_info info;
+	struct memcast_address_info info, replica;
 	CUmemAccess_flags access;
 	CUresult result;
 
 	for (;;) {
 		result = window_info(window->start, &info);
+		if (result == CUDA_SUCCESS)
+			result = mapping_info((uintptr_t)window->view.replica[0], &replica);
 		if (result != CUDA_SUCCESS)
 			return result;
 		access = access_of(&info);
-		if (access == window->access)
+		if (access_of(&replica) == access && window->access == access)
 			return CUDA_SUCCESS;
 		result = view_allow(&window->view, 0, window->view.replicas,
 				    window->member, access);
@@ -272,6 +278,8 @@ CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
 	window = window_find(address);
 	if (!window)
 		result = window_make(address, &window);
+	else if (window->access == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+		result = window_follow(window);		/* perhaps it is being made */
 	if (result != CUDA_SUCCESS)
 		return result;
 	*view = &window->view;

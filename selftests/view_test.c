@@ -270,6 +270,7 @@ TEST_F(view, found_again_without_a_system_call)
 struct looker {
 	pthread_barrier_t *start;
 	CUdeviceptr at;
+	unsigned int later;
 	const struct memcast_view *view;
 };
 
@@ -280,6 +281,9 @@ static void *look(void *argument)
 
 	pthread_barrier_wait(looker->start);
 	looker->view = memcastViewAt(looker->at, &offset);
+	/* Whoever has the view may use it at once. */
+	if (looker->view)
+		*REPLICA(looker->view, 0);
 	return NULL;
 }
 
@@ -298,7 +302,7 @@ TEST_F(view, first_looks_at_once)
 		ASSERT_OK(cuMemMap(at, 2 * CHUNK, 0, self->team, 0));
 		ASSERT_OK(allow(at, 2 * CHUNK, 0, READWRITE));
 		for (i = 0; i < LOOKERS; i++) {
-			looker[i] = (struct looker) { &start, at + i % 2 * CHUNK, NULL };
+			looker[i] = (struct looker) { &start, at + i % 2 * CHUNK, 0, NULL };
 			ASSERT_EQ(0, pthread_create(&thread[i], NULL, look, &looker[i]));
 		}
 		for (i = 0; i < LOOKERS; i++)
@@ -319,10 +323,15 @@ TEST_F(view, first_looks_at_once)
 /* Access that is taken while the first look is under way is not to be had. */
 static void *set_access(void *argument)
 {
+	CUmemLocation location = { CU_MEM_LOCATION_TYPE_DEVICE, 1 };
 	struct looker *looker = argument;
+	unsigned long long flags;
 	CUresult result;
 
 	pthread_barrier_wait(looker->start);
+	/* At another moment each time: a look is a good dozen of system calls. */
+	while (looker->later--)
+		cuMemGetAccess(&flags, &location, looker->at);
 	result = allow(looker->at, CHUNK, 0, READ);
 	if (result == CUDA_SUCCESS)
 		result = allow(looker->at, CHUNK, 1, NONE);
@@ -345,7 +354,7 @@ TEST_F(view, access_changes_at_the_first_look)
 		ASSERT_OK(cuMemMap(at, CHUNK, 0, self->team, 0));
 		ASSERT_OK(allow(at, CHUNK, 1, READWRITE));
 		for (i = 0; i < 3; i++) {
-			looker[i] = (struct looker) { &start, at, NULL };
+			looker[i] = (struct looker) { &start, at, round % 32, NULL };
 			ASSERT_EQ(0, pthread_create(&thread[i], NULL, i ? look : set_access,
 						    &looker[i]));
 		}
