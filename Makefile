@@ -20,8 +20,8 @@ B := build
 flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools selftests docs kmod deps check check-style check-debug costs demo install clean help
-all: lib tools
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug costs demo install clean help
+all: lib tools examples
 
 # ---- what there is to build
 
@@ -48,6 +48,7 @@ link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
 
 lib: $(libcuda)
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
+examples: $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 selftests: $(tests)
 
 # ---- the library
@@ -77,6 +78,12 @@ docs: docs/functions.md
 docs/functions.md: lib/functions.awk lib/functions.def
 	awk -f $^ >$@
 
+# What vivid filmed into each replica of a team, out of the machine as a tar file
+docs-pictures: selftests
+	tools/memcast-vm --root $$(sed -n 2p selftests/vm-options) --env MEMCAST_TEST_PICTURES=/tmp \
+		--add $(B)/selftests -- sh -c 'cd $(B)/selftests && ./vivid_team_test -t picture >&2 && \
+		cd /tmp && tar -c camera-replica-*.png' | tar -x -C docs
+
 $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 	@ln -sfn libcuda.so.1 $@
 
@@ -98,6 +105,10 @@ $(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(libcuda)
 $(B)/tools/bench-mpi.%: tools/bench-mpi.c
 	@mkdir -p $(@D)
 	mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
+
+$(B)/examples/%: examples/%.c | $(libcuda)
+	@mkdir -p $(@D)
+	$(CC) $(flags) -o $@ $< $(link)
 
 $(B)/tools/vm-init: tools/vm-init.c
 	@mkdir -p $(@D)
@@ -220,7 +231,7 @@ check: deps
 	@tools/memcast-kernel fetch 6.1
 	@tools/memcast-kernel fetch 6.12
 	@tools/memcast-kernel source >/dev/null
-	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
+	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
 	@$(MAKE) check-style KERNEL=6.1
@@ -235,7 +246,7 @@ costs: lib tools
 # Small pools, as all of it is slow; the second line of options is the peers' modules.
 check-debug: deps
 	@tools/memcast-kernel debug kasan
-	@$(MAKE) -j$$(nproc) lib tools selftests $(B)/tools/vm-init
+	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --param imex_channels=2 --timeout 3600 \
 		$$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
@@ -270,7 +281,7 @@ help:
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
 	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|/path/to/build'
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local DESTDIR='
-	@echo 'make lib|tools|selftests|docs|deps|clean'
+	@echo 'make lib|tools|examples|selftests|docs|deps|clean'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
--include $(wildcard $(B)/lib/*.d $(B)/tools/*.d $(B)/selftests/*.d)
+-include $(wildcard $(B)/lib/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)
