@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
+#include <png.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -214,4 +215,16 @@ bool camera_is_whole(const uint8_t *frame)
 		if (memcmp(frame, frame + y * CAMERA_LINE, CAMERA_LINE))
 			return false;
 	return true;
+}
+
+int camera_write(const uint8_t *frame, const char *path)
+{
+	png_image image = {
+		.version = PNG_IMAGE_VERSION,
+		.width = CAMERA_WIDTH,
+		.height = CAMERA_HEIGHT,
+		.format = PNG_FORMAT_RGB,
+	};
+
+	return png_image_write_to_file(&image, path, 0, frame, CAMERA_LINE, NULL) ? 0 : -1;
 }

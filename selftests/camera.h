@@ -39,4 +39,7 @@ bool camera_is_bars(const uint8_t *frame);
 /* Every line is the same: of bars that move, it is one frame's and not two's. */
 bool camera_is_whole(const uint8_t *frame);
 
+/* As a PNG file. Return: 0, or -1 */
+int camera_write(const uint8_t *frame, const char *path);
+
 #endif /* MEMCAST_CAMERA_H */
