@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "camera.h"
+#include "helpers.h"
 
 static int retried(int fd, unsigned long request, void *arg)
 {
@@ -66,11 +67,34 @@ static int set_format(int camera)
 	return -1;
 }
 
-int camera_open(enum camera_way way)
+/* Memory of node 0 that an address of 32 bits does not reach: its zone is Normal. */
+static bool is_beyond_reach(void)
+{
+	FILE *file = fopen("/proc/zoneinfo", "re");
+	unsigned long pages = 0;
+	unsigned int node = 1;
+	char line[256], zone[32] = "";
+
+	while (file && !pages && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Node %u, zone %31s", &node, zone) != 2 && !node &&
+		    !strcmp(zone, "Normal"))
+			sscanf(line, " managed %lu", &pages);
+	if (file)
+		fclose(file);
+	return pages;
+}
+
+int camera_open(enum camera_way way, const char **why)
 {
 	char path[32];
 	int i;
 
+	if (way == CAMERA_DMA && is_beyond_reach()) {
+		*why = "needs a node 0 with no memory beyond 4 GiB";
+		return -1;
+	}
+	if (way == CAMERA_DMA)
+		run_on_cpu(0);
 	for (i = 0; i < 16; i++) {
 		int camera;
 
@@ -82,7 +106,7 @@ int camera_open(enum camera_way way)
 			return camera;
 		close(camera);
 	}
-	errno = ENOENT;
+	*why = "needs the driver vivid, loaded with allocators=0,1";
 	return -1;
 }
 

@@ -20,13 +20,16 @@ enum camera_way { CAMERA_VMALLOC, CAMERA_DMA };
 /*
  * All answer -1 and errno where V4L2 does.
  *
- * camera_open: ENOENT where no vivid is that was loaded with allocators=WAY.
+ * camera_open: @why says what is missing. vivid writes by vmap() even if it has
+ * mapped a buffer for DMA, with addresses of 32 bits: so memory beyond 4 GiB, which
+ * the DMA API bounces, would lose what it wrote. CAMERA_DMA keeps this thread, and
+ * the memory that it gets, to node 0, and there must be none beyond there.
  * camera_menu, camera_set: by the name that the driver gives to a control.
  * camera_start: for as many buffers as are to be queued.
  * camera_take: waits for a frame, the index of its buffer; which frame it is since
  * streaming began is in @sequence.
  */
-int camera_open(enum camera_way way);
+int camera_open(enum camera_way way, const char **why);
 int camera_menu(int camera, const char *name, const char *item);
 int camera_set(int camera, const char *name, int value);
 int camera_start(int camera, const int *fds, unsigned int count);

@@ -17,7 +17,7 @@
 #include "peers.h"
 
 #define IMPORTERS	64
-#define BYTES		(4 * CHUNK)
+#define BYTES		(2 * CHUNK)
 /* From the end of one chunk into the next, with pages that nobody writes between */
 #define PLACE(number)	(CHUNK - IMPORTERS * 4096UL + (number) * 8192UL)
 
@@ -226,7 +226,7 @@ TEST_F(race, vgem)
 		if (racers[i].device < 0)
 			SKIP(return, "needs the driver vgem, and root");
 	}
-	all_against_one(_metadata, racers, import_and_close, loops(100));
+	all_against_one(_metadata, racers, import_and_close, loops(50));
 }
 
 TEST_HARNESS_MAIN

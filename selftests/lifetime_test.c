@@ -43,7 +43,8 @@ static int by_importer(int fd)
 
 static int by_camera(int fd)
 {
-	int camera = camera_open(CAMERA_DMA);
+	const char *why;
+	int camera = camera_open(CAMERA_DMA, &why);
 
 	return camera >= 0 && !camera_start(camera, (int[]){ fd, fd }, 2) ? camera : -1;
 }
@@ -115,8 +116,9 @@ FIXTURE_SETUP(lifetime)
 	} else if (variant->attach == by_importer) {
 		device = importer_open(&why);
 	} else {
-		why = "needs the driver vivid, with allocators=0,1, and root";
-		device = geteuid() ? -1 : camera_open(CAMERA_DMA);
+		device = camera_open(CAMERA_DMA, &why);
+		if (geteuid())
+			SKIP(return, "needs root");
 	}
 	if (device < 0)
 		SKIP(return, "%s", why);

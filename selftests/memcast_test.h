@@ -163,6 +163,24 @@ import_(struct __test_metadata *_metadata, int fd)
 	return handle;
 }
 
+/* A dma-buf of another driver as external memory, at an address */
+#define external_at(fd, bytes)	external_at_(_metadata, fd, bytes)
+TEST_HELPER CUdeviceptr external_at_(struct __test_metadata *_metadata, int fd, size_t bytes)
+{
+	CUDA_EXTERNAL_MEMORY_HANDLE_DESC from = {
+		.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD,
+		.handle.fd = fd,
+		.size = bytes,
+	};
+	CUDA_EXTERNAL_MEMORY_BUFFER_DESC whole = { .size = bytes };
+	CUexternalMemory outside;
+	CUdeviceptr at = 0;
+
+	ASSERT_OK(cuImportExternalMemory(&outside, &from));
+	ASSERT_OK(cuExternalMemoryGetMappedBuffer(&at, outside, &whole));
+	return at;
+}
+
 /* What the other side of a link has to say, in one word or in an fd */
 #define tell(link, number)	ASSERT_EQ(0, peer_send(link, number, -1))
 #define give(link, fd)		ASSERT_EQ(0, peer_send(link, 0, fd))

@@ -36,9 +36,11 @@ FIXTURE_VARIANT_ADD(vivid, dma)
 
 FIXTURE_SETUP(vivid)
 {
-	self->camera = camera_open(variant->way);
+	const char *why;
+
+	self->camera = camera_open(variant->way, &why);
 	if (self->camera < 0)
-		SKIP(return, "needs the driver vivid, with allocators=0,1");
+		SKIP(return, "%s", why);
 	ASSERT_EQ(0, camera_menu(self->camera, "Test Pattern", "100% Colorbar"));
 	ASSERT_EQ(0, camera_menu(self->camera, "OSD Text Mode", "None"));
 	cuda_start(0);
