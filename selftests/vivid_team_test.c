@@ -61,7 +61,7 @@ NOTHING_LEFT(vivid_team)
 
 /*
  * A frame, in which buffer. It is broadcast by the end of a bracket that writes,
- * as vivid leaves buffers mapped from frame to frame (since 6.2).
+ * as V4L2 leaves buffers mapped from frame to frame.
  */
 static int next(struct __test_metadata *_metadata, FIXTURE_DATA(vivid_team) *self,
 		uint32_t *sequence)
