@@ -114,7 +114,7 @@ static struct page *page_add(struct mc_staging *staging, struct page *page,
 	if (!page)
 		return NULL;
 	page_fill(staging, page, index);
-	if (xa_err(xa_store(&staging->pages, index, page, GFP_KERNEL_ACCOUNT))) {
+	if (xa_err(xa_store(&staging->pages, index, page, STAGING_GFP))) {
 		__free_page(page);
 		return NULL;
 	}

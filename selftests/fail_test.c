@@ -7,6 +7,8 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <memcast/view.h>
@@ -227,6 +229,38 @@ STORY(foreign_memory)
 	STEP(cuMemFree(at));
 }
 
+/* Pages for the dma-buf of a team: a fault that gets none is a SIGBUS. */
+STORY(team_by_fd)
+{
+	struct dma_buf_sync end = { .flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW };
+	CUmulticastObjectProp prop = {
+		.numDevices = 2, .size = CHUNK, .handleTypes = SHAREABLE,
+	};
+	CUmemGenericAllocationHandle team;
+	volatile uint32_t *shown;
+	int fd, error, i;
+
+	STEP(cuMulticastCreate(&team, &prop));
+	STEP(cuMemExportToShareableHandle(&fd, team, SHAREABLE, 0));
+	do {
+		shown = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	} while (shown == MAP_FAILED && armed && disarm());
+	ASSERT_NE(MAP_FAILED, shown);
+	for (i = 0; i < 3; i++) {
+		do {
+			error = try_store(shown + i * 1024, i);
+		} while (error == SIGBUS && armed && disarm());
+		ASSERT_EQ(0, error);
+	}
+	do {
+		error = ioctl(fd, DMA_BUF_IOCTL_SYNC, &end);
+	} while (error && armed && disarm());
+	ASSERT_EQ(0, error);
+	munmap((void *)shown, CHUNK);
+	close(fd);
+	STEP(cuMemRelease(team));
+}
+
 STORY(fabric_handle)
 {
 	CUmemAllocationProp prop = memory_on(0);
@@ -291,6 +325,7 @@ VARIANT(team_with_views);
 VARIANT(bind_by_address);
 VARIANT(shared_by_fd);
 VARIANT(foreign_memory);
+VARIANT(team_by_fd);
 VARIANT(fabric_handle);
 VARIANT(plain_allocation);
 VARIANT(shared_pool);
@@ -316,6 +351,7 @@ static void expect_nothing(struct __test_metadata *_metadata, unsigned long n)
 {
 	static const char *const names[] = {
 		"memories", "teams", "bindings", "reservations", "mappings", "blocks",
+		"staging_pages",
 	};
 	unsigned int i;
 

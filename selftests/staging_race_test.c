@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The dma-buf of a team, written by several at a time. Each writer has words of
+ * its own, in pages that all share; after each end of his every replica has what
+ * he stored, whatever the others do to these pages meanwhile.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "importer.h"
+#include "memcast_test.h"
+#include "peers.h"
+
+#define DEVICES	3
+#define BYTES	(2 * CHUNK)
+#define PAGE	4096UL
+#define TOUCHED	16	/* pages at the border of the chunks: few, so that they meet */
+#define WRITERS	3
+#define RW	DMA_BUF_SYNC_RW
+
+FIXTURE(staging_race)
+{
+	int fd, replica_fd[DEVICES];
+	int device;
+	volatile int *stop;
+};
+
+FIXTURE_SETUP(staging_race)
+{
+	CUmemGenericAllocationHandle team, own;
+	const char *why;
+
+	self->device = importer_open(&why);
+	self->stop = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->stop);
+	cuda_start(0);
+	team = full_team(DEVICES, BYTES);
+	for (int i = 0; i < DEVICES; i++) {
+		own = memory(i, BYTES);
+		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, BYTES, 0));
+		self->replica_fd[i] = export(own);
+	}
+	self->fd = export(team);
+}
+NOTHING_LEFT(staging_race)
+
+static volatile uint64_t *word(volatile char *at, unsigned int writer, unsigned int page)
+{
+	size_t first = CHUNK / PAGE - TOUCHED / 2;
+
+	return (volatile uint64_t *)(at + (first + page) * PAGE) + 1 + writer;
+}
+
+static volatile char *map_all(int fd)
+{
+	void *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (at == MAP_FAILED)
+		_exit(2);
+	return at;
+}
+
+/* Return: 0, or what replicas did not have. */
+static int write_and_look(int fd, const int *replica_fd, unsigned int writer, uint64_t rounds)
+{
+	volatile char *at = map_all(fd), *replica[DEVICES];
+	unsigned int seed = writer;
+	uint64_t round;
+
+	for (int i = 0; i < DEVICES; i++)
+		replica[i] = map_all(replica_fd[i]);
+	for (round = 1; round <= rounds; round++) {
+		unsigned int page = rand_r(&seed) % TOUCHED;
+
+		if (rand_r(&seed) % 4 == 0 && dma_buf_sync(fd, DMA_BUF_SYNC_START | RW))
+			return 3;
+		*word(at, writer, page) = round;
+		if (rand_r(&seed) % 64 == 0) {
+			munmap((void *)at, BYTES);
+			at = map_all(fd);
+		} else if (dma_buf_sync(fd, DMA_BUF_SYNC_END | RW)) {
+			return 3;
+		}
+		for (int i = 0; i < DEVICES; i++) {
+			if (*word(replica[i], writer, page) == round)
+				continue;
+			fprintf(stderr, "# writer %u, page %u: replica %d has %lu, not %lu\n",
+				writer, page, i, *word(replica[i], writer, page), round);
+			return 1;
+		}
+		if (*word(at, writer, page) != round)
+			return 4;
+	}
+	return 0;
+}
+
+static void start_writers(struct __test_metadata *_metadata, FIXTURE_DATA(staging_race) *self,
+			  pid_t *writer, uint64_t rounds)
+{
+	int link;
+
+	for (unsigned int i = 0; i < WRITERS; i++) {
+		writer[i] = peer_fork(&link);
+		ASSERT_LE(0, writer[i]);
+		if (!writer[i])
+			_exit(write_and_look(self->fd, self->replica_fd, i, rounds));
+		peer_close(link);
+	}
+}
+
+#define expect_equal()	expect_equal_(_metadata, self)
+static void expect_equal_(struct __test_metadata *_metadata, FIXTURE_DATA(staging_race) *self)
+{
+	char *first = (char *)map_all(self->replica_fd[0]);
+
+	for (int i = 1; i < DEVICES; i++)
+		EXPECT_EQ(0, memcmp(first, (char *)map_all(self->replica_fd[i]), BYTES));
+}
+
+TEST_F(staging_race, writers)
+{
+	pid_t writer[WRITERS];
+
+	start_writers(_metadata, self, writer, loops(4000));
+	for (int i = 0; i < WRITERS; i++)
+		EXPECT_EQ(0, ended(writer[i]));
+	expect_equal();
+}
+
+/* Devices and the kernel map the same pages, for reading and for writing. */
+TEST_F(staging_race, writers_and_devices)
+{
+	const uint32_t slot[] = { 0, 1, MEMCAST_IMPORTER_VMAP };
+	const enum memcast_importer_direction direction[] = {
+		MEMCAST_IMPORTER_READS, MEMCAST_IMPORTER_BOTH, MEMCAST_IMPORTER_BOTH,
+	};
+	pid_t writer[WRITERS], device[3];
+	int link;
+
+	if (self->device < 0)
+		SKIP(return, "no importer");
+	for (int i = 0; i < 3; i++) {
+		device[i] = peer_fork(&link);
+		ASSERT_LE(0, device[i]);
+		if (!device[i]) {
+			const char *why;
+			int importer = importer_open(&why);
+			uint32_t id;
+
+			if (importer_attach(importer, self->fd, &id))
+				_exit(2);
+			while (!*self->stop)
+				if (importer_map(importer, id, slot[i], direction[i], NULL) ||
+				    importer_unmap(importer, id, slot[i]))
+					_exit(3);
+			_exit(0);
+		}
+	}
+	start_writers(_metadata, self, writer, loops(1000));
+	for (int i = 0; i < WRITERS; i++)
+		EXPECT_EQ(0, ended(writer[i]));
+	*self->stop = 1;
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(0, ended(device[i]));
+	expect_equal();
+}
+
+/* Killed anywhere: replicas are equal all the same. */
+TEST_F(staging_race, killed_writers)
+{
+	pid_t writer[WRITERS];
+
+	for (unsigned int round = 0; round < loops(50); round++) {
+		start_writers(_metadata, self, writer, UINT64_MAX);
+		usleep(1000 * (round % 20));
+		for (int i = 0; i < WRITERS; i++)
+			ASSERT_EQ(0, kill(writer[i], SIGKILL));
+		for (int i = 0; i < WRITERS; i++)
+			EXPECT_EQ(SIGKILL, ended(writer[i]));
+	}
+	expect_equal();
+}
+
+/* Bindings come and go: who is bound in the end gets what is written then. */
+TEST_F(staging_race, bindings_and_writers)
+{
+	CUmemGenericAllocationHandle team, own;
+	volatile char *at;
+	pid_t child;
+	int link;
+
+	child = peer_fork(&link);
+	ASSERT_LE(0, child);
+	if (!child) {
+		int fd = take(link);
+
+		at = map_all(fd);
+		for (uint64_t round = 1; !*self->stop; round++) {
+			*word(at, 0, round % TOUCHED) = round;
+			if (dma_buf_sync(fd, DMA_BUF_SYNC_START | RW) ||
+			    dma_buf_sync(fd, DMA_BUF_SYNC_END | RW))
+				_exit(3);
+		}
+		_exit(0);
+	}
+	team = full_team(2, BYTES);
+	at = map_all(export(team));
+	give(link, export(team));
+	for (unsigned int round = 0; round < loops(500); round++) {
+		own = memory(round % 2, BYTES);
+		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, BYTES, 0));
+		/* by itself, or with its memory */
+		if (round % 3)
+			ASSERT_OK(cuMulticastUnbind(team, round % 2, 0, BYTES));
+		ASSERT_OK(cuMemRelease(own));
+	}
+	*self->stop = 1;
+	EXPECT_EQ(0, ended(child));
+}
+
+/* ---- no memory for pages ---- */
+
+#define CGROUPS		"/tmp/memcast-cgroups"
+#define CGROUP		CGROUPS "/memcast-staging"
+
+static bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return done;
+}
+
+/*
+ * At the limit any other allocation of the kernel for this process would end it:
+ * page tables are there before, and the limit goes before anything else is done.
+ */
+TEST_F(staging_race, out_of_memory)
+{
+	const size_t bytes = 128UL << 20;
+	long pages, page, before, after;
+	int fd, limit, result;
+	volatile char *at;
+	uint32_t id;
+
+	if (self->device < 0)
+		SKIP(return, "no importer");
+	mkdir(CGROUPS, 0755);
+	if (mount("none", CGROUPS, "cgroup2", 0, NULL))
+		SKIP(return, "needs root and cgroup2");
+	put(CGROUPS "/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	limit = open(CGROUP "/memory.max", O_WRONLY | O_CLOEXEC);
+	if (limit < 0 || !put(CGROUP "/cgroup.procs", "0"))
+		SKIP(return, "no memory controller in cgroup2");
+
+	fd = export(full_team(2, bytes));
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)at);
+	for (size_t i = 0; i < bytes; i += CHUNK)
+		at[i] = 1;
+	before = bytes / CHUNK;
+	ASSERT_EQ(before, stat_of("staging_pages"));
+	ASSERT_EQ(0, importer_attach(self->device, fd, &id));
+
+	ASSERT_EQ(8, write(limit, "50331648", 8));
+	result = importer_map(self->device, id, 0, MEMCAST_IMPORTER_BOTH, NULL);
+	ASSERT_EQ(3, write(limit, "max", 3));
+	/* what was made for it is gone; what was stored is not */
+	EXPECT_EQ(-ENOMEM, result);
+	EXPECT_EQ(before, stat_of("staging_pages"));
+	EXPECT_EQ(1, at[0]);
+
+	/* touched until there is no more */
+	pages = bytes / PAGE;
+	ASSERT_EQ(8, write(limit, "50331648", 8));
+	for (page = 0; page < pages && !(result = try_store(at + page * PAGE, 1)); page++)
+		;
+	ASSERT_EQ(3, write(limit, "max", 3));
+	EXPECT_EQ(SIGBUS, result);
+	EXPECT_LT(1000, page);
+	EXPECT_GT(12288, page);
+	after = before + page - (page + CHUNK / PAGE - 1) / (CHUNK / PAGE);
+	EXPECT_EQ(after, stat_of("staging_pages"));
+	/* with more memory all goes on */
+	EXPECT_EQ(0, try_store(at + page * PAGE, 1));
+	EXPECT_EQ(0, dma_buf_sync(fd, DMA_BUF_SYNC_END | RW));
+	put(CGROUPS "/cgroup.procs", "0");
+	rmdir(CGROUP);
+	umount2(CGROUPS, MNT_DETACH);
+}
+
+TEST_HARNESS_MAIN
