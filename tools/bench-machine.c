@@ -44,19 +44,40 @@ const char *bench_machine_obstacle(void)
 	return find(vm, self);
 }
 
+/*
+ * An option's value as memcast-vm is to see it: a file beside this program has an
+ * @ before its name. NULL for a file that is not there, and is not brought along.
+ */
+static const char *value_of(const char *option, const char *word, const char *self)
+{
+	char *path = (char *)word;
+
+	if (strcmp(option, "--add"))
+		return word;
+	if (*word == '@' && asprintf(&path, "%.*s/%s", (int)(strrchr(self, '/') - self),
+				     self, word + 1) < 0)
+		rank_die("no memory for a path");
+	return access(path, F_OK) ? NULL : path;
+}
+
 static void exec_machine(const struct bench *bench, const char *machine,
 			 const char *const *suites, unsigned int count, int out)
 {
 	char vm[PATH_MAX], self[PATH_MAX], *options, *word;
-	const char *words[MAX_WORDS + 8];
+	const char *words[MAX_WORDS + 8], *value;
 	unsigned int n = 0, i;
 
 	find(vm, self);
 	options = strdup(machine);
 	words[n++] = vm;
 	for (word = strtok(options, " "); word && n + count < MAX_WORDS;
-	     word = strtok(NULL, " "))
-		words[n++] = word;
+	     word = strtok(NULL, " ")) {
+		value = value_of(words[n - 1], word, self);
+		if (value)
+			words[n++] = value;
+		else
+			n--;
+	}
 	words[n++] = "--";
 	words[n++] = self;
 	words[n++] = "--json";

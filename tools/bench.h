@@ -24,7 +24,8 @@ struct bench_suite {
 	void (*run)(struct bench *bench);
 };
 
-extern const struct bench_suite bench_bulk, bench_group, bench_map, bench_control, bench_growth;
+extern const struct bench_suite bench_bulk, bench_group, bench_team, bench_map, bench_control,
+				bench_growth;
 
 /*
  * One result. The ratio is value / peer; of times where less is better and the
