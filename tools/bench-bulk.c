@@ -5,7 +5,7 @@
  * read, and nothing else done.
  */
 #define _GNU_SOURCE
-#include <emmintrin.h>
+#include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -54,19 +54,33 @@ static void copy(struct part *part)
 		memcpy(part->view.replica[i], part->buffer, part->bytes);
 }
 
-/* As the STREAM benchmark's stores, if it had them past the caches: whole lines */
-static void write_only(struct part *part)
+/* As the STREAM benchmark's stores, past the caches: the widest there are */
+__attribute__((target("avx512f")))
+static void write_512(unsigned char *to, size_t bytes)
+{
+	const __m512i value = _mm512_set1_epi8(1);
+	size_t at;
+
+	for (at = 0; at < bytes; at += 64)
+		_mm512_stream_si512((void *)(to + at), value);
+}
+
+static void write_128(unsigned char *to, size_t bytes)
 {
 	const __m128i value = _mm_set1_epi8(1);
-	unsigned int i, k;
-	size_t at, line;
+	size_t at;
 
-	for (at = 0; at < part->bytes; at += 8192)
-		for (i = 0; i < part->view.replicas; i++)
-			for (line = at; line < at + 8192; line += 64)
-				for (k = 0; k < 64; k += 16)
-					_mm_stream_si128((void *)(part->view.replica[i] + line + k),
-							 value);
+	for (at = 0; at < bytes; at += 16)
+		_mm_stream_si128((void *)(to + at), value);
+}
+
+static void write_only(struct part *part)
+{
+	bool wide = __builtin_cpu_supports("avx512f");
+	unsigned int i;
+
+	for (i = 0; i < part->view.replicas; i++)
+		(wide ? write_512 : write_128)(part->view.replica[i], part->bytes);
 	_mm_sfence();
 }
 
