@@ -245,7 +245,7 @@ static void *look_up_without_calls(void *address)
 	unsigned int i;
 
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
-		return NULL;
+		return address;
 	for (i = 0; i < 1000; i++)
 		memcastViewAt(ADDRESS(address) + 4 * i, &offset);
 	found_offset = offset;
@@ -256,11 +256,14 @@ static void *look_up_without_calls(void *address)
 TEST_F(view, found_again_without_a_system_call)
 {
 	pthread_t thread;
+	void *refused;
 
 	ASSERT_NE(NULL, FIND(self->window));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, look_up_without_calls,
 				    (void *)self->window));
-	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, pthread_join(thread, &refused));
+	if (refused == (void *)self->window)
+		SKIP(return, "this kernel has no strict seccomp mode");
 	EXPECT_EQ(4 * 999, found_offset);
 }
 
