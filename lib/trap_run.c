@@ -227,6 +227,9 @@ bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
 
 	if (!cells_run || at >= CELL * CELLS || info->si_code <= 0)
 		return false;
+	/* A child of fork() has no cells: that is no fault to recover from. */
+	if ((uintptr_t)info->si_addr - (uintptr_t)cells_run < CELL * CELLS)
+		return false;
 	frame = ((struct trap_frame **)greg[REG_RSP])[2];
 	frame->fault = (struct trap_fault) {
 		number, info->si_code, (uintptr_t)info->si_addr
