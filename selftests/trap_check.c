@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "trap_forms.h"
 
@@ -282,4 +283,12 @@ const char *forms_mixed(const struct area *area, unsigned int count, uint64_t *s
 			   area->bytes - area->plain))
 			return "memory";
 	return NULL;
+}
+
+double processor_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
 }

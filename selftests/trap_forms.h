@@ -58,6 +58,9 @@ const char *form_check(const struct area *area, const struct form *form, size_t 
 /* Many, one after the other; the contents are what the ones before have left. */
 const char *forms_mixed(const struct area *area, unsigned int count, uint64_t *seed);
 
+/* What this process has used */
+double processor_seconds(void);
+
 #define EVERY_FORM(form)	\
 	for (const struct form *form = __start_trap_forms; form < __stop_trap_forms; form++)
 
