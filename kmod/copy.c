@@ -16,7 +16,7 @@ struct side {
 	u64 pitch;
 	u32 device;
 	bool write;
-	struct list_head begun;			/* foreign memories */
+	struct xarray foreign;			/* memories, being accessed */
 	struct mc_span span;
 };
 
@@ -37,7 +37,7 @@ static void side_init(struct side *side, u64 address, u64 pitch, u32 device, boo
 	side->pitch = pitch;
 	side->device = device;
 	side->write = write;
-	INIT_LIST_HEAD(&side->begun);
+	xa_init(&side->foreign);
 }
 
 /* In slices: the core's helpers do not look for signals. */
@@ -68,15 +68,20 @@ static int row_check(const struct side *side, u64 address, u64 bytes, bool write
 }
 
 /* Rows so close that no page is between them are good if all around them is. */
+static void side_join_rows(const struct side *side, u64 *bytes, u64 *rows)
+{
+	if (*rows > 1 && side->pitch - *bytes < PAGE_SIZE) {
+		*bytes += side->pitch * (*rows - 1);
+		*rows = 1;
+	}
+}
+
 static int rows_check(const struct side *side, u64 bytes, u64 rows, bool write)
 {
 	u64 address = side->address;
 	int ret;
 
-	if (rows > 1 && side->pitch - bytes < PAGE_SIZE) {
-		bytes += side->pitch * (rows - 1);
-		rows = 1;
-	}
+	side_join_rows(side, &bytes, &rows);
 	for (; rows; rows--, address += side->pitch) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -127,18 +132,29 @@ static int side_open(struct mc_call *call, struct side *side, u64 bytes, u64 row
 	return ret;
 }
 
-/* What others share with us, once for all rows. */
+/* What others share with us, once for all rows, but nothing that is between them. */
 static int side_begin(struct mc_call *call, struct side *side, u64 bytes, u64 rows)
 {
-	if (!side->reservation)
+	u64 address = side->address;
+	int ret;
+
+	if (!side->reservation || !atomic_long_read(&mc_stats.foreign))
 		return 0;
-	return mc_foreign_begin_cpu(call, &side->begun, side->reservation, side->address,
-				    side->pitch * (rows - 1) + bytes, side->write);
+	side_join_rows(side, &bytes, &rows);
+	for (; rows; rows--, address += side->pitch) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		ret = mc_foreign_find(&side->foreign, side->reservation, address, bytes);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	return mc_foreign_begin_cpu(call, &side->foreign, side->write);
 }
 
 static void side_close(struct side *side)
 {
-	mc_foreign_end_cpu(&side->begun, side->write);
+	mc_foreign_end_cpu(&side->foreign, side->write);
 	if (side->reservation)
 		mc_reservation_put(side->reservation);
 }

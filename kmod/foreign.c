@@ -29,11 +29,8 @@ struct mc_foreign {
 	struct sg_table *sgt;
 };
 
-/* A foreign memory that a call accesses with the CPU. */
-struct bracket {
-	struct list_head list;
-	struct mc_memory *memory;	/* used */
-};
+/* Of the foreign memories that a call accesses with the CPU: the exporter knows. */
+#define BEGUN	XA_MARK_0
 
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign)
 {
@@ -282,40 +279,26 @@ free_foreign:
 
 /* ---- access with the CPU: as the exporter wants it, and after its fences ---- */
 
-static int bracket_add(struct list_head *brackets, struct mc_memory *memory)
+/* Once, however often it is shown: a team can show it without end. */
+static int bracket_add(struct xarray *brackets, struct mc_memory *memory)
 {
-	struct bracket *bracket;
+	unsigned long number = memory->object.number;
+	int ret;
 
-	if (!memory->foreign)
+	if (!memory->foreign || xa_load(brackets, number))
 		return 0;
-	/* twice is no harm, but neighbours are common */
-	bracket = list_last_entry(brackets, struct bracket, list);
-	if (!list_empty(brackets) && bracket->memory == memory)
-		return 0;
-	bracket = kmalloc(sizeof(*bracket), GFP_KERNEL);
-	if (!bracket)
-		return -ENOMEM;
+	ret = xa_reserve(brackets, number, GFP_KERNEL);
+	if (ret)
+		return ret;
 	/* a memory that is ending counts as unbound already */
-	if (!mc_object_tryget(&memory->object)) {
-		kfree(bracket);
-		return 0;
-	}
-	bracket->memory = memory;
-	list_add_tail(&bracket->list, brackets);
+	if (mc_object_tryget(&memory->object))
+		xa_store(brackets, number, memory, GFP_KERNEL);
+	else
+		xa_release(brackets, number);
 	return 0;
 }
 
-static void brackets_free(struct list_head *brackets)
-{
-	struct bracket *bracket, *next;
-
-	list_for_each_entry_safe(bracket, next, brackets, list) {
-		mc_object_put(&bracket->memory->object);
-		kfree(bracket);
-	}
-}
-
-static int brackets_of_team(struct list_head *brackets, const struct mc_mapping *mapping,
+static int brackets_of_team(struct xarray *brackets, const struct mc_mapping *mapping,
 			    unsigned long first, unsigned long last)
 {
 	struct mc_team *team = mc_team(mapping->object);
@@ -339,11 +322,18 @@ static int brackets_of_team(struct list_head *brackets, const struct mc_mapping 
 	return ret;
 }
 
-/* All that is shown from first to last. */
-static int brackets_of(struct list_head *brackets, struct mc_reservation *reservation,
-		       unsigned long first, unsigned long last)
+/**
+ * mc_foreign_find() - find foreign memory that is going to be accessed with the CPU
+ * @brackets: for mc_foreign_begin_cpu(), whether this fails or not; by object number
+ * @reservation: around the address
+ * @address: where
+ * @bytes: how much
+ */
+int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
+		    u64 address, u64 bytes)
 {
 	struct rb_root_cached *mappings = &reservation->mappings;
+	unsigned long first = address, last = address + bytes - 1;
 	struct interval_tree_node *at;
 	int ret = 0;
 
@@ -352,7 +342,9 @@ static int brackets_of(struct list_head *brackets, struct mc_reservation *reserv
 	     at = interval_tree_iter_next(at, first, last)) {
 		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
 
-		if (mapping->object->type == MEMCAST_TYPE_MEMORY)
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		else if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 			ret = bracket_add(brackets, mc_memory(mapping->object));
 		else
 			ret = brackets_of_team(brackets, mapping,
@@ -367,35 +359,28 @@ static int brackets_of(struct list_head *brackets, struct mc_reservation *reserv
 /**
  * mc_foreign_begin_cpu() - get foreign memory ready for access with the CPU
  * @call: the call
- * @begun: list, for mc_foreign_end_cpu(), whether this fails or not
- * @reservation: around the address
- * @address: where
- * @bytes: how much
+ * @brackets: which; for mc_foreign_end_cpu(), whether this fails or not
  * @write: it is going to be written; else read
  *
  * Waits for fences of the buffers. Without locks: the exporter may take his own.
  */
-int mc_foreign_begin_cpu(struct mc_call *call, struct list_head *begun,
-			 struct mc_reservation *reservation, u64 address, u64 bytes,
-			 bool write)
+int mc_foreign_begin_cpu(struct mc_call *call, struct xarray *brackets, bool write)
 {
-	enum dma_data_direction direction = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-	struct bracket *bracket;
-	LIST_HEAD(brackets);
-	int ret;
+	struct mc_memory *memory;
+	unsigned long number;
+	int ret = 0;
 
-	if (!atomic_long_read(&mc_stats.foreign))
-		return 0;
-	ret = brackets_of(&brackets, reservation, address, address + bytes - 1);
-	while (!ret && !list_empty(&brackets)) {
-		bracket = list_first_entry(&brackets, struct bracket, list);
+	xa_for_each(brackets, number, memory) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		/* the core waits for fences, whatever the exporter does */
-		ret = dma_buf_begin_cpu_access(bracket->memory->foreign->dmabuf,
-					       direction);
-		if (!ret)
-			list_move_tail(&bracket->list, begun);
+		ret = dma_buf_begin_cpu_access(memory->foreign->dmabuf,
+					       write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
+		if (ret)
+			break;
+		xa_set_mark(brackets, number, BEGUN);
+		cond_resched();
 	}
-	brackets_free(&brackets);
 	if (ret && ret != -ENOMEM && ret != -EINTR && ret != -ERESTARTSYS)
 		return mc_fail(call, -EIO,
 			       "the exporter of a dma-buf refuses the access (errno %d)",
@@ -403,12 +388,17 @@ int mc_foreign_begin_cpu(struct mc_call *call, struct list_head *begun,
 	return ret;
 }
 
-void mc_foreign_end_cpu(struct list_head *begun, bool write)
+void mc_foreign_end_cpu(struct xarray *brackets, bool write)
 {
-	struct bracket *bracket;
+	struct mc_memory *memory;
+	unsigned long number;
 
-	list_for_each_entry(bracket, begun, list)
-		dma_buf_end_cpu_access(bracket->memory->foreign->dmabuf,
-				       write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
-	brackets_free(begun);
+	xa_for_each(brackets, number, memory) {
+		if (xa_get_mark(brackets, number, BEGUN))
+			dma_buf_end_cpu_access(memory->foreign->dmabuf,
+					       write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
+		mc_object_put(&memory->object);
+		cond_resched();
+	}
+	xa_destroy(brackets);
 }
