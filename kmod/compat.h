@@ -10,12 +10,23 @@
  * MC_DMA_BUF_UNLOCKED: importers call what is to be called without the buffer's
  * lock by another name. (That of the mapping has been taken back to older ones,
  * whose exporters do not expect the lock; so this is about vmap's.)
+ *
+ * MC_PFN_FLAGS: what keeps GUP from the pages of a PMD entry. Some kernels mark all
+ * that drivers insert as special; in others those of devices are safe, since it
+ * does not find the device.
  */
 #ifndef _MC_COMPAT_H
 #define _MC_COMPAT_H
 
 #include <linux/dma-buf.h>
 #include <linux/mm.h>
+#include <linux/pfn_t.h>
+
+#ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
+#define MC_PFN_FLAGS	0
+#else
+#define MC_PFN_FLAGS	(PFN_DEV | PFN_MAP)
+#endif
 
 static inline void mc_vma_flags(struct vm_area_struct *vma, unsigned long set,
 				unsigned long clear)

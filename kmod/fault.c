@@ -6,7 +6,7 @@
  * and newer ones under MADV_NOHUGEPAGE, call .fault with an empty PMD, which may
  * install the PMD entry itself. Both come here.
  */
-#include <linux/pfn_t.h>
+#include "compat.h"
 #include "private.h"
 
 /*
@@ -23,7 +23,8 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 	       first <= address && last >= address + MC_CHUNK_SIZE - 1 &&
 	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
 	       (!memory->foreign || mc_foreign_has_chunk(memory, offset)) &&
-	       (pmd_none(*vmf->pmd) || pmd_trans_huge(*vmf->pmd));
+	       (pmd_none(*vmf->pmd) || pmd_trans_huge(*vmf->pmd) ||
+		pmd_devmap(*vmf->pmd));
 }
 
 /* Pages, then: all that are shown under the same PMD, so that one fault is it. */
@@ -64,7 +65,8 @@ vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
 						  ALIGN_DOWN(offset, MC_CHUNK_SIZE));
 
 		atomic_long_inc(&mc_stats.pmd_faults);
-		return vmf_insert_pfn_pmd(vmf, pfn_to_pfn_t(pfn), write);
+		return vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(pfn, MC_PFN_FLAGS),
+					  write);
 	}
 	if (huge)
 		return VM_FAULT_FALLBACK;
