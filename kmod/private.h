@@ -582,7 +582,7 @@ void mc_buffer_free(struct mc_buffer *buffer);
 struct dma_buf *mc_buffer_export(struct mc_buffer *buffer);
 struct mc_object *mc_buffer_object(struct dma_buf *dmabuf);
 
-/* ---- staging.c: what the dma-buf of a team has for pages ---- */
+/* ---- staging.c, staging_ops.c: what the dma-buf of a team has for pages ---- */
 
 struct mc_staging;
 
@@ -590,6 +590,14 @@ extern const struct dma_buf_ops mc_staging_ops;
 struct mc_staging *mc_staging_create(struct mc_team *team);
 void mc_staging_free(struct mc_staging *staging);
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at);
+int mc_staging_get(struct dma_buf *dmabuf, bool write);
+void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed);
+void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped);
+void mc_staging_begin(struct dma_buf *dmabuf);
+void mc_staging_end(struct dma_buf *dmabuf);
+void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last);
+struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty);
+void mc_staging_unlock(struct dma_buf *dmabuf);
 
 /* ---- fabric.c, channel.c ---- */
 

@@ -23,14 +23,12 @@
  *
  * Pages stay until the dma-buf is released. They are of one size, as page tables
  * must take stores page by page; who wants all of them gets them from chunks
- * where the kernel has some, so that devices get few segments.
+ * where the kernel has some, so that devices get few segments. staging_ops.c has
+ * what devices, the kernel and processors call.
  */
 #include <linux/dma-buf.h>
-#include <linux/iosys-map.h>
-#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include "compat.h"
 #include "private.h"
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
@@ -175,58 +173,6 @@ static void staging_zap(struct dma_buf *dmabuf, unsigned long first, unsigned lo
 	unmap_mapping_pages(dmabuf->file->f_mapping, first, pages, false);
 }
 
-/* Give up one use of all pages; the last gives up what a failed one has made. */
-static void staging_put(struct dma_buf *dmabuf, bool write, bool failed)
-{
-	struct mc_staging *staging = staging_of(dmabuf);
-	struct page *page;
-	unsigned long index;
-
-	mutex_lock(&staging->lock);
-	staging->writers -= write;
-	staging->mapped--;
-	if (failed && !staging->mapped) {
-		staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
-		xa_for_each(&staging->pages, index, page)
-			if (!xa_get_mark(&staging->pages, index, DIRTY))
-				page_drop(staging, page, index);
-	}
-	staging_unlock(staging);
-}
-
-/*
- * All pages, filled, for a device or the kernel. It is not known to write before
- * they are: until then others may fill them too.
- */
-static int staging_get(struct dma_buf *dmabuf, bool write)
-{
-	struct mc_staging *staging = staging_of(dmabuf);
-	unsigned long first, pages = dmabuf->size >> PAGE_SHIFT;
-	int ret = 0;
-
-	if (pages > totalram_pages())
-		return -ENOMEM;
-	mutex_lock(&staging->lock);
-	staging->mapped++;
-	staging->round++;
-	staging_unlock(staging);
-
-	for (first = 0; first < pages && !ret; first += CHUNK_PAGES) {
-		mutex_lock(&staging->lock);
-		ret = fatal_signal_pending(current) ? -EINTR : chunk_get(staging, first);
-		staging_unlock(staging);
-		cond_resched();
-	}
-	if (ret) {
-		staging_put(dmabuf, false, true);
-		return ret;
-	}
-	mutex_lock(&staging->lock);
-	staging->writers += write;
-	staging_unlock(staging);
-	return 0;
-}
-
 /*
  * Pages of one chunk to every replica. First out of the page tables: from then on
  * each store faults, waits for the lock, and marks the page anew.
@@ -275,183 +221,131 @@ static void staging_broadcast(struct dma_buf *dmabuf, unsigned long first,
 		;
 }
 
-/* ---- devices and the kernel ---- */
-
-static void staging_put_written(struct dma_buf *dmabuf, bool write)
+static unsigned long last_page(const struct dma_buf *dmabuf)
 {
-	if (write)
-		staging_broadcast(dmabuf, 0, (dmabuf->size >> PAGE_SHIFT) - 1, XA_PRESENT);
-	staging_put(dmabuf, write, false);
+	return (dmabuf->size >> PAGE_SHIFT) - 1;
 }
 
-static struct sg_table *staging_map(struct dma_buf_attachment *attach,
-				    enum dma_data_direction direction)
+/* What is stored to in a range of pages, for a mapping that goes. */
+void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last)
 {
-	bool write = direction != DMA_TO_DEVICE;
-	struct sg_table *sgt;
-	int ret;
-
-	ret = staging_get(attach->dmabuf, write);
-	if (ret)
-		return ERR_PTR(ret);
-	sgt = mc_buffer_map(attach, direction);
-	if (IS_ERR(sgt))
-		staging_put(attach->dmabuf, write, true);
-	return sgt;
+	staging_broadcast(dmabuf, first, last, DIRTY);
 }
 
-static void staging_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
-			  enum dma_data_direction direction)
-{
-	mc_buffer_unmap(attach, sgt, direction);
-	staging_put_written(attach->dmabuf, direction != DMA_TO_DEVICE);
-}
+/* ---- brackets of processors ---- */
 
-static void staging_set_vmapped(struct mc_staging *staging, bool vmapped)
-{
-	mutex_lock(&staging->lock);
-	staging->vmapped = vmapped;
-	staging_unlock(staging);
-}
-
-/* The core counts: this is called for the first only, and vunmap for the last. */
-static int staging_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
-{
-	int ret;
-
-	ret = staging_get(dmabuf, true);
-	if (ret)
-		return ret;
-	ret = mc_buffer_vmap(dmabuf, map);
-	if (ret)
-		staging_put(dmabuf, true, true);
-	else
-		staging_set_vmapped(staging_of(dmabuf), true);
-	return ret;
-}
-
-static void staging_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
-{
-	mc_buffer_vunmap(dmabuf, map);
-	staging_set_vmapped(staging_of(dmabuf), false);
-	staging_put_written(dmabuf, true);
-}
-
-/* ---- processors ---- */
-
-static int staging_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+void mc_staging_begin(struct dma_buf *dmabuf)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
 
-	mc_buffer_sync(dmabuf->priv, true);
 	mutex_lock(&staging->lock);
 	staging->round++;
 	staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
 	staging_unlock(staging);
-	return 0;
 }
 
-static int staging_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+void mc_staging_end(struct dma_buf *dmabuf)
 {
 	bool all = READ_ONCE(staging_of(dmabuf)->vmapped);
 
 	/* the kernel's stores to its own mapping leave no marks */
-	if (direction != DMA_FROM_DEVICE)
-		staging_broadcast(dmabuf, 0, (dmabuf->size >> PAGE_SHIFT) - 1,
-				  all ? XA_PRESENT : DIRTY);
-	mc_buffer_sync(dmabuf->priv, false);
-	return 0;
-}
-
-/* Holds the lock over look and insertion, so that what is zapped stays so. */
-static vm_fault_t vma_insert(struct vm_fault *vmf, bool store, bool present)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct mc_staging *staging = staging_of(vma->vm_private_data);
-	unsigned long address = vmf->address & PAGE_MASK;
-	vm_fault_t ret = VM_FAULT_SIGBUS;
-	pgprot_t prot = vma->vm_page_prot;
-	struct page *page;
-
-	mutex_lock(&staging->lock);
-	page = page_get(staging, vmf->pgoff);
-	if (page) {
-		if (store)
-			xa_set_mark(&staging->pages, vmf->pgoff, DIRTY);
-		if (xa_get_mark(&staging->pages, vmf->pgoff, DIRTY))
-			prot = vm_get_page_prot(vma->vm_flags);
-		if (present)
-			zap_vma_ptes(vma, address, PAGE_SIZE);
-		ret = vmf_insert_pfn_prot(vma, address, page_to_pfn(page), prot);
-	}
-	staging_unlock(staging);
-	return ret;
-}
-
-static vm_fault_t vma_fault(struct vm_fault *vmf)
-{
-	return vma_insert(vmf, vmf->flags & FAULT_FLAG_WRITE, false);
+	staging_broadcast(dmabuf, 0, last_page(dmabuf), all ? XA_PRESENT : DIRTY);
 }
 
 /*
- * The first store to a page that is shown. That this exists makes the core keep
- * write access out of the VMA's page protection. What the core would do to the
- * entry afterwards could undo a zap, so it is told that all is done.
+ * What there is to see at an offset, and stays so until mc_staging_unlock(); or
+ * NULL, without the lock. @dirty: it is going to be stored to; then, whether it
+ * is, or has been.
  */
-static vm_fault_t vma_pfn_mkwrite(struct vm_fault *vmf)
+struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty)
 {
-	return vma_insert(vmf, true, true);
-}
-
-/* For debuggers. What they write is broadcast as if the program had stored it. */
-static int vma_access(struct vm_area_struct *vma, unsigned long address,
-		      void *buffer, int bytes, int write)
-{
-	struct mc_staging *staging = staging_of(vma->vm_private_data);
-	unsigned long index = linear_page_index(vma, address);
+	struct mc_staging *staging = staging_of(dmabuf);
 	struct page *page;
-	void *at;
 
-	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(address));
 	mutex_lock(&staging->lock);
 	page = page_get(staging, index);
 	if (!page) {
 		staging_unlock(staging);
-		return -ENOMEM;
+		return NULL;
 	}
-	at = page_address(page) + offset_in_page(address);
-	if (write) {
-		memcpy(at, buffer, bytes);
+	if (*dirty)
 		xa_set_mark(&staging->pages, index, DIRTY);
-	} else {
-		memcpy(buffer, at, bytes);
+	*dirty = xa_get_mark(&staging->pages, index, DIRTY);
+	return page;
+}
+
+void mc_staging_unlock(struct dma_buf *dmabuf)
+{
+	staging_unlock(staging_of(dmabuf));
+}
+
+/* ---- uses by devices and the kernel ---- */
+
+/*
+ * Give up one use of all pages. What it may have written is broadcast; what one
+ * that @failed has made goes with the last.
+ */
+void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+	struct page *page;
+	unsigned long index;
+
+	if (write && !failed)
+		staging_broadcast(dmabuf, 0, last_page(dmabuf), XA_PRESENT);
+	mutex_lock(&staging->lock);
+	staging->writers -= write;
+	staging->mapped--;
+	if (failed && !staging->mapped) {
+		staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
+		xa_for_each(&staging->pages, index, page)
+			if (!xa_get_mark(&staging->pages, index, DIRTY))
+				page_drop(staging, page, index);
 	}
 	staging_unlock(staging);
-	return bytes;
 }
 
-/* The mapping goes, or a part of it, or it moves, or a child's: early is harmless. */
-static void vma_close(struct vm_area_struct *vma)
+/*
+ * All pages, filled, for a device or the kernel. It is not known to write before
+ * they are: until then others may fill them too.
+ */
+int mc_staging_get(struct dma_buf *dmabuf, bool write)
 {
-	staging_broadcast(vma->vm_private_data, vma->vm_pgoff,
-			  vma->vm_pgoff + vma_pages(vma) - 1, DIRTY);
-}
+	struct mc_staging *staging = staging_of(dmabuf);
+	unsigned long first, pages = dmabuf->size >> PAGE_SHIFT;
+	int ret = 0;
 
-static const struct vm_operations_struct staging_vm_ops = {
-	.fault = vma_fault,
-	.pfn_mkwrite = vma_pfn_mkwrite,
-	.access = vma_access,
-	.close = vma_close,
-};
+	if (pages > totalram_pages())
+		return -ENOMEM;
+	mutex_lock(&staging->lock);
+	staging->mapped++;
+	staging->round++;
+	staging_unlock(staging);
 
-static int staging_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
-{
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
-		return -EINVAL;
-	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
-	vma->vm_private_data = dmabuf;
-	vma->vm_ops = &staging_vm_ops;
+	for (first = 0; first < pages && !ret; first += CHUNK_PAGES) {
+		mutex_lock(&staging->lock);
+		ret = fatal_signal_pending(current) ? -EINTR : chunk_get(staging, first);
+		staging_unlock(staging);
+		cond_resched();
+	}
+	if (ret) {
+		mc_staging_put(dmabuf, false, true);
+		return ret;
+	}
+	mutex_lock(&staging->lock);
+	staging->writers += write;
+	staging_unlock(staging);
 	return 0;
+}
+
+/* Whether the kernel has a mapping of its own */
+void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+
+	mutex_lock(&staging->lock);
+	staging->vmapped = vmapped;
+	staging_unlock(staging);
 }
 
 /* ---- life ---- */
@@ -488,19 +382,3 @@ unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at)
 
 	return page_to_pfn(page);
 }
-
-static void staging_release(struct dma_buf *dmabuf)
-{
-	mc_buffer_free(dmabuf->priv);
-}
-
-const struct dma_buf_ops mc_staging_ops = {
-	.map_dma_buf = staging_map,
-	.unmap_dma_buf = staging_unmap,
-	.begin_cpu_access = staging_begin_cpu,
-	.end_cpu_access = staging_end_cpu,
-	.vmap = staging_vmap,
-	.vunmap = staging_vunmap,
-	.mmap = staging_mmap,
-	.release = staging_release,
-};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What devices, the kernel and processors do with the dma-buf of a team: see staging.c. */
+#include <linux/dma-buf.h>
+#include <linux/iosys-map.h>
+#include <linux/pagemap.h>
+#include "compat.h"
+#include "private.h"
+
+/* ---- devices and the kernel ---- */
+
+static struct sg_table *staging_map(struct dma_buf_attachment *attach,
+				    enum dma_data_direction direction)
+{
+	bool write = direction != DMA_TO_DEVICE;
+	struct sg_table *sgt;
+	int ret;
+
+	ret = mc_staging_get(attach->dmabuf, write);
+	if (ret)
+		return ERR_PTR(ret);
+	sgt = mc_buffer_map(attach, direction);
+	if (IS_ERR(sgt))
+		mc_staging_put(attach->dmabuf, write, true);
+	return sgt;
+}
+
+static void staging_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+			  enum dma_data_direction direction)
+{
+	mc_buffer_unmap(attach, sgt, direction);
+	mc_staging_put(attach->dmabuf, direction != DMA_TO_DEVICE, false);
+}
+
+/* The core counts: this is called for the first only, and vunmap for the last. */
+static int staging_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	int ret;
+
+	ret = mc_staging_get(dmabuf, true);
+	if (ret)
+		return ret;
+	ret = mc_buffer_vmap(dmabuf, map);
+	if (ret)
+		mc_staging_put(dmabuf, true, true);
+	else
+		mc_staging_set_vmapped(dmabuf, true);
+	return ret;
+}
+
+static void staging_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	mc_buffer_vunmap(dmabuf, map);
+	mc_staging_set_vmapped(dmabuf, false);
+	mc_staging_put(dmabuf, true, false);
+}
+
+/* ---- processors ---- */
+
+static int staging_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	mc_buffer_sync(dmabuf->priv, true);
+	mc_staging_begin(dmabuf);
+	return 0;
+}
+
+static int staging_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	if (direction != DMA_FROM_DEVICE)
+		mc_staging_end(dmabuf);
+	mc_buffer_sync(dmabuf->priv, false);
+	return 0;
+}
+
+/* Holds the lock over look and insertion, so that what is zapped stays so. */
+static vm_fault_t vma_insert(struct vm_fault *vmf, bool store, bool present)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct dma_buf *dmabuf = vma->vm_private_data;
+	unsigned long address = vmf->address & PAGE_MASK;
+	pgprot_t prot = vma->vm_page_prot;
+	bool dirty = store;
+	struct page *page;
+	vm_fault_t ret;
+
+	page = mc_staging_lock(dmabuf, vmf->pgoff, &dirty);
+	if (!page)
+		return VM_FAULT_SIGBUS;
+	if (dirty)
+		prot = vm_get_page_prot(vma->vm_flags);
+	if (present)
+		zap_vma_ptes(vma, address, PAGE_SIZE);
+	ret = vmf_insert_pfn_prot(vma, address, page_to_pfn(page), prot);
+	mc_staging_unlock(dmabuf);
+	return ret;
+}
+
+static vm_fault_t vma_fault(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, vmf->flags & FAULT_FLAG_WRITE, false);
+}
+
+/*
+ * The first store to a page that is shown. That this exists makes the core keep
+ * write access out of the VMA's page protection. What the core would do to the
+ * entry afterwards could undo a zap, so it is told that all is done.
+ */
+static vm_fault_t vma_pfn_mkwrite(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, true, true);
+}
+
+/* For debuggers. What they write is broadcast as if the program had stored it. */
+static int vma_access(struct vm_area_struct *vma, unsigned long address,
+		      void *buffer, int bytes, int write)
+{
+	struct dma_buf *dmabuf = vma->vm_private_data;
+	bool dirty = write;
+	struct page *page;
+	void *at;
+
+	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(address));
+	page = mc_staging_lock(dmabuf, linear_page_index(vma, address), &dirty);
+	if (!page)
+		return -ENOMEM;
+	at = page_address(page) + offset_in_page(address);
+	if (write)
+		memcpy(at, buffer, bytes);
+	else
+		memcpy(buffer, at, bytes);
+	mc_staging_unlock(dmabuf);
+	return bytes;
+}
+
+/* The mapping goes, or a part of it, or it moves, or a child's: early is harmless. */
+static void vma_close(struct vm_area_struct *vma)
+{
+	mc_staging_flush(vma->vm_private_data, vma->vm_pgoff,
+			 vma->vm_pgoff + vma_pages(vma) - 1);
+}
+
+static const struct vm_operations_struct staging_vm_ops = {
+	.fault = vma_fault,
+	.pfn_mkwrite = vma_pfn_mkwrite,
+	.access = vma_access,
+	.close = vma_close,
+};
+
+static int staging_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+{
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	vma->vm_private_data = dmabuf;
+	vma->vm_ops = &staging_vm_ops;
+	return 0;
+}
+
+static void staging_release(struct dma_buf *dmabuf)
+{
+	mc_buffer_free(dmabuf->priv);
+}
+
+const struct dma_buf_ops mc_staging_ops = {
+	.map_dma_buf = staging_map,
+	.unmap_dma_buf = staging_unmap,
+	.begin_cpu_access = staging_begin_cpu,
+	.end_cpu_access = staging_end_cpu,
+	.vmap = staging_vmap,
+	.vunmap = staging_vunmap,
+	.mmap = staging_mmap,
+	.release = staging_release,
+};
