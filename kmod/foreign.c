@@ -393,6 +393,9 @@ void mc_foreign_end_cpu(struct xarray *brackets, bool write)
 	struct mc_memory *memory;
 	unsigned long number;
 
+	/* nearly always, and cheaper than to find that out by looking */
+	if (xa_empty(brackets))
+		return;
 	xa_for_each(brackets, number, memory) {
 		if (xa_get_mark(brackets, number, BEGUN))
 			dma_buf_end_cpu_access(memory->foreign->dmabuf,
