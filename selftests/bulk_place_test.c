@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/* Bulk functions: sizes and places. */
+#include "bulk_fixture.h"
+
+TEST_F(bulk, reductions_of_every_size)
+{
+	size_t bytes, at;
+
+	replicas(3, 512, 0);
+	for (bytes = 0; bytes <= 300; bytes += 2)
+		for (at = 0; at < 70; at += 2) {
+			const struct type *type = &types[6 + bytes / 2 % 2];
+
+			/* odd places for the buffer, which need not be aligned */
+			reductions(type, (enum memcast_op)(at / 2 % 3), at, bytes, at + bytes / 2 % 3);
+		}
+}
+
+TEST_F(bulk, broadcasts_of_every_size)
+{
+	size_t bytes, at;
+
+	replicas(3, 512, 0);
+	for (bytes = 0; bytes <= 300; bytes++)
+		for (at = 0; at < 70; at += 3)
+			broadcast(at, bytes, (at * 7 + bytes) % 66);
+}
+
+TEST_F(bulk, fills)
+{
+	unsigned char element[16];
+	size_t width, count, at, k;
+	unsigned int i;
+
+	replicas(2, (1 << 20) + 4096, 5);
+	for (width = 1; width <= 16; width *= 2)
+		for (at = 0; at < 3; at++)
+			for (count = 0; count <= (1 << 20) / width;
+			     count = count * 5 + 1 + (count > 100) * 70000 / width) {
+				for (k = 0; k < width; k++)
+					element[k] = (unsigned char)random_bits(&self->random);
+				EXPECT_OK(memcastFill(&self->view, at, element, width, count));
+				for (i = 0; i < 2; i++) {
+					unsigned char *got = self->view.replica[i] + at;
+					size_t bad = 0;
+
+					for (k = 0; k < count; k++)
+						bad += !!memcmp(got + k * width, element, width);
+					EXPECT_EQ(0, bad);
+					EXPECT_EQ(0, damage(&self->place[i], at, at + count * width));
+					memset(self->place[i].at, GUARD, self->place[i].bytes);
+				}
+			}
+}
+
+/* Where stores begin to go past the caches, of replicas that are aligned alike or not */
+TEST_F(bulk, around_the_caches)
+{
+	const size_t change = (1 << 20) / 2, third = (1 << 20) / 3 / 64 * 64;
+	const long around[] = { -4096, -64, -8, 0, 8, 64, 72, 8192, 8256 };
+	size_t skew, n;
+
+	for (skew = 0; skew <= 8; skew += 8) {
+		replicas(2, change + 16384, skew);
+		for (n = 0; n < ARRAY_SIZE(around); n++) {
+			broadcast(8 * n, change + around[n], n);
+			broadcast(64, change + around[n] + 1, 0);
+		}
+		/* to a buffer, what is read counts, too */
+		for (n = 0; n < ARRAY_SIZE(around); n++) {
+			reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n], 0);
+			reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, third + around[n], 2);
+		}
+		replicas(1, change + 16384, skew);
+		for (n = 0; n < ARRAY_SIZE(around); n += 3)
+			reductions(&types[2], MEMCAST_ADD, 8 * n, change + around[n], 8);
+	}
+}
+
+/* The result may come where one of the replicas is. */
+TEST_F(bulk, in_place)
+{
+	size_t bytes[] = { 1000, 700 << 10 };
+	unsigned int n;
+
+	for (n = 0; n < 2; n++) {
+		unsigned char *all;
+
+		replicas(2, bytes[n], 0);
+		fill_places(self, &types[0], 0, bytes[n]);
+		all = expected(self, &types[0], MEMCAST_ADD, 0, bytes[n]);
+		EXPECT_OK(memcastReduceLoad(&self->view, 0, self->view.replica[1], bytes[n] / 4,
+					    MEMCAST_U32, MEMCAST_ADD));
+		EXPECT_SAME(all, self->view.replica[1], bytes[n]);
+		EXPECT_OK(memcastBroadcast(&self->view, 0, self->view.replica[1], bytes[n]));
+		EXPECT_SAME(all, self->view.replica[0], bytes[n]);
+		EXPECT_SAME(all, self->view.replica[1], bytes[n]);
+		free(all);
+	}
+}
+
+TEST_HARNESS_MAIN
