@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the environment changes: CUDA_LOG_FILE, MEMCAST_ATTR and MEMCAST_INJECT. The
+ * library reads it once, so what needs another one is run in a new program: this
+ * one, told by ROLE what to do.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "log_lines.h"
+
+FIXTURE(environment) { char unused; };
+FIXTURE_SETUP(environment) { }
+NOTHING_LEFT(environment)
+
+static int fail_thrice(void)
+{
+	cuInit(0);
+	fail_once();
+	cuMemMap(0, 4096, 1, 0, 0);
+	return cuMemRelease(4711) == CUDA_ERROR_INVALID_VALUE;
+}
+
+static int attribute(CUdevice device, CUdevice_attribute attribute)
+{
+	int value = -77;
+
+	cuDeviceGetAttribute(&value, attribute, device);
+	return value;
+}
+
+static int see_attributes(void)
+{
+	char bus[20] = "";
+
+	cuInit(0);
+	cuDeviceGetPCIBusId(bus, sizeof(bus), 1);
+	return attribute(0, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED) == 0 &&
+	       attribute(1, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED) == 1 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 64 &&
+	       attribute(1, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 64 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID) == -5 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) == 9 &&
+	       !strcmp(bus, "ca57:ab:00.0");
+}
+
+static int see_failures(void)
+{
+	size_t bytes;
+	int (*load)(void) = dlsym(RTLD_DEFAULT, "cuModuleLoad");
+	unsigned int i;
+	CUdevice device;
+
+	/* what is not supported, and what needs no cuInit() */
+	if (load() != CUDA_ERROR_INVALID_SOURCE || load() != CUDA_ERROR_NOT_INITIALIZED)
+		return false;
+	if (cuDriverGetVersion(&device) != CUDA_ERROR_STUB_LIBRARY)
+		return false;
+	for (i = 0; i < 3; i++)
+		if (cuInit(0) != CUDA_ERROR_SYSTEM_NOT_READY)
+			return false;
+	if (cuInit(0) != CUDA_SUCCESS)
+		return false;
+	/* the name stands for all versions; every call */
+	for (i = 0; i < 10; i++)
+		if (cuDeviceTotalMem(&bytes, 0) != CUDA_ERROR_UNKNOWN)
+			return false;
+	/* two are let through */
+	return cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
+	       cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
+	       cuDeviceGet(&device, 0) == CUDA_ERROR_INVALID_DEVICE &&
+	       cuDeviceGet(&device, 0) == CUDA_SUCCESS;
+}
+
+static int start(void)
+{
+	return cuInit(0) == CUDA_SUCCESS;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} roles[] = {
+	{ "fail_thrice", fail_thrice },
+	{ "see_attributes", see_attributes },
+	{ "see_failures", see_failures },
+	{ "start", start },
+};
+
+__attribute__((constructor))
+static void play_role(void)
+{
+	const char *role = getenv("ROLE");
+	unsigned int i;
+
+	for (i = 0; role && i < ARRAY_SIZE(roles); i++)
+		if (!strcmp(role, roles[i].name))
+			exit(roles[i].run() ? 0 : 1);
+}
+
+/* Return: its exit status; what it says on stderr is in @said. */
+#define run(role, setting, said)	run_(_metadata, role, setting, said, sizeof(said))
+static int run_(struct __test_metadata *_metadata, const char *role,
+		const char *setting, char *said, size_t size)
+{
+	char library[256], name[40];
+	char *environment[] = { name, (char *)setting, library, NULL };
+	char *arguments[] = { "environment_test", NULL };
+	int ends[2], status;
+	ssize_t length = 0, part;
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "ROLE=%s", role);
+	snprintf(library, sizeof(library), "LD_LIBRARY_PATH=%s",
+		 getenv("LD_LIBRARY_PATH") ?: "");
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	pid = fork();
+	if (!pid) {
+		dup2(ends[1], STDERR_FILENO);
+		execve("/proc/self/exe", arguments, environment);
+		_exit(127);
+	}
+	close(ends[1]);
+	while ((part = read(ends[0], said + length, size - 1 - length)) > 0)
+		length += part;
+	said[length] = '\0';
+	close(ends[0]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+TEST_F(environment, cuda_log_file)
+{
+	char said[4096], text[4096], setting[64] = "CUDA_LOG_FILE=/tmp/memcast-log-XXXXXX";
+	char *path = setting + strlen("CUDA_LOG_FILE=");
+
+	EXPECT_EQ(0, run("fail_thrice", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(3, count_lines(said));
+	EXPECT_NE(NULL, strstr(said, "cuMemMap(address=0, size=4096, offset=1, handle=0, flags=0): CUDA_ERROR_INVALID_VALUE: offset must be 0\n"))
+		TH_LOG("%s", said);
+	EXPECT_EQ(NULL, strstr(said, "no reason given"));
+
+	ASSERT_LE(0, mkstemp(path));
+	EXPECT_EQ(0, run("fail_thrice", setting, said));
+	EXPECT_STREQ("", said);
+	read_file(text, sizeof(text), path);
+	EXPECT_EQ(3, count_lines(text));
+	unlink(path);
+
+	EXPECT_EQ(0, run("fail_thrice", "CUDA_LOG_FILE=/nowhere/at/all", said));
+	EXPECT_EQ(1, count_lines(said));
+	EXPECT_EQ(0, run("fail_thrice", "UNRELATED=1", said));
+	EXPECT_STREQ("", said);
+}
+
+TEST_F(environment, memcast_attr)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("see_attributes", "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
+			 "WARP_SIZE=0x40,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
+	EXPECT_STREQ("", said);
+}
+
+/* What is wrong is reported, once each, and the rest counts. */
+TEST_F(environment, memcast_attr_wrong)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("see_attributes", "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
+			 "NO_SUCH=1,WARP_SIZE,WARP_SIZE=,WARP_SIZE=7x,x:WARP_SIZE=1,-1:WARP_SIZE=1,"
+			 "WARP_SIZE=99999999999,"
+			 "WARP_SIZE=64,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
+	EXPECT_EQ(7, count_lines(said))
+		TH_LOG("%s", said);
+	EXPECT_NE(NULL, strstr(said, "memcast: MEMCAST_ATTR: 'NO_SUCH=1' is ignored: no such attribute\n"));
+}
+
+TEST_F(environment, memcast_inject)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("see_failures", "MEMCAST_INJECT=cuInit:802*3,cuDeviceTotalMem:999,"
+			 "cuDeviceGet:0*2,cuDeviceGet:101*1,"
+			 "cuModuleLoad:300*1,cuDriverGetVersion:34", said));
+	EXPECT_STREQ("", said);
+	EXPECT_EQ(0, run("start", "MEMCAST_INJECT=cuNoSuch:1,cuInit:12345,cuInit,cuInit:,cuInit:1*,"
+			 "cuInit:1*x,cuInit:1*0", said));
+	EXPECT_EQ(6, count_lines(said))
+		TH_LOG("%s", said);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines in the log: how to cause one, and to count them. */
+#ifndef LOG_LINES_H
+#define LOG_LINES_H
+
+#include <stdio.h>
+#include <string.h>
+#include "memcast_test.h"
+
+TEST_HELPER void fail_once(void)
+{
+	cuMemRelease(4711);
+}
+
+TEST_HELPER unsigned int count_lines(const char *text)
+{
+	unsigned int count = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		count++;
+	return count;
+}
+
+TEST_HELPER void read_file(char *text, size_t size, const char *path)
+{
+	FILE *file = fopen(path, "re");
+
+	text[file ? fread(text, 1, size - 1, file) : 0] = '\0';
+	if (file)
+		fclose(file);
+}
+
+#endif /* LOG_LINES_H */
