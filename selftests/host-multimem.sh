@@ -88,7 +88,7 @@ for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++17" "clang++
 	fi
 	result "$name" "$($compiler -fsyntax-only -Iinclude -Wall -Wextra -Wshadow -Wconversion \
 		-Wsign-conversion -Wfloat-conversion -Wcast-align -Wundef -Werror \
-		-Wno-unused-function -Wno-missing-prototypes "$temp/header.c" 2>&1)"
+		-Wno-unused-function "$temp/header.c" 2>&1)"
 done
 
 # ---- values: all with one build, fewer with the others
