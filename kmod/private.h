@@ -547,9 +547,31 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		   u32 device, bool write);
 
-/* ---- copy.c ---- */
+/* ---- side.c, for copy.c and fill.c ---- */
+
+/* One side of a copy: rows of bytes. */
+struct mc_side {
+	struct mc_reservation *reservation;	/* NULL: any other memory */
+	u64 address;				/* of what is copied next */
+	u64 pitch;
+	u32 device;
+	bool write;
+	struct xarray foreign;			/* memories, being accessed */
+	struct mc_span span;
+};
+
+static inline char __user *mc_side_user(const struct mc_side *side)
+{
+	return u64_to_user_ptr(side->address);
+}
 
 int mc_user_check(u64 address, u64 bytes, bool write);
+void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write);
+int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows,
+		 bool must_be_mapped);
+int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows);
+void mc_side_close(struct mc_side *side);
+int mc_side_span(struct mc_side *side, u64 bytes);
 
 /* ---- dmabuf.c ---- */
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The copy engine: fills; of a window they reach every replica. */
+#include <linux/overflow.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "private.h"
+
+static void fill_span(const struct mc_span *span, u32 width, u32 value)
+{
+	unsigned int i;
+
+	for (i = 0; i < span->replicas; i++) {
+		if (width == 1)
+			memset(span->at[i], value, span->bytes);
+		else if (width == 2)
+			memset16(span->at[i], value, span->bytes / 2);
+		else
+			memset32(span->at[i], value, span->bytes / 4);
+		cond_resched();
+	}
+}
+
+static int fill_row(struct mc_call *call, struct mc_side *to, u64 left)
+{
+	struct memcast_fill *fill = call->arg;
+
+	while (left) {
+		size_t bytes;
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (mc_side_span(to, left))
+			return mc_fail(call, -EINVAL,
+				       "the memory changed while it was filled");
+		fill_span(&to->span, fill->width, fill->value);
+		bytes = to->span.bytes;
+		mc_span_put(&to->span);
+		to->address += bytes;
+		left -= bytes;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int fill_rows(struct mc_call *call, struct mc_side *to, u64 bytes, u64 rows)
+{
+	struct memcast_fill *fill = call->arg;
+	int ret;
+
+	if (fill->flags & MEMCAST_FILL_CHECK)
+		return 0;
+	ret = mc_side_begin(call, to, bytes, rows);
+	while (!ret && rows--) {
+		ret = fill_row(call, to, bytes);
+		to->address += to->pitch - bytes;
+	}
+	return ret;
+}
+
+static int fill_check(struct mc_call *call, u64 *bytes)
+{
+	struct memcast_fill *fill = call->arg;
+
+	if (fill->flags & ~MEMCAST_FILL_CHECK)
+		return mc_fail(call, -EINVAL, "unknown flags %#x", fill->flags);
+	if (fill->width != 1 && fill->width != 2 && fill->width != 4)
+		return mc_fail(call, -EINVAL, "width %u is not 1, 2 or 4", fill->width);
+	if (fill->width < 4 && fill->value >> (8 * fill->width))
+		return mc_fail(call, -EINVAL, "value %#x is wider than %u bytes",
+			       fill->value, fill->width);
+	if (!IS_ALIGNED(fill->to | fill->pitch, fill->width))
+		return mc_fail(call, -EINVAL, "%#llx or the pitch %llu is not a multiple of %u",
+			       fill->to, fill->pitch, fill->width);
+	if (check_mul_overflow(fill->count, (u64)fill->width, bytes))
+		return mc_fail(call, -EINVAL, "the size overflows");
+	return 0;
+}
+
+int mc_fill(struct mc_call *call)
+{
+	struct memcast_fill *fill = call->arg;
+	u64 rows = fill->rows ?: 1;
+	struct mc_side *to;
+	u64 bytes;
+	int ret;
+
+	ret = fill_check(call, &bytes);
+	if (ret)
+		return ret;
+	if (IS_ERR(mc_find_device(call, fill->device)))
+		return -ENODEV;
+	if (!bytes)
+		return 0;
+
+	to = kmalloc(sizeof(*to), GFP_KERNEL);
+	if (!to)
+		return -ENOMEM;
+	mc_side_init(to, fill->to, fill->pitch, fill->device, true);
+	ret = mc_side_open(call, to, bytes, rows, true) ?:
+	      fill_rows(call, to, bytes, rows);
+	mc_side_close(to);
+	kfree(to);
+	return ret;
+}

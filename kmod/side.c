@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One side of a copy, or what is filled: found, checked, and got piece by piece. */
+#include <linux/overflow.h>
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include "private.h"
+
+void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write)
+{
+	side->reservation = NULL;
+	side->address = address;
+	side->pitch = pitch;
+	side->device = device;
+	side->write = write;
+	xa_init(&side->foreign);
+}
+
+/* In slices: the core's helpers do not look for signals. */
+int mc_user_check(u64 address, u64 bytes, bool write)
+{
+	while (bytes) {
+		u64 slice = min_t(u64, bytes, MC_CHUNK_SIZE);
+		char __user *user = u64_to_user_ptr(address);
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (write ? fault_in_safe_writeable(user, slice) :
+			    fault_in_readable(user, slice))
+			return -EFAULT;
+		address += slice;
+		bytes -= slice;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int row_check(const struct mc_side *side, u64 address, u64 bytes, bool write)
+{
+	if (!side->reservation)
+		return mc_user_check(address, bytes, write);
+	return mc_span_check(side->reservation, address, bytes, side->device, write) ?
+		0 : -EFAULT;
+}
+
+/* Rows so close that no page is between them are good if all around them is. */
+static void side_join_rows(const struct mc_side *side, u64 *bytes, u64 *rows)
+{
+	if (*rows > 1 && side->pitch - *bytes < PAGE_SIZE) {
+		*bytes += side->pitch * (*rows - 1);
+		*rows = 1;
+	}
+}
+
+static int rows_check(const struct mc_side *side, u64 bytes, u64 rows, bool write)
+{
+	u64 address = side->address;
+	int ret;
+
+	side_join_rows(side, &bytes, &rows);
+	for (; rows; rows--, address += side->pitch) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		ret = row_check(side, address, bytes, write);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Find and check one side, all of it. */
+int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows,
+		 bool must_be_mapped)
+{
+	const char *what = side->write ? "destination" : "source";
+	bool write = side->write;
+	u64 address = side->address, length;
+	int ret;
+
+	if (rows > 1 && side->pitch < bytes)
+		return mc_fail(call, -EINVAL, "the %s's pitch %llu is less than a row of %llu",
+			       what, side->pitch, bytes);
+	if (check_mul_overflow(rows - 1, side->pitch, &length) ||
+	    check_add_overflow(length, bytes, &length) ||
+	    address > TASK_SIZE_MAX || length > TASK_SIZE_MAX - address)
+		return mc_fail(call, -EINVAL, "the %s leaves the address space", what);
+
+	side->reservation = mc_reservation_find(call->client, address);
+	if (!side->reservation) {
+		if (must_be_mapped && !mc_block_holds(call->client, address, length))
+			return mc_fail(call, -EINVAL,
+				       "the %s %#llx is not device memory", what, address);
+		ret = access_ok(mc_side_user(side), length) ?
+			rows_check(side, bytes, rows, write) : -EFAULT;
+		return ret ? mc_fail(call, ret, "the %s %#llx is not accessible",
+				     what, address) : 0;
+	}
+	if (side->reservation->of_heap &&
+	    !mc_block_holds(call->client, address, length))
+		return mc_fail(call, -EINVAL, "the %s leaves the block at %#llx",
+			       what, address);
+	ret = length <= side->reservation->end - address ?
+		rows_check(side, bytes, rows, write) : -EFAULT;
+	if (ret == -EFAULT)
+		return mc_fail(call, -EINVAL, "device %u cannot %s %llu bytes at %#llx",
+			       side->device, write ? "write" : "read", length, address);
+	return ret;
+}
+
+/* What others share with us, once for all rows, but nothing that is between them. */
+int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows)
+{
+	u64 address = side->address;
+	int ret;
+
+	if (!side->reservation || !atomic_long_read(&mc_stats.foreign))
+		return 0;
+	side_join_rows(side, &bytes, &rows);
+	for (; rows; rows--, address += side->pitch) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		ret = mc_foreign_find(&side->foreign, side->reservation, address, bytes);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	return mc_foreign_begin_cpu(call, &side->foreign, side->write);
+}
+
+void mc_side_close(struct mc_side *side)
+{
+	mc_foreign_end_cpu(&side->foreign, side->write);
+	if (side->reservation)
+		mc_reservation_put(side->reservation);
+}
+
+/* The next piece of a side; the other memory's is as long as is asked for. */
+int mc_side_span(struct mc_side *side, u64 bytes)
+{
+	side->span.replicas = 0;
+	side->span.bytes = bytes;
+	if (!side->reservation)
+		return 0;
+	return mc_span_get(&side->span, side->reservation, side->address, bytes,
+			   side->device, side->write);
+}
