@@ -191,6 +191,9 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 void mc_foreign_end(struct mc_foreign *foreign);
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
 bool mc_foreign_has_chunk(const struct mc_memory *memory, unsigned long offset);
+
+/* ---- bracket.c: access to it with the CPU ---- */
+
 int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 		    u64 address, u64 bytes);
 int mc_foreign_begin_cpu(struct mc_call *call, struct xarray *brackets, bool write);
