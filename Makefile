@@ -27,7 +27,7 @@ all: lib tools examples
 
 lib_sources	 := $(wildcard lib/*.c)
 tool_mains	 := $(wildcard tools/memcast*.c)
-tool_shared	 := $(filter-out $(tool_mains) tools/vm-init.c tools/bench-mpi.c,$(wildcard tools/*.c))
+tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-mpi.c,$(wildcard tools/*.c))
 # What memcast-bench compares with, where it is installed
 mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
 test_mains	 := $(wildcard selftests/*_test.c)
@@ -110,9 +110,9 @@ $(B)/examples/%: examples/%.c | $(libcuda)
 	@mkdir -p $(@D)
 	$(CC) $(flags) -o $@ $< $(link)
 
-$(B)/tools/vm-init: tools/vm-init.c
+$(B)/tools/vm-init: $(wildcard tools/vm-*.c) tools/vm-init.h
 	@mkdir -p $(@D)
-	$(CC) $(flags) -Wno-unused-result -static -o $@ $<
+	$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 
 # ---- selftests, on the kernel's own harness
 

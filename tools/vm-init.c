@@ -6,29 +6,24 @@
  *
  * It is told what to do by NUL-separated strings in /memcast-vm/: argv and env
  * of the program, and settings, each key=value (see main()). It tells the host
- * what happened in lines on the port "status".
+ * what happened in lines on the port "status". vm-program.c runs the program.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <poll.h>
-#include <pty.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/io.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+#include "vm-init.h"
 
 #define DEBUG_EXIT_PORT	0xf4
 #define DEBUG_EXIT_PASS	0x2a	/* QEMU ends with 0x2a * 2 + 1 = 85 */
@@ -36,9 +31,8 @@
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 static int ports[3] = { -1, -1, -1 };
-static bool root, unload = true, leaks = true, input_tty, error_tty, serial;
-static const char *cwd = "/";
-static struct winsize window;
+static bool unload = true, leaks = true, serial;
+static struct vm_program program = { .cwd = "/" };
 
 static void __attribute__((format(printf, 1, 2))) report(const char *format, ...)
 {
@@ -61,7 +55,7 @@ static void __attribute__((noreturn)) end(void)
 		pause();
 }
 
-static void __attribute__((noreturn)) fail(const char *what)
+void fail(const char *what)
 {
 	report("error %s: %s\n", what, strerror(errno));
 	end();
@@ -77,8 +71,7 @@ static void log_line(const char *line)
 	close(fd);
 }
 
-/* All strings of a file, with a NULL after the last */
-static char **strings(const char *path)
+char **strings(const char *path)
 {
 	char **list = calloc(MAX_STRINGS, sizeof(*list));
 	FILE *file = fopen(path, "re");
@@ -189,133 +182,6 @@ static void make_public(const char *folder, const char *prefix)
 		closedir(dir);
 }
 
-static void __attribute__((noreturn)) run_program(int in, int out, int err)
-{
-	char **argv = strings("/memcast-vm/argv"), **env = strings("/memcast-vm/env");
-
-	setsid();
-	if (isatty(out))
-		ioctl(out, TIOCSCTTY, 0);
-	dup2(in, 0);
-	dup2(out, 1);
-	dup2(err, 2);
-	if (!root && (setgroups(0, NULL) || setgid(1000) || setuid(1000)))
-		_exit(126);
-	if (chdir(cwd))
-		dprintf(2, "memcast-vm: cannot enter %s: %s\n", cwd, strerror(errno));
-	environ = env;
-	execvp(argv[0], argv);
-	dprintf(2, "memcast-vm: cannot run %s: %s\n", argv[0], strerror(errno));
-	_exit(127);
-}
-
-/* One way from the program to the host, or back */
-struct flow {
-	int from, to;
-};
-
-static bool pump(struct flow *flow)
-{
-	char buffer[65536];
-	ssize_t done, got = read(flow->from, buffer, sizeof(buffer));
-
-	if (got < 0 && errno == EINTR)
-		return true;
-	for (ssize_t sent = 0; got > 0 && sent < got; sent += done) {
-		done = write(flow->to, buffer + sent, got - sent);
-		if (done < 0)
-			return false;
-	}
-	return got > 0;
-}
-
-/*
- * Pass on what the program writes until it has ended and all is passed on.
- * Whatever it left running is killed, as a container's end does.
- */
-static int forward(pid_t program, struct flow *out, struct flow *err)
-{
-	int status, result = 0;
-	pid_t pid;
-
-	while (out->from >= 0 || err->from >= 0) {
-		struct pollfd polls[] = {
-			{ .fd = out->from, .events = POLLIN },
-			{ .fd = err->from, .events = POLLIN },
-		};
-
-		poll(polls, 2, 50);
-		if (polls[0].revents && !pump(out))
-			out->from = -1;
-		if (polls[1].revents && !pump(err))
-			err->from = -1;
-		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-			if (pid != program)
-				continue;
-			result = status;
-			program = 0;
-			kill(-1, SIGKILL);
-		}
-	}
-	/* It may have closed its outputs and gone on. */
-	if (program) {
-		waitpid(program, &result, 0);
-		kill(-1, SIGKILL);
-	}
-	while (wait(NULL) > 0)
-		;
-	return result;
-}
-
-static void make_pty(int pair[2])
-{
-	struct termios settings;
-
-	if (openpty(&pair[0], &pair[1], NULL, NULL, &window))
-		fail("openpty");
-	fcntl(pair[0], F_SETFD, FD_CLOEXEC);
-	fcntl(pair[1], F_SETFD, FD_CLOEXEC);
-	/* The host's terminal turns line ends into CR LF already. */
-	tcgetattr(pair[1], &settings);
-	settings.c_oflag &= ~OPOST;
-	tcsetattr(pair[1], TCSANOW, &settings);
-}
-
-static int run(int in_port, int out_port, int err_port)
-{
-	int in[2], out[2], err[2];
-	uid_t uid = root ? 0 : 1000;
-	pid_t pid;
-
-	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
-		fail("pipe");
-	if (window.ws_col)
-		make_pty(out);
-	/* It may write where it starts; and a script may open /dev/stderr. */
-	if (chown(cwd, uid, uid) ||
-	    fchown(in[0], uid, uid) || fchown(out[1], uid, uid) || fchown(err[1], uid, uid))
-		fail("fchown");
-
-	pid = fork();
-	if (pid < 0)
-		fail("fork");
-	if (!pid)
-		run_program(input_tty ? out[1] : in[0], out[1], error_tty ? out[1] : err[1]);
-	close(in[0]);
-	close(out[1]);
-	close(err[1]);
-	/* A process of its own: a program that reads nothing must not block its output. */
-	if (!fork()) {
-		struct flow input = { in_port, input_tty ? out[0] : in[1] };
-
-		while (pump(&input))
-			;
-		_exit(0);
-	}
-	close(in[1]);
-	return forward(pid, &(struct flow){ out[0], out_port }, &(struct flow){ err[0], err_port });
-}
-
 static void scan_leaks(bool settle)
 {
 	char line[512];
@@ -375,9 +241,9 @@ int main(void)
 		} else if (!strcmp(*s, "memcast"))
 			memcast = value;
 		else if (!strcmp(*s, "cwd"))
-			cwd = value;
+			program.cwd = value;
 		else if (!strcmp(*s, "root"))
-			root = true;
+			program.root = true;
 		else if (!strcmp(*s, "nounload"))
 			unload = false;
 		else if (!strcmp(*s, "serial"))
@@ -385,11 +251,12 @@ int main(void)
 		else if (!strcmp(*s, "noleaks"))
 			leaks = false;
 		else if (!strcmp(*s, "input_tty"))
-			input_tty = true;
+			program.input_tty = true;
 		else if (!strcmp(*s, "error_tty"))
-			error_tty = true;
+			program.error_tty = true;
 		else if (!strcmp(*s, "tty"))
-			sscanf(value, "%hux%hu", &window.ws_row, &window.ws_col);
+			sscanf(value, "%hux%hu", &program.window.ws_row,
+			       &program.window.ws_col);
 	}
 	for (int i = 0; i < 3; i++)
 		ports[i] = open_port(PORT_STATUS + i);
@@ -403,7 +270,7 @@ int main(void)
 	}
 
 	report("start\n");
-	status = run(open_port(PORT_IN), ports[1], ports[2]);
+	status = vm_run(&program, open_port(PORT_IN), ports[1], ports[2]);
 	if (WIFSIGNALED(status))
 		report("signal %d\n", WTERMSIG(status));
 	else
