@@ -162,6 +162,9 @@ struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 	struct dma *dma;
 	int ret;
 
+	/* a range may show the same memory over and over */
+	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
+		return ERR_PTR(-ENOMEM);
 	dma = kzalloc(sizeof(*dma), GFP_KERNEL);
 	if (!dma)
 		return ERR_PTR(-ENOMEM);
@@ -267,6 +270,8 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 	unsigned long at, pfn;
 	void *mapped;
 
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EACCES;
 	at = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
 	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
 	buffer_extent(buffer, at & PAGE_MASK, &pfn);

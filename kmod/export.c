@@ -235,6 +235,8 @@ int mc_import(struct mc_call *call)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", import->flags);
 	if (import->reserved || (!import->flags && (import->device || import->bytes)))
 		return mc_fail(call, -EINVAL, "an unused field is not 0");
+	if (import->flags && import->handle_type != MEMCAST_HANDLE_FD)
+		return mc_fail(call, -EINVAL, "only fds can be of others");
 	if (import->handle_type == MEMCAST_HANDLE_FD)
 		object = fd_object(call);
 	else if (import->handle_type == MEMCAST_HANDLE_FABRIC)

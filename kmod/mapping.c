@@ -193,6 +193,8 @@ int mc_map(struct mc_call *call)
 	if (map->flags & ~(MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT) || map->reserved ||
 	    (map->member && !(map->flags & MEMCAST_MAP_REPLICA)))
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
+	if (map->flags & MEMCAST_MAP_REPLICA && map->flags & MEMCAST_MAP_STRICT)
+		return mc_fail(call, -EINVAL, "replicas are for plain access");
 	object = mc_handle_object(call->client, map->handle);
 	if (!object)
 		return mc_fail(call, -ENOENT, "no handle %u", map->handle);

@@ -118,6 +118,8 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 	struct page *page;
 	void *at;
 
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EACCES;
 	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(address));
 	page = mc_staging_lock(dmabuf, linear_page_index(vma, address), &dirty);
 	if (!page)

@@ -265,12 +265,11 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 	result = check_one_type(type, &arg.handle_type);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* The fd itself, where the interface has a pointer. */
-	if (type == CU_MEM_HANDLE_TYPE_FABRIC)
+	if (type == CU_MEM_HANDLE_TYPE_FABRIC) {
 		memcpy(arg.fabric, shareable, sizeof(arg.fabric));
-	else
+	} else {
+		/* The fd itself, where the interface has a pointer. */
 		arg.fd = (intptr_t)shareable;
-	if (type != CU_MEM_HANDLE_TYPE_FABRIC) {
 		arg.flags = MEMCAST_IMPORT_FOREIGN;
 		arg.device = MEMCAST_DEVICE_NONE;
 	}

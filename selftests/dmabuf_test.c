@@ -116,6 +116,27 @@ TEST_F(dmabuf, mmap_refused)
 
 
 /* munmap() of a part, and the rest stays: nothing of ours is in the way. */
+/* A debugger may not store where the program may not. */
+TEST_F(dmabuf, debuggers_keep_to_the_mapping)
+{
+	char byte = 7, *at[2];
+	int i, fd, memory_of_self = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+
+	ASSERT_LE(0, memory_of_self);
+	cuda_start(0);
+	for (i = 0; i < 2; i++) {
+		fd = export(i ? full_team(2, CHUNK) : memory(0, CHUNK));
+		at[0] = mmap(NULL, CHUNK, PROT_READ, MAP_SHARED, fd, 0);
+		at[1] = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		ASSERT_NE(MAP_FAILED, (void *)at[0]);
+		ASSERT_NE(MAP_FAILED, (void *)at[1]);
+		EXPECT_EQ(EIO, ERRNO_OF(pwrite(memory_of_self, &byte, 1, ADDRESS(at[0]))));
+		EXPECT_EQ(0, *at[0]);
+		EXPECT_EQ(1, pwrite(memory_of_self, &byte, 1, ADDRESS(at[1])));
+		EXPECT_EQ(7, *at[1]);
+	}
+}
+
 TEST_F(dmabuf, mmap_in_parts)
 {
 	char *at;

@@ -102,4 +102,22 @@ TEST_F(importer, outlives_fd_and_handle)
 	EXPECT_EQ(room + (long)BYTES, device_bytes(0, "free_bytes"));
 }
 
+/* What shows one memory over and over, more than the machine has, is no device's. */
+TEST_F(importer, too_large)
+{
+	const CUmemRangeHandleType type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+	const size_t bytes = 16384 * CHUNK;
+	CUdeviceptr at = reserve(bytes);
+	CUdeviceptr end = at + bytes;
+	uint32_t id;
+	int fd = -1;
+
+	for (CUdeviceptr place = at; place < end; place += CHUNK)
+		ASSERT_OK(cuMemMap(place, CHUNK, 0, self->own, 0));
+	ASSERT_OK(allow(at, bytes, 0, READWRITE));
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, bytes, type, 0));
+	ASSERT_EQ(0, importer_attach(self->device, fd, &id));
+	EXPECT_EQ(-ENOMEM, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, NULL));
+}
+
 TEST_HARNESS_MAIN

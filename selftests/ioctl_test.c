@@ -337,4 +337,24 @@ TEST_F(verb, fails_without_a_trace)
 	EXPECT_STRNE("1234567", reason);
 }
 
+/* Each is good by itself. */
+TEST(flags_that_contradict)
+{
+	struct memcast_import import = {
+		.header.size = sizeof(import),
+		.handle_type = MEMCAST_HANDLE_FABRIC,
+		.flags = MEMCAST_IMPORT_FOREIGN,
+	};
+	struct memcast_map map = {
+		.header.size = sizeof(map),
+		.flags = MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT,
+	};
+	int fd = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(EINVAL, ERRNO_OF(ioctl(fd, MEMCAST_IMPORT, &import)));
+	EXPECT_EQ(EINVAL, ERRNO_OF(ioctl(fd, MEMCAST_MAP, &map)));
+	close(fd);
+}
+
 TEST_HARNESS_MAIN

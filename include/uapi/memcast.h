@@ -360,7 +360,7 @@ struct memcast_reservation_free {
 
 /* Show one replica of a team, for reading and writing, instead of its window. */
 #define MEMCAST_MAP_REPLICA	(1U << 0)
-/* Of a team's window: no plain loads and stores, only what ioctls do */
+/* Of a window: no plain loads and stores, only what ioctls do. A memory has none. */
 #define MEMCAST_MAP_STRICT	(1U << 1)
 
 /**
