@@ -83,6 +83,8 @@ static void broadcast_past_caches(const struct memcast_view *view, size_t offset
 			size_t head = bytes_to_line(to), left, lines;
 			const unsigned char *source = from + head;
 
+			if (head > bytes)
+				head = bytes;
 			if (!at)
 				memcpy(to, from, head);
 			if (head + at >= bytes)
@@ -182,7 +184,7 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 	bulk_combine *combine = bulk_loops()->combine[type][op];
 	size_t head = bytes_to_line(to);
 	bool stream = bytes >= bulk_stream_bytes() / (view->replicas + 1) &&
-		      head % width_of(type) == 0;
+		      head <= bytes && head % width_of(type) == 0;
 
 	if (stream && head) {
 		combine(&to, 0, 1, view->replica, at, view->replicas, head, false);

@@ -77,6 +77,20 @@ TEST_F(bulk, around_the_caches)
 	}
 }
 
+/* Even what does not fill the first line, if MEMCAST_STREAM says so */
+TEST_F(bulk, few_bytes_past_the_caches)
+{
+	size_t at, bytes;
+
+	ASSERT_EQ(0, setenv("MEMCAST_STREAM", "1", 1));
+	for (at = 0; at <= 72; at += 8)
+		for (bytes = 4; bytes <= 136; bytes += 4) {
+			replicas(2, 512, 8);
+			broadcast(at, bytes, 0);
+			reductions(&types[0], MEMCAST_ADD, at, bytes, 0);
+		}
+}
+
 /* The result may come where one of the replicas is. */
 TEST_F(bulk, in_place)
 {
