@@ -170,16 +170,22 @@ bool trap_strict(void)
 	return strict;
 }
 
-/* The handler of a run's own faults is needed first. */
+/*
+ * The handler of a run's own faults is needed first. A program's handler gets the
+ * stack that it asked for.
+ */
 static void take_over(unsigned int i)
 {
 	struct sigaction action = {
 		.sa_sigaction = on_signal,
-		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
+		.sa_flags = SA_SIGINFO | SA_NODEFER,
 	};
 
 	sigaction(signals[i], NULL, &before[i]);
-	action.sa_flags |= before[i].sa_flags & SA_RESTART;
+	if (before[i].sa_handler == SIG_DFL || before[i].sa_handler == SIG_IGN)
+		action.sa_flags |= SA_ONSTACK;
+	else
+		action.sa_flags |= before[i].sa_flags & (SA_RESTART | SA_ONSTACK);
 	sigaction(signals[i], &action, NULL);
 }
 

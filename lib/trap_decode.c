@@ -96,8 +96,13 @@ static uint64_t address_of(const struct trap_op *op, const ZydisDecodedOperandMe
 	return (address & op->count_mask) + segment_base(memory->segment);
 }
 
-static bool drops(unsigned char prefix)
+/* Also a REX that means nothing because a prefix follows that may be dropped */
+static bool drops(const ZydisDecodedInstruction *instruction, unsigned int at,
+		  unsigned char prefix)
 {
+	if ((prefix & 0xf0) == 0x40)
+		return !(instruction->attributes & ZYDIS_ATTRIB_HAS_REX) ||
+		       at != instruction->raw.rex.offset;
 	switch (prefix) {
 	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: case 0x67:
 		return true;
@@ -142,7 +147,7 @@ static bool rewrite(struct trap_op *op)
 	for (from = 0; from < head; from++) {
 		unsigned char byte = op->code[from];
 
-		if (from < raw->prefix_count && drops(byte))
+		if (from < raw->prefix_count && drops(instruction, from, byte))
 			continue;
 		op->code[to++] = implicit ? byte : without_extension(instruction, from, byte);
 	}

@@ -41,6 +41,9 @@ static const struct {
 	[TOUCH] = { 4, { 0xf0, 0x80, 0x0f, 0x00 } },	/* lock orb $0,(%rdi) */
 };
 
+/* Has the kernel turned XSAVE on? Else there is x87 and SSE only; for the assembly. */
+static bool has_xsave __attribute__((used));
+
 static unsigned char *cells_written, *cells_run;
 static atomic_ullong cells_free = -1ULL << CONSTANT;
 static struct trap_work works[CELLS];
@@ -70,6 +73,8 @@ asm(".pushsection .text\n"
 	"	mov 144(%rdi), %rsi\n"
 	"	test %rsi, %rsi\n"
 	"	jz 1f\n"
+	"	cmpb $0, has_xsave(%rip)\n"
+	"	je 4f\n"
 	"	mov $0xe7, %eax\n"
 	"	xor %edx, %edx\n"
 	"	xrstor64 (%rsi)\n"
@@ -116,6 +121,8 @@ asm(".pushsection .text\n"
 	"	jz 3f\n"
 	"	cmpq $0, 152(%rdi)\n"
 	"	je 2f\n"
+	"	cmpb $0, has_xsave(%rip)\n"
+	"	je 5f\n"
 	"	mov $0xe7, %eax\n"
 	"	xor %edx, %edx\n"
 	"	xsave64 (%rsi)\n"
@@ -125,6 +132,10 @@ asm(".pushsection .text\n"
 	"3:	add $32, %rsp\n"
 	"	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
 	"	ret\n"
+	"4:	fxrstor64 (%rsi)\n"
+	"	jmp 1b\n"
+	"5:	fxsave64 (%rsi)\n"
+	"	jmp 2b\n"
 	".size trap_enter, . - trap_enter\n"
 	".popsection\n");
 
@@ -150,8 +161,12 @@ static void cell_write(unsigned int number, const unsigned char *code, size_t le
 bool trap_run_init(void)
 {
 	size_t size = CELL * CELLS;
-	int fd = memfd_create("memcast-trap", MFD_CLOEXEC | MFD_EXEC);
+	unsigned int a, b, c, d;
+	int fd;
 
+	__cpuid(1, a, b, c, d);
+	has_xsave = c & bit_OSXSAVE;
+	fd = memfd_create("memcast-trap", MFD_CLOEXEC | MFD_EXEC);
 	if (fd < 0)
 		fd = memfd_create("memcast-trap", MFD_CLOEXEC);
 	if (fd < 0)
@@ -171,9 +186,11 @@ bool trap_run_init(void)
 		cells_run = NULL;
 		return false;
 	}
-	/* A child has no windows, and must not write to its parent's cells. */
+	/*
+	 * A child has no windows, and must not write to its parent's cells. Those to
+	 * run stay: code of the child's at their addresses would be taken for them.
+	 */
 	madvise(cells_written, size, MADV_DONTFORK);
-	madvise(cells_run, size, MADV_DONTFORK);
 	for (unsigned int i = 0; i < CONSTANT; i++)
 		cell_write(i, constant[i].code, constant[i].length);
 	return true;
@@ -227,7 +244,7 @@ bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
 
 	if (!cells_run || at >= CELL * CELLS || info->si_code <= 0)
 		return false;
-	/* A child of fork() has no cells: that is no fault to recover from. */
+	/* Somebody has unmapped it: that is no fault to recover from. */
 	if ((uintptr_t)info->si_addr - (uintptr_t)cells_run < CELL * CELLS)
 		return false;
 	frame = ((struct trap_frame **)greg[REG_RSP])[2];

@@ -2,8 +2,10 @@
 /* What stands on stderr about plain accesses to windows: whole lines, no stdio. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trap.h"
@@ -51,13 +53,20 @@ static void begin(struct line *line)
 	add(line, "]: ");
 }
 
+/* Nobody may read it: that must not end the program. SIGPIPE is blocked here. */
 static void end(struct line *line)
 {
-	ssize_t written;
+	static const struct timespec now;
+	sigset_t pending, raised;
 
 	line->text[line->length++] = '\n';
-	written = write(STDERR_FILENO, line->text, line->length);
-	(void)written;
+	sigpending(&pending);
+	if (write(STDERR_FILENO, line->text, line->length) >= 0 || errno != EPIPE ||
+	    sigismember(&pending, SIGPIPE))
+		return;
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGPIPE);
+	sigtimedwait(&raised, NULL, &now);
 }
 
 /* Its text, its address, and where in which file that is */

@@ -5,6 +5,8 @@
  * replica. host-trap.sh runs this.
  */
 #define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -166,6 +168,122 @@ TEST_F(trap, scatter_is_named)
 	EXPECT_NE(NULL, strstr(text, "'vpscatterdd"))
 		TH_LOG("said: %s", text);
 	EXPECT_EQ(0, all.replica[0][CHUNK]);
+}
+
+/* The checks above need XSAVE themselves: this is for a kernel with "noxsave". */
+TEST_F(trap, sse_and_x87)
+{
+	unsigned char *window = all.window + 2 * CHUNK;
+	double two = 2, got[3];
+
+	asm volatile("movsd %1, %%xmm7; unpcklpd %%xmm7, %%xmm7; movups %%xmm7, (%0);"
+		     "fldl %1; fstpl 16(%0)" : : "r" (window), "m" (two)
+		     : "xmm7", "memory");
+	for (int i = 0; i < REPLICAS; i++) {
+		memcpy(got, all.replica[i] + 2 * CHUNK, sizeof(got));
+		EXPECT_TRUE(got[0] == two && got[1] == two && got[2] == two);
+	}
+}
+
+/* A REX that is not the last prefix means nothing, and must not begin to. */
+TEST_F(trap, rex_before_a_prefix)
+{
+	unsigned char *window = all.window + 2 * CHUNK;
+	uint64_t got;
+
+	for (int i = 0; i < REPLICAS; i++)
+		memset(all.replica[i] + 2 * CHUNK, 0x11, 8);
+	asm volatile(".byte 0x48, 0x3e, 0x89, 0x07" : : "D" (window), "a" (-1L) : "memory");
+	for (int i = 0; i < REPLICAS; i++) {
+		memcpy(&got, all.replica[i] + 2 * CHUNK, sizeof(got));
+		EXPECT_EQ(0x11111111ffffffffUL, got);
+	}
+}
+
+/* What is said must not end a program whose stderr nobody reads. */
+TEST_F(trap, broken_stderr)
+{
+	int pipes[2], status;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(pipes));
+	close(pipes[0]);
+	pid = fork();
+	if (!pid) {
+		/* the parent's cells are not a child's */
+		trap_run_init();
+		dup2(pipes[1], STDERR_FILENO);
+		signal(SIGPIPE, SIG_DFL);
+		*(volatile int *)(all.window + 2 * CHUNK) = 1;
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* In a child, nothing of its own may come where the parent's cells are run. */
+TEST_F(trap, cells_of_a_child)
+{
+	char line[300], rights[5];
+	unsigned long start = 0, end;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int status;
+	pid_t pid;
+
+	ASSERT_NE(NULL, maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "memcast-trap") &&
+		    sscanf(line, "%lx-%lx %4s", &start, &end, rights) == 3 &&
+		    !strcmp(rights, "r-xs"))
+			break;
+	fclose(maps);
+	ASSERT_NE(0, start);
+	pid = fork();
+	if (!pid)
+		_exit(mmap((void *)start, end - start, PROT_READ, MAP_PRIVATE |
+			   MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != MAP_FAILED);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+static unsigned char *alternate;
+static volatile bool on_alternate;
+static sigjmp_buf out;
+
+static void note_stack(int number)
+{
+	unsigned char here;
+
+	(void)number;
+	on_alternate = (uintptr_t)&here - (uintptr_t)alternate < 65536;
+	siglongjmp(out, 1);
+}
+
+static void fault_at(unsigned char *place)
+{
+	if (!sigsetjmp(out, 1))
+		*(volatile unsigned char *)place = 1;
+}
+
+/* A handler that was there before has the stack that it asked for. */
+TEST(stack_of_the_handler_before)
+{
+	static const int flags[] = { 0, SA_ONSTACK };
+	stack_t stack = { .ss_size = 65536 };
+	unsigned char *none = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, (void *)none);
+	stack.ss_sp = alternate = malloc(stack.ss_size);
+	ASSERT_EQ(0, sigaltstack(&stack, NULL));
+	for (int i = 0; i < 2; i++) {
+		struct sigaction action = { .sa_handler = note_stack, .sa_flags = flags[i] };
+
+		sigaction(SIGSEGV, &action, NULL);
+		trap_install();
+		on_alternate = !i;
+		fault_at(none);
+		EXPECT_EQ(i, on_alternate);
+	}
 }
 
 /* Not a check: for the record, and in time that was ours on a busy machine */
