@@ -12,6 +12,17 @@
 /* As much of the source as stays in the first-level cache from replica to replica */
 #define BLOCK_BYTES	8192
 
+static const char *const type_names[BULK_TYPES] = {
+	[MEMCAST_U32] = "u32", [MEMCAST_S32] = "s32", [MEMCAST_U64] = "u64",
+	[MEMCAST_S64] = "s64", [MEMCAST_F32] = "f32", [MEMCAST_F64] = "f64",
+	[MEMCAST_F16] = "f16", [MEMCAST_BF16] = "bf16",
+};
+
+static const char *const op_names[BULK_OPS] = {
+	[MEMCAST_ADD] = "add", [MEMCAST_MIN] = "min", [MEMCAST_MAX] = "max",
+	[MEMCAST_AND] = "and", [MEMCAST_OR] = "or", [MEMCAST_XOR] = "xor",
+};
+
 static CUresult check(const struct memcast_view *view, size_t offset, size_t count,
 		      size_t width, size_t *bytes)
 {
@@ -44,9 +55,11 @@ CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count
 
 	if (!width)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no type has the number %u", type);
-	if (op >= BULK_OPS || !bulk_sse2.combine[type][op])
-		return fail(CUDA_ERROR_INVALID_VALUE,
-			    "type %u has no operator of the number %u", type, op);
+	if (op >= BULK_OPS)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no operator has the number %u", op);
+	if (!bulk_sse2.combine[type][op])
+		return fail(CUDA_ERROR_INVALID_VALUE, "%s has no operator '%s'",
+			    type_names[type], op_names[op]);
 	if (offset % width)
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "offset %zu is not a multiple of the type's %zu bytes", offset, width);
