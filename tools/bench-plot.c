@@ -17,10 +17,14 @@ static bool has_ratio(const struct bench_result *result)
 /* gnuplot's strings end at a quote, and its enhanced text is turned off. */
 static void put_label(FILE *to, const struct bench_result *result)
 {
-	char *text, *c;
+	char *text, *c, bar[32] = "";
 
-	if (asprintf(&text, "%s: %s %s, against %s", result->suite,
-		     result->measure, result->parameters, result->against) < 0)
+	if (result->at_least)
+		snprintf(bar, sizeof(bar), ": >= %g", result->at_least);
+	else if (result->at_most)
+		snprintf(bar, sizeof(bar), ": <= %g", result->at_most);
+	if (asprintf(&text, "%s: %s %s, against %s%s", result->suite,
+		     result->measure, result->parameters, result->against, bar) < 0)
 		return;
 	for (c = text; *c; c++)
 		if (*c == '"' || *c == '\\')
@@ -70,7 +74,7 @@ static void put_script(FILE *to, const struct bench *bench, const char *path)
 	fprintf(to, "set yrange [%u.5:-0.5]\n", rows - 1);
 	fprintf(to, "set logscale x\nset xrange [%g:*]\nset grid xtics\n"
 		"set key bottom outside horizontal\n"
-		"set xlabel 'ratio; red: it does not reach the bar'\n"
+		"set xlabel 'ratio; red: the bar does not hold'\n"
 		"plot $results using 2:1:(%g):2:($1-0.35):($1+0.35):4:ytic(5) "
 		"with boxxyerror fillstyle solid linecolor rgb variable title 'ratio', "
 		"$results using 3:1 with points pointtype 7 pointsize 0.6 "

@@ -111,7 +111,7 @@ pack_module() {
 		gsub(/-/, "_", n); if (n == name) { print; exit } }' "$modules/modules.dep" 2>/dev/null) || true
 	if [ -z "$line" ]; then
 		grep -qsE "/${name//_/[-_]}\.ko" "$modules/modules.builtin" && return
-		[ "${2-}" = may-be-missing ] || die "kernel $release has no module $1"
+		[ "${2-}" = may-be-missing ] || die "kernel $release has no module $1 (what is built in needs no --modules)"
 		return 0
 	fi
 	for file in $(tr ' ' '\n' <<<"${line/:/ }" | tac); do
