@@ -131,6 +131,8 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 	result = memory_handle(handle, &arg.handle);
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_MAP, &arg);
+	if (result == CUDA_SUCCESS)
+		windows_mapped(address, size);
 	return result;
 }
 

@@ -61,6 +61,12 @@ int library_fd(void)
 	return atomic_load_explicit(&state->opened, memory_order_acquire) - 1;
 }
 
+/* For what the CPU does at addresses: that goes on until the process has ended. */
+bool library_open(void)
+{
+	return state && library_fd() >= 0;
+}
+
 CUresult library_ready(void)
 {
 	if (state && library_fd() >= 0 && !state->ended)

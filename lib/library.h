@@ -33,6 +33,7 @@
 
 /* init.c */
 CUresult library_ready(void);
+bool library_open(void);
 int library_fd(void);
 
 /* ioctl.c */
@@ -133,6 +134,10 @@ void view_unmap(const struct memcast_view *view);
 /* window.c: the views of windows; what a signal handler may call */
 CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
 		     size_t *offset, CUmemAccess_flags *access);
+bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
+		    size_t *offset, CUmemAccess_flags *access);
+bool window_near(CUdeviceptr address);
+void windows_mapped(CUdeviceptr address, size_t bytes);
 void windows_unmapped(CUdeviceptr address, size_t bytes);
 void windows_access_set(CUdeviceptr address, size_t bytes);
 

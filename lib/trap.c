@@ -47,7 +47,13 @@ static void become(siginfo_t *info, const struct trap_fault *fault)
 	info->si_addr = (void *)fault->address;
 }
 
-/* Return: was it done? Else @info is what the program is to see. */
+/*
+ * Return: was it done? Else @info is what the program is to see.
+ *
+ * Its kilobytes must not stand below a handler of the program's, whose alternate
+ * stack may have no room for both.
+ */
+__attribute__((noinline))
 static bool store(siginfo_t *info, ucontext_t *context)
 {
 	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
@@ -69,6 +75,7 @@ static bool store(siginfo_t *info, ucontext_t *context)
 	}
 }
 
+__attribute__((noinline))
 static void explain(const siginfo_t *info, const ucontext_t *context, bool writes)
 {
 	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];

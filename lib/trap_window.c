@@ -10,7 +10,7 @@ bool trap_window_at(uintptr_t address, struct trap_window *window)
 	CUmemAccess_flags access;
 	size_t offset;
 
-	if (window_view(address, &view, &offset, &access) != CUDA_SUCCESS ||
+	if (!window_trapped(address, &view, &offset, &access) ||
 	    access != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
 		return false;
 	window->start = address - offset;
@@ -25,7 +25,7 @@ bool trap_place_at(uintptr_t address, struct trap_place *place)
 {
 	struct memcast_address_info info = { .address = address };
 
-	if (library_ready() != CUDA_SUCCESS ||
+	if (!window_near(address) ||
 	    device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS ||
 	    info.out_type != MEMCAST_TYPE_TEAM || info.out_flags & MEMCAST_ADDRESS_REPLICA)
 		return false;

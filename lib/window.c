@@ -10,7 +10,7 @@
  * Whoever unmaps a window that others still use gets what he asked for, but no
  * access to what is not his.
  *
- * A fork() child finds nothing, as library_ready() says no.
+ * A fork() child finds nothing: library_ready() and library_open() say no.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -43,6 +43,7 @@ struct node {
 static struct node root;
 static struct window *_Atomic unused;
 static atomic_ulong windows;		/* no need to look where there are none */
+static _Atomic CUdeviceptr lowest = -1ULL, highest;	/* of all that was mapped */
 
 static void *memory(size_t bytes)
 {
@@ -257,6 +258,25 @@ static CUresult window_make(CUdeviceptr address, struct window **out)
 	return result;
 }
 
+static CUresult window_get(CUdeviceptr address, const struct memcast_view **view,
+			   size_t *offset, CUmemAccess_flags *access)
+{
+	struct window *window = window_find(address);
+	CUresult result = CUDA_SUCCESS;
+
+	if (!window)
+		result = window_make(address, &window);
+	else if (window->access == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+		result = window_follow(window);		/* perhaps it is being made */
+	if (result != CUDA_SUCCESS)
+		return result;
+	*view = &window->view;
+	*offset = address - window->start;
+	if (access)
+		*access = window->access;
+	return CUDA_SUCCESS;
+}
+
 /**
  * window_view() - the view of a window, for calls and for signal handlers
  * @address: in the window
@@ -270,23 +290,40 @@ static CUresult window_make(CUdeviceptr address, struct window **out)
 CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
 		     size_t *offset, CUmemAccess_flags *access)
 {
-	struct window *window;
 	CUresult result = library_ready();
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	window = window_find(address);
-	if (!window)
-		result = window_make(address, &window);
-	else if (window->access == CU_MEM_ACCESS_FLAGS_PROT_NONE)
-		result = window_follow(window);		/* perhaps it is being made */
-	if (result != CUDA_SUCCESS)
-		return result;
-	*view = &window->view;
-	*offset = address - window->start;
-	if (access)
-		*access = window->access;
-	return CUDA_SUCCESS;
+	return result == CUDA_SUCCESS ? window_get(address, view, offset, access) : result;
+}
+
+/*
+ * Could a window be there? Most faults of a program's own are elsewhere, and must
+ * not cost it system calls, nor a thread's first use of our thread-local memory:
+ * that may be a malloc().
+ */
+bool window_near(CUdeviceptr address)
+{
+	return library_open() && address >= lowest && address < highest;
+}
+
+/* As window_view(), for faults: also of threads that run on while others exit(). */
+bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
+		    size_t *offset, CUmemAccess_flags *access)
+{
+	return window_near(address) &&
+	       window_get(address, view, offset, access) == CUDA_SUCCESS;
+}
+
+/* After the kernel has, before anybody can have access */
+void windows_mapped(CUdeviceptr address, size_t bytes)
+{
+	CUdeviceptr seen = lowest;
+
+	while (address < seen && !atomic_compare_exchange_weak(&lowest, &seen, address))
+		;
+	seen = highest;
+	while (address + bytes > seen &&
+	       !atomic_compare_exchange_weak(&highest, &seen, address + bytes))
+		;
 }
 
 /* Return: the first slot from @at on, which becomes its address; NULL at @end. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Plain stores to windows that cannot be, and the signals that are the program's. */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -298,6 +300,37 @@ static void run_copy(unsigned char *window)
 		_exit(1);
 }
 
+static void *store_on(void *window)
+{
+	for (uint32_t value = 0; window; value++)
+		store_at(window, value);
+	return NULL;
+}
+
+/* exit() waits for whoever reads what is still to be written to stdout. */
+static void run_exit(unsigned char *window)
+{
+	static const struct timespec while_exiting = { .tv_nsec = 300000000 };
+	static char full[1 << 16];
+	pthread_t thread;
+	int pipes[2];
+
+	if (pipe(pipes) || fcntl(pipes[1], F_SETPIPE_SZ, sizeof(full)) < 0 ||
+	    write(pipes[1], full, sizeof(full)) != sizeof(full) ||
+	    pthread_create(&thread, NULL, store_on, window))
+		_exit(1);
+	if (!fork()) {
+		nanosleep(&while_exiting, NULL);
+		_exit(0);
+	}
+	close(pipes[0]);
+	dup2(pipes[1], STDOUT_FILENO);
+	close(pipes[1]);
+	signal(SIGPIPE, SIG_IGN);
+	printf("written by exit()");
+	exit(0);
+}
+
 static char text[2000];
 
 #define END_OF(run, ...)	end_of(run, ##__VA_ARGS__, text, sizeof(text))
@@ -318,6 +351,12 @@ TEST(ignored)
 	signal(SIGSEGV, SIG_IGN);
 	EXPECT_EQ(SIGSEGV, END_OF(run_ignored, NULL, NULL));
 	signal(SIGSEGV, SIG_DFL);
+}
+
+/* Threads store on while the process exits. */
+TEST(exiting)
+{
+	EXPECT_EQ(0, END_OF(run_exit, NULL, NULL));
 }
 
 TEST(one_note)
