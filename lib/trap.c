@@ -167,7 +167,7 @@ static void on_signal(int number, siginfo_t *given, void *context)
 		pass_on(info.si_signo, &info, context);
 }
 
-int memcastTrap(int number, siginfo_t *info, void *context)
+int memcastTrap(int number, void *info, void *context)
 {
 	return handled(number, info, context);
 }

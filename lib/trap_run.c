@@ -27,6 +27,8 @@
 #define CELL		64
 #define CELLS		64
 #define HEAD		4	/* of endbr64 */
+/* Yields until a store gives up; each that is under way takes some thousand instructions. */
+#define PATIENCE	(1 << 20)
 
 /* The first cells have always the same. */
 enum { MOVSB, MOVSW, MOVSL, MOVSQ, TOUCH, CONSTANT };
@@ -203,17 +205,20 @@ bool trap_run_init(void)
  * @rip: of the original, which is likely to come again and find its cell
  * @work: output: the room that goes with it
  *
- * Return: what trap_frame.code takes, to be given back.
+ * Return: what trap_frame.code takes, to be given back. NULL: there is none, not
+ * even after a while: a program that jumps out of handlers may have left some.
  */
 const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t rip,
 			   struct trap_work **work)
 {
 	unsigned int number = (rip ^ rip >> 6) % CELLS;
 
-	for (;;) {
+	for (unsigned int tries = 0;;) {
 		unsigned long long available = atomic_load(&cells_free);
 
 		if (!available) {
+			if (tries++ == PATIENCE)
+				return NULL;
 			sched_yield();
 			continue;
 		}

@@ -122,6 +122,15 @@ static enum trap_result pop(struct trap *trap, const struct trap_window *window)
 	return result;
 }
 
+/* Could a SIGFPE come in the middle? It would be taken for the program's. */
+static bool raises(const struct trap *trap)
+{
+	const unsigned int masks = 0x1f80;
+
+	return trap->op.instruction.mnemonic == ZYDIS_MNEMONIC_VCVTPS2PH &&
+	       (trap->context->uc_mcontext.fpregs->mxcsr & masks) != masks;
+}
+
 /**
  * trap_store() - do what the program's instruction was to do
  * @trap: the instruction decoded
@@ -142,9 +151,17 @@ enum trap_result trap_store(struct trap *trap, uintptr_t address)
 		trap->why = "the window has gone";
 		return TRAP_CANNOT;
 	}
+	if (raises(trap)) {
+		trap->why = "its floating-point exceptions are not masked";
+		return TRAP_CANNOT;
+	}
 	inside = trap_inside(&window, op->address, op->bytes);
 	trap->code = trap_code_take(op->code, op->length,
 				    trap->context->uc_mcontext.gregs[REG_RIP], &trap->work);
+	if (!trap->code) {
+		trap->why = "too many are under way";
+		return TRAP_CANNOT;
+	}
 	if (op->kind == TRAP_MOVS || op->kind == TRAP_STOS)
 		result = trap_string(trap, &window);
 	else if (op->kind == TRAP_POP)

@@ -170,6 +170,34 @@ TEST_F(trap, scatter_is_named)
 	EXPECT_EQ(0, all.replica[0][CHUNK]);
 }
 
+/* A SIGFPE in the middle of a store would not be where the program has its own. */
+TEST_F(trap, exceptions_that_are_not_masked)
+{
+	static const struct form needs = { .needs = "f16c" };
+	unsigned int mxcsr = 0x1f80 & ~0x1000;	/* precision */
+	char text[1000] = "";
+	int pipes[2], status;
+	pid_t pid;
+
+	if (!form_possible(&needs, &all))
+		SKIP(return, "no F16C");
+	ASSERT_EQ(0, pipe(pipes));
+	pid = fork();
+	if (!pid) {
+		trap_run_init();
+		dup2(pipes[1], STDERR_FILENO);
+		asm volatile("ldmxcsr %1; vpcmpeqd %%xmm1, %%xmm1, %%xmm1;"
+			     "vpsrld $8, %%xmm1, %%xmm1; vcvtps2ph $0, %%xmm1, (%0)"
+			     : : "r" (all.window + CHUNK), "m" (mxcsr) : "xmm1", "memory");
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	EXPECT_LT(0, read(pipes[0], text, sizeof(text) - 1));
+	EXPECT_NE(NULL, strstr(text, "not masked"))
+		TH_LOG("said: %s", text);
+}
+
 /* The checks above need XSAVE themselves: this is for a kernel with "noxsave". */
 TEST_F(trap, sse_and_x87)
 {

@@ -12,8 +12,6 @@
 #ifndef MEMCAST_TRAP_H
 #define MEMCAST_TRAP_H
 
-#include <signal.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,7 +19,7 @@ extern "C" {
 /**
  * memcastTrap() - do what a plain store to a team's address was to do
  * @number: as the handler was given it
- * @info: as the handler was given it. If the store has to fail, it becomes what
+ * @info: the siginfo_t that the handler was given. If the store has to fail, it becomes what
  *	the program is to see: SIGBUS where no replica is bound, or the fault that
  *	the instruction would have had elsewhere.
  * @context: as the handler was given it, by SA_SIGINFO
@@ -33,7 +31,7 @@ extern "C" {
  * Return: 1 if it was done: return from the handler, the program goes on after
  * the store. 0 if the signal is the program's.
  */
-int memcastTrap(int number, siginfo_t *info, void *context);
+int memcastTrap(int number, void *info, void *context);
 
 #ifdef __cplusplus
 }
