@@ -132,19 +132,6 @@ static void *comes_and_goes(void *data)
 	return NULL;
 }
 
-/* What was bound before may be in use by a call, and is there until that returns. */
-static CUresult bind_when_free(CUmemGenericAllocationHandle team,
-			       CUmemGenericAllocationHandle own)
-{
-	double end = now() + 60;
-	CUresult result;
-
-	do {
-		result = cuMulticastBindMem_v2(team, 0, 0, own, 0, SIZE, 0);
-	} while (result != CUDA_SUCCESS && now() < end);
-	return result;
-}
-
 /* Binds a memory that ends bound, or is unbound */
 static void *binds(void *data)
 {
@@ -156,7 +143,7 @@ static void *binds(void *data)
 		CUmemGenericAllocationHandle handle;
 
 		MUST(import_raw(&handle, racers->fd));
-		MUST(bind_when_free(racers->group, handle));
+		MUST(when_free(cuMulticastBindMem_v2(racers->group, 0, 0, handle, 0, SIZE, 0)));
 		if (i % 2)
 			MUST(cuMulticastUnbind(racers->group, 0, 0, SIZE));
 		MUST(cuMemRelease(handle));

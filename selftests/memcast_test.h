@@ -142,6 +142,21 @@ full_team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes
 	return handle;
 }
 
+/*
+ * A bind where something else was bound before: that may be in use by a call that
+ * goes on, and stays until it returns. Nothing but the overlap is waited for.
+ */
+#define when_free(bind)							\
+({									\
+	double end_ = now() + 60;					\
+	CUresult bound_;						\
+									\
+	do {								\
+		bound_ = (bind);					\
+	} while (bound_ == CUDA_ERROR_INVALID_VALUE && now() < end_);	\
+	bound_;								\
+})
+
 #define export(handle)		export_(_metadata, handle)
 TEST_HELPER int export_(struct __test_metadata *_metadata,
 			CUmemGenericAllocationHandle handle)

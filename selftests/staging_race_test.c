@@ -191,19 +191,6 @@ TEST_F(staging_race, killed_writers)
 	expect_equal();
 }
 
-/* Where a memory was that is just being written to, it may be a moment longer. */
-static CUresult bind_when_free(CUmemGenericAllocationHandle team,
-			       CUmemGenericAllocationHandle own)
-{
-	double end = now() + 60;
-	CUresult result;
-
-	do {
-		result = cuMulticastBindMem(team, 0, own, 0, BYTES, 0);
-	} while (result != CUDA_SUCCESS && now() < end);
-	return result;
-}
-
 /* Bindings come and go: who is bound in the end gets what is written then. */
 TEST_F(staging_race, bindings_and_writers)
 {
@@ -231,7 +218,7 @@ TEST_F(staging_race, bindings_and_writers)
 	give(link, export(team));
 	for (unsigned int round = 0; round < loops(500); round++) {
 		own = memory(round % 2, BYTES);
-		ASSERT_OK(bind_when_free(team, own));
+		ASSERT_OK(when_free(cuMulticastBindMem(team, 0, own, 0, BYTES, 0)));
 		/* by itself, or with its memory */
 		if (round % 3)
 			ASSERT_OK(cuMulticastUnbind(team, round % 2, 0, BYTES));
