@@ -4,8 +4,9 @@
  * struct LOOPS. Whatever the width, the bits of a result are the same.
  *
  * Values are combined in an accumulator, "all": a vector as it is in memory, or
- * for sums of 16-bit floats two vectors of f32. load_ makes one of memory, and
- * finish_ rounds it and makes every NaN the canonical one.
+ * for sums of 16-bit floats two vectors of f32. load_ makes one of memory, round_
+ * makes of it what goes to memory, and finish_ does the same to one that may have
+ * NaNs, which nans_ says: they become the canonical one.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -52,15 +53,33 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 			store(to + k, load(from + k), true);
 }
 
+INLINE bool any(u8_v mask)
+{
+#if WIDTH == 64
+	return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask);
+#elif WIDTH == 32
+	return _mm256_movemask_epi8((__m256i)mask);
+#else
+	return _mm_movemask_epi8((__m128i)mask);
+#endif
+}
+
 /* ---- what is done to values */
 
 #define EACH(T, value)			((T){} + (value))
 #define SELECT(T, mask, yes, no)	(((T)(mask) & (yes)) | (~(T)(mask) & (no)))
 
-INLINE u8_v finish_none(u8_v all)
+INLINE u8_v round_none(u8_v all)
 {
 	return all;
 }
+
+INLINE u8_v nans_none(u8_v all)
+{
+	return all ^ all;
+}
+
+#define finish_none	round_none
 
 #define OPERATOR(name, T, operator)					\
 INLINE u8_v name(u8_v all, u8_v one)					\
@@ -113,11 +132,19 @@ INLINE u8_v name(u8_v all, u8_v one)					\
 FLOAT_CHOICE(min_##type, T, bits, magnitude, infinity, <)		\
 FLOAT_CHOICE(max_##type, T, bits, magnitude, infinity, >)		\
 									\
+INLINE u8_v round_##type(u8_v all)					\
+{									\
+	return all;							\
+}									\
+									\
+INLINE u8_v nans_##type(u8_v all)					\
+{									\
+	return (u8_v)(((T)all & magnitude) > infinity);			\
+}									\
+									\
 INLINE u8_v finish_##type(u8_v all)					\
 {									\
-	T nan = ((T)all & magnitude) > infinity;			\
-									\
-	return (u8_v)SELECT(T, nan, EACH(T, magnitude), (T)all);	\
+	return (u8_v)SELECT(T, nans_##type(all), EACH(T, magnitude), (T)all); \
 }
 
 FLOAT(f16, s16_v, 16, INT16_MAX, 0x7c00)
@@ -140,19 +167,39 @@ INLINE wide_v load_bf16(const unsigned char *from)
 	return (wide_v){ (f32_v)(both << 16), (f32_v)(both & 0xffff0000) };
 }
 
+/* Which of one or of the other are NaNs: one instruction for two vectors. */
+#define nans_wide_f16	nans_wide_bf16
+INLINE u8_v nans_wide_bf16(wide_v all)
+{
+#if WIDTH == 64
+	return (u8_v)_mm512_movm_epi32(_mm512_cmp_ps_mask((__m512)all.a, (__m512)all.b,
+							  _CMP_UNORD_Q));
+#elif WIDTH == 32
+	return (u8_v)_mm256_cmp_ps((__m256)all.a, (__m256)all.b, _CMP_UNORD_Q);
+#else
+	return (u8_v)_mm_cmpunord_ps((__m128)all.a, (__m128)all.b);
+#endif
+}
+
 /* Adding so much to what is below carries exactly where to nearest even is up. */
-INLINE u32_v round_bf16(f32_v value)
+INLINE u32_v to_bf16(f32_v value)
 {
 	u32_v bits = (u32_v)value;
-	u32_v nan = (u32_v)((bits & INT32_MAX) > 0x7f800000);
-	u32_v rounded = bits + (0x7fff + ((bits >> 16) & 1));
 
-	return SELECT(u32_v, nan, EACH(u32_v, 0x7fff0000), rounded);
+	return bits + (0x7fff + ((bits >> 16) & 1));
+}
+
+INLINE u8_v round_wide_bf16(wide_v all)
+{
+	return (u8_v)((to_bf16(all.a) >> 16) | (to_bf16(all.b) & 0xffff0000));
 }
 
 INLINE u8_v finish_wide_bf16(wide_v all)
 {
-	return (u8_v)((round_bf16(all.a) >> 16) | (round_bf16(all.b) & 0xffff0000));
+	u32_v nan_a = (u32_v)nans_f32((u8_v)all.a) & 0xffff;
+	u32_v nan_b = (u32_v)nans_f32((u8_v)all.b) & 0xffff0000;
+
+	return SELECT(u8_v, nan_a | nan_b, (u8_v)EACH(u32_v, 0x7fff7fff), round_wide_bf16(all));
 }
 
 #if WIDTH == 64
@@ -164,12 +211,12 @@ INLINE wide_v load_f16(const unsigned char *from)
 	};
 }
 
-INLINE u8_v finish_wide_f16(wide_v all)
+INLINE u8_v round_wide_f16(wide_v all)
 {
 	__m256i a = _mm512_cvtps_ph((__m512)all.a, _MM_FROUND_TO_NEAREST_INT);
 	__m256i b = _mm512_cvtps_ph((__m512)all.b, _MM_FROUND_TO_NEAREST_INT);
 
-	return finish_f16((u8_v)_mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1));
+	return (u8_v)_mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 }
 #elif WIDTH == 32
 INLINE wide_v load_f16(const unsigned char *from)
@@ -180,12 +227,12 @@ INLINE wide_v load_f16(const unsigned char *from)
 	};
 }
 
-INLINE u8_v finish_wide_f16(wide_v all)
+INLINE u8_v round_wide_f16(wide_v all)
 {
 	__m128i a = _mm256_cvtps_ph((__m256)all.a, _MM_FROUND_TO_NEAREST_INT);
 	__m128i b = _mm256_cvtps_ph((__m256)all.b, _MM_FROUND_TO_NEAREST_INT);
 
-	return finish_f16((u8_v)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
+	return (u8_v)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 #else
 /*
@@ -212,7 +259,7 @@ INLINE wide_v load_f16(const unsigned char *from)
  * Beside 0.5, an f32 has the last place of f16's subnormals, so that the addition
  * rounds. For the others the exponent's bias changes, and infinity is the limit.
  */
-INLINE u32_v round_f16(f32_v value)
+INLINE u32_v to_f16(f32_v value)
 {
 	u32_v sign = (u32_v)value & 0x80000000;
 	u32_v bits = (u32_v)value ^ sign;
@@ -225,41 +272,68 @@ INLINE u32_v round_f16(f32_v value)
 	return half | (sign >> 16);
 }
 
-INLINE u8_v finish_wide_f16(wide_v all)
+INLINE u8_v round_wide_f16(wide_v all)
 {
-	return finish_f16((u8_v)(round_f16(all.a) | (round_f16(all.b) << 16)));
+	return (u8_v)(to_f16(all.a) | (to_f16(all.b) << 16));
 }
 #endif
 
+INLINE u8_v finish_wide_f16(wide_v all)
+{
+	return finish_f16(round_wide_f16(all));
+}
+
 /* ---- going through memory */
 
-/* So many vectors at a time keep enough loads under way. */
-#define UNROLL	4
-#define EVERY	_Pragma("GCC unroll 4") for (int k = 0; k < count; k++)
+/*
+ * A replica is gone through by so many vectors before the next one is: that keeps
+ * enough loads under way, and under QEMU, whose table of translations has one place
+ * for what replicas have at the same offset, they take turns in it less often.
+ */
+#define UNROLL		(WIDTH == 64 ? 4 : 8)
+#define UNROLL_WIDE	4
+
+/* Written out: of a loop the compiler would sometimes keep "all" in memory. */
+#define ONE(n, ...)	do { enum { k = n }; if (k < count) __VA_ARGS__; } while (0)
+#define EVERY(...)								\
+	ONE(0, __VA_ARGS__); ONE(1, __VA_ARGS__); ONE(2, __VA_ARGS__); ONE(3, __VA_ARGS__); \
+	ONE(4, __VA_ARGS__); ONE(5, __VA_ARGS__); ONE(6, __VA_ARGS__); ONE(7, __VA_ARGS__)
 
 /*
  * The places are visited in their order, and so is what floating-point sums are
- * rounded in. _rest is for what does not fill a vector.
+ * rounded in; they are written in the reverse order, the one seen last first.
+ * _rest is for what does not fill a vector.
  */
-#define LOOP(name, accumulator, LOAD, COMBINE, FINISH)				\
+#define LOOP(name, accumulator, LOAD, COMBINE, kind, unroll)			\
 INLINE void name##_some(unsigned char *const *to, size_t to_at,			\
 			unsigned int writes, unsigned char *const *from,	\
 			size_t from_at, unsigned int reads, const int count,	\
 			bool stream)						\
 {										\
 	const unsigned char *source = from[0] + from_at;			\
-	accumulator all[UNROLL];						\
-	u8_v result[UNROLL];							\
+	accumulator all[8];							\
+	u8_v nans = {};								\
 	unsigned int i;								\
 										\
-	EVERY all[k] = LOAD(source + k * WIDTH);				\
+	EVERY(all[k] = LOAD(source + k * WIDTH));				\
 	for (i = 1; i < reads; i++) {						\
 		source = from[i] + from_at;					\
-		EVERY all[k] = COMBINE(all[k], LOAD(source + k * WIDTH));	\
+		EVERY(all[k] = COMBINE(all[k], LOAD(source + k * WIDTH)));	\
 	}									\
-	EVERY result[k] = FINISH(all[k]);					\
-	for (i = 0; i < writes; i++)						\
-		EVERY store(to[i] + to_at + k * WIDTH, result[k], stream);	\
+	EVERY(nans |= nans_##kind(all[k]));					\
+	if (__builtin_expect(any(nans), false)) {				\
+		for (i = writes; i--;) {					\
+			unsigned char *place = to[i] + to_at;			\
+										\
+			EVERY(store(place + k * WIDTH, finish_##kind(all[k]), stream)); \
+		}								\
+	} else {								\
+		for (i = writes; i--;) {					\
+			unsigned char *place = to[i] + to_at;			\
+										\
+			EVERY(store(place + k * WIDTH, round_##kind(all[k]), stream)); \
+		}								\
+	}									\
 }										\
 										\
 static __attribute__((__noinline__)) void					\
@@ -278,7 +352,7 @@ name##_rest(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		memcpy(padded, from[i] + from_at, bytes);			\
 		all = COMBINE(all, LOAD(padded));				\
 	}									\
-	result = FINISH(all);							\
+	result = finish_##kind(all);						\
 	for (i = 0; i < writes; i++)						\
 		memcpy(to[i] + to_at, &result, bytes);				\
 }										\
@@ -287,15 +361,15 @@ static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		 unsigned char *const *from, size_t from_at, unsigned int reads, \
 		 size_t bytes, bool stream)					\
 {										\
-	const size_t step = UNROLL * WIDTH;					\
+	const size_t step = unroll * WIDTH;					\
 										\
 	for (; stream && bytes >= step; bytes -= step) {			\
-		name##_some(to, to_at, writes, from, from_at, reads, UNROLL, true); \
+		name##_some(to, to_at, writes, from, from_at, reads, unroll, true); \
 		to_at += step;							\
 		from_at += step;						\
 	}									\
 	for (; bytes >= step; bytes -= step) {					\
-		name##_some(to, to_at, writes, from, from_at, reads, UNROLL, false); \
+		name##_some(to, to_at, writes, from, from_at, reads, unroll, false); \
 		to_at += step;							\
 		from_at += step;						\
 	}									\
@@ -308,33 +382,35 @@ static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		name##_rest(to, to_at, writes, from, from_at, reads, bytes);	\
 }
 
-#define PLAIN(combine, finish) LOOP(do_##combine, u8_v, load, combine, finish)
+#define PLAIN(combine, kind) LOOP(do_##combine, u8_v, load, combine, kind, UNROLL)
+#define WIDE(type) \
+	LOOP(do_add_##type, wide_v, load_##type, add_wide, wide_##type, UNROLL_WIDE)
 
-PLAIN(and, finish_none)
-PLAIN(or, finish_none)
-PLAIN(xor, finish_none)
-PLAIN(add_u32, finish_none)
-PLAIN(min_u32, finish_none)
-PLAIN(max_u32, finish_none)
-PLAIN(min_s32, finish_none)
-PLAIN(max_s32, finish_none)
-PLAIN(add_u64, finish_none)
-PLAIN(min_u64, finish_none)
-PLAIN(max_u64, finish_none)
-PLAIN(min_s64, finish_none)
-PLAIN(max_s64, finish_none)
-PLAIN(add_f32, finish_f32)
-PLAIN(min_f32, finish_f32)
-PLAIN(max_f32, finish_f32)
-PLAIN(add_f64, finish_f64)
-PLAIN(min_f64, finish_f64)
-PLAIN(max_f64, finish_f64)
-PLAIN(min_f16, finish_f16)
-PLAIN(max_f16, finish_f16)
-PLAIN(min_bf16, finish_bf16)
-PLAIN(max_bf16, finish_bf16)
-LOOP(do_add_f16, wide_v, load_f16, add_wide, finish_wide_f16)
-LOOP(do_add_bf16, wide_v, load_bf16, add_wide, finish_wide_bf16)
+PLAIN(and, none)
+PLAIN(or, none)
+PLAIN(xor, none)
+PLAIN(add_u32, none)
+PLAIN(min_u32, none)
+PLAIN(max_u32, none)
+PLAIN(min_s32, none)
+PLAIN(max_s32, none)
+PLAIN(add_u64, none)
+PLAIN(min_u64, none)
+PLAIN(max_u64, none)
+PLAIN(min_s64, none)
+PLAIN(max_s64, none)
+PLAIN(add_f32, f32)
+PLAIN(min_f32, f32)
+PLAIN(max_f32, f32)
+PLAIN(add_f64, f64)
+PLAIN(min_f64, f64)
+PLAIN(max_f64, f64)
+PLAIN(min_f16, f16)
+PLAIN(max_f16, f16)
+PLAIN(min_bf16, bf16)
+PLAIN(max_bf16, bf16)
+WIDE(f16)
+WIDE(bf16)
 
 #define BITWISE	[MEMCAST_AND] = do_and, [MEMCAST_OR] = do_or, [MEMCAST_XOR] = do_xor
 #define NUMERIC(sum, type) \

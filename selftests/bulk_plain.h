@@ -39,8 +39,8 @@ uint64_t random_bits(uint64_t *state);
 
 /*
  * Bits of all kinds: special floats, floats near each other, so that sums have
- * something to round, and anything.
+ * something to round, and anything. @tame: of floats, only those near each other.
  */
-void fill_element(const struct type *type, unsigned char *at, uint64_t *state);
+void fill_element(const struct type *type, unsigned char *at, uint64_t *state, bool tame);
 
 #endif /* BULK_PLAIN_H */

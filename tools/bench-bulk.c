@@ -21,7 +21,7 @@
 #define REPLICAS_MAX	8
 #define THREADS_MAX	2
 #define LARGEST		(64UL << 20)
-#define PIECE		(64UL << 10)	/* what is made of replicas and used at once */
+#define PIECE		(8UL << 10)	/* what is made of replicas and used at once */
 #define HUGE_BYTES	(2UL << 20)
 #define LEAST_BYTES	(64UL << 20)	/* per measurement, of all replicas */
 
@@ -30,6 +30,7 @@ struct part {
 	struct memcast_view view;
 	unsigned char *buffer;
 	size_t bytes;
+	size_t piece;
 	unsigned int times;
 };
 
@@ -114,13 +115,52 @@ static void read_only(struct part *part)
 	used = read_lines(&part->view, 0, part->bytes);
 }
 
-/* In pieces, as one would use the result: the buffer stays in the cache. */
+/* As much read, and what is made of it written past the caches */
+__attribute__((target("avx512f")))
+static void read_write_512(const struct part *part)
+{
+	size_t at;
+	unsigned int i;
+
+	for (at = 0; at < part->bytes; at += 64) {
+		__m512i seen = _mm512_load_si512(part->view.replica[0] + at);
+
+		for (i = 1; i < part->view.replicas; i++)
+			seen = _mm512_or_si512(seen, _mm512_load_si512(part->view.replica[i] + at));
+		_mm512_stream_si512((void *)(part->buffer + at), seen);
+	}
+}
+
+static void read_write_128(const struct part *part)
+{
+	size_t at;
+	unsigned int i;
+
+	for (at = 0; at < part->bytes; at += 16) {
+		__m128i seen = _mm_load_si128((void *)(part->view.replica[0] + at));
+
+		for (i = 1; i < part->view.replicas; i++)
+			seen = _mm_or_si128(seen, _mm_load_si128((void *)(part->view.replica[i] + at)));
+		_mm_stream_si128((void *)(part->buffer + at), seen);
+	}
+}
+
+static void read_write(struct part *part)
+{
+	(__builtin_cpu_supports("avx512f") ? read_write_512 : read_write_128)(part);
+	_mm_sfence();
+}
+
+/*
+ * In pieces of which each goes where the last one went, as one would use the result,
+ * or all into a buffer as large as a replica.
+ */
 static void reduce(struct part *part, enum memcast_element type, size_t width)
 {
 	size_t at;
 
-	for (at = 0; at < part->bytes; at += PIECE)
-		CU(memcastReduceLoad(&part->view, at, part->buffer, PIECE / width, type,
+	for (at = 0; at < part->bytes; at += part->piece)
+		CU(memcastReduceLoad(&part->view, at, part->buffer, part->piece / width, type,
 				     MEMCAST_ADD));
 }
 
@@ -223,7 +263,7 @@ static struct job job_of(void (*run)(struct part *part), unsigned int replicas, 
 		struct part *part = &job.part[thread];
 
 		part->view.replicas = replicas;
-		part->view.bytes = part->bytes = share;
+		part->view.bytes = part->bytes = part->piece = share;
 		for (i = 0; i < replicas; i++)
 			part->view.replica[i] = memory.replica[i] + thread * share;
 		part->buffer = buffer + thread * share;
@@ -287,11 +327,12 @@ static void run_broadcast(struct bench *bench, unsigned int replicas, size_t byt
 	bench_add(bench, &line);
 }
 
+/* @pieces: against reading alone; otherwise against reading and writing */
 static void run_reduce(struct bench *bench, unsigned int replicas, size_t bytes,
-		       unsigned int threads)
+		       unsigned int threads, bool pieces)
 {
 	struct job jobs[4] = {
-		job_of(read_only, replicas, bytes, threads),
+		job_of(pieces ? read_only : read_write, replicas, bytes, threads),
 		job_of(reduce_f32, replicas, bytes, threads),
 		job_of(reduce_bf16, replicas, bytes, threads),
 		job_of(reduce_f16, replicas, bytes, threads),
@@ -301,15 +342,21 @@ static void run_reduce(struct bench *bench, unsigned int replicas, size_t bytes,
 		"ld_reduce.add.acc::f32.f16",
 	};
 	struct bench_racer racers[4];
+	unsigned int i, thread;
 	char text[64];
-	unsigned int i;
 
+	for (i = 1; i < 4; i++)
+		for (thread = 0; thread < threads && pieces; thread++)
+			jobs[i].part[thread].piece = PIECE;
 	race(bench, replicas, bytes, threads, racers, jobs, 4);
 	parameters(text, sizeof(text), replicas, bytes, threads);
+	strcat(text, pieces ? ", by 8 KiB" : ", whole");
 	for (i = 1; i < 4; i++) {
 		struct bench_line line = {
 			.measure = name[i], .parameters = text, .unit = "GB/s",
-			.value = racers[i].seconds, .against = "N streams read, no sums",
+			.value = racers[i].seconds,
+			.against = pieces ? "N streams read, no sums" :
+				   "N streams read, one written past the caches, no sums",
 			.peer = racers[0].seconds, .ratio = 1 / racers[i].lead,
 			.at_least = i == 1 ? 0.9 : 0.8,
 		};
@@ -341,7 +388,9 @@ static void run(struct bench *bench)
 			for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
 				run_broadcast(bench, counts[n], sizes[s], threads);
 		for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
-			run_reduce(bench, counts[n], LARGEST, threads);
+			run_reduce(bench, counts[n], LARGEST, threads, true);
+		for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
+			run_reduce(bench, counts[n], LARGEST, threads, false);
 		if (threads > 1)
 			helper_stop();
 	}

@@ -18,6 +18,7 @@
 #include <memcast/group.h>
 
 #include "bench.h"
+#include "bench-data.h"
 #include "ranks.h"
 #include "team.h"
 

@@ -9,19 +9,20 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
+
+#include "bench-data.h"
 
 #define HUGE_BYTES	(2UL << 20)
 
-static void *buffer(size_t bytes)
+static void *buffer(size_t bytes, int rank)
 {
 	void *at = aligned_alloc(HUGE_BYTES, (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES);
 
 	if (!at)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	madvise(at, bytes, MADV_HUGEPAGE);
-	memset(at, 0, bytes);
+	bench_data(at, bytes, (unsigned int)rank);
 	return at;
 }
 
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
 		less = atoi(argv[1] + 1);
 	for (i = less > 1 ? 2 : 1; i < argc; i++) {
 		size_t bytes = strtoull(argv[i], NULL, 10);
-		void *from = buffer(bytes), *to = buffer(bytes);
+		void *from = buffer(bytes, rank), *to = buffer(bytes, rank);
 		double apart = timed(separately, from, to, bytes);
 		double same = timed(in_place, from, to, bytes);
 		double cast = timed(bcast, from, to, bytes);

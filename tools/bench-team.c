@@ -15,6 +15,7 @@
 #include <memcast/group.h>
 
 #include "bench.h"
+#include "bench-data.h"
 #include "ranks.h"
 #include "team.h"
 
@@ -78,6 +79,7 @@ static int rank_main(struct rank *rank, void *arg)
 	(void)arg;
 	pin(rank->index);
 	team_join(&team, rank, LARGEST + FLAGS_BYTES);
+	bench_data(team.own, LARGEST, rank->index);
 	CU(memcastGroupInit(&group, &team.view, LARGEST, rank->index, rank->count));
 	for (s = 0; s < SIZES; s++) {
 		double all[RANKS_MAX], own = time_of(&group, &sizes[s]);
