@@ -99,6 +99,7 @@ static CUresult open_and_check(void)
 		close(fd);
 		return result;
 	}
+	attribute_overrides_read(info.out_devices);
 	/* In this order: a fork() in between gives a child that knows. */
 	was_opened = true;
 	inherited_fd = fd;

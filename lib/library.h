@@ -91,6 +91,7 @@ CUresult system_info(struct memcast_system_info *info);
 
 /* attribute.c, override.c */
 CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device);
+void attribute_overrides_read(int devices);
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
 
 /* A device number that no device has, for those that the kernel cannot see. */

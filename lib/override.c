@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +29,7 @@ static struct override {
 	int value;
 } overrides[OVERRIDES];
 
-static unsigned int count;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static unsigned int count;	/* constant once cuInit() has succeeded */
 
 /* A number that ends where it is to end. */
 static bool number(const char *text, const char *end, int *value)
@@ -56,8 +54,10 @@ static bool attribute_named(const char *name, size_t length, CUdevice_attribute 
 	return false;
 }
 
+static const char no_name[] = "no such attribute";
+
 /* Return: what is wrong with it, or NULL. */
-static const char *parse(const char *text, struct override *override)
+static const char *parse(const char *text, int devices, struct override *override)
 {
 	const char *colon = strchr(text, ':');
 	const char *equals = strchr(text, '=');
@@ -66,37 +66,49 @@ static const char *parse(const char *text, struct override *override)
 	override->device = ALL_DEVICES;
 	if (!equals || (colon && colon > equals))
 		return "not of the form NAME=VALUE or DEVICE:NAME=VALUE";
-	if (colon && (!number(text, colon, &override->device) || override->device < 0))
+	if (colon && (!number(text, colon, &override->device) || override->device < 0 ||
+		      override->device >= devices))
 		return "no such device";
 	if (!attribute_named(name, equals - name, &override->attribute))
-		return "no such attribute";
+		return no_name;
 	if (!number(equals + 1, text + strlen(text), &override->value))
 		return "not a number";
 	return NULL;
 }
 
-static void parse_all(void)
+static void say_names(void)
+{
+	fputs("memcast: " VARIABLE ": the attributes are", stderr);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		fprintf(stderr, "%s %s", i ? "," : "", names[i].name);
+	fputc('\n', stderr);
+}
+
+void attribute_overrides_read(int devices)
 {
 	const char *given = secure_getenv(VARIABLE);
 	char *list = given ? strdup(given) : NULL;
 	char *rest = list, *text;
+	bool misnamed = false;
 
 	while ((text = strsep(&rest, ","))) {
 		const char *wrong = count == OVERRIDES ? "too many" :
-				    parse(text, &overrides[count]);
+				    parse(text, devices, &overrides[count]);
 
 		if (wrong)
 			fprintf(stderr, "memcast: " VARIABLE ": '%s' is ignored: %s\n",
 				text, wrong);
 		else
 			count++;
+		misnamed |= wrong == no_name;
 	}
 	free(list);
+	if (misnamed)
+		say_names();
 }
 
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-	pthread_once(&once, parse_all);
 	for (unsigned int i = count; i--; ) {
 		const struct override *override = &overrides[i];
 

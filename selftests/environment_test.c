@@ -164,18 +164,26 @@ TEST_F(environment, memcast_attr)
 	EXPECT_STREQ("", said);
 }
 
-/* What is wrong is reported, once each, and the rest counts. */
+/* What is wrong is reported by cuInit(), once each, and the rest counts. */
 TEST_F(environment, memcast_attr_wrong)
 {
-	char said[4096];
+	const char *names;
+	char said[8192];
 
 	EXPECT_EQ(0, run("see_attributes", "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
 			 "NO_SUCH=1,WARP_SIZE,WARP_SIZE=,WARP_SIZE=7x,x:WARP_SIZE=1,-1:WARP_SIZE=1,"
-			 "WARP_SIZE=99999999999,"
+			 "64:WARP_SIZE=1,WARP_SIZE=99999999999,NO_SUCH_EITHER=1,"
 			 "WARP_SIZE=64,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
-	EXPECT_EQ(7, count_lines(said))
+	EXPECT_EQ(10, count_lines(said))
 		TH_LOG("%s", said);
 	EXPECT_NE(NULL, strstr(said, "memcast: MEMCAST_ATTR: 'NO_SUCH=1' is ignored: no such attribute\n"));
+
+	/* the names that there are, once, even where nobody asks for an attribute */
+	EXPECT_EQ(0, run("start", "MEMCAST_ATTR=NO_SUCH=1,NO_SUCH_EITHER=1", said));
+	EXPECT_EQ(3, count_lines(said));
+	names = strstr(said, "memcast: MEMCAST_ATTR: the attributes are MAX_THREADS_PER_BLOCK, ");
+	ASSERT_NE(NULL, names);
+	EXPECT_NE(NULL, strstr(names, " MULTICAST_SUPPORTED,"));
 }
 
 TEST_F(environment, memcast_inject)
