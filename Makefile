@@ -20,7 +20,7 @@ B := build
 flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug costs demo install clean help
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug costs demo install uninstall clean help
 all: lib tools examples
 
 # ---- what there is to build
@@ -32,13 +32,15 @@ tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-
 mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
 test_mains	 := $(wildcard selftests/*_test.c)
 test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
-test_scripts	 := selftests/run.sh
+test_scripts	 := selftests/run.sh selftests/examples_test.sh
 kmod_sources	 := Kbuild $(wildcard kmod/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
+examples := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
-	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) $(B)/selftests/host-trap
+	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) $(B)/selftests/host-trap \
+	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
@@ -48,7 +50,7 @@ link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
 
 lib: $(libcuda)
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
-examples: $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
+examples: $(examples)
 selftests: $(tests)
 
 # ---- the library
@@ -138,6 +140,18 @@ $(B)/selftests/host-trap: selftests/host-trap.c $(B)/selftests/shared.a $(libcud
 		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
+# Those of the users, where examples_test runs them
+$(B)/selftests/examples/%: $(B)/examples/%
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
+$(B)/examples/readme.c: README.md
+	@mkdir -p $(@D)
+	@sed -n '/^```c$$/,/^```$$/{ /^```/!p }' $< >$@
+
+$(B)/examples/readme: $(B)/examples/readme.c | $(libcuda)
+	$(CC) $(flags) -o $@ $< $(link)
+
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
 $(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
@@ -151,7 +165,7 @@ $(B)/selftests/%: selftests/%.sh
 
 # ---- the module: one folder of links per kernel, so that objects do not mix
 
-ifneq ($(filter kmod check-style install,$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
+ifneq ($(filter kmod check-style install uninstall,$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
 ifneq ($(filter 6.1 6.12,$(KERNEL)),)
 fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
 endif
@@ -263,16 +277,36 @@ demo: deps
 	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce
 	tools/memcast-vm --devices 4 --add $(fashion) -- $(B)/tools/memcast-train
 
+include	:= $(DESTDIR)$(PREFIX)/include
+libdir	:= $(DESTDIR)$(LIBDIR)
+
 install: lib tools
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/memcast $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(B)/lib/libcuda.so.1 $(DESTDIR)$(LIBDIR)/
-	ln -sfn libcuda.so.1 $(DESTDIR)$(LIBDIR)/libcuda.so
-	install -m 644 include/cuda.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 include/memcast/*.h $(DESTDIR)$(PREFIX)/include/memcast/
+	install -d $(libdir)/pkgconfig $(include)/memcast $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(B)/lib/libcuda.so.1 $(libdir)/
+	ln -sfn libcuda.so.1 $(libdir)/libcuda.so
+	install -m 644 include/cuda.h include/uapi/memcast.h $(include)/
+	install -m 644 include/memcast/*.h $(include)/memcast/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
-		>$(DESTDIR)$(LIBDIR)/pkgconfig/memcast.pc
-	$(if $(tools),install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/)
-	$(if $(KDIR),$(MAKE) kmod KERNEL=$(KERNEL) && $(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install)
+		>$(libdir)/pkgconfig/memcast.pc
+	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/
+ifneq ($(KDIR),)
+	$(MAKE) kmod KERNEL=$(KERNEL)
+	$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+else
+	@echo 'no headers of $(KERNEL) here, so no module for it'
+endif
+	-@[ -n "$(DESTDIR)" ] || ldconfig
+
+# What `make install` with the same words has installed, and nothing else
+uninstall:
+	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 pkgconfig/memcast.pc)
+	rm -f $(addprefix $(include)/,cuda.h memcast.h $(patsubst include/%,%,$(wildcard include/memcast/*.h)))
+	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%)
+	-@rmdir $(include)/memcast
+ifneq ($(KDIR),)
+	rm -f $(DESTDIR)/lib/modules/$(release)/updates/memcast.ko*
+	-@[ -n "$(DESTDIR)" ] || depmod $(release)
+endif
 	-@[ -n "$(DESTDIR)" ] || ldconfig
 
 clean:
@@ -285,7 +319,8 @@ help:
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
 	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|/path/to/build'
-	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local DESTDIR='
+	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local LIBDIR= DESTDIR= KERNEL='
+	@echo 'make uninstall    remove what the same words have installed'
 	@echo 'make lib|tools|examples|selftests|docs|deps|clean'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 

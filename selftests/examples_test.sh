@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Runs each example, and the program in README.md, and looks at how it ended and at
+# one telling line of what it said.
+cd "$(dirname "$0")/examples" || exit 1
+failed=0
+number=0
+
+# What an example needs and does not find, or nothing
+missing() {
+	case $1 in
+	dmabuf-camera)
+		[ -e /dev/video0 ] || echo "no camera: the module vivid is not loaded" ;;
+	esac
+}
+
+# A line that is there if it has done what it is for
+telling() {
+	case $1 in
+	dmabuf-camera)	echo '^8 frames, .* per second, 0 with replicas that differ$' ;;
+	readme)		echo '^5$' ;;
+	two-ranks)	echo '^rank 1: 0 of 65536 sums are wrong$' ;;
+	esac
+}
+
+echo "TAP version 13"
+echo "1..$(ls | wc -l)"
+for name in *; do
+	number=$((number + 1))
+	why=$(missing "$name")
+	if [ -n "$why" ]; then
+		echo "ok $number examples.$name # SKIP $why"
+		continue
+	fi
+	said=$(CUDA_LOG_FILE=stderr "./$name" 2>&1)
+	status=$?
+	line=$(telling "$name")
+	if [ $status -eq 0 ] && [ -n "$line" ] && echo "$said" | grep -q "$line"; then
+		echo "ok $number examples.$name"
+	else
+		failed=1
+		echo "$said" | sed 's/^/# /'
+		echo "# exit status $status; a line was to be: ${line:-which? this test knows none}"
+		echo "not ok $number examples.$name"
+	fi
+done
+exit $failed

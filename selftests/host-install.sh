@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: `make install` into a folder, an example built
+# against nothing but that, `make uninstall`.
+cd "$(dirname "$0")/.." || exit 1
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+root=$temp/root
+where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 KERNEL=6.12"
+failed=0
+
+# result NUMBER NAME STATUS: what was said is in $temp/said
+result() {
+	if [ "$3" -eq 0 ]; then
+		echo "ok $1 install.$2"
+	else
+		failed=1
+		sed 's/^/# /' "$temp/said"
+		echo "not ok $1 install.$2"
+	fi
+}
+
+# Every header by itself, in the way that its comment names it
+build_example() {
+	for header in cuda.h memcast.h $(cd include && ls memcast/*.h); do
+		echo "#include <$header>"
+	done | ${CC:-gcc} -Wall -Wextra -Werror -x c -c -o "$temp/headers.o" $flags - &&
+	${CC:-gcc} -o "$temp/two-ranks" examples/two-ranks.c $flags &&
+	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"
+}
+
+echo "TAP version 13"
+echo "1..5"
+# shellcheck disable=SC2086	# words of a command
+env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
+result 1 install $?
+
+(cd "$root/opt/memcast" && ls bin/memcast-bench include/memcast/view.h include/memcast.h \
+	lib64/libcuda.so.1 && cmp lib64/libcuda.so lib64/libcuda.so.1 &&
+	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
+result 2 all_is_there $?
+
+flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/opt/memcast/lib64/pkgconfig \
+	pkg-config --cflags --libs memcast 2>"$temp/said")
+result 3 pkg_config $?
+build_example >"$temp/said" 2>&1
+result 4 example $?
+
+# shellcheck disable=SC2086
+env -u MAKEFLAGS -u MAKELEVEL make uninstall $where >"$temp/said" 2>&1 &&
+	find "$root" ! -type d >>"$temp/said" && [ -z "$(find "$root" ! -type d)" ]
+result 5 uninstall $?
+exit $failed
