@@ -121,6 +121,27 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	return done;
 }
 
+/* Nobody else will: why the program's own fault at an address of ours is one */
+__attribute__((noinline))
+static void explain_end(int number, const siginfo_t *info, const ucontext_t *context)
+{
+	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
+	bool store = context->uc_mcontext.gregs[REG_ERR] & FAULT_WRITE;
+	struct trap_place place;
+	const char *why;
+	struct trap_op op;
+	sigset_t mask;
+
+	if (info->si_code <= 0 || context->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT)
+		return;
+	why = trap_reason((uintptr_t)info->si_addr, number, store);
+	if (!why || (strict && trap_place_at((uintptr_t)info->si_addr, &place)))
+		return;
+	block_others(&mask);
+	trap_say_end(trap_read(&op, rip) ? &op : NULL, rip, (uintptr_t)info->si_addr, why, store);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
 /* As the kernel does it by default, once the program's registers are back */
 static void end_program(int number, siginfo_t *info, ucontext_t *context)
 {
@@ -144,6 +165,7 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 	if (action.sa_handler == SIG_IGN && info->si_code <= 0)
 		return;
 	if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL) {
+		explain_end(number, info, context);
 		end_program(number, info, context);
 		return;
 	}

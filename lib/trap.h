@@ -50,6 +50,7 @@ struct trap_place {
 };
 
 bool trap_place_at(uintptr_t address, struct trap_place *place);
+const char *trap_reason(uintptr_t address, int signal, bool store);
 
 /* ---- trap_run.c ---- */
 
@@ -164,5 +165,7 @@ void trap_say_cannot(const struct trap_op *op, uintptr_t rip, uintptr_t address,
 		     const char *why);
 void trap_say_strict(const struct trap_op *op, uintptr_t rip, uintptr_t address,
 		     const struct trap_place *place, bool store);
+void trap_say_end(const struct trap_op *op, uintptr_t rip, uintptr_t address,
+		  const char *why, bool store);
 
 #endif /* LIBRARY_TRAP_H */

@@ -143,3 +143,18 @@ void trap_say_strict(const struct trap_op *op, uintptr_t rip, uintptr_t address,
 	add_number(&line, place->team, 10);
 	end(&line);
 }
+
+void trap_say_end(const struct trap_op *op, uintptr_t rip, uintptr_t address,
+		  const char *why, bool store)
+{
+	struct line line;
+
+	begin(&line);
+	add(&line, store ? "a store ends the program: " : "a load ends the program: ");
+	add_instruction(&line, op, rip);
+	add(&line, ", ");
+	add_number(&line, address, 16);
+	add(&line, ": ");
+	add(&line, why);
+	end(&line);
+}

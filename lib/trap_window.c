@@ -33,3 +33,25 @@ bool trap_place_at(uintptr_t address, struct trap_place *place)
 	place->offset = info.out_offset + address - info.out_mapping;
 	return true;
 }
+
+/* Return: what the program may not have known about the address, or NULL. */
+const char *trap_reason(uintptr_t address, int signal, bool store)
+{
+	struct memcast_address_info info = { .address = address };
+	bool team, allowed;
+
+	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS || info.out_heap)
+		return NULL;
+	if (!info.out_mapping_bytes)
+		return "nothing is mapped there; cuMemMap() does that";
+	team = info.out_type == MEMCAST_TYPE_TEAM;
+	allowed = store ? info.out_writable : info.out_readable;
+	if (signal == SIGSEGV && !allowed)
+		return store ? "cuMemSetAccess() has let nobody write what is mapped there" :
+			       "cuMemSetAccess() has let nobody read what is mapped there";
+	if (signal == SIGBUS && team)
+		return info.out_flags & MEMCAST_ADDRESS_REPLICA ?
+		       "this member has no memory there: not bound, or gone with its last owner" :
+		       "the team has no memory there: not bound, or gone with its last owner";
+	return NULL;
+}

@@ -56,6 +56,14 @@ bool trap_place_at(uintptr_t address, struct trap_place *where)
 	return false;
 }
 
+const char *trap_reason(uintptr_t address, int signal, bool store)
+{
+	(void)address;
+	(void)signal;
+	(void)store;
+	return NULL;
+}
+
 FIXTURE(trap)
 {
 };
