@@ -8,7 +8,7 @@ static int bind_check(struct mc_call *call, struct mc_team *team,
 {
 	if (team->object.handle_types && !memory->object.handle_types)
 		return mc_fail(call, -EINVAL,
-			       "a shareable team takes only memory created with a handle type");
+			       "a shareable team takes only shareable memory: requestedHandleTypes");
 	/* foreign memory is of any device that it is bound for */
 	if (memory->device == device || memory->foreign)
 		return 0;
@@ -36,7 +36,7 @@ static struct mc_device *bind_device(struct mc_call *call,
 	if (memory->device)
 		return memory->device;
 	return ERR_PTR(mc_fail(call, -ENODEV,
-			       "host memory is of no device: name the one to bind it for"));
+			       "host memory is of no device: cuMulticastBindMem_v2 names one"));
 }
 
 int mc_bind_memory(struct mc_call *call)
@@ -110,7 +110,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 
 	if (reservation->of_heap && !reservation->of_block)
 		return mc_fail(call, -EINVAL,
-			       "of a heap only whole chunks of a pool can be bound");
+			       "cuMemAlloc memory cannot be bound, only whole chunks of a pool");
 	WRITE_ONCE(reservation->lent, true);
 	while (address < end) {
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
@@ -187,7 +187,7 @@ int mc_bind_address(struct mc_call *call)
 			     team->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_team;
-	ret = mc_check_range(call, "address space", bind->address, bind->bytes,
+	ret = mc_check_range(call, NULL, bind->address, bind->bytes,
 			     TASK_SIZE_MAX, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_team;

@@ -129,8 +129,8 @@ unlock:
 }
 
 /* Do whole bindings cover the range, without a hole? Holds the team's lock. */
-static bool bindings_cover(struct mc_member *member, unsigned long first,
-			   unsigned long last)
+static int bindings_cover(struct mc_call *call, struct mc_member *member,
+			  unsigned long first, unsigned long last)
 {
 	struct interval_tree_node *node;
 	unsigned long next = first;
@@ -138,40 +138,48 @@ static bool bindings_cover(struct mc_member *member, unsigned long first,
 	for (node = interval_tree_iter_first(&member->bindings, first, last); node;
 	     node = interval_tree_iter_next(node, first, last)) {
 		if (node->start != next)
-			return false;
+			break;
 		next = node->last + 1;
 	}
-	return next == last + 1;
+	if (!node && next == last + 1)
+		return 0;
+	/* it fails at a hole, or at a binding that is inside only in part */
+	next = min(next, last);
+	node = interval_tree_iter_first(&member->bindings, next, next);
+	if (!node)
+		return mc_fail(call, -EINVAL, "nothing of device %u is bound at %lu",
+			       member->device->id, next);
+	return mc_fail(call, -EINVAL,
+		       "only a part of the binding of %lu bytes at %lu of device %u is in the range",
+		       node->last - node->start + 1, node->start, member->device->id);
 }
 
 int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			   struct mc_device *device,
 			       unsigned long first, unsigned long last)
 {
+	struct mc_binding *binding;
 	struct mc_member *member;
+	unsigned long next;
 	LIST_HEAD(undone);
-	int ret = 0;
+	int ret;
 
 	down_write(&team->lock);
 	member = mc_team_member(team, device);
 	if (!member) {
 		ret = mc_fail(call, -ENODEV, "device %u is not a member of the team",
 			      device->id);
-	} else if (!bindings_cover(member, first, last)) {
-		ret = mc_fail(call, -EINVAL,
-			      "the range does not consist of whole bindings of device %u",
-			      device->id);
-	} else {
-		unsigned long next = first;
-
-		while (next <= last) {
-			struct mc_binding *binding = mc_binding_find(member, next);
-
-			next = binding->at.last + 1;
-			binding_undo(binding, &undone);
-		}
-		mc_team_zap(team, member, first, last);
+		goto unlock;
 	}
+	ret = bindings_cover(call, member, first, last);
+	if (ret)
+		goto unlock;
+	for (next = first; next <= last; next = binding->at.last + 1) {
+		binding = mc_binding_find(member, next);
+		binding_undo(binding, &undone);
+	}
+	mc_team_zap(team, member, first, last);
+unlock:
 	up_write(&team->lock);
 	mc_bindings_free(&undone);
 	return ret;

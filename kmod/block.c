@@ -233,7 +233,7 @@ int mc_block_register(struct mc_call *call)
 
 	if (arg->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	ret = mc_check_range(call, "address space", arg->address, arg->bytes,
+	ret = mc_check_range(call, NULL, arg->address, arg->bytes,
 			     TASK_SIZE_MAX, 1);
 	if (ret)
 		return ret;
@@ -279,7 +279,9 @@ static int free_check(struct mc_call *call, const struct mc_block *block)
 	bool said = free->flags & (MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP);
 
 	if (!block || block->at.start != free->address)
-		return mc_fail(call, -EINVAL, "no block starts at %#llx", free->address);
+		return mc_fail(call, -EINVAL,
+			       "no block starts at %#llx; what was mapped is unmapped",
+			       free->address);
 	if (kind_of(block) != (free->flags & KINDS))
 		return mc_fail(call, -EINVAL,
 			       "the block at %#llx is of another kind", free->address);

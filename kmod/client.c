@@ -183,7 +183,7 @@ int mc_release(struct mc_call *call)
 	if (release->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
 	if (mc_handle_release(call->client, release->handle))
-		return mc_fail(call, -ENOENT, "no handle %u", release->handle);
+		return mc_no_handle(call, release->handle);
 	return 0;
 }
 

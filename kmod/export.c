@@ -46,8 +46,9 @@ static int export_object(struct mc_call *call, struct mc_object *object)
 
 	if (!(object->handle_types & export->handle_type))
 		return mc_fail(call, -EINVAL,
-			       "it was not created with handle type %u",
-			       export->handle_type);
+			       "it was not created to be exported %s (requestedHandleTypes, of teams handleTypes)",
+			       export->handle_type == MEMCAST_HANDLE_FABRIC ?
+			       "as a fabric handle" : "as an fd");
 	if (export->handle_type == MEMCAST_HANDLE_FABRIC)
 		return mc_fabric_export(call, object);
 	memset(export->out_fabric, 0, sizeof(export->out_fabric));

@@ -127,7 +127,7 @@ int mc_fail(struct mc_call *call, int error, const char *format, ...)
 /**
  * mc_check_range() - check a range given in bytes
  * @call: the call
- * @what: the range is in, for the reason
+ * @what: the range is in, for the reason; NULL: the address space
  * @first: where it starts
  * @bytes: how long it is
  * @limit: where what it is in ends
@@ -140,8 +140,12 @@ int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 		return mc_fail(call, -EINVAL, "the size is 0");
 	if (!IS_ALIGNED(bytes, granularity))
 		return mc_fail(call, -EINVAL,
-			       "size %llu is not a multiple of the granularity %u",
+			       "size %llu is not a multiple of the granularity %u: round it up",
 			       bytes, granularity);
+	if (!IS_ALIGNED(first, granularity) && !what)
+		return mc_fail(call, -EINVAL,
+			       "address %#llx is not a multiple of the granularity %u",
+			       first, granularity);
 	if (!IS_ALIGNED(first, granularity))
 		return mc_fail(call, -EINVAL,
 			       "%s offset %llu is not a multiple of the granularity %u",
@@ -149,35 +153,41 @@ int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 	if (first > limit || bytes > limit - first)
 		return mc_fail(call, -EINVAL,
 			       "%llu bytes from %llu are outside the %s of %llu bytes",
-			       bytes, first, what, limit);
+			       bytes, first, what ?: "address space", limit);
 	return 0;
 }
 
+int mc_no_handle(struct mc_call *call, u32 handle)
+{
+	return mc_fail(call, -ENOENT, "no handle %u: never given out, or released",
+		       handle);
+}
+
 static struct mc_object *find_object(struct mc_call *call, u32 handle,
-				     enum memcast_type type, const char *name)
+				     enum memcast_type type)
 {
 	struct mc_object *object = mc_handle_object(call->client, handle);
 
-	if (object && object->type == type)
+	if (!object)
+		return ERR_PTR(mc_no_handle(call, handle));
+	if (object->type == type)
 		return object;
-	if (object)
-		mc_object_put(object);
-	return ERR_PTR(mc_fail(call, -ENOENT, "%u is not the handle of a %s",
-			       handle, name));
+	mc_object_put(object);
+	return ERR_PTR(mc_fail(call, -ENOENT, "%u is the handle of a %s, not of a %s",
+			       handle, type == MEMCAST_TYPE_TEAM ? "memory" : "team",
+			       type == MEMCAST_TYPE_TEAM ? "team" : "memory"));
 }
 
 struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle)
 {
-	struct mc_object *object = find_object(call, handle,
-					       MEMCAST_TYPE_MEMORY, "memory");
+	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_MEMORY);
 
 	return IS_ERR(object) ? ERR_CAST(object) : mc_memory(object);
 }
 
 struct mc_team *mc_find_team(struct mc_call *call, u32 handle)
 {
-	struct mc_object *object = find_object(call, handle,
-					       MEMCAST_TYPE_TEAM, "team");
+	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_TEAM);
 
 	return IS_ERR(object) ? ERR_CAST(object) : mc_team(object);
 }

@@ -197,7 +197,7 @@ int mc_map(struct mc_call *call)
 		return mc_fail(call, -EINVAL, "replicas are for plain access");
 	object = mc_handle_object(call->client, map->handle);
 	if (!object)
-		return mc_fail(call, -ENOENT, "no handle %u", map->handle);
+		return mc_no_handle(call, map->handle);
 	ret = map_object(call, object);
 	mc_object_put(object);
 	return ret;
@@ -219,7 +219,14 @@ int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
 	}
 	if (!at && next == last + 1)
 		return 0;
-	return mc_fail(call, -EINVAL, "the range does not consist of whole mappings");
+	/* it fails at a hole, or at a mapping that is inside only in part */
+	next = min(next, last);
+	at = interval_tree_iter_first(mappings, next, next);
+	if (!at)
+		return mc_fail(call, -EINVAL, "nothing is mapped at %#lx", next);
+	return mc_fail(call, -EINVAL,
+		       "only a part of the mapping of %lu bytes at %#lx is in the range",
+		       at->last - at->start + 1, at->start);
 }
 
 int mc_unmap(struct mc_call *call)

@@ -82,7 +82,7 @@ int mc_handle_info(struct mc_call *call)
 	int ret, i;
 
 	if (!object)
-		return mc_fail(call, -ENOENT, "no handle %u", info->handle);
+		return mc_no_handle(call, info->handle);
 
 	info->out_type = object->type;
 	info->out_bytes = object->bytes;

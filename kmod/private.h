@@ -253,6 +253,7 @@ __printf(3, 4)
 int mc_fail(struct mc_call *call, int error, const char *format, ...);
 int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 		   u64 limit, u32 granularity);
+int mc_no_handle(struct mc_call *call, u32 handle);
 struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle);
 struct mc_team *mc_find_team(struct mc_call *call, u32 handle);
 struct mc_device *mc_find_device(struct mc_call *call, u32 device);

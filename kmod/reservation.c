@@ -91,7 +91,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 	struct mc_reservation *reservation;
 	int ret;
 
-	ret = mc_check_range(call, "address space", address, bytes,
+	ret = mc_check_range(call, NULL, address, bytes,
 			     TASK_SIZE_MAX, PAGE_SIZE);
 	if (ret)
 		return ERR_PTR(ret);

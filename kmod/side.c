@@ -103,7 +103,8 @@ int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows
 	ret = length <= side->reservation->end - address ?
 		rows_check(side, bytes, rows, write) : -EFAULT;
 	if (ret == -EFAULT)
-		return mc_fail(call, -EINVAL, "device %u cannot %s %llu bytes at %#llx",
+		return mc_fail(call, -EINVAL,
+			       "device %u cannot %s %llu bytes at %#llx: unmapped, unbound or without cuMemSetAccess",
 			       side->device, write ? "write" : "read", length, address);
 	return ret;
 }

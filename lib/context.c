@@ -30,7 +30,8 @@ CUresult context_find(CUcontext context, struct slot **slot)
 	bool current = !context;
 
 	if (current && !depth)
-		return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+		return fail(CUDA_ERROR_INVALID_CONTEXT,
+			    "no context is current: cuCtxSetCurrent() makes one");
 	*slot = slot_of(current ? stack[depth - 1] : context);
 	if (*slot)
 		return CUDA_SUCCESS;
@@ -201,7 +202,8 @@ CUresult cuCtxPushCurrent_v2(CUcontext context)
 static CUresult context_pop(CUcontext *context)
 {
 	if (!depth)
-		return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+		return fail(CUDA_ERROR_INVALID_CONTEXT,
+			    "no context is current: cuCtxSetCurrent() makes one");
 	depth--;
 	if (context)
 		*context = stack[depth];

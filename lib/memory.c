@@ -269,6 +269,9 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 		memcpy(arg.fabric, shareable, sizeof(arg.fabric));
 	} else {
 		/* The fd itself, where the interface has a pointer. */
+		if ((intptr_t)shareable != (int)(intptr_t)shareable)
+			return fail(CUDA_ERROR_INVALID_VALUE,
+				    "%p is not an fd: pass it itself, not its address", shareable);
 		arg.fd = (intptr_t)shareable;
 		arg.flags = MEMCAST_IMPORT_FOREIGN;
 		arg.device = MEMCAST_DEVICE_NONE;
