@@ -109,7 +109,7 @@ int mc_open_channel(struct mc_call *call)
 		return mc_fail(call, -EBADF, "fd %d is not an IMEX channel", arg->fd);
 
 	xa_lock(&client->handles);
-	client->channels |= BIT_ULL(channel);
+	WRITE_ONCE(client->channels, client->channels | BIT_ULL(channel));
 	xa_unlock(&client->handles);
 	return 0;
 }

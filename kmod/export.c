@@ -165,12 +165,12 @@ int mc_export_range(struct mc_call *call)
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
 	/* before the look at the block: its place is not given out again */
-	if (reservation->of_heap)
+	if (READ_ONCE(reservation->of_heap)) {
 		WRITE_ONCE(reservation->lent, true);
-	if (reservation->of_heap &&
-	    !mc_block_holds(call->client, range->address, range->bytes)) {
-		mc_reservation_put(reservation);
-		return mc_fail(call, -EINVAL, "the range is not in one block");
+		if (!mc_block_holds(call->client, range->address, range->bytes)) {
+			mc_reservation_put(reservation);
+			return mc_fail(call, -EINVAL, "the range is not in one block");
+		}
 	}
 	down_read(&reservation->lock);
 	buffer = range_buffer(call, reservation);

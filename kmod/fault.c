@@ -18,13 +18,14 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 		     unsigned long offset, unsigned long first, unsigned long last)
 {
 	unsigned long address = ALIGN_DOWN(vmf->address, MC_CHUNK_SIZE);
+	/* others may fill and zap it meanwhile: the insertion looks again, locked */
+	pmd_t pmd = READ_ONCE(*vmf->pmd);
 
 	return IS_ALIGNED((vmf->address & PAGE_MASK) - offset, MC_CHUNK_SIZE) &&
 	       first <= address && last >= address + MC_CHUNK_SIZE - 1 &&
 	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
 	       (!memory->foreign || mc_foreign_has_chunk(memory, offset)) &&
-	       (pmd_none(*vmf->pmd) || pmd_trans_huge(*vmf->pmd) ||
-		pmd_devmap(*vmf->pmd));
+	       (pmd_none(pmd) || pmd_trans_huge(pmd) || pmd_devmap(pmd));
 }
 
 /* Pages, then: all that are shown under the same PMD, so that one fault is it. */

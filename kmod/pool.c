@@ -91,8 +91,8 @@ static struct page *pool_take_one(struct mc_pool *pool)
 			return chunk;
 		}
 		/* the worker has it in hand: a matter of microseconds */
-		wait_event(pool->zeroed, !list_empty_careful(&pool->clean) ||
-			   !list_empty_careful(&pool->dirty));
+		wait_event(pool->zeroed, !list_empty(&pool->clean) ||
+			   !list_empty(&pool->dirty));
 	}
 }
 
@@ -113,7 +113,7 @@ int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 		spin_unlock(&pool->lock);
 		return -ENOMEM;
 	}
-	pool->free -= n;
+	WRITE_ONCE(pool->free, pool->free - n);
 	spin_unlock(&pool->lock);
 
 	for (i = 0; i < n; i++) {
@@ -125,7 +125,7 @@ int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 
 give_back:
 	spin_lock(&pool->lock);
-	pool->free += n - i;
+	WRITE_ONCE(pool->free, pool->free + n - i);
 	spin_unlock(&pool->lock);
 	mc_pool_give(pool, chunk, i);
 	return -EINTR;
@@ -144,7 +144,7 @@ void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
 	for (i = 0; i < n; i++) {
 		spin_lock(&pool->lock);
 		list_add_tail(&chunk[i]->lru, &pool->dirty);
-		pool->free++;
+		WRITE_ONCE(pool->free, pool->free + 1);
 		spin_unlock(&pool->lock);
 		cond_resched();
 	}

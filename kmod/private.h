@@ -18,6 +18,9 @@
  * read side of reservation and team over lookup and insertion; who changes
  * what they look up holds the write side over the change and the zap.
  * mc_client.handles has its own lock, innermost.
+ *
+ * What is called lockless below is read without its lock as well, by READ_ONCE(),
+ * where it does not matter that it changes; so it is written by WRITE_ONCE().
  */
 #ifndef _MC_PRIVATE_H
 #define _MC_PRIVATE_H
@@ -69,7 +72,7 @@ struct mc_pool {
 	spinlock_t lock;		/* protects what follows up to total */
 	struct list_head clean;		/* zeroed chunks, by page->lru */
 	struct list_head dirty;		/* chunks still to be zeroed */
-	unsigned long free;		/* on a list, or just being zeroed */
+	unsigned long free;		/* on a list, or just being zeroed; lockless */
 	unsigned long total;
 	int node;
 	struct work_struct zero;
@@ -216,7 +219,7 @@ struct mc_client {
 	struct xarray heaps;
 	u32 next_heap;
 	struct rb_root_cached blocks;	/* by mc_block.at */
-	u64 channels;			/* a bit per IMEX channel it has opened */
+	u64 channels;			/* a bit per IMEX channel it has opened; lockless */
 };
 
 struct mc_handle {
@@ -309,7 +312,7 @@ struct mc_team {
 	struct rw_semaphore lock;	/* protects what follows */
 	struct rb_root_cached mappings;	/* by mc_mapping.shows */
 	u32 devices;			/* constant: how many will join */
-	u32 joined;			/* == devices: complete, constant now */
+	u32 joined;			/* == devices: complete, constant now; lockless */
 	u64 members;			/* a bit per device that has joined */
 	u8 place[MEMCAST_MAX_DEVICES];	/* by device: where a member is */
 	bool has_slot;			/* of the fabric's, since the first binding */
@@ -375,9 +378,9 @@ struct mc_reservation {
 	struct rb_root_cached mappings;	/* by mc_mapping.at */
 	bool retiring;			/* being freed, unless munmap fails */
 	bool dead;			/* the VMA went away */
-	bool of_heap;			/* which alone maps here */
+	bool of_heap;			/* which alone maps here; only ever set, lockless */
 	bool of_block;			/* and one block of a pool has it all */
-	bool lent;			/* to a team or a dma-buf; only ever set */
+	bool lent;			/* to a team or a dma-buf; only ever set, lockless */
 };
 
 extern const struct vm_operations_struct mc_vm_ops;

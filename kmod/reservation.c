@@ -114,7 +114,7 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 {
 	struct mc_reservation *reservation = mc_reservation_over(call, address, bytes);
 
-	if (IS_ERR(reservation) || !reservation->of_heap)
+	if (IS_ERR(reservation) || !READ_ONCE(reservation->of_heap))
 		return reservation;
 	mc_reservation_put(reservation);
 	return ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's", address));
@@ -159,7 +159,7 @@ static int reservation_retire(struct mc_call *call,
 	struct memcast_reservation_free *free = call->arg;
 	int ret = 0;
 
-	if (reservation->of_heap)
+	if (READ_ONCE(reservation->of_heap))
 		return mc_fail(call, -EINVAL, "what is at %#llx is a heap's",
 			       free->address);
 	down_write(&reservation->lock);

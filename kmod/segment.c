@@ -54,7 +54,7 @@ static bool reservation_claim(struct mc_segment *segment)
 	ours = !reservation->of_heap && reservation->start == segment->start &&
 	       reservation->end == segment->start + segment->bytes;
 	if (ours)
-		reservation->of_heap = true;
+		WRITE_ONCE(reservation->of_heap, true);
 	up_write(&reservation->lock);
 	if (!ours) {
 		mc_reservation_put(reservation);

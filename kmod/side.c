@@ -96,7 +96,7 @@ int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows
 		return ret ? mc_fail(call, ret, "the %s %#llx is not accessible",
 				     what, address) : 0;
 	}
-	if (side->reservation->of_heap &&
+	if (READ_ONCE(side->reservation->of_heap) &&
 	    !mc_block_holds(call->client, address, length))
 		return mc_fail(call, -EINVAL, "the %s leaves the block at %#llx",
 			       what, address);

@@ -49,7 +49,7 @@ struct mc_staging {
 	unsigned long round;		/* a page's, when it was filled: private */
 	unsigned int mapped;		/* so often: all pages are there, and stay */
 	unsigned int writers;		/* by whom it may be written */
-	bool vmapped;
+	bool vmapped;			/* lockless */
 	struct mc_span span;		/* the holder's of the lock; 0 bytes: none */
 	unsigned long span_first;	/* page */
 };
@@ -344,7 +344,7 @@ void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 	struct mc_staging *staging = staging_of(dmabuf);
 
 	mutex_lock(&staging->lock);
-	staging->vmapped = vmapped;
+	WRITE_ONCE(staging->vmapped, vmapped);
 	staging_unlock(staging);
 }
 
