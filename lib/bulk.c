@@ -186,8 +186,11 @@ CUresult memcastFill(const struct memcast_view *view, size_t offset, const void 
 void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t bytes,
 			  enum memcast_element type, enum memcast_op op)
 {
+	unsigned int program = bulk_arithmetic_begin();
+
 	bulk_loops()->combine[type][op](view->replica, at, view->replicas, view->replica, at,
 					view->replicas, bytes, false);
+	bulk_arithmetic_end(program);
 }
 
 /* Past the caches goes what makes whole lines of the buffer. */
@@ -198,6 +201,7 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 	size_t head = bytes_to_line(to);
 	bool stream = bytes >= bulk_stream_bytes() / (view->replicas + 1) &&
 		      head <= bytes && head % width_of(type) == 0;
+	unsigned int program = bulk_arithmetic_begin();
 
 	if (stream && head) {
 		combine(&to, 0, 1, view->replica, at, view->replicas, head, false);
@@ -206,6 +210,7 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 		bytes -= head;
 	}
 	combine(&to, 0, 1, view->replica, at, view->replicas, bytes, stream);
+	bulk_arithmetic_end(program);
 	if (stream)
 		_mm_sfence();
 }
@@ -288,6 +293,7 @@ static CUresult reduce_store(const struct memcast_view *view, size_t offset, con
 			     size_t count, enum memcast_element type, enum memcast_op op)
 {
 	bulk_combine *combine;
+	unsigned int program;
 	size_t bytes;
 	CUresult result = bulk_check(view, offset, count, type, op, &bytes);
 
@@ -297,6 +303,7 @@ static CUresult reduce_store(const struct memcast_view *view, size_t offset, con
 		return result;
 
 	combine = bulk_loops()->combine[type][op];
+	program = bulk_arithmetic_begin();
 	for (size_t at = 0; at < bytes; at += RED_BLOCK) {
 		size_t part = bytes - at < RED_BLOCK ? bytes - at : RED_BLOCK;
 		const void *source = (const unsigned char *)from + at;
@@ -316,6 +323,7 @@ static CUresult reduce_store(const struct memcast_view *view, size_t offset, con
 			}
 		}
 	}
+	bulk_arithmetic_end(program);
 	return CUDA_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <xmmintrin.h>
 #include <memcast/bulk.h>
 
 #define BULK_TYPES	(MEMCAST_BF16 + 1)
@@ -32,6 +33,27 @@ struct bulk_loops {
 };
 
 extern const struct bulk_loops bulk_sse2, bulk_avx2, bulk_avx512;
+
+/*
+ * Sums round to nearest, keep subnormals and raise no signal, whatever the program
+ * has set for its own: that comes back afterwards. Ranks get the same bits then.
+ */
+#define BULK_CONTROL	_MM_MASK_MASK	/* of MXCSR; with flags of exceptions not cared for */
+
+static inline unsigned int bulk_arithmetic_begin(void)
+{
+	unsigned int program = _mm_getcsr();
+
+	if (__builtin_expect((program & ~_MM_EXCEPT_MASK) != BULK_CONTROL, 0))
+		_mm_setcsr(BULK_CONTROL);
+	return program;
+}
+
+static inline void bulk_arithmetic_end(unsigned int program)
+{
+	if (__builtin_expect((program & ~_MM_EXCEPT_MASK) != BULK_CONTROL, 0))
+		_mm_setcsr(program);
+}
 
 /* bulk-choose.c */
 const struct bulk_loops *bulk_loops(void);

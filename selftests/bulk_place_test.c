@@ -68,7 +68,8 @@ TEST_F(bulk, around_the_caches)
 		}
 		/* to a buffer, what is read counts, too */
 		for (n = 0; n < ARRAY_SIZE(around); n++) {
-			reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n], 0);
+			/* to where no element begins at the start of a line, as well */
+			reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n], n % 2 * 2);
 			reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, third + around[n], 2);
 		}
 		replicas(1, change + 16384, skew);

@@ -2,6 +2,8 @@
 /* Bulk functions: each type and operator, several at once, and what is refused. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <xmmintrin.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <memcast/multimem.h>
@@ -109,6 +111,76 @@ TEST_F(bulk, as_multimem)
 	}
 }
 
+/*
+ * What a thread has set for its own sums is not for these, and stays: subnormals are
+ * zeros, as -ffast-math has it; rounding upwards and towards zero; every exception a
+ * signal.
+ */
+TEST_F(bulk, arithmetic_of_others)
+{
+	const unsigned int controls[] = { 0x9fc0, 0x5f80, 0x7f80, 0x0000 }, initial = _mm_getcsr();
+	const size_t bytes = 2048;
+	unsigned int t, c, i;
+	enum memcast_op op;
+	size_t k;
+
+	replicas(3, bytes, 0);
+	for (t = 0; t < ARRAY_SIZE(types) * ARRAY_SIZE(controls); t++)
+		for (op = MEMCAST_ADD; op <= MEMCAST_MAX; op++) {
+			const struct type *type = &types[t % ARRAY_SIZE(types)];
+			unsigned int control = controls[t / ARRAY_SIZE(types)], after[3];
+			unsigned char *all, *stored[3];
+			size_t count = bytes / type->width;
+
+			fill_places(self, type, 0, bytes);
+			all = expected(self, type, op, 0, bytes);
+			for (i = 0; i < 3; i++) {
+				unsigned char *pair[2] = { all, self->view.replica[i] };
+
+				stored[i] = malloc(bytes);
+				for (k = 0; k < bytes; k += type->width) {
+					uint64_t bits = reduce(type, op, pair, 2, k);
+
+					memcpy(stored[i] + k, &bits, type->width);
+				}
+			}
+			for (c = 0; c < 3; c++) {
+				_mm_setcsr(control);
+				if (c == 0)
+					memcastReduceLoad(&self->view, 0, self->buffer.at, count,
+							  type->element, op);
+				else if (c == 1)
+					memcastReduceStore(&self->view, 0, self->buffer.at, count,
+							   type->element, op);
+				else
+					memcastReduceBroadcast(&self->view, 0, count, type->element,
+							       op);
+				after[c] = _mm_getcsr() & ~_MM_EXCEPT_MASK;
+				_mm_setcsr(initial);
+				EXPECT_EQ(control, after[c]);
+				if (c == 0) {
+					EXPECT_SAME(all, self->buffer.at, bytes) {
+						TH_LOG("ReduceLoad: %s %s, %#x", type->name,
+						       op_names[op], control);
+					}
+					continue;
+				}
+				for (i = 0; i < 3; i++)
+					EXPECT_SAME(c == 1 ? stored[i] : all, self->view.replica[i],
+						    bytes) {
+						TH_LOG("%s: %s %s, %#x", c == 1 ? "ReduceStore" :
+						       "ReduceBroadcast", type->name, op_names[op],
+						       control);
+					}
+				free(all);
+				all = expected(self, type, op, 0, bytes);
+			}
+			for (i = 0; i < 3; i++)
+				free(stored[i]);
+			free(all);
+		}
+}
+
 /* ---- several at once */
 
 #define THREADS		4
@@ -162,6 +234,68 @@ TEST_F(bulk, atomic)
 					TH_LOG("%s", types[t].name);
 			}
 	}
+}
+
+#define MESSAGES	20000
+
+struct message {
+	struct memcast_view *view;
+	unsigned char *buffer;
+	uint32_t sent, read, early;
+};
+
+static uint32_t *last_word(const struct message *message)
+{
+	const struct memcast_view *view = message->view;
+
+	return (uint32_t *)(void *)(view->replica[view->replicas - 1] + view->bytes - 4);
+}
+
+static void *read_messages(void *arg)
+{
+	struct message *message = arg;
+	uint32_t k, *data = last_word(message), *result;
+
+	result = (uint32_t *)(void *)(message->buffer + message->view->bytes - 4);
+	for (k = 1; k <= MESSAGES; k++) {
+		while (__atomic_load_n(&message->sent, __ATOMIC_ACQUIRE) != k)
+			sched_yield();
+		message->early += (k % 2 ? *data : *result) != k;
+		__atomic_store_n(&message->read, k, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* A plain release is enough after what went past the caches. */
+TEST_F(bulk, fenced)
+{
+	struct message message = { .view = &self->view };
+	uint32_t k, i, word[256];
+	pthread_t reader;
+
+	ASSERT_EQ(0, setenv("MEMCAST_STREAM", "1", 1));
+	replicas(2, sizeof(word), 64);
+	message.buffer = self->buffer.at;
+	memset(self->place[1].at, 0, sizeof(word));
+	ASSERT_EQ(0, pthread_create(&reader, NULL, read_messages, &message));
+	for (k = 1; k <= MESSAGES; k++) {
+		for (i = 0; i < ARRAY_SIZE(word); i++)
+			word[i] = k;
+		if (k % 2)
+			memcastBroadcast(&self->view, 0, word, sizeof(word));
+		else {
+			/* of two replicas, one with all bits of the number, one with some */
+			memcpy(self->place[0].at, word, sizeof(word));
+			memset(self->place[1].at, 0, sizeof(word));
+			memcastReduceLoad(&self->view, 0, self->buffer.at, ARRAY_SIZE(word),
+					  MEMCAST_U32, MEMCAST_OR);
+		}
+		__atomic_store_n(&message.sent, k, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&message.read, __ATOMIC_ACQUIRE) != k)
+			sched_yield();
+	}
+	pthread_join(reader, NULL);
+	EXPECT_EQ(0, message.early);
 }
 
 /* ---- refusals */

@@ -22,6 +22,10 @@
  * otherwise. Where a replica is not bound, the access raises SIGBUS, and what
  * comes before that may have been done.
  *
+ * Floats are rounded to nearest, ties to even, subnormals are kept and no exception
+ * is a signal, whatever the calling thread has set (-ffast-math does, for a whole
+ * program). What it has set stays, but for flags of exceptions.
+ *
  * Errors: CUDA_ERROR_INVALID_VALUE for a NULL pointer, a view without replicas,
  * a range that is not inside the view, a misaligned offset, an unknown type or
  * an operator that the type does not have; nothing is accessed then. Nothing is
