@@ -125,10 +125,12 @@ static unsigned int own_replica(const struct memcast_group *group)
 	return group->rank % group->view->replicas;
 }
 
+/* What the program has stored past the caches itself, a release does not wait for. */
 static void meet(struct memcast_group *group)
 {
 	unsigned int own = own_replica(group), i;
 
+	_mm_sfence();
 	group->epoch++;
 	for (i = 0; i < group->view->replicas; i++)
 		__atomic_store_n(&flags_of(group, group->rank, i)->epoch, group->epoch,
@@ -153,6 +155,7 @@ static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 	unsigned char *from[MEMCAST_GROUP_MAX];
 	unsigned int turn = ++group->epoch % 2, i;
 	bool few = bytes <= sizeof(((struct post *)NULL)->few);
+	unsigned int program;
 	struct post *post;
 
 	for (i = 0; i < group->ranks; i++) {
@@ -168,7 +171,9 @@ static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 			await(group, &post->epoch);
 		from[i] = i == group->rank ? own : few ? post->few : post->many;
 	}
+	program = bulk_arithmetic_begin();
 	bulk_loops()->combine[type][op](&own, 0, 1, from, 0, group->ranks, bytes, false);
+	bulk_arithmetic_end(program);
 }
 
 /* Each rank combines a slice, for all: whole lines, which nobody else touches. */
@@ -197,6 +202,11 @@ static CUresult all_reduce(struct memcast_group *group, size_t offset, size_t co
 	result = bulk_check(group->view, offset, count, type, op, &bytes);
 	if (result != CUDA_SUCCESS || !bytes)
 		return result;
+	if (offset < group->flags + MEMCAST_GROUP_BYTES(group->ranks) &&
+	    group->flags < offset + bytes)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "%zu bytes at %zu share some with the group's own %zu at %zu", bytes,
+			    offset, MEMCAST_GROUP_BYTES(group->ranks), group->flags);
 	if (bytes <= POST_BYTES && group->ranks == group->view->replicas)
 		one_shot(group, offset, bytes, type, op);
 	else

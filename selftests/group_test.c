@@ -4,12 +4,15 @@
  * all-reduces of all sizes, by as many processes as replicas or not.
  */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <immintrin.h>
 #include <cuda.h>
 #include <memcast/group.h>
 
@@ -88,24 +91,39 @@ FIXTURE_TEARDOWN(group)
 	munmap(self->memory, self->bytes);
 }
 
-/* Every rank's body in a process of its own; how many say that something is wrong */
+/*
+ * Every rank's body in a process of its own; how many say that something is wrong.
+ * Whoever would wait for such a one is ended.
+ */
 static unsigned int run(const struct memcast_view *view, unsigned int ranks, uint32_t *count,
 			int (*body)(struct memcast_group *group, uint32_t *count))
 {
-	unsigned int rank, wrong = 0;
+	unsigned int rank, k, wrong = 0;
+	pid_t child[RANKS_MAX];
 	int status;
 
 	for (rank = 0; rank < ranks; rank++) {
 		struct memcast_group group;
 
-		if (fork())
+		child[rank] = fork();
+		if (child[rank])
 			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (memcastGroupInit(&group, view, DATA_BYTES, rank, ranks))
 			_exit(1);
 		_exit(body(&group, count));
 	}
-	for (rank = 0; rank < ranks; rank++)
-		wrong += wait(&status) < 0 || status;
+	for (rank = 0; rank < ranks; rank++) {
+		pid_t ended = wait(&status);
+
+		for (k = 0; k < ranks; k++) {
+			if (child[k] == ended)
+				child[k] = 0;
+			else if (status && child[k])
+				kill(child[k], SIGKILL);
+		}
+		wrong += !!status;
+	}
 	return wrong;
 }
 
@@ -126,6 +144,35 @@ static int count_together(struct memcast_group *group, uint32_t *count)
 TEST_F(group, barrier)
 {
 	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, count_together));
+}
+
+/*
+ * Each rank stores past the caches, a little to some lines, so that it stays where
+ * the processor gathers such stores; all must be there after the barrier.
+ */
+static int stream_together(struct memcast_group *group, uint32_t *count)
+{
+	const unsigned int lines = 3;
+	int *at = (int *)(void *)group->view->replica[0], round;
+	unsigned int rank, k;
+
+	(void)count;
+	for (round = 1; round <= 2000; round++) {
+		for (k = 0; k < lines; k++)
+			_mm_stream_si32(at + 1024 * (group->rank * lines + k), round);
+		memcastBarrier(group);
+		for (rank = 0; rank < group->ranks; rank++)
+			for (k = 0; k < lines; k++)
+				if (at[1024 * (rank * lines + k)] != round)
+					return 1;
+		memcastBarrier(group);
+	}
+	return 0;
+}
+
+TEST_F(group, stores_past_the_caches)
+{
+	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, stream_together));
 }
 
 /* Small numbers, exact in all types, that differ by replica, place and round */
@@ -210,6 +257,65 @@ TEST_F(group, all_reduce)
 	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, reduce_often));
 }
 
+/* So often that one who looks too early finds what was there the time before. */
+static int reduce_few(struct memcast_group *group, uint32_t *count)
+{
+	static const size_t sizes[] = { 14, 15, 112 };
+	unsigned int n, round;
+
+	(void)count;
+	for (n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++)
+		for (round = 0; round < 10000 / group->ranks; round++) {
+			if (reduce_f32(group, 0, sizes[n], round))
+				return 1;
+			if (group->ranks != group->view->replicas)
+				memcastBarrier(group);
+		}
+	return 0;
+}
+
+TEST_F(group, all_reduce_of_few)
+{
+	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, reduce_few));
+}
+
+/*
+ * Ranks that round their own sums in different ways: the same bits everywhere, of
+ * few and of many. In f32 every step of 1 + 2^-25 + 2^-25 … is rounded down, and
+ * up with 3 * 2^-25.
+ */
+static int reduce_differently(struct memcast_group *group, uint32_t *count)
+{
+	static const unsigned int controls[] = { 0x1f80, 0x5f80, 0x7f80, 0x9fc0 };
+	const struct memcast_view *view = group->view;
+	unsigned int own = group->rank % view->replicas, i;
+	size_t counts[] = { 20, 100000 }, n, k;
+	const float little[2] = { 0x1p-25f, 0x3p-25f };
+	float sum[2] = { 1, 1 + (float)(view->replicas - 1) * 0x1p-23f };
+	int wrong = 0;
+
+	(void)count;
+	for (n = 0; n < 2; n++) {
+		for (i = 0; i < view->replicas; i++)
+			for (k = 0; k < counts[n] && i % group->ranks == group->rank; k++)
+				((float *)(void *)view->replica[i])[k] = i ? little[k % 2] : 1;
+		memcastBarrier(group);
+		_mm_setcsr(controls[group->rank % 4]);
+		wrong |= memcastAllReduce(group, 0, counts[n], MEMCAST_F32, MEMCAST_ADD) !=
+			 CUDA_SUCCESS;
+		_mm_setcsr(controls[0]);
+		for (k = 0; k < counts[n]; k++)
+			wrong |= ((float *)(void *)view->replica[own])[k] != sum[k % 2];
+		memcastBarrier(group);
+	}
+	return wrong;
+}
+
+TEST_F(group, arithmetic_of_ranks)
+{
+	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, reduce_differently));
+}
+
 TEST(refusals)
 {
 	static unsigned char memory[2][MEMCAST_GROUP_BYTES(2) + 128] __attribute__((aligned(64)));
@@ -242,6 +348,10 @@ TEST(refusals)
 	EXPECT_INVALID(memcastAllReduce(&group, 2, 1, MEMCAST_U32, MEMCAST_ADD));
 	EXPECT_INVALID(memcastAllReduce(&group, view.bytes, 1, MEMCAST_U32, MEMCAST_ADD));
 	EXPECT_INVALID(memcastAllReduce(&group, 0, 1, MEMCAST_F32, MEMCAST_OR));
+	/* over the flags, which are at 128 and after it: nobody would ever be seen */
+	EXPECT_INVALID(memcastAllReduce(&group, 0, 33, MEMCAST_U32, MEMCAST_ADD));
+	EXPECT_INVALID(memcastAllReduce(&group, 128 + MEMCAST_GROUP_BYTES(2) - 4, 1, MEMCAST_U32,
+					MEMCAST_ADD));
 	/* nothing to do: nobody to wait for */
 	EXPECT_EQ(CUDA_SUCCESS, memcastAllReduce(&group, 0, 0, MEMCAST_F32, MEMCAST_ADD));
 }

@@ -71,7 +71,7 @@ CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view
  * @group: as memcastGroupInit() gave it
  *
  * No rank returns before all have called. What any of them did before is seen by
- * all afterwards. A rank that has returned may go, and take its replica along.
+ * all afterwards, stores past the caches included. A rank that has returned may go, and take its replica along.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE for NULL.
  */
@@ -92,7 +92,8 @@ CUresult memcastBarrier(struct memcast_group *group);
  * what depends on the size; all replicas get the same bits, those of
  * memcastReduceLoad().
  *
- * Errors: as of memcastReduceBroadcast(); no rank waits for others then.
+ * Errors: as of memcastReduceBroadcast(), and CUDA_ERROR_INVALID_VALUE for a range
+ * that has some of the group's own bytes; no rank waits for others then.
  */
 CUresult memcastAllReduce(struct memcast_group *group, size_t offset, size_t count,
 			  enum memcast_element type, enum memcast_op op);
