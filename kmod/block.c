@@ -38,7 +38,8 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 	atomic_long_dec(&mc_stats.blocks);
 }
 
-static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes)
+static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
+		     struct list_head *reaped)
 {
 	struct mc_segment *segment;
 
@@ -53,7 +54,7 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes)
 	if (IS_ERR(segment))
 		heap->taken -= bytes;
 	else
-		mc_segment_add(segment);
+		mc_segment_add(segment, reaped);
 	return PTR_ERR_OR_ZERO(segment);
 }
 
@@ -75,13 +76,13 @@ static bool make_room(struct mc_client *client)
  * made, and may have made what this can take.
  */
 static int block_place(struct mc_call *call, struct mc_heap *heap,
-		       struct mc_block *block, u64 bytes)
+		       struct mc_block *block, u64 bytes, struct list_head *reaped)
 {
 	bool made_room = false;
 	int ret;
 
 	while (!mc_segments_place(heap, block, bytes)) {
-		ret = heap_grow(call, heap, round_up(bytes, MC_CHUNK_SIZE));
+		ret = heap_grow(call, heap, round_up(bytes, MC_CHUNK_SIZE), reaped);
 		if (!ret)
 			continue;
 		if (mc_segments_place(heap, block, bytes))
@@ -139,7 +140,7 @@ int mc_block_alloc(struct mc_call *call)
 		ret = mc_fail(call, -EINVAL, "heap %u is another process's", alloc->heap);
 	if (!ret) {
 		heap->blocks++;
-		ret = block_place(call, heap, block, alloc->bytes);
+		ret = block_place(call, heap, block, alloc->bytes, &reaped);
 		if (ret)
 			mc_heap_settle(heap, &reaped);
 	}
@@ -156,7 +157,8 @@ int mc_block_alloc(struct mc_call *call)
 
 /* The heap_lock is held, but not all the time. */
 static int map_block(struct mc_call *call, struct mc_heap *heap,
-		     struct mc_memory *memory, struct mc_block *block)
+		     struct mc_memory *memory, struct mc_block *block,
+		     struct list_head *reaped)
 {
 	struct memcast_block_map *map = call->arg;
 	u64 from = round_down(map->offset, MC_CHUNK_SIZE);
@@ -172,7 +174,7 @@ static int map_block(struct mc_call *call, struct mc_heap *heap,
 		return PTR_ERR(segment);
 	segment->alone = true;
 	heap->taken += bytes;
-	mc_segment_add(segment);
+	mc_segment_add(segment, reaped);
 	mc_segment_place(segment, block, map->offset - from, map->bytes);
 	mc_block_insert(call->client, block);
 	return 0;
@@ -208,7 +210,7 @@ int mc_block_map(struct mc_call *call)
 	ret = PTR_ERR_OR_ZERO(heap);
 	if (!ret) {
 		heap->blocks++;
-		ret = map_block(call, heap, memory, block);
+		ret = map_block(call, heap, memory, block, &reaped);
 		if (ret)
 			mc_heap_settle(heap, &reaped);
 	}

@@ -490,7 +490,7 @@ void mc_heap_grant(struct mc_segment *segment);
 
 struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 				  u64 bytes, struct mc_memory *memory, u64 from);
-void mc_segment_add(struct mc_segment *segment);
+void mc_segment_add(struct mc_segment *segment, struct list_head *reaped);
 void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes);
 bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes);

@@ -135,18 +135,20 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 	return ERR_PTR(ret);
 }
 
-/* The heap has it from now on; heap->taken counts it already. */
-void mc_segment_add(struct mc_segment *segment)
+/*
+ * The heap has it from now on; heap->taken counts it already. What other heaps need
+ * not keep goes to @reaped.
+ */
+void mc_segment_add(struct mc_segment *segment, struct list_head *reaped)
 {
 	struct mc_client *client = segment->reservation->client;
 	unsigned long last = segment->start + segment->bytes - 1;
 	struct mc_heap *heap = segment->heap;
 	struct mc_block *stale;
-	LIST_HEAD(none);
 
-	/* what was registered here cannot be the program's memory any more */
+	/* what was registered or allocated here, the program has unmapped since */
 	while ((stale = mc_block_find(client, segment->start, last)))
-		mc_block_end(client, stale, &none);
+		mc_block_end(client, stale, reaped);
 	list_add_tail(&segment->list, &heap->segments);
 	list_add_tail(&segment->room, &heap->rooms);
 	heap->taken_high = max(heap->taken_high, heap->taken);

@@ -216,7 +216,8 @@ static struct mc_segment *find_segment(struct mc_heap *heap, u64 object)
 }
 
 /* The heap_lock is held, but not all the time. */
-static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *heap)
+static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *heap,
+					 struct list_head *reaped)
 {
 	struct memcast_block_import *import = call->arg;
 	struct mc_segment *segment = find_segment(heap, import->object);
@@ -235,16 +236,16 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 	mutex_lock(&call->client->heap_lock);
 	if (!IS_ERR(segment)) {
 		heap->taken += bytes;
-		mc_segment_add(segment);
+		mc_segment_add(segment, reaped);
 	}
 	return segment;
 }
 
 static int import_block(struct mc_call *call, struct mc_heap *heap,
-			struct mc_block *block)
+			struct mc_block *block, struct list_head *reaped)
 {
 	struct memcast_block_import *import = call->arg;
-	struct mc_segment *segment = import_segment(call, heap);
+	struct mc_segment *segment = import_segment(call, heap, reaped);
 	unsigned long first;
 
 	if (IS_ERR(segment))
@@ -281,7 +282,7 @@ int mc_block_import(struct mc_call *call)
 		ret = mc_fail(call, -EINVAL, "heap %u is not an imported one", import->heap);
 	if (!ret) {
 		heap->blocks++;
-		ret = import_block(call, heap, block);
+		ret = import_block(call, heap, block, &reaped);
 		if (ret)
 			mc_heap_settle(heap, &reaped);
 	}

@@ -117,6 +117,25 @@ TEST_F(reuse, stale_registration)
 		give_back(at[i]);
 }
 
+/* ... and the same with another heap's blocks, which then end, with all they had. */
+TEST_F(reuse, stale_blocks)
+{
+	CUdeviceptr stale[4], at;
+	int i, j, again = 0;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_OK(cuMemAlloc(&stale[i], 2 * CHUNK));
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, munmap((void *)stale[i], 2 * CHUNK));
+	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+	for (i = 0; i < 4; i++) {
+		at = block(2 * CHUNK);
+		for (j = 0; j < 4; j++)
+			again += at == stale[j];
+	}
+	EXPECT_LT(0, again);
+}
+
 /* Not over a reservation, not even by its end. */
 TEST_F(reuse, registration_into_a_reservation)
 {
