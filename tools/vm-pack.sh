@@ -18,6 +18,7 @@ make_base() {
 	busybox --list | grep -vx busybox | (cd "$root/usr/bin" && xargs -n 1 ln -s busybox)
 	printf '%s\n' root:x:0:0:root:/root:/bin/sh user:x:1000:1000:user:/tmp:/bin/sh >"$root/etc/passwd"
 	printf '%s\n' root:x:0: tty:x:5: user:x:1000: >"$root/etc/group"
+	echo 127.0.0.1 localhost memcast >"$root/etc/hosts"
 	(cd "$root" && find . | sort | cpio -o -H newc --quiet -R 0:0) >"$base.$$"
 	mv "$base.$$" "$base"
 }
