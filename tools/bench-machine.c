@@ -16,7 +16,7 @@
 #include "bench.h"
 #include "ranks.h"
 
-#define MAX_WORDS	32
+#define MAX_WORDS	64
 
 /* This program, and memcast-vm beside the folder that it was built in */
 static const char *find(char vm[PATH_MAX], char self[PATH_MAX])

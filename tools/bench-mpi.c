@@ -67,13 +67,13 @@ static double timed(void (*call)(void *from, void *to, int count), void *from, v
 
 int main(int argc, char **argv)
 {
-	int i, rank;
+	int i = 1, rank;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (argc > 1 && *argv[1] == '-' && atoi(argv[1] + 1) > 0)
-		less = atoi(argv[1] + 1);
-	for (i = less > 1 ? 2 : 1; i < argc; i++) {
+		less = atoi(argv[i++] + 1);
+	for (; i < argc; i++) {
 		size_t bytes = strtoull(argv[i], NULL, 10);
 		void *from = buffer(bytes, rank), *to = buffer(bytes, rank);
 		double apart = timed(separately, from, to, bytes);

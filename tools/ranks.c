@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -205,4 +206,18 @@ int ranks_run(unsigned int count, int (*body)(struct rank *rank, void *arg),
 		close(link[i][1]);
 	}
 	return ranks_wait(child, count);
+}
+
+void rank_pin(unsigned int index)
+{
+	cpu_set_t all, one;
+	unsigned int cpu;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all) && !index--)
+			break;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
 }

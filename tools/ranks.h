@@ -33,6 +33,9 @@ int rank_share_fd(struct rank *rank, int fd);
  */
 void rank_gather(struct rank *rank, const void *mine, size_t bytes, void *all);
 
+/* On a CPU of its own, of those that this process may use: who waits may spin. */
+void rank_pin(unsigned int index);
+
 /* Ends the process with a message that names program and rank. */
 void rank_die(const char *format, ...)
 	__attribute__((format(printf, 1, 2), noreturn));

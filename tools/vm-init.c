@@ -172,7 +172,7 @@ static int load(char *spec)
 	return ret;
 }
 
-/* Ranks of a program meet at a local address, and some ask what machine they are on. */
+/* Ranks of a program meet at a local address, and ask what machine they are on. */
 static void start_network(void)
 {
 	struct ifreq loopback = { .ifr_name = "lo", .ifr_flags = IFF_UP };

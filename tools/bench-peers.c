@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "bench-peers.h"
+#include "ranks.h"
+
+/* Whose times: ours first */
+enum side { OURS, OPEN_MPI, MPICH, SIDES };
+
+/*
+ * Each as its users run it: the transport, its way to copy and the algorithms are those
+ * that it chooses by itself. Only Open MPI wants to be told that root may run it, and,
+ * where there is no ssh, that it is not needed to reach this very machine.
+ */
+static const struct peer {
+	const char *name, *suffix, *environment, *bind, *packages;
+} peers[SIDES] = {
+	[OPEN_MPI] = {
+		"Open MPI", "openmpi",
+		"OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+		"OMPI_MCA_plm_rsh_agent=sh ", "--bind-to", "openmpi-bin libopenmpi-dev",
+	},
+	[MPICH] = { "MPICH", "mpich", "", "-bind-to", "mpich libmpich-dev" },
+};
+
+static void take(const struct contest *contest, const char *name, size_t bytes, double seconds,
+		 struct contest_times *times)
+{
+	unsigned int s;
+
+	for (s = 0; s < contest->count; s++)
+		if (bytes == contest->sizes[s].bytes)
+			times->seconds[strcmp(name, "allreduce") ? BROADCAST_CALL :
+				       ALL_REDUCE][s] = seconds;
+}
+
+/* False, and a line that says so, if it cannot be had */
+static bool run_peer(struct bench *bench, const struct contest *contest, const struct peer *peer,
+		     struct contest_times *times)
+{
+	char own[PATH_MAX] = "", path[PATH_MAX + 32], command[PATH_MAX + 512], name[32];
+	unsigned int found = 0, s;
+	double seconds;
+	size_t bytes;
+	int length;
+	FILE *pipe;
+
+	if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
+		rank_die("readlink /proc/self/exe");
+	snprintf(path, sizeof(path), "%s/bench-mpi.%s", dirname(own), peer->suffix);
+	if (access(path, X_OK)) {
+		bench_skip(bench, peer->name,
+			   "no bench-mpi.%s beside this program: apt-get install %s; make tools",
+			   peer->suffix, peer->packages);
+		return false;
+	}
+	length = snprintf(command, sizeof(command),
+			  "%stimeout 300 mpirun.%s %s core -n %u '%s' -%u", peer->environment,
+			  peer->suffix, peer->bind, contest->ranks, path, contest->less);
+	for (s = 0; s < contest->count; s++)
+		length += snprintf(command + length, sizeof(command) - (size_t)length, " %zu",
+				   contest->sizes[s].bytes);
+	pipe = popen(command, "re");
+	if (!pipe)
+		rank_die("popen");
+	while (fscanf(pipe, "%31s %zu %lf", name, &bytes, &seconds) == 3) {
+		take(contest, name, bytes, seconds, times);
+		found++;
+	}
+	if (pclose(pipe) || found != CONTEST_CALLS * contest->count) {
+		bench_skip(bench, peer->name, "failed: %s", command);
+		return false;
+	}
+	return true;
+}
+
+static void add_line(struct bench *bench, const struct contest *contest, enum contest_call call,
+		     unsigned int s, const struct contest_times (*rounds)[SIDES], const bool *there)
+{
+	double ours[contest->rounds], faster[contest->rounds], ratio[contest->rounds];
+	unsigned int i, wins = 0;
+	char text[64];
+	struct bench_line line = {
+		.measure = call == ALL_REDUCE ? "all-reduce f32" : "broadcast to ranks",
+		.parameters = text, .unit = "us", .faster = true,
+		.at_least = call == ALL_REDUCE ? contest->sizes[s].bar : 0,
+	};
+
+	for (i = 0; i < contest->rounds; i++) {
+		double open_mpi = rounds[i][OPEN_MPI].seconds[call][s];
+		double mpich = rounds[i][MPICH].seconds[call][s];
+		bool first = !there[MPICH] || (there[OPEN_MPI] && open_mpi < mpich);
+
+		ours[i] = rounds[i][OURS].seconds[call][s];
+		faster[i] = first ? open_mpi : mpich;
+		ratio[i] = faster[i] / ours[i];
+		wins += first;
+	}
+	snprintf(text, sizeof(text), "%u processes, %s", contest->ranks,
+		 bench_bytes(contest->sizes[s].bytes));
+	line.value = bench_median(ours, contest->rounds) * 1e6;
+	if (there[OPEN_MPI] || there[MPICH]) {
+		line.against = peers[wins * 2 > contest->rounds ? OPEN_MPI : MPICH].name;
+		line.peer = bench_median(faster, contest->rounds) * 1e6;
+		line.ratio = bench_median(ratio, contest->rounds);
+	}
+	bench_add(bench, &line);
+}
+
+void contest_run(struct bench *bench, const struct contest *contest)
+{
+	struct contest_times (*rounds)[SIDES] = calloc(contest->rounds, sizeof(*rounds));
+	struct contest_times *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool there[SIDES] = { true, true, true };
+	unsigned int round, s;
+	enum contest_call call;
+	enum side side;
+
+	if (!rounds || shared == MAP_FAILED)
+		rank_die("no memory for times");
+	for (round = 0; round < contest->rounds; round++) {
+		memset(shared, 0, sizeof(*shared));
+		contest->run(contest, shared);
+		rounds[round][OURS] = *shared;
+		for (side = OPEN_MPI; side < SIDES; side++)
+			if (there[side])
+				there[side] = run_peer(bench, contest, &peers[side],
+						       &rounds[round][side]);
+		bench_progress(bench, "%u processes, round %u of %u", contest->ranks, round + 1,
+			       contest->rounds);
+	}
+	for (call = 0; call <= contest->last; call++)
+		for (s = 0; s < contest->count; s++)
+			add_line(bench, contest, call, s,
+				 (const struct contest_times (*)[SIDES])rounds, there);
+	munmap(shared, sizeof(*shared));
+	free(rounds);
+}
