@@ -12,6 +12,8 @@
 /* As much of the source as stays in the first-level cache from replica to replica */
 #define BLOCK_BYTES	8192
 
+#define FEW_BYTES	64	/* what broadcast_few() has registers for */
+
 static const char *const type_names[BULK_TYPES] = {
 	[MEMCAST_U32] = "u32", [MEMCAST_S32] = "s32", [MEMCAST_U64] = "u64",
 	[MEMCAST_S64] = "s64", [MEMCAST_F32] = "f32", [MEMCAST_F64] = "f64",
@@ -115,20 +117,77 @@ static void broadcast_past_caches(const struct memcast_view *view, size_t offset
 	_mm_sfence();
 }
 
+/* From both ends: what is in between, or all, is stored twice. */
+#define FROM_ENDS(T) do {							\
+	T head, tail;								\
+										\
+	memcpy(&head, from, sizeof(T));						\
+	memcpy(&tail, from + bytes - sizeof(T), sizeof(T));			\
+	for (i = 0; i < replicas; i++) {					\
+		memcpy(view->replica[i] + offset, &head, sizeof(T));		\
+		memcpy(view->replica[i] + offset + bytes - sizeof(T), &tail, sizeof(T)); \
+	}									\
+} while (0)
+
+/* In registers: calls of memcpy() would take most of the time. */
+static void broadcast_few(const struct memcast_view *view, size_t offset,
+			  const unsigned char *from, size_t bytes)
+{
+	unsigned int replicas = view->replicas, i;
+
+	if (bytes > 32) {
+		__m128i a = _mm_loadu_si128((const void *)from);
+		__m128i b = _mm_loadu_si128((const void *)(from + 16));
+		__m128i c = _mm_loadu_si128((const void *)(from + bytes - 32));
+		__m128i d = _mm_loadu_si128((const void *)(from + bytes - 16));
+
+		for (i = 0; i < replicas; i++) {
+			unsigned char *to = view->replica[i] + offset;
+
+			_mm_storeu_si128((void *)to, a);
+			_mm_storeu_si128((void *)(to + 16), b);
+			_mm_storeu_si128((void *)(to + bytes - 32), c);
+			_mm_storeu_si128((void *)(to + bytes - 16), d);
+		}
+	} else if (bytes >= 16) {
+		FROM_ENDS(__m128i);
+	} else if (bytes >= 8) {
+		FROM_ENDS(uint64_t);
+	} else if (bytes >= 4) {
+		FROM_ENDS(uint32_t);
+	} else if (bytes >= 2) {
+		FROM_ENDS(uint16_t);
+	} else if (bytes) {
+		FROM_ENDS(uint8_t);
+	}
+}
+
 static void broadcast_bytes(const struct memcast_view *view, size_t offset,
 			    const unsigned char *from, size_t bytes, bool repeat)
 {
-	if (bytes >= bulk_stream_bytes() / view->replicas) {
+	size_t block = BLOCK_BYTES;
+
+	if (bytes <= FEW_BYTES) {
+		broadcast_few(view, offset, from, bytes);
+		return;
+	}
+	if (bytes * view->replicas >= bulk_stream_bytes()) {
 		broadcast_past_caches(view, offset, from, bytes, repeat);
 		return;
 	}
-	for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
-		size_t part = bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES;
+	if (bytes <= 2 * block && !repeat)
+		block = bytes;
+	for (size_t at = 0; at < bytes; at += block) {
+		size_t part = bytes - at < block ? bytes - at : block;
 		const unsigned char *source = repeat ? from : from + at;
 
-		/* the range of a replica itself is allowed */
-		for (unsigned int i = 0; i < view->replicas; i++)
-			memmove(view->replica[i] + offset + at, source, part);
+		for (unsigned int i = 0; i < view->replicas; i++) {
+			unsigned char *to = view->replica[i] + offset + at;
+
+			/* the range of a replica itself is allowed */
+			if (to != source)
+				memcpy(to, source, part);
+		}
 	}
 }
 

@@ -95,10 +95,10 @@ TEST_F(bulk, few_bytes_past_the_caches)
 /* The result may come where one of the replicas is. */
 TEST_F(bulk, in_place)
 {
-	size_t bytes[] = { 1000, 700 << 10 };
+	size_t bytes[] = { 40, 1000, 12000, 100000, 700 << 10 };
 	unsigned int n;
 
-	for (n = 0; n < 2; n++) {
+	for (n = 0; n < ARRAY_SIZE(bytes); n++) {
 		unsigned char *all;
 
 		replicas(2, bytes[n], 0);

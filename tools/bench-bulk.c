@@ -368,7 +368,9 @@ static void run_reduce(struct bench *bench, unsigned int replicas, size_t bytes,
 
 static void run(struct bench *bench)
 {
-	static const size_t sizes[] = { 64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20, LARGEST };
+	static const size_t sizes[] = {
+		64, 1 << 10, 16 << 10, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20, LARGEST,
+	};
 	static const unsigned int counts[] = { 2, 4, 8 };
 	unsigned int threads, s, n;
 	cpu_set_t cpus;

@@ -169,6 +169,7 @@ static int verdict(const struct bench *bench, bool silent)
 
 	for (i = 0; i < bench->count; i++)
 		failed += !bench->result[i].holds;
+	fflush(stdout);
 	if (failed && !silent)
 		fprintf(stderr, "memcast-bench: %u bar%s not hold\n", failed,
 			failed == 1 ? " does" : "s do");
