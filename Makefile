@@ -39,7 +39,8 @@ libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
 examples := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
-	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) $(B)/selftests/host-trap \
+	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) \
+	    $(B)/selftests/host-trap $(B)/selftests/host-window \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
@@ -151,6 +152,9 @@ $(B)/examples/readme.c: README.md
 
 $(B)/examples/readme: $(B)/examples/readme.c | $(libcuda)
 	$(CC) $(flags) -o $@ $< $(link)
+
+$(B)/selftests/host-window: selftests/host-window.c $(libcuda)
+	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< $(B)/lib/window.o
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)

@@ -32,6 +32,7 @@ struct window {
 	CUdeviceptr start;		/* of the mapping; the view has its size */
 	_Atomic CUmemAccess_flags access;
 	CUdevice member;		/* stands for the CPU */
+	atomic_uint users;		/* the tree, and who makes it: not used again before */
 	struct window *next;		/* in unused */
 };
 
@@ -128,11 +129,17 @@ static struct window *window_take(void)
 	return window;
 }
 
+static void window_put(struct window *window)
+{
+	if (atomic_fetch_sub(&window->users, 1) == 1)
+		windows_give(window);
+}
+
 static void window_end(struct window *window)
 {
 	view_unmap(&window->view);
 	atomic_fetch_sub(&windows, 1);
-	windows_give(window);
+	window_put(window);
 }
 
 static CUmemAccess_flags access_of(const struct memcast_address_info *info)
@@ -210,51 +217,102 @@ static CUresult window_follow(struct window *window)
 	}
 }
 
-/* Return: the window that is in the tree now: this one, or one that came first. */
+/* Each slot but the first, if it still is as expected */
+static void window_fill(struct window *window, void *from, void *to)
+{
+	CUdeviceptr at = window->start, end = at + window->view.bytes;
+
+	while ((at += MEMCAST_GRANULARITY) < end) {
+		void *expected = from;
+
+		atomic_compare_exchange_strong(slot_of(at, false), &expected, to);
+	}
+}
+
+/*
+ * Return: the window that is in the tree now: this one, or one that came first.
+ *
+ * Whoever sets or clears the first slot has put it there or taken it out. Taken
+ * out while the others were being filled: nobody else would clear those.
+ */
 static struct window *window_publish(struct window *window)
 {
 	CUdeviceptr end = window->start + window->view.bytes;
+	void *_Atomic *slot;
 	void *first = NULL;
 
 	for (CUdeviceptr at = window->start; at < end; at += MEMCAST_GRANULARITY)
 		if (!slot_of(at, true))
 			return NULL;
-	if (!atomic_compare_exchange_strong(slot_of(window->start, false), &first, window))
+	slot = slot_of(window->start, false);
+	atomic_fetch_add(&window->users, 1);
+	if (!atomic_compare_exchange_strong(slot, &first, window)) {
+		atomic_fetch_sub(&window->users, 1);
 		return first;
-	for (CUdeviceptr at = window->start; at < end; at += MEMCAST_GRANULARITY)
-		atomic_store(slot_of(at, false), window);
+	}
+	window_fill(window, NULL, window);
+	if (atomic_load(slot) != window)
+		window_fill(window, window, NULL);
 	return window;
+}
+
+static void window_retract(struct window *window, CUdeviceptr start)
+{
+	void *found = window;
+
+	if (!atomic_compare_exchange_strong(slot_of(start, false), &found, NULL))
+		return;
+	window_fill(window, window, NULL);
+	window_end(window);
+}
+
+/* A window of ours, as nobody has one yet */
+static CUresult window_new(const struct memcast_address_info *info, struct window **out)
+{
+	struct window *window = window_take();
+	CUresult result;
+
+	if (!window)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for a view: %m");
+	window->users = 1;
+	result = window_map(window, info);
+	if (result != CUDA_SUCCESS) {
+		windows_give(window);
+		return result;
+	}
+	atomic_fetch_add(&windows, 1);
+	*out = window;
+	return CUDA_SUCCESS;
 }
 
 /* Made without access, as long as nobody who takes that away would find it. */
 static CUresult window_make(CUdeviceptr address, struct window **out)
 {
-	struct window *window, *published;
+	struct window *made = NULL, *window;
 	struct memcast_address_info info;
 	CUresult result;
 
 	result = window_info(address, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
-	window = window_take();
-	if (!window)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for a view: %m");
-	result = window_map(window, &info);
-	if (result != CUDA_SUCCESS) {
-		windows_give(window);
-		return result;
+	window = window_find(info.out_mapping);
+	if (!window) {
+		result = window_new(&info, &made);
+		if (result != CUDA_SUCCESS)
+			return result;
+		window = window_publish(made);
+		if (window != made)
+			window_end(made);
+		if (!window)
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for a view: %m");
 	}
-	atomic_fetch_add(&windows, 1);
-	published = window_publish(window);
-	if (published != window)
-		window_end(window);
-	if (!published)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for a view: %m");
-	result = window_follow(published);
+	result = window_follow(window);
 	if (result == CUDA_SUCCESS)
-		*out = published;
+		*out = window;
 	else
-		windows_unmapped(info.out_mapping, info.out_mapping_bytes);
+		window_retract(window, info.out_mapping);
+	if (window == made)
+		window_put(made);
 	return result;
 }
 
@@ -272,6 +330,8 @@ static CUresult window_get(CUdeviceptr address, const struct memcast_view **view
 		return result;
 	*view = &window->view;
 	*offset = address - window->start;
+	if (*offset >= window->view.bytes)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is being unmapped", address);
 	if (access)
 		*access = window->access;
 	return CUDA_SUCCESS;
@@ -313,19 +373,6 @@ bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 	       window_get(address, view, offset, access) == CUDA_SUCCESS;
 }
 
-/* After the kernel has, before anybody can have access */
-void windows_mapped(CUdeviceptr address, size_t bytes)
-{
-	CUdeviceptr seen = lowest;
-
-	while (address < seen && !atomic_compare_exchange_weak(&lowest, &seen, address))
-		;
-	seen = highest;
-	while (address + bytes > seen &&
-	       !atomic_compare_exchange_weak(&highest, &seen, address + bytes))
-		;
-}
-
 /* Return: the first slot from @at on, which becomes its address; NULL at @end. */
 static void *_Atomic *slot_next(CUdeviceptr *at, CUdeviceptr end)
 {
@@ -348,11 +395,30 @@ void windows_unmapped(CUdeviceptr address, size_t bytes)
 	if (!atomic_load(&windows))
 		return;
 	for (; (slot = slot_next(&at, end)); at += MEMCAST_GRANULARITY) {
-		struct window *window = atomic_exchange(slot, NULL);
+		struct window *window = atomic_load(slot);
+		CUdeviceptr start = window ? window->start : 0;
 
-		if (window && window->start == at)
-			window_end(window);
+		/* Else it has gone, and is another by now. */
+		if (window && at - start < window->view.bytes)
+			window_retract(window, start);
 	}
+}
+
+/*
+ * After the kernel has, before anybody can have access. Windows may still be known
+ * that went with a munmap() of the program's own.
+ */
+void windows_mapped(CUdeviceptr address, size_t bytes)
+{
+	CUdeviceptr seen = lowest;
+
+	windows_unmapped(address, bytes);
+	while (address < seen && !atomic_compare_exchange_weak(&lowest, &seen, address))
+		;
+	seen = highest;
+	while (address + bytes > seen &&
+	       !atomic_compare_exchange_weak(&highest, &seen, address + bytes))
+		;
 }
 
 /* After the kernel has: views follow. */
@@ -368,7 +434,7 @@ void windows_access_set(CUdeviceptr address, size_t bytes)
 
 		/* Without the right access there is none. */
 		if (window && window->start == at && window_follow(window) != CUDA_SUCCESS)
-			windows_unmapped(at, window->view.bytes);
+			window_retract(window, at);
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A mapped team: the window, replicas, and what shows in them when. */
 #include <signal.h>
+#include <sys/mman.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
 
@@ -174,6 +175,29 @@ TEST_F(window, mapped_twice)
 	ASSERT_OK(UNBIND(2));
 	EXPECT_EQ(100, *other);
 	EXPECT_EQ(SIGSEGV, try_load(self->window, NULL));
+}
+
+/* A munmap() of the program's own takes a window along; the next there has its own view. */
+TEST_F(window, place_used_again)
+{
+	CUmemGenericAllocationHandle other = full_team(2, 3 * CHUNK);
+	CUdeviceptr at = ADDRESS(self->window), again;
+	const struct memcast_view *view;
+	size_t offset;
+
+	ASSERT_NE(NULL, memcastViewAt(at + CHUNK, &offset));
+	ASSERT_EQ(0, munmap((void *)self->window, 3 * CHUNK));
+	ASSERT_OK(cuMemAddressReserve(&again, 3 * CHUNK, 0, at, 0));
+	if (again != at)
+		SKIP(return, "the place is taken");
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, other, 0));
+	ASSERT_OK(allow(at + CHUNK, CHUNK, 0, READWRITE));
+	view = memcastViewAt(at + CHUNK + 8, &offset);
+	ASSERT_NE(NULL, view);
+	EXPECT_EQ(2, view->replicas);
+	EXPECT_EQ(CHUNK, view->bytes);
+	EXPECT_EQ(8, offset);
+	EXPECT_EQ(NULL, memcastViewAt(at, &offset));
 }
 
 TEST_HARNESS_MAIN
