@@ -137,7 +137,7 @@ $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcu
 
 # Without the module, so with another idea of where windows are
 $(B)/selftests/host-trap: selftests/host-trap.c $(B)/selftests/shared.a $(libcuda)
-	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -o $@ $< \
+	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< \
 		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 

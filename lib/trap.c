@@ -18,6 +18,7 @@
 
 #define PAGE_FAULT	14
 #define FAULT_WRITE	2	/* in a page fault's error code */
+#define PASSED_ON	0x6d656d63	/* where no siginfo_t of the kernel's has anything */
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
@@ -25,17 +26,22 @@ static bool enabled, strict;
 
 /*
  * Others wait, so that an instruction is on all replicas before a handler runs.
- * What a run may raise must not be blocked: the kernel would kill us.
+ * What a run may raise must not be blocked: the kernel would kill us. The C library
+ * would leave out the signal that cancels a thread.
  */
-static void block_others(sigset_t *mask)
+static void block_others(uint64_t *mask)
 {
 	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
-	sigset_t others;
+	uint64_t others = -1ULL;
 
-	sigfillset(&others);
 	for (unsigned int i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
-		sigdelset(&others, raised[i]);
-	sigprocmask(SIG_SETMASK, &others, mask);
+		others &= ~(1ULL << (raised[i] - 1));
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &others, mask, sizeof(*mask));
+}
+
+static void unblock(const uint64_t *mask)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
 }
 
 /* A fault of the program's that we came across, as the kernel would say it */
@@ -104,7 +110,7 @@ static bool look(siginfo_t *info, ucontext_t *context)
 static bool handled(int number, siginfo_t *info, ucontext_t *context)
 {
 	int saved = errno;
-	sigset_t mask;
+	uint64_t mask;
 	bool done;
 
 	if (!enabled)
@@ -116,7 +122,7 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 		return false;
 	block_others(&mask);
 	done = look(info, context);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	unblock(&mask);
 	errno = saved;
 	return done;
 }
@@ -130,7 +136,7 @@ static void explain_end(int number, const siginfo_t *info, const ucontext_t *con
 	struct trap_place place;
 	const char *why;
 	struct trap_op op;
-	sigset_t mask;
+	uint64_t mask;
 
 	if (info->si_code <= 0 || context->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT)
 		return;
@@ -139,7 +145,7 @@ static void explain_end(int number, const siginfo_t *info, const ucontext_t *con
 		return;
 	block_others(&mask);
 	trap_say_end(trap_read(&op, rip) ? &op : NULL, rip, (uintptr_t)info->si_addr, why, store);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	unblock(&mask);
 }
 
 /* As the kernel does it by default, once the program's registers are back */
@@ -156,7 +162,15 @@ static void end_program(int number, siginfo_t *info, ucontext_t *context)
 	sigdelset(&context->uc_sigmask, number);
 }
 
-/* To whoever was there before */
+/*
+ * To whoever was there before. If that is also who gave it to us, having installed
+ * itself once more since, it would go round: what comes back marked is nobody's.
+ */
+static int *mark_of(siginfo_t *info)
+{
+	return (int *)(info + 1) - 1;
+}
+
 static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 {
 	struct sigaction *place = &before[number == SIGBUS], action = *place;
@@ -164,11 +178,14 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 
 	if (action.sa_handler == SIG_IGN && info->si_code <= 0)
 		return;
-	if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL) {
+	if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL ||
+	    *mark_of(info) == PASSED_ON) {
+		*mark_of(info) = 0;
 		explain_end(number, info, context);
 		end_program(number, info, context);
 		return;
 	}
+	*mark_of(info) = PASSED_ON;
 	sigorset(&mask, &context->uc_sigmask, &action.sa_mask);
 	if (!(action.sa_flags & SA_NODEFER))
 		sigaddset(&mask, number);
@@ -205,17 +222,22 @@ bool trap_strict(void)
  */
 static void take_over(unsigned int i)
 {
-	struct sigaction action = {
-		.sa_sigaction = on_signal,
-		.sa_flags = SA_SIGINFO | SA_NODEFER,
-	};
+	struct sigaction action = { .sa_sigaction = on_signal }, found;
 
 	sigaction(signals[i], NULL, &before[i]);
-	if (before[i].sa_handler == SIG_DFL || before[i].sa_handler == SIG_IGN)
-		action.sa_flags |= SA_ONSTACK;
-	else
-		action.sa_flags |= before[i].sa_flags & (SA_RESTART | SA_ONSTACK);
-	sigaction(signals[i], &action, NULL);
+	for (;;) {
+		action.sa_flags = SA_SIGINFO | SA_NODEFER;
+		if (before[i].sa_handler == SIG_DFL || before[i].sa_handler == SIG_IGN)
+			action.sa_flags |= SA_ONSTACK;
+		else
+			action.sa_flags |= before[i].sa_flags & (SA_RESTART | SA_ONSTACK);
+		sigaction(signals[i], &action, &found);
+		if (found.sa_sigaction == on_signal ||
+		    found.sa_sigaction == before[i].sa_sigaction)
+			return;
+		/* Another thread's, that came in between */
+		before[i] = found;
+	}
 }
 
 static bool wanted(const char *variable, bool otherwise)

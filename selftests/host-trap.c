@@ -5,6 +5,8 @@
  * replica. host-trap.sh runs this.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,6 +322,125 @@ TEST(stack_of_the_handler_before)
 		fault_at(none);
 		EXPECT_EQ(i, on_alternate);
 	}
+}
+
+/* How a child of @run's ends: its exit status, or the negative signal */
+static int end_of(void (*run)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		/* the parent's cells are not a child's */
+		trap_run_init();
+		run();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void fault(void)
+{
+	volatile unsigned char *volatile nothing = NULL;
+
+	*nothing = 1;
+}
+
+static struct sigaction chained_to;
+static volatile unsigned int *calls;
+
+static void on_any(int number, siginfo_t *info, void *context)
+{
+	++*calls;
+	if (chained_to.sa_flags & SA_SIGINFO)
+		chained_to.sa_sigaction(number, info, context);
+	else
+		signal(number, SIG_DFL);
+}
+
+static void chain(void)
+{
+	struct sigaction action = { .sa_sigaction = on_any, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGSEGV, &action, &chained_to);
+}
+
+static void run_chained(void)
+{
+	chain();
+	trap_install();
+	chain();
+	fault();
+}
+
+/* Installed before cuInit() and once more after it: then all know each other. */
+TEST(handler_that_chains_to_us_and_we_to_it)
+{
+	calls = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)calls);
+	EXPECT_EQ(-SIGSEGV, end_of(run_chained));
+	EXPECT_EQ(2, *calls);
+}
+
+/* Another thread's sigaction(), right after we have asked what there was */
+static void (*volatile intruder)(int number);
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	int (*next)(int number, const struct sigaction *action, struct sigaction *old) =
+		dlsym(RTLD_NEXT, "sigaction");
+	struct sigaction in_between = { .sa_handler = intruder };
+	int result = next(number, action, old);
+
+	if (!action && intruder)
+		next(number, &in_between, NULL);
+	return result;
+}
+
+static void leave(int number)
+{
+	_exit(number);
+}
+
+static void run_intruded(void)
+{
+	intruder = leave;
+	trap_install();
+	fault();
+}
+
+TEST(handler_of_another_thread)
+{
+	EXPECT_EQ(SIGSEGV, end_of(run_intruded));
+}
+
+static void *store_on(void *unused)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	for (unsigned int i = 0;; i++)
+		((volatile uint32_t *)(all.window + 2 * CHUNK))[i % 64] = i;
+	return unused;
+}
+
+/* A thread ends between its stores, not in the middle of one. */
+TEST_F(trap, cancelled)
+{
+	for (int i = 0; i < 150; i++) {
+		volatile uint32_t *first = (void *)(all.replica[0] + 2 * CHUNK);
+		pthread_t thread;
+
+		*first = -1;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, store_on, NULL));
+		while (*first == -1U)
+			sched_yield();
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+		for (int j = 1; j < REPLICAS; j++)
+			ASSERT_EQ(0, memcmp((void *)first, all.replica[j] + 2 * CHUNK, 256));
+	}
+	((volatile uint32_t *)(all.window + 2 * CHUNK))[0] = 9;
+	EXPECT_EQ(9, all.replica[3][2 * CHUNK]);
 }
 
 /* Not a check: for the record, and in time that was ours on a busy machine */
