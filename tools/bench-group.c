@@ -15,6 +15,7 @@
 #include <memcast/group.h>
 
 #include "bench.h"
+#include "bench-data.h"
 #include "bench-peers.h"
 #include "ranks.h"
 #include "team.h"
@@ -78,12 +79,14 @@ static void rank_main(struct memcast_group *group, struct contest_times *slowest
 	if (!buffer)
 		rank_die("no memory for a buffer");
 	madvise(buffer, LARGEST, MADV_HUGEPAGE);
-	memset(buffer, 0, LARGEST);
+	bench_data(buffer, LARGEST, RANKS);
 	for (s = 0; s < SIZES; s++)
 		for (which = 0; which < CONTEST_CALLS; which++) {
 			unsigned int times = sizes[s].times;
 			double start, own;
 
+			bench_data(group->view->replica[group->rank], sizes[s].bytes, group->rank);
+			CU(memcastBarrier(group));
 			for (i = 0; i < times / 10 + 1; i++)
 				call(group, which, sizes[s].bytes, buffer);
 			CU(memcastBarrier(group));
