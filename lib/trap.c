@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -255,8 +256,11 @@ void trap_install(void)
 		return;
 	trap_init_decoder();
 	trap_say_init();
-	if (!trap_run_init())
+	if (!trap_run_init()) {
+		fprintf(stderr, "memcast: plain stores to a team's address stay faults: no memory "
+			"to run instructions in: %m\n");
 		return;
+	}
 	enabled = true;
 	take_over(1);
 	take_over(0);

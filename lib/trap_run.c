@@ -159,35 +159,59 @@ static void cell_write(unsigned int number, const unsigned char *code, size_t le
 	__cpuid(0, a, b, c, d);
 }
 
-/* Return: can instructions be run? */
+static int cells_file(size_t size)
+{
+	int fd = memfd_create("memcast-trap", MFD_CLOEXEC | MFD_EXEC);
+
+	if (fd < 0)
+		fd = memfd_create("memcast-trap", MFD_CLOEXEC);
+	if (fd >= 0 && ftruncate(fd, size)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Another mapping of the same pages, to execute */
+static void *map_again(void *pages, size_t size, int fd)
+{
+	void *again;
+
+	if (fd >= 0)
+		return mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	again = mremap(pages, 0, size, MREMAP_MAYMOVE);
+	if (again == MAP_FAILED || !mprotect(again, size, PROT_READ | PROT_EXEC))
+		return again;
+	munmap(again, size);
+	return MAP_FAILED;
+}
+
+/*
+ * Return: can instructions be run? Else errno is set. Where files of memory are
+ * refused (seccomp), their pages have no name.
+ */
 bool trap_run_init(void)
 {
+	unsigned char *written, *run;
 	size_t size = CELL * CELLS;
 	unsigned int a, b, c, d;
 	int fd;
 
 	__cpuid(1, a, b, c, d);
 	has_xsave = c & bit_OSXSAVE;
-	fd = memfd_create("memcast-trap", MFD_CLOEXEC | MFD_EXEC);
-	if (fd < 0)
-		fd = memfd_create("memcast-trap", MFD_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (ftruncate(fd, size)) {
+	fd = cells_file(size);
+	written = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	run = written == MAP_FAILED ? MAP_FAILED : map_again(written, size, fd);
+	if (fd >= 0)
 		close(fd);
+	if (run == MAP_FAILED) {
+		if (written != MAP_FAILED)
+			munmap(written, size);
 		return false;
 	}
-	cells_written = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	cells_run = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
-	close(fd);
-	if (cells_written == MAP_FAILED || cells_run == MAP_FAILED) {
-		if (cells_written != MAP_FAILED)
-			munmap(cells_written, size);
-		if (cells_run != MAP_FAILED)
-			munmap(cells_run, size);
-		cells_run = NULL;
-		return false;
-	}
+	cells_written = written;
+	cells_run = run;
 	/*
 	 * A child has no windows, and must not write to its parent's cells. Those to
 	 * run stay: code of the child's at their addresses would be taken for them.

@@ -10,8 +10,13 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include "../lib/library.h"
 #include "../lib/trap.h"
@@ -345,6 +350,64 @@ static void fault(void)
 	volatile unsigned char *volatile nothing = NULL;
 
 	*nothing = 1;
+}
+
+/* System calls that are refused from now on, as a container may */
+static void refuse(const int *numbers, unsigned int count)
+{
+	struct sock_filter code[8] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = { .len = 2 * count + 2, .filter = code };
+
+	for (unsigned int i = 0; i < count; i++) {
+		code[2 * i + 1] = (struct sock_filter)
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], 0, 1);
+		code[2 * i + 2] = (struct sock_filter)
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	}
+	code[2 * count + 1] = (struct sock_filter)
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		_exit(99);
+}
+
+static const int refused[] = { SYS_memfd_create, SYS_mremap };
+
+static void run_without_files(void)
+{
+	refuse(refused, 1);
+	if (!trap_run_init())
+		_exit(1);
+	*(volatile unsigned char *)(all.window + 2 * CHUNK) = 9;
+	_exit(all.replica[3][2 * CHUNK] == 9 ? 0 : 2);
+}
+
+static void run_without_memory(void)
+{
+	signal(SIGSEGV, SIG_DFL);
+	refuse(refused, 2);
+	trap_install();
+	*(volatile unsigned char *)(all.window + 2 * CHUNK) = 9;
+}
+
+/* A container lets no program make files of memory: it goes without; else it is said. */
+TEST_F(trap, refused)
+{
+	char text[1000] = "";
+	int pipes[2], kept;
+
+	EXPECT_EQ(0, end_of(run_without_files));
+	ASSERT_EQ(0, pipe(pipes));
+	kept = dup(STDERR_FILENO);
+	dup2(pipes[1], STDERR_FILENO);
+	EXPECT_EQ(-SIGSEGV, end_of(run_without_memory));
+	dup2(kept, STDERR_FILENO);
+	close(pipes[1]);
+	EXPECT_LT(0, read(pipes[0], text, sizeof(text) - 1));
+	EXPECT_NE(NULL, strstr(text, "stay faults"))
+		TH_LOG("said: %s", text);
 }
 
 static struct sigaction chained_to;
