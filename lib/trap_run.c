@@ -50,6 +50,11 @@ static unsigned char *cells_written, *cells_run;
 static atomic_ullong cells_free = -1ULL << CONSTANT;
 static struct trap_work works[CELLS];
 
+/* Who has a cell: a thread pointer, 0 if it is free; and where on its stack */
+static struct {
+	_Atomic uintptr_t thread, stack;
+} owners[CELLS];
+
 _Static_assert(offsetof(struct trap_frame, flags) == 128, "as below");
 _Static_assert(offsetof(struct trap_frame, code) == 136, "as below");
 _Static_assert(offsetof(struct trap_frame, xstate) == 144, "as below");
@@ -222,6 +227,31 @@ bool trap_run_init(void)
 	return true;
 }
 
+/*
+ * Take back what this thread has jumped away from: a program's handler ran in the
+ * middle of a store, and left by siglongjmp(). What is below us on the same stack is
+ * over, and so is all on the alternate stack if we are not there.
+ */
+static void take_back(uintptr_t thread, uintptr_t stack)
+{
+	bool here, there;
+	stack_t other;
+
+	if (sigaltstack(NULL, &other))
+		return;
+	here = !(other.ss_flags & SS_DISABLE) && stack - (uintptr_t)other.ss_sp < other.ss_size;
+	for (unsigned int i = CONSTANT; i < CELLS; i++) {
+		uintptr_t at = owners[i].stack;
+
+		if (owners[i].thread != thread)
+			continue;
+		there = !(other.ss_flags & SS_DISABLE) &&
+			at - (uintptr_t)other.ss_sp < other.ss_size;
+		if (here == there ? at <= stack : there)
+			trap_code_give(cells_run + i * CELL);
+	}
+}
+
 /**
  * trap_code_take() - have an instruction ready to run
  * @code: the instruction
@@ -230,13 +260,17 @@ bool trap_run_init(void)
  * @work: output: the room that goes with it
  *
  * Return: what trap_frame.code takes, to be given back. NULL: there is none, not
- * even after a while: a program that jumps out of handlers may have left some.
+ * even after a while: threads that are no more may have left some.
  */
 const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t rip,
 			   struct trap_work **work)
 {
+	uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
 	unsigned int number = (rip ^ rip >> 6) % CELLS;
 
+	if (__builtin_popcountll(atomic_load(&cells_free)) < CELLS / 2)
+		take_back(thread, stack);
 	for (unsigned int tries = 0;;) {
 		unsigned long long available = atomic_load(&cells_free);
 
@@ -252,6 +286,8 @@ const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t r
 						 available & ~(1ULL << number)))
 			break;
 	}
+	atomic_store_explicit(&owners[number].stack, stack, memory_order_relaxed);
+	atomic_store_explicit(&owners[number].thread, thread, memory_order_relaxed);
 	cell_write(number, code, length);
 	*work = &works[number];
 	return cells_run + number * CELL;
@@ -261,6 +297,7 @@ void trap_code_give(const void *code)
 {
 	unsigned int number = ((const unsigned char *)code - cells_run) / CELL;
 
+	atomic_store_explicit(&owners[number].thread, 0, memory_order_relaxed);
 	atomic_fetch_or(&cells_free, 1ULL << number);
 }
 

@@ -35,11 +35,17 @@ static const struct {
 	size_t start, bytes;
 } windows[] = { { CHUNK, 2 * CHUNK }, { 3 * CHUNK, CHUNK } };
 
+/* A signal that comes while a store is under way: what is at its edge is looked up then. */
+static sigjmp_buf out;
+static volatile uintptr_t out_at;
+
 bool trap_window_at(uintptr_t address, struct trap_window *window)
 {
 	static unsigned char *replica[2][REPLICAS];
 	size_t offset = address - (uintptr_t)all.window;
 
+	if (out_at && out_at == address)
+		siglongjmp(out, 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		if (offset - windows[i].start >= windows[i].bytes)
 			continue;
@@ -291,7 +297,6 @@ TEST_F(trap, cells_of_a_child)
 
 static unsigned char *alternate;
 static volatile bool on_alternate;
-static sigjmp_buf out;
 
 static void note_stack(int number)
 {
@@ -504,6 +509,26 @@ TEST_F(trap, cancelled)
 	}
 	((volatile uint32_t *)(all.window + 2 * CHUNK))[0] = 9;
 	EXPECT_EQ(9, all.replica[3][2 * CHUNK]);
+}
+
+/* The program's handler leaves in the middle of a store, from either stack. */
+TEST_F(trap, jumped_away)
+{
+	unsigned char *edge = all.window + 3 * CHUNK;
+	stack_t stack = { .ss_size = 65536 };
+
+	stack.ss_sp = malloc(stack.ss_size);
+	for (volatile int i = 0; i < 200; i++) {
+		if (i == 100)
+			ASSERT_EQ(0, sigaltstack(&stack, NULL));
+		out_at = (uintptr_t)edge;
+		if (!sigsetjmp(out, 1))
+			*(volatile uint32_t *)(edge - 2) = 1;
+		EXPECT_NE(0, out_at);
+		out_at = 0;
+		*(volatile uint32_t *)edge = i;
+		ASSERT_EQ(i, all.replica[3][3 * CHUNK]);
+	}
 }
 
 /* Not a check: for the record, and in time that was ours on a busy machine */
