@@ -12,6 +12,8 @@
 #include "bench-peers.h"
 #include "ranks.h"
 
+#define PATIENCE	300	/* seconds for one round of an MPI */
+
 /* Whose times: ours first */
 enum side { OURS, OPEN_MPI, MPICH, SIDES };
 
@@ -48,7 +50,7 @@ static bool run_peer(struct bench *bench, const struct contest *contest, const s
 {
 	char own[PATH_MAX] = "", path[PATH_MAX + 32], command[PATH_MAX + 512], name[32];
 	unsigned int found = 0, s;
-	double seconds;
+	double seconds, start;
 	size_t bytes;
 	int length;
 	FILE *pipe;
@@ -63,11 +65,12 @@ static bool run_peer(struct bench *bench, const struct contest *contest, const s
 		return false;
 	}
 	length = snprintf(command, sizeof(command),
-			  "%stimeout 300 mpirun.%s %s core -n %u '%s' -%u", peer->environment,
-			  peer->suffix, peer->bind, contest->ranks, path, contest->less);
+			  "%stimeout %u mpirun.%s %s core -n %u '%s' -%u", peer->environment,
+			  PATIENCE, peer->suffix, peer->bind, contest->ranks, path, contest->less);
 	for (s = 0; s < contest->count; s++)
 		length += snprintf(command + length, sizeof(command) - (size_t)length, " %zu",
 				   contest->sizes[s].bytes);
+	start = bench_now();
 	pipe = popen(command, "re");
 	if (!pipe)
 		rank_die("popen");
@@ -76,7 +79,8 @@ static bool run_peer(struct bench *bench, const struct contest *contest, const s
 		found++;
 	}
 	if (pclose(pipe) || found != CONTEST_CALLS * contest->count) {
-		bench_skip(bench, peer->name, "failed: %s", command);
+		bench_skip(bench, peer->name, bench_now() - start < PATIENCE ? "failed: %s" :
+			   "took too long (it spins; is this machine busy?): %s", command);
 		return false;
 	}
 	return true;
