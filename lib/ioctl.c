@@ -57,6 +57,16 @@ CUresult device_open(int *fd)
 	return fail(CUDA_ERROR_OPERATING_SYSTEM, DEVICE_PATH ": %m");
 }
 
+/*
+ * For signal handlers, of threads that may be in malloc(): without a reason, as those
+ * are in thread-local memory, of which the first use may be a malloc().
+ */
+bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header, size_t size)
+{
+	header->size = size;
+	return ioctl(fd, request, header) >= 0;
+}
+
 CUresult device_ioctl_fd(int fd, unsigned long request,
 			 struct memcast_header *header, size_t size)
 {

@@ -42,6 +42,10 @@ CUresult device_open(int *fd);
 CUresult device_ioctl_fd(int fd, unsigned long request,
 			 struct memcast_header *header, size_t size);
 
+bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header, size_t size);
+
+#define device_ask(request, argument) \
+	device_ask_fd(library_fd(), request, &(argument)->header, sizeof(*(argument)))
 #define device_ioctl(request, argument) \
 	device_ioctl_fd(library_fd(), request, &(argument)->header, sizeof(*(argument)))
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -69,11 +70,88 @@ static void end(struct line *line)
 	sigtimedwait(&raised, NULL, &now);
 }
 
+/*
+ * Not dladdr(): that waits for whoever has the loader's lock, and he may be waiting
+ * for us.
+ */
+static const struct link_map *object_at(uintptr_t rip)
+{
+#if __GLIBC_PREREQ(2, 35)
+	struct dl_find_object found;
+
+	if (!_dl_find_object((void *)rip, &found))
+		return found.dlfo_link_map;
+#endif
+	(void)rip;
+	return NULL;
+}
+
+/* The last symbol of those that can be looked up by name, plus 1 */
+static uint32_t symbols_of(const uint32_t *hash)
+{
+	uint32_t buckets = hash[0], offset = hash[1], last = 0;
+	const uint32_t *bucket = hash + 4 + hash[2] * sizeof(uintptr_t) / sizeof(uint32_t);
+	const uint32_t *chain = bucket + buckets;
+
+	for (uint32_t i = 0; i < buckets; i++)
+		last = bucket[i] > last ? bucket[i] : last;
+	if (last < offset)
+		return 0;
+	while (!(chain[last - offset] & 1))
+		last++;
+	return last + 1;
+}
+
+static const ElfW(Sym) *symbol_at(const struct link_map *object, uintptr_t offset,
+				  const char **names)
+{
+	const ElfW(Sym) *symbol = NULL, *found = NULL;
+	const uint32_t *hash = NULL;
+
+	for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++) {
+		const void *at = (void *)entry->d_un.d_ptr;
+
+		/* as the loader leaves them, else (vdso) they are not addresses */
+		if (entry->d_un.d_ptr < object->l_addr)
+			continue;
+		if (entry->d_tag == DT_SYMTAB)
+			symbol = at;
+		else if (entry->d_tag == DT_STRTAB)
+			*names = at;
+		else if (entry->d_tag == DT_GNU_HASH)
+			hash = at;
+	}
+	for (uint32_t i = symbol && *names && hash ? symbols_of(hash) : 0; i-- > 0;)
+		if (ELF64_ST_TYPE(symbol[i].st_info) == STT_FUNC &&
+		    symbol[i].st_shndx != SHN_UNDEF &&
+		    offset - symbol[i].st_value < symbol[i].st_size)
+			found = &symbol[i];
+	return found;
+}
+
+static void add_place(struct line *line, const struct link_map *object, uintptr_t rip)
+{
+	uintptr_t offset = rip - object->l_addr;
+	const char *names = NULL;
+	const ElfW(Sym) *symbol = symbol_at(object, offset, &names);
+
+	add(line, " (");
+	if (symbol) {
+		add(line, names + symbol->st_name);
+		offset -= symbol->st_value;
+	} else {
+		add(line, *object->l_name ? object->l_name : program_invocation_name);
+	}
+	add(line, "+");
+	add_number(line, offset, 16);
+	add(line, ")");
+}
+
 /* Its text, its address, and where in which file that is */
 static void add_instruction(struct line *line, const struct trap_op *op, uintptr_t rip)
 {
 	char text[160] = "?";
-	Dl_info place;
+	const struct link_map *object;
 
 	if (op)
 		ZydisFormatterFormatInstruction(&formatter, &op->instruction, op->operand,
@@ -83,19 +161,9 @@ static void add_instruction(struct line *line, const struct trap_op *op, uintptr
 	add(line, text);
 	add(line, "' at ");
 	add_number(line, rip, 16);
-	if (!dladdr((void *)rip, &place))
-		return;
-	add(line, " (");
-	if (place.dli_sname) {
-		add(line, place.dli_sname);
-		add(line, "+");
-		add_number(line, rip - (uintptr_t)place.dli_saddr, 16);
-	} else {
-		add(line, place.dli_fname);
-		add(line, "+");
-		add_number(line, rip - (uintptr_t)place.dli_fbase, 16);
-	}
-	add(line, ")");
+	object = object_at(rip);
+	if (object)
+		add_place(line, object, rip);
 }
 
 /* Once in a process */

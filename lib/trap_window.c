@@ -26,7 +26,7 @@ bool trap_place_at(uintptr_t address, struct trap_place *place)
 	struct memcast_address_info info = { .address = address };
 
 	if (!window_near(address) ||
-	    device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS ||
+	    !device_ask(MEMCAST_ADDRESS_INFO, &info) ||
 	    info.out_type != MEMCAST_TYPE_TEAM || info.out_flags & MEMCAST_ADDRESS_REPLICA)
 		return false;
 	place->team = info.out_object;
@@ -40,7 +40,7 @@ const char *trap_reason(uintptr_t address, int signal, bool store)
 	struct memcast_address_info info = { .address = address };
 	bool team, allowed;
 
-	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS || info.out_heap)
+	if (!device_ask(MEMCAST_ADDRESS_INFO, &info) || info.out_heap)
 		return NULL;
 	if (!info.out_mapping_bytes)
 		return "nothing is mapped there; cuMemMap() does that";
