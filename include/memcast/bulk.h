@@ -46,7 +46,7 @@ extern "C" {
  *
  * Results are bit for bit those of multimem_ld_reduce_OP_T() and
  * multimem_red_OP_T() in multimem.h, where F32 and F64 leave open which NaN a sum
- * gives. F16 and BF16 are summed in f32 and rounded once, at the end: .acc::f32.
+ * gives, and one replica alone keeps its NaNs as they are. F16 and BF16 are summed in f32 and rounded once, at the end: .acc::f32.
  */
 enum memcast_element {
 	MEMCAST_U32,

@@ -9,8 +9,10 @@
  *
  * Waiting spins for some microseconds if there is a CPU for each rank, then gives
  * way to whoever can run, then sleeps for longer and longer, up to 1 ms. (A futex
- * would not do: there are none in device memory, EFAULT.) A rank that dies keeps
- * the others waiting: ending them is up to whoever started them.
+ * would not do: there are none in device memory, EFAULT.) A rank that may run on one
+ * CPU only takes it that the others have others: where they share it, every wait
+ * spins in vain first. A rank that dies keeps the others waiting: ending them is up
+ * to whoever started them.
  *
  * Source of these calls: ours; the all-reduce is the "two-shot" and for little
  * data the "one-shot" that CUDA libraries have on multicast memory.

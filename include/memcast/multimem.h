@@ -5,7 +5,7 @@
  *
  * Source: PTX ISA 8.8, "multimem.ld_reduce, multimem.st, multimem.red", "min" and
  * "max", and "Memory Consistency Model". All that PTX has is here, and nothing
- * that it has not; docs/multimem.md is the table. A name is PTX's with '_' for
+ * that it has not, but for arrays (multimem_array.h); docs/multimem.md is the table. A name is PTX's with '_' for
  * '.', without state space and scope (every operation has .sys):
  *
  *	multimem.ld_reduce.acquire.sys.global.add.acc::f32.v4.bf16x2 {…}, [p];
@@ -32,7 +32,8 @@
  *
  * Orders. _weak_: as plain C accesses; compilers may merge and move them. _relaxed_:
  * each register is read or written whole. _acquire_, _release_: likewise, and the
- * accesses to each replica order as the C11 ones of these names do. No order in
+ * accesses to each replica order as the C11 ones of these names do: non-temporal
+ * stores of the program's own need a fence of their own before. No order in
  * the name is _relaxed_ (PTX: weak for st and ld_reduce, which relaxed is too).
  * A vector or packed access is to PTX as many scalar ones, in no order: so they
  * are here, register by register. No operation is atomic over the replicas:
@@ -46,6 +47,10 @@
  * e4m3 and e5m2 saturate. min and max take the number of a number and a NaN, and -0 is
  * less than +0. NaNs of narrow types are those of float.h; which NaN an f32 or f64 sum
  * gives is open, as in PTX. Integers wrap.
+ *
+ * All of that with the rounding mode and the treatment of subnormals that C programs
+ * start with, and as C has floats. -ffast-math gives away subnormals of f32, f64 and
+ * bf16, and the order of a sum. (Bulk functions give the same whatever is set.)
  */
 #ifndef MEMCAST_MULTIMEM_H
 #define MEMCAST_MULTIMEM_H
