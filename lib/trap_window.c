@@ -51,7 +51,7 @@ const char *trap_reason(uintptr_t address, int signal, bool store)
 			       "cuMemSetAccess() has let nobody read what is mapped there";
 	if (signal == SIGBUS && team)
 		return info.out_flags & MEMCAST_ADDRESS_REPLICA ?
-		       "this member has no memory there: not bound, or gone with its last owner" :
-		       "the team has no memory there: not bound, or gone with its last owner";
+		       "this member has no memory there: not bound yet, or gone with its last owner" :
+		       "the team has no memory there: not bound yet, or gone with its last owner";
 	return NULL;
 }

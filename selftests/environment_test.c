@@ -257,7 +257,7 @@ TEST_F(environment, last_words)
 		{ "load_without_access", "]: a load ends the program: '" },
 		{ "load_without_access", ": cuMemSetAccess() has let nobody read what is mapped there\n" },
 		{ "store_read_only", ": cuMemSetAccess() has let nobody write what is mapped there\n" },
-		{ "store_unbound", ": the team has no memory there: not bound, or gone with its last owner\n" },
+		{ "store_unbound", ": the team has no memory there: not bound yet, or gone with its last owner\n" },
 		{ "load_unmapped", ": nothing is mapped there; cuMemMap() does that\n" },
 	};
 	char said[4096];

@@ -10,6 +10,8 @@ number=0
 # What an example needs and does not find, or nothing
 missing() {
 	case $1 in
+	all-gather)
+		[ -e /sys/class/memcast/memcast3 ] || echo "needs 4 devices" ;;
 	dmabuf-camera)
 		[ -e /dev/video0 ] || echo "no camera: the module vivid is not loaded" ;;
 	esac
@@ -18,6 +20,7 @@ missing() {
 # A line that is there if it has done what it is for
 telling() {
 	case $1 in
+	all-gather)	echo '^rank 3: 0 of 327680 values are wrong$' ;;
 	dmabuf-camera)	echo '^8 frames, .* per second, 0 with replicas that differ$' ;;
 	readme)		echo '^5$' ;;
 	two-ranks)	echo '^rank 1: 0 of 65536 sums are wrong$' ;;

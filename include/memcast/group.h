@@ -61,6 +61,10 @@ struct memcast_group {
  * @rank: 0 to @ranks - 1, each once
  * @ranks: how many; as many as replicas, or not
  *
+ * On a team, the flags of all replicas must be bound before the first rank comes to its
+ * first barrier: binding waits until all devices have joined, but not until all are
+ * bound. Ranks meet in another way first, as in examples/all-gather.c; else SIGBUS.
+ *
  * Waits for nobody, and touches no replica.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
