@@ -41,7 +41,8 @@ examples := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) \
 	    $(B)/selftests/host-trap $(B)/selftests/host-window \
-	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme
+	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
+	    $(B)/selftests/memcast-smi
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
@@ -121,8 +122,8 @@ $(B)/tools/vm-init: $(wildcard tools/vm-*.c) tools/vm-init.h
 
 harness = $(shell tools/memcast-kernel source)/tools/testing/selftests
 # for the tests with other drivers, and the pictures that they make
-test_cflags = $(call pkg,--cflags,libdrm libpng)
-test_libs = $(call pkg,--libs,libdrm libpng)
+test_cflags = $(call pkg,--cflags,libdrm libpng json-c)
+test_libs = $(call pkg,--libs,libdrm libpng json-c)
 
 $(B)/selftests/%.o: selftests/%.c
 	@mkdir -p $(@D)
@@ -141,7 +142,11 @@ $(B)/selftests/host-trap: selftests/host-trap.c $(B)/selftests/shared.a $(libcud
 		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
-# Those of the users, where examples_test runs them
+# Those of the users, where tests run them
+$(B)/selftests/memcast-smi: $(B)/tools/memcast-smi
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
 $(B)/selftests/examples/%: $(B)/examples/%
 	@mkdir -p $(@D)
 	@install -m 755 $< $@

@@ -63,6 +63,7 @@ static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 	list_del(&binding->of_memory);
 	spin_unlock(&memory->lock);
 	interval_tree_remove(&binding->at, &binding->member->bindings);
+	binding->member->bound -= binding->at.last - binding->at.start + 1;
 	list_add(&binding->list, undone);
 	cond_resched();
 }
@@ -116,6 +117,7 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	list_for_each_entry(binding, list, list) {
 		binding->member = member;
 		interval_tree_insert(&binding->at, &member->bindings);
+		member->bound += binding->at.last - binding->at.start + 1;
 		spin_lock(&binding->memory->lock);
 		list_add(&binding->of_memory, &binding->memory->bindings);
 		spin_unlock(&binding->memory->lock);

@@ -28,6 +28,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	mmgrab(client->mm);
 	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	client->by_object = RB_ROOT;
+	client->number = mc_object_number();
 	atomic_long_inc(&mc_stats.clients);
 	return client;
 }

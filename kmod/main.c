@@ -35,6 +35,7 @@ static const struct file_operations mc_fops = {
 	.mmap = mc_reservation_mmap,
 	.get_unmapped_area = thp_get_unmapped_area,
 	.llseek = noop_llseek,
+	.show_fdinfo = mc_client_show,
 };
 
 static struct miscdevice mc_misc = {

@@ -36,6 +36,7 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
+#include <linux/seq_file.h>
 #include <linux/uuid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -65,6 +66,10 @@ struct mc_stats {
 extern struct mc_stats mc_stats;
 void mc_stats_init(void);
 void mc_stats_exit(void);
+
+/* ---- show.c ---- */
+
+void mc_client_show(struct seq_file *out, struct file *file);
 
 /* ---- pool.c ---- */
 
@@ -205,6 +210,7 @@ void mc_foreign_end_cpu(struct xarray *brackets, bool write);
 /* ---- client.c ---- */
 
 struct mc_client {
+	u64 number;			/* unlike every other's, for those who look */
 	/*
 	 * The page tables' view of this file. A mapping's offset in it is its
 	 * address, which no other VMA of the same process has: so one
@@ -305,6 +311,7 @@ int mc_block_map(struct mc_call *call);
 struct mc_member {
 	struct mc_device *device;
 	struct rb_root_cached bindings;	/* by mc_binding.at */
+	u64 bound;			/* their bytes */
 };
 
 struct mc_team {

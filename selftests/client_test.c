@@ -59,7 +59,7 @@ TEST_F(client, reason)
 {
 	self->create.bytes = 4096;
 	EXPECT_EQ(EINVAL, CREATE());
-	EXPECT_STREQ("size 4096 is not a multiple of the granularity 2097152",
+	EXPECT_STREQ("size 4096 is not a multiple of the granularity 2097152: round it up",
 		     self->reason);
 	/* cut to what there is room for, and no byte more */
 	strcpy(self->reason, "0123456789");

@@ -7,6 +7,19 @@
  * A reservation is an mmap() of the file (MAP_SHARED, read and write, offset 0,
  * the address a multiple of MEMCAST_GRANULARITY); mappings are put inside it.
  *
+ * What a client holds stands in /proc/PID/fdinfo/FD, for those who may look there:
+ *
+ *   memcast-client:	NUMBER
+ *   memcast-handle:	OBJECT, a line for each handle
+ *   memcast-mapping:	OBJECT, a line for each mapping, those of heaps as well
+ *
+ * where an OBJECT is one of these, with numbers as in struct memcast_address_info,
+ * sizes in bytes, and DEVICE:BOUND for each device that has joined:
+ *
+ *   memory NUMBER bytes BYTES device DEVICE
+ *   memory NUMBER bytes BYTES host|foreign
+ *   team NUMBER bytes BYTES devices DEVICES members DEVICE:BOUND...
+ *
  * Every ioctl takes one struct that starts with struct memcast_header. Set
  * header.size to sizeof(the struct): a larger struct is taken if the bytes the
  * module does not know are zero (else E2BIG), a shorter one down to its first

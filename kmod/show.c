@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a client holds, in /proc/PID/fdinfo/ of whoever may look there. The format is
+ * a part of the interface: include/uapi/memcast.h.
+ */
+#include <linux/sched/mm.h>
+#include "private.h"
+
+static void show_team(struct seq_file *out, struct mc_team *team)
+{
+	u32 i;
+
+	down_read(&team->lock);
+	seq_printf(out, " devices %u members", team->devices);
+	for (i = 0; i < team->joined; i++)
+		seq_printf(out, " %u:%llu", team->member[i].device->id,
+			   team->member[i].bound);
+	up_read(&team->lock);
+}
+
+static void show_object(struct seq_file *out, const char *how, struct mc_object *object)
+{
+	bool team = object->type == MEMCAST_TYPE_TEAM;
+
+	seq_printf(out, "memcast-%s:\t%s %llu bytes %llu", how,
+		   team ? "team" : "memory", object->number, object->bytes);
+	if (team)
+		show_team(out, mc_team(object));
+	else if (mc_memory(object)->foreign)
+		seq_puts(out, " foreign");
+	else if (mc_memory(object)->device)
+		seq_printf(out, " device %u", mc_memory(object)->device->id);
+	else
+		seq_puts(out, " host");
+	seq_putc(out, '\n');
+}
+
+static void show_handles(struct seq_file *out, struct mc_client *client)
+{
+	struct mc_handle *handle;
+	unsigned long id;
+
+	/* the handle itself may go at any time: only its place counts */
+	xa_for_each(&client->handles, id, handle) {
+		struct mc_object *object = mc_handle_object(client, id);
+
+		if (!object)
+			continue;
+		show_object(out, "handle", object);
+		mc_object_put(object);
+		if (seq_has_overflowed(out))
+			return;
+		cond_resched();
+	}
+}
+
+static void show_reservation(struct seq_file *out, struct mc_reservation *reservation)
+{
+	struct interval_tree_node *at;
+
+	down_read(&reservation->lock);
+	for (at = interval_tree_iter_first(&reservation->mappings, 0, ULONG_MAX);
+	     at && !seq_has_overflowed(out);
+	     at = interval_tree_iter_next(at, 0, ULONG_MAX)) {
+		show_object(out, "mapping",
+			    container_of(at, struct mc_mapping, at)->object);
+		cond_resched();
+	}
+	up_read(&reservation->lock);
+}
+
+static void show_mappings(struct seq_file *out, struct mc_client *client)
+{
+	struct vm_area_struct *vma;
+	struct vma_iterator vmi;
+
+	/* not of a process that is just ending */
+	if (!mmget_not_zero(client->mm))
+		return;
+	mmap_read_lock(client->mm);
+	vma_iter_init(&vmi, client->mm, 0);
+	for_each_vma(vmi, vma)
+		if (vma->vm_ops == &mc_vm_ops && vma->vm_file->private_data == client)
+			show_reservation(out, vma->vm_private_data);
+	mmap_read_unlock(client->mm);
+	mmput(client->mm);
+}
+
+void mc_client_show(struct seq_file *out, struct file *file)
+{
+	struct mc_client *client = file->private_data;
+
+	seq_printf(out, "memcast-client:\t%llu\n", client->number);
+	show_handles(out, client);
+	show_mappings(out, client);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/* memcast-smi, and what it reads: who holds what, also while holders are killed. */
+#define _GNU_SOURCE
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "memcast_test.h"
+
+FIXTURE(smi) { char unused; };
+FIXTURE_SETUP(smi)
+{
+	if (geteuid())
+		SKIP(return, "needs root, to look into other processes");
+}
+NOTHING_LEFT(smi)
+
+static FILE *start_smi(void)
+{
+	return popen("./memcast-smi --json", "re");
+}
+
+static struct json_object *end_smi(FILE *smi)
+{
+	static char text[1 << 18];
+	size_t length = fread(text, 1, sizeof(text) - 1, smi);
+
+	text[length] = '\0';
+	return pclose(smi) ? NULL : json_tokener_parse(text);
+}
+
+static struct json_object *part(struct json_object *all, const char *name)
+{
+	return json_object_object_get(all, name);
+}
+
+static int64_t number(struct json_object *of, const char *name)
+{
+	return json_object_get_int64(part(of, name));
+}
+
+/* The one in an array whose number of that name it is, or NULL */
+static struct json_object *find(struct json_object *array, const char *name, int64_t value)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		struct json_object *one = json_object_array_get_idx(array, i);
+
+		if (number(one, name) == value)
+			return one;
+	}
+	return NULL;
+}
+
+static const char *text_of(struct json_object *object)
+{
+	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+}
+
+/*
+ * Two chunks of device 0, mapped and bound, without a handle; one of device 1 with
+ * two; two teams, one of them not complete; an fd.
+ */
+static void hold(struct __test_metadata *_metadata, int link)
+{
+	CUmemGenericAllocationHandle own, team, waiting;
+	CUmulticastObjectProp prop = { .numDevices = 3, .size = CHUNK };
+	long number;
+	int fd;
+
+	cuda_start(0);
+	team = full_team(2, 2 * CHUNK);
+	own = memory(0, 2 * CHUNK);
+	mapped(own, 2 * CHUNK, 0);
+	ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
+	ASSERT_OK(cuMemRelease(own));
+	ASSERT_OK(cuMemExportToShareableHandle(&fd, memory(1, CHUNK), SHAREABLE, 0));
+	ASSERT_OK(cuMemImportFromShareableHandle(&own, (void *)(intptr_t)fd, SHAREABLE));
+	ASSERT_OK(cuMulticastCreate(&waiting, &prop));
+	ASSERT_OK(cuMulticastAddDevice(waiting, 1));
+	ASSERT_EQ(0, peer_send(link, team, fd));
+	peer_receive(link, &number, &fd);
+}
+
+TEST_F(smi, who_holds_what)
+{
+	struct json_object *all, *one;
+	long number_of_team;
+	int link, fd;
+	pid_t pid = peer_fork(&link);
+
+	if (!pid) {
+		hold(_metadata, link);
+		exit(0);
+	}
+	ASSERT_EQ(0, peer_receive(link, &number_of_team, &fd));
+	all = end_smi(start_smi());
+	ASSERT_NE(NULL, all);
+
+	EXPECT_EQ(2 * CHUNK, number(find(part(all, "devices"), "device", 0), "seen"));
+	EXPECT_EQ(CHUNK, number(find(part(all, "devices"), "device", 1), "seen"));
+	EXPECT_EQ(device_bytes(1, "pool_bytes") - CHUNK,
+		  number(find(part(all, "devices"), "device", 1), "free"));
+	one = find(part(all, "processes"), "pid", pid);
+	ASSERT_NE(NULL, one);
+	EXPECT_STREQ("smi_test", json_object_get_string(part(one, "name")));
+	EXPECT_STREQ("{\"0\":4194304,\"1\":2097152}", text_of(part(one, "memory")));
+	EXPECT_EQ(2, json_object_array_length(part(one, "teams")));
+	EXPECT_EQ(1, number(one, "fds"));
+	/* all that we have is what came through the socket */
+	one = find(part(all, "processes"), "pid", getpid());
+	ASSERT_NE(NULL, one);
+	EXPECT_STREQ("{}", text_of(part(one, "memory")));
+	EXPECT_EQ(1, number(one, "fds"));
+
+	one = find(part(all, "teams"), "size", 2 * CHUNK);
+	ASSERT_NE(NULL, one);
+	EXPECT_STREQ("[{\"device\":0,\"bound\":4194304},{\"device\":1,\"bound\":0}]",
+		     text_of(part(one, "members")));
+	EXPECT_EQ(pid, json_object_get_int64(json_object_array_get_idx(part(one, "pids"), 0)));
+	one = find(part(all, "teams"), "size", CHUNK);
+	ASSERT_NE(NULL, one);
+	EXPECT_EQ(3, number(one, "devices"));
+	EXPECT_EQ(1, json_object_array_length(part(one, "members")));
+	json_object_put(all);
+
+	ASSERT_EQ(0, close(fd));
+	peer_close(link);
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	all = end_smi(start_smi());
+	ASSERT_NE(NULL, all);
+	EXPECT_STREQ("[]", text_of(part(all, "processes")));
+	EXPECT_STREQ("[]", text_of(part(all, "teams")));
+	json_object_put(all);
+}
+
+/* Busy until killed: all that can be seen changes. */
+static void be_busy(struct __test_metadata *_metadata, int link)
+{
+	CUmemGenericAllocationHandle team, own;
+	CUdeviceptr at, block;
+
+	cuda_start(0);
+	at = reserve(2 * CHUNK);
+	ASSERT_EQ(0, peer_send(link, 0, -1));
+	for (;;) {
+		team = full_team(2, 2 * CHUNK);
+		own = memory(1, 2 * CHUNK);
+		ASSERT_OK(cuMemMap(at, 2 * CHUNK, 0, own, 0));
+		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
+		ASSERT_OK(cuMemAlloc(&block, 5));
+		ASSERT_OK(cuMemRelease(own));
+		ASSERT_OK(cuMemUnmap(at, 2 * CHUNK));
+		ASSERT_OK(cuMemFree(block));
+		ASSERT_OK(cuMemRelease(team));
+	}
+}
+
+TEST_F(smi, while_they_die)
+{
+	enum { PEERS = 4 };
+	struct json_object *all, *devices;
+	int link[PEERS];
+	pid_t pid[PEERS];
+	long ready;
+	FILE *smi;
+	int fd;
+
+	for (unsigned int round = 0; round < loops(20); round++) {
+		for (int i = 0; i < PEERS; i++) {
+			pid[i] = peer_fork(&link[i]);
+			if (!pid[i]) {
+				be_busy(_metadata, link[i]);
+				exit(1);
+			}
+		}
+		for (int i = 0; i < PEERS; i++)
+			ASSERT_EQ(0, peer_receive(link[i], &ready, &fd));
+		/* one look while all live, one while they die, one after */
+		for (int look = 0; look < 3; look++) {
+			smi = start_smi();
+			ASSERT_NE(NULL, smi);
+			for (int i = 0; i < PEERS && look == 1; i++)
+				ASSERT_EQ(0, kill(pid[i], SIGKILL));
+			all = end_smi(smi);
+			ASSERT_NE(NULL, all);
+			devices = part(all, "devices");
+			for (size_t i = 0; i < json_object_array_length(devices); i++) {
+				struct json_object *one = json_object_array_get_idx(devices, i);
+
+				EXPECT_LE(number(one, "free"), number(one, "total"));
+			}
+			if (look == 0)
+				EXPECT_EQ(PEERS, json_object_array_length(part(all, "processes")));
+			if (look == 2)
+				EXPECT_STREQ("[]", text_of(part(all, "processes")));
+			json_object_put(all);
+			for (int i = 0; i < PEERS && look == 1; i++) {
+				peer_close(link[i]);
+				ASSERT_EQ(pid[i], waitpid(pid[i], NULL, 0));
+			}
+		}
+	}
+}
+
+TEST_HARNESS_MAIN

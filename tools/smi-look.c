@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+/* What devices and processes say of themselves, in /sys and /proc. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "smi.h"
+
+#define add(object, name, value)	json_object_object_add(object, name, value)
+#define number(value)			json_object_new_int64(value)
+#define string(value)			json_object_new_string(value)
+
+/* One look: memories and teams by their number, so that each counts once. */
+struct look {
+	struct json_object *devices, *processes, *teams;
+	struct json_object *memories;	/* that any process holds */
+	struct json_object *clients;	/* that were seen: files may be inherited */
+	int64_t unseen;
+};
+
+/* A process while it is looked at. */
+struct process {
+	struct json_object *json, *memory, *teams;
+	struct json_object *memories;	/* counted already */
+	int64_t fds;
+	bool any;
+};
+
+static bool read_word(const char *path, char *word, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool got = file && fgets(word, size, file);
+
+	if (file)
+		fclose(file);
+	if (got)
+		word[strcspn(word, "\n")] = '\0';
+	return got;
+}
+
+static bool has(struct json_object *object, const char *name)
+{
+	return json_object_object_get_ex(object, name, NULL);
+}
+
+static int64_t get(struct json_object *object, const char *name)
+{
+	return json_object_get_int64(json_object_object_get(object, name));
+}
+
+static void count(struct json_object *object, const char *name, int64_t bytes)
+{
+	int64_t before = has(object, name) ? get(object, name) : 0;
+
+	add(object, name, number(before + bytes));
+}
+
+/* ---- /sys */
+
+static bool look_device(struct look *look, int id)
+{
+	static const char *const sizes[] = { "pool_bytes", "free_bytes" };
+	struct json_object *device;
+	char path[80], word[64];
+
+	snprintf(path, sizeof(path), "/sys/class/memcast/memcast%d/uuid", id);
+	if (!read_word(path, word, sizeof(word)))
+		return false;
+	device = json_object_new_object();
+	add(device, "device", number(id));
+	add(device, "uuid", string(word));
+	snprintf(path, sizeof(path), "/sys/class/memcast/memcast%d/numa_node", id);
+	if (read_word(path, word, sizeof(word)))
+		add(device, "node", number(atoll(word)));
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/sys/class/memcast/memcast%d/%s", id, sizes[i]);
+		if (read_word(path, word, sizeof(word)))
+			add(device, i ? "free" : "total", number(atoll(word)));
+	}
+	add(device, "seen", number(0));
+	json_object_array_add(look->devices, device);
+	return true;
+}
+
+/* ---- /proc: the lines are described in include/uapi/memcast.h */
+
+static void see_memory(struct look *look, struct process *process, const char *id,
+		       int64_t bytes, const char *rest)
+{
+	const char *where = strncmp(rest, "device ", 7) ? rest : rest + 7;
+
+	if (has(process->memories, id))
+		return;
+	add(process->memories, id, NULL);
+	count(process->memory, where, bytes);
+	if (where == rest || has(look->memories, id))
+		return;
+	add(look->memories, id, NULL);
+	count(json_object_array_get_idx(look->devices, atoi(where)), "seen", bytes);
+}
+
+static struct json_object *members(const char *text)
+{
+	struct json_object *all = json_object_new_array(), *member;
+	int64_t bound;
+	int device, length;
+
+	while (sscanf(text, " %d:%" SCNd64 "%n", &device, &bound, &length) == 2) {
+		member = json_object_new_object();
+		add(member, "device", number(device));
+		add(member, "bound", number(bound));
+		json_object_array_add(all, member);
+		text += length;
+	}
+	return all;
+}
+
+static void see_team(struct look *look, struct process *process, const char *id,
+		     int64_t bytes, const char *rest)
+{
+	struct json_object *team = json_object_object_get(look->teams, id);
+	int64_t pid = get(process->json, "pid");
+	struct json_object *pids;
+	int devices, length = 0;
+	size_t known;
+
+	if (!team) {
+		if (sscanf(rest, "devices %d members%n", &devices, &length) != 1 || !length)
+			return;
+		team = json_object_new_object();
+		add(team, "team", number(atoll(id)));
+		add(team, "size", number(bytes));
+		add(team, "devices", number(devices));
+		add(team, "members", members(rest + length));
+		add(team, "pids", json_object_new_array());
+		add(look->teams, id, team);
+	}
+	pids = json_object_object_get(team, "pids");
+	known = json_object_array_length(pids);
+	if (known && json_object_get_int64(json_object_array_get_idx(pids, known - 1)) == pid)
+		return;
+	json_object_array_add(pids, number(pid));
+	json_object_array_add(process->teams, number(atoll(id)));
+}
+
+/* Return: false if this client has been seen through another fd. */
+static bool see_line(struct look *look, struct process *process, char *line)
+{
+	char kind[8], id[24];
+	int64_t bytes;
+	int at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "memcast-client: %23s", id) == 1) {
+		process->any = true;
+		if (has(look->clients, id))
+			return false;
+		add(look->clients, id, NULL);
+	} else if (sscanf(line, "memcast-%*[a-z]: %7s %23[0-9] bytes %" SCNd64 " %n",
+			  kind, id, &bytes, &at) == 3 && at) {
+		if (strcmp(kind, "team"))
+			see_memory(look, process, id, bytes, line + at);
+		else
+			see_team(look, process, id, bytes, line + at);
+	} else if (!strncmp(line, "exp_name:\tmemcast", 17)) {
+		process->any = true;
+		process->fds++;
+	}
+	return true;
+}
+
+static void look_fd(struct look *look, struct process *process, const char *pid, const char *fd)
+{
+	char path[600], target[64], *line = NULL;
+	ssize_t length;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, fd);
+	length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0)
+		return;
+	target[length] = '\0';
+	if (strncmp(target, "/dev/memcast", 12) && !strstr(target, "/dmabuf:"))
+		return;
+	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
+	file = fopen(path, "re");
+	while (file && getline(&line, &size, file) > 0)
+		if (!see_line(look, process, line))
+			break;
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* In the order of the devices, then what is not of one */
+static struct json_object *in_order(struct json_object *memory, int devices)
+{
+	struct json_object *ordered = json_object_new_object();
+	char id[16];
+
+	for (int i = 0; i < devices + 2; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		if (i >= devices)
+			strcpy(id, i == devices ? "host" : "foreign");
+		if (has(memory, id))
+			add(ordered, id, number(get(memory, id)));
+	}
+	json_object_put(memory);
+	return ordered;
+}
+
+static void look_process(struct look *look, const char *pid)
+{
+	struct process process = { };
+	char path[600], name[64] = "?";
+	struct dirent *entry;
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	fds = opendir(path);
+	if (!fds) {
+		look->unseen += errno == EACCES;
+		return;
+	}
+	process.json = json_object_new_object();
+	add(process.json, "pid", number(atoll(pid)));
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	read_word(path, name, sizeof(name));
+	add(process.json, "name", string(name));
+	process.memory = json_object_new_object();
+	process.teams = json_object_new_array();
+	process.memories = json_object_new_object();
+	while ((entry = readdir(fds)))
+		if (isdigit((unsigned char)*entry->d_name))
+			look_fd(look, &process, pid, entry->d_name);
+	closedir(fds);
+	add(process.json, "memory", in_order(process.memory,
+					     json_object_array_length(look->devices)));
+	add(process.json, "teams", process.teams);
+	add(process.json, "fds", number(process.fds));
+	json_object_put(process.memories);
+	if (process.any)
+		json_object_array_add(look->processes, process.json);
+	else
+		json_object_put(process.json);
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+	long left = atol((*a)->d_name), right = atol((*b)->d_name);
+
+	return (left > right) - (left < right);
+}
+
+static int is_process(const struct dirent *entry)
+{
+	return isdigit((unsigned char)*entry->d_name);
+}
+
+struct json_object *smi_look(void)
+{
+	struct look look = { .devices = json_object_new_array() };
+	struct json_object *all, *teams;
+	struct dirent **pids;
+	int id = 0, found;
+
+	while (look_device(&look, id))
+		id++;
+	if (!id) {
+		json_object_put(look.devices);
+		return NULL;
+	}
+	look.processes = json_object_new_array();
+	look.teams = json_object_new_object();
+	look.memories = json_object_new_object();
+	look.clients = json_object_new_object();
+	found = scandir("/proc", &pids, is_process, by_number);
+	for (int i = 0; i < found; i++) {
+		look_process(&look, pids[i]->d_name);
+		free(pids[i]);
+	}
+	if (found >= 0)
+		free(pids);
+
+	all = json_object_new_object();
+	teams = json_object_new_array();
+	json_object_object_foreach(look.teams, name, team) {
+		(void)name;
+		json_object_array_add(teams, json_object_get(team));
+	}
+	add(all, "devices", look.devices);
+	add(all, "processes", look.processes);
+	add(all, "teams", teams);
+	add(all, "unseen", number(look.unseen));
+	json_object_put(look.teams);
+	json_object_put(look.memories);
+	json_object_put(look.clients);
+	return all;
+}
