@@ -37,6 +37,19 @@ CUresult fail(CUresult result, const char *format, ...)
 	return result;
 }
 
+void memcastNoView(CUdeviceptr address)
+{
+	char line[LOG_LINE];
+	int length = snprintf(line, sizeof(line),
+			      "memcast[%d]: a multimem operation on %#llx: %s. Operations named "
+			      "…_at() take an address that cuMemMap() was given for a team; those "
+			      "without _at take a view and an offset (memcast/view.h)\n",
+			      getpid(), address, reason[0] ? reason : "no reason given");
+
+	while (write(STDERR_FILENO, line, length) < 0 && errno == EINTR)
+		;
+}
+
 static void log_open(void)
 {
 	const char *path = secure_getenv("CUDA_LOG_FILE");

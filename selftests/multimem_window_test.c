@@ -114,4 +114,25 @@ TEST_F(window, where_it_cannot_be)
 	EXPECT_EQ(100, *self->plain[0]);
 }
 
+/* Nobody has to know of CUDA_LOG_FILE to learn why. */
+TEST_F(window, says_why)
+{
+	int pipes[2], kept = dup(STDERR_FILENO);
+	char text[1000] = "";
+	uint32_t mine;
+
+	target = &mine;
+	ASSERT_EQ(0, pipe(pipes));
+	dup2(pipes[1], STDERR_FILENO);
+	EXPECT_EQ(SIGILL, signal_of(store));
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	close(pipes[1]);
+	EXPECT_LT(0, read(pipes[0], text, sizeof(text) - 1));
+	close(pipes[0]);
+	EXPECT_NE(NULL, strstr(text, "a multimem operation on 0x"))
+		TH_LOG("said: %s", text);
+	EXPECT_NE(NULL, strstr(text, "cuMemMap()"));
+}
+
 TEST_HARNESS_MAIN

@@ -80,8 +80,10 @@ MULTIMEM_INLINE const struct memcast_view *multimem_view(multimem_address at,
 {
 	const struct memcast_view *view = memcastViewAt(MULTIMEM_ADDRESS(at), offset);
 
-	if (__builtin_expect(!view, 0))
+	if (__builtin_expect(!view, 0)) {
+		memcastNoView(MULTIMEM_ADDRESS(at));
 		__builtin_trap();
+	}
 	return view;
 }
 

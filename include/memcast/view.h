@@ -75,6 +75,15 @@ CUresult memcastViewDestroy(struct memcast_view *view);
  */
 const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset);
 
+/**
+ * memcastNoView() - say on stderr why the last memcastViewAt() of this thread gave none
+ * @address: as it was given
+ *
+ * For operations on an address that cannot go on without; memcast/multimem.h calls it
+ * before it ends the program by SIGILL. Source: ours.
+ */
+void memcastNoView(CUdeviceptr address) __attribute__((__cold__));
+
 #ifdef __cplusplus
 }
 #endif
