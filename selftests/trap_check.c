@@ -189,6 +189,17 @@ static unsigned char *reference(unsigned int replica, const unsigned char *opera
 	return memory + ((3 * replica + 1) << 16) + ((uintptr_t)operand & 0xffff);
 }
 
+/*
+ * Where the last floating-point instruction was, and its operand: fnstenv and its like
+ * store that. It is what xsave and xrstor keep of it, and so nothing to compare: on AMD's
+ * processors, and in QEMU, it is lost when the kernel lets another thread run.
+ */
+static void forget_pointers(const struct form *form, unsigned char *operand)
+{
+	if (!strncmp(form->text, "fnstenv", 7) || !strncmp(form->text, "fnsave", 6))
+		memset(operand + 12, 0, 16);
+}
+
 const char *form_check(const struct area *area, const struct form *form, size_t offset,
 		       uint64_t *seed)
 {
@@ -218,6 +229,8 @@ const char *form_check(const struct area *area, const struct form *form, size_t 
 	for (unsigned int i = 0; i < area->replicas; i++) {
 		size_t skip = i && from < area->plain ? area->plain - from : 0;
 
+		forget_pointers(form, area->replica[i] + offset);
+		forget_pointers(form, reference(i, operand));
 		if (memcmp(area->replica[i] + from + skip,
 			   reference(i, operand) - (offset - from) + skip, bytes - skip))
 			return "memory";
@@ -271,6 +284,10 @@ const char *forms_mixed(const struct area *area, unsigned int count, uint64_t *s
 			*state = start;
 			state->reg[DI] = (uintptr_t)(i < 0 ? area->window : shadow[i]) + offset;
 			form_run(state, form->code);
+		}
+		for (unsigned int i = 0; i < area->replicas; i++) {
+			forget_pointers(form, area->replica[i] + offset);
+			forget_pointers(form, shadow[i] + offset);
 		}
 		wrong = compare(&expected, &got, area->window - shadow[0]);
 		if (wrong) {
