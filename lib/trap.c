@@ -7,6 +7,7 @@
  * them to memcastTrap().
  */
 #define _GNU_SOURCE
+#include <cpuid.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,14 @@
 #include "trap.h"
 
 #define PAGE_FAULT	14
+#define KEYS		9	/* of the states that xsave knows */
 #define FAULT_WRITE	2	/* in a page fault's error code */
 #define PASSED_ON	0x6d656d63	/* where no siginfo_t of the kernel's has anything */
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
 static bool enabled, strict;
+static unsigned int keys_offset;	/* in the state that a signal saves; 0: no keys */
 
 /*
  * Others wait, so that an instruction is on all replicas before a handler runs.
@@ -43,6 +46,49 @@ static void block_others(uint64_t *mask)
 static void unblock(const uint64_t *mask)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
+}
+
+/* Protection keys: may what they say. Return: what they said before. */
+static uint32_t keys_set(uint32_t keys)
+{
+	uint32_t before = 0, zero;
+
+	if (!keys_offset)
+		return 0;
+	asm volatile(".byte 0x0f, 0x01, 0xee" : "=a" (before), "=d" (zero) : "c" (0));
+	asm volatile(".byte 0x0f, 0x01, 0xef" : : "a" (keys), "c" (0), "d" (0) : "memory");
+	return before;
+}
+
+static uint32_t keys_of(const ucontext_t *context)
+{
+	const unsigned char *state = (const void *)context->uc_mcontext.fpregs;
+	uint64_t present;
+	uint32_t keys = 0;
+
+	memcpy(&present, state + 512, sizeof(present));
+	if (keys_offset && present >> KEYS & 1)
+		memcpy(&keys, state + keys_offset, sizeof(keys));
+	return keys;
+}
+
+static void keys_find(void)
+{
+	unsigned int a, b, c, d;
+
+	if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && c & bit_OSPKE &&
+	    __get_cpuid_count(0xd, KEYS, &a, &b, &c, &d))
+		keys_offset = b;
+}
+
+/* Where there is code, it may be that nobody can read it: that has a key, too. */
+static bool read_code(struct trap_op *op, uintptr_t rip)
+{
+	uint32_t keys = keys_set(0);
+	bool done = trap_read(op, rip);
+
+	keys_set(keys);
+	return done;
 }
 
 /* A fault of the program's that we came across, as the kernel would say it */
@@ -67,8 +113,10 @@ static bool store(siginfo_t *info, ucontext_t *context)
 	struct trap trap = { .context = context };
 
 	trap_registers_get(context, trap.reg);
-	if (!trap_read(&trap.op, rip))
+	if (!read_code(&trap.op, rip)) {
+		trap_say_cannot(NULL, rip, (uintptr_t)info->si_addr, "its code cannot be read");
 		return false;
+	}
 	trap.why = trap_decode(&trap.op, trap.reg, rip);
 	switch (trap.why ? TRAP_CANNOT : trap_store(&trap, (uintptr_t)info->si_addr)) {
 	case TRAP_DONE:
@@ -90,7 +138,7 @@ static void explain(const siginfo_t *info, const ucontext_t *context, bool write
 	struct trap_op op;
 
 	if (trap_place_at((uintptr_t)info->si_addr, &place))
-		trap_say_strict(trap_read(&op, rip) ? &op : NULL, rip,
+		trap_say_strict(read_code(&op, rip) ? &op : NULL, rip,
 				(uintptr_t)info->si_addr, &place, writes);
 }
 
@@ -112,17 +160,22 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 {
 	int saved = errno;
 	uint64_t mask;
+	uint32_t keys;
 	bool done;
 
 	if (!enabled)
 		return false;
 	if (trap_run_caught(number, info, context))
 		return true;
-	if (number != SIGSEGV || info->si_code <= 0 ||
+	if (number != SIGSEGV || info->si_code <= 0 || info->si_code == SEGV_PKUERR ||
 	    context->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT)
 		return false;
 	block_others(&mask);
+	/* What the program may touch is touched for it; and our own things as well. */
+	keys = keys_set(0);
+	keys_set(keys & keys_of(context));
 	done = look(info, context);
+	keys_set(keys);
 	unblock(&mask);
 	errno = saved;
 	return done;
@@ -145,7 +198,7 @@ static void explain_end(int number, const siginfo_t *info, const ucontext_t *con
 	if (!why || (strict && trap_place_at((uintptr_t)info->si_addr, &place)))
 		return;
 	block_others(&mask);
-	trap_say_end(trap_read(&op, rip) ? &op : NULL, rip, (uintptr_t)info->si_addr, why, store);
+	trap_say_end(read_code(&op, rip) ? &op : NULL, rip, (uintptr_t)info->si_addr, why, store);
 	unblock(&mask);
 }
 
@@ -254,6 +307,7 @@ void trap_install(void)
 	strict = wanted("MEMCAST_STRICT", false);
 	if (!wanted("MEMCAST_TRAP", true))
 		return;
+	keys_find();
 	trap_init_decoder();
 	trap_say_init();
 	if (!trap_run_init()) {

@@ -223,6 +223,33 @@ TEST_F(trap, long_strings)
 	free(source);
 }
 
+/* What a handler may not touch on its own, the program may: by keys of its own. */
+TEST_F(trap, protection_keys)
+{
+	unsigned char *memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *from = memory, *to = self->window;
+	static const unsigned char code[] = { 0x89, 0x07, 0xc3 };
+	int key = pkey_alloc(0, 0);
+	size_t count = 100;
+
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	if (key < 0)
+		SKIP(return, "no protection keys");
+	memset(memory, 5, 4096);
+	memcpy(memory + 4096, code, sizeof(code));
+	ASSERT_EQ(0, pkey_mprotect(memory, 4096, PROT_READ | PROT_WRITE, key));
+	asm volatile("rep movsb" : "+D" (to), "+S" (from), "+c" (count) : : "memory");
+	EXPECT_EQ(5, REPLICA(3)[99]);
+
+	/* code that nobody can read */
+	ASSERT_EQ(0, mprotect(memory + 4096, 4096, PROT_EXEC));
+	asm volatile("call *%0" : : "r" (memory + 4096), "D" (self->window + 200), "a" (77)
+		     : "memory");
+	EXPECT_EQ(77, REPLICA(3)[200]);
+	pkey_free(key);
+}
+
 /* Not a check: for the record, and in time that was ours on a busy machine */
 TEST_F(trap, cost)
 {
