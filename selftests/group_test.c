@@ -316,6 +316,45 @@ TEST_F(group, arithmetic_of_ranks)
 	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, reduce_differently));
 }
 
+static int replica_fd[3];
+
+/* Who touches the replica of one that has gone gets a SIGBUS. */
+static int leave(struct memcast_group *group, uint32_t *count)
+{
+	const size_t elements[] = { 0, 10, 20000 };
+	size_t many = elements[*count % 3];
+
+	if (many)
+		memcastAllReduce(group, 0, many, MEMCAST_F32, MEMCAST_ADD);
+	else
+		memcastBarrier(group);
+	return ftruncate(replica_fd[group->rank], 0);
+}
+
+TEST(replicas_that_go)
+{
+	struct memcast_view view = {
+		.replicas = 3, .bytes = DATA_BYTES + MEMCAST_GROUP_BYTES(3),
+	};
+	unsigned int i;
+	uint32_t round;
+
+	for (round = 0; round < 150; round++) {
+		for (i = 0; i < 3; i++) {
+			replica_fd[i] = memfd_create("replica", MFD_CLOEXEC);
+			ASSERT_EQ(0, ftruncate(replica_fd[i], (off_t)view.bytes));
+			view.replica[i] = mmap(NULL, view.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+					       replica_fd[i], 0);
+			ASSERT_NE(MAP_FAILED, (void *)view.replica[i]);
+		}
+		ASSERT_EQ(0, run(&view, 3, &round, leave));
+		for (i = 0; i < 3; i++) {
+			munmap(view.replica[i], view.bytes);
+			close(replica_fd[i]);
+		}
+	}
+}
+
 TEST(refusals)
 {
 	static unsigned char memory[2][MEMCAST_GROUP_BYTES(2) + 128] __attribute__((aligned(64)));
