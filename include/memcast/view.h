@@ -51,7 +51,10 @@ CUresult memcastViewCreate(struct memcast_view *view,
 
 /**
  * memcastViewDestroy() - unmap a view
- * @view: as memcastViewCreate() gave it
+ * @view: as memcastViewCreate() gave it; empty afterwards
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL, or nothing that is mapped so), and then
+ * all stays; CUDA_ERROR_NOT_INITIALIZED, in a child of fork() too: it has no views.
  */
 CUresult memcastViewDestroy(struct memcast_view *view);
 
