@@ -51,6 +51,25 @@ fabric_memory_(struct __test_metadata *_metadata, CUdevice device, int types)
 	return handle;
 }
 
+/* Through a socket, to or from a process that shares nothing else */
+#define give_fabric(link, handle)	give_fabric_(_metadata, link, handle)
+static void give_fabric_(struct __test_metadata *_metadata, int link,
+			 CUmemGenericAllocationHandle handle)
+{
+	CUmemFabricHandle shareable = share(handle);
+
+	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+}
+
+#define take_fabric(link)		take_fabric_(_metadata, link)
+static CUmemFabricHandle take_fabric_(struct __test_metadata *_metadata, int link)
+{
+	CUmemFabricHandle shareable;
+
+	ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+	return shareable;
+}
+
 static CUresult receive(CUmemGenericAllocationHandle *handle, CUmemFabricHandle *shareable)
 {
 	return cuMemImportFromShareableHandle(handle, shareable, FABRIC);
@@ -158,7 +177,7 @@ TEST_F(channel, memory)
 	ASSERT_LE(0, pid);
 	cuda_start(0);
 	if (!pid) {
-		ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+		shareable = take_fabric(link);
 		ASSERT_OK(receive(&handle, &shareable));
 		EXPECT_EQ(4711, *mapped(handle, CHUNK, 0));
 		tell(link, 1);
@@ -166,8 +185,7 @@ TEST_F(channel, memory)
 	}
 	handle = fabric_memory(1, FABRIC);
 	*mapped(handle, CHUNK, 1) = 4711;
-	shareable = share(handle);
-	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+	give_fabric(link, handle);
 	EXPECT_EQ(1, hear(link));
 	EXPECT_EQ(0, ended(pid));
 }
@@ -184,7 +202,7 @@ TEST_F(channel, team)
 	ASSERT_LE(0, pid);
 	cuda_start(0);
 	if (!pid) {
-		ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+		shareable = take_fabric(link);
 		ASSERT_OK(receive(&handle, &shareable));
 		ASSERT_OK(cuMulticastAddDevice(handle, 1));
 		ASSERT_OK(cuMulticastBindMem(handle, 0, fabric_memory(1, FABRIC), 0, CHUNK, 0));
@@ -194,8 +212,7 @@ TEST_F(channel, team)
 	}
 	ASSERT_OK(cuMulticastCreate(&handle, &prop));
 	ASSERT_OK(cuMulticastAddDevice(handle, 0));
-	shareable = share(handle);
-	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+	give_fabric(link, handle);
 	ASSERT_EQ(1, hear(link));
 	window = mapped(handle, CHUNK, 0);
 	ASSERT_OK(cuMemsetD32(ADDRESS(window), 4711, 1));
@@ -215,11 +232,10 @@ TEST_F(channel, exporter_gone)
 	ASSERT_LE(0, pid);
 	cuda_start(0);
 	if (!pid) {
-		shareable = share(fabric_memory(0, FABRIC));
-		ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
+		give_fabric(link, fabric_memory(0, FABRIC));
 		exit(0);
 	}
-	ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+	shareable = take_fabric(link);
 	EXPECT_EQ(0, ended(pid));
 	EXPECT_INVALID(receive(&handle, &shareable));
 	EXPECT_EQ(77, handle);
@@ -243,7 +259,7 @@ TEST_F(channel, no_channel)
 		prop.requestedHandleTypes = FABRIC;
 		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, cuMemCreate(&handle, CHUNK, &prop, 0));
 		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, cuMulticastCreate(&handle, &team_prop));
-		ASSERT_EQ(sizeof(shareable), recv(link, &shareable, sizeof(shareable), 0));
+		shareable = take_fabric(link);
 		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, receive(&handle, &shareable));
 		EXPECT_EQ(77, handle);
 		EXPECT_OK(cuMemRelease(memory(0, CHUNK)));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <memcast/view.h>
-#include "camera.h"
+#include "camera_fixture.h"
 #include "memcast_test.h"
 #include "peers.h"
 
@@ -22,31 +22,11 @@ FIXTURE(vivid_team)
 	struct memcast_view view[BUFFERS];
 };
 
-FIXTURE_VARIANT(vivid_team)
-{
-	enum camera_way way;
-};
-
-FIXTURE_VARIANT_ADD(vivid_team, vmalloc)
-{
-	.way = CAMERA_VMALLOC,
-};
-
-FIXTURE_VARIANT_ADD(vivid_team, dma)
-{
-	.way = CAMERA_DMA,
-};
+CAMERA_VARIANTS(vivid_team);
 
 FIXTURE_SETUP(vivid_team)
 {
-	const char *why;
-
-	self->camera = camera_open(variant->way, &why);
-	if (self->camera < 0)
-		SKIP(return, "%s", why);
-	ASSERT_EQ(0, camera_menu(self->camera, "Test Pattern", "100% Colorbar"));
-	ASSERT_EQ(0, camera_menu(self->camera, "OSD Text Mode", "None"));
-	cuda_start(0);
+	CAMERA_SETUP();
 	for (int i = 0; i < BUFFERS; i++) {
 		CUmemGenericAllocationHandle team = full_team(MEMBERS, CHUNK);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "camera.h"
+#include "camera_fixture.h"
 #include "memcast_test.h"
 #include "peers.h"
 
@@ -19,31 +19,11 @@ FIXTURE(vivid)
 	int camera;
 };
 
-FIXTURE_VARIANT(vivid)
-{
-	enum camera_way way;
-};
-
-FIXTURE_VARIANT_ADD(vivid, vmalloc)
-{
-	.way = CAMERA_VMALLOC,
-};
-
-FIXTURE_VARIANT_ADD(vivid, dma)
-{
-	.way = CAMERA_DMA,
-};
+CAMERA_VARIANTS(vivid);
 
 FIXTURE_SETUP(vivid)
 {
-	const char *why;
-
-	self->camera = camera_open(variant->way, &why);
-	if (self->camera < 0)
-		SKIP(return, "%s", why);
-	ASSERT_EQ(0, camera_menu(self->camera, "Test Pattern", "100% Colorbar"));
-	ASSERT_EQ(0, camera_menu(self->camera, "OSD Text Mode", "None"));
-	cuda_start(0);
+	CAMERA_SETUP();
 }
 NOTHING_LEFT(vivid)
 
