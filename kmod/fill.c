@@ -3,6 +3,7 @@
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include "private.h"
 
 static void fill_span(const struct mc_span *span, u32 width, u32 value)
@@ -20,10 +21,37 @@ static void fill_span(const struct mc_span *span, u32 width, u32 value)
 	}
 }
 
+/* What the program has registered is filled as it would do it. */
+static int fill_user(struct mc_call *call, struct mc_side *to, u64 left)
+{
+	struct memcast_fill *fill = call->arg;
+	u32 words[64];
+
+	/* widths divide a word, so each piece goes on where the last one ended */
+	memset32(words, fill->width == 1 ? fill->value * 0x01010101 :
+			fill->width == 2 ? fill->value * 0x00010001 : fill->value,
+		 ARRAY_SIZE(words));
+	while (left) {
+		size_t bytes = min_t(u64, left, sizeof(words));
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (copy_to_user(mc_side_user(to), words, bytes))
+			return mc_fail(call, -EFAULT,
+				       "the memory changed while it was filled");
+		to->address += bytes;
+		left -= bytes;
+		cond_resched();
+	}
+	return 0;
+}
+
 static int fill_row(struct mc_call *call, struct mc_side *to, u64 left)
 {
 	struct memcast_fill *fill = call->arg;
 
+	if (!to->reservation)
+		return fill_user(call, to, left);
 	while (left) {
 		size_t bytes;
 

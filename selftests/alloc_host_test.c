@@ -95,6 +95,15 @@ TEST_F(alloc, registered)
 	EXPECT_OK(cuMemcpyHtoD(block, own, 4096));
 	EXPECT_OK(cuMemcpyDtoD(ADDRESS(own) + 4096, block, 4096));
 	EXPECT_EQ(9, own[4096]);
+	EXPECT_OK(cuMemsetD8(ADDRESS(own) + 4096, 5, 4095));
+	EXPECT_EQ(5, own[4096]);
+	EXPECT_EQ(5, own[2 * 4096 - 2]);
+	EXPECT_EQ(0, own[2 * 4096 - 1]);
+	EXPECT_OK(cuMemsetD2D16(ADDRESS(own) + 4098, 1000, 0x1234, 300, 4));
+	EXPECT_EQ(5, own[4097]);
+	EXPECT_EQ(0x34, own[4098]);
+	EXPECT_EQ(0x12, own[4098 + 3000 + 599]);
+	EXPECT_EQ(5, own[4098 + 3000 + 600]);
 	/* into what is not registered any more: not a device's memory */
 	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096));
 	EXPECT_INVALID(cuMemFreeHost(own));
