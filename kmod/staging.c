@@ -307,9 +307,10 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 
 /*
  * All pages, filled, for a device or the kernel. It is not known to write before
- * they are: until then others may fill them too.
+ * they are: until then others may fill them too. @killable: whether who is dying
+ * gives up.
  */
-int mc_staging_get(struct dma_buf *dmabuf, bool write)
+int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
 	unsigned long first, pages = dmabuf->size >> PAGE_SHIFT;
@@ -324,7 +325,8 @@ int mc_staging_get(struct dma_buf *dmabuf, bool write)
 
 	for (first = 0; first < pages && !ret; first += CHUNK_PAGES) {
 		mutex_lock(&staging->lock);
-		ret = fatal_signal_pending(current) ? -EINTR : chunk_get(staging, first);
+		ret = killable && fatal_signal_pending(current) ?
+		      -EINTR : chunk_get(staging, first);
 		staging_unlock(staging);
 		cond_resched();
 	}

@@ -15,7 +15,7 @@ static struct sg_table *staging_map(struct dma_buf_attachment *attach,
 	struct sg_table *sgt;
 	int ret;
 
-	ret = mc_staging_get(attach->dmabuf, write);
+	ret = mc_staging_get(attach->dmabuf, write, true);
 	if (ret)
 		return ERR_PTR(ret);
 	sgt = mc_buffer_map(attach, direction);
@@ -31,12 +31,15 @@ static void staging_unmap(struct dma_buf_attachment *attach, struct sg_table *sg
 	mc_staging_put(attach->dmabuf, direction != DMA_TO_DEVICE, false);
 }
 
-/* The core counts: this is called for the first only, and vunmap for the last. */
+/*
+ * The core counts: this is called for the first only, and vunmap for the last. It
+ * warns of failures, so only want of memory is one.
+ */
 static int staging_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	int ret;
 
-	ret = mc_staging_get(dmabuf, true);
+	ret = mc_staging_get(dmabuf, true, false);
 	if (ret)
 		return ret;
 	ret = mc_buffer_vmap(dmabuf, map);

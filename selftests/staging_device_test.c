@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The dma-buf of a team: devices that import it, and the kernel's own mapping. */
 #include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "importer.h"
@@ -27,6 +28,34 @@ TEST_F(staging, more_than_there_is)
 	ASSERT_EQ(0, importer_attach(device, fd, &id));
 	EXPECT_EQ(-ENOMEM, importer_map(device, id, 0, MEMCAST_IMPORTER_BOTH, NULL));
 	EXPECT_EQ(1, stat_of("staging_pages"));
+}
+
+/* The core warns of a vmap() that fails: dying is no reason to. The log says. */
+TEST_F(staging, killed_in_vmap)
+{
+	int fd = export(full_team(2, 32 * CHUNK)), device, link;
+	double end = now() + 60;
+	const char *why;
+	uint32_t id;
+	pid_t pid;
+
+	device = importer_open(&why);
+	if (device < 0)
+		SKIP(return, "%s", why);
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (!importer_attach(device, fd, &id))
+			importer_map(device, id, MEMCAST_IMPORTER_VMAP, MEMCAST_IMPORTER_BOTH, NULL);
+		hear(link);
+		_exit(0);
+	}
+	while (stat_of("staging_pages") <= 0 && now() < end)
+		;
+	EXPECT_LT(0, stat_of("staging_pages"));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(SIGKILL, ended(pid));
+	peer_close(link);
 }
 
 FIXTURE(imported)
