@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Random and spoilt ioctls, mixed with all else that a kernel lets one do to fds and
+ * addresses, by several threads and processes: fuzz.h. Whatever they did, when they
+ * are gone nothing of theirs is left, others' memory holds what it held, new memory
+ * reads as zero, and the next team works. The kernel's log is memcast-vm's to read.
+ *
+ * MEMCAST_TEST_SEED=N MEMCAST_TEST_SEQUENCES=1 repeats a round, to the same calls if
+ * it is one of a single thread; MEMCAST_TEST_TRACE=1 prints them.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include "fuzz.h"
+#include "importer.h"
+#include "memcast_test.h"
+
+#define ROUNDS		20
+#define STEPS		1500
+#define ENOUGH		20000
+#define MOST_THREADS	4
+#define DEVICES		4
+#define WORDS		(CHUNK / sizeof(uint64_t))
+#define KEPT		4			/* chunks of each device */
+
+static const char *const counters[] = {
+	"clients", "memories", "teams", "bindings", "reservations", "mappings", "blocks",
+	"foreign", "staging_pages",
+};
+
+/* ---- the keeper: a process that has memory of its own meanwhile */
+
+struct keeper {
+	int client;
+	uint64_t *at[DEVICES];
+	uint32_t handle[DEVICES];
+	uint64_t turn;
+};
+
+static int raw(int fd, unsigned long request, void *argument, size_t size)
+{
+	((struct memcast_header *)argument)->size = size;
+	return ioctl(fd, request, argument) ? errno : 0;
+}
+
+#define RAW(NAME, arg)	raw(k->client, MEMCAST_##NAME, &(arg), sizeof(arg))
+
+static const char *keeper_takes(struct keeper *k, unsigned int device)
+{
+	struct memcast_memory_create memory = {
+		.location = MEMCAST_LOCATION_DEVICE, .location_id = device,
+		.bytes = KEPT * CHUNK, .handle_types = MEMCAST_HANDLE_FD,
+	};
+	struct memcast_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	uint64_t *at;
+	size_t i;
+
+	if (RAW(MEMORY_CREATE, memory))
+		return "there is no memory";
+	k->handle[device] = export.handle = memory.out_handle;
+	if (RAW(EXPORT, export))
+		return "memory cannot be exported";
+	at = mmap(NULL, KEPT * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, export.out_fd, 0);
+	close(export.out_fd);
+	if (at == MAP_FAILED)
+		return "memory cannot be mapped";
+	k->at[device] = at;
+	for (i = 0; i < KEPT * WORDS; i++)
+		if (at[i])
+			return "new memory is not zero";
+	for (i = 0; i < KEPT * WORDS; i++)
+		at[i] = k->turn * 0x9e3779b97f4a7c15ULL + device + i;
+	return NULL;
+}
+
+static const char *keeper_gives(struct keeper *k, unsigned int device)
+{
+	struct memcast_handle_release release = { .handle = k->handle[device] };
+	uint64_t *at = k->at[device];
+	size_t i;
+
+	for (i = 0; i < KEPT * WORDS; i++)
+		if (at[i] != k->turn * 0x9e3779b97f4a7c15ULL + device + i)
+			return "memory has changed that is nobody else's";
+	munmap(at, KEPT * CHUNK);
+	return RAW(HANDLE_RELEASE, release) ? "memory cannot be released" : NULL;
+}
+
+/* A team of two, and what is written to it reaches both */
+static const char *keeper_binds(struct keeper *k)
+{
+	struct memcast_team_create team = { .bytes = CHUNK, .devices = 2,
+					    .handle_types = MEMCAST_HANDLE_FD };
+	struct memcast_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	struct memcast_handle_release release = {};
+	uint64_t *at, value = k->at[0][7];
+	unsigned int i;
+
+	if (RAW(TEAM_CREATE, team))
+		return "no team can be made";
+	for (i = 0; i < 2; i++) {
+		struct memcast_team_add add = { .team = team.out_handle, .device = i };
+
+		if (RAW(TEAM_ADD, add))
+			return "no device can join";
+	}
+	for (i = 0; i < 2; i++) {
+		struct memcast_bind_memory bind = {
+			.team = team.out_handle, .device = MEMCAST_DEVICE_OF_MEMORY,
+			.memory = k->handle[i], .bytes = CHUNK,
+		};
+
+		if (RAW(BIND_MEMORY, bind))
+			return "nothing can be bound";
+	}
+	export.handle = team.out_handle;
+	if (RAW(EXPORT, export))
+		return "the team cannot be exported";
+	at = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, export.out_fd, 0);
+	close(export.out_fd);
+	if (at == MAP_FAILED || at[7] != value)
+		return "the team does not show its first member";
+	at[7] = ~value;
+	munmap(at, CHUNK);
+	if (k->at[0][7] != ~value || k->at[1][7] != ~value)
+		return "not all members have what was written";
+	k->at[0][7] = value;
+	/* of the page that was written, the rest came from the first member */
+	for (i = 0; i < 4096 / sizeof(uint64_t); i++)
+		k->at[1][i] = k->at[0][i] + 1;
+	release.handle = team.out_handle;
+	return RAW(HANDLE_RELEASE, release) ? "the team cannot be released" : NULL;
+}
+
+static const char *keeper_turn(struct keeper *k)
+{
+	const char *wrong;
+	unsigned int i;
+
+	for (i = 0; i < DEVICES; i++) {
+		wrong = k->turn ? keeper_gives(k, i) : NULL;
+		if (wrong)
+			return wrong;
+	}
+	k->turn++;
+	for (i = 0; i < DEVICES; i++) {
+		wrong = keeper_takes(k, i);
+		if (wrong)
+			return wrong;
+	}
+	return keeper_binds(k);
+}
+
+/* Answers each word with what is wrong, an address that parent and child share */
+static void keep(int link)
+{
+	struct keeper k = { .client = open("/dev/memcast", O_RDWR | O_CLOEXEC) };
+	long unused;
+
+	while (!peer_receive(link, &unused, NULL))
+		peer_send(link, (long)keeper_turn(&k), -1);
+	_exit(0);
+}
+
+/* ---- a round */
+
+struct round {
+	unsigned int seed, threads;
+	struct fuzz_counts *counts;
+};
+
+struct worker {
+	struct fuzz f;
+	unsigned int steps;
+	pthread_barrier_t *start;
+};
+
+static void *work(void *argument)
+{
+	struct worker *w = argument;
+
+	pthread_barrier_wait(w->start);
+	fuzz_steps(&w->f, w->steps);
+	return NULL;
+}
+
+/* In a process of its own: half of its rounds are one thread's, and can be repeated. */
+static void play(struct round *round)
+{
+	/* not shared: a child's are its own from then on */
+	static struct fuzz_things things;
+	struct fuzz f = { .random = round->seed, .things = &things,
+			  .counts = round->counts, .trace = getenv("MEMCAST_TEST_TRACE") };
+	struct worker worker[MOST_THREADS];
+	pthread_t thread[MOST_THREADS];
+	pthread_barrier_t start;
+	unsigned int i, end;
+
+	/* nothing of the C library's shall come where things have been unmapped */
+	mallopt(M_ARENA_MAX, 1);
+	round->threads = fuzz_any(&f, 2) ? 1 : 2 + fuzz_any(&f, MOST_THREADS - 1);
+	things.nobody_waits = round->threads > 1;
+	end = fuzz_any(&f, 5);
+	pthread_barrier_init(&start, NULL, round->threads);
+	for (i = 0; i < round->threads; i++) {
+		worker[i] = (struct worker){ f, fuzz_any(&f, STEPS) + STEPS / 2, &start };
+		worker[i].f.random = f.random ^ (uint64_t)(i + 1) << 32;
+	}
+	for (i = 1; i < round->threads; i++)
+		if (pthread_create(&thread[i], NULL, work, &worker[i]))
+			_exit(73);
+	fuzz_start(&f);
+	work(&worker[0]);
+	/* others' calls are under way then */
+	if (end == 0)
+		_exit(0);
+	if (end == 1)
+		kill(getpid(), SIGKILL);
+	if (end == 2)
+		execl("/bin/true", "true", NULL);
+	for (i = 1; i < round->threads; i++)
+		pthread_join(thread[i], NULL);
+	if (end == 3)
+		munmap((void *)things.arena, FUZZ_ARENA);
+	_exit(0);
+}
+
+FIXTURE(fuzz)
+{
+	struct fuzz_counts *counts;
+	long before[ARRAY_SIZE(counters)], free_bytes[MEMCAST_MAX_DEVICES];
+	int keeper;
+	char timeout[16];
+};
+
+static const char timeout_parameter[] = "/sys/module/memcast/parameters/team_timeout_ms";
+
+static int file(const char *path, int flags, char *text, size_t size)
+{
+	int fd = open(path, flags | O_CLOEXEC);
+	ssize_t ret = -1;
+
+	if (fd < 0)
+		return -1;
+	ret = flags == O_RDONLY ? read(fd, text, size - 1) : write(fd, text, strlen(text));
+	close(fd);
+	if (flags == O_RDONLY)
+		text[ret > 0 ? ret : 0] = '\0';
+	return ret > 0 ? 0 : -1;
+}
+
+/* As fail_test: all allocations may fail, and none says so in the log. */
+static void allow_failures(void)
+{
+	static const char *const settings[][2] = {
+		{ "failslab/ignore-gfp-wait", "N" }, { "failslab/verbose", "0" },
+		{ "fail_page_alloc/ignore-gfp-wait", "N" },
+		{ "fail_page_alloc/ignore-gfp-highmem", "N" },
+		{ "fail_page_alloc/min-order", "0" }, { "fail_page_alloc/verbose", "0" },
+		{ "fail_usercopy/verbose", "0" }, { "fail_futex/verbose", "0" },
+	};
+	char path[80];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s", settings[i][0]);
+		file(path, O_WRONLY, (char *)settings[i][1], 0);
+	}
+}
+
+FIXTURE_SETUP(fuzz)
+{
+	self->counts = mmap(NULL, sizeof(*self->counts), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->counts);
+	if (device_bytes(DEVICES - 1, "pool_bytes") < 0)
+		SKIP(return, "needs %u devices: memcast-vm --devices %u", DEVICES, DEVICES);
+	/* a team that nobody completes is waited for for so long */
+	if (file(timeout_parameter, O_RDONLY, self->timeout, sizeof(self->timeout)) ||
+	    file(timeout_parameter, O_WRONLY, "1", 0))
+		SKIP(return, "needs root");
+	allow_failures();
+	load_test_module("memcast_importer");
+	load_test_module("memcast_exporter");
+}
+
+FIXTURE_TEARDOWN_PARENT(fuzz)
+{
+	if (self->timeout[0])
+		file(timeout_parameter, O_WRONLY, self->timeout, 0);
+	if (!_metadata->aborted)
+		EXPECT_STREQ("", left_over());
+}
+
+static void look(long *values, long *free_bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		values[i] = stat_of(counters[i]);
+	for (i = 0; i < MEMCAST_MAX_DEVICES; i++)
+		free_bytes[i] = device_bytes(i, "free_bytes");
+}
+
+/* All is as it was before; a moment later where another process closed it last */
+static void expect_as_before(struct __test_metadata *_metadata, FIXTURE_DATA(fuzz) *self)
+{
+	long now[ARRAY_SIZE(counters)], free_bytes[MEMCAST_MAX_DEVICES];
+	unsigned int i, tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		look(now, free_bytes);
+		if (!memcmp(now, self->before, sizeof(now)) &&
+		    !memcmp(free_bytes, self->free_bytes, sizeof(free_bytes)))
+			return;
+		usleep(10000);
+	}
+	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+		EXPECT_EQ(self->before[i], now[i]) TH_LOG("%s", counters[i]);
+	}
+	for (i = 0; i < MEMCAST_MAX_DEVICES; i++) {
+		EXPECT_EQ(self->free_bytes[i], free_bytes[i]) TH_LOG("device %u", i);
+	}
+}
+
+static void keeper_is_content(struct __test_metadata *_metadata, int link)
+{
+	const char *wrong;
+
+	tell(link, 0);
+	wrong = (const char *)hear(link);
+	EXPECT_STREQ("", wrong ?: "");
+}
+
+/* Enough steps reach what each verb is for. */
+static void report(struct __test_metadata *_metadata, const struct fuzz_counts *counts)
+{
+	bool channels = !access("/dev/memcast-imex/channel0", F_OK);
+	unsigned int i;
+
+	for (i = 0; i < FUZZ_VERBS; i++) {
+		const char *name = fuzz_verb_name(i);
+
+		TH_LOG("%s: %lu of %lu succeeded", name, counts->good[i], counts->calls[i]);
+		if (counts->steps > ENOUGH && (strcmp(name, "CHANNEL") || channels))
+			EXPECT_LT(0, counts->good[i]);
+	}
+	for (i = 0; fuzz_act_name(i); i++)
+		TH_LOG("%s: %lu of %lu succeeded", fuzz_act_name(i), counts->good_acts[i],
+		       counts->acts[i]);
+}
+
+static unsigned int number_of(const char *name, unsigned int otherwise)
+{
+	const char *given = getenv(name);
+
+	return given ? strtoul(given, NULL, 0) : otherwise;
+}
+
+TEST_F_TIMEOUT(fuzz, rounds, 3600)
+{
+	unsigned int i, seed = number_of("MEMCAST_TEST_SEED", 1);
+	unsigned int count = number_of("MEMCAST_TEST_SEQUENCES", loops(ROUNDS));
+	struct round *round = mmap(NULL, sizeof(*round), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+	int link;
+
+	ASSERT_NE(MAP_FAILED, round);
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid)
+		keep(link);
+	keeper_is_content(_metadata, link);
+	look(self->before, self->free_bytes);
+	for (i = 0; i < count && !_metadata->exit_code; i++) {
+		int status, unused;
+
+		memset(round, 0, sizeof(*round));
+		round->seed = seed + i;
+		round->counts = self->counts;
+		pid = peer_fork(&unused);
+		ASSERT_LE(0, pid);
+		if (!pid)
+			play(round);
+		status = ended(pid);
+		peer_close(unused);
+		EXPECT_TRUE(!status || status == SIGKILL) TH_LOG("status %#x", status);
+		expect_as_before(_metadata, self);
+		keeper_is_content(_metadata, link);
+		if (_metadata->exit_code)
+			TH_LOG("in a round of %u threads: MEMCAST_TEST_SEED=%u "
+			       "MEMCAST_TEST_SEQUENCES=1", round->threads, round->seed);
+	}
+	TH_LOG("seeds %u to %u, %lu steps", seed, seed + i - 1, self->counts->steps);
+	report(_metadata, self->counts);
+	peer_close(link);
+}
+
+TEST_HARNESS_MAIN

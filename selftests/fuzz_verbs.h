@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_verbs.c: which field of which verb takes what. */
+#ifndef MEMCAST_FUZZ_VERBS_H
+#define MEMCAST_FUZZ_VERBS_H
+
+#include "fuzz.h"
+
+/* What a field can be, besides a kind of thing */
+enum fuzz_field_kind {
+	HANDLE = KINDS,		/* of either type */
+	ANY_HEAP,
+	MAPPED, ANY_ADDRESS,
+	DEVICE, OWN_DEVICE,	/* a device; or what stands for the memory's */
+	LOCATION, NODE,
+	BYTES, OFFSET, EXTRA,	/* EXTRA: of the thing picked last */
+	HIGH, LOW,		/* the halves of that */
+	TYPES, TYPE,
+	FEW,			/* 0 to 3 */
+	FLAGS,			/* 0, or a bit or two of the low four */
+	ENTRIES, COUNT,
+	FD, FABRIC, CHANNEL_FD,
+	WIDTH, ROWS, SETTING,
+	REST,			/* 0 */
+};
+
+struct fuzz_field {
+	uint16_t at;
+	uint8_t size, kind;
+};
+
+struct fuzz_verb {
+	const char *name;
+	uint16_t size;
+	struct fuzz_field field[14];
+	/* what a success gives, and where that says so */
+	int16_t gives, value, extra;
+};
+
+extern const struct fuzz_verb fuzz_verbs[FUZZ_VERBS];
+
+#endif /* MEMCAST_FUZZ_VERBS_H */
