@@ -19,6 +19,7 @@
 #include "trap.h"
 
 #define PAGE_FAULT	14
+#define CODE_64		0x33	/* the kernel's selector for it */
 #define KEYS		9	/* of the states that xsave knows */
 #define FAULT_WRITE	2	/* in a page fault's error code */
 #define PASSED_ON	0x6d656d63	/* where no siginfo_t of the kernel's has anything */
@@ -113,6 +114,10 @@ static bool store(siginfo_t *info, ucontext_t *context)
 	struct trap trap = { .context = context };
 
 	trap_registers_get(context, trap.reg);
+	if ((context->uc_mcontext.gregs[REG_CSGSFS] & 0xffff) != CODE_64) {
+		trap_say_cannot(NULL, rip, (uintptr_t)info->si_addr, "it is not 64-bit code");
+		return false;
+	}
 	if (!read_code(&trap.op, rip)) {
 		trap_say_cannot(NULL, rip, (uintptr_t)info->si_addr, "its code cannot be read");
 		return false;

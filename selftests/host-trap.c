@@ -415,6 +415,38 @@ TEST_F(trap, refused)
 		TH_LOG("said: %s", text);
 }
 
+/* lcall to push $0x12345678; pop %ss:(%edi); lret: of 4 bytes there, of 8 in 64-bit code */
+static void run_32_bit(void)
+{
+	static const unsigned char code[] = {
+		0x68, 0x78, 0x56, 0x34, 0x12, 0x36, 0x8f, 0x07, 0xcb
+	};
+	unsigned char *low = mmap(NULL, 1 << 17, PROT_READ | PROT_WRITE | PROT_EXEC,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	const struct {
+		uint32_t offset;
+		uint16_t segment;
+	} there = { (uintptr_t)low + 64, 0x23 };
+	uint32_t pointer = (uintptr_t)low + 128;
+
+	memcpy(low, "\xff\x1c\x25", 3);
+	memcpy(low + 3, &pointer, 4);
+	low[7] = 0xc3;
+	memcpy(low + 64, code, sizeof(code));
+	memcpy(low + 128, &there, 6);
+	asm volatile("mov %%rsp, %%r12; mov %1, %%rsp; call *%0; mov %%r12, %%rsp"
+		     : : "r" (low), "r" (low + (1 << 17)), "D" (all.window + 2 * CHUNK)
+		     : "r12", "memory", "cc");
+}
+
+/* It is another language, of which only most words are the same. */
+TEST_F(trap, code_of_32_bits)
+{
+	memset(all.replica[0] + 2 * CHUNK, 0, 8);
+	EXPECT_EQ(-SIGSEGV, end_of(run_32_bit));
+	EXPECT_EQ(0, all.replica[0][2 * CHUNK]);
+}
+
 static struct sigaction chained_to;
 static volatile unsigned int *calls;
 

@@ -20,7 +20,7 @@
  *				was given it: a CUdeviceptr or a pointer. The view is
  *				found without a system call, but for the first time;
  *				without a view the program ends by SIGILL
- *				(CUDA_LOG_FILE says why there is none)
+ *				(stderr says why there is none)
  * Both are multiples of the size of what is accessed, vectors included; undefined
  * otherwise, as in PTX. Where a replica is not bound, the access raises SIGBUS;
  * where the mapping does not allow it, SIGSEGV.
