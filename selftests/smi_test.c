@@ -166,7 +166,7 @@ TEST_F(smi, while_they_die)
 	FILE *smi;
 	int fd;
 
-	for (unsigned int round = 0; round < loops(20); round++) {
+	for (unsigned int round = 0; round < loops(8); round++) {
 		for (int i = 0; i < PEERS; i++) {
 			pid[i] = peer_fork(&link[i]);
 			if (!pid[i]) {
