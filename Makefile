@@ -20,7 +20,7 @@ B := build
 flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug costs demo install uninstall clean help
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan costs demo install uninstall clean help
 all: lib tools examples
 
 # ---- what there is to build
@@ -279,6 +279,14 @@ check-debug: deps
 		$$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
 
+# Every data race of the module's code that is seen fails it.
+check-kcsan: deps
+	@tools/memcast-kernel debug kcsan
+	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
+	@tools/run-selftests --devices 8 --param imex_channels=2 --timeout 3600 \
+		$$(sed -n 2p selftests/vm-options) \
+		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 kcsan
+
 fashion := /usr/share/datasets/fashion-mnist
 
 demo: deps
@@ -326,8 +334,9 @@ help:
 	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
 	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines'
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
+	@echo 'make check-kcsan  the selftests on a kernel that finds data races of the module'
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
-	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|/path/to/build'
+	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|kcsan|/path/to/build'
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local LIBDIR= DESTDIR= KERNEL='
 	@echo 'make uninstall    remove what the same words have installed'
 	@echo 'make lib|tools|examples|selftests|docs|deps|clean'
