@@ -285,7 +285,8 @@ check-kcsan: deps
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --param imex_channels=2 --timeout 3600 \
 		$$(sed -n 2p selftests/vm-options) \
-		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 kcsan
+		--append kcsan.skip_watch=50 \
+		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=20 kcsan
 
 fashion := /usr/share/datasets/fashion-mnist
 

@@ -17,6 +17,8 @@ FIXTURE(scale)
 
 FIXTURE_SETUP(scale)
 {
+	if (!access("/sys/kernel/debug/kcsan", F_OK))
+		SKIP(return, "KCSAN delays whom it watches");
 	cuda_start(0);
 	self->pool = device_bytes(0, "pool_bytes");
 }
