@@ -2,7 +2,7 @@
 /*
  * Groups of processes against MPI's, in turn: MPI_Allreduce and MPI_Bcast of Open MPI
  * and of MPICH, as far as they are there, by as many processes on the same CPUs. All
- * start anew in each round, and each round is held against the faster of the two.
+ * start anew in each round, and each round is held against the fastest of them.
  */
 #ifndef MEMCAST_TOOLS_BENCH_PEERS_H
 #define MEMCAST_TOOLS_BENCH_PEERS_H
