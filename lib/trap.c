@@ -261,7 +261,8 @@ static void on_signal(int number, siginfo_t *given, void *context)
 {
 	siginfo_t info = *given;
 
-	if (!handled(number, &info, context))
+	/* What comes round in a circle has been looked at. */
+	if (*mark_of(&info) == PASSED_ON || !handled(number, &info, context))
 		pass_on(info.si_signo, &info, context);
 }
 

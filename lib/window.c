@@ -206,6 +206,12 @@ static CUresult window_follow(struct window *window)
 			result = mapping_info((uintptr_t)window->view.replica[0], &replica);
 		if (result != CUDA_SUCCESS)
 			return result;
+		/* another team's by now: whoever mapped that found no view to retract */
+		if (replica.out_object != info.out_object ||
+		    replica.out_offset != info.out_offset ||
+		    info.out_mapping_bytes != window->view.bytes)
+			return fail(CUDA_ERROR_INVALID_VALUE,
+				    "%#llx was mapped again meanwhile", window->start);
 		access = access_of(&info);
 		if (access_of(&replica) == access && window->access == access)
 			return CUDA_SUCCESS;

@@ -95,6 +95,7 @@ static void see_memory(struct look *look, struct process *process, const char *i
 		       int64_t bytes, const char *rest)
 {
 	const char *where = strncmp(rest, "device ", 7) ? rest : rest + 7;
+	struct json_object *device = NULL;
 
 	if (has(process->memories, id))
 		return;
@@ -103,7 +104,9 @@ static void see_memory(struct look *look, struct process *process, const char *i
 	if (where == rest || has(look->memories, id))
 		return;
 	add(look->memories, id, NULL);
-	count(json_object_array_get_idx(look->devices, atoi(where)), "seen", bytes);
+	device = json_object_array_get_idx(look->devices, atoi(where));
+	if (device)
+		count(device, "seen", bytes);
 }
 
 static struct json_object *members(const char *text)
@@ -150,14 +153,24 @@ static void see_team(struct look *look, struct process *process, const char *id,
 	json_object_array_add(process->teams, number(atoll(id)));
 }
 
-/* Return: false if this client has been seen through another fd. */
-static bool see_line(struct look *look, struct process *process, char *line)
+/*
+ * Return: false if this client has been seen through another fd. Of a dma-buf, whose
+ * name a program may choose with lines in it, only what comes before that counts.
+ */
+static bool see_line(struct look *look, struct process *process, bool client, char *line)
 {
 	char kind[8], id[24];
 	int64_t bytes;
 	int at = 0;
 
 	line[strcspn(line, "\n")] = '\0';
+	if (!client) {
+		if (!strncmp(line, "exp_name:\tmemcast", 17)) {
+			process->any = true;
+			process->fds++;
+		}
+		return strncmp(line, "name:", 5);
+	}
 	if (sscanf(line, "memcast-client: %23s", id) == 1) {
 		process->any = true;
 		if (has(look->clients, id))
@@ -169,9 +182,6 @@ static bool see_line(struct look *look, struct process *process, char *line)
 			see_memory(look, process, id, bytes, line + at);
 		else
 			see_team(look, process, id, bytes, line + at);
-	} else if (!strncmp(line, "exp_name:\tmemcast", 17)) {
-		process->any = true;
-		process->fds++;
 	}
 	return true;
 }
@@ -181,6 +191,7 @@ static void look_fd(struct look *look, struct process *process, const char *pid,
 	char path[600], target[64], *line = NULL;
 	ssize_t length;
 	size_t size = 0;
+	bool client;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, fd);
@@ -188,12 +199,13 @@ static void look_fd(struct look *look, struct process *process, const char *pid,
 	if (length < 0)
 		return;
 	target[length] = '\0';
-	if (strncmp(target, "/dev/memcast", 12) && !strstr(target, "/dmabuf:"))
+	client = !strncmp(target, "/dev/memcast", 12);
+	if (!client && !strstr(target, "/dmabuf:"))
 		return;
 	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
 	file = fopen(path, "re");
 	while (file && getline(&line, &size, file) > 0)
-		if (!see_line(look, process, line))
+		if (!see_line(look, process, client, line))
 			break;
 	free(line);
 	if (file)
