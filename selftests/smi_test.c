@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* memcast-smi, and what it reads: who holds what, also while holders are killed. */
 #define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
 #include <json-c/json.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "memcast_test.h"
@@ -21,13 +24,19 @@ static FILE *start_smi(void)
 	return popen("./memcast-smi --json", "re");
 }
 
+/* NULL if what it says is not JSON to the letter, and in UTF-8 */
 static struct json_object *end_smi(FILE *smi)
 {
 	static char text[1 << 18];
+	struct json_tokener *strict = json_tokener_new();
 	size_t length = fread(text, 1, sizeof(text) - 1, smi);
+	struct json_object *all;
 
 	text[length] = '\0';
-	return pclose(smi) ? NULL : json_tokener_parse(text);
+	json_tokener_set_flags(strict, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	all = json_tokener_parse_ex(strict, text, length + 1);
+	json_tokener_free(strict);
+	return pclose(smi) ? NULL : all;
 }
 
 static struct json_object *part(struct json_object *all, const char *name)
@@ -132,6 +141,77 @@ TEST_F(smi, who_holds_what)
 	EXPECT_STREQ("[]", text_of(part(all, "processes")));
 	EXPECT_STREQ("[]", text_of(part(all, "teams")));
 	json_object_put(all);
+}
+
+/* What a name of 15 bytes can have: a newline, a cut character, a surrogate, quotes */
+TEST_F(smi, names_of_any_bytes)
+{
+	struct json_object *all, *one;
+	int link, fd;
+	long ready;
+	pid_t pid = peer_fork(&link);
+
+	if (!pid) {
+		ASSERT_EQ(0, prctl(PR_SET_NAME, "\xff\"\n\xc3\xa4\xed\xa0\x80)\xf4\x90 \xe2\x82"));
+		cuda_start(0);
+		ASSERT_EQ(0, peer_send(link, 0, -1));
+		peer_receive(link, &ready, &fd);
+		exit(0);
+	}
+	ASSERT_EQ(0, peer_receive(link, &ready, &fd));
+	all = end_smi(start_smi());
+	ASSERT_NE(NULL, all);
+	one = find(part(all, "processes"), "pid", pid);
+	ASSERT_NE(NULL, one);
+	EXPECT_STREQ("\ufffd\"\n\u00e4\ufffd\ufffd\ufffd)\ufffd\ufffd \ufffd\ufffd",
+		     json_object_get_string(part(one, "name")));
+	json_object_put(all);
+	peer_close(link);
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+}
+
+/* Kernel threads have no program, and neither have the dead. */
+static int programs(void)
+{
+	char path[300], target[300];
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int found = 0;
+
+	while ((entry = readdir(proc))) {
+		snprintf(path, sizeof(path), "/proc/%s/exe", entry->d_name);
+		if (isdigit((unsigned char)*entry->d_name))
+			found += readlink(path, target, sizeof(target)) > 0;
+	}
+	closedir(proc);
+	return found;
+}
+
+TEST_F(smi, unseen_are_other_users_processes)
+{
+	int link, fd, before, after;
+	long unseen;
+	pid_t pid;
+
+	/* the same before and after, so that it was meanwhile */
+	do {
+		before = programs();
+		pid = peer_fork(&link);
+		if (!pid) {
+			struct json_object *all;
+
+			ASSERT_EQ(0, setresuid(1000, 1000, 1000));
+			all = end_smi(start_smi());
+			ASSERT_EQ(0, peer_send(link, all ? number(all, "unseen") : -1, -1));
+			exit(0);
+		}
+		ASSERT_EQ(0, peer_receive(link, &unseen, &fd));
+		peer_close(link);
+		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+		after = programs();
+	} while (before != after);
+	/* and the one that started it, which was root before */
+	EXPECT_EQ(before + 1, unseen);
 }
 
 /* Busy until killed: all that can be seen changes. */

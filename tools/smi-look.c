@@ -33,16 +33,53 @@ struct process {
 	bool any;
 };
 
+/* All of a short file but the newline at its end; a process's name may have others. */
 static bool read_word(const char *path, char *word, size_t size)
 {
 	FILE *file = fopen(path, "re");
-	bool got = file && fgets(word, size, file);
+	size_t length = file ? fread(word, 1, size - 1, file) : 0;
 
 	if (file)
 		fclose(file);
-	if (got)
-		word[strcspn(word, "\n")] = '\0';
-	return got;
+	if (length && word[length - 1] == '\n')
+		length--;
+	word[length] = '\0';
+	return length;
+}
+
+/* Return: how many bytes the character at @text has, 0 if it is not UTF-8 */
+static size_t utf8_length(const unsigned char *text)
+{
+	unsigned char first = *text, least = 0x80, most = 0xbf;
+	size_t length = 2 + (first >= 0xe0) + (first >= 0xf0);
+
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	/* neither longer than need be, nor a surrogate, nor above U+10FFFF */
+	if (first == 0xe0 || first == 0xf0)
+		least = first == 0xe0 ? 0xa0 : 0x90;
+	if (first == 0xed || first == 0xf4)
+		most = first == 0xed ? 0x9f : 0x8f;
+	for (size_t i = 1; i < length; i++, least = 0x80, most = 0xbf)
+		if (text[i] < least || text[i] > most)
+			return 0;
+	return length;
+}
+
+/* A name that a program chose: JSON is UTF-8, so what is not becomes U+FFFD. */
+static struct json_object *name_new(const char *name)
+{
+	char text[3 * 64], *end = text;
+
+	while (*name && end < text + sizeof(text) - 4) {
+		size_t length = utf8_length((const unsigned char *)name);
+
+		end = mempcpy(end, length ? name : "\xef\xbf\xbd", length ? length : 3);
+		name += length ? length : 1;
+	}
+	return json_object_new_string_len(text, end - text);
 }
 
 static bool has(struct json_object *object, const char *name)
@@ -229,24 +266,42 @@ static struct json_object *in_order(struct json_object *memory, int devices)
 	return ordered;
 }
 
+/* Neither a kernel thread nor dead and not yet waited for */
+static bool has_files(const char *pid)
+{
+	enum { KERNEL_THREAD = 0x200000 };	/* PF_KTHREAD, proc_pid_stat(5) has the fields */
+	char path[64], stat[1024];
+	const char *rest = NULL;
+	unsigned int flags;
+	long threads;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	if (read_word(path, stat, sizeof(stat)))
+		rest = strrchr(stat, ')');	/* names may have one too */
+	return rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u "
+			      "%*d %*d %*d %*d %ld", &flags, &threads) == 2 &&
+	       !(flags & KERNEL_THREAD) && threads > 0;
+}
+
 static void look_process(struct look *look, const char *pid)
 {
 	struct process process = { };
-	char path[600], name[64] = "?";
+	char path[600], name[64];
 	struct dirent *entry;
 	DIR *fds;
 
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	fds = opendir(path);
 	if (!fds) {
-		look->unseen += errno == EACCES;
+		look->unseen += errno == EACCES && has_files(pid);
 		return;
 	}
 	process.json = json_object_new_object();
 	add(process.json, "pid", number(atoll(pid)));
 	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	read_word(path, name, sizeof(name));
-	add(process.json, "name", string(name));
+	if (!read_word(path, name, sizeof(name)))
+		strcpy(name, "?");
+	add(process.json, "name", name_new(name));
 	process.memory = json_object_new_object();
 	process.teams = json_object_new_array();
 	process.memories = json_object_new_object();

@@ -187,5 +187,5 @@ void smi_print(struct json_object *all)
 		print_teams(teams);
 	}
 	if (unseen)
-		printf("\n%" PRId64 " processes may not be looked into: run it as root\n", unseen);
+		printf("\nprocesses that you may not look into: %" PRId64 "; root may\n", unseen);
 }

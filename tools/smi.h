@@ -6,7 +6,7 @@
  *   processes  pid, name, memory: by device, or "host", "foreign"; teams: numbers;
  *              fds: exported ones that it has open
  *   teams      team, size, devices, members: device, bound; pids
- *   unseen     processes that this one may not look into
+ *   unseen     how many processes (no kernel threads) this one may not look into
  */
 #ifndef MEMCAST_SMI_H
 #define MEMCAST_SMI_H
