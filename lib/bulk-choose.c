@@ -11,7 +11,6 @@
  * finds it there.
  */
 #define _GNU_SOURCE
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,9 @@
 #define STREAM_VARIABLE	"MEMCAST_STREAM"
 #define CACHE_SIZE	"/sys/devices/system/cpu/cpu0/cache/index3/size"
 #define CACHE_UNKNOWN	(8UL << 20)	/* emulated CPUs do not say */
+
+const struct bulk_loops *bulk_loops_chosen;
+size_t bulk_stream_chosen;
 
 static bool has_sse2(void)
 {
@@ -69,16 +71,11 @@ static const struct bulk_loops *choose(void)
 	return loops;
 }
 
-/* Whoever comes first chooses; several at once choose the same. */
-const struct bulk_loops *bulk_loops(void)
+const struct bulk_loops *bulk_loops_choose(void)
 {
-	static const struct bulk_loops *_Atomic chosen;
-	const struct bulk_loops *loops = atomic_load_explicit(&chosen, memory_order_relaxed);
+	const struct bulk_loops *loops = choose();
 
-	if (__builtin_expect(!loops, 0)) {
-		loops = choose();
-		atomic_store_explicit(&chosen, loops, memory_order_relaxed);
-	}
+	__atomic_store_n(&bulk_loops_chosen, loops, __ATOMIC_RELAXED);
 	return loops;
 }
 
@@ -112,14 +109,10 @@ static size_t choose_stream(void)
 	return cache_bytes() / 4 * 3 ?: CACHE_UNKNOWN;
 }
 
-size_t bulk_stream_bytes(void)
+size_t bulk_stream_choose(void)
 {
-	static _Atomic size_t chosen;
-	size_t bytes = atomic_load_explicit(&chosen, memory_order_relaxed);
+	size_t bytes = choose_stream();
 
-	if (__builtin_expect(!bytes, 0)) {
-		bytes = choose_stream();
-		atomic_store_explicit(&chosen, bytes, memory_order_relaxed);
-	}
+	__atomic_store_n(&bulk_stream_chosen, bytes, __ATOMIC_RELAXED);
 	return bytes;
 }

@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inner loops of the bulk functions on vectors of WIDTH bytes; defines the
- * struct LOOPS. Whatever the width, the bits of a result are the same.
- *
- * Values are combined in an accumulator, "all": a vector as it is in memory, or
- * for sums of 16-bit floats two vectors of f32. load_ makes one of memory, round_
- * makes of it what goes to memory, and finish_ does the same to one that may have
- * NaNs, which nans_ says: they become the canonical one.
+ * struct LOOPS.
  */
 #include <immintrin.h>
 #include <string.h>
 
 #include "bulk.h"
-
-#define INLINE		static inline __attribute__((__always_inline__))
-#define VECTOR(type)	__attribute__((vector_size(WIDTH), may_alias)) type
-
-typedef VECTOR(uint8_t) u8_v;
-typedef VECTOR(int16_t) s16_v;
-typedef VECTOR(uint32_t) u32_v;
-typedef VECTOR(int32_t) s32_v;
-typedef VECTOR(uint64_t) u64_v;
-typedef VECTOR(int64_t) s64_v;
-typedef VECTOR(float) f32_v;
-typedef VECTOR(double) f64_v;
-typedef __attribute__((vector_size(WIDTH), may_alias, aligned(1))) uint8_t loose_v;
-typedef struct { f32_v a, b; } wide_v;
-
-INLINE u8_v load(const unsigned char *from)
-{
-	return *(const loose_v *)from;
-}
+#include "bulk-values.h"
 
 INLINE void store(unsigned char *to, u8_v value, bool stream)
 {
@@ -53,237 +30,70 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 			store(to + k, load(from + k), true);
 }
 
-INLINE bool any(u8_v mask)
-{
-#if WIDTH == 64
-	return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask);
-#elif WIDTH == 32
-	return _mm256_movemask_epi8((__m256i)mask);
-#else
-	return _mm_movemask_epi8((__m128i)mask);
-#endif
-}
-
-/* ---- what is done to values */
-
-#define EACH(T, value)			((T){} + (value))
-#define SELECT(T, mask, yes, no)	(((T)(mask) & (yes)) | (~(T)(mask) & (no)))
-
-INLINE u8_v round_none(u8_v all)
-{
-	return all;
-}
-
-INLINE u8_v nans_none(u8_v all)
-{
-	return all ^ all;
-}
-
-#define finish_none	round_none
-
-#define OPERATOR(name, T, operator)					\
-INLINE u8_v name(u8_v all, u8_v one)					\
-{									\
-	return (u8_v)((T)all operator (T)one);				\
-}
-
-OPERATOR(and, u64_v, &)
-OPERATOR(or, u64_v, |)
-OPERATOR(xor, u64_v, ^)
-OPERATOR(add_u32, u32_v, +)
-OPERATOR(add_u64, u64_v, +)
-OPERATOR(add_f32, f32_v, +)
-OPERATOR(add_f64, f64_v, +)
-
-#define CHOICE(name, T, compare)					\
-INLINE u8_v name(u8_v all, u8_v one)					\
-{									\
-	return (u8_v)SELECT(T, (T)all compare (T)one, (T)all, (T)one);	\
-}
-
-#define CHOICES(type)							\
-CHOICE(min_##type, type##_v, <)						\
-CHOICE(max_##type, type##_v, >)
-
-CHOICES(u32)
-CHOICES(s32)
-CHOICES(u64)
-CHOICES(s64)
+/* Written out: of a loop the compiler would sometimes keep what is in "all" in memory. */
+#define ONE(n, ...)	do { enum { k = n }; if (k < count) __VA_ARGS__; } while (0)
+#define EVERY(...)								\
+	ONE(0, __VA_ARGS__); ONE(1, __VA_ARGS__); ONE(2, __VA_ARGS__); ONE(3, __VA_ARGS__); \
+	ONE(4, __VA_ARGS__); ONE(5, __VA_ARGS__); ONE(6, __VA_ARGS__); ONE(7, __VA_ARGS__)
 
 /*
- * Floats as integers of their size: what is above infinity is a NaN, and once
- * the magnitude of negative ones is turned over, -0 is below 0 as it should be.
- * A number goes before a NaN.
+ * Wider vectors are no faster at this, and cross more lines. What is before the first
+ * aligned one, and what is after the last whole piece, is stored from both ends.
  */
-#define FLOAT_CHOICE(name, T, bits, magnitude, infinity, compare)	\
-INLINE u8_v name(u8_v all, u8_v one)					\
-{									\
-	T a = (T)all, b = (T)one;					\
-	T order_a = a ^ ((a >> (bits - 1)) & magnitude);		\
-	T order_b = b ^ ((b >> (bits - 1)) & magnitude);		\
-	T nan_a = (a & magnitude) > infinity;				\
-	T nan_b = (b & magnitude) > infinity;				\
-	T first = order_a compare order_b;				\
-									\
-	return (u8_v)SELECT(T, nan_b | (first & ~nan_a), a, b);		\
-}
+#define COPY_WIDTH	(WIDTH < 32 ? WIDTH : 32)
+#define COPY_BYTES	128
+typedef __attribute__((vector_size(COPY_WIDTH), may_alias, aligned(1))) uint8_t copy_v;
 
-#define FLOAT(type, T, bits, magnitude, infinity)			\
-FLOAT_CHOICE(min_##type, T, bits, magnitude, infinity, <)		\
-FLOAT_CHOICE(max_##type, T, bits, magnitude, infinity, >)		\
-									\
-INLINE u8_v round_##type(u8_v all)					\
-{									\
-	return all;							\
-}									\
-									\
-INLINE u8_v nans_##type(u8_v all)					\
-{									\
-	return (u8_v)(((T)all & magnitude) > infinity);			\
-}									\
-									\
-INLINE u8_v finish_##type(u8_v all)					\
-{									\
-	return (u8_v)SELECT(T, nans_##type(all), EACH(T, magnitude), (T)all); \
-}
-
-FLOAT(f16, s16_v, 16, INT16_MAX, 0x7c00)
-FLOAT(bf16, s16_v, 16, INT16_MAX, 0x7f80)
-FLOAT(f32, s32_v, 32, INT32_MAX, 0x7f800000)
-FLOAT(f64, s64_v, 64, INT64_MAX, 0x7ff0000000000000)
-
-/* ---- sums of 16-bit floats, in f32 */
-
-INLINE wide_v add_wide(wide_v all, wide_v one)
+INLINE void copy_some(unsigned char *to, const unsigned char *from, const int count)
 {
-	return (wide_v){ all.a + one.a, all.b + one.b };
+	copy_v all[8];
+
+	EVERY(all[k] = *(const copy_v *)(from + k * COPY_WIDTH));
+	EVERY(*(copy_v *)(to + k * COPY_WIDTH) = all[k]);
 }
 
-/* A bf16 is the upper half of an f32: those of odd places are in place. */
-INLINE wide_v load_bf16(const unsigned char *from)
+/* @count vectors from each end, which may be some of them twice */
+INLINE void copy_ends(unsigned char *const *to, size_t to_at, unsigned int writes,
+		      const unsigned char *from, size_t bytes, const int count)
 {
-	u32_v both = (u32_v)load(from);
+	size_t last = bytes - count * COPY_WIDTH;
 
-	return (wide_v){ (f32_v)(both << 16), (f32_v)(both & 0xffff0000) };
+	for (unsigned int i = 0; i < writes; i++) {
+		unsigned char *place = to[i] + to_at;
+
+		if (place == from)
+			continue;
+		copy_some(place, from, count);
+		copy_some(place + last, from + last, count);
+	}
 }
 
-/* Which of one or of the other are NaNs: one instruction for two vectors. */
-#define nans_wide_f16	nans_wide_bf16
-INLINE u8_v nans_wide_bf16(wide_v all)
+static void copy(unsigned char *const *to, size_t to_at, unsigned int writes,
+		 const unsigned char *from, size_t bytes)
 {
-#if WIDTH == 64
-	return (u8_v)_mm512_movm_epi32(_mm512_cmp_ps_mask((__m512)all.a, (__m512)all.b,
-							  _CMP_UNORD_Q));
-#elif WIDTH == 32
-	return (u8_v)_mm256_cmp_ps((__m256)all.a, (__m256)all.b, _CMP_UNORD_Q);
-#else
-	return (u8_v)_mm_cmpunord_ps((__m128)all.a, (__m128)all.b);
-#endif
+	const int count = COPY_BYTES / COPY_WIDTH;
+	size_t last = bytes - COPY_BYTES;
+
+	if (bytes <= COPY_BYTES) {
+		copy_ends(to, to_at, writes, from, bytes, count / 2);
+		return;
+	}
+	if (bytes <= 2 * COPY_BYTES) {
+		copy_ends(to, to_at, writes, from, bytes, count);
+		return;
+	}
+	for (unsigned int i = 0; i < writes; i++) {
+		unsigned char *place = to[i] + to_at;
+		size_t at = COPY_WIDTH - (uintptr_t)place % COPY_WIDTH;
+
+		if (place == from)
+			continue;
+		copy_some(place, from, 1);
+		for (; at < last; at += COPY_BYTES)
+			copy_some(place + at, from + at, count);
+		copy_some(place + last, from + last, count);
+	}
 }
-
-/* Adding so much to what is below carries exactly where to nearest even is up. */
-INLINE u32_v to_bf16(f32_v value)
-{
-	u32_v bits = (u32_v)value;
-
-	return bits + (0x7fff + ((bits >> 16) & 1));
-}
-
-INLINE u8_v round_wide_bf16(wide_v all)
-{
-	return (u8_v)((to_bf16(all.a) >> 16) | (to_bf16(all.b) & 0xffff0000));
-}
-
-INLINE u8_v finish_wide_bf16(wide_v all)
-{
-	u32_v nan_a = (u32_v)nans_f32((u8_v)all.a) & 0xffff;
-	u32_v nan_b = (u32_v)nans_f32((u8_v)all.b) & 0xffff0000;
-
-	return SELECT(u8_v, nan_a | nan_b, (u8_v)EACH(u32_v, 0x7fff7fff), round_wide_bf16(all));
-}
-
-#if WIDTH == 64
-INLINE wide_v load_f16(const unsigned char *from)
-{
-	return (wide_v){
-		(f32_v)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)from)),
-		(f32_v)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)(from + 32))),
-	};
-}
-
-INLINE u8_v round_wide_f16(wide_v all)
-{
-	__m256i a = _mm512_cvtps_ph((__m512)all.a, _MM_FROUND_TO_NEAREST_INT);
-	__m256i b = _mm512_cvtps_ph((__m512)all.b, _MM_FROUND_TO_NEAREST_INT);
-
-	return (u8_v)_mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
-}
-#elif WIDTH == 32
-INLINE wide_v load_f16(const unsigned char *from)
-{
-	return (wide_v){
-		(f32_v)_mm256_cvtph_ps(_mm_loadu_si128((const void *)from)),
-		(f32_v)_mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + 16))),
-	};
-}
-
-INLINE u8_v round_wide_f16(wide_v all)
-{
-	__m128i a = _mm256_cvtps_ph((__m256)all.a, _MM_FROUND_TO_NEAREST_INT);
-	__m128i b = _mm256_cvtps_ph((__m256)all.b, _MM_FROUND_TO_NEAREST_INT);
-
-	return (u8_v)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
-}
-#else
-/*
- * The bits of an f16, moved to where an f32 has them, are of a number 2^112
- * times too small. Infinity and NaN lack some bits of the exponent then.
- */
-INLINE f32_v extend_f16(u32_v half)
-{
-	u32_v magnitude = half & 0x7fff;
-	u32_v beyond = (u32_v)(magnitude > 0x7bff) & 0x7f800000;
-	u32_v bits = (u32_v)((f32_v)(magnitude << 13) * 0x1p112f);
-
-	return (f32_v)(bits | beyond | ((half & 0x8000) << 16));
-}
-
-INLINE wide_v load_f16(const unsigned char *from)
-{
-	u32_v both = (u32_v)load(from);
-
-	return (wide_v){ extend_f16(both & 0xffff), extend_f16(both >> 16) };
-}
-
-/*
- * Beside 0.5, an f32 has the last place of f16's subnormals, so that the addition
- * rounds. For the others the exponent's bias changes, and infinity is the limit.
- */
-INLINE u32_v to_f16(f32_v value)
-{
-	u32_v sign = (u32_v)value & 0x80000000;
-	u32_v bits = (u32_v)value ^ sign;
-	u32_v small = (u32_v)((f32_v)bits + 0.5f) - 0x3f000000;
-	u32_v normal = (bits - (112 << 23) + 0xfff + ((bits >> 13) & 1)) >> 13;
-	u32_v half = SELECT(u32_v, bits < 0x38800000, small, normal);
-
-	half = SELECT(u32_v, bits > 0x477fffff, EACH(u32_v, 0x7c00), half);
-	half = SELECT(u32_v, bits > 0x7f800000, EACH(u32_v, 0x7fff), half);
-	return half | (sign >> 16);
-}
-
-INLINE u8_v round_wide_f16(wide_v all)
-{
-	return (u8_v)(to_f16(all.a) | (to_f16(all.b) << 16));
-}
-#endif
-
-INLINE u8_v finish_wide_f16(wide_v all)
-{
-	return finish_f16(round_wide_f16(all));
-}
-
-/* ---- going through memory */
 
 /*
  * A replica is gone through by so many vectors before the next one is: that keeps
@@ -292,12 +102,6 @@ INLINE u8_v finish_wide_f16(wide_v all)
  */
 #define UNROLL		(WIDTH == 64 ? 4 : 8)
 #define UNROLL_WIDE	4
-
-/* Written out: of a loop the compiler would sometimes keep "all" in memory. */
-#define ONE(n, ...)	do { enum { k = n }; if (k < count) __VA_ARGS__; } while (0)
-#define EVERY(...)								\
-	ONE(0, __VA_ARGS__); ONE(1, __VA_ARGS__); ONE(2, __VA_ARGS__); ONE(3, __VA_ARGS__); \
-	ONE(4, __VA_ARGS__); ONE(5, __VA_ARGS__); ONE(6, __VA_ARGS__); ONE(7, __VA_ARGS__)
 
 /*
  * The places are visited in their order, and so is what floating-point sums are
@@ -418,6 +222,7 @@ WIDE(bf16)
 
 const struct bulk_loops LOOPS = {
 	.stream = stream,
+	.copy = copy,
 	.combine = {
 		[MEMCAST_U32] = { NUMERIC(u32, u32), BITWISE },
 		[MEMCAST_S32] = { NUMERIC(u32, s32), BITWISE },

@@ -13,6 +13,7 @@
 #define BLOCK_BYTES	8192
 
 #define FEW_BYTES	64	/* what broadcast_few() has registers for */
+#define SHORT_BYTES	4095
 
 static const char *const type_names[BULK_TYPES] = {
 	[MEMCAST_U32] = "u32", [MEMCAST_S32] = "s32", [MEMCAST_U64] = "u64",
@@ -87,8 +88,9 @@ static size_t bytes_to_line(const unsigned char *at)
  * Each replica has lines of its own: where it is not aligned as the others are,
  * its blocks are some bytes further on.
  */
-static void broadcast_past_caches(const struct memcast_view *view, size_t offset,
-				  const unsigned char *from, size_t bytes, bool repeat)
+static __attribute__((__noinline__)) void
+broadcast_past_caches(const struct memcast_view *view, size_t offset, const unsigned char *from,
+		      size_t bytes, bool repeat)
 {
 	const struct bulk_loops *loops = bulk_loops();
 
@@ -162,33 +164,48 @@ static void broadcast_few(const struct memcast_view *view, size_t offset,
 	}
 }
 
+/*
+ * The C library's copy finds out anew for each replica which way to take: that shows in
+ * what is short. It is the faster one for what is long and crosses lines (measured).
+ */
+static void broadcast_block(const struct memcast_view *view, size_t at,
+			    const unsigned char *from, size_t bytes)
+{
+	bool aligned = (uintptr_t)(view->replica[0] + at) % BULK_LINE == 0;
+	unsigned int i;
+
+	if (bytes > FEW_BYTES && bytes <= (aligned ? BLOCK_BYTES : SHORT_BYTES)) {
+		bulk_loops()->copy(view->replica, at, view->replicas, from, bytes);
+		return;
+	}
+	for (i = 0; i < view->replicas; i++)
+		if (view->replica[i] + at != from)	/* that is allowed */
+			memcpy(view->replica[i] + at, from, bytes);
+}
+
+/* In blocks, but what is not much longer than one at once */
+static __attribute__((__noinline__)) void
+broadcast_many(const struct memcast_view *view, size_t offset, const unsigned char *from,
+	       size_t bytes, bool repeat)
+{
+	size_t block = bytes <= 2 * BLOCK_BYTES && !repeat ? bytes : BLOCK_BYTES;
+
+	for (size_t at = 0; at < bytes; at += block)
+		broadcast_block(view, offset + at, repeat ? from : from + at,
+				bytes - at < block ? bytes - at : block);
+}
+
 static void broadcast_bytes(const struct memcast_view *view, size_t offset,
 			    const unsigned char *from, size_t bytes, bool repeat)
 {
-	size_t block = BLOCK_BYTES;
-
-	if (bytes <= FEW_BYTES) {
+	if (bytes <= FEW_BYTES)
 		broadcast_few(view, offset, from, bytes);
-		return;
-	}
-	if (bytes * view->replicas >= bulk_stream_bytes()) {
+	else if (bytes * view->replicas >= bulk_stream_bytes())
 		broadcast_past_caches(view, offset, from, bytes, repeat);
-		return;
-	}
-	if (bytes <= 2 * block && !repeat)
-		block = bytes;
-	for (size_t at = 0; at < bytes; at += block) {
-		size_t part = bytes - at < block ? bytes - at : block;
-		const unsigned char *source = repeat ? from : from + at;
-
-		for (unsigned int i = 0; i < view->replicas; i++) {
-			unsigned char *to = view->replica[i] + offset + at;
-
-			/* the range of a replica itself is allowed */
-			if (to != source)
-				memcpy(to, source, part);
-		}
-	}
+	else if (bytes <= SHORT_BYTES)
+		bulk_loops()->copy(view->replica, offset, view->replicas, from, bytes);
+	else
+		broadcast_many(view, offset, from, bytes, repeat);
 }
 
 static CUresult broadcast(const struct memcast_view *view, size_t offset, const void *from,
@@ -203,12 +220,23 @@ static CUresult broadcast(const struct memcast_view *view, size_t offset, const 
 	return result;
 }
 
+/* Apart, so that the way of most need not keep what these words are made of. */
+static __attribute__((__noinline__, __cold__)) CUresult
+broadcast_logged(const struct memcast_view *view, size_t offset, const void *from, size_t bytes)
+{
+	return LOGGED_AS("memcastBroadcast", broadcast(view, offset, from, bytes),
+			 "view=%p, offset=%zu, from=%p, bytes=%zu", (const void *)view, offset,
+			 from, bytes);
+}
+
 CUresult memcastBroadcast(const struct memcast_view *view, size_t offset, const void *from,
 			  size_t bytes)
 {
-	return LOGGED(broadcast(view, offset, from, bytes),
-		      "view=%p, offset=%zu, from=%p, bytes=%zu", (const void *)view, offset,
-		      from, bytes);
+	if (inject_count || !view || !from || view->replicas - 1 >= MEMCAST_VIEW_MAX ||
+	    offset > view->bytes || bytes > view->bytes - offset)
+		return broadcast_logged(view, offset, from, bytes);
+	broadcast_bytes(view, offset, from, bytes, false);
+	return CUDA_SUCCESS;
 }
 
 static CUresult fill(const struct memcast_view *view, size_t offset, const void *element,

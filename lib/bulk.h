@@ -11,6 +11,8 @@
 #include <xmmintrin.h>
 #include <memcast/bulk.h>
 
+#pragma GCC visibility push(hidden)
+
 #define BULK_TYPES	(MEMCAST_BF16 + 1)
 #define BULK_OPS	(MEMCAST_XOR + 1)
 #define BULK_LINE	64	/* bytes that a memory transfer has */
@@ -29,6 +31,9 @@ typedef void bulk_combine(unsigned char *const *to, size_t to_at, unsigned int w
 struct bulk_loops {
 	/* Copies past the caches: @to and @bytes are whole lines. */
 	void (*stream)(unsigned char *to, const unsigned char *from, size_t bytes);
+	/* Copies 64 bytes and more to @to_at of @writes places, but not to @from itself. */
+	void (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
+		     const unsigned char *from, size_t bytes);
 	bulk_combine *combine[BULK_TYPES][BULK_OPS];	/* NULL: no such thing */
 };
 
@@ -55,14 +60,33 @@ static inline void bulk_arithmetic_end(unsigned int program)
 		_mm_setcsr(program);
 }
 
-/* bulk-choose.c */
-const struct bulk_loops *bulk_loops(void);
-size_t bulk_stream_bytes(void);
+/* bulk-choose.c: whoever comes first chooses; several at once choose the same. */
+extern const struct bulk_loops *bulk_loops_chosen;
+extern size_t bulk_stream_chosen;
+const struct bulk_loops *bulk_loops_choose(void);
+size_t bulk_stream_choose(void);
+
+static inline const struct bulk_loops *bulk_loops(void)
+{
+	const struct bulk_loops *loops = __atomic_load_n(&bulk_loops_chosen, __ATOMIC_RELAXED);
+
+	return __builtin_expect(!!loops, 1) ? loops : bulk_loops_choose();
+}
+
+/* From how many bytes on stores go past the caches */
+static inline size_t bulk_stream_bytes(void)
+{
+	size_t bytes = __atomic_load_n(&bulk_stream_chosen, __ATOMIC_RELAXED);
+
+	return __builtin_expect(!!bytes, 1) ? bytes : bulk_stream_choose();
+}
 
 /* bulk.c */
 CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,
 		    enum memcast_element type, enum memcast_op op, size_t *bytes);
 void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t bytes,
 			  enum memcast_element type, enum memcast_op op);
+
+#pragma GCC visibility pop
 
 #endif /* MEMCAST_LIB_BULK_H */

@@ -26,6 +26,8 @@
 
 #include <uapi/memcast.h>
 
+#pragma GCC visibility push(hidden)	/* reached without the table of what is exported */
+
 /* The newest CUDA version of which an interface is in functions.def. */
 #define DRIVER_VERSION	13010
 
@@ -65,16 +67,18 @@ extern unsigned int inject_count;
 CUresult inject_result(const char *symbol);
 
 /* The arguments are formatted only if the call failed. */
-#define LOGGED(expression, ...)							\
+#define LOGGED(expression, ...)	LOGGED_AS(__func__, expression, __VA_ARGS__)
+
+#define LOGGED_AS(name, expression, ...)						\
 ({										\
 	CUresult result_ = CUDA_SUCCESS;					\
 										\
 	if (__builtin_expect(inject_count, 0))					\
-		result_ = inject_result(__func__);				\
+		result_ = inject_result(name);				\
 	if (result_ == CUDA_SUCCESS)						\
 		result_ = (expression);						\
 	if (__builtin_expect(result_ != CUDA_SUCCESS, 0))			\
-		log_failure(__func__, result_, __VA_ARGS__);			\
+		log_failure(name, result_, __VA_ARGS__);			\
 	result_;								\
 })
 
@@ -191,6 +195,8 @@ CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
 CUresult cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N);
 CUresult cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N);
 CUresult cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N);
+#pragma GCC visibility pop
+
 #pragma GCC visibility pop
 
 #endif /* MEMCAST_LIBRARY_H */

@@ -26,6 +26,23 @@ TEST_F(bulk, broadcasts_of_every_size)
 			broadcast(at, bytes, (at * 7 + bytes) % 66);
 }
 
+/* Where another loop, or the C library's, takes over */
+TEST_F(bulk, broadcasts_of_some_pages)
+{
+	const size_t around[] = { 512, 4096, 8192, 16384 };
+	size_t n, bytes, at;
+
+	for (at = 0; at < 64; at += 21) {
+		replicas(3, 20000, at);
+		for (n = 0; n < ARRAY_SIZE(around); n++)
+			for (bytes = around[n] - 3; bytes <= around[n] + 3; bytes++) {
+				broadcast(0, bytes, 0);
+				broadcast(64, bytes, at);
+				broadcast(at, bytes, 64 - at);
+			}
+	}
+}
+
 TEST_F(bulk, fills)
 {
 	unsigned char element[16];
@@ -95,7 +112,7 @@ TEST_F(bulk, few_bytes_past_the_caches)
 /* The result may come where one of the replicas is. */
 TEST_F(bulk, in_place)
 {
-	size_t bytes[] = { 40, 1000, 12000, 100000, 700 << 10 };
+	size_t bytes[] = { 40, 100, 200, 1000, 6000, 12000, 100000, 700 << 10 };
 	unsigned int n;
 
 	for (n = 0; n < ARRAY_SIZE(bytes); n++) {
