@@ -8,9 +8,11 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-VERSION	:= 0.1
+VERSION	:= $(shell sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)
 PREFIX	?= /usr/local
 LIBDIR	?= $(PREFIX)/lib
+# yes: install the module's source, for DKMS to build it for each kernel
+DKMS	?=
 # 6.1, 6.12, debug, kcsan, a kernel release or a kernel build folder
 KERNEL	?= $(shell uname -r)
 CC	:= gcc
@@ -95,9 +97,9 @@ $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 
 tool_libs = $(call pkg,--libs,json-c smartcols zlib)
 
-$(B)/tools/%.o: tools/%.c
+$(B)/tools/%.o: tools/%.c dkms.conf
 	@mkdir -p $(@D)
-	$(CC) $(flags) $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
+	$(CC) $(flags) -DMEMCAST_VERSION='"$(VERSION)"' $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
 
 $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 	@rm -f $@
@@ -174,7 +176,7 @@ $(B)/selftests/%: selftests/%.sh
 
 # ---- the module: one folder of links per kernel, so that objects do not mix
 
-ifneq ($(filter kmod check-style install uninstall,$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
+ifneq ($(filter kmod check-style $(if $(filter yes,$(DKMS)),,install uninstall),$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
 ifneq ($(filter 6.1 6.12,$(KERNEL)),)
 fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
 endif
@@ -297,6 +299,8 @@ demo: deps
 
 include	:= $(DESTDIR)$(PREFIX)/include
 libdir	:= $(DESTDIR)$(LIBDIR)
+dkms_source := $(DESTDIR)/usr/src/memcast-$(VERSION)
+dkms_forget := [ -z "$$(dkms status memcast/$(VERSION))" ] || dkms remove memcast/$(VERSION) --all
 
 install: lib tools
 	install -d $(libdir)/pkgconfig $(include)/memcast $(DESTDIR)$(PREFIX)/bin
@@ -307,7 +311,13 @@ install: lib tools
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
 		>$(libdir)/pkgconfig/memcast.pc
 	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/
-ifneq ($(KDIR),)
+ifeq ($(DKMS),yes)
+	install -d $(dkms_source)/kmod $(dkms_source)/include/uapi
+	install -m 644 dkms.conf Kbuild $(dkms_source)/
+	install -m 644 kmod/*.[ch] $(dkms_source)/kmod/
+	install -m 644 include/uapi/*.h $(dkms_source)/include/uapi/
+	@[ -n "$(DESTDIR)" ] || { $(dkms_forget); dkms install memcast/$(VERSION) -k $(KERNEL); }
+else ifneq ($(KDIR),)
 	$(MAKE) kmod KERNEL=$(KERNEL)
 	$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
 else
@@ -321,7 +331,10 @@ uninstall:
 	rm -f $(addprefix $(include)/,cuda.h memcast.h $(patsubst include/%,%,$(wildcard include/memcast/*.h)))
 	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%)
 	-@rmdir $(include)/memcast
-ifneq ($(KDIR),)
+ifeq ($(DKMS),yes)
+	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
+	rm -rf $(dkms_source)
+else ifneq ($(KDIR),)
 	rm -f $(DESTDIR)/lib/modules/$(release)/updates/memcast.ko*
 	-@[ -n "$(DESTDIR)" ] || depmod $(release)
 endif
@@ -339,6 +352,7 @@ help:
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
 	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|kcsan|/path/to/build'
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local LIBDIR= DESTDIR= KERNEL='
+	@echo '                  with DKMS=yes the module is built anew for each kernel to come'
 	@echo 'make uninstall    remove what the same words have installed'
 	@echo 'make lib|tools|examples|selftests|docs|deps|clean'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'

@@ -6,8 +6,7 @@
 #include <argp.h>
 #include <stddef.h>
 
-#define MEMCAST_VERSION			"0.1"
-#define TOOLS_VERSION(program)		program " (memcast) " MEMCAST_VERSION
+#define TOOLS_VERSION(program)	program " (memcast) " MEMCAST_VERSION
 
 /* Bytes, with K, M or G for powers of 1024. */
 size_t size_option(struct argp_state *state, const char *text, size_t min);
