@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <xmmintrin.h>
 #include <memcast/bulk.h>
 
@@ -81,11 +82,26 @@ static inline size_t bulk_stream_bytes(void)
 	return __builtin_expect(!!bytes, 1) ? bytes : bulk_stream_choose();
 }
 
+/* How many bytes are left to the start of a line */
+static inline size_t bulk_to_line(const unsigned char *at)
+{
+	return -(uintptr_t)at % BULK_LINE;
+}
+
 /* bulk.c */
 CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,
 		    enum memcast_element type, enum memcast_op op, size_t *bytes);
+/* As bulk_check(), of elements of any kind, and of bytes */
+CUresult bulk_check_elements(const struct memcast_view *view, size_t offset, size_t count,
+			     size_t width, size_t *bytes);
+CUresult bulk_check_range(const struct memcast_view *view, size_t offset, size_t bytes);
+CUresult bulk_check_buffer(const void *buffer, size_t bytes);
 void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t bytes,
 			  enum memcast_element type, enum memcast_op op);
+
+/* bulk-broadcast.c; @from may be the range of a replica itself. */
+void bulk_broadcast(const struct memcast_view *view, size_t offset, const unsigned char *from,
+		    size_t bytes);
 
 #pragma GCC visibility pop
 

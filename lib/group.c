@@ -147,6 +147,11 @@ CUresult memcastBarrier(struct memcast_group *group)
 	return CUDA_SUCCESS;
 }
 
+static unsigned char *data_of(struct post *post, size_t bytes)
+{
+	return bytes <= sizeof(post->few) ? post->few : post->many;
+}
+
 /* Each rank posts what it has to all, and combines what all have posted: one meeting. */
 static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 		     enum memcast_element type, enum memcast_op op)
@@ -154,7 +159,6 @@ static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 	unsigned char *own = group->view->replica[group->rank] + offset;
 	unsigned char *from[MEMCAST_GROUP_MAX];
 	unsigned int turn = ++group->epoch % 2, i;
-	bool few = bytes <= sizeof(((struct post *)NULL)->few);
 	unsigned int program;
 	struct post *post;
 
@@ -162,33 +166,55 @@ static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 		if (i == group->rank)
 			continue;
 		post = &flags_of(group, group->rank, i)->post[turn];
-		memcpy(few ? post->few : post->many, own, bytes);
+		memcpy(data_of(post, bytes), own, bytes);
 		__atomic_store_n(&post->epoch, group->epoch, __ATOMIC_RELEASE);
 	}
 	for (i = 0; i < group->ranks; i++) {
 		post = &flags_of(group, i, group->rank)->post[turn];
 		if (i != group->rank)
 			await(group, &post->epoch);
-		from[i] = i == group->rank ? own : few ? post->few : post->many;
+		from[i] = i == group->rank ? own : data_of(post, bytes);
 	}
 	program = bulk_arithmetic_begin();
 	bulk_loops()->combine[type][op](&own, 0, 1, from, 0, group->ranks, bytes, false);
 	bulk_arithmetic_end(program);
 }
 
-/* Each rank combines a slice, for all: whole lines, which nobody else touches. */
-static void two_shot(struct memcast_group *group, size_t offset, size_t bytes,
-		     enum memcast_element type, enum memcast_op op)
+/* This rank's part of @bytes: whole lines, which nobody else touches; *at may be beyond. */
+static size_t slice_of(const struct memcast_group *group, size_t bytes, size_t *at)
 {
 	size_t share = (bytes + group->ranks - 1) / group->ranks;
 	size_t slice = (share + BULK_LINE - 1) / BULK_LINE * BULK_LINE;
-	size_t at = slice * group->rank;
+
+	*at = slice * group->rank;
+	return *at >= bytes ? 0 : bytes - *at < slice ? bytes - *at : slice;
+}
+
+/* Each rank combines a slice, for all. */
+static void two_shot(struct memcast_group *group, size_t offset, size_t bytes,
+		     enum memcast_element type, enum memcast_op op)
+{
+	size_t at, slice = slice_of(group, bytes, &at);
 
 	meet(group);
-	if (at < bytes)
-		bulk_reduce_in_place(group->view, offset + at,
-				     bytes - at < slice ? bytes - at : slice, type, op);
+	if (slice)
+		bulk_reduce_in_place(group->view, offset + at, slice, type, op);
 	meet(group);
+}
+
+static CUresult check_apart(const struct memcast_group *group, size_t offset, size_t bytes)
+{
+	if (offset < group->flags + MEMCAST_GROUP_BYTES(group->ranks) &&
+	    group->flags < offset + bytes)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "%zu bytes at %zu share some with the group's own %zu at %zu", bytes,
+			    offset, MEMCAST_GROUP_BYTES(group->ranks), group->flags);
+	return CUDA_SUCCESS;
+}
+
+static bool goes_by_post(const struct memcast_group *group, size_t bytes)
+{
+	return bytes <= POST_BYTES && group->ranks == group->view->replicas;
 }
 
 static CUresult all_reduce(struct memcast_group *group, size_t offset, size_t count,
@@ -202,12 +228,10 @@ static CUresult all_reduce(struct memcast_group *group, size_t offset, size_t co
 	result = bulk_check(group->view, offset, count, type, op, &bytes);
 	if (result != CUDA_SUCCESS || !bytes)
 		return result;
-	if (offset < group->flags + MEMCAST_GROUP_BYTES(group->ranks) &&
-	    group->flags < offset + bytes)
-		return fail(CUDA_ERROR_INVALID_VALUE,
-			    "%zu bytes at %zu share some with the group's own %zu at %zu", bytes,
-			    offset, MEMCAST_GROUP_BYTES(group->ranks), group->flags);
-	if (bytes <= POST_BYTES && group->ranks == group->view->replicas)
+	result = check_apart(group, offset, bytes);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (goes_by_post(group, bytes))
 		one_shot(group, offset, bytes, type, op);
 	else
 		two_shot(group, offset, bytes, type, op);
@@ -220,4 +244,64 @@ CUresult memcastAllReduce(struct memcast_group *group, size_t offset, size_t cou
 	return LOGGED(all_reduce(group, offset, count, type, op),
 		      "group=%p, offset=%zu, count=%zu, type=%d, op=%d", (void *)group, offset,
 		      count, type, op);
+}
+
+/* The root posts what it has to all before they meet: each stores it in its own replica. */
+static void broadcast_by_post(struct memcast_group *group, unsigned int root, size_t offset,
+			      size_t bytes)
+{
+	unsigned char *own = group->view->replica[group->rank] + offset;
+	unsigned int turn = (group->epoch + 1) % 2, i;
+
+	for (i = 0; i < group->ranks && group->rank == root; i++)
+		if (i != root)
+			memcpy(data_of(&flags_of(group, root, i)->post[turn], bytes), own, bytes);
+	meet(group);
+	if (group->rank != root)
+		memcpy(own, data_of(&flags_of(group, root, group->rank)->post[turn], bytes),
+		       bytes);
+}
+
+/* Each rank copies a slice, to all. */
+static void broadcast_slices(struct memcast_group *group, unsigned int root, size_t offset,
+			     size_t bytes)
+{
+	size_t at, slice = slice_of(group, bytes, &at);
+
+	meet(group);
+	if (slice)
+		bulk_broadcast(group->view, offset + at, group->view->replica[root] + offset + at,
+			       slice);
+	meet(group);
+}
+
+static CUresult group_broadcast(struct memcast_group *group, unsigned int root, size_t offset,
+				size_t bytes)
+{
+	CUresult result;
+
+	if (!group)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL group");
+	if (root >= group->view->replicas)
+		return fail(CUDA_ERROR_INVALID_VALUE, "root %u: there are %u replicas", root,
+			    group->view->replicas);
+	result = bulk_check_range(group->view, offset, bytes);
+	if (result != CUDA_SUCCESS || !bytes)
+		return result;
+	result = check_apart(group, offset, bytes);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (goes_by_post(group, bytes))
+		broadcast_by_post(group, root, offset, bytes);
+	else
+		broadcast_slices(group, root, offset, bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult memcastGroupBroadcast(struct memcast_group *group, unsigned int root, size_t offset,
+			       size_t bytes)
+{
+	return LOGGED(group_broadcast(group, root, offset, bytes),
+		      "group=%p, root=%u, offset=%zu, bytes=%zu", (void *)group, root, offset,
+		      bytes);
 }

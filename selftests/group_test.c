@@ -4,128 +4,10 @@
  * all-reduces of all sizes, by as many processes as replicas or not.
  */
 #define _GNU_SOURCE
-#include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <immintrin.h>
-#include <cuda.h>
-#include <memcast/group.h>
+#include <string.h>
 
-#include "kselftest_harness.h"
-
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 300
-
-#define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
-
-#define DATA_BYTES	(1 << 20)
-#define RANKS_MAX	6
-
-FIXTURE(group)
-{
-	struct memcast_view view;
-	uint32_t *count;	/* of what ranks have done */
-	unsigned char *memory;
-	size_t bytes;
-};
-
-FIXTURE_VARIANT(group)
-{
-	unsigned int ranks, replicas;
-};
-
-FIXTURE_VARIANT_ADD(group, one)
-{
-	.ranks = 1, .replicas = 1,
-};
-
-FIXTURE_VARIANT_ADD(group, two)
-{
-	.ranks = 2, .replicas = 2,
-};
-
-FIXTURE_VARIANT_ADD(group, three)
-{
-	.ranks = 3, .replicas = 3,
-};
-
-/* More than most machines that run this have processors for */
-FIXTURE_VARIANT_ADD(group, six)
-{
-	.ranks = 6, .replicas = 6,
-};
-
-FIXTURE_VARIANT_ADD(group, two_for_three)
-{
-	.ranks = 2, .replicas = 3,
-};
-
-FIXTURE_VARIANT_ADD(group, five_for_two)
-{
-	.ranks = 5, .replicas = 2,
-};
-
-FIXTURE_SETUP(group)
-{
-	const size_t flags = MEMCAST_GROUP_BYTES(variant->ranks) + 128;
-	unsigned int i;
-
-	self->view.replicas = variant->replicas;
-	self->view.bytes = DATA_BYTES + flags;
-	self->bytes = 4096 + variant->replicas * self->view.bytes;
-	self->memory = mmap(NULL, self->bytes, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, (void *)self->memory);
-	self->count = (uint32_t *)self->memory;
-	for (i = 0; i < variant->replicas; i++)
-		self->view.replica[i] = self->memory + 4096 + i * self->view.bytes;
-}
-
-FIXTURE_TEARDOWN(group)
-{
-	munmap(self->memory, self->bytes);
-}
-
-/*
- * Every rank's body in a process of its own; how many say that something is wrong.
- * Whoever would wait for such a one is ended.
- */
-static unsigned int run(const struct memcast_view *view, unsigned int ranks, uint32_t *count,
-			int (*body)(struct memcast_group *group, uint32_t *count))
-{
-	unsigned int rank, k, wrong = 0;
-	pid_t child[RANKS_MAX];
-	int status;
-
-	for (rank = 0; rank < ranks; rank++) {
-		struct memcast_group group;
-
-		child[rank] = fork();
-		if (child[rank])
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (memcastGroupInit(&group, view, DATA_BYTES, rank, ranks))
-			_exit(1);
-		_exit(body(&group, count));
-	}
-	for (rank = 0; rank < ranks; rank++) {
-		pid_t ended = wait(&status);
-
-		for (k = 0; k < ranks; k++) {
-			if (child[k] == ended)
-				child[k] = 0;
-			else if (status && child[k])
-				kill(child[k], SIGKILL);
-		}
-		wrong += !!status;
-	}
-	return wrong;
-}
+#include "group_fixture.h"
 
 static int count_together(struct memcast_group *group, uint32_t *count)
 {
@@ -321,13 +203,19 @@ static int replica_fd[3];
 /* Who touches the replica of one that has gone gets a SIGBUS. */
 static int leave(struct memcast_group *group, uint32_t *count)
 {
-	const size_t elements[] = { 0, 10, 20000 };
-	size_t many = elements[*count % 3];
+	const size_t elements[] = { 10, 20000 };
+	size_t many = elements[*count / 3 % 2];
 
-	if (many)
-		memcastAllReduce(group, 0, many, MEMCAST_F32, MEMCAST_ADD);
-	else
+	switch (*count % 3) {
+	case 0:
 		memcastBarrier(group);
+		break;
+	case 1:
+		memcastAllReduce(group, 0, many, MEMCAST_F32, MEMCAST_ADD);
+		break;
+	default:
+		memcastGroupBroadcast(group, 1, 0, many);
+	}
 	return ftruncate(replica_fd[group->rank], 0);
 }
 

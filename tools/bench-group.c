@@ -56,30 +56,21 @@ static void destroy_view(struct memcast_view *view)
 		munmap(view->replica[i], view->bytes);
 }
 
-static void call(struct memcast_group *group, enum contest_call which, size_t bytes,
-		 const void *buffer)
+static void call(struct memcast_group *group, enum contest_call which, size_t bytes)
 {
 	if (which == ALL_REDUCE) {
 		CU(memcastAllReduce(group, 0, bytes / 4, MEMCAST_F32, MEMCAST_ADD));
 		return;
 	}
-	CU(memcastBarrier(group));
-	if (group->rank == 0)
-		CU(memcastBroadcast(group->view, 0, buffer, bytes));
-	CU(memcastBarrier(group));
+	CU(memcastGroupBroadcast(group, 0, 0, bytes));
 }
 
 /* The slowest rank's times, as those of MPI are */
 static void rank_main(struct memcast_group *group, struct contest_times *slowest)
 {
-	unsigned char *buffer = aligned_alloc(2UL << 20, LARGEST);
 	enum contest_call which;
 	unsigned int s, i;
 
-	if (!buffer)
-		rank_die("no memory for a buffer");
-	madvise(buffer, LARGEST, MADV_HUGEPAGE);
-	bench_data(buffer, LARGEST, RANKS);
 	for (s = 0; s < SIZES; s++)
 		for (which = 0; which < CONTEST_CALLS; which++) {
 			unsigned int times = sizes[s].times;
@@ -88,11 +79,11 @@ static void rank_main(struct memcast_group *group, struct contest_times *slowest
 			bench_data(group->view->replica[group->rank], sizes[s].bytes, group->rank);
 			CU(memcastBarrier(group));
 			for (i = 0; i < times / 10 + 1; i++)
-				call(group, which, sizes[s].bytes, buffer);
+				call(group, which, sizes[s].bytes);
 			CU(memcastBarrier(group));
 			start = bench_now();
 			for (i = 0; i < times; i++)
-				call(group, which, sizes[s].bytes, buffer);
+				call(group, which, sizes[s].bytes);
 			own = (bench_now() - start) / times;
 			if (group->rank == 0)
 				slowest->seconds[which][s] = own;
@@ -132,7 +123,8 @@ static void run_against_mpi(struct bench *bench)
 	struct memcast_view view;
 	struct contest contest = {
 		.ranks = RANKS, .rounds = bench_quick(bench) ? 3 : ROUNDS,
-		.sizes = sizes, .count = SIZES, .less = 1, .last = BROADCAST_CALL,
+		.sizes = sizes, .count = SIZES, .shared = true, .less = 1,
+		.last = BROADCAST_CALL,
 		.run = run_round, .arg = &view,
 	};
 

@@ -3,12 +3,16 @@
  * What memcast-bench holds groups against: MPI_Allreduce and MPI_Bcast. Built with
  * whichever of mpicc.openmpi and mpicc.mpich there is, and run by its mpirun.
  *
- * Usage: bench-mpi [-LESS] BYTES…; rank 0 prints "NAME BYTES SECONDS" for each.
- * -100 does everything a hundredth of the times: an emulated machine is slow.
+ * Usage: bench-mpi [-shared] [-LESS] BYTES…; rank 0 prints "NAME BYTES SECONDS" for
+ * each. -100 does everything a hundredth of the times: an emulated machine is slow.
+ * -shared takes shared memory, as replicas without a device are: its pages are seldom
+ * huge ones, those of devices always are.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "bench-data.h"
@@ -25,13 +29,14 @@ static size_t whole(size_t bytes)
 	return (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
 }
 
-/* Both in one; *to is in it */
-static void *buffers(size_t bytes, int rank, void **to)
+/* Both in one; *to is in it. The pages are given back when the process ends. */
+static char *buffers(size_t bytes, bool shared, int rank, void **to)
 {
 	size_t room = whole(bytes) + whole(bytes + APART);
-	char *from = aligned_alloc(HUGE_BYTES, room);
+	char *from = !shared ? aligned_alloc(HUGE_BYTES, room) :
+		     mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (!from)
+	if (!from || from == MAP_FAILED)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	madvise(from, room, MADV_HUGEPAGE);
 	*to = from + whole(bytes) + APART;
@@ -81,15 +86,20 @@ static double timed(void (*call)(void *from, void *to, int count), void *from, v
 
 int main(int argc, char **argv)
 {
-	int i = 1, rank;
+	bool shared = false;
+	int i, rank;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	if (argc > 1 && *argv[1] == '-' && atoi(argv[1] + 1) > 0)
-		less = atoi(argv[i++] + 1);
+	for (i = 1; i < argc && *argv[i] == '-'; i++) {
+		if (!strcmp(argv[i], "-shared"))
+			shared = true;
+		else if (atoi(argv[i] + 1) > 0)
+			less = atoi(argv[i] + 1);
+	}
 	for (; i < argc; i++) {
 		size_t bytes = strtoull(argv[i], NULL, 10);
-		void *to, *from = buffers(bytes, rank, &to);
+		void *to, *from = buffers(bytes, shared, rank, &to);
 		double apart = timed(separately, from, to, bytes);
 		double same = timed(in_place, from, to, bytes);
 		double cast = timed(bcast, from, to, bytes);
@@ -97,7 +107,6 @@ int main(int argc, char **argv)
 		if (rank == 0)
 			printf("allreduce %zu %.9f\nbcast %zu %.9f\n", bytes,
 			       apart < same ? apart : same, bytes, cast);
-		free(from);
 	}
 	MPI_Finalize();
 	return 0;

@@ -73,8 +73,9 @@ static bool run_peer(struct bench *bench, const struct contest *contest, const s
 		return false;
 	}
 	length = snprintf(command, sizeof(command),
-			  "%stimeout %u mpirun.%s %s core -n %u '%s' -%u", peer->environment,
-			  PATIENCE, peer->suffix, peer->bind, contest->ranks, path, contest->less);
+			  "%stimeout %u mpirun.%s %s core -n %u '%s'%s -%u", peer->environment,
+			  PATIENCE, peer->suffix, peer->bind, contest->ranks, path,
+			  contest->shared ? " -shared" : "", contest->less);
 	for (s = 0; s < contest->count; s++)
 		length += snprintf(command + length, sizeof(command) - (size_t)length, " %zu",
 				   contest->sizes[s].bytes);

@@ -7,6 +7,7 @@
 #ifndef MEMCAST_TOOLS_BENCH_PEERS_H
 #define MEMCAST_TOOLS_BENCH_PEERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bench;
@@ -30,6 +31,7 @@ struct contest {
 	unsigned int ranks, rounds;
 	const struct contest_size *sizes;
 	unsigned int count;		/* of sizes */
+	bool shared;			/* MPI's buffers, too, are in shared memory */
 	unsigned int less;		/* bench-mpi does all so many times less often */
 	enum contest_call last;		/* ALL_REDUCE: broadcasts are of no interest */
 	/* One round of ours; @times is zero, in memory that forked processes share */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups: ranks that work on one view, each a process or a thread. A barrier, and
- * an all-reduce in place.
+ * Groups: ranks that work on one view, each a process or a thread. A barrier, an
+ * all-reduce and a broadcast, both in place.
  *
  * All that the ranks have in common is in the view: part of each replica is set
  * aside for flags. So a group needs no devices either: replicas in ordinary
@@ -77,7 +77,8 @@ CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view
  * @group: as memcastGroupInit() gave it
  *
  * No rank returns before all have called. What any of them did before is seen by
- * all afterwards, stores past the caches included. A rank that has returned may go, and take its replica along.
+ * all afterwards, stores past the caches
+ * included. A rank that has returned may go, and take its replica along.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE for NULL.
  */
@@ -103,6 +104,25 @@ CUresult memcastBarrier(struct memcast_group *group);
  */
 CUresult memcastAllReduce(struct memcast_group *group, size_t offset, size_t count,
 			  enum memcast_element type, enum memcast_op op);
+
+/**
+ * memcastGroupBroadcast() - copy what one replica has to all, in place
+ * @group: as memcastGroupInit() gave it
+ * @root: number of the replica that has it, 0 to the view's replicas - 1
+ * @offset: bytes into the view
+ * @bytes: how many; any number
+ *
+ * All ranks call it with the same arguments, and all have a part in copying. Where
+ * there are as many ranks as replicas, rank i has written nothing but replica i since
+ * ranks met last, and when its call returns, replica i is done. Otherwise any rank may
+ * have written any replica, and all replicas are done when a call returns. A rank that
+ * has returned may go, and take its replica along. For data that is not in a replica
+ * yet, and one caller: memcastBroadcast().
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE; no rank waits for others then.
+ */
+CUresult memcastGroupBroadcast(struct memcast_group *group, unsigned int root, size_t offset,
+			       size_t bytes);
 
 #ifdef __cplusplus
 }
