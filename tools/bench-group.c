@@ -72,7 +72,7 @@ static void rank_main(struct memcast_group *group, struct contest_times *slowest
 	unsigned int s, i;
 
 	for (s = 0; s < SIZES; s++)
-		for (which = 0; which < CONTEST_CALLS; which++) {
+		for (which = 0; which < MPI_CALLS; which++) {
 			unsigned int times = sizes[s].times;
 			double start, own;
 
@@ -124,7 +124,6 @@ static void run_against_mpi(struct bench *bench)
 	struct contest contest = {
 		.ranks = RANKS, .rounds = bench_quick(bench) ? 3 : ROUNDS,
 		.sizes = sizes, .count = SIZES, .shared = true, .less = 1,
-		.last = BROADCAST_CALL,
 		.run = run_round, .arg = &view,
 	};
 

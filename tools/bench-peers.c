@@ -87,7 +87,7 @@ static bool run_peer(struct bench *bench, const struct contest *contest, const s
 		take(contest, name, bytes, seconds, times);
 		found++;
 	}
-	if (pclose(pipe) || found != CONTEST_CALLS * contest->count) {
+	if (pclose(pipe) || found != MPI_CALLS * contest->count) {
 		bench_skip(bench, peer->name, bench_now() - start < PATIENCE ? "failed: %s" :
 			   "took too long (it spins; is this machine busy?): %s", command);
 		return false;
@@ -111,20 +111,27 @@ static enum side fastest(const struct contest_times *round, enum contest_call ca
 static void add_line(struct bench *bench, const struct contest *contest, enum contest_call call,
 		     unsigned int s, const struct contest_times (*rounds)[SIDES], const bool *there)
 {
+	static const char *const measures[] = {
+		[ALL_REDUCE] = "all-reduce f32", [BROADCAST_CALL] = "broadcast to ranks",
+		[LEAST] = "loads, sums, stores f32",
+	};
+	enum contest_call theirs_is = call == LEAST ? ALL_REDUCE : call;
 	double ours[contest->rounds], theirs[contest->rounds], ratio[contest->rounds];
 	unsigned int wins[SIDES] = { 0 }, i;
 	enum side best = OURS, side;
 	char text[64];
 	struct bench_line line = {
-		.measure = call == ALL_REDUCE ? "all-reduce f32" : "broadcast to ranks",
+		.measure = measures[call],
 		.parameters = text, .unit = "us", .faster = true,
 		.at_least = call == ALL_REDUCE ? contest->sizes[s].bar : 0,
 	};
 
 	for (i = 0; i < contest->rounds; i++) {
-		side = fastest(rounds[i], call, s, there);
+		side = fastest(rounds[i], theirs_is, s, there);
 		ours[i] = rounds[i][OURS].seconds[call][s];
-		theirs[i] = rounds[i][side].seconds[call][s];
+		if (!ours[i])
+			return;
+		theirs[i] = rounds[i][side].seconds[theirs_is][s];
 		ratio[i] = theirs[i] / ours[i];
 		if (++wins[side] > wins[best])
 			best = side;
@@ -163,7 +170,7 @@ void contest_run(struct bench *bench, const struct contest *contest)
 		bench_progress(bench, "%u processes, round %u of %u", contest->ranks, round + 1,
 			       contest->rounds);
 	}
-	for (call = 0; call <= contest->last; call++)
+	for (call = 0; call < CONTEST_CALLS; call++)
 		for (s = 0; s < contest->count; s++)
 			add_line(bench, contest, call, s,
 				 (const struct contest_times (*)[SIDES])rounds, there);

@@ -14,7 +14,8 @@ struct bench;
 
 #define CONTEST_SIZES	8
 
-enum contest_call { ALL_REDUCE, BROADCAST_CALL, CONTEST_CALLS };
+/* What MPI does as well, and for the first of them what ours could take at the least */
+enum contest_call { ALL_REDUCE, BROADCAST_CALL, MPI_CALLS, LEAST = MPI_CALLS, CONTEST_CALLS };
 
 /* Of one round; those of the slowest rank */
 struct contest_times {
@@ -33,8 +34,10 @@ struct contest {
 	unsigned int count;		/* of sizes */
 	bool shared;			/* MPI's buffers, too, are in shared memory */
 	unsigned int less;		/* bench-mpi does all so many times less often */
-	enum contest_call last;		/* ALL_REDUCE: broadcasts are of no interest */
-	/* One round of ours; @times is zero, in memory that forked processes share */
+	/*
+	 * One round of ours; @times is zero, in memory that forked processes share. What
+	 * stays so is of no interest.
+	 */
 	void (*run)(const struct contest *contest, struct contest_times *times);
 	void *arg;
 };
