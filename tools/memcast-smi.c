@@ -18,7 +18,7 @@
 const char *argp_program_version = TOOLS_VERSION("memcast-smi");
 
 static const struct argp_option argp_options[] = {
-	{ "json", 'j', NULL, 0, "sizes in bytes, in one JSON object", 0 },
+	{ "json", 'j', NULL, 0, "print JSON instead of tables, sizes in bytes", 0 },
 	{ }
 };
 
@@ -38,16 +38,23 @@ int main(int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.doc = "Show memcast's devices, the processes that use them, and teams."
-		       "\vAs root of all processes, else of those that one may look into.",
+		.doc = "Shows memcast's devices, the processes that use them, and teams."
+		       "\vTOTAL and USED are of a device's pool, SEEN is what the processes "
+		       "shown hold of it. FDS are exported ones that a process has open. A "
+		       "team that is \"waiting\" lacks devices to join.\n\n"
+		       "Root sees all processes, others their own. JSON has the same in "
+		       "\"devices\", \"processes\" and \"teams\", and in \"unseen\" how many "
+		       "processes one may not look into. Exit status: 0, or 1 if there are "
+		       "no devices, or 2 for wrong usage.",
 	};
 	struct json_object *all;
 	bool json = false;
 
+	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &json);
 	all = smi_look();
 	if (!all) {
-		fputs("memcast-smi: no devices in /sys/class/memcast: insmod memcast.ko, or run it "
+		fputs("memcast-smi: no devices in /sys/class/memcast: insmod memcast.ko, or run "
 		      "under tools/memcast-vm\n", stderr);
 		return 1;
 	}
