@@ -72,7 +72,12 @@ pack_needs() {
 pack_program() {
 	local program word from to file
 	program=$(type -P "${command[0]}") || true
-	[ -n "$program" ] && [ -f "$program" ] || die "no program '${command[0]}' on this machine"
+	if [ -z "$program" ] || [ ! -f "$program" ]; then
+		case ${command[0]} in
+		build/*|"$build"/*) die "no ${command[0]} yet; run: make" ;;
+		*) die "no program '${command[0]}' on this machine" ;;
+		esac
+	fi
 	command[0]=$(realpath -s "$program")
 	for word in "${command[@]}"; do
 		[ ! -f "$word" ] || { pack "$(realpath -s "$word")"; pack_needs "$word"; }
