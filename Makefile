@@ -120,6 +120,12 @@ $(B)/tools/vm-init: $(wildcard tools/vm-*.c) tools/vm-init.h
 	@mkdir -p $(@D)
 	$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 
+# A manual page is what --help says.
+$(B)/man/%.1: $(B)/tools/%
+	@mkdir -p $(@D)
+	help2man --no-info --output=$@ \
+		--name="$$($< --help | sed -n '2,/^$$/p' | tr '\n' ' ' | sed 's/[.:] .*//')" $<
+
 # ---- selftests, on the kernel's own harness
 
 harness = $(shell tools/memcast-kernel source)/tools/testing/selftests
@@ -293,7 +299,7 @@ check-kcsan: deps
 fashion := /usr/share/datasets/fashion-mnist
 
 demo: deps
-	@$(MAKE) -j$$(nproc) lib tools
+	@$(MAKE) -j$$(nproc) lib tools examples
 	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce
 	tools/memcast-vm --devices 4 --add $(fashion) -- $(B)/tools/memcast-train
 
@@ -302,8 +308,13 @@ libdir	:= $(DESTDIR)$(LIBDIR)
 dkms_source := $(DESTDIR)/usr/src/memcast-$(VERSION)
 dkms_forget := [ -z "$$(dkms status memcast/$(VERSION))" ] || dkms remove memcast/$(VERSION) --all
 
-install: lib tools
-	install -d $(libdir)/pkgconfig $(include)/memcast $(DESTDIR)$(PREFIX)/bin
+is_root	:= $(filter 0,$(shell id -u))
+mandir	:= $(DESTDIR)$(PREFIX)/share/man/man1
+pages	:= $(if $(shell command -v help2man),$(tools:$(B)/tools/%=$(B)/man/%.1))
+
+install: lib tools $(pages)
+	@install -d $(libdir)/pkgconfig $(include)/memcast $(DESTDIR)$(PREFIX)/bin $(mandir) || \
+		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	install -m 644 $(B)/lib/libcuda.so.1 $(libdir)/
 	ln -sfn libcuda.so.1 $(libdir)/libcuda.so
 	install -m 644 include/cuda.h include/uapi/memcast.h $(include)/
@@ -311,6 +322,7 @@ install: lib tools
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
 		>$(libdir)/pkgconfig/memcast.pc
 	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/
+	$(if $(pages),install -m 644 $(pages) $(mandir)/,@echo 'no manual pages without help2man')
 ifeq ($(DKMS),yes)
 	install -d $(dkms_source)/kmod $(dkms_source)/include/uapi
 	install -m 644 dkms.conf Kbuild $(dkms_source)/
@@ -319,17 +331,18 @@ ifeq ($(DKMS),yes)
 	@[ -n "$(DESTDIR)" ] || { $(dkms_forget); dkms install memcast/$(VERSION) -k $(KERNEL); }
 else ifneq ($(KDIR),)
 	$(MAKE) kmod KERNEL=$(KERNEL)
-	$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	$(if $(DESTDIR)$(is_root),$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install,\
+		@echo 'the module is not installed: that takes root')
 else
 	@echo 'no headers of $(KERNEL) here, so no module for it'
 endif
-	-@[ -n "$(DESTDIR)" ] || ldconfig
+	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
 
 # What `make install` with the same words has installed, and nothing else
 uninstall:
 	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 pkgconfig/memcast.pc)
 	rm -f $(addprefix $(include)/,cuda.h memcast.h $(patsubst include/%,%,$(wildcard include/memcast/*.h)))
-	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%) $(tools:$(B)/tools/%=$(mandir)/%.1)
 	-@rmdir $(include)/memcast
 ifeq ($(DKMS),yes)
 	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
@@ -338,7 +351,7 @@ else ifneq ($(KDIR),)
 	rm -f $(DESTDIR)/lib/modules/$(release)/updates/memcast.ko*
 	-@[ -n "$(DESTDIR)" ] || depmod $(release)
 endif
-	-@[ -n "$(DESTDIR)" ] || ldconfig
+	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
 
 clean:
 	rm -rf $(B)
