@@ -167,7 +167,7 @@ $(B)/examples/readme: $(B)/examples/readme.c | $(libcuda)
 	$(CC) $(flags) -o $@ $< $(link)
 
 $(B)/selftests/host-window: selftests/host-window.c $(libcuda)
-	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< $(B)/lib/window.o
+	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $<
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)

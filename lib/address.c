@@ -150,7 +150,7 @@ CUresult address_unmap(CUdeviceptr address, size_t size)
 	CUresult result = device_ioctl(MEMCAST_UNMAP, &arg);
 
 	if (result == CUDA_SUCCESS)
-		windows_unmapped(address, size);
+		windows_changed(address, size);
 	return result;
 }
 
@@ -195,7 +195,7 @@ static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDe
 	CUresult result = address_set_access(address, size, desc, count);
 
 	if (result == CUDA_SUCCESS)
-		windows_access_set(address, size);
+		windows_changed(address, size);
 	return result;
 }
 

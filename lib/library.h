@@ -147,8 +147,7 @@ bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 		    size_t *offset, CUmemAccess_flags *access);
 bool window_near(CUdeviceptr address);
 void windows_mapped(CUdeviceptr address, size_t bytes);
-void windows_unmapped(CUdeviceptr address, size_t bytes);
-void windows_access_set(CUdeviceptr address, size_t bytes);
+void windows_changed(CUdeviceptr address, size_t bytes);
 
 /* trap.c: plain stores to windows */
 void trap_install(void);

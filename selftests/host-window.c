@@ -1,15 +1,40 @@
 // SPDX-License-Identifier: MIT
 /*
- * lib/window.c without the module: threads look for a window that another unmaps at
- * that moment, some thousand times, at the speed of this machine. A view is a number
- * here: each is to be unmapped once, and none to be found then. host-window.sh runs
- * this.
+ * lib/window.c without the module: what calls on windows do when others come in
+ * between, before each access to what they share, and with threads at the speed of
+ * this machine. A view is a number here: each is to be unmapped once, and none to be
+ * found then. host-window.sh runs this.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "../lib/library.h"
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+#undef atomic_exchange_explicit
+#undef atomic_compare_exchange_strong_explicit
+#undef atomic_compare_exchange_weak_explicit
+#undef atomic_fetch_add_explicit
+#undef atomic_fetch_sub_explicit
+#define atomic_load_explicit(at, ...)						\
+	(another_may_come(), __atomic_load_n(at, __VA_ARGS__))
+#define atomic_store_explicit(at, ...)						\
+	(another_may_come(), __atomic_store_n(at, __VA_ARGS__))
+#define atomic_exchange_explicit(at, ...)					\
+	(another_may_come(), __atomic_exchange_n(at, __VA_ARGS__))
+#define atomic_compare_exchange_strong_explicit(at, old, new, ...)		\
+	(another_may_come(), __atomic_compare_exchange_n(at, old, new, 0, __VA_ARGS__))
+#define atomic_compare_exchange_weak_explicit(at, old, new, ...)		\
+	(another_may_come(), __atomic_compare_exchange_n(at, old, new, 1, __VA_ARGS__))
+#define atomic_fetch_add_explicit(at, ...)					\
+	(another_may_come(), __atomic_fetch_add(at, __VA_ARGS__))
+#define atomic_fetch_sub_explicit(at, ...)					\
+	(another_may_come(), __atomic_fetch_sub(at, __VA_ARGS__))
+
+static void another_may_come(void);
+
+#include "../lib/window_tree.c"
+#include "../lib/window.c"
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT
@@ -26,8 +51,11 @@ enum { NEVER, MAPPED, UNMAPPED };
 
 /* What the kernel knows */
 static _Atomic unsigned char view_state[MOST_VIEWS];
+static unsigned int view_team[MOST_VIEWS];
 static atomic_uint views, wrong;
-static atomic_ulong mapped;		/* the window's chunks; 0: none */
+static atomic_ulong first;		/* of the chunks that the window shows */
+static atomic_ulong mapped;		/* how many; 0: none */
+static atomic_uint team = 1;
 
 unsigned int inject_count;
 
@@ -75,20 +103,32 @@ static unsigned int number_of(const void *replica)
 	return ((uintptr_t)replica - VIEWS) / VIEW_BYTES;
 }
 
+static bool at_window(CUdeviceptr address)
+{
+	return address - PLACE - first * CHUNK < mapped * CHUNK;
+}
+
 static CUresult address_info(struct memcast_address_info *info)
 {
-	unsigned long chunks = mapped;
-
 	info->out_writable = info->out_readable = 1;
-	if (info->address >= VIEWS)
+	if (info->address >= VIEWS) {
+		info->out_object = view_team[number_of((void *)info->address)];
 		return view_state[number_of((void *)info->address)] == MAPPED ?
 			CUDA_SUCCESS : refuse();
-	if (info->address - PLACE >= chunks * CHUNK)
+	}
+	if (!at_window(info->address))
 		return refuse();
 	info->out_type = MEMCAST_TYPE_TEAM;
-	info->out_mapping = PLACE;
-	info->out_mapping_bytes = chunks * CHUNK;
+	info->out_object = team;
+	info->out_mapping = PLACE + first * CHUNK;
+	info->out_mapping_bytes = mapped * CHUNK;
 	return CUDA_SUCCESS;
+}
+
+static CUresult handle_retain(struct memcast_handle_retain *retain)
+{
+	retain->out_handle = team;
+	return at_window(retain->address) ? CUDA_SUCCESS : refuse();
 }
 
 CUresult device_ioctl_fd(int fd, unsigned long request, struct memcast_header *header,
@@ -96,20 +136,24 @@ CUresult device_ioctl_fd(int fd, unsigned long request, struct memcast_header *h
 {
 	(void)fd;
 	(void)size;
+	another_may_come();
 	if (request == MEMCAST_ADDRESS_INFO)
 		return address_info((struct memcast_address_info *)header);
+	if (request == MEMCAST_HANDLE_RETAIN)
+		return handle_retain((struct memcast_handle_retain *)header);
 	return CUDA_SUCCESS;
 }
 
-CUresult view_map(struct memcast_view *view, struct memcast_handle_info *team, size_t offset,
+CUresult view_map(struct memcast_view *view, struct memcast_handle_info *of, size_t offset,
 		  size_t bytes)
 {
 	unsigned int number = atomic_fetch_add(&views, 1);
 
-	(void)team;
 	(void)offset;
+	another_may_come();
 	if (number >= MOST_VIEWS)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	view_team[number] = of->handle;
 	view_state[number] = MAPPED;
 	view->bytes = bytes;
 	view->replicas = 1;
@@ -131,6 +175,7 @@ void view_unmap(const struct memcast_view *view)
 {
 	uintptr_t at = (uintptr_t)view->replica[0] - VIEWS;
 
+	another_may_come();
 	if (at / VIEW_BYTES >= MOST_VIEWS ||
 	    atomic_exchange(&view_state[at / VIEW_BYTES], UNMAPPED) != MAPPED)
 		wrong++;
@@ -192,7 +237,7 @@ TEST(nothing_is_left_behind)
 		pthread_barrier_wait(&barrier);
 		pause_until_one_makes_it(round);
 		mapped = 0;
-		windows_unmapped(PLACE, CHUNKS * CHUNK);
+		windows_changed(PLACE, CHUNKS * CHUNK);
 		pthread_barrier_wait(&barrier);
 		stale = found();
 	}
@@ -206,6 +251,172 @@ TEST(nothing_is_left_behind)
 	pthread_barrier_wait(&barrier);
 	for (int i = 0; i < LOOKING; i++)
 		pthread_join(thread[i], NULL);
+}
+
+/* The kernel's part of mapping and unmapping, then the library's */
+static void map(unsigned long chunk, unsigned long chunks)
+{
+	team++;
+	first = chunk;
+	mapped = chunks;
+	windows_mapped(PLACE + chunk * CHUNK, chunks * CHUNK);
+}
+
+static void unmap(void)
+{
+	unsigned long chunk = first, chunks = mapped;
+
+	mapped = 0;
+	windows_changed(PLACE + chunk * CHUNK, chunks * CHUNK);
+}
+
+/*
+ * What another thread does while a call is under way: it unmaps the window and maps
+ * another one, then or later looks that up, and goes on using what it has found.
+ */
+static const struct {
+	unsigned long first, chunks;
+} others[] = { { 0, 3 }, { 1, 1 }, { 2, 1 }, { 0, 1 }, { 1, 4 } };
+
+static struct {
+	bool under_way, looked;
+	unsigned int other;
+	unsigned long moment, maps_at, looks_at;
+	const struct memcast_view *view;
+	const void *replica;
+} meanwhile;
+
+static void look(void)
+{
+	unsigned long last = first + mapped - 1;
+	size_t offset;
+
+	meanwhile.looked = true;
+	meanwhile.view = memcastViewAt(PLACE + last * CHUNK, &offset);
+	wrong += !meanwhile.view || offset != (last - first) * CHUNK;
+	meanwhile.replica = meanwhile.view ? meanwhile.view->replica[0] : NULL;
+}
+
+static void another_may_come(void)
+{
+	if (!meanwhile.under_way)
+		return;
+	meanwhile.under_way = false;
+	if (meanwhile.moment == meanwhile.maps_at) {
+		if (mapped)
+			unmap();
+		map(others[meanwhile.other].first, others[meanwhile.other].chunks);
+	}
+	if (meanwhile.moment == meanwhile.looks_at)
+		look();
+	meanwhile.under_way = meanwhile.moment++ < meanwhile.looks_at;
+}
+
+static void call_unmapped(void)
+{
+	windows_changed(PLACE, 3 * CHUNK);
+}
+
+static void call_view_at(void)
+{
+	size_t offset;
+
+	memcastViewAt(PLACE + CHUNK, &offset);
+}
+
+static void call_access_set(void)
+{
+	windows_changed(PLACE, 3 * CHUNK);
+}
+
+FIXTURE(moment)
+{
+};
+
+/* What is called; is the window known, is it there */
+FIXTURE_VARIANT(moment)
+{
+	void (*call)(void);
+	bool known, there;
+};
+
+FIXTURE_VARIANT_ADD(moment, unmap)
+{
+	call_unmapped, true, false,
+};
+
+FIXTURE_VARIANT_ADD(moment, look_up)
+{
+	call_view_at, true, true,
+};
+
+FIXTURE_VARIANT_ADD(moment, make)
+{
+	call_view_at, false, true,
+};
+
+FIXTURE_VARIANT_ADD(moment, access_set)
+{
+	call_access_set, true, true,
+};
+
+FIXTURE_SETUP(moment)
+{
+}
+
+FIXTURE_TEARDOWN(moment)
+{
+}
+
+/* Return: was there time for both? */
+static bool try_moments(const FIXTURE_VARIANT(moment) *variant)
+{
+	size_t offset;
+
+	map(0, 3);
+	if (variant->known)
+		memcastViewAt(PLACE, &offset);
+	if (!variant->there)
+		mapped = 0;
+	meanwhile.moment = 0;
+	meanwhile.looked = false;
+	meanwhile.under_way = true;
+	variant->call();
+	meanwhile.under_way = false;
+	if (meanwhile.looked) {
+		wrong += view_state[number_of(meanwhile.replica)] != MAPPED;
+		wrong += view_team[number_of(meanwhile.replica)] != team;
+		for (unsigned long i = first; i < first + mapped; i++)
+			wrong += memcastViewAt(PLACE + i * CHUNK, &offset) != meanwhile.view;
+	}
+	if (mapped)
+		unmap();
+	for (unsigned int i = 0; i < views; i++)
+		wrong += view_state[i] != UNMAPPED;
+	views = 0;
+	return meanwhile.looked;
+}
+
+TEST_F(moment, any_two)
+{
+	unsigned long at, later, count = 0;
+
+	for (unsigned int other = 0; other < ARRAY_SIZE(others); other++) {
+		meanwhile.other = other;
+		for (at = 0, later = 1; later; at++) {
+			for (later = 0;; later++, count++) {
+				meanwhile.maps_at = at;
+				meanwhile.looks_at = at + later;
+				if (!try_moments(variant))
+					break;
+				ASSERT_EQ(0, wrong)
+					TH_LOG("other %u maps at %lu, looks at %lu", other, at,
+					       at + later);
+			}
+		}
+	}
+	EXPECT_LT(0, count);
+	TH_LOG("%lu pairs of moments", count);
 }
 
 TEST_HARNESS_MAIN
