@@ -52,23 +52,27 @@ static int __init mc_init(void)
 	ret = mc_fabric_init();
 	if (ret)
 		return ret;
-	ret = mc_channels_init();
-	if (ret)
-		goto exit_fabric;
 	ret = mc_devices_init();
 	if (ret)
-		goto exit_channels;
+		goto exit_fabric;
 	mc_stats_init();
-	ret = misc_register(&mc_misc);
+	/*
+	 * Files last: who opens one keeps the module, but not one that fails to load.
+	 * So what takes long, and finds out that a parameter is wrong, comes before.
+	 */
+	ret = mc_channels_init();
 	if (ret)
 		goto exit_devices;
+	ret = misc_register(&mc_misc);
+	if (ret)
+		goto exit_channels;
 	return 0;
 
+exit_channels:
+	mc_channels_exit();
 exit_devices:
 	mc_stats_exit();
 	mc_devices_exit();
-exit_channels:
-	mc_channels_exit();
 exit_fabric:
 	mc_fabric_exit();
 	return ret;
@@ -78,9 +82,9 @@ module_init(mc_init);
 static void __exit mc_exit(void)
 {
 	misc_deregister(&mc_misc);
+	mc_channels_exit();
 	mc_stats_exit();
 	mc_devices_exit();
-	mc_channels_exit();
 	mc_fabric_exit();
 }
 module_exit(mc_exit);
