@@ -2,6 +2,7 @@
 /* Teams: multicast objects, their members, and the mappings that show them. */
 #include <linux/hrtimer.h>
 #include <linux/overflow.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "private.h"
 
@@ -137,10 +138,15 @@ static bool team_complete(struct mc_team *team)
 	return smp_load_acquire(&team->joined) == team->devices;
 }
 
+/* Unless there is a signal: anything may wake a task. */
 static bool sleep_until(ktime_t time)
 {
-	set_current_state(TASK_INTERRUPTIBLE);
-	return !schedule_hrtimeout(&time, HRTIMER_MODE_ABS);
+	do {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!schedule_hrtimeout(&time, HRTIMER_MODE_ABS))
+			return true;
+	} while (!signal_pending(current));
+	return false;
 }
 
 /*
