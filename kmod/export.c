@@ -35,7 +35,8 @@ static int export_buffer(struct mc_call *call, struct mc_buffer *buffer, s32 *ou
 	if (!IS_ERR(dmabuf))
 		return answer_fd(call, dmabuf, out_fd);
 	mc_buffer_free(buffer);
-	return PTR_ERR(dmabuf);
+	return mc_fail(call, -ENOMEM, "the machine has no free file or memory (errno %ld)",
+		       -PTR_ERR(dmabuf));
 }
 
 static int export_object(struct mc_call *call, struct mc_object *object)
@@ -85,7 +86,7 @@ int mc_export(struct mc_call *call)
 			       export->handle_type);
 	object = mc_handle_object(call->client, export->handle);
 	if (!object)
-		return mc_fail(call, -ENOENT, "no handle %u", export->handle);
+		return mc_no_handle(call, export->handle);
 	ret = export_object(call, object);
 	mc_object_put(object);
 	return ret;

@@ -101,10 +101,11 @@ static int export_share(struct mc_call *call, struct mc_share *share)
 	int ret;
 
 	if (fd < 0)
-		return mc_fail(call, fd, "no fd is left (errno %d)", -fd);
+		return mc_fail(call, -ENOMEM, "the process has no free fd (errno %d)", -fd);
 	file = anon_inode_getfile("memcast-heap", &share_fops, share, O_RDWR);
 	if (IS_ERR(file)) {
-		ret = PTR_ERR(file);
+		ret = mc_fail(call, -ENOMEM, "the machine has no free file (errno %ld)",
+			      -PTR_ERR(file));
 		goto put_fd;
 	}
 	mc_share_get(share);

@@ -2,6 +2,7 @@
 /* Pools that several processes or threads have. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sys/resource.h>
 #include "pool_fixture.h"
 
 static const CUmemPoolProps shareable = {
@@ -9,6 +10,26 @@ static const CUmemPoolProps shareable = {
 	.handleTypes = SHAREABLE,
 	.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
 };
+
+/* Heaps and memories alike: the kernel's errno for it would mean nothing to the library. */
+TEST_F(pool, no_free_fd)
+{
+	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	int fd = -7, next = dup(0);
+	struct rlimit limit;
+	CUmemoryPool pool;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
+	close(next);
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = next;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
+	EXPECT_EQ(-7, fd);
+}
 
 TEST_F(pool, export_arguments)
 {
