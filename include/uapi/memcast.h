@@ -473,8 +473,8 @@ struct memcast_handle_retain {
 	__u32 reserved;
 };
 
-#define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* to must be mapped */
-#define MEMCAST_COPY_FROM_DEVICE	(1U << 1)	/* from must be mapped */
+#define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* to: mapped or registered */
+#define MEMCAST_COPY_FROM_DEVICE	(1U << 1)	/* from: likewise */
 #define MEMCAST_COPY_CHECK		(1U << 2)	/* check only, copy nothing */
 #define MEMCAST_COPY_PEER		(1U << 3)	/* from_device reads */
 
@@ -515,7 +515,7 @@ struct memcast_copy {
 
 /**
  * struct memcast_fill - ioctl(MEMCAST_FILL)
- * @to: mapped address, a multiple of @width
+ * @to: mapped or registered address, a multiple of @width
  * @count: elements of each row
  * @width: bytes of an element: 1, 2 or 4
  * @value: the element, zero above @width
@@ -525,7 +525,8 @@ struct memcast_copy {
  * @pitch: bytes from one row to the next, a multiple of @width; as long as a row
  *	at least, if @rows is over 1
  *
- * All rows are checked before anything is written.
+ * All rows are checked before anything is written. Those of registered memory, and
+ * what is between them, are in one registered range.
  */
 struct memcast_fill {
 	struct memcast_header header;
@@ -747,7 +748,7 @@ struct memcast_block_alloc {
  * @flags: any, to be told by MEMCAST_ADDRESS_INFO
  * @reserved: 0
  *
- * Copies take it for memory that devices may access.
+ * Copies and fills take it for memory that devices may access.
  */
 struct memcast_block_register {
 	struct memcast_header header;
