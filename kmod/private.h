@@ -380,7 +380,6 @@ struct mc_reservation {
 	struct kref kref;
 	struct mc_client *client;	/* its file outlives the VMA and the call */
 	unsigned long start, end;	/* addresses */
-	refcount_t vmas;		/* 1; 2 while mremap() finds out that it may not */
 	struct rw_semaphore lock;	/* protects what follows */
 	struct rb_root_cached mappings;	/* by mc_mapping.at */
 	bool retiring;			/* being freed, unless munmap fails */
@@ -393,6 +392,8 @@ struct mc_reservation {
 extern const struct vm_operations_struct mc_vm_ops;
 
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
+struct mc_reservation *mc_reservation_of(struct mc_client *client,
+					 const struct vm_area_struct *vma);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);
 struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,

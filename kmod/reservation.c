@@ -18,22 +18,31 @@ void mc_reservation_put(struct mc_reservation *reservation)
 	kref_put(&reservation->kref, reservation_free);
 }
 
-/* mremap() copies the VMA before it asks whether that may be moved. */
+/*
+ * mremap() copies the VMA before it asks whether that may be moved. The copy stays
+ * if there is no memory to take it away again: then it shows nothing.
+ */
+static bool is_copy(const struct vm_area_struct *vma)
+{
+	const struct mc_reservation *reservation = vma->vm_private_data;
+
+	return vma->vm_start != reservation->start;
+}
+
 static void reservation_open(struct vm_area_struct *vma)
 {
 	struct mc_reservation *reservation = vma->vm_private_data;
 
-	refcount_inc(&reservation->vmas);
+	kref_get(&reservation->kref);
 }
 
-/* The VMA is gone; calls under way may still hold the struct. */
+/* The VMA is gone; copies and calls under way may still hold the struct. */
 static void reservation_close(struct vm_area_struct *vma)
 {
 	struct mc_reservation *reservation = vma->vm_private_data;
 
-	if (!refcount_dec_and_test(&reservation->vmas))
-		return;
-	mc_mappings_undo(reservation);
+	if (!is_copy(vma))
+		mc_mappings_undo(reservation);
 	mc_reservation_put(reservation);
 }
 
@@ -43,6 +52,16 @@ void mc_reservation_zap(struct mc_reservation *reservation,
 {
 	unmap_mapping_range(&reservation->client->mapping, first,
 			    last - first + 1, 1);
+}
+
+/* Return: the reservation that a VMA of the client's process is, or NULL. */
+struct mc_reservation *mc_reservation_of(struct mc_client *client,
+					 const struct vm_area_struct *vma)
+{
+	if (vma->vm_ops != &mc_vm_ops || vma->vm_file->private_data != client ||
+	    is_copy(vma))
+		return NULL;
+	return vma->vm_private_data;
 }
 
 /* Return: the reservation around an address, held, or NULL. */
@@ -56,11 +75,10 @@ struct mc_reservation *mc_reservation_find(struct mc_client *client,
 		return NULL;
 	mmap_read_lock(client->mm);
 	vma = vma_lookup(client->mm, address);
-	if (vma && vma->vm_ops == &mc_vm_ops &&
-	    vma->vm_file->private_data == client) {
-		reservation = vma->vm_private_data;
+	if (vma)
+		reservation = mc_reservation_of(client, vma);
+	if (reservation)
 		kref_get(&reservation->kref);
-	}
 	mmap_read_unlock(client->mm);
 	return reservation;
 }
@@ -136,7 +154,6 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	if (!reservation)
 		return -ENOMEM;
 	kref_init(&reservation->kref);
-	refcount_set(&reservation->vmas, 1);
 	reservation->client = client;
 	reservation->start = vma->vm_start;
 	reservation->end = vma->vm_end;

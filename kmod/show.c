@@ -71,6 +71,7 @@ static void show_reservation(struct seq_file *out, struct mc_reservation *reserv
 
 static void show_mappings(struct seq_file *out, struct mc_client *client)
 {
+	struct mc_reservation *reservation;
 	struct vm_area_struct *vma;
 	struct vma_iterator vmi;
 
@@ -79,9 +80,11 @@ static void show_mappings(struct seq_file *out, struct mc_client *client)
 		return;
 	mmap_read_lock(client->mm);
 	vma_iter_init(&vmi, client->mm, 0);
-	for_each_vma(vmi, vma)
-		if (vma->vm_ops == &mc_vm_ops && vma->vm_file->private_data == client)
-			show_reservation(out, vma->vm_private_data);
+	for_each_vma(vmi, vma) {
+		reservation = mc_reservation_of(client, vma);
+		if (reservation)
+			show_reservation(out, reservation);
+	}
 	mmap_read_unlock(client->mm);
 	mmput(client->mm);
 }

@@ -50,6 +50,24 @@ static bool disarm(void)
 	return text[0] == '0';
 }
 
+/* Return: whether anything can be made to fail. */
+static bool can_fail(void)
+{
+	failures = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (failures < 0 || geteuid())
+		return false;
+	/* which allocations may fail: all */
+	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
+	put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	/* and none says so in the log, where reports are looked for */
+	put("/sys/kernel/debug/failslab/verbose", "0");
+	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
+	put("/sys/kernel/debug/fail_usercopy/verbose", "0");
+	return true;
+}
+
 /* Fails at most once, by what was asked for, and not the second time. */
 #define STEP(call)							\
 do {									\
@@ -332,18 +350,8 @@ VARIANT(shared_pool);
 
 FIXTURE_SETUP(fail)
 {
-	failures = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (failures < 0 || geteuid())
+	if (!can_fail())
 		SKIP(return, "needs root and a kernel with CONFIG_FAULT_INJECTION");
-	/* which allocations may fail: all */
-	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
-	put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-	/* and none says so in the log, where reports are looked for */
-	put("/sys/kernel/debug/failslab/verbose", "0");
-	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
-	put("/sys/kernel/debug/fail_usercopy/verbose", "0");
 }
 NOTHING_LEFT(fail)
 
@@ -377,6 +385,67 @@ TEST_F(fail, at_every_place)
 	} while (failed);
 	ASSERT_LT(1, n);
 	TH_LOG("%lu failures", n - 1);
+}
+
+/*
+ * mremap() makes a copy of the VMA before it asks whether that may be moved. Where the
+ * kernel has no memory to take the copy away again, it stays: but is no reservation.
+ */
+FIXTURE(fail_move) { int fails; };
+FIXTURE_SETUP(fail_move)
+{
+	if (!can_fail())
+		SKIP(return, "needs root and a kernel with CONFIG_FAULT_INJECTION");
+	/* in threads that ask for it, all that is allocated after so many bytes */
+	put("/sys/kernel/debug/failslab/task-filter", "Y");
+	put("/sys/kernel/debug/failslab/probability", "100");
+	put("/sys/kernel/debug/failslab/times", "-1");
+	self->fails = open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->fails);
+}
+/* In the parent, which comes here whatever the test did */
+FIXTURE_TEARDOWN_PARENT(fail_move)
+{
+	put("/sys/kernel/debug/failslab/probability", "0");
+	put("/sys/kernel/debug/failslab/task-filter", "N");
+	put("/sys/kernel/debug/failslab/times", "1");
+	put("/sys/kernel/debug/failslab/space", "0");
+	if (!_metadata->aborted)
+		EXPECT_STREQ("", left_over());
+}
+
+TEST_F(fail_move, leaves_no_other_reservation)
+{
+	CUmemGenericAllocationHandle handle;
+	unsigned int bytes, kept = 0;
+	volatile uint32_t *at;
+	unsigned char page;
+	char text[24];
+	void *to;
+
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	at = mapped(handle, CHUNK, 0);
+	for (bytes = 0; bytes < 8192; bytes += 64) {
+		*at = bytes;
+		to = (void *)reserve(CHUNK);
+		ASSERT_OK(cuMemAddressFree(ADDRESS(to), CHUNK));
+		snprintf(text, sizeof(text), "%u", bytes);
+		put("/sys/kernel/debug/failslab/space", text);
+		ASSERT_EQ(1, write(self->fails, "1", 1));
+		mremap((void *)at, CHUNK, CHUNK, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+		ASSERT_EQ(1, write(self->fails, "0", 1));
+		EXPECT_EQ(bytes, *at);
+		EXPECT_INVALID(cuMemMap(ADDRESS(to), CHUNK, 0, handle, 0));
+		kept += !mincore(to, 4096, &page);
+	}
+	EXPECT_LT(0, kept);
+	TH_LOG("%u copies stayed", kept);
+
+	/* nor do they keep what it showed */
+	ASSERT_OK(cuMemRelease(handle));
+	EXPECT_EQ(0, munmap((void *)at, CHUNK));
+	EXPECT_EQ(0, stat_of("memories"));
 }
 
 TEST_HARNESS_MAIN
