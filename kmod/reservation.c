@@ -186,6 +186,8 @@ static int reservation_retire(struct mc_call *call,
 			      "the reservation there is %#lx, %lu bytes",
 			      reservation->start,
 			      reservation->end - reservation->start);
+	else if (reservation->retiring || reservation->dead)
+		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
 	else if (!(free->flags & MEMCAST_FREE_MAPPED) &&
 		 !RB_EMPTY_ROOT(&reservation->mappings.rb_root))
 		ret = mc_fail(call, -EINVAL, "something is still mapped in it");

@@ -34,6 +34,7 @@ struct game {
 	CUmemGenericAllocationHandle team, own[PLAYERS];
 	CUmemoryPool pool;
 	_Atomic CUdeviceptr at, window;
+	_Atomic unsigned int freed;		/* times */
 	CUmemFabricHandle fabric[PLAYERS];
 	const char *_Atomic wrong;		/* NULL: nothing */
 	struct player player[PLAYERS];
@@ -293,6 +294,36 @@ TEST_F(race, mappings)
 	/* so that it is never empty, and cannot be freed */
 	ASSERT_OK(cuMemMap(game.at + CHUNK, CHUNK, 0, game.own[0], 0));
 	RUN(&game, change_mappings, look_at_mappings);
+}
+
+/* ---- reservations ---- */
+
+/* What two free at once, one of them has freed: the other's addresses may be new ones. */
+static void free_one(struct player *player)
+{
+	struct game *game = player->game;
+	CUresult result;
+	CUdeviceptr at;
+
+	if (!player->number) {
+		MUST(!cuMemAddressReserve(&at, CHUNK, 0, 0, 0));
+		game->at = at;
+		game->freed = 0;
+	}
+	meet(player);
+	result = cuMemAddressFree(game->at, CHUNK);
+	MUST(is_one_of(result, CUDA_ERROR_INVALID_VALUE));
+	game->freed += result == CUDA_SUCCESS;
+	meet(player);
+	MUST(game->freed == 1);
+}
+
+TEST_F(race, reservations)
+{
+	struct game game = {};
+
+	start(_metadata, &game);
+	RUN(&game, free_one);
 }
 
 /* ---- teams ---- */
