@@ -35,6 +35,22 @@ static void show_object(struct seq_file *out, const char *how, struct mc_object 
 	seq_putc(out, '\n');
 }
 
+/* The struct, held: who looks is no user, or it would not end when its users go. */
+static struct mc_object *handle_struct(struct mc_client *client, unsigned long id)
+{
+	struct mc_object *object = NULL;
+	struct mc_handle *handle;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle) {
+		object = handle->object;
+		kref_get(&object->kref);
+	}
+	xa_unlock(&client->handles);
+	return object;
+}
+
 static void show_handles(struct seq_file *out, struct mc_client *client)
 {
 	struct mc_handle *handle;
@@ -42,12 +58,12 @@ static void show_handles(struct seq_file *out, struct mc_client *client)
 
 	/* the handle itself may go at any time: only its place counts */
 	xa_for_each(&client->handles, id, handle) {
-		struct mc_object *object = mc_handle_object(client, id);
+		struct mc_object *object = handle_struct(client, id);
 
 		if (!object)
 			continue;
 		show_object(out, "handle", object);
-		mc_object_put(object);
+		mc_object_forget(object);
 		if (seq_has_overflowed(out))
 			return;
 		cond_resched();
