@@ -111,7 +111,6 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 	if (reservation->of_heap && !reservation->of_block)
 		return mc_fail(call, -EINVAL,
 			       "cuMemAlloc memory cannot be bound, only whole chunks of a pool");
-	WRITE_ONCE(reservation->lent, true);
 	while (address < end) {
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 		unsigned long from, bytes;
@@ -158,6 +157,9 @@ static int bind_reservation(struct mc_call *call, struct mc_team *team,
 	}
 	if (!ret)
 		ret = mc_bindings_commit(call, team, device, &list);
+	/* who frees the block waits for the lock before its place can be given out */
+	if (!ret)
+		WRITE_ONCE(reservation->lent, true);
 	up_read(&reservation->lock);
 	mc_bindings_free(&list);
 	return ret;
