@@ -2,7 +2,7 @@
 /* Access: which devices may read and write a mapping, and so the CPU. */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "private.h"
+#include "heap.h"
 
 #define MAX_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
 

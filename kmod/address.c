@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What there is at an address, for those who only have that. */
-#include "private.h"
+#include "heap.h"
 
 /* A team is where its replica is, or what would be read first. */
 static void describe_location(struct memcast_address_info *info,

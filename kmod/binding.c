@@ -7,7 +7,7 @@
  * side can find it without the other's lock.
  */
 #include <linux/slab.h>
-#include "private.h"
+#include "object.h"
 
 struct mc_binding *mc_binding_find(struct mc_member *member,
 				   unsigned long offset)

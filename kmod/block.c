@@ -5,7 +5,7 @@
  */
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "heap.h"
 
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last)

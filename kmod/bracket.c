@@ -5,7 +5,8 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
-#include "private.h"
+#include "buffer.h"
+#include "space.h"
 
 /* Of the foreign memories that a call accesses with the CPU: the exporter knows. */
 #define BEGUN	XA_MARK_0

@@ -3,7 +3,7 @@
 #include <linux/rbtree.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "heap.h"
 
 #define HANDLE_LIMIT	XA_LIMIT(1, INT_MAX)
 

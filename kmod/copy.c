@@ -3,7 +3,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "private.h"
+#include "space.h"
 
 #define BOUNCE_SIZE	(16 * 1024)
 

@@ -10,8 +10,9 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "buffer.h"
 #include "compat.h"
-#include "private.h"
+#include "space.h"
 
 /* A buffer as a device has it mapped. */
 struct dma {

@@ -2,7 +2,8 @@
 /* The verbs that export and import: fds of dma-bufs, and fabric handles. */
 #include <linux/dma-buf.h>
 #include <linux/file.h>
-#include "private.h"
+#include "buffer.h"
+#include "heap.h"
 
 /* Takes over the caller's reference, and drops it if it fails. */
 static int answer_fd(struct mc_call *call, struct dma_buf *dmabuf, s32 *out_fd)

@@ -7,7 +7,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
-#include "private.h"
+#include "object.h"
 
 static const char * const state_names[] = { "ready", "not_ready", "illegal" };
 static int fabric_state;

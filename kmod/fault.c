@@ -6,8 +6,9 @@
  * and newer ones under MADV_NOHUGEPAGE, call .fault with an empty PMD, which may
  * install the PMD entry itself. Both come here.
  */
+#include "buffer.h"
 #include "compat.h"
-#include "private.h"
+#include "space.h"
 
 /*
  * One chunk with one entry, if all of it is shown and at an address that fits.

@@ -19,8 +19,8 @@
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "buffer.h"
 #include "compat.h"
-#include "private.h"
 
 struct mc_foreign {
 	struct file *file;		/* whose release ends all of this */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Heaps: where a client's blocks come from. One lock per client for all of it. */
 #include <linux/slab.h>
-#include "private.h"
+#include "heap.h"
 
 #define HEAP_LIMIT	XA_LIMIT(MEMCAST_MAX_DEVICES + 1, INT_MAX)
 

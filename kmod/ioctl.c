@@ -5,7 +5,7 @@
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
-#include "private.h"
+#include "object.h"
 
 union mc_argument {
 	struct memcast_header header;

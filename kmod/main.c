@@ -7,7 +7,7 @@
  */
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include "private.h"
+#include "space.h"
 
 static int mc_open(struct inode *inode, struct file *file)
 {

@@ -4,7 +4,7 @@
  * one replica of a team.
  */
 #include <linux/slab.h>
-#include "private.h"
+#include "space.h"
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address)

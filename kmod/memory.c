@@ -4,7 +4,7 @@
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "buffer.h"
 
 /*
  * Host memory comes from the kernel and is charged to the caller's cgroup: in

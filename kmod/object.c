@@ -7,7 +7,7 @@
  * go back. The struct stays as long as something still points to it.
  */
 #include <linux/slab.h>
-#include "private.h"
+#include "object.h"
 
 static atomic64_t last_number;
 

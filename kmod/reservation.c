@@ -5,7 +5,7 @@
  */
 #include <linux/slab.h>
 #include "compat.h"
-#include "private.h"
+#include "space.h"
 
 static void reservation_free(struct kref *kref)
 {

@@ -9,7 +9,7 @@
 #include <linux/bitmap.h>
 #include <linux/mman.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "heap.h"
 
 static int segment_map(struct mc_call *call, struct mc_segment *segment,
 		       struct mc_memory *memory, u64 from)

@@ -7,7 +7,7 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "heap.h"
 
 struct mc_share {
 	struct kref kref;		/* the exporter's heap, its segments, fds, imports */

@@ -4,7 +4,7 @@
  * a part of the interface: include/uapi/memcast.h.
  */
 #include <linux/sched/mm.h>
-#include "private.h"
+#include "space.h"
 
 static void show_team(struct seq_file *out, struct mc_team *team)
 {

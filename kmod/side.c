@@ -4,7 +4,8 @@
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
-#include "private.h"
+#include "buffer.h"
+#include "heap.h"
 
 void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write)
 {

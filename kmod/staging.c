@@ -29,7 +29,8 @@
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "buffer.h"
+#include "space.h"
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
 #define DIRTY		XA_MARK_0

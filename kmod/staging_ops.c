@@ -3,8 +3,8 @@
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
 #include <linux/pagemap.h>
+#include "buffer.h"
 #include "compat.h"
-#include "private.h"
 
 /* ---- devices and the kernel ---- */
 

@@ -4,7 +4,7 @@
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "space.h"
 
 static struct mc_team *team_create(struct memcast_team_create *create)
 {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* dma-bufs: ours, of memories, ranges and teams, and other drivers', as memories. */
+#ifndef _MC_BUFFER_H
+#define _MC_BUFFER_H
+
+#include <linux/dma-buf.h>
+#include <linux/iosys-map.h>
+#include <linux/mutex.h>
+#include <linux/xarray.h>
+#include "object.h"
+
+struct mc_reservation;
+
+/* ---- dmabuf.c ---- */
+
+/* Bytes of a memory, at an offset in a buffer. */
+struct mc_piece {
+	unsigned long at, offset, bytes;
+	struct mc_memory *memory;	/* used */
+};
+
+/* What a dma-buf has. */
+struct mc_buffer {
+	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
+	unsigned long bytes;
+	struct mutex lock;		/* protects the next */
+	struct list_head mapped;	/* for devices */
+	struct mc_staging *staging;	/* a team's pages; NULL: has pieces */
+	unsigned int pieces;
+	struct mc_piece piece[];	/* in order */
+};
+
+struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
+			       enum dma_data_direction direction);
+void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+		     enum dma_data_direction direction);
+int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map);
+void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map);
+void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
+struct mc_buffer *mc_buffer_create(unsigned int pieces);
+void mc_buffer_free(struct mc_buffer *buffer);
+struct dma_buf *mc_buffer_export(struct mc_buffer *buffer);
+struct mc_object *mc_buffer_object(struct dma_buf *dmabuf);
+
+/* ---- staging.c, staging_ops.c: what the dma-buf of a team has for pages ---- */
+
+struct mc_staging;
+
+extern const struct dma_buf_ops mc_staging_ops;
+struct mc_staging *mc_staging_create(struct mc_team *team);
+void mc_staging_free(struct mc_staging *staging);
+unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at);
+int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable);
+void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed);
+void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped);
+void mc_staging_begin(struct dma_buf *dmabuf);
+void mc_staging_end(struct dma_buf *dmabuf);
+void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last);
+struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty);
+void mc_staging_unlock(struct dma_buf *dmabuf);
+
+/* ---- foreign.c: other drivers' memory ---- */
+
+struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
+				    struct mc_device *device);
+void mc_foreign_end(struct mc_foreign *foreign);
+struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
+bool mc_foreign_has_chunk(const struct mc_memory *memory, unsigned long offset);
+
+/* ---- bracket.c: access to it with the CPU ---- */
+
+int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
+		    u64 address, u64 bytes);
+int mc_foreign_begin_cpu(struct mc_call *call, struct xarray *brackets, bool write);
+void mc_foreign_end_cpu(struct xarray *brackets, bool write);
+
+#endif /* _MC_BUFFER_H */

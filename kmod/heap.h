@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Plain allocation and pools: heaps, their segments, the blocks in them. */
+#ifndef _MC_HEAP_H
+#define _MC_HEAP_H
+
+#include <linux/bitmap.h>
+#include <linux/interval_tree.h>
+#include "space.h"
+
+/* ---- heap.c: where blocks come from ---- */
+
+struct mc_heap {
+	u32 id, flags, options;
+	struct memcast_memory_create create;	/* what its memory is like */
+	struct mc_device *device;	/* NULL: the host */
+	u64 readable, writable;		/* a bit per device */
+	u32 host;			/* enum memcast_access */
+	struct mc_share *share;		/* NULL: other processes get nothing of it */
+	u64 limit, threshold;
+	u64 taken, taken_high;		/* bytes of segments, or of those to come */
+	u64 used, used_high;		/* bytes of blocks */
+	unsigned long blocks;		/* and calls that are about to make one */
+	bool ending;			/* its segments are being walked: reap later */
+	bool ended;			/* gone with its last block */
+	struct list_head segments;
+	struct list_head rooms;		/* those where a block may fit */
+};
+
+#define MC_SLOTS	(MC_CHUNK_SIZE / MEMCAST_BLOCK_ALIGN)
+
+/*
+ * A reservation with one mapping of one memory: a chunk that blocks share, or
+ * what a larger block has for itself.
+ */
+struct mc_segment {
+	struct list_head list;		/* in heap->segments */
+	struct list_head room;		/* in heap->rooms, unless it is full */
+	struct mc_heap *heap;
+	struct mc_share *share;		/* held; NULL: others do not find it */
+	u64 object;			/* number of its memory */
+	struct mc_reservation *reservation;
+	unsigned long start, bytes;
+	unsigned long blocks;
+	unsigned int free;		/* slots, of a chunk */
+	unsigned int most;		/* no run of free slots is longer */
+	bool alone;			/* one block's, wherever in it that starts */
+	DECLARE_BITMAP(slots, MC_SLOTS);
+};
+
+struct mc_block;
+
+struct mc_heap *mc_heap_new(const struct memcast_memory_create *create,
+			    struct mc_device *device, u32 flags);
+int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id);
+struct mc_heap *mc_heap_find(struct mc_call *call, u32 id);
+void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped);
+bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped);
+void mc_heaps_destroy(struct mc_client *client);
+void mc_heap_grant(struct mc_segment *segment);
+
+/* ---- segment.c ---- */
+
+struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
+				  u64 bytes, struct mc_memory *memory, u64 from);
+void mc_segment_add(struct mc_segment *segment, struct list_head *reaped);
+void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
+		      unsigned long offset, u64 bytes);
+bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes);
+void mc_segment_take_back(struct mc_block *block);
+void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped);
+void mc_segments_free(struct mc_client *client, struct list_head *reaped);
+
+/* ---- block.c ---- */
+
+struct mc_block {
+	struct interval_tree_node at;	/* addresses */
+	struct mc_segment *segment;	/* NULL: memory of the program's own */
+	u64 number;			/* unlike every other's and any object's */
+	u32 flags;			/* the caller's */
+	bool freeing;			/* somebody has said that he will free it */
+};
+
+static inline unsigned long mc_block_bytes(const struct mc_block *block)
+{
+	return block->at.last - block->at.start + 1;
+}
+
+struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
+			       unsigned long last);
+void mc_block_insert(struct mc_client *client, struct mc_block *block);
+int mc_block_respond(struct mc_call *call, unsigned long address);
+void mc_block_end(struct mc_client *client, struct mc_block *block,
+		  struct list_head *reaped);
+bool mc_block_describe(struct mc_client *client,
+		       struct memcast_address_info *info);
+bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);
+
+/* ---- share.c: heaps of several processes ---- */
+
+struct mc_share *mc_share_new(const struct memcast_memory_create *create,
+			      struct mc_device *device);
+struct mc_share *mc_share_get(struct mc_share *share);
+void mc_share_put(struct mc_share *share);
+int mc_share_add(struct mc_share *share, struct mc_memory *memory);
+void mc_share_remove(struct mc_share *share, u64 object);
+
+#endif /* _MC_HEAP_H */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What handles stand for: memories, teams, and the bindings between them. */
+#ifndef _MC_OBJECT_H
+#define _MC_OBJECT_H
+
+#include <linux/dma-resv.h>
+#include <linux/interval_tree.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+#include <linux/rwsem.h>
+#include <linux/wait.h>
+#include "private.h"
+
+struct mc_foreign;
+
+/* ---- object.c: what memories and teams have in common ---- */
+
+#define MC_KEY_SIZE	16
+
+struct mc_object {
+	enum memcast_type type;
+	u32 handle_types;
+	u64 bytes;
+	u64 number;		/* unlike every other's */
+	u32 granularity;	/* bytes; of sizes, offsets and mappings */
+	refcount_t users;	/* handles, mappings, exported fds, calls */
+	struct dma_resv resv;	/* of its dma-bufs */
+	struct kref kref;	/* of the struct: its users together, its bindings */
+
+	/* with MEMCAST_HANDLE_FABRIC; see fabric.c */
+	u8 channel;
+	bool exported;
+	u8 key[MC_KEY_SIZE];
+	struct rhash_head by_key;
+};
+
+u64 mc_object_number(void);
+void mc_object_init(struct mc_object *object, enum memcast_type type,
+		    u64 bytes, u32 granularity, u32 handle_types);
+struct mc_object *mc_object_get(struct mc_object *object);
+struct mc_object *mc_object_tryget(struct mc_object *object);
+void mc_object_put(struct mc_object *object);
+void mc_object_forget(struct mc_object *object);
+
+/* ---- memory.c ---- */
+
+struct mc_foreign;
+
+struct mc_memory {
+	struct mc_object object;
+	struct mc_device *device;	/* which it is of; NULL: the host */
+	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
+	u32 location, location_id, flags;	/* as created */
+	u32 last_order;			/* of the last chunk: host memory ends early */
+	spinlock_t lock;		/* protects bindings */
+	struct list_head bindings;	/* by mc_binding.of_memory */
+	u32 shift;			/* of a chunk's size, which of foreign memory is a page */
+	unsigned long chunks;
+	struct page *chunk[];
+};
+
+static inline struct mc_memory *mc_memory(struct mc_object *object)
+{
+	return container_of(object, struct mc_memory, object);
+}
+
+static inline void *mc_memory_address(const struct mc_memory *memory,
+				      unsigned long offset)
+{
+	return page_address(memory->chunk[offset >> memory->shift]) +
+	       (offset & (BIT(memory->shift) - 1));
+}
+
+static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
+					  unsigned long offset)
+{
+	return page_to_pfn(memory->chunk[offset >> memory->shift]) +
+	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
+}
+
+unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long offset);
+
+/* Bytes from an offset on that are physically contiguous, up to the next chunk. */
+static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
+					     unsigned long offset)
+{
+	return memory->foreign ? mc_foreign_extent(memory, offset) :
+				 MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1));
+}
+
+struct mc_device *mc_memory_where(struct mc_call *call,
+				  const struct memcast_memory_create *create);
+struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
+				const struct memcast_memory_create *create,
+				u64 bytes);
+struct mc_memory *mc_memory_alloc(u64 bytes, u32 shift, u32 granularity,
+				  u32 handle_types);
+void mc_memory_end(struct mc_memory *memory);
+
+/* ---- team.c ---- */
+
+struct mc_member {
+	struct mc_device *device;
+	struct rb_root_cached bindings;	/* by mc_binding.at */
+	u64 bound;			/* their bytes */
+};
+
+struct mc_team {
+	struct mc_object object;
+	struct rw_semaphore lock;	/* protects what follows */
+	struct rb_root_cached mappings;	/* by mc_mapping.shows */
+	u32 devices;			/* constant: how many will join */
+	u32 joined;			/* == devices: complete, constant now; lockless */
+	u64 members;			/* a bit per device that has joined */
+	u8 place[MEMCAST_MAX_DEVICES];	/* by device: where a member is */
+	bool has_slot;			/* of the fabric's, since the first binding */
+	ktime_t ready;			/* when it is, once complete */
+	wait_queue_head_t complete;
+	struct mc_member member[];
+};
+
+static inline struct mc_team *mc_team(struct mc_object *object)
+{
+	return container_of(object, struct mc_team, object);
+}
+
+void mc_team_end(struct mc_team *team);
+int mc_team_wait(struct mc_call *call, struct mc_team *team);
+struct mc_member *mc_team_member(struct mc_team *team,
+				 struct mc_device *device);
+void mc_team_zap(struct mc_team *team, struct mc_member *member,
+		 unsigned long first, unsigned long last);
+
+/* ---- binding.c ---- */
+
+/* Chunks of a memory that a team shows as a member's replica. */
+struct mc_binding {
+	struct interval_tree_node at;	/* bytes in the team */
+	struct mc_team *team;		/* holds the struct */
+	struct mc_member *member;
+	struct mc_memory *memory;	/* holds the struct */
+	unsigned long from;		/* bytes into the memory */
+	struct list_head of_memory;	/* in memory->bindings */
+	struct list_head list;		/* of those being made or undone */
+};
+
+void mc_bindings_free(struct list_head *list);
+struct mc_binding *mc_binding_find(struct mc_member *member,
+				   unsigned long offset);
+struct mc_binding *mc_binding_create(struct mc_team *team,
+				     struct mc_memory *memory, unsigned long at,
+				     unsigned long from, unsigned long bytes);
+int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
+		       struct mc_device *device, struct list_head *list);
+int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
+			   struct mc_device *device, unsigned long first,
+			   unsigned long last);
+void mc_bindings_undo_team(struct mc_team *team);
+void mc_bindings_undo_memory(struct mc_memory *memory);
+
+/* Where in the memory is what is shown at an offset in the team. */
+static inline unsigned long mc_binding_shows(const struct mc_binding *binding,
+					     unsigned long offset)
+{
+	return binding->from + offset - binding->at.start;
+}
+
+#endif /* _MC_OBJECT_H */

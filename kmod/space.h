@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Addresses: reservations, what is mapped in them, and how the kernel gets there. */
+#ifndef _MC_SPACE_H
+#define _MC_SPACE_H
+
+#include <linux/interval_tree.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/rwsem.h>
+#include <linux/xarray.h>
+#include "object.h"
+
+/* ---- reservation.c ---- */
+
+struct mc_reservation {
+	struct kref kref;
+	struct mc_client *client;	/* its file outlives the VMA and the call */
+	unsigned long start, end;	/* addresses */
+	struct rw_semaphore lock;	/* protects what follows */
+	struct rb_root_cached mappings;	/* by mc_mapping.at */
+	bool retiring;			/* being freed, unless munmap fails */
+	bool dead;			/* the VMA went away */
+	bool of_heap;			/* which alone maps here; only ever set, lockless */
+	bool of_block;			/* and one block of a pool has it all */
+	bool lent;			/* to a team or a dma-buf; only ever set, lockless */
+};
+
+extern const struct vm_operations_struct mc_vm_ops;
+
+int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
+struct mc_reservation *mc_reservation_of(struct mc_client *client,
+					 const struct vm_area_struct *vma);
+struct mc_reservation *mc_reservation_find(struct mc_client *client,
+					   u64 address);
+struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
+					   u64 bytes);
+struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
+					     u64 bytes);
+bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
+void mc_reservation_put(struct mc_reservation *reservation);
+void mc_reservation_zap(struct mc_reservation *reservation,
+			unsigned long first, unsigned long last);
+
+/* ---- mapping.c ---- */
+
+/* A part of a reservation that shows a memory, a window or a replica. */
+struct mc_mapping {
+	struct interval_tree_node at;	/* addresses */
+	struct interval_tree_node shows;	/* bytes in the object */
+	struct mc_reservation *reservation;
+	struct mc_object *object;
+	struct mc_member *replica;	/* of a team; NULL: its window */
+	u32 handle;			/* what mc_retain() tries first */
+	u64 readable, writable;		/* a bit per device */
+	u32 host;			/* what it may, of its own memory */
+	bool strict;			/* a window that has no page-table entries */
+	struct list_head list;		/* of those being undone */
+};
+
+struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
+				   unsigned long address);
+struct mc_mapping *mc_mapping_new(struct mc_reservation *reservation,
+				  struct mc_object *object, unsigned long address,
+				  unsigned long offset, unsigned long bytes);
+int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);
+int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
+		      unsigned long first, unsigned long last);
+void mc_mappings_undo(struct mc_reservation *reservation);
+
+static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)
+{
+	return mapping->object->type == MEMCAST_TYPE_TEAM && !mapping->replica;
+}
+
+/* Where in the object is what is shown at an address. */
+static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
+					     unsigned long address)
+{
+	return mapping->shows.start + address - mapping->at.start;
+}
+
+/* ---- fault.c ---- */
+
+vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
+		     unsigned long offset, unsigned long first,
+		     unsigned long last, bool write, bool huge);
+vm_fault_t mc_fault(struct vm_fault *vmf);
+vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order);
+vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
+
+/* ---- span.c: the kernel's own way to what is mapped ---- */
+
+/* Bytes within one chunk, of one memory or of every replica. */
+struct mc_span {
+	size_t bytes;
+	unsigned int replicas;
+	void *at[MEMCAST_MAX_DEVICES];
+	struct mc_memory *memory[MEMCAST_MAX_DEVICES];	/* each one used */
+};
+
+#define MC_ANY_DEVICE	MEMCAST_MAX_DEVICES
+
+void mc_span_team(struct mc_span *span, struct mc_team *team,
+		  struct mc_member *replica, unsigned long offset, bool write);
+int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
+		u64 address, u64 bytes, u32 device, bool write);
+void mc_span_put(struct mc_span *span);
+int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
+		  void *buffer, int bytes, int write);
+bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
+		   u32 device, bool write);
+
+/* ---- side.c, for copy.c and fill.c ---- */
+
+/* One side of a copy: rows of bytes. */
+struct mc_side {
+	struct mc_reservation *reservation;	/* NULL: any other memory */
+	u64 address;				/* of what is copied next */
+	u64 pitch;
+	u32 device;
+	bool write;
+	struct xarray foreign;			/* memories, being accessed */
+	struct mc_span span;
+};
+
+static inline char __user *mc_side_user(const struct mc_side *side)
+{
+	return u64_to_user_ptr(side->address);
+}
+
+int mc_user_check(u64 address, u64 bytes, bool write);
+void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write);
+int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows,
+		 bool must_be_mapped);
+int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows);
+void mc_side_close(struct mc_side *side);
+int mc_side_span(struct mc_side *side, u64 bytes);
+
+#endif /* _MC_SPACE_H */
