@@ -42,7 +42,7 @@ tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
 examples := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) \
-	    $(B)/selftests/host-trap $(B)/selftests/host-window \
+	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
@@ -145,7 +145,8 @@ $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcu
 	$(CC) -pthread -o $@ $^ $(link) $(test_libs) -lm
 
 # Without the module, so with another idea of where windows are
-$(B)/selftests/host-trap: selftests/host-trap.c $(B)/selftests/shared.a $(libcuda)
+$(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/%.c \
+		selftests/host-trap.h $(B)/selftests/shared.a $(libcuda)
 	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< \
 		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis

@@ -19,9 +19,7 @@
 #include "trap.h"
 
 #define PAGE_FAULT	14
-#define CODE_64		0x33	/* the kernel's selector for it */
 #define KEYS		9	/* of the states that xsave knows */
-#define FAULT_WRITE	2	/* in a page fault's error code */
 #define PASSED_ON	0x6d656d63	/* where no siginfo_t of the kernel's has anything */
 
 static const int signals[] = { SIGSEGV, SIGBUS };
@@ -93,12 +91,28 @@ static bool read_code(struct trap_op *op, uintptr_t rip)
 }
 
 /* A fault of the program's that we came across, as the kernel would say it */
-static void become(siginfo_t *info, const struct trap_fault *fault)
+static void become(siginfo_t *info, ucontext_t *context, const struct trap_fault *fault)
 {
+	greg_t *greg = context->uc_mcontext.gregs;
+
 	memset(info, 0, sizeof(*info));
 	info->si_signo = fault->signal;
 	info->si_code = fault->code;
 	info->si_addr = (void *)fault->address;
+	greg[REG_TRAPNO] = fault->trap;
+	greg[REG_ERR] = fault->error;
+	if (fault->trap == PAGE_FAULT)
+		greg[REG_CR2] = fault->address;
+}
+
+/* Is a code segment one of 64 bits? Which that is depends: Xen has another than Linux. */
+static bool is_64_bit(unsigned int selector)
+{
+	const unsigned int long_mode = 1 << 21;
+	unsigned int rights = 0;
+
+	asm("lar %1, %0" : "+r" (rights) : "r" (selector) : "cc");
+	return rights & long_mode;
 }
 
 /*
@@ -114,7 +128,7 @@ static bool store(siginfo_t *info, ucontext_t *context)
 	struct trap trap = { .context = context };
 
 	trap_registers_get(context, trap.reg);
-	if ((context->uc_mcontext.gregs[REG_CSGSFS] & 0xffff) != CODE_64) {
+	if (!is_64_bit(context->uc_mcontext.gregs[REG_CSGSFS] & 0xffff)) {
 		trap_say_cannot(NULL, rip, (uintptr_t)info->si_addr, "it is not 64-bit code");
 		return false;
 	}
@@ -127,7 +141,7 @@ static bool store(siginfo_t *info, ucontext_t *context)
 	case TRAP_DONE:
 		return true;
 	case TRAP_FAULT:
-		become(info, &trap.fault);
+		become(info, context, &trap.fault);
 		return false;
 	default:
 		trap_say_cannot(&trap.op, rip, (uintptr_t)info->si_addr, trap.why);
@@ -150,7 +164,7 @@ static void explain(const siginfo_t *info, const ucontext_t *context, bool write
 static bool look(siginfo_t *info, ucontext_t *context)
 {
 	const greg_t *greg = context->uc_mcontext.gregs;
-	bool writes = greg[REG_ERR] & FAULT_WRITE;
+	bool writes = greg[REG_ERR] & TRAP_ERROR_WRITE;
 	struct trap_window window;
 
 	if (strict)
@@ -191,7 +205,7 @@ __attribute__((noinline))
 static void explain_end(int number, const siginfo_t *info, const ucontext_t *context)
 {
 	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
-	bool store = context->uc_mcontext.gregs[REG_ERR] & FAULT_WRITE;
+	bool store = context->uc_mcontext.gregs[REG_ERR] & TRAP_ERROR_WRITE;
 	struct trap_place place;
 	const char *why;
 	struct trap_op op;

@@ -57,7 +57,10 @@ const char *trap_reason(uintptr_t address, int signal, bool store);
 struct trap_fault {
 	int signal, code;	/* 0: none */
 	uintptr_t address;
+	uint64_t trap, error;	/* what the processor said, as in a ucontext_t */
 };
+
+#define TRAP_ERROR_WRITE	2	/* in a page fault's error */
 
 /* One run of one instruction; the assembly in trap_run.c knows the offsets. */
 struct trap_frame {
@@ -79,9 +82,16 @@ bool trap_run_init(void);
 bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context);
 bool trap_run(struct trap_frame *frame);
 
-const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t rip,
-			   struct trap_work **work);
-void trap_code_give(const void *code);
+/* Code to run, taken for as long as this is on the stack */
+struct trap_cell {
+	uint64_t ticket;		/* nobody else ever has the same */
+	const void *code;		/* for trap_frame.code */
+	struct trap_work *work;
+};
+
+bool trap_cell_take(struct trap_cell *cell, const unsigned char *code, size_t length,
+		    uintptr_t rip);
+void trap_cell_give(const struct trap_cell *cell);
 
 size_t trap_copy(void *to, const void *from, size_t count, unsigned int width,
 		 struct trap_fault *fault);
@@ -139,16 +149,25 @@ struct trap {
 	uint64_t reg[REGISTERS];
 	struct trap_fault fault;
 	const char *why;
-	const void *code;
-	struct trap_work *work;
+	struct trap_cell cell;
 };
 
 enum trap_result trap_store(struct trap *trap, uintptr_t address);
+enum trap_result trap_store_value(struct trap *trap, uintptr_t address, uint64_t value);
 enum trap_result trap_string(struct trap *trap, const struct trap_window *window);
 enum trap_result trap_edge(struct trap *trap, struct trap_frame *first);
 void trap_frame_init(const struct trap *trap, struct trap_frame *frame);
 bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t address);
 void trap_finish(struct trap *trap, const struct trap_frame *frame);
+
+/* A replica's fault, as the window's */
+static inline void trap_fault_at(struct trap *trap, const struct trap_fault *fault,
+				 uintptr_t address)
+{
+	trap->fault = *fault;
+	trap->fault.address = address;
+	trap->fault.error |= TRAP_ERROR_WRITE;
+}
 
 static inline bool trap_inside(const struct trap_window *window, uintptr_t address,
 			       size_t bytes)

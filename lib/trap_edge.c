@@ -49,6 +49,7 @@ static bool writes(const unsigned char *mask, const struct piece *piece)
 /* Can it be written? Of a window, at which replicas? */
 static bool piece_check(struct trap *trap, struct piece *piece)
 {
+	struct trap_fault fault = {};
 	unsigned char unused[MOST];
 
 	if (!piece->is_window) {
@@ -57,13 +58,13 @@ static bool piece_check(struct trap *trap, struct piece *piece)
 		       trap_writable(piece->address + piece->bytes - 1, &trap->fault);
 	}
 	for (unsigned int i = 0; i < piece->replicas; i++) {
-		if (trap_copy(unused, piece_at(piece, i), piece->bytes, 1,
-			      &trap->fault) == piece->bytes)
+		if (trap_copy(unused, piece_at(piece, i), piece->bytes, 1, &fault) ==
+		    piece->bytes)
 			piece->bound |= 1ULL << i;
-		else if (trap->fault.signal != SIGBUS)
+		else if (fault.signal != SIGBUS)
 			break;
 	}
-	trap->fault.address = piece->address;
+	trap_fault_at(trap, &fault, piece->address);
 	return piece->bound;
 }
 
@@ -174,7 +175,7 @@ enum trap_result trap_edge(struct trap *trap, struct trap_frame *first)
 {
 	const struct trap_op *op = &trap->op;
 	size_t head = CHUNK - op->address % CHUNK;
-	unsigned char *operand = trap->work->scratch + op->address % 64;
+	unsigned char *operand = trap->cell.work->scratch + op->address % 64;
 	unsigned char mask[MOST];
 	struct piece pieces[2] = {};
 

@@ -29,6 +29,7 @@
 #define HEAD		4	/* of endbr64 */
 /* Yields until a store gives up; each that is under way takes some thousand instructions. */
 #define PATIENCE	(1 << 20)
+#define TAKE_BACK_EVERY	(1 << 12)
 
 /* The first cells have always the same. */
 enum { MOVSB, MOVSW, MOVSL, MOVSQ, TOUCH, CONSTANT };
@@ -50,10 +51,12 @@ static unsigned char *cells_written, *cells_run;
 static atomic_ullong cells_free = -1ULL << CONSTANT;
 static struct trap_work works[CELLS];
 
-/* Who has a cell: a thread pointer, 0 if it is free; and where on its stack */
+/* Who has a cell: 0, nobody; and where on a stack the same ticket is, as long as he is there */
 static struct {
-	_Atomic uintptr_t thread, stack;
+	_Atomic uint64_t ticket;
+	const uint64_t *_Atomic place;
 } owners[CELLS];
+static _Atomic uint64_t tickets;
 
 _Static_assert(offsetof(struct trap_frame, flags) == 128, "as below");
 _Static_assert(offsetof(struct trap_frame, code) == 136, "as below");
@@ -227,56 +230,61 @@ bool trap_run_init(void)
 	return true;
 }
 
-/*
- * Take back what this thread has jumped away from: a program's handler ran in the
- * middle of a store, and left by siglongjmp(). What is below us on the same stack is
- * over, and so is all on the alternate stack if we are not there.
- */
-static void take_back(uintptr_t thread, uintptr_t stack)
+static void give(unsigned int number, uint64_t ticket)
 {
-	bool here, there;
-	stack_t other;
+	if (atomic_compare_exchange_strong(&owners[number].ticket, &ticket, 0))
+		atomic_fetch_or(&cells_free, 1ULL << number);
+}
 
-	if (sigaltstack(NULL, &other))
-		return;
-	here = !(other.ss_flags & SS_DISABLE) && stack - (uintptr_t)other.ss_sp < other.ss_size;
+/*
+ * Take back what was jumped away from: a program's handler ran in the middle of a
+ * store, and left by siglongjmp(). It may as well have switched to another stack, and
+ * come back later. So nothing is over until its ticket is, on whichever stack and
+ * of whichever thread: that is overwritten sooner or later, or unmapped.
+ */
+static void take_back(void)
+{
 	for (unsigned int i = CONSTANT; i < CELLS; i++) {
-		uintptr_t at = owners[i].stack;
+		uint64_t ticket = atomic_load(&owners[i].ticket), found;
+		struct trap_fault fault;
+		bool over;
 
-		if (owners[i].thread != thread)
+		if (!ticket)
 			continue;
-		there = !(other.ss_flags & SS_DISABLE) &&
-			at - (uintptr_t)other.ss_sp < other.ss_size;
-		if (here == there ? at <= stack : there)
-			trap_code_give(cells_run + i * CELL);
+		if (trap_copy(&found, atomic_load(&owners[i].place), 1, sizeof(found), &fault))
+			over = found != ticket;
+		else
+			over = fault.signal == SIGSEGV && fault.code == SEGV_MAPERR;
+		if (over)
+			give(i, ticket);
 	}
 }
 
 /**
- * trap_code_take() - have an instruction ready to run
+ * trap_cell_take() - have an instruction ready to run
+ * @cell: output; where it is it must stay, until trap_cell_give()
  * @code: the instruction
  * @length: of it
  * @rip: of the original, which is likely to come again and find its cell
- * @work: output: the room that goes with it
  *
- * Return: what trap_frame.code takes, to be given back. NULL: there is none, not
- * even after a while: threads that are no more may have left some.
+ * Return: is there one? Perhaps not even after a while: threads that are no more may
+ * have left some.
  */
-const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t rip,
-			   struct trap_work **work)
+bool trap_cell_take(struct trap_cell *cell, const unsigned char *code, size_t length,
+		    uintptr_t rip)
 {
-	uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
-	uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
 	unsigned int number = (rip ^ rip >> 6) % CELLS;
 
 	if (__builtin_popcountll(atomic_load(&cells_free)) < CELLS / 2)
-		take_back(thread, stack);
+		take_back();
 	for (unsigned int tries = 0;;) {
 		unsigned long long available = atomic_load(&cells_free);
 
 		if (!available) {
 			if (tries++ == PATIENCE)
-				return NULL;
+				return false;
+			if (tries % TAKE_BACK_EVERY == 0)
+				take_back();
 			sched_yield();
 			continue;
 		}
@@ -286,19 +294,19 @@ const void *trap_code_take(const unsigned char *code, size_t length, uintptr_t r
 						 available & ~(1ULL << number)))
 			break;
 	}
-	atomic_store_explicit(&owners[number].stack, stack, memory_order_relaxed);
-	atomic_store_explicit(&owners[number].thread, thread, memory_order_relaxed);
+	/* What else is on stacks looks different. */
+	cell->ticket = (atomic_fetch_add(&tickets, 1) + 1) * 0x9e3779b97f4a7c15;
+	cell->code = cells_run + number * CELL;
+	cell->work = &works[number];
+	atomic_store(&owners[number].place, &cell->ticket);
+	atomic_store(&owners[number].ticket, cell->ticket);
 	cell_write(number, code, length);
-	*work = &works[number];
-	return cells_run + number * CELL;
+	return true;
 }
 
-void trap_code_give(const void *code)
+void trap_cell_give(const struct trap_cell *cell)
 {
-	unsigned int number = ((const unsigned char *)code - cells_run) / CELL;
-
-	atomic_store_explicit(&owners[number].thread, 0, memory_order_relaxed);
-	atomic_fetch_or(&cells_free, 1ULL << number);
+	give(((const unsigned char *)cell->code - cells_run) / CELL, cell->ticket);
 }
 
 /* Was it the instruction in a cell that raised the signal? Then it is over. */
@@ -315,7 +323,8 @@ bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
 		return false;
 	frame = ((struct trap_frame **)greg[REG_RSP])[2];
 	frame->fault = (struct trap_fault) {
-		number, info->si_code, (uintptr_t)info->si_addr
+		number, info->si_code, (uintptr_t)info->si_addr,
+		greg[REG_TRAPNO], greg[REG_ERR]
 	};
 	greg[REG_RIP] += CELL - 1 - at % CELL;
 	return true;

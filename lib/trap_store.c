@@ -17,7 +17,7 @@ void trap_frame_init(const struct trap *trap, struct trap_frame *frame)
 		frame->reg[op->stack] = trap->reg[RSP];
 	frame->flags = trap->context->uc_mcontext.gregs[REG_EFL] &
 		       (TRAP_ARITHMETIC | TRAP_DIRECTION);
-	frame->code = trap->code;
+	frame->code = trap->cell.code;
 	frame->xstate = op->vector ? trap->context->uc_mcontext.fpregs : NULL;
 	frame->keep = false;
 }
@@ -38,7 +38,7 @@ static void keep_vector(struct trap *trap)
 
 	trap_frame_init(trap, &frame);
 	frame.keep = true;
-	trap_run_at(trap, &frame, (uintptr_t)trap->work->scratch + trap->op.address % 64);
+	trap_run_at(trap, &frame, (uintptr_t)trap->cell.work->scratch + trap->op.address % 64);
 	if (state->rip != rip)
 		state->rip = trap->context->uc_mcontext.gregs[REG_RIP];
 	if (state->rdp != rdp)
@@ -82,8 +82,7 @@ static enum trap_result write_inside(struct trap *trap, const struct trap_window
 			done = true;
 			continue;
 		}
-		trap->fault = frame.fault;
-		trap->fault.address = trap->op.address;
+		trap_fault_at(trap, &frame.fault, trap->op.address);
 		if (frame.fault.signal != SIGBUS)
 			return TRAP_FAULT;
 	}
@@ -101,19 +100,35 @@ static enum trap_result replay(struct trap *trap, const struct trap_window *wind
 	return result;
 }
 
-/* As a mov of what is on the stack, from the accumulator */
-static enum trap_result pop(struct trap *trap, const struct trap_window *window)
+/* As a mov from the accumulator, inside or over an edge */
+enum trap_result trap_store_value(struct trap *trap, uintptr_t address, uint64_t value)
 {
-	uint64_t accumulator = trap->reg[RAX], value = 0;
-	const struct trap_op *op = &trap->op;
-	struct trap_frame first;
+	uint64_t accumulator = trap->reg[RAX];
+	struct trap_op *op = &trap->op;
+	struct trap_window window;
 	enum trap_result result;
+	struct trap_frame first;
+
+	op->address = address;
+	trap->reg[RAX] = value;
+	if (trap_window_at(address, &window) && trap_inside(&window, address, op->bytes))
+		result = write_inside(trap, &window, &first);
+	else
+		result = trap_edge(trap, &first);
+	trap->reg[RAX] = accumulator;
+	return result;
+}
+
+/* What is on the stack */
+static enum trap_result pop(struct trap *trap)
+{
+	const struct trap_op *op = &trap->op;
+	enum trap_result result;
+	uint64_t value = 0;
 
 	if (trap_copy(&value, (void *)trap->reg[RSP], op->bytes, 1, &trap->fault) < op->bytes)
 		return TRAP_FAULT;
-	trap->reg[RAX] = value;
-	result = window ? write_inside(trap, window, &first) : trap_edge(trap, &first);
-	trap->reg[RAX] = accumulator;
+	result = trap_store_value(trap, op->address, value);
 	if (result == TRAP_DONE) {
 		trap->reg[RSP] += op->bytes;
 		trap_registers_set(trap->context, trap->reg);
@@ -155,19 +170,18 @@ enum trap_result trap_store(struct trap *trap, uintptr_t address)
 		trap->why = "its floating-point exceptions are not masked";
 		return TRAP_CANNOT;
 	}
-	inside = trap_inside(&window, op->address, op->bytes);
-	trap->code = trap_code_take(op->code, op->length,
-				    trap->context->uc_mcontext.gregs[REG_RIP], &trap->work);
-	if (!trap->code) {
+	if (!trap_cell_take(&trap->cell, op->code, op->length,
+			    trap->context->uc_mcontext.gregs[REG_RIP])) {
 		trap->why = "too many are under way";
 		return TRAP_CANNOT;
 	}
+	inside = trap_inside(&window, op->address, op->bytes);
 	if (op->kind == TRAP_MOVS || op->kind == TRAP_STOS)
 		result = trap_string(trap, &window);
 	else if (op->kind == TRAP_POP)
-		result = pop(trap, inside ? &window : NULL);
+		result = pop(trap);
 	else
 		result = replay(trap, inside ? &window : NULL);
-	trap_code_give(trap->code);
+	trap_cell_give(&trap->cell);
 	return result;
 }

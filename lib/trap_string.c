@@ -65,7 +65,7 @@ static uint64_t block_elements(const struct string *string)
 {
 	uint64_t target = target_of(string), width = string->width;
 	const struct trap_window *window = string->window;
-	uint64_t bytes = sizeof(string->trap->work->block), distance;
+	uint64_t bytes = sizeof(string->trap->cell.work->block), distance;
 
 	if (target % CHUNK + width > CHUNK || !trap_inside(window, target, width))
 		return 1;
@@ -95,7 +95,7 @@ static uint64_t lowest(const struct string *string, uint64_t address, uint64_t e
 static uint64_t read_block(struct string *string, uint64_t elements)
 {
 	struct trap *trap = string->trap;
-	unsigned char *block = trap->work->block;
+	unsigned char *block = trap->cell.work->block;
 	uint64_t done;
 
 	if (!string->moves) {
@@ -120,7 +120,7 @@ static enum trap_result write_block(struct string *string, uint64_t elements)
 	bool done = false;
 
 	for (unsigned int i = 0; i < window->replicas; i++) {
-		if (trap_copy(window->replica[i] + offset, trap->work->block, elements,
+		if (trap_copy(window->replica[i] + offset, trap->cell.work->block, elements,
 			      string->width, &fault) == elements)
 			done = true;
 		else if (fault.signal != SIGBUS)
@@ -128,24 +128,17 @@ static enum trap_result write_block(struct string *string, uint64_t elements)
 	}
 	if (done && (!fault.signal || fault.signal == SIGBUS))
 		return TRAP_DONE;
-	trap->fault = fault;
-	trap->fault.address = target_of(string);
+	trap_fault_at(trap, &fault, target_of(string));
 	return TRAP_FAULT;
 }
 
-/* One element that is not only in this window, as a mov from the accumulator */
+/* One element that is not only in this window */
 static enum trap_result write_over_edge(struct string *string)
 {
-	struct trap *trap = string->trap;
-	uint64_t accumulator = trap->reg[RAX];
-	enum trap_result result;
-	struct trap_frame first;
+	uint64_t value = 0;
 
-	memcpy(&trap->reg[RAX], trap->work->block, string->width);
-	trap->op.address = target_of(string);
-	result = trap_edge(trap, &first);
-	trap->reg[RAX] = accumulator;
-	return result;
+	memcpy(&value, string->trap->cell.work->block, string->width);
+	return trap_store_value(string->trap, target_of(string), value);
 }
 
 /* Where the program is to go on, if it got @result, is in its registers. */

@@ -20,5 +20,7 @@ if [ -n "$unsafe" ]; then
 	echo "not ok 1 trap.calls_in_a_handler"
 	failed=1
 fi
-build/selftests/host-trap || failed=1
+for test in host-trap host-trap-signal; do
+	build/selftests/$test || failed=1
+done
 exit ${failed:-0}

@@ -22,7 +22,8 @@ extern "C" {
  * @info: the siginfo_t that the handler was given. If the store has to fail, it becomes what
  *	the program is to see: SIGBUS where no replica is bound, or the fault that
  *	the instruction would have had elsewhere.
- * @context: as the handler was given it, by SA_SIGINFO
+ * @context: as the handler was given it, by SA_SIGINFO. If the store has to fail, what it has of
+ *	the fault (REG_TRAPNO, REG_ERR, REG_CR2) becomes that of the fault in @info.
  *
  * To be called first, from the handlers of SIGSEGV and of SIGBUS (a replica that
  * is not bound is found out by a signal inside the call). errno and the signal
