@@ -329,6 +329,7 @@ void trap_install(void)
 		return;
 	keys_find();
 	trap_init_decoder();
+	trap_scatter_init();
 	trap_say_init();
 	if (!trap_run_init()) {
 		fprintf(stderr, "memcast: plain stores to a team's address stay faults: no memory "

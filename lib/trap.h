@@ -6,6 +6,7 @@
  *   trap_decode.c	what the instruction writes, and how to run it elsewhere
  *   trap_store.c	run it on every replica
  *   trap_string.c	movs and stos, whose addresses move
+ *   trap_scatter.c	scatters, which have many addresses
  *   trap_edge.c	what begins in a window and ends outside, or the reverse
  *   trap_run.c	run one instruction with the program's registers
  *   trap_say.c	what stands on stderr
@@ -104,6 +105,7 @@ enum trap_kind {
 	TRAP_POP,		/* from the stack to memory */
 	TRAP_MOVS,
 	TRAP_STOS,
+	TRAP_SCATTER,
 };
 
 struct trap_op {
@@ -135,7 +137,7 @@ void trap_init_decoder(void);
 bool trap_read(struct trap_op *op, uintptr_t rip);
 const char *trap_decode(struct trap_op *op, const uint64_t *reg, uintptr_t rip);
 
-/* ---- trap_store.c, trap_string.c, trap_edge.c ---- */
+/* ---- trap_store.c, trap_string.c, trap_scatter.c, trap_edge.c ---- */
 
 enum trap_result {
 	TRAP_DONE,		/* and the program goes on */
@@ -155,6 +157,8 @@ struct trap {
 enum trap_result trap_store(struct trap *trap, uintptr_t address);
 enum trap_result trap_store_value(struct trap *trap, uintptr_t address, uint64_t value);
 enum trap_result trap_string(struct trap *trap, const struct trap_window *window);
+void trap_scatter_init(void);
+enum trap_result trap_scatter(struct trap *trap);
 enum trap_result trap_edge(struct trap *trap, struct trap_frame *first);
 void trap_frame_init(const struct trap *trap, struct trap_frame *frame);
 bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t address);

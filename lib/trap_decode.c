@@ -216,6 +216,8 @@ static enum trap_kind kind_of(const ZydisDecodedInstruction *instruction)
 		return TRAP_MOVS;
 	if (is_string(instruction, 0xaa))
 		return TRAP_STOS;
+	if (instruction->meta.category == ZYDIS_CATEGORY_SCATTER)
+		return TRAP_SCATTER;
 	return instruction->mnemonic == ZYDIS_MNEMONIC_POP ? TRAP_POP : TRAP_REPLAY;
 }
 
@@ -275,7 +277,8 @@ static const ZydisDecodedOperand *look(struct trap_op *op, unsigned int *used,
 		if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
 		found = operand;
-		if (operand->mem.type != ZYDIS_MEMOP_TYPE_MEM)
+		if (operand->mem.type != (op->kind == TRAP_SCATTER ? ZYDIS_MEMOP_TYPE_VSIB :
+							      ZYDIS_MEMOP_TYPE_MEM))
 			*why = "it has several addresses";
 	}
 	if (!*why && !found)
@@ -318,6 +321,7 @@ static const char *decode_replay(struct trap_op *op, unsigned int used)
 
 static void mov_of_accumulator(struct trap_op *op)
 {
+	op->vector = false;
 	op->length = 0;
 	op->base = RDI;
 	if (op->bytes == 2)
@@ -353,7 +357,7 @@ const char *trap_decode(struct trap_op *op, const uint64_t *regs, uintptr_t rip)
 	written = look(op, &used, &why);
 	if (why)
 		return why;
-	op->bytes = written->size / 8;
+	op->bytes = op->kind == TRAP_SCATTER ? written->element_size / 8 : written->size / 8;
 	op->reads = written->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 	op->locked = instruction->attributes & ZYDIS_ATTRIB_HAS_LOCK ||
 		     instruction->mnemonic == ZYDIS_MNEMONIC_XCHG;

@@ -100,7 +100,19 @@ static enum trap_result replay(struct trap *trap, const struct trap_window *wind
 	return result;
 }
 
-/* As a mov from the accumulator, inside or over an edge */
+/* Ordinary memory, which an instruction with many addresses has beside a window */
+static enum trap_result write_outside(struct trap *trap)
+{
+	struct trap_frame frame;
+
+	trap_frame_init(trap, &frame);
+	if (trap_run_at(trap, &frame, trap->op.address))
+		return TRAP_DONE;
+	trap->fault = frame.fault;
+	return TRAP_FAULT;
+}
+
+/* As a mov from the accumulator, wherever that is: inside, over an edge, outside */
 enum trap_result trap_store_value(struct trap *trap, uintptr_t address, uint64_t value)
 {
 	uint64_t accumulator = trap->reg[RAX];
@@ -113,8 +125,11 @@ enum trap_result trap_store_value(struct trap *trap, uintptr_t address, uint64_t
 	trap->reg[RAX] = value;
 	if (trap_window_at(address, &window) && trap_inside(&window, address, op->bytes))
 		result = write_inside(trap, &window, &first);
-	else
+	else if (trap_window_at(address, &window) ||
+		 trap_window_at(address + op->bytes - 1, &window))
 		result = trap_edge(trap, &first);
+	else
+		result = write_outside(trap);
 	trap->reg[RAX] = accumulator;
 	return result;
 }
@@ -158,7 +173,7 @@ enum trap_result trap_store(struct trap *trap, uintptr_t address)
 	enum trap_result result;
 	bool inside;
 
-	if (address - op->address >= op->bytes) {
+	if (op->kind != TRAP_SCATTER && address - op->address >= op->bytes) {
 		trap->why = "what it writes is elsewhere";
 		return TRAP_CANNOT;
 	}
@@ -178,6 +193,8 @@ enum trap_result trap_store(struct trap *trap, uintptr_t address)
 	inside = trap_inside(&window, op->address, op->bytes);
 	if (op->kind == TRAP_MOVS || op->kind == TRAP_STOS)
 		result = trap_string(trap, &window);
+	else if (op->kind == TRAP_SCATTER)
+		result = trap_scatter(trap);
 	else if (op->kind == TRAP_POP)
 		result = pop(trap);
 	else

@@ -214,6 +214,25 @@ FORM("avx512dq", 1, "vpextrq $1, %xmm22, (%rdi)");
 FORM("avx512vbmi2", 1, "vpcompressb %zmm2, (%rdi){%k1}");
 FORM("avx512vbmi2", 1, "vpcompressw %zmm2, (%rdi){%k1}");
 
+/* Elements all around, also over each other; and all at one address */
+#define D(shift, n)	"vpsrad $" #shift ", %zmm" #n ", %zmm" #n "; "
+#define Q(shift, n)	"vpsraq $" #shift ", %zmm" #n ", %zmm" #n "; "
+FORM("avx512f", 1, D(22, 4) "vpscatterdd %zmm5, (%rdi,%zmm4,1){%k3}");
+FORM("avx512f", 1, D(24, 4) "kxnorw %k3, %k3, %k3; vpscatterdd %zmm25, 8(%rdi,%zmm4,4){%k3}");
+FORM("avx512f", 1, "vpxord %zmm4, %zmm4, %zmm4; vpscatterdd %zmm5, (%rdi,%zmm4,8){%k3}");
+FORM("avx512f", 1, D(24, 9) "vpscatterdq %zmm5, -64(%rdi,%ymm9,2){%k1}");
+FORM("avx512f", 1, Q(54, 20) "vpscatterqd %ymm5, 4(%rdi,%zmm20,1){%k7}");
+FORM("avx512f", 1, Q(57, 31) "vpscatterqq %zmm30, (%rdi,%zmm31,8){%k2}");
+FORM("avx512f", 1, D(25, 16) "vscatterdps %zmm5, 1000(%rdi,%zmm16,1){%k3}");
+FORM("avx512f", 1, D(25, 4) "vscatterdpd %zmm4, (%rdi,%ymm4,8){%k4}");
+FORM("avx512f", 1, Q(55, 4) "vscatterqps %ymm17, (%rdi,%zmm4,1){%k5}");
+FORM("avx512f", 1, Q(55, 4) "mov %rdi, %r12; vscatterqpd %zmm5, (%r12,%zmm4,2){%k6}");
+FORM("avx512vl", 1, D(22, 4) "vpscatterdd %xmm5, (%rdi,%xmm4,1){%k3}");
+FORM("avx512vl", 1, D(22, 24) "vpscatterdq %ymm15, (%rdi,%xmm24,1){%k3}");
+FORM("avx512vl", 1, Q(54, 4) "vpscatterqd %xmm5, (%rdi,%ymm4,1){%k3}");
+FORM("avx512vl", 1, Q(54, 4) "vpscatterqd %xmm5, (%rdi,%xmm4,1){%k3}");
+FORM("avx512vl", 1, Q(54, 4) "vscatterqpd %ymm5, (%rdi,%ymm4,1){%k3}");
+
 uint64_t form_xcr0(void)
 {
 	uint32_t low, high;
