@@ -80,7 +80,7 @@ result table_has_all_of_ptx "$([ "$(wc -l <"$temp/table")" -eq 783 ] || wc -l <"
 echo '#include <memcast/multimem.h>
 float f(const void *p) { multimem_st_f32_at((CUdeviceptr)4, 1);
 	return multimem_ld_reduce_add_v4_f32_at((CUdeviceptr)(size_t)p).v[2]; }' >"$temp/header.c"
-for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++17" "clang++ -x c++ -std=c++17"; do
+for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++11" "clang++ -x c++ -std=c++17"; do
 	name=header_with_${compiler%% *}
 	if ! command -v "${compiler%% *}" >/dev/null; then
 		skip "$name" "no ${compiler%% *}"

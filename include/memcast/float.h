@@ -111,7 +111,7 @@ MEMCAST_FLOAT_INLINE float memcast_f32_of_f16(uint16_t bits)
 					   (mantissa ? 0x400000 : 0));
 	if (!exponent)
 		return memcast_f32_of_bits(sign |
-			memcast_bits_of_f32((float)(int)mantissa * 0x1p-24f));
+			memcast_bits_of_f32((float)(int)mantissa * (1.0f / (1 << 24))));
 	return memcast_f32_of_bits(sign | (exponent + 112) << 23 | mantissa << 13);
 }
 
@@ -154,7 +154,7 @@ MEMCAST_FLOAT_INLINE float memcast_f32_of_e4m3(uint8_t bits)
 		return memcast_f32_of_bits(sign | 0x7fc00000);
 	if (magnitude < 8)
 		return memcast_f32_of_bits(sign |
-			memcast_bits_of_f32((float)(int)magnitude * 0x1p-9f));
+			memcast_bits_of_f32((float)(int)magnitude * (1.0f / (1 << 9))));
 	return memcast_f32_of_bits(sign | ((magnitude << 20) + (120U << 23)));
 }
 
