@@ -368,7 +368,10 @@ help:
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local LIBDIR= DESTDIR= KERNEL='
 	@echo '                  with DKMS=yes the module is built anew for each kernel to come'
 	@echo 'make uninstall    remove what the same words have installed'
-	@echo 'make lib|tools|examples|selftests|docs|deps|clean'
+	@echo 'make deps         the Debian packages for all of this, as root'
+	@echo 'make docs         docs/functions.md; docs-pictures: what a camera filmed into a team'
+	@echo 'make check-style  checkpatch and sparse on the module; KERNEL= as above'
+	@echo 'make lib|tools|examples|selftests|clean'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
 -include $(wildcard $(B)/lib/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)
