@@ -92,7 +92,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment
 		    (void *)address, size, alignment, hint, flags);
 }
 
-CUresult address_free(CUdeviceptr address, size_t size)
+static CUresult address_free(CUdeviceptr address, size_t size)
 {
 	struct memcast_reservation_free arg = { .address = address, .bytes = size };
 
@@ -144,7 +144,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 		    address, size, offset, handle, flags);
 }
 
-CUresult address_unmap(CUdeviceptr address, size_t size)
+static CUresult address_unmap(CUdeviceptr address, size_t size)
 {
 	struct memcast_unmap arg = { .address = address, .bytes = size };
 	CUresult result = device_ioctl(MEMCAST_UNMAP, &arg);

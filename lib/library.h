@@ -124,9 +124,7 @@ CUresult fabric_open_channels(void);
 /* address.c */
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint);
-CUresult address_free(CUdeviceptr address, size_t size);
 CUresult address_free_mapped(CUdeviceptr address, size_t size);
-CUresult address_unmap(CUdeviceptr address, size_t size);
 #define ACCESS_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
 CUresult access_entries(struct memcast_access_entry *entries,
 			const CUmemAccessDesc *desc, size_t count);

@@ -82,7 +82,7 @@ static void add_locked(struct stream *stream)
 	stream->set->streams = stream;
 }
 
-void set_add(struct stream *stream)
+static void set_add(struct stream *stream)
 {
 	set_lock();
 	add_locked(stream);

@@ -90,7 +90,6 @@ CUresult set_find(CUcontext context, struct stream_set **set);
 void set_lock(void);
 void set_unlock(void);
 void set_put(struct stream_set *set);
-void set_add(struct stream *stream);
 void set_remove(struct stream *stream);
 CUresult set_fail(struct stream_set *set, CUresult error);
 CUresult stream_get(CUstream handle, struct stream **stream);
