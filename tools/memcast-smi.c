@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 		.doc = "Shows memcast's devices, the processes that use them, and teams."
 		       "\vTOTAL and USED are of a device's pool, SEEN is what the processes "
 		       "shown hold of it. FDS are exported ones that a process has open. A "
-		       "team that is \"waiting\" lacks devices to join.\n\n"
+		       "team that is \"waiting\" lacks members.\n\n"
 		       "Root sees all processes, others their own. JSON has the same in "
 		       "\"devices\", \"processes\" and \"teams\", and in \"unseen\" how many "
 		       "processes one may not look into. Exit status: 0, or 1 if there are "
