@@ -278,7 +278,7 @@ TEST_F(trap, load_that_ends_the_program)
 }
 
 /* Elements are anywhere; the base is more than they need, and addresses have 32 bits. */
-#define BASE	0x90000000U
+#define BASE	0xf0000000U
 
 static unsigned char *closed;		/* until a fault is there */
 static uint64_t seen_mask;
