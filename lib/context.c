@@ -105,7 +105,9 @@ static CUresult context_create(CUcontext *context, const CUexecAffinityParam *li
 	struct slot *slot;
 	CUresult result;
 
-	if (!context || count < 0 || (count && !limits))
+	if (count < 0)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%d execution affinities", count);
+	if (!context || (count && !limits))
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	for (int i = 0; i < count; i++)
 		if (limits[i].type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)

@@ -68,9 +68,12 @@ static CUresult primary_reset(CUdevice device)
 {
 	CUresult result = context_check_device(device);
 
-	if (result == CUDA_SUCCESS)
-		primary_end(&slots[device]);
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&slots_lock);
+	primary_end(&slots[device]);
+	pthread_mutex_unlock(&slots_lock);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)

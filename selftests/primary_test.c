@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* Primary contexts: who keeps them alive, and what a reset leaves. */
+#include "memcast_test.h"
+
+/* Nothing is current, nothing retained. */
+FIXTURE(primary) { int devices; };
+FIXTURE_SETUP(primary)
+{
+	ASSERT_OK(cuInit(0));
+	ASSERT_OK(cuDeviceGetCount(&self->devices));
+	ASSERT_LE(2, self->devices);
+}
+NOTHING_LEFT(primary)
+
+static int active(CUdevice device)
+{
+	unsigned int flags;
+	int active = -1;
+
+	cuDevicePrimaryCtxGetState(device, &flags, &active);
+	return active;
+}
+
+#define EXPECT_FLAGS(expected, device)						\
+do {										\
+	unsigned int flags_ = 77;						\
+	int active_;								\
+										\
+	EXPECT_OK(cuDevicePrimaryCtxGetState(device, &flags_, &active_));	\
+	EXPECT_EQ(expected, flags_);						\
+} while (0)
+
+TEST_F(primary, alive_while_retained)
+{
+	CUcontext first, again, other, current = (CUcontext)77;
+	CUdevice device = -1;
+
+	EXPECT_EQ(0, active(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&first, 0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&again, 0));
+	EXPECT_EQ(first, again);
+	EXPECT_EQ(1, active(0));
+	EXPECT_EQ(0, active(1));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&other, 1));
+	EXPECT_NE(first, other);
+	EXPECT_OK(cuCtxGetDevice_v2(&device, other));
+	EXPECT_EQ(1, device);
+	/* nothing was made current */
+	EXPECT_OK(cuCtxGetCurrent(&current));
+	EXPECT_EQ(NULL, current);
+	/* and none of them can be destroyed */
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(first));
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_EQ(1, active(0));
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_EQ(0, active(0));
+	EXPECT_EQ(1, active(1));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(first));
+}
+
+TEST_F(primary, arguments)
+{
+	CUcontext context = (CUcontext)77;
+	unsigned int flags = 77;
+	int active = 77;
+
+	EXPECT_INVALID(cuDevicePrimaryCtxRetain(NULL, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxRetain(&context, -1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuDevicePrimaryCtxRetain(&context, self->devices));
+	EXPECT_EQ((CUcontext)77, context);
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxRelease(self->devices));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxReset(-1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxSetFlags(self->devices, 0));
+	EXPECT_INVALID(cuDevicePrimaryCtxSetFlags(0, CU_CTX_FLAGS_MASK + 1));
+	EXPECT_INVALID(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_MASK));
+	EXPECT_FLAGS(0, 0);
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuDevicePrimaryCtxGetState(self->devices, &flags, &active));
+	EXPECT_INVALID(cuDevicePrimaryCtxGetState(0, NULL, &active));
+	EXPECT_INVALID(cuDevicePrimaryCtxGetState(0, &flags, NULL));
+	EXPECT_EQ(77, flags);
+	EXPECT_EQ(77, active);
+}
+
+/* They can be set before it is alive, and at any time after. */
+TEST_F(primary, flags)
+{
+	unsigned int flags = 77;
+	CUcontext context;
+
+	EXPECT_OK(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_BLOCKING_SYNC));
+	EXPECT_FLAGS(CU_CTX_SCHED_BLOCKING_SYNC, 0);
+	EXPECT_FLAGS(0, 1);
+	EXPECT_EQ(0, active(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	EXPECT_OK(cuCtxGetFlags(&flags));
+	EXPECT_EQ(CU_CTX_SCHED_BLOCKING_SYNC, flags);
+	EXPECT_OK(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST));
+	EXPECT_OK(cuCtxGetFlags(&flags));
+	EXPECT_EQ(CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST, flags);
+	EXPECT_OK(cuCtxSetFlags(CU_CTX_SCHED_SPIN));
+	EXPECT_FLAGS(CU_CTX_SCHED_SPIN, 0);
+}
+
+/* A release does not pop. */
+TEST_F(primary, released_while_current)
+{
+	CUcontext context, current = NULL, again;
+	CUdevice device = 77;
+	CUdeviceptr at;
+	CUstream stream;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	ASSERT_OK(cuMemAlloc(&at, 4));
+	ASSERT_OK(cuDevicePrimaryCtxRelease(1));
+	EXPECT_OK(cuCtxGetCurrent(&current));
+	EXPECT_EQ(context, current);
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
+	EXPECT_EQ(77, device);
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&again, 1));
+	EXPECT_EQ(context, again);
+	EXPECT_OK(cuCtxGetDevice(&device));
+	EXPECT_EQ(1, device);
+	/* with nothing of what it had */
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
+	EXPECT_INVALID(cuMemFree(at));
+}
+
+TEST_F(primary, reset_releases_nothing)
+{
+	CUcontext context, again;
+	CUdevice device = 77;
+	CUdeviceptr at;
+
+	EXPECT_OK(cuDevicePrimaryCtxReset(0));	/* nor does it mind that there is none */
+	EXPECT_EQ(0, active(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuMemAlloc(&at, 4));
+	EXPECT_OK(cuDevicePrimaryCtxReset(0));
+	EXPECT_EQ(0, active(0));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	EXPECT_OK(cuDevicePrimaryCtxReset(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&again, 0));
+	EXPECT_EQ(context, again);
+	EXPECT_INVALID(cuMemFree(at));
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_EQ(1, active(0));
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_EQ(0, active(0));
+}
+
+/* Work of before a reset is left out, and no failure of what comes after. */
+TEST_F(primary, reset_with_work)
+{
+	volatile uint32_t *at = mapped(memory(0, CHUNK), CHUNK, 0);
+	CUcontext context;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuStreamWaitValue32(CU_STREAM_PER_THREAD, ADDRESS(at), 1,
+				      CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(at + 1), 5, 1, CU_STREAM_PER_THREAD));
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(at + 2), 5, 1, NULL));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	EXPECT_OK(cuStreamQuery(CU_STREAM_PER_THREAD));
+	EXPECT_OK(cuCtxSynchronize());
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(at + 3), 6, 1, CU_STREAM_PER_THREAD));
+	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_EQ(6, at[3]);
+	at[0] = 1;
+	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_EQ(0, at[1]);
+	EXPECT_EQ(0, at[2]);
+}
+
+TEST_HARNESS_MAIN
