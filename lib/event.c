@@ -240,6 +240,8 @@ static CUresult event_time(CUevent handle, CUcontext *context, struct timespec *
 		result = CUDA_ERROR_NOT_READY;
 	else if (result == CUDA_SUCCESS)
 		*time = fence->time;
+	else
+		fail(result, "work before the event has failed");
 	fence_put(fence);
 	return result;
 }

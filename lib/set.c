@@ -128,16 +128,15 @@ static void own_drop(struct own **link)
 	free(own);
 }
 
-/* A thread ends: its streams do, after their work. */
-static void own_end(void *first)
+/*
+ * A thread ends: its streams do, after their work. What the key has is not to be
+ * trusted: the first of them may have gone since, with its context.
+ */
+static void own_end(void *key)
 {
-	struct own *own = first;
-
-	own_streams = NULL;
-	if (library_ready() != CUDA_SUCCESS)
-		return;
-	while (own)
-		own_drop(&own);
+	(void)key;
+	while (own_streams && library_ready() == CUDA_SUCCESS)
+		own_drop(&own_streams);
 }
 
 static void own_init(void)
