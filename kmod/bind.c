@@ -157,9 +157,6 @@ static int bind_reservation(struct mc_call *call, struct mc_team *team,
 	}
 	if (!ret)
 		ret = mc_bindings_commit(call, team, device, &list);
-	/* who frees the block waits for the lock before its place can be given out */
-	if (!ret)
-		WRITE_ONCE(reservation->lent, true);
 	up_read(&reservation->lock);
 	mc_bindings_free(&list);
 	return ret;

@@ -118,6 +118,11 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		binding->member = member;
 		interval_tree_insert(&binding->at, &member->bindings);
 		member->bound += binding->at.last - binding->at.start + 1;
+		/*
+		 * Who frees a block there waits for the reservation's lock, and so for
+		 * this, before he gives its place to another one.
+		 */
+		WRITE_ONCE(binding->memory->lent, true);
 		spin_lock(&binding->memory->lock);
 		list_add(&binding->of_memory, &binding->memory->bindings);
 		spin_unlock(&binding->memory->lock);

@@ -155,6 +155,21 @@ static struct mc_buffer *range_buffer(struct mc_call *call,
 	return buffer;
 }
 
+/*
+ * A block's place is not given out again: a heap's reservation shows one memory,
+ * unless another thread was there before it.
+ */
+static void lend(struct mc_reservation *reservation)
+{
+	struct mc_mapping *mapping;
+
+	down_read(&reservation->lock);
+	mapping = mc_mapping_find(reservation, reservation->start);
+	if (mapping && mapping->object->type == MEMCAST_TYPE_MEMORY)
+		WRITE_ONCE(mc_memory(mapping->object)->lent, true);
+	up_read(&reservation->lock);
+}
+
 int mc_export_range(struct mc_call *call)
 {
 	struct memcast_export_range *range = call->arg;
@@ -166,9 +181,9 @@ int mc_export_range(struct mc_call *call)
 	reservation = mc_reservation_over(call, range->address, range->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
-	/* before the look at the block: its place is not given out again */
+	/* before the look at the block, which may be going */
 	if (READ_ONCE(reservation->of_heap)) {
-		WRITE_ONCE(reservation->lent, true);
+		lend(reservation);
 		if (!mc_block_holds(call->client, range->address, range->bytes)) {
 			mc_reservation_put(reservation);
 			return mc_fail(call, -EINVAL, "the range is not in one block");

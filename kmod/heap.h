@@ -37,7 +37,7 @@ struct mc_segment {
 	struct list_head room;		/* in heap->rooms, unless it is full */
 	struct mc_heap *heap;
 	struct mc_share *share;		/* held; NULL: others do not find it */
-	u64 object;			/* number of its memory */
+	struct mc_memory *memory;	/* holds the struct */
 	struct mc_reservation *reservation;
 	unsigned long start, bytes;
 	unsigned long blocks;

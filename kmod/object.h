@@ -54,6 +54,7 @@ struct mc_memory {
 	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
 	u32 location, location_id, flags;	/* as created */
 	u32 last_order;			/* of the last chunk: host memory ends early */
+	bool lent;			/* to a team or a dma-buf; only ever set, lockless */
 	spinlock_t lock;		/* protects bindings */
 	struct list_head bindings;	/* by mc_binding.of_memory */
 	u32 shift;			/* of a chunk's size, which of foreign memory is a page */

@@ -16,7 +16,8 @@ static int segment_map(struct mc_call *call, struct mc_segment *segment,
 {
 	struct mc_mapping *mapping;
 
-	segment->object = memory->object.number;
+	segment->memory = memory;
+	kref_get(&memory->object.kref);
 	/* memory in pages may end within the last chunk */
 	mapping = mc_mapping_new(segment->reservation, &memory->object,
 				 segment->start, from,
@@ -157,11 +158,11 @@ void mc_segment_add(struct mc_segment *segment, struct list_head *reaped)
 
 /*
  * What a team or a dma-buf shows of a segment, it goes on showing after the block
- * is gone: later blocks must not come there.
+ * is gone: later blocks must not come there. Importers may have given it on, too.
  */
 static bool is_lent(const struct mc_segment *segment)
 {
-	return segment->alone || READ_ONCE(segment->reservation->lent);
+	return segment->alone || READ_ONCE(segment->memory->lent);
 }
 
 /* How many a block takes of those that others may have; 0: it has all to itself. */
@@ -306,7 +307,7 @@ void mc_segments_free(struct mc_client *client, struct list_head *reaped)
 
 	list_for_each_entry_safe(segment, next, reaped, list) {
 		if (segment->share) {
-			mc_share_remove(segment->share, segment->object);
+			mc_share_remove(segment->share, segment->memory->object.number);
 			mc_share_put(segment->share);
 		}
 		if (segment->reservation) {
@@ -314,6 +315,8 @@ void mc_segments_free(struct mc_client *client, struct list_head *reaped)
 				segment_unmap(client, segment);
 			mc_reservation_put(segment->reservation);
 		}
+		if (segment->memory)
+			mc_object_forget(&segment->memory->object);
 		kfree(segment);
 		cond_resched();
 	}

@@ -184,7 +184,7 @@ int mc_block_export(struct mc_call *call)
 	good = block && block->at.start == export->address && block->segment &&
 	       block->segment->share;
 	if (good) {
-		export->out_object = block->segment->object;
+		export->out_object = block->segment->memory->object.number;
 		export->out_offset = block->at.start - block->segment->start;
 		export->out_bytes = mc_block_bytes(block);
 	}
@@ -211,7 +211,7 @@ static struct mc_segment *find_segment(struct mc_heap *heap, u64 object)
 	struct mc_segment *segment;
 
 	list_for_each_entry(segment, &heap->segments, list)
-		if (segment->object == object)
+		if (segment->memory->object.number == object)
 			return segment;
 	return NULL;
 }

@@ -22,7 +22,6 @@ struct mc_reservation {
 	bool dead;			/* the VMA went away */
 	bool of_heap;			/* which alone maps here; only ever set, lockless */
 	bool of_block;			/* and one block of a pool has it all */
-	bool lent;			/* to a team or a dma-buf; only ever set, lockless */
 };
 
 extern const struct vm_operations_struct mc_vm_ops;

@@ -81,6 +81,45 @@ TEST_F(reuse, block_that_was_not_bound)
 	EXPECT_EQ(CHUNK, taken(self->pool));
 }
 
+/* An importer has bound it and exported it, and is gone before its exporter frees it. */
+TEST_F(reuse, block_that_an_importer_gave_on)
+{
+	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	volatile uint32_t *window = mapped(team, CHUNK, 0), *shown;
+	CUdeviceptr at[2] = { block(CHUNK), block(CHUNK) }, imported[2];
+	CUmemPoolPtrExportData data;
+	CUmemoryPool other;
+	int fd, i;
+
+	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, self->pool, SHAREABLE, 0));
+	ASSERT_OK(cuMemPoolImportFromShareableHandle(&other, (void *)(long)fd, SHAREABLE, 0));
+	close(fd);
+	for (i = 0; i < 2; i++) {
+		ASSERT_OK(cuMemsetD32(at[i], 1, CHUNK / 4));
+		ASSERT_OK(cuMemPoolExportPointer(&data, at[i]));
+		ASSERT_OK(cuMemPoolImportPointer(&imported[i], other, &data));
+	}
+	ASSERT_OK(cuMulticastBindAddr(team, 0, imported[0], CHUNK, 0));
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, imported[1], CHUNK,
+						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	shown = mmap(NULL, CHUNK, PROT_READ, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)shown);
+	EXPECT_EQ(1, *window);
+	EXPECT_EQ(1, *shown);
+
+	for (i = 0; i < 2; i++) {
+		give_back(imported[i]);
+		give_back(at[i]);
+	}
+	for (i = 0; i < 16; i++)
+		ASSERT_OK(cuMemsetD32(block(CHUNK / 8), 0x5ec4e7, CHUNK / 32));
+	EXPECT_EQ(SIGBUS, try_load(window, NULL));
+	EXPECT_EQ(1, *shown);
+	munmap((void *)shown, CHUNK);
+	close(fd);
+	ASSERT_OK(cuMemPoolDestroy(other));
+}
+
 TEST_F(reuse, exported_block)
 {
 	/* the neighbour keeps their chunk in use */
