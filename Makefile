@@ -146,7 +146,7 @@ $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcu
 
 # Without the module, so with another idea of where windows are
 $(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/%.c \
-		selftests/host-trap.h $(B)/selftests/shared.a $(libcuda)
+		$(B)/selftests/shared.a $(libcuda)
 	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< \
 		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
