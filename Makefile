@@ -20,6 +20,8 @@ CFLAGS	?= -O2 -g
 
 B := build
 flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
+# A line for each file, as kernels are built; V=1 shows the commands
+quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan costs demo install uninstall clean help
@@ -61,28 +63,28 @@ selftests: $(tests)
 
 $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(flags) -Iinclude/uapi -fPIC -fvisibility=hidden -c -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -fPIC -fvisibility=hidden -c -o $@ $<
 
 # What MEMCAST_ATTR calls them
 $(B)/lib/attribute-names.h: include/cuda.h
 	@mkdir -p $(@D)
-	sed -n 's/^\tCU_DEVICE_ATTRIBUTE_\(\w*\) = \([0-9]*\),$$/{ "\1", \2 },/p' $< >$@
+	$(call quiet,GEN)sed -n 's/^\tCU_DEVICE_ATTRIBUTE_\(\w*\) = \([0-9]*\),$$/{ "\1", \2 },/p' $< >$@
 
 $(B)/lib/override.o: $(B)/lib/attribute-names.h
 $(B)/lib/override.o: flags += -I$(B)/lib
 
 $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 	@mkdir -p $(@D)
-	$(CC) -E -P -x c -o $@ $<
+	$(call quiet,GEN)$(CC) -E -P -x c -o $@ $<
 
 $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
-	$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
+	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
 		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) -Wl,--as-needed -lm -lZydis
 
 docs: docs/functions.md
 
 docs/functions.md: lib/functions.awk lib/functions.def
-	awk -f $^ >$@
+	$(call quiet,GEN)awk -f $^ >$@
 
 # What vivid filmed into each replica of a team, out of the machine as a tar file
 docs-pictures: selftests
@@ -99,31 +101,31 @@ tool_libs = $(call pkg,--libs,json-c smartcols zlib)
 
 $(B)/tools/%.o: tools/%.c dkms.conf
 	@mkdir -p $(@D)
-	$(CC) $(flags) -DMEMCAST_VERSION='"$(VERSION)"' $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -DMEMCAST_VERSION='"$(VERSION)"' $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
 
 $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quiet,AR)ar rcs $@ $^
 
 $(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(libcuda)
-	$(CC) -pthread -o $@ $^ $(link) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
+	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
 
 $(B)/tools/bench-mpi.%: tools/bench-mpi.c
 	@mkdir -p $(@D)
-	mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
+	$(call quiet,MPICC)mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
 
 $(B)/examples/%: examples/%.c | $(libcuda)
 	@mkdir -p $(@D)
-	$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
+	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(B)/tools/vm-init: $(wildcard tools/vm-*.c) tools/vm-init.h
 	@mkdir -p $(@D)
-	$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
+	$(call quiet,CC)$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 
 # A manual page is what --help says.
 $(B)/man/%.1: $(B)/tools/%
 	@mkdir -p $(@D)
-	help2man --no-info --output=$@ \
+	$(call quiet,MAN)help2man --no-info --output=$@ \
 		--name="$$($< --help | sed -n '2,/^$$/p' | tr '\n' ' ' | sed 's/[.:] .*//')" $<
 
 # ---- selftests, on the kernel's own harness
@@ -135,19 +137,19 @@ test_libs = $(call pkg,--libs,libdrm libpng json-c)
 
 $(B)/selftests/%.o: selftests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(flags) $(test_cflags) -isystem $(harness) -c -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) $(test_cflags) -isystem $(harness) -c -o $@ $<
 
 $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quiet,AR)ar rcs $@ $^
 
 $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
-	$(CC) -pthread -o $@ $^ $(link) $(test_libs) -lm
+	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(test_libs) -lm
 
 # Without the module, so with another idea of where windows are
 $(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/%.c \
 		$(B)/selftests/shared.a $(libcuda)
-	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< \
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< \
 		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
@@ -165,15 +167,15 @@ $(B)/examples/readme.c: README.md
 	@sed -n '/^```c$$/,/^```$$/{ /^```/!p }' $< >$@
 
 $(B)/examples/readme: $(B)/examples/readme.c | $(libcuda)
-	$(CC) $(flags) -o $@ $< $(link)
+	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
 
 $(B)/selftests/host-window: selftests/host-window.c $(libcuda)
-	$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $<
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
 $(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
-	$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $(filter %.c %.a,$^) \
+	$(call quiet,CC)$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $(filter %.c %.a,$^) \
 		-L$(dir $(nvidia))../lib64/stubs -Wl,--as-needed -lcuda -lm
 endif
 
@@ -371,7 +373,7 @@ help:
 	@echo 'make deps         the Debian packages for all of this, as root'
 	@echo 'make docs         docs/functions.md; docs-pictures: what a camera filmed into a team'
 	@echo 'make check-style  checkpatch and sparse on the module; KERNEL= as above'
-	@echo 'make lib|tools|examples|selftests|clean'
+	@echo 'make lib|tools|examples|selftests|clean; V=1 shows each command'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
 -include $(wildcard $(B)/lib/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)
