@@ -8,6 +8,8 @@ FIXTURE(per_thread)
 {
 	volatile uint32_t *at, *gate;
 	CUcontext context;
+	CUstream first, free;		/* created; free is non-blocking */
+	CUevent event;
 };
 
 FIXTURE_SETUP(per_thread)
@@ -16,12 +18,16 @@ FIXTURE_SETUP(per_thread)
 	ASSERT_OK(cuCtxGetCurrent(&self->context));
 	self->at = mapped(memory(0, CHUNK), CHUNK, 0);
 	self->gate = self->at + 100;
+	ASSERT_OK(cuStreamCreate(&self->first, CU_STREAM_DEFAULT));
+	ASSERT_OK(cuStreamCreate(&self->free, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuEventCreate(&self->event, CU_EVENT_DEFAULT));
 }
 NOTHING_LEFT(per_thread)
 
 #define HOLD(stream)		\
 	ASSERT_OK(cuStreamWaitValue32(stream, ADDRESS(self->gate), 1, CU_STREAM_WAIT_VALUE_EQ))
 #define LET_GO()		(*self->gate = 1)
+#define EXPECT_WAITS(stream)	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(stream))
 
 struct other {
 	CUcontext context;
@@ -114,6 +120,231 @@ TEST_F(per_thread, a_thread_that_ends_leaves_its_work)
 	LET_GO();
 	EXPECT_OK(cuCtxSynchronize());
 	EXPECT_EQ(3, self->at[0]);
+}
+
+/* ---- what NULL is: copies and fills are in per_thread_forms_test ---- */
+
+/* What holds up the legacy stream does not hold up this one. */
+TEST_F(per_thread, not_the_legacy_stream)
+{
+	HOLD(self->first);
+	EXPECT_WAITS(CU_STREAM_LEGACY);
+	EXPECT_OK(cuStreamQuery(NULL));
+	EXPECT_OK(cuStreamSynchronize(NULL));
+	ASSERT_OK(cuEventRecord(self->event, NULL));
+	EXPECT_OK(cuEventQuery(self->event));
+	ASSERT_OK(cuEventRecordWithFlags(self->event, NULL, CU_EVENT_RECORD_DEFAULT));
+	EXPECT_OK(cuEventQuery(self->event));
+	ASSERT_OK(cuEventRecord(self->event, CU_STREAM_LEGACY));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
+	/* that is work in the legacy stream now, and this one comes after it */
+	ASSERT_OK(cuEventRecord(self->event, NULL));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
+	LET_GO();
+	EXPECT_OK(cuEventSynchronize(self->event));
+}
+
+TEST_F(per_thread, events_stand_for_own_work)
+{
+	HOLD(NULL);
+	ASSERT_OK(cuEventRecord(self->event, NULL));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
+	ASSERT_OK(cuEventRecordWithFlags(self->event, self->free, CU_EVENT_RECORD_DEFAULT));
+	EXPECT_OK(cuEventQuery(self->event));
+	ASSERT_OK(cuEventRecordWithFlags(self->event, NULL, CU_EVENT_RECORD_DEFAULT));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
+	EXPECT_INVALID(cuEventRecordWithFlags(self->event, NULL, CU_EVENT_RECORD_EXTERNAL));
+	LET_GO();
+	EXPECT_OK(cuEventSynchronize(self->event));
+}
+
+TEST_F(per_thread, waits_for_events)
+{
+	HOLD(self->free);
+	ASSERT_OK(cuEventRecord(self->event, self->free));
+	EXPECT_INVALID(cuStreamWaitEvent(NULL, self->event, CU_EVENT_WAIT_EXTERNAL));
+	EXPECT_OK(cuStreamQuery(NULL));
+	ASSERT_OK(cuStreamWaitEvent(NULL, self->event, CU_EVENT_WAIT_DEFAULT));
+	EXPECT_WAITS(CU_STREAM_PER_THREAD);
+	EXPECT_OK(cuStreamQuery(self->first));
+	ASSERT_OK(cuStreamWaitEvent(self->first, self->event, CU_EVENT_WAIT_DEFAULT));
+	EXPECT_WAITS(self->first);
+	LET_GO();
+	EXPECT_OK(cuStreamSynchronize(NULL));
+}
+
+/* The value, and the condition: 5 is greater, but not equal. */
+TEST_F(per_thread, waits_for_values)
+{
+	*(volatile uint64_t *)self->gate = 5;
+	ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(self->gate), 4, CU_STREAM_WAIT_VALUE_GEQ));
+	ASSERT_OK(cuStreamWaitValue64(NULL, ADDRESS(self->gate), 4, CU_STREAM_WAIT_VALUE_GEQ));
+	EXPECT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+	ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(self->gate), 4, CU_STREAM_WAIT_VALUE_EQ));
+	EXPECT_WAITS(CU_STREAM_PER_THREAD);
+	*self->gate = 4;
+	EXPECT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+	ASSERT_OK(cuStreamWaitValue64(NULL, ADDRESS(self->gate), 1ULL << 40 | 4,
+				      CU_STREAM_WAIT_VALUE_EQ));
+	EXPECT_WAITS(CU_STREAM_PER_THREAD);
+	*(volatile uint64_t *)self->gate = 1ULL << 40 | 4;
+	EXPECT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+	EXPECT_INVALID(cuStreamWaitValue32(NULL, ADDRESS(self->gate) + 2, 0, 0));
+	EXPECT_INVALID(cuStreamWaitValue64(NULL, ADDRESS(self->gate) + 4, 0, 0));
+}
+
+#define EXPECT_GET(value, output, call)				\
+do {								\
+	memset(&output, 0x77, sizeof(output));			\
+	EXPECT_OK(call);					\
+	EXPECT_EQ(value, output);				\
+} while (0)
+
+TEST_F(per_thread, what_there_is_to_ask)
+{
+	unsigned long long id[3];
+	CUcontext peer, context;
+	unsigned int flags;
+	CUgreenCtx green;
+	CUdevice device;
+	CUstream stream;
+	int priority;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&peer, 1));
+	ASSERT_OK(cuCtxPushCurrent(peer));
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuCtxPopCurrent(NULL));
+	EXPECT_OK(cuStreamGetId(NULL, &id[0]));
+	EXPECT_OK(cuStreamGetId(CU_STREAM_PER_THREAD, &id[1]));
+	EXPECT_OK(cuStreamGetId(CU_STREAM_LEGACY, &id[2]));
+	EXPECT_EQ(id[0], id[1]);
+	EXPECT_NE(id[0], id[2]);
+	EXPECT_GET(0, priority, cuStreamGetPriority(NULL, &priority));
+	EXPECT_GET(CU_STREAM_DEFAULT, flags, cuStreamGetFlags(NULL, &flags));
+	EXPECT_GET(CU_STREAM_NON_BLOCKING, flags, cuStreamGetFlags(stream, &flags));
+	EXPECT_GET(0, device, cuStreamGetDevice(NULL, &device));
+	EXPECT_GET(1, device, cuStreamGetDevice(stream, &device));
+	EXPECT_GET(self->context, context, cuStreamGetCtx(NULL, &context));
+	EXPECT_GET(peer, context, cuStreamGetCtx(stream, &context));
+	EXPECT_GET(NULL, green, cuStreamGetCtx_v2(NULL, &context, &green));
+	EXPECT_EQ(self->context, context);
+	EXPECT_GET(peer, context, cuStreamGetCtx_v2(stream, &context, &green));
+	EXPECT_INVALID(cuStreamGetCtx_v2(NULL, &context, NULL));
+	EXPECT_INVALID(cuStreamGetCtx_v2(NULL, NULL, &green));
+	EXPECT_INVALID(cuStreamGetId(NULL, NULL));
+	EXPECT_INVALID(cuStreamGetPriority(NULL, NULL));
+	/* without a context, NULL is none */
+	ASSERT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuStreamGetCtx(NULL, &context));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuStreamGetId(NULL, &id[0]));
+}
+
+static cuuint64_t used(CUmemoryPool pool)
+{
+	cuuint64_t bytes = -1;
+
+	cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes);
+	return bytes;
+}
+
+/*
+ * A free comes after the thread's own work. A call that finds no memory waits for
+ * frees that come before it, and one in a stream that was created does not.
+ */
+TEST_F(per_thread, pools)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+		.maxSize = CHUNK,
+	};
+	CUdeviceptr block, other = 77;
+	CUmemoryPool pool;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &props));
+	ASSERT_OK(cuDeviceSetMemPool(0, pool));
+	ASSERT_OK(cuMemAllocAsync(&block, CHUNK, NULL));
+	HOLD(NULL);
+	EXPECT_OK(cuMemFreeAsync(block, NULL));
+	EXPECT_EQ(CHUNK, used(pool));
+	LET_GO();
+	EXPECT_OK(cuStreamSynchronize(NULL));
+	EXPECT_EQ(0, used(pool));
+
+	*self->gate = 0;
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, CHUNK, pool, NULL));
+	HOLD(self->first);
+	EXPECT_OK(cuMemFreeAsync(block, self->first));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocAsync(&other, CHUNK, NULL));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&other, CHUNK, pool, NULL));
+	EXPECT_EQ(77, other);
+	LET_GO();
+	EXPECT_OK(cuStreamSynchronize(self->first));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&other, CHUNK, pool, NULL));
+	/* nor does a free in it wait for the stream that was created */
+	*self->gate = 0;
+	HOLD(self->first);
+	EXPECT_OK(cuMemFreeAsync(other, NULL));
+	EXPECT_EQ(0, used(pool));
+	LET_GO();
+}
+
+/* The streams that a thread had in contexts that are gone go when it uses another. */
+TEST_F(per_thread, one_stream_per_context)
+{
+	unsigned long long id[3], again;
+	CUcontext made[2];
+	int i;
+
+	EXPECT_OK(cuStreamGetId(NULL, &id[2]));
+	for (i = 0; i < 2; i++) {
+		ASSERT_OK(cuCtxCreate(&made[i], NULL, 0, i));
+		EXPECT_OK(cuStreamGetId(NULL, &id[i]));
+		EXPECT_OK(cuMemsetD32Async(ADDRESS(self->at + i), 1, 0, NULL));
+	}
+	EXPECT_NE(id[0], id[1]);
+	EXPECT_NE(id[0], id[2]);
+	EXPECT_NE(id[1], id[2]);
+	/* each stays what it is */
+	EXPECT_OK(cuCtxSetCurrent(made[0]));
+	EXPECT_OK(cuStreamGetId(NULL, &again));
+	EXPECT_EQ(id[0], again);
+	EXPECT_OK(cuCtxDestroy(made[0]));
+	EXPECT_OK(cuCtxSetCurrent(made[1]));
+	EXPECT_OK(cuStreamGetId(NULL, &again));
+	EXPECT_EQ(id[1], again);
+	EXPECT_OK(cuCtxDestroy(made[1]));
+	EXPECT_OK(cuCtxSetCurrent(self->context));
+	EXPECT_OK(cuStreamGetId(NULL, &again));
+	EXPECT_EQ(id[2], again);
+}
+
+static void *outlive_contexts(void *results)
+{
+	CUresult *result = results;
+	CUcontext first, second;
+
+	result[0] = cuCtxCreate(&first, NULL, 0, 0);
+	result[1] = cuStreamSynchronize(NULL);
+	result[2] = cuCtxCreate(&second, NULL, 0, 1);
+	result[3] = cuStreamSynchronize(NULL);
+	result[4] = cuCtxDestroy(second);
+	result[5] = cuCtxDestroy(first);
+	return NULL;
+}
+
+/* A thread ends with streams whose contexts have. */
+TEST_F(per_thread, ends_after_its_contexts)
+{
+	CUresult results[6];
+	pthread_t thread;
+	int i;
+
+	memset(results, 0x77, sizeof(results));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, outlive_contexts, results));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	for (i = 0; i < 6; i++)
+		EXPECT_OK(results[i]) TH_LOG("call %d", i);
 }
 
 TEST_HARNESS_MAIN
