@@ -150,6 +150,37 @@ TEST_F(stream, late_failures_stay)
 	EXPECT_OK(cuCtxSynchronize());
 }
 
+/* Whatever is asked for later; and a free that cannot be queued frees nothing. */
+TEST_F(stream, nothing_new_after_a_failure)
+{
+	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)), block, other = 77;
+	CUcontext current, context;
+	int calls = 0;
+
+	ASSERT_OK(cuMemAllocAsync(&block, 4, self->first));
+	ASSERT_OK(cuStreamWaitValue32(self->first, gone, 1, CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_OK(cuMemUnmap(gone, CHUNK));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->first));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuLaunchHostFunc(self->second, add_one, &calls));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS,
+		  cuStreamAddCallback(self->free, look, NULL, 0));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamWriteValue32(self->free, AT(0), 1, 0));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamWaitValue32(NULL, AT(0), 0, 0));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemcpyAsync(AT(0), AT(1), 4, self->free));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAllocAsync(&other, 4, self->free));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemFreeAsync(block, self->free));
+	EXPECT_EQ(0, calls);
+	EXPECT_EQ(0, self->at[0]);
+	EXPECT_EQ(77, other);
+	/* what asks nothing of the device is answered */
+	EXPECT_OK(cuStreamGetCtx(self->free, &current));
+	EXPECT_OK(cuStreamDestroy(self->free));
+	/* who has a context that is good can free the block */
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	EXPECT_OK(cuMemFreeAsync(block, NULL));
+	EXPECT_INVALID(cuMemFreeAsync(block, NULL));
+}
+
 TEST_F(stream, waits_for_memory_that_goes)
 {
 	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
@@ -181,6 +212,72 @@ TEST_F(stream, context_ends_with_work)
 	EXPECT_EQ(0, self->at[0]);
 	EXPECT_EQ(0, self->at[1]);
 	EXPECT_EQ(0, self->at[2]);
+}
+
+/* Who waits for a stream that is destroyed meanwhile waits for its work. */
+TEST_F(stream, destroyed_while_others_wait)
+{
+	CUevent event;
+	pthread_t thread;
+
+	ASSERT_OK(cuEventCreate(&event, 0));
+	HOLD(self->first);
+	SET(0, 5, self->first);
+	ASSERT_OK(cuEventRecord(event, self->first));
+	ASSERT_OK(cuStreamWaitEvent(self->free, event, 0));
+	SET(1, 6, self->free);
+	SET(2, 7, NULL);
+	ASSERT_OK(cuStreamDestroy(self->first));
+	ASSERT_OK(cuStreamDestroy(self->free));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+	EXPECT_WAITS(NULL);
+	EXPECT_EQ(0, self->at[1]);
+	thread = LET_GO_LATER();
+	EXPECT_OK(cuEventSynchronize(event));
+	EXPECT_EQ(5, self->at[0]);
+	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_EQ(6, self->at[1]);
+	EXPECT_EQ(7, self->at[2]);
+	pthread_join(thread, NULL);
+}
+
+struct ending {
+	pthread_barrier_t barrier;
+	CUstream stream;
+	int accepted, refused, calls;
+};
+
+static void *call_until_refused(void *argument)
+{
+	struct ending *ending = argument;
+	CUresult result;
+
+	pthread_barrier_wait(&ending->barrier);
+	while ((result = cuLaunchHostFunc(ending->stream, add_one, &ending->calls)) ==
+	       CUDA_SUCCESS)
+		ending->accepted++;
+	ending->refused += result == CUDA_ERROR_INVALID_HANDLE;
+	return NULL;
+}
+
+/* What is accepted is done, and what is not is not, whenever the stream goes. */
+TEST_F(stream, destroyed_under_a_caller)
+{
+	struct ending ending = {};
+	pthread_t thread;
+	int i;
+
+	ASSERT_EQ(0, pthread_barrier_init(&ending.barrier, NULL, 2));
+	for (i = 0; i < 100; i++) {
+		ASSERT_OK(cuStreamCreate(&ending.stream, CU_STREAM_NON_BLOCKING));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, call_until_refused, &ending));
+		pthread_barrier_wait(&ending.barrier);
+		ASSERT_OK(cuStreamDestroy(ending.stream));
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+	}
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_EQ(100, ending.refused);
+	EXPECT_EQ(ending.accepted, ending.calls);
 }
 
 TEST_F(stream, child_of_fork)

@@ -191,6 +191,14 @@ TEST_F(rows, wrong_arguments)
 	copy = good;
 	copy.dstXInBytes = 1;
 	EXPECT_INVALID(cuMemcpy2D(&copy));
+	/* a row that would end where addresses begin again */
+	copy = good;
+	copy.srcPitch = copy.dstPitch = 0;
+	copy.srcXInBytes = -8UL;
+	EXPECT_INVALID(cuMemcpy2D(&copy));
+	copy = good;
+	copy.dstXInBytes = -4UL;
+	EXPECT_INVALID(cuMemcpy2DUnaligned(&copy));
 	copy = good;
 	copy.dstPitch = 1UL << 31;
 	copy.Height = 1;

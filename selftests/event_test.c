@@ -148,6 +148,84 @@ TEST_F(event, of_its_context_only)
 	ASSERT_OK(cuCtxDestroy(other));
 }
 
+TEST_F(event, times_of_two_contexts)
+{
+	float milliseconds = -1;
+	CUcontext other;
+	CUstream stream;
+	CUevent event;
+
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
+	ASSERT_OK(cuEventCreate(&event, 0));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	ASSERT_OK(cuEventRecord(event, stream));
+	EXPECT_OK(cuEventQuery(self->event));
+	EXPECT_OK(cuEventQuery(event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuEventElapsedTime(&milliseconds, self->event, event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuEventElapsedTime(&milliseconds, event, self->event));
+	EXPECT_EQ(-1, milliseconds);
+	EXPECT_INVALID(cuEventElapsedTime(NULL, event, event));
+	EXPECT_OK(cuEventElapsedTime(&milliseconds, event, event));
+	EXPECT_EQ(0, milliseconds);
+}
+
+/* An event of before the failure is good. What comes after has not happened. */
+TEST_F(event, work_before_it_has_failed)
+{
+	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	float milliseconds = -1;
+	CUevent before, late;
+
+	ASSERT_OK(cuEventCreate(&before, 0));
+	ASSERT_OK(cuEventCreate(&late, 0));
+	ASSERT_OK(cuEventRecord(before, self->first));
+	ASSERT_OK(cuStreamWaitValue32(self->first, gone, 1, CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
+	ASSERT_OK(cuMemUnmap(gone, CHUNK));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuEventSynchronize(self->event));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuEventQuery(self->event));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS,
+		  cuEventElapsedTime(&milliseconds, before, self->event));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS,
+		  cuEventElapsedTime(&milliseconds, self->event, before));
+	EXPECT_EQ(-1, milliseconds);
+	EXPECT_OK(cuEventQuery(before));
+	EXPECT_OK(cuEventSynchronize(before));
+	/* it cannot be recorded again, nor another one */
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuEventRecord(before, self->second));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuEventRecord(late, self->first));
+	EXPECT_OK(cuEventQuery(before));
+	EXPECT_OK(cuEventQuery(late));
+	EXPECT_OK(cuEventDestroy(self->event));
+}
+
+/* Whoever waits in another context goes on: it was not his failure. */
+TEST_F(event, waits_for_work_that_fails)
+{
+	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	CUcontext other;
+	CUstream stream;
+
+	ASSERT_OK(cuStreamWaitValue32(self->first, gone, 1, CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_OK(cuEventRecord(self->event, self->first));
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	ASSERT_OK(cuStreamWaitEvent(stream, self->event, 0));
+	SET(0, 5, stream);
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+	EXPECT_EQ(0, self->at[0]);
+	ASSERT_OK(cuMemUnmap(gone, CHUNK));
+	EXPECT_OK(cuStreamSynchronize(stream));
+	EXPECT_EQ(5, self->at[0]);
+	EXPECT_OK(cuStreamWaitEvent(stream, self->event, 0));
+	EXPECT_OK(cuStreamQuery(stream));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->first));
+}
+
 TEST_F(event, destroyed)
 {
 	ASSERT_OK(cuEventDestroy(self->event));

@@ -199,6 +199,12 @@ TEST_F(stream, batch)
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
 	params[4].operation = 99;
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
+	params[4] = params[1];
+	params[2].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU + 1;
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
+	params[2].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
+	params[3].flushRemoteWrites.flags = 1;
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 257, params, 0));
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, params, 1));
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, NULL, 0));

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/* What is no pool, no place for one, or no attribute of it: each call says so. */
+#include "pool_fixture.h"
+
+#define FABRIC	CU_MEM_HANDLE_TYPE_FABRIC
+
+/* Every call that takes a pool, which may change nothing */
+#define EXPECT_NO_POOL(result, pool)						\
+do {										\
+	CUmemoryPool no_ = (pool);						\
+	CUdeviceptr block_ = 77;						\
+	CUmemAccess_flags access_ = 77;						\
+	CUmemPoolPtrExportData data_ = {};					\
+	cuuint64_t value_ = 0;							\
+	int fd_ = -7;								\
+										\
+	EXPECT_CU(result, cuMemPoolTrimTo(no_, 0));				\
+	EXPECT_CU(result, cuMemPoolDestroy(no_));				\
+	EXPECT_CU(result, cuMemPoolSetAttribute(no_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,	\
+						&value_));			\
+	EXPECT_CU(result, cuMemPoolGetAttribute(no_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,	\
+						&value_));			\
+	EXPECT_CU(result, cuMemPoolSetAccess(no_, &second, 1));			\
+	EXPECT_CU(result, cuMemPoolGetAccess(&access_, no_, &second.location));	\
+	EXPECT_CU(result, cuMemAllocFromPoolAsync(&block_, 4, no_, self->stream)); \
+	EXPECT_CU(result, cuMemPoolExportToShareableHandle(&fd_, no_, SHAREABLE, 0)); \
+	EXPECT_CU(result, cuMemPoolImportPointer(&block_, no_, &data_));	\
+	EXPECT_CU(result, cuDeviceSetMemPool(0, no_));				\
+	EXPECT_CU(result, cuMemSetMemPool(&first, CU_MEM_ALLOCATION_TYPE_PINNED, no_)); \
+	EXPECT_EQ(77, block_);							\
+	EXPECT_EQ(77, access_);							\
+	EXPECT_EQ(-7, fd_);							\
+} while (0)
+
+static CUmemLocation first = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+static CUmemAccessDesc second = {
+	.location = { CU_MEM_LOCATION_TYPE_DEVICE, 1 }, .flags = READWRITE,
+};
+
+TEST_F(pool, handles_that_are_none)
+{
+	CUmemoryPool pool, current;
+
+	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, NULL);
+	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, (CUmemoryPool)0x123456);
+	/* more than a handle has: not that pool with something above it */
+	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE,
+		       (CUmemoryPool)((uintptr_t)self->pool | 1UL << 32));
+	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, (CUmemoryPool)-1UL);
+	ASSERT_OK(cuDeviceGetMemPool(&pool, 0));
+	ASSERT_OK(cuDeviceGetDefaultMemPool(&current, 0));
+	EXPECT_EQ(current, pool);
+	ASSERT_OK(cuMemPoolDestroy(self->pool));
+	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, self->pool);
+}
+
+/* The contexts' own memory is no pool, whatever number it may have. */
+TEST_F(pool, memory_of_contexts_is_none)
+{
+	uintptr_t last = (uintptr_t)self->pool + 64, i;
+	unsigned int pools = 0;
+	CUdeviceptr plain;
+	int devices;
+	void *host;
+
+	ASSERT_OK(cuDeviceGetCount(&devices));
+	ASSERT_OK(cuMemAlloc(&plain, 4));
+	ASSERT_OK(cuMemAllocHost(&host, 4));
+	for (i = 0; i <= last; i++) {
+		CUresult result = cuMemPoolTrimTo((CUmemoryPool)i, 0);
+
+		ASSERT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE);
+		pools += result == CUDA_SUCCESS;
+	}
+	/* the default ones, and the test's */
+	EXPECT_EQ(devices + 1, pools);
+	EXPECT_OK(cuMemFree(plain));
+	EXPECT_OK(cuMemFreeHost(host));
+}
+
+TEST_F(pool, places_that_are_none)
+{
+	CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED };
+	static const struct {
+		CUmemLocationType type;
+		CUresult create, get;
+	} places[] = {
+		{ CU_MEM_LOCATION_TYPE_INVALID, CUDA_ERROR_INVALID_VALUE,
+		  CUDA_ERROR_INVALID_VALUE },
+		{ CU_MEM_LOCATION_TYPE_HOST, CUDA_ERROR_NOT_SUPPORTED,
+		  CUDA_ERROR_NOT_SUPPORTED },
+		{ CU_MEM_LOCATION_TYPE_HOST_NUMA, CUDA_ERROR_NOT_SUPPORTED,
+		  CUDA_ERROR_NOT_SUPPORTED },
+		{ CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, CUDA_ERROR_INVALID_VALUE,
+		  CUDA_ERROR_INVALID_VALUE },
+		{ 99, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE },
+	};
+	const CUmemAllocationType pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
+	CUmemAccess_flags access = 77;
+	CUmemoryPool pool = (void *)77;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		CUmemLocation place = { places[i].type, 0 };
+
+		props.location = place;
+		EXPECT_CU(places[i].create, cuMemPoolCreate(&pool, &props)) TH_LOG("%u", i);
+		EXPECT_CU(places[i].get, cuMemGetMemPool(&pool, &place, pinned))
+			TH_LOG("%u", i);
+		EXPECT_CU(places[i].get, cuMemGetDefaultMemPool(&pool, &place, pinned))
+			TH_LOG("%u", i);
+		EXPECT_CU(places[i].get, cuMemSetMemPool(&place, pinned, self->pool))
+			TH_LOG("%u", i);
+		EXPECT_INVALID(cuMemPoolGetAccess(&access, self->pool, &place));
+	}
+	EXPECT_INVALID(cuMemGetMemPool(&pool, NULL, pinned));
+	EXPECT_INVALID(cuMemGetDefaultMemPool(&pool, NULL, pinned));
+	EXPECT_INVALID(cuMemSetMemPool(NULL, pinned, self->pool));
+	EXPECT_INVALID(cuMemGetMemPool(NULL, &first, pinned));
+	EXPECT_INVALID(cuMemGetMemPool(&pool, &first, CU_MEM_ALLOCATION_TYPE_INVALID));
+	EXPECT_INVALID(cuMemGetMemPool(&pool, &first, 99));
+	EXPECT_INVALID(cuMemPoolGetAccess(&access, self->pool, NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMemGetMemPool(&pool, &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 99 },
+				  pinned));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  cuMemPoolGetAccess(&access, self->pool,
+				     &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, -1 }));
+	EXPECT_EQ((void *)77, pool);
+	EXPECT_EQ(77, access);
+}
+
+/* Managed memory may have no place of its own; there is none here. */
+TEST_F(pool, managed_memory)
+{
+	CUmemLocation place = { CU_MEM_LOCATION_TYPE_INVALID, 0 };
+	CUmemoryPool pool = (void *)77;
+
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetMemPool(&pool, &place, CU_MEM_ALLOCATION_TYPE_MANAGED));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetDefaultMemPool(&pool, &first, CU_MEM_ALLOCATION_TYPE_MANAGED));
+	place.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+	EXPECT_INVALID(cuMemGetMemPool(&pool, &place, CU_MEM_ALLOCATION_TYPE_MANAGED));
+	EXPECT_EQ((void *)77, pool);
+}
+
+/* Off, and on again, each by itself */
+TEST_F(pool, switches_go_back)
+{
+	const int first = CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES;
+	const int last = CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+	int i, j, on, off = 0, yes = 1;
+
+	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, first, NULL));
+	for (i = first; i <= last; i++)
+		ASSERT_OK(cuMemPoolSetAttribute(self->pool, i, &off));
+	for (i = first; i <= last; i++) {
+		ASSERT_OK(cuMemPoolSetAttribute(self->pool, i, &yes));
+		for (j = first; j <= last; j++) {
+			EXPECT_OK(cuMemPoolGetAttribute(self->pool, j, &on));
+			EXPECT_EQ(j <= i, on) TH_LOG("%d after %d", j, i);
+		}
+	}
+}
+
+/* Pools are shared as fds; fabric handles are for memories. */
+TEST_F(pool, handle_types)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.handleTypes = SHAREABLE,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+	CUmemoryPool pool, other = (void *)77;
+	CUmemFabricHandle handle = {};
+	int fd;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &props));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemPoolExportToShareableHandle(&handle, pool, FABRIC, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemPoolImportFromShareableHandle(&other, &handle, FABRIC, 0));
+	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
+	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(NULL, (void *)(intptr_t)fd,
+							  SHAREABLE, 0));
+	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)(intptr_t)fd,
+							  SHAREABLE, 1));
+	EXPECT_EQ((void *)77, other);
+}
+
+TEST_HARNESS_MAIN
