@@ -66,6 +66,72 @@ TEST_F(stream, destroyed_finishes_its_work)
 	EXPECT_EQ(1, threads());
 }
 
+/* Who waits for a stream that is destroyed meanwhile waits for its work. */
+TEST_F(stream, destroyed_while_others_wait)
+{
+	CUevent event;
+	pthread_t thread;
+
+	ASSERT_OK(cuEventCreate(&event, 0));
+	HOLD(self->first);
+	SET(0, 5, self->first);
+	ASSERT_OK(cuEventRecord(event, self->first));
+	ASSERT_OK(cuStreamWaitEvent(self->free, event, 0));
+	SET(1, 6, self->free);
+	SET(2, 7, NULL);
+	ASSERT_OK(cuStreamDestroy(self->first));
+	ASSERT_OK(cuStreamDestroy(self->free));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+	EXPECT_WAITS(NULL);
+	EXPECT_EQ(0, self->at[1]);
+	thread = LET_GO_LATER();
+	EXPECT_OK(cuEventSynchronize(event));
+	EXPECT_EQ(5, self->at[0]);
+	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_EQ(6, self->at[1]);
+	EXPECT_EQ(7, self->at[2]);
+	pthread_join(thread, NULL);
+}
+
+struct ending {
+	pthread_barrier_t barrier;
+	CUstream stream;
+	int accepted, refused, calls;
+};
+
+static void *call_until_refused(void *argument)
+{
+	struct ending *ending = argument;
+	CUresult result;
+
+	pthread_barrier_wait(&ending->barrier);
+	while ((result = cuLaunchHostFunc(ending->stream, add_one, &ending->calls)) ==
+	       CUDA_SUCCESS)
+		ending->accepted++;
+	ending->refused += result == CUDA_ERROR_INVALID_HANDLE;
+	return NULL;
+}
+
+/* What is accepted is done, and what is not is not, whenever the stream goes. */
+TEST_F(stream, destroyed_under_a_caller)
+{
+	struct ending ending = {};
+	pthread_t thread;
+	int i;
+
+	ASSERT_EQ(0, pthread_barrier_init(&ending.barrier, NULL, 2));
+	for (i = 0; i < 100; i++) {
+		ASSERT_OK(cuStreamCreate(&ending.stream, CU_STREAM_NON_BLOCKING));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, call_until_refused, &ending));
+		pthread_barrier_wait(&ending.barrier);
+		ASSERT_OK(cuStreamDestroy(ending.stream));
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+	}
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_EQ(100, ending.refused);
+	EXPECT_EQ(ending.accepted, ending.calls);
+}
+
 /* ---- default streams ---- */
 
 TEST_F(stream, legacy_waits_for_others_and_they_for_it)
