@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Streams: order, who waits for whom, and what there is to ask. */
 #define _GNU_SOURCE
+#include <sys/resource.h>
 #include "stream_fixture.h"
 
 /* ---- order ---- */
@@ -45,6 +46,38 @@ TEST_F(stream, threads_only_for_work)
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(1, calls);
 	EXPECT_EQ(2, threads());
+}
+
+/* What cannot be queued leaves nothing: no work, no record, no block without an owner. */
+TEST_F(stream, no_thread_for_work)
+{
+	struct rlimit before, limit;
+	CUdeviceptr block;
+	CUevent event;
+	int calls = 0;
+
+	ASSERT_OK(cuEventCreate(&event, 0));
+	ASSERT_OK(cuMemAllocAsync(&block, 4, self->first));
+	HOLD(NULL);		/* what comes next has to wait for it */
+	ASSERT_EQ(0, getrlimit(RLIMIT_AS, &before));
+	limit = before;
+	limit.rlim_cur = 4096;	/* room for no stack, nor anything else */
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &limit));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuLaunchHostFunc(self->first, add_one, &calls));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32Async(AT(0), 1, 1, self->first));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuStreamWriteValue32(self->first, AT(0), 1, 0));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuEventRecord(event, self->first));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemFreeAsync(block, self->first));
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &before));
+	EXPECT_OK(cuStreamQuery(self->first));
+	EXPECT_OK(cuEventQuery(event));
+	EXPECT_OK(cuLaunchHostFunc(self->first, add_one, &calls));
+	EXPECT_OK(cuMemFreeAsync(block, self->first));
+	EXPECT_INVALID(cuMemFreeAsync(block, self->first));
+	LET_GO();
+	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_EQ(1, calls);
+	EXPECT_EQ(0, self->at[0]);
 }
 
 /* The thread ends, too. */
