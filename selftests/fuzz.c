@@ -121,7 +121,7 @@ void *fuzz_somewhere(struct fuzz *f)
 }
 
 static __thread sigjmp_buf way_out;
-static __thread volatile sig_atomic_t trying;
+static __thread volatile sig_atomic_t trying, failing;
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
@@ -129,8 +129,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 	if (trying)
 		siglongjmp(way_out, number);
-	dprintf(2, "# the fuzzer itself faulted, at %p for %p\n",
-		(void *)where->uc_mcontext.gregs[REG_RIP], info->si_addr);
+	/* the kernel's own access to this thread's memory is what failed (restartable sequences) */
+	if (failing && info->si_code == SI_KERNEL)
+		return;
+	dprintf(2, "# the fuzzer itself faulted, at %p for %p, code %d\n",
+		(void *)where->uc_mcontext.gregs[REG_RIP], info->si_addr, info->si_code);
 	_exit(70);
 }
 
@@ -227,6 +230,7 @@ bool fuzz_fail_some(struct fuzz *f)
 {
 	if (f->faults < 0 || !fuzz_percent(f, 10))
 		return false;
+	failing = true;
 	write_nth(f->faults, 1 + fuzz_any(f, 24));
 	return true;
 }
@@ -238,6 +242,7 @@ void fuzz_fail_none(struct fuzz *f)
 	if (f->faults < 0)
 		return;
 	write_nth(f->faults, 0);
+	failing = false;
 	errno = error;
 }
 
