@@ -68,6 +68,39 @@ INLINE void copy_ends(unsigned char *const *to, size_t to_at, unsigned int write
 	}
 }
 
+/*
+ * A piece goes to all places before the next one is read. For few places, or there would
+ * be more lines under way than a set of the first-level cache has ways.
+ */
+#define PIECES_PLACES	4
+#define PIECES_BYTES	2048
+static void copy_pieces(unsigned char *const *to, size_t to_at, unsigned int writes,
+			const unsigned char *from, size_t bytes)
+{
+	const int count = COPY_BYTES / COPY_WIDTH;
+	size_t last = bytes - COPY_BYTES;
+	size_t at = COPY_WIDTH - (uintptr_t)(to[0] + to_at) % COPY_WIDTH;
+	copy_v first = *(const copy_v *)from;
+	unsigned int i;
+
+	for (i = 0; i < writes; i++)
+		*(copy_v *)(to[i] + to_at) = first;
+	for (;; at += COPY_BYTES) {
+		copy_v all[8];
+
+		if (at > last)
+			at = last;
+		EVERY(all[k] = *(const copy_v *)(from + at + k * COPY_WIDTH));
+		for (i = 0; i < writes; i++) {
+			unsigned char *place = to[i] + to_at + at;
+
+			EVERY(*(copy_v *)(place + k * COPY_WIDTH) = all[k]);
+		}
+		if (at == last)
+			return;
+	}
+}
+
 static void copy(unsigned char *const *to, size_t to_at, unsigned int writes,
 		 const unsigned char *from, size_t bytes)
 {
@@ -80,6 +113,10 @@ static void copy(unsigned char *const *to, size_t to_at, unsigned int writes,
 	}
 	if (bytes <= 2 * COPY_BYTES) {
 		copy_ends(to, to_at, writes, from, bytes, count);
+		return;
+	}
+	if (writes <= PIECES_PLACES && bytes <= PIECES_BYTES) {
+		copy_pieces(to, to_at, writes, from, bytes);
 		return;
 	}
 	for (unsigned int i = 0; i < writes; i++) {

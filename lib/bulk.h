@@ -32,7 +32,7 @@ typedef void bulk_combine(unsigned char *const *to, size_t to_at, unsigned int w
 struct bulk_loops {
 	/* Copies past the caches: @to and @bytes are whole lines. */
 	void (*stream)(unsigned char *to, const unsigned char *from, size_t bytes);
-	/* Copies 64 bytes and more to @to_at of @writes places, but not to @from itself. */
+	/* Copies 64 bytes and more to @to_at of @writes places; @from may be one of them. */
 	void (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
 		     const unsigned char *from, size_t bytes);
 	bulk_combine *combine[BULK_TYPES][BULK_OPS];	/* NULL: no such thing */

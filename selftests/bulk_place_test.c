@@ -29,7 +29,7 @@ TEST_F(bulk, broadcasts_of_every_size)
 /* Where another loop, or the C library's, takes over */
 TEST_F(bulk, broadcasts_of_some_pages)
 {
-	const size_t around[] = { 512, 4096, 8192, 16384 };
+	const size_t around[] = { 512, 2048, 4096, 8192, 16384 };
 	size_t n, bytes, at;
 
 	for (at = 0; at < 64; at += 21) {
