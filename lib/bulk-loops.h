@@ -143,40 +143,12 @@ static void copy(unsigned char *const *to, size_t to_at, unsigned int writes,
 /*
  * The places are visited in their order, and so is what floating-point sums are
  * rounded in; they are written in the reverse order, the one seen last first.
- * _rest is for what does not fill a vector.
+ *
+ * _nans is for what turns out to have some: once more from the start, as nothing is
+ * stored by then. To finish what is in registers would have the compiler keep them in
+ * memory, each time, for what seldom happens. _rest is for what does not fill a vector.
  */
 #define LOOP(name, accumulator, LOAD, COMBINE, kind, unroll)			\
-INLINE void name##_some(unsigned char *const *to, size_t to_at,			\
-			unsigned int writes, unsigned char *const *from,	\
-			size_t from_at, unsigned int reads, const int count,	\
-			bool stream)						\
-{										\
-	const unsigned char *source = from[0] + from_at;			\
-	accumulator all[8];							\
-	u8_v nans = {};								\
-	unsigned int i;								\
-										\
-	EVERY(all[k] = LOAD(source + k * WIDTH));				\
-	for (i = 1; i < reads; i++) {						\
-		source = from[i] + from_at;					\
-		EVERY(all[k] = COMBINE(all[k], LOAD(source + k * WIDTH)));	\
-	}									\
-	EVERY(nans |= nans_##kind(all[k]));					\
-	if (__builtin_expect(any(nans), false)) {				\
-		for (i = writes; i--;) {					\
-			unsigned char *place = to[i] + to_at;			\
-										\
-			EVERY(store(place + k * WIDTH, finish_##kind(all[k]), stream)); \
-		}								\
-	} else {								\
-		for (i = writes; i--;) {					\
-			unsigned char *place = to[i] + to_at;			\
-										\
-			EVERY(store(place + k * WIDTH, round_##kind(all[k]), stream)); \
-		}								\
-	}									\
-}										\
-										\
 static __attribute__((__noinline__)) void					\
 name##_rest(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 	    unsigned char *const *from, size_t from_at, unsigned int reads,	\
@@ -198,6 +170,46 @@ name##_rest(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		memcpy(to[i] + to_at, &result, bytes);				\
 }										\
 										\
+INLINE bool name##_some(unsigned char *const *to, size_t to_at,			\
+			unsigned int writes, unsigned char *const *from,	\
+			size_t from_at, unsigned int reads, const int count,	\
+			bool stream, const bool may_be_nans)			\
+{										\
+	const unsigned char *source = from[0] + from_at;			\
+	accumulator all[8];							\
+	u8_v nans = {};								\
+	unsigned int i;								\
+										\
+	EVERY(all[k] = LOAD(source + k * WIDTH));				\
+	for (i = 1; i < reads; i++) {						\
+		source = from[i] + from_at;					\
+		EVERY(all[k] = COMBINE(all[k], LOAD(source + k * WIDTH)));	\
+	}									\
+	if (!may_be_nans) {							\
+		EVERY(nans |= nans_##kind(all[k]));				\
+		if (__builtin_expect(any(nans), false))				\
+			return false;						\
+	}									\
+	for (i = writes; i--;) {						\
+		unsigned char *place = to[i] + to_at;				\
+										\
+		EVERY(store(place + k * WIDTH, may_be_nans ? finish_##kind(all[k]) : \
+			    round_##kind(all[k]), stream));			\
+	}									\
+	return true;								\
+}										\
+										\
+static __attribute__((__noinline__)) void					\
+name##_nans(unsigned char *const *to, size_t to_at, unsigned int writes,	\
+	    unsigned char *const *from, size_t from_at, unsigned int reads,	\
+	    bool stream)							\
+{										\
+	if (stream)								\
+		name##_some(to, to_at, writes, from, from_at, reads, unroll, true, true); \
+	else									\
+		name##_some(to, to_at, writes, from, from_at, reads, unroll, false, true); \
+}										\
+										\
 static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		 unsigned char *const *from, size_t from_at, unsigned int reads, \
 		 size_t bytes, bool stream)					\
@@ -205,17 +217,21 @@ static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 	const size_t step = unroll * WIDTH;					\
 										\
 	for (; stream && bytes >= step; bytes -= step) {			\
-		name##_some(to, to_at, writes, from, from_at, reads, unroll, true); \
+		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, true, \
+				 false))					\
+			name##_nans(to, to_at, writes, from, from_at, reads, true); \
 		to_at += step;							\
 		from_at += step;						\
 	}									\
 	for (; bytes >= step; bytes -= step) {					\
-		name##_some(to, to_at, writes, from, from_at, reads, unroll, false); \
+		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, false, \
+				 false))					\
+			name##_nans(to, to_at, writes, from, from_at, reads, false); \
 		to_at += step;							\
 		from_at += step;						\
 	}									\
 	for (; bytes >= WIDTH; bytes -= WIDTH) {				\
-		name##_some(to, to_at, writes, from, from_at, reads, 1, false);	\
+		name##_some(to, to_at, writes, from, from_at, reads, 1, false, true); \
 		to_at += WIDTH;							\
 		from_at += WIDTH;						\
 	}									\
