@@ -204,7 +204,7 @@ static void two_shot(struct memcast_group *group, size_t offset, size_t bytes,
 
 static CUresult check_apart(const struct memcast_group *group, size_t offset, size_t bytes)
 {
-	if (offset < group->flags + MEMCAST_GROUP_BYTES(group->ranks) &&
+	if (bytes && offset < group->flags + MEMCAST_GROUP_BYTES(group->ranks) &&
 	    group->flags < offset + bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "%zu bytes at %zu share some with the group's own %zu at %zu", bytes,
@@ -226,10 +226,9 @@ static CUresult all_reduce(struct memcast_group *group, size_t offset, size_t co
 	if (!group)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL group");
 	result = bulk_check(group->view, offset, count, type, op, &bytes);
+	if (result == CUDA_SUCCESS)
+		result = check_apart(group, offset, bytes);
 	if (result != CUDA_SUCCESS || !bytes)
-		return result;
-	result = check_apart(group, offset, bytes);
-	if (result != CUDA_SUCCESS)
 		return result;
 	if (goes_by_post(group, bytes))
 		one_shot(group, offset, bytes, type, op);
@@ -286,10 +285,9 @@ static CUresult group_broadcast(struct memcast_group *group, unsigned int root, 
 		return fail(CUDA_ERROR_INVALID_VALUE, "root %u: there are %u replicas", root,
 			    group->view->replicas);
 	result = bulk_check_range(group->view, offset, bytes);
+	if (result == CUDA_SUCCESS)
+		result = check_apart(group, offset, bytes);
 	if (result != CUDA_SUCCESS || !bytes)
-		return result;
-	result = check_apart(group, offset, bytes);
-	if (result != CUDA_SUCCESS)
 		return result;
 	if (goes_by_post(group, bytes))
 		broadcast_by_post(group, root, offset, bytes);

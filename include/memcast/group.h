@@ -77,8 +77,8 @@ CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view
  * @group: as memcastGroupInit() gave it
  *
  * No rank returns before all have called. What any of them did before is seen by
- * all afterwards, stores past the caches
- * included. A rank that has returned may go, and take its replica along.
+ * all afterwards, stores past the caches included. A rank that has returned may go,
+ * and take its replica along.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE for NULL.
  */
