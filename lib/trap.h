@@ -93,6 +93,7 @@ struct trap_cell {
 bool trap_cell_take(struct trap_cell *cell, const unsigned char *code, size_t length,
 		    uintptr_t rip);
 void trap_cell_give(const struct trap_cell *cell);
+bool trap_in_cell(const struct trap_cell *cell, uintptr_t address);
 
 size_t trap_copy(void *to, const void *from, size_t count, unsigned int width,
 		 struct trap_fault *fault);

@@ -309,6 +309,12 @@ void trap_cell_give(const struct trap_cell *cell)
 	give(((const unsigned char *)cell->code - cells_run) / CELL, cell->ticket);
 }
 
+/* Is it the address of the instruction in that cell? */
+bool trap_in_cell(const struct trap_cell *cell, uintptr_t address)
+{
+	return address - (uintptr_t)cell->code < CELL;
+}
+
 /* Was it the instruction in a cell that raised the signal? Then it is over. */
 bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
 {

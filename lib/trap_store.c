@@ -29,19 +29,23 @@ bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t ad
 	return trap_run(frame);
 }
 
-/* What a floating-point instruction leaves behind of where it was */
+/*
+ * Processors differ in what x87 keeps of an instruction's own address and of its
+ * operand's: AMD's keep nothing without an exception, Intel's do, and fnsave clears both.
+ * Where the run in the cell has left its addresses, the program's stand for them.
+ */
 static void keep_vector(struct trap *trap)
 {
+	uintptr_t scratch = (uintptr_t)trap->cell.work->scratch + trap->op.address % 64;
 	fpregset_t state = trap->context->uc_mcontext.fpregs;
-	uint64_t rip = state->rip, rdp = state->rdp;
 	struct trap_frame frame;
 
 	trap_frame_init(trap, &frame);
 	frame.keep = true;
-	trap_run_at(trap, &frame, (uintptr_t)trap->cell.work->scratch + trap->op.address % 64);
-	if (state->rip != rip)
+	trap_run_at(trap, &frame, scratch);
+	if (trap_in_cell(&trap->cell, state->rip))
 		state->rip = trap->context->uc_mcontext.gregs[REG_RIP];
-	if (state->rdp != rdp)
+	if (state->rdp == scratch)
 		state->rdp = trap->op.address;
 }
 

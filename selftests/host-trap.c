@@ -62,32 +62,67 @@ TEST_F(trap, ten_thousand_mixed)
 		TH_LOG("%s", what);
 }
 
-/* A SIGFPE in the middle of a store would not be where the program has its own. */
-TEST_F(trap, exceptions_that_are_not_masked)
+/*
+ * A child that stores an inexact half with that exception unmasked, its stderr in @text.
+ * Return: the signal that ended it, or 0.
+ */
+static int end_of_inexact_store(void *address, char *text, size_t size)
 {
-	static const struct form needs = { .needs = "f16c" };
 	unsigned int mxcsr = 0x1f80 & ~0x1000;	/* precision */
-	char text[1000] = "";
 	int pipes[2], status;
+	ssize_t length;
 	pid_t pid;
 
-	if (!form_possible(&needs, &all))
-		SKIP(return, "no F16C");
-	ASSERT_EQ(0, pipe(pipes));
+	*text = '\0';
+	if (pipe(pipes))
+		return -1;
 	pid = fork();
 	if (!pid) {
 		trap_run_init();
 		dup2(pipes[1], STDERR_FILENO);
 		asm volatile("ldmxcsr %1; vpcmpeqd %%xmm1, %%xmm1, %%xmm1;"
 			     "vpsrld $8, %%xmm1, %%xmm1; vcvtps2ph $0, %%xmm1, (%0)"
-			     : : "r" (all.window + CHUNK), "m" (mxcsr) : "xmm1", "memory");
+			     : : "r" (address), "m" (mxcsr) : "xmm1", "memory");
 		_exit(0);
 	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	EXPECT_LT(0, read(pipes[0], text, sizeof(text) - 1));
-	EXPECT_NE(NULL, strstr(text, "not masked"))
-		TH_LOG("said: %s", text);
+	close(pipes[1]);
+	length = read(pipes[0], text, size - 1);
+	text[length > 0 ? length : 0] = '\0';
+	close(pipes[0]);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/*
+ * A SIGFPE in the middle of a store would not be where the program has its own. AMD's
+ * processors find the page fault of such a store first, so the library has to refuse it.
+ * Intel's find the exception first: that is the program's own SIGFPE, and no store is
+ * seen. Ordinary memory that may not be written tells which processor this is.
+ */
+TEST_F(trap, exceptions_that_are_not_masked)
+{
+	static const struct form needs = { .needs = "f16c" };
+	void *read_only = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char text[1000];
+	int first, ended;
+
+	if (!form_possible(&needs, &all))
+		SKIP(return, "no F16C");
+	ASSERT_NE(MAP_FAILED, read_only);
+	first = end_of_inexact_store(read_only, text, sizeof(text));
+	ASSERT_TRUE(first == SIGSEGV || first == SIGFPE)
+		TH_LOG("signal %d, said: %s", first, text);
+	ended = end_of_inexact_store(all.window + CHUNK, text, sizeof(text));
+	EXPECT_EQ(first, ended);
+	if (first == SIGFPE) {
+		TH_LOG("this processor raises the exception before the page fault");
+		EXPECT_STREQ("", text);
+	} else {
+		EXPECT_NE(NULL, strstr(text, "not masked"))
+			TH_LOG("said: %s", text);
+	}
+	munmap(read_only, 4096);
 }
 
 /* The checks above need XSAVE themselves: this is for a kernel with "noxsave". */
