@@ -29,7 +29,8 @@ all: lib tools examples
 
 # ---- what there is to build
 
-lib_sources	 := $(wildcard lib/*.c)
+lib_sources	 := $(wildcard lib/*.c lib/*/*.c)
+lib_folders	 := $(patsubst %/,%,$(wildcard lib/ lib/*/))
 tool_mains	 := $(wildcard tools/memcast*.c)
 tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-mpi.c,$(wildcard tools/*.c))
 # What memcast-bench compares with, where it is installed
@@ -37,7 +38,7 @@ mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mp
 test_mains	 := $(wildcard selftests/*_test.c)
 test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
 test_scripts	 := selftests/run.sh selftests/examples_test.sh
-kmod_sources	 := Kbuild $(wildcard kmod/*.[ch] include/uapi/*.h)
+kmod_sources	 := Kbuild $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
@@ -63,15 +64,15 @@ selftests: $(tests)
 
 $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -fPIC -fvisibility=hidden -c -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -fPIC -fvisibility=hidden -c -o $@ $<
 
 # What MEMCAST_ATTR calls them
 $(B)/lib/attribute-names.h: include/cuda.h
 	@mkdir -p $(@D)
 	$(call quiet,GEN)sed -n 's/^\tCU_DEVICE_ATTRIBUTE_\(\w*\) = \([0-9]*\),$$/{ "\1", \2 },/p' $< >$@
 
-$(B)/lib/override.o: $(B)/lib/attribute-names.h
-$(B)/lib/override.o: flags += -I$(B)/lib
+$(B)/lib/device/override.o: $(B)/lib/attribute-names.h
+$(B)/lib/device/override.o: flags += -I$(B)/lib
 
 $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 	@mkdir -p $(@D)
@@ -149,8 +150,8 @@ $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcu
 # Without the module, so with another idea of where windows are
 $(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/%.c \
 		$(B)/selftests/shared.a $(libcuda)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $< \
-		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap*.c))) \
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -pthread -o $@ $< \
+		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # Those of the users, where tests run them
@@ -170,7 +171,7 @@ $(B)/examples/readme: $(B)/examples/readme.c | $(libcuda)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
 
 $(B)/selftests/host-window: selftests/host-window.c $(libcuda)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -isystem $(harness) -pthread -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -pthread -o $@ $<
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
@@ -208,10 +209,10 @@ test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-
 kmod: $(farm)/memcast.ko $(test_modules)
 
 $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
-	@mkdir -p $(farm)/kmod
+	@mkdir -p $(patsubst %,$(farm)/%,$(sort $(dir $(filter kmod/%,$(kmod_sources)))))
 	@find $(farm) -xtype l -delete
 	@ln -sfn $(CURDIR)/Kbuild $(CURDIR)/include $(farm)/
-	@ln -sfn $(abspath $(wildcard kmod/*.[ch])) $(farm)/kmod/
+	@for file in $(filter kmod/%,$(kmod_sources)); do ln -sfn $(CURDIR)/$$file $(farm)/$$file; done
 	@echo "memcast.ko for $(release)"
 	@$(kbuild) modules
 	@touch $@
@@ -327,9 +328,9 @@ install: lib tools $(pages)
 	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/
 	$(if $(pages),install -m 644 $(pages) $(mandir)/,@echo 'no manual pages without help2man')
 ifeq ($(DKMS),yes)
-	install -d $(dkms_source)/kmod $(dkms_source)/include/uapi
+	install -d $(dkms_source)/include/uapi
 	install -m 644 dkms.conf Kbuild $(dkms_source)/
-	install -m 644 kmod/*.[ch] $(dkms_source)/kmod/
+	for file in $(filter kmod/%,$(kmod_sources)); do install -D -m 644 $$file $(dkms_source)/$$file; done
 	install -m 644 include/uapi/*.h $(dkms_source)/include/uapi/
 	@[ -n "$(DESTDIR)" ] || { $(dkms_forget); dkms install memcast/$(VERSION) -k $(KERNEL); }
 else ifneq ($(KDIR),)
@@ -376,4 +377,4 @@ help:
 	@echo 'make lib|tools|examples|selftests|clean; V=1 shows each command'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
--include $(wildcard $(B)/lib/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)
+-include $(wildcard $(B)/lib/*.d $(B)/lib/*/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * lib/trap.c and the signals, handlers, stacks, threads and children of programs.
+ * lib/trap/trap.c and the signals, handlers, stacks, threads and children of programs.
  * host-trap.sh runs this.
  */
 #define _GNU_SOURCE

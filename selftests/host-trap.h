@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/trap.c without the module, on the machine that builds. A window is a read-only
+ * lib/trap/trap.c without the module, on the machine that builds. A window is a read-only
  * mapping of its first replica.
  */
 #ifndef MEMCAST_HOST_TRAP_H
@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../lib/library.h"
-#include "../lib/trap.h"
+#include "../lib/base/library.h"
+#include "../lib/trap/trap.h"
 #include "trap_forms.h"
 #include "kselftest_harness.h"
 

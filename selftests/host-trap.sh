@@ -13,7 +13,7 @@ sigismember|sigfillset|sigorset|__errno_location|_dl_find_object|program_invocat
 Zydis[A-Za-z0-9]*|memcast[A-Z].*|trap_[a-z_]*|window_(near|trapped)|device_ask_fd|library_[a-z]*
 __popcountdi2|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail'
 install='secure_getenv|stderr|fprintf|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise'
-unsafe=$(nm -u build/lib/trap*.o | sed -n 's/^ *U //p' | sort -u |
+unsafe=$(nm -u build/lib/trap/*.o | sed -n 's/^ *U //p' | sort -u |
 	grep -vxE "$(echo "$safe|$install" | tr '\n' '|')")
 if [ -n "$unsafe" ]; then
 	echo "# not for a signal handler: $(echo $unsafe)"
