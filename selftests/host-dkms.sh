@@ -29,6 +29,7 @@ result() {
 	else
 		failed=1
 		sed 's/^/# /' "$temp/said"
+		find "$temp/dkms" -name make.log -exec tail -n 20 {} + | sed 's/^/# /'
 		echo "not ok $1 dkms.$2"
 	fi
 }
