@@ -999,23 +999,30 @@ CUresult CUDAAPI cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFil
 CUresult CUDAAPI cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer,
 				    size_t *size, unsigned int flags);
 
-/* Entry points (source: the API document, but for NOT_FOUND: hardware) */
+/* Entry points (source: recorded on hardware) */
 
 /**
  * cuGetProcAddress() - find a function by its name and version
  * @symbol: its name without suffix, "cuMemcpyHtoD"
  * @pfn: output, the function with the newest interface that is not newer than
  *	@cudaVersion; NULL when there is none
- * @cudaVersion: 1000 * major + 10 * minor, up to cuDriverGetVersion()
+ * @cudaVersion: 1000 * major + 10 * minor, up to cuDriverGetVersion(); a negative
+ *	version stands for the newest
  * @flags: CUdriverProcAddress_flags
  * @symbolStatus: output, CUdriverProcAddressQueryResult; may be NULL
+ *
+ * A name that no function has, or none up to @cudaVersion, is no failure: @pfn is NULL
+ * and @symbolStatus says which of both it is. With
+ * CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, a name that has interfaces for per-thread
+ * streams leads to those only.
  *
  * From 13010 on, cuMulticastBindMem and cuMulticastBindAddr are the ones that
  * take a device; from 13000 on, cuCtxSynchronize and cuCtxGetDevice those that
  * take a context; as in NVIDIA's driver.
  *
- * Errors: CUDA_ERROR_NOT_FOUND (@symbolStatus says which of both is to blame),
- * CUDA_ERROR_INVALID_VALUE (@cudaVersion is newer than the driver).
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL, unknown flags, @cudaVersion is newer than the
+ * driver). The first interface, which has no @symbolStatus, answers
+ * CUDA_ERROR_NOT_FOUND where there is no function.
  */
 CUresult CUDAAPI cuGetProcAddress(const char *symbol, void **pfn,
 				  int cudaVersion, cuuint64_t flags,

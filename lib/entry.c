@@ -30,55 +30,82 @@ bool function_has_name(const char *symbol, const char *name)
 	return length == strlen(name) && !strncmp(symbol, name, length);
 }
 
-/* The newest interface of a name, of the per-thread ones if that is asked for. */
+/* The driver never gives out this one, which is for programs to link with. */
+static bool for_lookup(const struct function *function)
+{
+	return strcmp(function->symbol, "cuGetProcAddress_v2_ptsz");
+}
+
+/* What is known of a name: one bit if it has ordinary interfaces, one if per-thread ones. */
+enum { HAS_ORDINARY = 1, HAS_PER_THREAD = 2 };
+
+/* The newest interface of a name up to @version, of the per-thread ones if @per_thread. */
 static const struct function *newest(const char *name, int version, bool per_thread,
-				     bool *known)
+				     unsigned int *kinds)
 {
 	const struct function *best = NULL;
 
 	for (size_t i = 0; i < functions_count; i++) {
 		const struct function *function = &functions[i];
+		bool threads = is_per_thread(function->symbol);
 
-		if (!function_has_name(function->symbol, name))
+		if (!function_has_name(function->symbol, name) || !for_lookup(function))
 			continue;
-		*known = true;
-		if (is_per_thread(function->symbol) == per_thread && function->version <= version &&
+		*kinds |= threads ? HAS_PER_THREAD : HAS_ORDINARY;
+		if (threads == per_thread && function->version <= version &&
 		    (!best || best->version < function->version))
 			best = function;
 	}
 	return best;
 }
 
+/*
+ * As recorded on hardware: a name that nobody has, or not in that version yet, is no
+ * failure, but gives NULL and a status. A version below zero is any. A program that
+ * asks for per-thread streams gets no ordinary interface of a name that has both kinds.
+ */
 static CUresult find(const char *name, void **pointer, int version, cuuint64_t flags,
 		     CUdriverProcAddressQueryResult *status)
 {
 	const struct function *found = NULL;
-	bool known = false;
+	unsigned int kinds = 0;
 
 	if (!name || !pointer)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	if (flags & ~(cuuint64_t)FLAGS_ALL || flags == FLAGS_ALL)
+	if (flags & ~(cuuint64_t)FLAGS_ALL)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx",
 			    (unsigned long long)flags);
 	if (version > DRIVER_VERSION)
 		return fail(CUDA_ERROR_INVALID_VALUE, "version %d is newer than the driver's %d",
 			    version, DRIVER_VERSION);
+	if (version < 0)
+		version = DRIVER_VERSION;
 
 	if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
-		found = newest(name, version, true, &known);
-	if (!found)
-		found = newest(name, version, false, &known);
+		found = newest(name, version, true, &kinds);
+	if (!(flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) || !(kinds & HAS_PER_THREAD))
+		found = newest(name, version, false, &kinds);
 
 	*pointer = found ? (void *)found->entry : NULL;
 	if (status)
 		*status = found ? CU_GET_PROC_ADDRESS_SUCCESS :
-			  known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
+			  kinds ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
 				  CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-	if (found)
-		return CUDA_SUCCESS;
-	return fail(CUDA_ERROR_NOT_FOUND, known ? "%s is not in version %d" :
-		    "%s is not a function of any version up to %d", name,
-		    known ? version : DRIVER_VERSION);
+	return CUDA_SUCCESS;
+}
+
+/* The first interface has no status: there, not to be found is a failure. */
+static CUresult find_or_fail(const char *name, void **pointer, int version, cuuint64_t flags)
+{
+	CUdriverProcAddressQueryResult status;
+	CUresult result = find(name, pointer, version, flags, &status);
+
+	if (result != CUDA_SUCCESS || *pointer)
+		return result;
+	return fail(CUDA_ERROR_NOT_FOUND, status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ?
+		    "%s is not a function of any version up to %d" : "%s is not in version %d",
+		    name, status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? DRIVER_VERSION :
+									  version);
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
@@ -93,7 +120,7 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
 CUresult cuGetProcAddress(const char *name, void **function, int version,
 			  cuuint64_t flags)
 {
-	return LOGGED(find(name, function, version, flags, NULL),
+	return LOGGED(find_or_fail(name, function, version, flags),
 		      "name=%s, function=%p, version=%d, flags=%#llx",
 		      name ? name : "NULL", (void *)function, version,
 		      (unsigned long long)flags);

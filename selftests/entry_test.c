@@ -41,21 +41,53 @@ TEST_F(entry, versions_of_a_name)
 	EXPECT_TRUE(leads_to("cuGetProcAddress", 12000, "cuGetProcAddress_v2"));
 }
 
+/* A name that has no function is no failure: the status says what is lacking. */
 TEST_F(entry, not_found)
 {
 	CUdriverProcAddressQueryResult status = -1;
 	void *function = &status;
 
-	EXPECT_CU(CUDA_ERROR_NOT_FOUND,
-		  cuGetProcAddress("cuNoSuchFunction", &function, 12000, 0, &status));
+	EXPECT_OK(cuGetProcAddress("cuNoSuchFunction", &function, 12000, 0, &status));
 	EXPECT_EQ((int)CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, (int)status);
 	EXPECT_EQ(NULL, function);
 
 	function = &status;
-	EXPECT_CU(CUDA_ERROR_NOT_FOUND,
-		  cuGetProcAddress("cuMulticastCreate", &function, 12000, 0, &status));
+	EXPECT_OK(cuGetProcAddress("cuMulticastCreate", &function, 12000, 0, &status));
 	EXPECT_EQ((int)CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, (int)status);
 	EXPECT_EQ(NULL, function);
+
+	function = &status;
+	EXPECT_OK(cuGetProcAddress("cuMulticastCreate", &function, 12000, 0, NULL));
+	EXPECT_EQ(NULL, function);
+}
+
+/* Each version of a name has an address of its own. */
+TEST_F(entry, addresses_of_versions)
+{
+	EXPECT_NE(SYMBOL("cuCtxDestroy"), SYMBOL("cuCtxDestroy_v2"));
+	EXPECT_TRUE(leads_to("cuCtxDestroy", 3020, "cuCtxDestroy"));
+	EXPECT_TRUE(leads_to("cuCtxDestroy", 4000, "cuCtxDestroy_v2"));
+	EXPECT_TRUE(leads_to("cuCtxCreate", 2000, "cuCtxCreate"));
+	EXPECT_TRUE(leads_to("cuEventElapsedTime", 12070, "cuEventElapsedTime"));
+	EXPECT_TRUE(leads_to("cuEventElapsedTime", 12080, "cuEventElapsedTime_v2"));
+	EXPECT_TRUE(leads_to("cuInit", -1, "cuInit"));
+}
+
+/* A program that asks for per-thread streams gets no other interface of a name that has them. */
+TEST_F(entry, per_thread_flag)
+{
+	static const cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+				       CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	CUdriverProcAddressQueryResult status = -1;
+	void *function;
+
+	EXPECT_OK(cuGetProcAddress("cuStreamQuery", &function, 12000, both, &status));
+	EXPECT_EQ(SYMBOL("cuStreamQuery_ptsz"), function);
+	EXPECT_OK(cuGetProcAddress("cuStreamQuery", &function, 3000, both, &status));
+	EXPECT_EQ(NULL, function);
+	EXPECT_EQ((int)CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, (int)status);
+	EXPECT_OK(cuGetProcAddress("cuGetProcAddress", &function, 12000, both, &status));
+	EXPECT_EQ(SYMBOL("cuGetProcAddress_v2"), function);
 }
 
 TEST_F(entry, arguments)

@@ -152,5 +152,5 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer)
 }
 
 /* The first version registered the same. */
-CUresult cuMemHostRegister(void *pointer, size_t bytes, unsigned int flags)
-	__attribute__((alias("cuMemHostRegister_v2")));
+OLDER_NAME(cuMemHostRegister, (void *pointer, size_t bytes, unsigned int flags),
+	   cuMemHostRegister_v2(pointer, bytes, flags))

@@ -89,6 +89,16 @@ CUresult inject_result(const char *symbol);
 	LOGGED(ready_ == CUDA_SUCCESS ? (expression) : ready_, __VA_ARGS__);	\
 })
 
+/*
+ * An older name of a function. Each has an address of its own, as with NVIDIA's driver,
+ * so that a program can tell which one it was given.
+ */
+#define OLDER_NAME(old, parameters, call)	\
+	CUresult old parameters			\
+	{					\
+		return call;			\
+	}
+
 /* error.c */
 const char *error_name(CUresult result);
 bool error_known(CUresult result);

@@ -357,8 +357,8 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 }
 
 /* The first versions differ only in what a real device does meanwhile. */
-CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
-	__attribute__((alias("cuCtxCreate_v2")));
-CUresult cuCtxDestroy(CUcontext ctx) __attribute__((alias("cuCtxDestroy_v2")));
-CUresult cuCtxPopCurrent(CUcontext *pctx) __attribute__((alias("cuCtxPopCurrent_v2")));
-CUresult cuCtxPushCurrent(CUcontext ctx) __attribute__((alias("cuCtxPushCurrent_v2")));
+OLDER_NAME(cuCtxCreate, (CUcontext *pctx, unsigned int flags, CUdevice dev),
+	   cuCtxCreate_v2(pctx, flags, dev))
+OLDER_NAME(cuCtxDestroy, (CUcontext ctx), cuCtxDestroy_v2(ctx))
+OLDER_NAME(cuCtxPopCurrent, (CUcontext *pctx), cuCtxPopCurrent_v2(pctx))
+OLDER_NAME(cuCtxPushCurrent, (CUcontext ctx), cuCtxPushCurrent_v2(ctx))

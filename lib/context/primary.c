@@ -120,9 +120,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *a
 }
 
 /* What changed with these names' second version does not concern memcast. */
-CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
-	__attribute__((alias("cuDevicePrimaryCtxRelease_v2")));
-CUresult cuDevicePrimaryCtxReset(CUdevice dev)
-	__attribute__((alias("cuDevicePrimaryCtxReset_v2")));
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
-	__attribute__((alias("cuDevicePrimaryCtxSetFlags_v2")));
+OLDER_NAME(cuDevicePrimaryCtxRelease, (CUdevice dev), cuDevicePrimaryCtxRelease_v2(dev))
+OLDER_NAME(cuDevicePrimaryCtxReset, (CUdevice dev), cuDevicePrimaryCtxReset_v2(dev))
+OLDER_NAME(cuDevicePrimaryCtxSetFlags, (CUdevice dev, unsigned int flags),
+	   cuDevicePrimaryCtxSetFlags_v2(dev, flags))

@@ -170,5 +170,4 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice device)
 }
 
 /* Devices are not split into instances: the UUID of both interfaces is one. */
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
-	__attribute__((alias("cuDeviceGetUuid_v2")));
+OLDER_NAME(cuDeviceGetUuid, (CUuuid *uuid, CUdevice dev), cuDeviceGetUuid_v2(uuid, dev))

@@ -307,6 +307,6 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 }
 
 /* Names of before that mean the same. */
-CUresult cuEventDestroy(CUevent event) __attribute__((alias("cuEventDestroy_v2")));
-CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
-	__attribute__((alias("cuEventElapsedTime_v2")));
+OLDER_NAME(cuEventDestroy, (CUevent event), cuEventDestroy_v2(event))
+OLDER_NAME(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end),
+	   cuEventElapsedTime_v2(milliseconds, start, end))

@@ -235,4 +235,4 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *d
 }
 
 /* The name of before 4.0 means the same. */
-CUresult cuStreamDestroy(CUstream stream) __attribute__((alias("cuStreamDestroy_v2")));
+OLDER_NAME(cuStreamDestroy, (CUstream stream), cuStreamDestroy_v2(stream))
