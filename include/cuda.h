@@ -23,7 +23,11 @@
  * stdout or a path in the environment, each failed call writes a line there:
  * its arguments, its result and the reason in words.
  *
- * All calls may be made from several threads at once.
+ * All calls may be made from several threads at once. No call is a point where a
+ * thread ends that another one has cancelled (pthread_cancel()): it ends after the call.
+ * A thread that can be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS) may also
+ * end in a call: it holds no lock then, and what the call was making, if it is not known
+ * to the program yet, stays until the process ends (all of this is ours).
  */
 /* The guard of NVIDIA's header of this name: whichever comes first serves both. */
 #ifndef __cuda_cuda_h__
@@ -947,7 +951,7 @@ CUresult CUDAAPI cuGetErrorString(CUresult error, const char **pStr);
 /**
  * cuLogsRegisterCallback() - have a function called for every line
  * @callbackFunc: gets it without its newline; called in the thread whose call
- *	failed, with no lock held but one that keeps it registered
+ *	failed, which cannot be cancelled meanwhile, with no lock held
  * @userData: for @callbackFunc
  * @callback_out: output, for cuLogsUnregisterCallback(); may be NULL
  *

@@ -12,7 +12,8 @@
  * would not do: there are none in device memory, EFAULT.) A rank that may run on one
  * CPU only takes it that the others have others: where they share it, every wait
  * spins in vain first. A rank that dies keeps the others waiting: ending them is up
- * to whoever started them.
+ * to whoever started them. A thread that waits can be cancelled (pthread_cancel());
+ * that is as if its rank had died.
  *
  * Source of these calls: ours; the all-reduce is the "two-shot" and for little
  * data the "one-shot" that CUDA libraries have on multicast memory.

@@ -79,7 +79,8 @@ CUresult library_ready(void)
 	return fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() comes first");
 }
 
-static CUresult open_and_check(void)
+/* Return: how many devices there are is in *@devices, if it succeeds. */
+static CUresult open_and_check(int *devices)
 {
 	struct memcast_system_info info = {};
 	CUresult result;
@@ -105,12 +106,14 @@ static CUresult open_and_check(void)
 	inherited_fd = fd;
 	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
 	trap_install();
+	*devices = info.out_devices;
 	return CUDA_SUCCESS;
 }
 
 static CUresult init(unsigned int flags)
 {
 	CUresult result = CUDA_SUCCESS;
+	int devices = 0;
 
 	if (!state)
 		return fail(CUDA_ERROR_OPERATING_SYSTEM,
@@ -121,14 +124,19 @@ static CUresult init(unsigned int flags)
 	else if (flags)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	else if (library_fd() < 0)
-		result = open_and_check();
+		result = open_and_check(&devices);
 	pthread_mutex_unlock(&state->lock);
+	/* Without the lock: whoever is to read this may be slow. */
+	if (devices) {
+		attribute_overrides_complain(devices);
+		trap_complain();
+	}
 	return result;
 }
 
 CUresult cuInit(unsigned int flags)
 {
-	return LOGGED(init(flags), "flags=%#x", flags);
+	return WHOLE_LOGGED(init(flags), "flags=%#x", flags);
 }
 
 static CUresult driver_version(int *version)

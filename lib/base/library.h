@@ -11,6 +11,7 @@
 #define MEMCAST_LIBRARY_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,12 +56,14 @@ bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header,
 __attribute__((format(printf, 2, 3)))
 CUresult fail(CUresult result, const char *reason, ...);
 char *reason_buffer(size_t *size);
+void write_line(int fd, const char *line, size_t length);
 __attribute__((format(printf, 3, 4)))
 void log_failure(const char *call, CUresult result, const char *arguments, ...);
 
 /* logs.c: where the lines go beside CUDA_LOG_FILE */
 #define LOG_LINE	1024
 void logs_add(const char *line, size_t length);
+void logs_call_back(CUlogLevel level, const char *line, size_t length);
 
 /* inject.c */
 extern unsigned int inject_count;
@@ -99,6 +102,37 @@ CUresult inject_result(const char *symbol);
 		return call;			\
 	}
 
+/*
+ * A thread that is cancelled between these two goes on until cancel_release(): it
+ * would otherwise end with a lock held, or with something counted or opened for ever.
+ * Whatever takes locks, calls malloc() or comes to a cancellation point is in between.
+ */
+static inline int cancel_hold(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+static inline void cancel_release(int before)
+{
+	pthread_setcancelstate(before, NULL);
+}
+
+/* As CALL() and LOGGED(), and a thread that is cancelled meanwhile ends after the call. */
+#define WHOLE(expression)							\
+({										\
+	int before_ = cancel_hold();						\
+	CUresult whole_ = (expression);						\
+										\
+	cancel_release(before_);						\
+	whole_;									\
+})
+
+#define WHOLE_CALL(expression, ...)	WHOLE(CALL(expression, __VA_ARGS__))
+#define WHOLE_LOGGED(expression, ...)	WHOLE(LOGGED(expression, __VA_ARGS__))
+
 /* error.c */
 const char *error_name(CUresult result);
 bool error_known(CUresult result);
@@ -110,6 +144,7 @@ CUresult system_info(struct memcast_system_info *info);
 /* attribute.c, override.c */
 CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device);
 void attribute_overrides_read(int devices);
+void attribute_overrides_complain(int devices);
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
 
 /* A device number that no device has, for those that the kernel cannot see. */
@@ -159,6 +194,7 @@ void windows_changed(CUdeviceptr address, size_t bytes);
 
 /* trap.c: plain stores to windows */
 void trap_install(void);
+void trap_complain(void);
 bool trap_strict(void);
 
 /*

@@ -84,22 +84,40 @@ static void say_names(void)
 	fputc('\n', stderr);
 }
 
-void attribute_overrides_read(int devices)
+static char *list_given(void)
 {
 	const char *given = secure_getenv(VARIABLE);
-	char *list = given ? strdup(given) : NULL;
-	char *rest = list, *text;
+
+	return given ? strdup(given) : NULL;
+}
+
+void attribute_overrides_read(int devices)
+{
+	char *list = list_given(), *rest = list, *text;
+
+	while ((text = strsep(&rest, ",")) && count < OVERRIDES)
+		if (!parse(text, devices, &overrides[count]))
+			count++;
+	free(list);
+}
+
+/* What is wrong in the list: apart from reading it, as writing may take for ever. */
+void attribute_overrides_complain(int devices)
+{
+	char *list = list_given(), *rest = list, *text;
+	unsigned int good = 0;
 	bool misnamed = false;
 
 	while ((text = strsep(&rest, ","))) {
-		const char *wrong = count == OVERRIDES ? "too many" :
-				    parse(text, devices, &overrides[count]);
+		struct override unused;
+		const char *wrong = good == OVERRIDES ? "too many" :
+				    parse(text, devices, &unused);
 
 		if (wrong)
 			fprintf(stderr, "memcast: " VARIABLE ": '%s' is ignored: %s\n",
 				text, wrong);
 		else
-			count++;
+			good++;
 		misnamed |= wrong == no_name;
 	}
 	free(list);

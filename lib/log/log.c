@@ -7,17 +7,20 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "library.h"
 
+#define NOT_LOOKED_UP	-2
+#define NONE		-1
+
 static __thread char reason[256];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int log_fd = -1;
+static atomic_int log_fd = NOT_LOOKED_UP;
 
 /* Where the kernel is to put the reason of the ioctl that follows. */
 char *reason_buffer(size_t *size)
@@ -29,12 +32,21 @@ char *reason_buffer(size_t *size)
 
 CUresult fail(CUresult result, const char *format, ...)
 {
+	int before = cancel_hold();
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
+	cancel_release(before);
 	return result;
+}
+
+/* Not write(): a thread that is cancelled would end in it. */
+void write_line(int fd, const char *line, size_t length)
+{
+	while (syscall(SYS_write, fd, line, length) < 0 && errno == EINTR)
+		;
 }
 
 void memcastNoView(CUdeviceptr address)
@@ -46,43 +58,71 @@ void memcastNoView(CUdeviceptr address)
 			      "without _at take a view and an offset (memcast/view.h)\n",
 			      getpid(), address, reason[0] ? reason : "no reason given");
 
-	while (write(STDERR_FILENO, line, length) < 0 && errno == EINTR)
-		;
+	write_line(STDERR_FILENO, line, length);
 }
 
-static void log_open(void)
+static int log_open(void)
 {
 	const char *path = secure_getenv("CUDA_LOG_FILE");
+	int fd;
 
 	if (!path || !*path)
-		return;
-	if (!strcmp(path, "stderr")) {
-		log_fd = STDERR_FILENO;
-	} else if (!strcmp(path, "stdout")) {
-		log_fd = STDOUT_FILENO;
-	} else {
-		log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-		if (log_fd < 0)
-			fprintf(stderr, "memcast: CUDA_LOG_FILE=%s: %m\n", path);
-	}
+		return NONE;
+	if (!strcmp(path, "stderr"))
+		return STDERR_FILENO;
+	if (!strcmp(path, "stdout"))
+		return STDOUT_FILENO;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fprintf(stderr, "memcast: CUDA_LOG_FILE=%s: %m\n", path);
+	return fd < 0 ? NONE : fd;
+}
+
+/*
+ * Where CUDA_LOG_FILE goes, or NONE. Several threads may open it at once, and all but
+ * one close it again: opening a pipe may take for ever, and nobody waits for another.
+ */
+static int log_where(void)
+{
+	int fd = log_fd, found = NOT_LOOKED_UP;
+
+	if (fd != NOT_LOOKED_UP)
+		return fd;
+	fd = log_open();
+	if (atomic_compare_exchange_strong(&log_fd, &found, fd))
+		return fd;
+	if (fd > STDERR_FILENO)
+		close(fd);
+	return found;
+}
+
+/* A line with its newline: kept, written, and given to callbacks */
+static void log_line(CUlogLevel level, const char *line, size_t length)
+{
+	int fd;
+
+	logs_add(line, length);
+	fd = log_where();
+	if (fd != NONE)
+		write_line(fd, line, length);
+	logs_call_back(level, line, length);
 }
 
 void log_failure(const char *call, CUresult result, const char *format, ...)
 {
 	char arguments[384], line[LOG_LINE];
+	int before = cancel_hold();
 	int saved = errno;
 	va_list list;
 	int length;
 
-	pthread_once(&once, log_open);
 	va_start(list, format);
 	vsnprintf(arguments, sizeof(arguments), format, list);
 	va_end(list);
 	length = snprintf(line, sizeof(line), "memcast[%d]: %s(%s): %s: %s\n",
 			  getpid(), call, arguments, error_name(result),
 			  reason[0] ? reason : "no reason given");
-	while (log_fd >= 0 && write(log_fd, line, length) < 0 && errno == EINTR)
-		;
-	logs_add(line, length);
+	log_line(CU_LOG_LEVEL_ERROR, line, length);
 	errno = saved;
+	cancel_release(before);
 }

@@ -25,14 +25,24 @@ struct CUlogsCallbackEntry_st {
 	bool removed;		/* waits for them to return */
 };
 
-/* Protects what follows; not held while a callback runs. */
+/* The last lines, of all that there were */
+struct log {
+	unsigned int count;
+	char line[LINES][LOG_LINE];
+};
+
+/*
+ * Protects what follows. It is held for copying in memory of our own only, never while a
+ * callback runs, a file is written or memory of the program's is touched: each of these
+ * may take for ever, and other threads' calls, and fork(), must not wait for it.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t returned = PTHREAD_COND_INITIALIZER;
-static char lines[LINES][LOG_LINE];
-static unsigned int count;
+static struct log all;
 static struct CUlogsCallbackEntry_st *callbacks;
 
-static __thread bool in_callback;
+/* The callback that this thread is in */
+static __thread struct CUlogsCallbackEntry_st *inside;
 
 static void take(void)
 {
@@ -44,43 +54,56 @@ static void give(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* A child has one thread: callbacks that others were in do not return there. */
+static void forked_child(void)
+{
+	struct CUlogsCallbackEntry_st *entry;
+
+	for (entry = callbacks; entry; entry = entry->next)
+		entry->calls = entry == inside;
+	returned = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	give();
+}
+
 /* A child of fork() logs its calls' failures too. */
 __attribute__((constructor))
 static void logs_load(void)
 {
-	pthread_atfork(take, give, give);
+	pthread_atfork(take, give, forked_child);
 }
 
-/* With the lock, which is given up for each call; entries stay meanwhile. */
-static void call_back(const char *line, size_t length)
+/* A line with its newline, shorter than LOG_LINE; the caller holds cancellation. */
+void logs_add(const char *line, size_t length)
+{
+	take();
+	memcpy(all.line[all.count++ % LINES], line, length + 1);
+	give();
+}
+
+/* The same line for callbacks; the caller holds cancellation. Entries stay meanwhile. */
+void logs_call_back(CUlogLevel level, const char *line, size_t length)
 {
 	struct CUlogsCallbackEntry_st *entry;
 	char copy[LOG_LINE];
 
-	in_callback = true;
+	/* What fails in a callback would call it again, and so on. */
+	if (inside)
+		return;
+	take();
 	for (entry = callbacks; entry; entry = entry->next) {
 		if (entry->removed)
 			continue;
 		entry->calls++;
 		give();
-		memcpy(copy, line, length);
-		copy[length] = '\0';
-		entry->function(entry->data, CU_LOG_LEVEL_ERROR, copy, length);
+		memcpy(copy, line, length - 1);
+		copy[length - 1] = '\0';
+		inside = entry;
+		entry->function(entry->data, level, copy, length - 1);
+		inside = NULL;
 		take();
 		if (!--entry->calls && entry->removed)
 			pthread_cond_broadcast(&returned);
 	}
-	in_callback = false;
-}
-
-/* A line with its newline, shorter than LOG_LINE. */
-void logs_add(const char *line, size_t length)
-{
-	take();
-	memcpy(lines[count++ % LINES], line, length + 1);
-	/* What fails in a callback would call it again, and so on. */
-	if (!in_callback)
-		call_back(line, length - 1);
 	give();
 }
 
@@ -108,16 +131,16 @@ static CUresult register_callback(CUlogsCallback function, void *data,
 CUresult cuLogsRegisterCallback(CUlogsCallback function, void *data,
 				CUlogsCallbackHandle *handle)
 {
-	return LOGGED(register_callback(function, data, handle),
-		      "function=%p, data=%p, handle=%p", (void *)function, data,
-		      (void *)handle);
+	return WHOLE_LOGGED(register_callback(function, data, handle),
+			    "function=%p, data=%p, handle=%p", (void *)function, data,
+			    (void *)handle);
 }
 
 static CUresult unregister_callback(CUlogsCallbackHandle handle)
 {
 	struct CUlogsCallbackEntry_st **at;
 
-	if (in_callback)
+	if (inside)
 		return fail(CUDA_ERROR_NOT_PERMITTED,
 			    "a callback would wait for itself to return");
 	take();
@@ -141,39 +164,61 @@ static CUresult unregister_callback(CUlogsCallbackHandle handle)
 
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
 {
-	return LOGGED(unregister_callback(handle), "handle=%p", (void *)handle);
+	return WHOLE_LOGGED(unregister_callback(handle), "handle=%p", (void *)handle);
+}
+
+/* The log as it is now, to be freed, or NULL */
+static struct log *snapshot(void)
+{
+	struct log *log = malloc(sizeof(*log));
+
+	if (!log)
+		return NULL;
+	take();
+	memcpy(log, &all, sizeof(all));
+	give();
+	return log;
+}
+
+static CUresult no_snapshot(void)
+{
+	return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a copy of the log");
 }
 
 static CUresult current(CUlogIterator *iterator, unsigned int flags)
 {
+	unsigned int count;
+
 	if (!iterator)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	take();
-	*iterator = count;
+	count = all.count;
 	give();
+	*iterator = count;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuLogsCurrent(CUlogIterator *iterator, unsigned int flags)
 {
-	return LOGGED(current(iterator, flags), "iterator=%p, flags=%#x",
-		      (void *)iterator, flags);
+	return WHOLE_LOGGED(current(iterator, flags), "iterator=%p, flags=%#x",
+			    (void *)iterator, flags);
 }
 
-/* Where to start, with the lock; and whether lines before that are lost. */
-static CUresult first_line(const CUlogIterator *iterator, unsigned int *first, bool *lost)
+/* Where to start; and whether lines before that are lost */
+static CUresult first_line(const struct log *log, const CUlogIterator *iterator,
+			   unsigned int *first, bool *lost)
 {
-	unsigned int kept = count < LINES ? count : LINES;
+	unsigned int kept = log->count < LINES ? log->count : LINES;
 
 	*first = iterator ? *iterator : 0;
-	if (*first > count)
+	if (*first > log->count)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the log has %u lines, not %u",
-			    count, *first);
-	*lost = *first < count - kept;
+			    log->count, *first);
+	*lost = *first < log->count - kept;
 	if (*lost)
-		*first = count - kept;
+		*first = log->count - kept;
 	return CUDA_SUCCESS;
 }
 
@@ -194,27 +239,28 @@ static bool write_all(int fd, const char *text)
 	return true;
 }
 
-static CUresult dump_to_fd(CUlogIterator *iterator, int fd)
+static CUresult dump_to_fd(const struct log *log, CUlogIterator *iterator, int fd)
 {
 	unsigned int line;
 	bool good, lost = false;
-	CUresult result = first_line(iterator, &line, &lost);
+	CUresult result = first_line(log, iterator, &line, &lost);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	good = !lost || write_all(fd, LOST_NOTE);
-	for (; good && line < count; line++)
-		good = write_all(fd, lines[line % LINES]);
+	for (; good && line < log->count; line++)
+		good = write_all(fd, log->line[line % LINES]);
 	if (!good)
 		return fail(CUDA_ERROR_OPERATING_SYSTEM, "writing the log: %m");
 	if (iterator)
-		*iterator = count;
+		*iterator = log->count;
 	return CUDA_SUCCESS;
 }
 
 static CUresult dump_to_file(CUlogIterator *iterator, const char *path, unsigned int flags)
 {
 	CUresult result;
+	struct log *log;
 	int fd;
 
 	if (!path)
@@ -224,27 +270,28 @@ static CUresult dump_to_file(CUlogIterator *iterator, const char *path, unsigned
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return fail(CUDA_ERROR_OPERATING_SYSTEM, "%s: %m", path);
-	take();
-	result = dump_to_fd(iterator, fd);
-	give();
+	log = snapshot();
+	result = log ? dump_to_fd(log, iterator, fd) : no_snapshot();
+	free(log);
 	close(fd);
 	return result;
 }
 
 CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *path, unsigned int flags)
 {
-	return LOGGED(dump_to_file(iterator, path, flags), "iterator=%p, path=%s, flags=%#x",
-		      (void *)iterator, path ? path : "NULL", flags);
+	return WHOLE_LOGGED(dump_to_file(iterator, path, flags),
+			    "iterator=%p, path=%s, flags=%#x", (void *)iterator,
+			    path ? path : "NULL", flags);
 }
 
 /* The last lines from @first on that fit into @size bytes; moves @first there. */
-static size_t fitting(unsigned int *first, size_t size)
+static size_t fitting(const struct log *log, unsigned int *first, size_t size)
 {
-	unsigned int line = count;
+	unsigned int line = log->count;
 	size_t used = 0, length;
 
 	while (line > *first) {
-		length = strlen(lines[(line - 1) % LINES]);
+		length = strlen(log->line[(line - 1) % LINES]);
 		if (length > size - used)
 			break;
 		used += length;
@@ -254,12 +301,12 @@ static size_t fitting(unsigned int *first, size_t size)
 	return used;
 }
 
-static CUresult dump(CUlogIterator *iterator, char *buffer, size_t *size)
+static CUresult dump(const struct log *log, CUlogIterator *iterator, char *buffer, size_t *size)
 {
 	unsigned int wanted, line;
 	const char *note = "";
 	bool lost = false;
-	CUresult result = first_line(iterator, &wanted, &lost);
+	CUresult result = first_line(log, iterator, &wanted, &lost);
 	size_t room = *size - 1;
 
 	if (result != CUDA_SUCCESS)
@@ -267,26 +314,26 @@ static CUresult dump(CUlogIterator *iterator, char *buffer, size_t *size)
 	if (lost)
 		note = LOST_NOTE;
 	line = wanted;
-	if (strlen(note) + fitting(&line, room) > room || line > wanted) {
+	if (strlen(note) + fitting(log, &line, room) > room || line > wanted) {
 		note = ROOM_NOTE;
 		line = wanted;
 		if (strlen(note) < room)
-			fitting(&line, room - strlen(note));
+			fitting(log, &line, room - strlen(note));
 		else
-			line = count;
+			line = log->count;
 	}
-	if (line == count && wanted < count) {
+	if (line == log->count && wanted < log->count) {
 		*size = 0;
 		return fail(CUDA_ERROR_INVALID_VALUE, "no line fits into the buffer");
 	}
 	buffer = stpcpy(buffer, note);
 	*size = strlen(note);
-	for (; line < count; line++) {
-		*size += strlen(lines[line % LINES]);
-		buffer = stpcpy(buffer, lines[line % LINES]);
+	for (; line < log->count; line++) {
+		*size += strlen(log->line[line % LINES]);
+		buffer = stpcpy(buffer, log->line[line % LINES]);
 	}
 	if (iterator)
-		*iterator = count;
+		*iterator = log->count;
 	return CUDA_SUCCESS;
 }
 
@@ -294,21 +341,22 @@ static CUresult dump_to_memory(CUlogIterator *iterator, char *buffer, size_t *si
 			       unsigned int flags)
 {
 	CUresult result;
+	struct log *log;
 
 	if (!buffer || !size || !*size)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer, or no bytes");
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	take();
-	result = dump(iterator, buffer, size);
-	give();
+	log = snapshot();
+	result = log ? dump(log, iterator, buffer, size) : no_snapshot();
+	free(log);
 	return result;
 }
 
 CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size,
 			    unsigned int flags)
 {
-	return LOGGED(dump_to_memory(iterator, buffer, size, flags),
-		      "iterator=%p, buffer=%p, size=%p, flags=%#x", (void *)iterator,
-		      (void *)buffer, (void *)size, flags);
+	return WHOLE_LOGGED(dump_to_memory(iterator, buffer, size, flags),
+			    "iterator=%p, buffer=%p, size=%p, flags=%#x", (void *)iterator,
+			    (void *)buffer, (void *)size, flags);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* IMEX channels: the nodes that this process may open let it use fabric handles. */
 #include <fcntl.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,10 +9,9 @@
 
 #define CHANNEL_PATH	"/dev/memcast-imex/channel%u"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool opened;
+static atomic_bool opened;
 
-static CUresult open_channel(unsigned int channel)
+static CUresult open_channel(unsigned int channel, bool *any)
 {
 	struct memcast_channel arg = {};
 	char path[sizeof(CHANNEL_PATH) + 8];
@@ -24,23 +23,29 @@ static CUresult open_channel(unsigned int channel)
 		return CUDA_SUCCESS;
 	result = device_ioctl(MEMCAST_CHANNEL, &arg);
 	close(arg.fd);
-	opened = opened || result == CUDA_SUCCESS;
+	*any |= result == CUDA_SUCCESS;
 	return result;
 }
 
 /*
  * Before the first use of a fabric handle. That there is no channel is for the
  * kernel to say; a node that comes later is found by the next use. A container
- * may have any of them, so all numbers are tried.
+ * may have any of them, so all numbers are tried; by several threads at once,
+ * perhaps, as opening one twice changes nothing.
  */
 CUresult fabric_open_channels(void)
 {
 	CUresult result = CUDA_SUCCESS;
+	bool any = false;
+	int before;
 
-	pthread_mutex_lock(&lock);
-	if (!opened)
-		for (unsigned int i = 0; i < MEMCAST_MAX_CHANNELS && result == CUDA_SUCCESS; i++)
-			result = open_channel(i);
-	pthread_mutex_unlock(&lock);
+	if (opened)
+		return CUDA_SUCCESS;
+	before = cancel_hold();
+	for (unsigned int i = 0; i < MEMCAST_MAX_CHANNELS && result == CUDA_SUCCESS; i++)
+		result = open_channel(i, &any);
+	cancel_release(before);
+	if (any)
+		opened = true;
 	return result;
 }

@@ -25,6 +25,7 @@
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
 static bool enabled, strict;
+static int cannot_run;		/* instructions: errno */
 static unsigned int keys_offset;	/* in the state that a signal saves; 0: no keys */
 
 /*
@@ -332,11 +333,18 @@ void trap_install(void)
 	trap_scatter_init();
 	trap_say_init();
 	if (!trap_run_init()) {
-		fprintf(stderr, "memcast: plain stores to a team's address stay faults: no memory "
-			"to run instructions in: %m\n");
+		cannot_run = errno;
 		return;
 	}
 	enabled = true;
 	take_over(1);
 	take_over(0);
+}
+
+/* What went wrong in trap_install(): apart from it, as writing may take for ever. */
+void trap_complain(void)
+{
+	if (cannot_run)
+		fprintf(stderr, "memcast: plain stores to a team's address stay faults: no memory "
+			"to run instructions in: %s\n", strerror(cannot_run));
 }

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,7 +55,10 @@ static void begin(struct line *line)
 	add(line, "]: ");
 }
 
-/* Nobody may read it: that must not end the program. SIGPIPE is blocked here. */
+/*
+ * Nobody may read it: that must not end the program. SIGPIPE is blocked here. Not write():
+ * a thread that is cancelled would end in it, in the middle of its store.
+ */
 static void end(struct line *line)
 {
 	static const struct timespec now;
@@ -62,7 +66,7 @@ static void end(struct line *line)
 
 	line->text[line->length++] = '\n';
 	sigpending(&pending);
-	if (write(STDERR_FILENO, line->text, line->length) >= 0 || errno != EPIPE ||
+	if (syscall(SYS_write, STDERR_FILENO, line->text, line->length) >= 0 || errno != EPIPE ||
 	    sigismember(&pending, SIGPIPE))
 		return;
 	sigemptyset(&raised);
