@@ -53,5 +53,5 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width,
 
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
-	return CALL(context_free(address, 0), "address=%#llx", address);
+	return WHOLE_CALL(context_free(address, 0), "address=%#llx", address);
 }

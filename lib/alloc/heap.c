@@ -54,11 +54,20 @@ CUresult context_heap(enum context_heap which, uint32_t *heap)
 	return CUDA_SUCCESS;
 }
 
-/* A context ends, and what was allocated in it. */
-void context_heaps_end(struct slot *slot)
+/*
+ * A context ends, and what was allocated in it. The heaps are taken out of the slot
+ * with its lock held; ending them, which may take the kernel long, needs no lock.
+ */
+void context_heaps_take(struct slot *slot, uint32_t *heaps)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(slot->heaps); i++)
-		heap_end(atomic_exchange(&slot->heaps[i], 0));
+	for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
+		heaps[i] = atomic_exchange(&slot->heaps[i], 0);
+}
+
+void context_heaps_end(const uint32_t *heaps)
+{
+	for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
+		heap_end(heaps[i]);
 }
 
 /* The context that has a heap, or NULL: a pool's, or none. */

@@ -42,7 +42,8 @@ CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
 
 CUresult cuMemFreeHost(void *pointer)
 {
-	return CALL(context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), "pointer=%p", pointer);
+	return WHOLE_CALL(context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), "pointer=%p",
+			  pointer);
 }
 
 static CUresult add(void *pointer, size_t bytes, unsigned int flags)

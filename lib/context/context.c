@@ -137,16 +137,16 @@ static CUresult context_create(CUcontext *context, const CUexecAffinityParam *li
 
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 {
-	return CALL(context_create(context, NULL, 0, NULL, flags, device),
-		    "context=%p, flags=%#x, device=%d", (void *)context, flags, device);
+	return WHOLE_CALL(context_create(context, NULL, 0, NULL, flags, device),
+			  "context=%p, flags=%#x, device=%d", (void *)context, flags, device);
 }
 
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
 			unsigned int flags, CUdevice device)
 {
-	return CALL(context_create(context, limits, count, NULL, flags, device),
-		    "context=%p, limits=%p, count=%d, flags=%#x, device=%d",
-		    (void *)context, (void *)limits, count, flags, device);
+	return WHOLE_CALL(context_create(context, limits, count, NULL, flags, device),
+			  "context=%p, limits=%p, count=%d, flags=%#x, device=%d",
+			  (void *)context, (void *)limits, count, flags, device);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params,
@@ -155,26 +155,28 @@ CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params,
 	static CUctxCreateParams none;
 	CUctxCreateParams *given = params ? params : &none;
 
-	return CALL(context_create(context, given->execAffinityParams,
-				   given->numExecAffinityParams, given->cigParams,
-				   flags, device),
-		    "context=%p, params=%p, flags=%#x, device=%d",
-		    (void *)context, (void *)params, flags, device);
+	return WHOLE_CALL(context_create(context, given->execAffinityParams,
+					 given->numExecAffinityParams, given->cigParams,
+					 flags, device),
+			  "context=%p, params=%p, flags=%#x, device=%d",
+			  (void *)context, (void *)params, flags, device);
 }
 
 static CUresult context_destroy(CUcontext context)
 {
+	uint32_t heaps[CONTEXT_HEAPS] = {};
 	struct slot *slot;
 
-	/* nobody else gets the slot before all that is in it has ended */
+	/* nobody else gets the slot before all that is in it has been taken out */
 	pthread_mutex_lock(&slots_lock);
 	slot = slot_of(context);
 	if (slot && slot >= &slots[PRIMARIES]) {
 		slot->live = 0;
 		streams_end(context);
-		context_heaps_end(slot);
+		context_heaps_take(slot, heaps);
 	}
 	pthread_mutex_unlock(&slots_lock);
+	context_heaps_end(heaps);
 	if (!slot || slot < &slots[PRIMARIES])
 		return fail(CUDA_ERROR_INVALID_CONTEXT,
 			    slot ? "a primary context is released, not destroyed" :
@@ -186,7 +188,7 @@ static CUresult context_destroy(CUcontext context)
 
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
-	return CALL(context_destroy(context), "context=%p", (void *)context);
+	return WHOLE_CALL(context_destroy(context), "context=%p", (void *)context);
 }
 
 static CUresult context_push(CUcontext context)
@@ -348,12 +350,12 @@ static CUresult context_synchronize(CUcontext context)
 
 CUresult cuCtxSynchronize(void)
 {
-	return CALL(context_synchronize(NULL), "%s", "");
+	return WHOLE_CALL(context_synchronize(NULL), "%s", "");
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
-	return CALL(context_synchronize(context), "context=%p", (void *)context);
+	return WHOLE_CALL(context_synchronize(context), "context=%p", (void *)context);
 }
 
 /* The first versions differ only in what a real device does meanwhile. */

@@ -18,7 +18,7 @@
 #define PRIMARIES	MEMCAST_MAX_DEVICES
 
 /* For plain allocation; see heap.h. */
-enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST };
+enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST, CONTEXT_HEAPS };
 
 struct slot {
 	atomic_uintptr_t live;	/* the CUcontext, 0 if there is none */
@@ -26,7 +26,7 @@ struct slot {
 	uint32_t device;
 	atomic_uint flags;
 	_Atomic uint64_t peers;	/* a bit per device that access is on for */
-	_Atomic uint32_t heaps[2];	/* by enum context_heap; 0: none yet */
+	_Atomic uint32_t heaps[CONTEXT_HEAPS];	/* by enum context_heap; 0: none yet */
 	unsigned int retained;	/* primary contexts: references owed */
 };
 
@@ -39,6 +39,7 @@ CUresult context_find(CUcontext context, struct slot **slot);
 CUcontext context_value(struct slot *slot);
 CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);
-void context_heaps_end(struct slot *slot);
+void context_heaps_take(struct slot *slot, uint32_t *heaps);
+void context_heaps_end(const uint32_t *heaps);
 
 #endif /* MEMCAST_CONTEXT_H */

@@ -29,22 +29,23 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-	return CALL(primary_retain(context, device), "context=%p, device=%d",
-		    (void *)context, device);
+	return WHOLE_CALL(primary_retain(context, device), "context=%p, device=%d",
+			  (void *)context, device);
 }
 
-/* What is revived has no peers. */
-static void primary_end(struct slot *slot)
+/* With slots_lock held; the caller ends @heaps after it. What is revived has no peers. */
+static void primary_end(struct slot *slot, uint32_t *heaps)
 {
 	slot->live = 0;
 	streams_end(context_value(slot));
-	context_heaps_end(slot);
+	context_heaps_take(slot, heaps);
 	slot->peers = 0;
 }
 
 static CUresult primary_release(CUdevice device)
 {
 	CUresult result = context_check_device(device);
+	uint32_t heaps[CONTEXT_HEAPS] = {};
 	struct slot *slot;
 
 	if (result != CUDA_SUCCESS)
@@ -54,31 +55,34 @@ static CUresult primary_release(CUdevice device)
 	if (!slot->retained)
 		result = fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not retained");
 	else if (!--slot->retained)
-		primary_end(slot);
+		primary_end(slot, heaps);
 	pthread_mutex_unlock(&slots_lock);
+	context_heaps_end(heaps);
 	return result;
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-	return CALL(primary_release(device), "device=%d", device);
+	return WHOLE_CALL(primary_release(device), "device=%d", device);
 }
 
 static CUresult primary_reset(CUdevice device)
 {
 	CUresult result = context_check_device(device);
+	uint32_t heaps[CONTEXT_HEAPS];
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&slots_lock);
-	primary_end(&slots[device]);
+	primary_end(&slots[device], heaps);
 	pthread_mutex_unlock(&slots_lock);
+	context_heaps_end(heaps);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
-	return CALL(primary_reset(device), "device=%d", device);
+	return WHOLE_CALL(primary_reset(device), "device=%d", device);
 }
 
 static CUresult primary_set_flags(CUdevice device, unsigned int flags)

@@ -74,8 +74,8 @@ static CUresult import_external(CUexternalMemory *memory,
 CUresult cuImportExternalMemory(CUexternalMemory *memory,
 				const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
-	return CALL(import_external(memory, desc), "extMem_out=%p, memHandleDesc=%p",
-		    (void *)memory, (const void *)desc);
+	return WHOLE_CALL(import_external(memory, desc), "extMem_out=%p, memHandleDesc=%p",
+			  (void *)memory, (const void *)desc);
 }
 
 static CUresult check_external(CUexternalMemory memory, uint32_t *handle)

@@ -92,7 +92,7 @@ static CUresult event_create(CUevent *handle, unsigned int flags)
 
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
-	return CALL(event_create(event, flags), "event=%p, flags=%#x", (void *)event, flags);
+	return WHOLE_CALL(event_create(event, flags), "event=%p, flags=%#x", (void *)event, flags);
 }
 
 static CUresult event_destroy(CUevent handle)
@@ -110,7 +110,7 @@ static CUresult event_destroy(CUevent handle)
 
 CUresult cuEventDestroy_v2(CUevent event)
 {
-	return CALL(event_destroy(event), "event=%p", (void *)event);
+	return WHOLE_CALL(event_destroy(event), "event=%p", (void *)event);
 }
 
 /* In a stream with nothing to do, it has happened. */
@@ -169,14 +169,14 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-	return CALL(event_record(event, stream, 0), "event=%p, stream=%p",
-		    (void *)event, (void *)stream);
+	return WHOLE_CALL(event_record(event, stream, 0), "event=%p, stream=%p",
+			  (void *)event, (void *)stream);
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
 {
-	return CALL(event_record(event, stream, flags), "event=%p, stream=%p, flags=%#x",
-		    (void *)event, (void *)stream, flags);
+	return WHOLE_CALL(event_record(event, stream, flags), "event=%p, stream=%p, flags=%#x",
+			  (void *)event, (void *)stream, flags);
 }
 
 /* An event that was not recorded stands for no work. */
@@ -214,7 +214,7 @@ static CUresult event_synchronize(CUevent handle)
 
 CUresult cuEventSynchronize(CUevent event)
 {
-	return CALL(event_synchronize(event), "event=%p", (void *)event);
+	return WHOLE_CALL(event_synchronize(event), "event=%p", (void *)event);
 }
 
 /* When it was recorded. */
@@ -302,8 +302,8 @@ static CUresult stream_wait_event(CUstream handle, CUevent event, unsigned int f
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
-	return CALL(stream_wait_event(stream, event, flags), "stream=%p, event=%p, flags=%#x",
-		    (void *)stream, (void *)event, flags);
+	return WHOLE_CALL(stream_wait_event(stream, event, flags), "stream=%p, event=%p, flags=%#x",
+			  (void *)stream, (void *)event, flags);
 }
 
 /* Names of before that mean the same. */

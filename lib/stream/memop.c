@@ -213,9 +213,9 @@ static CUresult stream_memops(CUstream handle, unsigned int count,
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
 			       CUstreamBatchMemOpParams *params, unsigned int flags)
 {
-	return CALL(stream_memops(stream, count, params, flags),
-		    "stream=%p, count=%u, params=%p, flags=%#x", (void *)stream, count,
-		    (void *)params, flags);
+	return WHOLE_CALL(stream_memops(stream, count, params, flags),
+			  "stream=%p, count=%u, params=%p, flags=%#x", (void *)stream, count,
+			  (void *)params, flags);
 }
 
 static CUresult stream_memop(CUstream stream, CUstreamBatchMemOpType operation,
@@ -237,9 +237,9 @@ static CUresult stream_memop(CUstream stream, CUstreamBatchMemOpType operation,
 #define MEMOP(name, operation, type, format)					\
 CUresult name(CUstream stream, CUdeviceptr address, type value, unsigned int flags) \
 {										\
-	return CALL(stream_memop(stream, operation, address, value, flags),	\
-		    "stream=%p, address=%#llx, value=" format ", flags=%#x",	\
-		    (void *)stream, address, value, flags);			\
+	return WHOLE_CALL(stream_memop(stream, operation, address, value, flags),	\
+			  "stream=%p, address=%#llx, value=" format ", flags=%#x",	\
+			  (void *)stream, address, value, flags);			\
 }
 
 MEMOP(cuStreamWaitValue32_v2, CU_STREAM_MEM_OP_WAIT_VALUE_32, cuuint32_t, "%#x")

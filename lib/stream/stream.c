@@ -33,14 +33,14 @@ static CUresult stream_create(CUstream *handle, unsigned int flags)
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
-	return CALL(stream_create(stream, flags), "stream=%p, flags=%#x",
-		    (void *)stream, flags);
+	return WHOLE_CALL(stream_create(stream, flags), "stream=%p, flags=%#x",
+			  (void *)stream, flags);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
-	return CALL(stream_create(stream, flags),
-		    "stream=%p, flags=%#x, priority=%d", (void *)stream, flags, priority);
+	return WHOLE_CALL(stream_create(stream, flags),
+			  "stream=%p, flags=%#x, priority=%d", (void *)stream, flags, priority);
 }
 
 static CUresult stream_destroy(CUstream handle)
@@ -60,7 +60,7 @@ static CUresult stream_destroy(CUstream handle)
 
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
-	return CALL(stream_destroy(stream), "stream=%p", (void *)stream);
+	return WHOLE_CALL(stream_destroy(stream), "stream=%p", (void *)stream);
 }
 
 static CUresult stream_query(CUstream handle)
@@ -102,7 +102,7 @@ static CUresult stream_synchronize(CUstream handle)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-	return CALL(stream_synchronize(stream), "stream=%p", (void *)stream);
+	return WHOLE_CALL(stream_synchronize(stream), "stream=%p", (void *)stream);
 }
 
 /* What is asked of a stream that never changes. */
@@ -124,32 +124,32 @@ CUresult cuStreamSynchronize(CUstream stream)
 
 CUresult cuStreamGetPriority(CUstream stream, int *priority)
 {
-	return CALL(STREAM_GET(stream, priority, priority), "stream=%p, priority=%p",
-		    (void *)stream, (void *)priority);
+	return WHOLE_CALL(STREAM_GET(stream, priority, priority), "stream=%p, priority=%p",
+			  (void *)stream, (void *)priority);
 }
 
 CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
 {
-	return CALL(STREAM_GET(stream, flags, flags), "stream=%p, flags=%p",
-		    (void *)stream, (void *)flags);
+	return WHOLE_CALL(STREAM_GET(stream, flags, flags), "stream=%p, flags=%p",
+			  (void *)stream, (void *)flags);
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
 {
-	return CALL(STREAM_GET(stream, id, id), "stream=%p, id=%p",
-		    (void *)stream, (void *)id);
+	return WHOLE_CALL(STREAM_GET(stream, id, id), "stream=%p, id=%p",
+			  (void *)stream, (void *)id);
 }
 
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
 {
-	return CALL(STREAM_GET(stream, device, set->device), "stream=%p, device=%p",
-		    (void *)stream, (void *)device);
+	return WHOLE_CALL(STREAM_GET(stream, device, set->device), "stream=%p, device=%p",
+			  (void *)stream, (void *)device);
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 {
-	return CALL(STREAM_GET(stream, context, set->context), "stream=%p, context=%p",
-		    (void *)stream, (void *)context);
+	return WHOLE_CALL(STREAM_GET(stream, context, set->context), "stream=%p, context=%p",
+			  (void *)stream, (void *)context);
 }
 
 static CUresult stream_get_contexts(CUstream stream, CUcontext *context, CUgreenCtx *green)
@@ -166,9 +166,9 @@ static CUresult stream_get_contexts(CUstream stream, CUcontext *context, CUgreen
 
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green)
 {
-	return CALL(stream_get_contexts(stream, context, green),
-		    "stream=%p, context=%p, green=%p", (void *)stream, (void *)context,
-		    (void *)green);
+	return WHOLE_CALL(stream_get_contexts(stream, context, green),
+			  "stream=%p, context=%p, green=%p", (void *)stream, (void *)context,
+			  (void *)green);
 }
 
 struct host_work {
@@ -222,16 +222,17 @@ static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 {
-	return CALL(stream_host(stream, function, NULL, data, 0),
-		    "stream=%p, function=%p, data=%p", (void *)stream, (void *)function, data);
+	return WHOLE_CALL(stream_host(stream, function, NULL, data, 0),
+			  "stream=%p, function=%p, data=%p", (void *)stream,
+			  (void *)function, data);
 }
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data,
 			     unsigned int flags)
 {
-	return CALL(stream_host(stream, NULL, callback, data, flags),
-		    "stream=%p, callback=%p, data=%p, flags=%#x", (void *)stream,
-		    (void *)callback, data, flags);
+	return WHOLE_CALL(stream_host(stream, NULL, callback, data, flags),
+			  "stream=%p, callback=%p, data=%p, flags=%#x", (void *)stream,
+			  (void *)callback, data, flags);
 }
 
 /* The name of before 4.0 means the same. */

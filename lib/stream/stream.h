@@ -149,7 +149,7 @@ CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
 #define POLL(expression, ...)						\
 ({									\
 	CUresult answer_ = CUDA_SUCCESS;				\
-	CUresult called_ = CALL((answer_ = (expression)) == CUDA_ERROR_NOT_READY ? \
+	CUresult called_ = WHOLE_CALL((answer_ = (expression)) == CUDA_ERROR_NOT_READY ? \
 				CUDA_SUCCESS : answer_, __VA_ARGS__);	\
 									\
 	called_ == CUDA_SUCCESS ? answer_ : called_;			\
