@@ -162,6 +162,26 @@ void run_on_cpu(unsigned int number)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
+bool sleeps(pid_t pid, pid_t thread)
+{
+	char path[64], state = 0;
+	int tries, count = 0;
+	FILE *file;
+
+	for (tries = 0; tries < 3000 && count < 5; tries++) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, thread);
+		file = fopen(path, "re");
+		if (!file)
+			return false;
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(file);
+		count = state == 'S' ? count + 1 : 0;
+		usleep(2000);
+	}
+	return count == 5;
+}
+
 double now(void)
 {
 	struct timespec time;

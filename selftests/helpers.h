@@ -3,6 +3,7 @@
 #ifndef MEMCAST_HELPERS_H
 #define MEMCAST_HELPERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,6 +23,9 @@ int try_store(volatile void *at, uint32_t value);
 
 /* Two that play against each other wait long where they share a processor. */
 void run_on_cpu(unsigned int number);
+
+/* Is the thread waiting in the kernel? Asked until it is, for some seconds. */
+bool sleeps(pid_t pid, pid_t thread);
 
 double now(void);
 double median(double *values, unsigned int count);

@@ -171,27 +171,6 @@ static void start_team(struct __test_metadata *_metadata, struct waiter *waiter,
 	ASSERT_OK(cuMemMap(waiter->at, CHUNK, 0, waiter->memory, 0));
 }
 
-/* Is the process waiting in the kernel? Asked until it is. */
-static bool sleeps(pid_t pid, pid_t thread)
-{
-	char path[64], state = 0;
-	int tries, count = 0;
-	FILE *file;
-
-	for (tries = 0; tries < 3000 && count < 5; tries++) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, thread);
-		file = fopen(path, "re");
-		if (!file)
-			return false;
-		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-			state = 0;
-		fclose(file);
-		count = state == 'S' ? count + 1 : 0;
-		usleep(2000);
-	}
-	return count == 5;
-}
-
 /* Another process brings the last member: the call returns, and succeeds. */
 TEST_F(waiting, for_another_process)
 {
