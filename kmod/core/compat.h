@@ -11,22 +11,46 @@
  * lock by another name. (That of the mapping has been taken back to older ones,
  * whose exporters do not expect the lock; so this is about vmap's.)
  *
- * MC_PFN_FLAGS: what keeps GUP from the pages of a PMD entry. Some kernels mark all
- * that drivers insert as special; in others those of devices are safe, since it
- * does not find the device.
+ * MC_PFN_T: a PMD entry is inserted by a pfn_t, whose flags say what keeps GUP from
+ * its pages. Kernels with CONFIG_ARCH_SUPPORTS_PMD_PFNMAP mark every entry that a
+ * driver inserts as special and need no flag. In older ones GUP refuses an entry
+ * of a device (PFN_DEV | PFN_MAP), since it finds no such device. Newer kernels
+ * mark every entry as special and have no pfn_t.
+ *
+ * MC_ZAP_SPECIAL: the name of what removes entries from a PFN map.
  */
 #ifndef _MC_COMPAT_H
 #define _MC_COMPAT_H
 
 #include <linux/dma-buf.h>
+#include <linux/huge_mm.h>
 #include <linux/mm.h>
+#ifdef MC_PFN_T
 #include <linux/pfn_t.h>
-
-#ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
-#define MC_PFN_FLAGS	0
-#else
-#define MC_PFN_FLAGS	(PFN_DEV | PFN_MAP)
 #endif
+
+/* An entry that get_user_pages() refuses, also the fast one */
+static inline vm_fault_t mc_insert_pmd(struct vm_fault *vmf, unsigned long pfn,
+				       bool write)
+{
+#ifndef MC_PFN_T
+	return vmf_insert_pfn_pmd(vmf, pfn, write);
+#elif defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP)
+	return vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(pfn, 0), write);
+#else
+	return vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(pfn, PFN_DEV | PFN_MAP), write);
+#endif
+}
+
+/* One page of a PFN map */
+static inline void mc_zap_page(struct vm_area_struct *vma, unsigned long address)
+{
+#ifdef MC_ZAP_SPECIAL
+	zap_special_vma_range(vma, address, PAGE_SIZE);
+#else
+	zap_vma_ptes(vma, address, PAGE_SIZE);
+#endif
+}
 
 static inline void mc_vma_flags(struct vm_area_struct *vma, unsigned long set,
 				unsigned long clear)

@@ -92,4 +92,5 @@ module_exit(mc_exit);
 MODULE_DESCRIPTION("Emulated multicast devices");
 MODULE_AUTHOR("The memcast authors");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(DMA_BUF);
+/* What MODULE_IMPORT_NS() makes, which takes a string in some kernels only */
+MODULE_INFO(import_ns, "DMA_BUF");

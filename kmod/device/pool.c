@@ -37,7 +37,7 @@ static void chunk_zero(struct page *chunk)
 	unsigned int i;
 
 	for (i = 0; i < 1U << MC_CHUNK_ORDER; i++) {
-		clear_highpage(nth_page(chunk, i));
+		clear_highpage(chunk + i);
 		cond_resched();
 	}
 }

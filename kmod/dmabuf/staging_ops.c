@@ -91,7 +91,7 @@ static vm_fault_t vma_insert(struct vm_fault *vmf, bool store, bool present)
 	if (dirty)
 		prot = vm_get_page_prot(vma->vm_flags);
 	if (present)
-		zap_vma_ptes(vma, address, PAGE_SIZE);
+		mc_zap_page(vma, address);
 	ret = vmf_insert_pfn_prot(vma, address, page_to_pfn(page), prot);
 	mc_staging_unlock(dmabuf);
 	return ret;

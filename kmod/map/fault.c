@@ -26,7 +26,7 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 	       first <= address && last >= address + MC_CHUNK_SIZE - 1 &&
 	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
 	       (!memory->foreign || mc_foreign_has_chunk(memory, offset)) &&
-	       (pmd_none(pmd) || pmd_trans_huge(pmd) || pmd_devmap(pmd));
+	       (pmd_none(pmd) || pmd_leaf(pmd));
 }
 
 /* Pages, then: all that are shown under the same PMD, so that one fault is it. */
@@ -67,8 +67,7 @@ vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
 						  ALIGN_DOWN(offset, MC_CHUNK_SIZE));
 
 		atomic_long_inc(&mc_stats.pmd_faults);
-		return vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(pfn, MC_PFN_FLAGS),
-					  write);
+		return mc_insert_pmd(vmf, pfn, write);
 	}
 	if (huge)
 		return VM_FAULT_FALLBACK;

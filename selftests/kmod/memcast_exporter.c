@@ -276,4 +276,5 @@ module_misc_device(exporter_misc);
 MODULE_DESCRIPTION("Exports dma-bufs, for memcast's selftests");
 MODULE_AUTHOR("The memcast authors");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(DMA_BUF);
+/* What MODULE_IMPORT_NS() makes, which takes a string in some kernels only */
+MODULE_INFO(import_ns, "DMA_BUF");
