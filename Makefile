@@ -13,7 +13,7 @@ PREFIX	?= /usr/local
 LIBDIR	?= $(PREFIX)/lib
 # yes: install the module's source, for DKMS to build it for each kernel
 DKMS	?=
-# 6.1, 6.12, debug, kcsan, a kernel release or a kernel build folder
+# A name that `memcast-kernel fetch` knows, debug, kcsan, a kernel release or a build folder
 KERNEL	?= $(shell uname -r)
 CC	:= gcc
 CFLAGS	?= -O2 -g
@@ -187,10 +187,11 @@ $(B)/selftests/%: selftests/%.sh
 # ---- the module: one folder of links per kernel, so that objects do not mix
 
 ifneq ($(filter kmod check-style $(if $(filter yes,$(DKMS)),,install uninstall),$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
-ifneq ($(filter 6.1 6.12,$(KERNEL)),)
+fetched := $(shell tools/memcast-kernel is-fetched '$(KERNEL)' && echo yes)
+ifneq ($(fetched),)
 fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
 endif
-ifneq ($(filter 6.1 6.12 debug kcsan,$(KERNEL)),)
+ifneq ($(fetched)$(filter debug kcsan,$(KERNEL)),)
 KDIR := $(shell eval "$$(tools/memcast-kernel path $(KERNEL))"; echo $$kdir)
 else
 KDIR := $(firstword $(wildcard $(KERNEL)/Makefile /lib/modules/$(KERNEL)/build/Makefile))
