@@ -15,6 +15,8 @@ LIBDIR	?= $(PREFIX)/lib
 DKMS	?=
 # A name that `memcast-kernel fetch` knows, debug, kcsan, a kernel release or a build folder
 KERNEL	?= $(shell uname -r)
+# those that `make check` builds for and boots, such as 6.12 or backports
+CHECK_KERNELS ?= 6.1 6.12
 CC	:= gcc
 CFLAGS	?= -O2 -g
 
@@ -193,6 +195,8 @@ fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
 endif
 ifneq ($(fetched)$(filter debug kcsan,$(KERNEL)),)
 KDIR := $(shell eval "$$(tools/memcast-kernel path $(KERNEL))"; echo $$kdir)
+# A kernel of a newer Debian is built for with that Debian's compiler.
+in_root := $(if $(fetched),$(CURDIR)/tools/memcast-kernel run $(KERNEL))
 else
 KDIR := $(firstword $(wildcard $(KERNEL)/Makefile /lib/modules/$(KERNEL)/build/Makefile))
 KDIR := $(KDIR:/Makefile=)
@@ -202,7 +206,7 @@ ifneq ($(KDIR),)
 release := $(shell cut -d'"' -f2 $(KDIR)/include/generated/utsrelease.h)
 farm	:= $(B)/kmod-$(release)
 # Types for BTF need vmlinux and pahole, signatures the builder's key.
-kbuild	:= $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
+kbuild	:= $(in_root) $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
 	   CONFIG_MODULE_SIG_ALL=
 
 test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-$(release).ko)
@@ -240,7 +244,8 @@ check-style: kmod
 else
 kmod check-style:
 	$(error nothing to build the module from for '$(KERNEL)'; \
-		try KERNEL=6.12, or run: apt-get install linux-headers-$(shell uname -r))
+		try KERNEL=6.12 (fetched from Debian), KERNEL=/path/to/build, or run: \
+		apt-get install linux-headers-$(shell uname -r))
 endif
 
 # The running kernel's, for `make` on the machine that is to load it
@@ -269,15 +274,13 @@ deps:
 
 # Each line starts anew, so that what `deps` has brought is seen.
 check: deps
-	@tools/memcast-kernel fetch 6.1
-	@tools/memcast-kernel fetch 6.12
+	@for kernel in $(CHECK_KERNELS); do tools/memcast-kernel fetch $$kernel || exit; done
 	@tools/memcast-kernel source >/dev/null
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
-	@$(MAKE) check-style KERNEL=6.1
-	@$(MAKE) check-style KERNEL=6.12
-	@tools/run-selftests $$(cat selftests/vm-options) host 6.1 6.12
+	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
+	@tools/run-selftests $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 
 # What calls cost is part of a change: this goes into its commit.
 costs: lib tools
@@ -368,7 +371,7 @@ help:
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
 	@echo 'make check-kcsan  the selftests on a kernel that finds data races of the module'
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
-	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|debug|kcsan|/path/to/build'
+	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|backports|debug|/path/to/build'
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local LIBDIR= DESTDIR= KERNEL='
 	@echo '                  with DKMS=yes the module is built anew for each kernel to come'
 	@echo 'make uninstall    remove what the same words have installed'
