@@ -209,7 +209,12 @@ static void compare(struct __test_metadata *_metadata, const char *name, int the
 	SHOW("its fd, at 2 MiB", aligned, aligned);
 	SHOW("its fd, anywhere", plain, aligned);
 	SHOW(name, peer, aligned);
-	EXPECT_LT(20, net(peer) / net(aligned));
+	/*
+	 * Since Linux 6.13 udmabuf fills its page table in the first fault. What
+	 * that one fault takes is too short to be told from a busy machine's noise.
+	 */
+	if (peer.minor != 1)
+		EXPECT_LT(20, net(peer) / net(aligned));
 }
 
 TEST_F(export_scale, udmabuf)
