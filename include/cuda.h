@@ -56,6 +56,8 @@
 #define cuMemFreeAsync			MEMCAST_PER_THREAD_STREAM(cuMemFreeAsync)
 #define cuMemcpy			MEMCAST_PER_THREAD(cuMemcpy)
 #define cuMemcpyAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpyAsync)
+#define cuMemcpy3DPeer			MEMCAST_PER_THREAD(cuMemcpy3DPeer)
+#define cuMemcpy3DPeerAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpy3DPeerAsync)
 #define cuMemcpyPeer			MEMCAST_PER_THREAD(cuMemcpyPeer)
 #define cuMemcpyPeerAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyPeerAsync)
 #define cuMemsetD8Async			MEMCAST_PER_THREAD_STREAM(cuMemsetD8Async)
@@ -103,6 +105,10 @@
 #define cuMemcpy2D			MEMCAST_PER_THREAD(cuMemcpy2D_v2)
 #define cuMemcpy2DAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpy2DAsync_v2)
 #define cuMemcpy2DUnaligned		MEMCAST_PER_THREAD(cuMemcpy2DUnaligned_v2)
+#define cuMemcpy3D			MEMCAST_PER_THREAD(cuMemcpy3D_v2)
+#define cuMemcpy3DAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpy3DAsync_v2)
+#define cuMemcpy3DBatchAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpy3DBatchAsync_v2)
+#define cuMemcpyBatchAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyBatchAsync_v2)
 #define cuMemcpyDtoDAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyDtoDAsync_v2)
 #define cuMemcpyDtoHAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyDtoHAsync_v2)
 #define cuMemcpyHtoDAsync		MEMCAST_PER_THREAD_STREAM(cuMemcpyHtoDAsync_v2)
@@ -502,6 +508,140 @@ typedef struct CUDA_MEMCPY2D_st {
 	size_t Height;			/* rows */
 } CUDA_MEMCPY2D_v2;
 typedef CUDA_MEMCPY2D_v2 CUDA_MEMCPY2D;
+
+/*
+ * Layers of rows to copy: from base + (z * height + y) * pitch + x on. Arrays are
+ * not supported.
+ */
+typedef struct CUDA_MEMCPY3D_st {
+	size_t srcXInBytes;
+	size_t srcY;
+	size_t srcZ;
+	size_t srcLOD;			/* ignored */
+	CUmemorytype srcMemoryType;
+	const void *srcHost;		/* HOST: the base */
+	CUdeviceptr srcDevice;		/* DEVICE, UNIFIED: the base */
+	CUarray srcArray;
+	void *reserved0;		/* ignored */
+	size_t srcPitch;		/* bytes of a row; 0: x and width */
+	size_t srcHeight;		/* rows of a layer; 0: y and height */
+	size_t dstXInBytes;
+	size_t dstY;
+	size_t dstZ;
+	size_t dstLOD;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	void *reserved1;
+	size_t dstPitch;
+	size_t dstHeight;
+	size_t WidthInBytes;
+	size_t Height;			/* rows to copy of each layer */
+	size_t Depth;			/* layers */
+} CUDA_MEMCPY3D_v2;
+typedef CUDA_MEMCPY3D_v2 CUDA_MEMCPY3D;
+
+/* The same between two contexts; NULL is the current one. */
+typedef struct CUDA_MEMCPY3D_PEER_st {
+	size_t srcXInBytes;
+	size_t srcY;
+	size_t srcZ;
+	size_t srcLOD;
+	CUmemorytype srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	CUarray srcArray;
+	CUcontext srcContext;		/* whose device reads the source */
+	size_t srcPitch;
+	size_t srcHeight;
+	size_t dstXInBytes;
+	size_t dstY;
+	size_t dstZ;
+	size_t dstLOD;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	CUcontext dstContext;		/* whose device writes the destination */
+	size_t dstPitch;
+	size_t dstHeight;
+	size_t WidthInBytes;
+	size_t Height;
+	size_t Depth;
+} CUDA_MEMCPY3D_PEER_v1;
+typedef CUDA_MEMCPY3D_PEER_v1 CUDA_MEMCPY3D_PEER;
+
+/* When a batch reads the source of a copy. */
+typedef enum CUmemcpySrcAccessOrder_enum {
+	CU_MEMCPY_SRC_ACCESS_ORDER_INVALID		= 0x0,
+	CU_MEMCPY_SRC_ACCESS_ORDER_STREAM		= 0x1,	/* when the stream comes there */
+	CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL	= 0x2,	/* before the call returns */
+	CU_MEMCPY_SRC_ACCESS_ORDER_ANY			= 0x3,	/* here: as STREAM */
+	CU_MEMCPY_SRC_ACCESS_ORDER_MAX			= 0x7FFFFFFF
+} CUmemcpySrcAccessOrder;
+
+typedef enum CUmemcpyFlags_enum {
+	CU_MEMCPY_FLAG_DEFAULT				= 0x0,
+	CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE	= 0x1	/* no effect */
+} CUmemcpyFlags;
+
+/* How some copies of a batch are done. */
+typedef struct CUmemcpyAttributes_st {
+	CUmemcpySrcAccessOrder srcAccessOrder;
+	CUmemLocation srcLocHint;	/* checked, without effect */
+	CUmemLocation dstLocHint;	/* likewise */
+	unsigned int flags;		/* CUmemcpyFlags */
+} CUmemcpyAttributes_v1;
+typedef CUmemcpyAttributes_v1 CUmemcpyAttributes;
+
+typedef enum CUmemcpy3DOperandType_enum {
+	CU_MEMCPY_OPERAND_TYPE_POINTER	= 0x1,
+	CU_MEMCPY_OPERAND_TYPE_ARRAY	= 0x2,	/* not supported */
+	CU_MEMCPY_OPERAND_TYPE_MAX	= 0x7FFFFFFF
+} CUmemcpy3DOperandType;
+
+typedef struct CUoffset3D_st {
+	size_t x;
+	size_t y;
+	size_t z;
+} CUoffset3D_v1;
+typedef CUoffset3D_v1 CUoffset3D;
+
+typedef struct CUextent3D_st {
+	size_t width;
+	size_t height;
+	size_t depth;
+} CUextent3D_v1;
+typedef CUextent3D_v1 CUextent3D;
+
+/* One side of a copy in a batch of layers. */
+typedef struct CUmemcpy3DOperand_st {
+	CUmemcpy3DOperandType type;
+	union {
+		struct {
+			CUdeviceptr ptr;
+			size_t rowLength;	/* bytes; 0: the width */
+			size_t layerHeight;	/* rows; 0: the height */
+			CUmemLocation locHint;	/* checked, without effect */
+		} ptr;
+		struct {
+			CUarray array;
+			CUoffset3D offset;
+		} array;
+	} op;
+} CUmemcpy3DOperand_v1;
+typedef CUmemcpy3DOperand_v1 CUmemcpy3DOperand;
+
+/* One copy of cuMemcpy3DBatchAsync(). */
+typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
+	CUmemcpy3DOperand src;
+	CUmemcpy3DOperand dst;
+	CUextent3D extent;		/* bytes, rows, layers; all over 0 */
+	CUmemcpySrcAccessOrder srcAccessOrder;
+	unsigned int flags;		/* CUmemcpyFlags */
+} CUDA_MEMCPY3D_BATCH_OP_v1;
+typedef CUDA_MEMCPY3D_BATCH_OP_v1 CUDA_MEMCPY3D_BATCH_OP;
 
 /*
  * What cuPointerGetAttribute() can be asked, and the type of its output. A bool
@@ -1931,6 +2071,25 @@ CUresult CUDAAPI cuMemcpy2D(const CUDA_MEMCPY2D *pCopy);
 CUresult CUDAAPI cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy);
 
 /**
+ * cuMemcpy3D() - copy layers of rows
+ * @pCopy: from where to where; a pitch is 0, or x and width at least; a height is 0,
+ *	or y and the copy's height at least. All rows are checked before the first is
+ *	written. A width, height or depth of 0 copies nothing.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (also a pitch over
+ * CU_DEVICE_ATTRIBUTE_MAX_PITCH), _NOT_SUPPORTED (arrays). Source: hardware.
+ */
+CUresult CUDAAPI cuMemcpy3D(const CUDA_MEMCPY3D *pCopy);
+
+/**
+ * cuMemcpy3DPeer() - copy layers of rows between devices
+ * @pCopy: as cuMemcpy3D(); each device has to have access to its own side only
+ *
+ * Waits for the work of both contexts, as cuMemcpyPeer() does.
+ */
+CUresult CUDAAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy);
+
+/**
  * cuMemsetD2D8() - fill rows with a byte
  * @dstDevice: the first row, mapped
  * @dstPitch: bytes from one row to the next; a row at least, if there are two
@@ -1976,6 +2135,8 @@ CUresult CUDAAPI cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
 				   CUdeviceptr srcDevice, CUcontext srcContext,
 				   size_t ByteCount, CUstream hStream);
 CUresult CUDAAPI cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+CUresult CUDAAPI cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream);
+CUresult CUDAAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream);
 CUresult CUDAAPI cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
 				 CUstream hStream);
 CUresult CUDAAPI cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N,
@@ -1991,6 +2152,45 @@ CUresult CUDAAPI cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch,
 CUresult CUDAAPI cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch,
 				    unsigned int ui, size_t Width, size_t Height,
 				    CUstream hStream);
+
+/**
+ * cuMemcpyBatchAsync() - copy between many addresses, each any memory
+ * @dsts: array of @count addresses
+ * @srcs: likewise
+ * @sizes: likewise, bytes of each copy, over 0
+ * @count: over 0
+ * @attrs: array of @numAttrs
+ * @attrsIdxs: where each attribute starts: the first at copy 0, each later one at
+ *	a later copy. It is for all copies up to the next one's start.
+ * @numAttrs: 1 to @count
+ * @hStream: any but the legacy one
+ *
+ * The copies are done in the order of the arrays (hardware: in any). No copy waits,
+ * whatever memory it is of, but those whose source is read during the call.
+ * The arrays are checked first; what is wrong with a copy itself leaves those
+ * before it done. Not for streams that are being captured.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _STREAM_CAPTURE_UNSUPPORTED, as other calls with
+ * streams. Source: hardware.
+ */
+CUresult CUDAAPI cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+				    size_t count, CUmemcpyAttributes *attrs,
+				    size_t *attrsIdxs, size_t numAttrs, CUstream hStream);
+
+/**
+ * cuMemcpy3DBatchAsync() - copy many times layers of rows
+ * @numOps: over 0
+ * @opList: array; all are checked before the first is copied, but for what is mapped
+ * @flags: 0
+ * @hStream: any but the legacy one
+ *
+ * As cuMemcpyBatchAsync().
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (arrays), as other calls with
+ * streams. Source: hardware.
+ */
+CUresult CUDAAPI cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
+				      unsigned long long flags, CUstream hStream);
 
 /*
  * Streams (source: the API document, where nothing else is said)

@@ -31,6 +31,34 @@ static CUDA_MEMCPY2D *rows(const struct place *at, size_t pitch)
 	return &copy;
 }
 
+static CUDA_MEMCPY3D *layers(const struct place *at)
+{
+	static CUDA_MEMCPY3D copy;
+
+	copy = (CUDA_MEMCPY3D) {
+		.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = at->from, .srcPitch = 16,
+		.srcHeight = 3,
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = at->to, .dstPitch = 20,
+		.dstHeight = 2,
+		.WidthInBytes = 12, .Height = 2, .Depth = 2,
+	};
+	return &copy;
+}
+
+static CUDA_MEMCPY3D_PEER *peer_layers(const struct place *at)
+{
+	static CUDA_MEMCPY3D_PEER copy;
+
+	copy = (CUDA_MEMCPY3D_PEER) {
+		.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = at->other, .srcPitch = 16,
+		.srcContext = at->peer,
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = at->to, .dstPitch = 20,
+		.dstContext = at->context,
+		.WidthInBytes = 12, .Height = 2, .Depth = 2,
+	};
+	return &copy;
+}
+
 static CUstreamBatchMemOpParams *two_writes(const struct place *at)
 {
 	static CUstreamBatchMemOpParams params[2];
@@ -73,6 +101,8 @@ enum returns { QUEUED, DONE, DONE_LAST };
 	FORM(cuMemcpyPeer, ptds, DONE_LAST, at->to, at->context, at->other, at->peer, 12)	\
 	FORM(cuMemcpy2D_v2, ptds, QUEUED, rows(at, 20))					\
 	FORM(cuMemcpy2DUnaligned_v2, ptds, QUEUED, rows(at, 13))			\
+	FORM(cuMemcpy3D_v2, ptds, QUEUED, layers(at))					\
+	FORM(cuMemcpy3DPeer, ptds, DONE_LAST, peer_layers(at))				\
 	FORM(cuMemsetD8_v2, ptds, QUEUED, at->to, 0x11, 5)				\
 	FORM(cuMemsetD16_v2, ptds, QUEUED, at->to, 0x1122, 5)				\
 	FORM(cuMemsetD32_v2, ptds, QUEUED, at->to, 0x11223344, 5)			\
@@ -86,6 +116,8 @@ enum returns { QUEUED, DONE, DONE_LAST };
 	FORM(cuMemcpyPeerAsync, ptsz, QUEUED, at->to, at->context, at->other, at->peer, 12,	\
 	     stream)									\
 	FORM(cuMemcpy2DAsync_v2, ptsz, QUEUED, rows(at, 20), stream)			\
+	FORM(cuMemcpy3DAsync_v2, ptsz, QUEUED, layers(at), stream)			\
+	FORM(cuMemcpy3DPeerAsync, ptsz, QUEUED, peer_layers(at), stream)		\
 	FORM(cuMemsetD8Async, ptsz, QUEUED, at->to, 0x11, 5, stream)			\
 	FORM(cuMemsetD16Async, ptsz, QUEUED, at->to, 0x1122, 5, stream)			\
 	FORM(cuMemsetD32Async, ptsz, QUEUED, at->to, 0x11223344, 5, stream)		\
@@ -264,7 +296,7 @@ TEST_F(stream, forms_take_other_streams)
 		ASSERT_OK(cuCtxSynchronize());
 		seen++;
 	}
-	EXPECT_EQ(17, seen);
+	EXPECT_EQ(19, seen);
 }
 
 TEST_HARNESS_MAIN

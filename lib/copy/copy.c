@@ -75,7 +75,29 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 			  (void *)stream);
 }
 
-/* Each device has to reach its own side only. */
+/*
+ * Each device has to reach its own side only. A call without a stream (@async is
+ * false) waits here for the work of both contexts.
+ */
+CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async)
+{
+	struct slot *to_slot, *from_slot;
+	CUresult result = context_find(to, &to_slot);
+
+	if (result == CUDA_SUCCESS)
+		result = context_find(from, &from_slot);
+	if (result != CUDA_SUCCESS)
+		return result;
+	arg->flags |= MEMCAST_COPY_PEER;
+	arg->device = to_slot->device;
+	arg->from_device = from_slot->device;
+	if (!async)
+		result = legacy_wait(context_value(to_slot));
+	if (!async && result == CUDA_SUCCESS)
+		result = legacy_wait(context_value(from_slot));
+	return result;
+}
+
 CUresult copy_peer(CUstream stream, bool async, CUdeviceptr to, CUcontext to_context,
 		   CUdeviceptr from, CUcontext from_context, size_t bytes)
 {
@@ -83,24 +105,11 @@ CUresult copy_peer(CUstream stream, bool async, CUdeviceptr to, CUcontext to_con
 		.to = to,
 		.from = from,
 		.bytes = bytes,
-		.flags = BOTH_DEVICES | MEMCAST_COPY_PEER,
+		.flags = BOTH_DEVICES,
 		.rows = 1,
 	};
-	struct slot *to_slot, *from_slot;
-	CUresult result;
+	CUresult result = peer_devices(&arg, to_context, from_context, async);
 
-	result = context_find(to_context, &to_slot);
-	if (result == CUDA_SUCCESS)
-		result = context_find(from_context, &from_slot);
-	if (result != CUDA_SUCCESS)
-		return result;
-	arg.device = to_slot->device;
-	arg.from_device = from_slot->device;
-	/* without a stream it comes after what both contexts have to do */
-	if (!async)
-		result = legacy_wait(context_value(to_slot));
-	if (!async && result == CUDA_SUCCESS)
-		result = legacy_wait(context_value(from_slot));
 	return result == CUDA_SUCCESS ? transfer_copy(stream, &arg, async) : result;
 }
 

@@ -21,20 +21,60 @@
 
 struct transfer {
 	struct work work;
-	unsigned long request;
-	size_t size;		/* of the argument */
+	bool is_copy;
 	union {
-		struct memcast_header header;
-		struct memcast_copy copy;
+		struct layers layers;
 		struct memcast_fill fill;
 	};
 	char aside[];
 };
 
+/* @flags: MEMCAST_COPY_CHECK, or 0 */
+static CUresult do_layers(const struct layers *layers, uint32_t flags)
+{
+	struct memcast_copy layer = layers->copy;
+	CUresult result = CUDA_SUCCESS;
+
+	layer.flags |= flags;
+	for (uint64_t i = 0; i < layers->count && result == CUDA_SUCCESS; i++) {
+		result = device_ioctl(MEMCAST_COPY, &layer);
+		layer.to += layers->to_pitch;
+		layer.from += layers->from_pitch;
+	}
+	return result;
+}
+
+CUresult layers_check(const struct layers *layers)
+{
+	return do_layers(layers, MEMCAST_COPY_CHECK);
+}
+
+/* The kernel checks one layer before it writes to it; several are checked here. */
+CUresult layers_copy(const struct layers *layers)
+{
+	CUresult result = layers->count > 1 ? layers_check(layers) : CUDA_SUCCESS;
+
+	return result == CUDA_SUCCESS ? do_layers(layers, 0) : result;
+}
+
+CUresult fill_check(const struct memcast_fill *fill)
+{
+	struct memcast_fill arg = *fill;
+
+	arg.flags |= MEMCAST_FILL_CHECK;
+	return device_ioctl(MEMCAST_FILL, &arg);
+}
+
 static CUresult do_transfer(struct transfer *transfer)
 {
-	return device_ioctl_fd(library_fd(), transfer->request, &transfer->header,
-			       transfer->size);
+	return transfer->is_copy ? layers_copy(&transfer->layers) :
+				   device_ioctl(MEMCAST_FILL, &transfer->fill);
+}
+
+static CUresult check_transfer(const struct transfer *transfer)
+{
+	return transfer->is_copy ? layers_check(&transfer->layers) :
+				   fill_check(&transfer->fill);
 }
 
 static CUresult run_transfer(struct work *work, struct stream *stream, CUresult error)
@@ -46,19 +86,24 @@ static CUresult run_transfer(struct work *work, struct stream *stream, CUresult 
 	return error == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_ILLEGAL_ADDRESS : error;
 }
 
-static CUresult check_transfer(struct transfer *transfer)
+/* Read the source of a copy now, into the piece of work. */
+static void put_aside(struct transfer *work)
 {
-	bool is_copy = transfer->request == MEMCAST_COPY;
-	uint32_t *flags = is_copy ? &transfer->copy.flags : &transfer->fill.flags;
-	uint32_t check = is_copy ? MEMCAST_COPY_CHECK : MEMCAST_FILL_CHECK;
-	CUresult result;
+	struct layers *layers = &work->layers;
+	struct memcast_copy *copy = &layers->copy;
+	char *to = work->aside;
 
-	*flags |= check;
-	result = do_transfer(transfer);
-	*flags &= ~check;
-	return result;
+	for (uint64_t layer = 0; layer < layers->count; layer++)
+		for (uint64_t row = 0; row < copy->rows; row++, to += copy->bytes)
+			memcpy(to, (char *)(uintptr_t)(copy->from + row * copy->from_pitch +
+						       layer * layers->from_pitch),
+			       copy->bytes);
+	copy->from = (uintptr_t)work->aside;
+	copy->from_pitch = copy->bytes;
+	layers->from_pitch = copy->bytes * copy->rows;
 }
 
+/* @aside: bytes of the source to read now, all or 0 */
 static CUresult submit(struct stream *stream, const struct transfer *transfer, size_t aside)
 {
 	struct transfer *work = malloc(sizeof(*work) + aside);
@@ -69,16 +114,8 @@ static CUresult submit(struct stream *stream, const struct transfer *transfer, s
 	*work = *transfer;
 	work->work.run = run_transfer;
 	result = check_transfer(work);
-	if (aside) {
-		struct memcast_copy *copy = &work->copy;
-
-		for (uint64_t row = 0; row < copy->rows && result == CUDA_SUCCESS; row++)
-			memcpy(work->aside + row * copy->bytes,
-			       (char *)(uintptr_t)(copy->from + row * copy->from_pitch),
-			       copy->bytes);
-		copy->from = (uintptr_t)work->aside;
-		copy->from_pitch = copy->bytes;
-	}
+	if (aside && result == CUDA_SUCCESS)
+		put_aside(work);
 	if (result == CUDA_SUCCESS)
 		result = stream_submit(stream, &work->work);
 	if (result != CUDA_SUCCESS)
@@ -101,28 +138,43 @@ static bool is_mapped(uint64_t address)
 	       info.out_mapping_bytes;
 }
 
-static CUresult start(struct stream *stream, struct transfer *transfer, bool async)
+/* How many bytes a copy has, 0 if they are too many to be put aside. */
+static size_t small_bytes(const struct layers *layers)
 {
-	const struct memcast_copy *copy = &transfer->copy;
-	bool is_copy = transfer->request == MEMCAST_COPY, idle;
+	const struct memcast_copy *copy = &layers->copy;
+
+	if (!copy->bytes || !layers->count || copy->rows > ASIDE_MAX / copy->bytes ||
+	    layers->count > ASIDE_MAX / (copy->bytes * copy->rows))
+		return 0;
+	return copy->bytes * copy->rows * layers->count;
+}
+
+static CUresult start(struct stream *stream, struct transfer *transfer,
+		      enum transfer_when when)
+{
+	const struct memcast_copy *copy = &transfer->layers.copy;
+	bool now = when == TRANSFER_READ_NOW, idle;
 	CUresult result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
+	size_t aside;
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (idle && !async)
+	if (idle && (when == TRANSFER_SYNC || now))
 		return do_transfer(transfer);
-	if (is_copy && !(copy->flags & MEMCAST_COPY_TO_DEVICE) && !is_mapped(copy->to))
+	if (!transfer->is_copy || when == TRANSFER_IN_ORDER)
+		return submit(stream, transfer, 0);
+	if (!now && !(copy->flags & MEMCAST_COPY_TO_DEVICE) && !is_mapped(copy->to))
 		return wait_and_do(stream, transfer);
-	if (is_copy && !(copy->flags & MEMCAST_COPY_FROM_DEVICE) && !is_mapped(copy->from)) {
-		if (idle || !async || !copy->bytes || copy->rows > ASIDE_MAX / copy->bytes)
-			return wait_and_do(stream, transfer);
-		return submit(stream, transfer, copy->bytes * copy->rows);
-	}
-	return submit(stream, transfer, 0);
+	if ((copy->flags & MEMCAST_COPY_FROM_DEVICE) || is_mapped(copy->from))
+		return now ? wait_and_do(stream, transfer) : submit(stream, transfer, 0);
+	aside = small_bytes(&transfer->layers);
+	if (idle || when == TRANSFER_SYNC || !aside)
+		return wait_and_do(stream, transfer);
+	return submit(stream, transfer, aside);
 }
 
 static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *device,
-			  bool async)
+			  enum transfer_when when)
 {
 	struct stream *stream;
 	CUresult result = stream_get(handle, &stream);
@@ -131,38 +183,40 @@ static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *
 		return result;
 	if (device)
 		*device = stream->set->device;
-	result = start(stream, transfer, async);
+	result = start(stream, transfer, when);
 	stream_put(stream);
 	return result;
 }
 
 /**
- * transfer_copy() - copy rows in a stream
+ * transfer_layers() - copy layers of rows in a stream
  * @handle: the stream
- * @arg: what to copy, at least one row; its device is the stream's, unless it
- *	has MEMCAST_COPY_PEER
- * @async: the call has a stream, and need not wait
+ * @layers: what to copy; at least one row in a layer; its device is the
+ *	stream's, unless it has MEMCAST_COPY_PEER
+ * @when: when the source is read
  */
+CUresult transfer_layers(CUstream handle, const struct layers *layers,
+			 enum transfer_when when)
+{
+	struct transfer transfer = { .is_copy = true, .layers = *layers };
+
+	return in_stream(handle, &transfer, layers->copy.flags & MEMCAST_COPY_PEER ? NULL :
+			 &transfer.layers.copy.device, when);
+}
+
+/* One layer. @async: the call has a stream, and need not wait */
 CUresult transfer_copy(CUstream handle, const struct memcast_copy *arg, bool async)
 {
-	struct transfer transfer = {
-		.request = MEMCAST_COPY,
-		.size = sizeof(*arg),
-		.copy = *arg,
-	};
+	struct layers layers = { .copy = *arg, .count = 1 };
 
-	return in_stream(handle, &transfer, arg->flags & MEMCAST_COPY_PEER ? NULL :
-			 &transfer.copy.device, async);
+	return transfer_layers(handle, &layers, async ? TRANSFER_ASYNC : TRANSFER_SYNC);
 }
 
 /* As transfer_copy(). */
 CUresult transfer_fill(CUstream handle, const struct memcast_fill *arg, bool async)
 {
-	struct transfer transfer = {
-		.request = MEMCAST_FILL,
-		.size = sizeof(*arg),
-		.fill = *arg,
-	};
+	struct transfer transfer = { .fill = *arg };
 
-	return in_stream(handle, &transfer, &transfer.fill.device, async);
+	return in_stream(handle, &transfer, &transfer.fill.device,
+			 async ? TRANSFER_ASYNC : TRANSFER_SYNC);
 }

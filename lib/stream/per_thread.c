@@ -57,6 +57,16 @@ CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *copy)
 	return WHOLE_CALL(copy_rows(OWN, false, copy, true), "copy=%p", (void *)copy);
 }
 
+CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *copy)
+{
+	return WHOLE_CALL(copy_layers(OWN, false, copy), "copy=%p", (void *)copy);
+}
+
+CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *copy)
+{
+	return WHOLE_CALL(copy_peer_layers(OWN, false, copy), "copy=%p", (void *)copy);
+}
+
 #define FILLS(bits, type)							\
 CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr to, type value, size_t count)	\
 {										\
@@ -100,6 +110,22 @@ LAST(cuMemcpyPeerAsync, (CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 			 CUcontext from_context, size_t bytes, CUstream stream),
      to, to_context, from, from_context, bytes)
 LAST(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream stream), copy)
+LAST(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream), copy)
+LAST(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream), copy)
+LAST(cuMemcpyBatchAsync, (CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+			  CUmemcpyAttributes *attributes, size_t *starts,
+			  size_t attributes_count, size_t *failed, CUstream stream),
+     to, from, bytes, count, attributes, starts, attributes_count, failed)
+LAST(cuMemcpyBatchAsync_v2, (CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+			     CUmemcpyAttributes *attributes, size_t *starts,
+			     size_t attributes_count, CUstream stream),
+     to, from, bytes, count, attributes, starts, attributes_count)
+LAST(cuMemcpy3DBatchAsync, (size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed,
+			    unsigned long long flags, CUstream stream),
+     count, copies, failed, flags)
+LAST(cuMemcpy3DBatchAsync_v2, (size_t count, CUDA_MEMCPY3D_BATCH_OP *copies,
+			       unsigned long long flags, CUstream stream),
+     count, copies, flags)
 
 LAST(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t count, CUstream stream),
      to, value, count)

@@ -28,11 +28,18 @@
 /* Older names that binaries import; cuda.h has them under new ones. */
 #undef cuEventDestroy
 #undef cuEventElapsedTime
+#undef cuMemcpy3DBatchAsync
+#undef cuMemcpyBatchAsync
 #undef cuStreamDestroy
 
 #pragma GCC visibility push(default)
 CUresult cuEventDestroy(CUevent event);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
+CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed,
+			      unsigned long long flags, CUstream stream);
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
+			    CUmemcpyAttributes *attributes, size_t *starts,
+			    size_t attributes_count, size_t *failed, CUstream stream);
 CUresult cuStreamDestroy(CUstream stream);
 #pragma GCC visibility pop
 
@@ -132,11 +139,53 @@ bool fence_done(struct fence *fence, CUresult *error);
 CUresult fence_wait(struct fence *fence);
 CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wait);
 
+/* Layers of rows: what a copy consists of. One layer is what the kernel copies. */
+struct layers {
+	struct memcast_copy copy;		/* the first one */
+	uint64_t count;				/* 0: nothing to copy */
+	uint64_t to_pitch, from_pitch;		/* bytes from one to the next */
+};
+
+/* When the source is read, and whether the call may return before that */
+enum transfer_when {
+	TRANSFER_SYNC,		/* a call without a stream: all is done when it returns */
+	TRANSFER_ASYNC,		/* as cuMemcpyAsync(): see transfer.c */
+	TRANSFER_IN_ORDER,	/* when the stream comes there, and nobody waits */
+	TRANSFER_READ_NOW,	/* the source is read before the call returns */
+};
+
 /* transfer.c: copies and fills, at once or in a stream */
 CUresult transfer_copy(CUstream handle, const struct memcast_copy *arg, bool async);
 CUresult transfer_fill(CUstream handle, const struct memcast_fill *arg, bool async);
+CUresult transfer_layers(CUstream handle, const struct layers *layers,
+			 enum transfer_when when);
+CUresult layers_check(const struct layers *layers);
+CUresult layers_copy(const struct layers *layers);
+CUresult fill_check(const struct memcast_fill *fill);
+
+/* copy3d.c */
+CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy);
+void layers_join(struct layers *layers);
+CUresult copy_layers(CUstream stream, bool async, const CUDA_MEMCPY3D *copy);
+CUresult copy_peer_layers(CUstream stream, bool async, const CUDA_MEMCPY3D_PEER *copy);
+
+/* batch.c: for per_thread.c */
+struct batch {
+	const CUdeviceptr *to, *from;
+	const size_t *bytes;
+	size_t count;
+	const CUmemcpyAttributes *attributes;
+	const size_t *starts;		/* the first copy of each attribute */
+	size_t attributes_count;
+	size_t *failed;			/* output, or NULL */
+};
+
+CUresult batch_copy(CUstream stream, const struct batch *batch);
+CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP *copies,
+			   size_t count, unsigned long long flags, size_t *failed);
 
 /* copy.c, copy2d.c, fill.c: for per_thread.c */
+CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async);
 CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
 		     size_t bytes, uint32_t flags);
 CUresult copy_peer(CUstream stream, bool async, CUdeviceptr to, CUcontext to_context,
