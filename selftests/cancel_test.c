@@ -184,7 +184,7 @@ static bool look_up(void)
 	void *function;
 
 	return !cuGetProcAddress("cuMemMap", &function, 12000, 0, NULL) &&
-	       cuGetProcAddress("cuNoSuchThing", &function, 12000, 0, NULL) &&
+	       cuGetProcAddress("cuMemMap", &function, 99999, 0, NULL) &&
 	       !cuGetErrorName(CUDA_ERROR_UNKNOWN, &text) &&
 	       !cuGetErrorString(CUDA_ERROR_UNKNOWN, &text);
 }
