@@ -126,6 +126,9 @@ static uint64_t value_of(struct fuzz *f, unsigned int kind, struct fuzz_thing *l
 		return fuzz_percent(f, 80) ? 0 : fuzz_any(f, 5);
 	case SETTING:
 		return 1 + fuzz_any(f, 4);
+	case WAITING:
+		return fuzz_percent(f, 80) ? MEMCAST_NR_MAP :
+					     MEMCAST_NR_BASE + fuzz_any(f, FUZZ_VERBS);
 	case REST:
 		return 0;
 	default:

@@ -20,6 +20,7 @@ enum fuzz_field_kind {
 	ENTRIES, COUNT,
 	FD, FABRIC, CHANNEL_FD,
 	WIDTH, ROWS, SETTING,
+	WAITING,		/* the number of a verb that waits, or of any */
 	REST,			/* 0 */
 };
 

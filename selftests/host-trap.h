@@ -64,11 +64,11 @@ bool trap_place_at(uintptr_t address, struct trap_place *where)
 	return false;
 }
 
-const char *trap_reason(uintptr_t address, int signal, bool store)
+bool trap_reason(uintptr_t address, bool store, char *text, size_t size)
 {
 	(void)address;
-	(void)signal;
-	return store ? "it is a store" : "it is a load";
+	snprintf(text, size, "it is a %s", store ? "store" : "load");
+	return true;
 }
 
 FIXTURE(trap)

@@ -22,7 +22,7 @@ LAYOUT(system_info, 40, out_recommended, 32);
 LAYOUT(device_info, 64, out_uuid, 40);
 LAYOUT(handle_info, 120, out_member, 56);
 LAYOUT(handle_release, 24, reserved, 20);
-LAYOUT(handle_retain, 32, out_handle, 24);
+LAYOUT(handle_retain, 32, handle, 28);
 LAYOUT(export, 32, out_fd, 28);
 LAYOUT(import, 32, out_handle, 28);
 LAYOUT(memory_create, 48, out_handle, 40);
@@ -40,6 +40,10 @@ LAYOUT(get_access, 40, out_access, 32);
 LAYOUT(copy, 48, flags, 44);
 LAYOUT(fill, 48, flags, 44);
 LAYOUT(block_map, 56, out_address, 48);
+LAYOUT(team_wait, 40, since, 32);
+LAYOUT(team_member, 32, name, 16);
+LAYOUT(team_members, 48, out_joined, 44);
+LAYOUT(address_check, 32, reserved, 28);
 
 union argument {
 	struct memcast_header header;
@@ -98,8 +102,8 @@ VERB(device_info, DEVICE_INFO, reserved, .device = 1);
 VERB(handle_info, HANDLE_INFO, out_member, .handle = self->memory);
 #define OPTIONS_handle_release	.reserved = FIELD(handle_release, reserved),
 VERB(handle_release, HANDLE_RELEASE, reserved, .handle = self->memory);
-#define OPTIONS_handle_retain	.reserved = FIELD(handle_retain, reserved), .writes = true,
-VERB(handle_retain, HANDLE_RETAIN, reserved, .address = (uintptr_t)self->at);
+#define OPTIONS_handle_retain	.writes = true,
+VERB(handle_retain, HANDLE_RETAIN, handle, .address = (uintptr_t)self->at);
 #define OPTIONS_export		.flags = FIELD(export, flags), .writes = true,
 VERB(export, EXPORT, out_fd, .handle = self->memory, .handle_type = MEMCAST_HANDLE_FD);
 #define OPTIONS_import		.flags = FIELD(import, flags), .writes = true,
@@ -146,6 +150,17 @@ VERB(fill, FILL, flags, .to = (uintptr_t)self->at, .count = 4, .width = 1);
 VERB(address_info, ADDRESS_INFO, out_writable, .address = (uintptr_t)self->at);
 #define OPTIONS_export_range	.flags = FIELD(export_range, flags), .writes = true,
 VERB(export_range, EXPORT_RANGE, out_fd, .address = (uintptr_t)self->at, .bytes = CHUNK);
+
+/* ---- waiting, and faults ---- */
+
+#define OPTIONS_team_wait						\
+	.flags = FIELD(team_wait, flags), .reserved = FIELD(team_wait, reserved), .writes = true,
+VERB(team_wait, TEAM_WAIT, since, .team = self->full, .verb = MEMCAST_NR_MAP);
+#define OPTIONS_team_members	.writes = true,
+VERB(team_members, TEAM_MEMBERS, out_joined, .team = self->full);
+#define OPTIONS_address_check						\
+	.flags = FIELD(address_check, flags), .reserved = FIELD(address_check, reserved),
+VERB(address_check, ADDRESS_CHECK, reserved, .address = (uintptr_t)self->at);
 
 /* ---- heaps and blocks ---- */
 

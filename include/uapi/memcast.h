@@ -12,13 +12,16 @@
  *   memcast-client:	NUMBER
  *   memcast-handle:	OBJECT, a line for each handle
  *   memcast-mapping:	OBJECT, a line for each mapping, those of heaps as well
+ *   memcast-wait:	OBJECT waits PID VERB MILLISECONDS, a line for each call that
+ *			waits for a team's members: BIND_MEMORY, BIND_ADDRESS or MAP
  *
  * where an OBJECT is one of these, with numbers as in struct memcast_address_info,
- * sizes in bytes, and DEVICE:BOUND for each device that has joined:
+ * sizes in bytes, DEVICE:BOUND for each device that has joined, and PID of the
+ * process that added it (0: one that the reader cannot see) in the same order:
  *
  *   memory NUMBER bytes BYTES device DEVICE
  *   memory NUMBER bytes BYTES host|foreign
- *   team NUMBER bytes BYTES devices DEVICES members DEVICE:BOUND...
+ *   team NUMBER bytes BYTES devices DEVICES members DEVICE:BOUND... joined PID...
  *
  * Every ioctl takes one struct that starts with struct memcast_header. Set
  * header.size to sizeof(the struct): a larger struct is taken if the bytes the
@@ -31,6 +34,8 @@
  *   EINVAL           an argument is wrong; also an overlap or a range that does
  *                    not consist of whole mappings or bindings
  *   EFAULT           a pointer into the caller's memory cannot be used
+ *   EAGAIN           MEMCAST_NO_WAIT: the team is not complete yet
+ *   ETIME            the call has waited for so long that it should say so
  *   ENOENT           no such handle, or it is of the other type
  *   EBADF            not an fd, or not one that memcast exported
  *   ENODEV           no such device, or it is not a member of the team
@@ -51,7 +56,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define MEMCAST_ABI_VERSION	1
+#define MEMCAST_ABI_VERSION	2
 #define MEMCAST_MAX_DEVICES	64
 #define MEMCAST_GRANULARITY	(2ULL << 20)
 
@@ -292,6 +297,73 @@ struct memcast_team_add {
 	__u32 device;
 };
 
+/* Of BIND_MEMORY, BIND_ADDRESS and MAP: answer EAGAIN if the team is not complete. */
+#define MEMCAST_NO_WAIT	(1U << 30)
+
+/* The caller has said who is missing: wait on without ETIME. */
+#define MEMCAST_WAIT_SAID	(1U << 0)
+
+/**
+ * struct memcast_team_wait - ioctl(MEMCAST_TEAM_WAIT)
+ * @team: handle
+ * @verb: MEMCAST_NR_BIND_MEMORY, _BIND_ADDRESS or _MAP: which call waits, for those
+ *	who look
+ * @flags: mask of MEMCAST_WAIT_…
+ * @reserved: 0
+ * @since: 0, and the module writes when the wait began (nanoseconds, CLOCK_MONOTONIC)
+ *	before it waits; or what it wrote, to go on with that wait
+ *
+ * Waits until the team is complete and set up. After the module's team_notice_ms it
+ * answers ETIME, for the caller to say that it waits and to call again.
+ */
+struct memcast_team_wait {
+	struct memcast_header header;
+	__u32 team;
+	__u32 verb;
+	__u32 flags;
+	__u32 reserved;
+	__aligned_u64 since;
+};
+
+/* All threads of the process have ended. */
+#define MEMCAST_MEMBER_ENDED	(1U << 0)
+
+/**
+ * struct memcast_team_member - one entry of MEMCAST_TEAM_MEMBERS
+ * @device: ordinal
+ * @pid: of the process that added it; 0: one that the caller cannot see
+ * @flags: mask of MEMCAST_MEMBER_…
+ * @reserved: 0
+ * @name: of that process when it did so, up to the first NUL
+ */
+struct memcast_team_member {
+	__u32 device;
+	__s32 pid;
+	__u32 flags;
+	__u32 reserved;
+	__u8 name[16];
+};
+
+/**
+ * struct memcast_team_members - ioctl(MEMCAST_TEAM_MEMBERS)
+ * @team: handle
+ * @count: entries that there is room for, MEMCAST_MAX_DEVICES at most; the module
+ *	writes how many there are now
+ * @members: array of struct memcast_team_member, in the order of joining
+ * @out_object: the team's number
+ * @out_devices: how many devices it is for
+ * @out_joined: how many have joined
+ */
+struct memcast_team_members {
+	struct memcast_header header;
+	__u32 team;
+	__u32 count;
+	__aligned_u64 members;
+	__aligned_u64 out_object;
+	__u32 out_devices;
+	__u32 out_joined;
+};
+
 /* bind for the device that the memory is on */
 #define MEMCAST_DEVICE_OF_MEMORY	(~0U)
 
@@ -300,7 +372,7 @@ struct memcast_team_add {
  * @team: handle; the call waits until it is complete
  * @device: ordinal, or MEMCAST_DEVICE_OF_MEMORY
  * @memory: handle
- * @flags: 0
+ * @flags: MEMCAST_NO_WAIT, or 0
  * @team_offset: bytes; where in the team
  * @memory_offset: bytes; what of the memory
  * @bytes: how much; all three are multiples of the granularity
@@ -323,7 +395,7 @@ struct memcast_bind_memory {
  * @team_offset: bytes; where in the team
  * @address: the memory mapped here, over adjacent mappings too
  * @bytes: how much
- * @flags: 0
+ * @flags: MEMCAST_NO_WAIT, or 0
  */
 struct memcast_bind_address {
 	struct memcast_header header;
@@ -379,7 +451,7 @@ struct memcast_reservation_free {
 /**
  * struct memcast_map - ioctl(MEMCAST_MAP)
  * @handle: a memory or a team; the call waits until a team is complete
- * @flags: mask of MEMCAST_MAP_…
+ * @flags: mask of MEMCAST_MAP_… and MEMCAST_NO_WAIT
  * @address: inside one reservation, nothing mapped there yet
  * @bytes: multiple of the granularity
  * @offset: bytes into the object
@@ -462,15 +534,15 @@ struct memcast_get_access {
 
 /**
  * struct memcast_handle_retain - ioctl(MEMCAST_HANDLE_RETAIN)
- * @address: anywhere inside a mapping
- * @out_handle: a handle of what is mapped there, with one more reference
- * @reserved: 0
+ * @address: anywhere inside a mapping; 0 with @handle
+ * @out_handle: a handle of what is mapped there, with one more reference; or @handle
+ * @handle: 0, or a handle that gets one more reference, instead of @address
  */
 struct memcast_handle_retain {
 	struct memcast_header header;
 	__aligned_u64 address;
 	__u32 out_handle;
-	__u32 reserved;
+	__u32 handle;
 };
 
 #define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* to: mapped or registered */
@@ -587,6 +659,26 @@ struct memcast_address_info {
 	__aligned_u64 out_writable;
 	__u32 out_heap;
 	__u32 out_block_flags;
+};
+
+/* A store, not a load. */
+#define MEMCAST_CHECK_STORE	(1U << 0)
+
+/**
+ * struct memcast_address_check - ioctl(MEMCAST_ADDRESS_CHECK)
+ * @address: in a reservation
+ * @flags: mask of MEMCAST_CHECK_…
+ * @reserved: 0
+ *
+ * Answers EFAULT where a load or store of the caller's would be a fault, and says why:
+ * what is not mapped, allowed or bound, and who took it away. A store to a window
+ * counts as one to its replicas.
+ */
+struct memcast_address_check {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__u32 flags;
+	__u32 reserved;
 };
 
 /*
@@ -917,6 +1009,9 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_BLOCK_EXPORT,
 	MEMCAST_NR_BLOCK_IMPORT,
 	MEMCAST_NR_BLOCK_MAP,
+	MEMCAST_NR_TEAM_WAIT,
+	MEMCAST_NR_TEAM_MEMBERS,
+	MEMCAST_NR_ADDRESS_CHECK,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -959,5 +1054,8 @@ enum memcast_ioctl_nr {
 #define MEMCAST_BLOCK_EXPORT		MEMCAST_IOCTL(BLOCK_EXPORT)
 #define MEMCAST_BLOCK_IMPORT		MEMCAST_IOCTL(BLOCK_IMPORT)
 #define MEMCAST_BLOCK_MAP		MEMCAST_IOCTL(BLOCK_MAP)
+#define MEMCAST_TEAM_WAIT		MEMCAST_IOCTL(TEAM_WAIT)
+#define MEMCAST_TEAM_MEMBERS		MEMCAST_IOCTL(TEAM_MEMBERS)
+#define MEMCAST_ADDRESS_CHECK		MEMCAST_IOCTL(ADDRESS_CHECK)
 
 #endif /* _UAPI_MEMCAST_H */

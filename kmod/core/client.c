@@ -22,6 +22,8 @@ struct mc_client *mc_client_create(struct inode *inode)
 	client->mapping.host = inode;
 	client->mapping.a_ops = &empty_aops;
 	mutex_init(&client->heap_lock);
+	mutex_init(&client->wait_lock);
+	INIT_LIST_HEAD(&client->waits);
 	xa_init_flags(&client->heaps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	client->blocks = RB_ROOT_CACHED;
 	client->mm = current->mm;
@@ -136,6 +138,19 @@ struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
 	return object;
 }
 
+/* One more reference to this handle. Return: is there such a one? */
+bool mc_handle_hold(struct mc_client *client, u32 id)
+{
+	struct mc_handle *handle;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle)
+		handle->refs++;
+	xa_unlock(&client->handles);
+	return handle;
+}
+
 /*
  * One more reference to this handle, if it still stands for the object, or to
  * another one that does. Return: which, or 0.
@@ -218,6 +233,22 @@ static void remember_handle(struct mc_reservation *reservation, u64 address,
 	up_write(&reservation->lock);
 }
 
+static int retain_handle(struct mc_call *call)
+{
+	struct memcast_handle_retain *retain = call->arg;
+	int ret;
+
+	if (retain->address)
+		return mc_fail(call, -EINVAL, "a handle or an address, not both");
+	if (!mc_handle_hold(call->client, retain->handle))
+		return mc_no_handle(call, retain->handle);
+	retain->out_handle = retain->handle;
+	ret = mc_respond(call);
+	if (ret)
+		mc_handle_release(call->client, retain->handle);
+	return ret;
+}
+
 int mc_retain(struct mc_call *call)
 {
 	struct memcast_handle_retain *retain = call->arg;
@@ -225,8 +256,8 @@ int mc_retain(struct mc_call *call)
 	struct mc_object *object;
 	int ret;
 
-	if (retain->reserved)
-		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (retain->handle)
+		return retain_handle(call);
 	reservation = mc_reservation_find(call->client, retain->address);
 	if (!reservation)
 		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",

@@ -46,6 +46,9 @@ union mc_argument {
 	struct memcast_block_export block_export;
 	struct memcast_block_import block_import;
 	struct memcast_block_map block_map;
+	struct memcast_team_wait team_wait;
+	struct memcast_team_members team_members;
+	struct memcast_address_check address_check;
 };
 
 struct mc_verb {
@@ -71,7 +74,7 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(DEVICE_INFO, mc_device_info, device_info, reserved),
 	VERB(HANDLE_INFO, mc_handle_info, handle_info, out_member),
 	VERB(HANDLE_RELEASE, mc_release, handle_release, reserved),
-	VERB(HANDLE_RETAIN, mc_retain, handle_retain, reserved),
+	VERB(HANDLE_RETAIN, mc_retain, handle_retain, handle),
 	VERB(EXPORT, mc_export, export, out_fd),
 	VERB(IMPORT, mc_import, import, out_handle),
 	VERB(MEMORY_CREATE, mc_memory_create, memory_create, reserved),
@@ -104,6 +107,9 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(BLOCK_EXPORT, mc_block_export, block_export, out_bytes),
 	VERB(BLOCK_IMPORT, mc_block_import, block_import, out_address),
 	VERB(BLOCK_MAP, mc_block_map, block_map, out_address),
+	VERB(TEAM_WAIT, mc_team_wait, team_wait, since),
+	VERB(TEAM_MEMBERS, mc_team_members, team_members, out_joined),
+	VERB(ADDRESS_CHECK, mc_address_check, address_check, reserved),
 };
 
 /**

@@ -5,6 +5,7 @@
  *
  * Lock order, outermost first:
  *
+ *   mc_client.wait_lock	who waits for a team's members
  *   mc_client.heap_lock	heaps, their segments and blocks
  *   mmap_lock or a VMA's lock	the kernel's
  *   mc_object.resv	taken by the dma-buf core, of dma-bufs
@@ -123,6 +124,8 @@ struct mc_client {
 	struct xarray heaps;
 	u32 next_heap;
 	struct rb_root_cached blocks;	/* by mc_block.at */
+	struct mutex wait_lock;		/* protects waits */
+	struct list_head waits;		/* by mc_wait.list */
 	u64 channels;			/* a bit per IMEX channel it has opened; lockless */
 };
 
@@ -138,6 +141,7 @@ void mc_client_destroy(struct mc_client *client);
 int mc_handle_answer(struct mc_call *call, struct mc_object *object,
 		     u32 *out_handle);
 struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
+bool mc_handle_hold(struct mc_client *client, u32 id);
 u32 mc_handle_retain(struct mc_client *client, u32 id, struct mc_object *object);
 int mc_handle_release(struct mc_client *client, u32 id);
 
@@ -203,6 +207,9 @@ int mc_heap_import(struct mc_call *call);
 int mc_block_export(struct mc_call *call);
 int mc_block_import(struct mc_call *call);
 int mc_block_map(struct mc_call *call);
+int mc_team_wait(struct mc_call *call);
+int mc_team_members(struct mc_call *call);
+int mc_address_check(struct mc_call *call);
 
 /* ---- fabric.c, channel.c ---- */
 
@@ -212,6 +219,7 @@ bool mc_fabric_multicast(void);
 u64 mc_fabric_recommended(void);
 ktime_t mc_fabric_setup_delay(void);
 ktime_t mc_fabric_timeout(void);
+ktime_t mc_fabric_notice(void);
 int mc_fabric_check(struct mc_call *call);
 int mc_fabric_take_slot(struct mc_call *call);
 void mc_fabric_give_slot(void);

@@ -3,6 +3,8 @@
  * What a client holds, in /proc/PID/fdinfo/ of whoever may look there. The format is
  * a part of the interface: include/uapi/memcast.h.
  */
+#include <linux/ktime.h>
+#include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include "space.h"
 
@@ -15,9 +17,13 @@ static void show_team(struct seq_file *out, struct mc_team *team)
 	for (i = 0; i < team->joined; i++)
 		seq_printf(out, " %u:%llu", team->member[i].device->id,
 			   team->member[i].bound);
+	seq_puts(out, " joined");
+	for (i = 0; i < team->joined; i++)
+		seq_printf(out, " %d", pid_vnr(team->member[i].joined_by.pid));
 	up_read(&team->lock);
 }
 
+/* Without the newline */
 static void show_object(struct seq_file *out, const char *how, struct mc_object *object)
 {
 	bool team = object->type == MEMCAST_TYPE_TEAM;
@@ -32,7 +38,6 @@ static void show_object(struct seq_file *out, const char *how, struct mc_object 
 		seq_printf(out, " device %u", mc_memory(object)->device->id);
 	else
 		seq_puts(out, " host");
-	seq_putc(out, '\n');
 }
 
 /* The struct, held: who looks is no user, or it would not end when its users go. */
@@ -63,6 +68,7 @@ static void show_handles(struct seq_file *out, struct mc_client *client)
 		if (!object)
 			continue;
 		show_object(out, "handle", object);
+		seq_putc(out, '\n');
 		mc_object_forget(object);
 		if (seq_has_overflowed(out))
 			return;
@@ -80,6 +86,7 @@ static void show_reservation(struct seq_file *out, struct mc_reservation *reserv
 	     at = interval_tree_iter_next(at, 0, ULONG_MAX)) {
 		show_object(out, "mapping",
 			    container_of(at, struct mc_mapping, at)->object);
+		seq_putc(out, '\n');
 		cond_resched();
 	}
 	up_read(&reservation->lock);
@@ -105,11 +112,42 @@ static void show_mappings(struct seq_file *out, struct mc_client *client)
 	mmput(client->mm);
 }
 
+static const char *wait_name(u32 verb)
+{
+	switch (verb) {
+	case MEMCAST_NR_BIND_MEMORY:
+		return "BIND_MEMORY";
+	case MEMCAST_NR_BIND_ADDRESS:
+		return "BIND_ADDRESS";
+	default:
+		return "MAP";
+	}
+}
+
+static void show_waits(struct seq_file *out, struct mc_client *client)
+{
+	struct mc_wait *wait;
+
+	mutex_lock(&client->wait_lock);
+	list_for_each_entry(wait, &client->waits, list) {
+		s64 ms = ktime_ms_delta(ktime_get(), wait->since);
+
+		if (seq_has_overflowed(out))
+			break;
+		show_object(out, "wait", &wait->team->object);
+		seq_printf(out, " waits %d %s %lld\n", pid_vnr(wait->pid),
+			   wait_name(wait->verb), max_t(s64, ms, 0));
+		cond_resched();
+	}
+	mutex_unlock(&client->wait_lock);
+}
+
 void mc_client_show(struct seq_file *out, struct file *file)
 {
 	struct mc_client *client = file->private_data;
 
 	seq_printf(out, "memcast-client:\t%llu\n", client->number);
+	show_waits(out, client);
 	show_handles(out, client);
 	show_mappings(out, client);
 }

@@ -50,6 +50,10 @@ static unsigned int team_timeout_ms;
 module_param(team_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(team_timeout_ms, "how long a call waits for a team to be complete, then \"not ready\" (default 0: for ever)");
 
+static unsigned int team_notice_ms = 5000;
+module_param(team_notice_ms, uint, 0644);
+MODULE_PARM_DESC(team_notice_ms, "after how long a call that waits for a team says so, and who is missing (default 5000; 0: never)");
+
 static unsigned int recommended_mib = MC_CHUNK_SIZE >> 20;
 module_param(recommended_mib, uint, 0644);
 MODULE_PARM_DESC(recommended_mib, "recommended granularity of teams in MiB, even (default 2; Hopper has 512)");
@@ -75,6 +79,13 @@ ktime_t mc_fabric_setup_delay(void)
 ktime_t mc_fabric_timeout(void)
 {
 	unsigned int ms = READ_ONCE(team_timeout_ms);
+
+	return ms ? ms_to_ktime(ms) : KTIME_MAX;
+}
+
+ktime_t mc_fabric_notice(void)
+{
+	unsigned int ms = READ_ONCE(team_notice_ms);
 
 	return ms ? ms_to_ktime(ms) : KTIME_MAX;
 }

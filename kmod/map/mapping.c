@@ -164,7 +164,8 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
 	if (object->type == MEMCAST_TYPE_TEAM) {
-		ret = mc_team_wait(call, mc_team(object));
+		ret = mc_team_await(call, mc_team(object), MEMCAST_NR_MAP,
+				    map->flags & MEMCAST_NO_WAIT);
 		if (ret)
 			goto put_reservation;
 	}
@@ -190,7 +191,8 @@ int mc_map(struct mc_call *call)
 	struct mc_object *object;
 	int ret;
 
-	if (map->flags & ~(MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT) || map->reserved ||
+	if (map->flags & ~(MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT | MEMCAST_NO_WAIT) ||
+	    map->reserved ||
 	    (map->member && !(map->flags & MEMCAST_MAP_REPLICA)))
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	if (map->flags & MEMCAST_MAP_REPLICA && map->flags & MEMCAST_MAP_STRICT)
@@ -251,6 +253,11 @@ int mc_unmap(struct mc_call *call)
 				mc_mapping_find(reservation, next);
 
 			next = mapping->at.last + 1;
+			reservation->unmapped = (struct mc_unmapped) {
+				.first = mapping->at.start, .last = mapping->at.last,
+				.object = mapping->object->number,
+				.type = mapping->object->type,
+			};
 			mapping_undo(mapping, &undone);
 			cond_resched();
 		}

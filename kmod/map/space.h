@@ -12,6 +12,13 @@
 
 /* ---- reservation.c ---- */
 
+/* What was unmapped last, for who finds nothing there later; @object 0: nothing was */
+struct mc_unmapped {
+	unsigned long first, last;	/* addresses */
+	u64 object;			/* its number */
+	enum memcast_type type;
+};
+
 struct mc_reservation {
 	struct kref kref;
 	struct mc_client *client;	/* its file outlives the VMA and the call */
@@ -22,6 +29,7 @@ struct mc_reservation {
 	bool dead;			/* the VMA went away */
 	bool of_heap;			/* which alone maps here; only ever set, lockless */
 	bool of_block;			/* and one block of a pool has it all */
+	struct mc_unmapped unmapped;
 };
 
 extern const struct vm_operations_struct mc_vm_ops;

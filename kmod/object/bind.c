@@ -49,7 +49,7 @@ int mc_bind_memory(struct mc_call *call)
 	LIST_HEAD(list);
 	int ret;
 
-	if (bind->flags)
+	if (bind->flags & ~MEMCAST_NO_WAIT)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", bind->flags);
 	team = mc_find_team(call, bind->team);
 	if (IS_ERR(team))
@@ -75,7 +75,7 @@ int mc_bind_memory(struct mc_call *call)
 			     memory->object.bytes, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_memory;
-	ret = mc_team_wait(call, team);
+	ret = mc_team_await(call, team, MEMCAST_NR_BIND_MEMORY, bind->flags & MEMCAST_NO_WAIT);
 	if (ret)
 		goto put_memory;
 
@@ -170,7 +170,7 @@ int mc_bind_address(struct mc_call *call)
 	struct mc_team *team;
 	int ret;
 
-	if (bind->flags || bind->reserved)
+	if (bind->flags & ~MEMCAST_NO_WAIT || bind->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	team = mc_find_team(call, bind->team);
 	if (IS_ERR(team))
@@ -196,7 +196,8 @@ int mc_bind_address(struct mc_call *call)
 			      bind->address);
 		goto put_team;
 	}
-	ret = mc_team_wait(call, team) ?:
+	ret = mc_team_await(call, team, MEMCAST_NR_BIND_ADDRESS,
+			    bind->flags & MEMCAST_NO_WAIT) ?:
 	      bind_reservation(call, team, device, reservation);
 	mc_reservation_put(reservation);
 put_team:

@@ -68,6 +68,30 @@ static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 	cond_resched();
 }
 
+/*
+ * Who took away what a member had there. One loss is remembered: of a memory with many
+ * bindings they go one by one, and count as one where they are next to each other.
+ */
+static void member_lost(struct mc_member *member, struct mc_team *team,
+			unsigned long first, unsigned long last, bool unbound)
+{
+	struct mc_loss *loss = &member->loss;
+
+	lockdep_assert_held_write(&team->lock);
+	if (loss->order && loss->unbound == unbound && mc_who_is_caller(&loss->who) &&
+	    first <= loss->last + 1 && last + 1 >= loss->first) {
+		loss->first = min(loss->first, first);
+		loss->last = max(loss->last, last);
+	} else {
+		loss->more = loss->order;
+		loss->first = first;
+		loss->last = last;
+		loss->unbound = unbound;
+		mc_who_set(&loss->who);
+	}
+	loss->order = ++team->losses;
+}
+
 /* Does a window show a later member here, whom this one comes before? */
 static bool member_is_shadowed(struct mc_team *team, struct mc_member *member,
 			       unsigned long first, unsigned long last)
@@ -185,6 +209,7 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 		binding = mc_binding_find(member, next);
 		binding_undo(binding, &undone);
 	}
+	member_lost(member, team, first, last, true);
 	mc_team_zap(team, member, first, last);
 unlock:
 	up_write(&team->lock);
@@ -259,6 +284,8 @@ void mc_bindings_undo_memory(struct mc_memory *memory)
 		while ((binding = memory_first_binding(memory, team))) {
 			first = min(first, binding->at.start);
 			last = max(last, binding->at.last);
+			member_lost(binding->member, team, binding->at.start,
+				    binding->at.last, false);
 			binding_undo(binding, &undone);
 		}
 		/* what else is bound in between comes back with a fault */

@@ -63,6 +63,8 @@ static void object_free(struct kref *kref)
 	/* the first member of either */
 	BUILD_BUG_ON(offsetof(struct mc_memory, object) ||
 		     offsetof(struct mc_team, object));
+	if (object->type == MEMCAST_TYPE_TEAM)
+		mc_team_free(mc_team(object));
 	dma_resv_fini(&object->resv);
 	kvfree(object);
 }

@@ -10,6 +10,7 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/wait.h>
 #include "private.h"
 
@@ -100,12 +101,37 @@ struct mc_memory *mc_memory_alloc(u64 bytes, u32 shift, u32 granularity,
 				  u32 handle_types);
 void mc_memory_end(struct mc_memory *memory);
 
+/* ---- who.c: which process did something, also after it has ended ---- */
+
+struct mc_who {
+	struct pid *pid;		/* held; NULL: nobody, or a kernel thread */
+	char name[TASK_COMM_LEN];
+};
+
+void mc_who_set(struct mc_who *who);
+void mc_who_put(struct mc_who *who);
+bool mc_who_is_caller(const struct mc_who *who);
+bool mc_who_has_ended(const struct mc_who *who);
+void mc_who_name(const struct mc_who *who, char *name);
+int mc_who_print(const struct mc_who *who, char *text, size_t size);
+
 /* ---- team.c ---- */
+
+/* The memory that a member lost last: for whoever finds nothing there later */
+struct mc_loss {
+	unsigned long first, last;	/* bytes in the team */
+	u64 order;			/* counts the team's losses; 0: none yet */
+	bool unbound;			/* else the memory ended, bound as it was */
+	bool more;			/* there were others, which are forgotten */
+	struct mc_who who;
+};
 
 struct mc_member {
 	struct mc_device *device;
 	struct rb_root_cached bindings;	/* by mc_binding.at */
 	u64 bound;			/* their bytes */
+	struct mc_who joined_by;
+	struct mc_loss loss;
 };
 
 struct mc_team {
@@ -117,6 +143,7 @@ struct mc_team {
 	u64 members;			/* a bit per device that has joined */
 	u8 place[MEMCAST_MAX_DEVICES];	/* by device: where a member is */
 	bool has_slot;			/* of the fabric's, since the first binding */
+	u64 losses;			/* how many members' memories went */
 	ktime_t ready;			/* when it is, once complete */
 	wait_queue_head_t complete;
 	struct mc_member member[];
@@ -128,11 +155,24 @@ static inline struct mc_team *mc_team(struct mc_object *object)
 }
 
 void mc_team_end(struct mc_team *team);
-int mc_team_wait(struct mc_call *call, struct mc_team *team);
+void mc_team_free(struct mc_team *team);
 struct mc_member *mc_team_member(struct mc_team *team,
 				 struct mc_device *device);
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last);
+
+/* ---- wait.c ---- */
+
+/* A call that waits for a team's members, on its stack and in client->waits */
+struct mc_wait {
+	struct list_head list;
+	struct mc_team *team;
+	struct pid *pid;		/* of the process, which waits: it stays */
+	u32 verb;			/* MEMCAST_NR_... */
+	ktime_t since;
+};
+
+int mc_team_await(struct mc_call *call, struct mc_team *team, u32 verb, bool no_wait);
 
 /* ---- binding.c ---- */
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Teams: multicast objects, their members, and the mappings that show them. */
-#include <linux/hrtimer.h>
 #include <linux/overflow.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "space.h"
 
@@ -31,6 +29,17 @@ void mc_team_end(struct mc_team *team)
 	if (team->has_slot)
 		mc_fabric_give_slot();
 	atomic_long_dec(&mc_stats.teams);
+}
+
+/* Nothing points to it any more. */
+void mc_team_free(struct mc_team *team)
+{
+	struct mc_member *member;
+
+	for (member = team->member; member < team->member + team->joined; member++) {
+		mc_who_put(&member->joined_by);
+		mc_who_put(&member->loss.who);
+	}
 }
 
 int mc_team_create(struct mc_call *call)
@@ -103,10 +112,11 @@ int mc_team_add(struct mc_call *call)
 
 		member->device = device;
 		member->bindings = RB_ROOT_CACHED;
+		mc_who_set(&member->joined_by);
 		team->place[device->id] = team->joined;
 		team->members |= BIT_ULL(device->id);
 		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());
-		/* release: pairs with mc_team_wait(), members are filled in */
+		/* release: pairs with team_complete(), members are filled in */
 		smp_store_release(&team->joined, team->joined + 1);
 	}
 	up_write(&team->lock);
@@ -115,66 +125,6 @@ int mc_team_add(struct mc_call *call)
 put_team:
 	mc_object_put(&team->object);
 	return ret;
-}
-
-/* The devices that could still join, as text. Best effort: for a reason. */
-static void team_missing(struct mc_team *team, char *text, size_t size)
-{
-	size_t length = 0;
-	u32 id;
-
-	text[0] = '\0';
-	down_read(&team->lock);
-	for (id = 0; id < mc_device_count; id++)
-		if (!mc_team_member(team, mc_device_find(id)))
-			length += scnprintf(text + length, size - length, "%s%u",
-					    length ? ", " : "", id);
-	up_read(&team->lock);
-}
-
-static bool team_complete(struct mc_team *team)
-{
-	/* acquire: pairs with mc_team_add() */
-	return smp_load_acquire(&team->joined) == team->devices;
-}
-
-/* Unless there is a signal: anything may wake a task. */
-static bool sleep_until(ktime_t time)
-{
-	do {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!schedule_hrtimeout(&time, HRTIMER_MODE_ABS))
-			return true;
-	} while (!signal_pending(current));
-	return false;
-}
-
-/*
- * Wait until all devices have joined and the fabric has set the team up. No lock
- * is needed for members then.
- */
-int mc_team_wait(struct mc_call *call, struct mc_team *team)
-{
-	ktime_t timeout = mc_fabric_timeout();
-	ktime_t deadline = ktime_add_safe(ktime_get(), timeout);
-	char missing[64];
-	int ret;
-
-	ret = wait_event_interruptible_hrtimeout(team->complete,
-						 team_complete(team), timeout);
-	if (!ret && ktime_before(ktime_get(), team->ready)) {
-		if (!sleep_until(min(team->ready, deadline)))
-			ret = -ERESTARTSYS;
-		else if (ktime_before(deadline, team->ready))
-			ret = -ETIME;
-	}
-	if (ret != -ETIME)
-		return ret;
-
-	team_missing(team, missing, sizeof(missing));
-	return mc_fail(call, -ENETDOWN,
-		       "%u of %u devices have joined within team_timeout_ms; not yet: %s",
-		       READ_ONCE(team->joined), team->devices, missing);
 }
 
 /*

@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,6 +21,8 @@ static struct state {
 	pthread_mutex_t lock;	/* of cuInit(); a cleared one is unlocked */
 	atomic_int opened;	/* the fd + 1 */
 	atomic_bool ended;
+	pthread_mutex_t failure_lock;	/* protects what follows; innermost */
+	char failure[200];		/* what the last cuInit() said, or "" */
 } *state;
 
 /* In this process, or in one that it was forked from. */
@@ -67,6 +71,39 @@ bool library_open(void)
 	return state && library_fd() >= 0;
 }
 
+/* What cuInit() answered, for the calls that come after it all the same */
+static void failure_note(CUresult result)
+{
+	pthread_mutex_lock(&state->failure_lock);
+	state->failure[0] = '\0';
+	if (result != CUDA_SUCCESS)
+		snprintf(state->failure, sizeof(state->failure), "%s: %s", error_name(result),
+			 fail_reason());
+	pthread_mutex_unlock(&state->failure_lock);
+}
+
+static CUresult fail_uninitialised(void)
+{
+	char failure[sizeof(state->failure)] = "";
+	int before = cancel_hold();
+
+	if (state) {
+		pthread_mutex_lock(&state->failure_lock);
+		strcpy(failure, state->failure);
+		pthread_mutex_unlock(&state->failure_lock);
+	}
+	cancel_release(before);
+	return *failure ? fail(CUDA_ERROR_NOT_INITIALIZED,
+			       "cuInit() has failed: %s; mend that and call it again", failure) :
+			  fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() comes first");
+}
+
+/* Is this the child of a process that had called cuInit()? */
+bool library_forked(void)
+{
+	return was_opened && state && library_fd() < 0;
+}
+
 CUresult library_ready(void)
 {
 	if (state && library_fd() >= 0 && !state->ended)
@@ -76,7 +113,7 @@ CUresult library_ready(void)
 	if (was_opened)
 		return fail(CUDA_ERROR_NOT_INITIALIZED,
 			    "a child of the process that called cuInit()");
-	return fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() comes first");
+	return fail_uninitialised();
 }
 
 /* Return: how many devices there are is in *@devices, if it succeeds. */
@@ -136,7 +173,14 @@ static CUresult init(unsigned int flags)
 
 CUresult cuInit(unsigned int flags)
 {
-	return WHOLE_LOGGED(init(flags), "flags=%#x", flags);
+	int before = cancel_hold();
+	CUresult result = LOGGED(init(flags), "flags=%#x", flags);
+
+	/* what MEMCAST_INJECT makes fail as well */
+	if (state)
+		failure_note(result);
+	cancel_release(before);
+	return result;
 }
 
 static CUresult driver_version(int *version)

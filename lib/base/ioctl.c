@@ -14,6 +14,9 @@ static const struct {
 } results[] = {
 	{ EINVAL,		CUDA_ERROR_INVALID_VALUE },
 	{ EFAULT,		CUDA_ERROR_INVALID_VALUE },
+	/* these two are for memory/wait.c alone */
+	{ EAGAIN,		CUDA_ERROR_NOT_READY },
+	{ ETIME,		CUDA_ERROR_TIMEOUT },
 	{ ENOENT,		CUDA_ERROR_INVALID_VALUE },
 	{ EBADF,		CUDA_ERROR_INVALID_VALUE },
 	{ ENODEV,		CUDA_ERROR_INVALID_DEVICE },

@@ -37,6 +37,7 @@
 /* init.c */
 CUresult library_ready(void);
 bool library_open(void);
+bool library_forked(void);
 int library_fd(void);
 
 /* ioctl.c */
@@ -55,10 +56,13 @@ bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header,
 /* log.c */
 __attribute__((format(printf, 2, 3)))
 CUresult fail(CUresult result, const char *reason, ...);
+const char *fail_reason(void);
 char *reason_buffer(size_t *size);
 void write_line(int fd, const char *line, size_t length);
 __attribute__((format(printf, 3, 4)))
 void log_failure(const char *call, CUresult result, const char *arguments, ...);
+
+void log_notice(const char *text);
 
 /* logs.c: where the lines go beside CUDA_LOG_FILE */
 #define LOG_LINE	1024
@@ -163,6 +167,10 @@ CUmemAllocationHandleType memory_types_of_mask(uint32_t mask);
 CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 			    struct memcast_handle_info *info);
 
+/* memory/wait.c */
+CUresult team_ioctl(const char *call, unsigned long request, struct memcast_header *argument,
+		    size_t size, uint32_t team, uint32_t memory);
+
 /* fabric.c */
 CUresult fabric_open_channels(void);
 
@@ -177,7 +185,8 @@ CUresult address_set_access(CUdeviceptr address, size_t size,
 			    const CUmemAccessDesc *desc, size_t count);
 
 /* view.c */
-CUresult view_map(struct memcast_view *view, struct memcast_handle_info *team,
+CUresult view_map(const char *call, struct memcast_view *view,
+		  struct memcast_handle_info *team,
 		  size_t offset, size_t bytes);
 CUresult view_allow(const struct memcast_view *view, unsigned int first,
 		    unsigned int count, CUdevice device, CUmemAccess_flags access);
@@ -189,6 +198,7 @@ CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
 bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 		    size_t *offset, CUmemAccess_flags *access);
 bool window_near(CUdeviceptr address);
+bool window_between(CUdeviceptr address);
 void windows_mapped(CUdeviceptr address, size_t bytes);
 void windows_changed(CUdeviceptr address, size_t bytes);
 

@@ -30,6 +30,12 @@ char *reason_buffer(size_t *size)
 	return reason;
 }
 
+/* That of this thread's last failure */
+const char *fail_reason(void)
+{
+	return reason[0] ? reason : "no reason given";
+}
+
 CUresult fail(CUresult result, const char *format, ...)
 {
 	int before = cancel_hold();
@@ -106,6 +112,23 @@ static void log_line(CUlogLevel level, const char *line, size_t length)
 	if (fd != NONE)
 		write_line(fd, line, length);
 	logs_call_back(level, line, length);
+}
+
+/* What is no failure, but should not stay unsaid: in the log, and once on stderr */
+void log_notice(const char *text)
+{
+	static atomic_bool said;
+	int before = cancel_hold();
+	int saved = errno;
+	char line[LOG_LINE];
+	int length;
+
+	length = snprintf(line, sizeof(line), "memcast[%d]: %s\n", getpid(), text);
+	if (!atomic_exchange(&said, true) && log_where() != STDERR_FILENO)
+		write_line(STDERR_FILENO, line, length);
+	log_line(CU_LOG_LEVEL_WARNING, line, length);
+	errno = saved;
+	cancel_release(before);
 }
 
 void log_failure(const char *call, CUresult result, const char *format, ...)

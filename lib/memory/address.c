@@ -119,7 +119,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 		    CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
-	struct memcast_map arg = { .address = address, .bytes = size };
+	struct memcast_map arg = { .address = address, .bytes = size, .flags = MEMCAST_NO_WAIT };
 	CUresult result;
 
 	if (flags)
@@ -127,10 +127,11 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 	if (offset)
 		return fail(CUDA_ERROR_INVALID_VALUE, "offset must be 0");
 	if (trap_strict())
-		arg.flags = MEMCAST_MAP_STRICT;
+		arg.flags |= MEMCAST_MAP_STRICT;
 	result = memory_handle(handle, &arg.handle);
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_MAP, &arg);
+		result = team_ioctl("cuMemMap", MEMCAST_MAP, &arg.header, sizeof(arg), arg.handle,
+				    0);
 	if (result == CUDA_SUCCESS)
 		windows_mapped(address, size);
 	return result;

@@ -88,7 +88,7 @@ CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle team, CUdevice device
 	return CALL(add_device(team, device), "team=%llu, device=%d", team, device);
 }
 
-static CUresult bind_memory(CUmemGenericAllocationHandle team, uint32_t device,
+static CUresult bind_memory(const char *call, CUmemGenericAllocationHandle team, uint32_t device,
 			    size_t offset, CUmemGenericAllocationHandle memory,
 			    size_t memory_offset, size_t size, unsigned long long flags)
 {
@@ -97,6 +97,7 @@ static CUresult bind_memory(CUmemGenericAllocationHandle team, uint32_t device,
 		.team_offset = offset,
 		.memory_offset = memory_offset,
 		.bytes = size,
+		.flags = MEMCAST_NO_WAIT,
 	};
 	CUresult result;
 
@@ -106,7 +107,8 @@ static CUresult bind_memory(CUmemGenericAllocationHandle team, uint32_t device,
 	if (result == CUDA_SUCCESS)
 		result = memory_handle(memory, &arg.memory);
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_BIND_MEMORY, &arg);
+		result = team_ioctl(call, MEMCAST_BIND_MEMORY, &arg.header, sizeof(arg), arg.team,
+				    arg.memory);
 	return result;
 }
 
@@ -114,7 +116,7 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle team, size_t offset,
 			    CUmemGenericAllocationHandle memory, size_t memory_offset,
 			    size_t size, unsigned long long flags)
 {
-	return CALL(bind_memory(team, MEMCAST_DEVICE_OF_MEMORY, offset, memory,
+	return CALL(bind_memory(__func__, team, MEMCAST_DEVICE_OF_MEMORY, offset, memory,
 				memory_offset, size, flags),
 		    "team=%llu, offset=%zu, memory=%llu, memory_offset=%zu, size=%zu, flags=%#llx",
 		    team, offset, memory, memory_offset, size, flags);
@@ -124,13 +126,13 @@ CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle team, CUdevice devic
 			       size_t offset, CUmemGenericAllocationHandle memory,
 			       size_t memory_offset, size_t size, unsigned long long flags)
 {
-	return CALL(bind_memory(team, device_number(device), offset, memory,
+	return CALL(bind_memory(__func__, team, device_number(device), offset, memory,
 				memory_offset, size, flags),
 		    "team=%llu, device=%d, offset=%zu, memory=%llu, memory_offset=%zu, size=%zu, flags=%#llx",
 		    team, device, offset, memory, memory_offset, size, flags);
 }
 
-static CUresult bind_address(CUmemGenericAllocationHandle team, uint32_t device,
+static CUresult bind_address(const char *call, CUmemGenericAllocationHandle team, uint32_t device,
 			     size_t offset, CUdeviceptr address, size_t size,
 			     unsigned long long flags)
 {
@@ -139,6 +141,7 @@ static CUresult bind_address(CUmemGenericAllocationHandle team, uint32_t device,
 		.team_offset = offset,
 		.address = address,
 		.bytes = size,
+		.flags = MEMCAST_NO_WAIT,
 	};
 	CUresult result;
 
@@ -146,14 +149,16 @@ static CUresult bind_address(CUmemGenericAllocationHandle team, uint32_t device,
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	result = memory_handle(team, &arg.team);
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_BIND_ADDRESS, &arg);
+		result = team_ioctl(call, MEMCAST_BIND_ADDRESS, &arg.header, sizeof(arg), arg.team,
+				    0);
 	return result;
 }
 
 CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle team, size_t offset,
 			     CUdeviceptr address, size_t size, unsigned long long flags)
 {
-	return CALL(bind_address(team, MEMCAST_DEVICE_OF_MEMORY, offset, address, size, flags),
+	return CALL(bind_address(__func__, team, MEMCAST_DEVICE_OF_MEMORY, offset, address, size,
+				 flags),
 		    "team=%llu, offset=%zu, address=%#llx, size=%zu, flags=%#llx",
 		    team, offset, address, size, flags);
 }
@@ -162,7 +167,8 @@ CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle team, CUdevice devi
 				size_t offset, CUdeviceptr address, size_t size,
 				unsigned long long flags)
 {
-	return CALL(bind_address(team, device_number(device), offset, address, size, flags),
+	return CALL(bind_address(__func__, team, device_number(device), offset, address, size,
+				 flags),
 		    "team=%llu, device=%d, offset=%zu, address=%#llx, size=%zu, flags=%#llx",
 		    team, device, offset, address, size, flags);
 }

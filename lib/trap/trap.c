@@ -203,19 +203,19 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 
 /* Nobody else will: why the program's own fault at an address of ours is one */
 __attribute__((noinline))
-static void explain_end(int number, const siginfo_t *info, const ucontext_t *context)
+static void explain_end(const siginfo_t *info, const ucontext_t *context)
 {
 	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
 	bool store = context->uc_mcontext.gregs[REG_ERR] & TRAP_ERROR_WRITE;
 	struct trap_place place;
-	const char *why;
 	struct trap_op op;
 	uint64_t mask;
+	char why[200];
 
 	if (info->si_code <= 0 || context->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT)
 		return;
-	why = trap_reason((uintptr_t)info->si_addr, number, store);
-	if (!why || (strict && trap_place_at((uintptr_t)info->si_addr, &place)))
+	if (!trap_reason((uintptr_t)info->si_addr, store, why, sizeof(why)) ||
+	    (strict && trap_place_at((uintptr_t)info->si_addr, &place)))
 		return;
 	block_others(&mask);
 	trap_say_end(read_code(&op, rip) ? &op : NULL, rip, (uintptr_t)info->si_addr, why, store);
@@ -255,7 +255,7 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 	if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL ||
 	    *mark_of(info) == PASSED_ON) {
 		*mark_of(info) = 0;
-		explain_end(number, info, context);
+		explain_end(info, context);
 		end_program(number, info, context);
 		return;
 	}

@@ -51,7 +51,7 @@ struct trap_place {
 };
 
 bool trap_place_at(uintptr_t address, struct trap_place *place);
-const char *trap_reason(uintptr_t address, int signal, bool store);
+bool trap_reason(uintptr_t address, bool store, char *text, size_t size);
 
 /* ---- trap_run.c ---- */
 

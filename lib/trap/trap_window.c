@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Where windows are, for trap.c and its like. (Their tests have another one.) */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+
 #include "library.h"
 #include "trap.h"
 
@@ -34,24 +37,22 @@ bool trap_place_at(uintptr_t address, struct trap_place *place)
 	return true;
 }
 
-/* Return: what the program may not have known about the address, or NULL. */
-const char *trap_reason(uintptr_t address, int signal, bool store)
+/*
+ * What the program may not have known about the address, in @text. A child of fork() has
+ * nothing there, nor anybody to ask: where its parent has mapped something, it is told so.
+ */
+bool trap_reason(uintptr_t address, bool store, char *text, size_t size)
 {
-	struct memcast_address_info info = { .address = address };
-	bool team, allowed;
+	struct memcast_address_check check = {
+		.header = { .reason = (uintptr_t)text, .reason_size = size },
+		.address = address,
+		.flags = store ? MEMCAST_CHECK_STORE : 0,
+	};
 
-	if (!device_ask(MEMCAST_ADDRESS_INFO, &info) || info.out_heap)
-		return NULL;
-	if (!info.out_mapping_bytes)
-		return "nothing is mapped there; cuMemMap() does that";
-	team = info.out_type == MEMCAST_TYPE_TEAM;
-	allowed = store ? info.out_writable : info.out_readable;
-	if (signal == SIGSEGV && !allowed)
-		return store ? "cuMemSetAccess() has let nobody write what is mapped there" :
-			       "cuMemSetAccess() has let nobody read what is mapped there";
-	if (signal == SIGBUS && team)
-		return info.out_flags & MEMCAST_ADDRESS_REPLICA ?
-		       "this member has no memory there: not bound yet, or gone with its last owner" :
-		       "the team has no memory there: not bound yet, or gone with its last owner";
-	return NULL;
+	if (library_forked()) {
+		snprintf(text, size, "a child of fork() has none of its parent's device memory: "
+			 "run another program, which calls cuInit(), or fork() before cuInit()");
+		return window_between(address);
+	}
+	return !device_ask(MEMCAST_ADDRESS_CHECK, &check) && errno == EFAULT;
 }

@@ -4,19 +4,19 @@
 
 #include "library.h"
 
-static CUresult map_replica(uint32_t team, CUdeviceptr address, size_t offset,
-			    size_t bytes, uint32_t member)
+static CUresult map_replica(const char *call, uint32_t team, CUdeviceptr address,
+			    size_t offset, size_t bytes, uint32_t member)
 {
 	struct memcast_map arg = {
 		.handle = team,
-		.flags = MEMCAST_MAP_REPLICA,
+		.flags = MEMCAST_MAP_REPLICA | MEMCAST_NO_WAIT,
 		.address = address,
 		.bytes = bytes,
 		.offset = offset,
 		.member = member,
 	};
 
-	return device_ioctl(MEMCAST_MAP, &arg);
+	return team_ioctl(call, MEMCAST_MAP, &arg.header, sizeof(arg), team, 0);
 }
 
 /* Replicas next to each other, for a device and so for the CPU. */
@@ -39,8 +39,8 @@ void view_unmap(const struct memcast_view *view)
 }
 
 /* Map all replicas of a team; nobody has access yet. Then @team is complete. */
-CUresult view_map(struct memcast_view *view, struct memcast_handle_info *team,
-		  size_t offset, size_t bytes)
+CUresult view_map(const char *call, struct memcast_view *view,
+		  struct memcast_handle_info *team, size_t offset, size_t bytes)
 {
 	unsigned int replicas = team->out_devices;
 	CUdeviceptr start;
@@ -59,7 +59,8 @@ CUresult view_map(struct memcast_view *view, struct memcast_handle_info *team,
 		view->replica[i] = (unsigned char *)start + i * bytes;
 
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < replicas; i++)
-		result = map_replica(team->handle, start + i * bytes, offset, bytes, i);
+		result = map_replica(call, team->handle, start + i * bytes, offset, bytes,
+				     i);
 	/* The first mapping waited for the members: now they are known. */
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_HANDLE_INFO, team);
@@ -87,7 +88,7 @@ static CUresult create(struct memcast_view *out, CUmemGenericAllocationHandle te
 			    "%zu bytes at %zu are not inside the team's %llu", bytes, offset,
 			    (unsigned long long)info.out_bytes);
 
-	result = view_map(&view, &info, offset, bytes);
+	result = view_map("memcastViewCreate", &view, &info, offset, bytes);
 	if (result != CUDA_SUCCESS)
 		return result;
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < view.replicas; i++)

@@ -60,7 +60,7 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 	team.handle = retain.out_handle;
 	result = device_ioctl(MEMCAST_HANDLE_INFO, &team);
 	if (result == CUDA_SUCCESS)
-		result = view_map(&window->view, &team, info->out_offset,
+		result = view_map("memcastViewAt", &window->view, &team, info->out_offset,
 				  info->out_mapping_bytes);
 	release.handle = retain.out_handle;
 	device_ioctl(MEMCAST_HANDLE_RELEASE, &release);
@@ -217,7 +217,13 @@ CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
  */
 bool window_near(CUdeviceptr address)
 {
-	return library_open() && address >= lowest && address < highest;
+	return library_open() && window_between(address);
+}
+
+/* Is it between the first and the last that cuMemMap() mapped, here or before fork()? */
+bool window_between(CUdeviceptr address)
+{
+	return address >= lowest && address < highest;
 }
 
 /* As window_view(), for faults: also of threads that run on while others exit(). */

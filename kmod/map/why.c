@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Why a load or store of the CPU is a fault, in words: what its program did not know. */
+#include "heap.h"
+
+/* What is mapped, as words of a sentence */
+static int print_mapped(const struct mc_mapping *mapping, char *text, size_t size)
+{
+	struct mc_object *object = mapping->object;
+
+	if (object->type == MEMCAST_TYPE_MEMORY)
+		return scnprintf(text, size, "memory %llu", object->number);
+	if (!mapping->replica)
+		return scnprintf(text, size, "the window of team %llu", object->number);
+	return scnprintf(text, size, "device %u's replica of team %llu",
+			 mapping->replica->device->id, object->number);
+}
+
+/* Who took away what a member had there */
+static void print_loss(const struct mc_loss *loss, char *text, size_t size)
+{
+	char who[48];
+
+	mc_who_print(&loss->who, who, sizeof(who));
+	if (loss->unbound)
+		scnprintf(text, size, "%s unbound it", who);
+	else
+		scnprintf(text, size, "its last owner, %s, has %s", who,
+			  mc_who_has_ended(&loss->who) ? "ended" : "released it");
+}
+
+/* The newest loss there of members that may be meant, and whose it is; or NULL */
+static const struct mc_member *last_loss(struct mc_team *team, struct mc_member *only,
+					 unsigned long offset, bool *known)
+{
+	const struct mc_member *member, *found = NULL;
+
+	*known = true;
+	for (member = team->member; member < team->member + team->joined; member++) {
+		const struct mc_loss *loss = &member->loss;
+
+		if (only && member != only)
+			continue;
+		*known &= !loss->more;
+		if (loss->order && offset >= loss->first && offset <= loss->last &&
+		    (!found || found->loss.order < loss->order))
+			found = member;
+	}
+	return found;
+}
+
+/* @only: in whose replica; NULL: in the window, where any member's memory would do */
+static int fail_unbound(struct mc_call *call, struct mc_team *team,
+			struct mc_member *only, unsigned long offset)
+{
+	char whose[32] = "no device has memory", last[32] = "", loss[96];
+	const struct mc_member *member;
+	bool known;
+
+	if (only)
+		scnprintf(whose, sizeof(whose), "device %u has no memory", only->device->id);
+	member = last_loss(team, only, offset, &known);
+	if (!member)
+		return mc_fail(call, -EFAULT, "%s at byte %lu of team %llu%s", whose, offset,
+			       team->object.number, known ?
+			       " yet: cuMulticastBindMem() binds some" :
+			       ": not bound yet, or no more");
+	if (!only)
+		scnprintf(last, sizeof(last), "device %u's was the last, ", member->device->id);
+	print_loss(&member->loss, loss, sizeof(loss));
+	return mc_fail(call, -EFAULT, "%s at byte %lu of team %llu any more: %s%s", whose,
+		       offset, team->object.number, last, loss);
+}
+
+static bool is_bound(struct mc_team *team, struct mc_member *only, unsigned long offset)
+{
+	struct mc_member *member;
+
+	for (member = team->member; member < team->member + team->joined; member++)
+		if ((!only || member == only) && mc_binding_find(member, offset))
+			return true;
+	return false;
+}
+
+/* The reservation's lock is held. */
+static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
+{
+	struct memcast_address_check *check = call->arg;
+	bool store = check->flags & MEMCAST_CHECK_STORE;
+	struct mc_team *team;
+	unsigned long offset;
+	char mapped[64];
+	int ret = 0;
+
+	if (!(store ? mapping->writable || mapping->host == MEMCAST_ACCESS_READWRITE :
+		      mapping->readable || mapping->host)) {
+		print_mapped(mapping, mapped, sizeof(mapped));
+		return mc_fail(call, -EFAULT, "cuMemSetAccess() has let nobody %s %s there",
+			       store ? "write" : "read", mapped);
+	}
+	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
+		return 0;
+	team = mc_team(mapping->object);
+	offset = mc_mapping_shows(mapping, check->address);
+	down_read(&team->lock);
+	if (!is_bound(team, mapping->replica, offset))
+		ret = fail_unbound(call, team, mapping->replica, offset);
+	up_read(&team->lock);
+	return ret;
+}
+
+static int fail_unmapped(struct mc_call *call, const struct mc_reservation *reservation)
+{
+	const struct memcast_address_check *check = call->arg;
+	const struct mc_unmapped *last = &reservation->unmapped;
+
+	if (reservation->of_heap)
+		return mc_fail(call, -EFAULT,
+			       "no block is there: it was freed, or this is past its end");
+	if (last->object && check->address >= last->first && check->address <= last->last)
+		return mc_fail(call, -EFAULT,
+			       "nothing is mapped there any more: cuMemUnmap() took %s %llu away",
+			       last->type == MEMCAST_TYPE_TEAM ? "team" : "memory", last->object);
+	return mc_fail(call, -EFAULT, "nothing is mapped there; cuMemMap() does that");
+}
+
+int mc_address_check(struct mc_call *call)
+{
+	struct memcast_address_check *check = call->arg;
+	struct mc_reservation *reservation;
+	struct mc_mapping *mapping;
+	int ret;
+
+	if (check->flags & ~MEMCAST_CHECK_STORE || check->reserved)
+		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
+	reservation = mc_reservation_find(call->client, check->address);
+	if (!reservation)
+		return mc_fail(call, -EINVAL, "%#llx is not in a reservation", check->address);
+	down_read(&reservation->lock);
+	mapping = mc_mapping_find(reservation, check->address);
+	ret = mapping ? check_mapping(call, mapping) : fail_unmapped(call, reservation);
+	up_read(&reservation->lock);
+	mc_reservation_put(reservation);
+	return ret;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calls that wait for a team's members. The kernel is asked not to wait, so that a call
+ * on a complete team costs what it did. Where one has to wait, it is told after a while
+ * that it does, and says who is missing: a program that hangs should not hang silently.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "library.h"
+
+struct waiter {
+	const char *call;		/* what the program called */
+	uint32_t team, memory;		/* handles; 0: none */
+	bool holds_team, holds_memory;
+};
+
+/* The program may release a handle meanwhile: a call that has begun keeps it. */
+static CUresult hold(uint32_t handle, bool *holds)
+{
+	struct memcast_handle_retain arg = { .handle = handle };
+	CUresult result = CUDA_SUCCESS;
+
+	if (handle)
+		result = device_ioctl(MEMCAST_HANDLE_RETAIN, &arg);
+	*holds = handle && result == CUDA_SUCCESS;
+	return result;
+}
+
+/* The call's own reason stays: this gives none. */
+static void let_go(void *data)
+{
+	const struct waiter *waiter = data;
+	struct memcast_handle_release team = { .handle = waiter->team };
+	struct memcast_handle_release memory = { .handle = waiter->memory };
+
+	if (waiter->holds_team)
+		device_ask(MEMCAST_HANDLE_RELEASE, &team);
+	if (waiter->holds_memory)
+		device_ask(MEMCAST_HANDLE_RELEASE, &memory);
+}
+
+/* A text that grows, and is cut where it does not fit */
+struct text {
+	char at[800];
+	size_t length;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct text *text, const char *format, ...)
+{
+	size_t room = sizeof(text->at) - text->length;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(text->at + text->length, room, format, arguments);
+	va_end(arguments);
+	text->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* "0 (712 rank0), 1 (713 rank1, which has ended)" */
+static void add_members(struct text *text, const struct memcast_team_member *member,
+			unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		add(text, "%s%u (", i ? ", " : "", member[i].device);
+		if (member[i].pid == getpid())
+			add(text, "this process");
+		else
+			add(text, "%d %.*s", member[i].pid, (int)sizeof(member[i].name),
+			    (const char *)member[i].name);
+		add(text, member[i].flags & MEMCAST_MEMBER_ENDED ? ", which has ended)" : ")");
+	}
+}
+
+/* Those that could still join */
+static void add_others(struct text *text, const struct memcast_team_member *member,
+		       unsigned int count, unsigned int devices)
+{
+	const char *comma = "";
+
+	for (unsigned int device = 0; device < devices; device++) {
+		unsigned int i = 0;
+
+		while (i < count && member[i].device != device)
+			i++;
+		if (i < count)
+			continue;
+		add(text, "%s%u", comma, device);
+		comma = ", ";
+	}
+}
+
+static void say_who_is_missing(const struct waiter *waiter, uint64_t since)
+{
+	struct memcast_team_member member[MEMCAST_MAX_DEVICES];
+	struct memcast_team_members team = {
+		.team = waiter->team, .count = MEMCAST_MAX_DEVICES,
+		.members = (uintptr_t)member,
+	};
+	struct memcast_system_info info = {};
+	struct text text = {};
+	struct timespec now;
+
+	if (!device_ask(MEMCAST_TEAM_MEMBERS, &team) || !device_ask(MEMCAST_SYSTEM_INFO, &info))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	add(&text, "%s has waited %.1f s for team %llu: ", waiter->call,
+	    now.tv_sec + now.tv_nsec * 1e-9 - since * 1e-9,
+	    (unsigned long long)team.out_object);
+	if (team.out_joined == team.out_devices) {
+		add(&text, "it is complete, and being set up (parameter team_setup_delay_ms)");
+	} else {
+		add(&text, "%u of %u devices have joined", team.out_joined, team.out_devices);
+		add(&text, team.out_joined ? ": " : "");
+		add_members(&text, member, team.count);
+		add(&text, "; missing: %u of ", team.out_devices - team.out_joined);
+		add_others(&text, member, team.count, info.out_devices);
+		add(&text, " (cuMulticastAddDevice)");
+	}
+	log_notice(text.at);
+}
+
+/* Until the team is complete; says so once, if it takes long. */
+static CUresult await(const struct waiter *waiter, uint32_t verb)
+{
+	struct memcast_team_wait wait = { .team = waiter->team, .verb = verb };
+	CUresult result = device_ioctl(MEMCAST_TEAM_WAIT, &wait);
+
+	if (result != CUDA_ERROR_TIMEOUT)
+		return result;
+	say_who_is_missing(waiter, wait.since);
+	wait.flags = MEMCAST_WAIT_SAID;
+	return device_ioctl(MEMCAST_TEAM_WAIT, &wait);
+}
+
+/* A thread that may be cancelled at any instruction gives back what it holds. */
+static CUresult wait_and_call(struct waiter *waiter, unsigned long request,
+			      struct memcast_header *argument, size_t size)
+{
+	CUresult result;
+
+	pthread_cleanup_push(let_go, waiter);
+	result = hold(waiter->team, &waiter->holds_team);
+	if (result == CUDA_SUCCESS)
+		result = hold(waiter->memory, &waiter->holds_memory);
+	if (result == CUDA_SUCCESS)
+		result = await(waiter, _IOC_NR(request));
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl_fd(library_fd(), request, argument, size);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+/**
+ * team_ioctl() - an ioctl that waits until a team is complete
+ * @call: what the program called, for the log
+ * @request: MEMCAST_BIND_MEMORY, _BIND_ADDRESS or _MAP
+ * @argument: its argument, which has MEMCAST_NO_WAIT among its flags
+ * @size: of that
+ * @team: handle that the argument has
+ * @memory: another one, or 0
+ */
+CUresult team_ioctl(const char *call, unsigned long request, struct memcast_header *argument,
+		    size_t size, uint32_t team, uint32_t memory)
+{
+	CUresult result = device_ioctl_fd(library_fd(), request, argument, size);
+	struct waiter waiter = { .call = call, .team = team, .memory = memory };
+
+	if (result != CUDA_ERROR_NOT_READY)
+		return result;
+	return wait_and_call(&waiter, request, argument, size);
+}
