@@ -146,42 +146,21 @@ static void see_memory(struct look *look, struct process *process, const char *i
 		count(device, "seen", bytes);
 }
 
-static struct json_object *members(const char *text)
-{
-	struct json_object *all = json_object_new_array(), *member;
-	int64_t bound;
-	int device, length;
-
-	while (sscanf(text, " %d:%" SCNd64 "%n", &device, &bound, &length) == 2) {
-		member = json_object_new_object();
-		add(member, "device", number(device));
-		add(member, "bound", number(bound));
-		json_object_array_add(all, member);
-		text += length;
-	}
-	return all;
-}
-
 static void see_team(struct look *look, struct process *process, const char *id,
 		     int64_t bytes, const char *rest)
 {
 	struct json_object *team = json_object_object_get(look->teams, id);
 	int64_t pid = get(process->json, "pid");
 	struct json_object *pids;
-	int devices, length = 0;
 	size_t known;
 
 	if (!team) {
-		if (sscanf(rest, "devices %d members%n", &devices, &length) != 1 || !length)
+		team = smi_team(id, bytes, rest, json_object_array_length(look->devices));
+		if (!team)
 			return;
-		team = json_object_new_object();
-		add(team, "team", number(atoll(id)));
-		add(team, "size", number(bytes));
-		add(team, "devices", number(devices));
-		add(team, "members", members(rest + length));
-		add(team, "pids", json_object_new_array());
 		add(look->teams, id, team);
 	}
+	smi_team_wait(team, rest);
 	pids = json_object_object_get(team, "pids");
 	known = json_object_array_length(pids);
 	if (known && json_object_get_int64(json_object_array_get_idx(pids, known - 1)) == pid)

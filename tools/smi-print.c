@@ -138,10 +138,57 @@ static void print_processes(struct json_object *processes)
 	table_end(table);
 }
 
-static void print_teams(struct json_object *teams)
+/* "1 of 2, 3": how many, and which devices they could be */
+static void cell_missing(struct libscols_line *line, size_t column, struct json_object *team)
+{
+	char *others = list(json_object_object_get(team, "others"));
+
+	if (get(team, "missing"))
+		cell(line, column, "%" PRId64 " of %s", get(team, "missing"), others);
+	else
+		cell(line, column, "-");
+	free(others);
+}
+
+static const char *name_of(struct json_object *processes, int64_t pid)
+{
+	for (size_t i = 0; i < json_object_array_length(processes); i++) {
+		struct json_object *process = json_object_array_get_idx(processes, i);
+
+		if (get(process, "pid") == pid)
+			return json_object_get_string(json_object_object_get(process, "name"));
+	}
+	return "?";
+}
+
+/* "712 rank0: 5.1 s in cuMulticastBindMem" */
+static void cell_waits(struct libscols_line *line, size_t column, struct json_object *waits,
+		       struct json_object *processes)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		no_memory();
+	for (size_t i = 0; i < json_object_array_length(waits); i++) {
+		struct json_object *wait = json_object_array_get_idx(waits, i);
+
+		fprintf(out, "%s%" PRId64 " %s: %.1f s in %s", i ? ", " : "", get(wait, "pid"),
+			name_of(processes, get(wait, "pid")), get(wait, "ms") / 1e3,
+			json_object_get_string(json_object_object_get(wait, "call")));
+	}
+	if (fclose(out))
+		no_memory();
+	cell(line, column, "%s", *text ? text : "-");
+	free(text);
+}
+
+static void print_teams(struct json_object *teams, struct json_object *processes)
 {
 	static const char *const columns[] = {
-		">TEAM", ">SIZE", "JOINED", "BOUND BY DEVICE", "PIDS", NULL
+		">TEAM", ">SIZE", "JOINED", "MISSING", "WAITING SINCE", "BOUND BY DEVICE", "PIDS",
+		NULL
 	};
 	struct libscols_table *table = table_new(columns);
 
@@ -161,10 +208,11 @@ static void print_teams(struct json_object *teams)
 		}
 		cell(line, 0, "%" PRId64, get(team, "team"));
 		cell(line, 1, "%" PRId64 " MiB", MIB(get(team, "size")));
-		cell(line, 2, "%zu of %" PRId64 "%s", joined, get(team, "devices"),
-		     (int64_t)joined < get(team, "devices") ? ", waiting" : "");
-		cell_list(line, 3, bound);
-		cell_list(line, 4, json_object_object_get(team, "pids"));
+		cell(line, 2, "%zu of %" PRId64, joined, get(team, "devices"));
+		cell_missing(line, 3, team);
+		cell_waits(line, 4, json_object_object_get(team, "waits"), processes);
+		cell_list(line, 5, bound);
+		cell_list(line, 6, json_object_object_get(team, "pids"));
 		json_object_put(bound);
 	}
 	table_end(table);
@@ -184,7 +232,7 @@ void smi_print(struct json_object *all)
 		puts("no process uses them");
 	if (json_object_array_length(teams)) {
 		putchar('\n');
-		print_teams(teams);
+		print_teams(teams, processes);
 	}
 	if (unseen)
 		printf("\nprocesses that you may not look into: %" PRId64 "; root may\n", unseen);
