@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the environment changes: CUDA_LOG_FILE, MEMCAST_ATTR and MEMCAST_INJECT. The
- * library reads it once, so what needs another one is run in a new program: this
- * one, told by ROLE what to do.
+ * library reads it once, so what needs another one is run in a new program: role.h.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "log_lines.h"
+#include "role.h"
 
 FIXTURE(environment) { char unused; };
 FIXTURE_SETUP(environment) { }
@@ -79,105 +78,13 @@ static int start(void)
 	return cuInit(0) == CUDA_SUCCESS;
 }
 
-/* A memory and a team, mapped one after the other; what follows is not */
-static volatile int *two_mappings(CUmemAccess_flags flags)
-{
-	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
-	CUmemAccessDesc desc = { { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, flags };
-	CUmemAllocationProp on = memory_on(0);
-	CUmemGenericAllocationHandle own, team;
-	CUdeviceptr at;
-
-	if (cuInit(0) || cuMemAddressReserve(&at, 3 * CHUNK, 0, 0, 0) ||
-	    cuMemCreate(&own, CHUNK, &on, 0) || cuMemMap(at, CHUNK, 0, own, 0) ||
-	    cuMulticastCreate(&team, &prop) || cuMulticastAddDevice(team, 0) ||
-	    cuMulticastAddDevice(team, 1) || cuMemMap(at + CHUNK, CHUNK, 0, team, 0) ||
-	    cuMemSetAccess(at, 2 * CHUNK, &desc, 1))
-		exit(2);
-	return (int *)at;
-}
-
-static int load_without_access(void)
-{
-	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_NONE)[1];
-}
-
-static int store_read_only(void)
-{
-	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READ)[1] = 1;
-}
-
-static int store_unbound(void)
-{
-	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE)[CHUNK / sizeof(int)] = 1;
-}
-
-static int load_unmapped(void)
-{
-	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE)[2 * CHUNK / sizeof(int)];
-}
-
-static int store_nowhere(void)
-{
-	return cuInit(0) || (*(volatile int *)NULL = 1);
-}
-
-static const struct {
-	const char *name;
-	int (*run)(void);
-} roles[] = {
+static const struct role roles[] = {
 	{ "fail_thrice", fail_thrice },
 	{ "see_attributes", see_attributes },
 	{ "see_failures", see_failures },
 	{ "start", start },
-	{ "load_without_access", load_without_access },
-	{ "store_read_only", store_read_only },
-	{ "store_unbound", store_unbound },
-	{ "load_unmapped", load_unmapped },
-	{ "store_nowhere", store_nowhere },
+	{ }
 };
-
-__attribute__((constructor))
-static void play_role(void)
-{
-	const char *role = getenv("ROLE");
-	unsigned int i;
-
-	for (i = 0; role && i < ARRAY_SIZE(roles); i++)
-		if (!strcmp(role, roles[i].name))
-			exit(roles[i].run() ? 0 : 1);
-}
-
-/* Return: its exit status; what it says on stderr is in @said. */
-#define run(role, setting, said)	run_(_metadata, role, setting, said, sizeof(said))
-static int run_(struct __test_metadata *_metadata, const char *role,
-		const char *setting, char *said, size_t size)
-{
-	char library[256], name[40];
-	char *environment[] = { name, (char *)setting, library, NULL };
-	char *arguments[] = { "environment_test", NULL };
-	int ends[2], status;
-	ssize_t length = 0, part;
-	pid_t pid;
-
-	snprintf(name, sizeof(name), "ROLE=%s", role);
-	snprintf(library, sizeof(library), "LD_LIBRARY_PATH=%s",
-		 getenv("LD_LIBRARY_PATH") ?: "");
-	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
-	pid = fork();
-	if (!pid) {
-		dup2(ends[1], STDERR_FILENO);
-		execve("/proc/self/exe", arguments, environment);
-		_exit(127);
-	}
-	close(ends[1]);
-	while ((part = read(ends[0], said + length, size - 1 - length)) > 0)
-		length += part;
-	said[length] = '\0';
-	close(ends[0]);
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
 
 TEST_F(environment, cuda_log_file)
 {
@@ -245,40 +152,6 @@ TEST_F(environment, memcast_inject)
 	EXPECT_EQ(0, run("start", "MEMCAST_INJECT=cuNoSuch:1,cuInit:12345,cuInit,cuInit:,cuInit:1*,"
 			 "cuInit:1*x,cuInit:1*0", said));
 	EXPECT_EQ(6, count_lines(said))
-		TH_LOG("%s", said);
-}
-
-/* A fault that ends the program says why, if it is at an address of ours. */
-TEST_F(environment, last_words)
-{
-	static const struct {
-		const char *role, *words;
-	} ends[] = {
-		{ "load_without_access", "]: a load ends the program: '" },
-		{ "load_without_access", ": cuMemSetAccess() has let nobody read what is mapped there\n" },
-		{ "store_read_only", ": cuMemSetAccess() has let nobody write what is mapped there\n" },
-		{ "store_unbound", ": the team has no memory there: not bound yet, or gone with its last owner\n" },
-		{ "load_unmapped", ": nothing is mapped there; cuMemMap() does that\n" },
-	};
-	char said[4096];
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ends); i++) {
-		EXPECT_EQ(128, run(ends[i].role, "MEMCAST_STRICT=0", said));
-		EXPECT_NE(NULL, strstr(said, ends[i].words))
-			TH_LOG("%s: %s", ends[i].role, said);
-	}
-	EXPECT_EQ(128, run("store_nowhere", "MEMCAST_STRICT=0", said));
-	EXPECT_STREQ("", said);
-	EXPECT_EQ(128, run("load_unmapped", "MEMCAST_TRAP=0", said));
-	EXPECT_STREQ("", said);
-
-	/* whatever MEMCAST_STRICT names is not said twice */
-	EXPECT_EQ(128, run("store_unbound", "MEMCAST_STRICT=1", said));
-	EXPECT_EQ(1, count_lines(said))
-		TH_LOG("%s", said);
-	EXPECT_EQ(128, run("load_without_access", "MEMCAST_STRICT=1", said));
-	EXPECT_EQ(1, count_lines(said))
 		TH_LOG("%s", said);
 }
 

@@ -13,6 +13,7 @@ static const struct {
 	{ "team_slots", "1024" },
 	{ "team_setup_delay_ms", "0" },
 	{ "team_timeout_ms", "0" },
+	{ "team_notice_ms", "5000" },
 	{ "recommended_mib", "2" },
 };
 
@@ -134,6 +135,34 @@ TEST_F(fabric, timeout)
 		  cuMulticastBindMem(handle, 0, memory(0, CHUNK), 0, CHUNK, 0));
 	EXPECT_LE(0.19, now() - start);
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
+}
+
+/* Having said that it waits does not make a call wait longer, nor shorter. */
+TEST_F(fabric, notice_before_timeout)
+{
+	CUmemGenericAllocationHandle handle;
+	static char lines[4096];
+	size_t size = sizeof(lines);
+	double start;
+
+	cuda_start(0);
+	SET("team_notice_ms", "50");
+	SET("team_timeout_ms", "300");
+	handle = team(2, CHUNK);
+	start = now();
+	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY,
+		  cuMulticastBindMem(handle, 0, memory(0, CHUNK), 0, CHUNK, 0));
+	EXPECT_LE(0.29, now() - start);
+	ASSERT_OK(cuLogsDumpToMemory(NULL, lines, &size, 0));
+	EXPECT_NE(NULL, strstr(lines, " have joined; missing: 2 of 0, 1"));
+	EXPECT_NE(NULL, strstr(lines, "joined within team_timeout_ms"));
+
+	SET("team_notice_ms", "0");
+	handle = team(2, CHUNK);
+	size = sizeof(lines);
+	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
+	ASSERT_OK(cuLogsDumpToMemory(NULL, lines, &size, 0));
+	EXPECT_EQ(NULL, strstr(strstr(lines, "missing:") + 1, "missing:"));
 }
 
 /* No call works, and none writes its output. */

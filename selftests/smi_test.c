@@ -94,6 +94,7 @@ static void hold(struct __test_metadata *_metadata, int link)
 TEST_F(smi, who_holds_what)
 {
 	struct json_object *all, *one;
+	char members[160];
 	long number_of_team;
 	int link, fd;
 	pid_t pid = peer_fork(&link);
@@ -124,13 +125,17 @@ TEST_F(smi, who_holds_what)
 
 	one = find(part(all, "teams"), "size", 2 * CHUNK);
 	ASSERT_NE(NULL, one);
-	EXPECT_STREQ("[{\"device\":0,\"bound\":4194304},{\"device\":1,\"bound\":0}]",
-		     text_of(part(one, "members")));
+	snprintf(members, sizeof(members), "[{\"device\":0,\"bound\":4194304,\"pid\":%d},"
+		 "{\"device\":1,\"bound\":0,\"pid\":%d}]", pid, pid);
+	EXPECT_STREQ(members, text_of(part(one, "members")));
+	EXPECT_EQ(0, number(one, "missing"));
 	EXPECT_EQ(pid, json_object_get_int64(json_object_array_get_idx(part(one, "pids"), 0)));
 	one = find(part(all, "teams"), "size", CHUNK);
 	ASSERT_NE(NULL, one);
 	EXPECT_EQ(3, number(one, "devices"));
 	EXPECT_EQ(1, json_object_array_length(part(one, "members")));
+	EXPECT_EQ(2, number(one, "missing"));
+	EXPECT_STREQ("[]", text_of(part(one, "waits")));
 	json_object_put(all);
 
 	ASSERT_EQ(0, close(fd));
@@ -141,6 +146,51 @@ TEST_F(smi, who_holds_what)
 	EXPECT_STREQ("[]", text_of(part(all, "processes")));
 	EXPECT_STREQ("[]", text_of(part(all, "teams")));
 	json_object_put(all);
+}
+
+/* A call that waits for members is seen, and for how long it has waited. */
+TEST_F(smi, who_waits)
+{
+	struct json_object *all, *teams, *team, *wait = NULL;
+	int64_t first, fd_pid;
+	int link;
+	pid_t pid = peer_fork(&link);
+
+	if (!pid) {
+		CUmemGenericAllocationHandle team;
+
+		cuda_start(0);
+		team = team(3, CHUNK);
+		ASSERT_OK(cuMulticastAddDevice(team, 1));
+		ASSERT_EQ(0, peer_send(link, 0, -1));
+		cuMulticastBindMem(team, 0, memory(1, CHUNK), 0, CHUNK, 0);
+		exit(1);
+	}
+	ASSERT_EQ(0, peer_receive(link, NULL, NULL));
+	/* until it is there */
+	for (first = -1; ; json_object_put(all)) {
+		all = end_smi(start_smi());
+		ASSERT_NE(NULL, all);
+		teams = part(all, "teams");
+		ASSERT_EQ(1, json_object_array_length(teams));
+		team = json_object_array_get_idx(teams, 0);
+		wait = json_object_array_get_idx(part(team, "waits"), 0);
+		if (!wait)
+			continue;
+		fd_pid = number(wait, "pid");
+		EXPECT_EQ(pid, fd_pid);
+		EXPECT_STREQ("cuMulticastBindMem", json_object_get_string(part(wait, "call")));
+		EXPECT_EQ(2, number(team, "missing"));
+		EXPECT_EQ(0, json_object_get_int64(json_object_array_get_idx(part(team, "others"), 0)));
+		/* the same wait goes on */
+		if (first >= 0 && number(wait, "ms") > first)
+			break;
+		first = number(wait, "ms");
+	}
+	json_object_put(all);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	peer_close(link);
 }
 
 /* What a name of 15 bytes can have: a newline, a cut character, a surrogate, quotes */

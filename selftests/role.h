@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What needs an environment or a death of its own is run in a new program: the test's,
+ * told by ROLE which of @roles to play.
+ */
+#ifndef ROLE_H
+#define ROLE_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "memcast_test.h"
+
+struct role {
+	const char *name;
+	int (*run)(void);	/* Return: was all as it should be? */
+};
+
+/* The test has them; the last one has no name. */
+static const struct role roles[];
+
+__attribute__((constructor))
+static void play_role(void)
+{
+	const char *role = getenv("ROLE");
+	unsigned int i;
+
+	for (i = 0; role && roles[i].name; i++)
+		if (!strcmp(role, roles[i].name))
+			exit(roles[i].run() ? 0 : 1);
+}
+
+/* Return: its exit status; what it says on stderr is in @said. */
+#define run(role, setting, said)	run_(_metadata, role, setting, said, sizeof(said))
+static inline int run_(struct __test_metadata *_metadata, const char *role,
+		const char *setting, char *said, size_t size)
+{
+	char library[256], name[40], inject[64];
+	char *environment[] = { name, (char *)setting, library, NULL, NULL };
+	char *arguments[] = { "role", NULL };
+	int ends[2], status;
+	ssize_t length = 0, part;
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "ROLE=%s", role);
+	snprintf(library, sizeof(library), "LD_LIBRARY_PATH=%s",
+		 getenv("LD_LIBRARY_PATH") ?: "");
+	if (getenv("MEMCAST_INJECT")) {
+		snprintf(inject, sizeof(inject), "MEMCAST_INJECT=%s", getenv("MEMCAST_INJECT"));
+		environment[3] = inject;
+	}
+	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+	pid = fork();
+	if (!pid) {
+		dup2(ends[1], STDERR_FILENO);
+		execve("/proc/self/exe", arguments, environment);
+		_exit(127);
+	}
+	close(ends[1]);
+	while ((part = read(ends[0], said + length, size - 1 - length)) > 0)
+		length += part;
+	said[length] = '\0';
+	close(ends[0]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+#endif /* ROLE_H */
