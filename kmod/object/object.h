@@ -7,6 +7,7 @@
 #include <linux/interval_tree.h>
 #include <linux/kref.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
@@ -108,8 +109,14 @@ struct mc_who {
 	char name[TASK_COMM_LEN];
 };
 
+static inline void mc_who_put(struct mc_who *who)
+{
+	if (who->pid)
+		put_pid(who->pid);
+	who->pid = NULL;
+}
+
 void mc_who_set(struct mc_who *who);
-void mc_who_put(struct mc_who *who);
 bool mc_who_is_caller(const struct mc_who *who);
 bool mc_who_has_ended(const struct mc_who *who);
 void mc_who_name(const struct mc_who *who, char *name);

@@ -18,12 +18,6 @@ void mc_who_set(struct mc_who *who)
 	who->name[sizeof(who->name) - 1] = '\0';
 }
 
-void mc_who_put(struct mc_who *who)
-{
-	put_pid(who->pid);
-	who->pid = NULL;
-}
-
 bool mc_who_is_caller(const struct mc_who *who)
 {
 	return who->pid && who->pid == task_tgid(current);
