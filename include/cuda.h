@@ -50,6 +50,9 @@
 #define MEMCAST_PER_THREAD_STREAM(name)	name##_ptsz
 #define cuEventRecord			MEMCAST_PER_THREAD_STREAM(cuEventRecord)
 #define cuEventRecordWithFlags		MEMCAST_PER_THREAD_STREAM(cuEventRecordWithFlags)
+#define cuGraphInstantiateWithParams	MEMCAST_PER_THREAD_STREAM(cuGraphInstantiateWithParams)
+#define cuGraphLaunch			MEMCAST_PER_THREAD_STREAM(cuGraphLaunch)
+#define cuGraphUpload			MEMCAST_PER_THREAD_STREAM(cuGraphUpload)
 #define cuLaunchHostFunc		MEMCAST_PER_THREAD_STREAM(cuLaunchHostFunc)
 #define cuMemAllocAsync			MEMCAST_PER_THREAD_STREAM(cuMemAllocAsync)
 #define cuMemAllocFromPoolAsync		MEMCAST_PER_THREAD_STREAM(cuMemAllocFromPoolAsync)
@@ -67,12 +70,15 @@
 #define cuMemsetD2D16Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D16Async)
 #define cuMemsetD2D32Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D32Async)
 #define cuStreamAddCallback		MEMCAST_PER_THREAD_STREAM(cuStreamAddCallback)
+#define cuStreamBeginCaptureToGraph	MEMCAST_PER_THREAD_STREAM(cuStreamBeginCaptureToGraph)
+#define cuStreamEndCapture		MEMCAST_PER_THREAD_STREAM(cuStreamEndCapture)
 #define cuStreamGetCtx			MEMCAST_PER_THREAD_STREAM(cuStreamGetCtx)
 #define cuStreamGetCtx_v2		MEMCAST_PER_THREAD_STREAM(cuStreamGetCtx_v2)
 #define cuStreamGetDevice		MEMCAST_PER_THREAD_STREAM(cuStreamGetDevice)
 #define cuStreamGetFlags		MEMCAST_PER_THREAD_STREAM(cuStreamGetFlags)
 #define cuStreamGetId			MEMCAST_PER_THREAD_STREAM(cuStreamGetId)
 #define cuStreamGetPriority		MEMCAST_PER_THREAD_STREAM(cuStreamGetPriority)
+#define cuStreamIsCapturing		MEMCAST_PER_THREAD_STREAM(cuStreamIsCapturing)
 #define cuStreamQuery			MEMCAST_PER_THREAD_STREAM(cuStreamQuery)
 #define cuStreamSynchronize		MEMCAST_PER_THREAD_STREAM(cuStreamSynchronize)
 #define cuStreamWaitEvent		MEMCAST_PER_THREAD_STREAM(cuStreamWaitEvent)
@@ -94,6 +100,14 @@
 #define cuEventDestroy			cuEventDestroy_v2
 #define cuEventElapsedTime		cuEventElapsedTime_v2
 #define cuGetProcAddress		cuGetProcAddress_v2
+#define cuGraphAddDependencies		cuGraphAddDependencies_v2
+#define cuGraphAddNode			cuGraphAddNode_v2
+#define cuGraphExecUpdate		cuGraphExecUpdate_v2
+#define cuGraphGetEdges			cuGraphGetEdges_v2
+#define cuGraphInstantiate		cuGraphInstantiateWithFlags
+#define cuGraphNodeGetDependencies	cuGraphNodeGetDependencies_v2
+#define cuGraphNodeGetDependentNodes	cuGraphNodeGetDependentNodes_v2
+#define cuGraphRemoveDependencies	cuGraphRemoveDependencies_v2
 #define cuMemAlloc			cuMemAlloc_v2
 #define cuMemAllocHost			cuMemAllocHost_v2
 #define cuMemAllocPitch			cuMemAllocPitch_v2
@@ -122,7 +136,11 @@
 #define cuMemsetD2D16			MEMCAST_PER_THREAD(cuMemsetD2D16_v2)
 #define cuMemsetD2D32			MEMCAST_PER_THREAD(cuMemsetD2D32_v2)
 #define cuStreamBatchMemOp		MEMCAST_PER_THREAD_STREAM(cuStreamBatchMemOp_v2)
+#define cuStreamBeginCapture		MEMCAST_PER_THREAD_STREAM(cuStreamBeginCapture_v2)
 #define cuStreamDestroy			cuStreamDestroy_v2
+#define cuStreamGetCaptureInfo		MEMCAST_PER_THREAD_STREAM(cuStreamGetCaptureInfo_v3)
+#define cuStreamUpdateCaptureDependencies \
+	MEMCAST_PER_THREAD_STREAM(cuStreamUpdateCaptureDependencies_v2)
 #define cuStreamWaitValue32		MEMCAST_PER_THREAD_STREAM(cuStreamWaitValue32_v2)
 #define cuStreamWaitValue64		MEMCAST_PER_THREAD_STREAM(cuStreamWaitValue64_v2)
 #define cuStreamWriteValue32		MEMCAST_PER_THREAD_STREAM(cuStreamWriteValue32_v2)
@@ -417,12 +435,12 @@ typedef enum CUevent_flags_enum {
 
 typedef enum CUevent_record_flags_enum {
 	CU_EVENT_RECORD_DEFAULT		= 0x0,
-	CU_EVENT_RECORD_EXTERNAL	= 0x1	/* of graphs only */
+	CU_EVENT_RECORD_EXTERNAL	= 0x1	/* captured streams: becomes a node */
 } CUevent_record_flags;
 
 typedef enum CUevent_wait_flags_enum {
 	CU_EVENT_WAIT_DEFAULT	= 0x0,
-	CU_EVENT_WAIT_EXTERNAL	= 0x1		/* of graphs only */
+	CU_EVENT_WAIT_EXTERNAL	= 0x1		/* captured streams: becomes a node */
 } CUevent_wait_flags;
 
 /* When a wait for a word ends. */
@@ -1043,6 +1061,252 @@ typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
 	unsigned int reserved[16];	/* 0 */
 } CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1;
 typedef CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1 CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+
+/* Graphs: work that is described once, and then done many times */
+
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUgraphExec_st *CUgraphExec;	/* a graph that can be launched */
+typedef struct CUuserObject_st *CUuserObject;
+
+typedef enum CUgraphNodeType_enum {
+	CU_GRAPH_NODE_TYPE_KERNEL		= 0,	/* not supported */
+	CU_GRAPH_NODE_TYPE_MEMCPY		= 1,
+	CU_GRAPH_NODE_TYPE_MEMSET		= 2,
+	CU_GRAPH_NODE_TYPE_HOST			= 3,	/* calls a function */
+	CU_GRAPH_NODE_TYPE_GRAPH		= 4,	/* a child graph */
+	CU_GRAPH_NODE_TYPE_EMPTY		= 5,
+	CU_GRAPH_NODE_TYPE_WAIT_EVENT		= 6,
+	CU_GRAPH_NODE_TYPE_EVENT_RECORD		= 7,
+	CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL	= 8,	/* not supported */
+	CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT	= 9,	/* not supported */
+	CU_GRAPH_NODE_TYPE_MEM_ALLOC		= 10,
+	CU_GRAPH_NODE_TYPE_MEM_FREE		= 11,
+	CU_GRAPH_NODE_TYPE_BATCH_MEM_OP		= 12,	/* words: write, wait */
+	CU_GRAPH_NODE_TYPE_CONDITIONAL		= 13	/* not supported */
+} CUgraphNodeType;
+
+/* What an edge waits for; other than 0 is for kernels, and not supported. */
+typedef enum CUgraphDependencyType_enum {
+	CU_GRAPH_DEPENDENCY_TYPE_DEFAULT	= 0,
+	CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC	= 1
+} CUgraphDependencyType;
+
+typedef struct CUgraphEdgeData_st {
+	unsigned char from_port;	/* 0 */
+	unsigned char to_port;		/* 0 */
+	unsigned char type;		/* CU_GRAPH_DEPENDENCY_TYPE_DEFAULT */
+	unsigned char reserved[5];	/* 0 */
+} CUgraphEdgeData;
+
+/* In all node parameters a context is whose device does the work; NULL: the current one. */
+typedef struct CUDA_MEMSET_NODE_PARAMS_st {
+	CUdeviceptr dst;
+	size_t pitch;			/* bytes from one row to the next, if there are two */
+	unsigned int value;		/* its low bytes, if it is wider than an element */
+	unsigned int elementSize;	/* 1, 2 or 4 */
+	size_t width;			/* elements of a row, over 0 */
+	size_t height;			/* rows, over 0 */
+} CUDA_MEMSET_NODE_PARAMS_v1;
+typedef CUDA_MEMSET_NODE_PARAMS_v1 CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct CUDA_MEMSET_NODE_PARAMS_v2_st {
+	CUdeviceptr dst;
+	size_t pitch;
+	unsigned int value;
+	unsigned int elementSize;
+	size_t width;
+	size_t height;
+	CUcontext ctx;
+} CUDA_MEMSET_NODE_PARAMS_v2;
+
+typedef struct CUDA_MEMCPY_NODE_PARAMS_st {
+	int flags;			/* 0 */
+	int reserved;			/* 0 */
+	CUcontext copyCtx;
+	CUDA_MEMCPY3D copyParams;	/* width, height and depth over 0 */
+} CUDA_MEMCPY_NODE_PARAMS;
+
+typedef struct CUDA_HOST_NODE_PARAMS_st {
+	CUhostFn fn;			/* as of cuLaunchHostFunc() */
+	void *userData;
+} CUDA_HOST_NODE_PARAMS_v1;
+typedef CUDA_HOST_NODE_PARAMS_v1 CUDA_HOST_NODE_PARAMS;
+
+typedef struct CUDA_HOST_NODE_PARAMS_v2_st {
+	CUhostFn fn;
+	void *userData;
+} CUDA_HOST_NODE_PARAMS_v2;
+
+typedef enum CUgraphChildGraphNodeOwnership_enum {
+	CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE	= 0,	/* the node gets a copy */
+	CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE	= 1	/* the node gets the graph itself */
+} CUgraphChildGraphNodeOwnership;
+
+typedef struct CUDA_CHILD_GRAPH_NODE_PARAMS_st {
+	CUgraph graph;
+	CUgraphChildGraphNodeOwnership ownership;
+} CUDA_CHILD_GRAPH_NODE_PARAMS;
+
+typedef struct CUDA_EVENT_RECORD_NODE_PARAMS_st {
+	CUevent event;
+} CUDA_EVENT_RECORD_NODE_PARAMS;
+
+typedef struct CUDA_EVENT_WAIT_NODE_PARAMS_st {
+	CUevent event;
+} CUDA_EVENT_WAIT_NODE_PARAMS;
+
+typedef struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v1_st {
+	CUcontext ctx;
+	unsigned int count;		/* up to 256 */
+	CUstreamBatchMemOpParams *paramArray;
+	unsigned int flags;		/* 0 */
+} CUDA_BATCH_MEM_OP_NODE_PARAMS_v1;
+typedef CUDA_BATCH_MEM_OP_NODE_PARAMS_v1 CUDA_BATCH_MEM_OP_NODE_PARAMS;
+
+typedef struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v2_st {
+	CUcontext ctx;
+	unsigned int count;
+	CUstreamBatchMemOpParams *paramArray;
+	unsigned int flags;
+} CUDA_BATCH_MEM_OP_NODE_PARAMS_v2;
+
+typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
+	CUmemPoolProps poolProps;	/* PINNED, on a device, without handle type */
+	const CUmemAccessDesc *accessDescs; /* of other devices */
+	size_t accessDescCount;
+	size_t bytesize;		/* over 0 */
+	CUdeviceptr dptr;		/* output */
+} CUDA_MEM_ALLOC_NODE_PARAMS_v1;
+typedef CUDA_MEM_ALLOC_NODE_PARAMS_v1 CUDA_MEM_ALLOC_NODE_PARAMS;
+
+typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v2_st {
+	CUmemPoolProps poolProps;
+	const CUmemAccessDesc *accessDescs;
+	size_t accessDescCount;
+	size_t bytesize;
+	CUdeviceptr dptr;
+} CUDA_MEM_ALLOC_NODE_PARAMS_v2;
+
+typedef struct CUDA_MEM_FREE_NODE_PARAMS_st {
+	CUdeviceptr dptr;
+} CUDA_MEM_FREE_NODE_PARAMS;
+
+/* The parameters of a node of any type. */
+typedef struct CUgraphNodeParams_st {
+	CUgraphNodeType type;
+	int reserved0[3];		/* 0 */
+	union {
+		long long reserved1[29];
+		CUDA_MEMCPY_NODE_PARAMS memcpy;
+		CUDA_MEMSET_NODE_PARAMS_v2 memset;
+		CUDA_HOST_NODE_PARAMS_v2 host;
+		CUDA_CHILD_GRAPH_NODE_PARAMS graph;
+		CUDA_EVENT_WAIT_NODE_PARAMS eventWait;
+		CUDA_EVENT_RECORD_NODE_PARAMS eventRecord;
+		CUDA_MEM_ALLOC_NODE_PARAMS_v2 alloc;
+		CUDA_MEM_FREE_NODE_PARAMS free;
+		CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 memOp;
+	};
+	long long reserved2;		/* 0 */
+} CUgraphNodeParams;
+
+typedef enum CUgraphInstantiate_flags_enum {
+	/* a launch frees what the launch before it has left allocated */
+	CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH	= 1,
+	CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD		= 2,	/* no effect */
+	CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH	= 4,	/* not supported */
+	CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY	= 8	/* no effect */
+} CUgraphInstantiate_flags;
+
+typedef enum CUgraphInstantiateResult_enum {
+	CUDA_GRAPH_INSTANTIATE_SUCCESS				= 0,
+	CUDA_GRAPH_INSTANTIATE_ERROR				= 1,
+	CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE		= 2,	/* a cycle */
+	CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED	= 3,
+	CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED	= 4,
+	CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED	= 5
+} CUgraphInstantiateResult;
+
+typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
+	cuuint64_t flags;			/* CUgraphInstantiate_flags */
+	CUstream hUploadStream;
+	CUgraphNode hErrNode_out;		/* output: a node of a cycle, or NULL */
+	CUgraphInstantiateResult result_out;	/* output */
+} CUDA_GRAPH_INSTANTIATE_PARAMS;
+
+typedef enum CUgraphExecUpdateResult_enum {
+	CU_GRAPH_EXEC_UPDATE_SUCCESS				= 0x0,
+	CU_GRAPH_EXEC_UPDATE_ERROR				= 0x1,
+	CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED		= 0x2,
+	CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED		= 0x3,
+	CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED		= 0x4,
+	CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED		= 0x5,
+	CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED		= 0x6,
+	CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE	= 0x7,
+	CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED		= 0x8
+} CUgraphExecUpdateResult;
+
+typedef struct CUgraphExecUpdateResultInfo_st {
+	CUgraphExecUpdateResult result;
+	CUgraphNode errorNode;		/* of the new graph, or NULL */
+	CUgraphNode errorFromNode;	/* NULL */
+} CUgraphExecUpdateResultInfo_v1;
+typedef CUgraphExecUpdateResultInfo_v1 CUgraphExecUpdateResultInfo;
+
+/* cuuint64_t: bytes of a device, counted in steps of 32 MiB */
+typedef enum CUgraphMem_attribute_enum {
+	CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,	/* allocated by launches, not freed */
+	CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,	/* may be set to 0 */
+	CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,	/* the most in use since the last trim */
+	CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH	/* may be set to 0 */
+} CUgraphMem_attribute;
+
+/* What cuGraphDebugDotPrint() writes of each node; here, only VERBOSE adds anything. */
+typedef enum CUgraphDebugDot_flags_enum {
+	CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE			= 1 << 0,
+	CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES			= 1 << 1,
+	CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS		= 1 << 2,
+	CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS		= 1 << 3,
+	CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS		= 1 << 4,
+	CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS		= 1 << 5,
+	CU_GRAPH_DEBUG_DOT_FLAGS_EVENT_NODE_PARAMS		= 1 << 6,
+	CU_GRAPH_DEBUG_DOT_FLAGS_EXT_SEMAS_SIGNAL_NODE_PARAMS	= 1 << 7,
+	CU_GRAPH_DEBUG_DOT_FLAGS_EXT_SEMAS_WAIT_NODE_PARAMS	= 1 << 8,
+	CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES		= 1 << 9,
+	CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES			= 1 << 10,
+	CU_GRAPH_DEBUG_DOT_FLAGS_MEM_ALLOC_NODE_PARAMS		= 1 << 11,
+	CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS		= 1 << 12,
+	CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS	= 1 << 13,
+	CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO		= 1 << 14,
+	CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS	= 1 << 15
+} CUgraphDebugDot_flags;
+
+typedef enum CUuserObject_flags_enum {
+	CU_USER_OBJECT_NO_DESTRUCTOR_SYNC	= 1	/* must be given */
+} CUuserObject_flags;
+
+typedef enum CUuserObjectRetain_flags_enum {
+	CU_GRAPH_USER_OBJECT_MOVE	= 1	/* the caller's references become the graph's */
+} CUuserObjectRetain_flags;
+
+typedef enum CUstreamCaptureStatus_enum {
+	CU_STREAM_CAPTURE_STATUS_NONE		= 0,
+	CU_STREAM_CAPTURE_STATUS_ACTIVE		= 1,
+	CU_STREAM_CAPTURE_STATUS_INVALIDATED	= 2	/* failed, but not ended yet */
+} CUstreamCaptureStatus;
+
+/* Whose calls a capture forbids; see cuThreadExchangeStreamCaptureMode(). */
+typedef enum CUstreamCaptureMode_enum {
+	CU_STREAM_CAPTURE_MODE_GLOBAL		= 0,
+	CU_STREAM_CAPTURE_MODE_THREAD_LOCAL	= 1,
+	CU_STREAM_CAPTURE_MODE_RELAXED		= 2
+} CUstreamCaptureMode;
+
+typedef enum CUstreamUpdateCaptureDependencies_flags_enum {
+	CU_STREAM_ADD_CAPTURE_DEPENDENCIES	= 0x0,
+	CU_STREAM_SET_CAPTURE_DEPENDENCIES	= 0x1
+} CUstreamUpdateCaptureDependencies_flags;
 
 /* Initialisation (source: the API document; what fork() does: ours) */
 
@@ -2357,7 +2621,7 @@ CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream);
  * cuEventRecordWithFlags() - let an event stand for what is in a stream now
  * @hEvent: as above
  * @hStream: as above
- * @flags: CU_EVENT_RECORD_DEFAULT
+ * @flags: CU_EVENT_RECORD_DEFAULT; a captured stream takes CU_EVENT_RECORD_EXTERNAL, too
  */
 CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
 					unsigned int flags);
@@ -2390,7 +2654,7 @@ CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeven
  * cuStreamWaitEvent() - have a stream wait for what an event stands for now
  * @hStream: of any context
  * @hEvent: of any context
- * @Flags: CU_EVENT_WAIT_DEFAULT
+ * @Flags: CU_EVENT_WAIT_DEFAULT; a captured stream takes CU_EVENT_WAIT_EXTERNAL, too
  */
 CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags);
 
@@ -2630,6 +2894,551 @@ CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize,
  * Errors: CUDA_ERROR_INVALID_VALUE, as other calls with streams.
  */
 CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
+
+/*
+ * Graphs (source: hardware, where nothing else is said)
+ *
+ * A graph has nodes, and edges between them: a node is done after those that it
+ * depends on. cuGraphInstantiate() makes something of it that can be launched in any
+ * stream, many times. Nodes that do not depend on each other may be done in any
+ * order; here, one after the other, but a node that waits (for an event, for a word)
+ * holds up only those that depend on it. Kernels, external semaphores and conditional
+ * nodes are not supported.
+ *
+ * A graph's functions may be called from several threads at once. Handles of graphs
+ * and nodes that were destroyed are known as such (ours).
+ *
+ * Errors of all: CUDA_ERROR_INVALID_VALUE (NULL; not a graph or a node, or
+ * destroyed), _OUT_OF_MEMORY (also for more than 1,048,576 nodes in a process).
+ */
+
+/**
+ * cuGraphCreate() - create an empty graph
+ * @phGraph: output
+ * @flags: 0
+ */
+CUresult CUDAAPI cuGraphCreate(CUgraph *phGraph, unsigned int flags);
+
+/**
+ * cuGraphDestroy() - destroy a graph and its nodes
+ * @hGraph: not a child node's, and not one that a stream is being captured to. What
+ *	was instantiated from it stays.
+ */
+CUresult CUDAAPI cuGraphDestroy(CUgraph hGraph);
+
+/**
+ * cuGraphClone() - copy a graph
+ * @phGraphClone: output
+ * @originalGraph: without nodes that allocate or free
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (it has such nodes).
+ */
+CUresult CUDAAPI cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph);
+
+/**
+ * cuGraphNodeFindInClone() - find a node's copy
+ * @phNode: output
+ * @hOriginalNode: of the graph that was cloned
+ * @hClonedGraph: what cuGraphClone() gave
+ */
+CUresult CUDAAPI cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
+					CUgraph hClonedGraph);
+
+/*
+ * To add a node of each type. Of all:
+ *
+ * @phGraphNode: output
+ * @hGraph: to this graph
+ * @dependencies: array of nodes of the graph, none twice
+ * @numDependencies: its length
+ *
+ * Memory and addresses are checked as a copy or a fill checks them when it is called;
+ * what has gone by the time of a launch fails the launch's stream.
+ */
+CUresult CUDAAPI cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				      const CUgraphNode *dependencies,
+				      size_t numDependencies,
+				      const CUDA_MEMCPY3D *copyParams, CUcontext ctx);
+CUresult CUDAAPI cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				      const CUgraphNode *dependencies,
+				      size_t numDependencies,
+				      const CUDA_MEMSET_NODE_PARAMS *memsetParams,
+				      CUcontext ctx);
+CUresult CUDAAPI cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				    const CUgraphNode *dependencies,
+				    size_t numDependencies,
+				    const CUDA_HOST_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				     const CUgraphNode *dependencies,
+				     size_t numDependencies);
+CUresult CUDAAPI cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					  const CUgraphNode *dependencies,
+					  size_t numDependencies,
+					  const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams);
+
+/**
+ * cuGraphAddChildGraphNode() - add a copy of another graph as a node
+ * @childGraph: without nodes that allocate or free; graphs nest 64 deep (ours)
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (it has such nodes, is @hGraph, or nests too deep).
+ */
+CUresult CUDAAPI cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					  const CUgraphNode *dependencies,
+					  size_t numDependencies, CUgraph childGraph);
+
+/**
+ * cuGraphAddEventRecordNode() - add a node that records an event
+ * @event: stands for the node from the call of cuGraphLaunch() on
+ */
+CUresult CUDAAPI cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					   const CUgraphNode *dependencies,
+					   size_t numDependencies, CUevent event);
+
+/**
+ * cuGraphAddEventWaitNode() - add a node that waits for an event
+ * @event: for what it stands for when cuGraphLaunch() is called; for the last record
+ *	node of it that this node depends on, if there is one
+ */
+CUresult CUDAAPI cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					 const CUgraphNode *dependencies,
+					 size_t numDependencies, CUevent event);
+
+/**
+ * cuGraphAddMemAllocNode() - add a node that allocates memory
+ * @nodeParams: dptr is an output: the address, the same for all launches
+ *
+ * The memory may be used by nodes that depend on this one, and by what comes after
+ * the launch, until it is freed: by a node that cuGraphAddMemFreeNode() adds, by
+ * cuMemFreeAsync() or by cuMemFree(). It stays as it is when the graph is destroyed.
+ * It is taken from the device when the node is added, and given back when it is
+ * not allocated and neither the graph nor what was instantiated from it is there any
+ * more (ours; hardware takes it at the launch).
+ *
+ * Of a graph with such nodes no node or edge can be removed, it can be neither
+ * cloned nor copied into a child node, and there can be one instance of it at a time.
+ *
+ * Errors: CUDA_ERROR_OUT_OF_MEMORY, _NOT_SUPPORTED (handle types, memory of the host).
+ */
+CUresult CUDAAPI cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					const CUgraphNode *dependencies,
+					size_t numDependencies,
+					CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams);
+
+/**
+ * cuGraphAddMemFreeNode() - add a node that frees memory
+ * @dptr: what an alloc node of this or another graph gave, with no other free node
+ *	in this one
+ */
+CUresult CUDAAPI cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				       const CUgraphNode *dependencies,
+				       size_t numDependencies, CUdeviceptr dptr);
+
+/**
+ * cuGraphAddNode() - add a node of any type
+ * @dependencyData: array of @numDependencies with 0 in all fields, or NULL
+ * @nodeParams: alloc.dptr is an output
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (type).
+ */
+CUresult CUDAAPI cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				const CUgraphNode *dependencies,
+				const CUgraphEdgeData *dependencyData,
+				size_t numDependencies, CUgraphNodeParams *nodeParams);
+
+/*
+ * A node's parameters; the node must be of the type. What pointers in them point to
+ * is the node's until it is destroyed or gets others. What was instantiated before
+ * keeps its own.
+ */
+CUresult CUDAAPI cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams);
+CUresult CUDAAPI cuGraphMemcpyNodeSetParams(CUgraphNode hNode,
+					    const CUDA_MEMCPY3D *nodeParams);
+CUresult CUDAAPI cuGraphMemsetNodeGetParams(CUgraphNode hNode,
+					    CUDA_MEMSET_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphMemsetNodeSetParams(CUgraphNode hNode,
+					    const CUDA_MEMSET_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphHostNodeGetParams(CUgraphNode hNode,
+					  CUDA_HOST_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphHostNodeSetParams(CUgraphNode hNode,
+					  const CUDA_HOST_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out);
+CUresult CUDAAPI cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event);
+CUresult CUDAAPI cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out);
+CUresult CUDAAPI cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event);
+CUresult CUDAAPI
+cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
+			       CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out);
+CUresult CUDAAPI
+cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
+			       const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphMemAllocNodeGetParams(CUgraphNode hNode,
+					      CUDA_MEM_ALLOC_NODE_PARAMS *params_out);
+CUresult CUDAAPI cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out);
+
+/**
+ * cuGraphChildGraphNodeGetGraph() - the graph inside a child node
+ * @hNode: a child node
+ * @phGraph: output; it may be changed, but ends with the node
+ */
+CUresult CUDAAPI cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph);
+
+/**
+ * cuGraphNodeSetParams() - give a node other parameters
+ * @hNode: a node that copies, fills, calls, records, waits or has words
+ * @nodeParams: of the same type
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (a node of another type).
+ */
+CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams);
+
+/**
+ * cuGraphNodeGetType() - the type of a node
+ * @hNode: any
+ * @type: output
+ */
+CUresult CUDAAPI cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type);
+
+/*
+ * What a graph has, in the order in which it was added; edges, in the order of the
+ * nodes that they come from. The arrays may be NULL, to ask for their number only;
+ * else the number is an input as well: the length of the arrays. Elements beyond what
+ * there is become NULL. @edgeData may be NULL: all edges are alike.
+ */
+CUresult CUDAAPI cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes);
+CUresult CUDAAPI cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes,
+				     size_t *numRootNodes);
+CUresult CUDAAPI cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+				 CUgraphEdgeData *edgeData, size_t *numEdges);
+CUresult CUDAAPI cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies,
+					    CUgraphEdgeData *edgeData,
+					    size_t *numDependencies);
+CUresult CUDAAPI cuGraphNodeGetDependentNodes(CUgraphNode hNode,
+					      CUgraphNode *dependentNodes,
+					      CUgraphEdgeData *edgeData,
+					      size_t *numDependentNodes);
+
+/**
+ * cuGraphAddDependencies() - add edges
+ * @hGraph: of this graph
+ * @from: array of nodes
+ * @to: array of nodes that are to come after those
+ * @edgeData: array with 0 in all fields, or NULL
+ * @numDependencies: the length of the arrays
+ *
+ * A cycle is found when the graph is instantiated. Edges are added one after the
+ * other: those before one that cannot be added (to the node itself, or there
+ * already) stay.
+ */
+CUresult CUDAAPI cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from,
+					const CUgraphNode *to,
+					const CUgraphEdgeData *edgeData,
+					size_t numDependencies);
+
+/**
+ * cuGraphRemoveDependencies() - remove edges
+ * @hGraph: as above
+ * @from: as above
+ * @to: as above
+ * @edgeData: as above
+ * @numDependencies: as above
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (the graph allocates or frees).
+ */
+CUresult CUDAAPI cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from,
+					   const CUgraphNode *to,
+					   const CUgraphEdgeData *edgeData,
+					   size_t numDependencies);
+
+/**
+ * cuGraphDestroyNode() - remove a node, and its edges
+ * @hNode: any
+ *
+ * Errors: CUDA_ERROR_NOT_SUPPORTED (the graph allocates or frees).
+ */
+CUresult CUDAAPI cuGraphDestroyNode(CUgraphNode hNode);
+
+/**
+ * cuGraphDebugDotPrint() - write a graph to a file for dot, of Graphviz
+ * @hGraph: any
+ * @path: the file; replaced
+ * @flags: CUgraphDebugDot_flags; others are ignored
+ *
+ * Errors: CUDA_ERROR_OPERATING_SYSTEM (the file cannot be written).
+ */
+CUresult CUDAAPI cuGraphDebugDotPrint(CUgraph hGraph, const char *path,
+				      unsigned int flags);
+
+/**
+ * cuGraphInstantiate() - make something of a graph that can be launched
+ * @phGraphExec: output; independent of the graph from now on
+ * @hGraph: any without cycles
+ * @flags: AUTO_FREE_ON_LAUNCH, USE_NODE_PRIORITY
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (a cycle), _NOT_SUPPORTED (the graph allocates, and
+ * there is an instance of it), _STREAM_CAPTURE_UNSUPPORTED (a stream is being
+ * captured to it: the capture fails).
+ */
+CUresult CUDAAPI cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
+				    unsigned long long flags);
+
+/**
+ * cuGraphInstantiateWithParams() - the same, with an answer in more detail
+ * @phGraphExec: output
+ * @hGraph: as above
+ * @instantiateParams: also flag UPLOAD, with a stream
+ *
+ * Errors: as above, _NOT_SUPPORTED (DEVICE_LAUNCH).
+ */
+CUresult CUDAAPI
+cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
+			     CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams);
+
+/**
+ * cuGraphExecGetFlags() - with which flags a graph was instantiated
+ * @hGraphExec: an instance
+ * @flags: output: AUTO_FREE_ON_LAUNCH or 0
+ */
+CUresult CUDAAPI cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags);
+
+/**
+ * cuGraphExecDestroy() - destroy an instance
+ * @hGraphExec: launches of it that are under way go on
+ */
+CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec hGraphExec);
+
+/**
+ * cuGraphLaunch() - have a stream do what a graph says
+ * @hGraphExec: also comes after all earlier launches of the same instance
+ * @hStream: any
+ *
+ * A node that fails fails the stream, as other work does: the nodes not begun are left
+ * out. A fill that fails does so with CUDA_ERROR_LAUNCH_FAILED.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (what an earlier launch allocated was not freed;
+ * what is to be freed is not allocated), _STREAM_CAPTURE_UNSUPPORTED (the stream is
+ * being captured, which fails), as other calls with streams.
+ */
+CUresult CUDAAPI cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream);
+
+/* Without effect: there is nothing to prepare on a device. Errors: as cuGraphLaunch(). */
+CUresult CUDAAPI cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream);
+
+/**
+ * cuGraphExecUpdate() - give an instance the parameters of another graph
+ * @hGraphExec: launches that are under way keep theirs
+ * @hGraph: with as many nodes, added in the same order, with the same types and edges.
+ *	A fill of one row stays one, a copy stays between the same memory types, words
+ *	keep their operations.
+ * @resultInfo: output, or NULL
+ *
+ * Errors: CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE (@resultInfo says why; nothing is
+ * changed).
+ */
+CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
+				   CUgraphExecUpdateResultInfo *resultInfo);
+
+/*
+ * Other parameters for one node of an instance. @hNode is of the graph that was
+ * instantiated. What may change: see cuGraphExecUpdate().
+ */
+CUresult CUDAAPI cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+						const CUDA_MEMCPY3D *copyParams,
+						CUcontext ctx);
+CUresult CUDAAPI
+cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+			       const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx);
+CUresult CUDAAPI cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					      const CUDA_HOST_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec,
+						    CUgraphNode hNode, CUevent event);
+CUresult CUDAAPI cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec,
+						  CUgraphNode hNode, CUevent event);
+CUresult CUDAAPI
+cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+				   const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					  CUgraphNodeParams *nodeParams);
+
+/**
+ * cuGraphExecChildGraphNodeSetParams() - other parameters for all of a child node
+ * @hGraphExec: an instance
+ * @hNode: a child node of the graph that was instantiated
+ * @childGraph: as cuGraphExecUpdate()'s graph, seen from the child node's
+ *
+ * Errors: CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE.
+ */
+CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec,
+						    CUgraphNode hNode,
+						    CUgraph childGraph);
+
+/**
+ * cuGraphNodeSetEnabled() - have an instance leave a node out, or not any more
+ * @hGraphExec: an instance
+ * @hNode: a copy or a fill of the graph that was instantiated
+ * @isEnabled: 0 or another number
+ */
+CUresult CUDAAPI cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+				       unsigned int isEnabled);
+CUresult CUDAAPI cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+				       unsigned int *isEnabled);
+
+/*
+ * What the launches of a process have allocated on a device.
+ *
+ * Errors of all: CUDA_ERROR_INVALID_DEVICE.
+ */
+CUresult CUDAAPI cuDeviceGraphMemTrim(CUdevice device);
+CUresult CUDAAPI cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
+					      void *value);
+CUresult CUDAAPI cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
+					      void *value);
+
+/**
+ * cuUserObjectCreate() - have something destroyed when no graph uses it any more
+ * @object_out: output
+ * @ptr: for @destroy
+ * @destroy: called when the last reference is gone, in a thread of the library's; it
+ *	may call nothing here
+ * @initialRefcount: the caller's references, 1 to INT_MAX
+ * @flags: CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
+ */
+CUresult CUDAAPI cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
+				    unsigned int initialRefcount, unsigned int flags);
+
+/* The caller's own references: 1 to INT_MAX more or less. */
+CUresult CUDAAPI cuUserObjectRetain(CUuserObject object, unsigned int count);
+CUresult CUDAAPI cuUserObjectRelease(CUuserObject object, unsigned int count);
+
+/**
+ * cuGraphRetainUserObject() - let a graph have references
+ * @graph: its clones and instances, and launches of those, have references of their own
+ * @object: an object
+ * @count: 1 to INT_MAX
+ * @flags: 0, or CU_GRAPH_USER_OBJECT_MOVE
+ */
+CUresult CUDAAPI cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
+					 unsigned int count, unsigned int flags);
+
+/**
+ * cuGraphReleaseUserObject() - take references from a graph
+ * @graph: a graph
+ * @object: an object
+ * @count: as many as it has at most
+ */
+CUresult CUDAAPI cuGraphReleaseUserObject(CUgraph graph, CUuserObject object,
+					  unsigned int count);
+
+/*
+ * Capture (source: hardware)
+ *
+ * While a stream is captured, what it is asked to do becomes nodes of a graph and is
+ * not done. Each node depends on the stream's last one. An event that is recorded in
+ * the stream brings other streams into the capture when they wait for it; all that
+ * they got must be joined to the first stream in the same way before it ends.
+ *
+ * What cannot be captured answers CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED and fails the
+ * capture: to ask a captured stream, or to wait for it; callbacks; copies between
+ * contexts; launches of graphs; cuStreamGetFlags(); cuCtxSynchronize() in the context.
+ * So do, for other streams as well, cuMemAlloc(), cuMemFree(), memory of the host,
+ * cuMemAllocAsync(), cuMemPoolTrimTo(), and to ask or wait for streams and events,
+ * where the modes of the thread and of the capture forbid it. The legacy stream must
+ * not be used while a blocking stream of its context is captured
+ * (CUDA_ERROR_STREAM_CAPTURE_IMPLICIT). A captured stream answers
+ * CUDA_ERROR_STREAM_CAPTURE_INVALIDATED from the failure on until its capture is ended.
+ */
+
+/**
+ * cuStreamBeginCapture() - capture a stream to a new graph
+ * @hStream: any but the legacy one
+ * @mode: GLOBAL: forbids the calls above to all threads; THREAD_LOCAL: to this one
+ *
+ * Errors: CUDA_ERROR_ILLEGAL_STATE (it is being captured), _STREAM_CAPTURE_UNSUPPORTED
+ * (the legacy stream).
+ */
+CUresult CUDAAPI cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode);
+
+/**
+ * cuStreamBeginCaptureToGraph() - capture a stream to a graph
+ * @hStream: as above
+ * @hGraph: gets the nodes; not a child node's
+ * @dependencies: array of nodes of it that the first ones depend on
+ * @dependencyData: array with 0 in all fields, or NULL
+ * @numDependencies: their length
+ * @mode: as above
+ */
+CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
+					     const CUgraphNode *dependencies,
+					     const CUgraphEdgeData *dependencyData,
+					     size_t numDependencies,
+					     CUstreamCaptureMode mode);
+
+/**
+ * cuStreamEndCapture() - end a capture
+ * @hStream: where it began
+ * @phGraph: output: the graph; NULL if the capture has failed. May be NULL: the graph is
+ *	destroyed then, unless it was there before
+ *
+ * Unless it is RELAXED, it is to be ended by the thread that began it.
+ *
+ * Errors: CUDA_ERROR_ILLEGAL_STATE (no capture), _STREAM_CAPTURE_UNMATCHED (another
+ * stream of the capture, which fails), _STREAM_CAPTURE_INVALIDATED (it had failed),
+ * _STREAM_CAPTURE_UNJOINED, _STREAM_CAPTURE_WRONG_THREAD. All but the first two end it.
+ */
+CUresult CUDAAPI cuStreamEndCapture(CUstream hStream, CUgraph *phGraph);
+
+/**
+ * cuStreamIsCapturing() - is a stream being captured?
+ * @hStream: any
+ * @captureStatus: output
+ *
+ * Errors: CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (the legacy stream, while a blocking one is
+ * captured: no capture fails by this).
+ */
+CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus);
+
+/**
+ * cuStreamGetCaptureInfo() - what a stream's capture has come to
+ * @hStream: any
+ * @captureStatus_out: output. Unless it is ACTIVE, the others stay as they are
+ * @id_out: output, or NULL: the capture's number, which no other has had
+ * @graph_out: output, or NULL: may be changed, but not destroyed or instantiated
+ * @dependencies_out: output, or NULL: array of nodes that the next node will depend on,
+ *	good until the stream is used again or its capture ends
+ * @edgeData_out: output, or NULL: array for the same edges
+ * @numDependencies_out: output, or NULL: their length
+ *
+ * Errors: as cuStreamIsCapturing().
+ */
+CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream hStream,
+					CUstreamCaptureStatus *captureStatus_out,
+					cuuint64_t *id_out, CUgraph *graph_out,
+					const CUgraphNode **dependencies_out,
+					const CUgraphEdgeData **edgeData_out,
+					size_t *numDependencies_out);
+
+/**
+ * cuStreamUpdateCaptureDependencies() - say what a captured stream's next node depends on
+ * @hStream: a captured stream
+ * @dependencies: array of nodes of the graph
+ * @dependencyData: array with 0 in all fields, or NULL
+ * @numDependencies: their length
+ * @flags: CU_STREAM_ADD_CAPTURE_DEPENDENCIES or _SET_
+ *
+ * Errors: CUDA_ERROR_ILLEGAL_STATE (no capture), _STREAM_CAPTURE_INVALIDATED.
+ */
+CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream hStream,
+						   CUgraphNode *dependencies,
+						   const CUgraphEdgeData *dependencyData,
+						   size_t numDependencies,
+						   unsigned int flags);
+
+/**
+ * cuThreadExchangeStreamCaptureMode() - which captures forbid calls to this thread
+ * @mode: input: GLOBAL: those of all threads that are GLOBAL, and its own but for
+ *	RELAXED ones; THREAD_LOCAL: its own, but for RELAXED ones; any other: none.
+ *	Output: what it was before, GLOBAL at first
+ */
+CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
 /*
  * External memory (source: the API document): dma-bufs of other drivers, which

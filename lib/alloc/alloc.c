@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Plain allocation of device memory. */
+#include "capture.h"
 #include "heap.h"
 
 #define PITCH	512UL
@@ -13,7 +14,9 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (!bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
-	result = context_heap(HEAP_OF_DEVICE, &heap);
+	result = capture_unsafe();
+	if (result == CUDA_SUCCESS)
+		result = context_heap(HEAP_OF_DEVICE, &heap);
 	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Blocks of heaps, and the heaps that each context has. */
+#include "capture.h"
 #include "heap.h"
-#include "stream.h"
 
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address)
 {
@@ -88,9 +88,15 @@ CUresult context_free(CUdeviceptr address, uint32_t kind)
 	struct slot *current;
 	CUcontext context;
 	CUresult result = context_find(NULL, &current);
+	bool taken;
 
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+		result = capture_unsafe();
+	if (result == CUDA_SUCCESS)
+		result = graph_memory_free(address, NULL, &taken);
+	if (result != CUDA_SUCCESS || taken)
+		return result;
+	result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
 	context = context_of_heap(info.out_heap);

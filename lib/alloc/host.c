@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memory of the host that devices use: what the library gives, what it is given. */
+#include "capture.h"
 #include "heap.h"
 
 #define ALLOC_FLAGS	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | \
@@ -20,7 +21,9 @@ static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 	if (!bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
-	result = context_heap(HEAP_OF_HOST, &heap);
+	result = capture_unsafe();
+	if (result == CUDA_SUCCESS)
+		result = context_heap(HEAP_OF_HOST, &heap);
 	if (result == CUDA_SUCCESS)
 		result = heap_alloc(heap, bytes, flags, &address);
 	if (result == CUDA_SUCCESS)
@@ -59,6 +62,8 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 	if (!pointer || flags & ~REGISTER_FLAGS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer or unknown flags");
 	result = context_find(NULL, &slot);
+	if (result == CUDA_SUCCESS)
+		result = capture_unsafe();
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (flags & REGISTER_OTHERS)
@@ -81,6 +86,8 @@ static CUresult drop(void *pointer)
 	if (!pointer)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	result = context_find(NULL, &slot);
+	if (result == CUDA_SUCCESS)
+		result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
 		result = heap_free((uintptr_t)pointer, MEMCAST_BLOCK_REGISTERED);
 	return result == CUDA_ERROR_INVALID_VALUE ?

@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
+#include "capture.h"
 #include "heap.h"
 #include "pool.h"
-#include "stream.h"
 
 /* Memory is short: work in the stream may free some. */
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
@@ -23,6 +23,26 @@ static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t 
 		return result;
 	result = stream_wait(stream, WAIT_OWN | WAIT_BEFORE);
 	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
+}
+
+/* An alloc node; the memory of all of them is in the same place, whatever the pool. */
+static CUresult capture_alloc(struct stream *stream, CUdeviceptr *address, size_t bytes)
+{
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+		.alloc = {
+			.poolProps = {
+				.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+				.location = { CU_MEM_LOCATION_TYPE_DEVICE, stream->set->device },
+			},
+			.bytesize = bytes,
+		},
+	};
+	CUresult result = capture_node(stream, &params);
+
+	if (result == CUDA_SUCCESS)
+		*address = params.alloc.dptr;
+	return result;
 }
 
 /* @pool: NULL for the current one of the stream's device */
@@ -42,12 +62,19 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool 
 		result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (stream_captured(stream)) {
+		result = capture_alloc(stream, address, bytes);
+		stream_put(stream);
+		return result;
+	}
 	result = stream->set->error;
+	if (result == CUDA_SUCCESS)
+		result = capture_unsafe();
+	else
+		fail(result, "work in a stream has failed");
 	if (result == CUDA_SUCCESS)
 		result = allocate_in(stream, address, bytes,
 				     pool ? info.heap : pool_current(stream->set->device));
-	else
-		fail(result, "work in a stream has failed");
 	stream_put(stream);
 	return result;
 }
@@ -96,9 +123,18 @@ static CUresult submit_free(struct stream *stream, CUdeviceptr address)
 
 static CUresult free_in(struct stream *stream, CUdeviceptr address)
 {
-	CUresult result = heap_free(address, MEMCAST_BLOCK_LATER);
-	bool idle;
+	bool idle, taken;
+	CUresult result;
 
+	if (stream_captured(stream))
+		return capture_node(stream, &(CUgraphNodeParams) {
+			.type = CU_GRAPH_NODE_TYPE_MEM_FREE,
+			.free.dptr = address,
+		});
+	result = graph_memory_free(address, stream, &taken);
+	if (result != CUDA_SUCCESS || taken)
+		return result;
+	result = heap_free(address, MEMCAST_BLOCK_LATER);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);

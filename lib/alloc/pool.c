@@ -2,6 +2,7 @@
 /* Pools: make them, ask them, and which one is a device's current one. */
 #include <string.h>
 
+#include "capture.h"
 #include "heap.h"
 #include "pool.h"
 
@@ -112,6 +113,8 @@ static CUresult trim(CUmemoryPool pool, size_t keep)
 	CUresult result = pool_info(pool, &info);
 
 	arg.heap = info.heap;
+	if (result == CUDA_SUCCESS)
+		result = capture_unsafe();
 	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_HEAP_TRIM, &arg) : result;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Created contexts, and the stack of current ones that each thread has. */
 #include "context.h"
-#include "stream.h"
+#include "capture.h"
 
 #define STACK_DEPTH	256
 #define API_VERSION	3020
@@ -345,7 +345,9 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 
 static CUresult context_synchronize(CUcontext context)
 {
-	return streams_wait(context);
+	CUresult result = capture_context(context);
+
+	return result == CUDA_SUCCESS ? streams_wait(context) : result;
 }
 
 CUresult cuCtxSynchronize(void)

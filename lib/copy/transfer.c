@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream.h"
+#include "capture.h"
 
 #define ASIDE_MAX	(1 << 20)	/* bytes */
 
@@ -173,6 +173,86 @@ static CUresult start(struct stream *stream, struct transfer *transfer,
 	return submit(stream, transfer, aside);
 }
 
+/* A side of a captured copy: the two kinds of memory that a copy can name, or any */
+static CUmemorytype type_of(uint32_t flags, uint32_t own, uint32_t other)
+{
+	return flags & own ? CU_MEMORYTYPE_DEVICE :
+	       flags & other ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
+}
+
+static CUresult capture_copy(struct stream *stream, const struct layers *layers)
+{
+	const struct memcast_copy *copy = &layers->copy;
+	uint64_t to_pitch = copy->to_pitch ? copy->to_pitch : copy->bytes;
+	uint64_t from_pitch = copy->from_pitch ? copy->from_pitch : copy->bytes;
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+		.memcpy.copyCtx = stream->set->context,
+		.memcpy.copyParams = {
+			.dstMemoryType = type_of(copy->flags, MEMCAST_COPY_TO_DEVICE,
+						 MEMCAST_COPY_FROM_DEVICE),
+			.dstHost = (void *)(uintptr_t)copy->to,
+			.dstDevice = copy->to,
+			.dstPitch = to_pitch,
+			.dstHeight = layers->count > 1 ? layers->to_pitch / to_pitch : copy->rows,
+			.srcMemoryType = type_of(copy->flags, MEMCAST_COPY_FROM_DEVICE,
+						 MEMCAST_COPY_TO_DEVICE),
+			.srcHost = (void *)(uintptr_t)copy->from,
+			.srcDevice = copy->from,
+			.srcPitch = from_pitch,
+			.srcHeight = layers->count > 1 ? layers->from_pitch / from_pitch :
+							 copy->rows,
+			.WidthInBytes = copy->bytes,
+			.Height = copy->rows,
+			.Depth = layers->count,
+		},
+	};
+	CUresult result;
+
+	if (copy->flags & MEMCAST_COPY_PEER)
+		return capture_refuse(stream);
+	if (!copy->bytes || !layers->count)
+		return CUDA_SUCCESS;
+	result = layers_check(layers);
+	return result == CUDA_SUCCESS ? capture_node(stream, &params) : result;
+}
+
+/* What is not mapped is found by the launch: hardware does not look at a fill either. */
+static CUresult capture_fill(struct stream *stream, const struct memcast_fill *fill)
+{
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_MEMSET,
+		.memset = {
+			.dst = fill->to,
+			.pitch = fill->pitch,
+			.value = fill->value,
+			.elementSize = fill->width,
+			.width = fill->count,
+			.height = fill->rows,
+			.ctx = stream->set->context,
+		},
+	};
+
+	if (!fill->count)
+		return CUDA_SUCCESS;
+	if ((fill->to | fill->pitch) % fill->width)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "the address or the pitch is not a multiple of %u", fill->width);
+	return capture_node(stream, &params);
+}
+
+static CUresult capture(struct stream *stream, const struct transfer *transfer,
+			enum transfer_when when)
+{
+	if (when == TRANSFER_SYNC)
+		return capture_refuse(stream);
+	/* no capture fails by this */
+	if (when != TRANSFER_ASYNC)
+		return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "batches cannot be captured");
+	return transfer->is_copy ? capture_copy(stream, &transfer->layers) :
+				   capture_fill(stream, &transfer->fill);
+}
+
 static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *device,
 			  enum transfer_when when)
 {
@@ -183,7 +263,8 @@ static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *
 		return result;
 	if (device)
 		*device = stream->set->device;
-	result = start(stream, transfer, when);
+	result = stream_captured(stream) ? capture(stream, transfer, when) :
+					   start(stream, transfer, when);
 	stream_put(stream);
 	return result;
 }

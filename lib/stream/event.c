@@ -2,35 +2,43 @@
 /* Events: each refers to the fence of its last record. */
 #include <stdlib.h>
 
+#include "capture.h"
 #include "context.h"
-#include "stream.h"
 #include "table.h"
 
 struct event {
 	atomic_uint references;
 	CUcontext context;
 	unsigned int flags;
-	pthread_mutex_t lock;	/* protects fence */
+	pthread_mutex_t lock;	/* protects what follows */
 	struct fence *fence;	/* NULL: not recorded yet */
+	struct mark *mark;	/* of the last record, if a captured stream made it */
 };
 
-static void event_reference(void *event)
+struct event *event_reference(struct event *event)
 {
-	((struct event *)event)->references++;
+	event->references++;
+	return event;
 }
 
-static struct table events_table = TABLE(event_reference);
+static void find(void *event)
+{
+	event_reference(event);
+}
 
-static void event_put(struct event *event)
+static struct table events_table = TABLE(find);
+
+void event_put(struct event *event)
 {
 	if (--event->references)
 		return;
 	fence_put(event->fence);
+	mark_put(event->mark);
 	pthread_mutex_destroy(&event->lock);
 	free(event);
 }
 
-static CUresult event_get(CUevent handle, struct event **event)
+CUresult event_get(CUevent handle, struct event **event)
 {
 	if (stream_in_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
@@ -39,21 +47,64 @@ static CUresult event_get(CUevent handle, struct event **event)
 		fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
 }
 
-/* The fence of the last record as of now, with a reference, or NULL. */
-static CUresult event_fence(CUevent handle, struct fence **fence)
+/* What the last record was, with references. */
+static struct fence *event_last(struct event *event, struct mark **mark)
+{
+	struct fence *fence;
+
+	pthread_mutex_lock(&event->lock);
+	fence = fence_reference(event->fence);
+	*mark = mark_get(event->mark);
+	pthread_mutex_unlock(&event->lock);
+	return fence;
+}
+
+struct fence *event_fence(struct event *event)
+{
+	struct mark *mark;
+	struct fence *fence = event_last(event, &mark);
+
+	mark_put(mark);
+	return fence;
+}
+
+/* The event is recorded: the references are the event's from now on. */
+static void event_replace(struct event *event, struct fence *fence, struct mark *mark)
+{
+	struct fence *fence_before;
+	struct mark *mark_before;
+
+	pthread_mutex_lock(&event->lock);
+	fence_before = event->fence;
+	mark_before = event->mark;
+	event->fence = fence;
+	event->mark = mark;
+	pthread_mutex_unlock(&event->lock);
+	fence_put(fence_before);
+	mark_put(mark_before);
+}
+
+void event_set(struct event *event, struct fence *fence)
+{
+	event_replace(event, fence, NULL);
+}
+
+/* A program asks an event, or waits for it: the fence, or NULL if it was never recorded */
+static CUresult fence_to_ask(CUevent handle, struct fence **fence)
 {
 	struct event *event;
+	struct mark *mark;
 	CUresult result = event_get(handle, &event);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	pthread_mutex_lock(&event->lock);
-	*fence = event->fence;
-	if (*fence)
-		(*fence)->references++;
-	pthread_mutex_unlock(&event->lock);
+	*fence = event_last(event, &mark);
 	event_put(event);
-	return CUDA_SUCCESS;
+	result = mark ? capture_ask_event(mark) : capture_unsafe();
+	mark_put(mark);
+	if (result != CUDA_SUCCESS)
+		fence_put(*fence);
+	return result;
 }
 
 static CUresult event_create(CUevent *handle, unsigned int flags)
@@ -116,7 +167,7 @@ CUresult cuEventDestroy_v2(CUevent event)
 /* In a stream with nothing to do, it has happened. */
 static CUresult record(struct event *event, struct stream *stream)
 {
-	struct fence *before, *fence;
+	struct fence *fence;
 	CUresult result;
 	bool idle;
 
@@ -136,12 +187,29 @@ static CUresult record(struct event *event, struct stream *stream)
 		fence_put(fence);
 		return result;
 	}
-	pthread_mutex_lock(&event->lock);
-	before = event->fence;
-	event->fence = fence;
-	pthread_mutex_unlock(&event->lock);
-	fence_put(before);
+	event_set(event, fence);
 	return CUDA_SUCCESS;
+}
+
+/* @external: a node that records the event, not an edge to what waits for it */
+static CUresult record_captured(struct event *event, CUevent handle, struct stream *stream,
+				bool external)
+{
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+		.eventRecord.event = handle,
+	};
+	struct mark *mark;
+	CUresult result;
+
+	if (event->context != stream->set->context)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "event and stream are of two contexts");
+	if (external)
+		return capture_node(stream, &params);
+	result = capture_record(stream, &mark);
+	if (result == CUDA_SUCCESS)
+		event_replace(event, NULL, mark);
+	return result;
 }
 
 static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned int flags)
@@ -150,17 +218,20 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 	struct event *event;
 	CUresult result;
 
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE,
-			    flags == CU_EVENT_RECORD_EXTERNAL ?
-			    "EXTERNAL is for streams that are being recorded" :
-			    "unknown flags");
+	if (flags & ~CU_EVENT_RECORD_EXTERNAL)
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 	result = event_get(handle, &event);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = stream_get(stream_handle, &stream);
 	if (result == CUDA_SUCCESS) {
-		result = record(event, stream);
+		if (stream_captured(stream))
+			result = record_captured(event, handle, stream, flags);
+		else if (flags)
+			result = fail(CUDA_ERROR_INVALID_VALUE,
+				      "EXTERNAL is for streams that are being captured");
+		else
+			result = record(event, stream);
 		stream_put(stream);
 	}
 	event_put(event);
@@ -183,7 +254,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 static CUresult event_query(CUevent handle)
 {
 	struct fence *fence;
-	CUresult result = event_fence(handle, &fence);
+	CUresult result = fence_to_ask(handle, &fence);
 
 	if (result != CUDA_SUCCESS || !fence)
 		return result;
@@ -203,7 +274,7 @@ CUresult cuEventQuery(CUevent event)
 static CUresult event_synchronize(CUevent handle)
 {
 	struct fence *fence;
-	CUresult result = event_fence(handle, &fence);
+	CUresult result = fence_to_ask(handle, &fence);
 
 	if (result != CUDA_SUCCESS || !fence)
 		return result;
@@ -229,9 +300,9 @@ static CUresult event_time(CUevent handle, CUcontext *context, struct timespec *
 	*context = event->context;
 	if (event->flags & CU_EVENT_DISABLE_TIMING)
 		result = fail(CUDA_ERROR_INVALID_HANDLE, "an event without timing");
+	else
+		fence = event_fence(event);
 	event_put(event);
-	if (result == CUDA_SUCCESS)
-		result = event_fence(handle, &fence);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!fence)
@@ -276,27 +347,31 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 		    (void *)start, (void *)end);
 }
 
-static CUresult stream_wait_event(CUstream handle, CUevent event, unsigned int flags)
+static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigned int flags)
 {
 	CUresult result, unused;
 	struct stream *stream;
+	struct event *event;
 	struct fence *fence;
+	struct mark *mark;
 
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE,
-			    flags == CU_EVENT_WAIT_EXTERNAL ?
-			    "EXTERNAL is for streams that are being recorded" :
-			    "unknown flags");
-	result = event_fence(event, &fence);
+	if (flags & ~CU_EVENT_WAIT_EXTERNAL)
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+	result = event_get(event_handle, &event);
 	if (result != CUDA_SUCCESS)
 		return result;
+	fence = event_last(event, &mark);
+	event_put(event);
 	result = stream_get(handle, &stream);
 	if (result == CUDA_SUCCESS) {
-		if (fence && !fence_done(fence, &unused))
+		if (mark || flags || stream_captured(stream))
+			result = capture_wait(stream, event_handle, mark, fence, flags);
+		else if (fence && !fence_done(fence, &unused))
 			result = stream_submit_fence(stream, fence, true);
 		stream_put(stream);
 	}
 	fence_put(fence);
+	mark_put(mark);
 	return result;
 }
 

@@ -25,6 +25,13 @@ void fence_put(struct fence *fence)
 	free(fence);
 }
 
+struct fence *fence_reference(struct fence *fence)
+{
+	if (fence)
+		fence->references++;
+	return fence;
+}
+
 void fence_signal(struct fence *fence, CUresult error)
 {
 	pthread_mutex_lock(&fence->lock);

@@ -5,31 +5,22 @@
  */
 #include <stdlib.h>
 
-#include "stream.h"
+#include "capture.h"
 
 #define OPERATIONS	256	/* in one batch */
 
-struct operation {
-	uint64_t address, value;
-	uint32_t size;		/* 4, 8; 0: nothing to do */
-	bool wait;
-	unsigned int how;	/* CU_STREAM_WAIT_VALUE_… without FLUSH */
-};
-
 struct memop_work {
 	struct work work;
-	unsigned int count;
-	struct operation operations[];
+	struct memops memops;
 };
 
-static CUresult move(const struct stream *stream, uint64_t to, uint64_t from,
-		     uint32_t size, uint32_t flags)
+static CUresult move(uint32_t device, uint64_t to, uint64_t from, uint32_t size, uint32_t flags)
 {
 	struct memcast_copy arg = {
 		.to = to,
 		.from = from,
 		.bytes = size,
-		.device = stream->set->device,
+		.device = device,
 		.flags = flags,
 	};
 
@@ -67,74 +58,129 @@ static long nanoseconds(void)
 	return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-/* Looks more and more seldom; a wait uses about 5 % of a processor at most. */
-static CUresult wait_for(const struct stream *stream, const struct operation *operation)
+/* One look begins. */
+void pause_begin(struct pause *pause)
 {
-	struct timespec pause = { .tv_nsec = PAUSE_FIRST };
-	unsigned int looks;
-
-	for (looks = 0; ; looks++) {
-		long limit, start = nanoseconds();
-		uint64_t seen = 0;
-		CUresult result = move(stream, (uintptr_t)&seen, operation->address,
-				       operation->size, 0);
-
-		if (result != CUDA_SUCCESS || holds(operation, seen))
-			return result;
-		/* a failure in the context; at exit or after it ended, too */
-		if (stream->set->error != CUDA_SUCCESS || library_ready() != CUDA_SUCCESS)
-			return CUDA_SUCCESS;
-		if (looks < LOOKS_AT_ONCE)
-			continue;
-
-		limit = 20 * (nanoseconds() - start);
-		if (limit < PAUSE_LAST)
-			limit = PAUSE_LAST;
-		if (limit > PAUSE_SLOW)
-			limit = PAUSE_SLOW;
-		nanosleep(&pause, NULL);
-		pause.tv_nsec = 2 * pause.tv_nsec < limit ? 2 * pause.tv_nsec : limit;
-	}
+	pause->start = nanoseconds();
 }
 
-static CUresult do_operation(const struct stream *stream, const struct operation *operation)
+/* It was in vain. What looks so uses about 5 % of a processor at most. */
+void pause_sleep(struct pause *pause)
 {
+	struct timespec time;
+	long limit;
+
+	if (pause->looks++ < LOOKS_AT_ONCE)
+		return;
+	limit = 20 * (nanoseconds() - pause->start);
+	if (limit < PAUSE_LAST)
+		limit = PAUSE_LAST;
+	if (limit > PAUSE_SLOW)
+		limit = PAUSE_SLOW;
+	time = (struct timespec) { .tv_nsec = pause->next ? pause->next : PAUSE_FIRST };
+	nanosleep(&time, NULL);
+	pause->next = 2 * time.tv_nsec < limit ? 2 * time.tv_nsec : limit;
+}
+
+/* Do one, or look whether it need not be waited for any longer. */
+static CUresult try_operation(uint32_t device, const struct operation *operation, bool *done)
+{
+	uint64_t seen = 0;
+	CUresult result;
+
+	*done = true;
 	if (!operation->size)
 		return CUDA_SUCCESS;
-	if (operation->wait)
-		return wait_for(stream, operation);
+	if (operation->wait) {
+		result = move(device, (uintptr_t)&seen, operation->address, operation->size, 0);
+		*done = holds(operation, seen);
+		return result;
+	}
 	/* the low half of the value is where its address is: little endian only */
 	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a word's low half");
-	return move(stream, operation->address, (uintptr_t)&operation->value,
-		    operation->size, 0);
+	return move(device, operation->address, (uintptr_t)&operation->value, operation->size, 0);
+}
+
+/*
+ * memops_try() - do as many as need not wait
+ * @at: how many are done; NULL: none of them waits
+ * @done: output: all of them
+ */
+CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, bool *done)
+{
+	CUresult result = CUDA_SUCCESS;
+	uint32_t none = 0;
+
+	at = at ? at : &none;
+	*done = true;
+	while (*at < memops->count && result == CUDA_SUCCESS) {
+		result = try_operation(device, &memops->at[*at], done);
+		if (!*done)
+			break;
+		++*at;
+	}
+	return result;
+}
+
+/* Ends early after a failure in the context, and when that or the process ends. */
+static CUresult do_memops(const struct memops *memops, const struct stream *stream)
+{
+	struct pause pause = {};
+	uint32_t at = 0, before;
+	bool done = false;
+
+	while (!done) {
+		CUresult result;
+
+		before = at;
+		pause_begin(&pause);
+		result = memops_try(memops, stream->set->device, &at, &done);
+		if (result != CUDA_SUCCESS)
+			return result;
+		if (at != before)
+			pause = (struct pause) { .start = pause.start };
+		if (done || stream->set->error != CUDA_SUCCESS ||
+		    library_ready() != CUDA_SUCCESS)
+			break;
+		pause_sleep(&pause);
+	}
+	return CUDA_SUCCESS;
 }
 
 static CUresult run_memops(struct work *work, struct stream *stream, CUresult error)
 {
-	struct memop_work *memops = (struct memop_work *)work;
-
-	for (unsigned int i = 0; i < memops->count && error == CUDA_SUCCESS; i++)
-		error = do_operation(stream, &memops->operations[i]);
+	if (error == CUDA_SUCCESS)
+		error = do_memops(&((struct memop_work *)work)->memops, stream);
 	return error == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_ILLEGAL_ADDRESS : error;
 }
 
-static CUresult check_address(const struct stream *stream, const struct operation *operation)
+/* Is what the words are in there? */
+CUresult memops_check(const struct memops *memops, uint32_t device)
 {
+	CUresult result = CUDA_SUCCESS;
 	uint64_t word = 0;
 
-	if (operation->address % operation->size)
-		return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not a multiple of %u",
-			    (unsigned long long)operation->address, operation->size);
-	if (operation->wait)
-		return move(stream, (uintptr_t)&word, operation->address,
-			    operation->size, MEMCAST_COPY_CHECK);
-	return move(stream, operation->address, (uintptr_t)&word,
-		    operation->size, MEMCAST_COPY_CHECK);
+	for (unsigned int i = 0; i < memops->count && result == CUDA_SUCCESS; i++) {
+		const struct operation *operation = &memops->at[i];
+		uint64_t here = (uintptr_t)&word, there = operation->address;
+
+		if (operation->size)
+			result = move(device, operation->wait ? here : there,
+				      operation->wait ? there : here, operation->size,
+				      MEMCAST_COPY_CHECK);
+	}
+	return result;
 }
 
-static CUresult translate(const struct stream *stream,
-			  const CUstreamBatchMemOpParams *params,
-			  struct operation *operation)
+bool memops_wait(const struct memops *memops)
+{
+	for (unsigned int i = 0; i < memops->count; i++)
+		if (memops->at[i].size && memops->at[i].wait)
+			return true;
+	return false;
+}
+
+static CUresult translate(const CUstreamBatchMemOpParams *params, struct operation *operation)
 {
 	unsigned int flags = params->waitValue.flags;
 	bool wide = false;
@@ -174,38 +220,80 @@ static CUresult translate(const struct stream *stream,
 	operation->size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
 	operation->address = params->waitValue.address;
 	operation->value = wide ? params->waitValue.value64 : params->waitValue.value;
-	return check_address(stream, operation);
+	if (operation->address % operation->size)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not a multiple of %u",
+			    (unsigned long long)operation->address, operation->size);
+	return CUDA_SUCCESS;
+}
+
+size_t memops_bytes(unsigned int count)
+{
+	return sizeof(struct memops) + count * sizeof(struct operation);
+}
+
+/* What memops_translate() takes for granted */
+CUresult memops_check_array(unsigned int count, const CUstreamBatchMemOpParams *params)
+{
+	if (count > OPERATIONS || (count && !params))
+		return fail(CUDA_ERROR_INVALID_VALUE, params ?
+			    "more than 256 operations" : "NULL pointer");
+	return CUDA_SUCCESS;
+}
+
+/* All but memops_check(): no system call */
+CUresult memops_translate(struct memops *memops, unsigned int count,
+			  const CUstreamBatchMemOpParams *params)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	memops->count = count;
+	for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = translate(&params[i], &memops->at[i]);
+	return result;
+}
+
+static CUresult submit(struct stream *stream, unsigned int count,
+		       const CUstreamBatchMemOpParams *params)
+{
+	struct memop_work *work = malloc(sizeof(*work) + count * sizeof(struct operation));
+	CUresult result;
+
+	if (!work)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
+	work->work.run = run_memops;
+	result = memops_translate(&work->memops, count, params);
+	if (result == CUDA_SUCCESS)
+		result = memops_check(&work->memops, stream->set->device);
+	if (result == CUDA_SUCCESS && stream_captured(stream)) {
+		result = capture_node(stream, &(CUgraphNodeParams) {
+			.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+			.memOp = { stream->set->context, count,
+				   (CUstreamBatchMemOpParams *)params, 0 },
+		});
+	} else if (result == CUDA_SUCCESS) {
+		result = stream_submit(stream, &work->work);
+		if (result == CUDA_SUCCESS)
+			return result;
+	}
+	free(work);
+	return result;
 }
 
 /* All are checked before the first is queued. */
 static CUresult stream_memops(CUstream handle, unsigned int count,
 			      const CUstreamBatchMemOpParams *params, unsigned int flags)
 {
-	struct memop_work *work;
 	struct stream *stream;
 	CUresult result;
 
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	if (count > OPERATIONS || (count && !params))
-		return fail(CUDA_ERROR_INVALID_VALUE, params ?
-			    "more than 256 operations" : "NULL pointer");
-	result = stream_get(handle, &stream);
+	result = memops_check_array(count, params);
+	if (result == CUDA_SUCCESS)
+		result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
-	work = malloc(sizeof(*work) + count * sizeof(*work->operations));
-	if (work) {
-		work->work.run = run_memops;
-		work->count = count;
-	} else {
-		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	}
-	for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
-		result = translate(stream, &params[i], &work->operations[i]);
-	if (result == CUDA_SUCCESS)
-		result = stream_submit(stream, &work->work);
-	if (result != CUDA_SUCCESS)
-		free(work);
+	result = submit(stream, count, params);
 	stream_put(stream);
 	return result;
 }

@@ -2,7 +2,7 @@
 /* Points in streams, and waiting for them. */
 #include <stdlib.h>
 
-#include "stream.h"
+#include "capture.h"
 
 /* Does new work in one stream come after what is in the other? */
 static bool comes_after(const struct stream *stream, const struct stream *other)
@@ -94,7 +94,8 @@ static CUresult collect_and_wait(struct stream_set *set, struct stream *stream,
 
 CUresult stream_wait(struct stream *stream, unsigned int what)
 {
-	return collect_and_wait(stream->set, stream, what);
+	return stream_captured(stream) ? capture_refuse(stream) :
+		collect_and_wait(stream->set, stream, what);
 }
 
 /* All streams of a context. */
@@ -119,6 +120,8 @@ CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle)
 	struct points points;
 	CUresult result = stream->set->error;
 
+	if (stream_captured(stream))
+		return capture_refuse(stream);
 	if (result != CUDA_SUCCESS)
 		return fail(result, "work in a stream has failed");
 	result = points_collect(&points, stream->set, stream, what);

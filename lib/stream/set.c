@@ -2,6 +2,7 @@
 /* The streams that each context has, and what a CUstream means. */
 #include <stdlib.h>
 
+#include "capture.h"
 #include "context.h"
 #include "stream.h"
 #include "table.h"
@@ -103,6 +104,10 @@ void set_remove(struct stream *stream)
 
 static CUresult get_legacy(struct stream_set *set, struct stream **stream)
 {
+	CUresult result = capture_legacy(set);
+
+	if (result != CUDA_SUCCESS)
+		return result;
 	set_lock();
 	if (!set->legacy) {
 		set->legacy = stream_alloc(set, CU_STREAM_DEFAULT);

@@ -2,7 +2,7 @@
 /* Streams: create, destroy, ask, wait; host functions in them. */
 #include <stdlib.h>
 
-#include "stream.h"
+#include "capture.h"
 
 static CUresult stream_create(CUstream *handle, unsigned int flags)
 {
@@ -74,7 +74,9 @@ static CUresult stream_query(CUstream handle)
 		return result;
 	if (stream->is_legacy)
 		what |= WAIT_BEFORE;
-	result = stream_idle(stream, what, &idle);
+	result = capture_unsafe();
+	if (result == CUDA_SUCCESS)
+		result = stream_idle(stream, what, &idle);
 	if (result == CUDA_SUCCESS && !idle)
 		result = CUDA_ERROR_NOT_READY;
 	stream_put(stream);
@@ -94,8 +96,10 @@ static CUresult stream_synchronize(CUstream handle)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = stream_wait(stream, stream->is_legacy ?
-			     WAIT_OWN | WAIT_BEFORE : WAIT_OWN);
+	result = capture_unsafe();
+	if (result == CUDA_SUCCESS)
+		result = stream_wait(stream, stream->is_legacy ?
+				     WAIT_OWN | WAIT_BEFORE : WAIT_OWN);
 	stream_put(stream);
 	return result;
 }
@@ -128,9 +132,28 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
 			  (void *)stream, (void *)priority);
 }
 
+/* Hardware does not say it of a stream that is being captured. */
+static CUresult stream_get_flags(CUstream handle, unsigned int *flags)
+{
+	struct stream *stream;
+	CUresult result;
+
+	if (!flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = stream_get(handle, &stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (stream_captured(stream))
+		result = capture_refuse(stream);
+	else
+		*flags = stream->flags;
+	stream_put(stream);
+	return result;
+}
+
 CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
 {
-	return WHOLE_CALL(STREAM_GET(stream, flags, flags), "stream=%p, flags=%p",
+	return WHOLE_CALL(stream_get_flags(stream, flags), "stream=%p, flags=%p",
 			  (void *)stream, (void *)flags);
 }
 
@@ -206,6 +229,15 @@ static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback
 	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (stream_captured(stream)) {
+		result = callback ? capture_refuse(stream) :
+			capture_node(stream, &(CUgraphNodeParams) {
+				.type = CU_GRAPH_NODE_TYPE_HOST,
+				.host = { function, data },
+			});
+		stream_put(stream);
+		return result;
+	}
 	work = malloc(sizeof(*work));
 	if (work) {
 		*work = (struct host_work) { .work.run = run_host, .function = function,

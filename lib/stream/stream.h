@@ -9,6 +9,8 @@
  * Locks, outermost first:
  *
  *   slots_lock	context.h
+ *   instance.lock	graph/plan.h: a graph that can be launched
+ *   graphs_lock	graph/graph.h: graphs, their nodes, captures
  *   sets_lock (set.c)	which contexts have streams, and which streams they have
  *   stream.lock	a stream's queue and its numbers
  *   event.lock, fence.lock, table.lock	innermost, one at a time
@@ -44,6 +46,7 @@ CUresult cuStreamDestroy(CUstream stream);
 #pragma GCC visibility pop
 
 struct stream;
+struct branch;
 
 /* The streams of one context. */
 struct stream_set {
@@ -71,6 +74,7 @@ struct stream {
 	bool is_legacy;
 	unsigned int flags;
 	int priority;			/* 0: all are alike */
+	_Atomic(struct branch *) branch; /* of a capture (see capture.h), or NULL */
 	atomic_uint references;
 	pthread_mutex_t lock;		/* protects what follows */
 	pthread_cond_t changed;
@@ -91,6 +95,7 @@ void stream_put(struct stream *stream);
 void stream_end(struct stream *stream);
 CUresult stream_submit(struct stream *stream, struct work *work);
 bool stream_in_worker(void);
+void stream_enter_worker(void);
 
 /* set.c */
 CUresult set_find(CUcontext context, struct stream_set **set);
@@ -122,6 +127,8 @@ void points_free(struct points *points);
 CUresult stream_wait(struct stream *stream, unsigned int what);
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
 
+struct event;
+
 /* fence.c: something that happens once */
 struct fence {
 	atomic_uint references;
@@ -137,7 +144,46 @@ void fence_put(struct fence *fence);
 void fence_signal(struct fence *fence, CUresult error);
 bool fence_done(struct fence *fence, CUresult *error);
 CUresult fence_wait(struct fence *fence);
+struct fence *fence_reference(struct fence *fence);
 CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wait);
+
+/* event.c: for nodes of graphs */
+CUresult event_get(CUevent handle, struct event **event);
+struct event *event_reference(struct event *event);
+void event_put(struct event *event);
+/* the fence of the last record, with a reference, or NULL; the next record's */
+struct fence *event_fence(struct event *event);
+void event_set(struct event *event, struct fence *fence);
+
+/* memop.c: operations on words, for streams and for nodes of graphs */
+struct operation {
+	uint64_t address, value;
+	uint32_t size;		/* 4, 8; 0: nothing to do */
+	bool wait;
+	unsigned int how;	/* CU_STREAM_WAIT_VALUE_… without FLUSH */
+};
+
+struct memops {
+	unsigned int count;
+	struct operation at[];
+};
+
+size_t memops_bytes(unsigned int count);
+CUresult memops_check_array(unsigned int count, const CUstreamBatchMemOpParams *params);
+CUresult memops_translate(struct memops *memops, unsigned int count,
+			  const CUstreamBatchMemOpParams *params);
+CUresult memops_check(const struct memops *memops, uint32_t device);
+bool memops_wait(const struct memops *memops);
+CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, bool *done);
+
+/* Looks at something that others change, more and more seldom */
+struct pause {
+	unsigned int looks;
+	long start, next;	/* nanoseconds */
+};
+
+void pause_begin(struct pause *pause);
+void pause_sleep(struct pause *pause);
 
 /* Layers of rows: what a copy consists of. One layer is what the kernel copies. */
 struct layers {

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "stream.h"
+#include "capture.h"
 
 static __thread bool in_worker;
 
@@ -12,6 +12,11 @@ static __thread bool in_worker;
 bool stream_in_worker(void)
 {
 	return in_worker;
+}
+
+void stream_enter_worker(void)
+{
+	in_worker = true;
 }
 
 struct stream *stream_alloc(struct stream_set *set, unsigned int flags)
@@ -63,7 +68,7 @@ static void *worker(void *argument)
 	struct stream *stream = argument;
 	struct work *work;
 
-	in_worker = true;
+	stream_enter_worker();
 	pthread_setname_np(pthread_self(), "memcast-stream");
 	pthread_mutex_lock(&stream->lock);
 	for (;;) {
@@ -168,6 +173,8 @@ CUresult stream_submit(struct stream *stream, struct work *work)
 	struct wait_work *wait;
 	CUresult result = stream->set->error;
 
+	if (stream_captured(stream))
+		return capture_refuse(stream);
 	if (result != CUDA_SUCCESS)
 		return fail(result, "work that was queued before has failed");
 	result = wait_before(stream, &wait);
@@ -204,6 +211,8 @@ void stream_end(struct stream *stream)
 	stream->ended = true;
 	pthread_cond_broadcast(&stream->changed);
 	pthread_mutex_unlock(&stream->lock);
+	if (stream_captured(stream))
+		capture_end(stream);
 	if (idle)
 		set_remove(stream);
 }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/* What captured streams are asked for, and events that are recorded in them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "captured.h"
+
+static CUresult failed(void)
+{
+	return fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+		    "the stream's capture has failed before: end it");
+}
+
+/* Nodes that the program has destroyed since are left out. Return: how many are left */
+size_t branch_living(struct branch *branch)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < branch->count; i++)
+		if (node_find(branch->nodes[i]))
+			branch->nodes[count++] = branch->nodes[i];
+	branch->count = count;
+	return count;
+}
+
+/* The branch's next node depends on these, too. */
+CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t count)
+{
+	CUresult result = branch_reserve(branch, branch->count + count);
+
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+		size_t k = 0;
+
+		while (k < branch->count && branch->nodes[k] != nodes[i])
+			k++;
+		if (k == branch->count)
+			branch->nodes[branch->count++] = nodes[i];
+	}
+	return result;
+}
+
+static CUresult insert(struct branch *branch, struct node *node)
+{
+	struct capture *capture = branch->capture;
+	CUresult result;
+
+	if (capture->failed)
+		return failed();
+	result = branch_reserve(branch, 1);
+	if (result == CUDA_SUCCESS)
+		result = node_insert(node, capture->graph, branch->nodes, NULL,
+				     branch_living(branch));
+	if (result == CUDA_SUCCESS) {
+		branch->nodes[0] = node->handle;
+		branch->count = 1;
+	}
+	return result;
+}
+
+CUresult capture_node(struct stream *stream, CUgraphNodeParams *params)
+{
+	struct branch *branch;
+	struct node *node;
+	CUresult result = node_new(&node, params);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	graphs_lock();
+	branch = stream->branch;
+	result = branch ? insert(branch, node) :
+			  fail(CUDA_ERROR_ILLEGAL_STATE, "the capture has just ended");
+	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		params->alloc.dptr = node->params.alloc.dptr;
+	graphs_unlock();
+	if (result != CUDA_SUCCESS)
+		node_free(node);
+	return result;
+}
+
+CUresult capture_refuse(struct stream *stream)
+{
+	graphs_lock();
+	if (stream->branch)
+		stream->branch->capture->failed = true;
+	graphs_unlock();
+	return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+		    "the stream is being captured, and this cannot be");
+}
+
+struct mark *mark_get(struct mark *mark)
+{
+	if (mark)
+		mark->references++;
+	return mark;
+}
+
+void mark_put(struct mark *mark)
+{
+	if (mark && !--mark->references)
+		free(mark);
+}
+
+/* @mark: output: what waits for the event is to come after */
+CUresult capture_record(struct stream *stream, struct mark **mark)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct branch *branch;
+
+	graphs_lock();
+	branch = stream->branch;
+	if (!branch) {
+		result = fail(CUDA_ERROR_ILLEGAL_STATE, "the capture has just ended");
+	} else if (branch->capture->failed) {
+		result = failed();
+	} else {
+		*mark = malloc(sizeof(**mark) + branch->count * sizeof(*branch->nodes));
+		if (*mark) {
+			(*mark)->references = 1;
+			(*mark)->capture = branch->capture->id;
+			(*mark)->count = branch->count;
+			if (branch->count)
+				memcpy((*mark)->nodes, branch->nodes,
+				       branch->count * sizeof(*branch->nodes));
+		} else {
+			result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a record");
+		}
+	}
+	graphs_unlock();
+	return result;
+}
+
+/* The stream comes after a mark of this capture, which goes on. */
+static CUresult join(struct stream *stream, struct capture *capture, const struct mark *mark)
+{
+	struct branch *branch = stream->branch;
+	CUresult result = CUDA_SUCCESS;
+
+	if (stream->is_legacy) {
+		capture->failed = true;
+		return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+			    "the legacy stream cannot be captured");
+	}
+	if (branch && branch->capture != capture) {
+		branch->capture->failed = capture->failed = true;
+		return fail(CUDA_ERROR_STREAM_CAPTURE_MERGE,
+			    "the event is of another capture than the stream");
+	}
+	if (capture->failed)
+		return failed();
+	if (!branch)
+		result = branch_add(capture, stream);
+	return result == CUDA_SUCCESS ?
+		branch_join(stream->branch, mark->nodes, mark->count) : result;
+}
+
+/* What a captured stream does about an event that no capture has recorded */
+static CUresult wait_outside(struct branch *branch, bool recorded)
+{
+	if (branch->capture->failed)
+		return failed();
+	if (!recorded)
+		return CUDA_SUCCESS;
+	branch->capture->failed = true;
+	return fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+		    "the event was recorded outside of the capture");
+}
+
+/*
+ * A stream waits for an event: the stream is captured, or the event was recorded in one
+ * that is or was. @mark: of such a record, or NULL; @recorded: the event was ever
+ */
+CUresult capture_wait(struct stream *stream, CUevent event, const struct mark *mark,
+		      bool recorded, bool external)
+{
+	struct capture *capture;
+	CUresult result;
+
+	graphs_lock();
+	capture = mark ? capture_find(mark->capture) : NULL;
+	if (mark && !capture) {
+		if (stream->branch)
+			stream->branch->capture->failed = true;
+		result = fail(CUDA_ERROR_INVALID_VALUE,
+			      "the event was recorded in a capture that has ended");
+	} else if (external && !stream->branch) {
+		result = fail(CUDA_ERROR_INVALID_VALUE,
+			      "EXTERNAL is for streams that are being captured");
+	} else if (external) {
+		graphs_unlock();
+		return capture_node(stream, &(CUgraphNodeParams) {
+			.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+			.eventWait.event = event,
+		});
+	} else if (capture) {
+		result = join(stream, capture, mark);
+	} else if (stream->branch) {
+		result = wait_outside(stream->branch, recorded);
+	} else {
+		result = fail(CUDA_ERROR_ILLEGAL_STATE, "the capture has just ended");
+	}
+	graphs_unlock();
+	return result;
+}
+
+/* The program asks an event that a captured stream has recorded, or waits for it. */
+CUresult capture_ask_event(const struct mark *mark)
+{
+	struct capture *capture;
+
+	graphs_lock();
+	capture = capture_find(mark->capture);
+	if (capture)
+		capture->failed = true;
+	graphs_unlock();
+	return capture ? fail(CUDA_ERROR_CAPTURED_EVENT,
+			      "the event was recorded in a stream that is being captured") :
+			 fail(CUDA_ERROR_INVALID_VALUE,
+			      "the event was recorded in a capture that has ended");
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of capture share. graphs_lock protects all of it. */
+#ifndef MEMCAST_GRAPH_CAPTURED_H
+#define MEMCAST_GRAPH_CAPTURED_H
+
+#include "graph.h"
+
+struct capture {
+	struct capture *next;
+	uint64_t id;			/* no other capture has had it */
+	CUstreamCaptureMode mode;
+	uint64_t thread;		/* that began it */
+	bool failed;
+	struct graph *graph;
+	bool owns_graph;		/* it was made for this capture */
+	struct branch *branches, *origin;
+};
+
+struct branch {
+	struct branch *next;
+	struct capture *capture;
+	struct stream *stream;		/* with a reference; NULL: destroyed */
+	/* what the stream's next node depends on; cuStreamGetCaptureInfo() gives it out */
+	CUgraphNode *nodes;
+	CUgraphEdgeData *edges;
+	size_t count, room;
+};
+
+struct mark {
+	atomic_uint references;
+	uint64_t capture;
+	size_t count;
+	CUgraphNode nodes[];
+};
+
+/* capture.c */
+bool capture_is_own(const struct capture *capture);
+struct capture *capture_find(uint64_t id);
+bool capture_has_blocking(CUcontext context, bool fail);
+CUresult capture_new(struct capture **capture, CUstreamCaptureMode mode);
+void capture_drop(struct capture *capture);
+CUresult branch_add(struct capture *capture, struct stream *stream);
+CUresult branch_reserve(struct branch *branch, size_t count);
+
+/* captured.c */
+CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t count);
+size_t branch_living(struct branch *branch);
+
+/* stream_calls.c */
+CUresult capture_begin(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+		       const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
+		       bool own_graph);
+
+#endif /* MEMCAST_GRAPH_CAPTURED_H */

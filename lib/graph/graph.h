@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs: nodes and edges, what is made of them to be launched, and how captured
+ * streams add to them. What the rest of the library may ask of this folder stands in
+ * capture.h; the folder uses streams, events, copies and heaps.
+ *
+ *   graph.c, node.c, edge.c	graphs, their nodes, their edges; their calls
+ *   clone.c, query.c, dot.c	copies of graphs; what a graph has
+ *   params.c			what a node is to do: checked, copied, compared
+ *   typed_add.c, typed_set.c	the calls that are for one type of node
+ *   memory.c, usage.c		memory that alloc nodes have; what of it is allocated
+ *   object.c			user objects, which graphs keep alive
+ *   plan.c, step.c, order.c	a graph as a flat list of steps
+ *   instance.c, update.c	graphs that can be launched, and changes to them
+ *   launch.c, run.c		launches, and what the stream's thread does then
+ *   capture.c, captured.c	captures; what captured streams and events do
+ *   stream_calls.c		the calls of capture
+ *   per_thread.c		the same calls for the per-thread default stream
+ *
+ * graphs_lock protects graphs, nodes, edges and captures. It is not held while memory is
+ * allocated on a device, an address is checked, a file is written or a function of the
+ * program is called. The order of locks stands in stream.h; memory.c and object.c have
+ * a lock each, innermost.
+ */
+#ifndef MEMCAST_GRAPH_H
+#define MEMCAST_GRAPH_H
+
+#include "capture.h"
+#include "table.h"
+
+/* Older names that binaries import; cuda.h has them under new ones. */
+#undef cuGraphAddDependencies
+#undef cuGraphAddNode
+#undef cuGraphExecUpdate
+#undef cuGraphGetEdges
+#undef cuGraphInstantiate
+#undef cuGraphNodeGetDependencies
+#undef cuGraphNodeGetDependentNodes
+#undef cuGraphRemoveDependencies
+#undef cuStreamBeginCapture
+#undef cuStreamGetCaptureInfo
+#undef cuStreamUpdateCaptureDependencies
+
+#pragma GCC visibility push(default)
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
+				const CUgraphNode *to, size_t count);
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			size_t count, CUgraphNodeParams *params);
+CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,
+			   CUgraphExecUpdateResult *result);
+CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count);
+CUresult cuGraphInstantiate(CUgraphExec *instance, CUgraph graph, CUgraphNode *error_node,
+			    char *log, size_t bytes);
+CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph,
+			       CUgraphNode *error_node, char *log, size_t bytes);
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies,
+				    size_t *count);
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *dependents,
+				      size_t *count);
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
+				   const CUgraphNode *to, size_t count);
+CUresult cuStreamBeginCapture(CUstream stream);
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
+				cuuint64_t *id);
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+				   cuuint64_t *id, CUgraph *graph,
+				   const CUgraphNode **dependencies, size_t *count);
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies,
+					   size_t count, unsigned int flags);
+#pragma GCC visibility pop
+
+struct capture;
+struct memory;
+struct object;
+
+/* References to user objects: a graph's, or a plan's */
+struct uses {
+	unsigned int count;
+	struct use {
+		struct object *object;
+		unsigned int references;
+	} *at;
+};
+
+struct links {
+	struct node **at;
+	size_t count, room;
+};
+
+struct node {
+	CUgraphNode handle;
+	struct graph *graph;
+	struct node *previous, *next;	/* in the order in which they were added */
+	struct links from, to;		/* what it depends on, what depends on it */
+	CUgraphNodeParams params;	/* what they point to is the node's */
+	struct memory *memory;		/* of alloc and free nodes */
+	struct graph *child;		/* of child nodes */
+	CUgraphNode original;		/* what it is a copy of, or NULL */
+	unsigned int seen, joined;	/* by node_insert(), by cuStreamEndCapture() */
+	uint32_t first, last;		/* by plan.c: its first and its last step */
+};
+
+struct graph {
+	CUgraph handle;
+	struct node *first, *last;
+	size_t nodes, edges;
+	size_t memory_nodes;		/* that allocate or free */
+	struct node *owner;		/* the child node that it is in, or NULL */
+	struct capture *capture;	/* that adds to it, or NULL */
+	unsigned int instances;
+	struct uses objects;
+};
+
+/* How deep graphs nest: their copies call themselves as deep. */
+#define DEPTH_MAX	64
+
+/* graph.c. The functions that end in _of need graphs_lock, as what they return does. */
+void graphs_lock(void);
+void graphs_unlock(void);
+struct graph *graph_find(CUgraph handle);
+struct node *node_find(CUgraphNode handle);
+CUresult graph_of(CUgraph handle, struct graph **graph);
+CUresult node_of(CUgraphNode handle, struct node **node);
+CUresult graph_new(struct graph **graph);
+CUresult node_register(struct node *node);
+/* with the lock: the handles end; then without it: the rest does */
+void graph_withdraw(struct graph *graph);
+void node_withdraw(struct node *node);
+void graph_free(struct graph *graph);
+void node_free(struct node *node);
+
+/* node.c */
+CUresult node_new(struct node **node, CUgraphNodeParams *params);
+CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *dependencies,
+		     const CUgraphEdgeData *edges, size_t count);
+CUresult node_add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+		  const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params);
+CUresult node_get(CUgraphNode node, CUgraphNodeType type, CUgraphNodeParams *params);
+CUresult node_set(CUgraphNode node, CUgraphNodeParams *params);
+
+/* edge.c */
+CUresult edge_add(struct node *from, struct node *to);
+void edges_drop(struct node *node);
+CUresult edges_check(const CUgraphEdgeData *edges, size_t count);
+CUresult edges_change(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+		      const CUgraphEdgeData *edges, size_t count, bool add);
+
+/* clone.c */
+CUresult graph_clone(const struct graph *graph, struct graph **clone);
+unsigned int graph_depth(const struct graph *graph);
+unsigned int graph_level(const struct graph *graph);
+
+/* params.c */
+CUresult params_check(CUgraphNodeParams *params);
+CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
+void params_free(CUgraphNodeParams *params);
+CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParams *new);
+CUresult params_device(CUcontext context, uint32_t *device);
+struct memcast_fill fill_of(const CUDA_MEMSET_NODE_PARAMS_v2 *params);
+
+/* memory.c: one reference for each node and each step that names it */
+CUresult memory_check(const CUgraphNodeParams *params);
+CUresult memory_new(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct memory **memory);
+struct memory *memory_find(CUdeviceptr address);
+struct memory *memory_get(struct memory *memory);
+void memory_put(struct memory *memory);
+CUresult memory_insert_free(struct memory *memory, const struct graph *graph);
+void memory_remove_free(struct memory *memory, const struct graph *graph);
+
+/* usage.c: what is allocated. A launch's steps that allocate or free, in their order: */
+struct memory_step {
+	struct memory *memory;
+	bool allocates;
+	bool was;		/* output: it was allocated before */
+};
+
+CUresult memory_launch(struct memory_step *steps, size_t count, bool auto_free);
+void memory_unlaunch(const struct memory_step *steps, size_t count);
+
+/* capture.c */
+void capture_fail(struct capture *capture);
+
+/* object.c */
+CUresult uses_copy(struct uses *to, const struct uses *from);
+void uses_free(struct uses *uses);
+
+#endif /* MEMCAST_GRAPH_H */

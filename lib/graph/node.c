@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+/* Nodes: make them, put them into a graph, ask and change them. */
+#include <stdlib.h>
+
+#include "graph.h"
+
+/*
+ * A node that is in no graph yet. Its parameters have been checked. An alloc node gets
+ * its memory here, so not with graphs_lock held.
+ */
+CUresult node_new(struct node **out, CUgraphNodeParams *params)
+{
+	struct node *node = calloc(1, sizeof(*node));
+	CUresult result;
+
+	if (!node)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node");
+	result = params_copy(&node->params, params);
+	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		result = memory_new(&node->params.alloc, &node->memory);
+	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
+		node->memory = memory_find(params->free.dptr);
+		if (!node->memory)
+			result = fail(CUDA_ERROR_INVALID_VALUE,
+				      "no alloc node has memory at %#llx", params->free.dptr);
+	}
+	if (result == CUDA_SUCCESS)
+		*out = node;
+	else
+		node_free(node);
+	return result;
+}
+
+/* With the lock held, as all that follows. */
+static CUresult check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,
+				   size_t count)
+{
+	static unsigned int epoch;
+	struct node *node;
+	CUresult result;
+
+	epoch++;
+	for (size_t i = 0; i < count; i++) {
+		result = node_of(dependencies[i], &node);
+		if (result != CUDA_SUCCESS)
+			return result;
+		if (node->graph != graph)
+			return fail(CUDA_ERROR_INVALID_VALUE,
+				    "dependency %zu is of another graph", i);
+		if (node->seen == epoch)
+			return fail(CUDA_ERROR_INVALID_VALUE, "dependency %zu is there twice", i);
+		node->seen = epoch;
+	}
+	return CUDA_SUCCESS;
+}
+
+static bool is_inside(const struct graph *graph, const struct graph *outer)
+{
+	while (graph != outer && graph->owner)
+		graph = graph->owner->graph;
+	return graph == outer;
+}
+
+static CUresult take_child(struct node *node, struct graph *graph)
+{
+	CUDA_CHILD_GRAPH_NODE_PARAMS *params = &node->params.graph;
+	bool move = params->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+	struct graph *child;
+	CUresult result = graph_of(params->graph, &child);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (child == graph)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph in itself");
+	if (child->memory_nodes && !move)
+		return fail(CUDA_ERROR_NOT_SUPPORTED,
+			    "graphs that allocate or free cannot be copied");
+	if (move && (child->owner || child->capture || is_inside(graph, child)))
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "the graph is in another, or a stream is captured to it");
+	if (graph_level(graph) + 1 + graph_depth(child) > DEPTH_MAX)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "graphs nest %u deep at most", DEPTH_MAX);
+	if (!move)
+		result = graph_clone(child, &child);
+	if (result != CUDA_SUCCESS)
+		return result;
+	child->owner = node;
+	node->child = child;
+	params->graph = child->handle;
+	return CUDA_SUCCESS;
+}
+
+static void leave_child(struct node *node)
+{
+	if (!node->child)
+		return;
+	if (node->params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
+		node->child->owner = NULL;
+	} else {
+		graph_withdraw(node->child);
+		graph_free(node->child);
+	}
+	node->child = NULL;
+}
+
+static void count_memory_nodes(struct graph *graph, const struct node *node)
+{
+	size_t count = node->child ? node->child->memory_nodes : !!node->memory;
+
+	graph->memory_nodes += count;
+	while (graph->owner) {
+		graph = graph->owner->graph;
+		graph->memory_nodes += count;
+	}
+}
+
+static void append(struct graph *graph, struct node *node)
+{
+	node->graph = graph;
+	node->previous = graph->last;
+	if (graph->last)
+		graph->last->next = node;
+	else
+		graph->first = node;
+	graph->last = node;
+	graph->nodes++;
+}
+
+static void take_out(struct node *node)
+{
+	struct graph *graph = node->graph;
+
+	*(node->previous ? &node->previous->next : &graph->first) = node->next;
+	*(node->next ? &node->next->previous : &graph->last) = node->previous;
+	graph->nodes--;
+}
+
+/* On failure the node is as it was, and the graph, too. */
+CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *dependencies,
+		     const CUgraphEdgeData *edges, size_t count)
+{
+	bool frees = node->params.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+	CUresult result;
+
+	if (count && !dependencies)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = edges_check(edges, count);
+	if (result == CUDA_SUCCESS)
+		result = check_dependencies(graph, dependencies, count);
+	if (result == CUDA_SUCCESS && frees)
+		result = memory_insert_free(node->memory, graph);
+	if (result != CUDA_SUCCESS)
+		return result;
+	append(graph, node);
+	if (node->params.type == CU_GRAPH_NODE_TYPE_GRAPH)
+		result = take_child(node, graph);
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = edge_add(node_find(dependencies[i]), node);
+	if (result == CUDA_SUCCESS)
+		result = node_register(node);
+	if (result == CUDA_SUCCESS) {
+		count_memory_nodes(graph, node);
+		return result;
+	}
+	edges_drop(node);
+	leave_child(node);
+	take_out(node);
+	if (frees)
+		memory_remove_free(node->memory, graph);
+	return result;
+}
+
+CUresult node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies,
+		  const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params)
+{
+	struct graph *graph;
+	struct node *node;
+	CUresult result;
+
+	if (!handle || !graph_handle || !params)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = params_check(params);
+	if (result == CUDA_SUCCESS)
+		result = node_new(&node, params);
+	if (result != CUDA_SUCCESS)
+		return result;
+	graphs_lock();
+	result = graph_of(graph_handle, &graph);
+	if (result == CUDA_SUCCESS)
+		result = node_insert(node, graph, dependencies, edges, count);
+	if (result == CUDA_SUCCESS) {
+		*handle = node->handle;
+		if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+			params->alloc.dptr = node->params.alloc.dptr;
+	}
+	graphs_unlock();
+	if (result != CUDA_SUCCESS)
+		node_free(node);
+	return result;
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			   const CUgraphEdgeData *edges, size_t count,
+			   CUgraphNodeParams *params)
+{
+	return WHOLE_CALL(node_add(node, graph, dependencies, edges, count, params),
+			  "node=%p, graph=%p, dependencies=%p, edges=%p, count=%zu, params=%p",
+			  (void *)node, (void *)graph, (void *)dependencies, (void *)edges, count,
+			  (void *)params);
+}
+
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			size_t count, CUgraphNodeParams *params)
+{
+	return WHOLE_CALL(node_add(node, graph, dependencies, NULL, count, params),
+			  "node=%p, graph=%p, dependencies=%p, count=%zu, params=%p", (void *)node,
+			  (void *)graph, (void *)dependencies, count, (void *)params);
+}
+
+/* What pointers in the parameters point to stays the node's. */
+CUresult node_get(CUgraphNode handle, CUgraphNodeType type, CUgraphNodeParams *params)
+{
+	struct node *node;
+	CUresult result;
+
+	graphs_lock();
+	result = node_of(handle, &node);
+	if (result == CUDA_SUCCESS && node->params.type != type)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
+			      node->params.type, type);
+	if (result == CUDA_SUCCESS)
+		*params = node->params;
+	graphs_unlock();
+	return result;
+}
+
+static bool can_be_set(CUgraphNodeType type)
+{
+	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
+	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
+{
+	CUgraphNodeParams copy;
+	struct node *node;
+	CUresult result;
+
+	if (!params)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = params_check(params);
+	if (result == CUDA_SUCCESS)
+		result = params_copy(&copy, params);
+	if (result != CUDA_SUCCESS)
+		return result;
+	graphs_lock();
+	result = node_of(handle, &node);
+	if (result == CUDA_SUCCESS && node->params.type != params->type)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
+			      node->params.type, params->type);
+	else if (result == CUDA_SUCCESS && !can_be_set(params->type))
+		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
+			      params->type);
+	if (result == CUDA_SUCCESS) {
+		CUgraphNodeParams before = node->params;
+
+		node->params = copy;
+		copy = before;
+	}
+	graphs_unlock();
+	params_free(&copy);
+	return result;
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
+{
+	return WHOLE_CALL(node_set(node, params), "node=%p, params=%p", (void *)node,
+			  (void *)params);
+}
+
+static CUresult destroy(CUgraphNode handle)
+{
+	struct node *node;
+	CUresult result;
+
+	graphs_lock();
+	result = node_of(handle, &node);
+	if (result == CUDA_SUCCESS && node->graph->memory_nodes)
+		result = fail(CUDA_ERROR_NOT_SUPPORTED,
+			      "graphs that allocate or free keep their nodes");
+	if (result == CUDA_SUCCESS) {
+		edges_drop(node);
+		take_out(node);
+		node_withdraw(node);
+	}
+	graphs_unlock();
+	if (result == CUDA_SUCCESS)
+		node_free(node);
+	return result;
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode node)
+{
+	return WHOLE_CALL(destroy(node), "node=%p", (void *)node);
+}

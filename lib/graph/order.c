@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which step comes after which, and an order in which all can be done. graphs_lock is
+ * held, but in plan_resolve().
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+/* Number the steps of a graph and of those inside it. */
+CUresult plan_number(const struct graph *graph, uint32_t *count)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (struct node *node = graph->first; node && result == CUDA_SUCCESS; node = node->next) {
+		if (*count >= NO_STEP / 2)
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "too many nodes");
+		node->first = (*count)++;
+		if (node->child)
+			result = plan_number(node->child, count);
+		node->last = node->child ? (*count)++ : node->first;
+	}
+	return result;
+}
+
+/* The first pass counts, the second one fills in. */
+struct pass {
+	struct plan *plan;
+	size_t count;
+	bool fill;
+};
+
+static void connect(struct pass *pass, uint32_t from, uint32_t to)
+{
+	struct step *step = &pass->plan->steps[from];
+
+	pass->count++;
+	if (pass->fill)
+		pass->plan->after[step->after + step->after_count] = to;
+	else
+		pass->plan->steps[to].before++;
+	step->after_count++;
+}
+
+/* @first, @last: the steps of the child node that the graph is in, or NO_STEP */
+static void connect_graph(struct pass *pass, const struct graph *graph, uint32_t first,
+			  uint32_t last)
+{
+	for (const struct node *node = graph->first; node; node = node->next) {
+		for (size_t i = 0; i < node->to.count; i++)
+			connect(pass, node->last, node->to.at[i]->first);
+		if (first != NO_STEP && !node->from.count)
+			connect(pass, first, node->first);
+		if (last != NO_STEP && !node->to.count)
+			connect(pass, node->last, last);
+		if (node->child)
+			connect_graph(pass, node->child, node->first, node->last);
+	}
+	if (first != NO_STEP && !graph->first)
+		connect(pass, first, last);
+}
+
+/* As added, if that will do; else each as soon as all before it are in the order. */
+static uint32_t find_order(struct plan *plan, uint32_t *left)
+{
+	uint32_t at, count = 0;
+
+	for (uint32_t i = 0; i < plan->count; i++) {
+		left[i] = plan->steps[i].before;
+		if (!left[i])
+			plan->order[count++] = i;
+	}
+	for (at = 0; at < count; at++) {
+		const struct step *step = &plan->steps[plan->order[at]];
+
+		for (uint32_t i = 0; i < step->after_count; i++)
+			if (!--left[plan->after[step->after + i]])
+				plan->order[count++] = plan->after[step->after + i];
+	}
+	return count;
+}
+
+static bool is_order(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->count; i++)
+		for (uint32_t k = 0; k < plan->steps[i].after_count; k++)
+			if (plan->after[plan->steps[i].after + k] <= i)
+				return false;
+	return true;
+}
+
+/* A step that is in no order: it is on a cycle, or behind one. */
+static uint32_t find_cycle(const struct plan *plan, const uint32_t *left)
+{
+	uint32_t i = 0;
+
+	while (i < plan->count && !left[i])
+		i++;
+	return i;
+}
+
+/* @cycle: output: a step of a cycle, or NO_STEP */
+CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cycle)
+{
+	struct pass pass = { .plan = plan };
+	uint32_t *left, at = 0;
+
+	*cycle = NO_STEP;
+	connect_graph(&pass, graph, NO_STEP, NO_STEP);
+	plan->after = malloc((pass.count + 1) * sizeof(*plan->after));
+	left = malloc((plan->count + 1) * sizeof(*left));
+	if (!plan->after || !left || pass.count >= NO_STEP) {
+		free(left);
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for edges");
+	}
+	for (uint32_t i = 0; i < plan->count; i++) {
+		plan->steps[i].after = at;
+		at += plan->steps[i].after_count;
+		plan->steps[i].after_count = 0;
+	}
+	pass.fill = true;
+	connect_graph(&pass, graph, NO_STEP, NO_STEP);
+
+	if (is_order(plan))
+		for (uint32_t i = 0; i < plan->count; i++)
+			plan->order[i] = i;
+	else if (find_order(plan, left) < plan->count)
+		*cycle = find_cycle(plan, left);
+	free(left);
+	return *cycle == NO_STEP ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_VALUE, "the edges form a cycle");
+}
+
+/* Does a step come after one that is marked? The other way round: from last to first. */
+static bool leads_to_mark(const struct plan *plan, const struct step *step,
+			  const uint32_t *marks)
+{
+	for (uint32_t i = 0; i < step->after_count; i++)
+		if (marks[plan->after[step->after + i]])
+			return true;
+	return false;
+}
+
+/*
+ * The record that each waiting step waits for, if a launch of the same plan makes it.
+ * @marks: room for all steps
+ */
+void plan_resolve(struct plan *plan, uint32_t *marks)
+{
+	for (uint32_t at = 0; at < plan->count; at++) {
+		uint32_t number = plan->order[at];
+		struct step *wait = &plan->steps[number];
+
+		wait->record = NO_STEP;
+		if (wait->params.type != CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+			continue;
+		memset(marks, 0, plan->count * sizeof(*marks));
+		marks[number] = 1;
+		for (uint32_t k = at; k-- && wait->record == NO_STEP;) {
+			const struct step *step = &plan->steps[plan->order[k]];
+
+			if (!leads_to_mark(plan, step, marks))
+				continue;
+			marks[plan->order[k]] = 1;
+			if (step->params.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD &&
+			    step->event == wait->event)
+				wait->record = plan->order[k];
+		}
+	}
+}

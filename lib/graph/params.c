@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+/* What a node is to do: checked, copied, compared. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "graph.h"
+
+/* The current context stands for NULL, and stays what it was. */
+static CUresult check_context(CUcontext *context, uint32_t *device)
+{
+	struct slot *slot;
+	CUresult result = context_find(*context, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	*context = context_value(slot);
+	*device = slot->device;
+	return CUDA_SUCCESS;
+}
+
+/* Of a context that params_check() has seen. One that has ended has no device. */
+CUresult params_device(CUcontext context, uint32_t *device)
+{
+	return check_context(&context, device);
+}
+
+static CUresult check_memcpy(CUDA_MEMCPY_NODE_PARAMS *params)
+{
+	struct layers layers;
+	CUresult result;
+
+	if (params->flags || params->reserved)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags and the reserved field must be 0");
+	result = layers_of(&layers, &params->copyParams);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!layers.count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "width, height or depth is 0");
+	result = check_context(&params->copyCtx, &layers.copy.device);
+	return result == CUDA_SUCCESS ? layers_check(&layers) : result;
+}
+
+/* The element size is 1, 2 or 4. */
+struct memcast_fill fill_of(const CUDA_MEMSET_NODE_PARAMS_v2 *params)
+{
+	return (struct memcast_fill) {
+		.to = params->dst,
+		.count = params->width,
+		.width = params->elementSize,
+		.value = params->value & (UINT32_MAX >> (32 - 8 * params->elementSize)),
+		.rows = params->height,
+		.pitch = params->height > 1 ? params->pitch : 0,
+	};
+}
+
+static CUresult check_memset(CUDA_MEMSET_NODE_PARAMS_v2 *params)
+{
+	struct memcast_fill fill;
+	CUresult result;
+
+	if (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4)
+		return fail(CUDA_ERROR_INVALID_VALUE, "elements are of 1, 2 or 4 bytes");
+	if (!params->width || !params->height)
+		return fail(CUDA_ERROR_INVALID_VALUE, "width or height is 0");
+	fill = fill_of(params);
+	result = check_context(&params->ctx, &fill.device);
+	return result == CUDA_SUCCESS ? fill_check(&fill) : result;
+}
+
+static CUresult check_event(CUevent handle)
+{
+	struct event *event;
+	CUresult result;
+
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL event");
+	result = event_get(handle, &event);
+	if (result == CUDA_SUCCESS)
+		event_put(event);
+	return result;
+}
+
+static CUresult check_memops(CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params)
+{
+	struct memops *memops;
+	uint32_t device;
+	CUresult result = check_context(&params->ctx, &device);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (params->flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	result = memops_check_array(params->count, params->paramArray);
+	if (result != CUDA_SUCCESS)
+		return result;
+	memops = malloc(memops_bytes(params->count));
+	if (!memops)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for operations");
+	result = memops_translate(memops, params->count, params->paramArray);
+	if (result == CUDA_SUCCESS)
+		result = memops_check(memops, device);
+	free(memops);
+	return result;
+}
+
+/*
+ * Contexts that are NULL become the current one. Not with graphs_lock held: the kernel
+ * looks at all the memory.
+ */
+CUresult params_check(CUgraphNodeParams *params)
+{
+	if (params->reserved0[0] || params->reserved0[1] || params->reserved0[2] ||
+	    params->reserved2)
+		return fail(CUDA_ERROR_INVALID_VALUE, "reserved fields must be 0");
+	switch (params->type) {
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return check_memcpy(&params->memcpy);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return check_memset(&params->memset);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return params->host.fn ? CUDA_SUCCESS :
+			fail(CUDA_ERROR_INVALID_VALUE, "NULL function");
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		return params->graph.ownership <= CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE ?
+			CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_VALUE, "no such ownership");
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+		return CUDA_SUCCESS;
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		return check_event(params->eventWait.event);
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return check_event(params->eventRecord.event);
+	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+	case CU_GRAPH_NODE_TYPE_MEM_FREE:
+		return memory_check(params);
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		return check_memops(&params->memOp);
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		return fail(CUDA_ERROR_NOT_SUPPORTED,
+			    "type %d: kernels, external semaphores, conditions are not supported",
+			    params->type);
+	default:
+		return fail(CUDA_ERROR_INVALID_VALUE, "no type %d", params->type);
+	}
+}
+
+static CUresult copy_array(void *pointer, size_t count, size_t size)
+{
+	void **array = pointer, *copy = NULL;
+
+	if (count) {
+		copy = malloc(count * size);
+		if (!copy)
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for parameters");
+		memcpy(copy, *array, count * size);
+	}
+	*array = copy;
+	return CUDA_SUCCESS;
+}
+
+/* What the pointers point to is copied as well, but for what is the program's. */
+CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	*to = *from;
+	if (from->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+		result = copy_array(&to->memOp.paramArray, to->memOp.count,
+				    sizeof(*to->memOp.paramArray));
+	if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		result = copy_array(&to->alloc.accessDescs, to->alloc.accessDescCount,
+				    sizeof(*to->alloc.accessDescs));
+	if (result != CUDA_SUCCESS)
+		to->type = CU_GRAPH_NODE_TYPE_EMPTY;	/* nothing to free */
+	return result;
+}
+
+void params_free(CUgraphNodeParams *params)
+{
+	if (params->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+		free(params->memOp.paramArray);
+	if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		free((void *)params->alloc.accessDescs);
+}
+
+static CUresult changes(const char *what)
+{
+	return fail(CUDA_ERROR_INVALID_VALUE, "%s cannot change in what was instantiated", what);
+}
+
+static CUresult may_replace_memops(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *now,
+				   const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *new)
+{
+	if (now->ctx != new->ctx)
+		return changes("the context");
+	if (now->count != new->count)
+		return changes("the number of operations");
+	for (unsigned int i = 0; i < now->count; i++)
+		if (now->paramArray[i].operation != new->paramArray[i].operation)
+			return changes("an operation's type");
+	return CUDA_SUCCESS;
+}
+
+/* May an instance's node get other parameters of its type? */
+CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParams *new)
+{
+	if (now->type != new->type)
+		return fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d", now->type,
+			    new->type);
+	switch (now->type) {
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		if (now->memcpy.copyCtx != new->memcpy.copyCtx)
+			return changes("the context");
+		if (now->memcpy.copyParams.srcMemoryType != new->memcpy.copyParams.srcMemoryType ||
+		    now->memcpy.copyParams.dstMemoryType != new->memcpy.copyParams.dstMemoryType)
+			return changes("a memory type");
+		return CUDA_SUCCESS;
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		if (now->memset.ctx != new->memset.ctx)
+			return changes("the context");
+		if ((now->memset.height > 1) != (new->memset.height > 1))
+			return changes("whether there are several rows");
+		return CUDA_SUCCESS;
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		return may_replace_memops(&now->memOp, &new->memOp);
+	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+		return now->alloc.dptr == new->alloc.dptr ? CUDA_SUCCESS : changes("the memory");
+	case CU_GRAPH_NODE_TYPE_MEM_FREE:
+		return now->free.dptr == new->free.dptr ? CUDA_SUCCESS : changes("the memory");
+	default:
+		return CUDA_SUCCESS;
+	}
+}

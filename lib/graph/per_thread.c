@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/* As lib/stream/per_thread.c: what programs for the per-thread default stream import. */
+#include "plan.h"
+
+#define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+#pragma GCC visibility push(default)
+
+#define FIRST(name, parameters, ...)						\
+CUresult name##_ptsz parameters { return name(OR_OWN(stream), __VA_ARGS__); }
+
+FIRST(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), mode)
+FIRST(cuStreamBeginCaptureToGraph, (CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+				    const CUgraphEdgeData *edges, size_t count,
+				    CUstreamCaptureMode mode),
+      graph, nodes, edges, count, mode)
+FIRST(cuStreamEndCapture, (CUstream stream, CUgraph *graph), graph)
+FIRST(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status), status)
+FIRST(cuStreamGetCaptureInfo, (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id),
+      status, id)
+FIRST(cuStreamGetCaptureInfo_v2, (CUstream stream, CUstreamCaptureStatus *status,
+				  cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+				  size_t *count),
+      status, id, graph, nodes, count)
+FIRST(cuStreamGetCaptureInfo_v3, (CUstream stream, CUstreamCaptureStatus *status,
+				  cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+				  const CUgraphEdgeData **edges, size_t *count),
+      status, id, graph, nodes, edges, count)
+FIRST(cuStreamUpdateCaptureDependencies, (CUstream stream, CUgraphNode *nodes, size_t count,
+					  unsigned int flags),
+      nodes, count, flags)
+FIRST(cuStreamUpdateCaptureDependencies_v2, (CUstream stream, CUgraphNode *nodes,
+					     const CUgraphEdgeData *edges, size_t count,
+					     unsigned int flags),
+      nodes, edges, count, flags)
+
+CUresult cuStreamBeginCapture_ptsz(CUstream stream)
+{
+	return cuStreamBeginCapture(OR_OWN(stream));
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec instance, CUstream stream)
+{
+	return cuGraphLaunch(instance, OR_OWN(stream));
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec instance, CUstream stream)
+{
+	return cuGraphUpload(instance, OR_OWN(stream));
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *instance, CUgraph graph,
+					   CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	return WHOLE_CALL(instantiate_with(instance, graph, params,
+					   OR_OWN(params ? params->hUploadStream : NULL)),
+			  "instance=%p, graph=%p, params=%p", (void *)instance, (void *)graph,
+			  (void *)params);
+}
+
+#pragma GCC visibility pop

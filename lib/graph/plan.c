@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/* Plans: made of a graph, copied, shared between an instance and its launches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+static struct plan *plan_alloc(uint32_t count)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	if (!plan)
+		return NULL;
+	plan->references = 1;
+	plan->steps = calloc(count + 1, sizeof(*plan->steps));
+	plan->order = calloc(count + 1, sizeof(*plan->order));
+	plan->by_node = calloc(count + 1, sizeof(*plan->by_node));
+	if (plan->steps)
+		plan->count = count;
+	for (uint32_t i = 0; i < plan->count; i++)
+		plan->steps[i].params.type = CU_GRAPH_NODE_TYPE_EMPTY;
+	if (plan->steps && plan->order && plan->by_node)
+		return plan;
+	plan_put(plan);
+	return NULL;
+}
+
+struct plan *plan_get(struct plan *plan)
+{
+	plan->references++;
+	return plan;
+}
+
+void plan_put(struct plan *plan)
+{
+	if (--plan->references)
+		return;
+	for (uint32_t i = 0; i < plan->count; i++)
+		step_free(&plan->steps[i]);
+	uses_free(&plan->objects);
+	free(plan->steps);
+	free(plan->after);
+	free(plan->order);
+	free(plan->by_node);
+	free(plan);
+}
+
+static int compare(const void *one, const void *other)
+{
+	uintptr_t a = (uintptr_t)((const struct by_node *)one)->node;
+	uintptr_t b = (uintptr_t)((const struct by_node *)other)->node;
+
+	return a < b ? -1 : a > b;
+}
+
+struct step *plan_step(const struct plan *plan, CUgraphNode node)
+{
+	struct by_node key = { .node = node };
+	const struct by_node *found = bsearch(&key, plan->by_node, plan->by_node_count,
+					      sizeof(key), compare);
+
+	return found ? &plan->steps[found->step] : NULL;
+}
+
+static CUresult fill(struct plan *plan, const struct graph *graph)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (const struct node *node = graph->first; node && result == CUDA_SUCCESS;
+	     node = node->next) {
+		struct step *step = &plan->steps[node->first];
+
+		step->node = node->handle;
+		step->inner = node->child ? node->last - node->first - 1 : 0;
+		plan->by_node[plan->by_node_count++] = (struct by_node) { node->handle,
+									  node->first };
+		result = step_fill(step, &node->params, node->memory);
+		if (result == CUDA_SUCCESS && node->child)
+			result = fill(plan, node->child);
+	}
+	return result;
+}
+
+/* What a launch has to prepare, and which record is waited for. */
+CUresult plan_look(struct plan *plan)
+{
+	uint32_t *marks;
+
+	plan->waits = false;
+	plan->events = plan->memory_steps = 0;
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct step *step = &plan->steps[i];
+
+		plan->events += !!step->event;
+		plan->memory_steps += !!step->memory;
+		if (step->params.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT ||
+		    (step->params.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP &&
+		     memops_wait(step->memops)))
+			plan->waits = true;
+	}
+	if (!plan->events)
+		return CUDA_SUCCESS;
+	marks = malloc(plan->count * sizeof(*marks));
+	if (!marks)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+	plan_resolve(plan, marks);
+	free(marks);
+	return CUDA_SUCCESS;
+}
+
+/* graphs_lock is held. @error: output: a node of a cycle, or NULL. plan_look() comes next. */
+CUresult plan_new(const struct graph *graph, struct plan **out, CUgraphNode *error)
+{
+	uint32_t count = 0, cycle;
+	struct plan *plan;
+	CUresult result = plan_number(graph, &count);
+
+	*error = NULL;
+	if (result != CUDA_SUCCESS)
+		return result;
+	plan = plan_alloc(count);
+	if (!plan)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+	result = fill(plan, graph);
+	if (result == CUDA_SUCCESS)
+		result = uses_copy(&plan->objects, &graph->objects);
+	if (result == CUDA_SUCCESS) {
+		result = plan_connect(plan, graph, &cycle);
+		if (cycle != NO_STEP)
+			*error = plan->steps[cycle].node;
+	}
+	if (result != CUDA_SUCCESS) {
+		plan_put(plan);
+		return result;
+	}
+	qsort(plan->by_node, plan->by_node_count, sizeof(*plan->by_node), compare);
+	*out = plan;
+	return CUDA_SUCCESS;
+}
+
+static size_t count_after(const struct plan *plan)
+{
+	const struct step *last = &plan->steps[plan->count - 1];
+
+	return plan->count ? last->after + last->after_count : 0;
+}
+
+CUresult plan_copy(const struct plan *plan, struct plan **out)
+{
+	struct plan *copy = plan_alloc(plan->count);
+	CUresult result;
+
+	if (!copy)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+	copy->after = malloc((count_after(plan) + 1) * sizeof(*copy->after));
+	result = copy->after ? uses_copy(&copy->objects, &plan->objects) :
+			       fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++)
+		result = step_copy(&copy->steps[i], &plan->steps[i]);
+	if (result != CUDA_SUCCESS) {
+		plan_put(copy);
+		return result;
+	}
+	memcpy(copy->after, plan->after, count_after(plan) * sizeof(*copy->after));
+	memcpy(copy->order, plan->order, plan->count * sizeof(*copy->order));
+	memcpy(copy->by_node, plan->by_node, plan->by_node_count * sizeof(*copy->by_node));
+	copy->by_node_count = plan->by_node_count;
+	copy->events = plan->events;
+	copy->memory_steps = plan->memory_steps;
+	copy->waits = plan->waits;
+	*out = copy;
+	return CUDA_SUCCESS;
+}

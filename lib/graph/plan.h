@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plan is what a launch does: the nodes of a graph and of its child graphs as one list
+ * of steps. Steps are numbered as their nodes were added; a child node is two steps
+ * around those of its graph, which do nothing. A plan does not change while somebody
+ * else has a reference.
+ */
+#ifndef MEMCAST_GRAPH_PLAN_H
+#define MEMCAST_GRAPH_PLAN_H
+
+#include "graph.h"
+
+#define NO_STEP		UINT32_MAX
+
+struct step {
+	CUgraphNode node;		/* of the graph that was instantiated */
+	CUgraphNodeParams params;	/* what they point to is the step's */
+	bool disabled;
+	uint32_t inner;			/* of a child node's first step: those inside */
+	uint32_t before;		/* how many steps it comes after itself */
+	uint32_t after, after_count;	/* those that come after it: in plan->after */
+	uint32_t record;		/* the step whose record it waits for, or NO_STEP */
+	struct memory *memory;
+	struct event *event;
+	union {
+		struct layers layers;
+		struct memcast_fill fill;
+		struct memops *memops;
+	};
+	uint32_t memops_device;
+};
+
+struct plan {
+	atomic_uint references;
+	uint32_t count;
+	struct step *steps;
+	uint32_t *after;
+	uint32_t *order;		/* each step after all that it comes after */
+	struct by_node {
+		CUgraphNode node;
+		uint32_t step;
+	} *by_node;			/* sorted */
+	uint32_t by_node_count;
+	uint32_t events, memory_steps;	/* how many steps have one */
+	bool waits;			/* a step may wait for something else */
+	struct uses objects;
+};
+
+/* plan.c */
+CUresult plan_new(const struct graph *graph, struct plan **plan, CUgraphNode *error);
+CUresult plan_copy(const struct plan *plan, struct plan **copy);
+struct plan *plan_get(struct plan *plan);
+void plan_put(struct plan *plan);
+struct step *plan_step(const struct plan *plan, CUgraphNode node);
+CUresult plan_look(struct plan *plan);
+
+/* step.c */
+CUresult step_fill(struct step *step, const CUgraphNodeParams *params, struct memory *memory);
+CUresult step_copy(struct step *to, const struct step *from);
+CUresult step_replace(struct step *step, const CUgraphNodeParams *params);
+void step_free(struct step *step);
+
+/* order.c */
+CUresult plan_number(const struct graph *graph, uint32_t *count);
+CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cycle);
+void plan_resolve(struct plan *plan, uint32_t *marks);
+
+/* instance.c */
+struct instance {
+	atomic_uint references;
+	CUgraphExec handle;
+	CUgraph graph;			/* what it was made of */
+	unsigned int flags;
+	pthread_mutex_t lock;		/* protects what follows; held while work is queued */
+	struct plan *plan;
+	struct fence *last;		/* the last launch, and in which stream; or NULL */
+	unsigned long long last_stream;
+};
+
+CUresult instance_get(CUgraphExec handle, struct instance **instance);
+void instance_put(struct instance *instance);
+CUresult graph_plan(CUgraph graph, struct plan **plan, CUgraphNode *error);
+CUresult instantiate_with(CUgraphExec *instance, CUgraph graph,
+			  CUDA_GRAPH_INSTANTIATE_PARAMS *params, CUstream upload);
+
+/* update.c */
+CUresult instance_set_node(CUgraphExec instance, CUgraphNode node, CUgraphNodeParams *params);
+
+/* launch.c */
+struct launch {
+	struct work work;
+	struct plan *plan;
+	struct fence *after, *done;	/* an earlier launch of the instance; this one */
+	struct fence **fences;		/* of each step that records or waits, or NULL */
+	struct memory_step *memory;	/* what it allocates and frees, or NULL */
+	struct progress {
+		uint32_t before;	/* how many steps it still waits for */
+		uint32_t at;		/* its operations that are done */
+	} *progress;			/* of each step, or NULL */
+};
+
+/* run.c */
+CUresult launch_run(struct launch *launch, struct stream *stream);
+
+#endif /* MEMCAST_GRAPH_PLAN_H */

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/* What a graph has, and what a node is connected with. */
+#include <string.h>
+
+#include "graph.h"
+
+/*
+ * An array of the caller's: he gives its length in *count, or no array to be told how
+ * many there are. What it has more than that becomes NULL.
+ */
+struct output {
+	CUgraphNode *nodes, *others;	/* others: the second array, of edges */
+	CUgraphEdgeData *edges;
+	size_t room, used;
+};
+
+static struct output output_start(CUgraphNode *nodes, CUgraphNode *others,
+				  CUgraphEdgeData *edges, const size_t *count)
+{
+	return (struct output) { nodes, others, edges, nodes ? *count : SIZE_MAX, 0 };
+}
+
+static void output_add(struct output *output, const struct node *node,
+		       const struct node *other)
+{
+	if (output->used == output->room)
+		return;
+	if (output->nodes)
+		output->nodes[output->used] = node->handle;
+	if (output->others)
+		output->others[output->used] = other->handle;
+	if (output->nodes && output->edges)
+		memset(&output->edges[output->used], 0, sizeof(*output->edges));
+	output->used++;
+}
+
+static void output_end(struct output *output, size_t *count)
+{
+	*count = output->used;
+	for (size_t i = output->used; output->nodes && i < output->room; i++) {
+		output->nodes[i] = NULL;
+		if (output->others)
+			output->others[i] = NULL;
+	}
+}
+
+static CUresult get_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, bool roots)
+{
+	struct output output;
+	struct graph *graph;
+	CUresult result;
+
+	if (!count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	output = output_start(nodes, NULL, NULL, count);
+	graphs_lock();
+	result = graph_of(handle, &graph);
+	if (result == CUDA_SUCCESS) {
+		for (struct node *node = graph->first; node; node = node->next)
+			if (!roots || !node->from.count)
+				output_add(&output, node, NULL);
+		output_end(&output, count);
+	}
+	graphs_unlock();
+	return result;
+}
+
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+	return WHOLE_CALL(get_nodes(graph, nodes, count, false), "graph=%p, nodes=%p, count=%p",
+			  (void *)graph, (void *)nodes, (void *)count);
+}
+
+CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+	return WHOLE_CALL(get_nodes(graph, nodes, count, true), "graph=%p, nodes=%p, count=%p",
+			  (void *)graph, (void *)nodes, (void *)count);
+}
+
+static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
+			  CUgraphEdgeData *edges, size_t *count)
+{
+	struct output output;
+	struct graph *graph;
+	CUresult result;
+
+	if (!count || !from != !to)
+		return fail(CUDA_ERROR_INVALID_VALUE, "one of the outputs is NULL");
+	output = output_start(from, to, edges, count);
+	graphs_lock();
+	result = graph_of(handle, &graph);
+	if (result == CUDA_SUCCESS) {
+		for (struct node *node = graph->first; node; node = node->next)
+			for (size_t i = 0; i < node->to.count; i++)
+				output_add(&output, node, node->to.at[i]);
+		output_end(&output, count);
+	}
+	graphs_unlock();
+	return result;
+}
+
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
+			    CUgraphEdgeData *edges, size_t *count)
+{
+	return WHOLE_CALL(get_edges(graph, from, to, edges, count),
+			  "graph=%p, from=%p, to=%p, edges=%p, count=%p", (void *)graph,
+			  (void *)from, (void *)to, (void *)edges, (void *)count);
+}
+
+CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count)
+{
+	return WHOLE_CALL(get_edges(graph, from, to, NULL, count),
+			  "graph=%p, from=%p, to=%p, count=%p", (void *)graph, (void *)from,
+			  (void *)to, (void *)count);
+}
+
+static CUresult get_links(CUgraphNode handle, CUgraphNode *nodes, CUgraphEdgeData *edges,
+			  size_t *count, bool dependencies)
+{
+	struct output output;
+	struct node *node;
+	CUresult result;
+
+	if (!count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	output = output_start(nodes, NULL, edges, count);
+	graphs_lock();
+	result = node_of(handle, &node);
+	if (result == CUDA_SUCCESS) {
+		const struct links *links = dependencies ? &node->from : &node->to;
+
+		for (size_t i = 0; i < links->count; i++)
+			output_add(&output, links->at[i], NULL);
+		output_end(&output, count);
+	}
+	graphs_unlock();
+	return result;
+}
+
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependencies,
+				       CUgraphEdgeData *edges, size_t *count)
+{
+	return WHOLE_CALL(get_links(node, dependencies, edges, count, true),
+			  "node=%p, dependencies=%p, edges=%p, count=%p", (void *)node,
+			  (void *)dependencies, (void *)edges, (void *)count);
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies,
+				    size_t *count)
+{
+	return WHOLE_CALL(get_links(node, dependencies, NULL, count, true),
+			  "node=%p, dependencies=%p, count=%p", (void *)node, (void *)dependencies,
+			  (void *)count);
+}
+
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *dependents,
+					 CUgraphEdgeData *edges, size_t *count)
+{
+	return WHOLE_CALL(get_links(node, dependents, edges, count, false),
+			  "node=%p, dependents=%p, edges=%p, count=%p", (void *)node,
+			  (void *)dependents, (void *)edges, (void *)count);
+}
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *dependents,
+				      size_t *count)
+{
+	return WHOLE_CALL(get_links(node, dependents, NULL, count, false),
+			  "node=%p, dependents=%p, count=%p", (void *)node, (void *)dependents,
+			  (void *)count);
+}
+
+static CUresult get_type(CUgraphNode handle, CUgraphNodeType *type)
+{
+	struct node *node;
+	CUresult result;
+
+	if (!type)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	graphs_lock();
+	result = node_of(handle, &node);
+	if (result == CUDA_SUCCESS)
+		*type = node->params.type;
+	graphs_unlock();
+	return result;
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
+{
+	return WHOLE_CALL(get_type(node, type), "node=%p, type=%p", (void *)node, (void *)type);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A launch in its stream's thread: one step after the other. Where steps wait, for an
+ * event or for a word, the others go on as far as they do not depend on them.
+ */
+#include "plan.h"
+
+/* What was good when the node was added, and is not any more. */
+static CUresult gone(CUresult result, CUresult instead)
+{
+	return result == CUDA_ERROR_INVALID_VALUE ? instead : result;
+}
+
+static CUresult do_step(const struct step *step)
+{
+	struct memcast_fill fill;
+
+	if (step->disabled)
+		return CUDA_SUCCESS;
+	switch (step->params.type) {
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return gone(layers_copy(&step->layers), CUDA_ERROR_ILLEGAL_ADDRESS);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		fill = step->fill;
+		return gone(device_ioctl(MEMCAST_FILL, &fill), CUDA_ERROR_LAUNCH_FAILED);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		step->params.host.fn(step->params.host.userData);
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_SUCCESS;
+	}
+}
+
+/* @done: output: all of the step. Otherwise it is to be tried again. */
+static CUresult try_step(struct launch *launch, uint32_t number, bool *done)
+{
+	const struct step *step = &launch->plan->steps[number];
+	CUresult unused, result;
+
+	*done = true;
+	switch (step->params.type) {
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		result = memops_try(step->memops, step->memops_device,
+				    launch->progress ? &launch->progress[number].at : NULL, done);
+		return gone(result, CUDA_ERROR_ILLEGAL_ADDRESS);
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		fence_signal(launch->fences[number], CUDA_SUCCESS);
+		fence_put(launch->fences[number]);
+		launch->fences[number] = NULL;
+		return CUDA_SUCCESS;
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		/* what failed elsewhere is not this stream's failure */
+		if (launch->fences[number])
+			*done = fence_done(launch->fences[number], &unused);
+		return CUDA_SUCCESS;
+	default:
+		return do_step(step);
+	}
+}
+
+/* One look at all steps. @left: how many are not done */
+static CUresult look_at_all(struct launch *launch, uint32_t *left)
+{
+	struct plan *plan = launch->plan;
+	CUresult result = CUDA_SUCCESS;
+	bool done;
+
+	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++) {
+		uint32_t number = plan->order[i];
+		const struct step *step = &plan->steps[number];
+
+		if (launch->progress[number].before)
+			continue;
+		result = try_step(launch, number, &done);
+		if (result != CUDA_SUCCESS || !done)
+			continue;
+		launch->progress[number].before = NO_STEP;
+		for (uint32_t k = 0; k < step->after_count; k++)
+			launch->progress[plan->after[step->after + k]].before--;
+		--*left;
+	}
+	return result;
+}
+
+static CUresult run_waiting(struct launch *launch, struct stream *stream)
+{
+	uint32_t left = launch->plan->count;
+	CUresult result = CUDA_SUCCESS;
+	struct pause pause = {};
+
+	while (left && result == CUDA_SUCCESS) {
+		uint32_t before = left;
+
+		pause_begin(&pause);
+		result = look_at_all(launch, &left);
+		if (left < before) {
+			pause = (struct pause) {};
+		} else if (result == CUDA_SUCCESS) {
+			/* a failure in the context; at exit or after it ended, too */
+			result = stream->set->error;
+			if (result == CUDA_SUCCESS)
+				result = library_ready();
+			pause_sleep(&pause);
+		}
+	}
+	return result;
+}
+
+CUresult launch_run(struct launch *launch, struct stream *stream)
+{
+	struct plan *plan = launch->plan;
+	CUresult result = CUDA_SUCCESS;
+	bool done;
+
+	if (plan->waits)
+		return run_waiting(launch, stream);
+	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++)
+		result = try_step(launch, plan->order[i], &done);
+	return result;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/* Steps: what a node's parameters come to when it is done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+static CUresult fill_memops(struct step *step)
+{
+	const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params = &step->params.memOp;
+	CUresult result = params_device(params->ctx, &step->memops_device);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	step->memops = malloc(memops_bytes(params->count));
+	if (!step->memops)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for operations");
+	return memops_translate(step->memops, params->count, params->paramArray);
+}
+
+static CUresult fill_event(struct step *step, CUevent event)
+{
+	CUresult result = event_get(event, &step->event);
+
+	if (result != CUDA_SUCCESS)
+		step->event = NULL;
+	return result;
+}
+
+static CUresult fill_work(struct step *step)
+{
+	CUgraphNodeParams *params = &step->params;
+	CUresult result;
+
+	switch (params->type) {
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		result = layers_of(&step->layers, &params->memcpy.copyParams);
+		return result == CUDA_SUCCESS ?
+			params_device(params->memcpy.copyCtx, &step->layers.copy.device) : result;
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		step->fill = fill_of(&params->memset);
+		return params_device(params->memset.ctx, &step->fill.device);
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		return fill_memops(step);
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return fill_event(step, params->eventRecord.event);
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		return fill_event(step, params->eventWait.event);
+	default:
+		return CUDA_SUCCESS;
+	}
+}
+
+/*
+ * The step is empty but for its place in the plan. What it has after a failure is for
+ * step_free().
+ */
+CUresult step_fill(struct step *step, const CUgraphNodeParams *params, struct memory *memory)
+{
+	CUresult result = params_copy(&step->params, params);
+
+	if (result == CUDA_SUCCESS && memory)
+		step->memory = memory_get(memory);
+	return result == CUDA_SUCCESS ? fill_work(step) : result;
+}
+
+/* A step's own things, which a copy must not share with it, are gone from the copy. */
+static void disown(struct step *step)
+{
+	step->params.type = CU_GRAPH_NODE_TYPE_EMPTY;
+	step->memory = NULL;
+	step->event = NULL;
+}
+
+/* Its context and its event may have ended since; the copy does what the step does. */
+CUresult step_copy(struct step *to, const struct step *from)
+{
+	CUgraphNodeParams params;
+	CUresult result = params_copy(&params, &from->params);
+
+	*to = *from;
+	disown(to);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (params.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+		to->memops = malloc(memops_bytes(params.memOp.count));
+		if (!to->memops) {
+			params_free(&params);
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for operations");
+		}
+		memcpy(to->memops, from->memops, memops_bytes(params.memOp.count));
+	}
+	to->params = params;
+	to->memory = from->memory ? memory_get(from->memory) : NULL;
+	to->event = from->event ? event_reference(from->event) : NULL;
+	return CUDA_SUCCESS;
+}
+
+/* On failure the step is as it was. */
+CUresult step_replace(struct step *step, const CUgraphNodeParams *params)
+{
+	struct step new = *step;
+	CUresult result;
+
+	disown(&new);
+	new.memops = NULL;
+	result = step_fill(&new, params, step->memory);
+	if (result == CUDA_SUCCESS) {
+		struct step before = *step;
+
+		*step = new;
+		new = before;
+	}
+	step_free(&new);
+	return result;
+}
+
+void step_free(struct step *step)
+{
+	if (step->params.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+		free(step->memops);
+	if (step->event)
+		event_put(step->event);
+	if (step->memory)
+		memory_put(step->memory);
+	params_free(&step->params);
+}

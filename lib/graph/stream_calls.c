@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+/* The calls that begin a capture, ask it, change it and end it. */
+#include <stdlib.h>
+
+#include "captured.h"
+
+static CUresult check_begin(struct stream *stream, CUstreamCaptureMode mode)
+{
+	if (mode != CU_STREAM_CAPTURE_MODE_GLOBAL && mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL &&
+	    mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no capture mode %d", mode);
+	if (stream->is_legacy)
+		return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+			    "the legacy stream cannot be captured");
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_nodes(const struct graph *graph, const CUgraphNode *nodes,
+			    const CUgraphEdgeData *edges, size_t count)
+{
+	CUresult result = edges_check(edges, count);
+	struct node *node;
+
+	if (count && !nodes)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+		result = node_of(nodes[i], &node);
+		if (result == CUDA_SUCCESS && node->graph != graph)
+			result = fail(CUDA_ERROR_INVALID_VALUE, "node %zu is of another graph", i);
+	}
+	return result;
+}
+
+/* With graphs_lock: the graph that a capture adds to, @handle or a new one */
+static CUresult graph_to_capture(CUgraph handle, bool own, struct graph **graph)
+{
+	CUresult result;
+
+	if (own)
+		return graph_new(graph);
+	result = graph_of(handle, graph);
+	if (result == CUDA_SUCCESS && ((*graph)->owner || (*graph)->capture))
+		result = fail(CUDA_ERROR_INVALID_VALUE,
+			      "the graph is a child node's, or captured to already");
+	return result;
+}
+
+static CUresult start(struct stream *stream, struct graph *graph, bool own,
+		      const CUgraphNode *nodes, size_t count, CUstreamCaptureMode mode)
+{
+	struct capture *capture;
+	CUresult result = capture_new(&capture, mode);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = branch_add(capture, stream);
+	if (result == CUDA_SUCCESS)
+		result = branch_join(capture->branches, nodes, count);
+	if (result != CUDA_SUCCESS) {
+		capture_drop(capture);
+		return result;
+	}
+	capture->origin = capture->branches;
+	capture->owns_graph = own;
+	capture->graph = graph;
+	graph->capture = capture;
+	return CUDA_SUCCESS;
+}
+
+/* @own: a new graph; otherwise @graph */
+CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgraphNode *nodes,
+		       const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
+		       bool own)
+{
+	struct graph *graph = NULL;
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = check_begin(stream, mode);
+	if (result != CUDA_SUCCESS) {
+		stream_put(stream);
+		return result;
+	}
+	graphs_lock();
+	if (stream->branch)
+		result = fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is being captured");
+	else
+		result = graph_to_capture(graph_handle, own, &graph);
+	if (result == CUDA_SUCCESS) {
+		result = check_nodes(graph, nodes, edges, count);
+		if (result == CUDA_SUCCESS)
+			result = start(stream, graph, own, nodes, count, mode);
+		if (result != CUDA_SUCCESS && own) {
+			graph_withdraw(graph);
+			graph_free(graph);
+		}
+	}
+	graphs_unlock();
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
+{
+	return WHOLE_CALL(capture_begin(stream, NULL, NULL, NULL, 0, mode, true),
+			  "stream=%p, mode=%d", (void *)stream, mode);
+}
+
+/* The first version knew one mode. */
+CUresult cuStreamBeginCapture(CUstream stream)
+{
+	return WHOLE_CALL(capture_begin(stream, NULL, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL,
+					true), "stream=%p", (void *)stream);
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+				     const CUgraphEdgeData *edges, size_t count,
+				     CUstreamCaptureMode mode)
+{
+	return WHOLE_CALL(capture_begin(stream, graph, nodes, edges, count, mode, false),
+			  "stream=%p, graph=%p, nodes=%p, edges=%p, count=%zu, mode=%d",
+			  (void *)stream, (void *)graph, (void *)nodes, (void *)edges, count, mode);
+}
+
+/* Mark what the marked nodes depend on. @order: room for all nodes of the graph */
+static void mark_ancestors(struct node **order, size_t count, unsigned int mark)
+{
+	for (size_t at = 0; at < count; at++)
+		for (size_t i = 0; i < order[at]->from.count; i++) {
+			struct node *node = order[at]->from.at[i];
+
+			if (node->joined != mark) {
+				node->joined = mark;
+				order[count++] = node;
+			}
+		}
+}
+
+/* Does all that other streams got come before what the first stream has at its end? */
+static CUresult check_joined(struct capture *capture)
+{
+	static unsigned int mark;
+	struct node **order = malloc((capture->graph->nodes + 1) * sizeof(*order));
+	struct branch *branch;
+	size_t count = 0;
+	bool joined = true;
+
+	if (!order)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
+	mark++;
+	branch_living(capture->origin);
+	for (size_t i = 0; i < capture->origin->count; i++) {
+		order[count] = node_find(capture->origin->nodes[i]);
+		order[count++]->joined = mark;
+	}
+	mark_ancestors(order, count, mark);
+	free(order);
+	for (branch = capture->branches; branch; branch = branch->next) {
+		branch_living(branch);
+		for (size_t i = 0; i < branch->count; i++)
+			joined &= node_find(branch->nodes[i])->joined == mark;
+	}
+	return joined ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+		     "another stream has work that the first one did not wait for");
+}
+
+/* Whether the capture may end here; if not, it goes on. */
+static CUresult check_end(const struct stream *stream)
+{
+	struct branch *branch = stream->branch;
+
+	if (!branch)
+		return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
+	if (branch == branch->capture->origin)
+		return CUDA_SUCCESS;
+	capture_fail(branch->capture);
+	return fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "the capture began in another stream");
+}
+
+static CUresult how_it_ends(struct capture *capture)
+{
+	if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !capture_is_own(capture))
+		return fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+			    "another thread began the capture");
+	if (capture->failed)
+		return fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has failed before");
+	return check_joined(capture);
+}
+
+static CUresult end(CUstream stream_handle, CUgraph *handle)
+{
+	struct graph *graph = NULL;
+	struct capture *capture;
+	struct stream *stream;
+	CUresult result = stream_get(stream_handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	graphs_lock();
+	result = check_end(stream);
+	if (result == CUDA_SUCCESS) {
+		capture = stream->branch->capture;
+		result = how_it_ends(capture);
+		if (handle)
+			*handle = result == CUDA_SUCCESS ? capture->graph->handle : NULL;
+		if (capture->owns_graph && (result != CUDA_SUCCESS || !handle))
+			graph = capture->graph;
+		capture_drop(capture);
+		if (graph)
+			graph_withdraw(graph);
+	}
+	graphs_unlock();
+	if (graph)
+		graph_free(graph);
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+	return WHOLE_CALL(end(stream, graph), "stream=%p, graph=%p", (void *)stream, (void *)graph);
+}
+
+/*
+ * What is asked of a stream's capture, unless it is NULL. To ask the legacy stream fails
+ * no capture, so it is not looked for as others are.
+ */
+struct question {
+	CUstreamCaptureStatus *status;
+	cuuint64_t *id;
+	CUgraph *graph;
+	const CUgraphNode **nodes;
+	const CUgraphEdgeData **edges;
+	size_t *count;
+};
+
+static CUresult ask_legacy(const struct question *question)
+{
+	struct stream_set *set;
+	CUresult result = set_find(NULL, &set);
+	bool found;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	graphs_lock();
+	found = capture_has_blocking(set->context, false);
+	graphs_unlock();
+	set_put(set);
+	if (found)
+		return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+			    "a stream that the legacy stream would wait for is being captured");
+	*question->status = CU_STREAM_CAPTURE_STATUS_NONE;
+	return CUDA_SUCCESS;
+}
+
+static CUresult answer(const struct question *question, struct branch *branch)
+{
+	const struct capture *capture = branch->capture;
+	CUresult result;
+
+	if (capture->failed) {
+		*question->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+		return CUDA_SUCCESS;
+	}
+	branch_living(branch);
+	result = branch_reserve(branch, 1);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*question->status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	if (question->id)
+		*question->id = capture->id;
+	if (question->graph)
+		*question->graph = capture->graph->handle;
+	if (question->nodes)
+		*question->nodes = branch->nodes;
+	if (question->edges)
+		*question->edges = branch->edges;
+	if (question->count)
+		*question->count = branch->count;
+	return CUDA_SUCCESS;
+}
+
+static CUresult ask(CUstream handle, const struct question *question)
+{
+	struct stream *stream;
+	CUresult result;
+
+	if (!question->status)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (!handle || handle == CU_STREAM_LEGACY)
+		return ask_legacy(question);
+	result = stream_get(handle, &stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	graphs_lock();
+	if (stream->branch)
+		result = answer(question, stream->branch);
+	else
+		*question->status = CU_STREAM_CAPTURE_STATUS_NONE;
+	graphs_unlock();
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+	return WHOLE_CALL(ask(stream, &(struct question) { .status = status }),
+			  "stream=%p, status=%p", (void *)stream, (void *)status);
+}
+
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status,
+				   cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+				   const CUgraphEdgeData **edges, size_t *count)
+{
+	const struct question question = { status, id, graph, nodes, edges, count };
+
+	return WHOLE_CALL(ask(stream, &question), "stream=%p, status=%p", (void *)stream,
+			  (void *)status);
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+				   cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+				   size_t *count)
+{
+	const struct question question = { status, id, graph, nodes, NULL, count };
+
+	return WHOLE_CALL(ask(stream, &question), "stream=%p, status=%p", (void *)stream,
+			  (void *)status);
+}
+
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id)
+{
+	return WHOLE_CALL(ask(stream, &(struct question) { .status = status, .id = id }),
+			  "stream=%p, status=%p", (void *)stream, (void *)status);
+}
+
+/* With graphs_lock */
+static CUresult change(struct branch *branch, const CUgraphNode *nodes,
+		       const CUgraphEdgeData *edges, size_t count, unsigned int flags)
+{
+	CUresult result;
+
+	if (!branch)
+		return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
+	if (branch->capture->failed)
+		return fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has failed before");
+	if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+	result = check_nodes(branch->capture->graph, nodes, edges, count);
+	/* room first: what cannot be changed stays as it is */
+	if (result == CUDA_SUCCESS)
+		result = branch_reserve(branch, branch->count + count);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+		branch->count = 0;
+	return branch_join(branch, nodes, count);
+}
+
+static CUresult update(CUstream handle, const CUgraphNode *nodes, const CUgraphEdgeData *edges,
+		       size_t count, unsigned int flags)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	graphs_lock();
+	result = change(stream->branch, nodes, edges, count, flags);
+	graphs_unlock();
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *nodes,
+					      const CUgraphEdgeData *edges, size_t count,
+					      unsigned int flags)
+{
+	return WHOLE_CALL(update(stream, nodes, edges, count, flags),
+			  "stream=%p, nodes=%p, edges=%p, count=%zu, flags=%#x", (void *)stream,
+			  (void *)nodes, (void *)edges, count, flags);
+}
+
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t count,
+					   unsigned int flags)
+{
+	return WHOLE_CALL(update(stream, nodes, NULL, count, flags),
+			  "stream=%p, nodes=%p, count=%zu, flags=%#x", (void *)stream,
+			  (void *)nodes, count, flags);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* The calls that change a node of one type: a graph's, and an instance's. */
+#include "plan.h"
+#include "typed.h"
+
+/* The context of a copy or a fill stays what it was. */
+static CUresult set_work(CUgraphNode node, CUgraphNodeParams *all)
+{
+	CUgraphNodeParams before;
+	CUresult result = node_get(node, all->type, &before);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (all->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+		all->memcpy.copyCtx = before.memcpy.copyCtx;
+	else
+		all->memset.ctx = before.memset.ctx;
+	return node_set(node, all);
+}
+
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
+{
+	return WHOLE_CALL(WITH(params, memcpy_all(params, NULL), set_work(node, &all)),
+			  "node=%p, params=%p", (void *)node, (void *)params);
+}
+
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, memset_all(params, NULL), set_work(node, &all)),
+			  "node=%p, params=%p", (void *)node, (void *)params);
+}
+
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, host_all(params), node_set(node, &all)),
+			  "node=%p, params=%p", (void *)node, (void *)params);
+}
+
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
+{
+	CUgraphNodeParams all = record_all(event);
+
+	return WHOLE_CALL(node_set(node, &all), "node=%p, event=%p", (void *)node, (void *)event);
+}
+
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
+{
+	CUgraphNodeParams all = wait_all(event);
+
+	return WHOLE_CALL(node_set(node, &all), "node=%p, event=%p", (void *)node, (void *)event);
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
+					const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, memops_all(params), node_set(node, &all)),
+			  "node=%p, params=%p", (void *)node, (void *)params);
+}
+
+#define FORMAT		"instance=%p, node=%p, "
+#define ARGUMENTS	(void *)instance, (void *)node
+#define SET		instance_set_node(instance, node, &all)
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec instance, CUgraphNode node,
+					const CUDA_MEMCPY3D *params, CUcontext context)
+{
+	return WHOLE_CALL(WITH(params, memcpy_all(params, context), SET),
+			  FORMAT "params=%p, context=%p", ARGUMENTS, (void *)params,
+			  (void *)context);
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec instance, CUgraphNode node,
+					const CUDA_MEMSET_NODE_PARAMS *params,
+					CUcontext context)
+{
+	return WHOLE_CALL(WITH(params, memset_all(params, context), SET),
+			  FORMAT "params=%p, context=%p", ARGUMENTS, (void *)params,
+			  (void *)context);
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec instance, CUgraphNode node,
+				      const CUDA_HOST_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, host_all(params), SET), FORMAT "params=%p", ARGUMENTS,
+			  (void *)params);
+}
+
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec instance, CUgraphNode node,
+					    CUevent event)
+{
+	CUgraphNodeParams all = record_all(event);
+
+	return WHOLE_CALL(SET, FORMAT "event=%p", ARGUMENTS, (void *)event);
+}
+
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec instance, CUgraphNode node, CUevent event)
+{
+	CUgraphNodeParams all = wait_all(event);
+
+	return WHOLE_CALL(SET, FORMAT "event=%p", ARGUMENTS, (void *)event);
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec instance, CUgraphNode node,
+					    const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, memops_all(params), SET), FORMAT "params=%p", ARGUMENTS,
+			  (void *)params);
+}

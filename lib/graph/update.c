@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Changes to instances. Launches that are under way keep the plan that they began with:
+ * a plan that somebody else has a reference to is copied before it is changed.
+ */
+#include <stdlib.h>
+
+#include "plan.h"
+
+/* With the instance's lock held: a plan that nobody else has, for give_plan() */
+static CUresult own_plan(struct instance *instance, struct plan **plan)
+{
+	if (instance->plan->references > 1)
+		return plan_copy(instance->plan, plan);
+	*plan = plan_get(instance->plan);
+	return CUDA_SUCCESS;
+}
+
+static void give_plan(struct instance *instance, struct plan *plan)
+{
+	plan_put(instance->plan);
+	instance->plan = plan;
+}
+
+static CUresult step_of(const struct plan *plan, CUgraphNode node, struct step **step)
+{
+	*step = plan_step(plan, node);
+	return *step ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_VALUE, "the instance was not made with node %p",
+		     (void *)node);
+}
+
+static bool can_be_set(CUgraphNodeType type)
+{
+	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
+	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+/* With the instance's lock held */
+static CUresult set_step(struct instance *instance, CUgraphNode node,
+			 const CUgraphNodeParams *params)
+{
+	struct step *step;
+	struct plan *plan;
+	uint32_t *marks;
+	CUresult result = step_of(instance->plan, node, &step);
+
+	if (result == CUDA_SUCCESS)
+		result = params_may_replace(&step->params, params);
+	if (result == CUDA_SUCCESS && !can_be_set(params->type))
+		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
+			      params->type);
+	if (result == CUDA_SUCCESS)
+		result = own_plan(instance, &plan);
+	if (result != CUDA_SUCCESS)
+		return result;
+	marks = malloc(plan->count * sizeof(*marks));
+	step = plan_step(plan, node);
+	result = marks ? step_replace(step, params) :
+			 fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
+	if (result == CUDA_SUCCESS) {
+		if (step->event)
+			plan_resolve(plan, marks);
+		give_plan(instance, plan);
+	} else {
+		plan_put(plan);
+	}
+	free(marks);
+	return result;
+}
+
+CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, CUgraphNodeParams *params)
+{
+	struct instance *instance;
+	CUresult result;
+
+	if (!params)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = params_check(params);
+	if (result == CUDA_SUCCESS)
+		result = instance_get(handle, &instance);
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&instance->lock);
+	result = set_step(instance, node, params);
+	pthread_mutex_unlock(&instance->lock);
+	instance_put(instance);
+	return result;
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec instance, CUgraphNode node,
+				  CUgraphNodeParams *params)
+{
+	return WHOLE_CALL(instance_set_node(instance, node, params),
+			  "instance=%p, node=%p, params=%p", (void *)instance,
+			  (void *)node, (void *)params);
+}
+
+/* @change: what to change it to, or NULL; @enabled: output, or NULL */
+static CUresult enable(CUgraphExec handle, CUgraphNode node, const unsigned int *change,
+		       unsigned int *enabled)
+{
+	struct instance *instance;
+	struct plan *plan;
+	struct step *step;
+	CUresult result = instance_get(handle, &instance);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&instance->lock);
+	result = step_of(instance->plan, node, &step);
+	if (result == CUDA_SUCCESS && step->params.type != CU_GRAPH_NODE_TYPE_MEMCPY &&
+	    step->params.type != CU_GRAPH_NODE_TYPE_MEMSET)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "only copies and fills can be left out");
+	if (result == CUDA_SUCCESS && enabled)
+		*enabled = !step->disabled;
+	if (result == CUDA_SUCCESS && change) {
+		result = own_plan(instance, &plan);
+		if (result == CUDA_SUCCESS) {
+			plan_step(plan, node)->disabled = !*change;
+			give_plan(instance, plan);
+		}
+	}
+	pthread_mutex_unlock(&instance->lock);
+	instance_put(instance);
+	return result;
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec instance, CUgraphNode node, unsigned int enabled)
+{
+	return WHOLE_CALL(enable(instance, node, &enabled, NULL),
+			  "instance=%p, node=%p, enabled=%u", (void *)instance,
+			  (void *)node, enabled);
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode node, unsigned int *enabled)
+{
+	return WHOLE_CALL(enabled ? enable(instance, node, NULL, enabled) :
+				    fail(CUDA_ERROR_INVALID_VALUE, "NULL output"),
+			  "instance=%p, node=%p, enabled=%p", (void *)instance, (void *)node,
+			  (void *)enabled);
+}
+
+/* Do the steps come before the same ones? @first: the one that is 0 in the new plan */
+static bool same_edges(const struct plan *plan, uint32_t first, const struct plan *new,
+		       uint32_t number, uint32_t *marks)
+{
+	const struct step *one = &plan->steps[first + number], *other = &new->steps[number];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < one->after_count; i++) {
+		uint32_t to = plan->after[one->after + i] - first;
+
+		/* not the end of the child node around these */
+		if (to < new->count) {
+			marks[to] = number + 1;
+			count++;
+		}
+	}
+	for (uint32_t i = 0; i < other->after_count; i++)
+		if (marks[new->after[other->after + i]] != number + 1)
+			return false;
+	return count == other->after_count;
+}
+
+struct difference {
+	CUgraphExecUpdateResult result;
+	CUgraphNode node;		/* of the new graph */
+};
+
+/* What of a new plan does not fit in place of some steps, if anything */
+static struct difference compare(const struct plan *plan, uint32_t first, uint32_t count,
+				 const struct plan *new, uint32_t *marks)
+{
+	if (new->count != count)
+		return (struct difference) { CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL };
+	for (uint32_t i = 0; i < count; i++)
+		if (plan->steps[first + i].params.type != new->steps[i].params.type)
+			return (struct difference) {
+				CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, new->steps[i].node };
+	for (uint32_t i = 0; i < count; i++)
+		if (plan->steps[first + i].inner != new->steps[i].inner ||
+		    !same_edges(plan, first, new, i, marks))
+			return (struct difference) {
+				CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, new->steps[i].node };
+	for (uint32_t i = 0; i < count; i++)
+		if (params_may_replace(&plan->steps[first + i].params, &new->steps[i].params))
+			return (struct difference) {
+				CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, new->steps[i].node };
+	return (struct difference) { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
+}
+
+/* What the steps do changes hands; where they are in their plans does not. */
+static void exchange(struct step *step, struct step *with)
+{
+	struct step before = *step;
+
+	*step = *with;
+	step->node = before.node;
+	step->disabled = before.disabled;
+	step->before = before.before;
+	step->after = before.after;
+	step->after_count = before.after_count;
+	*with = before;
+}
+
+/*
+ * With the instance's lock held: a new plan in place of some steps, or of all.
+ * @child: the node whose graph is replaced, or NULL
+ */
+static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan *new,
+		       struct difference *difference)
+{
+	uint32_t first = 0, count = instance->plan->count;
+	struct step *step;
+	struct plan *plan;
+	uint32_t *marks;
+	CUresult result = CUDA_SUCCESS;
+
+	if (child) {
+		result = step_of(instance->plan, child, &step);
+		if (result == CUDA_SUCCESS && step->params.type != CU_GRAPH_NODE_TYPE_GRAPH)
+			result = fail(CUDA_ERROR_INVALID_VALUE, "not a child node");
+		if (result != CUDA_SUCCESS)
+			return result;
+		first = step - instance->plan->steps + 1;
+		count = step->inner;
+	}
+	marks = calloc(instance->plan->count + 1, sizeof(*marks));
+	if (!marks)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
+	*difference = compare(instance->plan, first, count, new, marks);
+	if (difference->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+		result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+	else
+		result = own_plan(instance, &plan);
+	if (result == CUDA_SUCCESS) {
+		for (uint32_t i = 0; i < count; i++)
+			exchange(&plan->steps[first + i], &new->steps[i]);
+		if (!child) {
+			struct uses before = plan->objects;
+
+			plan->objects = new->objects;
+			new->objects = before;
+		}
+		if (plan->events)
+			plan_resolve(plan, marks);
+		give_plan(instance, plan);
+	}
+	free(marks);
+	return result;
+}
+
+static const char *why(CUgraphExecUpdateResult result)
+{
+	switch (result) {
+	case CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED:
+		return "the graphs differ in their nodes or edges";
+	case CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED:
+		return "a node is of another type";
+	default:
+		return "a node has parameters that cannot change";
+	}
+}
+
+static CUresult update(CUgraphExec handle, CUgraphNode child, CUgraph graph,
+		       struct difference *difference)
+{
+	struct instance *instance;
+	CUgraphNode error = NULL;
+	struct plan *new;
+	CUresult result = instance_get(handle, &instance);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = graph_plan(graph, &new, &error);
+	if (error) {
+		*difference = (struct difference) { CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+						    error };
+		result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+	} else if (result == CUDA_SUCCESS) {
+		pthread_mutex_lock(&instance->lock);
+		result = put_in(instance, child, new, difference);
+		pthread_mutex_unlock(&instance->lock);
+		plan_put(new);
+	}
+	instance_put(instance);
+	if (result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+		fail(result, "%s", why(difference->result));
+	return result;
+}
+
+static CUresult update_all(CUgraphExec instance, CUgraph graph,
+			   CUgraphExecUpdateResultInfo *info)
+{
+	struct difference difference = {};
+	CUresult result = update(instance, NULL, graph, &difference);
+
+	if (info)
+		*info = (CUgraphExecUpdateResultInfo) { difference.result, difference.node, NULL };
+	return result;
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec instance, CUgraph graph,
+			      CUgraphExecUpdateResultInfo *info)
+{
+	return WHOLE_CALL(update_all(instance, graph, info), "instance=%p, graph=%p, info=%p",
+			  (void *)instance, (void *)graph, (void *)info);
+}
+
+static CUresult update_older(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,
+			     CUgraphExecUpdateResult *why_not)
+{
+	struct difference difference = {};
+	CUresult result = update(instance, NULL, graph, &difference);
+
+	if (error_node)
+		*error_node = difference.node;
+	if (why_not)
+		*why_not = difference.result;
+	return result;
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,
+			   CUgraphExecUpdateResult *result)
+{
+	return WHOLE_CALL(update_older(instance, graph, error_node, result),
+			  "instance=%p, graph=%p, error_node=%p, result=%p", (void *)instance,
+			  (void *)graph, (void *)error_node, (void *)result);
+}
+
+static CUresult update_child(CUgraphExec instance, CUgraphNode node, CUgraph graph)
+{
+	struct difference difference = {};
+
+	if (!node)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL node");
+	return update(instance, node, graph, &difference);
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec instance, CUgraphNode node,
+					    CUgraph graph)
+{
+	return WHOLE_CALL(update_child(instance, node, graph), "instance=%p, node=%p, graph=%p",
+			  (void *)instance, (void *)node, (void *)graph);
+}
