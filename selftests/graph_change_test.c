@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT
+/* Graphs that change: children, updates, copies; bad input; threads. */
+#include "graph_fixture.h"
+
+/* ---- graphs in graphs ---- */
+
+TEST_F(stream, children)
+{
+	CUgraph inner = graph_new(), outer = graph_new(), got = NULL, other;
+	CUgraphNode child, set = add_words(inner, NULL, AT(0), 3), last;
+	CUgraphExec instance;
+
+	add_copy(inner, set, AT(8), AT(0));
+	ASSERT_OK(cuGraphAddChildGraphNode(&child, outer, NULL, 0, inner));
+	last = add_copy(outer, child, AT(16), AT(8));
+	ASSERT_NE(NULL, last);
+	ASSERT_OK(cuGraphChildGraphNodeGetGraph(child, &got));
+	EXPECT_NE(inner, got);
+	EXPECT_EQ(2, nodes_of(got));
+	EXPECT_INVALID(cuGraphDestroy(got));
+	/* a copy: the original may go */
+	EXPECT_OK(cuGraphDestroy(inner));
+	instance = instance_of(outer);
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(3, self->at[16]);
+
+	other = graph_new();
+	set = add_words(other, NULL, AT(0), 6);
+	add_copy(other, set, AT(8), AT(0));
+	EXPECT_OK(cuGraphExecChildGraphNodeSetParams(instance, child, other));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(6, self->at[16]);
+	add_words(other, NULL, AT(100), 1);
+	EXPECT_CU(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+		  cuGraphExecChildGraphNodeSetParams(instance, child, other));
+	EXPECT_INVALID(cuGraphExecChildGraphNodeSetParams(instance, last, other));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(6, self->at[16]);
+	EXPECT_EQ(0, self->at[100]);
+
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(outer));
+	EXPECT_INVALID(cuGraphGetNodes(got, NULL, &(size_t) { 0 }));
+	EXPECT_OK(cuGraphDestroy(other));
+}
+
+TEST_F(stream, nesting_has_a_limit)
+{
+	CUgraph graph = graph_new(), outer;
+	CUgraphNode node;
+	int depth;
+
+	ASSERT_OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+	EXPECT_REFUSED(cuGraphAddChildGraphNode(&node, graph, NULL, 0, graph));
+	for (depth = 1; depth < 100; depth++) {
+		CUgraphNodeParams params = {
+			.type = CU_GRAPH_NODE_TYPE_GRAPH,
+			.graph = { graph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE },
+		};
+		CUresult result;
+
+		outer = graph_new();
+		result = cuGraphAddNode(&node, outer, NULL, NULL, 0, &params);
+		if (result != CUDA_SUCCESS) {
+			EXPECT_EQ((int)CUDA_ERROR_NOT_SUPPORTED, (int)result);
+			EXPECT_EQ(0, nodes_of(outer));
+			ASSERT_OK(cuGraphDestroy(outer));
+			break;
+		}
+		/* it is the node's now */
+		EXPECT_INVALID(cuGraphDestroy(graph));
+		graph = outer;
+	}
+	EXPECT_EQ(64, depth);
+	EXPECT_OK(cuGraphExecDestroy(instance_of(graph)));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+/* ---- changes ---- */
+
+TEST_F(stream, changes_are_for_later_launches)
+{
+	CUgraph graph = graph_new(), changed = graph_new();
+	CUgraphNode set = add_words(graph, NULL, AT(0), 1), again;
+	CUDA_MEMSET_NODE_PARAMS params = words(AT(8), 2, 4);
+	CUgraphExecUpdateResultInfo info = { .result = 77 };
+	CUgraphExec instance = instance_of(graph);
+	unsigned int enabled = 77;
+
+	HOLD(self->first);
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	ASSERT_OK(cuGraphExecMemsetNodeSetParams(instance, set, &params, NULL));
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	again = add_words(changed, NULL, AT(16), 3);
+	ASSERT_OK(cuGraphExecUpdate(instance, changed, &info));
+	EXPECT_EQ(0, (int)info.result);
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	/* the nodes are still known by those that the instance was made of */
+	EXPECT_INVALID(cuGraphNodeSetEnabled(instance, again, 0));
+	ASSERT_OK(cuGraphNodeSetEnabled(instance, set, 0));
+	ASSERT_OK(cuGraphNodeGetEnabled(instance, set, &enabled));
+	EXPECT_EQ(0, enabled);
+	EXPECT_EQ(0, self->at[0]);
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(1, self->at[0]);
+	EXPECT_EQ(2, self->at[8]);
+	EXPECT_EQ(3, self->at[16]);
+	self->at[16] = 0;
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(0, self->at[16]);
+	/* the graph is as it was */
+	ASSERT_OK(cuGraphMemsetNodeGetParams(set, &params));
+	EXPECT_EQ(1, params.value);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+	EXPECT_OK(cuGraphDestroy(changed));
+}
+
+TEST_F(stream, updates_that_do_not_fit)
+{
+	CUgraph graph = graph_new(), other;
+	CUgraphNode set = add_words(graph, NULL, AT(0), 1), node;
+	CUDA_MEMSET_NODE_PARAMS rows = { .dst = AT(0), .pitch = 64, .value = 8, .elementSize = 4,
+					 .width = 4, .height = 2 };
+	CUgraphExecUpdateResultInfo info;
+	CUgraphExec instance;
+
+	add_copy(graph, set, AT(8), AT(0));
+	instance = instance_of(graph);
+#define NO_UPDATE(reason, with_node)						\
+({										\
+	info.result = 77;							\
+	EXPECT_CU(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,				\
+		  cuGraphExecUpdate(instance, other, &info));			\
+	EXPECT_EQ((int)CU_GRAPH_EXEC_UPDATE_ERROR_##reason, (int)info.result);	\
+	EXPECT_EQ(with_node, !!info.errorNode);					\
+	ASSERT_OK(cuGraphDestroy(other));					\
+	other = graph_new();							\
+})
+	other = graph_new();
+	NO_UPDATE(TOPOLOGY_CHANGED, false);
+	set = add_words(other, NULL, AT(0), 8);
+	add_copy(other, NULL, AT(8), AT(0));
+	NO_UPDATE(TOPOLOGY_CHANGED, true);
+	set = add_words(other, NULL, AT(0), 8);
+	add_words(other, set, AT(8), 8);
+	NO_UPDATE(NODE_TYPE_CHANGED, true);
+	ASSERT_OK(cuGraphAddMemsetNode(&set, other, NULL, 0, &rows, NULL));
+	add_copy(other, set, AT(8), AT(0));
+	NO_UPDATE(PARAMETERS_CHANGED, true);
+	/* the nodes are the same, but not in the order in which they were added */
+	node = add_copy(other, NULL, AT(8), AT(0));
+	set = add_words(other, NULL, AT(0), 8);
+	ASSERT_OK(cuGraphAddDependencies(other, &set, &node, NULL, 1));
+	NO_UPDATE(NODE_TYPE_CHANGED, true);
+	info.result = 77;
+	EXPECT_INVALID(cuGraphExecUpdate(instance, NULL, &info));
+	EXPECT_EQ(0, (int)info.result);
+
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(1, self->at[8]);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+	EXPECT_OK(cuGraphDestroy(other));
+}
+
+/* Copies, and the ends of what they were copied from, in any order */
+TEST_F(stream, clones_outlive_and_are_outlived)
+{
+	unsigned int seed = 9, round;
+
+	for (round = 0; round < loops(60) + 1; round++) {
+		CUgraph graphs[4] = { graph_new() };
+		CUgraphExec instances[4] = {};
+		CUgraphNode set = add_words(graphs[0], NULL, AT(0), round + 1), found, copy;
+		int i, k, left[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+		copy = add_copy(graphs[0], set, AT(8), AT(0));
+		ASSERT_NE(NULL, copy);
+		for (i = 1; i < 4; i++) {
+			ASSERT_OK(cuGraphClone(&graphs[i], graphs[rand_r(&seed) % i]));
+			EXPECT_EQ(2, nodes_of(graphs[i]));
+			EXPECT_EQ(1, edges_of(graphs[i]));
+		}
+		ASSERT_OK(cuGraphNodeFindInClone(&found, set, graphs[1]));
+		EXPECT_NE(set, found);
+		EXPECT_INVALID(cuGraphNodeFindInClone(&found, set, graphs[0]));
+		for (i = 0; i < 4; i++)
+			instances[i] = instance_of(graphs[i]);
+		for (i = 7; i > 0; i--) {
+			int other = rand_r(&seed) % (i + 1), before = left[i];
+
+			left[i] = left[other];
+			left[other] = before;
+		}
+		for (i = 0; i < 8; i++) {
+			for (k = 0; k < 4; k++) {
+				if (!instances[k])
+					continue;
+				self->at[8] = 0;
+				launch_and_wait(instances[k], self->first);
+				EXPECT_EQ(round + 1, self->at[8]);
+			}
+			if (left[i] < 4) {
+				ASSERT_OK(cuGraphDestroy(graphs[left[i]]));
+			} else {
+				ASSERT_OK(cuGraphExecDestroy(instances[left[i] - 4]));
+				instances[left[i] - 4] = NULL;
+			}
+		}
+	}
+}
+
+TEST_F(stream, nodes_can_go)
+{
+	CUgraph graph = graph_new();
+	CUgraphNode a, b, c, nodes[4], from[4], to[4];
+	CUgraphExec before, after;
+	size_t count = 4;
+
+	a = add_words(graph, NULL, AT(0), 1);
+	b = add_copy(graph, a, AT(8), AT(0));
+	c = add_copy(graph, b, AT(16), AT(8));
+	before = instance_of(graph);
+	ASSERT_OK(cuGraphDestroyNode(b));
+	EXPECT_INVALID(cuGraphDestroyNode(b));
+	EXPECT_INVALID(cuGraphAddDependencies(graph, &a, &b, NULL, 1));
+	ASSERT_OK(cuGraphGetNodes(graph, nodes, &count));
+	EXPECT_EQ(2, count);
+	EXPECT_EQ(a, nodes[0]);
+	EXPECT_EQ(c, nodes[1]);
+	EXPECT_EQ(NULL, nodes[2]);
+	count = 4;
+	ASSERT_OK(cuGraphGetEdges(graph, from, to, NULL, &count));
+	EXPECT_EQ(0, count);
+	ASSERT_OK(cuGraphAddDependencies(graph, &a, &c, NULL, 1));
+	after = instance_of(graph);
+	launch_and_wait(after, self->first);
+	EXPECT_EQ(0, self->at[16]);
+	launch_and_wait(before, self->first);
+	EXPECT_EQ(1, self->at[16]);
+	EXPECT_OK(cuGraphExecDestroy(before));
+	EXPECT_OK(cuGraphExecDestroy(after));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+/* ---- bad input ---- */
+
+TEST_F(stream, bad_nodes)
+{
+	CUgraph graph = graph_new(), other = graph_new();
+	CUgraphNode node = NULL, foreign, twice[2];
+	CUDA_MEMSET_NODE_PARAMS good_set = words(AT(0), 1, 4), set;
+	CUDA_MEMCPY3D good_copy = bytes_from(AT(8), AT(0), 16), copy;
+	CUDA_HOST_NODE_PARAMS call = {};
+	CUgraphNodeParams params;
+	CUgraphEdgeData edge = {};
+
+	ASSERT_OK(cuGraphAddEmptyNode(&foreign, other, NULL, 0));
+#define BAD_SET(...)	EXPECT_INVALID(({ set = good_set; __VA_ARGS__;		\
+	cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, NULL); }))
+	BAD_SET(set.elementSize = 0);
+	BAD_SET(set.elementSize = 3);
+	BAD_SET(set.elementSize = 8);
+	BAD_SET(set.width = 0);
+	BAD_SET(set.height = 0);
+	BAD_SET(set.dst++);
+	BAD_SET(set.dst = 0);
+	BAD_SET(set.dst = 0x1000);
+	BAD_SET(set.width = CHUNK);
+	BAD_SET(set.height = 2, set.pitch = 8);
+#define BAD_COPY(...)	EXPECT_INVALID(({ copy = good_copy; __VA_ARGS__;	\
+	cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, NULL); }))
+	BAD_COPY(copy.WidthInBytes = 0);
+	BAD_COPY(copy.Height = 0);
+	BAD_COPY(copy.Depth = 0);
+	BAD_COPY(copy.srcMemoryType = 9);
+	BAD_COPY(copy.dstDevice = 0);
+	BAD_COPY(copy.WidthInBytes = 2 * CHUNK);
+	EXPECT_INVALID(cuGraphAddHostNode(&node, graph, NULL, 0, &call));
+	EXPECT_INVALID(cuGraphAddHostNode(&node, graph, NULL, 0, NULL));
+	EXPECT_INVALID(cuGraphAddEventRecordNode(&node, graph, NULL, 0, NULL));
+	EXPECT_INVALID(cuGraphAddEventWaitNode(&node, graph, NULL, 0, NULL));
+	EXPECT_INVALID(cuGraphAddChildGraphNode(&node, graph, NULL, 0, NULL));
+	EXPECT_INVALID(cuGraphAddEmptyNode(&node, NULL, NULL, 0));
+	EXPECT_INVALID(cuGraphAddEmptyNode(NULL, graph, NULL, 0));
+	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, NULL, 1));
+	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, &foreign, 1));
+	EXPECT_INVALID(cuGraphCreate(NULL, 0));
+	EXPECT_INVALID(cuGraphCreate(&other, 1));
+#define BAD_PARAMS(result, ...)	EXPECT_CU(CUDA_ERROR_##result, ({		\
+	params = (CUgraphNodeParams) { .type = CU_GRAPH_NODE_TYPE_EMPTY };	\
+	__VA_ARGS__; cuGraphAddNode(&node, graph, NULL, NULL, 0, &params); }))
+	BAD_PARAMS(INVALID_VALUE, params.type = 14);
+	BAD_PARAMS(INVALID_VALUE, params.type = -1);
+	BAD_PARAMS(INVALID_VALUE, params.reserved0[1] = 1);
+	BAD_PARAMS(INVALID_VALUE, params.reserved2 = 1);
+	BAD_PARAMS(NOT_SUPPORTED, params.type = CU_GRAPH_NODE_TYPE_KERNEL);
+	BAD_PARAMS(NOT_SUPPORTED, params.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
+	BAD_PARAMS(NOT_SUPPORTED, params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL);
+	EXPECT_EQ(NULL, node);
+	EXPECT_EQ(0, nodes_of(graph));
+
+	ASSERT_OK(cuGraphAddEmptyNode(&twice[0], graph, NULL, 0));
+	twice[1] = twice[0];
+	params = (CUgraphNodeParams) { .type = CU_GRAPH_NODE_TYPE_EMPTY };
+	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, twice, 2));
+	edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+	EXPECT_INVALID(cuGraphAddNode(&node, graph, twice, &edge, 1, &params));
+	edge = (CUgraphEdgeData) { .from_port = 1 };
+	EXPECT_INVALID(cuGraphAddNode(&node, graph, twice, &edge, 1, &params));
+	EXPECT_INVALID(cuGraphAddDependencies(graph, twice, twice, NULL, 1));
+	EXPECT_INVALID(cuGraphAddDependencies(graph, twice, &foreign, NULL, 1));
+	EXPECT_INVALID(cuGraphRemoveDependencies(graph, twice, &foreign, NULL, 1));
+	EXPECT_INVALID(cuGraphAddDependencies(graph, NULL, NULL, NULL, 1));
+	EXPECT_OK(cuGraphAddDependencies(graph, NULL, NULL, NULL, 0));
+	EXPECT_EQ(1, nodes_of(graph));
+	EXPECT_EQ(0, edges_of(graph));
+	EXPECT_INVALID(cuGraphMemsetNodeSetParams(twice[0], &good_set));
+	EXPECT_INVALID(cuGraphMemcpyNodeGetParams(twice[0], &copy));
+	EXPECT_OK(cuGraphDestroy(graph));
+	EXPECT_INVALID(cuGraphDestroy(graph));
+	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+	EXPECT_OK(cuGraphDestroy(other));
+}
+
+/* ---- threads ---- */
+
+struct shared {
+	CUcontext context;
+	CUgraph graph;
+	CUgraphNode call;
+	CUgraphExec instance;
+	int calls;
+};
+
+#define LAUNCHES	200
+
+static void *launcher(void *data)
+{
+	struct shared *shared = data;
+	CUDA_HOST_NODE_PARAMS call = { add_one, &shared->calls };
+	long failures = 0;
+	CUstream stream;
+	int i;
+
+	failures += cuCtxSetCurrent(shared->context) != CUDA_SUCCESS;
+	failures += cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS;
+	for (i = 0; i < LAUNCHES; i++) {
+		CUgraph clone;
+		CUgraphExec own;
+
+		failures += cuGraphLaunch(shared->instance, stream) != CUDA_SUCCESS;
+		if (i % 8)
+			continue;
+		failures += cuGraphExecHostNodeSetParams(shared->instance, shared->call, &call) !=
+			    CUDA_SUCCESS;
+		failures += cuGraphExecUpdate(shared->instance, shared->graph, NULL) !=
+			    CUDA_SUCCESS;
+		failures += cuGraphClone(&clone, shared->graph) != CUDA_SUCCESS;
+		failures += cuGraphInstantiate(&own, clone, 0) != CUDA_SUCCESS;
+		failures += cuGraphDestroy(clone) != CUDA_SUCCESS;
+		failures += cuGraphExecDestroy(own) != CUDA_SUCCESS;
+	}
+	failures += cuStreamSynchronize(stream) != CUDA_SUCCESS;
+	failures += cuStreamDestroy(stream) != CUDA_SUCCESS;
+	return (void *)failures;
+}
+
+/* Launches of one instance from several threads, each in its own stream, and changes to it */
+TEST_F(stream, threads_share_an_instance)
+{
+	struct shared shared = { .graph = graph_new() };
+	pthread_t threads[4];
+	void *failures;
+	int i;
+
+	ASSERT_OK(cuCtxGetCurrent(&shared.context));
+	shared.call = add_call(shared.graph, add_words(shared.graph, NULL, AT(0), 1), add_one,
+			       &shared.calls);
+	shared.instance = instance_of(shared.graph);
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, launcher, &shared));
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], &failures);
+		EXPECT_EQ(0, (long)failures);
+	}
+	EXPECT_EQ(4 * LAUNCHES, shared.calls);
+	EXPECT_OK(cuGraphExecDestroy(shared.instance));
+	EXPECT_OK(cuGraphDestroy(shared.graph));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+/* Memory that graphs allocate, and user objects that they keep alive. */
+#include "graph_fixture.h"
+
+#define MIB	(1ULL << 20)
+
+static CUDA_MEM_ALLOC_NODE_PARAMS of_device(CUdevice device, size_t bytes)
+{
+	return (CUDA_MEM_ALLOC_NODE_PARAMS) {
+		.poolProps = {
+			.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+			.location = { CU_MEM_LOCATION_TYPE_DEVICE, device },
+		},
+		.bytesize = bytes,
+	};
+}
+
+static cuuint64_t usage(CUgraphMem_attribute attribute)
+{
+	cuuint64_t bytes = 77;
+
+	cuDeviceGetGraphMemAttribute(0, attribute, &bytes);
+	return bytes;
+}
+
+/* A graph that allocates and fills; @address: output */
+#define allocating(address)	allocating_(_metadata, address)
+static CUgraph allocating_(struct __test_metadata *_metadata, CUdeviceptr *address)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS params = of_device(0, 4 * MIB);
+	CUDA_MEMSET_NODE_PARAMS fill = words(0, 0x42, 16);
+	CUgraphNode node;
+	CUgraph graph;
+
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	*address = fill.dst = params.dptr;
+	ASSERT_OK(cuGraphAddMemsetNode(&node, graph, &node, 1, &fill, NULL));
+	return graph;
+}
+
+TEST_F(stream, memory_is_allocated_by_launches)
+{
+	CUdeviceptr at;
+	CUgraph graph = allocating(&at);
+	CUgraphExec instance, second;
+	cuuint64_t zero = 0;
+	uint32_t word = 0;
+
+	EXPECT_EQ(0, usage(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH));
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiate(&second, graph, 0));
+	EXPECT_INVALID(cuMemFree(at));
+	EXPECT_INVALID(cuMemFreeAsync(at, self->first));
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	EXPECT_EQ(32 * MIB, usage(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	ASSERT_OK(cuMemcpyDtoH(&word, at, 4));
+	EXPECT_EQ(0x42, word);
+	EXPECT_INVALID(cuGraphLaunch(instance, self->first));
+	EXPECT_OK(cuMemFreeAsync(at, self->first));
+	EXPECT_INVALID(cuMemFreeAsync(at, self->first));
+	EXPECT_EQ(0, usage(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
+	EXPECT_EQ(32 * MIB, usage(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+	EXPECT_OK(cuGraphLaunch(instance, self->first));
+	EXPECT_OK(cuMemFree(at));
+	EXPECT_OK(cuDeviceGraphMemTrim(0));
+	EXPECT_EQ(0, usage(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+	EXPECT_EQ(32 * MIB, usage(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH));
+	EXPECT_OK(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &zero));
+	EXPECT_EQ(0, usage(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH));
+	EXPECT_INVALID(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero));
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	/* each launch frees what the one before has left */
+	ASSERT_OK(cuGraphInstantiate(&instance, graph,
+				     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+	EXPECT_OK(cuGraphLaunch(instance, self->first));
+	EXPECT_OK(cuGraphLaunch(instance, self->first));
+	EXPECT_EQ(32 * MIB, usage(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
+	EXPECT_OK(cuStreamSynchronize(self->first));
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+/* What was not freed outlives the graph, and goes back to the device when it is. */
+TEST_F(stream, memory_outlives_its_graph)
+{
+	long before = device_bytes(0, "free_bytes"), i;
+	CUgraphExec instance;
+	CUdeviceptr at;
+	CUgraph graph;
+	uint32_t word;
+
+	for (i = 0; i < 4; i++) {
+		graph = allocating(&at);
+		ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+		ASSERT_OK(cuGraphLaunch(instance, self->first));
+		if (i & 1)
+			ASSERT_OK(cuGraphDestroy(graph));
+		ASSERT_OK(cuGraphExecDestroy(instance));
+		if (!(i & 1))
+			ASSERT_OK(cuGraphDestroy(graph));
+		ASSERT_OK(cuStreamSynchronize(self->first));
+		ASSERT_OK(cuMemcpyDtoH(&word, at, 4));
+		EXPECT_EQ(0x42, word);
+		EXPECT_OK(i & 2 ? cuMemFree(at) : cuMemFreeAsync(at, self->first));
+		ASSERT_OK(cuStreamSynchronize(self->first));
+		EXPECT_INVALID(cuMemFree(at));
+	}
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+/* Freed while the stream still works on it, with graph and instance gone */
+TEST_F(stream, memory_stays_for_work_before_its_free)
+{
+	CUgraphExec instance;
+	CUdeviceptr at;
+	CUgraph graph = allocating(&at);
+
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	HOLD(self->first);
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	ASSERT_OK(cuMemcpyDtoDAsync(AT(0), at, 4, self->first));
+	ASSERT_OK(cuMemFreeAsync(at, self->first));
+	ASSERT_OK(cuGraphExecDestroy(instance));
+	ASSERT_OK(cuGraphDestroy(graph));
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(0x42, self->at[0]);
+}
+
+TEST_F(stream, graphs_with_memory_keep_their_shape)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS params = of_device(0, 4096);
+	CUgraph graph, outer, copy;
+	CUgraphNode alloc, empty, free_node, node;
+
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphCreate(&outer, 0));
+	ASSERT_OK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+	ASSERT_OK(cuGraphAddEmptyNode(&empty, graph, &alloc, 1));
+	ASSERT_OK(cuGraphAddMemFreeNode(&free_node, graph, &empty, 1, params.dptr));
+	EXPECT_INVALID(cuGraphAddMemFreeNode(&node, graph, &empty, 1, params.dptr));
+	EXPECT_INVALID(cuGraphAddMemFreeNode(&node, graph, &empty, 1, AT(0)));
+	EXPECT_INVALID(cuGraphAddMemFreeNode(&node, graph, &empty, 1, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuGraphDestroyNode(empty));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuGraphRemoveDependencies(graph, &alloc, &empty, NULL, 1));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuGraphClone(&copy, graph));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuGraphAddChildGraphNode(&node, outer, NULL, 0, graph));
+	params = of_device(0, 0);
+	EXPECT_INVALID(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	params = of_device(99, 4096);
+	EXPECT_INVALID(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	params = of_device(0, 4096);
+	params.poolProps.allocType = 0;
+	EXPECT_INVALID(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	params = of_device(0, 4096);
+	params.poolProps.handleTypes = SHAREABLE;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	params = of_device(0, 1ULL << 50);
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	EXPECT_EQ(0, params.dptr);
+	EXPECT_OK(cuGraphDestroy(graph));
+	EXPECT_OK(cuGraphDestroy(outer));
+}
+
+/* Another device has access if it was named, and only then. */
+TEST_F(stream, memory_for_other_devices)
+{
+	CUmemAccessDesc other = { { CU_MEM_LOCATION_TYPE_DEVICE, 1 }, READWRITE };
+	CUDA_MEM_ALLOC_NODE_PARAMS shared = of_device(0, 4096), own = of_device(0, 4096);
+	CUcontext context;
+	CUgraphNode node;
+	CUgraph graph;
+
+	shared.accessDescs = &other;
+	shared.accessDescCount = 1;
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &shared));
+	ASSERT_OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &own));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
+	ASSERT_OK(cuCtxPushCurrent(context));
+	EXPECT_OK(cuMemsetD32(shared.dptr, 1, 1));
+	EXPECT_INVALID(cuMemsetD32(own.dptr, 1, 1));
+	ASSERT_OK(cuCtxPopCurrent(NULL));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+/* ---- user objects ---- */
+
+static void count_destroyed(void *data)
+{
+	__atomic_add_fetch((int *)data, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Destructors run in a thread of the library's */
+static bool becomes(int *counter, int value)
+{
+	double end = now() + 60;
+
+	while (__atomic_load_n(counter, __ATOMIC_SEQ_CST) != value && now() < end)
+		usleep(1000);
+	return *counter == value;
+}
+
+TEST_F(stream, objects_live_as_long_as_they_are_used)
+{
+	int destroyed = 0, other_destroyed = 0;
+	CUuserObject object = NULL, other;
+	CUgraph graph, clone;
+	CUgraphExec instance;
+
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuUserObjectCreate(&object, &destroyed, count_destroyed, 1, 1));
+	ASSERT_OK(cuUserObjectRetain(object, 2));
+	ASSERT_OK(cuUserObjectRelease(object, 2));
+	EXPECT_INVALID(cuUserObjectRelease(object, 2));
+	ASSERT_OK(cuGraphRetainUserObject(graph, object, 2, 0));
+	ASSERT_OK(cuUserObjectRelease(object, 1));
+	EXPECT_INVALID(cuUserObjectRelease(object, 1));
+	ASSERT_OK(cuGraphClone(&clone, graph));
+	ASSERT_OK(cuGraphInstantiate(&instance, clone, 0));
+	ASSERT_OK(cuGraphReleaseUserObject(graph, object, 1));
+	EXPECT_INVALID(cuGraphReleaseUserObject(graph, object, 2));
+	ASSERT_OK(cuGraphReleaseUserObject(graph, object, 1));
+	ASSERT_OK(cuGraphDestroy(graph));
+	ASSERT_OK(cuGraphDestroy(clone));
+	/* a launch that is under way */
+	HOLD(self->first);
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	ASSERT_OK(cuGraphExecDestroy(instance));
+	EXPECT_EQ(0, destroyed);
+	EXPECT_OK(cuUserObjectRetain(object, 1));
+	EXPECT_OK(cuUserObjectRelease(object, 1));
+	LET_GO();
+	EXPECT_TRUE(becomes(&destroyed, 1));
+	EXPECT_INVALID(cuUserObjectRetain(object, 1));
+
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuUserObjectCreate(&other, &other_destroyed, count_destroyed, 3, 1));
+	EXPECT_INVALID(cuGraphRetainUserObject(graph, other, 4, CU_GRAPH_USER_OBJECT_MOVE));
+	ASSERT_OK(cuGraphRetainUserObject(graph, other, 3, CU_GRAPH_USER_OBJECT_MOVE));
+	EXPECT_INVALID(cuUserObjectRelease(other, 1));
+	ASSERT_OK(cuGraphDestroy(graph));
+	EXPECT_TRUE(becomes(&other_destroyed, 1));
+	EXPECT_EQ(1, destroyed);
+}
+
+TEST_F(stream, bad_objects)
+{
+	CUuserObject object = NULL;
+	CUgraph graph;
+	int data = 0;
+
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	EXPECT_INVALID(cuUserObjectCreate(NULL, &data, count_destroyed, 1, 1));
+	EXPECT_INVALID(cuUserObjectCreate(&object, &data, NULL, 1, 1));
+	EXPECT_INVALID(cuUserObjectCreate(&object, &data, count_destroyed, 0, 1));
+	EXPECT_INVALID(cuUserObjectCreate(&object, &data, count_destroyed, 1, 0));
+	EXPECT_INVALID(cuUserObjectCreate(&object, &data, count_destroyed, 1U << 31, 1));
+	EXPECT_EQ(NULL, object);
+	EXPECT_INVALID(cuUserObjectRetain(NULL, 1));
+	ASSERT_OK(cuUserObjectCreate(&object, &data, count_destroyed, 1, 1));
+	EXPECT_INVALID(cuUserObjectRetain(object, 0));
+	EXPECT_INVALID(cuUserObjectRetain(object, INT32_MAX));
+	EXPECT_INVALID(cuUserObjectRelease(object, 0));
+	EXPECT_INVALID(cuGraphRetainUserObject(graph, object, 0, 0));
+	EXPECT_INVALID(cuGraphRetainUserObject(graph, object, 1, 8));
+	EXPECT_INVALID(cuGraphRetainUserObject(NULL, object, 1, 0));
+	EXPECT_INVALID(cuGraphReleaseUserObject(graph, object, 1));
+	EXPECT_EQ(0, data);
+	EXPECT_OK(cuUserObjectRelease(object, 1));
+	EXPECT_TRUE(becomes(&data, 1));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+TEST_HARNESS_MAIN

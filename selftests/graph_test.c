@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/* Graphs that are built by hand, and launched. */
+#include "graph_fixture.h"
+
+TEST_F(stream, a_thousand_launches)
+{
+	CUgraph graph = graph_new();
+	CUgraphNode set = add_words(graph, NULL, AT(0), 7), copy, call;
+	CUgraphExec instance;
+	int calls = 0, i;
+
+	copy = add_copy(graph, set, AT(8), AT(0));
+	call = add_call(graph, copy, add_one, &calls);
+	ASSERT_NE(NULL, call);
+	instance = instance_of(graph);
+	EXPECT_EQ(0, self->at[0]);
+	for (i = 0; i < 1000; i++)
+		ASSERT_OK(cuGraphLaunch(instance, i & 1 ? self->first : self->second));
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_EQ(1000, calls);
+	EXPECT_EQ(7, self->at[0]);
+	EXPECT_EQ(7, self->at[11]);
+	EXPECT_EQ(0, self->at[12]);
+	/* the instance needs the graph no longer */
+	self->at[8] = 0;
+	EXPECT_OK(cuGraphDestroy(graph));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(7, self->at[8]);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_INVALID(cuGraphLaunch(instance, self->first));
+	EXPECT_INVALID(cuGraphExecDestroy(instance));
+}
+
+/* ---- order ---- */
+
+#define DAG_NODES	24
+
+static int dag_time, dag_at[DAG_NODES];
+
+static void stamp(void *data)
+{
+	dag_at[(intptr_t)data] = ++dag_time;
+}
+
+/* Edges go against the order in which nodes were added as often as with it. */
+TEST_F(stream, edges_are_kept)
+{
+	unsigned int seed = 5, round, i, k;
+
+	for (round = 0; round < loops(40) + 1; round++) {
+		bool edge[DAG_NODES][DAG_NODES] = {};
+		int rank[DAG_NODES];
+		CUgraphNode node[DAG_NODES];
+		CUgraph graph = graph_new();
+		CUgraphExec instance;
+
+		for (i = 0; i < DAG_NODES; i++) {
+			rank[i] = rand_r(&seed);
+			node[i] = add_call(graph, NULL, stamp, (void *)(intptr_t)i);
+		}
+		for (i = 0; i < DAG_NODES; i++)
+			for (k = 0; k < DAG_NODES; k++)
+				if (rank[i] < rank[k] && rand_r(&seed) % 6 == 0) {
+					edge[i][k] = true;
+					ASSERT_OK(cuGraphAddDependencies(graph, &node[i], &node[k],
+									 NULL, 1));
+				}
+		instance = instance_of(graph);
+		dag_time = 0;
+		memset(dag_at, 0, sizeof(dag_at));
+		launch_and_wait(instance, self->first);
+		EXPECT_EQ(DAG_NODES, dag_time);
+		for (i = 0; i < DAG_NODES; i++)
+			for (k = 0; k < DAG_NODES; k++)
+				if (edge[i][k])
+					EXPECT_LT(dag_at[i], dag_at[k]) TH_LOG("%u to %u", i, k);
+		ASSERT_OK(cuGraphExecDestroy(instance));
+		ASSERT_OK(cuGraphDestroy(graph));
+	}
+}
+
+TEST_F(stream, cycles_are_found)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
+	CUgraphNode node[3], outside;
+	CUgraph graph = graph_new();
+	CUgraphExec instance = NULL;
+	int i;
+
+	ASSERT_OK(cuGraphAddEmptyNode(&outside, graph, NULL, 0));
+	for (i = 0; i < 3; i++)
+		ASSERT_OK(cuGraphAddEmptyNode(&node[i], graph, NULL, 0));
+	for (i = 0; i < 3; i++)
+		EXPECT_OK(cuGraphAddDependencies(graph, &node[i], &node[(i + 1) % 3], NULL, 1));
+	EXPECT_INVALID(cuGraphInstantiate(&instance, graph, 0));
+	EXPECT_INVALID(cuGraphInstantiateWithParams(&instance, graph, &params));
+	EXPECT_EQ(NULL, instance);
+	EXPECT_EQ((int)CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, (int)params.result_out);
+	EXPECT_TRUE(params.hErrNode_out == node[0] || params.hErrNode_out == node[1] ||
+		    params.hErrNode_out == node[2]);
+	EXPECT_OK(cuGraphRemoveDependencies(graph, &node[2], &node[0], NULL, 1));
+	EXPECT_OK(cuGraphInstantiateWithParams(&instance, graph, &params));
+	EXPECT_EQ((int)CUDA_GRAPH_INSTANTIATE_SUCCESS, (int)params.result_out);
+	EXPECT_EQ(NULL, params.hErrNode_out);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+/* What waits for a word holds up what depends on it, and nothing else. */
+TEST_F(stream, waits_let_others_go_on)
+{
+	CUstreamBatchMemOpParams wait = { .waitValue = {
+		.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32, .address = AT(100), .value = 3,
+		.flags = CU_STREAM_WAIT_VALUE_EQ } };
+	CUDA_BATCH_MEM_OP_NODE_PARAMS params = { NULL, 1, &wait, 0 };
+	CUgraph graph = graph_new();
+	CUgraphNode waiting;
+	CUgraphExec instance;
+
+	ASSERT_OK(cuGraphAddBatchMemOpNode(&waiting, graph, NULL, 0, &params));
+	add_words(graph, waiting, AT(0), 5);
+	/* added later, and on no way to the wait */
+	add_words(graph, NULL, AT(100), 3);
+	instance = instance_of(graph);
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(5, self->at[0]);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+TEST_F(stream, launches_are_in_order)
+{
+	CUgraph graph = graph_new();
+	CUgraphExec instance;
+	int calls = 0;
+
+	add_words(graph, NULL, AT(0), 4);
+	add_call(graph, NULL, add_one, &calls);
+	instance = instance_of(graph);
+	HOLD(self->first);
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	/* the same instance elsewhere comes after it; in its own stream, what comes later */
+	ASSERT_OK(cuGraphLaunch(instance, self->free));
+	ASSERT_OK(cuMemsetD32Async(AT(0), 9, 1, self->free));
+	EXPECT_WAITS(self->free);
+	EXPECT_EQ(0, calls);
+	LET_GO();
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_EQ(2, calls);
+	EXPECT_EQ(9, self->at[0]);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
+/* ---- replicas ---- */
+
+/* A team's replicas after a graph are those after the same calls without one. */
+TEST_F(stream, replicas_are_as_without_a_graph)
+{
+	CUmemGenericAllocationHandle group = full_team(3, CHUNK), members[3];
+	volatile uint32_t *window, *replicas[3];
+	CUDA_MEMCPY3D copy;
+	CUDA_MEMSET_NODE_PARAMS fill;
+	CUgraph graph = graph_new();
+	CUgraphNode first, second;
+	CUgraphExec instance;
+	unsigned char *plain = malloc(4096);
+	int i, k;
+
+	for (i = 0; i < 3; i++) {
+		members[i] = memory(i, CHUNK);
+		ASSERT_OK(cuMulticastBindMem(group, 0, members[i], 0, CHUNK, 0));
+		replicas[i] = mapped(members[i], CHUNK, i);
+	}
+	window = mapped(group, CHUNK, 0);
+	for (i = 0; i < 1024; i++)
+		self->at[2048 + i] = i * 31;
+	fill = words(ADDRESS(window + 16), 0x1234, 100);
+	copy = bytes_from(ADDRESS(window + 64), AT(2048), 2000);
+	ASSERT_OK(cuMemsetD32(fill.dst, fill.value, fill.width));
+	ASSERT_OK(cuMemcpy3D(&copy));
+	memcpy(plain, (void *)replicas[1], 4096);
+	ASSERT_OK(cuMemsetD8(ADDRESS(window), 0, 4096));
+
+	ASSERT_OK(cuGraphAddMemsetNode(&first, graph, NULL, 0, &fill, NULL));
+	ASSERT_OK(cuGraphAddMemcpyNode(&second, graph, &first, 1, &copy, NULL));
+	instance = instance_of(graph);
+	for (k = 0; k < 3; k++)
+		launch_and_wait(instance, self->first);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, memcmp(plain, (void *)replicas[i], 4096)) TH_LOG("replica %d", i);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+	free(plain);
+}
+
+/* ---- events ---- */
+
+TEST_F(stream, events_in_graphs)
+{
+	CUgraphNode record, wait, other;
+	CUgraph graph = graph_new(), waits = graph_new();
+	CUgraphExec instance, waiting;
+	CUevent event, outside, got;
+	int calls = 0;
+
+	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	ASSERT_OK(cuEventCreate(&outside, CU_EVENT_DISABLE_TIMING));
+	ASSERT_OK(cuGraphAddEventRecordNode(&record, graph, NULL, 0, event));
+	ASSERT_OK(cuGraphAddEventWaitNode(&wait, graph, &record, 1, event));
+	ASSERT_OK(cuGraphEventRecordNodeGetEvent(record, &got));
+	EXPECT_EQ(event, got);
+	instance = instance_of(graph);
+	HOLD(self->first);
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	/* recorded by the call, not by the device */
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+	/* a later launch does not change what an earlier one waits for */
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	ASSERT_OK(cuStreamWaitEvent(self->free, event, 0));
+	EXPECT_WAITS(self->free);
+	LET_GO();
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_OK(cuEventQuery(event));
+
+	/* an event from outside: what it stands for when the graph is launched */
+	*self->gate = 0;
+	ASSERT_OK(cuGraphAddEventWaitNode(&other, waits, NULL, 0, outside));
+	add_call(waits, other, add_one, &calls);
+	waiting = instance_of(waits);
+	HOLD(self->first);
+	ASSERT_OK(cuEventRecord(outside, self->first));
+	ASSERT_OK(cuGraphLaunch(waiting, self->free));
+	EXPECT_WAITS(self->free);
+	EXPECT_EQ(0, calls);
+	LET_GO();
+	ASSERT_OK(cuStreamSynchronize(self->free));
+	EXPECT_EQ(1, calls);
+
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphExecDestroy(waiting));
+	EXPECT_OK(cuGraphDestroy(graph));
+	EXPECT_OK(cuGraphDestroy(waits));
+}
+
+/* ---- failures ---- */
+
+TEST_F(stream, what_fails_ends_the_launch)
+{
+	CUgraph graph = graph_new();
+	volatile uint32_t *gone = mapped(memory(0, CHUNK), CHUNK, 0);
+	CUgraphNode set, record;
+	CUgraphExec instance;
+	CUevent event;
+	int calls = 0;
+
+	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	set = add_words(graph, NULL, ADDRESS(gone), 1);
+	ASSERT_OK(cuGraphAddEventRecordNode(&record, graph, &set, 1, event));
+	add_call(graph, record, add_one, &calls);
+	instance = instance_of(graph);
+	ASSERT_OK(cuMemUnmap(ADDRESS(gone), CHUNK));
+	EXPECT_OK(cuGraphLaunch(instance, self->first));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventSynchronize(event));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuGraphLaunch(instance, self->first));
+	EXPECT_EQ(0, calls);
+}
+
+TEST_HARNESS_MAIN
