@@ -46,6 +46,21 @@ pack() {
 	fi
 }
 
+# A library, and what is loaded with it without being named
+pack_library() {
+	local name=${1##*/} dir=${1%/*} file
+	pack "$1"
+	# The machine's processor may not be the host's: any variant may be taken there.
+	dir=${dir%/glibc-hwcaps/*}
+	for file in "$dir/$name" "$dir"/glibc-hwcaps/*/"$name"; do
+		[ ! -e "$file" ] || pack "$file"
+	done
+	# pthread_exit() and pthread_cancel() open it.
+	if [ "$name" = libc.so.6 ] && [ -e "$dir/libgcc_s.so.1" ]; then
+		pack "$dir/libgcc_s.so.1"
+	fi
+}
+
 # What a program needs to start: its libraries, or its interpreter
 pack_needs() {
 	local file=$1 magic interpreter word lib
@@ -54,13 +69,13 @@ pack_needs() {
 	$'\177ELF')
 		while read -r lib; do
 			[[ $lib != *'not found'* ]] || die "$file needs ${lib%% *}, which is not found"
-			[[ $lib =~ (/[^ ]+) ]] && pack "${BASH_REMATCH[1]}"
+			[[ ! $lib =~ (/[^ ]+) ]] || pack_library "${BASH_REMATCH[1]}"
 		done < <(LD_LIBRARY_PATH=$libraries ldd "$file" 2>/dev/null |
 			 grep -E '=> not found|/' || true) ;;
 	'#!'*)
 		read -r interpreter <"$file"
 		for word in ${interpreter#'#!'}; do
-			if word=$(type -P "$word") && [ -f "$word" ]; then
+			if word=$(type -P -- "$word") && [ -f "$word" ]; then
 				pack "$word"
 				pack_needs "$word"
 			fi
@@ -71,16 +86,16 @@ pack_needs() {
 # The program, files among its arguments, what --add names, and our library
 pack_program() {
 	local program word from to file
-	program=$(type -P "${command[0]}") || true
+	program=$(type -P -- "${command[0]}") || true
 	if [ -z "$program" ] || [ ! -f "$program" ]; then
 		case ${command[0]} in
 		build/*|"$build"/*) die "no ${command[0]} yet; run: make" ;;
 		*) die "no program '${command[0]}' on this machine" ;;
 		esac
 	fi
-	command[0]=$(realpath -s "$program")
+	command[0]=$(realpath -s -- "$program")
 	for word in "${command[@]}"; do
-		[ ! -f "$word" ] || { pack "$(realpath -s "$word")"; pack_needs "$word"; }
+		[ ! -f "$word" ] || { pack "$(realpath -s -- "$word")"; pack_needs "$word"; }
 	done
 	for word in "${add[@]}"; do
 		from=${word%%:*}
@@ -91,6 +106,9 @@ pack_program() {
 			pack_needs "$file"
 		done < <(find -L "$from" -type f \( -perm /111 -o -name '*.so*' \) -print0)
 	done
+	# Where libraries are in folders that only /etc/ld.so.conf names; what is not
+	# packed is looked for in the usual folders.
+	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
 	if [ -e "$libraries/libcuda.so.1" ]; then
 		pack "$libraries/libcuda.so.1"
 		pack_needs "$libraries/libcuda.so.1"
