@@ -49,7 +49,7 @@ tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) \
 	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
-	    $(B)/selftests/memcast-smi
+	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
@@ -121,7 +121,12 @@ $(B)/examples/%: examples/%.c | $(libcuda)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
 
-$(B)/tools/vm-init: $(wildcard tools/vm-*.c) tools/vm-init.h
+# The machine's first process, and what watches QEMU on the host and tests in both
+vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
+vm_shared	:= tools/vm-progress.c tools/vm-explain.c
+$(B)/tools/vm-init: tools/vm-program.c
+$(B)/tools/vm-watch: tools/vm-counter.c
+$(vm_programs): $(B)/tools/%: tools/%.c $(vm_shared) $(wildcard tools/vm-*.h)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 
@@ -157,7 +162,7 @@ $(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: self
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # Those of the users, where tests run them
-$(B)/selftests/memcast-smi: $(B)/tools/memcast-smi
+$(B)/selftests/memcast-smi $(B)/selftests/vm-watch: $(B)/selftests/%: $(B)/tools/%
 	@mkdir -p $(@D)
 	@install -m 755 $< $@
 
@@ -291,7 +296,7 @@ costs: lib tools
 check-debug: deps
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
-	@tools/run-selftests --devices 8 --param imex_channels=2 --timeout 3600 \
+	@tools/run-selftests --devices 8 --param imex_channels=2 --limit 10800 \
 		$$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
 
@@ -299,7 +304,7 @@ check-debug: deps
 check-kcsan: deps
 	@tools/memcast-kernel debug kcsan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
-	@tools/run-selftests --devices 8 --param imex_channels=2 --timeout 3600 \
+	@tools/run-selftests --devices 8 --param imex_channels=2 --limit 10800 \
 		$$(sed -n 2p selftests/vm-options) \
 		--append kcsan.skip_watch=50 \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=20 kcsan

@@ -359,7 +359,7 @@ static unsigned int number_of(const char *name, unsigned int otherwise)
 	return given ? strtoul(given, NULL, 0) : otherwise;
 }
 
-TEST_F_TIMEOUT(fuzz, rounds, 3600)
+TEST_F(fuzz, rounds)
 {
 	unsigned int i, seed = number_of("MEMCAST_TEST_SEED", 1);
 	unsigned int count = number_of("MEMCAST_TEST_SEQUENCES", loops(ROUNDS));

@@ -19,7 +19,7 @@
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 300
+#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
 
 #define CHUNK		(2UL << 20)
 #define REPLICAS	4

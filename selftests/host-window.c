@@ -14,7 +14,7 @@
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 60
+#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
 
 #define CHUNK		(2UL << 20)
 #define PLACE		(1UL << 40)	/* of the windows */

@@ -13,9 +13,9 @@
 #include "helpers.h"
 #include "kselftest_harness.h"
 
-/* Emulated machines and debug kernels are slow; run.sh has the last word. */
+/* No clock ends a test: machines differ, and are busy. run.sh sees when one is stuck. */
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 300
+#define TEST_TIMEOUT_DEFAULT 86400
 
 #define CHUNK		(2UL << 20)
 #define SHAREABLE	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR

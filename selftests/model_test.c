@@ -355,7 +355,7 @@ static long parameter(const char *name)
 	return got > 0 ? strtol(text, NULL, 0) : 0;
 }
 
-TEST_F_TIMEOUT(model, sequences, 3600)
+TEST_F(model, sequences)
 {
 	static const char * const left[] = {
 		"memories", "teams", "bindings", "reservations", "mappings",

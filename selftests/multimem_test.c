@@ -14,6 +14,9 @@
 
 #include "kselftest_harness.h"
 
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
+
 #define REPLICA_BYTES	(64 << 10)
 
 FIXTURE(replicas)

@@ -30,19 +30,18 @@
 
 #define DEBUG_EXIT_PORT	0xf4
 #define DEBUG_EXIT_PASS	0x2a	/* QEMU ends with 0x2a * 2 + 1 = 85 */
-#define MAX_STRINGS	4096
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
-static int ports[3] = { -1, -1, -1 };
+static struct vm_ports ports = { -1, -1, -1, -1, -1 };
 static bool unload = true, leaks = true, serial;
 static struct vm_program program = { .cwd = "/" };
 
-static void __attribute__((format(printf, 1, 2))) report(const char *format, ...)
+void report(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vdprintf(ports[0], format, args);
+	vdprintf(ports.status, format, args);
 	va_end(args);
 }
 
@@ -50,8 +49,9 @@ static void __attribute__((format(printf, 1, 2))) report(const char *format, ...
 static void __attribute__((noreturn)) end(void)
 {
 	report("end\n");
-	for (int i = 0; i < 3; i++)
-		tcdrain(ports[i]);
+	tcdrain(ports.status);
+	tcdrain(ports.out);
+	tcdrain(ports.err);
 	if (!iopl(3))
 		outl(DEBUG_EXIT_PASS, DEBUG_EXIT_PORT);
 	for (;;)
@@ -76,13 +76,19 @@ static void log_line(const char *line)
 
 char **strings(const char *path)
 {
-	char **list = calloc(MAX_STRINGS, sizeof(*list));
+	char **list = NULL;
 	FILE *file = fopen(path, "re");
 	size_t room = 0, count = 0;
 
-	if (!file || !list)
+	if (!file)
 		fail(path);
-	while (count < MAX_STRINGS - 1 && getdelim(&list[count], &room, 0, file) > 0) {
+	for (;;) {
+		list = reallocarray(list, count + 1, sizeof(*list));
+		if (!list)
+			fail(path);
+		list[count] = NULL;
+		if (getdelim(&list[count], &room, 0, file) <= 0)
+			break;
 		count++;
 		room = 0;
 	}
@@ -117,7 +123,7 @@ static void mount_all(void)
 	symlink("/proc/self/fd/2", "/dev/stderr");
 }
 
-enum port { PORT_STATUS = 1, PORT_OUT, PORT_ERR, PORT_IN };
+enum port { PORT_STATUS = 1, PORT_OUT, PORT_ERR, PORT_IN, PORT_CLOCK };
 
 /* Slow, but QEMU handles them without a thread of its own: time stays exact. */
 static int open_serial(enum port number)
@@ -128,6 +134,8 @@ static int open_serial(enum port number)
 
 	if (number == PORT_IN)
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (number == PORT_CLOCK)
+		return -1;
 	snprintf(path, sizeof(path), "/dev/ttyS%d", number);
 	fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0 && !tcgetattr(fd, &raw)) {
@@ -146,7 +154,7 @@ static int open_port(enum port number)
 	if (serial)
 		return open_serial(number);
 	snprintf(path, sizeof(path), "/dev/vport0p%d", number);
-	for (int tries = 0; tries < 5000; tries++) {
+	for (int tries = 0; tries < 60000; tries++) {
 		fd = open(path, O_RDWR | O_CLOEXEC);
 		if (fd >= 0)
 			return fd;
@@ -223,7 +231,7 @@ static void unload_module(void)
 {
 	int ret = -1;
 
-	for (int tries = 0; tries < 200 && ret; tries++) {
+	for (int tries = 0; tries < 2000 && ret; tries++) {
 		ret = syscall(SYS_delete_module, "memcast", O_NONBLOCK);
 		if (ret && errno == ENOENT)
 			ret = 0;
@@ -236,7 +244,7 @@ static void unload_module(void)
 int main(void)
 {
 	char **settings, *memcast = NULL;
-	int status;
+	struct vm_result result;
 
 	mount_all();
 	log_line("memcast-vm: init\n");
@@ -262,6 +270,10 @@ int main(void)
 			unload = false;
 		else if (!strcmp(*s, "serial"))
 			serial = true;
+		else if (!strcmp(*s, "timeout"))
+			program.timeout = atof(value);
+		else if (!strcmp(*s, "limit"))
+			program.limit = atof(value);
 		else if (!strcmp(*s, "noleaks"))
 			leaks = false;
 		else if (!strcmp(*s, "input_tty"))
@@ -272,8 +284,11 @@ int main(void)
 			sscanf(value, "%hux%hu", &program.window.ws_row,
 			       &program.window.ws_col);
 	}
-	for (int i = 0; i < 3; i++)
-		ports[i] = open_port(PORT_STATUS + i);
+	ports.status = open_port(PORT_STATUS);
+	ports.out = open_port(PORT_OUT);
+	ports.err = open_port(PORT_ERR);
+	ports.in = open_port(PORT_IN);
+	ports.clock = open_port(PORT_CLOCK);
 	start_network();
 	make_public("/dev", "video");
 	make_public("/dev/dri", "card");
@@ -285,11 +300,15 @@ int main(void)
 	}
 
 	report("start\n");
-	status = vm_run(&program, open_port(PORT_IN), ports[1], ports[2]);
-	if (WIFSIGNALED(status))
-		report("signal %d\n", WTERMSIG(status));
+	result = vm_run(&program, &ports);
+	/* What hangs may hold what the tests for leaks and unloading wait for. */
+	if (result.time_is_up)
+		end();
+	if (WIFSIGNALED(result.status))
+		report("signal %d\n", WTERMSIG(result.status));
 	else
-		report("exit %d\n", WEXITSTATUS(status));
+		report("exit %d\n", WEXITSTATUS(result.status));
+	report("bytes %zu %zu\n", result.out_bytes, result.err_bytes);
 	if (leaks)
 		scan_leaks(true);
 	if (memcast && unload) {

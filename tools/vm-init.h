@@ -4,6 +4,7 @@
 #define VM_INIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 
 /* How the program is to run */
@@ -11,7 +12,23 @@ struct vm_program {
 	const char *cwd;
 	bool root, input_tty, error_tty;
 	struct winsize window;		/* no columns: no terminal */
+	double timeout, limit;		/* of struct progress; 0: the host looks after it */
 };
+
+/* The program's end: what waitpid() says of it, or that time was up */
+struct vm_result {
+	int status;
+	bool time_is_up;
+	size_t out_bytes, err_bytes;	/* that it has written */
+};
+
+/* The ports that lead to the host */
+struct vm_ports {
+	int status, out, err, in, clock;
+};
+
+/* Tell the host something, in a line. */
+void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Tell the host what is wrong with the machine, and end it. */
 void fail(const char *what) __attribute__((noreturn));
@@ -19,7 +36,6 @@ void fail(const char *what) __attribute__((noreturn));
 /* All strings of a file, with a NULL after the last */
 char **strings(const char *path);
 
-/* Return: what waitpid() says of the program */
-int vm_run(const struct vm_program *program, int in_port, int out_port, int err_port);
+struct vm_result vm_run(const struct vm_program *program, const struct vm_ports *ports);
 
 #endif /* VM_INIT_H */

@@ -8,10 +8,15 @@
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "vm-init.h"
+#include "vm-progress.h"
+
+#define SMI	"/memcast-vm/memcast-smi"
+#define ALIVE	20.0	/* seconds; the host allows for more, so it hears of life in time */
 
 static void __attribute__((noreturn)) run_program(const struct vm_program *program,
 						  int in, int out, int err)
@@ -38,6 +43,7 @@ static void __attribute__((noreturn)) run_program(const struct vm_program *progr
 /* One way from the program to the host, or back */
 struct flow {
 	int from, to;
+	size_t bytes;		/* that were there to be passed on */
 };
 
 static bool pump(struct flow *flow)
@@ -47,6 +53,8 @@ static bool pump(struct flow *flow)
 
 	if (got < 0 && errno == EINTR)
 		return true;
+	if (got > 0)
+		flow->bytes += (size_t)got;
 	for (ssize_t sent = 0; got > 0 && sent < got; sent += done) {
 		done = write(flow->to, buffer + sent, got - sent);
 		if (done < 0)
@@ -55,41 +63,99 @@ static bool pump(struct flow *flow)
 	return got > 0;
 }
 
+/* The host's clock comes in lines; the last whole one is for all to read. */
+static void keep_clock(int from)
+{
+	static char text[64];
+	static size_t length;
+	static int to = -1;
+	char *end, *line;
+	ssize_t got;
+
+	got = read(from, text + length, sizeof(text) - 1 - length);
+	if (got <= 0)
+		return;
+	length += (size_t)got;
+	text[length] = '\0';
+	end = strrchr(text, '\n');
+	if (!end) {
+		length = length < sizeof(text) / 2 ? length : 0;
+		return;
+	}
+	*end = '\0';
+	line = strrchr(text, '\n') ?: text;
+	if (to < 0)
+		to = open(PROGRESS_CLOCK, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	/* Of one length, as there is no moment at which the file is cut. */
+	dprintf(to, "%20.1f\n", atof(line + (*line == '\n')));
+	lseek(to, 0, SEEK_SET);
+	length = strlen(end + 1);
+	memmove(text, end + 1, length);
+}
+
+static void time_is_up(const struct progress *progress, enum verdict verdict, int err_port)
+{
+	char words[128];
+
+	progress_words(progress, verdict, words, sizeof(words));
+	dprintf(err_port, "memcast-vm: time is up: the program %s\n", words);
+	explain(err_port, "memcast-vm: ", SMI);
+	report("timeout the program %s\n", words);
+	if (!progress_kill())
+		dprintf(err_port, "memcast-vm: some of these processes cannot be killed\n");
+}
+
 /*
  * Pass on what the program writes until it has ended and all is passed on.
  * Whatever it left running is killed, as a container's end does.
  */
-static int forward(pid_t program, struct flow *out, struct flow *err)
+static struct vm_result forward(pid_t program, struct flow *out, struct flow *err, int clock,
+				struct progress *progress)
 {
-	int status, result = 0;
+	struct vm_result result = { 0 };
+	double told = 0;
 	pid_t pid;
+	int status;
 
-	while (out->from >= 0 || err->from >= 0) {
+	while (program || out->from >= 0 || err->from >= 0) {
+		enum verdict verdict = GOES_ON;
 		struct pollfd polls[] = {
 			{ .fd = out->from, .events = POLLIN },
 			{ .fd = err->from, .events = POLLIN },
+			{ .fd = clock, .events = POLLIN },
 		};
 
-		poll(polls, 2, 50);
+		poll(polls, 3, 50);
+		progress->output |= polls[0].revents || polls[1].revents;
 		if (polls[0].revents && !pump(out))
 			out->from = -1;
 		if (polls[1].revents && !pump(err))
 			err->from = -1;
+		if (polls[2].revents)
+			keep_clock(clock);
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 			if (pid != program)
 				continue;
-			result = status;
+			result.status = status;
 			program = 0;
 			kill(-1, SIGKILL);
 		}
-	}
-	/* It may have closed its outputs and gone on. */
-	if (program) {
-		waitpid(program, &result, 0);
-		kill(-1, SIGKILL);
+		if (progress->timeout)
+			verdict = progress_look(progress);
+		if (verdict != GOES_ON) {
+			time_is_up(progress, verdict, err->to);
+			result.time_is_up = true;
+			return result;
+		}
+		if (progress->sign - told > ALIVE) {
+			told = progress->sign;
+			report("alive\n");
+		}
 	}
 	while (wait(NULL) > 0)
 		;
+	result.out_bytes = out->bytes;
+	result.err_bytes = err->bytes;
 	return result;
 }
 
@@ -107,8 +173,9 @@ static void make_pty(int pair[2], const struct winsize *window)
 	tcsetattr(pair[1], TCSANOW, &settings);
 }
 
-int vm_run(const struct vm_program *program, int in_port, int out_port, int err_port)
+struct vm_result vm_run(const struct vm_program *program, const struct vm_ports *ports)
 {
+	struct progress progress = { .timeout = program->timeout, .limit = program->limit };
 	int in[2], out[2], err[2];
 	uid_t uid = program->root ? 0 : 1000;
 	pid_t pid;
@@ -133,12 +200,14 @@ int vm_run(const struct vm_program *program, int in_port, int out_port, int err_
 	close(err[1]);
 	/* A process of its own: a program that reads nothing must not block its output. */
 	if (!fork()) {
-		struct flow input = { in_port, program->input_tty ? out[0] : in[1] };
+		struct flow input = { ports->in, program->input_tty ? out[0] : in[1], 0 };
 
 		while (pump(&input))
 			;
 		_exit(0);
 	}
 	close(in[1]);
-	return forward(pid, &(struct flow){ out[0], out_port }, &(struct flow){ err[0], err_port });
+	progress_start(&progress);
+	return forward(pid, &(struct flow){ out[0], ports->out, 0 },
+		       &(struct flow){ err[0], ports->err, 0 }, ports->clock, &progress);
 }
