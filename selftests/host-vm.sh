@@ -1,0 +1,203 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: tools/memcast-vm says what went wrong, and ends
+# what does not get on. Each boot serves several tests.
+cd "$(dirname "$0")/.." || exit 1
+vm=$PWD/tools/memcast-vm
+temp=$(mktemp -d)
+mounted=
+cleanup() {
+	[ -z "$mounted" ] || umount "$temp/small"
+	rm -rf "$temp"
+}
+trap cleanup EXIT
+number=0 failed=0 status=0
+
+# What is not in a comma's or a space's way gets along with any folder.
+export TMPDIR="$temp/a, b"
+mkdir "$TMPDIR" "$temp/bin" "$temp/only-conf"
+
+# result NAME COMMAND…: ok if it succeeds; what was said is in $temp/{out,err}
+result() {
+	number=$((number + 1))
+	if "${@:2}"; then
+		echo "ok $number vm.$1"
+		return
+	fi
+	failed=1
+	tail -n 30 "$temp/out" "$temp/err" | sed 's/^/# /'
+	echo "# status $status"
+	echo "not ok $number vm.$1"
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number vm.$1 # SKIP $2"
+}
+
+run() {
+	"$@" >"$temp/out" 2>"$temp/err" </dev/null
+	status=$?
+}
+
+said() { grep -qE -- "$1" "$temp/out"; }
+told() { grep -qE -- "$1" "$temp/err"; }
+ended() { [ $status -eq "$1" ]; }
+
+# In a mount namespace, where one can be had: /etc/ld.so.cache is another one there.
+namespace=()
+for words in "unshare -m" "unshare -rm"; do
+	[ ${#namespace[@]} -gt 0 ] || ! $words true 2>/dev/null || read -ra namespace <<<"$words"
+done
+
+echo "TAP version 13"
+echo "1..13"
+
+# ---- what is packed: one boot, of a program whose name begins with "-"
+
+${CC:-gcc} -shared -fPIC -o "$temp/only-conf/libonlyconf.so" -x c - <<-END
+	int only_conf(void) { return 42; }
+END
+${CC:-gcc} -o "$temp/bin/uses-conf" -x c - -L"$temp/only-conf" -lonlyconf <<-END
+	#include <stdio.h>
+	int only_conf(void);
+	int main(void) { return printf("from ld.so.conf %d\n", only_conf()) < 0; }
+END
+${CC:-gcc} -pthread -o "$temp/bin/cancels" -x c - <<-END
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	static void *body(void *arg) { pause(); return arg; }
+	int main(void)
+	{
+		pthread_t thread;
+		void *value;
+
+		pthread_create(&thread, NULL, body, NULL);
+		pthread_cancel(thread);
+		pthread_join(thread, &value);
+		return printf("cancelled %d\n", value == PTHREAD_CANCELED) < 0;
+	}
+END
+cat >"$temp/bin/-program" <<-END
+	#!/bin/sh
+	echo arguments \$#
+	$temp/bin/uses-conf
+	$temp/bin/cancels
+	$temp/not-packed
+END
+chmod +x "$temp/bin/-program"
+touch "$temp/not-packed"
+echo "include /etc/ld.so.conf
+$temp/only-conf" >"$temp/ld.so.conf"
+PATH=$PATH:/usr/sbin:/sbin ldconfig -iX -C "$temp/ld.so.cache" -f "$temp/ld.so.conf" 2>/dev/null
+mapfile -t many < <(seq 5000)
+# shellcheck disable=SC2016	# for the inner shell
+PATH=$temp/bin:$PATH run "${namespace[@]}" bash -c '
+	[ -z "$1" ] || mount --bind "$2" /etc/ld.so.cache || exit 99
+	exec "${@:3}"' - "${namespace[*]}" "$temp/ld.so.cache" \
+	"$vm" --no-module --add "$temp/bin" -- -program "${many[@]}"
+result command_begins_with_a_dash said '^arguments '
+result comma_in_tmpdir said '^arguments '
+result five_thousand_arguments said '^arguments 5000$'
+if [ ${#namespace[@]} -gt 0 ]; then
+	result library_of_ld_so_conf said '^from ld.so.conf 42$'
+else
+	skip library_of_ld_so_conf "no mount namespace to be had"
+fi
+result thread_can_be_cancelled said '^cancelled 1$'
+result status_127_has_a_hint eval 'ended 127 && told "--add"'
+
+# ---- a disk that is full
+
+if [ ${#namespace[@]} -gt 0 ]; then
+	# shellcheck disable=SC2016
+	run "${namespace[@]}" bash -c '
+		mount -t tmpfs -o size=40m tmpfs "$TMPDIR" && exec "$@"' - \
+		"$vm" --no-module -- sh -c 'head -c 40000000 /dev/zero; exit 37'
+	result lost_output_is_an_error eval 'ended 125 && told "output was lost.*no room is left"'
+else
+	skip lost_output_is_an_error "no mount namespace to be had"
+fi
+if [ -w /dev/full ]; then
+	"$vm" --no-module -- sh -c 'echo; sleep 1000' >/dev/full 2>"$temp/err" </dev/null
+	status=$?
+	result output_that_nobody_takes eval 'ended 125 && told "could not be written"'
+else
+	skip output_that_nobody_takes "no /dev/full"
+fi
+
+# ---- a panic before init is tried again; and a program that waits is explained
+
+cat >"$temp/bin/qemu-system-x86_64" <<-END
+	#!/bin/bash
+	printf '%s\n' "\$*" >>"$temp/calls"
+	[ "\$(wc -l <"$temp/calls")" -gt 1 ] || {
+		for log in "$TMPDIR"/memcast-vm.*/log; do
+			echo "Kernel panic - not syncing: IO-APIC + timer doesn't work!" >>"\$log"
+		done
+		exit 0
+	}
+	exec $(type -P qemu-system-x86_64) "\$@"
+END
+chmod +x "$temp/bin/qemu-system-x86_64"
+${CC:-gcc} -Iinclude -o "$temp/waits" -x c - -Lbuild/lib -lcuda <<-END
+	#include <cuda.h>
+	int main(void)
+	{
+		CUmulticastObjectProp prop = { .numDevices = 2, .size = 2 << 20 };
+		CUmemAllocationProp on = {
+			.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+			.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
+		};
+		CUmemGenericAllocationHandle team, memory;
+
+		if (cuInit(0) || cuMulticastCreate(&team, &prop) || cuMulticastAddDevice(team, 0) ||
+		    cuMemCreate(&memory, prop.size, &on, 0))
+			return 1;
+		return cuMulticastBindMem(team, 0, memory, 0, prop.size, 0);
+	}
+END
+PATH=$temp/bin:$PATH run "$vm" --timeout 5 -- "$temp/waits"
+result panic_while_booting_is_tried_again told 'linux did not boot \(Kernel panic .*attempt 1 of 3'
+result timer_is_not_tested grep -q no_timer_check "$temp/calls"
+explained() {
+	ended 124 && told 'time is up: .* used no processor for 5 s' && told '\(waits\) sleeps' &&
+		told 'waiting'
+}
+result who_waits_is_explained explained
+
+# ---- a program that computes goes on, to the limit; in machine time, not the clock's
+
+# shellcheck disable=SC2016
+run "$vm" --no-module --timeout 4 --limit 30 -- sh -c '
+	seconds() { while ! read -r now </run/memcast-vm.clock; do :; done; echo "${now%.*}"; }
+	while [ ! -s /run/memcast-vm.clock ]; do sleep 0.1; done
+	start=$(seconds)
+	while [ $(($(seconds) - start)) -lt 12 ]; do :; done
+	echo computed
+	while :; do :; done'
+result silent_work_goes_on_to_the_limit eval \
+	'ended 124 && said "^computed" && told "did not end in 30 s"'
+
+# ---- who kills the runner ends the machine
+
+"$vm" --no-module -- sh -c 'echo up; sleep 1000' >"$temp/out" 2>"$temp/err" </dev/null &
+runner=$!
+disown
+until grep -q up "$temp/out" || ! kill -0 $runner 2>/dev/null; do sleep 0.1; done
+folder=$(echo "$TMPDIR"/memcast-vm.*)
+machines() { pgrep -f "path=${folder//,/,,}" >/dev/null; }
+nothing_left() {
+	[ -n "$before" ] || return 1
+	for ((i = 0; i < 600; i++)); do
+		machines || [ -e "$folder" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+before=$(machines && echo yes)
+kill -KILL $runner
+result killed_runner_leaves_nothing nothing_left
+exit $failed
