@@ -311,10 +311,11 @@ check-kcsan: deps
 
 fashion := /usr/share/datasets/fashion-mnist
 
+# On a slow machine fewer values and images, rather than an evening
 demo: deps
 	@$(MAKE) -j$$(nproc) lib tools examples
-	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce
-	tools/memcast-vm --devices 4 --add $(fashion) -- $(B)/tools/memcast-train
+	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce --seconds 30
+	tools/memcast-vm --devices 4 --add $(fashion) -- $(B)/tools/memcast-train --seconds 40
 
 include	:= $(DESTDIR)$(PREFIX)/include
 libdir	:= $(DESTDIR)$(LIBDIR)

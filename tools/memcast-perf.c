@@ -18,6 +18,7 @@ struct bench {
 	const struct options *options;
 	struct team team;
 	void *buffer;	/* the root's: what it broadcasts, or where it reduces to */
+	double started;
 };
 
 static bool is_root(const struct bench *bench)
@@ -40,30 +41,66 @@ static void run_once(struct bench *bench, size_t count)
 			    bench->buffer);
 }
 
-/* Seconds per iteration of the slowest rank. */
-static double run_timed(struct bench *bench, size_t count)
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double slowest(struct bench *bench, double seconds)
+{
+	uint64_t nanoseconds[RANKS_MAX], most = 0;
+	unsigned int i;
+
+	team_exchange(&bench->team, (uint64_t)(seconds * 1e9), nanoseconds);
+	for (i = 0; i < bench->team.count; i++)
+		if (nanoseconds[i] > most)
+			most = nanoseconds[i];
+	return (double)most * 1e-9;
+}
+
+/* What is left of --seconds; all ranks decide by what the slowest says. */
+static double seconds_left(struct bench *bench)
+{
+	double left = bench->options->seconds - slowest(bench, now() - bench->started);
+
+	return left > 0 ? left : 0;
+}
+
+/*
+ * How many iterations there is time for. A quarter of what is left, as the larger sizes
+ * are yet to come.
+ */
+static unsigned int affordable(struct bench *bench, double warmed_up)
 {
 	const struct options *options = bench->options;
-	uint64_t nanoseconds[RANKS_MAX], slowest = 0;
-	struct timespec start, end;
+	double each = slowest(bench, warmed_up) / options->warmup;
+	double count = seconds_left(bench) / 4 / each;
+
+	if (count >= options->iterations)
+		return options->iterations;
+	return count < 1 ? 1 : (unsigned int)count;
+}
+
+/* Seconds per iteration of the slowest rank. */
+static double run_timed(struct bench *bench, size_t count, unsigned int *iterations)
+{
+	const struct options *options = bench->options;
+	double start = now();
 	unsigned int i;
 
 	for (i = 0; i < options->warmup; i++)
 		run_once(bench, count);
+	*iterations = options->iterations;
+	if (options->seconds)
+		*iterations = affordable(bench, now() - start);
 	team_barrier(&bench->team);
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (i = 0; i < options->iterations; i++)
+	start = now();
+	for (i = 0; i < *iterations; i++)
 		run_once(bench, count);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-
-	team_exchange(&bench->team,
-		      (uint64_t)(end.tv_sec - start.tv_sec) * 1000000000 +
-		      (uint64_t)end.tv_nsec - (uint64_t)start.tv_nsec,
-		      nanoseconds);
-	for (i = 0; i < bench->team.count; i++)
-		if (nanoseconds[i] > slowest)
-			slowest = nanoseconds[i];
-	return (double)slowest * 1e-9 / options->iterations;
+	return slowest(bench, now() - start) / *iterations;
 }
 
 /*
@@ -129,18 +166,25 @@ static int bench_main(struct rank *rank, void *arg)
 	if (rank->index == 0)
 		report_begin(&report);
 
+	bench.started = now();
 	for (;;) {
 		size_t count = bytes / options->element->bytes;
-		double seconds = run_timed(&bench, count);
+		double began = now(), seconds;
+		unsigned int iterations, i;
 		uint64_t wrong = 0;
-		unsigned int i;
 
+		seconds = run_timed(&bench, count, &iterations);
 		for (i = 0; i < options->checks; i++)
 			wrong += run_checked(&bench, count, options->seed + i);
 		all_wrong += wrong;
 		if (rank->index == 0)
-			report_row(&report, count, seconds, wrong);
+			report_row(&report, count, iterations, seconds, wrong);
 		if (bytes > options->max_bytes / options->factor)
+			break;
+		/* The next size with one iteration takes longer by the factor. */
+		seconds = now() - began - seconds * (iterations - 1);
+		if (options->seconds && slowest(&bench, seconds) * (double)options->factor >
+					seconds_left(&bench))
 			break;
 		bytes *= options->factor;
 	}
@@ -163,6 +207,8 @@ static const struct argp_option argp_options[] = {
 	{ "iters", 'i', "COUNT", 0, "timed iterations (10)", 0 },
 	{ "check", 'c', "COUNT", 0,
 	  "checked iterations, on fresh data, after timing (1; 0 for none)", 0 },
+	{ "seconds", 'T', "COUNT", 0, "fewer iterations, and then no larger sizes, if all would take "
+	  "longer than about that (no limit)", 0 },
 	{ "seed", 's', "NUMBER", 0, "of the data that are checked (1)", 0 },
 	{ "json", 'j', NULL, 0, "print JSON instead of the table", 0 },
 	{ 0 }
@@ -219,6 +265,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'c':
 		options->checks = (unsigned int)count_option(state, arg, 0);
 		break;
+	case 'T':
+		options->seconds = (unsigned int)count_option(state, arg, 1);
+		break;
 	case 's':
 		options->seed = (uint32_t)count_option(state, arg, 0);
 		break;
@@ -236,6 +285,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (options->min_bytes < options->element->bytes)
 			argp_error(state, "the smallest size holds no %s",
 				   options->element->name);
+		if (options->seconds && !options->warmup)
+			argp_error(state, "--seconds takes a --warmup to decide by");
 		if (options->max_bytes < options->min_bytes)
 			argp_error(state, "the largest size is below the smallest");
 		break;

@@ -11,146 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "fashion.h"
 #include "options.h"
-#include "ranks.h"
-#include "softmax.h"
-#include "team.h"
+#include "train.h"
 
 /* Larger steps overshoot: they blow rounding errors up instead of damping them. */
 #define MAX_RATE	0.15f
-
-struct job {
-	const char *folder;
-	size_t samples, epochs, batch, ranks;
-	uint32_t seed;
-	float rate;
-	bool json;
-	struct fashion train, test;
-};
-
-struct epoch {
-	double loss;		/* mean over the samples, as they were visited */
-	double accuracy;	/* on the test images, after the epoch */
-	double seconds;
-};
-
-struct model {
-	const struct job *job;
-	struct team *team;	/* NULL: one process does everything */
-	float weights[SOFTMAX_WEIGHTS];
-	float *sum;		/* a batch's gradient and loss */
-	uint32_t *order;
-};
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-/* On a terminal one line that changes, elsewhere four lines per epoch. */
-static void progress(const struct model *model, size_t epoch, size_t step,
-		     size_t steps, double loss)
-{
-	static double shown;
-	bool tty = isatty(STDERR_FILENO), last = step == steps;
-
-	if (model->team && model->team->index)
-		return;
-	if (tty ? now() - shown < 0.1 && !last : step % ((steps + 3) / 4) && !last)
-		return;
-	shown = now();
-	fprintf(stderr, "%s%s: epoch %zu/%zu, step %zu/%zu, loss %.4f%s",
-		tty ? "\r" : "", model->team ? "team" : "one process",
-		epoch + 1, model->job->epochs, step, steps, loss,
-		!tty ? "\n" : last ? "\033[K\r\033[K" : "\033[K");
-}
-
-/* A new order of the samples, the same on every rank. */
-static void shuffle(uint32_t *order, size_t count, uint64_t state)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		size_t other;
-		uint32_t kept = (uint32_t)i;
-
-		state = state * 6364136223846793005u + 1442695040888963407u;
-		other = (state >> 33) % (i + 1);
-		order[i] = order[other];
-		order[other] = kept;
-	}
-}
-
-/* The part of @count that is this rank's */
-static void own_share(const struct model *model, size_t count, size_t *first,
-		      size_t *end)
-{
-	size_t ranks = model->team ? model->team->count : 1;
-	size_t index = model->team ? model->team->index : 0;
-
-	*first = count * index / ranks;
-	*end = count * (index + 1) / ranks;
-}
-
-static double run_step(struct model *model, const uint32_t *pick, size_t count)
-{
-	float rate = model->job->rate / (float)count;
-	size_t first, end, i;
-
-	own_share(model, count, &first, &end);
-	softmax_gradient(model->weights, &model->job->train, pick + first,
-			 end - first, model->sum);
-	if (model->team)
-		team_allreduce(model->team, &element_f32, SOFTMAX_WEIGHTS + 1);
-	for (i = 0; i < SOFTMAX_WEIGHTS; i++)
-		model->weights[i] -= rate * model->sum[i];
-	return model->sum[SOFTMAX_WEIGHTS];
-}
-
-static double test_accuracy(struct model *model)
-{
-	const struct fashion *test = &model->job->test;
-	uint64_t right, all_right[RANKS_MAX];
-	size_t first, end, i;
-
-	own_share(model, test->count, &first, &end);
-	right = softmax_right(model->weights, test, first, end);
-	if (model->team) {
-		team_exchange(model->team, right, all_right);
-		for (right = 0, i = 0; i < model->team->count; i++)
-			right += all_right[i];
-	}
-	return (double)right / (double)test->count;
-}
-
-static struct epoch run_epoch(struct model *model, size_t number)
-{
-	const struct job *job = model->job;
-	size_t count = job->train.count;
-	size_t steps = (count + job->batch - 1) / job->batch, step, done = 0;
-	struct epoch epoch = { .loss = 0 };
-	double start = now();
-
-	shuffle(model->order, count, ((uint64_t)job->seed << 32) + number);
-	for (step = 0; step < steps; step++) {
-		size_t part = count - done < job->batch ? count - done : job->batch;
-		double loss = run_step(model, model->order + done, part);
-
-		epoch.loss += loss / (double)count;
-		done += part;
-		progress(model, number, step + 1, steps, loss / (double)part);
-	}
-	epoch.accuracy = test_accuracy(model);
-	epoch.seconds = now() - start;
-	return epoch;
-}
 
 static void report_epoch(struct json_object *list, const struct job *job,
 			 size_t number, const struct epoch *epoch)
@@ -187,22 +53,6 @@ static void run_training(struct model *model, struct json_object *list)
 		if (speaker)
 			report_epoch(list, model->job, i, &epoch);
 	}
-}
-
-static struct model *model_new(const struct job *job, struct team *team)
-{
-	struct model *model = calloc(1, sizeof(*model));
-
-	if (!model)
-		rank_die("no memory for a model");
-	model->job = job;
-	model->team = team;
-	model->order = calloc(job->train.count, sizeof(*model->order));
-	model->sum = team ? (float *)(void *)team->own :
-			    calloc(SOFTMAX_WEIGHTS + 1, sizeof(*model->sum));
-	if (!model->order || !model->sum)
-		rank_die("no memory for a model");
-	return model;
 }
 
 static double largest_difference(const float *one, const float *other)
@@ -267,15 +117,44 @@ static int report_comparison(const struct job *job, struct json_object *all,
 	return !equal;
 }
 
+/* The tests are fewer by the same factor, as they take their time, too. */
+static void fit_in_time(struct job *job, struct model *model)
+{
+	size_t samples = samples_in_time(model), all = job->train.count;
+
+	if (samples == all)
+		return;
+	if (!model->team->index)
+		fprintf(stderr, "memcast-train: %zu of %zu images, as a short trial says that all "
+			"would take longer than %zu s here\n", samples, all, job->seconds);
+	job->test.count = job->test.count * samples / all;
+	if (!job->test.count)
+		job->test.count = 1;
+	job->train.count = samples;
+}
+
+static void print_head(const struct job *job)
+{
+	if (!job->json)
+		printf("# memcast-train: softmax regression on Fashion-MNIST\n"
+		       "# ranks %zu, samples %zu, tests %zu, batch %zu, rate %g, seed %u\n",
+		       job->ranks, job->train.count, job->test.count, job->batch,
+		       (double)job->rate, job->seed);
+}
+
 static int train_main(struct rank *rank, void *arg)
 {
-	const struct job *job = arg;
+	struct job *job = arg;
 	struct json_object *all, *together, *alone;
 	struct model *model, *reference;
 	struct team team;
 
 	team_join(&team, rank, (SOFTMAX_WEIGHTS + 1) * sizeof(float));
 	model = model_new(job, &team);
+	if (job->seconds)
+		fit_in_time(job, model);
+	if (!rank->index)
+		print_head(job);
 	together = json_object_new_array();
 	run_training(model, together);
 	compare_ranks(model);
@@ -307,6 +186,8 @@ static const struct argp_option argp_options[] = {
 	{ "epochs", 'e', "COUNT", 0, "passes over them (2)", 0 },
 	{ "batch", 'b', "COUNT", 0, "images per step, over all ranks (100)", 0 },
 	{ "rate", 'r', "RATE", 0, "step size, up to 0.15 (0.1)", 0 },
+	{ "seconds", 't', "COUNT", 0, "take fewer images, if a short trial says that both trainings "
+	  "would take longer than that (no limit)", 0 },
 	{ "seed", 'S', "NUMBER", 0, "of the order of images (1)", 0 },
 	{ "json", 'j', NULL, 0, "print JSON instead of the table", 0 },
 	{ 0 }
@@ -338,6 +219,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (end == arg || *end || !(job->rate > 0 && job->rate <= MAX_RATE))
 			argp_error(state, "rate '%s' is not between 0 and %g",
 				   arg, (double)MAX_RATE);
+		break;
+	case 't':
+		job->seconds = count_option(state, arg, 1);
 		break;
 	case 'S':
 		job->seed = (uint32_t)count_option(state, arg, 0);
@@ -376,11 +260,5 @@ int main(int argc, char **argv)
 	job.ranks = team_ranks((unsigned int)job.ranks);
 	fashion_load(&job.train, job.folder, "train", job.samples);
 	fashion_load(&job.test, job.folder, "t10k", 0);
-	if (!job.json) {
-		printf("# memcast-train: softmax regression on Fashion-MNIST\n"
-		       "# ranks %zu, samples %zu, tests %zu, batch %zu, rate %g, seed %u\n",
-		       job.ranks, job.train.count, job.test.count, job.batch,
-		       (double)job.rate, job.seed);
-	}
 	return ranks_run((unsigned int)job.ranks, train_main, &job);
 }

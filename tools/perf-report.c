@@ -63,8 +63,8 @@ void report_begin(struct report *report)
 		table_begin(report);
 }
 
-static void json_row(struct report *report, size_t count, double seconds,
-		     double algbw, double busbw, uint64_t wrong)
+static void json_row(struct report *report, size_t count, unsigned int iterations,
+		     double seconds, double algbw, double busbw, uint64_t wrong)
 {
 	const struct options *options = report->options;
 	struct json_object *row = json_object_new_object();
@@ -77,6 +77,7 @@ static void json_row(struct report *report, size_t count, double seconds,
 	json_object_object_add(row, "redop", json_object_new_string("sum"));
 	json_object_object_add(row, "root",
 			       json_object_new_int(shown_root(options)));
+	json_object_object_add(row, "iterations", json_object_new_int((int)iterations));
 	json_object_object_add(row, "time_us",
 			       json_object_new_double(seconds * 1e6));
 	json_object_object_add(row, "algbw_gbs", json_object_new_double(algbw));
@@ -86,8 +87,8 @@ static void json_row(struct report *report, size_t count, double seconds,
 	json_object_array_add(report->rows, row);
 }
 
-void report_row(struct report *report, size_t count, double seconds,
-		uint64_t wrong)
+void report_row(struct report *report, size_t count, unsigned int iterations,
+		double seconds, uint64_t wrong)
 {
 	const struct options *options = report->options;
 	size_t bytes = count * options->element->bytes;
@@ -100,9 +101,12 @@ void report_row(struct report *report, size_t count, double seconds,
 	report->busbw_sum += busbw;
 	report->sizes++;
 	report->wrong += wrong;
+	report->last = bytes;
+	if (iterations < options->iterations && !report->fewer)
+		report->fewer = bytes;
 
 	if (options->json) {
-		json_row(report, count, seconds, algbw, busbw, wrong);
+		json_row(report, count, iterations, seconds, algbw, busbw, wrong);
 		return;
 	}
 	printf("%12zu  %12zu  %8s  %6s  %6d  %9.2f  %7.3f  %7.3f  ", bytes,
@@ -162,6 +166,12 @@ void report_end(struct report *report)
 		json_end(report, average);
 		return;
 	}
+	if (report->fewer)
+		printf("# Fewer iterations from %zu bytes on: a trial of each size says what "
+		       "there is time for in %u s\n", report->fewer, report->options->seconds);
+	if (report->last * report->options->factor <= report->options->max_bytes)
+		printf("# No sizes above %zu bytes: they would take longer than %u s\n",
+		       report->last, report->options->seconds);
 	if (report->options->checks)
 		printf("# Out of bounds values : %" PRIu64 " %s\n",
 		       report->wrong, report->wrong ? "FAILED" : "OK");

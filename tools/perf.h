@@ -19,6 +19,7 @@ struct options {
 	const struct element *element;
 	size_t min_bytes, max_bytes, factor;
 	unsigned int ranks, root, warmup, iterations, checks;
+	unsigned int seconds;	/* for all sizes, about; 0: as long as it takes */
 	uint32_t seed;
 	bool json;
 };
@@ -38,13 +39,14 @@ struct report {
 	double busbw_sum;
 	unsigned int sizes;
 	uint64_t wrong;
+	size_t fewer, last;	/* bytes: the first size with fewer iterations, and the last */
 };
 
 const char *collective_name(enum collective collective);
 
 void report_begin(struct report *report);
-void report_row(struct report *report, size_t count, double seconds,
-		uint64_t wrong);
+void report_row(struct report *report, size_t count, unsigned int iterations,
+		double seconds, uint64_t wrong);
 void report_end(struct report *report);
 
 #endif /* MEMCAST_TOOLS_PERF_H */
