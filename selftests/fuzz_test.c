@@ -17,6 +17,7 @@
 #include "fuzz.h"
 #include "importer.h"
 #include "memcast_test.h"
+#include "raw.h"
 
 #define ROUNDS		20
 #define STEPS		1500
@@ -40,13 +41,7 @@ struct keeper {
 	uint64_t turn;
 };
 
-static int raw(int fd, unsigned long request, void *argument, size_t size)
-{
-	((struct memcast_header *)argument)->size = size;
-	return ioctl(fd, request, argument) ? errno : 0;
-}
-
-#define RAW(NAME, arg)	raw(k->client, MEMCAST_##NAME, &(arg), sizeof(arg))
+#define CALL(NAME, arg)	RAW(k->client, NAME, arg)
 
 static const char *keeper_takes(struct keeper *k, unsigned int device)
 {
@@ -58,10 +53,10 @@ static const char *keeper_takes(struct keeper *k, unsigned int device)
 	uint64_t *at;
 	size_t i;
 
-	if (RAW(MEMORY_CREATE, memory))
+	if (CALL(MEMORY_CREATE, memory))
 		return "there is no memory";
 	k->handle[device] = export.handle = memory.out_handle;
-	if (RAW(EXPORT, export))
+	if (CALL(EXPORT, export))
 		return "memory cannot be exported";
 	at = mmap(NULL, KEPT * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, export.out_fd, 0);
 	close(export.out_fd);
@@ -86,7 +81,7 @@ static const char *keeper_gives(struct keeper *k, unsigned int device)
 		if (at[i] != k->turn * 0x9e3779b97f4a7c15ULL + device + i)
 			return "memory has changed that is nobody else's";
 	munmap(at, KEPT * CHUNK);
-	return RAW(HANDLE_RELEASE, release) ? "memory cannot be released" : NULL;
+	return CALL(HANDLE_RELEASE, release) ? "memory cannot be released" : NULL;
 }
 
 /* A team of two, and what is written to it reaches both */
@@ -99,12 +94,12 @@ static const char *keeper_binds(struct keeper *k)
 	uint64_t *at, value = k->at[0][7];
 	unsigned int i;
 
-	if (RAW(TEAM_CREATE, team))
+	if (CALL(TEAM_CREATE, team))
 		return "no team can be made";
 	for (i = 0; i < 2; i++) {
 		struct memcast_team_add add = { .team = team.out_handle, .device = i };
 
-		if (RAW(TEAM_ADD, add))
+		if (CALL(TEAM_ADD, add))
 			return "no device can join";
 	}
 	for (i = 0; i < 2; i++) {
@@ -113,11 +108,11 @@ static const char *keeper_binds(struct keeper *k)
 			.memory = k->handle[i], .bytes = CHUNK,
 		};
 
-		if (RAW(BIND_MEMORY, bind))
+		if (CALL(BIND_MEMORY, bind))
 			return "nothing can be bound";
 	}
 	export.handle = team.out_handle;
-	if (RAW(EXPORT, export))
+	if (CALL(EXPORT, export))
 		return "the team cannot be exported";
 	at = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, export.out_fd, 0);
 	close(export.out_fd);
@@ -132,7 +127,7 @@ static const char *keeper_binds(struct keeper *k)
 	for (i = 0; i < 4096 / sizeof(uint64_t); i++)
 		k->at[1][i] = k->at[0][i] + 1;
 	release.handle = team.out_handle;
-	return RAW(HANDLE_RELEASE, release) ? "the team cannot be released" : NULL;
+	return CALL(HANDLE_RELEASE, release) ? "the team cannot be released" : NULL;
 }
 
 static const char *keeper_turn(struct keeper *k)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <uapi/memcast.h>
 #include "memcast_test.h"
+#include "raw.h"
 
 /*
  * The layout that programs are built with, for 32-bit ones as well: 64-bit
@@ -194,12 +194,6 @@ VERB(block_map, BLOCK_MAP, out_address, .heap = self->plain, .handle = self->mem
      .offset = 5, .bytes = 100);
 #define OPTIONS_block_export	.writes = true,
 VERB(block_export, BLOCK_EXPORT, out_bytes, .address = self->block);
-
-static int raw(int fd, unsigned long request, void *argument, size_t size)
-{
-	((struct memcast_header *)argument)->size = size;
-	return ioctl(fd, request, argument) ? errno : 0;
-}
 
 #define CALL(size)	raw(self->fd, variant->request, &self->argument, size)
 

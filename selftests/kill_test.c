@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <memcast/multimem.h>
-#include <uapi/memcast.h>
 #include "memcast_test.h"
+#include "raw.h"
 
 #define RANKS	4
 #define ROUNDS	500
@@ -61,14 +61,6 @@ static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 	hear(link);
 	_exit(0);
 }
-
-static int raw(int fd, unsigned long request, void *argument, size_t size)
-{
-	((struct memcast_header *)argument)->size = size;
-	return ioctl(fd, request, argument) ? errno : 0;
-}
-
-#define RAW(fd, NAME, arg)	raw(fd, MEMCAST_##NAME, &(arg), sizeof(arg))
 
 /* The test has a client of its own, by ioctls: unlike the library it may fork. */
 static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int client,
