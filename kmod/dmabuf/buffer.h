@@ -30,6 +30,9 @@ struct mc_buffer {
 	struct mc_piece piece[];	/* in order */
 };
 
+const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long at);
+unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
+			       unsigned long *pfn);
 struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 			       enum dma_data_direction direction);
 void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
@@ -41,6 +44,10 @@ struct mc_buffer *mc_buffer_create(unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
 struct dma_buf *mc_buffer_export(struct mc_buffer *buffer);
 struct mc_object *mc_buffer_object(struct dma_buf *dmabuf);
+
+/* ---- dmabuf_vma.c ---- */
+
+int mc_buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma);
 
 /* ---- staging.c, staging_ops.c: what the dma-buf of a team has for pages ---- */
 

@@ -11,8 +11,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "buffer.h"
-#include "compat.h"
-#include "space.h"
 
 /* A buffer as a device has it mapped. */
 struct dma {
@@ -23,8 +21,7 @@ struct dma {
 };
 
 /* The piece around an offset in the buffer. */
-static const struct mc_piece *buffer_piece(const struct mc_buffer *buffer,
-					   unsigned long at)
+const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long at)
 {
 	unsigned int low = 0, high = buffer->pieces;
 
@@ -40,8 +37,8 @@ static const struct mc_piece *buffer_piece(const struct mc_buffer *buffer,
 }
 
 /* What is contiguous in physical memory from an offset on: its pfn, and bytes. */
-static unsigned long buffer_extent(const struct mc_buffer *buffer,
-				   unsigned long at, unsigned long *pfn)
+unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
+			       unsigned long *pfn)
 {
 	const struct mc_piece *piece;
 	unsigned long offset, in_chunk;
@@ -50,7 +47,7 @@ static unsigned long buffer_extent(const struct mc_buffer *buffer,
 		*pfn = mc_staging_pfn(buffer->staging, at);
 		return PAGE_SIZE;
 	}
-	piece = buffer_piece(buffer, at);
+	piece = mc_buffer_piece(buffer, at);
 	offset = piece->offset + at - piece->at;
 	in_chunk = offset & (MC_CHUNK_SIZE - 1);
 	*pfn = mc_memory_pfn(piece->memory, offset);
@@ -71,17 +68,17 @@ static unsigned long longest_segment(struct device *dev, unsigned long pfn)
 	return min(most - 1, boundary - (PFN_PHYS(pfn) & boundary)) + 1;
 }
 
-/* As buffer_extent(), but over the borders of neighbours, and for a device. */
+/* As mc_buffer_extent(), but over the borders of neighbours, and for a device. */
 static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *dev,
 				unsigned long at, unsigned long *pfn)
 {
-	unsigned long bytes = buffer_extent(buffer, at, pfn);
+	unsigned long bytes = mc_buffer_extent(buffer, at, pfn);
 	unsigned long most = longest_segment(dev, *pfn);
 
 	while (at + bytes < buffer->bytes && bytes < most) {
 		unsigned long next, more;
 
-		more = buffer_extent(buffer, at + bytes, &next);
+		more = mc_buffer_extent(buffer, at + bytes, &next);
 		if (next != *pfn + (bytes >> PAGE_SHIFT))
 			break;
 		bytes += more;
@@ -220,7 +217,7 @@ int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	if (!pages)
 		return -ENOMEM;
 	for (at = 0; at < buffer->bytes; at += bytes) {
-		bytes = buffer_extent(buffer, at, &pfn);
+		bytes = mc_buffer_extent(buffer, at, &pfn);
 		while (n < (at + bytes) >> PAGE_SHIFT)
 			pages[n++] = pfn_to_page(pfn++);
 		cond_resched();
@@ -238,73 +235,6 @@ void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	vunmap(map->vaddr);
 }
 
-static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
-{
-	const struct vm_area_struct *vma = vmf->vma;
-	const struct mc_buffer *buffer = vma->vm_private_data;
-	unsigned long shown = vma->vm_pgoff << PAGE_SHIFT;
-	unsigned long at = shown + (vmf->address & PAGE_MASK) - vma->vm_start;
-	const struct mc_piece *piece = buffer_piece(buffer, at);
-	unsigned long first = max(piece->at, shown);
-	unsigned long last = piece->at + piece->bytes - 1;
-
-	first = vma->vm_start + first - shown;
-	last = min(vma->vm_start + last - shown, vma->vm_end - 1);
-	return mc_insert(vmf, piece->memory, piece->offset + at - piece->at,
-			 first, last, vma->vm_flags & VM_WRITE, huge);
-}
-
-static vm_fault_t vma_fault(struct vm_fault *vmf)
-{
-	return vma_insert(vmf, false);
-}
-
-static vm_fault_t __maybe_unused vma_huge_fault(struct vm_fault *vmf, unsigned int order)
-{
-	return order == MC_CHUNK_ORDER ? vma_insert(vmf, true) : VM_FAULT_FALLBACK;
-}
-
-static int vma_access(struct vm_area_struct *vma, unsigned long address,
-		      void *to, int bytes, int write)
-{
-	const struct mc_buffer *buffer = vma->vm_private_data;
-	unsigned long at, pfn;
-	void *mapped;
-
-	if (write && !(vma->vm_flags & VM_WRITE))
-		return -EACCES;
-	at = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
-	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
-	buffer_extent(buffer, at & PAGE_MASK, &pfn);
-	mapped = pfn_to_kaddr(pfn) + offset_in_page(at);
-	if (write)
-		memcpy(mapped, to, bytes);
-	else
-		memcpy(to, mapped, bytes);
-	return bytes;
-}
-
-static const struct vm_operations_struct buffer_vm_ops = {
-	.fault = vma_fault,
-#ifdef MC_HUGE_FAULT_ORDER
-	.huge_fault = vma_huge_fault,
-#endif
-	.access = vma_access,
-};
-
-/* The file keeps the buffer, the buffer its memories: nothing is ever revoked. */
-static int buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
-{
-	struct mc_buffer *buffer = dmabuf->priv;
-
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
-		return -EINVAL;
-	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
-	vma->vm_private_data = buffer;
-	vma->vm_ops = &buffer_vm_ops;
-	return 0;
-}
-
 static void buffer_release(struct dma_buf *dmabuf)
 {
 	mc_buffer_free(dmabuf->priv);
@@ -317,7 +247,7 @@ static const struct dma_buf_ops mc_dma_buf_ops = {
 	.end_cpu_access = buffer_end_cpu,
 	.vmap = mc_buffer_vmap,
 	.vunmap = mc_buffer_vunmap,
-	.mmap = buffer_mmap,
+	.mmap = mc_buffer_mmap,
 	.release = buffer_release,
 };
 

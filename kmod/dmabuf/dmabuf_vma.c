@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What processors see of the dma-buf of a memory, or of a range of addresses, by mmap(). */
+#include "buffer.h"
+#include "compat.h"
+#include "space.h"
+
+static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
+{
+	const struct vm_area_struct *vma = vmf->vma;
+	const struct mc_buffer *buffer = vma->vm_private_data;
+	unsigned long shown = vma->vm_pgoff << PAGE_SHIFT;
+	unsigned long at = shown + (vmf->address & PAGE_MASK) - vma->vm_start;
+	const struct mc_piece *piece = mc_buffer_piece(buffer, at);
+	unsigned long first = max(piece->at, shown);
+	unsigned long last = piece->at + piece->bytes - 1;
+
+	first = vma->vm_start + first - shown;
+	last = min(vma->vm_start + last - shown, vma->vm_end - 1);
+	return mc_insert(vmf, piece->memory, piece->offset + at - piece->at,
+			 first, last, vma->vm_flags & VM_WRITE, huge);
+}
+
+static vm_fault_t vma_fault(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, false);
+}
+
+static vm_fault_t __maybe_unused vma_huge_fault(struct vm_fault *vmf, unsigned int order)
+{
+	return order == MC_CHUNK_ORDER ? vma_insert(vmf, true) : VM_FAULT_FALLBACK;
+}
+
+static int vma_access(struct vm_area_struct *vma, unsigned long address,
+		      void *to, int bytes, int write)
+{
+	const struct mc_buffer *buffer = vma->vm_private_data;
+	unsigned long at, pfn;
+	void *mapped;
+
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EACCES;
+	at = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
+	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
+	mc_buffer_extent(buffer, at & PAGE_MASK, &pfn);
+	mapped = pfn_to_kaddr(pfn) + offset_in_page(at);
+	if (write)
+		memcpy(mapped, to, bytes);
+	else
+		memcpy(to, mapped, bytes);
+	return bytes;
+}
+
+static const struct vm_operations_struct buffer_vm_ops = {
+	.fault = vma_fault,
+#ifdef MC_HUGE_FAULT_ORDER
+	.huge_fault = vma_huge_fault,
+#endif
+	.access = vma_access,
+};
+
+/* The file keeps the buffer, the buffer its memories: nothing is ever revoked. */
+int mc_buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+{
+	struct mc_buffer *buffer = dmabuf->priv;
+
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	vma->vm_private_data = buffer;
+	vma->vm_ops = &buffer_vm_ops;
+	return 0;
+}
