@@ -42,6 +42,8 @@ void mc_client_destroy(struct mc_client *client)
 	unsigned long id;
 
 	xa_for_each(&client->handles, id, handle) {
+		/* xa_destroy() frees what is left in one go, with interrupts off */
+		xa_erase(&client->handles, id);
 		mc_object_put(handle->object);
 		kfree(handle);
 		cond_resched();

@@ -107,6 +107,9 @@ static void show_mappings(struct seq_file *out, struct mc_client *client)
 		reservation = mc_reservation_of(client, vma);
 		if (reservation)
 			show_reservation(out, reservation);
+		if (seq_has_overflowed(out))
+			break;
+		cond_resched();
 	}
 	mmap_read_unlock(client->mm);
 	mmput(client->mm);

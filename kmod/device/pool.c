@@ -120,6 +120,7 @@ int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 		if (fatal_signal_pending(current))
 			goto give_back;
 		chunk[i] = pool_take_one(pool);
+		cond_resched();
 	}
 	return 0;
 
@@ -157,8 +158,10 @@ static void pool_free(struct mc_pool *pool)
 	struct page *chunk;
 
 	while ((chunk = list_take(&pool->clean)) ||
-	       (chunk = list_take(&pool->dirty)))
+	       (chunk = list_take(&pool->dirty))) {
 		mc_chunk_free(chunk, MC_CHUNK_ORDER);
+		cond_resched();
+	}
 }
 
 /**

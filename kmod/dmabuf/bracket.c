@@ -45,10 +45,12 @@ static int brackets_of_team(struct xarray *brackets, const struct mc_mapping *ma
 		if (mapping->replica && mapping->replica != &team->member[i])
 			continue;
 		for (at = interval_tree_iter_first(bindings, first, last); at && !ret;
-		     at = interval_tree_iter_next(at, first, last))
-			ret = bracket_add(brackets,
+		     at = interval_tree_iter_next(at, first, last)) {
+			ret = fatal_signal_pending(current) ? -EINTR :
+			      bracket_add(brackets,
 					  container_of(at, struct mc_binding, at)->memory);
-		cond_resched();
+			cond_resched();
+		}
 	}
 	up_read(&team->lock);
 	return ret;
@@ -132,6 +134,8 @@ void mc_foreign_end_cpu(struct xarray *brackets, bool write)
 		if (xa_get_mark(brackets, number, BEGUN))
 			dma_buf_end_cpu_access(mc_foreign_dmabuf(memory->foreign),
 					       write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
+		/* xa_destroy() frees what is left in one go, with interrupts off */
+		xa_erase(brackets, number);
 		mc_object_put(&memory->object);
 		cond_resched();
 	}

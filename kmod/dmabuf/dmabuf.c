@@ -82,6 +82,7 @@ static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *d
 		if (next != *pfn + (bytes >> PAGE_SHIFT))
 			break;
 		bytes += more;
+		cond_resched();
 	}
 	return min(bytes, most);
 }
@@ -145,11 +146,13 @@ void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu)
 	struct dma *dma;
 
 	mutex_lock(&buffer->lock);
-	list_for_each_entry(dma, &buffer->mapped, list)
+	list_for_each_entry(dma, &buffer->mapped, list) {
 		if (for_cpu)
 			dma_sync_sgtable_for_cpu(dma->dev, &dma->sgt, dma->direction);
 		else
 			dma_sync_sgtable_for_device(dma->dev, &dma->sgt, dma->direction);
+		cond_resched();
+	}
 	mutex_unlock(&buffer->lock);
 }
 

@@ -2,6 +2,7 @@
 /* The verbs that export and import: fds of dma-bufs, and fabric handles. */
 #include <linux/dma-buf.h>
 #include <linux/file.h>
+#include <linux/sched/signal.h>
 #include "buffer.h"
 #include "heap.h"
 
@@ -119,6 +120,8 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 				       address);
 		if (before && before->device != memory->device)
 			return mc_fail(call, -EINVAL, "the range is on several devices");
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		before = memory;
 		address = mapping->at.last + 1;
 		cond_resched();

@@ -299,9 +299,11 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 	staging->mapped--;
 	if (failed && !staging->mapped) {
 		staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
-		xa_for_each(&staging->pages, index, page)
+		xa_for_each(&staging->pages, index, page) {
 			if (!xa_get_mark(&staging->pages, index, DIRTY))
 				page_drop(staging, page, index);
+			cond_resched();
+		}
 	}
 	staging_unlock(staging);
 }

@@ -104,8 +104,12 @@ void mc_heaps_destroy(struct mc_client *client)
 	}
 	mc_heap_reap_all(client, &reaped);
 	mc_segments_free(NULL, &reaped);
-	xa_for_each(&client->heaps, id, heap)
+	xa_for_each(&client->heaps, id, heap) {
+		/* xa_destroy() frees what is left in one go, with interrupts off */
+		xa_erase(&client->heaps, id);
 		heap_free(heap);
+		cond_resched();
+	}
 	xa_destroy(&client->heaps);
 	mutex_destroy(&client->heap_lock);
 }
@@ -204,6 +208,7 @@ static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 				     reaped);
 			cond_resched();
 		}
+		cond_resched();
 	}
 	heap->ending = false;
 }

@@ -148,8 +148,10 @@ void mc_segment_add(struct mc_segment *segment, struct list_head *reaped)
 	struct mc_block *stale;
 
 	/* what was registered or allocated here, the program has unmapped since */
-	while ((stale = mc_block_find(client, segment->start, last)))
+	while ((stale = mc_block_find(client, segment->start, last))) {
 		mc_block_end(client, stale, reaped);
+		cond_resched();
+	}
 	list_add_tail(&segment->list, &heap->segments);
 	list_add_tail(&segment->room, &heap->rooms);
 	heap->taken_high = max(heap->taken_high, heap->taken);
@@ -280,6 +282,7 @@ void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 	struct mc_segment *segment, *next;
 
 	list_for_each_entry_safe_reverse(segment, next, &heap->rooms, room) {
+		cond_resched();
 		if (segment->blocks)
 			break;
 		if (!is_lent(segment)) {

@@ -210,9 +210,11 @@ static struct mc_segment *find_segment(struct mc_heap *heap, u64 object)
 {
 	struct mc_segment *segment;
 
-	list_for_each_entry(segment, &heap->segments, list)
+	list_for_each_entry(segment, &heap->segments, list) {
 		if (segment->memory->object.number == object)
 			return segment;
+		cond_resched();
+	}
 	return NULL;
 }
 

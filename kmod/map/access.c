@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Access: which devices may read and write a mapping, and so the CPU. */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "heap.h"
@@ -97,6 +98,7 @@ static void apply(struct mc_reservation *reservation, unsigned long first,
 		/* without access there is nothing in the page tables */
 		if (before != MEMCAST_ACCESS_NONE && before != cpu_access(mapping))
 			zap = true;
+		cond_resched();
 	}
 	if (zap)
 		mc_reservation_zap(reservation, first, last);
@@ -126,6 +128,9 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 		    !is_host_memory(container_of(at, struct mc_mapping, at)))
 			return mc_fail(call, -EINVAL,
 				       "the host cannot be given access to device memory");
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
 	}
 	apply(reservation, first, last, grant);
 	return 0;

@@ -3,6 +3,7 @@
  * Mappings: a part of a reservation that shows a memory, a team's window, or
  * one replica of a team.
  */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "space.h"
 
@@ -217,7 +218,10 @@ int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
 	     at = interval_tree_iter_next(at, first, last)) {
 		if (at->start != next)
 			break;
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		next = at->last + 1;
+		cond_resched();
 	}
 	if (!at && next == last + 1)
 		return 0;

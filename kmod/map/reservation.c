@@ -97,6 +97,7 @@ bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes)
 			break;
 		found = vma->vm_ops == &mc_vm_ops;
 		address = vma->vm_end;
+		cond_resched();
 	}
 	mmap_read_unlock(client->mm);
 	return found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The verbs that make and undo bindings: what they take, and in which order. */
+#include <linux/sched/signal.h>
 #include "space.h"
 
 /* What may be bound at all, as far as the team does not have to be complete. */
@@ -130,8 +131,11 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 		if (!binding)
 			return -ENOMEM;
 		list_add_tail(&binding->list, list);
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		address += bytes;
 		at += bytes;
+		cond_resched();
 	}
 	return 0;
 }
@@ -154,6 +158,7 @@ static int bind_reservation(struct mc_call *call, struct mc_team *team,
 					     MEMCAST_DEVICE_OF_MEMORY);
 		ret = IS_ERR(device) ? PTR_ERR(device) :
 		      bind_check(call, team, binding->memory, device);
+		cond_resched();
 	}
 	if (!ret)
 		ret = mc_bindings_commit(call, team, device, &list);

@@ -6,6 +6,7 @@
  * or with the team's, whichever is first. It holds both structs, so that each
  * side can find it without the other's lock.
  */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "object.h"
 
@@ -150,6 +151,7 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		spin_lock(&binding->memory->lock);
 		list_add(&binding->of_memory, &binding->memory->bindings);
 		spin_unlock(&binding->memory->lock);
+		cond_resched();
 	}
 	if (member_is_shadowed(team, member, first->at.start, last->at.last))
 		mc_team_zap(team, member, first->at.start, last->at.last);
@@ -170,7 +172,10 @@ static int bindings_cover(struct mc_call *call, struct mc_member *member,
 	     node = interval_tree_iter_next(node, first, last)) {
 		if (node->start != next)
 			break;
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		next = node->last + 1;
+		cond_resched();
 	}
 	if (!node && next == last + 1)
 		return 0;

@@ -12,10 +12,12 @@
  */
 static void host_give(struct mc_memory *memory, unsigned long chunks)
 {
-	while (chunks--)
+	while (chunks--) {
 		mc_chunk_free(memory->chunk[chunks],
 			      chunks == memory->chunks - 1 ? memory->last_order :
 							     MC_CHUNK_ORDER);
+		cond_resched();
+	}
 }
 
 static int host_take(struct mc_memory *memory)

@@ -286,8 +286,11 @@ static int importer_release(struct inode *inode, struct file *file)
 	struct attachment *attachment;
 	unsigned long id;
 
-	xa_for_each(&importer->attachments, id, attachment)
+	xa_for_each(&importer->attachments, id, attachment) {
+		xa_erase(&importer->attachments, id);
 		detach(attachment);
+		cond_resched();
+	}
 	xa_destroy(&importer->attachments);
 	kfree(importer);
 	return 0;
