@@ -16,7 +16,14 @@ struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 	return at ? container_of(at, struct mc_mapping, at) : NULL;
 }
 
-/* The reservation's write side is held, and the caller zaps. */
+/* Where those look who change what a mapping of a team shows. */
+static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
+{
+	return mapping->replica ? &mapping->replica->replicas :
+				  &mc_team(mapping->object)->windows;
+}
+
+/* The caller zaps, once for all that it undoes. */
 static void mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 {
 	interval_tree_remove(&mapping->at, &mapping->reservation->mappings);
@@ -24,7 +31,7 @@ static void mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 		struct mc_team *team = mc_team(mapping->object);
 
 		down_write(&team->lock);
-		interval_tree_remove(&mapping->shows, &team->mappings);
+		interval_tree_remove(&mapping->shows, mappings_of_team(mapping));
 		up_write(&team->lock);
 	}
 	list_add(&mapping->list, undone);
@@ -97,7 +104,7 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 			struct mc_team *team = mc_team(object);
 
 			down_write(&team->lock);
-			interval_tree_insert(&mapping->shows, &team->mappings);
+			interval_tree_insert(&mapping->shows, mappings_of_team(mapping));
 			up_write(&team->lock);
 		}
 	}

@@ -153,8 +153,9 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		spin_unlock(&binding->memory->lock);
 		cond_resched();
 	}
+	/* replica mappings of this member had nothing to show there */
 	if (member_is_shadowed(team, member, first->at.start, last->at.last))
-		mc_team_zap(team, member, first->at.start, last->at.last);
+		mc_team_zap_windows(team, first->at.start, last->at.last);
 	INIT_LIST_HEAD(list);
 unlock:
 	up_write(&team->lock);

@@ -136,7 +136,8 @@ struct mc_loss {
 struct mc_member {
 	struct mc_device *device;
 	struct rb_root_cached bindings;	/* by mc_binding.at */
-	u64 bound;			/* their bytes */
+	struct rb_root_cached replicas;	/* mappings that show them, by mc_mapping.shows */
+	u64 bound;			/* the bindings' bytes */
 	struct mc_who joined_by;
 	struct mc_loss loss;
 };
@@ -144,7 +145,7 @@ struct mc_member {
 struct mc_team {
 	struct mc_object object;
 	struct rw_semaphore lock;	/* protects what follows */
-	struct rb_root_cached mappings;	/* by mc_mapping.shows */
+	struct rb_root_cached windows;	/* mappings, by mc_mapping.shows */
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now; lockless */
 	u64 members;			/* a bit per device that has joined */
@@ -165,6 +166,7 @@ void mc_team_end(struct mc_team *team);
 void mc_team_free(struct mc_team *team);
 struct mc_member *mc_team_member(struct mc_team *team,
 				 struct mc_device *device);
+void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last);
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last);
 

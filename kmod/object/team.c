@@ -15,7 +15,7 @@ static struct mc_team *team_create(struct memcast_team_create *create)
 	mc_object_init(&team->object, MEMCAST_TYPE_TEAM, create->bytes,
 		       MC_CHUNK_SIZE, create->handle_types);
 	init_rwsem(&team->lock);
-	team->mappings = RB_ROOT_CACHED;
+	team->windows = RB_ROOT_CACHED;
 	team->devices = create->devices;
 	init_waitqueue_head(&team->complete);
 	atomic_long_inc(&mc_stats.teams);
@@ -112,6 +112,7 @@ int mc_team_add(struct mc_call *call)
 
 		member->device = device;
 		member->bindings = RB_ROOT_CACHED;
+		member->replicas = RB_ROOT_CACHED;
 		mc_who_set(&member->joined_by);
 		team->place[device->id] = team->joined;
 		team->members |= BIT_ULL(device->id);
@@ -127,26 +128,43 @@ put_team:
 	return ret;
 }
 
-/*
- * Whoever changed what a member (NULL: any) shows in this range zaps it from the
- * replica mappings and the windows of every process. Holds the write side.
- */
-void mc_team_zap(struct mc_team *team, struct mc_member *member,
-		 unsigned long first, unsigned long last)
+static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
+			 unsigned long last)
 {
 	struct interval_tree_node *node;
 
-	for (node = interval_tree_iter_first(&team->mappings, first, last); node;
+	for (node = interval_tree_iter_first(mappings, first, last); node;
 	     node = interval_tree_iter_next(node, first, last)) {
 		struct mc_mapping *mapping =
 			container_of(node, struct mc_mapping, shows);
 		unsigned long by = mapping->at.start - node->start;
 
-		if (member && mapping->replica && mapping->replica != member)
-			continue;
-		cond_resched();
 		mc_reservation_zap(mapping->reservation,
 				   by + max(first, node->start),
 				   by + min(last, node->last));
+		cond_resched();
 	}
+}
+
+/* Take what the windows of every process show in this range out of their page tables. */
+void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last)
+{
+	lockdep_assert_held_write(&team->lock);
+	zap_mappings(&team->windows, first, last);
+}
+
+/*
+ * Whoever undid what a member (NULL: any) had bound in this range zaps it from the
+ * member's replica mappings, and from the windows, of every process.
+ */
+void mc_team_zap(struct mc_team *team, struct mc_member *member,
+		 unsigned long first, unsigned long last)
+{
+	mc_team_zap_windows(team, first, last);
+	if (member) {
+		zap_mappings(&member->replicas, first, last);
+		return;
+	}
+	for (member = team->member; member < team->member + team->joined; member++)
+		zap_mappings(&member->replicas, first, last);
 }
