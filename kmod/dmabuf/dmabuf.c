@@ -14,7 +14,8 @@
 
 /* A buffer as a device has it mapped. */
 struct dma {
-	struct list_head list;		/* in buffer->mapped */
+	struct list_head list;		/* in buffer->mapped, if it needs to be synced */
+	bool needs_sync;
 	struct device *dev;
 	enum dma_data_direction direction;
 	struct sg_table sgt;
@@ -111,6 +112,24 @@ static int buffer_sgt(const struct mc_buffer *buffer, struct device *dev,
 }
 
 /*
+ * Is a bounce buffer, or a cache that the device does not see, anywhere in between? On
+ * most machines this is never so, and then brackets cost the same however many devices
+ * have the buffer mapped.
+ */
+static bool dma_needs_sync(struct dma *dma, struct device *dev)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_dma_sg(&dma->sgt, sg, i) {
+		if (dma_need_sync(dev, sg_dma_address(sg)))
+			return true;
+		cond_resched();
+	}
+	return false;
+}
+
+/*
  * Several devices may have a buffer at a time, which the DMA API takes for a
  * mistake if each time it has to look after the caches: so that is done here.
  */
@@ -121,9 +140,12 @@ static int dma_map(struct mc_buffer *buffer, struct dma *dma, struct device *dev
 
 	if (ret)
 		return ret;
-	dma_sync_sgtable_for_device(dev, &dma->sgt, direction);
 	dma->dev = dev;
 	dma->direction = direction;
+	dma->needs_sync = dma_needs_sync(dma, dev);
+	if (!dma->needs_sync)
+		return 0;
+	dma_sync_sgtable_for_device(dev, &dma->sgt, direction);
 	mutex_lock(&buffer->lock);
 	list_add(&dma->list, &buffer->mapped);
 	mutex_unlock(&buffer->lock);
@@ -133,10 +155,12 @@ static int dma_map(struct mc_buffer *buffer, struct dma *dma, struct device *dev
 /* Afterwards what the device wrote is in the pages. */
 static void dma_unmap(struct mc_buffer *buffer, struct dma *dma)
 {
-	mutex_lock(&buffer->lock);
-	list_del(&dma->list);
-	mutex_unlock(&buffer->lock);
-	dma_sync_sgtable_for_cpu(dma->dev, &dma->sgt, dma->direction);
+	if (dma->needs_sync) {
+		mutex_lock(&buffer->lock);
+		list_del(&dma->list);
+		mutex_unlock(&buffer->lock);
+		dma_sync_sgtable_for_cpu(dma->dev, &dma->sgt, dma->direction);
+	}
 	dma_unmap_sgtable(dma->dev, &dma->sgt, dma->direction, DMA_ATTR_SKIP_CPU_SYNC);
 }
 
