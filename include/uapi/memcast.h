@@ -393,7 +393,7 @@ struct memcast_bind_memory {
  * @team: handle; the call waits until it is complete
  * @device: ordinal, or MEMCAST_DEVICE_OF_MEMORY
  * @team_offset: bytes; where in the team
- * @address: the memory mapped here, over adjacent mappings too
+ * @address: the memory mapped here, over adjacent mappings too: up to 1,048,576
  * @bytes: how much
  * @flags: MEMCAST_NO_WAIT, or 0
  */
@@ -957,7 +957,7 @@ struct memcast_block_import {
 /**
  * struct memcast_export_range - ioctl(MEMCAST_EXPORT_RANGE)
  * @address: mapped to memory, a multiple of the page size
- * @bytes: likewise; over adjacent mappings too, of one device's memory
+ * @bytes: likewise; over adjacent mappings too, of one device's memory: up to 262,144
  * @flags: 0
  * @out_fd: a new dma-buf of it, close-on-exec. It stands for these bytes, not
  *	for a handle: MEMCAST_IMPORT takes it as foreign, if at all.

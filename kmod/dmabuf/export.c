@@ -94,6 +94,9 @@ int mc_export(struct mc_call *call)
 	return ret;
 }
 
+/* The core walks as many segments, when a device maps them, and does not yield. */
+#define MOST_PIECES	SZ_256K
+
 /* How many mappings the range touches, all of memory of one place; or an error. */
 static int range_pieces(struct mc_call *call, struct mc_reservation *reservation)
 {
@@ -103,8 +106,9 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 	int n = 0;
 
 	for (; address < end; n++) {
-		if (n == SZ_1M)
-			return mc_fail(call, -ENOMEM, "the range has too many mappings");
+		if (n == MOST_PIECES)
+			return mc_fail(call, -ENOMEM, "the range has more than %u mappings",
+				       MOST_PIECES);
 
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 

@@ -96,6 +96,9 @@ put_team:
 	return ret;
 }
 
+/* In one call, which has the team's lock for so long, and all that use the team wait. */
+#define MOST_BINDINGS	SZ_1M
+
 /*
  * A binding for each mapping in the range, uncommitted. Holds the reservation's
  * lock: the mappings keep the memories.
@@ -108,15 +111,20 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 	unsigned long address = bind->address;
 	unsigned long end = address + bind->bytes;
 	unsigned long at = bind->team_offset;
+	unsigned int n;
 
 	if (reservation->of_heap && !reservation->of_block)
 		return mc_fail(call, -EINVAL,
 			       "cuMemAlloc memory cannot be bound, only whole chunks of a pool");
-	while (address < end) {
+	for (n = 0; address < end; n++) {
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 		unsigned long from, bytes;
 		struct mc_binding *binding;
 
+		if (n == MOST_BINDINGS)
+			return mc_fail(call, -ENOMEM,
+				       "the range has more than %u mappings: bind a part at a time",
+				       MOST_BINDINGS);
 		if (!mapping || mapping->object->type != MEMCAST_TYPE_MEMORY)
 			return mc_fail(call, -EINVAL, "no memory is mapped at %#lx",
 				       address);

@@ -59,8 +59,12 @@ struct mc_memory *mc_memory_alloc(u64 bytes, u32 shift, u32 granularity,
 {
 	unsigned long chunks = (bytes + BIT(shift) - 1) >> shift;
 	struct mc_memory *memory;
+	size_t size = struct_size(memory, chunk, chunks);
 
-	memory = kvzalloc(struct_size(memory, chunk, chunks), GFP_KERNEL_ACCOUNT);
+	/* of more, kvzalloc() would warn: that many pages are 1 TiB of foreign memory */
+	if (size > INT_MAX)
+		return NULL;
+	memory = kvzalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return NULL;
 	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, bytes, granularity,
