@@ -105,6 +105,7 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 	struct mc_memory *memory, *before = NULL;
 	int n = 0;
 
+	lockdep_assert_held(&reservation->lock);
 	for (; address < end; n++) {
 		if (n == MOST_PIECES)
 			return mc_fail(call, -ENOMEM, "the range has more than %u mappings",

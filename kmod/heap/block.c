@@ -10,23 +10,26 @@
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last)
 {
-	struct interval_tree_node *at =
-		interval_tree_iter_first(&client->blocks, first, last);
+	struct interval_tree_node *at;
 
+	lockdep_assert_held(&client->heap_lock);
+	at = interval_tree_iter_first(&client->blocks, first, last);
 	return at ? container_of(at, struct mc_block, at) : NULL;
 }
 
 void mc_block_insert(struct mc_client *client, struct mc_block *block)
 {
+	lockdep_assert_held(&client->heap_lock);
 	block->number = mc_object_number();
 	interval_tree_insert(&block->at, &client->blocks);
 	atomic_long_inc(&mc_stats.blocks);
 }
 
-/* The heap_lock is held. What the heap need not keep goes to @reaped. */
+/* What the heap need not keep goes to @reaped. */
 void mc_block_end(struct mc_client *client, struct mc_block *block,
 		  struct list_head *reaped)
 {
+	lockdep_assert_held(&client->heap_lock);
 	interval_tree_remove(&block->at, &client->blocks);
 	if (block->segment) {
 		struct mc_heap *heap = block->segment->heap;
@@ -81,6 +84,7 @@ static int block_place(struct mc_call *call, struct mc_heap *heap,
 	bool made_room = false;
 	int ret;
 
+	lockdep_assert_held(&call->client->heap_lock);
 	while (!mc_segments_place(heap, block, bytes)) {
 		ret = heap_grow(call, heap, round_up(bytes, MC_CHUNK_SIZE), reaped);
 		if (!ret)
@@ -165,6 +169,7 @@ static int map_block(struct mc_call *call, struct mc_heap *heap,
 	u64 bytes = round_up(map->offset + map->bytes, MC_CHUNK_SIZE) - from;
 	struct mc_segment *segment;
 
+	lockdep_assert_held(&call->client->heap_lock);
 	if (heap->flags & MEMCAST_HEAP_POOL)
 		return mc_fail(call, -EINVAL, "heap %u is a pool", heap->id);
 	mutex_unlock(&call->client->heap_lock);

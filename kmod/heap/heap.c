@@ -56,11 +56,11 @@ static struct mc_heap *heap_default(struct mc_client *client, u32 id)
 	return ERR_PTR(-ENOMEM);
 }
 
-/* The client's heap_lock is held. */
 struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 {
 	struct mc_heap *heap = xa_load(&call->client->heaps, id);
 
+	lockdep_assert_held(&call->client->heap_lock);
 	if (!heap && id && id <= MEMCAST_MAX_DEVICES)
 		heap = heap_default(call->client, id);
 	return heap ?: ERR_PTR(mc_fail(call, -ENOENT, "no heap %u", id));
@@ -83,6 +83,7 @@ bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
 	struct mc_heap *heap;
 	unsigned long id;
 
+	lockdep_assert_held(&client->heap_lock);
 	xa_for_each(&client->heaps, id, heap) {
 		mc_segments_reap(heap, 0, reaped);
 		cond_resched();
@@ -90,7 +91,10 @@ bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
 	return !list_empty(reaped);
 }
 
-/* The file is gone, and its mappings: nobody is left to take a lock against. */
+/*
+ * The file is gone, and its mappings, so no other thread is left. The lock is taken for the
+ * functions that assert it.
+ */
 void mc_heaps_destroy(struct mc_client *client)
 {
 	struct mc_heap *heap;
@@ -98,11 +102,13 @@ void mc_heaps_destroy(struct mc_client *client)
 	LIST_HEAD(reaped);
 	unsigned long id;
 
+	mutex_lock(&client->heap_lock);
 	while ((node = rb_first_cached(&client->blocks))) {
 		mc_block_end(client, rb_entry(node, struct mc_block, at.rb), &reaped);
 		cond_resched();
 	}
 	mc_heap_reap_all(client, &reaped);
+	mutex_unlock(&client->heap_lock);
 	mc_segments_free(NULL, &reaped);
 	xa_for_each(&client->heaps, id, heap) {
 		/* xa_destroy() frees what is left in one go, with interrupts off */
@@ -198,6 +204,7 @@ static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 	struct interval_tree_node *at;
 	struct mc_segment *segment;
 
+	lockdep_assert_held(&client->heap_lock);
 	heap->ending = true;
 	list_for_each_entry(segment, &heap->segments, list) {
 		unsigned long last = segment->start + segment->bytes - 1;

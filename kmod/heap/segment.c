@@ -147,6 +147,7 @@ void mc_segment_add(struct mc_segment *segment, struct list_head *reaped)
 	struct mc_heap *heap = segment->heap;
 	struct mc_block *stale;
 
+	lockdep_assert_held(&client->heap_lock);
 	/* what was registered or allocated here, the program has unmapped since */
 	while ((stale = mc_block_find(client, segment->start, last))) {
 		mc_block_end(client, stale, reaped);
@@ -208,6 +209,7 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 {
 	unsigned long slots = shared_slots(segment, bytes);
 
+	lockdep_assert_held(&segment->reservation->client->heap_lock);
 	block->segment = segment;
 	block->at.start = segment->start + offset;
 	block->at.last = block->at.start + bytes - 1;
@@ -257,6 +259,7 @@ void mc_segment_take_back(struct mc_block *block)
 	struct mc_segment *segment = block->segment;
 	unsigned long slots = shared_slots(segment, mc_block_bytes(block));
 
+	lockdep_assert_held(&segment->reservation->client->heap_lock);
 	segment->heap->used -= ALIGN(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
 	segment->blocks--;
 	if (!slots || slots == MC_SLOTS)

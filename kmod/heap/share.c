@@ -227,6 +227,7 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 	struct mc_memory *memory;
 	u64 bytes;
 
+	lockdep_assert_held(&call->client->heap_lock);
 	if (segment)
 		return segment;
 	memory = share_memory(heap->share, import->object);

@@ -76,7 +76,6 @@ static u64 may_access(const struct mc_mapping *mapping)
 	return mc_team(mapping->object)->members;
 }
 
-/* The reservation's write side is held. */
 static void apply(struct mc_reservation *reservation, unsigned long first,
 		  unsigned long last, const struct grant *grant)
 {
@@ -84,6 +83,7 @@ static void apply(struct mc_reservation *reservation, unsigned long first,
 	struct interval_tree_node *at;
 	bool zap = false;
 
+	lockdep_assert_held_write(&reservation->lock);
 	for (at = interval_tree_iter_first(mappings, first, last); at;
 	     at = interval_tree_iter_next(at, first, last)) {
 		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
@@ -112,6 +112,7 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 	struct interval_tree_node *at;
 	int ret;
 
+	lockdep_assert_held_write(&reservation->lock);
 	ret = mc_mappings_whole(call, reservation, first, last);
 	if (ret)
 		return ret;

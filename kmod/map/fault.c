@@ -82,6 +82,7 @@ static struct mc_binding *window_binding(struct mc_team *team,
 	struct mc_binding *binding;
 	u32 i;
 
+	lockdep_assert_held(&team->lock);
 	for (i = 0; i < team->joined; i++) {
 		binding = mc_binding_find(&team->member[i], offset);
 		if (binding)

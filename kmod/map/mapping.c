@@ -10,9 +10,10 @@
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address)
 {
-	struct interval_tree_node *at =
-		interval_tree_iter_first(&reservation->mappings, address, address);
+	struct interval_tree_node *at;
 
+	lockdep_assert_held(&reservation->lock);
+	at = interval_tree_iter_first(&reservation->mappings, address, address);
 	return at ? container_of(at, struct mc_mapping, at) : NULL;
 }
 
@@ -26,6 +27,7 @@ static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 /* The caller zaps, once for all that it undoes. */
 static void mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 {
+	lockdep_assert_held_write(&mapping->reservation->lock);
 	interval_tree_remove(&mapping->at, &mapping->reservation->mappings);
 	if (mapping->object->type == MEMCAST_TYPE_TEAM) {
 		struct mc_team *team = mc_team(mapping->object);
@@ -221,6 +223,7 @@ int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
 	struct interval_tree_node *at;
 	unsigned long next = first;
 
+	lockdep_assert_held(&reservation->lock);
 	for (at = interval_tree_iter_first(mappings, first, last); at;
 	     at = interval_tree_iter_next(at, first, last)) {
 		if (at->start != next)

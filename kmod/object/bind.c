@@ -100,7 +100,7 @@ put_team:
 #define MOST_BINDINGS	SZ_1M
 
 /*
- * A binding for each mapping in the range, uncommitted. Holds the reservation's
+ * A binding for each mapping in the range, uncommitted. The caller holds the reservation's
  * lock: the mappings keep the memories.
  */
 static int bindings_of_address(struct mc_call *call, struct mc_team *team,
@@ -113,6 +113,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 	unsigned long at = bind->team_offset;
 	unsigned int n;
 
+	lockdep_assert_held(&reservation->lock);
 	if (reservation->of_heap && !reservation->of_block)
 		return mc_fail(call, -EINVAL,
 			       "cuMemAlloc memory cannot be bound, only whole chunks of a pool");

@@ -53,13 +53,14 @@ void mc_bindings_free(struct list_head *list)
 }
 
 /*
- * Holds the team's write side: in its tree means on its memory's list. The
- * caller zaps, once for all that it undoes.
+ * A binding is in its team's tree exactly as long as it is on its memory's list: both
+ * change under the team's write side. The caller zaps, once for all that it undoes.
  */
 static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 {
 	struct mc_memory *memory = binding->memory;
 
+	lockdep_assert_held_write(&binding->team->lock);
 	spin_lock(&memory->lock);
 	list_del(&binding->of_memory);
 	spin_unlock(&memory->lock);
@@ -99,6 +100,7 @@ static bool member_is_shadowed(struct mc_team *team, struct mc_member *member,
 {
 	struct mc_member *later = member + 1;
 
+	lockdep_assert_held(&team->lock);
 	for (; later < team->member + team->joined; later++)
 		if (interval_tree_iter_first(&later->bindings, first, last))
 			return true;
@@ -162,13 +164,15 @@ unlock:
 	return ret;
 }
 
-/* Do whole bindings cover the range, without a hole? Holds the team's lock. */
-static int bindings_cover(struct mc_call *call, struct mc_member *member,
-			  unsigned long first, unsigned long last)
+/* Do whole bindings cover the range, without a hole? */
+static int bindings_cover(struct mc_call *call, struct mc_team *team,
+			  struct mc_member *member, unsigned long first,
+			  unsigned long last)
 {
 	struct interval_tree_node *node;
 	unsigned long next = first;
 
+	lockdep_assert_held(&team->lock);
 	for (node = interval_tree_iter_first(&member->bindings, first, last); node;
 	     node = interval_tree_iter_next(node, first, last)) {
 		if (node->start != next)
@@ -208,7 +212,7 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			      device->id);
 		goto unlock;
 	}
-	ret = bindings_cover(call, member, first, last);
+	ret = bindings_cover(call, team, member, first, last);
 	if (ret)
 		goto unlock;
 	for (next = first; next <= last; next = binding->at.last + 1) {
@@ -258,12 +262,13 @@ static struct mc_team *memory_first_team(struct mc_memory *memory)
 	return team;
 }
 
-/* The first binding if it is to this team, whose write side is held. */
+/* The first binding if it is to this team, which does not change: see binding_undo(). */
 static struct mc_binding *memory_first_binding(struct mc_memory *memory,
 					       struct mc_team *team)
 {
 	struct mc_binding *binding;
 
+	lockdep_assert_held_write(&team->lock);
 	spin_lock(&memory->lock);
 	binding = list_first_entry_or_null(&memory->bindings,
 					   struct mc_binding, of_memory);
