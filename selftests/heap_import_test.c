@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where the blocks are that a process imports of another's heap, it says itself. The module
+ * takes what the heap's owner can have placed there, and nothing else: whoever could make it
+ * note a block past the end of a chunk would have it write past its bitmap.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include "memcast_test.h"
+#include "raw.h"
+
+#define SLOT	((uint64_t)MEMCAST_BLOCK_ALIGN)
+
+FIXTURE(heap_import)
+{
+	/*
+	 * Each has blocks of its own. Else a block behind the end of another's memory would
+	 * be refused because there is a block already.
+	 */
+	int owner, client;
+	uint32_t own, imported;		/* heaps */
+	uint64_t chunk, large;		/* memories: of small blocks, of one of 3 chunks */
+};
+
+/* The number of the memory that a new block is in */
+static uint64_t memory_of_block(struct __test_metadata *_metadata,
+				FIXTURE_DATA(heap_import) *self, uint64_t bytes)
+{
+	struct memcast_block_alloc alloc = { .heap = self->own, .bytes = bytes };
+	struct memcast_block_export export = {};
+
+	ASSERT_EQ(0, RAW(self->owner, BLOCK_ALLOC, alloc));
+	export.address = alloc.out_address;
+	ASSERT_EQ(0, RAW(self->owner, BLOCK_EXPORT, export));
+	EXPECT_EQ(bytes, export.out_bytes);
+	return export.out_object;
+}
+
+FIXTURE_SETUP(heap_import)
+{
+	struct memcast_heap_create create = {
+		.location = MEMCAST_LOCATION_DEVICE,
+		.handle_types = MEMCAST_HANDLE_FD,
+		.flags = MEMCAST_HEAP_POOL,
+	};
+	struct memcast_heap_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	struct memcast_heap_import import = { .handle_type = MEMCAST_HANDLE_FD };
+
+	self->owner = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->owner);
+	self->client = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->client);
+	ASSERT_EQ(0, RAW(self->owner, HEAP_CREATE, create));
+	self->own = create.out_heap;
+	self->chunk = memory_of_block(_metadata, self, 100);
+	self->large = memory_of_block(_metadata, self, 3 * CHUNK);
+	ASSERT_NE(self->chunk, self->large);
+	export.heap = self->own;
+	ASSERT_EQ(0, RAW(self->owner, HEAP_EXPORT, export));
+	import.fd = export.out_fd;
+	ASSERT_EQ(0, RAW(self->client, HEAP_IMPORT, import));
+	self->imported = import.out_heap;
+	close(export.out_fd);
+}
+NOTHING_LEFT(heap_import)
+
+/* Bytes of the imported heap that are in blocks */
+static uint64_t used(struct __test_metadata *_metadata, FIXTURE_DATA(heap_import) *self)
+{
+	struct memcast_heap_info info = { .heap = self->imported };
+
+	ASSERT_EQ(0, RAW(self->client, HEAP_INFO, info));
+	return info.out_used;
+}
+
+static int import_block(FIXTURE_DATA(heap_import) *self, uint64_t object, uint64_t offset,
+			uint64_t bytes, uint64_t *address)
+{
+	struct memcast_block_import import = {
+		.heap = self->imported, .object = object, .offset = offset, .bytes = bytes,
+	};
+	int ret = RAW(self->client, BLOCK_IMPORT, import);
+
+	*address = import.out_address;
+	return ret;
+}
+
+static void free_block(struct __test_metadata *_metadata, FIXTURE_DATA(heap_import) *self,
+		       uint64_t address)
+{
+	struct memcast_block_free arg = { .address = address };
+
+	EXPECT_EQ(0, RAW(self->client, BLOCK_FREE, arg));
+}
+
+#define CAN_BE_THERE(object, offset, bytes)	check(_metadata, self, object, offset, bytes, 0)
+#define CANNOT(object, offset, bytes)	check(_metadata, self, object, offset, bytes, EINVAL)
+
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(heap_import) *self,
+		  uint64_t object, uint64_t offset, uint64_t bytes, int expected)
+{
+	uint64_t address;
+	int ret = import_block(self, object, offset, bytes, &address);
+
+	EXPECT_EQ(expected, ret)
+		TH_LOG("%#lx bytes at %#lx", bytes, offset);
+	if (ret)
+		return;
+	EXPECT_EQ((bytes + SLOT - 1) / SLOT * SLOT, used(_metadata, self));
+	free_block(_metadata, self, address);
+	EXPECT_EQ(0, used(_metadata, self));
+}
+
+TEST_F(heap_import, small_blocks)
+{
+	CAN_BE_THERE(self->chunk, 0, 1);
+	CAN_BE_THERE(self->chunk, 0, SLOT);
+	CAN_BE_THERE(self->chunk, SLOT, CHUNK - SLOT);
+	CAN_BE_THERE(self->chunk, 0, CHUNK);
+	/* the last slot, to its last byte */
+	CAN_BE_THERE(self->chunk, CHUNK - SLOT, 1);
+	CAN_BE_THERE(self->chunk, CHUNK - SLOT, SLOT);
+	CAN_BE_THERE(self->chunk, CHUNK - 2 * SLOT, SLOT + 1);
+	CANNOT(self->chunk, CHUNK - SLOT, SLOT + 1);
+	CANNOT(self->chunk, CHUNK - 2 * SLOT, 2 * SLOT + 1);
+	CANNOT(self->chunk, SLOT, CHUNK - SLOT + 1);
+	CANNOT(self->chunk, SLOT, CHUNK);
+	CANNOT(self->chunk, 0, CHUNK + 1);
+	/* just behind it, and far */
+	CANNOT(self->chunk, CHUNK, 1);
+	CANNOT(self->chunk, CHUNK, SLOT);
+	CANNOT(self->chunk, CHUNK + SLOT, SLOT);
+	CANNOT(self->chunk, 1UL << 40, SLOT);
+	/* what becomes small where it overflows */
+	CANNOT(self->chunk, -SLOT, SLOT);
+	CANNOT(self->chunk, -SLOT, 2 * SLOT);
+	CANNOT(self->chunk, 0, -SLOT);
+	CANNOT(self->chunk, SLOT, -SLOT);
+	/* no block starts within a slot, or is of no bytes */
+	CANNOT(self->chunk, 1, 1);
+	CANNOT(self->chunk, SLOT / 2, SLOT / 2);
+	CANNOT(self->chunk, CHUNK - 1, 1);
+	CANNOT(self->chunk, 0, 0);
+	CANNOT(self->chunk, CHUNK, 0);
+}
+
+TEST_F(heap_import, a_block_of_several_chunks)
+{
+	CAN_BE_THERE(self->large, 0, 3 * CHUNK);
+	CAN_BE_THERE(self->large, 0, 3 * CHUNK - 1);
+	CAN_BE_THERE(self->large, 0, CHUNK + 1);
+	CANNOT(self->large, 0, 3 * CHUNK + 1);
+	CANNOT(self->large, SLOT, 3 * CHUNK);
+	/* it has its memory for itself, from the start of it */
+	CANNOT(self->large, SLOT, 2 * CHUNK);
+	CANNOT(self->large, CHUNK, 2 * CHUNK);
+	CANNOT(self->large, 3 * CHUNK, CHUNK + 1);
+	CANNOT(self->large, -CHUNK, 2 * CHUNK);
+	/* and no small ones beside it */
+	CANNOT(self->large, 0, CHUNK);
+	CANNOT(self->large, 0, SLOT);
+	CANNOT(self->large, CHUNK, CHUNK);
+	CANNOT(self->large, 2 * CHUNK, SLOT);
+	CANNOT(self->large, 0, 0);
+	CANNOT(self->large + 1000, 0, 3 * CHUNK);
+}
+
+/* Every slot of a chunk, then one more than there are */
+TEST_F(heap_import, all_slots)
+{
+	uint64_t at[CHUNK / SLOT], address, i;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++)
+		ASSERT_EQ(0, import_block(self, self->chunk, i * SLOT, SLOT, &at[i]));
+	EXPECT_EQ(CHUNK, used(_metadata, self));
+	EXPECT_EQ(EINVAL, import_block(self, self->chunk, i * SLOT, SLOT, &address));
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		EXPECT_EQ(at[0] + i * SLOT, at[i]);
+		EXPECT_EQ(EINVAL, import_block(self, self->chunk, i * SLOT, SLOT, &address));
+	}
+	for (i = 0; i < ARRAY_SIZE(at); i++)
+		free_block(_metadata, self, at[i]);
+	EXPECT_EQ(0, used(_metadata, self));
+	CAN_BE_THERE(self->chunk, 0, CHUNK);
+}
+
+TEST_HARNESS_MAIN

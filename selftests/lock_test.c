@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Two threads that only a lock of the module keeps apart: where it were not taken, or only
+ * for reading, they would meet within some rounds. (A kernel with lockdep says so at once.)
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include "memcast_test.h"
+#include "raw.h"
+
+#define PAGE	4096UL
+#define ROUNDS	5000
+#define PAIRS	1500			/* bindings of each of two memories */
+
+FIXTURE(lock)
+{
+	int client, file;
+	pthread_barrier_t barrier;
+};
+
+FIXTURE_SETUP(lock)
+{
+	cpu_set_t allowed;
+
+	if (!sched_getaffinity(0, sizeof(allowed), &allowed) && CPU_COUNT(&allowed) < 2)
+		SKIP(return, "needs two processors");
+	self->client = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->client);
+	self->file = memfd_create("lock", MFD_CLOEXEC);
+	ASSERT_EQ(0, ftruncate(self->file, 1));
+	ASSERT_EQ(0, pthread_barrier_init(&self->barrier, NULL, 2));
+}
+NOTHING_LEFT(lock)
+
+#define DO(NAME, name, ...)							\
+({										\
+	struct memcast_##name argument_ = { __VA_ARGS__ };			\
+	ASSERT_EQ(0, RAW(self->client, NAME, argument_));			\
+	argument_;								\
+})
+
+static uint64_t reservation(struct __test_metadata *_metadata, FIXTURE_DATA(lock) *self,
+			    size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, self->client, 0);
+
+	ASSERT_NE(MAP_FAILED, at);
+	return (uintptr_t)at;
+}
+
+/* ---- a fault fills the page tables while what it shows is unmapped ---- */
+
+struct toucher {
+	FIXTURE_DATA(lock) *self;
+	char *at;
+	_Atomic bool stop;
+	_Atomic unsigned int touched;	/* so often */
+};
+
+/* A fault in the kernel needs no signal. */
+static bool is_there(FIXTURE_DATA(lock) *self, char *at)
+{
+	return pwrite(self->file, at, 1, 0) == 1;
+}
+
+static void *touch(void *argument)
+{
+	struct toucher *toucher = argument;
+
+	for (; !toucher->stop; toucher->touched++)
+		is_there(toucher->self, toucher->at);
+	return NULL;
+}
+
+/*
+ * Pages at addresses where no entry of 2 MiB fits: one fault inserts 511 of them, in order,
+ * and as long as that takes, the other thread may try to unmap them. When both are done, the
+ * last one is not there, as it would be if the fault had gone on after that.
+ */
+TEST_F(lock, no_fault_while_unmapping)
+{
+	const unsigned long bytes = CHUNK - PAGE;
+	struct memcast_access_entry entry = {
+		.location = MEMCAST_LOCATION_HOST, .access = MEMCAST_ACCESS_READWRITE,
+	};
+	uint32_t handle = DO(MEMORY_CREATE, memory_create, .bytes = CHUNK,
+			     .location = MEMCAST_LOCATION_HOST).out_handle;
+	uint64_t at = reservation(_metadata, self, CHUNK);
+	struct toucher toucher = { .self = self, .at = (char *)at };
+	unsigned int i, touched, rounds = loops(ROUNDS);
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, touch, &toucher));
+	for (i = 0; i < rounds; i++) {
+		DO(MAP, map, .handle = handle, .address = at, .offset = PAGE, .bytes = bytes);
+		DO(SET_ACCESS, set_access, .address = at, .bytes = bytes,
+		   .entries = (uintptr_t)&entry, .count = 1);
+		/* a different moment each time */
+		for (volatile unsigned int j = 0; j < i % 64 * 500; j++)
+			;
+		DO(UNMAP, unmap, .address = at, .bytes = bytes);
+		/* until whatever it was doing then is done */
+		for (touched = toucher.touched; toucher.touched - touched < 2;)
+			sched_yield();
+		ASSERT_FALSE(is_there(self, (char *)at + bytes - PAGE))
+			TH_LOG("round %u: a page of what is unmapped can be read", i);
+	}
+	toucher.stop = true;
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+/* ---- two memories end at once, and both are bound to one team ---- */
+
+struct releaser {
+	FIXTURE_DATA(lock) *self;
+	struct memcast_handle_release release;
+	unsigned int rounds, failed;
+};
+
+static void *release(void *argument)
+{
+	struct releaser *releaser = argument;
+
+	for (unsigned int i = 0; i < releaser->rounds; i++) {
+		pthread_barrier_wait(&releaser->self->barrier);
+		releaser->failed += !!RAW(releaser->self->client, HANDLE_RELEASE,
+					  releaser->release);
+		pthread_barrier_wait(&releaser->self->barrier);
+	}
+	return NULL;
+}
+
+/* Chunks of both in turn, so that they are neighbours in the tree of the team's bindings */
+static void bind_in_turn(struct __test_metadata *_metadata, FIXTURE_DATA(lock) *self,
+			 uint32_t team, const uint32_t handle[2], uint64_t at)
+{
+	for (unsigned long i = 0; i < 2 * PAIRS; i++)
+		DO(MAP, map, .handle = handle[i % 2], .address = at + i * CHUNK,
+		   .bytes = CHUNK);
+	DO(BIND_ADDRESS, bind_address, .team = team, .address = at, .bytes = 2 * PAIRS * CHUNK);
+	DO(UNMAP, unmap, .address = at, .bytes = 2 * PAIRS * CHUNK);
+}
+
+TEST_F(lock, memories_end_one_after_the_other)
+{
+	struct releaser releaser = { .self = self, .rounds = loops(20) };
+	uint64_t at = reservation(_metadata, self, 2 * PAIRS * CHUNK);
+	uint32_t team = DO(TEAM_CREATE, team_create, .bytes = 2 * PAIRS * CHUNK,
+			   .devices = 2).out_handle;
+	pthread_t thread;
+	unsigned int i, j;
+
+	for (i = 0; i < 2; i++)
+		DO(TEAM_ADD, team_add, .team = team, .device = i);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, release, &releaser));
+	for (i = 0; i < releaser.rounds; i++) {
+		uint32_t handle[2];
+
+		for (j = 0; j < 2; j++)
+			handle[j] = DO(MEMORY_CREATE, memory_create, .bytes = CHUNK,
+				       .location = MEMCAST_LOCATION_DEVICE).out_handle;
+		bind_in_turn(_metadata, self, team, handle, at);
+		EXPECT_EQ(2 * PAIRS, stat_of("bindings"));
+		releaser.release.handle = handle[0];
+		pthread_barrier_wait(&self->barrier);
+		DO(HANDLE_RELEASE, handle_release, .handle = handle[1]);
+		pthread_barrier_wait(&self->barrier);
+		EXPECT_EQ(0, releaser.failed);
+		EXPECT_EQ(0, stat_of("bindings"));
+		EXPECT_EQ(0, stat_of("memories"));
+	}
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+TEST_HARNESS_MAIN
