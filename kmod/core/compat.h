@@ -18,6 +18,9 @@
  * mark every entry as special and have no pfn_t.
  *
  * MC_ZAP_SPECIAL: the name of what removes entries from a PFN map.
+ *
+ * MC_DFL_WQ: the name of the workqueue that is bound to no processor; newer kernels
+ * log that the old one is deprecated.
  */
 #ifndef _MC_COMPAT_H
 #define _MC_COMPAT_H
@@ -25,8 +28,15 @@
 #include <linux/dma-buf.h>
 #include <linux/huge_mm.h>
 #include <linux/mm.h>
+#include <linux/workqueue.h>
 #ifdef MC_PFN_T
 #include <linux/pfn_t.h>
+#endif
+
+#ifdef MC_DFL_WQ
+#define mc_unbound_wq	system_dfl_wq
+#else
+#define mc_unbound_wq	system_unbound_wq
 #endif
 
 /* An entry that get_user_pages() refuses, also the fast one */

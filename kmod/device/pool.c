@@ -7,6 +7,7 @@
  * what he takes himself.
  */
 #include <linux/highmem.h>
+#include "compat.h"
 #include "private.h"
 
 /*
@@ -150,7 +151,7 @@ void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
 		cond_resched();
 	}
 	wake_up(&pool->zeroed);
-	queue_work(system_unbound_wq, &pool->zero);
+	queue_work(mc_unbound_wq, &pool->zero);
 }
 
 static void pool_free(struct mc_pool *pool)
