@@ -116,7 +116,7 @@ debian() {
 	module "usr/lib/modules/$1-amd64/kernel/base.ko"
 	package "linux-modules-$1-amd64" "linux-base-$1-amd64"
 	file "usr/src/linux-headers-$1-amd64/Makefile" "include /usr/src/linux-headers-$1-common/Makefile"
-	file "usr/src/linux-headers-$1-amd64/.kernelvariables" 'CC = $(CROSS_COMPILE)gcc-99'
+	file "usr/src/linux-headers-$1-amd64/.kernelvariables" 'CC = $(CROSS_COMPILE)gcc-4'
 	package "linux-headers-$1-amd64" "linux-headers-$1-common, linux-kbuild-$1, linux-image-$1-amd64-unsigned"
 	file "usr/src/linux-headers-$1-common/Makefile" "all:"
 	package "linux-headers-$1-common"

@@ -4,7 +4,9 @@
 #define MEMCAST_RAW_H
 
 #include <errno.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
+
 #include <uapi/memcast.h>
 
 /* Return: 0 or errno */

@@ -83,7 +83,10 @@ static void strip(char *name, const char *symbol)
 		*suffix = '\0';
 }
 
-/* Asked for by its name and the version that brought it, each is found. */
+/*
+ * Asked for by its name and the version that brought it, each is found, but for the one
+ * that only programs built for per-thread streams link with (recorded on hardware).
+ */
 TEST_F(surface, every_name_leads_there)
 {
 	unsigned int i;
@@ -93,6 +96,8 @@ TEST_F(surface, every_name_leads_there)
 		void *function = NULL;
 		char name[80];
 
+		if (!strcmp(lines[i].symbol, "cuGetProcAddress_v2_ptsz"))
+			continue;
 		strip(name, lines[i].symbol);
 		ASSERT_OK(cuGetProcAddress(name, &function, lines[i].version,
 					   per_thread(lines[i].symbol) ?
@@ -117,14 +122,16 @@ TEST_F(surface, per_thread_flag)
 {
 	const int legacy = CU_GET_PROC_ADDRESS_LEGACY_STREAM;
 	const int thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	void *function = &function;
 
 	FINDS("cuMemcpyHtoD_v2", "cuMemcpyHtoD", 12000, 0);
 	FINDS("cuMemcpyHtoD_v2", "cuMemcpyHtoD", 12000, legacy);
 	FINDS("cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD", 12000, thread);
-	/* older than those, and what has none */
-	FINDS("cuMemcpyHtoD_v2", "cuMemcpyHtoD", 6000, thread);
+	FINDS("cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD", 12000, legacy | thread);
+	/* a version older than the per-thread interface has none; a name without one has its own */
+	EXPECT_OK(cuGetProcAddress("cuMemcpyHtoD", &function, 6000, thread, NULL));
+	EXPECT_EQ(NULL, function);
 	FINDS("cuMemMap", "cuMemMap", 12000, thread);
-	EXPECT_INVALID(cuGetProcAddress("cuMemMap", (void *[1]) {}, 12000, legacy | thread, NULL));
 }
 
 TEST_HARNESS_MAIN
