@@ -146,6 +146,7 @@ static void run_without_memory(void)
 	signal(SIGSEGV, SIG_DFL);
 	refuse(refused, 2);
 	trap_install();
+	trap_complain();
 	*(volatile unsigned char *)(all.window + 2 * CHUNK) = 9;
 }
 

@@ -10,9 +10,9 @@ cd "$(dirname "$0")/.." || exit 1
 safe='memcpy|memset|memmove|memcmp|memchr|strlen|strnlen|strcmp|write|getpid|gettid|syscall|sched_yield
 sigaction|sigaltstack|sigprocmask|sigpending|sigtimedwait|sigemptyset|sigaddset|sigdelset
 sigismember|sigfillset|sigorset|__errno_location|_dl_find_object|program_invocation_name
-Zydis[A-Za-z0-9]*|memcast[A-Z].*|trap_[a-z_]*|window_(near|trapped)|device_ask_fd|library_[a-z]*
+Zydis[A-Za-z0-9]*|memcast[A-Z].*|trap_[a-z_]*|window_(near|trapped|between)|device_ask_fd|library_[a-z]*
 __popcountdi2|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail'
-install='secure_getenv|stderr|fprintf|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise'
+install='secure_getenv|stderr|fprintf|strerror|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise'
 unsafe=$(nm -u build/lib/trap/*.o | sed -n 's/^ *U //p' | sort -u |
 	grep -vxE "$(echo "$safe|$install" | tr '\n' '|')")
 if [ -n "$unsafe" ]; then

@@ -2,7 +2,7 @@
 /* Where windows are, for trap.c and its like. (Their tests have another one.) */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "library.h"
 #include "trap.h"
@@ -43,6 +43,9 @@ bool trap_place_at(uintptr_t address, struct trap_place *place)
  */
 bool trap_reason(uintptr_t address, bool store, char *text, size_t size)
 {
+	static const char of_a_child[] =
+		"a child of fork() has none of its parent's device memory: "
+		"run another program, which calls cuInit(), or fork() before cuInit()";
 	struct memcast_address_check check = {
 		.header = { .reason = (uintptr_t)text, .reason_size = size },
 		.address = address,
@@ -50,8 +53,9 @@ bool trap_reason(uintptr_t address, bool store, char *text, size_t size)
 	};
 
 	if (library_forked()) {
-		snprintf(text, size, "a child of fork() has none of its parent's device memory: "
-			 "run another program, which calls cuInit(), or fork() before cuInit()");
+		/* not by snprintf(): this is a signal handler */
+		memcpy(text, of_a_child, size < sizeof(of_a_child) ? size : sizeof(of_a_child));
+		text[size - 1] = '\0';
 		return window_between(address);
 	}
 	return !device_ask(MEMCAST_ADDRESS_CHECK, &check) && errno == EFAULT;
