@@ -30,13 +30,14 @@ TEST_F(address, reserve_alignment)
 
 	EXPECT_EQ(0, self->at % CHUNK);
 	for (alignment = 1; alignment <= 1UL << 32; alignment <<= 4) {
-		EXPECT_OK(cuMemAddressReserve(&at, 4096, alignment, 0, 0));
+		EXPECT_OK(cuMemAddressReserve(&at, CHUNK, alignment, 0, 0));
 		EXPECT_EQ(0, at % CHUNK);
 		EXPECT_EQ(0, at % alignment);
-		EXPECT_OK(cuMemAddressFree(at, 4096));
+		EXPECT_OK(cuMemAddressFree(at, CHUNK));
 	}
 	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 3, 0, 0));
 	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, CHUNK + 4096, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 1UL << 62, 0, 0));
 }
 
 TEST_F(address, reserve_arguments)
@@ -44,12 +45,16 @@ TEST_F(address, reserve_arguments)
 	CUdeviceptr at = 77;
 
 	EXPECT_INVALID(cuMemAddressReserve(&at, 0, 0, 0, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, 4095, 0, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, 4096, 0, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK + 4096, 0, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, -4096UL, 0, 0, 0));
+	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, self->at + 64 * CHUNK + 4096, 0));
 	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, 0, 1));
 	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, 0, 1ULL << 32));
 	EXPECT_INVALID(cuMemAddressReserve(NULL, CHUNK, 0, 0, 0));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, 1UL << 60, 0, 0, 0));
-	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, -4096UL, 0, 0, 0));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, -CHUNK, 0, 0, 0));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, CHUNK, 0, 1UL << 63, 0));
 	EXPECT_EQ(77, at);
 }
 
@@ -64,8 +69,21 @@ TEST_F(address, reserve_hint)
 	EXPECT_OK(cuMemAddressReserve(&at, 2 * CHUNK, 0, self->at + CHUNK, 0));
 	EXPECT_NE(self->at + CHUNK, at);
 	/* no place for a reservation: somewhere else */
-	EXPECT_OK(cuMemAddressReserve(&at, CHUNK, 0, 4097, 0));
+	EXPECT_OK(cuMemAddressReserve(&at, CHUNK, 0, ADDRESS(&at) & -CHUNK, 0));
+	EXPECT_NE(ADDRESS(&at) & -CHUNK, at);
 	EXPECT_EQ(0, at % CHUNK);
+}
+
+/* One after the other, down from where there is room: no holes in between. */
+TEST_F(address, reserve_side_by_side)
+{
+	CUdeviceptr at[4];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++)
+		at[i] = reserve(3 * CHUNK);
+	for (i = 1; i < ARRAY_SIZE(at); i++)
+		EXPECT_EQ(at[i - 1] - 3 * CHUNK, at[i]);
 }
 
 TEST_F(address, free)
@@ -232,7 +250,7 @@ TEST_F(address, several_descriptors)
 
 	ASSERT_OK(MAP(0, 1));
 	/* all or nothing */
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemSetAccess(AT(0), CHUNK, desc, 3));
+	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 3));
 	EXPECT_EQ(SIGSEGV, LOAD(0));
 	EXPECT_OK(cuMemSetAccess(AT(0), CHUNK, desc, 2));
 	EXPECT_OK(cuMemGetAccess(&access, &desc[0].location, AT(0)));
@@ -245,7 +263,7 @@ TEST_F(address, several_descriptors)
 	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
 	desc[0].flags = READ;
 	desc[0].location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
-	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemSetAccess(AT(0), CHUNK, desc, 1));
 	desc[0].location.type = 55;
 	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
 }
@@ -255,12 +273,20 @@ TEST_F(address, get_access)
 	CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
 	unsigned long long access = 77;
 
+	/* where nothing is mapped the output is written all the same */
 	EXPECT_INVALID(cuMemGetAccess(&access, &device, AT(0)));
+	EXPECT_EQ(0, access);
 	ASSERT_OK(MAP(0, 2));
+	access = 77;
 	EXPECT_INVALID(cuMemGetAccess(&access, &device, AT(2)));
+	EXPECT_EQ(0, access);
+	access = 77;
+	EXPECT_INVALID(cuMemGetAccess(&access, &device, ADDRESS(&device)));
+	EXPECT_EQ(0, access);
+	access = 77;
 	EXPECT_INVALID(cuMemGetAccess(NULL, &device, AT(0)));
 	EXPECT_INVALID(cuMemGetAccess(&access, NULL, AT(0)));
-	EXPECT_INVALID(cuMemGetAccess(&access, &device, ADDRESS(&device)));
+	EXPECT_INVALID(cuMemGetAccess(&access, &device, 0));
 	EXPECT_EQ(77, access);
 	EXPECT_OK(cuMemGetAccess(&access, &device, AT(0)));
 	EXPECT_EQ(NONE, access);
@@ -271,7 +297,36 @@ TEST_F(address, get_access)
 	EXPECT_OK(cuMemGetAccess(&access, &device, AT(1)));
 	EXPECT_EQ(NONE, access);
 	device.id = 99;
+	access = 77;
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemGetAccess(&access, &device, AT(0)));
+	EXPECT_EQ(77, access);
+
+	/* the host at large may what any device may; of a node it was given nothing */
+	device = (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST, 0 };
+	EXPECT_OK(cuMemGetAccess(&access, &device, AT(0)));
+	EXPECT_EQ(READWRITE, access);
+	device.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+	EXPECT_OK(cuMemGetAccess(&access, &device, AT(0)));
+	EXPECT_EQ(NONE, access);
+}
+
+/* Of what cuMemAlloc() gave, the access is not for cuMemGetAccess() to say. */
+TEST_F(address, get_access_of_plain_memory)
+{
+	CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+	unsigned long long access = 77;
+	CUdeviceptr plain;
+	void *host;
+
+	ASSERT_OK(cuMemAlloc(&plain, CHUNK));
+	ASSERT_OK(cuMemAllocHost(&host, 4096));
+	EXPECT_OK(cuMemGetAccess(&access, &device, plain));
+	EXPECT_EQ(NONE, access);
+	access = 77;
+	EXPECT_OK(cuMemGetAccess(&access, &device, ADDRESS(host)));
+	EXPECT_EQ(NONE, access);
+	EXPECT_OK(cuMemFree(plain));
+	EXPECT_OK(cuMemFreeHost(host));
 }
 
 TEST_HARNESS_MAIN

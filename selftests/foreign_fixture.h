@@ -76,7 +76,7 @@ TEST_HELPER int buffer_of(struct __test_metadata *_metadata, enum exporter expor
 		ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, bytes,
 				CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 		ASSERT_OK(cuMemUnmap(at, bytes));
-		ASSERT_OK(cuMemAddressFree(at, bytes));
+		ASSERT_OK(cuMemAddressFree(at, chunks_for(bytes)));
 	}
 	return fd;
 }

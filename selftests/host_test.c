@@ -126,8 +126,9 @@ TEST_F(host, access)
 
 	/* a device's memory is not the host's to be given */
 	mapping = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
-	EXPECT_INVALID(allow_host(mapping, CHUNK, READ));
-	EXPECT_INVALID(cuMemGetAccess(&flags, &location, mapping));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, allow_host(mapping, CHUNK, READ));
+	EXPECT_OK(cuMemGetAccess(&flags, &location, mapping));
+	EXPECT_EQ(NONE, flags);
 }
 
 /* It is bound for a device that is named, and is on its node. */

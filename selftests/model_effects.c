@@ -331,6 +331,9 @@ const char *model_settle(struct model *m, const struct call *c, const struct ans
 {
 	const char *wrong;
 
+	/* as hardware's driver does */
+	if (c->verb == GET_ACCESS && a->result == CUDA_ERROR_INVALID_VALUE && c->address)
+		return a->out ? "it failed and wrote an access" : NULL;
 	if (a->result != CUDA_SUCCESS)
 		return a->out == UNTOUCHED && a->words[0] == (uint32_t)UNTOUCHED &&
 		       a->words[1] == (uint32_t)UNTOUCHED && a->prop.type == UNTOUCHED_TYPE ?

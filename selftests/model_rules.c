@@ -80,7 +80,7 @@ static int expect_types(const struct model *m, uint64_t types)
 	if (types & ~(uint64_t)(FD | WINDOWS | FABRIC))
 		return INVALID;
 	if (types & WINDOWS)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return INVALID;
 	if (types & FABRIC)
 		return m->channels ? UNSAID : CUDA_ERROR_NOT_PERMITTED;
 	return OK;
@@ -92,7 +92,7 @@ static int expect_create(struct model *m, const struct call *c)
 
 	if (c->flags || c->kind != CU_MEM_ALLOCATION_TYPE_PINNED)
 		return INVALID;
-	if (types == INVALID || types == CUDA_ERROR_NOT_SUPPORTED)
+	if (types == INVALID)
 		return types;
 	if (c->compression)
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -114,8 +114,8 @@ static int expect_team_create(struct model *m, const struct call *c)
 {
 	int types = expect_types(m, c->types);
 
-	if (c->flags || types == INVALID || types == CUDA_ERROR_NOT_SUPPORTED)
-		return c->flags ? INVALID : types;
+	if (c->flags || types == INVALID)
+		return INVALID;
 	if (c->device < 2 || c->device > DEVICES || !c->bytes || misaligned(c->bytes))
 		return INVALID;
 	if (types)
@@ -147,17 +147,14 @@ static int expect_map(struct model *m, const struct call *c)
 
 static int expect_set_access(struct model *m, const struct call *c)
 {
-	bool flags_wrong = false, device_wrong = false;
 	enum span span;
 	unsigned int i;
 	uint64_t at;
 
-	for (i = 0; i < c->count; i++) {
-		flags_wrong |= c->access[i].flags > 3 || c->access[i].flags == 2;
-		device_wrong |= c->access[i].device < 0 || c->access[i].device >= DEVICES;
-	}
-	if (flags_wrong || device_wrong)
-		return flags_wrong && device_wrong ? UNSAID : flags_wrong ? INVALID : NO_DEVICE;
+	for (i = 0; i < c->count; i++)
+		if (c->access[i].flags > 3 || c->access[i].flags == 2 ||
+		    c->access[i].device < 0 || c->access[i].device >= DEVICES)
+			return INVALID;
 	if (!c->count || !c->bytes || misaligned(c->address | c->bytes))
 		return INVALID;
 	span = span_of(m, c);
@@ -411,21 +408,19 @@ static int expect(struct model *m, const struct call *c)
 	case TEAM_GRANULARITY:
 		return c->kind == 0 || c->kind == 1 ? OK : INVALID;
 	case EXPORT:
-		/* not requested, or not supported? */
-		if (c->types & WINDOWS)
-			return UNSAID;
 		return !c->flags && o && c->types == FD && (o->types & FD) ? OK : INVALID;
 	case IMPORT:
 		/* a pointer, then */
 		if (c->types == FABRIC)
 			return UNSAID;
-		if (c->types & WINDOWS)
-			return CUDA_ERROR_NOT_SUPPORTED;
-		return c->types == FD && c->fd >= 0 ? OK : INVALID;
-	case RESERVE:
-		if (c->flags || !c->bytes || c->bytes % 4096 || (c->offset & (c->offset - 1)))
+		if (c->types != FD)
 			return INVALID;
-		return OK;
+		return c->fd >= 0 ? OK : CUDA_ERROR_UNKNOWN;
+	case RESERVE:
+		if (c->flags || !c->bytes || misaligned(c->bytes | c->address) ||
+		    (c->offset & (c->offset - 1)) || c->offset >> 47)
+			return INVALID;
+		return c->address >> 47 ? CUDA_ERROR_OUT_OF_MEMORY : OK;
 	case FREE:
 		if (!r || r->address != c->address || r->bytes != c->bytes)
 			return INVALID;

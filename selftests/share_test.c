@@ -34,8 +34,7 @@ TEST_F(share, export_arguments)
 	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, 12345, SHAREABLE, 0));
 	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, private, SHAREABLE, 0));
 	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_FABRIC, 0));
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_WIN32, 0));
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_WIN32, 0));
 	EXPECT_EQ(-77, fd);
 }
 
@@ -47,12 +46,14 @@ TEST_F(share, import_arguments)
 	cuda_start(0);
 	fd = export(memory(0, CHUNK));
 	EXPECT_INVALID(IMPORT(NULL, fd, SHAREABLE));
-	EXPECT_INVALID(IMPORT(&handle, -1, SHAREABLE));
-	EXPECT_INVALID(IMPORT(&handle, 12345, SHAREABLE));
-	EXPECT_INVALID(IMPORT(&handle, other, SHAREABLE));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, -1, SHAREABLE));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, 12345, SHAREABLE));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, other, SHAREABLE));
+	/* the fd's address, where the fd itself is expected */
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, &fd, SHAREABLE));
 	EXPECT_INVALID(IMPORT(&handle, fd, 0));
 	EXPECT_INVALID(IMPORT(&handle, fd, 64));
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, IMPORT(&handle, fd, CU_MEM_HANDLE_TYPE_WIN32));
+	EXPECT_INVALID(IMPORT(&handle, fd, CU_MEM_HANDLE_TYPE_WIN32));
 	EXPECT_EQ(77, handle);
 	EXPECT_OK(IMPORT(&handle, fd, SHAREABLE));
 }

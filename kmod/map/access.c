@@ -127,7 +127,7 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 				       (u32)__ffs64(strangers));
 		if (grant->host_named &&
 		    !is_host_memory(container_of(at, struct mc_mapping, at)))
-			return mc_fail(call, -EINVAL,
+			return mc_fail(call, -EOPNOTSUPP,
 				       "the host cannot be given access to device memory");
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -165,6 +165,9 @@ int mc_set_access(struct mc_call *call)
 	if (set->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
 	ret = read_grant(call, set->entries, set->count, &grant);
+	/* here a device that is not there is just a bad descriptor */
+	if (ret == -ENODEV)
+		ret = -EINVAL;
 	if (ret)
 		return ret;
 
@@ -183,7 +186,7 @@ static int heap_check(struct mc_call *call, const struct mc_heap *heap,
 		      const struct grant *grant)
 {
 	if (grant->host_named && heap->device)
-		return mc_fail(call, -EINVAL,
+		return mc_fail(call, -EOPNOTSUPP,
 			       "the host cannot be given access to device memory");
 	if (heap->device && grant->named & ~grant->writable & BIT_ULL(heap->device->id))
 		return mc_fail(call, -EINVAL,
@@ -231,23 +234,20 @@ int mc_heap_access(struct mc_call *call)
 	return ret;
 }
 
-static int access_of(struct mc_call *call, const struct mc_mapping *mapping)
+/* A heap's access is asked of the heap: at its addresses nobody was given any. */
+static u32 access_of(const struct memcast_get_access *get,
+		     const struct mc_mapping *mapping)
 {
-	struct memcast_get_access *get = call->arg;
-
-	if (get->location != MEMCAST_LOCATION_DEVICE) {
-		if (!is_host_memory(mapping))
-			return mc_fail(call, -EINVAL,
-				       "the host has no access to device memory");
-		get->out_access = mapping->host;
-	} else if (mapping->writable & BIT_ULL(get->location_id)) {
-		get->out_access = MEMCAST_ACCESS_READWRITE;
-	} else if (mapping->readable & BIT_ULL(get->location_id)) {
-		get->out_access = MEMCAST_ACCESS_READ;
-	} else {
-		get->out_access = MEMCAST_ACCESS_NONE;
-	}
-	return 0;
+	if (mapping->reservation->of_heap)
+		return MEMCAST_ACCESS_NONE;
+	if (get->location == MEMCAST_LOCATION_HOST)
+		return cpu_access(mapping);
+	if (get->location == MEMCAST_LOCATION_HOST_NUMA)
+		return mapping->host;
+	if (mapping->writable & BIT_ULL(get->location_id))
+		return MEMCAST_ACCESS_READWRITE;
+	return mapping->readable & BIT_ULL(get->location_id) ? MEMCAST_ACCESS_READ :
+							       MEMCAST_ACCESS_NONE;
 }
 
 int mc_get_access(struct mc_call *call)
@@ -255,7 +255,7 @@ int mc_get_access(struct mc_call *call)
 	struct memcast_get_access *get = call->arg;
 	struct mc_reservation *reservation;
 	struct mc_mapping *mapping;
-	int ret;
+	int ret = 0;
 
 	if (get->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
@@ -273,8 +273,10 @@ int mc_get_access(struct mc_call *call)
 
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, get->address);
-	ret = mapping ? access_of(call, mapping) :
-	      mc_fail(call, -EINVAL, "nothing is mapped at %#llx", get->address);
+	if (mapping)
+		get->out_access = access_of(get, mapping);
+	else
+		ret = mc_fail(call, -EINVAL, "nothing is mapped at %#llx", get->address);
 	up_read(&reservation->lock);
 	mc_reservation_put(reservation);
 	return ret ?: mc_respond(call);

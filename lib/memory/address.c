@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "library.h"
 
@@ -12,6 +11,9 @@ _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
 	       (int)CU_MEM_ACCESS_FLAGS_PROT_READ == MEMCAST_ACCESS_READ &&
 	       (int)CU_MEM_ACCESS_FLAGS_PROT_READWRITE == MEMCAST_ACCESS_READWRITE,
 	       "access flags have the same numbers");
+
+/* What a process has without asking for more: the kernel puts nothing beyond by itself. */
+#define ADDRESSES_END	(1ULL << 47)
 
 /* A range of addresses that nothing else gets: where to put the device's. */
 static char *claim(char *hint, size_t size, size_t alignment, int flags)
@@ -49,7 +51,9 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 		return fail(CUDA_ERROR_OUT_OF_MEMORY,
 			    "no room for %zu bytes of addresses: %m", size);
 
-	rest = -(uintptr_t)claimed & (alignment - 1);
+	/* The highest place, so that no hole is left to what is above. */
+	rest = (claimed_size - size) & ~(alignment - 1);
+	rest -= ((uintptr_t)claimed + rest) & (alignment - 1);
 	start = claimed + rest;
 	if (mmap(start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 		 library_fd(), 0) == MAP_FAILED) {
@@ -69,8 +73,6 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			CUdeviceptr hint, unsigned long long flags)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-
 	if (!address)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (flags)
@@ -78,9 +80,20 @@ static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	if (alignment & (alignment - 1))
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "alignment %zu is not a power of two", alignment);
-	if (!size || size % page)
+	if (alignment >= ADDRESSES_END)
 		return fail(CUDA_ERROR_INVALID_VALUE,
-			    "size %zu is not a multiple of the page size %zu", size, page);
+			    "no address is a multiple of %zu", alignment);
+	if (!size || size % MEMCAST_GRANULARITY)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "size %zu is not a multiple of the granularity %llu", size,
+			    MEMCAST_GRANULARITY);
+	if (hint % MEMCAST_GRANULARITY)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "address %#llx is not a multiple of the granularity %llu", hint,
+			    MEMCAST_GRANULARITY);
+	if (hint >= ADDRESSES_END)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no process has addresses from %#llx on",
+			    hint);
 	return address_reserve(address, size, alignment, hint);
 }
 
@@ -214,12 +227,17 @@ static CUresult get_access(unsigned long long *flags, const CUmemLocation *locat
 	struct memcast_get_access arg = { .address = address };
 	CUresult result;
 
-	if (!flags || !location)
+	if (!flags || !location || !address)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (location->type < CU_MEM_LOCATION_TYPE_DEVICE ||
+	    location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA)
+		return fail(CUDA_ERROR_INVALID_VALUE, "unknown location type %d",
+			    (int)location->type);
 	arg.location = location->type;
 	arg.location_id = location->id;
 	result = device_ioctl(MEMCAST_GET_ACCESS, &arg);
-	if (result == CUDA_SUCCESS)
+	/* hardware's driver writes this output also where nothing is mapped */
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE)
 		*flags = arg.out_access;
 	return result;
 }

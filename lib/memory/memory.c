@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memories, and the handles of memories and teams. */
 #include <string.h>
-#include <unistd.h>
 
 #include "library.h"
 
@@ -30,7 +29,8 @@ CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
 	if (types & ~(unsigned long long)HANDLE_TYPES_ALL)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown handle types in %#llx", types);
 	if (types & HANDLE_TYPES_WINDOWS)
-		return fail(CUDA_ERROR_NOT_SUPPORTED, "Windows handles are not supported");
+		return fail(CUDA_ERROR_INVALID_VALUE, "handle types %#llx: there are no Windows handles here",
+			    types);
 	*mask = 0;
 	if (types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		*mask |= MEMCAST_HANDLE_FD;
@@ -79,12 +79,11 @@ static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_typ
 	return memory_handle_types(prop->requestedHandleTypes, handle_types);
 }
 
+/* One for all memory, whether it could be created or not: @prop is not looked at. */
 static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop,
 			    CUmemAllocationGranularity_flags option)
 {
-	struct memcast_device_info device = {};
 	struct memcast_system_info info = {};
-	uint32_t handle_types;
 	CUresult result;
 
 	if (!granularity || !prop)
@@ -92,25 +91,10 @@ static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop
 	if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
 	    option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such option");
-	result = check_prop(prop, &handle_types);
-	if (result != CUDA_SUCCESS)
-		return result;
-
-	switch (prop->location.type) {
-	case CU_MEM_LOCATION_TYPE_DEVICE:
-		result = device_info(prop->location.id, &device);
-		if (result == CUDA_SUCCESS)
-			result = system_info(&info);
-		if (result == CUDA_SUCCESS)
-			*granularity = info.out_granularity;
-		return result;
-	case CU_MEM_LOCATION_TYPE_HOST:
-	case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-		*granularity = sysconf(_SC_PAGESIZE);
-		return CUDA_SUCCESS;
-	default:
-		return fail(CUDA_ERROR_INVALID_VALUE, "no such location");
-	}
+	result = system_info(&info);
+	if (result == CUDA_SUCCESS)
+		*granularity = info.out_granularity;
+	return result;
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *prop,
@@ -270,7 +254,7 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 	} else {
 		/* The fd itself, where the interface has a pointer. */
 		if ((intptr_t)shareable != (int)(intptr_t)shareable)
-			return fail(CUDA_ERROR_INVALID_VALUE,
+			return fail(CUDA_ERROR_UNKNOWN,
 				    "%p is not an fd: pass it itself, not its address", shareable);
 		arg.fd = (intptr_t)shareable;
 		arg.flags = MEMCAST_IMPORT_FOREIGN;
@@ -279,6 +263,9 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 	result = device_ioctl(MEMCAST_IMPORT, &arg);
 	if (result == CUDA_SUCCESS)
 		*handle = arg.out_handle;
+	/* all other arguments are good: it is not such an fd */
+	if (result == CUDA_ERROR_INVALID_VALUE && type != CU_MEM_HANDLE_TYPE_FABRIC)
+		return CUDA_ERROR_UNKNOWN;
 	return result;
 }
 
