@@ -185,14 +185,13 @@ static CUresult no_snapshot(void)
 	return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a copy of the log");
 }
 
-static CUresult current(CUlogIterator *iterator, unsigned int flags)
+/* Flags are for the future: hardware does not look at them, here or below. */
+static CUresult current(CUlogIterator *iterator)
 {
 	unsigned int count;
 
 	if (!iterator)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	take();
 	count = all.count;
 	give();
@@ -202,7 +201,7 @@ static CUresult current(CUlogIterator *iterator, unsigned int flags)
 
 CUresult cuLogsCurrent(CUlogIterator *iterator, unsigned int flags)
 {
-	return WHOLE_LOGGED(current(iterator, flags), "iterator=%p, flags=%#x",
+	return WHOLE_LOGGED(current(iterator), "iterator=%p, flags=%#x",
 			    (void *)iterator, flags);
 }
 
@@ -257,7 +256,7 @@ static CUresult dump_to_fd(const struct log *log, CUlogIterator *iterator, int f
 	return CUDA_SUCCESS;
 }
 
-static CUresult dump_to_file(CUlogIterator *iterator, const char *path, unsigned int flags)
+static CUresult dump_to_file(CUlogIterator *iterator, const char *path)
 {
 	CUresult result;
 	struct log *log;
@@ -265,11 +264,9 @@ static CUresult dump_to_file(CUlogIterator *iterator, const char *path, unsigned
 
 	if (!path)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return fail(CUDA_ERROR_OPERATING_SYSTEM, "%s: %m", path);
+		return fail(CUDA_ERROR_INVALID_VALUE, "%s: %m", path);
 	log = snapshot();
 	result = log ? dump_to_fd(log, iterator, fd) : no_snapshot();
 	free(log);
@@ -279,7 +276,7 @@ static CUresult dump_to_file(CUlogIterator *iterator, const char *path, unsigned
 
 CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *path, unsigned int flags)
 {
-	return WHOLE_LOGGED(dump_to_file(iterator, path, flags),
+	return WHOLE_LOGGED(dump_to_file(iterator, path),
 			    "iterator=%p, path=%s, flags=%#x", (void *)iterator,
 			    path ? path : "NULL", flags);
 }
@@ -337,16 +334,13 @@ static CUresult dump(const struct log *log, CUlogIterator *iterator, char *buffe
 	return CUDA_SUCCESS;
 }
 
-static CUresult dump_to_memory(CUlogIterator *iterator, char *buffer, size_t *size,
-			       unsigned int flags)
+static CUresult dump_to_memory(CUlogIterator *iterator, char *buffer, size_t *size)
 {
 	CUresult result;
 	struct log *log;
 
 	if (!buffer || !size || !*size)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer, or no bytes");
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	log = snapshot();
 	result = log ? dump(log, iterator, buffer, size) : no_snapshot();
 	free(log);
@@ -356,7 +350,7 @@ static CUresult dump_to_memory(CUlogIterator *iterator, char *buffer, size_t *si
 CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size,
 			    unsigned int flags)
 {
-	return WHOLE_LOGGED(dump_to_memory(iterator, buffer, size, flags),
+	return WHOLE_LOGGED(dump_to_memory(iterator, buffer, size),
 			    "iterator=%p, buffer=%p, size=%p, flags=%#x", (void *)iterator,
 			    (void *)buffer, (void *)size, flags);
 }
