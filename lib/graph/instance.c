@@ -277,6 +277,6 @@ CUresult cuGraphUpload(CUgraphExec instance, CUstream stream)
 }
 
 /* The first version differs in nothing that shows here. */
-CUresult cuGraphInstantiate(CUgraphExec *instance, CUgraph graph, CUgraphNode *error_node,
-			    char *log, size_t bytes)
-	__attribute__((alias("cuGraphInstantiate_v2")));
+OLDER_NAME(cuGraphInstantiate, (CUgraphExec *instance, CUgraph graph, CUgraphNode *error_node,
+				char *log, size_t bytes),
+	   cuGraphInstantiate_v2(instance, graph, error_node, log, bytes))
