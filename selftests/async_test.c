@@ -245,6 +245,7 @@ TEST(exit_with_work_queued)
 
 		alarm(20);
 		cuda_start(0);
+		ASSERT_OK(cuMemHostRegister(&never, sizeof(never), 0));
 		for (i = 0; i < 4; i++) {
 			ASSERT_OK(cuStreamCreate(&stream, 0));
 			ASSERT_OK(cuStreamWaitValue32(stream, ADDRESS(&never), 1, 0));

@@ -216,8 +216,10 @@ TEST_F(stream, external_events)
 	CUgraphExec instance;
 	size_t count = 4;
 
-	EXPECT_INVALID(cuEventRecordWithFlags(event, self->first, CU_EVENT_RECORD_EXTERNAL));
-	EXPECT_INVALID(cuStreamWaitEvent(self->first, event, CU_EVENT_WAIT_EXTERNAL));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
+		  cuEventRecordWithFlags(event, self->first, CU_EVENT_RECORD_EXTERNAL));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
+		  cuStreamWaitEvent(self->first, event, CU_EVENT_WAIT_EXTERNAL));
 	ASSERT_OK(cuStreamBeginCapture(self->first, GLOBAL));
 	ASSERT_OK(cuStreamWaitEvent(self->first, event, CU_EVENT_WAIT_EXTERNAL));
 	ASSERT_OK(cuEventRecordWithFlags(event, self->first, CU_EVENT_RECORD_EXTERNAL));

@@ -266,8 +266,9 @@ TEST_F(rows, in_a_stream)
 		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = AT(0), .dstPitch = 64,
 		.WidthInBytes = 30, .Height = 20,
 	};
-	uint32_t gate = 0;
+	static uint32_t gate;
 
+	ASSERT_OK(cuMemHostRegister(&gate, sizeof(gate), 0));
 	ASSERT_OK(cuStreamWaitValue32(self->stream, ADDRESS(&gate), 1,
 				      CU_STREAM_WAIT_VALUE_EQ));
 	ASSERT_OK(cuMemcpy2DAsync(&copy, self->stream));

@@ -115,9 +115,10 @@ TEST_F(event, flags)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
 	EXPECT_EQ(NULL, event);
-	EXPECT_INVALID(cuEventRecordWithFlags(self->event, self->first,
-					      CU_EVENT_RECORD_EXTERNAL));
-	EXPECT_INVALID(cuStreamWaitEvent(self->first, self->event, CU_EVENT_WAIT_EXTERNAL));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
+		  cuEventRecordWithFlags(self->event, self->first, CU_EVENT_RECORD_EXTERNAL));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
+		  cuStreamWaitEvent(self->first, self->event, CU_EVENT_WAIT_EXTERNAL));
 
 	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 	ASSERT_OK(cuEventRecord(event, self->first));
@@ -167,7 +168,7 @@ TEST_F(event, times_of_two_contexts)
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
 		  cuEventElapsedTime(&milliseconds, event, self->event));
 	EXPECT_EQ(-1, milliseconds);
-	EXPECT_INVALID(cuEventElapsedTime(NULL, event, event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(NULL, event, event));
 	EXPECT_OK(cuEventElapsedTime(&milliseconds, event, event));
 	EXPECT_EQ(0, milliseconds);
 }

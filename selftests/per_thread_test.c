@@ -153,7 +153,8 @@ TEST_F(per_thread, events_stand_for_own_work)
 	EXPECT_OK(cuEventQuery(self->event));
 	ASSERT_OK(cuEventRecordWithFlags(self->event, NULL, CU_EVENT_RECORD_DEFAULT));
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
-	EXPECT_INVALID(cuEventRecordWithFlags(self->event, NULL, CU_EVENT_RECORD_EXTERNAL));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
+		  cuEventRecordWithFlags(self->event, NULL, CU_EVENT_RECORD_EXTERNAL));
 	LET_GO();
 	EXPECT_OK(cuEventSynchronize(self->event));
 }
@@ -162,7 +163,8 @@ TEST_F(per_thread, waits_for_events)
 {
 	HOLD(self->free);
 	ASSERT_OK(cuEventRecord(self->event, self->free));
-	EXPECT_INVALID(cuStreamWaitEvent(NULL, self->event, CU_EVENT_WAIT_EXTERNAL));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
+		  cuStreamWaitEvent(NULL, self->event, CU_EVENT_WAIT_EXTERNAL));
 	EXPECT_OK(cuStreamQuery(NULL));
 	ASSERT_OK(cuStreamWaitEvent(NULL, self->event, CU_EVENT_WAIT_DEFAULT));
 	EXPECT_WAITS(CU_STREAM_PER_THREAD);
@@ -229,8 +231,10 @@ TEST_F(per_thread, what_there_is_to_ask)
 	EXPECT_GET(NULL, green, cuStreamGetCtx_v2(NULL, &context, &green));
 	EXPECT_EQ(self->context, context);
 	EXPECT_GET(peer, context, cuStreamGetCtx_v2(stream, &context, &green));
-	EXPECT_INVALID(cuStreamGetCtx_v2(NULL, &context, NULL));
-	EXPECT_INVALID(cuStreamGetCtx_v2(NULL, NULL, &green));
+	EXPECT_OK(cuStreamGetCtx_v2(NULL, &context, NULL));
+	EXPECT_EQ(self->context, context);
+	EXPECT_OK(cuStreamGetCtx_v2(NULL, NULL, &green));
+	EXPECT_INVALID(cuStreamGetCtx_v2(NULL, NULL, NULL));
 	EXPECT_INVALID(cuStreamGetId(NULL, NULL));
 	EXPECT_INVALID(cuStreamGetPriority(NULL, NULL));
 	/* without a context, NULL is none */

@@ -299,6 +299,8 @@ TEST_F(stream, what_it_is)
 	EXPECT_OK(cuStreamGetFlags(self->first, &flags));
 	EXPECT_EQ(CU_STREAM_DEFAULT, flags);
 	EXPECT_OK(cuStreamGetPriority(stream, &priority));
+	EXPECT_EQ(-5, priority);
+	EXPECT_OK(cuStreamGetPriority(self->first, &priority));
 	EXPECT_EQ(0, priority);
 	EXPECT_OK(cuStreamGetDevice(stream, &device));
 	EXPECT_EQ(0, device);

@@ -13,7 +13,6 @@ static const struct {
 	{ CU_STREAM_WAIT_VALUE_GEQ, 5, 0x80000005, 6, 0 },
 	{ CU_STREAM_WAIT_VALUE_GEQ, 0xfffffffe, 0xfffffffd, 1, 0 },
 	{ CU_STREAM_WAIT_VALUE_EQ, 5, 6, 5, 0 },
-	{ CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH, 5, 6, 5, 0 },
 	{ CU_STREAM_WAIT_VALUE_AND, 6, 9, 4, 0 },
 	{ CU_STREAM_WAIT_VALUE_NOR, 0xfffffff0, 0xf, 0xe, 0 },
 	{ CU_STREAM_WAIT_VALUE_GEQ, 1ULL << 40, (1ULL << 40) - 1, 1ULL << 40, 1 },
@@ -44,6 +43,8 @@ TEST_F(stream, wait_value_conditions)
 
 TEST_F(stream, words_are_checked_at_the_call)
 {
+	static uint32_t own;
+
 	EXPECT_INVALID(cuStreamWaitValue32(self->first, AT(0) + 2, 0, 0));
 	EXPECT_INVALID(cuStreamWaitValue64(self->first, AT(1), 0, 0));
 	EXPECT_INVALID(cuStreamWriteValue64(self->first, AT(1), 0, 0));
@@ -51,9 +52,15 @@ TEST_F(stream, words_are_checked_at_the_call)
 	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(0), 0, 2));
 	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(CHUNK / 4), 0, 0));
 	EXPECT_INVALID(cuStreamWaitValue32(self->first, 0, 0, 0));
+	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(0), 0,
+					    CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  cuStreamWriteValue32(self->first, AT(0), 0,
-				       CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+		  cuStreamWaitValue32(self->first, AT(0), 0,
+				      CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH));
+	/* memory of the program's own, which no device was given */
+	EXPECT_INVALID(cuStreamWaitValue32(self->first, ADDRESS(&own), 0, 0));
+	EXPECT_INVALID(cuStreamWriteValue32(self->first, ADDRESS(&own), 1, 0));
+	EXPECT_EQ(0, own);
 	EXPECT_OK(cuStreamQuery(self->first));
 }
 
@@ -61,6 +68,7 @@ TEST_F(stream, write_value)
 {
 	uint64_t host[2] = { -1ULL, -1ULL };
 
+	ASSERT_OK(cuMemHostRegister(host, sizeof(host), 0));
 	HOLD(self->first);
 	ASSERT_OK(cuStreamWriteValue32(self->first, AT(0), 0x12345678, 0));
 	ASSERT_OK(cuStreamWriteValue64(self->first, AT(2), 0x123456789abcdef0, 0));
@@ -105,6 +113,7 @@ TEST_F(stream, other_processes_words)
 	pid_t pid;
 
 	ASSERT_NE(MAP_FAILED, shared);
+	ASSERT_OK(cuMemHostRegister(shared, 4096, 0));
 	ASSERT_OK(cuStreamWaitValue32(self->first, ADDRESS(shared), 9,
 				      CU_STREAM_WAIT_VALUE_EQ));
 	EXPECT_WAITS(self->first);
@@ -172,7 +181,8 @@ TEST_F(stream, waiting_costs_little)
 
 TEST_F(stream, batch)
 {
-	CUstreamBatchMemOpParams params[5] = {};
+	CUstreamBatchMemOpParams params[5] = {}, many[256] = {};
+	unsigned int i;
 
 	params[0].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
 	params[0].waitValue.address = ADDRESS(self->gate);
@@ -181,7 +191,7 @@ TEST_F(stream, batch)
 	params[1].writeValue.address = AT(0);
 	params[1].writeValue.value = 1;
 	params[2].operation = CU_STREAM_MEM_OP_BARRIER;
-	params[3].operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
+	params[3].operation = CU_STREAM_MEM_OP_BARRIER;
 	params[4].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
 	params[4].writeValue.address = AT(0);
 	params[4].writeValue.value64 = 0x200000003;
@@ -203,9 +213,12 @@ TEST_F(stream, batch)
 	params[2].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU + 1;
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
 	params[2].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
-	params[3].flushRemoteWrites.flags = 1;
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 257, params, 0));
+	params[3].operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuStreamBatchMemOp(self->first, 5, params, 0));
+	for (i = 0; i < 256; i++)
+		many[i].operation = CU_STREAM_MEM_OP_BARRIER;
+	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 256, many, 0));
+	EXPECT_OK(cuStreamBatchMemOp(self->first, 255, many, 0));
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, params, 1));
 	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, NULL, 0));
 	ASSERT_OK(cuStreamSynchronize(self->first));

@@ -97,6 +97,14 @@ CUresult inject_result(const char *symbol);
 })
 
 /*
+ * As CALL(), for what hardware looks at before all else, even before cuInit(): that
+ * handles which stand for nothing are not NULL. @refusal: what it answers otherwise.
+ */
+#define CALL_ON(handles, refusal, expression, ...)				\
+	((handles) ? CALL(expression, __VA_ARGS__) :				\
+		     LOGGED(fail(refusal, "NULL handle"), __VA_ARGS__))
+
+/*
  * An older name of a function. Each has an address of its own, as with NVIDIA's driver,
  * so that a program can tell which one it was given.
  */
@@ -135,6 +143,8 @@ static inline void cancel_release(int before)
 })
 
 #define WHOLE_CALL(expression, ...)	WHOLE(CALL(expression, __VA_ARGS__))
+#define WHOLE_CALL_ON(handles, refusal, expression, ...)	\
+	WHOLE(CALL_ON(handles, refusal, expression, __VA_ARGS__))
 #define WHOLE_LOGGED(expression, ...)	WHOLE(LOGGED(expression, __VA_ARGS__))
 
 /* error.c */

@@ -183,7 +183,7 @@ CUresult capture_wait(struct stream *stream, CUevent event, const struct mark *m
 		result = fail(CUDA_ERROR_INVALID_VALUE,
 			      "the event was recorded in a capture that has ended");
 	} else if (external && !stream->branch) {
-		result = fail(CUDA_ERROR_INVALID_VALUE,
+		result = fail(CUDA_ERROR_ILLEGAL_STATE,
 			      "EXTERNAL is for streams that are being captured");
 	} else if (external) {
 		graphs_unlock();

@@ -38,13 +38,21 @@ void event_put(struct event *event)
 	free(event);
 }
 
+/* When its context has ended, all that is left to do with an event is to destroy it. */
 CUresult event_get(CUevent handle, struct event **event)
 {
+	struct slot *slot;
+	CUresult result;
+
 	if (stream_in_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	*event = table_find(&events_table, handle);
-	return *event ? CUDA_SUCCESS :
-		fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
+	if (!*event)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
+	result = context_find((*event)->context, &slot);
+	if (result != CUDA_SUCCESS)
+		event_put(*event);
+	return result;
 }
 
 /* What the last record was, with references. */
@@ -149,19 +157,24 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 static CUresult event_destroy(CUevent handle)
 {
 	struct event *event;
+	struct slot *slot;
+	CUresult result;
 
 	if (stream_in_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	event = table_remove(&events_table, handle);
 	if (!event)
 		return fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
+	/* it ends all the same */
+	result = context_find(event->context, &slot);
 	event_put(event);
-	return CUDA_SUCCESS;
+	return result;
 }
 
 CUresult cuEventDestroy_v2(CUevent event)
 {
-	return WHOLE_CALL(event_destroy(event), "event=%p", (void *)event);
+	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE, event_destroy(event), "event=%p",
+			     (void *)event);
 }
 
 /* In a stream with nothing to do, it has happened. */
@@ -220,21 +233,21 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 
 	if (flags & ~CU_EVENT_RECORD_EXTERNAL)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-	result = event_get(handle, &event);
+	result = stream_get(stream_handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = stream_get(stream_handle, &stream);
+	result = event_get(handle, &event);
 	if (result == CUDA_SUCCESS) {
 		if (stream_captured(stream))
 			result = record_captured(event, handle, stream, flags);
 		else if (flags)
-			result = fail(CUDA_ERROR_INVALID_VALUE,
+			result = fail(CUDA_ERROR_ILLEGAL_STATE,
 				      "EXTERNAL is for streams that are being captured");
 		else
 			result = record(event, stream);
-		stream_put(stream);
+		event_put(event);
 	}
-	event_put(event);
+	stream_put(stream);
 	return result;
 }
 
@@ -268,7 +281,7 @@ static CUresult event_query(CUevent handle)
 
 CUresult cuEventQuery(CUevent event)
 {
-	return POLL(event_query(event), "event=%p", (void *)event);
+	return POLL_ON(event, event_query(event), "event=%p", (void *)event);
 }
 
 static CUresult event_synchronize(CUevent handle)
@@ -285,7 +298,8 @@ static CUresult event_synchronize(CUevent handle)
 
 CUresult cuEventSynchronize(CUevent event)
 {
-	return WHOLE_CALL(event_synchronize(event), "event=%p", (void *)event);
+	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE, event_synchronize(event),
+			     "event=%p", (void *)event);
 }
 
 /* When it was recorded. */
@@ -321,11 +335,8 @@ static CUresult event_elapsed(float *milliseconds, CUevent start, CUevent end)
 {
 	struct timespec from, to;
 	CUcontext context, other;
-	CUresult result;
+	CUresult result = event_time(start, &context, &from);
 
-	if (!milliseconds)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = event_time(start, &context, &from);
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) {
 		CUresult second = event_time(end, &other, &to);
 
@@ -342,7 +353,7 @@ static CUresult event_elapsed(float *milliseconds, CUevent start, CUevent end)
 
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 {
-	return POLL(event_elapsed(milliseconds, start, end),
+	return POLL_ON(milliseconds && start && end, event_elapsed(milliseconds, start, end),
 		    "milliseconds=%p, start=%p, end=%p", (void *)milliseconds,
 		    (void *)start, (void *)end);
 }
@@ -357,21 +368,21 @@ static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigne
 
 	if (flags & ~CU_EVENT_WAIT_EXTERNAL)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-	result = event_get(event_handle, &event);
+	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
-	fence = event_last(event, &mark);
-	event_put(event);
-	result = stream_get(handle, &stream);
+	result = event_get(event_handle, &event);
 	if (result == CUDA_SUCCESS) {
+		fence = event_last(event, &mark);
+		event_put(event);
 		if (mark || flags || stream_captured(stream))
 			result = capture_wait(stream, event_handle, mark, fence, flags);
 		else if (fence && !fence_done(fence, &unused))
 			result = stream_submit_fence(stream, fence, true);
-		stream_put(stream);
+		fence_put(fence);
+		mark_put(mark);
 	}
-	fence_put(fence);
-	mark_put(mark);
+	stream_put(stream);
 	return result;
 }
 

@@ -7,7 +7,7 @@
 
 #include "capture.h"
 
-#define OPERATIONS	256	/* in one batch */
+#define OPERATIONS	255	/* in one batch */
 
 struct memop_work {
 	struct work work;
@@ -154,7 +154,7 @@ static CUresult run_memops(struct work *work, struct stream *stream, CUresult er
 	return error == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_ILLEGAL_ADDRESS : error;
 }
 
-/* Is what the words are in there? */
+/* Are the words in memory that the device has, or host memory that it was given? */
 CUresult memops_check(const struct memops *memops, uint32_t device)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -167,7 +167,8 @@ CUresult memops_check(const struct memops *memops, uint32_t device)
 		if (operation->size)
 			result = move(device, operation->wait ? here : there,
 				      operation->wait ? there : here, operation->size,
-				      MEMCAST_COPY_CHECK);
+				      MEMCAST_COPY_CHECK | (operation->wait ?
+					MEMCAST_COPY_FROM_DEVICE : MEMCAST_COPY_TO_DEVICE));
 	}
 	return result;
 }
@@ -195,15 +196,16 @@ static CUresult translate(const CUstreamBatchMemOpParams *params, struct operati
 		operation->how = flags & ~CU_STREAM_WAIT_VALUE_FLUSH;
 		if (operation->how > CU_STREAM_WAIT_VALUE_NOR)
 			return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags %#x", flags);
+		if (operation->how != flags)
+			return fail(CUDA_ERROR_NOT_SUPPORTED, "no remote writes are flushed");
 		break;
 	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
 		wide = true;
 		/* fall through */
 	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-		if (flags == CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
-			return fail(CUDA_ERROR_NOT_SUPPORTED, "no writes without barrier");
 		if (flags)
-			return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags %#x", flags);
+			return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0 (a write always "
+				    "has a memory barrier)");
 		break;
 	/* every write reaches memory, and in order */
 	case CU_STREAM_MEM_OP_BARRIER:
@@ -211,9 +213,7 @@ static CUresult translate(const CUstreamBatchMemOpParams *params, struct operati
 			return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 		return CUDA_SUCCESS;
 	case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-		if (params->flushRemoteWrites.flags)
-			return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-		return CUDA_SUCCESS;
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "no remote writes are flushed");
 	default:
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such operation");
 	}
@@ -236,7 +236,7 @@ CUresult memops_check_array(unsigned int count, const CUstreamBatchMemOpParams *
 {
 	if (count > OPERATIONS || (count && !params))
 		return fail(CUDA_ERROR_INVALID_VALUE, params ?
-			    "more than 256 operations" : "NULL pointer");
+			    "more than 255 operations" : "NULL pointer");
 	return CUDA_SUCCESS;
 }
 

@@ -164,6 +164,9 @@ FIRST(cuStreamGetDevice, (CUstream stream, CUdevice *device), device)
 FIRST(cuStreamGetCtx, (CUstream stream, CUcontext *context), context)
 FIRST(cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green),
       context, green)
+FIRST(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr address, size_t bytes,
+				unsigned int flags),
+      address, bytes, flags)
 FIRST(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags), event, flags)
 FIRST(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data), function, data)
 FIRST(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void *data,

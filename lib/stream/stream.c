@@ -4,7 +4,14 @@
 
 #include "capture.h"
 
-static CUresult stream_create(CUstream *handle, unsigned int flags)
+static int priority_in_range(int priority)
+{
+	if (priority > STREAM_PRIORITY_LEAST)
+		return STREAM_PRIORITY_LEAST;
+	return priority < STREAM_PRIORITY_GREATEST ? STREAM_PRIORITY_GREATEST : priority;
+}
+
+static CUresult stream_create(CUstream *handle, unsigned int flags, int priority)
 {
 	struct stream_set *set;
 	struct stream *stream;
@@ -23,6 +30,7 @@ static CUresult stream_create(CUstream *handle, unsigned int flags)
 	set_put(set);
 	if (!stream)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
+	stream->priority = priority_in_range(priority);
 	result = stream_publish(stream);
 	if (result == CUDA_SUCCESS)
 		*handle = stream->handle;
@@ -33,13 +41,13 @@ static CUresult stream_create(CUstream *handle, unsigned int flags)
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
-	return WHOLE_CALL(stream_create(stream, flags), "stream=%p, flags=%#x",
+	return WHOLE_CALL(stream_create(stream, flags, 0), "stream=%p, flags=%#x",
 			  (void *)stream, flags);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
-	return WHOLE_CALL(stream_create(stream, flags),
+	return WHOLE_CALL(stream_create(stream, flags, priority),
 			  "stream=%p, flags=%#x, priority=%d", (void *)stream, flags, priority);
 }
 
@@ -60,7 +68,8 @@ static CUresult stream_destroy(CUstream handle)
 
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
-	return WHOLE_CALL(stream_destroy(stream), "stream=%p", (void *)stream);
+	return WHOLE_CALL_ON(stream, CUDA_ERROR_INVALID_HANDLE, stream_destroy(stream),
+			     "stream=%p", (void *)stream);
 }
 
 static CUresult stream_query(CUstream handle)
@@ -175,14 +184,16 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 			  (void *)stream, (void *)context);
 }
 
+/* One of the two outputs may be NULL. */
 static CUresult stream_get_contexts(CUstream stream, CUcontext *context, CUgreenCtx *green)
 {
+	CUcontext unasked;
 	CUresult result;
 
-	if (!green)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (!context && green)
+		context = &unasked;
 	result = STREAM_GET(stream, context, set->context);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS && green)
 		*green = NULL;
 	return result;
 }
@@ -192,6 +203,29 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
 	return WHOLE_CALL(stream_get_contexts(stream, context, green),
 			  "stream=%p, context=%p, green=%p", (void *)stream, (void *)context,
 			  (void *)green);
+}
+
+/* There is no managed memory that it could be. */
+static CUresult stream_attach(CUstream handle, unsigned int flags)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	stream_put(stream);
+	if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
+	    flags != CU_MEM_ATTACH_SINGLE)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such way to attach memory");
+	return fail(CUDA_ERROR_INVALID_VALUE, "not managed memory");
+}
+
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
+				unsigned int flags)
+{
+	return WHOLE_CALL(stream_attach(stream, flags),
+			  "stream=%p, address=%#llx, bytes=%zu, flags=%#x", (void *)stream,
+			  address, bytes, flags);
 }
 
 struct host_work {

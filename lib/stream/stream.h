@@ -73,7 +73,7 @@ struct stream {
 	unsigned long long id;
 	bool is_legacy;
 	unsigned int flags;
-	int priority;			/* 0: all are alike */
+	int priority;			/* between STREAM_PRIORITY_… */
 	_Atomic(struct branch *) branch; /* of a capture (see capture.h), or NULL */
 	atomic_uint references;
 	pthread_mutex_t lock;		/* protects what follows */
@@ -83,6 +83,10 @@ struct stream {
 	bool has_worker;
 	bool ended;			/* takes no more work */
 };
+
+/* As hardware has them; here the work of all is done alike. */
+#define STREAM_PRIORITY_LEAST		0
+#define STREAM_PRIORITY_GREATEST	(-5)
 
 /* Which work a call waits for: a mask. */
 #define WAIT_OWN	1U	/* the stream's */
@@ -241,11 +245,15 @@ CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
 		   uint32_t value, uint32_t width, size_t count, size_t rows);
 
 /* As CALL(), but "not ready" is an answer and no failure. */
-#define POLL(expression, ...)						\
+#define POLL(expression, ...)	POLL_ON(true, expression, __VA_ARGS__)
+
+/* As CALL_ON(): streams and events are handles. */
+#define POLL_ON(handles, expression, ...)				\
 ({									\
 	CUresult answer_ = CUDA_SUCCESS;				\
-	CUresult called_ = WHOLE_CALL((answer_ = (expression)) == CUDA_ERROR_NOT_READY ? \
-				CUDA_SUCCESS : answer_, __VA_ARGS__);	\
+	CUresult called_ = WHOLE_CALL_ON(handles, CUDA_ERROR_INVALID_HANDLE,	\
+		(answer_ = (expression)) == CUDA_ERROR_NOT_READY ?	\
+			CUDA_SUCCESS : answer_, __VA_ARGS__);		\
 									\
 	called_ == CUDA_SUCCESS ? answer_ : called_;			\
 })
