@@ -426,6 +426,13 @@ typedef enum CUstream_flags_enum {
 	CU_STREAM_NON_BLOCKING	= 0x1	/* does not wait for the legacy stream */
 } CUstream_flags;
 
+/* Which streams managed memory is for. */
+typedef enum CUmemAttach_flags_enum {
+	CU_MEM_ATTACH_GLOBAL	= 0x1,
+	CU_MEM_ATTACH_HOST	= 0x2,
+	CU_MEM_ATTACH_SINGLE	= 0x4
+} CUmemAttach_flags;
+
 typedef enum CUevent_flags_enum {
 	CU_EVENT_DEFAULT	= 0x0,
 	CU_EVENT_BLOCKING_SYNC	= 0x1,	/* no effect: waits always sleep */
@@ -449,7 +456,7 @@ typedef enum CUstreamWaitValue_flags_enum {
 	CU_STREAM_WAIT_VALUE_EQ		= 0x1,	/* word == value */
 	CU_STREAM_WAIT_VALUE_AND	= 0x2,	/* word & value is not 0 */
 	CU_STREAM_WAIT_VALUE_NOR	= 0x3,	/* ~(word | value) is not 0 */
-	CU_STREAM_WAIT_VALUE_FLUSH	= 1 << 30	/* no effect: nothing is late */
+	CU_STREAM_WAIT_VALUE_FLUSH	= 1 << 30	/* not supported */
 } CUstreamWaitValue_flags;
 
 typedef enum CUstreamWriteValue_flags_enum {
@@ -463,7 +470,7 @@ typedef enum CUstreamBatchMemOpType_enum {
 	CU_STREAM_MEM_OP_WAIT_VALUE_64		= 4,
 	CU_STREAM_MEM_OP_WRITE_VALUE_64		= 5,
 	CU_STREAM_MEM_OP_BARRIER		= 6,	/* no effect: all is in order */
-	CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES	= 3	/* no effect: nothing is late */
+	CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES	= 3	/* not supported */
 } CUstreamBatchMemOpType;
 
 typedef enum CUstreamMemoryBarrier_flags_enum {
@@ -714,7 +721,7 @@ typedef enum CUdevice_P2PAttribute_enum {
 	CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED = 5 /* 0 */
 } CUdevice_P2PAttribute;
 
-/* Limits of code on a device: none is supported. */
+/* Limits of code on a device: values that a context keeps, without effect. */
 typedef enum CUlimit_enum {
 	CU_LIMIT_STACK_SIZE			= 0x0,
 	CU_LIMIT_PRINTF_FIFO_SIZE		= 0x1,
@@ -1376,7 +1383,7 @@ CUresult CUDAAPI cuLogsUnregisterCallback(CUlogsCallbackHandle callback);
 /**
  * cuLogsCurrent() - the end of the log
  * @iterator_out: output
- * @flags: 0
+ * @flags: any, here and below (source: hardware)
  */
 CUresult CUDAAPI cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags);
 
@@ -1384,11 +1391,12 @@ CUresult CUDAAPI cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags);
  * cuLogsDumpToFile() - append the log to a file
  * @iterator: where to start; becomes the end. NULL: all of it
  * @pathToFile: name; made if there is none
- * @flags: 0
+ * @flags: any
  *
  * A line in front says so if older ones are lost.
  *
- * Errors: CUDA_ERROR_OPERATING_SYSTEM (ours).
+ * Errors: CUDA_ERROR_INVALID_VALUE (the file cannot be opened), _OPERATING_SYSTEM
+ * (or written: ours).
  */
 CUresult CUDAAPI cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile,
 				  unsigned int flags);
@@ -1398,7 +1406,7 @@ CUresult CUDAAPI cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFil
  * @iterator: where to start; becomes the end. NULL: all of it
  * @buffer: output, lines, then a NUL
  * @size: bytes at @buffer; becomes the length of the string
- * @flags: 0
+ * @flags: any
  *
  * If not all fits, the last lines that do, and a line in front that says so.
  *
@@ -1462,6 +1470,16 @@ CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal);
  * Errors: CUDA_ERROR_INVALID_DEVICE.
  */
 CUresult CUDAAPI cuDeviceGetName(char *name, int len, CUdevice dev);
+
+/**
+ * cuDeviceGetExecAffinitySupport() - can contexts be limited to a part of a device?
+ * @pi: output, 0
+ * @type: any
+ * @dev: device
+ *
+ * Errors: CUDA_ERROR_INVALID_DEVICE. Source: hardware.
+ */
+CUresult CUDAAPI cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev);
 
 /**
  * cuDeviceGetUuid() - a device's UUID
@@ -1570,7 +1588,7 @@ CUresult CUDAAPI cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attri
  * @Flags: 0
  *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current, or @peerContext is not
- * one, or it is the current one), _PEER_ACCESS_UNSUPPORTED (of the same device),
+ * one), _PEER_ACCESS_UNSUPPORTED (of the same device),
  * _PEER_ACCESS_ALREADY_ENABLED.
  */
 CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags);
@@ -1588,9 +1606,10 @@ CUresult CUDAAPI cuCtxDisablePeerAccess(CUcontext peerContext);
  *
  * A context names a device for the calls that need a current one: copies, fills
  * and cuMemGetInfo(). Each thread has a stack of them, its top is current; at
- * most 256 deep (ours). A context that was destroyed while current answers
- * CUDA_ERROR_CONTEXT_IS_DESTROYED in the thread; handed to a call, it is not a
- * context any more: CUDA_ERROR_INVALID_CONTEXT.
+ * most 256 deep (ours). A context that was destroyed answers
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED, handed to a call or current; it can still be made
+ * current (source: hardware). What never was a context is CUDA_ERROR_INVALID_CONTEXT
+ * (ours), and in a host function none is current: CUDA_ERROR_NOT_PERMITTED.
  */
 
 /**
@@ -1614,7 +1633,7 @@ CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev);
  * cuDevicePrimaryCtxReset() - end a primary context, whoever holds it
  * @dev: device
  *
- * References stay owed; the next cuDevicePrimaryCtxRetain() revives it.
+ * References stay owed; the next cuDevicePrimaryCtxRetain() revives it, without flags.
  *
  * Errors: CUDA_ERROR_INVALID_DEVICE.
  */
@@ -1623,7 +1642,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxReset(CUdevice dev);
 /**
  * cuDevicePrimaryCtxSetFlags() - set the flags of a primary context
  * @dev: device
- * @flags: CUctx_flags, at most one of those for scheduling
+ * @flags: CUctx_flags without MAP_HOST, which it always has; at most one of those for
+ *	scheduling
  *
  * Errors: CUDA_ERROR_INVALID_DEVICE.
  */
@@ -1661,7 +1681,7 @@ CUresult CUDAAPI cuCtxCreate(CUcontext *pctx,
  *
  * Memories, teams and reservations are not a context's: they stay.
  *
- * Errors: CUDA_ERROR_INVALID_CONTEXT (also a primary context: ours).
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (also a primary context).
  */
 CUresult CUDAAPI cuCtxDestroy(CUcontext ctx);
 
@@ -1669,7 +1689,7 @@ CUresult CUDAAPI cuCtxDestroy(CUcontext ctx);
  * cuCtxPushCurrent() - make a context current, above the one before
  * @ctx: context
  *
- * Errors: CUDA_ERROR_INVALID_CONTEXT, _OUT_OF_MEMORY (the stack is full: ours).
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT, _OUT_OF_MEMORY (the stack is full: ours).
  */
 CUresult CUDAAPI cuCtxPushCurrent(CUcontext ctx);
 
@@ -1697,7 +1717,7 @@ CUresult CUDAAPI cuCtxGetCurrent(CUcontext *pctx);
 
 /**
  * cuCtxGetDevice() - the current context's device
- * @device: output
+ * @device: output; a primary context has one while nobody retains it, too
  *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current), _CONTEXT_IS_DESTROYED.
  */
@@ -1722,7 +1742,7 @@ CUresult CUDAAPI cuCtxGetFlags(unsigned int *flags);
 
 /**
  * cuCtxSetFlags() - change the flags of the current context
- * @flags: CUctx_flags, at most one of those for scheduling
+ * @flags: CUctx_flags, at most one of those for scheduling; MAP_HOST stays as it was
  *
  * Errors: as cuCtxGetDevice().
  */
@@ -1739,25 +1759,27 @@ CUresult CUDAAPI cuCtxGetId(CUcontext ctx, unsigned long long *ctxId);
 
 /**
  * cuCtxGetLimit() - a limit of code on the current context's device
- * @pvalue: output
+ * @pvalue: output, as hardware has it: no code runs here
  * @limit: which
  *
- * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, always: no code runs there.
+ * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, as cuCtxGetDevice(). Source: hardware.
  */
 CUresult CUDAAPI cuCtxGetLimit(size_t *pvalue, CUlimit limit);
 
 /**
  * cuCtxSetLimit() - set such a limit
  * @limit: which
- * @value: any
+ * @value: brought into the limit's range, as hardware does
  *
- * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, always.
+ * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, _INVALID_VALUE (a stack of more than 512 KiB:
+ * where it ends is ours), _NOT_PERMITTED (only to be asked for), as cuCtxGetDevice().
+ * Source: hardware.
  */
 CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, size_t value);
 
 /**
  * cuCtxGetCacheConfig() - what the current context prefers
- * @pconfig: output, CU_FUNC_CACHE_PREFER_NONE: there is no choice
+ * @pconfig: output, CU_FUNC_CACHE_PREFER_NONE until it was set
  *
  * Errors: as cuCtxGetDevice().
  */
@@ -1772,9 +1794,16 @@ CUresult CUDAAPI cuCtxGetCacheConfig(CUfunc_cache *pconfig);
 CUresult CUDAAPI cuCtxSetCacheConfig(CUfunc_cache config);
 
 /**
+ * cuCtxResetPersistingL2Cache() - without effect: no cache keeps anything
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxResetPersistingL2Cache(void);
+
+/**
  * cuCtxGetStreamPriorityRange() - which priorities streams have
  * @leastPriority: output, 0; may be NULL
- * @greatestPriority: output, 0: all are alike; may be NULL
+ * @greatestPriority: output, -5; may be NULL. Work is done alike in all.
  *
  * Errors: as cuCtxGetDevice().
  */
@@ -2486,7 +2515,7 @@ CUresult CUDAAPI cuStreamCreate(CUstream *phStream, unsigned int Flags);
  * cuStreamCreateWithPriority() - create a stream in the current context
  * @phStream: output
  * @flags: CUstream_flags
- * @priority: any; brought into the range of priorities, it is 0
+ * @priority: any; brought into the range of priorities
  */
 CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
 					    int priority);
@@ -2522,10 +2551,22 @@ CUresult CUDAAPI cuStreamGetCtx(CUstream hStream, CUcontext *pctx);
  * cuStreamGetCtx_v2() - the context of a stream
  * @hStream: any
  * @pCtx: output
- * @pGreenCtx: output: NULL
+ * @pGreenCtx: output: NULL. One of the outputs may be NULL (source: hardware).
  */
 CUresult CUDAAPI cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx,
 				   CUgreenCtx *pGreenCtx);
+
+/**
+ * cuStreamAttachMemAsync() - attach managed memory to a stream
+ * @hStream: any
+ * @dptr: managed memory, which memcast does not have
+ * @length: bytes
+ * @flags: CUmemAttach_flags
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, always.
+ */
+CUresult CUDAAPI cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+					unsigned int flags);
 
 /**
  * cuLaunchHostFunc() - have a stream call a function
@@ -2549,14 +2590,14 @@ CUresult CUDAAPI cuStreamAddCallback(CUstream hStream, CUstreamCallback callback
 /**
  * cuStreamWaitValue32() - have a stream wait for a word
  * @stream: goes on when the word is as asked for
- * @addr: of the word, a multiple of its size: mapped memory, a window or a
- *	replica; any other memory too (ours). The wait polls, from at once down
+ * @addr: of the word, a multiple of its size: mapped memory, a window, a
+ *	replica or registered memory of the host. The wait polls, from at once down
  *	to 1,000 times in a second, or less where that would use over 5 % of a
  *	processor; what other processes write is seen.
  * @value: to compare with
  * @flags: CUstreamWaitValue_flags
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (address or flags).
+ * Errors: CUDA_ERROR_INVALID_VALUE (address or flags), _NOT_SUPPORTED (FLUSH).
  */
 CUresult CUDAAPI cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
 				     unsigned int flags);
@@ -2570,8 +2611,7 @@ CUresult CUDAAPI cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64
  * @value: what to write
  * @flags: 0
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (address or flags), _NOT_SUPPORTED (without
- * a memory barrier).
+ * Errors: CUDA_ERROR_INVALID_VALUE (address or flags).
  */
 CUresult CUDAAPI cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
 				      unsigned int flags);
@@ -2581,7 +2621,7 @@ CUresult CUDAAPI cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint6
 /**
  * cuStreamBatchMemOp() - several of these at once, in their order
  * @stream: as above
- * @count: up to 256
+ * @count: up to 255
  * @paramArray: checked as a whole before anything is queued
  * @flags: 0
  *
@@ -2607,6 +2647,9 @@ CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags);
 /**
  * cuEventDestroy() - end an event
  * @hEvent: what waits for it goes on waiting
+ *
+ * Errors: CUDA_ERROR_CONTEXT_IS_DESTROYED (the event's context has ended; the event
+ * ends as well).
  */
 CUresult CUDAAPI cuEventDestroy(CUevent hEvent);
 
@@ -2622,6 +2665,8 @@ CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream);
  * @hEvent: as above
  * @hStream: as above
  * @flags: CU_EVENT_RECORD_DEFAULT; a captured stream takes CU_EVENT_RECORD_EXTERNAL, too
+ *
+ * Errors: CUDA_ERROR_ILLEGAL_STATE (EXTERNAL, and the stream is not being captured).
  */
 CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
 					unsigned int flags);
@@ -2642,7 +2687,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent hEvent);
 
 /**
  * cuEventElapsedTime() - how much later one event was
- * @pMilliseconds: output
+ * @pMilliseconds: output (NULL: CUDA_ERROR_INVALID_HANDLE)
  * @hStart: was recorded, with timing (else CUDA_ERROR_INVALID_HANDLE)
  * @hEnd: likewise, in the same context
  *
@@ -2655,6 +2700,8 @@ CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeven
  * @hStream: of any context
  * @hEvent: of any context
  * @Flags: CU_EVENT_WAIT_DEFAULT; a captured stream takes CU_EVENT_WAIT_EXTERNAL, too
+ *
+ * Errors: as cuEventRecordWithFlags().
  */
 CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags);
 

@@ -124,10 +124,9 @@ TEST_F(context, create_arguments)
 			  cuCtxCreate_v3(&context, limits, 2, 0, self->devices));
 	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE,
 			  cuCtxCreate_v3(&context, NULL, 1, 0, 0));
-	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE,
-			  cuCtxCreate_v3(&context, limits, -1, 0, 0));
+	/* of no kind that there is */
 	limits[1].type = CU_EXEC_AFFINITY_TYPE_MAX;
-	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE,
+	EXPECT_NO_CONTEXT(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
 			  cuCtxCreate_v3(&context, limits, 2, 0, 0));
 	EXPECT_NO_CONTEXT(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
 			  cuCtxCreate_v3(&context, limits, 1, 0, 0));
@@ -138,6 +137,10 @@ TEST_F(context, create_arguments)
 	params = (CUctxCreateParams) { .execAffinityParams = limits, .numExecAffinityParams = 1 };
 	EXPECT_NO_CONTEXT(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
 			  cuCtxCreate(&context, &params, 0, 0));
+	/* less than none is none */
+	EXPECT_OK(cuCtxCreate_v3(&context, limits, -1, 0, 0));
+	EXPECT_EQ(context, current());
+	EXPECT_OK(cuCtxDestroy(context));
 }
 
 TEST_F(context, as_many_as_there_can_be)
@@ -155,10 +158,10 @@ TEST_F(context, as_many_as_there_can_be)
 	ASSERT_OK(cuCtxDestroy(made[77]));
 	ASSERT_OK(cuCtxCreate(&again, NULL, 0, 1));
 	EXPECT_NE(made[77], again);
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(made[77]));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize_v2(made[77]));
 	EXPECT_EQ(again, current());
 	for (i = 0; i < MAX_CONTEXTS; i++)
-		ASSERT_CU(i == 77 ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS,
+		ASSERT_CU(i == 77 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS,
 			  cuCtxDestroy(made[i]));
 	ASSERT_OK(cuCtxDestroy(again));
 }
@@ -181,7 +184,7 @@ TEST_F(context, push_pop_set)
 	EXPECT_EQ(first, current());
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(UNTOUCHED));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent(UNTOUCHED));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent(NULL));
+	EXPECT_INVALID(cuCtxPushCurrent(NULL));
 	EXPECT_EQ(first, current());
 	EXPECT_OK(cuCtxPopCurrent(NULL));
 	EXPECT_EQ(NULL, current());
@@ -320,8 +323,13 @@ TEST_F(context, destroy_pops_the_top_only)
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
 	EXPECT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetDevice(&device));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(first));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(NULL));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDestroy(first));
+	/* it can still be made current */
+	EXPECT_OK(cuCtxSetCurrent(first));
+	EXPECT_EQ(first, current());
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
+	EXPECT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_INVALID(cuCtxDestroy(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(UNTOUCHED));
 }
 

@@ -152,7 +152,9 @@ TEST_F(device, contexts)
 	ASSERT_OK(cuCtxDestroy(created));
 	ASSERT_OK(cuCtxGetCurrent(&current));
 	EXPECT_EQ(primary, current);
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent(created));
+	EXPECT_OK(cuCtxPushCurrent(created));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
+	ASSERT_OK(cuCtxPopCurrent(NULL));
 	EXPECT_OK(cuCtxSynchronize());
 	ASSERT_OK(cuCtxSetCurrent(NULL));
 	ASSERT_OK(cuCtxGetCurrent(&current));

@@ -24,7 +24,7 @@ NOTHING_LEFT(process)
 	CALL(cuDevicePrimaryCtxRetain(NULL, 0))				\
 	CALL(cuDevicePrimaryCtxSetFlags(0, 0))				\
 	CALL(cuCtxCreate(NULL, NULL, 0, 0))				\
-	CALL(cuCtxDestroy(NULL))					\
+	CALL(cuCtxDestroy((CUcontext)1))				\
 	CALL(cuCtxGetApiVersion(NULL, NULL))				\
 	CALL(cuCtxGetCurrent(NULL))					\
 	CALL(cuCtxGetDevice(NULL))					\
@@ -66,6 +66,12 @@ NOTHING_LEFT(process)
 TEST_F(process, before_init)
 {
 	EVERY_CALL(EXPECT_NOT_READY)
+	/* a handle that is NULL is refused before all else */
+	EXPECT_INVALID(cuCtxDestroy(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventDestroy(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(NULL));
 }
 
 TEST_F(process, what_needs_no_init)

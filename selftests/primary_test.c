@@ -57,7 +57,8 @@ TEST_F(primary, alive_while_retained)
 	EXPECT_EQ(0, active(0));
 	EXPECT_EQ(1, active(1));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(first));
+	EXPECT_OK(cuCtxSetCurrent(first));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
 }
 
 TEST_F(primary, arguments)
@@ -85,7 +86,7 @@ TEST_F(primary, arguments)
 	EXPECT_EQ(77, active);
 }
 
-/* They can be set before it is alive, and at any time after. */
+/* They can be set before it is alive, and at any time after; it always has MAP_HOST. */
 TEST_F(primary, flags)
 {
 	unsigned int flags = 77;
@@ -98,12 +99,16 @@ TEST_F(primary, flags)
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
 	ASSERT_OK(cuCtxSetCurrent(context));
 	EXPECT_OK(cuCtxGetFlags(&flags));
-	EXPECT_EQ(CU_CTX_SCHED_BLOCKING_SYNC, flags);
-	EXPECT_OK(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST));
+	EXPECT_EQ(CU_CTX_SCHED_BLOCKING_SYNC | CU_CTX_MAP_HOST, flags);
+	EXPECT_INVALID(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST));
+	EXPECT_OK(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD));
 	EXPECT_OK(cuCtxGetFlags(&flags));
 	EXPECT_EQ(CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST, flags);
 	EXPECT_OK(cuCtxSetFlags(CU_CTX_SCHED_SPIN));
 	EXPECT_FLAGS(CU_CTX_SCHED_SPIN, 0);
+	/* they go with it */
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_FLAGS(0, 0);
 }
 
 /* A release does not pop. */
@@ -121,9 +126,9 @@ TEST_F(primary, released_while_current)
 	ASSERT_OK(cuDevicePrimaryCtxRelease(1));
 	EXPECT_OK(cuCtxGetCurrent(&current));
 	EXPECT_EQ(context, current);
-	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
+	EXPECT_OK(cuCtxGetDevice(&device));
+	EXPECT_EQ(1, device);
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
-	EXPECT_EQ(77, device);
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&again, 1));
 	EXPECT_EQ(context, again);
 	EXPECT_OK(cuCtxGetDevice(&device));
@@ -146,7 +151,9 @@ TEST_F(primary, reset_releases_nothing)
 	ASSERT_OK(cuMemAlloc(&at, 4));
 	EXPECT_OK(cuDevicePrimaryCtxReset(0));
 	EXPECT_EQ(0, active(0));
-	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
+	EXPECT_OK(cuCtxGetDevice(&device));
+	EXPECT_EQ(0, device);
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
 	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
 

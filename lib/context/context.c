@@ -19,6 +19,29 @@ static struct slot *slot_of(CUcontext context)
 	return context && slot->live == (uintptr_t)context ? slot : NULL;
 }
 
+/* Was it a context once? Destroyed ones can still be made current, as on hardware. */
+static bool was_given(CUcontext context)
+{
+	uintptr_t uses = (uintptr_t)context >> SLOT_BITS;
+
+	return uses && uses <= slots[(uintptr_t)context % SLOTS].uses;
+}
+
+static CUresult fail_not_live(CUcontext context)
+{
+	if (was_given(context))
+		return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed");
+	return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
+}
+
+static CUresult fail_none_current(void)
+{
+	if (stream_in_worker())
+		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
+	return fail(CUDA_ERROR_INVALID_CONTEXT,
+		    "no context is current: cuCtxSetCurrent() makes one");
+}
+
 CUcontext context_value(struct slot *slot)
 {
 	return (CUcontext)(slot->uses << SLOT_BITS | (slot - slots));
@@ -30,15 +53,14 @@ CUresult context_find(CUcontext context, struct slot **slot)
 	bool current = !context;
 
 	if (current && !depth)
-		return fail(CUDA_ERROR_INVALID_CONTEXT,
-			    "no context is current: cuCtxSetCurrent() makes one");
+		return fail_none_current();
 	*slot = slot_of(current ? stack[depth - 1] : context);
 	if (*slot)
 		return CUDA_SUCCESS;
 	if (current)
 		return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
 			    "the current context was destroyed");
-	return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context, or destroyed");
+	return fail_not_live(context);
 }
 
 CUresult context_device(uint32_t *device)
@@ -91,6 +113,7 @@ static struct slot *slot_alloc(CUdevice device, unsigned int flags)
 		found->device = device;
 		found->flags = flags;
 		found->peers = 0;
+		context_limits_reset(found);
 		found->live = (uintptr_t)context_value(found);
 		break;
 	}
@@ -105,19 +128,14 @@ static CUresult context_create(CUcontext *context, const CUexecAffinityParam *li
 	struct slot *slot;
 	CUresult result;
 
-	if (count < 0)
-		return fail(CUDA_ERROR_INVALID_VALUE, "%d execution affinities", count);
-	if (!context || (count && !limits))
+	if (!context || (count > 0 && !limits))
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	for (int i = 0; i < count; i++)
-		if (limits[i].type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
-			return fail(CUDA_ERROR_INVALID_VALUE, "no such execution affinity");
 	result = context_check_flags(flags);
 	if (result == CUDA_SUCCESS)
 		result = context_check_device(device);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (count)
+	if (count > 0)
 		return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
 			    "execution affinity is not supported");
 	if (graphics)
@@ -177,10 +195,11 @@ static CUresult context_destroy(CUcontext context)
 	}
 	pthread_mutex_unlock(&slots_lock);
 	context_heaps_end(heaps);
-	if (!slot || slot < &slots[PRIMARIES])
+	if (!slot)
+		return fail_not_live(context);
+	if (slot < &slots[PRIMARIES])
 		return fail(CUDA_ERROR_INVALID_CONTEXT,
-			    slot ? "a primary context is released, not destroyed" :
-				   "not a context, or destroyed");
+			    "a primary context is released, not destroyed");
 	if (depth && stack[depth - 1] == context)
 		depth--;
 	return CUDA_SUCCESS;
@@ -188,13 +207,16 @@ static CUresult context_destroy(CUcontext context)
 
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
-	return WHOLE_CALL(context_destroy(context), "context=%p", (void *)context);
+	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context),
+			     "context=%p", (void *)context);
 }
 
 static CUresult context_push(CUcontext context)
 {
-	if (!slot_of(context))
-		return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context, or destroyed");
+	if (!context)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL context");
+	if (!was_given(context))
+		return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
 	return push(context);
 }
 
@@ -206,8 +228,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext context)
 static CUresult context_pop(CUcontext *context)
 {
 	if (!depth)
-		return fail(CUDA_ERROR_INVALID_CONTEXT,
-			    "no context is current: cuCtxSetCurrent() makes one");
+		return fail_none_current();
 	depth--;
 	if (context)
 		*context = stack[depth];
@@ -221,8 +242,8 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
 
 static CUresult context_set(CUcontext context)
 {
-	if (context && !slot_of(context))
-		return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context, or destroyed");
+	if (context && !was_given(context))
+		return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
 	if (depth)
 		depth--;
 	return context ? push(context) : CUDA_SUCCESS;
@@ -246,13 +267,19 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 	return CALL(context_get(context), "context=%p", (void *)context);
 }
 
+/* A primary context has a device while nobody retains it, too. */
 static CUresult context_get_device(CUdevice *device, CUcontext context)
 {
-	struct slot *slot;
+	CUcontext meant = context || !depth ? context : stack[depth - 1];
+	struct slot *slot = &slots[(uintptr_t)meant % SLOTS];
 	CUresult result;
 
 	if (!device)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (meant && slot < &slots[PRIMARIES] && context_value(slot) == meant) {
+		*device = slot->device;
+		return CUDA_SUCCESS;
+	}
 	result = context_find(context, &slot);
 	if (result == CUDA_SUCCESS)
 		*device = slot->device;
@@ -279,7 +306,7 @@ static CUresult context_get_flags(unsigned int *flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = context_find(NULL, &slot);
 	if (result == CUDA_SUCCESS)
-		*flags = slot->flags;
+		*flags = slot->flags | (slot < &slots[PRIMARIES] ? CU_CTX_MAP_HOST : 0);
 	return result;
 }
 
@@ -288,6 +315,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 	return CALL(context_get_flags(flags), "flags=%p", (void *)flags);
 }
 
+/* MAP_HOST is chosen when a context is made. */
 static CUresult context_set_flags(unsigned int flags)
 {
 	struct slot *slot;
@@ -296,7 +324,7 @@ static CUresult context_set_flags(unsigned int flags)
 	if (result == CUDA_SUCCESS)
 		result = context_find(NULL, &slot);
 	if (result == CUDA_SUCCESS)
-		slot->flags = flags;
+		slot->flags = (flags & ~CU_CTX_MAP_HOST) | (slot->flags & CU_CTX_MAP_HOST);
 	return result;
 }
 
@@ -332,6 +360,9 @@ static CUresult context_get_version(CUcontext context, unsigned int *version)
 	if (!version)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = context_find(context, &slot);
+	/* the one call that does not tell a destroyed context from none */
+	if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED && context)
+		result = CUDA_ERROR_INVALID_CONTEXT;
 	if (result == CUDA_SUCCESS)
 		*version = API_VERSION;
 	return result;

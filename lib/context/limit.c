@@ -1,6 +1,37 @@
 // SPDX-License-Identifier: MIT
-/* What a context says about code and streams: there is little to choose. */
+/*
+ * What a context says about code and streams. No code runs, so limits have no effect,
+ * but programs ask for them, set them and look whether that was done.
+ */
 #include "context.h"
+#include "stream.h"
+
+/* As recorded: what a context begins with, and what becomes of values that are set. */
+static const struct {
+	bool known;
+	bool fixed;		/* nobody may set it */
+	size_t initial;
+	size_t least;		/* less is taken for this */
+	size_t step;		/* rounded up to a multiple; 0: not at all */
+	size_t most;		/* more is refused; 0: nothing is */
+} limits[CU_LIMIT_MAX] = {
+	[CU_LIMIT_STACK_SIZE] = { true, .initial = 1024, .step = 16, .most = 512 << 10 },
+	[CU_LIMIT_PRINTF_FIFO_SIZE] = { true, .initial = 8448 << 10, .least = 512 << 10 },
+	[CU_LIMIT_MALLOC_HEAP_SIZE] = { true, .initial = 8 << 20, .least = 4 << 20 },
+	[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = { true, .initial = 2048, .least = 32 },
+	[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = { true, .initial = 64 },
+	[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = { true, .initial = 9600 << 10 },
+	[CU_LIMIT_SHMEM_SIZE] = { true, .fixed = true, .initial = 227 << 10 },
+	[CU_LIMIT_CIG_ENABLED] = { true, .fixed = true, .initial = 0 },
+};
+
+/* A context begins. */
+void context_limits_reset(struct slot *slot)
+{
+	for (int i = 0; i < CU_LIMIT_MAX; i++)
+		slot->limits[i] = limits[i].initial;
+	slot->cache = CU_FUNC_CACHE_PREFER_NONE;
+}
 
 static CUresult check_current(void)
 {
@@ -9,38 +40,71 @@ static CUresult check_current(void)
 	return context_find(NULL, &slot);
 }
 
-static CUresult limit(CUlimit limit, bool output)
+/* The current context's slot, if it has such a limit */
+static CUresult find_limit(CUlimit which, struct slot **slot)
 {
 	CUresult result;
 
-	if ((int)limit < 0 || limit >= CU_LIMIT_MAX || !output)
-		return fail(CUDA_ERROR_INVALID_VALUE, output ? "no such limit" : "NULL output");
-	result = check_current();
-	if (result != CUDA_SUCCESS)
-		return result;
-	return fail(CUDA_ERROR_UNSUPPORTED_LIMIT,
-		    "no code runs on the device that it could limit");
+	if ((int)which < 0 || which >= CU_LIMIT_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such limit");
+	result = context_find(NULL, slot);
+	if (result == CUDA_SUCCESS && !limits[which].known)
+		result = fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "the device has no such limit");
+	return result;
+}
+
+static CUresult get_limit(size_t *value, CUlimit which)
+{
+	struct slot *slot;
+	CUresult result;
+
+	if (!value)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = find_limit(which, &slot);
+	if (result == CUDA_SUCCESS)
+		*value = slot->limits[which];
+	return result;
 }
 
 CUresult cuCtxGetLimit(size_t *value, CUlimit which)
 {
-	return CALL(limit(which, value), "value=%p, limit=%d", (void *)value, (int)which);
+	return CALL(get_limit(value, which), "value=%p, limit=%d", (void *)value, (int)which);
+}
+
+static CUresult set_limit(CUlimit which, size_t value)
+{
+	struct slot *slot;
+	CUresult result = find_limit(which, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (limits[which].fixed)
+		return fail(CUDA_ERROR_NOT_PERMITTED, "this limit can only be asked for");
+	if (limits[which].most && value > limits[which].most)
+		return fail(CUDA_ERROR_INVALID_VALUE, "more than %zu", limits[which].most);
+	if (value < limits[which].least)
+		value = limits[which].least;
+	if (limits[which].step)
+		value = (value + limits[which].step - 1) / limits[which].step * limits[which].step;
+	slot->limits[which] = value;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetLimit(CUlimit which, size_t value)
 {
-	return CALL(limit(which, true), "limit=%d, value=%zu", (int)which, value);
+	return CALL(set_limit(which, value), "limit=%d, value=%zu", (int)which, value);
 }
 
 static CUresult get_cache_config(CUfunc_cache *config)
 {
+	struct slot *slot;
 	CUresult result;
 
 	if (!config)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = check_current();
+	result = context_find(NULL, &slot);
 	if (result == CUDA_SUCCESS)
-		*config = CU_FUNC_CACHE_PREFER_NONE;
+		*config = slot->cache;
 	return result;
 }
 
@@ -51,14 +115,26 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
 
 static CUresult set_cache_config(CUfunc_cache config)
 {
+	struct slot *slot;
+	CUresult result;
+
 	if ((int)config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such preference");
-	return check_current();
+	result = context_find(NULL, &slot);
+	if (result == CUDA_SUCCESS)
+		slot->cache = config;
+	return result;
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 {
 	return CALL(set_cache_config(config), "config=%d", (int)config);
+}
+
+/* Copies and fills leave nothing in a cache of the device's. */
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+	return CALL(check_current(), "%s", "");
 }
 
 static CUresult priority_range(int *least, int *greatest)
@@ -68,9 +144,9 @@ static CUresult priority_range(int *least, int *greatest)
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (least)
-		*least = 0;
+		*least = STREAM_PRIORITY_LEAST;
 	if (greatest)
-		*greatest = 0;
+		*greatest = STREAM_PRIORITY_GREATEST;
 	return CUDA_SUCCESS;
 }
 

@@ -37,14 +37,14 @@ static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
 
 	if (!value)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	if (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
-	    attribute > CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
-		return fail(CUDA_ERROR_INVALID_VALUE, "no such attribute");
 	result = check_pair(device, peer);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (device == peer)
 		return fail(CUDA_ERROR_INVALID_DEVICE, "a device is not its own peer");
+	if (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+	    attribute > CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such attribute");
 	*value = attribute == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
 		 attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
 	return CUDA_SUCCESS;
@@ -65,15 +65,12 @@ static CUresult find_pair(CUcontext context, struct slot **current, uint64_t *bi
 	CUresult result = context_find(NULL, current);
 
 	if (result != CUDA_SUCCESS)
-		return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+		return result;
 	if (!context)
 		return fail(CUDA_ERROR_INVALID_CONTEXT, "the peer's context is NULL");
 	result = context_find(context, &peer);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (peer == *current)
-		return fail(CUDA_ERROR_INVALID_CONTEXT,
-			    "the current context is not its own peer");
 	if (peer->device == (*current)->device)
 		return fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
 			    "both contexts are of device %u", peer->device);

@@ -20,6 +20,8 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
 		slot->uses = 1;
 		slot->device = device;
 	}
+	if (!slot->live)
+		context_limits_reset(slot);
 	slot->retained++;
 	*context = context_value(slot);
 	slot->live = (uintptr_t)*context;
@@ -33,10 +35,14 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 			  (void *)context, device);
 }
 
-/* With slots_lock held; the caller ends @heaps after it. What is revived has no peers. */
+/*
+ * With slots_lock held; the caller ends @heaps after it. What is revived has neither
+ * peers nor flags.
+ */
 static void primary_end(struct slot *slot, uint32_t *heaps)
 {
 	slot->live = 0;
+	slot->flags = 0;
 	streams_end(context_value(slot));
 	context_heaps_take(slot, heaps);
 	slot->peers = 0;
@@ -89,6 +95,8 @@ static CUresult primary_set_flags(CUdevice device, unsigned int flags)
 {
 	CUresult result = context_check_flags(flags);
 
+	if (flags & CU_CTX_MAP_HOST)
+		return fail(CUDA_ERROR_INVALID_VALUE, "primary contexts always have MAP_HOST");
 	if (result == CUDA_SUCCESS)
 		result = context_check_device(device);
 	if (result == CUDA_SUCCESS)

@@ -72,6 +72,26 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 		    (void *)name, length, device);
 }
 
+/* No kind of affinity is supported, nor is one that nobody has heard of. */
+static CUresult device_affinity(int *supported, CUdevice device)
+{
+	struct memcast_device_info info = {};
+	CUresult result;
+
+	if (!supported)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_info(device, &info);
+	if (result == CUDA_SUCCESS)
+		*supported = 0;
+	return result;
+}
+
+CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device)
+{
+	return CALL(device_affinity(supported, device), "supported=%p, type=%d, device=%d",
+		    (void *)supported, (int)type, device);
+}
+
 static CUresult device_uuid(CUuuid *uuid, CUdevice device)
 {
 	struct memcast_device_info info = {};

@@ -41,10 +41,12 @@ static CUresult print(char *text, int length, CUdevice device)
 	printed_length = snprintf(printed, sizeof(printed), "%04x:%02x:%02x.%x",
 				  address.domain, address.bus, address.device,
 				  address.function);
+	/* as much as there is room for, as on hardware */
+	if (length > 0)
+		snprintf(text, length, "%s", printed);
 	if (length <= printed_length)
 		return fail(CUDA_ERROR_INVALID_VALUE, "%d bytes are too few for %s",
 			    length, printed);
-	snprintf(text, length, "%s", printed);
 	return CUDA_SUCCESS;
 }
 
