@@ -3,7 +3,8 @@
  * Bulk functions: multimem operations on arrays in a view, at the speed of the
  * memory. They use the CPU's vector instructions (see MEMCAST_CPU in
  * docs/environment.md), read and write each line of each replica once, and go
- * past the caches where the replicas together do not fit them.
+ * past the caches where the replicas together do not fit them. Long arrays go the
+ * way that their first calls found to be the fastest (MEMCAST_STREAM there).
  *
  * Source: these are what PTX's cp.async.bulk and cp.reduce.async.bulk do with a
  * multimem address, and multimem.ld_reduce and multimem.st on each element of an

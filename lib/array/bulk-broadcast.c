@@ -11,8 +11,17 @@
 /* As much of the source as stays in the first-level cache from replica to replica */
 #define BLOCK_BYTES	8192
 
-#define FEW_BYTES	64	/* what broadcast_few() has registers for */
-#define SHORT_BYTES	4095
+/* The C library's copy takes a while to begin, so it gets more; two fit most first-level caches. */
+#define LIBC_BYTES	16384
+
+/*
+ * As much as goes past the caches to a replica before it is the next one's turn: the source
+ * is read from memory meanwhile, rather than in between (measured: blocks of 8 KiB take
+ * a tenth longer).
+ */
+#define PAST_BYTES	1024
+
+#define FEW_BYTES	64	/* what never goes past the caches */
 
 /*
  * Block by block, so that N replicas cost one read of the source. @repeat: the
@@ -21,13 +30,12 @@
  * Each replica has lines of its own: where it is not aligned as the others are,
  * its blocks are some bytes further on.
  */
-static __attribute__((__noinline__)) void
-broadcast_past_caches(const struct memcast_view *view, size_t offset, const unsigned char *from,
-		      size_t bytes, bool repeat)
+static void broadcast_past_caches(const struct memcast_view *view, size_t offset,
+				  const unsigned char *from, size_t bytes, bool repeat)
 {
-	const struct bulk_loops *loops = bulk_loops();
+	const struct bulk_loops *copies = bulk_machine()->copies;
 
-	for (size_t at = 0; at < bytes; at += BLOCK_BYTES) {
+	for (size_t at = 0; at < bytes; at += PAST_BYTES) {
 		for (unsigned int i = 0; i < view->replicas; i++) {
 			unsigned char *to = view->replica[i] + offset;
 			size_t head = bulk_to_line(to), left, lines;
@@ -44,109 +52,83 @@ broadcast_past_caches(const struct memcast_view *view, size_t offset, const unsi
 			to += head + at;
 			source += repeat ? 0 : at;
 			left = bytes - head - at;
-			if (left > BLOCK_BYTES)
-				left = BLOCK_BYTES;
+			if (left > PAST_BYTES)
+				left = PAST_BYTES;
 			lines = left / BULK_LINE * BULK_LINE;
-			loops->stream(to, source, lines);
-			memcpy(to + lines, source + lines, left - lines);
+			copies->stream(to, source, lines);
+			if (lines < left)
+				memcpy(to + lines, source + lines, left - lines);
 		}
 	}
 	_mm_sfence();
 }
 
-/* From both ends: what is in between, or all, is stored twice. */
-#define FROM_ENDS(T) do {							\
-	T head, tail;								\
-										\
-	memcpy(&head, from, sizeof(T));						\
-	memcpy(&tail, from + bytes - sizeof(T), sizeof(T));			\
-	for (i = 0; i < replicas; i++) {					\
-		memcpy(view->replica[i] + offset, &head, sizeof(T));		\
-		memcpy(view->replica[i] + offset + bytes - sizeof(T), &tail, sizeof(T)); \
-	}									\
-} while (0)
-
-/* In registers: calls of memcpy() would take most of the time. */
-static void broadcast_few(const struct memcast_view *view, size_t offset,
-			  const unsigned char *from, size_t bytes)
-{
-	unsigned int replicas = view->replicas, i;
-
-	if (bytes > 32) {
-		__m128i a = _mm_loadu_si128((const void *)from);
-		__m128i b = _mm_loadu_si128((const void *)(from + 16));
-		__m128i c = _mm_loadu_si128((const void *)(from + bytes - 32));
-		__m128i d = _mm_loadu_si128((const void *)(from + bytes - 16));
-
-		for (i = 0; i < replicas; i++) {
-			unsigned char *to = view->replica[i] + offset;
-
-			_mm_storeu_si128((void *)to, a);
-			_mm_storeu_si128((void *)(to + 16), b);
-			_mm_storeu_si128((void *)(to + bytes - 32), c);
-			_mm_storeu_si128((void *)(to + bytes - 16), d);
-		}
-	} else if (bytes >= 16) {
-		FROM_ENDS(__m128i);
-	} else if (bytes >= 8) {
-		FROM_ENDS(uint64_t);
-	} else if (bytes >= 4) {
-		FROM_ENDS(uint32_t);
-	} else if (bytes >= 2) {
-		FROM_ENDS(uint16_t);
-	} else if (bytes) {
-		FROM_ENDS(uint8_t);
-	}
-}
-
-/*
- * The C library's copy finds out anew for each replica which way to take: that shows in
- * what is short. It is the faster one for what is long and crosses lines (measured).
- */
+/* Our loops are for places at the start of a line. The C library's copy takes care of others. */
 static void broadcast_block(const struct memcast_view *view, size_t at,
-			    const unsigned char *from, size_t bytes)
+			    const unsigned char *from, size_t bytes, enum bulk_way way)
 {
-	bool aligned = (uintptr_t)(view->replica[0] + at) % BULK_LINE == 0;
-	unsigned int i;
-
-	if (bytes > FEW_BYTES && bytes <= (aligned ? BLOCK_BYTES : SHORT_BYTES)) {
-		bulk_loops()->copy(view->replica, at, view->replicas, from, bytes);
+	if (way == BULK_LOOP && (uintptr_t)(view->replica[0] + at) % BULK_LINE == 0) {
+		bulk_machine()->copies->copy_block(view->replica, at, view->replicas, from, bytes);
 		return;
 	}
-	for (i = 0; i < view->replicas; i++)
+	for (unsigned int i = 0; i < view->replicas; i++)
 		if (view->replica[i] + at != from)	/* that is allowed */
 			memcpy(view->replica[i] + at, from, bytes);
 }
 
-/* In blocks, but what is not much longer than one at once */
-static __attribute__((__noinline__)) void
-broadcast_many(const struct memcast_view *view, size_t offset, const unsigned char *from,
-	       size_t bytes, bool repeat)
+static void broadcast_blocks(const struct memcast_view *view, size_t offset,
+			     const unsigned char *from, size_t bytes, bool repeat,
+			     enum bulk_way way)
 {
-	size_t block = bytes <= 2 * BLOCK_BYTES && !repeat ? bytes : BLOCK_BYTES;
+	size_t block = BLOCK_BYTES;
+
+	if (!repeat && way != BULK_LOOP)
+		block = way == BULK_LIBC ? LIBC_BYTES : bytes;
 
 	for (size_t at = 0; at < bytes; at += block)
 		broadcast_block(view, offset + at, repeat ? from : from + at,
-				bytes - at < block ? bytes - at : block);
+				bytes - at < block ? bytes - at : block, way);
 }
 
-static void broadcast_bytes(const struct memcast_view *view, size_t offset,
-			    const unsigned char *from, size_t bytes, bool repeat)
+/* What is not as short as copy() takes, or has to look where it goes. */
+static __attribute__((__noinline__)) CUresult
+broadcast_long(const struct memcast_view *view, size_t offset, const unsigned char *from,
+	       size_t bytes, bool repeat)
 {
+	const struct bulk_machine *machine = bulk_machine();
+	size_t written = bytes * view->replicas;
+	struct bulk_trial trial;
+	enum bulk_way way;
+
+	if (!bytes)
+		return CUDA_SUCCESS;
 	if (bytes <= FEW_BYTES)
-		broadcast_few(view, offset, from, bytes);
-	else if (bytes * view->replicas >= bulk_stream_bytes())
+		return machine->copy(view->replica, offset, view->replicas, from, bytes);
+
+	way = bulk_way(BULK_COPY, repeat ? written : written + bytes, written, &trial);
+	if (way == BULK_PAST)
 		broadcast_past_caches(view, offset, from, bytes, repeat);
-	else if (bytes <= SHORT_BYTES)
-		bulk_loops()->copy(view->replica, offset, view->replicas, from, bytes);
 	else
-		broadcast_many(view, offset, from, bytes, repeat);
+		broadcast_blocks(view, offset, from, bytes, repeat, way);
+	bulk_way_done(&trial);
+	return CUDA_SUCCESS;
+}
+
+static inline CUresult broadcast_bytes(const struct memcast_view *view, size_t offset,
+				       const unsigned char *from, size_t bytes)
+{
+	const struct bulk_machine *machine = &bulk_machine_known;
+
+	/* which is 0 before anything is known; and 0 bytes are not fewer than that */
+	if (bytes - 1 < __atomic_load_n(&machine->short_bytes, __ATOMIC_ACQUIRE))
+		return machine->copy(view->replica, offset, view->replicas, from, bytes);
+	return broadcast_long(view, offset, from, bytes, false);
 }
 
 void bulk_broadcast(const struct memcast_view *view, size_t offset, const unsigned char *from,
 		    size_t bytes)
 {
-	broadcast_bytes(view, offset, from, bytes, false);
+	broadcast_bytes(view, offset, from, bytes);
 }
 
 static CUresult broadcast(const struct memcast_view *view, size_t offset, const void *from,
@@ -176,8 +158,7 @@ CUresult memcastBroadcast(const struct memcast_view *view, size_t offset, const 
 	if (inject_count || !view || !from || view->replicas - 1 >= MEMCAST_VIEW_MAX ||
 	    offset > view->bytes || bytes > view->bytes - offset)
 		return broadcast_logged(view, offset, from, bytes);
-	bulk_broadcast(view, offset, from, bytes);
-	return CUDA_SUCCESS;
+	return broadcast_bytes(view, offset, from, bytes);
 }
 
 static CUresult fill(const struct memcast_view *view, size_t offset, const void *element,
@@ -198,8 +179,7 @@ static CUresult fill(const struct memcast_view *view, size_t offset, const void 
 
 	for (at = 0; at < sizeof(block) && at < bytes; at += width)
 		memcpy(block + at, element, width);
-	broadcast_bytes(view, offset, block, bytes, true);
-	return CUDA_SUCCESS;
+	return broadcast_long(view, offset, block, bytes, true);
 }
 
 CUresult memcastFill(const struct memcast_view *view, size_t offset, const void *element,

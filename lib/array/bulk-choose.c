@@ -5,26 +5,33 @@
  * The instruction set: the widest, or MEMCAST_CPU=sse2|avx2|avx512. That holds for
  * QEMU without KVM as well (measured: AVX2 takes 0.55 to 1.0 of SSE2's time).
  *
- * From how many bytes on stores go past the caches: three quarters of what the last
- * of them holds (measured), or MEMCAST_STREAM=BYTES. As long as it holds all that is
- * written, it takes stores several times as fast as memory, and whoever reads next
- * finds it there.
+ * From how many bytes on stores always go past the caches: three quarters of what the
+ * last of them holds (measured on an AMD EPYC), or MEMCAST_STREAM=BYTES. A virtual
+ * machine is told of more than it gets where others use the same cache: what is smaller
+ * is measured (bulk-way.c).
  */
 #define _GNU_SOURCE
+#include <cpuid.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "library.h"
 #include "bulk.h"
 
 #define VARIABLE	"MEMCAST_CPU"
 #define STREAM_VARIABLE	"MEMCAST_STREAM"
+#define CPUID_7_EDX_FSRM	(1U << 4)
 #define CACHE_SIZE	"/sys/devices/system/cpu/cpu0/cache/index3/size"
-#define CACHE_UNKNOWN	(8UL << 20)	/* emulated CPUs do not say */
 
-const struct bulk_loops *bulk_loops_chosen;
-size_t bulk_stream_chosen;
+/* emulated CPUs do not say */
+#define CACHE_UNKNOWN	(8UL << 20)
+#define CACHE1_UNKNOWN	(32UL << 10)
+#define CACHE2_UNKNOWN	(1UL << 20)
+
+struct bulk_machine bulk_machine_known;
 
 static bool has_sse2(void)
 {
@@ -53,7 +60,7 @@ static const struct {
 	{ "avx512", &bulk_avx512, has_avx512 },
 };
 
-static const struct bulk_loops *choose(void)
+static const struct bulk_loops *choose_loops(void)
 {
 	const char *wanted = secure_getenv(VARIABLE);
 	const struct bulk_loops *loops = NULL;
@@ -71,12 +78,17 @@ static const struct bulk_loops *choose(void)
 	return loops;
 }
 
-const struct bulk_loops *bulk_loops_choose(void)
+/*
+ * Processors from before fast short "rep movsb" (FSRM) lower their clock for vectors of 64
+ * bytes. That is worth it for sums, but not for copies.
+ */
+static const struct bulk_loops *choose_copies(const struct bulk_loops *loops)
 {
-	const struct bulk_loops *loops = choose();
+	unsigned int a, b, c, d = 0;
 
-	__atomic_store_n(&bulk_loops_chosen, loops, __ATOMIC_RELAXED);
-	return loops;
+	if (loops != &bulk_avx512 || secure_getenv(VARIABLE))
+		return loops;
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & CPUID_7_EDX_FSRM ? loops : &bulk_avx2;
 }
 
 /* Not sysconf(): in virtual machines it has told ten times as much. */
@@ -94,7 +106,7 @@ static size_t cache_bytes(void)
 	return unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : 0;
 }
 
-static size_t choose_stream(void)
+static size_t choose_stream(bool *set)
 {
 	const char *wanted = secure_getenv(STREAM_VARIABLE);
 	char *end;
@@ -102,17 +114,46 @@ static size_t choose_stream(void)
 	if (wanted && *wanted) {
 		size_t bytes = strtoull(wanted, &end, 0);
 
-		if (!*end && bytes)
+		*set = !*end && bytes;
+		if (*set)
 			return bytes;
 		fprintf(stderr, "memcast: " STREAM_VARIABLE "=%s: not a number of bytes\n", wanted);
 	}
 	return cache_bytes() / 4 * 3 ?: CACHE_UNKNOWN;
 }
 
-size_t bulk_stream_choose(void)
+/* What sysconf() says of caches that a processor shares with nobody is right. */
+static size_t own_cache(int name, size_t unknown)
 {
-	size_t bytes = choose_stream();
+	long bytes = sysconf(name);
 
-	__atomic_store_n(&bulk_stream_chosen, bytes, __ATOMIC_RELAXED);
-	return bytes;
+	return bytes > 0 ? (size_t)bytes : unknown;
+}
+
+static void choose(void)
+{
+	struct bulk_machine *machine = &bulk_machine_known;
+	size_t short_bytes;
+
+	machine->loops = choose_loops();
+	machine->copies = choose_copies(machine->loops);
+	machine->copy = machine->copies->copy;
+	machine->stream = choose_stream(&machine->stream_set);
+	machine->cache1 = own_cache(_SC_LEVEL1_DCACHE_SIZE, CACHE1_UNKNOWN);
+	machine->cache2 = own_cache(_SC_LEVEL2_CACHE_SIZE, CACHE2_UNKNOWN);
+	/*
+	 * The source and one replica fit the first-level cache, and however many replicas
+	 * there are, all together are below MEMCAST_STREAM.
+	 */
+	short_bytes = machine->cache1 / 2;
+	if (short_bytes > machine->stream / MEMCAST_VIEW_MAX)
+		short_bytes = machine->stream / MEMCAST_VIEW_MAX ?: 1;
+	__atomic_store_n(&machine->short_bytes, short_bytes, __ATOMIC_RELEASE);
+}
+
+void bulk_choose(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, choose);
 }

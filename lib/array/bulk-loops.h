@@ -36,101 +36,7 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 	ONE(0, __VA_ARGS__); ONE(1, __VA_ARGS__); ONE(2, __VA_ARGS__); ONE(3, __VA_ARGS__); \
 	ONE(4, __VA_ARGS__); ONE(5, __VA_ARGS__); ONE(6, __VA_ARGS__); ONE(7, __VA_ARGS__)
 
-/*
- * Wider vectors are no faster at this, and cross more lines. What is before the first
- * aligned one, and what is after the last whole piece, is stored from both ends.
- */
-#define COPY_WIDTH	(WIDTH < 32 ? WIDTH : 32)
-#define COPY_BYTES	128
-typedef __attribute__((vector_size(COPY_WIDTH), may_alias, aligned(1))) uint8_t copy_v;
-
-INLINE void copy_some(unsigned char *to, const unsigned char *from, const int count)
-{
-	copy_v all[8];
-
-	EVERY(all[k] = *(const copy_v *)(from + k * COPY_WIDTH));
-	EVERY(*(copy_v *)(to + k * COPY_WIDTH) = all[k]);
-}
-
-/* @count vectors from each end, which may be some of them twice */
-INLINE void copy_ends(unsigned char *const *to, size_t to_at, unsigned int writes,
-		      const unsigned char *from, size_t bytes, const int count)
-{
-	size_t last = bytes - count * COPY_WIDTH;
-
-	for (unsigned int i = 0; i < writes; i++) {
-		unsigned char *place = to[i] + to_at;
-
-		if (place == from)
-			continue;
-		copy_some(place, from, count);
-		copy_some(place + last, from + last, count);
-	}
-}
-
-/*
- * A piece goes to all places before the next one is read. For few places, or there would
- * be more lines under way than a set of the first-level cache has ways.
- */
-#define PIECES_PLACES	4
-#define PIECES_BYTES	2048
-static void copy_pieces(unsigned char *const *to, size_t to_at, unsigned int writes,
-			const unsigned char *from, size_t bytes)
-{
-	const int count = COPY_BYTES / COPY_WIDTH;
-	size_t last = bytes - COPY_BYTES;
-	size_t at = COPY_WIDTH - (uintptr_t)(to[0] + to_at) % COPY_WIDTH;
-	copy_v first = *(const copy_v *)from;
-	unsigned int i;
-
-	for (i = 0; i < writes; i++)
-		*(copy_v *)(to[i] + to_at) = first;
-	for (;; at += COPY_BYTES) {
-		copy_v all[8];
-
-		if (at > last)
-			at = last;
-		EVERY(all[k] = *(const copy_v *)(from + at + k * COPY_WIDTH));
-		for (i = 0; i < writes; i++) {
-			unsigned char *place = to[i] + to_at + at;
-
-			EVERY(*(copy_v *)(place + k * COPY_WIDTH) = all[k]);
-		}
-		if (at == last)
-			return;
-	}
-}
-
-static void copy(unsigned char *const *to, size_t to_at, unsigned int writes,
-		 const unsigned char *from, size_t bytes)
-{
-	const int count = COPY_BYTES / COPY_WIDTH;
-	size_t last = bytes - COPY_BYTES;
-
-	if (bytes <= COPY_BYTES) {
-		copy_ends(to, to_at, writes, from, bytes, count / 2);
-		return;
-	}
-	if (bytes <= 2 * COPY_BYTES) {
-		copy_ends(to, to_at, writes, from, bytes, count);
-		return;
-	}
-	if (writes <= PIECES_PLACES && bytes <= PIECES_BYTES) {
-		copy_pieces(to, to_at, writes, from, bytes);
-		return;
-	}
-	for (unsigned int i = 0; i < writes; i++) {
-		unsigned char *place = to[i] + to_at;
-		size_t at = COPY_WIDTH - (uintptr_t)place % COPY_WIDTH;
-
-		if (place == from)
-			continue;
-		copy_some(place, from, 1);
-		for (; at < last; at += COPY_BYTES)
-			copy_some(place + at, from + at, count);
-		copy_some(place + last, from + last, count);
-	}
-}
+#include "bulk-copy.h"
 
 /*
  * A replica is gone through by so many vectors before the next one is: that keeps
@@ -139,6 +45,21 @@ static void copy(unsigned char *const *to, size_t to_at, unsigned int writes,
  */
 #define UNROLL		(WIDTH == 64 ? 4 : 8)
 #define UNROLL_WIDE	4
+
+/*
+ * What comes next in memory begins to come while sums are made of what is there. Further on
+ * than to the end of a page, where processors stop doing so by themselves. Behind the end of
+ * an array this fetches what nobody needs, but faults nowhere.
+ */
+#define AHEAD_BYTES	2048
+INLINE void fetch_ahead(unsigned char *const *from, size_t from_at, unsigned int reads,
+			const size_t bytes)
+{
+	for (unsigned int i = 0; i < reads; i++)
+		for (size_t at = 0; at < bytes; at += BULK_LINE)
+			_mm_prefetch((const char *)from[i] + from_at + AHEAD_BYTES + at,
+				     _MM_HINT_T0);
+}
 
 /*
  * The places are visited in their order, and so is what floating-point sums are
@@ -212,11 +133,12 @@ name##_nans(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 										\
 static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		 unsigned char *const *from, size_t from_at, unsigned int reads, \
-		 size_t bytes, bool stream)					\
+		 size_t bytes, enum bulk_way way)				\
 {										\
 	const size_t step = unroll * WIDTH;					\
 										\
-	for (; stream && bytes >= step; bytes -= step) {			\
+	for (; way == BULK_PAST && bytes >= step; bytes -= step) {		\
+		fetch_ahead(from, from_at, reads, step);			\
 		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, true, \
 				 false))					\
 			name##_nans(to, to_at, writes, from, from_at, reads, true); \
@@ -224,6 +146,8 @@ static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		from_at += step;						\
 	}									\
 	for (; bytes >= step; bytes -= step) {					\
+		if (way == BULK_AHEAD)						\
+			fetch_ahead(from, from_at, reads, step);		\
 		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, false, \
 				 false))					\
 			name##_nans(to, to_at, writes, from, from_at, reads, false); \
@@ -276,6 +200,7 @@ WIDE(bf16)
 const struct bulk_loops LOOPS = {
 	.stream = stream,
 	.copy = copy,
+	.copy_block = copy_block,
 	.combine = {
 		[MEMCAST_U32] = { NUMERIC(u32, u32), BITWISE },
 		[MEMCAST_S32] = { NUMERIC(u32, s32), BITWISE },

@@ -80,9 +80,13 @@ void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t byt
 			  enum memcast_element type, enum memcast_op op)
 {
 	unsigned int program = bulk_arithmetic_begin();
+	struct bulk_trial trial;
+	enum bulk_way way;
 
+	way = bulk_way(BULK_SUM_IN_PLACE, bytes * view->replicas, 0, &trial);
 	bulk_loops()->combine[type][op](view->replica, at, view->replicas, view->replica, at,
-					view->replicas, bytes, false);
+					view->replicas, bytes, way);
+	bulk_way_done(&trial);
 	bulk_arithmetic_end(program);
 }
 
@@ -91,21 +95,25 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 			     size_t bytes, enum memcast_element type, enum memcast_op op)
 {
 	bulk_combine *combine = bulk_loops()->combine[type][op];
-	size_t head = bulk_to_line(to);
-	bool stream = bytes >= bulk_stream_bytes() / (view->replicas + 1) &&
-		      head <= bytes && head % width_of(type) == 0;
+	size_t head = bulk_to_line(to), total = bytes * (view->replicas + 1);
 	unsigned int program = bulk_arithmetic_begin();
+	struct bulk_trial trial;
+	enum bulk_way way;
 
-	if (stream && head) {
-		combine(&to, 0, 1, view->replica, at, view->replicas, head, false);
+	way = bulk_way(BULK_SUM, total, total, &trial);
+	if (way == BULK_PAST && (head > bytes || head % width_of(type)))
+		way = BULK_AHEAD;
+	if (way == BULK_PAST && head) {
+		combine(&to, 0, 1, view->replica, at, view->replicas, head, BULK_LOOP);
 		to += head;
 		at += head;
 		bytes -= head;
 	}
-	combine(&to, 0, 1, view->replica, at, view->replicas, bytes, stream);
-	bulk_arithmetic_end(program);
-	if (stream)
+	combine(&to, 0, 1, view->replica, at, view->replicas, bytes, way);
+	if (way == BULK_PAST)
 		_mm_sfence();
+	bulk_way_done(&trial);
+	bulk_arithmetic_end(program);
 }
 
 static CUresult reduce_load(const struct memcast_view *view, size_t offset, void *to,
@@ -161,14 +169,14 @@ static void red_##T(T *at, const T *from, size_t count, bulk_combine *combine)	\
 										\
 	for (size_t k = 0; k < count; k++)					\
 		seen[k] = __atomic_load_n(at + k, __ATOMIC_RELAXED);		\
-	combine(results, 0, 1, places, 0, 2, count * sizeof(T), false);		\
+	combine(results, 0, 1, places, 0, 2, count * sizeof(T), BULK_LOOP);		\
 	for (size_t k = 0; k < count; k++)					\
 		while (!__atomic_compare_exchange_n(at + k, seen + k, wanted[k], false, \
 						    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) { \
 			places[0] = (void *)(seen + k);				\
 			places[1] = (unsigned char *)from + k * sizeof(T);	\
 			results[0] = (void *)(wanted + k);			\
-			combine(results, 0, 1, places, 0, 2, sizeof(T), false);	\
+			combine(results, 0, 1, places, 0, 2, sizeof(T), BULK_LOOP);	\
 		}								\
 }
 

@@ -18,23 +18,39 @@
 #define BULK_OPS	(MEMCAST_XOR + 1)
 #define BULK_LINE	64	/* bytes that a memory transfer has */
 
+/* How arrays are copied and combined that are too long to be in the first-level cache */
+enum bulk_way {
+	BULK_LOOP,	/* by our own loops */
+	BULK_AHEAD,	/* these fetch from memory what comes next; of sums only */
+	BULK_LIBC,	/* by the C library's copy, in blocks; of copies only, as the next one */
+	BULK_WHOLE,	/* by the C library's copy, one replica after the other */
+	BULK_PAST,	/* stores go past the caches; sums fetch what comes next */
+	BULK_WAYS
+};
+
 /*
  * Combines @bytes at @from_at of @reads places and stores the result at @to_at
  * of @writes places: each line of each place is read once and written once.
  * The two may be the same lines. @bytes is a multiple of the type's size.
- * @stream: past the caches; all of @to are aligned to a line then, and nothing
- * is fenced.
+ * Where @way is past the caches all of @to are aligned to a line, and nothing is
+ * fenced.
  */
 typedef void bulk_combine(unsigned char *const *to, size_t to_at, unsigned int writes,
 			  unsigned char *const *from, size_t from_at, unsigned int reads,
-			  size_t bytes, bool stream);
+			  size_t bytes, enum bulk_way way);
 
 struct bulk_loops {
 	/* Copies past the caches: @to and @bytes are whole lines. */
 	void (*stream)(unsigned char *to, const unsigned char *from, size_t bytes);
-	/* Copies 64 bytes and more to @to_at of @writes places; @from may be one of them. */
-	void (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
-		     const unsigned char *from, size_t bytes);
+	/*
+	 * Copies a byte or more to @to_at of @writes places; @from may be one of them. The
+	 * result is CUDA_SUCCESS: memcastBroadcast() ends in this call.
+	 */
+	CUresult (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
+			 const unsigned char *from, size_t bytes);
+	/* The same for a block of what does not fit the first-level cache */
+	void (*copy_block)(unsigned char *const *to, size_t to_at, unsigned int writes,
+			   const unsigned char *from, size_t bytes);
 	bulk_combine *combine[BULK_TYPES][BULK_OPS];	/* NULL: no such thing */
 };
 
@@ -61,25 +77,67 @@ static inline void bulk_arithmetic_end(unsigned int program)
 		_mm_setcsr(program);
 }
 
-/* bulk-choose.c: whoever comes first chooses; several at once choose the same. */
-extern const struct bulk_loops *bulk_loops_chosen;
-extern size_t bulk_stream_chosen;
-const struct bulk_loops *bulk_loops_choose(void);
-size_t bulk_stream_choose(void);
+/*
+ * bulk-choose.c: what the bulk functions know about the machine, found out by the first
+ * call of any thread.
+ */
+struct bulk_machine {
+	/* Broadcasts of so many bytes are one call of copy(). 0: nothing is known yet */
+	size_t short_bytes;
+	const struct bulk_loops *loops;	/* for sums */
+	const struct bulk_loops *copies;
+	CUresult (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
+			 const unsigned char *from, size_t bytes);
+	/* From so many bytes on stores always go past the caches */
+	size_t stream;
+	bool stream_set;		/* by MEMCAST_STREAM: below, they never do */
+	size_t cache1, cache2;		/* what a processor's own caches hold */
+};
+
+extern struct bulk_machine bulk_machine_known;
+void bulk_choose(void);
+
+static inline const struct bulk_machine *bulk_machine(void)
+{
+	if (__builtin_expect(!__atomic_load_n(&bulk_machine_known.short_bytes, __ATOMIC_ACQUIRE),
+			     0))
+		bulk_choose();
+	return &bulk_machine_known;
+}
 
 static inline const struct bulk_loops *bulk_loops(void)
 {
-	const struct bulk_loops *loops = __atomic_load_n(&bulk_loops_chosen, __ATOMIC_RELAXED);
-
-	return __builtin_expect(!!loops, 1) ? loops : bulk_loops_choose();
+	return bulk_machine()->loops;
 }
 
-/* From how many bytes on stores go past the caches */
-static inline size_t bulk_stream_bytes(void)
-{
-	size_t bytes = __atomic_load_n(&bulk_stream_chosen, __ATOMIC_RELAXED);
+/* bulk-way.c */
+enum bulk_kind {
+	BULK_COPY,
+	BULK_SUM,		/* into a buffer */
+	BULK_SUM_IN_PLACE,	/* to where it was read from, so not past the caches */
+	BULK_KINDS
+};
 
-	return __builtin_expect(!!bytes, 1) ? bytes : bulk_stream_choose();
+struct bulk_trial {
+	struct bulk_times *times;	/* NULL: this call is not timed */
+	unsigned char *decide;		/* where the way is noted after this call, or NULL */
+	enum bulk_kind kind;
+	enum bulk_way way;
+	uint64_t bytes, start;
+};
+
+/*
+ * Which way this call is to take; bulk_way_done() is called after it. @bytes: what is read
+ * and written; @counted: what MEMCAST_STREAM counts of it, or 0.
+ */
+enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t counted,
+		       struct bulk_trial *trial);
+void bulk_way_measured(const struct bulk_trial *trial);
+
+static inline void bulk_way_done(const struct bulk_trial *trial)
+{
+	if (trial->times)
+		bulk_way_measured(trial);
 }
 
 /* How many bytes are left to the start of a line */

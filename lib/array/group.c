@@ -176,7 +176,7 @@ static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 		from[i] = i == group->rank ? own : data_of(post, bytes);
 	}
 	program = bulk_arithmetic_begin();
-	bulk_loops()->combine[type][op](&own, 0, 1, from, 0, group->ranks, bytes, false);
+	bulk_loops()->combine[type][op](&own, 0, 1, from, 0, group->ranks, bytes, BULK_LOOP);
 	bulk_arithmetic_end(program);
 }
 

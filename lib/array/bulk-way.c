@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How long arrays are copied and combined. Which way is the fastest differs by processor,
+ * and by how much of a cache that others use as well this program gets. No size that the
+ * machine states decides it: measured, an Intel Xeon in a virtual machine got 24 of its 260
+ * MiB, and there the C library's copy was faster than our loops, which are faster on an AMD
+ * EPYC.
+ *
+ * So the first calls of each size go each way in turn, on the program's own arrays, and are
+ * timed; calls that follow go the fastest way, those of all threads. All ways do the same,
+ * so that measuring costs no more than that some calls take a slower one. After AGAIN calls a
+ * thread tries them again: the first ones may have met arrays that no cache had yet, or
+ * another load on the machine.
+ *
+ * Times are the thread's own, without what other threads had of the processor.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "library.h"
+#include "bulk.h"
+
+#define CLASSES		32	/* sizes with the same highest bit; the last has all that are larger */
+#define LONG_CLASS	24	/* 16 MiB: a call takes so long that little disturbs its time */
+
+/* Tries of each way; the first is not timed: it finds in the caches what another way left. */
+#define TRIES		5
+#define LONG_TRIES	2
+#define AGAIN		1000
+
+#define NEVER	(UINT64_MAX / 2)
+
+/* A thread's own: each call finds in the caches what the one before has left there. */
+struct bulk_times {
+	unsigned int calls;
+	uint64_t least[BULK_WAYS];	/* nanoseconds per MiB */
+};
+
+static __thread struct bulk_times thread_times[BULK_KINDS][CLASSES];
+
+/* All threads'; BULK_WAYS: none yet */
+static unsigned char decided[BULK_KINDS][CLASSES] = {
+	[0 ... BULK_KINDS - 1] = { [0 ... CLASSES - 1] = BULK_WAYS },
+};
+
+/* 0 where there is no such clock: then no way is faster than another. */
+static uint64_t own_nanoseconds(void)
+{
+	struct timespec time = {};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static unsigned int class_of(size_t bytes)
+{
+	unsigned int class = 63 - (unsigned int)__builtin_clzl(bytes);
+
+	return class < CLASSES ? class : CLASSES - 1;
+}
+
+/* What is worth a try */
+static unsigned int candidates(enum bulk_kind kind, unsigned int class, enum bulk_way *ways)
+{
+	const struct bulk_machine *machine = bulk_machine();
+	unsigned int count = 0;
+
+	ways[count++] = BULK_LOOP;
+	if (kind == BULK_COPY) {
+		ways[count++] = BULK_LIBC;
+		ways[count++] = BULK_WHOLE;
+	} else {
+		ways[count++] = BULK_AHEAD;
+	}
+	if (kind != BULK_SUM_IN_PLACE && !machine->stream_set &&
+	    1UL << class >= 2 * machine->cache2)
+		ways[count++] = BULK_PAST;
+	return count;
+}
+
+/*
+ * What a way takes, and what else it costs. What went past the caches is read by whoever
+ * comes next with 14 GB/s instead of 20 (measured), which makes up for a quarter of the time
+ * to broadcast it. To fetch ahead puts out of the caches what others may need. And N copies
+ * by the C library are what nobody wants to be slower than.
+ */
+static uint64_t cost(enum bulk_kind kind, enum bulk_way way, uint64_t time)
+{
+	switch (way) {
+	case BULK_PAST:
+		return time + time / (kind == BULK_COPY ? 4 : 8);
+	case BULK_AHEAD:
+		return time + time / 8;
+	case BULK_WHOLE:
+		return time - time / 32;
+	default:
+		return time;
+	}
+}
+
+static enum bulk_way fastest(enum bulk_kind kind, const uint64_t *least)
+{
+	enum bulk_way best = BULK_LOOP, way;
+
+	for (way = best + 1; way < BULK_WAYS; way++)
+		if (cost(kind, way, least[way]) < cost(kind, best, least[best]))
+			best = way;
+	return best;
+}
+
+enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t counted,
+		       struct bulk_trial *trial)
+{
+	const struct bulk_machine *machine = bulk_machine();
+	unsigned int class = class_of(bytes | 1), each, tries, call;
+	enum bulk_way ways[BULK_WAYS], known;
+	struct bulk_times *times;
+
+	trial->times = NULL;
+	if (counted >= machine->stream)
+		return BULK_PAST;
+	if (bytes < machine->cache1 / 4)	/* or the clock would take longer */
+		return BULK_LOOP;
+
+	each = class < LONG_CLASS ? TRIES : LONG_TRIES;
+	tries = each * candidates(kind, class, ways);
+	times = &thread_times[kind][class];
+	known = __atomic_load_n(&decided[kind][class], __ATOMIC_RELAXED);
+	if (!times->calls && known != BULK_WAYS)
+		times->calls = tries;		/* another thread has found out */
+	if (times->calls >= AGAIN)
+		times->calls = 0;
+	call = times->calls++;
+	if (call >= tries)
+		return known == BULK_WAYS ? BULK_LOOP : known;
+
+	if (!call)
+		for (unsigned int i = 0; i < BULK_WAYS; i++)
+			times->least[i] = NEVER;
+	*trial = (struct bulk_trial) { .kind = kind, .way = ways[call / each], .bytes = bytes };
+	if (call % each) {
+		trial->times = times;
+		trial->decide = times->calls == tries ? &decided[kind][class] : NULL;
+		trial->start = own_nanoseconds();
+	}
+	return trial->way;
+}
+
+void bulk_way_measured(const struct bulk_trial *trial)
+{
+	uint64_t time = ((own_nanoseconds() - trial->start) << 20) / trial->bytes;
+	uint64_t *least = trial->times->least;
+
+	if (time < least[trial->way])
+		least[trial->way] = time;
+	if (trial->decide)
+		__atomic_store_n(trial->decide, fastest(trial->kind, least), __ATOMIC_RELAXED);
+}
