@@ -188,6 +188,7 @@ static void run_crowded(struct bench *bench)
 	make_view(&view, ranks);
 	for (i = 0; i < sizeof(work) / sizeof(work[0]); i++) {
 		double alone[5], together[5], ratio[5];
+		struct bench_median median;
 		char text[64];
 		struct bench_line line = {
 			.measure = "CPU time of an all-reduce", .parameters = text, .unit = "us",
@@ -203,7 +204,10 @@ static void run_crowded(struct bench *bench)
 			 bench_bytes(work[i].bytes));
 		line.value = bench_median(together, 5) * 1e6 / work[i].times;
 		line.peer = bench_median(alone, 5) * 1e6 / work[i].times;
-		line.ratio = bench_median(ratio, 5);
+		median = bench_median_of(ratio, 5);
+		line.ratio = median.value;
+		line.low = median.low;
+		line.high = median.high;
 		bench_add(bench, &line);
 		bench_progress(bench, "more ranks than processors");
 	}

@@ -119,6 +119,7 @@ static void add_line(struct bench *bench, const struct contest *contest, enum co
 	double ours[contest->rounds], theirs[contest->rounds], ratio[contest->rounds];
 	unsigned int wins[SIDES] = { 0 }, i;
 	enum side best = OURS, side;
+	struct bench_median median;
 	char text[64];
 	struct bench_line line = {
 		.measure = measures[call],
@@ -142,7 +143,10 @@ static void add_line(struct bench *bench, const struct contest *contest, enum co
 	if (best != OURS) {
 		line.against = peers[best].name;
 		line.peer = bench_median(theirs, contest->rounds) * 1e6;
-		line.ratio = bench_median(ratio, contest->rounds);
+		median = bench_median_of(ratio, contest->rounds);
+		line.ratio = median.value;
+		line.low = median.low;
+		line.high = median.high;
 	}
 	bench_add(bench, &line);
 }

@@ -60,6 +60,13 @@ static struct bench_result *result_new(struct bench *bench, const char *suite)
 	return &all[bench->count++];
 }
 
+/* May a ratio between @low and @high be what @line asks for? */
+static bool within(const struct bench_line *line, double low, double high)
+{
+	return (!line->at_least || high >= line->at_least) &&
+	       (!line->at_most || low <= line->at_most);
+}
+
 static void add(struct bench *bench, const char *suite,
 		const struct bench_line *line)
 {
@@ -79,8 +86,10 @@ static void add(struct bench *bench, const char *suite,
 	if (!result->ratio)
 		result->ratio = line->faster ? line->peer / line->value :
 					       line->value / line->peer;
-	result->holds = (!line->at_least || result->ratio >= line->at_least) &&
-			(!line->at_most || result->ratio <= line->at_most);
+	result->low = line->low ?: result->ratio;
+	result->high = line->high ?: result->ratio;
+	result->holds = within(line, result->ratio, result->ratio);
+	result->noisy = !result->holds && within(line, result->low, result->high);
 }
 
 void bench_add(struct bench *bench, const struct bench_line *line)
@@ -160,7 +169,7 @@ static void cell(struct libscols_line *line, size_t column, const char *format, 
 	va_end(args);
 }
 
-enum column { SUITE, MEASURE, PARAMETERS, VALUE, UNIT, RATIO, BAR, HOLDS, PEER, AGAINST };
+enum column { SUITE, MEASURE, PARAMETERS, VALUE, UNIT, RATIO, NOISE, BAR, HOLDS, PEER, AGAINST };
 
 static void show_result(struct libscols_table *table,
 			const struct bench_result *result)
@@ -183,12 +192,14 @@ static void show_result(struct libscols_table *table,
 	if (!*result->against)
 		return;
 	cell(line, RATIO, "%s", number(text, result->ratio));
+	if (result->high > result->low)
+		cell(line, NOISE, "±%.1f%%", 50 * (result->high - result->low) / result->ratio);
 	if (result->at_least)
 		cell(line, BAR, ">= %s", number(text, result->at_least));
 	if (result->at_most)
 		cell(line, BAR, "<= %s", number(text, result->at_most));
 	if (result->at_least || result->at_most)
-		cell(line, HOLDS, "%s", result->holds ? "yes" : "NO");
+		cell(line, HOLDS, "%s", result->holds ? "yes" : result->noisy ? "noisy" : "NO");
 	cell(line, PEER, "%s", number(text, result->peer));
 	cell(line, AGAINST, "%s", result->against);
 }
@@ -205,6 +216,7 @@ void bench_table(const struct bench *bench)
 		[VALUE] = { "value", SCOLS_FL_RIGHT },
 		[UNIT] = { "unit", 0 },
 		[RATIO] = { "ratio", SCOLS_FL_RIGHT },
+		[NOISE] = { "noise", SCOLS_FL_RIGHT },
 		[BAR] = { "bar", 0 },
 		[HOLDS] = { "holds", 0 },
 		[PEER] = { "peer's", SCOLS_FL_RIGHT },
@@ -259,6 +271,10 @@ static struct json_object *result_json(const struct bench_result *result)
 	put_number(object, "peer", result->peer);
 	put_text(object, "against", result->against);
 	put_number(object, "ratio", result->ratio);
+	if (result->high > result->low) {
+		put_number(object, "low", result->low);
+		put_number(object, "high", result->high);
+	}
 	if (result->at_least)
 		put_number(object, "at_least", result->at_least);
 	if (result->at_most)
@@ -266,6 +282,8 @@ static struct json_object *result_json(const struct bench_result *result)
 	if (result->at_least || result->at_most)
 		json_object_object_add(object, "holds",
 				       json_object_new_boolean(result->holds));
+	if (result->noisy)
+		json_object_object_add(object, "noisy", json_object_new_boolean(true));
 	return object;
 }
 
@@ -325,6 +343,8 @@ bool bench_add_json(struct bench *bench, struct json_object *all)
 			.peer = get_number(one, "peer"),
 			.against = get_text(one, "against"),
 			.ratio = get_number(one, "ratio"),
+			.low = get_number(one, "low"),
+			.high = get_number(one, "high"),
 			.at_least = get_number(one, "at_least"),
 			.at_most = get_number(one, "at_most"),
 		});

@@ -41,6 +41,7 @@ struct bench_line {
 	const char *against;	/* "STREAM-like limit of this run" */
 	bool faster;
 	double ratio;		/* 0: as above; else a median of paired ratios */
+	double low, high;	/* where the ratio is in spite of noise; 0: not known */
 	double at_least, at_most;
 };
 
@@ -66,26 +67,34 @@ const char *bench_bytes(uint64_t bytes);
 double bench_now(void);
 double bench_median(double *values, unsigned int count);
 
-/*
- * Runs all in turn, @rounds times, after one round that does not count, so that
- * a machine which gets slower gets slower for all. @seconds is the median of
- * each, @lead the median over the rounds of its time / that of the first.
- */
-struct bench_racer {
-	void (*run)(void *arg);
-	void *arg;
-	double seconds, lead;
+/* A median, and where that of many more values is: in 19 of 20 cases, if there are 6 or more */
+struct bench_median {
+	double value, low, high;
 };
 
-void bench_race(struct bench_racer *racers, unsigned int count,
-		unsigned int rounds);
+struct bench_median bench_median_of(double *values, unsigned int count);
+
+/*
+ * Runs all in turn, at least @least times, after one round that does not count, so that a
+ * machine which gets slower gets slower for all. Rounds in which the scheduler took a CPU
+ * away are repeated, and there are more of them as long as leads differ much.
+ */
+struct bench_racer {
+	double (*run)(void *arg);	/* returns its seconds */
+	void *arg;
+	double seconds;			/* the median */
+	struct bench_median lead;	/* of its time / that of the first */
+};
+
+void bench_race(struct bench_racer *racers, unsigned int count, unsigned int least);
 
 /* ---- what the parts of memcast-bench have for each other */
 
 struct bench_result {
 	char *suite, *measure, *parameters, *unit, *against;	/* parameters may be "" */
-	double value, peer, ratio, at_least, at_most;
+	double value, peer, ratio, low, high, at_least, at_most;
 	bool holds;
+	bool noisy;		/* it may hold: the bar is between low and high */
 	char *skipped;		/* why; then all numbers are 0 */
 };
 

@@ -15,7 +15,12 @@
 #include "ranks.h"
 
 /* Ends the process, saying what failed and what to do, unless it succeeds. */
-#define CU(call)	team_check(call, #call)
+#define CU(call) do {						\
+	CUresult result_ = (call);				\
+								\
+	if (__builtin_expect(result_ != CUDA_SUCCESS, 0))	\
+		team_check(result_, #call);			\
+} while (0)
 void team_check(CUresult result, const char *call);
 
 struct team {
