@@ -22,7 +22,7 @@
 #define PIECE		(8UL << 10)	/* what is made of replicas and used at once */
 #define HUGE_BYTES	(2UL << 20)
 #define RUN_BYTES	(16UL << 20)	/* of all replicas in a run, or as many as they have */
-#define FIRST_CALLS	12		/* the bulk functions find out the fastest way in these */
+#define FIRST_CALLS	20		/* the bulk functions find out the fastest way in these */
 
 #define NEVER_SLOWER	0.97	/* but for what two runs of the same differ by */
 

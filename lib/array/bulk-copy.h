@@ -169,8 +169,7 @@ INLINE bool alike(const unsigned char *one, const unsigned char *other)
 
 /*
  * Is this for pieces? At more places than a set of the first-level cache has lines, one
- * would put another out. What is longer, the C library may copy by "rep movsb", which only
- * the widest stores are as fast as, while the cache has room for twice as much.
+ * would put another out. Of what is longer, the C library's copy may be faster.
  */
 #define PLACES_MAX	8
 #define PIECES_BYTES	2048
@@ -178,8 +177,7 @@ INLINE bool alike(const unsigned char *one, const unsigned char *other)
 INLINE bool for_pieces(unsigned int writes, size_t bytes)
 {
 	return writes > 1 && writes <= PLACES_MAX &&
-	       (bytes <= PIECES_BYTES ||
-		(WIDTH == 64 && bytes * (writes + 1) <= bulk_machine_known.cache1 / 2));
+	       (bytes <= PIECES_BYTES || bytes * (writes + 1) <= bulk_machine_known.pieces);
 }
 
 static __attribute__((__noinline__)) CUresult

@@ -200,6 +200,7 @@ WIDE(bf16)
 const struct bulk_loops LOOPS = {
 	.stream = stream,
 	.copy = copy,
+	.copy_to_2 = copy_to_2,
 	.copy_block = copy_block,
 	.combine = {
 		[MEMCAST_U32] = { NUMERIC(u32, u32), BITWISE },

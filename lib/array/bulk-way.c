@@ -90,7 +90,7 @@ static uint64_t cost(enum bulk_kind kind, enum bulk_way way, uint64_t time)
 	case BULK_PAST:
 		return time + time / (kind == BULK_COPY ? 4 : 8);
 	case BULK_AHEAD:
-		return time + time / 8;
+		return time + time / 16;
 	case BULK_WHOLE:
 		return time - time / 32;
 	default:

@@ -48,6 +48,9 @@ struct bulk_loops {
 	 */
 	CUresult (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
 			 const unsigned char *from, size_t bytes);
+	/* The same by pieces for two places: more than 8 vectors */
+	CUresult (*copy_to_2)(unsigned char *const *to, size_t to_at, const unsigned char *from,
+			      size_t bytes);
 	/* The same for a block of what does not fit the first-level cache */
 	void (*copy_block)(unsigned char *const *to, size_t to_at, unsigned int writes,
 			   const unsigned char *from, size_t bytes);
@@ -88,6 +91,8 @@ struct bulk_machine {
 	const struct bulk_loops *copies;
 	CUresult (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
 			 const unsigned char *from, size_t bytes);
+	/* Up to so many bytes, read and written, copies by pieces are faster than the C library's */
+	size_t pieces;
 	/* From so many bytes on stores always go past the caches */
 	size_t stream;
 	bool stream_set;		/* by MEMCAST_STREAM: below, they never do */
