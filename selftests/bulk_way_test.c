@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bulk functions: long broadcasts go the way that their first calls found to be the fastest.
+ *
+ * The clock and the copy that the library sees are this program's. A call's way shows in the
+ * longest copy that it asks for, as its replicas begin at no line: our own loops leave blocks
+ * of 8 KiB of such replicas to the C library; there are blocks of 16 KiB; whole replicas; and
+ * past the caches no more than parts of lines. The clock says how long each way takes.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+#include <memcast/bulk.h>
+
+#include "kselftest_harness.h"
+
+#define EXPECT_OK(call)	EXPECT_EQ((int)CUDA_SUCCESS, (int)(call))
+
+#define REPLICAS	2
+#define SKEW		8
+#define FIRST_CALLS	40	/* more than the library tries */
+#define MANY_CALLS	1100	/* more than it takes until it tries again */
+
+enum way { LOOP, BLOCKS, WHOLE, PAST, WAYS };
+
+static const char *const way_names[WAYS] = { "loops", "blocks", "whole replicas", "past the caches" };
+
+/* ---- what the library sees */
+
+static __thread size_t longest;		/* copy since it was last set to 0 */
+static __thread uint64_t now;
+static uint64_t nanoseconds[WAYS];	/* of a call */
+
+static enum way way_of(size_t bytes)
+{
+	return bytes < 64 ? PAST : bytes <= 8192 ? LOOP : bytes <= 16384 ? BLOCKS : WHOLE;
+}
+
+void *memcpy(void *to, const void *from, size_t bytes)
+{
+	void *start = to;
+
+	if (bytes > longest)
+		longest = bytes;
+	asm volatile("rep movsb" : "+D" (to), "+S" (from), "+c" (bytes) : : "memory");
+	return start;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (clock != CLOCK_THREAD_CPUTIME_ID)
+		return (int)syscall(SYS_clock_gettime, clock, time);
+	if (longest)
+		now += nanoseconds[way_of(longest)];
+	longest = 0;
+	*time = (struct timespec) {
+		.tv_sec = (time_t)(now / 1000000000), .tv_nsec = (long)(now % 1000000000),
+	};
+	return 0;
+}
+
+/* ---- broadcasts */
+
+FIXTURE(way)
+{
+	struct memcast_view view;
+	unsigned char *from;
+	size_t bytes;
+};
+
+FIXTURE_SETUP(way)
+{
+	long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+	unsigned int i;
+
+	/* together four times the second-level cache: what goes past the caches is tried */
+	self->bytes = (cache > 0 ? (size_t)cache : 1 << 20) * 4 / (REPLICAS + 1) / 64 * 64;
+	ASSERT_EQ(0, unsetenv("MEMCAST_STREAM"));
+	ASSERT_EQ(0, unsetenv("MEMCAST_CPU"));
+	self->view.replicas = REPLICAS;
+	self->view.bytes = self->bytes;
+	for (i = 0; i < REPLICAS; i++) {
+		unsigned char *at = aligned_alloc(4096, (self->bytes + 8192) / 4096 * 4096);
+
+		ASSERT_NE(NULL, at);
+		self->view.replica[i] = at + SKEW;
+	}
+	self->from = aligned_alloc(4096, (self->bytes + 8192) / 4096 * 4096);
+	ASSERT_NE(NULL, self->from);
+}
+
+FIXTURE_TEARDOWN(way)
+{
+	unsigned int i;
+
+	for (i = 0; i < REPLICAS; i++)
+		free(self->view.replica[i] - SKEW);
+	free(self->from);
+}
+
+/* The way that one call goes; that all replicas have what they should is looked at, too. */
+#define call()	call_(_metadata, self)
+static enum way call_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self)
+{
+	static unsigned char fill;
+	size_t bytes = self->bytes;
+	enum way way;
+	unsigned int i;
+
+	memset(self->from, ++fill, bytes);
+	longest = 0;
+	EXPECT_OK(memcastBroadcast(&self->view, 0, self->from, bytes));
+	way = way_of(longest);
+	for (i = 0; i < REPLICAS; i++)
+		EXPECT_EQ(0, memcmp(self->view.replica[i], self->from, bytes)) {
+			TH_LOG("replica %u", i);
+		}
+	return way;
+}
+
+/* Where a third-level cache is not much larger than a second-level one */
+static bool always_past(FIXTURE_DATA(way) *self)
+{
+	longest = 0;
+	memcastBroadcast(&self->view, 0, self->from, self->bytes);
+	return way_of(longest) == PAST;
+}
+
+static void prices(enum way cheap, uint64_t price)
+{
+	enum way way;
+
+	for (way = LOOP; way < WAYS; way++)
+		nanoseconds[way] = way == cheap ? price : 100000000;
+}
+
+/* After calls of which some are timed, and do not show their way: the clock forgets it. */
+#define settled(cheap)	settled_(_metadata, self, cheap)
+static void settled_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self, enum way wanted)
+{
+	unsigned int i;
+
+	for (i = 0; i < FIRST_CALLS; i++)
+		call();
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(wanted, call()) {
+			TH_LOG("not by %s", way_names[wanted]);
+		}
+}
+
+TEST_F(way, loops)
+{
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	prices(LOOP, 50000000);
+	settled(LOOP);
+}
+
+TEST_F(way, blocks_of_the_c_library)
+{
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	prices(BLOCKS, 50000000);
+	settled(BLOCKS);
+}
+
+TEST_F(way, whole_replicas)
+{
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	prices(WHOLE, 50000000);
+	settled(WHOLE);
+}
+
+TEST_F(way, past_the_caches)
+{
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	prices(PAST, 50000000);
+	settled(PAST);
+}
+
+/* Whoever reads next finds in the caches what did not go past them: a tenth is not worth it. */
+TEST_F(way, past_the_caches_for_a_tenth)
+{
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	prices(PAST, 90000000);
+	settled(WHOLE);
+}
+
+/* N copies by the C library are what nobody wants to be slower than, by noise neither. */
+TEST_F(way, whole_replicas_if_nothing_is_clearly_faster)
+{
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	prices(LOOP, 98000000);
+	settled(WHOLE);
+}
+
+TEST_F(way, tried_again)
+{
+	unsigned int i;
+
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	self->bytes = 1 << 16;		/* many calls of it take no time */
+	prices(LOOP, 50000000);
+	settled(LOOP);
+	prices(BLOCKS, 50000000);
+	EXPECT_EQ(LOOP, call());
+	longest = 0;
+	for (i = 0; i < MANY_CALLS; i++)
+		EXPECT_OK(memcastBroadcast(&self->view, 0, self->from, self->bytes));
+	EXPECT_EQ(BLOCKS, call());
+}
+
+static void *first_call(void *arg)
+{
+	FIXTURE_DATA(way) *self = arg;
+
+	longest = 0;
+	memcastBroadcast(&self->view, 0, self->from, self->bytes);
+	return (void *)(uintptr_t)way_of(longest);
+}
+
+/* What one thread has found out, the first call of another one knows. */
+TEST_F(way, of_all_threads)
+{
+	pthread_t thread;
+	void *way;
+
+	if (always_past(self))
+		SKIP(return, "this machine's caches hold too little");
+	prices(WHOLE, 50000000);
+	settled(WHOLE);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, first_call, self));
+	ASSERT_EQ(0, pthread_join(thread, &way));
+	EXPECT_EQ(WHOLE, (enum way)(uintptr_t)way);
+}
+
+TEST_HARNESS_MAIN
