@@ -21,9 +21,9 @@ TEST_F(alloc, host)
 				 CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED));
 	memset(host, 7, 3 * CHUNK + 5);
 	EXPECT_OK(cuMemHostGetFlags(&flags, plain));
-	EXPECT_EQ(0, flags);
+	EXPECT_EQ(CU_MEMHOSTALLOC_DEVICEMAP, flags);
 	EXPECT_OK(cuMemHostGetFlags(&flags, (char *)host + CHUNK));
-	EXPECT_EQ(5, flags);
+	EXPECT_EQ(7, flags);
 	EXPECT_INVALID(cuMemHostGetFlags(NULL, host));
 	EXPECT_INVALID(cuMemHostGetFlags(&flags, &flags));
 	EXPECT_INVALID(cuMemHostGetFlags(&flags, (void *)block));
@@ -49,7 +49,7 @@ TEST_F(alloc, host)
 	EXPECT_INVALID(cuMemFreeHost((char *)host + 1));
 	EXPECT_OK(cuMemFreeHost(host));
 	EXPECT_INVALID(cuMemFreeHost(host));
-	EXPECT_INVALID(cuMemFreeHost(NULL));
+	EXPECT_OK(cuMemFreeHost(NULL));
 	EXPECT_OK(cuMemFreeHost(plain));
 }
 
@@ -71,14 +71,14 @@ TEST_F(alloc, registered)
 	EXPECT_INVALID(cuMemHostRegister(own, 0, 0));
 	EXPECT_INVALID(cuMemHostRegister(own, 1, 16));
 	EXPECT_INVALID(cuMemHostRegister(read_only, 1, 0));
-	EXPECT_INVALID(cuMemHostRegister(own, 1UL << 46, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, 1UL << 45, 0));
 	EXPECT_INVALID(cuMemHostRegister((void *)block, 1, 0));
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_READ_ONLY));
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_IOMEMORY));
+	EXPECT_INVALID(cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_IOMEMORY));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemHostRegister(own, 1UL << 62, 0));
+	EXPECT_INVALID(cuMemHostRegister(own, ~0UL, 0));
 	EXPECT_CU(never, cuMemHostUnregister(own));
-	EXPECT_CU(never, cuMemHostUnregister(host));
+	EXPECT_INVALID(cuMemHostUnregister(host));
+	EXPECT_INVALID(cuMemHostUnregister((void *)block));
 	EXPECT_INVALID(cuMemHostUnregister(NULL));
 	EXPECT_INVALID(cuMemHostGetDevicePointer(&pointer, own, 0));
 
@@ -88,7 +88,8 @@ TEST_F(alloc, registered)
 	EXPECT_OK(cuMemHostRegister(own + 4096, 4096, 0));
 	EXPECT_OK(cuMemHostGetDevicePointer(&pointer, own + 4, 0));
 	EXPECT_EQ(ADDRESS(own) + 4, pointer);
-	EXPECT_INVALID(cuMemHostGetFlags(&flags, own));
+	EXPECT_OK(cuMemHostGetFlags(&flags, own));
+	EXPECT_EQ(CU_MEMHOSTREGISTER_DEVICEMAP, flags);
 	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
 	EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
 	own[0] = 9;
@@ -107,11 +108,60 @@ TEST_F(alloc, registered)
 	/* into what is not registered any more: not a device's memory */
 	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096));
 	EXPECT_INVALID(cuMemFreeHost(own));
-	EXPECT_CU(never, cuMemHostUnregister(own + 1));
+	EXPECT_INVALID(cuMemHostUnregister(own + 1));
 	EXPECT_OK(cuMemHostUnregister(own));
 	EXPECT_CU(never, cuMemHostUnregister(own));
 	EXPECT_OK(cuMemHostUnregister(own + 4096));
 	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own), block, 16));
+}
+
+/* What the program asks for is told again, and who has registered it. */
+TEST_F(alloc, registered_flags)
+{
+	CUcontext context, first;
+	static char own[4096];
+	unsigned int flags;
+	int ordinal;
+
+	cuda_start(1);
+	ASSERT_OK(cuCtxGetCurrent(&first));
+	for (unsigned int given = 0; given < 16; given++) {
+		if (given & CU_MEMHOSTREGISTER_IOMEMORY)
+			continue;
+		ASSERT_OK(cuMemHostRegister(own + 10, 100, given));
+		EXPECT_OK(cuMemHostGetFlags(&flags, own + 50));
+		EXPECT_EQ((given & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP,
+			  flags);
+		EXPECT_INVALID(cuMemHostGetFlags(&flags, own));
+		ASSERT_OK(cuMemHostUnregister(own + 10));
+	}
+	ASSERT_OK(cuMemHostRegister(own, 4096, 0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	EXPECT_OK(cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, ADDRESS(own)));
+	EXPECT_EQ(first, context);
+	EXPECT_OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+					ADDRESS(own)));
+	EXPECT_EQ(1, ordinal);
+	EXPECT_OK(cuMemHostUnregister(own));
+}
+
+/* Nothing is no error, but no memory either. */
+TEST_F(alloc, nothing)
+{
+	void *host = &host;
+
+	cuda_start(0);
+	EXPECT_OK(cuMemHostAlloc(&host, 0, 0));
+	EXPECT_EQ(NULL, host);
+	host = &host;
+	EXPECT_OK(cuMemAllocHost(&host, 0));
+	EXPECT_EQ(NULL, host);
+	host = &host;
+	EXPECT_INVALID(cuMemHostAlloc(&host, 1, 8));
+	EXPECT_EQ(NULL, host);
+	EXPECT_OK(cuMemFreeHost(host));
+	EXPECT_OK(cuMemFree(0));
 }
 
 TEST_HARNESS_MAIN

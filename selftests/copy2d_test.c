@@ -201,11 +201,14 @@ TEST_F(rows, wrong_arguments)
 	EXPECT_INVALID(cuMemcpy2DUnaligned(&copy));
 	copy = good;
 	copy.dstPitch = 1UL << 31;
-	copy.Height = 1;
 	EXPECT_INVALID(cuMemcpy2D(&copy));
+	/* of one row, it does not matter */
+	copy.Height = 1;
+	EXPECT_OK(cuMemcpy2D(&copy));
 	EXPECT_OK(cuMemcpy2DUnaligned(&copy));
-	copy = good;
 	copy.dstPitch = -1UL;
+	EXPECT_OK(cuMemcpy2DUnaligned(&copy));
+	copy.Height = 2;
 	EXPECT_INVALID(cuMemcpy2DUnaligned(&copy));
 	copy = good;
 	copy.dstY = -1UL;
@@ -217,6 +220,8 @@ TEST_F(rows, wrong_arguments)
 	copy.srcMemoryType = 0;
 	EXPECT_INVALID(cuMemcpy2D(&copy));
 	copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+	EXPECT_INVALID(cuMemcpy2D(&copy));
+	copy.srcArray = (void *)0x1000;
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2D(&copy));
 	/* a host address is not a device's */
 	copy = good;
@@ -225,6 +230,8 @@ TEST_F(rows, wrong_arguments)
 	/* nothing to copy */
 	copy = good;
 	copy.Height = 0;
+	EXPECT_OK(cuMemcpy2D(&copy));
+	copy.srcMemoryType = 9;
 	EXPECT_OK(cuMemcpy2D(&copy));
 	copy = good;
 	copy.WidthInBytes = 0;

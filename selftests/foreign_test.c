@@ -159,9 +159,8 @@ TEST_F(foreign, as_a_memory)
 	EXPECT_EQ(was.st_ino, is.st_ino);
 	EXPECT_OK(cuMemRetainAllocationHandle(&again, ours));
 	EXPECT_EQ(handle, again);
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  cuMemGetHandleForAddressRange(&fd, ADDRESS(ours), SIZE,
-						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, ADDRESS(ours), SIZE,
+						     CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 }
 
 /* Of a page's granularity, at any page, for reading only where so allowed */
@@ -225,17 +224,22 @@ TEST_F(foreign, import_refused)
 	EXPECT_INVALID(cuImportExternalMemory(NULL, &desc));
 	EXPECT_INVALID(cuImportExternalMemory(&memory, NULL));
 	EXPECT_INVALID(import_as(&memory, DMABUF, -1, SIZE));
-	EXPECT_INVALID(import_as(&memory, DMABUF, 12345, SIZE));
-	EXPECT_INVALID(import_as(&memory, DMABUF, null, SIZE));
-	EXPECT_INVALID(import_as(&memory, OPAQUE, null, SIZE));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, import_as(&memory, DMABUF, 12345, SIZE));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, import_as(&memory, DMABUF, null, SIZE));
 	EXPECT_INVALID(import_as(&memory, DMABUF, self->fd, 0));
-	EXPECT_INVALID(import_as(&memory, DMABUF, self->fd, SIZE + 1));
-	EXPECT_INVALID(import_as(&memory, OPAQUE, self->fd, ~0UL));
-	EXPECT_INVALID(import_as(&memory, DMABUF, export(team(2, SIZE)), SIZE));
-	EXPECT_INVALID(import_as(&memory, 0, self->fd, SIZE));
-	EXPECT_INVALID(import_as(&memory, 10, self->fd, SIZE));
-	for (type = 2; type < 9; type++)
-		EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, import_as(&memory, type, self->fd, SIZE));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, import_as(&memory, DMABUF, self->fd, SIZE + 1));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  import_as(&memory, DMABUF, export(team(2, SIZE)), SIZE));
+	/* opaque is what memcast has exported, and a memory */
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, -1, SIZE));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, null, SIZE));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, self->fd, SIZE));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, export(team(2, SIZE)), SIZE));
+	for (type = 0; type < 11; type++)
+		if (type != OPAQUE && type != DMABUF)
+			EXPECT_CU(type >= 2 && type <= 4 ? CUDA_ERROR_NOT_SUPPORTED :
+							   CUDA_ERROR_INVALID_VALUE,
+				  import_as(&memory, type, self->fd, SIZE));
 	desc.flags = CUDA_EXTERNAL_MEMORY_DEDICATED;
 	EXPECT_INVALID(cuImportExternalMemory(&memory, &desc));
 	desc.type = OPAQUE;
@@ -274,11 +278,11 @@ TEST_F(foreign, buffer_refused)
 	desc.flags = 0;
 	desc.reserved[0] = 1;
 	EXPECT_INVALID(cuExternalMemoryGetMappedBuffer(&at, memory, &desc));
-	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, buffer_at(&at, NULL, 0, PAGE));
+	EXPECT_INVALID(buffer_at(&at, NULL, 0, PAGE));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, buffer_at(&at, (void *)-1L, 0, PAGE));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
 		  buffer_at(&at, (void *)(uintptr_t)team(2, SIZE), 0, PAGE));
-	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory(NULL));
+	EXPECT_INVALID(cuDestroyExternalMemory(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory((void *)-1L));
 	EXPECT_EQ(77, at);
 	EXPECT_EQ(blocks, stat_of("blocks"));
@@ -287,16 +291,23 @@ TEST_F(foreign, buffer_refused)
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory(memory));
 }
 
-/* An opaque fd changes hands. */
+/* An opaque fd changes hands; how large it is, its memory says. */
 TEST_F(foreign, opaque_fd)
 {
-	CUexternalMemory memory = NULL;
-	int fd = dup(self->fd);
+	CUmemGenericAllocationHandle handle = memory(0, SIZE);
+	size_t said[] = { SIZE - 100, 2 * SIZE };
+	uint8_t *ours = (void *)mapped(handle, SIZE, 0);
 
-	ASSERT_OK(import_as(&memory, OPAQUE, fd, SIZE - 100));
-	EXPECT_EQ(EBADF, ERRNO_OF(fcntl(fd, F_GETFD)));
-	memset(self->theirs, 8, SIZE);
-	EXPECT_TRUE(all_are((void *)buffer(memory, 0, SIZE), 8, SIZE));
+	for (int i = 0; i < 2; i++) {
+		CUexternalMemory memory = NULL;
+		int fd = export(handle);
+
+		ASSERT_OK(import_as(&memory, OPAQUE, fd, said[i]));
+		EXPECT_EQ(EBADF, ERRNO_OF(fcntl(fd, F_GETFD)));
+		memset(ours, 8 + i, SIZE);
+		EXPECT_TRUE(all_are((void *)buffer(memory, 0, SIZE), 8 + i, SIZE));
+		EXPECT_OK(cuDestroyExternalMemory(memory));
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -24,6 +24,15 @@ NOTHING_LEFT(pointer)
 	EXPECT_EQ(77, data_);							\
 })
 
+/* Pointers that are not there are NULL. */
+#define NO_POINTER(name, address)						\
+({										\
+	unsigned long long data_ = 77;						\
+										\
+	EXPECT_INVALID(cuPointerGetAttribute(&data_, CU_POINTER_ATTRIBUTE_##name, address)); \
+	EXPECT_EQ(0, data_);							\
+})
+
 typedef unsigned long long wide;
 
 /* A mapping of half a memory, amid a larger reservation */
@@ -51,7 +60,7 @@ TEST_F(pointer, memory)
 	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, ATTRIBUTE(MEMORY_TYPE, unsigned int, at));
 	EXPECT_EQ(1, ATTRIBUTE(DEVICE_ORDINAL, int, at));
 	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
-	EXPECT_EQ(at, ATTRIBUTE(HOST_POINTER, uintptr_t, at));
+	NO_POINTER(HOST_POINTER, at);
 	EXPECT_EQ(start, ATTRIBUTE(RANGE_START_ADDR, CUdeviceptr, at));
 	EXPECT_EQ(2 * SIZE, ATTRIBUTE(RANGE_SIZE, size_t, at));
 	EXPECT_EQ(start + CHUNK, ATTRIBUTE(MAPPING_BASE_ADDR, CUdeviceptr, at));
@@ -60,7 +69,7 @@ TEST_F(pointer, memory)
 	EXPECT_EQ(0, ATTRIBUTE(IS_MANAGED, int, at));
 	EXPECT_EQ(0, ATTRIBUTE(IS_LEGACY_CUDA_IPC_CAPABLE, int, at));
 	EXPECT_EQ(1, ATTRIBUTE(IS_GPU_DIRECT_RDMA_CAPABLE, int, at));
-	EXPECT_EQ(1, ATTRIBUTE(SYNC_MEMOPS, int, at));
+	EXPECT_EQ(0, ATTRIBUTE(SYNC_MEMOPS, int, at));
 	EXPECT_EQ(SHAREABLE, ATTRIBUTE(ALLOWED_HANDLE_TYPES, unsigned int, at));
 	EXPECT_EQ(READ, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
 	EXPECT_EQ(0, ATTRIBUTE(CONTEXT, uintptr_t, at));
@@ -74,17 +83,18 @@ TEST_F(pointer, access)
 
 	ASSERT_OK(cuInit(0));
 	at = place(_metadata, &start);
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT,
-		  cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT,
-		  cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, at));
+	/* without a context, the device that has the memory is meant */
+	EXPECT_EQ(NONE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
+	ASSERT_OK(allow(at, SIZE / 2, 1, READWRITE));
+	EXPECT_EQ(READWRITE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
+	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
+	ASSERT_OK(allow(at, SIZE / 2, 1, NONE));
 	cuda_start(0);
 	EXPECT_EQ(NONE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
-	NO_ATTRIBUTE(DEVICE_POINTER, at);
-	NO_ATTRIBUTE(HOST_POINTER, at);
+	NO_POINTER(DEVICE_POINTER, at);
 	ASSERT_OK(allow(at, SIZE / 2, 1, READWRITE));
-	NO_ATTRIBUTE(DEVICE_POINTER, at);
-	EXPECT_EQ(at, ATTRIBUTE(HOST_POINTER, uintptr_t, at));
+	NO_POINTER(DEVICE_POINTER, at);
+	NO_POINTER(HOST_POINTER, at);
 	ASSERT_OK(allow(at, SIZE / 2, 0, READWRITE));
 	EXPECT_EQ(READWRITE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
 	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
@@ -146,20 +156,34 @@ TEST_F(pointer, host_memory)
 	ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
 	at = ADDRESS(mapped(handle, CHUNK, 0));
 	EXPECT_EQ(CU_MEMORYTYPE_HOST, ATTRIBUTE(MEMORY_TYPE, unsigned int, at));
-	EXPECT_EQ(CU_DEVICE_CPU, (int)ATTRIBUTE(DEVICE_ORDINAL, int, at));
+	EXPECT_EQ(0, (int)ATTRIBUTE(DEVICE_ORDINAL, int, at));
+	EXPECT_EQ(at, ATTRIBUTE(HOST_POINTER, uintptr_t, at));
 	EXPECT_EQ(0, ATTRIBUTE(ALLOWED_HANDLE_TYPES, unsigned int, at));
 }
 
-/* A reservation where nothing is mapped has a range, and no more. */
+/* A reservation where nothing is mapped has nothing, but when several things are asked, a range. */
 TEST_F(pointer, reserved)
 {
-	CUdeviceptr start, at;
+	CUpointer_attribute which[] = {
+		CU_POINTER_ATTRIBUTE_MAPPED, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+		CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_HOST_POINTER,
+	};
+	CUdeviceptr start, at, range = 77, host = 77;
+	size_t size = 77;
+	int is_mapped = 77;
+	void *data[] = { &is_mapped, &range, &size, &host };
 
 	cuda_start(0);
 	at = place(_metadata, &start);
-	EXPECT_EQ(0, ATTRIBUTE(MAPPED, int, start));
-	EXPECT_EQ(start, ATTRIBUTE(RANGE_START_ADDR, CUdeviceptr, start + 5));
-	EXPECT_EQ(2 * SIZE, ATTRIBUTE(RANGE_SIZE, size_t, start));
+	NO_ATTRIBUTE(MAPPED, start);
+	NO_ATTRIBUTE(RANGE_START_ADDR, start + 5);
+	NO_ATTRIBUTE(RANGE_SIZE, start);
+	ASSERT_OK(cuPointerGetAttributes(4, which, data, start + 5));
+	EXPECT_EQ(start, range);
+	EXPECT_EQ(2 * SIZE, size);
+	EXPECT_EQ(0, is_mapped);
+	/* what nobody knows is the program's own */
+	EXPECT_EQ(start + 5, host);
 	NO_ATTRIBUTE(MEMORY_TYPE, start);
 	NO_ATTRIBUTE(DEVICE_ORDINAL, at + SIZE / 2);
 	NO_ATTRIBUTE(MAPPING_SIZE, start);
@@ -167,7 +191,7 @@ TEST_F(pointer, reserved)
 
 TEST_F(pointer, arguments)
 {
-	unsigned long long data = 77;
+	unsigned long long data = 77, tokens[2] = {};
 	CUdeviceptr start, at;
 
 	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED,
@@ -178,8 +202,9 @@ TEST_F(pointer, arguments)
 	EXPECT_INVALID(cuPointerGetAttribute(&data, 0, at));
 	EXPECT_INVALID(cuPointerGetAttribute(&data, 22, at));
 	EXPECT_INVALID(cuPointerGetAttribute(&data, -1, at));
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  cuPointerGetAttribute(&data, CU_POINTER_ATTRIBUTE_P2P_TOKENS, at));
+	EXPECT_OK(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, at));
+	EXPECT_NE(0, tokens[0]);
+	EXPECT_INVALID(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, start));
 	NO_ATTRIBUTE(MAPPED, 0);
 	NO_ATTRIBUTE(MAPPED, ADDRESS(&data));
 	NO_ATTRIBUTE(MEMORY_TYPE, ADDRESS(&data));
@@ -235,18 +260,25 @@ TEST_F(pointer, several)
 	data[3] = &is_mapped;
 	which[3] = 99;
 	EXPECT_INVALID(cuPointerGetAttributes(4, which, data, at));
-	EXPECT_EQ(77, type);
+	/* what comes before the wrong one is told */
+	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
 }
 
 TEST_F(pointer, set)
 {
-	unsigned int on = 1, bad = 2;
-	CUdeviceptr start, at;
+	unsigned int on = 1, two = 2;
+	CUdeviceptr start, at, block;
+	void *host;
 
 	cuda_start(0);
 	at = place(_metadata, &start);
-	EXPECT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
-	EXPECT_INVALID(cuPointerSetAttribute(&bad, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	ASSERT_OK(cuMemAllocHost(&host, 1000));
+	EXPECT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block));
+	EXPECT_OK(cuPointerSetAttribute(&two, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block + 10));
+	EXPECT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ADDRESS(host)));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
 	EXPECT_INVALID(cuPointerSetAttribute(NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
 	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_IS_MANAGED, at));
 	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, start));
@@ -260,10 +292,11 @@ TEST_F(pointer, address_range)
 
 	cuda_start(0);
 	at = place(_metadata, &start);
-	EXPECT_INVALID(cuMemGetAddressRange(&base, &size, start));
-	EXPECT_INVALID(cuMemGetAddressRange(&base, &size, ADDRESS(&base)));
-	EXPECT_EQ(77, base);
-	EXPECT_EQ(77, size);
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &size, start));
+	EXPECT_EQ(0, base);
+	EXPECT_EQ(0, size);
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &size, ADDRESS(&base)));
+	EXPECT_OK(cuMemGetAddressRange(NULL, NULL, 64));
 	EXPECT_OK(cuMemGetAddressRange(&base, &size, at + SIZE / 2 - 1));
 	EXPECT_EQ(at, base);
 	EXPECT_EQ(SIZE / 2, size);

@@ -87,13 +87,9 @@ TEST_F(pool, places_that_are_none)
 	} places[] = {
 		{ CU_MEM_LOCATION_TYPE_INVALID, CUDA_ERROR_INVALID_VALUE,
 		  CUDA_ERROR_INVALID_VALUE },
-		{ CU_MEM_LOCATION_TYPE_HOST, CUDA_ERROR_NOT_SUPPORTED,
-		  CUDA_ERROR_NOT_SUPPORTED },
-		{ CU_MEM_LOCATION_TYPE_HOST_NUMA, CUDA_ERROR_NOT_SUPPORTED,
-		  CUDA_ERROR_NOT_SUPPORTED },
 		{ CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, CUDA_ERROR_INVALID_VALUE,
-		  CUDA_ERROR_INVALID_VALUE },
-		{ 99, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE },
+		  CUDA_ERROR_NOT_SUPPORTED },
+		{ 99, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED },
 	};
 	const CUmemAllocationType pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
 	CUmemAccess_flags access = 77;
@@ -120,14 +116,61 @@ TEST_F(pool, places_that_are_none)
 	EXPECT_INVALID(cuMemGetMemPool(&pool, &first, CU_MEM_ALLOCATION_TYPE_INVALID));
 	EXPECT_INVALID(cuMemGetMemPool(&pool, &first, 99));
 	EXPECT_INVALID(cuMemPoolGetAccess(&access, self->pool, NULL));
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
-		  cuMemGetMemPool(&pool, &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 99 },
-				  pinned));
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
-		  cuMemPoolGetAccess(&access, self->pool,
-				     &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, -1 }));
+	EXPECT_INVALID(cuMemGetMemPool(&pool,
+				       &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 99 },
+				       pinned));
+	EXPECT_INVALID(cuMemGetMemPool(&pool,
+				       &(CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST_NUMA, 99 },
+				       pinned));
+	EXPECT_INVALID(cuMemPoolGetAccess(&access, self->pool,
+					  &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, -1 }));
 	EXPECT_EQ((void *)77, pool);
 	EXPECT_EQ(77, access);
+}
+
+/* The host has pools, too: of all of it, and of each node. The default ones stay. */
+TEST_F(pool, on_the_host)
+{
+	static const CUmemLocation places[] = {
+		{ CU_MEM_LOCATION_TYPE_HOST, 5 }, { CU_MEM_LOCATION_TYPE_HOST_NUMA, 0 },
+	};
+	CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED };
+	const CUmemAllocationType pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
+	CUmemLocation on_device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+	CUmemoryPool pool, again, current, other;
+	CUmemAccess_flags access;
+	unsigned int type, i;
+	CUdeviceptr block;
+
+	for (i = 0; i < 2; i++) {
+		CUmemLocation place = places[i];
+
+		ASSERT_OK(cuMemGetDefaultMemPool(&pool, &place, pinned));
+		ASSERT_OK(cuMemGetDefaultMemPool(&again, &place, pinned));
+		ASSERT_OK(cuMemGetMemPool(&current, &place, pinned));
+		EXPECT_EQ(pool, again);
+		EXPECT_EQ(pool, current);
+		EXPECT_INVALID(cuMemPoolDestroy(pool));
+		EXPECT_INVALID(cuMemSetMemPool(&place, pinned, self->pool));
+		EXPECT_INVALID(cuMemSetMemPool(&place, pinned, pool));
+		EXPECT_INVALID(cuDeviceSetMemPool(0, pool));
+		props.location = place;
+		ASSERT_OK(cuMemPoolCreate(&other, &props));
+		EXPECT_NE(pool, other);
+		EXPECT_OK(cuMemPoolGetAccess(&access, other, &place));
+		EXPECT_EQ(READWRITE, access);
+		EXPECT_OK(cuMemPoolGetAccess(&access, other, &on_device));
+		EXPECT_EQ(NONE, access);
+		ASSERT_OK(cuMemAllocFromPoolAsync(&block, 5000, other, self->stream));
+		memset((void *)block, 7, 5000);
+		EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, block));
+		EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
+		EXPECT_INVALID(cuMemFreeHost((void *)block));
+		EXPECT_OK(cuMemFreeAsync(block, self->stream));
+		EXPECT_OK(cuMemPoolDestroy(other));
+	}
+	props.location.id = 99;
+	EXPECT_INVALID(cuMemPoolCreate(&other, &props));
 }
 
 /* Managed memory may have no place of its own; there is none here. */
@@ -141,7 +184,8 @@ TEST_F(pool, managed_memory)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuMemGetDefaultMemPool(&pool, &first, CU_MEM_ALLOCATION_TYPE_MANAGED));
 	place.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
-	EXPECT_INVALID(cuMemGetMemPool(&pool, &place, CU_MEM_ALLOCATION_TYPE_MANAGED));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetMemPool(&pool, &place, CU_MEM_ALLOCATION_TYPE_MANAGED));
 	EXPECT_EQ((void *)77, pool);
 }
 

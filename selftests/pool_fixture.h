@@ -32,6 +32,8 @@ static inline cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attri
 	return value;
 }
 
+/* What a pool has is told in these steps; it takes chunks of its device. */
+#define STEP		(16 * CHUNK)
 #define TAKEN(pool)	pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
 #define USED(pool)	pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Pools that several processes or threads have. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include "pool_fixture.h"
@@ -38,6 +39,7 @@ TEST_F(pool, export_arguments)
 	CUmemoryPool pool, other = (void *)77;
 	CUmemPoolPtrExportData data = {};
 	int fd = -7, memory_fd = export(handle);
+	cuuint64_t value = 0;
 
 	ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
 	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, self->pool, SHAREABLE, 0));
@@ -47,10 +49,13 @@ TEST_F(pool, export_arguments)
 	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, NULL, SHAREABLE, 0));
 	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_WIN32, 0));
 	EXPECT_EQ(-7, fd);
-	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)-1, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)0, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)(long)memory_fd,
-							  SHAREABLE, 0));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN,
+		  cuMemPoolImportFromShareableHandle(&other, (void *)-1, SHAREABLE, 0));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN,
+		  cuMemPoolImportFromShareableHandle(&other, (void *)0, SHAREABLE, 0));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN,
+		  cuMemPoolImportFromShareableHandle(&other, (void *)(long)memory_fd,
+						     SHAREABLE, 0));
 	EXPECT_EQ((void *)77, other);
 
 	ASSERT_OK(cuMemAlloc(&plain, 100));
@@ -62,6 +67,8 @@ TEST_F(pool, export_arguments)
 	EXPECT_INVALID(cuMemPoolExportPointer(NULL, block));
 
 	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
+	/* for the programs that this one starts, too */
+	EXPECT_EQ(0, fcntl(fd, F_GETFD));
 	ASSERT_OK(cuMemPoolImportFromShareableHandle(&other, (void *)(long)fd, SHAREABLE, 0));
 	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, &data));
 	ASSERT_OK(cuMemPoolExportPointer(&data, block));
@@ -79,6 +86,10 @@ TEST_F(pool, export_arguments)
 	EXPECT_INVALID(cuMemAllocFromPoolAsync(&address, 1, other, self->stream));
 	EXPECT_INVALID(cuDeviceSetMemPool(0, other));
 	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, other, SHAREABLE, 0));
+	/* nor has it attributes, or anything to give back */
+	EXPECT_INVALID(cuMemPoolGetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
+	EXPECT_INVALID(cuMemPoolSetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
+	EXPECT_INVALID(cuMemPoolTrimTo(other, 0));
 }
 
 /* In one process, which tells what the other sees from what it shares */
@@ -109,14 +120,14 @@ TEST_F(pool, imported_blocks)
 	}
 	/* the memory is one, the first two blocks' mapping too */
 	EXPECT_EQ(before - 4 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	EXPECT_EQ(4 * CHUNK, TAKEN(other));
+	EXPECT_EQ(STEP, TAKEN(pool));
 	EXPECT_EQ(import[1] - import[0], block[1] - block[0]);
 	for (i = 0; i < 3; i++) {
 		EXPECT_OK(cuMemFreeAsync(import[i], self->stream));
 		EXPECT_OK(cuMemFreeAsync(block[i], self->stream));
 		EXPECT_INVALID(cuMemFree(import[i]));
 	}
-	EXPECT_EQ(0, TAKEN(other));
+	EXPECT_EQ(0, TAKEN(pool));
 	EXPECT_INVALID(cuMemPoolImportPointer(&again, other, &data[0]));
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 	EXPECT_OK(cuMemPoolDestroy(other));

@@ -30,26 +30,26 @@ TEST_F(pool, create)
 	props.reserved[53] = 1;
 	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
 	props = good;
-	props.usage = 1;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
-	props.usage = CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolCreate(&pool, &props));
-	props = good;
-	props.win32SecurityAttributes = &props;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
-	props = good;
 	props.handleTypes = 0x10;
 	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
 	props.handleTypes = CU_MEM_HANDLE_TYPE_WIN32;
 	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	props.handleTypes = CU_MEM_HANDLE_TYPE_WIN32 | SHAREABLE;
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	props = good;
+	props.maxSize = device_bytes(1, "pool_bytes") + 1;
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemPoolCreate(&pool, &props));
 	props = good;
 	props.location.id = 99;
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolCreate(&pool, &props));
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
 	props.location.id = -1;
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolCreate(&pool, &props));
+	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
 	EXPECT_EQ((void *)77, pool);
+	/* nobody looks at these */
+	good.usage = 1 | CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
+	good.win32SecurityAttributes = &props;
 	EXPECT_OK(cuMemPoolCreate(&pool, &good));
 	EXPECT_NE(self->pool, pool);
 	EXPECT_OK(cuMemPoolDestroy(pool));
@@ -76,14 +76,15 @@ TEST_F(pool, current_and_default)
 	/* of another device, or none */
 	EXPECT_INVALID(cuDeviceSetMemPool(1, self->pool));
 	EXPECT_INVALID(cuDeviceSetMemPool(0, NULL));
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceSetMemPool(99, self->pool));
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetMemPool(&pool, 99));
+	EXPECT_INVALID(cuDeviceSetMemPool(99, self->pool));
+	EXPECT_INVALID(cuDeviceGetMemPool(&pool, 99));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDefaultMemPool(&pool, -1));
 	EXPECT_INVALID(cuDeviceGetMemPool(NULL, 0));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuMemGetMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED));
 	location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
-	EXPECT_INVALID(cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, self->pool));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, self->pool));
 	/* a pool that goes makes room for the default one */
 	EXPECT_OK(cuMemPoolDestroy(self->pool));
 	EXPECT_OK(cuDeviceGetMemPool(&pool, 0));
@@ -100,7 +101,7 @@ TEST_F(pool, comes_from_the_current_pool)
 	EXPECT_OK(cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, block));
 	EXPECT_EQ(first, pool);
 	EXPECT_EQ(1024, USED(first));
-	EXPECT_EQ(CHUNK, TAKEN(first));
+	EXPECT_EQ(STEP, TAKEN(first));
 	EXPECT_OK(cuMemFreeAsync(block, self->stream));
 	ASSERT_OK(cuDeviceSetMemPool(0, self->pool));
 	ASSERT_OK(cuMemAllocAsync(&block, 1000, self->stream));
@@ -116,15 +117,21 @@ TEST_F(pool, alloc_arguments)
 	CUdeviceptr block = 77;
 
 	EXPECT_INVALID(cuMemAllocAsync(NULL, 1, self->stream));
-	EXPECT_INVALID(cuMemAllocAsync(&block, 0, self->stream));
 	EXPECT_INVALID(cuMemAllocFromPoolAsync(&block, 1, NULL, self->stream));
 	EXPECT_INVALID(cuMemAllocFromPoolAsync(&block, 1, (void *)0x123456, self->stream));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
 		  cuMemAllocAsync(&block, 1, (CUstream)0x12345678));
-	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocAsync(&block, 1UL << 50, self->stream));
-	EXPECT_INVALID(cuMemFreeAsync(0, self->stream));
-	EXPECT_INVALID(cuMemFreeAsync(77, self->stream));
 	EXPECT_EQ(77, block);
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocAsync(&block, 1UL << 50, self->stream));
+	EXPECT_EQ(0, block);
+	block = 77;
+	EXPECT_OK(cuMemAllocAsync(&block, 0, self->stream));
+	EXPECT_EQ(0, block);
+	block = 77;
+	EXPECT_OK(cuMemAllocFromPoolAsync(&block, 0, self->pool, self->stream));
+	EXPECT_EQ(0, block);
+	EXPECT_OK(cuMemFreeAsync(0, self->stream));
+	EXPECT_INVALID(cuMemFreeAsync(77, self->stream));
 	ASSERT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocAsync(&block, 1, NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFreeAsync(77, NULL));
@@ -210,12 +217,13 @@ TEST_F(pool, threshold_and_trim)
 	EXPECT_EQ(threshold, pool_value(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD));
 	for (i = 0; i < 4; i++)
 		ASSERT_OK(cuMemAllocFromPoolAsync(&block[i], CHUNK, self->pool, self->stream));
-	EXPECT_EQ(4 * CHUNK, TAKEN(self->pool));
+	EXPECT_EQ(STEP, TAKEN(self->pool));
+	EXPECT_EQ(before - 4 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	for (i = 0; i < 4; i++)
 		ASSERT_OK(cuMemFreeAsync(block[i], self->stream));
-	EXPECT_EQ(3 * CHUNK, TAKEN(self->pool));
+	EXPECT_EQ(STEP, TAKEN(self->pool));
 	EXPECT_EQ(0, USED(self->pool));
-	EXPECT_EQ(4 * CHUNK, pool_value(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
+	EXPECT_EQ(STEP, pool_value(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
 	EXPECT_EQ(4 * CHUNK, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
 	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one));
@@ -226,13 +234,30 @@ TEST_F(pool, threshold_and_trim)
 
 	/* what it has kept is used first */
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block[0], 5, self->pool, self->stream));
-	EXPECT_EQ(3 * CHUNK, TAKEN(self->pool));
+	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
+	/* less than a step is not kept */
 	EXPECT_OK(cuMemPoolTrimTo(self->pool, 2 * CHUNK));
-	EXPECT_EQ(2 * CHUNK, TAKEN(self->pool));
+	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
-	EXPECT_EQ(CHUNK, TAKEN(self->pool));
+	EXPECT_EQ(before - (long)CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(STEP, TAKEN(self->pool));
 	EXPECT_OK(cuMemFreeAsync(block[0], self->stream));
-	EXPECT_EQ(CHUNK, TAKEN(self->pool));
+	EXPECT_EQ(before - (long)CHUNK, device_bytes(0, "free_bytes"));
+	/* and more than there can be overflows */
+	EXPECT_OK(cuMemPoolTrimTo(self->pool, ~0UL));
+	EXPECT_EQ(0, TAKEN(self->pool));
+	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+
+	/* several steps are given back one by one */
+	threshold = UINT64_MAX;
+	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+	for (i = 0; i < 4; i++)
+		ASSERT_OK(cuMemAllocFromPoolAsync(&block[i], STEP, self->pool, self->stream));
+	for (i = 0; i < 4; i++)
+		ASSERT_OK(cuMemFreeAsync(block[i], self->stream));
+	EXPECT_EQ(4 * STEP, TAKEN(self->pool));
+	EXPECT_OK(cuMemPoolTrimTo(self->pool, STEP + 1));
+	EXPECT_EQ(2 * STEP, TAKEN(self->pool));
 	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
@@ -266,8 +291,10 @@ TEST_F(pool, switches)
 		value = 77;
 		EXPECT_OK(cuMemPoolGetAttribute(self->pool, i, &value));
 		EXPECT_EQ(0, value);
-		value = 2;
-		EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, i, &value));
+		value = i % 2 ? 2 : -1;
+		EXPECT_OK(cuMemPoolSetAttribute(self->pool, i, &value));
+		EXPECT_OK(cuMemPoolGetAttribute(self->pool, i, &value));
+		EXPECT_EQ(1, value);
 	}
 	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 0, &value));
 	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 9, &value));
@@ -287,8 +314,8 @@ TEST_F(pool, largest_size)
 
 	ASSERT_OK(cuMemPoolCreate(&pool, &props));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
-		  cuMemAllocFromPoolAsync(&block, 2 * CHUNK + 1, pool, self->stream));
-	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 2 * CHUNK, pool, self->stream));
+		  cuMemAllocFromPoolAsync(&block, STEP + 1, pool, self->stream));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, STEP, pool, self->stream));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
 		  cuMemAllocFromPoolAsync(&other, 1, pool, self->stream));
 	EXPECT_OK(cuMemFreeAsync(block, self->stream));
@@ -318,18 +345,28 @@ TEST_F(pool, access)
 	ASSERT_OK(cuMemAllocFromPoolAsync(&later, 4 * CHUNK, self->pool, self->stream));
 	EXPECT_OK(cuMemcpyDtoD(other, later, 1000));
 	desc.flags = READ;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolSetAccess(self->pool, &desc, 1));
+	EXPECT_OK(cuMemcpyDtoD(later, other, 1000));
+	desc.flags = NONE;
 	EXPECT_OK(cuMemPoolSetAccess(self->pool, &desc, 1));
-	EXPECT_OK(cuMemcpyDtoD(other, later, 1000));
+	EXPECT_INVALID(cuMemcpyDtoD(other, later, 1000));
 	EXPECT_INVALID(cuMemcpyDtoD(later, other, 1000));
 	desc.flags = 2;
 	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, &desc, 1));
 	desc.flags = NONE;
 	desc.location.id = 0;
-	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, &desc, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolSetAccess(self->pool, &desc, 1));
 	desc.location.id = 99;
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolSetAccess(self->pool, &desc, 1));
 	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, NULL, 1));
-	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, &desc, 0));
+	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, NULL, 0));
+	EXPECT_OK(cuMemPoolSetAccess(self->pool, &desc, 0));
+	desc.location = (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST, 0 };
+	desc.flags = READWRITE;
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemPoolSetAccess(self->pool, &desc, 1));
+	flags = 77;
+	EXPECT_OK(cuMemPoolGetAccess(&flags, self->pool, &desc.location));
+	EXPECT_EQ(NONE, flags);
 	EXPECT_INVALID(cuMemPoolGetAccess(NULL, self->pool, &second));
 }
 

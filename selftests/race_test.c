@@ -168,7 +168,7 @@ static void look_at_blocks(struct player *player)
 
 	MUST(cuMemRetainAllocationHandle(&handle, (void *)at) == CUDA_ERROR_INVALID_VALUE);
 	MUST(is_one_of(cuMemcpyDtoH(&word, at, 4), CUDA_ERROR_INVALID_VALUE));
-	MUST(is_one_of(cuMemGetAddressRange(&base, &bytes, at), CUDA_ERROR_INVALID_VALUE));
+	MUST(is_one_of(cuMemGetAddressRange(&base, &bytes, at), CUDA_ERROR_NOT_FOUND));
 	if (!cuMemGetHandleForAddressRange(&fd, at, CHUNK,
 					   CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0))
 		close(fd);

@@ -58,27 +58,20 @@ TEST_F(reuse, bound_block)
 	EXPECT_EQ(SIGBUS, try_load(window, NULL));
 }
 
-static cuuint64_t taken(CUmemoryPool pool)
-{
-	cuuint64_t bytes = 0;
-
-	cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes);
-	return bytes;
-}
-
 /* A bind that fails changes nothing: the pool keeps the place for the next block. */
 TEST_F(reuse, block_that_was_not_bound)
 {
 	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	long free_bytes = device_bytes(0, "free_bytes");
 	CUdeviceptr bound = block(CHUNK), at = block(CHUNK);
 
 	ASSERT_OK(cuMulticastBindAddr(team, 0, bound, CHUNK, 0));
 	EXPECT_INVALID(cuMulticastBindAddr(team, 0, at, CHUNK, 0));
-	EXPECT_EQ(2 * CHUNK, taken(self->pool));
+	EXPECT_EQ(free_bytes - 2 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	give_back(at);
-	EXPECT_EQ(2 * CHUNK, taken(self->pool));
+	EXPECT_EQ(free_bytes - 2 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	give_back(bound);
-	EXPECT_EQ(CHUNK, taken(self->pool));
+	EXPECT_EQ(free_bytes - (long)CHUNK, device_bytes(0, "free_bytes"));
 }
 
 /* An importer has bound it and exported it, and is gone before its exporter frees it. */

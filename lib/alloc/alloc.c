@@ -12,11 +12,14 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
 
 	if (!address)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_heap(HEAP_OF_DEVICE, &heap);
+	if (result != CUDA_SUCCESS)
+		return result;
+	/* who ignores the result has NULL, as on hardware */
+	*address = 0;
 	if (!bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
 	result = capture_unsafe();
-	if (result == CUDA_SUCCESS)
-		result = context_heap(HEAP_OF_DEVICE, &heap);
 	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
 }
 
@@ -28,22 +31,23 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
 			      size_t height, unsigned int element)
 {
+	uint32_t device;
 	CUresult result;
-	size_t bytes;
 
-	if (!pitch)
+	if (!address || !pitch)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_device(&device);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*address = 0;
+	*pitch = 0;
 	if (element != 4 && element != 8 && element != 16)
 		return fail(CUDA_ERROR_INVALID_VALUE, "elements are of 4, 8 or 16 bytes");
 	if (!width || !height)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
-	if (__builtin_add_overflow(width, PITCH - 1, &width) ||
-	    __builtin_mul_overflow(width & ~(PITCH - 1), height, &bytes))
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "the size overflows");
-	result = allocate(address, bytes);
-	if (result == CUDA_SUCCESS)
-		*pitch = width & ~(PITCH - 1);
-	return result;
+	/* these may overflow: hardware goes on with what is left, which is 0 or too much */
+	*pitch = (width + PITCH - 1) & ~(PITCH - 1);
+	return allocate(address, *pitch * height);
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width,

@@ -70,28 +70,53 @@ void context_heaps_end(const uint32_t *heaps)
 		heap_end(heaps[i]);
 }
 
-/* The context that has a heap, or NULL: a pool's, or none. */
-CUcontext context_of_heap(uint32_t heap)
+static struct slot *slot_of_heap(uint32_t heap)
 {
 	if (!heap)
 		return NULL;
 	for (struct slot *slot = slots; slot < &slots[SLOTS]; slot++)
 		if (slot->heaps[HEAP_OF_DEVICE] == heap || slot->heaps[HEAP_OF_HOST] == heap)
-			return (CUcontext)slot->live;
+			return slot;
 	return NULL;
+}
+
+/* The context that has a heap, or NULL: a pool's, or none. */
+CUcontext context_of_heap(uint32_t heap)
+{
+	struct slot *slot = slot_of_heap(heap);
+
+	return slot ? (CUcontext)slot->live : NULL;
+}
+
+/* What a block's flags say of the context that registered it. */
+uint32_t block_flags_of(const struct slot *slot)
+{
+	return (uint32_t)slot->live << BLOCK_CONTEXT_SHIFT;
+}
+
+/* The slot of the context that allocated or registered a block, or NULL: no context did. */
+struct slot *slot_of_block(const struct memcast_address_info *info)
+{
+	uint32_t tag = info->out_block_flags & BLOCK_CONTEXT_MASK;
+	struct slot *slot = &slots[(tag >> BLOCK_CONTEXT_SHIFT) % SLOTS];
+
+	if (!block_registered(info))
+		return slot_of_heap(info->out_heap);
+	return slot->live && block_flags_of(slot) == tag ? slot : NULL;
 }
 
 /* Free a block when no work in its context's streams can be using it. */
 CUresult context_free(CUdeviceptr address, uint32_t kind)
 {
 	struct memcast_address_info info = { .address = address };
-	struct slot *current;
 	CUcontext context;
-	CUresult result = context_find(NULL, &current);
+	CUresult result;
 	bool taken;
 
-	if (result == CUDA_SUCCESS)
-		result = capture_unsafe();
+	/* as free(); a thread without a context may free, too */
+	if (!address)
+		return CUDA_SUCCESS;
+	result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
 		result = graph_memory_free(address, NULL, &taken);
 	if (result != CUDA_SUCCESS || taken)

@@ -16,6 +16,23 @@
 CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags);
 #pragma GCC visibility pop
 
+/*
+ * A block's flags, which the kernel keeps: those that the program gave, and what a
+ * CUcontext begins with (the slot's number and some bits of how often it was used),
+ * of the context that registered it. The other blocks are in a context's heap.
+ */
+#define BLOCK_FLAGS_GIVEN	0x3f
+#define BLOCK_CONTEXT_SHIFT	8
+#define BLOCK_CONTEXT_MASK	(~0U << BLOCK_CONTEXT_SHIFT)
+
+/* A registered range is in no heap, shows no object and yet is mapped. */
+static inline bool block_registered(const struct memcast_address_info *info)
+{
+	return info->out_mapping_bytes && !info->out_heap && !info->out_type;
+}
+
+uint32_t block_flags_of(const struct slot *slot);
+struct slot *slot_of_block(const struct memcast_address_info *info);
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address);
 CUresult heap_free(CUdeviceptr address, uint32_t flags);
 CUresult context_heap(enum context_heap which, uint32_t *heap);

@@ -5,9 +5,9 @@
 
 #define ALLOC_FLAGS	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | \
 			 CU_MEMHOSTALLOC_WRITECOMBINED)
-#define REGISTER_OTHERS	(CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
 #define REGISTER_FLAGS	(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | \
-			 REGISTER_OTHERS)
+			 CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
+#define ADDRESSES_END	(1UL << 47)	/* of a program */
 
 static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 {
@@ -17,15 +17,18 @@ static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 
 	if (!pointer)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_heap(HEAP_OF_HOST, &heap);
+	if (result != CUDA_SUCCESS)
+		return result;
+	/* who ignores the result has NULL, as on hardware */
+	*pointer = NULL;
 	if (flags & ~ALLOC_FLAGS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-	if (!bytes)
-		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
 	result = capture_unsafe();
-	if (result == CUDA_SUCCESS)
-		result = context_heap(HEAP_OF_HOST, &heap);
-	if (result == CUDA_SUCCESS)
-		result = heap_alloc(heap, bytes, flags, &address);
+	if (result != CUDA_SUCCESS || !bytes)
+		return result;
+	/* all of it is mapped for devices, whether they ask for that or not */
+	result = heap_alloc(heap, bytes, flags | CU_MEMHOSTALLOC_DEVICEMAP, &address);
 	if (result == CUDA_SUCCESS)
 		*pointer = (void *)(uintptr_t)address;
 	return result;
@@ -54,10 +57,10 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 	struct memcast_block_register arg = {
 		.address = (uintptr_t)pointer,
 		.bytes = bytes,
-		.flags = flags,
 	};
 	struct slot *slot;
 	CUresult result;
+	uint64_t end;
 
 	if (!pointer || flags & ~REGISTER_FLAGS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer or unknown flags");
@@ -66,9 +69,13 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 		result = capture_unsafe();
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (flags & REGISTER_OTHERS)
-		return fail(CUDA_ERROR_NOT_SUPPORTED,
-			    "I/O memory and read-only memory are not supported");
+	if (flags & CU_MEMHOSTREGISTER_IOMEMORY)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no device here has I/O memory");
+	if (!__builtin_add_overflow(arg.address, bytes, &end) && end > ADDRESSES_END)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "addresses do not reach that far");
+	/* mapped for devices, and what else the program may ask for again */
+	arg.flags = (flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP |
+		    block_flags_of(slot);
 	return device_ioctl(MEMCAST_BLOCK_REGISTER, &arg);
 }
 
@@ -80,18 +87,19 @@ CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags)
 
 static CUresult drop(void *pointer)
 {
-	struct slot *slot;
+	struct memcast_address_info info = { .address = (uintptr_t)pointer };
 	CUresult result;
 
 	if (!pointer)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = context_find(NULL, &slot);
+	result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
-		result = capture_unsafe();
-	if (result == CUDA_SUCCESS)
-		result = heap_free((uintptr_t)pointer, MEMCAST_BLOCK_REGISTERED);
-	return result == CUDA_ERROR_INVALID_VALUE ?
-		CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : result;
+		result = heap_free(info.address, MEMCAST_BLOCK_REGISTERED);
+	if (result != CUDA_ERROR_INVALID_VALUE)
+		return result;
+	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) == CUDA_SUCCESS && info.out_mapping_bytes)
+		return fail(result, "%p is not where a registered range starts", pointer);
+	return fail(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "nothing is registered at %p", pointer);
 }
 
 CUresult cuMemHostUnregister(void *pointer)
@@ -99,8 +107,8 @@ CUresult cuMemHostUnregister(void *pointer)
 	return CALL(drop(pointer), "pointer=%p", pointer);
 }
 
-/* What was allocated (@registered: or registered) on the host around an address. */
-static CUresult find(void *pointer, bool registered, struct memcast_address_info *info)
+/* What was allocated or registered on the host around an address. */
+static CUresult find(void *pointer, struct memcast_address_info *info)
 {
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
@@ -110,11 +118,10 @@ static CUresult find(void *pointer, bool registered, struct memcast_address_info
 		result = device_ioctl(MEMCAST_ADDRESS_INFO, info);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* a registered range shows no object; a mapped memory is of no heap */
 	if (info->out_location != MEMCAST_LOCATION_HOST ||
-	    !(info->out_heap || (registered && !info->out_type)))
-		return fail(CUDA_ERROR_INVALID_VALUE, "not memory that was allocated%s on the host",
-			    registered ? " or registered" : "");
+	    !(info->out_heap || block_registered(info)))
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "not memory that was allocated or registered on the host");
 	return CUDA_SUCCESS;
 }
 
@@ -127,7 +134,7 @@ static CUresult get_device_pointer(CUdeviceptr *address, void *pointer, unsigned
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	result = find(pointer, true, &info);
+	result = find(pointer, &info);
 	if (result == CUDA_SUCCESS)
 		*address = info.address;
 	return result;
@@ -147,9 +154,9 @@ static CUresult get_flags(unsigned int *flags, void *pointer)
 
 	if (!flags || !pointer)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = find(pointer, false, &info);
+	result = find(pointer, &info);
 	if (result == CUDA_SUCCESS)
-		*flags = info.out_block_flags;
+		*flags = info.out_block_flags & BLOCK_FLAGS_GIVEN;
 	return result;
 }
 

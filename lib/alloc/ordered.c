@@ -55,13 +55,14 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool 
 
 	if (!address)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	if (!bytes)
-		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
-	result = pool ? pool_info(*pool, &info) : CUDA_SUCCESS;
-	if (result == CUDA_SUCCESS)
-		result = stream_get(handle, &stream);
+	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
+	result = pool ? pool_info(*pool, &info) : CUDA_SUCCESS;
+	if (result != CUDA_SUCCESS) {
+		stream_put(stream);
+		return result;
+	}
 	if (stream_captured(stream)) {
 		result = capture_alloc(stream, address, bytes);
 		stream_put(stream);
@@ -72,7 +73,10 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool 
 		result = capture_unsafe();
 	else
 		fail(result, "work in a stream has failed");
+	/* who ignores the result has NULL, and so has who asks for nothing */
 	if (result == CUDA_SUCCESS)
+		*address = 0;
+	if (result == CUDA_SUCCESS && bytes)
 		result = allocate_in(stream, address, bytes,
 				     pool ? info.heap : pool_current(stream->set->device));
 	stream_put(stream);
@@ -131,6 +135,8 @@ static CUresult free_in(struct stream *stream, CUdeviceptr address)
 			.type = CU_GRAPH_NODE_TYPE_MEM_FREE,
 			.free.dptr = address,
 		});
+	if (!address)
+		return CUDA_SUCCESS;
 	result = graph_memory_free(address, stream, &taken);
 	if (result != CUDA_SUCCESS || taken)
 		return result;

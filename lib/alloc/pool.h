@@ -4,6 +4,11 @@
 
 #include "library.h"
 
+/* Pools say that they grow by so much, as hardware's do; they take chunks. */
+#define POOL_GROWTH	(32ULL << 20)
+
+CUresult pool_check_device(CUdevice device);
+CUresult own_pool_info(CUmemoryPool pool, struct memcast_heap_info *info);
 CUresult pool_info(CUmemoryPool pool, struct memcast_heap_info *info);
 uint32_t pool_current(uint32_t device);
 

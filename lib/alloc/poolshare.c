@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Pools of several processes, and pointers into them. */
+#include <fcntl.h>
 #include <string.h>
 
 #include "pool.h"
@@ -21,14 +22,14 @@ static const char kind[8] = "memcast";
 static CUresult check_type(CUmemAllocationHandleType type, unsigned long long flags,
 			   uint32_t *mask)
 {
-	CUresult result;
-
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	result = memory_handle_types(type, mask);
-	if (result == CUDA_SUCCESS && *mask == MEMCAST_HANDLE_FABRIC)
-		result = fail(CUDA_ERROR_NOT_SUPPORTED, "pools are shared as fds only");
-	return result;
+	if (type == CU_MEM_HANDLE_TYPE_FABRIC)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "pools are shared as fds only");
+	if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return fail(CUDA_ERROR_INVALID_VALUE, "pools are shared as fds only");
+	*mask = MEMCAST_HANDLE_FD;
+	return CUDA_SUCCESS;
 }
 
 static CUresult export_pool(void *handle, CUmemoryPool pool, CUmemAllocationHandleType type,
@@ -46,9 +47,12 @@ static CUresult export_pool(void *handle, CUmemoryPool pool, CUmemAllocationHand
 	arg.heap = info.heap;
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_HEAP_EXPORT, &arg);
-	if (result == CUDA_SUCCESS)
-		memcpy(handle, &arg.out_fd, sizeof(arg.out_fd));
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	/* programs give it to those that they start, too */
+	fcntl(arg.out_fd, F_SETFD, 0);
+	memcpy(handle, &arg.out_fd, sizeof(arg.out_fd));
+	return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolExportToShareableHandle(void *handle, CUmemoryPool pool,
@@ -69,11 +73,12 @@ static CUresult import_pool(CUmemoryPool *pool, void *handle, CUmemAllocationHan
 	if (!pool)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = check_type(type, flags, &arg.handle_type);
-	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_HEAP_IMPORT, &arg);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = device_ioctl(MEMCAST_HEAP_IMPORT, &arg);
 	if (result == CUDA_SUCCESS)
 		*pool = (CUmemoryPool)(uintptr_t)arg.out_heap;
-	return result;
+	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_UNKNOWN : result;
 }
 
 CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *handle,

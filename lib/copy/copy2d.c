@@ -11,7 +11,8 @@ struct rows {
 
 /* Where a side's rows are: as its type says, one of two bases. */
 static CUresult rows_of(struct rows *rows, CUmemorytype type, const void *host,
-			CUdeviceptr device, size_t pitch, size_t x, size_t y, size_t width)
+			CUdeviceptr device, CUarray array, size_t pitch, size_t x, size_t y,
+			size_t width)
 {
 	size_t end;
 
@@ -24,7 +25,8 @@ static CUresult rows_of(struct rows *rows, CUmemorytype type, const void *host,
 		rows->address = device;
 		break;
 	case CU_MEMORYTYPE_ARRAY:
-		return fail(CUDA_ERROR_NOT_SUPPORTED, "there are no arrays");
+		return array ? fail(CUDA_ERROR_NOT_SUPPORTED, "there are no arrays") :
+			       fail(CUDA_ERROR_INVALID_VALUE, "the array is NULL");
 	default:
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such memory type");
 	}
@@ -44,28 +46,34 @@ static CUresult rows_of(struct rows *rows, CUmemorytype type, const void *host,
 
 CUresult copy_rows(CUstream stream, bool async, const CUDA_MEMCPY2D *copy, bool any_pitch)
 {
-	struct memcast_copy arg = {};
+	struct memcast_copy arg = { .rows = 1 };
 	struct rows to, from;
 	CUresult result;
 
 	if (!copy)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	if (!any_pitch && (copy->srcPitch > PITCH_MAX || copy->dstPitch > PITCH_MAX))
+	/* of a copy of nothing, nothing else is looked at */
+	if (!copy->WidthInBytes || !copy->Height)
+		return transfer_copy(stream, &arg, async);
+	/* a pitch counts from the second row on */
+	if (!any_pitch && copy->Height > 1 &&
+	    (copy->srcPitch > PITCH_MAX || copy->dstPitch > PITCH_MAX))
 		return fail(CUDA_ERROR_INVALID_VALUE, "a pitch is more than %d", PITCH_MAX);
 	result = rows_of(&to, copy->dstMemoryType, copy->dstHost, copy->dstDevice,
-			 copy->dstPitch, copy->dstXInBytes, copy->dstY, copy->WidthInBytes);
+			 copy->dstArray, copy->dstPitch, copy->dstXInBytes, copy->dstY,
+			 copy->WidthInBytes);
 	if (result == CUDA_SUCCESS)
 		result = rows_of(&from, copy->srcMemoryType, copy->srcHost, copy->srcDevice,
-				 copy->srcPitch, copy->srcXInBytes, copy->srcY,
-				 copy->WidthInBytes);
+				 copy->srcArray, copy->srcPitch, copy->srcXInBytes,
+				 copy->srcY, copy->WidthInBytes);
 	if (result != CUDA_SUCCESS)
 		return result;
 	arg.to = to.address;
 	arg.to_pitch = to.pitch;
 	arg.from = from.address;
 	arg.from_pitch = from.pitch;
-	arg.bytes = copy->Height ? copy->WidthInBytes : 0;
-	arg.rows = copy->Height ? copy->Height : 1;
+	arg.bytes = copy->WidthInBytes;
+	arg.rows = copy->Height;
 	arg.flags = (to.device ? MEMCAST_COPY_TO_DEVICE : 0) |
 		    (from.device ? MEMCAST_COPY_FROM_DEVICE : 0);
 	return transfer_copy(stream, &arg, async);

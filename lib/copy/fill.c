@@ -6,14 +6,18 @@ CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
 		   uint32_t value, uint32_t width, size_t count, size_t rows)
 {
 	struct memcast_fill arg = {
-		.to = to,
-		.count = rows ? count : 0,
 		.width = width,
 		.value = value,
-		.rows = rows ? rows : 1,
-		.pitch = pitch,
+		.rows = 1,
 	};
 
+	/* of a fill of nothing, no address is looked at, and of one row, no pitch */
+	if (count && rows) {
+		arg.to = to;
+		arg.count = count;
+		arg.rows = rows;
+		arg.pitch = rows > 1 ? pitch : 0;
+	}
 	return transfer_fill(stream, &arg, async);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * External memory: dma-bufs that others made. In the kernel one is a memory, its
- * CUexternalMemory the number of a handle, and a mapped buffer a block.
+ * External memory: an opaque fd is what cuMemExportToShareableHandle() gave, a dma-buf
+ * may be any driver's. In the kernel either is a memory, its CUexternalMemory the
+ * number of a handle, and a mapped buffer a block.
  */
 #include <unistd.h>
 
@@ -13,6 +14,13 @@ static CUresult check_reserved(const unsigned int *reserved, size_t count)
 		if (reserved[i])
 			return fail(CUDA_ERROR_INVALID_VALUE, "reserved fields must be 0");
 	return CUDA_SUCCESS;
+}
+
+static CUresult release(uint32_t handle)
+{
+	struct memcast_handle_release arg = { .handle = handle };
+
+	return device_ioctl(MEMCAST_HANDLE_RELEASE, &arg);
 }
 
 static CUresult check_desc(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
@@ -29,13 +37,9 @@ static CUresult check_desc(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 	case CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32:
 	case CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT:
 	case CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP:
-	case CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE:
-	case CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE:
-	case CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT:
-	case CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF:
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "only fds are supported");
 	default:
-		return fail(CUDA_ERROR_INVALID_VALUE, "unknown handle type %d",
+		return fail(CUDA_ERROR_INVALID_VALUE, "there are no handles of type %d",
 			    (int)desc->type);
 	}
 	if (!desc->size)
@@ -43,32 +47,68 @@ static CUresult check_desc(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 	return check_reserved(desc->reserved, ARRAY_SIZE(desc->reserved));
 }
 
-static CUresult import_external(CUexternalMemory *memory,
-				const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+/* Our own memory, which may be smaller than the program says. */
+static CUresult import_opaque(CUexternalMemory *memory,
+			      const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
 	struct memcast_import arg = {
 		.handle_type = MEMCAST_HANDLE_FD,
+		.fd = desc->handle.fd,
+	};
+	struct memcast_handle_info info = {};
+	CUresult result = device_ioctl(MEMCAST_IMPORT, &arg);
+
+	if (result != CUDA_SUCCESS)
+		return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_UNKNOWN : result;
+	result = memory_handle_info(arg.out_handle, &info);
+	if (result == CUDA_SUCCESS && info.out_type != MEMCAST_TYPE_MEMORY)
+		result = fail(CUDA_ERROR_UNKNOWN, "the fd is of a team");
+	if (result != CUDA_SUCCESS) {
+		release(arg.out_handle);
+		return result;
+	}
+	close(desc->handle.fd);
+	*memory = (CUexternalMemory)(uintptr_t)arg.out_handle;
+	return CUDA_SUCCESS;
+}
+
+/* Hardware as recorded takes none, and says of all that they are not supported. */
+static CUresult import_dma_buf(CUexternalMemory *memory,
+			       const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, uint32_t device)
+{
+	struct memcast_import arg = {
+		.handle_type = MEMCAST_HANDLE_FD,
+		.fd = desc->handle.fd,
 		.flags = MEMCAST_IMPORT_FOREIGN,
+		.device = device,
+		.bytes = desc->size,
 	};
 	CUresult result;
+
+	if (desc->handle.fd < 0)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%d is no fd", desc->handle.fd);
+	result = device_ioctl(MEMCAST_IMPORT, &arg);
+	/* the document does not say that the fd changes hands */
+	if (result == CUDA_SUCCESS)
+		*memory = (CUexternalMemory)(uintptr_t)arg.out_handle;
+	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_NOT_SUPPORTED : result;
+}
+
+static CUresult import_external(CUexternalMemory *memory,
+				const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+	CUresult result;
+	uint32_t device;
 
 	if (!memory || !desc)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	result = check_desc(desc);
 	if (result == CUDA_SUCCESS)
-		result = context_device(&arg.device);
+		result = context_device(&device);
 	if (result != CUDA_SUCCESS)
 		return result;
-	arg.fd = desc->handle.fd;
-	arg.bytes = desc->size;
-	result = device_ioctl(MEMCAST_IMPORT, &arg);
-	if (result != CUDA_SUCCESS)
-		return result;
-	/* of the other type the document does not say that it changes hands */
-	if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
-		close(desc->handle.fd);
-	*memory = (CUexternalMemory)(uintptr_t)arg.out_handle;
-	return CUDA_SUCCESS;
+	return desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD ?
+		import_opaque(memory, desc) : import_dma_buf(memory, desc, device);
 }
 
 CUresult cuImportExternalMemory(CUexternalMemory *memory,
@@ -81,8 +121,11 @@ CUresult cuImportExternalMemory(CUexternalMemory *memory,
 static CUresult check_external(CUexternalMemory memory, uint32_t *handle)
 {
 	struct memcast_handle_info info = {};
-	CUresult result = memory_handle_info((uintptr_t)memory, &info);
+	CUresult result;
 
+	if (!memory)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL external memory");
+	result = memory_handle_info((uintptr_t)memory, &info);
 	if (result != CUDA_SUCCESS)
 		return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_INVALID_HANDLE : result;
 	if (info.out_type != MEMCAST_TYPE_MEMORY)
@@ -103,9 +146,9 @@ static CUresult map_buffer(CUdeviceptr *address, CUexternalMemory memory,
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	result = check_reserved(desc->reserved, ARRAY_SIZE(desc->reserved));
 	if (result == CUDA_SUCCESS)
-		result = context_heap(HEAP_OF_DEVICE, &arg.heap);
-	if (result == CUDA_SUCCESS)
 		result = check_external(memory, &arg.handle);
+	if (result == CUDA_SUCCESS)
+		result = context_heap(HEAP_OF_DEVICE, &arg.heap);
 	if (result != CUDA_SUCCESS)
 		return result;
 	arg.offset = desc->offset;
@@ -125,10 +168,10 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *address, CUexternalMemory 
 
 static CUresult destroy_external(CUexternalMemory memory)
 {
-	struct memcast_handle_release arg = {};
-	CUresult result = check_external(memory, &arg.handle);
+	uint32_t handle;
+	CUresult result = check_external(memory, &handle);
 
-	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_HANDLE_RELEASE, &arg) : result;
+	return result == CUDA_SUCCESS ? release(handle) : result;
 }
 
 CUresult cuDestroyExternalMemory(CUexternalMemory memory)

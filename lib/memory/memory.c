@@ -282,15 +282,13 @@ static CUresult pool(size_t *available, size_t *total)
 	struct memcast_device_info info = {};
 	CUresult result;
 
-	if (!available || !total)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = context_device(&info.device);
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_DEVICE_INFO, &info);
-	if (result == CUDA_SUCCESS) {
+	if (result == CUDA_SUCCESS && available)
 		*available = info.out_free_bytes;
+	if (result == CUDA_SUCCESS && total)
 		*total = info.out_pool_bytes;
-	}
 	return result;
 }
 

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* Pointers: what the kernel says about an address. */
 #include <string.h>
+#include <unistd.h>
 
 #include "heap.h"
+#include "pool.h"
 
 #define ATTRIBUTE(name, type)	[CU_POINTER_ATTRIBUTE_##name] = sizeof(type)
+
+/* CUDA_POINTER_ATTRIBUTE_P2P_TOKENS: for another driver, of which there is none here */
+struct tokens {
+	uint64_t p2p;
+	uint32_t address_space;
+};
 
 /* An output's size: what the interface calls a boolean is an int. */
 static const unsigned char sizes[] = {
@@ -12,6 +20,7 @@ static const unsigned char sizes[] = {
 	ATTRIBUTE(MEMORY_TYPE, unsigned int),
 	ATTRIBUTE(DEVICE_POINTER, CUdeviceptr),
 	ATTRIBUTE(HOST_POINTER, void *),
+	ATTRIBUTE(P2P_TOKENS, struct tokens),
 	ATTRIBUTE(SYNC_MEMOPS, int),
 	ATTRIBUTE(BUFFER_ID, unsigned long long),
 	ATTRIBUTE(IS_MANAGED, int),
@@ -32,8 +41,6 @@ static const unsigned char sizes[] = {
 
 static CUresult check_attribute(CUpointer_attribute attribute)
 {
-	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
-		return fail(CUDA_ERROR_NOT_SUPPORTED, "P2P tokens are not supported");
 	if ((int)attribute < 0 || attribute >= ARRAY_SIZE(sizes) || !sizes[attribute])
 		return fail(CUDA_ERROR_INVALID_VALUE, "no attribute %d", (int)attribute);
 	return CUDA_SUCCESS;
@@ -52,57 +59,96 @@ static CUresult check_mapped(const struct memcast_address_info *info)
 		    (unsigned long long)info->address);
 }
 
-static CUresult mapped_info(struct memcast_address_info *info)
+static bool on_device(const struct memcast_address_info *info)
 {
-	CUresult result = address_info(info);
-
-	return result == CUDA_SUCCESS ? check_mapped(info) : result;
+	return info->out_location == MEMCAST_LOCATION_DEVICE;
 }
 
-/* What the current device may do. */
-static CUresult access_of(const struct memcast_address_info *info, CUmemAccess_flags *access)
+/*
+ * Whose the memory is: of the host's, the device of the context that allocated or
+ * registered it. What was made without a context counts as the current device's.
+ */
+static uint32_t device_of(const struct memcast_address_info *info)
+{
+	struct slot *slot = slot_of_block(info);
+	uint32_t device = 0;
+
+	if (on_device(info))
+		return info->out_location_id;
+	if (slot)
+		return slot->device;
+	context_device(&device);
+	return device;
+}
+
+/* What the current device may do; where none is current, the one that has the memory. */
+static CUmemAccess_flags access_of(const struct memcast_address_info *info)
 {
 	uint32_t device;
-	CUresult result = context_device(&device);
 
-	if (result == CUDA_SUCCESS)
-		*access = info->out_writable >> device & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE :
-			  info->out_readable >> device & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READ :
-							     CU_MEM_ACCESS_FLAGS_PROT_NONE;
-	return result;
+	if (context_device(&device) != CUDA_SUCCESS)
+		device = device_of(info);
+	return info->out_writable >> device & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE :
+	       info->out_readable >> device & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READ :
+						  CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
+/* Plain allocation of device memory, which knows everything that hardware can do. */
+static bool is_plain(const struct memcast_address_info *info)
+{
+	return on_device(info) && slot_of_block(info);
+}
+
+/*
+ * Blocks lie in what their heap has mapped: chunks, of which pools say that they are
+ * as many as hardware maps at once. A registered range is mapped as it is.
+ */
+static void mapping_of(const struct memcast_address_info *info, uint64_t *base, uint64_t *bytes)
+{
+	uint64_t unit = slot_of_block(info) ? MEMCAST_GRANULARITY : POOL_GROWTH;
+	uint64_t end = info->out_mapping + info->out_mapping_bytes;
+
+	*base = info->out_mapping;
+	*bytes = info->out_mapping_bytes;
+	if (!info->out_heap)
+		return;
+	*base &= ~(MEMCAST_GRANULARITY - 1);
+	*bytes = (end - *base + unit - 1) & ~(unit - 1);
 }
 
 static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 			     const struct memcast_address_info *info)
 {
-	bool on_device = info->out_location == MEMCAST_LOCATION_DEVICE;
-	CUmemAccess_flags access;
-	CUresult result;
+	struct slot *slot;
+	uint64_t other;
 
+	*value = 0;
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-		*value = on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+		*value = on_device(info) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+		break;
+	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+		*value = access_of(info);
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-		result = access_of(info, &access);
-		if (result != CUDA_SUCCESS)
-			return result;
-		if (attribute == CU_POINTER_ATTRIBUTE_ACCESS_FLAGS)
-			*value = access;
-		else if (access != CU_MEM_ACCESS_FLAGS_PROT_NONE)
-			*value = info->address;
-		else
+		if (access_of(info) == CU_MEM_ACCESS_FLAGS_PROT_NONE)
 			return fail(CUDA_ERROR_INVALID_VALUE,
 				    "the current device has no access");
-		break;
-	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-		if (!info->out_readable)
-			return fail(CUDA_ERROR_INVALID_VALUE,
-				    "no device has access, and so not the CPU");
 		*value = info->address;
 		break;
-	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		if (on_device(info))
+			return fail(CUDA_ERROR_INVALID_VALUE,
+				    "memory of devices has no address on the host");
+		*value = info->address;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		*value = info->out_reservation;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		*value = info->out_reservation_bytes;
+		break;
+	case CU_POINTER_ATTRIBUTE_MAPPED:
 		*value = 1;
 		break;
 	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
@@ -110,10 +156,13 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = info->out_object;
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-		*value = on_device ? (int)info->out_location_id : CU_DEVICE_CPU;
+		/* the CPU has only what the host shares with other PCIe devices */
+		*value = on_device(info) || !(info->out_flags & MEMCAST_MEMORY_RDMA) ?
+			(int)device_of(info) : CU_DEVICE_CPU;
 		break;
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
-		*value = (uintptr_t)context_of_heap(info->out_heap);
+		slot = slot_of_block(info);
+		*value = slot ? slot->live : 0;
 		break;
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 		*value = context_of_heap(info->out_heap) ? 0 : info->out_heap;
@@ -122,47 +171,41 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = memory_types_of_mask(info->out_handle_types);
 		break;
 	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-		*value = !!(info->out_flags & MEMCAST_MEMORY_RDMA);
+		*value = is_plain(info) || info->out_flags & MEMCAST_MEMORY_RDMA;
+		break;
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+		*value = is_plain(info);
+		break;
+	case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+		if (!on_device(info))
+			return fail(CUDA_ERROR_INVALID_VALUE, "not memory of a device");
+		*value = info->out_object;
 		break;
 	case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-		*value = info->out_mapping_bytes;
+		mapping_of(info, &other, value);
 		break;
 	case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-		*value = info->out_mapping;
+		mapping_of(info, value, &other);
 		break;
 	default:
-		/* not managed, not for IPC */
-		*value = 0;
+		/* not managed */
+		break;
 	}
 	return CUDA_SUCCESS;
-}
-
-static CUresult value_of(uint64_t *value, CUpointer_attribute attribute,
-			 const struct memcast_address_info *info)
-{
-	CUresult result;
-
-	switch (attribute) {
-	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-		*value = info->out_reservation;
-		return CUDA_SUCCESS;
-	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-		*value = info->out_reservation_bytes;
-		return CUDA_SUCCESS;
-	case CU_POINTER_ATTRIBUTE_MAPPED:
-		*value = !!info->out_mapping_bytes;
-		return CUDA_SUCCESS;
-	default:
-		result = check_mapped(info);
-		return result == CUDA_SUCCESS ? mapped_value(value, attribute, info) : result;
-	}
 }
 
 static void give(void *data, CUpointer_attribute attribute, uint64_t value)
 {
 	uint32_t half = value;
+	struct tokens tokens = {
+		.p2p = value,
+		.address_space = value ? (unsigned int)getpid() : 0,
+	};
 
-	if (sizes[attribute] == sizeof(half))
+	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
+		memcpy(data, &tokens, sizeof(tokens));
+	else if (sizes[attribute] == sizeof(half))
 		memcpy(data, &half, sizeof(half));
 	else
 		memcpy(data, &value, sizeof(value));
@@ -171,7 +214,7 @@ static void give(void *data, CUpointer_attribute attribute, uint64_t value)
 static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
-	uint64_t value;
+	uint64_t value = 0;
 	CUresult result;
 
 	if (!data)
@@ -180,8 +223,13 @@ static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdevic
 	if (result == CUDA_SUCCESS)
 		result = address_info(&info);
 	if (result == CUDA_SUCCESS)
-		result = value_of(&value, attribute, &info);
-	if (result == CUDA_SUCCESS)
+		result = check_mapped(&info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = mapped_value(&value, attribute, &info);
+	/* of a pointer that there is not, NULL is told */
+	if (result == CUDA_SUCCESS || attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
+	    attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
 		give(data, attribute, value);
 	return result;
 }
@@ -192,49 +240,54 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 		    "data=%p, attribute=%d, pointer=%#llx", data, (int)attribute, pointer);
 }
 
-/* Like value_of(), but what there is not reads as nothing. */
-static CUresult value_or_none(uint64_t *value, CUpointer_attribute attribute,
+/*
+ * What there is not reads as nothing; memory of which nothing is known is the program's
+ * own, and its address on the host is its address.
+ */
+static uint64_t value_or_none(CUpointer_attribute attribute,
 			      const struct memcast_address_info *info)
 {
-	CUresult result = value_of(value, attribute, info);
+	uint64_t value = 0;
 
-	if (result != CUDA_ERROR_INVALID_VALUE)
-		return result;
-	*value = attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? CU_DEVICE_INVALID : 0;
-	return CUDA_SUCCESS;
+	if (info->out_mapping_bytes) {
+		mapped_value(&value, attribute, info);
+		return value;
+	}
+	switch (attribute) {
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		return info->out_reservation;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		return info->out_reservation_bytes;
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		return info->address;
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		return CU_DEVICE_INVALID;
+	default:
+		return 0;
+	}
 }
 
 static CUresult get_attributes(unsigned int count, const CUpointer_attribute *attributes,
 			       void **data, CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
-	uint64_t value = 0;
 	CUresult result;
 
 	if (!count || !attributes || !data)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no attributes, or a NULL pointer");
+	result = address_info(&info);
+	if (result == CUDA_ERROR_INVALID_VALUE)
+		info = (struct memcast_address_info) { .address = pointer };
+	else if (result != CUDA_SUCCESS)
+		return result;
+	/* those before a wrong one are told */
 	for (unsigned int i = 0; i < count; i++) {
 		result = check_attribute(attributes[i]);
 		if (result == CUDA_SUCCESS && !data[i])
 			result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output %u", i);
 		if (result != CUDA_SUCCESS)
 			return result;
-	}
-	result = address_info(&info);
-	if (result == CUDA_ERROR_INVALID_VALUE)
-		info = (struct memcast_address_info) { .address = pointer };
-	else if (result != CUDA_SUCCESS)
-		return result;
-
-	/* All, or none. */
-	for (unsigned int i = 0; i < count; i++) {
-		result = value_or_none(&value, attributes[i], &info);
-		if (result != CUDA_SUCCESS)
-			return result;
-	}
-	for (unsigned int i = 0; i < count; i++) {
-		value_or_none(&value, attributes[i], &info);
-		give(data[i], attributes[i], value);
+		give(data[i], attributes[i], value_or_none(attributes[i], &info));
 	}
 	return CUDA_SUCCESS;
 }
@@ -251,17 +304,19 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
 			      CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
-	unsigned int wanted;
+	CUresult result;
 
 	if (!value)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set",
 			    (int)attribute);
-	memcpy(&wanted, value, sizeof(wanted));
-	if (wanted > 1)
-		return fail(CUDA_ERROR_INVALID_VALUE, "%u is neither 0 nor 1", wanted);
-	return mapped_info(&info);
+	result = address_info(&info);
+	if (result == CUDA_SUCCESS)
+		result = check_mapped(&info);
+	if (result == CUDA_SUCCESS && !info.out_heap && !block_registered(&info))
+		result = fail(CUDA_ERROR_NOT_SUPPORTED, "not memory that was allocated as a whole");
+	return result;
 }
 
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
@@ -274,15 +329,22 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 static CUresult address_range(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
-	CUresult result = mapped_info(&info);
+	uint32_t device;
+	CUresult result;
 
+	if (!base && !size)
+		return CUDA_SUCCESS;
+	result = context_device(&device);
 	if (result != CUDA_SUCCESS)
 		return result;
+	result = address_info(&info);
+	if (result == CUDA_SUCCESS)
+		result = check_mapped(&info);
 	if (base)
-		*base = info.out_mapping;
+		*base = result == CUDA_SUCCESS ? info.out_mapping : 0;
 	if (size)
-		*size = info.out_mapping_bytes;
-	return CUDA_SUCCESS;
+		*size = result == CUDA_SUCCESS ? info.out_mapping_bytes : 0;
+	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_NOT_FOUND : result;
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)

@@ -4,21 +4,47 @@
 
 #include "library.h"
 
+#define PAGE		4096ULL
+
+/* Others reach memory of devices only. */
+static CUresult check_place(CUdeviceptr address)
+{
+	struct memcast_address_info info = { .address = address };
+	CUresult result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+
+	if (result == CUDA_SUCCESS && info.out_location != MEMCAST_LOCATION_DEVICE)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "no device's memory is mapped there");
+	return result;
+}
+
 static CUresult export_range(void *handle, CUdeviceptr address, size_t size,
 			     CUmemRangeHandleType type, unsigned long long flags)
 {
 	struct memcast_export_range arg = { .address = address, .bytes = size };
+	uint32_t device;
 	CUresult result;
+	uint64_t end;
+	int fd = -1;
 
 	if (!handle)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = context_device(&device);
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown handle type %d", type);
-	if (flags == CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE)
-		return fail(CUDA_ERROR_NOT_SUPPORTED, "there is no PCIe to map it for");
-	if (flags)
+	if (!address || !size || (address | size) % PAGE ||
+	    __builtin_add_overflow(address, size, &end))
+		return fail(CUDA_ERROR_INVALID_VALUE, "not a range of whole pages");
+	if (flags && !(flags & CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE))
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-	result = device_ioctl(MEMCAST_EXPORT_RANGE, &arg);
+	/* from here on a failure is told in the output, too */
+	memcpy(handle, &fd, sizeof(fd));
+	if (flags)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "there is no PCIe to map it for");
+	result = check_place(address);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_EXPORT_RANGE, &arg);
 	if (result == CUDA_SUCCESS)
 		memcpy(handle, &arg.out_fd, sizeof(arg.out_fd));
 	return result;
@@ -28,7 +54,13 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t si
 				       CUmemRangeHandleType handleType,
 				       unsigned long long flags)
 {
-	return CALL(export_range(handle, dptr, size, handleType, flags),
+	CUresult ready = library_ready();
+
+	/* whether anything is supported is known once the library is initialised */
+	if (ready == CUDA_ERROR_NOT_INITIALIZED)
+		ready = CUDA_ERROR_NOT_SUPPORTED;
+	return LOGGED(ready == CUDA_SUCCESS ?
+		      export_range(handle, dptr, size, handleType, flags) : ready,
 		    "handle=%p, dptr=%#llx, size=%zu, handleType=%d, flags=%#llx",
 		    handle, dptr, size, handleType, flags);
 }

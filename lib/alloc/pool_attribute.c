@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/* What pools say of themselves, what can be set, and who may access them. */
+#include <string.h>
+
+#include "pool.h"
+
+static bool is_switch(CUmemPool_attribute attribute)
+{
+	return attribute >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
+	       attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+}
+
+static CUresult set_switch(const struct memcast_heap_info *info, CUmemPool_attribute attribute,
+			   int on)
+{
+	struct memcast_heap_set arg = {
+		.heap = info->heap,
+		.setting = MEMCAST_HEAP_OPTIONS,
+		.value = info->out_options,
+	};
+
+	/* a bit says that it is off: they are on from the start */
+	if (on)
+		arg.value &= ~(1U << attribute);
+	else
+		arg.value |= 1U << attribute;
+	return device_ioctl(MEMCAST_HEAP_SET, &arg);
+}
+
+static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute,
+			      const void *value)
+{
+	struct memcast_heap_info info = {};
+	struct memcast_heap_set arg = {};
+	CUresult result;
+	int on;
+
+	if (!value)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = own_pool_info(pool, &info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (is_switch(attribute)) {
+		memcpy(&on, value, sizeof(on));
+		return set_switch(&info, attribute, on);
+	}
+	switch (attribute) {
+	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		arg.setting = MEMCAST_HEAP_THRESHOLD;
+		break;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		arg.setting = MEMCAST_HEAP_TAKEN_HIGH;
+		break;
+	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		arg.setting = MEMCAST_HEAP_USED_HIGH;
+		break;
+	default:
+		return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set",
+			    (int)attribute);
+	}
+	arg.heap = info.heap;
+	memcpy(&arg.value, value, sizeof(cuuint64_t));
+	return device_ioctl(MEMCAST_HEAP_SET, &arg);
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+{
+	return CALL(set_attribute(pool, attribute, value), "pool=%p, attribute=%d, value=%p",
+		    (void *)pool, (int)attribute, value);
+}
+
+/* What a pool says that it has of its device: it takes chunks, and tells steps. */
+static cuuint64_t reserved(uint64_t taken)
+{
+	return (taken + POOL_GROWTH - 1) & ~(POOL_GROWTH - 1);
+}
+
+static CUresult get_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+{
+	struct memcast_heap_info info = {};
+	cuuint64_t bytes;
+	CUresult result;
+	int on;
+
+	if (!value)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = own_pool_info(pool, &info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (is_switch(attribute)) {
+		on = !(info.out_options & 1U << attribute);
+		memcpy(value, &on, sizeof(on));
+		return CUDA_SUCCESS;
+	}
+	switch (attribute) {
+	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		bytes = info.out_threshold;
+		break;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+		bytes = reserved(info.out_taken);
+		break;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		bytes = reserved(info.out_taken_high);
+		break;
+	case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+		bytes = info.out_used;
+		break;
+	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		bytes = info.out_used_high;
+		break;
+	default:
+		return fail(CUDA_ERROR_INVALID_VALUE, "no attribute %d", (int)attribute);
+	}
+	memcpy(value, &bytes, sizeof(bytes));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+{
+	return CALL(get_attribute(pool, attribute, value), "pool=%p, attribute=%d, value=%p",
+		    (void *)pool, (int)attribute, value);
+}
+
+/* Devices read and write a pool or do neither, and a device always has its own. */
+static CUresult check_access(const struct memcast_heap_info *info, const CUmemAccessDesc *desc)
+{
+	if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "access to pools is that of devices");
+	if (desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "no device only reads a pool");
+	if (desc->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+	    info->out_location == MEMCAST_LOCATION_DEVICE &&
+	    info->out_location_id == (uint32_t)desc->location.id)
+		return fail(CUDA_ERROR_INVALID_DEVICE, "device %d has the pool",
+			    desc->location.id);
+	return CUDA_SUCCESS;
+}
+
+static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
+{
+	struct memcast_access_entry entries[ACCESS_ENTRIES];
+	struct memcast_heap_access arg = {
+		.entries = (uintptr_t)entries,
+		.count = count,
+	};
+	struct memcast_heap_info info = {};
+	CUresult result;
+
+	if (!desc)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = pool_info(pool, &info);
+	if (result != CUDA_SUCCESS || !count)
+		return result;
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = check_access(&info, &desc[i]);
+	if (result == CUDA_SUCCESS)
+		result = access_entries(entries, desc, count);
+	arg.heap = info.heap;
+	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_HEAP_ACCESS, &arg) : result;
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
+{
+	return CALL(set_access(pool, desc, count), "pool=%p, desc=%p, count=%zu",
+		    (void *)pool, (void *)desc, count);
+}
+
+static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
+			   const CUmemLocation *location)
+{
+	struct memcast_heap_info info = {};
+	CUresult result;
+	uint64_t bit;
+
+	if (!flags || !location)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = pool_info(pool, &info);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (location->type == CU_MEM_LOCATION_TYPE_HOST ||
+	    location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA) {
+		*flags = (CUmemAccess_flags)info.out_host;
+		return CUDA_SUCCESS;
+	}
+	if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such location");
+	result = pool_check_device(location->id);
+	if (result != CUDA_SUCCESS)
+		return result;
+	bit = 1ULL << location->id;
+	*flags = info.out_writable & bit ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE :
+		 info.out_readable & bit ? CU_MEM_ACCESS_FLAGS_PROT_READ :
+					   CU_MEM_ACCESS_FLAGS_PROT_NONE;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool,
+			    CUmemLocation *location)
+{
+	return CALL(get_access(flags, pool, location), "flags=%p, pool=%p, location=%p",
+		    (void *)flags, (void *)pool, (void *)location);
+}
