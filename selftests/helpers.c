@@ -51,7 +51,7 @@ static bool look_what_is_left(char *what, size_t size)
 {
 	static const char * const counters[] = {
 		"clients", "memories", "teams", "bindings", "reservations", "mappings",
-		"blocks", "staging_pages",
+		"blocks", "staging_pages", "charged_bytes",
 	};
 	unsigned int i;
 	long bytes;

@@ -41,7 +41,8 @@
  *   ENODEV           no such device, or it is not a member of the team
  *   EALREADY         the device is in the team already
  *   EEXIST           the range, or a part of it, is registered already
- *   ENOMEM           the pool (or the machine) has not enough memory
+ *   ENOMEM           the pool (or the machine) has not enough memory, or the caller's
+ *                    user has all that a user may take of the machine's
  *   EPERM            not permitted (IMEX channels, read-only dma-bufs)
  *   ENETDOWN         the fabric is not ready
  *   ENOTRECOVERABLE  the fabric is in an illegal state

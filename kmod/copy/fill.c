@@ -120,7 +120,7 @@ int mc_fill(struct mc_call *call)
 	if (!bytes)
 		return 0;
 
-	to = kmalloc(sizeof(*to), GFP_KERNEL);
+	to = kmalloc(sizeof(*to), GFP_KERNEL_ACCOUNT);
 	if (!to)
 		return -ENOMEM;
 	mc_side_init(to, fill->to, fill->pitch, fill->device, true);

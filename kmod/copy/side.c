@@ -14,7 +14,7 @@ void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool
 	side->pitch = pitch;
 	side->device = device;
 	side->write = write;
-	xa_init(&side->foreign);
+	xa_init_flags(&side->foreign, XA_FLAGS_ACCOUNT);
 }
 
 /* In slices: the core's helpers do not look for signals. */

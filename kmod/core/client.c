@@ -2,21 +2,23 @@
 /* Clients: one open of /dev/memcast, and its table of handles. */
 #include <linux/rbtree.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
 #include "heap.h"
 
 #define HANDLE_LIMIT	XA_LIMIT(1, INT_MAX)
 
 struct mc_client *mc_client_create(struct inode *inode)
 {
+	struct mc_account *account;
 	struct mc_client *client;
 
 	/* its calls mean the addresses of the process that opened it */
 	if (!current->mm)
 		return NULL;
-	client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
+	account = mc_account_get();
+	client = account ? mc_alloc(NULL, account, sizeof(*client)) : NULL;
 	if (!client)
 		return NULL;
+	client->account = account;
 	address_space_init_once(&client->mapping);
 	init_rwsem(&client->mapping.invalidate_lock);
 	client->mapping.host = inode;
@@ -35,26 +37,6 @@ struct mc_client *mc_client_create(struct inode *inode)
 	return client;
 }
 
-/* The file is gone, and with it every VMA: only handles and heaps are left. */
-void mc_client_destroy(struct mc_client *client)
-{
-	struct mc_handle *handle;
-	unsigned long id;
-
-	xa_for_each(&client->handles, id, handle) {
-		/* xa_destroy() frees what is left in one go, with interrupts off */
-		xa_erase(&client->handles, id);
-		mc_object_put(handle->object);
-		kfree(handle);
-		cond_resched();
-	}
-	xa_destroy(&client->handles);
-	mc_heaps_destroy(client);
-	mmdrop(client->mm);
-	kfree(client);
-	atomic_long_dec(&mc_stats.clients);
-}
-
 static int compare_object(const void *object, const struct rb_node *node)
 {
 	const struct mc_handle *handle = rb_entry(node, struct mc_handle, by_object);
@@ -67,6 +49,12 @@ static bool is_before(struct rb_node *node, const struct rb_node *other)
 	struct mc_handle *handle = rb_entry(node, struct mc_handle, by_object);
 
 	return compare_object(handle->object, other) < 0;
+}
+
+static void handle_free(struct mc_client *client, struct mc_handle *handle)
+{
+	mc_object_put(handle->object);
+	mc_free(client->account, handle, sizeof(*handle));
 }
 
 static int handle_reserve(struct mc_client *client, struct mc_handle *handle)
@@ -102,9 +90,11 @@ int mc_handle_answer(struct mc_call *call, struct mc_object *object, u32 *out_ha
 	struct mc_handle *handle;
 	int ret = -ENOMEM;
 
-	handle = kzalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
-	if (!handle)
-		goto put_object;
+	handle = mc_alloc(call, client->account, sizeof(*handle));
+	if (!handle) {
+		mc_object_put(object);
+		return ret;
+	}
 	handle->object = object;
 	handle->refs = 1;
 	ret = handle_reserve(client, handle);
@@ -120,9 +110,7 @@ int mc_handle_answer(struct mc_call *call, struct mc_object *object, u32 *out_ha
 release_place:
 	xa_release(&client->handles, handle->id);
 free_handle:
-	kfree(handle);
-put_object:
-	mc_object_put(object);
+	handle_free(client, handle);
 	return ret;
 }
 
@@ -187,11 +175,28 @@ int mc_handle_release(struct mc_client *client, u32 id)
 	}
 	xa_unlock(&client->handles);
 
-	if (last) {
-		mc_object_put(last->object);
-		kfree(last);
-	}
+	if (last)
+		handle_free(client, last);
 	return handle ? 0 : -ENOENT;
+}
+
+/* The file is gone, and with it every VMA: only handles and heaps are left. */
+void mc_client_destroy(struct mc_client *client)
+{
+	struct mc_account *account = client->account;
+	struct mc_handle *handle;
+	unsigned long id;
+
+	xa_for_each(&client->handles, id, handle) {
+		handle_free(client, handle);
+		cond_resched();
+	}
+	xa_destroy(&client->handles);
+	mc_heaps_destroy(client);
+	mmdrop(client->mm);
+	mc_free(account, client, sizeof(*client));
+	mc_uncharge_more(account, 0);
+	atomic_long_dec(&mc_stats.clients);
 }
 
 int mc_release(struct mc_call *call)

@@ -86,6 +86,7 @@ static void __exit mc_exit(void)
 	mc_stats_exit();
 	mc_devices_exit();
 	mc_fabric_exit();
+	mc_accounts_exit();
 }
 module_exit(mc_exit);
 

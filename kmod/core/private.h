@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What all of the module's files share. Objects are in object.h; addresses in space.h,
- * plain allocation in heap.h; dma-bufs in buffer.h.
+ * plain allocation in heap.h; dma-bufs in buffer.h; what users take, in account.h.
  *
  * Lock order, outermost first:
  *
@@ -40,6 +40,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <memcast.h>
+#include "account.h"
 
 /* The unit of everything: physically contiguous, one PMD entry. */
 #define MC_CHUNK_SHIFT	PMD_SHIFT
@@ -84,6 +85,7 @@ struct mc_pool {
 	wait_queue_head_t zeroed;
 };
 
+extern unsigned long mc_pool_pages;	/* of all pools; lockless */
 int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
 void mc_pool_destroy(struct mc_pool *pool);
 struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order);
@@ -117,6 +119,7 @@ struct mc_client {
 	 */
 	struct address_space mapping;
 	struct mm_struct *mm;		/* the process that opened it */
+	struct mc_account *account;	/* of the user who did */
 	struct xarray handles;		/* its lock protects channels, refs */
 	struct rb_root by_object;	/* and this, the same handles */
 	u32 next;			/* where to look for a free handle */

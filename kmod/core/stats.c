@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters, for tests and for the curious: /sys/kernel/debug/memcast/stats. */
+/*
+ * Counters, for tests and for the curious, in /sys/kernel/debug/memcast/: stats of all,
+ * and what each user has taken of the machine's memory.
+ */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include "private.h"
@@ -24,14 +27,23 @@ static int stats_show(struct seq_file *file, void *unused)
 	SHOW(foreign);
 	SHOW(staging_pages);
 #undef SHOW
+	seq_printf(file, "charged_bytes %ld\n", mc_accounts_used());
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int users_show(struct seq_file *file, void *unused)
+{
+	mc_accounts_show(file);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(users);
 
 void mc_stats_init(void)
 {
 	mc_debugfs = debugfs_create_dir("memcast", NULL);
 	debugfs_create_file("stats", 0444, mc_debugfs, NULL, &stats_fops);
+	debugfs_create_file("users", 0444, mc_debugfs, NULL, &users_fops);
 }
 
 void mc_stats_exit(void)

@@ -33,6 +33,8 @@ void mc_chunk_free(struct page *chunk, unsigned int order)
 	__free_pages(chunk, order);
 }
 
+unsigned long mc_pool_pages;
+
 static void chunk_zero(struct page *chunk)
 {
 	unsigned int i;
@@ -200,6 +202,7 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 	}
 	pool->free = chunks;
 	pool->total = chunks;
+	WRITE_ONCE(mc_pool_pages, mc_pool_pages + (chunks << MC_CHUNK_ORDER));
 	return 0;
 }
 
@@ -208,5 +211,6 @@ void mc_pool_destroy(struct mc_pool *pool)
 {
 	cancel_work_sync(&pool->zero);
 	WARN_ON(pool->free != pool->total);
+	WRITE_ONCE(mc_pool_pages, mc_pool_pages - (pool->total << MC_CHUNK_ORDER));
 	pool_free(pool);
 }

@@ -19,7 +19,7 @@ static int bracket_add(struct xarray *brackets, struct mc_memory *memory)
 
 	if (!memory->foreign || xa_load(brackets, number))
 		return 0;
-	ret = xa_reserve(brackets, number, GFP_KERNEL);
+	ret = xa_reserve(brackets, number, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		return ret;
 	/* a memory that is ending counts as unbound already */

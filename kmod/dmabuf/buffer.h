@@ -23,6 +23,8 @@ struct mc_piece {
 struct mc_buffer {
 	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
 	unsigned long bytes;
+	struct mc_account *account;	/* of who exported it: charged with all of this */
+	unsigned long struct_bytes;
 	struct mutex lock;		/* protects the next */
 	struct list_head mapped;	/* for devices */
 	struct mc_staging *staging;	/* a team's pages; NULL: has pieces */
@@ -40,9 +42,9 @@ void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map);
 void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map);
 void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
-struct mc_buffer *mc_buffer_create(unsigned int pieces);
+struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
-struct dma_buf *mc_buffer_export(struct mc_buffer *buffer);
+struct dma_buf *mc_buffer_export(struct mc_call *call, struct mc_buffer *buffer);
 struct mc_object *mc_buffer_object(struct dma_buf *dmabuf);
 
 /* ---- dmabuf_vma.c ---- */
@@ -54,7 +56,7 @@ int mc_buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma);
 struct mc_staging;
 
 extern const struct dma_buf_ops mc_staging_ops;
-struct mc_staging *mc_staging_create(struct mc_team *team);
+struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team);
 void mc_staging_free(struct mc_staging *staging);
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at);
 int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable);

@@ -12,6 +12,9 @@
 #include <linux/vmalloc.h>
 #include "buffer.h"
 
+/* What a dma-buf costs the kernel, roughly: a file, its inode and name, its own struct. */
+#define FILE_BYTES	2048
+
 /* A buffer as a device has it mapped. */
 struct dma {
 	struct list_head list;		/* in buffer->mapped, if it needs to be synced */
@@ -19,6 +22,7 @@ struct dma {
 	struct device *dev;
 	enum dma_data_direction direction;
 	struct sg_table sgt;
+	unsigned long charged;
 };
 
 /* The piece around an offset in the buffer. */
@@ -88,8 +92,7 @@ static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *d
 	return min(bytes, most);
 }
 
-static int buffer_sgt(const struct mc_buffer *buffer, struct device *dev,
-		      struct sg_table *sgt)
+static int dma_fill(const struct mc_buffer *buffer, struct device *dev, struct dma *dma)
 {
 	unsigned int runs = 0;
 	struct scatterlist *sg;
@@ -100,10 +103,15 @@ static int buffer_sgt(const struct mc_buffer *buffer, struct device *dev,
 		runs++;
 		cond_resched();
 	}
-	ret = sg_alloc_table(sgt, runs, GFP_KERNEL);
+	bytes = sizeof(*dma) + runs * sizeof(*sg);
+	ret = mc_charge(NULL, buffer->account, bytes);
 	if (ret)
 		return ret;
-	for (at = 0, sg = sgt->sgl; sg; at += bytes, sg = sg_next(sg)) {
+	dma->charged = bytes;
+	ret = sg_alloc_table(&dma->sgt, runs, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+	for (at = 0, sg = dma->sgt.sgl; sg; at += bytes, sg = sg_next(sg)) {
 		bytes = buffer_run(buffer, dev, at, &pfn);
 		sg_set_page(sg, pfn_to_page(pfn), bytes, 0);
 		cond_resched();
@@ -180,6 +188,14 @@ void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu)
 	mutex_unlock(&buffer->lock);
 }
 
+/* Whatever of it there is. */
+static void dma_free(struct mc_buffer *buffer, struct dma *dma)
+{
+	sg_free_table(&dma->sgt);
+	mc_uncharge(buffer->account, dma->charged);
+	kfree(dma);
+}
+
 struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 			       enum dma_data_direction direction)
 {
@@ -190,21 +206,14 @@ struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 	/* a range may show the same memory over and over */
 	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
 		return ERR_PTR(-ENOMEM);
-	dma = kzalloc(sizeof(*dma), GFP_KERNEL);
+	dma = kzalloc(sizeof(*dma), GFP_KERNEL_ACCOUNT);
 	if (!dma)
 		return ERR_PTR(-ENOMEM);
-	ret = buffer_sgt(buffer, attach->dev, &dma->sgt);
-	if (ret)
-		goto free_dma;
-	ret = dma_map(buffer, dma, attach->dev, direction);
-	if (ret)
-		goto free_table;
-	return &dma->sgt;
-
-free_table:
-	sg_free_table(&dma->sgt);
-free_dma:
-	kfree(dma);
+	ret = dma_fill(buffer, attach->dev, dma) ?:
+	      dma_map(buffer, dma, attach->dev, direction);
+	if (!ret)
+		return &dma->sgt;
+	dma_free(buffer, dma);
 	return ERR_PTR(ret);
 }
 
@@ -214,8 +223,7 @@ void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 	struct dma *dma = container_of(sgt, struct dma, sgt);
 
 	dma_unmap(attach->dmabuf->priv, dma);
-	sg_free_table(&dma->sgt);
-	kfree(dma);
+	dma_free(attach->dmabuf->priv, dma);
 }
 
 static int buffer_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
@@ -240,7 +248,8 @@ int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	/* a range may show the same memory over and over */
 	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
 		return -ENOMEM;
-	pages = kvmalloc_array(buffer->bytes >> PAGE_SHIFT, sizeof(*pages), GFP_KERNEL);
+	pages = kvmalloc_array(buffer->bytes >> PAGE_SHIFT, sizeof(*pages),
+			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages)
 		return -ENOMEM;
 	for (at = 0; at < buffer->bytes; at += bytes) {
@@ -278,13 +287,21 @@ static const struct dma_buf_ops mc_dma_buf_ops = {
 	.release = buffer_release,
 };
 
-struct mc_buffer *mc_buffer_create(unsigned int pieces)
+struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 {
+	struct mc_account *account = call->client->account;
 	struct mc_buffer *buffer;
+	unsigned long bytes = struct_size(buffer, piece, pieces);
 
-	buffer = kvzalloc(struct_size(buffer, piece, pieces), GFP_KERNEL_ACCOUNT);
-	if (!buffer)
+	if (mc_charge(call, account, FILE_BYTES))
 		return NULL;
+	buffer = mc_alloc_large(call, bytes);
+	if (!buffer) {
+		mc_uncharge(account, FILE_BYTES);
+		return NULL;
+	}
+	buffer->account = account;
+	buffer->struct_bytes = bytes;
 	mutex_init(&buffer->lock);
 	INIT_LIST_HEAD(&buffer->mapped);
 	buffer->pieces = pieces;
@@ -302,11 +319,12 @@ void mc_buffer_free(struct mc_buffer *buffer)
 		mc_staging_free(buffer->staging);
 	if (buffer->object)
 		mc_object_put(buffer->object);
-	kvfree(buffer);
+	mc_uncharge(buffer->account, FILE_BYTES);
+	mc_free_large(buffer->account, buffer, buffer->struct_bytes);
 }
 
 /* Takes over the buffer, if it succeeds. */
-struct dma_buf *mc_buffer_export(struct mc_buffer *buffer)
+struct dma_buf *mc_buffer_export(struct mc_call *call, struct mc_buffer *buffer)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
 	struct mc_object *object = buffer->object;
@@ -314,7 +332,7 @@ struct dma_buf *mc_buffer_export(struct mc_buffer *buffer)
 	info.exp_name = "memcast";
 	info.ops = &mc_dma_buf_ops;
 	if (object && object->type == MEMCAST_TYPE_TEAM) {
-		buffer->staging = mc_staging_create(mc_team(object));
+		buffer->staging = mc_staging_create(call, mc_team(object));
 		if (!buffer->staging)
 			return ERR_PTR(-ENOMEM);
 		info.exp_name = "memcast-team";

@@ -32,11 +32,13 @@ put_dmabuf:
 
 static int export_buffer(struct mc_call *call, struct mc_buffer *buffer, s32 *out_fd)
 {
-	struct dma_buf *dmabuf = mc_buffer_export(buffer);
+	struct dma_buf *dmabuf = mc_buffer_export(call, buffer);
 
 	if (!IS_ERR(dmabuf))
 		return answer_fd(call, dmabuf, out_fd);
 	mc_buffer_free(buffer);
+	if (call->reason[0])
+		return PTR_ERR(dmabuf);
 	return mc_fail(call, -ENOMEM, "the machine has no free file or memory (errno %ld)",
 		       -PTR_ERR(dmabuf));
 }
@@ -62,7 +64,7 @@ static int export_object(struct mc_call *call, struct mc_object *object)
 		return answer_fd(call, dmabuf, &export->out_fd);
 	}
 
-	buffer = mc_buffer_create(memory ? 1 : 0);
+	buffer = mc_buffer_create(call, memory ? 1 : 0);
 	if (!buffer)
 		return -ENOMEM;
 	buffer->bytes = object->bytes;
@@ -146,7 +148,7 @@ static struct mc_buffer *range_buffer(struct mc_call *call,
 	n = range_pieces(call, reservation);
 	if (n < 0)
 		return ERR_PTR(n);
-	buffer = mc_buffer_create(n);
+	buffer = mc_buffer_create(call, n);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	for (piece = buffer->piece; buffer->bytes < range->bytes; piece++) {

@@ -18,13 +18,15 @@
 #include <linux/memremap.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include "buffer.h"
 #include "compat.h"
 
 struct mc_foreign {
-	struct file *file;		/* whose release ends all of this */
 	struct dma_buf *dmabuf;
+	struct mc_account *account;	/* of who imported it */
+	/* of another driver's */
+	unsigned long table_bytes;
+	struct file *file;		/* whose release ends all of this */
 	struct dma_buf_attachment *attachment;
 	struct sg_table *sgt;
 };
@@ -41,7 +43,8 @@ static void foreign_free(struct mc_foreign *foreign)
 	if (foreign->attachment)
 		dma_buf_detach(foreign->dmabuf, foreign->attachment);
 	dma_buf_put(foreign->dmabuf);
-	kfree(foreign);
+	mc_uncharge(foreign->account, foreign->table_bytes);
+	mc_free(foreign->account, foreign, sizeof(*foreign));
 }
 
 static int foreign_release(struct inode *inode, struct file *file)
@@ -163,6 +166,24 @@ static int foreign_pages(struct mc_call *call, const struct mc_foreign *foreign,
 	return 0;
 }
 
+/* The pages, and the file that gives them back. */
+static int foreign_take(struct mc_call *call, struct mc_foreign *foreign,
+			struct mc_memory *memory)
+{
+	struct file *file;
+	int ret;
+
+	ret = foreign_pages(call, foreign, memory);
+	if (ret)
+		return ret;
+	file = anon_inode_getfile("memcast-foreign", &foreign_fops, foreign, O_RDONLY);
+	if (IS_ERR(file))
+		return mc_fail(call, -ENOMEM, "the machine has no free file (errno %ld)",
+			       -PTR_ERR(file));
+	foreign->file = file;
+	return 0;
+}
+
 static int foreign_check(struct mc_call *call, const struct dma_buf *dmabuf,
 			 struct device *dev)
 {
@@ -194,6 +215,31 @@ static int exporter_failed(struct mc_call *call, const struct dma_buf *dmabuf, i
 		       dmabuf->exp_name, -error);
 }
 
+static struct mc_foreign *foreign_new(struct mc_call *call, struct dma_buf *dmabuf)
+{
+	struct mc_foreign *foreign = mc_alloc(call, call->client->account,
+					     sizeof(*foreign));
+
+	if (!foreign)
+		return ERR_PTR(-ENOMEM);
+	foreign->account = call->client->account;
+	get_dma_buf(dmabuf);
+	foreign->dmabuf = dmabuf;
+	return foreign;
+}
+
+/* The exporter makes this table because of us. */
+static int charge_table(struct mc_call *call, struct mc_foreign *foreign)
+{
+	unsigned long bytes = (unsigned long)foreign->sgt->orig_nents *
+			      sizeof(*foreign->sgt->sgl);
+	int ret = mc_charge(call, foreign->account, bytes);
+
+	if (!ret)
+		foreign->table_bytes = bytes;
+	return ret;
+}
+
 static struct mc_foreign *foreign_map(struct mc_call *call, struct dma_buf *dmabuf,
 				      struct device *dev)
 {
@@ -203,11 +249,9 @@ static struct mc_foreign *foreign_map(struct mc_call *call, struct dma_buf *dmab
 	ret = foreign_check(call, dmabuf, dev);
 	if (ret)
 		return ERR_PTR(ret);
-	foreign = kzalloc(sizeof(*foreign), GFP_KERNEL_ACCOUNT);
-	if (!foreign)
-		return ERR_PTR(-ENOMEM);
-	get_dma_buf(dmabuf);
-	foreign->dmabuf = dmabuf;
+	foreign = foreign_new(call, dmabuf);
+	if (IS_ERR(foreign))
+		return foreign;
 	foreign->attachment = dma_buf_attach(dmabuf, dev);
 	if (IS_ERR(foreign->attachment)) {
 		ret = exporter_failed(call, dmabuf, PTR_ERR(foreign->attachment));
@@ -220,6 +264,9 @@ static struct mc_foreign *foreign_map(struct mc_call *call, struct dma_buf *dmab
 		foreign->sgt = NULL;
 		goto free_foreign;
 	}
+	ret = charge_table(call, foreign);
+	if (ret)
+		goto free_foreign;
 	return foreign;
 
 free_foreign:
@@ -246,23 +293,18 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 	foreign = foreign_map(call, dmabuf, &by->dev);
 	if (IS_ERR(foreign))
 		return ERR_CAST(foreign);
-	memory = mc_memory_alloc(dmabuf->size, PAGE_SHIFT, PAGE_SIZE, MEMCAST_HANDLE_FD);
+	memory = mc_memory_alloc(call, dmabuf->size, dmabuf->size >> PAGE_SHIFT, PAGE_SIZE,
+				 MEMCAST_HANDLE_FD);
 	if (!memory)
 		goto free_foreign;
+	memory->shift = PAGE_SHIFT;
 	memory->device = device;
 	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
 	memory->location_id = device ? device->id : 0;
 	memory->foreign = foreign;
-	ret = foreign_pages(call, foreign, memory);
+	ret = foreign_take(call, foreign, memory);
 	if (ret)
 		goto forget_memory;
-	foreign->file = anon_inode_getfile("memcast-foreign", &foreign_fops, foreign,
-					   O_RDONLY);
-	if (IS_ERR(foreign->file)) {
-		ret = mc_fail(call, -ENOMEM, "the machine has no free file (errno %ld)",
-			      -PTR_ERR(foreign->file));
-		goto forget_memory;
-	}
 	atomic_long_inc(&mc_stats.memories);
 	atomic_long_inc(&mc_stats.foreign);
 	return &memory->object;

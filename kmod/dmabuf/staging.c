@@ -28,7 +28,6 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include "buffer.h"
 #include "space.h"
 
@@ -40,6 +39,7 @@
 
 struct mc_staging {
 	struct mc_team *team;		/* the buffer uses it */
+	struct mc_account *account;	/* of who exported it: charged with the pages */
 	/*
 	 * Protects what follows, the pages but for what devices and the kernel
 	 * write, and the page-table entries that show them. Held for a chunk at
@@ -104,17 +104,23 @@ static bool page_is_good(struct mc_staging *staging, struct page *page, unsigned
 	       xa_get_mark(&staging->pages, index, DIRTY);
 }
 
-/* A new page, which has to be filled before anybody sees it; or NULL. */
+static void page_free(struct mc_staging *staging, struct page *page)
+{
+	__free_page(page);
+	mc_uncharge(staging->account, PAGE_SIZE);
+}
+
+/* @page: charged, or NULL for a new one. Return: the page, filled; or NULL. */
 static struct page *page_add(struct mc_staging *staging, struct page *page,
 			     unsigned long index)
 {
 	if (!page)
-		page = alloc_page(STAGING_GFP);
+		page = mc_pages_alloc(staging->account, STAGING_GFP, 0);
 	if (!page)
 		return NULL;
 	page_fill(staging, page, index);
 	if (xa_err(xa_store(&staging->pages, index, page, STAGING_GFP))) {
-		__free_page(page);
+		page_free(staging, page);
 		return NULL;
 	}
 	atomic_long_inc(&mc_stats.staging_pages);
@@ -124,7 +130,7 @@ static struct page *page_add(struct mc_staging *staging, struct page *page,
 static void page_drop(struct mc_staging *staging, struct page *page, unsigned long index)
 {
 	xa_erase(&staging->pages, index);
-	__free_page(page);
+	page_free(staging, page);
 	atomic_long_dec(&mc_stats.staging_pages);
 	cond_resched();
 }
@@ -149,8 +155,8 @@ static int chunk_get(struct mc_staging *staging, unsigned long first)
 	int ret = 0;
 
 	if (!xa_find(&staging->pages, &index, last, XA_PRESENT))
-		chunk = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN,
-				    MC_CHUNK_ORDER);
+		chunk = mc_pages_alloc(staging->account, GFP_KERNEL_ACCOUNT |
+				       __GFP_NORETRY | __GFP_NOWARN, MC_CHUNK_ORDER);
 	if (chunk)
 		split_page(chunk, MC_CHUNK_ORDER);
 
@@ -165,7 +171,7 @@ static int chunk_get(struct mc_staging *staging, unsigned long first)
 	}
 	/* those of the chunk that did not get a place */
 	for (; chunk && index <= last; index++)
-		__free_page(chunk++);
+		page_free(staging, chunk++);
 	return ret;
 }
 
@@ -355,12 +361,14 @@ void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 
 /* ---- life ---- */
 
-struct mc_staging *mc_staging_create(struct mc_team *team)
+struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 {
-	struct mc_staging *staging = kzalloc(sizeof(*staging), GFP_KERNEL_ACCOUNT);
+	struct mc_staging *staging = mc_alloc(call, call->client->account,
+					     sizeof(*staging));
 
 	if (!staging)
 		return NULL;
+	staging->account = call->client->account;
 	staging->team = team;
 	staging->round = 1;
 	mutex_init(&staging->lock);
@@ -377,7 +385,7 @@ void mc_staging_free(struct mc_staging *staging)
 	xa_for_each(&staging->pages, index, page)
 		page_drop(staging, page, index);
 	xa_destroy(&staging->pages);
-	kfree(staging);
+	mc_free(staging->account, staging, sizeof(*staging));
 }
 
 /* While it is mapped for a device or the kernel. */

@@ -4,8 +4,24 @@
  * it has registered. A client's are in one tree, by address.
  */
 #include <linux/overflow.h>
-#include <linux/slab.h>
 #include "heap.h"
+
+/* A block that has no place yet; or NULL. */
+struct mc_block *mc_block_new(struct mc_call *call, u32 flags)
+{
+	struct mc_block *block = mc_alloc(call, call->client->account,
+					     sizeof(*block));
+
+	if (block)
+		block->flags = flags;
+	return block;
+}
+
+/* One that has got none. */
+void mc_block_drop(struct mc_call *call, struct mc_block *block)
+{
+	mc_free(call->client->account, block, sizeof(*block));
+}
 
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last)
@@ -37,7 +53,7 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 		mc_segment_take_back(block);
 		mc_heap_settle(heap, reaped);
 	}
-	kfree(block);
+	mc_free(client->account, block, sizeof(*block));
 	atomic_long_dec(&mc_stats.blocks);
 }
 
@@ -132,10 +148,9 @@ int mc_block_alloc(struct mc_call *call)
 	if (alloc->bytes > TASK_SIZE_MAX)
 		return mc_fail(call, -ENOMEM, "%llu bytes are more than addresses reach",
 			       alloc->bytes);
-	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	block = mc_block_new(call, alloc->flags);
 	if (!block)
 		return -ENOMEM;
-	block->flags = alloc->flags;
 
 	mutex_lock(&client->heap_lock);
 	heap = mc_heap_find(call, alloc->heap);
@@ -152,7 +167,7 @@ int mc_block_alloc(struct mc_call *call)
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);
 	if (ret) {
-		kfree(block);
+		mc_block_drop(call, block);
 		return ret;
 	}
 
@@ -204,12 +219,11 @@ int mc_block_map(struct mc_call *call)
 			     memory->object.bytes, 1);
 	if (ret)
 		goto put_memory;
-	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	block = mc_block_new(call, map->flags);
 	if (!block) {
 		ret = -ENOMEM;
 		goto put_memory;
 	}
-	block->flags = map->flags;
 	mutex_lock(&client->heap_lock);
 	heap = mc_heap_find(call, map->heap);
 	ret = PTR_ERR_OR_ZERO(heap);
@@ -223,7 +237,7 @@ int mc_block_map(struct mc_call *call)
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);
 	if (ret)
-		kfree(block);
+		mc_block_drop(call, block);
 	else
 		ret = mc_block_respond(call, map->out_address);
 put_memory:
@@ -250,10 +264,9 @@ int mc_block_register(struct mc_call *call)
 	if (ret)
 		return mc_fail(call, ret, "not all of the range is writable memory");
 
-	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	block = mc_block_new(call, arg->flags);
 	if (!block)
 		return -ENOMEM;
-	block->flags = arg->flags;
 	block->at.start = arg->address;
 	block->at.last = arg->address + arg->bytes - 1;
 	mutex_lock(&client->heap_lock);
@@ -263,7 +276,7 @@ int mc_block_register(struct mc_call *call)
 		mc_block_insert(client, block);
 	mutex_unlock(&client->heap_lock);
 	if (ret)
-		kfree(block);
+		mc_block_drop(call, block);
 	return ret;
 }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Heaps: where a client's blocks come from. One lock per client for all of it. */
-#include <linux/slab.h>
 #include "heap.h"
 
 #define HEAP_LIMIT	XA_LIMIT(MEMCAST_MAX_DEVICES + 1, INT_MAX)
 
-struct mc_heap *mc_heap_new(const struct memcast_memory_create *create,
+struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_create *create,
 			    struct mc_device *device, u32 flags)
 {
-	struct mc_heap *heap = kzalloc(sizeof(*heap), GFP_KERNEL_ACCOUNT);
+	struct mc_heap *heap = mc_alloc(call, call->client->account,
+					     sizeof(*heap));
 
 	if (!heap)
 		return NULL;
+	heap->account = call->client->account;
 	heap->create = *create;
 	heap->device = device;
 	heap->flags = flags;
@@ -31,11 +32,11 @@ static void heap_free(struct mc_heap *heap)
 {
 	if (heap->share)
 		mc_share_put(heap->share);
-	kfree(heap);
+	mc_free(heap->account, heap, sizeof(*heap));
 }
 
 /* The pool of a device that is there from the start: from its first use. */
-static struct mc_heap *heap_default(struct mc_client *client, u32 id)
+static struct mc_heap *heap_default(struct mc_call *call, u32 id)
 {
 	struct mc_device *device = mc_device_find(id - 1);
 	struct memcast_memory_create create = {
@@ -46,13 +47,13 @@ static struct mc_heap *heap_default(struct mc_client *client, u32 id)
 
 	if (!device)
 		return NULL;
-	heap = mc_heap_new(&create, device, MEMCAST_HEAP_POOL);
+	heap = mc_heap_new(call, &create, device, MEMCAST_HEAP_POOL);
 	if (!heap)
 		return ERR_PTR(-ENOMEM);
 	heap->id = id;
-	if (!xa_insert(&client->heaps, id, heap, GFP_KERNEL_ACCOUNT))
+	if (!xa_insert(&call->client->heaps, id, heap, GFP_KERNEL_ACCOUNT))
 		return heap;
-	kfree(heap);
+	heap_free(heap);
 	return ERR_PTR(-ENOMEM);
 }
 
@@ -62,7 +63,7 @@ struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 
 	lockdep_assert_held(&call->client->heap_lock);
 	if (!heap && id && id <= MEMCAST_MAX_DEVICES)
-		heap = heap_default(call->client, id);
+		heap = heap_default(call, id);
 	return heap ?: ERR_PTR(mc_fail(call, -ENOENT, "no heap %u", id));
 }
 
@@ -155,13 +156,13 @@ int mc_heap_create(struct mc_call *call)
 	device = mc_memory_where(call, &create);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
-	heap = mc_heap_new(&create, device, arg->flags);
+	heap = mc_heap_new(call, &create, device, arg->flags);
 	if (!heap)
 		return -ENOMEM;
 	/* what is taken is taken in chunks */
 	heap->limit = roundup(min_t(u64, arg->limit, TASK_SIZE_MAX), MC_CHUNK_SIZE);
 	if (arg->handle_types) {
-		heap->share = mc_share_new(&create, device);
+		heap->share = mc_share_new(call, &create, device);
 		if (!heap->share) {
 			heap_free(heap);
 			return -ENOMEM;

@@ -13,6 +13,7 @@ struct mc_heap {
 	u32 id, flags, options;
 	struct memcast_memory_create create;	/* what its memory is like */
 	struct mc_device *device;	/* NULL: the host */
+	struct mc_account *account;	/* charged with the struct */
 	u64 readable, writable;		/* a bit per device */
 	u32 host;			/* enum memcast_access */
 	struct mc_share *share;		/* NULL: other processes get nothing of it */
@@ -39,6 +40,7 @@ struct mc_segment {
 	struct mc_share *share;		/* held; NULL: others do not find it */
 	struct mc_memory *memory;	/* holds the struct */
 	struct mc_reservation *reservation;
+	struct mc_account *account;	/* charged with the struct */
 	unsigned long start, bytes;
 	unsigned long blocks;
 	unsigned int free;		/* slots, of a chunk */
@@ -49,7 +51,7 @@ struct mc_segment {
 
 struct mc_block;
 
-struct mc_heap *mc_heap_new(const struct memcast_memory_create *create,
+struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_create *create,
 			    struct mc_device *device, u32 flags);
 int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id);
 struct mc_heap *mc_heap_find(struct mc_call *call, u32 id);
@@ -85,6 +87,8 @@ static inline unsigned long mc_block_bytes(const struct mc_block *block)
 	return block->at.last - block->at.start + 1;
 }
 
+struct mc_block *mc_block_new(struct mc_call *call, u32 flags);
+void mc_block_drop(struct mc_call *call, struct mc_block *block);
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last);
 void mc_block_insert(struct mc_client *client, struct mc_block *block);
@@ -97,7 +101,8 @@ bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);
 
 /* ---- share.c: heaps of several processes ---- */
 
-struct mc_share *mc_share_new(const struct memcast_memory_create *create,
+struct mc_share *mc_share_new(struct mc_call *call,
+			      const struct memcast_memory_create *create,
 			      struct mc_device *device);
 struct mc_share *mc_share_get(struct mc_share *share);
 void mc_share_put(struct mc_share *share);

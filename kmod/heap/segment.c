@@ -8,7 +8,6 @@
  */
 #include <linux/bitmap.h>
 #include <linux/mman.h>
-#include <linux/slab.h>
 #include "heap.h"
 
 static int segment_map(struct mc_call *call, struct mc_segment *segment,
@@ -19,7 +18,7 @@ static int segment_map(struct mc_call *call, struct mc_segment *segment,
 	segment->memory = memory;
 	kref_get(&memory->object.kref);
 	/* memory in pages may end within the last chunk */
-	mapping = mc_mapping_new(segment->reservation, &memory->object,
+	mapping = mc_mapping_new(call, segment->reservation, &memory->object,
 				 segment->start, from,
 				 min_t(u64, segment->bytes, memory->object.bytes - from));
 	return mapping ? mc_mapping_insert(call, mapping) : -ENOMEM;
@@ -114,13 +113,15 @@ static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
 struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 				  u64 bytes, struct mc_memory *memory, u64 from)
 {
-	struct mc_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
+	struct mc_segment *segment = mc_alloc(call, call->client->account,
+					     sizeof(*segment));
 	LIST_HEAD(failed);
 	int ret;
 
 	if (!segment)
 		return ERR_PTR(-ENOMEM);
 	segment->heap = heap;
+	segment->account = call->client->account;
 	segment->bytes = bytes;
 	segment->free = MC_SLOTS;
 	segment->most = MC_SLOTS;
@@ -323,7 +324,7 @@ void mc_segments_free(struct mc_client *client, struct list_head *reaped)
 		}
 		if (segment->memory)
 			mc_object_forget(&segment->memory->object);
-		kfree(segment);
+		mc_free(segment->account, segment, sizeof(*segment));
 		cond_resched();
 	}
 }

@@ -6,23 +6,26 @@
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
-#include <linux/slab.h>
 #include "heap.h"
 
 struct mc_share {
 	struct kref kref;		/* the exporter's heap, its segments, fds, imports */
+	struct mc_account *account;	/* charged with the struct */
 	struct memcast_memory_create create;
 	struct mc_device *device;
 	struct xarray memories;		/* by number; holds their structs */
 };
 
-struct mc_share *mc_share_new(const struct memcast_memory_create *create,
+struct mc_share *mc_share_new(struct mc_call *call,
+			      const struct memcast_memory_create *create,
 			      struct mc_device *device)
 {
-	struct mc_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
+	struct mc_share *share = mc_alloc(call, call->client->account,
+					     sizeof(*share));
 
 	if (!share)
 		return NULL;
+	share->account = call->client->account;
 	kref_init(&share->kref);
 	share->create = *create;
 	share->device = device;
@@ -42,7 +45,7 @@ static void share_free(struct kref *kref)
 	struct mc_share *share = container_of(kref, struct mc_share, kref);
 
 	xa_destroy(&share->memories);
-	kfree(share);
+	mc_free(share->account, share, sizeof(*share));
 }
 
 void mc_share_put(struct mc_share *share)
@@ -165,7 +168,7 @@ int mc_heap_import(struct mc_call *call)
 		return mc_fail(call, -EBADF, "fd %d does not stand for a heap", import->fd);
 	}
 	share = file->private_data;
-	heap = mc_heap_new(&share->create, share->device, flags);
+	heap = mc_heap_new(call, &share->create, share->device, flags);
 	if (heap)
 		heap->share = mc_share_get(share);
 	fput(file);
@@ -275,10 +278,9 @@ int mc_block_import(struct mc_call *call)
 	LIST_HEAD(reaped);
 	int ret;
 
-	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	block = mc_block_new(call, import->flags);
 	if (!block)
 		return -ENOMEM;
-	block->flags = import->flags;
 	mutex_lock(&client->heap_lock);
 	heap = mc_heap_find(call, import->heap);
 	ret = PTR_ERR_OR_ZERO(heap);
@@ -294,7 +296,7 @@ int mc_block_import(struct mc_call *call)
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);
 	if (ret) {
-		kfree(block);
+		mc_block_drop(call, block);
 		return ret;
 	}
 	return mc_block_respond(call, import->out_address);

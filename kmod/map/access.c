@@ -146,11 +146,12 @@ static int read_grant(struct mc_call *call, u64 address, u32 count,
 	if (!count || count > MAX_ENTRIES)
 		return mc_fail(call, -EINVAL, "%u access descriptors: 1 to %u are taken",
 			       count, MAX_ENTRIES);
-	entries = memdup_user(u64_to_user_ptr(address), count * sizeof(*entries));
-	if (IS_ERR(entries))
-		return mc_fail(call, PTR_ERR(entries),
-			       "the access descriptors cannot be read");
-	ret = check_entries(call, entries, count, grant);
+	entries = kmalloc_array(count, sizeof(*entries), GFP_KERNEL_ACCOUNT);
+	if (!entries)
+		return -ENOMEM;
+	ret = copy_from_user(entries, u64_to_user_ptr(address), count * sizeof(*entries)) ?
+		mc_fail(call, -EFAULT, "the access descriptors cannot be read") :
+		check_entries(call, entries, count, grant);
 	kfree(entries);
 	return ret;
 }

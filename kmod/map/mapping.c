@@ -4,7 +4,6 @@
  * one replica of a team.
  */
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include "space.h"
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
@@ -40,13 +39,18 @@ static void mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 }
 
 /* Without locks: what is shown may end here. */
+static void mapping_free(struct mc_mapping *mapping)
+{
+	mc_object_put(mapping->object);
+	mc_free(mapping->reservation->client->account, mapping, sizeof(*mapping));
+}
+
 static void mappings_free(struct list_head *undone)
 {
 	struct mc_mapping *mapping, *next;
 
 	list_for_each_entry_safe(mapping, next, undone, list) {
-		mc_object_put(mapping->object);
-		kfree(mapping);
+		mapping_free(mapping);
 		atomic_long_dec(&mc_stats.mappings);
 		cond_resched();
 	}
@@ -70,11 +74,12 @@ void mc_mappings_undo(struct mc_reservation *reservation)
 }
 
 /* Return: a mapping that is not in the tree yet, or NULL. */
-struct mc_mapping *mc_mapping_new(struct mc_reservation *reservation,
+struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *reservation,
 				  struct mc_object *object, unsigned long address,
 				  unsigned long offset, unsigned long bytes)
 {
-	struct mc_mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+	struct mc_mapping *mapping = mc_alloc(call, call->client->account,
+					     sizeof(*mapping));
 
 	if (!mapping)
 		return NULL;
@@ -119,12 +124,10 @@ int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 {
 	int ret = mapping_link(call, mapping);
 
-	if (ret) {
-		mc_object_put(mapping->object);
-		kfree(mapping);
-	} else {
+	if (ret)
+		mapping_free(mapping);
+	else
 		atomic_long_inc(&mc_stats.mappings);
-	}
 	return ret;
 }
 
@@ -180,7 +183,7 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 			goto put_reservation;
 	}
 
-	mapping = mc_mapping_new(reservation, object, map->address, map->offset,
+	mapping = mc_mapping_new(call, reservation, object, map->address, map->offset,
 				 map->bytes);
 	if (mapping) {
 		mapping->replica = replica;

@@ -3,13 +3,15 @@
  * Reservations: an address range of one process. One VMA, never split, with a
  * tree of mappings inside; the page tables are only that tree's cache.
  */
-#include <linux/slab.h>
 #include "compat.h"
 #include "space.h"
 
 static void reservation_free(struct kref *kref)
 {
-	kfree(container_of(kref, struct mc_reservation, kref));
+	struct mc_reservation *reservation =
+		container_of(kref, struct mc_reservation, kref);
+
+	mc_free(reservation->client->account, reservation, sizeof(*reservation));
 	atomic_long_dec(&mc_stats.reservations);
 }
 
@@ -151,7 +153,7 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	    vma->vm_pgoff || !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
 		return -EINVAL;
 
-	reservation = kzalloc(sizeof(*reservation), GFP_KERNEL_ACCOUNT);
+	reservation = mc_alloc(NULL, client->account, sizeof(*reservation));
 	if (!reservation)
 		return -ENOMEM;
 	kref_init(&reservation->kref);

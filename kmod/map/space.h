@@ -66,7 +66,7 @@ struct mc_mapping {
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address);
-struct mc_mapping *mc_mapping_new(struct mc_reservation *reservation,
+struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *reservation,
 				  struct mc_object *object, unsigned long address,
 				  unsigned long offset, unsigned long bytes);
 int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);

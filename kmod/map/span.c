@@ -169,7 +169,7 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 	unsigned int i;
 	int ret;
 
-	span = kmalloc(sizeof(*span), GFP_KERNEL);
+	span = kmalloc(sizeof(*span), GFP_KERNEL_ACCOUNT);
 	if (!span)
 		return -ENOMEM;
 	ret = mc_span_get(span, reservation, address, bytes, MC_ANY_DEVICE, write);

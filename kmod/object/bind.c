@@ -80,7 +80,7 @@ int mc_bind_memory(struct mc_call *call)
 	if (ret)
 		goto put_memory;
 
-	binding = mc_binding_create(team, memory, bind->team_offset,
+	binding = mc_binding_create(call, team, memory, bind->team_offset,
 				    bind->memory_offset, bind->bytes);
 	if (!binding) {
 		ret = -ENOMEM;
@@ -135,7 +135,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 			return mc_fail(call, -EINVAL,
 				       "what is mapped at %#lx is not whole chunks of %lu",
 				       address, MC_CHUNK_SIZE);
-		binding = mc_binding_create(team, mc_memory(mapping->object), at,
+		binding = mc_binding_create(call, team, mc_memory(mapping->object), at,
 					    from, bytes);
 		if (!binding)
 			return -ENOMEM;

@@ -7,7 +7,6 @@
  * side can find it without the other's lock.
  */
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include "object.h"
 
 struct mc_binding *mc_binding_find(struct mc_member *member,
@@ -19,17 +18,19 @@ struct mc_binding *mc_binding_find(struct mc_member *member,
 	return node ? container_of(node, struct mc_binding, at) : NULL;
 }
 
-struct mc_binding *mc_binding_create(struct mc_team *team,
+struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
 				     struct mc_memory *memory, unsigned long at,
 				     unsigned long from, unsigned long bytes)
 {
-	struct mc_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
+	struct mc_binding *binding = mc_alloc(call, call->client->account,
+					     sizeof(*binding));
 
 	if (!binding)
 		return NULL;
 	binding->at.start = at;
 	binding->at.last = at + bytes - 1;
 	binding->from = from;
+	binding->account = call->client->account;
 	binding->team = team;
 	kref_get(&team->object.kref);
 	binding->memory = memory;
@@ -46,7 +47,7 @@ void mc_bindings_free(struct list_head *list)
 	list_for_each_entry_safe(binding, next, list, list) {
 		mc_object_forget(&binding->team->object);
 		mc_object_forget(&binding->memory->object);
-		kfree(binding);
+		mc_free(binding->account, binding, sizeof(*binding));
 		atomic_long_dec(&mc_stats.bindings);
 		cond_resched();
 	}

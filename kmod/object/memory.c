@@ -3,8 +3,13 @@
 #include <linux/nodemask.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include "buffer.h"
+
+/* What it takes of the machine, if it is the host's. */
+static unsigned long host_bytes(const struct mc_memory *memory)
+{
+	return ((memory->chunks - 1) << MC_CHUNK_SHIFT) + (PAGE_SIZE << memory->last_order);
+}
 
 /*
  * Host memory comes from the kernel and is charged to the caller's cgroup: in
@@ -18,32 +23,40 @@ static void host_give(struct mc_memory *memory, unsigned long chunks)
 							     MC_CHUNK_ORDER);
 		cond_resched();
 	}
+	mc_uncharge(memory->object.account, host_bytes(memory));
 }
 
-static int host_take(struct mc_memory *memory)
+static int host_take(struct mc_call *call, struct mc_memory *memory)
 {
 	bool numa = memory->location == MEMCAST_LOCATION_HOST_NUMA;
 	int node = numa ? memory->location_id : numa_node_id();
 	unsigned long i;
+	int ret;
 
+	ret = mc_charge(call, memory->object.account, host_bytes(memory));
+	if (ret)
+		return ret;
 	for (i = 0; i < memory->chunks; i++) {
 		u32 order = i == memory->chunks - 1 ? memory->last_order :
 						      MC_CHUNK_ORDER;
 
-		if (fatal_signal_pending(current)) {
-			host_give(memory, i);
-			return -EINTR;
-		}
+		ret = fatal_signal_pending(current) ? -EINTR : mc_check_left(call);
+		if (ret)
+			goto give_back;
 		memory->chunk[i] = mc_chunk_alloc(node, __GFP_ACCOUNT |
 						  (numa ? __GFP_THISNODE : 0),
 						  order);
 		if (!memory->chunk[i]) {
-			host_give(memory, i);
-			return -ENOMEM;
+			ret = -ENOMEM;
+			goto give_back;
 		}
 		cond_resched();
 	}
 	return 0;
+
+give_back:
+	host_give(memory, i);
+	return ret;
 }
 
 /* How many bytes there could be at most, before an array for them is made. */
@@ -53,23 +66,19 @@ static u64 memory_room(struct mc_device *device)
 			(u64)totalram_pages() << PAGE_SHIFT;
 }
 
-/* A memory that has no chunks yet, of that size, and one user; or NULL. */
-struct mc_memory *mc_memory_alloc(u64 bytes, u32 shift, u32 granularity,
-				  u32 handle_types)
+/* A memory with room for so many chunks, and one user; or NULL. */
+struct mc_memory *mc_memory_alloc(struct mc_call *call, u64 bytes, unsigned long chunks,
+				  u32 granularity, u32 handle_types)
 {
-	unsigned long chunks = (bytes + BIT(shift) - 1) >> shift;
+	struct mc_object *object;
 	struct mc_memory *memory;
-	size_t size = struct_size(memory, chunk, chunks);
 
-	/* of more, kvzalloc() would warn: that many pages are 1 TiB of foreign memory */
-	if (size > INT_MAX)
+	object = mc_object_alloc(call, struct_size(memory, chunk, chunks));
+	if (!object)
 		return NULL;
-	memory = kvzalloc(size, GFP_KERNEL_ACCOUNT);
-	if (!memory)
-		return NULL;
+	memory = mc_memory(object);
 	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, bytes, granularity,
 		       handle_types);
-	memory->shift = shift;
 	memory->chunks = chunks;
 	spin_lock_init(&memory->lock);
 	INIT_LIST_HEAD(&memory->bindings);
@@ -87,11 +96,12 @@ struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 
 	if (bytes > memory_room(device))
 		goto no_room;
-	memory = mc_memory_alloc(bytes, MC_CHUNK_SHIFT,
+	memory = mc_memory_alloc(call, bytes, DIV_ROUND_UP_ULL(bytes, MC_CHUNK_SIZE),
 				 device ? MC_CHUNK_SIZE : PAGE_SIZE,
 				 create->handle_types);
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
+	memory->shift = MC_CHUNK_SHIFT;
 	memory->device = device;
 	memory->location = create->location;
 	memory->location_id = create->location_id;
@@ -100,10 +110,10 @@ struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 	memory->last_order = tail ? get_order(tail) : MC_CHUNK_ORDER;
 
 	ret = device ? mc_pool_take(&device->pool, memory->chunk, memory->chunks) :
-		       host_take(memory);
+		       host_take(call, memory);
 	if (ret) {
 		mc_object_forget(&memory->object);
-		if (ret != -ENOMEM)
+		if (ret != -ENOMEM || call->reason[0])
 			return ERR_PTR(ret);
 		goto no_room;
 	}

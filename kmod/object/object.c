@@ -16,6 +16,18 @@ u64 mc_object_number(void)
 	return atomic64_inc_return(&last_number);
 }
 
+/* Of a memory or a team: zeroed, and charged; or NULL. */
+struct mc_object *mc_object_alloc(struct mc_call *call, unsigned long struct_bytes)
+{
+	struct mc_object *object = mc_alloc_large(call, struct_bytes);
+
+	if (object) {
+		object->account = call->client->account;
+		object->struct_bytes = struct_bytes;
+	}
+	return object;
+}
+
 void mc_object_init(struct mc_object *object, enum memcast_type type,
 		    u64 bytes, u32 granularity, u32 handle_types)
 {
@@ -66,7 +78,7 @@ static void object_free(struct kref *kref)
 	if (object->type == MEMCAST_TYPE_TEAM)
 		mc_team_free(mc_team(object));
 	dma_resv_fini(&object->resv);
-	kvfree(object);
+	mc_free_large(object->account, object, object->struct_bytes);
 }
 
 /* Give up the struct, as held with kref_get(). */

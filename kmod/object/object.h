@@ -15,8 +15,6 @@
 #include <linux/wait.h>
 #include "private.h"
 
-struct mc_foreign;
-
 /* ---- object.c: what memories and teams have in common ---- */
 
 #define MC_KEY_SIZE	16
@@ -30,6 +28,8 @@ struct mc_object {
 	refcount_t users;	/* handles, mappings, exported fds, calls */
 	struct dma_resv resv;	/* of its dma-bufs */
 	struct kref kref;	/* of the struct: its users together, its bindings */
+	struct mc_account *account;	/* charged with the struct, and host memory */
+	unsigned long struct_bytes;
 
 	/* with MEMCAST_HANDLE_FABRIC; see fabric.c */
 	u8 channel;
@@ -39,6 +39,7 @@ struct mc_object {
 };
 
 u64 mc_object_number(void);
+struct mc_object *mc_object_alloc(struct mc_call *call, unsigned long struct_bytes);
 void mc_object_init(struct mc_object *object, enum memcast_type type,
 		    u64 bytes, u32 granularity, u32 handle_types);
 struct mc_object *mc_object_get(struct mc_object *object);
@@ -69,18 +70,17 @@ static inline struct mc_memory *mc_memory(struct mc_object *object)
 	return container_of(object, struct mc_memory, object);
 }
 
-static inline void *mc_memory_address(const struct mc_memory *memory,
-				      unsigned long offset)
-{
-	return page_address(memory->chunk[offset >> memory->shift]) +
-	       (offset & (BIT(memory->shift) - 1));
-}
-
 static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 					  unsigned long offset)
 {
 	return page_to_pfn(memory->chunk[offset >> memory->shift]) +
 	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
+}
+
+static inline void *mc_memory_address(const struct mc_memory *memory,
+				      unsigned long offset)
+{
+	return pfn_to_kaddr(mc_memory_pfn(memory, offset)) + offset_in_page(offset);
 }
 
 unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long offset);
@@ -98,8 +98,8 @@ struct mc_device *mc_memory_where(struct mc_call *call,
 struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 				const struct memcast_memory_create *create,
 				u64 bytes);
-struct mc_memory *mc_memory_alloc(u64 bytes, u32 shift, u32 granularity,
-				  u32 handle_types);
+struct mc_memory *mc_memory_alloc(struct mc_call *call, u64 bytes, unsigned long chunks,
+				  u32 granularity, u32 handle_types);
 void mc_memory_end(struct mc_memory *memory);
 
 /* ---- who.c: which process did something, also after it has ended ---- */
@@ -194,12 +194,13 @@ struct mc_binding {
 	unsigned long from;		/* bytes into the memory */
 	struct list_head of_memory;	/* in memory->bindings */
 	struct list_head list;		/* of those being made or undone */
+	struct mc_account *account;	/* of who made it */
 };
 
 void mc_bindings_free(struct list_head *list);
 struct mc_binding *mc_binding_find(struct mc_member *member,
 				   unsigned long offset);
-struct mc_binding *mc_binding_create(struct mc_team *team,
+struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
 				     struct mc_memory *memory, unsigned long at,
 				     unsigned long from, unsigned long bytes);
 int mc_bindings_commit(struct mc_call *call, struct mc_team *team,

@@ -4,14 +4,16 @@
 #include <linux/slab.h>
 #include "space.h"
 
-static struct mc_team *team_create(struct memcast_team_create *create)
+static struct mc_team *team_create(struct mc_call *call)
 {
+	struct memcast_team_create *create = call->arg;
+	struct mc_object *object;
 	struct mc_team *team;
 
-	team = kvzalloc(struct_size(team, member, create->devices),
-			GFP_KERNEL_ACCOUNT);
-	if (!team)
+	object = mc_object_alloc(call, struct_size(team, member, create->devices));
+	if (!object)
 		return NULL;
+	team = mc_team(object);
 	mc_object_init(&team->object, MEMCAST_TYPE_TEAM, create->bytes,
 		       MC_CHUNK_SIZE, create->handle_types);
 	init_rwsem(&team->lock);
@@ -65,7 +67,7 @@ int mc_team_create(struct mc_call *call)
 	if (channel < 0)
 		return channel;
 
-	team = team_create(create);
+	team = team_create(call);
 	if (!team)
 		return -ENOMEM;
 	team->object.channel = channel;

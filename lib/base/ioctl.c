@@ -57,6 +57,8 @@ CUresult device_open(int *fd)
 	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
 		return fail(CUDA_ERROR_NO_DEVICE,
 			    DEVICE_PATH ": %m (is the module loaded?)");
+	if (errno == ENOMEM)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, DEVICE_PATH ": %m " SHARE_HINT);
 	return fail(CUDA_ERROR_OPERATING_SYSTEM, DEVICE_PATH ": %m");
 }
 

@@ -41,6 +41,8 @@ bool library_forked(void);
 int library_fd(void);
 
 /* ioctl.c */
+/* Of ENOMEM where the kernel cannot give a reason */
+#define SHARE_HINT	"(of the machine, or of this user's share: module parameter host_user_mib)"
 CUresult result_of_errno(int error);
 CUresult device_open(int *fd);
 CUresult device_ioctl_fd(int fd, unsigned long request,

@@ -57,7 +57,8 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	start = claimed + rest;
 	if (mmap(start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 		 library_fd(), 0) == MAP_FAILED) {
-		CUresult result = fail(result_of_errno(errno), "mmap of %zu bytes: %m", size);
+		CUresult result = fail(result_of_errno(errno), "mmap of %zu bytes: %m%s", size,
+				       errno == ENOMEM ? " " SHARE_HINT : "");
 
 		munmap(claimed, claimed_size);
 		return result;

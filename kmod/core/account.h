@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What users take of the machine's memory: see account.c. */
+#ifndef _MC_ACCOUNT_H
+#define _MC_ACCOUNT_H
+
+#include <linux/atomic.h>
+#include <linux/log2.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/uidgid.h>
+
+struct mc_call;
+
+/* An account takes so much more than it needs, and keeps up to twice of it. */
+#define MC_CREDIT	SZ_64K
+
+struct mc_account {
+	struct list_head list;		/* of all, in account.c */
+	kuid_t user;
+	bool unlimited;			/* but by what all may take together */
+	atomic_long_t taken;		/* bytes, with the credit */
+	atomic_long_t credit;		/* bytes of them that are not charged yet */
+};
+
+struct mc_account *mc_account_get(void);
+void mc_accounts_exit(void);
+long mc_accounts_used(void);
+void mc_accounts_show(struct seq_file *out);
+
+int mc_charge_more(struct mc_call *call, struct mc_account *account, unsigned long bytes);
+void mc_uncharge_more(struct mc_account *account, long keep);
+void *mc_alloc_large(struct mc_call *call, unsigned long bytes);
+void mc_free_large(struct mc_account *account, void *memory, unsigned long bytes);
+int mc_check_left(struct mc_call *call);
+struct page *mc_pages_alloc(struct mc_account *account, gfp_t flags, unsigned int order);
+
+static inline bool mc_charge_credit(struct mc_account *account, unsigned long bytes)
+{
+	long credit = atomic_long_read(&account->credit);
+
+	do {
+		if (credit < 0 || credit < bytes)
+			return false;
+	} while (!atomic_long_try_cmpxchg(&account->credit, &credit, credit - bytes));
+	return true;
+}
+
+/**
+ * mc_charge() - count memory before it is taken
+ * @call: for the reason if it fails, or NULL
+ * @account: whose it will be
+ * @bytes: how much
+ *
+ * Return: 0, or -ENOMEM.
+ */
+static inline int mc_charge(struct mc_call *call, struct mc_account *account,
+			    unsigned long bytes)
+{
+	return mc_charge_credit(account, bytes) ? 0 : mc_charge_more(call, account, bytes);
+}
+
+/* Memory has been given back. */
+static inline void mc_uncharge(struct mc_account *account, unsigned long bytes)
+{
+	if (atomic_long_add_return(bytes, &account->credit) > 2 * MC_CREDIT)
+		mc_uncharge_more(account, MC_CREDIT);
+}
+
+/* What a slab rounds a struct up to, or a little more */
+static __always_inline unsigned long mc_cost(size_t bytes)
+{
+	return roundup_pow_of_two(bytes);
+}
+
+/**
+ * mc_alloc() - a zeroed struct of a constant size
+ * @call: for the reason if it fails, or NULL
+ * @account: charged with it
+ * @bytes: how much; mc_free() takes the same
+ *
+ * Return: the memory, or NULL.
+ */
+static __always_inline void *mc_alloc(struct mc_call *call, struct mc_account *account,
+				      size_t bytes)
+{
+	void *memory;
+
+	if (mc_charge(call, account, mc_cost(bytes)))
+		return NULL;
+	memory = kzalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		mc_uncharge(account, mc_cost(bytes));
+	return memory;
+}
+
+static __always_inline void mc_free(struct mc_account *account, const void *memory,
+				    size_t bytes)
+{
+	kfree(memory);
+	mc_uncharge(account, mc_cost(bytes));
+}
+
+#endif /* _MC_ACCOUNT_H */

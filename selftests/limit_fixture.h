@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* For tests of what users may take: the limits, and programs of other users. */
+#ifndef LIMIT_FIXTURE_H
+#define LIMIT_FIXTURE_H
+
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <unistd.h>
+#include <uapi/memcast.h>
+#include "memcast_test.h"
+#include "takes.h"
+
+#define MIB	(1L << 20)
+
+TEST_HELPER int set_limit(const char *name, long mib)
+{
+	char path[80];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/module/memcast/parameters/%s", name);
+	file = fopen(path, "we");
+	if (!file)
+		return -1;
+	fprintf(file, "%ld\n", mib);
+	return fclose(file);
+}
+
+/* As /sys/kernel/debug/memcast/users has it; -1: that user is not there */
+TEST_HELPER long taken_by(unsigned int user)
+{
+	FILE *file = fopen("/sys/kernel/debug/memcast/users", "re");
+	unsigned int number;
+	char line[120];
+	long bytes, found = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "user %u bytes %ld", &number, &bytes) == 2 && number == user)
+			found = bytes;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* All that was charged to a user goes a moment after the process. */
+TEST_HELPER bool gone(unsigned int user)
+{
+	int tries;
+
+	for (tries = 0; tries < 500 && taken_by(user) >= 0; tries++)
+		usleep(10000);
+	return taken_by(user) < 0;
+}
+
+/* A process of that user's, who has no capability */
+#define user_fork(user, link)	user_fork_(_metadata, user, link)
+TEST_HELPER pid_t user_fork_(struct __test_metadata *_metadata, unsigned int user, int *link)
+{
+	pid_t pid = peer_fork(link);
+
+	ASSERT_LE(0, pid);
+	if (!pid)
+		ASSERT_EQ(0, setresuid(user, user, user));
+	return pid;
+}
+
+/* Host memory in pieces, until there is no more. Return: how much. */
+TEST_HELPER long take_host_memory(int device, size_t bytes, char *reason, size_t size)
+{
+	struct memcast_memory_create create = {
+		.header = { .reason = (uintptr_t)reason, .reason_size = size },
+		.location = MEMCAST_LOCATION_HOST, .bytes = bytes,
+	};
+	long got = 0;
+
+	while (!RAW(device, MEMORY_CREATE, create))
+		got += bytes;
+	return errno == ENOMEM ? got : -errno;
+}
+
+#endif /* LIMIT_FIXTURE_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * takes.c: what makes the module take memory of the machine, command by command, straight
+ * from the ioctls. Each is for a process of its own, as it keeps what it takes.
+ */
+#ifndef MEMCAST_TAKES_H
+#define MEMCAST_TAKES_H
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+#define TAKE_PAGE	4096UL
+#define TAKE_CHUNK	(2UL << 20)
+
+/* 0, or the errno of the command */
+#define RAW(fd, NAME, arg)						\
+	((arg).header.size = sizeof(arg),				\
+	 ioctl(fd, MEMCAST_##NAME, &(arg)) ? errno : 0)
+
+struct take {
+	const char *name;
+	/* so often it takes some MiB */
+	unsigned int count;
+	/* bytes each time that the kernel itself, not the module, charges to nobody */
+	unsigned int core;
+	/* 0, or the errno of what fails; ENOTSUP: this machine cannot */
+	int (*prepare)(void);
+	int (*once)(unsigned int i);
+};
+
+/* NULL after the last */
+const struct take *take_at(unsigned int number);
+int take_open(int *device);
+
+#define HEAP_TAKES	6
+extern const struct take heap_takes[HEAP_TAKES];
+
+#define UNUSED	__attribute__((unused))
+
+#endif /* MEMCAST_TAKES_H */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/* What makes the module take memory: heaps and blocks. */
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <uapi/memcast.h>
+
+#include "takes.h"
+
+static int device;
+static uint32_t heap, imported, handle;
+static char *at;
+
+static int make_heap(uint32_t types)
+{
+	struct memcast_heap_create create = {
+		.location = MEMCAST_LOCATION_HOST_NUMA, .handle_types = types,
+		.flags = MEMCAST_HEAP_POOL,
+	};
+	int error = RAW(device, HEAP_CREATE, create);
+
+	heap = create.out_heap;
+	return error;
+}
+
+static int once_heap(UNUSED unsigned int i)
+{
+	return make_heap(0);
+}
+
+static int once_shared_heap(UNUSED unsigned int i)
+{
+	struct memcast_heap_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	int error = make_heap(MEMCAST_HANDLE_FD);
+
+	export.heap = heap;
+	return error ?: RAW(device, HEAP_EXPORT, export);
+}
+
+static int prepare_block(void)
+{
+	return take_open(&device) ?: make_heap(MEMCAST_HANDLE_FD);
+}
+
+static int make_block(uint64_t *where)
+{
+	struct memcast_block_alloc alloc = { .heap = heap, .bytes = MEMCAST_BLOCK_ALIGN };
+	int error = RAW(device, BLOCK_ALLOC, alloc);
+
+	*where = alloc.out_address;
+	return error;
+}
+
+static int once_block(UNUSED unsigned int i)
+{
+	uint64_t address;
+
+	return make_block(&address);
+}
+
+/* Another process's pool, as far as the module knows */
+static int prepare_import_block(void)
+{
+	struct memcast_heap_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	struct memcast_heap_import import = { .handle_type = MEMCAST_HANDLE_FD };
+	int error = prepare_block();
+
+	if (error)
+		return error;
+	export.heap = heap;
+	error = RAW(device, HEAP_EXPORT, export);
+	if (error)
+		return error;
+	import.fd = export.out_fd;
+	error = RAW(device, HEAP_IMPORT, import);
+	imported = import.out_heap;
+	return error;
+}
+
+static int once_import_block(UNUSED unsigned int i)
+{
+	struct memcast_block_import import = { .heap = imported };
+	struct memcast_block_export export = {};
+	uint64_t address;
+	int error = make_block(&address);
+
+	if (error)
+		return error;
+	export.address = address;
+	error = RAW(device, BLOCK_EXPORT, export);
+	if (error)
+		return error;
+	import.object = export.out_object;
+	import.offset = export.out_offset;
+	import.bytes = export.out_bytes;
+	return RAW(device, BLOCK_IMPORT, import);
+}
+
+static int prepare_register(void)
+{
+	at = mmap(NULL, 4 * TAKE_CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return errno;
+	memset(at, 0, 4 * TAKE_CHUNK);
+	return take_open(&device);
+}
+
+static int once_register(unsigned int i)
+{
+	struct memcast_block_register arg = { .address = (uintptr_t)at + i, .bytes = 1 };
+
+	return RAW(device, BLOCK_REGISTER, arg);
+}
+
+static int prepare_block_map(void)
+{
+	struct memcast_heap_create create = { .location = MEMCAST_LOCATION_HOST };
+	struct memcast_memory_create memory = {
+		.location = MEMCAST_LOCATION_HOST, .bytes = TAKE_PAGE,
+	};
+	int error = take_open(&device) ?: RAW(device, MEMORY_CREATE, memory) ?:
+		    RAW(device, HEAP_CREATE, create);
+
+	heap = create.out_heap;
+	handle = memory.out_handle;
+	return error;
+}
+
+static int once_block_map(UNUSED unsigned int i)
+{
+	struct memcast_block_map map = { .heap = heap, .handle = handle, .bytes = TAKE_PAGE };
+
+	return RAW(device, BLOCK_MAP, map);
+}
+
+static int prepare_heap(void)
+{
+	return take_open(&device);
+}
+
+const struct take heap_takes[HEAP_TAKES] = {
+	{ "heap", 20000, 0, prepare_heap, once_heap },
+	{ "shared_heap", 8000, 0, prepare_heap, once_shared_heap },
+	{ "block", 40000, 0, prepare_block, once_block },
+	{ "block_import", 20000, 0, prepare_import_block, once_import_block },
+	{ "block_register", 60000, 0, prepare_register, once_register },
+	{ "block_map", 4000, 0, prepare_block_map, once_block_map },
+};
