@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Our own memory, as external memory. */
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "foreign.h"
+#include "raw.h"
+
+#define PAGE	4096UL
 
 FIXTURE(own) { char unused; };
 FIXTURE_SETUP(own)
@@ -43,6 +48,124 @@ TEST_F(own, handle)
 	EXPECT_OK(cuStreamSynchronize(NULL));
 	EXPECT_EQ(0, stat_of("bindings"));
 	EXPECT_EQ(0, stat_of("memories"));
+}
+
+/*
+ * Ranges of single pages are what the module's interface allows: the library creates, maps
+ * and exports whole granules only.
+ */
+static CUmemGenericAllocationHandle host_pages(struct __test_metadata *_metadata, size_t bytes)
+{
+	struct memcast_memory_create create = {
+		.location = MEMCAST_LOCATION_HOST_NUMA, .bytes = bytes,
+	};
+
+	ASSERT_EQ(0, RAW(raw_library_fd(), MEMORY_CREATE, create));
+	return create.out_handle;
+}
+
+static void map_part(struct __test_metadata *_metadata, CUdeviceptr at, size_t bytes,
+		     size_t offset, CUmemGenericAllocationHandle own)
+{
+	struct memcast_map map = {
+		.handle = own, .address = at, .bytes = bytes, .offset = offset,
+	};
+
+	ASSERT_EQ(0, RAW(raw_library_fd(), MAP, map));
+}
+
+static int export_range(struct __test_metadata *_metadata, CUdeviceptr at, size_t bytes)
+{
+	struct memcast_export_range export = { .address = at, .bytes = bytes };
+
+	ASSERT_EQ(0, RAW(raw_library_fd(), EXPORT_RANGE, export));
+	return export.out_fd;
+}
+
+/* Each page says which it is. */
+static void number_pages(uint32_t *words, size_t pages)
+{
+	for (size_t i = 0; i < pages * PAGE / 4; i++)
+		words[i] = i / (PAGE / 4) << 16 | i % (PAGE / 4);
+}
+
+/*
+ * A range of pages in another order than in their memory, some of them twice, and whole
+ * chunks: imported it shows the same, also when nothing else does any more.
+ */
+TEST_F(own, range_of_pieces)
+{
+	const size_t pages = 1000, bytes = pages * PAGE + 3 * CHUNK;
+	CUmemGenericAllocationHandle own = host_pages(_metadata, 2 * CHUNK);
+	CUdeviceptr all = reserve(2 * CHUNK), at = reserve(bytes), imported;
+	CUmemAccessDesc host = {
+		.location = { CU_MEM_LOCATION_TYPE_HOST_NUMA, 0 }, .flags = READWRITE,
+	};
+	uint32_t *numbered = (uint32_t *)all, *expected = malloc(bytes), *back = malloc(bytes);
+	CUexternalMemory external;
+	size_t i, n;
+	int fd;
+
+	ASSERT_TRUE(expected && back);
+	ASSERT_OK(cuMemMap(all, 2 * CHUNK, 0, own, 0));
+	ASSERT_OK(cuMemSetAccess(all, 2 * CHUNK, &host, 1));
+	number_pages(numbered, 2 * CHUNK / PAGE);
+	for (i = 0; i < pages; i++) {
+		n = i * 7919 % (2 * CHUNK / PAGE) / 2 * 2;
+		map_part(_metadata, at + i * PAGE, PAGE, n * PAGE, own);
+		memcpy((char *)expected + i * PAGE, (char *)numbered + n * PAGE, PAGE);
+	}
+	for (i = 0; i < 3; i++) {
+		map_part(_metadata, at + pages * PAGE + i * CHUNK, CHUNK, (i + 1) % 2 * CHUNK, own);
+		memcpy((char *)expected + pages * PAGE + i * CHUNK,
+		       (char *)numbered + (i + 1) % 2 * CHUNK, CHUNK);
+	}
+	fd = export_range(_metadata, at, bytes);
+	ASSERT_OK(import_as(&external, DMABUF, fd, bytes));
+	ASSERT_EQ(0, close(fd));
+	ASSERT_OK(buffer_at(&imported, external, 0, bytes));
+	ASSERT_OK(cuMemUnmap(at, bytes));
+	ASSERT_OK(cuMemUnmap(all, 2 * CHUNK));
+	ASSERT_OK(cuMemRelease(own));
+	ASSERT_OK(cuDestroyExternalMemory(external));
+
+	EXPECT_EQ(0, memcmp((void *)imported, expected, bytes));
+	ASSERT_OK(cuMemcpyDtoH(back, imported, bytes));
+	EXPECT_EQ(0, memcmp(back, expected, bytes));
+	/* over the border of two pieces, at odd places */
+	ASSERT_OK(cuMemcpyDtoH((char *)back + 1, imported + PAGE - 5, PAGE + 7));
+	EXPECT_EQ(0, memcmp((char *)back + 1, (char *)expected + PAGE - 5, PAGE + 7));
+	/* what is shown twice changes twice */
+	ASSERT_OK(cuMemsetD32(imported + pages * PAGE, 77, CHUNK / 4));
+	EXPECT_EQ(77, *(uint32_t *)(imported + pages * PAGE + 2 * CHUNK));
+	EXPECT_OK(cuMemFree(imported));
+	EXPECT_EQ(0, stat_of("memories"));
+}
+
+/* Importing costs a few hundred bytes, however many pieces there are. */
+TEST_F(own, range_has_no_table)
+{
+	const size_t pages = 20000;
+	CUmemGenericAllocationHandle own = host_pages(_metadata, PAGE);
+	CUdeviceptr at = reserve(pages * PAGE);
+	CUexternalMemory external;
+	long before;
+	size_t i;
+	int fd;
+
+	if (stat_of("charged_bytes") < 0)
+		SKIP(return, "needs debugfs");
+	for (i = 0; i < pages; i++)
+		map_part(_metadata, at + i * PAGE, PAGE, 0, own);
+	fd = export_range(_metadata, at, pages * PAGE);
+	before = stat_of("charged_bytes");
+	ASSERT_OK(import_as(&external, DMABUF, fd, pages * PAGE));
+	EXPECT_GE(2048, stat_of("charged_bytes") - before);
+	/* it can be exported and mapped, but is no part of another range */
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+		  cuMemGetHandleForAddressRange(&fd, buffer(external, 0, pages * PAGE),
+						pages * PAGE,
+						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 }
 
 TEST_F(own, attributes)

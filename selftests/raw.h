@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <uapi/memcast.h>
 
@@ -14,6 +17,25 @@ static inline int raw(int fd, unsigned long request, void *argument, size_t size
 {
 	((struct memcast_header *)argument)->size = size;
 	return ioctl(fd, request, argument) ? errno : 0;
+}
+
+/*
+ * The library's own fd, for what it refuses as the real driver does and the module can do
+ * all the same. Return: the first fd of the device, or -1
+ */
+static inline int raw_library_fd(void)
+{
+	char link[32], name[32];
+
+	for (int fd = 0; fd < 1024; fd++) {
+		ssize_t length;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		length = readlink(link, name, sizeof(name) - 1);
+		if (length > 0 && !strcmp((name[length] = 0, name), "/dev/memcast"))
+			return fd;
+	}
+	return -1;
 }
 
 #define RAW(fd, NAME, arg)	raw(fd, MEMCAST_##NAME, &(arg), sizeof(arg))

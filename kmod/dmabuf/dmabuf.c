@@ -346,11 +346,9 @@ struct dma_buf *mc_buffer_export(struct mc_call *call, struct mc_buffer *buffer)
 	return dma_buf_export(&info);
 }
 
-/* The object that a dma-buf of ours was exported from, or NULL. */
-struct mc_object *mc_buffer_object(struct dma_buf *dmabuf)
+/* What a dma-buf has that memcast exported, or NULL. */
+struct mc_buffer *mc_buffer_of(const struct dma_buf *dmabuf)
 {
-	struct mc_buffer *buffer = dmabuf->priv;
-
 	return dmabuf->ops == &mc_dma_buf_ops || dmabuf->ops == &mc_staging_ops ?
-		buffer->object : NULL;
+		dmabuf->priv : NULL;
 }

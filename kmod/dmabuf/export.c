@@ -212,6 +212,7 @@ static struct mc_object *fd_object(struct mc_call *call)
 {
 	const struct memcast_import *import = call->arg;
 	struct mc_device *device = NULL;
+	struct mc_buffer *buffer;
 	struct mc_object *object;
 	struct dma_buf *dmabuf;
 
@@ -225,9 +226,9 @@ static struct mc_object *fd_object(struct mc_call *call)
 	if (IS_ERR(dmabuf))
 		return ERR_PTR(mc_fail(call, -EBADF, "%d is not the fd of a dma-buf",
 				       import->fd));
-	object = mc_buffer_object(dmabuf);
-	if (object)
-		mc_object_get(object);
+	buffer = mc_buffer_of(dmabuf);
+	if (buffer && buffer->object)
+		object = mc_object_get(buffer->object);
 	else if (import->flags & MEMCAST_IMPORT_FOREIGN)
 		object = mc_foreign_import(call, dmabuf, device);
 	else

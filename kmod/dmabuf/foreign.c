@@ -7,6 +7,11 @@
  * an sg_table are nobody's but the exporter's. vmap() would show some too, but
  * warns where it fails, and udmabuf's of Linux 6.12 shows wrong ones.)
  *
+ * A range of addresses that memcast has exported comes back here as well, as its
+ * dma-buf stands for no single memory. Its memory is asked where the bytes are: that
+ * needs neither an attachment nor a table of pages, however often the range shows the
+ * same page.
+ *
  * The attachment is a static one and stays mapped as long as the memory lives:
  * the exporter must leave the pages where they are, so there is no move_notify()
  * to follow, and nothing to revoke but when the memory ends.
@@ -62,21 +67,35 @@ static const struct file_operations foreign_fops = {
  * A memory may end under mmap_lock, where the exporter must not be called: he may
  * have locks that come before. A file is never released under one, but on the way
  * out of the kernel, before the program goes on; and it keeps the module until it
- * has been.
+ * has been. The same is true of a range's dma-buf, which has nothing to be called before.
  */
 void mc_foreign_end(struct mc_foreign *foreign)
 {
 	atomic_long_dec(&mc_stats.foreign);
-	fput(foreign->file);
+	if (foreign->file)
+		fput(foreign->file);
+	else
+		foreign_free(foreign);
+}
+
+unsigned long mc_range_pfn(const struct mc_memory *memory, unsigned long offset)
+{
+	unsigned long pfn;
+
+	mc_buffer_extent(memory->range, offset, &pfn);
+	return pfn;
 }
 
 /* What is physically contiguous, up to the next chunk, in one allocation of pages. */
 unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long offset)
 {
-	unsigned long i = offset >> PAGE_SHIFT;
+	unsigned long i = offset >> PAGE_SHIFT, pfn;
 	unsigned long end = min(ALIGN(i + 1, BIT(MC_CHUNK_ORDER)), memory->chunks);
-	struct page *first = memory->chunk[i], *page;
+	struct page *first, *page;
 
+	if (memory->range)
+		return mc_buffer_extent(memory->range, offset, &pfn);
+	first = memory->chunk[i];
 	while (++i < end) {
 		page = memory->chunk[i];
 		if (page_to_pfn(page) != page_to_pfn(memory->chunk[i - 1]) + 1)
@@ -92,13 +111,15 @@ unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long of
 /* Can one PMD entry show the chunk, all of which there is, around an offset? */
 bool mc_foreign_has_chunk(const struct mc_memory *memory, unsigned long offset)
 {
-	struct page *const *page = memory->chunk +
-				   (ALIGN_DOWN(offset, MC_CHUNK_SIZE) >> PAGE_SHIFT);
-	unsigned long pfn = page_to_pfn(*page);
+	unsigned long start = ALIGN_DOWN(offset, MC_CHUNK_SIZE);
+	struct page *const *page = memory->chunk + (start >> PAGE_SHIFT);
+	unsigned long pfn = mc_memory_pfn(memory, start);
 	unsigned long i;
 
 	if (!IS_ALIGNED(pfn, BIT(MC_CHUNK_ORDER)))
 		return false;
+	if (memory->range)
+		return mc_foreign_extent(memory, start) >= MC_CHUNK_SIZE;
 	for (i = 1; i < BIT(MC_CHUNK_ORDER); i++)
 		if (page_to_pfn(page[i]) != pfn + i)
 			return false;
@@ -275,7 +296,7 @@ free_foreign:
 }
 
 /**
- * mc_foreign_import() - make a memory of another driver's dma-buf
+ * mc_foreign_import() - make a memory of another driver's dma-buf, or of a range's
  * @call: the call
  * @dmabuf: the caller's; not one of an object of ours
  * @device: which it counts as memory of; NULL: the host's
@@ -285,24 +306,27 @@ free_foreign:
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
 				    struct mc_device *device)
 {
+	const struct mc_buffer *range = mc_buffer_of(dmabuf);
 	struct mc_device *by = device ?: mc_device_find(0);
 	struct mc_foreign *foreign;
 	struct mc_memory *memory;
 	int ret = -ENOMEM;
 
-	foreign = foreign_map(call, dmabuf, &by->dev);
+	foreign = range ? foreign_new(call, dmabuf) :
+			  foreign_map(call, dmabuf, &by->dev);
 	if (IS_ERR(foreign))
 		return ERR_CAST(foreign);
-	memory = mc_memory_alloc(call, dmabuf->size, dmabuf->size >> PAGE_SHIFT, PAGE_SIZE,
-				 MEMCAST_HANDLE_FD);
+	memory = mc_memory_alloc(call, dmabuf->size, range ? 0 : dmabuf->size >> PAGE_SHIFT,
+				 PAGE_SIZE, MEMCAST_HANDLE_FD);
 	if (!memory)
 		goto free_foreign;
 	memory->shift = PAGE_SHIFT;
+	memory->range = range;
 	memory->device = device;
 	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
 	memory->location_id = device ? device->id : 0;
 	memory->foreign = foreign;
-	ret = foreign_take(call, foreign, memory);
+	ret = range ? 0 : foreign_take(call, foreign, memory);
 	if (ret)
 		goto forget_memory;
 	atomic_long_inc(&mc_stats.memories);

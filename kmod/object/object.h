@@ -49,12 +49,14 @@ void mc_object_forget(struct mc_object *object);
 
 /* ---- memory.c ---- */
 
+struct mc_buffer;
 struct mc_foreign;
 
 struct mc_memory {
 	struct mc_object object;
 	struct mc_device *device;	/* which it is of; NULL: the host */
 	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
+	const struct mc_buffer *range;	/* what an imported range shows; NULL: has chunks */
 	u32 location, location_id, flags;	/* as created */
 	u32 last_order;			/* of the last chunk: host memory ends early */
 	bool lent;			/* to a team or a dma-buf; only ever set, lockless */
@@ -70,9 +72,13 @@ static inline struct mc_memory *mc_memory(struct mc_object *object)
 	return container_of(object, struct mc_memory, object);
 }
 
+unsigned long mc_range_pfn(const struct mc_memory *memory, unsigned long offset);
+
 static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 					  unsigned long offset)
 {
+	if (memory->range)
+		return mc_range_pfn(memory, offset);
 	return page_to_pfn(memory->chunk[offset >> memory->shift]) +
 	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whatever a command takes of the machine's memory is charged to the memory cgroup of
+ * who calls it: counted in a cgroup of its own, against what the whole machine lost.
+ */
+#define _GNU_SOURCE
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "memcast_test.h"
+#include "takes.h"
+
+/* What the machine has in hand besides, for any processor, and rounds up to */
+#define NOISE_PAGES	256
+
+FIXTURE(charge)
+{
+	char mounted[32], group[48];
+};
+
+static int put(const char *folder, const char *file, const char *text)
+{
+	char path[96];
+	int done;
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	out = fopen(path, "we");
+	if (!out)
+		return -1;
+	done = fputs(text, out) < 0 ? -1 : 0;
+	return fclose(out) ? -1 : done;
+}
+
+FIXTURE_SETUP(charge)
+{
+	strcpy(self->mounted, "/tmp/cgroup.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->mounted));
+	if (mount("none", self->mounted, "cgroup2", 0, NULL))
+		SKIP(return, "needs root, and cgroups of version 2");
+	if (put(self->mounted, "cgroup.subtree_control", "+memory"))
+		SKIP(return, "needs the memory controller");
+	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+		SKIP(return, "kmemleak takes memory for each allocation");
+	snprintf(self->group, sizeof(self->group), "%s/child", self->mounted);
+	ASSERT_EQ(0, mkdir(self->group, 0755));
+}
+
+FIXTURE_TEARDOWN_PARENT(charge)
+{
+	int tries;
+
+	/* it is empty a moment after its last process */
+	for (tries = 0; self->group[0] && rmdir(self->group) && tries < 500; tries++)
+		usleep(10000);
+	umount(self->mounted);
+	rmdir(self->mounted);
+	if (!_metadata->aborted)
+		EXPECT_STREQ("", left_over());
+}
+
+static long number_in(const char *path, const char *format)
+{
+	FILE *file = fopen(path, "re");
+	char line[160];
+	long value, sum = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, format, &value) == 1)
+			sum += value;
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/* Free pages, with those that each processor keeps for itself */
+static long machine_free(void)
+{
+	return number_in("/proc/zoneinfo", " nr_free_pages %ld") +
+	       number_in("/proc/zoneinfo", " count: %ld");
+}
+
+static long charged(const char *group)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/memory.current", group);
+	return number_in(path, "%ld") / (long)TAKE_PAGE;
+}
+
+/* In the cgroup, from its first step on; stops before and after it takes memory. */
+static void child(struct __test_metadata *_metadata, const struct take *take,
+		  const char *group, int link)
+{
+	unsigned int i, warm = take->count / 10;
+	int error;
+
+	ASSERT_EQ(0, put(group, "cgroup.procs", "0"));
+	error = take->prepare();
+	for (i = 0; i < warm && !error; i++)
+		error = take->once(i);
+	tell(link, error);
+	hear(link);
+	for (; i < take->count && !error; i++)
+		error = take->once(i);
+	tell(link, error);
+	hear(link);
+	_exit(0);
+}
+
+static void compare(struct __test_metadata *_metadata, const struct take *take,
+		    const char *group)
+{
+	long used, counted, unseen = take->count * take->core / (long)TAKE_PAGE, error;
+	pid_t pid;
+	int link;
+
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid)
+		child(_metadata, take, group, link);
+	error = hear(link);
+	if (!error) {
+		used = machine_free();
+		counted = charged(group);
+		tell(link, 0);
+		EXPECT_EQ(0, hear(link));
+		used -= machine_free();
+		counted = charged(group) - counted;
+		TH_LOG("%s: %ld KiB used, %ld charged", take->name, used * 4, counted * 4);
+		/* slabs have some room to spare, the kernel has trees of VMAs */
+		EXPECT_LE(used - unseen, counted + counted / 4 + NOISE_PAGES);
+	} else {
+		TH_LOG("%s: errno %ld", take->name, error);
+		EXPECT_EQ(ENOTSUP, error);
+	}
+	kill(pid, SIGKILL);
+	ended(pid);
+	peer_close(link);
+}
+
+TEST_F(charge, all_that_is_taken)
+{
+	const struct take *take;
+	unsigned int i;
+
+	for (i = 0; (take = take_at(i)); i++)
+		compare(_metadata, take, self->group);
+}
+
+TEST_HARNESS_MAIN
