@@ -2,8 +2,10 @@
 /*
  * memcast: the interface of /dev/memcast.
  *
- * An open file is a client: a table of handles. Objects are memories and teams;
- * they live as long as a handle, a mapping or an exported fd shows them.
+ * An open file is a client: a table of handles, for the process that opened it. They
+ * are released when that process ends, even if another one has an fd of the file.
+ * Objects are memories and teams; they live as long as a handle, a mapping or an
+ * exported fd shows them.
  * A reservation is an mmap() of the file (MAP_SHARED, read and write, offset 0,
  * the address a multiple of MEMCAST_GRANULARITY); mappings are put inside it.
  *
@@ -15,9 +17,10 @@
  *   memcast-wait:	OBJECT waits PID VERB MILLISECONDS, a line for each call that
  *			waits for a team's members: BIND_MEMORY, BIND_ADDRESS or MAP
  *
- * where an OBJECT is one of these, with numbers as in struct memcast_address_info,
- * sizes in bytes, DEVICE:BOUND for each device that has joined, and PID of the
- * process that added it (0: one that the reader cannot see) in the same order:
+ * Readers who are another user than the client's, and do not have CAP_SYS_PTRACE, get
+ * the first line only. An OBJECT is one of these, with numbers as in struct
+ * memcast_address_info, sizes in bytes, DEVICE:BOUND for each device that has joined, and
+ * PID of the process that added it (0: one that the reader cannot see) in the same order:
  *
  *   memory NUMBER bytes BYTES device DEVICE
  *   memory NUMBER bytes BYTES host|foreign
@@ -49,7 +52,8 @@
  *   EOPNOTSUPP       not supported
  *   EIO              the exporter of a foreign dma-buf refused an access
  *   ENOTTY, E2BIG    this module is older than its caller
- *   ESRCH            the client belongs to another process (fork)
+ *   ESRCH            the client belongs to another process (fork), or to one that has
+ *                    ended
  */
 #ifndef _UAPI_MEMCAST_H
 #define _UAPI_MEMCAST_H

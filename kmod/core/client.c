@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Clients: one open of /dev/memcast, and its table of handles. */
+#include <linux/pid.h>
 #include <linux/rbtree.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include "compat.h"
 #include "heap.h"
 
 #define HANDLE_LIMIT	XA_LIMIT(1, INT_MAX)
@@ -30,6 +33,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	client->blocks = RB_ROOT_CACHED;
 	client->mm = current->mm;
 	mmgrab(client->mm);
+	client->process = get_pid(task_tgid(current));
 	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	client->by_object = RB_ROOT;
 	client->number = mc_object_number();
@@ -67,11 +71,17 @@ static int handle_reserve(struct mc_client *client, struct mc_handle *handle)
 
 static void handle_publish(struct mc_client *client, struct mc_handle *handle)
 {
+	bool ended;
+
 	xa_lock(&client->handles);
+	ended = client->ended;
 	/* the place is reserved: this allocates nothing */
-	__xa_store(&client->handles, handle->id, handle, GFP_KERNEL);
-	rb_add(&handle->by_object, &client->by_object, is_before);
+	__xa_store(&client->handles, handle->id, ended ? NULL : handle, GFP_KERNEL);
+	if (!ended)
+		rb_add(&handle->by_object, &client->by_object, is_before);
 	xa_unlock(&client->handles);
+	if (ended)
+		handle_free(client, handle);
 }
 
 /**
@@ -180,19 +190,62 @@ int mc_handle_release(struct mc_client *client, u32 id)
 	return handle ? 0 : -ENOENT;
 }
 
-/* The file is gone, and with it every VMA: only handles and heaps are left. */
-void mc_client_destroy(struct mc_client *client)
+static void release_handles(struct mc_client *client)
 {
-	struct mc_account *account = client->account;
 	struct mc_handle *handle;
 	unsigned long id;
 
 	xa_for_each(&client->handles, id, handle) {
-		handle_free(client, handle);
+		xa_lock(&client->handles);
+		/* unless somebody else is just releasing it */
+		handle = __xa_erase(&client->handles, id);
+		if (handle)
+			rb_erase(&handle->by_object, &client->by_object);
+		xa_unlock(&client->handles);
+		if (handle)
+			handle_free(client, handle);
 		cond_resched();
 	}
+}
+
+/*
+ * The process has gone, but other processes may have fds of the file, after fork() or
+ * because they were passed on. They can do nothing with the handles, so these go now.
+ */
+void mc_client_end(struct mc_client *client)
+{
+	xa_lock(&client->handles);
+	WRITE_ONCE(client->ended, true);
+	xa_unlock(&client->handles);
+	release_handles(client);
+}
+
+/* Is the current task the last of the process, exiting, or does it call exec()? */
+static bool process_leaves(const struct mc_client *client)
+{
+	if (task_tgid(current) != client->process)
+		return false;
+	if (!current->mm)
+		return !atomic_read(&current->signal->live);
+	return current->mm != client->mm || mc_in_exec();
+}
+
+/* Somebody closes an fd, or exits with one. */
+void mc_client_closed(struct mc_client *client)
+{
+	if (process_leaves(client))
+		mc_client_end(client);
+}
+
+/* The file is gone, and with it every VMA: only handles and heaps are left. */
+void mc_client_destroy(struct mc_client *client)
+{
+	struct mc_account *account = client->account;
+
+	release_handles(client);
 	xa_destroy(&client->handles);
 	mc_heaps_destroy(client);
+	put_pid(client->process);
 	mmdrop(client->mm);
 	mc_free(account, client, sizeof(*client));
 	mc_uncharge_more(account, 0);

@@ -21,6 +21,9 @@
  *
  * MC_DFL_WQ: the name of the workqueue that is bound to no processor; newer kernels
  * log that the old one is deprecated.
+ *
+ * MC_IN_EXECVE: exec() marks its task. Some kernels close files in it while the old
+ * address space is still there.
  */
 #ifndef _MC_COMPAT_H
 #define _MC_COMPAT_H
@@ -59,6 +62,16 @@ static inline void mc_zap_page(struct vm_area_struct *vma, unsigned long address
 	zap_special_vma_range(vma, address, PAGE_SIZE);
 #else
 	zap_vma_ptes(vma, address, PAGE_SIZE);
+#endif
+}
+
+/* Who closes a file there has not left the address space yet, but is about to. */
+static inline bool mc_in_exec(void)
+{
+#ifdef MC_IN_EXECVE
+	return current->in_execve;
+#else
+	return false;
 #endif
 }
 

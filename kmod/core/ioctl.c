@@ -252,7 +252,7 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	    cmd != _IO(MEMCAST_IOC_MAGIC, _IOC_NR(cmd)))
 		return -ENOTTY;
 	/* after fork() the addresses of a call would mean another process's */
-	if (call.client->mm != current->mm)
+	if (call.client->mm != current->mm || READ_ONCE(call.client->ended))
 		return -ESRCH;
 
 	verb = &mc_verbs[array_index_nospec(_IOC_NR(cmd) - MEMCAST_NR_BASE,

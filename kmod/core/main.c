@@ -20,6 +20,12 @@ static int mc_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static int mc_flush(struct file *file, fl_owner_t id)
+{
+	mc_client_closed(file->private_data);
+	return 0;
+}
+
 static int mc_file_release(struct inode *inode, struct file *file)
 {
 	mc_client_destroy(file->private_data);
@@ -29,6 +35,7 @@ static int mc_file_release(struct inode *inode, struct file *file)
 static const struct file_operations mc_fops = {
 	.owner = THIS_MODULE,
 	.open = mc_open,
+	.flush = mc_flush,
 	.release = mc_file_release,
 	.unlocked_ioctl = mc_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -118,9 +118,10 @@ struct mc_client {
 	 * unmap_mapping_range() hits one reservation and nothing else.
 	 */
 	struct address_space mapping;
-	struct mm_struct *mm;		/* the process that opened it */
+	struct mm_struct *mm;		/* of the process that opened it */
+	struct pid *process;		/* which that is */
 	struct mc_account *account;	/* of the user who did */
-	struct xarray handles;		/* its lock protects channels, refs */
+	struct xarray handles;		/* its lock protects channels, refs, ended */
 	struct rb_root by_object;	/* and this, the same handles */
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */
@@ -130,6 +131,7 @@ struct mc_client {
 	struct mutex wait_lock;		/* protects waits */
 	struct list_head waits;		/* by mc_wait.list */
 	u64 channels;			/* a bit per IMEX channel it has opened; lockless */
+	bool ended;			/* its process has; only ever set, lockless */
 };
 
 struct mc_handle {
@@ -140,6 +142,8 @@ struct mc_handle {
 };
 
 struct mc_client *mc_client_create(struct inode *inode);
+void mc_client_closed(struct mc_client *client);
+void mc_client_end(struct mc_client *client);
 void mc_client_destroy(struct mc_client *client);
 int mc_handle_answer(struct mc_call *call, struct mc_object *object,
 		     u32 *out_handle);

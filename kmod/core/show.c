@@ -3,6 +3,8 @@
  * What a client holds, in /proc/PID/fdinfo/ of whoever may look there. The format is
  * a part of the interface: include/uapi/memcast.h.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/ktime.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
@@ -145,11 +147,25 @@ static void show_waits(struct seq_file *out, struct mc_client *client)
 	mutex_unlock(&client->wait_lock);
 }
 
+/*
+ * A process that was sent the fd finds it in its own /proc/self/fdinfo/. Only the user
+ * who opened the file, and tracers of other users' processes, see what the client holds.
+ */
+static bool may_look(const struct seq_file *out, const struct file *file)
+{
+	const struct cred *reader = out->file->f_cred, *opener = file->f_cred;
+
+	return (uid_eq(reader->euid, opener->euid) && uid_eq(reader->euid, opener->uid)) ||
+	       file_ns_capable(out->file, opener->user_ns, CAP_SYS_PTRACE);
+}
+
 void mc_client_show(struct seq_file *out, struct file *file)
 {
 	struct mc_client *client = file->private_data;
 
 	seq_printf(out, "memcast-client:\t%llu\n", client->number);
+	if (!may_look(out, file))
+		return;
 	show_waits(out, client);
 	show_handles(out, client);
 	show_mappings(out, client);

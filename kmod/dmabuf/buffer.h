@@ -42,8 +42,6 @@ void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map);
 void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map);
 void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
-unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
-			       unsigned long *pfn);
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
 struct dma_buf *mc_buffer_export(struct mc_call *call, struct mc_buffer *buffer);

@@ -45,6 +45,9 @@ static void reservation_close(struct vm_area_struct *vma)
 
 	if (!is_copy(vma))
 		mc_mappings_undo(reservation);
+	/* all of the address space goes: an exit or exec() of a process without an fd */
+	if (!atomic_read(&vma->vm_mm->mm_users))
+		mc_client_end(reservation->client);
 	mc_reservation_put(reservation);
 }
 

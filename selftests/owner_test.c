@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A client ends with the process that opened it, whoever else has its fd; and what it
+ * holds is shown to its own user only.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include "limit_fixture.h"
+#include "log_lines.h"
+
+FIXTURE(owner) { char unused; };
+FIXTURE_SETUP(owner)
+{
+	if (geteuid() || stat_of("clients") < 0)
+		SKIP(return, "needs root and debugfs");
+}
+NOTHING_LEFT(owner)
+
+/* All of device 0's memory, in one handle */
+static int take_pool(int device)
+{
+	struct memcast_memory_create create = {
+		.location = MEMCAST_LOCATION_DEVICE,
+		.bytes = device_bytes(0, "free_bytes"),
+	};
+
+	return RAW(device, MEMORY_CREATE, create);
+}
+
+/* How its process ends once it has told that it has all */
+enum end { EXIT, KILLED, EXEC, EXEC_WITH_FD };
+
+static void own(struct __test_metadata *_metadata, int link, enum end how, bool mapped)
+{
+	int device;
+	char *at;
+
+	ASSERT_EQ(0, take_open(&device));
+	ASSERT_EQ(0, take_pool(device));
+	if (mapped) {
+		at = mmap(NULL, 2 * CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		at = (char *)(((uintptr_t)at + CHUNK - 1) & -CHUNK);
+		ASSERT_EQ(at, mmap(at, CHUNK, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_FIXED, device, 0));
+	}
+	give(link, device);
+	hear(link);
+	if (how == EXEC_WITH_FD)
+		ASSERT_EQ(0, fcntl(device, F_SETFD, 0));
+	if (how == EXEC || how == EXEC_WITH_FD)
+		execl("/bin/sleep", "sleep", "1000", NULL);
+	else if (how == KILLED)
+		pause();
+	_exit(how == EXIT ? 0 : 1);
+}
+
+static void end_of(struct __test_metadata *_metadata, enum end how, bool mapped)
+{
+	struct memcast_system_info info = {};
+	pid_t pid;
+	int link, fd, tries;
+
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid)
+		own(_metadata, link, how, mapped);
+	fd = take(link);
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+	EXPECT_EQ(ESRCH, RAW(fd, SYSTEM_INFO, info));
+	tell(link, 0);
+	if (how == EXIT || how == KILLED) {
+		ASSERT_EQ(0, how == EXIT ? 0 : kill(pid, SIGKILL));
+		ended(pid);
+	}
+	/* exec() takes a moment */
+	for (tries = 0; tries < 500 && stat_of("memories"); tries++)
+		usleep(10000);
+	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+	EXPECT_TRUE(tries == 0 || how == EXEC || how == EXEC_WITH_FD);
+	EXPECT_EQ(1, stat_of("clients"));
+	EXPECT_EQ(0, stat_of("memories"));
+	EXPECT_EQ(ESRCH, RAW(fd, SYSTEM_INFO, info));
+	if (how == EXEC || how == EXEC_WITH_FD) {
+		/* it is another program, not dead */
+		EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
+		kill(pid, SIGKILL);
+		ended(pid);
+	}
+	close(fd);
+	peer_close(link);
+}
+
+TEST_F(owner, exits)
+{
+	end_of(_metadata, EXIT, false);
+	end_of(_metadata, EXIT, true);
+}
+
+TEST_F(owner, is_killed)
+{
+	end_of(_metadata, KILLED, false);
+	end_of(_metadata, KILLED, true);
+}
+
+/* Its fd is closed by that, or not. */
+TEST_F(owner, becomes_another_program)
+{
+	end_of(_metadata, EXEC, false);
+	end_of(_metadata, EXEC, true);
+	end_of(_metadata, EXEC_WITH_FD, true);
+}
+
+/* A child that was forked has the fd, and can do nothing with it. */
+TEST_F(owner, leaves_a_child)
+{
+	int link, other, device;
+	pid_t pid = peer_fork(&link), child;
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_EQ(0, take_open(&device));
+		ASSERT_EQ(0, take_pool(device));
+		child = fork();
+		if (!child) {
+			/* not with its parent, but with the test */
+			ASSERT_EQ(0, prctl(PR_SET_PDEATHSIG, 0));
+			hear(link);
+			exit(0);
+		}
+		tell(link, child);
+		pause();
+	}
+	other = hear(link);
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ended(pid);
+	EXPECT_EQ(1, stat_of("clients"));
+	EXPECT_EQ(0, kill(other, 0));
+	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+	tell(link, 0);
+}
+
+/* A thread that has a table of fds of its own and ends does not end the process. */
+static void *leave_with_own_table(void *unused)
+{
+	unshare(CLONE_FILES);
+	return unused;
+}
+
+TEST_F(owner, thread_ends)
+{
+	pthread_t thread;
+	int device;
+
+	ASSERT_EQ(0, take_open(&device));
+	ASSERT_EQ(0, take_pool(device));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, leave_with_own_table, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+	/* nor does closing another fd of it */
+	ASSERT_EQ(0, close(dup(device)));
+	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
+}
+
+/* ---- who sees what it holds ---- */
+
+static bool shows_handles(struct __test_metadata *_metadata, int fd)
+{
+	char path[40], text[4096];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	read_file(text, sizeof(text), path);
+	EXPECT_NE(NULL, strstr(text, "memcast-client:"));
+	return strstr(text, "memcast-handle:");
+}
+
+TEST_F(owner, table_is_its_users)
+{
+	static const struct {
+		unsigned int owner, reader;
+		bool sees;
+	} cases[] = {
+		{ 1000, 1001, false }, { 1000, 1000, true }, { 0, 1000, false },
+		{ 1000, 0, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		int owner, reader;
+		pid_t pids[2];
+
+		pids[0] = user_fork(cases[i].owner, &owner);
+		if (!pids[0]) {
+			int device;
+
+			ASSERT_EQ(0, take_open(&device));
+			ASSERT_EQ(0, take_pool(device));
+			EXPECT_TRUE(shows_handles(_metadata, device));
+			give(owner, device);
+			hear(owner);
+			exit(0);
+		}
+		pids[1] = user_fork(cases[i].reader, &reader);
+		if (!pids[1]) {
+			tell(reader, shows_handles(_metadata, take(reader)));
+			exit(0);
+		}
+		give(reader, take(owner));
+		EXPECT_EQ(cases[i].sees, hear(reader)) TH_LOG("case %u", i);
+		tell(owner, 0);
+		EXPECT_EQ(0, ended(pids[0]));
+		EXPECT_EQ(0, ended(pids[1]));
+		peer_close(owner);
+		peer_close(reader);
+	}
+}
+
+TEST_HARNESS_MAIN
