@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * An ordinary user takes all that there is, in every way: a program beside that goes on,
+ * the kernel kills nobody, and when the user's programs have gone all of it is back.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include "limit_fixture.h"
+
+#define USER		1000U
+/* What it may have of the structs that commands make, or this would take long */
+#define STRUCTS_MIB	4
+/* What the bystander needs, again and again */
+#define NEEDED		(16UL * MIB)
+
+FIXTURE(attack)
+{
+	pid_t bystander;
+	uint32_t rounds, stop;
+	long killed;
+};
+
+static long vmstat(const char *name)
+{
+	FILE *file = fopen("/proc/vmstat", "re");
+	char word[48];
+	long value, found = -1;
+
+	while (file && fscanf(file, "%47s %ld", word, &value) == 2)
+		if (!strcmp(word, name))
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Of all programs the one that the kernel would kill first */
+static void live(uint32_t *rounds, const uint32_t *stop)
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "we");
+
+	if (!file || fputs("1000", file) < 0 || fclose(file))
+		_exit(1);
+	while (!__atomic_load_n(stop, __ATOMIC_SEQ_CST)) {
+		char *memory = mmap(NULL, NEEDED, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+		if (memory == MAP_FAILED)
+			_exit(2);
+		munmap(memory, NEEDED);
+		__atomic_fetch_add(rounds, 1, __ATOMIC_SEQ_CST);
+	}
+	_exit(0);
+}
+
+FIXTURE_SETUP(attack)
+{
+	pid_t pid;
+	int link;
+
+	if (geteuid() || stat_of("charged_bytes") < 0)
+		SKIP(return, "parameters are root's");
+	ASSERT_STREQ("", left_over());
+	self->killed = vmstat("oom_kill");
+	ASSERT_LE(0, self->killed);
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid)
+		live(&self->rounds, &self->stop);
+	/* the fixture is shared with that process */
+	self->bystander = pid;
+}
+
+/* It gets what it needs, now as before. */
+static void expect_alive(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self)
+{
+	uint32_t rounds = __atomic_load_n(&self->rounds, __ATOMIC_SEQ_CST);
+	int status;
+
+	/* two begun after this; the harness ends a test that waits for ever */
+	while (__atomic_load_n(&self->rounds, __ATOMIC_SEQ_CST) - rounds < 3) {
+		ASSERT_EQ(0, waitpid(self->bystander, &status, WNOHANG));
+		usleep(10000);
+	}
+	EXPECT_EQ(self->killed, vmstat("oom_kill"));
+}
+
+FIXTURE_TEARDOWN_PARENT(attack)
+{
+	set_limit("host_user_mib", 0);
+	if (!self->bystander || _metadata->aborted)
+		return;
+	EXPECT_STREQ("", left_over());
+	EXPECT_EQ(self->killed, vmstat("oom_kill"));
+}
+
+static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self)
+{
+	expect_alive(_metadata, self);
+	__atomic_store_n(&self->stop, 1, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(0, ended(self->bystander));
+}
+
+/* All of a kind, by two programs of one user, which are killed then */
+static void attack(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self,
+		   const struct take *what)
+{
+	int links[2], i, error;
+	unsigned int n;
+	pid_t pids[2];
+
+	for (i = 0; i < 2; i++) {
+		pids[i] = user_fork(USER, &links[i]);
+		if (pids[i])
+			continue;
+		error = what->prepare();
+		for (n = 0; !error; n++)
+			error = what->once(n);
+		tell(links[i], error);
+		hear(links[i]);
+		exit(0);
+	}
+	for (i = 0; i < 2; i++) {
+		error = hear(links[i]);
+		/* pages that there are none of cannot be read; files have a limit as well */
+		EXPECT_TRUE(error == ENOMEM || error == EFAULT || error == EMFILE ||
+			    error == ENOTSUP) {
+			TH_LOG("%s: errno %d", what->name, error);
+		}
+	}
+	TH_LOG("%s: %ld MiB", what->name, taken_by(USER) / MIB);
+	expect_alive(_metadata, self);
+	for (i = 0; i < 2; i++) {
+		kill(pids[i], SIGKILL);
+		ended(pids[i]);
+		peer_close(links[i]);
+	}
+	EXPECT_TRUE(gone(USER));
+}
+
+static const struct take *take_named(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; take_at(i) && strcmp(take_at(i)->name, name); i++)
+		;
+	return take_at(i);
+}
+
+TEST_F(attack, host_memory)
+{
+	attack(_metadata, self, take_named("chunk"));
+	stop(_metadata, self);
+}
+
+TEST_F(attack, staging_pages)
+{
+	attack(_metadata, self, take_named("staging"));
+	stop(_metadata, self);
+}
+
+/* Where other programs have most of the machine, the share alone is too much. */
+TEST_F(attack, of_what_is_left)
+{
+	long total = sysconf(_SC_PHYS_PAGES) * TAKE_PAGE;
+	long spare = total / 16 + total / 32 + 4 * NEEDED, bytes;
+	void *others;
+
+	bytes = sysconf(_SC_AVPHYS_PAGES) * TAKE_PAGE - spare;
+	ASSERT_LT(0, bytes);
+	others = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, others);
+	attack(_metadata, self, take_named("chunk"));
+	attack(_metadata, self, take_named("staging"));
+	ASSERT_EQ(0, munmap(others, bytes));
+	stop(_metadata, self);
+}
+
+/* Files, handles, mappings, imports and all else: what they are made of is counted. */
+TEST_F(attack, structs)
+{
+	const struct take *what;
+	unsigned int i;
+
+	ASSERT_EQ(0, set_limit("host_user_mib", STRUCTS_MIB));
+	for (i = 0; (what = take_at(i)); i++)
+		attack(_metadata, self, what);
+	stop(_metadata, self);
+}
+
+TEST_HARNESS_MAIN
