@@ -127,8 +127,9 @@ int mc_team_wait(struct mc_call *call)
 	if (wait->verb != MEMCAST_NR_BIND_MEMORY && wait->verb != MEMCAST_NR_BIND_ADDRESS &&
 	    wait->verb != MEMCAST_NR_MAP)
 		return mc_fail(call, -EINVAL, "%u is no verb that waits", wait->verb);
-	if (wait->since > KTIME_MAX)
-		return mc_fail(call, -EINVAL, "no such time");
+	/* from the future on, a wait would have no end */
+	if (wait->since > ktime_get_ns())
+		return mc_fail(call, -EINVAL, "the wait cannot have begun in the future");
 	team = mc_find_team(call, wait->team);
 	if (IS_ERR(team))
 		return PTR_ERR(team);
