@@ -63,8 +63,8 @@ FIXTURE_SETUP(attack)
 	if (geteuid() || stat_of("charged_bytes") < 0)
 		SKIP(return, "parameters are root's");
 	ASSERT_STREQ("", left_over());
+	/* -1 where the kernel counts no events: then the bystander alone tells of a kill */
 	self->killed = vmstat("oom_kill");
-	ASSERT_LE(0, self->killed);
 	pid = peer_fork(&link);
 	ASSERT_LE(0, pid);
 	if (!pid)
