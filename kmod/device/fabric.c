@@ -210,7 +210,7 @@ struct mc_object *mc_fabric_import(struct mc_call *call)
 
 	if (!READ_ONCE(call->client->channels))
 		return ERR_PTR(mc_fail(call, -EOPNOTSUPP,
-				       "fabric handles need an IMEX channel: this process has opened none"));
+				       "fabric handles need an IMEX channel, and none is open"));
 	memcpy(&handle, import->fabric, sizeof(handle));
 	if (memcmp(handle.magic, fabric_magic, sizeof(handle.magic)) ||
 	    memchr_inv(handle.zero, 0, sizeof(handle.zero)))
