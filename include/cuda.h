@@ -108,6 +108,7 @@
 #define cuGraphNodeGetDependencies	cuGraphNodeGetDependencies_v2
 #define cuGraphNodeGetDependentNodes	cuGraphNodeGetDependentNodes_v2
 #define cuGraphRemoveDependencies	cuGraphRemoveDependencies_v2
+#define cuIpcOpenMemHandle		cuIpcOpenMemHandle_v2
 #define cuMemAlloc			cuMemAlloc_v2
 #define cuMemAllocHost			cuMemAllocHost_v2
 #define cuMemAllocPitch			cuMemAllocPitch_v2
@@ -199,6 +200,21 @@ typedef struct CUmemFabricHandle_st {
 	unsigned char data[CU_IPC_HANDLE_SIZE];
 } CUmemFabricHandle_v1;
 typedef CUmemFabricHandle_v1 CUmemFabricHandle;
+
+/* What cuIpcGetMemHandle() and cuIpcGetEventHandle() give. */
+typedef struct CUipcMemHandle_st {
+	char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcMemHandle_v1;
+typedef CUipcMemHandle_v1 CUipcMemHandle;
+
+typedef struct CUipcEventHandle_st {
+	char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcEventHandle_v1;
+typedef CUipcEventHandle_v1 CUipcEventHandle;
+
+typedef enum CUipcMem_flags_enum {
+	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 0x1	/* has to be said */
+} CUipcMem_flags;
 
 /* Flags of a context. Nothing here runs in the background: kept, no effect. */
 typedef enum CUctx_flags_enum {
@@ -368,7 +384,7 @@ typedef enum CUmemPool_attribute_enum {
 	CU_MEMPOOL_ATTR_USED_MEM_HIGH				= 8  /* may be set to 0 */
 } CUmemPool_attribute;
 
-/* Flags of cuMemHostAlloc(): kept; all is as with the first two. */
+/* Flags of cuMemHostAlloc(): kept; all is as with the first two, and DEVICEMAP is told. */
 #define CU_MEMHOSTALLOC_PORTABLE	0x01
 #define CU_MEMHOSTALLOC_DEVICEMAP	0x02
 #define CU_MEMHOSTALLOC_WRITECOMBINED	0x04
@@ -376,8 +392,8 @@ typedef enum CUmemPool_attribute_enum {
 /* Flags of cuMemHostRegister(): likewise. */
 #define CU_MEMHOSTREGISTER_PORTABLE	0x01
 #define CU_MEMHOSTREGISTER_DEVICEMAP	0x02
-#define CU_MEMHOSTREGISTER_IOMEMORY	0x04	/* not supported */
-#define CU_MEMHOSTREGISTER_READ_ONLY	0x08	/* not supported */
+#define CU_MEMHOSTREGISTER_IOMEMORY	0x04	/* there is none */
+#define CU_MEMHOSTREGISTER_READ_ONLY	0x08	/* the memory need not be writable; not told */
 
 /* One device's access to a mapping. */
 typedef struct CUmemAccessDesc_st {
@@ -676,16 +692,16 @@ typedef enum CUpointer_attribute_enum {
 	CU_POINTER_ATTRIBUTE_CONTEXT = 1,	/* CUcontext: of plain allocations; mapped */
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,	/* unsigned int; mapped */
 	CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3, /* CUdeviceptr; mapped */
-	CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,	/* void *; mapped */
-	CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5,	/* not supported */
-	CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,	/* bool: 1; mapped */
+	CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,	/* void *: of memory of the host; mapped */
+	CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5,	/* two numbers in 16 bytes; a device's memory */
+	CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,	/* bool, without effect; mapped */
 	CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,	/* unsigned long long; mapped */
 	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,	/* bool: 0; mapped */
 	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, /* int; mapped */
-	CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, /* bool: 0; mapped */
-	CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, /* CUdeviceptr: reservation */
-	CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,	/* size_t: of the reservation */
-	CU_POINTER_ATTRIBUTE_MAPPED = 13,	/* bool */
+	CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, /* bool: plain allocation; mapped */
+	CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, /* CUdeviceptr: reservation; mapped */
+	CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,	/* size_t: of the reservation; mapped */
+	CU_POINTER_ATTRIBUTE_MAPPED = 13,	/* bool: 1; mapped */
 	CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14,	/* unsigned int; mapped */
 	CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE = 15, /* bool; mapped */
 	CU_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,	/* unsigned int; mapped */
@@ -2068,12 +2084,11 @@ CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags,
  * @attribute: which
  * @ptr: inside a reservation; inside a mapping for most
  *
- * There is a device pointer if the current context's device has access, a host
- * pointer if any device has; both equal @ptr.
+ * There is a device pointer if the current context's device has access (without a
+ * context: the one that has the memory), a host pointer of memory of the host; both
+ * equal @ptr. Where there is none, NULL is written.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (no such attribute, or @ptr has none),
- * _INVALID_CONTEXT (DEVICE_POINTER and ACCESS_FLAGS: none is current),
- * _NOT_SUPPORTED (P2P_TOKENS: ours).
+ * Errors: CUDA_ERROR_INVALID_VALUE (no such attribute, or @ptr has none).
  */
 CUresult CUDAAPI cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
 				       CUdeviceptr ptr);
@@ -3486,6 +3501,45 @@ CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream hStream,
  *	Output: what it was before, GLOBAL at first
  */
 CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
+
+/*
+ * Memory of other processes (source: the API document; whom a handle serves: ours)
+ *
+ * A handle is 64 bytes that go by any way. It is good in other processes of the same
+ * user, as long as these have the exporter's user and process namespaces, and the
+ * exporter lives and has not freed the memory. What was opened stays until it is
+ * closed, also when the exporter frees it or dies. Needs a current context.
+ */
+
+/**
+ * cuIpcGetMemHandle() - let other processes have an allocation
+ * @pHandle: output; the same each time
+ * @dptr: anywhere in what cuMemAlloc() or cuMemAllocPitch() gave
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr);
+
+/**
+ * cuIpcOpenMemHandle() - map another process's allocation
+ * @pdptr: output: where it starts; in the same context the same each time
+ * @handle: what cuIpcGetMemHandle() gave
+ * @Flags: CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_CONTEXT (it is this process's own).
+ */
+CUresult CUDAAPI cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle,
+				    unsigned int Flags);
+
+/**
+ * cuIpcCloseMemHandle() - undo one cuIpcOpenMemHandle(); the last one unmaps it
+ * @dptr: as it was given
+ *
+ * Waits for the work in the context's streams. cuMemFree() does not take it.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuIpcCloseMemHandle(CUdeviceptr dptr);
 
 /*
  * External memory (source: the API document): dma-bufs of other drivers, which

@@ -71,6 +71,10 @@ TEST_F(alloc, registered)
 	EXPECT_INVALID(cuMemHostRegister(own, 0, 0));
 	EXPECT_INVALID(cuMemHostRegister(own, 1, 16));
 	EXPECT_INVALID(cuMemHostRegister(read_only, 1, 0));
+	ASSERT_OK(cuMemHostRegister(read_only, 4096, CU_MEMHOSTREGISTER_READ_ONLY));
+	EXPECT_OK(cuMemcpyHtoD(block, read_only, 4096));
+	EXPECT_INVALID(cuMemsetD8(ADDRESS(read_only), 1, 1));
+	EXPECT_OK(cuMemHostUnregister(read_only));
 	EXPECT_INVALID(cuMemHostRegister(own, 1UL << 45, 0));
 	EXPECT_INVALID(cuMemHostRegister((void *)block, 1, 0));
 	EXPECT_INVALID(cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_IOMEMORY));

@@ -28,7 +28,7 @@ enum fuzz_kind {
 };
 
 #define FUZZ_PLACES	12
-#define FUZZ_VERBS	(MEMCAST_NR_ADDRESS_CHECK - MEMCAST_NR_BASE + 1)
+#define FUZZ_VERBS	(MEMCAST_NR_IPC_OPEN - MEMCAST_NR_BASE + 1)
 #define FUZZ_MOST_ACTS	64
 
 struct fuzz_thing {

@@ -104,6 +104,10 @@ const struct fuzz_verb fuzz_verbs[FUZZ_VERBS] = {
 	     F(team_members, count, COUNT), F(team_members, members, ENTRIES))),
 	VERB(ADDRESS_CHECK, address_check, (F(address_check, address, ANY_ADDRESS),
 	     F(address_check, flags, FEW))),
+	VERB(BLOCK_SET, block_set, (F(block_set, address, BLOCK), F(block_set, flags, FEW),
+	     F(block_set, mask, FEW))),
+	VERB(IPC_EXPORT, ipc_export, (F(ipc_export, address, BLOCK))),
+	VERB(IPC_OPEN, ipc_open, ()),
 };
 #pragma GCC diagnostic pop
 

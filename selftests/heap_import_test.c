@@ -106,7 +106,7 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(heap_import) *
 		TH_LOG("%#lx bytes at %#lx", bytes, offset);
 	if (ret)
 		return;
-	EXPECT_EQ((bytes + SLOT - 1) / SLOT * SLOT, used(_metadata, self));
+	EXPECT_EQ(bytes, used(_metadata, self));
 	free_block(_metadata, self, address);
 	EXPECT_EQ(0, used(_metadata, self));
 }
@@ -176,7 +176,10 @@ TEST_F(heap_import, all_slots)
 	EXPECT_EQ(EINVAL, import_block(self, self->chunk, i * SLOT, SLOT, &address));
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		EXPECT_EQ(at[0] + i * SLOT, at[i]);
-		EXPECT_EQ(EINVAL, import_block(self, self->chunk, i * SLOT, SLOT, &address));
+		/* it is there, and nothing else where it is */
+		ASSERT_EQ(0, import_block(self, self->chunk, i * SLOT, SLOT, &address));
+		ASSERT_EQ(at[i], address);
+		ASSERT_EQ(EINVAL, import_block(self, self->chunk, i * SLOT, SLOT - 1, &address));
 	}
 	for (i = 0; i < ARRAY_SIZE(at); i++)
 		free_block(_metadata, self, at[i]);

@@ -59,7 +59,7 @@ FIXTURE(verb)
 	int32_t shared;		/* the memory as an fd */
 	uint32_t heap;		/* a pool with one block */
 	uint32_t plain;		/* a heap that is no pool */
-	uint64_t block;
+	uint64_t block, own;	/* in the pool, and not */
 	struct memcast_access_entry entry;
 	union argument argument;
 	size_t size;		/* of this verb's argument */
@@ -192,6 +192,10 @@ VERB(block_free, BLOCK_FREE, reserved, .address = self->block);
 #define OPTIONS_block_map	.reserved = FIELD(block_map, reserved), .writes = true,
 VERB(block_map, BLOCK_MAP, out_address, .heap = self->plain, .handle = self->memory,
      .offset = 5, .bytes = 100);
+#define OPTIONS_block_set
+VERB(block_set, BLOCK_SET, mask, .address = self->block, .flags = 1, .mask = 1);
+#define OPTIONS_ipc_export	.writes = true,
+VERB(ipc_export, IPC_EXPORT, out_key, .address = self->own);
 #define OPTIONS_block_export	.writes = true,
 VERB(block_export, BLOCK_EXPORT, out_bytes, .address = self->block);
 
@@ -253,6 +257,9 @@ FIXTURE_SETUP(verb)
 	self->heap = block.heap = heap.out_heap;
 	ASSERT_EQ(0, raw(self->fd, MEMCAST_BLOCK_ALLOC, &block, sizeof(block)));
 	self->block = block.out_address;
+	block.heap = self->plain;
+	ASSERT_EQ(0, raw(self->fd, MEMCAST_BLOCK_ALLOC, &block, sizeof(block)));
+	self->own = block.out_address;
 	variant->fill(self);
 }
 NOTHING_LEFT(verb)

@@ -100,30 +100,27 @@ TEST_F(pointer, access)
 	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
 }
 
-/* The same memory twice has one number, another memory another. */
+/* The same memory twice is one block of two buffers, another memory another. */
 TEST_F(pointer, numbers)
 {
 	CUmemGenericAllocationHandle handle;
-	wide first, second, other;
+	CUdeviceptr first, second, other;
 
 	cuda_start(0);
 	handle = memory(0, CHUNK);
-	first = ATTRIBUTE(BUFFER_ID, wide, ADDRESS(mapped(handle, CHUNK, 0)));
-	second = ATTRIBUTE(BUFFER_ID, wide, ADDRESS(mapped(import(export(handle)), CHUNK, 0)));
-	other = ATTRIBUTE(BUFFER_ID, wide, ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)));
-	EXPECT_NE(0, first);
-	EXPECT_NE(~0ULL, first);
-	EXPECT_EQ(first, second);
-	EXPECT_NE(first, other);
-}
-
-TEST_F(pointer, memory_block)
-{
-	CUdeviceptr at;
-
-	cuda_start(0);
-	at = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
-	EXPECT_EQ(ATTRIBUTE(BUFFER_ID, wide, at), ATTRIBUTE(MEMORY_BLOCK_ID, wide, at));
+	first = ADDRESS(mapped(handle, CHUNK, 0));
+	second = ADDRESS(mapped(import(export(handle)), CHUNK, 0));
+	other = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	EXPECT_NE(0, ATTRIBUTE(MEMORY_BLOCK_ID, wide, first));
+	EXPECT_NE(~0ULL, ATTRIBUTE(MEMORY_BLOCK_ID, wide, first));
+	EXPECT_EQ(ATTRIBUTE(MEMORY_BLOCK_ID, wide, first),
+		  ATTRIBUTE(MEMORY_BLOCK_ID, wide, second));
+	EXPECT_NE(ATTRIBUTE(MEMORY_BLOCK_ID, wide, first),
+		  ATTRIBUTE(MEMORY_BLOCK_ID, wide, other));
+	EXPECT_NE(~0ULL, ATTRIBUTE(BUFFER_ID, wide, first));
+	EXPECT_EQ(ATTRIBUTE(BUFFER_ID, wide, first), ATTRIBUTE(BUFFER_ID, wide, first + 5));
+	EXPECT_NE(ATTRIBUTE(BUFFER_ID, wide, first), ATTRIBUTE(BUFFER_ID, wide, second));
+	EXPECT_NE(ATTRIBUTE(BUFFER_ID, wide, first), ATTRIBUTE(BUFFER_ID, wide, other));
 }
 
 TEST_F(pointer, window)
@@ -266,7 +263,7 @@ TEST_F(pointer, several)
 
 TEST_F(pointer, set)
 {
-	unsigned int on = 1, two = 2;
+	unsigned int on = 1, two = 2, off = 0;
 	CUdeviceptr start, at, block;
 	void *host;
 
@@ -275,8 +272,13 @@ TEST_F(pointer, set)
 	ASSERT_OK(cuMemAlloc(&block, 1000));
 	ASSERT_OK(cuMemAllocHost(&host, 1000));
 	EXPECT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block));
+	EXPECT_EQ(1, ATTRIBUTE(SYNC_MEMOPS, int, block + 999));
+	EXPECT_OK(cuPointerSetAttribute(&off, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block + 5));
+	EXPECT_EQ(0, ATTRIBUTE(SYNC_MEMOPS, int, block));
 	EXPECT_OK(cuPointerSetAttribute(&two, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block + 10));
+	EXPECT_EQ(1, ATTRIBUTE(SYNC_MEMOPS, int, block));
 	EXPECT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ADDRESS(host)));
+	EXPECT_EQ(1, ATTRIBUTE(SYNC_MEMOPS, int, ADDRESS(host)));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
 	EXPECT_INVALID(cuPointerSetAttribute(NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));

@@ -99,18 +99,22 @@ TEST_F(pool, imported_blocks)
 	CUdeviceptr block[3], import[3], again;
 	const size_t bytes[3] = { 1000, 5000, 3 * CHUNK };
 	CUmemPoolPtrExportData data[3];
-	CUmemoryPool pool, other;
+	CUmemoryPool pool, other, same;
 	unsigned int i;
 	int fd;
 
 	ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
 	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
 	ASSERT_OK(cuMemPoolImportFromShareableHandle(&other, (void *)(long)fd, SHAREABLE, 0));
+	ASSERT_OK(cuMemPoolImportFromShareableHandle(&same, (void *)(long)fd, SHAREABLE, 0));
+	EXPECT_EQ(other, same);
+	EXPECT_NE(other, pool);
 	for (i = 0; i < 3; i++) {
 		ASSERT_OK(cuMemAllocFromPoolAsync(&block[i], bytes[i], pool, self->stream));
 		ASSERT_OK(cuMemPoolExportPointer(&data[i], block[i]));
 		ASSERT_OK(cuMemPoolImportPointer(&import[i], other, &data[i]));
-		EXPECT_INVALID(cuMemPoolImportPointer(&again, other, &data[i]));
+		ASSERT_OK(cuMemPoolImportPointer(&again, other, &data[i]));
+		EXPECT_EQ(import[i], again);
 		EXPECT_NE(block[i], import[i]);
 		ASSERT_OK(cuMemsetD8(block[i], i + 1, bytes[i]));
 		EXPECT_EQ(i + 1, ((volatile char *)import[i])[bytes[i] - 1]);

@@ -43,7 +43,8 @@
  *   EBADF            not an fd, or not one that memcast exported
  *   ENODEV           no such device, or it is not a member of the team
  *   EALREADY         the device is in the team already
- *   EEXIST           the range, or a part of it, is registered already
+ *   EEXIST           the range, or a part of it, is registered already; the memory
+ *                    is the caller's own
  *   ENOMEM           the pool (or the machine) has not enough memory, or the caller's
  *                    user has all that a user may take of the machine's
  *   EPERM            not permitted (IMEX channels, read-only dma-bufs)
@@ -641,6 +642,7 @@ struct memcast_fill {
  * @out_writable: devices that may write it
  * @out_heap: of which heap; 0: of none
  * @out_block_flags: as given to MEMCAST_BLOCK_ALLOC or _REGISTER
+ * @out_number: of the mapping or block; no other gets it before the module is loaded again
  *
  * In a heap each block counts as a mapping in a reservation of its own, and a
  * block's number is not its memory's. So does a registered range, @out_type 0.
@@ -664,6 +666,7 @@ struct memcast_address_info {
 	__aligned_u64 out_writable;
 	__u32 out_heap;
 	__u32 out_block_flags;
+	__aligned_u64 out_number;
 };
 
 /* A store, not a load. */
@@ -844,6 +847,8 @@ struct memcast_block_alloc {
  * @bytes: how much
  * @flags: any, to be told by MEMCAST_ADDRESS_INFO
  * @reserved: 0
+ * @access: 0, or MEMCAST_ACCESS_READ of memory that need not be writable
+ * @padding: 0
  *
  * Copies and fills take it for memory that devices may access.
  */
@@ -852,6 +857,52 @@ struct memcast_block_register {
 	__aligned_u64 address;
 	__aligned_u64 bytes;
 	__u32 flags;
+	__u32 reserved;
+	__u32 access;
+	__u32 padding;
+};
+
+/**
+ * struct memcast_block_set - ioctl(MEMCAST_BLOCK_SET)
+ * @address: anywhere in a block or in a registered range
+ * @flags: what to set of its flags
+ * @mask: which of them
+ */
+struct memcast_block_set {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__u32 flags;
+	__u32 mask;
+};
+
+#define MEMCAST_IPC_KEY_SIZE	16
+
+/**
+ * struct memcast_ipc_export - ioctl(MEMCAST_IPC_EXPORT)
+ * @address: anywhere in a block that MEMCAST_BLOCK_ALLOC gave, not a pool's
+ * @out_key: for other processes; the same each time, and it ends with the block
+ */
+struct memcast_ipc_export {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__u8 out_key[MEMCAST_IPC_KEY_SIZE];
+};
+
+/**
+ * struct memcast_ipc_open - ioctl(MEMCAST_IPC_OPEN)
+ * @key: what MEMCAST_IPC_EXPORT gave, in another process of the same user, and the
+ *	same user and process namespaces (else ENOENT, as if there were none)
+ * @out_offset: where the block starts in its memory, for MEMCAST_BLOCK_MAP
+ * @out_bytes: its size
+ * @out_handle: a new handle for the memory
+ * @reserved: 0
+ */
+struct memcast_ipc_open {
+	struct memcast_header header;
+	__u8 key[MEMCAST_IPC_KEY_SIZE];
+	__aligned_u64 out_offset;
+	__aligned_u64 out_bytes;
+	__u32 out_handle;
 	__u32 reserved;
 };
 
@@ -1017,6 +1068,9 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_TEAM_WAIT,
 	MEMCAST_NR_TEAM_MEMBERS,
 	MEMCAST_NR_ADDRESS_CHECK,
+	MEMCAST_NR_BLOCK_SET,
+	MEMCAST_NR_IPC_EXPORT,
+	MEMCAST_NR_IPC_OPEN,
 };
 
 /* _IO(): a struct that grows keeps its number. */
@@ -1062,5 +1116,8 @@ enum memcast_ioctl_nr {
 #define MEMCAST_TEAM_WAIT		MEMCAST_IOCTL(TEAM_WAIT)
 #define MEMCAST_TEAM_MEMBERS		MEMCAST_IOCTL(TEAM_MEMBERS)
 #define MEMCAST_ADDRESS_CHECK		MEMCAST_IOCTL(ADDRESS_CHECK)
+#define MEMCAST_BLOCK_SET		MEMCAST_IOCTL(BLOCK_SET)
+#define MEMCAST_IPC_EXPORT		MEMCAST_IOCTL(IPC_EXPORT)
+#define MEMCAST_IPC_OPEN		MEMCAST_IOCTL(IPC_OPEN)
 
 #endif /* _UAPI_MEMCAST_H */

@@ -49,6 +49,9 @@ union mc_argument {
 	struct memcast_team_wait team_wait;
 	struct memcast_team_members team_members;
 	struct memcast_address_check address_check;
+	struct memcast_block_set block_set;
+	struct memcast_ipc_export ipc_export;
+	struct memcast_ipc_open ipc_open;
 };
 
 struct mc_verb {
@@ -110,6 +113,9 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(TEAM_WAIT, mc_team_wait, team_wait, since),
 	VERB(TEAM_MEMBERS, mc_team_members, team_members, out_joined),
 	VERB(ADDRESS_CHECK, mc_address_check, address_check, reserved),
+	VERB(BLOCK_SET, mc_block_set, block_set, mask),
+	VERB(IPC_EXPORT, mc_ipc_export, ipc_export, out_key),
+	VERB(IPC_OPEN, mc_ipc_open, ipc_open, reserved),
 };
 
 /**

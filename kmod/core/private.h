@@ -7,6 +7,7 @@
  *
  *   mc_client.wait_lock	who waits for a team's members
  *   mc_client.heap_lock	heaps, their segments and blocks
+ *   ipc_lock (ipc.c)	blocks that other processes may open
  *   mmap_lock or a VMA's lock	the kernel's
  *   mc_object.resv	taken by the dma-buf core, of dma-bufs
  *   mc_staging.lock	pages of a team's dma-buf; by faults that show them, too
@@ -217,6 +218,9 @@ int mc_block_map(struct mc_call *call);
 int mc_team_wait(struct mc_call *call);
 int mc_team_members(struct mc_call *call);
 int mc_address_check(struct mc_call *call);
+int mc_block_set(struct mc_call *call);
+int mc_ipc_export(struct mc_call *call);
+int mc_ipc_open(struct mc_call *call);
 
 /* ---- fabric.c, channel.c ---- */
 

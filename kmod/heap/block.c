@@ -47,6 +47,8 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 {
 	lockdep_assert_held(&client->heap_lock);
 	interval_tree_remove(&block->at, &client->blocks);
+	if (block->ipc)
+		mc_ipc_end(client, block);
 	if (block->segment) {
 		struct mc_heap *heap = block->segment->heap;
 
@@ -252,17 +254,17 @@ int mc_block_register(struct mc_call *call)
 	struct mc_block *block;
 	int ret;
 
-	if (arg->reserved)
-		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (arg->reserved || arg->padding || arg->access & ~MEMCAST_ACCESS_READWRITE)
+		return mc_fail(call, -EINVAL, "unknown access or reserved fields");
 	ret = mc_check_range(call, NULL, arg->address, arg->bytes,
 			     TASK_SIZE_MAX, 1);
 	if (ret)
 		return ret;
 	if (mc_reservation_in(client, arg->address, arg->bytes))
 		return mc_fail(call, -EINVAL, "a part of the range is in a reservation");
-	ret = mc_user_check(arg->address, arg->bytes, true);
+	ret = mc_user_check(arg->address, arg->bytes, arg->access != MEMCAST_ACCESS_READ);
 	if (ret)
-		return mc_fail(call, ret, "not all of the range is writable memory");
+		return mc_fail(call, ret, "not all of the range is memory, or writable");
 
 	block = mc_block_new(call, arg->flags);
 	if (!block)
@@ -351,6 +353,7 @@ bool mc_block_describe(struct mc_client *client, struct memcast_address_info *in
 		info->out_mapping = block->at.start;
 		info->out_mapping_bytes = mc_block_bytes(block);
 		info->out_object = block->number;
+		info->out_number = block->number;
 		info->out_offset = 0;
 		info->out_block_flags = block->flags;
 		if (block->segment) {

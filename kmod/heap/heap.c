@@ -321,6 +321,21 @@ int mc_heap_set(struct mc_call *call)
 	return ret;
 }
 
+/* What a block's flags mean, their owner knows. */
+int mc_block_set(struct mc_call *call)
+{
+	struct memcast_block_set *set = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, set->address, set->address);
+	if (block)
+		block->flags = (block->flags & ~set->mask) | (set->flags & set->mask);
+	mutex_unlock(&client->heap_lock);
+	return block ? 0 : mc_fail(call, -EINVAL, "%#llx is in no block", set->address);
+}
+
 int mc_heap_trim(struct mc_call *call)
 {
 	struct memcast_heap_trim *trim = call->arg;

@@ -79,6 +79,7 @@ struct mc_block {
 	struct mc_segment *segment;	/* NULL: memory of the program's own */
 	u64 number;			/* unlike every other's and any object's */
 	u32 flags;			/* the caller's */
+	struct mc_ipc *ipc;		/* NULL: it was not asked for */
 	bool freeing;			/* somebody has said that he will free it */
 };
 
@@ -108,5 +109,9 @@ struct mc_share *mc_share_get(struct mc_share *share);
 void mc_share_put(struct mc_share *share);
 int mc_share_add(struct mc_share *share, struct mc_memory *memory);
 void mc_share_remove(struct mc_share *share, u64 object);
+
+/* ---- ipc.c: blocks for other processes ---- */
+
+void mc_ipc_end(struct mc_client *client, struct mc_block *block);
 
 #endif /* _MC_HEAP_H */

@@ -214,7 +214,7 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 	block->segment = segment;
 	block->at.start = segment->start + offset;
 	block->at.last = block->at.start + bytes - 1;
-	segment->heap->used += ALIGN(bytes, MEMCAST_BLOCK_ALIGN);
+	segment->heap->used += bytes;
 	segment->heap->used_high = max(segment->heap->used_high, segment->heap->used);
 	segment->blocks++;
 	if (segment->alone || (bytes > MC_CHUNK_SIZE - MEMCAST_BLOCK_ALIGN &&
@@ -261,7 +261,7 @@ void mc_segment_take_back(struct mc_block *block)
 	unsigned long slots = shared_slots(segment, mc_block_bytes(block));
 
 	lockdep_assert_held(&segment->reservation->client->heap_lock);
-	segment->heap->used -= ALIGN(mc_block_bytes(block), MEMCAST_BLOCK_ALIGN);
+	segment->heap->used -= mc_block_bytes(block);
 	segment->blocks--;
 	if (!slots || slots == MC_SLOTS)
 		set_of_block(segment, false);

@@ -151,6 +151,26 @@ int mc_heap_export(struct mc_call *call)
 	return ret;
 }
 
+/* One that this client has imported already. Return: whether there is one. */
+static bool find_imported(struct mc_call *call, const struct mc_share *share)
+{
+	struct memcast_heap_import *import = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_heap *heap;
+	unsigned long id;
+
+	mutex_lock(&client->heap_lock);
+	xa_for_each(&client->heaps, id, heap) {
+		if (heap->share == share && heap->flags & MEMCAST_HEAP_IMPORTED)
+			break;
+		cond_resched();
+	}
+	if (heap)
+		import->out_heap = heap->id;
+	mutex_unlock(&client->heap_lock);
+	return heap;
+}
+
 int mc_heap_import(struct mc_call *call)
 {
 	const u32 flags = MEMCAST_HEAP_POOL | MEMCAST_HEAP_IMPORTED;
@@ -168,6 +188,10 @@ int mc_heap_import(struct mc_call *call)
 		return mc_fail(call, -EBADF, "fd %d does not stand for a heap", import->fd);
 	}
 	share = file->private_data;
+	if (find_imported(call, share)) {
+		fput(file);
+		return mc_respond(call);
+	}
 	heap = mc_heap_new(call, &share->create, share->device, flags);
 	if (heap)
 		heap->share = mc_share_get(share);
@@ -248,11 +272,13 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 	return segment;
 }
 
+/* Return: 0; 1: the block is there already; or an error. */
 static int import_block(struct mc_call *call, struct mc_heap *heap,
 			struct mc_block *block, struct list_head *reaped)
 {
 	struct memcast_block_import *import = call->arg;
 	struct mc_segment *segment = import_segment(call, heap, reaped);
+	struct mc_block *other;
 	unsigned long first;
 
 	if (IS_ERR(segment))
@@ -261,9 +287,14 @@ static int import_block(struct mc_call *call, struct mc_heap *heap,
 		return mc_fail(call, -EINVAL, "no block of %llu bytes can be there",
 			       import->bytes);
 	first = segment->start + import->offset;
-	if (mc_block_find(call->client, first,
-			  round_up(first + import->bytes, MEMCAST_BLOCK_ALIGN) - 1))
-		return mc_fail(call, -EINVAL, "the block, or a part of it, is imported already");
+	import->out_address = first;
+	other = mc_block_find(call->client, first,
+			      round_up(first + import->bytes, MEMCAST_BLOCK_ALIGN) - 1);
+	if (other && other->at.start == first && mc_block_bytes(other) == import->bytes &&
+	    !other->freeing)
+		return 1;
+	if (other)
+		return mc_fail(call, -EINVAL, "a part of the block is imported as another");
 	mc_segment_place(segment, block, import->offset, import->bytes);
 	mc_block_insert(call->client, block);
 	return 0;
@@ -292,12 +323,11 @@ int mc_block_import(struct mc_call *call)
 		if (ret)
 			mc_heap_settle(heap, &reaped);
 	}
-	import->out_address = block->at.start;
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);
 	if (ret) {
 		mc_block_drop(call, block);
-		return ret;
+		return ret < 0 ? ret : mc_respond(call);
 	}
 	return mc_block_respond(call, import->out_address);
 }

@@ -89,6 +89,7 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 	mapping->shows.last = offset + bytes - 1;
 	mapping->reservation = reservation;
 	mapping->object = mc_object_get(object);
+	mapping->number = mc_object_number();
 	return mapping;
 }
 

@@ -121,7 +121,10 @@ CUresult context_free(CUdeviceptr address, uint32_t kind)
 		result = graph_memory_free(address, NULL, &taken);
 	if (result != CUDA_SUCCESS || taken)
 		return result;
-	result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+	if (ipc_opened)
+		result = ipc_check_free(address);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
 	context = context_of_heap(info.out_heap);

@@ -22,6 +22,8 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags);
  * of the context that registered it. The other blocks are in a context's heap.
  */
 #define BLOCK_FLAGS_GIVEN	0x3f
+#define BLOCK_IPC		0x40	/* what cuIpcOpenMemHandle() mapped */
+#define BLOCK_SYNC		0x80	/* SYNC_MEMOPS was set */
 #define BLOCK_CONTEXT_SHIFT	8
 #define BLOCK_CONTEXT_MASK	(~0U << BLOCK_CONTEXT_SHIFT)
 
@@ -38,5 +40,9 @@ CUresult heap_free(CUdeviceptr address, uint32_t flags);
 CUresult context_heap(enum context_heap which, uint32_t *heap);
 CUcontext context_of_heap(uint32_t heap);
 CUresult context_free(CUdeviceptr address, uint32_t kind);
+
+/* ipc.c: how many blocks of other processes are open; may a block be freed? */
+extern atomic_uint ipc_opened;
+CUresult ipc_check_free(CUdeviceptr address);
 
 #endif /* MEMCAST_HEAP_H */

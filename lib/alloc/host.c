@@ -74,6 +74,8 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 	if (!__builtin_add_overflow(arg.address, bytes, &end) && end > ADDRESSES_END)
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "addresses do not reach that far");
 	/* mapped for devices, and what else the program may ask for again */
+	if (flags & CU_MEMHOSTREGISTER_READ_ONLY)
+		arg.access = MEMCAST_ACCESS_READ;
 	arg.flags = (flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP |
 		    block_flags_of(slot);
 	return device_ioctl(MEMCAST_BLOCK_REGISTER, &arg);

@@ -140,7 +140,10 @@ static CUresult free_in(struct stream *stream, CUdeviceptr address)
 	result = graph_memory_free(address, stream, &taken);
 	if (result != CUDA_SUCCESS || taken)
 		return result;
-	result = heap_free(address, MEMCAST_BLOCK_LATER);
+	if (ipc_opened)
+		result = ipc_check_free(address);
+	if (result == CUDA_SUCCESS)
+		result = heap_free(address, MEMCAST_BLOCK_LATER);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);

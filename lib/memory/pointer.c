@@ -93,6 +93,12 @@ static CUmemAccess_flags access_of(const struct memcast_address_info *info)
 						  CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
+/* What was allocated or registered as a whole, and has flags. */
+static bool is_block(const struct memcast_address_info *info)
+{
+	return info->out_heap || block_registered(info);
+}
+
 /* Plain allocation of device memory, which knows everything that hardware can do. */
 static bool is_plain(const struct memcast_address_info *info)
 {
@@ -152,8 +158,13 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = 1;
 		break;
 	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+		*value = info->out_number;
+		break;
 	case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
 		*value = info->out_object;
+		break;
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+		*value = is_block(info) && info->out_block_flags & BLOCK_SYNC;
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		/* the CPU has only what the host shares with other PCIe devices */
@@ -174,6 +185,8 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = is_plain(info) || info->out_flags & MEMCAST_MEMORY_RDMA;
 		break;
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+		*value = is_plain(info) && !(info->out_block_flags & BLOCK_IPC);
+		break;
 	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
 		*value = is_plain(info);
 		break;
@@ -304,6 +317,8 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
 			      CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
+	struct memcast_block_set set = { .address = pointer, .mask = BLOCK_SYNC };
+	unsigned int wanted;
 	CUresult result;
 
 	if (!value)
@@ -314,9 +329,11 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
 	result = address_info(&info);
 	if (result == CUDA_SUCCESS)
 		result = check_mapped(&info);
-	if (result == CUDA_SUCCESS && !info.out_heap && !block_registered(&info))
+	if (result == CUDA_SUCCESS && !is_block(&info))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "not memory that was allocated as a whole");
-	return result;
+	memcpy(&wanted, value, sizeof(wanted));
+	set.flags = wanted ? BLOCK_SYNC : 0;
+	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_BLOCK_SET, &set) : result;
 }
 
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,

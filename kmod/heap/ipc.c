@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Blocks for other processes, by a number alone. Nobody can guess the number, and it
+ * is good only for who has the exporter's user and namespaces of users and processes:
+ * a handle that leaks opens nothing elsewhere. It ends with its block, and so with the
+ * exporter; what was opened until then stays, as with fds.
+ */
+#include <linux/cred.h>
+#include <linux/pid_namespace.h>
+#include <linux/random.h>
+#include <linux/rbtree.h>
+#include "heap.h"
+
+struct mc_ipc {
+	struct rb_node by_key;
+	u8 key[MEMCAST_IPC_KEY_SIZE];
+	const struct cred *cred;	/* of the exporter */
+	struct pid_namespace *pids;	/* likewise, held */
+	struct mc_client *client;	/* likewise; only compared */
+	struct mc_memory *memory;	/* holds the struct */
+	u64 offset, bytes;
+};
+
+/* Within a client's heap_lock, outside everything else. */
+static DEFINE_MUTEX(ipc_lock);
+static struct rb_root ipcs = RB_ROOT;	/* by key */
+
+static int compare_key(const void *key, const struct rb_node *node)
+{
+	return memcmp(key, rb_entry(node, struct mc_ipc, by_key)->key,
+		      MEMCAST_IPC_KEY_SIZE);
+}
+
+static bool is_before(struct rb_node *node, const struct rb_node *other)
+{
+	return compare_key(rb_entry(node, struct mc_ipc, by_key)->key, other) < 0;
+}
+
+static bool may_open(const struct mc_ipc *ipc)
+{
+	return uid_eq(ipc->cred->euid, current_euid()) &&
+	       ipc->cred->user_ns == current_user_ns() &&
+	       ipc->pids == task_active_pid_ns(current);
+}
+
+/* A block that begins in its segment where its memory's offset is known. */
+static int ipc_new(struct mc_call *call, struct mc_block *block)
+{
+	struct mc_segment *segment = block->segment;
+	struct mc_ipc *ipc = mc_alloc(call, call->client->account, sizeof(*ipc));
+
+	lockdep_assert_held(&call->client->heap_lock);
+	if (!ipc)
+		return -ENOMEM;
+	get_random_bytes(ipc->key, sizeof(ipc->key));
+	ipc->cred = get_current_cred();
+	ipc->pids = get_pid_ns(task_active_pid_ns(current));
+	ipc->client = call->client;
+	ipc->memory = segment->memory;
+	kref_get(&ipc->memory->object.kref);
+	ipc->offset = block->at.start - segment->start;
+	ipc->bytes = mc_block_bytes(block);
+	/* others may see all of the chunk: no later block comes there */
+	WRITE_ONCE(ipc->memory->lent, true);
+	mutex_lock(&ipc_lock);
+	rb_add(&ipc->by_key, &ipcs, is_before);
+	mutex_unlock(&ipc_lock);
+	block->ipc = ipc;
+	return 0;
+}
+
+/* The block is no more. */
+void mc_ipc_end(struct mc_client *client, struct mc_block *block)
+{
+	struct mc_ipc *ipc = block->ipc;
+
+	mutex_lock(&ipc_lock);
+	rb_erase(&ipc->by_key, &ipcs);
+	mutex_unlock(&ipc_lock);
+	mc_object_forget(&ipc->memory->object);
+	put_pid_ns(ipc->pids);
+	put_cred(ipc->cred);
+	mc_free(client->account, ipc, sizeof(*ipc));
+}
+
+static int check_block(struct mc_call *call, const struct mc_block *block)
+{
+	const struct memcast_ipc_export *export = call->arg;
+
+	/* what is alone shows a memory that was given to this process, or a buffer */
+	if (block && !block->freeing && block->segment && !block->segment->alone &&
+	    !(block->segment->heap->flags & MEMCAST_HEAP_POOL))
+		return 0;
+	return mc_fail(call, -EINVAL, "%#llx is not in a block of this process, out of a pool",
+		       export->address);
+}
+
+int mc_ipc_export(struct mc_call *call)
+{
+	struct memcast_ipc_export *export = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	int ret;
+
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, export->address, export->address);
+	ret = check_block(call, block);
+	if (!ret && !block->ipc)
+		ret = ipc_new(call, block);
+	if (!ret)
+		memcpy(export->out_key, block->ipc->key, sizeof(export->out_key));
+	mutex_unlock(&client->heap_lock);
+	return ret ?: mc_respond(call);
+}
+
+/* Return: the memory with a user, or an error. */
+static struct mc_memory *find_memory(struct mc_call *call)
+{
+	struct memcast_ipc_open *open = call->arg;
+	struct mc_memory *memory = NULL;
+	struct rb_node *node;
+	struct mc_ipc *ipc;
+	bool own = false;
+
+	mutex_lock(&ipc_lock);
+	node = rb_find(open->key, &ipcs, compare_key);
+	ipc = node ? rb_entry(node, struct mc_ipc, by_key) : NULL;
+	if (ipc && may_open(ipc)) {
+		own = ipc->client == call->client;
+		if (!own && mc_object_tryget(&ipc->memory->object))
+			memory = ipc->memory;
+		open->out_offset = ipc->offset;
+		open->out_bytes = ipc->bytes;
+	}
+	mutex_unlock(&ipc_lock);
+	if (own)
+		return ERR_PTR(mc_fail(call, -EEXIST, "the memory is this process's own"));
+	/* whether there is a handle is nobody's business who may not open it */
+	return memory ?: ERR_PTR(mc_fail(call, -ENOENT,
+				"no such handle: its memory was freed, or is another user's"));
+}
+
+int mc_ipc_open(struct mc_call *call)
+{
+	struct memcast_ipc_open *open = call->arg;
+	struct mc_memory *memory;
+
+	if (open->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	memory = find_memory(call);
+	if (IS_ERR(memory))
+		return PTR_ERR(memory);
+	return mc_handle_answer(call, &memory->object, &open->out_handle);
+}

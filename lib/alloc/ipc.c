@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Plain allocations of other processes, by handles of 64 bytes. In one is the key that
+ * the kernel has given the block, and which it gives its memory to whoever may have it.
+ * Here is only which handles are open, and how often: a context that opens one again
+ * has the same address.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "heap.h"
+
+/* Older names that binaries import; cuda.h has them under new ones. */
+#undef cuIpcOpenMemHandle
+
+#pragma GCC visibility push(default)
+CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags);
+#pragma GCC visibility pop
+
+/* What is in a CUipcMemHandle. */
+struct handle {
+	char kind[8];
+	uint8_t key[MEMCAST_IPC_KEY_SIZE];
+	uint64_t zero[5];
+};
+
+_Static_assert(sizeof(struct handle) == sizeof(CUipcMemHandle),
+	       "it has the size that the interface gives it");
+
+static const char kind[8] = "memcast";
+
+struct opened {
+	struct opened *next;
+	struct handle handle;
+	CUcontext context;
+	CUdeviceptr address;
+	unsigned int times;
+};
+
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct opened *all_opened;	/* changes under opened_lock */
+atomic_uint ipc_opened;
+
+static CUresult get_handle(CUipcMemHandle *handle, CUdeviceptr address)
+{
+	struct memcast_address_info info = { .address = address };
+	struct memcast_ipc_export arg = { .address = address };
+	struct handle filled = {};
+	CUresult result;
+	uint32_t device;
+
+	result = context_device(&device);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+	if (result == CUDA_SUCCESS &&
+	    (info.out_location != MEMCAST_LOCATION_DEVICE || !slot_of_block(&info)))
+		result = fail(CUDA_ERROR_INVALID_VALUE,
+			      "%#llx is not in what cuMemAlloc() gave", address);
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_IPC_EXPORT, &arg);
+	if (result != CUDA_SUCCESS)
+		return result;
+	memcpy(filled.kind, kind, sizeof(kind));
+	memcpy(filled.key, arg.out_key, sizeof(filled.key));
+	memcpy(handle, &filled, sizeof(filled));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
+{
+	return CALL(get_handle(handle, address), "handle=%p, address=%#llx", (void *)handle,
+		    address);
+}
+
+/* What a context opened goes with it, and the address may be another's by now. */
+static void forget_ended(void)
+{
+	struct opened **at = &all_opened, *opened;
+	struct slot *slot;
+
+	while ((opened = *at)) {
+		if (context_find(opened->context, &slot) == CUDA_SUCCESS) {
+			at = &opened->next;
+			continue;
+		}
+		*at = opened->next;
+		ipc_opened--;
+		free(opened);
+	}
+}
+
+static CUresult map(CUdeviceptr *address, const struct handle *handle)
+{
+	struct memcast_block_map block = { .flags = BLOCK_IPC };
+	struct memcast_handle_release release = {};
+	struct memcast_ipc_open arg = {};
+	CUresult result = context_heap(HEAP_OF_DEVICE, &block.heap);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	memcpy(arg.key, handle->key, sizeof(arg.key));
+	result = device_ioctl(MEMCAST_IPC_OPEN, &arg);
+	/* the kernel says so of one's own */
+	if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (result != CUDA_SUCCESS)
+		return result;
+	block.handle = arg.out_handle;
+	block.offset = arg.out_offset;
+	block.bytes = arg.out_bytes;
+	result = device_ioctl(MEMCAST_BLOCK_MAP, &block);
+	*address = block.out_address;
+	release.handle = arg.out_handle;
+	device_ioctl(MEMCAST_HANDLE_RELEASE, &release);
+	return result;
+}
+
+/* The opened_lock is held. */
+static CUresult open_handle_locked(CUdeviceptr *address, const struct handle *handle,
+				   CUcontext context)
+{
+	struct opened *opened;
+	CUresult result;
+
+	forget_ended();
+	for (opened = all_opened; opened; opened = opened->next)
+		if (opened->context == context &&
+		    !memcmp(&opened->handle, handle, sizeof(*handle)))
+			break;
+	if (!opened) {
+		opened = calloc(1, sizeof(*opened));
+		if (!opened)
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
+		result = map(&opened->address, handle);
+		if (result != CUDA_SUCCESS) {
+			free(opened);
+			return result;
+		}
+		opened->handle = *handle;
+		opened->context = context;
+		opened->next = all_opened;
+		all_opened = opened;
+		ipc_opened++;
+	}
+	opened->times++;
+	*address = opened->address;
+	return CUDA_SUCCESS;
+}
+
+static CUresult open_handle(CUdeviceptr *address, CUipcMemHandle given, unsigned int flags)
+{
+	struct handle handle;
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!address)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be LAZY_ENABLE_PEER_ACCESS");
+	memcpy(&handle, &given, sizeof(handle));
+	if (memcmp(handle.kind, kind, sizeof(kind)))
+		return fail(CUDA_ERROR_INVALID_VALUE, "not what cuIpcGetMemHandle() gave");
+	result = capture_unsafe();
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&opened_lock);
+	result = open_handle_locked(address, &handle, (CUcontext)slot->live);
+	pthread_mutex_unlock(&opened_lock);
+	return result;
+}
+
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags)
+{
+	return WHOLE_CALL(open_handle(address, handle, flags), "address=%p, flags=%#x",
+			  (void *)address, flags);
+}
+
+/* The first version opened the same. */
+OLDER_NAME(cuIpcOpenMemHandle, (CUdeviceptr *address, CUipcMemHandle handle,
+				unsigned int flags),
+	   cuIpcOpenMemHandle_v2(address, handle, flags))
+
+/* Take one that was opened at an address off the list, if it was opened no more often. */
+static CUresult close_once(CUdeviceptr address, struct opened **last)
+{
+	struct opened **at = &all_opened;
+
+	*last = NULL;
+	forget_ended();
+	while (*at && (*at)->address != address)
+		at = &(*at)->next;
+	if (!*at)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no handle is open at %#llx", address);
+	if (--(*at)->times)
+		return CUDA_SUCCESS;
+	*last = *at;
+	*at = (*at)->next;
+	ipc_opened--;
+	return CUDA_SUCCESS;
+}
+
+static CUresult close_handle(CUdeviceptr address)
+{
+	struct opened *last;
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	if (result == CUDA_SUCCESS)
+		result = capture_unsafe();
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&opened_lock);
+	result = close_once(address, &last);
+	pthread_mutex_unlock(&opened_lock);
+	if (!last)
+		return result;
+	result = streams_wait(last->context);
+	heap_free(address, 0);
+	free(last);
+	return result;
+}
+
+CUresult cuIpcCloseMemHandle(CUdeviceptr address)
+{
+	return WHOLE_CALL(close_handle(address), "address=%#llx", address);
+}
+
+/* What was opened is closed, and not freed: its memory is another's. */
+CUresult ipc_check_free(CUdeviceptr address)
+{
+	struct memcast_address_info info = { .address = address };
+
+	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS || !info.out_heap ||
+	    !(info.out_block_flags & BLOCK_IPC))
+		return CUDA_SUCCESS;
+	return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is another process's: close its handle",
+		    address);
+}

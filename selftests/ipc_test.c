@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+/* Plain allocations of other processes: who may open a handle, and for how long it is good. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+#include "memcast_test.h"
+#include "raw.h"
+
+#define PLAYERS	8
+#define ROUNDS	200
+#define HANDLES	4
+#define LAZY	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+#define NOBODY	65534
+
+/* What all processes of a test see */
+FIXTURE(ipc)
+{
+	CUipcMemHandle handle;
+	CUipcMemHandle of[PLAYERS][HANDLES];
+	uint32_t filled[PLAYERS][HANDLES];	/* how often; odd: being filled */
+	uint32_t stop;
+};
+
+FIXTURE_SETUP(ipc)
+{
+}
+NOTHING_LEFT(ipc)
+
+/* A process that exports a block of so many bytes, and does what its link says */
+static pid_t exporter(struct __test_metadata *_metadata, CUipcMemHandle *handle, size_t bytes,
+		      int *link)
+{
+	pid_t pid = peer_fork(link);
+	CUdeviceptr at;
+
+	ASSERT_LE(0, pid);
+	if (pid) {
+		hear(*link);
+		return pid;
+	}
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&at, bytes));
+	ASSERT_OK(cuMemsetD32(at, 0x1234, bytes / 4));
+	ASSERT_OK(cuIpcGetMemHandle(handle, at));
+	tell(*link, 0);
+	/* 0: free it; 1: what is there; else it ends */
+	for (;;) {
+		long what = hear(*link);
+
+		if (what == 0)
+			ASSERT_OK(cuMemFree(at));
+		if (what > 1)
+			_exit(_metadata->exit_code);
+		tell(*link, what ? *(volatile uint32_t *)at : 0);
+	}
+}
+
+static long ask(struct __test_metadata *_metadata, int link, long what)
+{
+	tell(link, what);
+	return hear(link);
+}
+
+TEST_F(ipc, of_two_processes)
+{
+	CUdeviceptr at, again, base;
+	CUipcMemHandle other;
+	unsigned int type;
+	size_t bytes;
+	int link, device, capable;
+	pid_t pid = exporter(_metadata, &self->handle, 3 * CHUNK, &link);
+
+	cuda_start(1);
+	ASSERT_OK(cuIpcOpenMemHandle(&at, self->handle, LAZY));
+	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
+	EXPECT_EQ(at, again);
+	EXPECT_EQ(0x1234, *(volatile uint32_t *)(at + 3 * CHUNK - 4));
+	EXPECT_OK(cuMemsetD32(at, 0x5678, 1));
+	EXPECT_EQ(0x5678, ask(_metadata, link, 1));
+	EXPECT_OK(cuMemGetAddressRange(&base, &bytes, at + CHUNK));
+	EXPECT_EQ(at, base);
+	EXPECT_EQ(3 * CHUNK, bytes);
+	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
+	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
+	EXPECT_OK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
+	EXPECT_EQ(0, device);
+	EXPECT_OK(cuPointerGetAttribute(&capable,
+					CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, at));
+	EXPECT_EQ(0, capable);
+
+	/* it is the exporter's to free, and to give on */
+	EXPECT_INVALID(cuMemFree(at));
+	EXPECT_INVALID(cuMemFreeAsync(at, NULL));
+	EXPECT_INVALID(cuIpcGetMemHandle(&other, at));
+	EXPECT_INVALID(cuIpcCloseMemHandle(at + 512));
+
+	/* who frees it takes it from nobody, but nobody else opens it */
+	ask(_metadata, link, 0);
+	EXPECT_EQ(0x5678, *(volatile uint32_t *)at);
+	EXPECT_OK(cuIpcCloseMemHandle(at));
+	EXPECT_EQ(0x5678, *(volatile uint32_t *)at);
+	EXPECT_OK(cuIpcCloseMemHandle(at));
+	EXPECT_INVALID(cuIpcCloseMemHandle(at));
+	EXPECT_INVALID(cuIpcOpenMemHandle(&at, self->handle, LAZY));
+	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
+	tell(link, 2);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* A part of a chunk: what comes later is not seen by who has opened it. */
+TEST_F(ipc, small)
+{
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, 1000, &link);
+	CUdeviceptr at, base, own, later;
+	CUipcMemHandle handle, same;
+	size_t bytes;
+
+	cuda_start(0);
+	ASSERT_OK(cuIpcOpenMemHandle(&at, self->handle, LAZY));
+	EXPECT_EQ(0x1234, *(volatile uint32_t *)(at + 996));
+	EXPECT_OK(cuMemGetAddressRange(&base, &bytes, at));
+	EXPECT_EQ(1000, bytes);
+	EXPECT_INVALID(cuMemsetD8(at, 0, 1001));
+	ASSERT_OK(cuMemAlloc(&own, 1000));
+	ASSERT_OK(cuIpcGetMemHandle(&handle, own + 999));
+	ASSERT_OK(cuIpcGetMemHandle(&same, own));
+	EXPECT_EQ(0, memcmp(&handle, &same, sizeof(handle)));
+	ASSERT_OK(cuMemAlloc(&later, 1000));
+	EXPECT_NE(own / CHUNK, later / CHUNK);
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle(&base, handle, LAZY));
+	/* killed, it leaves what others have opened */
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ended(pid);
+	EXPECT_EQ(0x1234, *(volatile uint32_t *)at);
+	/* in the same context it is open already, else nobody opens it any more */
+	EXPECT_OK(cuIpcOpenMemHandle(&base, self->handle, LAZY));
+	EXPECT_EQ(at, base);
+	EXPECT_OK(cuIpcCloseMemHandle(at));
+	EXPECT_OK(cuIpcCloseMemHandle(at));
+	EXPECT_INVALID(cuIpcOpenMemHandle(&base, self->handle, LAZY));
+}
+
+TEST_F(ipc, arguments)
+{
+	CUmemGenericAllocationHandle vmm;
+	CUdeviceptr at = 77, block, pool;
+	CUipcMemHandle handle = {};
+	void *host;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, 1000, &link);
+
+	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuIpcGetMemHandle(&handle, 0));
+	ASSERT_OK(cuInit(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcGetMemHandle(NULL, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle(&at, self->handle, LAZY));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcCloseMemHandle(at));
+	cuda_start(0);
+	vmm = memory(0, CHUNK);
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	ASSERT_OK(cuMemAllocHost(&host, 1000));
+	ASSERT_OK(cuMemAllocAsync(&pool, 1000, NULL));
+	EXPECT_INVALID(cuIpcGetMemHandle(NULL, block));
+	EXPECT_INVALID(cuIpcGetMemHandle(&handle, 0));
+	EXPECT_INVALID(cuIpcGetMemHandle(&handle, block + 1000));
+	EXPECT_INVALID(cuIpcGetMemHandle(&handle, ADDRESS(host)));
+	EXPECT_INVALID(cuIpcGetMemHandle(&handle, ADDRESS(&handle)));
+	EXPECT_INVALID(cuIpcGetMemHandle(&handle, pool));
+	EXPECT_INVALID(cuIpcGetMemHandle(&handle, ADDRESS(mapped(vmm, CHUNK, 0))));
+	EXPECT_INVALID(cuIpcOpenMemHandle(&at, self->handle, 0));
+	EXPECT_INVALID(cuIpcOpenMemHandle(&at, self->handle, 2));
+	EXPECT_INVALID(cuIpcOpenMemHandle(NULL, self->handle, LAZY));
+	EXPECT_INVALID(cuIpcOpenMemHandle(&at, handle, LAZY));
+	/* every bit counts */
+	for (unsigned int i = 0; i < sizeof(handle) / 3; i++) {
+		handle = self->handle;
+		handle.reserved[i] ^= 1 << i % 8;
+		EXPECT_INVALID(cuIpcOpenMemHandle(&at, handle, LAZY));
+	}
+	EXPECT_INVALID(cuIpcCloseMemHandle(0));
+	EXPECT_INVALID(cuIpcCloseMemHandle(block));
+	EXPECT_EQ(77, at);
+	EXPECT_OK(cuIpcOpenMemHandle(&at, self->handle, LAZY));
+	tell(link, 2);
+	EXPECT_EQ(0, ended(pid));
+	EXPECT_OK(cuMemFreeAsync(pool, NULL));
+}
+
+/* Each context has its own, and what it has goes with it. */
+TEST_F(ipc, contexts)
+{
+	CUcontext context;
+	CUdeviceptr first, second, again;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, CHUNK, &link);
+
+	cuda_start(1);
+	ASSERT_OK(cuIpcOpenMemHandle(&first, self->handle, LAZY));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuIpcOpenMemHandle(&second, self->handle, LAZY));
+	EXPECT_NE(first, second);
+	EXPECT_EQ(0x1234, *(volatile uint32_t *)second);
+	ASSERT_OK(cuCtxDestroy(context));
+	EXPECT_NE(0, try_load((void *)second, NULL));
+	cuda_start(1);
+	EXPECT_INVALID(cuIpcCloseMemHandle(second));
+	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
+	EXPECT_EQ(first, again);
+	tell(link, 2);
+	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
+}
+
+/* A process that is like the test's own but for one thing opens nothing. */
+enum stranger { NO_STRANGER, OTHER_USER, OTHER_PIDS, OTHER_USERS };
+
+static CUresult opened_by(struct __test_metadata *_metadata, enum stranger stranger,
+			  const CUipcMemHandle *handle)
+{
+	CUdeviceptr at;
+	int link, status;
+	pid_t pid = peer_fork(&link);
+	CUresult result;
+
+	ASSERT_LE(0, pid);
+	if (pid) {
+		result = hear(link);
+		EXPECT_EQ(0, ended(pid));
+		return result;
+	}
+	if (stranger == OTHER_USER)
+		ASSERT_EQ(0, setresuid(NOBODY, NOBODY, NOBODY));
+	if (stranger == OTHER_USERS)
+		ASSERT_EQ(0, unshare(CLONE_NEWUSER));
+	if (stranger == OTHER_PIDS) {
+		ASSERT_EQ(0, unshare(CLONE_NEWPID));
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (pid) {
+			ASSERT_EQ(pid, waitpid(pid, &status, 0));
+			_exit(status ? 1 : _metadata->exit_code);
+		}
+	}
+	cuda_start(0);
+	tell(link, cuIpcOpenMemHandle(&at, *handle, LAZY));
+	_exit(_metadata->exit_code);
+}
+
+TEST_F(ipc, strangers)
+{
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, CHUNK, &link);
+
+	if (geteuid())
+		SKIP(return, "only root becomes another user");
+	EXPECT_OK(opened_by(_metadata, NO_STRANGER, &self->handle));
+	EXPECT_INVALID(opened_by(_metadata, OTHER_USER, &self->handle));
+	EXPECT_INVALID(opened_by(_metadata, OTHER_PIDS, &self->handle));
+	if (!access("/proc/self/ns/user", F_OK))
+		EXPECT_INVALID(opened_by(_metadata, OTHER_USERS, &self->handle));
+	EXPECT_OK(opened_by(_metadata, NO_STRANGER, &self->handle));
+	tell(link, 2);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* All but the key, by ioctls: nobody learns whether a key is another user's. */
+TEST_F(ipc, keys)
+{
+	struct memcast_ipc_open open_own = {}, open_none = {};
+	char why[2][160] = {};
+	int link, client;
+	pid_t pid = exporter(_metadata, &self->handle, CHUNK, &link);
+
+	if (geteuid())
+		SKIP(return, "only root becomes another user");
+	memcpy(open_own.key, self->handle.reserved + 8, sizeof(open_own.key));
+	ASSERT_EQ(0, setresuid(NOBODY, NOBODY, 0));
+	client = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, client);
+	open_own.header.reason = (uintptr_t)why[0];
+	open_none.header.reason = (uintptr_t)why[1];
+	open_own.header.reason_size = open_none.header.reason_size = sizeof(why[0]);
+	EXPECT_EQ(ENOENT, RAW(client, IPC_OPEN, open_own));
+	EXPECT_EQ(ENOENT, RAW(client, IPC_OPEN, open_none));
+	EXPECT_STREQ(why[0], why[1]);
+	ASSERT_EQ(0, setresuid(0, 0, 0));
+	EXPECT_EQ(0, RAW(client, IPC_OPEN, open_own));
+	EXPECT_EQ(CHUNK, open_own.out_bytes);
+	close(client);
+	tell(link, 2);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* ---- eight processes, any of which dies at any moment ---- */
+
+struct game {
+	CUipcMemHandle (*of)[HANDLES];
+	uint32_t (*filled)[HANDLES];
+};
+
+/* Export blocks of all sizes, open what others export, use it, close it, for ever */
+static void play(struct __test_metadata *_metadata, struct game game, unsigned int me,
+		 unsigned int seed, const uint32_t *stop)
+{
+	CUdeviceptr own[HANDLES] = {}, at;
+
+	cuda_start(me % 4);
+	while (!__atomic_load_n(stop, __ATOMIC_SEQ_CST)) {
+		unsigned int i = rand_r(&seed) % HANDLES, other = rand_r(&seed) % PLAYERS;
+		CUresult result;
+		CUipcMemHandle handle;
+		uint32_t word, before;
+
+		if (rand_r(&seed) % 4 == 0) {
+			/* nobody can have the handle that was there before any more */
+			game.filled[me][i] += 1 + (game.filled[me][i] & 1);
+			ASSERT_OK(cuMemFree(own[i]));
+			ASSERT_OK(cuMemAlloc(&own[i], 512 << rand_r(&seed) % 14));
+			ASSERT_OK(cuMemsetD32(own[i], me << 16 | i, 128));
+			ASSERT_OK(cuIpcGetMemHandle(&game.of[me][i], own[i]));
+			__atomic_add_fetch(&game.filled[me][i], 1, __ATOMIC_SEQ_CST);
+			continue;
+		}
+		before = __atomic_load_n(&game.filled[other][i], __ATOMIC_SEQ_CST);
+		handle = game.of[other][i];
+		if (!before || before & 1 ||
+		    before != __atomic_load_n(&game.filled[other][i], __ATOMIC_SEQ_CST))
+			continue;
+		result = cuIpcOpenMemHandle(&at, handle, LAZY);
+		if (other == me)
+			ASSERT_CU(own[i] ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_VALUE,
+				  result);
+		/* who exported it has freed it, or was killed */
+		if (result == CUDA_ERROR_INVALID_VALUE || other == me)
+			continue;
+		ASSERT_OK(result);
+		ASSERT_OK(cuMemcpyDtoH(&word, at, 4));
+		ASSERT_EQ(other << 16 | i, word);
+		ASSERT_OK(cuMemsetD32(at + 4, me, 1));
+		ASSERT_OK(cuIpcCloseMemHandle(at));
+	}
+	_exit(_metadata->exit_code);
+}
+
+TEST_F(ipc, kills)
+{
+	const char *given = getenv("MEMCAST_TEST_SEED");
+	unsigned int seed = given ? strtoul(given, NULL, 0) : 1;
+	struct game game = { self->of, self->filled };
+	pid_t pid[PLAYERS] = {};
+	unsigned int i, round;
+	int links[PLAYERS];
+
+	for (round = 0; round < loops(ROUNDS) + PLAYERS; round++) {
+		unsigned int any = rand_r(&seed), victim = round < PLAYERS ? round : any % PLAYERS;
+		struct timespec moment = { .tv_nsec = rand_r(&seed) % 30000000 };
+
+		if (pid[victim]) {
+			nanosleep(&moment, NULL);
+			ASSERT_EQ(0, kill(pid[victim], SIGKILL));
+			ASSERT_EQ(SIGKILL, ended(pid[victim]));
+			peer_close(links[victim]);
+		}
+		pid[victim] = peer_fork(&links[victim]);
+		ASSERT_LE(0, pid[victim]);
+		if (!pid[victim])
+			play(_metadata, game, victim, round + seed, &self->stop);
+	}
+	__atomic_store_n(&self->stop, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < PLAYERS; i++) {
+		EXPECT_EQ(0, ended(pid[i]));
+		peer_close(links[i]);
+	}
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));
+	EXPECT_EQ(0, stat_of("memories"));
+}
+
+TEST_HARNESS_MAIN
