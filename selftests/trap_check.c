@@ -94,6 +94,7 @@ asm(".pushsection .text\n"
 _Static_assert(offsetof(struct state, vector) == 192, "as above");
 
 #define AROUND	1280UL
+#define HUGE_PAGE	(2UL << 20)	/* more than reference() has replicas for */
 
 /* Return: the first byte of the state that differs, or -1. */
 static int different(const struct state *a, const struct state *b, unsigned int offset,
@@ -176,15 +177,21 @@ static void prepare(struct state *state, const struct form *form, const void *ol
 	}
 }
 
-/* Ordinary memory whose address has the lower 16 bits of an operand's */
+/*
+ * Ordinary memory whose address has the lower 16 bits of an operand's. A huge page, where
+ * neighbours in addresses are neighbours in memory: of a store by the x87 unit that begins
+ * less than its size before the end of a page, QEMU 10 puts the rest behind the end of that
+ * page in memory, whichever page is mapped there.
+ */
 static unsigned char *reference(unsigned int replica, const unsigned char *operand)
 {
 	static unsigned char *memory;
 
 	if (!memory) {
-		memory = mmap(NULL, 26 << 16, PROT_READ | PROT_WRITE,
+		memory = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-		memory += -(uintptr_t)memory & 0xffff;
+		memory += -(uintptr_t)memory & (HUGE_PAGE - 1);
+		madvise(memory, HUGE_PAGE, MADV_HUGEPAGE);
 	}
 	return memory + ((3 * replica + 1) << 16) + ((uintptr_t)operand & 0xffff);
 }
