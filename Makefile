@@ -26,7 +26,7 @@ flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan costs demo install uninstall clean help
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan test costs demo install uninstall clean help
 all: lib tools examples
 
 # ---- what there is to build
@@ -287,6 +287,15 @@ check: deps
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@tools/run-selftests $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 
+# What of the suite a change is about, without building the rest of it
+test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))
+test: test_built = $(addprefix $(B)/selftests/,$(T) run vm-watch memcast-smi)
+test:
+	@[ -n '$(T)' ] || { echo 'which? make test T=team_test, or T="team_test bind_test" KERNEL=6.1' >&2; exit 1; }
+	@$(MAKE) -j$$(nproc) $(test_built) $(B)/tools/vm-init
+	@tools/memcast-vm --kernel '$(test_kernel)' --root --add $(B)/selftests \
+		$$(cat selftests/vm-options) -- $(B)/selftests/run $(T)
+
 # What calls cost is part of a change: this goes into its commit.
 costs: lib tools
 	$(B)/tools/memcast-bench --record selftests/costs.txt
@@ -374,6 +383,7 @@ help:
 	@echo 'make              library, tools and, with its headers there, the module for this kernel'
 	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
 	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines'
+	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1'
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
 	@echo 'make check-kcsan  the selftests on a kernel that finds data races of the module'
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
