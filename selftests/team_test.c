@@ -122,6 +122,7 @@ struct waiter {
 	CUdeviceptr at;
 	CUresult result;
 	int done;
+	pid_t thread;
 };
 
 static CUresult bind_memory(const struct waiter *waiter)
@@ -200,6 +201,7 @@ static void *wait_in_thread(void *arg)
 {
 	struct waiter *waiter = arg;
 
+	__atomic_store_n(&waiter->thread, gettid(), __ATOMIC_SEQ_CST);
 	waiter->result = waiter->blocked(waiter);
 	__atomic_store_n(&waiter->done, 1, __ATOMIC_SEQ_CST);
 	return NULL;
@@ -269,7 +271,9 @@ TEST_F(waiting, while_the_handle_is_released)
 	start_team(_metadata, waiter, variant->blocked);
 	other = import(export(waiter->team));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, waiter));
-	usleep(20000);
+	while (!__atomic_load_n(&waiter->thread, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	ASSERT_TRUE(sleeps(getpid(), waiter->thread));
 	EXPECT_EQ(0, __atomic_load_n(&waiter->done, __ATOMIC_SEQ_CST));
 	ASSERT_OK(cuMemRelease(waiter->team));
 	ASSERT_OK(cuMulticastAddDevice(other, 1));
