@@ -453,7 +453,7 @@ typedef enum CUevent_flags_enum {
 	CU_EVENT_DEFAULT	= 0x0,
 	CU_EVENT_BLOCKING_SYNC	= 0x1,	/* no effect: waits always sleep */
 	CU_EVENT_DISABLE_TIMING	= 0x2,
-	CU_EVENT_INTERPROCESS	= 0x4	/* not supported */
+	CU_EVENT_INTERPROCESS	= 0x4	/* with DISABLE_TIMING: see cuIpcGetEventHandle() */
 } CUevent_flags;
 
 typedef enum CUevent_record_flags_enum {
@@ -2655,7 +2655,7 @@ CUresult CUDAAPI cuStreamBatchMemOp(CUstream stream, unsigned int count,
  * @phEvent: output
  * @Flags: mask of CUevent_flags
  *
- * Errors: CUDA_ERROR_NOT_SUPPORTED (INTERPROCESS).
+ * Errors: CUDA_ERROR_INVALID_VALUE (INTERPROCESS without DISABLE_TIMING).
  */
 CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags);
 
@@ -3540,6 +3540,29 @@ CUresult CUDAAPI cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle,
  * Errors: CUDA_ERROR_INVALID_VALUE.
  */
 CUresult CUDAAPI cuIpcCloseMemHandle(CUdeviceptr dptr);
+
+/**
+ * cuIpcGetEventHandle() - let other processes have an event
+ * @pHandle: output; the same each time, until the event is destroyed
+ * @event: created here with CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING
+ *
+ * The same processes may open it as a handle of memory. Each may record it: who asks or
+ * waits means the last record of any. A record of a process that dies has happened.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE (another kind of event).
+ */
+CUresult CUDAAPI cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event);
+
+/**
+ * cuIpcOpenEventHandle() - an event of another process, each time a new handle
+ * @phEvent: output; destroy it with cuEventDestroy()
+ * @handle: what cuIpcGetEventHandle() gave
+ *
+ * Errors: CUDA_ERROR_MAP_FAILED (no such handle), _INVALID_HANDLE (the event was
+ * destroyed), _INVALID_CONTEXT (it is this process's own), _OUT_OF_MEMORY (a process has
+ * 8,192 such events: the limit is ours).
+ */
+CUresult CUDAAPI cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle);
 
 /*
  * External memory (source: the API document): dma-bufs of other drivers, which

@@ -3,17 +3,8 @@
 #include <stdlib.h>
 
 #include "capture.h"
-#include "context.h"
+#include "event.h"
 #include "table.h"
-
-struct event {
-	atomic_uint references;
-	CUcontext context;
-	unsigned int flags;
-	pthread_mutex_t lock;	/* protects what follows */
-	struct fence *fence;	/* NULL: not recorded yet */
-	struct mark *mark;	/* of the last record, if a captured stream made it */
-};
 
 struct event *event_reference(struct event *event)
 {
@@ -34,6 +25,7 @@ void event_put(struct event *event)
 		return;
 	fence_put(event->fence);
 	mark_put(event->mark);
+	shared_put(event->shared);
 	pthread_mutex_destroy(&event->lock);
 	free(event);
 }
@@ -97,8 +89,11 @@ void event_set(struct event *event, struct fence *fence)
 	event_replace(event, fence, NULL);
 }
 
-/* A program asks an event, or waits for it: the fence, or NULL if it was never recorded */
-static CUresult fence_to_ask(CUevent handle, struct fence **fence)
+/*
+ * A program asks an event, or waits for it: the fence, or NULL if it was never recorded;
+ * or what other processes have of it, too. Both with a reference, which it has to give back.
+ */
+static CUresult fence_to_ask(CUevent handle, struct fence **fence, struct shared **shared)
 {
 	struct event *event;
 	struct mark *mark;
@@ -107,19 +102,44 @@ static CUresult fence_to_ask(CUevent handle, struct fence **fence)
 	if (result != CUDA_SUCCESS)
 		return result;
 	*fence = event_last(event, &mark);
+	*shared = shared_reference(event->shared);
 	event_put(event);
 	result = mark ? capture_ask_event(mark) : capture_unsafe();
 	mark_put(mark);
-	if (result != CUDA_SUCCESS)
+	if (result != CUDA_SUCCESS) {
 		fence_put(*fence);
+		shared_put(*shared);
+	}
 	return result;
+}
+
+/* @shared: NULL, or the event's from now on, also if there will be none */
+CUresult event_new(CUevent *handle, CUcontext context, unsigned int flags,
+		   struct shared *shared)
+{
+	struct event *event = calloc(1, sizeof(*event));
+
+	if (!event) {
+		shared_put(shared);
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an event");
+	}
+	event->references = 1;
+	event->context = context;
+	event->flags = flags;
+	event->shared = shared;
+	pthread_mutex_init(&event->lock, NULL);
+	*handle = (CUevent)table_add(&events_table, event);
+	if (*handle)
+		return CUDA_SUCCESS;
+	event_put(event);
+	return fail(CUDA_ERROR_OUT_OF_MEMORY, "too many events");
 }
 
 static CUresult event_create(CUevent *handle, unsigned int flags)
 {
 	const unsigned int known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
 				   CU_EVENT_INTERPROCESS;
-	struct event *event;
+	struct shared *shared = NULL;
 	struct slot *slot;
 	CUresult result;
 
@@ -130,23 +150,10 @@ static CUresult event_create(CUevent *handle, unsigned int flags)
 	if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
 		return fail(CUDA_ERROR_INVALID_VALUE, "INTERPROCESS needs DISABLE_TIMING");
 	result = context_find(NULL, &slot);
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (flags & CU_EVENT_INTERPROCESS)
-		return fail(CUDA_ERROR_NOT_SUPPORTED, "events are of one process");
-
-	event = calloc(1, sizeof(*event));
-	if (!event)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an event");
-	event->references = 1;
-	event->context = context_value(slot);
-	event->flags = flags;
-	pthread_mutex_init(&event->lock, NULL);
-	*handle = (CUevent)table_add(&events_table, event);
-	if (*handle)
-		return CUDA_SUCCESS;
-	event_put(event);
-	return fail(CUDA_ERROR_OUT_OF_MEMORY, "too many events");
+	if (result == CUDA_SUCCESS && flags & CU_EVENT_INTERPROCESS)
+		result = shared_create(&shared);
+	return result == CUDA_SUCCESS ?
+		event_new(handle, context_value(slot), flags, shared) : result;
 }
 
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
@@ -186,6 +193,8 @@ static CUresult record(struct event *event, struct stream *stream)
 
 	if (event->context != stream->set->context)
 		return fail(CUDA_ERROR_INVALID_HANDLE, "event and stream are of two contexts");
+	if (event->shared)
+		return shared_record(event->shared, stream);
 	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -225,6 +234,13 @@ static CUresult record_captured(struct event *event, CUevent handle, struct stre
 	return result;
 }
 
+/* No capture fails by this. */
+static CUresult refuse_captured(void)
+{
+	return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+		    "events of several processes cannot be captured");
+}
+
 static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned int flags)
 {
 	struct stream *stream;
@@ -238,7 +254,9 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 		return result;
 	result = event_get(handle, &event);
 	if (result == CUDA_SUCCESS) {
-		if (stream_captured(stream))
+		if (stream_captured(stream) && event->shared)
+			result = refuse_captured();
+		else if (stream_captured(stream))
 			result = record_captured(event, handle, stream, flags);
 		else if (flags)
 			result = fail(CUDA_ERROR_ILLEGAL_STATE,
@@ -266,9 +284,15 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 /* An event that was not recorded stands for no work. */
 static CUresult event_query(CUevent handle)
 {
+	struct shared *shared;
 	struct fence *fence;
-	CUresult result = fence_to_ask(handle, &fence);
+	CUresult result = fence_to_ask(handle, &fence, &shared);
 
+	if (result == CUDA_SUCCESS && shared) {
+		result = shared_happened(shared) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+		shared_put(shared);
+		return result;
+	}
 	if (result != CUDA_SUCCESS || !fence)
 		return result;
 	if (!fence_done(fence, &result))
@@ -286,9 +310,14 @@ CUresult cuEventQuery(CUevent event)
 
 static CUresult event_synchronize(CUevent handle)
 {
+	struct shared *shared;
 	struct fence *fence;
-	CUresult result = fence_to_ask(handle, &fence);
+	CUresult result = fence_to_ask(handle, &fence, &shared);
 
+	if (result == CUDA_SUCCESS && shared) {
+		shared_wait(shared);
+		shared_put(shared);
+	}
 	if (result != CUDA_SUCCESS || !fence)
 		return result;
 	result = fence_wait(fence);
@@ -300,62 +329,6 @@ CUresult cuEventSynchronize(CUevent event)
 {
 	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE, event_synchronize(event),
 			     "event=%p", (void *)event);
-}
-
-/* When it was recorded. */
-static CUresult event_time(CUevent handle, CUcontext *context, struct timespec *time)
-{
-	struct fence *fence = NULL;
-	struct event *event;
-	CUresult result = event_get(handle, &event);
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	*context = event->context;
-	if (event->flags & CU_EVENT_DISABLE_TIMING)
-		result = fail(CUDA_ERROR_INVALID_HANDLE, "an event without timing");
-	else
-		fence = event_fence(event);
-	event_put(event);
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (!fence)
-		return fail(CUDA_ERROR_INVALID_HANDLE, "an event that was never recorded");
-	if (!fence_done(fence, &result))
-		result = CUDA_ERROR_NOT_READY;
-	else if (result == CUDA_SUCCESS)
-		*time = fence->time;
-	else
-		fail(result, "work before the event has failed");
-	fence_put(fence);
-	return result;
-}
-
-static CUresult event_elapsed(float *milliseconds, CUevent start, CUevent end)
-{
-	struct timespec from, to;
-	CUcontext context, other;
-	CUresult result = event_time(start, &context, &from);
-
-	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) {
-		CUresult second = event_time(end, &other, &to);
-
-		if (second != CUDA_SUCCESS)
-			result = second;
-	}
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (context != other)
-		return fail(CUDA_ERROR_INVALID_HANDLE, "the events are of two contexts");
-	*milliseconds = (to.tv_sec - from.tv_sec) * 1e3 + (to.tv_nsec - from.tv_nsec) * 1e-6;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
-{
-	return POLL_ON(milliseconds && start && end, event_elapsed(milliseconds, start, end),
-		    "milliseconds=%p, start=%p, end=%p", (void *)milliseconds,
-		    (void *)start, (void *)end);
 }
 
 static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigned int flags)
@@ -373,12 +346,18 @@ static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigne
 		return result;
 	result = event_get(event_handle, &event);
 	if (result == CUDA_SUCCESS) {
+		struct shared *shared = shared_reference(event->shared);
+
 		fence = event_last(event, &mark);
 		event_put(event);
-		if (mark || flags || stream_captured(stream))
+		if (shared)
+			result = flags || stream_captured(stream) ? refuse_captured() :
+								    shared_wait_in(shared, stream);
+		else if (mark || flags || stream_captured(stream))
 			result = capture_wait(stream, event_handle, mark, fence, flags);
 		else if (fence && !fence_done(fence, &unused))
 			result = stream_submit_fence(stream, fence, true);
+		shared_put(shared);
 		fence_put(fence);
 		mark_put(mark);
 	}
@@ -392,7 +371,5 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 			  (void *)stream, (void *)event, flags);
 }
 
-/* Names of before that mean the same. */
+/* A name of before that means the same. */
 OLDER_NAME(cuEventDestroy, (CUevent event), cuEventDestroy_v2(event))
-OLDER_NAME(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end),
-	   cuEventElapsedTime_v2(milliseconds, start, end))

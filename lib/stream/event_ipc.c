@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/* Handles of 64 bytes for events of several processes. */
+#include "event.h"
+
+static CUresult get_handle(CUipcEventHandle *handle, CUevent event_handle)
+{
+	struct event *event;
+	CUresult result = event_get(event_handle, &event);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = shared_handle(event->shared, handle);
+	event_put(event);
+	return result;
+}
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
+{
+	return WHOLE_CALL_ON(handle && event, CUDA_ERROR_INVALID_VALUE, get_handle(handle, event),
+			     "handle=%p, event=%p", (void *)handle, (void *)event);
+}
+
+static CUresult open_handle(CUevent *event, const CUipcEventHandle *handle)
+{
+	struct shared *shared;
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!event)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = shared_open(&shared, handle);
+	return result == CUDA_SUCCESS ?
+		event_new(event, context_value(slot),
+			  CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, shared) : result;
+}
+
+CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
+{
+	return WHOLE_CALL(open_handle(event, &handle), "event=%p", (void *)event);
+}

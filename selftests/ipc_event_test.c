@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+/* Events of several processes. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <time.h>
+#include "memcast_test.h"
+
+#define FLAGS	(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
+#define PLAYERS	8
+#define ROUNDS	100
+#define NOBODY	65534
+
+/* What all processes of a test see */
+FIXTURE(ipc_event)
+{
+	CUipcEventHandle handle;
+	CUipcEventHandle of[PLAYERS];
+	uint32_t ready[PLAYERS];	/* counts; odd: being written */
+	uint32_t stop;
+};
+
+FIXTURE_SETUP(ipc_event)
+{
+}
+NOTHING_LEFT(ipc_event)
+
+enum asked { RECORD, OPEN_GATE, CLOSE_GATE, DESTROY, AGAIN, END };
+
+/* A process with an event, and a stream that waits at a gate, does what its link says. */
+static pid_t exporter(struct __test_metadata *_metadata, CUipcEventHandle *handle, int *link)
+{
+	pid_t pid = peer_fork(link);
+	CUdeviceptr gate;
+	CUstream stream;
+	CUevent event;
+
+	ASSERT_LE(0, pid);
+	if (pid) {
+		hear(*link);
+		return pid;
+	}
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&gate, 4));
+	ASSERT_OK(cuMemsetD32(gate, 0, 1));
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuEventCreate(&event, FLAGS));
+	ASSERT_OK(cuIpcGetEventHandle(handle, event));
+	tell(*link, 0);
+	for (;;) {
+		long what = hear(*link);
+
+		if (what == CLOSE_GATE) {
+			*(volatile uint32_t *)gate = 0;
+			ASSERT_OK(cuStreamWaitValue32(stream, gate, 1, 0));
+		} else if (what == OPEN_GATE) {
+			*(volatile uint32_t *)gate = 1;
+			ASSERT_OK(cuStreamSynchronize(stream));
+		} else if (what == RECORD) {
+			ASSERT_OK(cuEventRecord(event, stream));
+		} else if (what == DESTROY) {
+			ASSERT_OK(cuEventDestroy(event));
+		} else if (what == AGAIN) {
+			ASSERT_OK(cuEventCreate(&event, FLAGS));
+			ASSERT_OK(cuIpcGetEventHandle(handle, event));
+		} else {
+			_exit(_metadata->exit_code);
+		}
+		tell(*link, 0);
+	}
+}
+
+#define DO(what)	do { tell(link, what); hear(link); } while (0)
+
+TEST_F(ipc_event, of_two_processes)
+{
+	CUevent event, twice;
+	CUstream stream;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, &link);
+
+	cuda_start(1);
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuIpcOpenEventHandle(&event, self->handle));
+	ASSERT_OK(cuIpcOpenEventHandle(&twice, self->handle));
+	EXPECT_NE(event, twice);
+	EXPECT_OK(cuEventQuery(event));
+	EXPECT_OK(cuEventSynchronize(event));
+	DO(CLOSE_GATE);
+	DO(RECORD);
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(twice));
+	EXPECT_OK(cuStreamWaitEvent(stream, event, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+	DO(OPEN_GATE);
+	EXPECT_OK(cuStreamSynchronize(stream));
+	EXPECT_OK(cuEventSynchronize(event));
+	EXPECT_OK(cuEventQuery(twice));
+
+	/* the last record counts, whoever made it */
+	DO(CLOSE_GATE);
+	DO(RECORD);
+	EXPECT_OK(cuEventRecord(event, stream));
+	EXPECT_OK(cuEventSynchronize(twice));
+	DO(OPEN_GATE);
+
+	/* destroyed where it was made, it goes on here */
+	DO(DESTROY);
+	EXPECT_OK(cuEventRecord(event, stream));
+	EXPECT_OK(cuEventSynchronize(event));
+	EXPECT_OK(cuEventDestroy(event));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuIpcOpenEventHandle(&event, self->handle));
+	EXPECT_OK(cuEventDestroy(twice));
+	DO(AGAIN);
+	EXPECT_OK(cuIpcOpenEventHandle(&event, self->handle));
+	EXPECT_OK(cuEventDestroy(event));
+	tell(link, END);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* Nobody waits for who has been killed, nor loses what he has. */
+TEST_F(ipc_event, killed)
+{
+	CUstream stream;
+	CUevent event;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, &link);
+
+	cuda_start(0);
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuIpcOpenEventHandle(&event, self->handle));
+	DO(CLOSE_GATE);
+	DO(RECORD);
+	ASSERT_OK(cuStreamWaitEvent(stream, event, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_OK(cuEventSynchronize(event));
+	EXPECT_OK(cuStreamSynchronize(stream));
+	ended(pid);
+	EXPECT_OK(cuEventQuery(event));
+	EXPECT_OK(cuEventRecord(event, stream));
+	EXPECT_OK(cuEventSynchronize(event));
+	EXPECT_OK(cuEventDestroy(event));
+	EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&event, self->handle));
+}
+
+TEST_F(ipc_event, arguments)
+{
+	CUipcEventHandle handle, same, zero = {};
+	CUevent event, plain, opened = (void *)77;
+	CUstream stream;
+	CUgraph graph;
+	float time;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, &link);
+
+	EXPECT_INVALID(cuIpcGetEventHandle(NULL, NULL));
+	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuIpcOpenEventHandle(&opened, self->handle));
+	ASSERT_OK(cuInit(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle(&opened, self->handle));
+	cuda_start(0);
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	EXPECT_INVALID(cuEventCreate(&event, CU_EVENT_INTERPROCESS));
+	ASSERT_OK(cuEventCreate(&event, FLAGS | CU_EVENT_BLOCKING_SYNC));
+	ASSERT_OK(cuEventCreate(&plain, CU_EVENT_DISABLE_TIMING));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&handle, plain));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&handle, (CUevent)0x1234567));
+	ASSERT_OK(cuIpcGetEventHandle(&handle, event));
+	ASSERT_OK(cuIpcGetEventHandle(&same, event));
+	EXPECT_EQ(0, memcmp(&handle, &same, sizeof(handle)));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle(&opened, handle));
+	EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&opened, zero));
+	for (unsigned int i = 0; i < 24; i++) {
+		handle = self->handle;
+		handle.reserved[i] ^= 1 << i % 8;
+		EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&opened, handle));
+	}
+	memset(handle.reserved + 24, 0xff, 4);
+	EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&opened, handle));
+	EXPECT_INVALID(cuIpcOpenEventHandle(NULL, self->handle));
+	EXPECT_EQ((void *)77, opened);
+	ASSERT_OK(cuIpcOpenEventHandle(&opened, self->handle));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&handle, opened));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&time, opened, opened));
+
+	/* a capture goes on without it */
+	ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuEventRecord(event, stream));
+	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamWaitEvent(stream, opened, 0));
+	EXPECT_OK(cuStreamEndCapture(stream, &graph));
+	tell(link, END);
+	EXPECT_EQ(0, ended(pid));
+}
+
+TEST_F(ipc_event, other_user)
+{
+	CUevent event;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, &link);
+
+	if (geteuid())
+		SKIP(return, "only root becomes another user");
+	ASSERT_EQ(0, setresuid(NOBODY, NOBODY, NOBODY));
+	cuda_start(0);
+	EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&event, self->handle));
+	tell(link, END);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* Places are used again once nobody has an event. */
+TEST_F(ipc_event, many)
+{
+	enum { MOST = 8192 };
+	static CUevent events[MOST];
+	CUevent more;
+
+	cuda_start(0);
+	for (unsigned int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < MOST; i++)
+			ASSERT_OK(cuEventCreate(&events[i], FLAGS));
+		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuEventCreate(&more, FLAGS));
+		for (unsigned int i = 0; i < MOST; i++)
+			ASSERT_OK(cuEventDestroy(events[i]));
+	}
+}
+
+struct game {
+	CUipcEventHandle *of;
+	uint32_t *ready, *stop;
+};
+
+static void play(struct __test_metadata *_metadata, struct game game, unsigned int me,
+		 unsigned int seed)
+{
+	CUstream stream, other_stream;
+	CUevent own, opened;
+
+	cuda_start(me % 4);
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuStreamCreate(&other_stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuEventCreate(&own, FLAGS));
+	game.ready[me] += 1 + (game.ready[me] & 1);
+	ASSERT_OK(cuIpcGetEventHandle(&game.of[me], own));
+	__atomic_add_fetch(&game.ready[me], 1, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(game.stop, __ATOMIC_SEQ_CST)) {
+		unsigned int other = rand_r(&seed) % PLAYERS;
+		uint32_t before = __atomic_load_n(&game.ready[other], __ATOMIC_SEQ_CST);
+		CUipcEventHandle handle = game.of[other];
+		CUresult result;
+
+		if (other == me || !before || before & 1 ||
+		    before != __atomic_load_n(&game.ready[other], __ATOMIC_SEQ_CST))
+			continue;
+		result = cuIpcOpenEventHandle(&opened, handle);
+		if (result == CUDA_ERROR_MAP_FAILED)
+			continue;	/* it was killed */
+		ASSERT_OK(result);
+		ASSERT_OK(cuStreamWaitEvent(stream, opened, 0));
+		ASSERT_OK(cuEventRecord(rand_r(&seed) % 2 ? own : opened, stream));
+		ASSERT_OK(cuStreamWaitEvent(other_stream, own, 0));
+		ASSERT_OK(cuEventSynchronize(opened));
+		ASSERT_OK(cuStreamSynchronize(other_stream));
+		ASSERT_OK(cuStreamSynchronize(stream));
+		ASSERT_OK(cuEventDestroy(opened));
+	}
+	_exit(_metadata->exit_code);
+}
+
+/* Whoever is killed, whenever, the others get on with it. */
+TEST_F(ipc_event, kills)
+{
+	const char *given = getenv("MEMCAST_TEST_SEED");
+	unsigned int seed = given ? strtoul(given, NULL, 0) : 1;
+	struct game game = { self->of, self->ready, &self->stop };
+	pid_t pid[PLAYERS] = {};
+	unsigned int i, round;
+	int links[PLAYERS];
+
+	for (round = 0; round < loops(ROUNDS) + PLAYERS; round++) {
+		unsigned int any = rand_r(&seed), victim = round < PLAYERS ? round : any % PLAYERS;
+		struct timespec moment = { .tv_nsec = rand_r(&seed) % 30000000 };
+
+		if (pid[victim]) {
+			nanosleep(&moment, NULL);
+			ASSERT_EQ(0, kill(pid[victim], SIGKILL));
+			ASSERT_EQ(SIGKILL, ended(pid[victim]));
+			peer_close(links[victim]);
+		}
+		pid[victim] = peer_fork(&links[victim]);
+		ASSERT_LE(0, pid[victim]);
+		if (!pid[victim])
+			play(_metadata, game, victim, round + seed);
+	}
+	__atomic_store_n(&self->stop, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < PLAYERS; i++) {
+		EXPECT_EQ(0, ended(pid[i]));
+		peer_close(links[i]);
+	}
+}
+
+TEST_HARNESS_MAIN
