@@ -66,17 +66,18 @@ static bool on_device(const struct memcast_address_info *info)
 
 /*
  * Whose the memory is: of the host's, the device of the context that allocated or
- * registered it. What was made without a context counts as the current device's.
+ * registered it; of what another process has exported, that of the context that opened
+ * it. What was made without a context counts as the current device's.
  */
 static uint32_t device_of(const struct memcast_address_info *info)
 {
 	struct slot *slot = slot_of_block(info);
 	uint32_t device = 0;
 
+	if (slot && (!on_device(info) || info->out_block_flags & BLOCK_IPC))
+		return slot->device;
 	if (on_device(info))
 		return info->out_location_id;
-	if (slot)
-		return slot->device;
 	context_device(&device);
 	return device;
 }
