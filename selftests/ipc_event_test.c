@@ -143,6 +143,15 @@ TEST_F(ipc_event, killed)
 	EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&event, self->handle));
 }
 
+TEST_F(ipc_event, device_attribute)
+{
+	int value = -1;
+
+	ASSERT_OK(cuInit(0));
+	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 1));
+	EXPECT_EQ(1, value);
+}
+
 TEST_F(ipc_event, arguments)
 {
 	CUipcEventHandle handle, same, zero = {};

@@ -62,6 +62,7 @@ static const int constants[CU_DEVICE_ATTRIBUTE_MAX] = {
 	ATTRIBUTE(NUMA_ID, -1),
 	ATTRIBUTE(HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
 	ATTRIBUTE(HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
+	ATTRIBUTE(IPC_EVENT_SUPPORTED, 1),
 };
 
 CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
