@@ -2509,14 +2509,16 @@ CUresult CUDAAPI cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opL
  * its own in each context, CU_STREAM_PER_THREAD, which is not one of these.
  *
  * Work that fails after it was queued (memory that has been unmapped since, for
- * one: CUDA_ERROR_ILLEGAL_ADDRESS) fails the context: the work behind it is left
- * out, and every call here about its streams answers that failure until the
- * context is destroyed, or reset if it is a primary one.
+ * one) ends the device for the process, as on hardware: CUDA_ERROR_LAUNCH_FAILED.
+ * The work behind it is left out, every call here and every other that takes the
+ * device's contexts answers that failure, and no new context can be made. Contexts
+ * can still be destroyed, reset and asked for their device, flags and version, and
+ * memory can be unmapped and released. What was destroyed is, whatever the answer.
  *
  * Errors of all: CUDA_ERROR_INVALID_HANDLE (not a stream or not an event, or
  * destroyed), _INVALID_CONTEXT (a default stream, and no context is current),
- * _NOT_PERMITTED (called from a host function), and what has failed in the
- * context's streams before.
+ * _NOT_PERMITTED (called from a host function), and what has failed on the device
+ * before.
  */
 
 /**
@@ -3274,7 +3276,7 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec hGraphExec);
  * @hStream: any
  *
  * A node that fails fails the stream, as other work does: the nodes not begun are left
- * out. A fill that fails does so with CUDA_ERROR_LAUNCH_FAILED.
+ * out.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (what an earlier launch allocated was not freed;
  * what is to be freed is not allocated), _STREAM_CAPTURE_UNSUPPORTED (the stream is

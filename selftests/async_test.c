@@ -136,18 +136,82 @@ TEST_F(stream, late_failures_stay)
 	ASSERT_OK(cuStreamAddCallback(stream, look, &seen, 0));
 	ASSERT_OK(cuMemUnmap(gone, CHUNK));
 	LET_GO();
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(stream));
 	EXPECT_EQ(0, calls);
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, seen.status);
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamQuery(stream));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemsetD32Async(AT(0), 1, 1, stream));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemsetD32(AT(0), 1, 1));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
-	/* of that context only */
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, seen.status);
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamQuery(stream));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemsetD32Async(AT(0), 1, 1, stream));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemsetD32(AT(0), 1, 1));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+	/* and in the device's other contexts */
 	ASSERT_OK(cuCtxDestroy(context));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
-	EXPECT_OK(cuStreamQuery(self->first));
-	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamQuery(self->first));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+}
+
+/* As recorded: what still is answered, and that the device never comes back. */
+TEST_F(stream, a_fault_ends_the_device)
+{
+	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)), address = 77;
+	CUcontext primary, made, other = (CUcontext)77;
+	unsigned int value;
+	CUevent event;
+	size_t bytes;
+	int active;
+
+	ASSERT_OK(cuEventCreate(&event, 0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, 0));
+	ASSERT_OK(cuCtxCreate(&made, NULL, 0, 0));
+	ASSERT_OK(cuCtxSetCurrent(primary));
+	HOLD(self->first);
+	ASSERT_OK(cuMemsetD32Async(gone, 1, 1, self->first));
+	ASSERT_OK(cuMemUnmap(gone, CHUNK));
+	LET_GO();
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
+
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemAlloc(&address, 4));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemGetInfo(&bytes, &bytes));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxGetLimit(&bytes, CU_LIMIT_STACK_SIZE));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventQuery(event));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventDestroy(event));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamDestroy(self->free));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize_v2(made));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxCreate(&other, NULL, 0, 0));
+	EXPECT_EQ((CUcontext)77, other);
+	EXPECT_EQ(77, address);
+	EXPECT_OK(cuCtxGetFlags(&value));
+	EXPECT_OK(cuCtxGetApiVersion(NULL, &value));
+	EXPECT_OK(cuCtxSetCurrent(made));
+	EXPECT_OK(cuCtxSetCurrent(primary));
+	EXPECT_OK(cuDevicePrimaryCtxRetain(&other, 0));
+	EXPECT_EQ(primary, other);
+	/* other devices go on */
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 1));
+	EXPECT_OK(cuMemAlloc(&address, 4));
+	ASSERT_OK(cuCtxDestroy(other));
+
+	EXPECT_OK(cuCtxDestroy(made));
+	EXPECT_OK(cuDevicePrimaryCtxReset(0));
+	EXPECT_OK(cuDevicePrimaryCtxGetState(0, &value, &active));
+	EXPECT_EQ(0, active);
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuDevicePrimaryCtxRetain(&other, 0));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&address, 4));
+}
+
+/* A word may be where the device can only read: it is the device that finds it out. */
+TEST_F(stream, words_that_cannot_be_written)
+{
+	CUmemAccessDesc reads = {
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READ,
+	};
+	CUdeviceptr at = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+
+	ASSERT_OK(cuMemSetAccess(at, CHUNK, &reads, 1));
+	EXPECT_OK(cuStreamWriteValue32(self->first, at, 1, 0));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemsetD8(AT(0), 1, 1));
 }
 
 /* Whatever is asked for later; and a free that cannot be queued frees nothing. */
@@ -160,23 +224,23 @@ TEST_F(stream, nothing_new_after_a_failure)
 	ASSERT_OK(cuMemAllocAsync(&block, 4, self->first));
 	ASSERT_OK(cuStreamWaitValue32(self->first, gone, 1, CU_STREAM_WAIT_VALUE_EQ));
 	ASSERT_OK(cuMemUnmap(gone, CHUNK));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->first));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuLaunchHostFunc(self->second, add_one, &calls));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS,
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuLaunchHostFunc(self->second, add_one, &calls));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED,
 		  cuStreamAddCallback(self->free, look, NULL, 0));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamWriteValue32(self->free, AT(0), 1, 0));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamWaitValue32(NULL, AT(0), 0, 0));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemcpyAsync(AT(0), AT(1), 4, self->free));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAllocAsync(&other, 4, self->free));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemFreeAsync(block, self->free));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamWriteValue32(self->free, AT(0), 1, 0));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamWaitValue32(NULL, AT(0), 0, 0));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemcpyAsync(AT(0), AT(1), 4, self->free));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemAllocAsync(&other, 4, self->free));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemFreeAsync(block, self->free));
 	EXPECT_EQ(0, calls);
 	EXPECT_EQ(0, self->at[0]);
 	EXPECT_EQ(77, other);
 	/* what asks nothing of the device is answered */
 	EXPECT_OK(cuStreamGetCtx(self->free, &current));
-	EXPECT_OK(cuStreamDestroy(self->free));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamDestroy(self->free));
 	/* who has a context that is good can free the block */
-	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 1));
 	EXPECT_OK(cuMemFreeAsync(block, NULL));
 	EXPECT_INVALID(cuMemFreeAsync(block, NULL));
 }
@@ -189,7 +253,7 @@ TEST_F(stream, waits_for_memory_that_goes)
 	usleep(20000);
 	EXPECT_WAITS(self->first);
 	ASSERT_OK(cuMemUnmap(gone, CHUNK));
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->first));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
 }
 
 /* What is queued is left out, and waits end. */

@@ -85,13 +85,13 @@ CUcontext context_of_heap(uint32_t heap)
 {
 	struct slot *slot = slot_of_heap(heap);
 
-	return slot ? (CUcontext)slot->live : NULL;
+	return slot ? context_value(slot) : NULL;
 }
 
 /* What a block's flags say of the context that registered it. */
 uint32_t block_flags_of(const struct slot *slot)
 {
-	return (uint32_t)slot->live << BLOCK_CONTEXT_SHIFT;
+	return (uint32_t)(uintptr_t)context_value(slot) << BLOCK_CONTEXT_SHIFT;
 }
 
 /* The slot of the context that allocated or registered a block, or NULL: no context did. */

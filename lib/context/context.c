@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Created contexts, and the stack of current ones that each thread has. */
+/* Contexts, and the stack of current ones that each thread has. */
 #include "context.h"
 #include "capture.h"
 
@@ -12,23 +12,20 @@ pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread CUcontext stack[STACK_DEPTH];
 static __thread unsigned int depth;
 
-static struct slot *slot_of(CUcontext context)
-{
-	struct slot *slot = &slots[(uintptr_t)context % SLOTS];
-
-	return context && slot->live == (uintptr_t)context ? slot : NULL;
-}
-
 /* Was it a context once? Destroyed ones can still be made current, as on hardware. */
 static bool was_given(CUcontext context)
 {
 	uintptr_t uses = (uintptr_t)context >> SLOT_BITS;
 
-	return uses && uses <= slots[(uintptr_t)context % SLOTS].uses;
+	return uses && uses <= context_slot(context)->uses;
 }
 
 static CUresult fail_not_live(CUcontext context)
 {
+	const struct slot *slot = context_slot(context);
+
+	if (slot_is_of(slot, context))
+		return device_working(slot->device);
 	if (was_given(context))
 		return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context was destroyed");
 	return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
@@ -42,7 +39,7 @@ static CUresult fail_none_current(void)
 		    "no context is current: cuCtxSetCurrent() makes one");
 }
 
-CUcontext context_value(struct slot *slot)
+CUcontext context_value(const struct slot *slot)
 {
 	return (CUcontext)(slot->uses << SLOT_BITS | (slot - slots));
 }
@@ -50,17 +47,22 @@ CUcontext context_value(struct slot *slot)
 /* The slot of an argument; NULL stands for the current context. */
 CUresult context_find(CUcontext context, struct slot **slot)
 {
-	bool current = !context;
-
-	if (current && !depth)
+	if (!context && !depth)
 		return fail_none_current();
-	*slot = slot_of(current ? stack[depth - 1] : context);
-	if (*slot)
-		return CUDA_SUCCESS;
-	if (current)
-		return fail(CUDA_ERROR_CONTEXT_IS_DESTROYED,
-			    "the current context was destroyed");
-	return fail_not_live(context);
+	if (!context)
+		context = stack[depth - 1];
+	*slot = context_slot(context);
+	return (*slot)->live == (uintptr_t)context ? CUDA_SUCCESS : fail_not_live(context);
+}
+
+/* The same for what can be asked although the device has failed */
+static CUresult find_to_ask(CUcontext context, struct slot **slot)
+{
+	CUresult result = context_find(context, slot);
+
+	if (result == CUDA_SUCCESS || (!context && !depth))
+		return result;
+	return slot_is_of(*slot, context ? context : stack[depth - 1]) ? CUDA_SUCCESS : result;
 }
 
 CUresult context_device(uint32_t *device)
@@ -91,7 +93,7 @@ CUresult context_check_device(CUdevice device)
 	return device_info(device, &info);
 }
 
-static CUresult push(CUcontext context)
+CUresult context_make_current(CUcontext context)
 {
 	if (depth == STACK_DEPTH)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY,
@@ -100,115 +102,11 @@ static CUresult push(CUcontext context)
 	return CUDA_SUCCESS;
 }
 
-static struct slot *slot_alloc(CUdevice device, unsigned int flags)
+/* It has ended: where it is at the top, it goes. */
+void context_drop_current(CUcontext context)
 {
-	struct slot *slot, *found = NULL;
-
-	pthread_mutex_lock(&slots_lock);
-	for (slot = &slots[PRIMARIES]; slot < &slots[SLOTS]; slot++) {
-		if (slot->live)
-			continue;
-		found = slot;
-		found->uses++;
-		found->device = device;
-		found->flags = flags;
-		found->peers = 0;
-		context_limits_reset(found);
-		found->live = (uintptr_t)context_value(found);
-		break;
-	}
-	pthread_mutex_unlock(&slots_lock);
-	return found;
-}
-
-static CUresult context_create(CUcontext *context, const CUexecAffinityParam *limits,
-			       int count, const CUctxCigParam *graphics,
-			       unsigned int flags, CUdevice device)
-{
-	struct slot *slot;
-	CUresult result;
-
-	if (!context || (count > 0 && !limits))
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = context_check_flags(flags);
-	if (result == CUDA_SUCCESS)
-		result = context_check_device(device);
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (count > 0)
-		return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
-			    "execution affinity is not supported");
-	if (graphics)
-		return fail(CUDA_ERROR_NOT_SUPPORTED, "sharing with graphics is not supported");
-
-	slot = slot_alloc(device, flags);
-	if (!slot)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "%u contexts are live",
-			    SLOTS - PRIMARIES);
-	result = push((CUcontext)slot->live);
-	if (result == CUDA_SUCCESS)
-		*context = (CUcontext)slot->live;
-	else
-		slot->live = 0;
-	return result;
-}
-
-CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
-{
-	return WHOLE_CALL(context_create(context, NULL, 0, NULL, flags, device),
-			  "context=%p, flags=%#x, device=%d", (void *)context, flags, device);
-}
-
-CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
-			unsigned int flags, CUdevice device)
-{
-	return WHOLE_CALL(context_create(context, limits, count, NULL, flags, device),
-			  "context=%p, limits=%p, count=%d, flags=%#x, device=%d",
-			  (void *)context, (void *)limits, count, flags, device);
-}
-
-CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params,
-			unsigned int flags, CUdevice device)
-{
-	static CUctxCreateParams none;
-	CUctxCreateParams *given = params ? params : &none;
-
-	return WHOLE_CALL(context_create(context, given->execAffinityParams,
-					 given->numExecAffinityParams, given->cigParams,
-					 flags, device),
-			  "context=%p, params=%p, flags=%#x, device=%d",
-			  (void *)context, (void *)params, flags, device);
-}
-
-static CUresult context_destroy(CUcontext context)
-{
-	uint32_t heaps[CONTEXT_HEAPS] = {};
-	struct slot *slot;
-
-	/* nobody else gets the slot before all that is in it has been taken out */
-	pthread_mutex_lock(&slots_lock);
-	slot = slot_of(context);
-	if (slot && slot >= &slots[PRIMARIES]) {
-		slot->live = 0;
-		streams_end(context);
-		context_heaps_take(slot, heaps);
-	}
-	pthread_mutex_unlock(&slots_lock);
-	context_heaps_end(heaps);
-	if (!slot)
-		return fail_not_live(context);
-	if (slot < &slots[PRIMARIES])
-		return fail(CUDA_ERROR_INVALID_CONTEXT,
-			    "a primary context is released, not destroyed");
 	if (depth && stack[depth - 1] == context)
 		depth--;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxDestroy_v2(CUcontext context)
-{
-	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context),
-			     "context=%p", (void *)context);
 }
 
 static CUresult context_push(CUcontext context)
@@ -217,7 +115,7 @@ static CUresult context_push(CUcontext context)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL context");
 	if (!was_given(context))
 		return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
-	return push(context);
+	return context_make_current(context);
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context)
@@ -246,7 +144,7 @@ static CUresult context_set(CUcontext context)
 		return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
 	if (depth)
 		depth--;
-	return context ? push(context) : CUDA_SUCCESS;
+	return context ? context_make_current(context) : CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCurrent(CUcontext context)
@@ -270,17 +168,14 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 /* A primary context has a device while nobody retains it, too. */
 static CUresult context_get_device(CUdevice *device, CUcontext context)
 {
-	CUcontext meant = context || !depth ? context : stack[depth - 1];
-	struct slot *slot = &slots[(uintptr_t)meant % SLOTS];
+	struct slot *slot = NULL;
 	CUresult result;
 
 	if (!device)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	if (meant && slot < &slots[PRIMARIES] && context_value(slot) == meant) {
-		*device = slot->device;
-		return CUDA_SUCCESS;
-	}
-	result = context_find(context, &slot);
+	result = find_to_ask(context, &slot);
+	if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED && slot < &slots[PRIMARIES])
+		result = CUDA_SUCCESS;
 	if (result == CUDA_SUCCESS)
 		*device = slot->device;
 	return result;
@@ -304,7 +199,7 @@ static CUresult context_get_flags(unsigned int *flags)
 
 	if (!flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = context_find(NULL, &slot);
+	result = find_to_ask(NULL, &slot);
 	if (result == CUDA_SUCCESS)
 		*flags = slot->flags | (slot < &slots[PRIMARIES] ? CU_CTX_MAP_HOST : 0);
 	return result;
@@ -319,10 +214,10 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 static CUresult context_set_flags(unsigned int flags)
 {
 	struct slot *slot;
-	CUresult result = context_check_flags(flags);
+	CUresult result = context_find(NULL, &slot);
 
 	if (result == CUDA_SUCCESS)
-		result = context_find(NULL, &slot);
+		result = context_check_flags(flags);
 	if (result == CUDA_SUCCESS)
 		slot->flags = (flags & ~CU_CTX_MAP_HOST) | (slot->flags & CU_CTX_MAP_HOST);
 	return result;
@@ -340,9 +235,9 @@ static CUresult context_get_id(CUcontext context, unsigned long long *id)
 
 	if (!id)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = context_find(context, &slot);
+	result = find_to_ask(context, &slot);
 	if (result == CUDA_SUCCESS)
-		*id = slot->live;
+		*id = (uintptr_t)context_value(slot);
 	return result;
 }
 
@@ -359,7 +254,7 @@ static CUresult context_get_version(CUcontext context, unsigned int *version)
 
 	if (!version)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = context_find(context, &slot);
+	result = find_to_ask(context, &slot);
 	/* the one call that does not tell a destroyed context from none */
 	if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED && context)
 		result = CUDA_ERROR_INVALID_CONTEXT;
@@ -392,8 +287,5 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 }
 
 /* The first versions differ only in what a real device does meanwhile. */
-OLDER_NAME(cuCtxCreate, (CUcontext *pctx, unsigned int flags, CUdevice dev),
-	   cuCtxCreate_v2(pctx, flags, dev))
-OLDER_NAME(cuCtxDestroy, (CUcontext ctx), cuCtxDestroy_v2(ctx))
 OLDER_NAME(cuCtxPopCurrent, (CUcontext *pctx), cuCtxPopCurrent_v2(pctx))
 OLDER_NAME(cuCtxPushCurrent, (CUcontext ctx), cuCtxPushCurrent_v2(ctx))

@@ -21,7 +21,8 @@
 enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST, CONTEXT_HEAPS };
 
 struct slot {
-	atomic_uintptr_t live;	/* the CUcontext, 0 if there is none */
+	/* the CUcontext, 0 if there is none; its complement after a fault of the device */
+	atomic_uintptr_t live;
 	atomic_uintptr_t uses;	/* counts from 1, so that no context is NULL */
 	uint32_t device;
 	atomic_uint flags;
@@ -38,11 +39,30 @@ extern struct slot slots[SLOTS];
 extern pthread_mutex_t slots_lock;
 
 CUresult context_find(CUcontext context, struct slot **slot);
-CUcontext context_value(struct slot *slot);
+CUcontext context_value(const struct slot *slot);
+CUresult context_make_current(CUcontext context);
+void context_drop_current(CUcontext context);
 CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);
 void context_limits_reset(struct slot *slot);
 void context_heaps_take(struct slot *slot, uint32_t *heaps);
 void context_heaps_end(const uint32_t *heaps);
+
+static inline struct slot *context_slot(CUcontext context)
+{
+	return &slots[(uintptr_t)context % SLOTS];
+}
+
+/* Whether the context was not destroyed; its device may have failed. */
+static inline bool slot_is_of(const struct slot *slot, CUcontext context)
+{
+	uintptr_t live = slot->live;
+
+	return context && (live == (uintptr_t)context || live == ~(uintptr_t)context);
+}
+
+/* fault.c */
+void context_fault(uint32_t device, CUresult error);
+CUresult device_working(uint32_t device);
 
 #endif /* MEMCAST_CONTEXT_H */

@@ -43,27 +43,27 @@ static CUresult check_current(void)
 /* The current context's slot, if it has such a limit */
 static CUresult find_limit(CUlimit which, struct slot **slot)
 {
-	CUresult result;
+	CUresult result = context_find(NULL, slot);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if ((int)which < 0 || which >= CU_LIMIT_MAX)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such limit");
-	result = context_find(NULL, slot);
-	if (result == CUDA_SUCCESS && !limits[which].known)
-		result = fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "the device has no such limit");
-	return result;
+	return limits[which].known ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "the device has no such limit");
 }
 
 static CUresult get_limit(size_t *value, CUlimit which)
 {
 	struct slot *slot;
-	CUresult result;
+	CUresult result = find_limit(which, &slot);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (!value)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = find_limit(which, &slot);
-	if (result == CUDA_SUCCESS)
-		*value = slot->limits[which];
-	return result;
+	*value = slot->limits[which];
+	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetLimit(size_t *value, CUlimit which)
@@ -98,14 +98,14 @@ CUresult cuCtxSetLimit(CUlimit which, size_t value)
 static CUresult get_cache_config(CUfunc_cache *config)
 {
 	struct slot *slot;
-	CUresult result;
+	CUresult result = context_find(NULL, &slot);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (!config)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = context_find(NULL, &slot);
-	if (result == CUDA_SUCCESS)
-		*config = slot->cache;
-	return result;
+	*config = slot->cache;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
@@ -116,14 +116,14 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
 static CUresult set_cache_config(CUfunc_cache config)
 {
 	struct slot *slot;
-	CUresult result;
+	CUresult result = context_find(NULL, &slot);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if ((int)config < 0 || config > CU_FUNC_CACHE_PREFER_EQUAL)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such preference");
-	result = context_find(NULL, &slot);
-	if (result == CUDA_SUCCESS)
-		slot->cache = config;
-	return result;
+	slot->cache = config;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)

@@ -20,13 +20,19 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
 		slot->uses = 1;
 		slot->device = device;
 	}
+	/* one that is alive can be retained even if its device has failed */
 	if (!slot->live)
+		result = device_working(device);
+	if (result == CUDA_SUCCESS && !slot->live) {
 		context_limits_reset(slot);
-	slot->retained++;
-	*context = context_value(slot);
-	slot->live = (uintptr_t)*context;
+		slot->live = (uintptr_t)context_value(slot);
+	}
+	if (result == CUDA_SUCCESS) {
+		slot->retained++;
+		*context = context_value(slot);
+	}
 	pthread_mutex_unlock(&slots_lock);
-	return CUDA_SUCCESS;
+	return result;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)

@@ -82,8 +82,7 @@ static CUresult run_transfer(struct work *work, struct stream *stream, CUresult 
 	(void)stream;
 	if (error == CUDA_SUCCESS)
 		error = do_transfer((struct transfer *)work);
-	/* it was good when it was asked for */
-	return error == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_ILLEGAL_ADDRESS : error;
+	return work_result(error);
 }
 
 /* Read the source of a copy now, into the piece of work. */

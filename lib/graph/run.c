@@ -5,12 +5,6 @@
  */
 #include "plan.h"
 
-/* What was good when the node was added, and is not any more. */
-static CUresult gone(CUresult result, CUresult instead)
-{
-	return result == CUDA_ERROR_INVALID_VALUE ? instead : result;
-}
-
 static CUresult do_step(const struct step *step)
 {
 	struct memcast_fill fill;
@@ -19,10 +13,10 @@ static CUresult do_step(const struct step *step)
 		return CUDA_SUCCESS;
 	switch (step->params.type) {
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return gone(layers_copy(&step->layers), CUDA_ERROR_ILLEGAL_ADDRESS);
+		return work_result(layers_copy(&step->layers));
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		fill = step->fill;
-		return gone(device_ioctl(MEMCAST_FILL, &fill), CUDA_ERROR_LAUNCH_FAILED);
+		return work_result(device_ioctl(MEMCAST_FILL, &fill));
 	case CU_GRAPH_NODE_TYPE_HOST:
 		step->params.host.fn(step->params.host.userData);
 		return CUDA_SUCCESS;
@@ -42,7 +36,7 @@ static CUresult try_step(struct launch *launch, uint32_t number, bool *done)
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		result = memops_try(step->memops, step->memops_device,
 				    launch->progress ? &launch->progress[number].at : NULL, done);
-		return gone(result, CUDA_ERROR_ILLEGAL_ADDRESS);
+		return work_result(result);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		fence_signal(launch->fences[number], CUDA_SUCCESS);
 		fence_put(launch->fences[number]);

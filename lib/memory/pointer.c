@@ -174,7 +174,7 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		break;
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
 		slot = slot_of_block(info);
-		*value = slot ? slot->live : 0;
+		*value = slot ? (uintptr_t)context_value(slot) : 0;
 		break;
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 		*value = context_of_heap(info->out_heap) ? 0 : info->out_heap;

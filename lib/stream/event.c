@@ -143,14 +143,16 @@ static CUresult event_create(CUevent *handle, unsigned int flags)
 	struct slot *slot;
 	CUresult result;
 
+	result = context_find(NULL, &slot);
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (!handle)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (flags & ~known)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 	if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
 		return fail(CUDA_ERROR_INVALID_VALUE, "INTERPROCESS needs DISABLE_TIMING");
-	result = context_find(NULL, &slot);
-	if (result == CUDA_SUCCESS && flags & CU_EVENT_INTERPROCESS)
+	if (flags & CU_EVENT_INTERPROCESS)
 		result = shared_create(&shared);
 	return result == CUDA_SUCCESS ?
 		event_new(handle, context_value(slot), flags, shared) : result;

@@ -151,10 +151,13 @@ static CUresult run_memops(struct work *work, struct stream *stream, CUresult er
 {
 	if (error == CUDA_SUCCESS)
 		error = do_memops(&((struct memop_work *)work)->memops, stream);
-	return error == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_ILLEGAL_ADDRESS : error;
+	return work_result(error);
 }
 
-/* Are the words in memory that the device has, or host memory that it was given? */
+/*
+ * Are the words in memory that the device has, or host memory that it was given? Whether
+ * it may write there, the device finds out.
+ */
 CUresult memops_check(const struct memops *memops, uint32_t device)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -162,13 +165,10 @@ CUresult memops_check(const struct memops *memops, uint32_t device)
 
 	for (unsigned int i = 0; i < memops->count && result == CUDA_SUCCESS; i++) {
 		const struct operation *operation = &memops->at[i];
-		uint64_t here = (uintptr_t)&word, there = operation->address;
 
 		if (operation->size)
-			result = move(device, operation->wait ? here : there,
-				      operation->wait ? there : here, operation->size,
-				      MEMCAST_COPY_CHECK | (operation->wait ?
-					MEMCAST_COPY_FROM_DEVICE : MEMCAST_COPY_TO_DEVICE));
+			result = move(device, (uintptr_t)&word, operation->address, operation->size,
+				      MEMCAST_COPY_CHECK | MEMCAST_COPY_FROM_DEVICE);
 	}
 	return result;
 }

@@ -57,6 +57,8 @@ CUresult set_find(CUcontext context, struct stream_set **found)
 			set->context = context;
 			set->device = slot->device;
 			set->references = 1;
+			/* a fault that sets_fail() came too early for */
+			set->error = device_working(slot->device);
 			set->next = sets;
 			sets = set;
 		}
@@ -74,6 +76,18 @@ CUresult set_fail(struct stream_set *set, CUresult error)
 	CUresult before = CUDA_SUCCESS;
 
 	return atomic_compare_exchange_strong(&set->error, &before, error) ? error : before;
+}
+
+/* All streams of a device */
+void sets_fail(uint32_t device, CUresult error)
+{
+	struct stream_set *set;
+
+	set_lock();
+	for (set = sets; set; set = set->next)
+		if (set->device == device)
+			set_fail(set, error);
+	set_unlock();
 }
 
 static void add_locked(struct stream *stream)

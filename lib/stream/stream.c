@@ -17,15 +17,15 @@ static CUresult stream_create(CUstream *handle, unsigned int flags, int priority
 	struct stream *stream;
 	CUresult result;
 
-	if (!handle)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	if (flags & ~CU_STREAM_NON_BLOCKING)
-		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 	if (stream_in_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	result = set_find(NULL, &set);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (!handle || (flags & ~CU_STREAM_NON_BLOCKING)) {
+		set_put(set);
+		return fail(CUDA_ERROR_INVALID_VALUE, handle ? "unknown flags" : "NULL output");
+	}
 	stream = stream_alloc(set, flags);
 	set_put(set);
 	if (!stream)
@@ -54,6 +54,7 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
 static CUresult stream_destroy(CUstream handle)
 {
 	struct stream *stream;
+	CUresult result;
 
 	if (stream_in_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
@@ -61,9 +62,11 @@ static CUresult stream_destroy(CUstream handle)
 	if (!stream)
 		return fail(CUDA_ERROR_INVALID_HANDLE,
 			    "not a stream that was created, or destroyed");
+	/* it ends all the same */
 	stream_end(stream);
+	result = stream->set->error;
 	stream_put(stream);
-	return CUDA_SUCCESS;
+	return result == CUDA_SUCCESS ? result : fail(result, "work of the device has failed");
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream)

@@ -60,6 +60,12 @@ struct stream_set {
 	struct stream *legacy;		/* one of these, or NULL; sets_lock */
 };
 
+/* What was good when the work was queued, and is not any more: as hardware says it */
+static inline CUresult work_result(CUresult result)
+{
+	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_LAUNCH_FAILED : result;
+}
+
 struct work {
 	struct work *next;
 	/* @error: what failed before it, work that has no need then is left out */
@@ -108,6 +114,7 @@ void set_unlock(void);
 void set_put(struct stream_set *set);
 void set_remove(struct stream *stream);
 CUresult set_fail(struct stream_set *set, CUresult error);
+void sets_fail(uint32_t device, CUresult error);
 CUresult stream_get(CUstream handle, struct stream **stream);
 CUresult stream_publish(struct stream *stream);
 struct stream *stream_withdraw(CUstream handle);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "capture.h"
+#include "context.h"
 
 static __thread bool in_worker;
 
@@ -57,9 +58,12 @@ static void work_do(struct stream *stream, struct work *work)
 	CUresult error = stream->set->error;
 	CUresult result = work->run(work, stream, error);
 
-	if (error == CUDA_SUCCESS && result != CUDA_SUCCESS)
-		log_failure("work in a stream", set_fail(stream->set, result),
-			    "stream=%p", (void *)stream->handle);
+	if (error == CUDA_SUCCESS && result != CUDA_SUCCESS) {
+		result = set_fail(stream->set, result);
+		if (result != CUDA_ERROR_CONTEXT_IS_DESTROYED)
+			context_fault(stream->set->device, result);
+		log_failure("work in a stream", result, "stream=%p", (void *)stream->handle);
+	}
 	free(work);
 }
 

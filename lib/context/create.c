@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/* Contexts are made, and end. */
+#include "context.h"
+#include "stream.h"
+
+static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **new)
+{
+	struct slot *slot, *found = NULL;
+	CUresult result;
+
+	pthread_mutex_lock(&slots_lock);
+	result = device_working(device);
+	for (slot = &slots[PRIMARIES]; result == CUDA_SUCCESS && slot < &slots[SLOTS]; slot++) {
+		if (slot->live)
+			continue;
+		found = slot;
+		found->uses++;
+		found->device = device;
+		found->flags = flags;
+		found->peers = 0;
+		context_limits_reset(found);
+		found->live = (uintptr_t)context_value(found);
+		break;
+	}
+	pthread_mutex_unlock(&slots_lock);
+	*new = found;
+	if (result == CUDA_SUCCESS && !found)
+		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "%u contexts are live", SLOTS - PRIMARIES);
+	return result;
+}
+
+static CUresult context_create(CUcontext *context, const CUexecAffinityParam *limits,
+			       int count, const CUctxCigParam *graphics,
+			       unsigned int flags, CUdevice device)
+{
+	struct slot *slot;
+	CUresult result;
+
+	if (!context || (count > 0 && !limits))
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	result = context_check_flags(flags);
+	if (result == CUDA_SUCCESS)
+		result = context_check_device(device);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (count > 0)
+		return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+			    "execution affinity is not supported");
+	if (graphics)
+		return fail(CUDA_ERROR_NOT_SUPPORTED, "sharing with graphics is not supported");
+
+	result = slot_alloc(device, flags, &slot);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = context_make_current(context_value(slot));
+	if (result == CUDA_SUCCESS)
+		*context = context_value(slot);
+	else
+		slot->live = 0;
+	return result;
+}
+
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
+{
+	return WHOLE_CALL(context_create(context, NULL, 0, NULL, flags, device),
+			  "context=%p, flags=%#x, device=%d", (void *)context, flags, device);
+}
+
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
+			unsigned int flags, CUdevice device)
+{
+	return WHOLE_CALL(context_create(context, limits, count, NULL, flags, device),
+			  "context=%p, limits=%p, count=%d, flags=%#x, device=%d",
+			  (void *)context, (void *)limits, count, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params,
+			unsigned int flags, CUdevice device)
+{
+	static CUctxCreateParams none;
+	CUctxCreateParams *given = params ? params : &none;
+
+	return WHOLE_CALL(context_create(context, given->execAffinityParams,
+					 given->numExecAffinityParams, given->cigParams,
+					 flags, device),
+			  "context=%p, params=%p, flags=%#x, device=%d",
+			  (void *)context, (void *)params, flags, device);
+}
+
+static CUresult context_destroy(CUcontext context)
+{
+	uint32_t heaps[CONTEXT_HEAPS] = {};
+	struct slot *slot = context_slot(context);
+	bool ends;
+
+	/* nobody else gets the slot before all that is in it has been taken out */
+	pthread_mutex_lock(&slots_lock);
+	ends = slot_is_of(slot, context) && slot >= &slots[PRIMARIES];
+	if (ends) {
+		slot->live = 0;
+		streams_end(context);
+		context_heaps_take(slot, heaps);
+	}
+	pthread_mutex_unlock(&slots_lock);
+	context_heaps_end(heaps);
+	if (!ends) {
+		/* what is wrong with it; if nothing is: */
+		CUresult result = context_find(context, &slot);
+
+		return result != CUDA_SUCCESS ? result :
+			fail(CUDA_ERROR_INVALID_CONTEXT,
+			     "a primary context is released, not destroyed");
+	}
+	context_drop_current(context);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context),
+			     "context=%p", (void *)context);
+}
+
+/* The first versions differ only in what a real device does meanwhile. */
+OLDER_NAME(cuCtxCreate, (CUcontext *pctx, unsigned int flags, CUdevice dev),
+	   cuCtxCreate_v2(pctx, flags, dev))
+OLDER_NAME(cuCtxDestroy, (CUcontext ctx), cuCtxDestroy_v2(ctx))
