@@ -249,6 +249,8 @@ static CUresult ask_legacy(const struct question *question)
 	found = capture_has_blocking(set->context, false);
 	graphs_unlock();
 	set_put(set);
+	if (!question->status)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (found)
 		return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
 			    "a stream that the legacy stream would wait for is being captured");
@@ -288,15 +290,15 @@ static CUresult ask(CUstream handle, const struct question *question)
 	struct stream *stream;
 	CUresult result;
 
-	if (!question->status)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (!handle || handle == CU_STREAM_LEGACY)
 		return ask_legacy(question);
 	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	graphs_lock();
-	if (stream->branch)
+	if (!question->status)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	else if (stream->branch)
 		result = answer(question, stream->branch);
 	else
 		*question->status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -247,16 +247,15 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 {
 	struct stream *stream;
 	struct event *event;
-	CUresult result;
+	CUresult result = stream_get(stream_handle, &stream);
 
-	if (flags & ~CU_EVENT_RECORD_EXTERNAL)
-		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-	result = stream_get(stream_handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = event_get(handle, &event);
 	if (result == CUDA_SUCCESS) {
-		if (stream_captured(stream) && event->shared)
+		if (flags & ~CU_EVENT_RECORD_EXTERNAL)
+			result = fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+		else if (stream_captured(stream) && event->shared)
 			result = refuse_captured();
 		else if (stream_captured(stream))
 			result = record_captured(event, handle, stream, flags);
@@ -335,15 +334,12 @@ CUresult cuEventSynchronize(CUevent event)
 
 static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigned int flags)
 {
-	CUresult result, unused;
 	struct stream *stream;
+	CUresult result = stream_get(handle, &stream), unused;
 	struct event *event;
 	struct fence *fence;
 	struct mark *mark;
 
-	if (flags & ~CU_EVENT_WAIT_EXTERNAL)
-		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = event_get(event_handle, &event);
@@ -352,7 +348,9 @@ static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigne
 
 		fence = event_last(event, &mark);
 		event_put(event);
-		if (shared)
+		if (flags & ~CU_EVENT_WAIT_EXTERNAL)
+			result = fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+		else if (shared)
 			result = flags || stream_captured(stream) ? refuse_captured() :
 								    shared_wait_in(shared, stream);
 		else if (mark || flags || stream_captured(stream))

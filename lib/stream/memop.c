@@ -284,16 +284,16 @@ static CUresult stream_memops(CUstream handle, unsigned int count,
 			      const CUstreamBatchMemOpParams *params, unsigned int flags)
 {
 	struct stream *stream;
-	CUresult result;
+	CUresult result = stream_get(handle, &stream);
 
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	result = memops_check_array(count, params);
-	if (result == CUDA_SUCCESS)
-		result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = submit(stream, count, params);
+	if (flags)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	else
+		result = memops_check_array(count, params);
+	if (result == CUDA_SUCCESS)
+		result = submit(stream, count, params);
 	stream_put(stream);
 	return result;
 }

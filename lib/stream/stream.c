@@ -124,15 +124,14 @@ CUresult cuStreamSynchronize(CUstream stream)
 /* What is asked of a stream that never changes. */
 #define STREAM_GET(handle, output, expression)				\
 ({									\
-	CUresult got_ = CUDA_ERROR_INVALID_VALUE;			\
 	struct stream *stream_;						\
+	CUresult got_ = stream_get(handle, &stream_);			\
 									\
-	if (!(output))							\
-		fail(got_, "NULL output");				\
-	else								\
-		got_ = stream_get(handle, &stream_);			\
 	if (got_ == CUDA_SUCCESS) {					\
-		*(output) = stream_->expression;			\
+		if (output)						\
+			*(output) = stream_->expression;		\
+		else							\
+			got_ = fail(CUDA_ERROR_INVALID_VALUE, "NULL output"); \
 		stream_put(stream_);					\
 	}								\
 	got_;								\
@@ -148,14 +147,13 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
 static CUresult stream_get_flags(CUstream handle, unsigned int *flags)
 {
 	struct stream *stream;
-	CUresult result;
+	CUresult result = stream_get(handle, &stream);
 
-	if (!flags)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (stream_captured(stream))
+	if (!flags)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	else if (stream_captured(stream))
 		result = capture_refuse(stream);
 	else
 		*flags = stream->flags;
@@ -257,15 +255,14 @@ static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback
 {
 	struct host_work *work;
 	struct stream *stream;
-	CUresult result;
+	CUresult result = stream_get(handle, &stream);
 
-	if (!function && !callback)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL function");
-	if (flags)
-		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if ((!function && !callback) || flags) {
+		stream_put(stream);
+		return fail(CUDA_ERROR_INVALID_VALUE, flags ? "flags must be 0" : "NULL function");
+	}
 	if (stream_captured(stream)) {
 		result = callback ? capture_refuse(stream) :
 			capture_node(stream, &(CUgraphNodeParams) {
