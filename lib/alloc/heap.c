@@ -20,6 +20,20 @@ CUresult heap_free(CUdeviceptr address, uint32_t flags)
 	return device_ioctl(MEMCAST_BLOCK_FREE, &arg);
 }
 
+/* How many contexts of a device have memory of it; how many devices have several such */
+static atomic_uint with_memory[MEMCAST_MAX_DEVICES];
+atomic_uint devices_shared;
+
+static void count_memory(const struct slot *slot, int change)
+{
+	unsigned int before = atomic_fetch_add(&with_memory[slot->device], change);
+
+	if (before + change == 2 && change > 0)
+		devices_shared++;
+	if (before == 2 && change < 0)
+		devices_shared--;
+}
+
 static void heap_end(uint32_t heap)
 {
 	struct memcast_heap_destroy arg = { .heap = heap, .flags = MEMCAST_HEAP_FORCE };
@@ -50,6 +64,8 @@ CUresult context_heap(enum context_heap which, uint32_t *heap)
 	if (!atomic_compare_exchange_strong(&slot->heaps[which], &none, *heap)) {
 		heap_end(*heap);
 		*heap = none;
+	} else if (which == HEAP_OF_DEVICE) {
+		count_memory(slot, 1);
 	}
 	return CUDA_SUCCESS;
 }
@@ -62,6 +78,8 @@ void context_heaps_take(struct slot *slot, uint32_t *heaps)
 {
 	for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
 		heaps[i] = atomic_exchange(&slot->heaps[i], 0);
+	if (heaps[HEAP_OF_DEVICE])
+		count_memory(slot, -1);
 }
 
 void context_heaps_end(const uint32_t *heaps)
@@ -78,6 +96,33 @@ static struct slot *slot_of_heap(uint32_t heap)
 		if (slot->heaps[HEAP_OF_DEVICE] == heap || slot->heaps[HEAP_OF_HOST] == heap)
 			return slot;
 	return NULL;
+}
+
+static struct slot *context_with_memory(uint64_t address)
+{
+	struct memcast_address_info info = { .address = address };
+	struct slot *slot = NULL;
+
+	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) == CUDA_SUCCESS)
+		slot = slot_of_heap(info.out_heap);
+	return slot && slot->heaps[HEAP_OF_DEVICE] == info.out_heap ? slot : NULL;
+}
+
+/*
+ * copy_between_contexts() - a copy, where contexts share a device
+ *
+ * On hardware each has an address space of its own, and a copy runs in one of them: what
+ * the other has allocated is not there, which the device finds out.
+ */
+CUresult copy_between_contexts(uint64_t to, uint64_t from)
+{
+	struct slot *one = context_with_memory(to), *other = context_with_memory(from);
+
+	if (!one || !other || one == other || one->device != other->device)
+		return CUDA_SUCCESS;
+	context_fault(one->device, CUDA_ERROR_LAUNCH_FAILED);
+	return fail(CUDA_ERROR_LAUNCH_FAILED,
+		    "a copy between what two contexts of device %u have allocated", one->device);
 }
 
 /* The context that has a heap, or NULL: a pool's, or none. */
@@ -109,13 +154,17 @@ struct slot *slot_of_block(const struct memcast_address_info *info)
 CUresult context_free(CUdeviceptr address, uint32_t kind)
 {
 	struct memcast_address_info info = { .address = address };
+	struct slot *current;
 	CUcontext context;
 	CUresult result;
 	bool taken;
 
-	/* as free(); a thread without a context may free, too */
+	/* as free(); a thread without a context may free, too, but not with one that has ended */
 	if (!address)
 		return CUDA_SUCCESS;
+	result = context_find(NULL, &current);
+	if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_CONTEXT)
+		return result;
 	result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
 		result = graph_memory_free(address, NULL, &taken);

@@ -54,6 +54,8 @@ CUresult layers_copy(const struct layers *layers)
 {
 	CUresult result = layers->count > 1 ? layers_check(layers) : CUDA_SUCCESS;
 
+	if (__builtin_expect(devices_shared, 0) && result == CUDA_SUCCESS && layers->copy.bytes)
+		result = copy_between_contexts(layers->copy.to, layers->copy.from);
 	return result == CUDA_SUCCESS ? do_layers(layers, 0) : result;
 }
 

@@ -220,6 +220,10 @@ CUresult layers_check(const struct layers *layers);
 CUresult layers_copy(const struct layers *layers);
 CUresult fill_check(const struct memcast_fill *fill);
 
+/* alloc/heap.c: what a copy has to look at where contexts share a device */
+extern atomic_uint devices_shared;
+CUresult copy_between_contexts(uint64_t to, uint64_t from);
+
 /* copy3d.c */
 CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy);
 void layers_join(struct layers *layers);
