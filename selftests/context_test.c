@@ -333,6 +333,34 @@ TEST_F(context, destroy_pops_the_top_only)
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(UNTOUCHED));
 }
 
+/* Each context has an address space of its own on hardware. */
+TEST_F(context, copies_between_two_of_a_device)
+{
+	CUcontext first = created(0, 0), second = created(0, 0), other = created(0, 1);
+	CUdeviceptr one, two, three;
+	CUstream stream;
+
+	ASSERT_OK(cuCtxSetCurrent(other));
+	ASSERT_OK(cuMemAlloc(&three, 4096));
+	ASSERT_OK(cuCtxSetCurrent(first));
+	ASSERT_OK(cuMemAlloc(&one, 4096));
+	EXPECT_OK(cuMemcpyDtoD(one, three, 4096));
+	ASSERT_OK(cuCtxSetCurrent(second));
+	ASSERT_OK(cuMemAlloc(&two, 4096));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	/* within one of them, whichever is current; and what no context has */
+	EXPECT_OK(cuMemcpyDtoD(one, one + 2048, 2048));
+	EXPECT_OK(cuMemsetD8(one, 1, 4096));
+	EXPECT_OK(cuMemcpyDtoD(one, ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)), 4096));
+	EXPECT_OK(cuMemcpyDtoD(one, two, 0));
+	/* the device finds it out */
+	EXPECT_OK(cuMemcpyDtoDAsync(two, one, 4096, stream));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(stream));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(two));
+	ASSERT_OK(cuCtxSetCurrent(other));
+	EXPECT_OK(cuMemFree(three));
+}
+
 struct thread {
 	CUcontext context;
 	pthread_barrier_t barrier;
