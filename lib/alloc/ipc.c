@@ -170,7 +170,7 @@ static CUresult open_handle(CUdeviceptr *address, CUipcMemHandle given, unsigned
 	if (result != CUDA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&opened_lock);
-	result = open_handle_locked(address, &handle, (CUcontext)slot->live);
+	result = open_handle_locked(address, &handle, context_value(slot));
 	pthread_mutex_unlock(&opened_lock);
 	return result;
 }
