@@ -340,7 +340,7 @@ typedef struct CUmemAllocationProp_st {
 	CUmemAllocationType type;			/* PINNED */
 	CUmemAllocationHandleType requestedHandleTypes;	/* mask */
 	CUmemLocation location;
-	void *win32HandleMetaData;			/* ignored */
+	void *win32HandleMetaData;			/* NULL */
 	struct {
 		unsigned char compressionType;	/* CUmemAllocationCompType */
 		unsigned char gpuDirectRDMACapable; /* kept and reported */
@@ -1861,16 +1861,15 @@ CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext ctx);
  */
 CUresult CUDAAPI cuMemGetInfo(size_t *free, size_t *total);
 
-/* Memory: needs no context (source: the API document) */
+/* Memory: needs no context (source: hardware, where no other is named) */
 
 /**
  * cuMemGetAllocationGranularity() - what sizes and offsets are multiples of
- * @granularity: output, bytes: G for devices, the page size for the host
- * @prop: as for cuMemCreate()
- * @option: MINIMUM or RECOMMENDED; the same here (ours)
+ * @granularity: output, bytes: G
+ * @prop: as for cuMemCreate(); not NULL, but what it says does not matter
+ * @option: MINIMUM or RECOMMENDED; the same
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (@prop, @option), _INVALID_DEVICE,
- * _NOT_SUPPORTED (as for cuMemCreate()).
+ * Errors: CUDA_ERROR_INVALID_VALUE.
  */
 CUresult CUDAAPI cuMemGetAllocationGranularity(size_t *granularity,
 					       const CUmemAllocationProp *prop,
@@ -1879,14 +1878,18 @@ CUresult CUDAAPI cuMemGetAllocationGranularity(size_t *granularity,
 /**
  * cuMemCreate() - take memory from a device's pool; it reads as zero
  * @handle: output
- * @size: bytes, a multiple of the granularity
+ * @size: bytes, a multiple of G
  * @prop: where, and how it may leave the process
  * @flags: 0
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (@size, @prop), _INVALID_DEVICE,
- * _OUT_OF_MEMORY (nothing is taken then), _NOT_PERMITTED (FABRIC without an
- * IMEX channel: hardware), _NOT_SUPPORTED (Windows handles, compression, tile
- * pools, decompression: ours).
+ * HOST is the node of the host where the memory comes to lie; it cannot be shared.
+ * Compression is kept and reported, unless RDMA is asked for as well; the host's
+ * memory has neither. Memory for tile pools is created, but cannot be mapped.
+ * Bits of requestedHandleTypes that no type has, and unknown usages, are ignored.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (@size, @prop; Windows handles), _INVALID_DEVICE,
+ * _OUT_OF_MEMORY (nothing is taken then), _NOT_PERMITTED (FABRIC without an IMEX
+ * channel).
  */
 CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 			     const CUmemAllocationProp *prop,
@@ -1896,14 +1899,15 @@ CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
  * cuMemRelease() - give a handle back
  * @handle: of a memory or a team; once per create, import and retain
  *
- * Legal while mapped or bound: mappings keep the object, bindings do not.
+ * Legal while mapped or bound: mappings keep the object, bindings do not. What a
+ * handle was mapped by it stays good for, until the last of these is unmapped.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
  */
 CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle handle);
 
 /**
- * cuMemRetainAllocationHandle() - the handle of what is mapped at an address
+ * cuMemRetainAllocationHandle() - the handle that what is at an address was mapped by
  * @handle: output; owes one more cuMemRelease(). The team's for a window.
  * @addr: anywhere inside a mapping
  *
@@ -1915,7 +1919,7 @@ CUresult CUDAAPI cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handl
 /**
  * cuMemGetAllocationPropertiesFromHandle() - what a memory was created with
  * @prop: output
- * @handle: of a memory, imported ones too
+ * @handle: of a memory; of an imported one, without handle types and RDMA
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (also for a team: ours).
  */
@@ -1957,11 +1961,12 @@ CUresult CUDAAPI cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr,
  * cuMemExportToShareableHandle() - let a memory or a team leave the process
  * @shareableHandle: output; int for POSIX_FILE_DESCRIPTOR: a new dma-buf fd,
  *	close-on-exec, the caller's to close; CUmemFabricHandle for FABRIC
- * @handle: of a memory or a team
+ * @handle: of a memory or a team; not of a memory that was imported, but for another
+ *	driver's (ours)
  * @handleType: one of those it was created with
  * @flags: 0
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (Windows handles: ours).
+ * Errors: CUDA_ERROR_INVALID_VALUE.
  */
 CUresult CUDAAPI
 cuMemExportToShareableHandle(void *shareableHandle,
@@ -1984,26 +1989,28 @@ cuMemExportToShareableHandle(void *shareableHandle,
  * map. What is said below of external memory and other devices goes for it as
  * well.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (not a dma-buf's fd), _NOT_PERMITTED (also a
- * read-only dma-buf: ours), _NOT_SUPPORTED (Windows handles, and dma-bufs that no
- * CPU may map: ours), _OUT_OF_MEMORY.
+ * Errors: CUDA_ERROR_INVALID_VALUE (also a fabric handle of nothing: ours), _UNKNOWN
+ * (not a dma-buf's fd), _NOT_PERMITTED (a fabric handle of another IMEX channel; a
+ * read-only dma-buf: ours), _NOT_SUPPORTED (a fabric handle without any IMEX channel;
+ * dma-bufs that no CPU may map: ours), _OUT_OF_MEMORY.
  */
 CUresult CUDAAPI
 cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 			       void *osHandle,
 			       CUmemAllocationHandleType shHandleType);
 
-/* Addresses: needs no context (source: the API document) */
+/* Addresses: needs no context (source: hardware, where no other is named) */
 
 /**
  * cuMemAddressReserve() - reserve a range of addresses
  * @ptr: output, a multiple of @alignment and of G
- * @size: bytes, a multiple of the host's page size; mappings inside need G
+ * @size: bytes, a multiple of G
  * @alignment: bytes, a power of two, or 0
- * @addr: where it should be, if that is free; or 0
+ * @addr: where it should be, if that is free: a multiple of G, or 0
  * @flags: 0
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY (no such range is free).
+ * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY (no such range is free, or @addr is
+ * where no program has addresses).
  */
 CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *ptr, size_t size,
 				     size_t alignment, CUdeviceptr addr,
@@ -2020,16 +2027,17 @@ CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size);
 
 /**
  * cuMemMap() - show a memory, or a team's window, in a reservation
- * @ptr: a multiple of G; nothing is mapped from there to its end
- * @size: bytes, a multiple of G, at most the object's
+ * @ptr: a multiple of G, in one reservation; nothing is mapped from there to its end
+ * @size: bytes; a memory's size; of a team, a multiple of G, at most its size
  * @offset: 0
- * @handle: of a memory or a team
+ * @handle: of a memory or a team; also a released one, by which something is mapped
  * @flags: 0
  *
  * Nobody has access before cuMemSetAccess(). Of a team, the call waits until
- * all its devices have joined (hardware); what is bound may come later.
+ * all its devices have joined; what is bound may come later.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, _ILLEGAL_STATE (of the fabric).
+ * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (a part of a memory), _ILLEGAL_STATE
+ * (of the fabric).
  */
 CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 			  CUmemGenericAllocationHandle handle,
@@ -2037,25 +2045,27 @@ CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 
 /**
  * cuMemUnmap() - back to reserved
- * @ptr: start of a mapping
- * @size: bytes; to the end of that mapping, or of one of those next to it
+ * @ptr: start of a mapping, or a multiple of G where nothing is mapped
+ * @size: bytes; to the end of a mapping, or to such a place, in the same reservation
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (part of a mapping, or a hole: nothing is
- * unmapped then).
+ * Where nothing is mapped there is nothing to do, which is no error.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (part of a mapping: nothing is unmapped then).
  */
 CUresult CUDAAPI cuMemUnmap(CUdeviceptr ptr, size_t size);
 
 /**
  * cuMemSetAccess() - say which device may do what with mappings
  * @ptr: start of a mapping
- * @size: bytes; as for cuMemUnmap()
- * @desc: array; all of it is set, or nothing
+ * @size: bytes; to the end of that mapping, or of one of those next to it
+ * @desc: array; all of it is set, or nothing (ours)
  * @count: its length, 1 to 128 (the limit: ours)
  *
  * The CPU may do what any device may (ours). A device must be a member of the
  * team whose window this is.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_DEVICE.
+ * Errors: CUDA_ERROR_INVALID_VALUE (also a device that is not there), _NOT_SUPPORTED (the
+ * host, of a device's memory), _INVALID_DEVICE (not a member).
  */
 CUresult CUDAAPI cuMemSetAccess(CUdeviceptr ptr, size_t size,
 				const CUmemAccessDesc *desc, size_t count);
@@ -2063,10 +2073,11 @@ CUresult CUDAAPI cuMemSetAccess(CUdeviceptr ptr, size_t size,
 /**
  * cuMemGetAccess() - what a device may do at an address
  * @flags: output, CUmemAccess_flags
- * @location: the device
- * @ptr: anywhere inside a mapping
+ * @location: the device; HOST: what any may do; HOST_NUMA: what the host was given
+ * @ptr: anywhere inside a mapping; what cuMemAlloc() and the like gave answers NONE
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (nothing is mapped there), _INVALID_DEVICE.
+ * Errors: CUDA_ERROR_INVALID_VALUE (nothing is mapped there: @flags is NONE then),
+ * _INVALID_DEVICE.
  */
 CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags,
 				const CUmemLocation *location, CUdeviceptr ptr);

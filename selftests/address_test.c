@@ -6,19 +6,20 @@
 FIXTURE(address)
 {
 	CUdeviceptr at;		/* 8 chunks */
-	CUmemGenericAllocationHandle memory;	/* 4 chunks */
+	CUmemGenericAllocationHandle memory[5];	/* of so many chunks, from 1 on */
 };
 
 FIXTURE_SETUP(address)
 {
 	cuda_start(0);
 	self->at = reserve(8 * CHUNK);
-	self->memory = memory(0, 4 * CHUNK);
+	for (int i = 1; i < 5; i++)
+		self->memory[i] = memory(0, i * CHUNK);
 }
 NOTHING_LEFT(address)
 
 #define AT(chunk)	(self->at + (chunk) * CHUNK)
-#define MAP(chunk, n)	cuMemMap(AT(chunk), (n) * CHUNK, 0, self->memory, 0)
+#define MAP(chunk, n)	cuMemMap(AT(chunk), (n) * CHUNK, 0, self->memory[n], 0)
 #define UNMAP(chunk, n)	cuMemUnmap(AT(chunk), (n) * CHUNK)
 #define LOAD(chunk)	try_load((void *)AT(chunk), NULL)
 #define STORE(chunk)	try_store((void *)AT(chunk), 1)
@@ -104,25 +105,43 @@ TEST_F(address, free)
 
 TEST_F(address, map_ranges)
 {
-	EXPECT_INVALID(MAP(0, 0));
-	EXPECT_INVALID(MAP(0, 5));			/* more than the memory */
+	CUmemGenericAllocationHandle one = self->memory[1];
+
+	EXPECT_INVALID(cuMemMap(AT(0), 0, 0, one, 0));
 	EXPECT_INVALID(MAP(6, 3));			/* leaves the reservation */
 	EXPECT_INVALID(MAP(8, 1));
-	EXPECT_INVALID(cuMemMap(AT(0) + 4096, CHUNK, 0, self->memory, 0));
-	EXPECT_INVALID(cuMemMap(AT(0), 4096, 0, self->memory, 0));
-	EXPECT_INVALID(cuMemMap(AT(0), -CHUNK, 0, self->memory, 0));
-	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, CHUNK, self->memory, 0));
-	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, self->memory, 1));
-	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, self->memory, 1ULL << 32));
+	EXPECT_INVALID(cuMemMap(AT(0) + 4096, CHUNK, 0, one, 0));
+	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, one, 1));
+	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, one, 1ULL << 32));
 	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, 12345, 0));
-	EXPECT_INVALID(cuMemMap(0, CHUNK, 0, self->memory, 0));
-	EXPECT_INVALID(cuMemMap(-CHUNK, CHUNK, 0, self->memory, 0));
+	EXPECT_INVALID(cuMemMap(0, CHUNK, 0, one, 0));
+	EXPECT_INVALID(cuMemMap(-CHUNK, CHUNK, 0, one, 0));
 	EXPECT_OK(MAP(0, 4));
 	EXPECT_OK(MAP(7, 1));
 	EXPECT_INVALID(MAP(3, 1));			/* taken, all or in part */
 	EXPECT_INVALID(MAP(4, 4));
 	EXPECT_INVALID(MAP(2, 4));
 	EXPECT_OK(MAP(4, 3));
+}
+
+/* Nothing but all of a memory. */
+TEST_F(address, map_part)
+{
+	CUmemGenericAllocationHandle handle = self->memory[4];
+
+#define PART(bytes, offset)							\
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(AT(0), bytes, offset, handle, 0))
+	PART(CHUNK, 0);
+	PART(2 * CHUNK, 0);
+	PART(5 * CHUNK, 0);
+	PART(4096, 0);
+	PART(-CHUNK, 0);
+	PART(CHUNK, CHUNK);
+	PART(4 * CHUNK, CHUNK);
+	PART(4 * CHUNK, 4 * CHUNK);
+	PART(CHUNK, 4096);
+	EXPECT_EQ(SIGSEGV, LOAD(0));
+	EXPECT_OK(MAP(0, 4));
 }
 
 /* A range over two reservations that happen to touch is in neither. */
@@ -139,6 +158,7 @@ TEST_F(address, map_over_two_reservations)
 	ASSERT_OK(MAP(3, 1));
 	ASSERT_OK(MAP(4, 1));
 	EXPECT_INVALID(UNMAP(3, 2));
+	EXPECT_INVALID(UNMAP(2, 5));
 	EXPECT_INVALID(allow(AT(3), 2 * CHUNK, 0, READ));
 }
 
@@ -147,8 +167,8 @@ TEST_F(address, memory_mapped_twice)
 	volatile uint32_t *a, *b;
 
 	ASSERT_OK(MAP(0, 4));
-	ASSERT_OK(MAP(4, 2));
-	ASSERT_OK(allow(AT(0), 6 * CHUNK, 0, READWRITE));
+	ASSERT_OK(MAP(4, 4));
+	ASSERT_OK(allow(AT(0), 8 * CHUNK, 0, READWRITE));
 	a = (volatile uint32_t *)AT(1);
 	b = (volatile uint32_t *)AT(5);
 	*a = 5;
@@ -224,19 +244,26 @@ TEST_F(address, whole_mappings)
 	EXPECT_INVALID(allow(AT(3), CHUNK, 0, READ));
 	EXPECT_INVALID(UNMAP(0, 1));
 	EXPECT_INVALID(UNMAP(1, 2));
-	EXPECT_INVALID(UNMAP(0, 5));
-	EXPECT_INVALID(UNMAP(0, 4));
-	EXPECT_INVALID(UNMAP(3, 1));
+	EXPECT_INVALID(UNMAP(1, 4));
 	EXPECT_INVALID(UNMAP(0, 0));
 	EXPECT_INVALID(cuMemUnmap(AT(0), CHUNK / 2));
 	EXPECT_INVALID(cuMemUnmap(AT(0), -CHUNK));
+	EXPECT_INVALID(UNMAP(0, 9));			/* beyond the reservation */
+	EXPECT_INVALID(UNMAP(8, 1));
+	EXPECT_INVALID(cuMemUnmap(AT(3) + 4096, CHUNK - 4096));
+	EXPECT_INVALID(cuMemUnmap(AT(3), 4096));
 	EXPECT_OK(allow(AT(0), 3 * CHUNK, 0, READ));	/* several are fine */
 	EXPECT_EQ(0, LOAD(0));
 	EXPECT_EQ(0, LOAD(2));
-	EXPECT_OK(UNMAP(0, 3));
+	EXPECT_OK(UNMAP(3, 1));				/* nothing to undo */
+	EXPECT_OK(UNMAP(5, 3));
+	EXPECT_EQ(0, LOAD(2));
+	EXPECT_OK(UNMAP(0, 8));				/* whole ones, and holes */
+	EXPECT_EQ(SIGSEGV, LOAD(0));
 	EXPECT_EQ(SIGSEGV, LOAD(2));
 	EXPECT_OK(UNMAP(4, 1));
-	EXPECT_INVALID(UNMAP(4, 1));
+	EXPECT_OK(MAP(0, 4));
+	EXPECT_OK(MAP(4, 4));
 }
 
 TEST_F(address, several_descriptors)

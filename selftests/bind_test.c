@@ -223,14 +223,14 @@ TEST_F(bind, address_over_adjacent_mappings)
 	CUdeviceptr at = reserve(8 * CHUNK);
 	volatile uint32_t *words = (volatile uint32_t *)at;
 
-	ASSERT_OK(cuMemMap(at, 2 * CHUNK, 0, self->memory[0], 0));
-	ASSERT_OK(cuMemMap(at + 2 * CHUNK, 2 * CHUNK, 0, more, 0));
-	ASSERT_OK(allow(at, 4 * CHUNK, 0, READWRITE));
-	words[CHUNK / 4] = 11;
-	words[2 * CHUNK / 4] = 22;
-	EXPECT_INVALID(BIND_AT(0, at + 2 * CHUNK, 3));	/* the last is a hole */
+	ASSERT_OK(cuMemMap(at, 4 * CHUNK, 0, self->memory[0], 0));
+	ASSERT_OK(cuMemMap(at + 4 * CHUNK, 2 * CHUNK, 0, more, 0));
+	ASSERT_OK(allow(at, 6 * CHUNK, 0, READWRITE));
+	words[3 * CHUNK / 4] = 11;
+	words[4 * CHUNK / 4] = 22;
+	EXPECT_INVALID(BIND_AT(0, at + 4 * CHUNK, 3));	/* the last is a hole */
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
-	EXPECT_OK(BIND_AT(1, at + CHUNK, 2));
+	EXPECT_OK(BIND_AT(1, at + 3 * CHUNK, 2));
 	EXPECT_EQ(11, *word(REPLICA(0, 1)));
 	EXPECT_EQ(22, *word(REPLICA(0, 2)));
 	EXPECT_INVALID(BIND_AT(2, at, 1));		/* overlaps */
@@ -267,8 +267,8 @@ TEST_F(bind, address_over_two_devices)
 {
 	CUdeviceptr at = reserve(2 * CHUNK);
 
-	ASSERT_OK(cuMemMap(at, CHUNK, 0, self->memory[0], 0));
-	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, self->memory[1], 0));
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, BIND_AT(0, at, 2));
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
 	EXPECT_OK(BIND_AT(0, at, 1));

@@ -163,28 +163,32 @@ TEST_F(foreign, as_a_memory)
 						     CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 }
 
-/* Of a page's granularity, at any page, for reading only where so allowed */
-TEST_F(foreign, mapped_in_parts)
+/* As a whole, at any page, for reading only where so allowed */
+TEST_F(foreign, mapped_at_any_page)
 {
 	CUmemGenericAllocationHandle handle = import(self->fd);
-	CUdeviceptr at = reserve(SIZE);
-	volatile uint32_t *first = (void *)at, *second = (void *)(at + 3 * PAGE);
+	CUdeviceptr at = reserve(2 * SIZE + CHUNK) + 3 * PAGE;
+	volatile uint32_t *first = (void *)at, *second = (void *)(at + SIZE);
 
-	EXPECT_INVALID(cuMemMap(at, PAGE / 2, 0, handle, 0));
-	EXPECT_INVALID(cuMemMap(at, 2 * SIZE, 0, handle, 0));
-	ASSERT_OK(cuMemMap(at, 3 * PAGE, 0, handle, 0));
-	ASSERT_OK(cuMemMap(at + 3 * PAGE, CHUNK, 0, handle, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(at, PAGE / 2, 0, handle, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(at, 3 * PAGE, 0, handle, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(at, 2 * SIZE, 0, handle, 0));
+	EXPECT_INVALID(cuMemMap(at + PAGE / 2, SIZE, 0, handle, 0));
+	ASSERT_OK(cuMemMap(at, SIZE, 0, handle, 0));
+	ASSERT_OK(cuMemMap(at + SIZE, SIZE, 0, handle, 0));
 	EXPECT_EQ(SIGSEGV, try_load(first, NULL));
-	ASSERT_OK(allow(at, 3 * PAGE, 0, READ));
-	ASSERT_OK(allow(at + 3 * PAGE, CHUNK, 0, READWRITE));
+	ASSERT_OK(allow(at, SIZE, 0, READ));
+	ASSERT_OK(allow(at + SIZE, SIZE, 0, READWRITE));
 	pattern(self->theirs, SIZE, 7);
-	EXPECT_EQ(0, memcmp((void *)at, self->theirs, 3 * PAGE));
-	EXPECT_EQ(0, memcmp((void *)(at + 3 * PAGE), self->theirs, CHUNK));
+	EXPECT_EQ(0, memcmp((void *)at, self->theirs, SIZE));
+	EXPECT_EQ(0, memcmp((void *)(at + SIZE), self->theirs, SIZE));
 	EXPECT_EQ(SIGSEGV, try_store(first, 1));
 	EXPECT_EQ(0, try_store(second, 1));
 	EXPECT_EQ(1, *first);
-	EXPECT_EQ(SIGSEGV, try_load((void *)(at + 3 * PAGE + CHUNK), NULL));
-	ASSERT_OK(cuMemUnmap(at, 3 * PAGE));
+	EXPECT_EQ(SIGSEGV, try_load((void *)(at + 2 * SIZE), NULL));
+	EXPECT_INVALID(cuMemUnmap(at, 3 * PAGE));
+	EXPECT_INVALID(cuMemUnmap(at, SIZE + PAGE));
+	ASSERT_OK(cuMemUnmap(at, SIZE));
 	EXPECT_EQ(SIGSEGV, try_load(first, NULL));
 	EXPECT_EQ(1, *second);
 }

@@ -57,22 +57,55 @@ TEST_F(host, create)
 	CUmemGenericAllocationHandle handle = 77;
 
 	cuda_start(0);
-	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, PAGE + 1, SHAREABLE));
+	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, CHUNK + PAGE, SHAREABLE));
+	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, PAGE, SHAREABLE));
+	EXPECT_INVALID(create(&handle, HOST, 0, PAGE, 0));
 	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, 0, SHAREABLE));
-	EXPECT_INVALID(create(&handle, HOST, 0, PAGE, SHAREABLE));
-	EXPECT_INVALID(create(&handle, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0, PAGE, 0));
-	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, create(&handle, HOST_NUMA, 999, PAGE, SHAREABLE));
+	EXPECT_INVALID(create(&handle, HOST, 0, CHUNK, SHAREABLE));
+	EXPECT_INVALID(create(&handle, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0, CHUNK, 0));
+	EXPECT_INVALID(create(&handle, HOST_NUMA, 999, CHUNK, SHAREABLE));
+	EXPECT_INVALID(create(&handle, HOST_NUMA, -1, CHUNK, SHAREABLE));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, create(&handle, HOST_NUMA, 0, 1UL << 60, SHAREABLE));
 	EXPECT_EQ(77, handle);
-	EXPECT_OK(create(&handle, HOST_NUMA, 0, 3 * PAGE, SHAREABLE));
-	/* the id of the host at large is ignored */
-	EXPECT_OK(create(&handle, HOST, 12345, PAGE, 0));
+	EXPECT_OK(create(&handle, HOST_NUMA, 0, 3 * CHUNK, SHAREABLE));
 }
 
-/* Of any number of pages, zero at first, side by side. */
+/* The host at large is the node where the memory came to lie; its id is ignored. */
+TEST_F(host, create_anywhere)
+{
+	CUmemAllocationProp prop;
+	CUmemGenericAllocationHandle handle;
+
+	cuda_start(0);
+	ASSERT_OK(create(&handle, HOST, 12345, CHUNK, 0));
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&prop, handle));
+	EXPECT_EQ(HOST_NUMA, prop.location.type);
+	EXPECT_LE(0, prop.location.id);
+	EXPECT_GT(2, prop.location.id);
+}
+
+/* What the hardware of devices does is not for the host's memory. */
+TEST_F(host, create_with_flags)
+{
+	CUmemGenericAllocationHandle handle = 77;
+	CUmemAllocationProp prop = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { HOST_NUMA, 0 },
+		.allocFlags.gpuDirectRDMACapable = 1,
+	};
+
+	cuda_start(0);
+	EXPECT_INVALID(cuMemCreate(&handle, CHUNK, &prop, 0));
+	prop.allocFlags.gpuDirectRDMACapable = 0;
+	prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
+	EXPECT_INVALID(cuMemCreate(&handle, CHUNK, &prop, 0));
+	EXPECT_EQ(77, handle);
+}
+
+/* Zero at first, side by side. */
 TEST_F(host, pages)
 {
-	const size_t small = 3 * PAGE, large = 2 * CHUNK + 5 * PAGE;
+	const size_t small = CHUNK, large = 2 * CHUNK;
 	CUdeviceptr at;
 	volatile char *bytes;
 
@@ -81,7 +114,8 @@ TEST_F(host, pages)
 	bytes = (volatile char *)at;
 	ASSERT_OK(cuMemMap(at, small, 0, on_node(0, small), 0));
 	ASSERT_OK(cuMemMap(at + small, large, 0, on_node(0, large), 0));
-	EXPECT_INVALID(cuMemMap(at + small + large - PAGE, PAGE, 0, on_node(0, PAGE), 0));
+	EXPECT_INVALID(cuMemMap(at + large, CHUNK, 0, on_node(0, CHUNK), 0));
+	EXPECT_INVALID(cuMemMap(at + small + large - PAGE, CHUNK, 0, on_node(0, CHUNK), 0));
 	EXPECT_EQ(SIGSEGV, try_load(bytes, NULL));
 	ASSERT_OK(allow_host(at, small + large, READWRITE));
 	for (size_t i = 0; i < small + large; i += PAGE)
@@ -94,7 +128,7 @@ TEST_F(host, pages)
 	EXPECT_INVALID(cuMemUnmap(at, PAGE));
 	EXPECT_OK(cuMemUnmap(at, small));
 	EXPECT_EQ(SIGSEGV, try_load(bytes, NULL));
-	EXPECT_EQ(4, bytes[small]);
+	EXPECT_EQ((char)(small / PAGE % 100 + 1), bytes[small]);
 }
 
 /* The CPU may do what the host or any device may. */
@@ -108,20 +142,20 @@ TEST_F(host, access)
 	cuda_start(0);
 	mapping = reserve(CHUNK);
 	at = (volatile uint32_t *)mapping;
-	ASSERT_OK(cuMemMap(mapping, PAGE, 0, on_node(0, PAGE), 0));
-	ASSERT_OK(allow_host(mapping, PAGE, READ));
+	ASSERT_OK(cuMemMap(mapping, CHUNK, 0, on_node(0, CHUNK), 0));
+	ASSERT_OK(allow_host(mapping, CHUNK, READ));
 	EXPECT_OK(cuMemGetAccess(&flags, &location, mapping));
 	EXPECT_EQ(READ, flags);
 	EXPECT_EQ(0, try_load(at, NULL));
 	EXPECT_EQ(SIGSEGV, try_store(at, 1));
 	EXPECT_INVALID(cuMemsetD8(mapping, 1, 1));
-	ASSERT_OK(allow(mapping, PAGE, 0, READWRITE));
+	ASSERT_OK(allow(mapping, CHUNK, 0, READWRITE));
 	EXPECT_EQ(0, try_store(at, 1));
 	EXPECT_OK(cuMemsetD8(mapping, 1, PAGE));
 	EXPECT_EQ(0x01010101, *at);
-	ASSERT_OK(allow(mapping, PAGE, 0, NONE));
+	ASSERT_OK(allow(mapping, CHUNK, 0, NONE));
 	EXPECT_EQ(SIGSEGV, try_store(at, 1));
-	ASSERT_OK(allow_host(mapping, PAGE, NONE));
+	ASSERT_OK(allow_host(mapping, CHUNK, NONE));
 	EXPECT_EQ(SIGSEGV, try_load(at, NULL));
 
 	/* a device's memory is not the host's to be given */
@@ -149,9 +183,9 @@ TEST_F(host, bind)
 	EXPECT_EQ(7, window[CHUNK / 2 - 1]);
 
 	/* by address: whole chunks only */
-	large = on_node(node, 2 * CHUNK + PAGE);
+	large = on_node(node, 2 * CHUNK);
 	ASSERT_OK(cuMulticastBindAddr_v2(team, 0, 2 * CHUNK,
-					 ADDRESS(mapped(large, 2 * CHUNK + PAGE, 0)), CHUNK, 0));
+					 ADDRESS(mapped(large, 2 * CHUNK, 0)), CHUNK, 0));
 	EXPECT_OK(cuMemRelease(own));
 	EXPECT_EQ(SIGBUS, try_load(window, NULL));
 }

@@ -293,9 +293,15 @@ TEST_F(log, reasons_for_beginners)
 	snprintf(words, sizeof(words), "only a part of the mapping of 4194304 bytes at %#llx is in the range", at);
 	EXPECT_REASON(words, cuMemUnmap(at, CHUNK));
 	EXPECT_REASON(words, cuMemUnmap(at + CHUNK, CHUNK));
+	snprintf(words, sizeof(words), "%#llx to %#llx begins or ends at no mapping, and at no multiple of the granularity 2097152",
+		 at, at + 2 * CHUNK + 4096);
+	EXPECT_REASON(words, cuMemUnmap(at, 2 * CHUNK + 4096));
+	EXPECT_REASON("a memory is mapped as a whole: 4194304 bytes from offset 0",
+		      cuMemMap(at + 2 * CHUNK, CHUNK, 0, own, 0));
 	snprintf(words, sizeof(words), "nothing is mapped at %#llx", at + 2 * CHUNK);
-	EXPECT_REASON(words, cuMemUnmap(at, 3 * CHUNK));
-	EXPECT_REASON(words, cuMemUnmap(at + 2 * CHUNK, CHUNK));
+	EXPECT_REASON(words, cuMemSetAccess(at + 2 * CHUNK, CHUNK, &(CUmemAccessDesc) {
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	}, 1));
 	snprintf(words, sizeof(words), "no block starts at %#llx; what was mapped is unmapped", at);
 	EXPECT_REASON(words, cuMemFree(at));
 

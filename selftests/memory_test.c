@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memories: what can be created, handles, and that fresh memory is zero. */
+#include <sys/mman.h>
 #include "memcast_test.h"
 
 FIXTURE(memory)
@@ -92,11 +93,11 @@ TEST_F(memory, create_arguments)
 	self->prop.allocFlags.reserved[3] = 1;
 	EXPECT_INVALID(CREATE(CHUNK));
 	self->prop = memory_on(0);
-	self->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE(CHUNK));
+	self->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC + 1;
+	EXPECT_INVALID(CREATE(CHUNK));
 	self->prop = memory_on(0);
-	self->prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
-	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, CREATE(CHUNK));
+	self->prop.win32HandleMetaData = &self->prop;
+	EXPECT_INVALID(CREATE(CHUNK));
 	self->prop = memory_on(99);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, CREATE(CHUNK));
 	self->prop = memory_on(-1);
@@ -117,6 +118,15 @@ TEST_F(memory, create_handle_types)
 	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32_KMT;
 	EXPECT_INVALID(CREATE(CHUNK));
 	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32 | SHAREABLE;
+	EXPECT_INVALID(CREATE(CHUNK));
+	/* bits that no type has */
+	self->prop.requestedHandleTypes = 0x30;
+	EXPECT_OK(CREATE(CHUNK));
+	EXPECT_OK(cuMemRelease(self->handle));
+	self->prop.requestedHandleTypes = 0x10 | SHAREABLE;
+	EXPECT_OK(CREATE(CHUNK));
+	EXPECT_OK(cuMemRelease(self->handle));
+	self->prop.requestedHandleTypes = 0x10 | CU_MEM_HANDLE_TYPE_WIN32;
 	EXPECT_INVALID(CREATE(CHUNK));
 }
 
@@ -202,13 +212,46 @@ TEST_F(memory, release_while_mapped)
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_EQ(before - CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(5, at[0]);
+	/* and it keeps the handle good, of which no release is owed any more */
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
+	EXPECT_EQ(5, *mapped(handle, CHUNK, 1));
+	EXPECT_INVALID(cuMemRelease(handle));
 	EXPECT_OK(cuMemUnmap(ADDRESS(at), CHUNK));
+	EXPECT_EQ(before - CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_OK(cuMemRetainAllocationHandle(&self->handle, (char *)at - CHUNK));
+	EXPECT_EQ(handle, self->handle);
+	EXPECT_OK(cuMemUnmap(ADDRESS(at) - CHUNK, CHUNK));
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+}
+
+/* What is mapped, or tried to be, is not released by that. */
+TEST_F(memory, mapping_owes_nothing)
+{
+	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUdeviceptr at = reserve(2 * CHUNK);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
+		EXPECT_INVALID(cuMemMap(at, CHUNK, 0, handle, 0));
+		EXPECT_OK(cuMemUnmap(at, 2 * CHUNK));
+	}
+	EXPECT_INVALID(cuMemMap(at + 2 * CHUNK, CHUNK, 0, handle, 0));
+	EXPECT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
+	EXPECT_OK(cuMemMap(at + CHUNK, CHUNK, 0, handle, 0));
+	EXPECT_OK(cuMemUnmap(at, CHUNK));
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
+	/* the last of them goes with the reservation */
+	EXPECT_EQ(0, munmap((void *)at, 2 * CHUNK));
+	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
 }
 
 TEST_F(memory, retain)
 {
-	CUmemGenericAllocationHandle handle = memory(0, 2 * CHUNK), found = 0, again = 0;
+	CUmemGenericAllocationHandle handle = memory(0, 2 * CHUNK), found = 0;
 	volatile uint32_t *at = mapped(handle, 2 * CHUNK, 0);
 	size_t before = device_bytes(0, "free_bytes");
 
@@ -218,11 +261,11 @@ TEST_F(memory, retain)
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_INVALID(cuMemRelease(handle));
 
-	/* released for good: a new value, and then that one */
+	/* also when it has been released for good */
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)at));
-	EXPECT_NE(handle, found);
-	EXPECT_OK(cuMemRetainAllocationHandle(&again, (char *)at + 2 * CHUNK - 1));
-	EXPECT_EQ(found, again);
+	EXPECT_EQ(handle, found);
+	EXPECT_OK(cuMemRetainAllocationHandle(&found, (char *)at + 2 * CHUNK - 1));
+	EXPECT_EQ(handle, found);
 	EXPECT_OK(cuMemRelease(found));
 	EXPECT_OK(cuMemUnmap(ADDRESS(at), 2 * CHUNK));
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
@@ -260,6 +303,23 @@ TEST_F(memory, properties)
 	self->prop.allocFlags.gpuDirectRDMACapable = 0;
 	ASSERT_OK(CREATE(CHUNK));
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, self->handle));
+	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
+
+	/* of a pool of tiles, which cannot be mapped; who is capable of RDMA is not compressed */
+	self->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
+	self->prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+	ASSERT_OK(CREATE(CHUNK));
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, self->handle));
+	self->prop.allocFlags.usage = 0;
+	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
+	EXPECT_INVALID(cuMemMap(reserve(CHUNK), CHUNK, 0, self->handle, 0));
+	self->prop.allocFlags.gpuDirectRDMACapable = 255;
+	self->prop.allocFlags.usage = CU_MEM_CREATE_USAGE_HW_DECOMPRESS;
+	ASSERT_OK(CREATE(CHUNK));
+	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, self->handle));
+	self->prop.allocFlags.gpuDirectRDMACapable = 1;
+	self->prop.allocFlags.compressionType = 0;
+	self->prop.allocFlags.usage = 0;
 	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
 
 	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(NULL, self->handle));

@@ -95,8 +95,25 @@ static bool used(const struct model *m, const struct object *o)
 	return false;
 }
 
+static bool keeps(const struct model *m, unsigned int worker, uint64_t handle)
+{
+	for_each(p, m->mapping)
+		if (p->object && p->worker == worker && p->handle == handle)
+			return true;
+	for_each(v, m->view)
+		if (v->object && v->worker == worker && v->handle == handle)
+			return true;
+	return false;
+}
+
 void model_end_unused(struct model *m)
 {
+	unsigned int w;
+
+	for (w = 0; w < WORKERS; w++)
+		for_each(h, m->handle[w])
+			if (h->object && !h->references && !keeps(m, w, h->value))
+				h->object = NULL;
 	for_each(o, m->object)
 		if (o->alive && !used(m, o))
 			o->alive = false;

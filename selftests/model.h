@@ -71,16 +71,18 @@ enum place { HEAD, TAIL };		/* first and last word of a chunk */
 struct object {
 	bool alive, team;
 	uint64_t types;
-	unsigned int chunks, rdma;
+	unsigned int chunks, rdma, compression;
 	int device;			/* memory: where, or ON_HOST; team: for how many */
 	int joined[DEVICES], joined_count;
 	uint32_t word[MOST_CHUNKS][2];	/* contents, by chunk and place */
 };
 
+/* Without references it stays as long as something was mapped by it. */
 struct handle {
 	uint64_t value;
 	unsigned int references;
 	struct object *object;
+	bool imported;			/* a memory's: it cannot be exported */
 };
 
 struct reservation {
@@ -89,6 +91,7 @@ struct reservation {
 
 struct mapping {
 	struct object *object;
+	uint64_t handle;		/* that it was mapped by */
 	unsigned int worker;
 	uint64_t address, bytes;
 	unsigned int access[DEVICES];
@@ -96,6 +99,7 @@ struct mapping {
 
 struct view {
 	struct object *object;
+	uint64_t handle;		/* that it was made by */
 	unsigned int worker;
 	uint64_t offset, bytes, replica[DEVICES];
 };

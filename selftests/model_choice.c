@@ -115,11 +115,13 @@ static void propose_range(struct call *c)
 static void propose_map(struct call *c)
 {
 	struct reservation *r = some_reservation(c->worker);
+	struct object *team;
 	uint64_t end;
 
 	c->handle = some_handle(c->worker, percent(50) ? -1 : percent(50));
 	c->bytes = chunks_of(c->handle, c->worker) * CHUNK_BYTES;
-	if (percent(30))
+	team = model_object(m, c->worker, c->handle);
+	if (percent(30) && team && team->team)
 		c->bytes = CHUNK_BYTES + chunks_below(c->bytes);
 	if (!r)
 		return;
@@ -251,7 +253,7 @@ static void propose_other(struct call *c)
 		if (c->host)
 			c->device = 0;
 		c->kind = CU_MEM_ALLOCATION_TYPE_PINNED;
-		c->rdma = any(2);
+		c->rdma = !c->host && any(2);
 		break;
 	case TEAM_CREATE:
 		c->device = 2 + any(percent(85) ? 2 : DEVICES - 1);

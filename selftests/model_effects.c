@@ -8,25 +8,22 @@
 static const char *new_handle(struct model *m, const struct call *c, uint64_t value,
 			      struct object *o)
 {
-	struct handle *h = model_handle(m, c->worker, value), *any = NULL;
+	struct handle *h = model_handle(m, c->worker, value);
 
-	for_each(other, m->handle[c->worker])
-		if (other->object == o)
-			any = other;
 	if (value == 0 || value == UNTOUCHED)
 		return "no handle came out";
-	if (h && h->object != o)
-		return "this handle is another object's";
-	if (c->verb == RETAIN && any && !h)
-		return "a new handle, and the process had one already";
-	if (h) {
+	if (c->verb == RETAIN) {
+		if (value != model_mapping(m, c->worker, c->address)->handle)
+			return "another handle than the one that it was mapped by";
 		h->references++;
 		return NULL;
 	}
+	if (h)
+		return "this handle is in use";
 	for_each(unused, m->handle[c->worker]) {
 		if (unused->object)
 			continue;
-		*unused = (struct handle) { value, 1, o };
+		*unused = (struct handle) { value, 1, o, c->verb == IMPORT && !o->team };
 		return NULL;
 	}
 	return "no room in the model";
@@ -40,9 +37,10 @@ static const char *new_object(struct model *m, const struct call *c, uint64_t ha
 		if (o->alive)
 			continue;
 		*o = (struct object) {
-			.alive = true, .team = c->verb == TEAM_CREATE, .types = c->types,
+			.alive = true, .team = c->verb == TEAM_CREATE,
+			.types = c->types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
 			.chunks = c->bytes / CHUNK_BYTES, .device = c->host ? ON_HOST : c->device,
-			.rdma = c->rdma,
+			.rdma = c->rdma, .compression = c->compression && !c->rdma,
 		};
 		return new_handle(m, c, handle, o);
 	}
@@ -89,7 +87,7 @@ static const char *new_view(struct model *m, const struct call *c, const struct 
 	for_each(v, m->view) {
 		if (v->object)
 			continue;
-		*v = (struct view) { team, c->worker, c->offset, c->bytes, {} };
+		*v = (struct view) { team, c->handle, c->worker, c->offset, c->bytes, {} };
 		memcpy(v->replica, a->replica, sizeof(v->replica));
 		return NULL;
 	}
@@ -101,8 +99,8 @@ static void new_mapping(struct model *m, const struct call *c)
 	for_each(p, m->mapping) {
 		if (p->object)
 			continue;
-		*p = (struct mapping) { model_object(m, c->worker, c->handle), c->worker,
-					c->address, c->bytes, {} };
+		*p = (struct mapping) { model_object(m, c->worker, c->handle), c->handle,
+					c->worker, c->address, c->bytes, {} };
 		return;
 	}
 }
@@ -215,13 +213,15 @@ static const char *look(struct model *m, const struct call *c, const struct answ
 	return NULL;
 }
 
-static const char *same_properties(const struct object *o, const CUmemAllocationProp *prop)
+static const char *same_properties(const struct handle *h, const CUmemAllocationProp *prop)
 {
+	const struct object *o = h->object;
 	CUmemAllocationProp expected = {
 		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.requestedHandleTypes = o->types,
+		.requestedHandleTypes = h->imported ? 0 : o->types,
 		.location = { CU_MEM_LOCATION_TYPE_DEVICE, o->device },
-		.allocFlags.gpuDirectRDMACapable = o->rdma,
+		.allocFlags.compressionType = o->compression,
+		.allocFlags.gpuDirectRDMACapable = o->rdma && !h->imported,
 	};
 
 	if (o->device == ON_HOST)
@@ -242,13 +242,12 @@ static const char *settle(struct model *m, const struct call *c, const struct an
 	case TEAM_CREATE:
 		return new_object(m, c, a->out);
 	case RELEASE:
-		if (!--h->references)
-			h->object = NULL;
+		h->references--;
 		return NULL;
 	case RETAIN:
 		return new_handle(m, c, a->out, p->object);
 	case PROPERTIES:
-		return same_properties(h->object, &a->prop);
+		return same_properties(h, &a->prop);
 	case GRANULARITY:
 		return a->out == CHUNK_BYTES ? NULL : "another granularity";
 	case TEAM_GRANULARITY:

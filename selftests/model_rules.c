@@ -22,26 +22,29 @@ static struct object *team_of(struct model *m, const struct call *c)
 	return o && o->team ? o : NULL;
 }
 
-enum span { WHOLE, PARTLY, ACROSS };	/* ACROSS: more than one reservation */
+/* ACROSS: more than one reservation; HOLES: that, too, and parts of none */
+enum span { WHOLE, HOLES, PARTLY, ACROSS };
 
 /* Whether a range consists of whole mappings */
 static enum span span_of(struct model *m, const struct call *c)
 {
 	uint64_t at = c->address, end = c->address + c->bytes;
 	struct reservation *r = model_reservation(m, c->worker, at);
+	bool holes = false, parts = false, across = false;
 
-	if (!r || end < at)
+	if (!r || end < at || c->bytes > 1UL << 40)
 		return PARTLY;
 	while (at < end) {
 		struct mapping *p = model_mapping(m, c->worker, at);
 
-		if (!p || p->address != at || p->bytes > end - at)
-			return PARTLY;
-		if (model_reservation(m, c->worker, at) != r)
-			return ACROSS;
-		at += p->bytes;
+		across |= model_reservation(m, c->worker, at) != r;
+		holes |= !p;
+		parts |= p && (p->address != at || p->bytes > end - at);
+		at = p ? p->address + p->bytes : at + CHUNK_BYTES;
 	}
-	return WHOLE;
+	if (across)
+		return holes || parts ? PARTLY : ACROSS;
+	return parts ? PARTLY : holes ? HOLES : WHOLE;
 }
 
 /* Whether the copy engine may go there for the worker's device */
@@ -88,18 +91,19 @@ static int expect_types(const struct model *m, uint64_t types)
 
 static int expect_create(struct model *m, const struct call *c)
 {
-	int types = expect_types(m, c->types);
+	/* other bits mean nothing */
+	int types = expect_types(m, c->types & (FD | WINDOWS | FABRIC));
 
 	if (c->flags || c->kind != CU_MEM_ALLOCATION_TYPE_PINNED)
 		return INVALID;
 	if (types == INVALID)
 		return types;
-	if (c->compression)
-		return CUDA_ERROR_NOT_SUPPORTED;
+	if (c->host && (c->compression || c->rdma))
+		return INVALID;
 	if (c->device < 0 || c->device >= (c->host ? 1 : DEVICES))
-		return NO_DEVICE;
+		return c->host ? INVALID : NO_DEVICE;
 	/* of the host's memory only what devices can have too */
-	if (c->host && c->bytes && (misaligned(c->bytes) || c->bytes / CHUNK_BYTES > MOST_CHUNKS))
+	if (c->host && c->bytes / CHUNK_BYTES > MOST_CHUNKS && !misaligned(c->bytes))
 		return UNSAID;
 	if (!c->bytes || misaligned(c->bytes))
 		return INVALID;
@@ -129,12 +133,12 @@ static int expect_map(struct model *m, const struct call *c)
 	struct reservation *r = model_reservation(m, c->worker, c->address);
 	uint64_t at;
 
-	if (c->flags || !o || c->offset)
+	if (c->flags || !o || !c->bytes)
 		return INVALID;
-	/* the host's memory may be mapped by pages */
-	if (o->device == ON_HOST && !o->team && misaligned(c->address | c->bytes))
-		return UNSAID;
-	if (!c->bytes || misaligned(c->address | c->bytes) ||
+	/* where the address is wrong as well, nothing says which comes first */
+	if (!o->team && (c->offset || c->bytes != o->chunks * CHUNK_BYTES))
+		return !r || misaligned(c->address) ? UNSAID : CUDA_ERROR_NOT_SUPPORTED;
+	if (c->offset || misaligned(c->address | c->bytes) ||
 	    outside(0, c->bytes, o->chunks))
 		return INVALID;
 	if (!r || c->bytes > r->address + r->bytes - c->address)
@@ -158,7 +162,7 @@ static int expect_set_access(struct model *m, const struct call *c)
 	if (!c->count || !c->bytes || misaligned(c->address | c->bytes))
 		return INVALID;
 	span = span_of(m, c);
-	if (span)
+	if (span != WHOLE)
 		return span == ACROSS ? UNSAID : INVALID;
 	for (at = c->address; at < c->address + c->bytes; at += CHUNK_BYTES)
 		for (i = 0; i < c->count; i++) {
@@ -399,7 +403,7 @@ static int expect(struct model *m, const struct call *c)
 	case CREATE:
 		return expect_create(m, c);
 	case RELEASE:
-		return o ? OK : INVALID;
+		return o && model_handle(m, c->worker, c->handle)->references ? OK : INVALID;
 	case RETAIN:
 		return model_mapping(m, c->worker, c->address) ? OK : INVALID;
 	case PROPERTIES:
@@ -408,7 +412,8 @@ static int expect(struct model *m, const struct call *c)
 	case TEAM_GRANULARITY:
 		return c->kind == 0 || c->kind == 1 ? OK : INVALID;
 	case EXPORT:
-		return !c->flags && o && c->types == FD && (o->types & FD) ? OK : INVALID;
+		return !c->flags && o && c->types == FD && (o->types & FD) &&
+		       !model_handle(m, c->worker, c->handle)->imported ? OK : INVALID;
 	case IMPORT:
 		/* a pointer, then */
 		if (c->types == FABRIC)
@@ -435,7 +440,7 @@ static int expect(struct model *m, const struct call *c)
 		if (!c->bytes || misaligned(c->address | c->bytes))
 			return INVALID;
 		span = span_of(m, c);
-		return span == WHOLE ? OK : span == ACROSS ? UNSAID : INVALID;
+		return span == WHOLE || span == HOLES ? OK : span == ACROSS ? UNSAID : INVALID;
 	case SET_ACCESS:
 		return expect_set_access(m, c);
 	case GET_ACCESS:

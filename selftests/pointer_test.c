@@ -35,7 +35,7 @@ NOTHING_LEFT(pointer)
 
 typedef unsigned long long wide;
 
-/* A mapping of half a memory, amid a larger reservation */
+/* A mapping of SIZE / 2 amid a larger reservation */
 #define SIZE	(4 * CHUNK)
 static CUdeviceptr place(struct __test_metadata *_metadata, CUdeviceptr *start)
 {
@@ -43,7 +43,7 @@ static CUdeviceptr place(struct __test_metadata *_metadata, CUdeviceptr *start)
 	CUmemGenericAllocationHandle handle;
 
 	prop.allocFlags.gpuDirectRDMACapable = 1;
-	ASSERT_OK(cuMemCreate(&handle, SIZE, &prop, 0));
+	ASSERT_OK(cuMemCreate(&handle, SIZE / 2, &prop, 0));
 	*start = reserve(2 * SIZE);
 	ASSERT_OK(cuMemMap(*start + CHUNK, SIZE / 2, 0, handle, 0));
 	return *start + CHUNK;

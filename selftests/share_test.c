@@ -78,25 +78,36 @@ TEST_F(share, each_export_is_a_new_fd)
 	import(b);
 }
 
-/* Is it the same memory, with what its creator asked for? */
+/* It is the same memory, but not with all that its creator asked for. */
 TEST_F(share, import_shows_the_same)
 {
 	CUmemAllocationProp prop = memory_on(1), seen;
-	CUmemGenericAllocationHandle handle, copy;
+	CUmemGenericAllocationHandle handle, copy, found;
 	volatile uint32_t *a, *b;
+	int fd = -77;
 
 	cuda_start(0);
 	prop.allocFlags.gpuDirectRDMACapable = 1;
 	ASSERT_OK(cuMemCreate(&handle, 2 * CHUNK, &prop, 0));
 	copy = import(export(handle));
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, copy));
+	prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+	prop.allocFlags.gpuDirectRDMACapable = 0;
 	EXPECT_EQ(0, memcmp(&prop, &seen, sizeof(seen)));
 	a = mapped(handle, 2 * CHUNK, 0);
 	b = mapped(copy, 2 * CHUNK, 1);
 	a[CHUNK / 4] = 5;
 	EXPECT_EQ(5, b[CHUNK / 4]);
-	/* exported again by whoever imported it */
-	EXPECT_EQ(5, mapped(import(export(copy)), 2 * CHUNK, 0)[CHUNK / 4]);
+	/* what was mapped by a handle is known by that one */
+	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)a));
+	EXPECT_EQ(handle, found);
+	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)b));
+	EXPECT_EQ(copy, found);
+	/* who imported it cannot export it, whoever created it can go on */
+	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, copy, SHAREABLE, 0));
+	EXPECT_EQ(-77, fd);
+	EXPECT_OK(cuMemRelease(copy));
+	EXPECT_EQ(5, mapped(import(export(handle)), 2 * CHUNK, 0)[CHUNK / 4]);
 }
 
 /* Handle, fd and mapping: each keeps it, the last gives the chunks back. */
@@ -119,9 +130,12 @@ TEST_F(share, lives_as_long_as_its_last_user)
 	handle = import(fd);
 	close(fd);
 	EXPECT_EQ(full - CHUNK, device_bytes(0, "free_bytes"));
-	EXPECT_EQ(9, *mapped(handle, CHUNK, 0));
-	handle = import(export(handle));
+	at = mapped(handle, CHUNK, 0);
+	EXPECT_EQ(9, *at);
+	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_EQ(full - CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_OK(cuMemUnmap(ADDRESS(at), CHUNK));
+	EXPECT_EQ(full, device_bytes(0, "free_bytes"));
 }
 
 /* ---- to another process; the peer says what it reads in the memory ---- */

@@ -144,12 +144,15 @@ struct memcast_device_info {
 	__u32 reserved;
 };
 
-/* The memory's owner asked for RDMA capability; kept and reported. */
-#define MEMCAST_MEMORY_RDMA	(1U << 0)
+/* The memory's owner asked for RDMA capability, or for compression; kept and reported. */
+#define MEMCAST_MEMORY_RDMA		(1U << 0)
+#define MEMCAST_MEMORY_COMPRESSIBLE	(1U << 1)
+/* It is for the tiles of arrays alone: MEMCAST_MAP takes none. */
+#define MEMCAST_MEMORY_TILES		(1U << 2)
 
 /**
  * struct memcast_memory_create - ioctl(MEMCAST_MEMORY_CREATE)
- * @location: enum memcast_location
+ * @location: enum memcast_location; of HOST it becomes HOST_NUMA, wherever it lies
  * @location_id: device ordinal or node
  * @bytes: size, a multiple of the granularity
  * @handle_types: mask of MEMCAST_HANDLE_…
@@ -186,7 +189,8 @@ struct memcast_team_create {
 
 /**
  * struct memcast_handle_release - ioctl(MEMCAST_HANDLE_RELEASE)
- * @handle: gives one reference back; the last ends the handle
+ * @handle: gives one reference back. Without any, and without a mapping that
+ *	MEMCAST_MAP made of it, the handle ends.
  */
 struct memcast_handle_release {
 	struct memcast_header header;
@@ -199,8 +203,8 @@ struct memcast_handle_release {
  * @handle: a memory or a team
  * @out_type: enum memcast_type
  * @out_bytes: size
- * @out_handle_types: as created
- * @out_flags: as created
+ * @out_handle_types: as created; 0 for a memory that was imported
+ * @out_flags: as created; without MEMCAST_MEMORY_RDMA for one that was imported
  * @out_location: a memory's, as created
  * @out_location_id: a memory's, as created
  * @out_devices: a team's: how many devices it is for
@@ -223,7 +227,7 @@ struct memcast_handle_info {
 
 /**
  * struct memcast_export - ioctl(MEMCAST_EXPORT)
- * @handle: a memory or a team
+ * @handle: a team, or a memory that was not imported
  * @handle_type: MEMCAST_HANDLE_…, one of those it was created with
  * @flags: 0
  * @out_fd: a new dma-buf, close-on-exec; -1 for MEMCAST_HANDLE_FABRIC
@@ -453,6 +457,11 @@ struct memcast_reservation_free {
 #define MEMCAST_MAP_REPLICA	(1U << 0)
 /* Of a window: no plain loads and stores, only what ioctls do. A memory has none. */
 #define MEMCAST_MAP_STRICT	(1U << 1)
+/*
+ * As the driver API has it: a memory only as a whole (else EOPNOTSUPP), chunks of it at
+ * multiples of MEMCAST_GRANULARITY; a window only from the team's beginning.
+ */
+#define MEMCAST_MAP_WHOLE	(1U << 2)
 
 /**
  * struct memcast_map - ioctl(MEMCAST_MAP)
@@ -480,7 +489,8 @@ struct memcast_map {
 /**
  * struct memcast_unmap - ioctl(MEMCAST_UNMAP)
  * @address: bytes
- * @bytes: with @address, one or several whole adjacent mappings
+ * @bytes: with @address, a range in a reservation that cuts no mapping in two; where
+ *	nothing is mapped in it, there is nothing to undo
  */
 struct memcast_unmap {
 	struct memcast_header header;

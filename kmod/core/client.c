@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Clients: one open of /dev/memcast, and its table of handles. */
 #include <linux/pid.h>
-#include <linux/rbtree.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include "compat.h"
@@ -35,24 +34,9 @@ struct mc_client *mc_client_create(struct inode *inode)
 	mmgrab(client->mm);
 	client->process = get_pid(task_tgid(current));
 	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	client->by_object = RB_ROOT;
 	client->number = mc_object_number();
 	atomic_long_inc(&mc_stats.clients);
 	return client;
-}
-
-static int compare_object(const void *object, const struct rb_node *node)
-{
-	const struct mc_handle *handle = rb_entry(node, struct mc_handle, by_object);
-
-	return object < (void *)handle->object ? -1 : object > (void *)handle->object;
-}
-
-static bool is_before(struct rb_node *node, const struct rb_node *other)
-{
-	struct mc_handle *handle = rb_entry(node, struct mc_handle, by_object);
-
-	return compare_object(handle->object, other) < 0;
 }
 
 static void handle_free(struct mc_client *client, struct mc_handle *handle)
@@ -77,24 +61,24 @@ static void handle_publish(struct mc_client *client, struct mc_handle *handle)
 	ended = client->ended;
 	/* the place is reserved: this allocates nothing */
 	__xa_store(&client->handles, handle->id, ended ? NULL : handle, GFP_KERNEL);
-	if (!ended)
-		rb_add(&handle->by_object, &client->by_object, is_before);
 	xa_unlock(&client->handles);
 	if (ended)
 		handle_free(client, handle);
 }
 
 /**
- * mc_handle_answer() - answer a call with a new handle
+ * mc_handle_answer_as() - answer a call with a new handle
  * @call: the call
  * @object: what for; takes over the caller's user of it, and fails without
+ * @imported: it is a memory that another handle was created for
  * @out_handle: where in the call's argument
  *
  * First a place in the table, which nobody can find anything at; then, when
  * nothing can fail any more, publish. Values come round late: a stale handle
  * should be found out, not hit somebody else's object.
  */
-int mc_handle_answer(struct mc_call *call, struct mc_object *object, u32 *out_handle)
+int mc_handle_answer_as(struct mc_call *call, struct mc_object *object, bool imported,
+			u32 *out_handle)
 {
 	struct mc_client *client = call->client;
 	struct mc_handle *handle;
@@ -107,6 +91,7 @@ int mc_handle_answer(struct mc_call *call, struct mc_object *object, u32 *out_ha
 	}
 	handle->object = object;
 	handle->refs = 1;
+	handle->imported = imported;
 	ret = handle_reserve(client, handle);
 	if (ret)
 		goto free_handle;
@@ -125,17 +110,72 @@ free_handle:
 }
 
 /* Return: the object, with a user for the caller, or NULL. */
-struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
+struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported)
 {
 	struct mc_object *object = NULL;
 	struct mc_handle *handle;
 
 	xa_lock(&client->handles);
 	handle = xa_load(&client->handles, id);
-	if (handle)
+	if (handle) {
 		object = mc_object_get(handle->object);
+		*imported = handle->imported;
+	}
 	xa_unlock(&client->handles);
 	return object;
+}
+
+struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
+{
+	bool imported;
+
+	return mc_handle_find(client, id, &imported);
+}
+
+/*
+ * The same for a mapping, until it is undone: so long the handle stays good, as with
+ * hardware's driver, though it may have been released.
+ */
+struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id)
+{
+	struct mc_object *object = NULL;
+	struct mc_handle *handle;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle) {
+		object = mc_object_get(handle->object);
+		handle->maps++;
+	}
+	xa_unlock(&client->handles);
+	return object;
+}
+
+/* Takes it out of the table if nobody needs it. Return: it, to be dropped, or NULL. */
+static struct mc_handle *handle_unused(struct mc_client *client, struct mc_handle *handle)
+{
+	lockdep_assert_held(&client->handles.xa_lock);
+	if (handle->refs || handle->maps)
+		return NULL;
+	return __xa_erase(&client->handles, handle->id);
+}
+
+/* A mapping of a heap has none; of a process that has ended they are all gone. */
+void mc_handle_unmapped(struct mc_client *client, u32 id)
+{
+	struct mc_handle *handle, *last = NULL;
+
+	if (!id)
+		return;
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle) {
+		handle->maps--;
+		last = handle_unused(client, handle);
+	}
+	xa_unlock(&client->handles);
+	if (last)
+		handle_free(client, last);
 }
 
 /* One more reference to this handle. Return: is there such a one? */
@@ -151,43 +191,23 @@ bool mc_handle_hold(struct mc_client *client, u32 id)
 	return handle;
 }
 
-/*
- * One more reference to this handle, if it still stands for the object, or to
- * another one that does. Return: which, or 0.
- */
-u32 mc_handle_retain(struct mc_client *client, u32 id, struct mc_object *object)
-{
-	struct mc_handle *handle;
-	struct rb_node *node;
-
-	xa_lock(&client->handles);
-	handle = xa_load(&client->handles, id);
-	if (!handle || handle->object != object) {
-		node = rb_find_first(object, &client->by_object, compare_object);
-		handle = node ? rb_entry(node, struct mc_handle, by_object) : NULL;
-	}
-	id = handle ? handle->id : 0;
-	if (handle)
-		handle->refs++;
-	xa_unlock(&client->handles);
-	return id;
-}
-
 int mc_handle_release(struct mc_client *client, u32 id)
 {
 	struct mc_handle *handle, *last = NULL;
+	bool owed;
 
 	xa_lock(&client->handles);
 	handle = xa_load(&client->handles, id);
-	if (handle && !--handle->refs) {
-		last = __xa_erase(&client->handles, id);
-		rb_erase(&last->by_object, &client->by_object);
+	owed = handle && handle->refs;
+	if (owed) {
+		handle->refs--;
+		last = handle_unused(client, handle);
 	}
 	xa_unlock(&client->handles);
 
 	if (last)
 		handle_free(client, last);
-	return handle ? 0 : -ENOENT;
+	return owed ? 0 : -ENOENT;
 }
 
 static void release_handles(struct mc_client *client)
@@ -199,8 +219,6 @@ static void release_handles(struct mc_client *client)
 		xa_lock(&client->handles);
 		/* unless somebody else is just releasing it */
 		handle = __xa_erase(&client->handles, id);
-		if (handle)
-			rb_erase(&handle->by_object, &client->by_object);
 		xa_unlock(&client->handles);
 		if (handle)
 			handle_free(client, handle);
@@ -263,34 +281,20 @@ int mc_release(struct mc_call *call)
 	return 0;
 }
 
-/* What is mapped at an address: its object, with a user; @handle may show it. */
-static struct mc_object *mapped_object(struct mc_reservation *reservation,
-				       u64 address, u32 *handle)
+/* The handle that what is at an address was mapped by, with one more reference, or 0. */
+static u32 hold_mapped(struct mc_client *client, struct mc_reservation *reservation,
+		       u64 address)
 {
-	struct mc_object *object = NULL;
 	struct mc_mapping *mapping;
+	u32 id = 0;
 
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, address);
-	if (mapping && !reservation->of_heap) {
-		object = mc_object_get(mapping->object);
-		*handle = mapping->handle;
-	}
+	/* the mapping keeps it, unless the process is ending */
+	if (mapping && mapping->handle && mc_handle_hold(client, mapping->handle))
+		id = mapping->handle;
 	up_read(&reservation->lock);
-	return object;
-}
-
-/* The next mc_retain() there shall give the same handle again. */
-static void remember_handle(struct mc_reservation *reservation, u64 address,
-			    struct mc_object *object, u32 handle)
-{
-	struct mc_mapping *mapping;
-
-	down_write(&reservation->lock);
-	mapping = mc_mapping_find(reservation, address);
-	if (mapping && mapping->object == object)
-		mapping->handle = handle;
-	up_write(&reservation->lock);
+	return id;
 }
 
 static int retain_handle(struct mc_call *call)
@@ -313,7 +317,6 @@ int mc_retain(struct mc_call *call)
 {
 	struct memcast_handle_retain *retain = call->arg;
 	struct mc_reservation *reservation;
-	struct mc_object *object;
 	int ret;
 
 	if (retain->handle)
@@ -322,28 +325,13 @@ int mc_retain(struct mc_call *call)
 	if (!reservation)
 		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
 			       retain->address);
-	object = mapped_object(reservation, retain->address, &retain->out_handle);
-	if (!object) {
-		ret = mc_fail(call, -EINVAL, "no memory with a handle is mapped at %#llx",
-			      retain->address);
-		goto put_reservation;
-	}
-
-	retain->out_handle = mc_handle_retain(call->client, retain->out_handle,
-					      object);
-	if (retain->out_handle) {
-		ret = mc_respond(call);
-		if (ret)
-			mc_handle_release(call->client, retain->out_handle);
-	} else {
-		ret = mc_handle_answer(call, mc_object_get(object),
-				       &retain->out_handle);
-		if (!ret)
-			remember_handle(reservation, retain->address, object,
-					retain->out_handle);
-	}
-	mc_object_put(object);
-put_reservation:
+	retain->out_handle = hold_mapped(call->client, reservation, retain->address);
 	mc_reservation_put(reservation);
+	if (!retain->out_handle)
+		return mc_fail(call, -EINVAL, "no memory with a handle is mapped at %#llx",
+			       retain->address);
+	ret = mc_respond(call);
+	if (ret)
+		mc_handle_release(call->client, retain->out_handle);
 	return ret;
 }

@@ -123,7 +123,6 @@ struct mc_client {
 	struct pid *process;		/* which that is */
 	struct mc_account *account;	/* of the user who did */
 	struct xarray handles;		/* its lock protects channels, refs, ended */
-	struct rb_root by_object;	/* and this, the same handles */
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */
 	struct xarray heaps;
@@ -137,8 +136,9 @@ struct mc_client {
 
 struct mc_handle {
 	struct mc_object *object;
-	struct rb_node by_object;	/* in client->by_object */
-	unsigned long refs;
+	unsigned long refs;		/* releases owed */
+	unsigned long maps;		/* mappings made by it: it ends without either */
+	bool imported;			/* a memory's: can be mapped and bound, not exported */
 	u32 id;
 };
 
@@ -146,11 +146,19 @@ struct mc_client *mc_client_create(struct inode *inode);
 void mc_client_closed(struct mc_client *client);
 void mc_client_end(struct mc_client *client);
 void mc_client_destroy(struct mc_client *client);
-int mc_handle_answer(struct mc_call *call, struct mc_object *object,
-		     u32 *out_handle);
+int mc_handle_answer_as(struct mc_call *call, struct mc_object *object, bool imported,
+			u32 *out_handle);
+static inline int mc_handle_answer(struct mc_call *call, struct mc_object *object,
+				   u32 *out_handle)
+{
+	return mc_handle_answer_as(call, object, false, out_handle);
+}
+
+struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported);
 struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
+struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id);
+void mc_handle_unmapped(struct mc_client *client, u32 id);
 bool mc_handle_hold(struct mc_client *client, u32 id);
-u32 mc_handle_retain(struct mc_client *client, u32 id, struct mc_object *object);
 int mc_handle_release(struct mc_client *client, u32 id);
 
 /* ---- ioctl.c ---- */

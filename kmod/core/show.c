@@ -50,7 +50,8 @@ static struct mc_object *handle_struct(struct mc_client *client, unsigned long i
 
 	xa_lock(&client->handles);
 	handle = xa_load(&client->handles, id);
-	if (handle) {
+	/* without a reference it is but a name for what is mapped */
+	if (handle && handle->refs) {
 		object = handle->object;
 		kref_get(&object->kref);
 	}

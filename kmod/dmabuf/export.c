@@ -80,6 +80,7 @@ int mc_export(struct mc_call *call)
 {
 	struct memcast_export *export = call->arg;
 	struct mc_object *object;
+	bool imported;
 	int ret;
 
 	if (export->flags)
@@ -88,10 +89,12 @@ int mc_export(struct mc_call *call)
 	    export->handle_type != MEMCAST_HANDLE_FABRIC)
 		return mc_fail(call, -EINVAL, "unknown handle type %u",
 			       export->handle_type);
-	object = mc_handle_object(call->client, export->handle);
+	object = mc_handle_find(call->client, export->handle, &imported);
 	if (!object)
 		return mc_no_handle(call, export->handle);
-	ret = export_object(call, object);
+	ret = imported ? mc_fail(call, -EINVAL,
+				 "memory that was imported is exported by its creator alone") :
+	      export_object(call, object);
 	mc_object_put(object);
 	return ret;
 }
@@ -239,6 +242,16 @@ static struct mc_object *fd_object(struct mc_call *call)
 	return object;
 }
 
+/*
+ * Is it a memory that somebody created here? Who imports that has it to map and to
+ * bind; a team he has as its creator has, and another driver's pages as he got them.
+ */
+static bool is_created(struct mc_object *object)
+{
+	return object->type == MEMCAST_TYPE_MEMORY && !mc_memory(object)->foreign &&
+	       !mc_memory(object)->range;
+}
+
 /* Is it what who wants memory can use? */
 static int import_check(struct mc_call *call, const struct mc_object *object)
 {
@@ -280,5 +293,5 @@ int mc_import(struct mc_call *call)
 		mc_object_put(object);
 		return ret;
 	}
-	return mc_handle_answer(call, object, &import->out_handle);
+	return mc_handle_answer_as(call, object, is_created(object), &import->out_handle);
 }

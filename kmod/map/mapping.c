@@ -38,18 +38,19 @@ static void mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 	list_add(&mapping->list, undone);
 }
 
-/* Without locks: what is shown may end here. */
 static void mapping_free(struct mc_mapping *mapping)
 {
 	mc_object_put(mapping->object);
 	mc_free(mapping->reservation->client->account, mapping, sizeof(*mapping));
 }
 
+/* Without locks: what is shown may end here. */
 static void mappings_free(struct list_head *undone)
 {
 	struct mc_mapping *mapping, *next;
 
 	list_for_each_entry_safe(mapping, next, undone, list) {
+		mc_handle_unmapped(mapping->reservation->client, mapping->handle);
 		mapping_free(mapping);
 		atomic_long_dec(&mc_stats.mappings);
 		cond_resched();
@@ -148,14 +149,30 @@ static struct mc_member *map_replica(struct mc_call *call,
 static int map_check(struct mc_call *call, struct mc_object *object)
 {
 	struct memcast_map *map = call->arg;
+	u32 granularity = object->granularity;
 
 	if (map->flags & MEMCAST_MAP_REPLICA && object->type != MEMCAST_TYPE_TEAM)
 		return mc_fail(call, -ENOENT, "%u is not the handle of a team",
 			       map->handle);
-	if (!IS_ALIGNED(map->address, object->granularity))
+	if (object->type == MEMCAST_TYPE_MEMORY &&
+	    mc_memory(object)->flags & MEMCAST_MEMORY_TILES)
+		return mc_fail(call, -EINVAL, "the memory is for the tiles of arrays alone");
+	if (map->flags & MEMCAST_MAP_WHOLE) {
+		if (object->type == MEMCAST_TYPE_TEAM && map->offset)
+			return mc_fail(call, -EINVAL, "a team's window begins at offset 0");
+		if (object->type == MEMCAST_TYPE_MEMORY && map->bytes &&
+		    (map->offset || map->bytes != object->bytes))
+			return mc_fail(call, -EOPNOTSUPP,
+				       "a memory is mapped as a whole: %llu bytes from offset 0",
+				       object->bytes);
+		/* other drivers' memory may begin at any page */
+		if (object->type == MEMCAST_TYPE_MEMORY && !mc_memory(object)->foreign)
+			granularity = MC_CHUNK_SIZE;
+	}
+	if (!IS_ALIGNED(map->address, granularity))
 		return mc_fail(call, -EINVAL,
 			       "address %#llx is not a multiple of the granularity %u",
-			       map->address, object->granularity);
+			       map->address, granularity);
 	return mc_check_range(call, "object", map->offset, map->bytes,
 			      object->bytes, object->granularity);
 }
@@ -205,16 +222,19 @@ int mc_map(struct mc_call *call)
 	struct mc_object *object;
 	int ret;
 
-	if (map->flags & ~(MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT | MEMCAST_NO_WAIT) ||
+	if (map->flags & ~(MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT | MEMCAST_MAP_WHOLE |
+			   MEMCAST_NO_WAIT) ||
 	    map->reserved ||
 	    (map->member && !(map->flags & MEMCAST_MAP_REPLICA)))
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	if (map->flags & MEMCAST_MAP_REPLICA && map->flags & MEMCAST_MAP_STRICT)
 		return mc_fail(call, -EINVAL, "replicas are for plain access");
-	object = mc_handle_object(call->client, map->handle);
+	object = mc_handle_mapped(call->client, map->handle);
 	if (!object)
 		return mc_no_handle(call, map->handle);
 	ret = map_object(call, object);
+	if (ret)
+		mc_handle_unmapped(call->client, map->handle);
 	mc_object_put(object);
 	return ret;
 }
@@ -249,13 +269,34 @@ int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
 		       at->last - at->start + 1, at->start);
 }
 
+/* Does the range begin, or end, within a mapping, or between two chunks where none is? */
+static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
+		       unsigned long first, unsigned long last)
+{
+	struct mc_mapping *low = mc_mapping_find(reservation, first);
+	struct mc_mapping *high = mc_mapping_find(reservation, last);
+
+	if (low ? low->at.start != first : !IS_ALIGNED(first, MC_CHUNK_SIZE))
+		high = low;
+	else if (high ? high->at.last == last : IS_ALIGNED(last + 1, MC_CHUNK_SIZE))
+		return 0;
+	if (high)
+		return mc_fail(call, -EINVAL,
+			       "only a part of the mapping of %lu bytes at %#lx is in the range",
+			       high->at.last - high->at.start + 1, high->at.start);
+	return mc_fail(call, -EINVAL,
+		       "%#lx to %#lx begins or ends at no mapping, and at no multiple of the granularity %lu",
+		       first, last + 1, MC_CHUNK_SIZE);
+}
+
 int mc_unmap(struct mc_call *call)
 {
 	struct memcast_unmap *unmap = call->arg;
+	struct interval_tree_node *at, *next;
 	struct mc_reservation *reservation;
-	unsigned long first, last, next;
+	unsigned long first, last;
 	LIST_HEAD(undone);
-	int ret;
+	int ret = 0;
 
 	reservation = mc_reservation_around(call, unmap->address, unmap->bytes);
 	if (IS_ERR(reservation))
@@ -264,13 +305,15 @@ int mc_unmap(struct mc_call *call)
 	last = unmap->address + unmap->bytes - 1;
 
 	down_write(&reservation->lock);
-	ret = mc_mappings_whole(call, reservation, first, last);
+	at = interval_tree_iter_first(&reservation->mappings, first, last);
+	/* mostly it is one mapping */
+	if (!at || at->start != first || at->last != last)
+		ret = unmap_check(call, reservation, first, last);
 	if (!ret) {
-		for (next = first; next <= last;) {
-			struct mc_mapping *mapping =
-				mc_mapping_find(reservation, next);
+		for (; at; at = next) {
+			struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
 
-			next = mapping->at.last + 1;
+			next = at->last < last ? interval_tree_iter_next(at, first, last) : NULL;
 			reservation->unmapped = (struct mc_unmapped) {
 				.first = mapping->at.start, .last = mapping->at.last,
 				.object = mapping->object->number,
@@ -279,7 +322,8 @@ int mc_unmap(struct mc_call *call)
 			mapping_undo(mapping, &undone);
 			cond_resched();
 		}
-		mc_reservation_zap(reservation, first, last);
+		if (!list_empty(&undone))
+			mc_reservation_zap(reservation, first, last);
 	}
 	up_write(&reservation->lock);
 	mappings_free(&undone);

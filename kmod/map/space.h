@@ -58,7 +58,7 @@ struct mc_mapping {
 	struct mc_object *object;
 	struct mc_member *replica;	/* of a team; NULL: its window */
 	u64 number;			/* unlike every other's and any object's */
-	u32 handle;			/* what mc_retain() tries first */
+	u32 handle;			/* that it was mapped by, and which it keeps; or 0 */
 	u64 readable, writable;		/* a bit per device */
 	u32 host;			/* what it may, of its own memory */
 	bool strict;			/* a window that has no page-table entries */

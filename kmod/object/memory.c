@@ -159,7 +159,7 @@ struct mc_device *mc_memory_where(struct mc_call *call,
 		if (create->location_id < MAX_NUMNODES &&
 		    node_state(create->location_id, N_MEMORY))
 			return NULL;
-		return ERR_PTR(mc_fail(call, -ENODEV,
+		return ERR_PTR(mc_fail(call, -EINVAL,
 				       "no NUMA node %u with memory",
 				       create->location_id));
 	default:
@@ -175,7 +175,8 @@ int mc_memory_create(struct mc_call *call)
 	struct mc_memory *memory;
 	int channel, ret;
 
-	if (create->flags & ~MEMCAST_MEMORY_RDMA || create->reserved)
+	if (create->flags & ~(MEMCAST_MEMORY_RDMA | MEMCAST_MEMORY_COMPRESSIBLE |
+			      MEMCAST_MEMORY_TILES) || create->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	if (create->handle_types & ~(MEMCAST_HANDLE_FD | MEMCAST_HANDLE_FABRIC))
 		return mc_fail(call, -EINVAL, "unknown handle types %#x",
@@ -195,5 +196,9 @@ int mc_memory_create(struct mc_call *call)
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
 	memory->object.channel = channel;
+	if (create->location == MEMCAST_LOCATION_HOST) {
+		memory->location = MEMCAST_LOCATION_HOST_NUMA;
+		memory->location_id = page_to_nid(memory->chunk[0]);
+	}
 	return mc_handle_answer(call, &memory->object, &create->out_handle);
 }

@@ -90,7 +90,8 @@ void mc_object_forget(struct mc_object *object)
 int mc_handle_info(struct mc_call *call)
 {
 	struct memcast_handle_info *info = call->arg;
-	struct mc_object *object = mc_handle_object(call->client, info->handle);
+	bool imported = false;
+	struct mc_object *object = mc_handle_find(call->client, info->handle, &imported);
 	struct mc_memory *memory;
 	struct mc_team *team;
 	int ret, i;
@@ -100,7 +101,7 @@ int mc_handle_info(struct mc_call *call)
 
 	info->out_type = object->type;
 	info->out_bytes = object->bytes;
-	info->out_handle_types = object->handle_types;
+	info->out_handle_types = imported ? 0 : object->handle_types;
 	info->out_flags = 0;
 	info->out_location = 0;
 	info->out_location_id = 0;
@@ -110,7 +111,7 @@ int mc_handle_info(struct mc_call *call)
 
 	if (object->type == MEMCAST_TYPE_MEMORY) {
 		memory = mc_memory(object);
-		info->out_flags = memory->flags;
+		info->out_flags = memory->flags & ~(imported ? MEMCAST_MEMORY_RDMA : 0);
 		info->out_location = memory->location;
 		info->out_location_id = memory->location_id;
 	} else {

@@ -173,7 +173,14 @@ static inline uint32_t device_number(CUdevice device)
 CUresult context_device(uint32_t *device);
 
 /* memory.c */
-CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number);
+static inline CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number)
+{
+	if (handle > UINT32_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such handle");
+	*number = handle;
+	return CUDA_SUCCESS;
+}
+
 CUresult memory_handle_types(unsigned long long types, uint32_t *mask);
 CUmemAllocationHandleType memory_types_of_mask(uint32_t mask);
 CUresult memory_handle_info(CUmemGenericAllocationHandle handle,

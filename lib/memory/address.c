@@ -133,13 +133,16 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 		    CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
-	struct memcast_map arg = { .address = address, .bytes = size, .flags = MEMCAST_NO_WAIT };
+	struct memcast_map arg = {
+		.address = address,
+		.bytes = size,
+		.offset = offset,
+		.flags = MEMCAST_MAP_WHOLE | MEMCAST_NO_WAIT,
+	};
 	CUresult result;
 
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	if (offset)
-		return fail(CUDA_ERROR_INVALID_VALUE, "offset must be 0");
 	if (trap_strict())
 		arg.flags |= MEMCAST_MAP_STRICT;
 	result = memory_handle(handle, &arg.handle);

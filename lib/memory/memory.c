@@ -16,14 +16,6 @@ _Static_assert(sizeof(CUmemFabricHandle) == MEMCAST_FABRIC_HANDLE_SIZE,
 #define HANDLE_TYPES_ALL	(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | \
 				 HANDLE_TYPES_WINDOWS | CU_MEM_HANDLE_TYPE_FABRIC)
 
-CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number)
-{
-	if (handle > UINT32_MAX)
-		return fail(CUDA_ERROR_INVALID_VALUE, "no such handle");
-	*number = handle;
-	return CUDA_SUCCESS;
-}
-
 CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
 {
 	if (types & ~(unsigned long long)HANDLE_TYPES_ALL)
@@ -31,12 +23,11 @@ CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
 	if (types & HANDLE_TYPES_WINDOWS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "handle types %#llx: there are no Windows handles here",
 			    types);
-	*mask = 0;
-	if (types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-		*mask |= MEMCAST_HANDLE_FD;
-	if (types & CU_MEM_HANDLE_TYPE_FABRIC)
-		*mask |= MEMCAST_HANDLE_FABRIC;
-	return *mask & MEMCAST_HANDLE_FABRIC ? fabric_open_channels() : CUDA_SUCCESS;
+	*mask = types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? MEMCAST_HANDLE_FD : 0;
+	if (!(types & CU_MEM_HANDLE_TYPE_FABRIC))
+		return CUDA_SUCCESS;
+	*mask |= MEMCAST_HANDLE_FABRIC;
+	return fabric_open_channels();
 }
 
 CUmemAllocationHandleType memory_types_of_mask(uint32_t mask)
@@ -68,15 +59,16 @@ static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_typ
 	for (size_t i = 0; i < sizeof(prop->allocFlags.reserved); i++)
 		if (prop->allocFlags.reserved[i])
 			return fail(CUDA_ERROR_INVALID_VALUE, "reserved bytes must be 0");
+	if (prop->win32HandleMetaData)
+		return fail(CUDA_ERROR_INVALID_VALUE, "win32HandleMetaData must be NULL");
 	if (prop->allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such compression");
-	if (prop->allocFlags.usage & ~(CU_MEM_CREATE_USAGE_TILE_POOL |
-				       CU_MEM_CREATE_USAGE_HW_DECOMPRESS))
-		return fail(CUDA_ERROR_INVALID_VALUE, "unknown usage flags");
-	if (prop->allocFlags.compressionType || prop->allocFlags.usage)
-		return fail(CUDA_ERROR_NOT_SUPPORTED,
-			    "compression, tile pools and decompression are not supported");
-	return memory_handle_types(prop->requestedHandleTypes, handle_types);
+	if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE &&
+	    (prop->allocFlags.compressionType || prop->allocFlags.gpuDirectRDMACapable))
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "only device memory can be compressed or capable of RDMA");
+	/* bits that no type has are not looked at, here alone; neither are unknown usages */
+	return memory_handle_types(prop->requestedHandleTypes & HANDLE_TYPES_ALL, handle_types);
 }
 
 /* One for all memory, whether it could be created or not: @prop is not looked at. */
@@ -117,10 +109,19 @@ static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 	result = check_prop(prop, &arg.handle_types);
 	if (result != CUDA_SUCCESS)
 		return result;
+	/* the kernel has the host's memory in pages, too */
+	if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE && size % MEMCAST_GRANULARITY)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "size %zu is not a multiple of the granularity %llu: round it up", size,
+			    MEMCAST_GRANULARITY);
 	arg.location = prop->location.type;
 	arg.location_id = prop->location.id;
 	if (prop->allocFlags.gpuDirectRDMACapable)
 		arg.flags |= MEMCAST_MEMORY_RDMA;
+	else if (prop->allocFlags.compressionType)
+		arg.flags |= MEMCAST_MEMORY_COMPRESSIBLE;
+	if (prop->allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL)
+		arg.flags |= MEMCAST_MEMORY_TILES;
 	result = device_ioctl(MEMCAST_MEMORY_CREATE, &arg);
 	if (result == CUDA_SUCCESS)
 		*handle = arg.out_handle;
@@ -186,6 +187,8 @@ static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHand
 		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
 		.requestedHandleTypes = memory_types_of_mask(info.out_handle_types),
 		.location = { (CUmemLocationType)info.out_location, info.out_location_id },
+		.allocFlags.compressionType = info.out_flags & MEMCAST_MEMORY_COMPRESSIBLE ?
+			CU_MEM_ALLOCATION_COMP_GENERIC : CU_MEM_ALLOCATION_COMP_NONE,
 		.allocFlags.gpuDirectRDMACapable = !!(info.out_flags & MEMCAST_MEMORY_RDMA),
 	};
 	return CUDA_SUCCESS;
