@@ -181,7 +181,17 @@ static inline CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32
 	return CUDA_SUCCESS;
 }
 
-CUresult memory_handle_types(unsigned long long types, uint32_t *mask);
+CUresult memory_other_handle_types(unsigned long long types, uint32_t *mask);
+
+/* As a mask of MEMCAST_HANDLE_…; mostly it is an fd or nothing. */
+static inline CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
+{
+	if (types & ~(unsigned long long)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return memory_other_handle_types(types, mask);
+	*mask = types ? MEMCAST_HANDLE_FD : 0;
+	return CUDA_SUCCESS;
+}
+
 CUmemAllocationHandleType memory_types_of_mask(uint32_t mask);
 CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 			    struct memcast_handle_info *info);

@@ -16,7 +16,7 @@ _Static_assert(sizeof(CUmemFabricHandle) == MEMCAST_FABRIC_HANDLE_SIZE,
 #define HANDLE_TYPES_ALL	(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | \
 				 HANDLE_TYPES_WINDOWS | CU_MEM_HANDLE_TYPE_FABRIC)
 
-CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
+CUresult memory_other_handle_types(unsigned long long types, uint32_t *mask)
 {
 	if (types & ~(unsigned long long)HANDLE_TYPES_ALL)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown handle types in %#llx", types);
