@@ -155,8 +155,8 @@ TEST_F(copy, out_of_range)
 	unsigned char *host = host_pattern(3 * CHUNK);
 	CUdeviceptr hole = reserve(3 * CHUNK);
 
-	ASSERT_OK(cuMemMap(hole, CHUNK, 0, self->memory[0], 0));
-	ASSERT_OK(cuMemMap(hole + 2 * CHUNK, CHUNK, 0, self->memory[1], 0));
+	ASSERT_OK(cuMemMap(hole, CHUNK, 0, memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(hole + 2 * CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
 	ASSERT_OK(allow(hole, CHUNK, 0, READWRITE));
 	ASSERT_OK(allow(hole + 2 * CHUNK, CHUNK, 0, READWRITE));
 	EXPECT_INVALID(cuMemcpyHtoD(hole, host, 3 * CHUNK));
