@@ -108,12 +108,13 @@ TEST_F(importer, too_large)
 	const CUmemRangeHandleType type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
 	const size_t bytes = 16384 * CHUNK;
 	CUdeviceptr at = reserve(bytes);
+	CUmemGenericAllocationHandle own = memory(0, CHUNK);
 	CUdeviceptr end = at + bytes;
 	uint32_t id;
 	int fd = -1;
 
 	for (CUdeviceptr place = at; place < end; place += CHUNK)
-		ASSERT_OK(cuMemMap(place, CHUNK, 0, self->own, 0));
+		ASSERT_OK(cuMemMap(place, CHUNK, 0, own, 0));
 	ASSERT_OK(allow(at, bytes, 0, READWRITE));
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, bytes, type, 0));
 	ASSERT_EQ(0, importer_attach(self->device, fd, &id));
