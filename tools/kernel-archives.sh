@@ -69,7 +69,8 @@ depends() {
 }
 
 # newest NAME: the newest release that there is of a kernel. An archive may still have
-# the image of a kernel whose headers are gone; such a kernel is of no use.
+# the image of a kernel whose headers are gone; such a kernel is of no use. Of a series
+# that two releases of Debian have, this system's compiler builds for its own.
 newest() {
 	local pattern=$1 only=. images
 	case $1 in
@@ -86,7 +87,9 @@ newest() {
 			$1 ~ /^linux-image-/   { image[release] = 1 }
 			$1 ~ /^linux-headers-/ { headers[release] = 1 }
 			END { for (release in image) if (release in headers) print release }' |
-		sort -Vr | head -n 1
+		sort -Vr | awk -v own="+deb$(. /etc/os-release && echo "${VERSION_ID-}")-" '
+			NR == 1 || (!found && index($0, own)) { newest = $0; found = index($0, own) }
+			END { print newest }'
 }
 
 # packages_of RELEASE: the image, the headers, and what these two need of the same kernel
