@@ -5,6 +5,7 @@
 
 #include "trap_forms.h"
 #include "memcast_test.h"
+#include "raw.h"
 
 #define DEVICES	4
 
@@ -21,10 +22,12 @@ struct setting {
 #define setting_make(setting)	setting_make_(_metadata, setting)
 TEST_HELPER void setting_make_(struct __test_metadata *_metadata, struct setting *setting)
 {
+	struct memcast_map plain = { .bytes = CHUNK };
 	struct area *all = &setting->all;
 
 	cuda_start(0);
 	setting->place = reserve(5 * CHUNK);
+	plain.address = setting->place;
 	setting->team[0] = full_team(DEVICES, 2 * CHUNK);
 	setting->team[1] = full_team(DEVICES, CHUNK);
 	*all = (struct area) { (void *)setting->place, 4 * CHUNK, CHUNK, DEVICES, {} };
@@ -36,7 +39,9 @@ TEST_HELPER void setting_make_(struct __test_metadata *_metadata, struct setting
 						     chunk % 2 * CHUNK, setting->memory[i],
 						     (chunk + 1) * CHUNK, CHUNK, 0));
 	}
-	ASSERT_OK(cuMemMap(setting->place, CHUNK, 0, setting->memory[0], 0));
+	plain.handle = setting->memory[0];
+	/* a part of a memory, which the library would not map */
+	ASSERT_EQ(0, RAW(raw_library_fd(), MAP, plain));
 	ASSERT_OK(cuMemMap(setting->place + CHUNK, 2 * CHUNK, 0, setting->team[0], 0));
 	ASSERT_OK(cuMemMap(setting->place + 3 * CHUNK, CHUNK, 0, setting->team[1], 0));
 	ASSERT_OK(allow(setting->place, 4 * CHUNK, 0, READWRITE));
