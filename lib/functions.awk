@@ -4,7 +4,8 @@ BEGIN {
 	FS = "[(),]+ *"
 	print "# Which functions there are\n"
 	print "Made by `make docs` from `lib/functions.def`; do not edit.\n"
-	print "The library exports every function of CUDA 13.0's `libcuda.so`, so that any program loads. What is"
+	print "The library exports every function of CUDA 13.0's `libcuda.so`, and what else NVIDIA's"
+	print "`libcuda.so.1` does, so that any program loads. What is"
 	print "not supported answers `CUDA_ERROR_NOT_SUPPORTED` and writes no output; with `CUDA_LOG_FILE=stderr` it"
 	print "says so. \"Since\" is the CUDA version that brought the symbol."
 }

@@ -27,7 +27,8 @@ all=$(exports "$library" 2>&1)
 result 1 only_cu_and_memcast "$(echo "$all" | grep -vE '^(cu[A-Z]|memcast[A-Z])')"
 result 2 nothing_is_missing "$(for name in cuInit cuMemCreate cuMemMap cuMulticastCreate \
 	cuMulticastBindMem_v2 cuMemcpyHtoD_v2 cuMemsetD32_v2 cuCtxCreate_v4 \
-	cuGetProcAddress cuGetProcAddress_v2 memcastViewAt memcastViewCreate; do
+	cuGetProcAddress cuGetProcAddress_v2 cuEGLStreamConsumerConnect cuGLGetDevices \
+	cuGraphicsVDPAURegisterVideoSurface cuMemGetAttribute memcastViewAt memcastViewCreate; do
 	echo "$all" | grep -qx "$name" || echo "$name is not exported"
 done)"
 
@@ -39,8 +40,9 @@ done
 if [ -e "$stub" ]; then
 	names=$(mktemp)
 	exports "$stub" >"$names"
-	# of CUDA 13.1, or only ever asked for by cuda.h's own macros
-	later='cuMulticastBind(Mem|Addr)_v2|cuGetProcAddress_v2_ptsz'
+	# of CUDA 13.1, or only ever asked for by cuda.h's own macros, or only in the driver's library
+	later='cuMulticastBind(Mem|Addr)_v2|cuGetProcAddress_v2_ptsz|cuMemGetAttribute(_v2)?'
+	later="$later|cu(Graphics)?(EGL|GL|VDPAU)[A-Z].*|cuGraphicsResourceGetMappedEglFrame"
 	result 3 are_in_the_toolkits_stub "$(echo "$all" | grep -v '^memcast' | grep -vxFf "$names" |
 		grep -vxE "$later" | sed "s|\$| is not in $stub|")"
 	rm -f "$names"
