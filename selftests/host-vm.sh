@@ -88,6 +88,8 @@ cat >"$temp/bin/-program" <<-END
 	$temp/not-packed
 END
 chmod +x "$temp/bin/-program"
+# without the other ld.so.cache its library is found nowhere, which is an error
+[ ${#namespace[@]} -gt 0 ] || rm "$temp/bin/uses-conf"
 touch "$temp/not-packed"
 echo "include /etc/ld.so.conf
 $temp/only-conf" >"$temp/ld.so.conf"
