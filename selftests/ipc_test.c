@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include "memcast_test.h"
 #include "raw.h"
@@ -142,6 +143,29 @@ TEST_F(ipc, small)
 	EXPECT_OK(cuIpcCloseMemHandle(at));
 	EXPECT_OK(cuIpcCloseMemHandle(at));
 	EXPECT_INVALID(cuIpcOpenMemHandle(&base, self->handle, LAZY));
+}
+
+/* So also where its file is still open, and somebody's mapping keeps the memory. */
+TEST_F(ipc, ends_with_its_process)
+{
+	int link, pidfd, file;
+	pid_t pid = exporter(_metadata, &self->handle, 1000, &link);
+	CUdeviceptr at, other;
+	CUcontext context;
+
+	cuda_start(0);
+	ASSERT_OK(cuIpcOpenMemHandle(&at, self->handle, LAZY));
+	pidfd = syscall(SYS_pidfd_open, pid, 0);
+	file = syscall(SYS_pidfd_getfd, pidfd, raw_fd_of(pid), 0);
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ended(pid);
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	EXPECT_INVALID(cuIpcOpenMemHandle(&other, self->handle, LAZY));
+	ASSERT_OK(cuCtxDestroy(context));
+	EXPECT_OK(cuIpcCloseMemHandle(at));
+	close(file);
+	close(pidfd);
 }
 
 TEST_F(ipc, arguments)

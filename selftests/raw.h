@@ -19,23 +19,29 @@ static inline int raw(int fd, unsigned long request, void *argument, size_t size
 	return ioctl(fd, request, argument) ? errno : 0;
 }
 
-/*
- * The library's own fd, for what it refuses as the real driver does and the module can do
- * all the same. Return: the first fd of the device, or -1
- */
-static inline int raw_library_fd(void)
+/* Return: the number of a process's first fd of the device, or -1 */
+static inline int raw_fd_of(pid_t pid)
 {
 	char link[32], name[32];
 
 	for (int fd = 0; fd < 1024; fd++) {
 		ssize_t length;
 
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
 		length = readlink(link, name, sizeof(name) - 1);
 		if (length > 0 && !strcmp((name[length] = 0, name), "/dev/memcast"))
 			return fd;
 	}
 	return -1;
+}
+
+/*
+ * The library's own fd, for what it refuses as the real driver does and the module can do
+ * all the same
+ */
+static inline int raw_library_fd(void)
+{
+	return raw_fd_of(getpid());
 }
 
 #define RAW(fd, NAME, arg)	raw(fd, MEMCAST_##NAME, &(arg), sizeof(arg))

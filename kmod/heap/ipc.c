@@ -125,9 +125,10 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	mutex_lock(&ipc_lock);
 	node = rb_find(open->key, &ipcs, compare_key);
 	ipc = node ? rb_entry(node, struct mc_ipc, by_key) : NULL;
-	if (ipc && may_open(ipc)) {
-		own = ipc->client == call->client;
-		if (!own && mc_object_tryget(&ipc->memory->object))
+	/* also after it has become another user */
+	own = ipc && ipc->client == call->client;
+	if (ipc && !own && !READ_ONCE(ipc->client->ended) && may_open(ipc)) {
+		if (mc_object_tryget(&ipc->memory->object))
 			memory = ipc->memory;
 		open->out_offset = ipc->offset;
 		open->out_bytes = ipc->bytes;
