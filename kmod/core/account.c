@@ -84,8 +84,11 @@ static int take(struct mc_call *call, struct mc_account *account, unsigned long 
 /* As mc_charge(), where the credit does not suffice. */
 int mc_charge_more(struct mc_call *call, struct mc_account *account, unsigned long bytes)
 {
-	int ret;
+	int ret = mc_check_left(call);
 
+	/* that bounds also what is not charged, such as nodes of xarrays with few entries */
+	if (ret)
+		return ret;
 	if (!take(NULL, account, bytes + MC_CREDIT)) {
 		atomic_long_add(MC_CREDIT, &account->credit);
 		return 0;
