@@ -3573,7 +3573,7 @@ CUresult CUDAAPI cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event);
  *
  * Errors: CUDA_ERROR_MAP_FAILED (no such handle), _INVALID_HANDLE (the event was
  * destroyed), _INVALID_CONTEXT (it is this process's own), _OUT_OF_MEMORY (a process has
- * 8,192 such events: the limit is ours).
+ * 1,024 such events: the limit is ours).
  */
 CUresult CUDAAPI cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle);
 

@@ -14,19 +14,19 @@ static struct record *record_of(const struct shared *shared, uint64_t number)
 }
 
 /*
- * Has that record happened? So has one of which the place was needed for a later one.
+ * Has that record happened? So has one whose place a later one has: see begin().
  * @ask: ask for its maker, too
  */
 static bool has_happened(const struct shared *shared, uint64_t number, bool ask)
 {
 	const struct record *record = record_of(shared, number);
-	uint64_t there = record->number;
+	uint64_t state = record->state;
 
-	if (!number || there > number)
+	if (!number || state >> 1 > number || shared_replaced(shared))
 		return true;
-	if (there < number)
+	if (state >> 1 < number)
 		return false;	/* it is just being written */
-	return record->happened || (ask && !shared_alive(record->maker));
+	return state & 1 || (ask && !shared_alive(record->maker));
 }
 
 bool shared_happened(const struct shared *shared)
@@ -54,7 +54,7 @@ static void wait_for(const struct shared *shared, uint64_t number,
 		if (has_happened(shared, number, looks % LOOKS == 0) ||
 		    (set && set->error != CUDA_SUCCESS))
 			return;
-		if (record_of(shared, number)->number < number &&
+		if (record_of(shared, number)->state >> 1 < number &&
 		    nanoseconds() - started > WRITTEN_WITHIN)
 			return;
 		pause_sleep(&pause);
@@ -74,10 +74,9 @@ struct shared_work {
 
 static void happen(const struct shared *shared, uint64_t number)
 {
-	struct record *record = record_of(shared, number);
+	uint64_t state = number << 1;
 
-	if (record->number == number)
-		record->happened = 1;
+	atomic_compare_exchange_strong(&record_of(shared, number)->state, &state, state | 1);
 }
 
 static CUresult run_happen(struct work *work, struct stream *stream, CUresult error)
@@ -123,24 +122,40 @@ static CUresult submit(struct stream *stream, struct shared_work *it)
 	return result;
 }
 
-/* Whoever looks at the place meanwhile sees an older record, and waits for this one. */
-static uint64_t begin(const struct shared *shared)
+/* Is a place free for a record: has the one before it happened, if there was one? */
+static bool is_free(const struct record *record)
 {
-	uint64_t number = ++shared->event->recorded;
-	struct record *record = record_of(shared, number);
+	uint64_t state = record->state;
 
-	record->number = 0;
-	record->happened = 0;
+	return !state || state & 1 || !shared_alive(record->maker);
+}
+
+/* Whoever looks at the place meanwhile sees an older record, and waits for this one. */
+static CUresult begin(const struct shared *shared, uint64_t *number)
+{
+	uint64_t last = shared->event->recorded;
+	struct record *record;
+
+	if (shared_replaced(shared))
+		return fail(CUDA_ERROR_INVALID_HANDLE, "its creator has destroyed the event");
+	do {
+		*number = last + 1;
+		record = record_of(shared, *number);
+		if (!is_free(record))
+			return fail(CUDA_ERROR_OUT_OF_MEMORY,
+				    "%d records of the event have not happened yet", RECORDS);
+	} while (!atomic_compare_exchange_strong(&shared->event->recorded, &last, *number));
+	record->state = 0;
 	memcpy(record->maker, shared_self(), sizeof(record->maker));
-	record->number = number;
-	return number;
+	record->state = *number << 1;
+	return CUDA_SUCCESS;
 }
 
 CUresult shared_record(struct shared *shared, struct stream *stream)
 {
 	struct shared_work *it;
 	CUresult result;
-	uint64_t number;
+	uint64_t number = 0;
 	bool idle;
 
 	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
@@ -149,7 +164,13 @@ CUresult shared_record(struct shared *shared, struct stream *stream)
 	it = idle ? NULL : new_work(shared, false);
 	if (!idle && !it)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a record");
-	number = begin(shared);
+	result = begin(shared, &number);
+	if (result != CUDA_SUCCESS) {
+		if (it)
+			shared_put(shared);
+		free(it);
+		return result;
+	}
 	if (idle) {
 		happen(shared, number);
 		return CUDA_SUCCESS;

@@ -12,12 +12,10 @@
 
 struct page;
 
-#define RECORDS		6
+#define RECORDS		80	/* of an event that have not happened yet */
 
 struct record {
-	_Atomic uint64_t number;	/* which of the event's records this is */
-	_Atomic uint32_t happened;
-	uint32_t zero;
+	_Atomic uint64_t state;	/* which of the event's records this is, twice; + 1: happened */
 	uint8_t maker[MEMCAST_IPC_KEY_SIZE];	/* the page of who made it */
 };
 
@@ -27,15 +25,16 @@ struct shared_event {
 	_Atomic uint32_t openers;	/* also those that were killed */
 	_Atomic uint64_t recorded;	/* number of the last record */
 	struct record records[RECORDS];
-	uint64_t zero[6];
+	uint64_t zero[14];
 };
 
-_Static_assert(sizeof(struct shared_event) == 256, "the same in every process");
+_Static_assert(sizeof(struct shared_event) == 2048, "the same in every process");
 
 struct shared {
 	atomic_uint references;
 	struct page *page;
 	struct shared_event *event;
+	uint32_t generation;	/* of the event, while it is not destroyed */
 	bool own;
 };
 
@@ -52,6 +51,12 @@ static inline struct shared *shared_reference(struct shared *shared)
 	if (shared)
 		shared->references++;
 	return shared;
+}
+
+/* Has the creator destroyed the event, and made another one in its place? */
+static inline bool shared_replaced(const struct shared *shared)
+{
+	return shared->event->generation - shared->generation > 1;
 }
 
 /* shared.c */

@@ -146,7 +146,8 @@ static void put_page(struct page *page)
 	free(page);
 }
 
-static struct shared *shared_new(struct page *page, struct shared_event *event)
+static struct shared *shared_new(struct page *page, struct shared_event *event,
+				 uint32_t generation)
 {
 	struct shared *shared = calloc(1, sizeof(*shared));
 
@@ -155,30 +156,50 @@ static struct shared *shared_new(struct page *page, struct shared_event *event)
 	shared->references = 1;
 	shared->page = page;
 	shared->event = event;
+	shared->generation = generation;
 	shared->own = page == &own_page;
 	return shared;
+}
+
+/*
+ * A place that no event has. One that others have not closed is taken only for want of any
+ * other: they may have been killed, and if not, they find their event replaced.
+ */
+static struct shared_event *free_place(void)
+{
+	struct shared_event *any = NULL;
+
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		struct shared_event *event = &own_page.events[i];
+
+		if (event->generation & 1)
+			continue;
+		if (!event->openers)
+			return event;
+		any = event;
+	}
+	return any;
 }
 
 static CUresult create_locked(struct shared **shared)
 {
 	CUresult result = make_own_page();
+	struct shared_event *event;
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	for (unsigned int i = 0; i < EVENTS; i++) {
-		struct shared_event *event = &own_page.events[i];
-
-		if (event->generation & 1 || event->openers)
-			continue;
-		*shared = shared_new(&own_page, event);
-		if (!*shared)
-			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an event");
-		event->recorded = 0;
-		memset(event->records, 0, sizeof(event->records));
-		event->generation++;
-		return CUDA_SUCCESS;
-	}
-	return fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu events are for other processes", EVENTS);
+	event = free_place();
+	if (!event)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "%llu events are for other processes",
+			    EVENTS);
+	*shared = shared_new(&own_page, event, event->generation + 1);
+	if (!*shared)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for an event");
+	event->openers = 0;
+	event->recorded = 0;
+	memset(event->records, 0, sizeof(event->records));
+	event->generation++;
+	return CUDA_SUCCESS;
 }
 
 /* Who makes a record. */
@@ -225,7 +246,7 @@ static CUresult open_locked(struct shared **shared, const struct handle *handle)
 		return result;
 	event = &page->events[handle->event];
 	event->openers++;
-	*shared = event->generation == handle->generation ? shared_new(page, event) : NULL;
+	*shared = event->generation == handle->generation ? shared_new(page, event, handle->generation) : NULL;
 	if (*shared)
 		return CUDA_SUCCESS;
 	result = event->generation == handle->generation ?
@@ -261,7 +282,7 @@ void shared_put(struct shared *shared)
 	pthread_mutex_lock(&pages_lock);
 	if (shared->own)
 		shared->event->generation++;
-	else
+	else if (!shared_replaced(shared))
 		shared->event->openers--;
 	put_page(shared->page);
 	pthread_mutex_unlock(&pages_lock);
