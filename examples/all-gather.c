@@ -172,7 +172,8 @@ static int run(const int *sockets)
 	CHECK(memcastReduceLoad(&view, rank * sizeof(sum), sum, SLICE, MEMCAST_F32, MEMCAST_ADD));
 	for (unsigned int i = 0; i < SLICE; i++)
 		wrong += sum[i] != RANKS * (RANKS - 1) / 2 * RANKS + RANKS * rank;
-	CHECK(memcastBarrier(&group));
+	/* not a barrier in memory, which goes with the first rank that ends */
+	meet(sockets);
 	printf("rank %u: %u of %u values are wrong\n", rank, wrong, (RANKS + 1) * SLICE);
 	return wrong != 0;
 }
