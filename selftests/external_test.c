@@ -145,7 +145,7 @@ TEST_F(own, range_of_pieces)
 /* Importing costs a few hundred bytes, however many pieces there are. */
 TEST_F(own, range_has_no_table)
 {
-	const size_t pages = 20000;
+	const size_t pages = loops(20000);
 	CUmemGenericAllocationHandle own = host_pages(_metadata, PAGE);
 	CUdeviceptr at = reserve(pages * PAGE);
 	CUexternalMemory external;
