@@ -86,7 +86,7 @@ int mc_charge_more(struct mc_call *call, struct mc_account *account, unsigned lo
 {
 	int ret = mc_check_left(call);
 
-	/* that bounds also what is not charged, such as nodes of xarrays with few entries */
+	/* This also bounds what the kernel takes uncharged, such as nodes of xarrays. */
 	if (ret)
 		return ret;
 	if (!take(NULL, account, bytes + MC_CREDIT)) {
@@ -142,8 +142,8 @@ void mc_free_large(struct mc_account *account, void *memory, unsigned long bytes
  * mc_check_left() - leave the machine a sixteenth of its memory
  * @call: for the reason if it fails, or NULL
  *
- * For those who take pages. Limits are of no use where other programs have already
- * taken the most; then the kernel would kill one of them.
+ * For all that is charged, and for each chunk of what takes long. Limits are of no use
+ * where other programs have already taken the most; then the kernel would kill one of them.
  *
  * Return: 0, or -ENOMEM.
  */

@@ -16,7 +16,7 @@ struct mc_ipc {
 	u8 key[MEMCAST_IPC_KEY_SIZE];
 	const struct cred *cred;	/* of the exporter */
 	struct pid_namespace *pids;	/* likewise, held */
-	struct mc_client *client;	/* likewise; only compared */
+	struct mc_client *client;	/* likewise; it outlasts its blocks */
 	struct mc_memory *memory;	/* holds the struct */
 	u64 offset, bytes;
 };
@@ -125,7 +125,7 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	mutex_lock(&ipc_lock);
 	node = rb_find(open->key, &ipcs, compare_key);
 	ipc = node ? rb_entry(node, struct mc_ipc, by_key) : NULL;
-	/* also after it has become another user */
+	/* The exporter is told that the memory is its own, also after a change of its user. */
 	own = ipc && ipc->client == call->client;
 	if (ipc && !own && !READ_ONCE(ipc->client->ended) && may_open(ipc)) {
 		if (mc_object_tryget(&ipc->memory->object))
