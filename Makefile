@@ -31,8 +31,10 @@ all: lib tools examples
 
 # ---- what there is to build
 
-lib_sources	 := $(wildcard lib/*.c lib/*/*.c)
-lib_folders	 := $(patsubst %/,%,$(wildcard lib/ lib/*/))
+# libraries above the driver's: each has a folder, and knows public headers only
+companions	 := cudart nvml
+lib_sources	 := $(filter-out $(companions:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c))
+lib_folders	 := $(filter-out $(companions:%=lib/%),$(patsubst %/,%,$(wildcard lib/ lib/*/)))
 tool_mains	 := $(wildcard tools/memcast*.c)
 tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-mpi.c,$(wildcard tools/*.c))
 # What memcast-bench compares with, where it is installed
@@ -57,16 +59,23 @@ tests	 += $(foreach name,address copy device entry memory surface team,\
 endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
 
-lib: $(libcuda)
+so_cudart := libcudart.so.13
+so_nvml	  := libnvidia-ml.so.1
+companion_libs := $(foreach name,$(companions),$(if $(wildcard lib/$(name)/*.c),$(B)/lib/$(so_$(name))))
+
+lib: $(libcuda) $(companion_libs)
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 examples: $(examples)
 selftests: $(tests)
 
 # ---- the library
 
+folders = $(lib_folders)
+$(foreach name,$(companions),$(eval $(B)/lib/$(name)/%.o: folders = lib/$(name)))
+
 $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -fPIC -fvisibility=hidden -c -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(folders:%=-I%) -fPIC -fvisibility=hidden -c -o $@ $<
 
 # What MEMCAST_ATTR calls them
 $(B)/lib/attribute-names.h: include/cuda.h
@@ -83,6 +92,19 @@ $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
 	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
 		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) -Wl,--as-needed -lm -lZydis
+
+# A companion exports what its functions.def has, at the version that its map names.
+define companion
+$(B)/lib/$(1).map: lib/$(1)/exports.map.in lib/$(1)/functions.def
+	@mkdir -p $$(@D)
+	$$(call quiet,GEN)$$(CC) -E -P -x c -o $$@ $$<
+
+$(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c)) $(B)/lib/$(1).map | $(libcuda)
+	$$(call quiet,LD)$$(CC) -shared -pthread -Wl,-soname,$(so_$(1)) -Wl,--version-script=$(B)/lib/$(1).map \
+		-Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) $$(link)
+	@ln -sfn $(so_$(1)) $(B)/lib/$(basename $(so_$(1)))
+endef
+$(foreach name,$(companions),$(eval $(call companion,$(name))))
 
 docs: docs/functions.md
 
@@ -340,6 +362,8 @@ install: lib tools $(pages)
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	install -m 644 $(B)/lib/libcuda.so.1 $(libdir)/
 	ln -sfn libcuda.so.1 $(libdir)/libcuda.so
+	$(foreach name,$(notdir $(companion_libs)),install -m 644 $(B)/lib/$(name) $(libdir)/ && \
+		ln -sfn $(name) $(libdir)/$(basename $(name)) &&) :
 	install -m 644 include/cuda.h include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
@@ -363,6 +387,7 @@ endif
 
 # What `make install` with the same words has installed, and nothing else
 uninstall:
+	rm -f $(foreach name,$(notdir $(companion_libs)),$(libdir)/$(name) $(libdir)/$(basename $(name)))
 	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 pkgconfig/memcast.pc)
 	rm -f $(addprefix $(include)/,cuda.h memcast.h $(patsubst include/%,%,$(wildcard include/memcast/*.h)))
 	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%) $(tools:$(B)/tools/%=$(mandir)/%.1)
