@@ -221,6 +221,34 @@ TEST_F(smi, who_waits)
 	peer_close(link);
 }
 
+/* Copies and fills to a window are counted once for all replicas, others not at all. */
+TEST_F(smi, writes_to_a_window)
+{
+	CUmemGenericAllocationHandle team;
+	struct json_object *all;
+	uint32_t word = 7, i;
+	CUdeviceptr window;
+
+	cuda_start(0);
+	team = full_team(2, 2 * CHUNK);
+	for (i = 0; i < 2; i++)
+		ASSERT_OK(cuMulticastBindMem(team, 0, memory(i, 2 * CHUNK), 0, 2 * CHUNK, 0));
+	window = ADDRESS(mapped(team, 2 * CHUNK, 0));
+	for (i = 0; i < 10; i++)
+		ASSERT_OK(cuMemcpyHtoD(window + 4 * i, &word, sizeof(word)));
+	ASSERT_OK(cuMemcpyDtoH(&word, window, sizeof(word)));
+	all = end_smi(start_smi());
+	ASSERT_NE(NULL, all);
+	EXPECT_EQ(10, number(find(part(all, "teams"), "size", 2 * CHUNK), "writes"));
+	json_object_put(all);
+	/* two pieces of 2 MiB */
+	ASSERT_OK(cuMemsetD8(window, 1, 2 * CHUNK));
+	all = end_smi(start_smi());
+	ASSERT_NE(NULL, all);
+	EXPECT_EQ(12, number(find(part(all, "teams"), "size", 2 * CHUNK), "writes"));
+	json_object_put(all);
+}
+
 /* What a name of 15 bytes can have: a newline, a cut character, a surrogate, quotes */
 TEST_F(smi, names_of_any_bytes)
 {

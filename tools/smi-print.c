@@ -187,7 +187,8 @@ static void cell_waits(struct libscols_line *line, size_t column, struct json_ob
 static void print_teams(struct json_object *teams, struct json_object *processes)
 {
 	static const char *const columns[] = {
-		">TEAM", ">SIZE", "JOINED", "MISSING", "WAITING SINCE", "BOUND BY DEVICE", "PIDS",
+		">TEAM", ">SIZE", "JOINED", "MISSING", "WAITING SINCE", "BOUND BY DEVICE",
+		">WRITES", "PIDS",
 		NULL
 	};
 	struct libscols_table *table = table_new(columns);
@@ -212,7 +213,8 @@ static void print_teams(struct json_object *teams, struct json_object *processes
 		cell_missing(line, 3, team);
 		cell_waits(line, 4, json_object_object_get(team, "waits"), processes);
 		cell_list(line, 5, bound);
-		cell_list(line, 6, json_object_object_get(team, "pids"));
+		cell(line, 6, "%" PRId64, get(team, "writes"));
+		cell_list(line, 7, json_object_object_get(team, "pids"));
 		json_object_put(bound);
 	}
 	table_end(table);

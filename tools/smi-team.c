@@ -17,6 +17,14 @@ static int64_t get(struct json_object *object, const char *name)
 	return json_object_get_int64(json_object_object_get(object, name));
 }
 
+/* What stands behind a word of the line; 0 if it is not there, with an older module */
+static int64_t after(const char *line, const char *word)
+{
+	const char *found = strstr(line, word);
+
+	return found ? atoll(found + strlen(word)) : 0;
+}
+
 static struct json_object *members(const char *text)
 {
 	struct json_object *all = json_object_new_array(), *member;
@@ -96,6 +104,7 @@ struct json_object *smi_team(const char *id, int64_t bytes, const char *rest, si
 	add(team, "size", number(bytes));
 	add(team, "devices", number(devices));
 	add(team, "members", members(rest + length));
+	add(team, "writes", number(after(rest + length, " writes ")));
 	see_missing(team, all);
 	add(team, "waits", json_object_new_array());
 	add(team, "pids", json_object_new_array());

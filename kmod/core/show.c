@@ -23,6 +23,7 @@ static void show_team(struct seq_file *out, struct mc_team *team)
 	for (i = 0; i < team->joined; i++)
 		seq_printf(out, " %d", pid_vnr(team->member[i].joined_by.pid));
 	up_read(&team->lock);
+	seq_printf(out, " writes %lld", atomic64_read(&team->writes));
 }
 
 /* Without the newline */

@@ -73,8 +73,11 @@ int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 		span->bytes = min3(bytes, mapping->at.last + 1 - address,
 				   (u64)MC_CHUNK_SIZE - offset % MC_CHUNK_SIZE);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM) {
-			mc_span_team(span, mc_team(mapping->object), mapping->replica,
-				     offset, write);
+			struct mc_team *team = mc_team(mapping->object);
+
+			mc_span_team(span, team, mapping->replica, offset, write);
+			if (write && !mapping->replica && device != MC_ANY_DEVICE)
+				atomic64_inc(&team->writes);
 		} else {
 			struct mc_memory *memory = mc_memory(mapping->object);
 

@@ -158,6 +158,7 @@ struct mc_team {
 	u8 place[MEMCAST_MAX_DEVICES];	/* by device: where a member is */
 	bool has_slot;			/* of the fabric's, since the first binding */
 	u64 losses;			/* how many members' memories went */
+	atomic64_t writes;		/* by copies and fills to windows; lockless */
 	ktime_t ready;			/* when it is, once complete */
 	wait_queue_head_t complete;
 	struct mc_member member[];
