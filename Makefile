@@ -51,7 +51,8 @@ tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) \
 	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
-	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch
+	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
+	    $(patsubst selftests/%,$(B)/selftests/%,$(wildcard selftests/facts/*.tsv))
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
@@ -182,6 +183,21 @@ $(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: self
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -pthread -o $@ $< \
 		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
+
+# All constants and functions, for facts_names.c
+$(B)/selftests/facts-names.h: include/cuda.h
+	@mkdir -p $(@D)
+	$(call quiet,GEN)sed -nE -e 's/^\t(CU(DA)?_[A-Z0-9_]+)[ \t]*(=|,|$$|\/\*).*/CONSTANT(\1)/p' \
+		-e 's/^CUresult CUDAAPI (cu\w+)\(.*/FUNCTION(\1)/p' $< >$@
+
+$(B)/selftests/facts_names.o: $(B)/selftests/facts-names.h
+$(B)/selftests/facts_names.o: test_cflags += -I$(B)/selftests
+
+$(B)/selftests/facts/%: selftests/facts/%
+	@mkdir -p $(@D)
+	@install -m 644 $< $@
+
+$(B)/selftests/facts_test: | $(patsubst selftests/%,$(B)/selftests/%,$(wildcard selftests/facts/*.tsv))
 
 # Those of the users, where tests run them
 $(B)/selftests/memcast-smi $(B)/selftests/vm-watch: $(B)/selftests/%: $(B)/tools/%

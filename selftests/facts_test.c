@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What hardware was recorded to answer, as tables that anyone extends by a line:
+ * facts/NAME.tsv; facts/README.md has their language. Each group of a table is a process
+ * of its own, and a result of this test.
+ *
+ *	facts_test [--hardware] [TABLE…]	--hardware: hold all against what hardware answers
+ */
+#define _GNU_SOURCE
+#include <glob.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "facts.h"
+#include "helpers.h"
+#include "kselftest.h"
+
+#define LINES	4096
+
+/* Columns of a line: what hardware answers, and memcast where that is something else */
+struct line {
+	int number;
+	char *name, *statement, *hardware, *memcast, *why;
+};
+
+static struct line lines[LINES];
+static bool on_hardware;
+
+/* What a group's process says to the one that waits for it */
+static struct {
+	int line;
+	unsigned int facts, failures;
+} *state;
+
+/* Some tabs are one: columns can be aligned. The first column may be empty. */
+static char *column(char **rest)
+{
+	char *start = *rest, *end = strchr(start, '\t');
+
+	if (!end) {
+		*rest = start + strlen(start);
+		return start;
+	}
+	*end++ = '\0';
+	*rest = end + strspn(end, "\t");
+	return start;
+}
+
+static const char *of_line(struct line *line)
+{
+	if (!*line->statement)
+		return "it says nothing";
+	if (!*line->name && *line->memcast)
+		return "a difference needs a name";
+	if (*line->memcast && !strcmp(line->hardware, line->memcast))
+		return "there is no difference";
+	if (*line->memcast && !*line->why)
+		return "a difference needs a reason";
+	if (!*line->hardware)
+		line->hardware = "";
+	return NULL;
+}
+
+static void run_line(const char *table, struct line *line)
+{
+	const char *expected = *line->memcast && !on_hardware ? line->memcast : line->hardware;
+	const char *wrong = of_line(line);
+	char reason[300];
+	struct fact_value value;
+
+	state->line = line->number;
+	state->facts += !!*line->name;
+	if (!wrong && !fact_run(line->statement, &value, reason, sizeof(reason)))
+		wrong = reason;
+	/* steps in between succeed, unless they say something else */
+	if (!wrong && !*expected && value.is_result)
+		expected = "SUCCESS";
+	/* a call that hardware's library does not survive is not made there */
+	if (!wrong && *expected && !fact_check(expected, &value, reason, sizeof(reason)))
+		wrong = reason;
+	if (wrong) {
+		state->failures++;
+		printf("# %s:%d: %s: %s\n", table, line->number,
+		       *line->name ? line->name : line->statement, wrong);
+		fflush(stdout);
+	}
+}
+
+static void run_group(const char *table, const char *group, struct line *first, unsigned int count)
+{
+	const char *left;
+	int status;
+	pid_t pid;
+
+	*state = (typeof(*state)) {};
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		for (unsigned int i = 0; i < count; i++)
+			if (!on_hardware || strncmp(first[i].hardware, "CRASHED", 7))
+				run_line(table, &first[i]);
+		fflush(stdout);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		ksft_exit_fail_msg("no process for %s\n", group);
+	if (WIFSIGNALED(status)) {
+		state->failures++;
+		ksft_print_msg("%s:%d: signal %d\n", table, state->line, WTERMSIG(status));
+	}
+	left = on_hardware ? "" : left_over();
+	if (*left)
+		ksft_print_msg("%s: this is left: %s\n", group, left);
+	ksft_test_result(!state->failures && !*left, "%s: %s (%u facts)\n", table, group,
+			 state->facts);
+}
+
+/* Return: how many groups there are; they are run if @run. */
+static unsigned int read_table(const char *path, bool run)
+{
+	char *text = NULL, *group = NULL, *base = basename(strdupa(path));
+	unsigned int groups = 0, count = 0;
+	size_t size = 0;
+	ssize_t length;
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		ksft_exit_fail_msg("%s cannot be read\n", path);
+	for (int number = 1; (length = getline(&text, &size, file)) >= 0; number++) {
+		char *rest;
+
+		if (length && text[length - 1] == '\n')
+			text[length - 1] = '\0';
+		if (*text == '@') {
+			if (run && group)
+				run_group(base, group, lines, count);
+			group = strdup(text + 1 + strspn(text + 1, " "));
+			groups++;
+			count = 0;
+		}
+		if (!*text || *text == '#' || *text == '@' || !run)
+			continue;
+		if (count == LINES || !group)
+			ksft_exit_fail_msg("%s:%d: too many lines, or no group\n", path, number);
+		rest = strdup(text);
+		lines[count] = (struct line) { .number = number };
+		lines[count].name = column(&rest);
+		lines[count].statement = column(&rest);
+		lines[count].hardware = column(&rest);
+		lines[count].memcast = column(&rest);
+		lines[count++].why = column(&rest);
+	}
+	if (run && group)
+		run_group(base, group, lines, count);
+	free(text);
+	fclose(file);
+	return groups;
+}
+
+int main(int argc, char **argv)
+{
+	char own[4096] = "", pattern[4200];
+	unsigned int groups = 0;
+	glob_t tables = {};
+
+	on_hardware = argc > 1 && !strcmp(argv[1], "--hardware");
+	argc -= on_hardware;
+	argv += on_hardware;
+	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		     -1, 0);
+	if (state == MAP_FAILED || readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
+		return KSFT_FAIL;
+	snprintf(pattern, sizeof(pattern), "%s/facts/*.tsv", dirname(own));
+	if (argc < 2 && glob(pattern, 0, NULL, &tables))
+		ksft_exit_fail_msg("there are no tables: %s\n", pattern);
+	ksft_print_header();
+	for (int run = 0; run < 2; run++) {
+		for (int i = 1; i < argc; i++)
+			groups += read_table(argv[i], run);
+		for (size_t i = 0; i < tables.gl_pathc; i++)
+			groups += read_table(tables.gl_pathv[i], run);
+		if (!run)
+			ksft_set_plan(groups);
+	}
+	ksft_finished();
+}
