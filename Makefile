@@ -92,7 +92,8 @@ $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 
 $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
 	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
-		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) -Wl,--as-needed -lm -lZydis
+		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) \
+		-Wl,--as-needed -lm -lZydis -lelf -lzstd -llz4
 
 # A companion exports what its functions.def has, at the version that its map names.
 define companion

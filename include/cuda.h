@@ -53,7 +53,10 @@
 #define cuGraphInstantiateWithParams	MEMCAST_PER_THREAD_STREAM(cuGraphInstantiateWithParams)
 #define cuGraphLaunch			MEMCAST_PER_THREAD_STREAM(cuGraphLaunch)
 #define cuGraphUpload			MEMCAST_PER_THREAD_STREAM(cuGraphUpload)
+#define cuLaunchCooperativeKernel	MEMCAST_PER_THREAD_STREAM(cuLaunchCooperativeKernel)
 #define cuLaunchHostFunc		MEMCAST_PER_THREAD_STREAM(cuLaunchHostFunc)
+#define cuLaunchKernel			MEMCAST_PER_THREAD_STREAM(cuLaunchKernel)
+#define cuLaunchKernelEx		MEMCAST_PER_THREAD_STREAM(cuLaunchKernelEx)
 #define cuMemAllocAsync			MEMCAST_PER_THREAD_STREAM(cuMemAllocAsync)
 #define cuMemAllocFromPoolAsync		MEMCAST_PER_THREAD_STREAM(cuMemAllocFromPoolAsync)
 #define cuMemFreeAsync			MEMCAST_PER_THREAD_STREAM(cuMemFreeAsync)
@@ -101,10 +104,14 @@
 #define cuEventElapsedTime		cuEventElapsedTime_v2
 #define cuGetProcAddress		cuGetProcAddress_v2
 #define cuGraphAddDependencies		cuGraphAddDependencies_v2
+#define cuGraphAddKernelNode		cuGraphAddKernelNode_v2
 #define cuGraphAddNode			cuGraphAddNode_v2
+#define cuGraphExecKernelNodeSetParams	cuGraphExecKernelNodeSetParams_v2
 #define cuGraphExecUpdate		cuGraphExecUpdate_v2
 #define cuGraphGetEdges			cuGraphGetEdges_v2
 #define cuGraphInstantiate		cuGraphInstantiateWithFlags
+#define cuGraphKernelNodeGetParams	cuGraphKernelNodeGetParams_v2
+#define cuGraphKernelNodeSetParams	cuGraphKernelNodeSetParams_v2
 #define cuGraphNodeGetDependencies	cuGraphNodeGetDependencies_v2
 #define cuGraphNodeGetDependentNodes	cuGraphNodeGetDependentNodes_v2
 #define cuGraphRemoveDependencies	cuGraphRemoveDependencies_v2
@@ -136,6 +143,7 @@
 #define cuMemsetD2D8			MEMCAST_PER_THREAD(cuMemsetD2D8_v2)
 #define cuMemsetD2D16			MEMCAST_PER_THREAD(cuMemsetD2D16_v2)
 #define cuMemsetD2D32			MEMCAST_PER_THREAD(cuMemsetD2D32_v2)
+#define cuModuleGetGlobal		cuModuleGetGlobal_v2
 #define cuStreamBatchMemOp		MEMCAST_PER_THREAD_STREAM(cuStreamBatchMemOp_v2)
 #define cuStreamBeginCapture		MEMCAST_PER_THREAD_STREAM(cuStreamBeginCapture_v2)
 #define cuStreamDestroy			cuStreamDestroy_v2
@@ -1093,7 +1101,7 @@ typedef struct CUgraphExec_st *CUgraphExec;	/* a graph that can be launched */
 typedef struct CUuserObject_st *CUuserObject;
 
 typedef enum CUgraphNodeType_enum {
-	CU_GRAPH_NODE_TYPE_KERNEL		= 0,	/* not supported */
+	CU_GRAPH_NODE_TYPE_KERNEL		= 0,
 	CU_GRAPH_NODE_TYPE_MEMCPY		= 1,
 	CU_GRAPH_NODE_TYPE_MEMSET		= 2,
 	CU_GRAPH_NODE_TYPE_HOST			= 3,	/* calls a function */
@@ -1215,12 +1223,278 @@ typedef struct CUDA_MEM_FREE_NODE_PARAMS_st {
 	CUdeviceptr dptr;
 } CUDA_MEM_FREE_NODE_PARAMS;
 
+/*
+ * Device code. A module is device code in a context; a library is device code in all of
+ * them. memcast reads of it what there is (names, parameters, variables) and runs none
+ * of it: what a kernel does is a C function, see memcast/kernel.h.
+ */
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;	/* of a module */
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;	/* of a library; a launch takes it as a CUfunction, too */
+
+typedef enum CUfunction_attribute_enum {
+	CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK			= 0,
+	CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES			= 1,	/* without the dynamic part */
+	CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES			= 2,	/* of the module */
+	CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES			= 3,	/* of a thread */
+	CU_FUNC_ATTRIBUTE_NUM_REGS				= 4,	/* of PTX, which is not compiled: 16 */
+	CU_FUNC_ATTRIBUTE_PTX_VERSION				= 5,	/* 10 x major + minor, of the target */
+	CU_FUNC_ATTRIBUTE_BINARY_VERSION			= 6,
+	CU_FUNC_ATTRIBUTE_CACHE_MODE_CA				= 7,
+	CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES		= 8,	/* may be set */
+	CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT	= 9,	/* may be set */
+	CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET		= 10,
+	CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH		= 11,	/* may be set */
+	CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT		= 12,	/* may be set */
+	CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH		= 13,	/* may be set */
+	CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED	= 14,	/* may be set */
+	CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE	= 15,	/* may be set */
+	CU_FUNC_ATTRIBUTE_MAX
+} CUfunction_attribute;
+
+/* How a compiler is to make device code of PTX: all are checked, none changes anything. */
+typedef enum CUjit_option_enum {
+	CU_JIT_MAX_REGISTERS				= 0,
+	CU_JIT_THREADS_PER_BLOCK			= 1,
+	CU_JIT_WALL_TIME				= 2,
+	CU_JIT_INFO_LOG_BUFFER				= 3,	/* written, always "" */
+	CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES		= 4,	/* becomes the length */
+	CU_JIT_ERROR_LOG_BUFFER				= 5,	/* written: what is wrong with PTX */
+	CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES		= 6,	/* becomes the length */
+	CU_JIT_OPTIMIZATION_LEVEL			= 7,
+	CU_JIT_TARGET_FROM_CUCONTEXT			= 8,
+	CU_JIT_TARGET					= 9,
+	CU_JIT_FALLBACK_STRATEGY			= 10,
+	CU_JIT_GENERATE_DEBUG_INFO			= 11,
+	CU_JIT_LOG_VERBOSE				= 12,
+	CU_JIT_GENERATE_LINE_INFO			= 13,
+	CU_JIT_CACHE_MODE				= 14,
+	CU_JIT_NEW_SM3X_OPT				= 15,
+	CU_JIT_FAST_COMPILE				= 16,
+	CU_JIT_GLOBAL_SYMBOL_NAMES			= 17,
+	CU_JIT_GLOBAL_SYMBOL_ADDRESSES			= 18,
+	CU_JIT_GLOBAL_SYMBOL_COUNT			= 19,
+	CU_JIT_LTO					= 20,
+	CU_JIT_FTZ					= 21,
+	CU_JIT_PREC_DIV					= 22,
+	CU_JIT_PREC_SQRT				= 23,
+	CU_JIT_FMA					= 24,
+	CU_JIT_REFERENCED_KERNEL_NAMES			= 25,
+	CU_JIT_REFERENCED_KERNEL_COUNT			= 26,
+	CU_JIT_REFERENCED_VARIABLE_NAMES		= 27,
+	CU_JIT_REFERENCED_VARIABLE_COUNT		= 28,
+	CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES		= 29,
+	CU_JIT_POSITION_INDEPENDENT_CODE		= 30,
+	CU_JIT_MIN_CTA_PER_SM				= 31,
+	CU_JIT_MAX_THREADS_PER_BLOCK			= 32,
+	CU_JIT_OVERRIDE_DIRECTIVE_VALUES		= 33,
+	CU_JIT_SPLIT_COMPILE				= 34,
+	CU_JIT_NUM_OPTIONS
+} CUjit_option;
+
+typedef enum CUlibraryOption_enum {
+	CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE	= 0,
+	CU_LIBRARY_BINARY_IS_PRESERVED				= 1,	/* changes nothing */
+	CU_LIBRARY_NUM_OPTIONS
+} CUlibraryOption;
+
+typedef enum CUmoduleLoadingMode_enum {
+	CU_MODULE_EAGER_LOADING	= 0x1,
+	CU_MODULE_LAZY_LOADING	= 0x2
+} CUmoduleLoadingMode;
+
+typedef enum CUfunctionLoadingState_enum {
+	CU_FUNCTION_LOADING_STATE_UNLOADED	= 0,
+	CU_FUNCTION_LOADING_STATE_LOADED	= 1,
+	CU_FUNCTION_LOADING_STATE_MAX
+} CUfunctionLoadingState;
+
+typedef enum CUsharedconfig_enum {
+	CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE		= 0x00,
+	CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE	= 0x01,
+	CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE	= 0x02
+} CUsharedconfig;
+
+typedef enum CUoccupancy_flags_enum {
+	CU_OCCUPANCY_DEFAULT			= 0x0,
+	CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE	= 0x1	/* changes nothing */
+} CUoccupancy_flags;
+
+/* Bytes of dynamic shared memory that a block of so many threads takes */
+typedef size_t (CUDA_CB *CUoccupancyB2DSize)(int blockSize);
+
+typedef enum CUaccessProperty_enum {
+	CU_ACCESS_PROPERTY_NORMAL	= 0,
+	CU_ACCESS_PROPERTY_STREAMING	= 1,
+	CU_ACCESS_PROPERTY_PERSISTING	= 2
+} CUaccessProperty;
+
+typedef struct CUaccessPolicyWindow_st {
+	void *base_ptr;
+	size_t num_bytes;
+	float hitRatio;
+	CUaccessProperty hitProp;
+	CUaccessProperty missProp;
+} CUaccessPolicyWindow_v1;
+typedef CUaccessPolicyWindow_v1 CUaccessPolicyWindow;
+
+typedef enum CUsynchronizationPolicy_enum {
+	CU_SYNC_POLICY_AUTO		= 1,
+	CU_SYNC_POLICY_SPIN		= 2,
+	CU_SYNC_POLICY_YIELD		= 3,
+	CU_SYNC_POLICY_BLOCKING_SYNC	= 4
+} CUsynchronizationPolicy;
+
+typedef enum CUclusterSchedulingPolicy_enum {
+	CU_CLUSTER_SCHEDULING_POLICY_DEFAULT		= 0,
+	CU_CLUSTER_SCHEDULING_POLICY_SPREAD		= 1,
+	CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING	= 2
+} CUclusterSchedulingPolicy;
+
+typedef enum CUlaunchMemSyncDomain_enum {
+	CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT	= 0,
+	CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE	= 1
+} CUlaunchMemSyncDomain;
+
+typedef struct CUlaunchMemSyncDomainMap_st {
+	unsigned char default_;
+	unsigned char remote;
+} CUlaunchMemSyncDomainMap;
+
+typedef enum CUlaunchAttributeID_enum {
+	CU_LAUNCH_ATTRIBUTE_IGNORE				= 0,
+	CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW		= 1,
+	CU_LAUNCH_ATTRIBUTE_COOPERATIVE				= 2,
+	CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY		= 3,
+	CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION			= 4,
+	CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 5,
+	CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION	= 6,
+	CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT			= 7,
+	CU_LAUNCH_ATTRIBUTE_PRIORITY				= 8,
+	CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP			= 9,
+	CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN			= 10,
+	CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION		= 11,
+	CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT		= 12,
+	CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE	= 13,	/* not supported */
+	CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT	= 14,
+	CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING	= 16
+} CUlaunchAttributeID;
+
+typedef struct CUgraphDeviceUpdatableNode_st *CUgraphDeviceNode;	/* there are none */
+
+typedef union CUlaunchAttributeValue_union {
+	char pad[64];
+	CUaccessPolicyWindow accessPolicyWindow;
+	int cooperative;
+	CUsynchronizationPolicy syncPolicy;
+	struct {
+		unsigned int x, y, z;
+	} clusterDim;			/* in blocks */
+	CUclusterSchedulingPolicy clusterSchedulingPolicyPreference;
+	int programmaticStreamSerializationAllowed;
+	struct {
+		CUevent event;
+		int flags;
+		int triggerAtBlockStart;
+	} programmaticEvent;		/* recorded after the launch */
+	struct {
+		CUevent event;
+		int flags;
+	} launchCompletionEvent;	/* recorded after the launch; without timing */
+	int priority;
+	CUlaunchMemSyncDomainMap memSyncDomainMap;
+	CUlaunchMemSyncDomain memSyncDomain;
+	struct {
+		unsigned int x, y, z;
+	} preferredClusterDim;
+	struct {
+		int deviceUpdatable;
+		CUgraphDeviceNode devNode;
+	} deviceUpdatableKernelNode;
+	unsigned int sharedMemCarveout;
+	unsigned int nvlinkUtilCentricScheduling;
+} CUlaunchAttributeValue;
+
+typedef struct CUlaunchAttribute_st {
+	CUlaunchAttributeID id;
+	char pad[4];
+	CUlaunchAttributeValue value;
+} CUlaunchAttribute;
+typedef CUlaunchAttributeID CUkernelNodeAttrID;
+typedef CUlaunchAttributeValue CUkernelNodeAttrValue;
+
+/* A launch: blocks in the grid, threads in a block, bytes of dynamic shared memory */
+typedef struct CUlaunchConfig_st {
+	unsigned int gridDimX;
+	unsigned int gridDimY;
+	unsigned int gridDimZ;
+	unsigned int blockDimX;
+	unsigned int blockDimY;
+	unsigned int blockDimZ;
+	unsigned int sharedMemBytes;
+	CUstream hStream;
+	CUlaunchAttribute *attrs;
+	unsigned int numAttrs;
+} CUlaunchConfig;
+
+/* What @extra of a launch is made of: in place of @kernelParams, one buffer */
+#define CU_LAUNCH_PARAM_END		((void *)0x00)
+#define CU_LAUNCH_PARAM_BUFFER_POINTER	((void *)0x01)	/* then the buffer */
+#define CU_LAUNCH_PARAM_BUFFER_SIZE	((void *)0x02)	/* then a size_t's address */
+
+/* A kernel node; in the newer one either func or kern */
+typedef struct CUDA_KERNEL_NODE_PARAMS_st {
+	CUfunction func;
+	unsigned int gridDimX;
+	unsigned int gridDimY;
+	unsigned int gridDimZ;
+	unsigned int blockDimX;
+	unsigned int blockDimY;
+	unsigned int blockDimZ;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
+
+typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+	CUfunction func;
+	unsigned int gridDimX;
+	unsigned int gridDimY;
+	unsigned int gridDimZ;
+	unsigned int blockDimX;
+	unsigned int blockDimY;
+	unsigned int blockDimZ;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+	CUkernel kern;
+	CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS_v2;
+typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct CUDA_KERNEL_NODE_PARAMS_v3_st {
+	CUfunction func;
+	unsigned int gridDimX;
+	unsigned int gridDimY;
+	unsigned int gridDimZ;
+	unsigned int blockDimX;
+	unsigned int blockDimY;
+	unsigned int blockDimZ;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+	CUkernel kern;
+	CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS_v3;
+
 /* The parameters of a node of any type. */
 typedef struct CUgraphNodeParams_st {
 	CUgraphNodeType type;
 	int reserved0[3];		/* 0 */
 	union {
 		long long reserved1[29];
+		CUDA_KERNEL_NODE_PARAMS_v3 kernel;
 		CUDA_MEMCPY_NODE_PARAMS memcpy;
 		CUDA_MEMSET_NODE_PARAMS_v2 memset;
 		CUDA_HOST_NODE_PARAMS_v2 host;
@@ -3633,6 +3907,232 @@ cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
  * Errors: CUDA_ERROR_INVALID_HANDLE.
  */
 CUresult CUDAAPI cuDestroyExternalMemory(CUexternalMemory extMem);
+
+/*
+ * Device code: modules, libraries and their kernels. Source of all rules: hardware.
+ * @image is PTX text that ends with a 0 byte, a cubin, a fatbin, or what nvcc puts
+ * around a fatbin; it may be freed after the call. PTX is read as far as its
+ * instructions' names, and not compiled.
+ *
+ * Errors of loading: CUDA_ERROR_INVALID_IMAGE (none of these), _INVALID_PTX,
+ * _UNSUPPORTED_PTX_VERSION, _NO_BINARY_FOR_GPU (a fatbin without code for this device),
+ * _FILE_NOT_FOUND, _INVALID_CONTEXT.
+ */
+
+/**
+ * cuModuleLoad() - load the device code of a file into the current context
+ * @module: output
+ * @fname: path
+ */
+CUresult CUDAAPI cuModuleLoad(CUmodule *module, const char *fname);
+CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image);
+CUresult CUDAAPI cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin);
+
+/**
+ * cuModuleLoadDataEx() - the same, with options
+ * @options: array of CUjit_option
+ * @optionValues: array of their values, or of addresses
+ * @numOptions: length of both
+ */
+CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *module, const void *image,
+				    unsigned int numOptions, CUjit_option *options,
+				    void **optionValues);
+
+/**
+ * cuModuleUnload() - end a module, after all work of its context
+ * @hmod: not a library's
+ *
+ * Errors: CUDA_ERROR_INVALID_HANDLE, _NOT_PERMITTED (a library's).
+ */
+CUresult CUDAAPI cuModuleUnload(CUmodule hmod);
+
+/**
+ * cuModuleGetFunction() - find a kernel
+ * @hfunc: output; NULL if there is none
+ * @name: as in the module: a mangled name, if it has one
+ *
+ * Errors: CUDA_ERROR_NOT_FOUND, _INVALID_HANDLE.
+ */
+CUresult CUDAAPI cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name);
+CUresult CUDAAPI cuModuleGetFunctionCount(unsigned int *count, CUmodule mod);
+CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
+					    CUmodule mod);
+
+/**
+ * cuModuleGetGlobal() - find a variable
+ * @dptr: output: its address, memory of the device; or NULL
+ * @bytes: output: its size; or NULL, but not both
+ *
+ * It has the value that the image gives it, or 0. Addresses in such values are not
+ * known, and 0 (ours). The memory is taken when the variable is first asked for (ours).
+ */
+CUresult CUDAAPI cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
+				   const char *name);
+
+/* Lazy, unless the environment has CUDA_MODULE_LOADING=EAGER. */
+CUresult CUDAAPI cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
+
+/**
+ * cuLibraryLoadData() - load device code for all contexts; no context is needed
+ * @library: output
+ * @code: an image. One that is not valid has no kernels, and the error comes when the
+ *	library is used in a context
+ * @jitOptions: array of CUjit_option, @jitOptionsValues of their values
+ * @numJitOptions: length of both
+ * @libraryOptions: array of CUlibraryOption, @libraryOptionValues of their values
+ * @numLibraryOptions: length of both
+ */
+CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code,
+				   CUjit_option *jitOptions, void **jitOptionsValues,
+				   unsigned int numJitOptions,
+				   CUlibraryOption *libraryOptions,
+				   void **libraryOptionValues, unsigned int numLibraryOptions);
+CUresult CUDAAPI cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
+				       CUjit_option *jitOptions, void **jitOptionsValues,
+				       unsigned int numJitOptions,
+				       CUlibraryOption *libraryOptions,
+				       void **libraryOptionValues,
+				       unsigned int numLibraryOptions);
+CUresult CUDAAPI cuLibraryUnload(CUlibrary library);
+CUresult CUDAAPI cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name);
+CUresult CUDAAPI cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib);
+CUresult CUDAAPI cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels,
+					   CUlibrary lib);
+
+/* The library's module in the current context, made when it is first needed. */
+CUresult CUDAAPI cuLibraryGetModule(CUmodule *pMod, CUlibrary library);
+CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+				    const char *name);
+
+/* The kernel as a function of the current context. */
+CUresult CUDAAPI cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel);
+CUresult CUDAAPI cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel);
+CUresult CUDAAPI cuKernelGetName(const char **name, CUkernel hfunc);
+CUresult CUDAAPI cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
+				      size_t *paramOffset, size_t *paramSize);
+CUresult CUDAAPI cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,
+				      CUdevice dev);
+
+/* What is set for a kernel is set for its functions on that device, not the other way round. */
+CUresult CUDAAPI cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
+				      CUdevice dev);
+CUresult CUDAAPI cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev);
+
+/**
+ * cuFuncGetAttribute() - a figure of a kernel
+ * @pi: output
+ * @attrib: CUfunction_attribute
+ * @hfunc: a function; not a CUkernel
+ */
+CUresult CUDAAPI cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc);
+CUresult CUDAAPI cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value);
+CUresult CUDAAPI cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config);
+CUresult CUDAAPI cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config);
+CUresult CUDAAPI cuFuncGetModule(CUmodule *hmod, CUfunction hfunc);
+CUresult CUDAAPI cuFuncGetName(const char **name, CUfunction hfunc);
+
+/**
+ * cuFuncGetParamInfo() - where a parameter is
+ * @func: a function
+ * @paramIndex: from 0
+ * @paramOffset: output: from the first parameter's first byte
+ * @paramSize: output, or NULL
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (it has not as many).
+ */
+CUresult CUDAAPI cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
+				    size_t *paramSize);
+CUresult CUDAAPI cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function);
+CUresult CUDAAPI cuFuncLoad(CUfunction function);
+
+/*
+ * How many blocks of a kernel a multiprocessor of the emulated device could have at a
+ * time: by its figures (threads, blocks, shared memory); registers are not counted for
+ * PTX. It says nothing of the machine.
+ */
+CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
+							     int blockSize,
+							     size_t dynamicSMemSize);
+CUresult CUDAAPI
+cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
+						     int blockSize, size_t dynamicSMemSize,
+						     unsigned int flags);
+CUresult CUDAAPI cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
+						  CUfunction func,
+						  CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+						  size_t dynamicSMemSize, int blockSizeLimit);
+CUresult CUDAAPI
+cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+					  CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+					  size_t dynamicSMemSize, int blockSizeLimit,
+					  unsigned int flags);
+CUresult CUDAAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
+							 CUfunction func, int numBlocks,
+							 int blockSize);
+CUresult CUDAAPI cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
+						    const CUlaunchConfig *config);
+CUresult CUDAAPI cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
+					      const CUlaunchConfig *config);
+
+/**
+ * cuLaunchKernel() - have a stream run a kernel
+ * @f: a function, or a CUkernel
+ * @gridDimX: blocks; @gridDimY and @gridDimZ at most 65,535
+ * @blockDimX: threads, at most 1,024 in all
+ * @sharedMemBytes: dynamic shared memory of each block
+ * @hStream: of the function's context
+ * @kernelParams: an address for each parameter; read before the call returns
+ * @extra: in place of it, one buffer: CU_LAUNCH_PARAM_…
+ *
+ * What runs is the C function that was registered for the kernel's name: see
+ * memcast/kernel.h. What it finds wrong ends the context, as a device's fault does.
+ *
+ * Errors: CUDA_ERROR_INVALID_HANDLE, _INVALID_VALUE, _NOT_SUPPORTED (no function is
+ * registered: ours), _INVALID_CLUSTER_SIZE, _COOPERATIVE_LAUNCH_TOO_LARGE.
+ */
+CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+				unsigned int gridDimZ, unsigned int blockDimX,
+				unsigned int blockDimY, unsigned int blockDimZ,
+				unsigned int sharedMemBytes, CUstream hStream,
+				void **kernelParams, void **extra);
+CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f,
+				  void **kernelParams, void **extra);
+
+/* All blocks run at the same time, if the C function asks for that: memcast/kernel.h. */
+CUresult CUDAAPI cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
+					   unsigned int gridDimY, unsigned int gridDimZ,
+					   unsigned int blockDimX, unsigned int blockDimY,
+					   unsigned int blockDimZ, unsigned int sharedMemBytes,
+					   CUstream hStream, void **kernelParams);
+
+/* Of before CUDA 4.0: the shape and the parameters are set one by one, then launched. */
+CUresult CUDAAPI cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z);
+CUresult CUDAAPI cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes);
+CUresult CUDAAPI cuParamSetSize(CUfunction hfunc, unsigned int numbytes);
+CUresult CUDAAPI cuParamSeti(CUfunction hfunc, int offset, unsigned int value);
+CUresult CUDAAPI cuParamSetf(CUfunction hfunc, int offset, float value);
+CUresult CUDAAPI cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes);
+CUresult CUDAAPI cuLaunch(CUfunction f);
+CUresult CUDAAPI cuLaunchGrid(CUfunction f, int grid_width, int grid_height);
+CUresult CUDAAPI cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height,
+				   CUstream hStream);
+
+/* Kernel nodes: the function, the shape and the parameters are checked as by a launch. */
+CUresult CUDAAPI cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				      const CUgraphNode *dependencies,
+				      size_t numDependencies,
+				      const CUDA_KERNEL_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphKernelNodeGetParams(CUgraphNode hNode,
+					    CUDA_KERNEL_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphKernelNodeSetParams(CUgraphNode hNode,
+					    const CUDA_KERNEL_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+						const CUDA_KERNEL_NODE_PARAMS *nodeParams);
+CUresult CUDAAPI cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src);
+CUresult CUDAAPI cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+					       CUkernelNodeAttrValue *value_out);
+CUresult CUDAAPI cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+					       const CUkernelNodeAttrValue *value);
 
 /* The default of a program built for the per-thread stream is that stream. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM

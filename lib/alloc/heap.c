@@ -42,16 +42,13 @@ static void heap_end(uint32_t heap)
 		device_ioctl(MEMCAST_HEAP_DESTROY, &arg);
 }
 
-/* The current context's heap of that kind, made when it is first asked for. */
-CUresult context_heap(enum context_heap which, uint32_t *heap)
+/* A context's heap of that kind, made when it is first asked for */
+CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *heap)
 {
 	struct memcast_heap_create arg = {};
-	struct slot *slot;
-	CUresult result = context_find(NULL, &slot);
+	CUresult result;
 	uint32_t none = 0;
 
-	if (result != CUDA_SUCCESS)
-		return result;
 	*heap = slot->heaps[which];
 	if (*heap)
 		return CUDA_SUCCESS;
@@ -68,6 +65,15 @@ CUresult context_heap(enum context_heap which, uint32_t *heap)
 		count_memory(slot, 1);
 	}
 	return CUDA_SUCCESS;
+}
+
+/* The current context's */
+CUresult context_heap(enum context_heap which, uint32_t *heap)
+{
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	return result == CUDA_SUCCESS ? context_heap_of(slot, which, heap) : result;
 }
 
 /*
@@ -176,6 +182,8 @@ CUresult context_free(CUdeviceptr address, uint32_t kind)
 		result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (info.out_block_flags & BLOCK_MODULE && !block_registered(&info))
+		return fail(CUDA_ERROR_INVALID_VALUE, "a module's variable");
 	context = context_of_heap(info.out_heap);
 	if (context)
 		result = streams_wait(context);

@@ -21,7 +21,8 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags);
  * CUcontext begins with (the slot's number and some bits of how often it was used),
  * of the context that registered it. The other blocks are in a context's heap.
  */
-#define BLOCK_FLAGS_GIVEN	0x3f
+#define BLOCK_FLAGS_GIVEN	0x1f
+#define BLOCK_MODULE		0x20	/* a variable of a module, which ends with that */
 #define BLOCK_IPC		0x40	/* what cuIpcOpenMemHandle() mapped */
 #define BLOCK_SYNC		0x80	/* SYNC_MEMOPS was set */
 #define BLOCK_CONTEXT_SHIFT	8
@@ -37,6 +38,7 @@ uint32_t block_flags_of(const struct slot *slot);
 struct slot *slot_of_block(const struct memcast_address_info *info);
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address);
 CUresult heap_free(CUdeviceptr address, uint32_t flags);
+CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *heap);
 CUresult context_heap(enum context_heap which, uint32_t *heap);
 CUcontext context_of_heap(uint32_t heap);
 CUresult context_free(CUdeviceptr address, uint32_t kind);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/* Fatbins: several images of the same code, of which one is for the device. */
+#include <lz4.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "image.h"
+
+#define FATBIN_MAGIC	0xba55ed50U
+
+struct fatbin {
+	uint32_t magic;
+	uint16_t version, header_bytes;
+	uint64_t bytes;			/* of the entries, which follow */
+};
+
+enum { KIND_PTX = 1, KIND_CUBIN = 2 };
+
+#define PACKED_LZ4	0x2000U
+#define PACKED_ZSTD	0x8000U
+
+struct entry {
+	uint16_t kind, version;
+	uint32_t header_bytes;
+	uint64_t bytes;			/* with what fills it up */
+	uint32_t packed_bytes, unknown;
+	uint16_t minor, major;
+	uint32_t architecture;
+	uint64_t unknown2;
+	uint64_t flags, unknown3;
+	uint64_t unpacked_bytes;	/* only where it is packed */
+};
+
+bool image_is_fatbin(const void *data)
+{
+	const struct fatbin *fatbin = data;
+
+	return fatbin->magic == FATBIN_MAGIC;
+}
+
+/* Code for a device of the same generation, or PTX of an earlier one; the newest of them */
+static bool fits_better(const struct entry *entry, const struct entry *best, uint32_t device)
+{
+	if (entry->kind == KIND_CUBIN) {
+		if (entry->architecture / 10 != device / 10 || entry->architecture > device)
+			return false;
+		return !best || best->kind != KIND_CUBIN ||
+		       best->architecture < entry->architecture;
+	}
+	if (entry->kind != KIND_PTX || entry->architecture > device)
+		return false;
+	return !best || (best->kind == KIND_PTX && best->architecture < entry->architecture);
+}
+
+static CUresult unpack(const struct entry *entry, char *to)
+{
+	const char *from = (const char *)entry + entry->header_bytes;
+	size_t unpacked;
+	int length;
+
+	if (entry->flags & PACKED_ZSTD) {
+		unpacked = ZSTD_decompress(to, entry->unpacked_bytes, from, entry->packed_bytes);
+		if (!ZSTD_isError(unpacked) && unpacked == entry->unpacked_bytes)
+			return CUDA_SUCCESS;
+	} else if (entry->unpacked_bytes <= INT_MAX && entry->packed_bytes <= INT_MAX) {
+		length = LZ4_decompress_safe(from, to, entry->packed_bytes,
+					     entry->unpacked_bytes);
+		if (length >= 0 && (uint64_t)length == entry->unpacked_bytes)
+			return CUDA_SUCCESS;
+	}
+	return fail(CUDA_ERROR_INVALID_IMAGE, "an image in a fatbin cannot be unpacked");
+}
+
+static CUresult read_entry(struct image *image, const struct entry *entry,
+			   struct complaint *complaint)
+{
+	bool packed = entry->flags & (PACKED_LZ4 | PACKED_ZSTD);
+	const char *data = (const char *)entry + entry->header_bytes;
+	size_t bytes = entry->bytes;
+	char *unpacked = NULL;
+	CUresult result;
+
+	if (packed) {
+		bytes = entry->unpacked_bytes;
+		unpacked = malloc(bytes + 1);
+		if (!unpacked)
+			return image_no_memory();
+		result = unpack(entry, unpacked);
+		if (result != CUDA_SUCCESS) {
+			free(unpacked);
+			return result;
+		}
+		data = unpacked;
+	}
+	image->architecture = entry->architecture;
+	if (entry->kind == KIND_CUBIN)
+		result = cubin_read(image, data, bytes);
+	else
+		result = ptx_read(image, data, strnlen(data, bytes), complaint);
+	free(unpacked);
+	return result;
+}
+
+CUresult fatbin_read(struct image *image, const void *data, struct complaint *complaint)
+{
+	const struct fatbin *fatbin = data;
+	const struct entry *entry, *best = NULL;
+	const char *at = (const char *)data + sizeof(*fatbin), *end;
+
+	if (fatbin->version != 1 || fatbin->header_bytes != sizeof(*fatbin))
+		return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin of an unknown version");
+	for (end = at + fatbin->bytes; (size_t)(end - at) >= sizeof(uint64_t[2]);
+	     at += entry->header_bytes + entry->bytes) {
+		entry = (const struct entry *)at;
+		if (entry->header_bytes < offsetof(struct entry, unknown3) ||
+		    entry->header_bytes > (size_t)(end - at) ||
+		    entry->bytes > (size_t)(end - at) - entry->header_bytes)
+			return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin whose sizes are wrong");
+		if (fits_better(entry, best, image->binary))
+			best = entry;
+	}
+	return best ? read_entry(image, best, complaint) :
+		fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the fatbin has no code for %d.%d",
+		     image->binary / 10, image->binary % 10);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/* Images of device code: which kind one is, and what all kinds have in common. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "image.h"
+
+struct kept {
+	struct kept *next;
+	max_align_t data[];
+};
+
+void *image_keep(struct image *image, const void *data, size_t bytes)
+{
+	struct kept *kept = calloc(1, sizeof(*kept) + bytes);
+
+	if (!kept)
+		return NULL;
+	if (data)
+		memcpy(kept->data, data, bytes);
+	kept->next = image->kept;
+	image->kept = kept;
+	return kept->data;
+}
+
+const char *image_keep_name(struct image *image, const char *name, size_t length)
+{
+	char *copy = image_keep(image, NULL, length + 1);
+
+	return copy ? memcpy(copy, name, length) : NULL;
+}
+
+/* One more entry of an array, all 0; the array moves as it grows. */
+static void *one_more(void *array, uint32_t *count, uint32_t *room, size_t size)
+{
+	char **at = array, *moved;
+
+	if (*count == *room) {
+		*room = *room ? 2 * *room : 16;
+		moved = realloc(*at, *room * size);
+		if (!moved)
+			return NULL;
+		*at = moved;
+	}
+	return memset(*at + size * (*count)++, 0, size);
+}
+
+struct code *image_add_kernel(struct image *image)
+{
+	return one_more(&image->kernels, &image->kernels_count, &image->kernels_room,
+			sizeof(*image->kernels));
+}
+
+struct variable *image_add_variable(struct image *image)
+{
+	return one_more(&image->variables, &image->variables_count, &image->variables_room,
+			sizeof(*image->variables));
+}
+
+static int compare_kernels(const void *one, const void *other, void *kernels)
+{
+	const struct code *code = kernels;
+
+	return strcmp(code[*(const uint32_t *)one].name, code[*(const uint32_t *)other].name);
+}
+
+static int compare_variables(const void *one, const void *other)
+{
+	return strcmp(((const struct variable *)one)->name,
+		      ((const struct variable *)other)->name);
+}
+
+/* All names are known. @twice: output: one that two kernels have, or NULL */
+CUresult image_sort(struct image *image, const char **twice)
+{
+	*twice = NULL;
+	free(image->by_name);
+	image->by_name = calloc(image->kernels_count + 1, sizeof(*image->by_name));
+	if (!image->by_name)
+		return image_no_memory();
+	for (uint32_t i = 0; i < image->kernels_count; i++)
+		image->by_name[i] = i;
+	qsort_r(image->by_name, image->kernels_count, sizeof(*image->by_name), compare_kernels,
+		image->kernels);
+	if (image->variables_count)
+		qsort(image->variables, image->variables_count, sizeof(*image->variables),
+		      compare_variables);
+	for (uint32_t i = 1; i < image->kernels_count; i++)
+		if (!strcmp(image->kernels[image->by_name[i - 1]].name,
+			    image->kernels[image->by_name[i]].name))
+			*twice = image->kernels[image->by_name[i]].name;
+	return CUDA_SUCCESS;
+}
+
+const struct code *image_kernel(const struct image *image, const char *name)
+{
+	uint32_t low = 0, high = image->kernels_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		const struct code *code = &image->kernels[image->by_name[middle]];
+		int order = strcmp(name, code->name);
+
+		if (!order)
+			return code;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+const struct variable *image_variable(const struct image *image, const char *name)
+{
+	struct variable wanted = { .name = name };
+
+	return !image->variables_count ? NULL :
+		bsearch(&wanted, image->variables, image->variables_count, sizeof(wanted),
+			compare_variables);
+}
+
+struct image *image_get(struct image *image)
+{
+	image->references++;
+	return image;
+}
+
+void image_put(struct image *image)
+{
+	struct kept *kept;
+
+	if (--image->references)
+		return;
+	while ((kept = image->kept)) {
+		image->kept = kept->next;
+		free(kept);
+	}
+	free(image->kernels);
+	free(image->variables);
+	free(image->by_name);
+	free(image);
+}
+
+static CUresult read_any(struct image *image, const void *data, struct complaint *complaint)
+{
+	const struct wrapper *wrapper = data;
+	size_t length;
+
+	if (wrapper->magic == WRAPPER_MAGIC) {
+		if (!wrapper->data)
+			return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin's wrapper without fatbin");
+		data = wrapper->data;
+	}
+	if (image_is_fatbin(data))
+		return fatbin_read(image, data, complaint);
+	if (!memcmp(data, "\177ELF", 4))
+		return cubin_read(image, data, 0);
+	length = strlen(data);
+	if (image_is_ptx(data, length))
+		return ptx_read(image, data, length, complaint);
+	return fail(CUDA_ERROR_INVALID_IMAGE, "neither PTX text, nor a cubin, nor a fatbin");
+}
+
+CUresult image_empty(struct image **image)
+{
+	const char *twice;
+
+	*image = calloc(1, sizeof(**image));
+	if (!*image)
+		return image_no_memory();
+	(*image)->references = 1;
+	return image_sort(*image, &twice);
+}
+
+/**
+ * image_read() - what there is in an image
+ * @data: the image; not NULL
+ * @architecture: the device's: 90 is 9.0
+ * @image: output
+ * @complaint: output: what is wrong with PTX text
+ */
+CUresult image_read(const void *data, int architecture, struct image **image,
+		    struct complaint *complaint)
+{
+	const char *twice = NULL;
+	struct image *new;
+	CUresult result = image_empty(&new);
+
+	complaint->text[0] = '\0';
+	if (result != CUDA_SUCCESS)
+		return result;
+	new->binary = architecture;
+	result = read_any(new, data, complaint);
+	if (result == CUDA_SUCCESS)
+		result = image_sort(new, &twice);
+	if (result == CUDA_SUCCESS && twice)
+		result = fail(CUDA_ERROR_INVALID_PTX, "two kernels are called %.100s", twice);
+	if (result != CUDA_SUCCESS)
+		image_put(new);
+	else
+		*image = new;
+	return result;
+}

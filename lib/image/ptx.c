@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+/* PTX text: what it declares at its outermost level. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx.h"
+
+#define MAX_THREADS	1024
+#define REGISTERS	16	/* what a compiler would choose is not known */
+
+static uint32_t type_bytes(const struct word *word)
+{
+	static const struct {
+		const char *name;
+		uint32_t bytes;
+	} types[] = {
+		{ ".u8", 1 }, { ".s8", 1 }, { ".b8", 1 }, { ".u16", 2 }, { ".s16", 2 },
+		{ ".b16", 2 }, { ".f16", 2 }, { ".bf16", 2 }, { ".u32", 4 }, { ".s32", 4 },
+		{ ".b32", 4 }, { ".f32", 4 }, { ".f16x2", 4 }, { ".bf16x2", 4 }, { ".u64", 8 },
+		{ ".s64", 8 }, { ".b64", 8 }, { ".f64", 8 }, { ".b128", 16 }, { ".texref", 8 },
+		{ ".samplerref", 8 }, { ".surfref", 8 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (word->length == strlen(types[i].name) &&
+		    !memcmp(word->at, types[i].name, word->length))
+			return types[i].bytes;
+	return 0;
+}
+
+/* [.attribute(…)] [.align n] [.v4] .type [.ptr …] name [n]… */
+CUresult ptx_declaration(struct reader *reader, struct declared *declared)
+{
+	uint32_t align = 0, vector = 1, pointed = 0;
+	bool pointer = false;
+
+	*declared = (struct declared) {};
+	for (; reader->word.kind == WORD_DIRECTIVE; ptx_next(reader)) {
+		if (ptx_is(reader, ".align")) {
+			ptx_next(reader);
+			*(pointer ? &pointed : &align) = reader->word.value;
+		} else if (ptx_is(reader, ".v2") || ptx_is(reader, ".v4") ||
+			   ptx_is(reader, ".v8")) {
+			vector = reader->word.at[2] - '0';
+		} else if (ptx_is(reader, ".ptr")) {
+			pointer = true;
+		} else if (ptx_is(reader, ".attribute")) {
+			while (!ptx_is(reader, ")") && reader->word.kind != WORD_END)
+				ptx_next(reader);
+		} else if (!declared->element) {
+			declared->element = type_bytes(&reader->word);
+		}
+	}
+	if (!declared->element || reader->word.kind != WORD_NAME)
+		return ptx_wrong(reader, "a declaration without type or name at");
+	declared->bytes = (size_t)vector * declared->element;
+	declared->align = align ? align : declared->bytes;
+	declared->name = reader->word;
+	for (ptx_next(reader); ptx_take(reader, "["); ) {
+		uint32_t length = reader->word.kind == WORD_NUMBER ? reader->word.value : 0;
+		CUresult result;
+
+		if (reader->word.kind == WORD_NUMBER)
+			ptx_next(reader);
+		result = ptx_need(reader, "]");
+		if (result != CUDA_SUCCESS)
+			return result;
+		declared->bytes *= length;
+		if (declared->dimensions_count < ARRAY_SIZE(declared->dimensions))
+			declared->dimensions[declared->dimensions_count++] = length;
+	}
+	return CUDA_SUCCESS;
+}
+
+/* One element's value; names, which are addresses, are not known and stay 0. */
+static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t bytes)
+{
+	bool minus = ptx_take(reader, "-"), number = reader->word.kind == WORD_NUMBER;
+	uint64_t value = number ? reader->word.value : 0;
+	double wide;
+	float narrow;
+
+	if (number && memchr(reader->word.at, '.', reader->word.length)) {
+		memcpy(&wide, &value, sizeof(wide));
+		narrow = wide;
+		if (bytes == sizeof(narrow))
+			memcpy(&value, &narrow, sizeof(narrow));
+	}
+	if (minus)
+		value = -value;
+	if (to)
+		memcpy(to, &value, bytes < sizeof(value) ? bytes : sizeof(value));
+	while (!ptx_is(reader, ",") && !ptx_is(reader, "}") && !ptx_is(reader, ";")) {
+		if (reader->word.kind == WORD_END)
+			return ptx_wrong(reader, "a value does not end before");
+		ptx_next(reader);
+	}
+	return CUDA_SUCCESS;
+}
+
+/* = value, or = { values }; braces within fill up their part of the array */
+static CUresult read_value(struct reader *reader, const struct declared *declared,
+			   unsigned char *value, size_t at, size_t bytes, unsigned int depth)
+{
+	CUresult result = CUDA_SUCCESS;
+	size_t part = declared->element, used = at;
+
+	if (!ptx_take(reader, "{"))
+		return one_value(reader, at + part <= declared->bytes ? value + at : NULL, part);
+	if (depth < declared->dimensions_count && declared->dimensions[depth])
+		part = bytes / declared->dimensions[depth];
+	while (!ptx_is(reader, "}") && result == CUDA_SUCCESS) {
+		bool inner = ptx_is(reader, "{");
+
+		result = read_value(reader, declared, value, used, part, depth + 1);
+		used += inner ? part : declared->element;
+		if (result == CUDA_SUCCESS && !ptx_is(reader, "}"))
+			result = ptx_need(reader, ",");
+	}
+	ptx_next(reader);
+	return result;
+}
+
+static CUresult variable(struct reader *reader, bool constant, bool external)
+{
+	struct declared declared;
+	struct variable *new;
+	unsigned char *value;
+	CUresult result = ptx_declaration(reader, &declared);
+
+	while (result == CUDA_SUCCESS) {
+		value = NULL;
+		if (ptx_is(reader, "=")) {
+			value = image_keep(reader->image, NULL, declared.bytes + 1);
+			if (!value)
+				return image_no_memory();
+			ptx_next(reader);
+			result = read_value(reader, &declared, value, 0, declared.bytes, 0);
+			if (result != CUDA_SUCCESS)
+				return result;
+		}
+		new = external ? NULL : image_add_variable(reader->image);
+		if (new) {
+			new->name = image_keep_name(reader->image, declared.name.at,
+						    declared.name.length);
+			new->bytes = declared.bytes;
+			new->value = value;
+		}
+		if (!external && (!new || !new->name))
+			return image_no_memory();
+		if (constant && !external)
+			reader->image->constant_bytes += declared.bytes;
+		if (!ptx_take(reader, ","))
+			return ptx_need(reader, ";");
+		declared.name = reader->word;
+		ptx_next(reader);
+	}
+	return result;
+}
+
+static CUresult add_parameter(struct reader *reader, struct code *code,
+			      const struct declared *declared)
+{
+	uint32_t offset = (code->parameters_bytes + declared->align - 1) / declared->align *
+			  declared->align;
+	struct parameter *more = code->parameters;
+
+	/* room for 8, 16, 32, … */
+	if (!(code->parameters_count & (code->parameters_count - 1)) &&
+	    (!code->parameters_count || code->parameters_count >= 8)) {
+		more = image_keep(reader->image, NULL,
+				  (code->parameters_count ? 2 * code->parameters_count : 8) *
+				  sizeof(*more));
+		if (!more)
+			return image_no_memory();
+		if (code->parameters_count)
+			memcpy(more, code->parameters, code->parameters_count * sizeof(*more));
+	}
+	code->parameters = more;
+	more[code->parameters_count++] = (struct parameter) { offset, declared->bytes };
+	code->parameters_bytes = offset + declared->bytes;
+	return CUDA_SUCCESS;
+}
+
+/* (.param …, .param …) */
+static CUresult parameters(struct reader *reader, struct code *code)
+{
+	struct declared declared;
+	CUresult result = CUDA_SUCCESS;
+
+	if (!ptx_take(reader, "("))
+		return CUDA_SUCCESS;
+	while (!ptx_take(reader, ")") && result == CUDA_SUCCESS) {
+		if (!ptx_take(reader, ".param") && !ptx_take(reader, ".reg"))
+			return ptx_wrong(reader, ".param is missing before");
+		result = ptx_declaration(reader, &declared);
+		if (result == CUDA_SUCCESS && code)
+			result = add_parameter(reader, code, &declared);
+		if (result == CUDA_SUCCESS && !ptx_is(reader, ")"))
+			result = ptx_need(reader, ",");
+	}
+	return result;
+}
+
+/* Up to three numbers, those that are not there are 1 */
+static void numbers(struct reader *reader, uint32_t *to)
+{
+	to[0] = to[1] = to[2] = 1;
+	for (int i = 0; i < 3 && reader->word.kind == WORD_NUMBER; i++) {
+		to[i] = reader->word.value;
+		ptx_next(reader);
+		if (!ptx_take(reader, ","))
+			break;
+	}
+}
+
+static void about_kernel(struct reader *reader, struct code *code)
+{
+	uint32_t threads[3], unused[3];
+
+	while (reader->word.kind == WORD_DIRECTIVE) {
+		if (ptx_take(reader, ".maxntid")) {
+			numbers(reader, threads);
+			if (code)
+				code->max_threads = threads[0] * threads[1] * threads[2];
+		} else if (ptx_take(reader, ".reqntid")) {
+			numbers(reader, code ? code->block : unused);
+		} else if (ptx_take(reader, ".reqnctapercluster")) {
+			numbers(reader, code ? code->cluster : unused);
+		} else {
+			ptx_next(reader);
+			while (reader->word.kind == WORD_NUMBER || ptx_is(reader, ",") ||
+			       reader->word.kind == WORD_STRING)
+				ptx_next(reader);
+			ptx_take(reader, ";");
+		}
+	}
+}
+
+static CUresult function(struct reader *reader, bool kernel)
+{
+	struct code *code = NULL, new = { .max_threads = MAX_THREADS, .registers = REGISTERS };
+	struct body body = {};
+	struct word name;
+	CUresult result = kernel ? CUDA_SUCCESS : parameters(reader, NULL);
+
+	name = reader->word;
+	if (result == CUDA_SUCCESS && name.kind != WORD_NAME)
+		result = ptx_wrong(reader, "a function without name at");
+	if (result != CUDA_SUCCESS)
+		return result;
+	ptx_next(reader);
+	result = parameters(reader, kernel ? &new : NULL);
+	if (result == CUDA_SUCCESS)
+		about_kernel(reader, kernel ? &new : NULL);
+	if (result == CUDA_SUCCESS && !ptx_is(reader, "{"))
+		return ptx_need(reader, ";");	/* only declared */
+	if (result == CUDA_SUCCESS)
+		result = ptx_function(reader, &name, true, false);
+	if (result == CUDA_SUCCESS)
+		result = ptx_body(reader, &body);
+	if (result != CUDA_SUCCESS || !kernel)
+		return result;
+	code = image_add_kernel(reader->image);
+	new.name = image_keep_name(reader->image, name.at, name.length);
+	if (!code || !new.name)
+		return image_no_memory();
+	new.shared = body.shared;
+	new.local = body.local;
+	*code = new;
+	return CUDA_SUCCESS;
+}
+
+/* One statement of those at the outermost level */
+CUresult ptx_outermost(struct reader *reader)
+{
+	bool external = false;
+
+	while (ptx_is(reader, ".visible") || ptx_is(reader, ".extern") ||
+	       ptx_is(reader, ".weak") || ptx_is(reader, ".common")) {
+		external |= ptx_is(reader, ".extern");
+		ptx_next(reader);
+	}
+	if (ptx_is(reader, ".entry") || ptx_is(reader, ".func")) {
+		bool kernel = ptx_is(reader, ".entry");
+
+		for (ptx_next(reader); ptx_is(reader, ".attribute"); ptx_next(reader))
+			while (!ptx_is(reader, ")") && reader->word.kind != WORD_END)
+				ptx_next(reader);
+		return function(reader, kernel);
+	}
+	if (ptx_take(reader, ".global"))
+		return variable(reader, false, external);
+	if (ptx_take(reader, ".const"))
+		return variable(reader, true, external);
+	if (ptx_take(reader, ".shared") || ptx_take(reader, ".local"))
+		return variable(reader, false, true);
+	if (ptx_is(reader, ".file") || ptx_is(reader, ".loc") || ptx_is(reader, "@")) {
+		ptx_skip_line(reader);
+		return CUDA_SUCCESS;
+	}
+	if (ptx_take(reader, ".pragma") || ptx_take(reader, ".alias")) {
+		while (!ptx_is(reader, ";") && reader->word.kind != WORD_END)
+			ptx_next(reader);
+		return ptx_need(reader, ";");
+	}
+	if (ptx_take(reader, ".section")) {
+		while (!ptx_is(reader, "}") && reader->word.kind != WORD_END)
+			ptx_next(reader);
+		return ptx_need(reader, "}");
+	}
+	return ptx_wrong(reader, "nothing is declared by");
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What stands between the braces of a function. Instructions are not compiled: their
+ * names are looked at, so that what is no PTX is not taken for it, and memory that the
+ * function declares is counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx.h"
+
+/* The first parts of all instructions, sorted */
+static const char *const instructions[] = {
+	"abs", "activemask", "add", "addc", "alloca", "and", "applypriority", "atom", "bar",
+	"barrier", "bfe", "bfi", "bfind", "bmsk", "bra", "brev", "brkpt", "brx", "call",
+	"clusterlaunchcontrol", "clz", "cnot", "copysign", "cos", "cp", "createpolicy", "cvt",
+	"cvta", "discard", "div", "dp2a", "dp4a", "elect", "ex2", "exit", "fence", "fma", "fns",
+	"getctarank", "griddepcontrol", "isspacep", "istypep", "ld", "ldmatrix", "ldu", "lg2",
+	"lop3", "mad", "mad24", "madc", "mapa", "match", "max", "mbarrier", "membar", "min",
+	"mma", "mov", "movmatrix", "mul", "mul24", "multimem", "nanosleep", "neg", "not", "or",
+	"pmevent", "popc", "prefetch", "prefetchu", "prmt", "rcp", "red", "redux", "rem", "ret",
+	"rsqrt", "sad", "selp", "set", "setmaxnreg", "setp", "shf", "shfl", "shl", "shr", "sin",
+	"slct", "sqrt", "st", "stackrestore", "stacksave", "stmatrix", "sub", "subc", "suld",
+	"suq", "sured", "sust", "szext", "tanh", "tcgen05", "tensormap", "testp", "tex", "tld4",
+	"trap", "txq", "vabsdiff", "vabsdiff2", "vabsdiff4", "vadd", "vadd2", "vadd4", "vavrg2",
+	"vavrg4", "vmad", "vmax", "vmax2", "vmax4", "vmin", "vmin2", "vmin4", "vote", "vset",
+	"vset2", "vset4", "vshl", "vshr", "vsub", "vsub2", "vsub4", "wgmma", "wmma", "xor",
+};
+
+static int compare_instruction(const void *key, const void *element)
+{
+	const struct word *word = key;
+	const char *name = *(const char *const *)element;
+	int order = strncmp(word->at, name, word->length);
+
+	return order ? order : name[word->length] ? -1 : 0;
+}
+
+/* To the end of a statement, or to a brace, which ends none */
+static CUresult skip_statement(struct reader *reader)
+{
+	unsigned int braces = 0;
+
+	while (!ptx_is(reader, ";") || braces) {
+		if (reader->word.kind == WORD_END)
+			return ptx_wrong(reader, "a statement does not end before");
+		if (ptx_is(reader, "{"))
+			braces++;
+		if (ptx_is(reader, "}") && !braces--)
+			return ptx_wrong(reader, "a statement does not end before");
+		ptx_next(reader);
+	}
+	ptx_next(reader);
+	return CUDA_SUCCESS;
+}
+
+/* call (result), function, (parameters); */
+static CUresult called(struct reader *reader)
+{
+	while (reader->word.kind == WORD_DIRECTIVE)
+		ptx_next(reader);
+	if (ptx_take(reader, "(")) {
+		while (!ptx_is(reader, ")") && reader->word.kind != WORD_END)
+			ptx_next(reader);
+		ptx_next(reader);
+		ptx_take(reader, ",");
+	}
+	return reader->word.kind == WORD_NAME ? ptx_called(reader, &reader->word) : CUDA_SUCCESS;
+}
+
+static uint32_t add_aligned(uint32_t bytes, const struct declared *declared)
+{
+	return (bytes + declared->align - 1) / declared->align * declared->align +
+	       declared->bytes;
+}
+
+/* A declaration in a body: memory counts, registers and parameters of calls do not. */
+static CUresult directive(struct reader *reader, struct body *body)
+{
+	struct declared declared;
+	CUresult result = CUDA_SUCCESS;
+	bool shared = ptx_is(reader, ".shared"), local = ptx_is(reader, ".local");
+
+	if (ptx_is(reader, ".loc") || ptx_is(reader, ".file")) {
+		ptx_skip_line(reader);
+		return CUDA_SUCCESS;
+	}
+	if (shared || local) {
+		ptx_next(reader);
+		result = ptx_declaration(reader, &declared);
+		if (result == CUDA_SUCCESS && shared)
+			body->shared = add_aligned(body->shared, &declared);
+		else if (result == CUDA_SUCCESS)
+			body->local = add_aligned(body->local, &declared);
+	}
+	return result == CUDA_SUCCESS ? skip_statement(reader) : result;
+}
+
+static CUresult statement(struct reader *reader, struct body *body)
+{
+	struct reader label;
+
+	if (reader->word.kind == WORD_DIRECTIVE)
+		return directive(reader, body);
+	if (ptx_take(reader, "@")) {
+		ptx_take(reader, "!");
+		ptx_next(reader);
+	} else {
+		label = *reader;
+		ptx_next(&label);
+		if (reader->word.kind == WORD_NAME && ptx_is(&label, ":")) {
+			*reader = label;
+			ptx_next(reader);
+			return CUDA_SUCCESS;
+		}
+	}
+	if (reader->word.kind != WORD_NAME ||
+	    !bsearch(&reader->word, instructions, ARRAY_SIZE(instructions),
+		     sizeof(*instructions), compare_instruction))
+		return ptx_wrong(reader, "no instruction is called");
+	if (ptx_take(reader, "call")) {
+		CUresult result = called(reader);
+
+		if (result != CUDA_SUCCESS)
+			return result;
+	}
+	return skip_statement(reader);
+}
+
+/* The brace is the word that is looked at; afterwards it is what follows its partner. */
+CUresult ptx_body(struct reader *reader, struct body *body)
+{
+	CUresult result = CUDA_SUCCESS;
+	unsigned int braces = 0;
+
+	do {
+		if (reader->word.kind == WORD_END) {
+			return ptx_wrong(reader, "} is missing before");
+		} else if (ptx_take(reader, "{")) {
+			braces++;
+		} else if (ptx_is(reader, "}")) {
+			braces--;
+			ptx_next(reader);
+		} else if (!ptx_take(reader, ";")) {
+			result = statement(reader, body);
+		}
+	} while (braces && result == CUDA_SUCCESS);
+	return result;
+}

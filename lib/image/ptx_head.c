@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/* PTX text: which version it is of and for which devices; then all the rest. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx.h"
+
+#define NEWEST	901	/* 9.1 */
+
+/* Since which version there is a target: both with two digits after the point */
+static const struct {
+	int target, version;
+} targets[] = {
+	{ 10, 100 }, { 11, 100 }, { 12, 102 }, { 13, 102 }, { 20, 200 }, { 30, 300 }, { 32, 400 },
+	{ 35, 301 }, { 37, 401 }, { 50, 400 }, { 52, 401 }, { 53, 402 }, { 60, 500 }, { 61, 500 },
+	{ 62, 500 }, { 70, 600 }, { 72, 601 }, { 75, 603 }, { 80, 700 }, { 86, 701 }, { 87, 704 },
+	{ 88, 900 }, { 89, 708 }, { 90, 708 }, { 100, 806 }, { 101, 806 }, { 103, 808 },
+	{ 110, 900 }, { 120, 807 }, { 121, 808 },
+};
+
+static void begin(struct reader *reader, const char *text, size_t bytes)
+{
+	*reader = (struct reader) { .at = text, .end = text + bytes, .line = 1 };
+	ptx_next(reader);
+}
+
+bool image_is_ptx(const char *text, size_t bytes)
+{
+	struct reader reader;
+
+	begin(&reader, text, bytes);
+	return ptx_is(&reader, ".version");
+}
+
+/* .version 8.0: its number has been taken for a floating-point one */
+static CUresult version(struct reader *reader, int *version)
+{
+	const char *point;
+
+	ptx_next(reader);
+	point = memchr(reader->word.at, '.', reader->word.length);
+	if (reader->word.kind != WORD_NUMBER || !point)
+		return ptx_wrong(reader, "no version is");
+	*version = atoi(reader->word.at) * 100 + atoi(point + 1);
+	if (*version > NEWEST)
+		return fail(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX of version %d.%d, not up to %d.%d",
+			    *version / 100, *version % 100, NEWEST / 100, NEWEST % 100);
+	ptx_next(reader);
+	return CUDA_SUCCESS;
+}
+
+/*
+ * .target sm_90, and other words. One that ends in a letter is for this device only (a), or
+ * for this family only (f).
+ */
+static CUresult target(struct reader *reader, int version, int device)
+{
+	const struct word *word = &reader->word;
+	int number, known = 0;
+	char last;
+
+	if (!ptx_take(reader, ".target"))
+		return ptx_wrong(reader, ".target is missing before");
+	if (word->kind != WORD_NAME || word->length < 5 || memcmp(word->at, "sm_", 3))
+		return ptx_wrong(reader, "no target is");
+	number = atoi(word->at + 3);
+	last = word->at[word->length - 1];
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
+		if (targets[i].target == number && targets[i].version <= version)
+			known = number;
+	if (!known)
+		return ptx_wrong(reader, "this version of PTX has no target");
+	if (known > device || (last == 'a' && known != device) ||
+	    (last == 'f' && known / 10 != device / 10))
+		return ptx_wrong(reader, "the device is older than, or other than");
+	reader->image->architecture = known;
+	for (ptx_next(reader); ptx_take(reader, ","); ptx_next(reader))
+		;
+	return CUDA_SUCCESS;
+}
+
+CUresult ptx_read(struct image *image, const char *text, size_t bytes,
+		  struct complaint *complaint)
+{
+	struct reader reader;
+	int number = 0;
+	CUresult result;
+
+	begin(&reader, text, bytes);
+	reader.image = image;
+	reader.complaint = complaint;
+	result = version(&reader, &number);
+	if (result == CUDA_SUCCESS)
+		result = target(&reader, number, image->binary);
+	if (result == CUDA_SUCCESS && ptx_take(&reader, ".address_size")) {
+		if (reader.word.value != 64)
+			result = ptx_wrong(&reader, "addresses have 64 bits, not");
+		ptx_next(&reader);
+	}
+	while (result == CUDA_SUCCESS && reader.word.kind != WORD_END)
+		result = ptx_outermost(&reader);
+	if (result == CUDA_SUCCESS)
+		result = ptx_functions_check(&reader);
+	free(reader.functions.at);
+	return result;
+}

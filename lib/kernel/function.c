@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+/* What can be asked of functions and kernels, and set. */
+#include <stdlib.h>
+
+#include "module.h"
+
+/* A function or a kernel is found, asked for something, and put. */
+#define WITH(find, type, handle, refusal, expression)					\
+({											\
+	struct type *type;								\
+	CUresult asked_ = find;								\
+											\
+	if (asked_ == CUDA_SUCCESS) {							\
+		pthread_mutex_lock(&modules_lock);					\
+		asked_ = expression;							\
+		pthread_mutex_unlock(&modules_lock);					\
+		handle_put(type);							\
+	}										\
+	asked_;										\
+})
+#define WITH_FUNCTION(handle, refusal, expression)					\
+	WITH(function_get(handle, refusal, &function), function, handle, refusal, expression)
+#define WITH_KERNEL(handle, refusal, expression)					\
+	WITH(handle_get(handle, HANDLE_KERNEL, refusal, &kernel), kernel, handle, refusal,	\
+	     expression)
+
+static CUresult null_output(void)
+{
+	return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+}
+
+static CUresult function_attribute(int *value, CUfunction_attribute attribute,
+				   const struct function *function)
+{
+	return value ? setting_get(function->module->image, function->code, &function->settings,
+				   attribute, value) : null_output();
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE,
+					function_attribute(value, attribute, function)),
+			  "value=%p, attribute=%d, function=%p", (void *)value, (int)attribute,
+			  (void *)handle);
+}
+
+CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE,
+					setting_set(function->code, function->module->figures,
+						    &function->settings, attribute, value)),
+			  "function=%p, attribute=%d, value=%d", (void *)handle, (int)attribute,
+			  value);
+}
+
+static CUresult cache_check(CUfunc_cache cache)
+{
+	return (unsigned int)cache <= CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_VALUE, "no such preference");
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache cache)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE, cache_check(cache)),
+			  "function=%p, cache=%d", (void *)handle, (int)cache);
+}
+
+static CUresult banks_check(CUsharedconfig banks)
+{
+	return (unsigned int)banks <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_VALUE, "no such size of banks");
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig banks)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE, banks_check(banks)),
+			  "function=%p, banks=%d", (void *)handle, (int)banks);
+}
+
+static CUresult function_module(CUmodule *module, const struct function *function)
+{
+	if (!module)
+		return null_output();
+	*module = function->module->handle;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetModule(CUmodule *module, CUfunction handle)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_VALUE,
+					function_module(module, function)),
+			  "module=%p, function=%p", (void *)module, (void *)handle);
+}
+
+static CUresult name_of(const char **name, const struct code *code)
+{
+	if (!name)
+		return null_output();
+	*name = code->name;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetName(const char **name, CUfunction handle)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_VALUE,
+					name_of(name, function->code)),
+			  "name=%p, function=%p", (void *)name, (void *)handle);
+}
+
+CUresult cuKernelGetName(const char **name, CUkernel handle)
+{
+	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_VALUE,
+				      name_of(name, kernel->code)),
+			  "name=%p, kernel=%p", (void *)name, (void *)handle);
+}
+
+static CUresult parameter_info(const struct code *code, size_t number, size_t *offset,
+			       size_t *bytes)
+{
+	if (!offset)
+		return null_output();
+	if (number >= code->parameters_count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "the kernel has %u parameters",
+			    code->parameters_count);
+	*offset = code->parameters[number].offset;
+	if (bytes)
+		*bytes = code->parameters[number].size;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction handle, size_t number, size_t *offset, size_t *bytes)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_VALUE,
+					parameter_info(function->code, number, offset, bytes)),
+			  "function=%p, number=%zu, offset=%p, bytes=%p", (void *)handle, number,
+			  (void *)offset, (void *)bytes);
+}
+
+CUresult cuKernelGetParamInfo(CUkernel handle, size_t number, size_t *offset, size_t *bytes)
+{
+	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_VALUE,
+				      parameter_info(kernel->code, number, offset, bytes)),
+			  "kernel=%p, number=%zu, offset=%p, bytes=%p", (void *)handle, number,
+			  (void *)offset, (void *)bytes);
+}
+
+static CUresult is_loaded(CUfunctionLoadingState *state, const struct function *function)
+{
+	CUmoduleLoadingMode mode;
+
+	if (!state)
+		return null_output();
+	cuModuleGetLoadingMode(&mode);
+	*state = function->loaded || mode == CU_MODULE_EAGER_LOADING ?
+		CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE,
+					is_loaded(state, function)),
+			  "state=%p, function=%p", (void *)state, (void *)handle);
+}
+
+static CUresult set_loaded(struct function *function)
+{
+	function->loaded = true;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction handle)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE, set_loaded(function)),
+			  "function=%p", (void *)handle);
+}
+
+/* The kernel as a function of the current context */
+static CUresult kernel_function(CUfunction *found, CUkernel handle)
+{
+	struct function *function;
+	struct kernel *kernel;
+	struct module *module;
+	CUresult result = handle_get(handle, HANDLE_KERNEL, CUDA_ERROR_INVALID_HANDLE, &kernel);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = found ? library_module(kernel->library, &module) : null_output();
+	if (result == CUDA_SUCCESS) {
+		function = &module->functions[kernel - kernel->library->kernels];
+		pthread_mutex_lock(&modules_lock);
+		function->loaded = true;
+		*found = function_handle(function);
+		pthread_mutex_unlock(&modules_lock);
+		if (!*found)
+			result = image_no_memory();
+		module_put(module);
+	}
+	handle_put(kernel);
+	return result;
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+	return WHOLE_CALL(kernel_function(function, kernel), "function=%p, kernel=%p",
+			  (void *)function, (void *)kernel);
+}
+
+static CUresult kernel_library(CUlibrary *library, const struct kernel *kernel)
+{
+	if (!library)
+		return null_output();
+	*library = kernel->library->handle;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel handle)
+{
+	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_library(library, kernel)),
+			  "library=%p, kernel=%p", (void *)library, (void *)handle);
+}
+
+static CUresult kernel_attribute(int *value, CUfunction_attribute attribute,
+				 const struct kernel *kernel, CUdevice device)
+{
+	const struct figures *figures;
+	struct settings settings;
+	CUresult result;
+
+	if (!value)
+		return null_output();
+	result = context_check_device(device);
+	if (result == CUDA_SUCCESS)
+		result = figures_get(device, &figures);
+	if (result != CUDA_SUCCESS)
+		return result;
+	settings = kernel->settings ? kernel->settings[device] :
+				      settings_of(kernel->code, figures);
+	return setting_get(kernel->library->image, kernel->code, &settings, attribute, value);
+}
+
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel handle,
+			      CUdevice device)
+{
+	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_attribute(value, attribute, kernel, device)),
+			  "value=%p, attribute=%d, kernel=%p, device=%d", (void *)value,
+			  (int)attribute, (void *)handle, device);
+}
+
+/* What is set for a kernel is set for its functions on that device, too. */
+static CUresult kernel_set(struct kernel *kernel, CUfunction_attribute attribute, int value,
+			   CUdevice device)
+{
+	const struct figures *figures;
+	struct module *module;
+	CUresult result = context_check_device(device);
+
+	if (result == CUDA_SUCCESS)
+		result = figures_get(device, &figures);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!kernel->settings) {
+		kernel->settings = calloc(MEMCAST_MAX_DEVICES, sizeof(*kernel->settings));
+		if (!kernel->settings)
+			return image_no_memory();
+		for (int i = 0; i < MEMCAST_MAX_DEVICES; i++)
+			kernel->settings[i] = settings_of(kernel->code, figures);
+	}
+	result = setting_set(kernel->code, figures, &kernel->settings[device], attribute, value);
+	if (result != CUDA_SUCCESS)
+		return result;
+	for (module = kernel->library->modules; module; module = module->sibling)
+		if (module->device == (uint32_t)device)
+			setting_set(kernel->code, figures,
+				    &module->functions[kernel - kernel->library->kernels].settings,
+				    attribute, value);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
+			      CUdevice device)
+{
+	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_set(kernel, attribute, value, device)),
+			  "attribute=%d, value=%d, kernel=%p, device=%d", (int)attribute, value,
+			  (void *)handle, device);
+}
+
+static CUresult kernel_cache(CUfunc_cache cache, CUdevice device)
+{
+	CUresult result = context_check_device(device);
+
+	return result == CUDA_SUCCESS ? cache_check(cache) : result;
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache cache, CUdevice device)
+{
+	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_cache(cache, device)),
+			  "kernel=%p, cache=%d, device=%d", (void *)handle, (int)cache, device);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/* Handles of modules, functions, libraries and kernels. */
+#include "module.h"
+
+pthread_mutex_t modules_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static atomic_uint *references_of(void *object)
+{
+	switch (((struct handle *)object)->kind) {
+	case HANDLE_MODULE:
+		return &((struct module *)object)->references;
+	case HANDLE_FUNCTION:
+		return &((struct function *)object)->module->references;
+	case HANDLE_LIBRARY:
+		return &((struct library *)object)->references;
+	default:
+		return &((struct kernel *)object)->library->references;
+	}
+}
+
+static void get(void *object)
+{
+	++*references_of(object);
+}
+
+static struct table handles = TABLE(get);
+
+/* Return: 0 if there is no room */
+uintptr_t handle_add(void *object)
+{
+	return table_add(&handles, object);
+}
+
+void handle_put(void *object)
+{
+	struct handle *handle = object;
+
+	if (handle->kind == HANDLE_MODULE)
+		module_put(object);
+	else if (handle->kind == HANDLE_FUNCTION)
+		module_put(((struct function *)object)->module);
+	else if (handle->kind == HANDLE_LIBRARY)
+		library_put(object);
+	else
+		library_put(((struct kernel *)object)->library);
+}
+
+/* Return: what it stands for, with a reference, or NULL */
+void *handle_find(const void *handle, enum handle_kind kind)
+{
+	struct handle *object = handle ? table_find(&handles, handle) : NULL;
+
+	if (object && object->kind != kind) {
+		handle_put(object);
+		return NULL;
+	}
+	return object;
+}
+
+/* It has no reference of its own: whoever ends the object puts that one. */
+void handle_remove(const void *handle)
+{
+	if (handle)
+		table_remove(&handles, handle);
+}
+
+/* No context need be current; but if one is, its device must work. */
+CUresult context_not_failed(void)
+{
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	return result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_NOT_PERMITTED ?
+		CUDA_SUCCESS : result;
+}
+
+/* @refusal: what a NULL handle gets, where hardware distinguishes; with a reference */
+CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object)
+{
+	static const char *const names[] = { "module", "function", "library", "kernel" };
+	CUresult result = context_not_failed();
+	void **found = object;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!handle)
+		return fail(refusal, "NULL %s", names[kind]);
+	*found = handle_find(handle, kind);
+	return *found ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_HANDLE, "not a %s, or unloaded", names[kind]);
+}
+
+/* The context that a module is in may have ended, or its device failed. */
+static CUresult module_check(struct module *module)
+{
+	if (!slot_is_of(context_slot(module->context), module->context))
+		return fail(CUDA_ERROR_INVALID_HANDLE, "the module's context was destroyed");
+	return device_working(module->device);
+}
+
+CUresult module_get(CUmodule handle, struct module **module)
+{
+	CUresult result = handle_get(handle, HANDLE_MODULE, CUDA_ERROR_INVALID_HANDLE, module);
+
+	if (result == CUDA_SUCCESS)
+		result = module_check(*module);
+	else
+		return result;
+	if (result != CUDA_SUCCESS)
+		module_put(*module);
+	return result;
+}
+
+CUresult function_get(CUfunction handle, CUresult refusal, struct function **function)
+{
+	CUresult result = handle_get(handle, HANDLE_FUNCTION, refusal, function);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = module_check((*function)->module);
+	if (result != CUDA_SUCCESS)
+		handle_put(*function);
+	return result;
+}
+
+/* Of a function, or of a kernel in the current context */
+CUresult function_get_any(CUfunction handle, struct function **function)
+{
+	struct kernel *kernel = handle_find(handle, HANDLE_KERNEL);
+	struct module *module;
+	CUresult result;
+
+	if (!kernel)
+		return function_get(handle, CUDA_ERROR_INVALID_HANDLE, function);
+	result = library_module(kernel->library, &module);
+	if (result == CUDA_SUCCESS)
+		*function = &module->functions[kernel - kernel->library->kernels];
+	handle_put(kernel);
+	return result;
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+/* Libraries: device code for all contexts, each of which has a module of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "module.h"
+
+void library_put(struct library *library)
+{
+	struct module *module;
+
+	if (--library->references)
+		return;
+	while ((module = library->modules)) {
+		library->modules = module->sibling;
+		module_put(module);
+	}
+	for (uint32_t i = 0; i < library->image->kernels_count; i++)
+		free(library->kernels[i].settings);
+	free(library->kernels);
+	image_put(library->image);
+	free(library);
+}
+
+static struct module *module_in(struct library *library, CUcontext context)
+{
+	struct module *module = library->modules;
+
+	while (module && module->context != context)
+		module = module->sibling;
+	return module;
+}
+
+/* What was set for a kernel is the functions', too. */
+static void settings_inherit(const struct library *library, struct module *module)
+{
+	for (uint32_t i = 0; i < library->image->kernels_count; i++)
+		if (library->kernels[i].settings)
+			module->functions[i].settings =
+				library->kernels[i].settings[module->device];
+}
+
+/* The library's module in the current context, with a reference */
+CUresult library_module(struct library *library, struct module **module)
+{
+	struct module *new, *other;
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (library->error != CUDA_SUCCESS)
+		return fail(library->error, "%s", library->reason);
+	pthread_mutex_lock(&modules_lock);
+	*module = module_in(library, context_value(slot));
+	if (*module)
+		(*module)->references++;
+	pthread_mutex_unlock(&modules_lock);
+	if (*module)
+		return CUDA_SUCCESS;
+
+	result = module_new(image_get(library->image), slot, true, &new);
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&modules_lock);
+	other = module_in(library, new->context);
+	if (!other) {
+		settings_inherit(library, new);
+		new->sibling = library->modules;
+		library->modules = new;
+	}
+	*module = other ? other : new;
+	(*module)->references++;
+	pthread_mutex_unlock(&modules_lock);
+	if (other) {
+		module_end(new);
+		module_put(new);
+	}
+	return CUDA_SUCCESS;
+}
+
+/* An image that cannot be read is a library without kernels. */
+static CUresult library_new(struct library **new, const void *data, unsigned int count,
+			    const CUjit_option *options, void **values)
+{
+	const struct wrapper *wrapper = data;
+	struct library *library = calloc(1, sizeof(*library));
+	CUresult result;
+
+	if (!library)
+		return image_no_memory();
+	library->head.kind = HANDLE_LIBRARY;
+	library->references = 1;
+	/* a wrapper around nothing is a library of nothing */
+	if (wrapper->magic == WRAPPER_MAGIC && !wrapper->data)
+		result = image_empty(&library->image);
+	else
+		result = load_image(data, 0, count, options, values, &library->image);
+	if (result != CUDA_SUCCESS) {
+		library->error = result;
+		strncpy(library->reason, fail_reason(), sizeof(library->reason) - 1);
+		result = image_empty(&library->image);
+	}
+	if (result == CUDA_SUCCESS) {
+		library->kernels = calloc(library->image->kernels_count + 1,
+					  sizeof(*library->kernels));
+		library->handle = library->kernels ? (CUlibrary)handle_add(library) : NULL;
+	}
+	if (!library->handle) {
+		if (library->image)
+			image_put(library->image);
+		free(library->kernels);
+		free(library);
+		return image_no_memory();
+	}
+	for (uint32_t i = 0; i < library->image->kernels_count; i++)
+		library->kernels[i] = (struct kernel) {
+			.head.kind = HANDLE_KERNEL, .library = library,
+			.code = &library->image->kernels[i],
+		};
+	*new = library;
+	return CUDA_SUCCESS;
+}
+
+struct options {
+	unsigned int count, library_count;
+	CUjit_option *jit;
+	CUlibraryOption *library;
+	void **jit_values, **library_values;
+};
+
+static CUresult load(CUlibrary *handle, const void *data, const struct options *options)
+{
+	struct library *library = NULL;
+	CUresult result = context_not_failed();
+
+	if (result != CUDA_SUCCESS && result != CUDA_ERROR_CONTEXT_IS_DESTROYED)
+		return result;
+	if (!handle || !data)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or image");
+	result = options_check(options->count, options->jit, options->jit_values);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (options->library_count && (!options->library || !options->library_values))
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL options");
+	for (unsigned int i = 0; i < options->library_count; i++)
+		if ((unsigned int)options->library[i] >= CU_LIBRARY_NUM_OPTIONS)
+			return fail(CUDA_ERROR_INVALID_VALUE, "no library option %d",
+				    (int)options->library[i]);
+	result = library_new(&library, data, options->count, options->jit, options->jit_values);
+	if (result == CUDA_SUCCESS)
+		*handle = library->handle;
+	return result;
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit,
+			   void **jit_values, unsigned int jit_count, CUlibraryOption *options,
+			   void **values, unsigned int count)
+{
+	struct options all = { jit_count, count, jit, options, jit_values, values };
+
+	return WHOLE_CALL(load(library, code, &all), "library=%p, code=%p, options=%u and %u",
+			  (void *)library, code, jit_count, count);
+}
+
+static CUresult load_from_file(CUlibrary *library, const char *path,
+			       const struct options *options)
+{
+	char *text;
+	CUresult result;
+
+	if (!library || !path || !*path)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or no path");
+	result = load_file(path, &text);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = load(library, text, options);
+	free(text);
+	return result;
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit,
+			       void **jit_values, unsigned int jit_count,
+			       CUlibraryOption *options, void **values, unsigned int count)
+{
+	struct options all = { jit_count, count, jit, options, jit_values, values };
+
+	return WHOLE_CALL(load_from_file(library, path, &all), "library=%p, path=%s",
+			  (void *)library, path ? path : "NULL");
+}
+
+/* The modules stay in its list until the last reference goes, but their handles end. */
+static CUresult unload(CUlibrary handle)
+{
+	struct library *library;
+	struct module *module;
+	CUresult result = handle_get(handle, HANDLE_LIBRARY, CUDA_ERROR_INVALID_HANDLE, &library);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = capture_unsafe();
+	for (module = library->modules; module && result == CUDA_SUCCESS; module = module->sibling)
+		if (slot_is_of(context_slot(module->context), module->context))
+			result = streams_wait(module->context);
+	if (result == CUDA_SUCCESS) {
+		bool first;
+
+		for (module = library->modules; module; module = module->sibling)
+			module_end(module);
+		pthread_mutex_lock(&modules_lock);
+		first = library->handle;
+		handle_remove(library->handle);
+		library->handle = NULL;
+		for (uint32_t i = 0; i < library->image->kernels_count; i++)
+			handle_remove(library->kernels[i].handle);
+		pthread_mutex_unlock(&modules_lock);
+		if (first)
+			library_put(library);
+	}
+	library_put(library);
+	return result;
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+	return WHOLE_CALL(unload(library), "library=%p", (void *)library);
+}
+
+/* With modules_lock. Return: NULL: no room */
+static CUkernel kernel_handle(struct kernel *kernel)
+{
+	if (!kernel->handle)
+		kernel->handle = (CUkernel)handle_add(kernel);
+	return kernel->handle;
+}
+
+static CUresult find_kernel(CUkernel *found, const struct library *library, const char *name)
+{
+	const struct code *code;
+
+	if (!found || !name)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or name");
+	code = image_kernel(library->image, name);
+	if (!code)
+		return fail(CUDA_ERROR_NOT_FOUND, "no kernel of the library is called %.100s",
+			    name);
+	pthread_mutex_lock(&modules_lock);
+	*found = kernel_handle(&library->kernels[code - library->image->kernels]);
+	pthread_mutex_unlock(&modules_lock);
+	return *found ? CUDA_SUCCESS : image_no_memory();
+}
+
+/* A library is found, asked for something, and put. */
+#define WITH_LIBRARY(handle, expression)						\
+({											\
+	struct library *library_;							\
+	CUresult asked_ = handle_get(handle, HANDLE_LIBRARY,				\
+				     CUDA_ERROR_INVALID_HANDLE, &library_);		\
+											\
+	if (asked_ == CUDA_SUCCESS) {							\
+		asked_ = expression;							\
+		library_put(library_);							\
+	}										\
+	asked_;										\
+})
+
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+	return WHOLE_CALL(WITH_LIBRARY(library, find_kernel(kernel, library_, name)),
+			  "kernel=%p, library=%p, name=%s", (void *)kernel, (void *)library,
+			  name ? name : "NULL");
+}
+
+static CUresult count_kernels(unsigned int *count, const struct library *library)
+{
+	if (!count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	*count = library->image->kernels_count;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary library)
+{
+	return WHOLE_CALL(WITH_LIBRARY(library, count_kernels(count, library_)),
+			  "count=%p, library=%p", (void *)count, (void *)library);
+}
+
+static CUresult list_kernels(CUkernel *kernels, unsigned int count,
+			     const struct library *library)
+{
+	bool all = true;
+
+	if (!kernels)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	pthread_mutex_lock(&modules_lock);
+	for (uint32_t i = 0; i < library->image->kernels_count && i < count && all; i++) {
+		kernels[i] = kernel_handle(&library->kernels[i]);
+		all = kernels[i];
+	}
+	pthread_mutex_unlock(&modules_lock);
+	return all ? CUDA_SUCCESS : image_no_memory();
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibrary library)
+{
+	return WHOLE_CALL(WITH_LIBRARY(library, list_kernels(kernels, count, library_)),
+			  "kernels=%p, count=%u, library=%p", (void *)kernels, count,
+			  (void *)library);
+}
+
+static CUresult get_module(CUmodule *handle, struct library *library)
+{
+	struct module *module;
+	CUresult result;
+
+	if (!handle)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = library_module(library, &module);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*handle = module->handle;
+	module_put(module);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+	return WHOLE_CALL(WITH_LIBRARY(library, get_module(module, library_)),
+			  "module=%p, library=%p", (void *)module, (void *)library);
+}
+
+static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library *library,
+			     const char *name)
+{
+	struct module *module;
+	CUresult result;
+
+	if ((!address && !bytes) || !name)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs or name");
+	result = library_module(library, &module);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = module_variable(module, name, address, bytes);
+	module_put(module);
+	return result;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+			    const char *name)
+{
+	return WHOLE_CALL(WITH_LIBRARY(library, get_variable(address, bytes, library_, name)),
+			  "address=%p, bytes=%p, library=%p, name=%s", (void *)address,
+			  (void *)bytes, (void *)library, name ? name : "NULL");
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+/* Device code is loaded: from memory or a file, with options for a compiler. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "module.h"
+
+static bool has(unsigned int count, const CUjit_option *options, CUjit_option wanted,
+		unsigned int *at)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (options[i] == wanted) {
+			*at = i;
+			return true;
+		}
+	return false;
+}
+
+/* A buffer for a log and its size go together. */
+static CUresult buffer_check(unsigned int count, const CUjit_option *options,
+			     void *const *values, CUjit_option buffer, CUjit_option size)
+{
+	unsigned int buffer_at, size_at;
+	bool has_buffer = has(count, options, buffer, &buffer_at);
+
+	if (has_buffer != has(count, options, size, &size_at))
+		return fail(CUDA_ERROR_INVALID_VALUE, "a log's buffer, or its size, is missing");
+	if (has_buffer && !values[buffer_at])
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL log");
+	return CUDA_SUCCESS;
+}
+
+CUresult options_check(unsigned int count, const CUjit_option *options, void *const *values)
+{
+	CUresult result;
+
+	if (!count)
+		return CUDA_SUCCESS;
+	if (!options || !values)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL options");
+	for (unsigned int i = 0; i < count; i++) {
+		if ((unsigned int)options[i] >= CU_JIT_NUM_OPTIONS)
+			return fail(CUDA_ERROR_INVALID_VALUE, "no option %d", (int)options[i]);
+		if (options[i] == CU_JIT_MAX_REGISTERS && !(unsigned int)(uintptr_t)values[i])
+			return fail(CUDA_ERROR_INVALID_VALUE, "no registers");
+	}
+	result = buffer_check(count, options, values, CU_JIT_INFO_LOG_BUFFER,
+			      CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
+	return result != CUDA_SUCCESS ? result :
+		buffer_check(count, options, values, CU_JIT_ERROR_LOG_BUFFER,
+			     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+}
+
+/* A log as far as it fits; its size becomes how much that was. */
+static void write_log(unsigned int count, const CUjit_option *options, void **values,
+		      CUjit_option buffer, CUjit_option size, const char *text)
+{
+	unsigned int buffer_at, size_at, room;
+
+	if (!has(count, options, buffer, &buffer_at) || !has(count, options, size, &size_at))
+		return;
+	room = (uintptr_t)values[size_at];
+	if (room)
+		snprintf(values[buffer_at], room, "%s", text);
+	values[size_at] = (void *)(uintptr_t)(strlen(text) < room ? strlen(text) : room);
+}
+
+/* @count: options that options_check() has seen */
+CUresult load_image(const void *data, uint32_t device, unsigned int count,
+		    const CUjit_option *options, void **values, struct image **image)
+{
+	const struct figures *figures;
+	struct complaint complaint;
+	unsigned int at;
+	CUresult result = figures_get(device, &figures);
+
+	if (result == CUDA_SUCCESS)
+		result = image_read(data, figures->architecture, image, &complaint);
+	else
+		return result;
+	if (!count)
+		return result;
+	write_log(count, options, values, CU_JIT_INFO_LOG_BUFFER,
+		  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, "");
+	write_log(count, options, values, CU_JIT_ERROR_LOG_BUFFER,
+		  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, complaint.text);
+	if (has(count, options, CU_JIT_WALL_TIME, &at))
+		values[at] = NULL;	/* 0.0 ms: nothing is compiled */
+	return result;
+}
+
+CUresult load_module(CUmodule *handle, const void *data, unsigned int count,
+		     const CUjit_option *options, void **values)
+{
+	struct module *module;
+	struct image *image;
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!handle || !data)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or image");
+	result = options_check(count, options, values);
+	if (result == CUDA_SUCCESS)
+		result = load_image(data, slot->device, count, options, values, &image);
+	if (result == CUDA_SUCCESS)
+		result = module_new(image, slot, false, &module);
+	if (result == CUDA_SUCCESS)
+		*handle = module->handle;
+	return result;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	return WHOLE_CALL(load_module(module, image, 0, NULL, NULL), "module=%p, image=%p",
+			  (void *)module, image);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+{
+	return WHOLE_CALL(load_module(module, image, 0, NULL, NULL), "module=%p, image=%p",
+			  (void *)module, image);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
+			    CUjit_option *options, void **values)
+{
+	return WHOLE_CALL(load_module(module, image, count, options, values),
+			  "module=%p, image=%p, count=%u, options=%p, values=%p", (void *)module,
+			  image, count, (void *)options, (void *)values);
+}
+
+static CUresult read_all(int fd, char **text)
+{
+	size_t room = 1 << 16, bytes = 0;
+	struct stat info;
+	char *more, *at;
+	ssize_t part;
+
+	if (!fstat(fd, &info) && S_ISREG(info.st_mode) && (size_t)info.st_size >= room)
+		room = info.st_size + 64;
+	at = malloc(room);
+	while (at && (part = read(fd, at + bytes, room - bytes - 16)) != 0) {
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part < 0) {
+			free(at);
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "the file cannot be read: %s",
+				    strerror(errno));
+		}
+		bytes += part;
+		if (room - bytes <= 16) {
+			more = realloc(at, room * 2);
+			if (!more)
+				free(at);
+			at = more;
+			room *= 2;
+		}
+	}
+	if (!at)
+		return image_no_memory();
+	memset(at + bytes, 0, 16);
+	*text = at;
+	return CUDA_SUCCESS;
+}
+
+/* The whole file, and zeros after it; free() it. */
+CUresult load_file(const char *path, char **text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	CUresult result;
+
+	if (fd < 0)
+		return fail(CUDA_ERROR_FILE_NOT_FOUND, "%.100s: %s", path, strerror(errno));
+	result = read_all(fd, text);
+	close(fd);
+	return result;
+}
+
+static CUresult load_module_file(CUmodule *module, const char *path)
+{
+	struct slot *slot;
+	char *text;
+	CUresult result = context_find(NULL, &slot);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!module || !path || !*path)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or no path");
+	result = load_file(path, &text);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = load_module(module, text, 0, NULL, NULL);
+	free(text);
+	return result;
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *path)
+{
+	return WHOLE_CALL(load_module_file(module, path), "module=%p, path=%s", (void *)module,
+			  path ? path : "NULL");
+}
+
+static CUresult loading_mode(CUmoduleLoadingMode *mode)
+{
+	const char *value = getenv("CUDA_MODULE_LOADING");
+
+	if (!mode)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	*mode = value && !strcmp(value, "EAGER") ? CU_MODULE_EAGER_LOADING :
+						   CU_MODULE_LAZY_LOADING;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+	return CALL(loading_mode(mode), "mode=%p", (void *)mode);
+}

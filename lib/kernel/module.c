@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+/* Modules: device code in a context. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "heap.h"
+#include "module.h"
+
+static struct module *modules;
+
+void module_put(struct module *module)
+{
+	if (--module->references)
+		return;
+	for (uint32_t i = 0; i < module->image->kernels_count; i++)
+		free(module->functions[i].old);
+	free(module->functions);
+	free(module->addresses);
+	image_put(module->image);
+	free(module);
+}
+
+/* With modules_lock: its handles end. Return: had they not ended before? */
+static bool withdraw(struct module *module)
+{
+	struct module **link = &modules;
+
+	while (*link && *link != module)
+		link = &(*link)->next;
+	if (!*link)
+		return false;
+	*link = module->next;
+	handle_remove(module->handle);
+	for (uint32_t i = 0; i < module->image->kernels_count; i++)
+		handle_remove(module->functions[i].handle);
+	return true;
+}
+
+/* Modules of contexts that have ended; a library's are put by the library. */
+static struct module *withdraw_dead(void)
+{
+	struct module *module, *next, *dead = NULL;
+
+	for (module = modules; module; module = next) {
+		next = module->next;
+		if (module->of_library || slot_is_of(context_slot(module->context), module->context))
+			continue;
+		withdraw(module);
+		module->next = dead;
+		dead = module;
+	}
+	return dead;
+}
+
+/* @image: the module gets the caller's reference, also if this fails */
+CUresult module_new(struct image *image, struct slot *slot, bool of_library,
+		    struct module **new)
+{
+	struct module *module = calloc(1, sizeof(*module)), *dead, *next;
+	CUresult result;
+
+	if (!module) {
+		image_put(image);
+		return image_no_memory();
+	}
+	*module = (struct module) {
+		.head.kind = HANDLE_MODULE, .references = 1, .of_library = of_library,
+		.context = context_value(slot), .device = slot->device, .image = image,
+		.functions = calloc(image->kernels_count + 1, sizeof(*module->functions)),
+		.addresses = calloc(image->variables_count + 1, sizeof(*module->addresses)),
+	};
+	result = figures_get(slot->device, &module->figures);
+	if (result == CUDA_SUCCESS && module->functions && module->addresses)
+		module->handle = (CUmodule)handle_add(module);
+	if (result == CUDA_SUCCESS && !module->handle)
+		result = image_no_memory();
+	if (result != CUDA_SUCCESS) {
+		if (!module->functions)
+			image->kernels_count = 0;
+		module_put(module);
+		return result;
+	}
+	for (uint32_t i = 0; i < image->kernels_count; i++)
+		module->functions[i] = (struct function) {
+			.head.kind = HANDLE_FUNCTION, .module = module,
+			.code = &image->kernels[i],
+			.settings = settings_of(&image->kernels[i], module->figures),
+		};
+	pthread_mutex_lock(&modules_lock);
+	dead = withdraw_dead();
+	module->next = modules;
+	modules = module;
+	pthread_mutex_unlock(&modules_lock);
+	for (; dead; dead = next) {
+		next = dead->next;
+		module_put(dead);
+	}
+	*new = module;
+	return CUDA_SUCCESS;
+}
+
+/*
+ * Its handles and its memory end. Return: had they not ended before? Then the reference
+ * that it began with is the caller's.
+ */
+bool module_end(struct module *module)
+{
+	bool first;
+
+	pthread_mutex_lock(&modules_lock);
+	first = withdraw(module);
+	for (uint32_t i = 0; i < module->image->variables_count; i++) {
+		/* a context that has ended has taken its memory with it */
+		if (module->addresses[i] &&
+		    slot_is_of(context_slot(module->context), module->context))
+			heap_free(module->addresses[i], 0);
+		module->addresses[i] = 0;
+	}
+	pthread_mutex_unlock(&modules_lock);
+	return first;
+}
+
+static CUresult unload(CUmodule handle)
+{
+	struct module *module;
+	CUresult result = module_get(handle, &module);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (module->of_library)
+		result = fail(CUDA_ERROR_NOT_PERMITTED, "a library's: cuLibraryUnload() ends it");
+	if (result == CUDA_SUCCESS)
+		result = capture_unsafe();
+	if (result == CUDA_SUCCESS)
+		result = streams_wait(module->context);
+	if (result == CUDA_SUCCESS && module_end(module))
+		module_put(module);
+	module_put(module);
+	return result;
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+	return WHOLE_CALL(unload(module), "module=%p", (void *)module);
+}
+
+/* With modules_lock. Return: NULL: no room */
+CUfunction function_handle(struct function *function)
+{
+	if (!function->handle)
+		function->handle = (CUfunction)handle_add(function);
+	return function->handle;
+}
+
+static CUresult find_function(CUfunction *found, CUmodule handle, const char *name)
+{
+	struct function *function;
+	const struct code *code;
+	struct module *module;
+	CUresult result = module_get(handle, &module);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!found || !name || !*name) {
+		module_put(module);
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or no name");
+	}
+	*found = NULL;
+	code = image_kernel(module->image, name);
+	if (code) {
+		function = &module->functions[code - module->image->kernels];
+		pthread_mutex_lock(&modules_lock);
+		function->loaded = true;
+		*found = function_handle(function);
+		pthread_mutex_unlock(&modules_lock);
+		result = *found ? CUDA_SUCCESS : image_no_memory();
+	} else {
+		result = fail(CUDA_ERROR_NOT_FOUND, "no kernel of the module is called %.100s",
+			      name);
+	}
+	module_put(module);
+	return result;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	return WHOLE_CALL(find_function(function, module, name),
+			  "function=%p, module=%p, name=%s", (void *)function, (void *)module,
+			  name ? name : "NULL");
+}
+
+static CUresult count_functions(unsigned int *count, CUmodule handle)
+{
+	struct module *module;
+	CUresult result = module_get(handle, &module);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (count)
+		*count = module->image->kernels_count;
+	else
+		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	module_put(module);
+	return result;
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module)
+{
+	return WHOLE_CALL(count_functions(count, module), "count=%p, module=%p", (void *)count,
+			  (void *)module);
+}
+
+static CUresult list_functions(CUfunction *functions, unsigned int count, CUmodule handle)
+{
+	struct module *module;
+	CUresult result = module_get(handle, &module);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!functions)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	pthread_mutex_lock(&modules_lock);
+	for (uint32_t i = 0; i < module->image->kernels_count && i < count &&
+	     result == CUDA_SUCCESS; i++) {
+		functions[i] = function_handle(&module->functions[i]);
+		if (!functions[i])
+			result = image_no_memory();
+	}
+	pthread_mutex_unlock(&modules_lock);
+	module_put(module);
+	return result;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule module)
+{
+	return WHOLE_CALL(list_functions(functions, count, module),
+			  "functions=%p, count=%u, module=%p", (void *)functions, count,
+			  (void *)module);
+}
+
+/* With modules_lock: the memory of a variable, with its first value */
+static CUresult place(struct module *module, const struct variable *variable,
+		      CUdeviceptr *address)
+{
+	struct slot *slot;
+	uint32_t heap;
+	CUresult result = context_find(module->context, &slot);
+
+	if (result == CUDA_SUCCESS)
+		result = context_heap_of(slot, HEAP_OF_DEVICE, &heap);
+	if (result == CUDA_SUCCESS)
+		result = heap_alloc(heap, variable->bytes ? variable->bytes : 1, BLOCK_MODULE,
+				    address);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (variable->value)
+		memcpy((void *)*address, variable->value, variable->bytes);
+	else
+		memset((void *)*address, 0, variable->bytes);
+	return CUDA_SUCCESS;
+}
+
+/* Outputs may be NULL. */
+CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
+			 size_t *bytes)
+{
+	const struct variable *variable = image_variable(module->image, name);
+	CUresult result = CUDA_SUCCESS;
+	CUdeviceptr *at;
+
+	if (!variable && image_kernel(module->image, name))
+		return fail(CUDA_ERROR_INVALID_VALUE, "%.100s is a kernel", name);
+	if (!variable)
+		return fail(CUDA_ERROR_NOT_FOUND, "no variable of the module is called %.100s",
+			    name);
+	at = &module->addresses[variable - module->image->variables];
+	pthread_mutex_lock(&modules_lock);
+	if (!*at)
+		result = place(module, variable, at);
+	if (result == CUDA_SUCCESS && address)
+		*address = *at;
+	pthread_mutex_unlock(&modules_lock);
+	if (result == CUDA_SUCCESS && bytes)
+		*bytes = variable->bytes;
+	return result;
+}
+
+static CUresult find_variable(CUdeviceptr *address, size_t *bytes, CUmodule handle,
+			      const char *name)
+{
+	struct module *module;
+	CUresult result = module_get(handle, &module);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if ((!address && !bytes) || !name || !*name) {
+		module_put(module);
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs, or no name");
+	}
+	result = module_variable(module, name, address, bytes);
+	/* who ignores the result has NULL, as on hardware */
+	if (result == CUDA_ERROR_NOT_FOUND && address)
+		*address = 0;
+	if (result == CUDA_ERROR_NOT_FOUND && bytes)
+		*bytes = 0;
+	module_put(module);
+	return result;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
+			      const char *name)
+{
+	return WHOLE_CALL(find_variable(address, bytes, module, name),
+			  "address=%p, bytes=%p, module=%p, name=%s", (void *)address,
+			  (void *)bytes, (void *)module, name ? name : "NULL");
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Device code in use: modules, libraries, and kernels as handles.
+ *
+ *   handle.c	handles, and what is looked at before them
+ *   module.c	modules, their functions, their variables
+ *   library.c	libraries, and the modules that they have in contexts
+ *   load.c	from memory or a file, with options
+ *   figures.c	what a device has, for kernels
+ *   setting.c	a function's or a kernel's attributes
+ *   function.c	the calls about them
+ *   occupancy.c how many blocks a device would have room for
+ *
+ * modules_lock protects lists, settings and variables' addresses. It is the outermost lock
+ * and not held while streams are waited for. Handles keep what they stand for: a module
+ * counts references, and its functions have none of their own; a library and its kernels
+ * likewise.
+ */
+#ifndef MEMCAST_MODULE_H
+#define MEMCAST_MODULE_H
+
+#include <pthread.h>
+
+#include "context.h"
+#include "image.h"
+#include "table.h"
+
+/* What a device has, for kernels */
+struct figures {
+	int architecture;		/* 90: compute capability 9.0 */
+	int multiprocessors;
+	int max_threads, max_block[3], max_grid[3], warp;
+	int shared, shared_optin, shared_reserved;	/* of a block */
+	int threads_each, blocks_each, shared_each, registers_each; /* of a multiprocessor */
+};
+
+/* Attributes that may be set */
+struct settings {
+	int dynamic;			/* the most shared memory that a launch may add */
+	int carveout;
+	int cluster[3];			/* 0: any */
+	int non_portable, policy;
+};
+
+enum handle_kind { HANDLE_MODULE, HANDLE_FUNCTION, HANDLE_LIBRARY, HANDLE_KERNEL };
+
+/* What every handle points to begins with this. */
+struct handle {
+	enum handle_kind kind;
+};
+
+struct function {
+	struct handle head;
+	CUfunction handle;		/* NULL: nobody has asked for it */
+	struct module *module;
+	const struct code *code;
+	struct settings settings;
+	bool loaded;
+	struct old_launch *old;		/* what the calls of before CUDA 4.0 have set, or NULL */
+};
+
+struct module {
+	struct handle head;
+	CUmodule handle;
+	struct module *next;		/* all modules */
+	struct module *sibling;		/* of the same library */
+	atomic_uint references;
+	bool of_library;
+	CUcontext context;
+	uint32_t device;
+	const struct figures *figures;
+	struct image *image;
+	struct function *functions;	/* as the image's kernels */
+	CUdeviceptr *addresses;		/* as the image's variables; 0: not asked for */
+};
+
+struct kernel {
+	struct handle head;
+	CUkernel handle;
+	struct library *library;
+	const struct code *code;
+	struct settings *settings;	/* by device, or NULL: none was set */
+};
+
+struct library {
+	struct handle head;
+	CUlibrary handle;
+	atomic_uint references;
+	struct image *image;		/* empty, if it could not be read */
+	CUresult error;			/* why it could not */
+	char reason[256];
+	struct kernel *kernels;
+	struct module *modules;
+};
+
+extern pthread_mutex_t modules_lock;
+
+/* handle.c */
+uintptr_t handle_add(void *object);
+void *handle_find(const void *handle, enum handle_kind kind);
+void handle_remove(const void *handle);
+void handle_put(void *object);
+CUresult context_not_failed(void);
+CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object);
+CUresult module_get(CUmodule handle, struct module **module);
+CUresult function_get(CUfunction handle, CUresult refusal, struct function **function);
+CUresult function_get_any(CUfunction handle, struct function **function);
+
+/* module.c */
+CUresult module_new(struct image *image, struct slot *slot, bool of_library,
+		    struct module **module);
+bool module_end(struct module *module);
+void module_put(struct module *module);
+CUfunction function_handle(struct function *function);
+CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
+			 size_t *bytes);
+
+/* library.c */
+void library_put(struct library *library);
+CUresult library_module(struct library *library, struct module **module);
+
+/* load.c */
+CUresult load_module(CUmodule *module, const void *data, unsigned int count,
+		     const CUjit_option *options, void **values);
+CUresult load_file(const char *path, char **text);
+CUresult load_image(const void *data, uint32_t device, unsigned int count,
+		    const CUjit_option *options, void **values, struct image **image);
+CUresult options_check(unsigned int count, const CUjit_option *options, void *const *values);
+
+/* figures.c */
+CUresult figures_get(uint32_t device, const struct figures **figures);
+
+/* setting.c */
+struct settings settings_of(const struct code *code, const struct figures *figures);
+CUresult setting_get(const struct image *image, const struct code *code,
+		     const struct settings *settings, CUfunction_attribute attribute,
+		     int *value);
+CUresult setting_set(const struct code *code, const struct figures *figures,
+		     struct settings *settings, CUfunction_attribute attribute, int value);
+
+/* occupancy.c */
+int occupancy(const struct function *function, int threads, size_t dynamic);
+CUresult cluster_check(const struct function *function, const unsigned int *grid,
+		       const unsigned int *cluster);
+
+#endif /* MEMCAST_MODULE_H */

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How many blocks of a kernel a multiprocessor of the device has room for: threads in
+ * whole warps, blocks, shared memory, registers. The formula is the general one; what it
+ * came to on hardware was recorded.
+ */
+#include "module.h"
+
+#define SHARED_UNIT	128	/* shared memory is given out in these, registers */
+#define REGISTERS_UNIT	256	/* in these to each warp */
+#define CLUSTER		8	/* blocks of a cluster that every device can have, */
+#define CLUSTER_LARGE	16	/* and those that this one can, if the kernel says so */
+#define CLUSTER_BLOCKS	8	/* of clusters, in a multiprocessor */
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* Without regard to shared memory */
+static int by_threads(const struct function *function, int threads)
+{
+	const struct figures *figures = function->module->figures;
+	int warps = (threads + figures->warp - 1) / figures->warp, blocks, registers;
+
+	if (threads > figures->max_threads)
+		return 0;
+	blocks = least(figures->blocks_each, figures->threads_each / figures->warp / warps);
+	registers = (function->code->registers * figures->warp + REGISTERS_UNIT - 1) /
+		    REGISTERS_UNIT * REGISTERS_UNIT;
+	return registers ? least(blocks, figures->registers_each / registers / warps) : blocks;
+}
+
+/* @threads: of a block, over 0; @dynamic: its dynamic shared memory in bytes */
+int occupancy(const struct function *function, int threads, size_t dynamic)
+{
+	const struct figures *figures = function->module->figures;
+	int shared;
+
+	if (dynamic > (size_t)function->settings.dynamic)
+		return 0;
+	shared = function->code->shared + dynamic + figures->shared_reserved;
+	shared = (shared + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
+	return least(by_threads(function, threads), shared ? figures->shared_each / shared : INT_MAX);
+}
+
+/* A function is found, asked for something, and put. */
+#define WITH_FUNCTION(handle, expression)						\
+({											\
+	struct function *function;							\
+	CUresult asked_ = function_get_any(handle, &function);				\
+											\
+	if (asked_ == CUDA_SUCCESS) {							\
+		asked_ = expression;							\
+		handle_put(function);							\
+	}										\
+	asked_;										\
+})
+
+static CUresult flags_check(unsigned int flags)
+{
+	return flags & ~CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE ?
+		fail(CUDA_ERROR_INVALID_VALUE, "flags %#x", flags) : CUDA_SUCCESS;
+}
+
+static CUresult active_blocks(int *blocks, const struct function *function, int threads,
+			      size_t dynamic, unsigned int flags)
+{
+	if (!blocks || threads < 1)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or no threads");
+	if (flags_check(flags) != CUDA_SUCCESS)
+		return CUDA_ERROR_INVALID_VALUE;
+	*blocks = occupancy(function, threads, dynamic);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction handle,
+							      int threads, size_t dynamic,
+							      unsigned int flags)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, active_blocks(blocks, function, threads, dynamic,
+							      flags)),
+			  "blocks=%p, function=%p, threads=%d, dynamic=%zu, flags=%#x",
+			  (void *)blocks, (void *)handle, threads, dynamic, flags);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int threads,
+						     size_t dynamic)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, active_blocks(blocks, function, threads, dynamic,
+							      0)),
+			  "blocks=%p, function=%p, threads=%d, dynamic=%zu", (void *)blocks,
+			  (void *)handle, threads, dynamic);
+}
+
+struct wish {
+	CUoccupancyB2DSize dynamic_of;
+	size_t dynamic;
+	int limit;
+	unsigned int flags;
+};
+
+/* The largest block of those with the most threads in a multiprocessor */
+static CUresult best_block(int *grid, int *block, const struct function *function,
+			   const struct wish *wish)
+{
+	const struct figures *figures = function->module->figures;
+	int most = 0, limit = least(figures->max_threads, function->code->max_threads);
+	int threads, blocks, step;
+
+	if (!grid || !block || wish->limit < 0)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or a limit below 0");
+	if (flags_check(wish->flags) != CUDA_SUCCESS)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (wish->limit)
+		limit = least(limit, wish->limit);
+	*grid = *block = 0;
+	for (threads = limit; threads > 0 && most < figures->threads_each; threads -= step) {
+		step = threads % figures->warp ? threads % figures->warp : figures->warp;
+		blocks = occupancy(function, threads, wish->dynamic_of ?
+				   wish->dynamic_of(threads) : wish->dynamic);
+		if (blocks * threads > most) {
+			most = blocks * threads;
+			*block = threads;
+			*grid = blocks * figures->multiprocessors;
+		}
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction handle,
+						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
+						   int limit, unsigned int flags)
+{
+	struct wish wish = { dynamic_of, dynamic, limit, flags };
+
+	return WHOLE_CALL(WITH_FUNCTION(handle, best_block(grid, block, function, &wish)),
+			  "grid=%p, block=%p, function=%p, dynamic=%zu, limit=%d, flags=%#x",
+			  (void *)grid, (void *)block, (void *)handle, dynamic, limit, flags);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction handle,
+					  CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit)
+{
+	struct wish wish = { dynamic_of, dynamic, limit, 0 };
+
+	return WHOLE_CALL(WITH_FUNCTION(handle, best_block(grid, block, function, &wish)),
+			  "grid=%p, block=%p, function=%p, dynamic=%zu, limit=%d", (void *)grid,
+			  (void *)block, (void *)handle, dynamic, limit);
+}
+
+/* As hardware: what the system reserves of a block's part is not taken off. */
+static CUresult available(size_t *dynamic, const struct function *function, int blocks,
+			  int threads)
+{
+	const struct figures *figures = function->module->figures;
+	int part;
+
+	if (!dynamic || blocks < 1 || threads < 1)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, no blocks or no threads");
+	if (blocks > by_threads(function, threads))
+		return fail(CUDA_ERROR_INVALID_VALUE, "there is no room for %d blocks", blocks);
+	part = figures->shared_each / blocks / SHARED_UNIT * SHARED_UNIT -
+	       (int)function->code->shared;
+	*dynamic = part < 0 ? 0 : least(part, function->settings.dynamic);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction handle, int blocks,
+						 int threads)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, available(dynamic, function, blocks, threads)),
+			  "dynamic=%p, function=%p, blocks=%d, threads=%d", (void *)dynamic,
+			  (void *)handle, blocks, threads);
+}
+
+static unsigned int largest_cluster(const struct function *function)
+{
+	return function->settings.non_portable ? CLUSTER_LARGE : CLUSTER;
+}
+
+/* @cluster: blocks in each direction; all 0: none */
+CUresult cluster_check(const struct function *function, const unsigned int *grid,
+		       const unsigned int *cluster)
+{
+	unsigned long long blocks = 1;
+
+	for (int i = 0; i < 3; i++) {
+		if (!cluster[i] || grid[i] % cluster[i])
+			return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+				    "clusters of %u, %u, %u do not fill a grid of %u, %u, %u",
+				    cluster[0], cluster[1], cluster[2], grid[0], grid[1], grid[2]);
+		blocks *= cluster[i];
+		if (function->code->cluster[0] && cluster[i] != function->code->cluster[i])
+			return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+				    "the code is for clusters of %u, %u, %u",
+				    function->code->cluster[0], function->code->cluster[1],
+				    function->code->cluster[2]);
+	}
+	return blocks <= largest_cluster(function) ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%llu blocks, a cluster has %u", blocks,
+		     largest_cluster(function));
+}
+
+/* The cluster of a launch: an attribute's, else what the function must have; or all 0 */
+static void cluster_of(const struct function *function, const CUlaunchConfig *config,
+		       unsigned int *cluster)
+{
+	for (int i = 0; i < 3; i++)
+		cluster[i] = function->settings.cluster[i];
+	for (unsigned int i = 0; config->attrs && i < config->numAttrs; i++)
+		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+			cluster[0] = config->attrs[i].value.clusterDim.x;
+			cluster[1] = config->attrs[i].value.clusterDim.y;
+			cluster[2] = config->attrs[i].value.clusterDim.z;
+		}
+}
+
+static CUresult active_clusters(int *clusters, const struct function *function,
+				const CUlaunchConfig *config)
+{
+	const struct figures *figures = function->module->figures;
+	unsigned int cluster[3], grid[3];
+	int blocks;
+	CUresult result;
+
+	if (!clusters || !config)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or configuration");
+	cluster_of(function, config, cluster);
+	grid[0] = config->gridDimX;
+	grid[1] = config->gridDimY;
+	grid[2] = config->gridDimZ;
+	if (!(cluster[0] | cluster[1] | cluster[2])) {
+		*clusters = 0;
+		return CUDA_SUCCESS;
+	}
+	result = cluster_check(function, grid, cluster);
+	if (result != CUDA_SUCCESS)
+		return result;
+	blocks = least(CLUSTER_BLOCKS,
+		       occupancy(function, config->blockDimX * config->blockDimY *
+				 config->blockDimZ, config->sharedMemBytes));
+	*clusters = figures->multiprocessors * blocks / (cluster[0] * cluster[1] * cluster[2]);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
+				      const CUlaunchConfig *config)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, active_clusters(clusters, function, config)),
+			  "clusters=%p, function=%p, config=%p", (void *)clusters,
+			  (void *)handle, (void *)config);
+}
+
+static CUresult potential_cluster(int *size, const struct function *function,
+				  const CUlaunchConfig *config)
+{
+	if (!size || !config)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or configuration");
+	*size = largest_cluster(function);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
+					    const CUlaunchConfig *config)
+{
+	return WHOLE_CALL(WITH_FUNCTION(handle, potential_cluster(size, function, config)),
+			  "size=%p, function=%p, config=%p", (void *)size, (void *)handle,
+			  (void *)config);
+}
