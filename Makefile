@@ -42,7 +42,7 @@ mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mp
 test_mains	 := $(wildcard selftests/*_test.c)
 test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
 test_scripts	 := selftests/run.sh selftests/examples_test.sh
-kmod_sources	 := Kbuild $(wildcard kmod/*/*.[ch] include/uapi/*.h)
+kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
@@ -260,7 +260,7 @@ kmod: $(farm)/memcast.ko $(test_modules)
 $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 	@mkdir -p $(patsubst %,$(farm)/%,$(sort $(dir $(filter kmod/%,$(kmod_sources)))))
 	@find $(farm) -xtype l -delete
-	@ln -sfn $(CURDIR)/Kbuild $(CURDIR)/include $(farm)/
+	@ln -sfn $(CURDIR)/Kbuild $(CURDIR)/dkms.conf $(CURDIR)/include $(farm)/
 	@for file in $(filter kmod/%,$(kmod_sources)); do ln -sfn $(CURDIR)/$$file $(farm)/$$file; done
 	@echo "memcast.ko for $(release)"
 	@$(kbuild) modules

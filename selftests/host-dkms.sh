@@ -46,7 +46,8 @@ build() {
 	eval "$(tools/memcast-kernel path "$1")" && mkdir -p "$root/lib/modules/$release" &&
 	dkms_here install "memcast/$version" -k "$release" --kernelsourcedir="$kdir" &&
 	file=$(find "$root/lib/modules/$release" -name 'memcast.ko*') &&
-	[ "$(modinfo -F vermagic "$file" | cut -d' ' -f1)" = "$release" ]
+	[ "$(modinfo -F vermagic "$file" | cut -d' ' -f1)" = "$release" ] &&
+	[ "$(modinfo -F version "$file")" = "$version" ]
 }
 
 # It would make a key to sign with in /var/lib/dkms.

@@ -5,6 +5,7 @@
  * main.c is the module and the file; a call's way from there is ioctl.c, then
  * the file of the object it is about. See docs/architecture.md.
  */
+#define pr_fmt(fmt) "memcast: " fmt
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include "space.h"
@@ -73,6 +74,8 @@ static int __init mc_init(void)
 	ret = misc_register(&mc_misc);
 	if (ret)
 		goto exit_channels;
+	pr_info("version " __stringify(MC_VERSION) ", %u devices, /dev/memcast\n",
+		mc_device_count);
 	return 0;
 
 exit_channels:
@@ -100,5 +103,6 @@ module_exit(mc_exit);
 MODULE_DESCRIPTION("Emulated multicast devices");
 MODULE_AUTHOR("The memcast authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(__stringify(MC_VERSION));
 /* What MODULE_IMPORT_NS() makes, which takes a string in some kernels only */
 MODULE_INFO(import_ns, "DMA_BUF");

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+/*
+ * NCCL's copy-engine collectives on emulated devices: no kernel, every byte checked.
+ *
+ *	make && make build/examples/nccl-ce NCCL_HOME=/path/to/nccl/build
+ *	tools/memcast-vm --devices 4 -- build/examples/nccl-ce -p 4
+ *
+ * Each rank has a device. Ranks are processes (-p), threads (-t), or threads of several
+ * processes (both). Both buffers are symmetric windows and the policy allows no kernels,
+ * so NCCL moves data by cudaMemcpyBatchAsync(), and ranks meet by a copy to the multicast
+ * address. docs/nccl.md says how to build NCCL for this.
+ */
+#define _GNU_SOURCE
+#include <argp.h>
+#include <cuda_runtime.h>
+#include <dirent.h>
+#include <nccl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(call)								\
+do {										\
+	cudaError_t error_ = (call);						\
+										\
+	if (error_)								\
+		fprintf(stderr, "rank %d: %s: %s\n", rank, #call,		\
+			cudaGetErrorString(error_)), exit(1);			\
+} while (0)
+
+#define CHECK_NCCL(call)							\
+do {										\
+	ncclResult_t result_ = (call);						\
+										\
+	if (result_)								\
+		fprintf(stderr, "rank %d: %s: %s; %s\n", rank, #call,		\
+			ncclGetErrorString(result_), ncclGetLastError(NULL)), exit(1); \
+} while (0)
+
+static struct {
+	int processes, threads, iterations;
+	size_t first, last;		/* bytes that a rank has for each other one */
+	unsigned long factor;
+	const char *only;		/* a collective's name, or NULL */
+} option = { .processes = 4, .threads = 1, .iterations = 20, .first = 1024, .last = 1 << 20, .factor = 4 };
+
+/* What the ranks of all processes share: made before fork() */
+static struct {
+	ncclUniqueId id;
+	pthread_barrier_t id_is_there;	/* a thread of each process */
+	pthread_barrier_t all;		/* all ranks */
+	uint64_t wrong;
+	uint64_t writes;		/* to multicast windows, by rank 0's process */
+} *shared;
+
+static __thread int rank;
+static int ranks;
+
+struct buffers {
+	ncclComm_t comm;
+	cudaStream_t stream;
+	cudaEvent_t begin, end;
+	uint8_t *send, *receive;	/* device memory: option.last bytes for each rank */
+	uint8_t *check;
+};
+
+/* Bytes of the piece that @from has for @to in an iteration */
+static void fill(uint8_t *bytes, size_t count, int from, int to, int iteration)
+{
+	uint32_t state = (from * 251 + to * 17 + iteration) * 2654435761u + 1;
+
+	for (size_t i = 0; i < count; i++) {
+		state = state * 1664525 + 1013904223;
+		bytes[i] = state >> 24;
+	}
+}
+
+static uint64_t differ(const uint8_t *bytes, size_t count, int from, int to, int iteration)
+{
+	uint32_t state = (from * 251 + to * 17 + iteration) * 2654435761u + 1;
+	uint64_t wrong = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		state = state * 1664525 + 1013904223;
+		wrong += bytes[i] != state >> 24;
+	}
+	return wrong;
+}
+
+/* For each collective: which ranks' pieces a rank sends to which, the first and how many */
+static const struct collective {
+	const char *name;
+	bool to_each;		/* a piece for each rank, else one for all of them */
+	bool from_root, to_root;
+} collectives[] = {
+	{ .name = "all_gather" },
+	{ .name = "alltoall", .to_each = true },
+	{ .name = "gather", .to_root = true },
+	{ .name = "scatter", .to_each = true, .from_root = true },
+};
+
+#define ROOT	0
+
+static ncclResult_t start(const struct collective *what, const struct buffers *have, size_t bytes)
+{
+	const void *send = have->send;
+	void *receive = have->receive;
+
+	if (what->from_root)
+		return ncclScatter(send, receive, bytes, ncclUint8, ROOT, have->comm, have->stream);
+	if (what->to_root)
+		return ncclGather(send, receive, bytes, ncclUint8, ROOT, have->comm, have->stream);
+	if (what->to_each)
+		return ncclAlltoAll(send, receive, bytes, ncclUint8, have->comm, have->stream);
+	return ncclAllGather(send, receive, bytes, ncclUint8, have->comm, have->stream);
+}
+
+static bool sends(const struct collective *what)
+{
+	return !what->from_root || rank == ROOT;
+}
+
+static bool receives(const struct collective *what)
+{
+	return !what->to_root || rank == ROOT;
+}
+
+/* Data that no iteration before had, and a receive buffer without any of them */
+static void prepare(const struct collective *what, struct buffers *have, size_t bytes, int iteration)
+{
+	int pieces = what->to_each ? ranks : 1;
+
+	CHECK(cudaMemsetAsync(have->receive, 0xEE, bytes * ranks, have->stream));
+	for (int to = 0; sends(what) && to < pieces; to++)
+		fill(have->check + to * bytes, bytes, rank, to, iteration);
+	CHECK(cudaMemcpyAsync(have->send, have->check, bytes * pieces, cudaMemcpyHostToDevice,
+			      have->stream));
+	CHECK(cudaStreamSynchronize(have->stream));
+}
+
+static uint64_t check(const struct collective *what, struct buffers *have, size_t bytes, int iteration)
+{
+	int pieces = what->from_root ? 1 : ranks;
+	uint64_t wrong = 0;
+
+	if (!receives(what))
+		return 0;
+	CHECK(cudaMemcpy(have->check, have->receive, bytes * pieces, cudaMemcpyDeviceToHost));
+	for (int i = 0; i < pieces; i++)
+		wrong += differ(have->check + i * bytes, bytes, what->from_root ? ROOT : i,
+				what->to_each ? rank : 0, iteration);
+	return wrong;
+}
+
+/* How often copies have written to windows of the teams that this process has */
+static uint64_t window_writes(void)
+{
+	uint64_t writes = 0, team, one, seen[64];
+	struct dirent *entry;
+	char path[300], line[4096];
+	DIR *all = opendir("/proc/self/fdinfo");
+	unsigned int count = 0;
+	FILE *file;
+
+	while (all && (entry = readdir(all))) {
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file)) {
+			char *found = strstr(line, " writes ");
+			unsigned int i;
+
+			if (!found || sscanf(line, "memcast-%*[a-z]: team %lu", &team) != 1)
+				continue;
+			for (i = 0; i < count && seen[i] != team; i++)
+				;
+			if (i < count || count == 64)
+				continue;
+			seen[count++] = team;
+			if (sscanf(found, " writes %lu", &one) == 1)
+				writes += one;
+		}
+		if (file)
+			fclose(file);
+	}
+	if (all)
+		closedir(all);
+	return writes;
+}
+
+static void measure(const struct collective *what, struct buffers *have, size_t bytes)
+{
+	uint64_t wrong = 0, writes = 0;
+	double us = 0, total;
+
+	for (int i = 0; i < option.iterations; i++) {
+		float ms;
+
+		prepare(what, have, bytes, i);
+		pthread_barrier_wait(&shared->all);
+		if (!rank)
+			writes -= window_writes();
+		pthread_barrier_wait(&shared->all);
+		CHECK(cudaEventRecord(have->begin, have->stream));
+		CHECK_NCCL(start(what, have, bytes));
+		CHECK(cudaEventRecord(have->end, have->stream));
+		CHECK(cudaStreamSynchronize(have->stream));
+		CHECK(cudaEventElapsedTime(&ms, have->begin, have->end));
+		us += ms * 1000;
+		pthread_barrier_wait(&shared->all);
+		if (!rank)
+			writes += window_writes();
+		wrong += check(what, have, bytes, i);
+	}
+	__atomic_fetch_add(&shared->wrong, wrong, __ATOMIC_RELAXED);
+	pthread_barrier_wait(&shared->all);
+	if (rank)
+		return;
+	us /= option.iterations;
+	total = (double)bytes * ranks;
+	printf("%12zu %-12s %10.1f %8.3f %8.3f %10.1f %8lu\n", bytes, what->name, us,
+	       total / us / 1000, total * (ranks - 1) / ranks / us / 1000,
+	       (double)writes / option.iterations, shared->wrong);
+	fflush(stdout);
+}
+
+static void *run(void *which)
+{
+	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+	struct buffers have;
+	ncclWindow_t windows[2];
+	size_t room;
+	int devices;
+
+	rank = (intptr_t)which;
+	room = option.last * ranks;
+	CHECK(cudaGetDeviceCount(&devices));
+	if (devices < ranks)
+		fprintf(stderr, "%d ranks need a device each, here are %d\n", ranks, devices), exit(1);
+	CHECK(cudaSetDevice(rank));
+	CHECK(cudaStreamCreateWithFlags(&have.stream, cudaStreamNonBlocking));
+	CHECK(cudaEventCreate(&have.begin));
+	CHECK(cudaEventCreate(&have.end));
+	CHECK(cudaHostAlloc((void **)&have.check, room, cudaHostAllocDefault));
+	config.CTAPolicy = NCCL_CTA_POLICY_ZERO;
+	CHECK_NCCL(ncclCommInitRankConfig(&have.comm, ranks, shared->id, rank, &config));
+	CHECK_NCCL(ncclMemAlloc((void **)&have.send, room));
+	CHECK_NCCL(ncclMemAlloc((void **)&have.receive, room));
+	CHECK_NCCL(ncclCommWindowRegister(have.comm, have.send, room, &windows[0],
+					  NCCL_WIN_COLL_SYMMETRIC));
+	CHECK_NCCL(ncclCommWindowRegister(have.comm, have.receive, room, &windows[1],
+					  NCCL_WIN_COLL_SYMMETRIC));
+	if (!rank)
+		printf("# %d ranks: %d processes of %d threads; %d iterations\n%12s %-12s %10s %8s %8s %10s %8s\n",
+		       ranks, option.processes, option.threads, option.iterations, "bytes/rank",
+		       "collective", "time (us)", "algGB/s", "busGB/s", "mc writes", "wrong");
+	for (size_t i = 0; i < sizeof(collectives) / sizeof(collectives[0]); i++)
+		for (size_t bytes = option.first; bytes <= option.last; bytes *= option.factor)
+			if (!option.only || !strcmp(option.only, collectives[i].name))
+				measure(&collectives[i], &have, bytes);
+	CHECK_NCCL(ncclCommWindowDeregister(have.comm, windows[0]));
+	CHECK_NCCL(ncclCommWindowDeregister(have.comm, windows[1]));
+	CHECK_NCCL(ncclMemFree(have.send));
+	CHECK_NCCL(ncclMemFree(have.receive));
+	CHECK_NCCL(ncclCommDestroy(have.comm));
+	CHECK(cudaFreeHost(have.check));
+	return NULL;
+}
+
+static int run_process(int process)
+{
+	pthread_t threads[option.threads];
+
+	rank = process * option.threads;
+	/* NCCL serves it from a thread of this process, which a child would not have */
+	if (!process)
+		CHECK_NCCL(ncclGetUniqueId(&shared->id));
+	pthread_barrier_wait(&shared->id_is_there);
+	for (int i = 0; i < option.threads; i++)
+		if (pthread_create(&threads[i], NULL, run, (void *)(intptr_t)(rank + i)))
+			perror("pthread_create"), exit(1);
+	for (int i = 0; i < option.threads; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	switch (key) {
+	case 'p': option.processes = atoi(value); break;
+	case 't': option.threads = atoi(value); break;
+	case 'n': option.iterations = atoi(value); break;
+	case 'b': option.first = strtoull(value, NULL, 0); break;
+	case 'e': option.last = strtoull(value, NULL, 0); break;
+	case 'f': option.factor = strtoul(value, NULL, 0); break;
+	case 'c': option.only = value; break;
+	case ARGP_KEY_END:
+		if (option.processes < 1 || option.threads < 1 || option.processes > 64 ||
+		    option.threads > 64 || option.processes * option.threads < 2)
+			argp_error(state, "at least two ranks, 64 processes, 64 threads at most");
+		if (option.iterations < 1 || option.factor < 2 || !option.first ||
+		    option.first > option.last)
+			argp_error(state, "at least one iteration, a factor of 2, and -b not above -e");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "processes", 'p', "N", 0, "Processes (4)", 0 },
+		{ "threads", 't', "N", 0, "Ranks of each, as threads (1)", 0 },
+		{ "iterations", 'n', "N", 0, "Of each collective and size (20)", 0 },
+		{ "minbytes", 'b', "BYTES", 0, "Bytes that a rank has for another, at first (1024)", 0 },
+		{ "maxbytes", 'e', "BYTES", 0, "And at last (1048576)", 0 },
+		{ "stepfactor", 'f', "N", 0, "From one size to the next (4)", 0 },
+		{ "collective", 'c', "NAME", 0, "One: all_gather, alltoall, gather or scatter", 0 },
+		{ }
+	};
+	static const struct argp argp = {
+		options, parse, NULL,
+		"NCCL's copy-engine collectives on emulated devices: no kernel, every byte checked.",
+		NULL, NULL, NULL
+	};
+	pthread_barrierattr_t attributes;
+	pid_t pids[64], pid;
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	ranks = option.processes * option.threads;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return perror("mmap"), 1;
+	pthread_barrierattr_init(&attributes);
+	pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&shared->all, &attributes, ranks);
+	pthread_barrier_init(&shared->id_is_there, &attributes, option.processes);
+
+	/* a process that has used CUDA cannot fork() ranks, so this one does not */
+	for (int i = 0; i < option.processes; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0)
+			return perror("fork"), 1;
+		if (!pids[i])
+			return run_process(i);
+	}
+	/* the others of a rank that failed would wait for it */
+	while ((pid = wait(&status)) > 0) {
+		for (int i = 0; i < option.processes && status; i++)
+			if (pids[i] != pid)
+				kill(pids[i], SIGKILL);
+		if (status)
+			return fprintf(stderr, "a process ended with status %#x\n", status), 1;
+	}
+	if (shared->wrong)
+		return fprintf(stderr, "%lu bytes are wrong\n", shared->wrong), 1;
+	printf("# every byte is right\n");
+	return 0;
+}
