@@ -46,7 +46,10 @@ kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
-examples := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
+# NCCL's headers want CUDA's; `make NCCL_HOME=/path/of/its/build` says where it is
+nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
+examples := $(patsubst examples/%.c,$(B)/examples/%,$(filter-out $(if $(nccl),,examples/nccl-%),\
+	    $(wildcard examples/*.c)))
 tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) \
 	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
@@ -145,10 +148,17 @@ $(B)/examples/%: examples/%.c | $(libcuda)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
 
+# As a program of somebody else's, with CUDA's headers and our libraries
+$(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
+	@mkdir -p $(@D)
+	$(call quiet,CC)$(CC) $(filter-out -Iinclude,$(flags)) -I$(NCCL_HOME)/include -isystem $(dir $(nvidia)) \
+		-o $@ $< -L$(NCCL_HOME)/lib -L$(B)/lib -lnccl -lcudart \
+		-Wl,-rpath,'$$ORIGIN/../lib:$(abspath $(NCCL_HOME))/lib'
+
 # The machine's first process, and what watches QEMU on the host and tests in both
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
 vm_shared	:= tools/vm-progress.c tools/vm-explain.c
-$(B)/tools/vm-init: tools/vm-program.c
+$(B)/tools/vm-init: tools/vm-program.c tools/vm-files.c
 $(B)/tools/vm-watch: tools/vm-counter.c
 $(vm_programs): $(B)/tools/%: tools/%.c $(vm_shared) $(wildcard tools/vm-*.h)
 	@mkdir -p $(@D)

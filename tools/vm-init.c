@@ -30,11 +30,14 @@
 
 #define DEBUG_EXIT_PORT	0xf4
 #define DEBUG_EXIT_PASS	0x2a	/* QEMU ends with 0x2a * 2 + 1 = 85 */
+#define MAX_WRITABLE	16	/* memcast-vm refuses more */
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 static struct vm_ports ports = { -1, -1, -1, -1, -1 };
-static bool unload = true, leaks = true, serial;
-static struct vm_program program = { .cwd = "/" };
+static bool unload = true, leaks = true, serial, host;
+static char *writable[MAX_WRITABLE + 1];
+static unsigned int writable_count;
+static struct vm_program program = { .cwd = "/", .uid = 1000, .gid = 1000 };
 
 void report(const char *format, ...)
 {
@@ -265,7 +268,13 @@ int main(void)
 		else if (!strcmp(*s, "cwd"))
 			program.cwd = value;
 		else if (!strcmp(*s, "root"))
-			program.root = true;
+			program.uid = program.gid = 0;
+		else if (!strcmp(*s, "user"))
+			sscanf(value, "%u:%u", &program.uid, &program.gid);
+		else if (!strcmp(*s, "host"))
+			host = true;
+		else if (!strcmp(*s, "rw") && writable_count < MAX_WRITABLE)
+			writable[writable_count++] = value;
 		else if (!strcmp(*s, "nounload"))
 			unload = false;
 		else if (!strcmp(*s, "serial"))
@@ -289,6 +298,8 @@ int main(void)
 	ports.err = open_port(PORT_ERR);
 	ports.in = open_port(PORT_IN);
 	ports.clock = open_port(PORT_CLOCK);
+	if (host)
+		files_from_host(writable);
 	start_network();
 	make_public("/dev", "video");
 	make_public("/dev/dri", "card");

@@ -10,7 +10,8 @@
 /* How the program is to run */
 struct vm_program {
 	const char *cwd;
-	bool root, input_tty, error_tty;
+	unsigned int uid, gid;		/* who runs it */
+	bool input_tty, error_tty;
 	struct winsize window;		/* no columns: no terminal */
 	double timeout, limit;		/* of struct progress; 0: the host looks after it */
 };
@@ -35,6 +36,15 @@ void fail(const char *what) __attribute__((noreturn));
 
 /* All strings of a file, with a NULL after the last */
 char **strings(const char *path);
+
+/*
+ * Make the host's files the root folder, as they are but for what is mounted from here
+ * on; @writable: the folders that the program writes to on the host, NULL behind the last.
+ */
+void files_from_host(char *const *writable);
+
+/* Whether a folder is the machine's, and not the host's own, so that its owner may change */
+bool is_ours_to_change(const char *path);
 
 struct vm_result vm_run(const struct vm_program *program, const struct vm_ports *ports);
 

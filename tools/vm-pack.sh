@@ -115,6 +115,17 @@ pack_program() {
 	fi
 }
 
+# With the host's files nothing is packed; init mounts them when their modules are there.
+host_files() {
+	local word
+	word=$(type -P -- "${command[0]}") || die "no program '${command[0]}' on this machine"
+	command[0]=$(realpath -s -- "$word")
+	for word in 9p 9pnet_virtio overlay; do pack_module "$word"; done
+	settings+=(host=)
+	[ -n "$root" ] || settings+=("user=$(id -u):$(id -g)")
+	for word in "${rw[@]}"; do settings+=("rw=$(realpath "$word")"); done
+}
+
 # --param's for a module: K=V for memcast, MODULE.K=V for any
 params_of() {
 	local param name

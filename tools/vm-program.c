@@ -29,7 +29,7 @@ static void __attribute__((noreturn)) run_program(const struct vm_program *progr
 	dup2(in, 0);
 	dup2(out, 1);
 	dup2(err, 2);
-	if (!program->root && (setgroups(0, NULL) || setgid(1000) || setuid(1000)))
+	if (program->uid && (setgroups(0, NULL) || setgid(program->gid) || setuid(program->uid)))
 		_exit(126);
 	if (chdir(program->cwd))
 		dprintf(2, "memcast-vm: cannot enter %s: %s\n",
@@ -177,7 +177,7 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 {
 	struct progress progress = { .timeout = program->timeout, .limit = program->limit };
 	int in[2], out[2], err[2];
-	uid_t uid = program->root ? 0 : 1000;
+	uid_t uid = program->uid, gid = program->gid;
 	pid_t pid;
 
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
@@ -185,8 +185,8 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 	if (program->window.ws_col)
 		make_pty(out, &program->window);
 	/* It may write where it starts; and a script may open /dev/stderr. */
-	if (chown(program->cwd, uid, uid) ||
-	    fchown(in[0], uid, uid) || fchown(out[1], uid, uid) || fchown(err[1], uid, uid))
+	if ((is_ours_to_change(program->cwd) && chown(program->cwd, uid, gid)) ||
+	    fchown(in[0], uid, gid) || fchown(out[1], uid, gid) || fchown(err[1], uid, gid))
 		fail("fchown");
 
 	pid = fork();
