@@ -186,7 +186,11 @@ $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 	$(call quiet,AR)ar rcs $@ $^
 
 $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
-	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(test_libs) -lm
+	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(above) $(test_libs) -lm
+
+nvml_tests := $(patsubst selftests/%.c,$(B)/selftests/%,$(wildcard selftests/nvml*_test.c))
+$(nvml_tests): above = -lnvidia-ml
+$(nvml_tests): | $(B)/lib/$(so_nvml)
 
 # Without the module, so with another idea of where windows are
 $(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/%.c \
@@ -391,7 +395,7 @@ install: lib tools $(pages)
 	ln -sfn libcuda.so.1 $(libdir)/libcuda.so
 	$(foreach name,$(notdir $(companion_libs)),install -m 644 $(B)/lib/$(name) $(libdir)/ && \
 		ln -sfn $(name) $(libdir)/$(basename $(name)) &&) :
-	install -m 644 include/cuda.h include/uapi/memcast.h $(include)/
+	install -m 644 include/cuda.h include/nvml.h include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
 		>$(libdir)/pkgconfig/memcast.pc
@@ -416,7 +420,7 @@ endif
 uninstall:
 	rm -f $(foreach name,$(notdir $(companion_libs)),$(libdir)/$(name) $(libdir)/$(basename $(name)))
 	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 pkgconfig/memcast.pc)
-	rm -f $(addprefix $(include)/,cuda.h memcast.h $(patsubst include/%,%,$(wildcard include/memcast/*.h)))
+	rm -f $(addprefix $(include)/,cuda.h nvml.h memcast.h $(patsubst include/%,%,$(wildcard include/memcast/*.h)))
 	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%) $(tools:$(B)/tools/%=$(mandir)/%.1)
 	-@rmdir $(include)/memcast
 ifeq ($(DKMS),yes)

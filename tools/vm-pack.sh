@@ -83,7 +83,7 @@ pack_needs() {
 	esac
 }
 
-# The program, files among its arguments, what --add names, and our library
+# The program, files among its arguments, what --add names, and our libraries
 pack_program() {
 	local program word from to file
 	program=$(type -P -- "${command[0]}") || true
@@ -109,10 +109,10 @@ pack_program() {
 	# Where libraries are in folders that only /etc/ld.so.conf names; what is not
 	# packed is looked for in the usual folders.
 	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
-	if [ -e "$libraries/libcuda.so.1" ]; then
-		pack "$libraries/libcuda.so.1"
-		pack_needs "$libraries/libcuda.so.1"
-	fi
+	# Programs open these by name.
+	for file in "$libraries"/lib{cuda.so.1,cudart.so.13,nvidia-ml.so.1}; do
+		[ ! -e "$file" ] || { pack "$file"; pack_needs "$file"; }
+	done
 }
 
 # With the host's files nothing is packed; init mounts them when their modules are there.

@@ -60,15 +60,25 @@ static void library_end(void)
 		state->ended = true;
 }
 
-int library_fd(void)
+/* Of a thread that only looks at devices, in a process that cannot use them; else -1 */
+static __thread int borrowed_fd = -1;
+
+static int opened_fd(void)
 {
 	return atomic_load_explicit(&state->opened, memory_order_acquire) - 1;
+}
+
+int library_fd(void)
+{
+	int fd = opened_fd();
+
+	return __builtin_expect(fd < 0, 0) ? borrowed_fd : fd;
 }
 
 /* For what the CPU does at addresses: that goes on until the process has ended. */
 bool library_open(void)
 {
-	return state && library_fd() >= 0;
+	return state && opened_fd() >= 0;
 }
 
 /* What cuInit() answered, for the calls that come after it all the same */
@@ -101,7 +111,7 @@ static CUresult fail_uninitialised(void)
 /* Is this the child of a process that had called cuInit()? */
 bool library_forked(void)
 {
-	return was_opened && state && library_fd() < 0;
+	return was_opened && state && opened_fd() < 0;
 }
 
 CUresult library_ready(void)
@@ -116,9 +126,13 @@ CUresult library_ready(void)
 	return fail_uninitialised();
 }
 
-/* Return: how many devices there are is in *@devices, if it succeeds. */
-static CUresult open_and_check(int *devices)
+/*
+ * A file of the device that this library understands, under the lock. From then on it is
+ * known what MEMCAST_ATTR says.
+ */
+static CUresult open_checked(int *opened, int *devices)
 {
+	static bool overrides_read;
 	struct memcast_system_info info = {};
 	CUresult result;
 	int fd;
@@ -137,14 +151,60 @@ static CUresult open_and_check(int *devices)
 		close(fd);
 		return result;
 	}
-	attribute_overrides_read(info.out_devices);
+	if (!overrides_read)
+		attribute_overrides_read(info.out_devices);
+	overrides_read = true;
+	*opened = fd;
+	*devices = info.out_devices;
+	return CUDA_SUCCESS;
+}
+
+/* Return: how many devices there are is in *@devices, if it succeeds. */
+static CUresult open_and_check(int *devices)
+{
+	int fd;
+	CUresult result = open_checked(&fd, devices);
+
+	if (result != CUDA_SUCCESS)
+		return result;
 	/* In this order: a fork() in between gives a child that knows. */
 	was_opened = true;
 	inherited_fd = fd;
 	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
 	trap_install();
-	*devices = info.out_devices;
 	return CUDA_SUCCESS;
+}
+
+/*
+ * Until library_return() this thread may ask what devices are, whatever the process has
+ * done. Return: CUDA_SUCCESS; *@borrowed says whether there is anything to return.
+ */
+CUresult library_borrow(bool *borrowed)
+{
+	CUresult result;
+	int fd, devices;
+
+	*borrowed = false;
+	if (!state)
+		return fail(CUDA_ERROR_OPERATING_SYSTEM, "no page that fork() clears");
+	if (state->ended)
+		return library_ready();
+	if (opened_fd() >= 0)
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&state->lock);
+	result = open_checked(&fd, &devices);
+	pthread_mutex_unlock(&state->lock);
+	if (result != CUDA_SUCCESS)
+		return result;
+	borrowed_fd = fd;
+	*borrowed = true;
+	return CUDA_SUCCESS;
+}
+
+void library_return(void)
+{
+	close(borrowed_fd);
+	borrowed_fd = -1;
 }
 
 static CUresult init(unsigned int flags)
@@ -156,11 +216,11 @@ static CUresult init(unsigned int flags)
 		return fail(CUDA_ERROR_OPERATING_SYSTEM,
 			    "no page that fork() clears (Linux before 4.14?)");
 	pthread_mutex_lock(&state->lock);
-	if (state->ended || (library_fd() < 0 && was_opened))
+	if (state->ended || (opened_fd() < 0 && was_opened))
 		result = library_ready();
 	else if (flags)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	else if (library_fd() < 0)
+	else if (opened_fd() < 0)
 		result = open_and_check(&devices);
 	pthread_mutex_unlock(&state->lock);
 	/* Without the lock: whoever is to read this may be slow. */

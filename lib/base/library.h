@@ -39,6 +39,8 @@ CUresult library_ready(void);
 bool library_open(void);
 bool library_forked(void);
 int library_fd(void);
+CUresult library_borrow(bool *borrowed);
+void library_return(void);
 
 /* ioctl.c */
 /* Of ENOMEM where the kernel cannot give a reason */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Devices for those who only look: memcast/device.h. The calls are the public ones, in a
+ * thread that has a file of its own for the time.
+ */
+#include <unistd.h>
+
+#include "library.h"
+
+#pragma GCC visibility push(default)
+#include <memcast/device.h>
+#pragma GCC visibility pop
+
+static CUresult describe(CUdevice device, char *name, int length, int *values,
+			 const CUdevice_attribute *attributes, unsigned int count)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	if (count && (!values || !attributes))
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL array");
+	if (name)
+		result = cuDeviceGetName(name, length, device);
+	for (unsigned int i = 0; result == CUDA_SUCCESS && i < count; i++)
+		result = cuDeviceGetAttribute(&values[i], attributes[i], device);
+	return result;
+}
+
+static CUresult describe_borrowed(CUdevice device, char *name, int length, int *values,
+				  const CUdevice_attribute *attributes, unsigned int count)
+{
+	bool borrowed;
+	CUresult result = library_borrow(&borrowed);
+
+	if (result == CUDA_SUCCESS)
+		result = describe(device, name, length, values, attributes, count);
+	if (borrowed)
+		library_return();
+	return result;
+}
+
+CUresult memcastDeviceDescribe(CUdevice device, char *name, int length, int *values,
+			       const CUdevice_attribute *attributes, unsigned int count)
+{
+	return WHOLE_LOGGED(describe_borrowed(device, name, length, values, attributes, count),
+			    "device=%d, name=%p, length=%d, values=%p, attributes=%p, count=%u",
+			    device, (void *)name, length, (void *)values,
+			    (const void *)attributes, count);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+/* Devices: handles, what they are found by, what they say of themselves. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "library.h"
+
+/* Nothing is in them: their addresses stand for numbers, in each process the same way. */
+static struct nvmlDevice_st {
+	char unused;
+} handles[DEVICES_MAX];
+
+nvmlDevice_t device_handle(unsigned int number)
+{
+	return &handles[number];
+}
+
+nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number)
+{
+	uintptr_t offset = (uintptr_t)device - (uintptr_t)handles;
+
+	*number = offset / sizeof(*handles);
+	if (!device || *number >= DEVICES_MAX || *number >= state_devices())
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "not a device: %p", (void *)device);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t device_facts(nvmlDevice_t device, const struct facts **facts)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	return result == NVML_SUCCESS ? facts_of(number, facts) : result;
+}
+
+static nvmlReturn_t null_output(void)
+{
+	return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+}
+
+/* ---- which devices there are */
+
+static nvmlReturn_t count(unsigned int *devices)
+{
+	if (!devices)
+		return null_output();
+	*devices = state_devices();
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *devices)
+{
+	return CALL(count(devices));
+}
+
+OLDER_NAME(nvmlDeviceGetCount, (unsigned int *devices), nvmlDeviceGetCount_v2(devices))
+
+static nvmlReturn_t by_index(unsigned int index, nvmlDevice_t *device)
+{
+	if (!device)
+		return null_output();
+	if (index >= DEVICES_MAX || index >= state_devices())
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "there is no device %u", index);
+	*device = device_handle(index);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
+{
+	return CALL(by_index(index, device));
+}
+
+OLDER_NAME(nvmlDeviceGetHandleByIndex, (unsigned int index, nvmlDevice_t *device),
+	   nvmlDeviceGetHandleByIndex_v2(index, device))
+
+/* "GPU-" and the UUID that the module gave it */
+static nvmlReturn_t by_uuid(const char *wanted, nvmlDevice_t *device)
+{
+	unsigned int devices = state_devices();
+	char uuid[40];
+
+	if (!wanted || !device)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL pointer");
+	for (unsigned int i = 0; i < devices; i++) {
+		if (!strncmp(wanted, "GPU-", 4) && state_uuid(i, uuid) &&
+		    !strcasecmp(wanted + 4, uuid)) {
+			*device = device_handle(i);
+			return NVML_SUCCESS;
+		}
+	}
+	return fail(NVML_ERROR_NOT_FOUND, "no device is %s", wanted);
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
+{
+	return CALL(by_uuid(uuid, device));
+}
+
+static nvmlReturn_t by_uuid_of_type(const nvmlUUID_t *uuid, nvmlDevice_t *device)
+{
+	const unsigned char *b;
+	char text[48];
+
+	if (!uuid || !device)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL pointer");
+	if (uuid->version != nvmlUUID_v1)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", uuid->version);
+	b = uuid->value.bytes;
+	switch (uuid->type) {
+	case NVML_UUID_TYPE_ASCII:
+		snprintf(text, sizeof(text), "%.*s", NVML_DEVICE_UUID_ASCII_LEN, uuid->value.str);
+		return by_uuid(text, device);
+	case NVML_UUID_TYPE_BINARY:
+		snprintf(text, sizeof(text), "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+			 "%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7],
+			 b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+		return by_uuid(text, device);
+	default:
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "type %u", uuid->type);
+	}
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t *uuid, nvmlDevice_t *device)
+{
+	return CALL(by_uuid_of_type(uuid, device));
+}
+
+/* ---- words and numbers */
+
+static nvmlReturn_t name_of(nvmlDevice_t device, char *name, unsigned int length)
+{
+	const struct facts *facts;
+	nvmlReturn_t result = device_facts(device, &facts);
+
+	return result == NVML_SUCCESS ? copy_text(name, length, facts->name) : result;
+}
+
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length)
+{
+	return CALL(name_of(device, name, length));
+}
+
+static nvmlReturn_t uuid_of(nvmlDevice_t device, char *uuid, unsigned int length)
+{
+	char text[48] = "GPU-";
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!state_uuid(number, text + 4))
+		return fail(NVML_ERROR_GPU_IS_LOST, "the module has gone");
+	return copy_text(uuid, length, text);
+}
+
+nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length)
+{
+	return CALL(uuid_of(device, uuid, length));
+}
+
+static nvmlReturn_t index_of(nvmlDevice_t device, unsigned int *index)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!index)
+		return null_output();
+	*index = number;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
+{
+	return CALL(index_of(device, index));
+}
+
+nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor)
+{
+	return CALL(index_of(device, minor));
+}
+
+/* Most of what follows is one number of a device's facts, or of its kind. */
+#define NUMBER_CALL(symbol, type, number)						\
+static nvmlReturn_t read_##symbol(nvmlDevice_t device, type *output)			\
+{											\
+	const struct facts *facts = NULL;						\
+	nvmlReturn_t result = device_facts(device, &facts);				\
+											\
+	if (result != NVML_SUCCESS)							\
+		return result;								\
+	if (!output)									\
+		return null_output();							\
+	*output = (number);								\
+	return NVML_SUCCESS;								\
+}											\
+											\
+nvmlReturn_t symbol(nvmlDevice_t device, type *output)					\
+{											\
+	return CALL(read_##symbol(device, output));					\
+}
+
+#define KIND(field)	(kind_of(facts)->field)
+
+NUMBER_CALL(nvmlDeviceGetBrand, nvmlBrandType_t, KIND(brand))
+NUMBER_CALL(nvmlDeviceGetArchitecture, nvmlDeviceArchitecture_t, KIND(architecture))
+NUMBER_CALL(nvmlDeviceGetNumGpuCores, unsigned int, KIND(cores) * facts->multiprocessors)
+NUMBER_CALL(nvmlDeviceGetMemoryBusWidth, unsigned int, facts->bus_width)
+NUMBER_CALL(nvmlDeviceGetComputeMode, nvmlComputeMode_t, facts->compute_mode)
+/* The module's state is kept while nobody uses it; no screen, no board of several. */
+NUMBER_CALL(nvmlDeviceGetPersistenceMode, nvmlEnableState_t, NVML_FEATURE_ENABLED)
+NUMBER_CALL(nvmlDeviceGetDisplayMode, nvmlEnableState_t, NVML_FEATURE_DISABLED)
+NUMBER_CALL(nvmlDeviceGetDisplayActive, nvmlEnableState_t, NVML_FEATURE_DISABLED)
+NUMBER_CALL(nvmlDeviceGetVirtualizationMode, nvmlGpuVirtualizationMode_t,
+	    NVML_GPU_VIRTUALIZATION_MODE_NONE)
+NUMBER_CALL(nvmlDeviceGetMultiGpuBoard, unsigned int, 0)
+/* One board is at one address: recorded so. */
+NUMBER_CALL(nvmlDeviceGetBoardId, unsigned int,
+	    (unsigned int)facts->domain << 16 | facts->bus << 8 | facts->slot)
+NUMBER_CALL(nvmlDeviceGetBusType, nvmlBusType_t, NVML_BUS_TYPE_PCIE)
+NUMBER_CALL(nvmlDeviceGetMaxPcieLinkGeneration, unsigned int, KIND(pcie_generation))
+NUMBER_CALL(nvmlDeviceGetGpuMaxPcieLinkGeneration, unsigned int, KIND(pcie_generation))
+NUMBER_CALL(nvmlDeviceGetCurrPcieLinkGeneration, unsigned int, KIND(pcie_generation))
+NUMBER_CALL(nvmlDeviceGetMaxPcieLinkWidth, unsigned int, KIND(pcie_width))
+NUMBER_CALL(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, KIND(pcie_width))
+/* NVML_PCIE_LINK_MAX_SPEED_…, which count as generations do; and Mbit/s */
+NUMBER_CALL(nvmlDeviceGetPcieLinkMaxSpeed, unsigned int, KIND(pcie_generation))
+NUMBER_CALL(nvmlDeviceGetPcieSpeed, unsigned int, 32000 >> (5 - KIND(pcie_generation)))
+
+static nvmlReturn_t same_board(nvmlDevice_t first, nvmlDevice_t second, int *same)
+{
+	unsigned int a, b;
+	nvmlReturn_t result = device_number(first, &a);
+
+	if (result == NVML_SUCCESS)
+		result = device_number(second, &b);
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!same)
+		return null_output();
+	*same = a == b;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t first, nvmlDevice_t second, int *same)
+{
+	return CALL(same_board(first, second, same));
+}
+
+static nvmlReturn_t capability(nvmlDevice_t device, int *major, int *minor)
+{
+	const struct facts *facts;
+	nvmlReturn_t result = device_facts(device, &facts);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!major || !minor)
+		return null_output();
+	*major = facts->capability_major;
+	*minor = facts->capability_minor;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
+{
+	return CALL(capability(device, major, minor));
+}
+
+static nvmlReturn_t max_clock(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz)
+{
+	const struct facts *facts;
+	nvmlReturn_t result = device_facts(device, &facts);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!mhz || (unsigned int)type >= NVML_CLOCK_COUNT)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output, or no such clock");
+	if (type == NVML_CLOCK_VIDEO)
+		return fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no video engines");
+	*mhz = (type == NVML_CLOCK_MEM ? facts->memory_clock_khz : facts->clock_khz) / 1000;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type,
+				       unsigned int *mhz)
+{
+	return CALL(max_clock(device, type, mhz));
+}

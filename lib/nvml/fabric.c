@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How devices are connected: those that can multicast by links to a switch, as on the
+ * machine with two that was recorded; others by the bus alone.
+ */
+#include <string.h>
+
+#include "library.h"
+
+nvmlReturn_t device_nvlink(nvmlDevice_t device, const struct kind **kind, bool *linked)
+{
+	const struct facts *facts;
+	nvmlReturn_t result = device_facts(device, &facts);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	*kind = kind_of(facts);
+	*linked = state_multicast();
+	return NVML_SUCCESS;
+}
+
+/* All but the version, which the caller has checked */
+static nvmlReturn_t fabric_of(nvmlDevice_t device, nvmlGpuFabricInfo_v3_t *info)
+{
+	struct state_fabric fabric;
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	*info = (nvmlGpuFabricInfo_v3_t) { .state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED };
+	if (!state_multicast())
+		return NVML_SUCCESS;
+	state_fabric(&fabric);
+	info->state = fabric.ready ? NVML_GPU_FABRIC_STATE_COMPLETED :
+				     NVML_GPU_FABRIC_STATE_IN_PROGRESS;
+	/* to be looked at once it is completed */
+	info->status = fabric.illegal ? NVML_ERROR_INVALID_STATE : NVML_SUCCESS;
+	info->cliqueId = fabric.clique;
+	memcpy(info->clusterUuid, fabric.cluster, sizeof(info->clusterUuid));
+	info->healthSummary = fabric.illegal ? NVML_GPU_FABRIC_HEALTH_SUMMARY_UNHEALTHY :
+					       NVML_GPU_FABRIC_HEALTH_SUMMARY_NOT_SUPPORTED;
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t fabric_versioned(nvmlDevice_t device, nvmlGpuFabricInfoV_t *output)
+{
+	nvmlGpuFabricInfo_v3_t info;
+	nvmlReturn_t result;
+
+	if (!output)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (output->version != nvmlGpuFabricInfo_v2 && output->version != nvmlGpuFabricInfo_v3)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", output->version);
+	result = fabric_of(device, &info);
+	if (result != NVML_SUCCESS)
+		return result;
+	info.version = output->version;
+	memcpy(output, &info, info.version == nvmlGpuFabricInfo_v2 ?
+	       sizeof(nvmlGpuFabricInfo_v2_t) : sizeof(info));
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV_t *info)
+{
+	return CALL(fabric_versioned(device, info));
+}
+
+static nvmlReturn_t fabric_old(nvmlDevice_t device, nvmlGpuFabricInfo_t *output)
+{
+	nvmlGpuFabricInfo_v3_t info;
+	nvmlReturn_t result;
+
+	if (!output)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	result = fabric_of(device, &info);
+	if (result != NVML_SUCCESS)
+		return result;
+	*output = (nvmlGpuFabricInfo_t) {
+		.status = info.status,
+		.cliqueId = info.cliqueId,
+		.state = info.state,
+	};
+	memcpy(output->clusterUuid, info.clusterUuid, sizeof(output->clusterUuid));
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *info)
+{
+	return CALL(fabric_old(device, info));
+}
+
+static nvmlReturn_t pair(nvmlDevice_t first, nvmlDevice_t second, unsigned int numbers[2])
+{
+	nvmlReturn_t result = device_number(first, &numbers[0]);
+
+	return result == NVML_SUCCESS ? device_number(second, &numbers[1]) : result;
+}
+
+/*
+ * As recorded: over links all is well, also with itself, and the bus is not used; of a
+ * device without links nothing is supported with itself. What has no name is well.
+ */
+static nvmlReturn_t p2p(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuP2PCapsIndex_t index,
+			nvmlGpuP2PStatus_t *status)
+{
+	unsigned int numbers[2];
+	nvmlReturn_t result = pair(first, second, numbers);
+	bool works;
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!status)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	switch (index) {
+	case NVML_P2P_CAPS_INDEX_READ:
+	case NVML_P2P_CAPS_INDEX_WRITE:
+		works = state_multicast() || numbers[0] != numbers[1];
+		break;
+	case NVML_P2P_CAPS_INDEX_NVLINK:
+	case NVML_P2P_CAPS_INDEX_ATOMICS:
+		works = state_multicast();
+		break;
+	case NVML_P2P_CAPS_INDEX_PCI:
+		works = !state_multicast() && numbers[0] != numbers[1];
+		break;
+	case NVML_P2P_CAPS_INDEX_UNKNOWN:
+		works = true;
+		break;
+	default:
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "index %d", (int)index);
+	}
+	*status = works ? NVML_P2P_STATUS_OK : NVML_P2P_STATUS_NOT_SUPPORTED;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second,
+				    nvmlGpuP2PCapsIndex_t index, nvmlGpuP2PStatus_t *status)
+{
+	return CALL(p2p(first, second, index, status));
+}
+
+/* Each NUMA node has a host bridge, below which its devices are. */
+static nvmlGpuTopologyLevel_t level_between(unsigned int first, unsigned int second)
+{
+	return state_node(first) == state_node(second) ? NVML_TOPOLOGY_HOSTBRIDGE :
+							 NVML_TOPOLOGY_SYSTEM;
+}
+
+static nvmlReturn_t ancestor(nvmlDevice_t first, nvmlDevice_t second,
+			     nvmlGpuTopologyLevel_t *level)
+{
+	unsigned int numbers[2];
+	nvmlReturn_t result = pair(first, second, numbers);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!level)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (numbers[0] == numbers[1])
+		return fail(NVML_ERROR_NOT_SUPPORTED, "one device is no pair");
+	*level = level_between(numbers[0], numbers[1]);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second,
+						 nvmlGpuTopologyLevel_t *level)
+{
+	return CALL(ancestor(first, second, level));
+}
+
+/* Into @array as many as fit, unless it is NULL; how many there are into *@count. */
+static nvmlReturn_t give(const unsigned int *numbers, unsigned int found, unsigned int *count,
+			 nvmlDevice_t *array)
+{
+	unsigned int room = *count;
+
+	if (!array && room)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	for (unsigned int i = 0; array && i < found && i < room; i++)
+		array[i] = device_handle(numbers[i]);
+	*count = array && room < found ? room : found;
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t nearest(nvmlDevice_t device, nvmlGpuTopologyLevel_t level,
+			    unsigned int *count, nvmlDevice_t *array)
+{
+	unsigned int numbers[DEVICES_MAX], devices = state_devices(), found = 0, self;
+	nvmlReturn_t result = device_number(device, &self);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!count || (int)level % 10 || (int)level < NVML_TOPOLOGY_INTERNAL ||
+	    (int)level > NVML_TOPOLOGY_SYSTEM)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output, or no such level");
+	for (unsigned int i = 0; i < devices; i++)
+		if (i != self && level_between(i, self) <= level)
+			numbers[found++] = i;
+	return give(numbers, found, count, array);
+}
+
+nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, nvmlGpuTopologyLevel_t level,
+					      unsigned int *count, nvmlDevice_t *array)
+{
+	return CALL(nearest(device, level, count, array));
+}
+
+static nvmlReturn_t near_cpu(unsigned int cpu, unsigned int *count, nvmlDevice_t *array)
+{
+	unsigned int numbers[DEVICES_MAX], devices = state_devices(), found = 0;
+	const unsigned int bits = 8 * sizeof(unsigned long);
+	unsigned long set[1024 / 64];
+
+	if (!count || cpu >= bits * ARRAY_SIZE(set))
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output, or no such CPU");
+	for (unsigned int i = 0; i < devices; i++) {
+		state_node_cpus(state_node(i), set, ARRAY_SIZE(set));
+		if (set[cpu / bits] >> cpu % bits & 1)
+			numbers[found++] = i;
+	}
+	return give(numbers, found, count, array);
+}
+
+nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpu, unsigned int *count,
+					 nvmlDevice_t *array)
+{
+	return CALL(near_cpu(cpu, count, array));
+}

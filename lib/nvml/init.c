@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Initialisation is a count: each nvmlInit() wants its nvmlShutdown(). There is nothing
+ * else to keep, so the child of a fork() is initialised as its parent was.
+ */
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <cuda.h>
+
+#include "library.h"
+
+/* What answers are recorded of */
+#define DRIVER	"580.159.04"
+#define NVML	"13." DRIVER
+
+static atomic_uint users;
+
+nvmlReturn_t library_ready(void)
+{
+	if (users)
+		return NVML_SUCCESS;
+	return fail(NVML_ERROR_UNINITIALIZED, "nvmlInit() comes first");
+}
+
+static nvmlReturn_t init(unsigned int flags)
+{
+	if (flags & ~(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH))
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "flags %#x", flags);
+	if (!state_devices() && !(flags & NVML_INIT_FLAG_NO_GPUS))
+		return fail(NVML_ERROR_DRIVER_NOT_LOADED,
+			    "no devices in /sys/class/memcast: insmod memcast.ko");
+	users++;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
+{
+	nvmlReturn_t result = init(flags);
+
+	if (result != NVML_SUCCESS)
+		log_failure(__func__, result);
+	return result;
+}
+
+OLDER_NAME(nvmlInit_v2, (void), nvmlInitWithFlags(0))
+OLDER_NAME(nvmlInit, (void), nvmlInitWithFlags(0))
+
+static nvmlReturn_t one_less(void)
+{
+	unsigned int before = users;
+
+	while (before)
+		if (atomic_compare_exchange_weak(&users, &before, before - 1))
+			return NVML_SUCCESS;
+	return library_ready();
+}
+
+nvmlReturn_t nvmlShutdown(void)
+{
+	return CALL(one_less());
+}
+
+int nvml_unsupported(const char *symbol, const char *lacking);
+
+int nvml_unsupported(const char *symbol, const char *lacking)
+{
+	nvmlReturn_t result = library_ready();
+
+	if (result == NVML_SUCCESS)
+		result = fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no %s", lacking);
+	log_failure(symbol, result);
+	return result;
+}
+
+nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text)
+{
+	if (!buffer)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (length <= strlen(text))
+		return fail(NVML_ERROR_INSUFFICIENT_SIZE, "%u bytes are too few for '%s'", length,
+			    text);
+	strcpy(buffer, text);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
+{
+	return CALL(copy_text(version, length, DRIVER));
+}
+
+/* This one and the next two need no nvmlInit(), as with NVIDIA's. */
+nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
+{
+	nvmlReturn_t result = copy_text(version, length, NVML);
+
+	if (result != NVML_SUCCESS)
+		log_failure(__func__, result);
+	return result;
+}
+
+static nvmlReturn_t cuda_version(int *version)
+{
+	if (!version)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (cuDriverGetVersion(version) != CUDA_SUCCESS)
+		return fail(NVML_ERROR_UNKNOWN, "cuDriverGetVersion() fails");
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
+{
+	nvmlReturn_t result = cuda_version(version);
+
+	if (result != NVML_SUCCESS)
+		log_failure(__func__, result);
+	return result;
+}
+
+OLDER_NAME(nvmlSystemGetCudaDriverVersion_v2, (int *version),
+	   nvmlSystemGetCudaDriverVersion(version))
+
+static nvmlReturn_t process_name(unsigned int pid, char *name, unsigned int length)
+{
+	char path[32], text[PATH_MAX];
+	size_t got;
+	FILE *file;
+
+	if (!name || !length)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "no room for the name");
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return fail(NVML_ERROR_NOT_FOUND, "%s: %m", path);
+	got = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[got] = '\0';
+	/* the program's own word; as much as there is room for */
+	snprintf(name, length, "%s", text);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
+{
+	return CALL(process_name(pid, name, length));
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/* Memory of devices, what is near it, and which processes hold how much of it. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <string.h>
+
+#include "process.h"
+
+static nvmlReturn_t sizes_of(nvmlDevice_t device, const void *output, nvmlMemory_t *sizes)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!output)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	sizes->free = state_number(number, "free_bytes");
+	sizes->total = state_number(number, "pool_bytes");
+	sizes->used = sizes->total - sizes->free;
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t memory_info(nvmlDevice_t device, nvmlMemory_t *output)
+{
+	nvmlMemory_t sizes;
+	nvmlReturn_t result = sizes_of(device, output, &sizes);
+
+	if (result == NVML_SUCCESS)
+		*output = sizes;
+	return result;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
+{
+	return CALL(memory_info(device, memory));
+}
+
+static nvmlReturn_t memory_info_v2(nvmlDevice_t device, nvmlMemory_v2_t *output)
+{
+	nvmlMemory_t sizes;
+	nvmlReturn_t result = sizes_of(device, output, &sizes);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (output->version != nvmlMemory_v2)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", output->version);
+	/* nothing of a pool is kept back */
+	*output = (nvmlMemory_v2_t) {
+		.version = output->version,
+		.total = sizes.total,
+		.free = sizes.free,
+		.used = sizes.used,
+	};
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
+{
+	return CALL(memory_info_v2(device, memory));
+}
+
+/* ---- what is near a device */
+
+static nvmlReturn_t cpus(nvmlDevice_t device, unsigned int words, unsigned long *set)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!words || !set)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "no room for CPUs");
+	state_node_cpus(state_node(number), set, words);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int words,
+				      unsigned long *set)
+{
+	return CALL(cpus(device, words, set));
+}
+
+static nvmlReturn_t check_scope(nvmlAffinityScope_t scope)
+{
+	if (scope > NVML_AFFINITY_SCOPE_SOCKET)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "scope %u", scope);
+	return NVML_SUCCESS;
+}
+
+/* A node is a socket here. */
+nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device, unsigned int words,
+						 unsigned long *set, nvmlAffinityScope_t scope)
+{
+	return CALL(check_scope(scope) ?: cpus(device, words, set));
+}
+
+static nvmlReturn_t memories(nvmlDevice_t device, unsigned int words, unsigned long *set)
+{
+	const unsigned int bits = 8 * sizeof(*set);
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+	int node;
+
+	if (result != NVML_SUCCESS)
+		return result;
+	node = state_node(number);
+	if (!set || (unsigned int)node >= words * bits)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "no room for node %d", node);
+	memset(set, 0, words * sizeof(*set));
+	set[node / bits] = 1UL << node % bits;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int words,
+					 unsigned long *set, nvmlAffinityScope_t scope)
+{
+	return CALL(check_scope(scope) ?: memories(device, words, set));
+}
+
+/* The calling thread's */
+static nvmlReturn_t set_cpus(const unsigned long *set, size_t bytes)
+{
+	if (sched_setaffinity(0, bytes, (const cpu_set_t *)set))
+		return fail(NVML_ERROR_UNKNOWN, "sched_setaffinity: %m");
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t set_near(nvmlDevice_t device)
+{
+	unsigned long set[1024 / 64];
+	nvmlReturn_t result = cpus(device, ARRAY_SIZE(set), set);
+
+	return result == NVML_SUCCESS ? set_cpus(set, sizeof(set)) : result;
+}
+
+nvmlReturn_t nvmlDeviceSetCpuAffinity(nvmlDevice_t device)
+{
+	return CALL(set_near(device));
+}
+
+static nvmlReturn_t set_all(nvmlDevice_t device)
+{
+	unsigned long set[1024 / 64];
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	memset(set, 0xff, sizeof(set));
+	return result == NVML_SUCCESS ? set_cpus(set, sizeof(set)) : result;
+}
+
+nvmlReturn_t nvmlDeviceClearCpuAffinity(nvmlDevice_t device)
+{
+	return CALL(set_all(device));
+}
+
+/* ---- processes */
+
+/* The oldest structure ends before the instances; devices are not split into any. */
+static nvmlReturn_t give(const struct process *found, unsigned int count, void *output,
+			 size_t size)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		nvmlProcessInfo_v2_t info = {
+			.pid = found[i].pid,
+			.usedGpuMemory = found[i].bytes,
+			.gpuInstanceId = ~0U,
+			.computeInstanceId = ~0U,
+		};
+
+		memcpy((char *)output + i * size, &info, size);
+	}
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t processes(nvmlDevice_t device, unsigned int *count, void *output, size_t size)
+{
+	struct process *found;
+	unsigned int number, room, there;
+	nvmlReturn_t result = device_number(device, &number);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!count || (*count && !output))
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (!processes_of(number, &found, &there))
+		return fail(NVML_ERROR_MEMORY, "no memory");
+	room = *count;
+	*count = there;
+	result = there <= room ? give(found, there, output, size) :
+		 fail(NVML_ERROR_INSUFFICIENT_SIZE, "there are %u processes", there);
+	free(found);
+	return result;
+}
+
+/* Nothing is drawn, and no server shares devices: these lists are empty. */
+static nvmlReturn_t nobody(nvmlDevice_t device, unsigned int *count)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!count)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	*count = 0;
+	return NVML_SUCCESS;
+}
+
+#define SIZE_V1	sizeof(nvmlProcessInfo_v1_t)
+#define SIZE_V2	sizeof(nvmlProcessInfo_v2_t)
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int *count,
+						  nvmlProcessInfo_v1_t *infos)
+{
+	return CALL(processes(device, count, infos, SIZE_V1));
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
+						     nvmlProcessInfo_v2_t *infos)
+{
+	return CALL(processes(device, count, infos, SIZE_V2));
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
+						     nvmlProcessInfo_t *infos)
+{
+	return CALL(processes(device, count, infos, SIZE_V2));
+}
+
+#define NOBODY(symbol, info)							\
+nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *count, info *infos)	\
+{										\
+	(void)infos;								\
+	return CALL(nobody(device, count));					\
+}
+
+NOBODY(nvmlDeviceGetGraphicsRunningProcesses, nvmlProcessInfo_v1_t)
+NOBODY(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlProcessInfo_v2_t)
+NOBODY(nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlProcessInfo_t)
+NOBODY(nvmlDeviceGetMPSComputeRunningProcesses, nvmlProcessInfo_v1_t)
+NOBODY(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlProcessInfo_v2_t)
+NOBODY(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlProcessInfo_t)

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a machine may have and this one does not: events, instances of devices (MIG),
+ * confidential computing, units, host cards, devices that are left out.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "library.h"
+
+static nvmlReturn_t none(unsigned int *count)
+{
+	if (!count)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	*count = 0;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlUnitGetCount(unsigned int *count)
+{
+	return CALL(none(count));
+}
+
+nvmlReturn_t nvmlSystemGetHicVersion(unsigned int *count, nvmlHwbcEntry_t *entries)
+{
+	(void)entries;
+	return CALL(none(count));
+}
+
+/* The other function that needs no nvmlInit() with NVIDIA's library. */
+nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *count)
+{
+	nvmlReturn_t result = none(count);
+
+	if (result != NVML_SUCCESS)
+		log_failure(__func__, result);
+	return result;
+}
+
+/* ---- confidential computing: off, as a structure of zeros says */
+
+static nvmlReturn_t zeros(void *output, size_t size)
+{
+	if (!output)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	memset(output, 0, size);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *capabilities)
+{
+	return CALL(zeros(capabilities, sizeof(*capabilities)));
+}
+
+nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *state)
+{
+	return CALL(zeros(state, sizeof(*state)));
+}
+
+static nvmlReturn_t settings_of(nvmlSystemConfComputeSettings_t *settings)
+{
+	if (!settings)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (settings->version != nvmlSystemConfComputeSettings_v1)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x",
+			    settings->version);
+	*settings = (nvmlSystemConfComputeSettings_t) { .version = settings->version };
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetConfComputeSettings(nvmlSystemConfComputeSettings_t *settings)
+{
+	return CALL(settings_of(settings));
+}
+
+/* ---- instances of devices */
+
+static nvmlReturn_t zero_of(nvmlDevice_t device, unsigned int *output)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	return result == NVML_SUCCESS ? none(output) : result;
+}
+
+static nvmlReturn_t mig_mode(nvmlDevice_t device, unsigned int *current, unsigned int *pending)
+{
+	nvmlReturn_t result;
+
+	if (!pending)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	result = zero_of(device, current);
+	if (result == NVML_SUCCESS)
+		*pending = NVML_DEVICE_MIG_DISABLE;
+	return result;
+}
+
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *current,
+				  unsigned int *pending)
+{
+	return CALL(mig_mode(device, current, pending));
+}
+
+nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int *count)
+{
+	return CALL(zero_of(device, count));
+}
+
+nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *is_one)
+{
+	return CALL(zero_of(device, is_one));
+}
+
+static nvmlReturn_t no_instance(nvmlDevice_t device, nvmlReturn_t result)
+{
+	unsigned int number;
+
+	return device_number(device, &number) ?: fail(result, "devices have no instances");
+}
+
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned int index,
+						 nvmlDevice_t *instance)
+{
+	(void)index;
+	(void)instance;
+	return CALL(no_instance(device, NVML_ERROR_NOT_FOUND));
+}
+
+nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t instance,
+							  nvmlDevice_t *device)
+{
+	(void)device;
+	return CALL(no_instance(instance, NVML_ERROR_INVALID_ARGUMENT));
+}
+
+/* ---- events: sets can be made and waited for, and nothing ever happens */
+
+struct nvmlEventSet_st {
+	struct nvmlEventSet_st *self;	/* as long as there is such a set */
+};
+
+static nvmlReturn_t check_set(nvmlEventSet_t set)
+{
+	if (!set || set->self != set)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "not a set of events");
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t set_create(nvmlEventSet_t *set)
+{
+	nvmlEventSet_t created;
+
+	if (!set)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	created = malloc(sizeof(*created));
+	if (!created)
+		return fail(NVML_ERROR_MEMORY, "no memory");
+	created->self = created;
+	*set = created;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
+{
+	return CALL(set_create(set));
+}
+
+static nvmlReturn_t set_free(nvmlEventSet_t set)
+{
+	nvmlReturn_t result = check_set(set);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	set->self = NULL;
+	free(set);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
+{
+	return CALL(set_free(set));
+}
+
+static nvmlReturn_t set_wait(nvmlEventSet_t set, const nvmlEventData_t *data,
+			     unsigned int milliseconds)
+{
+	struct timespec left = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
+	nvmlReturn_t result = check_set(set);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (!data)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left))
+		;
+	return fail(NVML_ERROR_TIMEOUT, "nothing has happened in %u ms", milliseconds);
+}
+
+nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
+				 unsigned int milliseconds)
+{
+	return CALL(set_wait(set, data, milliseconds));
+}
+
+OLDER_NAME(nvmlEventSetWait,
+	   (nvmlEventSet_t set, nvmlEventData_t *data, unsigned int milliseconds),
+	   nvmlEventSetWait_v2(set, data, milliseconds))
+
+static nvmlReturn_t supported_events(nvmlDevice_t device, unsigned long long *types)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number);
+
+	return result == NVML_SUCCESS ? zeros(types, sizeof(*types)) : result;
+}
+
+nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long *types)
+{
+	return CALL(supported_events(device, types));
+}
+
+static nvmlReturn_t register_events(nvmlDevice_t device, unsigned long long types,
+				    nvmlEventSet_t set)
+{
+	unsigned int number;
+	nvmlReturn_t result = device_number(device, &number) ?: check_set(set);
+
+	if (result == NVML_SUCCESS && types)
+		result = fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no events");
+	return result;
+}
+
+nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types,
+				      nvmlEventSet_t set)
+{
+	return CALL(register_events(device, types, set));
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/* What the module says in sysfs: any process reads the same, without opening a device. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "library.h"
+
+#define CLASS		"/sys/class/memcast/memcast%u/"
+#define PARAMETER	"/sys/module/memcast/parameters/"
+
+/* The first line of a short file */
+__attribute__((format(printf, 3, 4)))
+static bool read_line(char *line, size_t size, const char *format, ...)
+{
+	va_list arguments;
+	char path[128];
+	FILE *file;
+	bool got;
+
+	va_start(arguments, format);
+	vsnprintf(path, sizeof(path), format, arguments);
+	va_end(arguments);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	got = fgets(line, size, file);
+	fclose(file);
+	if (got)
+		line[strcspn(line, "\n")] = '\0';
+	return got;
+}
+
+unsigned int state_devices(void)
+{
+	unsigned int number = 0;
+	char path[64];
+
+	for (; number < DEVICES_MAX; number++) {
+		snprintf(path, sizeof(path), CLASS, number);
+		if (access(path, F_OK))
+			break;
+	}
+	return number;
+}
+
+bool state_uuid(unsigned int device, char text[40])
+{
+	return read_line(text, 40, CLASS "uuid", device);
+}
+
+unsigned long long state_number(unsigned int device, const char *name)
+{
+	char line[32];
+
+	return read_line(line, sizeof(line), CLASS "%s", device, name) ?
+	       strtoull(line, NULL, 10) : 0;
+}
+
+/* Return: 0 where the machine has no nodes */
+int state_node(unsigned int device)
+{
+	int node = (int)state_number(device, "numa_node");
+
+	return node < 0 ? 0 : node;
+}
+
+bool state_multicast(void)
+{
+	char line[8];
+
+	return read_line(line, sizeof(line), PARAMETER "multicast") && *line == 'Y';
+}
+
+/* 16 bytes in hexadecimal, with or without hyphens */
+static bool scan_uuid(const char *text, unsigned char uuid[16])
+{
+	for (int i = 0; i < 16; i++) {
+		text += strspn(text, "-");
+		if (sscanf(text, "%2hhx", &uuid[i]) != 1)
+			return false;
+		text += 2;
+	}
+	return true;
+}
+
+void state_fabric(struct state_fabric *fabric)
+{
+	char line[64];
+
+	*fabric = (struct state_fabric) { .ready = true };
+	if (read_line(line, sizeof(line), PARAMETER "fabric_state")) {
+		fabric->ready = strcmp(line, "not_ready");
+		fabric->illegal = !strcmp(line, "illegal");
+	}
+	if (read_line(line, sizeof(line), PARAMETER "fabric_clique"))
+		fabric->clique = strtoul(line, NULL, 10);
+	if (read_line(line, sizeof(line), PARAMETER "fabric_cluster") &&
+	    !scan_uuid(line, fabric->cluster))
+		memset(fabric->cluster, 0, sizeof(fabric->cluster));
+}
+
+/* "0-3,8" */
+static void scan_list(const char *list, unsigned long *set, unsigned int words)
+{
+	const unsigned long bits = 8 * sizeof(*set);
+	unsigned long first, last;
+	char *end;
+
+	for (; *list; list = *end ? end + 1 : end) {
+		first = strtoul(list, &end, 10);
+		if (end == list)
+			return;
+		last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+		for (; first <= last && first < bits * words; first++)
+			set[first / bits] |= 1UL << first % bits;
+	}
+}
+
+void state_node_cpus(int node, unsigned long *set, unsigned int words)
+{
+	char line[1024];
+
+	memset(set, 0, words * sizeof(*set));
+	if (read_line(line, sizeof(line), "/sys/devices/system/node/node%d/cpulist", node) ||
+	    read_line(line, sizeof(line), "/sys/devices/system/cpu/online"))
+		scan_list(line, set, words);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+/* libnvidia-ml.so.1: devices and processes as the driver's library and others have them. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/socket.h>
+
+#include "nvml_fixture.h"
+
+struct line {
+	const char *symbol;
+	bool unsupported;
+};
+
+#define COMPLETE(symbol)		{ #symbol, false },
+#define PARTIAL(symbol, missing)	{ #symbol, false },
+#define UNSUPPORTED(symbol, lacking)	{ #symbol, true },
+
+static const struct line lines[] = {
+#include "../lib/nvml/functions.def"
+};
+
+TEST_F(nvml, every_symbol)
+{
+	unsigned int unsupported = 0;
+
+	EXPECT_EQ(396, ARRAY_SIZE(lines));
+	for (unsigned int i = 0; i < ARRAY_SIZE(lines); i++) {
+		nvmlReturn_t (*call)(void) = dlsym(RTLD_DEFAULT, lines[i].symbol);
+
+		ASSERT_NE(NULL, call)
+			TH_LOG("%s is not there", lines[i].symbol);
+		if (!lines[i].unsupported)
+			continue;
+		EXPECT_NVML(NVML_ERROR_NOT_SUPPORTED, call());
+		unsupported++;
+	}
+	ASSERT_GOOD(nvmlShutdown());
+	for (unsigned int i = 0; i < ARRAY_SIZE(lines); i++) {
+		nvmlReturn_t (*call)(void) = dlsym(RTLD_DEFAULT, lines[i].symbol);
+
+		if (lines[i].unsupported)
+			EXPECT_NVML(NVML_ERROR_UNINITIALIZED, call());
+	}
+	EXPECT_LT(unsupported, 396);
+}
+
+TEST_F(nvml, users_are_counted)
+{
+	unsigned int count;
+
+	ASSERT_GOOD(nvmlInitWithFlags(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlInitWithFlags(4));
+	EXPECT_GOOD(nvmlShutdown());
+	EXPECT_GOOD(nvmlDeviceGetCount(&count));
+	EXPECT_GOOD(nvmlShutdown());
+	EXPECT_NVML(NVML_ERROR_UNINITIALIZED, nvmlDeviceGetCount(&count));
+	EXPECT_GOOD(nvmlInit());
+	EXPECT_GOOD(nvmlDeviceGetCount(&count));
+}
+
+/* Index, UUID in both forms and bus address are of one device, the old names' too. */
+TEST_F(nvml, one_device_by_all_names)
+{
+	nvmlReturn_t (*old)(const char *text, nvmlDevice_t *device) =
+		dlsym(RTLD_DEFAULT, "nvmlDeviceGetHandleByPciBusId");
+
+	ASSERT_OK(cuInit(0));
+	for (unsigned int i = 0; i < self->devices; i++) {
+		nvmlDevice_t device = device_at(i), found;
+		char uuid[96], address[32], name[96], cuda_name[96];
+		nvmlUUID_t by = { .version = nvmlUUID_v1, .type = NVML_UUID_TYPE_BINARY };
+		nvmlPciInfoExt_t info = { .version = nvmlPciInfoExt_v1 };
+		CUuuid cuda;
+
+		ASSERT_GOOD(nvmlDeviceGetUUID(device, uuid, sizeof(uuid)));
+		EXPECT_EQ(40, strlen(uuid));
+		EXPECT_GOOD(nvmlDeviceGetHandleByUUID(uuid, &found));
+		EXPECT_EQ(device, found);
+		ASSERT_OK(cuDeviceGetUuid(&cuda, i));
+		memcpy(by.value.bytes, cuda.bytes, sizeof(by.value.bytes));
+		EXPECT_GOOD(nvmlDeviceGetHandleByUUIDV(&by, &found));
+		EXPECT_EQ(device, found);
+		by.type = NVML_UUID_TYPE_ASCII;
+		memcpy(by.value.str, uuid, sizeof(by.value.str));
+		EXPECT_GOOD(nvmlDeviceGetHandleByUUIDV(&by, &found));
+		EXPECT_EQ(device, found);
+
+		ASSERT_OK(cuDeviceGetPCIBusId(address, sizeof(address), i));
+		EXPECT_GOOD(nvmlDeviceGetHandleByPciBusId(address, &found));
+		EXPECT_EQ(device, found);
+		EXPECT_GOOD(nvmlDeviceGetPciInfoExt(device, &info));
+		EXPECT_GOOD(old(info.busId, &found));
+		EXPECT_EQ(device, found);
+
+		ASSERT_OK(cuDeviceGetName(cuda_name, sizeof(cuda_name), i));
+		EXPECT_GOOD(nvmlDeviceGetName(device, name, sizeof(name)));
+		EXPECT_STREQ(cuda_name, name);
+	}
+}
+
+TEST_F(nvml, nothing_is_found)
+{
+	static const char *const wrong[] = { "", "x", "ca57:0:0.0 ", "ca57:00:00.0z", "::" };
+	nvmlUUID_t by = { .version = nvmlUUID_v1 + 1, .type = NVML_UUID_TYPE_ASCII };
+	nvmlDevice_t found = NULL;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++)
+		EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+			    nvmlDeviceGetHandleByPciBusId(wrong[i], &found));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetHandleByPciBusId(NULL, &found));
+	EXPECT_NVML(NVML_ERROR_NOT_FOUND, nvmlDeviceGetHandleByUUID("GPU-0", &found));
+	EXPECT_NVML(NVML_ERROR_NOT_FOUND, nvmlDeviceGetHandleByUUID("", &found));
+	EXPECT_NVML(NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
+		    nvmlDeviceGetHandleByUUIDV(&by, &found));
+	by.version = nvmlUUID_v1;
+	by.type = NVML_UUID_TYPE_NONE;
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetHandleByUUIDV(&by, &found));
+	EXPECT_EQ(NULL, found);
+}
+
+/* The structure ends where each version's does. */
+TEST_F(nvml, old_structures)
+{
+	static const struct {
+		const char *symbol;
+		size_t size;
+	} calls[] = {
+		{ "nvmlDeviceGetPciInfo", 32 },
+		{ "nvmlDeviceGetPciInfo_v2", 36 },
+		{ "nvmlDeviceGetPciInfo_v3", 68 },
+	};
+
+	EXPECT_EQ(68, sizeof(nvmlPciInfo_t));
+	for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++) {
+		nvmlReturn_t (*call)(nvmlDevice_t, void *) = dlsym(RTLD_DEFAULT, calls[i].symbol);
+		unsigned char info[80];
+
+		memset(info, 0xaa, sizeof(info));
+		ASSERT_GOOD(call(self->device, info));
+		EXPECT_NE(0xaa, info[calls[i].size - 1]);
+		for (size_t at = calls[i].size; at < sizeof(info); at++)
+			EXPECT_EQ(0xaa, info[at]);
+	}
+}
+
+TEST_F(nvml, memory)
+{
+	nvmlMemory_v2_t newer = { .version = nvmlMemory_v2 };
+	nvmlMemory_t before, after;
+	CUmemGenericAllocationHandle handle;
+
+	ASSERT_GOOD(nvmlDeviceGetMemoryInfo(self->device, &before));
+	EXPECT_EQ(device_bytes(0, "pool_bytes"), before.total);
+	EXPECT_EQ(before.total, before.free + before.used);
+	cuda_start(0);
+	handle = memory(0, 3 * CHUNK);
+	ASSERT_GOOD(nvmlDeviceGetMemoryInfo(self->device, &after));
+	EXPECT_EQ(before.used + 3 * CHUNK, after.used);
+	EXPECT_EQ(before.free - 3 * CHUNK, after.free);
+	ASSERT_GOOD(nvmlDeviceGetMemoryInfo_v2(self->device, &newer));
+	EXPECT_EQ(after.used, newer.used);
+	EXPECT_EQ(0, newer.reserved);
+	newer.version = nvmlMemory_v2 ^ 1;
+	EXPECT_NVML(NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
+		    nvmlDeviceGetMemoryInfo_v2(self->device, &newer));
+	EXPECT_OK(cuMemRelease(handle));
+}
+
+/* Another process that holds memory is listed, on the device that it holds it of. */
+TEST_F(nvml, processes)
+{
+	int link[2];
+	nvmlProcessInfo_t infos[64] = {};
+	unsigned int count = 0, i;
+	char name[64] = "";
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, link));
+	pid = fork();
+	if (!pid) {
+		cuda_start(1);
+		memory(1, 2 * CHUNK);
+		tell(link[1], 1);
+		hear(link[1]);
+		_exit(0);
+	}
+	hear(link[0]);
+	EXPECT_NVML(NVML_ERROR_INSUFFICIENT_SIZE,
+		    nvmlDeviceGetComputeRunningProcesses(device_at(1), &count, NULL));
+	EXPECT_LE(1, count);
+	count = ARRAY_SIZE(infos);
+	ASSERT_GOOD(nvmlDeviceGetComputeRunningProcesses(device_at(1), &count, infos));
+	for (i = 0; i < count && infos[i].pid != (unsigned int)pid; i++)
+		;
+	ASSERT_LT(i, count);
+	EXPECT_EQ(2 * CHUNK, infos[i].usedGpuMemory);
+	EXPECT_EQ(~0U, infos[i].gpuInstanceId);
+	EXPECT_GOOD(nvmlSystemGetProcessName(pid, name, sizeof(name)));
+	EXPECT_NE(NULL, strstr(name, "nvml_test"));
+	count = ARRAY_SIZE(infos);
+	ASSERT_GOOD(nvmlDeviceGetComputeRunningProcesses(device_at(0), &count, infos));
+	for (i = 0; i < count; i++)
+		EXPECT_NE((unsigned int)pid, infos[i].pid);
+	count = ARRAY_SIZE(infos);
+	EXPECT_GOOD(nvmlDeviceGetGraphicsRunningProcesses(device_at(1), &count, infos));
+	EXPECT_EQ(0, count);
+	tell(link[0], 1);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* Looking at devices initialises nothing: children may use them. */
+TEST_F(nvml, children_may_use_devices)
+{
+	char name[96];
+	pid_t pid;
+
+	ASSERT_GOOD(nvmlDeviceGetName(self->device, name, sizeof(name)));
+	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetName(name, sizeof(name), 0));
+	pid = fork();
+	if (!pid)
+		_exit(cuInit(0) == CUDA_SUCCESS ? 0 : 1);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* And the child of a process that uses them may look. */
+TEST_F(nvml, children_may_look)
+{
+	char name[96];
+	pid_t pid;
+
+	cuda_start(0);
+	pid = fork();
+	if (!pid)
+		_exit(nvmlDeviceGetName(device_at(1), name, sizeof(name)) == NVML_SUCCESS &&
+		      cuInit(0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+	EXPECT_EQ(0, ended(pid));
+}
+
+TEST_F(nvml, fabric_of_parameters)
+{
+	nvmlGpuFabricInfoV_t info = { .version = nvmlGpuFabricInfo_v3 };
+
+	if (geteuid())
+		SKIP(return, "parameters are root's");
+	SET("fabric_state", "not_ready");
+	EXPECT_GOOD(nvmlDeviceGetGpuFabricInfoV(self->device, &info));
+	EXPECT_EQ(NVML_GPU_FABRIC_STATE_IN_PROGRESS, info.state);
+	SET("fabric_state", "illegal");
+	EXPECT_GOOD(nvmlDeviceGetGpuFabricInfoV(self->device, &info));
+	EXPECT_EQ(NVML_GPU_FABRIC_STATE_COMPLETED, info.state);
+	EXPECT_EQ(NVML_ERROR_INVALID_STATE, (int)info.status);
+	EXPECT_EQ(NVML_GPU_FABRIC_HEALTH_SUMMARY_UNHEALTHY, info.healthSummary);
+}
+
+/* Levels of all pairs are those of the nodes that sysfs tells; nearest GPUs agree. */
+TEST_F(nvml, topology)
+{
+	for (unsigned int i = 1; i < self->devices; i++) {
+		bool one_node = device_bytes(0, "numa_node") == device_bytes(i, "numa_node");
+		nvmlGpuTopologyLevel_t level;
+
+		EXPECT_GOOD(nvmlDeviceGetTopologyCommonAncestor(self->device, device_at(i),
+								&level));
+		EXPECT_EQ(one_node ? NVML_TOPOLOGY_HOSTBRIDGE : NVML_TOPOLOGY_SYSTEM, (int)level);
+	}
+	for (int level = NVML_TOPOLOGY_HOSTBRIDGE; level <= NVML_TOPOLOGY_SYSTEM; level += 20) {
+		nvmlDevice_t near[64];
+		unsigned int count = 0;
+
+		EXPECT_GOOD(nvmlDeviceGetTopologyNearestGpus(self->device, level, &count, NULL));
+		if (level == NVML_TOPOLOGY_SYSTEM)
+			EXPECT_EQ(self->devices - 1, count);
+		EXPECT_GOOD(nvmlDeviceGetTopologyNearestGpus(self->device, level, &count, near));
+		for (unsigned int i = 0; i < count; i++)
+			EXPECT_NE(self->device, near[i]);
+	}
+}
+
+TEST_F(nvml, events_never_come)
+{
+	unsigned long long types = UNTOUCHED;
+	nvmlEventData_t data;
+	nvmlEventSet_t set;
+
+	ASSERT_GOOD(nvmlEventSetCreate(&set));
+	EXPECT_GOOD(nvmlDeviceGetSupportedEventTypes(self->device, &types));
+	EXPECT_EQ(0, types);
+	EXPECT_NVML(NVML_ERROR_NOT_SUPPORTED, nvmlDeviceRegisterEvents(self->device, 8, set));
+	EXPECT_NVML(NVML_ERROR_TIMEOUT, nvmlEventSetWait(set, &data, 1));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlEventSetWait(NULL, &data, 1));
+	EXPECT_GOOD(nvmlEventSetFree(set));
+}
+
+TEST_F(nvml, several_fields)
+{
+	nvmlFieldValue_t values[] = {
+		{ .fieldId = NVML_FI_DEV_NVLINK_LINK_COUNT },
+		{ .fieldId = NVML_FI_MAX },
+		{ .fieldId = NVML_FI_DEV_NVLINK_GET_STATE, .scopeId = 18 },
+		{ .fieldId = NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, .scopeId = ~0U },
+		{ .fieldId = 1 },
+	};
+
+	EXPECT_GOOD(nvmlDeviceGetFieldValues(self->device, ARRAY_SIZE(values), values));
+	EXPECT_EQ(18, values[0].value.uiVal);
+	EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, (int)values[1].nvmlReturn);
+	EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, (int)values[2].nvmlReturn);
+	EXPECT_EQ(NVML_SUCCESS, (int)values[3].nvmlReturn);
+	EXPECT_EQ(NVML_ERROR_NOT_SUPPORTED, (int)values[4].nvmlReturn);
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+		    nvmlDeviceGetFieldValues(self->device, 0, values));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+		    nvmlDeviceGetFieldValues(self->device, 1, NULL));
+}
+
+TEST_F(nvml, affinity)
+{
+	unsigned long cpus[2] = {}, nodes = 0;
+
+	EXPECT_GOOD(nvmlDeviceGetCpuAffinity(self->device, ARRAY_SIZE(cpus), cpus));
+	EXPECT_NE(0, cpus[0] | cpus[1]);
+	EXPECT_GOOD(nvmlDeviceGetMemoryAffinity(self->device, 1, &nodes,
+						NVML_AFFINITY_SCOPE_NODE));
+	EXPECT_EQ(1UL << device_bytes(0, "numa_node"), nodes);
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+		    nvmlDeviceGetMemoryAffinity(self->device, 1, &nodes, 2));
+	EXPECT_GOOD(nvmlDeviceSetCpuAffinity(self->device));
+	EXPECT_GOOD(nvmlDeviceClearCpuAffinity(self->device));
+}
+
+TEST_F(nvml, confidential_computing_is_off)
+{
+	nvmlSystemConfComputeSettings_t settings = { .version = nvmlSystemConfComputeSettings_v1 };
+	nvmlConfComputeSystemState_t state = { .ccFeature = UNTOUCHED };
+
+	EXPECT_GOOD(nvmlSystemGetConfComputeState(&state));
+	EXPECT_EQ(NVML_CC_SYSTEM_FEATURE_DISABLED, state.ccFeature);
+	settings.ccFeature = UNTOUCHED;
+	EXPECT_GOOD(nvmlSystemGetConfComputeSettings(&settings));
+	EXPECT_EQ(NVML_CC_SYSTEM_FEATURE_DISABLED, settings.ccFeature);
+	settings.version = 1;
+	EXPECT_NVML(NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
+		    nvmlSystemGetConfComputeSettings(&settings));
+}
+
+TEST_HARNESS_MAIN
