@@ -60,6 +60,9 @@ nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
 	    $(B)/selftests/nvidia_$(name)_test)
+ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
+tests	 += $(patsubst selftests/%.c,$(B)/selftests/nvidia_%,$(wildcard selftests/runtime*_test.c))
+endif
 endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
 
@@ -104,16 +107,19 @@ $(B)/lib/$(1).map: lib/$(1)/exports.map.in lib/$(1)/functions.def
 	@mkdir -p $$(@D)
 	$$(call quiet,GEN)$$(CC) -E -P -x c -o $$@ $$<
 
-$(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c)) $(B)/lib/$(1).map | $(libcuda)
+$(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c lib/$(1)/*/*.c)) $(B)/lib/$(1).map | $(libcuda)
 	$$(call quiet,LD)$$(CC) -shared -pthread -Wl,-soname,$(so_$(1)) -Wl,--version-script=$(B)/lib/$(1).map \
 		-Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) $$(link)
 	@ln -sfn $(so_$(1)) $(B)/lib/$(basename $(so_$(1)))
 endef
 $(foreach name,$(companions),$(eval $(call companion,$(name))))
 
-docs: docs/functions.md
+docs: docs/functions.md docs/runtime-functions.md
 
 docs/functions.md: lib/functions.awk lib/functions.def
+	$(call quiet,GEN)awk -f $^ >$@
+
+docs/runtime-functions.md: lib/cudart/functions.awk lib/cudart/functions.def
 	$(call quiet,GEN)awk -f $^ >$@
 
 # What vivid filmed into each replica of a team, out of the machine as a tar file
@@ -185,6 +191,11 @@ $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 	@rm -f $@
 	$(call quiet,AR)ar rcs $@ $^
 
+# Tests of a companion link with it as well.
+runtime_tests := $(patsubst selftests/%.c,$(B)/selftests/%,$(wildcard selftests/runtime*_test.c))
+$(runtime_tests): test_libs += -lcudart
+$(runtime_tests): | $(B)/lib/$(so_cudart)
+
 $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
 	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(above) $(test_libs) -lm
 
@@ -237,7 +248,8 @@ $(B)/selftests/host-window: selftests/host-window.c $(libcuda)
 ifneq ($(nvidia),)
 $(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
 	$(call quiet,CC)$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $(filter %.c %.a,$^) \
-		-L$(dir $(nvidia))../lib64/stubs -Wl,--as-needed -lcuda -lm
+		-L$(dir $(nvidia))../lib64/stubs -L$(dir $(nvidia))../lib64 -Wl,--as-needed -lcuda \
+		$(if $(findstring runtime,$*),-lcudart) -lm
 endif
 
 $(B)/selftests/%: selftests/%.sh
@@ -337,6 +349,8 @@ check: deps
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
+	@awk -f lib/cudart/functions.awk lib/cudart/functions.def | diff docs/runtime-functions.md - || \
+		{ echo 'docs/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; exit 1; }
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@tools/run-selftests $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 
@@ -395,7 +409,7 @@ install: lib tools $(pages)
 	ln -sfn libcuda.so.1 $(libdir)/libcuda.so
 	$(foreach name,$(notdir $(companion_libs)),install -m 644 $(B)/lib/$(name) $(libdir)/ && \
 		ln -sfn $(name) $(libdir)/$(basename $(name)) &&) :
-	install -m 644 include/cuda.h include/nvml.h include/uapi/memcast.h $(include)/
+	install -m 644 include/*.h include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
 		>$(libdir)/pkgconfig/memcast.pc
@@ -420,7 +434,7 @@ endif
 uninstall:
 	rm -f $(foreach name,$(notdir $(companion_libs)),$(libdir)/$(name) $(libdir)/$(basename $(name)))
 	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 pkgconfig/memcast.pc)
-	rm -f $(addprefix $(include)/,cuda.h nvml.h memcast.h $(patsubst include/%,%,$(wildcard include/memcast/*.h)))
+	rm -f $(addprefix $(include)/,memcast.h $(patsubst include/%,%,$(wildcard include/*.h include/memcast/*.h)))
 	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%) $(tools:$(B)/tools/%=$(mandir)/%.1)
 	-@rmdir $(include)/memcast
 ifeq ($(DKMS),yes)

@@ -23,7 +23,7 @@ result() {
 
 # Every header by itself, in the way that its comment names it
 build_example() {
-	for header in cuda.h memcast.h $(cd include && ls memcast/*.h); do
+	for header in memcast.h $(cd include && ls *.h memcast/*.h); do
 		echo "#include <$header>"
 	done | ${CC:-gcc} -Wall -Wextra -Werror -x c -c -o "$temp/headers.o" $flags - &&
 	${CC:-gcc} -o "$temp/two-ranks" examples/two-ranks.c $flags &&
@@ -37,8 +37,8 @@ env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
 result 1 install $?
 
 (cd "$root/opt/memcast" && ls bin/memcast-bench include/memcast/view.h include/memcast.h \
-	lib64/libcuda.so.1 && grep -h '^memcast-.* .- ' share/man/man1/memcast-smi.1 &&
-	cmp lib64/libcuda.so lib64/libcuda.so.1 &&
+	lib64/libcuda.so.1 lib64/libcudart.so.13 && grep -h '^memcast-.* .- ' share/man/man1/memcast-smi.1 &&
+	cmp lib64/libcuda.so lib64/libcuda.so.1 && cmp lib64/libcudart.so lib64/libcudart.so.13 &&
 	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
 result 2 all_is_there $?
 

@@ -6,6 +6,7 @@
 # Usage: host-symbols.sh [FOLDER OF THE BUILT LIBRARY]
 cd "$(dirname "$0")/.." || exit 1
 library=${1:-build/lib}/libcuda.so.1
+runtime=${1:-build/lib}/libcudart.so.13
 failed=0
 
 exports() { nm -D --defined-only "$1" | awk '{ print $3 }' | sed 's/@.*//' | sort -u; }
@@ -22,7 +23,7 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..3"
+echo "1..5"
 all=$(exports "$library" 2>&1)
 result 1 only_cu_and_memcast "$(echo "$all" | grep -vE '^(cu[A-Z]|memcast[A-Z])')"
 result 2 nothing_is_missing "$(for name in cuInit cuMemCreate cuMemMap cuMulticastCreate \
@@ -48,5 +49,23 @@ if [ -e "$stub" ]; then
 	rm -f "$names"
 else
 	echo "ok 3 symbols.are_in_the_toolkits_stub # SKIP no CUDA toolkit found"
+fi
+
+# With the version that programs ask for, which NVIDIA's has as well
+versioned() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sort; }
+lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2@@libcudart.so.13/p' lib/cudart/functions.def | sort)
+result 4 runtime_is_its_table "$(versioned "$runtime" | sed 's/$/ is exported/' |
+	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
+	[ "$(versioned "$runtime" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported")"
+theirs=
+for cuda in "$CUDA_HOME" /usr/local/cuda; do
+	[ ! -e "$cuda/lib64/libcudart.so.13" ] || theirs=$cuda/lib64/libcudart.so.13
+done
+if [ -n "$theirs" ]; then
+	result 5 runtime_is_the_toolkits "$(versioned "$theirs" | grep -vxF "$(versioned "$runtime")" |
+		sed 's/$/ is missing/'; versioned "$runtime" | grep -vxF "$(versioned "$theirs")" |
+		sed "s|\$| is not in $theirs|")"
+else
+	echo "ok 5 symbols.runtime_is_the_toolkits # SKIP no CUDA toolkit found"
 fi
 exit $failed

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The driver is initialised and a primary context made current by the first call that needs
+ * it, as recorded on hardware: asking for devices makes none, choosing one does.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime.h"
+
+/* The primary contexts that this library has retained. What a reset ends is not counted. */
+static struct primary {
+	CUcontext context;
+	bool retained;
+} primaries[DEVICES_MAX];
+static pthread_mutex_t primaries_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint resets;	/* grows with each */
+
+static __thread struct {
+	int device;
+	bool chosen;
+	CUcontext seen;		/* was current and alive after so many resets */
+	unsigned int seen_resets;
+} thread;
+
+static atomic_int first_device;
+
+/* In the child of a fork() the driver's functions themselves say that it is one. */
+cudaError_t runtime_loaded(void)
+{
+	static atomic_bool loaded;
+	CUresult result;
+
+	if (loaded)
+		return cudaSuccess;
+	result = cuInit(0);
+	loaded = result == CUDA_SUCCESS;
+	return error_of(result);
+}
+
+/* Is a context current? *@device is its device then. */
+static bool is_current(CUdevice *device)
+{
+	CUcontext current;
+
+	return cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+		cuCtxGetDevice(device) == CUDA_SUCCESS;
+}
+
+/* The device that the next call would use if no context is current */
+int runtime_device(void)
+{
+	return thread.chosen ? thread.device : first_device;
+}
+
+/* Retained once, and then kept; for as long as it lives it is the same. */
+cudaError_t primary_context(CUcontext *context, int device)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct primary *primary;
+	int before;
+
+	if (device < 0 || device >= DEVICES_MAX)	/* the driver says that there is none */
+		return error_of(cuDevicePrimaryCtxRetain(context, device));
+	primary = &primaries[device];
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	pthread_mutex_lock(&primaries_lock);
+	if (!primary->retained)
+		result = cuDevicePrimaryCtxRetain(&primary->context, device);
+	if (result == CUDA_SUCCESS) {
+		primary->retained = true;
+		*context = primary->context;
+	}
+	pthread_mutex_unlock(&primaries_lock);
+	pthread_setcancelstate(before, NULL);
+	return error_of(result);
+}
+
+static cudaError_t make_current(int device)
+{
+	CUcontext context;
+	cudaError_t error = primary_context(&context, device);
+
+	return error == cudaSuccess ? error_of(cuCtxSetCurrent(context)) : error;
+}
+
+/* Which device's primary context, from before its last reset, is this? Or -1 */
+static int reset_since(CUcontext context)
+{
+	int found = -1;
+
+	pthread_mutex_lock(&primaries_lock);
+	for (int i = 0; i < DEVICES_MAX; i++)
+		if (primaries[i].context == context && !primaries[i].retained)
+			found = i;
+	pthread_mutex_unlock(&primaries_lock);
+	return found;
+}
+
+cudaError_t runtime_ready(void)
+{
+	cudaError_t error = runtime_loaded();
+	CUcontext current = NULL;
+	int device;
+
+	if (error == cudaSuccess)
+		error = error_of(cuCtxGetCurrent(&current));
+	if (error != cudaSuccess)
+		return error;
+	if (!current)
+		return make_current(runtime_device());
+	if (current == thread.seen && thread.seen_resets == resets)
+		return cudaSuccess;
+	thread.seen_resets = resets;
+	device = reset_since(current);
+	if (device >= 0)
+		error = make_current(device);
+	if (error == cudaSuccess)
+		thread.seen = current;
+	return error;
+}
+
+static cudaError_t choose(int device)
+{
+	CUdevice found;
+	cudaError_t error = error_of(cuDeviceGet(&found, device));
+
+	if (error == cudaSuccess)
+		error = make_current(device);
+	if (error == cudaSuccess) {
+		thread.device = device;
+		thread.chosen = true;
+	}
+	return error;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+	return CALL_LOADED(choose(device));
+}
+
+static cudaError_t current_device(int *device)
+{
+	CUdevice found;
+
+	if (!device)
+		return refuse("cudaGetDevice", cudaErrorInvalidValue, "NULL output");
+	*device = is_current(&found) ? found : runtime_device();
+	return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+	return CALL_LOADED(current_device(device));
+}
+
+static cudaError_t set_flags(int device, unsigned int flags)
+{
+	return error_of(cuDevicePrimaryCtxSetFlags(device, flags & ~cudaDeviceMapHost));
+}
+
+static cudaError_t init_device(int device, unsigned int device_flags, unsigned int flags)
+{
+	CUcontext context;
+	CUdevice found;
+	cudaError_t error = error_of(cuDeviceGet(&found, device));
+
+	if (error == cudaSuccess && flags & ~(unsigned int)cudaInitDeviceFlagsAreValid)
+		error = refuse("cudaInitDevice", cudaErrorInvalidValue, "flags %#x", flags);
+	if (error == cudaSuccess && flags & cudaInitDeviceFlagsAreValid)
+		error = set_flags(device, device_flags);
+	return error == cudaSuccess ? primary_context(&context, device) : error;
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags)
+{
+	return CALL_LOADED(init_device(device, device_flags, flags));
+}
+
+static cudaError_t set_valid(const int *devices, int count)
+{
+	cudaError_t error = cudaSuccess;
+	CUdevice found;
+
+	if (count < 0 || (count && !devices))
+		return refuse("cudaSetValidDevices", cudaErrorInvalidValue, "%d devices", count);
+	for (int i = 0; i < count && error == cudaSuccess; i++)
+		error = error_of(cuDeviceGet(&found, devices[i]));
+	if (error == cudaSuccess)
+		first_device = count ? devices[0] : 0;
+	return error;
+}
+
+cudaError_t cudaSetValidDevices(int *devices, int count)
+{
+	return CALL_LOADED(set_valid(devices, count));
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags)
+{
+	CUdevice device = 0;
+
+	return CALL_LOADED(set_flags(is_current(&device) ? device : runtime_device(), flags));
+}
+
+static cudaError_t get_flags(unsigned int *flags)
+{
+	unsigned int found;
+	cudaError_t error;
+	CUdevice device;
+	int active;
+
+	if (!flags)
+		return refuse("cudaGetDeviceFlags", cudaErrorInvalidValue, "NULL output");
+	if (is_current(&device))
+		error = error_of(cuCtxGetFlags(&found));
+	else
+		error = error_of(cuDevicePrimaryCtxGetState(runtime_device(), &found, &active));
+	if (error == cudaSuccess)
+		*flags = found | cudaDeviceMapHost;
+	return error;
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int *flags)
+{
+	return CALL_LOADED(get_flags(flags));
+}
+
+static cudaError_t reset(void)
+{
+	cudaError_t error;
+	CUdevice device;
+
+	if (!is_current(&device))
+		device = runtime_device();
+	pthread_mutex_lock(&primaries_lock);
+	error = error_of(cuDevicePrimaryCtxReset(device));
+	if (error == cudaSuccess && device < DEVICES_MAX)
+		primaries[device].retained = false;
+	resets++;
+	pthread_mutex_unlock(&primaries_lock);
+	return error;
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+	return CALL_LOADED(reset());
+}

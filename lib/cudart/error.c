@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/* Errors: what they are called, and the last one of each thread. */
+#include "runtime.h"
+
+#define UNKNOWN		"unrecognized error code"
+
+static __thread cudaError_t last_error;
+
+struct description {
+	const char *name;
+	const char *sentence;
+};
+
+static const struct description *describe(cudaError_t error)
+{
+	static const struct description descriptions[] = {
+#define ERROR(name, sentence)	[name] = { #name, sentence },
+#include "errors.def"
+#undef ERROR
+	};
+
+	if ((size_t)error >= ARRAY_SIZE(descriptions) || !descriptions[error].name)
+		return NULL;
+	return &descriptions[error];
+}
+
+/* Both interfaces number what they share alike; the driver has numbers of its own besides. */
+cudaError_t error_of(CUresult result)
+{
+	return describe((cudaError_t)result) ? (cudaError_t)result : cudaErrorUnknown;
+}
+
+cudaError_t error_keep(cudaError_t error)
+{
+	if (error != cudaSuccess && error != cudaErrorNotReady)
+		last_error = error;
+	return error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+	cudaError_t error = last_error;
+
+	last_error = cudaSuccess;
+	return error;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+	return last_error;
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+	const struct description *found = describe(error);
+
+	return found ? found->name : UNKNOWN;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+	const struct description *found = describe(error);
+
+	return found ? found->sentence : UNKNOWN;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/* Nodes of any type: from the runtime's parameters to the driver's. */
+#include <string.h>
+
+#include "../memory/copy.h"
+
+SAME_LAYOUT(struct cudaGraphNodeParams, CUgraphNodeParams);
+SAME_LAYOUT(struct cudaChildGraphNodeParams, CUDA_CHILD_GRAPH_NODE_PARAMS);
+SAME_LAYOUT(struct cudaMemAllocNodeParamsV2, CUDA_MEM_ALLOC_NODE_PARAMS_v2);
+
+/*
+ * Only copies and fills are described otherwise. What has no meaning here (kernels, say) goes
+ * to the driver as it is, which says what it lacks.
+ */
+static cudaError_t translate(const char *call, CUgraphNodeParams *drivers,
+			     const struct cudaGraphNodeParams *params)
+{
+	if (!params)
+		return refuse(call, cudaErrorInvalidValue, "NULL parameters");
+	memcpy(drivers, params, sizeof(*drivers));
+	switch (params->type) {
+	case cudaGraphNodeTypeMemcpy:
+		memset(drivers->reserved1, 0, sizeof(drivers->reserved1));
+		drivers->memcpy.flags = params->memcpy.flags;
+		if (params->memcpy.reserved[0] || params->memcpy.reserved[1] ||
+		    params->memcpy.reserved[2])
+			return refuse(call, cudaErrorInvalidValue, "reserved fields must be 0");
+		return copy_3d(call, &drivers->memcpy.copyParams, &params->memcpy.copyParams);
+	case cudaGraphNodeTypeMemset:
+		drivers->memset.ctx = NULL;
+		return cudaSuccess;
+	default:
+		return cudaSuccess;
+	}
+}
+
+static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph,
+		       const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
+		       size_t count, struct cudaGraphNodeParams *params)
+{
+	CUgraphNodeParams drivers;
+	cudaError_t error = translate("cudaGraphAddNode", &drivers, params);
+
+	if (error == cudaSuccess)
+		error = error_of(cuGraphAddNode(node, graph, dependencies,
+						(const CUgraphEdgeData *)edges, count, &drivers));
+	if (error == cudaSuccess && params->type == cudaGraphNodeTypeMemAlloc)
+		params->alloc.dptr = (void *)(uintptr_t)drivers.alloc.dptr;
+	return error;
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
+			     const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
+			     size_t count, struct cudaGraphNodeParams *params)
+{
+	return CALL(add(node, graph, dependencies, edges, count, params));
+}
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *params)
+{
+	CUgraphNodeParams drivers;
+
+	return CALL(translate("cudaGraphNodeSetParams", &drivers, params) ?:
+		    error_of(cuGraphNodeSetParams(node, &drivers)));
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
+				       struct cudaGraphNodeParams *params)
+{
+	CUgraphNodeParams drivers;
+
+	return CALL(translate("cudaGraphExecNodeSetParams", &drivers, params) ?:
+		    error_of(cuGraphExecNodeSetParams(instance, node, &drivers)));
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/* Device memory and host memory. What is of size 0 is NULL, as recorded on hardware. */
+#include "runtime.h"
+
+static cudaError_t device_alloc(const char *call, void **pointer, size_t bytes)
+{
+	CUdeviceptr made = 0;
+	cudaError_t error;
+
+	if (!pointer)
+		return refuse(call, cudaErrorInvalidValue, "NULL output");
+	error = bytes ? error_of(cuMemAlloc(&made, bytes)) : cudaSuccess;
+	if (error == cudaSuccess)
+		*pointer = (void *)(uintptr_t)made;
+	return error;
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+	return CALL(device_alloc("cudaMalloc", pointer, bytes));
+}
+
+/* Rows of elements of up to 4 bytes: the driver makes the pitch from the widest access. */
+static cudaError_t pitched_alloc(const char *call, void **pointer, size_t *pitch, size_t width,
+				 size_t height)
+{
+	CUdeviceptr made = 0;
+	size_t apart = 0;
+	cudaError_t error = cudaSuccess;
+
+	if (!pointer || !pitch)
+		return refuse(call, cudaErrorInvalidValue, "NULL output");
+	if (width && height)
+		error = error_of(cuMemAllocPitch(&made, &apart, width, height, 4));
+	if (error == cudaSuccess) {
+		*pointer = (void *)(uintptr_t)made;
+		*pitch = apart;
+	}
+	return error;
+}
+
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+	return CALL(pitched_alloc("cudaMallocPitch", pointer, pitch, width, height));
+}
+
+static cudaError_t volume_alloc(struct cudaPitchedPtr *made, struct cudaExtent extent)
+{
+	cudaError_t error;
+	size_t rows, pitch;
+	void *pointer;
+
+	if (!made)
+		return refuse("cudaMalloc3D", cudaErrorInvalidValue, "NULL output");
+	if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+		return refuse("cudaMalloc3D", cudaErrorInvalidValue, "%zu rows in %zu layers",
+			      extent.height, extent.depth);
+	error = pitched_alloc("cudaMalloc3D", &pointer, &pitch, extent.width, rows);
+	if (error == cudaSuccess)
+		*made = (struct cudaPitchedPtr) { pointer, pitch, extent.width, extent.height };
+	return error;
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *made, struct cudaExtent extent)
+{
+	return CALL(volume_alloc(made, extent));
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+	return CALL(pointer ? error_of(cuMemFree(address(pointer))) : cudaSuccess);
+}
+
+static cudaError_t host_alloc(const char *call, void **pointer, size_t bytes, unsigned int flags)
+{
+	void *made = NULL;
+	cudaError_t error = cudaSuccess;
+
+	if (!pointer)
+		return refuse(call, cudaErrorInvalidValue, "NULL output");
+	if (bytes)
+		error = error_of(cuMemHostAlloc(&made, bytes, flags));
+	if (error == cudaSuccess)
+		*pointer = made;
+	return error;
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+{
+	return CALL(host_alloc("cudaHostAlloc", pointer, bytes, flags));
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+	return CALL(host_alloc("cudaMallocHost", pointer, bytes, 0));
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+	return CALL(pointer ? error_of(cuMemFreeHost(pointer)) : cudaSuccess);
+}
+
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
+{
+	return DRIVER(cuMemHostRegister(pointer, bytes, flags));
+}
+
+cudaError_t cudaHostUnregister(void *pointer)
+{
+	return DRIVER(cuMemHostUnregister(pointer));
+}
+
+cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int flags)
+{
+	return DRIVER(cuMemHostGetDevicePointer((CUdeviceptr *)pointer, host, flags));
+}
+
+cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
+{
+	return DRIVER(cuMemHostGetFlags(flags, host));
+}
+
+static cudaError_t memory_info(size_t *free, size_t *total)
+{
+	size_t has, all;
+	cudaError_t error = error_of(cuMemGetInfo(&has, &all));
+
+	if (error == cudaSuccess && free)
+		*free = has;
+	if (error == cudaSuccess && total)
+		*total = all;
+	return error;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+	return CALL(memory_info(free, total));
+}

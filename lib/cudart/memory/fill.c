@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/* Fills, of bytes. Compiled twice: per_thread.c. */
+#include "runtime.h"
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+	return DRIVER(cuMemsetD8(address(to), value, bytes));
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
+{
+	return DRIVER(cuMemsetD8Async(address(to), value, bytes, stream));
+}
+
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+	return DRIVER(cuMemsetD2D8(address(to), pitch, value, width, height));
+}
+
+cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
+			      cudaStream_t stream)
+{
+	return DRIVER(cuMemsetD2D8Async(address(to), pitch, value, width, height, stream));
+}
+
+/*
+ * Layers whose rows are all filled follow each other as rows do: one call. Else a call for
+ * each layer, and what comes before the one that fails has been filled.
+ */
+static cudaError_t fill_layers(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+			       cudaStream_t stream)
+{
+	cudaError_t error = cudaSuccess;
+	size_t layers = extent.depth;
+	size_t rows = extent.height;
+
+	if (rows == to.ysize && layers && !__builtin_mul_overflow(rows, layers, &rows))
+		layers = 1;
+	else
+		rows = extent.height;
+	for (size_t z = 0; z < layers && error == cudaSuccess; z++)
+		error = error_of(cuMemsetD2D8Async(address(to.ptr) + z * to.pitch * to.ysize,
+						   to.pitch, value, extent.width, rows, stream));
+	return error;
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
+{
+	return CALL(fill_layers(to, value, extent, NULL) ?:
+		    error_of(cuStreamSynchronize(NULL)));
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+			      cudaStream_t stream)
+{
+	return CALL(fill_layers(to, value, extent, stream));
+}

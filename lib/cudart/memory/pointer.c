@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/* What an address is, and memory of others: handles of 64 bytes, other drivers' memory. */
+#include "runtime.h"
+
+SAME_LAYOUT(cudaIpcMemHandle_t, CUipcMemHandle);
+SAME_LAYOUT(cudaIpcEventHandle_t, CUipcEventHandle);
+SAME_LAYOUT(struct cudaExternalMemoryHandleDesc, CUDA_EXTERNAL_MEMORY_HANDLE_DESC);
+SAME_LAYOUT(struct cudaExternalMemoryBufferDesc, CUDA_EXTERNAL_MEMORY_BUFFER_DESC);
+
+/* What is nobody's has no device; its host address is what was asked about. */
+static cudaError_t attributes_of(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+	struct cudaPointerAttributes found = {};
+	CUmemorytype type = 0;
+	int device = cudaInvalidDeviceId;
+	void *on_device = NULL, *on_host = NULL;
+	CUpointer_attribute wanted[] = {
+		CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+		CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+		CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+		CU_POINTER_ATTRIBUTE_HOST_POINTER,
+	};
+	void *outputs[] = { &type, &device, &on_device, &on_host };
+	cudaError_t error;
+
+	if (!attributes)
+		return refuse("cudaPointerGetAttributes", cudaErrorInvalidValue, "NULL output");
+	error = error_of(cuPointerGetAttributes(ARRAY_SIZE(wanted), wanted, outputs,
+						address(pointer)));
+	if (error != cudaSuccess)
+		return error;
+	if (type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE) {
+		found.type = type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost :
+							  cudaMemoryTypeDevice;
+		found.device = device;
+		found.devicePointer = on_device;
+		found.hostPointer = on_host;
+	} else {
+		found.type = cudaMemoryTypeUnregistered;
+		found.device = cudaInvalidDeviceId;
+		found.hostPointer = (void *)pointer;
+	}
+	*attributes = found;
+	return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+				     const void *pointer)
+{
+	return CALL(attributes_of(attributes, pointer));
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
+{
+	return DRIVER(cuIpcGetMemHandle((CUipcMemHandle *)handle, address(pointer)));
+}
+
+cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsigned int flags)
+{
+	return DRIVER(cuIpcOpenMemHandle((CUdeviceptr *)pointer, *(CUipcMemHandle *)&handle,
+					 flags));
+}
+
+cudaError_t cudaIpcCloseMemHandle(void *pointer)
+{
+	return DRIVER(cuIpcCloseMemHandle(address(pointer)));
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+	return DRIVER(cuIpcGetEventHandle((CUipcEventHandle *)handle, event));
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+	return DRIVER(cuIpcOpenEventHandle(event, *(CUipcEventHandle *)&handle));
+}
+
+cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *memory,
+				     const struct cudaExternalMemoryHandleDesc *described)
+{
+	return DRIVER(cuImportExternalMemory((CUexternalMemory *)memory, (const void *)described));
+}
+
+cudaError_t cudaExternalMemoryGetMappedBuffer(void **pointer, cudaExternalMemory_t memory,
+					      const struct cudaExternalMemoryBufferDesc *described)
+{
+	return DRIVER(cuExternalMemoryGetMappedBuffer((CUdeviceptr *)pointer,
+						      (CUexternalMemory)memory,
+						      (const void *)described));
+}
+
+cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t memory)
+{
+	return DRIVER(cuDestroyExternalMemory((CUexternalMemory)memory));
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the runtime share. A call's way: the exported function (CALL: a context is
+ * there, the error is kept) → the driver's function. The driver checks, logs and decides; what
+ * the runtime itself refuses goes through refuse(), which logs its reason.
+ *
+ * Files that per_thread.c includes are compiled twice, as both headers give the functions in
+ * them other names when a program is built for the per-thread default stream.
+ */
+#ifndef MEMCAST_RUNTIME_H
+#define MEMCAST_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+#pragma GCC visibility push(default)
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+#pragma GCC visibility pop
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#define EXPORTED		__attribute__((visibility("default")))
+
+/* As many as the module can have */
+#define DEVICES_MAX	64
+
+/* error.c */
+cudaError_t error_of(CUresult result);
+cudaError_t error_keep(cudaError_t error);
+
+/* log.c */
+__attribute__((format(printf, 3, 4)))
+cudaError_t refuse(const char *call, cudaError_t error, const char *reason, ...);
+void log_aloud(const char *text);
+
+/* context.c */
+cudaError_t runtime_loaded(void);
+cudaError_t runtime_ready(void);
+int runtime_device(void);
+cudaError_t primary_context(CUcontext *context, int device);
+
+/* Keeps the error of an expression that is a cudaError_t, if the driver is there. */
+#define CALL_LOADED(expression)							\
+({										\
+	cudaError_t error_ = runtime_loaded();					\
+										\
+	error_keep(error_ == cudaSuccess ? (expression) : error_);		\
+})
+
+/* The same with a context */
+#define CALL(expression)							\
+({										\
+	cudaError_t error_ = runtime_ready();					\
+										\
+	error_keep(error_ == cudaSuccess ? (expression) : error_);		\
+})
+
+/* A call of the driver's, and no more */
+#define DRIVER(call)		CALL(error_of(call))
+#define DRIVER_LOADED(call)	CALL_LOADED(error_of(call))
+
+/* Where a type of the runtime has the layout of the driver's */
+#define SAME_LAYOUT(ours, drivers)						\
+	_Static_assert(sizeof(ours) == sizeof(drivers) &&			\
+		       _Alignof(ours) == _Alignof(drivers), #ours)
+
+static inline CUdeviceptr address(const void *pointer)
+{
+	return (uintptr_t)pointer;
+}
+
+#endif /* MEMCAST_RUNTIME_H */

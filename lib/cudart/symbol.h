@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables of device code, by the address that the program has registered for each */
+#ifndef MEMCAST_RUNTIME_SYMBOL_H
+#define MEMCAST_RUNTIME_SYMBOL_H
+
+#include "runtime.h"
+
+cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, size_t *bytes);
+cudaError_t symbol_part(const char *call, const void *symbol, size_t bytes, size_t offset,
+			void **pointer);
+
+#endif /* MEMCAST_RUNTIME_SYMBOL_H */

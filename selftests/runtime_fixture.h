@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the runtime share. */
+#ifndef RUNTIME_FIXTURE_H
+#define RUNTIME_FIXTURE_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "memcast_test.h"
+
+#define RUNTIME_FIXTURE(name)		\
+FIXTURE(name) { char unused; };		\
+FIXTURE_SETUP(name) { }			\
+NOTHING_LEFT(name)
+
+#define EXPECT_RT(error, call)	EXPECT_EQ((int)(error), (int)(call))
+#define ASSERT_RT(call)		ASSERT_EQ((int)cudaSuccess, (int)(call))
+
+/* Whether something holds in a child of the test */
+#define IN_CHILD(condition)						\
+do {									\
+	pid_t pid_ = fork();						\
+	int status_ = -1;						\
+									\
+	if (!pid_)							\
+		_exit(!(condition));					\
+	ASSERT_LT(0, pid_);						\
+	ASSERT_EQ(pid_, waitpid(pid_, &status_, 0));			\
+	EXPECT_EQ(0, status_);						\
+} while (0)
+
+/* A stream's host function that waits until it may go on */
+TEST_HELPER void wait_for(void *go)
+{
+	while (!__atomic_load_n((int *)go, __ATOMIC_SEQ_CST))
+		sched_yield();
+}
+
+TEST_HELPER void let_go(int *go)
+{
+	__atomic_store_n(go, 1, __ATOMIC_SEQ_CST);
+}
+
+#endif /* RUNTIME_FIXTURE_H */
