@@ -144,7 +144,10 @@ $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 	$(call quiet,AR)ar rcs $@ $^
 
 $(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(libcuda)
-	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
+	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(above) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
+
+$(B)/tools/memcast-smi: above = -lnvidia-ml
+$(B)/tools/memcast-smi: | $(B)/lib/$(so_nvml)
 
 $(B)/tools/bench-mpi.%: tools/bench-mpi.c
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What devices and processes say of themselves, in /sys and /proc. */
+/* What processes hold, as /proc tells it, added to what NVML says of devices. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -97,33 +97,6 @@ static void count(struct json_object *object, const char *name, int64_t bytes)
 	int64_t before = has(object, name) ? get(object, name) : 0;
 
 	add(object, name, number(before + bytes));
-}
-
-/* ---- /sys */
-
-static bool look_device(struct look *look, int id)
-{
-	static const char *const sizes[] = { "pool_bytes", "free_bytes" };
-	struct json_object *device;
-	char path[80], word[64];
-
-	snprintf(path, sizeof(path), "/sys/class/memcast/memcast%d/uuid", id);
-	if (!read_word(path, word, sizeof(word)))
-		return false;
-	device = json_object_new_object();
-	add(device, "device", number(id));
-	add(device, "uuid", string(word));
-	snprintf(path, sizeof(path), "/sys/class/memcast/memcast%d/numa_node", id);
-	if (read_word(path, word, sizeof(word)))
-		add(device, "node", number(atoll(word)));
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "/sys/class/memcast/memcast%d/%s", id, sizes[i]);
-		if (read_word(path, word, sizeof(word)))
-			add(device, i ? "free" : "total", number(atoll(word)));
-	}
-	add(device, "seen", number(0));
-	json_object_array_add(look->devices, device);
-	return true;
 }
 
 /* ---- /proc: the lines are described in include/uapi/memcast.h */
@@ -313,17 +286,13 @@ static int is_process(const struct dirent *entry)
 
 struct json_object *smi_look(void)
 {
-	struct look look = { .devices = json_object_new_array() };
+	struct look look = { .devices = smi_look_devices() };
 	struct json_object *all, *teams;
 	struct dirent **pids;
-	int id = 0, found;
+	int found;
 
-	while (look_device(&look, id))
-		id++;
-	if (!id) {
-		json_object_put(look.devices);
+	if (!look.devices)
 		return NULL;
-	}
 	look.processes = json_object_new_array();
 	look.teams = json_object_new_object();
 	look.memories = json_object_new_object();

@@ -99,6 +99,8 @@ static void time_is_up(const struct progress *progress, enum verdict verdict, in
 
 	progress_words(progress, verdict, words, sizeof(words));
 	dprintf(err_port, "memcast-vm: time is up: the program %s\n", words);
+	/* memcast-smi finds its libraries as the program does */
+	environ = strings("/memcast-vm/env");
 	explain(err_port, "memcast-vm: ", SMI);
 	report("timeout the program %s\n", words);
 	if (!progress_kill())

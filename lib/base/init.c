@@ -68,11 +68,17 @@ static int opened_fd(void)
 	return atomic_load_explicit(&state->opened, memory_order_acquire) - 1;
 }
 
+/* Apart, so that the usual way through library_fd() is as short as without it. */
+static __attribute__((noinline, cold)) int fd_of_thread(void)
+{
+	return borrowed_fd;
+}
+
 int library_fd(void)
 {
 	int fd = opened_fd();
 
-	return __builtin_expect(fd < 0, 0) ? borrowed_fd : fd;
+	return __builtin_expect(fd < 0, 0) ? fd_of_thread() : fd;
 }
 
 /* For what the CPU does at addresses: that goes on until the process has ended. */
