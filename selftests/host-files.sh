@@ -70,14 +70,32 @@ debugger() {
 	vm -- gdb -batch -ex 'break main' -ex run -ex 'print word' ./stops | grep -qx '\$1 = 7'
 }
 
+environment_comes_along() {
+	WORD='of two words' LC_ALL=C.UTF-8 vm -- \
+		sh -c 'echo "$WORD, $LC_ALL, $HOME, $(command -v memcast-smi)"' >out
+	grep -qx "of two words, C.UTF-8, $HOME, $top/build/tools/memcast-smi" out
+}
+
+variable_by_name() {
+	[ "$(WORD='of two words' "$top/tools/memcast-vm" --env WORD -- sh -c 'echo "$WORD"')" = 'of two words' ] &&
+		! "$top/tools/memcast-vm" --env NOT_THERE_AT_ALL -- true
+}
+
+tools_without_host() {
+	"$top/tools/memcast-vm" --devices 3 -- memcast-smi --json | grep -q '"device": *2'
+}
+
 echo "TAP version 13"
-echo 1..7
+echo 1..10
 check reads_and_writes_in_memory reads_and_writes_in_memory
 check an_interpreter an_interpreter
 check rw_is_on_the_host rw_is_on_the_host
 check coverage coverage
 check core_dump core_dump
 check our_library our_library
+check environment_comes_along environment_comes_along
+check variable_by_name variable_by_name
+check tools_without_host tools_without_host
 if command -v gdb >/dev/null; then
 	check debugger debugger
 else

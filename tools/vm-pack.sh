@@ -83,10 +83,13 @@ pack_needs() {
 	esac
 }
 
+# memcast's own tools are found without their folder.
+find_program() { PATH=$PATH:$build/tools type -P -- "${command[0]}"; }
+
 # The program, files among its arguments, what --add names, and our libraries
 pack_program() {
 	local program word from to file
-	program=$(type -P -- "${command[0]}") || true
+	program=$(find_program) || true
 	if [ -z "$program" ] || [ ! -f "$program" ]; then
 		case ${command[0]} in
 		build/*|"$build"/*) die "no ${command[0]} yet; run: make" ;;
@@ -118,12 +121,39 @@ pack_program() {
 # With the host's files nothing is packed; init mounts them when their modules are there.
 host_files() {
 	local word
-	word=$(type -P -- "${command[0]}") || die "no program '${command[0]}' on this machine"
+	word=$(find_program) || die "no program '${command[0]}' on this machine"
 	command[0]=$(realpath -s -- "$word")
 	for word in 9p 9pnet_virtio overlay; do pack_module "$word"; done
 	settings+=(host=)
 	[ -n "$root" ] || settings+=("user=$(id -u):$(id -g)")
 	for word in "${rw[@]}"; do settings+=("rw=$(realpath "$word")"); done
+}
+
+# With the host's files its environment comes along, but for what is about our own shell
+# and for libraries, of which memcast's come first; else it is small, and the same everywhere.
+environment() {
+	local word i all=() seen=' '
+	if [ -n "$host" ]; then
+		while IFS= read -r -d '' word; do
+			case ${word%%=*} in
+			LC_ALL|SHLVL|OLDPWD|_|MAKE*|MFLAGS) ;;
+			*) all+=("$word") ;;
+			esac
+		done < <(env -0)
+		all+=(PATH="$build/tools:$PATH" ${lc_all+LC_ALL="$lc_all"}
+			LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}")
+	else
+		all=(PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/memcast-vm TERM="${TERM-dumb}"
+			HOME="$([ -n "$root" ] && echo /root || echo /tmp)" LD_LIBRARY_PATH="$libraries")
+	fi
+	all+=("${env[@]}")
+	# of two values for a name, the later one only
+	for ((i = ${#all[@]} - 1; i >= 0; i--)); do
+		word=${all[i]%%=*}
+		[[ $seen != *" $word "* ]] || continue
+		seen+="$word "
+		printf '%s\0' "${all[i]}"
+	done
 }
 
 # --param's for a module: K=V for memcast, MODULE.K=V for any

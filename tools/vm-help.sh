@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What memcast-vm says of itself. Used by memcast-vm only, with its variable me.
+
+usage() {
+	cat <<-END
+	Usage: $me [OPTION…] [--] COMMAND [ARGUMENT…]
+
+	Boots a kernel in QEMU with memcast.ko loaded and runs COMMAND there against
+	our libcuda.so.1, as an unprivileged user. Its input, output, errors and exit
+	status are passed through. COMMAND is a program of this machine; it is packed
+	with the libraries it needs, as are arguments that name existing files. It
+	starts in a folder named as the current one, on a file system in memory:
+	what it writes is gone afterwards. The only network is localhost.
+
+	The machine
+	  --kernel KERNEL     a series such as 6.12 (default), 6.1 or 7.3, backports or
+	                      generic (see tools/memcast-kernel --help; fetched once),
+	                      debug or kcsan (built by tools/memcast-kernel debug), or
+	                      a kernel image or a kernel build folder
+	  --cpus N            processors (2)
+	  --memory MIB        memory (the pools and 512 MiB; more for debug kernels)
+	  --numa N            split processors and memory over N NUMA nodes
+	  --modules A,B       load these modules of that kernel first
+	  --try-modules A,B   and these, as far as that kernel has them
+	  --append WORDS      add to the kernel's command line
+	  --icount            reproducible time: one instruction, one nanosecond;
+	                      the same run takes exactly the same guest time
+	memcast
+	  --devices N         emulated devices (4)
+	  --pool-mib N[,N…]   MiB of memory per device (64); the last is for all others
+	  --param K=V         another parameter of the module; may be repeated.
+	                      MODULE.K=V: of another, as on a kernel's command line
+	  --no-module         do not load memcast.ko
+	  --no-unload         do not try whether memcast.ko unloads afterwards
+	  --no-leaks          do not look for leaks (kernels with kmemleak: 15 s or more)
+	The program
+	  --root              run it as root
+	  --add FILE[:DEST]   bring a file or folder along, to the same path or DEST,
+	                      with the libraries that programs and plugins in it need
+	  --host              all of this machine's files are there, read-only through 9p,
+	                      and nothing needs to be packed; what the program writes stays
+	                      in the machine's memory. It runs as the user who calls, with
+	                      the environment
+	  --rw FOLDER         as --host, and what the program writes into FOLDER is here
+	                      afterwards; may be repeated
+	  --env K=V           set an environment variable; K alone: to what it is here
+	  --timeout SECONDS   give up when it gives no sign of life for so long (300):
+	                      writes nothing, and uses less than a twentieth of a processor
+	  --limit SECONDS     give up after so long in all (3600). In both, time does not
+	                      count in which the machine waits for a processor of the host.
+	                      What memcast-smi shows, and where each process waits, is
+	                      printed before the machine is ended
+	What is shown
+	  --keep-log FILE     keep the kernel's log
+	  --verbose           say what is done and how long it took
+	  --version           print the version
+
+	Exit status: COMMAND's, 128+N if signal N ended it; and 124 if time was up,
+	125 if the machine could not be started or did not end properly, 126 if the
+	kernel's log has a warning, bug, lockdep or leak report, or the module did not
+	unload, whatever COMMAND said.
+
+	Examples
+	  $me -- build/tools/memcast-perf allreduce
+	  $me --kernel 6.1 --devices 8 -- ./my-program --size 64M
+	  $me --root -- sh -c 'grep . /sys/class/memcast/*/uuid'
+	  $me --modules vivid -- build/examples/dmabuf-camera
+	END
+}
