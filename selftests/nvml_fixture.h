@@ -47,6 +47,8 @@ FIXTURE_TEARDOWN_PARENT(nvml)
 {
 	set_parameter("multicast", "1");
 	set_parameter("fabric_state", "ready");
+	set_parameter("fabric_cluster", "00000000-0000-0000-0000-000000000000");
+	set_parameter("fabric_clique", "0");
 	if (!_metadata->aborted)
 		EXPECT_STREQ("", left_over());
 }

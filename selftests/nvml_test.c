@@ -238,6 +238,7 @@ TEST_F(nvml, children_may_look)
 
 TEST_F(nvml, fabric_of_parameters)
 {
+	static const char cluster[] = "01020304-0506-0708-090a-0b0c0d0e0f10";
 	nvmlGpuFabricInfoV_t info = { .version = nvmlGpuFabricInfo_v3 };
 
 	if (geteuid())
@@ -250,6 +251,17 @@ TEST_F(nvml, fabric_of_parameters)
 	EXPECT_EQ(NVML_GPU_FABRIC_STATE_COMPLETED, info.state);
 	EXPECT_EQ(NVML_ERROR_INVALID_STATE, (int)info.status);
 	EXPECT_EQ(NVML_GPU_FABRIC_HEALTH_SUMMARY_UNHEALTHY, info.healthSummary);
+
+	SET("fabric_state", "ready");
+	SET("fabric_cluster", cluster);
+	SET("fabric_clique", "7");
+	EXPECT_NE(0, set_parameter("fabric_cluster", "01020304-0506-0708-090a-0b0c0d0e0f"));
+	EXPECT_NE(0, set_parameter("fabric_cluster", "01020304-0506-0708-090a-0b0c0d0e0f1011"));
+	EXPECT_GOOD(nvmlDeviceGetGpuFabricInfoV(self->device, &info));
+	for (int i = 0; i < 16; i++)
+		EXPECT_EQ(i + 1, info.clusterUuid[i]);
+	EXPECT_EQ(7, info.cliqueId);
+	EXPECT_EQ(NVML_SUCCESS, (int)info.status);
 }
 
 /* Levels of all pairs are those of the nodes that sysfs tells; nearest GPUs agree. */

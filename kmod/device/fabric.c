@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
+#include <linux/uuid.h>
 #include "object.h"
 
 static const char * const state_names[] = { "ready", "not_ready", "illegal" };
@@ -33,6 +34,36 @@ static const struct kernel_param_ops state_ops = {
 };
 module_param_cb(fabric_state, &state_ops, NULL, 0644);
 MODULE_PARM_DESC(fabric_state, "ready, not_ready or illegal: what joining and binding find (default ready)");
+
+/* Which machines are of one rack, and which devices of that are one: only told, by NVML. */
+static uuid_t fabric_cluster;
+
+static int cluster_set(const char *value, const struct kernel_param *param)
+{
+	uuid_t cluster;
+
+	if (uuid_parse(value, &cluster) ||
+	    (value[UUID_STRING_LEN] && strcmp(value + UUID_STRING_LEN, "\n")))
+		return -EINVAL;
+	fabric_cluster = cluster;
+	return 0;
+}
+
+static int cluster_get(char *buffer, const struct kernel_param *param)
+{
+	return sysfs_emit(buffer, "%pUb\n", &fabric_cluster);
+}
+
+static const struct kernel_param_ops cluster_ops = {
+	.set = cluster_set,
+	.get = cluster_get,
+};
+module_param_cb(fabric_cluster, &cluster_ops, NULL, 0644);
+MODULE_PARM_DESC(fabric_cluster, "UUID of the rack that NVML tells (default zeros: none)");
+
+static unsigned int fabric_clique;
+module_param(fabric_clique, uint, 0644);
+MODULE_PARM_DESC(fabric_clique, "which devices of a rack reach each other, as NVML tells it (default 0)");
 
 static bool multicast = true;
 module_param(multicast, bool, 0644);
