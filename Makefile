@@ -196,7 +196,7 @@ $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 
 # Tests of a companion link with it as well.
 runtime_tests := $(patsubst selftests/%.c,$(B)/selftests/%,$(wildcard selftests/runtime*_test.c))
-$(runtime_tests): test_libs += -lcudart
+$(runtime_tests): above = -lcudart
 $(runtime_tests): | $(B)/lib/$(so_cudart)
 
 $(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)

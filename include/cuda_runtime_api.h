@@ -661,25 +661,34 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 
 /*
  * Kernels, which a program's compiler registers under the address of their stub. They
- * are known by name; a launch is refused.
+ * are known by name; a launch is refused, where the driver does not run it.
  *
  *   cudaErrorInvalidDeviceFunction	no kernel is registered under that address
  *   cudaErrorNotSupported		a launch: memcast runs no kernels
+ *
+ * @func: such an address, or a cudaKernel_t
  */
 
-/* What is known of a kernel */
+/* cuKernelGetAttribute, cuKernelSetAttribute: all figures of a kernel on the current device */
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func);
 cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value);
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr,
+					    int value, int device);
+
+/* cuFuncSetCacheConfig, cuFuncSetSharedMemConfig: kept, no effect. */
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig);
+cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config);
 
-/* The name under which a kernel is registered: its symbol */
+/* The name under which a kernel is registered: its symbol. And cuKernelGetParamInfo */
 cudaError_t cudaFuncGetName(const char **name, const void *func);
+cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
+				 size_t *paramSize);
 
-/* The driver's handles of it, where the driver loads device code */
+/* The driver's handles of it, the first in the current context: cuKernelGetFunction */
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr);
 cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr);
 
-/* How many blocks of @blockSize threads fit a multiprocessor at once, by its threads */
+/* cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyAvailableDynamicSMemPerBlock */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
 							  int blockSize, size_t dynamicSMemSize);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
@@ -687,13 +696,36 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlock
 								   int blockSize,
 								   size_t dynamicSMemSize,
 								   unsigned int flags);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func,
+						      int numBlocks, int blockSize);
 
-/* Refused */
+/* cuLaunchKernelEx */
 cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
 			     size_t sharedMem, cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim,
 					void **args, size_t sharedMem, cudaStream_t stream);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args);
+
+/* cuLibraryLoadData, cuLibraryLoadFromFile, cuLibraryUnload */
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
+				enum cudaJitOption *jitOptions, void **jitOptionsValues,
+				unsigned int numJitOptions,
+				enum cudaLibraryOption *libraryOptions,
+				void **libraryOptionValues, unsigned int numLibraryOptions);
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName,
+				    enum cudaJitOption *jitOptions, void **jitOptionsValues,
+				    unsigned int numJitOptions,
+				    enum cudaLibraryOption *libraryOptions,
+				    void **libraryOptionValues, unsigned int numLibraryOptions);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+
+/* cuLibraryGetKernel, cuLibraryGetKernelCount, cuLibraryEnumerateKernels, cuLibraryGetGlobal */
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name);
+cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t lib);
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int numKernels,
+					cudaLibrary_t lib);
+cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library,
+				 const char *name);
 
 #ifdef __cplusplus
 }

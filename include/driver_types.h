@@ -1043,15 +1043,63 @@ enum cudaFuncAttribute {
 	cudaFuncAttributeMax
 };
 
+enum cudaSharedMemConfig {
+	cudaSharedMemBankSizeDefault	= 0,
+	cudaSharedMemBankSizeFourByte	= 1,
+	cudaSharedMemBankSizeEightByte	= 2
+};
+
+enum cudaJitOption {
+	cudaJitMaxRegisters		= 0,
+	cudaJitThreadsPerBlock		= 1,
+	cudaJitWallTime			= 2,
+	cudaJitInfoLogBuffer		= 3,
+	cudaJitInfoLogBufferSizeBytes	= 4,
+	cudaJitErrorLogBuffer		= 5,
+	cudaJitErrorLogBufferSizeBytes	= 6,
+	cudaJitOptimizationLevel	= 7,
+	cudaJitFallbackStrategy		= 10,
+	cudaJitGenerateDebugInfo	= 11,
+	cudaJitLogVerbose		= 12,
+	cudaJitGenerateLineInfo		= 13,
+	cudaJitCacheMode		= 14,
+	cudaJitPositionIndependentCode	= 30,
+	cudaJitMinCtaPerSm		= 31,
+	cudaJitMaxThreadsPerBlock	= 32,
+	cudaJitOverrideDirectiveValues	= 33
+};
+
+enum cudaLibraryOption {
+	cudaLibraryHostUniversalFunctionAndDataTable	= 0,
+	cudaLibraryBinaryIsPreserved			= 1
+};
+
 typedef union cudaLaunchAttributeValue {
 	char pad[64];
 	int cooperative;
-	int priority;
 	struct {
 		unsigned int x;
 		unsigned int y;
 		unsigned int z;
 	} clusterDim;
+	int programmaticStreamSerializationAllowed;
+	struct {
+		cudaEvent_t event;
+		int flags;
+		int triggerAtBlockStart;
+	} programmaticEvent;
+	int priority;
+	struct {
+		unsigned int x;
+		unsigned int y;
+		unsigned int z;
+	} preferredClusterDim;
+	struct {
+		cudaEvent_t event;
+		int flags;
+	} launchCompletionEvent;
+	unsigned int sharedMemCarveout;
+	unsigned int nvlinkUtilCentricScheduling;
 } cudaLaunchAttributeValue;
 
 typedef enum cudaLaunchAttributeID {

@@ -1,17 +1,44 @@
 // SPDX-License-Identifier: MIT
-/* What is known of a kernel, and what becomes of its launch. */
+/* What is known of a kernel, and its launch. */
 #include <stdio.h>
 
 #include "kernel.h"
 
-/* Of CUfunction_attribute, which the runtime's attributes have the numbers of */
-enum {
-	MAX_THREADS_PER_BLOCK, SHARED_SIZE_BYTES, CONST_SIZE_BYTES, LOCAL_SIZE_BYTES, NUM_REGS,
-	PTX_VERSION, BINARY_VERSION, CACHE_MODE_CA, MAX_DYNAMIC_SHARED_SIZE_BYTES,
-	PREFERRED_SHARED_MEMORY_CARVEOUT, CLUSTER_SIZE_MUST_BE_SET, REQUIRED_CLUSTER_WIDTH,
-	REQUIRED_CLUSTER_HEIGHT, REQUIRED_CLUSTER_DEPTH, NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-	CLUSTER_SCHEDULING_POLICY_PREFERENCE, ATTRIBUTES
-};
+SAME_LAYOUT(cudaLaunchAttribute, CUlaunchAttribute);
+
+/*
+ * Of what the driver answered about a kernel. That it can neither load its code nor run it is
+ * said by the kernel's name.
+ */
+cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresult result)
+{
+	char text[512];
+
+	if (result != CUDA_ERROR_NOT_SUPPORTED)
+		return error_of(result);
+	snprintf(text, sizeof(text), "kernel %.400s: memcast runs no kernels", kernel->name);
+	log_aloud(text);
+	return refuse(call, cudaErrorNotSupported, "%s", text);
+}
+
+/* The driver's handle of a kernel, which is loaded then. A handle stands for itself. */
+cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub)
+{
+	struct kernel *kernel = kernel_find(stub);
+	cudaError_t error;
+	const char *name;
+
+	if (!kernel) {
+		*handle = (CUkernel)stub;
+		return stub && cuKernelGetName(&name, *handle) == CUDA_SUCCESS ? cudaSuccess :
+			refuse(call, cudaErrorInvalidDeviceFunction,
+			       "no kernel is registered at %p", stub);
+	}
+	error = kernel_result(call, kernel, kernel_load(kernel));
+	if (error == cudaSuccess)
+		*handle = kernel->handle;
+	return error;
+}
 
 static cudaError_t device_attribute(int *value, CUdevice_attribute attribute)
 {
@@ -31,70 +58,75 @@ static cudaError_t known_without_code(int *values, const struct kernel *kernel)
 	int major = 0, minor = 0;
 	cudaError_t error;
 
-	error = device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-	if (error == cudaSuccess)
-		error = device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-	if (error == cudaSuccess)
-		error = device_attribute(&values[MAX_THREADS_PER_BLOCK],
-					 CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-	if (error == cudaSuccess)
-		error = device_attribute(&values[MAX_DYNAMIC_SHARED_SIZE_BYTES],
-					 CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-	if (kernel->thread_limit > 0 && kernel->thread_limit < values[MAX_THREADS_PER_BLOCK])
-		values[MAX_THREADS_PER_BLOCK] = kernel->thread_limit;
+	error = device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) ?:
+		device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) ?:
+		device_attribute(&values[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK],
+				 CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) ?:
+		device_attribute(&values[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES],
+				 CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+	if (kernel->thread_limit > 0 &&
+	    kernel->thread_limit < values[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK])
+		values[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = kernel->thread_limit;
 	if (kernel->dynamic_bytes)
-		values[MAX_DYNAMIC_SHARED_SIZE_BYTES] = kernel->dynamic_bytes;
-	values[PTX_VERSION] = 10 * major + minor;
-	values[BINARY_VERSION] = 10 * major + minor;
-	values[PREFERRED_SHARED_MEMORY_CARVEOUT] = -1;
+		values[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = kernel->dynamic_bytes;
+	values[CU_FUNC_ATTRIBUTE_PTX_VERSION] = 10 * major + minor;
+	values[CU_FUNC_ATTRIBUTE_BINARY_VERSION] = 10 * major + minor;
+	values[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = -1;
 	return error;
 }
 
-static cudaError_t ask(int *values, struct kernel *kernel)
+static CUresult ask(int *values, CUkernel handle)
 {
-	CUresult result = kernel_load(kernel);
 	CUdevice device;
+	CUresult result = cuCtxGetDevice(&device);
 
-	if (result == CUDA_SUCCESS)
-		result = cuCtxGetDevice(&device);
-	for (int i = 0; i < ATTRIBUTES && result == CUDA_SUCCESS; i++)
-		result = driver_kernel_attribute(&values[i], i, kernel->handle, device);
-	return result == CUDA_ERROR_NOT_SUPPORTED ? known_without_code(values, kernel) :
-						    error_of(result);
+	for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX && result == CUDA_SUCCESS; i++)
+		result = cuKernelGetAttribute(&values[i], i, handle, device);
+	return result;
+}
+
+static cudaError_t attribute_values(int *values, const void *stub)
+{
+	struct kernel *kernel = kernel_find(stub);
+	CUkernel handle;
+	cudaError_t error;
+
+	if (kernel && kernel_load(kernel) == CUDA_ERROR_NOT_SUPPORTED)
+		return known_without_code(values, kernel);
+	error = kernel_handle("cudaFuncGetAttributes", &handle, stub);
+	return error == cudaSuccess ? error_of(ask(values, handle)) : error;
 }
 
 static cudaError_t attributes_of(struct cudaFuncAttributes *attributes, const void *stub)
 {
-	int values[ATTRIBUTES] = {};
-	struct kernel *kernel;
+	int values[CU_FUNC_ATTRIBUTE_MAX] = {};
 	cudaError_t error;
 
 	if (!attributes)
 		return refuse("cudaFuncGetAttributes", cudaErrorInvalidValue, "NULL output");
-	kernel = kernel_find_or_refuse("cudaFuncGetAttributes", stub);
-	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
-	error = ask(values, kernel);
+	error = attribute_values(values, stub);
 	if (error != cudaSuccess)
 		return error;
+#define VALUE(attribute)	values[CU_FUNC_ATTRIBUTE_##attribute]
 	*attributes = (struct cudaFuncAttributes) {
-		.sharedSizeBytes = values[SHARED_SIZE_BYTES],
-		.constSizeBytes = values[CONST_SIZE_BYTES],
-		.localSizeBytes = values[LOCAL_SIZE_BYTES],
-		.maxThreadsPerBlock = values[MAX_THREADS_PER_BLOCK],
-		.numRegs = values[NUM_REGS],
-		.ptxVersion = values[PTX_VERSION],
-		.binaryVersion = values[BINARY_VERSION],
-		.cacheModeCA = values[CACHE_MODE_CA],
-		.maxDynamicSharedSizeBytes = values[MAX_DYNAMIC_SHARED_SIZE_BYTES],
-		.preferredShmemCarveout = values[PREFERRED_SHARED_MEMORY_CARVEOUT],
-		.clusterDimMustBeSet = values[CLUSTER_SIZE_MUST_BE_SET],
-		.requiredClusterWidth = values[REQUIRED_CLUSTER_WIDTH],
-		.requiredClusterHeight = values[REQUIRED_CLUSTER_HEIGHT],
-		.requiredClusterDepth = values[REQUIRED_CLUSTER_DEPTH],
-		.clusterSchedulingPolicyPreference = values[CLUSTER_SCHEDULING_POLICY_PREFERENCE],
-		.nonPortableClusterSizeAllowed = values[NON_PORTABLE_CLUSTER_SIZE_ALLOWED],
+		.sharedSizeBytes = VALUE(SHARED_SIZE_BYTES),
+		.constSizeBytes = VALUE(CONST_SIZE_BYTES),
+		.localSizeBytes = VALUE(LOCAL_SIZE_BYTES),
+		.maxThreadsPerBlock = VALUE(MAX_THREADS_PER_BLOCK),
+		.numRegs = VALUE(NUM_REGS),
+		.ptxVersion = VALUE(PTX_VERSION),
+		.binaryVersion = VALUE(BINARY_VERSION),
+		.cacheModeCA = VALUE(CACHE_MODE_CA),
+		.maxDynamicSharedSizeBytes = VALUE(MAX_DYNAMIC_SHARED_SIZE_BYTES),
+		.preferredShmemCarveout = VALUE(PREFERRED_SHARED_MEMORY_CARVEOUT),
+		.clusterDimMustBeSet = VALUE(CLUSTER_SIZE_MUST_BE_SET),
+		.requiredClusterWidth = VALUE(REQUIRED_CLUSTER_WIDTH),
+		.requiredClusterHeight = VALUE(REQUIRED_CLUSTER_HEIGHT),
+		.requiredClusterDepth = VALUE(REQUIRED_CLUSTER_DEPTH),
+		.clusterSchedulingPolicyPreference = VALUE(CLUSTER_SCHEDULING_POLICY_PREFERENCE),
+		.nonPortableClusterSizeAllowed = VALUE(NON_PORTABLE_CLUSTER_SIZE_ALLOWED),
 	};
+#undef VALUE
 	return cudaSuccess;
 }
 
@@ -103,7 +135,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 	return CALL(attributes_of(attributes, stub));
 }
 
-/* Without code all attributes are taken, and one is kept, up to what the device has. */
+/* Without code, what a program sets is what cudaFuncGetAttributes() says. */
 static cudaError_t keep(struct kernel *kernel, enum cudaFuncAttribute attribute, int value)
 {
 	int most;
@@ -127,19 +159,16 @@ static cudaError_t keep(struct kernel *kernel, enum cudaFuncAttribute attribute,
 
 static cudaError_t set_attribute(const void *stub, enum cudaFuncAttribute attribute, int value)
 {
-	struct kernel *kernel = kernel_find_or_refuse("cudaFuncSetAttribute", stub);
+	struct kernel *kernel = kernel_find(stub);
 	CUdevice device;
-	CUresult result;
+	CUkernel handle;
 
-	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
-	result = kernel_load(kernel);
-	if (result == CUDA_SUCCESS)
-		result = cuCtxGetDevice(&device);
-	if (result == CUDA_SUCCESS)
-		result = driver_kernel_set_attribute(attribute, value, kernel->handle, device);
-	return result == CUDA_ERROR_NOT_SUPPORTED ? keep(kernel, attribute, value) :
-						    error_of(result);
+	if (kernel && kernel_load(kernel) == CUDA_ERROR_NOT_SUPPORTED)
+		return keep(kernel, attribute, value);
+	return kernel_handle("cudaFuncSetAttribute", &handle, stub) ?:
+		error_of(cuCtxGetDevice(&device)) ?:
+		error_of(cuKernelSetAttribute((CUfunction_attribute)attribute, value, handle,
+					      device));
 }
 
 cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttribute attribute, int value)
@@ -147,111 +176,31 @@ cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttribute attrib
 	return CALL(set_attribute(stub, attribute, value));
 }
 
-static cudaError_t set_cache(const void *stub, enum cudaFuncCache config)
+static cudaError_t launch(const char *call, const struct kernel *kernel, CUkernel handle,
+			  const cudaLaunchConfig_t *config, void **arguments)
 {
-	if ((int)config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual)
-		return refuse("cudaFuncSetCacheConfig", cudaErrorInvalidValue, "config %d",
-			      config);
-	return kernel_find_or_refuse("cudaFuncSetCacheConfig", stub) ?
-		cudaSuccess : cudaErrorInvalidDeviceFunction;
-}
+	CUlaunchConfig launched = {
+		.gridDimX = config->gridDim.x,
+		.gridDimY = config->gridDim.y,
+		.gridDimZ = config->gridDim.z,
+		.blockDimX = config->blockDim.x,
+		.blockDimY = config->blockDim.y,
+		.blockDimZ = config->blockDim.z,
+		.sharedMemBytes = config->dynamicSmemBytes,
+		.hStream = config->stream,
+		.attrs = (CUlaunchAttribute *)config->attrs,
+		.numAttrs = config->numAttrs,
+	};
+	CUresult result = cuLaunchKernelEx(&launched, (CUfunction)handle, arguments, NULL);
 
-cudaError_t cudaFuncSetCacheConfig(const void *stub, enum cudaFuncCache config)
-{
-	return CALL(set_cache(stub, config));
-}
-
-static cudaError_t name_of(const char **name, const void *stub)
-{
-	const struct kernel *kernel;
-
-	if (!name)
-		return refuse("cudaFuncGetName", cudaErrorInvalidValue, "NULL output");
-	kernel = kernel_find_or_refuse("cudaFuncGetName", stub);
-	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
-	*name = kernel->name;
-	return cudaSuccess;
-}
-
-cudaError_t cudaFuncGetName(const char **name, const void *stub)
-{
-	return CALL(name_of(name, stub));
-}
-
-/* What takes code that the driver has not loaded */
-cudaError_t kernel_refuse(const char *call, const struct kernel *kernel)
-{
-	char text[512];
-
-	snprintf(text, sizeof(text), "kernel %.400s: memcast runs no kernels", kernel->name);
-	log_aloud(text);
-	return refuse(call, cudaErrorNotSupported, "%s", text);
-}
-
-static cudaError_t handle_of(cudaKernel_t *handle, const void *stub)
-{
-	struct kernel *kernel;
-	CUresult result;
-
-	if (!handle)
-		return refuse("cudaGetKernel", cudaErrorInvalidValue, "NULL output");
-	kernel = kernel_find_or_refuse("cudaGetKernel", stub);
-	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
-	result = kernel_load(kernel);
-	if (result == CUDA_ERROR_NOT_SUPPORTED)
-		return kernel_refuse("cudaGetKernel", kernel);
-	if (result == CUDA_SUCCESS)
-		*handle = kernel->handle;
-	return error_of(result);
-}
-
-cudaError_t cudaGetKernel(cudaKernel_t *handle, const void *stub)
-{
-	return CALL(handle_of(handle, stub));
-}
-
-static cudaError_t function_of(cudaFunction_t *function, const void *stub)
-{
-	struct kernel *kernel;
-	CUresult result;
-
-	if (!function)
-		return refuse("cudaGetFuncBySymbol", cudaErrorInvalidValue, "NULL output");
-	kernel = kernel_find_or_refuse("cudaGetFuncBySymbol", stub);
-	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
-	result = kernel_load(kernel);
-	if (result == CUDA_SUCCESS)
-		result = driver_kernel_function(function, kernel->handle);
-	return result == CUDA_ERROR_NOT_SUPPORTED ?
-		kernel_refuse("cudaGetFuncBySymbol", kernel) : error_of(result);
-}
-
-cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *stub)
-{
-	return CALL(function_of(function, stub));
-}
-
-/* A program's stub asks this before its first launch. It launches by what it was given. */
-EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *stub)
-{
-	*handle = (cudaKernel_t)stub;
-	return kernel_find(stub) ? cudaSuccess : error_keep(cudaErrorInvalidDeviceFunction);
+	return kernel ? kernel_result(call, kernel, result) : error_of(result);
 }
 
 cudaError_t kernel_launch(const char *call, const void *stub, const cudaLaunchConfig_t *config,
 			  void **arguments)
 {
-	struct kernel *kernel = kernel_find_or_refuse(call, stub);
-	CUresult result;
+	CUkernel handle;
 
-	if (!kernel)
-		return cudaErrorInvalidDeviceFunction;
-	result = kernel_load(kernel);
-	if (result == CUDA_SUCCESS)
-		result = driver_launch(config, kernel->handle, arguments);
-	return result == CUDA_ERROR_NOT_SUPPORTED ? kernel_refuse(call, kernel) :
-						    error_of(result);
+	return kernel_handle(call, &handle, stub) ?:
+		launch(call, kernel_find(stub), handle, config, arguments);
 }

@@ -19,19 +19,8 @@ struct kernel {
 	struct image *image;
 	int thread_limit;		/* of a block, or less than 1 */
 	int dynamic_bytes;		/* of shared memory, as the program has allowed, or 0 */
-	cudaKernel_t handle;		/* the driver's, once it was asked */
+	CUkernel handle;		/* the driver's, once it was asked */
 };
-
-/* driver.c: the driver's functions for device code, which older ones do not have */
-CUresult driver_library_load(cudaLibrary_t *library, const void *image);
-CUresult driver_library_unload(cudaLibrary_t library);
-CUresult driver_library_kernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name);
-CUresult driver_library_global(CUdeviceptr *pointer, size_t *bytes, cudaLibrary_t library,
-			       const char *name);
-CUresult driver_kernel_function(cudaFunction_t *function, cudaKernel_t kernel);
-CUresult driver_kernel_attribute(int *value, int attribute, cudaKernel_t kernel, CUdevice device);
-CUresult driver_kernel_set_attribute(int attribute, int value, cudaKernel_t kernel, CUdevice device);
-CUresult driver_launch(const cudaLaunchConfig_t *config, cudaKernel_t kernel, void **arguments);
 
 /* register.c */
 struct kernel *kernel_find(const void *stub);
@@ -39,7 +28,8 @@ struct kernel *kernel_find_or_refuse(const char *call, const void *stub);
 CUresult kernel_load(struct kernel *kernel);
 
 /* function.c */
-cudaError_t kernel_refuse(const char *call, const struct kernel *kernel);
+cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresult result);
+cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub);
 cudaError_t kernel_launch(const char *call, const void *stub, const cudaLaunchConfig_t *config,
 			  void **arguments);
 

@@ -12,21 +12,11 @@
 #include "kernel.h"
 #include "../symbol.h"
 
-/* What nvcc puts into a program for an image: where the image itself is. */
-struct wrapper {
-	int magic;
-	int version;
-	const void *data;
-	void *other;
-};
-
-#define WRAPPER_MAGIC	0x466243b1
-
 struct image {
-	const void *data;
+	const void *data;		/* as nvcc puts it into the program */
 	enum { NOT_ASKED, LOADED, REFUSED } state;
 	CUresult result;		/* if it was refused */
-	cudaLibrary_t library;
+	CUlibrary library;
 };
 
 struct variable {
@@ -71,11 +61,10 @@ static void insert(void **tree, void *item)
 
 EXPORTED void **__cudaRegisterFatBinary(void *binary)
 {
-	const struct wrapper *wrapper = binary;
 	struct image *image = calloc(1, sizeof(*image));
 
 	if (image)
-		image->data = wrapper && wrapper->magic == WRAPPER_MAGIC ? wrapper->data : binary;
+		image->data = binary;
 	return (void **)image;
 }
 
@@ -184,7 +173,7 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 	forget(&variables, image, match_variable);
 	pthread_mutex_unlock(&lock);
 	if (image->state == LOADED)
-		driver_library_unload(image->library);
+		cuLibraryUnload(image->library);
 	free(image);
 }
 
@@ -192,7 +181,8 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 static CUresult load(struct image *image)
 {
 	if (image->state == NOT_ASKED) {
-		image->result = driver_library_load(&image->library, image->data);
+		image->result = cuLibraryLoadData(&image->library, image->data, NULL, NULL, 0,
+						  NULL, NULL, 0);
 		image->state = image->result == CUDA_SUCCESS ? LOADED : REFUSED;
 	}
 	return image->result;
@@ -206,8 +196,8 @@ CUresult kernel_load(struct kernel *kernel)
 	if (!kernel->handle)
 		result = load(kernel->image);
 	if (result == CUDA_SUCCESS && !kernel->handle)
-		result = driver_library_kernel(&kernel->handle, kernel->image->library,
-					       kernel->name);
+		result = cuLibraryGetKernel(&kernel->handle, kernel->image->library,
+					    kernel->name);
 	pthread_mutex_unlock(&lock);
 	return result;
 }
@@ -258,8 +248,7 @@ cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, si
 		result = load(variable->image);
 	}
 	if (variable && result == CUDA_SUCCESS)
-		result = driver_library_global(&where, bytes, variable->image->library,
-					       name);
+		result = cuLibraryGetGlobal(&where, bytes, variable->image->library, name);
 	pthread_mutex_unlock(&lock);
 	if (!name)
 		return refuse(call, cudaErrorInvalidSymbol, "no variable is registered at %p",

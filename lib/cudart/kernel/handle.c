@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/* What the driver answers of a kernel that a program has registered, and libraries it loads. */
+#include "kernel.h"
+
+static cudaError_t name_of(const char **name, const void *stub)
+{
+	const struct kernel *kernel = kernel_find(stub);
+	CUkernel handle;
+
+	if (!name)
+		return refuse("cudaFuncGetName", cudaErrorInvalidValue, "NULL output");
+	if (kernel) {
+		*name = kernel->name;
+		return cudaSuccess;
+	}
+	return kernel_handle("cudaFuncGetName", &handle, stub) ?:
+		error_of(cuKernelGetName(name, handle));
+}
+
+cudaError_t cudaFuncGetName(const char **name, const void *stub)
+{
+	return CALL(name_of(name, stub));
+}
+
+static cudaError_t get_kernel(cudaKernel_t *kernel, const void *stub)
+{
+	if (!kernel)
+		return refuse("cudaGetKernel", cudaErrorInvalidValue, "NULL output");
+	return kernel_handle("cudaGetKernel", kernel, stub);
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *stub)
+{
+	return CALL(get_kernel(kernel, stub));
+}
+
+/* A program's stub asks this before its first launch, which is by what it was given. */
+EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *stub)
+{
+	*handle = (cudaKernel_t)stub;
+	return error_keep(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
+}
+
+/* The function of the current context */
+static cudaError_t function_of(const char *call, cudaFunction_t *function, const void *stub)
+{
+	CUkernel handle;
+
+	if (!function)
+		return refuse(call, cudaErrorInvalidValue, "NULL output");
+	return kernel_handle(call, &handle, stub) ?: error_of(cuKernelGetFunction(function, handle));
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *stub)
+{
+	return CALL(function_of("cudaGetFuncBySymbol", function, stub));
+}
+
+cudaError_t cudaFuncGetParamInfo(const void *stub, size_t index, size_t *offset, size_t *size)
+{
+	CUkernel handle;
+
+	return CALL(kernel_handle("cudaFuncGetParamInfo", &handle, stub) ?:
+		    error_of(cuKernelGetParamInfo(handle, index, offset, size)));
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *stub, enum cudaFuncCache config)
+{
+	CUfunction function;
+
+	return CALL(function_of("cudaFuncSetCacheConfig", &function, stub) ?:
+		    error_of(cuFuncSetCacheConfig(function, (CUfunc_cache)config)));
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void *stub, enum cudaSharedMemConfig config)
+{
+	CUfunction function;
+
+	return CALL(function_of("cudaFuncSetSharedMemConfig", &function, stub) ?:
+		    error_of(cuFuncSetSharedMemConfig(function, (CUsharedconfig)config)));
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *stub,
+							  int block_size, size_t dynamic_bytes)
+{
+	CUfunction function;
+
+	return CALL(function_of("cudaOccupancyMaxActiveBlocksPerMultiprocessor", &function, stub) ?:
+		    error_of(cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function,
+									 block_size,
+									 dynamic_bytes)));
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *stub,
+								   int block_size,
+								   size_t dynamic_bytes,
+								   unsigned int flags)
+{
+	CUfunction function;
+
+	return CALL(function_of("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+				&function, stub) ?:
+		    error_of(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function,
+										  block_size,
+										  dynamic_bytes,
+										  flags)));
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *stub, int blocks,
+						      int block_size)
+{
+	CUfunction function;
+
+	return CALL(function_of("cudaOccupancyAvailableDynamicSMemPerBlock", &function, stub) ?:
+		    error_of(cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks,
+								     block_size)));
+}
+
+/* Libraries: device code that the program loads itself */
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
+				enum cudaJitOption *options, void **values, unsigned int count,
+				enum cudaLibraryOption *library_options, void **library_values,
+				unsigned int library_count)
+{
+	return DRIVER(cuLibraryLoadData(library, code, (CUjit_option *)options, values, count,
+					(CUlibraryOption *)library_options, library_values,
+					library_count));
+}
+
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *path,
+				    enum cudaJitOption *options, void **values, unsigned int count,
+				    enum cudaLibraryOption *library_options,
+				    void **library_values, unsigned int library_count)
+{
+	return DRIVER(cuLibraryLoadFromFile(library, path, (CUjit_option *)options, values, count,
+					    (CUlibraryOption *)library_options, library_values,
+					    library_count));
+}
+
+cudaError_t cudaLibraryUnload(cudaLibrary_t library)
+{
+	return DRIVER(cuLibraryUnload(library));
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name)
+{
+	return DRIVER(cuLibraryGetKernel(kernel, library, name));
+}
+
+cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t library)
+{
+	return DRIVER(cuLibraryGetKernelCount(count, library));
+}
+
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int count,
+					cudaLibrary_t library)
+{
+	return DRIVER(cuLibraryEnumerateKernels(kernels, count, library));
+}
+
+cudaError_t cudaLibraryGetGlobal(void **pointer, size_t *bytes, cudaLibrary_t library,
+				 const char *name)
+{
+	return DRIVER(cuLibraryGetGlobal((CUdeviceptr *)pointer, bytes, library, name));
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
+					    int value, int device)
+{
+	CUkernel handle;
+
+	return CALL(kernel_handle("cudaKernelSetAttributeForDevice", &handle, kernel) ?:
+		    error_of(cuKernelSetAttribute((CUfunction_attribute)attribute, value, handle,
+						  device)));
+}
