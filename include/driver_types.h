@@ -917,6 +917,15 @@ struct cudaMemFreeNodeParams {
 	void *dptr;
 };
 
+struct cudaKernelNodeParams {
+	void *func;
+	dim3 gridDim;
+	dim3 blockDim;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+};
+
 struct cudaKernelNodeParamsV2 {
 	void *func;
 	dim3 gridDim;
@@ -926,7 +935,7 @@ struct cudaKernelNodeParamsV2 {
 	void **extra;
 };
 
-/* What cudaGraphAddNode() makes a node of; kernels are refused. */
+/* What cudaGraphAddNode() makes a node of */
 struct cudaGraphNodeParams {
 	enum cudaGraphNodeType type;
 	int reserved0[3];

@@ -2,6 +2,7 @@
 /* Nodes of any type: from the runtime's parameters to the driver's. */
 #include <string.h>
 
+#include "../kernel/kernel.h"
 #include "../memory/copy.h"
 
 SAME_LAYOUT(struct cudaGraphNodeParams, CUgraphNodeParams);
@@ -9,8 +10,8 @@ SAME_LAYOUT(struct cudaChildGraphNodeParams, CUDA_CHILD_GRAPH_NODE_PARAMS);
 SAME_LAYOUT(struct cudaMemAllocNodeParamsV2, CUDA_MEM_ALLOC_NODE_PARAMS_v2);
 
 /*
- * Only copies and fills are described otherwise. What has no meaning here (kernels, say) goes
- * to the driver as it is, which says what it lacks.
+ * Only these are described otherwise. What has no meaning here (semaphores, say) goes to the
+ * driver as it is, which says what it lacks.
  */
 static cudaError_t translate(const char *call, CUgraphNodeParams *drivers,
 			     const struct cudaGraphNodeParams *params)
@@ -26,6 +27,10 @@ static cudaError_t translate(const char *call, CUgraphNodeParams *drivers,
 		    params->memcpy.reserved[2])
 			return refuse(call, cudaErrorInvalidValue, "reserved fields must be 0");
 		return copy_3d(call, &drivers->memcpy.copyParams, &params->memcpy.copyParams);
+	case cudaGraphNodeTypeKernel:
+		drivers->kernel.func = NULL;
+		drivers->kernel.ctx = NULL;
+		return kernel_handle(call, &drivers->kernel.kern, params->kernel.func);
 	case cudaGraphNodeTypeMemset:
 		drivers->memset.ctx = NULL;
 		return cudaSuccess;

@@ -176,10 +176,9 @@ cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttribute attrib
 	return CALL(set_attribute(stub, attribute, value));
 }
 
-static cudaError_t launch(const char *call, const struct kernel *kernel, CUkernel handle,
-			  const cudaLaunchConfig_t *config, void **arguments)
+CUlaunchConfig kernel_config(const cudaLaunchConfig_t *config)
 {
-	CUlaunchConfig launched = {
+	return (CUlaunchConfig) {
 		.gridDimX = config->gridDim.x,
 		.gridDimY = config->gridDim.y,
 		.gridDimZ = config->gridDim.z,
@@ -191,6 +190,12 @@ static cudaError_t launch(const char *call, const struct kernel *kernel, CUkerne
 		.attrs = (CUlaunchAttribute *)config->attrs,
 		.numAttrs = config->numAttrs,
 	};
+}
+
+static cudaError_t launch(const char *call, const struct kernel *kernel, CUkernel handle,
+			  const cudaLaunchConfig_t *config, void **arguments)
+{
+	CUlaunchConfig launched = kernel_config(config);
 	CUresult result = cuLaunchKernelEx(&launched, (CUfunction)handle, arguments, NULL);
 
 	return kernel ? kernel_result(call, kernel, result) : error_of(result);

@@ -116,6 +116,33 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
 								     block_size)));
 }
 
+static cudaError_t clusters(const char *call, int *output, const void *stub,
+			    const cudaLaunchConfig_t *config,
+			    CUresult (*ask)(int *, CUfunction, const CUlaunchConfig *))
+{
+	CUlaunchConfig drivers;
+	CUfunction function;
+
+	if (!config)
+		return refuse(call, cudaErrorInvalidValue, "NULL configuration");
+	drivers = kernel_config(config);
+	return function_of(call, &function, stub) ?: error_of(ask(output, function, &drivers));
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
+						 const cudaLaunchConfig_t *config)
+{
+	return CALL(clusters("cudaOccupancyMaxPotentialClusterSize", size, stub, config,
+			     cuOccupancyMaxPotentialClusterSize));
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *stub,
+					   const cudaLaunchConfig_t *config)
+{
+	return CALL(clusters("cudaOccupancyMaxActiveClusters", count, stub, config,
+			     cuOccupancyMaxActiveClusters));
+}
+
 /* Libraries: device code that the program loads itself */
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,

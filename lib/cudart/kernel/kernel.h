@@ -30,6 +30,7 @@ CUresult kernel_load(struct kernel *kernel);
 /* function.c */
 cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresult result);
 cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub);
+CUlaunchConfig kernel_config(const cudaLaunchConfig_t *config);
 cudaError_t kernel_launch(const char *call, const void *stub, const cudaLaunchConfig_t *config,
 			  void **arguments);
 

@@ -125,6 +125,15 @@ EXPORTED void __cudaRegisterManagedVar(void **handle, void **symbol, char *devic
 			  global);
 }
 
+/* Tables that only device code looks at */
+EXPORTED void __cudaRegisterHostVar(void)
+{
+}
+
+EXPORTED void __cudaRegisterUnifiedTable(void)
+{
+}
+
 /* What twalk_r() is to find something by, and what it has found */
 struct search {
 	const struct image *image;

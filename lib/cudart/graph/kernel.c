@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/* Kernel nodes of graphs: the kernel is named by its stub, the driver's handle stands for it. */
+#include "../kernel/kernel.h"
+
+SAME_LAYOUT(cudaLaunchAttributeValue, CUlaunchAttributeValue);
+
+static cudaError_t describe(const char *call, CUDA_KERNEL_NODE_PARAMS *drivers,
+			    const struct cudaKernelNodeParams *params)
+{
+	if (!params)
+		return refuse(call, cudaErrorInvalidValue, "NULL parameters");
+	*drivers = (CUDA_KERNEL_NODE_PARAMS) {
+		.gridDimX = params->gridDim.x,
+		.gridDimY = params->gridDim.y,
+		.gridDimZ = params->gridDim.z,
+		.blockDimX = params->blockDim.x,
+		.blockDimY = params->blockDim.y,
+		.blockDimZ = params->blockDim.z,
+		.sharedMemBytes = params->sharedMemBytes,
+		.kernelParams = params->kernelParams,
+		.extra = params->extra,
+	};
+	return kernel_handle(call, &drivers->kern, params->func);
+}
+
+/* The driver's answer, in words if it is that this kernel is not supported */
+static cudaError_t result_of(const char *call, const struct cudaKernelNodeParams *params,
+			     CUresult result)
+{
+	const struct kernel *kernel = kernel_find(params->func);
+
+	return kernel ? kernel_result(call, kernel, result) : error_of(result);
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+				   const cudaGraphNode_t *dependencies, size_t count,
+				   const struct cudaKernelNodeParams *params)
+{
+	CUDA_KERNEL_NODE_PARAMS drivers;
+
+	return CALL(describe("cudaGraphAddKernelNode", &drivers, params) ?:
+		    result_of("cudaGraphAddKernelNode", params,
+			      cuGraphAddKernelNode(node, graph, dependencies, count, &drivers)));
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+					 const struct cudaKernelNodeParams *params)
+{
+	CUDA_KERNEL_NODE_PARAMS drivers;
+
+	return CALL(describe("cudaGraphKernelNodeSetParams", &drivers, params) ?:
+		    result_of("cudaGraphKernelNodeSetParams", params,
+			      cuGraphKernelNodeSetParams(node, &drivers)));
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
+					     const struct cudaKernelNodeParams *params)
+{
+	CUDA_KERNEL_NODE_PARAMS drivers;
+
+	return CALL(describe("cudaGraphExecKernelNodeSetParams", &drivers, params) ?:
+		    result_of("cudaGraphExecKernelNodeSetParams", params,
+			      cuGraphExecKernelNodeSetParams(instance, node, &drivers)));
+}
+
+/* What the program calls the kernel by, if it has registered it; else the driver's handle */
+static void *stub_of(const CUDA_KERNEL_NODE_PARAMS *drivers)
+{
+	const struct kernel *kernel = drivers->kern ? kernel_find(drivers->kern) : NULL;
+
+	return kernel ? (void *)kernel->stub :
+	       drivers->kern ? (void *)drivers->kern : (void *)drivers->func;
+}
+
+static cudaError_t get_params(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
+{
+	CUDA_KERNEL_NODE_PARAMS drivers;
+	cudaError_t error;
+
+	if (!params)
+		return refuse("cudaGraphKernelNodeGetParams", cudaErrorInvalidValue, "NULL output");
+	error = error_of(cuGraphKernelNodeGetParams(node, &drivers));
+	if (error != cudaSuccess)
+		return error;
+	*params = (struct cudaKernelNodeParams) {
+		.func = stub_of(&drivers),
+		.gridDim = { drivers.gridDimX, drivers.gridDimY, drivers.gridDimZ },
+		.blockDim = { drivers.blockDimX, drivers.blockDimY, drivers.blockDimZ },
+		.sharedMemBytes = drivers.sharedMemBytes,
+		.kernelParams = drivers.kernelParams,
+		.extra = drivers.extra,
+	};
+	return cudaSuccess;
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
+{
+	return CALL(get_params(node, params));
+}
+
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
+{
+	return DRIVER(cuGraphKernelNodeCopyAttributes(to, from));
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+					    cudaLaunchAttributeValue *value)
+{
+	return DRIVER(cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute,
+						    (CUkernelNodeAttrValue *)value));
+}
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+					    const cudaLaunchAttributeValue *value)
+{
+	return DRIVER(cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute,
+						    (const CUkernelNodeAttrValue *)value));
+}
