@@ -6,7 +6,8 @@
  * NVIDIA's header of this name runs on memcast's libnvidia-ml.so.1, and the other way
  * round. Text and everything else is memcast's own. The library exports all functions
  * of NVML 13.0; those that are not declared here answer NVML_ERROR_NOT_SUPPORTED, as
- * lib/nvml/functions.def lists them. docs/nvml.md has what clients find.
+ * lib/nvml/functions.def lists them, and a program that names them needs NVIDIA's header.
+ * docs/nvml.md has what clients find.
  *
  * "Source" says where a function's rules come from: recorded (on hardware: H100s, driver
  * 580), document (NVIDIA's published text), or ours (where neither says).
@@ -55,7 +56,7 @@ extern "C" {
 
 #define NVML_VALUE_NOT_AVAILABLE	(-1)
 
-typedef enum {
+typedef enum nvmlReturn_enum {
 	NVML_SUCCESS				= 0,
 	NVML_ERROR_UNINITIALIZED		= 1,
 	NVML_ERROR_INVALID_ARGUMENT		= 2,
@@ -90,7 +91,7 @@ typedef enum {
 	NVML_ERROR_UNKNOWN			= 999,
 } nvmlReturn_t;
 
-typedef enum {
+typedef enum nvmlEnableState_enum {
 	NVML_FEATURE_DISABLED	= 0,
 	NVML_FEATURE_ENABLED	= 1,
 } nvmlEnableState_t;
@@ -197,7 +198,7 @@ nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int
 nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpu, unsigned int *count,
 					 nvmlDevice_t *devices);
 
-typedef struct {
+typedef struct nvmlHwbcEntry_st {
 	unsigned int hwbcId;
 	char firmwareVersion[32];
 } nvmlHwbcEntry_t;
@@ -229,7 +230,7 @@ nvmlReturn_t nvmlUnitGetCount(unsigned int *count);
 nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *count);
 
 /* Confidential computing is off: all of these are 0. */
-typedef struct {
+typedef struct nvmlConfComputeSystemCaps_st {
 	unsigned int cpuCaps;
 	unsigned int gpusCaps;
 } nvmlConfComputeSystemCaps_t;
@@ -240,7 +241,7 @@ typedef struct {
 #define NVML_CC_SYSTEM_DEVTOOLS_MODE_OFF	0
 #define NVML_CC_SYSTEM_MULTIGPU_NONE		0
 
-typedef struct {
+typedef struct nvmlConfComputeSystemState_st {
 	unsigned int environment;
 	unsigned int ccFeature;
 	unsigned int devToolsMode;
@@ -389,7 +390,7 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int len
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index);
 nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor);
 
-typedef enum {
+typedef enum nvmlBrandType_enum {
 	NVML_BRAND_UNKNOWN	= 0,
 	NVML_BRAND_NVIDIA	= 14,
 	NVML_BRAND_COUNT	= 18,
@@ -402,7 +403,7 @@ typedef enum {
 #define NVML_DEVICE_ARCH_UNKNOWN	0xffffffff
 typedef unsigned int nvmlDeviceArchitecture_t;
 
-typedef enum {
+typedef enum nvmlComputeMode_enum {
 	NVML_COMPUTEMODE_DEFAULT		= 0,
 	NVML_COMPUTEMODE_EXCLUSIVE_THREAD	= 1,
 	NVML_COMPUTEMODE_PROHIBITED		= 2,
@@ -410,7 +411,7 @@ typedef enum {
 	NVML_COMPUTEMODE_COUNT,
 } nvmlComputeMode_t;
 
-typedef enum {
+typedef enum nvmlGpuVirtualizationMode {
 	NVML_GPU_VIRTUALIZATION_MODE_NONE	= 0,
 	NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH = 1,
 	NVML_GPU_VIRTUALIZATION_MODE_VGPU	= 2,
@@ -463,7 +464,7 @@ nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t first, nvmlDevice_t second, int 
  */
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor);
 
-typedef enum {
+typedef enum nvmlClockType_enum {
 	NVML_CLOCK_GRAPHICS	= 0,
 	NVML_CLOCK_SM		= 1,
 	NVML_CLOCK_MEM		= 2,
@@ -490,7 +491,7 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type
 #define NVML_DEVICE_PCI_BUS_ID_FMT		"%08X:%02X:%02X.0"
 #define NVML_DEVICE_PCI_BUS_ID_FMT_ARGS(info)	(info)->domain, (info)->bus, (info)->device
 
-typedef struct {
+typedef struct nvmlPciInfo_st {
 	char busIdLegacy[NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE];
 	unsigned int domain;
 	unsigned int bus;
@@ -563,13 +564,13 @@ nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device, unsigned int *speed);
 
 /* ---- memory, and who has it */
 
-typedef struct {
+typedef struct nvmlMemory_st {
 	unsigned long long total;
 	unsigned long long free;
 	unsigned long long used;
 } nvmlMemory_t;
 
-typedef struct {
+typedef struct nvmlMemory_v2_st {
 	unsigned int version;
 	unsigned long long total;
 	unsigned long long reserved;
@@ -597,12 +598,12 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory);
  */
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory);
 
-typedef struct {
+typedef struct nvmlProcessInfo_v1_st {
 	unsigned int pid;
 	unsigned long long usedGpuMemory;
 } nvmlProcessInfo_v1_t;
 
-typedef struct {
+typedef struct nvmlProcessInfo_v2_st {
 	unsigned int pid;
 	unsigned long long usedGpuMemory;	/* bytes */
 	unsigned int gpuInstanceId;		/* ~0: devices have none */
@@ -666,7 +667,7 @@ nvmlReturn_t nvmlDeviceClearCpuAffinity(nvmlDevice_t device);
 
 #define NVML_NVLINK_MAX_LINKS	18
 
-typedef enum {
+typedef enum nvmlNvLinkCapability_enum {
 	NVML_NVLINK_CAP_P2P_SUPPORTED	= 0,
 	NVML_NVLINK_CAP_SYSMEM_ACCESS	= 1,
 	NVML_NVLINK_CAP_P2P_ATOMICS	= 2,
@@ -676,7 +677,7 @@ typedef enum {
 	NVML_NVLINK_CAP_COUNT,
 } nvmlNvLinkCapability_t;
 
-typedef enum {
+typedef enum nvmlNvLinkErrorCounter_enum {
 	NVML_NVLINK_ERROR_DL_REPLAY	= 0,
 	NVML_NVLINK_ERROR_DL_RECOVERY	= 1,
 	NVML_NVLINK_ERROR_DL_CRC_FLIT	= 2,
@@ -685,14 +686,14 @@ typedef enum {
 	NVML_NVLINK_ERROR_COUNT,
 } nvmlNvLinkErrorCounter_t;
 
-typedef enum {
+typedef enum nvmlIntNvLinkDeviceType_enum {
 	NVML_NVLINK_DEVICE_TYPE_GPU	= 0,
 	NVML_NVLINK_DEVICE_TYPE_IBMNPU	= 1,
 	NVML_NVLINK_DEVICE_TYPE_SWITCH	= 2,
 	NVML_NVLINK_DEVICE_TYPE_UNKNOWN	= 255,
 } nvmlIntNvLinkDeviceType_t;
 
-typedef enum {
+typedef enum nvmlNvlinkVersion_enum {
 	NVML_NVLINK_VERSION_INVALID	= 0,
 	NVML_NVLINK_VERSION_1_0		= 1,
 	NVML_NVLINK_VERSION_2_0		= 2,
@@ -791,7 +792,7 @@ typedef nvmlGpuFabricInfo_v3_t nvmlGpuFabricInfoV_t;
 nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV_t *info);
 nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *info);
 
-typedef enum {
+typedef enum nvmlGpuP2PStatus_enum {
 	NVML_P2P_STATUS_OK = 0,
 	NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED,
 	NVML_P2P_STATUS_CHIPSET_NOT_SUPPORED = NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED,
@@ -802,7 +803,7 @@ typedef enum {
 	NVML_P2P_STATUS_UNKNOWN,
 } nvmlGpuP2PStatus_t;
 
-typedef enum {
+typedef enum nvmlGpuP2PCapsIndex_enum {
 	NVML_P2P_CAPS_INDEX_READ	= 0,
 	NVML_P2P_CAPS_INDEX_WRITE	= 1,
 	NVML_P2P_CAPS_INDEX_NVLINK	= 2,
@@ -826,7 +827,7 @@ typedef enum {
 nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second,
 				    nvmlGpuP2PCapsIndex_t index, nvmlGpuP2PStatus_t *status);
 
-typedef enum {
+typedef enum nvmlGpuLevel_enum {
 	NVML_TOPOLOGY_INTERNAL		= 0,
 	NVML_TOPOLOGY_SINGLE		= 10,
 	NVML_TOPOLOGY_MULTIPLE		= 20,
@@ -886,7 +887,7 @@ nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, nvmlGpuTopolo
 #define NVML_FI_DEV_C2C_LINK_COUNT			170
 #define NVML_FI_MAX					274
 
-typedef enum {
+typedef enum nvmlValueType_enum {
 	NVML_VALUE_TYPE_DOUBLE			= 0,
 	NVML_VALUE_TYPE_UNSIGNED_INT		= 1,
 	NVML_VALUE_TYPE_UNSIGNED_LONG		= 2,
@@ -897,7 +898,7 @@ typedef enum {
 	NVML_VALUE_TYPE_COUNT,
 } nvmlValueType_t;
 
-typedef union {
+typedef union nvmlValue_st {
 	double dVal;
 	int siVal;
 	unsigned int uiVal;
@@ -907,7 +908,7 @@ typedef union {
 	unsigned short usVal;
 } nvmlValue_t;
 
-typedef struct {
+typedef struct nvmlFieldValue_st {
 	unsigned int fieldId;
 	unsigned int scopeId;		/* a link, or ~0 for all of them together */
 	long long timestamp;		/* µs since 1970 */
@@ -962,7 +963,7 @@ nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t instance,
 
 typedef struct nvmlEventSet_st *nvmlEventSet_t;
 
-typedef struct {
+typedef struct nvmlEventData_st {
 	nvmlDevice_t device;
 	unsigned long long eventType;
 	unsigned long long eventData;
@@ -1009,6 +1010,59 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
  */
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
 				 unsigned int milliseconds);
+
+/* ---- not supported: what is often asked for all the same */
+
+typedef struct nvmlUtilization_st {
+	unsigned int gpu;
+	unsigned int memory;
+} nvmlUtilization_t;
+
+typedef struct nvmlBAR1Memory_st {
+	unsigned long long bar1Total;
+	unsigned long long bar1Free;
+	unsigned long long bar1Used;
+} nvmlBAR1Memory_t;
+
+typedef enum nvmlTemperatureSensors_enum {
+	NVML_TEMPERATURE_GPU	= 0,
+	NVML_TEMPERATURE_COUNT,
+} nvmlTemperatureSensors_t;
+
+typedef enum nvmlPStates_enum {
+	NVML_PSTATE_0		= 0,
+	NVML_PSTATE_15		= 15,
+	NVML_PSTATE_UNKNOWN	= 32,
+} nvmlPstates_t;
+
+/*
+ * There is no board with a number or a firmware, nothing is powered, warm, ventilated or
+ * clocked, engines are not measured, memory has no errors to correct and is not shown on a
+ * bus. Programs that ask are ready for that, as hardware differs as well.
+ *
+ * Return: NVML_ERROR_NOT_SUPPORTED, whatever the arguments. Source: recorded
+ * (nvmlDeviceGetNumaNodeId); else ours.
+ */
+nvmlReturn_t nvmlDeviceGetSerial(nvmlDevice_t device, char *serial, unsigned int length);
+nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t device, char *version, unsigned int length);
+nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int *module);
+nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node);
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts);
+nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned int *milliwatts);
+nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *milliwatts);
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device,
+						 unsigned long long *millijoules);
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor,
+				      unsigned int *celsius);
+nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int *percent);
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
+				    unsigned int *mhz);
+nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, nvmlPstates_t *state);
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates);
+nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int *count);
+nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device, nvmlEnableState_t *current,
+				  nvmlEnableState_t *pending);
+nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t *memory);
 
 #ifdef NVML_NO_UNVERSIONED_FUNC_DEFS
 nvmlReturn_t nvmlInit(void);

@@ -16,7 +16,7 @@ number=0 failed=0 status=0
 
 # What is not in a comma's or a space's way gets along with any folder.
 export TMPDIR="$temp/a, b"
-mkdir "$TMPDIR" "$temp/bin" "$temp/only-conf"
+mkdir "$TMPDIR" "$temp/bin" "$temp"/only-{conf,rpath,path}
 
 # result NAME COMMAND…: ok if it succeeds; what was said is in $temp/{out,err}
 result() {
@@ -52,7 +52,7 @@ for words in "unshare -m" "unshare -rm"; do
 done
 
 echo "TAP version 13"
-echo "1..15"
+echo "1..18"
 
 # ---- what is packed: one boot, of a program whose name begins with "-"
 
@@ -63,6 +63,32 @@ ${CC:-gcc} -o "$temp/bin/uses-conf" -x c - -L"$temp/only-conf" -lonlyconf <<-END
 	#include <stdio.h>
 	int only_conf(void);
 	int main(void) { return printf("from ld.so.conf %d\n", only_conf()) < 0; }
+END
+# likewise in a folder that is in the program's own search path, and in LD_LIBRARY_PATH
+for place in rpath path; do
+	${CC:-gcc} -shared -fPIC -o "$temp/only-$place/libonly$place.so" -x c - \
+		<<<"int only_$place(void) { return 43; }"
+	# shellcheck disable=SC2046
+	${CC:-gcc} -o "$temp/bin/uses-$place" -x c - -L"$temp/only-$place" -lonly$place \
+		$([ $place = path ] || echo "-Wl,-rpath,$temp/only-$place") <<-END
+		#include <stdio.h>
+		int only_$place(void);
+		int main(void) { return printf("from $place %d\n", only_$place()) < 0; }
+	END
+done
+export LD_LIBRARY_PATH=$temp/only-path
+# NCCL and others link with none of these, and open them by name.
+${CC:-gcc} -o "$temp/bin/opens" -x c - <<-END
+	#include <dlfcn.h>
+	#include <stdio.h>
+	int main(void)
+	{
+		int nvml = !!dlopen("libnvidia-ml.so.1", RTLD_NOW);
+		int cuda = !!dlopen("libcuda.so.1", RTLD_NOW);
+
+		return printf("opened %d %d %d\n", nvml, cuda,
+			      !!dlopen("libcudart.so.13", RTLD_NOW)) < 0;
+	}
 END
 ${CC:-gcc} -pthread -o "$temp/bin/cancels" -x c - <<-END
 	#include <pthread.h>
@@ -84,6 +110,9 @@ cat >"$temp/bin/-program" <<-END
 	#!/bin/sh
 	echo arguments \$#
 	$temp/bin/uses-conf
+	$temp/bin/uses-rpath
+	$temp/bin/uses-path
+	$temp/bin/opens
 	$temp/bin/cancels
 	$temp/not-packed
 END
@@ -108,6 +137,10 @@ if [ ${#namespace[@]} -gt 0 ]; then
 else
 	skip library_of_ld_so_conf "no mount namespace to be had"
 fi
+result library_of_rpath said '^from rpath 43$'
+result library_of_ld_library_path said '^from path 43$'
+result libraries_opened_by_name said '^opened 1 1 1$'
+unset LD_LIBRARY_PATH
 result thread_can_be_cancelled said '^cancelled 1$'
 result status_127_has_a_hint eval 'ended 127 && told "--add"'
 

@@ -43,7 +43,6 @@ TEST_F(nvml, numbers)
 		NUMBER(MemoryBusWidth, 5120), NUMBER(Architecture, 9), NUMBER(Brand, 14),
 		NUMBER(ComputeMode, 0), NUMBER(PersistenceMode, 1), NUMBER(BusType, 2),
 	};
-	nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(recorded); i++) {
 		unsigned int value = UNTOUCHED;

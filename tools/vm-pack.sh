@@ -61,6 +61,9 @@ pack_library() {
 	fi
 }
 
+# Where libraries are looked for, here and in the machine: memcast's come first
+library_path() { echo "$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"; }
+
 # What a program needs to start: its libraries, or its interpreter
 pack_needs() {
 	local file=$1 magic interpreter word lib
@@ -70,7 +73,7 @@ pack_needs() {
 		while read -r lib; do
 			[[ $lib != *'not found'* ]] || die "$file needs ${lib%% *}, which is not found"
 			[[ ! $lib =~ (/[^ ]+) ]] || pack_library "${BASH_REMATCH[1]}"
-		done < <(LD_LIBRARY_PATH=$libraries ldd "$file" 2>/dev/null |
+		done < <(LD_LIBRARY_PATH=$(library_path) ldd "$file" 2>/dev/null |
 			 grep -E '=> not found|/' || true) ;;
 	'#!'*)
 		read -r interpreter <"$file"
@@ -129,8 +132,8 @@ host_files() {
 	for word in "${rw[@]}"; do settings+=("rw=$(realpath "$word")"); done
 }
 
-# With the host's files its environment comes along, but for what is about our own shell
-# and for libraries, of which memcast's come first; else it is small, and the same everywhere.
+# With the host's files its environment comes along, but for what is about our own shell;
+# else it is small, and the same everywhere but for where libraries are.
 environment() {
 	local word i all=() seen=' '
 	if [ -n "$host" ]; then
@@ -141,10 +144,10 @@ environment() {
 			esac
 		done < <(env -0)
 		all+=(PATH="$build/tools:$PATH" ${lc_all+LC_ALL="$lc_all"}
-			LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}")
+			LD_LIBRARY_PATH="$(library_path)")
 	else
 		all=(PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/memcast-vm TERM="${TERM-dumb}"
-			HOME="$([ -n "$root" ] && echo /root || echo /tmp)" LD_LIBRARY_PATH="$libraries")
+			HOME="$([ -n "$root" ] && echo /root || echo /tmp)" LD_LIBRARY_PATH="$(library_path)")
 	fi
 	all+=("${env[@]}")
 	# of two values for a name, the later one only
