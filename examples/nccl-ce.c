@@ -16,7 +16,6 @@
 #include <dirent.h>
 #include <nccl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,14 +53,42 @@ static struct {
 /* What the ranks of all processes share: made before fork() */
 static struct {
 	ncclUniqueId id;
-	pthread_barrier_t id_is_there;	/* a thread of each process */
-	pthread_barrier_t all;		/* all ranks */
+	bool id_is_there;
+	bool lost;			/* a process has ended before it was done */
+	int arrived, times;		/* at meet() */
 	uint64_t wrong;
-	uint64_t writes;		/* to multicast windows, by rank 0's process */
+	uint64_t unicast;		/* collectives that wrote to no multicast window */
 } *shared;
 
 static __thread int rank;
+static __thread ncclComm_t communicator;
 static int ranks;
+
+/* Others of a rank that was lost would wait for it: NCCL's way out is to abort. */
+static void go_on_or_abort(void)
+{
+	if (!__atomic_load_n(&shared->lost, __ATOMIC_ACQUIRE)) {
+		usleep(50);	/* there are fewer processors than ranks */
+		return;
+	}
+	if (communicator)
+		ncclCommAbort(communicator);
+	fprintf(stderr, "rank %d: aborted, as another rank is gone\n", rank);
+	exit(2);
+}
+
+/* All ranks are here. */
+static void meet(void)
+{
+	int times = __atomic_load_n(&shared->times, __ATOMIC_ACQUIRE);
+
+	if (__atomic_add_fetch(&shared->arrived, 1, __ATOMIC_ACQ_REL) == ranks) {
+		__atomic_store_n(&shared->arrived, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&shared->times, times + 1, __ATOMIC_RELEASE);
+	}
+	while (__atomic_load_n(&shared->times, __ATOMIC_ACQUIRE) == times)
+		go_on_or_abort();
+}
 
 struct buffers {
 	ncclComm_t comm;
@@ -71,25 +98,18 @@ struct buffers {
 	uint8_t *check;
 };
 
-/* Bytes of the piece that @from has for @to in an iteration */
-static void fill(uint8_t *bytes, size_t count, int from, int to, int iteration)
-{
-	uint32_t state = (from * 251 + to * 17 + iteration) * 2654435761u + 1;
-
-	for (size_t i = 0; i < count; i++) {
-		state = state * 1664525 + 1013904223;
-		bytes[i] = state >> 24;
-	}
-}
-
-static uint64_t differ(const uint8_t *bytes, size_t count, int from, int to, int iteration)
+/* The piece that @from has for @to: write it, or count the bytes that are others. */
+static uint64_t piece(uint8_t *bytes, size_t count, int from, int to, int iteration, bool check)
 {
 	uint32_t state = (from * 251 + to * 17 + iteration) * 2654435761u + 1;
 	uint64_t wrong = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		state = state * 1664525 + 1013904223;
-		wrong += bytes[i] != state >> 24;
+		if (check)
+			wrong += bytes[i] != state >> 24;
+		else
+			bytes[i] = state >> 24;
 	}
 	return wrong;
 }
@@ -139,7 +159,7 @@ static void prepare(const struct collective *what, struct buffers *have, size_t 
 
 	CHECK(cudaMemsetAsync(have->receive, 0xEE, bytes * ranks, have->stream));
 	for (int to = 0; sends(what) && to < pieces; to++)
-		fill(have->check + to * bytes, bytes, rank, to, iteration);
+		piece(have->check + to * bytes, bytes, rank, to, iteration, false);
 	CHECK(cudaMemcpyAsync(have->send, have->check, bytes * pieces, cudaMemcpyHostToDevice,
 			      have->stream));
 	CHECK(cudaStreamSynchronize(have->stream));
@@ -154,8 +174,8 @@ static uint64_t check(const struct collective *what, struct buffers *have, size_
 		return 0;
 	CHECK(cudaMemcpy(have->check, have->receive, bytes * pieces, cudaMemcpyDeviceToHost));
 	for (int i = 0; i < pieces; i++)
-		wrong += differ(have->check + i * bytes, bytes, what->from_root ? ROOT : i,
-				what->to_each ? rank : 0, iteration);
+		wrong += piece(have->check + i * bytes, bytes, what->from_root ? ROOT : i,
+			       what->to_each ? rank : 0, iteration, true);
 	return wrong;
 }
 
@@ -196,30 +216,36 @@ static uint64_t window_writes(void)
 
 static void measure(const struct collective *what, struct buffers *have, size_t bytes)
 {
-	uint64_t wrong = 0, writes = 0;
+	uint64_t wrong = 0, writes = 0, before = 0, after;
 	double us = 0, total;
 
 	for (int i = 0; i < option.iterations; i++) {
+		cudaError_t error;
 		float ms;
 
 		prepare(what, have, bytes, i);
-		pthread_barrier_wait(&shared->all);
+		meet();
 		if (!rank)
-			writes -= window_writes();
-		pthread_barrier_wait(&shared->all);
+			before = window_writes();
+		meet();
 		CHECK(cudaEventRecord(have->begin, have->stream));
 		CHECK_NCCL(start(what, have, bytes));
 		CHECK(cudaEventRecord(have->end, have->stream));
-		CHECK(cudaStreamSynchronize(have->stream));
+		while ((error = cudaStreamQuery(have->stream)) == cudaErrorNotReady)
+			go_on_or_abort();
+		CHECK(error);
 		CHECK(cudaEventElapsedTime(&ms, have->begin, have->end));
 		us += ms * 1000;
-		pthread_barrier_wait(&shared->all);
-		if (!rank)
-			writes += window_writes();
+		meet();
+		if (!rank) {
+			after = window_writes();
+			writes += after - before;
+			shared->unicast += after == before;
+		}
 		wrong += check(what, have, bytes, i);
 	}
 	__atomic_fetch_add(&shared->wrong, wrong, __ATOMIC_RELAXED);
-	pthread_barrier_wait(&shared->all);
+	meet();
 	if (rank)
 		return;
 	us /= option.iterations;
@@ -250,6 +276,7 @@ static void *run(void *which)
 	CHECK(cudaHostAlloc((void **)&have.check, room, cudaHostAllocDefault));
 	config.CTAPolicy = NCCL_CTA_POLICY_ZERO;
 	CHECK_NCCL(ncclCommInitRankConfig(&have.comm, ranks, shared->id, rank, &config));
+	communicator = have.comm;
 	CHECK_NCCL(ncclMemAlloc((void **)&have.send, room));
 	CHECK_NCCL(ncclMemAlloc((void **)&have.receive, room));
 	CHECK_NCCL(ncclCommWindowRegister(have.comm, have.send, room, &windows[0],
@@ -279,9 +306,12 @@ static int run_process(int process)
 
 	rank = process * option.threads;
 	/* NCCL serves it from a thread of this process, which a child would not have */
-	if (!process)
+	if (!process) {
 		CHECK_NCCL(ncclGetUniqueId(&shared->id));
-	pthread_barrier_wait(&shared->id_is_there);
+		__atomic_store_n(&shared->id_is_there, true, __ATOMIC_RELEASE);
+	}
+	while (!__atomic_load_n(&shared->id_is_there, __ATOMIC_ACQUIRE))
+		go_on_or_abort();
 	for (int i = 0; i < option.threads; i++)
 		if (pthread_create(&threads[i], NULL, run, (void *)(intptr_t)(rank + i)))
 			perror("pthread_create"), exit(1);
@@ -331,38 +361,37 @@ int main(int argc, char **argv)
 		"NCCL's copy-engine collectives on emulated devices: no kernel, every byte checked.",
 		NULL, NULL, NULL
 	};
-	pthread_barrierattr_t attributes;
-	pid_t pids[64], pid;
-	int status;
+	int status, failed = 0;
+	pid_t pid;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	ranks = option.processes * option.threads;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return perror("mmap"), 1;
-	pthread_barrierattr_init(&attributes);
-	pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-	pthread_barrier_init(&shared->all, &attributes, ranks);
-	pthread_barrier_init(&shared->id_is_there, &attributes, option.processes);
 
 	/* a process that has used CUDA cannot fork() ranks, so this one does not */
 	for (int i = 0; i < option.processes; i++) {
-		pids[i] = fork();
-		if (pids[i] < 0)
+		pid = fork();
+		if (pid < 0)
 			return perror("fork"), 1;
-		if (!pids[i])
+		if (!pid)
 			return run_process(i);
 	}
-	/* the others of a rank that failed would wait for it */
-	while ((pid = wait(&status)) > 0) {
-		for (int i = 0; i < option.processes && status; i++)
-			if (pids[i] != pid)
-				kill(pids[i], SIGKILL);
-		if (status)
-			return fprintf(stderr, "a process ended with status %#x\n", status), 1;
+	while (wait(&status) > 0) {
+		if (status && !failed)
+			fprintf(stderr, "a process ended with status %#x\n", status);
+		failed |= status;
+		if (failed)
+			__atomic_store_n(&shared->lost, true, __ATOMIC_RELEASE);
 	}
+	if (failed)
+		return 1;
 	if (shared->wrong)
 		return fprintf(stderr, "%lu bytes are wrong\n", shared->wrong), 1;
-	printf("# every byte is right\n");
+	/* without multicast NCCL meets by copies to each rank, and says nothing */
+	if (shared->unicast)
+		return fprintf(stderr, "%lu collectives met without multicast\n", shared->unicast), 1;
+	printf("# every byte is right; copies met at multicast addresses\n");
 	return 0;
 }
