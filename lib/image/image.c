@@ -143,6 +143,24 @@ void image_put(struct image *image)
 	free(image);
 }
 
+/*
+ * A program whose device code was linked: there is the linker's work, if it was for this
+ * device, else its parts, which the driver would link.
+ */
+static CUresult read_linked(struct image *image, const struct wrapper *wrapper,
+			    struct complaint *complaint)
+{
+	const void *const *part = wrapper->parts;
+	CUresult result = fatbin_read(image, wrapper->data, complaint);
+
+	if (result != CUDA_ERROR_NO_BINARY_FOR_GPU || !part || !*part)
+		return result;
+	image->of_parts = true;
+	for (result = CUDA_SUCCESS; *part && result == CUDA_SUCCESS; part++)
+		result = fatbin_read(image, *part, complaint);
+	return result;
+}
+
 static CUresult read_any(struct image *image, const void *data, struct complaint *complaint)
 {
 	const struct wrapper *wrapper = data;
@@ -152,6 +170,8 @@ static CUresult read_any(struct image *image, const void *data, struct complaint
 		if (!wrapper->data)
 			return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin's wrapper without fatbin");
 		data = wrapper->data;
+		if (wrapper->version == WRAPPER_LINKED && image_is_fatbin(data))
+			return read_linked(image, wrapper, complaint);
 	}
 	if (image_is_fatbin(data))
 		return fatbin_read(image, data, complaint);
@@ -195,7 +215,8 @@ CUresult image_read(const void *data, int architecture, struct image **image,
 	result = read_any(new, data, complaint);
 	if (result == CUDA_SUCCESS)
 		result = image_sort(new, &twice);
-	if (result == CUDA_SUCCESS && twice)
+	/* parts may each have a copy of what a header defines */
+	if (result == CUDA_SUCCESS && twice && !new->of_parts)
 		result = fail(CUDA_ERROR_INVALID_PTX, "two kernels are called %.100s", twice);
 	if (result != CUDA_SUCCESS)
 		image_put(new);

@@ -52,6 +52,7 @@ struct image {
 	uint32_t *by_name;		/* numbers of kernels */
 	uint32_t constant_bytes;
 	int architecture, binary;	/* 90 is 9.0: of its source, of what runs */
+	bool of_parts;			/* which define what others of them call */
 	uint32_t kernels_room, variables_room;
 };
 
@@ -80,8 +81,9 @@ CUresult image_sort(struct image *image, const char **twice);
 struct wrapper {
 	uint32_t magic, version;
 	const void *data;
-	const void *unused;
+	const void *const *parts;	/* version 2: the fatbins that were linked, then NULL */
 };
+#define WRAPPER_LINKED	2
 
 bool image_is_fatbin(const void *data);
 CUresult fatbin_read(struct image *image, const void *data, struct complaint *complaint);

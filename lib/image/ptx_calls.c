@@ -58,6 +58,8 @@ CUresult ptx_functions_check(struct reader *reader)
 	struct functions *functions = &reader->functions;
 	const struct function_seen *first = NULL;
 
+	if (reader->image->of_parts)
+		return CUDA_SUCCESS;
 	if (functions->count)
 		qsort(functions->at, functions->count, sizeof(*functions->at), compare_functions);
 	for (uint32_t i = 0; i < functions->count; i++) {
