@@ -62,6 +62,8 @@ tests	 += $(foreach name,address copy device entry memory surface team,\
 	    $(B)/selftests/nvidia_$(name)_test)
 ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
 tests	 += $(patsubst selftests/%.c,$(B)/selftests/nvidia_%,$(wildcard selftests/runtime*_test.c))
+nvcc	 := $(wildcard $(dir $(nvidia))../bin/nvcc)
+tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test)
 endif
 endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
@@ -253,6 +255,12 @@ $(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
 	$(call quiet,CC)$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $(filter %.c %.a,$^) \
 		-L$(dir $(nvidia))../lib64/stubs -L$(dir $(nvidia))../lib64 -Wl,--as-needed -lcuda \
 		$(if $(findstring runtime,$*),-lcudart) -lm
+
+# With kernels in it, whose launches are refused
+$(B)/selftests/nvcc_per_thread_test: nvcc_flags = -default-stream per-thread
+$(B)/selftests/nvcc_%_test: selftests/nvcc_runtime_test.cu
+	@mkdir -p $(@D)
+	$(call quiet,NVCC)$(nvcc) --cudart shared -arch=sm_90 $(nvcc_flags) -o $@ $<
 endif
 
 $(B)/selftests/%: selftests/%.sh
