@@ -3,12 +3,12 @@
 #
 # Runs on the machine that builds: our headers against a CUDA toolkit's, where one is
 # found. Every enum value, and the size and every offset of every struct that ours have,
-# are printed by one program, compiled with either header; of the runtime also the type of
-# every function.
+# are printed by one program, compiled with either header; of the runtime and of NVML also the
+# type of every function.
 cd "$(dirname "$0")/.." || exit 1
 
 echo "TAP version 13"
-echo "1..2"
+echo "1..3"
 for cuda in "$CUDA_HOME" /usr/local/cuda; do
 	[ -e "$cuda/include/cuda.h" ] && break
 	cuda=
@@ -16,6 +16,7 @@ done
 if [ -z "$cuda" ] || [ "$cuda/include/cuda.h" -ef include/cuda.h ]; then
 	echo "ok 1 abi.cuda_h # SKIP no CUDA toolkit found"
 	echo "ok 2 abi.cuda_runtime_api_h # SKIP no CUDA toolkit found"
+	echo "ok 3 abi.nvml_h # SKIP no CUDA toolkit found"
 	exit 0
 fi
 temp=$(mktemp -d)
@@ -62,7 +63,7 @@ print_program() {
 		if ($ENV{TYPES} eq "yes") {
 			layout($2, $1) while /^struct\s+(cuda\w+)\s*($braces)\s*;/gm;
 			print "printf(\"$1 %s\\n\", typeid(&$1).name());\n"
-				while /^[a-z][\w *]*?(cuda\w+)\(/gm;
+				while /^[a-z][\w *]*?((?:cuda|nvml)\w+)\(/gm;
 		}
 	'
 	printf 'return 0;\n}\n'
@@ -71,7 +72,7 @@ print_program() {
 # compare NUMBER NAME LANGUAGE AT-LEAST: the program in $temp/print, with either header
 compare() {
 	for header in include "$cuda/include"; do
-		${CC:-gcc} -w -x "$3" -I"$header" -o "$temp/print" "$temp/print.c" -lstdc++ \
+		${CC:-gcc} -w -x "$3" -I"$header" -DNVML_NO_UNVERSIONED_FUNC_DEFS -o "$temp/print" "$temp/print.c" -lstdc++ \
 			2>"$temp/errors" && "$temp/print" >"$temp/$(echo "$header" | tr -c 'a-z\n' _)" || {
 			sed 's/^/# /' "$temp/errors"
 			echo "not ok $1 abi.$2 # it does not compile with $header's"
@@ -95,4 +96,10 @@ print_program cuda.h no include/cuda.h >"$temp/print.c"
 compare 1 cuda_h c 300
 print_program cuda_runtime_api.h yes include/driver_types.h include/cuda_runtime_api.h >"$temp/print.c"
 compare 2 cuda_runtime_api_h c++ 700
+if [ -e "$cuda/include/nvml.h" ]; then
+	print_program nvml.h yes include/nvml.h >"$temp/print.c"
+	compare 3 nvml_h c++ 300
+else
+	echo "ok 3 abi.nvml_h # SKIP the CUDA toolkit has none"
+fi
 exit $failed

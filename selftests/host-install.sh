@@ -37,7 +37,7 @@ env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
 result 1 install $?
 
 (cd "$root/opt/memcast" && ls bin/memcast-bench include/memcast/view.h include/memcast.h \
-	lib64/libcuda.so.1 lib64/libcudart.so.13 && grep -h '^memcast-.* .- ' share/man/man1/memcast-smi.1 &&
+	lib64/libcuda.so.1 lib64/libcudart.so.13 lib64/libnvidia-ml.so.1 && grep -h '^memcast-.* .- ' share/man/man1/memcast-smi.1 &&
 	cmp lib64/libcuda.so lib64/libcuda.so.1 && cmp lib64/libcudart.so lib64/libcudart.so.13 &&
 	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
 result 2 all_is_there $?

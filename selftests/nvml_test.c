@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include <memcast/device.h>
 
 #include "nvml_fixture.h"
 
@@ -233,6 +236,68 @@ TEST_F(nvml, children_may_look)
 	if (!pid)
 		_exit(nvmlDeviceGetName(device_at(1), name, sizeof(name)) == NVML_SUCCESS &&
 		      cuInit(0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* What NVML asks the driver's library by */
+TEST_F(nvml, describe)
+{
+	static const CUdevice_attribute attributes[] = {
+		CU_DEVICE_ATTRIBUTE_WARP_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+	};
+	int before[2] = {}, after[2] = {}, value = UNTOUCHED;
+	char name[96] = "", cuda_name[96];
+
+	EXPECT_OK(memcastDeviceDescribe(0, name, sizeof(name), before, attributes, 2));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
+		  memcastDeviceDescribe(self->devices, NULL, 0, before, attributes, 2));
+	EXPECT_INVALID(memcastDeviceDescribe(0, NULL, 0, NULL, attributes, 1));
+	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED,
+		  cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
+	EXPECT_EQ(UNTOUCHED, value);
+	ASSERT_OK(cuInit(0));
+	EXPECT_OK(memcastDeviceDescribe(0, NULL, 0, after, attributes, 2));
+	EXPECT_OK(cuDeviceGetName(cuda_name, sizeof(cuda_name), 0));
+	EXPECT_STREQ(cuda_name, name);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_OK(cuDeviceGetAttribute(&value, attributes[i], 0));
+		EXPECT_EQ(value, before[i]);
+		EXPECT_EQ(value, after[i]);
+	}
+}
+
+/* A process that was given another's file holds nothing by it. */
+TEST_F(nvml, inherited_files)
+{
+	nvmlProcessInfo_t infos[64];
+	unsigned int count = ARRAY_SIZE(infos), found = 0;
+	int link[2], file = -1;
+	pid_t pid;
+
+	cuda_start(0);
+	memory(0, CHUNK);
+	for (int fd = 3; fd < 64 && file < 0; fd++) {
+		char path[32], target[64] = "";
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, target, sizeof(target) - 1) > 0 &&
+		    !strcmp(target, "/dev/memcast"))
+			file = dup(fd);
+	}
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, link));
+	pid = fork();
+	if (!pid) {
+		hear(link[1]);
+		_exit(0);
+	}
+	EXPECT_GOOD(nvmlDeviceGetComputeRunningProcesses(self->device, &count, infos));
+	for (unsigned int i = 0; i < count; i++) {
+		EXPECT_NE((unsigned int)pid, infos[i].pid);
+		found += infos[i].pid == (unsigned int)getpid();
+	}
+	EXPECT_EQ(1, found);
+	tell(link[0], 1);
 	EXPECT_EQ(0, ended(pid));
 }
 

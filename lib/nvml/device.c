@@ -21,7 +21,7 @@ nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number)
 	uintptr_t offset = (uintptr_t)device - (uintptr_t)handles;
 
 	*number = offset / sizeof(*handles);
-	if (!device || *number >= DEVICES_MAX || *number >= state_devices())
+	if (!device || *number >= DEVICES_MAX || *number >= library_devices())
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "not a device: %p", (void *)device);
 	return NVML_SUCCESS;
 }
@@ -45,7 +45,7 @@ static nvmlReturn_t count(unsigned int *devices)
 {
 	if (!devices)
 		return null_output();
-	*devices = state_devices();
+	*devices = library_devices();
 	return NVML_SUCCESS;
 }
 
@@ -60,7 +60,7 @@ static nvmlReturn_t by_index(unsigned int index, nvmlDevice_t *device)
 {
 	if (!device)
 		return null_output();
-	if (index >= DEVICES_MAX || index >= state_devices())
+	if (index >= DEVICES_MAX || index >= library_devices())
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "there is no device %u", index);
 	*device = device_handle(index);
 	return NVML_SUCCESS;
@@ -77,7 +77,7 @@ OLDER_NAME(nvmlDeviceGetHandleByIndex, (unsigned int index, nvmlDevice_t *device
 /* "GPU-" and the UUID that the module gave it */
 static nvmlReturn_t by_uuid(const char *wanted, nvmlDevice_t *device)
 {
-	unsigned int devices = state_devices();
+	unsigned int devices = library_devices();
 	char uuid[40];
 
 	if (!wanted || !device)

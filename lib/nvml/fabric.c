@@ -186,7 +186,7 @@ static nvmlReturn_t give(const unsigned int *numbers, unsigned int found, unsign
 static nvmlReturn_t nearest(nvmlDevice_t device, nvmlGpuTopologyLevel_t level,
 			    unsigned int *count, nvmlDevice_t *array)
 {
-	unsigned int numbers[DEVICES_MAX], devices = state_devices(), found = 0, self;
+	unsigned int numbers[DEVICES_MAX], devices = library_devices(), found = 0, self;
 	nvmlReturn_t result = device_number(device, &self);
 
 	if (result != NVML_SUCCESS)
@@ -208,7 +208,7 @@ nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, nvmlGpuTopolo
 
 static nvmlReturn_t near_cpu(unsigned int cpu, unsigned int *count, nvmlDevice_t *array)
 {
-	unsigned int numbers[DEVICES_MAX], devices = state_devices(), found = 0;
+	unsigned int numbers[DEVICES_MAX], devices = library_devices(), found = 0;
 	const unsigned int bits = 8 * sizeof(unsigned long);
 	unsigned long set[1024 / 64];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Initialisation is a count: each nvmlInit() wants its nvmlShutdown(). There is nothing
- * else to keep, so the child of a fork() is initialised as its parent was.
+ * Initialisation is a count: each nvmlInit() wants its nvmlShutdown(). What is kept beside
+ * it is plain memory, so the child of a fork() is initialised as its parent was.
  */
 #include <limits.h>
 #include <stdatomic.h>
@@ -15,7 +15,13 @@
 #define DRIVER	"580.159.04"
 #define NVML	"13." DRIVER
 
-static atomic_uint users;
+static atomic_uint users, devices;
+
+/* As nvmlInit() found them: the module has as many until it goes. */
+unsigned int library_devices(void)
+{
+	return devices;
+}
 
 nvmlReturn_t library_ready(void)
 {
@@ -28,7 +34,8 @@ static nvmlReturn_t init(unsigned int flags)
 {
 	if (flags & ~(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH))
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "flags %#x", flags);
-	if (!state_devices() && !(flags & NVML_INIT_FLAG_NO_GPUS))
+	devices = state_devices();
+	if (!devices && !(flags & NVML_INIT_FLAG_NO_GPUS))
 		return fail(NVML_ERROR_DRIVER_NOT_LOADED,
 			    "no devices in /sys/class/memcast: insmod memcast.ko");
 	users++;

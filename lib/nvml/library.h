@@ -10,6 +10,7 @@
 #ifndef MEMCAST_NVML_LIBRARY_H
 #define MEMCAST_NVML_LIBRARY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,21 +26,27 @@
 
 /* init.c */
 nvmlReturn_t library_ready(void);
+unsigned int library_devices(void);
 
 /* log.c: why this thread's last call failed, in words, and the line that says so */
 __attribute__((format(printf, 2, 3)))
 nvmlReturn_t fail(nvmlReturn_t result, const char *reason, ...);
 void log_failure(const char *call, nvmlReturn_t result);
 
-#define CALL(expression)						\
-({									\
-	nvmlReturn_t result_ = library_ready();				\
-									\
-	if (result_ == NVML_SUCCESS)					\
-		result_ = (expression);					\
-	if (result_ != NVML_SUCCESS)					\
-		log_failure(__func__, result_);				\
-	result_;							\
+/* A thread that is cancelled meanwhile ends after the call, with no file left open. */
+#define CALL(expression)							\
+({										\
+	nvmlReturn_t result_;							\
+	int before_;								\
+										\
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);		\
+	result_ = library_ready();						\
+	if (result_ == NVML_SUCCESS)						\
+		result_ = (expression);						\
+	if (result_ != NVML_SUCCESS)						\
+		log_failure(__func__, result_);					\
+	pthread_setcancelstate(before_, NULL);					\
+	result_;								\
 })
 
 /* An older name of a function, with an address of its own */

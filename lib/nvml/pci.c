@@ -122,7 +122,7 @@ static bool scan(const char *text, unsigned int address[4])
 
 static nvmlReturn_t by_address(const char *text, nvmlDevice_t *device)
 {
-	unsigned int wanted[4], devices = state_devices();
+	unsigned int wanted[4], devices = library_devices();
 	const struct facts *facts;
 
 	if (!text || !device)

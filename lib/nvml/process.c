@@ -2,7 +2,8 @@
 /*
  * Who holds what of a device, from /proc/PID/fdinfo/ of each open /dev/memcast; the lines
  * are described in uapi/memcast.h. A memory counts once for a process, however many
- * handles and mappings show it. One sees one's own processes, root sees all.
+ * handles and mappings show it, and a file for the process that is found with it first,
+ * as files are inherited. One sees one's own processes, root sees all.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -15,7 +16,7 @@
 
 #define DEVICE_PATH	"/dev/memcast"
 
-/* Numbers of the memories that count already */
+/* Numbers of the memories, or of the clients, that count already */
 struct seen {
 	unsigned long long *numbers;
 	size_t count, room;
@@ -42,7 +43,14 @@ static bool seen_before(struct seen *seen, unsigned long long number)
 	return false;
 }
 
-static unsigned long long read_file(const char *path, unsigned int device, struct seen *seen)
+/* What is kept while processes are looked at */
+struct look {
+	unsigned int device;
+	struct seen memories;	/* of one process */
+	struct seen clients;	/* of all */
+};
+
+static unsigned long long read_file(const char *path, struct look *look)
 {
 	unsigned long long bytes = 0, number, size;
 	unsigned int on;
@@ -55,11 +63,14 @@ static unsigned long long read_file(const char *path, unsigned int device, struc
 	while (getline(&line, &room, file) > 0) {
 		const char *words = strchr(line, '\t');
 
+		if (sscanf(line, "memcast-client: %llu", &number) == 1 &&
+		    seen_before(&look->clients, number))
+			break;
 		if (!words || (strncmp(line, "memcast-handle:", 15) &&
 			       strncmp(line, "memcast-mapping:", 16)))
 			continue;
 		if (sscanf(words, " memory %llu bytes %llu device %u", &number, &size, &on) == 3 &&
-		    on == device && !seen_before(seen, number))
+		    on == look->device && !seen_before(&look->memories, number))
 			bytes += size;
 	}
 	free(line);
@@ -67,20 +78,20 @@ static unsigned long long read_file(const char *path, unsigned int device, struc
 	return bytes;
 }
 
-/* Return: whether the process has the device file open at all */
-static bool look_process(const char *pid, unsigned int device, unsigned long long *bytes,
-			 struct seen *seen)
+/* Return: how many bytes it holds */
+static unsigned long long look_process(const char *pid, struct look *look)
 {
+	unsigned long long bytes = 0;
 	char path[64 + NAME_MAX], target[64];
 	struct dirent *entry;
-	bool opened = false;
 	ssize_t length;
 	DIR *dir;
 
+	look->memories.count = 0;
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	dir = opendir(path);
 	if (!dir)
-		return false;
+		return 0;
 	while ((entry = readdir(dir))) {
 		if (!isdigit(*entry->d_name))
 			continue;
@@ -91,34 +102,37 @@ static bool look_process(const char *pid, unsigned int device, unsigned long lon
 		target[length] = '\0';
 		if (strcmp(target, DEVICE_PATH))
 			continue;
-		opened = true;
 		snprintf(path, sizeof(path), "/proc/%.16s/fdinfo/%s", pid, entry->d_name);
-		*bytes += read_file(path, device, seen);
+		bytes += read_file(path, look);
 	}
 	closedir(dir);
-	return opened;
+	return bytes;
+}
+
+static bool failed(const struct look *look)
+{
+	return look->memories.failed || look->clients.failed;
 }
 
 bool processes_of(unsigned int device, struct process **found, unsigned int *count)
 {
-	struct seen seen = {};
-	struct dirent *entry;
+	struct look look = { .device = device };
 	size_t room = 16;
+	struct dirent *entry;
 	DIR *dir = opendir("/proc");
 
 	*count = 0;
 	*found = calloc(room, sizeof(**found));
-	while (dir && *found && !seen.failed && (entry = readdir(dir))) {
-		unsigned long long bytes = 0;
+	while (dir && *found && !failed(&look) && (entry = readdir(dir))) {
+		unsigned long long bytes = isdigit(*entry->d_name) ?
+					   look_process(entry->d_name, &look) : 0;
 
-		seen.count = 0;
-		if (!isdigit(*entry->d_name) ||
-		    !look_process(entry->d_name, device, &bytes, &seen) || !bytes)
+		if (!bytes)
 			continue;
 		if (*count == room) {
 			void *more = reallocarray(*found, room *= 2, sizeof(**found));
 
-			seen.failed = !more;
+			look.clients.failed = !more;
 			if (!more)
 				break;
 			*found = more;
@@ -127,8 +141,9 @@ bool processes_of(unsigned int device, struct process **found, unsigned int *cou
 	}
 	if (dir)
 		closedir(dir);
-	free(seen.numbers);
-	if (*found && !seen.failed)
+	free(look.memories.numbers);
+	free(look.clients.numbers);
+	if (*found && !failed(&look))
 		return true;
 	free(*found);
 	return false;
