@@ -108,6 +108,10 @@ TEST_F(kernel_image, refused)
 		{ HEAD ".entry k() { ret }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".entry k(.param a) { ret; }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .u32 v = 3", CUDA_ERROR_INVALID_PTX },
+		/* 2^64 - 1 bytes, and 2^64 */
+		{ HEAD ".global .b8 v[4294967295][641][6700417] = {1};" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .b8 v[4294967296][4294967296] = {1};" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .b8 v[2] = {{{{{{{{{{1}}}}}}}}}};" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".extern .func none();\n.entry k() { call none; ret; }", CUDA_ERROR_INVALID_PTX },
 		{ ".version 8.0\n" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ ".version 7.0\n.target sm_90\n" ENTRY, CUDA_ERROR_INVALID_PTX },
@@ -239,6 +243,46 @@ TEST_F(kernel_image, fatbins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
 }
 
+TEST_F(kernel_image, damaged_fatbins)
+{
+	static struct fatbin fatbin;
+	CUmodule module;
+
+	fill(&fatbin, ZSTD, 80);
+	fatbin.entry[0].unpacked_bytes = UINT64_MAX;
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
+	fill(&fatbin, ZSTD, 80);
+	fatbin.entry[0].packed_bytes = UINT32_MAX;
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
+	fill(&fatbin, LZ4, 80);
+	fatbin.entry[0].header_bytes = 48;
+	fatbin.entry[0].bytes += offsetof(struct entry, data) - 48;
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
+	/* text where an ELF file is to be */
+	fill(&fatbin, ZSTD, 90);
+	fatbin.entry[0].kind = 2;
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
+}
+
+#define FILE_NAME	"/tmp/memcast-image"
+
+/* Load it from a file, so that nothing but the file's size bounds it. */
+#define load_as_file(data, bytes)	load_as_file_(_metadata, data, bytes)
+static CUresult load_as_file_(struct __test_metadata *_metadata, const void *data, size_t bytes)
+{
+	FILE *file = fopen(FILE_NAME, "w");
+	CUmodule module;
+	CUresult result;
+
+	ASSERT_NE(NULL, file);
+	ASSERT_EQ(bytes, fwrite(data, 1, bytes, file));
+	ASSERT_EQ(0, fclose(file));
+	result = cuModuleLoad(&module, FILE_NAME);
+	if (result == CUDA_SUCCESS)
+		EXPECT_OK(cuModuleUnload(module));
+	return result;
+}
+
 /* ---- cubins: as much of an ELF file as is read ---- */
 
 static const char names[] = "\0.names\0.symbols\0.text.first\0.nv.info.first\0.nv.shared.first\0"
@@ -342,6 +386,52 @@ TEST_F(kernel_image, cubins)
 	EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&self->module, &cubin));
 	cubin.header.e_machine = EM_X86_64;
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin));
+}
+
+/* Of each kind, as much as a copy had when it was interrupted; and no file at all */
+TEST_F(kernel_image, files_cut_short)
+{
+	static struct cubin cubin;
+	static struct fatbin fatbin;
+	size_t bytes;
+
+	fill_cubin(&cubin, 90);
+	EXPECT_OK(load_as_file(&cubin, sizeof(cubin)));
+	for (bytes = 0; bytes < offsetof(struct cubin, names); bytes += 13)
+		EXPECT_NE(CUDA_SUCCESS, load_as_file(&cubin, bytes));
+	fill(&fatbin, PLAIN, 80);
+	EXPECT_OK(load_as_file(&fatbin, sizeof(fatbin)));
+	for (bytes = 0; bytes < sizeof(fatbin); bytes += 131)
+		EXPECT_NE(CUDA_SUCCESS, load_as_file(&fatbin, bytes));
+	EXPECT_OK(load_as_file(text, sizeof(text) - 1));
+	for (bytes = 0; bytes < sizeof(text) - sizeof("exit; }"); bytes += 31)
+		load_as_file(text, bytes);
+	unlink(FILE_NAME);
+	EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&self->module, "/dev/zero"));
+}
+
+/* A byte that is another one may be refused or not, but harms nobody. */
+TEST_F(kernel_image, damaged_bytes)
+{
+	static struct cubin cubin;
+	unsigned char *at = (unsigned char *)&cubin;
+	unsigned int i, refused = 0;
+
+	fill_cubin(&cubin, 90);
+	for (i = 0; i < sizeof(cubin); i++) {
+		at[i] ^= 0xff;
+		refused += load_as_file(&cubin, sizeof(cubin)) != CUDA_SUCCESS;
+		at[i] ^= 0xff;
+	}
+	EXPECT_LT(0, refused);
+	/* where a value's end is before its begin */
+	cubin.symbol[2].st_value = 16;
+	cubin.symbol[2].st_size = -8;
+	load_as_file(&cubin, sizeof(cubin));
+	cubin.symbol[2].st_value = -8;
+	cubin.symbol[2].st_size = 8;
+	load_as_file(&cubin, sizeof(cubin));
+	unlink(FILE_NAME);
 }
 
 TEST_HARNESS_MAIN

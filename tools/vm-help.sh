@@ -42,7 +42,7 @@ usage() {
 	  --host              all of this machine's files are there, read-only through 9p,
 	                      and nothing needs to be packed; what the program writes stays
 	                      in the machine's memory. It runs as the user who calls, with
-	                      the environment
+	                      the environment. Files that change here meanwhile may be seen old
 	  --rw FOLDER         as --host, and what the program writes into FOLDER is here
 	                      afterwards; may be repeated
 	  --env K=V           set an environment variable; K alone: to what it is here

@@ -34,7 +34,7 @@
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 static struct vm_ports ports = { -1, -1, -1, -1, -1 };
-static bool unload = true, leaks = true, serial, host;
+static bool unload = true, leaks = true, serial;
 static char *writable[MAX_WRITABLE + 1];
 static unsigned int writable_count;
 static struct vm_program program = { .cwd = "/", .uid = 1000, .gid = 1000 };
@@ -272,7 +272,9 @@ int main(void)
 		else if (!strcmp(*s, "user"))
 			sscanf(value, "%u:%u", &program.uid, &program.gid);
 		else if (!strcmp(*s, "host"))
-			host = true;
+			program.host = true;
+		else if (!strcmp(*s, "group") && program.groups_count < 64)
+			program.groups[program.groups_count++] = atoi(value);
 		else if (!strcmp(*s, "rw") && writable_count < MAX_WRITABLE)
 			writable[writable_count++] = value;
 		else if (!strcmp(*s, "nounload"))
@@ -298,7 +300,7 @@ int main(void)
 	ports.err = open_port(PORT_ERR);
 	ports.in = open_port(PORT_IN);
 	ports.clock = open_port(PORT_CLOCK);
-	if (host)
+	if (program.host)
 		files_from_host(writable);
 	start_network();
 	make_public("/dev", "video");

@@ -11,6 +11,8 @@
 struct vm_program {
 	const char *cwd;
 	unsigned int uid, gid;		/* who runs it */
+	unsigned int groups[64], groups_count;
+	bool host;			/* with the host's files, whose owners stay */
 	bool input_tty, error_tty;
 	struct winsize window;		/* no columns: no terminal */
 	double timeout, limit;		/* of struct progress; 0: the host looks after it */
@@ -42,9 +44,6 @@ char **strings(const char *path);
  * on; @writable: the folders that the program writes to on the host, NULL behind the last.
  */
 void files_from_host(char *const *writable);
-
-/* Whether a folder is the machine's, and not the host's own, so that its owner may change */
-bool is_ours_to_change(const char *path);
 
 struct vm_result vm_run(const struct vm_program *program, const struct vm_ports *ports);
 

@@ -128,7 +128,10 @@ host_files() {
 	command[0]=$(realpath -s -- "$word")
 	for word in 9p 9pnet_virtio overlay; do pack_module "$word"; done
 	settings+=(host=)
-	[ -n "$root" ] || settings+=("user=$(id -u):$(id -g)")
+	if [ -z "$root" ]; then
+		settings+=("user=$(id -u):$(id -g)")
+		for word in $(id -G); do settings+=("group=$word"); done
+	fi
 	for word in "${rw[@]}"; do settings+=("rw=$(realpath "$word")"); done
 }
 

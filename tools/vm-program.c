@@ -29,7 +29,8 @@ static void __attribute__((noreturn)) run_program(const struct vm_program *progr
 	dup2(in, 0);
 	dup2(out, 1);
 	dup2(err, 2);
-	if (program->uid && (setgroups(0, NULL) || setgid(program->gid) || setuid(program->uid)))
+	if (program->uid && (setgroups(program->groups_count, program->groups) ||
+			     setgid(program->gid) || setuid(program->uid)))
 		_exit(126);
 	if (chdir(program->cwd))
 		dprintf(2, "memcast-vm: cannot enter %s: %s\n",
@@ -187,7 +188,7 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 	if (program->window.ws_col)
 		make_pty(out, &program->window);
 	/* It may write where it starts; and a script may open /dev/stderr. */
-	if ((is_ours_to_change(program->cwd) && chown(program->cwd, uid, gid)) ||
+	if ((!program->host && chown(program->cwd, uid, gid)) ||
 	    fchown(in[0], uid, gid) || fchown(out[1], uid, gid) || fchown(err[1], uid, gid))
 		fail("fchown");
 

@@ -76,7 +76,8 @@ int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 			struct mc_team *team = mc_team(mapping->object);
 
 			mc_span_team(span, team, mapping->replica, offset, write);
-			if (write && !mapping->replica && device != MC_ANY_DEVICE)
+			if (write && !mapping->replica && span->replicas &&
+			    device != MC_ANY_DEVICE)
 				atomic64_inc(&team->writes);
 		} else {
 			struct mc_memory *memory = mc_memory(mapping->object);

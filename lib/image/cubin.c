@@ -37,6 +37,7 @@ struct cubin {
 	size_t symbols_count, strings;
 	struct code **of_symbol;	/* by a symbol's number, or NULL */
 	size_t reserved;		/* bytes of each block's shared memory */
+	size_t values_left;		/* bytes of variables' values that can be in the file */
 };
 
 /* The size of an ELF file that only has an address */
@@ -53,6 +54,24 @@ static size_t elf_bytes(const Elf64_Ehdr *header)
 	return end > other ? end : other;
 }
 
+/* Whether there is more of it, by what it says, than there are bytes */
+static bool is_cut_short(const Elf64_Ehdr *header, size_t bytes)
+{
+	size_t sections = (size_t)header->e_shnum * sizeof(Elf64_Shdr);
+	const Elf64_Shdr *section;
+
+	if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff > bytes ||
+	    header->e_shoff % __alignof__(Elf64_Shdr) || sections > bytes - header->e_shoff)
+		return true;
+	section = (const void *)((const char *)header + header->e_shoff);
+	for (unsigned int i = 0; i < header->e_shnum; i++)
+		if (section[i].sh_type != SHT_NOBITS &&
+		    (section[i].sh_offset > bytes ||
+		     section[i].sh_size > bytes - section[i].sh_offset))
+			return true;
+	return false;
+}
+
 static uint32_t word(const unsigned char *at)
 {
 	uint32_t value;
@@ -66,21 +85,32 @@ static uint32_t half(const unsigned char *at)
 	return at[0] | at[1] << 8;
 }
 
+/* What an array of so many parameters has room for: a power of two, so that it moves rarely */
+static uint32_t room_of(uint32_t count)
+{
+	uint32_t room = 1;
+
+	while (room < count)
+		room *= 2;
+	return count ? room : 0;
+}
+
 static CUresult add_parameter(struct cubin *cubin, struct code *code, uint32_t number,
 			      uint32_t offset, uint32_t size)
 {
 	struct parameter *more;
 
-	if (number >= code->parameters_count) {
-		more = image_keep(cubin->image, NULL, (number + 1) * sizeof(*more));
+	if (number >= room_of(code->parameters_count)) {
+		more = image_keep(cubin->image, NULL, room_of(number + 1) * sizeof(*more));
 		if (!more)
 			return image_no_memory();
 		if (code->parameters)
 			memcpy(more, code->parameters,
 			       code->parameters_count * sizeof(*more));
 		code->parameters = more;
-		code->parameters_count = number + 1;
 	}
+	if (number >= code->parameters_count)
+		code->parameters_count = number + 1;
 	code->parameters[number] = (struct parameter) { offset, size };
 	if (offset + size > code->parameters_bytes)
 		code->parameters_bytes = offset + size;
@@ -195,9 +225,16 @@ static CUresult add_variable(struct cubin *cubin, const GElf_Sym *symbol, const 
 	variable->bytes = symbol->st_size;
 	variable->name = image_keep_name(cubin->image, name, strlen(name));
 	data = header.sh_type == SHT_NOBITS ? NULL : elf_rawdata(section, NULL);
-	if (data && data->d_buf && symbol->st_value + symbol->st_size <= data->d_size)
+	if (data && data->d_buf && symbol->st_value <= data->d_size &&
+	    symbol->st_size <= data->d_size - symbol->st_value) {
+		if (symbol->st_size > cubin->values_left)
+			return fail(CUDA_ERROR_INVALID_IMAGE, "variables that overlap");
+		cubin->values_left -= symbol->st_size;
 		variable->value = image_keep(cubin->image, (char *)data->d_buf + symbol->st_value,
 					     symbol->st_size);
+		if (!variable->value)
+			return image_no_memory();
+	}
 	return variable->name ? CUDA_SUCCESS : image_no_memory();
 }
 
@@ -283,6 +320,10 @@ CUresult cubin_read(struct image *image, const void *data, size_t bytes)
 	CUresult result;
 	int device = image->binary;
 
+	if (bytes && bytes < sizeof(*header))
+		return fail(CUDA_ERROR_UNKNOWN, "a cubin that ends in its header");
+	if (memcmp(data, ELFMAG, SELFMAG))
+		return fail(CUDA_ERROR_INVALID_IMAGE, "a cubin that is no ELF file");
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != MACHINE_CUDA)
 		return fail(CUDA_ERROR_INVALID_IMAGE, "an ELF file, but not of device code");
 	if (!header->e_shoff || !header->e_shnum)
@@ -295,7 +336,10 @@ CUresult cubin_read(struct image *image, const void *data, size_t bytes)
 		return fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "code for %d.%d, the device is %d.%d",
 			    image->binary / 10, image->binary % 10, device / 10, device % 10);
 	elf_version(EV_CURRENT);
-	cubin.elf = elf_memory((char *)data, bytes ? bytes : elf_bytes(header));
+	if (bytes && is_cut_short(header, bytes))
+		return fail(CUDA_ERROR_INVALID_IMAGE, "a cubin that ends before its end");
+	cubin.values_left = bytes ? bytes : elf_bytes(header);
+	cubin.elf = elf_memory((char *)data, cubin.values_left);
 	if (!cubin.elf)
 		return fail(CUDA_ERROR_INVALID_IMAGE, "%s", elf_errmsg(-1));
 	result = read_elf(&cubin);

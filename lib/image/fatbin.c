@@ -20,6 +20,8 @@ enum { KIND_PTX = 1, KIND_CUBIN = 2 };
 #define PACKED_LZ4	0x2000U
 #define PACKED_ZSTD	0x8000U
 
+#define UNPACKED_MAX	(1UL << 30)	/* no larger one is known; a damaged one may say anything */
+
 struct entry {
 	uint16_t kind, version;
 	uint32_t header_bytes;
@@ -83,6 +85,9 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 
 	if (packed) {
 		bytes = entry->unpacked_bytes;
+		if (entry->header_bytes < sizeof(*entry) || entry->packed_bytes > entry->bytes ||
+		    bytes > UNPACKED_MAX)
+			return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin whose sizes are wrong");
 		unpacked = malloc(bytes + 1);
 		if (!unpacked)
 			return image_no_memory();
@@ -91,6 +96,7 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 			free(unpacked);
 			return result;
 		}
+		unpacked[bytes] = '\0';
 		data = unpacked;
 	}
 	image->architecture = entry->architecture;
@@ -102,7 +108,9 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 	return result;
 }
 
-CUresult fatbin_read(struct image *image, const void *data, struct complaint *complaint)
+/* @bytes: 0: not known */
+CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
+		     struct complaint *complaint)
 {
 	const struct fatbin *fatbin = data;
 	const struct entry *entry, *best = NULL;
@@ -110,6 +118,8 @@ CUresult fatbin_read(struct image *image, const void *data, struct complaint *co
 
 	if (fatbin->version != 1 || fatbin->header_bytes != sizeof(*fatbin))
 		return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin of an unknown version");
+	if (bytes && (bytes < sizeof(*fatbin) || fatbin->bytes > bytes - sizeof(*fatbin)))
+		return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin that ends before its end");
 	for (end = at + fatbin->bytes; (size_t)(end - at) >= sizeof(uint64_t[2]);
 	     at += entry->header_bytes + entry->bytes) {
 		entry = (const struct entry *)at;

@@ -13,8 +13,10 @@ struct kept {
 
 void *image_keep(struct image *image, const void *data, size_t bytes)
 {
-	struct kept *kept = calloc(1, sizeof(*kept) + bytes);
+	struct kept *kept = NULL;
 
+	if (bytes <= SIZE_MAX / 2)
+		kept = calloc(1, sizeof(*kept) + bytes);
 	if (!kept)
 		return NULL;
 	if (data)
@@ -151,22 +153,24 @@ static CUresult read_linked(struct image *image, const struct wrapper *wrapper,
 			    struct complaint *complaint)
 {
 	const void *const *part = wrapper->parts;
-	CUresult result = fatbin_read(image, wrapper->data, complaint);
+	CUresult result = fatbin_read(image, wrapper->data, 0, complaint);
 
 	if (result != CUDA_ERROR_NO_BINARY_FOR_GPU || !part || !*part)
 		return result;
 	image->of_parts = true;
 	for (result = CUDA_SUCCESS; *part && result == CUDA_SUCCESS; part++)
-		result = fatbin_read(image, *part, complaint);
+		result = fatbin_read(image, *part, 0, complaint);
 	return result;
 }
 
-static CUresult read_any(struct image *image, const void *data, struct complaint *complaint)
+static CUresult read_any(struct image *image, const void *data, size_t bytes,
+			 struct complaint *complaint)
 {
 	const struct wrapper *wrapper = data;
 	size_t length;
 
-	if (wrapper->magic == WRAPPER_MAGIC) {
+	/* a file has no addresses of ours */
+	if (!bytes && wrapper->magic == WRAPPER_MAGIC) {
 		if (!wrapper->data)
 			return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin's wrapper without fatbin");
 		data = wrapper->data;
@@ -174,10 +178,10 @@ static CUresult read_any(struct image *image, const void *data, struct complaint
 			return read_linked(image, wrapper, complaint);
 	}
 	if (image_is_fatbin(data))
-		return fatbin_read(image, data, complaint);
+		return fatbin_read(image, data, bytes, complaint);
 	if (!memcmp(data, "\177ELF", 4))
-		return cubin_read(image, data, 0);
-	length = strlen(data);
+		return cubin_read(image, data, bytes);
+	length = bytes ? strnlen(data, bytes) : strlen(data);
 	if (image_is_ptx(data, length))
 		return ptx_read(image, data, length, complaint);
 	return fail(CUDA_ERROR_INVALID_IMAGE, "neither PTX text, nor a cubin, nor a fatbin");
@@ -197,11 +201,12 @@ CUresult image_empty(struct image **image)
 /**
  * image_read() - what there is in an image
  * @data: the image; not NULL
+ * @bytes: its size, with 16 zeros behind it; 0: as large as it says itself
  * @architecture: the device's: 90 is 9.0
  * @image: output
  * @complaint: output: what is wrong with PTX text
  */
-CUresult image_read(const void *data, int architecture, struct image **image,
+CUresult image_read(const void *data, size_t bytes, int architecture, struct image **image,
 		    struct complaint *complaint)
 {
 	const char *twice = NULL;
@@ -212,7 +217,7 @@ CUresult image_read(const void *data, int architecture, struct image **image,
 	if (result != CUDA_SUCCESS)
 		return result;
 	new->binary = architecture;
-	result = read_any(new, data, complaint);
+	result = read_any(new, data, bytes, complaint);
 	if (result == CUDA_SUCCESS)
 		result = image_sort(new, &twice);
 	/* parts may each have a copy of what a header defines */

@@ -61,8 +61,8 @@ struct complaint {
 	char text[256];
 };
 
-CUresult image_read(const void *data, int device_architecture, struct image **image,
-		    struct complaint *complaint);
+CUresult image_read(const void *data, size_t bytes, int device_architecture,
+		    struct image **image, struct complaint *complaint);
 CUresult image_empty(struct image **image);
 struct image *image_get(struct image *image);
 void image_put(struct image *image);
@@ -86,7 +86,8 @@ struct wrapper {
 #define WRAPPER_LINKED	2
 
 bool image_is_fatbin(const void *data);
-CUresult fatbin_read(struct image *image, const void *data, struct complaint *complaint);
+CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
+		     struct complaint *complaint);
 CUresult cubin_read(struct image *image, const void *data, size_t bytes);
 bool image_is_ptx(const char *text, size_t bytes);
 CUresult ptx_read(struct image *image, const char *text, size_t bytes,

@@ -57,15 +57,18 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 	declared->align = align ? align : declared->bytes;
 	declared->name = reader->word;
 	for (ptx_next(reader); ptx_take(reader, "["); ) {
-		uint32_t length = reader->word.kind == WORD_NUMBER ? reader->word.value : 0;
+		uint64_t length = reader->word.kind == WORD_NUMBER ? reader->word.value : 0;
 		CUresult result;
 
+		if (length > UINT32_MAX ||
+		    __builtin_mul_overflow(declared->bytes, length, &declared->bytes) ||
+		    declared->bytes > SIZE_MAX / 2)
+			return ptx_wrong(reader, "an array is too large with");
 		if (reader->word.kind == WORD_NUMBER)
 			ptx_next(reader);
 		result = ptx_need(reader, "]");
 		if (result != CUDA_SUCCESS)
 			return result;
-		declared->bytes *= length;
 		if (declared->dimensions_count < ARRAY_SIZE(declared->dimensions))
 			declared->dimensions[declared->dimensions_count++] = length;
 	}
@@ -105,6 +108,8 @@ static CUresult read_value(struct reader *reader, const struct declared *declare
 	CUresult result = CUDA_SUCCESS;
 	size_t part = declared->element, used = at;
 
+	if (depth > ARRAY_SIZE(declared->dimensions))
+		return ptx_wrong(reader, "too many braces at");
 	if (!ptx_take(reader, "{"))
 		return one_value(reader, at + part <= declared->bytes ? value + at : NULL, part);
 	if (depth < declared->dimensions_count && declared->dimensions[depth])

@@ -32,6 +32,16 @@ bool image_is_ptx(const char *text, size_t bytes)
 	return ptx_is(&reader, ".version");
 }
 
+/* Digits up to @end, as far as there are; three at most, so that no sum overflows */
+static int digits(const char *at, const char *end)
+{
+	int value = 0;
+
+	for (int i = 0; i < 3 && at < end && *at >= '0' && *at <= '9'; i++)
+		value = 10 * value + *at++ - '0';
+	return value;
+}
+
 /* .version 8.0: its number has been taken for a floating-point one */
 static CUresult version(struct reader *reader, int *version)
 {
@@ -41,7 +51,8 @@ static CUresult version(struct reader *reader, int *version)
 	point = memchr(reader->word.at, '.', reader->word.length);
 	if (reader->word.kind != WORD_NUMBER || !point)
 		return ptx_wrong(reader, "no version is");
-	*version = atoi(reader->word.at) * 100 + atoi(point + 1);
+	*version = digits(reader->word.at, point) * 100 +
+		   digits(point + 1, reader->word.at + reader->word.length);
 	if (*version > NEWEST)
 		return fail(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX of version %d.%d, not up to %d.%d",
 			    *version / 100, *version % 100, NEWEST / 100, NEWEST % 100);
@@ -63,7 +74,7 @@ static CUresult target(struct reader *reader, int version, int device)
 		return ptx_wrong(reader, ".target is missing before");
 	if (word->kind != WORD_NAME || word->length < 5 || memcmp(word->at, "sm_", 3))
 		return ptx_wrong(reader, "no target is");
-	number = atoi(word->at + 3);
+	number = digits(word->at + 3, word->at + word->length);
 	last = word->at[word->length - 1];
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
 		if (targets[i].target == number && targets[i].version <= version)

@@ -81,7 +81,7 @@ CUresult library_module(struct library *library, struct module **module)
 }
 
 /* An image that cannot be read is a library without kernels. */
-static CUresult library_new(struct library **new, const void *data, unsigned int count,
+static CUresult library_new(struct library **new, const void *data, size_t bytes, unsigned int count,
 			    const CUjit_option *options, void **values)
 {
 	const struct wrapper *wrapper = data;
@@ -93,10 +93,10 @@ static CUresult library_new(struct library **new, const void *data, unsigned int
 	library->head.kind = HANDLE_LIBRARY;
 	library->references = 1;
 	/* a wrapper around nothing is a library of nothing */
-	if (wrapper->magic == WRAPPER_MAGIC && !wrapper->data)
+	if (!bytes && wrapper->magic == WRAPPER_MAGIC && !wrapper->data)
 		result = image_empty(&library->image);
 	else
-		result = load_image(data, 0, count, options, values, &library->image);
+		result = load_image(data, bytes, 0, count, options, values, &library->image);
 	if (result != CUDA_SUCCESS) {
 		library->error = result;
 		strncpy(library->reason, fail_reason(), sizeof(library->reason) - 1);
@@ -130,7 +130,8 @@ struct options {
 	void **jit_values, **library_values;
 };
 
-static CUresult load(CUlibrary *handle, const void *data, const struct options *options)
+static CUresult load(CUlibrary *handle, const void *data, size_t bytes,
+		     const struct options *options)
 {
 	struct library *library = NULL;
 	CUresult result = context_not_failed();
@@ -148,7 +149,7 @@ static CUresult load(CUlibrary *handle, const void *data, const struct options *
 		if ((unsigned int)options->library[i] >= CU_LIBRARY_NUM_OPTIONS)
 			return fail(CUDA_ERROR_INVALID_VALUE, "no library option %d",
 				    (int)options->library[i]);
-	result = library_new(&library, data, options->count, options->jit, options->jit_values);
+	result = library_new(&library, data, bytes, options->count, options->jit, options->jit_values);
 	if (result == CUDA_SUCCESS)
 		*handle = library->handle;
 	return result;
@@ -160,22 +161,23 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
 {
 	struct options all = { jit_count, count, jit, options, jit_values, values };
 
-	return WHOLE_CALL(load(library, code, &all), "library=%p, code=%p, options=%u and %u",
+	return WHOLE_CALL(load(library, code, 0, &all), "library=%p, code=%p, options=%u and %u",
 			  (void *)library, code, jit_count, count);
 }
 
 static CUresult load_from_file(CUlibrary *library, const char *path,
 			       const struct options *options)
 {
+	size_t bytes;
 	char *text;
 	CUresult result;
 
 	if (!library || !path || !*path)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or no path");
-	result = load_file(path, &text);
+	result = load_file(path, &text, &bytes);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = load(library, text, options);
+	result = load(library, text, bytes, options);
 	free(text);
 	return result;
 }

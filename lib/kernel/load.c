@@ -72,7 +72,7 @@ static void write_log(unsigned int count, const CUjit_option *options, void **va
 }
 
 /* @count: options that options_check() has seen */
-CUresult load_image(const void *data, uint32_t device, unsigned int count,
+CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned int count,
 		    const CUjit_option *options, void **values, struct image **image)
 {
 	const struct figures *figures;
@@ -81,7 +81,7 @@ CUresult load_image(const void *data, uint32_t device, unsigned int count,
 	CUresult result = figures_get(device, &figures);
 
 	if (result == CUDA_SUCCESS)
-		result = image_read(data, figures->architecture, image, &complaint);
+		result = image_read(data, bytes, figures->architecture, image, &complaint);
 	else
 		return result;
 	if (!count)
@@ -95,7 +95,7 @@ CUresult load_image(const void *data, uint32_t device, unsigned int count,
 	return result;
 }
 
-CUresult load_module(CUmodule *handle, const void *data, unsigned int count,
+CUresult load_module(CUmodule *handle, const void *data, size_t bytes, unsigned int count,
 		     const CUjit_option *options, void **values)
 {
 	struct module *module;
@@ -109,7 +109,7 @@ CUresult load_module(CUmodule *handle, const void *data, unsigned int count,
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or image");
 	result = options_check(count, options, values);
 	if (result == CUDA_SUCCESS)
-		result = load_image(data, slot->device, count, options, values, &image);
+		result = load_image(data, bytes, slot->device, count, options, values, &image);
 	if (result == CUDA_SUCCESS)
 		result = module_new(image, slot, false, &module);
 	if (result == CUDA_SUCCESS)
@@ -119,74 +119,71 @@ CUresult load_module(CUmodule *handle, const void *data, unsigned int count,
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-	return WHOLE_CALL(load_module(module, image, 0, NULL, NULL), "module=%p, image=%p",
+	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), "module=%p, image=%p",
 			  (void *)module, image);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 {
-	return WHOLE_CALL(load_module(module, image, 0, NULL, NULL), "module=%p, image=%p",
+	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), "module=%p, image=%p",
 			  (void *)module, image);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
 			    CUjit_option *options, void **values)
 {
-	return WHOLE_CALL(load_module(module, image, count, options, values),
+	return WHOLE_CALL(load_module(module, image, 0, count, options, values),
 			  "module=%p, image=%p, count=%u, options=%p, values=%p", (void *)module,
 			  image, count, (void *)options, (void *)values);
 }
 
-static CUresult read_all(int fd, char **text)
-{
-	size_t room = 1 << 16, bytes = 0;
-	struct stat info;
-	char *more, *at;
-	ssize_t part;
+#define ZEROS	16	/* behind a file, so that a short one can be looked at */
 
-	if (!fstat(fd, &info) && S_ISREG(info.st_mode) && (size_t)info.st_size >= room)
-		room = info.st_size + 64;
-	at = malloc(room);
-	while (at && (part = read(fd, at + bytes, room - bytes - 16)) != 0) {
-		if (part < 0 && errno == EINTR)
-			continue;
+static CUresult read_all(int fd, size_t room, char **text, size_t *bytes)
+{
+	char *at = calloc(1, room + ZEROS);
+	ssize_t part = 1;
+
+	if (!at)
+		return image_no_memory();
+	for (*bytes = 0; *bytes < room && part; *bytes += part) {
+		do {
+			part = read(fd, at + *bytes, room - *bytes);
+		} while (part < 0 && errno == EINTR);
 		if (part < 0) {
 			free(at);
 			return fail(CUDA_ERROR_OUT_OF_MEMORY, "the file cannot be read: %s",
 				    strerror(errno));
 		}
-		bytes += part;
-		if (room - bytes <= 16) {
-			more = realloc(at, room * 2);
-			if (!more)
-				free(at);
-			at = more;
-			room *= 2;
-		}
 	}
-	if (!at)
-		return image_no_memory();
-	memset(at + bytes, 0, 16);
 	*text = at;
 	return CUDA_SUCCESS;
 }
 
-/* The whole file, and zeros after it; free() it. */
-CUresult load_file(const char *path, char **text)
+/* The whole file, and zeros after it; free() it. @bytes is never 0. */
+CUresult load_file(const char *path, char **text, size_t *bytes)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* a pipe without a writer is not waited for */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat info;
 	CUresult result;
 
 	if (fd < 0)
 		return fail(CUDA_ERROR_FILE_NOT_FOUND, "%.100s: %s", path, strerror(errno));
-	result = read_all(fd, text);
+	if (fstat(fd, &info) || !S_ISREG(info.st_mode))
+		result = fail(CUDA_ERROR_FILE_NOT_FOUND, "%.100s is not a file", path);
+	else
+		result = read_all(fd, info.st_size, text, bytes);
 	close(fd);
+	if (result == CUDA_SUCCESS && !*bytes)
+		*bytes = 1;
 	return result;
 }
 
 static CUresult load_module_file(CUmodule *module, const char *path)
 {
 	struct slot *slot;
+	size_t bytes;
 	char *text;
 	CUresult result = context_find(NULL, &slot);
 
@@ -194,10 +191,10 @@ static CUresult load_module_file(CUmodule *module, const char *path)
 		return result;
 	if (!module || !path || !*path)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or no path");
-	result = load_file(path, &text);
+	result = load_file(path, &text, &bytes);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = load_module(module, text, 0, NULL, NULL);
+	result = load_module(module, text, bytes, 0, NULL, NULL);
 	free(text);
 	return result;
 }
