@@ -23,7 +23,7 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..5"
+echo "1..6"
 all=$(exports "$library" 2>&1)
 result 1 only_cu_and_memcast "$(echo "$all" | grep -vE '^(cu[A-Z]|memcast[A-Z])')"
 result 2 nothing_is_missing "$(for name in cuInit cuMemCreate cuMemMap cuMulticastCreate \
@@ -68,4 +68,11 @@ if [ -n "$theirs" ]; then
 else
 	echo "ok 5 symbols.runtime_is_the_toolkits # SKIP no CUDA toolkit found"
 fi
+
+# Neither more nor less, and without versions, as programs ask for NVML's
+nvml=${1:-build/lib}/libnvidia-ml.so.1
+lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2/p' lib/nvml/functions.def | sort)
+result 6 nvml_is_its_table "$(versioned "$nvml" | sed 's/$/ is exported/' |
+	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
+	[ "$(versioned "$nvml" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported")"
 exit $failed
