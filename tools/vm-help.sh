@@ -46,6 +46,8 @@ usage() {
 	  --rw FOLDER         as --host, and what the program writes into FOLDER is here
 	                      afterwards; may be repeated
 	  --env K=V           set an environment variable; K alone: to what it is here
+	  --kernels FILE      shared object with C functions for the program's kernels;
+	                      may be repeated: docs/kernels.md
 	  --timeout SECONDS   give up when it gives no sign of life for so long (300):
 	                      writes nothing, and uses less than a twentieth of a processor
 	  --limit SECONDS     give up after so long in all (3600). In both, time does not

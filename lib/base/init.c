@@ -221,6 +221,11 @@ static CUresult init(unsigned int flags)
 	if (!state)
 		return fail(CUDA_ERROR_OPERATING_SYSTEM,
 			    "no page that fork() clears (Linux before 4.14?)");
+	/* Without the lock, too: what is loaded may do anything, and is loaded once. */
+	if (!was_opened && !flags)
+		result = kernels_load();
+	if (result != CUDA_SUCCESS)
+		return result;
 	pthread_mutex_lock(&state->lock);
 	if (state->ended || (opened_fd() < 0 && was_opened))
 		result = library_ready();

@@ -233,6 +233,9 @@ bool window_between(CUdeviceptr address);
 void windows_mapped(CUdeviceptr address, size_t bytes);
 void windows_changed(CUdeviceptr address, size_t bytes);
 
+/* registry.c: functions for kernels, which MEMCAST_KERNELS names */
+CUresult kernels_load(void);
+
 /* trap.c: plain stores to windows */
 void trap_install(void);
 void trap_complain(void);

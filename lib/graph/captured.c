@@ -77,6 +77,27 @@ CUresult capture_node(struct stream *stream, CUgraphNodeParams *params)
 	return result;
 }
 
+/* For what is checked before it is captured: has the capture failed already? */
+CUresult capture_look(struct stream *stream)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	graphs_lock();
+	if (stream->branch && stream->branch->capture->failed)
+		result = failed();
+	graphs_unlock();
+	return result;
+}
+
+/* What was wrong has been said; the capture fails of it. */
+void capture_fail_of(struct stream *stream)
+{
+	graphs_lock();
+	if (stream->branch)
+		stream->branch->capture->failed = true;
+	graphs_unlock();
+}
+
 CUresult capture_refuse(struct stream *stream)
 {
 	graphs_lock();

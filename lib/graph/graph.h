@@ -8,6 +8,7 @@
  *   clone.c, query.c, dot.c	copies of graphs; what a graph has
  *   params.c			what a node is to do: checked, copied, compared
  *   typed_add.c, typed_set.c	the calls that are for one type of node
+ *   kernel_calls.c	those for kernel nodes; what these do is lib/launch/node.h's
  *   memory.c, usage.c		memory that alloc nodes have; what of it is allocated
  *   object.c			user objects, which graphs keep alive
  *   plan.c, step.c, order.c	a graph as a flat list of steps
@@ -30,10 +31,14 @@
 
 /* Older names that binaries import; cuda.h has them under new ones. */
 #undef cuGraphAddDependencies
+#undef cuGraphAddKernelNode
 #undef cuGraphAddNode
+#undef cuGraphExecKernelNodeSetParams
 #undef cuGraphExecUpdate
 #undef cuGraphGetEdges
 #undef cuGraphInstantiate
+#undef cuGraphKernelNodeGetParams
+#undef cuGraphKernelNodeSetParams
 #undef cuGraphNodeGetDependencies
 #undef cuGraphNodeGetDependentNodes
 #undef cuGraphRemoveDependencies
@@ -44,6 +49,22 @@
 #pragma GCC visibility push(default)
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
 				const CUgraphNode *to, size_t count);
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph,
+			      const CUgraphNode *dependencies, size_t count,
+			      const CUDA_KERNEL_NODE_PARAMS_v1 *params);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
+				 const CUgraphNode *dependencies, size_t count,
+				 const CUDA_KERNEL_NODE_PARAMS *params);
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
+					const CUDA_KERNEL_NODE_PARAMS_v1 *params);
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec instance, CUgraphNode node,
+					   const CUDA_KERNEL_NODE_PARAMS *params);
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *params);
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params);
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
+				    const CUDA_KERNEL_NODE_PARAMS_v1 *params);
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
+				       const CUDA_KERNEL_NODE_PARAMS *params);
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
 			size_t count, CUgraphNodeParams *params);
 CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,

@@ -5,6 +5,7 @@
 
 #include "context.h"
 #include "graph.h"
+#include "node.h"
 
 /* The current context stands for NULL, and stays what it was. */
 static CUresult check_context(CUcontext *context, uint32_t *device)
@@ -136,11 +137,12 @@ CUresult params_check(CUgraphNodeParams *params)
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		return check_memops(&params->memOp);
 	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return kernel_node_check(params);
 	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
 	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
 	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
 		return fail(CUDA_ERROR_NOT_SUPPORTED,
-			    "type %d: kernels, external semaphores, conditions are not supported",
+			    "type %d: external semaphores and conditions are not supported",
 			    params->type);
 	default:
 		return fail(CUDA_ERROR_INVALID_VALUE, "no type %d", params->type);
@@ -167,6 +169,8 @@ CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 	CUresult result = CUDA_SUCCESS;
 
 	*to = *from;
+	if (from->type == CU_GRAPH_NODE_TYPE_KERNEL)
+		result = kernel_node_copy(to, from);
 	if (from->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
 		result = copy_array(&to->memOp.paramArray, to->memOp.count,
 				    sizeof(*to->memOp.paramArray));
@@ -180,6 +184,8 @@ CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 
 void params_free(CUgraphNodeParams *params)
 {
+	if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+		kernel_node_free(params);
 	if (params->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
 		free(params->memOp.paramArray);
 	if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)

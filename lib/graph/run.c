@@ -3,6 +3,7 @@
  * A launch in its stream's thread: one step after the other. Where steps wait, for an
  * event or for a word, the others go on as far as they do not depend on them.
  */
+#include "node.h"
 #include "plan.h"
 
 static CUresult do_step(const struct step *step)
@@ -17,6 +18,8 @@ static CUresult do_step(const struct step *step)
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		fill = step->fill;
 		return work_result(device_ioctl(MEMCAST_FILL, &fill));
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return kernel_node_run(&step->params);
 	case CU_GRAPH_NODE_TYPE_HOST:
 		step->params.host.fn(step->params.host.userData);
 		return CUDA_SUCCESS;

@@ -110,8 +110,10 @@ static CUresult enable(CUgraphExec handle, CUgraphNode node, const unsigned int 
 	pthread_mutex_lock(&instance->lock);
 	result = step_of(instance->plan, node, &step);
 	if (result == CUDA_SUCCESS && step->params.type != CU_GRAPH_NODE_TYPE_MEMCPY &&
-	    step->params.type != CU_GRAPH_NODE_TYPE_MEMSET)
-		result = fail(CUDA_ERROR_INVALID_VALUE, "only copies and fills can be left out");
+	    step->params.type != CU_GRAPH_NODE_TYPE_MEMSET &&
+	    step->params.type != CU_GRAPH_NODE_TYPE_KERNEL)
+		result = fail(CUDA_ERROR_INVALID_VALUE,
+			      "only kernels, copies and fills can be left out");
 	if (result == CUDA_SUCCESS && enabled)
 		*enabled = !step->disabled;
 	if (result == CUDA_SUCCESS && change) {

@@ -185,7 +185,7 @@ static CUresult kernel_function(CUfunction *found, CUkernel handle)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = found ? library_module(kernel->library, &module) : null_output();
+	result = found ? library_module(kernel->library, NULL, &module) : null_output();
 	if (result == CUDA_SUCCESS) {
 		function = &module->functions[kernel - kernel->library->kernels];
 		pthread_mutex_lock(&modules_lock);

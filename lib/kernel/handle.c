@@ -123,8 +123,8 @@ CUresult function_get(CUfunction handle, CUresult refusal, struct function **fun
 	return result;
 }
 
-/* Of a function, or of a kernel in the current context */
-CUresult function_get_any(CUfunction handle, struct function **function)
+/* Of a function, or of a kernel in a context (NULL: the current one) */
+CUresult function_get_any(CUfunction handle, CUcontext context, struct function **function)
 {
 	struct kernel *kernel = handle_find(handle, HANDLE_KERNEL);
 	struct module *module;
@@ -132,7 +132,7 @@ CUresult function_get_any(CUfunction handle, struct function **function)
 
 	if (!kernel)
 		return function_get(handle, CUDA_ERROR_INVALID_HANDLE, function);
-	result = library_module(kernel->library, &module);
+	result = library_module(kernel->library, context, &module);
 	if (result == CUDA_SUCCESS)
 		*function = &module->functions[kernel - kernel->library->kernels];
 	handle_put(kernel);

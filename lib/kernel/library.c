@@ -41,12 +41,12 @@ static void settings_inherit(const struct library *library, struct module *modul
 				library->kernels[i].settings[module->device];
 }
 
-/* The library's module in the current context, with a reference */
-CUresult library_module(struct library *library, struct module **module)
+/* The library's module in a context (NULL: the current one), with a reference */
+CUresult library_module(struct library *library, CUcontext context, struct module **module)
 {
 	struct module *new, *other;
 	struct slot *slot;
-	CUresult result = context_find(NULL, &slot);
+	CUresult result = context_find(context, &slot);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -318,7 +318,7 @@ static CUresult get_module(CUmodule *handle, struct library *library)
 
 	if (!handle)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = library_module(library, &module);
+	result = library_module(library, NULL, &module);
 	if (result != CUDA_SUCCESS)
 		return result;
 	*handle = module->handle;
@@ -340,7 +340,7 @@ static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library
 
 	if ((!address && !bytes) || !name)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs or name");
-	result = library_module(library, &module);
+	result = library_module(library, NULL, &module);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = module_variable(module, name, address, bytes);

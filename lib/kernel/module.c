@@ -315,3 +315,13 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
 			  "address=%p, bytes=%p, module=%p, name=%s", (void *)address,
 			  (void *)bytes, (void *)module, name ? name : "NULL");
 }
+
+/* Calls a function for each kernel of each module. */
+void modules_each_code(void (*function)(const struct code *code, void *data), void *data)
+{
+	pthread_mutex_lock(&modules_lock);
+	for (struct module *module = modules; module; module = module->next)
+		for (uint32_t i = 0; i < module->image->kernels_count; i++)
+			function(&module->image->kernels[i], data);
+	pthread_mutex_unlock(&modules_lock);
+}

@@ -11,8 +11,8 @@
  *   function.c	the calls about them
  *   occupancy.c how many blocks a device would have room for
  *
- * modules_lock protects lists, settings and variables' addresses. It is the outermost lock
- * and not held while streams are waited for. Handles keep what they stand for: a module
+ * modules_lock protects lists, settings and variables' addresses. It comes after the locks
+ * of graphs and before those of tables, and is not held while streams are waited for. Handles keep what they stand for: a module
  * counts references, and its functions have none of their own; a library and its kernels
  * likewise.
  */
@@ -104,7 +104,7 @@ CUresult context_not_failed(void);
 CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object);
 CUresult module_get(CUmodule handle, struct module **module);
 CUresult function_get(CUfunction handle, CUresult refusal, struct function **function);
-CUresult function_get_any(CUfunction handle, struct function **function);
+CUresult function_get_any(CUfunction handle, CUcontext context, struct function **function);
 
 /* module.c */
 CUresult module_new(struct image *image, struct slot *slot, bool of_library,
@@ -114,10 +114,11 @@ void module_put(struct module *module);
 CUfunction function_handle(struct function *function);
 CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
 			 size_t *bytes);
+void modules_each_code(void (*function)(const struct code *code, void *data), void *data);
 
 /* library.c */
 void library_put(struct library *library);
-CUresult library_module(struct library *library, struct module **module);
+CUresult library_module(struct library *library, CUcontext context, struct module **module);
 
 /* load.c */
 CUresult load_module(CUmodule *module, const void *data, size_t bytes, unsigned int count,

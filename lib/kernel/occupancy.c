@@ -48,7 +48,7 @@ int occupancy(const struct function *function, int threads, size_t dynamic)
 #define WITH_FUNCTION(handle, expression)						\
 ({											\
 	struct function *function;							\
-	CUresult asked_ = function_get_any(handle, &function);				\
+	CUresult asked_ = function_get_any(handle, NULL, &function);				\
 											\
 	if (asked_ == CUDA_SUCCESS) {							\
 		asked_ = expression;							\

@@ -30,6 +30,9 @@ static inline bool stream_captured(const struct stream *stream)
 CUresult capture_node(struct stream *stream, CUgraphNodeParams *params);
 /* A captured stream was asked for what cannot be captured: its capture fails. */
 CUresult capture_refuse(struct stream *stream);
+/* The same for what is checked by itself: has the capture failed; it fails */
+CUresult capture_look(struct stream *stream);
+void capture_fail_of(struct stream *stream);
 /* A stream ends, and the capture that began in it. */
 void capture_end(struct stream *stream);
 

@@ -24,7 +24,7 @@
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
-static bool enabled, strict;
+static bool enabled, strict, taken_over;
 static int cannot_run;		/* instructions: errno */
 static unsigned int keys_offset;	/* in the state that a signal saves; 0: no keys */
 
@@ -272,18 +272,42 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 		action.sa_handler(number);
 }
 
+/* What this thread does is watched: a fault of its own goes there, and not on. */
+static __thread trap_catcher *catcher __attribute__((tls_model("initial-exec")));
+
+void trap_catch(trap_catcher *new)
+{
+	catcher = new;
+}
+
+static void catch(int number, const siginfo_t *info, const ucontext_t *context)
+{
+	trap_catcher *chosen = catcher;
+
+	if (!chosen || info->si_code <= 0)
+		return;
+	catcher = NULL;
+	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & TRAP_ERROR_WRITE);
+}
+
 static void on_signal(int number, siginfo_t *given, void *context)
 {
 	siginfo_t info = *given;
 
 	/* What comes round in a circle has been looked at. */
-	if (*mark_of(&info) == PASSED_ON || !handled(number, &info, context))
+	if (*mark_of(&info) == PASSED_ON || !handled(number, &info, context)) {
+		catch(info.si_signo, &info, context);
 		pass_on(info.si_signo, &info, context);
+	}
 }
 
 int memcastTrap(int number, void *info, void *context)
 {
-	return handled(number, info, context);
+	bool done = handled(number, info, context);
+
+	if (!done)
+		catch(number, info, context);
+	return done;
 }
 
 bool trap_strict(void)
@@ -315,6 +339,16 @@ static void take_over(unsigned int i)
 	}
 }
 
+/* Also where plain stores are not wanted, for trap_catch(). Once, by one thread */
+void trap_take_over(void)
+{
+	if (taken_over)
+		return;
+	taken_over = true;
+	take_over(1);
+	take_over(0);
+}
+
 static bool wanted(const char *variable, bool otherwise)
 {
 	const char *value = secure_getenv(variable);
@@ -337,8 +371,7 @@ void trap_install(void)
 		return;
 	}
 	enabled = true;
-	take_over(1);
-	take_over(0);
+	trap_take_over();
 }
 
 /* What went wrong in trap_install(): apart from it, as writing may take for ever. */

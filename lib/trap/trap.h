@@ -34,6 +34,17 @@ enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };
 #define TRAP_ARITHMETIC		0x8d5	/* the flags that arithmetic sets */
 #define TRAP_DIRECTION		0x400
 
+/* ---- trap.c ---- */
+
+/*
+ * trap_catch() - from now on this thread's own faults that no window is the reason of are
+ * told to a function, which jumps away; NULL: not any more. The handler is installed by
+ * trap_take_over(), if it is not yet.
+ */
+typedef void trap_catcher(int number, const siginfo_t *info, bool store);
+void trap_catch(trap_catcher *catcher);
+void trap_take_over(void);
+
 /* ---- trap_window.c (the tests of trap_*.c have their own) ---- */
 
 struct trap_window {

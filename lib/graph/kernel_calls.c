@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/* The calls for kernel nodes. The older ones have no kernel of a library and no context. */
+#include <string.h>
+
+#include "node.h"
+#include "plan.h"
+#include "typed.h"
+
+static CUgraphNodeParams kernel_all(const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	CUgraphNodeParams all = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
+
+	_Static_assert(sizeof(all.kernel) == sizeof(*params), "two versions of one layout");
+	memcpy(&all.kernel, params, sizeof(*params));
+	return all;
+}
+
+static CUgraphNodeParams kernel_all_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	CUgraphNodeParams all = { .type = CU_GRAPH_NODE_TYPE_KERNEL };
+
+	memcpy(&all.kernel, params, sizeof(*params));
+	return all;
+}
+
+#define ADD_FORMAT	"node=%p, graph=%p, dependencies=%p, count=%zu, params=%p"
+#define ADD_ARGUMENTS	(void *)node, (void *)graph, (void *)dependencies, count, (void *)params
+#define ADD		node_add(node, graph, dependencies, NULL, count, &all)
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
+				 const CUgraphNode *dependencies, size_t count,
+				 const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, kernel_all(params), ADD), ADD_FORMAT, ADD_ARGUMENTS);
+}
+
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph,
+			      const CUgraphNode *dependencies, size_t count,
+			      const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	return WHOLE_CALL(WITH(params, kernel_all_v1(params), ADD), ADD_FORMAT, ADD_ARGUMENTS);
+}
+
+#define SET_FORMAT	"node=%p, params=%p"
+#define SET_ARGUMENTS	(void *)node, (void *)params
+
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, kernel_all(params), node_set(node, &all)), SET_FORMAT,
+			  SET_ARGUMENTS);
+}
+
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	return WHOLE_CALL(WITH(params, kernel_all_v1(params), node_set(node, &all)), SET_FORMAT,
+			  SET_ARGUMENTS);
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec instance, CUgraphNode node,
+					   const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(WITH(params, kernel_all(params),
+			       instance_set_node(instance, node, &all)),
+			  "instance=%p, " SET_FORMAT, (void *)instance, SET_ARGUMENTS);
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
+					const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	return WHOLE_CALL(WITH(params, kernel_all_v1(params),
+			       instance_set_node(instance, node, &all)),
+			  "instance=%p, " SET_FORMAT, (void *)instance, SET_ARGUMENTS);
+}
+
+static CUresult get(CUgraphNode node, void *params, size_t bytes)
+{
+	CUgraphNodeParams all;
+	CUresult result;
+
+	if (!params)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = node_get(node, CU_GRAPH_NODE_TYPE_KERNEL, &all);
+	if (result == CUDA_SUCCESS)
+		memcpy(params, &all.kernel, bytes);
+	return result;
+}
+
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
+{
+	return WHOLE_CALL(get(node, params, sizeof(*params)), SET_FORMAT, SET_ARGUMENTS);
+}
+
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+	return WHOLE_CALL(get(node, params, sizeof(*params)), SET_FORMAT, SET_ARGUMENTS);
+}
+
+/* With graphs_lock */
+static CUresult kernel_of(CUgraphNode handle, struct node **node)
+{
+	CUresult result = node_of(handle, node);
+
+	if (result == CUDA_SUCCESS && (*node)->params.type != CU_GRAPH_NODE_TYPE_KERNEL)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "not a kernel node");
+	return result;
+}
+
+static CUresult attribute(CUgraphNode handle, CUkernelNodeAttrID number,
+			  CUkernelNodeAttrValue *output, const CUkernelNodeAttrValue *input)
+{
+	struct node *node;
+	CUresult result;
+
+	if (!output && !input)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL value");
+	graphs_lock();
+	result = kernel_of(handle, &node);
+	if (result == CUDA_SUCCESS)
+		result = output ? node_attribute(&node->params, number, output) :
+				  node_attribute_set(&node->params, number, input);
+	graphs_unlock();
+	return result;
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID number,
+				       CUkernelNodeAttrValue *value)
+{
+	return WHOLE_CALL(attribute(node, number, value, NULL),
+			  "node=%p, attribute=%d, value=%p", (void *)node, (int)number,
+			  (void *)value);
+}
+
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID number,
+				       const CUkernelNodeAttrValue *value)
+{
+	return WHOLE_CALL(attribute(node, number, NULL, value),
+			  "node=%p, attribute=%d, value=%p", (void *)node, (int)number,
+			  (void *)value);
+}
+
+static CUresult copy_attributes(CUgraphNode to_handle, CUgraphNode from_handle)
+{
+	struct node *to, *from;
+	CUresult result;
+
+	graphs_lock();
+	result = kernel_of(to_handle, &to);
+	if (result == CUDA_SUCCESS)
+		result = kernel_of(from_handle, &from);
+	if (result == CUDA_SUCCESS)
+		result = node_attributes_copy(&to->params, &from->params);
+	graphs_unlock();
+	return result;
+}
+
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
+{
+	return WHOLE_CALL(copy_attributes(to, from), "to=%p, from=%p", (void *)to, (void *)from);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Threads of a block that wait for each other: each has a stack, and they take turns in
+ * the one thread that runs the launch. A thread that waits at a barrier has no turn until
+ * all of its block, or of the grid, have come there or returned.
+ */
+#undef _FORTIFY_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "launch.h"
+
+#define STACK_BYTES	(64UL << 10)
+#define GUARD_BYTES	(4UL << 10)	/* below each stack: who runs out of it is caught */
+
+enum member_state { READY, IN_BLOCK, IN_GRID, DONE };
+
+struct member {
+	ucontext_t context;
+	enum member_state state;
+	struct memcast_launch at;
+};
+
+struct gang {
+	ucontext_t back;		/* the thread that runs the launch */
+	memcast_kernel_function function;
+	struct member *current;
+	unsigned int count;		/* members */
+	unsigned int each;		/* of them in a block */
+	bool all;			/* blocks of the grid are members */
+	bool yielded;			/* the current one gave its turn away, and did nothing else */
+	struct member members[];
+};
+
+void stacks_free(struct runner *runner)
+{
+	if (runner->stacks)
+		munmap(runner->stacks, runner->stacks_count * STACK_BYTES);
+	free(runner->gang_memory);
+	runner->stacks = NULL;
+	runner->gang_memory = NULL;
+	runner->stacks_count = 0;
+}
+
+/* Stacks and the rest for so many members; they stay for the launches to come. */
+bool stacks_room(struct runner *runner, size_t count)
+{
+	char *stacks;
+
+	if (count <= runner->stacks_count)
+		return true;
+	if (count > GANG_MOST)
+		return false;
+	stacks_free(runner);
+	runner->gang_memory = calloc(1, sizeof(struct gang) + count * sizeof(struct member));
+	stacks = mmap(NULL, count * STACK_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!runner->gang_memory || stacks == MAP_FAILED) {
+		free(runner->gang_memory);
+		runner->gang_memory = NULL;
+		if (stacks != MAP_FAILED)
+			munmap(stacks, count * STACK_BYTES);
+		return false;
+	}
+	runner->stacks = stacks;
+	runner->stacks_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (mprotect(stacks + i * STACK_BYTES, GUARD_BYTES, PROT_NONE)) {
+			stacks_free(runner);
+			return false;
+		}
+	return true;
+}
+
+static void turn_over(struct gang *gang)
+{
+	swapcontext(&gang->current->context, &gang->back);
+}
+
+/* Return: is there a gang, whose others have had a turn meanwhile? */
+bool gang_yield(struct runner *runner)
+{
+	struct gang *gang = runner->gang;
+
+	if (!gang)
+		return false;
+	gang->yielded = true;
+	turn_over(gang);
+	return true;
+}
+
+/* At a barrier of the block, or of the grid. Return: can it be waited for here? */
+bool gang_wait(struct runner *runner, bool grid)
+{
+	struct gang *gang = runner->gang;
+
+	if (!gang || (grid && !gang->all))
+		return false;
+	gang->current->state = grid ? IN_GRID : IN_BLOCK;
+	turn_over(gang);
+	return true;
+}
+
+static void begin(void)
+{
+	struct gang *gang = runner_here()->gang;
+	struct member *member = gang->current;
+
+	gang->function(&member->at);
+	member->state = DONE;
+	swapcontext(&member->context, &gang->back);
+}
+
+/* All that have not returned are at the barrier: it opens. Return: has it? */
+static bool open_barrier(struct member *members, unsigned int count, enum member_state state)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (members[i].state != state && members[i].state != DONE)
+			return false;
+		any |= members[i].state == state;
+	}
+	for (unsigned int i = 0; i < count && any; i++)
+		if (members[i].state == state)
+			members[i].state = READY;
+	return any;
+}
+
+/* One turn for each that may run. Return: has anything happened? */
+static bool take_turns(struct runner *runner, struct gang *gang, unsigned int *left)
+{
+	bool happened = false;
+
+	for (unsigned int i = 0; i < gang->count; i++) {
+		struct member *member = &gang->members[i];
+
+		if (member->state != READY)
+			continue;
+		gang->current = member;
+		gang->yielded = false;
+		runner->at = &member->at;
+		swapcontext(&gang->back, &member->context);
+		*left -= member->state == DONE;
+		happened |= !gang->yielded;
+	}
+	for (unsigned int i = 0; i < gang->count; i += gang->each)
+		happened |= open_barrier(&gang->members[i], gang->each, IN_BLOCK);
+	return open_barrier(gang->members, gang->count, IN_GRID) || happened;
+}
+
+static void run(struct runner *runner, struct gang *gang)
+{
+	unsigned int left = gang->count;
+
+	runner->gang = gang;
+	while (left) {
+		bool happened = take_turns(runner, gang, &left);
+		bool may_run = false;
+
+		for (unsigned int i = 0; i < gang->count && !may_run; i++)
+			may_run = gang->members[i].state == READY;
+		if (left && !may_run)
+			memcastKernelFail(runner->at, CUDA_ERROR_LAUNCH_FAILED,
+					  "threads wait at different barriers, and for ever");
+		/* all wait for something else, perhaps for another process */
+		if (!happened)
+			sched_yield();
+	}
+	runner->gang = NULL;
+}
+
+static void member_begin(struct runner *runner, struct member *member, unsigned int number,
+			 const struct memcast_launch *at)
+{
+	char *stack = (char *)runner->stacks + number * STACK_BYTES;
+
+	member->state = READY;
+	member->at = *at;
+	getcontext(&member->context);
+	member->context.uc_stack.ss_sp = stack + GUARD_BYTES;
+	member->context.uc_stack.ss_size = STACK_BYTES - GUARD_BYTES;
+	member->context.uc_link = NULL;
+	makecontext(&member->context, begin, 0);
+}
+
+/* The threads of one block, from member @first on */
+static void block_begin(struct runner *runner, struct gang *gang, unsigned int first,
+			struct memcast_launch *at)
+{
+	struct memcast_dim *thread = &at->thread_index;
+	unsigned int number = first;
+
+	for (thread->z = 0; thread->z < at->block.z; thread->z++)
+		for (thread->y = 0; thread->y < at->block.y; thread->y++)
+			for (thread->x = 0; thread->x < at->block.x; thread->x++, number++)
+				member_begin(runner, &gang->members[number], number, at);
+}
+
+static struct gang *gang_begin(struct runner *runner, const struct memcast_launch *at,
+			       memcast_kernel_function function)
+{
+	struct gang *gang = runner->gang_memory;
+
+	gang->function = function;
+	gang->each = at->block.x * at->block.y * at->block.z;
+	gang->count = gang->each;
+	gang->all = false;
+	return gang;
+}
+
+/* One block. stacks_room() has made room. */
+void gang_run(struct runner *runner, const struct memcast_launch *launch,
+	      memcast_kernel_function function)
+{
+	struct gang *gang = gang_begin(runner, launch, function);
+	struct memcast_launch at = *launch;
+
+	block_begin(runner, gang, 0, &at);
+	run(runner, gang);
+}
+
+/* All blocks at the same time, each with shared memory of its own */
+void gang_run_all(struct runner *runner, const struct memcast_launch *launch,
+		  memcast_kernel_function function, size_t block_bytes)
+{
+	struct gang *gang = gang_begin(runner, launch, function);
+	struct memcast_launch at = *launch;
+	struct memcast_dim *block = &at.block_index;
+	unsigned int number = 0;
+
+	for (block->z = 0; block->z < at.grid.z; block->z++)
+		for (block->y = 0; block->y < at.grid.y; block->y++)
+			for (block->x = 0; block->x < at.grid.x; block->x++) {
+				block_begin(runner, gang, number, &at);
+				number += gang->each;
+				if (!block_bytes)
+					continue;
+				at.shared = (char *)at.shared + block_bytes;
+				at.static_shared = (char *)at.static_shared + block_bytes;
+			}
+	gang->count = number;
+	gang->all = true;
+	run(runner, gang);
+}

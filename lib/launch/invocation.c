@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+/* A launch that has been checked, in the order in which hardware looks at it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch.h"
+
+#define VALUE_ALIGN	16
+
+static CUresult check_grid(const struct request *request, const struct figures *figures)
+{
+	for (int i = 0; i < 3; i++)
+		if (!request->grid[i] || request->grid[i] > (unsigned int)figures->max_grid[i])
+			return fail(CUDA_ERROR_INVALID_VALUE, "a grid of %u, %u, %u blocks",
+				    request->grid[0], request->grid[1], request->grid[2]);
+	return CUDA_SUCCESS;
+}
+
+/*
+ * A block of one thread stands for the one that the code requires, as on hardware.
+ * @block: output
+ */
+static CUresult check_block(const struct request *request, const struct function *function,
+			    unsigned int *block)
+{
+	const struct figures *figures = function->module->figures;
+	const struct code *code = function->code;
+	unsigned long long threads = 1;
+	bool required = code->block[0], other = false;
+
+	for (int i = 0; i < 3; i++) {
+		block[i] = request->block[i];
+		other |= block[i] != code->block[i];
+		if (!block[i] || block[i] > (unsigned int)figures->max_block[i])
+			return fail(CUDA_ERROR_INVALID_VALUE, "a block of %u, %u, %u threads",
+				    request->block[0], request->block[1], request->block[2]);
+		threads *= block[i];
+	}
+	if (required && threads == 1) {
+		memcpy(block, code->block, sizeof(code->block));
+		return CUDA_SUCCESS;
+	}
+	if (required && other)
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "a block of %u, %u, %u threads, the kernel is for %u, %u, %u",
+			    block[0], block[1], block[2], code->block[0], code->block[1],
+			    code->block[2]);
+	if (threads > code->max_threads || threads > (unsigned long long)figures->max_threads)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%llu threads in a block, the most is %u",
+			    threads, code->max_threads);
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_cooperative(const struct request *request, struct function *function,
+				  const unsigned int *block)
+{
+	unsigned long long blocks = 1, most;
+
+	for (int i = 0; i < 3; i++)
+		blocks *= request->grid[i];
+	most = (unsigned long long)function->module->figures->multiprocessors *
+	       occupancy(function, block[0] * block[1] * block[2], request->shared);
+	return blocks <= most ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+		     "%llu blocks at the same time, there is room for %llu", blocks, most);
+}
+
+static CUresult check_shared(const struct request *request, const struct function *function)
+{
+	if (request->shared <= (unsigned int)function->settings.dynamic)
+		return CUDA_SUCCESS;
+	return fail(CUDA_ERROR_INVALID_VALUE,
+		    "%u bytes of dynamic shared memory, the function has %d; more by "
+		    "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
+		    request->shared, function->settings.dynamic);
+}
+
+/* @extra: tags with values. Outputs: NULL and 0 if they are not there */
+static CUresult read_extra(void *const *extra, const void **buffer, size_t *bytes)
+{
+	*buffer = NULL;
+	*bytes = 0;
+	for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+		if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			*buffer = extra[1];
+		else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
+			*bytes = *(const size_t *)extra[1];
+		else
+			return fail(CUDA_ERROR_INVALID_VALUE, "no such tag in extra");
+	}
+	return CUDA_SUCCESS;
+}
+
+/* The values, one by one or in a buffer, whose end may be missing */
+static CUresult copy_values(struct invocation *invocation, const struct request *request)
+{
+	const struct code *code = invocation->code;
+	const void *buffer;
+	size_t bytes;
+	CUresult result;
+
+	if (request->parameters && request->extra)
+		return fail(CUDA_ERROR_INVALID_VALUE, "parameters as an array and in a buffer");
+	if (!code->parameters_count)
+		return CUDA_SUCCESS;
+	if (!request->parameters && !request->extra)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%u parameters, none is given",
+			    code->parameters_count);
+	if (request->extra) {
+		result = read_extra(request->extra, &buffer, &bytes);
+		if (result != CUDA_SUCCESS)
+			return result;
+		if (!buffer || !bytes)
+			return fail(CUDA_ERROR_INVALID_VALUE, "no buffer, or no size of it");
+		memcpy((char *)invocation->parameters[0] - code->parameters[0].offset, buffer,
+		       bytes < code->parameters_bytes ? bytes : code->parameters_bytes);
+		return CUDA_SUCCESS;
+	}
+	for (unsigned int i = 0; i < code->parameters_count; i++) {
+		if (!request->parameters[i])
+			return fail(CUDA_ERROR_INVALID_VALUE, "NULL parameter %u", i);
+		memcpy(invocation->parameters[i], request->parameters[i],
+		       code->parameters[i].size);
+	}
+	return CUDA_SUCCESS;
+}
+
+/* Its module gets a reference. */
+static struct invocation *allocate(struct function *function, const struct request *request,
+				   const unsigned int *block)
+{
+	const struct code *code = function->code;
+	size_t head = sizeof(struct invocation) +
+		      (code->parameters_count + 1) * sizeof(void *);
+	size_t values = (head + VALUE_ALIGN - 1) / VALUE_ALIGN * VALUE_ALIGN;
+	size_t bytes = values + code->parameters_bytes;
+	struct invocation *new = malloc(bytes);
+
+	if (!new)
+		return NULL;
+	memset(new, 0, bytes);
+	new->references = 1;
+	new->bytes = bytes;
+	new->module = function->module;
+	new->module->references++;
+	new->code = code;
+	memcpy(new->grid, request->grid, sizeof(new->grid));
+	memcpy(new->block, block, sizeof(new->block));
+	new->shared = request->shared;
+	new->cooperative = request->cooperative;
+	for (unsigned int i = 0; i < code->parameters_count; i++)
+		new->parameters[i] = (char *)new + values + code->parameters[i].offset;
+	return new;
+}
+
+static CUresult set_cluster(struct invocation *invocation, const struct request *request,
+			    const struct function *function)
+{
+	const unsigned int *wanted = request->cluster;
+	unsigned int required[3];
+
+	for (int i = 0; i < 3; i++)
+		required[i] = function->settings.cluster[i];
+	if (!(wanted[0] | wanted[1] | wanted[2])) {
+		if (!(required[0] | required[1] | required[2]))
+			return CUDA_SUCCESS;
+		wanted = required;
+	}
+	memcpy(invocation->cluster, wanted, sizeof(invocation->cluster));
+	return cluster_check(function, request->grid, wanted);
+}
+
+CUresult invocation_new(struct function *function, const struct request *request,
+			struct invocation **out)
+{
+	struct invocation *new;
+	unsigned int block[3];
+	CUresult result = check_grid(request, function->module->figures);
+
+	if (result == CUDA_SUCCESS)
+		result = check_block(request, function, block);
+	if (result == CUDA_SUCCESS && request->cooperative)
+		result = check_cooperative(request, function, block);
+	if (result == CUDA_SUCCESS)
+		result = check_shared(request, function);
+	if (result != CUDA_SUCCESS)
+		return result;
+	new = allocate(function, request, block);
+	if (!new)
+		return image_no_memory();
+	result = copy_values(new, request);
+	if (result == CUDA_SUCCESS)
+		result = set_cluster(new, request, function);
+	if (result == CUDA_SUCCESS)
+		result = registered_find(function->code, &new->registered);
+	if (result == CUDA_SUCCESS && new->registered->shape == MEMCAST_GRID &&
+	    (unsigned long long)new->grid[0] * new->grid[1] * new->grid[2] *
+	    block[0] * block[1] * block[2] > GANG_MOST)
+		result = fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+			      "the C function's threads all wait for each other: at most %u",
+			      GANG_MOST);
+	if (result != CUDA_SUCCESS)
+		invocation_put(new);
+	else
+		*out = new;
+	function->loaded = true;
+	return result;
+}
+
+/* The same once more, which nobody else has; NULL: no memory */
+struct invocation *invocation_copy(const struct invocation *from)
+{
+	struct invocation *copy = malloc(from->bytes);
+	size_t attributes = ATTRIBUTES * sizeof(*copy->attributes);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, from, from->bytes);
+	copy->references = 1;
+	for (unsigned int i = 0; i < from->code->parameters_count; i++)
+		copy->parameters[i] = (char *)copy +
+				      ((char *)from->parameters[i] - (const char *)from);
+	if (from->attributes) {
+		copy->attributes = malloc(attributes);
+		if (!copy->attributes) {
+			free(copy);
+			return NULL;
+		}
+		memcpy(copy->attributes, from->attributes, attributes);
+	}
+	copy->module->references++;
+	return copy;
+}
+
+void invocation_put(struct invocation *invocation)
+{
+	if (--invocation->references)
+		return;
+	module_put(invocation->module);
+	free(invocation->attributes);
+	free(invocation);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+/* The calls that launch a kernel in a stream. */
+#include <stdlib.h>
+
+#include "launch.h"
+#include "node.h"
+
+static CUresult run(struct work *work, struct stream *stream, CUresult error)
+{
+	struct invocation *invocation = (struct invocation *)work;
+	CUresult result = CUDA_SUCCESS;
+
+	(void)stream;
+	if (error == CUDA_SUCCESS)
+		result = invocation_run(invocation);
+	/* the memory is the stream's */
+	module_put(invocation->module);
+	return result;
+}
+
+static bool is_default(CUstream stream)
+{
+	return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/*
+ * The stream of a launch. Without a current context, a default stream is that of the
+ * function's context, as on hardware.
+ */
+static CUresult find_stream(CUfunction handle, CUstream wanted, struct stream **stream)
+{
+	struct function *function;
+	CUcontext context;
+	struct slot *slot;
+	CUresult result = context_find(NULL, &slot);
+
+	if (result != CUDA_ERROR_INVALID_CONTEXT || !is_default(wanted))
+		return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_CONTEXT ?
+			stream_get(wanted, stream) : result;
+	function = handle_find(handle, HANDLE_FUNCTION);
+	if (!function)
+		return result;
+	context = function->module->context;
+	handle_put(function);
+	result = context_make_current(context);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_get(wanted, stream);
+	context_drop_current(context);
+	return result;
+}
+
+static CUresult find_function(CUfunction handle, const struct stream *stream,
+			      struct function **function)
+{
+	CUresult result = function_get_any(handle, stream->set->context, function);
+
+	if (result != CUDA_SUCCESS || (*function)->module->context == stream->set->context)
+		return result;
+	handle_put(*function);
+	return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is of another context than the function");
+}
+
+static CUresult submit(struct stream *stream, struct invocation *invocation, CUstream handle)
+{
+	CUresult result;
+
+	invocation->work.run = run;
+	invocation->stream = handle;
+	result = stream_submit(stream, &invocation->work);
+	if (result != CUDA_SUCCESS)
+		invocation_put(invocation);
+	return result;
+}
+
+/* What cannot be launched makes the stream's capture fail, and has its own error. */
+static CUresult launch_captured(struct stream *stream, struct function *function,
+				const struct request *request)
+{
+	struct invocation *invocation;
+	CUgraphNodeParams params;
+	CUresult result = capture_look(stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = invocation_new(function, request, &invocation);
+	if (result != CUDA_SUCCESS) {
+		capture_fail_of(stream);
+		return result;
+	}
+	node_params_of(&params, invocation, function);
+	result = capture_node(stream, &params);
+	invocation_put(invocation);
+	return result;
+}
+
+CUresult launch(CUfunction handle, const struct request *request, CUstream wanted)
+{
+	struct invocation *invocation;
+	struct function *function;
+	struct stream *stream;
+	CUresult result = find_stream(handle, wanted, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (handle)
+		result = find_function(handle, stream, &function);
+	else
+		result = fail(CUDA_ERROR_INVALID_HANDLE, "NULL function");
+	if (result != CUDA_SUCCESS) {
+		stream_put(stream);
+		return result;
+	}
+	if (stream_captured(stream)) {
+		result = launch_captured(stream, function, request);
+	} else {
+		result = invocation_new(function, request, &invocation);
+		if (result == CUDA_SUCCESS)
+			result = submit(stream, invocation, wanted);
+	}
+	handle_put(function);
+	stream_put(stream);
+	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
+		if (request->events[i])
+			result = cuEventRecord(request->events[i], wanted);
+	return result;
+}
+
+#define SHAPE	{ grid_x, grid_y, grid_z }, { block_x, block_y, block_z }, shared
+#define FORMAT	"function=%p, grid=%u,%u,%u, block=%u,%u,%u, shared=%u, stream=%p"
+#define VALUES	(void *)function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, \
+		(void *)stream
+
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+			unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+			unsigned int block_z, unsigned int shared, CUstream stream,
+			void **parameters, void **extra)
+{
+	struct request request = { SHAPE, .parameters = parameters, .extra = extra };
+
+	return WHOLE_CALL(launch(function, &request, stream), FORMAT, VALUES);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
+				   unsigned int grid_y, unsigned int grid_z,
+				   unsigned int block_x, unsigned int block_y,
+				   unsigned int block_z, unsigned int shared, CUstream stream,
+				   void **parameters)
+{
+	struct request request = { SHAPE, .parameters = parameters, .cooperative = true };
+
+	return WHOLE_CALL(launch(function, &request, stream), FORMAT, VALUES);
+}
+
+static CUresult launch_with(const CUlaunchConfig *config, CUfunction function,
+			    CUstream stream, void **parameters, void **extra)
+{
+	struct request request = { .parameters = parameters, .extra = extra };
+	CUresult result = context_not_failed();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!config)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL configuration");
+	if (!function)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "NULL function");
+	request.grid[0] = config->gridDimX;
+	request.grid[1] = config->gridDimY;
+	request.grid[2] = config->gridDimZ;
+	request.block[0] = config->blockDimX;
+	request.block[1] = config->blockDimY;
+	request.block[2] = config->blockDimZ;
+	request.shared = config->sharedMemBytes;
+	result = attributes_read(config, &request);
+	return result == CUDA_SUCCESS ? launch(function, &request, stream) : result;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+			  void **extra)
+{
+	return WHOLE_CALL(launch_with(config, function, config ? config->hStream : NULL,
+				      parameters, extra),
+			  "config=%p, function=%p", (void *)config, (void *)function);
+}
+
+/* What programs built for the per-thread default stream import */
+#pragma GCC visibility push(default)
+
+#define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+			     unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+			     unsigned int block_z, unsigned int shared, CUstream stream,
+			     void **parameters, void **extra)
+{
+	return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+			      shared, OR_OWN(stream), parameters, extra);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x,
+					unsigned int grid_y, unsigned int grid_z,
+					unsigned int block_x, unsigned int block_y,
+					unsigned int block_z, unsigned int shared,
+					CUstream stream, void **parameters)
+{
+	return cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y,
+					 block_z, shared, OR_OWN(stream), parameters);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function,
+			       void **parameters, void **extra)
+{
+	return WHOLE_CALL(launch_with(config, function,
+				      config ? OR_OWN(config->hStream) : NULL, parameters, extra),
+			  "config=%p, function=%p", (void *)config, (void *)function);
+}

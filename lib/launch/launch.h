@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Launches: a kernel's C function, called in the order of a stream or by a graph.
+ *
+ *   registry.c	which function a kernel's name stands for; MEMCAST_KERNELS
+ *   invocation.c	a launch that has been checked: what to call, with which parameters
+ *   attribute.c	a launch's attributes
+ *   launch.c	the calls that launch
+ *   old.c	those of before CUDA 4.0
+ *   node.c	kernel nodes, for lib/graph/
+ *   run.c	calls the function, and catches what it does wrong
+ *   gang.c	threads that wait for each other
+ *
+ * No lock is held while a kernel runs. registry_lock is innermost.
+ */
+#ifndef MEMCAST_LAUNCH_H
+#define MEMCAST_LAUNCH_H
+
+#include <setjmp.h>
+
+#include "capture.h"
+#include "module.h"
+
+#pragma GCC visibility push(default)
+#include <memcast/kernel.h>
+#pragma GCC visibility pop
+
+/* registry.c: entries stay until the process ends */
+struct registered {
+	struct registered *next;
+	enum memcast_shape shape;
+	memcast_kernel_function function;
+	void *user;
+	unsigned int count;
+	size_t *sizes;
+	char name[];
+};
+
+CUresult registered_find(const struct code *code, const struct registered **registered);
+
+/* What a call asks for */
+struct request {
+	unsigned int grid[3], block[3], shared;
+	unsigned int cluster[3];	/* all 0: none */
+	bool cooperative;
+	void *const *parameters, *const *extra;
+	CUevent events[2];		/* recorded after the launch, or NULL */
+};
+
+/*
+ * It does not change. As work of a stream it has the stream's only reference; as a node's
+ * it is shared by copies of the node.
+ */
+struct invocation {
+	struct work work;
+	atomic_uint references;
+	struct module *module;		/* with a reference */
+	const struct code *code;
+	const struct registered *registered;
+	unsigned int grid[3], block[3], cluster[3], shared;
+	bool cooperative;
+	CUstream stream;
+	/* by CUlaunchAttributeID; of nodes whose attributes were set, else NULL */
+	CUlaunchAttributeValue *attributes;
+	size_t bytes;			/* of all of this */
+	void *parameters[];		/* addresses of the values, which follow */
+};
+
+/* invocation.c */
+CUresult invocation_new(struct function *function, const struct request *request,
+			struct invocation **invocation);
+struct invocation *invocation_copy(const struct invocation *invocation);
+void invocation_put(struct invocation *invocation);
+
+/* attribute.c */
+CUresult attributes_read(const CUlaunchConfig *config, struct request *request);
+
+/* launch.c */
+CUresult launch(CUfunction handle, const struct request *request, CUstream stream);
+
+#define ATTRIBUTES	17	/* numbers of attributes, from 0 */
+
+/* run.c */
+CUresult invocation_run(const struct invocation *invocation);
+
+struct gang;
+
+struct runner {			/* of a stream's thread, for all its launches */
+	struct memcast_launch *at;	/* where it is */
+	sigjmp_buf back;
+	CUresult result;		/* of what has ended it */
+	const char *reason;
+	int signal;
+	void *address;
+	bool store;
+	struct gang *gang;		/* of the launch, or NULL */
+	void *alternate;		/* stack for signals */
+	char *shared;			/* memory of a block */
+	size_t shared_room;
+	void *stacks, *gang_memory;	/* of a gang's threads; the gang */
+	unsigned int stacks_count;
+};
+
+struct runner *runner_here(void);
+
+/* gang.c */
+void gang_run(struct runner *runner, const struct memcast_launch *launch,
+	      memcast_kernel_function function);
+void gang_run_all(struct runner *runner, const struct memcast_launch *launch,
+		  memcast_kernel_function function, size_t block_bytes);
+bool gang_yield(struct runner *runner);
+bool gang_wait(struct runner *runner, bool grid);
+bool stacks_room(struct runner *runner, size_t count);
+void stacks_free(struct runner *runner);
+#define GANG_MOST	16384U
+
+#endif /* MEMCAST_LAUNCH_H */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/* Launches of before CUDA 4.0: their shape and parameters are the function's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch.h"
+
+#define BYTES_MOST	32764U	/* of parameters */
+
+struct old_launch {
+	unsigned int block[3], shared;
+	unsigned int bytes;
+	char values[BYTES_MOST];
+};
+
+/* With modules_lock. NULL: no memory */
+static struct old_launch *old_of(struct function *function)
+{
+	if (!function->old) {
+		function->old = calloc(1, sizeof(*function->old));
+		if (function->old)
+			function->old->block[0] = function->old->block[1] =
+				function->old->block[2] = 1;
+	}
+	return function->old;
+}
+
+/* A function is found, and what it keeps for these calls. */
+#define WITH_OLD(handle, expression)						\
+({										\
+	struct function *function;						\
+	struct old_launch *old;							\
+	CUresult asked_ = function_get(handle, CUDA_ERROR_INVALID_HANDLE, &function);	\
+										\
+	if (asked_ == CUDA_SUCCESS) {						\
+		pthread_mutex_lock(&modules_lock);				\
+		old = old_of(function);						\
+		asked_ = old ? (expression) : image_no_memory();		\
+		pthread_mutex_unlock(&modules_lock);				\
+		handle_put(function);						\
+	}									\
+	asked_;									\
+})
+
+static CUresult set_block(struct old_launch *old, const struct figures *figures, int x, int y,
+			  int z)
+{
+	const int block[3] = { x, y, z };
+	long long threads = 1;
+
+	for (int i = 0; i < 3; i++) {
+		if (block[i] < 1 || block[i] > figures->max_block[i])
+			return fail(CUDA_ERROR_INVALID_VALUE, "a block of %d, %d, %d", x, y, z);
+		threads *= block[i];
+	}
+	if (threads > figures->max_threads)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%lld threads", threads);
+	for (int i = 0; i < 3; i++)
+		old->block[i] = block[i];
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetBlockShape(CUfunction handle, int x, int y, int z)
+{
+	return WHOLE_CALL(WITH_OLD(handle, set_block(old, function->module->figures, x, y, z)),
+			  "function=%p, block=%d,%d,%d", (void *)handle, x, y, z);
+}
+
+static CUresult set_shared(struct old_launch *old, const struct function *function,
+			   unsigned int bytes)
+{
+	if (bytes > (unsigned int)function->settings.dynamic)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%u bytes, there are %d", bytes,
+			    function->settings.dynamic);
+	old->shared = bytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetSharedSize(CUfunction handle, unsigned int bytes)
+{
+	return WHOLE_CALL(WITH_OLD(handle, set_shared(old, function, bytes)),
+			  "function=%p, bytes=%u", (void *)handle, bytes);
+}
+
+static CUresult set_bytes(struct old_launch *old, unsigned int bytes)
+{
+	if (bytes > BYTES_MOST)
+		return fail(CUDA_ERROR_INVALID_VALUE, "parameters have %u bytes at most",
+			    BYTES_MOST);
+	old->bytes = bytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuParamSetSize(CUfunction handle, unsigned int bytes)
+{
+	return WHOLE_CALL(WITH_OLD(handle, set_bytes(old, bytes)), "function=%p, bytes=%u",
+			  (void *)handle, bytes);
+}
+
+static CUresult set_value(struct old_launch *old, int offset, const void *value, size_t bytes)
+{
+	if (!value || offset < 0 || bytes > BYTES_MOST || offset > (int)(BYTES_MOST - bytes))
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL value, or no such offset");
+	memcpy(old->values + offset, value, bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuParamSeti(CUfunction handle, int offset, unsigned int value)
+{
+	return WHOLE_CALL(WITH_OLD(handle, set_value(old, offset, &value, sizeof(value))),
+			  "function=%p, offset=%d, value=%u", (void *)handle, offset, value);
+}
+
+CUresult cuParamSetf(CUfunction handle, int offset, float value)
+{
+	return WHOLE_CALL(WITH_OLD(handle, set_value(old, offset, &value, sizeof(value))),
+			  "function=%p, offset=%d, value=%g", (void *)handle, offset, value);
+}
+
+CUresult cuParamSetv(CUfunction handle, int offset, void *value, unsigned int bytes)
+{
+	return WHOLE_CALL(WITH_OLD(handle, set_value(old, offset, value, bytes)),
+			  "function=%p, offset=%d, value=%p, bytes=%u", (void *)handle, offset,
+			  value, bytes);
+}
+
+static CUresult old_launch(CUfunction handle, int width, int height, CUstream stream)
+{
+	struct request request = { .grid = { width, height, 1 } };
+	char values[BYTES_MOST];
+	size_t bytes = 0;
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, values, CU_LAUNCH_PARAM_BUFFER_SIZE,
+			  &bytes, CU_LAUNCH_PARAM_END };
+	CUresult result = WITH_OLD(handle, ({
+		memcpy(request.block, old->block, sizeof(request.block));
+		request.shared = old->shared;
+		bytes = old->bytes;
+		memcpy(values, old->values, bytes);
+		CUDA_SUCCESS;
+	}));
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (width < 1 || height < 1)
+		return fail(CUDA_ERROR_INVALID_VALUE, "a grid of %d, %d", width, height);
+	request.extra = extra;
+	return launch(handle, &request, stream);
+}
+
+CUresult cuLaunch(CUfunction function)
+{
+	return WHOLE_CALL(old_launch(function, 1, 1, NULL), "function=%p", (void *)function);
+}
+
+CUresult cuLaunchGrid(CUfunction function, int width, int height)
+{
+	return WHOLE_CALL(old_launch(function, width, height, NULL),
+			  "function=%p, grid=%d,%d", (void *)function, width, height);
+}
+
+CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
+{
+	return WHOLE_CALL(old_launch(function, width, height, stream),
+			  "function=%p, grid=%d,%d, stream=%p", (void *)function, width, height,
+			  (void *)stream);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calls a kernel's function in a stream's thread, and catches what it does wrong: a fault
+ * jumps back to here out of the signal's handler, which is lib/trap's, and becomes the
+ * launch's error. Stacks that it leaves behind are used again by the next launch.
+ */
+#undef _FORTIFY_SOURCE	/* its longjmp() does not leave one stack for another */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "launch.h"
+#include "trap.h"
+
+#define ALTERNATE_BYTES	(64UL << 10)
+
+static __thread struct runner *here;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+
+/* A stream's thread ends. */
+static void runner_end(void *data)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	struct runner *runner = data;
+
+	sigaltstack(&none, NULL);
+	stacks_free(runner);
+	if (runner->alternate)
+		munmap(runner->alternate, ALTERNATE_BYTES);
+	free(runner->shared);
+	free(runner);
+}
+
+static void begin(void)
+{
+	pthread_key_create(&key, runner_end);
+	trap_take_over();
+}
+
+/* The thread's own; NULL: no memory */
+struct runner *runner_here(void)
+{
+	stack_t stack = { .ss_size = ALTERNATE_BYTES };
+
+	if (here)
+		return here;
+	pthread_once(&once, begin);
+	here = calloc(1, sizeof(*here));
+	if (!here)
+		return NULL;
+	/* a function that runs out of stack is caught on another one */
+	stack.ss_sp = mmap(NULL, ALTERNATE_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack.ss_sp != MAP_FAILED) {
+		here->alternate = stack.ss_sp;
+		sigaltstack(&stack, NULL);
+	}
+	pthread_setspecific(key, here);
+	return here;
+}
+
+/* Called by the signal's handler, in the thread that runs the kernel */
+static void caught(int number, const siginfo_t *info, bool store)
+{
+	here->result = CUDA_ERROR_ILLEGAL_ADDRESS;
+	here->signal = number;
+	here->address = info->si_addr;
+	here->store = store;
+	siglongjmp(here->back, 1);
+}
+
+void memcastKernelFail(const struct memcast_launch *at, CUresult result, const char *reason)
+{
+	here->at = (struct memcast_launch *)at;
+	here->result = result == CUDA_SUCCESS ? CUDA_ERROR_LAUNCH_FAILED : result;
+	here->signal = 0;
+	here->reason = reason;
+	siglongjmp(here->back, 1);
+}
+
+static const struct invocation *invocation_at(const struct memcast_launch *at)
+{
+	return at->internal;
+}
+
+void *memcastKernelVariable(const struct memcast_launch *at, const char *name)
+{
+	CUdeviceptr address;
+
+	return name && module_variable(invocation_at(at)->module, name, &address, NULL) ==
+		       CUDA_SUCCESS ? (void *)address : NULL;
+}
+
+/* What the device can reach is what the module knows of: one range after the other. */
+void memcastKernelCheck(const struct memcast_launch *at, const void *address, size_t bytes)
+{
+	uint64_t from = (uintptr_t)address, end = from + bytes;
+
+	while (from < end) {
+		struct memcast_address_info info = { .address = from };
+
+		if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS ||
+		    !info.out_mapping_bytes ||
+		    info.out_mapping + info.out_mapping_bytes <= from) {
+			here->address = (void *)from;
+			memcastKernelFail(at, CUDA_ERROR_ILLEGAL_ADDRESS,
+					  "the device cannot access what was checked");
+		}
+		from = info.out_mapping + info.out_mapping_bytes;
+	}
+}
+
+void memcastYield(const struct memcast_launch *at)
+{
+	(void)at;
+	if (!gang_yield(here))
+		sched_yield();
+}
+
+void memcastSyncThreads(const struct memcast_launch *at)
+{
+	if (!gang_wait(here, false))
+		memcastKernelFail(at, CUDA_ERROR_LAUNCH_FAILED,
+				  "memcastSyncThreads() is for MEMCAST_THREADS and MEMCAST_GRID");
+}
+
+void memcastSyncGrid(const struct memcast_launch *at)
+{
+	if (!gang_wait(here, true))
+		memcastKernelFail(at, CUDA_ERROR_LAUNCH_FAILED,
+				  "memcastSyncGrid() is for MEMCAST_GRID");
+}
+
+/* In words, for the log */
+static CUresult explain(const struct invocation *invocation, struct runner *runner)
+{
+	const struct memcast_launch *at = runner->at;
+	char where[128] = "", what[200] = "no memory is there";
+	int length = 0;
+
+	if (invocation->registered->shape >= MEMCAST_BLOCKS)
+		length = snprintf(where, sizeof(where), ", block (%u, %u, %u)",
+				  at->block_index.x, at->block_index.y, at->block_index.z);
+	if (invocation->registered->shape >= MEMCAST_THREADS_ALONE)
+		snprintf(where + length, sizeof(where) - length, ", thread (%u, %u, %u)",
+			 at->thread_index.x, at->thread_index.y, at->thread_index.z);
+	if (!runner->signal)
+		return fail(runner->result, "kernel %.60s%s: %.100s", invocation->code->name, where,
+			    runner->reason ? runner->reason : "its C function has failed");
+	if (!trap_reason((uintptr_t)runner->address, runner->store, what, sizeof(what)) &&
+	    runner->signal == SIGBUS)
+		strcpy(what, "its memory is gone");
+	return fail(runner->result, "kernel %.60s%s: %s at %p: %.100s", invocation->code->name,
+		    where, runner->store ? "store" : "load", runner->address, what);
+}
+
+static void each_thread(const struct invocation *invocation, struct memcast_launch *at)
+{
+	struct memcast_dim *thread = &at->thread_index;
+
+	for (thread->z = 0; thread->z < at->block.z; thread->z++)
+		for (thread->y = 0; thread->y < at->block.y; thread->y++)
+			for (thread->x = 0; thread->x < at->block.x; thread->x++)
+				invocation->registered->function(at);
+}
+
+static void each_block(const struct invocation *invocation, struct memcast_launch *at)
+{
+	struct memcast_dim *block = &at->block_index;
+	memcast_kernel_function function = invocation->registered->function;
+
+	for (block->z = 0; block->z < at->grid.z; block->z++)
+		for (block->y = 0; block->y < at->grid.y; block->y++)
+			for (block->x = 0; block->x < at->grid.x; block->x++) {
+				if (invocation->registered->shape == MEMCAST_BLOCKS)
+					function(at);
+				else if (invocation->registered->shape == MEMCAST_THREADS_ALONE)
+					each_thread(invocation, at);
+				else
+					gang_run(here, at, function);
+			}
+}
+
+/* Room for a block's shared memory; what is in it is left over, as on a device. */
+static bool shared_room(struct runner *runner, size_t bytes)
+{
+	char *more;
+
+	if (bytes <= runner->shared_room)
+		return true;
+	more = realloc(runner->shared, bytes);
+	if (!more)
+		return false;
+	memset(more + runner->shared_room, 0, bytes - runner->shared_room);
+	runner->shared = more;
+	runner->shared_room = bytes;
+	return true;
+}
+
+/* What the function is told; dynamic shared memory comes first, as it is aligned. */
+static struct memcast_launch launch_of(const struct invocation *invocation, char *shared)
+{
+	const unsigned int *cluster = invocation->cluster;
+	size_t dynamic = (invocation->shared + 15UL) & ~15UL;
+
+	return (struct memcast_launch) {
+		.name = invocation->code->name,
+		.grid = { invocation->grid[0], invocation->grid[1], invocation->grid[2] },
+		.block = { invocation->block[0], invocation->block[1], invocation->block[2] },
+		.cluster = { cluster[0] ? cluster[0] : 1, cluster[1] ? cluster[1] : 1,
+			     cluster[2] ? cluster[2] : 1 },
+		.shared_bytes = invocation->shared,
+		.stream = invocation->stream,
+		.device = invocation->module->device,
+		.context = invocation->module->context,
+		.parameters = invocation->parameters,
+		.parameters_count = invocation->code->parameters_count,
+		.user = invocation->registered->user,
+		.shared = shared,
+		.static_shared = shared ? shared + dynamic : NULL,
+		.internal = invocation,
+	};
+}
+
+static void run_shape(const struct invocation *invocation, struct memcast_launch *at,
+		      size_t block_bytes)
+{
+	if (invocation->registered->shape == MEMCAST_ONCE)
+		invocation->registered->function(at);
+	else if (invocation->registered->shape == MEMCAST_GRID)
+		gang_run_all(here, at, invocation->registered->function, block_bytes);
+	else
+		each_block(invocation, at);
+}
+
+/* By a stream's thread, for one launch */
+CUresult invocation_run(const struct invocation *invocation)
+{
+	size_t bytes = ((invocation->shared + 15UL) & ~15UL) +
+		       ((invocation->code->shared + 15UL) & ~15UL);
+	bool all = invocation->registered->shape == MEMCAST_GRID;
+	size_t blocks = all ? (size_t)invocation->grid[0] * invocation->grid[1] *
+			      invocation->grid[2] : 1;
+	struct runner *runner = runner_here();
+	struct memcast_launch at;
+	size_t threads = (size_t)invocation->block[0] * invocation->block[1] *
+			 invocation->block[2] * blocks;
+
+	if (!runner || !shared_room(runner, bytes * blocks) ||
+	    (invocation->registered->shape >= MEMCAST_THREADS && !stacks_room(runner, threads)))
+		return image_no_memory();
+	at = launch_of(invocation, bytes ? runner->shared : NULL);
+	runner->at = &at;
+	runner->result = CUDA_SUCCESS;
+	runner->gang = NULL;
+	if (!sigsetjmp(runner->back, 0)) {
+		trap_catch(caught);
+		run_shape(invocation, &at, bytes);
+	}
+	trap_catch(NULL);
+	return runner->result == CUDA_SUCCESS ? CUDA_SUCCESS : explain(invocation, runner);
+}
