@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Attributes of a device. What memcast cannot do is 0 and not listed: textures,
- * kernels, managed memory, graphics. The sizes that programs divide by
+ * managed memory, graphics. The sizes that programs divide by
  * are those of a data-centre device of compute capability 9.0.
  */
 #include "library.h"
@@ -28,6 +28,7 @@ static const int constants[CU_DEVICE_ATTRIBUTE_MAX] = {
 	ATTRIBUTE(MULTIPROCESSOR_COUNT, 132),
 	ATTRIBUTE(COMPUTE_MODE, CU_COMPUTEMODE_DEFAULT),
 	ATTRIBUTE(SURFACE_ALIGNMENT, 512),
+	ATTRIBUTE(CONCURRENT_KERNELS, 1),
 	ATTRIBUTE(MEMORY_CLOCK_RATE, 2619000),
 	ATTRIBUTE(GLOBAL_MEMORY_BUS_WIDTH, 5120),
 	ATTRIBUTE(L2_CACHE_SIZE, 50 << 20),
@@ -42,6 +43,8 @@ static const int constants[CU_DEVICE_ATTRIBUTE_MAX] = {
 	/* The device's memory is the host's. */
 	ATTRIBUTE(HOST_NATIVE_ATOMIC_SUPPORTED, 1),
 	ATTRIBUTE(SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 2),
+	ATTRIBUTE(COOPERATIVE_LAUNCH, 1),
+	ATTRIBUTE(CLUSTER_LAUNCH, 1),
 	ATTRIBUTE(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 227 << 10),
 	ATTRIBUTE(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
 	ATTRIBUTE(DMA_BUF_SUPPORTED, 1),

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * All-reduce over a team by a kernel, as NCCL's NVLS algorithms do it: four processes, each
+ * with a device; the kernel has barriers of its own, words that all ranks count up over the
+ * multicast address. What the kernel does is a C function, registered for its name.
+ *
+ *	make && tools/memcast-vm -- build/examples/all-reduce-kernel
+ *
+ * 1,000 launches in a stream, then as many by a graph. docs/kernels.md has the kernel's
+ * device code beside this C.
+ */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <memcast/kernel.h>
+#include <memcast/multimem.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RANKS		4
+#define THREADS		16
+#define WORDS		(RANKS * THREADS)	/* a word of each rank's share for each thread */
+#define LAUNCHES	1000
+#define BYTES		(2UL << 20)
+
+/* What each replica has, at the same place */
+struct shared {
+	float words[WORDS];
+	uint32_t arrived __attribute__((aligned(64)));	/* ranks at barriers, counted by all */
+	uint32_t barriers __attribute__((aligned(64)));	/* that this rank was at */
+	uint32_t wrong;				/* words, of all launches */
+};
+
+/* Device code: of it memcast reads what the kernel is called and takes. */
+static const char code[] =
+	".version 8.0\n.target sm_90\n.address_size 64\n"
+	".visible .entry all_reduce(.param .u64 team, .param .u64 own, .param .u32 rank)\n"
+	"{ ret; }\n";
+
+/* One thread of each rank: everybody is here, and has done what comes before. */
+static void barrier(const struct memcast_launch *at, struct shared *team, struct shared *own)
+{
+	uint32_t want = ++own->barriers * RANKS;
+
+	multimem_red_release_add_u32_at(&team->arrived, 1);
+	while (__atomic_load_n(&own->arrived, __ATOMIC_ACQUIRE) < want)
+		memcastYield(at);
+}
+
+MEMCAST_KERNEL(all_reduce, MEMCAST_THREADS, struct shared *, struct shared *, uint32_t)
+{
+	struct shared *team = MEMCAST_PARAMETER(at, 0, struct shared *);
+	struct shared *own = MEMCAST_PARAMETER(at, 1, struct shared *);
+	uint32_t rank = MEMCAST_PARAMETER(at, 2, uint32_t), thread = at->thread_index.x;
+	uint32_t share = rank * THREADS + thread;
+	float before = own->barriers;	/* the same on all ranks */
+
+	memcastSyncThreads(at);
+	for (uint32_t i = thread; i < WORDS; i += THREADS)
+		own->words[i] = before + rank + i;
+	memcastSyncThreads(at);
+	if (!thread)
+		barrier(at, team, own);
+	memcastSyncThreads(at);
+
+	multimem_st_f32_at(&team->words[share], multimem_ld_reduce_add_f32_at(&team->words[share]));
+
+	memcastSyncThreads(at);
+	if (!thread)
+		barrier(at, team, own);
+	memcastSyncThreads(at);
+	for (uint32_t i = thread; i < WORDS; i += THREADS)
+		own->wrong += own->words[i] != RANKS * (before + i) + RANKS * (RANKS - 1) / 2;
+}
+
+/* Set CUDA_LOG_FILE=stderr to read why, in words. */
+#define CHECK(call)								\
+do {										\
+	CUresult result_ = (call);						\
+	const char *name_ = "?";						\
+										\
+	if (result_ != CUDA_SUCCESS) {						\
+		cuGetErrorName(result_, &name_);				\
+		fprintf(stderr, "rank %u: %s: %s\n", rank, #call, name_);	\
+		exit(1);							\
+	}									\
+} while (0)
+
+static unsigned int rank;
+
+static void give_fd(int socket, int fd)
+{
+	union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(fd))]; } control = { };
+	struct iovec byte = { .iov_base = "", .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &byte, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	if (sendmsg(socket, &message, 0) != 1)
+		perror("sendmsg"), exit(1);
+}
+
+static int take_fd(int socket)
+{
+	union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } control = { };
+	char byte;
+	struct iovec vector = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &vector, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	int fd;
+
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1 ||
+	    control.header.cmsg_type != SCM_RIGHTS)
+		fprintf(stderr, "rank %u: rank 0 is gone\n", rank), exit(1);
+	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
+	return fd;
+}
+
+/* Rank 0 makes the team, the others have it from there. */
+static CUmemGenericAllocationHandle get_team(size_t bytes, const int *sockets)
+{
+	const CUmemAllocationHandleType shareable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+	CUmulticastObjectProp prop = {
+		.numDevices = RANKS, .size = bytes, .handleTypes = shareable,
+	};
+	CUmemGenericAllocationHandle team;
+	int fd;
+
+	if (!rank) {
+		CHECK(cuMulticastCreate(&team, &prop));
+		CHECK(cuMemExportToShareableHandle(&fd, team, shareable, 0));
+		for (int i = 1; i < RANKS; i++)
+			give_fd(sockets[i], fd);
+	} else {
+		fd = take_fd(sockets[0]);
+		CHECK(cuMemImportFromShareableHandle(&team, (void *)(intptr_t)fd, shareable));
+	}
+	close(fd);
+	return team;
+}
+
+static struct shared *map(CUmemGenericAllocationHandle handle)
+{
+	CUmemAccessDesc access = {
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	};
+	CUdeviceptr at;
+
+	CHECK(cuMemAddressReserve(&at, BYTES, 0, 0, 0));
+	CHECK(cuMemMap(at, BYTES, 0, handle, 0));
+	CHECK(cuMemSetAccess(at, BYTES, &access, 1));
+	return (struct shared *)at;
+}
+
+/* All ranks are here: each has bound its memory, or has done its launches. */
+static void meet(const int *sockets)
+{
+	int first = rank ? 0 : 1, last = rank ? 0 : RANKS - 1;
+	char byte = 0;
+
+	for (int i = first; i <= last; i++)
+		if ((rank && write(sockets[i], &byte, 1) != 1) || read(sockets[i], &byte, 1) != 1)
+			fprintf(stderr, "rank %u: another rank is gone\n", rank), exit(1);
+	for (int i = first; i <= last && !rank; i++)
+		if (write(sockets[i], &byte, 1) != 1)
+			fprintf(stderr, "rank %u: another rank is gone\n", rank), exit(1);
+}
+
+static int run(const int *sockets)
+{
+	CUmemAllocationProp on = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
+	};
+	CUmemGenericAllocationHandle team, memory;
+	struct shared *window, *own;
+	void *parameters[] = { &window, &own, &rank };
+	CUgraphExec instance;
+	CUfunction function;
+	CUcontext context;
+	CUmodule module;
+	CUstream stream;
+	CUgraph graph;
+
+	CHECK(cuInit(0));
+	CHECK(cuDevicePrimaryCtxRetain(&context, rank));
+	CHECK(cuCtxSetCurrent(context));
+	CHECK(cuModuleLoadData(&module, code));
+	CHECK(cuModuleGetFunction(&function, module, "all_reduce"));
+	CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+
+	team = get_team(BYTES, sockets);
+	CHECK(cuMulticastAddDevice(team, rank));
+	CHECK(cuMemCreate(&memory, BYTES, &on, 0));
+	CHECK(cuMulticastBindMem(team, 0, memory, 0, BYTES, 0));
+	window = map(team);
+	own = map(memory);
+	CHECK(cuMemsetD8((CUdeviceptr)own, 0, sizeof(*own)));
+	meet(sockets);
+
+	for (int i = 0; i < LAUNCHES; i++)
+		CHECK(cuLaunchKernel(function, 1, 1, 1, THREADS, 1, 1, 0, stream, parameters, NULL));
+	CHECK(cuStreamSynchronize(stream));
+	printf("rank %u: %u of %u words are wrong, launched\n", rank, own->wrong, LAUNCHES * WORDS);
+
+	CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	for (int i = 0; i < 10; i++)
+		CHECK(cuLaunchKernel(function, 1, 1, 1, THREADS, 1, 1, 0, stream, parameters, NULL));
+	CHECK(cuStreamEndCapture(stream, &graph));
+	CHECK(cuGraphInstantiate(&instance, graph, 0));
+	for (int i = 0; i < LAUNCHES / 10; i++)
+		CHECK(cuGraphLaunch(instance, stream));
+	CHECK(cuStreamSynchronize(stream));
+	printf("rank %u: %u of %u words are wrong, by a graph, after %u barriers\n", rank, own->wrong,
+	       LAUNCHES * WORDS, own->barriers);
+	meet(sockets);
+	return own->wrong || own->barriers != 4 * LAUNCHES;
+}
+
+int main(void)
+{
+	int pair[RANKS][2], sockets[RANKS], status, failed = 0;
+
+	/* A client does not survive fork(): that comes before cuInit(). */
+	for (int i = 1; i < RANKS; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair[i]))
+			return perror("socketpair"), 1;
+		sockets[i] = pair[i][0];
+	}
+	for (unsigned int i = 1; i < RANKS; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return perror("fork"), 1;
+		if (!pid) {
+			rank = i;
+			return run(&pair[i][1]);
+		}
+		close(pair[i][1]);
+	}
+	failed = run(sockets);
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed != 0;
+}
