@@ -251,8 +251,9 @@ cudaError_t cudaIpcCloseMemHandle(void *devPtr);
 /* cuImportExternalMemory, cuExternalMemoryGetMappedBuffer, cuDestroyExternalMemory */
 cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *extMem_out,
 				     const struct cudaExternalMemoryHandleDesc *memHandleDesc);
-cudaError_t cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem,
-					      const struct cudaExternalMemoryBufferDesc *bufferDesc);
+cudaError_t
+cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem,
+				  const struct cudaExternalMemoryBufferDesc *bufferDesc);
 cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t extMem);
 
 /*

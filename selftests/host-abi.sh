@@ -63,7 +63,7 @@ print_program() {
 		if ($ENV{TYPES} eq "yes") {
 			layout($2, $1) while /^struct\s+(cuda\w+)\s*($braces)\s*;/gm;
 			print "printf(\"$1 %s\\n\", typeid(&$1).name());\n"
-				while /^[a-z][\w *]*?((?:cuda|nvml)\w+)\(/gm;
+				while /^(?:[a-z][\w *]*[ *])?((?:cuda|nvml)\w+)\(/gm;
 		}
 	'
 	printf 'return 0;\n}\n'

@@ -48,7 +48,8 @@ static cudaError_t function_of(const char *call, cudaFunction_t *function, const
 
 	if (!function)
 		return refuse(call, cudaErrorInvalidValue, "NULL output");
-	return kernel_handle(call, &handle, stub) ?: error_of(cuKernelGetFunction(function, handle));
+	return kernel_handle(call, &handle, stub) ?:
+		error_of(cuKernelGetFunction(function, handle));
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *stub)
