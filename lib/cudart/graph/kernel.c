@@ -66,7 +66,8 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t instance, cudaGraph
 /* What the program calls the kernel by, if it has registered it; else the driver's handle */
 static void *stub_of(const CUDA_KERNEL_NODE_PARAMS *drivers)
 {
-	const struct kernel *kernel = drivers->kern ? kernel_find(drivers->kern) : NULL;
+	const struct kernel *kernel = drivers->kern ? kernel_find(drivers->kern) :
+						      kernel_of_function(drivers->func);
 
 	return kernel ? (void *)kernel->stub :
 	       drivers->kern ? (void *)drivers->kern : (void *)drivers->func;

@@ -24,7 +24,7 @@ struct kernel {
 
 /* register.c */
 struct kernel *kernel_find(const void *stub);
-struct kernel *kernel_find_or_refuse(const char *call, const void *stub);
+struct kernel *kernel_of_function(CUfunction function);
 CUresult kernel_load(struct kernel *kernel);
 
 /* function.c */

@@ -138,6 +138,7 @@ EXPORTED void __cudaRegisterUnifiedTable(void)
 struct search {
 	const struct image *image;
 	const void *handle;
+	const char *name;
 	void *found;
 };
 
@@ -220,6 +221,32 @@ static void match_handle(const void *node, VISIT visit, void *data)
 		search->found = kernel;
 }
 
+static void match_function(const void *node, VISIT visit, void *data)
+{
+	struct kernel *kernel = *(struct kernel *const *)node;
+	struct search *search = data;
+	CUfunction function;
+
+	if ((visit == postorder || visit == leaf) && kernel->handle &&
+	    !strcmp(kernel->name, search->name) &&
+	    cuKernelGetFunction(&function, kernel->handle) == CUDA_SUCCESS &&
+	    function == search->handle)
+		search->found = kernel;
+}
+
+/* The kernel that has this function in the current context, if it is a registered one */
+struct kernel *kernel_of_function(CUfunction function)
+{
+	struct search search = { .handle = function };
+
+	if (cuFuncGetName(&search.name, function) != CUDA_SUCCESS)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	twalk_r(kernels, match_function, &search);
+	pthread_mutex_unlock(&lock);
+	return search.found;
+}
+
 /* The driver's handle of a kernel that was loaded serves as its stub does. */
 struct kernel *kernel_find(const void *stub)
 {
@@ -231,16 +258,6 @@ struct kernel *kernel_find(const void *stub)
 		twalk_r(kernels, match_handle, &search);
 	pthread_mutex_unlock(&lock);
 	return search.found;
-}
-
-struct kernel *kernel_find_or_refuse(const char *call, const void *stub)
-{
-	struct kernel *found = kernel_find(stub);
-
-	if (!found)
-		refuse(call, cudaErrorInvalidDeviceFunction, "no kernel is registered at %p",
-		       stub);
-	return found;
 }
 
 cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, size_t *bytes)
