@@ -662,10 +662,10 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 
 /*
  * Kernels, which a program's compiler registers under the address of their stub. They
- * are known by name; a launch is refused, where the driver does not run it.
+ * are known by name; a launch runs the C function of memcast/kernel.h, if there is one.
  *
  *   cudaErrorInvalidDeviceFunction	no kernel is registered under that address
- *   cudaErrorNotSupported		a launch: memcast runs no kernels
+ *   cudaErrorNotSupported		a launch without such a function
  *
  * @func: such an address, or a cudaKernel_t
  */

@@ -16,7 +16,8 @@ cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresul
 
 	if (result != CUDA_ERROR_NOT_SUPPORTED)
 		return error_of(result);
-	snprintf(text, sizeof(text), "kernel %.400s: memcast runs no kernels", kernel->name);
+	snprintf(text, sizeof(text), "kernel %.400s: memcast runs no kernels, but C functions that "
+		 "are registered for them: memcast/kernel.h", kernel->name);
 	log_aloud(text);
 	return refuse(call, cudaErrorNotSupported, "%s", text);
 }
