@@ -156,6 +156,49 @@ TEST_F(kernel_image, says_which_line)
 	EXPECT_EQ(strlen(log), (size_t)values[1]);
 }
 
+/* What is loaded ends with a primary context, though that has its value again afterwards. */
+TEST_F(kernel_image, reset)
+{
+	CUdeviceptr address, other;
+	CUlaunchConfig config = { .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1 };
+	CUfunction function;
+	CUlibrary library;
+	CUcontext context;
+	unsigned int word = 0;
+	size_t bytes;
+	int count;
+
+	ASSERT_OK(cuModuleLoadData(&self->module, text));
+	ASSERT_OK(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
+	ASSERT_OK(cuLibraryGetGlobal(&address, &bytes, library, "word"));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuMemAlloc(&other, 64 << 10));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuModuleGetGlobal(&address, &bytes, self->module, "word"));
+	ASSERT_OK(cuLibraryGetGlobal(&address, &bytes, library, "word"));
+	EXPECT_OK(cuMemcpyDtoH(&word, address, sizeof(word)));
+	EXPECT_EQ(7, word);
+	/* a block without threads, and clusters whose size wraps, divide by nothing */
+	ASSERT_OK(cuModuleLoadData(&self->module, text));
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "first"));
+	config.attrs = (CUlaunchAttribute[]) { {
+		.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = { 1, 1, 1 } } };
+	config.numAttrs = 1;
+	EXPECT_INVALID(cuOccupancyMaxActiveClusters(&count, function, &config));
+	config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+	config.gridDimX = config.gridDimY = config.gridDimZ = 0;
+	config.attrs->value.clusterDim.x = config.attrs->value.clusterDim.y = 1U << 31;
+	config.attrs->value.clusterDim.z = 4;
+	EXPECT_CU(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+		  cuOccupancyMaxActiveClusters(&count, function, &config));
+	EXPECT_OK(cuModuleUnload(self->module));
+	EXPECT_OK(cuLibraryUnload(library));
+	EXPECT_OK(cuMemFree(other));
+}
+
 /* ---- fatbins ---- */
 
 struct entry {

@@ -31,6 +31,7 @@ struct slot {
 	atomic_size_t limits[CU_LIMIT_MAX];	/* by CUlimit; see limit.c */
 	_Atomic CUfunc_cache cache;		/* what code is to prefer */
 	unsigned int retained;	/* primary contexts: references owed */
+	atomic_uint ends;	/* of a primary context, whose value stays when it is revived */
 };
 
 extern struct slot slots[SLOTS];

@@ -48,6 +48,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 static void primary_end(struct slot *slot, uint32_t *heaps)
 {
 	slot->live = 0;
+	slot->ends++;
 	slot->flags = 0;
 	streams_end(context_value(slot));
 	context_heaps_take(slot, heaps);

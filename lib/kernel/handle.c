@@ -90,10 +90,18 @@ CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal,
 		fail(CUDA_ERROR_INVALID_HANDLE, "not a %s, or unloaded", names[kind]);
 }
 
+/* Whether its context is the one that it was loaded in, and has its memory */
+bool module_is_alive(const struct module *module)
+{
+	const struct slot *slot = context_slot(module->context);
+
+	return slot_is_of(slot, module->context) && slot->ends == module->ends;
+}
+
 /* The context that a module is in may have ended, or its device failed. */
 static CUresult module_check(struct module *module)
 {
-	if (!slot_is_of(context_slot(module->context), module->context))
+	if (!module_is_alive(module))
 		return fail(CUDA_ERROR_INVALID_HANDLE, "the module's context was destroyed");
 	return device_working(module->device);
 }

@@ -27,7 +27,7 @@ static struct module *module_in(struct library *library, CUcontext context)
 {
 	struct module *module = library->modules;
 
-	while (module && module->context != context)
+	while (module && (module->context != context || !module_is_alive(module)))
 		module = module->sibling;
 	return module;
 }
@@ -64,6 +64,12 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 	if (result != CUDA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&modules_lock);
+	if (!library->handle) {
+		pthread_mutex_unlock(&modules_lock);
+		module_end(new);
+		module_put(new);
+		return fail(CUDA_ERROR_INVALID_HANDLE, "the library was unloaded meanwhile");
+	}
 	other = module_in(library, new->context);
 	if (!other) {
 		settings_inherit(library, new);
@@ -203,7 +209,7 @@ static CUresult unload(CUlibrary handle)
 		return result;
 	result = capture_unsafe();
 	for (module = library->modules; module && result == CUDA_SUCCESS; module = module->sibling)
-		if (slot_is_of(context_slot(module->context), module->context))
+		if (module_is_alive(module))
 			result = streams_wait(module->context);
 	if (result == CUDA_SUCCESS) {
 		bool first;

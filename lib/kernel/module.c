@@ -13,7 +13,7 @@ void module_put(struct module *module)
 {
 	if (--module->references)
 		return;
-	for (uint32_t i = 0; i < module->image->kernels_count; i++)
+	for (uint32_t i = 0; module->functions && i < module->image->kernels_count; i++)
 		free(module->functions[i].old);
 	free(module->functions);
 	free(module->addresses);
@@ -44,7 +44,7 @@ static struct module *withdraw_dead(void)
 
 	for (module = modules; module; module = next) {
 		next = module->next;
-		if (module->of_library || slot_is_of(context_slot(module->context), module->context))
+		if (module->of_library || module_is_alive(module))
 			continue;
 		withdraw(module);
 		module->next = dead;
@@ -66,7 +66,8 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 	}
 	*module = (struct module) {
 		.head.kind = HANDLE_MODULE, .references = 1, .of_library = of_library,
-		.context = context_value(slot), .device = slot->device, .image = image,
+		.context = context_value(slot), .ends = slot->ends, .device = slot->device,
+		.image = image,
 		.functions = calloc(image->kernels_count + 1, sizeof(*module->functions)),
 		.addresses = calloc(image->variables_count + 1, sizeof(*module->addresses)),
 	};
@@ -76,8 +77,6 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 	if (result == CUDA_SUCCESS && !module->handle)
 		result = image_no_memory();
 	if (result != CUDA_SUCCESS) {
-		if (!module->functions)
-			image->kernels_count = 0;
 		module_put(module);
 		return result;
 	}
@@ -112,8 +111,7 @@ bool module_end(struct module *module)
 	first = withdraw(module);
 	for (uint32_t i = 0; i < module->image->variables_count; i++) {
 		/* a context that has ended has taken its memory with it */
-		if (module->addresses[i] &&
-		    slot_is_of(context_slot(module->context), module->context))
+		if (module->addresses[i] && module_is_alive(module))
 			heap_free(module->addresses[i], 0);
 		module->addresses[i] = 0;
 	}

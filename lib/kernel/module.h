@@ -67,6 +67,7 @@ struct module {
 	atomic_uint references;
 	bool of_library;
 	CUcontext context;
+	unsigned int ends;		/* how often the context had ended before */
 	uint32_t device;
 	const struct figures *figures;
 	struct image *image;
@@ -101,6 +102,7 @@ void *handle_find(const void *handle, enum handle_kind kind);
 void handle_remove(const void *handle);
 void handle_put(void *object);
 CUresult context_not_failed(void);
+bool module_is_alive(const struct module *module);
 CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object);
 CUresult module_get(CUmodule handle, struct module **module);
 CUresult function_get(CUfunction handle, CUresult refusal, struct function **function);

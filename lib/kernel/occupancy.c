@@ -186,7 +186,7 @@ CUresult cluster_check(const struct function *function, const unsigned int *grid
 	unsigned long long blocks = 1;
 
 	for (int i = 0; i < 3; i++) {
-		if (!cluster[i] || grid[i] % cluster[i])
+		if (!cluster[i] || cluster[i] > largest_cluster(function) || grid[i] % cluster[i])
 			return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
 				    "clusters of %u, %u, %u do not fill a grid of %u, %u, %u",
 				    cluster[0], cluster[1], cluster[2], grid[0], grid[1], grid[2]);
@@ -221,6 +221,7 @@ static CUresult active_clusters(int *clusters, const struct function *function,
 {
 	const struct figures *figures = function->module->figures;
 	unsigned int cluster[3], grid[3];
+	unsigned long long threads;
 	int blocks;
 	CUresult result;
 
@@ -237,9 +238,13 @@ static CUresult active_clusters(int *clusters, const struct function *function,
 	result = cluster_check(function, grid, cluster);
 	if (result != CUDA_SUCCESS)
 		return result;
-	blocks = least(CLUSTER_BLOCKS,
-		       occupancy(function, config->blockDimX * config->blockDimY *
-				 config->blockDimZ, config->sharedMemBytes));
+	threads = (unsigned long long)config->blockDimX * config->blockDimY;
+	if (!threads || threads > INT_MAX || !config->blockDimZ ||
+	    threads * config->blockDimZ > INT_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no block has %u x %u x %u threads",
+			    config->blockDimX, config->blockDimY, config->blockDimZ);
+	blocks = least(CLUSTER_BLOCKS, occupancy(function, threads * config->blockDimZ,
+						 config->sharedMemBytes));
 	*clusters = figures->multiprocessors * blocks / (cluster[0] * cluster[1] * cluster[2]);
 	return CUDA_SUCCESS;
 }
