@@ -12,9 +12,9 @@
  *   occupancy.c how many blocks a device would have room for
  *
  * modules_lock protects lists, settings and variables' addresses. It comes after the locks
- * of graphs and before those of tables, and is not held while streams are waited for. Handles keep what they stand for: a module
- * counts references, and its functions have none of their own; a library and its kernels
- * likewise.
+ * of graphs and before those of tables, and is not held while streams are waited for.
+ * Handles keep what they stand for: a module counts references, and its functions have none
+ * of their own; a library and its kernels likewise.
  */
 #ifndef MEMCAST_MODULE_H
 #define MEMCAST_MODULE_H
