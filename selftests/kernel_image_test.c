@@ -451,6 +451,8 @@ TEST_F(kernel_image, files_cut_short)
 		load_as_file(text, bytes);
 	unlink(FILE_NAME);
 	EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&self->module, "/dev/zero"));
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoad(&self->module, "/dev/null"));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuModuleLoad(&self->module, "/tmp"));
 }
 
 /* A byte that is another one may be refused or not, but harms nobody. */

@@ -160,17 +160,23 @@ static CUresult read_all(int fd, size_t room, char **text, size_t *bytes)
 	return CUDA_SUCCESS;
 }
 
-/* The whole file, and zeros after it; free() it. @bytes is never 0. */
+/*
+ * The whole file, and zeros after it; free() it. @bytes is never 0. What is no file and
+ * has nothing in it is an empty one, as on hardware.
+ */
 CUresult load_file(const char *path, char **text, size_t *bytes)
 {
 	/* a pipe without a writer is not waited for */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat info;
+	struct stat info = {};
 	CUresult result;
+	char byte;
 
 	if (fd < 0)
 		return fail(CUDA_ERROR_FILE_NOT_FOUND, "%.100s: %s", path, strerror(errno));
-	if (fstat(fd, &info) || !S_ISREG(info.st_mode))
+	if (!fstat(fd, &info) && S_ISDIR(info.st_mode))
+		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "%.100s is a folder", path);
+	else if (!S_ISREG(info.st_mode) && read(fd, &byte, 1))
 		result = fail(CUDA_ERROR_FILE_NOT_FOUND, "%.100s is not a file", path);
 	else
 		result = read_all(fd, info.st_size, text, bytes);
