@@ -702,7 +702,7 @@ typedef enum CUpointer_attribute_enum {
 	CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3, /* CUdeviceptr; mapped */
 	CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,	/* void *: of memory of the host; mapped */
 	CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5,	/* two numbers in 16 bytes; a device's memory */
-	CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,	/* bool, without effect; mapped */
+	CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,	/* bool, without effect; mapped; P2P_TOKENS sets it */
 	CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,	/* unsigned long long; mapped */
 	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,	/* bool: 0; mapped */
 	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, /* int; mapped */
@@ -1877,6 +1877,9 @@ CUresult CUDAAPI cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attri
  * @peerContext: context of another device
  * @Flags: 0
  *
+ * Fills of what cuMemAlloc() gave there need it; copies do not (source: hardware). Virtual
+ * memory and pools have access of their own.
+ *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current, or @peerContext is not
  * one), _PEER_ACCESS_UNSUPPORTED (of the same device),
  * _PEER_ACCESS_ALREADY_ENABLED.
@@ -1974,6 +1977,26 @@ CUresult CUDAAPI cuCtxCreate(CUcontext *pctx,
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (also a primary context).
  */
 CUresult CUDAAPI cuCtxDestroy(CUcontext ctx);
+
+/**
+ * cuCtxAttach() - have the current context end one cuCtxDetach() later
+ * @pctx: output, the current context
+ * @flags: 0
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_CONTEXT (none is current).
+ * Source: NVIDIA's documentation.
+ */
+CUresult CUDAAPI cuCtxAttach(CUcontext *pctx, unsigned int flags);
+
+/**
+ * cuCtxDetach() - give back cuCtxAttach(), or what cuCtxCreate() made
+ * @ctx: the current context
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (not the current one; a
+ * primary context that was not attached).
+ * Source: NVIDIA's documentation.
+ */
+CUresult CUDAAPI cuCtxDetach(CUcontext ctx);
 
 /**
  * cuCtxPushCurrent() - make a context current, above the one before
@@ -2212,11 +2235,22 @@ typedef enum CUmemRangeFlags_enum {
 } CUmemRangeFlags;
 
 /**
+ * cuProfilerStart() - nothing looks from here on, either
+ *
+ * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current).
+ */
+CUresult CUDAAPI cuProfilerStart(void);
+
+/** cuProfilerStop() - as cuProfilerStart() */
+CUresult CUDAAPI cuProfilerStop(void);
+
+/**
  * cuMemGetHandleForAddressRange() - what is mapped in a range, as a dma-buf
  * @handle: output; int: a new dma-buf fd, close-on-exec, the caller's to close
  * @dptr: a multiple of the host's page size
  * @size: bytes, a multiple of the host's page size; one memory's mapping, a part
- *	of it, or adjacent mappings of one device's memory (ours)
+ *	of it, or adjacent mappings of one device's memory (ours); of plain memory, up
+ *	to the end of the page where the allocation ends
  * @handleType: CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
  * @flags: 0
  *

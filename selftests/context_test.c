@@ -334,6 +334,40 @@ TEST_F(context, destroy_pops_the_top_only)
 }
 
 /* Each context has an address space of its own on hardware. */
+TEST_F(context, attach_and_detach)
+{
+	CUcontext made, other, primary, same = NULL;
+
+	ASSERT_OK(cuInit(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxAttach(&same, 0));
+	ASSERT_OK(cuCtxCreate(&made, NULL, 0, 0));
+	EXPECT_INVALID(cuCtxAttach(NULL, 0));
+	EXPECT_INVALID(cuCtxAttach(&same, 1));
+	EXPECT_OK(cuCtxAttach(&same, 0));
+	EXPECT_EQ(made, same);
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(made));
+	EXPECT_INVALID(cuCtxDetach(NULL));
+	EXPECT_OK(cuCtxDetach(other));
+	EXPECT_OK(cuCtxDetach(made));
+	EXPECT_OK(cuCtxGetCurrent(&same));
+	EXPECT_EQ(made, same);
+	EXPECT_OK(cuCtxDetach(made));
+	EXPECT_OK(cuCtxGetCurrent(&same));
+	EXPECT_EQ(NULL, same);
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuProfilerStart());
+
+	/* a primary one is released */
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, 0));
+	ASSERT_OK(cuCtxSetCurrent(primary));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
+	EXPECT_OK(cuCtxAttach(&same, 0));
+	EXPECT_OK(cuCtxDetach(primary));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
+	EXPECT_OK(cuProfilerStart());
+	EXPECT_OK(cuProfilerStop());
+}
+
 TEST_F(context, copies_between_two_of_a_device)
 {
 	CUcontext first = created(0, 0), second = created(0, 0), other = created(0, 1);

@@ -78,6 +78,50 @@ TEST_F(peer, enable_and_disable)
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(second));
 }
 
+/* Fills need peer access to what another device's context allocated, copies do not. */
+TEST_F(peer, fills_of_plain_memory)
+{
+	CUdeviceptr own, other;
+	CUcontext first, second;
+	CUstream stream;
+	uint32_t word = 0;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&first, 0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&second, 1));
+	ASSERT_OK(cuCtxSetCurrent(first));
+	ASSERT_OK(cuMemAlloc(&other, 4096));
+	EXPECT_OK(cuMemsetD32(other, 7, 1024));
+	ASSERT_OK(cuCtxSetCurrent(second));
+	EXPECT_INVALID(cuMemsetD32(other, 1, 1));
+	ASSERT_OK(cuMemAlloc(&own, 4096));
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	EXPECT_INVALID(cuMemsetD32(other, 1, 1));
+	EXPECT_INVALID(cuMemsetD32Async(other, 1, 1, stream));
+	EXPECT_INVALID(cuMemsetD2D8(other, 512, 1, 4, 2));
+	EXPECT_OK(cuMemsetD32(other, 1, 0));
+	EXPECT_OK(cuMemcpyDtoD(own, other, 4096));
+	EXPECT_OK(cuMemcpyDtoH(&word, own + 4092, 4));
+	EXPECT_EQ(7, word);
+
+	/* of the context whose stream it is, one way */
+	EXPECT_OK(cuCtxEnablePeerAccess(first, 0));
+	EXPECT_OK(cuMemsetD32(other, 8, 1));
+	EXPECT_OK(cuMemsetD32Async(other + 4, 9, 1, stream));
+	EXPECT_OK(cuStreamSynchronize(stream));
+	ASSERT_OK(cuCtxSetCurrent(first));
+	EXPECT_INVALID(cuMemsetD32(own, 1, 1));
+	EXPECT_OK(cuMemsetD32Async(other + 8, 10, 1, stream));
+	EXPECT_OK(cuStreamSynchronize(stream));
+	EXPECT_OK(cuMemcpyDtoH(&word, other + 8, 4));
+	EXPECT_EQ(10, word);
+	ASSERT_OK(cuCtxSetCurrent(second));
+	EXPECT_OK(cuCtxDisablePeerAccess(first));
+	EXPECT_INVALID(cuMemsetD32(other, 1, 1));
+
+	/* what is not plain memory has access of its own */
+	EXPECT_OK(cuMemsetD8(ADDRESS(mapped(memory(0, CHUNK), CHUNK, 1)), 1, CHUNK));
+}
+
 TEST_F(peer, bus_ids)
 {
 	char text[20], other[20], small[13] = "x";

@@ -287,6 +287,26 @@ TEST_F(pointer, set)
 	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ADDRESS(&on)));
 }
 
+/* Who asks for tokens has calls wait from then on: of that mapping, until it ends. */
+TEST_F(pointer, tokens_make_calls_wait)
+{
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at, other;
+	uint64_t tokens[2];
+
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	at = ADDRESS(mapped(handle, CHUNK, 0));
+	other = ADDRESS(mapped(handle, CHUNK, 0));
+	EXPECT_EQ(0, ATTRIBUTE(SYNC_MEMOPS, int, at));
+	EXPECT_OK(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, at + 5));
+	EXPECT_EQ(1, ATTRIBUTE(SYNC_MEMOPS, int, at));
+	EXPECT_EQ(0, ATTRIBUTE(SYNC_MEMOPS, int, other));
+	ASSERT_OK(cuMemUnmap(at, CHUNK));
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
+	EXPECT_EQ(0, ATTRIBUTE(SYNC_MEMOPS, int, at));
+}
+
 TEST_F(pointer, address_range)
 {
 	CUdeviceptr start, at, base = 77;

@@ -653,7 +653,7 @@ struct memcast_fill {
  * @out_readable: devices that may read the mapping, a bit for each ordinal
  * @out_writable: devices that may write it
  * @out_heap: of which heap; 0: of none
- * @out_block_flags: as given to MEMCAST_BLOCK_ALLOC or _REGISTER
+ * @out_block_flags: as given to MEMCAST_BLOCK_ALLOC, _REGISTER or _SET
  * @out_number: of the mapping or block; no other gets it before the module is loaded again
  *
  * In a heap each block counts as a mapping in a reservation of its own, and a
@@ -876,7 +876,8 @@ struct memcast_block_register {
 
 /**
  * struct memcast_block_set - ioctl(MEMCAST_BLOCK_SET)
- * @address: anywhere in a block or in a registered range
+ * @address: anywhere in a block, in a registered range or in a mapping, whose flags are 0
+ *	at first
  * @flags: what to set of its flags
  * @mask: which of them
  */

@@ -197,7 +197,7 @@ int mc_export_range(struct mc_call *call)
 	/* before the look at the block, which may be going */
 	if (READ_ONCE(reservation->of_heap)) {
 		lend(reservation);
-		if (!mc_block_holds(call->client, range->address, range->bytes)) {
+		if (!mc_block_pages_hold(call->client, range->address, range->bytes)) {
 			mc_reservation_put(reservation);
 			return mc_fail(call, -EINVAL, "the range is not in one block");
 		}

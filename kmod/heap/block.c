@@ -368,15 +368,26 @@ bool mc_block_describe(struct mc_client *client, struct memcast_address_info *in
 	return block;
 }
 
-/* Is all of the range in one block? */
-bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes)
+static bool block_holds(struct mc_client *client, u64 address, u64 bytes, u64 unit)
 {
 	struct mc_block *block;
 	bool holds;
 
 	mutex_lock(&client->heap_lock);
 	block = mc_block_find(client, address, address);
-	holds = block && bytes <= block->at.last - address + 1;
+	holds = block && bytes <= ALIGN(block->at.last + 1, unit) - address;
 	mutex_unlock(&client->heap_lock);
 	return holds;
+}
+
+/* Is all of the range in one block? */
+bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes)
+{
+	return block_holds(client, address, bytes, 1);
+}
+
+/* Or in the page where it ends, as whoever gets the range gets whole pages? */
+bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes)
+{
+	return block_holds(client, address, bytes, PAGE_SIZE);
 }

@@ -321,7 +321,32 @@ int mc_heap_set(struct mc_call *call)
 	return ret;
 }
 
-/* What a block's flags mean, their owner knows. */
+static void set_flags(u32 *flags, const struct memcast_block_set *set)
+{
+	WRITE_ONCE(*flags, (*flags & ~set->mask) | (set->flags & set->mask));
+}
+
+/* Of what somebody mapped himself. Return: is there such a mapping? */
+static bool mapping_set(struct mc_call *call)
+{
+	struct memcast_block_set *set = call->arg;
+	struct mc_reservation *reservation =
+		mc_reservation_find(call->client, set->address);
+	struct mc_mapping *mapping = NULL;
+
+	if (!reservation)
+		return false;
+	down_write(&reservation->lock);
+	if (!reservation->of_heap)
+		mapping = mc_mapping_find(reservation, set->address);
+	if (mapping)
+		set_flags(&mapping->flags, set);
+	up_write(&reservation->lock);
+	mc_reservation_put(reservation);
+	return mapping;
+}
+
+/* What the flags mean, their owner knows. */
 int mc_block_set(struct mc_call *call)
 {
 	struct memcast_block_set *set = call->arg;
@@ -331,9 +356,11 @@ int mc_block_set(struct mc_call *call)
 	mutex_lock(&client->heap_lock);
 	block = mc_block_find(client, set->address, set->address);
 	if (block)
-		block->flags = (block->flags & ~set->mask) | (set->flags & set->mask);
+		set_flags(&block->flags, set);
 	mutex_unlock(&client->heap_lock);
-	return block ? 0 : mc_fail(call, -EINVAL, "%#llx is in no block", set->address);
+	if (block || mapping_set(call))
+		return 0;
+	return mc_fail(call, -EINVAL, "%#llx is in no block or mapping", set->address);
 }
 
 int mc_heap_trim(struct mc_call *call)

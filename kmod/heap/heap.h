@@ -99,6 +99,7 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 bool mc_block_describe(struct mc_client *client,
 		       struct memcast_address_info *info);
 bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);
+bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes);
 
 /* ---- share.c: heaps of several processes ---- */
 

@@ -30,6 +30,7 @@ static void describe(struct memcast_address_info *info,
 	info->out_object = object->number;
 	info->out_number = mapping->number;
 	info->out_offset = mapping->shows.start;
+	info->out_block_flags = READ_ONCE(mapping->flags);
 	info->out_type = object->type;
 	info->out_handle_types = object->handle_types;
 	if (object->type == MEMCAST_TYPE_MEMORY)

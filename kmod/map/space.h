@@ -59,6 +59,7 @@ struct mc_mapping {
 	struct mc_member *replica;	/* of a team; NULL: its window */
 	u64 number;			/* unlike every other's and any object's */
 	u32 handle;			/* that it was mapped by, and which it keeps; or 0 */
+	u32 flags;			/* as a block's: what they mean, their owner knows */
 	u64 readable, writable;		/* a bit per device */
 	u32 host;			/* what it may, of its own memory */
 	bool strict;			/* a window that has no page-table entries */

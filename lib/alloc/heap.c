@@ -20,14 +20,15 @@ CUresult heap_free(CUdeviceptr address, uint32_t flags)
 	return device_ioctl(MEMCAST_BLOCK_FREE, &arg);
 }
 
-/* How many contexts of a device have memory of it; how many devices have several such */
-static atomic_uint with_memory[MEMCAST_MAX_DEVICES];
+/* How many contexts have memory, of which device; how many devices have several such */
+atomic_uint contexts_with_memory, with_memory[MEMCAST_MAX_DEVICES];
 atomic_uint devices_shared;
 
 static void count_memory(const struct slot *slot, int change)
 {
 	unsigned int before = atomic_fetch_add(&with_memory[slot->device], change);
 
+	contexts_with_memory += change;
 	if (before + change == 2 && change > 0)
 		devices_shared++;
 	if (before == 2 && change < 0)
@@ -129,6 +130,23 @@ CUresult copy_between_contexts(uint64_t to, uint64_t from)
 	context_fault(one->device, CUDA_ERROR_LAUNCH_FAILED);
 	return fail(CUDA_ERROR_LAUNCH_FAILED,
 		    "a copy between what two contexts of device %u have allocated", one->device);
+}
+
+/*
+ * fill_from_context() - a fill, where contexts of other devices have plain memory
+ *
+ * A device reaches what another one's context has allocated when the context that fills
+ * has peer access to it. Copies need none: the driver takes care of both sides.
+ */
+CUresult fill_from_context(CUcontext context, uint64_t to)
+{
+	const struct slot *owner = context_with_memory(to), *slot = context_slot(context);
+
+	if (!owner || owner->device == slot->device || slot->peers & 1ULL << owner->device)
+		return CUDA_SUCCESS;
+	return fail(CUDA_ERROR_INVALID_VALUE,
+		    "%#llx is of device %u, which device %u's context has no access to: cuCtxEnablePeerAccess()",
+		    (unsigned long long)to, owner->device, slot->device);
 }
 
 /* The context that has a heap, or NULL: a pool's, or none. */

@@ -32,6 +32,7 @@ struct slot {
 	_Atomic CUfunc_cache cache;		/* what code is to prefer */
 	unsigned int retained;	/* primary contexts: references owed */
 	atomic_uint ends;	/* of a primary context, whose value stays when it is revived */
+	unsigned int attached;	/* how often cuCtxDetach() does not end the context yet */
 };
 
 extern struct slot slots[SLOTS];

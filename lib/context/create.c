@@ -18,6 +18,7 @@ static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **ne
 		found->device = device;
 		found->flags = flags;
 		found->peers = 0;
+		found->attached = 0;
 		context_limits_reset(found);
 		found->live = (uintptr_t)context_value(found);
 		break;
@@ -118,6 +119,55 @@ static CUresult context_destroy(CUcontext context)
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
 	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context),
+			     "context=%p", (void *)context);
+}
+
+static CUresult attach(CUcontext *context, unsigned int flags)
+{
+	struct slot *slot;
+	CUresult result;
+
+	if (!context)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	pthread_mutex_lock(&slots_lock);
+	result = context_find(NULL, &slot);
+	if (result == CUDA_SUCCESS) {
+		slot->attached++;
+		*context = context_value(slot);
+	}
+	pthread_mutex_unlock(&slots_lock);
+	return result;
+}
+
+CUresult cuCtxAttach(CUcontext *context, unsigned int flags)
+{
+	return WHOLE_CALL(attach(context, flags), "context=%p, flags=%#x", (void *)context, flags);
+}
+
+/* The last one ends the context. */
+static CUresult detach(CUcontext context)
+{
+	struct slot *slot;
+	bool last = false;
+	CUresult result;
+
+	pthread_mutex_lock(&slots_lock);
+	result = context_find(NULL, &slot);
+	if (result == CUDA_SUCCESS && context_value(slot) != context)
+		result = fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not the current one");
+	if (result == CUDA_SUCCESS && slot->attached)
+		slot->attached--;
+	else
+		last = result == CUDA_SUCCESS;
+	pthread_mutex_unlock(&slots_lock);
+	return last ? context_destroy(context) : result;
+}
+
+CUresult cuCtxDetach(CUcontext context)
+{
+	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, detach(context),
 			     "context=%p", (void *)context);
 }
 

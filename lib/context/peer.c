@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Peers. Every device reaches every other, and what it may do there is the
- * mapping's business: all that is kept here is what a context has asked for.
+ * Peers. Every device reaches every other, and what it may do with virtual memory or a
+ * pool's is for these to say. What is kept here is for plain memory: see
+ * fill_from_context().
  */
 #include "context.h"
 

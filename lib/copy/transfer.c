@@ -254,6 +254,15 @@ static CUresult capture(struct stream *stream, const struct transfer *transfer,
 				   capture_fill(stream, &transfer->fill);
 }
 
+/* What the kernel does not know: which contexts have access to each other's memory. */
+static CUresult check_access(const struct stream *stream, const struct transfer *transfer)
+{
+	if (transfer->is_copy || !transfer->fill.count ||
+	    __builtin_expect(contexts_with_memory == with_memory[stream->set->device], 1))
+		return CUDA_SUCCESS;
+	return fill_from_context(stream->set->context, transfer->fill.to);
+}
+
 static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *device,
 			  enum transfer_when when)
 {
@@ -264,8 +273,13 @@ static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *
 		return result;
 	if (device)
 		*device = stream->set->device;
-	result = stream_captured(stream) ? capture(stream, transfer, when) :
-					   start(stream, transfer, when);
+	if (stream_captured(stream)) {
+		result = capture(stream, transfer, when);
+	} else {
+		result = check_access(stream, transfer);
+		if (result == CUDA_SUCCESS)
+			result = start(stream, transfer, when);
+	}
 	stream_put(stream);
 	return result;
 }

@@ -165,7 +165,7 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = info->out_object;
 		break;
 	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-		*value = is_block(info) && info->out_block_flags & BLOCK_SYNC;
+		*value = !!(info->out_block_flags & BLOCK_SYNC);
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		/* the CPU has only what the host shares with other PCIe devices */
@@ -209,6 +209,23 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 	return CUDA_SUCCESS;
 }
 
+/*
+ * set_sync() - whether synchronous calls wait for what they do with the memory
+ *
+ * They always do here. Hardware sets it by itself when somebody asks for tokens, as another
+ * driver is going to use the memory then.
+ */
+static CUresult set_sync(CUdeviceptr pointer, bool sync)
+{
+	struct memcast_block_set set = {
+		.address = pointer,
+		.flags = sync ? BLOCK_SYNC : 0,
+		.mask = BLOCK_SYNC,
+	};
+
+	return device_ioctl(MEMCAST_BLOCK_SET, &set);
+}
+
 static void give(void *data, CUpointer_attribute attribute, uint64_t value)
 {
 	uint32_t half = value;
@@ -241,6 +258,8 @@ static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdevic
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = mapped_value(&value, attribute, &info);
+	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS && result == CUDA_SUCCESS)
+		result = set_sync(pointer, true);
 	/* of a pointer that there is not, NULL is told */
 	if (result == CUDA_SUCCESS || attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
 	    attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
@@ -318,7 +337,6 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
 			      CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
-	struct memcast_block_set set = { .address = pointer, .mask = BLOCK_SYNC };
 	unsigned int wanted;
 	CUresult result;
 
@@ -333,8 +351,7 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
 	if (result == CUDA_SUCCESS && !is_block(&info))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "not memory that was allocated as a whole");
 	memcpy(&wanted, value, sizeof(wanted));
-	set.flags = wanted ? BLOCK_SYNC : 0;
-	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_BLOCK_SET, &set) : result;
+	return result == CUDA_SUCCESS ? set_sync(pointer, wanted) : result;
 }
 
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,

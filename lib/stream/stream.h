@@ -221,7 +221,8 @@ CUresult layers_copy(const struct layers *layers);
 CUresult fill_check(const struct memcast_fill *fill);
 
 /* alloc/heap.c: what a copy has to look at where contexts share a device */
-extern atomic_uint devices_shared;
+extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
+CUresult fill_from_context(CUcontext context, uint64_t to);
 CUresult copy_between_contexts(uint64_t to, uint64_t from);
 
 /* copy3d.c */
