@@ -41,6 +41,7 @@ tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-
 mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
 test_mains	 := $(wildcard selftests/*_test.c)
 test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
+test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/*.tsv))
 test_scripts	 := selftests/run.sh selftests/examples_test.sh
 kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
@@ -55,7 +56,7 @@ tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
-	    $(patsubst selftests/%,$(B)/selftests/%,$(wildcard selftests/facts/*.tsv))
+	    $(test_tables)
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
@@ -90,6 +91,16 @@ $(B)/lib/%.o: lib/%.c
 $(B)/lib/attribute-names.h: include/cuda.h
 	@mkdir -p $(@D)
 	$(call quiet,GEN)sed -n 's/^\tCU_DEVICE_ATTRIBUTE_\(\w*\) = \([0-9]*\),$$/{ "\1", \2 },/p' $< >$@
+
+# Profiles of devices, the default one first, as texts
+profiles := profiles/h100.profile $(filter-out profiles/h100.profile,$(sort $(wildcard profiles/*.profile)))
+$(B)/lib/profiles.h: $(profiles)
+	@mkdir -p $(@D)
+	$(call quiet,GEN)for file in $^; do name=$${file##*/}; \
+		printf '{ "%s",\n' "$${name%.profile}"; sed 's/.*/"&\\n"/' $$file; echo '},'; done >$@
+
+$(B)/lib/device/profile.o: $(B)/lib/profiles.h
+$(B)/lib/device/profile.o: flags += -I$(B)/lib
 
 $(B)/lib/device/override.o: $(B)/lib/attribute-names.h
 $(B)/lib/device/override.o: flags += -I$(B)/lib
@@ -140,6 +151,9 @@ tool_libs = $(call pkg,--libs,json-c smartcols zlib)
 $(B)/tools/%.o: tools/%.c dkms.conf
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -DMEMCAST_VERSION='"$(VERSION)"' $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
+
+$(B)/tools/memcast-profile.o: $(B)/lib/attribute-names.h
+$(B)/tools/memcast-profile.o: flags += -I$(B)/lib
 
 $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 	@rm -f $@
@@ -227,8 +241,6 @@ $(B)/selftests/facts_names.o: test_cflags += -I$(B)/selftests
 $(B)/selftests/facts/%: selftests/facts/%
 	@mkdir -p $(@D)
 	@install -m 644 $< $@
-
-$(B)/selftests/facts_test: | $(patsubst selftests/%,$(B)/selftests/%,$(wildcard selftests/facts/*.tsv))
 
 # Those of the users, where tests run them
 $(B)/selftests/memcast-smi $(B)/selftests/vm-watch: $(B)/selftests/%: $(B)/tools/%
@@ -367,7 +379,7 @@ check: deps
 
 # What of the suite a change is about, without building the rest of it
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))
-test: test_built = $(addprefix $(B)/selftests/,$(T) run vm-watch memcast-smi)
+test: test_built = $(addprefix $(B)/selftests/,$(T) run vm-watch memcast-smi) $(test_tables)
 test:
 	@[ -n '$(T)' ] || { echo 'which? make test T=team_test, or T="team_test bind_test" KERNEL=6.1' >&2; exit 1; }
 	@$(MAKE) -j$$(nproc) $(test_built) $(B)/tools/vm-init

@@ -45,6 +45,54 @@ static int see_attributes(void)
 	       !strcmp(bus, "ca57:ab:00.0");
 }
 
+static bool name_is(const char *expected)
+{
+	char name[64] = "";
+
+	return cuDeviceGetName(name, sizeof(name), 1) == CUDA_SUCCESS && !strcmp(name, expected);
+}
+
+static size_t granularity(CUmemAllocationGranularity_flags which)
+{
+	CUmemAllocationProp prop = memory_on(0);
+	size_t bytes = 0;
+
+	cuMemGetAllocationGranularity(&bytes, &prop, which);
+	return bytes;
+}
+
+static int see_profile(void)
+{
+	size_t bytes = 0;
+
+	cuInit(0);
+	cuDeviceTotalMem(&bytes, 0);
+	return name_is("Some Device = 1") && bytes == (size_t)device_bytes(0, "pool_bytes") &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 64 &&
+	       attribute(1, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) == 12 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) == 7 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) == 5 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH) == 0 &&
+	       granularity(CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CHUNK &&
+	       granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) == 256 * CHUNK;
+}
+
+static int see_default(void)
+{
+	cuInit(0);
+	return name_is("NVIDIA H100 80GB HBM3") &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 32;
+}
+
+/* What is left out is 0, and what works whatever the device is 1. */
+static int see_little(void)
+{
+	cuInit(0);
+	return name_is("Little") && attribute(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 0 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) == 1;
+}
+
 static int see_failures(void)
 {
 	size_t bytes;
@@ -81,7 +129,10 @@ static int start(void)
 static const struct role roles[] = {
 	{ "fail_thrice", fail_thrice },
 	{ "see_attributes", see_attributes },
+	{ "see_default", see_default },
 	{ "see_failures", see_failures },
+	{ "see_little", see_little },
+	{ "see_profile", see_profile },
 	{ "start", start },
 	{ }
 };
@@ -139,6 +190,65 @@ TEST_F(environment, memcast_attr_wrong)
 	names = strstr(said, "memcast: MEMCAST_ATTR: the attributes are MAX_THREADS_PER_BLOCK, ");
 	ASSERT_NE(NULL, names);
 	EXPECT_NE(NULL, strstr(names, " MULTICAST_SUPPORTED,"));
+}
+
+#define run_with_profile(role, text, said)	\
+	run_with_profile_(_metadata, role, text, said, sizeof(said))
+static int run_with_profile_(struct __test_metadata *_metadata, const char *role,
+			     const char *text, char *said, size_t size)
+{
+	char setting[64] = "MEMCAST_PROFILE=/tmp/memcast-profile-XXXXXX";
+	char *path = setting + strlen("MEMCAST_PROFILE=");
+	int fd = mkstemp(path), ret = -1;
+
+	if (write(fd, text, strlen(text)) == (ssize_t)strlen(text))
+		ret = run_(_metadata, role, setting, said, size);
+	close(fd);
+	unlink(path);
+	return ret;
+}
+
+TEST_F(environment, memcast_profile)
+{
+	char said[4096];
+
+	/* MEMCAST_ATTR counts more, and what is so whatever the device more than a profile */
+	ASSERT_EQ(0, setenv("MEMCAST_ATTR", "MULTIPROCESSOR_COUNT=5", 1));
+	EXPECT_EQ(0, run_with_profile("see_profile", "# a device\n\nBASE = h100\n"
+				      "NAME =  Some Device = 1 \r\nWARP_SIZE=64\n13 = 7\n"
+				      "  COMPUTE_CAPABILITY_MAJOR = 0xc\t\n  # more\n"
+				      "MULTIPROCESSOR_COUNT = 9\nMAXIMUM_TEXTURE1D_WIDTH = 5\n"
+				      "TOTAL_MEMORY = 1\nGRANULARITY_MINIMUM = 1\n"
+				      "GRANULARITY_RECOMMENDED = 0x20000000", said));
+	EXPECT_STREQ("", said);
+	ASSERT_EQ(0, unsetenv("MEMCAST_ATTR"));
+	EXPECT_EQ(0, run_with_profile("see_little", "NAME=Little\n", said));
+	EXPECT_STREQ("", said);
+	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=h100", said));
+	EXPECT_STREQ("", said);
+	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=", said));
+	EXPECT_STREQ("", said);
+}
+
+/* What is wrong is said once, with its line, and the rest counts. */
+TEST_F(environment, memcast_profile_wrong)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=/nowhere", said));
+	EXPECT_EQ(1, count_lines(said));
+	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=/tmp", said));
+	EXPECT_EQ(1, count_lines(said));
+	EXPECT_EQ(0, run_with_profile("see_default", "", said));
+	EXPECT_EQ(1, count_lines(said));
+	EXPECT_EQ(0, run_with_profile("see_little", "WARP_SIZE\nWARP_SIZE = x\nNO_SUCH = 1\n"
+				      "BASE = a100\n0 = 1\n148 = 1\nWARP_SIZE = 99999999999\n"
+				      "GRANULARITY_RECOMMENDED = 5\nTOTAL_MEMORY = much\n= 1\n"
+				      "NAME = Little\n", said));
+	EXPECT_EQ(10, count_lines(said))
+		TH_LOG("%s", said);
+	EXPECT_NE(NULL, strstr(said, " is ignored: no such attribute\n"));
+	EXPECT_NE(NULL, strstr(said, "memcast: MEMCAST_PROFILE: line 10 of /tmp/"));
 }
 
 TEST_F(environment, memcast_inject)

@@ -15,7 +15,7 @@
 
 #include "facts.h"
 
-#define NAME		64
+#define NAME		96
 #define UNTOUCHED	0xa5a5a5a5a5a5a5a5ULL
 
 static struct variable {

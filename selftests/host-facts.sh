@@ -35,7 +35,7 @@ listed=$(awk -F '|' '
 		n = split($2, words, "`")
 		for (i = 2; i <= n; i += 2) {
 			word = words[i]
-			if (match(word, /^[a-z]+: /)) {
+			if (match(word, /^[a-z_]+: /)) {
 				recording = substr(word, 1, RLENGTH)
 				word = substr(word, RLENGTH + 1)
 			}

@@ -37,19 +37,23 @@ static void play_role(void)
 static inline int run_(struct __test_metadata *_metadata, const char *role,
 		const char *setting, char *said, size_t size)
 {
-	char library[256], name[40], inject[64];
-	char *environment[] = { name, (char *)setting, library, NULL, NULL };
+	static const char *const passed[] = { "MEMCAST_INJECT", "MEMCAST_ATTR" };
+	char library[256], name[40], others[2][64];
+	char *environment[] = { name, (char *)setting, library, NULL, NULL, NULL };
 	char *arguments[] = { "role", NULL };
 	int ends[2], status;
 	ssize_t length = 0, part;
+	unsigned int i, count = 3;
 	pid_t pid;
 
 	snprintf(name, sizeof(name), "ROLE=%s", role);
 	snprintf(library, sizeof(library), "LD_LIBRARY_PATH=%s",
 		 getenv("LD_LIBRARY_PATH") ?: "");
-	if (getenv("MEMCAST_INJECT")) {
-		snprintf(inject, sizeof(inject), "MEMCAST_INJECT=%s", getenv("MEMCAST_INJECT"));
-		environment[3] = inject;
+	for (i = 0; i < 2; i++) {
+		if (!getenv(passed[i]))
+			continue;
+		snprintf(others[i], sizeof(others[i]), "%s=%s", passed[i], getenv(passed[i]));
+		environment[count++] = others[i];
 	}
 	ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
 	pid = fork();

@@ -46,6 +46,7 @@ usage() {
 	  --rw FOLDER         as --host, and what the program writes into FOLDER is here
 	                      afterwards; may be repeated
 	  --env K=V           set an environment variable; K alone: to what it is here
+	                      MEMCAST_PROFILE is taken along, and a file that it names
 	  --kernels FILE      shared object with C functions for the program's kernels;
 	                      may be repeated: docs/kernels.md
 	  --timeout SECONDS   give up when it gives no sign of life for so long (300):

@@ -134,7 +134,7 @@ CUresult library_ready(void)
 
 /*
  * A file of the device that this library understands, under the lock. From then on it is
- * known what MEMCAST_ATTR says.
+ * known what MEMCAST_PROFILE and MEMCAST_ATTR say.
  */
 static CUresult open_checked(int *opened, int *devices)
 {
@@ -157,8 +157,10 @@ static CUresult open_checked(int *opened, int *devices)
 		close(fd);
 		return result;
 	}
-	if (!overrides_read)
+	if (!overrides_read) {
+		profile_read();
 		attribute_overrides_read(info.out_devices);
+	}
 	overrides_read = true;
 	*opened = fd;
 	*devices = info.out_devices;
@@ -236,6 +238,7 @@ static CUresult init(unsigned int flags)
 	pthread_mutex_unlock(&state->lock);
 	/* Without the lock: whoever is to read this may be slow. */
 	if (devices) {
+		profile_complain();
 		attribute_overrides_complain(devices);
 		trap_complain();
 	}

@@ -164,6 +164,15 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 void attribute_overrides_read(int devices);
 void attribute_overrides_complain(int devices);
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
+bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute);
+bool attribute_number(const char *text, const char *end, int *value);
+
+/* profile.c: what a kind of device says of itself */
+void profile_read(void);
+void profile_complain(void);
+int profile_attribute(CUdevice_attribute attribute);
+const char *profile_name(void);
+size_t profile_recommended(size_t minimum);
 
 /* A device number that no device has, for those that the kernel cannot see. */
 static inline uint32_t device_number(CUdevice device)

@@ -62,7 +62,7 @@ static CUresult device_name(char *name, int length, CUdevice device)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no room for the name");
 	result = device_info(device, &info);
 	if (result == CUDA_SUCCESS)
-		snprintf(name, length, "memcast emulated device");
+		snprintf(name, length, "%s", profile_name());
 	return result;
 }
 

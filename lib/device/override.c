@@ -32,7 +32,7 @@ static struct override {
 static unsigned int count;	/* constant once cuInit() has succeeded */
 
 /* A number that ends where it is to end. */
-static bool number(const char *text, const char *end, int *value)
+bool attribute_number(const char *text, const char *end, int *value)
 {
 	char *stop;
 	long read;
@@ -43,15 +43,22 @@ static bool number(const char *text, const char *end, int *value)
 	return stop == end && stop != text && !errno && *value == read;
 }
 
-static bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute)
+/* By its name, or its number as long as that is one */
+bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute)
 {
+	int number;
+
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strlen(names[i].name) == length && !memcmp(names[i].name, name, length)) {
 			*attribute = names[i].attribute;
 			return true;
 		}
 	}
-	return false;
+	if (!attribute_number(name, name + length, &number) || number < 1 ||
+	    number >= CU_DEVICE_ATTRIBUTE_MAX)
+		return false;
+	*attribute = number;
+	return true;
 }
 
 static const char no_name[] = "no such attribute";
@@ -66,12 +73,12 @@ static const char *parse(const char *text, int devices, struct override *overrid
 	override->device = ALL_DEVICES;
 	if (!equals || (colon && colon > equals))
 		return "not of the form NAME=VALUE or DEVICE:NAME=VALUE";
-	if (colon && (!number(text, colon, &override->device) || override->device < 0 ||
+	if (colon && (!attribute_number(text, colon, &override->device) || override->device < 0 ||
 		      override->device >= devices))
 		return "no such device";
 	if (!attribute_named(name, equals - name, &override->attribute))
 		return no_name;
-	if (!number(equals + 1, text + strlen(text), &override->value))
+	if (!attribute_number(equals + 1, text + strlen(text), &override->value))
 		return "not a number";
 	return NULL;
 }

@@ -71,7 +71,7 @@ static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_typ
 	return memory_handle_types(prop->requestedHandleTypes & HANDLE_TYPES_ALL, handle_types);
 }
 
-/* One for all memory, whether it could be created or not: @prop is not looked at. */
+/* For all memory, whether it could be created or not: @prop is not looked at. */
 static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop,
 			    CUmemAllocationGranularity_flags option)
 {
@@ -85,7 +85,8 @@ static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such option");
 	result = system_info(&info);
 	if (result == CUDA_SUCCESS)
-		*granularity = info.out_granularity;
+		*granularity = option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED ?
+			profile_recommended(info.out_granularity) : info.out_granularity;
 	return result;
 }
 
