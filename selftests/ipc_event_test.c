@@ -117,6 +117,75 @@ TEST_F(ipc_event, of_two_processes)
 	EXPECT_EQ(0, ended(pid));
 }
 
+/* A record is there as a whole or not at all, wherever its maker is stopped or killed. */
+TEST_F(ipc_event, stopped_while_it_records)
+{
+	unsigned int i, times = loops(200);
+	CUstream stream;
+	CUevent event;
+	int link, status;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		cuda_start(0);
+		ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+		ASSERT_OK(cuEventCreate(&event, FLAGS));
+		ASSERT_OK(cuIpcGetEventHandle(&self->handle, event));
+		tell(link, 0);
+		while (cuEventRecord(event, stream) == CUDA_SUCCESS)
+			;
+		_exit(1);
+	}
+	hear(link);
+	cuda_start(1);
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuIpcOpenEventHandle(&event, self->handle));
+	for (i = 0; i < times; i++) {
+		ASSERT_EQ(0, kill(pid, SIGSTOP));
+		ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
+		ASSERT_TRUE(WIFSTOPPED(status));
+		ASSERT_OK(cuEventQuery(event))
+			TH_LOG("stop %u", i);
+		ASSERT_OK(cuEventRecord(event, stream));
+		ASSERT_OK(cuEventQuery(event));
+		ASSERT_EQ(0, kill(pid, SIGCONT));
+		usleep(500);
+	}
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ended(pid);
+	EXPECT_OK(cuEventQuery(event));
+	EXPECT_OK(cuEventSynchronize(event));
+	EXPECT_OK(cuEventRecord(event, stream));
+}
+
+/* So many may record one event at a time; who ends makes room. */
+TEST_F(ipc_event, as_many_as_can_record)
+{
+	CUevent event[53];
+	CUstream stream;
+	unsigned int i;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, &link);
+
+	cuda_start(0);
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	for (i = 0; i < 53; i++)
+		ASSERT_OK(cuIpcOpenEventHandle(&event[i], self->handle));
+	DO(RECORD);
+	for (i = 0; i < 51; i++)
+		ASSERT_OK(cuEventRecord(event[i], stream));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuEventRecord(event[51], stream));
+	EXPECT_OK(cuEventQuery(event[51]));
+	EXPECT_OK(cuEventDestroy(event[0]));
+	EXPECT_OK(cuEventRecord(event[51], stream));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuEventRecord(event[52], stream));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ended(pid);
+	EXPECT_OK(cuEventRecord(event[52], stream));
+	EXPECT_OK(cuEventSynchronize(event[1]));
+}
+
 /* Nobody waits for who has been killed, nor loses what he has. */
 TEST_F(ipc_event, killed)
 {

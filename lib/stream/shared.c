@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Records of events of several processes, and waits for them. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "shared.h"
 
-#define WRITTEN_WITHIN	100000000L	/* nanoseconds: longer, and the writer was killed */
 #define LOOKS		16		/* between two questions whether a process lives */
 
-static struct record *record_of(const struct shared *shared, uint64_t number)
+static _Atomic uint64_t *record_of(const struct shared *shared, uint64_t number)
 {
 	return &shared->event->records[number % RECORDS];
 }
@@ -19,14 +17,11 @@ static struct record *record_of(const struct shared *shared, uint64_t number)
  */
 static bool has_happened(const struct shared *shared, uint64_t number, bool ask)
 {
-	const struct record *record = record_of(shared, number);
-	uint64_t state = record->state;
+	uint64_t record = *record_of(shared, number);
 
-	if (!number || state >> 1 > number || shared_replaced(shared))
+	if (!number || record >> RECORD_NUMBER_SHIFT != number || shared_replaced(shared))
 		return true;
-	if (state >> 1 < number)
-		return false;	/* it is just being written */
-	return state & 1 || (ask && !shared_alive(record->maker));
+	return record & RECORD_HAPPENED || (ask && !shared_pending(shared->event, record));
 }
 
 bool shared_happened(const struct shared *shared)
@@ -34,28 +29,16 @@ bool shared_happened(const struct shared *shared)
 	return has_happened(shared, shared->event->recorded, true);
 }
 
-static long nanoseconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000L + time.tv_nsec;
-}
-
 /* @set: whose failure ends the wait, or NULL */
 static void wait_for(const struct shared *shared, uint64_t number,
 		     const struct stream_set *set)
 {
-	long started = nanoseconds();
 	struct pause pause = {};
 
 	pause_begin(&pause);
 	for (unsigned int looks = 1; library_ready() == CUDA_SUCCESS; looks++) {
 		if (has_happened(shared, number, looks % LOOKS == 0) ||
 		    (set && set->error != CUDA_SUCCESS))
-			return;
-		if (record_of(shared, number)->state >> 1 < number &&
-		    nanoseconds() - started > WRITTEN_WITHIN)
 			return;
 		pause_sleep(&pause);
 	}
@@ -74,9 +57,11 @@ struct shared_work {
 
 static void happen(const struct shared *shared, uint64_t number)
 {
-	uint64_t state = number << 1;
+	uint64_t record = *record_of(shared, number);
 
-	atomic_compare_exchange_strong(&record_of(shared, number)->state, &state, state | 1);
+	if (record >> RECORD_NUMBER_SHIFT == number)
+		atomic_compare_exchange_strong(record_of(shared, number), &record,
+					       record | RECORD_HAPPENED);
 }
 
 static CUresult run_happen(struct work *work, struct stream *stream, CUresult error)
@@ -122,32 +107,42 @@ static CUresult submit(struct stream *stream, struct shared_work *it)
 	return result;
 }
 
-/* Is a place free for a record: has the one before it happened, if there was one? */
-static bool is_free(const struct record *record)
+/*
+ * The place is filled, then the number is raised. Who finds it filled for the next number
+ * raises that for its maker, who may have been stopped or killed in between.
+ * @happened: it has happened already
+ */
+static CUresult begin(struct shared *shared, bool happened, uint64_t *number)
 {
-	uint64_t state = record->state;
-
-	return !state || state & 1 || !shared_alive(record->maker);
-}
-
-/* Whoever looks at the place meanwhile sees an older record, and waits for this one. */
-static CUresult begin(const struct shared *shared, uint64_t *number)
-{
-	uint64_t last = shared->event->recorded;
-	struct record *record;
+	struct shared_event *event = shared->event;
+	uint64_t last, record, old;
+	unsigned int maker;
+	CUresult result;
 
 	if (shared_replaced(shared))
 		return fail(CUDA_ERROR_INVALID_HANDLE, "its creator has destroyed the event");
-	do {
+	result = shared_maker(shared, &maker);
+	if (result != CUDA_SUCCESS)
+		return result;
+	for (;;) {
+		last = event->recorded;
 		*number = last + 1;
-		record = record_of(shared, *number);
-		if (!is_free(record))
+		old = *record_of(shared, *number);
+		if (old >> RECORD_NUMBER_SHIFT == *number) {
+			atomic_compare_exchange_strong(&event->recorded, &last, *number);
+			continue;
+		}
+		if (old >> RECORD_NUMBER_SHIFT > last)
+			continue;	/* the number has been raised since */
+		if (shared_pending(event, old))
 			return fail(CUDA_ERROR_OUT_OF_MEMORY,
 				    "%d records of the event have not happened yet", RECORDS);
-	} while (!atomic_compare_exchange_strong(&shared->event->recorded, &last, *number));
-	record->state = 0;
-	memcpy(record->maker, shared_self(), sizeof(record->maker));
-	record->state = *number << 1;
+		record = *number << RECORD_NUMBER_SHIFT | maker << RECORD_MAKER_SHIFT |
+			 (happened ? RECORD_HAPPENED : 0);
+		if (atomic_compare_exchange_strong(record_of(shared, *number), &old, record))
+			break;
+	}
+	atomic_compare_exchange_strong(&event->recorded, &last, *number);
 	return CUDA_SUCCESS;
 }
 
@@ -164,17 +159,15 @@ CUresult shared_record(struct shared *shared, struct stream *stream)
 	it = idle ? NULL : new_work(shared, false);
 	if (!idle && !it)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a record");
-	result = begin(shared, &number);
+	result = begin(shared, idle, &number);
 	if (result != CUDA_SUCCESS) {
 		if (it)
 			shared_put(shared);
 		free(it);
 		return result;
 	}
-	if (idle) {
-		happen(shared, number);
+	if (idle)
 		return CUDA_SUCCESS;
-	}
 	it->number = number;
 	result = submit(stream, it);
 	if (result != CUDA_SUCCESS)

@@ -14,18 +14,33 @@ struct page;
 
 #define RECORDS		80	/* of an event that have not happened yet */
 
-struct record {
-	_Atomic uint64_t state;	/* which of the event's records this is, twice; + 1: happened */
-	uint8_t maker[MEMCAST_IPC_KEY_SIZE];	/* the page of who made it */
+#define MAKERS		52	/* processes, or openings, that record one event */
+
+/*
+ * A record is one word, so that it is there as a whole or not at all: which of the event's
+ * records it is, the place of its maker, and whether it has happened.
+ */
+#define RECORD_HAPPENED		1ULL
+#define RECORD_MAKER_SHIFT	1
+#define RECORD_MAKER_MASK	0x7fU
+#define RECORD_NUMBER_SHIFT	8
+
+/* Who records. A place that somebody was killed in while he took it stays FILLING. */
+enum { MAKER_NONE, MAKER_FILLING, MAKER_THERE };
+
+struct maker {
+	_Atomic uint64_t state;
+	uint8_t key[MEMCAST_IPC_KEY_SIZE];	/* of his page, by which one sees whether he lives */
 };
 
 /* In the page of who created the event; all of it is zero at first. */
 struct shared_event {
 	_Atomic uint32_t generation;	/* odd: in use */
 	_Atomic uint32_t openers;	/* also those that were killed */
-	_Atomic uint64_t recorded;	/* number of the last record */
-	struct record records[RECORDS];
-	uint64_t zero[14];
+	_Atomic uint64_t recorded;	/* number of the last record; its word is there before */
+	_Atomic uint64_t records[RECORDS];
+	struct maker makers[MAKERS];
+	uint64_t zero[18];
 };
 
 _Static_assert(sizeof(struct shared_event) == 2048, "the same in every process");
@@ -36,6 +51,7 @@ struct shared {
 	struct shared_event *event;
 	uint32_t generation;	/* of the event, while it is not destroyed */
 	bool own;
+	atomic_int maker;	/* the place in makers, + 1; 0: none yet */
 };
 
 /* shared_page.c */
@@ -58,6 +74,11 @@ static inline bool shared_replaced(const struct shared *shared)
 {
 	return shared->event->generation - shared->generation > 1;
 }
+
+/* shared_maker.c */
+CUresult shared_maker(struct shared *shared, unsigned int *place);
+void shared_maker_end(const struct shared *shared);
+bool shared_pending(const struct shared_event *event, uint64_t record);
 
 /* shared.c */
 CUresult shared_record(struct shared *shared, struct stream *stream);

@@ -198,6 +198,7 @@ static CUresult create_locked(struct shared **shared)
 	event->openers = 0;
 	event->recorded = 0;
 	memset(event->records, 0, sizeof(event->records));
+	memset(event->makers, 0, sizeof(event->makers));
 	event->generation++;
 	return CUDA_SUCCESS;
 }
@@ -280,6 +281,8 @@ void shared_put(struct shared *shared)
 	if (!shared || --shared->references)
 		return;
 	pthread_mutex_lock(&pages_lock);
+	if (!shared_replaced(shared))
+		shared_maker_end(shared);
 	if (shared->own)
 		shared->event->generation++;
 	else if (!shared_replaced(shared))

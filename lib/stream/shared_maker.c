@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/* Who records an event of several processes, and which of these live. */
+#include <string.h>
+
+#include "shared.h"
+
+static struct maker *maker_of(struct shared_event *event, uint64_t record)
+{
+	return &event->makers[(record >> RECORD_MAKER_SHIFT & RECORD_MAKER_MASK) % MAKERS];
+}
+
+/*
+ * Is that a record which has not happened, of one who lives? A place is taken from a maker
+ * that has ended only after his records have been made to have happened.
+ */
+bool shared_pending(const struct shared_event *event, uint64_t record)
+{
+	const struct maker *maker = maker_of((struct shared_event *)event, record);
+
+	if (!record || record & RECORD_HAPPENED)
+		return false;
+	return maker->state == MAKER_THERE && shared_alive(maker->key);
+}
+
+/* What he recorded happens, as he has ended. */
+static void end_records(struct shared_event *event, const struct maker *maker)
+{
+	for (unsigned int i = 0; i < RECORDS; i++) {
+		uint64_t record = event->records[i];
+
+		if (record && !(record & RECORD_HAPPENED) && maker_of(event, record) == maker)
+			atomic_compare_exchange_strong(&event->records[i], &record,
+						       record | RECORD_HAPPENED);
+	}
+}
+
+/* @state: that a place has to have for it to be taken */
+static struct maker *take_place(struct shared_event *event, uint64_t state)
+{
+	for (unsigned int i = 0; i < MAKERS; i++) {
+		struct maker *maker = &event->makers[i];
+		uint64_t expected = state;
+
+		if (maker->state != state || (state == MAKER_THERE && shared_alive(maker->key)))
+			continue;
+		if (state == MAKER_THERE)
+			end_records(event, maker);
+		if (atomic_compare_exchange_strong(&maker->state, &expected, MAKER_FILLING))
+			return maker;
+	}
+	return NULL;
+}
+
+/**
+ * shared_maker() - where this process is among those that record the event
+ * @shared: the event, as it was created or opened here
+ * @place: output
+ *
+ * Return: CUDA_ERROR_OUT_OF_MEMORY where MAKERS others are.
+ */
+CUresult shared_maker(struct shared *shared, unsigned int *place)
+{
+	struct maker *maker;
+	int none = 0;
+
+	if (!shared->maker) {
+		maker = take_place(shared->event, MAKER_NONE);
+		if (!maker)
+			maker = take_place(shared->event, MAKER_THERE);
+		if (!maker)
+			return fail(CUDA_ERROR_OUT_OF_MEMORY,
+				    "%d others record the event already", MAKERS);
+		memcpy(maker->key, shared_self(), sizeof(maker->key));
+		maker->state = MAKER_THERE;
+		/* another thread may have been faster */
+		if (!atomic_compare_exchange_strong(&shared->maker, &none,
+						    maker - shared->event->makers + 1))
+			maker->state = MAKER_NONE;
+	}
+	*place = shared->maker - 1;
+	return CUDA_SUCCESS;
+}
+
+/* All that was recorded has happened: the last reference goes. */
+void shared_maker_end(const struct shared *shared)
+{
+	if (shared->maker)
+		shared->event->makers[shared->maker - 1].state = MAKER_NONE;
+}
