@@ -35,7 +35,7 @@ static bool on_hardware;
 /* What a group's process says to the one that waits for it */
 static struct {
 	int line;
-	unsigned int facts, failures;
+	unsigned int facts, failures, done;
 } *state;
 
 /* Some tabs are one: columns can be aligned. The first column may be empty. */
@@ -102,7 +102,7 @@ static void run_group(const char *table, const char *group, struct line *first, 
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		for (unsigned int i = 0; i < count; i++)
+		for (unsigned int i = 0; i < count; i++, state->done++)
 			if (!on_hardware || strncmp(first[i].hardware, "CRASHED", 7))
 				run_line(table, &first[i]);
 		fflush(stdout);
@@ -110,6 +110,11 @@ static void run_group(const char *table, const char *group, struct line *first, 
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		ksft_exit_fail_msg("no process for %s\n", group);
+	if (!WIFSIGNALED(status) && (WEXITSTATUS(status) || state->done != count)) {
+		state->failures++;
+		ksft_print_msg("%s:%d: the process ended there, with status %d\n", table,
+			       state->line, WEXITSTATUS(status));
+	}
 	if (WIFSIGNALED(status)) {
 		state->failures++;
 		ksft_print_msg("%s:%d: signal %d\n", table, state->line, WTERMSIG(status));

@@ -393,6 +393,7 @@ TEST_F(nvml, several_fields)
 TEST_F(nvml, affinity)
 {
 	unsigned long cpus[2] = {}, nodes = 0;
+	cpu_set_t before, now;
 
 	EXPECT_GOOD(nvmlDeviceGetCpuAffinity(self->device, ARRAY_SIZE(cpus), cpus));
 	EXPECT_NE(0, cpus[0] | cpus[1]);
@@ -401,8 +402,14 @@ TEST_F(nvml, affinity)
 	EXPECT_EQ(1UL << device_bytes(0, "numa_node"), nodes);
 	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
 		    nvmlDeviceGetMemoryAffinity(self->device, 1, &nodes, 2));
+	/* a processor that is the device's is not left, and one that is not is */
+	EXPECT_EQ(0, sched_getaffinity(0, sizeof(before), &before));
 	EXPECT_GOOD(nvmlDeviceSetCpuAffinity(self->device));
+	EXPECT_EQ(0, sched_getaffinity(0, sizeof(now), &now));
+	EXPECT_EQ(0, memcmp(cpus, &now, sizeof(cpus)));
 	EXPECT_GOOD(nvmlDeviceClearCpuAffinity(self->device));
+	EXPECT_EQ(0, sched_getaffinity(0, sizeof(now), &now));
+	EXPECT_NE(0, CPU_EQUAL(&before, &now));
 }
 
 TEST_F(nvml, confidential_computing_is_off)

@@ -158,6 +158,9 @@ TEST_F(runtime_stream, graphs)
 	EXPECT_RT(cudaSuccess, cudaGraphExecDestroy(instance));
 	EXPECT_EQ(0, ended);
 	EXPECT_RT(cudaSuccess, cudaGraphDestroy(graph));
+	/* by a thread of the library's */
+	while (!__atomic_load_n(&ended, __ATOMIC_ACQUIRE))
+		usleep(1000);
 	EXPECT_RT(cudaSuccess, cudaDeviceSynchronize());
 	EXPECT_RT(cudaSuccess, cudaFree(memory));
 }

@@ -23,8 +23,8 @@ extern "C" {
  * @attributes: array of @count
  * @count: how many attributes
  *
- * Works before cuInit(), and in the child of a process that has called it; neither is
- * another process afterwards.
+ * Works before cuInit(), and in the child of a process that has called it. It changes
+ * nothing about either: the one may still fork, the other still cannot use devices.
  *
  * Return: CUDA_SUCCESS, or what cuInit(), cuDeviceGetName() or cuDeviceGetAttribute()
  * answer, by far the likeliest: CUDA_ERROR_NO_DEVICE (the module is not loaded) and

@@ -35,7 +35,7 @@ static const struct kernel_param_ops state_ops = {
 module_param_cb(fabric_state, &state_ops, NULL, 0644);
 MODULE_PARM_DESC(fabric_state, "ready, not_ready or illegal: what joining and binding find (default ready)");
 
-/* Which machines are of one rack, and which devices of that are one: only told, by NVML. */
+/* The rack's UUID, and the number of a part of it. NVML reports them; the module has no use. */
 static uuid_t fabric_cluster;
 
 static int cluster_set(const char *value, const struct kernel_param *param)

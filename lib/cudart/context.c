@@ -16,6 +16,22 @@ static struct primary {
 static pthread_mutex_t primaries_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint resets;	/* grows with each */
 
+static void take_lock(void)
+{
+	pthread_mutex_lock(&primaries_lock);
+}
+
+static void give_lock(void)
+{
+	pthread_mutex_unlock(&primaries_lock);
+}
+
+/* A child may ask for a device, too, and is told that it cannot have one. */
+static void __attribute__((constructor)) when_forked(void)
+{
+	pthread_atfork(take_lock, give_lock, give_lock);
+}
+
 static __thread struct {
 	int device;
 	bool chosen;
@@ -235,8 +251,11 @@ static cudaError_t reset(void)
 		device = runtime_device();
 	pthread_mutex_lock(&primaries_lock);
 	error = error_of(cuDevicePrimaryCtxReset(device));
-	if (error == cudaSuccess && device < DEVICES_MAX)
+	/* a reset ends the context, and leaves the driver's count of who retains it */
+	if (error == cudaSuccess && device < DEVICES_MAX && primaries[device].retained) {
 		primaries[device].retained = false;
+		cuDevicePrimaryCtxRelease(device);
+	}
 	resets++;
 	pthread_mutex_unlock(&primaries_lock);
 	return error;

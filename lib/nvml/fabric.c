@@ -99,7 +99,7 @@ static nvmlReturn_t pair(nvmlDevice_t first, nvmlDevice_t second, unsigned int n
 
 /*
  * As recorded: over links all is well, also with itself, and the bus is not used; of a
- * device without links nothing is supported with itself. What has no name is well.
+ * device without links nothing is supported with itself. The index UNKNOWN answers OK.
  */
 static nvmlReturn_t p2p(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuP2PCapsIndex_t index,
 			nvmlGpuP2PStatus_t *status)

@@ -17,6 +17,7 @@ struct kernel {
 	const void *stub;		/* what the program calls it by */
 	const char *name;		/* its symbol */
 	struct image *image;
+	struct kernel *next;		/* of the same image */
 	int thread_limit;		/* of a block, or less than 1 */
 	int dynamic_bytes;		/* of shared memory, as the program has allowed, or 0 */
 	CUkernel handle;		/* the driver's, once it was asked */

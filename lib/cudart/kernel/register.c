@@ -12,23 +12,46 @@
 #include "kernel.h"
 #include "../symbol.h"
 
+struct variable {
+	const void *symbol;		/* what the program calls it by */
+	const char *name;
+	struct image *image;
+	struct variable *next;		/* of the same image */
+	size_t bytes;
+};
+
 struct image {
 	const void *data;		/* as nvcc puts it into the program */
 	enum { NOT_ASKED, LOADED, REFUSED } state;
 	CUresult result;		/* if it was refused */
 	CUlibrary library;
+	struct kernel *kernels;		/* the image's, one after the other */
+	struct variable *variables;
 };
 
-struct variable {
-	const void *symbol;		/* what the program calls it by */
-	const char *name;
-	struct image *image;
-	size_t bytes;
-};
-
-/* Trees of kernels by their stub, and of variables; and a lock for both and all images. */
-static void *kernels, *variables;
+/*
+ * Trees of kernels by their stub, of those that were loaded by the driver's handle, and of
+ * variables; and a lock for all of them and all images. No driver function is called with
+ * it, which may wait, or call the program back.
+ */
+static void *kernels, *loaded, *variables;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child unregisters images, too, and no other thread is there to give the lock back. */
+static void __attribute__((constructor)) when_forked(void)
+{
+	pthread_atfork(take_lock, give_lock, give_lock);
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -49,14 +72,22 @@ static void insert(void **tree, void *item)
 {
 	void **found = tsearch(item, tree, compare);
 
-	if (found && *found != item) {
-		void *before = *found;
-
+	if (found)
 		*found = item;
-		free(before);
-	}
-	if (!found)
-		free(item);
+}
+
+/* An item that another one has taken the place of is in no tree any more. */
+static void remove_item(void **tree, void *item)
+{
+	if (find(tree, *(const void **)item) == item)
+		tdelete(item, tree, compare);
+}
+
+static int compare_handles(const void *a, const void *b)
+{
+	const struct kernel *x = a, *y = b;
+
+	return x->handle < y->handle ? -1 : x->handle > y->handle;
 }
 
 EXPORTED void **__cudaRegisterFatBinary(void *binary)
@@ -96,6 +127,8 @@ EXPORTED void __cudaRegisterFunction(void **handle, const char *stub, char *devi
 		.thread_limit = thread_limit,
 	};
 	pthread_mutex_lock(&lock);
+	kernel->next = kernel->image->kernels;
+	kernel->image->kernels = kernel;
 	insert(&kernels, kernel);
 	pthread_mutex_unlock(&lock);
 }
@@ -110,8 +143,12 @@ EXPORTED void __cudaRegisterVar(void **handle, char *symbol, char *device_addres
 		free(variable);
 		return;
 	}
-	*variable = (struct variable) { symbol, name, (struct image *)handle, bytes };
+	*variable = (struct variable) {
+		.symbol = symbol, .name = name, .image = (struct image *)handle, .bytes = bytes,
+	};
 	pthread_mutex_lock(&lock);
+	variable->next = variable->image->variables;
+	variable->image->variables = variable;
 	insert(&variables, variable);
 	pthread_mutex_unlock(&lock);
 }
@@ -134,92 +171,100 @@ EXPORTED void __cudaRegisterUnifiedTable(void)
 {
 }
 
-/* What twalk_r() is to find something by, and what it has found */
-struct search {
-	const struct image *image;
-	const void *handle;
-	const char *name;
-	void *found;
-};
-
-static void match_kernel(const void *node, VISIT visit, void *data)
-{
-	struct kernel *kernel = *(struct kernel *const *)node;
-	struct search *search = data;
-
-	if ((visit == postorder || visit == leaf) && kernel->image == search->image)
-		search->found = kernel;
-}
-
-static void match_variable(const void *node, VISIT visit, void *data)
-{
-	struct variable *variable = *(struct variable *const *)node;
-	struct search *search = data;
-
-	if ((visit == postorder || visit == leaf) && variable->image == search->image)
-		search->found = variable;
-}
-
-static void forget(void **tree, const struct image *image,
-		   void (*match)(const void *, VISIT, void *))
-{
-	struct search search = { .image = image };
-
-	while (twalk_r(*tree, match, &search), search.found) {
-		tdelete(search.found, tree, compare);
-		free(search.found);
-		search.found = NULL;
-	}
-}
-
 EXPORTED void __cudaUnregisterFatBinary(void **handle)
 {
 	struct image *image = (struct image *)handle;
+	struct variable *variable;
+	struct kernel *kernel;
 
 	if (!image)
 		return;
 	pthread_mutex_lock(&lock);
-	forget(&kernels, image, match_kernel);
-	forget(&variables, image, match_variable);
+	while ((kernel = image->kernels)) {
+		image->kernels = kernel->next;
+		remove_item(&kernels, kernel);
+		if (kernel->handle)
+			tdelete(kernel, &loaded, compare_handles);
+		free(kernel);
+	}
+	while ((variable = image->variables)) {
+		image->variables = variable->next;
+		remove_item(&variables, variable);
+		free(variable);
+	}
 	pthread_mutex_unlock(&lock);
 	if (image->state == LOADED)
 		cuLibraryUnload(image->library);
 	free(image);
 }
 
-/* With the lock held: the driver's library of an image, or why there is none */
-static CUresult load(struct image *image)
+/* Whether another try would end otherwise: what is about the image stays as it is. */
+static bool is_final(CUresult result)
 {
+	return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_IMAGE ||
+	       result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+	       result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || result == CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* The driver's library of an image, or why there is none; of two threads, the first's */
+static CUresult load(struct image *image, CUlibrary *library)
+{
+	CUlibrary new = NULL;
+	CUresult result;
+
+	pthread_mutex_lock(&lock);
 	if (image->state == NOT_ASKED) {
-		image->result = cuLibraryLoadData(&image->library, image->data, NULL, NULL, 0,
-						  NULL, NULL, 0);
-		image->state = image->result == CUDA_SUCCESS ? LOADED : REFUSED;
+		pthread_mutex_unlock(&lock);
+		result = cuLibraryLoadData(&new, image->data, NULL, NULL, 0, NULL, NULL, 0);
+		if (!is_final(result))
+			return result;
+		pthread_mutex_lock(&lock);
 	}
-	return image->result;
+	if (image->state == NOT_ASKED) {
+		image->result = result;
+		image->state = result == CUDA_SUCCESS ? LOADED : REFUSED;
+		image->library = new;
+		new = NULL;
+	}
+	result = image->result;
+	*library = image->library;
+	pthread_mutex_unlock(&lock);
+	if (new)
+		cuLibraryUnload(new);
+	return result;
 }
 
 CUresult kernel_load(struct kernel *kernel)
 {
 	CUresult result = CUDA_SUCCESS;
+	CUlibrary library;
+	CUkernel handle;
 
 	pthread_mutex_lock(&lock);
-	if (!kernel->handle)
-		result = load(kernel->image);
-	if (result == CUDA_SUCCESS && !kernel->handle)
-		result = cuLibraryGetKernel(&kernel->handle, kernel->image->library,
-					    kernel->name);
+	handle = kernel->handle;
 	pthread_mutex_unlock(&lock);
-	return result;
+	if (handle)
+		return CUDA_SUCCESS;
+	result = load(kernel->image, &library);
+	if (result == CUDA_SUCCESS)
+		result = cuLibraryGetKernel(&handle, library, kernel->name);
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&lock);
+	if (!kernel->handle) {
+		kernel->handle = handle;
+		tsearch(kernel, &loaded, compare_handles);
+	}
+	pthread_mutex_unlock(&lock);
+	return CUDA_SUCCESS;
 }
 
-static void match_handle(const void *node, VISIT visit, void *data)
-{
-	struct kernel *kernel = *(struct kernel *const *)node;
-	struct search *search = data;
-
-	if ((visit == postorder || visit == leaf) && kernel->handle == search->handle)
-		search->found = kernel;
-}
+/* What twalk_r() is to find a kernel by, and what it has found */
+struct search {
+	const void *handle;
+	const char *name;
+	void *found;
+};
 
 static void match_function(const void *node, VISIT visit, void *data)
 {
@@ -250,32 +295,39 @@ struct kernel *kernel_of_function(CUfunction function)
 /* The driver's handle of a kernel that was loaded serves as its stub does. */
 struct kernel *kernel_find(const void *stub)
 {
-	struct search search = { .handle = stub };
+	struct kernel wanted = { .handle = (CUkernel)stub }, *kernel;
+	void **found = NULL;
 
 	pthread_mutex_lock(&lock);
-	search.found = find(&kernels, stub);
-	if (!search.found && stub)
-		twalk_r(kernels, match_handle, &search);
+	kernel = find(&kernels, stub);
+	if (!kernel && stub)
+		found = tfind(&wanted, &loaded, compare_handles);
+	if (found)
+		kernel = *found;
 	pthread_mutex_unlock(&lock);
-	return search.found;
+	return kernel;
 }
 
 cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, size_t *bytes)
 {
+	struct image *image = NULL;
 	struct variable *variable;
 	CUresult result = CUDA_SUCCESS;
 	const char *name = NULL;
 	CUdeviceptr where = 0;
+	CUlibrary library;
 
 	pthread_mutex_lock(&lock);
 	variable = find(&variables, symbol);
 	if (variable) {
 		name = variable->name;
-		result = load(variable->image);
+		image = variable->image;
 	}
-	if (variable && result == CUDA_SUCCESS)
-		result = cuLibraryGetGlobal(&where, bytes, variable->image->library, name);
 	pthread_mutex_unlock(&lock);
+	if (image)
+		result = load(image, &library);
+	if (image && result == CUDA_SUCCESS)
+		result = cuLibraryGetGlobal(&where, bytes, library, name);
 	if (!name)
 		return refuse(call, cudaErrorInvalidSymbol, "no variable is registered at %p",
 			      symbol);

@@ -38,6 +38,9 @@ static cudaError_t fill_layers(struct cudaPitchedPtr to, int value, struct cudaE
 		layers = 1;
 	else
 		rows = extent.height;
+	/* one call finds out what is wrong with a fill of nothing */
+	if (layers && (!extent.width || !extent.height))
+		layers = 1;
 	for (size_t z = 0; z < layers && error == cudaSuccess; z++)
 		error = error_of(cuMemsetD2D8Async(address(to.ptr) + z * to.pitch * to.ysize,
 						   to.pitch, value, extent.width, rows, stream));
