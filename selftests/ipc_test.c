@@ -293,6 +293,7 @@ TEST_F(ipc, strangers)
 /* All but the key, by ioctls: nobody learns whether a key is another user's. */
 TEST_F(ipc, keys)
 {
+	struct memcast_export export = { .handle_type = MEMCAST_HANDLE_FD };
 	struct memcast_ipc_open open_own = {}, open_none = {};
 	char why[2][160] = {};
 	int link, client;
@@ -313,6 +314,13 @@ TEST_F(ipc, keys)
 	ASSERT_EQ(0, setresuid(0, 0, 0));
 	EXPECT_EQ(0, RAW(client, IPC_OPEN, open_own));
 	EXPECT_EQ(CHUNK, open_own.out_bytes);
+	/* as any memory of somebody else's */
+	export.handle = open_own.out_handle;
+	export.header.reason = (uintptr_t)why[1];
+	export.header.reason_size = sizeof(why[1]);
+	EXPECT_EQ(EINVAL, RAW(client, EXPORT, export));
+	EXPECT_NE(NULL, strstr(why[1], "imported"))
+		TH_LOG("%s", why[1]);
 	close(client);
 	tell(link, 2);
 	EXPECT_EQ(0, ended(pid));

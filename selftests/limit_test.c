@@ -105,6 +105,73 @@ TEST_F(limit, share_of_a_namespace)
 	EXPECT_EQ(0, ended(pid));
 }
 
+static int export_heaps(struct __test_metadata *_metadata)
+{
+	struct memcast_heap_create create = {
+		.location = MEMCAST_LOCATION_DEVICE, .handle_types = MEMCAST_HANDLE_FD,
+		.flags = MEMCAST_HEAP_POOL,
+	};
+	struct memcast_heap_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	int device, i;
+
+	ASSERT_EQ(0, take_open(&device));
+	ASSERT_EQ(0, RAW(device, HEAP_CREATE, create));
+	export.heap = create.out_heap;
+	for (i = 0; i < 800; i++)
+		ASSERT_EQ(0, RAW(device, HEAP_EXPORT, export));
+	return 800 * 512;
+}
+
+/* Buffers of 2,100 pieces, 65 KiB each, for which kmalloc() takes 128 */
+static int export_ranges(struct __test_metadata *_metadata)
+{
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at;
+	int i, fd;
+
+	cuda_start(0);
+	handle = memory(0, CHUNK);
+	at = reserve(2100 * CHUNK);
+	for (i = 0; i < 2100; i++)
+		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, handle, 0));
+	for (i = 0; i < 24; i++)
+		ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, 2100 * CHUNK,
+				CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	return 24 * (128 << 10);
+}
+
+/* What is behind fds is counted as well: files, and what they need as a whole. */
+static void counted(struct __test_metadata *_metadata,
+		    int (*taking)(struct __test_metadata *_metadata))
+{
+	int link;
+	pid_t pid = user_fork(USER, &link);
+	long least;
+
+	if (!pid) {
+		least = taking(_metadata);
+		tell(link, least);
+		hear(link);
+		exit(0);
+	}
+	least = hear(link);
+	EXPECT_LT(0, least);
+	EXPECT_LE(least, taken_by(USER));
+	tell(link, 0);
+	EXPECT_EQ(0, ended(pid));
+	EXPECT_TRUE(gone(USER));
+}
+
+TEST_F(limit, files_of_heaps_count)
+{
+	counted(_metadata, export_heaps);
+}
+
+TEST_F(limit, buffers_of_ranges_count)
+{
+	counted(_metadata, export_ranges);
+}
+
 /* The library says it in words, and cuInit() fails where not even a file is left. */
 TEST_F(limit, words)
 {

@@ -111,10 +111,13 @@ void mc_uncharge_more(struct mc_account *account, long keep)
 	atomic_long_sub(credit - keep, &account->taken);
 }
 
-/* Small ones take what their slab rounds them up to. */
+/*
+ * Whatever kmalloc() gives, which is asked first, is rounded up to a slab's size or to a
+ * power of two pages. What it has not is of single pages, and is charged as if it had.
+ */
 static unsigned long large_cost(unsigned long bytes)
 {
-	return bytes > PAGE_SIZE ? PAGE_ALIGN(bytes) : roundup_pow_of_two(bytes);
+	return bytes > KMALLOC_MAX_SIZE ? PAGE_ALIGN(bytes) : roundup_pow_of_two(bytes);
 }
 
 /* As mc_alloc(), for a struct with an array. */

@@ -49,6 +49,8 @@ static void foreign_free(struct mc_foreign *foreign)
 		dma_buf_detach(foreign->dmabuf, foreign->attachment);
 	dma_buf_put(foreign->dmabuf);
 	mc_uncharge(foreign->account, foreign->table_bytes);
+	if (foreign->file)
+		mc_uncharge(foreign->account, MC_FILE_BYTES);
 	mc_free(foreign->account, foreign, sizeof(*foreign));
 }
 
@@ -194,13 +196,16 @@ static int foreign_take(struct mc_call *call, struct mc_foreign *foreign,
 	struct file *file;
 	int ret;
 
-	ret = foreign_pages(call, foreign, memory);
+	ret = foreign_pages(call, foreign, memory) ?:
+	      mc_charge(call, foreign->account, MC_FILE_BYTES);
 	if (ret)
 		return ret;
 	file = anon_inode_getfile("memcast-foreign", &foreign_fops, foreign, O_RDONLY);
-	if (IS_ERR(file))
+	if (IS_ERR(file)) {
+		mc_uncharge(foreign->account, MC_FILE_BYTES);
 		return mc_fail(call, -ENOMEM, "the machine has no free file (errno %ld)",
 			       -PTR_ERR(file));
+	}
 	foreign->file = file;
 	return 0;
 }

@@ -151,5 +151,5 @@ int mc_ipc_open(struct mc_call *call)
 	memory = find_memory(call);
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
-	return mc_handle_answer(call, &memory->object, &open->out_handle);
+	return mc_handle_answer_as(call, &memory->object, true, &open->out_handle);
 }

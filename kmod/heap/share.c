@@ -86,7 +86,10 @@ static struct mc_memory *share_memory(struct mc_share *share, u64 object)
 
 static int share_release(struct inode *inode, struct file *file)
 {
-	mc_share_put(file->private_data);
+	struct mc_share *share = file->private_data;
+
+	mc_uncharge(share->account, MC_FILE_BYTES);
+	mc_share_put(share);
 	return 0;
 }
 
@@ -105,8 +108,12 @@ static int export_share(struct mc_call *call, struct mc_share *share)
 
 	if (fd < 0)
 		return mc_fail(call, -ENOMEM, "the process has no free fd (errno %d)", -fd);
+	ret = mc_charge(call, share->account, MC_FILE_BYTES);
+	if (ret)
+		goto put_fd;
 	file = anon_inode_getfile("memcast-heap", &share_fops, share, O_RDWR);
 	if (IS_ERR(file)) {
+		mc_uncharge(share->account, MC_FILE_BYTES);
 		ret = mc_fail(call, -ENOMEM, "the machine has no free file (errno %ld)",
 			      -PTR_ERR(file));
 		goto put_fd;
