@@ -490,4 +490,4 @@ help:
 	@echo 'make lib|tools|examples|selftests|clean; V=1 shows each command'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
--include $(wildcard $(B)/lib/*.d $(B)/lib/*/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)
+-include $(wildcard $(B)/lib/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)

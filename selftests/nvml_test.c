@@ -2,6 +2,7 @@
 /* libnvidia-ml.so.1: devices and processes as the driver's library and others have them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -20,9 +20,9 @@ nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number)
 {
 	uintptr_t offset = (uintptr_t)device - (uintptr_t)handles;
 
-	if (!device || offset >= sizeof(handles) || offset / sizeof(*handles) >= library_devices())
-		return fail(NVML_ERROR_INVALID_ARGUMENT, "not a device: %p", (void *)device);
 	*number = offset / sizeof(*handles);
+	if (!device || offset >= sizeof(handles) || *number >= library_devices())
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "not a device: %p", (void *)device);
 	return NVML_SUCCESS;
 }
 

@@ -9,6 +9,8 @@
 #define _GNU_SOURCE
 #include <cpuid.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,21 +274,36 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 		action.sa_handler(number);
 }
 
-/* What this thread does is watched: a fault of its own goes there, and not on. */
-static __thread trap_catcher *catcher __attribute__((tls_model("initial-exec")));
+/*
+ * By thread: what it does is watched, and a fault of its own goes there, and not on. A
+ * thread-local variable would be allocated in a handler, or take room that dlopen() lacks.
+ */
+static pthread_key_t catchers;
+static atomic_bool have_catchers;
+
+static void make_catchers(void)
+{
+	have_catchers = !pthread_key_create(&catchers, NULL);
+}
 
 void trap_catch(trap_catcher *new)
 {
-	catcher = new;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_catchers);
+	if (have_catchers)
+		pthread_setspecific(catchers, (void *)new);
 }
 
 static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 {
-	trap_catcher *chosen = catcher;
+	trap_catcher *chosen = NULL;
 
+	if (have_catchers)
+		chosen = (trap_catcher *)pthread_getspecific(catchers);
 	if (!chosen || info->si_code <= 0)
 		return;
-	catcher = NULL;
+	pthread_setspecific(catchers, NULL);
 	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & TRAP_ERROR_WRITE);
 }
 
