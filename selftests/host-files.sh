@@ -88,7 +88,11 @@ tools_without_host() {
 echo "TAP version 13"
 echo 1..10
 check reads_and_writes_in_memory reads_and_writes_in_memory
-check an_interpreter an_interpreter
+if command -v python3 >/dev/null; then
+	check an_interpreter an_interpreter
+else
+	ok 'an_interpreter # SKIP no python3 here'
+fi
 check rw_is_on_the_host rw_is_on_the_host
 check coverage coverage
 check core_dump core_dump
