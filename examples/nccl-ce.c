@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <nccl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -142,23 +143,13 @@ static ncclResult_t start(const struct collective *what, const struct buffers *h
 	return ncclAllGather(send, receive, bytes, ncclUint8, have->comm, have->stream);
 }
 
-static bool sends(const struct collective *what)
-{
-	return !what->from_root || rank == ROOT;
-}
-
-static bool receives(const struct collective *what)
-{
-	return !what->to_root || rank == ROOT;
-}
-
 /* Data that no iteration before had, and a receive buffer without any of them */
 static void prepare(const struct collective *what, struct buffers *have, size_t bytes, int iteration)
 {
-	int pieces = what->to_each ? ranks : 1;
+	int pieces = what->from_root && rank != ROOT ? 0 : what->to_each ? ranks : 1;
 
 	CHECK(cudaMemsetAsync(have->receive, 0xEE, bytes * ranks, have->stream));
-	for (int to = 0; sends(what) && to < pieces; to++)
+	for (int to = 0; to < pieces; to++)
 		piece(have->check + to * bytes, bytes, rank, to, iteration, false);
 	CHECK(cudaMemcpyAsync(have->send, have->check, bytes * pieces, cudaMemcpyHostToDevice,
 			      have->stream));
@@ -170,7 +161,7 @@ static uint64_t check(const struct collective *what, struct buffers *have, size_
 	int pieces = what->from_root ? 1 : ranks;
 	uint64_t wrong = 0;
 
-	if (!receives(what))
+	if (what->to_root && rank != ROOT)
 		return 0;
 	CHECK(cudaMemcpy(have->check, have->receive, bytes * pieces, cudaMemcpyDeviceToHost));
 	for (int i = 0; i < pieces; i++)
@@ -362,8 +353,8 @@ int main(int argc, char **argv)
 		"NCCL's copy-engine collectives on emulated devices: no kernel, every byte checked.",
 		NULL, NULL, NULL
 	};
-	int status, failed = 0;
-	pid_t pid;
+	int status, failed = 0, patience = 10;
+	pid_t pids[64];
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	ranks = option.processes * option.threads;
@@ -373,10 +364,10 @@ int main(int argc, char **argv)
 
 	/* a process that has used CUDA cannot fork() ranks, so this one does not */
 	for (int i = 0; i < option.processes; i++) {
-		pid = fork();
-		if (pid < 0)
+		pids[i] = fork();
+		if (pids[i] < 0)
 			return perror("fork"), 1;
-		if (!pid)
+		if (!pids[i])
 			return run_process(i);
 	}
 	while (wait(&status) > 0) {
@@ -384,7 +375,16 @@ int main(int argc, char **argv)
 			fprintf(stderr, "a process ended with status %#x\n", status);
 		failed |= status;
 		if (failed)
-			__atomic_store_n(&shared->lost, true, __ATOMIC_RELEASE);
+			break;
+	}
+	/* NCCL may be waiting in a call for the one that is gone, as on hardware */
+	__atomic_store_n(&shared->lost, true, __ATOMIC_RELEASE);
+	for (pid_t pid; failed && (pid = waitpid(-1, NULL, WNOHANG)) >= 0; ) {
+		if (pid || patience-- > 0)
+			sleep(!pid);
+		else
+			for (int i = 0; i < option.processes; i++)
+				kill(pids[i], SIGKILL);
 	}
 	if (failed)
 		return 1;
