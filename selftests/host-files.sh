@@ -5,7 +5,7 @@
 # host's files, and what of theirs is on the host afterwards.
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
-# not below /tmp, which the machine could have for itself
+# below build/, as a user's own files are: the machine's user has to find it
 temp=$(mktemp -d "$top/build/host-files.XXXXXX")
 trap 'rm -rf "$temp"' EXIT
 chmod 777 "$temp"
