@@ -33,8 +33,8 @@ all: lib tools examples
 
 # libraries above the driver's: each has a folder, and knows public headers only
 companions	 := cudart nvml
-lib_sources	 := $(filter-out $(companions:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c))
-lib_folders	 := $(filter-out $(companions:%=lib/%),$(patsubst %/,%,$(wildcard lib/ lib/*/)))
+lib_sources	 := $(filter-out $(companions:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
+lib_folders	 := $(filter-out $(companions:%=lib/%) $(companions:%=lib/%/%),$(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
 tool_mains	 := $(wildcard tools/memcast*.c)
 tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-mpi.c,$(wildcard tools/*.c))
 # What memcast-bench compares with, where it is installed

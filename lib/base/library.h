@@ -57,7 +57,7 @@ bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header,
 #define device_ioctl(request, argument) \
 	device_ioctl_fd(library_fd(), request, &(argument)->header, sizeof(*(argument)))
 
-/* log.c */
+/* reason.c */
 __attribute__((format(printf, 2, 3)))
 CUresult fail(CUresult result, const char *reason, ...);
 const char *fail_reason(void);
@@ -68,7 +68,7 @@ void log_failure(const char *call, CUresult result, const char *arguments, ...);
 
 void log_notice(const char *text);
 
-/* logs.c: where the lines go beside CUDA_LOG_FILE */
+/* log_ring.c: where the lines go beside CUDA_LOG_FILE */
 #define LOG_LINE	1024
 void logs_add(const char *line, size_t length);
 void logs_call_back(CUlogLevel level, const char *line, size_t length);

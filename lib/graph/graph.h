@@ -4,19 +4,31 @@
  * streams add to them. What the rest of the library may ask of this folder stands in
  * capture.h; the folder uses streams, events, copies and heaps.
  *
- *   graph.c, node.c, edge.c	graphs, their nodes, their edges; their calls
+ * Here are graphs and what they have:
+ *
+ *   graph.c, edge.c		graphs, the edges of their nodes; their calls
  *   clone.c, query.c, dot.c	copies of graphs; what a graph has
+ *   object.c			user objects, which graphs keep alive
+ *   per_thread.c		the calls for the per-thread default stream
+ *
+ * node/ has the nodes:
+ *
+ *   node.c			nodes, and the calls for any of them
  *   params.c			what a node is to do: checked, copied, compared
  *   typed_add.c, typed_set.c	the calls that are for one type of node
- *   kernel_calls.c	those for kernel nodes; what these do is lib/launch/node.h's
+ *   kernel_calls.c		those for kernel nodes; what these do is lib/launch/node.h's
  *   memory.c, usage.c		memory that alloc nodes have; what of it is allocated
- *   object.c			user objects, which graphs keep alive
+ *
+ * launch/ has what is made of a graph so that it can be launched:
+ *
  *   plan.c, step.c, order.c	a graph as a flat list of steps
  *   instance.c, update.c	graphs that can be launched, and changes to them
  *   launch.c, run.c		launches, and what the stream's thread does then
+ *
+ * capture/ has the calls of streams that add to a graph:
+ *
  *   capture.c, captured.c	captures; what captured streams and events do
  *   stream_calls.c		the calls of capture
- *   per_thread.c		the same calls for the per-thread default stream
  *
  * graphs_lock protects graphs, nodes, edges and captures. It is not held while memory is
  * allocated on a device, an address is checked, a file is written or a function of the
@@ -150,7 +162,7 @@ void node_withdraw(struct node *node);
 void graph_free(struct graph *graph);
 void node_free(struct node *node);
 
-/* node.c */
+/* node/node.c */
 CUresult node_new(struct node **node, CUgraphNodeParams *params);
 CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *dependencies,
 		     const CUgraphEdgeData *edges, size_t count);
@@ -171,7 +183,7 @@ CUresult graph_clone(const struct graph *graph, struct graph **clone);
 unsigned int graph_depth(const struct graph *graph);
 unsigned int graph_level(const struct graph *graph);
 
-/* params.c */
+/* node/params.c */
 CUresult params_check(CUgraphNodeParams *params);
 CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
 void params_free(CUgraphNodeParams *params);
@@ -179,7 +191,7 @@ CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParam
 CUresult params_device(CUcontext context, uint32_t *device);
 struct memcast_fill fill_of(const CUDA_MEMSET_NODE_PARAMS_v2 *params);
 
-/* memory.c: one reference for each node and each step that names it */
+/* node/memory.c: one reference for each node and each step that names it */
 CUresult memory_check(const CUgraphNodeParams *params);
 CUresult memory_new(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct memory **memory);
 struct memory *memory_find(CUdeviceptr address);
@@ -188,7 +200,7 @@ void memory_put(struct memory *memory);
 CUresult memory_insert_free(struct memory *memory, const struct graph *graph);
 void memory_remove_free(struct memory *memory, const struct graph *graph);
 
-/* usage.c: what is allocated. A launch's steps that allocate or free, in their order: */
+/* node/usage.c: what is allocated. A launch's steps that allocate or free, in their order: */
 struct memory_step {
 	struct memory *memory;
 	bool allocates;
@@ -198,7 +210,7 @@ struct memory_step {
 CUresult memory_launch(struct memory_step *steps, size_t count, bool auto_free);
 void memory_unlaunch(const struct memory_step *steps, size_t count);
 
-/* capture.c */
+/* capture/capture.c */
 void capture_fail(struct capture *capture);
 
 /* object.c */

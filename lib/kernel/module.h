@@ -6,8 +6,8 @@
  *   module.c	modules, their functions, their variables
  *   library.c	libraries, and the modules that they have in contexts
  *   load.c	from memory or a file, with options
- *   figures.c	what a device has, for kernels
- *   setting.c	a function's or a kernel's attributes
+ *   device_figures.c	what a device has, for kernels
+ *   function_attribute.c	a function's or a kernel's attributes
  *   function.c	the calls about them
  *   occupancy.c how many blocks a device would have room for
  *
@@ -130,10 +130,10 @@ CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned in
 		    const CUjit_option *options, void **values, struct image **image);
 CUresult options_check(unsigned int count, const CUjit_option *options, void *const *values);
 
-/* figures.c */
+/* device_figures.c */
 CUresult figures_get(uint32_t device, const struct figures **figures);
 
-/* setting.c */
+/* function_attribute.c */
 struct settings settings_of(const struct code *code, const struct figures *figures);
 CUresult setting_get(const struct image *image, const struct code *code,
 		     const struct settings *settings, CUfunction_attribute attribute,

@@ -6,10 +6,10 @@
  *   invocation.c	a launch that has been checked: what to call, with which parameters
  *   attribute.c	a launch's attributes
  *   launch.c	the calls that launch
- *   old.c	those of before CUDA 4.0
+ *   old_calls.c	those of before CUDA 4.0
  *   node.c	kernel nodes, for lib/graph/
  *   run.c	calls the function, and catches what it does wrong
- *   gang.c	threads that wait for each other
+ *   block_threads.c	threads that wait for each other
  *
  * No lock is held while a kernel runs. registry_lock is innermost.
  */
@@ -103,7 +103,7 @@ struct runner {			/* of a stream's thread, for all its launches */
 
 struct runner *runner_here(void);
 
-/* gang.c */
+/* block_threads.c */
 void gang_run(struct runner *runner, const struct memcast_launch *launch,
 	      memcast_kernel_function function);
 void gang_run_all(struct runner *runner, const struct memcast_launch *launch,

@@ -3,9 +3,9 @@
  * What the files of libnvidia-ml.so.1 share. A call's way: the exported function
  * (CALL: is the library initialised? log a failure) → a static function, which asks
  *
- *   state.c	the module, by sysfs: what devices there are and how they are now
- *   facts.c	the driver's library, by its public calls: what a device is
- *   kind.c	what NVML alone says of a device of that kind
+ *   device/state.c	the module, by sysfs: what devices there are and how they are now
+ *   device/facts.c	the driver's library, by its public calls: what a device is
+ *   device/kind.c	what NVML alone says of a device of that kind
  */
 #ifndef MEMCAST_NVML_LIBRARY_H
 #define MEMCAST_NVML_LIBRARY_H
@@ -59,7 +59,7 @@ void log_failure(const char *call, nvmlReturn_t result);
 /* @text into a caller's buffer of @length bytes */
 nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text);
 
-/* state.c */
+/* device/state.c */
 unsigned int state_devices(void);
 bool state_uuid(unsigned int device, char text[40]);
 unsigned long long state_number(unsigned int device, const char *name);
@@ -76,7 +76,7 @@ void state_fabric(struct state_fabric *fabric);
 /* The CPUs or memories of a NUMA node, bits in words of unsigned long */
 void state_node_cpus(int node, unsigned long *set, unsigned int words);
 
-/* facts.c */
+/* device/facts.c */
 struct facts {
 	char name[96];
 	int capability_major, capability_minor;
@@ -87,7 +87,7 @@ struct facts {
 
 nvmlReturn_t facts_of(unsigned int device, const struct facts **facts);
 
-/* kind.c */
+/* device/kind.c */
 struct kind {
 	int major, minor;			/* compute capability; -1: any */
 	unsigned int architecture, brand;
@@ -99,12 +99,12 @@ struct kind {
 
 const struct kind *kind_of(const struct facts *facts);
 
-/* device.c: handles are addresses that stand for a number */
+/* device/device.c: handles are addresses that stand for a number */
 nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number);
 nvmlDevice_t device_handle(unsigned int number);
 nvmlReturn_t device_facts(nvmlDevice_t device, const struct facts **facts);
 
-/* fabric.c */
+/* device/fabric.c */
 nvmlReturn_t device_nvlink(nvmlDevice_t device, const struct kind **kind, bool *linked);
 
 #endif /* MEMCAST_NVML_LIBRARY_H */

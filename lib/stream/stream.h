@@ -9,9 +9,9 @@
  * Locks, outermost first:
  *
  *   slots_lock	context.h
- *   instance.lock	graph/plan.h: a graph that can be launched
+ *   instance.lock	graph/launch/plan.h: a graph that can be launched
  *   graphs_lock	graph/graph.h: graphs, their nodes, captures
- *   sets_lock (set.c)	which contexts have streams, and which streams they have
+ *   sets_lock (context_streams.c)	which contexts have streams, and which streams they have
  *   stream.lock	a stream's queue and its numbers
  *   event.lock, fence.lock, table.lock	innermost, one at a time
  *
@@ -107,7 +107,7 @@ CUresult stream_submit(struct stream *stream, struct work *work);
 bool stream_in_worker(void);
 void stream_enter_worker(void);
 
-/* set.c */
+/* context_streams.c */
 CUresult set_find(CUcontext context, struct stream_set **set);
 void set_lock(void);
 void set_unlock(void);
@@ -122,7 +122,7 @@ void streams_end(CUcontext context);
 CUresult streams_wait(CUcontext context);
 CUresult legacy_wait(CUcontext context);
 
-/* point.c */
+/* stream_wait.c */
 struct points {
 	unsigned int count;
 	struct point {
@@ -158,7 +158,7 @@ CUresult fence_wait(struct fence *fence);
 struct fence *fence_reference(struct fence *fence);
 CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wait);
 
-/* event.c: for nodes of graphs */
+/* event/event.c: for nodes of graphs */
 CUresult event_get(CUevent handle, struct event **event);
 struct event *event_reference(struct event *event);
 void event_put(struct event *event);

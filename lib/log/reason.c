@@ -2,7 +2,7 @@
 /*
  * Reasons of failures, and the log that CUDA_LOG_FILE asks for: one line per
  * failed call, written at once and whole, so that processes can share a file.
- * logs.c keeps the last ones in memory.
+ * log_ring.c keeps the last ones in memory.
  */
 #define _GNU_SOURCE
 #include <errno.h>
