@@ -73,7 +73,8 @@ static int see_profile(void)
 	       attribute(0, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) == 7 &&
 	       attribute(0, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) == 5 &&
 	       attribute(0, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024 &&
-	       attribute(0, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH) == 0 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH) == 5 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) == 0xca57 &&
 	       granularity(CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CHUNK &&
 	       granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) == 256 * CHUNK;
 }
@@ -218,6 +219,7 @@ TEST_F(environment, memcast_profile)
 				      "NAME =  Some Device = 1 \r\nWARP_SIZE=64\n13 = 7\n"
 				      "  COMPUTE_CAPABILITY_MAJOR = 0xc\t\n  # more\n"
 				      "MULTIPROCESSOR_COUNT = 9\nMAXIMUM_TEXTURE1D_WIDTH = 5\n"
+				      "PCI_DOMAIN_ID = 3\n"
 				      "TOTAL_MEMORY = 1\nGRANULARITY_MINIMUM = 1\n"
 				      "GRANULARITY_RECOMMENDED = 0x20000000", said));
 	EXPECT_STREQ("", said);

@@ -30,7 +30,7 @@ TEST_F(peer, can_access)
 
 TEST_F(peer, attributes)
 {
-	const int expected[] = { -1, 0, 1, 1, 0, 0 };
+	const int expected[] = { -1, 0, 1, 1, 1, 0 };
 	int i, value;
 
 	for (i = 1; i <= 5; i++) {

@@ -46,8 +46,10 @@ static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
 	if (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
 	    attribute > CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such attribute");
+	/* of arrays as well, though there are none: see lib/device/attribute.c */
 	*value = attribute == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
-		 attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
+		 attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ||
+		 attribute == CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED;
 	return CUDA_SUCCESS;
 }
 

@@ -5,26 +5,21 @@
  */
 #include "library.h"
 
-#define FROM_TO(first, last, value)	\
-	{ CU_DEVICE_ATTRIBUTE_##first, CU_DEVICE_ATTRIBUTE_##last, (value) }
-#define ONE(attribute, value)	FROM_TO(attribute, attribute, value)
+#define ONE(attribute, value)	{ CU_DEVICE_ATTRIBUTE_##attribute, (value) }
 
 /*
  * The exceptions, all of them but for those that the module tells (device_attribute() has
  * these): what memcast cannot do, which is 0, and what the machine is. A profile says two
  * things more that are not so: the memory is the pool's, and its granularity the module's.
+ *
+ * What a device says of arrays, textures and surfaces is no exception, though memcast has
+ * none of these: limits bound what a program may ask for, and promise nothing. The calls
+ * that would create one answer NOT_SUPPORTED, whatever it asks for.
  */
 static const struct {
-	CUdevice_attribute first, last;
+	CUdevice_attribute attribute;
 	int value;
 } exceptions[] = {
-	/* arrays, textures, surfaces */
-	FROM_TO(MAXIMUM_TEXTURE1D_WIDTH, MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 0),
-	FROM_TO(MAXIMUM_TEXTURE1D_LAYERED_WIDTH, MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE, 0),
-	FROM_TO(MAXIMUM_TEXTURECUBEMAP_WIDTH, MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT, 0),
-	ONE(MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH, 0),
-	ONE(SPARSE_CUDA_ARRAY_SUPPORTED, 0),
-	ONE(DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED, 0),
 	/* what kernels by name have not */
 	ONE(COOPERATIVE_MULTI_DEVICE_LAUNCH, 0),
 	ONE(TENSOR_MAP_ACCESS_SUPPORTED, 0),
@@ -67,7 +62,7 @@ static const struct {
 static int value_of(CUdevice_attribute attribute)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(exceptions); i++)
-		if (attribute >= exceptions[i].first && attribute <= exceptions[i].last)
+		if (exceptions[i].attribute == attribute)
 			return exceptions[i].value;
 	return profile_attribute(attribute);
 }
