@@ -32,7 +32,7 @@ all: lib tools examples
 # ---- what there is to build
 
 # libraries above the driver's: each has a folder, and knows public headers only
-companions	 := cudart nvml
+companions	 := cudart nvml array
 lib_sources	 := $(filter-out $(companions:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 lib_folders	 := $(filter-out $(companions:%=lib/%) $(companions:%=lib/%/%),$(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
 tool_mains	 := $(wildcard tools/memcast*.c)
@@ -46,6 +46,8 @@ test_scripts	 := selftests/run.sh selftests/examples_test.sh
 kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
+# what programs here link with, of which the linker takes what they use
+linked	  = $(libcuda) $(B)/lib/$(so_array)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
 # NCCL's headers want CUDA's; `make NCCL_HOME=/path/of/its/build` says where it is
 nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
@@ -67,10 +69,12 @@ nvcc	 := $(wildcard $(dir $(nvidia))../bin/nvcc)
 tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test)
 endif
 endif
-link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lcuda)
+link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda)
 
 so_cudart := libcudart.so.13
 so_nvml	  := libnvidia-ml.so.1
+so_array  := libmemcast.so.0
+pc_files := lib/memcast.pc.in lib/array/libmemcast.pc.in
 companion_libs := $(foreach name,$(companions),$(if $(wildcard lib/$(name)/*.c),$(B)/lib/$(so_$(name))))
 
 lib: $(libcuda) $(companion_libs)
@@ -114,15 +118,15 @@ $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
 		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) \
 		-Wl,--as-needed -lm -lZydis -lelf -lzstd -llz4
 
-# A companion exports what its functions.def has, at the version that its map names.
+# A companion exports what its map names, most of it by the table in its functions.def.
 define companion
-$(B)/lib/$(1).map: lib/$(1)/exports.map.in lib/$(1)/functions.def
+$(B)/lib/$(1).map: lib/$(1)/exports.map.in $(wildcard lib/$(1)/functions.def)
 	@mkdir -p $$(@D)
 	$$(call quiet,GEN)$$(CC) -E -P -x c -o $$@ $$<
 
 $(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c lib/$(1)/*/*.c)) $(B)/lib/$(1).map | $(libcuda)
 	$$(call quiet,LD)$$(CC) -shared -pthread -Wl,-soname,$(so_$(1)) -Wl,--version-script=$(B)/lib/$(1).map \
-		-Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) $$(link)
+		-Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) -Wl,--as-needed -L$(B)/lib -lcuda
 	@ln -sfn $(so_$(1)) $(B)/lib/$(basename $(so_$(1)))
 endef
 $(foreach name,$(companions),$(eval $(call companion,$(name))))
@@ -159,7 +163,7 @@ $(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
 	@rm -f $@
 	$(call quiet,AR)ar rcs $@ $^
 
-$(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(libcuda)
+$(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(linked)
 	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(above) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
 
 $(B)/tools/memcast-smi: above = -lnvidia-ml
@@ -169,7 +173,7 @@ $(B)/tools/bench-mpi.%: tools/bench-mpi.c
 	@mkdir -p $(@D)
 	$(call quiet,MPICC)mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
 
-$(B)/examples/%: examples/%.c | $(libcuda)
+$(B)/examples/%: examples/%.c | $(linked)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
 
@@ -215,7 +219,7 @@ runtime_tests := $(patsubst selftests/%.c,$(B)/selftests/%,$(wildcard selftests/
 $(runtime_tests): above = -lcudart
 $(runtime_tests): | $(B)/lib/$(so_cudart)
 
-$(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(libcuda)
+$(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(linked)
 	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(above) $(test_libs) -lm
 
 nvml_tests := $(patsubst selftests/%.c,$(B)/selftests/%,$(wildcard selftests/nvml*_test.c))
@@ -255,7 +259,7 @@ $(B)/examples/readme.c: README.md
 	@mkdir -p $(@D)
 	@sed -n '/^```c$$/,/^```$$/{ /^```/!p }' $< >$@
 
-$(B)/examples/readme: $(B)/examples/readme.c | $(libcuda)
+$(B)/examples/readme: $(B)/examples/readme.c | $(linked)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
 
 $(B)/selftests/host-window: selftests/host-window.c $(libcuda)
@@ -434,8 +438,8 @@ install: lib tools $(pages)
 		ln -sfn $(name) $(libdir)/$(basename $(name)) &&) :
 	install -m 644 include/*.h include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/memcast.pc.in \
-		>$(libdir)/pkgconfig/memcast.pc
+	for file in $(pc_files); do sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+		$$file >$(libdir)/pkgconfig/$$(basename $$file .in); done
 	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/
 	$(if $(pages),install -m 644 $(pages) $(mandir)/,@echo 'no manual pages without help2man')
 ifeq ($(DKMS),yes)
@@ -456,7 +460,7 @@ endif
 # What `make install` with the same words has installed, and nothing else
 uninstall:
 	rm -f $(foreach name,$(notdir $(companion_libs)),$(libdir)/$(name) $(libdir)/$(basename $(name)))
-	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 pkgconfig/memcast.pc)
+	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 $(patsubst %.in,pkgconfig/%,$(notdir $(pc_files))))
 	rm -f $(addprefix $(include)/,memcast.h $(patsubst include/%,%,$(wildcard include/*.h include/memcast/*.h)))
 	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%) $(tools:$(B)/tools/%=$(mandir)/%.1)
 	-@rmdir $(include)/memcast

@@ -37,13 +37,15 @@ env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
 result 1 install $?
 
 (cd "$root/opt/memcast" && ls bin/memcast-bench include/memcast/view.h include/memcast.h \
-	lib64/libcuda.so.1 lib64/libcudart.so.13 lib64/libnvidia-ml.so.1 && grep -h '^memcast-.* .- ' share/man/man1/memcast-smi.1 &&
+	lib64/libcuda.so.1 lib64/libcudart.so.13 lib64/libnvidia-ml.so.1 \
+	lib64/libmemcast.so.0 lib64/pkgconfig/memcast.pc && grep -h '^memcast-.* .- ' share/man/man1/memcast-smi.1 &&
 	cmp lib64/libcuda.so lib64/libcuda.so.1 && cmp lib64/libcudart.so lib64/libcudart.so.13 &&
+	cmp lib64/libmemcast.so lib64/libmemcast.so.0 &&
 	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
 result 2 all_is_there $?
 
 flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/opt/memcast/lib64/pkgconfig \
-	pkg-config --cflags --libs memcast 2>"$temp/said")
+	pkg-config --cflags --libs libmemcast 2>"$temp/said")
 result 3 pkg_config $?
 build_example >"$temp/said" 2>&1
 result 4 example $?

@@ -23,7 +23,7 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..6"
+echo "1..8"
 all=$(exports "$library" 2>&1)
 result 1 only_cu_and_memcast "$(echo "$all" | grep -vE '^(cu[A-Z]|memcast[A-Z])')"
 result 2 nothing_is_missing "$(for name in cuInit cuMemCreate cuMemMap cuMulticastCreate \
@@ -75,4 +75,16 @@ lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2/p' lib/nvml/funct
 result 6 nvml_is_its_table "$(versioned "$nvml" | sed 's/$/ is exported/' |
 	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
 	[ "$(versioned "$nvml" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported")"
+
+# What its two headers declare, no more; and of the driver's library it uses public functions.
+array=${1:-build/lib}/libmemcast.so.0
+lines=$(sed -nE 's/^CUresult (memcast\w+)\(.*/\1/p' include/memcast/bulk.h include/memcast/group.h | sort)
+result 7 array_is_its_headers "$(exports "$array" | sed 's/$/ is exported/' |
+	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
+	[ "$(exports "$array" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported"
+	echo "$all" | grep -xF "$lines" | sed 's/$/ is in libcuda.so.1 as well/')"
+result 8 array_uses_public_names "$(nm -D --undefined-only "$array" | awk '{ print $2 }' |
+	grep -vE '@|^_|^__' | while read -r name; do
+		grep -qs "\b$name(" include/cuda.h include/memcast/*.h || echo "$name is in no header"
+	done)"
 exit $failed

@@ -85,8 +85,9 @@ ${CC:-gcc} -o "$temp/bin/opens" -x c - <<-END
 	{
 		int nvml = !!dlopen("libnvidia-ml.so.1", RTLD_NOW);
 		int cuda = !!dlopen("libcuda.so.1", RTLD_NOW);
+		int array = !!dlopen("libmemcast.so.0", RTLD_NOW);
 
-		return printf("opened %d %d %d\n", nvml, cuda,
+		return printf("opened %d %d %d %d\n", nvml, cuda, array,
 			      !!dlopen("libcudart.so.13", RTLD_NOW)) < 0;
 	}
 END
@@ -139,7 +140,7 @@ else
 fi
 result library_of_rpath said '^from rpath 43$'
 result library_of_ld_library_path said '^from path 43$'
-result libraries_opened_by_name said '^opened 1 1 1$'
+result libraries_opened_by_name said '^opened 1 1 1 1$'
 unset LD_LIBRARY_PATH
 result thread_can_be_cancelled said '^cancelled 1$'
 result status_127_has_a_hint eval 'ended 127 && told "--add"'

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <unistd.h>
+#include <memcast/group.h>
+#include <memcast/log.h>
 #include "log_lines.h"
 
 FIXTURE(log) { char unused; };
@@ -48,6 +50,24 @@ TEST_F(log, callback)
 	EXPECT_INVALID(cuLogsUnregisterCallback(handle));
 	EXPECT_INVALID(cuLogsUnregisterCallback(NULL));
 	EXPECT_OK(cuLogsUnregisterCallback(other));
+}
+
+/* Libraries above this one have their lines here as well: libmemcast.so has. */
+TEST_F(log, calls_of_other_libraries)
+{
+	struct heard heard = {};
+	CUlogsCallbackHandle handle;
+
+	ASSERT_OK(cuLogsRegisterCallback(hear_line, &heard, &handle));
+	EXPECT_INVALID(memcastBarrier(NULL));
+	EXPECT_EQ(1, heard.calls);
+	EXPECT_NE(NULL, strstr(heard.text, "]: memcastBarrier(group=NULL): "
+					   "CUDA_ERROR_INVALID_VALUE: NULL group"));
+	memcastLogFailure("theirs", "number=1", CUDA_ERROR_OUT_OF_MEMORY, "no room");
+	EXPECT_EQ(2, heard.calls);
+	EXPECT_NE(NULL, strstr(heard.text, "]: theirs(number=1): "
+					   "CUDA_ERROR_OUT_OF_MEMORY: no room"));
+	EXPECT_OK(cuLogsUnregisterCallback(handle));
 }
 
 static CUlogsCallbackHandle own;

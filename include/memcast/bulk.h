@@ -10,6 +10,8 @@
  * multimem address, and multimem.ld_reduce and multimem.st on each element of an
  * array; the names are ours.
  *
+ * Library: libmemcast.so (link with -lmemcast -lcuda, or pkg-config libmemcast).
+ *
  * Common to all:
  * @view: what memcastViewCreate() gave, or any places of the same size that a
  *	program has mapped: neither devices nor cuInit() are needed

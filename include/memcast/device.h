@@ -4,6 +4,8 @@
  *
  * cuInit() makes a process one that must not fork: its children cannot use devices any
  * more. Who only looks, as a management library does, must not do that to a program.
+ *
+ * Library: memcast's libcuda.so.1 (link with -lcuda).
  */
 #ifndef MEMCAST_DEVICE_H
 #define MEMCAST_DEVICE_H

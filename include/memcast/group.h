@@ -15,6 +15,8 @@
  * to whoever started them. A thread that waits can be cancelled (pthread_cancel());
  * that is as if its rank had died.
  *
+ * Library: libmemcast.so (link with -lmemcast -lcuda, or pkg-config libmemcast).
+ *
  * Source of these calls: ours; the all-reduce is the "two-shot" and for little
  * data the "one-shot" that CUDA libraries have on multicast memory.
  */

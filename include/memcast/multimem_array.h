@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * multimem operations on arrays, for u32, u64 and f32, inline. (bulk.h has them
- * for more types, as library functions for long ones.) Views and offsets are as in
+ * for more types, as functions of libmemcast.so for long ones.) Views and offsets are as in
  * multimem.h.
  */
 #ifndef MEMCAST_MULTIMEM_ARRAY_H

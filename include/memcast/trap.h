@@ -8,6 +8,8 @@
  * whatever is not its own to the handler that was there. A program that installs
  * its handler after cuInit() calls memcastTrap() from it, or loses the stores.
  * Source: ours.
+ *
+ * Library: memcast's libcuda.so.1 (link with -lcuda).
  */
 #ifndef MEMCAST_TRAP_H
 #define MEMCAST_TRAP_H

@@ -6,6 +6,8 @@
  * A view gives a program all N addresses; multimem.h turns PTX's multimem
  * operations into plain loads, stores and atomics on them. Source of these
  * calls: ours (the hardware needs none).
+ *
+ * Library: memcast's libcuda.so.1 (link with -lcuda).
  */
 #ifndef MEMCAST_VIEW_H
 #define MEMCAST_VIEW_H

@@ -5,8 +5,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "library.h"
-#include "bulk.h"
+#include "array.h"
 
 /* As much of the source as stays in the first-level cache from replica to replica */
 #define BLOCK_BYTES	8192
@@ -155,8 +154,8 @@ broadcast_logged(const struct memcast_view *view, size_t offset, const void *fro
 CUresult memcastBroadcast(const struct memcast_view *view, size_t offset, const void *from,
 			  size_t bytes)
 {
-	if (inject_count || !view || !from || view->replicas - 1 >= MEMCAST_VIEW_MAX ||
-	    offset > view->bytes || bytes > view->bytes - offset)
+	if (!view || !from || view->replicas - 1 >= MEMCAST_VIEW_MAX || offset > view->bytes ||
+	    bytes > view->bytes - offset)
 		return broadcast_logged(view, offset, from, bytes);
 	return broadcast_bytes(view, offset, from, bytes);
 }

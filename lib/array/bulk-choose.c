@@ -19,8 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "library.h"
-#include "bulk.h"
+#include "array.h"
 
 #define VARIABLE	"MEMCAST_CPU"
 #define STREAM_VARIABLE	"MEMCAST_STREAM"
@@ -67,7 +66,7 @@ static const struct bulk_loops *choose_loops(void)
 	const char *wanted = secure_getenv(VARIABLE);
 	const struct bulk_loops *loops = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 		if (!sets[i].there())
 			continue;
 		if (wanted && !strcmp(wanted, sets[i].name))

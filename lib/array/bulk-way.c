@@ -17,8 +17,7 @@
 #define _GNU_SOURCE
 #include <time.h>
 
-#include "library.h"
-#include "bulk.h"
+#include "array.h"
 
 #define CLASSES		32	/* sizes with the same highest bit; the last has all that are larger */
 #define LONG_CLASS	24	/* 16 MiB: a call takes so long that little disturbs its time */

@@ -6,8 +6,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "library.h"
-#include "bulk.h"
+#include "array.h"
 
 static const char *const type_names[BULK_TYPES] = {
 	[MEMCAST_U32] = "u32", [MEMCAST_S32] = "s32", [MEMCAST_U64] = "u64",

@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "library.h"
-#include "bulk.h"
+#include "array.h"
 
 #define POST_BYTES	448	/* more goes in two shots (measured) */
 #define SPINS		2000	/* some 20 us */

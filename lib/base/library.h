@@ -16,11 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What these two declare is exported, all else is hidden. */
+/* What these headers declare is exported, all else is hidden. */
 #pragma GCC visibility push(default)
 #include <cuda.h>
-#include <memcast/group.h>
-#include <memcast/bulk.h>
+#include <memcast/log.h>
 #include <memcast/trap.h>
 #include <memcast/view.h>
 #pragma GCC visibility pop

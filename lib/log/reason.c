@@ -131,21 +131,33 @@ void log_notice(const char *text)
 	cancel_release(before);
 }
 
+/* A failed call's line. errno stays, as a callback may change it. */
+void memcastLogFailure(const char *call, const char *arguments, CUresult result,
+		       const char *why)
+{
+	char line[LOG_LINE];
+	int before = cancel_hold();
+	int saved = errno;
+	int length;
+
+	length = snprintf(line, sizeof(line), "memcast[%d]: %s(%.383s): %s: %.255s\n",
+			  getpid(), call, arguments, error_name(result), why);
+	log_line(CU_LOG_LEVEL_ERROR, line, length);
+	errno = saved;
+	cancel_release(before);
+}
+
 void log_failure(const char *call, CUresult result, const char *format, ...)
 {
-	char arguments[384], line[LOG_LINE];
+	char arguments[384];
 	int before = cancel_hold();
 	int saved = errno;
 	va_list list;
-	int length;
 
 	va_start(list, format);
 	vsnprintf(arguments, sizeof(arguments), format, list);
 	va_end(list);
-	length = snprintf(line, sizeof(line), "memcast[%d]: %s(%s): %s: %s\n",
-			  getpid(), call, arguments, error_name(result),
-			  reason[0] ? reason : "no reason given");
-	log_line(CU_LOG_LEVEL_ERROR, line, length);
+	memcastLogFailure(call, arguments, result, fail_reason());
 	errno = saved;
 	cancel_release(before);
 }

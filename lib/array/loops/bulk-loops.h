@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "bulk.h"
+#include "array.h"
 #include "bulk-values.h"
 
 INLINE void store(unsigned char *to, u8_v value, bool stream)

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inner loops of the bulk functions, once per instruction set: bulk-loops.h
- * is compiled three times, bulk-choose.c takes one at the first use.
+ * What the files of libmemcast.so share: bulk functions and groups. The library uses views, and
+ * of the driver's library no more than what include/ declares.
+ *
+ *   bulk.c		what bulk functions accept, and reductions
+ *   bulk-broadcast.c	copies and fills
+ *   bulk-choose.c	which instruction set, and what the machine's caches hold
+ *   bulk-way.c		which way long arrays go
+ *   loops/		the inner loops: bulk-loops.h is compiled once per instruction set,
+ *			and bulk-choose.c takes one at the first use
+ *   group.c		groups of ranks: barrier, all-reduce, broadcast
+ *   log.c		why a call failed
  */
-#ifndef MEMCAST_LIB_BULK_H
-#define MEMCAST_LIB_BULK_H
+#ifndef MEMCAST_ARRAY_H
+#define MEMCAST_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <xmmintrin.h>
+
+/* What these two declare is exported, all else is hidden. */
+#pragma GCC visibility push(default)
 #include <memcast/bulk.h>
+#include <memcast/group.h>
+#pragma GCC visibility pop
 
 #pragma GCC visibility push(hidden)
 
@@ -151,6 +165,24 @@ static inline size_t bulk_to_line(const unsigned char *at)
 	return -(uintptr_t)at % BULK_LINE;
 }
 
+/* log.c: a refusal's reason in words, and the line of the log that has it */
+__attribute__((format(printf, 2, 3)))
+CUresult fail(CUresult result, const char *reason, ...);
+__attribute__((format(printf, 3, 4)))
+void log_failure(const char *call, CUresult result, const char *arguments, ...);
+
+/* The arguments are formatted only if the call failed. */
+#define LOGGED(expression, ...)	LOGGED_AS(__func__, expression, __VA_ARGS__)
+
+#define LOGGED_AS(name, expression, ...)						\
+({										\
+	CUresult result_ = (expression);					\
+										\
+	if (__builtin_expect(result_ != CUDA_SUCCESS, 0))			\
+		log_failure(name, result_, __VA_ARGS__);			\
+	result_;								\
+})
+
 /* bulk.c */
 CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,
 		    enum memcast_element type, enum memcast_op op, size_t *bytes);
@@ -168,4 +200,4 @@ void bulk_broadcast(const struct memcast_view *view, size_t offset, const unsign
 
 #pragma GCC visibility pop
 
-#endif /* MEMCAST_LIB_BULK_H */
+#endif /* MEMCAST_ARRAY_H */
