@@ -3,7 +3,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "space.h"
+#include "copy.h"
 
 #define BOUNCE_SIZE	(16 * 1024)
 

@@ -4,7 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "space.h"
+#include "copy.h"
 
 static void fill_span(const struct mc_span *span, u32 width, u32 value)
 {

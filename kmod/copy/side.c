@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One side of a copy, or what is filled: found, checked, and got piece by piece. */
 #include <linux/overflow.h>
-#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include "buffer.h"
+#include "copy.h"
 #include "heap.h"
 
 void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write)
@@ -15,25 +15,6 @@ void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool
 	side->device = device;
 	side->write = write;
 	xa_init_flags(&side->foreign, XA_FLAGS_ACCOUNT);
-}
-
-/* In slices: the core's helpers do not look for signals. */
-int mc_user_check(u64 address, u64 bytes, bool write)
-{
-	while (bytes) {
-		u64 slice = min_t(u64, bytes, MC_CHUNK_SIZE);
-		char __user *user = u64_to_user_ptr(address);
-
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (write ? fault_in_safe_writeable(user, slice) :
-			    fault_in_readable(user, slice))
-			return -EFAULT;
-		address += slice;
-		bytes -= slice;
-		cond_resched();
-	}
-	return 0;
 }
 
 static int row_check(const struct mc_side *side, u64 address, u64 bytes, bool write)

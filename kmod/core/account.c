@@ -26,6 +26,8 @@ static unsigned long host_user_mib;
 module_param(host_user_mib, ulong, 0644);
 MODULE_PARM_DESC(host_user_mib, "MiB of these that one user may take who has not CAP_IPC_LOCK (default 0: half of what the pools leave)");
 
+unsigned long mc_pool_pages;
+
 /* Protects the list, which only grows. */
 static DEFINE_MUTEX(accounts_lock);
 static LIST_HEAD(accounts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What all of the module's files share. Objects are in object.h; addresses in space.h,
- * plain allocation in heap.h; dma-bufs in buffer.h; what users take, in account.h.
+ * What all of the module's files share. What a folder offers to those that come after it
+ * is in a header of its own: device.h, object.h, space.h, heap.h, buffer.h, copy.h, entry.h.
  *
  * Lock order, outermost first:
  *
@@ -49,9 +49,6 @@
 #define MC_CHUNK_ORDER	(MC_CHUNK_SHIFT - PAGE_SHIFT)
 
 struct mc_call;
-struct mc_memory;
-struct mc_object;
-struct mc_team;
 
 /* ---- stats.c: what debugfs shows ---- */
 
@@ -69,47 +66,7 @@ extern struct mc_stats mc_stats;
 void mc_stats_init(void);
 void mc_stats_exit(void);
 
-/* ---- show.c ---- */
-
-void mc_client_show(struct seq_file *out, struct file *file);
-
-/* ---- pool.c ---- */
-
-struct mc_pool {
-	spinlock_t lock;		/* protects what follows up to total */
-	struct list_head clean;		/* zeroed chunks, by page->lru */
-	struct list_head dirty;		/* chunks still to be zeroed */
-	unsigned long free;		/* on a list, or just being zeroed; lockless */
-	unsigned long total;
-	int node;
-	struct work_struct zero;
-	wait_queue_head_t zeroed;
-};
-
-extern unsigned long mc_pool_pages;	/* of all pools; lockless */
-int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
-void mc_pool_destroy(struct mc_pool *pool);
-struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order);
-void mc_chunk_free(struct page *chunk, unsigned int order);
-int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n);
-void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n);
-
-/* ---- device.c ---- */
-
-struct mc_device {
-	struct device dev;
-	struct device_dma_parameters dma;
-	u32 id;
-	uuid_t uuid;
-	struct mc_pool pool;
-};
-
-extern unsigned int mc_device_count;
-int mc_devices_init(void);
-void mc_devices_exit(void);
-struct mc_device *mc_device_find(u32 id);
-
-/* ---- client.c ---- */
+/* ---- clients: an open of /dev/memcast; each folder keeps its part in here ---- */
 
 struct mc_client {
 	u64 number;			/* unlike every other's, for those who look */
@@ -134,34 +91,7 @@ struct mc_client {
 	bool ended;			/* its process has; only ever set, lockless */
 };
 
-struct mc_handle {
-	struct mc_object *object;
-	unsigned long refs;		/* releases owed */
-	unsigned long maps;		/* mappings made by it: it ends without either */
-	bool imported;			/* a memory's: can be mapped and bound, not exported */
-	u32 id;
-};
-
-struct mc_client *mc_client_create(struct inode *inode);
-void mc_client_closed(struct mc_client *client);
-void mc_client_end(struct mc_client *client);
-void mc_client_destroy(struct mc_client *client);
-int mc_handle_answer_as(struct mc_call *call, struct mc_object *object, bool imported,
-			u32 *out_handle);
-static inline int mc_handle_answer(struct mc_call *call, struct mc_object *object,
-				   u32 *out_handle)
-{
-	return mc_handle_answer_as(call, object, false, out_handle);
-}
-
-struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported);
-struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
-struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id);
-void mc_handle_unmapped(struct mc_client *client, u32 id);
-bool mc_handle_hold(struct mc_client *client, u32 id);
-int mc_handle_release(struct mc_client *client, u32 id);
-
-/* ---- ioctl.c ---- */
+/* ---- call.c: a call of a client, from its argument to its answer ---- */
 
 #define MC_REASON_SIZE	160
 
@@ -174,16 +104,15 @@ struct mc_call {
 	char reason[MC_REASON_SIZE];
 };
 
-long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 int mc_respond(struct mc_call *call);
 __printf(3, 4)
 int mc_fail(struct mc_call *call, int error, const char *format, ...);
 int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 		   u64 limit, u32 granularity);
-int mc_no_handle(struct mc_call *call, u32 handle);
-struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle);
-struct mc_team *mc_find_team(struct mc_call *call, u32 handle);
-struct mc_device *mc_find_device(struct mc_call *call, u32 device);
+
+/* ---- user.c ---- */
+
+int mc_user_check(u64 address, u64 bytes, bool write);
 
 /* the handlers, named after the verbs of the interface */
 int mc_system_info(struct mc_call *call);
@@ -229,25 +158,5 @@ int mc_address_check(struct mc_call *call);
 int mc_block_set(struct mc_call *call);
 int mc_ipc_export(struct mc_call *call);
 int mc_ipc_open(struct mc_call *call);
-
-/* ---- fabric.c, channel.c ---- */
-
-int mc_fabric_init(void);
-void mc_fabric_exit(void);
-bool mc_fabric_multicast(void);
-u64 mc_fabric_recommended(void);
-ktime_t mc_fabric_setup_delay(void);
-ktime_t mc_fabric_timeout(void);
-ktime_t mc_fabric_notice(void);
-int mc_fabric_check(struct mc_call *call);
-int mc_fabric_take_slot(struct mc_call *call);
-void mc_fabric_give_slot(void);
-int mc_fabric_channel(struct mc_call *call, u32 handle_types);
-int mc_fabric_export(struct mc_call *call, struct mc_object *object);
-void mc_fabric_forget(struct mc_object *object);
-struct mc_object *mc_fabric_import(struct mc_call *call);
-bool mc_channels_exist(void);
-int mc_channels_init(void);
-void mc_channels_exit(void);
 
 #endif /* _MC_PRIVATE_H */

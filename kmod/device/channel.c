@@ -9,7 +9,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "private.h"
+#include "device.h"
 
 static unsigned int imex_channels;
 module_param(imex_channels, uint, 0444);

@@ -8,7 +8,7 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
-#include "private.h"
+#include "device.h"
 
 static unsigned int devices = 4;
 module_param(devices, uint, 0444);
@@ -165,6 +165,16 @@ struct mc_device *mc_device_find(u32 id)
 	if (id >= mc_device_count)
 		return NULL;
 	return mc_devices[array_index_nospec(id, mc_device_count)];
+}
+
+struct mc_device *mc_find_device(struct mc_call *call, u32 id)
+{
+	struct mc_device *device = mc_device_find(id);
+
+	if (device)
+		return device;
+	return ERR_PTR(mc_fail(call, -ENODEV, "no device %u: there are %u", id,
+			       mc_device_count));
 }
 
 int mc_devices_init(void)

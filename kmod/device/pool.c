@@ -8,7 +8,7 @@
  */
 #include <linux/highmem.h>
 #include "compat.h"
-#include "private.h"
+#include "device.h"
 
 /*
  * A chunk has no references, in use or not: who would pin one of its pages (fast
@@ -32,8 +32,6 @@ void mc_chunk_free(struct page *chunk, unsigned int order)
 	page_ref_unfreeze(chunk, 1);
 	__free_pages(chunk, order);
 }
-
-unsigned long mc_pool_pages;
 
 static void chunk_zero(struct page *chunk)
 {

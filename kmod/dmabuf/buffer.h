@@ -72,9 +72,7 @@ void mc_staging_unlock(struct dma_buf *dmabuf);
 
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
 				    struct mc_device *device);
-void mc_foreign_end(struct mc_foreign *foreign);
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
-bool mc_foreign_has_chunk(const struct mc_memory *memory, unsigned long offset);
 
 /* ---- bracket.c: access to it with the CPU ---- */
 

@@ -248,8 +248,7 @@ static struct mc_object *fd_object(struct mc_call *call)
  */
 static bool is_created(struct mc_object *object)
 {
-	return object->type == MEMCAST_TYPE_MEMORY && !mc_memory(object)->foreign &&
-	       !mc_memory(object)->range;
+	return object->type == MEMCAST_TYPE_MEMORY && !mc_memory(object)->foreign;
 }
 
 /* Is it what who wants memory can use? */

@@ -71,8 +71,10 @@ static const struct file_operations foreign_fops = {
  * out of the kernel, before the program goes on; and it keeps the module until it
  * has been. The same is true of a range's dma-buf, which has nothing to be called before.
  */
-void mc_foreign_end(struct mc_foreign *foreign)
+static void foreign_give_back(struct mc_memory *memory)
 {
+	struct mc_foreign *foreign = memory->foreign;
+
 	atomic_long_dec(&mc_stats.foreign);
 	if (foreign->file)
 		fput(foreign->file);
@@ -80,53 +82,19 @@ void mc_foreign_end(struct mc_foreign *foreign)
 		foreign_free(foreign);
 }
 
-unsigned long mc_range_pfn(const struct mc_memory *memory, unsigned long offset)
-{
-	unsigned long pfn;
+static const struct mc_memory_ops foreign_ops = { .give_back = foreign_give_back };
 
-	mc_buffer_extent(memory->range, offset, &pfn);
-	return pfn;
+/* Of an imported range: its dma-buf knows where the bytes are. */
+static unsigned long range_extent(const struct mc_memory *memory, unsigned long offset,
+				  unsigned long *pfn)
+{
+	return mc_buffer_extent(memory->foreign->dmabuf->priv, offset, pfn);
 }
 
-/* What is physically contiguous, up to the next chunk, in one allocation of pages. */
-unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long offset)
-{
-	unsigned long i = offset >> PAGE_SHIFT, pfn;
-	unsigned long end = min(ALIGN(i + 1, BIT(MC_CHUNK_ORDER)), memory->chunks);
-	struct page *first, *page;
-
-	if (memory->range)
-		return mc_buffer_extent(memory->range, offset, &pfn);
-	first = memory->chunk[i];
-	while (++i < end) {
-		page = memory->chunk[i];
-		if (page_to_pfn(page) != page_to_pfn(memory->chunk[i - 1]) + 1)
-			break;
-		/* for CONFIG_HARDENED_USERCOPY a copy must not leave a compound page */
-		if (compound_head(page) != compound_head(first) &&
-		    (PageCompound(page) || PageCompound(first)))
-			break;
-	}
-	return (i << PAGE_SHIFT) - offset;
-}
-
-/* Can one PMD entry show the chunk, all of which there is, around an offset? */
-bool mc_foreign_has_chunk(const struct mc_memory *memory, unsigned long offset)
-{
-	unsigned long start = ALIGN_DOWN(offset, MC_CHUNK_SIZE);
-	struct page *const *page = memory->chunk + (start >> PAGE_SHIFT);
-	unsigned long pfn = mc_memory_pfn(memory, start);
-	unsigned long i;
-
-	if (!IS_ALIGNED(pfn, BIT(MC_CHUNK_ORDER)))
-		return false;
-	if (memory->range)
-		return mc_foreign_extent(memory, start) >= MC_CHUNK_SIZE;
-	for (i = 1; i < BIT(MC_CHUNK_ORDER); i++)
-		if (page_to_pfn(page[i]) != pfn + i)
-			return false;
-	return true;
-}
+static const struct mc_memory_ops range_ops = {
+	.give_back = foreign_give_back,
+	.extent = range_extent,
+};
 
 /* Not where an IOMMU, bounce buffers or encryption come in between. */
 static bool addresses_are_physical(struct device *dev)
@@ -311,7 +279,7 @@ free_foreign:
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
 				    struct mc_device *device)
 {
-	const struct mc_buffer *range = mc_buffer_of(dmabuf);
+	bool range = mc_buffer_of(dmabuf);
 	struct mc_device *by = device ?: mc_device_find(0);
 	struct mc_foreign *foreign;
 	struct mc_memory *memory;
@@ -321,12 +289,12 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 			  foreign_map(call, dmabuf, &by->dev);
 	if (IS_ERR(foreign))
 		return ERR_CAST(foreign);
-	memory = mc_memory_alloc(call, dmabuf->size, range ? 0 : dmabuf->size >> PAGE_SHIFT,
-				 PAGE_SIZE, MEMCAST_HANDLE_FD);
+	memory = mc_memory_alloc(call, range ? &range_ops : &foreign_ops, dmabuf->size,
+				 range ? 0 : dmabuf->size >> PAGE_SHIFT, PAGE_SIZE,
+				 MEMCAST_HANDLE_FD);
 	if (!memory)
 		goto free_foreign;
 	memory->shift = PAGE_SHIFT;
-	memory->range = range;
 	memory->device = device;
 	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
 	memory->location_id = device ? device->id : 0;

@@ -5,7 +5,8 @@
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
-#include "object.h"
+#include "device.h"
+#include "entry.h"
 
 union mc_argument {
 	struct memcast_header header;
@@ -117,109 +118,6 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(IPC_EXPORT, mc_ipc_export, ipc_export, out_key),
 	VERB(IPC_OPEN, mc_ipc_open, ipc_open, reserved),
 };
-
-/**
- * mc_fail() - say why a call fails
- * @call: the call
- * @error: the negative errno that it answers
- * @format: the reason, a sentence without a stop, and what it takes
- *
- * Return: @error
- */
-int mc_fail(struct mc_call *call, int error, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vscnprintf(call->reason, sizeof(call->reason), format, args);
-	va_end(args);
-	return error;
-}
-
-/**
- * mc_check_range() - check a range given in bytes
- * @call: the call
- * @what: the range is in, for the reason; NULL: the address space
- * @first: where it starts
- * @bytes: how long it is
- * @limit: where what it is in ends
- * @granularity: what start and length are multiples of
- */
-int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
-		   u64 limit, u32 granularity)
-{
-	if (!bytes)
-		return mc_fail(call, -EINVAL, "the size is 0");
-	if (!IS_ALIGNED(bytes, granularity))
-		return mc_fail(call, -EINVAL,
-			       "size %llu is not a multiple of the granularity %u: round it up",
-			       bytes, granularity);
-	if (!IS_ALIGNED(first, granularity) && !what)
-		return mc_fail(call, -EINVAL,
-			       "address %#llx is not a multiple of the granularity %u",
-			       first, granularity);
-	if (!IS_ALIGNED(first, granularity))
-		return mc_fail(call, -EINVAL,
-			       "%s offset %llu is not a multiple of the granularity %u",
-			       what, first, granularity);
-	if (first > limit || bytes > limit - first)
-		return mc_fail(call, -EINVAL,
-			       "%llu bytes from %llu are outside the %s of %llu bytes",
-			       bytes, first, what ?: "address space", limit);
-	return 0;
-}
-
-int mc_no_handle(struct mc_call *call, u32 handle)
-{
-	return mc_fail(call, -ENOENT, "no handle %u: never given out, or released",
-		       handle);
-}
-
-static struct mc_object *find_object(struct mc_call *call, u32 handle,
-				     enum memcast_type type)
-{
-	struct mc_object *object = mc_handle_object(call->client, handle);
-
-	if (!object)
-		return ERR_PTR(mc_no_handle(call, handle));
-	if (object->type == type)
-		return object;
-	mc_object_put(object);
-	return ERR_PTR(mc_fail(call, -ENOENT, "%u is the handle of a %s, not of a %s",
-			       handle, type == MEMCAST_TYPE_TEAM ? "memory" : "team",
-			       type == MEMCAST_TYPE_TEAM ? "team" : "memory"));
-}
-
-struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle)
-{
-	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_MEMORY);
-
-	return IS_ERR(object) ? ERR_CAST(object) : mc_memory(object);
-}
-
-struct mc_team *mc_find_team(struct mc_call *call, u32 handle)
-{
-	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_TEAM);
-
-	return IS_ERR(object) ? ERR_CAST(object) : mc_team(object);
-}
-
-struct mc_device *mc_find_device(struct mc_call *call, u32 id)
-{
-	struct mc_device *device = mc_device_find(id);
-
-	if (device)
-		return device;
-	return ERR_PTR(mc_fail(call, -ENODEV, "no device %u: there are %u", id,
-			       mc_device_count));
-}
-
-/* Hand the argument back, outputs filled in: the last thing that can fail. */
-int mc_respond(struct mc_call *call)
-{
-	return copy_to_user(call->user, call->arg, call->bytes) ?
-		mc_fail(call, -EFAULT, "the argument cannot be written") : 0;
-}
 
 int mc_system_info(struct mc_call *call)
 {

@@ -8,6 +8,7 @@
 #define pr_fmt(fmt) "memcast: " fmt
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include "entry.h"
 #include "space.h"
 
 static int mc_open(struct inode *inode, struct file *file)

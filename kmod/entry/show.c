@@ -8,6 +8,7 @@
 #include <linux/ktime.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
+#include "entry.h"
 #include "space.h"
 
 static void show_team(struct seq_file *out, struct mc_team *team)

@@ -29,7 +29,7 @@ static void describe(struct memcast_address_info *info,
 	info->out_mapping_bytes = mapping->at.last - mapping->at.start + 1;
 	info->out_object = object->number;
 	info->out_number = mapping->number;
-	info->out_offset = mapping->shows.start;
+	info->out_offset = mapping->shows.bytes.start;
 	info->out_block_flags = READ_ONCE(mapping->flags);
 	info->out_type = object->type;
 	info->out_handle_types = object->handle_types;

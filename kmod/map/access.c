@@ -3,20 +3,13 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "heap.h"
+#include "space.h"
 
 #define MAX_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
 
-/* What the entries of a MEMCAST_SET_ACCESS come to: a bit per device. */
-struct grant {
-	u64 named, readable, writable;
-	bool host_named;
-	u32 host;
-};
-
 static int check_entries(struct mc_call *call,
 			 const struct memcast_access_entry *entry, u32 count,
-			 struct grant *grant)
+			 struct mc_grant *grant)
 {
 	for (; count--; entry++) {
 		u64 bit;
@@ -76,8 +69,8 @@ static u64 may_access(const struct mc_mapping *mapping)
 	return mc_team(mapping->object)->members;
 }
 
-static void apply(struct mc_reservation *reservation, unsigned long first,
-		  unsigned long last, const struct grant *grant)
+void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
+		    unsigned long last, const struct mc_grant *grant)
 {
 	struct rb_root_cached *mappings = &reservation->mappings;
 	struct interval_tree_node *at;
@@ -106,7 +99,7 @@ static void apply(struct mc_reservation *reservation, unsigned long first,
 
 static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last,
-		      const struct grant *grant)
+		      const struct mc_grant *grant)
 {
 	struct rb_root_cached *mappings = &reservation->mappings;
 	struct interval_tree_node *at;
@@ -133,12 +126,11 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 			return -EINTR;
 		cond_resched();
 	}
-	apply(reservation, first, last, grant);
+	mc_grant_apply(reservation, first, last, grant);
 	return 0;
 }
 
-static int read_grant(struct mc_call *call, u64 address, u32 count,
-		      struct grant *grant)
+int mc_grant_read(struct mc_call *call, u64 address, u32 count, struct mc_grant *grant)
 {
 	struct memcast_access_entry *entries;
 	int ret;
@@ -160,12 +152,12 @@ int mc_set_access(struct mc_call *call)
 {
 	struct memcast_set_access *set = call->arg;
 	struct mc_reservation *reservation;
-	struct grant grant = {};
+	struct mc_grant grant = {};
 	int ret;
 
 	if (set->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	ret = read_grant(call, set->entries, set->count, &grant);
+	ret = mc_grant_read(call, set->entries, set->count, &grant);
 	/* here a device that is not there is just a bad descriptor */
 	if (ret == -ENODEV)
 		ret = -EINVAL;
@@ -180,58 +172,6 @@ int mc_set_access(struct mc_call *call)
 			 set->address + set->bytes - 1, &grant);
 	up_write(&reservation->lock);
 	mc_reservation_put(reservation);
-	return ret;
-}
-
-static int heap_check(struct mc_call *call, const struct mc_heap *heap,
-		      const struct grant *grant)
-{
-	if (grant->host_named && heap->device)
-		return mc_fail(call, -EOPNOTSUPP,
-			       "the host cannot be given access to device memory");
-	if (heap->device && grant->named & ~grant->writable & BIT_ULL(heap->device->id))
-		return mc_fail(call, -EINVAL,
-			       "device %u keeps its access to its own memory",
-			       heap->device->id);
-	return 0;
-}
-
-static void heap_apply(struct mc_heap *heap, const struct grant *grant)
-{
-	struct mc_segment *segment;
-
-	heap->readable &= ~grant->named;
-	heap->readable |= grant->readable;
-	heap->writable &= ~grant->named;
-	heap->writable |= grant->writable;
-	if (grant->host_named)
-		heap->host = grant->host;
-	list_for_each_entry(segment, &heap->segments, list) {
-		down_write(&segment->reservation->lock);
-		apply(segment->reservation, segment->start,
-		      segment->start + segment->bytes - 1, grant);
-		up_write(&segment->reservation->lock);
-		cond_resched();
-	}
-}
-
-int mc_heap_access(struct mc_call *call)
-{
-	struct memcast_heap_access *access = call->arg;
-	struct mc_client *client = call->client;
-	struct grant grant = {};
-	struct mc_heap *heap;
-	int ret;
-
-	ret = read_grant(call, access->entries, access->count, &grant);
-	if (ret)
-		return ret;
-	mutex_lock(&client->heap_lock);
-	heap = mc_heap_find(call, access->heap);
-	ret = IS_ERR(heap) ? PTR_ERR(heap) : heap_check(call, heap, &grant);
-	if (!ret)
-		heap_apply(heap, &grant);
-	mutex_unlock(&client->heap_lock);
 	return ret;
 }
 

@@ -6,7 +6,6 @@
  * and newer ones under MADV_NOHUGEPAGE, call .fault with an empty PMD, which may
  * install the PMD entry itself. Both come here.
  */
-#include "buffer.h"
 #include "compat.h"
 #include "space.h"
 
@@ -25,7 +24,7 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 	return IS_ALIGNED((vmf->address & PAGE_MASK) - offset, MC_CHUNK_SIZE) &&
 	       first <= address && last >= address + MC_CHUNK_SIZE - 1 &&
 	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
-	       (!memory->foreign || mc_foreign_has_chunk(memory, offset)) &&
+	       (memory->shift == MC_CHUNK_SHIFT || mc_memory_has_chunk(memory, offset)) &&
 	       (pmd_none(pmd) || pmd_leaf(pmd));
 }
 

@@ -51,14 +51,6 @@ static void reservation_close(struct vm_area_struct *vma)
 	mc_reservation_put(reservation);
 }
 
-/* Remove what shows at these addresses from the page tables. */
-void mc_reservation_zap(struct mc_reservation *reservation,
-			unsigned long first, unsigned long last)
-{
-	unmap_mapping_range(&reservation->client->mapping, first,
-			    last - first + 1, 1);
-}
-
 /* Return: the reservation that a VMA of the client's process is, or NULL. */
 struct mc_reservation *mc_reservation_of(struct mc_client *client,
 					 const struct vm_area_struct *vma)

@@ -7,7 +7,6 @@
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/rwsem.h>
-#include <linux/xarray.h>
 #include "object.h"
 
 /* ---- reservation.c ---- */
@@ -45,15 +44,20 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes);
 bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);
-void mc_reservation_zap(struct mc_reservation *reservation,
-			unsigned long first, unsigned long last);
+
+/* Remove what shows at these addresses from the page tables. */
+static inline void mc_reservation_zap(struct mc_reservation *reservation,
+				      unsigned long first, unsigned long last)
+{
+	unmap_mapping_range(&reservation->client->mapping, first, last - first + 1, 1);
+}
 
 /* ---- mapping.c ---- */
 
 /* A part of a reservation that shows a memory, a window or a replica. */
 struct mc_mapping {
 	struct interval_tree_node at;	/* addresses */
-	struct interval_tree_node shows;	/* bytes in the object */
+	struct mc_shown shows;		/* which bytes of the object */
 	struct mc_reservation *reservation;
 	struct mc_object *object;
 	struct mc_member *replica;	/* of a team; NULL: its window */
@@ -74,6 +78,8 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);
 int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last);
+void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone);
+void mc_mappings_free(struct list_head *undone);
 void mc_mappings_undo(struct mc_reservation *reservation);
 
 static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)
@@ -85,8 +91,21 @@ static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)
 static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
 					     unsigned long address)
 {
-	return mapping->shows.start + address - mapping->at.start;
+	return mapping->shows.bytes.start + address - mapping->at.start;
 }
+
+/* ---- access.c: who may access a mapping ---- */
+
+/* What the entries of a MEMCAST_SET_ACCESS come to: a bit per device. */
+struct mc_grant {
+	u64 named, readable, writable;
+	bool host_named;
+	u32 host;
+};
+
+int mc_grant_read(struct mc_call *call, u64 address, u32 count, struct mc_grant *grant);
+void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
+		    unsigned long last, const struct mc_grant *grant);
 
 /* ---- fault.c ---- */
 
@@ -118,31 +137,5 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);
 bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		   u32 device, bool write);
-
-/* ---- side.c, for copy.c and fill.c ---- */
-
-/* One side of a copy: rows of bytes. */
-struct mc_side {
-	struct mc_reservation *reservation;	/* NULL: any other memory */
-	u64 address;				/* of what is copied next */
-	u64 pitch;
-	u32 device;
-	bool write;
-	struct xarray foreign;			/* memories, being accessed */
-	struct mc_span span;
-};
-
-static inline char __user *mc_side_user(const struct mc_side *side)
-{
-	return u64_to_user_ptr(side->address);
-}
-
-int mc_user_check(u64 address, u64 bytes, bool write);
-void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write);
-int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows,
-		 bool must_be_mapped);
-int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows);
-void mc_side_close(struct mc_side *side);
-int mc_side_span(struct mc_side *side, u64 bytes);
 
 #endif /* _MC_SPACE_H */

@@ -3,7 +3,7 @@
 #include <linux/nodemask.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
-#include "buffer.h"
+#include "object.h"
 
 /* What it takes of the machine, if it is the host's. */
 static unsigned long host_bytes(const struct mc_memory *memory)
@@ -15,7 +15,7 @@ static unsigned long host_bytes(const struct mc_memory *memory)
  * Host memory comes from the kernel and is charged to the caller's cgroup: in
  * chunks too, so that it maps as well; what is left over in smaller pages.
  */
-static void host_give(struct mc_memory *memory, unsigned long chunks)
+static void host_give_chunks(struct mc_memory *memory, unsigned long chunks)
 {
 	while (chunks--) {
 		mc_chunk_free(memory->chunk[chunks],
@@ -55,9 +55,23 @@ static int host_take(struct mc_call *call, struct mc_memory *memory)
 	return 0;
 
 give_back:
-	host_give(memory, i);
+	host_give_chunks(memory, i);
 	return ret;
 }
+
+static void host_give_back(struct mc_memory *memory)
+{
+	host_give_chunks(memory, memory->chunks);
+}
+
+static const struct mc_memory_ops host_ops = { .give_back = host_give_back };
+
+static void pool_give_back(struct mc_memory *memory)
+{
+	mc_pool_give(&memory->device->pool, memory->chunk, memory->chunks);
+}
+
+static const struct mc_memory_ops pool_ops = { .give_back = pool_give_back };
 
 /* How many bytes there could be at most, before an array for them is made. */
 static u64 memory_room(struct mc_device *device)
@@ -66,9 +80,27 @@ static u64 memory_room(struct mc_device *device)
 			(u64)totalram_pages() << PAGE_SHIFT;
 }
 
+/* No user is left, so nothing maps it: what shows it are its bindings. */
+static void memory_end(struct mc_object *object)
+{
+	struct mc_memory *memory = mc_memory(object);
+
+	BUILD_BUG_ON(offsetof(struct mc_memory, object));
+	mc_fabric_forget(object);
+	mc_bindings_undo_memory(memory);
+	memory->ops->give_back(memory);
+	atomic_long_dec(&mc_stats.memories);
+}
+
+static const struct mc_object_ops memory_ops = {
+	.type = MEMCAST_TYPE_MEMORY,
+	.end = memory_end,
+};
+
 /* A memory with room for so many chunks, and one user; or NULL. */
-struct mc_memory *mc_memory_alloc(struct mc_call *call, u64 bytes, unsigned long chunks,
-				  u32 granularity, u32 handle_types)
+struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_ops *ops,
+				  u64 bytes, unsigned long chunks, u32 granularity,
+				  u32 handle_types)
 {
 	struct mc_object *object;
 	struct mc_memory *memory;
@@ -77,8 +109,8 @@ struct mc_memory *mc_memory_alloc(struct mc_call *call, u64 bytes, unsigned long
 	if (!object)
 		return NULL;
 	memory = mc_memory(object);
-	mc_object_init(&memory->object, MEMCAST_TYPE_MEMORY, bytes, granularity,
-		       handle_types);
+	mc_object_init(&memory->object, &memory_ops, bytes, granularity, handle_types);
+	memory->ops = ops;
 	memory->chunks = chunks;
 	spin_lock_init(&memory->lock);
 	INIT_LIST_HEAD(&memory->bindings);
@@ -96,9 +128,9 @@ struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 
 	if (bytes > memory_room(device))
 		goto no_room;
-	memory = mc_memory_alloc(call, bytes, DIV_ROUND_UP_ULL(bytes, MC_CHUNK_SIZE),
-				 device ? MC_CHUNK_SIZE : PAGE_SIZE,
-				 create->handle_types);
+	memory = mc_memory_alloc(call, device ? &pool_ops : &host_ops, bytes,
+				 DIV_ROUND_UP_ULL(bytes, MC_CHUNK_SIZE),
+				 device ? MC_CHUNK_SIZE : PAGE_SIZE, create->handle_types);
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
 	memory->shift = MC_CHUNK_SHIFT;
@@ -130,17 +162,50 @@ no_room:
 			       bytes, memory_room(device), device->id));
 }
 
-/* No user is left, so nothing maps it: what shows it are its bindings. */
-void mc_memory_end(struct mc_memory *memory)
+/*
+ * As mc_memory_extent(), of a memory whose chunks are pages: up to the next chunk, in one
+ * allocation of pages.
+ */
+unsigned long mc_memory_pages_extent(const struct mc_memory *memory, unsigned long offset)
 {
-	mc_bindings_undo_memory(memory);
-	if (memory->foreign)
-		mc_foreign_end(memory->foreign);
-	else if (memory->device)
-		mc_pool_give(&memory->device->pool, memory->chunk, memory->chunks);
-	else
-		host_give(memory, memory->chunks);
-	atomic_long_dec(&mc_stats.memories);
+	unsigned long i = offset >> PAGE_SHIFT, pfn;
+	unsigned long end = min(ALIGN(i + 1, BIT(MC_CHUNK_ORDER)), memory->chunks);
+	struct page *first, *page;
+
+	if (memory->ops->extent)
+		return memory->ops->extent(memory, offset, &pfn);
+	first = memory->chunk[i];
+	while (++i < end) {
+		page = memory->chunk[i];
+		if (page_to_pfn(page) != page_to_pfn(memory->chunk[i - 1]) + 1)
+			break;
+		/* for CONFIG_HARDENED_USERCOPY a copy must not leave a compound page */
+		if (compound_head(page) != compound_head(first) &&
+		    (PageCompound(page) || PageCompound(first)))
+			break;
+	}
+	return (i << PAGE_SHIFT) - offset;
+}
+
+/*
+ * Can one PMD entry show the chunk, all of which there is, around an offset? For memory
+ * whose chunks are pages.
+ */
+bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset)
+{
+	unsigned long start = ALIGN_DOWN(offset, MC_CHUNK_SIZE);
+	struct page *const *page = memory->chunk + (start >> PAGE_SHIFT);
+	unsigned long pfn = mc_memory_pfn(memory, start);
+	unsigned long i;
+
+	if (!IS_ALIGNED(pfn, BIT(MC_CHUNK_ORDER)))
+		return false;
+	if (memory->ops->extent)
+		return mc_memory_pages_extent(memory, start) >= MC_CHUNK_SIZE;
+	for (i = 1; i < BIT(MC_CHUNK_ORDER); i++)
+		if (page_to_pfn(page[i]) != pfn + i)
+			return false;
+	return true;
 }
 
 /* Where is it to be? NULL: on the host. */

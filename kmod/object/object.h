@@ -13,13 +13,25 @@
 #include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
-#include "private.h"
+#include "device.h"
 
 /* ---- object.c: what memories and teams have in common ---- */
 
 #define MC_KEY_SIZE	16
 
+struct mc_object;
+
+/* What differs between the kinds of object. */
+struct mc_object_ops {
+	enum memcast_type type;
+	/* no user is left, so nothing maps it: it gives back what it has */
+	void (*end)(struct mc_object *object);
+	/* nothing points to the struct any more; may be NULL */
+	void (*free)(struct mc_object *object);
+};
+
 struct mc_object {
+	const struct mc_object_ops *ops;
 	enum memcast_type type;
 	u32 handle_types;
 	u64 bytes;
@@ -40,23 +52,75 @@ struct mc_object {
 
 u64 mc_object_number(void);
 struct mc_object *mc_object_alloc(struct mc_call *call, unsigned long struct_bytes);
-void mc_object_init(struct mc_object *object, enum memcast_type type,
+void mc_object_init(struct mc_object *object, const struct mc_object_ops *ops,
 		    u64 bytes, u32 granularity, u32 handle_types);
 struct mc_object *mc_object_get(struct mc_object *object);
 struct mc_object *mc_object_tryget(struct mc_object *object);
 void mc_object_put(struct mc_object *object);
 void mc_object_forget(struct mc_object *object);
 
+/* ---- handle.c: a client's handles ---- */
+
+struct mc_handle {
+	struct mc_object *object;
+	unsigned long refs;		/* releases owed */
+	unsigned long maps;		/* mappings made by it: it ends without either */
+	bool imported;			/* a memory's: can be mapped and bound, not exported */
+	u32 id;
+};
+
+int mc_handle_answer_as(struct mc_call *call, struct mc_object *object, bool imported,
+			u32 *out_handle);
+static inline int mc_handle_answer(struct mc_call *call, struct mc_object *object,
+				   u32 *out_handle)
+{
+	return mc_handle_answer_as(call, object, false, out_handle);
+}
+
+struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported);
+struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
+struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id);
+void mc_handle_unmapped(struct mc_client *client, u32 id);
+bool mc_handle_hold(struct mc_client *client, u32 id);
+int mc_handle_release(struct mc_client *client, u32 id);
+void mc_client_end(struct mc_client *client);
+void mc_handles_destroy(struct mc_client *client);
+int mc_handle_retain(struct mc_call *call);
+int mc_no_handle(struct mc_call *call, u32 handle);
+struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle);
+struct mc_team *mc_find_team(struct mc_call *call, u32 handle);
+
+/* ---- fabric_handle.c ---- */
+
+int mc_fabric_init(void);
+void mc_fabric_exit(void);
+int mc_fabric_channel(struct mc_call *call, u32 handle_types);
+int mc_fabric_export(struct mc_call *call, struct mc_object *object);
+void mc_fabric_forget(struct mc_object *object);
+struct mc_object *mc_fabric_import(struct mc_call *call);
+
 /* ---- memory.c ---- */
 
-struct mc_buffer;
 struct mc_foreign;
+struct mc_memory;
+
+/* Where a memory's pages come from. */
+struct mc_memory_ops {
+	/* the memory has ended: its pages go back */
+	void (*give_back)(struct mc_memory *memory);
+	/*
+	 * The page frame at an offset, and how many bytes from there on are physically
+	 * contiguous, up to the next chunk. NULL: mc_memory.chunk has the pages.
+	 */
+	unsigned long (*extent)(const struct mc_memory *memory, unsigned long offset,
+				unsigned long *pfn);
+};
 
 struct mc_memory {
 	struct mc_object object;
+	const struct mc_memory_ops *ops;
 	struct mc_device *device;	/* which it is of; NULL: the host */
 	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
-	const struct mc_buffer *range;	/* what an imported range shows; NULL: has chunks */
 	u32 location, location_id, flags;	/* as created */
 	u32 last_order;			/* of the last chunk: host memory ends early */
 	bool lent;			/* to a team or a dma-buf; only ever set, lockless */
@@ -72,13 +136,15 @@ static inline struct mc_memory *mc_memory(struct mc_object *object)
 	return container_of(object, struct mc_memory, object);
 }
 
-unsigned long mc_range_pfn(const struct mc_memory *memory, unsigned long offset);
-
 static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 					  unsigned long offset)
 {
-	if (memory->range)
-		return mc_range_pfn(memory, offset);
+	unsigned long pfn;
+
+	if (memory->ops->extent) {
+		memory->ops->extent(memory, offset, &pfn);
+		return pfn;
+	}
 	return page_to_pfn(memory->chunk[offset >> memory->shift]) +
 	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
 }
@@ -89,24 +155,25 @@ static inline void *mc_memory_address(const struct mc_memory *memory,
 	return pfn_to_kaddr(mc_memory_pfn(memory, offset)) + offset_in_page(offset);
 }
 
-unsigned long mc_foreign_extent(const struct mc_memory *memory, unsigned long offset);
+unsigned long mc_memory_pages_extent(const struct mc_memory *memory, unsigned long offset);
 
 /* Bytes from an offset on that are physically contiguous, up to the next chunk. */
 static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
 					     unsigned long offset)
 {
-	return memory->foreign ? mc_foreign_extent(memory, offset) :
-				 MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1));
+	return memory->shift == PAGE_SHIFT ? mc_memory_pages_extent(memory, offset) :
+					     MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1));
 }
 
+bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset);
 struct mc_device *mc_memory_where(struct mc_call *call,
 				  const struct memcast_memory_create *create);
 struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 				const struct memcast_memory_create *create,
 				u64 bytes);
-struct mc_memory *mc_memory_alloc(struct mc_call *call, u64 bytes, unsigned long chunks,
-				  u32 granularity, u32 handle_types);
-void mc_memory_end(struct mc_memory *memory);
+struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_ops *ops,
+				  u64 bytes, unsigned long chunks, u32 granularity,
+				  u32 handle_types);
 
 /* ---- who.c: which process did something, also after it has ended ---- */
 
@@ -142,7 +209,7 @@ struct mc_loss {
 struct mc_member {
 	struct mc_device *device;
 	struct rb_root_cached bindings;	/* by mc_binding.at */
-	struct rb_root_cached replicas;	/* mappings that show them, by mc_mapping.shows */
+	struct rb_root_cached replicas;	/* mappings that show them, by mc_shown.bytes */
 	u64 bound;			/* the bindings' bytes */
 	struct mc_who joined_by;
 	struct mc_loss loss;
@@ -151,7 +218,7 @@ struct mc_member {
 struct mc_team {
 	struct mc_object object;
 	struct rw_semaphore lock;	/* protects what follows */
-	struct rb_root_cached windows;	/* mappings, by mc_mapping.shows */
+	struct rb_root_cached windows;	/* mappings, by mc_shown.bytes */
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now; lockless */
 	u64 members;			/* a bit per device that has joined */
@@ -169,10 +236,27 @@ static inline struct mc_team *mc_team(struct mc_object *object)
 	return container_of(object, struct mc_team, object);
 }
 
-void mc_team_end(struct mc_team *team);
-void mc_team_free(struct mc_team *team);
-struct mc_member *mc_team_member(struct mc_team *team,
-				 struct mc_device *device);
+/* NULL if it has not joined. Complete teams need no lock for it. */
+static inline struct mc_member *mc_team_member(struct mc_team *team,
+					       const struct mc_device *device)
+{
+	if (!(team->members & BIT_ULL(device->id)))
+		return NULL;
+	return &team->member[team->place[device->id]];
+}
+
+/* ---- shown.c ---- */
+
+/*
+ * A place where page tables of a process show a team: part of a mapping, and in the tree of
+ * the team's windows or of a member's replicas, under the team's lock.
+ */
+struct mc_shown {
+	struct interval_tree_node bytes;	/* in the team */
+	unsigned long address;			/* of the first of them */
+	struct address_space *tables;		/* of the client: what it has mapped */
+};
+
 void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last);
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last);

@@ -1,8 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Teams: multicast objects, their members, and the mappings that show them. */
+/* Teams: multicast objects and their members. */
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include "space.h"
+#include "object.h"
+
+static void team_end(struct mc_object *object)
+{
+	struct mc_team *team = mc_team(object);
+
+	mc_fabric_forget(object);
+	mc_bindings_undo_team(team);
+	if (team->has_slot)
+		mc_fabric_give_slot();
+	atomic_long_dec(&mc_stats.teams);
+}
+
+static void team_free(struct mc_object *object)
+{
+	struct mc_team *team = mc_team(object);
+	struct mc_member *member;
+
+	BUILD_BUG_ON(offsetof(struct mc_team, object));
+
+	for (member = team->member; member < team->member + team->joined; member++) {
+		mc_who_put(&member->joined_by);
+		mc_who_put(&member->loss.who);
+	}
+}
+
+static const struct mc_object_ops team_ops = {
+	.type = MEMCAST_TYPE_TEAM,
+	.end = team_end,
+	.free = team_free,
+};
 
 static struct mc_team *team_create(struct mc_call *call)
 {
@@ -14,7 +44,7 @@ static struct mc_team *team_create(struct mc_call *call)
 	if (!object)
 		return NULL;
 	team = mc_team(object);
-	mc_object_init(&team->object, MEMCAST_TYPE_TEAM, create->bytes,
+	mc_object_init(&team->object, &team_ops, create->bytes,
 		       MC_CHUNK_SIZE, create->handle_types);
 	init_rwsem(&team->lock);
 	team->windows = RB_ROOT_CACHED;
@@ -22,26 +52,6 @@ static struct mc_team *team_create(struct mc_call *call)
 	init_waitqueue_head(&team->complete);
 	atomic_long_inc(&mc_stats.teams);
 	return team;
-}
-
-/* No user is left, so nothing maps it. */
-void mc_team_end(struct mc_team *team)
-{
-	mc_bindings_undo_team(team);
-	if (team->has_slot)
-		mc_fabric_give_slot();
-	atomic_long_dec(&mc_stats.teams);
-}
-
-/* Nothing points to it any more. */
-void mc_team_free(struct mc_team *team)
-{
-	struct mc_member *member;
-
-	for (member = team->member; member < team->member + team->joined; member++) {
-		mc_who_put(&member->joined_by);
-		mc_who_put(&member->loss.who);
-	}
 }
 
 int mc_team_create(struct mc_call *call)
@@ -72,14 +82,6 @@ int mc_team_create(struct mc_call *call)
 		return -ENOMEM;
 	team->object.channel = channel;
 	return mc_handle_answer(call, &team->object, &create->out_handle);
-}
-
-/* NULL if it has not joined. Complete teams need no lock for it. */
-struct mc_member *mc_team_member(struct mc_team *team, struct mc_device *device)
-{
-	if (!(team->members & BIT_ULL(device->id)))
-		return NULL;
-	return &team->member[team->place[device->id]];
 }
 
 int mc_team_add(struct mc_call *call)
@@ -128,45 +130,4 @@ int mc_team_add(struct mc_call *call)
 put_team:
 	mc_object_put(&team->object);
 	return ret;
-}
-
-static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
-			 unsigned long last)
-{
-	struct interval_tree_node *node;
-
-	for (node = interval_tree_iter_first(mappings, first, last); node;
-	     node = interval_tree_iter_next(node, first, last)) {
-		struct mc_mapping *mapping =
-			container_of(node, struct mc_mapping, shows);
-		unsigned long by = mapping->at.start - node->start;
-
-		mc_reservation_zap(mapping->reservation,
-				   by + max(first, node->start),
-				   by + min(last, node->last));
-		cond_resched();
-	}
-}
-
-/* Take what the windows of every process show in this range out of their page tables. */
-void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last)
-{
-	lockdep_assert_held_write(&team->lock);
-	zap_mappings(&team->windows, first, last);
-}
-
-/*
- * Whoever undid what a member (NULL: any) had bound in this range zaps it from the
- * member's replica mappings, and from the windows, of every process.
- */
-void mc_team_zap(struct mc_team *team, struct mc_member *member,
-		 unsigned long first, unsigned long last)
-{
-	mc_team_zap_windows(team, first, last);
-	if (member) {
-		zap_mappings(&member->replicas, first, last);
-		return;
-	}
-	for (member = team->member; member < team->member + team->joined; member++)
-		zap_mappings(&member->replicas, first, last);
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The copy engine: copies and fills, as the devices of a program see its memory. */
+#ifndef _MC_COPY_H
+#define _MC_COPY_H
+
+#include <linux/xarray.h>
+#include "space.h"
+
+/* ---- side.c ---- */
+
+/* One side of a copy: rows of bytes. */
+struct mc_side {
+	struct mc_reservation *reservation;	/* NULL: any other memory */
+	u64 address;				/* of what is copied next */
+	u64 pitch;
+	u32 device;
+	bool write;
+	struct xarray foreign;			/* memories, being accessed */
+	struct mc_span span;
+};
+
+static inline char __user *mc_side_user(const struct mc_side *side)
+{
+	return u64_to_user_ptr(side->address);
+}
+
+void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write);
+int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows,
+		 bool must_be_mapped);
+int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows);
+void mc_side_close(struct mc_side *side);
+int mc_side_span(struct mc_side *side, u64 bytes);
+
+#endif /* _MC_COPY_H */

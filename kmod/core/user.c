@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The program's own memory, as opposed to what the module maps for it. */
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include "private.h"
+
+/* In slices: the core's helpers do not look for signals. */
+int mc_user_check(u64 address, u64 bytes, bool write)
+{
+	while (bytes) {
+		u64 slice = min_t(u64, bytes, MC_CHUNK_SIZE);
+		char __user *user = u64_to_user_ptr(address);
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (write ? fault_in_safe_writeable(user, slice) :
+			    fault_in_readable(user, slice))
+			return -EFAULT;
+		address += slice;
+		bytes -= slice;
+		cond_resched();
+	}
+	return 0;
+}

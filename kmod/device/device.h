@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Devices: their memory, what the fabric between them does, and IMEX channels. */
+#ifndef _MC_DEVICE_H
+#define _MC_DEVICE_H
+
+#include <linux/device.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/uuid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "private.h"
+
+/* ---- pool.c ---- */
+
+struct mc_pool {
+	spinlock_t lock;		/* protects what follows up to total */
+	struct list_head clean;		/* zeroed chunks, by page->lru */
+	struct list_head dirty;		/* chunks still to be zeroed */
+	unsigned long free;		/* on a list, or just being zeroed; lockless */
+	unsigned long total;
+	int node;
+	struct work_struct zero;
+	wait_queue_head_t zeroed;
+};
+
+int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
+void mc_pool_destroy(struct mc_pool *pool);
+struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order);
+void mc_chunk_free(struct page *chunk, unsigned int order);
+int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n);
+void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n);
+
+/* ---- device.c ---- */
+
+struct mc_device {
+	struct device dev;
+	struct device_dma_parameters dma;
+	u32 id;
+	uuid_t uuid;
+	struct mc_pool pool;
+};
+
+extern unsigned int mc_device_count;
+int mc_devices_init(void);
+void mc_devices_exit(void);
+struct mc_device *mc_device_find(u32 id);
+struct mc_device *mc_find_device(struct mc_call *call, u32 device);
+
+/* ---- fabric.c, channel.c ---- */
+
+bool mc_fabric_multicast(void);
+u64 mc_fabric_recommended(void);
+ktime_t mc_fabric_setup_delay(void);
+ktime_t mc_fabric_timeout(void);
+ktime_t mc_fabric_notice(void);
+int mc_fabric_check(struct mc_call *call);
+int mc_fabric_take_slot(struct mc_call *call);
+void mc_fabric_give_slot(void);
+bool mc_channels_exist(void);
+int mc_channels_init(void);
+void mc_channels_exit(void);
+
+#endif /* _MC_DEVICE_H */

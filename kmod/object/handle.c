@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Handles: a client's table of the memories and teams that it has. */
+#include <linux/slab.h>
+#include "object.h"
+
+#define HANDLE_LIMIT	XA_LIMIT(1, INT_MAX)
+
+static void handle_free(struct mc_client *client, struct mc_handle *handle)
+{
+	mc_object_put(handle->object);
+	mc_free(client->account, handle, sizeof(*handle));
+}
+
+static int handle_reserve(struct mc_client *client, struct mc_handle *handle)
+{
+	int ret = xa_alloc_cyclic(&client->handles, &handle->id, NULL, HANDLE_LIMIT,
+				  &client->next, GFP_KERNEL_ACCOUNT);
+
+	return ret < 0 ? ret : 0;
+}
+
+static void handle_publish(struct mc_client *client, struct mc_handle *handle)
+{
+	bool ended;
+
+	xa_lock(&client->handles);
+	ended = client->ended;
+	/* the place is reserved: this allocates nothing */
+	__xa_store(&client->handles, handle->id, ended ? NULL : handle, GFP_KERNEL);
+	xa_unlock(&client->handles);
+	if (ended)
+		handle_free(client, handle);
+}
+
+/**
+ * mc_handle_answer_as() - answer a call with a new handle
+ * @call: the call
+ * @object: what for; takes over the caller's user of it, and fails without
+ * @imported: it is a memory that another handle was created for
+ * @out_handle: where in the call's argument
+ *
+ * First a place in the table, which nobody can find anything at; then, when
+ * nothing can fail any more, publish. Values come round late: a stale handle
+ * should be found out, not hit somebody else's object.
+ */
+int mc_handle_answer_as(struct mc_call *call, struct mc_object *object, bool imported,
+			u32 *out_handle)
+{
+	struct mc_client *client = call->client;
+	struct mc_handle *handle;
+	int ret = -ENOMEM;
+
+	handle = mc_alloc(call, client->account, sizeof(*handle));
+	if (!handle) {
+		mc_object_put(object);
+		return ret;
+	}
+	handle->object = object;
+	handle->refs = 1;
+	handle->imported = imported;
+	ret = handle_reserve(client, handle);
+	if (ret)
+		goto free_handle;
+	*out_handle = handle->id;
+	ret = mc_respond(call);
+	if (ret)
+		goto release_place;
+	handle_publish(client, handle);
+	return 0;
+
+release_place:
+	xa_release(&client->handles, handle->id);
+free_handle:
+	handle_free(client, handle);
+	return ret;
+}
+
+/* Return: the object, with a user for the caller, or NULL. */
+struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported)
+{
+	struct mc_object *object = NULL;
+	struct mc_handle *handle;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle) {
+		object = mc_object_get(handle->object);
+		*imported = handle->imported;
+	}
+	xa_unlock(&client->handles);
+	return object;
+}
+
+struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
+{
+	bool imported;
+
+	return mc_handle_find(client, id, &imported);
+}
+
+/*
+ * The same for a mapping, until it is undone: so long the handle stays good, as with
+ * hardware's driver, though it may have been released.
+ */
+struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id)
+{
+	struct mc_object *object = NULL;
+	struct mc_handle *handle;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle) {
+		object = mc_object_get(handle->object);
+		handle->maps++;
+	}
+	xa_unlock(&client->handles);
+	return object;
+}
+
+/* Takes it out of the table if nobody needs it. Return: it, to be dropped, or NULL. */
+static struct mc_handle *handle_unused(struct mc_client *client, struct mc_handle *handle)
+{
+	lockdep_assert_held(&client->handles.xa_lock);
+	if (handle->refs || handle->maps)
+		return NULL;
+	return __xa_erase(&client->handles, handle->id);
+}
+
+/* A mapping of a heap has none; of a process that has ended they are all gone. */
+void mc_handle_unmapped(struct mc_client *client, u32 id)
+{
+	struct mc_handle *handle, *last = NULL;
+
+	if (!id)
+		return;
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle) {
+		handle->maps--;
+		last = handle_unused(client, handle);
+	}
+	xa_unlock(&client->handles);
+	if (last)
+		handle_free(client, last);
+}
+
+/* One more reference to this handle. Return: is there such a one? */
+bool mc_handle_hold(struct mc_client *client, u32 id)
+{
+	struct mc_handle *handle;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	if (handle)
+		handle->refs++;
+	xa_unlock(&client->handles);
+	return handle;
+}
+
+int mc_handle_release(struct mc_client *client, u32 id)
+{
+	struct mc_handle *handle, *last = NULL;
+	bool owed;
+
+	xa_lock(&client->handles);
+	handle = xa_load(&client->handles, id);
+	owed = handle && handle->refs;
+	if (owed) {
+		handle->refs--;
+		last = handle_unused(client, handle);
+	}
+	xa_unlock(&client->handles);
+
+	if (last)
+		handle_free(client, last);
+	return owed ? 0 : -ENOENT;
+}
+
+static void release_handles(struct mc_client *client)
+{
+	struct mc_handle *handle;
+	unsigned long id;
+
+	xa_for_each(&client->handles, id, handle) {
+		xa_lock(&client->handles);
+		/* unless somebody else is just releasing it */
+		handle = __xa_erase(&client->handles, id);
+		xa_unlock(&client->handles);
+		if (handle)
+			handle_free(client, handle);
+		cond_resched();
+	}
+}
+
+/*
+ * The process has gone, but other processes may have fds of the file, after fork() or
+ * because they were passed on. They can do nothing with the handles, so these go now.
+ */
+void mc_client_end(struct mc_client *client)
+{
+	xa_lock(&client->handles);
+	WRITE_ONCE(client->ended, true);
+	xa_unlock(&client->handles);
+	release_handles(client);
+}
+
+int mc_no_handle(struct mc_call *call, u32 handle)
+{
+	return mc_fail(call, -ENOENT, "no handle %u: never given out, or released",
+		       handle);
+}
+
+static struct mc_object *find_object(struct mc_call *call, u32 handle,
+				     enum memcast_type type)
+{
+	struct mc_object *object = mc_handle_object(call->client, handle);
+
+	if (!object)
+		return ERR_PTR(mc_no_handle(call, handle));
+	if (object->type == type)
+		return object;
+	mc_object_put(object);
+	return ERR_PTR(mc_fail(call, -ENOENT, "%u is the handle of a %s, not of a %s",
+			       handle, type == MEMCAST_TYPE_TEAM ? "memory" : "team",
+			       type == MEMCAST_TYPE_TEAM ? "team" : "memory"));
+}
+
+struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle)
+{
+	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_MEMORY);
+
+	return IS_ERR(object) ? ERR_CAST(object) : mc_memory(object);
+}
+
+struct mc_team *mc_find_team(struct mc_call *call, u32 handle)
+{
+	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_TEAM);
+
+	return IS_ERR(object) ? ERR_CAST(object) : mc_team(object);
+}
+
+/* The file is gone: no call can come any more. */
+void mc_handles_destroy(struct mc_client *client)
+{
+	release_handles(client);
+	xa_destroy(&client->handles);
+}
+
+int mc_release(struct mc_call *call)
+{
+	struct memcast_handle_release *release = call->arg;
+
+	if (release->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (mc_handle_release(call->client, release->handle))
+		return mc_no_handle(call, release->handle);
+	return 0;
+}
+
+int mc_handle_retain(struct mc_call *call)
+{
+	struct memcast_handle_retain *retain = call->arg;
+	int ret;
+
+	if (retain->address)
+		return mc_fail(call, -EINVAL, "a handle or an address, not both");
+	if (!mc_handle_hold(call->client, retain->handle))
+		return mc_no_handle(call, retain->handle);
+	retain->out_handle = retain->handle;
+	ret = mc_respond(call);
+	if (ret)
+		mc_handle_release(call->client, retain->handle);
+	return ret;
+}
+
+int mc_handle_info(struct mc_call *call)
+{
+	struct memcast_handle_info *info = call->arg;
+	bool imported = false;
+	struct mc_object *object = mc_handle_find(call->client, info->handle, &imported);
+	struct mc_memory *memory;
+	struct mc_team *team;
+	int ret, i;
+
+	if (!object)
+		return mc_no_handle(call, info->handle);
+
+	info->out_type = object->type;
+	info->out_bytes = object->bytes;
+	info->out_handle_types = imported ? 0 : object->handle_types;
+	info->out_flags = 0;
+	info->out_location = 0;
+	info->out_location_id = 0;
+	info->out_devices = 0;
+	info->out_joined = 0;
+	memset(info->out_member, 0, sizeof(info->out_member));
+
+	if (object->type == MEMCAST_TYPE_MEMORY) {
+		memory = mc_memory(object);
+		info->out_flags = memory->flags & ~(imported ? MEMCAST_MEMORY_RDMA : 0);
+		info->out_location = memory->location;
+		info->out_location_id = memory->location_id;
+	} else {
+		team = mc_team(object);
+		down_read(&team->lock);
+		info->out_devices = team->devices;
+		info->out_joined = team->joined;
+		for (i = 0; i < team->joined; i++)
+			info->out_member[i] = team->member[i].device->id;
+		up_read(&team->lock);
+	}
+	ret = mc_respond(call);
+	mc_object_put(object);
+	return ret;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where teams are shown: the page tables of every process that maps one. */
+#include "object.h"
+
+static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
+			 unsigned long last)
+{
+	struct interval_tree_node *node;
+
+	for (node = interval_tree_iter_first(mappings, first, last); node;
+	     node = interval_tree_iter_next(node, first, last)) {
+		struct mc_shown *shown = container_of(node, struct mc_shown, bytes);
+		unsigned long from = max(first, node->start);
+
+		unmap_mapping_range(shown->tables, shown->address + from - node->start,
+				    min(last, node->last) - from + 1, 1);
+		cond_resched();
+	}
+}
+
+/* Take what the windows of every process show in this range out of their page tables. */
+void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last)
+{
+	lockdep_assert_held_write(&team->lock);
+	zap_mappings(&team->windows, first, last);
+}
+
+/*
+ * Whoever undid what a member (NULL: any) had bound in this range zaps it from the
+ * member's replica mappings, and from the windows, of every process.
+ */
+void mc_team_zap(struct mc_team *team, struct mc_member *member,
+		 unsigned long first, unsigned long last)
+{
+	mc_team_zap_windows(team, first, last);
+	if (member) {
+		zap_mappings(&member->replicas, first, last);
+		return;
+	}
+	for (member = team->member; member < team->member + team->joined; member++)
+		zap_mappings(&member->replicas, first, last);
+}
