@@ -72,7 +72,12 @@
 #define cuMemsetD2D8Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D8Async)
 #define cuMemsetD2D16Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D16Async)
 #define cuMemsetD2D32Async		MEMCAST_PER_THREAD_STREAM(cuMemsetD2D32Async)
+#define cuMemDiscardAndPrefetchBatchAsync \
+	MEMCAST_PER_THREAD_STREAM(cuMemDiscardAndPrefetchBatchAsync)
+#define cuMemDiscardBatchAsync		MEMCAST_PER_THREAD_STREAM(cuMemDiscardBatchAsync)
+#define cuMemPrefetchBatchAsync		MEMCAST_PER_THREAD_STREAM(cuMemPrefetchBatchAsync)
 #define cuStreamAddCallback		MEMCAST_PER_THREAD_STREAM(cuStreamAddCallback)
+#define cuStreamAttachMemAsync		MEMCAST_PER_THREAD_STREAM(cuStreamAttachMemAsync)
 #define cuStreamBeginCaptureToGraph	MEMCAST_PER_THREAD_STREAM(cuStreamBeginCaptureToGraph)
 #define cuStreamEndCapture		MEMCAST_PER_THREAD_STREAM(cuStreamEndCapture)
 #define cuStreamGetCtx			MEMCAST_PER_THREAD_STREAM(cuStreamGetCtx)
@@ -116,6 +121,7 @@
 #define cuGraphNodeGetDependentNodes	cuGraphNodeGetDependentNodes_v2
 #define cuGraphRemoveDependencies	cuGraphRemoveDependencies_v2
 #define cuIpcOpenMemHandle		cuIpcOpenMemHandle_v2
+#define cuMemAdvise			cuMemAdvise_v2
 #define cuMemAlloc			cuMemAlloc_v2
 #define cuMemAllocHost			cuMemAllocHost_v2
 #define cuMemAllocPitch			cuMemAllocPitch_v2
@@ -124,6 +130,7 @@
 #define cuMemGetInfo			cuMemGetInfo_v2
 #define cuMemHostGetDevicePointer	cuMemHostGetDevicePointer_v2
 #define cuMemHostRegister		cuMemHostRegister_v2
+#define cuMemPrefetchAsync		MEMCAST_PER_THREAD_STREAM(cuMemPrefetchAsync_v2)
 #define cuMemcpy2D			MEMCAST_PER_THREAD(cuMemcpy2D_v2)
 #define cuMemcpy2DAsync			MEMCAST_PER_THREAD_STREAM(cuMemcpy2DAsync_v2)
 #define cuMemcpy2DUnaligned		MEMCAST_PER_THREAD(cuMemcpy2DUnaligned_v2)
@@ -456,6 +463,45 @@ typedef enum CUmemAttach_flags_enum {
 	CU_MEM_ATTACH_HOST	= 0x2,
 	CU_MEM_ATTACH_SINGLE	= 0x4
 } CUmemAttach_flags;
+
+/* How managed memory will be used. */
+typedef enum CUmem_advise_enum {
+	CU_MEM_ADVISE_SET_READ_MOSTLY		= 1,
+	CU_MEM_ADVISE_UNSET_READ_MOSTLY		= 2,
+	CU_MEM_ADVISE_SET_PREFERRED_LOCATION	= 3,
+	CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION	= 4,
+	CU_MEM_ADVISE_SET_ACCESSED_BY		= 5,
+	CU_MEM_ADVISE_UNSET_ACCESSED_BY		= 6
+} CUmem_advise;
+
+/* What cuMemRangeGetAttribute() can be asked: an int each. */
+typedef enum CUmem_range_attribute_enum {
+	CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY		= 1,	/* 1: all of it is */
+	/* a device, CU_DEVICE_CPU; CU_DEVICE_INVALID: not the same everywhere, or none */
+	CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION	= 2,
+	CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY		= 3,	/* several ints: devices */
+	CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION	= 4,	/* as PREFERRED_LOCATION */
+	/* as in a CUmemLocation; INVALID: not the same everywhere, or none */
+	CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE	= 5,
+	CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID	= 6,
+	CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7,
+	CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8
+} CUmem_range_attribute;
+
+/* For cuFlushGPUDirectRDMAWrites(), and what a device's attribute says of it. */
+typedef enum CUflushGPUDirectRDMAWritesTarget_enum {
+	CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX	= 0
+} CUflushGPUDirectRDMAWritesTarget;
+
+typedef enum CUflushGPUDirectRDMAWritesScope_enum {
+	CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER	= 100,
+	CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES	= 200
+} CUflushGPUDirectRDMAWritesScope;
+
+typedef enum CUflushGPUDirectRDMAWritesOptions_enum {
+	CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST	= 1 << 0,
+	CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_MEMOPS	= 1 << 1	/* not supported */
+} CUflushGPUDirectRDMAWritesOptions;
 
 typedef enum CUevent_flags_enum {
 	CU_EVENT_DEFAULT	= 0x0,
@@ -1861,6 +1907,19 @@ CUresult CUDAAPI cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
 				       CUdevice peerDev);
 
 /**
+ * cuFlushGPUDirectRDMAWrites() - wait until other devices' writes can be seen
+ * @target: CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX
+ * @scope: CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER or _TO_ALL_DEVICES
+ *
+ * What another driver has written into a dma-buf is in the memory already: only the calling
+ * thread's later loads have to come after it.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+					    CUflushGPUDirectRDMAWritesScope scope);
+
+/**
  * cuDeviceGetP2PAttribute() - one property of the way between two devices
  * @value: output
  * @attrib: which
@@ -2894,12 +2953,15 @@ CUresult CUDAAPI cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx,
 
 /**
  * cuStreamAttachMemAsync() - attach managed memory to a stream
- * @hStream: any
- * @dptr: managed memory, which memcast does not have
- * @length: bytes
- * @flags: CUmemAttach_flags
+ * @hStream: any; not a legacy stream with CU_MEM_ATTACH_SINGLE
+ * @dptr: where managed memory starts
+ * @length: bytes: all that was allocated, or 0
+ * @flags: one of CUmemAttach_flags
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, always.
+ * Devices here reach managed memory at any time, so that it changes nothing: that is what
+ * CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS says.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _STREAM_CAPTURE_UNSUPPORTED.
  */
 CUresult CUDAAPI cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
 					unsigned int flags);
@@ -3156,6 +3218,123 @@ CUresult CUDAAPI cuMemHostGetFlags(unsigned int *pFlags, void *p);
  *
  * Errors of all: CUDA_ERROR_INVALID_VALUE (not a pool, or destroyed).
  */
+
+/* Managed memory */
+
+/**
+ * cuMemAllocManaged() - allocate memory that the CPU and all devices use at the same address
+ * @dptr: output; NULL after an error that is not of this argument
+ * @bytesize: over 0
+ * @flags: CU_MEM_ATTACH_GLOBAL or _HOST; both are alike here
+ *
+ * It is memory of the host, of which a device's pool has none: as much can be allocated as the
+ * machine has, whatever the devices have. It belongs to the current context and ends with it.
+ * cuMemFree() frees it.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY, _NOT_SUPPORTED (the profile's device does
+ * not have it: CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY).
+ */
+CUresult CUDAAPI cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags);
+
+/**
+ * cuMemAdvise() - say how managed memory will be used
+ * @devPtr: anywhere in managed memory; whole pages count
+ * @count: bytes, over 0; no more than what was allocated there
+ * @advice: CUmem_advise
+ * @location: READ_MOSTLY and UNSET_PREFERRED_LOCATION do not look at it; a device or the host
+ *	for ACCESSED_BY; also a node of the host for SET_PREFERRED_LOCATION
+ *
+ * Nothing moves here, so that it changes only what cuMemRangeGetAttribute() tells.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_DEVICE, _OUT_OF_MEMORY.
+ */
+CUresult CUDAAPI cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+			     CUmemLocation location);
+
+/**
+ * cuMemPrefetchAsync() - say where managed memory will be used next
+ * @devPtr: anywhere in managed memory; whole pages count
+ * @count: bytes, over 0; no more than what was allocated there
+ * @location: a device, the host or one of its nodes
+ * @flags: 0
+ * @hStream: any that is not being captured
+ *
+ * Nothing moves; cuMemRangeGetAttribute() tells it.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_DEVICE, _OUT_OF_MEMORY,
+ * _STREAM_CAPTURE_UNSUPPORTED.
+ */
+CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+				    unsigned int flags, CUstream hStream);
+
+/**
+ * cuMemPrefetchBatchAsync() - several cuMemPrefetchAsync()
+ * @dptrs: array of @count: as @devPtr there
+ * @sizes: array of @count: as @count there
+ * @count: over 0
+ * @prefetchLocs: array of @numPrefetchLocs: where to
+ * @prefetchLocIdxs: array of @numPrefetchLocs: from which range on; 0 at first, and rising
+ * @numPrefetchLocs: from 1 to @count
+ * @flags: 0
+ * @hStream: not a legacy stream
+ *
+ * All is checked before anything is done. Errors: as cuMemPrefetchAsync().
+ */
+CUresult CUDAAPI cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+					 CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+					 size_t numPrefetchLocs, unsigned long long flags,
+					 CUstream hStream);
+
+/**
+ * cuMemDiscardBatchAsync() - say that what is in managed memory is of no use any more
+ * @dptrs: array of @count: anywhere in managed memory
+ * @sizes: array of @count: bytes, over 0
+ * @count: over 0
+ * @flags: 0
+ * @hStream: not a legacy stream
+ *
+ * It stays here: a program may not count on that. Errors: as cuMemPrefetchAsync().
+ */
+CUresult CUDAAPI cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+					unsigned long long flags, CUstream hStream);
+
+/* cuMemDiscardBatchAsync() and then cuMemPrefetchBatchAsync() */
+CUresult CUDAAPI cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes,
+						   size_t count, CUmemLocation *prefetchLocs,
+						   size_t *prefetchLocIdxs,
+						   size_t numPrefetchLocs,
+						   unsigned long long flags, CUstream hStream);
+
+/**
+ * cuMemRangeGetAttribute() - what was advised of managed memory
+ * @data: output
+ * @dataSize: its bytes: 4; of ACCESSED_BY a multiple of 4, over 0: what is left over is
+ *	CU_DEVICE_INVALID
+ * @attribute: which
+ * @devPtr: anywhere in managed memory; whole pages count
+ * @count: bytes, over 0; no more than what was allocated there
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE.
+ */
+CUresult CUDAAPI cuMemRangeGetAttribute(void *data, size_t dataSize,
+					CUmem_range_attribute attribute, CUdeviceptr devPtr,
+					size_t count);
+
+/**
+ * cuMemRangeGetAttributes() - several cuMemRangeGetAttribute()
+ * @data: array of @numAttributes outputs
+ * @dataSizes: array of @numAttributes: their bytes
+ * @attributes: array of @numAttributes
+ * @numAttributes: over 0
+ * @devPtr: as there
+ * @count: as there
+ *
+ * All is checked before anything is written. Errors: as there.
+ */
+CUresult CUDAAPI cuMemRangeGetAttributes(void **data, size_t *dataSizes,
+					 CUmem_range_attribute *attributes,
+					 size_t numAttributes, CUdeviceptr devPtr,
+					 size_t count);
 
 /**
  * cuMemPoolCreate() - make a pool

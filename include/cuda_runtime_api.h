@@ -55,6 +55,10 @@
 #define cudaLaunchKernel			cudaLaunchKernel_ptsz
 #define cudaMallocAsync				cudaMallocAsync_ptsz
 #define cudaMallocFromPoolAsync			cudaMallocFromPoolAsync_ptsz
+#define cudaMemDiscardAndPrefetchBatchAsync	cudaMemDiscardAndPrefetchBatchAsync_ptsz
+#define cudaMemDiscardBatchAsync		cudaMemDiscardBatchAsync_ptsz
+#define cudaMemPrefetchAsync			cudaMemPrefetchAsync_ptsz
+#define cudaMemPrefetchBatchAsync		cudaMemPrefetchBatchAsync_ptsz
 #define cudaMemcpy2DAsync			cudaMemcpy2DAsync_ptsz
 #define cudaMemcpy2D				cudaMemcpy2D_ptds
 #define cudaMemcpy3DAsync			cudaMemcpy3DAsync_ptsz
@@ -176,6 +180,11 @@ cudaError_t cudaDeviceReset(void);
 
 /* cuCtxSynchronize: waits for all work of the current device. */
 cudaError_t cudaDeviceSynchronize(void);
+
+/* cuFlushGPUDirectRDMAWrites */
+cudaError_t
+cudaDeviceFlushGPUDirectRDMAWrites(enum cudaFlushGPUDirectRDMAWritesTarget target,
+				   enum cudaFlushGPUDirectRDMAWritesScope scope);
 
 /* cuCtxSetLimit, cuCtxGetLimit. cudaErrorUnsupportedLimit: there is no such limit. */
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
@@ -380,6 +389,39 @@ cudaError_t cudaMemGetMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *lo
 			      enum cudaMemAllocationType type);
 cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type,
 			      cudaMemPool_t memPool);
+
+/* Managed memory */
+
+/* cuMemAllocManaged; cudaFree frees it. */
+cudaError_t cudaMallocManaged(void **devPtr, size_t size,
+			      unsigned int flags MEMCAST_OR(cudaMemAttachGlobal));
+
+/* cuMemAdvise, cuMemRangeGetAttribute, cuMemRangeGetAttributes */
+cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+			  struct cudaMemLocation location);
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
+				     enum cudaMemRangeAttribute attribute, const void *devPtr,
+				     size_t count);
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes,
+				      enum cudaMemRangeAttribute *attributes,
+				      size_t numAttributes, const void *devPtr, size_t count);
+
+/* cuMemPrefetchAsync, cuMemPrefetchBatchAsync */
+cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count,
+				 struct cudaMemLocation location, unsigned int flags,
+				 cudaStream_t stream MEMCAST_OR(0));
+cudaError_t cudaMemPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
+				      struct cudaMemLocation *prefetchLocs,
+				      size_t *prefetchLocIdxs, size_t numPrefetchLocs,
+				      unsigned long long flags, cudaStream_t stream);
+
+/* cuMemDiscardBatchAsync, cuMemDiscardAndPrefetchBatchAsync */
+cudaError_t cudaMemDiscardBatchAsync(void **dptrs, size_t *sizes, size_t count,
+				     unsigned long long flags, cudaStream_t stream);
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
+						struct cudaMemLocation *prefetchLocs,
+						size_t *prefetchLocIdxs, size_t numPrefetchLocs,
+						unsigned long long flags, cudaStream_t stream);
 
 /* Streams */
 

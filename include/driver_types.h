@@ -619,6 +619,37 @@ struct cudaMemLocation {
 	int id;
 };
 
+/* As CUmem_advise */
+enum cudaMemoryAdvise {
+	cudaMemAdviseSetReadMostly		= 1,
+	cudaMemAdviseUnsetReadMostly		= 2,
+	cudaMemAdviseSetPreferredLocation	= 3,
+	cudaMemAdviseUnsetPreferredLocation	= 4,
+	cudaMemAdviseSetAccessedBy		= 5,
+	cudaMemAdviseUnsetAccessedBy		= 6
+};
+
+/* As CUmem_range_attribute */
+enum cudaMemRangeAttribute {
+	cudaMemRangeAttributeReadMostly			= 1,
+	cudaMemRangeAttributePreferredLocation		= 2,
+	cudaMemRangeAttributeAccessedBy			= 3,
+	cudaMemRangeAttributeLastPrefetchLocation	= 4,
+	cudaMemRangeAttributePreferredLocationType	= 5,
+	cudaMemRangeAttributePreferredLocationId	= 6,
+	cudaMemRangeAttributeLastPrefetchLocationType	= 7,
+	cudaMemRangeAttributeLastPrefetchLocationId	= 8
+};
+
+enum cudaFlushGPUDirectRDMAWritesScope {
+	cudaFlushGPUDirectRDMAWritesToOwner		= 100,
+	cudaFlushGPUDirectRDMAWritesToAllDevices	= 200
+};
+
+enum cudaFlushGPUDirectRDMAWritesTarget {
+	cudaFlushGPUDirectRDMAWritesTargetCurrentDevice
+};
+
 enum cudaMemAccessFlags {
 	cudaMemAccessFlagsProtNone	= 0,
 	cudaMemAccessFlagsProtRead	= 1,

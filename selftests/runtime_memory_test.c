@@ -271,4 +271,60 @@ TEST_F(runtime_memory, other_processes)
 	EXPECT_RT(cudaSuccess, cudaFree(memory));
 }
 
+TEST_F(runtime_memory, managed)
+{
+	const struct cudaMemLocation on_device = { cudaMemLocationTypeDevice, 1 };
+	const struct cudaMemLocation on_host = { cudaMemLocationTypeHost, 0 };
+	struct cudaPointerAttributes attributes;
+	enum cudaMemRangeAttribute wanted[] = {
+		cudaMemRangeAttributeReadMostly, cudaMemRangeAttributePreferredLocation,
+	};
+	int said = 77, also_said = 77;
+	void *outputs[] = { &said, &also_said };
+	size_t sizes[] = { 4, 4 }, first = 0, bytes = 4096;
+	struct cudaMemLocation to = on_device;
+	cudaStream_t stream;
+	void *memory;
+
+	EXPECT_RT(cudaErrorInvalidValue, cudaMallocManaged(&memory, 0, cudaMemAttachGlobal));
+	ASSERT_RT(cudaMallocManaged(&memory, 4096, cudaMemAttachGlobal));
+	*(int *)memory = 4711;
+	EXPECT_RT(cudaSuccess, cudaMemcpy(&said, memory, 4, cudaMemcpyDefault));
+	EXPECT_EQ(4711, said);
+	ASSERT_RT(cudaPointerGetAttributes(&attributes, memory));
+	EXPECT_EQ(cudaMemoryTypeManaged, attributes.type);
+	EXPECT_EQ(0, attributes.device);
+	EXPECT_EQ(memory, attributes.hostPointer);
+	EXPECT_EQ(memory, attributes.devicePointer);
+
+	EXPECT_RT(cudaSuccess, cudaMemAdvise(memory, 4096, cudaMemAdviseSetReadMostly, on_host));
+	EXPECT_RT(cudaSuccess, cudaMemAdvise(memory, 4096, cudaMemAdviseSetPreferredLocation,
+					     on_host));
+	EXPECT_RT(cudaSuccess, cudaMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, 4096));
+	EXPECT_EQ(1, said);
+	EXPECT_EQ(cudaCpuDeviceId, also_said);
+	ASSERT_RT(cudaStreamCreate(&stream));
+	EXPECT_RT(cudaSuccess, cudaMemPrefetchAsync(memory, 4096, on_device, 0, stream));
+	EXPECT_RT(cudaSuccess, cudaMemRangeGetAttribute(&said, 4,
+							cudaMemRangeAttributeLastPrefetchLocation,
+							memory, 1));
+	EXPECT_EQ(1, said);
+	to.id = 0;
+	EXPECT_RT(cudaSuccess, cudaMemPrefetchBatchAsync(&memory, &bytes, 1, &to, &first, 1, 0,
+							 stream));
+	EXPECT_RT(cudaSuccess, cudaMemRangeGetAttribute(&said, 4,
+							cudaMemRangeAttributeLastPrefetchLocation,
+							memory, 1));
+	EXPECT_EQ(0, said);
+	EXPECT_RT(cudaSuccess, cudaMemDiscardBatchAsync(&memory, &bytes, 1, 0, stream));
+	EXPECT_RT(cudaErrorInvalidValue,
+		  cudaMemDiscardAndPrefetchBatchAsync(&memory, &bytes, 1, &to, &first, 1, 0, NULL));
+	EXPECT_RT(cudaSuccess, cudaStreamAttachMemAsync(stream, memory, 0, cudaMemAttachSingle));
+	EXPECT_RT(cudaSuccess, cudaFree(memory));
+	EXPECT_RT(cudaErrorInvalidValue, cudaFree(memory));
+	EXPECT_RT(cudaSuccess,
+		  cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+						     cudaFlushGPUDirectRDMAWritesToOwner));
+}
+
 TEST_HARNESS_MAIN

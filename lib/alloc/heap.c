@@ -53,8 +53,11 @@ CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *h
 	*heap = slot->heaps[which];
 	if (*heap)
 		return CUDA_SUCCESS;
-	arg.location = which == HEAP_OF_HOST ? MEMCAST_LOCATION_HOST : MEMCAST_LOCATION_DEVICE;
-	arg.location_id = slot->device;
+	arg.location = MEMCAST_LOCATION_HOST;
+	if (which == HEAP_OF_DEVICE) {
+		arg.location = MEMCAST_LOCATION_DEVICE;
+		arg.location_id = slot->device;
+	}
 	result = device_ioctl(MEMCAST_HEAP_CREATE, &arg);
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -93,6 +96,7 @@ void context_heaps_end(const uint32_t *heaps)
 {
 	for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
 		heap_end(heaps[i]);
+	advice_forget_heap(heaps[HEAP_MANAGED]);
 }
 
 static struct slot *slot_of_heap(uint32_t heap)
@@ -100,8 +104,9 @@ static struct slot *slot_of_heap(uint32_t heap)
 	if (!heap)
 		return NULL;
 	for (struct slot *slot = slots; slot < &slots[SLOTS]; slot++)
-		if (slot->heaps[HEAP_OF_DEVICE] == heap || slot->heaps[HEAP_OF_HOST] == heap)
-			return slot;
+		for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
+			if (slot->heaps[i] == heap)
+				return slot;
 	return NULL;
 }
 
@@ -202,8 +207,17 @@ CUresult context_free(CUdeviceptr address, uint32_t kind)
 		return result;
 	if (info.out_block_flags & BLOCK_MODULE && !block_registered(&info))
 		return fail(CUDA_ERROR_INVALID_VALUE, "a module's variable");
+	if (block_managed(&info)) {
+		if (kind)
+			return fail(CUDA_ERROR_INVALID_VALUE, "managed memory: cuMemFree() frees it");
+		kind = MEMCAST_BLOCK_HOST;
+	}
 	context = context_of_heap(info.out_heap);
 	if (context)
 		result = streams_wait(context);
-	return result == CUDA_SUCCESS ? heap_free(address, kind) : result;
+	if (result == CUDA_SUCCESS)
+		result = heap_free(address, kind);
+	if (result == CUDA_SUCCESS && block_managed(&info))
+		advice_forget(&info);
+	return result;
 }

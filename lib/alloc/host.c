@@ -120,7 +120,7 @@ static CUresult find(void *pointer, struct memcast_address_info *info)
 		result = device_ioctl(MEMCAST_ADDRESS_INFO, info);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (info->out_location != MEMCAST_LOCATION_HOST ||
+	if (info->out_location != MEMCAST_LOCATION_HOST || block_managed(info) ||
 	    !(info->out_heap || block_registered(info)))
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "not memory that was allocated or registered on the host");

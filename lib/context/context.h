@@ -18,7 +18,7 @@
 #define PRIMARIES	MEMCAST_MAX_DEVICES
 
 /* For plain allocation; see heap.h. */
-enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST, CONTEXT_HEAPS };
+enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST, HEAP_MANAGED, CONTEXT_HEAPS };
 
 struct slot {
 	/* the CUcontext, 0 if there is none; its complement after a fault of the device */

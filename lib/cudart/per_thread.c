@@ -8,5 +8,6 @@
 
 #include "memory/copy.c"
 #include "memory/fill.c"
+#include "memory/prefetch.c"
 #include "stream/ordered.c"
 #include "kernel/launch.c"

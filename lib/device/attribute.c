@@ -24,9 +24,7 @@ static const struct {
 	ONE(COOPERATIVE_MULTI_DEVICE_LAUNCH, 0),
 	ONE(TENSOR_MAP_ACCESS_SUPPORTED, 0),
 	ONE(UNIFIED_FUNCTION_POINTERS, 0),
-	/* managed memory, and what a device knows of the host's page tables */
-	ONE(MANAGED_MEMORY, 0),
-	ONE(CONCURRENT_MANAGED_ACCESS, 0),
+	/* what a device knows of the host's page tables */
 	ONE(PAGEABLE_MEMORY_ACCESS, 0),
 	ONE(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 0),
 	ONE(DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, 0),
@@ -38,8 +36,9 @@ static const struct {
 	ONE(MEM_DECOMPRESS_MAXIMUM_LENGTH, 0),
 	ONE(HANDLE_TYPE_WIN32_HANDLE_SUPPORTED, 0),
 	ONE(HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED, 0),
-	/* there is nothing to flush */
-	ONE(GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS, 0),
+	/* flushes are calls, no operations of streams */
+	ONE(GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS,
+	    CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST),
 	ONE(CAN_FLUSH_REMOTE_WRITES, 0),
 	ONE(HOST_ALLOC_DMA_BUF_SUPPORTED, 0),
 	/* pools leave a process as fds */

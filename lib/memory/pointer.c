@@ -132,7 +132,9 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 	*value = 0;
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-		*value = on_device(info) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+		/* managed memory counts as the device's, wherever it is */
+		*value = on_device(info) || block_managed(info) ? CU_MEMORYTYPE_DEVICE :
+								  CU_MEMORYTYPE_HOST;
 		break;
 	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
 		*value = access_of(info);
@@ -191,6 +193,9 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
 		*value = is_plain(info);
 		break;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		*value = block_managed(info);
+		break;
 	case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
 		if (!on_device(info))
 			return fail(CUDA_ERROR_INVALID_VALUE, "not memory of a device");
@@ -203,7 +208,6 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		mapping_of(info, value, &other);
 		break;
 	default:
-		/* not managed */
 		break;
 	}
 	return CUDA_SUCCESS;

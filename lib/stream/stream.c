@@ -206,29 +206,6 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *gree
 			  (void *)green);
 }
 
-/* There is no managed memory that it could be. */
-static CUresult stream_attach(CUstream handle, unsigned int flags)
-{
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream);
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	stream_put(stream);
-	if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
-	    flags != CU_MEM_ATTACH_SINGLE)
-		return fail(CUDA_ERROR_INVALID_VALUE, "no such way to attach memory");
-	return fail(CUDA_ERROR_INVALID_VALUE, "not managed memory");
-}
-
-CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
-				unsigned int flags)
-{
-	return WHOLE_CALL(stream_attach(stream, flags),
-			  "stream=%p, address=%#llx, bytes=%zu, flags=%#x", (void *)stream,
-			  address, bytes, flags);
-}
-
 struct host_work {
 	struct work work;
 	CUhostFn function;

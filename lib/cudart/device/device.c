@@ -131,3 +131,11 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
 	return CALL(disable_peer(peer));
 }
+
+cudaError_t
+cudaDeviceFlushGPUDirectRDMAWrites(enum cudaFlushGPUDirectRDMAWritesTarget target,
+				   enum cudaFlushGPUDirectRDMAWritesScope scope)
+{
+	return DRIVER(cuFlushGPUDirectRDMAWrites((CUflushGPUDirectRDMAWritesTarget)target,
+						 (CUflushGPUDirectRDMAWritesScope)scope));
+}

@@ -12,15 +12,16 @@ static cudaError_t attributes_of(struct cudaPointerAttributes *attributes, const
 {
 	struct cudaPointerAttributes found = {};
 	CUmemorytype type = 0;
-	int device = cudaInvalidDeviceId;
+	int device = cudaInvalidDeviceId, managed = 0;
 	void *on_device = NULL, *on_host = NULL;
 	CUpointer_attribute wanted[] = {
 		CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
 		CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
 		CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
 		CU_POINTER_ATTRIBUTE_HOST_POINTER,
+		CU_POINTER_ATTRIBUTE_IS_MANAGED,
 	};
-	void *outputs[] = { &type, &device, &on_device, &on_host };
+	void *outputs[] = { &type, &device, &on_device, &on_host, &managed };
 	cudaError_t error;
 
 	if (!attributes)
@@ -30,7 +31,8 @@ static cudaError_t attributes_of(struct cudaPointerAttributes *attributes, const
 	if (error != cudaSuccess)
 		return error;
 	if (type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE) {
-		found.type = type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost :
+		found.type = managed ? cudaMemoryTypeManaged :
+			     type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost :
 							  cudaMemoryTypeDevice;
 		found.device = device;
 		found.devicePointer = on_device;

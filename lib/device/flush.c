@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/* Writes of other devices into memory that they were given as a dma-buf. */
+#include <stdatomic.h>
+
+#include "library.h"
+
+static CUresult flush(CUflushGPUDirectRDMAWritesTarget target,
+		      CUflushGPUDirectRDMAWritesScope scope)
+{
+	uint32_t device;
+	CUresult result = context_device(&device);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (target != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no target %d", (int)target);
+	if (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
+	    scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no scope %d", (int)scope);
+	/* they are in the memory: nothing that follows may have been loaded before */
+	atomic_thread_fence(memory_order_seq_cst);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+				    CUflushGPUDirectRDMAWritesScope scope)
+{
+	return CALL(flush(target, scope), "target=%d, scope=%d", (int)target, (int)scope);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/* What a program says of managed memory, and what it said. */
+#include <string.h>
+
+#include "managed.h"
+
+struct statement {
+	CUmem_advise advice;
+	CUmemLocation place;
+};
+
+static void apply(struct advice *advice, const void *how)
+{
+	const struct statement *said = how;
+	unsigned int who = said->place.type == CU_MEM_LOCATION_TYPE_HOST ? ACCESSOR_CPU :
+									  (unsigned int)said->place.id;
+
+	switch (said->advice) {
+	case CU_MEM_ADVISE_SET_READ_MOSTLY:
+	case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+		advice->read_mostly = said->advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
+		break;
+	case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+		advice->preferred = said->place;
+		break;
+	case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+		advice->preferred = (CUmemLocation) { CU_MEM_LOCATION_TYPE_INVALID, 0 };
+		break;
+	case CU_MEM_ADVISE_SET_ACCESSED_BY:
+		advice->accessors[who / 64] |= 1ULL << who % 64;
+		break;
+	case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
+		advice->accessors[who / 64] &= ~(1ULL << who % 64);
+		break;
+	}
+}
+
+static CUresult check_place(struct statement *said)
+{
+	switch (said->advice) {
+	case CU_MEM_ADVISE_SET_READ_MOSTLY:
+	case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+	case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+		return CUDA_SUCCESS;
+	case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+		return place_check(&said->place, true);
+	case CU_MEM_ADVISE_SET_ACCESSED_BY:
+	case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
+		return place_check(&said->place, false);
+	}
+	return fail(CUDA_ERROR_INVALID_VALUE, "no advice %d", (int)said->advice);
+}
+
+static CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+		       CUmemLocation place)
+{
+	struct statement said = { advice, place };
+	struct range range;
+	CUresult result = range_of(&range, address, bytes);
+
+	if (result == CUDA_SUCCESS)
+		result = check_place(&said);
+	if (result != CUDA_SUCCESS)
+		return result;
+	advice_lock();
+	result = advice_prepare(&range);
+	if (result == CUDA_SUCCESS)
+		advice_change(&range, apply, &said);
+	advice_settle(&range);
+	advice_unlock();
+	return result;
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+			CUmemLocation place)
+{
+	return WHOLE_CALL(advise(address, bytes, advice, place),
+			  "address=%#llx, bytes=%zu, advice=%d, location={%d, %d}", address,
+			  bytes, (int)advice, (int)place.type, place.id);
+}
+
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)
+{
+	return WHOLE_CALL(advise(address, bytes, advice, place_of_device(device)),
+			  "address=%#llx, bytes=%zu, advice=%d, device=%d", address, bytes,
+			  (int)advice, device);
+}
+
+/* As those say it who know devices and the CPU alone */
+static int device_of(const CUmemLocation *place)
+{
+	switch (place->type) {
+	case CU_MEM_LOCATION_TYPE_INVALID:
+		return CU_DEVICE_INVALID;
+	case CU_MEM_LOCATION_TYPE_DEVICE:
+		return place->id;
+	default:
+		return CU_DEVICE_CPU;
+	}
+}
+
+/* Devices first; what is left over of the output is no device. */
+static void give_accessors(int *data, size_t count, const struct advice *advice)
+{
+	size_t given = 0;
+
+	for (unsigned int who = 0; who <= ACCESSOR_CPU && given < count; who++)
+		if (accessor_get(advice, who))
+			data[given++] = who == ACCESSOR_CPU ? CU_DEVICE_CPU : (int)who;
+	while (given < count)
+		data[given++] = CU_DEVICE_INVALID;
+}
+
+static void give(void *data, size_t bytes, CUmem_range_attribute attribute,
+		 const struct advice *advice)
+{
+	int value = 0;
+
+	switch (attribute) {
+	case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
+		value = advice->read_mostly;
+		break;
+	case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
+		value = device_of(&advice->preferred);
+		break;
+	case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
+		value = device_of(&advice->prefetched);
+		break;
+	case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
+		value = advice->preferred.type;
+		break;
+	case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
+		value = advice->preferred.id;
+		break;
+	case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
+		value = advice->prefetched.type;
+		break;
+	case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
+		value = advice->prefetched.id;
+		break;
+	case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
+		give_accessors(data, bytes / sizeof(value), advice);
+		return;
+	}
+	memcpy(data, &value, sizeof(value));
+}
+
+static CUresult check_output(const void *data, size_t bytes, CUmem_range_attribute attribute)
+{
+	if (attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY ||
+	    attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no attribute %d", (int)attribute);
+	if (!data)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	if (attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY ?
+	    !bytes || bytes % sizeof(int) : bytes != sizeof(int))
+		return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d is not of %zu bytes",
+			    (int)attribute, bytes);
+	return CUDA_SUCCESS;
+}
+
+static CUresult get_attributes(void **data, const size_t *bytes,
+			       const CUmem_range_attribute *attributes, size_t count,
+			       CUdeviceptr address, size_t size)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct advice advice;
+	struct range range;
+
+	if (!data || !bytes || !attributes || !count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no attributes, or a NULL pointer");
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = check_output(data[i], bytes[i], attributes[i]);
+	if (result == CUDA_SUCCESS)
+		result = range_of(&range, address, size);
+	if (result != CUDA_SUCCESS)
+		return result;
+	advice_get(&range, &advice);
+	for (size_t i = 0; i < count; i++)
+		give(data[i], bytes[i], attributes[i], &advice);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute attribute,
+				CUdeviceptr address, size_t size)
+{
+	return WHOLE_CALL(get_attributes(&data, &bytes, &attribute, 1, address, size),
+			  "data=%p, bytes=%zu, attribute=%d, address=%#llx, size=%zu", data, bytes,
+			  (int)attribute, address, size);
+}
+
+CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, CUmem_range_attribute *attributes,
+				 size_t count, CUdeviceptr address, size_t size)
+{
+	return WHOLE_CALL(get_attributes(data, bytes, attributes, count, address, size),
+			  "data=%p, bytes=%p, attributes=%p, count=%zu, address=%#llx, size=%zu",
+			  (void *)data, (void *)bytes, (void *)attributes, count, address, size);
+}

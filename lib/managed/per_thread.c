@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/* As lib/stream/per_thread.c: what programs for the per-thread default stream import. */
+#include "managed.h"
+
+#define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+#pragma GCC visibility push(default)
+
+#define LAST(name, parameters, ...)						\
+CUresult name##_ptsz parameters;						\
+CUresult name##_ptsz parameters { return name(__VA_ARGS__, OR_OWN(stream)); }
+
+LAST(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
+     address, bytes, device)
+LAST(cuMemPrefetchAsync_v2, (CUdeviceptr address, size_t bytes, CUmemLocation place,
+			     unsigned int flags, CUstream stream),
+     address, bytes, place, flags)
+LAST(cuMemPrefetchBatchAsync, (CUdeviceptr *addresses, size_t *sizes, size_t count,
+			       CUmemLocation *places, size_t *starts, size_t places_count,
+			       unsigned long long flags, CUstream stream),
+     addresses, sizes, count, places, starts, places_count, flags)
+LAST(cuMemDiscardBatchAsync, (CUdeviceptr *addresses, size_t *sizes, size_t count,
+			      unsigned long long flags, CUstream stream),
+     addresses, sizes, count, flags)
+LAST(cuMemDiscardAndPrefetchBatchAsync, (CUdeviceptr *addresses, size_t *sizes, size_t count,
+					 CUmemLocation *places, size_t *starts,
+					 size_t places_count, unsigned long long flags,
+					 CUstream stream),
+     addresses, sizes, count, places, starts, places_count, flags)

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Prefetching managed memory, and discarding what is in it. Nothing moves, so that there is
+ * no work for the stream: what is asked for counts at once, as cuMemRangeGetAttribute() tells
+ * what was asked for, not what was done.
+ */
+#include <stdlib.h>
+
+#include "capture.h"
+#include "managed.h"
+
+static void apply(struct advice *advice, const void *how)
+{
+	advice->prefetched = *(const CUmemLocation *)how;
+}
+
+struct prefetch {
+	struct range range;
+	CUmemLocation place;
+};
+
+/* All of them or none */
+static CUresult prefetch_all(const struct prefetch *prefetches, size_t count)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	advice_lock();
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = advice_prepare(&prefetches[i].range);
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		advice_change(&prefetches[i].range, apply, &prefetches[i].place);
+	for (size_t i = 0; i < count; i++)
+		advice_settle(&prefetches[i].range);
+	advice_unlock();
+	return result;
+}
+
+/* Can anything be queued there, and is it captured, which would make its capture fail? */
+static CUresult check_stream(CUstream handle)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream->set->error;
+	if (result != CUDA_SUCCESS)
+		fail(result, "work in a stream has failed");
+	else if (stream_captured(stream))
+		result = capture_refuse(stream);
+	else if (stream->is_legacy)
+		result = capture_legacy(stream->set);
+	stream_put(stream);
+	return result;
+}
+
+static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation place,
+			 unsigned int flags, CUstream stream)
+{
+	struct prefetch one = { .place = place };
+	CUresult result = check_stream(stream);
+
+	if (result == CUDA_SUCCESS && flags)
+		result = fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	if (result == CUDA_SUCCESS)
+		result = range_of(&one.range, address, bytes);
+	if (result == CUDA_SUCCESS)
+		result = place_check(&one.place, true);
+	return result == CUDA_SUCCESS ? prefetch_all(&one, 1) : result;
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation place,
+			       unsigned int flags, CUstream stream)
+{
+	return WHOLE_CALL(prefetch(address, bytes, place, flags, stream),
+			  "address=%#llx, bytes=%zu, location={%d, %d}, flags=%#x, stream=%p",
+			  address, bytes, (int)place.type, place.id, flags, (void *)stream);
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
+{
+	return WHOLE_CALL(prefetch(address, bytes, place_of_device(device), 0, stream),
+			  "address=%#llx, bytes=%zu, device=%d, stream=%p", address, bytes,
+			  device, (void *)stream);
+}
+
+struct batch_of_ranges {
+	const CUdeviceptr *addresses;
+	const size_t *sizes;
+	size_t count;
+	const CUmemLocation *places;
+	const size_t *starts;		/* the first range of each place */
+	size_t places_count;
+	unsigned long long flags;
+};
+
+static CUresult check_batch(const struct batch_of_ranges *batch, bool places, CUstream stream)
+{
+	if (!batch->addresses || !batch->sizes || !batch->count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no ranges, or a NULL pointer");
+	if (batch->flags)
+		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	if (!stream || stream == CU_STREAM_LEGACY)
+		return fail(CUDA_ERROR_INVALID_VALUE, "batches are not for the legacy stream");
+	if (!places)
+		return CUDA_SUCCESS;
+	if (!batch->places || !batch->starts)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (!batch->places_count || batch->places_count > batch->count)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%zu locations for %zu ranges",
+			    batch->places_count, batch->count);
+	for (size_t i = 0; i < batch->places_count; i++)
+		if (batch->starts[i] >= batch->count ||
+		    (i ? batch->starts[i] <= batch->starts[i - 1] : batch->starts[0] != 0))
+			return fail(CUDA_ERROR_INVALID_VALUE,
+				    "location %zu starts at range %zu: 0 at first, then rising",
+				    i, batch->starts[i]);
+	return CUDA_SUCCESS;
+}
+
+static CUresult fill(struct prefetch *prefetches, const struct batch_of_ranges *batch, bool places)
+{
+	CUresult result = CUDA_SUCCESS;
+	size_t place = 0;
+
+	for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
+		result = range_of(&prefetches[i].range, batch->addresses[i], batch->sizes[i]);
+		if (result != CUDA_SUCCESS || !places)
+			continue;
+		if (place + 1 < batch->places_count && batch->starts[place + 1] == i)
+			place++;
+		prefetches[i].place = batch->places[place];
+		result = place_check(&prefetches[i].place, true);
+	}
+	return result;
+}
+
+/* @places: false to discard alone, of which nothing is ever told */
+static CUresult do_batch(const struct batch_of_ranges *batch, bool places, CUstream stream)
+{
+	struct prefetch *prefetches;
+	CUresult result = check_batch(batch, places, stream);
+
+	if (result == CUDA_SUCCESS)
+		result = check_stream(stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	prefetches = calloc(batch->count, sizeof(*prefetches));
+	if (!prefetches)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu ranges", batch->count);
+	result = fill(prefetches, batch, places);
+	if (result == CUDA_SUCCESS && places)
+		result = prefetch_all(prefetches, batch->count);
+	free(prefetches);
+	return result;
+}
+
+CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t count,
+				unsigned long long flags, CUstream stream)
+{
+	struct batch_of_ranges batch = {
+		.addresses = addresses, .sizes = sizes, .count = count, .flags = flags,
+	};
+
+	return WHOLE_CALL(do_batch(&batch, false, stream),
+			  "addresses=%p, sizes=%p, count=%zu, flags=%#llx, stream=%p",
+			  (void *)addresses, (void *)sizes, count, flags, (void *)stream);
+}
+
+#define PREFETCHES(name)							\
+CUresult name(CUdeviceptr *addresses, size_t *sizes, size_t count,		\
+	      CUmemLocation *places, size_t *starts, size_t places_count,	\
+	      unsigned long long flags, CUstream stream)			\
+{										\
+	struct batch_of_ranges batch = { addresses, sizes, count, places, starts, \
+					 places_count, flags };			\
+										\
+	return WHOLE_CALL(do_batch(&batch, true, stream),			\
+			  "addresses=%p, sizes=%p, count=%zu, locations=%p, starts=%p, " \
+			  "locations_count=%zu, flags=%#llx, stream=%p",		\
+			  (void *)addresses, (void *)sizes, count, (void *)places, \
+			  (void *)starts, places_count, flags, (void *)stream);	\
+}
+
+PREFETCHES(cuMemPrefetchBatchAsync)
+PREFETCHES(cuMemDiscardAndPrefetchBatchAsync)
