@@ -4,9 +4,9 @@
 #define _MC_COPY_H
 
 #include <linux/xarray.h>
-#include "space.h"
+#include "vm.h"
 
-/* ---- side.c ---- */
+/* ---- copy_iter.c ---- */
 
 /* One side of a copy: rows of bytes. */
 struct mc_side {

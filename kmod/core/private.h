@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What all of the module's files share. What a folder offers to those that come after it
- * is in a header of its own: device.h, object.h, space.h, heap.h, buffer.h, copy.h, entry.h.
+ * is in a header of its own: device.h, object.h, vm.h, heap.h, buffer.h, copy.h, entry.h.
  *
  * Lock order, outermost first:
  *

@@ -44,12 +44,10 @@ void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map);
 void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
-struct dma_buf *mc_buffer_export(struct mc_call *call, struct mc_buffer *buffer);
-struct mc_buffer *mc_buffer_of(const struct dma_buf *dmabuf);
 
-/* ---- dmabuf_vma.c ---- */
+/* ---- dmabuf_ops.c ---- */
 
-int mc_buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma);
+extern const struct dma_buf_ops mc_buffer_ops;
 
 /* ---- staging.c, staging_ops.c: what the dma-buf of a team has for pages ---- */
 
@@ -71,10 +69,10 @@ void mc_staging_unlock(struct dma_buf *dmabuf);
 /* ---- foreign.c: other drivers' memory ---- */
 
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
-				    struct mc_device *device);
+				    struct mc_device *device, bool is_range);
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
 
-/* ---- bracket.c: access to it with the CPU ---- */
+/* ---- cpu_access.c: access to it with the CPU ---- */
 
 int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 		    u64 address, u64 bytes);

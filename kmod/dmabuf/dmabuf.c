@@ -226,18 +226,6 @@ void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 	dma_free(attach->dmabuf->priv, dma);
 }
 
-static int buffer_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
-{
-	mc_buffer_sync(dmabuf->priv, true);
-	return 0;
-}
-
-static int buffer_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
-{
-	mc_buffer_sync(dmabuf->priv, false);
-	return 0;
-}
-
 int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
@@ -270,22 +258,6 @@ void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	vunmap(map->vaddr);
 }
-
-static void buffer_release(struct dma_buf *dmabuf)
-{
-	mc_buffer_free(dmabuf->priv);
-}
-
-static const struct dma_buf_ops mc_dma_buf_ops = {
-	.map_dma_buf = mc_buffer_map,
-	.unmap_dma_buf = mc_buffer_unmap,
-	.begin_cpu_access = buffer_begin_cpu,
-	.end_cpu_access = buffer_end_cpu,
-	.vmap = mc_buffer_vmap,
-	.vunmap = mc_buffer_vunmap,
-	.mmap = mc_buffer_mmap,
-	.release = buffer_release,
-};
 
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 {
@@ -321,34 +293,4 @@ void mc_buffer_free(struct mc_buffer *buffer)
 		mc_object_put(buffer->object);
 	mc_uncharge(buffer->account, FILE_BYTES);
 	mc_free_large(buffer->account, buffer, buffer->struct_bytes);
-}
-
-/* Takes over the buffer, if it succeeds. */
-struct dma_buf *mc_buffer_export(struct mc_call *call, struct mc_buffer *buffer)
-{
-	DEFINE_DMA_BUF_EXPORT_INFO(info);
-	struct mc_object *object = buffer->object;
-
-	info.exp_name = "memcast";
-	info.ops = &mc_dma_buf_ops;
-	if (object && object->type == MEMCAST_TYPE_TEAM) {
-		buffer->staging = mc_staging_create(call, mc_team(object));
-		if (!buffer->staging)
-			return ERR_PTR(-ENOMEM);
-		info.exp_name = "memcast-team";
-		info.ops = &mc_staging_ops;
-	}
-	info.size = buffer->bytes;
-	info.flags = O_RDWR;
-	info.priv = buffer;
-	/* fences of one memory hold whichever of its fds they came through */
-	info.resv = object ? &object->resv : NULL;
-	return dma_buf_export(&info);
-}
-
-/* What a dma-buf has that memcast exported, or NULL. */
-struct mc_buffer *mc_buffer_of(const struct dma_buf *dmabuf)
-{
-	return dmabuf->ops == &mc_dma_buf_ops || dmabuf->ops == &mc_staging_ops ?
-		dmabuf->priv : NULL;
 }

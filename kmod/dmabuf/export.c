@@ -30,9 +30,39 @@ put_dmabuf:
 	return ret;
 }
 
+/* Takes over the buffer, if it succeeds. */
+static struct dma_buf *buffer_export(struct mc_call *call, struct mc_buffer *buffer)
+{
+	DEFINE_DMA_BUF_EXPORT_INFO(info);
+	struct mc_object *object = buffer->object;
+
+	info.exp_name = "memcast";
+	info.ops = &mc_buffer_ops;
+	if (object && object->type == MEMCAST_TYPE_TEAM) {
+		buffer->staging = mc_staging_create(call, mc_team(object));
+		if (!buffer->staging)
+			return ERR_PTR(-ENOMEM);
+		info.exp_name = "memcast-team";
+		info.ops = &mc_staging_ops;
+	}
+	info.size = buffer->bytes;
+	info.flags = O_RDWR;
+	info.priv = buffer;
+	/* fences of one memory hold whichever of its fds they came through */
+	info.resv = object ? &object->resv : NULL;
+	return dma_buf_export(&info);
+}
+
+/* What a dma-buf has that memcast exported, or NULL. */
+static struct mc_buffer *buffer_of(const struct dma_buf *dmabuf)
+{
+	return dmabuf->ops == &mc_buffer_ops || dmabuf->ops == &mc_staging_ops ?
+		dmabuf->priv : NULL;
+}
+
 static int export_buffer(struct mc_call *call, struct mc_buffer *buffer, s32 *out_fd)
 {
-	struct dma_buf *dmabuf = mc_buffer_export(call, buffer);
+	struct dma_buf *dmabuf = buffer_export(call, buffer);
 
 	if (!IS_ERR(dmabuf))
 		return answer_fd(call, dmabuf, out_fd);
@@ -229,11 +259,11 @@ static struct mc_object *fd_object(struct mc_call *call)
 	if (IS_ERR(dmabuf))
 		return ERR_PTR(mc_fail(call, -EBADF, "%d is not the fd of a dma-buf",
 				       import->fd));
-	buffer = mc_buffer_of(dmabuf);
+	buffer = buffer_of(dmabuf);
 	if (buffer && buffer->object)
 		object = mc_object_get(buffer->object);
 	else if (import->flags & MEMCAST_IMPORT_FOREIGN)
-		object = mc_foreign_import(call, dmabuf, device);
+		object = mc_foreign_import(call, dmabuf, device, buffer);
 	else
 		object = ERR_PTR(mc_fail(call, -EBADF,
 					 "the dma-buf of fd %d was not exported from a handle",

@@ -273,24 +273,24 @@ free_foreign:
  * @call: the call
  * @dmabuf: the caller's; not one of an object of ours
  * @device: which it counts as memory of; NULL: the host's
+ * @is_range: the dma-buf is of a range of addresses that memcast has exported
  *
  * Return: an object with one user, or an error.
  */
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
-				    struct mc_device *device)
+				    struct mc_device *device, bool is_range)
 {
-	bool range = mc_buffer_of(dmabuf);
 	struct mc_device *by = device ?: mc_device_find(0);
 	struct mc_foreign *foreign;
 	struct mc_memory *memory;
 	int ret = -ENOMEM;
 
-	foreign = range ? foreign_new(call, dmabuf) :
+	foreign = is_range ? foreign_new(call, dmabuf) :
 			  foreign_map(call, dmabuf, &by->dev);
 	if (IS_ERR(foreign))
 		return ERR_CAST(foreign);
-	memory = mc_memory_alloc(call, range ? &range_ops : &foreign_ops, dmabuf->size,
-				 range ? 0 : dmabuf->size >> PAGE_SHIFT, PAGE_SIZE,
+	memory = mc_memory_alloc(call, is_range ? &range_ops : &foreign_ops, dmabuf->size,
+				 is_range ? 0 : dmabuf->size >> PAGE_SHIFT, PAGE_SIZE,
 				 MEMCAST_HANDLE_FD);
 	if (!memory)
 		goto free_foreign;
@@ -299,7 +299,7 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
 	memory->location_id = device ? device->id : 0;
 	memory->foreign = foreign;
-	ret = range ? 0 : foreign_take(call, foreign, memory);
+	ret = is_range ? 0 : foreign_take(call, foreign, memory);
 	if (ret)
 		goto forget_memory;
 	atomic_long_inc(&mc_stats.memories);

@@ -29,7 +29,7 @@
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
 #include "buffer.h"
-#include "space.h"
+#include "vm.h"
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
 #define DIRTY		XA_MARK_0

@@ -9,7 +9,7 @@
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include "entry.h"
-#include "space.h"
+#include "vm.h"
 
 static void show_team(struct seq_file *out, struct mc_team *team)
 {

@@ -78,6 +78,24 @@ void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped)
 		heap_free(heap);
 }
 
+/* What the heap need not keep goes to @reaped. */
+void mc_block_end(struct mc_client *client, struct mc_block *block,
+		  struct list_head *reaped)
+{
+	lockdep_assert_held(&client->heap_lock);
+	interval_tree_remove(&block->at, &client->blocks);
+	if (block->ipc)
+		mc_ipc_end(client, block);
+	if (block->segment) {
+		struct mc_heap *heap = block->segment->heap;
+
+		mc_segment_take_back(block);
+		mc_heap_settle(heap, reaped);
+	}
+	mc_free(client->account, block, sizeof(*block));
+	atomic_long_dec(&mc_stats.blocks);
+}
+
 /* Memory is short: all that is not used. Return: whether there was any. */
 bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
 {
@@ -122,7 +140,7 @@ void mc_heaps_destroy(struct mc_client *client)
 }
 
 /* Who may access the heap may access a new segment. */
-void mc_heap_grant(struct mc_segment *segment)
+static void heap_grant(struct mc_segment *segment)
 {
 	struct mc_reservation *reservation = segment->reservation;
 	struct mc_heap *heap = segment->heap;
@@ -136,6 +154,29 @@ void mc_heap_grant(struct mc_segment *segment)
 		mapping->host = heap->host;
 	}
 	up_write(&reservation->lock);
+}
+
+/*
+ * The heap has the segment from now on; heap->taken counts it already. What other heaps need
+ * not keep goes to @reaped.
+ */
+void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped)
+{
+	struct mc_client *client = segment->reservation->client;
+	unsigned long last = segment->start + segment->bytes - 1;
+	struct mc_heap *heap = segment->heap;
+	struct mc_block *stale;
+
+	lockdep_assert_held(&client->heap_lock);
+	/* what was registered or allocated here, the program has unmapped since */
+	while ((stale = mc_block_find(client, segment->start, last))) {
+		mc_block_end(client, stale, reaped);
+		cond_resched();
+	}
+	list_add_tail(&segment->list, &heap->segments);
+	list_add_tail(&segment->room, &heap->rooms);
+	heap->taken_high = max(heap->taken_high, heap->taken);
+	heap_grant(segment);
 }
 
 int mc_heap_create(struct mc_call *call)
@@ -319,48 +360,6 @@ int mc_heap_set(struct mc_call *call)
 	      heap_set(call, heap, set->setting, set->value);
 	mutex_unlock(&client->heap_lock);
 	return ret;
-}
-
-static void set_flags(u32 *flags, const struct memcast_block_set *set)
-{
-	WRITE_ONCE(*flags, (*flags & ~set->mask) | (set->flags & set->mask));
-}
-
-/* Of what somebody mapped himself. Return: is there such a mapping? */
-static bool mapping_set(struct mc_call *call)
-{
-	struct memcast_block_set *set = call->arg;
-	struct mc_reservation *reservation =
-		mc_reservation_find(call->client, set->address);
-	struct mc_mapping *mapping = NULL;
-
-	if (!reservation)
-		return false;
-	down_write(&reservation->lock);
-	if (!reservation->of_heap)
-		mapping = mc_mapping_find(reservation, set->address);
-	if (mapping)
-		set_flags(&mapping->flags, set);
-	up_write(&reservation->lock);
-	mc_reservation_put(reservation);
-	return mapping;
-}
-
-/* What the flags mean, their owner knows. */
-int mc_block_set(struct mc_call *call)
-{
-	struct memcast_block_set *set = call->arg;
-	struct mc_client *client = call->client;
-	struct mc_block *block;
-
-	mutex_lock(&client->heap_lock);
-	block = mc_block_find(client, set->address, set->address);
-	if (block)
-		set_flags(&block->flags, set);
-	mutex_unlock(&client->heap_lock);
-	if (block || mapping_set(call))
-		return 0;
-	return mc_fail(call, -EINVAL, "%#llx is in no block or mapping", set->address);
 }
 
 int mc_heap_trim(struct mc_call *call)

@@ -5,7 +5,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/interval_tree.h>
-#include "space.h"
+#include "vm.h"
 
 /* ---- heap.c: where blocks come from ---- */
 
@@ -58,13 +58,14 @@ struct mc_heap *mc_heap_find(struct mc_call *call, u32 id);
 void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped);
 bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped);
 void mc_heaps_destroy(struct mc_client *client);
-void mc_heap_grant(struct mc_segment *segment);
+void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped);
+void mc_block_end(struct mc_client *client, struct mc_block *block,
+		  struct list_head *reaped);
 
 /* ---- segment.c ---- */
 
 struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 				  u64 bytes, struct mc_memory *memory, u64 from);
-void mc_segment_add(struct mc_segment *segment, struct list_head *reaped);
 void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes);
 bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes);
@@ -93,15 +94,24 @@ void mc_block_drop(struct mc_call *call, struct mc_block *block);
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last);
 void mc_block_insert(struct mc_client *client, struct mc_block *block);
-int mc_block_respond(struct mc_call *call, unsigned long address);
-void mc_block_end(struct mc_client *client, struct mc_block *block,
-		  struct list_head *reaped);
 bool mc_block_describe(struct mc_client *client,
 		       struct memcast_address_info *info);
 bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);
 bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes);
 
-/* ---- share.c: heaps of several processes ---- */
+/* ---- alloc.c ---- */
+
+int mc_block_respond(struct mc_call *call, unsigned long address);
+
+/* ---- share.c: what other processes get of a heap ---- */
+
+struct mc_share {
+	struct kref kref;		/* the exporter's heap, its segments, fds, imports */
+	struct mc_account *account;	/* charged with the struct */
+	struct memcast_memory_create create;
+	struct mc_device *device;
+	struct xarray memories;		/* by number; holds their structs */
+};
 
 struct mc_share *mc_share_new(struct mc_call *call,
 			      const struct memcast_memory_create *create,
@@ -110,6 +120,9 @@ struct mc_share *mc_share_get(struct mc_share *share);
 void mc_share_put(struct mc_share *share);
 int mc_share_add(struct mc_share *share, struct mc_memory *memory);
 void mc_share_remove(struct mc_share *share, u64 object);
+struct mc_memory *mc_share_memory(struct mc_share *share, u64 object);
+int mc_share_export(struct mc_call *call, struct mc_share *share, s32 *out_fd);
+struct mc_share *mc_share_of_fd(int fd);
 
 /* ---- ipc.c: blocks for other processes ---- */
 

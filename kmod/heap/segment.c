@@ -138,29 +138,6 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 }
 
 /*
- * The heap has it from now on; heap->taken counts it already. What other heaps need
- * not keep goes to @reaped.
- */
-void mc_segment_add(struct mc_segment *segment, struct list_head *reaped)
-{
-	struct mc_client *client = segment->reservation->client;
-	unsigned long last = segment->start + segment->bytes - 1;
-	struct mc_heap *heap = segment->heap;
-	struct mc_block *stale;
-
-	lockdep_assert_held(&client->heap_lock);
-	/* what was registered or allocated here, the program has unmapped since */
-	while ((stale = mc_block_find(client, segment->start, last))) {
-		mc_block_end(client, stale, reaped);
-		cond_resched();
-	}
-	list_add_tail(&segment->list, &heap->segments);
-	list_add_tail(&segment->room, &heap->rooms);
-	heap->taken_high = max(heap->taken_high, heap->taken);
-	mc_heap_grant(segment);
-}
-
-/*
  * What a team or a dma-buf shows of a segment, it goes on showing after the block
  * is gone: later blocks must not come there. Importers may have given it on, too.
  */

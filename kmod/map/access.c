@@ -3,7 +3,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "space.h"
+#include "vm.h"
 
 #define MAX_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
 

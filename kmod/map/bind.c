@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The verbs that make and undo bindings: what they take, and in which order. */
 #include <linux/sched/signal.h>
-#include "space.h"
+#include "vm.h"
 
 /* What may be bound at all, as far as the team does not have to be complete. */
 static int bind_check(struct mc_call *call, struct mc_team *team,

@@ -7,7 +7,7 @@
  * install the PMD entry itself. Both come here.
  */
 #include "compat.h"
-#include "space.h"
+#include "vm.h"
 
 /*
  * One chunk with one entry, if all of it is shown and at an address that fits.

@@ -4,7 +4,7 @@
  * one replica of a team.
  */
 #include <linux/sched/signal.h>
-#include "space.h"
+#include "vm.h"
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address)

@@ -4,7 +4,7 @@
  * tree of mappings inside; the page tables are only that tree's cache.
  */
 #include "compat.h"
-#include "space.h"
+#include "vm.h"
 
 static void reservation_free(struct kref *kref)
 {

@@ -5,7 +5,7 @@
  * they are copied without a lock.
  */
 #include <linux/slab.h>
-#include "space.h"
+#include "vm.h"
 
 static bool may(const struct mc_mapping *mapping, u32 device, bool write)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Why a load or store of the CPU is a fault, in words: what its program did not know. */
-#include "space.h"
+#include "vm.h"
 
 /* What is mapped, as words of a sentence */
 static int print_mapped(const struct mc_mapping *mapping, char *text, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Addresses: reservations, what is mapped in them, and how the kernel gets there. */
-#ifndef _MC_SPACE_H
-#define _MC_SPACE_H
+#ifndef _MC_VM_H
+#define _MC_VM_H
 
 #include <linux/interval_tree.h>
 #include <linux/kref.h>
@@ -138,4 +138,4 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		   u32 device, bool write);
 
-#endif /* _MC_SPACE_H */
+#endif /* _MC_VM_H */

@@ -6,7 +6,7 @@
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
 #include "buffer.h"
-#include "space.h"
+#include "vm.h"
 
 /* Of the foreign memories that a call accesses with the CPU: the exporter knows. */
 #define BEGUN	XA_MARK_0

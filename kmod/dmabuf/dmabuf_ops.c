@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What processors see of the dma-buf of a memory, or of a range of addresses, by mmap(). */
+/* What devices, the kernel and processors do with the dma-buf of a memory, or of a range. */
 #include "buffer.h"
 #include "compat.h"
-#include "space.h"
+#include "vm.h"
 
 static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
 {
@@ -59,7 +59,7 @@ static const struct vm_operations_struct buffer_vm_ops = {
 };
 
 /* The file keeps the buffer, the buffer its memories: nothing is ever revoked. */
-int mc_buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+static int buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
 
@@ -70,3 +70,31 @@ int mc_buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 	vma->vm_ops = &buffer_vm_ops;
 	return 0;
 }
+
+static int buffer_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	mc_buffer_sync(dmabuf->priv, true);
+	return 0;
+}
+
+static int buffer_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	mc_buffer_sync(dmabuf->priv, false);
+	return 0;
+}
+
+static void buffer_release(struct dma_buf *dmabuf)
+{
+	mc_buffer_free(dmabuf->priv);
+}
+
+const struct dma_buf_ops mc_buffer_ops = {
+	.map_dma_buf = mc_buffer_map,
+	.unmap_dma_buf = mc_buffer_unmap,
+	.begin_cpu_access = buffer_begin_cpu,
+	.end_cpu_access = buffer_end_cpu,
+	.vmap = mc_buffer_vmap,
+	.vunmap = mc_buffer_vunmap,
+	.mmap = buffer_mmap,
+	.release = buffer_release,
+};

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands that make and free blocks: in a heap, of a memory, or of the program's own memory. */
+#include <linux/overflow.h>
+#include "heap.h"
+
+static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
+		     struct list_head *reaped)
+{
+	struct mc_segment *segment;
+
+	if (heap->limit && (bytes > heap->limit || heap->taken > heap->limit - bytes))
+		return mc_fail(call, -ENOMEM,
+			       "the heap has %llu of the %llu bytes that it may have",
+			       heap->taken, heap->limit);
+	heap->taken += bytes;
+	mutex_unlock(&call->client->heap_lock);
+	segment = mc_segment_new(call, heap, bytes, NULL, 0);
+	mutex_lock(&call->client->heap_lock);
+	if (IS_ERR(segment))
+		heap->taken -= bytes;
+	else
+		mc_heap_add_segment(segment, reaped);
+	return PTR_ERR_OR_ZERO(segment);
+}
+
+/* Return: whether anything has been given back to where memory comes from. */
+static bool make_room(struct mc_client *client)
+{
+	LIST_HEAD(reaped);
+
+	if (!mc_heap_reap_all(client, &reaped))
+		return false;
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	mutex_lock(&client->heap_lock);
+	return true;
+}
+
+/*
+ * The heap_lock is held, but not all the time: others may take what this has
+ * made, and may have made what this can take.
+ */
+static int block_place(struct mc_call *call, struct mc_heap *heap,
+		       struct mc_block *block, u64 bytes, struct list_head *reaped)
+{
+	bool made_room = false;
+	int ret;
+
+	lockdep_assert_held(&call->client->heap_lock);
+	while (!mc_segments_place(heap, block, bytes)) {
+		ret = heap_grow(call, heap, round_up(bytes, MC_CHUNK_SIZE), reaped);
+		if (!ret)
+			continue;
+		if (mc_segments_place(heap, block, bytes))
+			break;
+		if (ret != -ENOMEM || made_room || !make_room(call->client))
+			return ret;
+		made_room = true;
+	}
+	mc_block_insert(call->client, block);
+	return 0;
+}
+
+/* Answer the call that made the block at @address. If that fails, it ends. */
+int mc_block_respond(struct mc_call *call, unsigned long address)
+{
+	struct mc_client *client = call->client;
+	int ret = mc_respond(call);
+	struct mc_block *block;
+	LIST_HEAD(reaped);
+
+	if (!ret)
+		return 0;
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, address, address);
+	if (block)
+		mc_block_end(client, block, &reaped);
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	return ret;
+}
+
+int mc_block_alloc(struct mc_call *call)
+{
+	struct memcast_block_alloc *alloc = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	struct mc_heap *heap;
+	LIST_HEAD(reaped);
+	int ret;
+
+	if (!alloc->bytes)
+		return mc_fail(call, -EINVAL, "the size is 0");
+	if (alloc->bytes > TASK_SIZE_MAX)
+		return mc_fail(call, -ENOMEM, "%llu bytes are more than addresses reach",
+			       alloc->bytes);
+	block = mc_block_new(call, alloc->flags);
+	if (!block)
+		return -ENOMEM;
+
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, alloc->heap);
+	ret = PTR_ERR_OR_ZERO(heap);
+	if (!ret && heap->flags & MEMCAST_HEAP_IMPORTED)
+		ret = mc_fail(call, -EINVAL, "heap %u is another process's", alloc->heap);
+	if (!ret) {
+		heap->blocks++;
+		ret = block_place(call, heap, block, alloc->bytes, &reaped);
+		if (ret)
+			mc_heap_settle(heap, &reaped);
+	}
+	alloc->out_address = block->at.start;
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	if (ret) {
+		mc_block_drop(call, block);
+		return ret;
+	}
+
+	return mc_block_respond(call, alloc->out_address);
+}
+
+/* The heap_lock is held, but not all the time. */
+static int map_block(struct mc_call *call, struct mc_heap *heap,
+		     struct mc_memory *memory, struct mc_block *block,
+		     struct list_head *reaped)
+{
+	struct memcast_block_map *map = call->arg;
+	u64 from = round_down(map->offset, MC_CHUNK_SIZE);
+	u64 bytes = round_up(map->offset + map->bytes, MC_CHUNK_SIZE) - from;
+	struct mc_segment *segment;
+
+	lockdep_assert_held(&call->client->heap_lock);
+	if (heap->flags & MEMCAST_HEAP_POOL)
+		return mc_fail(call, -EINVAL, "heap %u is a pool", heap->id);
+	mutex_unlock(&call->client->heap_lock);
+	segment = mc_segment_new(call, heap, bytes, memory, from);
+	mutex_lock(&call->client->heap_lock);
+	if (IS_ERR(segment))
+		return PTR_ERR(segment);
+	segment->alone = true;
+	heap->taken += bytes;
+	mc_heap_add_segment(segment, reaped);
+	mc_segment_place(segment, block, map->offset - from, map->bytes);
+	mc_block_insert(call->client, block);
+	return 0;
+}
+
+int mc_block_map(struct mc_call *call)
+{
+	struct memcast_block_map *map = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_memory *memory;
+	struct mc_block *block;
+	struct mc_heap *heap;
+	LIST_HEAD(reaped);
+	int ret;
+
+	if (map->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	memory = mc_find_memory(call, map->handle);
+	if (IS_ERR(memory))
+		return PTR_ERR(memory);
+	ret = mc_check_range(call, "memory", map->offset, map->bytes,
+			     memory->object.bytes, 1);
+	if (ret)
+		goto put_memory;
+	block = mc_block_new(call, map->flags);
+	if (!block) {
+		ret = -ENOMEM;
+		goto put_memory;
+	}
+	mutex_lock(&client->heap_lock);
+	heap = mc_heap_find(call, map->heap);
+	ret = PTR_ERR_OR_ZERO(heap);
+	if (!ret) {
+		heap->blocks++;
+		ret = map_block(call, heap, memory, block, &reaped);
+		if (ret)
+			mc_heap_settle(heap, &reaped);
+	}
+	map->out_address = block->at.start;
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	if (ret)
+		mc_block_drop(call, block);
+	else
+		ret = mc_block_respond(call, map->out_address);
+put_memory:
+	mc_object_put(&memory->object);
+	return ret;
+}
+
+int mc_block_register(struct mc_call *call)
+{
+	struct memcast_block_register *arg = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	int ret;
+
+	if (arg->reserved || arg->padding || arg->access & ~MEMCAST_ACCESS_READWRITE)
+		return mc_fail(call, -EINVAL, "unknown access or reserved fields");
+	ret = mc_check_range(call, NULL, arg->address, arg->bytes,
+			     TASK_SIZE_MAX, 1);
+	if (ret)
+		return ret;
+	if (mc_reservation_in(client, arg->address, arg->bytes))
+		return mc_fail(call, -EINVAL, "a part of the range is in a reservation");
+	ret = mc_user_check(arg->address, arg->bytes, arg->access != MEMCAST_ACCESS_READ);
+	if (ret)
+		return mc_fail(call, ret, "not all of the range is memory, or writable");
+
+	block = mc_block_new(call, arg->flags);
+	if (!block)
+		return -ENOMEM;
+	block->at.start = arg->address;
+	block->at.last = arg->address + arg->bytes - 1;
+	mutex_lock(&client->heap_lock);
+	if (mc_block_find(client, block->at.start, block->at.last))
+		ret = mc_fail(call, -EEXIST, "a part of the range is registered already");
+	else
+		mc_block_insert(client, block);
+	mutex_unlock(&client->heap_lock);
+	if (ret)
+		mc_block_drop(call, block);
+	return ret;
+}
+
+#define KINDS	(MEMCAST_BLOCK_HOST | MEMCAST_BLOCK_REGISTERED)
+#define WHEN	(MEMCAST_BLOCK_LATER | MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP)
+
+static u32 kind_of(const struct mc_block *block)
+{
+	if (!block->segment)
+		return MEMCAST_BLOCK_REGISTERED;
+	if (!block->segment->heap->device &&
+	    !(block->segment->heap->flags & MEMCAST_HEAP_POOL))
+		return MEMCAST_BLOCK_HOST;
+	return 0;
+}
+
+static int free_check(struct mc_call *call, const struct mc_block *block)
+{
+	struct memcast_block_free *free = call->arg;
+	bool said = free->flags & (MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP);
+
+	if (!block || block->at.start != free->address)
+		return mc_fail(call, -EINVAL,
+			       "no block starts at %#llx; what was mapped is unmapped",
+			       free->address);
+	if (kind_of(block) != (free->flags & KINDS))
+		return mc_fail(call, -EINVAL,
+			       "the block at %#llx is of another kind", free->address);
+	if (block->freeing != said)
+		return mc_fail(call, -EINVAL, "the block at %#llx is %s", free->address,
+			       said ? "not being freed" : "being freed already");
+	return 0;
+}
+
+int mc_block_free(struct mc_call *call)
+{
+	struct memcast_block_free *free = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	LIST_HEAD(reaped);
+	int ret;
+
+	if (free->flags & ~(KINDS | WHEN) || hweight32(free->flags & WHEN) > 1 ||
+	    free->reserved)
+		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, free->address, free->address);
+	ret = free_check(call, block);
+	if (!ret) {
+		if (free->flags & MEMCAST_BLOCK_LATER)
+			block->freeing = true;
+		else if (free->flags & MEMCAST_BLOCK_KEEP)
+			block->freeing = false;
+		else
+			mc_block_end(client, block, &reaped);
+	}
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	return ret;
+}
+
+static void set_flags(u32 *flags, const struct memcast_block_set *set)
+{
+	WRITE_ONCE(*flags, (*flags & ~set->mask) | (set->flags & set->mask));
+}
+
+/* Of what somebody mapped himself. Return: is there such a mapping? */
+static bool mapping_set(struct mc_call *call)
+{
+	struct memcast_block_set *set = call->arg;
+	struct mc_reservation *reservation =
+		mc_reservation_find(call->client, set->address);
+	struct mc_mapping *mapping = NULL;
+
+	if (!reservation)
+		return false;
+	down_write(&reservation->lock);
+	if (!reservation->of_heap)
+		mapping = mc_mapping_find(reservation, set->address);
+	if (mapping)
+		set_flags(&mapping->flags, set);
+	up_write(&reservation->lock);
+	mc_reservation_put(reservation);
+	return mapping;
+}
+
+/* What the flags mean, their owner knows. */
+int mc_block_set(struct mc_call *call)
+{
+	struct memcast_block_set *set = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, set->address, set->address);
+	if (block)
+		set_flags(&block->flags, set);
+	mutex_unlock(&client->heap_lock);
+	if (block || mapping_set(call))
+		return 0;
+	return mc_fail(call, -EINVAL, "%#llx is in no block or mapping", set->address);
+}
