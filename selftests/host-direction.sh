@@ -1,0 +1,249 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: folders use each other only as direction.txt says, by
+# #include and by symbol, and docs/architecture.md draws that.
+# Usage: host-direction.sh           test
+#        host-direction.sh --draw    put the drawings into docs/architecture.md
+#        host-direction.sh --uses    print which folder uses what of which
+cd "$(dirname "$0")/.." || exit 1
+table=selftests/direction.txt
+docs=docs/architecture.md
+export LC_ALL=C
+
+roots() { sed -n 's|^\([a-z]*\)/[^:]*:.*|\1|p' $table | sort -u; }
+sources() { find "$1" -name '*.[ch]' | sort; }
+
+# built ROOT: the folders that have an object of each source, none older than it
+built() {
+	local folder source object
+	for folder in build build/kmod-*; do
+		[ -d "$folder/$1" ] || continue
+		for source in $(sources "$1" | grep '\.c$'); do
+			object=$folder/${source%.c}.o
+			[ -e "$object" ] && [ ! "$object" -ot "$source" ] || continue 2
+		done
+		echo "$folder"
+	done
+}
+
+# facts ROOT: "include FILE HEADER", "defines FILE SYMBOL" and "needs FILE SYMBOL", a line each
+facts() {
+	local folder source
+	sources "$1" | sed 's/^/source /'
+	sources "$1" | xargs grep -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
+		sed -E 's/^([^:]*):[^"]*"([^"]*)".*/include \1 \2/'
+	for folder in $(built "$1"); do
+		for source in $(sources "$1" | grep '\.c$'); do
+			nm "$folder/${source%.c}.o" | awk -v file="$source" '
+				NF == 3 && $2 ~ /[A-TV-Z]/ { print "defines", file, $3 }
+				NF == 2 && $1 == "U"	   { print "needs", file, $2 }'
+		done
+	done | sort -u
+}
+
+# judge WHAT ROOT: what of the table does not hold; WHAT is table, include, symbol, circle or uses
+judge() {
+	facts "$2" | awk -v what="$1" -v root="$2" '
+	function folder_of(file) {
+		do
+			sub(/\/[^\/]*$/, "", file)
+		while (!(file in place) && file ~ /\//)
+		return file
+	}
+	# the file that an #include of FILE means, of the same root; or nothing
+	function header(file, name,   here, i) {
+		here = file
+		sub(/[^\/]*$/, name, here)
+		if (here in is_source)
+			return here
+		for (i = 1; i <= sources; i++)
+			if (substr(source[i], length(source[i]) - length(name)) == "/" name)
+				return source[i]
+		return ""
+	}
+	function uses(file, other, how,   from, to) {
+		if (other == "" || other == file)
+			return
+		from = folder_of(file)
+		to = folder_of(other)
+		if (from == to) {
+			if (how ~ /^symbol/)
+				edge[file] = edge[file] " " other
+			return
+		}
+		used[from, to] = used[from, to] " " how
+		if (!((from, to) in may) && how ~ "^" what)
+			print file " uses " other " (" how "), but " from " is not to use " to
+	}
+	# Tarjan: the files that reach each other
+	function visit(file,   n, i, next_file, list, circle) {
+		seen[file] = low[file] = ++visits
+		stack[++depth] = file
+		on_stack[file] = 1
+		n = split(edge[file], list)
+		for (i = 1; i <= n; i++) {
+			next_file = list[i]
+			if (!(next_file in seen))
+				visit(next_file)
+			if (on_stack[next_file] && low[next_file] < low[file])
+				low[file] = low[next_file]
+		}
+		if (low[file] != seen[file])
+			return
+		do {
+			next_file = stack[depth--]
+			on_stack[next_file] = 0
+			circle = circle " " next_file
+			if (!(next_file in excused))
+				bad[file] = 1
+		} while (next_file != file)
+		if (bad[file] && file " " != substr(circle, 2) " " && split(circle, list) > 1)
+			print "use each other in a circle:" circle
+	}
+	FILENAME != "-" {
+		if (/^#/ || /^$/)
+			next
+		if ($1 == "circle") {
+			for (i = 2; i <= NF && $i != "-"; i++)
+				excused[$i] = 1
+			if (i >= NF && what == "table")
+				print "no reason why: " $0
+			next
+		}
+		if ($1 == "one-way") {
+			one_way[++ways] = $2
+			next
+		}
+		name = $1
+		sub(/:$/, "", name)
+		if (name !~ "^" root "(/|$)")
+			next
+		for (i = 2; i <= NF && $i != "-"; i++) {
+			if (!($i in place) && what == "table")
+				print name " names " $i ", which is not above it"
+			may[name, $i] = 1
+		}
+		if (i >= NF && what == "table")
+			print name " does not say what it offers"
+		place[name] = ++places
+		order[places] = name
+		next
+	}
+	$1 == "source" {
+		is_source[$2] = 1
+		source[++sources] = $2
+		folder = $2
+		sub(/\/[^\/]*$/, "", folder)
+		full[folder_of($2)] = 1
+		if (what == "table" && !(folder_of($2) in place) && !told[folder]++)
+			print folder " is not in the table"
+	}
+	$1 == "include" { includes[++n_include] = $2 " " $3 }
+	$1 == "defines" { definer[$3] = $2 }
+	$1 == "needs"	{ needs[++n_needs] = $2 " " $3 }
+	END {
+		for (name in place)
+			if (what == "table" && !full[name])
+				print name " has no files"
+		for (i = 1; i <= n_include; i++) {
+			split(includes[i], part)
+			uses(part[1], header(part[1], part[2]), "include " part[2])
+		}
+		for (i = 1; i <= n_needs; i++) {
+			split(needs[i], part)
+			if (part[2] in definer)
+				uses(part[1], definer[part[2]], "symbol " part[2])
+		}
+		if (what == "symbol" && !n_needs)
+			print "no build has an object of each source of " root "/ that is not older than it"
+		if (what == "circle")
+			for (i = 1; i <= sources; i++)
+				for (w = 1; w <= ways; w++)
+					if (index(source[i], one_way[w] "/") == 1 && !(source[i] in seen))
+						visit(source[i])
+		if (what == "uses")
+			for (i = 1; i <= places; i++)
+				for (j = 1; j <= places; j++)
+					if ((order[i], order[j]) in used)
+						print order[i] " -> " order[j] ":" used[order[i], order[j]]
+	}' $table -
+}
+
+# drawing ROOT: its folders, those that use others above those that they use
+drawing() {
+	awk -v root="$1" '
+	/^#/ || $1 !~ /:$/ || $1 !~ "^" root "(/|:)" { next }
+	{
+		name = $1
+		sub(/:$/, "", name)
+		layer[name] = 0
+		for (i = 2; i <= NF && $i != "-"; i++)
+			if (layer[$i] >= layer[name])
+				layer[name] = layer[$i] + 1
+		if (layer[name] > top)
+			top = layer[name]
+		offers[name] = ""
+		for (i++; i <= NF; i++)
+			offers[name] = offers[name] " " $i
+		order[++n] = name
+	}
+	END {
+		for (l = top; l >= 0; l--) {
+			for (i = 1; i <= n; i++)
+				if (layer[order[i]] == l)
+					printf "    %-14s%s\n", order[i], offers[order[i]]
+			if (l)
+				print "      ↓"
+		}
+	}' $table
+}
+
+# The same with the lines around it, by which it is found
+framed() {
+	printf '<!-- host-direction.sh --draw: %s -->\n\n' "$1"
+	drawing "$1"
+	printf '\n<!-- end of %s -->\n' "$1"
+}
+
+drawn() { sed -n "/^<!-- host-direction.sh --draw: $1 -->/,/^<!-- end of $1 -->/p" $docs; }
+
+number=0
+failed=0
+# result NAME WHAT-IS-WRONG
+result() {
+	number=$((number + 1))
+	if [ -z "$2" ]; then
+		echo "ok $number direction.$1"
+	else
+		failed=1
+		echo "$2" | sed 's/^/# /'
+		echo "not ok $number direction.$1"
+	fi
+}
+
+case ${1-} in
+--uses)
+	for root in $(roots); do judge uses "$root"; done
+	exit ;;
+--draw)
+	for root in $(roots); do
+		framed "$root" >"$docs.new" &&
+		sed -i -e "/^<!-- end of $root -->/{ r $docs.new
+			d }" -e "/^<!-- host-direction.sh --draw: $root -->/,/^<!-- end of $root -->/{ /^<!-- end/!d }" $docs
+		rm -f "$docs.new"
+	done
+	exit ;;
+esac
+
+echo "TAP version 13"
+echo "1..$(($(roots | wc -l) * 5))"
+for root in $(roots); do
+	result "$root.table" "$(judge table "$root")"
+	result "$root.includes" "$(judge include "$root")"
+	result "$root.calls" "$(judge symbol "$root")"
+	result "$root.files" "$(judge circle "$root")"
+	result "$root.drawing" "$([ "$(drawn "$root")" = "$(framed "$root")" ] ||
+		echo "$docs draws another $root/: $0 --draw")"
+done
+exit $failed
