@@ -10,6 +10,7 @@ SHELL := /bin/bash
 
 VERSION	:= $(shell sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)
 PREFIX	?= /usr/local
+# packaging/install.mk has the other folders that can be named.
 LIBDIR	?= $(PREFIX)/lib
 # yes: install the module's source, for DKMS to build it for each kernel
 DKMS	?=
@@ -26,7 +27,7 @@ flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan test costs demo install uninstall clean help
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan test costs demo install uninstall man dist clean help
 all: lib tools examples
 
 # ---- what there is to build
@@ -192,12 +193,6 @@ $(B)/tools/vm-watch: tools/vm-counter.c
 $(vm_programs): $(B)/tools/%: tools/%.c $(vm_shared) $(wildcard tools/vm-*.h)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
-
-# A manual page is what --help says.
-$(B)/man/%.1: $(B)/tools/%
-	@mkdir -p $(@D)
-	$(call quiet,MAN)help2man --no-info --output=$@ \
-		--name="$$($< --help | sed -n '2,/^$$/p' | tr '\n' ' ' | sed 's/[.:] .*//')" $<
 
 # ---- selftests, on the kernel's own harness
 
@@ -420,58 +415,9 @@ demo: deps
 	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce --seconds 30
 	tools/memcast-vm --devices 4 --add $(fashion) -- $(B)/tools/memcast-train --seconds 40
 
-include	:= $(DESTDIR)$(PREFIX)/include
-libdir	:= $(DESTDIR)$(LIBDIR)
-dkms_source := $(DESTDIR)/usr/src/memcast-$(VERSION)
-dkms_forget := [ -z "$$(dkms status memcast/$(VERSION))" ] || dkms remove memcast/$(VERSION) --all
-
-is_root	:= $(filter 0,$(shell id -u))
-mandir	:= $(DESTDIR)$(PREFIX)/share/man/man1
-pages	:= $(if $(shell command -v help2man),$(tools:$(B)/tools/%=$(B)/man/%.1))
-
-install: lib tools $(pages)
-	@install -d $(libdir)/pkgconfig $(include)/memcast $(DESTDIR)$(PREFIX)/bin $(mandir) || \
-		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
-	install -m 644 $(B)/lib/libcuda.so.1 $(libdir)/
-	ln -sfn libcuda.so.1 $(libdir)/libcuda.so
-	$(foreach name,$(notdir $(companion_libs)),install -m 644 $(B)/lib/$(name) $(libdir)/ && \
-		ln -sfn $(name) $(libdir)/$(basename $(name)) &&) :
-	install -m 644 include/*.h include/uapi/memcast.h $(include)/
-	install -m 644 include/memcast/*.h $(include)/memcast/
-	for file in $(pc_files); do sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
-		$$file >$(libdir)/pkgconfig/$$(basename $$file .in); done
-	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin/
-	$(if $(pages),install -m 644 $(pages) $(mandir)/,@echo 'no manual pages without help2man')
-ifeq ($(DKMS),yes)
-	install -d $(dkms_source)/include/uapi
-	install -m 644 dkms.conf Kbuild $(dkms_source)/
-	for file in $(filter kmod/%,$(kmod_sources)); do install -D -m 644 $$file $(dkms_source)/$$file; done
-	install -m 644 include/uapi/*.h $(dkms_source)/include/uapi/
-	@[ -n "$(DESTDIR)" ] || { $(dkms_forget); dkms install memcast/$(VERSION) -k $(KERNEL); }
-else ifneq ($(KDIR),)
-	$(MAKE) kmod KERNEL=$(KERNEL)
-	$(if $(DESTDIR)$(is_root),$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install,\
-		@echo 'the module is not installed: that takes root')
-else
-	@echo 'no headers of $(KERNEL) here, so no module for it'
-endif
-	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
-
-# What `make install` with the same words has installed, and nothing else
-uninstall:
-	rm -f $(foreach name,$(notdir $(companion_libs)),$(libdir)/$(name) $(libdir)/$(basename $(name)))
-	rm -f $(addprefix $(libdir)/,libcuda.so libcuda.so.1 $(patsubst %.in,pkgconfig/%,$(notdir $(pc_files))))
-	rm -f $(addprefix $(include)/,memcast.h $(patsubst include/%,%,$(wildcard include/*.h include/memcast/*.h)))
-	rm -f $(tools:$(B)/tools/%=$(DESTDIR)$(PREFIX)/bin/%) $(tools:$(B)/tools/%=$(mandir)/%.1)
-	-@rmdir $(include)/memcast
-ifeq ($(DKMS),yes)
-	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
-	rm -rf $(dkms_source)
-else ifneq ($(KDIR),)
-	rm -f $(DESTDIR)/lib/modules/$(release)/updates/memcast.ko*
-	-@[ -n "$(DESTDIR)" ] || depmod $(release)
-endif
-	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
+include packaging/install.mk
+include packaging/man.mk
+include packaging/packages.mk
 
 clean:
 	rm -rf $(B)
@@ -488,6 +434,7 @@ help:
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local LIBDIR= DESTDIR= KERNEL='
 	@echo '                  with DKMS=yes the module is built anew for each kernel to come'
 	@echo 'make uninstall    remove what the same words have installed'
+	@echo 'make dist         build/dist/memcast-$(VERSION).tar.gz, which builds without git'
 	@echo 'make deps         the Debian packages for all of this, as root'
 	@echo 'make docs         docs/functions.md; docs-pictures: what a camera filmed into a team'
 	@echo 'make check-style  checkpatch and sparse on the module; KERNEL= as above'

@@ -18,7 +18,7 @@
 
 #define MAX_WORDS	64
 
-/* This program, and memcast-vm beside the folder that it was built in */
+/* This program, and memcast-vm: beside it, or beside the folder that it was built in */
 static const char *find(char vm[PATH_MAX], char self[PATH_MAX])
 {
 	char path[PATH_MAX + 32];
@@ -29,11 +29,13 @@ static const char *find(char vm[PATH_MAX], char self[PATH_MAX])
 		return "/proc/self/exe cannot be read";
 	self[length] = '\0';
 	end = strstr(self, "/build/tools/");
-	if (!end)
-		return "memcast-vm is part of the source tree: run build/tools/memcast-bench there";
-	snprintf(path, sizeof(path), "%.*s/tools/memcast-vm", (int)(end - self), self);
+	if (end)
+		snprintf(path, sizeof(path), "%.*s/tools/memcast-vm", (int)(end - self), self);
+	else
+		snprintf(path, sizeof(path), "%.*s/memcast-vm",
+			 (int)(strrchr(self, '/') - self), self);
 	if (!realpath(path, vm) || access(vm, X_OK))
-		return "there is no tools/memcast-vm";
+		return "there is no memcast-vm beside this program";
 	return NULL;
 }
 

@@ -45,6 +45,8 @@ in_root() {
 	local dir=$1 top=${here%/*}
 	shift
 	[ -e "$dir/build-root" ] || exec "$@"
+	# where memcast-vm has its builds then
+	[ ! -e "$here/installed" ] || top=$cache/installed
 	need bubblewrap
 	exec bwrap --tmpfs / --dev /dev --proc /proc --tmpfs /tmp --ro-bind "$dir/build-root/usr" /usr \
 		--symlink usr/bin /bin --symlink usr/sbin /sbin --symlink usr/lib /lib \

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# Completion of memcast's commands for bash. The options are those that a command's --help
+# has, looked up when they are asked for.
+
+_memcast_options()
+{
+	"$1" --help 2>/dev/null | sed -nE 's/^ *((-[^ ,]+, )*-.*)$/\1/p' | sed -E 's/  .*//' |
+		grep -oE '(^|[ ,])--?[A-Za-z?][-A-Za-z0-9]*' | tr -d ' ,' | sort -u
+}
+
+# The place of the command that is to be run, in COMP_WORDS: after -- or the options; 0: none yet
+_memcast_command_at()
+{
+	local i with_value
+
+	with_value=$("${COMP_WORDS[0]}" --help 2>/dev/null |
+		sed -nE 's/^ *(--[-a-z]+) [^ ].*/\1/p')
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--) i=$((i + 1)); break ;;
+		--*=*) ;;
+		-*) ! grep -qxF -- "${COMP_WORDS[i]}" <<<"$with_value" || i=$((i + 1)) ;;
+		*) break ;;
+		esac
+	done
+	if [ "$i" -le "$COMP_CWORD" ] && [[ ${COMP_WORDS[i]} != -* ]]; then echo "$i"; else echo 0; fi
+}
+
+_memcast()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} at
+	local name=${COMP_WORDS[0]##*/} words=
+
+	COMPREPLY=()
+	case $before in
+	--kernel) words='6.1 6.12 backports generic debug kcsan' ;;
+	--add|--kernels|--keep-log|--check|--record|--plot)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return ;;
+	--rw|--data|--out)
+		mapfile -t COMPREPLY < <(compgen -d -- "$word")
+		return ;;
+	esac
+	if [ -z "$words" ]; then
+		case $name in
+		memcast-vm|memcast-run)
+			at=$(_memcast_command_at)
+			if [ "$at" -ne 0 ] && declare -F _command_offset >/dev/null; then
+				_command_offset "$at"
+				return
+			elif [ "$at" -ne 0 ]; then
+				mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
+				return
+			fi ;;
+		memcast-kernel)
+			case $before in
+			memcast-kernel|*/memcast-kernel) words='fetch source debug path run deps' ;;
+			fetch|path|run)	words='6.1 6.12 backports generic' ;;
+			debug)		words='kasan kcsan' ;;
+			deps)		words='missing' ;;
+			esac ;;
+		memcast-bench)
+			[[ $word == -* ]] || words=$("${COMP_WORDS[0]}" --list 2>/dev/null | awk '{ print $1 }') ;;
+		memcast-perf) words='allreduce broadcast reduce' ;;
+		memcast-smi) words=topo ;;
+		esac
+		[[ $word != -* ]] || words=$(_memcast_options "${COMP_WORDS[0]}")
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-perf \
+	memcast-profile memcast-smi memcast-train

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+#
+# make install, make uninstall. Packages are made from this, with these folders of their own:
+# INCLUDEDIR for memcast's own headers, APIDIR for those that have the names of NVIDIA's.
+
+INCLUDEDIR	?= $(PREFIX)/include
+APIDIR		?= $(INCLUDEDIR)
+PKGCONFIGDIR	?= $(LIBDIR)/pkgconfig
+LIBEXECDIR	?= $(PREFIX)/libexec/memcast
+MANDIR		?= $(PREFIX)/share/man
+DATADIR		?= $(PREFIX)/share
+BASHDIR		?= $(DATADIR)/bash-completion/completions
+ZSHDIR		?= $(DATADIR)/zsh/site-functions
+
+bindir	 := $(DESTDIR)$(PREFIX)/bin
+libdir	 := $(DESTDIR)$(LIBDIR)
+include	 := $(DESTDIR)$(INCLUDEDIR)
+api	 := $(DESTDIR)$(APIDIR)
+pkgdir	 := $(DESTDIR)$(PKGCONFIGDIR)
+libexec	 := $(DESTDIR)$(LIBEXECDIR)
+mandir	 := $(DESTDIR)$(MANDIR)
+# what memcast-vm builds the module from
+module_source := $(DESTDIR)$(DATADIR)/memcast/module
+dkms_source := $(DESTDIR)/usr/src/memcast-$(VERSION)
+dkms_forget := [ -z "$$(dkms status memcast/$(VERSION))" ] || dkms remove memcast/$(VERSION) --all
+is_root	:= $(filter 0,$(shell id -u))
+
+# Libraries have a version at the end of their names, and a link without it.
+installed_libs := $(libcuda:%.so=) $(companion_libs)
+# Scripts that have to be beside each other, and those of them that are commands
+scripts		:= $(wildcard tools/memcast-vm tools/memcast-kernel tools/memcast-run tools/vm-*.sh tools/kernel-*.sh)
+commands	:= $(filter-out %.sh,$(scripts:tools/%=%))
+
+# from,to: a path from one folder to another, so that all of it can be moved
+relative = $(shell realpath -ms --relative-to='$(1)' '$(2)')
+
+# Programs look for their libraries where these are going to be.
+$(B)/installed/%: $(B)/tools/%.o $(B)/tools/shared.a lib FORCE
+	@mkdir -p $(@D)
+	$(call quiet,LD)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter %.o %.a,$^) $(link) $(above) \
+		-Wl,-rpath,'$$ORIGIN/$(call relative,$(PREFIX)/bin,$(LIBDIR))' $(tool_libs) -lm
+$(B)/installed/memcast-smi: above = -lnvidia-ml
+FORCE:
+.PHONY: FORCE
+
+# folder: the module's source goes there
+define copy_module
+	install -d $(1)/include/uapi
+	install -m 644 dkms.conf Kbuild $(1)/
+	for file in $(filter kmod/%,$(kmod_sources)); do install -D -m 644 $$file $(1)/$$file; done
+	install -m 644 include/uapi/*.h $(1)/include/uapi/
+endef
+
+install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_programs)
+	@install -d $(libdir) $(pkgdir) $(api) $(include)/memcast $(bindir) $(libexec)/debug-kernel || \
+		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
+	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
+		ln -sfn $(notdir $(file)) $(libdir)/$(notdir $(basename $(file))) &&) :
+	install -m 644 include/*.h $(api)/
+	install -m 644 include/uapi/memcast.h $(include)/
+	install -m 644 include/memcast/*.h $(include)/memcast/
+	for file in $(pc_files); do \
+		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,-e 's|@$(name)@|$($(name))|') \
+			$$file >$(pkgdir)/$$(basename $$file .in); done
+	install -m 755 $(tools:$(B)/tools/%=$(B)/installed/%) $(bindir)/
+	install -m 755 $(scripts) $(vm_programs) $(libexec)/
+	chmod 644 $(libexec)/*.sh
+	install -m 644 tools/debug-kernel/*.config $(libexec)/debug-kernel/
+	printf '%s\n' installed_version='$(VERSION)' programs='$(call relative,$(LIBEXECDIR),$(PREFIX)/bin)' \
+		libraries='$(call relative,$(LIBEXECDIR),$(LIBDIR))' \
+		module_source='$(call relative,$(LIBEXECDIR),$(DATADIR)/memcast/module)' >$(libexec)/installed
+	for command in $(commands); do \
+		ln -sfn $(call relative,$(PREFIX)/bin,$(LIBEXECDIR))/$$command $(bindir)/$$command; done
+	$(call copy_module,$(module_source))
+	for section in 1 3 4 7; do \
+		install -d $(mandir)/man$$section; \
+		install -m 644 $(B)/man/*.$$section $(mandir)/man$$section/; done
+	install -D -m 644 packaging/completion/memcast.bash $(DESTDIR)$(BASHDIR)/memcast-vm
+	for command in $(filter-out memcast-vm,$(pages_1)); do \
+		ln -sfn memcast-vm $(DESTDIR)$(BASHDIR)/$$command; done
+	install -D -m 644 packaging/completion/_memcast $(DESTDIR)$(ZSHDIR)/_memcast
+ifeq ($(DKMS),yes)
+	$(call copy_module,$(dkms_source))
+	@[ -n "$(DESTDIR)" ] || { $(dkms_forget); dkms install memcast/$(VERSION) -k $(KERNEL); }
+else ifneq ($(KDIR),)
+	$(MAKE) kmod KERNEL=$(KERNEL)
+	$(if $(DESTDIR)$(is_root),$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install,\
+		@echo 'the module is not installed: that takes root')
+else
+	@echo 'no headers of $(KERNEL) here, so no module for it'
+endif
+	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
+
+# What `make install` with the same words has installed, and nothing else
+uninstall: man
+	rm -f $(foreach file,$(installed_libs),$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
+	rm -f $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files))) $(include)/memcast.h \
+		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) $(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h))
+	rm -f $(tools:$(B)/tools/%=$(bindir)/%) $(commands:%=$(bindir)/%)
+	cd $(B)/man && for page in *.[1-9]; do rm -f $(mandir)/man$${page##*.}/$$page; done
+	rm -f $(pages_1:%=$(DESTDIR)$(BASHDIR)/%) $(DESTDIR)$(ZSHDIR)/_memcast
+	rm -rf $(libexec) $(DESTDIR)$(DATADIR)/memcast
+	-@rmdir $(include)/memcast
+ifeq ($(DKMS),yes)
+	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
+	rm -rf $(dkms_source)
+else ifneq ($(KDIR),)
+	rm -f $(DESTDIR)/lib/modules/$(release)/updates/memcast.ko*
+	-@[ -n "$(DESTDIR)" ] || depmod $(release)
+endif
+	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))

@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# Where memcast is installed, memcast-vm has no folder to build in. Each user has one in the
+# cache, with the names of build/ in the source tree. Used by memcast-vm only, with its
+# variables: here, cache, kernel, kdir, release, module.
+
+# The file `installed` beside memcast-vm says where `make install` has put the rest:
+# installed_version, and relative to itself programs, libraries and module_source.
+use_installed() {
+	local tool
+	# shellcheck disable=SC1091
+	. "$here/installed"
+	build=$cache/installed
+	libraries=$(realpath "$here/$libraries")
+	mkdir -p "$build/tools"
+	for tool in "$here"/vm-init "$here"/vm-watch "$here/$programs"/memcast-*; do
+		[ ! -e "$tool" ] || ln -sfn "$(realpath -s "$tool")" "$build/tools/${tool##*/}"
+	done
+}
+
+# The module's own makefile does the work. It is asked only if its source, the kernel or its
+# compiler is another than last time, as that alone takes seconds.
+build_installed_module() {
+	local source folder=$build/kmod-$release stamp runner=()
+	source=$(realpath "$here/$module_source")
+	stamp=$(cd "$source" && find . -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
+		stat -Lc '%n %Y' "$kdir/Module.symvers" 2>/dev/null || true)
+	[ ! -e "$folder/memcast.ko" ] || [ "$stamp" != "$(cat "$folder/stamp" 2>/dev/null)" ] || return 0
+	note "building memcast.ko for linux $release"
+	! "$here/memcast-kernel" is-fetched "$kernel" || runner=("$here/memcast-kernel" run "$kernel")
+	rm -rf "$folder"
+	mkdir -p "$folder"
+	cp -R "$source/." "$folder/"
+	# Types for BTF need vmlinux and pahole, signatures the builder's key.
+	"${runner[@]}" make -s -C "$kdir" M="$folder" CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL= \
+		-j"$(nproc)" modules >"$build/log" 2>&1 ||
+		{ cat "$build/log" >&2; return 1; }
+	echo "$stamp" >"$folder/stamp"
+}
