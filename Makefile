@@ -27,7 +27,7 @@ flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan test costs demo install uninstall man dist clean help
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan test costs demo install uninstall man dist deb clean help
 all: lib tools examples
 
 # ---- what there is to build
@@ -435,6 +435,7 @@ help:
 	@echo '                  with DKMS=yes the module is built anew for each kernel to come'
 	@echo 'make uninstall    remove what the same words have installed'
 	@echo 'make dist         build/dist/memcast-$(VERSION).tar.gz, which builds without git'
+	@echo 'make deb          Debian packages, in build/deb/'
 	@echo 'make deps         the Debian packages for all of this, as root'
 	@echo 'make docs         docs/functions.md; docs-pictures: what a camera filmed into a team'
 	@echo 'make check-style  checkpatch and sparse on the module; KERNEL= as above'

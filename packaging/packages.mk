@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# make dist
+# make dist, make deb
 
 dist	:= $(B)/dist/memcast-$(VERSION).tar.gz
 # What git has, or all but what was built, where it is unpacked from such an archive
@@ -14,4 +14,24 @@ dist:
 		--mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --group=0 --numeric-owner --mode=go+rX,go-w | \
 		gzip -9n >$(dist)
 	@echo '$(dist): '"$$(stat -c %s $(dist)) bytes"
-.PHONY: dist
+.PHONY: dist deb
+
+# The environment says who makes packages, as for Debian's own tools.
+maintainer = $(or $(DEBFULLNAME),The memcast authors) <$(or $(DEBEMAIL),nobody@memcast.invalid)>
+deb_tree := $(B)/deb/memcast-$(VERSION)
+
+deb: dist
+	@command -v dpkg-buildpackage >/dev/null && command -v dh_dkms >/dev/null || { \
+		echo 'packages are missing; run: apt-get install $(deps_deb)' >&2; exit 1; }
+	@rm -rf $(B)/deb
+	@mkdir -p $(B)/deb
+	@tar -xzf $(dist) -C $(B)/deb
+	@cp -r packaging/debian $(deb_tree)/debian
+	@sed -i 's|@MAINTAINER@|$(maintainer)|' $(deb_tree)/debian/control
+	@awk -f packaging/debian/changelog.awk -v version=$(VERSION) -v maintainer='$(maintainer)' \
+		-v date="$$(date -uR -d @$(SOURCE_DATE_EPOCH))" CHANGELOG.md >$(deb_tree)/debian/changelog
+	@rm $(deb_tree)/debian/changelog.awk
+	@cd $(deb_tree) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -b >../log 2>&1 || \
+		{ tail -n 30 ../log >&2; echo 'the whole log is in $(B)/deb/log' >&2; exit 1; }
+	@cd $(B)/deb && ls -s --block-size=1K *.deb
+deps_deb := dpkg-dev debhelper dh-dkms

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+#
+# debian/changelog from CHANGELOG.md: -v version= -v maintainer= -v date=
+# Entries that are older than the version in hand have no date there, so only it is told.
+
+/^## / { of_version = ($2 == version); next }
+!of_version { next }
+/^- / { print_item(); item = substr($0, 3); next }
+/^  / { sub(/^ +/, ""); item = item " " $0 }
+
+function print_item(	n, i, words, line)
+{
+	if (item == "")
+		return
+	gsub(/\*\*|`/, "", item)
+	n = split(item, words, " ")
+	line = "  *"
+	for (i = 1; i <= n; i++) {
+		if (length(line) + length(words[i]) > 74) {
+			print line
+			line = "   "
+		}
+		line = line " " words[i]
+	}
+	print line
+	item = ""
+	items++
+}
+
+BEGIN { print "memcast (" version ") unstable; urgency=medium\n" }
+END {
+	print_item()
+	if (!items)
+		print "  * See CHANGELOG.md."
+	print "\n -- " maintainer "  " date
+}
