@@ -9,6 +9,7 @@
 #define __CUDA_RUNTIME_H__
 
 #include <cuda_runtime_api.h>
+#include <vector_functions.h>
 
 /* What cudaMallocPitch() and its like are about */
 static inline struct cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t xsize,
@@ -120,6 +121,63 @@ cudaLaunchKernel(T *kernel, dim3 grid, dim3 block, void **arguments, size_t shar
 {
 	return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared_bytes,
 				stream);
+}
+
+/**
+ * cudaOccupancyMaxPotentialBlockSizeVariableSMem() - a block's size that uses most threads
+ * @grid_size: output: blocks that run at the same time
+ * @block_size: output: threads of a block, the largest of the sizes that are best
+ * @kernel: its function
+ * @dynamic_bytes: function of a block's size: the dynamic shared memory that it needs
+ * @limit: the largest size that the caller can use; 0: what the kernel can
+ *
+ * Errors: cudaErrorInvalidValue; those of cudaFuncGetAttributes().
+ */
+template <class F, class T> static inline cudaError_t
+cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, T *kernel,
+					       F dynamic_bytes, int limit = 0)
+{
+	struct cudaFuncAttributes attributes;
+	int device, processors, warp, best = 0, size, blocks;
+	cudaError_t error;
+
+	if (!grid_size || !block_size || !kernel)
+		return cudaErrorInvalidValue;
+	error = cudaFuncGetAttributes(&attributes, kernel);
+	if (error == cudaSuccess)
+		error = cudaGetDevice(&device);
+	if (error == cudaSuccess)
+		error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+	if (error == cudaSuccess)
+		error = cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, device);
+	if (error != cudaSuccess)
+		return error;
+	if (!limit || limit > attributes.maxThreadsPerBlock)
+		limit = attributes.maxThreadsPerBlock;
+	*grid_size = *block_size = 0;
+	/* the largest size first, then whole warps */
+	for (size = limit; size > 0; size = (size - 1) / warp * warp) {
+		error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, size,
+								      dynamic_bytes(size));
+		if (error != cudaSuccess)
+			return error;
+		if (blocks * size <= best)
+			continue;
+		best = blocks * size;
+		*block_size = size;
+		*grid_size = blocks * processors;
+	}
+	return cudaSuccess;
+}
+
+/* The same with as much dynamic shared memory for each size */
+template <class T> static inline cudaError_t
+cudaOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, T *kernel,
+				   size_t dynamic_bytes = 0, int limit = 0)
+{
+	return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+		grid_size, block_size, kernel, [dynamic_bytes](int) { return dynamic_bytes; },
+		limit);
 }
 
 static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags)

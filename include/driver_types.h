@@ -14,17 +14,7 @@
 
 #include <stddef.h>
 
-/* Numbers of threads or blocks in each direction */
-#ifndef __VECTOR_TYPES_H__
-struct dim3 {
-	unsigned int x, y, z;
-#ifdef __cplusplus
-	constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1)
-		: x(x_), y(y_), z(z_) { }
-#endif
-};
-typedef struct dim3 dim3;
-#endif
+#include <vector_types.h>
 
 /* Flags of cudaHostAlloc() and cudaHostRegister(); all host memory here is mapped. */
 #define cudaHostAllocDefault		0x00
