@@ -19,6 +19,7 @@ KERNEL	?= $(shell uname -r)
 # those that `make check` builds for and boots, such as 6.12 or backports
 CHECK_KERNELS ?= 6.1 6.12
 CC	:= gcc
+CXX	:= g++
 CFLAGS	?= -O2 -g
 
 B := build
@@ -43,7 +44,7 @@ mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mp
 test_mains	 := $(wildcard selftests/*_test.c)
 test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
 test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/*.tsv))
-test_scripts	 := selftests/run.sh selftests/examples_test.sh
+test_scripts	 := selftests/run.sh selftests/examples_test.sh selftests/cu_test.sh
 kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
@@ -60,6 +61,8 @@ tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
 	    $(test_tables)
+# CUDA C++, by the C++ compiler and, further down, by nvcc
+tests	 += $(if $(shell command -v $(CXX)),$(B)/selftests/cu_program $(B)/selftests/cu_program.so)
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
 tests	 += $(foreach name,address copy device entry memory surface team,\
@@ -67,7 +70,8 @@ tests	 += $(foreach name,address copy device entry memory surface team,\
 ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
 tests	 += $(patsubst selftests/%.c,$(B)/selftests/nvidia_%,$(wildcard selftests/runtime*_test.c))
 nvcc	 := $(wildcard $(dir $(nvidia))../bin/nvcc)
-tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test)
+tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test \
+	    $(B)/selftests/cu_program.nvcc)
 endif
 endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda)
@@ -260,6 +264,14 @@ $(B)/examples/readme: $(B)/examples/readme.c | $(linked)
 $(B)/selftests/host-window: selftests/host-window.c $(libcuda)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -pthread -o $@ $<
 
+$(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC
+$(B)/selftests/cu_program $(B)/selftests/cu_program.so: selftests/cu_program.cu $(B)/tools/memcast-cu \
+		$(wildcard include/*.h include/memcast/*.h) | $(B)/lib/$(so_cudart)
+	@mkdir -p $(@D)
+	$(call quiet,CU)$(B)/tools/memcast-cu -ccbin $(CXX) -O2 -Xcompiler -Wall,-Wextra,-Werror $(cu_flags) -o $@ $<
+
+$(B)/selftests/cu_test: | $(filter $(B)/selftests/cu_program%,$(tests))
+
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
 $(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
@@ -272,6 +284,10 @@ $(B)/selftests/nvcc_per_thread_test: nvcc_flags = -default-stream per-thread
 $(B)/selftests/nvcc_%_test: selftests/nvcc_runtime_test.cu
 	@mkdir -p $(@D)
 	$(call quiet,NVCC)$(nvcc) --cudart shared -arch=sm_90 $(nvcc_flags) -o $@ $<
+
+$(B)/selftests/cu_program.nvcc: selftests/cu_program.cu
+	@mkdir -p $(@D)
+	$(call quiet,NVCC)$(nvcc) --cudart shared -std=c++17 -arch=sm_90 -o $@ $<
 endif
 
 $(B)/selftests/%: selftests/%.sh
