@@ -35,8 +35,11 @@ all: lib tools examples
 
 # libraries above the driver's: each has a folder, and knows public headers only
 companions	 := cudart nvml array
-lib_sources	 := $(filter-out $(companions:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
-lib_folders	 := $(filter-out $(companions:%=lib/%) $(companions:%=lib/%/%),$(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
+# and what libcuda.so.1 loads when a program needs it
+loaded		 := trap
+apart		 := $(companions) $(loaded)
+lib_sources	 := $(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
+lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),$(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
 tool_mains	 := $(wildcard tools/memcast*.c)
 tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-mpi.c,$(wildcard tools/*.c))
 # What memcast-bench compares with, where it is installed
@@ -49,7 +52,7 @@ kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 # what programs here link with, of which the linker takes what they use
-linked	  = $(libcuda) $(B)/lib/$(so_array)
+linked	  = $(libcuda) $(B)/lib/$(so_array) $(trap_object)
 tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
 # NCCL's headers want CUDA's; `make NCCL_HOME=/path/of/its/build` says where it is
 nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
@@ -79,10 +82,11 @@ link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda)
 so_cudart := libcudart.so.13
 so_nvml	  := libnvidia-ml.so.1
 so_array  := libmemcast.so.0
+trap_object := $(B)/lib/memcast-trap.so
 pc_files := lib/memcast.pc.in lib/array/libmemcast.pc.in
 companion_libs := $(foreach name,$(companions),$(if $(wildcard lib/$(name)/*.c),$(B)/lib/$(so_$(name))))
 
-lib: $(libcuda) $(companion_libs)
+lib: $(libcuda) $(companion_libs) $(trap_object)
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 examples: $(examples)
 selftests: $(tests)
@@ -91,6 +95,7 @@ selftests: $(tests)
 
 folders = $(lib_folders)
 $(foreach name,$(companions),$(eval $(B)/lib/$(name)/%.o: folders = lib/$(name)))
+$(B)/lib/trap/%.o: folders = lib/trap lib/fault
 
 $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
@@ -121,7 +126,13 @@ $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
 	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
 		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) \
-		-Wl,--as-needed -lm -lZydis -lelf -lzstd -llz4
+		-Wl,--as-needed -lm -lelf -lzstd -llz4
+
+# Beside libcuda.so.1, which loads it when a team is first mapped; see lib/fault/load.c.
+trap_objects := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))
+$(trap_object): $(trap_objects)
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $^ \
+		-Wl,--as-needed -lZydis
 
 # A companion exports what its map names, most of it by the table in its functions.def.
 define companion
@@ -227,9 +238,9 @@ $(nvml_tests): | $(B)/lib/$(so_nvml)
 
 # Without the module, so with another idea of where windows are
 $(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/%.c \
-		$(B)/selftests/shared.a $(libcuda)
+		$(B)/selftests/shared.a $(libcuda) $(trap_object)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -pthread -o $@ $< \
-		$(filter-out %_window.o,$(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))) \
+		$(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/say.o \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # All constants and functions, for facts_names.c

@@ -23,7 +23,7 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..8"
+echo "1..9"
 all=$(exports "$library" 2>&1)
 result 1 only_cu_and_memcast "$(echo "$all" | grep -vE '^(cu[A-Z]|memcast[A-Z])')"
 result 2 nothing_is_missing "$(for name in cuInit cuMemCreate cuMemMap cuMulticastCreate \
@@ -87,4 +87,10 @@ result 8 array_uses_public_names "$(nm -D --undefined-only "$array" | awk '{ pri
 	grep -vE '@|^_|^__' | while read -r name; do
 		grep -qs "\b$name(" include/cuda.h include/memcast/*.h || echo "$name is in no header"
 	done)"
+
+# It uses nothing of libcuda.so.1 but what it is handed, and that needs no disassembler.
+trap=${1:-build/lib}/memcast-trap.so
+result 9 trap_is_apart "$(exports "$trap" | grep -vx memcast_trap_object | sed 's/$/ is exported/'
+	nm -D --undefined-only "$trap" | awk '{ print $2 }' | grep -E '^(cu[A-Z]|memcast)' | sed 's/$/ is used/'
+	readelf -d "$library" | grep NEEDED.*Zydis)"
 exit $failed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What lib/trap/trap.c makes of instructions: here for those that emulated machines do not
+ * What lib/trap/ makes of instructions: here for those that emulated machines do not
  * have. host-trap.sh runs this.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/trap/trap.c without the module, on the machine that builds. A window is a read-only
+ * lib/fault/ and lib/trap/ without the module, on the machine that builds. A window is a read-only
  * mapping of its first replica.
  */
 #ifndef MEMCAST_HOST_TRAP_H
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../lib/base/library.h"
+#include "../lib/fault/fault.h"
 #include "../lib/trap/trap.h"
 #include "trap_forms.h"
 #include "kselftest_harness.h"
@@ -34,7 +35,7 @@ static const struct {
 static void (*volatile in_between)(void);
 static volatile uintptr_t edge_at;
 
-bool trap_window_at(uintptr_t address, struct trap_window *window)
+bool fault_window_at(uintptr_t address, struct trap_window *window)
 {
 	static unsigned char *replica[2][REPLICAS];
 	size_t offset = address - (uintptr_t)all.window;
@@ -57,14 +58,14 @@ bool trap_window_at(uintptr_t address, struct trap_window *window)
 	return false;
 }
 
-bool trap_place_at(uintptr_t address, struct trap_place *where)
+bool fault_place_at(uintptr_t address, struct fault_place *where)
 {
 	(void)address;
 	(void)where;
 	return false;
 }
 
-bool trap_reason(uintptr_t address, bool store, char *text, size_t size)
+bool fault_reason(uintptr_t address, bool store, char *text, size_t size)
 {
 	(void)address;
 	snprintf(text, size, "it is a %s", store ? "store" : "load");
@@ -98,7 +99,8 @@ FIXTURE_SETUP(trap)
 		close(fd);
 	}
 	ASSERT_EQ(0, mprotect(place, CHUNK, PROT_READ | PROT_WRITE));
-	trap_install();
+	fault_install();
+	ASSERT_TRUE(fault_attach(&memcast_trap_object));
 }
 
 FIXTURE_TEARDOWN(trap)

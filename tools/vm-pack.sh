@@ -116,7 +116,7 @@ pack_program() {
 	# packed is looked for in the usual folders.
 	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
 	# Programs open these by name.
-	for file in "$libraries"/lib{cuda.so.1,cudart.so.13,nvidia-ml.so.1,memcast.so.0}; do
+	for file in "$libraries"/{libcuda.so.1,libcudart.so.13,libnvidia-ml.so.1,libmemcast.so.0,memcast-trap.so}; do
 		[ ! -e "$file" ] || { pack "$file"; pack_needs "$file"; }
 	done
 }

@@ -179,7 +179,7 @@ static CUresult open_and_check(int *devices)
 	was_opened = true;
 	inherited_fd = fd;
 	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
-	trap_install();
+	fault_install();
 	return CUDA_SUCCESS;
 }
 
@@ -240,7 +240,6 @@ static CUresult init(unsigned int flags)
 	if (devices) {
 		profile_complain();
 		attribute_overrides_complain(devices);
-		trap_complain();
 	}
 	return result;
 }

@@ -244,10 +244,11 @@ void windows_changed(CUdeviceptr address, size_t bytes);
 /* registry.c: functions for kernels, which MEMCAST_KERNELS names */
 CUresult kernels_load(void);
 
-/* trap.c: plain stores to windows */
-void trap_install(void);
-void trap_complain(void);
-bool trap_strict(void);
+/* fault/: plain stores to windows, and faults at addresses of ours */
+void fault_install(void);
+bool fault_strict(void);
+void fault_expect_team(void);
+void fault_mapped(CUdeviceptr address);
 
 /*
  * Older interfaces that binaries still import by name; see entry.c. Those that

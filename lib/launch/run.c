@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Calls a kernel's function in a stream's thread, and catches what it does wrong: a fault
- * jumps back to here out of the signal's handler, which is lib/trap's, and becomes the
+ * jumps back to here out of the signal's handler, which is lib/fault's, and becomes the
  * launch's error. Stacks that it leaves behind are used again by the next launch.
  */
 #undef _FORTIFY_SOURCE	/* its longjmp() does not leave one stack for another */
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fault.h"
 #include "launch.h"
-#include "trap.h"
 
 #define ALTERNATE_BYTES	(64UL << 10)
 
@@ -38,7 +38,7 @@ static void runner_end(void *data)
 static void begin(void)
 {
 	pthread_key_create(&key, runner_end);
-	trap_take_over();
+	fault_take_over();
 }
 
 /* The thread's own; NULL: no memory */
@@ -151,7 +151,7 @@ static CUresult explain(const struct invocation *invocation, struct runner *runn
 	if (!runner->signal)
 		return fail(runner->result, "kernel %.60s%s: %.100s", invocation->code->name, where,
 			    runner->reason ? runner->reason : "its C function has failed");
-	if (!trap_reason((uintptr_t)runner->address, runner->store, what, sizeof(what)) &&
+	if (!fault_reason((uintptr_t)runner->address, runner->store, what, sizeof(what)) &&
 	    runner->signal == SIGBUS)
 		strcpy(what, "its memory is gone");
 	return fail(runner->result, "kernel %.60s%s: %s at %p: %.100s", invocation->code->name,
@@ -258,9 +258,9 @@ CUresult invocation_run(const struct invocation *invocation)
 	runner->result = CUDA_SUCCESS;
 	runner->gang = NULL;
 	if (!sigsetjmp(runner->back, 0)) {
-		trap_catch(caught);
+		fault_catch(caught);
 		run_shape(invocation, &at, bytes);
 	}
-	trap_catch(NULL);
+	fault_catch(NULL);
 	return runner->result == CUDA_SUCCESS ? CUDA_SUCCESS : explain(invocation, runner);
 }

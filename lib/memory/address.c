@@ -143,14 +143,16 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	if (trap_strict())
+	if (fault_strict())
 		arg.flags |= MEMCAST_MAP_STRICT;
 	result = memory_handle(handle, &arg.handle);
 	if (result == CUDA_SUCCESS)
 		result = team_ioctl("cuMemMap", MEMCAST_MAP, &arg.header, sizeof(arg), arg.handle,
 				    0);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
 		windows_mapped(address, size);
+		fault_mapped(address);
+	}
 	return result;
 }
 

@@ -61,8 +61,10 @@ static CUresult create(CUmemGenericAllocationHandle *team, const CUmulticastObje
 	arg.bytes = prop->size;
 	arg.devices = prop->numDevices;
 	result = device_ioctl(MEMCAST_TEAM_CREATE, &arg);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
 		*team = arg.out_handle;
+		fault_expect_team();
+	}
 	return result;
 }
 

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plain stores to windows, from the signal to the replicas:
+ * Plain stores to windows: memcast-trap.so, which libcuda.so.1 loads when a team is first
+ * mapped (lib/fault/load.c). It uses what struct trap_host has of libcuda.so.1, and Zydis.
  *
- *   trap.c		the signal: ours, or the program's own
+ *   object.c		what libcuda.so.1 finds here
  *   trap_decode.c	what the instruction writes, and how to run it elsewhere
  *   trap_store.c	run it on every replica
  *   trap_string.c	movs and stos, whose addresses move
  *   trap_scatter.c	scatters, which have many addresses
  *   trap_edge.c	what begins in a window and ends outside, or the reverse
- *   trap_run.c	run one instruction with the program's registers
- *   trap_say.c	what stands on stderr
- *   trap_window.c	where windows are
+ *   trap_run.c		run one instruction with the program's registers
  *
  * An instruction is not emulated but run: a copy of it, with another memory
  * operand, all of the program's registers and its floating-point state. So what
  * it stores, returns and does to the flags is what the processor says.
  *
- * All of it runs in a signal handler: no malloc, no locks, no stdio.
+ * All of it but start() runs in a signal handler: no malloc, no locks, no stdio.
  */
 #ifndef LIBRARY_TRAP_H
 #define LIBRARY_TRAP_H
@@ -28,41 +27,18 @@
 #include <ucontext.h>
 #include <Zydis/Zydis.h>
 
+#include "object.h"
+
 /* In the order in which instructions number them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };
 
 #define TRAP_ARITHMETIC		0x8d5	/* the flags that arithmetic sets */
 #define TRAP_DIRECTION		0x400
 
-/* ---- trap.c ---- */
-
-/*
- * trap_catch() - from now on this thread's own faults that no window is the reason of are
- * told to a function, which jumps away; NULL: not any more. The handler is installed by
- * trap_take_over(), if it is not yet.
- */
-typedef void trap_catcher(int number, const siginfo_t *info, bool store);
-void trap_catch(trap_catcher *catcher);
-void trap_take_over(void);
-
-/* ---- trap_window.c (the tests of trap_*.c have their own) ---- */
-
-struct trap_window {
-	uintptr_t start;
-	size_t bytes;
-	unsigned int replicas;
-	unsigned char *const *replica;	/* of the window's first byte */
-};
+/* ---- object.c ---- */
 
 /* Return: is it a window that the CPU may write? */
 bool trap_window_at(uintptr_t address, struct trap_window *window);
-
-struct trap_place {
-	uint64_t team, offset;
-};
-
-bool trap_place_at(uintptr_t address, struct trap_place *place);
-bool trap_reason(uintptr_t address, bool store, char *text, size_t size);
 
 /* ---- trap_run.c ---- */
 
@@ -71,8 +47,6 @@ struct trap_fault {
 	uintptr_t address;
 	uint64_t trap, error;	/* what the processor said, as in a ucontext_t */
 };
-
-#define TRAP_ERROR_WRITE	2	/* in a page fault's error */
 
 /* One run of one instruction; the assembly in trap_run.c knows the offsets. */
 struct trap_frame {
@@ -182,7 +156,7 @@ static inline void trap_fault_at(struct trap *trap, const struct trap_fault *fau
 {
 	trap->fault = *fault;
 	trap->fault.address = address;
-	trap->fault.error |= TRAP_ERROR_WRITE;
+	trap->fault.error |= FAULT_ERROR_WRITE;
 }
 
 static inline bool trap_inside(const struct trap_window *window, uintptr_t address,
@@ -191,16 +165,5 @@ static inline bool trap_inside(const struct trap_window *window, uintptr_t addre
 	return address >= window->start && bytes <= window->bytes &&
 	       address - window->start <= window->bytes - bytes;
 }
-
-/* ---- trap_say.c ---- */
-
-void trap_say_init(void);
-void trap_say_note(void);
-void trap_say_cannot(const struct trap_op *op, uintptr_t rip, uintptr_t address,
-		     const char *why);
-void trap_say_strict(const struct trap_op *op, uintptr_t rip, uintptr_t address,
-		     const struct trap_place *place, bool store);
-void trap_say_end(const struct trap_op *op, uintptr_t rip, uintptr_t address,
-		  const char *why, bool store);
 
 #endif /* LIBRARY_TRAP_H */

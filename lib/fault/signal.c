@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The signals that plain accesses to windows raise: ours, or the program's own.
+ * The signals that faults raise: ours, or the program's own. What stores to windows take is
+ * in an object (see load.c); handlers find it here when it is loaded, and never load it.
  *
  * Whoever handled SIGSEGV and SIGBUS before cuInit() still gets all that is not
  * ours, as if we were not there. A program that takes them over later can give
@@ -17,17 +18,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "library.h"
-#include "trap.h"
 
-#define PAGE_FAULT	14
 #define KEYS		9	/* of the states that xsave knows */
 #define PASSED_ON	0x6d656d63	/* where no siginfo_t of the kernel's has anything */
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
 static bool enabled, strict, taken_over;
-static int cannot_run;		/* instructions: errno */
+static const struct trap_object *_Atomic loaded;
 static unsigned int keys_offset;	/* in the state that a signal saves; 0: no keys */
 
 /*
@@ -83,103 +83,57 @@ static void keys_find(void)
 		keys_offset = b;
 }
 
-/* Where there is code, it may be that nobody can read it: that has a key, too. */
-static bool read_code(struct trap_op *op, uintptr_t rip)
+/* The text of an instruction, or "" */
+static void describe(uintptr_t rip, char *text, size_t size)
 {
-	uint32_t keys = keys_set(0);
-	bool done = trap_read(op, rip);
+	const struct trap_object *trap = loaded;
 
-	keys_set(keys);
-	return done;
-}
-
-/* A fault of the program's that we came across, as the kernel would say it */
-static void become(siginfo_t *info, ucontext_t *context, const struct trap_fault *fault)
-{
-	greg_t *greg = context->uc_mcontext.gregs;
-
-	memset(info, 0, sizeof(*info));
-	info->si_signo = fault->signal;
-	info->si_code = fault->code;
-	info->si_addr = (void *)fault->address;
-	greg[REG_TRAPNO] = fault->trap;
-	greg[REG_ERR] = fault->error;
-	if (fault->trap == PAGE_FAULT)
-		greg[REG_CR2] = fault->address;
-}
-
-/* Is a code segment one of 64 bits? Which that is depends: Xen has another than Linux. */
-static bool is_64_bit(unsigned int selector)
-{
-	const unsigned int long_mode = 1 << 21;
-	unsigned int rights = 0;
-
-	asm("lar %1, %0" : "+r" (rights) : "r" (selector) : "cc");
-	return rights & long_mode;
-}
-
-/*
- * Return: was it done? Else @info is what the program is to see.
- *
- * Its kilobytes must not stand below a handler of the program's, whose alternate
- * stack may have no room for both.
- */
-__attribute__((noinline))
-static bool store(siginfo_t *info, ucontext_t *context)
-{
-	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
-	struct trap trap = { .context = context };
-
-	trap_registers_get(context, trap.reg);
-	if (!is_64_bit(context->uc_mcontext.gregs[REG_CSGSFS] & 0xffff)) {
-		trap_say_cannot(NULL, rip, (uintptr_t)info->si_addr, "it is not 64-bit code");
-		return false;
-	}
-	if (!read_code(&trap.op, rip)) {
-		trap_say_cannot(NULL, rip, (uintptr_t)info->si_addr, "its code cannot be read");
-		return false;
-	}
-	trap.why = trap_decode(&trap.op, trap.reg, rip);
-	switch (trap.why ? TRAP_CANNOT : trap_store(&trap, (uintptr_t)info->si_addr)) {
-	case TRAP_DONE:
-		return true;
-	case TRAP_FAULT:
-		become(info, context, &trap.fault);
-		return false;
-	default:
-		trap_say_cannot(&trap.op, rip, (uintptr_t)info->si_addr, trap.why);
-		return false;
-	}
+	if (!trap || !trap->text(rip, text, size))
+		*text = '\0';
 }
 
 __attribute__((noinline))
 static void explain(const siginfo_t *info, const ucontext_t *context, bool writes)
 {
 	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
-	struct trap_place place;
-	struct trap_op op;
+	struct fault_place place;
+	char text[TRAP_TEXT];
 
-	if (trap_place_at((uintptr_t)info->si_addr, &place))
-		trap_say_strict(read_code(&op, rip) ? &op : NULL, rip,
-				(uintptr_t)info->si_addr, &place, writes);
+	if (!fault_place_at((uintptr_t)info->si_addr, &place))
+		return;
+	describe(rip, text, sizeof(text));
+	fault_say_strict(text, rip, (uintptr_t)info->si_addr, &place, writes);
 }
 
-static bool look(siginfo_t *info, ucontext_t *context)
+static bool store_everywhere(const struct trap_object *trap, siginfo_t *info,
+			     ucontext_t *context)
 {
-	const greg_t *greg = context->uc_mcontext.gregs;
-	bool writes = greg[REG_ERR] & TRAP_ERROR_WRITE;
+	uintptr_t address = (uintptr_t)info->si_addr;
 	struct trap_window window;
+
+	if (!fault_window_at(address, &window))
+		return false;
+	if (!trap) {
+		fault_say_cannot("", context->uc_mcontext.gregs[REG_RIP], address,
+				 TRAP_OBJECT " was not loaded when the team was mapped");
+		return false;
+	}
+	fault_say_note();
+	return trap->store(info, context);
+}
+
+static bool look(const struct trap_object *trap, siginfo_t *info, ucontext_t *context)
+{
+	bool writes = context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE;
 
 	if (strict)
 		explain(info, context, writes);
-	if (strict || !writes || !trap_window_at((uintptr_t)info->si_addr, &window))
-		return false;
-	trap_say_note();
-	return store(info, context);
+	return !strict && writes && store_everywhere(trap, info, context);
 }
 
 static bool handled(int number, siginfo_t *info, ucontext_t *context)
 {
+	const struct trap_object *trap = loaded;
 	int saved = errno;
 	uint64_t mask;
 	uint32_t keys;
@@ -187,16 +141,16 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 
 	if (!enabled)
 		return false;
-	if (trap_run_caught(number, info, context))
+	if (trap && trap->caught(number, info, context))
 		return true;
 	if (number != SIGSEGV || info->si_code <= 0 || info->si_code == SEGV_PKUERR ||
-	    context->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT)
+	    context->uc_mcontext.gregs[REG_TRAPNO] != FAULT_OF_A_PAGE)
 		return false;
 	block_others(&mask);
 	/* What the program may touch is touched for it; and our own things as well. */
 	keys = keys_set(0);
 	keys_set(keys & keys_of(context));
-	done = look(info, context);
+	done = look(trap, info, context);
 	keys_set(keys);
 	unblock(&mask);
 	errno = saved;
@@ -208,19 +162,19 @@ __attribute__((noinline))
 static void explain_end(const siginfo_t *info, const ucontext_t *context)
 {
 	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
-	bool store = context->uc_mcontext.gregs[REG_ERR] & TRAP_ERROR_WRITE;
-	struct trap_place place;
-	struct trap_op op;
+	bool store = context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE;
+	struct fault_place place;
+	char why[200], text[TRAP_TEXT];
 	uint64_t mask;
-	char why[200];
 
-	if (info->si_code <= 0 || context->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT)
+	if (info->si_code <= 0 || context->uc_mcontext.gregs[REG_TRAPNO] != FAULT_OF_A_PAGE)
 		return;
-	if (!trap_reason((uintptr_t)info->si_addr, store, why, sizeof(why)) ||
-	    (strict && trap_place_at((uintptr_t)info->si_addr, &place)))
+	if (!fault_reason((uintptr_t)info->si_addr, store, why, sizeof(why)) ||
+	    (strict && fault_place_at((uintptr_t)info->si_addr, &place)))
 		return;
 	block_others(&mask);
-	trap_say_end(read_code(&op, rip) ? &op : NULL, rip, (uintptr_t)info->si_addr, why, store);
+	describe(rip, text, sizeof(text));
+	fault_say_end(text, rip, (uintptr_t)info->si_addr, why, store);
 	unblock(&mask);
 }
 
@@ -286,7 +240,7 @@ static void make_catchers(void)
 	have_catchers = !pthread_key_create(&catchers, NULL);
 }
 
-void trap_catch(trap_catcher *new)
+void fault_catch(fault_catcher *new)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -297,14 +251,14 @@ void trap_catch(trap_catcher *new)
 
 static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 {
-	trap_catcher *chosen = NULL;
+	fault_catcher *chosen = NULL;
 
 	if (have_catchers)
-		chosen = (trap_catcher *)pthread_getspecific(catchers);
+		chosen = (fault_catcher *)pthread_getspecific(catchers);
 	if (!chosen || info->si_code <= 0)
 		return;
 	pthread_setspecific(catchers, NULL);
-	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & TRAP_ERROR_WRITE);
+	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE);
 }
 
 static void on_signal(int number, siginfo_t *given, void *context)
@@ -327,7 +281,7 @@ int memcastTrap(int number, void *info, void *context)
 	return done;
 }
 
-bool trap_strict(void)
+bool fault_strict(void)
 {
 	return strict;
 }
@@ -356,8 +310,8 @@ static void take_over(unsigned int i)
 	}
 }
 
-/* Also where plain stores are not wanted, for trap_catch(). Once, by one thread */
-void trap_take_over(void)
+/* Also where plain stores are not wanted, for fault_catch(). Once, by one thread */
+void fault_take_over(void)
 {
 	if (taken_over)
 		return;
@@ -373,28 +327,34 @@ static bool wanted(const char *variable, bool otherwise)
 	return value && *value ? strcmp(value, "0") : otherwise;
 }
 
-/* Once, by cuInit() */
-void trap_install(void)
+/* Once, by cuInit(): what plain stores need is loaded when there is a team to store to. */
+void fault_install(void)
 {
 	strict = wanted("MEMCAST_STRICT", false);
 	if (!wanted("MEMCAST_TRAP", true))
 		return;
 	keys_find();
-	trap_init_decoder();
-	trap_scatter_init();
-	trap_say_init();
-	if (!trap_run_init()) {
-		cannot_run = errno;
-		return;
-	}
 	enabled = true;
-	trap_take_over();
+	fault_take_over();
 }
 
-/* What went wrong in trap_install(): apart from it, as writing may take for ever. */
-void trap_complain(void)
+/* Does the program want plain stores to reach all replicas? */
+bool fault_wanted(void)
 {
-	if (cannot_run)
-		fprintf(stderr, "memcast: plain stores to a team's address stay faults: no memory "
-			"to run instructions in: %s\n", strerror(cannot_run));
+	return enabled;
+}
+
+/* From now on plain stores go there. Return: can they? Else errno says why not. */
+bool fault_attach(const struct trap_object *trap)
+{
+	static const struct trap_host host = {
+		.window_at = fault_window_at,
+		.keys_set = keys_set,
+		.say_cannot = fault_say_cannot,
+	};
+
+	if (!trap->start(&host))
+		return false;
+	loaded = trap;
+	return true;
 }

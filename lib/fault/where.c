@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Where windows are, for trap.c and its like. (Their tests have another one.) */
+/* What is at an address of ours, for signal handlers. (Their tests have another one.) */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
 
+#include "fault.h"
 #include "library.h"
-#include "trap.h"
 
-bool trap_window_at(uintptr_t address, struct trap_window *window)
+bool fault_window_at(uintptr_t address, struct trap_window *window)
 {
 	const struct memcast_view *view;
 	CUmemAccess_flags access;
@@ -24,7 +24,7 @@ bool trap_window_at(uintptr_t address, struct trap_window *window)
 }
 
 /* Return: is it in a window, whatever the CPU may do there? */
-bool trap_place_at(uintptr_t address, struct trap_place *place)
+bool fault_place_at(uintptr_t address, struct fault_place *place)
 {
 	struct memcast_address_info info = { .address = address };
 
@@ -41,7 +41,7 @@ bool trap_place_at(uintptr_t address, struct trap_place *place)
  * What the program may not have known about the address, in @text. A child of fork() has
  * nothing there, nor anybody to ask: where its parent has mapped something, it is told so.
  */
-bool trap_reason(uintptr_t address, bool store, char *text, size_t size)
+bool fault_reason(uintptr_t address, bool store, char *text, size_t size)
 {
 	static const char of_a_child[] =
 		"a child of fork() has none of its parent's device memory: "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What stands on stderr about plain accesses to windows: whole lines, no stdio. */
+/* What stands on stderr about faults at addresses of ours: whole lines, no stdio. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,20 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trap.h"
+#include "fault.h"
 
 struct line {
 	size_t length;
 	char text[600];
 };
 
-static ZydisFormatter formatter;
 static atomic_bool noted;
-
-void trap_say_init(void)
-{
-	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_ATT);
-}
 
 static void add(struct line *line, const char *text)
 {
@@ -151,27 +145,25 @@ static void add_place(struct line *line, const struct link_map *object, uintptr_
 	add(line, ")");
 }
 
-/* Its text, its address, and where in which file that is */
-static void add_instruction(struct line *line, const struct trap_op *op, uintptr_t rip)
+/* Its text, if there is one, its address, and where in which file that is */
+static void add_instruction(struct line *line, const char *text, uintptr_t rip)
 {
-	char text[160] = "?";
-	const struct link_map *object;
+	const struct link_map *object = object_at(rip);
 
-	if (op)
-		ZydisFormatterFormatInstruction(&formatter, &op->instruction, op->operand,
-						op->instruction.operand_count_visible, text,
-						sizeof(text), rip, NULL);
-	add(line, "'");
-	add(line, text);
-	add(line, "' at ");
+	if (*text) {
+		add(line, "'");
+		add(line, text);
+		add(line, "' at ");
+	} else {
+		add(line, "the instruction at ");
+	}
 	add_number(line, rip, 16);
-	object = object_at(rip);
 	if (object)
 		add_place(line, object, rip);
 }
 
 /* Once in a process */
-void trap_say_note(void)
+void fault_say_note(void)
 {
 	struct line line;
 
@@ -183,14 +175,14 @@ void trap_say_note(void)
 	end(&line);
 }
 
-void trap_say_cannot(const struct trap_op *op, uintptr_t rip, uintptr_t address,
+void fault_say_cannot(const char *text, uintptr_t rip, uintptr_t address,
 		     const char *why)
 {
 	struct line line;
 
 	begin(&line);
 	add(&line, "this store to a team's address cannot reach every replica: ");
-	add_instruction(&line, op, rip);
+	add_instruction(&line, text, rip);
 	add(&line, ", to ");
 	add_number(&line, address, 16);
 	add(&line, ": ");
@@ -198,15 +190,15 @@ void trap_say_cannot(const struct trap_op *op, uintptr_t rip, uintptr_t address,
 	end(&line);
 }
 
-void trap_say_strict(const struct trap_op *op, uintptr_t rip, uintptr_t address,
-		     const struct trap_place *place, bool store)
+void fault_say_strict(const char *text, uintptr_t rip, uintptr_t address,
+		     const struct fault_place *place, bool store)
 {
 	struct line line;
 
 	begin(&line);
 	add(&line, store ? "MEMCAST_STRICT: a plain store to a team's address: " :
 			   "MEMCAST_STRICT: a plain load from a team's address: ");
-	add_instruction(&line, op, rip);
+	add_instruction(&line, text, rip);
 	add(&line, ", ");
 	add_number(&line, address, 16);
 	add(&line, ", byte ");
@@ -216,14 +208,14 @@ void trap_say_strict(const struct trap_op *op, uintptr_t rip, uintptr_t address,
 	end(&line);
 }
 
-void trap_say_end(const struct trap_op *op, uintptr_t rip, uintptr_t address,
+void fault_say_end(const char *text, uintptr_t rip, uintptr_t address,
 		  const char *why, bool store)
 {
 	struct line line;
 
 	begin(&line);
 	add(&line, store ? "a store ends the program: " : "a load ends the program: ");
-	add_instruction(&line, op, rip);
+	add_instruction(&line, text, rip);
 	add(&line, ", ");
 	add_number(&line, address, 16);
 	add(&line, ": ");

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Loads memcast-trap.so, which plain stores to windows need, in the call that maps a team
+ * first: programs without teams do without it and without the disassembler that it uses. It
+ * is looked for beside the file of this library, wherever that was found.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fault.h"
+#include "library.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool may_have_teams, tried;
+
+/* The file that code is of, as the kernel knows it */
+static bool file_of_code(unsigned long address, char *path)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 128], *found = NULL;
+	unsigned long start, end;
+
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && address >= start && address < end)
+			found = strchr(line, '/');
+	if (maps)
+		fclose(maps);
+	if (found)
+		snprintf(path, PATH_MAX, "%s", found);
+	return found;
+}
+
+/*
+ * memcast-trap.so beside this library's file. What the loader calls that file may be a link's
+ * name, or begin in a folder that the program has left: it is asked where there is no /proc.
+ */
+static bool object_path(char *path)
+{
+	unsigned long here = (unsigned long)object_path;
+	char *slash;
+	Dl_info info;
+
+	if (!file_of_code(here, path)) {
+		if (!dladdr((void *)here, &info))
+			return false;
+		snprintf(path, PATH_MAX, "%s", info.dli_fname);
+	}
+	slash = strrchr(path, '/');
+	if (!slash || slash - path > PATH_MAX - (ptrdiff_t)sizeof("/" TRAP_OBJECT))
+		return false;
+	strcpy(slash + 1, TRAP_OBJECT);
+	return true;
+}
+
+/* Return: NULL, or why plain stores stay faults */
+static const char *load_and_attach(void)
+{
+	static char no_memory[120];
+	const struct trap_object *trap;
+	char path[PATH_MAX];
+	void *object;
+
+	if (!object_path(path))
+		return "the folder of libcuda.so.1 is not known";
+	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	trap = object ? dlsym(object, TRAP_OBJECT_SYMBOL) : NULL;
+	if (!trap)
+		return dlerror();
+	if (trap->version != TRAP_OBJECT_VERSION)
+		return TRAP_OBJECT " is not of the same build as libcuda.so.1";
+	if (fault_attach(trap))
+		return NULL;
+	snprintf(no_memory, sizeof(no_memory), "no memory to run instructions in: %m");
+	return no_memory;
+}
+
+static void load(void)
+{
+	const char *why = load_and_attach();
+
+	if (why)
+		fprintf(stderr, "memcast: plain stores to a team's address stay faults: %s. "
+			TRAP_OBJECT " belongs into the folder of libcuda.so.1, where `make install` "
+			"puts it, and needs libZydis. MEMCAST_TRAP=0 does without it\n", why);
+	tried = true;
+}
+
+/* The program has a handle that may be a team's. */
+void fault_expect_team(void)
+{
+	may_have_teams = true;
+}
+
+/* Something is mapped at an address. If it is the first team, plain stores may follow. */
+void fault_mapped(CUdeviceptr address)
+{
+	struct memcast_address_info info = { .address = address };
+	int before;
+
+	if (!may_have_teams || tried || !fault_wanted())
+		return;
+	before = cancel_hold();
+	if (device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_type == MEMCAST_TYPE_TEAM)
+		pthread_once(&once, load);
+	cancel_release(before);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/*
+ * memcast-trap.so: which programs load it, from where, and what is said where it is missing.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include "log_lines.h"
+#include "role.h"
+
+FIXTURE(object) { char unused; };
+FIXTURE_SETUP(object) { }
+NOTHING_LEFT(object)
+
+static bool is_loaded(const char *name)
+{
+	static char maps[1 << 20];
+	FILE *file = fopen("/proc/self/maps", "re");
+	size_t length = file ? fread(maps, 1, sizeof(maps) - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	maps[length] = '\0';
+	return strstr(maps, name);
+}
+
+static bool object_is_loaded(void)
+{
+	return is_loaded("/memcast-trap.so") && is_loaded("/libZydis.so");
+}
+
+static bool nothing_is_loaded(void)
+{
+	return !is_loaded("/memcast-trap.so") && !is_loaded("/libZydis.so");
+}
+
+static bool map_and_allow(CUmemGenericAllocationHandle handle, CUdeviceptr *at)
+{
+	return !cuMemAddressReserve(at, CHUNK, 0, 0, 0) && !cuMemMap(*at, CHUNK, 0, handle, 0) &&
+	       !allow(*at, CHUNK, 0, READWRITE);
+}
+
+static CUmemGenericAllocationHandle team_of_two(void)
+{
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK, .handleTypes = SHAREABLE };
+	CUmemGenericAllocationHandle team = 0;
+
+	return cuInit(0) || cuMulticastCreate(&team, &prop) || cuMulticastAddDevice(team, 0) ||
+	       cuMulticastAddDevice(team, 1) ? 0 : team;
+}
+
+/* A team with memory of one device, mapped; a plain store to it */
+static bool store_to_team(CUmemGenericAllocationHandle team, CUmemGenericAllocationHandle own)
+{
+	volatile int *replica;
+	CUdeviceptr at, shown;
+
+	if (cuMulticastBindMem(team, 0, own, 0, CHUNK, 0) || !map_and_allow(team, &at) ||
+	    !map_and_allow(own, &shown))
+		return false;
+	replica = (int *)shown;
+	*(volatile int *)at = 7;
+	return *replica == 7;
+}
+
+static bool memory_of_own(CUmemGenericAllocationHandle *own)
+{
+	CUmemAllocationProp on = memory_on(0);
+
+	return !cuMemCreate(own, CHUNK, &on, 0);
+}
+
+/* Memory does not load it, a team that exists neither; its mapping does. */
+static int first_team(void)
+{
+	CUmemGenericAllocationHandle own, team = team_of_two();
+	CUdeviceptr at;
+
+	return team && memory_of_own(&own) && map_and_allow(own, &at) && nothing_is_loaded() &&
+	       store_to_team(team, own) && object_is_loaded();
+}
+
+/* Nobody has created the team here. */
+static int imported_team(void)
+{
+	CUmemGenericAllocationHandle own, team;
+	long number;
+	int link, fd;
+	pid_t peer = peer_fork(&link);
+
+	if (!peer) {
+		team = team_of_two();
+		if (!team || cuMemExportToShareableHandle(&fd, team, SHAREABLE, 0) ||
+		    peer_send(link, 0, fd) || peer_receive(link, &number, NULL))
+			_exit(1);
+		_exit(0);
+	}
+	return !peer_receive(link, &number, &fd) && !cuInit(0) &&
+	       !cuMemImportFromShareableHandle(&team, (void *)(intptr_t)fd, SHAREABLE) &&
+	       memory_of_own(&own) && nothing_is_loaded() && store_to_team(team, own) &&
+	       object_is_loaded() && !peer_send(link, 0, -1);
+}
+
+static int not_wanted(void)
+{
+	CUmemGenericAllocationHandle team = team_of_two();
+	CUdeviceptr at;
+
+	return team && map_and_allow(team, &at) && nothing_is_loaded();
+}
+
+/* The library was found by a name that means another file by now. */
+static int moved_away(void)
+{
+	CUmemGenericAllocationHandle own, team = team_of_two();
+
+	return team && !chdir("/") && memory_of_own(&own) && store_to_team(team, own) &&
+	       object_is_loaded();
+}
+
+static int store_without(void)
+{
+	CUmemGenericAllocationHandle own, team = team_of_two();
+
+	return team && memory_of_own(&own) && store_to_team(team, own);
+}
+
+static const struct role roles[] = {
+	{ "first_team", first_team },
+	{ "imported_team", imported_team },
+	{ "not_wanted", not_wanted },
+	{ "moved_away", moved_away },
+	{ "store_without", store_without },
+	{ }
+};
+
+TEST_F(object, loaded_by_the_first_team)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("first_team", "UNRELATED=1", said))
+		TH_LOG("%s", said);
+	EXPECT_EQ(0, run("imported_team", "UNRELATED=1", said))
+		TH_LOG("%s", said);
+}
+
+TEST_F(object, not_where_nobody_wants_it)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("not_wanted", "MEMCAST_TRAP=0", said));
+	EXPECT_STREQ("", said);
+}
+
+#define folder_of_library(folder)	folder_of_library_(_metadata, folder)
+static void folder_of_library_(struct __test_metadata *_metadata, char *folder)
+{
+	Dl_info info;
+
+	ASSERT_NE(0, dladdr((void *)cuInit, &info));
+	ASSERT_NE(NULL, realpath(info.dli_fname, folder));
+	*strrchr(folder, '/') = '\0';
+}
+
+TEST_F(object, found_beside_the_library)
+{
+	char folder[PATH_MAX], here[PATH_MAX], said[4096];
+
+	folder_of_library(folder);
+	ASSERT_NE(NULL, getcwd(here, sizeof(here)));
+	ASSERT_EQ(0, setenv("LD_LIBRARY_PATH", ".", 1));
+	ASSERT_EQ(0, chdir(folder));
+	EXPECT_EQ(0, run("moved_away", "UNRELATED=1", said))
+		TH_LOG("%s", said);
+	ASSERT_EQ(0, chdir(here));
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+	char command[3 * PATH_MAX];
+
+	snprintf(command, sizeof(command), "cp -L '%s' '%s'", from, to);
+	return !system(command);
+}
+
+/* Only libcuda.so.1 was copied: stores stay faults, and stderr says what to do. */
+TEST_F(object, missing)
+{
+	char folder[PATH_MAX], from[PATH_MAX + 20], to[64], said[4096];
+	char place[] = "/tmp/memcast-alone-XXXXXX";
+
+	folder_of_library(folder);
+	ASSERT_NE(NULL, mkdtemp(place));
+	snprintf(from, sizeof(from), "%s/libcuda.so.1", folder);
+	snprintf(to, sizeof(to), "%s/libcuda.so.1", place);
+	ASSERT_TRUE(copy_file(from, to));
+	ASSERT_EQ(0, setenv("LD_LIBRARY_PATH", place, 1));
+
+	EXPECT_EQ(128, run("store_without", "UNRELATED=1", said));
+	EXPECT_NE(NULL, strstr(said, "memcast: plain stores to a team's address stay faults: "));
+	EXPECT_NE(NULL, strstr(said, place));
+	EXPECT_NE(NULL, strstr(said, " belongs into the folder of libcuda.so.1"));
+	EXPECT_NE(NULL, strstr(said, "this store to a team's address cannot reach every replica: "
+			       "the instruction at 0x"));
+	EXPECT_NE(NULL, strstr(said, "memcast-trap.so was not loaded when the team was mapped\n"))
+		TH_LOG("%s", said);
+	EXPECT_EQ(0, run("not_wanted", "MEMCAST_TRAP=0", said));
+	EXPECT_STREQ("", said);
+	unlink(to);
+	rmdir(place);
+}
+
+TEST_HARNESS_MAIN
