@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -74,13 +75,9 @@ static void run(const struct cu_list *command)
 		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* Where memcast's headers and libraries are, beside this program */
-static void find_memcast(void)
+/* The first of these that is there, from the folder of this program on; NULL: none */
+static const char *first_of(const char *const *patterns)
 {
-	static const char *const places[][2] = {
-		{ "../../include", "../lib" },	/* in the tree that builds it */
-		{ "../include", "../lib" },
-	};
 	char here[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", here, sizeof(here) - 1);
 
@@ -88,17 +85,40 @@ static void find_memcast(void)
 		err(1, "/proc/self/exe");
 	here[length] = '\0';
 	*strrchr(here, '/') = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char *include = cu_text("%s/%s", here, places[i][0]);
+	for (; *patterns; patterns++) {
+		glob_t found;
 
-		if (access(cu_text("%s/memcast/cu.h", include), R_OK))
-			continue;
-		cu_add(&cu_options.compiling, "-I");
-		cu_add(&cu_options.compiling, include);
-		cu_add(&cu_options.linking, cu_text("-L%s/%s", here, places[i][1]));
-		return;
+		if (!glob(cu_text("%s/%s", here, *patterns), 0, NULL, &found))
+			return found.gl_pathv[0];
 	}
-	/* where the compiler looks by itself */
+	return NULL;
+}
+
+/* Folders of memcast's headers and libraries, which are beside this program or nowhere special */
+static void find_memcast(void)
+{
+	static const char *const headers[] = {
+		"../../include/memcast/cu.h",		/* in the tree that builds it */
+		"../include/memcast/cu.h", NULL
+	}, *const runtimes[] = {
+		"../../include/cuda_runtime.h", "../include/cuda_runtime.h",
+		"../include/memcast/cuda/cuda_runtime.h", NULL
+	}, *const libraries[] = {
+		"../lib/libcudart.so", "../lib/*/memcast/libcudart.so", NULL
+	};
+	const char *header = first_of(headers), *runtime = first_of(runtimes);
+	const char *library = first_of(libraries);
+
+	/* its own name and the folder's go */
+	if (header)
+		cu_add(&cu_options.compiling,
+		       cu_text("-I%.*s", (int)(strlen(header) - strlen("/memcast/cu.h")), header));
+	if (runtime)
+		cu_add(&cu_options.compiling,
+		       cu_text("-I%.*s", (int)(strrchr(runtime, '/') - runtime), runtime));
+	if (library)
+		cu_add(&cu_options.linking,
+		       cu_text("-L%.*s", (int)(strrchr(library, '/') - library), library));
 }
 
 static char *read_all(const char *name)

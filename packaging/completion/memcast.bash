@@ -63,6 +63,11 @@ _memcast()
 			esac ;;
 		memcast-bench)
 			[[ $word == -* ]] || words=$("${COMP_WORDS[0]}" --list 2>/dev/null | awk '{ print $1 }') ;;
+		memcast-cu)
+			if [[ $word != -* ]]; then
+				mapfile -t COMPREPLY < <(compgen -f -- "$word")
+				return
+			fi ;;
 		memcast-perf) words='allreduce broadcast reduce' ;;
 		memcast-smi) words=topo ;;
 		esac
@@ -71,5 +76,5 @@ _memcast()
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
-complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-perf \
+complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-cu memcast-perf \
 	memcast-profile memcast-smi memcast-train
