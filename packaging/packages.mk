@@ -5,7 +5,7 @@
 dist	:= $(B)/dist/memcast-$(VERSION).tar.gz
 # What git has, or all but what was built, where it is unpacked from such an archive
 dist_files = if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -z; \
-	else find . -path ./$(B) -prune -o -type f -printf '%P\0'; fi
+	else find . \( -path ./$(B) -o -path ./.git \) -prune -o -type f -printf '%P\0'; fi
 
 # The same bytes from the same files
 dist:
@@ -22,7 +22,7 @@ deb_tree := $(B)/deb/memcast-$(VERSION)
 
 deb: dist
 	@command -v dpkg-buildpackage >/dev/null && command -v dh_dkms >/dev/null || { \
-		echo 'packages are missing; run: apt-get install $(deps_deb)' >&2; exit 1; }
+		echo 'packages are missing; run: apt-get install '"$$(tools/memcast-kernel deps package)" >&2; exit 1; }
 	@rm -rf $(B)/deb
 	@mkdir -p $(B)/deb
 	@tar -xzf $(dist) -C $(B)/deb
@@ -34,4 +34,3 @@ deb: dist
 	@cd $(deb_tree) && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -b >../log 2>&1 || \
 		{ tail -n 30 ../log >&2; echo 'the whole log is in $(B)/deb/log' >&2; exit 1; }
 	@cd $(B)/deb && ls -s --block-size=1K *.deb
-deps_deb := dpkg-dev debhelper dh-dkms
