@@ -152,7 +152,7 @@ docs: docs/functions.md docs/runtime-functions.md
 docs/functions.md: lib/functions.awk lib/functions.def
 	$(call quiet,GEN)awk -f $^ >$@
 
-docs/runtime-functions.md: lib/cudart/functions.awk lib/cudart/functions.def
+docs/runtime-functions.md: lib/functions.awk lib/cudart/functions.def
 	$(call quiet,GEN)awk -f $^ >$@
 
 # What vivid filmed into each replica of a team, out of the machine as a tar file
@@ -398,7 +398,7 @@ check: deps
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
-	@awk -f lib/cudart/functions.awk lib/cudart/functions.def | diff docs/runtime-functions.md - || \
+	@awk -f lib/functions.awk lib/cudart/functions.def | diff docs/runtime-functions.md - || \
 		{ echo 'docs/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; exit 1; }
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@tools/run-selftests $$(cat selftests/vm-options) host $(CHECK_KERNELS)
