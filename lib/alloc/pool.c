@@ -5,6 +5,7 @@
 #include "capture.h"
 #include "heap.h"
 #include "pool.h"
+#include "visible.h"
 
 /* A device's current pool; 0: its default one. */
 static _Atomic uint32_t current[MEMCAST_MAX_DEVICES];
@@ -42,12 +43,18 @@ CUresult own_pool_info(CUmemoryPool pool, struct memcast_heap_info *info)
 	return result;
 }
 
+/* Heaps have the module's numbers. */
+static uint32_t default_heap(uint32_t device)
+{
+	return MEMCAST_HEAP_DEFAULT(visible_module_number(device));
+}
+
 /* The current pool of a device that there is. */
 uint32_t pool_current(uint32_t device)
 {
 	uint32_t heap = current[device];
 
-	return heap ? heap : MEMCAST_HEAP_DEFAULT(device);
+	return heap ? heap : default_heap(device);
 }
 
 /* A CUDA device number that pools know no device by, as recorded: no INVALID_DEVICE. */
@@ -181,8 +188,7 @@ static CUresult get_pool(CUmemoryPool *pool, CUdevice device, bool get_default)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = pool_check_device(device);
 	if (result == CUDA_SUCCESS)
-		*pool = pool_handle(get_default ? MEMCAST_HEAP_DEFAULT(device) :
-						  pool_current(device));
+		*pool = pool_handle(get_default ? default_heap(device) : pool_current(device));
 	return result;
 }
 

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "library.h"
+#include "visible.h"
 
 static struct state {
 	pthread_mutex_t lock;	/* of cuInit(); a cleared one is unlocked */
@@ -134,7 +134,7 @@ CUresult library_ready(void)
 
 /*
  * A file of the device that this library understands, under the lock. From then on it is
- * known what MEMCAST_PROFILE and MEMCAST_ATTR say.
+ * known what MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES say.
  */
 static CUresult open_checked(int *opened, int *devices)
 {
@@ -153,6 +153,8 @@ static CUresult open_checked(int *opened, int *devices)
 			      info.out_abi, MEMCAST_ABI_VERSION);
 	if (result == CUDA_SUCCESS && !info.out_devices)
 		result = fail(CUDA_ERROR_NO_DEVICE, "the module has no devices");
+	if (result == CUDA_SUCCESS && !overrides_read)
+		result = visible_read(fd, info.out_devices);
 	if (result != CUDA_SUCCESS) {
 		close(fd);
 		return result;
@@ -175,6 +177,11 @@ static CUresult open_and_check(int *devices)
 
 	if (result != CUDA_SUCCESS)
 		return result;
+	result = visible_check();
+	if (result != CUDA_SUCCESS) {
+		close(fd);
+		return result;
+	}
 	/* In this order: a fork() in between gives a child that knows. */
 	was_opened = true;
 	inherited_fd = fd;

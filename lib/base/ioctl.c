@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
-#include "library.h"
+#include "visible.h"
 
 #define DEVICE_PATH	"/dev/memcast"
 
@@ -62,6 +62,19 @@ CUresult device_open(int *fd)
 	return fail(CUDA_ERROR_OPERATING_SYSTEM, DEVICE_PATH ": %m");
 }
 
+/* As ioctl(); if @translate, with the program's numbers of devices */
+static int call(int fd, unsigned long request, struct memcast_header *header, bool translate)
+{
+	int done;
+
+	if (__builtin_expect(!translate, 1))
+		return ioctl(fd, request, header);
+	visible_before(request, header);
+	done = ioctl(fd, request, header);
+	visible_after(request, header, done >= 0);
+	return done;
+}
+
 /*
  * For signal handlers, of threads that may be in malloc(): without a reason, as those
  * are in thread-local memory, of which the first use may be a malloc().
@@ -69,7 +82,7 @@ CUresult device_open(int *fd)
 bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header, size_t size)
 {
 	header->size = size;
-	return ioctl(fd, request, header) >= 0;
+	return call(fd, request, header, visible_set) >= 0;
 }
 
 CUresult device_ioctl_fd(int fd, unsigned long request,
@@ -84,7 +97,7 @@ CUresult device_ioctl_fd(int fd, unsigned long request,
 	header->reason_size = reason_size;
 	/* A signal that was handled while the call waited: go on waiting. */
 	do {
-		done = ioctl(fd, request, header);
+		done = call(fd, request, header, visible_set && visible_translates());
 	} while (done < 0 && errno == EINTR);
 	if (done >= 0)
 		return CUDA_SUCCESS;

@@ -173,10 +173,18 @@ int profile_attribute(CUdevice_attribute attribute);
 const char *profile_name(void);
 size_t profile_recommended(size_t minimum);
 
-/* A device number that no device has, for those that the kernel cannot see. */
+/* device/visible.c: a device number that no device has, for those that the program does not see */
+uint32_t visible_number(CUdevice device);
+
 static inline uint32_t device_number(CUdevice device)
 {
-	return device < 0 ? INT_MAX : device;
+	return visible_number(device);
+}
+
+static inline uint32_t location_number(const CUmemLocation *location)
+{
+	return location->type == CU_MEM_LOCATION_TYPE_DEVICE ? device_number(location->id) :
+							       (uint32_t)location->id;
 }
 
 /* context.c */
@@ -220,8 +228,6 @@ CUresult address_free_mapped(CUdeviceptr address, size_t size);
 #define ACCESS_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
 CUresult access_entries(struct memcast_access_entry *entries,
 			const CUmemAccessDesc *desc, size_t count);
-CUresult address_set_access(CUdeviceptr address, size_t size,
-			    const CUmemAccessDesc *desc, size_t count);
 
 /* view.c */
 CUresult view_map(const char *call, struct memcast_view *view,

@@ -3,7 +3,7 @@
  * Attributes of a device: MEMCAST_ATTR's, else what is so here whatever the device, else
  * what the profile says.
  */
-#include "library.h"
+#include "visible.h"
 
 #define ONE(attribute, value)	{ CU_DEVICE_ATTRIBUTE_##attribute, (value) }
 
@@ -94,7 +94,7 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 		*value = info.out_node;
 		break;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-		*value = device;
+		*value = visible_module_number(device);
 		break;
 	case CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED:
 		*value = 1;

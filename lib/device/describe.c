@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Devices for those who only look: memcast/device.h. The calls are the public ones, in a
- * thread that has a file of its own for the time.
+ * thread that has a file of its own for the time, and that sees all devices.
  */
 #include <unistd.h>
 
-#include "library.h"
+#include "visible.h"
 
 #pragma GCC visibility push(default)
 #include <memcast/device.h>
@@ -28,11 +28,12 @@ static CUresult describe(CUdevice device, char *name, int length, int *values,
 static CUresult describe_borrowed(CUdevice device, char *name, int length, int *values,
 				  const CUdevice_attribute *attributes, unsigned int count)
 {
-	bool borrowed;
+	bool borrowed, all = visible_all(true);
 	CUresult result = library_borrow(&borrowed);
 
 	if (result == CUDA_SUCCESS)
 		result = describe(device, name, length, values, attributes, count);
+	visible_all(all);
 	if (borrowed)
 		library_return();
 	return result;

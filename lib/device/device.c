@@ -3,11 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "library.h"
+#include "visible.h"
 
 CUresult system_info(struct memcast_system_info *info)
 {
-	return device_ioctl(MEMCAST_SYSTEM_INFO, info);
+	CUresult result = device_ioctl(MEMCAST_SYSTEM_INFO, info);
+
+	if (result == CUDA_SUCCESS)
+		info->out_devices = visible_count(info->out_devices);
+	return result;
 }
 
 CUresult device_info(CUdevice device, struct memcast_device_info *info)

@@ -188,14 +188,14 @@ CUresult access_entries(struct memcast_access_entry *entries,
 	for (size_t i = 0; i < count; i++)
 		entries[i] = (struct memcast_access_entry) {
 			.location = desc[i].location.type,
-			.location_id = desc[i].location.id,
+			.location_id = location_number(&desc[i].location),
 			.access = desc[i].flags,
 		};
 	return CUDA_SUCCESS;
 }
 
-CUresult address_set_access(CUdeviceptr address, size_t size,
-			    const CUmemAccessDesc *desc, size_t count)
+static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
+			   size_t count)
 {
 	struct memcast_access_entry entries[ACCESS_ENTRIES];
 	struct memcast_set_access arg = {
@@ -206,14 +206,8 @@ CUresult address_set_access(CUdeviceptr address, size_t size,
 	};
 	CUresult result = access_entries(entries, desc, count);
 
-	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_SET_ACCESS, &arg) : result;
-}
-
-static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
-			   size_t count)
-{
-	CUresult result = address_set_access(address, size, desc, count);
-
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_SET_ACCESS, &arg);
 	if (result == CUDA_SUCCESS)
 		windows_changed(address, size);
 	return result;
@@ -240,7 +234,7 @@ static CUresult get_access(unsigned long long *flags, const CUmemLocation *locat
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown location type %d",
 			    (int)location->type);
 	arg.location = location->type;
-	arg.location_id = location->id;
+	arg.location_id = location_number(location);
 	result = device_ioctl(MEMCAST_GET_ACCESS, &arg);
 	/* hardware's driver writes this output also where nothing is mapped */
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE)

@@ -116,7 +116,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 			    "size %zu is not a multiple of the granularity %llu: round it up", size,
 			    MEMCAST_GRANULARITY);
 	arg.location = prop->location.type;
-	arg.location_id = prop->location.id;
+	arg.location_id = location_number(&prop->location);
 	if (prop->allocFlags.gpuDirectRDMACapable)
 		arg.flags |= MEMCAST_MEMORY_RDMA;
 	else if (prop->allocFlags.compressionType)

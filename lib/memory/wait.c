@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "library.h"
+#include "visible.h"
 
 struct waiter {
 	const char *call;		/* what the program called */
@@ -107,6 +107,9 @@ static void say_who_is_missing(const struct waiter *waiter, uint64_t since)
 
 	if (!device_ask(MEMCAST_TEAM_MEMBERS, &team) || !device_ask(MEMCAST_SYSTEM_INFO, &info))
 		return;
+	/* these words are read beside those of others: the module's numbers, and all devices */
+	for (uint32_t i = 0; i < team.count; i++)
+		member[i].device = visible_module_number(member[i].device);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	add(&text, "%s has waited %.1f s for team %llu: ", waiter->call,
 	    now.tv_sec + now.tv_nsec * 1e-9 - since * 1e-9,

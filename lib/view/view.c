@@ -19,17 +19,23 @@ static CUresult map_replica(const char *call, uint32_t team, CUdeviceptr address
 	return team_ioctl(call, MEMCAST_MAP, &arg.header, sizeof(arg), team, 0);
 }
 
-/* Replicas next to each other, for a device and so for the CPU. */
+/* Replicas next to each other, for a device, visible or not, and so for the CPU. */
 CUresult view_allow(const struct memcast_view *view, unsigned int first,
 		    unsigned int count, CUdevice device, CUmemAccess_flags access)
 {
-	CUmemAccessDesc desc = {
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, device },
-		.flags = access,
+	struct memcast_access_entry entry = {
+		.location = MEMCAST_LOCATION_DEVICE,
+		.location_id = device,
+		.access = access,
+	};
+	struct memcast_set_access arg = {
+		.address = (uintptr_t)view->replica[first],
+		.bytes = count * view->bytes,
+		.entries = (uintptr_t)&entry,
+		.count = 1,
 	};
 
-	return address_set_access((uintptr_t)view->replica[first], count * view->bytes,
-				  &desc, 1);
+	return device_ioctl(MEMCAST_SET_ACCESS, &arg);
 }
 
 /* With one system call, which cannot fail; takes along what is mapped. */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The numbers of devices in the arguments of ioctls, where CUDA_VISIBLE_DEVICES makes the
+ * program's others than the module's. Also called by signal handlers.
+ */
+#include <linux/ioctl.h>
+
+#include "visible.h"
+
+static uint32_t to_module[MEMCAST_MAX_DEVICES], from_module[MEMCAST_MAX_DEVICES];
+static uint32_t devices;
+
+enum kind {
+	DEVICE,		/* u32, given; with a condition: if those flags are */
+	PLACE,		/* enum memcast_location and u32, given */
+	PLACE_TOLD,	/* likewise, told */
+	MASK_TOLD,	/* u64, told */
+	ENTRIES,	/* pointer to struct memcast_access_entry, given; count */
+	MEMBERS_TOLD,	/* pointer to struct memcast_team_member, told; count */
+	LIST_TOLD,	/* u8 each, told; count */
+};
+
+#define FIELD(verb, type, field, kind) \
+	{ MEMCAST_NR_##verb, kind, offsetof(struct memcast_##type, field), 0, 0 }
+#define COUNTED(verb, type, field, count, kind) \
+	{ MEMCAST_NR_##verb, kind, offsetof(struct memcast_##type, field), \
+	  offsetof(struct memcast_##type, count), 0 }
+/* A field that has to be 0 without a flag */
+#define DEVICE_IF(flag, verb, type, field) \
+	{ MEMCAST_NR_##verb, DEVICE, offsetof(struct memcast_##type, field), \
+	  offsetof(struct memcast_##type, flags), flag }
+
+/* Every one that include/uapi/memcast.h has */
+static const struct field {
+	unsigned char verb, kind;
+	unsigned short offset, other;	/* the other: a count, or flags */
+	unsigned int condition;
+} fields[] = {
+	FIELD(DEVICE_INFO, device_info, device, DEVICE),
+	FIELD(MEMORY_CREATE, memory_create, location, PLACE),
+	FIELD(HANDLE_INFO, handle_info, out_location, PLACE_TOLD),
+	COUNTED(HANDLE_INFO, handle_info, out_member, out_joined, LIST_TOLD),
+	DEVICE_IF(MEMCAST_IMPORT_FOREIGN, IMPORT, import, device),
+	FIELD(TEAM_ADD, team_add, device, DEVICE),
+	COUNTED(TEAM_MEMBERS, team_members, members, count, MEMBERS_TOLD),
+	FIELD(BIND_MEMORY, bind_memory, device, DEVICE),
+	FIELD(BIND_ADDRESS, bind_address, device, DEVICE),
+	FIELD(UNBIND, unbind, device, DEVICE),
+	COUNTED(SET_ACCESS, set_access, entries, count, ENTRIES),
+	FIELD(GET_ACCESS, get_access, location, PLACE),
+	FIELD(COPY, copy, device, DEVICE),
+	DEVICE_IF(MEMCAST_COPY_PEER, COPY, copy, from_device),
+	FIELD(FILL, fill, device, DEVICE),
+	FIELD(ADDRESS_INFO, address_info, out_location, PLACE_TOLD),
+	FIELD(ADDRESS_INFO, address_info, out_readable, MASK_TOLD),
+	FIELD(ADDRESS_INFO, address_info, out_writable, MASK_TOLD),
+	FIELD(HEAP_CREATE, heap_create, location, PLACE),
+	FIELD(HEAP_INFO, heap_info, out_location, PLACE_TOLD),
+	FIELD(HEAP_INFO, heap_info, out_readable, MASK_TOLD),
+	FIELD(HEAP_INFO, heap_info, out_writable, MASK_TOLD),
+	COUNTED(HEAP_ACCESS, heap_access, entries, count, ENTRIES),
+};
+
+void translate_by(const uint32_t *order, uint32_t count)
+{
+	devices = count;
+	for (uint32_t i = 0; i < count; i++) {
+		to_module[i] = order[i];
+		from_module[order[i]] = i;
+	}
+}
+
+/* Other numbers mean something else, or nothing */
+static void replace(uint32_t *number, const uint32_t *map)
+{
+	if (*number < devices)
+		*number = map[*number];
+}
+
+static void replace_place(uint32_t *place, const uint32_t *map)
+{
+	if (place[0] == MEMCAST_LOCATION_DEVICE)
+		replace(&place[1], map);
+}
+
+static void replace_mask(uint64_t *mask)
+{
+	uint64_t told = 0;
+
+	for (uint32_t i = 0; i < devices; i++)
+		told |= (*mask >> i & 1) << from_module[i];
+	*mask = told;
+}
+
+static void replace_given(const struct field *field, char *argument, const uint32_t *map)
+{
+	uint32_t other = *(uint32_t *)(argument + field->other);
+	void *at = argument + field->offset;
+	struct memcast_access_entry *entries;
+
+	switch (field->kind) {
+	case DEVICE:
+		if (!field->condition || other & field->condition)
+			replace(at, map);
+		break;
+	case PLACE:
+		replace_place(at, map);
+		break;
+	case ENTRIES:
+		entries = (void *)(uintptr_t)*(uint64_t *)at;
+		for (uint32_t i = 0; i < other; i++)
+			replace_place(&entries[i].location, map);
+		break;
+	}
+}
+
+static void replace_told(const struct field *field, char *argument)
+{
+	uint32_t count = *(uint32_t *)(argument + field->other);
+	void *at = argument + field->offset;
+	struct memcast_team_member *members;
+	uint8_t *list = at;
+
+	switch (field->kind) {
+	case PLACE_TOLD:
+		replace_place(at, from_module);
+		break;
+	case MASK_TOLD:
+		replace_mask(at);
+		break;
+	case MEMBERS_TOLD:
+		members = (void *)(uintptr_t)*(uint64_t *)at;
+		for (uint32_t i = 0; i < count; i++)
+			replace(&members[i].device, from_module);
+		break;
+	case LIST_TOLD:
+		for (uint32_t i = 0; i < count; i++)
+			list[i] = from_module[list[i]];
+		break;
+	}
+}
+
+void visible_before(unsigned long request, void *argument)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (fields[i].verb == _IOC_NR(request))
+			replace_given(&fields[i], argument, to_module);
+}
+
+/* What was given is as it was, for a caller that asks again */
+void visible_after(unsigned long request, void *argument, bool succeeded)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (fields[i].verb != _IOC_NR(request))
+			continue;
+		replace_given(&fields[i], argument, from_module);
+		if (succeeded)
+			replace_told(&fields[i], argument);
+	}
+}

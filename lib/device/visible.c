@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/* CUDA_VISIBLE_DEVICES: reading it. The numbers in ioctls are in translate.c. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "visible.h"
+
+#define VARIABLE	"CUDA_VISIBLE_DEVICES"
+#define UUID_PREFIX	"GPU-"
+#define UUID_TEXT	41	/* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx and its end */
+
+bool visible_set;
+static uint32_t order[MEMCAST_MAX_DEVICES];	/* the module's numbers; the visible ones first */
+static uint32_t visible;
+static __thread bool sees_all;
+
+/* What strtoul() would read at its start; -1: nothing, or less than 0 */
+static long leading_number(const char *text)
+{
+	char *end;
+	long number;
+
+	text += strspn(text, " \t");
+	number = strtol(text, &end, 10);
+	return end == text || number < 0 ? -1 : number;
+}
+
+static CUresult uuid_of(int fd, uint32_t device, char *text)
+{
+	struct memcast_device_info info = { .device = device };
+	CUresult result = device_ioctl_fd(fd, MEMCAST_DEVICE_INFO, &info.header, sizeof(info));
+	const uint8_t *u = info.out_uuid;
+
+	if (result == CUDA_SUCCESS)
+		snprintf(text, UUID_TEXT, UUID_PREFIX
+			 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+			 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+			 u[12], u[13], u[14], u[15]);
+	return result;
+}
+
+/* The device whose UUID begins so; -1 if it is none, or several do. */
+static CUresult find_uuid(int fd, uint32_t devices, const char *wanted, long *found)
+{
+	char uuid[UUID_TEXT];
+
+	*found = -1;
+	if (strncmp(wanted, UUID_PREFIX, strlen(UUID_PREFIX)))
+		return CUDA_SUCCESS;
+	for (uint32_t i = 0; i < devices; i++) {
+		CUresult result = uuid_of(fd, i, uuid);
+
+		if (result != CUDA_SUCCESS)
+			return result;
+		if (strncmp(uuid, wanted, strlen(wanted)))
+			continue;
+		if (*found >= 0) {
+			*found = -1;
+			break;
+		}
+		*found = i;
+	}
+	return CUDA_SUCCESS;
+}
+
+/*
+ * The list counts up to what is no device; whoever names one twice sees none. The first entry
+ * says whether it is a list of UUIDs or of numbers.
+ */
+static CUresult parse(char *list, int fd, uint32_t devices)
+{
+	bool uuids = !strncmp(list, UUID_PREFIX, strlen(UUID_PREFIX));
+	bool listed[MEMCAST_MAX_DEVICES] = {};
+	CUresult result = CUDA_SUCCESS;
+	char *text;
+
+	visible = 0;
+	while ((text = strsep(&list, ",")) && result == CUDA_SUCCESS) {
+		long device = leading_number(text);
+
+		if (uuids)
+			result = find_uuid(fd, devices, text, &device);
+		if (result != CUDA_SUCCESS || device < 0 || device >= (long)devices)
+			break;
+		if (listed[device]) {
+			visible = 0;
+			break;
+		}
+		listed[device] = true;
+		order[visible++] = device;
+	}
+	/* the others behind them, in the module's order */
+	memset(listed, 0, sizeof(listed));
+	for (uint32_t i = 0; i < visible; i++)
+		listed[order[i]] = true;
+	for (uint32_t i = 0, next = visible; i < devices; i++)
+		if (!listed[i])
+			order[next++] = i;
+	return result;
+}
+
+/* As the program has it when the module is first opened */
+CUresult visible_read(int fd, uint32_t devices)
+{
+	const char *given = secure_getenv(VARIABLE);
+	char *list = given ? strdup(given) : NULL;
+	CUresult result;
+
+	if (!given)
+		return CUDA_SUCCESS;
+	if (!list)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for " VARIABLE);
+	result = parse(list, fd, devices);
+	free(list);
+	if (result != CUDA_SUCCESS)
+		return result;
+	translate_by(order, devices);
+	visible_set = true;
+	return CUDA_SUCCESS;
+}
+
+/* Does the program see any device? */
+CUresult visible_check(void)
+{
+	if (!visible_set || visible)
+		return CUDA_SUCCESS;
+	return fail(CUDA_ERROR_NO_DEVICE, VARIABLE " names no device that there is");
+}
+
+bool visible_all(bool all)
+{
+	bool before = sees_all;
+
+	sees_all = all;
+	return before;
+}
+
+bool visible_translates(void)
+{
+	return visible_set && !sees_all;
+}
+
+uint32_t visible_count(uint32_t devices)
+{
+	return visible_translates() ? visible : devices;
+}
+
+/* A program's number of a device; one that no device has, if the program does not see it */
+uint32_t visible_number(CUdevice device)
+{
+	return device < 0 || (visible_translates() && (uint32_t)device >= visible) ? INT_MAX :
+										    device;
+}
+
+uint32_t visible_module_number(uint32_t device)
+{
+	return visible_translates() && device < MEMCAST_MAX_DEVICES ? order[device] : device;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CUDA_VISIBLE_DEVICES: which devices a process sees, and in which order. The library counts
+ * devices as the program does; the module has numbers of its own, and ioctl.c translates
+ * between them. Devices that are not visible have numbers as well, behind those that are: a
+ * team of several processes has members that only others see.
+ */
+#ifndef MEMCAST_VISIBLE_H
+#define MEMCAST_VISIBLE_H
+
+#include "library.h"
+
+/* Something was said: numbers have to be translated. Constant once cuInit() has succeeded. */
+extern bool visible_set;
+
+bool visible_translates(void);
+CUresult visible_read(int fd, uint32_t devices);
+CUresult visible_check(void);
+uint32_t visible_count(uint32_t devices);
+uint32_t visible_number(CUdevice device);
+uint32_t visible_module_number(uint32_t device);
+
+/* The calling thread sees all devices as the module has them, or the program's again. */
+bool visible_all(bool all);
+
+/* translate.c: the program's numbers are indices of @order, which has the module's. */
+void translate_by(const uint32_t *order, uint32_t count);
+
+/* The numbers in an ioctl's argument, before it and after it */
+void visible_before(unsigned long request, void *argument);
+void visible_after(unsigned long request, void *argument, bool succeeded);
+
+#endif /* MEMCAST_VISIBLE_H */
