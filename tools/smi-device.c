@@ -2,6 +2,7 @@
 /* Devices, from NVML. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "smi.h"
 #include "smi-nvml.h"
@@ -9,6 +10,8 @@
 #define add(object, name, value)	json_object_object_add(object, name, value)
 #define number(value)			json_object_new_int64(value)
 #define string(value)			json_object_new_string(value)
+
+bool smi_not_loaded;
 
 bool smi_devices(struct smi_devices *devices)
 {
@@ -23,11 +26,48 @@ bool smi_devices(struct smi_devices *devices)
 	if (result == NVML_SUCCESS && devices->count)
 		return true;
 	if (result == NVML_ERROR_DRIVER_NOT_LOADED)
+		smi_not_loaded = true;
+	if (smi_not_loaded)
 		fputs("memcast-smi: no devices in /sys/class/memcast: insmod memcast.ko, or run "
 		      "under tools/memcast-vm\n", stderr);
 	else
 		fprintf(stderr, "memcast-smi: libnvidia-ml.so.1: %s\n", nvmlErrorString(result));
 	return false;
+}
+
+/* The first line of a file, or "?" */
+static struct json_object *line_of(const char *path)
+{
+	char text[128] = "?";
+	FILE *file = fopen(path, "re");
+
+	if (file && fgets(text, sizeof(text), file))
+		text[strcspn(text, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	return string(text);
+}
+
+void smi_look_versions(struct json_object *all)
+{
+	struct json_object *version = json_object_new_object();
+	char text[NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE] = "?", date[32], zone[8];
+	time_t now = time(NULL);
+	int cuda = 0;
+
+	add(version, "tool", string(MEMCAST_VERSION));
+	add(version, "module", line_of("/sys/module/memcast/version"));
+	add(version, "linux", line_of("/proc/sys/kernel/osrelease"));
+	add(all, "version", version);
+	strftime(date, sizeof(date), "%FT%T", localtime(&now));
+	strftime(zone, sizeof(zone), "%z", localtime(&now));
+	strcat(date, zone);
+	add(all, "time", string(date));
+	nvmlSystemGetDriverVersion(text, sizeof(text));
+	add(all, "driver", string(text));
+	nvmlSystemGetCudaDriverVersion(&cuda);
+	snprintf(text, sizeof(text), "%d.%d", cuda / 1000, cuda % 1000 / 10);
+	add(all, "cuda", string(text));
 }
 
 /* The NUMA node whose memory a device's is */

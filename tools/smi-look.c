@@ -306,11 +306,13 @@ struct json_object *smi_look(void)
 		free(pids);
 
 	all = json_object_new_object();
+	smi_look_versions(all);
 	teams = json_object_new_array();
 	json_object_object_foreach(look.teams, name, team) {
 		(void)name;
 		json_object_array_add(teams, json_object_get(team));
 	}
+	add(all, "count", number(json_object_array_length(look.devices)));
 	add(all, "devices", look.devices);
 	add(all, "processes", look.processes);
 	add(all, "teams", teams);

@@ -15,6 +15,7 @@ struct smi_devices {
 
 /* smi-device.c: all devices. False if there are none, which stderr says. */
 bool smi_devices(struct smi_devices *devices);
+extern bool smi_not_loaded;		/* because memcast.ko is not */
 int smi_node(nvmlDevice_t device);
 
 /* smi-topo.c: false if NVML did not answer. */

@@ -220,12 +220,27 @@ static void print_teams(struct json_object *teams, struct json_object *processes
 	table_end(table);
 }
 
+static void print_header(struct json_object *all)
+{
+	struct json_object *version = json_object_object_get(all, "version");
+	const char *const names[] = { "tool", "module", "linux" };
+
+	printf("%s  ", json_object_get_string(json_object_object_get(all, "time")));
+	for (size_t i = 0; i < 3; i++)
+		printf("%s %s  ", i ? names[i] : "memcast-smi",
+		       json_object_get_string(json_object_object_get(version, names[i])));
+	printf("driver %s  CUDA %s\n\n",
+	       json_object_get_string(json_object_object_get(all, "driver")),
+	       json_object_get_string(json_object_object_get(all, "cuda")));
+}
+
 void smi_print(struct json_object *all)
 {
 	struct json_object *processes = json_object_object_get(all, "processes");
 	struct json_object *teams = json_object_object_get(all, "teams");
 	int64_t unseen = get(all, "unseen");
 
+	print_header(all);
 	print_devices(json_object_object_get(all, "devices"));
 	putchar('\n');
 	if (json_object_array_length(processes))

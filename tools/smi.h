@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What memcast-smi shows, as the JSON that it prints:
+ * What memcast-smi shows, as the JSON that it prints; docs/memcast-smi.schema.json has it
+ * as a schema:
  *
+ *   version    tool, module, linux: those that answer
+ *   time       when it was looked at; driver, cuda: versions, as NVML has them
+ *   count      how many devices there are, also where only some are shown
  *   devices    device, name, uuid, address: on the bus, node, total, free, seen: what the
  *              processes hold of it
  *   processes  pid, name, memory: by device, or "host", "foreign"; teams: numbers;
@@ -15,6 +19,7 @@
 #define MEMCAST_SMI_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 /* NULL: there are no devices, which stderr says. */
 struct json_object *smi_look(void);
@@ -24,6 +29,28 @@ struct json_object *smi_look_devices(void);
 struct json_object *smi_team(const char *id, int64_t bytes, const char *rest, size_t all);
 void smi_team_wait(struct json_object *team, const char *rest);
 
+/* smi-device.c: versions, and the time */
+void smi_look_versions(struct json_object *all);
+
 void smi_print(struct json_object *all);
+
+/* smi-choose.c: leave the devices of a list, and what is about them. False: there is none such */
+bool smi_choose(struct json_object *all, const char *words);
+
+/* smi-query.c: --query-device and -q */
+#define SMI_FIELDS	32
+
+struct smi_query {
+	const struct query_field *field[SMI_FIELDS];
+	size_t count;
+	bool no_header, no_units;
+};
+
+/* Return: false if the words are not all known */
+bool smi_query_parse(struct smi_query *query, const char *names);
+bool smi_format_parse(struct smi_query *query, const char *format);
+void smi_query_help(void);
+void smi_query_print(const struct smi_query *query, struct json_object *all, bool header);
+void smi_query_print_all(struct json_object *all);
 
 #endif /* MEMCAST_SMI_H */
