@@ -203,11 +203,18 @@ $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 # The machine's first process, and what watches QEMU on the host and tests in both
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
 vm_shared	:= tools/vm-progress.c tools/vm-explain.c
-$(B)/tools/vm-init: tools/vm-program.c tools/vm-files.c
+$(B)/tools/vm-init: $(patsubst %,tools/vm-%.c,program files control serve session relay wire)
 $(B)/tools/vm-watch: tools/vm-counter.c
 $(vm_programs): $(B)/tools/%: tools/%.c $(vm_shared) $(wildcard tools/vm-*.h)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
+
+# Programs in running machines, from the host
+vm_tools	:= $(vm_programs) $(B)/tools/vm-door
+$(B)/tools/vm-door: $(patsubst %,tools/vm-%.c,door names list client input terminal relay wire) \
+		$(wildcard tools/vm-*.h)
+	@mkdir -p $(@D)
+	$(call quiet,CC)$(CC) $(flags) $(call pkg,--cflags,json-c) -o $@ $(filter %.c,$^) $(call pkg,--libs,json-c)
 
 # ---- selftests, on the kernel's own harness
 

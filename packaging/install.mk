@@ -51,7 +51,7 @@ define copy_module
 	install -m 644 include/uapi/*.h $(1)/include/uapi/
 endef
 
-install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_programs)
+install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 	@install -d $(libdir) $(pkgdir) $(api) $(include)/memcast $(bindir) $(libexec)/debug-kernel || \
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
@@ -64,7 +64,7 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_programs)
 		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,-e 's|@$(name)@|$($(name))|') \
 			$$file >$(pkgdir)/$$(basename $$file .in); done
 	install -m 755 $(tools:$(B)/tools/%=$(B)/installed/%) $(bindir)/
-	install -m 755 $(scripts) $(vm_programs) $(libexec)/
+	install -m 755 $(scripts) $(vm_tools) $(libexec)/
 	chmod 644 $(libexec)/*.sh
 	install -m 644 tools/debug-kernel/*.config $(libexec)/debug-kernel/
 	printf '%s\n' installed_version='$(VERSION)' programs='$(call relative,$(LIBEXECDIR),$(PREFIX)/bin)' \

@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs on the machine that builds: memcast-vm --host and --rw. What programs find of the
-# host's files, and what of theirs is on the host afterwards.
+# host's files, and what of theirs is on the host afterwards. Three boots: one for --reuse,
+# one with 6.1, one without the host's files.
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
 # below build/, as a user's own files are: the machine's user has to find it
 temp=$(mktemp -d "$top/build/host-files.XXXXXX")
-trap 'rm -rf "$temp"' EXIT
+# its machine's name is of no concern to others
+export XDG_RUNTIME_DIR=$temp/names
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+trap '"$top/tools/memcast-vm" stop files >/dev/null 2>&1; rm -rf "$temp"' EXIT
 chmod 777 "$temp"
 cd "$temp" || exit 1
+out="out, of it"	# a comma is QEMU's own
+mkdir "$out" && chmod 777 "$out"
 failed=0 number=0
 
 ok() { number=$((number + 1)); echo "ok $number files.$*"; }
@@ -17,15 +23,18 @@ ok() { number=$((number + 1)); echo "ok $number files.$*"; }
 check() {
 	local name=$1
 	shift
-	if "$@" >said 2>&1; then
+	cd "$temp" || exit 1
+	if "$@" >"$temp/said" 2>&1; then
 		ok "$name"
 	else
 		failed=1 number=$((number + 1))
-		sed 's/^/# /' said
+		sed 's/^/# /' "$temp/said"
 		echo "not ok $number files.$name"
 	fi
 }
-vm() { "$top/tools/memcast-vm" --devices 1 --pool-mib 16 --host "$@"; }
+vm() {
+	"$top/tools/memcast-vm" --reuse --name files --devices 1 --pool-mib 16 --rw "$temp/$out" "$@" </dev/null
+}
 
 reads_and_writes_in_memory() {
 	echo 'of the host' >data
@@ -36,26 +45,27 @@ reads_and_writes_in_memory() {
 
 an_interpreter() {
 	echo 'import json, sys; print(json.dumps({"word": open(sys.argv[1]).read()}))' >script.py
-	printf 'of a file' >data
-	[ "$(vm -- python3 script.py data)" = '{"word": "of a file"}' ]
+	printf "of a file" >words
+	[ "$(vm -- python3 script.py words)" = '{"word": "of a file"}' ]
 }
 
 rw_is_on_the_host() {
-	mkdir -p "out, of it" && chmod 777 "out, of it"
-	vm --rw "out, of it" -- sh -c 'echo "<testsuite/>" >"out, of it/junit.xml"; echo lost >here; exit 3'
-	[ $? -eq 3 ] && [ "$(cat "out, of it/junit.xml")" = '<testsuite/>' ] && [ ! -e here ]
+	vm -- sh -c 'echo "<testsuite/>" >"out, of it/junit.xml"; echo lost >here; exit 3'
+	[ $? -eq 3 ] && [ "$(cat "$out/junit.xml")" = '<testsuite/>' ] && [ ! -e here ]
 }
 
 coverage() {
+	cd "$out" || return
 	printf 'int main(int argc, char **argv) { (void)argv; return argc > 1 ? 4 : 0; }\n' >covered.c
 	gcc --coverage -c covered.c && gcc --coverage -o covered covered.o &&
-		vm --rw . -- ./covered && gcov -n covered.c | grep 'Lines executed:100.00% of 1'
+		vm -- ./covered && gcov -n covered.c | grep 'Lines executed:100.00% of 1'
 }
 
 core_dump() {
 	printf '#include <stdlib.h>\nint main(void) { abort(); }\n' >aborts.c
 	gcc -g -o aborts aborts.c || return
-	vm --kernel 6.1 --rw . -- sh -c 'ulimit -c unlimited; exec ./aborts'
+	"$top/tools/memcast-vm" --devices 1 --pool-mib 16 --kernel 6.1 --rw . -- \
+		sh -c 'ulimit -c unlimited; exec ./aborts'
 	[ $? -eq 134 ] && file=$(echo core*) && head -c 4 "$file" | grep -q ELF
 }
 
@@ -76,14 +86,16 @@ environment_comes_along() {
 	grep -qx "of two words, C.UTF-8, $HOME, $top/build/tools/memcast-smi" out
 }
 
+# With one boot for both: a variable's value from here, and memcast's tools in PATH
+without_host() {
+	WORD='of two words' "$top/tools/memcast-vm" --devices 3 --env WORD -- \
+		sh -c 'echo "$WORD"; memcast-smi --json' >out
+}
 variable_by_name() {
-	[ "$(WORD='of two words' "$top/tools/memcast-vm" --env WORD -- sh -c 'echo "$WORD"')" = 'of two words' ] &&
+	without_host && grep -qx 'of two words' out &&
 		! "$top/tools/memcast-vm" --env NOT_THERE_AT_ALL -- true
 }
-
-tools_without_host() {
-	"$top/tools/memcast-vm" --devices 3 -- memcast-smi --json | grep -q '"device": *2'
-}
+tools_without_host() { grep -q '"device": *2' out; }
 
 echo "TAP version 13"
 echo 1..10

@@ -61,10 +61,30 @@ tell() {
 	await end "the program has ended; unloading memcast.ko, looking for what is left"
 }
 
+# Ctrl-C, or a signal to this script, is the program's; the second one is not.
+asked=
+interrupted() {
+	if [ -n "$asked" ] || [ -n "$icount" ] || [ -n "$reuse" ] || ! grep -qs '^start' "$temp/status"; then
+		exit 130
+	fi
+	asked=yes
+	echo 'signal 2' 1<>"$temp/clock.in"
+}
+
+# wait_for PID, or -n PID…: a signal that is passed on does not end it
+wait_for() {
+	local before status
+	while :; do
+		before=$asked status=0
+		wait "$@" || status=$?
+		[ "$before" != "$asked" ] || return $status
+	done
+}
+
 # What reads a file to the end and passes it on: 141 if its reader has gone
 tail_ended() {
 	local status=0
-	wait "$1" || status=$?
+	wait_for "$1" || status=$?
 	case $status in
 	0) ;;
 	141) say "nobody reads the output any more; stopped"
@@ -82,7 +102,7 @@ boot() {
 	{ fallocate -n -l 1M "$temp/log" && fallocate -n -l 64K "$temp/status" &&
 		fallocate -n -l 64K "$temp/qemu"; } 2>/dev/null || true
 	"$build/tools/vm-watch" "${watched[@]}" -- qemu-system-x86_64 "${machine[@]}" \
-		0<&0 >/dev/null 2>>"$temp/qemu" &
+		0<&"$keys" >/dev/null 2>>"$temp/qemu" &
 	qemu=$!
 	tail -c +1 -f -s 0.02 --pid=$qemu "$temp/out" 2>"$temp/tail" &
 	tails+=($!)
@@ -91,14 +111,15 @@ boot() {
 	if [ -n "$verbose" ]; then watch & watcher=$!
 	elif [ -t 2 ]; then tell & watcher=$!; fi
 	code=0
-	wait -n "$qemu" "${tails[@]}" || true
+	wait_for -n "$qemu" "${tails[@]}" || true
 	if kill -0 "$qemu" 2>/dev/null && ! kill -0 "${tails[0]}" 2>/dev/null; then
 		tail_ended "${tails[0]}"
 	fi
-	wait "$qemu" || code=$?
+	wait_for "$qemu" || code=$?
 	qemu=
+	[ -z "$door" ] || kill "$door" 2>/dev/null || true
 	tail_ended "${tails[0]}"
-	wait "${tails[1]}" || true
+	wait_for "${tails[1]}" || true
 	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true
 }
 

@@ -50,7 +50,7 @@ void files_from_host(char *const *writable)
 		   "upperdir=/files/written,workdir=/files/work");
 	mkdir("/files/root/memcast-vm", 0755);
 	must_mount("none", "/files/root/run", "tmpfs", 0, "mode=0755");
-	for (i = 0; writable[i]; i++) {
+	for (i = 0; writable && writable[i]; i++) {
 		snprintf(path, sizeof(path), "/files/root%s", writable[i]);
 		snprintf(tag, sizeof(tag), "rw%u", i);
 		make_folder(path);

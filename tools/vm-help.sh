@@ -6,6 +6,10 @@
 usage() {
 	cat <<-END
 	Usage: $me [OPTION…] [--] COMMAND [ARGUMENT…]
+	  or:  $me exec [--root] [--env K=V] NAME [--] COMMAND [ARGUMENT…]
+	  or:  $me shell [--root] [--env K=V] [NAME]
+	  or:  $me ps [--json]
+	  or:  $me stop NAME
 
 	Boots a kernel in QEMU with memcast.ko loaded and runs COMMAND there against
 	our libcuda.so.1, as an unprivileged user. Its input, output, errors and exit
@@ -44,7 +48,7 @@ usage() {
 	                      in the machine's memory. It runs as the user who calls, with
 	                      the environment. Files that change here meanwhile may be seen old
 	  --rw FOLDER         as --host, and what the program writes into FOLDER is here
-	                      afterwards; may be repeated
+	                      afterwards; up to 16 folders
 	  --env K=V           set an environment variable; K alone: to what it is here
 	                      MEMCAST_PROFILE is taken along, and a file that it names
 	  --kernels FILE      shared object with C functions for the program's kernels;
@@ -55,6 +59,29 @@ usage() {
 	                      count in which the machine waits for a processor of the host.
 	                      What memcast-smi shows, and where each process waits, is
 	                      printed before the machine is ended
+	Running machines
+	  --name NAME         the machine has this name as long as COMMAND runs: other
+	                      programs can be started in it, by the same user only
+	  exec NAME COMMAND   run COMMAND in it, with input, output, errors and status of its
+	                      own. With --host it has this environment and folder, else
+	                      what was packed for the first program; it has no time limit,
+	                      and ends with the machine
+	  shell [NAME]        an interactive shell in it; the name may be left out if one runs
+	  ps                  the machines that run, since when, their kernels, what runs in
+	                      them; with --json as JSON
+	  stop NAME           end it
+	  --reuse             run COMMAND in a machine that stays, and is the next one's with
+	                      the same options and the same module: as --host, without a boot.
+	                      memcast.ko stays loaded, and files in the machine's memory stay;
+	                      what COMMAND leaves running is killed. If it ran alone and not all
+	                      of memcast is free again then, or the kernel reports something,
+	                      the status is 126, and the next one has another machine. Leaks
+	                      and unloading are looked at when the machine ends, and what was
+	                      found is said by the next one that boots
+	  --idle SECONDS      end a machine of --reuse when nobody has used it for so long (600)
+	Keys: Ctrl-C is the program's, and two within two seconds end the machine; of exec and
+	shell, they only are the program's. Without a terminal, the first SIGINT is passed
+	on to the program, and the second ends it.
 	What is shown
 	  --keep-log FILE     keep the kernel's log
 	  --verbose           say what is done and how long it took
@@ -70,5 +97,7 @@ usage() {
 	  $me --kernel 6.1 --devices 8 -- ./my-program --size 64M
 	  $me --root -- sh -c 'grep . /sys/class/memcast/*/uuid'
 	  $me --modules vivid -- build/examples/dmabuf-camera
+	  $me --name x --host -- ./my-program & $me exec x -- memcast-smi -l 1
+	  $me --reuse -- ./my-test
 	END
 }

@@ -30,14 +30,14 @@
 
 #define DEBUG_EXIT_PORT	0xf4
 #define DEBUG_EXIT_PASS	0x2a	/* QEMU ends with 0x2a * 2 + 1 = 85 */
-#define MAX_WRITABLE	16	/* memcast-vm refuses more */
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 static struct vm_ports ports = { -1, -1, -1, -1, -1 };
 static bool unload = true, leaks = true, serial;
-static char *writable[MAX_WRITABLE + 1];
-static unsigned int writable_count;
+static char **writable;	/* as many folders as memcast-vm allows, and a NULL */
 static struct vm_program program = { .cwd = "/", .uid = 1000, .gid = 1000 };
+static struct vm_serve serve = { .port = -1, .like = &program };
+static bool alone;	/* no program of the machine's own: it serves others */
 
 void report(const char *format, ...)
 {
@@ -46,6 +46,11 @@ void report(const char *format, ...)
 	va_start(args, format);
 	vdprintf(ports.status, format, args);
 	va_end(args);
+}
+
+void report_to(int fd)
+{
+	ports.status = fd;
 }
 
 /* The proof of a proper end: nothing else makes QEMU answer this code. */
@@ -64,6 +69,9 @@ static void __attribute__((noreturn)) end(void)
 void fail(const char *what)
 {
 	report("error %s: %s\n", what, strerror(errno));
+	/* The machine goes on when a program that others started cannot. */
+	if (getpid() != 1)
+		_exit(125);
 	end();
 }
 
@@ -100,6 +108,20 @@ char **strings(const char *path)
 	return list;
 }
 
+char **append(char **list, char *word)
+{
+	size_t count = 0;
+
+	while (list && list[count])
+		count++;
+	list = reallocarray(list, count + 2, sizeof(*list));
+	if (!list)
+		fail("no memory");
+	list[count] = word;
+	list[count + 1] = NULL;
+	return list;
+}
+
 static void mount_all(void)
 {
 	static const struct {
@@ -126,7 +148,7 @@ static void mount_all(void)
 	symlink("/proc/self/fd/2", "/dev/stderr");
 }
 
-enum port { PORT_STATUS = 1, PORT_OUT, PORT_ERR, PORT_IN, PORT_CLOCK };
+enum port { PORT_STATUS = 1, PORT_OUT, PORT_ERR, PORT_IN, PORT_CONTROL, PORT_SERVE };
 
 /* Slow, but QEMU handles them without a thread of its own: time stays exact. */
 static int open_serial(enum port number)
@@ -137,7 +159,7 @@ static int open_serial(enum port number)
 
 	if (number == PORT_IN)
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (number == PORT_CLOCK)
+	if (number == PORT_CONTROL)
 		return -1;
 	snprintf(path, sizeof(path), "/dev/ttyS%d", number);
 	fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -247,7 +269,7 @@ static void unload_module(void)
 int main(void)
 {
 	char **settings, *memcast = NULL;
-	struct vm_result result;
+	struct vm_result result = { 0 };
 
 	mount_all();
 	log_line("memcast-vm: init\n");
@@ -275,8 +297,8 @@ int main(void)
 			program.host = true;
 		else if (!strcmp(*s, "group") && program.groups_count < 64)
 			program.groups[program.groups_count++] = atoi(value);
-		else if (!strcmp(*s, "rw") && writable_count < MAX_WRITABLE)
-			writable[writable_count++] = value;
+		else if (!strcmp(*s, "rw"))
+			writable = append(writable, value);
 		else if (!strcmp(*s, "nounload"))
 			unload = false;
 		else if (!strcmp(*s, "serial"))
@@ -285,6 +307,10 @@ int main(void)
 			program.timeout = atof(value);
 		else if (!strcmp(*s, "limit"))
 			program.limit = atof(value);
+		else if (!strcmp(*s, "serve"))
+			serve = (struct vm_serve){ 0, atof(value), &program };
+		else if (!strcmp(*s, "alone"))
+			alone = true;
 		else if (!strcmp(*s, "noleaks"))
 			leaks = false;
 		else if (!strcmp(*s, "input_tty"))
@@ -299,7 +325,7 @@ int main(void)
 	ports.out = open_port(PORT_OUT);
 	ports.err = open_port(PORT_ERR);
 	ports.in = open_port(PORT_IN);
-	ports.clock = open_port(PORT_CLOCK);
+	ports.control = open_port(PORT_CONTROL);
 	if (program.host)
 		files_from_host(writable);
 	start_network();
@@ -312,16 +338,21 @@ int main(void)
 		chmod("/dev/memcast", 0666);
 	}
 
+	program.argv = strings("/memcast-vm/argv");
+	program.env = strings("/memcast-vm/env");
+	if (!serve.port) {
+		serve.port = open_port(PORT_SERVE);
+		program.others = vm_serve(&serve);
+	}
 	report("start\n");
-	result = vm_run(&program, &ports);
+	if (alone)
+		vm_serve_wait(program.others, ports.control);
+	else
+		result = vm_run(&program, &ports);
 	/* What hangs may hold what the tests for leaks and unloading wait for. */
 	if (result.time_is_up)
 		end();
-	if (WIFSIGNALED(result.status))
-		report("signal %d\n", WTERMSIG(result.status));
-	else
-		report("exit %d\n", WEXITSTATUS(result.status));
-	report("bytes %zu %zu\n", result.out_bytes, result.err_bytes);
+	report_result(&result);
 	if (leaks)
 		scan_leaks(true);
 	if (memcast && unload) {

@@ -14,7 +14,7 @@ use_installed() {
 	build=$cache/installed
 	libraries=$(realpath "$here/$libraries")
 	mkdir -p "$build/tools"
-	for tool in "$here"/vm-init "$here"/vm-watch "$here/$programs"/memcast-*; do
+	for tool in "$here"/vm-init "$here"/vm-watch "$here"/vm-door "$here/$programs"/memcast-*; do
 		[ ! -e "$tool" ] || ln -sfn "$(realpath -s "$tool")" "$build/tools/${tool##*/}"
 	done
 }

@@ -21,8 +21,6 @@
 static void __attribute__((noreturn)) run_program(const struct vm_program *program,
 						  int in, int out, int err)
 {
-	char **argv = strings("/memcast-vm/argv"), **env = strings("/memcast-vm/env");
-
 	setsid();
 	if (isatty(out))
 		ioctl(out, TIOCSCTTY, 0);
@@ -35,9 +33,9 @@ static void __attribute__((noreturn)) run_program(const struct vm_program *progr
 	if (chdir(program->cwd))
 		dprintf(2, "memcast-vm: cannot enter %s: %s\n",
 			program->cwd, strerror(errno));
-	environ = env;
-	execvp(argv[0], argv);
-	dprintf(2, "memcast-vm: cannot run %s: %s\n", argv[0], strerror(errno));
+	environ = program->env;
+	execvp(program->argv[0], program->argv);
+	dprintf(2, "memcast-vm: cannot run %s: %s\n", program->argv[0], strerror(errno));
 	_exit(127);
 }
 
@@ -64,56 +62,36 @@ static bool pump(struct flow *flow)
 	return got > 0;
 }
 
-/* The host's clock comes in lines; the last whole one is for all to read. */
-static void keep_clock(int from)
-{
-	static char text[64];
-	static size_t length;
-	static int to = -1;
-	char *end, *line;
-	ssize_t got;
-
-	got = read(from, text + length, sizeof(text) - 1 - length);
-	if (got <= 0)
-		return;
-	length += (size_t)got;
-	text[length] = '\0';
-	end = strrchr(text, '\n');
-	if (!end) {
-		length = length < sizeof(text) / 2 ? length : 0;
-		return;
-	}
-	*end = '\0';
-	line = strrchr(text, '\n') ?: text;
-	if (to < 0)
-		to = open(PROGRESS_CLOCK, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	/* Of one length, as there is no moment at which the file is cut. */
-	dprintf(to, "%20.1f\n", atof(line + (*line == '\n')));
-	lseek(to, 0, SEEK_SET);
-	length = strlen(end + 1);
-	memmove(text, end + 1, length);
-}
-
-static void time_is_up(const struct progress *progress, enum verdict verdict, int err_port)
+static void time_is_up(const struct progress *progress, enum verdict verdict, int err_port,
+		       char **env)
 {
 	char words[128];
 
 	progress_words(progress, verdict, words, sizeof(words));
 	dprintf(err_port, "memcast-vm: time is up: the program %s\n", words);
 	/* memcast-smi finds its libraries as the program does */
-	environ = strings("/memcast-vm/env");
+	environ = env;
 	explain(err_port, "memcast-vm: ", SMI);
 	report("timeout the program %s\n", words);
 	if (!progress_kill())
 		dprintf(err_port, "memcast-vm: some of these processes cannot be killed\n");
 }
 
+/* Of the machine's first process, all others are children. */
+static void kill_rest(void)
+{
+	if (getpid() == 1)
+		kill(-1, SIGKILL);
+	else
+		progress_kill();
+}
+
 /*
  * Pass on what the program writes until it has ended and all is passed on.
  * Whatever it left running is killed, as a container's end does.
  */
-static struct vm_result forward(pid_t program, struct flow *out, struct flow *err, int clock,
-				struct progress *progress)
+static struct vm_result forward(pid_t program, struct flow *out, struct flow *err, int control,
+				char **env, struct progress *progress)
 {
 	struct vm_result result = { 0 };
 	double told = 0;
@@ -125,7 +103,7 @@ static struct vm_result forward(pid_t program, struct flow *out, struct flow *er
 		struct pollfd polls[] = {
 			{ .fd = out->from, .events = POLLIN },
 			{ .fd = err->from, .events = POLLIN },
-			{ .fd = clock, .events = POLLIN },
+			{ .fd = control, .events = POLLIN },
 		};
 
 		poll(polls, 3, 50);
@@ -135,18 +113,18 @@ static struct vm_result forward(pid_t program, struct flow *out, struct flow *er
 		if (polls[1].revents && !pump(err))
 			err->from = -1;
 		if (polls[2].revents)
-			keep_clock(clock);
+			vm_control(control, program, out->from);
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 			if (pid != program)
 				continue;
 			result.status = status;
 			program = 0;
-			kill(-1, SIGKILL);
+			kill_rest();
 		}
 		if (progress->timeout)
 			verdict = progress_look(progress);
 		if (verdict != GOES_ON) {
-			time_is_up(progress, verdict, err->to);
+			time_is_up(progress, verdict, err->to, env);
 			result.time_is_up = true;
 			return result;
 		}
@@ -178,7 +156,9 @@ static void make_pty(int pair[2], const struct winsize *window)
 
 struct vm_result vm_run(const struct vm_program *program, const struct vm_ports *ports)
 {
-	struct progress progress = { .timeout = program->timeout, .limit = program->limit };
+	struct progress progress = {
+		.timeout = program->timeout, .limit = program->limit, .others = program->others,
+	};
 	int in[2], out[2], err[2];
 	uid_t uid = program->uid, gid = program->gid;
 	pid_t pid;
@@ -188,7 +168,7 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 	if (program->window.ws_col)
 		make_pty(out, &program->window);
 	/* It may write where it starts; and a script may open /dev/stderr. */
-	if ((!program->host && chown(program->cwd, uid, gid)) ||
+	if ((!program->host && getpid() == 1 && chown(program->cwd, uid, gid)) ||
 	    fchown(in[0], uid, gid) || fchown(out[1], uid, gid) || fchown(err[1], uid, gid))
 		fail("fchown");
 
@@ -212,5 +192,18 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 	close(in[1]);
 	progress_start(&progress);
 	return forward(pid, &(struct flow){ out[0], ports->out, 0 },
-		       &(struct flow){ err[0], ports->err, 0 }, ports->clock, &progress);
+		       &(struct flow){ err[0], ports->err, 0 }, ports->control, program->env,
+		       &progress);
+}
+
+void report_result(const struct vm_result *result)
+{
+	/* Time was up, which is said already. */
+	if (result->time_is_up)
+		return;
+	if (WIFSIGNALED(result->status))
+		report("signal %d\n", WTERMSIG(result->status));
+	else
+		report("exit %d\n", WEXITSTATUS(result->status));
+	report("bytes %zu %zu\n", result->out_bytes, result->err_bytes);
 }

@@ -73,20 +73,23 @@ static int by_pid(const void *one, const void *other)
 }
 
 /* Processes that came and went meanwhile may make a circle of it, hence the limit. */
-static bool descends(const struct process *list, size_t count, const struct process *one)
+static bool descends(const struct process *list, size_t count, const struct process *one,
+		     pid_t from, pid_t but)
 {
 	struct process key = { .pid = one->parent };
 
 	for (int i = 0; i < 1000 && one; i++) {
+		if (but && one->pid == but)
+			return false;
 		key.pid = one->parent;
-		if (key.pid == getpid())
+		if (key.pid == from)
 			return true;
 		one = bsearch(&key, list, count, sizeof(key), by_pid);
 	}
 	return false;
 }
 
-struct process *processes(size_t *count)
+static struct process *processes_but(pid_t others, size_t *count)
 {
 	struct process *list = NULL, one;
 	DIR *dir = opendir("/proc");
@@ -105,8 +108,13 @@ struct process *processes(size_t *count)
 	if (list)
 		qsort(list, *count, sizeof(*list), by_pid);
 	for (size_t i = 0; i < *count; i++)
-		list[i].ours = descends(list, *count, &list[i]);
+		list[i].ours = descends(list, *count, &list[i], getpid(), others);
 	return list;
+}
+
+struct process *processes(size_t *count)
+{
+	return processes_but(0, count);
 }
 
 /* The first line of a thread's file, from what follows its name where it has one */
@@ -258,7 +266,7 @@ enum verdict progress_look(struct progress *progress)
 	if (span < PERIOD)
 		return GOES_ON;
 	progress->looked += span;
-	list = processes(&count);
+	list = processes_but(progress->others, &count);
 	processor = used(list, count);
 	if (read_clock(&clock)) {
 		/* The host's first word may come late. */

@@ -33,6 +33,7 @@ struct thread_time {
 
 struct progress {
 	double timeout, limit;	/* seconds: without a sign of life, and in all */
+	pid_t others;		/* a process that does not count, nor what descends from it; or 0 */
 	bool output_only;	/* use of a processor is no sign of life */
 
 	bool output;		/* since the last look */

@@ -52,10 +52,15 @@ static void set_signals(void)
 {
 	static const int numbers[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP };
 	const struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction before;
 	sigset_t mask;
 
 	sigemptyset(&mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		/* What a shell's background process ignores is for others. */
+		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_IGN &&
+		    numbers[i] != SIGCHLD)
+			continue;
 		sigaction(numbers[i], &action, NULL);
 		sigaddset(&mask, numbers[i]);
 	}
@@ -83,10 +88,10 @@ static void start(struct watch *watch)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != own)
 			_exit(125);
-		if (ends[1] >= 0) {
-			setsid();
+		/* Ctrl-C is not for it: who watches is told, or the program in the machine. */
+		setsid();
+		if (ends[1] >= 0)
 			dup2(ends[1], 1);
-		}
 		sigprocmask(SIG_SETMASK, &usual_mask, NULL);
 		signal(SIGPIPE, usual_pipe);
 		execvp(watch->command[0], watch->command);

@@ -1,0 +1,187 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# Programs in machines that run already: memcast-vm exec, shell, ps and stop, and --reuse.
+# Used by memcast-vm only, with its variables. What they do is vm-door's.
+
+# Is all that is needed newer than all it is made of? Asking make takes longer.
+built() {
+	local made=$build/made-$release${module:+-module} goal
+	[ -e "$made" ] || return
+	for goal in "${goals[@]}"; do
+		[[ $goal != */* ]] || [ -e "$top/$goal" ] || return
+	done
+	if [ -n "$module" ]; then
+		[ -e "$build/kmod-$release/memcast.ko" ] && [ -e "$libraries/libcuda.so.1" ] || return
+	fi
+	[ -z "$(find "$top"/{include,kmod,lib,tools,profiles,Makefile,Kbuild,dkms.conf} \
+		-newer "$made" -print -quit)" ]
+}
+
+need_door() {
+	[ ! -e "$here/installed" ] || use_installed
+	[ -x "$build/tools/vm-door" ] || die "no machine with a name runs"
+}
+
+# What a machine for --reuse is started with: all that is not about the program
+remember_option() {
+	case $1 in
+	--rw) machine_options+=("$1" "$(realpath -m -- "$2")") ;;
+	--kernel|--cpus|--memory|--numa|--modules|--try-modules|--append|--devices|--pool-mib|--param)
+		machine_options+=("$1" "$2") ;;
+	--no-module|--no-unload|--no-leaks) machine_options+=("$1") ;;
+	esac
+}
+
+# Lets clients in; ends with this script
+open_door() {
+	local mode=named words=("${command[@]}") line ready
+	if [ -n "$serves" ]; then
+		mode=reused words=()
+		echo "$temp" >"$("$build/tools/vm-door" folder)/$name.folder"
+	fi
+	exec {ready}< <(exec "$build/tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" "${words[@]}")
+	door=$!
+	read -r line <&"$ready" && [ "$line" = listens ] || exit 125
+	exec {ready}<&-
+}
+
+# What a program has of this process's: folder, environment, and what --env says
+program_settings() {
+	local word
+	settings=("cwd=$PWD" "$@")
+	while IFS= read -r -d '' word; do
+		settings+=("host_env=$word")
+	done < <(env=() host=yes; environment)
+	for word in "${env[@]}"; do settings+=("env=$word"); done
+}
+
+# exec and shell: their options, then the machine's name is in $name, the rest in $words
+running_options() {
+	timeout=0 limit=0 settings=() words=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+		esac
+		case $1 in
+		--root) root=yes ;;
+		--env)	[ $# -ge 2 ] || die "--env needs a value"
+			[[ $2 =~ ^[A-Za-z_][A-Za-z_0-9]*(=|$) ]] || die "--env takes NAME=VALUE or NAME, not '$2'"
+			[[ $2 == *=* ]] && env+=("$2") || env+=("$2=${!2-}"); shift ;;
+		-h|--help) usage; exit ;;
+		-*)	die "unknown option $1; see $me --help" ;;
+		*)	break ;;
+		esac
+		shift
+	done
+	[ $# -eq 0 ] || { name=$1; shift; }
+	[ "${1-}" != -- ] || shift
+	words=("$@")
+}
+
+running_exec() {
+	running_options "$@"
+	[ -n "$name" ] && [ ${#words[@]} -gt 0 ] || die "usage: $me exec [--root] [--env K=V] NAME [--] COMMAND [ARGUMENT…]"
+	need_door
+	program_settings ${root:+root=} timeout=0 limit=0
+	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "" "${words[@]}"
+}
+
+running_shell() {
+	local names
+	running_options "$@"
+	need_door
+	if [ -z "$name" ]; then
+		mapfile -t names < <("$build/tools/vm-door" list --names)
+		[ ${#names[@]} -gt 0 ] || die "no machine with a name runs; for one with a shell: $me --host -- bash"
+		[ ${#names[@]} -eq 1 ] || die "in which? ${names[*]}"
+		name=${names[0]}
+	fi
+	[ ${#words[@]} -eq 0 ] || die "shell takes a name only; $me exec runs commands"
+	program_settings ${root:+root=} timeout=0 limit=0
+	settings+=("shell=${SHELL:-/bin/sh}")
+	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") ""
+}
+
+running_ps() {
+	case $*/${1-} in
+	/) ;;
+	--json/--json) ;;
+	*) die "usage: $me ps [--json]" ;;
+	esac
+	[ ! -e "$here/installed" ] || use_installed
+	if [ ! -x "$build/tools/vm-door" ]; then
+		[ $# -eq 0 ] && echo "no machine with a name runs" || echo '[]'
+		exit
+	fi
+	exec "$build/tools/vm-door" list "$@"
+}
+
+running_stop() {
+	[ $# -eq 1 ] || die "usage: $me stop NAME"
+	need_door
+	exec "$build/tools/vm-door" stop "$1"
+}
+
+# ---- --reuse
+
+# Of the same options and the same module, one machine
+reuse_name() {
+	key=$({ printf '%s\n' "${machine_options[@]}" "$idle" "$release"
+		stat -c '%n %Y %s' "$vmlinuz" "$build/tools/vm-init" \
+			${module:+"$build/kmod-$release/memcast.ko"}; } | sha256sum | cut -c -8)
+	[ -n "$name" ] || name=reuse-$key
+}
+
+# A machine of that name runs afterwards, or will in a moment
+reuse_boot() {
+	local folder=$1 lock
+	exec {lock}>"$folder/$name.lock"
+	flock "$lock"
+	if [ "$(cat "$folder/$name.key" 2>/dev/null)" != "$key" ] && "$build/tools/vm-door" alive "$name"; then
+		say "$name has other options, or another module: it is started anew when its programs have ended"
+		"$build/tools/vm-door" stop "$name"
+	fi
+	if ! "$build/tools/vm-door" alive "$name"; then
+		if [ -s "$folder/$name.log" ]; then
+			say "the machine before this one said:"
+			sed 's/^/  /' "$folder/$name.log" >&2
+		fi
+		note "booting $name"
+		echo "$key" >"$folder/$name.key"
+		setsid "$0" "${machine_options[@]}" --idle "$idle" --serves "$name" \
+			</dev/null >/dev/null 2>"$folder/$name.log" {lock}>&- &
+		until "$build/tools/vm-door" alive "$name"; do
+			kill -0 $! 2>/dev/null || { sed 's/^/  /' "$folder/$name.log" >&2; die "no machine could be started"; }
+			sleep 0.05
+		done
+		disown
+	fi
+	exec {lock}>&-
+}
+
+# What the kernel said meanwhile is this program's, or that of one beside it.
+run_reused() {
+	local folder theirs size code attempt key
+	folder=$("$build/tools/vm-door" folder)
+	reuse_name
+	program_settings ${root:+root=} fresh= clean= "timeout=$timeout" "limit=$limit"
+	for attempt in 1 2 3; do
+		reuse_boot "$folder"
+		theirs=$(cat "$folder/$name.folder")
+		size=$(stat -c %s "$theirs/log" 2>/dev/null) || size=0
+		code=0
+		"$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "$temp/began" \
+			"${command[@]}" || code=$?
+		[ ! -e "$temp/began" ] || break
+		note "attempt $attempt: the machine had ended"
+	done
+	[ -e "$temp/began" ] || sed 's/^/  /' "$folder/$name.log" >&2
+	if tail -c "+$((size + 1))" "$theirs/log" >"$temp/log" 2>/dev/null && show_reports; then
+		say "the kernel's log has a report, which fails the run"
+		code=126
+	fi
+	# Who comes next is to have another module.
+	[ $code -ne 126 ] || "$build/tools/vm-door" stop "$name" 2>/dev/null || true
+	exit $code
+}
