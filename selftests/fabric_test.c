@@ -107,6 +107,8 @@ TEST_F(fabric, slots)
 	ASSERT_OK(cuMulticastUnbind(first, 1, 0, CHUNK));
 	ASSERT_OK(cuMemRelease(first));
 	EXPECT_OK(cuMulticastBindMem(second, 0, other, 0, CHUNK, 0));
+	EXPECT_NE(0, set_parameter("team_slots", "0"));
+	EXPECT_NE(0, set_parameter("team_slots", "many"));
 }
 
 TEST_F(fabric, setup_delay)

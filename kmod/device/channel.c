@@ -16,7 +16,18 @@ module_param(imex_channels, uint, 0444);
 MODULE_PARM_DESC(imex_channels, "number of /dev/memcast-imex/channelN, 0 to 64 (default 0)");
 
 static unsigned short imex_mode = 0666;
-module_param(imex_mode, ushort, 0444);
+
+/* As permissions are written, for those who read it in sysfs */
+static int mode_get(char *buffer, const struct kernel_param *param)
+{
+	return sysfs_emit(buffer, "%#o\n", imex_mode);
+}
+
+static const struct kernel_param_ops mode_ops = {
+	.set = param_set_ushort,
+	.get = mode_get,
+};
+module_param_cb(imex_mode, &mode_ops, &imex_mode, 0444);
 MODULE_PARM_DESC(imex_mode, "permissions of the channel nodes (default 0666; udev may change them)");
 
 struct mc_channel {

@@ -186,6 +186,12 @@ int mc_devices_init(void)
 		       MEMCAST_MAX_DEVICES);
 		return -EINVAL;
 	}
+	/* One too many is a slip of who counts differently, and would be silently lost. */
+	if (pools_given > devices || nodes_given > devices) {
+		pr_err("devices=%u, but %u values of pool_mib and %u of nodes: at most one for each device\n",
+		       devices, pools_given, nodes_given);
+		return -EINVAL;
+	}
 
 	ret = class_register(&mc_class);
 	if (ret)

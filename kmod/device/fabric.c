@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Fabric: what a rack's system software does to teams, played by parameters. */
+#define pr_fmt(fmt) "memcast: " fmt
+
 #include <linux/module.h>
 #include <linux/uuid.h>
 #include "device.h"
@@ -64,8 +66,28 @@ module_param(multicast, bool, 0644);
 MODULE_PARM_DESC(multicast, "devices can multicast (default yes)");
 
 static unsigned int team_slots = 1024;
-module_param(team_slots, uint, 0644);
-MODULE_PARM_DESC(team_slots, "teams that can have bindings at a time (default 1024)");
+
+static int slots_set(const char *value, const struct kernel_param *param)
+{
+	unsigned int slots;
+	int ret = kstrtouint(value, 0, &slots);
+
+	if (ret)
+		return ret;
+	if (!slots) {
+		pr_err("team_slots=0: no team could have bindings; must be 1 or more\n");
+		return -EINVAL;
+	}
+	WRITE_ONCE(team_slots, slots);
+	return 0;
+}
+
+static const struct kernel_param_ops slots_ops = {
+	.set = slots_set,
+	.get = param_get_uint,
+};
+module_param_cb(team_slots, &slots_ops, &team_slots, 0644);
+MODULE_PARM_DESC(team_slots, "teams that can have bindings at a time, 1 or more (default 1024)");
 
 static unsigned int team_setup_delay_ms;
 module_param(team_setup_delay_ms, uint, 0644);
