@@ -113,7 +113,7 @@ build_depends >"$temp/said" 2>&1
 result build_depends $?
 if ! command -v dpkg-buildpackage >/dev/null || ! command -v dh_dkms >/dev/null; then
 	for name in build contents lintian unpacked machine; do
-		skip $name "no debhelper here: apt-get install dpkg-dev debhelper dh-dkms"
+		skip $name "no debhelper here: apt-get install build-essential debhelper dh-dkms"
 	done
 	exit $failed
 fi

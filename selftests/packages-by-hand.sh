@@ -42,7 +42,7 @@ as_user "cd memcast-$version; make -j2 lib tools examples | tail -n 1"
 [ -n "${NO_TEST-}" ] || as_user "cd memcast-$version; make test T=team_test 2>&1 | tail -n 3"
 
 step "packages"
-install --no-install-recommends dpkg-dev debhelper dh-dkms lintian
+install --no-install-recommends build-essential debhelper dh-dkms lintian
 as_user "cd memcast-$version; make deb; lintian --fail-on error,warning build/deb/*.changes"
 in_root dpkg-query -W | sort >"$root/tmp/before"
 
