@@ -21,11 +21,20 @@ result() {
 	fi
 }
 
-# Every header by itself, in the way that its comment names it
-build_example() {
+# C or c++: the headers of each, as lines that include them; some are for C++ only
+include_all() {
 	for header in memcast.h $(cd include && ls *.h memcast/*.h); do
-		echo "#include <$header>"
-	done | ${CC:-gcc} -Wall -Wextra -Werror -x c -c -o "$temp/headers.o" $flags - &&
+		case $1:$header in
+		c:memcast/cu*|c:cooperative_groups.h) ;;
+		*) echo "#include <$header>" ;;
+		esac
+	done
+}
+
+build_example() {
+	include_all c | ${CC:-gcc} -Wall -Wextra -Werror -x c -c -o "$temp/headers.o" $flags - &&
+	{ ! command -v g++ >/dev/null || include_all c++ |
+		g++ -std=c++17 -Wall -Wextra -Werror -x c++ -c -o "$temp/headers.o" $flags -; } &&
 	${CC:-gcc} -o "$temp/two-ranks" examples/two-ranks.c $flags &&
 	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"
 }

@@ -62,7 +62,12 @@ static void rewrite_plain(struct words *words, size_t number)
 {
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (word_is(words, number, plain[i].from) && is_plain(words, number)) {
-			word_replace(words, number, plain[i].to);
+			const char *to = plain[i].to;
+
+			/* ::cudaMemcpyToSymbol() has the first sign already */
+			if (*to == ':' && word_is(words, number - 1, "::"))
+				to += 2;
+			word_replace(words, number, to);
 			return;
 		}
 }

@@ -35,13 +35,18 @@ static bool is_name(char c)
 /* # 12 "/usr/include/memcast/cu.h": which file the lines to come are of */
 static void read_marker(struct reader *reader, const char *line, size_t length)
 {
+	static const char *const own[] = {
+		"/memcast/cu.h\"", "/memcast/cu_functions.h\"", "/memcast/cu_math.h\"",
+		"/memcast/cu_symbol.h\""
+	};
 	const char *start = memchr(line, '"', length), *end;
 
 	if (!start)
 		return;
 	end = memchr(start + 1, '"', line + length - start - 1);
-	if (end)
-		reader->of_tool = memmem(start, end - start, "/memcast/cu", 11) != NULL;
+	reader->of_tool = false;
+	for (size_t i = 0; end && i < sizeof(own) / sizeof(own[0]); i++)
+		reader->of_tool |= memmem(start, end + 1 - start, own[i], strlen(own[i])) != NULL;
 }
 
 /* Blanks, and lines of the preprocessor, which begin with # */

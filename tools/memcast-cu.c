@@ -101,10 +101,10 @@ static void find_memcast(void)
 		"../../include/memcast/cu.h",		/* in the tree that builds it */
 		"../include/memcast/cu.h", NULL
 	}, *const runtimes[] = {
-		"../../include/cuda_runtime.h", "../include/cuda_runtime.h",
-		"../include/memcast/cuda/cuda_runtime.h", NULL
+		"../../include/cuda_runtime.h", "../include/memcast/cuda/cuda_runtime.h",
+		"../include/cuda_runtime.h", NULL
 	}, *const libraries[] = {
-		"../lib/libcudart.so", "../lib/*/memcast/libcudart.so", NULL
+		"../lib*/libcudart.so", "../lib/*/memcast/libcudart.so", NULL
 	};
 	const char *header = first_of(headers), *runtime = first_of(runtimes);
 	const char *library = first_of(libraries);

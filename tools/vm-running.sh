@@ -14,8 +14,9 @@ built() {
 	if [ -n "$module" ]; then
 		[ -e "$build/kmod-$release/memcast.ko" ] && [ -e "$libraries/libcuda.so.1" ] || return
 	fi
-	[ -z "$(find "$top"/{include,kmod,lib,tools,profiles,Makefile,Kbuild,dkms.conf} \
-		-newer "$made" -print -quit)" ]
+	local from=("$top"/{include,kmod,lib,tools,profiles,Makefile,Kbuild,dkms.conf})
+	[ ! -e "${kdir-}/Module.symvers" ] || from+=("$kdir/Module.symvers")
+	[ -z "$(find "${from[@]}" -newer "$made" -print -quit)" ]
 }
 
 need_door() {
@@ -128,7 +129,7 @@ running_stop() {
 # Of the same options and the same module, one machine
 reuse_name() {
 	key=$({ printf '%s\n' "${machine_options[@]}" "$idle" "$release"
-		stat -c '%n %Y %s' "$vmlinuz" "$build/tools/vm-init" \
+		stat -Lc '%n %Y %s' "$vmlinuz" "$build/tools/vm-init" \
 			${module:+"$build/kmod-$release/memcast.ko"}; } | sha256sum | cut -c -8)
 	[ -n "$name" ] || name=reuse-$key
 }

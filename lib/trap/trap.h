@@ -27,7 +27,7 @@
 #include <ucontext.h>
 #include <Zydis/Zydis.h>
 
-#include "object.h"
+#include "../fault/object.h"
 
 /* In the order in which instructions number them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };

@@ -67,6 +67,20 @@ function item(i,	words, gap)
 		fill(substr(words, gap + RLENGTH))
 }
 
+# In lines that are short enough for all that show a page
+function folded(words,	n, word, i, now, all)
+{
+	n = split(words, word, " ")
+	for (i = 1; i <= n; i++) {
+		if (now != "" && length(now) + length(word[i]) > 70) {
+			all = all now "\n"
+			now = ""
+		}
+		now = now (now == "" ? "" : " ") word[i]
+	}
+	return all now
+}
+
 END {
 	title(name, 1, date, version)
 	for (i = 1; i <= NR && line[i] !~ /^[A-Z]/; i++);
@@ -85,7 +99,7 @@ END {
 	print ".SH SYNOPSIS"
 	n = split(usage, part, "\n")
 	for (j = 1; j <= n; j++)
-		print part[j] == ".br" ? ".br" : term(part[j])
+		print part[j] == ".br" ? ".br" : folded(term(part[j]))
 	for (; i <= NR; i++) {
 		if (line[i] == "") {
 			flush()
