@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static char folder[PATH_MAX];
 
 extern char **environ;
 
-/* Removed when the program ends, also in the middle of it */
+/* When the program ends: removes what it has written for the compiler */
 static void clean_up(void)
 {
 	char *command[] = { "rm", "-rf", "--", folder, NULL };
@@ -59,6 +60,8 @@ static void clean_up(void)
 /* Ends the program with the command's status if it fails */
 static void run(const struct cu_list *command)
 {
+	posix_spawnattr_t attributes;
+	sigset_t signals;
 	int status;
 	pid_t child;
 
@@ -66,7 +69,14 @@ static void run(const struct cu_list *command)
 		fprintf(stderr, "%s%c", command->items[i], i + 1 < command->count ? ' ' : '\n');
 	if (cu_options.dry)
 		return;
-	errno = posix_spawnp(&child, command->items[0], NULL, NULL, (char **)command->items, environ);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	posix_spawnattr_setsigdefault(&attributes, &signals);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	errno = posix_spawnp(&child, command->items[0], NULL, &attributes,
+			     (char **)command->items, environ);
+	posix_spawnattr_destroy(&attributes);
 	if (errno)
 		err(1, "%s: is a C++ compiler installed? -ccbin or CXX says which", command->items[0]);
 	if (waitpid(child, &status, 0) != child)
@@ -238,6 +248,7 @@ int main(int argc, char **argv)
 	if (!mkdtemp(folder))
 		err(1, "%s", folder);
 	atexit(clean_up);
+	signal(SIGINT, SIG_IGN);	/* Ctrl-C ends the compiler, then this program sees that */
 	for (size_t i = 0; i < cu_options.sources.count; i++) {
 		const char *object = cu_options.sources.items[i];
 

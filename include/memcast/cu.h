@@ -48,7 +48,7 @@ extern "C" void __cudaRegisterFunction(void **handle, const char *stub, char *de
 				       const char *name, int thread_limit, uint3 *thread,
 				       uint3 *block, dim3 *block_dim, dim3 *grid_dim, int *warp);
 
-/* Where this thread of the kernel is. Undefined in a program's own threads. */
+/* Where this thread of the kernel is. They mean nothing in a program's own threads. */
 inline thread_local uint3 threadIdx = {}, blockIdx = {};
 inline thread_local dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
@@ -68,7 +68,7 @@ inline void enter(const memcast_launch *at)
 	gridDim = { at->grid.x, at->grid.y, at->grid.z };
 }
 
-/* Others have their turn, until they wait as well. */
+/* The block's other threads have a turn each, then this one goes on. */
 inline void yield()
 {
 	const memcast_launch *at = here;
@@ -123,7 +123,7 @@ template <class... P> void thread(const memcast_launch *at)
 		block_begin(at);
 	enter(at);
 	call(function, at->parameters, std::index_sequence_for<P...>());
-	warps[memcast_thread_in_block(at) / 32].there &= ~(1U << memcast_thread_in_block(at) % 32);
+	my_warp().there &= ~(1U << lane());
 	here = nullptr;
 }
 
@@ -236,7 +236,9 @@ template <class... P> struct launcher {
 };
 
 /**
- * launch() - what memcast-cu writes for kernel<<<...>>>
+ * launch_as() - what memcast-cu writes for kernel<<<...>>>
+ * @shape: MEMCAST_THREADS, or MEMCAST_THREADS_ALONE for a kernel whose threads do not wait
+ *	for each other, which is faster; counts when the kernel is not registered yet
  * @kernel: its function, also one that a template has made
  * @grid: blocks
  * @block: threads of each
@@ -247,18 +249,18 @@ template <class... P> struct launcher {
  * cudaGetLastError(), as of a launch in CUDA C++.
  */
 template <class... P>
-launcher<P...> launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes = 0,
-		      cudaStream_t stream = nullptr)
-{
-	return { kernel, MEMCAST_THREADS, grid, block, shared_bytes, stream };
-}
-
-/* The same for a file whose kernels do not wait: MEMCAST_THREADS_ALONE is faster. */
-template <class... P>
 launcher<P...> launch_as(memcast_shape shape, void (*kernel)(P...), dim3 grid, dim3 block,
 			 size_t shared_bytes = 0, cudaStream_t stream = nullptr)
 {
 	return { kernel, shape, grid, block, shared_bytes, stream };
+}
+
+/* The same for any kernel, in files that memcast-cu does not write */
+template <class... P>
+launcher<P...> launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes = 0,
+		      cudaStream_t stream = nullptr)
+{
+	return launch_as(MEMCAST_THREADS, kernel, grid, block, shared_bytes, stream);
 }
 
 /* extern __shared__ type name[]; the block's dynamic shared memory */
