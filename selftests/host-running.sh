@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs on the machine that builds: programs in machines that run already. Five boots: a
-# named machine with what was packed, one with a terminal, and three for --reuse.
+# named machine with what was packed, one with a terminal, and three for --reuse; a fourth
+# is killed while it boots.
 cd "$(dirname "$0")/.." || exit 1
 vm=$PWD/tools/memcast-vm
+door=$PWD/build/tools/vm-door
 terminal=$PWD/selftests/host-terminal.py
 # below build/, as a user's own files are: the machine's user has to find it
 temp=$(mktemp -d "$PWD/build/host-running.XXXXXX")
@@ -48,7 +50,7 @@ status() {
 }
 
 echo "TAP version 13"
-echo "1..23"
+echo "1..32"
 
 # said_by PID WORD FILE: false if the process has ended without saying it
 said_by() {
@@ -57,6 +59,54 @@ said_by() {
 		sleep 0.1
 	done
 }
+
+# ---- a machine that is being booted for ever: nobody answers at its end of the port
+
+# slow KIND: one of that kind, whose runner is $runner, and whose door is $slow
+slow() {
+	rm -rf fake && mkdir fake && mkfifo fake/door.in fake/door.out && : >fake/settings
+	bash -c '"$0" serve slow $$ fake 6.x "$1" sleep 1 >fake/said & echo $! >fake/door; wait' "$door" "$1" &
+	runner=$!
+	said_by $runner listens fake/said && said_by $runner . fake/door && slow=$(cat fake/door)
+}
+# until_gone PID: that it ends, with or without anybody who waits for it
+until_gone() {
+	while grep -qs '^State:.[^Z]' "/proc/$1/status"; do sleep 0.1; done
+}
+# connected PID: a client has reached the machine's socket, or has ended
+connected() {
+	# shellcheck disable=SC2012	# what a link leads to
+	until ls -l "/proc/$1/fd" 2>/dev/null | grep -q socket: || ! kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+}
+is_listed_while_it_boots() {
+	slow named && "$vm" ps >list && grep -qE '^slow .* starting: sleep 1$' list &&
+		"$vm" ps --json | grep -q '"starting": *true' && status 0 "$door" stop slow
+	status 143 wait "$runner"
+}
+input_of_no_program_is_left() {
+	local client
+	slow named && echo input >input || return
+	{ "$door" run slow fake/settings "" cat; echo "status $?"; cat; } <input >rest 2>/dev/null &
+	client=$!
+	until [ -n "$(cat /proc/$client/task/$client/children)" ]; do sleep 0.1; done
+	connected "$(cut -d' ' -f1 </proc/$client/task/$client/children)"
+	kill "$runner" && wait $client
+	[ "$(cat rest)" = "status 125
+input" ]
+}
+a_killed_runner_takes_its_door_along() { slow named && kill -9 "$runner" && until_gone "$slow"; }
+a_killed_runner_takes_its_client_along() {
+	local client
+	slow reused || return
+	bash -c '"$0" run slow fake/settings fake/began cat & echo $! >fake/client; wait' "$door" </dev/null &
+	client=$!
+	said_by $client . fake/client && connected "$(cat fake/client)" && kill -9 $client && until_gone "$(cat fake/client)"
+	kill "$runner"
+}
+check is_listed_while_it_boots is_listed_while_it_boots
+check input_of_no_program_is_left input_of_no_program_is_left
+check a_killed_runner_takes_its_door_along a_killed_runner_takes_its_door_along
+check a_killed_runner_takes_its_client_along a_killed_runner_takes_its_client_along
 
 # ---- a machine with what was packed, whose own program waits for a file
 
@@ -88,6 +138,14 @@ is_listed() {
 }
 a_name_is_taken_once() {
 	status 125 "$vm" --name first --devices 1 -- true && grep -q 'named first runs already' said
+}
+reuse_leaves_it_alone() {
+	status 125 "$vm" --reuse --name first -- true && grep -q 'first was started without --reuse' said &&
+		"$vm" exec first -- true
+}
+long_arguments() {
+	# shellcheck disable=SC2016	# for the inner shell
+	[ "$("$vm" exec first -- sh -c 'echo ${#1} ${#2}' x "$(head -c 100000 /dev/zero | tr '\0' y)" '')" = '100000 0' ]
 }
 names_are_checked() {
 	status 125 "$vm" --name ../first -- true && status 125 "$vm" exec nobody -- true &&
@@ -134,6 +192,8 @@ check devices_are_there devices_are_there
 check root_and_environment root_and_environment
 check is_listed is_listed
 check a_name_is_taken_once a_name_is_taken_once
+check reuse_leaves_it_alone reuse_leaves_it_alone
+check long_arguments long_arguments
 check names_are_checked names_are_checked
 check killed_client killed_client
 check interrupts interrupts
@@ -175,6 +235,17 @@ fi
 options=()
 again() { "$vm" --reuse --name again --idle 30 --devices 1 --pool-mib 16 "${options[@]}" "$@"; }
 
+# Whose machine is killed before it starts is started in the next one, with all of its input.
+input_waits_for_the_program() {
+	local client run
+	again cat <random >copy 2>killed &
+	client=$!
+	until run=$(cat /proc/[0-9]*/task/[0-9]*/children 2>/dev/null | tr ' ' '\n' | while read -r run; do
+			tr '\0' ' ' 2>/dev/null <"/proc/$run/cmdline" | grep -q "^$door run again" && echo "$run"
+		done) && [ -n "$run" ] || ! kill -0 $client; do sleep 0.2; done
+	connected "$run" || return
+	kill -9 "$("$vm" ps --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p')" && wait $client && cmp random copy
+}
 runs_again() {
 	[ "$(again -- sh -c 'echo kept >/tmp/kept; cat /proc/sys/kernel/random/boot_id' </dev/null)" = \
 		"$(again -- cat /proc/sys/kernel/random/boot_id)" ] &&
@@ -198,6 +269,30 @@ other_options() {
 	[ "$(cat out)" = 7 ] && grep -q 'again has other options' said
 }
 ends_when_idle() { while "$vm" ps | grep -q ^again; do sleep 0.5; done; }
+# Nothing is left of a machine that had nothing to say.
+leaves_no_files() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		[ -n "$(ls -A "$names")" ] || return 0
+		sleep 0.2
+	done
+	ls -A "$names"
+	return 1
+}
+# What another program has is not held against one that has ended: while the machine looks at
+# what is left, which waits for a writer here, another one starts.
+other_programs_are_no_leftovers() {
+	local client writer fifo=/tmp/stats.fifo stats=/sys/kernel/debug/memcast/stats
+	again --root -- sh -c "mkfifo $fifo && mount --bind $fifo $stats && echo up" >up &
+	client=$!
+	said_by $client up up || return
+	"$vm" exec --root again -- sh -c "while :; do echo memories 3 >$fifo; done" &
+	writer=$!
+	status 0 wait $client || return
+	"$vm" exec --root again -- umount $stats
+	{ kill -9 $writer && wait $writer; } 2>/dev/null
+	true
+}
 # Root of the machine makes it look like a leak, and like a report of the kernel: the next
 # program has another machine, which is not booted here.
 leftovers_and_reports_fail_the_run() {
@@ -206,9 +301,12 @@ leftovers_and_reports_fail_the_run() {
 		grep -q 'not all free again: memories 3' said && grep -q 'BUG: of a test' said &&
 		[ "$("$vm" ps)" = 'no machine with a name runs' ]
 }
+check input_waits_for_the_program input_waits_for_the_program
 check runs_again runs_again
 check sees_new_files sees_new_files
 check other_options other_options
 check ends_when_idle ends_when_idle
+check leaves_no_files leaves_no_files
+check other_programs_are_no_leftovers other_programs_are_no_leftovers
 check leftovers_and_reports_fail_the_run leftovers_and_reports_fail_the_run
 exit $failed

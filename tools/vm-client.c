@@ -6,7 +6,10 @@
  *
  * SETTINGS is a file with "KEY=VALUE" strings, a NUL behind each, of vm-session.c's keys:
  * a process's arguments are for all users to read, and an environment is not. BEGAN is a
- * file that is made when the program starts, or "".
+ * file that is made when the program starts, or "": where there is one, this process ends
+ * with its parent.
+ *
+ * Input is read once the program runs: if the machine ends before, all of it is still there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include "vm-door.h"
 #include "vm-wire.h"
@@ -33,8 +37,9 @@ struct client {
 	struct wire wire;
 	struct sink output, errors;
 	size_t window;		/* bytes of input that may be sent */
-	bool reads, started, ended;
+	bool reads, terminal, started, ended;
 	const char *began;
+	pid_t parent;		/* 0: it outlives its parent */
 	struct bytes lines;	/* of the status that are not whole yet */
 	int status;
 	bool sent[NSIG];
@@ -70,9 +75,11 @@ static void set_signals(void)
 
 static void setting_word(struct client *client, const char *word)
 {
-	if (strlen(word) > WIRE_MOST)
-		die("an argument, or a variable, has more than %d bytes: %.40s…", WIRE_MOST, word);
-	wire_put(&client->wire, 0, FRAME_SETTING, word, strlen(word));
+	size_t length = strlen(word);
+
+	for (; length > WIRE_MOST; word += WIRE_MOST, length -= WIRE_MOST)
+		wire_put(&client->wire, 0, FRAME_PART, word, WIRE_MOST);
+	wire_put(&client->wire, 0, FRAME_SETTING, word, length);
 }
 
 static void setting(struct client *client, const char *key, const char *value)
@@ -93,13 +100,17 @@ static void control(struct client *client, const char *format, const char *word,
 	wire_put(&client->wire, 0, FRAME_CONTROL, line, (size_t)length);
 }
 
-/* The first asks the program, the second ends it and this process. */
+/*
+ * The first asks the program, the second ends it and this process. Before the program has
+ * started there is nobody to ask, nor is there when this process's parent was killed.
+ */
 static void pass_signals(struct client *client)
 {
+	bool alone = !client->started || (client->parent && getppid() != client->parent);
 	char size[32];
 
 	for (int number = 1; number < NSIG; number++) {
-		if (signals[number] > 1) {
+		if (signals[number] > 1 || (signals[number] && alone)) {
 			terminal_restore();
 			_exit(128 + number);
 		}
@@ -118,6 +129,8 @@ static void status_line(struct client *client, const char *line)
 
 	if (!strcmp(line, "start")) {
 		client->started = true;
+		if (client->terminal)
+			terminal_raw();
 		if (client->began)
 			close(open(client->began, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	} else if (sscanf(line, "exit %d", &number) == 1) {
@@ -215,7 +228,7 @@ static int wait_for(struct client *client)
 		struct pollfd polls[5] = {
 			{ goes_on ? client->wire.from : -1, POLLIN, 0 },
 			{ bytes_left(&client->wire.out) ? client->wire.to : -1, POLLOUT, 0 },
-			{ client->reads && client->window ? 0 : -1, POLLIN, 0 },
+			{ client->started && client->reads && client->window ? 0 : -1, POLLIN, 0 },
 			{ bytes_left(&client->output.bytes) ? 1 : -1, POLLOUT, 0 },
 			{ bytes_left(&client->errors.bytes) ? 2 : -1, POLLOUT, 0 },
 		};
@@ -272,8 +285,7 @@ static void settings(struct client *client, int argc, char **argv)
 	client->reads = !isatty(0);
 	if (terminal_is_ours() && isatty(1)) {
 		setting(client, "input_tty", "");
-		client->reads = true;
-		terminal_raw();
+		client->reads = client->terminal = true;
 	}
 	wire_put(&client->wire, 0, FRAME_START, NULL, 0);
 	if (!client->reads)
@@ -297,5 +309,9 @@ int client_run(int argc, char **argv)
 	client.wire = wire_new(fd, fd);
 	settings(&client, argc - 2, argv + 2);
 	set_signals();
+	if (client.began) {
+		client.parent = getppid();
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+	}
 	return wait_for(&client);
 }

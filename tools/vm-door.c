@@ -3,11 +3,12 @@
  * The host's side of programs in running machines, for memcast-vm:
  *
  *   vm-door serve NAME RUNNER FOLDER KERNEL MODE WORD…
- *	lets clients in at the socket of that name as long as the process RUNNER lives;
+ *	lets clients in at the socket of that name as long as the process RUNNER lives,
+ *	and once its machine listens; while that boots, it answers who asks what runs;
  *	FOLDER/door.in and door.out lead to the machine; MODE and WORDs are for the list
  *   vm-door run NAME …	runs a program; vm-client.c
  *   vm-door list [--json]	what runs; vm-list.c
- *   vm-door stop|alive NAME, vm-door folder
+ *   vm-door stop|alive|reused NAME, vm-door folder
  *   vm-door input RUNNER FIFO	vm-input.c
  */
 #define _GNU_SOURCE
@@ -28,6 +29,7 @@
 
 struct program {
 	uint32_t channel;
+	bool cut;			/* of its argument, only the beginning is in the list */
 	struct json_object *json;	/* as the list has it */
 };
 
@@ -35,6 +37,8 @@ struct door {
 	const char *name;
 	pid_t runner;
 	int listener;		/* -1: nobody is let in any more */
+	struct pollfd *waiting;	/* clients while the machine boots; .events 0: one with a program */
+	size_t waiting_count;
 	uint32_t channels;
 	struct program *programs;
 	size_t count;
@@ -74,6 +78,7 @@ static void send_list(struct door *door, struct relay_peer *peer)
 								    "command")))
 			json_object_array_add(all, json_object_get(door->programs[i].json));
 	json_object_object_add(door->machine, "programs", all);
+	json_object_object_add(door->machine, "starting", json_object_new_boolean(!door->ready));
 	text = json_object_to_json_string_length(door->machine, JSON_C_TO_STRING_PLAIN, &length);
 	for (size_t at = 0; at < length; at += WIRE_MOST)
 		wire_put(&peer->wire, 0, FRAME_LIST, text + at,
@@ -87,6 +92,36 @@ static struct program *program_of(struct door *door, uint32_t channel)
 		if (door->programs[i].channel == channel)
 			return &door->programs[i];
 	return NULL;
+}
+
+static bool is_reused(const struct door *door)
+{
+	return json_object_get_boolean(json_object_object_get(door->machine, "reused"));
+}
+
+/* An argument, or a shell, for the list; of a very long one its beginning */
+static void remember_word(struct program *program, const struct frame *frame, const char *data)
+{
+	size_t length = frame->length, skip = 0;
+	bool cut = program->cut;
+	char *word;
+
+	program->cut = frame->type == FRAME_PART;
+	if (length >= 4 && !memcmp(data, "arg=", 4))
+		skip = 4;
+	else if (length >= 6 && !memcmp(data, "shell=", 6))
+		skip = 6;
+	if (cut || !skip)
+		return;
+	/* not within a character */
+	while (program->cut && length > skip && (data[length - 1] & 0xc0) == 0x80)
+		length--;
+	if (asprintf(&word, "%.*s%s", (int)(length - skip - program->cut), data + skip,
+		     program->cut ? "…" : "") < 0)
+		abort();
+	json_object_array_add(json_object_object_get(program->json, "command"),
+			      json_object_new_string(word));
+	free(word);
 }
 
 static bool from_client(struct relay *relay, struct relay_peer *peer, const struct frame *frame,
@@ -103,21 +138,16 @@ static bool from_client(struct relay *relay, struct relay_peer *peer, const stru
 		/* the client waits for nothing else, and counts as no program */
 		peer->leaves = true;
 		/* A machine without a program of its own ends in order, another as its runner does. */
-		if (json_object_get_boolean(json_object_object_get(door->machine, "reused")))
+		if (is_reused(door))
 			wire_put(&relay->link, 0, FRAME_STOP, NULL, 0);
 		else
 			kill(door->runner, SIGTERM);
 		close_name(door);
 		return false;
+	case FRAME_PART:
 	case FRAME_SETTING:
-		if (program && ((frame->length > 4 && !memcmp(data, "arg=", 4)) ||
-				(frame->length > 6 && !memcmp(data, "shell=", 6)))) {
-			size_t skip = data[0] == 'a' ? 4 : 6;
-
-			json_object_array_add(json_object_object_get(program->json, "command"),
-					      json_object_new_string_len(data + skip,
-						      (int)(frame->length - skip)));
-		}
+		if (program)
+			remember_word(program, frame, data);
 		return true;
 	default:
 		return true;
@@ -144,11 +174,27 @@ static void forget(struct relay *relay, uint32_t channel)
 	*program = door->programs[--door->count];
 }
 
+static void add_client(struct relay *relay, int fd)
+{
+	struct door *door = relay->owner;
+	struct program *program;
+
+	door->programs = reallocarray(door->programs, door->count + 1, sizeof(*door->programs));
+	if (!door->programs)
+		abort();
+	program = &door->programs[door->count++];
+	program->channel = ++door->channels;
+	program->cut = false;
+	program->json = json_object_new_object();
+	json_object_object_add(program->json, "since", json_object_new_int64(time(NULL)));
+	json_object_object_add(program->json, "command", json_object_new_array());
+	relay_add(relay, fd, program->channel);
+}
+
 /* Who may not even enter the folder does not get here; but folders can be opened by mistake. */
 static void let_in(struct relay *relay)
 {
 	struct door *door = relay->owner;
-	struct program *program;
 	struct ucred who = { .uid = (uid_t)-1 };
 	socklen_t size = sizeof(who);
 	int fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -160,15 +206,66 @@ static void let_in(struct relay *relay)
 		close(fd);
 		return;
 	}
-	door->programs = reallocarray(door->programs, door->count + 1, sizeof(*door->programs));
-	if (!door->programs)
+	if (door->ready) {
+		add_client(relay, fd);
+		return;
+	}
+	door->waiting = reallocarray(door->waiting, door->waiting_count + 1,
+				     sizeof(*door->waiting));
+	if (!door->waiting)
 		abort();
-	program = &door->programs[door->count++];
-	program->channel = ++door->channels;
-	program->json = json_object_new_object();
-	json_object_object_add(program->json, "since", json_object_new_int64(time(NULL)));
-	json_object_object_add(program->json, "command", json_object_new_array());
-	relay_add(relay, fd, program->channel);
+	door->waiting[door->waiting_count++] = (struct pollfd){ fd, POLLIN, 0 };
+}
+
+/*
+ * While the machine boots: who asks for the list is answered, and who has a program waits.
+ * So does who ends a machine of --reuse: the programs that came before run first.
+ */
+static void look_at_waiting(struct relay *relay)
+{
+	struct door *door = relay->owner;
+	size_t stay = 0;
+
+	for (size_t i = 0; i < door->waiting_count; i++) {
+		struct pollfd *client = &door->waiting[i];
+		struct frame frame = { 0 };
+		ssize_t got = recv(client->fd, &frame, sizeof(frame), MSG_PEEK | MSG_DONTWAIT);
+		bool whole = got == sizeof(frame);
+
+		if (door->ready || (whole && (frame.type == FRAME_LIST ||
+					      (frame.type == FRAME_STOP && !is_reused(door))))) {
+			add_client(relay, client->fd);
+		} else if (!got || client->revents & (POLLHUP | POLLERR)) {
+			close(client->fd);
+		} else {
+			if (whole)
+				client->events = 0;
+			door->waiting[stay++] = *client;
+		}
+	}
+	door->waiting_count = stay;
+}
+
+/* Wait for something to do, and do it. Return: false when the machine has gone */
+static bool serve_turn(struct relay *relay)
+{
+	struct door *door = relay->owner;
+	size_t count = 1 + door->waiting_count;
+	struct pollfd *polls = calloc(count, sizeof(*polls));
+	bool goes_on;
+
+	if (!polls)
+		abort();
+	polls[0] = (struct pollfd){ door->listener, POLLIN, 0 };
+	memcpy(polls + 1, door->waiting, door->waiting_count * sizeof(*polls));
+	/* A signal may come just before the wait: it is looked for each second. */
+	goes_on = relay_turn(relay, polls, count, 1000) && getppid() == door->runner;
+	memcpy(door->waiting, polls + 1, door->waiting_count * sizeof(*polls));
+	look_at_waiting(relay);
+	if (polls[0].revents & POLLIN)
+		let_in(relay);
+	free(polls);
+	return goes_on;
 }
 
 static int open_fifo(const char *folder, const char *name)
@@ -227,14 +324,8 @@ int door_serve(int argc, char **argv)
 	/* The runner waits for this line. */
 	puts("listens");
 	fflush(stdout);
-	while (!ended) {
-		struct pollfd listener = { door.ready ? door.listener : -1, POLLIN, 0 };
-
-		if (!relay_turn(&relay, &listener, 1, -1))
-			break;
-		if (listener.revents & POLLIN)
-			let_in(&relay);
-	}
+	while (!ended && serve_turn(&relay))
+		;
 	close_name(&door);
 	return 0;
 }
@@ -281,6 +372,8 @@ int main(int argc, char **argv)
 		return machines_list(argc - 1, argv + 1);
 	if (!strcmp(verb, "stop") && argc == 3)
 		return stop(argv[2]);
+	if (!strcmp(verb, "reused") && argc == 3)
+		return !machine_is_reused(argv[2]);
 	if (!strcmp(verb, "alive") && argc == 3) {
 		fd = names_connect(argv[2]);
 		return fd < 0;

@@ -21,6 +21,9 @@ int client_run(int argc, char **argv);
 int input_pump(int argc, char **argv);
 int machines_list(int argc, char **argv);
 
+/* vm-list.c. Return: false, too, if there is no such machine */
+bool machine_is_reused(const char *name);
+
 void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...);
 
 /* vm-terminal.c: the terminal of this process's input and output */

@@ -47,6 +47,15 @@ static struct json_object *ask(const char *name)
 	return machine;
 }
 
+bool machine_is_reused(const char *name)
+{
+	struct json_object *machine = ask(name);
+	bool reused = json_object_get_boolean(json_object_object_get(machine, "reused"));
+
+	json_object_put(machine);
+	return reused;
+}
+
 /* "ps aux" */
 static void print_command(struct json_object *command)
 {
@@ -69,15 +78,18 @@ static void print_machine(struct json_object *machine)
 {
 	struct json_object *command = json_object_object_get(machine, "command");
 	struct json_object *programs = json_object_object_get(machine, "programs");
+	bool starting = json_object_get_boolean(json_object_object_get(machine, "starting"));
 	size_t count = json_object_array_length(programs);
 
 	printf("%-16s  ", text_of(machine, "name"));
 	print_since(machine);
 	printf("%-24s  ", text_of(machine, "kernel"));
+	if (starting)
+		fputs("starting: ", stdout);
 	if (json_object_array_length(command))
 		print_command(command);
 	else
-		puts(count ? "(--reuse)" : "(--reuse, idle)");
+		puts(count || starting ? "(--reuse)" : "(--reuse, idle)");
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *program = json_object_array_get_idx(programs, i);
 

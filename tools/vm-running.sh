@@ -39,7 +39,8 @@ open_door() {
 	local mode=named words=("${command[@]}") line ready
 	if [ -n "$serves" ]; then
 		mode=reused words=()
-		echo "$temp" >"$("$build/tools/vm-door" folder)/$name.folder"
+		reuse_folder=$("$build/tools/vm-door" folder)
+		echo "$temp" >"$reuse_folder/$name.folder"
 	fi
 	exec {ready}< <(exec "$build/tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" "${words[@]}")
 	door=$!
@@ -134,11 +135,57 @@ reuse_name() {
 	[ -n "$name" ] || name=reuse-$key
 }
 
+# reuse_lock FILE [-n]: lock it, with the fd in $lock; who has it may remove the file
+reuse_lock() {
+	while :; do
+		exec {lock}>"$1"
+		if ! flock ${2-} "$lock"; then
+			exec {lock}>&-
+			return 1
+		fi
+		# Who had it before may have removed it.
+		[ ! "$1" -ef "/proc/self/fd/$lock" ] || return 0
+		exec {lock}>&-
+	done
+}
+
+# The machine that ends here leaves no files, but for what it has to say to the next one. Not
+# if the next one is there already, or about to be.
+reuse_forget() {
+	local lock file=$reuse_folder/$name
+	reuse_lock "$file.lock" -n || return 0
+	if [ "$(cat "$file.folder" 2>/dev/null)" = "$temp" ]; then
+		rm -f "$file".{key,folder,lock}
+		[ -s "$file.log" ] || rm -f "$file.log"
+	fi
+	exec {lock}>&-
+}
+
+# What machines left that were killed, or whose last words nobody has asked for in a week
+reuse_sweep() {
+	local file word
+	find "$1" -maxdepth 1 -type f -mtime +7 -regex '.*\.\(key\|folder\|lock\|log\)' -print0 |
+		while IFS= read -r -d '' file; do
+			word=${file##*/}
+			"$build/tools/vm-door" alive "${word%.*}" || rm -f "$file"
+		done
+}
+
+# Somebody may have given the name to a machine with a program of its own, which stays.
+reuse_check() {
+	if "$build/tools/vm-door" alive "$name" && ! "$build/tools/vm-door" reused "$name" &&
+	   "$build/tools/vm-door" alive "$name"; then
+		die "the machine named $name was started without --reuse and runs a program of its own;" \
+			"give another name, or run this in it: $me exec $name COMMAND"
+	fi
+}
+
 # A machine of that name runs afterwards, or will in a moment
 reuse_boot() {
 	local folder=$1 lock
-	exec {lock}>"$folder/$name.lock"
-	flock "$lock"
+	reuse_check
+	reuse_sweep "$folder"
+	reuse_lock "$folder/$name.lock"
 	if [ "$(cat "$folder/$name.key" 2>/dev/null)" != "$key" ] && "$build/tools/vm-door" alive "$name"; then
 		say "$name has other options, or another module: it is started anew when its programs have ended"
 		"$build/tools/vm-door" stop "$name"
@@ -153,10 +200,15 @@ reuse_boot() {
 		setsid "$0" "${machine_options[@]}" --idle "$idle" --serves "$name" \
 			</dev/null >/dev/null 2>"$folder/$name.log" {lock}>&- &
 		until "$build/tools/vm-door" alive "$name"; do
-			kill -0 $! 2>/dev/null || { sed 's/^/  /' "$folder/$name.log" >&2; die "no machine could be started"; }
+			kill -0 $! 2>/dev/null || {
+				sed 's/^/  /' "$folder/$name.log" >&2
+				rm -f "$folder/$name".{key,folder,lock,log}
+				die "no machine could be started"
+			}
 			sleep 0.05
 		done
 		disown
+		reuse_check
 	fi
 	exec {lock}>&-
 }

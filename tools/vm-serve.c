@@ -38,7 +38,7 @@ static int start_session(struct relay *relay, const struct frame *frame)
 
 	if (frame->type == FRAME_STOP)
 		server->stop = true;
-	if (!frame->channel || frame->type != FRAME_SETTING ||
+	if (!frame->channel || (frame->type != FRAME_SETTING && frame->type != FRAME_PART) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -1;
 	pid = fork();

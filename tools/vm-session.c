@@ -246,14 +246,18 @@ static bool forward(struct session *session)
 static bool read_settings(struct session *session)
 {
 	struct pollfd wait = { session->wire.from, POLLIN, 0 };
+	struct bytes whole = { 0 };
 	struct frame frame;
 	const char *data;
 
 	for (;;) {
 		while (wire_next(&session->wire, &frame, &data)) {
-			if (frame.type == FRAME_SETTING)
-				set(session, data, frame.length);
-			else if (frame.type == FRAME_START)
+			if (frame.type == FRAME_PART || frame.type == FRAME_SETTING)
+				bytes_add(&whole, data, frame.length);
+			if (frame.type == FRAME_SETTING) {
+				set(session, whole.data, bytes_left(&whole));
+				whole.end = 0;
+			} else if (frame.type == FRAME_START)
 				return session->program.argv;
 		}
 		poll(&wait, 1, -1);
@@ -282,16 +286,25 @@ static bool look_what_is_left(char *words, size_t size)
 	return left;
 }
 
-/* What still refers to the module's objects goes within moments, or never. */
-static void check_clean(char *words, size_t size)
+/*
+ * What still refers to the module's objects goes within moments, or never. Return: false if
+ * another program has started meanwhile, whose objects these may be
+ */
+static bool check_clean(const struct vm_running *running, unsigned int ever, char *words,
+			size_t size)
 {
 	for (int tries = 0; tries < 1000; tries++) {
-		if (!look_what_is_left(words, size)) {
+		bool left = look_what_is_left(words, size);
+
+		if (__atomic_load_n(&running->ever, __ATOMIC_SEQ_CST) != ever)
+			return false;
+		if (!left) {
 			snprintf(words, size, "nothing");
-			return;
+			return true;
 		}
 		usleep(10000);
 	}
+	return true;
 }
 
 void vm_session(int fd, const struct vm_serve *serve, struct vm_running *running)
@@ -321,11 +334,9 @@ void vm_session(int fd, const struct vm_serve *serve, struct vm_running *running
 	whole = forward(&session);
 	/* it has killed what the program left, or the client has gone and it is to go, too */
 	progress_kill();
-	if (session.clean && !beside && __atomic_load_n(&running->ever, __ATOMIC_SEQ_CST) == ever) {
-		check_clean(words, sizeof(words));
+	if (session.clean && !beside && check_clean(running, ever, words, sizeof(words)))
 		wire_put(&session.wire, 0, FRAME_STATUS, line,
 			 (size_t)snprintf(line, sizeof(line), "left %s\n", words));
-	}
 	__atomic_fetch_sub(&running->now, 1, __ATOMIC_SEQ_CST);
 	wire_put(&session.wire, 0, FRAME_STATUS, "end\n", 4);
 	while (whole && bytes_left(&session.wire.out)) {

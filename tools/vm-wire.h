@@ -24,6 +24,7 @@ enum frame_type {
 	FRAME_START,
 	FRAME_INPUT,		/* without bytes: its end */
 	FRAME_CONTROL,		/* a line, as struct vm_ports has them */
+	FRAME_PART,		/* the beginning of a setting that one frame does not hold */
 	/* from the machine */
 	FRAME_OUTPUT,
 	FRAME_ERRORS,
