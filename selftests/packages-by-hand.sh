@@ -17,7 +17,7 @@ step() { printf '\n=== %s: %s (%d s)\n' "$suite" "$*" "$SECONDS"; }
 in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
 	DEBIAN_FRONTEND=noninteractive "$@"; }
 as_user() { in_root setpriv --reuid=1234 --regid=1234 --clear-groups env HOME=/home/user USER=user \
-	sh -ec "cd /home/user; $1"; }
+	bash -eo pipefail -c "cd /home/user; $1"; }
 install() { in_root apt-get install -y "$@" >"$root/tmp/apt.log" 2>&1 ||
 	{ tail -n 20 "$root/tmp/apt.log"; exit 1; }; }
 
@@ -32,6 +32,7 @@ in_root id user >/dev/null 2>&1 || in_root useradd -m -u 1234 -s /bin/bash user
 step "what README says first: make deps"
 make dist
 install --no-install-recommends make
+rm -rf "$root/home/user/memcast-$version"
 tar -xzf "build/dist/memcast-$version.tar.gz" -C "$root/home/user"
 in_root chown -R user: /home/user
 in_root make -C "/home/user/memcast-$version" deps >"$root/tmp/deps.log" 2>&1 ||
@@ -60,7 +61,7 @@ cp examples/two-ranks.c "$root/home/user/"
 as_user 'gcc two-ranks.c $(pkg-config --cflags --libs memcast libmemcast) -o two-ranks; memcast-run ./two-ranks'
 as_user 'memcast-vm --devices 2 --pool-mib 16 -- memcast-smi; memcast-vm -- ./two-ranks'
 as_user 'memcast-vm -- memcast-perf allreduce -e 1K | tail -n 3'
-as_user 'man memcast-vm | head -n 4; man 3 memcastViewCreate | head -n 4; man 4 memcast | head -n 4'
+as_user 'man memcast-vm | sed -n 1,4p; man 3 memcastViewCreate | sed -n 1,4p; man 4 memcast | sed -n 1,4p'
 
 step "remove"
 in_root apt-get purge -y memcast-dkms memcast-tools libmemcast-cuda-dev libmemcast-cuda1 >/dev/null 2>&1
