@@ -151,6 +151,13 @@ TEST_F(smi, who_holds_what)
 	EXPECT_STREQ("{}", text_of(part(one, "memory")));
 	EXPECT_EQ(1, number(one, "fds"));
 
+	one = find(part(all, "memories"), "bytes", 2 * CHUNK);
+	ASSERT_NE(NULL, one);
+	EXPECT_STREQ("0", json_object_get_string(part(one, "where")));
+	EXPECT_EQ(1, json_object_array_length(part(one, "pids")));
+	EXPECT_EQ(pid, json_object_get_int64(json_object_array_get_idx(part(one, "pids"), 0)));
+	EXPECT_EQ(2, json_object_array_length(part(all, "memories")));
+
 	one = find(part(all, "teams"), "size", 2 * CHUNK);
 	ASSERT_NE(NULL, one);
 	snprintf(members, sizeof(members), "[{\"device\":0,\"bound\":4194304,\"pid\":%d},"

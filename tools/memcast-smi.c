@@ -21,10 +21,12 @@
 
 const char *argp_program_version = TOOLS_VERSION("memcast-smi");
 
-enum { QUERY_DEVICE = 256, FORMAT, HELP_QUERY };
+enum { QUERY_DEVICE = 256, FORMAT, HELP_QUERY, HTML };
 
 static const struct argp_option argp_options[] = {
 	{ "json", 'j', NULL, 0, "print JSON instead of tables, sizes in bytes", 0 },
+	{ "html", HTML, "FILE", 0, "write a page with pictures of pools and teams, for any browser; "
+	  "with -l it is written anew, and the browser looks again", 0 },
 	{ "loop", 'l', "SECONDS", OPTION_ARG_OPTIONAL, "look again after so many seconds (5), "
 	  "until it is ended", 0 },
 	{ "id", 'i', "DEVICES", 0, "only these, and what is about them: numbers, UUIDs or "
@@ -47,6 +49,7 @@ struct wanted {
 	bool json, topo, nccl, all, csv, format;
 	unsigned int every;	/* seconds; 0: once */
 	const char *devices;	/* NULL: all */
+	const char *html;	/* the file, or NULL */
 	struct smi_query query;
 };
 
@@ -56,10 +59,10 @@ static void check(const struct argp_state *state, const struct wanted *wanted)
 		argp_error(state, "--nccl is for topo");
 	if (wanted->json && wanted->topo)
 		argp_error(state, "topo is no JSON");
-	if (wanted->topo && (wanted->all || wanted->csv || wanted->devices || wanted->every))
+	if (wanted->topo && (wanted->all || wanted->csv || wanted->html || wanted->devices || wanted->every))
 		argp_error(state, "topo is of all devices, once");
-	if (wanted->json + wanted->all + wanted->csv > 1)
-		argp_error(state, "one of --json, -q and --query-device");
+	if (wanted->json + wanted->all + wanted->csv + !!wanted->html > 1)
+		argp_error(state, "one of --json, --html, -q and --query-device");
 	if (wanted->csv != wanted->format)
 		argp_error(state, "--query-device and --format=csv go together");
 }
@@ -77,6 +80,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!arg && state->next < state->argc && isdigit(*state->argv[state->next]))
 			arg = state->argv[state->next++];
 		wanted->every = arg ? count_option(state, arg, 1) : 5;
+		return 0;
+	case HTML:
+		wanted->html = arg;
 		return 0;
 	case 'i':
 		wanted->devices = arg;
@@ -134,6 +140,7 @@ static bool show_topo(bool nccl)
 static enum status show(const struct wanted *wanted, bool first)
 {
 	struct json_object *all = smi_look();
+	enum status status = GOOD;
 
 	if (!all)
 		return smi_not_loaded ? NOT_LOADED : FAILED;
@@ -141,7 +148,9 @@ static enum status show(const struct wanted *wanted, bool first)
 		json_object_put(all);
 		return NOT_FOUND;
 	}
-	if (wanted->json)
+	if (wanted->html)
+		status = smi_html(all, wanted->html, wanted->every) ? GOOD : FAILED;
+	else if (wanted->json)
 		puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY));
 	else if (wanted->csv)
 		smi_query_print(&wanted->query, all, first);
@@ -150,7 +159,7 @@ static enum status show(const struct wanted *wanted, bool first)
 	else
 		smi_print(all);
 	json_object_put(all);
-	return GOOD;
+	return status;
 }
 
 static enum status show_again(const struct wanted *wanted)
@@ -159,7 +168,7 @@ static enum status show_again(const struct wanted *wanted)
 
 	while (wanted->every && status == GOOD && !fflush(stdout)) {
 		sleep(wanted->every);
-		if (!wanted->csv && !wanted->json)
+		if (!wanted->csv && !wanted->json && !wanted->html)
 			putchar('\n');
 		status = show(wanted, false);
 	}
@@ -181,7 +190,7 @@ int main(int argc, char **argv)
 		       "bridge of one NUMA node, or across nodes; or the same as a file for NCCL, "
 		       "which would look for devices in /sys/bus/pci.\n\n"
 		       "Root sees all processes, others their own. JSON has the same in "
-		       "\"devices\", \"processes\" and \"teams\", and in \"unseen\" how many "
+		       "\"devices\", \"processes\", \"memories\" and \"teams\", and in \"unseen\" how many "
 		       "processes one may not look into; docs/memcast-smi.schema.json is its "
 		       "schema.\n\n"
 		       "Exit status: 0; 2 for wrong usage; 6 if -i names a device that there is "

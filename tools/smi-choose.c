@@ -33,6 +33,12 @@ static bool process_touches(struct json_object *process, struct json_object *dev
 					 json_object_get_string(part(device, "device")), NULL);
 }
 
+static bool memory_touches(struct json_object *memory, struct json_object *device)
+{
+	return !strcmp(json_object_get_string(part(memory, "where")),
+		       json_object_get_string(part(device, "device")));
+}
+
 static bool team_touches(struct json_object *team, struct json_object *device)
 {
 	struct json_object *members = part(team, "members");
@@ -83,6 +89,7 @@ bool smi_choose(struct json_object *all, const char *words)
 	free(copy);
 	json_object_object_add(all, "devices", chosen);
 	keep(all, "processes", process_touches);
+	keep(all, "memories", memory_touches);
 	keep(all, "teams", team_touches);
 	return found;
 }

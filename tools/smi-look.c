@@ -20,7 +20,7 @@
 /* One look: memories and teams by their number, so that each counts once. */
 struct look {
 	struct json_object *devices, *processes, *teams;
-	struct json_object *memories;	/* that any process holds */
+	struct json_object *memories;	/* that any process holds; by their number, as teams are */
 	struct json_object *clients;	/* that were seen: files may be inherited */
 	int64_t unseen;
 };
@@ -105,18 +105,26 @@ static void see_memory(struct look *look, struct process *process, const char *i
 		       int64_t bytes, const char *rest)
 {
 	const char *where = strncmp(rest, "device ", 7) ? rest : rest + 7;
-	struct json_object *device = NULL;
+	struct json_object *device = NULL, *memory = json_object_object_get(look->memories, id);
 
 	if (has(process->memories, id))
 		return;
 	add(process->memories, id, NULL);
 	count(process->memory, where, bytes);
-	if (where == rest || has(look->memories, id))
-		return;
-	add(look->memories, id, NULL);
-	device = json_object_array_get_idx(look->devices, atoi(where));
-	if (device)
-		count(device, "seen", bytes);
+	if (!memory) {
+		memory = json_object_new_object();
+		add(memory, "memory", number(atoll(id)));
+		add(memory, "where", string(where));
+		add(memory, "bytes", number(bytes));
+		add(memory, "pids", json_object_new_array());
+		add(look->memories, id, memory);
+		if (where != rest)
+			device = json_object_array_get_idx(look->devices, atoi(where));
+		if (device)
+			count(device, "seen", bytes);
+	}
+	json_object_array_add(json_object_object_get(memory, "pids"),
+			      number(get(process->json, "pid")));
 }
 
 static void see_team(struct look *look, struct process *process, const char *id,
@@ -284,10 +292,23 @@ static int is_process(const struct dirent *entry)
 	return isdigit((unsigned char)*entry->d_name);
 }
 
+/* What is listed by number, as an array */
+static struct json_object *values(struct json_object *object)
+{
+	struct json_object *array = json_object_new_array();
+
+	json_object_object_foreach(object, name, value) {
+		(void)name;
+		json_object_array_add(array, json_object_get(value));
+	}
+	json_object_put(object);
+	return array;
+}
+
 struct json_object *smi_look(void)
 {
 	struct look look = { .devices = smi_look_devices() };
-	struct json_object *all, *teams;
+	struct json_object *all;
 	struct dirent **pids;
 	int found;
 
@@ -307,18 +328,12 @@ struct json_object *smi_look(void)
 
 	all = json_object_new_object();
 	smi_look_versions(all);
-	teams = json_object_new_array();
-	json_object_object_foreach(look.teams, name, team) {
-		(void)name;
-		json_object_array_add(teams, json_object_get(team));
-	}
 	add(all, "count", number(json_object_array_length(look.devices)));
 	add(all, "devices", look.devices);
 	add(all, "processes", look.processes);
-	add(all, "teams", teams);
+	add(all, "memories", values(look.memories));
+	add(all, "teams", values(look.teams));
 	add(all, "unseen", number(look.unseen));
-	json_object_put(look.teams);
-	json_object_put(look.memories);
 	json_object_put(look.clients);
 	return all;
 }

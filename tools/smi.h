@@ -10,6 +10,7 @@
  *              processes hold of it
  *   processes  pid, name, memory: by device, or "host", "foreign"; teams: numbers;
  *              fds: exported ones that it has open
+ *   memories   memory, where: as in the processes' memory, bytes; pids
  *   teams      team, size, devices, members: device, bound, pid of who added it; pids;
  *              missing: how many have not joined; others: devices that could;
  *              waits: calls that wait for them: pid, call, ms: for how long
@@ -33,6 +34,12 @@ void smi_team_wait(struct json_object *team, const char *rest);
 void smi_look_versions(struct json_object *all);
 
 void smi_print(struct json_object *all);
+
+/*
+ * smi-html.c: write the page to that file, or "-"; @every: the browser is to look again after
+ * so many seconds, or 0. False: it could not be written, which stderr says.
+ */
+bool smi_html(struct json_object *all, const char *path, unsigned int every);
 
 /* smi-choose.c: leave the devices of a list, and what is about them. False: there is none such */
 bool smi_choose(struct json_object *all, const char *words);

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What memcast-smi says of the processes of host-smi.c, for host-smi.sh.
+
+host-smi.py FOLDER SCHEMA: prints a line for each thing that is as it should be.
+"""
+import json
+import sys
+from xml.etree import ElementTree
+
+FOLDER, SCHEMA = sys.argv[1:]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def shows(name, good, words=""):
+    print(name if good else f"{name} is not so: {words}")
+
+
+with open(f"{FOLDER}/smi.json", encoding="utf-8") as file:
+    state = json.load(file)
+
+try:
+    import jsonschema
+except ImportError:
+    print("no jsonschema")
+else:
+    with open(SCHEMA, encoding="utf-8") as file:
+        validator = jsonschema.Draft202012Validator(json.load(file))
+    errors = [error.message for error in validator.iter_errors(state)]
+    shows("schema", not errors, errors)
+    # All that is required is asked for, at each level.
+    taken = [(state, "teams"), (state["teams"][0], "missing"), (state["memories"][0], "pids"),
+             (state["teams"][0]["members"][0], "bound"), (state["devices"][0], "free")]
+    silent = []
+    for of, name in taken:
+        value = of.pop(name)
+        if validator.is_valid(state):
+            silent.append(name)
+        of[name] = "a word"
+        if validator.is_valid(state):
+            silent.append(name + " of another type")
+        of[name] = value
+    shows("schema_refuses", not silent, silent)
+
+page = ElementTree.parse(f"{FOLDER}/page.html")
+text = "\n".join("".join(part.itertext()) for part in page.iter()
+                 if part.tag.split("}")[1] in ("text", "p", "h3", "td", "title"))
+wanted = [f"device {device['device']}" for device in state["devices"]]
+wanted += [f"{process['pid']}\n" for process in state["processes"]]
+wanted += [f"team {team['team']}: " for team in state["teams"]]
+wanted += ["16 MiB of 64 MiB used", "24 MiB of 64 MiB used", "0 bytes of 64 MiB used",
+           "16 MiB bound", "8 MiB bound", "nothing bound", "complete", "1 of 3 devices missing",
+           "missing\ndevice 2 or 3", "in cuMulticastBindMem", "rank0", "rank1", "<b>&\"\ufffd'"]
+lacks = [word for word in wanted if word not in text]
+shows("page", not lacks, lacks)
+
+# A piece is as wide as its memory is large, with a stripe for each holder.
+pieces = {}
+for group in page.iter(SVG + "g"):
+    title = group.find(SVG + "title").text
+    stripes = [rect for rect in group.findall(SVG + "rect") if rect.get("fill") != "none"]
+    pieces[title.split(":")[0]] = (float(stripes[0].get("width")), len(stripes))
+wrong = []
+whole = 630
+for memory in state["memories"]:
+    width, stripes = pieces[f"memory {memory['memory']}"]
+    if abs(width - whole * memory["bytes"] / (64 << 20)) > 0.1 or stripes != len(memory["pids"]):
+        wrong.append((memory, width, stripes))
+shows("pieces", not wrong and len(pieces) == len(state["memories"]) == 3, (wrong, pieces))
+links = [link.get("href") for link in page.iter() if link.get("href")]
+marks = ["#" + mark.get("id") for mark in page.iter() if mark.get("id")]
+shows("links", links and set(links) <= set(marks), (links, marks))
