@@ -69,3 +69,14 @@ shows("pieces", not wrong and len(pieces) == len(state["memories"]) == 3, (wrong
 links = [link.get("href") for link in page.iter() if link.get("href")]
 marks = ["#" + mark.get("id") for mark in page.iter() if mark.get("id")]
 shows("links", links and set(links) <= set(marks), (links, marks))
+
+# A character is a 64th of a pool, which has 64 MiB here.
+letters = {process["pid"]: chr(ord("a") + i) for i, process in enumerate(state["processes"])}
+names = {process["name"]: letters[process["pid"]] for process in state["processes"]}
+wanted = [f"     0  {'+' * 16:.<64}  16 of 64 MiB", f"     1  {names['rank1'] * 24:.<64}  24 of 64 MiB",
+          f"     2  {'.' * 64}  0 of 64 MiB"]
+wanted += [f"{letters[process['pid']]} {process['pid']} " for process in state["processes"]]
+with open(f"{FOLDER}/pool", encoding="utf-8") as file:
+    pool = file.read()
+lacks = [line for line in wanted if "\n" + line not in pool]
+shows("pool", not lacks and "\1" not in pool, (lacks, pool))

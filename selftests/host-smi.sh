@@ -26,9 +26,9 @@ skip() {
 }
 
 echo "TAP version 13"
-echo "1..7"
+echo "1..8"
 if ! command -v python3 >/dev/null; then
-	for word in machine schema schema_refuses page pieces links browser; do skip $word "no python3 here"; done
+	for word in machine schema schema_refuses page pieces links pool browser; do skip $word "no python3 here"; done
 	exit
 fi
 
@@ -39,12 +39,12 @@ gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/host-smi.c -Lbuild/lib
 	until memcast-smi --json >smi.json && grep -q cuMulticastBindMem smi.json && grep -q "\"where\": *\"3\"" smi.json; do
 		kill -0 $! || exit; sleep 0.1
 	done
-	memcast-smi --html page.html && ! ls | grep part && ! memcast-smi --html none/page.html 2>none' \
+	memcast-smi pool >pool && memcast-smi --html page.html && ! ls | grep part && ! memcast-smi --html none/page.html 2>none' \
 	sh "$temp" >>"$temp/said" 2>&1
 result machine $?
 
 python3 selftests/host-smi.py "$temp" docs/memcast-smi.schema.json >"$temp/said" 2>&1
-for word in schema schema_refuses page pieces links; do
+for word in schema schema_refuses page pieces links pool; do
 	case $word in schema*)
 		if grep -qx 'no jsonschema' "$temp/said"; then
 			skip $word "no python3-jsonschema here"

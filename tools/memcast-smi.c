@@ -46,7 +46,7 @@ static const struct argp_option argp_options[] = {
 enum status { GOOD = 0, FAILED = 1, USAGE = 2, NOT_FOUND = 6, NOT_LOADED = 9 };
 
 struct wanted {
-	bool json, topo, nccl, all, csv, format;
+	bool json, topo, pool, nccl, all, csv, format;
 	unsigned int every;	/* seconds; 0: once */
 	const char *devices;	/* NULL: all */
 	const char *html;	/* the file, or NULL */
@@ -61,8 +61,8 @@ static void check(const struct argp_state *state, const struct wanted *wanted)
 		argp_error(state, "topo is no JSON");
 	if (wanted->topo && (wanted->all || wanted->csv || wanted->html || wanted->devices || wanted->every))
 		argp_error(state, "topo is of all devices, once");
-	if (wanted->json + wanted->all + wanted->csv + !!wanted->html > 1)
-		argp_error(state, "one of --json, --html, -q and --query-device");
+	if (wanted->json + wanted->all + wanted->csv + !!wanted->html + wanted->pool > 1)
+		argp_error(state, "one of --json, --html, -q, --query-device and pool");
 	if (wanted->csv != wanted->format)
 		argp_error(state, "--query-device and --format=csv go together");
 }
@@ -108,9 +108,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		wanted->nccl = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (strcmp(arg, "topo") || wanted->topo)
-			argp_error(state, "no command '%s': there is topo", arg);
-		wanted->topo = true;
+		if (wanted->topo || wanted->pool || (strcmp(arg, "topo") && strcmp(arg, "pool")))
+			argp_error(state, "no command '%s': there are topo and pool", arg);
+		wanted->topo = !strcmp(arg, "topo");
+		wanted->pool = !wanted->topo;
 		return 0;
 	case ARGP_KEY_END:
 		check(state, wanted);
@@ -154,6 +155,8 @@ static enum status show(const struct wanted *wanted, bool first)
 		puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY));
 	else if (wanted->csv)
 		smi_query_print(&wanted->query, all, first);
+	else if (wanted->pool)
+		smi_pool_print(all);
 	else if (wanted->all)
 		smi_query_print_all(all);
 	else
@@ -180,7 +183,7 @@ int main(int argc, char **argv)
 	const struct argp argp = {
 		.options = argp_options,
 		.parser = parse,
-		.args_doc = "[topo]",
+		.args_doc = "[topo|pool]",
 		.doc = "Shows memcast's devices, the processes that use them, and teams."
 		       "\vTOTAL and USED are of a device's pool, SEEN is what the processes "
 		       "shown hold of it. FDS are exported ones that a process has open. A "
@@ -189,6 +192,9 @@ int main(int argc, char **argv)
 		       "topo shows how devices are connected: by links to a switch, the host "
 		       "bridge of one NUMA node, or across nodes; or the same as a file for NCCL, "
 		       "which would look for devices in /sys/bus/pci.\n\n"
+		       "pool shows who holds how much of each pool: a character is a 64th of "
+		       "it, its letter the process. Memories stand in the order of processes, "
+		       "as the module does not tell where in the pool they lie.\n\n"
 		       "Root sees all processes, others their own. JSON has the same in "
 		       "\"devices\", \"processes\", \"memories\" and \"teams\", and in \"unseen\" how many "
 		       "processes one may not look into; docs/memcast-smi.schema.json is its "

@@ -41,6 +41,9 @@ void smi_print(struct json_object *all);
  */
 bool smi_html(struct json_object *all, const char *path, unsigned int every);
 
+/* smi-pool.c: who holds how much of each pool, a line of characters each */
+void smi_pool_print(struct json_object *all);
+
 /* smi-choose.c: leave the devices of a list, and what is about them. False: there is none such */
 bool smi_choose(struct json_object *all, const char *words);
 

@@ -69,7 +69,7 @@ _memcast()
 				return
 			fi ;;
 		memcast-perf) words='allreduce broadcast reduce' ;;
-		memcast-smi) words=topo ;;
+		memcast-smi) words="topo pool" ;;
 		esac
 		[[ $word != -* ]] || words=$(_memcast_options "${COMP_WORDS[0]}")
 	fi
