@@ -302,7 +302,9 @@ TEST_F(bulk, fenced)
 
 TEST_F(bulk, refusals)
 {
-	struct memcast_view none = { .bytes = 64 }, many = { .replicas = 65, .bytes = 64 };
+	struct memcast_view none = { .bytes = 64 }, many = {
+		.replicas = MEMCAST_VIEW_MAX + 1, .bytes = 64,
+	};
 	struct memcast_view *view = &self->view;
 	unsigned char from[64] = {};
 

@@ -19,7 +19,7 @@ FIXTURE_SETUP(context)
 NOTHING_LEFT(context)
 
 #define UNTOUCHED	((CUcontext)0x7777)
-#define MAX_CONTEXTS	4032
+#define MAX_CONTEXTS	3520
 #define MAX_STACK	256
 
 /* Nothing was made, and nothing pushed. */

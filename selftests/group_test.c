@@ -264,7 +264,7 @@ TEST(refusals)
 	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 3));
 	view.replicas = 0;
 	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 2));
-	view.replicas = 65;
+	view.replicas = MEMCAST_VIEW_MAX + 1;
 	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 2));
 	view.replicas = 2;
 	EXPECT_EQ(0, memcmp(&before, &group, sizeof(group)));

@@ -86,7 +86,7 @@ static bool at_window(CUdeviceptr address)
 
 static CUresult address_info(struct memcast_address_info *info)
 {
-	info->out_writable = info->out_readable = 1;
+	info->out_any = MEMCAST_ACCESS_READWRITE;
 	if (info->address >= VIEWS) {
 		info->out_object = view_team[number_of((void *)info->address)];
 		return view_state[number_of((void *)info->address)] == MAPPED ?
@@ -120,13 +120,16 @@ CUresult device_ioctl_fd(int fd, unsigned long request, struct memcast_header *h
 	return CUDA_SUCCESS;
 }
 
-CUresult view_map(const char *call, struct memcast_view *view, struct memcast_handle_info *of,
-		  size_t offset, size_t bytes)
+CUresult view_map(const char *call, struct memcast_view *view,
+		  const struct memcast_handle_info *of, size_t offset, size_t bytes,
+		  struct memcast_team_member *member, unsigned int count)
 {
 	unsigned int number = atomic_fetch_add(&views, 1);
 
 	(void)call;
 	(void)offset;
+	(void)member;
+	(void)count;
 	another_may_come();
 	if (number >= MOST_VIEWS)
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -20,7 +20,7 @@
 LAYOUT(header, 16, reason, 8);
 LAYOUT(system_info, 40, out_recommended, 32);
 LAYOUT(device_info, 64, out_uuid, 40);
-LAYOUT(handle_info, 120, out_member, 56);
+LAYOUT(handle_info, 56, out_joined, 52);
 LAYOUT(handle_release, 24, reserved, 20);
 LAYOUT(handle_retain, 32, handle, 28);
 LAYOUT(export, 32, out_fd, 28);
@@ -99,7 +99,7 @@ VERB(system_info, SYSTEM_INFO, out_recommended, .out_abi = 0);
 #define OPTIONS_device_info	.reserved = FIELD(device_info, reserved), .writes = true,
 VERB(device_info, DEVICE_INFO, reserved, .device = 1);
 #define OPTIONS_handle_info	.writes = true,
-VERB(handle_info, HANDLE_INFO, out_member, .handle = self->memory);
+VERB(handle_info, HANDLE_INFO, out_joined, .handle = self->memory);
 #define OPTIONS_handle_release	.reserved = FIELD(handle_release, reserved),
 VERB(handle_release, HANDLE_RELEASE, reserved, .handle = self->memory);
 #define OPTIONS_handle_retain	.writes = true,
@@ -147,7 +147,7 @@ VERB(copy, COPY, flags, .to = (uintptr_t)self->at, .from = (uintptr_t)&self->ent
 VERB(fill, FILL, flags, .to = (uintptr_t)self->at, .count = 4, .width = 1);
 
 #define OPTIONS_address_info	.reserved = FIELD(address_info, reserved), .writes = true,
-VERB(address_info, ADDRESS_INFO, out_writable, .address = (uintptr_t)self->at);
+VERB(address_info, ADDRESS_INFO, padding, .address = (uintptr_t)self->at);
 #define OPTIONS_export_range	.flags = FIELD(export_range, flags), .writes = true,
 VERB(export_range, EXPORT_RANGE, out_fd, .address = (uintptr_t)self->at, .bytes = CHUNK);
 

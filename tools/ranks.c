@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -187,8 +188,14 @@ int ranks_run(unsigned int count, int (*body)(struct rank *rank, void *arg),
 	int link[RANKS_MAX][2];
 	pid_t child[RANKS_MAX];
 	pid_t parent = getpid();
+	struct rlimit files;
 	unsigned int i;
 
+	/* both ends of each link are open for a while; mostly there may be 1024 files */
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 	for (i = 1; i < count; i++)
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 			       link[i]))

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define RANKS_MAX	64
+#define RANKS_MAX	576
 
 struct rank {
 	unsigned int index;

@@ -10,8 +10,8 @@
 #include "team.h"
 
 /* The end of the team: the group's flags, and a word of each rank. */
-#define SYNC_WORDS	MEMCAST_GROUP_BYTES(RANKS_MAX)
-#define SYNC_BYTES	(SYNC_WORDS + RANKS_MAX * sizeof(uint64_t))
+#define SYNC_WORDS(ranks)	MEMCAST_GROUP_BYTES(ranks)
+#define SYNC_BYTES(ranks)	(SYNC_WORDS(ranks) + (ranks) * sizeof(uint64_t))
 
 #define MORE_DEVICES	"memcast.ko devices= or memcast-vm --devices gives more"
 
@@ -161,7 +161,7 @@ void team_join(struct team *team, struct rank *rank, size_t bytes)
 	CU(cuCtxSetCurrent(context));
 	CU(cuMulticastGetGranularity(&unit, &team_prop,
 				     CU_MULTICAST_GRANULARITY_MINIMUM));
-	bytes = (bytes + SYNC_BYTES + unit - 1) / unit * unit;
+	bytes = (bytes + SYNC_BYTES(rank->count) + unit - 1) / unit * unit;
 
 	handle = team_open(rank, bytes);
 	for (i = 0; i < rank->count; i++) {
@@ -179,7 +179,7 @@ void team_join(struct team *team, struct rank *rank, size_t bytes)
 	CU(cuMemRelease(handle));	/* the view keeps it */
 
 	team->own = (unsigned char *)(uintptr_t)own;
-	team->sync = (bytes - SYNC_BYTES) / 64 * 64;
+	team->sync = (bytes - SYNC_BYTES(rank->count)) / 64 * 64;
 	team->index = rank->index;
 	team->count = rank->count;
 	CU(memcastGroupInit(&team->group, &team->view, team->sync, rank->index, rank->count));
@@ -194,7 +194,7 @@ void team_barrier(struct team *team)
 
 void team_exchange(struct team *team, uint64_t mine, uint64_t *all)
 {
-	size_t words = team->sync + SYNC_WORDS;
+	size_t words = team->sync + SYNC_WORDS(team->count);
 
 	multimem_st_u64(&team->view, words + team->index * sizeof(mine), mine);
 	team_barrier(team);

@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-#define MEMCAST_GROUP_MAX	64	/* ranks */
+#define MEMCAST_GROUP_MAX	576	/* ranks */
 
 /* What a group takes of each replica */
 #define MEMCAST_GROUP_BYTES(ranks)	((size_t)(ranks) * 1152)

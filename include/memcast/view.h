@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-#define MEMCAST_VIEW_MAX	64
+/* A program that was compiled when this was 64 can have views of teams of up to 64. */
+#define MEMCAST_VIEW_MAX	576
 
 /**
  * struct memcast_view - the replicas of a team

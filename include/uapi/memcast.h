@@ -64,8 +64,8 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define MEMCAST_ABI_VERSION	2
-#define MEMCAST_MAX_DEVICES	64
+#define MEMCAST_ABI_VERSION	3
+#define MEMCAST_MAX_DEVICES	576
 #define MEMCAST_GRANULARITY	(2ULL << 20)
 
 #define MEMCAST_MAX_CHANNELS	64
@@ -210,8 +210,7 @@ struct memcast_handle_release {
  * @out_location: a memory's, as created
  * @out_location_id: a memory's, as created
  * @out_devices: a team's: how many devices it is for
- * @out_joined: a team's: how many have joined
- * @out_member: a team's: the ordinals of those, in the order they joined
+ * @out_joined: a team's: how many have joined; MEMCAST_TEAM_MEMBERS says who
  */
 struct memcast_handle_info {
 	struct memcast_header header;
@@ -224,7 +223,6 @@ struct memcast_handle_info {
 	__u32 out_location_id;
 	__u32 out_devices;
 	__u32 out_joined;
-	__u8 out_member[MEMCAST_MAX_DEVICES];
 };
 
 /**
@@ -650,8 +648,10 @@ struct memcast_fill {
  *	first member
  * @out_location_id: likewise
  * @reserved: 0
- * @out_readable: devices that may read the mapping, a bit for each ordinal
- * @out_writable: devices that may write it
+ * @device: ordinal, or MEMCAST_DEVICE_NONE: whose access is asked for
+ * @out_access: enum memcast_access: what @device may do with the mapping
+ * @out_any: the most that any device may
+ * @padding: 0
  * @out_heap: of which heap; 0: of none
  * @out_block_flags: as given to MEMCAST_BLOCK_ALLOC, _REGISTER or _SET
  * @out_number: of the mapping or block; no other gets it before the module is loaded again
@@ -674,8 +674,10 @@ struct memcast_address_info {
 	__u32 out_location;
 	__u32 out_location_id;
 	__u32 reserved;
-	__aligned_u64 out_readable;
-	__aligned_u64 out_writable;
+	__u32 device;
+	__u32 out_access;
+	__u32 out_any;
+	__u32 padding;
 	__u32 out_heap;
 	__u32 out_block_flags;
 	__aligned_u64 out_number;
@@ -765,9 +767,9 @@ struct memcast_heap_destroy {
  * @out_taken_high: the most since that was set to 0
  * @out_used: bytes of it in blocks
  * @out_used_high: the most since that was set to 0
- * @out_readable: devices that may read, a bit for each ordinal
- * @out_writable: devices that may write
- * @out_host: enum memcast_access
+ * @device: ordinal, or MEMCAST_DEVICE_NONE: whose access is asked for
+ * @out_access: enum memcast_access: what @device may do
+ * @out_host: what the host may
  * @reserved: 0
  */
 struct memcast_heap_info {
@@ -783,8 +785,8 @@ struct memcast_heap_info {
 	__aligned_u64 out_taken_high;
 	__aligned_u64 out_used;
 	__aligned_u64 out_used_high;
-	__aligned_u64 out_readable;
-	__aligned_u64 out_writable;
+	__u32 device;
+	__u32 out_access;
 	__u32 out_host;
 	__u32 reserved;
 };

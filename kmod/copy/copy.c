@@ -9,8 +9,14 @@
 
 struct mc_copying {
 	struct mc_side to, from;
-	char bounce[];		/* BOUNCE_SIZE, or a row if that is less */
+	struct mc_spot spot[];	/* of both; what comes after them, bounce is */
 };
+
+/* BOUNCE_SIZE, or a row if that is less */
+static char *bounce_of(struct mc_copying *copying)
+{
+	return (char *)&copying->spot[mc_spots(true) + mc_spots(false)];
+}
 
 static bool is_word(const struct mc_copying *copying, u64 bytes)
 {
@@ -27,8 +33,8 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 	int ret = 0;
 
 	if (from->span.replicas)
-		word = bytes == 8 ? READ_ONCE(*(u64 *)from->span.at[0]) :
-				    READ_ONCE(*(u32 *)from->span.at[0]);
+		word = bytes == 8 ? READ_ONCE(*(u64 *)from->span.spot->at) :
+				    READ_ONCE(*(u32 *)from->span.spot->at);
 	else
 		ret = bytes == 8 ? get_user(word, (u64 __user *)mc_side_user(from)) :
 				   get_user(word, (u32 __user *)mc_side_user(from));
@@ -42,9 +48,9 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 				    put_user((u32)word, (u32 __user *)mc_side_user(to));
 	for (i = 0; i < to->span.replicas; i++) {
 		if (bytes == 8)
-			WRITE_ONCE(*(u64 *)to->span.at[i], word);
+			WRITE_ONCE(*(u64 *)to->span.spot[i].at, word);
 		else
-			WRITE_ONCE(*(u32 *)to->span.at[i], word);
+			WRITE_ONCE(*(u32 *)to->span.spot[i].at, word);
 	}
 	return 0;
 }
@@ -53,15 +59,15 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 {
 	struct mc_side *to = &copying->to, *from = &copying->from;
-	const char *source = copying->bounce;
+	const char *source = bounce_of(copying);
 	unsigned int i;
 
 	if (from->span.replicas) {
-		source = from->span.at[0] + offset;
+		source = from->span.spot->at + offset;
 	} else if (to->span.replicas == 1) {
-		return copy_from_user(to->span.at[0] + offset,
+		return copy_from_user(to->span.spot->at + offset,
 				      mc_side_user(from) + offset, bytes) ? -EFAULT : 0;
-	} else if (copy_from_user(copying->bounce, mc_side_user(from) + offset, bytes)) {
+	} else if (copy_from_user(bounce_of(copying), mc_side_user(from) + offset, bytes)) {
 		return -EFAULT;
 	}
 
@@ -69,7 +75,7 @@ static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 		return copy_to_user(mc_side_user(to) + offset, source, bytes) ?
 			-EFAULT : 0;
 	for (i = 0; i < to->span.replicas; i++)
-		memmove(to->span.at[i] + offset, source, bytes);
+		memmove(to->span.spot[i].at + offset, source, bytes);
 	return 0;
 }
 
@@ -165,11 +171,12 @@ int mc_copy(struct mc_call *call)
 		return 0;
 
 	/* as much as is needed: kernels that zero it take long for all of it */
-	copying = kvmalloc(struct_size(copying, bounce,
-				       min_t(u64, copy->bytes, BOUNCE_SIZE)),
-			   GFP_KERNEL_ACCOUNT);
+	copying = kvmalloc(struct_size(copying, spot, mc_spots(true) + mc_spots(false)) +
+			   min_t(u64, copy->bytes, BOUNCE_SIZE), GFP_KERNEL_ACCOUNT);
 	if (!copying)
 		return -ENOMEM;
+	copying->to.span.spot = copying->spot;
+	copying->from.span.spot = copying->spot + mc_spots(true);
 	mc_side_init(&copying->to, copy->to, copy->to_pitch, copy->device, true);
 	mc_side_init(&copying->from, copy->from, copy->from_pitch, peer, false);
 	ret = mc_side_open(call, &copying->to, copy->bytes, rows,

@@ -12,11 +12,11 @@ static void fill_span(const struct mc_span *span, u32 width, u32 value)
 
 	for (i = 0; i < span->replicas; i++) {
 		if (width == 1)
-			memset(span->at[i], value, span->bytes);
+			memset(span->spot[i].at, value, span->bytes);
 		else if (width == 2)
-			memset16(span->at[i], value, span->bytes / 2);
+			memset16(span->spot[i].at, value, span->bytes / 2);
 		else
-			memset32(span->at[i], value, span->bytes / 4);
+			memset32(span->spot[i].at, value, span->bytes / 4);
 		cond_resched();
 	}
 }
@@ -120,9 +120,10 @@ int mc_fill(struct mc_call *call)
 	if (!bytes)
 		return 0;
 
-	to = kmalloc(sizeof(*to), GFP_KERNEL_ACCOUNT);
+	to = kmalloc(sizeof(*to) + mc_spots(true) * sizeof(*to->span.spot), GFP_KERNEL_ACCOUNT);
 	if (!to)
 		return -ENOMEM;
+	to->span.spot = (void *)(to + 1);
 	mc_side_init(to, fill->to, fill->pitch, fill->device, true);
 	ret = mc_side_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);

@@ -12,7 +12,9 @@
 
 static unsigned int devices = 4;
 module_param(devices, uint, 0444);
-MODULE_PARM_DESC(devices, "number of emulated devices, 1 to 64 (default 4)");
+MODULE_PARM_DESC(devices,
+		 "number of emulated devices, 1 to " __stringify(MEMCAST_MAX_DEVICES)
+		 " (default 4)");
 
 static unsigned long pool_mib[MEMCAST_MAX_DEVICES] = { 64 };
 static unsigned int pools_given;
@@ -88,6 +90,7 @@ static void device_uuid(struct mc_device *device)
 	static const u8 base[16] = "memcas\x80t\x80";
 
 	memcpy(&device->uuid, base, sizeof(base));
+	device->uuid.b[14] = device->id >> 8;
 	device->uuid.b[15] = device->id;
 }
 

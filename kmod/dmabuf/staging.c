@@ -53,7 +53,13 @@ struct mc_staging {
 	bool vmapped;			/* lockless */
 	struct mc_span span;		/* the holder's of the lock; 0 bytes: none */
 	unsigned long span_first;	/* page */
+	struct mc_spot spot[];		/* of the span */
 };
+
+static size_t staging_bytes(void)
+{
+	return sizeof(struct mc_staging) + mc_spots(true) * sizeof(struct mc_spot);
+}
 
 static struct mc_staging *staging_of(const struct dma_buf *dmabuf)
 {
@@ -86,7 +92,7 @@ static struct mc_span *span_seek(struct mc_staging *staging, unsigned long index
 static void *span_page(const struct mc_staging *staging, unsigned int replica,
 		       unsigned long index)
 {
-	return staging->span.at[replica] + ((index - staging->span_first) << PAGE_SHIFT);
+	return staging->span.spot[replica].at + ((index - staging->span_first) << PAGE_SHIFT);
 }
 
 static void page_fill(struct mc_staging *staging, struct page *page, unsigned long index)
@@ -363,11 +369,11 @@ void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 
 struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 {
-	struct mc_staging *staging = mc_alloc(call, call->client->account,
-					     sizeof(*staging));
+	struct mc_staging *staging = mc_alloc(call, call->client->account, staging_bytes());
 
 	if (!staging)
 		return NULL;
+	staging->span.spot = staging->spot;
 	staging->account = call->client->account;
 	staging->team = team;
 	staging->round = 1;
@@ -385,7 +391,7 @@ void mc_staging_free(struct mc_staging *staging)
 	xa_for_each(&staging->pages, index, page)
 		page_drop(staging, page, index);
 	xa_destroy(&staging->pages);
-	mc_free(staging->account, staging, sizeof(*staging));
+	mc_free(staging->account, staging, staging_bytes());
 }
 
 /* While it is mapped for a device or the kernel. */

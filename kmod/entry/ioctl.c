@@ -76,7 +76,7 @@ struct mc_verb {
 static const struct mc_verb mc_verbs[] = {
 	VERB(SYSTEM_INFO, mc_system_info, system_info, out_recommended),
 	VERB(DEVICE_INFO, mc_device_info, device_info, reserved),
-	VERB(HANDLE_INFO, mc_handle_info, handle_info, out_member),
+	VERB(HANDLE_INFO, mc_handle_info, handle_info, out_joined),
 	VERB(HANDLE_RELEASE, mc_release, handle_release, reserved),
 	VERB(HANDLE_RETAIN, mc_retain, handle_retain, handle),
 	VERB(EXPORT, mc_export, export, out_fd),
@@ -95,7 +95,7 @@ static const struct mc_verb mc_verbs[] = {
 	VERB(COPY, mc_copy, copy, flags),
 	VERB(FILL, mc_fill, fill, flags),
 	VERB(CHANNEL, mc_open_channel, channel, reserved),
-	VERB(ADDRESS_INFO, mc_address_info, address_info, out_writable),
+	VERB(ADDRESS_INFO, mc_address_info, address_info, padding),
 	VERB(HEAP_CREATE, mc_heap_create, heap_create, reserved),
 	VERB(HEAP_DESTROY, mc_heap_destroy, heap_destroy, flags),
 	VERB(HEAP_INFO, mc_heap_info, heap_info, reserved),

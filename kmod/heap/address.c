@@ -20,8 +20,7 @@ static void describe_location(struct memcast_address_info *info,
 	info->out_location_id = member->device->id;
 }
 
-static void describe(struct memcast_address_info *info,
-		     const struct mc_mapping *mapping)
+static void describe(struct memcast_address_info *info, struct mc_mapping *mapping)
 {
 	struct mc_object *object = mapping->object;
 
@@ -38,8 +37,9 @@ static void describe(struct memcast_address_info *info,
 	else if (mapping->replica)
 		info->out_flags = MEMCAST_ADDRESS_REPLICA;
 	describe_location(info, mapping);
-	info->out_readable = mapping->readable;
-	info->out_writable = mapping->writable;
+	info->out_access = mc_set_allows(mc_mapping_readable(mapping),
+					 mc_mapping_writable(mapping), info->device);
+	info->out_any = mapping->any;
 }
 
 static bool describe_reservation(struct mc_client *client,
@@ -70,10 +70,13 @@ int mc_address_info(struct mc_call *call)
 	struct memcast_address_info info = {
 		.header = given->header,
 		.address = given->address,
+		.device = given->device,
 	};
 
-	if (given->reserved)
+	if (given->reserved || given->padding)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (given->device != MEMCAST_DEVICE_NONE && IS_ERR(mc_find_device(call, given->device)))
+		return -ENODEV;
 	if (!describe_reservation(call->client, &info) &&
 	    !mc_block_describe(call->client, &info))
 		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",

@@ -60,8 +60,9 @@ bool mc_block_describe(struct mc_client *client, struct memcast_address_info *in
 			info->out_heap = block->segment->heap->id;
 		} else {
 			info->out_location = MEMCAST_LOCATION_HOST;
-			info->out_readable = GENMASK_ULL(mc_device_count - 1, 0);
-			info->out_writable = info->out_readable;
+			info->out_any = MEMCAST_ACCESS_READWRITE;
+			if (info->device != MEMCAST_DEVICE_NONE)
+				info->out_access = MEMCAST_ACCESS_READWRITE;
 		}
 	}
 	mutex_unlock(&client->heap_lock);

@@ -8,7 +8,8 @@ static int heap_check(struct mc_call *call, const struct mc_heap *heap,
 	if (grant->host_named && heap->device)
 		return mc_fail(call, -EOPNOTSUPP,
 			       "the host cannot be given access to device memory");
-	if (heap->device && grant->named & ~grant->writable & BIT_ULL(heap->device->id))
+	if (heap->device && mc_set_has(grant->named, heap->device->id) &&
+	    !mc_set_has(grant->writable, heap->device->id))
 		return mc_fail(call, -EINVAL,
 			       "device %u keeps its access to its own memory",
 			       heap->device->id);
@@ -19,10 +20,8 @@ static void heap_apply(struct mc_heap *heap, const struct mc_grant *grant)
 {
 	struct mc_segment *segment;
 
-	heap->readable &= ~grant->named;
-	heap->readable |= grant->readable;
-	heap->writable &= ~grant->named;
-	heap->writable |= grant->writable;
+	mc_set_apply(heap->readable, grant->named, grant->readable);
+	mc_set_apply(heap->writable, grant->named, grant->writable);
 	if (grant->host_named)
 		heap->host = grant->host;
 	list_for_each_entry(segment, &heap->segments, list) {

@@ -17,10 +17,10 @@ struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_cr
 	heap->device = device;
 	heap->flags = flags;
 	if (!(flags & MEMCAST_HEAP_POOL))
-		heap->readable = GENMASK_ULL(mc_device_count - 1, 0);
+		bitmap_set(heap->readable, 0, mc_device_count);
 	else if (device)
-		heap->readable = BIT_ULL(device->id);
-	heap->writable = heap->readable;
+		__set_bit(device->id, heap->readable);
+	memcpy(heap->writable, heap->readable, sizeof(heap->writable));
 	if (!device)
 		heap->host = MEMCAST_ACCESS_READWRITE;
 	INIT_LIST_HEAD(&heap->segments);
@@ -149,8 +149,9 @@ static void heap_grant(struct mc_segment *segment)
 	down_write(&reservation->lock);
 	mapping = mc_mapping_find(reservation, segment->start);
 	if (mapping) {
-		mapping->readable = heap->readable;
-		mapping->writable = heap->writable;
+		bitmap_copy(mc_mapping_readable(mapping), heap->readable, mc_device_count);
+		bitmap_copy(mc_mapping_writable(mapping), heap->writable, mc_device_count);
+		mapping->any = mc_set_most(heap->readable, heap->writable);
 		mapping->host = heap->host;
 	}
 	up_write(&reservation->lock);
@@ -299,6 +300,8 @@ int mc_heap_info(struct mc_call *call)
 
 	if (info->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (info->device != MEMCAST_DEVICE_NONE && IS_ERR(mc_find_device(call, info->device)))
+		return -ENODEV;
 	mutex_lock(&client->heap_lock);
 	heap = mc_heap_find(call, info->heap);
 	if (!IS_ERR(heap)) {
@@ -312,8 +315,7 @@ int mc_heap_info(struct mc_call *call)
 		info->out_taken_high = heap->taken_high;
 		info->out_used = heap->used;
 		info->out_used_high = heap->used_high;
-		info->out_readable = heap->readable;
-		info->out_writable = heap->writable;
+		info->out_access = mc_set_allows(heap->readable, heap->writable, info->device);
 		info->out_host = heap->host;
 	}
 	mutex_unlock(&client->heap_lock);

@@ -14,7 +14,8 @@ struct mc_heap {
 	struct memcast_memory_create create;	/* what its memory is like */
 	struct mc_device *device;	/* NULL: the host */
 	struct mc_account *account;	/* charged with the struct */
-	u64 readable, writable;		/* a bit per device */
+	MC_DECLARE_SET(readable);		/* devices */
+	MC_DECLARE_SET(writable);
 	u32 host;			/* enum memcast_access */
 	struct mc_share *share;		/* NULL: other processes get nothing of it */
 	u64 limit, threshold;

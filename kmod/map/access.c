@@ -12,8 +12,6 @@ static int check_entries(struct mc_call *call,
 			 struct mc_grant *grant)
 {
 	for (; count--; entry++) {
-		u64 bit;
-
 		if (entry->reserved)
 			return mc_fail(call, -EINVAL, "reserved field is not zero");
 		if (entry->access != MEMCAST_ACCESS_NONE &&
@@ -33,14 +31,11 @@ static int check_entries(struct mc_call *call,
 		if (IS_ERR(mc_find_device(call, entry->location_id)))
 			return -ENODEV;
 
-		bit = BIT_ULL(entry->location_id);
-		grant->named |= bit;
-		grant->readable &= ~bit;
-		grant->writable &= ~bit;
-		if (entry->access != MEMCAST_ACCESS_NONE)
-			grant->readable |= bit;
-		if (entry->access == MEMCAST_ACCESS_READWRITE)
-			grant->writable |= bit;
+		__set_bit(entry->location_id, grant->named);
+		__assign_bit(entry->location_id, grant->readable,
+			     entry->access != MEMCAST_ACCESS_NONE);
+		__assign_bit(entry->location_id, grant->writable,
+			     entry->access == MEMCAST_ACCESS_READWRITE);
 	}
 	return 0;
 }
@@ -54,19 +49,24 @@ static bool is_host_memory(const struct mc_mapping *mapping)
 /* What the CPU may, as enum memcast_access. */
 static u32 cpu_access(const struct mc_mapping *mapping)
 {
-	if (mapping->writable || mapping->host == MEMCAST_ACCESS_READWRITE)
-		return MEMCAST_ACCESS_READWRITE;
-	return mapping->readable || mapping->host ? MEMCAST_ACCESS_READ :
-						    MEMCAST_ACCESS_NONE;
+	/* of the three values the larger allows more */
+	return max(mapping->any, mapping->host);
 }
 
-/* A team's members, as bits; every device for a memory. */
-static u64 may_access(const struct mc_mapping *mapping)
+/* The first device named that is not a member of the team; -1 if all are. */
+static int find_stranger(struct mc_mapping *mapping, const struct mc_grant *grant)
 {
+	const unsigned long *members;
+	unsigned int i;
+
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
-		return U64_MAX;
+		return -1;
 	/* complete, or it would not be mapped: no lock */
-	return mc_team(mapping->object)->members;
+	members = mc_team(mapping->object)->members;
+	for (i = 0; i < mc_set_words(); i++)
+		if (grant->named[i] & ~members[i])
+			return i * BITS_PER_LONG + __ffs(grant->named[i] & ~members[i]);
+	return -1;
 }
 
 void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
@@ -82,10 +82,10 @@ void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
 		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
 		u32 before = cpu_access(mapping);
 
-		mapping->readable &= ~grant->named;
-		mapping->readable |= grant->readable;
-		mapping->writable &= ~grant->named;
-		mapping->writable |= grant->writable;
+		mc_set_apply(mc_mapping_readable(mapping), grant->named, grant->readable);
+		mc_set_apply(mc_mapping_writable(mapping), grant->named, grant->writable);
+		mapping->any = mc_set_most(mc_mapping_readable(mapping),
+					   mc_mapping_writable(mapping));
 		if (grant->host_named)
 			mapping->host = grant->host;
 		/* without access there is nothing in the page tables */
@@ -111,13 +111,11 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 		return ret;
 	for (at = interval_tree_iter_first(mappings, first, last); at;
 	     at = interval_tree_iter_next(at, first, last)) {
-		u64 strangers = grant->named &
-			~may_access(container_of(at, struct mc_mapping, at));
+		int stranger = find_stranger(container_of(at, struct mc_mapping, at), grant);
 
-		if (strangers)
+		if (stranger >= 0)
 			return mc_fail(call, -ENODEV,
-				       "device %u is not a member of the team",
-				       (u32)__ffs64(strangers));
+				       "device %d is not a member of the team", stranger);
 		if (grant->host_named &&
 		    !is_host_memory(container_of(at, struct mc_mapping, at)))
 			return mc_fail(call, -EOPNOTSUPP,
@@ -176,8 +174,7 @@ int mc_set_access(struct mc_call *call)
 }
 
 /* A heap's access is asked of the heap: at its addresses nobody was given any. */
-static u32 access_of(const struct memcast_get_access *get,
-		     const struct mc_mapping *mapping)
+static u32 access_of(const struct memcast_get_access *get, struct mc_mapping *mapping)
 {
 	if (mapping->reservation->of_heap)
 		return MEMCAST_ACCESS_NONE;
@@ -185,10 +182,8 @@ static u32 access_of(const struct memcast_get_access *get,
 		return cpu_access(mapping);
 	if (get->location == MEMCAST_LOCATION_HOST_NUMA)
 		return mapping->host;
-	if (mapping->writable & BIT_ULL(get->location_id))
-		return MEMCAST_ACCESS_READWRITE;
-	return mapping->readable & BIT_ULL(get->location_id) ? MEMCAST_ACCESS_READ :
-							       MEMCAST_ACCESS_NONE;
+	return mc_set_allows(mc_mapping_readable(mapping), mc_mapping_writable(mapping),
+			     get->location_id);
 }
 
 int mc_get_access(struct mc_call *call)

@@ -114,9 +114,10 @@ static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 	if (mapping->strict && mc_mapping_is_window(mapping))
 		return false;
 	if (write)
-		return (mapping->writable || mapping->host == MEMCAST_ACCESS_READWRITE) &&
+		return (mapping->any == MEMCAST_ACCESS_READWRITE ||
+			mapping->host == MEMCAST_ACCESS_READWRITE) &&
 		       !mc_mapping_is_window(mapping);
-	return mapping->readable || mapping->host;
+	return mapping->any || mapping->host;
 }
 
 static vm_fault_t fault(struct vm_fault *vmf, bool huge)

@@ -38,10 +38,15 @@ void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 	list_add(&mapping->list, undone);
 }
 
+static size_t mapping_bytes(void)
+{
+	return sizeof(struct mc_mapping) + 2 * mc_set_words() * sizeof(long);
+}
+
 static void mapping_free(struct mc_mapping *mapping)
 {
 	mc_object_put(mapping->object);
-	mc_free(mapping->reservation->client->account, mapping, sizeof(*mapping));
+	mc_free(mapping->reservation->client->account, mapping, mapping_bytes());
 }
 
 /* Without locks: what is shown may end here. */
@@ -79,8 +84,7 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 				  struct mc_object *object, unsigned long address,
 				  unsigned long offset, unsigned long bytes)
 {
-	struct mc_mapping *mapping = mc_alloc(call, call->client->account,
-					     sizeof(*mapping));
+	struct mc_mapping *mapping = mc_alloc(call, call->client->account, mapping_bytes());
 
 	if (!mapping)
 		return NULL;

@@ -7,20 +7,22 @@
 #include <linux/slab.h>
 #include "vm.h"
 
-static bool may(const struct mc_mapping *mapping, u32 device, bool write)
+static bool may(struct mc_mapping *mapping, u32 device, bool write)
 {
 	if (device == MC_ANY_DEVICE)
 		return true;
-	return (write ? mapping->writable : mapping->readable) & BIT_ULL(device);
+	return mc_set_has(write ? mc_mapping_writable(mapping) : mc_mapping_readable(mapping),
+			  device);
 }
 
 static void span_add(struct mc_span *span, struct mc_memory *memory,
 		     unsigned long offset)
 {
+	struct mc_spot *spot = &span->spot[span->replicas++];
+
 	span->bytes = min(span->bytes, mc_memory_extent(memory, offset));
-	span->at[span->replicas] = mc_memory_address(memory, offset);
-	span->memory[span->replicas] = memory;
-	span->replicas++;
+	spot->at = mc_memory_address(memory, offset);
+	spot->memory = memory;
 }
 
 /* Add what a team shows: one replica, or (NULL) those that a window has. */
@@ -50,7 +52,7 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
 
 /**
  * mc_span_get() - use what is mapped at an address
- * @span: output; to be given to mc_span_put()
+ * @span: output, but for its mc_spots(); to be given to mc_span_put()
  * @reservation: around the address
  * @address: where
  * @bytes: how much at most; the span ends with the chunk at the latest
@@ -94,7 +96,7 @@ int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 void mc_span_put(struct mc_span *span)
 {
 	while (span->replicas)
-		mc_object_put(&span->memory[--span->replicas]->object);
+		mc_object_put(&span->spot[--span->replicas].memory->object);
 }
 
 /* The end of what some member has bound at an offset; 0 if none has. */
@@ -169,26 +171,26 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write)
 {
 	struct mc_reservation *reservation = vma->vm_private_data;
-	struct mc_span *span;
+	struct mc_span span;
 	unsigned int i;
 	int ret;
 
-	span = kmalloc(sizeof(*span), GFP_KERNEL_ACCOUNT);
-	if (!span)
+	span.spot = kmalloc_array(mc_spots(write), sizeof(*span.spot), GFP_KERNEL_ACCOUNT);
+	if (!span.spot)
 		return -ENOMEM;
-	ret = mc_span_get(span, reservation, address, bytes, MC_ANY_DEVICE, write);
+	ret = mc_span_get(&span, reservation, address, bytes, MC_ANY_DEVICE, write);
 	if (ret) {
 		ret = -EIO;
-		goto free_span;
+		goto free_spots;
 	}
 	if (write)
-		for (i = 0; i < span->replicas; i++)
-			memcpy(span->at[i], buffer, span->bytes);
+		for (i = 0; i < span.replicas; i++)
+			memcpy(span.spot[i].at, buffer, span.bytes);
 	else
-		memcpy(buffer, span->at[0], span->bytes);
-	ret = span->bytes;
-	mc_span_put(span);
-free_span:
-	kfree(span);
+		memcpy(buffer, span.spot[0].at, span.bytes);
+	ret = span.bytes;
+	mc_span_put(&span);
+free_spots:
+	kfree(span.spot);
 	return ret;
 }

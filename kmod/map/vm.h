@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/rwsem.h>
 #include "object.h"
+#include "set.h"
 
 /* ---- reservation.c ---- */
 
@@ -64,11 +65,22 @@ struct mc_mapping {
 	u64 number;			/* unlike every other's and any object's */
 	u32 handle;			/* that it was mapped by, and which it keeps; or 0 */
 	u32 flags;			/* as a block's: what they mean, their owner knows */
-	u64 readable, writable;		/* a bit per device */
 	u32 host;			/* what it may, of its own memory */
+	u32 any;			/* the most that any device may, enum memcast_access */
 	bool strict;			/* a window that has no page-table entries */
 	struct list_head list;		/* of those being undone */
+	unsigned long access[];		/* sets of devices: who may read, who may write */
 };
+
+static inline unsigned long *mc_mapping_readable(struct mc_mapping *mapping)
+{
+	return mapping->access;
+}
+
+static inline unsigned long *mc_mapping_writable(struct mc_mapping *mapping)
+{
+	return mapping->access + mc_set_words();
+}
 
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address);
@@ -98,7 +110,9 @@ static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
 
 /* What the entries of a MEMCAST_SET_ACCESS come to: a bit per device. */
 struct mc_grant {
-	u64 named, readable, writable;
+	MC_DECLARE_SET(named);
+	MC_DECLARE_SET(readable);
+	MC_DECLARE_SET(writable);
 	bool host_named;
 	u32 host;
 };
@@ -118,13 +132,24 @@ vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
 
 /* ---- span.c: the kernel's own way to what is mapped ---- */
 
+/* Where a span is in one memory */
+struct mc_spot {
+	void *at;
+	struct mc_memory *memory;	/* used */
+};
+
 /* Bytes within one chunk, of one memory or of every replica. */
 struct mc_span {
 	size_t bytes;
 	unsigned int replicas;
-	void *at[MEMCAST_MAX_DEVICES];
-	struct mc_memory *memory[MEMCAST_MAX_DEVICES];	/* each one used */
+	struct mc_spot *spot;		/* of each */
 };
+
+/* How many spots a span takes: more than one only to write. */
+static inline unsigned int mc_spots(bool write)
+{
+	return write ? mc_device_count : 1;
+}
 
 #define MC_ANY_DEVICE	MEMCAST_MAX_DEVICES
 

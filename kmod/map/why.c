@@ -91,8 +91,8 @@ static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 	char mapped[64];
 	int ret = 0;
 
-	if (!(store ? mapping->writable || mapping->host == MEMCAST_ACCESS_READWRITE :
-		      mapping->readable || mapping->host)) {
+	if (max(mapping->any, mapping->host) <
+	    (store ? MEMCAST_ACCESS_READWRITE : MEMCAST_ACCESS_READ)) {
 		print_mapped(mapping, mapped, sizeof(mapped));
 		return mc_fail(call, -EFAULT, "cuMemSetAccess() has let nobody %s %s there",
 			       store ? "write" : "read", mapped);

@@ -280,7 +280,7 @@ int mc_handle_info(struct mc_call *call)
 	struct mc_object *object = mc_handle_find(call->client, info->handle, &imported);
 	struct mc_memory *memory;
 	struct mc_team *team;
-	int ret, i;
+	int ret;
 
 	if (!object)
 		return mc_no_handle(call, info->handle);
@@ -293,7 +293,6 @@ int mc_handle_info(struct mc_call *call)
 	info->out_location_id = 0;
 	info->out_devices = 0;
 	info->out_joined = 0;
-	memset(info->out_member, 0, sizeof(info->out_member));
 
 	if (object->type == MEMCAST_TYPE_MEMORY) {
 		memory = mc_memory(object);
@@ -305,8 +304,6 @@ int mc_handle_info(struct mc_call *call)
 		down_read(&team->lock);
 		info->out_devices = team->devices;
 		info->out_joined = team->joined;
-		for (i = 0; i < team->joined; i++)
-			info->out_member[i] = team->member[i].device->id;
 		up_read(&team->lock);
 	}
 	ret = mc_respond(call);

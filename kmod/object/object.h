@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 #include "device.h"
+#include "set.h"
 
 /* ---- object.c: what memories and teams have in common ---- */
 
@@ -221,8 +222,8 @@ struct mc_team {
 	struct rb_root_cached windows;	/* mappings, by mc_shown.bytes */
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now; lockless */
-	u64 members;			/* a bit per device that has joined */
-	u8 place[MEMCAST_MAX_DEVICES];	/* by device: where a member is */
+	MC_DECLARE_SET(members);		/* the devices that have joined */
+	u16 *place;			/* by device: where a member is */
 	bool has_slot;			/* of the fabric's, since the first binding */
 	u64 losses;			/* how many members' memories went */
 	atomic64_t writes;		/* by copies and fills to windows; lockless */
@@ -240,7 +241,7 @@ static inline struct mc_team *mc_team(struct mc_object *object)
 static inline struct mc_member *mc_team_member(struct mc_team *team,
 					       const struct mc_device *device)
 {
-	if (!(team->members & BIT_ULL(device->id)))
+	if (!mc_set_has(team->members, device->id))
 		return NULL;
 	return &team->member[team->place[device->id]];
 }

@@ -40,10 +40,12 @@ static struct mc_team *team_create(struct mc_call *call)
 	struct mc_object *object;
 	struct mc_team *team;
 
-	object = mc_object_alloc(call, struct_size(team, member, create->devices));
+	object = mc_object_alloc(call, struct_size(team, member, create->devices) +
+				 mc_device_count * sizeof(*team->place));
 	if (!object)
 		return NULL;
 	team = mc_team(object);
+	team->place = (u16 *)&team->member[create->devices];
 	mc_object_init(&team->object, &team_ops, create->bytes,
 		       MC_CHUNK_SIZE, create->handle_types);
 	init_rwsem(&team->lock);
@@ -119,7 +121,7 @@ int mc_team_add(struct mc_call *call)
 		member->replicas = RB_ROOT_CACHED;
 		mc_who_set(&member->joined_by);
 		team->place[device->id] = team->joined;
-		team->members |= BIT_ULL(device->id);
+		__set_bit(device->id, team->members);
 		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());
 		/* release: pairs with team_complete(), members are filled in */
 		smp_store_release(&team->joined, team->joined + 1);

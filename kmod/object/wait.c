@@ -29,10 +29,17 @@ static void team_missing(struct mc_team *team, char *text, size_t size)
 
 	text[0] = '\0';
 	down_read(&team->lock);
-	for (id = 0; id < mc_device_count; id++)
-		if (!mc_team_member(team, mc_device_find(id)))
-			length += scnprintf(text + length, size - length, "%s%u",
-					    length ? ", " : "", id);
+	for (id = 0; id < mc_device_count; id++) {
+		if (mc_team_member(team, mc_device_find(id)))
+			continue;
+		/* no number is cut */
+		if (size - length < sizeof(", 575 …")) {
+			scnprintf(text + length, size - length, " …");
+			break;
+		}
+		length += scnprintf(text + length, size - length, "%s%u",
+				    length ? ", " : "", id);
+	}
 	up_read(&team->lock);
 }
 

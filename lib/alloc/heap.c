@@ -147,7 +147,7 @@ CUresult fill_from_context(CUcontext context, uint64_t to)
 {
 	const struct slot *owner = context_with_memory(to), *slot = context_slot(context);
 
-	if (!owner || owner->device == slot->device || slot->peers & 1ULL << owner->device)
+	if (!owner || owner->device == slot->device || slot_has_peer(slot, owner->device))
 		return CUDA_SUCCESS;
 	return fail(CUDA_ERROR_INVALID_VALUE,
 		    "%#llx is of device %u, which device %u's context has no access to: cuCtxEnablePeerAccess()",

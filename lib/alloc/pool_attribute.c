@@ -138,7 +138,7 @@ static CUresult check_access(const struct memcast_heap_info *info, const CUmemAc
 
 static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
 {
-	struct memcast_access_entry entries[ACCESS_ENTRIES];
+	struct memcast_access_entry entries[ACCESS_ROOM(count)];
 	struct memcast_heap_access arg = {
 		.entries = (uintptr_t)entries,
 		.count = count,
@@ -170,7 +170,6 @@ static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
 {
 	struct memcast_heap_info info = {};
 	CUresult result;
-	uint64_t bit;
 
 	if (!flags || !location)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
@@ -187,11 +186,11 @@ static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
 	result = pool_check_device(location->id);
 	if (result != CUDA_SUCCESS)
 		return result;
-	bit = 1ULL << location->id;
-	*flags = info.out_writable & bit ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE :
-		 info.out_readable & bit ? CU_MEM_ACCESS_FLAGS_PROT_READ :
-					   CU_MEM_ACCESS_FLAGS_PROT_NONE;
-	return CUDA_SUCCESS;
+	info.device = location->id;
+	result = pool_info(pool, &info);
+	if (result == CUDA_SUCCESS)
+		*flags = (CUmemAccess_flags)info.out_access;
+	return result;
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool,

@@ -226,13 +226,15 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint);
 CUresult address_free_mapped(CUdeviceptr address, size_t size);
 #define ACCESS_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
+/* For so many descriptors, in an array on the stack: some threads have little of that. */
+#define ACCESS_ROOM(count)	((count) && (count) <= ACCESS_ENTRIES ? (count) : 1)
 CUresult access_entries(struct memcast_access_entry *entries,
 			const CUmemAccessDesc *desc, size_t count);
 
 /* view.c */
 CUresult view_map(const char *call, struct memcast_view *view,
-		  struct memcast_handle_info *team,
-		  size_t offset, size_t bytes);
+		  const struct memcast_handle_info *team, size_t offset, size_t bytes,
+		  struct memcast_team_member *member, unsigned int count);
 CUresult view_allow(const struct memcast_view *view, unsigned int first,
 		    unsigned int count, CUdevice device, CUmemAccess_flags access);
 void view_unmap(const struct memcast_view *view);

@@ -16,6 +16,7 @@
 #define SLOT_BITS	12
 #define SLOTS		(1U << SLOT_BITS)
 #define PRIMARIES	MEMCAST_MAX_DEVICES
+#define PEER_WORDS	((MEMCAST_MAX_DEVICES + 63) / 64)
 
 /* For plain allocation; see heap.h. */
 enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST, HEAP_MANAGED, CONTEXT_HEAPS };
@@ -26,7 +27,7 @@ struct slot {
 	atomic_uintptr_t uses;	/* counts from 1, so that no context is NULL */
 	uint32_t device;
 	atomic_uint flags;
-	_Atomic uint64_t peers;	/* a bit per device that access is on for */
+	_Atomic uint64_t peers[PEER_WORDS];	/* a bit per device that access is on for */
 	_Atomic uint32_t heaps[CONTEXT_HEAPS];	/* by enum context_heap; 0: none yet */
 	atomic_size_t limits[CU_LIMIT_MAX];	/* by CUlimit; see limit.c */
 	_Atomic CUfunc_cache cache;		/* what code is to prefer */
@@ -49,6 +50,18 @@ CUresult context_check_device(CUdevice device);
 void context_limits_reset(struct slot *slot);
 void context_heaps_take(struct slot *slot, uint32_t *heaps);
 void context_heaps_end(const uint32_t *heaps);
+
+/* Whether the context has peer access to that device's */
+static inline bool slot_has_peer(const struct slot *slot, uint32_t device)
+{
+	return slot->peers[device / 64] >> device % 64 & 1;
+}
+
+static inline void slot_drop_peers(struct slot *slot)
+{
+	for (unsigned int i = 0; i < PEER_WORDS; i++)
+		slot->peers[i] = 0;
+}
 
 static inline struct slot *context_slot(CUcontext context)
 {

@@ -17,7 +17,7 @@ static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **ne
 		found->uses++;
 		found->device = device;
 		found->flags = flags;
-		found->peers = 0;
+		slot_drop_peers(found);
 		found->attached = 0;
 		context_limits_reset(found);
 		found->live = (uintptr_t)context_value(found);

@@ -61,11 +61,17 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute,
 		    (void *)value, (int)attribute, device, peer);
 }
 
-/* The current context's slot, and the bit in its peers that is the other's. */
-static CUresult find_pair(CUcontext context, struct slot **current, uint64_t *bit)
+/* A bit in the current context's peers */
+struct peer_bit {
+	_Atomic uint64_t *word;
+	uint64_t bit;
+};
+
+/* The one that is the other context's */
+static CUresult find_pair(CUcontext context, struct peer_bit *out)
 {
-	struct slot *peer;
-	CUresult result = context_find(NULL, current);
+	struct slot *current, *peer;
+	CUresult result = context_find(NULL, &current);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -74,25 +80,25 @@ static CUresult find_pair(CUcontext context, struct slot **current, uint64_t *bi
 	result = context_find(context, &peer);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (peer->device == (*current)->device)
+	if (peer->device == current->device)
 		return fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
 			    "both contexts are of device %u", peer->device);
-	*bit = 1ULL << peer->device;
+	out->word = &current->peers[peer->device / 64];
+	out->bit = 1ULL << peer->device % 64;
 	return CUDA_SUCCESS;
 }
 
 static CUresult enable(CUcontext context, unsigned int flags)
 {
-	struct slot *current;
+	struct peer_bit peer;
 	CUresult result;
-	uint64_t bit;
 
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	result = find_pair(context, &current, &bit);
+	result = find_pair(context, &peer);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (atomic_fetch_or(&current->peers, bit) & bit)
+	if (atomic_fetch_or(peer.word, peer.bit) & peer.bit)
 		return fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
 			    "peer access is on already");
 	return CUDA_SUCCESS;
@@ -105,13 +111,12 @@ CUresult cuCtxEnablePeerAccess(CUcontext context, unsigned int flags)
 
 static CUresult disable(CUcontext context)
 {
-	struct slot *current;
+	struct peer_bit peer;
 	CUresult result;
-	uint64_t bit;
 
-	result = find_pair(context, &current, &bit);
+	result = find_pair(context, &peer);
 	if (result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED ||
-	    (result == CUDA_SUCCESS && !(atomic_fetch_and(&current->peers, ~bit) & bit)))
+	    (result == CUDA_SUCCESS && !(atomic_fetch_and(peer.word, ~peer.bit) & peer.bit)))
 		return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access is not on");
 	return result;
 }

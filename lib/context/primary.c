@@ -52,7 +52,7 @@ static void primary_end(struct slot *slot, uint32_t *heaps)
 	slot->flags = 0;
 	streams_end(context_value(slot));
 	context_heaps_take(slot, heaps);
-	slot->peers = 0;
+	slot_drop_peers(slot);
 }
 
 static CUresult primary_release(CUdevice device)

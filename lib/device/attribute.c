@@ -43,8 +43,7 @@ static const struct {
 	ONE(HOST_ALLOC_DMA_BUF_SUPPORTED, 0),
 	/* pools leave a process as fds */
 	ONE(MEMPOOL_SUPPORTED_HANDLE_TYPES, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-	/* on no bus: a domain where no machine has one; on no NUMA node of its own */
-	ONE(PCI_DOMAIN_ID, 0xca57),
+	/* on no bus, and on no NUMA node of its own */
 	ONE(PCI_DEVICE_ID, 0),
 	ONE(NUMA_CONFIG, CU_DEVICE_NUMA_CONFIG_NONE),
 	ONE(NUMA_ID, -1),
@@ -57,6 +56,10 @@ static const struct {
 	ONE(DMA_BUF_SUPPORTED, 1),
 	ONE(MEMORY_POOLS_SUPPORTED, 1),
 };
+
+/* On no bus: domains where no machine has one, with a device on each bus of it. */
+#define PCI_DOMAIN	0xca57
+#define PCI_BUSES	256
 
 static int value_of(CUdevice_attribute attribute)
 {
@@ -93,8 +96,11 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 	case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:
 		*value = info.out_node;
 		break;
+	case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+		*value = PCI_DOMAIN + visible_module_number(device) / PCI_BUSES;
+		break;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-		*value = visible_module_number(device);
+		*value = visible_module_number(device) % PCI_BUSES;
 		break;
 	case CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED:
 		*value = 1;

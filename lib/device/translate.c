@@ -14,10 +14,8 @@ enum kind {
 	DEVICE,		/* u32, given; with a condition: if those flags are */
 	PLACE,		/* enum memcast_location and u32, given */
 	PLACE_TOLD,	/* likewise, told */
-	MASK_TOLD,	/* u64, told */
 	ENTRIES,	/* pointer to struct memcast_access_entry, given; count */
 	MEMBERS_TOLD,	/* pointer to struct memcast_team_member, told; count */
-	LIST_TOLD,	/* u8 each, told; count */
 };
 
 #define FIELD(verb, type, field, kind) \
@@ -39,7 +37,6 @@ static const struct field {
 	FIELD(DEVICE_INFO, device_info, device, DEVICE),
 	FIELD(MEMORY_CREATE, memory_create, location, PLACE),
 	FIELD(HANDLE_INFO, handle_info, out_location, PLACE_TOLD),
-	COUNTED(HANDLE_INFO, handle_info, out_member, out_joined, LIST_TOLD),
 	DEVICE_IF(MEMCAST_IMPORT_FOREIGN, IMPORT, import, device),
 	FIELD(TEAM_ADD, team_add, device, DEVICE),
 	COUNTED(TEAM_MEMBERS, team_members, members, count, MEMBERS_TOLD),
@@ -52,12 +49,10 @@ static const struct field {
 	DEVICE_IF(MEMCAST_COPY_PEER, COPY, copy, from_device),
 	FIELD(FILL, fill, device, DEVICE),
 	FIELD(ADDRESS_INFO, address_info, out_location, PLACE_TOLD),
-	FIELD(ADDRESS_INFO, address_info, out_readable, MASK_TOLD),
-	FIELD(ADDRESS_INFO, address_info, out_writable, MASK_TOLD),
+	FIELD(ADDRESS_INFO, address_info, device, DEVICE),
 	FIELD(HEAP_CREATE, heap_create, location, PLACE),
 	FIELD(HEAP_INFO, heap_info, out_location, PLACE_TOLD),
-	FIELD(HEAP_INFO, heap_info, out_readable, MASK_TOLD),
-	FIELD(HEAP_INFO, heap_info, out_writable, MASK_TOLD),
+	FIELD(HEAP_INFO, heap_info, device, DEVICE),
 	COUNTED(HEAP_ACCESS, heap_access, entries, count, ENTRIES),
 };
 
@@ -81,15 +76,6 @@ static void replace_place(uint32_t *place, const uint32_t *map)
 {
 	if (place[0] == MEMCAST_LOCATION_DEVICE)
 		replace(&place[1], map);
-}
-
-static void replace_mask(uint64_t *mask)
-{
-	uint64_t told = 0;
-
-	for (uint32_t i = 0; i < devices; i++)
-		told |= (*mask >> i & 1) << from_module[i];
-	*mask = told;
 }
 
 static void replace_given(const struct field *field, char *argument, const uint32_t *map)
@@ -119,23 +105,15 @@ static void replace_told(const struct field *field, char *argument)
 	uint32_t count = *(uint32_t *)(argument + field->other);
 	void *at = argument + field->offset;
 	struct memcast_team_member *members;
-	uint8_t *list = at;
 
 	switch (field->kind) {
 	case PLACE_TOLD:
 		replace_place(at, from_module);
 		break;
-	case MASK_TOLD:
-		replace_mask(at);
-		break;
 	case MEMBERS_TOLD:
 		members = (void *)(uintptr_t)*(uint64_t *)at;
 		for (uint32_t i = 0; i < count; i++)
 			replace(&members[i].device, from_module);
-		break;
-	case LIST_TOLD:
-		for (uint32_t i = 0; i < count; i++)
-			list[i] = from_module[list[i]];
 		break;
 	}
 }

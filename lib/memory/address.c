@@ -197,7 +197,7 @@ CUresult access_entries(struct memcast_access_entry *entries,
 static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
 			   size_t count)
 {
-	struct memcast_access_entry entries[ACCESS_ENTRIES];
+	struct memcast_access_entry entries[ACCESS_ROOM(count)];
 	struct memcast_set_access arg = {
 		.address = address,
 		.bytes = size,

@@ -85,13 +85,13 @@ static uint32_t device_of(const struct memcast_address_info *info)
 /* What the current device may do; where none is current, the one that has the memory. */
 static CUmemAccess_flags access_of(const struct memcast_address_info *info)
 {
-	uint32_t device;
+	struct memcast_address_info asked = { .address = info->address };
 
-	if (context_device(&device) != CUDA_SUCCESS)
-		device = device_of(info);
-	return info->out_writable >> device & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE :
-	       info->out_readable >> device & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READ :
-						  CU_MEM_ACCESS_FLAGS_PROT_NONE;
+	if (context_device(&asked.device) != CUDA_SUCCESS)
+		asked.device = device_of(info);
+	/* what is gone meanwhile, nobody may access */
+	return device_ioctl(MEMCAST_ADDRESS_INFO, &asked) == CUDA_SUCCESS ?
+		(CUmemAccess_flags)asked.out_access : CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
 /* What was allocated or registered as a whole, and has flags. */

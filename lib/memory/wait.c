@@ -61,11 +61,13 @@ static void add(struct text *text, const char *format, ...)
 	text->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
+#define MOST_NAMED	12	/* of each kind: more would not fit the text */
+
 /* "0 (712 rank0), 1 (713 rank1, which has ended)" */
 static void add_members(struct text *text, const struct memcast_team_member *member,
 			unsigned int count)
 {
-	for (unsigned int i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count && i < MOST_NAMED; i++) {
 		add(text, "%s%u (", i ? ", " : "", member[i].device);
 		if (member[i].pid == getpid())
 			add(text, "this process");
@@ -74,38 +76,38 @@ static void add_members(struct text *text, const struct memcast_team_member *mem
 			    (const char *)member[i].name);
 		add(text, member[i].flags & MEMCAST_MEMBER_ENDED ? ", which has ended)" : ")");
 	}
+	if (count > MOST_NAMED)
+		add(text, ", and %u more", count - MOST_NAMED);
 }
 
 /* Those that could still join */
 static void add_others(struct text *text, const struct memcast_team_member *member,
 		       unsigned int count, unsigned int devices)
 {
-	const char *comma = "";
+	unsigned int others = 0;
 
 	for (unsigned int device = 0; device < devices; device++) {
 		unsigned int i = 0;
 
 		while (i < count && member[i].device != device)
 			i++;
-		if (i < count)
-			continue;
-		add(text, "%s%u", comma, device);
-		comma = ", ";
+		if (i == count && others++ < MOST_NAMED)
+			add(text, "%s%u", others > 1 ? ", " : "", device);
 	}
+	if (others > MOST_NAMED)
+		add(text, ", and %u more", others - MOST_NAMED);
 }
 
-static void say_who_is_missing(const struct waiter *waiter, uint64_t since)
+static void say_who_of(const struct waiter *waiter, uint64_t since, unsigned int devices)
 {
-	struct memcast_team_member member[MEMCAST_MAX_DEVICES];
+	struct memcast_team_member member[devices];
 	struct memcast_team_members team = {
-		.team = waiter->team, .count = MEMCAST_MAX_DEVICES,
-		.members = (uintptr_t)member,
+		.team = waiter->team, .count = devices, .members = (uintptr_t)member,
 	};
-	struct memcast_system_info info = {};
 	struct text text = {};
 	struct timespec now;
 
-	if (!device_ask(MEMCAST_TEAM_MEMBERS, &team) || !device_ask(MEMCAST_SYSTEM_INFO, &info))
+	if (!device_ask(MEMCAST_TEAM_MEMBERS, &team))
 		return;
 	/* these words are read beside those of others: the module's numbers, and all devices */
 	for (uint32_t i = 0; i < team.count; i++)
@@ -121,10 +123,18 @@ static void say_who_is_missing(const struct waiter *waiter, uint64_t since)
 		add(&text, team.out_joined ? ": " : "");
 		add_members(&text, member, team.count);
 		add(&text, "; missing: %u of ", team.out_devices - team.out_joined);
-		add_others(&text, member, team.count, info.out_devices);
+		add_others(&text, member, team.count, devices);
 		add(&text, " (cuMulticastAddDevice)");
 	}
 	log_notice(text.at);
+}
+
+static void say_who_is_missing(const struct waiter *waiter, uint64_t since)
+{
+	struct memcast_system_info info = {};
+
+	if (device_ask(MEMCAST_SYSTEM_INFO, &info))
+		say_who_of(waiter, since, info.out_devices);
 }
 
 /* Until the team is complete; says so once, if it takes long. */

@@ -9,11 +9,13 @@
  */
 #define _GNU_SOURCE
 #include <string.h>
+#include <memcast/view.h>
 
 #include "trap.h"
 
 #define CHUNK		(2UL << 20)
 #define MOST		64	/* bytes; what is longer is no store but a dump */
+#define BOUND_WORDS	((MEMCAST_VIEW_MAX + 63) / 64)
 
 /* A side of the edge */
 struct piece {
@@ -22,8 +24,20 @@ struct piece {
 	bool is_window;
 	struct trap_window window;
 	unsigned int replicas;		/* 1 of ordinary memory */
-	uint64_t bound;			/* a bit per replica */
+	bool any_bound;
+	uint64_t bound[BOUND_WORDS];	/* a bit per replica */
 };
+
+static bool is_bound(const struct piece *piece, unsigned int replica)
+{
+	return piece->bound[replica / 64] >> replica % 64 & 1;
+}
+
+static void set_bound(struct piece *piece, unsigned int replica)
+{
+	piece->bound[replica / 64] |= 1ULL << replica % 64;
+	piece->any_bound = true;
+}
 
 static unsigned char *piece_at(const struct piece *piece, unsigned int replica)
 {
@@ -53,19 +67,19 @@ static bool piece_check(struct trap *trap, struct piece *piece)
 	unsigned char unused[MOST];
 
 	if (!piece->is_window) {
-		piece->bound = 1;
+		set_bound(piece, 0);
 		return trap_writable(piece->address, &trap->fault) &&
 		       trap_writable(piece->address + piece->bytes - 1, &trap->fault);
 	}
 	for (unsigned int i = 0; i < piece->replicas; i++) {
 		if (trap_copy(unused, piece_at(piece, i), piece->bytes, 1, &fault) ==
 		    piece->bytes)
-			piece->bound |= 1ULL << i;
+			set_bound(piece, i);
 		else if (fault.signal != SIGBUS)
 			break;
 	}
 	trap_fault_at(trap, &fault, piece->address);
-	return piece->bound;
+	return piece->any_bound;
 }
 
 /*
@@ -123,7 +137,7 @@ static bool run_replica(struct trap *trap, struct piece *pieces, unsigned int i,
 {
 	memcpy(operand, plain, trap->op.bytes);
 	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
-		if (piece->is_window && piece->bound >> i & 1 &&
+		if (piece->is_window && is_bound(piece, i) &&
 		    trap_copy(operand + piece->at, piece_at(piece, i), piece->bytes, 1,
 			      &trap->fault) < piece->bytes)
 			return false;
@@ -133,7 +147,7 @@ static bool run_replica(struct trap *trap, struct piece *pieces, unsigned int i,
 		return false;
 	}
 	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
-		if (piece->bound >> i & 1 &&
+		if (is_bound(piece, i) &&
 		    !write_back(piece, i, operand, mask, &trap->fault))
 			return false;
 	return true;
@@ -143,24 +157,23 @@ static enum trap_result run_all(struct trap *trap, struct piece *pieces,
 				unsigned char *operand, const unsigned char *mask,
 				struct trap_frame *first)
 {
-	uint64_t all = pieces[0].bound | pieces[1].bound;
 	unsigned char plain[MOST] = {};
 	struct trap_frame frame;
 	bool done = false;
 
 	/* Some fault where their mask is, even if that is empty. */
-	if (!all) {
+	if (!pieces[0].any_bound && !pieces[1].any_bound) {
 		trap_frame_init(trap, first);
 		return trap_run_at(trap, first, (uintptr_t)operand) ? TRAP_DONE : TRAP_FAULT;
 	}
 	/* What replicas have instead of the ordinary memory that the first changes */
 	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
-		if (!piece->is_window && piece->bound &&
+		if (!piece->is_window && piece->any_bound &&
 		    trap_copy(plain + piece->at, (void *)piece->address, piece->bytes, 1,
 			      &trap->fault) < piece->bytes)
 			return TRAP_FAULT;
-	for (unsigned int i = 0; i < 64 && all >> i; i++) {
-		if (!(all >> i & 1))
+	for (unsigned int i = 0; i < MEMCAST_VIEW_MAX; i++) {
+		if (!is_bound(&pieces[0], i) && !is_bound(&pieces[1], i))
 			continue;
 		if (!run_replica(trap, pieces, i, operand, mask, plain, &frame))
 			return TRAP_FAULT;

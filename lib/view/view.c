@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Views: one reservation, in it the replicas of a team side by side. */
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "library.h"
@@ -44,15 +46,25 @@ void view_unmap(const struct memcast_view *view)
 	munmap(view->replica[0], view->replicas * view->bytes);
 }
 
-/* Map all replicas of a team; nobody has access yet. Then @team is complete. */
+/*
+ * Map all replicas of a team; nobody has access yet. @member: output, the first @count
+ * members; the team has them all by then.
+ */
 CUresult view_map(const char *call, struct memcast_view *view,
-		  struct memcast_handle_info *team, size_t offset, size_t bytes)
+		  const struct memcast_handle_info *team, size_t offset, size_t bytes,
+		  struct memcast_team_member *member, unsigned int count)
 {
 	unsigned int replicas = team->out_devices;
+	struct memcast_team_members members = {
+		.team = team->handle, .count = count, .members = (uintptr_t)member,
+	};
 	CUdeviceptr start;
 	CUresult result;
 	size_t total;
 
+	if (replicas > MEMCAST_VIEW_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%u replicas are more than the %u of a view",
+			    replicas, MEMCAST_VIEW_MAX);
 	if (__builtin_mul_overflow(replicas, bytes, &total))
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %u replicas of %zu bytes",
 			    replicas, bytes);
@@ -69,9 +81,36 @@ CUresult view_map(const char *call, struct memcast_view *view,
 				     i);
 	/* The first mapping waited for the members: now they are known. */
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_HANDLE_INFO, team);
+		result = device_ioctl(MEMCAST_TEAM_MEMBERS, &members);
 	if (result != CUDA_SUCCESS)
 		view_unmap(view);
+	return result;
+}
+
+static CUresult create_for(struct memcast_view *out, const struct memcast_handle_info *team,
+			   size_t offset, size_t bytes)
+{
+	struct memcast_team_member *member = calloc(team->out_devices, sizeof(*member));
+	struct memcast_view view;
+	CUresult result;
+
+	if (!member)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u members",
+			    team->out_devices);
+	result = view_map("memcastViewCreate", &view, team, offset, bytes, member,
+			  team->out_devices);
+	if (result != CUDA_SUCCESS)
+		goto free_members;
+	for (uint32_t i = 0; result == CUDA_SUCCESS && i < view.replicas; i++)
+		result = view_allow(&view, i, 1, member[i].device,
+				    CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+	if (result == CUDA_SUCCESS)
+		/* no more: who was compiled for smaller teams has no room for more */
+		memcpy(out, &view, offsetof(struct memcast_view, replica[view.replicas]));
+	else
+		view_unmap(&view);
+free_members:
+	free(member);
 	return result;
 }
 
@@ -79,7 +118,6 @@ static CUresult create(struct memcast_view *out, CUmemGenericAllocationHandle te
 		       size_t offset, size_t bytes)
 {
 	struct memcast_handle_info info = {};
-	struct memcast_view view = {};
 	CUresult result;
 
 	if (!out)
@@ -93,19 +131,7 @@ static CUresult create(struct memcast_view *out, CUmemGenericAllocationHandle te
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "%zu bytes at %zu are not inside the team's %llu", bytes, offset,
 			    (unsigned long long)info.out_bytes);
-
-	result = view_map("memcastViewCreate", &view, &info, offset, bytes);
-	if (result != CUDA_SUCCESS)
-		return result;
-	for (uint32_t i = 0; result == CUDA_SUCCESS && i < view.replicas; i++)
-		result = view_allow(&view, i, 1, info.out_member[i],
-				    CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-	if (result != CUDA_SUCCESS) {
-		view_unmap(&view);
-		return result;
-	}
-	*out = view;
-	return CUDA_SUCCESS;
+	return create_for(out, &info, offset, bytes);
 }
 
 CUresult memcastViewCreate(struct memcast_view *view, CUmemGenericAllocationHandle team,
@@ -125,7 +151,7 @@ static CUresult destroy(struct memcast_view *view)
 	result = address_free_mapped((uintptr_t)view->replica[0],
 				     view->replicas * view->bytes);
 	if (result == CUDA_SUCCESS)
-		*view = (struct memcast_view) {};
+		memset(view, 0, offsetof(struct memcast_view, replica[view->replicas]));
 	return result;
 }
 

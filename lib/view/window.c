@@ -24,10 +24,7 @@ static void window_end(struct window *window)
 static CUmemAccess_flags access_of(const struct memcast_address_info *info)
 {
 	/* The CPU may do what any device may. */
-	if (info->out_writable)
-		return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-	return info->out_readable ? CU_MEM_ACCESS_FLAGS_PROT_READ :
-				    CU_MEM_ACCESS_FLAGS_PROT_NONE;
+	return (CUmemAccess_flags)info->out_any;
 }
 
 static CUresult mapping_info(CUdeviceptr address, struct memcast_address_info *info)
@@ -52,6 +49,7 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 	struct memcast_handle_retain retain = { .address = info->out_mapping };
 	struct memcast_handle_release release = {};
 	struct memcast_handle_info team = {};
+	struct memcast_team_member member = {};
 	CUresult result;
 
 	result = device_ioctl(MEMCAST_HANDLE_RETAIN, &retain);
@@ -61,11 +59,11 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 	result = device_ioctl(MEMCAST_HANDLE_INFO, &team);
 	if (result == CUDA_SUCCESS)
 		result = view_map("memcastViewAt", &window->view, &team, info->out_offset,
-				  info->out_mapping_bytes);
+				  info->out_mapping_bytes, &member, 1);
 	release.handle = retain.out_handle;
 	device_ioctl(MEMCAST_HANDLE_RELEASE, &release);
 	window->start = info->out_mapping;
-	window->member = team.out_member[0];
+	window->member = member.device;
 	return result;
 }
 

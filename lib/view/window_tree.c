@@ -10,6 +10,7 @@
  * not used again yet.
  */
 #define _GNU_SOURCE
+#include <string.h>
 #include <sys/mman.h>
 
 #include "window.h"
@@ -103,7 +104,10 @@ struct window *window_alloc(void)
 	if (window && window->next)
 		windows_give(window->next);
 	if (window) {
-		*window = (struct window) {};
+		/* the view is whoever's that maps it */
+		memset((char *)window + sizeof(window->view), 0,
+		       sizeof(*window) - sizeof(window->view));
+		window->view.replicas = 0;
 		atomic_store(&window->users, 1);
 	}
 	return window;

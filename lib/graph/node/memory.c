@@ -79,7 +79,7 @@ static CUresult heap_of(uint32_t device, uint32_t *heap)
 /* Memory that others may access, too, is in a heap of its own. */
 static CUresult take_shared(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
 {
-	struct memcast_access_entry entries[ACCESS_ENTRIES];
+	struct memcast_access_entry entries[ACCESS_ROOM(params->accessDescCount)];
 	struct memcast_heap_access arg = {
 		.entries = (uintptr_t)entries,
 		.count = params->accessDescCount,

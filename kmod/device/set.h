@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sets of devices: a bit for each, in as many words as the module's devices take. */
+#ifndef _MC_SET_H
+#define _MC_SET_H
+
+#include <linux/bitmap.h>
+#include <linux/nospec.h>
+#include "device.h"
+
+/* One that has room for the devices of any module */
+#define MC_DECLARE_SET(name)	DECLARE_BITMAP(name, MEMCAST_MAX_DEVICES)
+
+/* Constant while the file can be opened: what is allocated may have just so many. */
+static inline unsigned int mc_set_words(void)
+{
+	return BITS_TO_LONGS(mc_device_count);
+}
+
+/* The caller has found out that there is such a device. */
+static inline bool mc_set_has(const unsigned long *set, u32 device)
+{
+	device = array_index_nospec(device, mc_device_count);
+	return set[BIT_WORD(device)] & BIT_MASK(device);
+}
+
+static inline bool mc_set_any(const unsigned long *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < mc_set_words(); i++)
+		if (set[i])
+			return true;
+	return false;
+}
+
+/* What a device, or MEMCAST_DEVICE_NONE, may, if the sets are who may read and write. */
+static inline u32 mc_set_allows(const unsigned long *readable, const unsigned long *writable,
+				u32 device)
+{
+	if (device == MEMCAST_DEVICE_NONE)
+		return MEMCAST_ACCESS_NONE;
+	if (mc_set_has(writable, device))
+		return MEMCAST_ACCESS_READWRITE;
+	return mc_set_has(readable, device) ? MEMCAST_ACCESS_READ : MEMCAST_ACCESS_NONE;
+}
+
+/* The most that any device may. */
+static inline u32 mc_set_most(const unsigned long *readable, const unsigned long *writable)
+{
+	if (mc_set_any(writable))
+		return MEMCAST_ACCESS_READWRITE;
+	return mc_set_any(readable) ? MEMCAST_ACCESS_READ : MEMCAST_ACCESS_NONE;
+}
+
+/* Of the devices named, let those be in the set that are in another one. */
+static inline void mc_set_apply(unsigned long *set, const unsigned long *named,
+				const unsigned long *in)
+{
+	unsigned int i;
+
+	for (i = 0; i < mc_set_words(); i++)
+		set[i] = (set[i] & ~named[i]) | in[i];
+}
+
+#endif /* _MC_SET_H */
