@@ -213,36 +213,48 @@ static void team_of(struct series *series, unsigned int i,
 
 static void grow_devices(struct bench *bench, struct series *series)
 {
-	CUmemGenericAllocationHandle memory[64];
-	unsigned int i, k;
-	int device;
+	unsigned int devices = series->size[series->sizes - 1], device, i, k;
+	CUmemGenericAllocationHandle memory[devices];
 
-	for (device = 0; device < 64; device++)
-		memory[device] = new_memory(device);
+	for (device = 0; device < devices; device++)
+		memory[device] = new_memory((int)device);
 	for (i = 0; i < series->sizes; i++)
 		for (k = 0; k < SAMPLES; k++) {
 			team_of(series, i, memory);
 			bench_progress(bench, "%u devices", series->size[i]);
 		}
-	for (device = 0; device < 64; device++)
+	for (device = 0; device < devices; device++)
 		CU(cuMemRelease(memory[device]));
+}
+
+#define OF_DEVICES							\
+	.what = "devices",						\
+	.name = {							\
+		[JOIN] = "cuMulticastAddDevice, the last",		\
+		[BIND_FIRST] = "cuMulticastBindMem, the first",		\
+		[BIND_LAST] = "cuMulticastBindMem, the last",		\
+		[MAP_WINDOW] = "cuMemMap of the team",			\
+		[ALLOW_WINDOW] = "cuMemSetAccess of the team",		\
+		[TOUCH_WINDOW] = "first touch of the team",		\
+		[UNMAP_WINDOW] = "cuMemUnmap of the team",		\
+		[UNBIND_LAST] = "cuMulticastUnbind, the last",		\
+	}
+
+/* On a machine of its own: what is kept for each device makes all calls dearer a little. */
+static void run_rack(struct bench *bench)
+{
+	struct series devices = { OF_DEVICES, .size = { 2, 72, 144, 288, 576 }, .sizes = 5 };
+
+	bench_count_alone(bench);
+	CU(cuInit(0));
+	grow_devices(bench, &devices);
+	report(bench, &devices);
 }
 
 static void run(struct bench *bench)
 {
 	struct series devices = {
-		.what = "devices",
-		.name = {
-			[JOIN] = "cuMulticastAddDevice, the last",
-			[BIND_FIRST] = "cuMulticastBindMem, the first",
-			[BIND_LAST] = "cuMulticastBindMem, the last",
-			[MAP_WINDOW] = "cuMemMap of the team",
-			[ALLOW_WINDOW] = "cuMemSetAccess of the team",
-			[TOUCH_WINDOW] = "first touch of the team",
-			[UNMAP_WINDOW] = "cuMemUnmap of the team",
-			[UNBIND_LAST] = "cuMulticastUnbind, the last",
-		},
-		.size = { 2, 4, 8, 16, 32, 64 }, .sizes = 6,
+		OF_DEVICES, .size = { 2, 4, 8, 16, 32, 64 }, .sizes = 6,
 	}, mappings = {
 		.what = "mappings",
 		.name = {
@@ -281,4 +293,13 @@ const struct bench_suite bench_growth = {
 	.machine = BENCH_CONTROL_MACHINE,
 	.counted = true,
 	.run = run,
+};
+
+const struct bench_suite bench_rack = {
+	.name = "rack",
+	.about = "calls on teams in instructions, with 2 to 576 devices",
+	.obstacle = bench_control_obstacle,
+	.machine = "--root --icount --cpus 1 --devices 576 --pool-mib 2 --timeout 900",
+	.counted = true,
+	.run = run_rack,
 };

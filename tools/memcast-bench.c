@@ -17,7 +17,7 @@
 #include "ranks.h"
 
 static const struct bench_suite *const suites[] = {
-	&bench_bulk, &bench_group, &bench_team, &bench_map, &bench_control, &bench_growth,
+	&bench_bulk, &bench_group, &bench_team, &bench_map, &bench_control, &bench_growth, &bench_rack,
 	&bench_launch,
 };
 
