@@ -8,7 +8,7 @@
 #define BOUNCE_SIZE	(16 * 1024)
 
 struct mc_copying {
-	struct mc_side to, from;
+	struct mc_copy_iter to, from;
 	struct mc_spot spot[];	/* of both; what comes after them, bounce is */
 };
 
@@ -27,7 +27,7 @@ static bool is_word(const struct mc_copying *copying, u64 bytes)
 /* Streams write words and wait for them: never show half of one. */
 static int copy_word(struct mc_copying *copying, size_t bytes)
 {
-	struct mc_side *to = &copying->to, *from = &copying->from;
+	struct mc_copy_iter *to = &copying->to, *from = &copying->from;
 	u64 word = 0;
 	unsigned int i;
 	int ret = 0;
@@ -36,16 +36,16 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 		word = bytes == 8 ? READ_ONCE(*(u64 *)from->span.spot->at) :
 				    READ_ONCE(*(u32 *)from->span.spot->at);
 	else
-		ret = bytes == 8 ? get_user(word, (u64 __user *)mc_side_user(from)) :
-				   get_user(word, (u32 __user *)mc_side_user(from));
+		ret = bytes == 8 ? get_user(word, (u64 __user *)mc_copy_user(from)) :
+				   get_user(word, (u32 __user *)mc_copy_user(from));
 	if (ret)
 		return ret;
 
 	/* what was written before is seen before the word is */
 	smp_mb();
 	if (!to->span.replicas)
-		return bytes == 8 ? put_user(word, (u64 __user *)mc_side_user(to)) :
-				    put_user((u32)word, (u32 __user *)mc_side_user(to));
+		return bytes == 8 ? put_user(word, (u64 __user *)mc_copy_user(to)) :
+				    put_user((u32)word, (u32 __user *)mc_copy_user(to));
 	for (i = 0; i < to->span.replicas; i++) {
 		if (bytes == 8)
 			WRITE_ONCE(*(u64 *)to->span.spot[i].at, word);
@@ -58,7 +58,7 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 /* Every byte of the source is read once, so that all replicas get the same. */
 static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 {
-	struct mc_side *to = &copying->to, *from = &copying->from;
+	struct mc_copy_iter *to = &copying->to, *from = &copying->from;
 	const char *source = bounce_of(copying);
 	unsigned int i;
 
@@ -66,13 +66,13 @@ static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 		source = from->span.spot->at + offset;
 	} else if (to->span.replicas == 1) {
 		return copy_from_user(to->span.spot->at + offset,
-				      mc_side_user(from) + offset, bytes) ? -EFAULT : 0;
-	} else if (copy_from_user(bounce_of(copying), mc_side_user(from) + offset, bytes)) {
+				      mc_copy_user(from) + offset, bytes) ? -EFAULT : 0;
+	} else if (copy_from_user(bounce_of(copying), mc_copy_user(from) + offset, bytes)) {
 		return -EFAULT;
 	}
 
 	if (!to->span.replicas)
-		return copy_to_user(mc_side_user(to) + offset, source, bytes) ?
+		return copy_to_user(mc_copy_user(to) + offset, source, bytes) ?
 			-EFAULT : 0;
 	for (i = 0; i < to->span.replicas; i++)
 		memmove(to->span.spot[i].at + offset, source, bytes);
@@ -82,14 +82,14 @@ static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 /* Copy as much as is one piece on both sides. Return: bytes, or an error. */
 static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, bool word)
 {
-	struct mc_side *to = &copying->to, *from = &copying->from;
+	struct mc_copy_iter *to = &copying->to, *from = &copying->from;
 	size_t piece, done = 0;
 	ssize_t ret;
 
-	ret = mc_side_span(from, min_t(u64, bytes, MC_CHUNK_SIZE));
+	ret = mc_copy_span(from, min_t(u64, bytes, MC_CHUNK_SIZE));
 	if (ret)
 		return ret;
-	ret = mc_side_span(to, from->span.bytes);
+	ret = mc_copy_span(to, from->span.bytes);
 	if (ret)
 		goto put_from;
 
@@ -140,8 +140,8 @@ static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
 
 	if (copy->flags & MEMCAST_COPY_CHECK)
 		return 0;
-	ret = mc_side_begin(call, &copying->to, copy->bytes, rows) ?:
-	      mc_side_begin(call, &copying->from, copy->bytes, rows);
+	ret = mc_copy_begin(call, &copying->to, copy->bytes, rows) ?:
+	      mc_copy_begin(call, &copying->from, copy->bytes, rows);
 	while (!ret && rows--) {
 		ret = copy_row(call, copying);
 		copying->to.address += copying->to.pitch - copy->bytes;
@@ -150,6 +150,7 @@ static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
 	return ret;
 }
 
+/* MEMCAST_COPY: copy rows of bytes as a device does it; to a window they reach every replica. */
 int mc_copy(struct mc_call *call)
 {
 	const u32 flags = MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE |
@@ -177,15 +178,15 @@ int mc_copy(struct mc_call *call)
 		return -ENOMEM;
 	copying->to.span.spot = copying->spot;
 	copying->from.span.spot = copying->spot + mc_spots(true);
-	mc_side_init(&copying->to, copy->to, copy->to_pitch, copy->device, true);
-	mc_side_init(&copying->from, copy->from, copy->from_pitch, peer, false);
-	ret = mc_side_open(call, &copying->to, copy->bytes, rows,
+	mc_copy_init(&copying->to, copy->to, copy->to_pitch, copy->device, true);
+	mc_copy_init(&copying->from, copy->from, copy->from_pitch, peer, false);
+	ret = mc_copy_open(call, &copying->to, copy->bytes, rows,
 			   copy->flags & MEMCAST_COPY_TO_DEVICE) ?:
-	      mc_side_open(call, &copying->from, copy->bytes, rows,
+	      mc_copy_open(call, &copying->from, copy->bytes, rows,
 			   copy->flags & MEMCAST_COPY_FROM_DEVICE) ?:
 	      copy_rows(call, copying, rows);
-	mc_side_close(&copying->from);
-	mc_side_close(&copying->to);
+	mc_copy_close(&copying->from);
+	mc_copy_close(&copying->to);
 	kvfree(copying);
 	return ret;
 }

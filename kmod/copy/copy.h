@@ -9,7 +9,7 @@
 /* ---- copy_iter.c ---- */
 
 /* One side of a copy: rows of bytes. */
-struct mc_side {
+struct mc_copy_iter {
 	struct mc_reservation *reservation;	/* NULL: any other memory */
 	u64 address;				/* of what is copied next */
 	u64 pitch;
@@ -19,16 +19,16 @@ struct mc_side {
 	struct mc_span span;
 };
 
-static inline char __user *mc_side_user(const struct mc_side *side)
+static inline char __user *mc_copy_user(const struct mc_copy_iter *side)
 {
 	return u64_to_user_ptr(side->address);
 }
 
-void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write);
-int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows,
+void mc_copy_init(struct mc_copy_iter *side, u64 address, u64 pitch, u32 device, bool write);
+int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
 		 bool must_be_mapped);
-int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows);
-void mc_side_close(struct mc_side *side);
-int mc_side_span(struct mc_side *side, u64 bytes);
+int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows);
+void mc_copy_close(struct mc_copy_iter *side);
+int mc_copy_span(struct mc_copy_iter *side, u64 bytes);
 
 #endif /* _MC_COPY_H */

@@ -7,7 +7,11 @@
 #include "copy.h"
 #include "heap.h"
 
-void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool write)
+/*
+ * A side that nothing has been looked up for yet; mc_copy_close() may be called from now
+ * on.
+ */
+void mc_copy_init(struct mc_copy_iter *side, u64 address, u64 pitch, u32 device, bool write)
 {
 	side->reservation = NULL;
 	side->address = address;
@@ -17,7 +21,7 @@ void mc_side_init(struct mc_side *side, u64 address, u64 pitch, u32 device, bool
 	xa_init_flags(&side->foreign, XA_FLAGS_ACCOUNT);
 }
 
-static int row_check(const struct mc_side *side, u64 address, u64 bytes, bool write)
+static int row_check(const struct mc_copy_iter *side, u64 address, u64 bytes, bool write)
 {
 	if (!side->reservation)
 		return mc_user_check(address, bytes, write);
@@ -26,7 +30,7 @@ static int row_check(const struct mc_side *side, u64 address, u64 bytes, bool wr
 }
 
 /* Rows so close that no page is between them are good if all around them is. */
-static void side_join_rows(const struct mc_side *side, u64 *bytes, u64 *rows)
+static void side_join_rows(const struct mc_copy_iter *side, u64 *bytes, u64 *rows)
 {
 	if (*rows > 1 && side->pitch - *bytes < PAGE_SIZE) {
 		*bytes += side->pitch * (*rows - 1);
@@ -34,7 +38,7 @@ static void side_join_rows(const struct mc_side *side, u64 *bytes, u64 *rows)
 	}
 }
 
-static int rows_check(const struct mc_side *side, u64 bytes, u64 rows, bool write)
+static int rows_check(const struct mc_copy_iter *side, u64 bytes, u64 rows, bool write)
 {
 	u64 address = side->address;
 	int ret;
@@ -52,7 +56,7 @@ static int rows_check(const struct mc_side *side, u64 bytes, u64 rows, bool writ
 }
 
 /* Find and check one side, all of it. */
-int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows,
+int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
 		 bool must_be_mapped)
 {
 	const char *what = side->write ? "destination" : "source";
@@ -73,7 +77,7 @@ int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows
 		if (must_be_mapped && !mc_block_holds(call->client, address, length))
 			return mc_fail(call, -EINVAL,
 				       "the %s %#llx is not device memory", what, address);
-		ret = access_ok(mc_side_user(side), length) ?
+		ret = access_ok(mc_copy_user(side), length) ?
 			rows_check(side, bytes, rows, write) : -EFAULT;
 		return ret ? mc_fail(call, ret, "the %s %#llx is not accessible",
 				     what, address) : 0;
@@ -92,7 +96,7 @@ int mc_side_open(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows
 }
 
 /* What others share with us, once for all rows, but nothing that is between them. */
-int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 rows)
+int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows)
 {
 	u64 address = side->address;
 	int ret;
@@ -111,7 +115,8 @@ int mc_side_begin(struct mc_call *call, struct mc_side *side, u64 bytes, u64 row
 	return mc_foreign_begin_cpu(call, &side->foreign, side->write);
 }
 
-void mc_side_close(struct mc_side *side)
+/* Ends what mc_copy_begin() began, and lets go of the reservation. Without locks. */
+void mc_copy_close(struct mc_copy_iter *side)
 {
 	mc_foreign_end_cpu(&side->foreign, side->write);
 	if (side->reservation)
@@ -119,7 +124,7 @@ void mc_side_close(struct mc_side *side)
 }
 
 /* The next piece of a side; the other memory's is as long as is asked for. */
-int mc_side_span(struct mc_side *side, u64 bytes)
+int mc_copy_span(struct mc_copy_iter *side, u64 bytes)
 {
 	side->span.replicas = 0;
 	side->span.bytes = bytes;

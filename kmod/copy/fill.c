@@ -22,7 +22,7 @@ static void fill_span(const struct mc_span *span, u32 width, u32 value)
 }
 
 /* What the program has registered is filled as it would do it. */
-static int fill_user(struct mc_call *call, struct mc_side *to, u64 left)
+static int fill_user(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 {
 	struct memcast_fill *fill = call->arg;
 	u32 words[64];
@@ -36,7 +36,7 @@ static int fill_user(struct mc_call *call, struct mc_side *to, u64 left)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (copy_to_user(mc_side_user(to), words, bytes))
+		if (copy_to_user(mc_copy_user(to), words, bytes))
 			return mc_fail(call, -EFAULT,
 				       "the memory changed while it was filled");
 		to->address += bytes;
@@ -46,7 +46,7 @@ static int fill_user(struct mc_call *call, struct mc_side *to, u64 left)
 	return 0;
 }
 
-static int fill_row(struct mc_call *call, struct mc_side *to, u64 left)
+static int fill_row(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 {
 	struct memcast_fill *fill = call->arg;
 
@@ -57,7 +57,7 @@ static int fill_row(struct mc_call *call, struct mc_side *to, u64 left)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (mc_side_span(to, left))
+		if (mc_copy_span(to, left))
 			return mc_fail(call, -EINVAL,
 				       "the memory changed while it was filled");
 		fill_span(&to->span, fill->width, fill->value);
@@ -70,14 +70,14 @@ static int fill_row(struct mc_call *call, struct mc_side *to, u64 left)
 	return 0;
 }
 
-static int fill_rows(struct mc_call *call, struct mc_side *to, u64 bytes, u64 rows)
+static int fill_rows(struct mc_call *call, struct mc_copy_iter *to, u64 bytes, u64 rows)
 {
 	struct memcast_fill *fill = call->arg;
 	int ret;
 
 	if (fill->flags & MEMCAST_FILL_CHECK)
 		return 0;
-	ret = mc_side_begin(call, to, bytes, rows);
+	ret = mc_copy_begin(call, to, bytes, rows);
 	while (!ret && rows--) {
 		ret = fill_row(call, to, bytes);
 		to->address += to->pitch - bytes;
@@ -104,11 +104,12 @@ static int fill_check(struct mc_call *call, u64 *bytes)
 	return 0;
 }
 
+/* MEMCAST_FILL: fill rows with a value, as a device does it; of a window, on every replica. */
 int mc_fill(struct mc_call *call)
 {
 	struct memcast_fill *fill = call->arg;
 	u64 rows = fill->rows ?: 1;
-	struct mc_side *to;
+	struct mc_copy_iter *to;
 	u64 bytes;
 	int ret;
 
@@ -124,10 +125,10 @@ int mc_fill(struct mc_call *call)
 	if (!to)
 		return -ENOMEM;
 	to->span.spot = (void *)(to + 1);
-	mc_side_init(to, fill->to, fill->pitch, fill->device, true);
-	ret = mc_side_open(call, to, bytes, rows, true) ?:
+	mc_copy_init(to, fill->to, fill->pitch, fill->device, true);
+	ret = mc_copy_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);
-	mc_side_close(to);
+	mc_copy_close(to);
 	kfree(to);
 	return ret;
 }

@@ -122,7 +122,7 @@ static unsigned long large_cost(unsigned long bytes)
 	return bytes > KMALLOC_MAX_SIZE ? PAGE_ALIGN(bytes) : roundup_pow_of_two(bytes);
 }
 
-/* As mc_alloc(), for a struct with an array. */
+/* As mc_alloc(), for a struct with an array. mc_free_large() takes the same number of bytes. */
 void *mc_alloc_large(struct mc_call *call, unsigned long bytes)
 {
 	struct mc_account *account = call->client->account;
@@ -137,6 +137,7 @@ void *mc_alloc_large(struct mc_call *call, unsigned long bytes)
 	return memory;
 }
 
+/* Frees what mc_alloc_large() gave, and takes it off the account. @bytes are the same. */
 void mc_free_large(struct mc_account *account, void *memory, unsigned long bytes)
 {
 	kvfree(memory);
@@ -194,6 +195,7 @@ static struct mc_account *account_find(kuid_t user, bool unlimited)
 {
 	struct mc_account *account;
 
+	lockdep_assert_held(&accounts_lock);
 	list_for_each_entry(account, &accounts, list)
 		if (uid_eq(account->user, user) && account->unlimited == unlimited)
 			return account;

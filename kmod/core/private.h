@@ -48,6 +48,7 @@
 #define MC_CHUNK_SIZE	BIT(MC_CHUNK_SHIFT)
 #define MC_CHUNK_ORDER	(MC_CHUNK_SHIFT - PAGE_SHIFT)
 
+struct interval_tree_node;
 struct mc_call;
 
 /* ---- stats.c: what debugfs shows ---- */
@@ -107,56 +108,21 @@ struct mc_call {
 int mc_respond(struct mc_call *call);
 __printf(3, 4)
 int mc_fail(struct mc_call *call, int error, const char *format, ...);
+
+/* ---- range.c ---- */
+
 int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 		   u64 limit, u32 granularity);
+int mc_range_is_covered(struct rb_root_cached *tree, unsigned long first, unsigned long last,
+			unsigned long *where, struct interval_tree_node **partial);
 
 /* ---- user.c ---- */
 
 int mc_user_check(u64 address, u64 bytes, bool write);
 
-/* the handlers, named after the verbs of the interface */
-int mc_system_info(struct mc_call *call);
-int mc_device_info(struct mc_call *call);
-int mc_handle_info(struct mc_call *call);
-int mc_release(struct mc_call *call);
-int mc_retain(struct mc_call *call);
-int mc_export(struct mc_call *call);
-int mc_import(struct mc_call *call);
-int mc_export_range(struct mc_call *call);
-int mc_memory_create(struct mc_call *call);
-int mc_team_create(struct mc_call *call);
-int mc_team_add(struct mc_call *call);
-int mc_bind_memory(struct mc_call *call);
-int mc_bind_address(struct mc_call *call);
-int mc_unbind(struct mc_call *call);
-int mc_reservation_free(struct mc_call *call);
-int mc_map(struct mc_call *call);
-int mc_unmap(struct mc_call *call);
-int mc_set_access(struct mc_call *call);
-int mc_get_access(struct mc_call *call);
-int mc_copy(struct mc_call *call);
-int mc_fill(struct mc_call *call);
-int mc_open_channel(struct mc_call *call);
-int mc_address_info(struct mc_call *call);
-int mc_heap_create(struct mc_call *call);
-int mc_heap_destroy(struct mc_call *call);
-int mc_heap_info(struct mc_call *call);
-int mc_heap_set(struct mc_call *call);
-int mc_heap_access(struct mc_call *call);
-int mc_heap_trim(struct mc_call *call);
-int mc_block_alloc(struct mc_call *call);
-int mc_block_register(struct mc_call *call);
-int mc_block_free(struct mc_call *call);
-int mc_heap_export(struct mc_call *call);
-int mc_heap_import(struct mc_call *call);
-int mc_block_export(struct mc_call *call);
-int mc_block_import(struct mc_call *call);
-int mc_block_map(struct mc_call *call);
-int mc_team_wait(struct mc_call *call);
-int mc_team_members(struct mc_call *call);
-int mc_address_check(struct mc_call *call);
-int mc_block_set(struct mc_call *call);
-int mc_ipc_export(struct mc_call *call);
-int mc_ipc_open(struct mc_call *call);
+/* ---- the commands' handlers, in all folders ---- */
+
+#define COMMAND(_struct, ...)	int mc_##_struct(struct mc_call *call); MC_ROW_END
+#include "commands.h"
 
 #endif /* _MC_PRIVATE_H */

@@ -39,6 +39,7 @@ static int users_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(users);
 
+/* Makes the files in debugfs. Whether that fails is of no interest to anybody. */
 void mc_stats_init(void)
 {
 	mc_debugfs = debugfs_create_dir("memcast", NULL);
@@ -46,6 +47,7 @@ void mc_stats_init(void)
 	debugfs_create_file("users", 0444, mc_debugfs, NULL, &users_fops);
 }
 
+/* Removes the files from debugfs; waits for readers. */
 void mc_stats_exit(void)
 {
 	debugfs_remove(mc_debugfs);

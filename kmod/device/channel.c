@@ -56,6 +56,7 @@ static int channel_register(struct mc_channel *channel, unsigned int id)
 	return misc_register(&channel->misc);
 }
 
+/* Makes the nodes of the IMEX channels. Return: 0 or an error; then there are none. */
 int mc_channels_init(void)
 {
 	int ret;
@@ -80,6 +81,7 @@ int mc_channels_init(void)
 	return 0;
 }
 
+/* Removes the nodes. Files of them keep the module, so nobody has one open. */
 void mc_channels_exit(void)
 {
 	while (mc_channel_count)
@@ -87,6 +89,7 @@ void mc_channels_exit(void)
 	kfree(mc_channels);
 }
 
+/* Can programs exchange fabric handles at all? */
 bool mc_channels_exist(void)
 {
 	return mc_channel_count;
@@ -103,7 +106,8 @@ static int file_channel(struct file *file)
 	return channel - mc_channels;
 }
 
-int mc_open_channel(struct mc_call *call)
+/* MEMCAST_CHANNEL: note that the client has opened an IMEX channel, whose fd it shows. */
+int mc_channel(struct mc_call *call)
 {
 	struct memcast_channel *arg = call->arg;
 	struct mc_client *client = call->client;

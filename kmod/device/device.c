@@ -170,6 +170,7 @@ struct mc_device *mc_device_find(u32 id)
 	return mc_devices[array_index_nospec(id, mc_device_count)];
 }
 
+/* Return: the device that a call names, or an error that the call has the reason of. */
 struct mc_device *mc_find_device(struct mc_call *call, u32 id)
 {
 	struct mc_device *device = mc_device_find(id);
@@ -180,6 +181,7 @@ struct mc_device *mc_find_device(struct mc_call *call, u32 id)
 			       mc_device_count));
 }
 
+/* Makes all devices and takes their pools. Return: 0 or an error; then there are none. */
 int mc_devices_init(void)
 {
 	int ret;
@@ -212,6 +214,7 @@ int mc_devices_init(void)
 	return 0;
 }
 
+/* Removes all devices and gives their pools back. Nothing uses a chunk any more. */
 void mc_devices_exit(void)
 {
 	while (mc_device_count) {
@@ -224,6 +227,7 @@ void mc_devices_exit(void)
 	class_unregister(&mc_class);
 }
 
+/* MEMCAST_DEVICE_INFO: what there is to know of a device. */
 int mc_device_info(struct mc_call *call)
 {
 	struct memcast_device_info *info = call->arg;

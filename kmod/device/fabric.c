@@ -107,22 +107,26 @@ MODULE_PARM_DESC(recommended_mib, "recommended granularity of teams in MiB, even
 
 static atomic_t slots_taken;
 
+/* Can devices multicast? It may change at any time. */
 bool mc_fabric_multicast(void)
 {
 	return READ_ONCE(multicast);
 }
 
+/* The recommended granularity of teams, in bytes: a multiple of a chunk. */
 u64 mc_fabric_recommended(void)
 {
 	return ALIGN((u64)READ_ONCE(recommended_mib) << 20 ?: MC_CHUNK_SIZE,
 		     MC_CHUNK_SIZE);
 }
 
+/* How long a team takes to get ready after its last member has joined. */
 ktime_t mc_fabric_setup_delay(void)
 {
 	return ms_to_ktime(READ_ONCE(team_setup_delay_ms));
 }
 
+/* How long a call waits for a team; KTIME_MAX: for ever. */
 ktime_t mc_fabric_timeout(void)
 {
 	unsigned int ms = READ_ONCE(team_timeout_ms);
@@ -130,6 +134,7 @@ ktime_t mc_fabric_timeout(void)
 	return ms ? ms_to_ktime(ms) : KTIME_MAX;
 }
 
+/* After how long a call that waits for a team says so; KTIME_MAX: never. */
 ktime_t mc_fabric_notice(void)
 {
 	unsigned int ms = READ_ONCE(team_notice_ms);
@@ -164,6 +169,7 @@ int mc_fabric_take_slot(struct mc_call *call)
 		       slots);
 }
 
+/* Gives back what mc_fabric_take_slot() took. Once per team. */
 void mc_fabric_give_slot(void)
 {
 	atomic_dec(&slots_taken);

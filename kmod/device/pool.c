@@ -27,6 +27,7 @@ struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order)
 	return chunk;
 }
 
+/* Gives a chunk of mc_chunk_alloc(), of the same order, back to the kernel. */
 void mc_chunk_free(struct page *chunk, unsigned int order)
 {
 	page_ref_unfreeze(chunk, 1);

@@ -122,6 +122,7 @@ int mc_foreign_begin_cpu(struct mc_call *call, struct xarray *brackets, bool wri
 	return ret;
 }
 
+/* Ends the access that was begun, and lets go of all memories found. Without locks. */
 void mc_foreign_end_cpu(struct xarray *brackets, bool write)
 {
 	struct mc_memory *memory;

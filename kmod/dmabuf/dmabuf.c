@@ -196,6 +196,10 @@ static void dma_free(struct mc_buffer *buffer, struct dma *dma)
 	kfree(dma);
 }
 
+/*
+ * Pages of a buffer, mapped for a device that is attached; or an error. With the dma-buf's
+ * lock.
+ */
 struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 			       enum dma_data_direction direction)
 {
@@ -217,6 +221,7 @@ struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 	return ERR_PTR(ret);
 }
 
+/* Undoes mc_buffer_map(): what the device wrote is in the pages afterwards. */
 void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 		     enum dma_data_direction direction)
 {
@@ -226,6 +231,7 @@ void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 	dma_free(attach->dmabuf->priv, dma);
 }
 
+/* Maps all of a buffer for the kernel. Return: 0 or -ENOMEM. */
 int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
@@ -254,11 +260,13 @@ int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	return 0;
 }
 
+/* Undoes mc_buffer_vmap(). */
 void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	vunmap(map->vaddr);
 }
 
+/* A buffer with room for so many pieces and nothing in it, charged to the caller; or NULL. */
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 {
 	struct mc_account *account = call->client->account;
@@ -280,6 +288,7 @@ struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 	return buffer;
 }
 
+/* Frees a buffer and what it uses. Memories may end here: without locks. */
 void mc_buffer_free(struct mc_buffer *buffer)
 {
 	while (buffer->pieces--) {

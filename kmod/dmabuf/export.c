@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The verbs that export and import: fds of dma-bufs, and fabric handles. */
+/* The commands that export and import: fds of dma-bufs, and fabric handles. */
 #include <linux/dma-buf.h>
 #include <linux/file.h>
 #include <linux/sched/signal.h>
@@ -106,6 +106,7 @@ static int export_object(struct mc_call *call, struct mc_object *object)
 	return export_buffer(call, buffer, &export->out_fd);
 }
 
+/* MEMCAST_EXPORT: an fd, or a fabric handle, that stands for a memory or a team. */
 int mc_export(struct mc_call *call)
 {
 	struct memcast_export *export = call->arg;
@@ -202,17 +203,22 @@ static struct mc_buffer *range_buffer(struct mc_call *call,
  * A block's place is not given out again: a heap's reservation shows one memory,
  * unless another thread was there before it.
  */
-static void lend(struct mc_reservation *reservation)
+static void expose(struct mc_reservation *reservation)
 {
 	struct mc_mapping *mapping;
 
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, reservation->start);
 	if (mapping && mapping->object->type == MEMCAST_TYPE_MEMORY)
-		WRITE_ONCE(mc_memory(mapping->object)->lent, true);
+		WRITE_ONCE(mc_memory(mapping->object)->exposed, true);
 	up_read(&reservation->lock);
 }
 
+/*
+ * MEMCAST_EXPORT_RANGE: a dma-buf of what is mapped in a range of addresses. A block of a pool is
+ * marked as exposed before the call is checked, and stays so if it fails: a block that goes
+ * at the same time must not have its place given out again once a dma-buf shows it.
+ */
 int mc_export_range(struct mc_call *call)
 {
 	struct memcast_export_range *range = call->arg;
@@ -226,7 +232,7 @@ int mc_export_range(struct mc_call *call)
 		return PTR_ERR(reservation);
 	/* before the look at the block, which may be going */
 	if (READ_ONCE(reservation->of_heap)) {
-		lend(reservation);
+		expose(reservation);
 		if (!mc_block_pages_hold(call->client, range->address, range->bytes)) {
 			mc_reservation_put(reservation);
 			return mc_fail(call, -EINVAL, "the range is not in one block");
@@ -296,6 +302,7 @@ static int import_check(struct mc_call *call, const struct mc_object *object)
 	return 0;
 }
 
+/* MEMCAST_IMPORT: a handle of what an fd or a fabric handle stands for. */
 int mc_import(struct mc_call *call)
 {
 	struct memcast_import *import = call->arg;

@@ -36,6 +36,7 @@ struct mc_foreign {
 	struct sg_table *sgt;
 };
 
+/* The dma-buf that foreign memory came from; the memory keeps it. */
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign)
 {
 	return foreign->dmabuf;

@@ -2,29 +2,26 @@
 /*
  * The dma-buf of a team: whatever is written to it reaches every replica.
  *
- * One address cannot lead to N pages, for a device no more than for a processor.
- * So a team's dma-buf has pages of its own, a staging buffer, made when they are
- * needed. They are *filled* with what the first bound member shows (zeros where
- * none is bound), and *broadcast* to every replica that is bound at that moment
- * (and nowhere where none is). docs/architecture.md has what users may rely on.
+ * One address cannot lead to N pages, for a device no more than for a processor. So a team's
+ * dma-buf has pages of its own, a staging buffer, made when they are needed. They are *filled*
+ * with what the first bound member shows (zeros where none is bound), and *broadcast* to every
+ * replica that is bound at that moment. docs/architecture.md has what users may rely on.
  *
  * Processors. A page is filled when it is first touched after a bracket began
- * (DMA_BUF_SYNC_START, by whomever). Until it is stored to, page tables show it
- * read-only; the first store marks it dirty. The end of a bracket that writes
- * takes dirty pages out of all page tables, broadcasts them and clears the mark:
- * pages that nobody stored to never overwrite what others did meanwhile. A dirty
- * page is not filled: it has the only copy of what was stored. When a mapping
- * goes without an end (munmap, exit, kill), what is dirty in it is broadcast: so
- * dying does not undo stores, as it does not with other memory.
+ * (DMA_BUF_SYNC_START, by whomever). Until it is stored to, page tables show it read-only; the
+ * first store marks it dirty. The end of a bracket that writes takes dirty pages out of all
+ * page tables, broadcasts them and clears the mark: pages that nobody stored to never overwrite
+ * what others did meanwhile. A dirty page is not filled: it has the only copy of what was
+ * stored. When a mapping goes without an end (munmap, exit, kill), what is dirty in it is
+ * broadcast: so dying does not undo stores, as it does not with other memory.
  *
- * Devices and the kernel. Mapping fills all pages; unmapping broadcasts all of
- * them if there could have been writes, as nobody knows which. In between they
- * are not filled, since they have the only copy of what was written.
+ * Devices and the kernel. Mapping fills all pages; unmapping broadcasts all of them if there
+ * could have been writes, as nobody knows which. In between they are not filled, since they
+ * have the only copy of what was written.
  *
- * Pages stay until the dma-buf is released. They are of one size, as page tables
- * must take stores page by page; who wants all of them gets them from chunks
- * where the kernel has some, so that devices get few segments. staging_ops.c has
- * what devices, the kernel and processors call.
+ * Pages stay until the dma-buf is released. They are of one size, as page tables must take
+ * stores page by page; who wants all of them gets them from chunks where the kernel has some,
+ * so that devices get few segments. staging_ops.c has what is called through a dma-buf.
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
@@ -41,9 +38,8 @@ struct mc_staging {
 	struct mc_team *team;		/* the buffer uses it */
 	struct mc_account *account;	/* of who exported it: charged with the pages */
 	/*
-	 * Protects what follows, the pages but for what devices and the kernel
-	 * write, and the page-table entries that show them. Held for a chunk at
-	 * a time, so that faults do not wait long.
+	 * Protects what follows, the pages but for what devices and the kernel write, and the
+	 * page-table entries that show them. Held for a chunk at a time, as faults wait for it.
 	 */
 	struct mutex lock;
 	struct xarray pages;		/* by offset; DIRTY: stored to */
@@ -75,11 +71,16 @@ static void staging_unlock(struct mc_staging *staging)
 	mutex_unlock(&staging->lock);
 }
 
-/* Where the team has a page: the first bound member, or (write) each. */
+/*
+ * Where the team has a page: the first bound member, or (write) each. Whoever holds the lock
+ * seeks to read or to write until staging_unlock(), never both: a span that was found to be
+ * read has one replica, and would be returned again.
+ */
 static struct mc_span *span_seek(struct mc_staging *staging, unsigned long index, bool write)
 {
 	struct mc_span *span = &staging->span;
 
+	lockdep_assert_held(&staging->lock);
 	if (index - staging->span_first < span->bytes >> PAGE_SHIFT)
 		return span;
 	mc_span_put(span);
@@ -247,6 +248,7 @@ void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long
 
 /* ---- brackets of processors ---- */
 
+/* A bracket of a processor begins: pages are filled anew when they are touched next. */
 void mc_staging_begin(struct dma_buf *dmabuf)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
@@ -257,6 +259,7 @@ void mc_staging_begin(struct dma_buf *dmabuf)
 	staging_unlock(staging);
 }
 
+/* A bracket of a processor that writes ends: what was stored is broadcast. */
 void mc_staging_end(struct dma_buf *dmabuf)
 {
 	bool all = READ_ONCE(staging_of(dmabuf)->vmapped);
@@ -266,9 +269,8 @@ void mc_staging_end(struct dma_buf *dmabuf)
 }
 
 /*
- * What there is to see at an offset, and stays so until mc_staging_unlock(); or
- * NULL, without the lock. @dirty: it is going to be stored to; then, whether it
- * is, or has been.
+ * What there is to see at an offset, and stays so until mc_staging_unlock(); or NULL, without
+ * the lock. @dirty: it is going to be stored to; then, whether it is, or has been.
  */
 struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty)
 {
@@ -287,6 +289,7 @@ struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *
 	return page;
 }
 
+/* Ends what mc_staging_lock() began. */
 void mc_staging_unlock(struct dma_buf *dmabuf)
 {
 	staging_unlock(staging_of(dmabuf));
@@ -321,9 +324,8 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 }
 
 /*
- * All pages, filled, for a device or the kernel. It is not known to write before
- * they are: until then others may fill them too. @killable: whether who is dying
- * gives up.
+ * All pages, filled, for a device or the kernel. It is not known to write before they are:
+ * until then others may fill them too. @killable: whether who is dying gives up.
  */
 int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
 {
@@ -365,8 +367,10 @@ void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 	staging_unlock(staging);
 }
 
-/* ---- life ---- */
-
+/*
+ * What the dma-buf of a team has for pages, without any yet; or NULL. The buffer uses the
+ * team.
+ */
 struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 {
 	struct mc_staging *staging = mc_alloc(call, call->client->account, staging_bytes());
@@ -394,10 +398,8 @@ void mc_staging_free(struct mc_staging *staging)
 	mc_free(staging->account, staging, staging_bytes());
 }
 
-/* While it is mapped for a device or the kernel. */
+/* The page frame at an offset, while the buffer is mapped for a device or the kernel. */
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at)
 {
-	struct page *page = xa_load(&staging->pages, at >> PAGE_SHIFT);
-
-	return page_to_pfn(page);
+	return page_to_pfn((struct page *)xa_load(&staging->pages, at >> PAGE_SHIFT));
 }

@@ -7,6 +7,7 @@
 #include "entry.h"
 #include "heap.h"
 
+/* A client of the current process, whose addresses its calls are going to mean; or NULL. */
 struct mc_client *mc_client_create(struct inode *inode)
 {
 	struct mc_account *account;

@@ -120,9 +120,9 @@ static void show_mappings(struct seq_file *out, struct mc_client *client)
 	mmput(client->mm);
 }
 
-static const char *wait_name(u32 verb)
+static const char *wait_name(u32 command)
 {
-	switch (verb) {
+	switch (command) {
 	case MEMCAST_NR_BIND_MEMORY:
 		return "BIND_MEMORY";
 	case MEMCAST_NR_BIND_ADDRESS:
@@ -144,7 +144,7 @@ static void show_waits(struct seq_file *out, struct mc_client *client)
 			break;
 		show_object(out, "wait", &wait->team->object);
 		seq_printf(out, " waits %d %s %lld\n", pid_vnr(wait->pid),
-			   wait_name(wait->verb), max_t(s64, ms, 0));
+			   wait_name(wait->command), max_t(s64, ms, 0));
 		cond_resched();
 	}
 	mutex_unlock(&client->wait_lock);
@@ -162,6 +162,7 @@ static bool may_look(const struct seq_file *out, const struct file *file)
 	       file_ns_capable(out->file, opener->user_ns, CAP_SYS_PTRACE);
 }
 
+/* The file's fdinfo: what the client holds, as far as the reader may know. */
 void mc_client_show(struct seq_file *out, struct file *file)
 {
 	struct mc_client *client = file->private_data;

@@ -64,6 +64,7 @@ static bool describe_reservation(struct mc_client *client,
 	return !of_heap;
 }
 
+/* MEMCAST_ADDRESS_INFO: what there is at an address; a block is told before its mapping. */
 int mc_address_info(struct mc_call *call)
 {
 	struct memcast_address_info *given = call->arg;

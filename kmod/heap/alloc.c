@@ -3,11 +3,16 @@
 #include <linux/overflow.h>
 #include "heap.h"
 
+/*
+ * Another segment for a heap. The heap_lock is let go of meanwhile: the heap stays, as the
+ * caller has counted a block in it, but others may take the new room first.
+ */
 static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 		     struct list_head *reaped)
 {
 	struct mc_segment *segment;
 
+	lockdep_assert_held(&call->client->heap_lock);
 	if (heap->limit && (bytes > heap->limit || heap->taken > heap->limit - bytes))
 		return mc_fail(call, -ENOMEM,
 			       "the heap has %llu of the %llu bytes that it may have",
@@ -23,11 +28,15 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 	return PTR_ERR_OR_ZERO(segment);
 }
 
-/* Return: whether anything has been given back to where memory comes from. */
+/*
+ * Return: whether anything has been given back to where memory comes from. The heap_lock is
+ * let go of meanwhile, as memory may end.
+ */
 static bool make_room(struct mc_client *client)
 {
 	LIST_HEAD(reaped);
 
+	lockdep_assert_held(&client->heap_lock);
 	if (!mc_heap_reap_all(client, &reaped))
 		return false;
 	mutex_unlock(&client->heap_lock);
@@ -80,6 +89,7 @@ int mc_block_respond(struct mc_call *call, unsigned long address)
 	return ret;
 }
 
+/* MEMCAST_BLOCK_ALLOC: a new block of a heap, which grows if there is no room. */
 int mc_block_alloc(struct mc_call *call)
 {
 	struct memcast_block_alloc *alloc = call->arg;
@@ -107,7 +117,7 @@ int mc_block_alloc(struct mc_call *call)
 		heap->blocks++;
 		ret = block_place(call, heap, block, alloc->bytes, &reaped);
 		if (ret)
-			mc_heap_settle(heap, &reaped);
+			mc_heap_put_block(heap, &reaped);
 	}
 	alloc->out_address = block->at.start;
 	mutex_unlock(&client->heap_lock);
@@ -120,7 +130,7 @@ int mc_block_alloc(struct mc_call *call)
 	return mc_block_respond(call, alloc->out_address);
 }
 
-/* The heap_lock is held, but not all the time. */
+/* The heap_lock is let go of meanwhile: the heap stays, as the caller has counted a block in it. */
 static int map_block(struct mc_call *call, struct mc_heap *heap,
 		     struct mc_memory *memory, struct mc_block *block,
 		     struct list_head *reaped)
@@ -146,6 +156,10 @@ static int map_block(struct mc_call *call, struct mc_heap *heap,
 	return 0;
 }
 
+/*
+ * MEMCAST_BLOCK_MAP: a block that shows a range of a memory that the caller has a handle
+ * of.
+ */
 int mc_block_map(struct mc_call *call)
 {
 	struct memcast_block_map *map = call->arg;
@@ -177,7 +191,7 @@ int mc_block_map(struct mc_call *call)
 		heap->blocks++;
 		ret = map_block(call, heap, memory, block, &reaped);
 		if (ret)
-			mc_heap_settle(heap, &reaped);
+			mc_heap_put_block(heap, &reaped);
 	}
 	map->out_address = block->at.start;
 	mutex_unlock(&client->heap_lock);
@@ -191,6 +205,10 @@ put_memory:
 	return ret;
 }
 
+/*
+ * MEMCAST_BLOCK_REGISTER: make memory of the program's own known as a block. It is not
+ * pinned.
+ */
 int mc_block_register(struct mc_call *call)
 {
 	struct memcast_block_register *arg = call->arg;
@@ -257,6 +275,7 @@ static int free_check(struct mc_call *call, const struct mc_block *block)
 	return 0;
 }
 
+/* MEMCAST_BLOCK_FREE: end a block, or say that it is going to end. */
 int mc_block_free(struct mc_call *call)
 {
 	struct memcast_block_free *free = call->arg;

@@ -22,6 +22,7 @@ void mc_block_drop(struct mc_call *call, struct mc_block *block)
 	mc_free(call->client->account, block, sizeof(*block));
 }
 
+/* Return: the first block that has any of these addresses, or NULL. The heap_lock keeps it. */
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last)
 {
@@ -32,6 +33,7 @@ struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 	return at ? container_of(at, struct mc_block, at) : NULL;
 }
 
+/* Puts a block with a place into the tree: from now on others find it. */
 void mc_block_insert(struct mc_client *client, struct mc_block *block)
 {
 	lockdep_assert_held(&client->heap_lock);

@@ -33,6 +33,10 @@ static void heap_apply(struct mc_heap *heap, const struct mc_grant *grant)
 	}
 }
 
+/*
+ * MEMCAST_HEAP_ACCESS: let devices and the host access all blocks of a heap, also later
+ * ones.
+ */
 int mc_heap_access(struct mc_call *call)
 {
 	struct memcast_heap_access *access = call->arg;

@@ -4,6 +4,7 @@
 
 #define HEAP_LIMIT	XA_LIMIT(MEMCAST_MAX_DEVICES + 1, INT_MAX)
 
+/* A heap that nobody can find yet, for memory as in @create; or NULL. */
 struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_create *create,
 			    struct mc_device *device, u32 flags)
 {
@@ -57,6 +58,10 @@ static struct mc_heap *heap_default(struct mc_call *call, u32 id)
 	return ERR_PTR(-ENOMEM);
 }
 
+/*
+ * Return: the heap of that number, or an error. A device's default pool is made on first
+ * use.
+ */
 struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 {
 	struct mc_heap *heap = xa_load(&call->client->heaps, id);
@@ -67,8 +72,11 @@ struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 	return heap ?: ERR_PTR(mc_fail(call, -ENOENT, "no heap %u", id));
 }
 
-/* A block of it is no more: give back what it need not keep, end it if it can. */
-void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped)
+/*
+ * A block of the heap is no more, or has not come to be: give back what it need not keep, and
+ * end it if it can. With the client's heap_lock; the heap may be gone afterwards.
+ */
+void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped)
 {
 	heap->blocks--;
 	if (heap->ending)
@@ -90,7 +98,7 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 		struct mc_heap *heap = block->segment->heap;
 
 		mc_segment_take_back(block);
-		mc_heap_settle(heap, reaped);
+		mc_heap_put_block(heap, reaped);
 	}
 	mc_free(client->account, block, sizeof(*block));
 	atomic_long_dec(&mc_stats.blocks);
@@ -180,6 +188,7 @@ void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped)
 	heap_grant(segment);
 }
 
+/* MEMCAST_HEAP_CREATE: a heap, or a pool. */
 int mc_heap_create(struct mc_call *call)
 {
 	struct memcast_heap_create *arg = call->arg;
@@ -263,6 +272,7 @@ static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 	heap->ending = false;
 }
 
+/* MEMCAST_HEAP_DESTROY: no new blocks any more; the heap goes with its last one. */
 int mc_heap_destroy(struct mc_call *call)
 {
 	struct memcast_heap_destroy *destroy = call->arg;
@@ -285,13 +295,14 @@ int mc_heap_destroy(struct mc_call *call)
 		if (destroy->flags & MEMCAST_HEAP_FORCE)
 			end_blocks(client, heap, &reaped);
 		heap->ended = true;
-		mc_heap_settle(heap, &reaped);
+		mc_heap_put_block(heap, &reaped);
 	}
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);
 	return ret;
 }
 
+/* MEMCAST_HEAP_INFO: what a heap is like, and how much it has. */
 int mc_heap_info(struct mc_call *call)
 {
 	struct memcast_heap_info *info = call->arg;
@@ -349,6 +360,7 @@ static int heap_set(struct mc_call *call, struct mc_heap *heap, u32 setting, u64
 	return mc_fail(call, -EINVAL, "setting %u cannot be %llu", setting, value);
 }
 
+/* MEMCAST_HEAP_SET: change a setting of a heap. */
 int mc_heap_set(struct mc_call *call)
 {
 	struct memcast_heap_set *set = call->arg;
@@ -364,6 +376,7 @@ int mc_heap_set(struct mc_call *call)
 	return ret;
 }
 
+/* MEMCAST_HEAP_TRIM: give back memory that no block is in. */
 int mc_heap_trim(struct mc_call *call)
 {
 	struct memcast_heap_trim *trim = call->arg;

@@ -56,7 +56,7 @@ struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_cr
 			    struct mc_device *device, u32 flags);
 int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id);
 struct mc_heap *mc_heap_find(struct mc_call *call, u32 id);
-void mc_heap_settle(struct mc_heap *heap, struct list_head *reaped);
+void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped);
 bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped);
 void mc_heaps_destroy(struct mc_client *client);
 void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped);

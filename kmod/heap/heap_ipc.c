@@ -2,6 +2,7 @@
 /* Commands for heaps of several processes: heaps and blocks that others import. */
 #include "heap.h"
 
+/* MEMCAST_HEAP_EXPORT: an fd that stands for a heap. */
 int mc_heap_export(struct mc_call *call)
 {
 	struct memcast_heap_export *export = call->arg;
@@ -49,6 +50,7 @@ static bool find_imported(struct mc_call *call, const struct mc_share *share)
 	return heap;
 }
 
+/* MEMCAST_HEAP_IMPORT: another process's heap, once per client. */
 int mc_heap_import(struct mc_call *call)
 {
 	const u32 flags = MEMCAST_HEAP_POOL | MEMCAST_HEAP_IMPORTED;
@@ -77,6 +79,7 @@ put_share:
 	return ret;
 }
 
+/* MEMCAST_BLOCK_EXPORT: what another process has to know to import a block. */
 int mc_block_export(struct mc_call *call)
 {
 	struct memcast_block_export *export = call->arg;
@@ -123,7 +126,11 @@ static struct mc_segment *find_segment(struct mc_heap *heap, u64 object)
 	return NULL;
 }
 
-/* The heap_lock is held, but not all the time. */
+/*
+ * The segment that shows an exporter's memory, made if there is none. For that the heap_lock is
+ * let go of: blocks that the caller has found before may be gone. The heap stays, as the
+ * caller has counted a block in it.
+ */
 static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *heap,
 					 struct list_head *reaped)
 {
@@ -150,7 +157,7 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 	return segment;
 }
 
-/* Return: 0; 1: the block is there already; or an error. */
+/* Return: 0; 1: the block is there already; or an error. The heap_lock is let go of meanwhile. */
 static int import_block(struct mc_call *call, struct mc_heap *heap,
 			struct mc_block *block, struct list_head *reaped)
 {
@@ -178,6 +185,7 @@ static int import_block(struct mc_call *call, struct mc_heap *heap,
 	return 0;
 }
 
+/* MEMCAST_BLOCK_IMPORT: a block of an imported heap, where its exporter has placed it. */
 int mc_block_import(struct mc_call *call)
 {
 	struct memcast_block_import *import = call->arg;
@@ -199,7 +207,7 @@ int mc_block_import(struct mc_call *call)
 		heap->blocks++;
 		ret = import_block(call, heap, block, &reaped);
 		if (ret)
-			mc_heap_settle(heap, &reaped);
+			mc_heap_put_block(heap, &reaped);
 	}
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);

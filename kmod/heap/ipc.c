@@ -61,7 +61,7 @@ static int ipc_new(struct mc_call *call, struct mc_block *block)
 	ipc->offset = block->at.start - segment->start;
 	ipc->bytes = mc_block_bytes(block);
 	/* others may see all of the chunk: no later block comes there */
-	WRITE_ONCE(ipc->memory->lent, true);
+	WRITE_ONCE(ipc->memory->exposed, true);
 	mutex_lock(&ipc_lock);
 	rb_add(&ipc->by_key, &ipcs, is_before);
 	mutex_unlock(&ipc_lock);
@@ -69,11 +69,12 @@ static int ipc_new(struct mc_call *call, struct mc_block *block)
 	return 0;
 }
 
-/* The block is no more. */
+/* The block is no more: nobody can open it from now on. */
 void mc_ipc_end(struct mc_client *client, struct mc_block *block)
 {
 	struct mc_ipc *ipc = block->ipc;
 
+	lockdep_assert_held(&client->heap_lock);
 	mutex_lock(&ipc_lock);
 	rb_erase(&ipc->by_key, &ipcs);
 	mutex_unlock(&ipc_lock);
@@ -95,6 +96,7 @@ static int check_block(struct mc_call *call, const struct mc_block *block)
 		       export->address);
 }
 
+/* MEMCAST_IPC_EXPORT: the number by which other processes open a block. */
 int mc_ipc_export(struct mc_call *call)
 {
 	struct memcast_ipc_export *export = call->arg;
@@ -141,6 +143,7 @@ static struct mc_memory *find_memory(struct mc_call *call)
 				"no such handle: its memory was freed, or is another user's"));
 }
 
+/* MEMCAST_IPC_OPEN: a handle of the memory behind such a number. */
 int mc_ipc_open(struct mc_call *call)
 {
 	struct memcast_ipc_open *open = call->arg;

@@ -141,9 +141,9 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
  * What a team or a dma-buf shows of a segment, it goes on showing after the block
  * is gone: later blocks must not come there. Importers may have given it on, too.
  */
-static bool is_lent(const struct mc_segment *segment)
+static bool is_exposed(const struct mc_segment *segment)
 {
-	return segment->alone || READ_ONCE(segment->memory->lent);
+	return segment->alone || READ_ONCE(segment->memory->exposed);
 }
 
 /* How many a block takes of those that others may have; 0: it has all to itself. */
@@ -159,7 +159,7 @@ static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offs
 	unsigned long slots, slot;
 
 	*offset = 0;
-	if (is_lent(segment))
+	if (is_exposed(segment))
 		return false;
 	if (bytes > MC_CHUNK_SIZE)
 		return segment->bytes == round_up(bytes, MC_CHUNK_SIZE);
@@ -222,6 +222,7 @@ bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
 	unsigned long offset;
 
 	list_for_each_entry(segment, &heap->rooms, room) {
+		lockdep_assert_held(&segment->reservation->client->heap_lock);
 		cond_resched();
 		if (!find_room(segment, bytes, &offset))
 			continue;
@@ -255,7 +256,7 @@ void mc_segment_take_back(struct mc_block *block)
 }
 
 /*
- * Take from the heap what it does not use, but leave it @keep bytes; what is lent
+ * Take from the heap what it does not use, but leave it @keep bytes; what is exposed
  * cannot be used again.
  */
 void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
@@ -263,10 +264,11 @@ void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 	struct mc_segment *segment, *next;
 
 	list_for_each_entry_safe_reverse(segment, next, &heap->rooms, room) {
+		lockdep_assert_held(&segment->reservation->client->heap_lock);
 		cond_resched();
 		if (segment->blocks)
 			break;
-		if (!is_lent(segment)) {
+		if (!is_exposed(segment)) {
 			if (heap->taken - MC_CHUNK_SIZE < keep)
 				break;
 			if (heap->taken - segment->bytes < keep)

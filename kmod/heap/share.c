@@ -8,6 +8,7 @@
 #include <linux/file.h>
 #include "heap.h"
 
+/* A share without memories, held by the caller; or NULL. */
 struct mc_share *mc_share_new(struct mc_call *call,
 			      const struct memcast_memory_create *create,
 			      struct mc_device *device)
@@ -25,6 +26,7 @@ struct mc_share *mc_share_new(struct mc_call *call,
 	return share;
 }
 
+/* Return: the share, held once more. */
 struct mc_share *mc_share_get(struct mc_share *share)
 {
 	kref_get(&share->kref);
@@ -40,11 +42,13 @@ static void share_free(struct kref *kref)
 	mc_free(share->account, share, sizeof(*share));
 }
 
+/* Lets go of a share; it ends with the last holder. */
 void mc_share_put(struct mc_share *share)
 {
 	kref_put(&share->kref, share_free);
 }
 
+/* Others can import this memory from now on. Return: 0 or -ENOMEM. */
 int mc_share_add(struct mc_share *share, struct mc_memory *memory)
 {
 	int ret = xa_insert(&share->memories, memory->object.number, memory,
@@ -55,6 +59,7 @@ int mc_share_add(struct mc_share *share, struct mc_memory *memory)
 	return ret;
 }
 
+/* Others can import the memory of this number no more, if they could. */
 void mc_share_remove(struct mc_share *share, u64 object)
 {
 	struct mc_memory *memory = xa_erase(&share->memories, object);

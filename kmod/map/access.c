@@ -69,6 +69,7 @@ static int find_stranger(struct mc_mapping *mapping, const struct mc_grant *gran
 	return -1;
 }
 
+/* Changes who may access what is mapped in a range; page tables show it at once. */
 void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
 		    unsigned long last, const struct mc_grant *grant)
 {
@@ -106,7 +107,7 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 	int ret;
 
 	lockdep_assert_held_write(&reservation->lock);
-	ret = mc_mappings_whole(call, reservation, first, last);
+	ret = mc_mappings_cover(call, reservation, first, last);
 	if (ret)
 		return ret;
 	for (at = interval_tree_iter_first(mappings, first, last); at;
@@ -128,6 +129,10 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 	return 0;
 }
 
+/*
+ * Reads and checks @count entries at a user's address. Return: 0; -ENODEV for an unknown
+ * device.
+ */
 int mc_grant_read(struct mc_call *call, u64 address, u32 count, struct mc_grant *grant)
 {
 	struct memcast_access_entry *entries;
@@ -146,6 +151,7 @@ int mc_grant_read(struct mc_call *call, u64 address, u32 count, struct mc_grant 
 	return ret;
 }
 
+/* MEMCAST_SET_ACCESS: let devices and the host access mappings, each of them whole. */
 int mc_set_access(struct mc_call *call)
 {
 	struct memcast_set_access *set = call->arg;
@@ -186,6 +192,7 @@ static u32 access_of(const struct memcast_get_access *get, struct mc_mapping *ma
 			     get->location_id);
 }
 
+/* MEMCAST_GET_ACCESS: what a device, or the host, may do at an address. */
 int mc_get_access(struct mc_call *call)
 {
 	struct memcast_get_access *get = call->arg;
@@ -202,10 +209,9 @@ int mc_get_access(struct mc_call *call)
 	if (get->location == MEMCAST_LOCATION_DEVICE &&
 	    IS_ERR(mc_find_device(call, get->location_id)))
 		return -ENODEV;
-	reservation = mc_reservation_find(call->client, get->address);
-	if (!reservation)
-		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
-			       get->address);
+	reservation = mc_reservation_at(call, get->address);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
 
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, get->address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The verbs that make and undo bindings: what they take, and in which order. */
+/* The commands that make and undo bindings: what they take, and in which order. */
 #include <linux/sched/signal.h>
 #include "vm.h"
 
@@ -40,6 +40,7 @@ static struct mc_device *bind_device(struct mc_call *call,
 			       "host memory is of no device: cuMulticastBindMem_v2 names one"));
 }
 
+/* MEMCAST_BIND_MEMORY: bind a range of a memory to a team, once it is complete. */
 int mc_bind_memory(struct mc_call *call)
 {
 	struct memcast_bind_memory *bind = call->arg;
@@ -176,6 +177,7 @@ static int bind_reservation(struct mc_call *call, struct mc_team *team,
 	return ret;
 }
 
+/* MEMCAST_BIND_ADDRESS: the same with what is mapped in a range of addresses. */
 int mc_bind_address(struct mc_call *call)
 {
 	struct memcast_bind_address *bind = call->arg;
@@ -204,10 +206,9 @@ int mc_bind_address(struct mc_call *call)
 			     TASK_SIZE_MAX, MC_CHUNK_SIZE);
 	if (ret)
 		goto put_team;
-	reservation = mc_reservation_find(call->client, bind->address);
-	if (!reservation) {
-		ret = mc_fail(call, -EINVAL, "%#llx is not in a reservation",
-			      bind->address);
+	reservation = mc_reservation_at(call, bind->address);
+	if (IS_ERR(reservation)) {
+		ret = PTR_ERR(reservation);
 		goto put_team;
 	}
 	ret = mc_team_await(call, team, MEMCAST_NR_BIND_ADDRESS,
@@ -219,6 +220,7 @@ put_team:
 	return ret;
 }
 
+/* MEMCAST_UNBIND: undo bindings of a device, each of them whole. */
 int mc_unbind(struct mc_call *call)
 {
 	struct memcast_unbind *unbind = call->arg;

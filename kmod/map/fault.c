@@ -147,11 +147,13 @@ static vm_fault_t fault(struct vm_fault *vmf, bool huge)
 	return ret;
 }
 
+/* The VMA's .fault: pages, or a whole chunk where one fits. */
 vm_fault_t mc_fault(struct vm_fault *vmf)
 {
 	return fault(vmf, false);
 }
 
+/* The VMA's .huge_fault: a whole chunk, or none of it. */
 vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
 	return order == MC_CHUNK_ORDER ? fault(vmf, true) : VM_FAULT_FALLBACK;

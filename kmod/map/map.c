@@ -85,6 +85,7 @@ put_reservation:
 	return ret;
 }
 
+/* MEMCAST_MAP: show a memory, a team's window or a replica in a reservation. */
 int mc_map(struct mc_call *call)
 {
 	struct memcast_map *map = call->arg;
@@ -128,6 +129,7 @@ static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
 		       first, last + 1, MC_CHUNK_SIZE);
 }
 
+/* MEMCAST_UNMAP: undo all mappings in a range, each of them whole. */
 int mc_unmap(struct mc_call *call)
 {
 	struct memcast_unmap *unmap = call->arg;
@@ -186,18 +188,21 @@ static u32 hold_mapped(struct mc_client *client, struct mc_reservation *reservat
 	return id;
 }
 
-int mc_retain(struct mc_call *call)
+/*
+ * MEMCAST_HANDLE_RETAIN: one more reference to a handle, or to that of what is mapped
+ * somewhere.
+ */
+int mc_handle_retain(struct mc_call *call)
 {
 	struct memcast_handle_retain *retain = call->arg;
 	struct mc_reservation *reservation;
 	int ret;
 
 	if (retain->handle)
-		return mc_handle_retain(call);
-	reservation = mc_reservation_find(call->client, retain->address);
-	if (!reservation)
-		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
-			       retain->address);
+		return mc_handle_hold_named(call);
+	reservation = mc_reservation_at(call, retain->address);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
 	retain->out_handle = hold_mapped(call->client, reservation, retain->address);
 	mc_reservation_put(reservation);
 	if (!retain->out_handle)
@@ -205,6 +210,6 @@ int mc_retain(struct mc_call *call)
 			       retain->address);
 	ret = mc_respond(call);
 	if (ret)
-		mc_handle_release(call->client, retain->out_handle);
+		mc_handle_drop(call->client, retain->out_handle);
 	return ret;
 }

@@ -3,9 +3,9 @@
  * Mappings: a part of a reservation that shows a memory, a team's window, or
  * one replica of a team.
  */
-#include <linux/sched/signal.h>
 #include "vm.h"
 
+/* Return: the mapping at an address, or NULL. The reservation's lock keeps it. */
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address)
 {
@@ -139,31 +139,20 @@ int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 	return ret;
 }
 
-/* Do whole mappings cover the range, without a hole? */
-int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
+/* Do whole mappings cover the range, without a hole? Return: 0, -EINVAL with the reason, -EINTR. */
+int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last)
 {
-	struct rb_root_cached *mappings = &reservation->mappings;
 	struct interval_tree_node *at;
-	unsigned long next = first;
+	unsigned long where;
+	int ret;
 
 	lockdep_assert_held(&reservation->lock);
-	for (at = interval_tree_iter_first(mappings, first, last); at;
-	     at = interval_tree_iter_next(at, first, last)) {
-		if (at->start != next)
-			break;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		next = at->last + 1;
-		cond_resched();
-	}
-	if (!at && next == last + 1)
-		return 0;
-	/* it fails at a hole, or at a mapping that is inside only in part */
-	next = min(next, last);
-	at = interval_tree_iter_first(mappings, next, next);
+	ret = mc_range_is_covered(&reservation->mappings, first, last, &where, &at);
+	if (ret != -EINVAL)
+		return ret;
 	if (!at)
-		return mc_fail(call, -EINVAL, "nothing is mapped at %#lx", next);
+		return mc_fail(call, -EINVAL, "nothing is mapped at %#lx", where);
 	return mc_fail(call, -EINVAL,
 		       "only a part of the mapping of %lu bytes at %#lx is in the range",
 		       at->last - at->start + 1, at->start);

@@ -15,6 +15,7 @@ static void reservation_free(struct kref *kref)
 	atomic_long_dec(&mc_stats.reservations);
 }
 
+/* Lets go of the struct, which does not end the reservation. */
 void mc_reservation_put(struct mc_reservation *reservation)
 {
 	kref_put(&reservation->kref, reservation_free);
@@ -51,10 +52,11 @@ static void reservation_close(struct vm_area_struct *vma)
 	mc_reservation_put(reservation);
 }
 
-/* Return: the reservation that a VMA of the client's process is, or NULL. */
+/* Return: the reservation that a VMA of the client's process is, or NULL. With mmap_lock. */
 struct mc_reservation *mc_reservation_of(struct mc_client *client,
 					 const struct vm_area_struct *vma)
 {
+	lockdep_assert_held(&client->mm->mmap_lock);
 	if (vma->vm_ops != &mc_vm_ops || vma->vm_file->private_data != client ||
 	    is_copy(vma))
 		return NULL;
@@ -78,6 +80,15 @@ struct mc_reservation *mc_reservation_find(struct mc_client *client,
 		kref_get(&reservation->kref);
 	mmap_read_unlock(client->mm);
 	return reservation;
+}
+
+/* The same for a call: an error with its reason where there is none. */
+struct mc_reservation *mc_reservation_at(struct mc_call *call, u64 address)
+{
+	struct mc_reservation *reservation = mc_reservation_find(call->client, address);
+
+	return reservation ?: ERR_PTR(mc_fail(call, -EINVAL, "%#llx is not in a reservation",
+					      address));
 }
 
 /* Is any of the range in a reservation? */
@@ -111,10 +122,9 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 			     TASK_SIZE_MAX, PAGE_SIZE);
 	if (ret)
 		return ERR_PTR(ret);
-	reservation = mc_reservation_find(call->client, address);
-	if (!reservation)
-		return ERR_PTR(mc_fail(call, -EINVAL, "%#llx is not in a reservation",
-				       address));
+	reservation = mc_reservation_at(call, address);
+	if (IS_ERR(reservation))
+		return reservation;
 	if (bytes > reservation->end - address) {
 		mc_reservation_put(reservation);
 		return ERR_PTR(mc_fail(call, -EINVAL,
@@ -136,6 +146,7 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 	return ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's", address));
 }
 
+/* The file's mmap(): a new reservation, which is all of the VMA. */
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	const unsigned long access = VM_SHARED | VM_READ | VM_WRITE;
@@ -206,6 +217,7 @@ static int reservation_stays(struct mc_call *call,
 		       "munmap() refused (errno %d)", -error);
 }
 
+/* MEMCAST_RESERVATION_FREE: unmap a whole reservation, or change nothing. */
 int mc_reservation_free(struct mc_call *call)
 {
 	struct memcast_reservation_free *free = call->arg;
@@ -214,10 +226,9 @@ int mc_reservation_free(struct mc_call *call)
 
 	if (free->flags & ~MEMCAST_FREE_MAPPED || free->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
-	reservation = mc_reservation_find(call->client, free->address);
-	if (!reservation)
-		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
-			       free->address);
+	reservation = mc_reservation_at(call, free->address);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
 	ret = reservation_retire(call, reservation);
 	if (!ret) {
 		error = vm_munmap(free->address, free->bytes);

@@ -106,6 +106,7 @@ static unsigned long team_bound_until(struct mc_team *team,
 {
 	u32 i;
 
+	lockdep_assert_held(&team->lock);
 	for (i = 0; i < team->joined; i++) {
 		struct mc_member *member = &team->member[i];
 		struct mc_binding *binding;
@@ -125,6 +126,7 @@ static bool mapping_is_bound(struct mc_mapping *mapping, unsigned long first,
 	struct mc_team *team;
 	unsigned long end;
 
+	lockdep_assert_held(&mapping->reservation->lock);
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 		return true;
 	team = mc_team(mapping->object);

@@ -39,6 +39,7 @@ struct mc_reservation *mc_reservation_of(struct mc_client *client,
 					 const struct vm_area_struct *vma);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);
+struct mc_reservation *mc_reservation_at(struct mc_call *call, u64 address);
 struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 					   u64 bytes);
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
@@ -88,7 +89,7 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 				  struct mc_object *object, unsigned long address,
 				  unsigned long offset, unsigned long bytes);
 int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);
-int mc_mappings_whole(struct mc_call *call, struct mc_reservation *reservation,
+int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last);
 void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone);
 void mc_mappings_free(struct list_head *undone);

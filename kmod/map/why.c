@@ -34,6 +34,7 @@ static const struct mc_member *last_loss(struct mc_team *team, struct mc_member 
 {
 	const struct mc_member *member, *found = NULL;
 
+	lockdep_assert_held(&team->lock);
 	*known = true;
 	for (member = team->member; member < team->member + team->joined; member++) {
 		const struct mc_loss *loss = &member->loss;
@@ -75,13 +76,13 @@ static bool is_bound(struct mc_team *team, struct mc_member *only, unsigned long
 {
 	struct mc_member *member;
 
+	lockdep_assert_held(&team->lock);
 	for (member = team->member; member < team->member + team->joined; member++)
 		if ((!only || member == only) && mc_binding_find(member, offset))
 			return true;
 	return false;
 }
 
-/* The reservation's lock is held. */
 static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 {
 	struct memcast_address_check *check = call->arg;
@@ -91,6 +92,7 @@ static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 	char mapped[64];
 	int ret = 0;
 
+	lockdep_assert_held(&mapping->reservation->lock);
 	if (max(mapping->any, mapping->host) <
 	    (store ? MEMCAST_ACCESS_READWRITE : MEMCAST_ACCESS_READ)) {
 		print_mapped(mapping, mapped, sizeof(mapped));
@@ -113,6 +115,7 @@ static int fail_unmapped(struct mc_call *call, const struct mc_reservation *rese
 	const struct memcast_address_check *check = call->arg;
 	const struct mc_unmapped *last = &reservation->unmapped;
 
+	lockdep_assert_held(&reservation->lock);
 	if (reservation->of_heap)
 		return mc_fail(call, -EFAULT,
 			       "no block is there: it was freed, or this is past its end");
@@ -123,6 +126,7 @@ static int fail_unmapped(struct mc_call *call, const struct mc_reservation *rese
 	return mc_fail(call, -EFAULT, "nothing is mapped there; cuMemMap() does that");
 }
 
+/* MEMCAST_ADDRESS_CHECK: why a load or store there is a fault, in words. */
 int mc_address_check(struct mc_call *call)
 {
 	struct memcast_address_check *check = call->arg;
@@ -132,9 +136,9 @@ int mc_address_check(struct mc_call *call)
 
 	if (check->flags & ~MEMCAST_CHECK_STORE || check->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
-	reservation = mc_reservation_find(call->client, check->address);
-	if (!reservation)
-		return mc_fail(call, -EINVAL, "%#llx is not in a reservation", check->address);
+	reservation = mc_reservation_at(call, check->address);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, check->address);
 	ret = mapping ? check_mapping(call, mapping) : fail_unmapped(call, reservation);

@@ -6,9 +6,9 @@
  * or with the team's, whichever is first. It holds both structs, so that each
  * side can find it without the other's lock.
  */
-#include <linux/sched/signal.h>
 #include "object.h"
 
+/* Return: the binding at an offset, or NULL. The team's lock is held, and keeps it. */
 struct mc_binding *mc_binding_find(struct mc_member *member,
 				   unsigned long offset)
 {
@@ -18,6 +18,7 @@ struct mc_binding *mc_binding_find(struct mc_member *member,
 	return node ? container_of(node, struct mc_binding, at) : NULL;
 }
 
+/* A binding that is in no tree yet; or NULL. mc_bindings_commit() takes a list of them. */
 struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
 				     struct mc_memory *memory, unsigned long at,
 				     unsigned long from, unsigned long bytes)
@@ -40,6 +41,10 @@ struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
 	return binding;
 }
 
+/*
+ * Frees bindings that are in no tree. Structs of objects may go here: without the team's
+ * lock.
+ */
 void mc_bindings_free(struct list_head *list)
 {
 	struct mc_binding *binding, *next;
@@ -96,7 +101,7 @@ static void member_lost(struct mc_member *member, struct mc_team *team,
 }
 
 /* Does a window show a later member here, whom this one comes before? */
-static bool member_is_shadowed(struct mc_team *team, struct mc_member *member,
+static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 			       unsigned long first, unsigned long last)
 {
 	struct mc_member *later = member + 1;
@@ -150,14 +155,14 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		 * Who frees a block there waits for the reservation's lock, and so for
 		 * this, before he gives its place to another one.
 		 */
-		WRITE_ONCE(binding->memory->lent, true);
+		WRITE_ONCE(binding->memory->exposed, true);
 		spin_lock(&binding->memory->lock);
 		list_add(&binding->of_memory, &binding->memory->bindings);
 		spin_unlock(&binding->memory->lock);
 		cond_resched();
 	}
 	/* replica mappings of this member had nothing to show there */
-	if (member_is_shadowed(team, member, first->at.start, last->at.last))
+	if (member_hides_later(team, member, first->at.start, last->at.last))
 		mc_team_zap_windows(team, first->at.start, last->at.last);
 	INIT_LIST_HEAD(list);
 unlock:
@@ -171,31 +176,22 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 			  unsigned long last)
 {
 	struct interval_tree_node *node;
-	unsigned long next = first;
+	unsigned long where;
+	int ret;
 
 	lockdep_assert_held(&team->lock);
-	for (node = interval_tree_iter_first(&member->bindings, first, last); node;
-	     node = interval_tree_iter_next(node, first, last)) {
-		if (node->start != next)
-			break;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		next = node->last + 1;
-		cond_resched();
-	}
-	if (!node && next == last + 1)
-		return 0;
-	/* it fails at a hole, or at a binding that is inside only in part */
-	next = min(next, last);
-	node = interval_tree_iter_first(&member->bindings, next, next);
+	ret = mc_range_is_covered(&member->bindings, first, last, &where, &node);
+	if (ret != -EINVAL)
+		return ret;
 	if (!node)
 		return mc_fail(call, -EINVAL, "nothing of device %u is bound at %lu",
-			       member->device->id, next);
+			       member->device->id, where);
 	return mc_fail(call, -EINVAL,
 		       "only a part of the binding of %lu bytes at %lu of device %u is in the range",
 		       node->last - node->start + 1, node->start, member->device->id);
 }
 
+/* Undoes whole bindings of a device in a range of a team, or nothing. */
 int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			   struct mc_device *device,
 			       unsigned long first, unsigned long last)

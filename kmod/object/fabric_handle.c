@@ -27,11 +27,13 @@ static const struct rhashtable_params by_key = {
 static DEFINE_MUTEX(fabric_lock);
 static struct rhashtable fabric_objects;
 
+/* Makes the table of fabric handles. Return: 0 or -ENOMEM. */
 int mc_fabric_init(void)
 {
 	return rhashtable_init(&fabric_objects, &by_key);
 }
 
+/* Frees the table, which is empty: what is in it keeps the module. */
 void mc_fabric_exit(void)
 {
 	rhashtable_destroy(&fabric_objects);
@@ -50,6 +52,7 @@ int mc_fabric_channel(struct mc_call *call, u32 handle_types)
 	return __ffs64(channels);
 }
 
+/* Answers MEMCAST_EXPORT with an object's fabric handle, which is the same every time. */
 int mc_fabric_export(struct mc_call *call, struct mc_object *object)
 {
 	struct memcast_export *export = call->arg;

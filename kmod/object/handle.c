@@ -91,6 +91,7 @@ struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *importe
 	return object;
 }
 
+/* The same for those who need not know whether it was imported. */
 struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
 {
 	bool imported;
@@ -157,7 +158,8 @@ bool mc_handle_hold(struct mc_client *client, u32 id)
 	return handle;
 }
 
-int mc_handle_release(struct mc_client *client, u32 id)
+/* Gives up one reference. Return: 0, or -ENOENT: there was none to give up. */
+int mc_handle_drop(struct mc_client *client, u32 id)
 {
 	struct mc_handle *handle, *last = NULL;
 	bool owed;
@@ -204,6 +206,7 @@ void mc_client_end(struct mc_client *client)
 	release_handles(client);
 }
 
+/* Return: -ENOENT, with the reason. */
 int mc_no_handle(struct mc_call *call, u32 handle)
 {
 	return mc_fail(call, -ENOENT, "no handle %u: never given out, or released",
@@ -225,6 +228,7 @@ static struct mc_object *find_object(struct mc_call *call, u32 handle,
 			       type == MEMCAST_TYPE_TEAM ? "team" : "memory"));
 }
 
+/* Return: the memory that a handle is of, with a user for the caller; or an error. */
 struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle)
 {
 	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_MEMORY);
@@ -232,6 +236,7 @@ struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle)
 	return IS_ERR(object) ? ERR_CAST(object) : mc_memory(object);
 }
 
+/* Return: the team that a handle is of, with a user for the caller; or an error. */
 struct mc_team *mc_find_team(struct mc_call *call, u32 handle)
 {
 	struct mc_object *object = find_object(call, handle, MEMCAST_TYPE_TEAM);
@@ -246,18 +251,20 @@ void mc_handles_destroy(struct mc_client *client)
 	xa_destroy(&client->handles);
 }
 
-int mc_release(struct mc_call *call)
+/* MEMCAST_HANDLE_RELEASE: give up one reference to a handle. */
+int mc_handle_release(struct mc_call *call)
 {
 	struct memcast_handle_release *release = call->arg;
 
 	if (release->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	if (mc_handle_release(call->client, release->handle))
+	if (mc_handle_drop(call->client, release->handle))
 		return mc_no_handle(call, release->handle);
 	return 0;
 }
 
-int mc_handle_retain(struct mc_call *call)
+/* MEMCAST_HANDLE_RETAIN, where it names a handle and no address. */
+int mc_handle_hold_named(struct mc_call *call)
 {
 	struct memcast_handle_retain *retain = call->arg;
 	int ret;
@@ -269,10 +276,11 @@ int mc_handle_retain(struct mc_call *call)
 	retain->out_handle = retain->handle;
 	ret = mc_respond(call);
 	if (ret)
-		mc_handle_release(call->client, retain->handle);
+		mc_handle_drop(call->client, retain->handle);
 	return ret;
 }
 
+/* MEMCAST_HANDLE_INFO: what a handle is of, and what that is like. */
 int mc_handle_info(struct mc_call *call)
 {
 	struct memcast_handle_info *info = call->arg;

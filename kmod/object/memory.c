@@ -233,6 +233,7 @@ struct mc_device *mc_memory_where(struct mc_call *call,
 	}
 }
 
+/* MEMCAST_MEMORY_CREATE: a memory, on a device or on the host. */
 int mc_memory_create(struct mc_call *call)
 {
 	struct memcast_memory_create *create = call->arg;

@@ -11,6 +11,7 @@
 
 static atomic64_t last_number;
 
+/* Return: a number that no other object, mapping, block or client has. */
 u64 mc_object_number(void)
 {
 	return atomic64_inc_return(&last_number);
@@ -28,6 +29,7 @@ struct mc_object *mc_object_alloc(struct mc_call *call, unsigned long struct_byt
 	return object;
 }
 
+/* Fills in what memories and teams have in common; the caller is the first user. */
 void mc_object_init(struct mc_object *object, const struct mc_object_ops *ops,
 		    u64 bytes, u32 granularity, u32 handle_types)
 {
@@ -42,6 +44,7 @@ void mc_object_init(struct mc_object *object, const struct mc_object_ops *ops,
 	kref_init(&object->kref);
 }
 
+/* One more user. The caller is one, or holds a lock that keeps one. */
 struct mc_object *mc_object_get(struct mc_object *object)
 {
 	refcount_inc(&object->users);

@@ -83,10 +83,10 @@ struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
 struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id);
 void mc_handle_unmapped(struct mc_client *client, u32 id);
 bool mc_handle_hold(struct mc_client *client, u32 id);
-int mc_handle_release(struct mc_client *client, u32 id);
+int mc_handle_drop(struct mc_client *client, u32 id);
 void mc_client_end(struct mc_client *client);
 void mc_handles_destroy(struct mc_client *client);
-int mc_handle_retain(struct mc_call *call);
+int mc_handle_hold_named(struct mc_call *call);
 int mc_no_handle(struct mc_call *call, u32 handle);
 struct mc_memory *mc_find_memory(struct mc_call *call, u32 handle);
 struct mc_team *mc_find_team(struct mc_call *call, u32 handle);
@@ -124,7 +124,7 @@ struct mc_memory {
 	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
 	u32 location, location_id, flags;	/* as created */
 	u32 last_order;			/* of the last chunk: host memory ends early */
-	bool lent;			/* to a team or a dma-buf; only ever set, lockless */
+	bool exposed;			/* to a team or a dma-buf; only ever set, lockless */
 	spinlock_t lock;		/* protects bindings */
 	struct list_head bindings;	/* by mc_binding.of_memory */
 	u32 shift;			/* of a chunk's size, which of foreign memory is a page */
@@ -269,11 +269,11 @@ struct mc_wait {
 	struct list_head list;
 	struct mc_team *team;
 	struct pid *pid;		/* of the process, which waits: it stays */
-	u32 verb;			/* MEMCAST_NR_... */
+	u32 command;			/* MEMCAST_NR_... */
 	ktime_t since;
 };
 
-int mc_team_await(struct mc_call *call, struct mc_team *team, u32 verb, bool no_wait);
+int mc_team_await(struct mc_call *call, struct mc_team *team, u32 command, bool no_wait);
 
 /* ---- binding.c ---- */
 

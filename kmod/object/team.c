@@ -56,6 +56,7 @@ static struct mc_team *team_create(struct mc_call *call)
 	return team;
 }
 
+/* MEMCAST_TEAM_CREATE: a team, without members. */
 int mc_team_create(struct mc_call *call)
 {
 	struct memcast_team_create *create = call->arg;
@@ -86,6 +87,7 @@ int mc_team_create(struct mc_call *call)
 	return mc_handle_answer(call, &team->object, &create->out_handle);
 }
 
+/* MEMCAST_TEAM_ADD: a device joins a team. */
 int mc_team_add(struct mc_call *call)
 {
 	struct memcast_team_add *add = call->arg;

@@ -70,13 +70,13 @@ static int wait_until(struct mc_team *team, ktime_t until)
 }
 
 /* @notice: when to return with -ETIME, for the caller to say that it waits */
-static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 verb,
+static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 command,
 			 ktime_t since, ktime_t notice)
 {
 	struct mc_client *client = call->client;
 	ktime_t deadline = ktime_add_safe(since, mc_fabric_timeout());
 	struct mc_wait wait = {
-		.team = team, .pid = task_tgid(current), .verb = verb, .since = since,
+		.team = team, .pid = task_tgid(current), .command = command, .since = since,
 	};
 	char missing[64];
 	int ret;
@@ -101,17 +101,17 @@ static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 verb,
  * mc_team_await() - wait until all devices have joined; no lock is needed for members then
  * @call: the call that waits
  * @team: for this team
- * @verb: which call it is, MEMCAST_NR_…
+ * @command: which call it is, MEMCAST_NR_…
  * @no_wait: answer -EAGAIN instead
  */
-int mc_team_await(struct mc_call *call, struct mc_team *team, u32 verb, bool no_wait)
+int mc_team_await(struct mc_call *call, struct mc_team *team, u32 command, bool no_wait)
 {
 	if (likely(team_ready(team)))
 		return 0;
 	if (no_wait)
 		return mc_fail(call, -EAGAIN, "%u of %u devices have joined so far",
 			       READ_ONCE(team->joined), team->devices);
-	return wait_for_team(call, team, verb, ktime_get(), KTIME_MAX);
+	return wait_for_team(call, team, command, ktime_get(), KTIME_MAX);
 }
 
 static ktime_t notice_time(const struct memcast_team_wait *wait)
@@ -123,6 +123,7 @@ static ktime_t notice_time(const struct memcast_team_wait *wait)
 	return ktime_add_safe(wait->since, after);
 }
 
+/* MEMCAST_TEAM_WAIT: wait for a team's members, as long as the call that needs them would. */
 int mc_team_wait(struct mc_call *call)
 {
 	struct memcast_team_wait *wait = call->arg;
@@ -133,7 +134,7 @@ int mc_team_wait(struct mc_call *call)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	if (wait->verb != MEMCAST_NR_BIND_MEMORY && wait->verb != MEMCAST_NR_BIND_ADDRESS &&
 	    wait->verb != MEMCAST_NR_MAP)
-		return mc_fail(call, -EINVAL, "%u is no verb that waits", wait->verb);
+		return mc_fail(call, -EINVAL, "%u is no command that waits", wait->verb);
 	/* from the future on, a wait would have no end */
 	if (wait->since > ktime_get_ns())
 		return mc_fail(call, -EINVAL, "the wait cannot have begun in the future");
@@ -175,6 +176,7 @@ static struct memcast_team_member *copy_members(struct mc_team *team,
 	return copy;
 }
 
+/* MEMCAST_TEAM_MEMBERS: who has joined a team. */
 int mc_team_members(struct mc_call *call)
 {
 	struct memcast_team_members *out = call->arg;

@@ -18,6 +18,7 @@ void mc_who_set(struct mc_who *who)
 	who->name[sizeof(who->name) - 1] = '\0';
 }
 
+/* Was it the process that calls now? */
 bool mc_who_is_caller(const struct mc_who *who)
 {
 	return who->pid && who->pid == task_tgid(current);
