@@ -187,10 +187,7 @@ static void staging_zap(struct dma_buf *dmabuf, unsigned long first, unsigned lo
 	unmap_mapping_pages(dmabuf->file->f_mapping, first, pages, false);
 }
 
-/*
- * Pages of one chunk to every replica. First out of the page tables: from then on
- * each store faults, waits for the lock, and marks the page anew.
- */
+/* Pages of a chunk to every replica; out of page tables first, so that stores fault and wait. */
 static void chunk_broadcast(struct dma_buf *dmabuf, unsigned long index, unsigned long last,
 			    xa_mark_t which)
 {
@@ -246,8 +243,6 @@ void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long
 	staging_broadcast(dmabuf, first, last, DIRTY);
 }
 
-/* ---- brackets of processors ---- */
-
 /* A bracket of a processor begins: pages are filled anew when they are touched next. */
 void mc_staging_begin(struct dma_buf *dmabuf)
 {
@@ -295,11 +290,9 @@ void mc_staging_unlock(struct dma_buf *dmabuf)
 	staging_unlock(staging_of(dmabuf));
 }
 
-/* ---- uses by devices and the kernel ---- */
-
 /*
- * Give up one use of all pages. What it may have written is broadcast; what one
- * that @failed has made goes with the last.
+ * Give up one use of all pages. What it may have written is broadcast; what one that @failed
+ * has made goes with the last.
  */
 void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 {
