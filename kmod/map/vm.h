@@ -66,8 +66,9 @@ struct mc_mapping {
 	u64 number;			/* unlike every other's and any object's */
 	u32 handle;			/* that it was mapped by, and which it keeps; or 0 */
 	u32 flags;			/* as a block's: what they mean, their owner knows */
-	u32 host;			/* what it may, of its own memory */
-	u32 any;			/* the most that any device may, enum memcast_access */
+	/* enum memcast_access; small, so that a mapping of a module of 64 devices has 192 bytes */
+	u8 host;			/* what the host may do with its own memory */
+	u8 any;				/* the most that any device may do */
 	bool strict;			/* a window that has no page-table entries */
 	struct list_head list;		/* of those being undone */
 	unsigned long access[];		/* sets of devices: who may read, who may write */
