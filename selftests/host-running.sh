@@ -50,7 +50,7 @@ status() {
 }
 
 echo "TAP version 13"
-echo "1..32"
+echo "1..33"
 
 # said_by PID WORD FILE: false if the process has ended without saying it
 said_by() {
@@ -219,12 +219,12 @@ runner=
 
 if command -v python3 >/dev/null; then
 	python3 "$terminal" "$vm" >terminal.out 2>&1
-	for word in size_at_start resized keys_reach_the_program shell_status \
+	for word in keys_end_with_the_runner size_at_start resized keys_reach_the_program shell_status \
 		first_is_the_programs second_ends_the_machine; do
 		check $word eval "grep -qx $word terminal.out || { cat terminal.out; false; }"
 	done
 else
-	for word in size_at_start resized keys_reach_the_program shell_status \
+	for word in keys_end_with_the_runner size_at_start resized keys_reach_the_program shell_status \
 		first_is_the_programs second_ends_the_machine; do
 		skip $word "no python3 here"
 	done

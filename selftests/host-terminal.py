@@ -6,12 +6,14 @@ Prints a line for each thing that is as it should be, and all that was seen wher
 import fcntl
 import os
 import pty
+import signal
 import struct
 import subprocess
 import sys
 import termios
 
 VM = sys.argv[1]
+DOOR = os.path.dirname(os.path.dirname(VM)) + "/build/tools/vm-door"
 
 
 class Terminal:
@@ -62,6 +64,43 @@ def shows(name, good, *terminals):
     print(name, "is not so:", *(terminal.text for terminal in terminals))
 
 
+def pump_ends():
+    """The pump of keys ends with its runner, also when the shell has taken the terminal back."""
+    pid, fd = pty.fork()
+    if not pid:
+        ready, go = os.pipe()
+        runner = os.fork()
+        if not runner:
+            os.setpgid(0, 0)
+            os.read(ready, 1)
+            subprocess.Popen([DOOR, "input", str(os.getpid()), "/dev/null"], stdout=subprocess.DEVNULL)
+            signal.pause()
+        os.setpgid(runner, runner)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        os.tcsetpgrp(0, runner)
+        os.write(go, b"g")
+        # It has the terminal when keys have no echo any more.
+        while termios.tcgetattr(0)[3] & termios.ECHO:
+            os.sched_yield()
+        os.tcsetpgrp(0, os.getpid())
+        with open(f"/proc/{runner}/task/{runner}/children", encoding="ascii") as file:
+            pump = int(file.read().split()[0])
+        os.kill(runner, signal.SIGKILL)
+        os.waitpid(runner, 0)
+        state = ""
+        while state not in ("T", "Z"):
+            try:
+                with open(f"/proc/{pump}/stat", encoding="ascii") as file:
+                    state = file.read().rsplit(")", 1)[1].split()[0]
+            except FileNotFoundError:
+                state = "Z"
+        os._exit(state == "T" or not termios.tcgetattr(0)[3] & termios.ECHO)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(fd)
+    return not status
+
+
+shows("keys_end_with_the_runner", pump_ends())
 first = Terminal("--name", "keys", "--devices", "1", "--pool-mib", "16", "--", "sh", "-c",
                  'trap "echo caught" INT; echo up; while :; do sleep 0.1; done')
 first.until(b"up")

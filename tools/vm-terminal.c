@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -17,6 +18,8 @@ bool terminal_is_ours(void)
 
 void terminal_restore(void)
 {
+	/* Whose runner was killed is in the background already, where this would stop it. */
+	signal(SIGTTOU, SIG_IGN);
 	if (changed)
 		tcsetattr(0, TCSADRAIN, &before);
 	changed = false;
