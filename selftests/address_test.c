@@ -2,6 +2,7 @@
 /* Reservations, mappings and access. */
 #include <signal.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(address)
 {
@@ -36,23 +37,31 @@ TEST_F(address, reserve_alignment)
 		EXPECT_EQ(0, at % alignment);
 		EXPECT_OK(cuMemAddressFree(at, CHUNK));
 	}
-	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 3, 0, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, CHUNK + 4096, 0, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 1UL << 62, 0, 0));
+	EXPECT_REASON(cuMemAddressReserve(&at, CHUNK, 3, 0, 0),
+		      "alignment # is not a power of two");
+	EXPECT_REASON(cuMemAddressReserve(&at, CHUNK, CHUNK + 4096, 0, 0),
+		      "alignment # is not a power of two");
+	EXPECT_REASON(cuMemAddressReserve(&at, CHUNK, 1UL << 62, 0, 0),
+		      "no address is a multiple of #");
 }
 
 TEST_F(address, reserve_arguments)
 {
 	CUdeviceptr at = 77;
 
-	EXPECT_INVALID(cuMemAddressReserve(&at, 0, 0, 0, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, 4096, 0, 0, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK + 4096, 0, 0, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, -4096UL, 0, 0, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, self->at + 64 * CHUNK + 4096, 0));
-	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, 0, 1));
-	EXPECT_INVALID(cuMemAddressReserve(&at, CHUNK, 0, 0, 1ULL << 32));
-	EXPECT_INVALID(cuMemAddressReserve(NULL, CHUNK, 0, 0, 0));
+	EXPECT_REASON(cuMemAddressReserve(&at, 0, 0, 0, 0),
+		      "size # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMemAddressReserve(&at, 4096, 0, 0, 0),
+		      "size # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMemAddressReserve(&at, CHUNK + 4096, 0, 0, 0),
+		      "size # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMemAddressReserve(&at, -4096UL, 0, 0, 0),
+		      "size # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMemAddressReserve(&at, CHUNK, 0, self->at + 64 * CHUNK + 4096, 0),
+		      "address # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMemAddressReserve(&at, CHUNK, 0, 0, 1), "flags must be #");
+	EXPECT_REASON(cuMemAddressReserve(&at, CHUNK, 0, 0, 1ULL << 32), "flags must be #");
+	EXPECT_REASON(cuMemAddressReserve(NULL, CHUNK, 0, 0, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, 1UL << 60, 0, 0, 0));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, -CHUNK, 0, 0, 0));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&at, CHUNK, 0, 1UL << 63, 0));
@@ -89,17 +98,18 @@ TEST_F(address, reserve_side_by_side)
 
 TEST_F(address, free)
 {
-	EXPECT_INVALID(cuMemAddressFree(AT(0), 7 * CHUNK));
-	EXPECT_INVALID(cuMemAddressFree(AT(0), 9 * CHUNK));
-	EXPECT_INVALID(cuMemAddressFree(AT(1), 7 * CHUNK));
-	EXPECT_INVALID(cuMemAddressFree(AT(0), 0));
-	EXPECT_INVALID(cuMemAddressFree((CUdeviceptr)(uintptr_t)&_metadata, 4096));
-	EXPECT_INVALID(cuMemAddressFree(0, CHUNK));
+	EXPECT_REASON(cuMemAddressFree(AT(0), 7 * CHUNK), "the reservation there is #, # bytes");
+	EXPECT_REASON(cuMemAddressFree(AT(0), 9 * CHUNK), "the reservation there is #, # bytes");
+	EXPECT_REASON(cuMemAddressFree(AT(1), 7 * CHUNK), "the reservation there is #, # bytes");
+	EXPECT_REASON(cuMemAddressFree(AT(0), 0), "the reservation there is #, # bytes");
+	EXPECT_REASON(cuMemAddressFree((CUdeviceptr)(uintptr_t)&_metadata, 4096),
+		      "# is not in a reservation");
+	EXPECT_REASON(cuMemAddressFree(0, CHUNK), "# is not in a reservation");
 	ASSERT_OK(MAP(7, 1));
-	EXPECT_INVALID(cuMemAddressFree(AT(0), 8 * CHUNK));
+	EXPECT_REASON(cuMemAddressFree(AT(0), 8 * CHUNK), "something is still mapped in it");
 	ASSERT_OK(UNMAP(7, 1));
 	EXPECT_OK(cuMemAddressFree(AT(0), 8 * CHUNK));
-	EXPECT_INVALID(cuMemAddressFree(AT(0), 8 * CHUNK));
+	EXPECT_REASON(cuMemAddressFree(AT(0), 8 * CHUNK), "# is not in a reservation");
 	EXPECT_EQ(SIGSEGV, LOAD(0));
 }
 
@@ -107,20 +117,23 @@ TEST_F(address, map_ranges)
 {
 	CUmemGenericAllocationHandle one = self->memory[1];
 
-	EXPECT_INVALID(cuMemMap(AT(0), 0, 0, one, 0));
-	EXPECT_INVALID(MAP(6, 3));			/* leaves the reservation */
-	EXPECT_INVALID(MAP(8, 1));
-	EXPECT_INVALID(cuMemMap(AT(0) + 4096, CHUNK, 0, one, 0));
-	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, one, 1));
-	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, one, 1ULL << 32));
-	EXPECT_INVALID(cuMemMap(AT(0), CHUNK, 0, 12345, 0));
-	EXPECT_INVALID(cuMemMap(0, CHUNK, 0, one, 0));
-	EXPECT_INVALID(cuMemMap(-CHUNK, CHUNK, 0, one, 0));
+	EXPECT_REASON(cuMemMap(AT(0), 0, 0, one, 0), "the size is #");
+	EXPECT_REASON(MAP(6, 3), "# bytes from # leave the reservation");
+	EXPECT_REASON(MAP(8, 1), "# is not in a reservation");
+	EXPECT_REASON(cuMemMap(AT(0) + 4096, CHUNK, 0, one, 0),
+		      "address # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMemMap(AT(0), CHUNK, 0, one, 1), "flags must be #");
+	EXPECT_REASON(cuMemMap(AT(0), CHUNK, 0, one, 1ULL << 32), "flags must be #");
+	EXPECT_REASON(cuMemMap(AT(0), CHUNK, 0, 12345, 0),
+		      "no handle #: never given out, or released");
+	EXPECT_REASON(cuMemMap(0, CHUNK, 0, one, 0), "# is not in a reservation");
+	EXPECT_REASON(cuMemMap(-CHUNK, CHUNK, 0, one, 0),
+		      "# bytes from # are outside the address space of # bytes");
 	EXPECT_OK(MAP(0, 4));
 	EXPECT_OK(MAP(7, 1));
-	EXPECT_INVALID(MAP(3, 1));			/* taken, all or in part */
-	EXPECT_INVALID(MAP(4, 4));
-	EXPECT_INVALID(MAP(2, 4));
+	EXPECT_REASON(MAP(3, 1), "something is mapped there already");
+	EXPECT_REASON(MAP(4, 4), "something is mapped there already");
+	EXPECT_REASON(MAP(2, 4), "something is mapped there already");
 	EXPECT_OK(MAP(4, 3));
 }
 
@@ -154,12 +167,12 @@ TEST_F(address, map_over_two_reservations)
 	ASSERT_EQ(AT(0), next);
 	ASSERT_OK(cuMemAddressReserve(&next, 4 * CHUNK, 0, AT(4), 0));
 	ASSERT_EQ(AT(4), next);
-	EXPECT_INVALID(MAP(3, 2));
+	EXPECT_REASON(MAP(3, 2), "# bytes from # leave the reservation");
 	ASSERT_OK(MAP(3, 1));
 	ASSERT_OK(MAP(4, 1));
-	EXPECT_INVALID(UNMAP(3, 2));
-	EXPECT_INVALID(UNMAP(2, 5));
-	EXPECT_INVALID(allow(AT(3), 2 * CHUNK, 0, READ));
+	EXPECT_REASON(UNMAP(3, 2), "# bytes from # leave the reservation");
+	EXPECT_REASON(UNMAP(2, 5), "# bytes from # leave the reservation");
+	EXPECT_REASON(allow(AT(3), 2 * CHUNK, 0, READ), "# bytes from # leave the reservation");
 }
 
 TEST_F(address, memory_mapped_twice)
@@ -236,22 +249,29 @@ TEST_F(address, whole_mappings)
 	ASSERT_OK(MAP(0, 2));
 	ASSERT_OK(MAP(2, 1));
 	ASSERT_OK(MAP(4, 1));
-	EXPECT_INVALID(allow(AT(0), CHUNK, 0, READ));	/* a part of one */
-	EXPECT_INVALID(allow(AT(1), CHUNK, 0, READ));
-	EXPECT_INVALID(allow(AT(1), 2 * CHUNK, 0, READ));
-	EXPECT_INVALID(allow(AT(0), 5 * CHUNK, 0, READ));	/* a hole */
-	EXPECT_INVALID(allow(AT(0), 4 * CHUNK, 0, READ));
-	EXPECT_INVALID(allow(AT(3), CHUNK, 0, READ));
-	EXPECT_INVALID(UNMAP(0, 1));
-	EXPECT_INVALID(UNMAP(1, 2));
-	EXPECT_INVALID(UNMAP(1, 4));
-	EXPECT_INVALID(UNMAP(0, 0));
-	EXPECT_INVALID(cuMemUnmap(AT(0), CHUNK / 2));
-	EXPECT_INVALID(cuMemUnmap(AT(0), -CHUNK));
-	EXPECT_INVALID(UNMAP(0, 9));			/* beyond the reservation */
-	EXPECT_INVALID(UNMAP(8, 1));
-	EXPECT_INVALID(cuMemUnmap(AT(3) + 4096, CHUNK - 4096));
-	EXPECT_INVALID(cuMemUnmap(AT(3), 4096));
+	EXPECT_REASON(allow(AT(0), CHUNK, 0, READ),
+		      "only a part of the mapping of # bytes at # is in the");
+	EXPECT_REASON(allow(AT(1), CHUNK, 0, READ),
+		      "only a part of the mapping of # bytes at # is in the");
+	EXPECT_REASON(allow(AT(1), 2 * CHUNK, 0, READ),
+		      "only a part of the mapping of # bytes at # is in the");
+	EXPECT_REASON(allow(AT(0), 5 * CHUNK, 0, READ), "nothing is mapped at #");
+	EXPECT_REASON(allow(AT(0), 4 * CHUNK, 0, READ), "nothing is mapped at #");
+	EXPECT_REASON(allow(AT(3), CHUNK, 0, READ), "nothing is mapped at #");
+	EXPECT_REASON(UNMAP(0, 1), "only a part of the mapping of # bytes at # is in the");
+	EXPECT_REASON(UNMAP(1, 2), "only a part of the mapping of # bytes at # is in the");
+	EXPECT_REASON(UNMAP(1, 4), "only a part of the mapping of # bytes at # is in the");
+	EXPECT_REASON(UNMAP(0, 0), "the size is #");
+	EXPECT_REASON(cuMemUnmap(AT(0), CHUNK / 2),
+		      "only a part of the mapping of # bytes at # is in the");
+	EXPECT_REASON(cuMemUnmap(AT(0), -CHUNK),
+		      "# bytes from # are outside the address space of # bytes");
+	EXPECT_REASON(UNMAP(0, 9), "# bytes from # leave the reservation");
+	EXPECT_REASON(UNMAP(8, 1), "# is not in a reservation");
+	EXPECT_REASON(cuMemUnmap(AT(3) + 4096, CHUNK - 4096),
+		      "# to # begins or ends at no mapping, and at no multiple");
+	EXPECT_REASON(cuMemUnmap(AT(3), 4096),
+		      "# to # begins or ends at no mapping, and at no multiple");
 	EXPECT_OK(allow(AT(0), 3 * CHUNK, 0, READ));	/* several are fine */
 	EXPECT_EQ(0, LOAD(0));
 	EXPECT_EQ(0, LOAD(2));
@@ -277,22 +297,22 @@ TEST_F(address, several_descriptors)
 
 	ASSERT_OK(MAP(0, 1));
 	/* all or nothing */
-	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 3));
+	EXPECT_REASON(cuMemSetAccess(AT(0), CHUNK, desc, 3), "no device #: there are #");
 	EXPECT_EQ(SIGSEGV, LOAD(0));
 	EXPECT_OK(cuMemSetAccess(AT(0), CHUNK, desc, 2));
 	EXPECT_OK(cuMemGetAccess(&access, &desc[0].location, AT(0)));
 	EXPECT_EQ(READ, access);
 	EXPECT_OK(cuMemGetAccess(&access, &desc[1].location, AT(0)));
 	EXPECT_EQ(READWRITE, access);
-	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 0));
-	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, NULL, 1));
+	EXPECT_REASON(cuMemSetAccess(AT(0), CHUNK, desc, 0), "# to # descriptors");
+	EXPECT_REASON(cuMemSetAccess(AT(0), CHUNK, NULL, 1), "# to # descriptors");
 	desc[0].flags = 2;
-	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
+	EXPECT_REASON(cuMemSetAccess(AT(0), CHUNK, desc, 1), "unknown access #");
 	desc[0].flags = READ;
 	desc[0].location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemSetAccess(AT(0), CHUNK, desc, 1));
 	desc[0].location.type = 55;
-	EXPECT_INVALID(cuMemSetAccess(AT(0), CHUNK, desc, 1));
+	EXPECT_REASON(cuMemSetAccess(AT(0), CHUNK, desc, 1), "unknown location type #");
 }
 
 TEST_F(address, get_access)
@@ -301,19 +321,20 @@ TEST_F(address, get_access)
 	unsigned long long access = 77;
 
 	/* where nothing is mapped the output is written all the same */
-	EXPECT_INVALID(cuMemGetAccess(&access, &device, AT(0)));
+	EXPECT_REASON(cuMemGetAccess(&access, &device, AT(0)), "nothing is mapped at #");
 	EXPECT_EQ(0, access);
 	ASSERT_OK(MAP(0, 2));
 	access = 77;
-	EXPECT_INVALID(cuMemGetAccess(&access, &device, AT(2)));
+	EXPECT_REASON(cuMemGetAccess(&access, &device, AT(2)), "nothing is mapped at #");
 	EXPECT_EQ(0, access);
 	access = 77;
-	EXPECT_INVALID(cuMemGetAccess(&access, &device, ADDRESS(&device)));
+	EXPECT_REASON(cuMemGetAccess(&access, &device, ADDRESS(&device)),
+		      "# is not in a reservation");
 	EXPECT_EQ(0, access);
 	access = 77;
-	EXPECT_INVALID(cuMemGetAccess(NULL, &device, AT(0)));
-	EXPECT_INVALID(cuMemGetAccess(&access, NULL, AT(0)));
-	EXPECT_INVALID(cuMemGetAccess(&access, &device, 0));
+	EXPECT_REASON(cuMemGetAccess(NULL, &device, AT(0)), "NULL pointer");
+	EXPECT_REASON(cuMemGetAccess(&access, NULL, AT(0)), "NULL pointer");
+	EXPECT_REASON(cuMemGetAccess(&access, &device, 0), "NULL pointer");
 	EXPECT_EQ(77, access);
 	EXPECT_OK(cuMemGetAccess(&access, &device, AT(0)));
 	EXPECT_EQ(NONE, access);

@@ -2,6 +2,7 @@
 /* Plain allocation on the host, and memory of the program's own registered. */
 #define _GNU_SOURCE
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(alloc) { char unused; };
 FIXTURE_SETUP(alloc) { }
@@ -24,14 +25,16 @@ TEST_F(alloc, host)
 	EXPECT_EQ(CU_MEMHOSTALLOC_DEVICEMAP, flags);
 	EXPECT_OK(cuMemHostGetFlags(&flags, (char *)host + CHUNK));
 	EXPECT_EQ(7, flags);
-	EXPECT_INVALID(cuMemHostGetFlags(NULL, host));
-	EXPECT_INVALID(cuMemHostGetFlags(&flags, &flags));
-	EXPECT_INVALID(cuMemHostGetFlags(&flags, (void *)block));
+	EXPECT_REASON(cuMemHostGetFlags(NULL, host), "NULL pointer");
+	EXPECT_REASON(cuMemHostGetFlags(&flags, &flags), "# is not in a reservation");
+	EXPECT_REASON(cuMemHostGetFlags(&flags, (void *)block),
+		      "not memory that was allocated or registered on the host");
 	EXPECT_OK(cuMemHostGetDevicePointer(&device_pointer, (char *)host + 8, 0));
 	EXPECT_EQ(ADDRESS(host) + 8, device_pointer);
-	EXPECT_INVALID(cuMemHostGetDevicePointer(&device_pointer, host, 1));
-	EXPECT_INVALID(cuMemHostGetDevicePointer(&device_pointer, (void *)block, 0));
-	EXPECT_INVALID(cuMemHostGetDevicePointer(NULL, host, 0));
+	EXPECT_REASON(cuMemHostGetDevicePointer(&device_pointer, host, 1), "flags must be #");
+	EXPECT_REASON(cuMemHostGetDevicePointer(&device_pointer, (void *)block, 0),
+		      "not memory that was allocated or registered on the host");
+	EXPECT_REASON(cuMemHostGetDevicePointer(NULL, host, 0), "NULL pointer");
 	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, ADDRESS(host)));
 	EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
 	EXPECT_OK(cuMemGetAddressRange(NULL, &bytes, ADDRESS(host) + 1));
@@ -45,10 +48,11 @@ TEST_F(alloc, host)
 	EXPECT_OK(cuMemcpyDtoD(ADDRESS(host), ADDRESS(plain), 4096));
 	EXPECT_EQ(1, ((char *)host)[4095]);
 
-	EXPECT_INVALID(cuMemFree(ADDRESS(host)));
-	EXPECT_INVALID(cuMemFreeHost((char *)host + 1));
+	EXPECT_REASON(cuMemFree(ADDRESS(host)), "the block at # is of another kind");
+	EXPECT_REASON(cuMemFreeHost((char *)host + 1),
+		      "no block starts at #; what was mapped is unmapped");
 	EXPECT_OK(cuMemFreeHost(host));
-	EXPECT_INVALID(cuMemFreeHost(host));
+	EXPECT_REASON(cuMemFreeHost(host), "# is not in a reservation");
 	EXPECT_OK(cuMemFreeHost(NULL));
 	EXPECT_OK(cuMemFreeHost(plain));
 }
@@ -67,24 +71,30 @@ TEST_F(alloc, registered)
 	ASSERT_OK(cuMemAlloc(&block, 4096));
 	ASSERT_OK(cuMemAllocHost(&host, 4096));
 	read_only = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	EXPECT_INVALID(cuMemHostRegister(NULL, 1, 0));
-	EXPECT_INVALID(cuMemHostRegister(own, 0, 0));
-	EXPECT_INVALID(cuMemHostRegister(own, 1, 16));
-	EXPECT_INVALID(cuMemHostRegister(read_only, 1, 0));
+	EXPECT_REASON(cuMemHostRegister(NULL, 1, 0), "NULL pointer or unknown flags");
+	EXPECT_REASON(cuMemHostRegister(own, 0, 0), "the size is #");
+	EXPECT_REASON(cuMemHostRegister(own, 1, 16), "NULL pointer or unknown flags");
+	EXPECT_REASON(cuMemHostRegister(read_only, 1, 0),
+		      "not all of the range is memory, or writable");
 	ASSERT_OK(cuMemHostRegister(read_only, 4096, CU_MEMHOSTREGISTER_READ_ONLY));
 	EXPECT_OK(cuMemcpyHtoD(block, read_only, 4096));
-	EXPECT_INVALID(cuMemsetD8(ADDRESS(read_only), 1, 1));
+	EXPECT_REASON(cuMemsetD8(ADDRESS(read_only), 1, 1), "the destination # is not accessible");
 	EXPECT_OK(cuMemHostUnregister(read_only));
-	EXPECT_INVALID(cuMemHostRegister(own, 1UL << 45, 0));
-	EXPECT_INVALID(cuMemHostRegister((void *)block, 1, 0));
-	EXPECT_INVALID(cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_IOMEMORY));
+	EXPECT_REASON(cuMemHostRegister(own, 1UL << 45, 0),
+		      "not all of the range is memory, or writable");
+	EXPECT_REASON(cuMemHostRegister((void *)block, 1, 0),
+		      "a part of the range is in a reservation");
+	EXPECT_REASON(cuMemHostRegister(own, 1, CU_MEMHOSTREGISTER_IOMEMORY),
+		      "no device here has I/O memory");
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemHostRegister(own, 1UL << 62, 0));
-	EXPECT_INVALID(cuMemHostRegister(own, ~0UL, 0));
+	EXPECT_REASON(cuMemHostRegister(own, ~0UL, 0),
+		      "# bytes from # are outside the address space of # bytes");
 	EXPECT_CU(never, cuMemHostUnregister(own));
-	EXPECT_INVALID(cuMemHostUnregister(host));
-	EXPECT_INVALID(cuMemHostUnregister((void *)block));
-	EXPECT_INVALID(cuMemHostUnregister(NULL));
-	EXPECT_INVALID(cuMemHostGetDevicePointer(&pointer, own, 0));
+	EXPECT_REASON(cuMemHostUnregister(host), "# is not where a registered range starts");
+	EXPECT_REASON(cuMemHostUnregister((void *)block),
+		      "# is not where a registered range starts");
+	EXPECT_REASON(cuMemHostUnregister(NULL), "NULL pointer");
+	EXPECT_REASON(cuMemHostGetDevicePointer(&pointer, own, 0), "# is not in a reservation");
 
 	ASSERT_OK(cuMemHostRegister(own, 4096, CU_MEMHOSTREGISTER_DEVICEMAP));
 	EXPECT_CU(already, cuMemHostRegister(own, 4096, 0));
@@ -110,13 +120,15 @@ TEST_F(alloc, registered)
 	EXPECT_EQ(0x12, own[4098 + 3000 + 599]);
 	EXPECT_EQ(5, own[4098 + 3000 + 600]);
 	/* into what is not registered any more: not a device's memory */
-	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096));
-	EXPECT_INVALID(cuMemFreeHost(own));
-	EXPECT_INVALID(cuMemHostUnregister(own + 1));
+	EXPECT_REASON(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096),
+		      "the destination # is not device memory");
+	EXPECT_REASON(cuMemFreeHost(own), "the block at # is of another kind");
+	EXPECT_REASON(cuMemHostUnregister(own + 1), "# is not where a registered range starts");
 	EXPECT_OK(cuMemHostUnregister(own));
 	EXPECT_CU(never, cuMemHostUnregister(own));
 	EXPECT_OK(cuMemHostUnregister(own + 4096));
-	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(own), block, 16));
+	EXPECT_REASON(cuMemcpyDtoD(ADDRESS(own), block, 16),
+		      "the destination # is not device memory");
 }
 
 /* What the program asks for is told again, and who has registered it. */
@@ -136,7 +148,7 @@ TEST_F(alloc, registered_flags)
 		EXPECT_OK(cuMemHostGetFlags(&flags, own + 50));
 		EXPECT_EQ((given & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP,
 			  flags);
-		EXPECT_INVALID(cuMemHostGetFlags(&flags, own));
+		EXPECT_REASON(cuMemHostGetFlags(&flags, own), "# is not in a reservation");
 		ASSERT_OK(cuMemHostUnregister(own + 10));
 	}
 	ASSERT_OK(cuMemHostRegister(own, 4096, 0));
@@ -162,7 +174,7 @@ TEST_F(alloc, nothing)
 	EXPECT_OK(cuMemAllocHost(&host, 0));
 	EXPECT_EQ(NULL, host);
 	host = &host;
-	EXPECT_INVALID(cuMemHostAlloc(&host, 1, 8));
+	EXPECT_REASON(cuMemHostAlloc(&host, 1, 8), "unknown flags");
 	EXPECT_EQ(NULL, host);
 	EXPECT_OK(cuMemFreeHost(host));
 	EXPECT_OK(cuMemFree(0));

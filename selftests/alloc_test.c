@@ -2,6 +2,7 @@
 /* Plain allocation on devices. */
 #define _GNU_SOURCE
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(alloc) { char unused; };
 FIXTURE_SETUP(alloc) { }
@@ -19,11 +20,11 @@ TEST_F(alloc, needs_a_context)
 	ASSERT_OK(cuInit(0));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&address, 1));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocPitch(&address, &pitch, 1, 1, 4));
-	EXPECT_INVALID(cuMemFree(77));
+	EXPECT_REASON(cuMemFree(77), "# is not in a reservation");
 	EXPECT_OK(cuMemFree(0));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemHostAlloc(&host, 1, 0));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocHost(&host, 1));
-	EXPECT_INVALID(cuMemFreeHost(own));
+	EXPECT_REASON(cuMemFreeHost(own), "# is not in a reservation");
 	EXPECT_OK(cuMemFreeHost(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemHostRegister(own, 1, 0));
 	EXPECT_CU(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(own));
@@ -38,30 +39,31 @@ TEST_F(alloc, arguments)
 	size_t pitch = 77;
 
 	cuda_start(0);
-	EXPECT_INVALID(cuMemAlloc(NULL, 1));
-	EXPECT_INVALID(cuMemAllocPitch(&address, NULL, 1, 1, 4));
+	EXPECT_REASON(cuMemAlloc(NULL, 1), "NULL output");
+	EXPECT_REASON(cuMemAllocPitch(&address, NULL, 1, 1, 4), "NULL output");
 	EXPECT_EQ(77, address);
-	EXPECT_INVALID(cuMemAlloc(&address, 0));
+	EXPECT_REASON(cuMemAlloc(&address, 0), "the size is #");
 	EXPECT_EQ(0, address);
 	address = 77;
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&address, 1UL << 50));
 	EXPECT_EQ(0, address);
 	address = 77;
-	EXPECT_INVALID(cuMemAllocPitch(NULL, &pitch, 1, 1, 4));
-	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, 0, 1, 4));
-	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, 1, 0, 4));
-	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, 1, 1, 5));
+	EXPECT_REASON(cuMemAllocPitch(NULL, &pitch, 1, 1, 4), "NULL output");
+	EXPECT_REASON(cuMemAllocPitch(&address, &pitch, 0, 1, 4), "the size is #");
+	EXPECT_REASON(cuMemAllocPitch(&address, &pitch, 1, 0, 4), "the size is #");
+	EXPECT_REASON(cuMemAllocPitch(&address, &pitch, 1, 1, 5),
+		      "elements are of #, # or # bytes");
 	EXPECT_EQ(0, address);
 	EXPECT_EQ(0, pitch);
 	/* the product is a multiple of 2^64, so nothing is left of it */
-	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, 1UL << 40, 1UL << 40, 4));
+	EXPECT_REASON(cuMemAllocPitch(&address, &pitch, 1UL << 40, 1UL << 40, 4), "the size is #");
 	EXPECT_EQ(1UL << 40, pitch);
-	EXPECT_INVALID(cuMemAllocPitch(&address, &pitch, ~0UL, 2, 4));
+	EXPECT_REASON(cuMemAllocPitch(&address, &pitch, ~0UL, 2, 4), "the size is #");
 	EXPECT_EQ(0, pitch);
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocPitch(&address, &pitch, 100, ~0UL, 4));
 	EXPECT_EQ(0, address);
 	EXPECT_EQ(512, pitch);
-	EXPECT_INVALID(cuMemHostAlloc(NULL, 1, 0));
+	EXPECT_REASON(cuMemHostAlloc(NULL, 1, 0), "NULL output");
 	EXPECT_OK(cuMemGetInfo(NULL, &pitch));
 	EXPECT_OK(cuMemGetInfo(&pitch, NULL));
 	EXPECT_OK(cuMemGetInfo(NULL, NULL));
@@ -153,15 +155,15 @@ TEST_F(alloc, free_takes_the_base_of_a_block_once)
 	vmm = mapped(handle, CHUNK, 0);
 	reserved = reserve(CHUNK);
 	EXPECT_OK(cuMemFree(0));
-	EXPECT_INVALID(cuMemFree(block + 1));
-	EXPECT_INVALID(cuMemFree(block + 512));
-	EXPECT_INVALID(cuMemFree(block + 4096));
-	EXPECT_INVALID(cuMemFree(ADDRESS(vmm)));
-	EXPECT_INVALID(cuMemFree(reserved));
-	EXPECT_INVALID(cuMemFree(ADDRESS(&own)));
-	EXPECT_INVALID(cuMemFreeHost((void *)block));
+	EXPECT_REASON(cuMemFree(block + 1), "no block starts at #; what was mapped is unmapped");
+	EXPECT_REASON(cuMemFree(block + 512), "no block starts at #; what was mapped is unmapped");
+	EXPECT_REASON(cuMemFree(block + 4096), "# is not in a reservation");
+	EXPECT_REASON(cuMemFree(ADDRESS(vmm)), "no block starts at #; what was mapped is unmapped");
+	EXPECT_REASON(cuMemFree(reserved), "no block starts at #; what was mapped is unmapped");
+	EXPECT_REASON(cuMemFree(ADDRESS(&own)), "# is not in a reservation");
+	EXPECT_REASON(cuMemFreeHost((void *)block), "the block at # is of another kind");
 	EXPECT_OK(cuMemFree(block));
-	EXPECT_INVALID(cuMemFree(block));
+	EXPECT_REASON(cuMemFree(block), "# is not in a reservation");
 }
 
 /* The calls for mapped memory do not apply to it. */
@@ -174,12 +176,14 @@ TEST_F(alloc, is_not_vmm)
 	ASSERT_OK(cuMemAlloc(&block, CHUNK));
 	team = full_team(2, CHUNK);
 	own = memory(0, CHUNK);
-	EXPECT_INVALID(cuMemRetainAllocationHandle(&handle, (void *)block));
-	EXPECT_INVALID(cuMemUnmap(block, CHUNK));
-	EXPECT_INVALID(cuMemMap(block, CHUNK, 0, own, 0));
-	EXPECT_INVALID(allow(block, CHUNK, 0, READ));
-	EXPECT_INVALID(cuMemAddressFree(block, CHUNK));
-	EXPECT_INVALID(cuMulticastBindAddr(team, 0, block, CHUNK, 0));
+	EXPECT_REASON(cuMemRetainAllocationHandle(&handle, (void *)block),
+		      "no memory with a handle is mapped at #");
+	EXPECT_REASON(cuMemUnmap(block, CHUNK), "what is at # is a heap's");
+	EXPECT_REASON(cuMemMap(block, CHUNK, 0, own, 0), "what is at # is a heap's");
+	EXPECT_REASON(allow(block, CHUNK, 0, READ), "what is at # is a heap's");
+	EXPECT_REASON(cuMemAddressFree(block, CHUNK), "what is at # is a heap's");
+	EXPECT_REASON(cuMulticastBindAddr(team, 0, block, CHUNK, 0),
+		      "cuMemAlloc memory cannot be bound, only whole chunks of");
 	EXPECT_EQ(77, handle);
 	*(volatile uint32_t *)block = 1;
 	EXPECT_OK(cuMemFree(block));
@@ -194,15 +198,15 @@ TEST_F(alloc, copies_stay_in_the_block)
 	ASSERT_OK(cuMemAlloc(&first, 1000));
 	ASSERT_OK(cuMemAlloc(&second, 4096));
 	EXPECT_OK(cuMemcpyHtoD(first, data, 1000));
-	EXPECT_INVALID(cuMemcpyHtoD(first, data, 1001));
-	EXPECT_INVALID(cuMemcpyHtoD(first + 999, data, 2));
-	EXPECT_INVALID(cuMemcpyHtoD(first + 1000, data, 1));
-	EXPECT_INVALID(cuMemsetD8(first, 0, 1001));
+	EXPECT_REASON(cuMemcpyHtoD(first, data, 1001), "the destination leaves the block at #");
+	EXPECT_REASON(cuMemcpyHtoD(first + 999, data, 2), "the destination leaves the block at #");
+	EXPECT_REASON(cuMemcpyHtoD(first + 1000, data, 1), "the destination leaves the block at #");
+	EXPECT_REASON(cuMemsetD8(first, 0, 1001), "the destination leaves the block at #");
 	EXPECT_OK(cuMemcpyDtoD(second, first, 1000));
 	EXPECT_OK(cuMemcpyDtoH(back, second, 1000));
 	EXPECT_EQ(0, memcmp(data, back, 1000));
 	EXPECT_OK(cuMemFree(first));
-	EXPECT_INVALID(cuMemcpyHtoD(first, data, 1));
+	EXPECT_REASON(cuMemcpyHtoD(first, data, 1), "the destination leaves the block at #");
 	EXPECT_OK(cuMemFree(second));
 }
 
@@ -261,7 +265,8 @@ TEST_F(alloc, pointers)
 	EXPECT_OK(cuPointerGetAttribute(&id2, CU_POINTER_ATTRIBUTE_BUFFER_ID, other));
 	EXPECT_NE(id, id2);
 	EXPECT_OK(cuMemFree(block));
-	EXPECT_INVALID(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, block));
+	EXPECT_REASON(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, block),
+		      "# is not in a reservation");
 	/* the same place is another buffer */
 	ASSERT_OK(cuMemAlloc(&block, 1000));
 	EXPECT_OK(cuPointerGetAttribute(&id2, CU_POINTER_ATTRIBUTE_BUFFER_ID, block));
@@ -285,8 +290,8 @@ TEST_F(alloc, ends_with_its_context)
 	EXPECT_NE(0, try_load((void *)block, NULL));
 	EXPECT_NE(0, try_load(host, NULL));
 	cuda_start(0);
-	EXPECT_INVALID(cuMemFree(block));
-	EXPECT_INVALID(cuMemFreeHost(host));
+	EXPECT_REASON(cuMemFree(block), "# is not in a reservation");
+	EXPECT_REASON(cuMemFreeHost(host), "# is not in a reservation");
 	ASSERT_OK(cuMemAlloc(&block, 1000));
 	ASSERT_OK(cuDevicePrimaryCtxReset(0));
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
@@ -326,7 +331,8 @@ TEST_F(alloc, as_a_dma_buf)
 	munmap(view, 2 * CHUNK);
 	close(fd);
 	/* no more than the block */
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, small & ~4095UL, CHUNK, type, 0));
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, small & ~4095UL, CHUNK, type, 0),
+		      "the range is not in one block");
 	EXPECT_OK(cuMemFree(block));
 	EXPECT_OK(cuMemFree(small));
 }

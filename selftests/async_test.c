@@ -2,6 +2,7 @@
 /* Work in streams that fails, is left behind, or comes from several threads. */
 #define _GNU_SOURCE
 #include "stream_fixture.h"
+#include "reason.h"
 
 /* ---- host functions ---- */
 
@@ -40,9 +41,9 @@ TEST_F(stream, callbacks_may_not_call)
 {
 	struct seen seen = { .status = CUDA_ERROR_UNKNOWN };
 
-	EXPECT_INVALID(cuStreamAddCallback(self->first, look, &seen, 1));
-	EXPECT_INVALID(cuStreamAddCallback(self->first, NULL, &seen, 0));
-	EXPECT_INVALID(cuLaunchHostFunc(self->first, NULL, NULL));
+	EXPECT_REASON(cuStreamAddCallback(self->first, look, &seen, 1), "flags must be #");
+	EXPECT_REASON(cuStreamAddCallback(self->first, NULL, &seen, 0), "NULL function");
+	EXPECT_REASON(cuLaunchHostFunc(self->first, NULL, NULL), "NULL function");
 	ASSERT_OK(cuStreamAddCallback(self->first, look, &seen, 0));
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(self->first, seen.stream);
@@ -57,11 +58,16 @@ TEST_F(stream, async_arguments_are_checked_at_the_call)
 	uint32_t host = 0;
 
 	HOLD(self->first);
-	EXPECT_INVALID(cuMemcpyHtoDAsync(AT(CHUNK / 4 - 1), &host, 8, self->first));
-	EXPECT_INVALID(cuMemcpyHtoDAsync(AT(0), NULL, 4, self->first));
-	EXPECT_INVALID(cuMemcpyDtoDAsync(AT(0), ADDRESS(&host), 4, self->first));
-	EXPECT_INVALID(cuMemsetD32Async(AT(0) + 2, 0, 1, self->first));
-	EXPECT_INVALID(cuMemsetD8Async(ADDRESS(&host), 0, 1, self->first));
+	EXPECT_REASON(cuMemcpyHtoDAsync(AT(CHUNK / 4 - 1), &host, 8, self->first),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpyHtoDAsync(AT(0), NULL, 4, self->first),
+		      "the source # is not accessible");
+	EXPECT_REASON(cuMemcpyDtoDAsync(AT(0), ADDRESS(&host), 4, self->first),
+		      "the source # is not device memory");
+	EXPECT_REASON(cuMemsetD32Async(AT(0) + 2, 0, 1, self->first),
+		      "# or the pitch # is not a multiple of #");
+	EXPECT_REASON(cuMemsetD8Async(ADDRESS(&host), 0, 1, self->first),
+		      "the destination # is not device memory");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
 		  cuMemsetD32Async(AT(0), 0, 1, (CUstream)0x1234));
 	LET_GO();
@@ -106,10 +112,12 @@ TEST_F(stream, peer_copies)
 	ASSERT_OK(cuCtxGetCurrent(&context));
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&peer, 1));
 	self->at[0] = 11;
-	EXPECT_INVALID(cuMemcpyDtoD(ADDRESS(other), AT(0), 4));
+	EXPECT_REASON(cuMemcpyDtoD(ADDRESS(other), AT(0), 4),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	ASSERT_OK(cuMemcpyPeer(ADDRESS(other), peer, AT(0), context, 4));
 	EXPECT_EQ(11, other[0]);
-	EXPECT_INVALID(cuMemcpyPeer(ADDRESS(other), context, AT(0), peer, 4));
+	EXPECT_REASON(cuMemcpyPeer(ADDRESS(other), context, AT(0), peer, 4),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	other[0] = 12;
 	ASSERT_OK(cuMemcpyPeerAsync(AT(1), context, ADDRESS(other), peer, 4, self->first));
 	ASSERT_OK(cuStreamSynchronize(self->first));
@@ -242,7 +250,8 @@ TEST_F(stream, nothing_new_after_a_failure)
 	/* who has a context that is good can free the block */
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 1));
 	EXPECT_OK(cuMemFreeAsync(block, NULL));
-	EXPECT_INVALID(cuMemFreeAsync(block, NULL));
+	EXPECT_REASON(cuMemFreeAsync(block, NULL),
+		      "no block starts at #; what was mapped is unmapped");
 }
 
 TEST_F(stream, waits_for_memory_that_goes)
@@ -318,85 +327,6 @@ TEST(exit_with_work_queued)
 		exit(3);
 	}
 	EXPECT_EQ(3 << 8, ended(pid));
-}
-
-/* ---- many at once ---- */
-
-#define CALLERS	4
-
-struct caller {
-	CUcontext context;
-	CUdeviceptr at;
-	CUstream streams[3];	/* all callers' */
-	int *calls, failed;
-};
-
-/* Every call is good; whose work comes first is open. */
-static void *call_around(void *argument)
-{
-	struct caller *caller = argument;
-	unsigned int seed = (uintptr_t)caller >> 4, i, count = loops(300);
-	CUevent event;
-	CUstream own;
-
-#define GOOD(call)	(caller->failed += (call) != CUDA_SUCCESS)
-	GOOD(cuCtxSetCurrent(caller->context));
-	GOOD(cuEventCreate(&event, 0));
-	for (i = 0; i < count; i++) {
-		CUstream some = caller->streams[rand_r(&seed) % 3];
-
-		GOOD(cuMemsetD32Async(caller->at, i, 64, some));
-		GOOD(cuEventRecord(event, some));
-		GOOD(cuStreamWaitEvent(caller->streams[rand_r(&seed) % 3], event, 0));
-		GOOD(cuLaunchHostFunc(some, add_one, caller->calls));
-		switch (rand_r(&seed) % 8) {
-		case 0:
-			GOOD(cuStreamSynchronize(some));
-			break;
-		case 1:
-			GOOD(cuMemsetD32Async(caller->at, 1, 64, NULL));
-			break;
-		case 2:
-			GOOD(cuStreamCreate(&own, 0));
-			GOOD(cuMemsetD32Async(caller->at, 2, 64, own));
-			GOOD(cuLaunchHostFunc(own, add_one, caller->calls));
-			GOOD(cuStreamDestroy(own));
-			__atomic_sub_fetch(caller->calls, 1, __ATOMIC_RELAXED);
-			break;
-		case 3:
-			GOOD(cuMemsetD32Async(caller->at, 3, 64, CU_STREAM_PER_THREAD));
-			break;
-		case 4:
-			GOOD(cuEventSynchronize(event));
-			break;
-		case 5:
-			GOOD(cuCtxSynchronize());
-			break;
-		}
-	}
-	GOOD(cuEventDestroy(event));
-	return NULL;
-}
-
-TEST_F(stream, many_callers)
-{
-	struct caller callers[CALLERS];
-	pthread_t thread[CALLERS];
-	CUcontext context;
-	int i, calls = 0;
-
-	ASSERT_OK(cuCtxGetCurrent(&context));
-	for (i = 0; i < CALLERS; i++) {
-		callers[i] = (struct caller) { .context = context, .at = AT(64 * i),
-			.streams = { self->first, self->second, self->free }, .calls = &calls };
-		ASSERT_EQ(0, pthread_create(&thread[i], NULL, call_around, &callers[i]));
-	}
-	for (i = 0; i < CALLERS; i++) {
-		ASSERT_EQ(0, pthread_join(thread[i], NULL));
-		EXPECT_EQ(0, callers[i].failed);
-	}
-	ASSERT_OK(cuCtxSynchronize());
-	EXPECT_EQ(CALLERS * loops(300), calls);
 }
 
 TEST_HARNESS_MAIN

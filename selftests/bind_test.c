@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 /* A team of devices 0 and 1, four chunks; memories of four chunks on 0, 1, 2 */
 FIXTURE(bind)
@@ -54,34 +55,42 @@ TEST_F(bind, shows_the_memory)
 
 TEST_F(bind, misaligned)
 {
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 4096, self->memory[0], 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 4096, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, 4096, 0));
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, 0, 0));
+	EXPECT_REASON(cuMulticastBindMem(self->team, 4096, self->memory[0], 0, CHUNK, 0),
+		      "team offset # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, self->memory[0], 4096, CHUNK, 0),
+		      "memory offset # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, self->memory[0], 0, 4096, 0),
+		      "size # is not a multiple of the granularity #: round it");
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, self->memory[0], 0, 0, 0), "the size is #");
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
 }
 
 TEST_F(bind, out_of_range)
 {
-	EXPECT_INVALID(BIND(0, 0, 0, 5));
-	EXPECT_INVALID(BIND(3, 0, 0, 2));
-	EXPECT_INVALID(BIND(4, 0, 0, 1));
-	EXPECT_INVALID(BIND(0, 0, 3, 2));
-	EXPECT_INVALID(BIND(0, 0, 4, 1));
-	EXPECT_INVALID(BIND(1, 0, 0, -1UL));
-	EXPECT_INVALID(BIND(-1UL, 0, 0, 2));
-	EXPECT_INVALID(BIND(0, 0, -1UL, 2));
-	EXPECT_INVALID(BIND(1UL << 42, 0, 0, 1));
+	EXPECT_REASON(BIND(0, 0, 0, 5), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND(3, 0, 0, 2), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND(4, 0, 0, 1), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND(0, 0, 3, 2), "# bytes from # are outside the memory of # bytes");
+	EXPECT_REASON(BIND(0, 0, 4, 1), "# bytes from # are outside the memory of # bytes");
+	EXPECT_REASON(BIND(1, 0, 0, -1UL), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND(-1UL, 0, 0, 2), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND(0, 0, -1UL, 2), "# bytes from # are outside the memory of # bytes");
+	EXPECT_REASON(BIND(1UL << 42, 0, 0, 1), "# bytes from # are outside the team of # bytes");
 	EXPECT_EQ(SIGBUS, LOAD(0, 3));
 }
 
 TEST_F(bind, handles_and_flags)
 {
-	EXPECT_INVALID(cuMulticastBindMem(12345, 0, self->memory[0], 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, 12345, 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, CHUNK, 1));
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, self->memory[0], 0, CHUNK, 1ULL << 32));
-	EXPECT_INVALID(cuMulticastBindAddr(self->team, 0, reserve(CHUNK), CHUNK, 1));
+	EXPECT_REASON(cuMulticastBindMem(12345, 0, self->memory[0], 0, CHUNK, 0),
+		      "no handle #: never given out, or released");
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, 12345, 0, CHUNK, 0),
+		      "no handle #: never given out, or released");
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, self->memory[0], 0, CHUNK, 1),
+		      "flags must be #");
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, self->memory[0], 0, CHUNK, 1ULL << 32),
+		      "flags must be #");
+	EXPECT_REASON(cuMulticastBindAddr(self->team, 0, reserve(CHUNK), CHUNK, 1),
+		      "flags must be #");
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
 }
 
@@ -109,10 +118,10 @@ TEST_F(bind, explicit_device)
 TEST_F(bind, overlap)
 {
 	EXPECT_OK(BIND(1, 0, 0, 2));
-	EXPECT_INVALID(BIND(1, 0, 0, 2));
-	EXPECT_INVALID(BIND(0, 0, 0, 2));
-	EXPECT_INVALID(BIND(2, 0, 2, 2));
-	EXPECT_INVALID(BIND(0, 0, 0, 4));
+	EXPECT_REASON(BIND(1, 0, 0, 2), "the range overlaps a binding of device #");
+	EXPECT_REASON(BIND(0, 0, 0, 2), "the range overlaps a binding of device #");
+	EXPECT_REASON(BIND(2, 0, 2, 2), "the range overlaps a binding of device #");
+	EXPECT_REASON(BIND(0, 0, 0, 4), "the range overlaps a binding of device #");
 	/* the other member's are its own; so is the same memory elsewhere */
 	EXPECT_OK(BIND(1, 1, 0, 2));
 	EXPECT_OK(BIND(0, 0, 0, 1));
@@ -128,7 +137,8 @@ TEST_F(bind, private_memory_to_shareable_team)
 
 	prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
 	ASSERT_OK(cuMemCreate(&private, CHUNK, &prop, 0));
-	EXPECT_INVALID(cuMulticastBindMem(self->team, 0, private, 0, CHUNK, 0));
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, private, 0, CHUNK, 0),
+		      "a shareable team takes only shareable memory:");
 
 	ASSERT_OK(cuMulticastCreate(&private_team, &team_prop));
 	ASSERT_OK(cuMulticastAddDevice(private_team, 0));
@@ -142,14 +152,16 @@ TEST_F(bind, unbind)
 	ASSERT_OK(BIND(1, 0, 1, 2));
 	ASSERT_OK(BIND(3, 0, 3, 1));
 	ASSERT_OK(BIND(0, 1, 0, 4));
-	EXPECT_INVALID(UNBIND(0, 1, 1));		/* a part */
-	EXPECT_INVALID(UNBIND(0, 0, 2));
-	EXPECT_INVALID(UNBIND(0, 2, 2));
-	EXPECT_INVALID(UNBIND(0, 0, 0));
-	EXPECT_INVALID(UNBIND(0, 0, 5));
-	EXPECT_INVALID(UNBIND(0, -1UL, 2));
-	EXPECT_INVALID(cuMulticastUnbind(self->team, 0, 4096, CHUNK));
-	EXPECT_INVALID(cuMulticastUnbind(12345, 0, 0, CHUNK));
+	EXPECT_REASON(UNBIND(0, 1, 1), "only a part of the binding of # bytes at # of device #");
+	EXPECT_REASON(UNBIND(0, 0, 2), "only a part of the binding of # bytes at # of device #");
+	EXPECT_REASON(UNBIND(0, 2, 2), "only a part of the binding of # bytes at # of device #");
+	EXPECT_REASON(UNBIND(0, 0, 0), "the size is #");
+	EXPECT_REASON(UNBIND(0, 0, 5), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(UNBIND(0, -1UL, 2), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(cuMulticastUnbind(self->team, 0, 4096, CHUNK),
+		      "team offset # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMulticastUnbind(12345, 0, 0, CHUNK),
+		      "no handle #: never given out, or released");
 	EXPECT_EQ(0, LOAD(0, 0));
 	EXPECT_EQ(0, LOAD(0, 2));
 	EXPECT_OK(UNBIND(0, 0, 3));			/* several whole ones */
@@ -158,8 +170,8 @@ TEST_F(bind, unbind)
 	EXPECT_EQ(SIGBUS, LOAD(0, 2));
 	EXPECT_EQ(0, LOAD(0, 3));
 	EXPECT_EQ(0, LOAD(1, 0));			/* others untouched */
-	EXPECT_INVALID(UNBIND(0, 0, 3));
-	EXPECT_INVALID(UNBIND(0, 0, 4));		/* a hole, then a binding */
+	EXPECT_REASON(UNBIND(0, 0, 3), "nothing of device # is bound at #");
+	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at #");
 	EXPECT_OK(BIND(0, 0, 0, 3));
 	EXPECT_EQ(0, LOAD(0, 2));
 }
@@ -174,7 +186,7 @@ TEST_F(bind, ends_with_its_memory)
 	EXPECT_OK(cuMemRelease(self->memory[0]));
 	EXPECT_EQ(before + 4 * CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
-	EXPECT_INVALID(UNBIND(0, 0, 4));
+	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at #");
 	/* the place is free again */
 	self->memory[0] = memory(0, 4 * CHUNK);
 	EXPECT_OK(BIND(0, 0, 0, 4));
@@ -228,12 +240,12 @@ TEST_F(bind, address_over_adjacent_mappings)
 	ASSERT_OK(allow(at, 6 * CHUNK, 0, READWRITE));
 	words[3 * CHUNK / 4] = 11;
 	words[4 * CHUNK / 4] = 22;
-	EXPECT_INVALID(BIND_AT(0, at + 4 * CHUNK, 3));	/* the last is a hole */
+	EXPECT_REASON(BIND_AT(0, at + 4 * CHUNK, 3), "no memory is mapped at #");
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
 	EXPECT_OK(BIND_AT(1, at + 3 * CHUNK, 2));
 	EXPECT_EQ(11, *word(REPLICA(0, 1)));
 	EXPECT_EQ(22, *word(REPLICA(0, 2)));
-	EXPECT_INVALID(BIND_AT(2, at, 1));		/* overlaps */
+	EXPECT_REASON(BIND_AT(2, at, 1), "the range overlaps a binding of device #");
 	EXPECT_OK(UNBIND(0, 1, 2));
 }
 
@@ -243,18 +255,20 @@ TEST_F(bind, address_arguments)
 	CUdeviceptr window = reserve(CHUNK);
 	int local = 0;
 
-	EXPECT_INVALID(BIND_AT(0, ADDRESS(&local) & -CHUNK, 1));
-	EXPECT_INVALID(BIND_AT(0, at + 4096, 1));
-	EXPECT_INVALID(cuMulticastBindAddr(self->team, 0, at, 4096, 0));
-	EXPECT_INVALID(cuMulticastBindAddr(self->team, 4096, at, CHUNK, 0));
-	EXPECT_INVALID(BIND_AT(0, reserve(CHUNK), 1));
-	EXPECT_INVALID(BIND_AT(0, at, 5));
-	EXPECT_INVALID(BIND_AT(4, at, 1));
-	EXPECT_INVALID(BIND_AT(0, at, 0));
-	EXPECT_INVALID(BIND_AT(0, at, -1UL));
-	EXPECT_INVALID(BIND_AT(0, 0UL, 1));
+	EXPECT_REASON(BIND_AT(0, ADDRESS(&local) & -CHUNK, 1), "# is not in a reservation");
+	EXPECT_REASON(BIND_AT(0, at + 4096, 1), "address # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMulticastBindAddr(self->team, 0, at, 4096, 0),
+		      "size # is not a multiple of the granularity #: round it");
+	EXPECT_REASON(cuMulticastBindAddr(self->team, 4096, at, CHUNK, 0),
+		      "team offset # is not a multiple of the granularity #");
+	EXPECT_REASON(BIND_AT(0, reserve(CHUNK), 1), "no memory is mapped at #");
+	EXPECT_REASON(BIND_AT(0, at, 5), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND_AT(4, at, 1), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND_AT(0, at, 0), "the size is #");
+	EXPECT_REASON(BIND_AT(0, at, -1UL), "# bytes from # are outside the team of # bytes");
+	EXPECT_REASON(BIND_AT(0, 0UL, 1), "# is not in a reservation");
 	ASSERT_OK(cuMemMap(window, CHUNK, 0, self->team, 0));
-	EXPECT_INVALID(BIND_AT(0, window, 1));		/* a team is not memory */
+	EXPECT_REASON(BIND_AT(0, window, 1), "no memory is mapped at #");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuMulticastBindAddr_v2(self->team, 1, 0, at, CHUNK, 0));
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What captures forbid, and how they end. */
 #include "capture_fixture.h"
+#include "reason.h"
 
 /* ---- what is forbidden ---- */
 
@@ -84,7 +85,7 @@ TEST_F(stream, modes_forbid)
 				ASSERT_OK(cuThreadExchangeStreamCaptureMode(&exchange));
 				EXPECT_EQ(own, (int)exchange);
 			}
-	EXPECT_INVALID(cuThreadExchangeStreamCaptureMode(NULL));
+	EXPECT_REASON(cuThreadExchangeStreamCaptureMode(NULL), "NULL pointer");
 }
 
 /* Another thread is forbidden what a GLOBAL capture forbids, unless it is not GLOBAL itself. */
@@ -150,9 +151,10 @@ TEST_F(stream, what_no_captured_stream_does)
 	/* bad calls and batches are no nodes, and do no harm */
 	ASSERT_OK(cuStreamBeginCapture(self->free, GLOBAL));
 	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE, cuStreamBeginCapture(self->free, GLOBAL));
-	EXPECT_INVALID(cuMemcpyHtoDAsync(0, &flags, 4, self->free));
-	EXPECT_INVALID(cuLaunchHostFunc(self->free, NULL, NULL));
-	EXPECT_INVALID(cuMemFreeAsync(AT(0), self->free));
+	EXPECT_REASON(cuMemcpyHtoDAsync(0, &flags, 4, self->free),
+		      "the destination # is not device memory");
+	EXPECT_REASON(cuLaunchHostFunc(self->free, NULL, NULL), "NULL function");
+	EXPECT_REASON(cuMemFreeAsync(AT(0), self->free), "no alloc node has memory at #");
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
 		  cuMemcpyBatchAsync(&(CUdeviceptr) { AT(0) }, &(CUdeviceptr) { AT(8) },
 				     &(size_t) { 4 }, 1,
@@ -161,7 +163,7 @@ TEST_F(stream, what_no_captured_stream_does)
 	EXPECT_OK(cuStreamEndCapture(self->free, &graph));
 	EXPECT_EQ(0, nodes_of(graph));
 	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(self->free, &graph));
-	EXPECT_INVALID(cuStreamBeginCapture(self->free, 3));
+	EXPECT_REASON(cuStreamBeginCapture(self->free, 3), "no capture mode #");
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture(NULL, GLOBAL));
 	EXPECT_OK(cuGraphDestroy(graph));
 	EXPECT_OK(cuGraphDestroy(empty));

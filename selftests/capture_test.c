@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Captured streams: what becomes of what they are asked. */
 #include "capture_fixture.h"
+#include "reason.h"
 
 TEST_F(stream, what_is_asked_is_done_by_the_launch)
 {
@@ -133,9 +134,11 @@ TEST_F(stream, forks_and_joins)
 	EXPECT_EQ(2, count);
 	EXPECT_OK(cuGraphDestroy(graph));
 	/* the events stand for nothing that could be waited for */
-	EXPECT_INVALID(cuEventQuery(fork));
-	EXPECT_INVALID(cuEventSynchronize(join));
-	EXPECT_INVALID(cuStreamWaitEvent(self->free, join, 0));
+	EXPECT_REASON(cuEventQuery(fork), "the event was recorded in a capture that has ended");
+	EXPECT_REASON(cuEventSynchronize(join),
+		      "the event was recorded in a capture that has ended");
+	EXPECT_REASON(cuStreamWaitEvent(self->free, join, 0),
+		      "the event was recorded in a capture that has ended");
 	ASSERT_OK(cuEventRecord(join, self->free));
 	EXPECT_OK(cuEventSynchronize(join));
 }
@@ -269,10 +272,12 @@ TEST_F(stream, dependencies_by_hand)
 	EXPECT_EQ(1, count);
 	EXPECT_EQ(2, nodes_of(graph));
 	EXPECT_EQ(0, edges[0].type);
-	EXPECT_INVALID(cuGraphDestroy(graph));
+	EXPECT_REASON(cuGraphDestroy(graph), "a stream is captured to the graph: end that first");
 	ASSERT_OK(cuGraphAddEmptyNode(&mine, graph, NULL, 0));
-	EXPECT_INVALID(cuStreamUpdateCaptureDependencies(self->free, &outside, NULL, 1, 0));
-	EXPECT_INVALID(cuStreamUpdateCaptureDependencies(self->free, &mine, NULL, 1, 2));
+	EXPECT_REASON(cuStreamUpdateCaptureDependencies(self->free, &outside, NULL, 1, 0),
+		      "node # is of another graph");
+	EXPECT_REASON(cuStreamUpdateCaptureDependencies(self->free, &mine, NULL, 1, 2),
+		      "unknown flags");
 	ASSERT_OK(cuStreamUpdateCaptureDependencies(self->free, &mine, NULL, 1,
 						    CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
 	ASSERT_OK(cuStreamGetCaptureInfo(self->free, &state, NULL, NULL, &nodes, NULL, &count));
@@ -288,11 +293,13 @@ TEST_F(stream, dependencies_by_hand)
 	EXPECT_OK(cuGraphDestroy(same));
 
 	/* into a graph that is there, after a node of it */
-	EXPECT_INVALID(cuStreamBeginCaptureToGraph(self->free, other, &mine, NULL, 1, GLOBAL));
+	EXPECT_REASON(cuStreamBeginCaptureToGraph(self->free, other, &mine, NULL, 1, GLOBAL),
+		      "# is not a node, or destroyed");
 	ASSERT_OK(cuStreamBeginCaptureToGraph(self->free, other, &outside, NULL, 1, GLOBAL));
 	ASSERT_OK(cuStreamGetCaptureInfo(self->free, &state, &later, NULL, NULL, NULL, NULL));
 	EXPECT_NE(id, later);
-	EXPECT_INVALID(cuStreamBeginCaptureToGraph(self->first, other, NULL, NULL, 0, GLOBAL));
+	EXPECT_REASON(cuStreamBeginCaptureToGraph(self->first, other, NULL, NULL, 0, GLOBAL),
+		      "the graph is a child node's, or captured to already");
 	SET(0, 1, self->free);
 	ASSERT_OK(cuStreamEndCapture(self->free, &same));
 	EXPECT_EQ(other, same);

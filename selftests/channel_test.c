@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 #define FABRIC		CU_MEM_HANDLE_TYPE_FABRIC
 #define CHANNEL		"/dev/memcast-imex/channel"
@@ -87,18 +88,21 @@ TEST_F(channel, arguments)
 	EXPECT_EQ(1, value);
 	memset(&none, 7, sizeof(none));
 	shareable = none;
-	EXPECT_INVALID(cuMemExportToShareableHandle(&shareable, memory(0, CHUNK), FABRIC, 0));
+	EXPECT_REASON(cuMemExportToShareableHandle(&shareable, memory(0, CHUNK), FABRIC, 0),
+		      "it was not created to be exported as a fabric handle");
 	handle = fabric_memory(0, FABRIC);
-	EXPECT_INVALID(cuMemExportToShareableHandle(NULL, handle, FABRIC, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&shareable, handle, FABRIC, 1));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
+	EXPECT_REASON(cuMemExportToShareableHandle(NULL, handle, FABRIC, 0), "NULL output");
+	EXPECT_REASON(cuMemExportToShareableHandle(&shareable, handle, FABRIC, 1),
+		      "flags must be #");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0),
+		      "it was not created to be exported as an fd");
 	EXPECT_EQ(-1, fd);
 	EXPECT_EQ(0, memcmp(&shareable, &none, sizeof(none)));
 
 	shareable = share(handle);
-	EXPECT_INVALID(receive(NULL, &shareable));
-	EXPECT_INVALID(receive(&got, NULL));
-	EXPECT_INVALID(receive(&got, &none));
+	EXPECT_REASON(receive(NULL, &shareable), "NULL pointer");
+	EXPECT_REASON(receive(&got, NULL), "NULL pointer");
+	EXPECT_REASON(receive(&got, &none), "not a fabric handle");
 	/* every byte counts */
 	for (i = 0; i < sizeof(shareable); i++) {
 		shareable.data[i] ^= 1;
@@ -127,7 +131,7 @@ TEST_F(channel, identity)
 	EXPECT_OK(receive(&handle, &first));
 	ASSERT_OK(cuMemRelease(handle));
 	ASSERT_OK(cuMemRelease(other));
-	EXPECT_INVALID(receive(&handle, &first));
+	EXPECT_REASON(receive(&handle, &first), "the fabric handle's object is unknown or gone");
 }
 
 TEST_F(channel, both_types)
@@ -238,7 +242,8 @@ TEST_F(channel, exporter_gone)
 	}
 	shareable = take_fabric(link);
 	EXPECT_EQ(0, ended(pid));
-	EXPECT_INVALID(receive(&handle, &shareable));
+	EXPECT_REASON(receive(&handle, &shareable),
+		      "the fabric handle's object is unknown or gone");
 	EXPECT_EQ(77, handle);
 }
 

@@ -1,62 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Contexts: made, current, ended; and the primary one of each device. */
-#include <pthread.h>
-#include "memcast_test.h"
-
-/* What binaries of before 13.0 import; cuda.h has the newest under the plain name. */
-CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
-CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
-			unsigned int flags, CUdevice device);
-
-/* Nothing is current, nothing retained. */
-FIXTURE(context) { int devices; };
-FIXTURE_SETUP(context)
-{
-	ASSERT_OK(cuInit(0));
-	ASSERT_OK(cuDeviceGetCount(&self->devices));
-	ASSERT_LE(2, self->devices);
-}
-NOTHING_LEFT(context)
-
-#define UNTOUCHED	((CUcontext)0x7777)
-#define MAX_CONTEXTS	3520
-#define MAX_STACK	256
-
-/* Nothing was made, and nothing pushed. */
-#define EXPECT_NO_CONTEXT(result, call)			\
-do {							\
-	EXPECT_CU(result, call);			\
-	EXPECT_EQ(UNTOUCHED, context);			\
-	EXPECT_EQ(NULL, current());			\
-} while (0)
-
-static CUcontext current(void)
-{
-	CUcontext context = UNTOUCHED;
-
-	cuCtxGetCurrent(&context);
-	return context;
-}
-
-static CUdevice current_device(void)
-{
-	CUdevice device = -1;
-
-	cuCtxGetDevice(&device);
-	return device;
-}
-
-#define created(flags, device)	created_(_metadata, flags, device)
-static CUcontext created_(struct __test_metadata *_metadata, unsigned int flags,
-			  CUdevice device)
-{
-	CUcontext context = NULL;
-
-	ASSERT_OK(cuCtxCreate(&context, NULL, flags, device));
-	return context;
-}
-
-/* ---- made ---- */
+#include "context_fixture.h"
+#include "reason.h"
 
 TEST_F(context, create_in_each_version)
 {
@@ -184,7 +129,7 @@ TEST_F(context, push_pop_set)
 	EXPECT_EQ(first, current());
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(UNTOUCHED));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent(UNTOUCHED));
-	EXPECT_INVALID(cuCtxPushCurrent(NULL));
+	EXPECT_REASON(cuCtxPushCurrent(NULL), "NULL context");
 	EXPECT_EQ(first, current());
 	EXPECT_OK(cuCtxPopCurrent(NULL));
 	EXPECT_EQ(NULL, current());
@@ -194,7 +139,7 @@ TEST_F(context, push_pop_set)
 	EXPECT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_OK(cuCtxSetCurrent(second));
 	EXPECT_EQ(second, current());
-	EXPECT_INVALID(cuCtxGetCurrent(NULL));
+	EXPECT_REASON(cuCtxGetCurrent(NULL), "NULL output");
 }
 
 /* A call that finds the stack full makes nothing, however often. */
@@ -258,19 +203,20 @@ TEST_F(context, what_there_is_to_ask)
 	EXPECT_EQ(id[0], id[1]);
 	/* the flags are those of one context */
 	EXPECT_OK(cuCtxSetFlags(CU_CTX_SCHED_YIELD | CU_CTX_LMEM_RESIZE_TO_MAX));
-	EXPECT_INVALID(cuCtxSetFlags(CU_CTX_SCHED_YIELD | CU_CTX_SCHED_SPIN));
-	EXPECT_INVALID(cuCtxSetFlags(CU_CTX_FLAGS_MASK + 1));
+	EXPECT_REASON(cuCtxSetFlags(CU_CTX_SCHED_YIELD | CU_CTX_SCHED_SPIN),
+		      "several scheduling flags");
+	EXPECT_REASON(cuCtxSetFlags(CU_CTX_FLAGS_MASK + 1), "unknown flags");
 	EXPECT_OK(cuCtxGetFlags(&flags));
 	EXPECT_EQ(CU_CTX_SCHED_YIELD | CU_CTX_LMEM_RESIZE_TO_MAX, flags);
 	EXPECT_OK(cuCtxPopCurrent(NULL));
 	EXPECT_OK(cuCtxGetFlags(&flags));
 	EXPECT_EQ(CU_CTX_SCHED_SPIN, flags);
 
-	EXPECT_INVALID(cuCtxGetDevice(NULL));
-	EXPECT_INVALID(cuCtxGetDevice_v2(NULL, second));
-	EXPECT_INVALID(cuCtxGetFlags(NULL));
-	EXPECT_INVALID(cuCtxGetId(second, NULL));
-	EXPECT_INVALID(cuCtxGetApiVersion(second, NULL));
+	EXPECT_REASON(cuCtxGetDevice(NULL), "NULL output");
+	EXPECT_REASON(cuCtxGetDevice_v2(NULL, second), "NULL output");
+	EXPECT_REASON(cuCtxGetFlags(NULL), "NULL output");
+	EXPECT_REASON(cuCtxGetId(second, NULL), "NULL output");
+	EXPECT_REASON(cuCtxGetApiVersion(second, NULL), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetDevice_v2(&device, UNTOUCHED));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(UNTOUCHED, &flags));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize_v2(UNTOUCHED));
@@ -301,73 +247,6 @@ TEST_F(context, synchronize)
 
 /* ---- ended ---- */
 
-TEST_F(context, destroy_pops_the_top_only)
-{
-	CUcontext first = created(0, 0), second = created(0, 1);
-	CUdeviceptr at = 77;
-	CUdevice device = 77;
-	CUcontext popped;
-
-	ASSERT_OK(cuCtxPushCurrent(first));
-	EXPECT_OK(cuCtxDestroy(second));
-	EXPECT_EQ(first, current());
-	EXPECT_OK(cuCtxDestroy(first));
-	/* under it is what was destroyed while it was not at the top */
-	EXPECT_EQ(second, current());
-	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
-	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&at, 4));
-	EXPECT_EQ(77, device);
-	EXPECT_EQ(77, at);
-	EXPECT_OK(cuCtxPopCurrent(&popped));
-	EXPECT_EQ(second, popped);
-	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
-	EXPECT_OK(cuCtxSetCurrent(NULL));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetDevice(&device));
-	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDestroy(first));
-	/* it can still be made current */
-	EXPECT_OK(cuCtxSetCurrent(first));
-	EXPECT_EQ(first, current());
-	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
-	EXPECT_OK(cuCtxSetCurrent(NULL));
-	EXPECT_INVALID(cuCtxDestroy(NULL));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(UNTOUCHED));
-}
-
-/* Each context has an address space of its own on hardware. */
-TEST_F(context, attach_and_detach)
-{
-	CUcontext made, other, primary, same = NULL;
-
-	ASSERT_OK(cuInit(0));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxAttach(&same, 0));
-	ASSERT_OK(cuCtxCreate(&made, NULL, 0, 0));
-	EXPECT_INVALID(cuCtxAttach(NULL, 0));
-	EXPECT_INVALID(cuCtxAttach(&same, 1));
-	EXPECT_OK(cuCtxAttach(&same, 0));
-	EXPECT_EQ(made, same);
-	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(made));
-	EXPECT_INVALID(cuCtxDetach(NULL));
-	EXPECT_OK(cuCtxDetach(other));
-	EXPECT_OK(cuCtxDetach(made));
-	EXPECT_OK(cuCtxGetCurrent(&same));
-	EXPECT_EQ(made, same);
-	EXPECT_OK(cuCtxDetach(made));
-	EXPECT_OK(cuCtxGetCurrent(&same));
-	EXPECT_EQ(NULL, same);
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuProfilerStart());
-
-	/* a primary one is released */
-	ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, 0));
-	ASSERT_OK(cuCtxSetCurrent(primary));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
-	EXPECT_OK(cuCtxAttach(&same, 0));
-	EXPECT_OK(cuCtxDetach(primary));
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
-	EXPECT_OK(cuProfilerStart());
-	EXPECT_OK(cuProfilerStop());
-}
-
 TEST_F(context, copies_between_two_of_a_device)
 {
 	CUcontext first = created(0, 0), second = created(0, 0), other = created(0, 1);
@@ -393,65 +272,6 @@ TEST_F(context, copies_between_two_of_a_device)
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(two));
 	ASSERT_OK(cuCtxSetCurrent(other));
 	EXPECT_OK(cuMemFree(three));
-}
-
-struct thread {
-	CUcontext context;
-	pthread_barrier_t barrier;
-	CUcontext seen;
-	CUresult set, results[8];
-	CUresult pop, none;
-};
-
-/* The context ends while it is current here. */
-static void *ask_of_destroyed(void *argument)
-{
-	struct thread *thread = argument;
-	unsigned long long id;
-	unsigned int word;
-	CUdevice device;
-	CUdeviceptr at;
-	CUstream stream;
-	CUevent event;
-
-	thread->set = cuCtxSetCurrent(thread->context);
-	pthread_barrier_wait(&thread->barrier);
-	pthread_barrier_wait(&thread->barrier);
-	thread->seen = current();
-	thread->results[0] = cuCtxGetDevice(&device);
-	thread->results[1] = cuCtxGetFlags(&word);
-	thread->results[2] = cuCtxGetId(NULL, &id);
-	thread->results[3] = cuCtxSynchronize();
-	thread->results[4] = cuStreamCreate(&stream, 0);
-	thread->results[5] = cuEventCreate(&event, 0);
-	thread->results[6] = cuMemAlloc(&at, 4);
-	thread->results[7] = cuStreamSynchronize(CU_STREAM_PER_THREAD);
-	thread->pop = cuCtxPopCurrent(NULL);
-	thread->none = cuCtxGetDevice(&device);
-	return NULL;
-}
-
-TEST_F(context, destroyed_while_current_elsewhere)
-{
-	struct thread thread = { .context = created(0, 1) };
-	pthread_t id;
-	int i;
-
-	ASSERT_EQ(0, pthread_barrier_init(&thread.barrier, NULL, 2));
-	ASSERT_EQ(0, pthread_create(&id, NULL, ask_of_destroyed, &thread));
-	pthread_barrier_wait(&thread.barrier);
-	ASSERT_OK(cuCtxDestroy(thread.context));
-	/* whoever comes into its place is another one */
-	created(0, 0);
-	pthread_barrier_wait(&thread.barrier);
-	ASSERT_EQ(0, pthread_join(id, NULL));
-	EXPECT_OK(thread.set);
-	EXPECT_EQ(thread.context, thread.seen);
-	for (i = 0; i < 8; i++)
-		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, thread.results[i])
-			TH_LOG("call %d", i);
-	EXPECT_OK(thread.pop);
-	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, thread.none);
 }
 
 TEST_HARNESS_MAIN

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Copies and fills of rows. */
 #include "memcast_test.h"
+#include "reason.h"
 
 /* Two chunks side by side, of one mapping each: rows cross the border */
 FIXTURE(rows)
@@ -150,12 +151,16 @@ TEST_F(rows, all_are_checked_before_the_first_is_written)
 		.WidthInBytes = 8, .Height = 3,
 	};
 
-	EXPECT_INVALID(cuMemcpy2D(&copy));
-	EXPECT_INVALID(cuMemcpy2DAsync(&copy, self->stream));
-	EXPECT_INVALID(cuMemsetD2D8(AT(0), CHUNK, 1, 8, 3));
-	EXPECT_INVALID(cuMemsetD2D32Async(AT(0), CHUNK, 1, 2, 3, self->stream));
+	EXPECT_REASON(cuMemcpy2D(&copy), "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpy2DAsync(&copy, self->stream),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemsetD2D8(AT(0), CHUNK, 1, 8, 3),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemsetD2D32Async(AT(0), CHUNK, 1, 2, 3, self->stream),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	/* with the last row's end one byte too far */
-	EXPECT_INVALID(cuMemsetD2D8(AT(0), CHUNK - 8, 1, 17, 3));
+	EXPECT_REASON(cuMemsetD2D8(AT(0), CHUNK - 8, 1, 17, 3),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	ASSERT_OK(cuCtxSynchronize());
 	EXPECT_EQ(0, self->at[0]);
 	EXPECT_EQ(0, self->at[CHUNK]);
@@ -171,7 +176,7 @@ TEST_F(rows, host_rows_are_checked)
 		.WidthInBytes = 8, .Height = 3,
 	};
 
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "the source # is not accessible");
 }
 
 TEST_F(rows, wrong_arguments)
@@ -185,23 +190,23 @@ TEST_F(rows, wrong_arguments)
 	CUDA_MEMCPY2D copy = good;
 
 	EXPECT_OK(cuMemcpy2D(&copy));
-	EXPECT_INVALID(cuMemcpy2D(NULL));
+	EXPECT_REASON(cuMemcpy2D(NULL), "NULL pointer");
 	copy.srcPitch = 7;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "pitch # is less than x # and width #");
 	copy = good;
 	copy.dstXInBytes = 1;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "pitch # is less than x # and width #");
 	/* a row that would end where addresses begin again */
 	copy = good;
 	copy.srcPitch = copy.dstPitch = 0;
 	copy.srcXInBytes = -8UL;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "the row's end overflows");
 	copy = good;
 	copy.dstXInBytes = -4UL;
-	EXPECT_INVALID(cuMemcpy2DUnaligned(&copy));
+	EXPECT_REASON(cuMemcpy2DUnaligned(&copy), "the row's end overflows");
 	copy = good;
 	copy.dstPitch = 1UL << 31;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "a pitch is more than #");
 	/* of one row, it does not matter */
 	copy.Height = 1;
 	EXPECT_OK(cuMemcpy2D(&copy));
@@ -209,24 +214,24 @@ TEST_F(rows, wrong_arguments)
 	copy.dstPitch = -1UL;
 	EXPECT_OK(cuMemcpy2DUnaligned(&copy));
 	copy.Height = 2;
-	EXPECT_INVALID(cuMemcpy2DUnaligned(&copy));
+	EXPECT_REASON(cuMemcpy2DUnaligned(&copy), "the destination leaves the address space");
 	copy = good;
 	copy.dstY = -1UL;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "the first row's address overflows");
 	copy = good;
 	copy.Height = -1UL;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "the destination leaves the address space");
 	copy = good;
 	copy.srcMemoryType = 0;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "no such memory type");
 	copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "the array is NULL");
 	copy.srcArray = (void *)0x1000;
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2D(&copy));
 	/* a host address is not a device's */
 	copy = good;
 	copy.dstDevice = ADDRESS(host);
-	EXPECT_INVALID(cuMemcpy2D(&copy));
+	EXPECT_REASON(cuMemcpy2D(&copy), "the destination # is not device memory");
 	/* nothing to copy */
 	copy = good;
 	copy.Height = 0;
@@ -256,9 +261,11 @@ TEST_F(rows, memset)
 	ASSERT_OK(cuMemsetD2D32(AT(CHUNK - 20), 16, 0x12345678, 3, 4));
 	EXPECT_EQ(0x12345678, words[CHUNK / 4 - 5 + 14]);
 	EXPECT_EQ(0, words[CHUNK / 4 - 5 + 3]);
-	EXPECT_INVALID(cuMemsetD2D16(AT(100), 11, 0, 3, 2));
-	EXPECT_INVALID(cuMemsetD2D32(AT(2), 16, 0, 3, 2));
-	EXPECT_INVALID(cuMemsetD2D8(AT(0), 2, 0, 3, 2));
+	EXPECT_REASON(cuMemsetD2D16(AT(100), 11, 0, 3, 2),
+		      "# or the pitch # is not a multiple of #");
+	EXPECT_REASON(cuMemsetD2D32(AT(2), 16, 0, 3, 2), "# or the pitch # is not a multiple of #");
+	EXPECT_REASON(cuMemsetD2D8(AT(0), 2, 0, 3, 2),
+		      "the destination's pitch # is less than a row of #");
 	EXPECT_OK(cuMemsetD2D8(AT(200), 0, 9, 3, 1));
 	EXPECT_EQ(9, self->at[202]);
 	EXPECT_OK(cuMemsetD2D8(AT(300), 8, 9, 3, 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Copies of layers of rows. */
 #include "stream_fixture.h"
+#include "reason.h"
 
 #define SIDE	(64 * 1024)
 
@@ -126,8 +127,9 @@ TEST_F(stream, layers_are_checked_before_the_first_is_written)
 	};
 
 	self->at[1024] = 5;
-	EXPECT_INVALID(cuMemcpy3D(&copy));
-	EXPECT_INVALID(cuMemcpy3DAsync(&copy, self->first));
+	EXPECT_REASON(cuMemcpy3D(&copy), "the destination # is not device memory");
+	EXPECT_REASON(cuMemcpy3DAsync(&copy, self->first),
+		      "the destination # is not device memory");
 	EXPECT_EQ(0, self->at[0]);
 	copy.Depth = 2;
 	EXPECT_OK(cuMemcpy3D(&copy));
@@ -166,8 +168,8 @@ TEST_F(stream, layers_that_are_none)
 	BAD(INVALID_VALUE, copy.Height = SIZE_MAX);
 	BAD(INVALID_VALUE, copy.WidthInBytes = SIZE_MAX);
 	BAD(INVALID_VALUE, copy.dstPitch = INT32_MAX, copy.dstHeight = SIZE_MAX / 4);
-	EXPECT_INVALID(cuMemcpy3D(NULL));
-	EXPECT_INVALID(cuMemcpy3DPeer(NULL));
+	EXPECT_REASON(cuMemcpy3D(NULL), "NULL pointer");
+	EXPECT_REASON(cuMemcpy3DPeer(NULL), "NULL pointer");
 	EXPECT_EQ(0, self->at[0]);
 }
 
@@ -188,7 +190,8 @@ TEST_F(stream, layers_between_devices)
 	other[16] = 2;
 	other[32] = 3;
 	other[48] = 4;
-	EXPECT_INVALID(cuMemcpy3DPeer(&copy));
+	EXPECT_REASON(cuMemcpy3DPeer(&copy),
+		      "device # cannot read # bytes at #: unmapped, unbound or");
 	copy.srcContext = peer;
 	EXPECT_OK(cuMemcpy3DPeer(&copy));
 	EXPECT_EQ(1, self->at[0]);

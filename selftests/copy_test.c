@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/uio.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 /* A memory of three chunks on each of devices 0 and 1, mapped for its own */
 FIXTURE(copy)
@@ -133,10 +134,10 @@ TEST_F(copy, memset)
 	EXPECT_EQ(0x12345678, words[CHUNK / 2]);
 	EXPECT_EQ(0, words[CHUNK / 2 + 1]);
 	EXPECT_EQ(0, words[CHUNK / 4 - 2]);
-	EXPECT_INVALID(cuMemsetD16(AT(0, 1), 1, 1));
-	EXPECT_INVALID(cuMemsetD32(AT(0, 2), 1, 1));
-	EXPECT_INVALID(cuMemsetD32(AT(0, 0), 1, 1UL << 62));
-	EXPECT_INVALID(cuMemsetD8(ADDRESS(pieces), 1, 1));
+	EXPECT_REASON(cuMemsetD16(AT(0, 1), 1, 1), "# or the pitch # is not a multiple of #");
+	EXPECT_REASON(cuMemsetD32(AT(0, 2), 1, 1), "# or the pitch # is not a multiple of #");
+	EXPECT_REASON(cuMemsetD32(AT(0, 0), 1, 1UL << 62), "the size overflows");
+	EXPECT_REASON(cuMemsetD8(ADDRESS(pieces), 1, 1), "the destination # is not device memory");
 	EXPECT_EQ(0, words[0]);
 }
 
@@ -159,13 +160,19 @@ TEST_F(copy, out_of_range)
 	ASSERT_OK(cuMemMap(hole + 2 * CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
 	ASSERT_OK(allow(hole, CHUNK, 0, READWRITE));
 	ASSERT_OK(allow(hole + 2 * CHUNK, CHUNK, 0, READWRITE));
-	EXPECT_INVALID(cuMemcpyHtoD(hole, host, 3 * CHUNK));
-	EXPECT_INVALID(cuMemcpyHtoD(hole, host, CHUNK + 1));
-	EXPECT_INVALID(cuMemsetD8(hole, 1, CHUNK + 1));
-	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 3 * CHUNK - 10), host, 11));
-	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 0), host, -1UL));
-	EXPECT_INVALID(cuMemsetD8(AT(0, 0), 1, -1UL));
-	EXPECT_INVALID(cuMemcpyDtoD(AT(0, 0), hole, CHUNK + 1));
+	EXPECT_REASON(cuMemcpyHtoD(hole, host, 3 * CHUNK),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpyHtoD(hole, host, CHUNK + 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemsetD8(hole, 1, CHUNK + 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpyHtoD(AT(0, 3 * CHUNK - 10), host, 11),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpyHtoD(AT(0, 0), host, -1UL),
+		      "the destination leaves the address space");
+	EXPECT_REASON(cuMemsetD8(AT(0, 0), 1, -1UL), "the destination leaves the address space");
+	EXPECT_REASON(cuMemcpyDtoD(AT(0, 0), hole, CHUNK + 1),
+		      "device # cannot read # bytes at #: unmapped, unbound or");
 	EXPECT_EQ(0, self->at[0][0]);
 	EXPECT_EQ(0, self->at[0][3 * CHUNK - 10]);
 	EXPECT_OK(cuMemcpyHtoD(hole, host, CHUNK));
@@ -178,16 +185,18 @@ TEST_F(copy, host_side_not_accessible)
 
 	ASSERT_EQ(0, munmap(page + 4096, 4096));
 	memset(page, 1, 4096);
-	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 0), page, 4097));
-	EXPECT_INVALID(cuMemcpyHtoD(AT(0, 0), NULL, 1));
+	EXPECT_REASON(cuMemcpyHtoD(AT(0, 0), page, 4097), "the source # is not accessible");
+	EXPECT_REASON(cuMemcpyHtoD(AT(0, 0), NULL, 1), "the source # is not accessible");
 	EXPECT_EQ(0, self->at[0][0]);
 	self->at[0][0] = 5;
-	EXPECT_INVALID(cuMemcpyDtoH(page, AT(0, 0), 4097));
-	EXPECT_INVALID(cuMemcpyDtoH("constant", AT(0, 0), 1));
+	EXPECT_REASON(cuMemcpyDtoH(page, AT(0, 0), 4097), "the destination # is not accessible");
+	EXPECT_REASON(cuMemcpyDtoH("constant", AT(0, 0), 1), "the destination # is not accessible");
 	EXPECT_EQ(1, page[0]);
 	/* host memory where device memory must be */
-	EXPECT_INVALID(cuMemcpyHtoD(ADDRESS(page), page, 1));
-	EXPECT_INVALID(cuMemcpyDtoD(AT(0, 0), ADDRESS(page), 1));
+	EXPECT_REASON(cuMemcpyHtoD(ADDRESS(page), page, 1),
+		      "the destination # is not device memory");
+	EXPECT_REASON(cuMemcpyDtoD(AT(0, 0), ADDRESS(page), 1),
+		      "the source # is not device memory");
 	EXPECT_OK(cuMemcpyDtoH(page, AT(0, 0), 4096));
 	EXPECT_EQ(5, page[0]);
 }
@@ -198,14 +207,19 @@ TEST_F(copy, access_of_the_current_device)
 	unsigned char byte = 3;
 
 	ASSERT_OK(allow(AT(1, 0), 3 * CHUNK, 0, NONE));
-	EXPECT_INVALID(cuMemcpyHtoD(AT(1, 0), &byte, 1));
-	EXPECT_INVALID(cuMemcpyDtoH(&byte, AT(1, 0), 1));
-	EXPECT_INVALID(cuMemsetD8(AT(1, 0), 1, 1));
-	EXPECT_INVALID(cuMemcpyDtoD(AT(0, 0), AT(1, 0), 1));
+	EXPECT_REASON(cuMemcpyHtoD(AT(1, 0), &byte, 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpyDtoH(&byte, AT(1, 0), 1),
+		      "device # cannot read # bytes at #: unmapped, unbound or");
+	EXPECT_REASON(cuMemsetD8(AT(1, 0), 1, 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpyDtoD(AT(0, 0), AT(1, 0), 1),
+		      "device # cannot read # bytes at #: unmapped, unbound or");
 	EXPECT_EQ(3, byte);
 	EXPECT_EQ(0, self->at[1][0]);
 	ASSERT_OK(allow(AT(1, 0), 3 * CHUNK, 0, READ));
-	EXPECT_INVALID(cuMemcpyHtoD(AT(1, 0), &byte, 1));
+	EXPECT_REASON(cuMemcpyHtoD(AT(1, 0), &byte, 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	EXPECT_OK(cuMemcpyDtoH(&byte, AT(1, 0), 1));
 	EXPECT_EQ(0, byte);
 	cuda_start(1);
@@ -226,8 +240,10 @@ TEST_F(copy, window_reaches_every_replica)
 	unsigned int i;
 
 	/* nobody is bound: nothing to write to, nothing to read */
-	EXPECT_INVALID(cuMemcpyHtoD(window, host, 1));
-	EXPECT_INVALID(cuMemcpyDtoH(back, window, 1));
+	EXPECT_REASON(cuMemcpyHtoD(window, host, 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemcpyDtoH(back, window, 1),
+		      "device # cannot read # bytes at #: unmapped, unbound or");
 	ASSERT_OK(cuMulticastBindMem(team, 0, self->memory[0], 0, 2 * CHUNK, 0));
 	ASSERT_OK(cuMulticastBindMem(team, 0, self->memory[1], CHUNK, 2 * CHUNK, 0));
 	ASSERT_OK(cuMemcpyHtoD(window + CHUNK - 9, host, 1000));
@@ -236,8 +252,10 @@ TEST_F(copy, window_reaches_every_replica)
 	EXPECT_OK(cuMemcpyDtoH(back + 1, window + CHUNK - 9, 1000));
 	EXPECT_EQ(0, differences(back + 1, 1000));
 	/* past what is bound: nothing is written, not even the first byte */
-	EXPECT_INVALID(cuMemcpyHtoD(window + 2 * CHUNK - 1, host + 1, 2));
-	EXPECT_INVALID(cuMemsetD8(window + 2 * CHUNK - 1, 1, 2));
+	EXPECT_REASON(cuMemcpyHtoD(window + 2 * CHUNK - 1, host + 1, 2),
+		      "device # cannot write # bytes at #: unmapped, unbound");
+	EXPECT_REASON(cuMemsetD8(window + 2 * CHUNK - 1, 1, 2),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	EXPECT_EQ(0, self->at[0][2 * CHUNK - 1]);
 
 	ASSERT_OK(cuMemsetD32(window + 2 * CHUNK - 8, 0xabcdef01, 2));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Devices and contexts. */
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(device)
 {
@@ -23,8 +24,8 @@ TEST_F(device, get)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, self->count));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, -1));
 	EXPECT_EQ(self->count - 1, device);
-	EXPECT_INVALID(cuDeviceGet(NULL, 0));
-	EXPECT_INVALID(cuDeviceGetCount(NULL));
+	EXPECT_REASON(cuDeviceGet(NULL, 0), "NULL output");
+	EXPECT_REASON(cuDeviceGetCount(NULL), "NULL output");
 }
 
 TEST_F(device, name)
@@ -37,7 +38,7 @@ TEST_F(device, name)
 	EXPECT_OK(cuDeviceGetName(small, sizeof(small), 0));
 	EXPECT_EQ(3, strlen(small));
 	EXPECT_EQ(0, strncmp(name, small, 3));
-	EXPECT_INVALID(cuDeviceGetName(NULL, 10, 0));
+	EXPECT_REASON(cuDeviceGetName(NULL, 10, 0), "no room for the name");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetName(name, 10, self->count));
 }
 
@@ -70,7 +71,7 @@ TEST_F(device, uuid)
 		ASSERT_OK(cuDeviceGetUuid(&other, (i + 1) % self->count));
 		EXPECT_NE(0, memcmp(&uuid, &other, sizeof(uuid)));
 	}
-	EXPECT_INVALID(cuDeviceGetUuid(NULL, 0));
+	EXPECT_REASON(cuDeviceGetUuid(NULL, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetUuid(&uuid, self->count));
 }
 
@@ -80,7 +81,7 @@ TEST_F(device, total_memory)
 
 	EXPECT_OK(cuDeviceTotalMem(&bytes, 0));
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), bytes);
-	EXPECT_INVALID(cuDeviceTotalMem(NULL, 0));
+	EXPECT_REASON(cuDeviceTotalMem(NULL, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceTotalMem(&bytes, -1));
 }
 
@@ -105,9 +106,9 @@ TEST_F(device, attributes)
 		EXPECT_OK(cuDeviceGetAttribute(&value, known[i].attribute, 0));
 		EXPECT_EQ(known[i].value, value);
 	}
-	EXPECT_INVALID(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
-	EXPECT_INVALID(cuDeviceGetAttribute(&value, 0, 0));
-	EXPECT_INVALID(cuDeviceGetAttribute(&value, 100000, 0));
+	EXPECT_REASON(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), "NULL output");
+	EXPECT_REASON(cuDeviceGetAttribute(&value, 0, 0), "no such attribute");
+	EXPECT_REASON(cuDeviceGetAttribute(&value, 100000, 0), "no such attribute");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, self->count));
 }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(dmabuf)
 {
@@ -249,18 +250,25 @@ TEST_F(dmabuf, range_arguments)
 	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
 	window = ADDRESS(mapped(full_team(2, CHUNK), CHUNK, 0));
 
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(NULL, at, CHUNK, DMA_BUF_FD, 0));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, CHUNK, 0, 0));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, CHUNK, DMA_BUF_FD, 2));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, 0, DMA_BUF_FD, 0));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at + 1, 4096, DMA_BUF_FD, 0));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, 4095, DMA_BUF_FD, 0));
+	EXPECT_REASON(cuMemGetHandleForAddressRange(NULL, at, CHUNK, DMA_BUF_FD, 0), "NULL output");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, CHUNK, 0, 0), "unknown handle type #");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, CHUNK, DMA_BUF_FD, 2),
+		      "unknown flags");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, 0, DMA_BUF_FD, 0),
+		      "not a range of whole pages");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at + 1, 4096, DMA_BUF_FD, 0),
+		      "not a range of whole pages");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, 4095, DMA_BUF_FD, 0),
+		      "not a range of whole pages");
 	EXPECT_EQ(-7, fd);
 	/* two devices; not mapped; the host's */
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at, 2 * CHUNK, DMA_BUF_FD, 0));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, at + 2 * CHUNK, CHUNK, DMA_BUF_FD, 0));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, ADDRESS(&fd) & -4096, 4096,
-						     DMA_BUF_FD, 0));
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, 2 * CHUNK, DMA_BUF_FD, 0),
+		      "the range is on several devices");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at + 2 * CHUNK, CHUNK, DMA_BUF_FD, 0),
+		      "no device's memory is mapped there");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, ADDRESS(&fd) & -4096, 4096,
+						    DMA_BUF_FD, 0),
+		      "# is not in a reservation");
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuMemGetHandleForAddressRange(&fd, window, CHUNK, DMA_BUF_FD, 0));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,

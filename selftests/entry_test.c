@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(entry) { char unused; };
 FIXTURE_SETUP(entry) { }
@@ -94,9 +95,9 @@ TEST_F(entry, arguments)
 {
 	void *function;
 
-	EXPECT_INVALID(cuGetProcAddress(NULL, &function, 12000, 0, NULL));
-	EXPECT_INVALID(cuGetProcAddress("cuInit", NULL, 12000, 0, NULL));
-	EXPECT_INVALID(cuGetProcAddress("cuInit", &function, 12000, 1U << 30, NULL));
+	EXPECT_REASON(cuGetProcAddress(NULL, &function, 12000, 0, NULL), "NULL pointer");
+	EXPECT_REASON(cuGetProcAddress("cuInit", NULL, 12000, 0, NULL), "NULL pointer");
+	EXPECT_REASON(cuGetProcAddress("cuInit", &function, 12000, 1U << 30, NULL), "flags #");
 	EXPECT_OK(cuGetProcAddress("cuInit", &function, 12000,
 				   CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
 	EXPECT_OK(cuGetProcAddress("cuInit", &function, 12000,
@@ -112,7 +113,7 @@ TEST_F(entry, first_abi)
 	EXPECT_OK(get("cuMemMap", &function, 11030, 0));
 	EXPECT_EQ(SYMBOL("cuMemMap"), function);
 	EXPECT_CU(CUDA_ERROR_NOT_FOUND, get("cuNoSuchFunction", &function, 11030, 0));
-	EXPECT_INVALID(get("cuMemMap", NULL, 11030, 0));
+	EXPECT_REASON(get("cuMemMap", NULL, 11030, 0), "NULL pointer");
 }
 
 /* A program built for the per-thread default stream imports this one. */

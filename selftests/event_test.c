@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Events: what they stand for, and when. */
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(event)
 {
@@ -109,9 +110,10 @@ TEST_F(event, flags)
 	float milliseconds;
 	CUevent event = NULL;
 
-	EXPECT_INVALID(cuEventCreate(&event, 8));
-	EXPECT_INVALID(cuEventCreate(NULL, 0));
-	EXPECT_INVALID(cuEventCreate(&event, CU_EVENT_INTERPROCESS));
+	EXPECT_REASON(cuEventCreate(&event, 8), "unknown flags");
+	EXPECT_REASON(cuEventCreate(NULL, 0), "NULL output");
+	EXPECT_REASON(cuEventCreate(&event, CU_EVENT_INTERPROCESS),
+		      "INTERPROCESS needs DISABLE_TIMING");
 	EXPECT_EQ(NULL, event);
 	EXPECT_OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
 	EXPECT_OK(cuEventDestroy(event));

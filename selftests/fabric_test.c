@@ -2,6 +2,7 @@
 /* The fabric that the module's parameters play. */
 #define _GNU_SOURCE
 #include "memcast_test.h"
+#include "reason.h"
 
 #define PARAMETERS	"/sys/module/memcast/parameters/"
 
@@ -72,10 +73,12 @@ TEST_F(fabric, not_ready)
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindMem(handle, 0, part, 0, CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindAddr(handle, 0, at, CHUNK, 0));
 	/* arguments are looked at first */
-	EXPECT_INVALID(cuMulticastBindMem(handle, 1, part, 0, CHUNK, 0));
+	EXPECT_REASON(cuMulticastBindMem(handle, 1, part, 0, CHUNK, 0),
+		      "team offset # is not a multiple of the granularity #");
 	SET("fabric_state", "ready");
 	EXPECT_OK(cuMulticastBindMem(handle, 0, part, 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindAddr(handle, 0, at, CHUNK, 0));
+	EXPECT_REASON(cuMulticastBindAddr(handle, 0, at, CHUNK, 0),
+		      "the range overlaps a binding of device #");
 }
 
 TEST_F(fabric, illegal_state)

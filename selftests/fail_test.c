@@ -6,28 +6,14 @@
  * the fault injection of a debug kernel, and root.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <linux/dma-buf.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <memcast/view.h>
-#include "memcast_test.h"
+#include "fail_fixture.h"
 
-/* Where the n-th failure of this thread is asked for; -1: nowhere now */
-static int failures = -1;
 static bool armed;
-
-static void put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0)
-		perror(path);
-	close(fd);
-}
 
 static void arm(unsigned long n)
 {
@@ -48,24 +34,6 @@ static bool disarm(void)
 	while (pwrite(failures, "0", 1, 0) != 1)
 		;
 	return text[0] == '0';
-}
-
-/* Return: whether anything can be made to fail. */
-static bool can_fail(void)
-{
-	failures = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (failures < 0 || geteuid())
-		return false;
-	/* which allocations may fail: all */
-	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
-	put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-	/* and none says so in the log, where reports are looked for */
-	put("/sys/kernel/debug/failslab/verbose", "0");
-	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
-	put("/sys/kernel/debug/fail_usercopy/verbose", "0");
-	return true;
 }
 
 /* Fails at most once, by what was asked for, and not the second time. */
@@ -385,67 +353,6 @@ TEST_F(fail, at_every_place)
 	} while (failed);
 	ASSERT_LT(1, n);
 	TH_LOG("%lu failures", n - 1);
-}
-
-/*
- * mremap() makes a copy of the VMA before it asks whether that may be moved. Where the
- * kernel has no memory to take the copy away again, it stays: but is no reservation.
- */
-FIXTURE(fail_move) { int fails; };
-FIXTURE_SETUP(fail_move)
-{
-	if (!can_fail())
-		SKIP(return, "needs root and a kernel with CONFIG_FAULT_INJECTION");
-	/* in threads that ask for it, all that is allocated after so many bytes */
-	put("/sys/kernel/debug/failslab/task-filter", "Y");
-	put("/sys/kernel/debug/failslab/probability", "100");
-	put("/sys/kernel/debug/failslab/times", "-1");
-	self->fails = open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
-	ASSERT_LE(0, self->fails);
-}
-/* In the parent, which comes here whatever the test did */
-FIXTURE_TEARDOWN_PARENT(fail_move)
-{
-	put("/sys/kernel/debug/failslab/probability", "0");
-	put("/sys/kernel/debug/failslab/task-filter", "N");
-	put("/sys/kernel/debug/failslab/times", "1");
-	put("/sys/kernel/debug/failslab/space", "0");
-	if (!_metadata->aborted)
-		EXPECT_STREQ("", left_over());
-}
-
-TEST_F(fail_move, leaves_no_other_reservation)
-{
-	CUmemGenericAllocationHandle handle;
-	unsigned int bytes, kept = 0;
-	volatile uint32_t *at;
-	unsigned char page;
-	char text[24];
-	void *to;
-
-	cuda_start(0);
-	handle = memory(0, CHUNK);
-	at = mapped(handle, CHUNK, 0);
-	for (bytes = 0; bytes < 8192; bytes += 64) {
-		*at = bytes;
-		to = (void *)reserve(CHUNK);
-		ASSERT_OK(cuMemAddressFree(ADDRESS(to), CHUNK));
-		snprintf(text, sizeof(text), "%u", bytes);
-		put("/sys/kernel/debug/failslab/space", text);
-		ASSERT_EQ(1, write(self->fails, "1", 1));
-		mremap((void *)at, CHUNK, CHUNK, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-		ASSERT_EQ(1, write(self->fails, "0", 1));
-		EXPECT_EQ(bytes, *at);
-		EXPECT_INVALID(cuMemMap(ADDRESS(to), CHUNK, 0, handle, 0));
-		kept += !mincore(to, 4096, &page);
-	}
-	EXPECT_LT(0, kept);
-	TH_LOG("%u copies stayed", kept);
-
-	/* nor do they keep what it showed */
-	ASSERT_OK(cuMemRelease(handle));
-	EXPECT_EQ(0, munmap((void *)at, CHUNK));
-	EXPECT_EQ(0, stat_of("memories"));
 }
 
 TEST_HARNESS_MAIN

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include "foreign_fixture.h"
+#include "reason.h"
 
 /* The foreign memory is the first replica, memory of device 1 the second. */
 #define team_of(theirs, own, window)	team_of_(_metadata, theirs, own, window)
@@ -69,7 +70,8 @@ TEST_F(foreign, bound_by_address)
 
 	whole = buffer(memory, 0, SIZE);
 	odd = buffer(memory, PAGE, CHUNK);
-	EXPECT_INVALID(cuMulticastBindAddr(group, 0, odd, CHUNK, 0));
+	EXPECT_REASON(cuMulticastBindAddr(group, 0, odd, CHUNK, 0),
+		      "address # is not a multiple of the granularity #");
 	ASSERT_OK(cuMulticastBindAddr(group, 0, whole, CHUNK, 0));
 	ASSERT_OK(cuMulticastBindAddr_v2(group, 1, 0, whole + CHUNK, CHUNK, 0));
 	window = ADDRESS(mapped(group, SIZE, 0));
@@ -94,9 +96,12 @@ TEST_F(foreign, bind_refused)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(group, 0, handle, 0, SIZE, 0));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuMulticastBindMem_v2(group, 2, 0, handle, 0, SIZE, 0));
-	EXPECT_INVALID(cuMulticastBindMem_v2(group, 0, 0, handle, PAGE, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem_v2(group, 0, 0, handle, 0, PAGE, 0));
-	EXPECT_INVALID(cuMulticastBindMem_v2(group, 0, 0, handle, CHUNK, SIZE, 0));
+	EXPECT_REASON(cuMulticastBindMem_v2(group, 0, 0, handle, PAGE, CHUNK, 0),
+		      "memory offset # is not a multiple of the granularity #");
+	EXPECT_REASON(cuMulticastBindMem_v2(group, 0, 0, handle, 0, PAGE, 0),
+		      "size # is not a multiple of the granularity #: round it");
+	EXPECT_REASON(cuMulticastBindMem_v2(group, 0, 0, handle, CHUNK, SIZE, 0),
+		      "# bytes from # are outside the memory of # bytes");
 	EXPECT_EQ(0, stat_of("bindings"));
 	EXPECT_OK(cuMulticastBindMem_v2(group, 1, SIZE, handle, 0, SIZE, 0));
 }

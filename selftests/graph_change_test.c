@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Graphs that change: children, updates, copies; bad input; threads. */
 #include "graph_fixture.h"
+#include "reason.h"
 
 /* ---- graphs in graphs ---- */
 
@@ -17,7 +18,7 @@ TEST_F(stream, children)
 	ASSERT_OK(cuGraphChildGraphNodeGetGraph(child, &got));
 	EXPECT_NE(inner, got);
 	EXPECT_EQ(2, nodes_of(got));
-	EXPECT_INVALID(cuGraphDestroy(got));
+	EXPECT_REASON(cuGraphDestroy(got), "the graph is a child node's");
 	/* a copy: the original may go */
 	EXPECT_OK(cuGraphDestroy(inner));
 	instance = instance_of(outer);
@@ -33,14 +34,14 @@ TEST_F(stream, children)
 	add_words(other, NULL, AT(100), 1);
 	EXPECT_CU(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
 		  cuGraphExecChildGraphNodeSetParams(instance, child, other));
-	EXPECT_INVALID(cuGraphExecChildGraphNodeSetParams(instance, last, other));
+	EXPECT_REASON(cuGraphExecChildGraphNodeSetParams(instance, last, other), "not a child");
 	launch_and_wait(instance, self->first);
 	EXPECT_EQ(6, self->at[16]);
 	EXPECT_EQ(0, self->at[100]);
 
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	EXPECT_OK(cuGraphDestroy(outer));
-	EXPECT_INVALID(cuGraphGetNodes(got, NULL, &(size_t) { 0 }));
+	EXPECT_REASON(cuGraphGetNodes(got, NULL, &(size_t) { 0 }), "# is not a graph, or");
 	EXPECT_OK(cuGraphDestroy(other));
 }
 
@@ -68,7 +69,7 @@ TEST_F(stream, nesting_has_a_limit)
 			break;
 		}
 		/* it is the node's now */
-		EXPECT_INVALID(cuGraphDestroy(graph));
+		EXPECT_REASON(cuGraphDestroy(graph), "the graph is a child node's");
 		graph = outer;
 	}
 	EXPECT_EQ(64, depth);
@@ -96,7 +97,7 @@ TEST_F(stream, changes_are_for_later_launches)
 	EXPECT_EQ(0, (int)info.result);
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
 	/* the nodes are still known by those that the instance was made of */
-	EXPECT_INVALID(cuGraphNodeSetEnabled(instance, again, 0));
+	EXPECT_REASON(cuGraphNodeSetEnabled(instance, again, 0), "the instance was not made with");
 	ASSERT_OK(cuGraphNodeSetEnabled(instance, set, 0));
 	ASSERT_OK(cuGraphNodeGetEnabled(instance, set, &enabled));
 	EXPECT_EQ(0, enabled);
@@ -155,7 +156,7 @@ TEST_F(stream, updates_that_do_not_fit)
 	ASSERT_OK(cuGraphAddDependencies(other, &set, &node, NULL, 1));
 	NO_UPDATE(NODE_TYPE_CHANGED, true);
 	info.result = 77;
-	EXPECT_INVALID(cuGraphExecUpdate(instance, NULL, &info));
+	EXPECT_REASON(cuGraphExecUpdate(instance, NULL, &info), "# is not a graph, or destroyed");
 	EXPECT_EQ(0, (int)info.result);
 
 	launch_and_wait(instance, self->first);
@@ -185,7 +186,7 @@ TEST_F(stream, clones_outlive_and_are_outlived)
 		}
 		ASSERT_OK(cuGraphNodeFindInClone(&found, set, graphs[1]));
 		EXPECT_NE(set, found);
-		EXPECT_INVALID(cuGraphNodeFindInClone(&found, set, graphs[0]));
+		EXPECT_REASON(cuGraphNodeFindInClone(&found, set, graphs[0]), "the graph has no");
 		for (i = 0; i < 4; i++)
 			instances[i] = instance_of(graphs[i]);
 		for (i = 7; i > 0; i--) {
@@ -224,8 +225,8 @@ TEST_F(stream, nodes_can_go)
 	c = add_copy(graph, b, AT(16), AT(8));
 	before = instance_of(graph);
 	ASSERT_OK(cuGraphDestroyNode(b));
-	EXPECT_INVALID(cuGraphDestroyNode(b));
-	EXPECT_INVALID(cuGraphAddDependencies(graph, &a, &b, NULL, 1));
+	EXPECT_REASON(cuGraphDestroyNode(b), "# is not a node, or destroyed");
+	EXPECT_REASON(cuGraphAddDependencies(graph, &a, &b, NULL, 1), "# is not a node, or");
 	ASSERT_OK(cuGraphGetNodes(graph, nodes, &count));
 	EXPECT_EQ(2, count);
 	EXPECT_EQ(a, nodes[0]);
@@ -278,17 +279,17 @@ TEST_F(stream, bad_nodes)
 	BAD_COPY(copy.srcMemoryType = 9);
 	BAD_COPY(copy.dstDevice = 0);
 	BAD_COPY(copy.WidthInBytes = 2 * CHUNK);
-	EXPECT_INVALID(cuGraphAddHostNode(&node, graph, NULL, 0, &call));
-	EXPECT_INVALID(cuGraphAddHostNode(&node, graph, NULL, 0, NULL));
-	EXPECT_INVALID(cuGraphAddEventRecordNode(&node, graph, NULL, 0, NULL));
-	EXPECT_INVALID(cuGraphAddEventWaitNode(&node, graph, NULL, 0, NULL));
-	EXPECT_INVALID(cuGraphAddChildGraphNode(&node, graph, NULL, 0, NULL));
-	EXPECT_INVALID(cuGraphAddEmptyNode(&node, NULL, NULL, 0));
-	EXPECT_INVALID(cuGraphAddEmptyNode(NULL, graph, NULL, 0));
-	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, NULL, 1));
-	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, &foreign, 1));
-	EXPECT_INVALID(cuGraphCreate(NULL, 0));
-	EXPECT_INVALID(cuGraphCreate(&other, 1));
+	EXPECT_REASON(cuGraphAddHostNode(&node, graph, NULL, 0, &call), "NULL function");
+	EXPECT_REASON(cuGraphAddHostNode(&node, graph, NULL, 0, NULL), "NULL parameters");
+	EXPECT_REASON(cuGraphAddEventRecordNode(&node, graph, NULL, 0, NULL), "NULL event");
+	EXPECT_REASON(cuGraphAddEventWaitNode(&node, graph, NULL, 0, NULL), "NULL event");
+	EXPECT_REASON(cuGraphAddChildGraphNode(&node, graph, NULL, 0, NULL), "# is not a graph,");
+	EXPECT_REASON(cuGraphAddEmptyNode(&node, NULL, NULL, 0), "NULL pointer");
+	EXPECT_REASON(cuGraphAddEmptyNode(NULL, graph, NULL, 0), "NULL pointer");
+	EXPECT_REASON(cuGraphAddEmptyNode(&node, graph, NULL, 1), "NULL pointer");
+	EXPECT_REASON(cuGraphAddEmptyNode(&node, graph, &foreign, 1), "dependency # is of another");
+	EXPECT_REASON(cuGraphCreate(NULL, 0), "NULL output");
+	EXPECT_REASON(cuGraphCreate(&other, 1), "flags must be #");
 #define BAD_PARAMS(result, ...)	EXPECT_CU(CUDA_ERROR_##result, ({		\
 	params = (CUgraphNodeParams) { .type = CU_GRAPH_NODE_TYPE_EMPTY };	\
 	__VA_ARGS__; cuGraphAddNode(&node, graph, NULL, NULL, 0, &params); }))
@@ -305,23 +306,23 @@ TEST_F(stream, bad_nodes)
 	ASSERT_OK(cuGraphAddEmptyNode(&twice[0], graph, NULL, 0));
 	twice[1] = twice[0];
 	params = (CUgraphNodeParams) { .type = CU_GRAPH_NODE_TYPE_EMPTY };
-	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, twice, 2));
+	EXPECT_REASON(cuGraphAddEmptyNode(&node, graph, twice, 2), "dependency # is there twice");
 	edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-	EXPECT_INVALID(cuGraphAddNode(&node, graph, twice, &edge, 1, &params));
+	EXPECT_REASON(cuGraphAddNode(&node, graph, twice, &edge, 1, &params), "edge # has a port");
 	edge = (CUgraphEdgeData) { .from_port = 1 };
-	EXPECT_INVALID(cuGraphAddNode(&node, graph, twice, &edge, 1, &params));
-	EXPECT_INVALID(cuGraphAddDependencies(graph, twice, twice, NULL, 1));
-	EXPECT_INVALID(cuGraphAddDependencies(graph, twice, &foreign, NULL, 1));
-	EXPECT_INVALID(cuGraphRemoveDependencies(graph, twice, &foreign, NULL, 1));
-	EXPECT_INVALID(cuGraphAddDependencies(graph, NULL, NULL, NULL, 1));
+	EXPECT_REASON(cuGraphAddNode(&node, graph, twice, &edge, 1, &params), "edge # has a port");
+	EXPECT_REASON(cuGraphAddDependencies(graph, twice, twice, NULL, 1), "a node cannot depend");
+	EXPECT_REASON(cuGraphAddDependencies(graph, twice, &foreign, NULL, 1), "a node is of");
+	EXPECT_REASON(cuGraphRemoveDependencies(graph, twice, &foreign, NULL, 1), "a node is of");
+	EXPECT_REASON(cuGraphAddDependencies(graph, NULL, NULL, NULL, 1), "NULL pointer");
 	EXPECT_OK(cuGraphAddDependencies(graph, NULL, NULL, NULL, 0));
 	EXPECT_EQ(1, nodes_of(graph));
 	EXPECT_EQ(0, edges_of(graph));
-	EXPECT_INVALID(cuGraphMemsetNodeSetParams(twice[0], &good_set));
-	EXPECT_INVALID(cuGraphMemcpyNodeGetParams(twice[0], &copy));
+	EXPECT_REASON(cuGraphMemsetNodeSetParams(twice[0], &good_set), "the node is of type #,");
+	EXPECT_REASON(cuGraphMemcpyNodeGetParams(twice[0], &copy), "the node is of type #, not #");
 	EXPECT_OK(cuGraphDestroy(graph));
-	EXPECT_INVALID(cuGraphDestroy(graph));
-	EXPECT_INVALID(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+	EXPECT_REASON(cuGraphDestroy(graph), "# is not a graph, or destroyed");
+	EXPECT_REASON(cuGraphAddEmptyNode(&node, graph, NULL, 0), "# is not a graph, or destroyed");
 	EXPECT_OK(cuGraphDestroy(other));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Memory that graphs allocate, and user objects that they keep alive. */
 #include "graph_fixture.h"
+#include "reason.h"
 
 #define MIB	(1ULL << 20)
 
@@ -50,16 +51,19 @@ TEST_F(stream, memory_is_allocated_by_launches)
 	EXPECT_EQ(0, usage(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH));
 	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiate(&second, graph, 0));
-	EXPECT_INVALID(cuMemFree(at));
-	EXPECT_INVALID(cuMemFreeAsync(at, self->first));
+	EXPECT_REASON(cuMemFree(at), "# is an alloc node's, and no launch has allocated it");
+	EXPECT_REASON(cuMemFreeAsync(at, self->first),
+		      "# is an alloc node's, and no launch has allocated it");
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
 	EXPECT_EQ(32 * MIB, usage(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	ASSERT_OK(cuMemcpyDtoH(&word, at, 4));
 	EXPECT_EQ(0x42, word);
-	EXPECT_INVALID(cuGraphLaunch(instance, self->first));
+	EXPECT_REASON(cuGraphLaunch(instance, self->first),
+		      "an earlier launch allocated #, and nobody freed it");
 	EXPECT_OK(cuMemFreeAsync(at, self->first));
-	EXPECT_INVALID(cuMemFreeAsync(at, self->first));
+	EXPECT_REASON(cuMemFreeAsync(at, self->first),
+		      "# is an alloc node's, and no launch has allocated it");
 	EXPECT_EQ(0, usage(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
 	EXPECT_EQ(32 * MIB, usage(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
 	EXPECT_OK(cuGraphLaunch(instance, self->first));
@@ -69,7 +73,8 @@ TEST_F(stream, memory_is_allocated_by_launches)
 	EXPECT_EQ(32 * MIB, usage(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH));
 	EXPECT_OK(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &zero));
 	EXPECT_EQ(0, usage(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH));
-	EXPECT_INVALID(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero));
+	EXPECT_REASON(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero),
+		      "only the highest can be set, and to #");
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	/* each launch frees what the one before has left */
 	ASSERT_OK(cuGraphInstantiate(&instance, graph,
@@ -105,7 +110,7 @@ TEST_F(stream, memory_outlives_its_graph)
 		EXPECT_EQ(0x42, word);
 		EXPECT_OK(i & 2 ? cuMemFree(at) : cuMemFreeAsync(at, self->first));
 		ASSERT_OK(cuStreamSynchronize(self->first));
-		EXPECT_INVALID(cuMemFree(at));
+		EXPECT_REASON(cuMemFree(at), "# is not in a reservation");
 	}
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
@@ -140,9 +145,12 @@ TEST_F(stream, graphs_with_memory_keep_their_shape)
 	ASSERT_OK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
 	ASSERT_OK(cuGraphAddEmptyNode(&empty, graph, &alloc, 1));
 	ASSERT_OK(cuGraphAddMemFreeNode(&free_node, graph, &empty, 1, params.dptr));
-	EXPECT_INVALID(cuGraphAddMemFreeNode(&node, graph, &empty, 1, params.dptr));
-	EXPECT_INVALID(cuGraphAddMemFreeNode(&node, graph, &empty, 1, AT(0)));
-	EXPECT_INVALID(cuGraphAddMemFreeNode(&node, graph, &empty, 1, 0));
+	EXPECT_REASON(cuGraphAddMemFreeNode(&node, graph, &empty, 1, params.dptr),
+		      "the graph frees # already");
+	EXPECT_REASON(cuGraphAddMemFreeNode(&node, graph, &empty, 1, AT(0)),
+		      "no alloc node has memory at #");
+	EXPECT_REASON(cuGraphAddMemFreeNode(&node, graph, &empty, 1, 0),
+		      "no alloc node has memory at #");
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuGraphDestroyNode(empty));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuGraphRemoveDependencies(graph, &alloc, &empty, NULL, 1));
@@ -150,12 +158,14 @@ TEST_F(stream, graphs_with_memory_keep_their_shape)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuGraphAddChildGraphNode(&node, outer, NULL, 0, graph));
 	params = of_device(0, 0);
-	EXPECT_INVALID(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	EXPECT_REASON(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params), "the size is #");
 	params = of_device(99, 4096);
-	EXPECT_INVALID(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	EXPECT_REASON(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params),
+		      "no such location: type #, #");
 	params = of_device(0, 4096);
 	params.poolProps.allocType = 0;
-	EXPECT_INVALID(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	EXPECT_REASON(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params),
+		      "type # is not PINNED");
 	params = of_device(0, 4096);
 	params.poolProps.handleTypes = SHAREABLE;
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
@@ -185,7 +195,8 @@ TEST_F(stream, memory_for_other_devices)
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
 	ASSERT_OK(cuCtxPushCurrent(context));
 	EXPECT_OK(cuMemsetD32(shared.dptr, 1, 1));
-	EXPECT_INVALID(cuMemsetD32(own.dptr, 1, 1));
+	EXPECT_REASON(cuMemsetD32(own.dptr, 1, 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	ASSERT_OK(cuCtxPopCurrent(NULL));
 	EXPECT_OK(cuGraphDestroy(graph));
 }
@@ -218,14 +229,14 @@ TEST_F(stream, objects_live_as_long_as_they_are_used)
 	ASSERT_OK(cuUserObjectCreate(&object, &destroyed, count_destroyed, 1, 1));
 	ASSERT_OK(cuUserObjectRetain(object, 2));
 	ASSERT_OK(cuUserObjectRelease(object, 2));
-	EXPECT_INVALID(cuUserObjectRelease(object, 2));
+	EXPECT_REASON(cuUserObjectRelease(object, 2), "the program has # references");
 	ASSERT_OK(cuGraphRetainUserObject(graph, object, 2, 0));
 	ASSERT_OK(cuUserObjectRelease(object, 1));
-	EXPECT_INVALID(cuUserObjectRelease(object, 1));
+	EXPECT_REASON(cuUserObjectRelease(object, 1), "the program has # references");
 	ASSERT_OK(cuGraphClone(&clone, graph));
 	ASSERT_OK(cuGraphInstantiate(&instance, clone, 0));
 	ASSERT_OK(cuGraphReleaseUserObject(graph, object, 1));
-	EXPECT_INVALID(cuGraphReleaseUserObject(graph, object, 2));
+	EXPECT_REASON(cuGraphReleaseUserObject(graph, object, 2), "the graph has # references");
 	ASSERT_OK(cuGraphReleaseUserObject(graph, object, 1));
 	ASSERT_OK(cuGraphDestroy(graph));
 	ASSERT_OK(cuGraphDestroy(clone));
@@ -238,13 +249,14 @@ TEST_F(stream, objects_live_as_long_as_they_are_used)
 	EXPECT_OK(cuUserObjectRelease(object, 1));
 	LET_GO();
 	EXPECT_TRUE(becomes(&destroyed, 1));
-	EXPECT_INVALID(cuUserObjectRetain(object, 1));
+	EXPECT_REASON(cuUserObjectRetain(object, 1), "# is not a user object, or destroyed");
 
 	ASSERT_OK(cuGraphCreate(&graph, 0));
 	ASSERT_OK(cuUserObjectCreate(&other, &other_destroyed, count_destroyed, 3, 1));
-	EXPECT_INVALID(cuGraphRetainUserObject(graph, other, 4, CU_GRAPH_USER_OBJECT_MOVE));
+	EXPECT_REASON(cuGraphRetainUserObject(graph, other, 4, CU_GRAPH_USER_OBJECT_MOVE),
+		      "the program has # references");
 	ASSERT_OK(cuGraphRetainUserObject(graph, other, 3, CU_GRAPH_USER_OBJECT_MOVE));
-	EXPECT_INVALID(cuUserObjectRelease(other, 1));
+	EXPECT_REASON(cuUserObjectRelease(other, 1), "the program has # references");
 	ASSERT_OK(cuGraphDestroy(graph));
 	EXPECT_TRUE(becomes(&other_destroyed, 1));
 	EXPECT_EQ(1, destroyed);
@@ -257,21 +269,26 @@ TEST_F(stream, bad_objects)
 	int data = 0;
 
 	ASSERT_OK(cuGraphCreate(&graph, 0));
-	EXPECT_INVALID(cuUserObjectCreate(NULL, &data, count_destroyed, 1, 1));
-	EXPECT_INVALID(cuUserObjectCreate(&object, &data, NULL, 1, 1));
-	EXPECT_INVALID(cuUserObjectCreate(&object, &data, count_destroyed, 0, 1));
-	EXPECT_INVALID(cuUserObjectCreate(&object, &data, count_destroyed, 1, 0));
-	EXPECT_INVALID(cuUserObjectCreate(&object, &data, count_destroyed, 1U << 31, 1));
+	EXPECT_REASON(cuUserObjectCreate(NULL, &data, count_destroyed, 1, 1), "NULL pointer");
+	EXPECT_REASON(cuUserObjectCreate(&object, &data, NULL, 1, 1), "NULL pointer");
+	EXPECT_REASON(cuUserObjectCreate(&object, &data, count_destroyed, 0, 1),
+		      "the number of references is not # to #");
+	EXPECT_REASON(cuUserObjectCreate(&object, &data, count_destroyed, 1, 0),
+		      "flags must be NO_DESTRUCTOR_SYNC");
+	EXPECT_REASON(cuUserObjectCreate(&object, &data, count_destroyed, 1U << 31, 1),
+		      "the number of references is not # to #");
 	EXPECT_EQ(NULL, object);
-	EXPECT_INVALID(cuUserObjectRetain(NULL, 1));
+	EXPECT_REASON(cuUserObjectRetain(NULL, 1), "# is not a user object, or destroyed");
 	ASSERT_OK(cuUserObjectCreate(&object, &data, count_destroyed, 1, 1));
-	EXPECT_INVALID(cuUserObjectRetain(object, 0));
-	EXPECT_INVALID(cuUserObjectRetain(object, INT32_MAX));
-	EXPECT_INVALID(cuUserObjectRelease(object, 0));
-	EXPECT_INVALID(cuGraphRetainUserObject(graph, object, 0, 0));
-	EXPECT_INVALID(cuGraphRetainUserObject(graph, object, 1, 8));
-	EXPECT_INVALID(cuGraphRetainUserObject(NULL, object, 1, 0));
-	EXPECT_INVALID(cuGraphReleaseUserObject(graph, object, 1));
+	EXPECT_REASON(cuUserObjectRetain(object, 0), "the number of references is not # to #");
+	EXPECT_REASON(cuUserObjectRetain(object, INT32_MAX), "the program has # references");
+	EXPECT_REASON(cuUserObjectRelease(object, 0), "the number of references is not # to #");
+	EXPECT_REASON(cuGraphRetainUserObject(graph, object, 0, 0),
+		      "the number of references is not # to #");
+	EXPECT_REASON(cuGraphRetainUserObject(graph, object, 1, 8), "unknown flags");
+	EXPECT_REASON(cuGraphRetainUserObject(NULL, object, 1, 0),
+		      "# is not a graph, or destroyed");
+	EXPECT_REASON(cuGraphReleaseUserObject(graph, object, 1), "the graph has # references");
 	EXPECT_EQ(0, data);
 	EXPECT_OK(cuUserObjectRelease(object, 1));
 	EXPECT_TRUE(becomes(&data, 1));

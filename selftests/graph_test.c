@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Graphs that are built by hand, and launched. */
 #include "graph_fixture.h"
+#include "reason.h"
 
 TEST_F(stream, a_thousand_launches)
 {
@@ -27,8 +28,9 @@ TEST_F(stream, a_thousand_launches)
 	launch_and_wait(instance, self->first);
 	EXPECT_EQ(7, self->at[8]);
 	EXPECT_OK(cuGraphExecDestroy(instance));
-	EXPECT_INVALID(cuGraphLaunch(instance, self->first));
-	EXPECT_INVALID(cuGraphExecDestroy(instance));
+	EXPECT_REASON(cuGraphLaunch(instance, self->first),
+		      "# was not instantiated, or is destroyed");
+	EXPECT_REASON(cuGraphExecDestroy(instance), "# was not instantiated, or is destroyed");
 }
 
 /* ---- order ---- */
@@ -92,8 +94,9 @@ TEST_F(stream, cycles_are_found)
 		ASSERT_OK(cuGraphAddEmptyNode(&node[i], graph, NULL, 0));
 	for (i = 0; i < 3; i++)
 		EXPECT_OK(cuGraphAddDependencies(graph, &node[i], &node[(i + 1) % 3], NULL, 1));
-	EXPECT_INVALID(cuGraphInstantiate(&instance, graph, 0));
-	EXPECT_INVALID(cuGraphInstantiateWithParams(&instance, graph, &params));
+	EXPECT_REASON(cuGraphInstantiate(&instance, graph, 0), "the edges form a cycle");
+	EXPECT_REASON(cuGraphInstantiateWithParams(&instance, graph, &params),
+		      "the edges form a cycle");
 	EXPECT_EQ(NULL, instance);
 	EXPECT_EQ((int)CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, (int)params.result_out);
 	EXPECT_TRUE(params.hErrNode_out == node[0] || params.hErrNode_out == node[1] ||

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 #define PAGE		4096UL
 #define HOST		CU_MEM_LOCATION_TYPE_HOST
@@ -57,14 +58,21 @@ TEST_F(host, create)
 	CUmemGenericAllocationHandle handle = 77;
 
 	cuda_start(0);
-	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, CHUNK + PAGE, SHAREABLE));
-	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, PAGE, SHAREABLE));
-	EXPECT_INVALID(create(&handle, HOST, 0, PAGE, 0));
-	EXPECT_INVALID(create(&handle, HOST_NUMA, 0, 0, SHAREABLE));
-	EXPECT_INVALID(create(&handle, HOST, 0, CHUNK, SHAREABLE));
-	EXPECT_INVALID(create(&handle, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0, CHUNK, 0));
-	EXPECT_INVALID(create(&handle, HOST_NUMA, 999, CHUNK, SHAREABLE));
-	EXPECT_INVALID(create(&handle, HOST_NUMA, -1, CHUNK, SHAREABLE));
+	EXPECT_REASON(create(&handle, HOST_NUMA, 0, CHUNK + PAGE, SHAREABLE),
+		      "size # is not a multiple of the granularity #: round it");
+	EXPECT_REASON(create(&handle, HOST_NUMA, 0, PAGE, SHAREABLE),
+		      "size # is not a multiple of the granularity #: round it");
+	EXPECT_REASON(create(&handle, HOST, 0, PAGE, 0),
+		      "size # is not a multiple of the granularity #: round it");
+	EXPECT_REASON(create(&handle, HOST_NUMA, 0, 0, SHAREABLE), "the size is #");
+	EXPECT_REASON(create(&handle, HOST, 0, CHUNK, SHAREABLE),
+		      "only host memory of a NUMA node can be shared");
+	EXPECT_REASON(create(&handle, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0, CHUNK, 0),
+		      "unknown location type #");
+	EXPECT_REASON(create(&handle, HOST_NUMA, 999, CHUNK, SHAREABLE),
+		      "no NUMA node # with memory");
+	EXPECT_REASON(create(&handle, HOST_NUMA, -1, CHUNK, SHAREABLE),
+		      "no NUMA node # with memory");
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, create(&handle, HOST_NUMA, 0, 1UL << 60, SHAREABLE));
 	EXPECT_EQ(77, handle);
 	EXPECT_OK(create(&handle, HOST_NUMA, 0, 3 * CHUNK, SHAREABLE));
@@ -95,10 +103,12 @@ TEST_F(host, create_with_flags)
 	};
 
 	cuda_start(0);
-	EXPECT_INVALID(cuMemCreate(&handle, CHUNK, &prop, 0));
+	EXPECT_REASON(cuMemCreate(&handle, CHUNK, &prop, 0),
+		      "only device memory can be compressed or capable of RDMA");
 	prop.allocFlags.gpuDirectRDMACapable = 0;
 	prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
-	EXPECT_INVALID(cuMemCreate(&handle, CHUNK, &prop, 0));
+	EXPECT_REASON(cuMemCreate(&handle, CHUNK, &prop, 0),
+		      "only device memory can be compressed or capable of RDMA");
 	EXPECT_EQ(77, handle);
 }
 
@@ -114,8 +124,10 @@ TEST_F(host, pages)
 	bytes = (volatile char *)at;
 	ASSERT_OK(cuMemMap(at, small, 0, on_node(0, small), 0));
 	ASSERT_OK(cuMemMap(at + small, large, 0, on_node(0, large), 0));
-	EXPECT_INVALID(cuMemMap(at + large, CHUNK, 0, on_node(0, CHUNK), 0));
-	EXPECT_INVALID(cuMemMap(at + small + large - PAGE, CHUNK, 0, on_node(0, CHUNK), 0));
+	EXPECT_REASON(cuMemMap(at + large, CHUNK, 0, on_node(0, CHUNK), 0),
+		      "something is mapped there already");
+	EXPECT_REASON(cuMemMap(at + small + large - PAGE, CHUNK, 0, on_node(0, CHUNK), 0),
+		      "address # is not a multiple of the granularity #");
 	EXPECT_EQ(SIGSEGV, try_load(bytes, NULL));
 	ASSERT_OK(allow_host(at, small + large, READWRITE));
 	for (size_t i = 0; i < small + large; i += PAGE)
@@ -125,7 +137,7 @@ TEST_F(host, pages)
 	for (size_t i = 0; i < small + large; i += PAGE)
 		ASSERT_EQ((char)(i / PAGE % 100 + 1), bytes[i]);
 	EXPECT_EQ(SIGSEGV, try_load(bytes + small + large, NULL));
-	EXPECT_INVALID(cuMemUnmap(at, PAGE));
+	EXPECT_REASON(cuMemUnmap(at, PAGE), "only a part of the mapping of # bytes at # is in the");
 	EXPECT_OK(cuMemUnmap(at, small));
 	EXPECT_EQ(SIGSEGV, try_load(bytes, NULL));
 	EXPECT_EQ((char)(small / PAGE % 100 + 1), bytes[small]);
@@ -148,7 +160,8 @@ TEST_F(host, access)
 	EXPECT_EQ(READ, flags);
 	EXPECT_EQ(0, try_load(at, NULL));
 	EXPECT_EQ(SIGSEGV, try_store(at, 1));
-	EXPECT_INVALID(cuMemsetD8(mapping, 1, 1));
+	EXPECT_REASON(cuMemsetD8(mapping, 1, 1),
+		      "device # cannot write # bytes at #: unmapped, unbound");
 	ASSERT_OK(allow(mapping, CHUNK, 0, READWRITE));
 	EXPECT_EQ(0, try_store(at, 1));
 	EXPECT_OK(cuMemsetD8(mapping, 1, PAGE));
@@ -176,7 +189,8 @@ TEST_F(host, bind)
 	team = full_team(2, 4 * CHUNK);
 	own = on_node(node, 2 * CHUNK);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem_v2(team, 0, 0, own, 0, PAGE, 0));
+	EXPECT_REASON(cuMulticastBindMem_v2(team, 0, 0, own, 0, PAGE, 0),
+		      "size # is not a multiple of the granularity #: round it");
 	ASSERT_OK(cuMulticastBindMem_v2(team, 0, 0, own, 0, 2 * CHUNK, 0));
 	window = mapped(team, 4 * CHUNK, 0);
 	ASSERT_OK(cuMemsetD32(ADDRESS(window), 7, CHUNK / 2));

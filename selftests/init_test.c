@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(process) { char unused; };
 FIXTURE_SETUP(process) { }
@@ -67,7 +68,7 @@ TEST_F(process, before_init)
 {
 	EVERY_CALL(EXPECT_NOT_READY)
 	/* a handle that is NULL is refused before all else */
-	EXPECT_INVALID(cuCtxDestroy(NULL));
+	EXPECT_REASON(cuCtxDestroy(NULL), "NULL handle");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventDestroy(NULL));
@@ -82,7 +83,7 @@ TEST_F(process, what_needs_no_init)
 
 	EXPECT_OK(cuDriverGetVersion(&version));
 	EXPECT_LE(13000, version);
-	EXPECT_INVALID(cuDriverGetVersion(NULL));
+	EXPECT_REASON(cuDriverGetVersion(NULL), "NULL output");
 	EXPECT_OK(cuGetErrorName(CUDA_ERROR_NOT_INITIALIZED, &text));
 	EXPECT_STREQ("CUDA_ERROR_NOT_INITIALIZED", text);
 	EXPECT_OK(cuGetErrorString(CUDA_ERROR_NOT_INITIALIZED, &text));
@@ -95,7 +96,7 @@ TEST_F(process, init_flags)
 {
 	int count = 0;
 
-	EXPECT_INVALID(cuInit(1));
+	EXPECT_REASON(cuInit(1), "flags must be #");
 	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetCount(&count));
 	EXPECT_OK(cuInit(0));
 	EXPECT_OK(cuInit(0));
@@ -189,7 +190,8 @@ TEST_F(process, log_says_why)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", path, 1));
 	cuda_start(0);
-	EXPECT_INVALID(cuMemCreate(&handle, 4096, &prop, 0));
+	EXPECT_REASON(cuMemCreate(&handle, 4096, &prop, 0),
+		      "size # is not a multiple of the granularity #: round it");
 	EXPECT_TRUE(file_with(path, "cuMemCreate"));
 	EXPECT_TRUE(file_with(path, "CUDA_ERROR_INVALID_VALUE"));
 	EXPECT_TRUE(file_with(path, "4096 is not a multiple of the granularity 2097152"));
@@ -204,11 +206,11 @@ TEST_F(process, error_names)
 	EXPECT_STREQ("CUDA_SUCCESS", name);
 	EXPECT_OK(cuGetErrorName(CUDA_ERROR_UNKNOWN, &name));
 	EXPECT_STREQ("CUDA_ERROR_UNKNOWN", name);
-	EXPECT_INVALID(cuGetErrorName(123456, &name));
+	EXPECT_REASON(cuGetErrorName(123456, &name), "no such result");
 	EXPECT_EQ(NULL, name);
-	EXPECT_INVALID(cuGetErrorString(123456, &name));
-	EXPECT_INVALID(cuGetErrorName(CUDA_SUCCESS, NULL));
-	EXPECT_INVALID(cuGetErrorString(CUDA_SUCCESS, NULL));
+	EXPECT_REASON(cuGetErrorString(123456, &name), "no such result");
+	EXPECT_REASON(cuGetErrorName(CUDA_SUCCESS, NULL), "NULL output");
+	EXPECT_REASON(cuGetErrorString(CUDA_SUCCESS, NULL), "NULL output");
 }
 
 TEST_HARNESS_MAIN

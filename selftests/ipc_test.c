@@ -5,13 +5,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include "memcast_test.h"
 #include "raw.h"
+#include "reason.h"
 
-#define PLAYERS	8
-#define ROUNDS	200
-#define HANDLES	4
 #define LAZY	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 #define NOBODY	65534
 
@@ -19,9 +16,6 @@
 FIXTURE(ipc)
 {
 	CUipcMemHandle handle;
-	CUipcMemHandle of[PLAYERS][HANDLES];
-	uint32_t filled[PLAYERS][HANDLES];	/* how often; odd: being filled */
-	uint32_t stop;
 };
 
 FIXTURE_SETUP(ipc)
@@ -93,10 +87,11 @@ TEST_F(ipc, of_two_processes)
 	EXPECT_EQ(0, capable);
 
 	/* it is the exporter's to free, and to give on */
-	EXPECT_INVALID(cuMemFree(at));
-	EXPECT_INVALID(cuMemFreeAsync(at, NULL));
-	EXPECT_INVALID(cuIpcGetMemHandle(&other, at));
-	EXPECT_INVALID(cuIpcCloseMemHandle(at + 512));
+	EXPECT_REASON(cuMemFree(at), "# is another process's: close its handle");
+	EXPECT_REASON(cuMemFreeAsync(at, NULL), "# is another process's: close its handle");
+	EXPECT_REASON(cuIpcGetMemHandle(&other, at),
+		      "# is not in a block of this process, out of a pool");
+	EXPECT_REASON(cuIpcCloseMemHandle(at + 512), "no handle is open at #");
 
 	/* who frees it takes it from nobody, but nobody else opens it */
 	ask(_metadata, link, 0);
@@ -104,8 +99,9 @@ TEST_F(ipc, of_two_processes)
 	EXPECT_OK(cuIpcCloseMemHandle(at));
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)at);
 	EXPECT_OK(cuIpcCloseMemHandle(at));
-	EXPECT_INVALID(cuIpcCloseMemHandle(at));
-	EXPECT_INVALID(cuIpcOpenMemHandle(&at, self->handle, LAZY));
+	EXPECT_REASON(cuIpcCloseMemHandle(at), "no handle is open at #");
+	EXPECT_REASON(cuIpcOpenMemHandle(&at, self->handle, LAZY),
+		      "no such handle: its memory was freed, or is another");
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
 	tell(link, 2);
 	EXPECT_EQ(0, ended(pid));
@@ -125,7 +121,7 @@ TEST_F(ipc, small)
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)(at + 996));
 	EXPECT_OK(cuMemGetAddressRange(&base, &bytes, at));
 	EXPECT_EQ(1000, bytes);
-	EXPECT_INVALID(cuMemsetD8(at, 0, 1001));
+	EXPECT_REASON(cuMemsetD8(at, 0, 1001), "the destination leaves the block at #");
 	ASSERT_OK(cuMemAlloc(&own, 1000));
 	ASSERT_OK(cuIpcGetMemHandle(&handle, own + 999));
 	ASSERT_OK(cuIpcGetMemHandle(&same, own));
@@ -142,7 +138,8 @@ TEST_F(ipc, small)
 	EXPECT_EQ(at, base);
 	EXPECT_OK(cuIpcCloseMemHandle(at));
 	EXPECT_OK(cuIpcCloseMemHandle(at));
-	EXPECT_INVALID(cuIpcOpenMemHandle(&base, self->handle, LAZY));
+	EXPECT_REASON(cuIpcOpenMemHandle(&base, self->handle, LAZY),
+		      "no such handle: its memory was freed, or is another");
 }
 
 /* So also where its file is still open, and somebody's mapping keeps the memory. */
@@ -161,7 +158,8 @@ TEST_F(ipc, ends_with_its_process)
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ended(pid);
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
-	EXPECT_INVALID(cuIpcOpenMemHandle(&other, self->handle, LAZY));
+	EXPECT_REASON(cuIpcOpenMemHandle(&other, self->handle, LAZY),
+		      "no such handle: its memory was freed, or is another");
 	ASSERT_OK(cuCtxDestroy(context));
 	EXPECT_OK(cuIpcCloseMemHandle(at));
 	close(file);
@@ -187,25 +185,29 @@ TEST_F(ipc, arguments)
 	ASSERT_OK(cuMemAlloc(&block, 1000));
 	ASSERT_OK(cuMemAllocHost(&host, 1000));
 	ASSERT_OK(cuMemAllocAsync(&pool, 1000, NULL));
-	EXPECT_INVALID(cuIpcGetMemHandle(NULL, block));
-	EXPECT_INVALID(cuIpcGetMemHandle(&handle, 0));
-	EXPECT_INVALID(cuIpcGetMemHandle(&handle, block + 1000));
-	EXPECT_INVALID(cuIpcGetMemHandle(&handle, ADDRESS(host)));
-	EXPECT_INVALID(cuIpcGetMemHandle(&handle, ADDRESS(&handle)));
-	EXPECT_INVALID(cuIpcGetMemHandle(&handle, pool));
-	EXPECT_INVALID(cuIpcGetMemHandle(&handle, ADDRESS(mapped(vmm, CHUNK, 0))));
-	EXPECT_INVALID(cuIpcOpenMemHandle(&at, self->handle, 0));
-	EXPECT_INVALID(cuIpcOpenMemHandle(&at, self->handle, 2));
-	EXPECT_INVALID(cuIpcOpenMemHandle(NULL, self->handle, LAZY));
-	EXPECT_INVALID(cuIpcOpenMemHandle(&at, handle, LAZY));
+	EXPECT_REASON(cuIpcGetMemHandle(NULL, block), "NULL output");
+	EXPECT_REASON(cuIpcGetMemHandle(&handle, 0), "# is not in a reservation");
+	EXPECT_REASON(cuIpcGetMemHandle(&handle, block + 1000), "# is not in a reservation");
+	EXPECT_REASON(cuIpcGetMemHandle(&handle, ADDRESS(host)),
+		      "# is not in what cuMemAlloc() gave");
+	EXPECT_REASON(cuIpcGetMemHandle(&handle, ADDRESS(&handle)), "# is not in a reservation");
+	EXPECT_REASON(cuIpcGetMemHandle(&handle, pool), "# is not in what cuMemAlloc() gave");
+	EXPECT_REASON(cuIpcGetMemHandle(&handle, ADDRESS(mapped(vmm, CHUNK, 0))),
+		      "# is not in what cuMemAlloc() gave");
+	EXPECT_REASON(cuIpcOpenMemHandle(&at, self->handle, 0),
+		      "flags must be LAZY_ENABLE_PEER_ACCESS");
+	EXPECT_REASON(cuIpcOpenMemHandle(&at, self->handle, 2),
+		      "flags must be LAZY_ENABLE_PEER_ACCESS");
+	EXPECT_REASON(cuIpcOpenMemHandle(NULL, self->handle, LAZY), "NULL output");
+	EXPECT_REASON(cuIpcOpenMemHandle(&at, handle, LAZY), "not what cuIpcGetMemHandle() gave");
 	/* every bit counts */
 	for (unsigned int i = 0; i < sizeof(handle) / 3; i++) {
 		handle = self->handle;
 		handle.reserved[i] ^= 1 << i % 8;
 		EXPECT_INVALID(cuIpcOpenMemHandle(&at, handle, LAZY));
 	}
-	EXPECT_INVALID(cuIpcCloseMemHandle(0));
-	EXPECT_INVALID(cuIpcCloseMemHandle(block));
+	EXPECT_REASON(cuIpcCloseMemHandle(0), "no handle is open at #");
+	EXPECT_REASON(cuIpcCloseMemHandle(block), "no handle is open at #");
 	EXPECT_EQ(77, at);
 	EXPECT_OK(cuIpcOpenMemHandle(&at, self->handle, LAZY));
 	tell(link, 2);
@@ -230,7 +232,7 @@ TEST_F(ipc, contexts)
 	ASSERT_OK(cuCtxDestroy(context));
 	EXPECT_NE(0, try_load((void *)second, NULL));
 	cuda_start(1);
-	EXPECT_INVALID(cuIpcCloseMemHandle(second));
+	EXPECT_REASON(cuIpcCloseMemHandle(second), "no handle is open at #");
 	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
 	EXPECT_EQ(first, again);
 	tell(link, 2);
@@ -324,91 +326,6 @@ TEST_F(ipc, keys)
 	close(client);
 	tell(link, 2);
 	EXPECT_EQ(0, ended(pid));
-}
-
-/* ---- eight processes, any of which dies at any moment ---- */
-
-struct game {
-	CUipcMemHandle (*of)[HANDLES];
-	uint32_t (*filled)[HANDLES];
-};
-
-/* Export blocks of all sizes, open what others export, use it, close it, for ever */
-static void play(struct __test_metadata *_metadata, struct game game, unsigned int me,
-		 unsigned int seed, const uint32_t *stop)
-{
-	CUdeviceptr own[HANDLES] = {}, at;
-
-	cuda_start(me % 4);
-	while (!__atomic_load_n(stop, __ATOMIC_SEQ_CST)) {
-		unsigned int i = rand_r(&seed) % HANDLES, other = rand_r(&seed) % PLAYERS;
-		CUresult result;
-		CUipcMemHandle handle;
-		uint32_t word, before;
-
-		if (rand_r(&seed) % 4 == 0) {
-			/* nobody can have the handle that was there before any more */
-			game.filled[me][i] += 1 + (game.filled[me][i] & 1);
-			ASSERT_OK(cuMemFree(own[i]));
-			ASSERT_OK(cuMemAlloc(&own[i], 512 << rand_r(&seed) % 14));
-			ASSERT_OK(cuMemsetD32(own[i], me << 16 | i, 128));
-			ASSERT_OK(cuIpcGetMemHandle(&game.of[me][i], own[i]));
-			__atomic_add_fetch(&game.filled[me][i], 1, __ATOMIC_SEQ_CST);
-			continue;
-		}
-		before = __atomic_load_n(&game.filled[other][i], __ATOMIC_SEQ_CST);
-		handle = game.of[other][i];
-		if (!before || before & 1 ||
-		    before != __atomic_load_n(&game.filled[other][i], __ATOMIC_SEQ_CST))
-			continue;
-		result = cuIpcOpenMemHandle(&at, handle, LAZY);
-		if (other == me)
-			ASSERT_CU(own[i] ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_VALUE,
-				  result);
-		/* who exported it has freed it, or was killed */
-		if (result == CUDA_ERROR_INVALID_VALUE || other == me)
-			continue;
-		ASSERT_OK(result);
-		ASSERT_OK(cuMemcpyDtoH(&word, at, 4));
-		ASSERT_EQ(other << 16 | i, word);
-		ASSERT_OK(cuMemsetD32(at + 4, me, 1));
-		ASSERT_OK(cuIpcCloseMemHandle(at));
-	}
-	_exit(_metadata->exit_code);
-}
-
-TEST_F(ipc, kills)
-{
-	const char *given = getenv("MEMCAST_TEST_SEED");
-	unsigned int seed = given ? strtoul(given, NULL, 0) : 1;
-	struct game game = { self->of, self->filled };
-	pid_t pid[PLAYERS] = {};
-	unsigned int i, round;
-	int links[PLAYERS];
-
-	for (round = 0; round < loops(ROUNDS) + PLAYERS; round++) {
-		unsigned int any = rand_r(&seed), victim = round < PLAYERS ? round : any % PLAYERS;
-		struct timespec moment = { .tv_nsec = rand_r(&seed) % 30000000 };
-
-		if (pid[victim]) {
-			nanosleep(&moment, NULL);
-			ASSERT_EQ(0, kill(pid[victim], SIGKILL));
-			ASSERT_EQ(SIGKILL, ended(pid[victim]));
-			peer_close(links[victim]);
-		}
-		pid[victim] = peer_fork(&links[victim]);
-		ASSERT_LE(0, pid[victim]);
-		if (!pid[victim])
-			play(_metadata, game, victim, round + seed, &self->stop);
-	}
-	__atomic_store_n(&self->stop, 1, __ATOMIC_SEQ_CST);
-	for (i = 0; i < PLAYERS; i++) {
-		EXPECT_EQ(0, ended(pid[i]));
-		peer_close(links[i]);
-	}
-	for (i = 0; i < 4; i++)
-		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));
-	EXPECT_EQ(0, stat_of("memories"));
 }
 
 TEST_HARNESS_MAIN

@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Kernels by name: launches, their order, and what goes wrong in them. */
+/* Kernels by name: launches and their order, in streams and graphs. */
 #define _GNU_SOURCE
-#include <signal.h>
-#include <sys/mman.h>
-#include <memcast/kernel.h>
 #include <memcast/multimem.h>
-#include "log_lines.h"
-#include "memcast_test.h"
+#include "kernel_fixture.h"
+#include "reason.h"
 
 #define STREAMS		32
 #define LAUNCHES	10000
-
-static const char text[] =
-	".version 8.0\n.target sm_90\n.address_size 64\n"
-	".visible .global .u32 word = 7;\n"
-	".visible .entry fill(.param .u64 to, .param .u32 value) { ret; }\n"
-	".visible .entry mix(.param .u64 to, .param .u64 from, .param .u32 add) { ret; }\n"
-	".visible .entry sum(.param .u64 to, .param .u64 from) { .shared .b8 s[256]; ret; }\n"
-	".visible .entry turns(.param .u64 to) { ret; }\n"
-	".visible .entry store(.param .u64 to) { ret; }\n"
-	".visible .entry check(.param .u64 at, .param .u64 bytes) { ret; }\n"
-	".visible .entry recurse(.param .u32 depth) { ret; }\n"
-	".visible .entry wait_word(.param .u64 at, .param .u32 value) { ret; }\n"
-	".visible .entry trap() { trap; }\n"
-	".visible .entry read_word(.param .u64 to) { ret; }\n"
-	".visible .entry all_reduce(.param .u64 team) { ret; }\n"
-	".visible .entry _Z5plainPi(.param .u64 to) .maxntid 64 { ret; }\n"
-	".visible .entry late(.param .u64 to) { ret; }\n"
-	".visible .entry unknown(.param .u64 a, .param .u64 b, .param .u32 c) { ret; }\n";
-
-#define PARAMETER	MEMCAST_PARAMETER
-
-MEMCAST_KERNEL(fill, MEMCAST_THREADS_ALONE, uint32_t *, uint32_t)
-{
-	PARAMETER(at, 0, uint32_t *)[memcast_thread(at)] = PARAMETER(at, 1, uint32_t);
-}
 
 static uint32_t mixed(uint32_t to, uint32_t from, uint32_t add)
 {
@@ -77,43 +49,6 @@ MEMCAST_KERNEL(turns, MEMCAST_GRID, uint32_t *)
 	to[number] = sum;
 }
 
-MEMCAST_KERNEL(store, MEMCAST_THREADS_ALONE, volatile uint32_t *)
-{
-	if (at->block_index.x == 1 && at->thread_index.x == 2)
-		*PARAMETER(at, 0, volatile uint32_t *) = 1;
-}
-
-MEMCAST_KERNEL(check, MEMCAST_ONCE, void *, size_t)
-{
-	memcastKernelCheck(at, PARAMETER(at, 0, void *), PARAMETER(at, 1, size_t));
-}
-
-static uint32_t __attribute__((noinline)) deeper(uint32_t depth)
-{
-	volatile char room[4096];
-
-	room[depth % sizeof(room)] = depth;
-	return depth ? deeper(depth - 1) + room[depth % sizeof(room)] : 0;
-}
-
-MEMCAST_KERNEL(recurse, MEMCAST_THREADS, uint32_t)
-{
-	deeper(PARAMETER(at, 0, uint32_t));
-}
-
-MEMCAST_KERNEL(wait_word, MEMCAST_ONCE, const uint32_t *, uint32_t)
-{
-	while (__atomic_load_n(PARAMETER(at, 0, const uint32_t *), __ATOMIC_ACQUIRE) !=
-	       PARAMETER(at, 1, uint32_t))
-		memcastYield(at);
-}
-
-MEMCAST_KERNEL(trap, MEMCAST_THREADS)
-{
-	memcastSyncThreads(at);
-	memcastKernelFail(at, CUDA_ERROR_LAUNCH_FAILED, "as the code says");
-}
-
 MEMCAST_KERNEL(read_word, MEMCAST_ONCE, uint32_t *)
 {
 	*PARAMETER(at, 0, uint32_t *) = *(uint32_t *)memcastKernelVariable(at, "word");
@@ -130,40 +65,6 @@ MEMCAST_KERNEL(plain, MEMCAST_THREADS_ALONE, int *)
 {
 	__atomic_fetch_add(PARAMETER(at, 0, int *), 1, __ATOMIC_RELAXED);
 }
-
-FIXTURE(kernel)
-{
-	CUmodule module;
-	CUstream stream;
-	CUdeviceptr memory;
-};
-
-FIXTURE_SETUP(kernel) { }
-NOTHING_LEFT(kernel)
-
-/* What the test's own process has; a child of it comes before */
-#define start()	start_(_metadata, self)
-static void start_(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self)
-{
-	cuda_start(0);
-	ASSERT_OK(cuModuleLoadData(&self->module, text));
-	ASSERT_OK(cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING));
-	ASSERT_OK(cuMemAlloc(&self->memory, 1 << 20));
-	ASSERT_OK(cuMemsetD32(self->memory, 0, 1 << 18));
-}
-
-static CUresult launch(CUmodule module, CUstream stream, const char *name, unsigned int grid,
-		       unsigned int block, void **parameters)
-{
-	CUfunction function;
-	CUresult result = cuModuleGetFunction(&function, module, name);
-
-	return result ? result : cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream,
-						parameters, NULL);
-}
-
-#define LAUNCH(name, grid, block, parameters...)	\
-	launch(self->module, self->stream, name, grid, block, (void *[]) { parameters })
 
 TEST_F(kernel, shapes)
 {
@@ -224,20 +125,21 @@ TEST_F(kernel, registered_with_other_parameters)
 
 	/* before there is a module: at the first launch */
 	ASSERT_OK(memcastKernelRegister(&late));
-	EXPECT_INVALID(memcastKernelRegister(&late));
+	EXPECT_REASON(memcastKernelRegister(&late), "kernel late is registered already");
 	start();
-	EXPECT_INVALID(LAUNCH("late", 1, 1, &self->memory));
+	EXPECT_REASON(LAUNCH("late", 1, 1, &self->memory),
+		      "kernel late takes (#), but is registered with (#, #)");
 	/* with one: at once */
 	late.count = 0;
-	EXPECT_INVALID(memcastKernelRegister(&late));
+	EXPECT_REASON(memcastKernelRegister(&late), "kernel late takes (#), not ()");
 	late.count = 1;
 	late.sizes = right;
 	EXPECT_OK(memcastKernelRegister(&late));
 	EXPECT_OK(LAUNCH("late", 1, 1, &self->memory));
 	EXPECT_OK(cuCtxSynchronize());
 	late.name = NULL;
-	EXPECT_INVALID(memcastKernelRegister(&late));
-	EXPECT_INVALID(memcastKernelRegister(NULL));
+	EXPECT_REASON(memcastKernelRegister(&late), "NULL pointer, no name, or no such shape");
+	EXPECT_REASON(memcastKernelRegister(NULL), "NULL pointer, no name, or no such shape");
 }
 
 TEST_F(kernel, wrong_shape)
@@ -245,10 +147,11 @@ TEST_F(kernel, wrong_shape)
 	uint32_t value = 1;
 
 	start();
-	EXPECT_INVALID(LAUNCH("_Z5plainPi", 1, 65, &self->memory));
-	EXPECT_INVALID(LAUNCH("fill", 0, 1, &self->memory, &value));
-	EXPECT_INVALID(LAUNCH("fill", 1, 1025, &self->memory, &value));
-	EXPECT_INVALID(LAUNCH("fill", 1, 1, &self->memory, NULL));
+	EXPECT_REASON(LAUNCH("_Z5plainPi", 1, 65, &self->memory),
+		      "# threads in a block, the most is #");
+	EXPECT_REASON(LAUNCH("fill", 0, 1, &self->memory, &value), "a grid of #, #, # blocks");
+	EXPECT_REASON(LAUNCH("fill", 1, 1025, &self->memory, &value), "a block of #, #, # threads");
+	EXPECT_REASON(LAUNCH("fill", 1, 1, &self->memory, NULL), "NULL parameter #");
 	EXPECT_CU(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
 		  LAUNCH("turns", 100, 1024, &self->memory));
 	EXPECT_OK(cuCtxSynchronize());
@@ -303,138 +206,6 @@ TEST_F(kernel, waits_in_its_code)
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(self->stream));
 	ASSERT_OK(launch(self->module, other, "fill", 1, 1, (void *[]) { &self->memory, &value }));
 	EXPECT_OK(cuStreamSynchronize(self->stream));
-}
-
-/* @names: what the log's line has */
-#define ends_with(result, names...)	ends_with_(_metadata, self, result, (const char *[]) { names, NULL })
-static void ends_with_(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self,
-		       CUresult result, const char *const *names)
-{
-	char log[8192];
-	size_t size = sizeof(log);
-	CUdeviceptr more;
-
-	EXPECT_CU(result, cuStreamSynchronize(self->stream));
-	EXPECT_CU(result, cuCtxSynchronize());
-	EXPECT_CU(result, cuMemAlloc(&more, 4096));
-	ASSERT_OK(cuLogsDumpToMemory(NULL, log, &size, 0));
-	for (; *names; names++)
-		EXPECT_NE(NULL, strstr(log, *names))
-			TH_LOG("no '%s' in: %s", *names, log);
-}
-
-TEST_F(kernel, faults_at_nothing)
-{
-	CUdeviceptr bad = 0x7000000000;
-
-	start();
-	ASSERT_OK(LAUNCH("store", 2, 4, &bad));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS,
-		  "kernel store, block (1, 0, 0), thread (2, 0, 0): store at 0x7000000000: ");
-}
-
-TEST_F(kernel, faults_at_freed_memory)
-{
-	CUdeviceptr address = 0;
-	CUmemGenericAllocationHandle handle;
-
-	start();
-	handle = memory(0, CHUNK);
-	address = ADDRESS(mapped(handle, CHUNK, 0));
-	ASSERT_OK(cuMemUnmap(address, CHUNK));
-	ASSERT_OK(LAUNCH("store", 2, 4, &address));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "cuMemUnmap() took");
-}
-
-TEST_F(kernel, faults_at_read_only_memory)
-{
-	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	start();
-	ASSERT_OK(LAUNCH("store", 2, 4, &page));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store");
-}
-
-TEST_F(kernel, checks_host_memory)
-{
-	char own[64];
-	void *address = own;
-	size_t bytes = 1 << 20;
-
-	start();
-	ASSERT_OK(LAUNCH("check", 1, 1, &self->memory, &bytes));
-	ASSERT_OK(cuStreamSynchronize(self->stream));
-	bytes = sizeof(own);
-	ASSERT_OK(LAUNCH("check", 1, 1, &address, &bytes));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel check", "cannot access");
-}
-
-TEST_F(kernel, stack_overflow)
-{
-	uint32_t depth = 3;
-
-	start();
-	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
-	ASSERT_OK(cuStreamSynchronize(self->stream));
-	depth = 1000;
-	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel recurse, block (0, 0, 0), thread (0, 0, 0)");
-}
-
-TEST_F(kernel, traps)
-{
-	start();
-	ASSERT_OK(LAUNCH("trap", 1, 8, NULL));
-	ends_with(CUDA_ERROR_LAUNCH_FAILED, "kernel trap", "as the code says");
-}
-
-static volatile int *volatile nowhere = (volatile int *)8;
-
-static void on_fault(int number)
-{
-	_exit(number == SIGSEGV ? 42 : 1);
-}
-
-/* A fault elsewhere is the program's, as ever. */
-TEST_F(kernel, others_faults_stay)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (!pid) {
-		signal(SIGSEGV, on_fault);
-		start();
-		EXPECT_OK(LAUNCH("trap", 1, 1, NULL));
-		EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->stream));
-		*nowhere = 1;
-		_exit(2);
-	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(42, WEXITSTATUS(status));
-}
-
-/* Killed in a kernel that never ends: what it had is back, which the fixture looks at. */
-TEST_F(kernel, endless)
-{
-	int pipes[2], status;
-	char byte;
-	pid_t pid;
-
-	ASSERT_EQ(0, pipe(pipes));
-	pid = fork();
-	if (!pid) {
-		uint32_t value = 1;
-
-		start();
-		ASSERT_OK(LAUNCH("wait_word", 1, 1, &self->memory, &value));
-		ASSERT_EQ(1, write(pipes[1], "", 1));
-		pause();
-	}
-	close(pipes[1]);
-	ASSERT_EQ(1, read(pipes[0], &byte, 1));
-	EXPECT_EQ(0, kill(pid, SIGKILL));
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_TRUE(WIFSIGNALED(status));
 }
 
 /* The window's address as a parameter, in a stream and in a graph */

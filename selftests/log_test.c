@@ -259,7 +259,7 @@ static const char *reason(void)
 	return strchr(last + 2, ':') + 2;
 }
 
-#define EXPECT_REASON(words, call)					\
+#define EXPECT_WORDS(words, call)					\
 do {									\
 	EXPECT_NE((int)CUDA_SUCCESS, (int)(call));			\
 	EXPECT_STREQ(words, reason());					\
@@ -288,50 +288,50 @@ TEST_F(log, reasons_for_beginners)
 	ASSERT_OK(cuMemMap(at, 2 * CHUNK, 0, own, 0));
 	ASSERT_OK(cuMemAlloc(&block, CHUNK));
 
-	EXPECT_REASON("host memory is of no device: cuMulticastBindMem_v2 names one",
-		      cuMulticastBindMem(team, 0, host, 0, CHUNK, 0));
-	EXPECT_REASON("size 4096 is not a multiple of the granularity 2097152: round it up",
-		      cuMulticastBindAddr(team, 0, at, 4096, 0));
+	EXPECT_WORDS("host memory is of no device: cuMulticastBindMem_v2 names one",
+		     cuMulticastBindMem(team, 0, host, 0, CHUNK, 0));
+	EXPECT_WORDS("size 4096 is not a multiple of the granularity 2097152: round it up",
+		     cuMulticastBindAddr(team, 0, at, 4096, 0));
 	snprintf(words, sizeof(words), "address %#llx is not a multiple of the granularity 2097152",
 		 at + 4096);
-	EXPECT_REASON(words, cuMulticastBindAddr(team, 0, at + 4096, CHUNK, 0));
-	EXPECT_REASON("cuMemAlloc memory cannot be bound, only whole chunks of a pool",
-		      cuMulticastBindAddr(team, 0, block, CHUNK, 0));
+	EXPECT_WORDS(words, cuMulticastBindAddr(team, 0, at + 4096, CHUNK, 0));
+	EXPECT_WORDS("cuMemAlloc memory cannot be bound, only whole chunks of a pool",
+		     cuMulticastBindAddr(team, 0, block, CHUNK, 0));
 	snprintf(words, sizeof(words), "%llu is the handle of a memory, not of a team", own);
-	EXPECT_REASON(words, cuMulticastBindMem(own, 0, team, 0, CHUNK, 0));
-	EXPECT_REASON("a shareable team takes only shareable memory: requestedHandleTypes",
-		      cuMulticastBindMem(team, 0, secret, 0, CHUNK, 0));
-	EXPECT_REASON("nothing of device 0 is bound at 0", cuMulticastUnbind(team, 0, 0, CHUNK));
+	EXPECT_WORDS(words, cuMulticastBindMem(own, 0, team, 0, CHUNK, 0));
+	EXPECT_WORDS("a shareable team takes only shareable memory: requestedHandleTypes",
+		     cuMulticastBindMem(team, 0, secret, 0, CHUNK, 0));
+	EXPECT_WORDS("nothing of device 0 is bound at 0", cuMulticastUnbind(team, 0, 0, CHUNK));
 	ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
-	EXPECT_REASON("only a part of the binding of 4194304 bytes at 0 of device 0 is in the range",
-		      cuMulticastUnbind(team, 0, 0, CHUNK));
-	EXPECT_REASON("only a part of the binding of 4194304 bytes at 0 of device 0 is in the range",
-		      cuMulticastUnbind(team, 0, CHUNK, CHUNK));
+	EXPECT_WORDS("only a part of the binding of 4194304 bytes at 0 of device 0 is in the range",
+		     cuMulticastUnbind(team, 0, 0, CHUNK));
+	EXPECT_WORDS("only a part of the binding of 4194304 bytes at 0 of device 0 is in the range",
+		     cuMulticastUnbind(team, 0, CHUNK, CHUNK));
 
 	snprintf(words, sizeof(words), "device 0 cannot read 4 bytes at %#llx: unmapped, unbound or without cuMemSetAccess", at);
-	EXPECT_REASON(words, cuMemcpyDtoH(&value, at, 4));
+	EXPECT_WORDS(words, cuMemcpyDtoH(&value, at, 4));
 	snprintf(words, sizeof(words), "only a part of the mapping of 4194304 bytes at %#llx is in the range", at);
-	EXPECT_REASON(words, cuMemUnmap(at, CHUNK));
-	EXPECT_REASON(words, cuMemUnmap(at + CHUNK, CHUNK));
+	EXPECT_WORDS(words, cuMemUnmap(at, CHUNK));
+	EXPECT_WORDS(words, cuMemUnmap(at + CHUNK, CHUNK));
 	snprintf(words, sizeof(words), "%#llx to %#llx begins or ends at no mapping, and at no multiple of the granularity 2097152",
 		 at, at + 2 * CHUNK + 4096);
-	EXPECT_REASON(words, cuMemUnmap(at, 2 * CHUNK + 4096));
-	EXPECT_REASON("a memory is mapped as a whole: 4194304 bytes from offset 0",
-		      cuMemMap(at + 2 * CHUNK, CHUNK, 0, own, 0));
+	EXPECT_WORDS(words, cuMemUnmap(at, 2 * CHUNK + 4096));
+	EXPECT_WORDS("a memory is mapped as a whole: 4194304 bytes from offset 0",
+		     cuMemMap(at + 2 * CHUNK, CHUNK, 0, own, 0));
 	snprintf(words, sizeof(words), "nothing is mapped at %#llx", at + 2 * CHUNK);
-	EXPECT_REASON(words, cuMemSetAccess(at + 2 * CHUNK, CHUNK, &(CUmemAccessDesc) {
+	EXPECT_WORDS(words, cuMemSetAccess(at + 2 * CHUNK, CHUNK, &(CUmemAccessDesc) {
 		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
 	}, 1));
 	snprintf(words, sizeof(words), "no block starts at %#llx; what was mapped is unmapped", at);
-	EXPECT_REASON(words, cuMemFree(at));
+	EXPECT_WORDS(words, cuMemFree(at));
 
-	EXPECT_REASON("it was not created to be exported as an fd (requestedHandleTypes, of teams handleTypes)",
-		      cuMemExportToShareableHandle(&fd, secret, SHAREABLE, 0));
+	EXPECT_WORDS("it was not created to be exported as an fd (requestedHandleTypes, of teams handleTypes)",
+		     cuMemExportToShareableHandle(&fd, secret, SHAREABLE, 0));
 	snprintf(words, sizeof(words), "%p is not an fd: pass it itself, not its address", (void *)&fd);
-	EXPECT_REASON(words, cuMemImportFromShareableHandle(&own, &fd, SHAREABLE));
-	EXPECT_REASON("no handle 4711: never given out, or released", cuMemRelease(4711));
+	EXPECT_WORDS(words, cuMemImportFromShareableHandle(&own, &fd, SHAREABLE));
+	EXPECT_WORDS("no handle 4711: never given out, or released", cuMemRelease(4711));
 	ASSERT_OK(cuCtxSetCurrent(NULL));
-	EXPECT_REASON("no context is current: cuCtxSetCurrent() makes one", cuMemsetD8(at, 0, 1));
+	EXPECT_WORDS("no context is current: cuCtxSetCurrent() makes one", cuMemsetD8(at, 0, 1));
 }
 
 TEST_HARNESS_MAIN

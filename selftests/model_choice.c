@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls that make sense in the state that the model is in, and the same spoilt in
+ * Which call is made next: one that makes sense (model_propose.c), or the same spoilt in
  * one place. Whether one succeeds is the rules' to say.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "model.h"
+#include "model_choice.h"
+
+struct model *the_model;
+uint64_t *the_random;
 
 uint32_t choice_random(uint64_t *state, uint32_t below)
 {
@@ -16,330 +19,6 @@ uint32_t choice_random(uint64_t *state, uint32_t below)
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
 	return (z ^ z >> 31) % below;
-}
-
-static struct model *m;
-static uint64_t *state;
-
-static uint32_t any(uint32_t below)
-{
-	return choice_random(state, below);
-}
-
-static bool percent(uint32_t chance)
-{
-	return any(100) < chance;
-}
-
-/* One of what @condition holds for, or NULL */
-#define PICK(thing, array, condition)					\
-({									\
-	typeof(&(array)[0]) picked = NULL;				\
-	unsigned int seen = 0;						\
-									\
-	for_each(thing, array)						\
-		if ((condition) && !any(++seen))			\
-			picked = thing;					\
-	picked;								\
-})
-
-static uint64_t some_handle(unsigned int worker, int team)
-{
-	struct handle *h = PICK(h, m->handle[worker],
-				h->object && (team < 0 || h->object->team == team));
-
-	if (h && percent(10))
-		m->old_handle[worker] = h->value;
-	return h ? h->value : percent(50) ? m->old_handle[worker] : any(3) * 0x7fffULL;
-}
-
-/* Mostly of those who make calls: then things come together. */
-static unsigned int busy_worker(void)
-{
-	return (m->first_worker + any(m->busy_workers)) % WORKERS;
-}
-
-static int some_device(unsigned int worker)
-{
-	return percent(40) ? worker : percent(80) ? busy_worker() : any(DEVICES);
-}
-
-static struct mapping *some_mapping(unsigned int worker, bool memory_only)
-{
-	return PICK(p, m->mapping, p->object && p->worker == worker &&
-		    (!memory_only || !p->object->team));
-}
-
-static struct reservation *some_reservation(unsigned int worker)
-{
-	return PICK(r, m->reservation[worker], r->bytes);
-}
-
-static uint64_t chunks_below(uint64_t bytes)
-{
-	return bytes < CHUNK_BYTES ? 0 : any(bytes / CHUNK_BYTES) * CHUNK_BYTES;
-}
-
-static unsigned int chunks_of(uint64_t handle, unsigned int worker)
-{
-	struct object *o = model_object(m, worker, handle);
-
-	return o ? o->chunks : 2;
-}
-
-/* A word at the start or the end of a chunk, or both sides of a border */
-static uint64_t some_words(struct call *c, uint64_t *bytes)
-{
-	struct mapping *p = some_mapping(c->worker, false);
-	uint64_t chunk = p ? p->address + chunks_below(p->bytes) : CHUNK_BYTES;
-	unsigned int where = any(10);
-
-	*bytes = where < 8 ? 4 : 8;
-	return where < 5 ? chunk : chunk + CHUNK_BYTES - 4;
-}
-
-static void propose_range(struct call *c)
-{
-	struct mapping *p = some_mapping(c->worker, false);
-	struct mapping *next;
-
-	if (!p)
-		return;
-	c->address = p->address;
-	c->bytes = p->bytes;
-	next = model_mapping(m, c->worker, p->address + p->bytes);
-	if (next && percent(50))
-		c->bytes += next->bytes;
-}
-
-static void propose_map(struct call *c)
-{
-	struct reservation *r = some_reservation(c->worker);
-	struct object *team;
-	uint64_t end;
-
-	c->handle = some_handle(c->worker, percent(50) ? -1 : percent(50));
-	c->bytes = chunks_of(c->handle, c->worker) * CHUNK_BYTES;
-	team = model_object(m, c->worker, c->handle);
-	if (percent(30) && team && team->team)
-		c->bytes = CHUNK_BYTES + chunks_below(c->bytes);
-	if (!r)
-		return;
-	end = r->address + r->bytes / CHUNK_BYTES * CHUNK_BYTES;
-	/* the first place where nothing is, so that mappings come to lie side by side */
-	for (c->address = r->address; percent(85) && c->address < end; c->address += CHUNK_BYTES)
-		if (!model_mapping(m, c->worker, c->address))
-			break;
-	if (percent(20))
-		c->address = r->address + chunks_below(r->bytes);
-}
-
-static void propose_bind(struct call *c)
-{
-	bool by_address = c->verb == BIND_ADDRESS || c->verb == BIND_ADDRESS_V2;
-	struct handle *team = PICK(h, m->handle[c->worker], h->object && h->object->team &&
-				   (model_complete(h->object) || percent(20)));
-	struct handle *own = !team ? NULL :
-		PICK(h, m->handle[c->worker], h->object && !h->object->team &&
-		     (model_member(team->object, h->object->device) ||
-		      h->object->device == ON_HOST || percent(10)));
-	struct mapping *p = !team ? NULL :
-		PICK(p, m->mapping, p->object && p->worker == c->worker &&
-		     ((!p->object->team && (model_member(team->object, p->object->device) ||
-					     p->object->device == ON_HOST)) || percent(10)));
-	struct object *memory = by_address ? p ? p->object : NULL : own ? own->object : NULL;
-	unsigned int chunks, of_team;
-	struct binding *other;
-
-	c->handle = team ? team->value : some_handle(c->worker, percent(50));
-	c->memory = own ? own->value : some_handle(c->worker, percent(20));
-	c->device = memory && memory->device != ON_HOST && percent(90) ? memory->device :
-		    team && team->object->joined_count && percent(80) ?
-		    team->object->joined[any(team->object->joined_count)] : (int)any(DEVICES);
-	of_team = chunks_of(c->handle, c->worker);
-	chunks = memory ? memory->chunks : 1;
-	c->bytes = CHUNK_BYTES * (1 + any(chunks < of_team ? chunks : of_team));
-	c->offset = any(of_team - c->bytes / CHUNK_BYTES + 1) * CHUNK_BYTES;
-	/* beside what others have bound: one after the other then is what a load reads */
-	other = team ? PICK(b, m->binding, b->team == team->object && b->device != c->device) : NULL;
-	if (other && percent(70)) {
-		c->offset = other->at * CHUNK_BYTES;
-		c->bytes = CHUNK_BYTES * (other->chunks < chunks ? other->chunks : chunks);
-	}
-	if (by_address && p)
-		c->address = p->address + (percent(50) ? 0 : chunks_below(p->bytes));
-	else if (c->bytes <= chunks * CHUNK_BYTES)
-		c->memory_offset = any(chunks - c->bytes / CHUNK_BYTES + 1) * CHUNK_BYTES;
-}
-
-static void propose_unbind(struct call *c)
-{
-	struct handle *h = PICK(h, m->handle[c->worker], h->object && h->object->team);
-	struct binding *b = h ? PICK(b, m->binding, b->team == h->object) : NULL;
-	struct binding *next;
-
-	c->handle = h ? h->value : some_handle(c->worker, true);
-	c->device = b ? b->device : (int)any(DEVICES);
-	c->offset = b ? b->at * CHUNK_BYTES : 0;
-	c->bytes = b ? b->chunks * CHUNK_BYTES : CHUNK_BYTES;
-	next = b ? model_binding(m, b->team, b->device, b->at + b->chunks) : NULL;
-	if (next && percent(50))
-		c->bytes += next->chunks * CHUNK_BYTES;
-}
-
-static void propose_team_add(struct call *c)
-{
-	struct handle *h = PICK(h, m->handle[c->worker],
-				h->object && h->object->team && !model_complete(h->object));
-
-	c->handle = h && percent(90) ? h->value : some_handle(c->worker, percent(90));
-	c->device = some_device(c->worker);
-}
-
-static void propose_access(struct call *c)
-{
-	static const unsigned int flags[] = { 0, 1, 3, 3, 3 };
-	unsigned int i, first = any(DEVICES);
-
-	propose_range(c);
-	c->count = 1 + any(3);
-	for (i = 0; i < c->count; i++) {
-		c->access[i].device = (first + i) % DEVICES;
-		c->access[i].flags = flags[any(5)];
-	}
-	if (percent(60))
-		c->access[0].device = c->worker;
-	for (i = 1; i < c->count; i++)
-		if (c->access[i].device == c->access[0].device)
-			c->count = i;
-}
-
-static void propose_data(struct call *c)
-{
-	uint64_t bytes;
-
-	c->value = any(0xffffff) + 1;
-	c->address = some_words(c, &c->bytes);
-	if (c->verb == COPY || c->verb == COPY_OUT)
-		c->from = some_words(c, &bytes);
-	if (c->verb == COPY && bytes < c->bytes)
-		c->bytes = bytes;
-	if (c->verb == COPY_OUT)
-		c->bytes = bytes;
-	if (c->verb != FILL)
-		return;
-	c->width = 1 << any(3);
-	if (percent(5)) {
-		c->address -= c->address % CHUNK_BYTES;
-		c->bytes = CHUNK_BYTES * (1 + any(2));
-	}
-}
-
-static void propose_other(struct call *c)
-{
-	struct mapping *p = some_mapping(c->worker, false);
-	struct reservation *r = some_reservation(c->worker);
-	unsigned int i;
-	struct view *v = PICK(v, m->view, v->object && v->worker == c->worker);
-
-	switch (c->verb) {
-	case CREATE:
-		c->device = some_device(c->worker);
-		c->bytes = (1 + any(4)) * CHUNK_BYTES;
-		if (percent(5))
-			c->bytes = (model_free_chunks(m, c->device) + 1) * CHUNK_BYTES;
-		c->types = percent(80);
-		c->host = !m->nodes && percent(15);
-		if (c->host)
-			c->device = 0;
-		c->kind = CU_MEM_ALLOCATION_TYPE_PINNED;
-		c->rdma = !c->host && any(2);
-		break;
-	case TEAM_CREATE:
-		c->device = 2 + any(percent(85) ? 2 : DEVICES - 1);
-		c->bytes = (1 + any(MOST_CHUNKS)) * CHUNK_BYTES;
-		c->types = percent(85);
-		break;
-	case RETAIN:
-	case GET_ACCESS:
-	case STORE:
-		c->address = p ? p->address + chunks_below(p->bytes) :
-			     r ? r->address + chunks_below(r->bytes) : CHUNK_BYTES;
-		if (c->verb == STORE && percent(50))
-			c->address += CHUNK_BYTES - 4;
-		if (c->verb == RETAIN)
-			c->address += any(CHUNK_BYTES);
-		c->device = any(DEVICES);
-		c->value = any(0xffffff) + 1;
-		if (c->verb == STORE && v && percent(30))
-			c->address = v->replica[any(v->object->joined_count)] +
-				     chunks_below(v->bytes);
-		break;
-	case GRANULARITY:
-	case TEAM_GRANULARITY:
-		c->kind = any(2);
-		break;
-	case EXPORT:
-		c->handle = some_handle(c->worker, percent(70));
-		c->types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-		break;
-	case IMPORT:
-		c->types = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-		c->fd = FOREIGN_FD;
-		for (i = any(FDS); i < FDS && c->fd < 0; i++)
-			if (m->fd[i].object)
-				c->fd = i;
-		break;
-	case RESERVE:
-		c->bytes = (2 + any(8)) * CHUNK_BYTES;
-		if (percent(10))
-			c->bytes += 4096 * any(512);
-		c->offset = percent(60) ? 0 : 1UL << any(25);
-		if (percent(30) && r)
-			c->address = r->address + any(16) * CHUNK_BYTES;
-		break;
-	case FREE:
-		c->address = r ? r->address : CHUNK_BYTES;
-		c->bytes = r ? r->bytes : CHUNK_BYTES;
-		break;
-	case VIEW_CREATE:
-		c->handle = some_handle(c->worker, percent(95));
-		c->offset = any(chunks_of(c->handle, c->worker)) * CHUNK_BYTES;
-		c->bytes = (1 + any(chunks_of(c->handle, c->worker))) * CHUNK_BYTES;
-		for (c->view = 0; c->view < VIEWS - 1 && m->view[c->view].object; c->view++)
-			;
-		break;
-	default:
-		c->handle = some_handle(c->worker, -1);
-	}
-}
-
-static void propose(struct call *c)
-{
-	switch (c->verb) {
-	case MAP:
-		return propose_map(c);
-	case UNMAP:
-		return propose_range(c);
-	case SET_ACCESS:
-		return propose_access(c);
-	case BIND_MEMORY:
-	case BIND_MEMORY_V2:
-	case BIND_ADDRESS:
-	case BIND_ADDRESS_V2:
-		return propose_bind(c);
-	case UNBIND:
-		return propose_unbind(c);
-	case TEAM_ADD:
-		return propose_team_add(c);
-	case FILL:
-	case COPY_IN:
-	case COPY_OUT:
-	case COPY:
-		return propose_data(c);
-	default:
-		return propose_other(c);
-	}
 }
 
 /* One argument becomes wrong, or at least another one. */
@@ -433,23 +112,23 @@ static bool find_subject(struct call *c)
 {
 	if (c->verb == CLOSE) {
 		c->fd = any(FDS);
-		return m->fd[c->fd].object;
+		return the_model->fd[c->fd].object;
 	}
 	/* no more than it takes */
-	if (c->verb == CREATE && PICK(h, m->handle[c->worker], h->object && !h->object->team) &&
+	if (c->verb == CREATE && PICK(h, the_model->handle[c->worker], h->object && !h->object->team) &&
 	    percent(60))
 		return false;
 	if (c->verb == RESERVE && some_reservation(c->worker) && percent(80))
 		return false;
-	if (c->verb == TEAM_CREATE && PICK(h, m->handle[c->worker], h->object && h->object->team) &&
-	    percent(85))
+	if (c->verb == TEAM_CREATE &&
+	    PICK(h, the_model->handle[c->worker], h->object && h->object->team) && percent(85))
 		return false;
-	if (c->verb == STORE && !model_mapping(m, c->worker, c->address) && percent(80))
+	if (c->verb == STORE && !model_mapping(the_model, c->worker, c->address) && percent(80))
 		return false;
 	if (c->verb == VIEW_DESTROY) {
 		c->view = any(VIEWS);
-		c->worker = m->view[c->view].worker;
-		return m->view[c->view].object;
+		c->worker = the_model->view[c->view].worker;
+		return the_model->view[c->view].object;
 	}
 	return true;
 }
@@ -459,8 +138,8 @@ void choose_call(struct model *model, uint64_t *random, bool valid, struct call 
 	bool spoilt;
 	int result;
 
-	m = model;
-	state = random;
+	the_model = model;
+	the_random = random;
 	do {
 		memset(c, 0, sizeof(*c));
 		c->verb = some_verb();
@@ -469,7 +148,7 @@ void choose_call(struct model *model, uint64_t *random, bool valid, struct call 
 		result = UNSAID;
 		spoilt = !valid && percent(90);
 		/* mostly what would be right otherwise */
-		if (spoilt && model_expect(m, c) != CUDA_SUCCESS && percent(98))
+		if (spoilt && model_expect(the_model, c) != CUDA_SUCCESS && percent(98))
 			continue;
 		if (spoilt)
 			spoil(c);
@@ -477,7 +156,7 @@ void choose_call(struct model *model, uint64_t *random, bool valid, struct call 
 		if (!find_subject(c) || ((c->verb == FILL || c->verb == COPY_IN) && spoilt &&
 					 c->address % 4 && c->width < 2))
 			continue;
-		result = model_expect(m, c);
+		result = model_expect(the_model, c);
 		if (result == WAITS && percent(75))
 			result = UNSAID;
 	} while (result == UNSAID || (result == CUDA_SUCCESS) != valid);
@@ -491,33 +170,33 @@ bool choose_clean_up(struct model *model, uint64_t *random, struct call *c)
 #define CANDIDATE(...)							\
 do {									\
 	one = (struct call) { __VA_ARGS__ };				\
-	if (model_expect(m, &one) == CUDA_SUCCESS && !any(++seen))	\
+	if (model_expect(the_model, &one) == CUDA_SUCCESS && !any(++seen))	\
 		*c = one;						\
 } while (0)
 
-	m = model;
-	state = random;
+	the_model = model;
+	the_random = random;
 	for (w = 0; w < WORKERS; w++) {
-		for_each(h, m->handle[w])
+		for_each(h, the_model->handle[w])
 			if (h->object)
 				CANDIDATE(.verb = RELEASE, .worker = w, .handle = h->value);
-		for_each(r, m->reservation[w])
+		for_each(r, the_model->reservation[w])
 			if (r->bytes)
 				CANDIDATE(.verb = FREE, .worker = w, .address = r->address,
 					  .bytes = r->bytes);
 	}
-	for_each(p, m->mapping)
+	for_each(p, the_model->mapping)
 		if (p->object)
 			CANDIDATE(.verb = UNMAP, .worker = p->worker, .address = p->address,
 				  .bytes = p->bytes);
-	for_each(v, m->view)
+	for_each(v, the_model->view)
 		if (v->object)
-			CANDIDATE(.verb = VIEW_DESTROY, .worker = v->worker, .view = v - m->view);
+			CANDIDATE(.verb = VIEW_DESTROY, .worker = v->worker, .view = v - the_model->view);
 	for (w = 0; w < FDS; w++)
-		if (m->fd[w].object)
+		if (the_model->fd[w].object)
 			CANDIDATE(.verb = CLOSE, .fd = w);
-	for_each(b, m->binding)
-		for_each(h, m->handle[b->device])
+	for_each(b, the_model->binding)
+		for_each(h, the_model->handle[b->device])
 			if (b->team && h->object == b->team)
 				CANDIDATE(.verb = UNBIND, .worker = b->device, .handle = h->value,
 					  .device = b->device, .offset = b->at * CHUNK_BYTES,

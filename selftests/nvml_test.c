@@ -302,58 +302,6 @@ TEST_F(nvml, inherited_files)
 	EXPECT_EQ(0, ended(pid));
 }
 
-TEST_F(nvml, fabric_of_parameters)
-{
-	static const char cluster[] = "01020304-0506-0708-090a-0b0c0d0e0f10";
-	nvmlGpuFabricInfoV_t info = { .version = nvmlGpuFabricInfo_v3 };
-
-	if (geteuid())
-		SKIP(return, "parameters are root's");
-	SET("fabric_state", "not_ready");
-	EXPECT_GOOD(nvmlDeviceGetGpuFabricInfoV(self->device, &info));
-	EXPECT_EQ(NVML_GPU_FABRIC_STATE_IN_PROGRESS, info.state);
-	SET("fabric_state", "illegal");
-	EXPECT_GOOD(nvmlDeviceGetGpuFabricInfoV(self->device, &info));
-	EXPECT_EQ(NVML_GPU_FABRIC_STATE_COMPLETED, info.state);
-	EXPECT_EQ(NVML_ERROR_INVALID_STATE, (int)info.status);
-	EXPECT_EQ(NVML_GPU_FABRIC_HEALTH_SUMMARY_UNHEALTHY, info.healthSummary);
-
-	SET("fabric_state", "ready");
-	SET("fabric_cluster", cluster);
-	SET("fabric_clique", "7");
-	EXPECT_NE(0, set_parameter("fabric_cluster", "01020304-0506-0708-090a-0b0c0d0e0f"));
-	EXPECT_NE(0, set_parameter("fabric_cluster", "01020304-0506-0708-090a-0b0c0d0e0f1011"));
-	EXPECT_GOOD(nvmlDeviceGetGpuFabricInfoV(self->device, &info));
-	for (int i = 0; i < 16; i++)
-		EXPECT_EQ(i + 1, info.clusterUuid[i]);
-	EXPECT_EQ(7, info.cliqueId);
-	EXPECT_EQ(NVML_SUCCESS, (int)info.status);
-}
-
-/* Levels of all pairs are those of the nodes that sysfs tells; nearest GPUs agree. */
-TEST_F(nvml, topology)
-{
-	for (unsigned int i = 1; i < self->devices; i++) {
-		bool one_node = device_bytes(0, "numa_node") == device_bytes(i, "numa_node");
-		nvmlGpuTopologyLevel_t level;
-
-		EXPECT_GOOD(nvmlDeviceGetTopologyCommonAncestor(self->device, device_at(i),
-								&level));
-		EXPECT_EQ(one_node ? NVML_TOPOLOGY_HOSTBRIDGE : NVML_TOPOLOGY_SYSTEM, (int)level);
-	}
-	for (int level = NVML_TOPOLOGY_HOSTBRIDGE; level <= NVML_TOPOLOGY_SYSTEM; level += 20) {
-		nvmlDevice_t near[64];
-		unsigned int count = 0;
-
-		EXPECT_GOOD(nvmlDeviceGetTopologyNearestGpus(self->device, level, &count, NULL));
-		if (level == NVML_TOPOLOGY_SYSTEM)
-			EXPECT_EQ(self->devices - 1, count);
-		EXPECT_GOOD(nvmlDeviceGetTopologyNearestGpus(self->device, level, &count, near));
-		for (unsigned int i = 0; i < count; i++)
-			EXPECT_NE(self->device, near[i]);
-	}
-}
-
 TEST_F(nvml, events_never_come)
 {
 	unsigned long long types = UNTOUCHED;

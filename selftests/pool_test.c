@@ -206,77 +206,6 @@ TEST_F(pool, free_in_a_context_that_ends)
 	EXPECT_INVALID(cuMemFree(block));
 }
 
-TEST_F(pool, threshold_and_trim)
-{
-	long before = device_bytes(0, "free_bytes");
-	cuuint64_t threshold = 3 * CHUNK, zero = 0, one = 1;
-	CUdeviceptr block[4];
-	int i;
-
-	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-	EXPECT_EQ(threshold, pool_value(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD));
-	for (i = 0; i < 4; i++)
-		ASSERT_OK(cuMemAllocFromPoolAsync(&block[i], CHUNK, self->pool, self->stream));
-	EXPECT_EQ(STEP, TAKEN(self->pool));
-	EXPECT_EQ(before - 4 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	for (i = 0; i < 4; i++)
-		ASSERT_OK(cuMemFreeAsync(block[i], self->stream));
-	EXPECT_EQ(STEP, TAKEN(self->pool));
-	EXPECT_EQ(0, USED(self->pool));
-	EXPECT_EQ(STEP, pool_value(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
-	EXPECT_EQ(4 * CHUNK, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
-	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one));
-	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
-	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero));
-	EXPECT_EQ(0, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
-	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &zero));
-
-	/* what it has kept is used first */
-	ASSERT_OK(cuMemAllocFromPoolAsync(&block[0], 5, self->pool, self->stream));
-	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	/* less than a step is not kept */
-	EXPECT_OK(cuMemPoolTrimTo(self->pool, 2 * CHUNK));
-	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
-	EXPECT_EQ(before - (long)CHUNK, device_bytes(0, "free_bytes"));
-	EXPECT_EQ(STEP, TAKEN(self->pool));
-	EXPECT_OK(cuMemFreeAsync(block[0], self->stream));
-	EXPECT_EQ(before - (long)CHUNK, device_bytes(0, "free_bytes"));
-	/* and more than there can be overflows */
-	EXPECT_OK(cuMemPoolTrimTo(self->pool, ~0UL));
-	EXPECT_EQ(0, TAKEN(self->pool));
-	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
-
-	/* several steps are given back one by one */
-	threshold = UINT64_MAX;
-	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-	for (i = 0; i < 4; i++)
-		ASSERT_OK(cuMemAllocFromPoolAsync(&block[i], STEP, self->pool, self->stream));
-	for (i = 0; i < 4; i++)
-		ASSERT_OK(cuMemFreeAsync(block[i], self->stream));
-	EXPECT_EQ(4 * STEP, TAKEN(self->pool));
-	EXPECT_OK(cuMemPoolTrimTo(self->pool, STEP + 1));
-	EXPECT_EQ(2 * STEP, TAKEN(self->pool));
-	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
-	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
-}
-
-/* What one pool keeps unused goes to the other that has not enough. */
-TEST_F(pool, kept_memory_is_given_up)
-{
-	long bytes = device_bytes(0, "pool_bytes");
-	cuuint64_t all = UINT64_MAX;
-	CUdeviceptr block;
-
-	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
-	ASSERT_OK(cuMemAllocFromPoolAsync(&block, bytes, self->pool, self->stream));
-	ASSERT_OK(cuMemFreeAsync(block, self->stream));
-	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
-	ASSERT_OK(cuMemAlloc(&block, bytes));
-	EXPECT_EQ(0, TAKEN(self->pool));
-}
-
 TEST_F(pool, switches)
 {
 	int i, value;
@@ -300,26 +229,6 @@ TEST_F(pool, switches)
 	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 9, &value));
 	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 1, NULL));
 	EXPECT_INVALID(cuMemPoolGetAttribute(NULL, 1, &value));
-}
-
-TEST_F(pool, largest_size)
-{
-	CUmemPoolProps props = {
-		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
-		.maxSize = 2 * CHUNK - 1,
-	};
-	CUdeviceptr block, other;
-	CUmemoryPool pool;
-
-	ASSERT_OK(cuMemPoolCreate(&pool, &props));
-	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
-		  cuMemAllocFromPoolAsync(&block, STEP + 1, pool, self->stream));
-	ASSERT_OK(cuMemAllocFromPoolAsync(&block, STEP, pool, self->stream));
-	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
-		  cuMemAllocFromPoolAsync(&other, 1, pool, self->stream));
-	EXPECT_OK(cuMemFreeAsync(block, self->stream));
-	EXPECT_OK(cuMemAllocFromPoolAsync(&other, 1, pool, self->stream));
 }
 
 TEST_F(pool, access)
@@ -368,20 +277,6 @@ TEST_F(pool, access)
 	EXPECT_OK(cuMemPoolGetAccess(&flags, self->pool, &desc.location));
 	EXPECT_EQ(NONE, flags);
 	EXPECT_INVALID(cuMemPoolGetAccess(NULL, self->pool, &second));
-}
-
-TEST_F(pool, lives_until_its_last_block)
-{
-	long before = device_bytes(0, "free_bytes");
-	CUdeviceptr block, other;
-
-	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, self->stream));
-	EXPECT_OK(cuMemPoolDestroy(self->pool));
-	EXPECT_INVALID(cuMemAllocFromPoolAsync(&other, 1000, self->pool, self->stream));
-	EXPECT_INVALID(cuMemPoolTrimTo(self->pool, 0));
-	EXPECT_OK(cuMemsetD8(block, 1, 1000));
-	EXPECT_OK(cuMemFreeAsync(block, self->stream));
-	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
 
 /* Whole chunks of a shareable pool can be bound; less cannot. */

@@ -18,102 +18,21 @@
  * after it has a limit of its own of some 3 ms. selftests/host-yield.sh runs it so.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include "importer.h"
 #include "memcast_test.h"
 #include "peers.h"
 #include "raw.h"
+#include "yield_watcher.h"
 
 #define MANY		(1U << 20)		/* as many as one call binds */
 #define PAGES		(1U << 18)		/* as many as are exported as one range */
 #define SOME		(1U << 16)
 #define TRIES		8
 #define PAGE		4096UL
-#define SECOND		1000000000L
-
-/* ---- the watcher ---- */
-
-struct watcher {
-	pthread_t thread;
-	_Atomic bool stop;
-	bool exact;
-	_Atomic uint64_t longest;	/* wait, in nanoseconds, since this was set to 0 */
-};
-
-/* Nanoseconds that the calling thread has spent waiting for a processor */
-static uint64_t waited_so_far(int schedstat)
-{
-	char text[64] = "";
-	uint64_t waited = 0;
-
-	if (pread(schedstat, text, sizeof(text) - 1, 0) > 0)
-		sscanf(text, "%*u %lu", &waited);
-	return waited;
-}
-
-static int64_t clock_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * SECOND + time.tv_nsec;
-}
-
-/*
- * The scheduler's account starts with the wake-up. That is an interrupt, which a host that
- * stops the emulator delays as well: so most of such a delay is not in the account, but in
- * what the clock says, which is only right where nothing stops the emulator.
- */
-static uint64_t one_wait(const struct watcher *watcher, int schedstat)
-{
-	uint64_t before = waited_so_far(schedstat);
-	int64_t until = clock_now() + SECOND / 1000;
-	struct timespec time = { until / SECOND, until % SECOND };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
-	if (watcher->exact)
-		return clock_now() - until;
-	return waited_so_far(schedstat) - before;
-}
-
-static void *watch(void *argument)
-{
-	struct watcher *watcher = argument;
-	int schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-
-	while (!watcher->stop) {
-		uint64_t wait = one_wait(watcher, schedstat);
-
-		if (wait > watcher->longest)
-			watcher->longest = wait;
-	}
-	close(schedstat);
-	return NULL;
-}
-
-static void start_watching(struct __test_metadata *_metadata, struct watcher *watcher)
-{
-	struct sched_param priority = { .sched_priority = 50 };
-	pthread_attr_t attributes;
-	cpu_set_t first;
-
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	watcher->exact = getenv("MEMCAST_TEST_EXACT");
-	ASSERT_EQ(0, pthread_attr_init(&attributes));
-	ASSERT_EQ(0, pthread_attr_setaffinity_np(&attributes, sizeof(first), &first));
-	ASSERT_EQ(0, pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED));
-	ASSERT_EQ(0, pthread_attr_setschedpolicy(&attributes, SCHED_FIFO));
-	ASSERT_EQ(0, pthread_attr_setschedparam(&attributes, &priority));
-	ASSERT_EQ(0, pthread_create(&watcher->thread, &attributes, watch, watcher));
-}
 
 /* ---- the worker, in a process of its own ---- */
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/* Contexts that are destroyed, given up, or destroyed while another thread has them. */
+#include <pthread.h>
+#include "context_fixture.h"
+#include "reason.h"
+
+TEST_F(context, destroy_pops_the_top_only)
+{
+	CUcontext first = created(0, 0), second = created(0, 1);
+	CUdeviceptr at = 77;
+	CUdevice device = 77;
+	CUcontext popped;
+
+	ASSERT_OK(cuCtxPushCurrent(first));
+	EXPECT_OK(cuCtxDestroy(second));
+	EXPECT_EQ(first, current());
+	EXPECT_OK(cuCtxDestroy(first));
+	/* under it is what was destroyed while it was not at the top */
+	EXPECT_EQ(second, current());
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&at, 4));
+	EXPECT_EQ(77, device);
+	EXPECT_EQ(77, at);
+	EXPECT_OK(cuCtxPopCurrent(&popped));
+	EXPECT_EQ(second, popped);
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
+	EXPECT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetDevice(&device));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDestroy(first));
+	/* it can still be made current */
+	EXPECT_OK(cuCtxSetCurrent(first));
+	EXPECT_EQ(first, current());
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
+	EXPECT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_REASON(cuCtxDestroy(NULL), "NULL handle");
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(UNTOUCHED));
+}
+
+/* Each context has an address space of its own on hardware. */
+TEST_F(context, attach_and_detach)
+{
+	CUcontext made, other, primary, same = NULL;
+
+	ASSERT_OK(cuInit(0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxAttach(&same, 0));
+	ASSERT_OK(cuCtxCreate(&made, NULL, 0, 0));
+	EXPECT_REASON(cuCtxAttach(NULL, 0), "NULL output");
+	EXPECT_REASON(cuCtxAttach(&same, 1), "flags must be #");
+	EXPECT_OK(cuCtxAttach(&same, 0));
+	EXPECT_EQ(made, same);
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(made));
+	EXPECT_REASON(cuCtxDetach(NULL), "NULL handle");
+	EXPECT_OK(cuCtxDetach(other));
+	EXPECT_OK(cuCtxDetach(made));
+	EXPECT_OK(cuCtxGetCurrent(&same));
+	EXPECT_EQ(made, same);
+	EXPECT_OK(cuCtxDetach(made));
+	EXPECT_OK(cuCtxGetCurrent(&same));
+	EXPECT_EQ(NULL, same);
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuProfilerStart());
+
+	/* a primary one is released */
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, 0));
+	ASSERT_OK(cuCtxSetCurrent(primary));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
+	EXPECT_OK(cuCtxAttach(&same, 0));
+	EXPECT_OK(cuCtxDetach(primary));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
+	EXPECT_OK(cuProfilerStart());
+	EXPECT_OK(cuProfilerStop());
+}
+
+struct thread {
+	CUcontext context;
+	pthread_barrier_t barrier;
+	CUcontext seen;
+	CUresult set, results[8];
+	CUresult pop, none;
+};
+
+/* The context ends while it is current here. */
+static void *ask_of_destroyed(void *argument)
+{
+	struct thread *thread = argument;
+	unsigned long long id;
+	unsigned int word;
+	CUdevice device;
+	CUdeviceptr at;
+	CUstream stream;
+	CUevent event;
+
+	thread->set = cuCtxSetCurrent(thread->context);
+	pthread_barrier_wait(&thread->barrier);
+	pthread_barrier_wait(&thread->barrier);
+	thread->seen = current();
+	thread->results[0] = cuCtxGetDevice(&device);
+	thread->results[1] = cuCtxGetFlags(&word);
+	thread->results[2] = cuCtxGetId(NULL, &id);
+	thread->results[3] = cuCtxSynchronize();
+	thread->results[4] = cuStreamCreate(&stream, 0);
+	thread->results[5] = cuEventCreate(&event, 0);
+	thread->results[6] = cuMemAlloc(&at, 4);
+	thread->results[7] = cuStreamSynchronize(CU_STREAM_PER_THREAD);
+	thread->pop = cuCtxPopCurrent(NULL);
+	thread->none = cuCtxGetDevice(&device);
+	return NULL;
+}
+
+TEST_F(context, destroyed_while_current_elsewhere)
+{
+	struct thread thread = { .context = created(0, 1) };
+	pthread_t id;
+	int i;
+
+	ASSERT_EQ(0, pthread_barrier_init(&thread.barrier, NULL, 2));
+	ASSERT_EQ(0, pthread_create(&id, NULL, ask_of_destroyed, &thread));
+	pthread_barrier_wait(&thread.barrier);
+	ASSERT_OK(cuCtxDestroy(thread.context));
+	/* whoever comes into its place is another one */
+	created(0, 0);
+	pthread_barrier_wait(&thread.barrier);
+	ASSERT_EQ(0, pthread_join(id, NULL));
+	EXPECT_OK(thread.set);
+	EXPECT_EQ(thread.context, thread.seen);
+	for (i = 0; i < 8; i++)
+		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, thread.results[i])
+			TH_LOG("call %d", i);
+	EXPECT_OK(thread.pop);
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, thread.none);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of contexts share. */
+#ifndef CONTEXT_FIXTURE_H
+#define CONTEXT_FIXTURE_H
+
+#include "memcast_test.h"
+
+/* What binaries of before 13.0 import; cuda.h has the newest under the plain name. */
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
+			unsigned int flags, CUdevice device);
+
+/* Nothing is current, nothing retained. */
+FIXTURE(context) { int devices; };
+FIXTURE_SETUP(context)
+{
+	ASSERT_OK(cuInit(0));
+	ASSERT_OK(cuDeviceGetCount(&self->devices));
+	ASSERT_LE(2, self->devices);
+}
+NOTHING_LEFT(context)
+
+#define UNTOUCHED	((CUcontext)0x7777)
+#define MAX_CONTEXTS	3520
+#define MAX_STACK	256
+
+/* Nothing was made, and nothing pushed. */
+#define EXPECT_NO_CONTEXT(result, call)			\
+do {							\
+	EXPECT_CU(result, call);			\
+	EXPECT_EQ(UNTOUCHED, context);			\
+	EXPECT_EQ(NULL, current());			\
+} while (0)
+
+TEST_HELPER CUcontext current(void)
+{
+	CUcontext context = UNTOUCHED;
+
+	cuCtxGetCurrent(&context);
+	return context;
+}
+
+TEST_HELPER CUdevice current_device(void)
+{
+	CUdevice device = -1;
+
+	cuCtxGetDevice(&device);
+	return device;
+}
+
+#define created(flags, device)	created_(_metadata, flags, device)
+TEST_HELPER CUcontext created_(struct __test_metadata *_metadata, unsigned int flags,
+			  CUdevice device)
+{
+	CUcontext context = NULL;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, flags, device));
+	return context;
+}
+
+#endif /* CONTEXT_FIXTURE_H */

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/* Device code: what is read of cubins (as much of an ELF file as is read), and damaged files of all kinds. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include "kernel_image_fixture.h"
+#include "reason.h"
+
+#define FILE_NAME	"/tmp/memcast-image"
+
+/* Load it from a file, so that nothing but the file's size bounds it. */
+#define load_as_file(data, bytes)	load_as_file_(_metadata, data, bytes)
+static CUresult load_as_file_(struct __test_metadata *_metadata, const void *data, size_t bytes)
+{
+	FILE *file = fopen(FILE_NAME, "w");
+	CUmodule module;
+	CUresult result;
+
+	ASSERT_NE(NULL, file);
+	ASSERT_EQ(bytes, fwrite(data, 1, bytes, file));
+	ASSERT_EQ(0, fclose(file));
+	result = cuModuleLoad(&module, FILE_NAME);
+	if (result == CUDA_SUCCESS)
+		EXPECT_OK(cuModuleUnload(module));
+	return result;
+}
+
+static const char names[] = "\0.names\0.symbols\0.text.first\0.nv.info.first\0.nv.shared.first\0"
+			    ".nv.info\0.nv.global.init\0first\0word";
+
+static uint32_t name(const char *wanted)
+{
+	return (char *)memmem(names, sizeof(names), wanted, strlen(wanted) + 1) - names;
+}
+
+struct cubin {
+	Elf64_Ehdr header;
+	Elf64_Shdr section[8];
+	Elf64_Sym symbol[3];
+	char names[sizeof(names)] __attribute__((aligned(8)));
+	uint32_t info[16], common[6], word[2];
+};
+
+static void fill_cubin(struct cubin *cubin, unsigned int architecture)
+{
+#define SECTION(called, kind, field, more...)						\
+	{ .sh_name = name(called), .sh_type = kind, .sh_size = sizeof(cubin->field),		\
+	  .sh_offset = offsetof(struct cubin, field), .sh_addralign = 4, more }
+	const uint32_t info[16] = {
+		/* form 4, name 0x17, 12 bytes: number, place and offset, size << 18 */
+		0x0c1704, 0, 8 << 16 | 1, 4 << 18, 0x0c1704, 0, 0, 8 << 18,
+		0x0c0504, 32, 4, 1, 0x0c3d04, 2, 1, 1,
+	};
+	const uint32_t common[6] = { 0x082f04, 1, 40, 0x081104, 1, 16 };
+
+	memset(cubin, 0, sizeof(*cubin));
+	memcpy(cubin->header.e_ident, ELFMAG "\2\1\1\x41\x8", 9);
+	cubin->header.e_type = ET_EXEC;
+	cubin->header.e_machine = 190;
+	cubin->header.e_version = 1;
+	cubin->header.e_flags = architecture << 8;
+	cubin->header.e_ehsize = sizeof(cubin->header);
+	cubin->header.e_shoff = offsetof(struct cubin, section);
+	cubin->header.e_shentsize = sizeof(Elf64_Shdr);
+	cubin->header.e_shnum = 8;
+	cubin->header.e_shstrndx = 1;
+	memcpy(cubin->section, (Elf64_Shdr[]) { { 0 },
+		SECTION(".names", SHT_STRTAB, names),
+		SECTION(".symbols", SHT_SYMTAB, symbol, .sh_link = 1,
+			.sh_entsize = sizeof(Elf64_Sym), .sh_info = 1),
+		SECTION(".text.first", SHT_PROGBITS, word),
+		SECTION(".nv.info.first", SHT_LOPROC, info),
+		{ .sh_name = name(".nv.shared.first"), .sh_type = SHT_NOBITS, .sh_size = 256 },
+		SECTION(".nv.info", SHT_LOPROC, common),
+		SECTION(".nv.global.init", SHT_PROGBITS, word),
+	}, sizeof(cubin->section));
+	cubin->symbol[1] = (Elf64_Sym) { .st_name = name("first"), .st_other = 0x10, .st_shndx = 3,
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
+	cubin->symbol[2] = (Elf64_Sym) { .st_name = name("word"), .st_shndx = 7, .st_value = 4,
+		.st_size = 4, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT) };
+	memcpy(cubin->names, names, sizeof(names));
+	memcpy(cubin->info, info, sizeof(info));
+	memcpy(cubin->common, common, sizeof(common));
+	cubin->word[1] = 0xabcd;
+}
+
+TEST_F(kernel_image, cubins)
+{
+	static const struct {
+		CUfunction_attribute attribute;
+		int value;
+	} expected[] = {
+		{ CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 128 },
+		{ CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 256 },
+		{ CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 16 },
+		{ CU_FUNC_ATTRIBUTE_NUM_REGS, 40 },
+		{ CU_FUNC_ATTRIBUTE_BINARY_VERSION, 90 },
+		{ CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, 1 },
+		{ CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 2 },
+	};
+	static struct cubin cubin;
+	CUfunction function;
+	CUdeviceptr address;
+	size_t offset, bytes;
+	uint32_t word = 0;
+	int value;
+
+	fill_cubin(&cubin, 90);
+	ASSERT_OK(cuModuleLoadData(&self->module, &cubin));
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "first"));
+	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		EXPECT_OK(cuFuncGetAttribute(&value, expected[i].attribute, function));
+		EXPECT_EQ(expected[i].value, value);
+	}
+	EXPECT_OK(cuFuncGetParamInfo(function, 0, &offset, &bytes));
+	EXPECT_EQ(0, offset);
+	EXPECT_EQ(8, bytes);
+	EXPECT_OK(cuFuncGetParamInfo(function, 1, &offset, &bytes));
+	EXPECT_EQ(8, offset);
+	EXPECT_EQ(4, bytes);
+	EXPECT_REASON(cuFuncGetParamInfo(function, 2, &offset, &bytes),
+		      "the kernel has # parameters");
+	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
+	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
+	EXPECT_EQ(0xabcd, word);
+	fill_cubin(&cubin, 80);
+	EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&self->module, &cubin));
+	cubin.header.e_machine = EM_X86_64;
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin));
+}
+
+/* Of each kind, as much as a copy had when it was interrupted; and no file at all */
+TEST_F(kernel_image, files_cut_short)
+{
+	static struct cubin cubin;
+	static struct fatbin fatbin;
+	size_t bytes;
+
+	fill_cubin(&cubin, 90);
+	EXPECT_OK(load_as_file(&cubin, sizeof(cubin)));
+	for (bytes = 0; bytes < offsetof(struct cubin, names); bytes += 13)
+		EXPECT_NE(CUDA_SUCCESS, load_as_file(&cubin, bytes));
+	fill(&fatbin, PLAIN, 80);
+	EXPECT_OK(load_as_file(&fatbin, sizeof(fatbin)));
+	for (bytes = 0; bytes < sizeof(fatbin); bytes += 131)
+		EXPECT_NE(CUDA_SUCCESS, load_as_file(&fatbin, bytes));
+	EXPECT_OK(load_as_file(text, sizeof(text) - 1));
+	for (bytes = 0; bytes < sizeof(text) - sizeof("exit; }"); bytes += 31)
+		load_as_file(text, bytes);
+	unlink(FILE_NAME);
+	EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&self->module, "/dev/zero"));
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoad(&self->module, "/dev/null"));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuModuleLoad(&self->module, "/tmp"));
+}
+
+/* A byte that is another one may be refused or not, but harms nobody. */
+TEST_F(kernel_image, damaged_bytes)
+{
+	static struct cubin cubin;
+	unsigned char *at = (unsigned char *)&cubin;
+	unsigned int i, refused = 0;
+
+	fill_cubin(&cubin, 90);
+	for (i = 0; i < sizeof(cubin); i++) {
+		at[i] ^= 0xff;
+		refused += load_as_file(&cubin, sizeof(cubin)) != CUDA_SUCCESS;
+		at[i] ^= 0xff;
+	}
+	EXPECT_LT(0, refused);
+	/* where a value's end is before its begin */
+	cubin.symbol[2].st_value = 16;
+	cubin.symbol[2].st_size = -8;
+	load_as_file(&cubin, sizeof(cubin));
+	cubin.symbol[2].st_value = -8;
+	cubin.symbol[2].st_size = 8;
+	load_as_file(&cubin, sizeof(cubin));
+	unlink(FILE_NAME);
+}
+
+TEST_HARNESS_MAIN

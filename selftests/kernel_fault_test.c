@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/* Kernels by name: what goes wrong in them, and what becomes of the context and of the program. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/mman.h>
+#include "kernel_fixture.h"
+
+MEMCAST_KERNEL(check, MEMCAST_ONCE, void *, size_t)
+{
+	memcastKernelCheck(at, PARAMETER(at, 0, void *), PARAMETER(at, 1, size_t));
+}
+
+static uint32_t __attribute__((noinline)) deeper(uint32_t depth)
+{
+	volatile char room[4096];
+
+	room[depth % sizeof(room)] = depth;
+	return depth ? deeper(depth - 1) + room[depth % sizeof(room)] : 0;
+}
+
+MEMCAST_KERNEL(recurse, MEMCAST_THREADS, uint32_t)
+{
+	deeper(PARAMETER(at, 0, uint32_t));
+}
+
+MEMCAST_KERNEL(trap, MEMCAST_THREADS)
+{
+	memcastSyncThreads(at);
+	memcastKernelFail(at, CUDA_ERROR_LAUNCH_FAILED, "as the code says");
+}
+
+TEST_F(kernel, faults_at_nothing)
+{
+	CUdeviceptr bad = 0x7000000000;
+
+	start();
+	ASSERT_OK(LAUNCH("store", 2, 4, &bad));
+	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS,
+		  "kernel store, block (1, 0, 0), thread (2, 0, 0): store at 0x7000000000: ");
+}
+
+TEST_F(kernel, faults_at_freed_memory)
+{
+	CUdeviceptr address = 0;
+	CUmemGenericAllocationHandle handle;
+
+	start();
+	handle = memory(0, CHUNK);
+	address = ADDRESS(mapped(handle, CHUNK, 0));
+	ASSERT_OK(cuMemUnmap(address, CHUNK));
+	ASSERT_OK(LAUNCH("store", 2, 4, &address));
+	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "cuMemUnmap() took");
+}
+
+TEST_F(kernel, faults_at_read_only_memory)
+{
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	start();
+	ASSERT_OK(LAUNCH("store", 2, 4, &page));
+	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store");
+}
+
+TEST_F(kernel, checks_host_memory)
+{
+	char own[64];
+	void *address = own;
+	size_t bytes = 1 << 20;
+
+	start();
+	ASSERT_OK(LAUNCH("check", 1, 1, &self->memory, &bytes));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	bytes = sizeof(own);
+	ASSERT_OK(LAUNCH("check", 1, 1, &address, &bytes));
+	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel check", "cannot access");
+}
+
+TEST_F(kernel, stack_overflow)
+{
+	uint32_t depth = 3;
+
+	start();
+	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	depth = 1000;
+	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
+	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel recurse, block (0, 0, 0), thread (0, 0, 0)");
+}
+
+TEST_F(kernel, traps)
+{
+	start();
+	ASSERT_OK(LAUNCH("trap", 1, 8, NULL));
+	ends_with(CUDA_ERROR_LAUNCH_FAILED, "kernel trap", "as the code says");
+}
+
+static volatile int *volatile nowhere = (volatile int *)8;
+
+static void on_fault(int number)
+{
+	_exit(number == SIGSEGV ? 42 : 1);
+}
+
+/* A fault elsewhere is the program's, as ever. */
+TEST_F(kernel, others_faults_stay)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGSEGV, on_fault);
+		start();
+		EXPECT_OK(LAUNCH("trap", 1, 1, NULL));
+		EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->stream));
+		*nowhere = 1;
+		_exit(2);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(42, WEXITSTATUS(status));
+}
+
+/* Killed in a kernel that never ends: what it had is back, which the fixture looks at. */
+TEST_F(kernel, endless)
+{
+	int pipes[2], status;
+	char byte;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(pipes));
+	pid = fork();
+	if (!pid) {
+		uint32_t value = 1;
+
+		start();
+		ASSERT_OK(LAUNCH("wait_word", 1, 1, &self->memory, &value));
+		ASSERT_EQ(1, write(pipes[1], "", 1));
+		pause();
+	}
+	close(pipes[1]);
+	ASSERT_EQ(1, read(pipes[0], &byte, 1));
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST_HARNESS_MAIN
