@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * lib/view/window.c without the module: what calls on windows do when others come in
+ * lib/memory/view/window.c without the module: what calls on windows do when others come in
  * between, before each access to what they share, and with threads at the speed of
  * this machine. A view is a number here: each is to be unmapped once, and none to be
  * found then. host-window.sh runs this.
@@ -9,8 +9,8 @@
 #include <pthread.h>
 
 #include "host-window.h"
-#include "../lib/view/window_tree.c"
-#include "../lib/view/window.c"
+#include "../lib/memory/view/window_tree.c"
+#include "../lib/memory/view/window.c"
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT

@@ -49,7 +49,7 @@ CUresult context_heap(enum context_heap which, uint32_t *heap);
 CUcontext context_of_heap(uint32_t heap);
 CUresult context_free(CUdeviceptr address, uint32_t kind);
 
-/* managed/advice.c: a block is freed, a heap ends, and what was advised of its memory */
+/* advice.c: a block is freed, a heap ends, and what was advised of its memory */
 void advice_forget(const struct memcast_address_info *block);
 void advice_forget_heap(uint32_t heap);
 

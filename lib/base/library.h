@@ -173,7 +173,7 @@ int profile_attribute(CUdevice_attribute attribute);
 const char *profile_name(void);
 size_t profile_recommended(size_t minimum);
 
-/* device/visible.c: a device number that no device has, for those that the program does not see */
+/* visible.c: a device number that no device has, for those that the program does not see */
 uint32_t visible_number(CUdevice device);
 
 static inline uint32_t device_number(CUdevice device)

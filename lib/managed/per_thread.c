@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* As lib/stream/per_thread.c: what programs for the per-thread default stream import. */
+/* As lib/entry/per_thread.c: what programs for the per-thread default stream import. */
 #include "managed.h"
 
 #define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
