@@ -51,16 +51,35 @@ judge() {
 		while (!(file in place) && file ~ /\//)
 		return file
 	}
+	# the folder that is linked apart and has the file, or nothing
+	function library_of(file,   i) {
+		for (i = 1; i <= libraries; i++)
+			if (index(file, library[i] "/") == 1)
+				return library[i]
+		return ""
+	}
 	# the file that an #include of FILE means, of the same root; or nothing
-	function header(file, name,   here, i) {
+	function header(file, name,   here, own, other, i) {
 		here = file
 		sub(/[^\/]*$/, name, here)
 		if (here in is_source)
 			return here
-		for (i = 1; i <= sources; i++)
-			if (substr(source[i], length(source[i]) - length(name)) == "/" name)
+		own = library_of(file)
+		for (i = 1; i <= sources; i++) {
+			if (substr(source[i], length(source[i]) - length(name)) != "/" name)
+				continue
+			if (library_of(source[i]) == own)
 				return source[i]
-		return ""
+			if (other == "" && library_of(source[i]) == "")
+				other = source[i]
+		}
+		return other
+	}
+	# the file that has what FILE needs: one of its own library, or of the main one
+	function definer_of(file, name) {
+		if ((library_of(file), name) in definer)
+			return definer[library_of(file), name]
+		return ("", name) in definer ? definer["", name] : ""
 	}
 	function uses(file, other, how,   from, to) {
 		if (other == "" || other == file)
@@ -115,6 +134,10 @@ judge() {
 			one_way[++ways] = $2
 			next
 		}
+		if ($1 == "library") {
+			library[++libraries] = $2
+			next
+		}
 		name = $1
 		sub(/:$/, "", name)
 		if (name !~ "^" root "(/|$)")
@@ -140,7 +163,7 @@ judge() {
 			print folder " is not in the table"
 	}
 	$1 == "include" { includes[++n_include] = $2 " " $3 }
-	$1 == "defines" { definer[$3] = $2 }
+	$1 == "defines" { definer[library_of($2), $3] = $2 }
 	$1 == "needs"	{ needs[++n_needs] = $2 " " $3 }
 	END {
 		for (name in place)
@@ -152,8 +175,7 @@ judge() {
 		}
 		for (i = 1; i <= n_needs; i++) {
 			split(needs[i], part)
-			if (part[2] in definer)
-				uses(part[1], definer[part[2]], "symbol " part[2])
+			uses(part[1], definer_of(part[1], part[2]), "symbol " part[2])
 		}
 		if (what == "symbol" && !n_needs)
 			print "no build has an object of each source of " root "/ that is not older than it"
@@ -167,7 +189,7 @@ judge() {
 				for (j = 1; j <= places; j++)
 					if ((order[i], order[j]) in used)
 						print order[i] " -> " order[j] ":" used[order[i], order[j]]
-	}' $table -
+	}' $table - || echo 'awk has failed'
 }
 
 # drawing ROOT: its folders, those that use others above those that they use
@@ -229,8 +251,9 @@ case ${1-} in
 --draw)
 	for root in $(roots); do
 		framed "$root" >"$docs.new" &&
-		sed -i -e "/^<!-- end of $root -->/{ r $docs.new
-			d }" -e "/^<!-- host-direction.sh --draw: $root -->/,/^<!-- end of $root -->/{ /^<!-- end/!d }" $docs
+		sed -i -e "/^<!-- host-direction.sh --draw: $root -->/,/^<!-- end of $root -->/{ /^<!-- end/!d }" \
+			-e "/^<!-- end of $root -->/{ r $docs.new
+			d }" $docs
 		rm -f "$docs.new"
 	done
 	exit ;;

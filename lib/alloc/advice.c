@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap.h"
-#include "managed.h"
+#include <stdatomic.h>
+
+#include "advice.h"
 
 struct piece {
 	uint64_t start, end;

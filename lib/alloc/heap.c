@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Blocks of heaps, and the heaps that each context has. */
+#include "advice.h"
 #include "capture.h"
 #include "heap.h"
 
@@ -84,7 +85,7 @@ CUresult context_heap(enum context_heap which, uint32_t *heap)
  * A context ends, and what was allocated in it. The heaps are taken out of the slot
  * with its lock held; ending them, which may take the kernel long, needs no lock.
  */
-void context_heaps_take(struct slot *slot, uint32_t *heaps)
+static void heaps_take(struct slot *slot, uint32_t *heaps)
 {
 	for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
 		heaps[i] = atomic_exchange(&slot->heaps[i], 0);
@@ -92,11 +93,18 @@ void context_heaps_take(struct slot *slot, uint32_t *heaps)
 		count_memory(slot, -1);
 }
 
-void context_heaps_end(const uint32_t *heaps)
+static void heaps_end(const uint32_t *heaps)
 {
 	for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
 		heap_end(heaps[i]);
 	advice_forget_heap(heaps[HEAP_MANAGED]);
+}
+
+__attribute__((constructor))
+static void heap_load(void)
+{
+	context_operations.take_heaps = heaps_take;
+	context_operations.end_heaps = heaps_end;
 }
 
 static struct slot *slot_of_heap(uint32_t heap)

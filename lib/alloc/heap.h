@@ -49,9 +49,10 @@ CUresult context_heap(enum context_heap which, uint32_t *heap);
 CUcontext context_of_heap(uint32_t heap);
 CUresult context_free(CUdeviceptr address, uint32_t kind);
 
-/* advice.c: a block is freed, a heap ends, and what was advised of its memory */
-void advice_forget(const struct memcast_address_info *block);
-void advice_forget_heap(uint32_t heap);
+/* What a copy has to look at where contexts share a device */
+extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
+CUresult fill_from_context(CUcontext context, uint64_t to);
+CUresult copy_between_contexts(uint64_t to, uint64_t from);
 
 /* ipc.c: how many blocks of other processes are open; may a block be freed? */
 extern atomic_uint ipc_opened;

@@ -33,13 +33,11 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* init.c */
+/* process.c */
 CUresult library_ready(void);
 bool library_open(void);
 bool library_forked(void);
 int library_fd(void);
-CUresult library_borrow(bool *borrowed);
-void library_return(void);
 
 /* ioctl.c */
 /* Of ENOMEM where the kernel cannot give a reason */
@@ -72,9 +70,9 @@ void log_notice(const char *text);
 void logs_add(const char *line, size_t length);
 void logs_call_back(CUlogLevel level, const char *line, size_t length);
 
-/* inject.c */
+/* reason.c: how many calls are to fail, and whether this one is. entry/inject.c knows. */
 extern unsigned int inject_count;
-CUresult inject_result(const char *symbol);
+extern CUresult (*inject_result)(const char *symbol);
 
 /* The arguments are formatted only if the call failed. */
 #define LOGGED(expression, ...)	LOGGED_AS(__func__, expression, __VA_ARGS__)
@@ -153,6 +151,11 @@ static inline void cancel_release(int before)
 /* error.c */
 const char *error_name(CUresult result);
 bool error_known(CUresult result);
+
+/* device/open.c */
+CUresult device_open_checked(int *fd, int *devices);
+CUresult library_borrow(bool *borrowed);
+void library_return(void);
 
 /* device.c */
 CUresult device_info(CUdevice device, struct memcast_device_info *info);
@@ -255,8 +258,19 @@ CUresult kernels_load(void);
 /* fault/: plain stores to windows, and faults at addresses of ours */
 void fault_install(void);
 bool fault_strict(void);
-void fault_expect_team(void);
-void fault_mapped(CUdeviceptr address);
+
+/*
+ * memory/address.c: what faults want to know of memory; lib/fault/ fills it in as the
+ * library is loaded.
+ */
+extern const struct memory_watcher {
+	/* MEMCAST_STRICT: no plain loads and stores at a team's addresses */
+	bool (*strict)(void);
+	/* the program has a handle that may be a team's */
+	void (*expect_team)(void);
+	/* something is mapped at an address */
+	void (*mapped)(CUdeviceptr address);
+} *memory_watcher;
 
 /*
  * Older interfaces that binaries still import by name; see entry.c. Those that

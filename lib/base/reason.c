@@ -19,6 +19,9 @@
 #define NOT_LOOKED_UP	-2
 #define NONE		-1
 
+unsigned int inject_count;
+CUresult (*inject_result)(const char *symbol);
+
 static __thread char reason[256];
 static atomic_int log_fd = NOT_LOOKED_UP;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Contexts, and the stack of current ones that each thread has. */
 #include "context.h"
-#include "capture.h"
 
 #define STACK_DEPTH	256
 #define API_VERSION	3020
@@ -11,6 +10,20 @@ pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static __thread CUcontext stack[STACK_DEPTH];
 static __thread unsigned int depth;
+static __thread bool in_worker;
+
+struct context_operations context_operations;
+
+/* A host function may not call what could wait for its own stream. */
+bool thread_is_worker(void)
+{
+	return in_worker;
+}
+
+void thread_becomes_worker(void)
+{
+	in_worker = true;
+}
 
 /* Was it a context once? Destroyed ones can still be made current, as on hardware. */
 static bool was_given(CUcontext context)
@@ -33,7 +46,7 @@ static CUresult fail_not_live(CUcontext context)
 
 static CUresult fail_none_current(void)
 {
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	return fail(CUDA_ERROR_INVALID_CONTEXT,
 		    "no context is current: cuCtxSetCurrent() makes one");
@@ -267,23 +280,6 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 {
 	return CALL(context_get_version(context, version), "context=%p, version=%p",
 		    (void *)context, (void *)version);
-}
-
-static CUresult context_synchronize(CUcontext context)
-{
-	CUresult result = capture_context(context);
-
-	return result == CUDA_SUCCESS ? streams_wait(context) : result;
-}
-
-CUresult cuCtxSynchronize(void)
-{
-	return WHOLE_CALL(context_synchronize(NULL), "%s", "");
-}
-
-CUresult cuCtxSynchronize_v2(CUcontext context)
-{
-	return WHOLE_CALL(context_synchronize(context), "context=%p", (void *)context);
 }
 
 /* The first versions differ only in what a real device does meanwhile. */

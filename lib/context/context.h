@@ -18,6 +18,10 @@
 #define PRIMARIES	MEMCAST_MAX_DEVICES
 #define PEER_WORDS	((MEMCAST_MAX_DEVICES + 63) / 64)
 
+/* Of streams, as hardware has them; here the work of all is done alike. */
+#define STREAM_PRIORITY_LEAST		0
+#define STREAM_PRIORITY_GREATEST	(-5)
+
 /* For plain allocation; see heap.h. */
 enum context_heap { HEAP_OF_DEVICE, HEAP_OF_HOST, HEAP_MANAGED, CONTEXT_HEAPS };
 
@@ -48,8 +52,6 @@ void context_drop_current(CUcontext context);
 CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);
 void context_limits_reset(struct slot *slot);
-void context_heaps_take(struct slot *slot, uint32_t *heaps);
-void context_heaps_end(const uint32_t *heaps);
 
 /* Whether the context has peer access to that device's */
 static inline bool slot_has_peer(const struct slot *slot, uint32_t device)
@@ -75,6 +77,25 @@ static inline bool slot_is_of(const struct slot *slot, CUcontext context)
 
 	return context && (live == (uintptr_t)context || live == ~(uintptr_t)context);
 }
+
+/*
+ * What a context has that stands above contexts: lib/stream/ and lib/alloc/ fill this in as
+ * the library is loaded.
+ */
+extern struct context_operations {
+	/* with slots_lock held: what is queued in the context's streams is left out */
+	void (*end_streams)(CUcontext context);
+	/* with slots_lock held: all streams of a device answer @error from now on */
+	void (*fail_streams)(uint32_t device, CUresult error);
+	/* with slots_lock held: @heaps (CONTEXT_HEAPS of them) are not the slot's any more */
+	void (*take_heaps)(struct slot *slot, uint32_t *heaps);
+	/* without a lock: those heaps end, which may take the kernel long */
+	void (*end_heaps)(const uint32_t *heaps);
+} context_operations;
+
+/* A thread of a stream: a host function may not call what could wait for its own stream. */
+bool thread_is_worker(void);
+void thread_becomes_worker(void);
 
 /* fault.c */
 void context_fault(uint32_t device, CUresult error);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Contexts are made, and end. */
 #include "context.h"
-#include "stream.h"
 
 static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **new)
 {
@@ -99,11 +98,11 @@ static CUresult context_destroy(CUcontext context)
 	ends = slot_is_of(slot, context) && slot >= &slots[PRIMARIES];
 	if (ends) {
 		slot->live = 0;
-		streams_end(context);
-		context_heaps_take(slot, heaps);
+		context_operations.end_streams(context);
+		context_operations.take_heaps(slot, heaps);
 	}
 	pthread_mutex_unlock(&slots_lock);
-	context_heaps_end(heaps);
+	context_operations.end_heaps(heaps);
 	if (!ends) {
 		/* what is wrong with it; if nothing is: */
 		CUresult result = context_find(context, &slot);

@@ -6,7 +6,6 @@
  * marked so are found out where destroyed ones are; all others pay nothing.
  */
 #include "context.h"
-#include "stream.h"
 
 static _Atomic CUresult faults[MEMCAST_MAX_DEVICES];
 
@@ -21,7 +20,7 @@ void context_fault(uint32_t device, CUresult error)
 		for (slot = slots; slot < &slots[SLOTS]; slot++)
 			if (slot->live && slot->device == device)
 				slot->live = ~(uintptr_t)context_value(slot);
-		sets_fail(device, error);
+		context_operations.fail_streams(device, error);
 	}
 	pthread_mutex_unlock(&slots_lock);
 }

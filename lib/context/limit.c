@@ -4,7 +4,6 @@
  * but programs ask for them, set them and look whether that was done.
  */
 #include "context.h"
-#include "stream.h"
 
 /* As recorded: what a context begins with, and what becomes of values that are set. */
 static const struct {

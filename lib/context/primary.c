@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Primary contexts: one per device, shared by whoever retains it. */
 #include "context.h"
-#include "stream.h"
 
 static CUresult primary_retain(CUcontext *context, CUdevice device)
 {
@@ -50,8 +49,8 @@ static void primary_end(struct slot *slot, uint32_t *heaps)
 	slot->live = 0;
 	slot->ends++;
 	slot->flags = 0;
-	streams_end(context_value(slot));
-	context_heaps_take(slot, heaps);
+	context_operations.end_streams(context_value(slot));
+	context_operations.take_heaps(slot, heaps);
 	slot_drop_peers(slot);
 }
 
@@ -70,7 +69,7 @@ static CUresult primary_release(CUdevice device)
 	else if (!--slot->retained)
 		primary_end(slot, heaps);
 	pthread_mutex_unlock(&slots_lock);
-	context_heaps_end(heaps);
+	context_operations.end_heaps(heaps);
 	return result;
 }
 
@@ -89,7 +88,7 @@ static CUresult primary_reset(CUdevice device)
 	pthread_mutex_lock(&slots_lock);
 	primary_end(&slots[device], heaps);
 	pthread_mutex_unlock(&slots_lock);
-	context_heaps_end(heaps);
+	context_operations.end_heaps(heaps);
 	return CUDA_SUCCESS;
 }
 

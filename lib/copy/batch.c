@@ -3,8 +3,7 @@
  * Batches of copies. What describes the batch is checked before the first copy
  * starts; a copy that fails leaves those before it done (hardware does the same).
  */
-#include "context.h"
-#include "stream.h"
+#include "copy.h"
 
 #define NO_COPY_FAILED	SIZE_MAX
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Linear copies. Those without a stream are in the legacy one. */
-#include "context.h"
-#include "stream.h"
+#include "copy.h"
 
 #define BOTH_DEVICES	(MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE)
 

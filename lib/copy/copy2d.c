@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Copies of rows: the kernel checks them all before it copies the first. */
-#include "stream.h"
+#include "copy.h"
 
 #define PITCH_MAX	INT_MAX		/* CU_DEVICE_ATTRIBUTE_MAX_PITCH */
 

@@ -3,7 +3,7 @@
  * Copies of layers of rows. The kernel copies one layer at a time; the library
  * turns layers that follow each other without a gap into one.
  */
-#include "stream.h"
+#include "copy.h"
 
 #define PITCH_MAX	INT_MAX		/* CU_DEVICE_ATTRIBUTE_MAX_PITCH */
 

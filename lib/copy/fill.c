@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Fills, linear and of rows. Those without a stream are in the legacy one. */
-#include "stream.h"
+#include "copy.h"
 
 CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
 		   uint32_t value, uint32_t width, size_t count, size_t rows)

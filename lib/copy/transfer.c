@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"
+#include "copy.h"
+#include "heap.h"
 
 #define ASIDE_MAX	(1 << 20)	/* bytes */
 

@@ -141,7 +141,7 @@ CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, int version
 
 int function_unsupported(const char *symbol, const char *lacking)
 {
-	CUresult result = inject_result(symbol);
+	CUresult result = inject_count ? inject_result(symbol) : CUDA_SUCCESS;
 
 	if (result == CUDA_SUCCESS)
 		result = library_ready();

@@ -29,8 +29,6 @@ static struct injection {
 	atomic_uint left;
 } injections[INJECTIONS];
 
-unsigned int inject_count;
-
 static bool names_a_function(const char *name)
 {
 	for (size_t i = 0; i < functions_count; i++)
@@ -76,26 +74,6 @@ static const char *parse(const char *text, struct injection *injection)
 	return NULL;
 }
 
-__attribute__((constructor))
-static void inject_load(void)
-{
-	const char *given = secure_getenv(VARIABLE);
-	char *list = given ? strdup(given) : NULL;
-	char *rest = list, *text;
-
-	while ((text = strsep(&rest, ","))) {
-		const char *wrong = inject_count == INJECTIONS ? "too many" :
-				    parse(text, &injections[inject_count]);
-
-		if (wrong)
-			fprintf(stderr, "memcast: " VARIABLE ": '%s' is ignored: %s\n",
-				text, wrong);
-		else
-			inject_count++;
-	}
-	free(list);
-}
-
 static bool use_up(struct injection *injection)
 {
 	unsigned int left = injection->left;
@@ -106,7 +84,7 @@ static bool use_up(struct injection *injection)
 	return left == FOREVER;
 }
 
-CUresult inject_result(const char *symbol)
+static CUresult use_up_one(const char *symbol)
 {
 	for (unsigned int i = 0; i < inject_count; i++) {
 		struct injection *injection = &injections[i];
@@ -118,4 +96,25 @@ CUresult inject_result(const char *symbol)
 		return fail(injection->result, "injected by " VARIABLE);
 	}
 	return CUDA_SUCCESS;
+}
+
+__attribute__((constructor))
+static void inject_load(void)
+{
+	const char *given = secure_getenv(VARIABLE);
+	char *list = given ? strdup(given) : NULL;
+	char *rest = list, *text;
+
+	inject_result = use_up_one;
+	while ((text = strsep(&rest, ","))) {
+		const char *wrong = inject_count == INJECTIONS ? "too many" :
+				    parse(text, &injections[inject_count]);
+
+		if (wrong)
+			fprintf(stderr, "memcast: " VARIABLE ": '%s' is ignored: %s\n",
+				text, wrong);
+		else
+			inject_count++;
+	}
+	free(list);
 }

@@ -91,13 +91,13 @@ static void load(void)
 }
 
 /* The program has a handle that may be a team's. */
-void fault_expect_team(void)
+static void expect_team(void)
 {
 	may_have_teams = true;
 }
 
 /* Something is mapped at an address. If it is the first team, plain stores may follow. */
-void fault_mapped(CUdeviceptr address)
+static void mapped(CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };
 	int before;
@@ -108,4 +108,16 @@ void fault_mapped(CUdeviceptr address)
 	if (device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_type == MEMCAST_TYPE_TEAM)
 		pthread_once(&once, load);
 	cancel_release(before);
+}
+
+__attribute__((constructor))
+static void fault_load(void)
+{
+	static const struct memory_watcher watcher = {
+		.strict = fault_strict,
+		.expect_team = expect_team,
+		.mapped = mapped,
+	};
+
+	memory_watcher = &watcher;
 }

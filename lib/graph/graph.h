@@ -38,7 +38,7 @@
 #ifndef MEMCAST_GRAPH_H
 #define MEMCAST_GRAPH_H
 
-#include "capture.h"
+#include "copy.h"
 #include "table.h"
 
 /* Older names that binaries import; cuda.h has them under new ones. */
@@ -209,6 +209,8 @@ struct memory_step {
 
 CUresult memory_launch(struct memory_step *steps, size_t count, bool auto_free);
 void memory_unlaunch(const struct memory_step *steps, size_t count);
+/* the program frees an address; see graph_memory_free() in capture.h */
+CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *taken);
 
 /* capture/capture.c */
 void capture_fail(struct capture *capture);

@@ -34,7 +34,7 @@ static void *destroyer(void *argument)
 {
 	struct object *object;
 
-	stream_enter_worker();
+	thread_becomes_worker();
 	for (;;) {
 		pthread_mutex_lock(&lock);
 		object = ended;

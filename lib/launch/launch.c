@@ -79,13 +79,13 @@ static CUresult launch_captured(struct stream *stream, struct function *function
 {
 	struct invocation *invocation;
 	CUgraphNodeParams params;
-	CUresult result = capture_look(stream);
+	CUresult result = capture_operations->look(stream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = invocation_new(function, request, &invocation);
 	if (result != CUDA_SUCCESS) {
-		capture_fail_of(stream);
+		capture_operations->fail_of(stream);
 		return result;
 	}
 	node_params_of(&params, invocation, function);

@@ -15,6 +15,8 @@ _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
 /* What a process has without asking for more: the kernel puts nothing beyond by itself. */
 #define ADDRESSES_END	(1ULL << 47)
 
+const struct memory_watcher *memory_watcher;
+
 /* A range of addresses that nothing else gets: where to put the device's. */
 static char *claim(char *hint, size_t size, size_t alignment, int flags)
 {
@@ -143,7 +145,7 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	if (fault_strict())
+	if (memory_watcher->strict())
 		arg.flags |= MEMCAST_MAP_STRICT;
 	result = memory_handle(handle, &arg.handle);
 	if (result == CUDA_SUCCESS)
@@ -151,7 +153,7 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 				    0);
 	if (result == CUDA_SUCCESS) {
 		windows_mapped(address, size);
-		fault_mapped(address);
+		memory_watcher->mapped(address);
 	}
 	return result;
 }

@@ -267,7 +267,7 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 	result = device_ioctl(MEMCAST_IMPORT, &arg);
 	if (result == CUDA_SUCCESS) {
 		*handle = arg.out_handle;
-		fault_expect_team();
+		memory_watcher->expect_team();
 	}
 	/* all other arguments are good: it is not such an fd */
 	if (result == CUDA_ERROR_INVALID_VALUE && type != CU_MEM_HANDLE_TYPE_FABRIC)

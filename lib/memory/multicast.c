@@ -63,7 +63,7 @@ static CUresult create(CUmemGenericAllocationHandle *team, const CUmulticastObje
 	result = device_ioctl(MEMCAST_TEAM_CREATE, &arg);
 	if (result == CUDA_SUCCESS) {
 		*team = arg.out_handle;
-		fault_expect_team();
+		memory_watcher->expect_team();
 	}
 	return result;
 }

@@ -79,7 +79,7 @@ CUresult set_fail(struct stream_set *set, CUresult error)
 }
 
 /* All streams of a device */
-void sets_fail(uint32_t device, CUresult error)
+static void sets_fail(uint32_t device, CUresult error)
 {
 	struct stream_set *set;
 
@@ -198,7 +198,7 @@ CUresult stream_get(CUstream handle, struct stream **stream)
 	struct stream_set *set;
 	CUresult result;
 
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	if (handle && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
 		*stream = table_find(&streams_table, handle);
@@ -221,7 +221,7 @@ CUresult legacy_wait(CUcontext context)
 	struct stream *stream;
 	CUresult result;
 
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	result = set_find(context, &set);
 	if (result != CUDA_SUCCESS)
@@ -252,7 +252,7 @@ struct stream *stream_withdraw(CUstream handle)
 }
 
 /* A context ends: what is queued in its streams is left out. */
-void streams_end(CUcontext context)
+static void streams_end(CUcontext context)
 {
 	struct stream_set *set, **link;
 	struct points all = {};
@@ -287,4 +287,11 @@ void streams_end(CUcontext context)
 	}
 	points_free(&all);
 	set_put(set);
+}
+
+__attribute__((constructor))
+static void context_streams_load(void)
+{
+	context_operations.end_streams = streams_end;
+	context_operations.fail_streams = sets_fail;
 }

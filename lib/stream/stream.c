@@ -17,7 +17,7 @@ static CUresult stream_create(CUstream *handle, unsigned int flags, int priority
 	struct stream *stream;
 	CUresult result;
 
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	result = set_find(NULL, &set);
 	if (result != CUDA_SUCCESS)
@@ -56,7 +56,7 @@ static CUresult stream_destroy(CUstream handle)
 	struct stream *stream;
 	CUresult result;
 
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	stream = stream_withdraw(handle);
 	if (!stream)

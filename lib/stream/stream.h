@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "library.h"
+#include "context.h"
 
 /* Older names that binaries import; cuda.h has them under new ones. */
 #undef cuEventDestroy
@@ -90,10 +90,6 @@ struct stream {
 	bool ended;			/* takes no more work */
 };
 
-/* As hardware has them; here the work of all is done alike. */
-#define STREAM_PRIORITY_LEAST		0
-#define STREAM_PRIORITY_GREATEST	(-5)
-
 /* Which work a call waits for: a mask. */
 #define WAIT_OWN	1U	/* the stream's */
 #define WAIT_BEFORE	2U	/* what new work in the stream comes after, elsewhere */
@@ -104,8 +100,6 @@ void stream_reference(void *stream);
 void stream_put(struct stream *stream);
 void stream_end(struct stream *stream);
 CUresult stream_submit(struct stream *stream, struct work *work);
-bool stream_in_worker(void);
-void stream_enter_worker(void);
 
 /* context_streams.c */
 CUresult set_find(CUcontext context, struct stream_set **set);
@@ -114,11 +108,9 @@ void set_unlock(void);
 void set_put(struct stream_set *set);
 void set_remove(struct stream *stream);
 CUresult set_fail(struct stream_set *set, CUresult error);
-void sets_fail(uint32_t device, CUresult error);
 CUresult stream_get(CUstream handle, struct stream **stream);
 CUresult stream_publish(struct stream *stream);
 struct stream *stream_withdraw(CUstream handle);
-void streams_end(CUcontext context);
 CUresult streams_wait(CUcontext context);
 CUresult legacy_wait(CUcontext context);
 
@@ -195,66 +187,6 @@ struct pause {
 
 void pause_begin(struct pause *pause);
 void pause_sleep(struct pause *pause);
-
-/* Layers of rows: what a copy consists of. One layer is what the kernel copies. */
-struct layers {
-	struct memcast_copy copy;		/* the first one */
-	uint64_t count;				/* 0: nothing to copy */
-	uint64_t to_pitch, from_pitch;		/* bytes from one to the next */
-};
-
-/* When the source is read, and whether the call may return before that */
-enum transfer_when {
-	TRANSFER_SYNC,		/* a call without a stream: all is done when it returns */
-	TRANSFER_ASYNC,		/* as cuMemcpyAsync(): see transfer.c */
-	TRANSFER_IN_ORDER,	/* when the stream comes there, and nobody waits */
-	TRANSFER_READ_NOW,	/* the source is read before the call returns */
-};
-
-/* transfer.c: copies and fills, at once or in a stream */
-CUresult transfer_copy(CUstream handle, const struct memcast_copy *arg, bool async);
-CUresult transfer_fill(CUstream handle, const struct memcast_fill *arg, bool async);
-CUresult transfer_layers(CUstream handle, const struct layers *layers,
-			 enum transfer_when when);
-CUresult layers_check(const struct layers *layers);
-CUresult layers_copy(const struct layers *layers);
-CUresult fill_check(const struct memcast_fill *fill);
-
-/* alloc/heap.c: what a copy has to look at where contexts share a device */
-extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
-CUresult fill_from_context(CUcontext context, uint64_t to);
-CUresult copy_between_contexts(uint64_t to, uint64_t from);
-
-/* copy3d.c */
-CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy);
-void layers_join(struct layers *layers);
-CUresult copy_layers(CUstream stream, bool async, const CUDA_MEMCPY3D *copy);
-CUresult copy_peer_layers(CUstream stream, bool async, const CUDA_MEMCPY3D_PEER *copy);
-
-/* batch.c: for per_thread.c */
-struct batch {
-	const CUdeviceptr *to, *from;
-	const size_t *bytes;
-	size_t count;
-	const CUmemcpyAttributes *attributes;
-	const size_t *starts;		/* the first copy of each attribute */
-	size_t attributes_count;
-	size_t *failed;			/* output, or NULL */
-};
-
-CUresult batch_copy(CUstream stream, const struct batch *batch);
-CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP *copies,
-			   size_t count, unsigned long long flags, size_t *failed);
-
-/* copy.c, copy2d.c, fill.c: for per_thread.c */
-CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async);
-CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
-		     size_t bytes, uint32_t flags);
-CUresult copy_peer(CUstream stream, bool async, CUdeviceptr to, CUcontext to_context,
-		   CUdeviceptr from, CUcontext from_context, size_t bytes);
-CUresult copy_rows(CUstream stream, bool async, const CUDA_MEMCPY2D *copy, bool any_pitch);
-CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
-		   uint32_t value, uint32_t width, size_t count, size_t rows);
 
 /* As CALL(), but "not ready" is an answer and no failure. */
 #define POLL(expression, ...)	POLL_ON(true, expression, __VA_ARGS__)

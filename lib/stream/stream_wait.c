@@ -104,7 +104,7 @@ CUresult streams_wait(CUcontext context)
 	struct stream_set *set;
 	CUresult result;
 
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	result = set_find(context, &set);
 	if (result != CUDA_SUCCESS)
@@ -130,4 +130,21 @@ CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle)
 	*idle = !points.count;
 	points_free(&points);
 	return CUDA_SUCCESS;
+}
+
+static CUresult context_synchronize(CUcontext context)
+{
+	CUresult result = capture_context(context);
+
+	return result == CUDA_SUCCESS ? streams_wait(context) : result;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+	return WHOLE_CALL(context_synchronize(NULL), "%s", "");
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext context)
+{
+	return WHOLE_CALL(context_synchronize(context), "context=%p", (void *)context);
 }

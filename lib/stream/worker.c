@@ -7,19 +7,6 @@
 #include "capture.h"
 #include "context.h"
 
-static __thread bool in_worker;
-
-/* A host function may not call what could wait for its own stream. */
-bool stream_in_worker(void)
-{
-	return in_worker;
-}
-
-void stream_enter_worker(void)
-{
-	in_worker = true;
-}
-
 struct stream *stream_alloc(struct stream_set *set, unsigned int flags)
 {
 	static atomic_ullong ids = 1;
@@ -72,7 +59,7 @@ static void *worker(void *argument)
 	struct stream *stream = argument;
 	struct work *work;
 
-	stream_enter_worker();
+	thread_becomes_worker();
 	pthread_setname_np(pthread_self(), "memcast-stream");
 	pthread_mutex_lock(&stream->lock);
 	for (;;) {
@@ -216,7 +203,7 @@ void stream_end(struct stream *stream)
 	pthread_cond_broadcast(&stream->changed);
 	pthread_mutex_unlock(&stream->lock);
 	if (stream_captured(stream))
-		capture_end(stream);
+		capture_operations->end(stream);
 	if (idle)
 		set_remove(stream);
 }

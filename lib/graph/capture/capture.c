@@ -7,8 +7,6 @@
 
 #include "captured.h"
 
-atomic_uint captures;
-
 static struct capture *first;
 
 static __thread CUstreamCaptureMode thread_mode;
@@ -62,7 +60,7 @@ bool capture_has_blocking(CUcontext context, bool fail)
 	return found;
 }
 
-CUresult capture_legacy_slow(const struct stream_set *set)
+CUresult captures_check_legacy(const struct stream_set *set)
 {
 	bool found;
 
@@ -74,7 +72,7 @@ CUresult capture_legacy_slow(const struct stream_set *set)
 		       CUDA_SUCCESS;
 }
 
-CUresult capture_context_slow(CUcontext context)
+CUresult captures_check_context(CUcontext context)
 {
 	struct stream_set *set;
 	bool found = false;
@@ -118,7 +116,7 @@ static CUresult check_unsafe(void)
 }
 
 /* Some that ask take no locks themselves, and can be cancelled. */
-CUresult capture_unsafe_slow(void)
+CUresult captures_check_unsafe(void)
 {
 	return WHOLE(check_unsafe());
 }
@@ -242,7 +240,7 @@ void capture_drop(struct capture *capture)
 }
 
 /* The stream in which it began takes the capture with it; of another one, a branch stays. */
-void capture_end(struct stream *stream)
+void captures_end(struct stream *stream)
 {
 	struct graph *graph = NULL;
 	struct capture *capture;

@@ -57,7 +57,7 @@ static CUresult insert(struct branch *branch, struct node *node)
 	return result;
 }
 
-CUresult capture_node(struct stream *stream, CUgraphNodeParams *params)
+static CUresult add_node(struct stream *stream, CUgraphNodeParams *params)
 {
 	struct branch *branch;
 	struct node *node;
@@ -78,7 +78,7 @@ CUresult capture_node(struct stream *stream, CUgraphNodeParams *params)
 }
 
 /* For what is checked before it is captured: has the capture failed already? */
-CUresult capture_look(struct stream *stream)
+static CUresult look(struct stream *stream)
 {
 	CUresult result = CUDA_SUCCESS;
 
@@ -90,7 +90,7 @@ CUresult capture_look(struct stream *stream)
 }
 
 /* What was wrong has been said; the capture fails of it. */
-void capture_fail_of(struct stream *stream)
+static void fail_of(struct stream *stream)
 {
 	graphs_lock();
 	if (stream->branch)
@@ -98,7 +98,7 @@ void capture_fail_of(struct stream *stream)
 	graphs_unlock();
 }
 
-CUresult capture_refuse(struct stream *stream)
+static CUresult refuse(struct stream *stream)
 {
 	graphs_lock();
 	if (stream->branch)
@@ -108,21 +108,8 @@ CUresult capture_refuse(struct stream *stream)
 		    "the stream is being captured, and this cannot be");
 }
 
-struct mark *mark_get(struct mark *mark)
-{
-	if (mark)
-		mark->references++;
-	return mark;
-}
-
-void mark_put(struct mark *mark)
-{
-	if (mark && !--mark->references)
-		free(mark);
-}
-
 /* @mark: output: what waits for the event is to come after */
-CUresult capture_record(struct stream *stream, struct mark **mark)
+static CUresult record(struct stream *stream, struct mark **mark)
 {
 	CUresult result = CUDA_SUCCESS;
 	struct branch *branch;
@@ -190,8 +177,8 @@ static CUresult wait_outside(struct branch *branch, bool recorded)
  * A stream waits for an event: the stream is captured, or the event was recorded in one
  * that is or was. @mark: of such a record, or NULL; @recorded: the event was ever
  */
-CUresult capture_wait(struct stream *stream, CUevent event, const struct mark *mark,
-		      bool recorded, bool external)
+static CUresult wait_for(struct stream *stream, CUevent event, const struct mark *mark,
+			 bool recorded, bool external)
 {
 	struct capture *capture;
 	CUresult result;
@@ -208,7 +195,7 @@ CUresult capture_wait(struct stream *stream, CUevent event, const struct mark *m
 			      "EXTERNAL is for streams that are being captured");
 	} else if (external) {
 		graphs_unlock();
-		return capture_node(stream, &(CUgraphNodeParams) {
+		return add_node(stream, &(CUgraphNodeParams) {
 			.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
 			.eventWait.event = event,
 		});
@@ -224,7 +211,7 @@ CUresult capture_wait(struct stream *stream, CUevent event, const struct mark *m
 }
 
 /* The program asks an event that a captured stream has recorded, or waits for it. */
-CUresult capture_ask_event(const struct mark *mark)
+static CUresult ask_event(const struct mark *mark)
 {
 	struct capture *capture;
 
@@ -237,4 +224,25 @@ CUresult capture_ask_event(const struct mark *mark)
 			      "the event was recorded in a stream that is being captured") :
 			 fail(CUDA_ERROR_INVALID_VALUE,
 			      "the event was recorded in a capture that has ended");
+}
+
+static const struct capture_operations operations = {
+	.node = add_node,
+	.refuse = refuse,
+	.look = look,
+	.fail_of = fail_of,
+	.end = captures_end,
+	.record = record,
+	.wait = wait_for,
+	.ask_event = ask_event,
+	.unsafe = captures_check_unsafe,
+	.legacy = captures_check_legacy,
+	.context = captures_check_context,
+	.memory_free = memory_free_address,
+};
+
+__attribute__((constructor))
+static void captured_load(void)
+{
+	capture_operations = &operations;
 }

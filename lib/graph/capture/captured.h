@@ -26,13 +26,6 @@ struct branch {
 	size_t count, room;
 };
 
-struct mark {
-	atomic_uint references;
-	uint64_t capture;
-	size_t count;
-	CUgraphNode nodes[];
-};
-
 /* capture.c */
 bool capture_is_own(const struct capture *capture);
 struct capture *capture_find(uint64_t id);
@@ -41,6 +34,12 @@ CUresult capture_new(struct capture **capture, CUstreamCaptureMode mode);
 void capture_drop(struct capture *capture);
 CUresult branch_add(struct capture *capture, struct stream *stream);
 CUresult branch_reserve(struct branch *branch, size_t count);
+
+/* What of a stream or a context is captured is not to be; see capture.h. */
+CUresult captures_check_unsafe(void);
+CUresult captures_check_legacy(const struct stream_set *set);
+CUresult captures_check_context(CUcontext context);
+void captures_end(struct stream *stream);
 
 /* captured.c */
 CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t count);

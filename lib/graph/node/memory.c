@@ -17,8 +17,6 @@ static void *tree;		/* by address */
 
 static _Atomic uint32_t heaps[MEMCAST_MAX_DEVICES];
 
-atomic_uint graph_memories;
-
 void memory_lock(void)
 {
 	pthread_mutex_lock(&lock);

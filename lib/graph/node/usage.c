@@ -144,7 +144,7 @@ static CUresult put_in_stream(struct stream *stream, struct memory *memory)
 	return result;
 }
 
-CUresult graph_memory_free_slow(CUdeviceptr address, struct stream *stream, bool *taken)
+CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *taken)
 {
 	struct memory *memory;
 	CUresult result = release(address, &memory);

@@ -36,7 +36,7 @@ CUresult event_get(CUevent handle, struct event **event)
 	struct slot *slot;
 	CUresult result;
 
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	*event = table_find(&events_table, handle);
 	if (!*event)
@@ -104,7 +104,7 @@ static CUresult fence_to_ask(CUevent handle, struct fence **fence, struct shared
 	*fence = event_last(event, &mark);
 	*shared = shared_reference(event->shared);
 	event_put(event);
-	result = mark ? capture_ask_event(mark) : capture_unsafe();
+	result = mark ? capture_operations->ask_event(mark) : capture_unsafe();
 	mark_put(mark);
 	if (result != CUDA_SUCCESS) {
 		fence_put(*fence);
@@ -169,7 +169,7 @@ static CUresult event_destroy(CUevent handle)
 	struct slot *slot;
 	CUresult result;
 
-	if (stream_in_worker())
+	if (thread_is_worker())
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	event = table_remove(&events_table, handle);
 	if (!event)
@@ -230,7 +230,7 @@ static CUresult record_captured(struct event *event, CUevent handle, struct stre
 		return fail(CUDA_ERROR_INVALID_HANDLE, "event and stream are of two contexts");
 	if (external)
 		return capture_node(stream, &params);
-	result = capture_record(stream, &mark);
+	result = capture_operations->record(stream, &mark);
 	if (result == CUDA_SUCCESS)
 		event_replace(event, NULL, mark);
 	return result;
@@ -354,7 +354,8 @@ static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigne
 			result = flags || stream_captured(stream) ? refuse_captured() :
 								    shared_wait_in(shared, stream);
 		else if (mark || flags || stream_captured(stream))
-			result = capture_wait(stream, event_handle, mark, fence, flags);
+			result = capture_operations->wait(stream, event_handle, mark,
+							  fence, flags);
 		else if (fence && !fence_done(fence, &unused))
 			result = stream_submit_fence(stream, fence, true);
 		shared_put(shared);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whether this process may call, and what becomes of that after fork() and at exit.
+ *
+ * The child of a fork() shares the open file but none of the mappings: every
+ * call answers NOT_INITIALIZED there. To know without a system call, the state
+ * is a page that the kernel clears in a child, however that was made; ordinary
+ * memory remembers that there was a state to lose.
+ */
+#define _GNU_SOURCE
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "process.h"
+
+static struct state {
+	pthread_mutex_t lock;	/* of cuInit(); a cleared one is unlocked */
+	atomic_int opened;	/* the fd + 1 */
+	atomic_bool ended;
+	pthread_mutex_t failure_lock;	/* protects what follows; innermost */
+	char failure[200];		/* what the last cuInit() said, or "" */
+} *state;
+
+/* In this process, or in one that it was forked from. */
+static atomic_bool was_opened;
+static int inherited_fd = -1;
+
+/* The client's life is the file's: a child must not prolong its parent's. */
+static void forked_child(void)
+{
+	if (inherited_fd >= 0)
+		close(inherited_fd);
+	inherited_fd = -1;
+}
+
+__attribute__((constructor))
+static void library_load(void)
+{
+	size_t size = sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, size, MADV_WIPEONFORK) ||
+	    pthread_atfork(NULL, NULL, forked_child))
+		munmap(page, size);
+	else
+		state = page;
+}
+
+__attribute__((destructor))
+static void library_end(void)
+{
+	if (state)
+		state->ended = true;
+}
+
+/* Of a thread that only looks at devices, in a process that cannot use them; else -1 */
+static __thread int borrowed_fd = -1;
+
+static int opened_fd(void)
+{
+	return atomic_load_explicit(&state->opened, memory_order_acquire) - 1;
+}
+
+/* Apart, so that the usual way through library_fd() is as short as without it. */
+static __attribute__((noinline, cold)) int fd_of_thread(void)
+{
+	return borrowed_fd;
+}
+
+int library_fd(void)
+{
+	int fd = opened_fd();
+
+	return __builtin_expect(fd < 0, 0) ? fd_of_thread() : fd;
+}
+
+/* For what the CPU does at addresses: that goes on until the process has ended. */
+bool library_open(void)
+{
+	return state && opened_fd() >= 0;
+}
+
+/* What cuInit() answered, for the calls that come after it all the same */
+void process_note_failure(CUresult result)
+{
+	if (!state)
+		return;
+	pthread_mutex_lock(&state->failure_lock);
+	state->failure[0] = '\0';
+	if (result != CUDA_SUCCESS)
+		snprintf(state->failure, sizeof(state->failure), "%s: %s", error_name(result),
+			 fail_reason());
+	pthread_mutex_unlock(&state->failure_lock);
+}
+
+static CUresult fail_uninitialised(void)
+{
+	char failure[sizeof(state->failure)] = "";
+	int before = cancel_hold();
+
+	if (state) {
+		pthread_mutex_lock(&state->failure_lock);
+		strcpy(failure, state->failure);
+		pthread_mutex_unlock(&state->failure_lock);
+	}
+	cancel_release(before);
+	return *failure ? fail(CUDA_ERROR_NOT_INITIALIZED,
+			       "cuInit() has failed: %s; mend that and call it again", failure) :
+			  fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit() comes first");
+}
+
+/* Is this the child of a process that had called cuInit()? */
+bool library_forked(void)
+{
+	return was_opened && state && opened_fd() < 0;
+}
+
+CUresult library_ready(void)
+{
+	if (state && library_fd() >= 0 && !state->ended)
+		return CUDA_SUCCESS;
+	if (state && state->ended)
+		return fail(CUDA_ERROR_DEINITIALIZED, "the process is ending");
+	if (was_opened)
+		return fail(CUDA_ERROR_NOT_INITIALIZED,
+			    "a child of the process that called cuInit()");
+	return fail_uninitialised();
+}
+
+bool process_has_state(void)
+{
+	return state;
+}
+
+bool process_ended(void)
+{
+	return state->ended;
+}
+
+bool process_was_opened(void)
+{
+	return was_opened;
+}
+
+void process_lock(void)
+{
+	pthread_mutex_lock(&state->lock);
+}
+
+void process_unlock(void)
+{
+	pthread_mutex_unlock(&state->lock);
+}
+
+/* In this order: a fork() in between gives a child that knows. */
+void process_opened(int fd)
+{
+	was_opened = true;
+	inherited_fd = fd;
+	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
+}
+
+void process_lend(int fd)
+{
+	borrowed_fd = fd;
+}
+
+int process_take_back(void)
+{
+	int fd = borrowed_fd;
+
+	borrowed_fd = -1;
+	return fd;
+}

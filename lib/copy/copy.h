@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies and fills of any shape, at once or in a stream; nodes of graphs use them, too. */
+#ifndef MEMCAST_COPY_H
+#define MEMCAST_COPY_H
+
+#include "capture.h"
+
+/* Layers of rows: what a copy consists of. One layer is what the kernel copies. */
+struct layers {
+	struct memcast_copy copy;		/* the first one */
+	uint64_t count;				/* 0: nothing to copy */
+	uint64_t to_pitch, from_pitch;		/* bytes from one to the next */
+};
+
+/* When the source is read, and whether the call may return before that */
+enum transfer_when {
+	TRANSFER_SYNC,		/* a call without a stream: all is done when it returns */
+	TRANSFER_ASYNC,		/* as cuMemcpyAsync(): see transfer.c */
+	TRANSFER_IN_ORDER,	/* when the stream comes there, and nobody waits */
+	TRANSFER_READ_NOW,	/* the source is read before the call returns */
+};
+
+/* transfer.c: copies and fills, at once or in a stream */
+CUresult transfer_copy(CUstream handle, const struct memcast_copy *arg, bool async);
+CUresult transfer_fill(CUstream handle, const struct memcast_fill *arg, bool async);
+CUresult transfer_layers(CUstream handle, const struct layers *layers,
+			 enum transfer_when when);
+CUresult layers_check(const struct layers *layers);
+CUresult layers_copy(const struct layers *layers);
+CUresult fill_check(const struct memcast_fill *fill);
+
+/* copy3d.c */
+CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy);
+void layers_join(struct layers *layers);
+CUresult copy_layers(CUstream stream, bool async, const CUDA_MEMCPY3D *copy);
+CUresult copy_peer_layers(CUstream stream, bool async, const CUDA_MEMCPY3D_PEER *copy);
+
+/* batch.c: for per_thread.c */
+struct batch {
+	const CUdeviceptr *to, *from;
+	const size_t *bytes;
+	size_t count;
+	const CUmemcpyAttributes *attributes;
+	const size_t *starts;		/* the first copy of each attribute */
+	size_t attributes_count;
+	size_t *failed;			/* output, or NULL */
+};
+
+CUresult batch_copy(CUstream stream, const struct batch *batch);
+CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP *copies,
+			   size_t count, unsigned long long flags, size_t *failed);
+
+/* copy.c, copy2d.c, fill.c: for per_thread.c */
+CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async);
+CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
+		     size_t bytes, uint32_t flags);
+CUresult copy_peer(CUstream stream, bool async, CUdeviceptr to, CUcontext to_context,
+		   CUdeviceptr from, CUcontext from_context, size_t bytes);
+CUresult copy_rows(CUstream stream, bool async, const CUDA_MEMCPY2D *copy, bool any_pitch);
+CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
+		   uint32_t value, uint32_t width, size_t count, size_t rows);
+
+#endif /* MEMCAST_COPY_H */

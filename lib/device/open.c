@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/* The device's file, opened for cuInit() or for a thread that looks at devices before it. */
+#include <unistd.h>
+
+#include "process.h"
+#include "visible.h"
+
+/*
+ * A file of the device that this library understands, under the lock. From then on it is
+ * known what MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES say.
+ */
+CUresult device_open_checked(int *opened, int *devices)
+{
+	static bool overrides_read;
+	struct memcast_system_info info = {};
+	CUresult result;
+	int fd;
+
+	result = device_open(&fd);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = device_ioctl_fd(fd, MEMCAST_SYSTEM_INFO, &info.header, sizeof(info));
+	if (result == CUDA_SUCCESS && info.out_abi != MEMCAST_ABI_VERSION)
+		result = fail(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+			      "the module's interface is version %u, the library's %u",
+			      info.out_abi, MEMCAST_ABI_VERSION);
+	if (result == CUDA_SUCCESS && !info.out_devices)
+		result = fail(CUDA_ERROR_NO_DEVICE, "the module has no devices");
+	if (result == CUDA_SUCCESS && !overrides_read)
+		result = visible_read(fd, info.out_devices);
+	if (result != CUDA_SUCCESS) {
+		close(fd);
+		return result;
+	}
+	if (!overrides_read) {
+		profile_read();
+		attribute_overrides_read(info.out_devices);
+	}
+	overrides_read = true;
+	*opened = fd;
+	*devices = info.out_devices;
+	return CUDA_SUCCESS;
+}
+
+/*
+ * Until library_return() this thread may ask what devices are, whatever the process has
+ * done. Return: CUDA_SUCCESS; *@borrowed says whether there is anything to return.
+ */
+CUresult library_borrow(bool *borrowed)
+{
+	CUresult result;
+	int fd, devices;
+
+	*borrowed = false;
+	if (!process_has_state())
+		return fail(CUDA_ERROR_OPERATING_SYSTEM, "no page that fork() clears");
+	if (process_ended())
+		return library_ready();
+	if (library_open())
+		return CUDA_SUCCESS;
+	process_lock();
+	result = device_open_checked(&fd, &devices);
+	process_unlock();
+	if (result != CUDA_SUCCESS)
+		return result;
+	process_lend(fd);
+	*borrowed = true;
+	return CUDA_SUCCESS;
+}
+
+void library_return(void)
+{
+	close(process_take_back());
+}

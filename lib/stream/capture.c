@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/* What streams and events keep for captures, while there are any; see capture.h. */
+#include <stdlib.h>
+
+#include "capture.h"
+
+atomic_uint captures, graph_memories;
+const struct capture_operations *capture_operations;
+
+struct mark *mark_get(struct mark *mark)
+{
+	if (mark)
+		mark->references++;
+	return mark;
+}
+
+void mark_put(struct mark *mark)
+{
+	if (mark && !--mark->references)
+		free(mark);
+}
