@@ -6,22 +6,17 @@
  * processor. The watcher sleeps most of the time, and records how long it has to wait for
  * its turn after each wake-up.
  *
- * A loop that does not yield holds the watcher up every time that it runs; a busy host
- * does so now and then. So a call is made again, up to TRIES times, and its best time
- * counts. Too long is as long as 50,000 system calls take here, and never less than 50 ms.
- * If the watcher of a worker that only computes waits for half as long in each try, this
- * machine is too busy to tell, and that is what the test says.
- *
  * With MEMCAST_TEST_EXACT=1 the machine must be one whose clock counts instructions
  * (memcast-vm --icount --cpus 1): a million of them are a millisecond, and nothing else ever
  * comes in between. Too long is 5 ms, and 7 ms for an exit: what the kernel's RCU frees
- * after it has a limit of its own of some 3 ms. selftests/host-yield.sh runs it so.
+ * after it has a limit of its own of some 3 ms. selftests/host-yield.sh runs it so. On other
+ * machines a busy host can hold up the watcher as well, so that the test prints what it
+ * measured and judges nothing: there it is for kernels that report lockups themselves.
  */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include "importer.h"
 #include "memcast_test.h"
 #include "peers.h"
@@ -31,7 +26,6 @@
 #define MANY		(1U << 20)		/* as many as one call binds */
 #define PAGES		(1U << 18)		/* as many as are exported as one range */
 #define SOME		(1U << 16)
-#define TRIES		8
 #define PAGE		4096UL
 
 /* ---- the worker, in a process of its own ---- */
@@ -297,32 +291,22 @@ static void work(struct __test_metadata *_metadata, int link)
 
 /* ---- the test ---- */
 
+/* Milliseconds, where a million instructions are one */
+#define LIMIT		5.0
+#define LIMIT_OF_EXIT	7.0
+
 FIXTURE(yield)
 {
 	struct watcher watcher;
-	double limit, limit_of_exit;	/* milliseconds */
 };
 
 FIXTURE_SETUP(yield)
 {
-	double started = now();
-	unsigned int i;
-
 	if (geteuid())
 		SKIP(return, "only root may be of a higher priority");
-	for (i = 0; i < 50000; i++)
-		syscall(SYS_getppid);
-	self->limit = (now() - started) * 1e3;
-	if (self->limit < 50)
-		self->limit = 50;
-	self->limit_of_exit = self->limit;
 	start_watching(_metadata, &self->watcher);
-	if (self->watcher.exact) {
-		self->limit = 5;
-		self->limit_of_exit = 7;
-	} else {
+	if (!self->watcher.exact)
 		run_on_cpu(1);
-	}
 }
 
 FIXTURE_TEARDOWN(yield)
@@ -362,38 +346,27 @@ static pid_t start_worker(struct __test_metadata *_metadata, FIXTURE_DATA(yield)
 
 TEST_F(yield, calls_and_exit)
 {
-	double best[ARRAY_SIZE(acts) + 1], wait, worst;
-	unsigned int i, try;
+	double longest[ARRAY_SIZE(acts) + 1];
+	unsigned int i;
 	pid_t pid;
 	int link;
 
-	for (i = 0; i <= ARRAY_SIZE(acts); i++)
-		best[i] = 1e9;
 	pid = start_worker(_metadata, self, &link);
-	for (try = 0; !try || (worst > self->limit && try < TRIES); try++) {
-		worst = 0;
-		for (i = 0; i < ARRAY_SIZE(acts); i++) {
-			wait = watched(_metadata, self, pid, link, &acts[i]);
-			if (wait < best[i])
-				best[i] = wait;
-			if (best[i] > worst)
-				worst = best[i];
-		}
-	}
+	for (i = 0; i < ARRAY_SIZE(acts); i++)
+		longest[i] = watched(_metadata, self, pid, link, &acts[i]);
 	/* all of it at once */
 	watched(_metadata, self, pid, link, &last_act);
-	best[i] = watched(_metadata, self, pid, link, NULL);
+	longest[i] = watched(_metadata, self, pid, link, NULL);
 
-	TH_LOG("the longest stretch that does not yield, of %u tries, at most %.1f ms:",
-	       try, self->limit);
+	TH_LOG("the longest stretch that does not yield:");
 	for (i = 0; i <= ARRAY_SIZE(acts); i++)
-		TH_LOG("%8.2f ms  %s", best[i],
+		TH_LOG("%8.2f ms  %s", longest[i],
 		       i < ARRAY_SIZE(acts) ? acts[i].name : "kill, with all in place");
-	if (best[0] > self->limit / 2)
-		SKIP(return, "the machine is too busy to tell");
+	if (!self->watcher.exact)
+		SKIP(return, "this clock does not count instructions, so nothing is judged");
 	for (i = 0; i < ARRAY_SIZE(acts); i++)
-		EXPECT_GE(self->limit, best[i]);
-	EXPECT_GE(self->limit_of_exit, best[i]);
+		EXPECT_GE(LIMIT, longest[i]);
+	EXPECT_GE(LIMIT_OF_EXIT, longest[i]);
 }
 
 TEST_HARNESS_MAIN
