@@ -9,6 +9,7 @@
 #include <memcast/view.h>
 
 #include "memcast_test.h"
+#include "reason.h"
 
 #define DEVICES		8
 #define UUID		64
@@ -218,6 +219,12 @@ TEST_F(visible, numbers)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&value, 0, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDefaultMemPool(&pool, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuCtxCreate(&context, NULL, 0, 2));
+
+	/* words of the module have its numbers, and say so */
+	prop = memory_on(0);
+	EXPECT_CU_REASON(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&handle, 1UL << 40, &prop, 0),
+			 "# bytes are more than the # free on device 3 "
+			 "(devices numbered as without CUDA_VISIBLE_DEVICES)");
 
 	/* who only looks at devices sees all, by the module's numbers */
 	EXPECT_OK(memcastDeviceDescribe(2, NULL, 0, &value,

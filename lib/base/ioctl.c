@@ -2,6 +2,8 @@
 /* The one place that talks to /dev/memcast, and that knows what an errno means. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include "visible.h"
@@ -85,23 +87,37 @@ bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header,
 	return call(fd, request, header, visible_set) >= 0;
 }
 
+/* A program that knows other numbers would look at the wrong device. */
+static void say_whose_numbers(char *reason, size_t size)
+{
+	size_t length = strlen(reason);
+
+	if (strstr(reason, "device "))
+		snprintf(reason + length, size - length,
+			 " (devices numbered as without CUDA_VISIBLE_DEVICES)");
+}
+
 CUresult device_ioctl_fd(int fd, unsigned long request,
 			 struct memcast_header *header, size_t size)
 {
+	bool translate = visible_set && visible_translates();
 	size_t reason_size;
 	char *reason = reason_buffer(&reason_size);
-	int done;
+	int error, done;
 
 	header->size = size;
 	header->reason = (uintptr_t)reason;
 	header->reason_size = reason_size;
 	/* A signal that was handled while the call waited: go on waiting. */
 	do {
-		done = call(fd, request, header, visible_set && visible_translates());
+		done = call(fd, request, header, translate);
 	} while (done < 0 && errno == EINTR);
 	if (done >= 0)
 		return CUDA_SUCCESS;
+	error = errno;
 	if (!*reason)
-		return fail(result_of_errno(errno), "%m");
-	return result_of_errno(errno);
+		return fail(result_of_errno(error), "%m");
+	if (translate)
+		say_whose_numbers(reason, reason_size);
+	return result_of_errno(error);
 }
