@@ -58,7 +58,14 @@ static bool look_what_is_left(char *what, size_t size)
 
 	for (i = 0; (bytes = device_bytes(i, "pool_bytes")) >= 0; i++) {
 		long available = device_bytes(i, "free_bytes");
+		long taken = device_bytes(i, "taken_bytes");
 
+		/* lazy pools have nothing of the machine now, others all that they promise */
+		if (available == bytes && taken && taken != bytes) {
+			snprintf(what, size, "device %u has taken %ld bytes, and all are free", i,
+				 taken);
+			return true;
+		}
 		if (available == bytes)
 			continue;
 		snprintf(what, size, "device %u: %ld of %ld bytes are free", i,

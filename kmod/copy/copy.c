@@ -140,7 +140,8 @@ static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
 
 	if (copy->flags & MEMCAST_COPY_CHECK)
 		return 0;
-	ret = mc_copy_begin(call, &copying->to, copy->bytes, rows) ?:
+	ret = mc_copy_touch(call, &copying->to, copy->bytes, rows) ?:
+	      mc_copy_begin(call, &copying->to, copy->bytes, rows) ?:
 	      mc_copy_begin(call, &copying->from, copy->bytes, rows);
 	while (!ret && rows--) {
 		ret = copy_row(call, copying);

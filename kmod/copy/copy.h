@@ -28,6 +28,7 @@ void mc_copy_init(struct mc_copy_iter *side, u64 address, u64 pitch, u32 device,
 int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
 		 bool must_be_mapped);
 int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows);
+int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows);
 void mc_copy_close(struct mc_copy_iter *side);
 int mc_copy_span(struct mc_copy_iter *side, u64 bytes);
 

@@ -115,6 +115,69 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 	return mc_foreign_begin_cpu(call, &side->foreign, side->write);
 }
 
+/* Take chunks for what nobody has touched of a row, or (@lacks) count them. */
+static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, unsigned long *lacks)
+{
+	struct mc_span *span = &side->span;
+	unsigned int i;
+	int ret = 0;
+
+	for (; bytes && !ret; bytes -= span->bytes, address += span->bytes) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		/* who may has been checked, and team->writes counts what is written */
+		ret = mc_span_look(span, side->reservation, address, bytes, MC_ANY_DEVICE,
+				   true);
+		if (ret)
+			return ret;
+		if (!lacks)
+			ret = mc_span_fill(span, true);
+		else if (span->lacks)
+			for (i = 0; i < span->replicas; i++)
+				*lacks += !span->spot[i].at;
+		mc_span_put(span);
+		cond_resched();
+	}
+	return ret;
+}
+
+static int rows_touch(struct mc_copy_iter *side, u64 bytes, u64 rows, unsigned long *lacks)
+{
+	u64 address = side->address;
+	int ret = 0;
+
+	side_join_rows(side, &bytes, &rows);
+	for (; rows && !ret; rows--, address += side->pitch)
+		ret = row_touch(side, address, bytes, lacks);
+	return ret;
+}
+
+/**
+ * mc_copy_touch() - see that all that a call is going to write is there
+ * @call: the call
+ * @side: one side of it, opened
+ * @bytes: of a row
+ * @rows: how many
+ *
+ * So that it writes all or nothing. What cannot be had is refused before any of it is taken.
+ */
+int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows)
+{
+	unsigned long lacks = 0;
+	int ret;
+
+	if (!mc_lazy() || !side->reservation || !side->write)
+		return 0;
+	ret = rows_touch(side, bytes, rows, &lacks);
+	if (!ret && lacks)
+		ret = mc_lazy_has_room(lacks) ? rows_touch(side, bytes, rows, NULL) : -ENOMEM;
+	if (ret == -ENOMEM)
+		return mc_lazy_fail(call, ret, lacks);
+	if (ret && ret != -EINTR)
+		return mc_fail(call, ret, "the memory changed under the call");
+	return ret;
+}
+
 /* Ends what mc_copy_begin() began, and lets go of the reservation. Without locks. */
 void mc_copy_close(struct mc_copy_iter *side)
 {

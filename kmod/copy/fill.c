@@ -77,7 +77,7 @@ static int fill_rows(struct mc_call *call, struct mc_copy_iter *to, u64 bytes, u
 
 	if (fill->flags & MEMCAST_FILL_CHECK)
 		return 0;
-	ret = mc_copy_begin(call, to, bytes, rows);
+	ret = mc_copy_touch(call, to, bytes, rows) ?: mc_copy_begin(call, to, bytes, rows);
 	while (!ret && rows--) {
 		ret = fill_row(call, to, bytes);
 		to->address += to->pitch - bytes;

@@ -2,7 +2,8 @@
 /*
  * Accounts: what each user takes of the machine's memory by way of the module. That is
  * host memory, the pages of teams' dma-bufs, and the structs behind whatever a call
- * makes. Devices' pools are not in it: they were taken when the module was loaded.
+ * makes. Devices' pools are not in it: they were taken when the module was loaded, or (lazy
+ * ones) have a limit of their own.
  *
  * All of it is charged to memory cgroups as well, but an ordinary user of most machines
  * has no limit there. Nobody can swap this memory out, and killing the process that
@@ -26,7 +27,7 @@ static unsigned long host_user_mib;
 module_param(host_user_mib, ulong, 0644);
 MODULE_PARM_DESC(host_user_mib, "MiB of these that one user may take who has not CAP_IPC_LOCK (default 0: half of what the pools leave)");
 
-unsigned long mc_pool_pages;
+unsigned long mc_pool_pages, mc_pool_most = ULONG_MAX;
 
 /* Protects the list, which only grows. */
 static DEFINE_MUTEX(accounts_lock);
@@ -37,7 +38,7 @@ static atomic_long_t all_taken;
 static unsigned long limit(bool unlimited)
 {
 	unsigned long mib = unlimited ? READ_ONCE(host_max_mib) : READ_ONCE(host_user_mib);
-	unsigned long pools = READ_ONCE(mc_pool_pages);
+	unsigned long pools = min(READ_ONCE(mc_pool_pages), READ_ONCE(mc_pool_most));
 	unsigned long pages = totalram_pages();
 
 	if (mib)

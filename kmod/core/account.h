@@ -30,7 +30,8 @@ struct mc_account *mc_account_get(void);
 void mc_accounts_exit(void);
 long mc_accounts_used(void);
 
-extern unsigned long mc_pool_pages;	/* that all pools have taken; lockless */
+extern unsigned long mc_pool_pages;	/* that all pools promise; lockless */
+extern unsigned long mc_pool_most;	/* that they may take together; lockless */
 void mc_accounts_show(struct seq_file *out);
 
 int mc_charge_more(struct mc_call *call, struct mc_account *account, unsigned long bytes);

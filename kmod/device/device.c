@@ -64,11 +64,23 @@ static ssize_t free_bytes_show(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RO(free_bytes);
 
+/* What the pool has of the machine's memory: all that it promises, or what was touched. */
+static ssize_t taken_bytes_show(struct device *dev, struct device_attribute *attr,
+				char *buf)
+{
+	const struct mc_pool *pool = &to_mc(dev)->pool;
+	unsigned long chunks = mc_lazy() ? atomic_long_read(&pool->taken) : pool->total;
+
+	return sysfs_emit(buf, "%lu\n", chunks << MC_CHUNK_SHIFT);
+}
+static DEVICE_ATTR_RO(taken_bytes);
+
 static struct attribute *mc_device_attrs[] = {
 	&dev_attr_uuid.attr,
 	&dev_attr_numa_node.attr,
 	&dev_attr_pool_bytes.attr,
 	&dev_attr_free_bytes.attr,
+	&dev_attr_taken_bytes.attr,
 	NULL
 };
 ATTRIBUTE_GROUPS(mc_device);
@@ -198,9 +210,14 @@ int mc_devices_init(void)
 		return -EINVAL;
 	}
 
-	ret = class_register(&mc_class);
+	ret = mc_lazy_init();
 	if (ret)
 		return ret;
+	ret = class_register(&mc_class);
+	if (ret) {
+		mc_lazy_exit();
+		return ret;
+	}
 
 	while (mc_device_count < devices) {
 		struct mc_device *device = device_create_one(mc_device_count);
@@ -225,6 +242,7 @@ void mc_devices_exit(void)
 		put_device(&device->dev);
 	}
 	class_unregister(&mc_class);
+	mc_lazy_exit();
 }
 
 /* MEMCAST_DEVICE_INFO: what there is to know of a device. */

@@ -12,6 +12,11 @@
 #include <linux/workqueue.h>
 #include "private.h"
 
+/* ---- chunk.c ---- */
+
+struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order);
+void mc_chunk_free(struct page *chunk, unsigned int order);
+
 /* ---- pool.c ---- */
 
 struct mc_pool {
@@ -20,6 +25,7 @@ struct mc_pool {
 	struct list_head dirty;		/* chunks still to be zeroed */
 	unsigned long free;		/* on a list, or just being zeroed; lockless */
 	unsigned long total;
+	atomic_long_t taken;		/* of a lazy pool: chunks that it has of the host */
 	int node;
 	struct work_struct zero;
 	wait_queue_head_t zeroed;
@@ -27,10 +33,26 @@ struct mc_pool {
 
 int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
 void mc_pool_destroy(struct mc_pool *pool);
-struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order);
-void mc_chunk_free(struct page *chunk, unsigned int order);
 int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n);
 void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n);
+
+/* ---- lazy.c ---- */
+
+extern bool mc_is_lazy;			/* constant since the module was loaded */
+
+/* Do pools take their chunks when they are first touched? */
+static inline bool mc_lazy(void)
+{
+	return unlikely(mc_is_lazy);
+}
+
+int mc_lazy_init(void);
+void mc_lazy_exit(void);
+void *mc_lazy_zeros(void);
+struct page *mc_lazy_take(struct mc_pool *pool);
+void mc_lazy_give(struct mc_pool *pool, struct page *chunk);
+bool mc_lazy_has_room(unsigned long chunks);
+int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks);
 
 /* ---- device.c ---- */
 

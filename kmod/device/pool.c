@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pools: the physical memory of one device, in chunks.
+ * Pools: the physical memory of one device, in chunks. (A lazy pool only counts them, and
+ * lazy.c has the rest: what follows is about the others.)
  *
  * A chunk that comes back is dirty. A worker zeroes dirty chunks, so that taking
  * one from a warm pool costs no memset; who takes faster than it works zeroes
@@ -9,30 +10,6 @@
 #include <linux/highmem.h>
 #include "compat.h"
 #include "device.h"
-
-/*
- * A chunk has no references, in use or not: who would pin one of its pages (fast
- * GUP can try on 6.1) fails, as he does for a free page. So no pin can outlive
- * the chunk's owner.
- */
-struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order)
-{
-	struct page *chunk = alloc_pages_node(node, GFP_KERNEL | __GFP_COMP |
-					      __GFP_NOWARN | __GFP_ZERO |
-					      __GFP_RETRY_MAYFAIL | flags, order);
-
-	/* who walks all pages of the machine may hold one for a moment */
-	while (chunk && !page_ref_freeze(chunk, 1))
-		cond_resched();
-	return chunk;
-}
-
-/* Gives a chunk of mc_chunk_alloc(), of the same order, back to the kernel. */
-void mc_chunk_free(struct page *chunk, unsigned int order)
-{
-	page_ref_unfreeze(chunk, 1);
-	__free_pages(chunk, order);
-}
 
 static void chunk_zero(struct page *chunk)
 {
@@ -101,7 +78,7 @@ static struct page *pool_take_one(struct mc_pool *pool)
 /**
  * mc_pool_take() - take zeroed chunks
  * @pool: where from
- * @chunk: output, @n of them
+ * @chunk: output, @n of them; of a lazy pool they stay NULL until they are touched
  * @n: how many
  *
  * Return: 0, -ENOMEM (nothing was taken), or -EINTR when the caller is dying.
@@ -117,6 +94,8 @@ int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 	}
 	WRITE_ONCE(pool->free, pool->free - n);
 	spin_unlock(&pool->lock);
+	if (mc_lazy())
+		return 0;
 
 	for (i = 0; i < n; i++) {
 		if (fatal_signal_pending(current))
@@ -136,16 +115,35 @@ give_back:
 	return -EINTR;
 }
 
+/* Those that were touched; all of them count as free from now on. */
+static void lazy_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++) {
+		if (chunk[i])
+			mc_lazy_give(pool, chunk[i]);
+		cond_resched();
+	}
+	spin_lock(&pool->lock);
+	WRITE_ONCE(pool->free, pool->free + n);
+	spin_unlock(&pool->lock);
+}
+
 /**
  * mc_pool_give() - give chunks back
  * @pool: where they came from
- * @chunk: @n of them
+ * @chunk: @n of them; of a lazy pool those that nobody touched are NULL
  * @n: how many
  */
 void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
 {
 	unsigned long i;
 
+	if (mc_lazy()) {
+		lazy_give(pool, chunk, n);
+		return;
+	}
 	for (i = 0; i < n; i++) {
 		spin_lock(&pool->lock);
 		list_add_tail(&chunk[i]->lru, &pool->dirty);
@@ -187,7 +185,7 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 	init_waitqueue_head(&pool->zeroed);
 	pool->node = node;
 
-	for (i = 0; i < chunks; i++) {
+	for (i = 0; i < chunks && !mc_lazy(); i++) {
 		struct page *chunk = mc_chunk_alloc(node, __GFP_THISNODE,
 						    MC_CHUNK_ORDER);
 
@@ -209,7 +207,7 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 void mc_pool_destroy(struct mc_pool *pool)
 {
 	cancel_work_sync(&pool->zero);
-	WARN_ON(pool->free != pool->total);
+	WARN_ON(pool->free != pool->total || atomic_long_read(&pool->taken));
 	WRITE_ONCE(mc_pool_pages, mc_pool_pages - (pool->total << MC_CHUNK_ORDER));
 	pool_free(pool);
 }

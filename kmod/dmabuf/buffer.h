@@ -33,6 +33,8 @@ struct mc_buffer {
 };
 
 const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long at);
+int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long at,
+		    unsigned long bytes, bool killable);
 unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
 			       unsigned long *pfn);
 struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,

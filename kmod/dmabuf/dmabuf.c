@@ -41,6 +41,57 @@ const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned 
 	return &buffer->piece[low];
 }
 
+/* Take chunks for what nobody has touched of a range, or (@lacks) count them. */
+static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsigned long end,
+			bool killable, unsigned long *lacks)
+{
+	const struct mc_piece *piece = mc_buffer_piece(buffer, at);
+	int ret = 0;
+
+	while (at < end && !ret) {
+		unsigned long offset;
+
+		if (killable && fatal_signal_pending(current))
+			return -EINTR;
+		if (at >= piece->at + piece->bytes)
+			piece++;
+		offset = piece->offset + at - piece->at;
+		if (lacks)
+			*lacks += mc_memory_lacks(piece->memory, offset);
+		else
+			ret = mc_memory_touch(piece->memory, offset);
+		at += min(MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1)),
+			  piece->at + piece->bytes - at);
+		cond_resched();
+	}
+	return ret;
+}
+
+/**
+ * mc_buffer_touch() - see that all of a range is there, for who wants its page frames
+ * @call: for the reason if it fails, or NULL
+ * @buffer: the buffer; that of a team has pages of its own, and nothing to be done
+ * @at: bytes in it
+ * @bytes: how many
+ * @killable: whether who is dying gives up
+ *
+ * What cannot be had is refused before any of it is taken.
+ */
+int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long at,
+		    unsigned long bytes, bool killable)
+{
+	unsigned long lacks = 0;
+	int ret;
+
+	if (!mc_lazy() || buffer->staging)
+		return 0;
+	ret = buffer_touch(buffer, at, at + bytes, killable, &lacks);
+	if (!ret && lacks)
+		ret = mc_lazy_has_room(lacks) ?
+		      buffer_touch(buffer, at, at + bytes, killable, NULL) : -ENOMEM;
+	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks) : ret;
+}
+
 /* What is contiguous in physical memory from an offset on: its pfn, and bytes. */
 unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
 			       unsigned long *pfn)
@@ -213,7 +264,8 @@ struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 	dma = kzalloc(sizeof(*dma), GFP_KERNEL_ACCOUNT);
 	if (!dma)
 		return ERR_PTR(-ENOMEM);
-	ret = dma_fill(buffer, attach->dev, dma) ?:
+	ret = mc_buffer_touch(NULL, buffer, 0, buffer->bytes, true) ?:
+	      dma_fill(buffer, attach->dev, dma) ?:
 	      dma_map(buffer, dma, attach->dev, direction);
 	if (!ret)
 		return &dma->sgt;
@@ -240,7 +292,8 @@ int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	void *address;
 
 	/* a range may show the same memory over and over */
-	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
+	if (buffer->bytes >> PAGE_SHIFT > totalram_pages() ||
+	    mc_buffer_touch(NULL, buffer, 0, buffer->bytes, false))
 		return -ENOMEM;
 	pages = kvmalloc_array(buffer->bytes >> PAGE_SHIFT, sizeof(*pages),
 			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);

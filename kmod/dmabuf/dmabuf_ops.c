@@ -14,6 +14,8 @@ static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
 	unsigned long first = max(piece->at, shown);
 	unsigned long last = piece->at + piece->bytes - 1;
 
+	if (mc_buffer_touch(NULL, buffer, at, PAGE_SIZE, true))
+		return VM_FAULT_SIGBUS;
 	first = vma->vm_start + first - shown;
 	last = min(vma->vm_start + last - shown, vma->vm_end - 1);
 	return mc_insert(vmf, piece->memory, piece->offset + at - piece->at,
@@ -41,6 +43,8 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 		return -EACCES;
 	at = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
 	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
+	if (mc_buffer_touch(NULL, buffer, at & PAGE_MASK, PAGE_SIZE, true))
+		return -ENOMEM;
 	mc_buffer_extent(buffer, at & PAGE_MASK, &pfn);
 	mapped = pfn_to_kaddr(pfn) + offset_in_page(at);
 	if (write)

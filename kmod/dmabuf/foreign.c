@@ -300,7 +300,9 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
 	memory->location_id = device ? device->id : 0;
 	memory->foreign = foreign;
-	ret = is_range ? 0 : foreign_take(call, foreign, memory);
+	/* a range is mapped as other memory is, by page frames: so all of it has to be there */
+	ret = is_range ? mc_buffer_touch(call, dmabuf->priv, 0, dmabuf->size, true) :
+			 foreign_take(call, foreign, memory);
 	if (ret)
 		goto forget_memory;
 	atomic_long_inc(&mc_stats.memories);

@@ -2,10 +2,9 @@
 /*
  * The dma-buf of a team: whatever is written to it reaches every replica.
  *
- * One address cannot lead to N pages, for a device no more than for a processor. So a team's
- * dma-buf has pages of its own, a staging buffer, made when they are needed. They are *filled*
- * with what the first bound member shows (zeros where none is bound), and *broadcast* to every
- * replica that is bound at that moment. docs/architecture.md has what users may rely on.
+ * One address cannot lead to N pages, so a team's dma-buf has pages of its own, a staging
+ * buffer. They are made when they are needed, *filled* with what the first bound member shows
+ * (or zeros), and *broadcast* to all replicas. docs/architecture.md has what one may rely on.
  *
  * Processors. A page is filled when it is first touched after a bracket began
  * (DMA_BUF_SYNC_START, by whomever). Until it is stored to, page tables show it read-only; the
@@ -19,9 +18,8 @@
  * could have been writes, as nobody knows which. In between they are not filled, since they
  * have the only copy of what was written.
  *
- * Pages stay until the dma-buf is released. They are of one size, as page tables must take
- * stores page by page; who wants all of them gets them from chunks where the kernel has some,
- * so that devices get few segments. staging_ops.c has what is called through a dma-buf.
+ * Pages stay until the dma-buf is released. They are single, as stores are seen page by page;
+ * who wants all gets them from chunks. staging_ops.c has what is called through a dma-buf.
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
@@ -30,7 +28,6 @@
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
 #define DIRTY		XA_MARK_0
-
 /* Whoever touches a page can be told that there is none; nobody else is to die. */
 #define STAGING_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
@@ -59,9 +56,7 @@ static size_t staging_bytes(void)
 
 static struct mc_staging *staging_of(const struct dma_buf *dmabuf)
 {
-	const struct mc_buffer *buffer = dmabuf->priv;
-
-	return buffer->staging;
+	return ((const struct mc_buffer *)dmabuf->priv)->staging;
 }
 
 static void staging_unlock(struct mc_staging *staging)
@@ -87,6 +82,8 @@ static struct mc_span *span_seek(struct mc_staging *staging, unsigned long index
 	staging->span_first = index;
 	span->bytes = (CHUNK_PAGES - index % CHUNK_PAGES) << PAGE_SHIFT;
 	mc_span_team(span, staging->team, NULL, index << PAGE_SHIFT, write);
+	/* chunks are taken under this lock as pages are: who waits for it wants the same */
+	mc_span_fill(span, write);
 	return span;
 }
 
@@ -94,6 +91,16 @@ static void *span_page(const struct mc_staging *staging, unsigned int replica,
 		       unsigned long index)
 {
 	return staging->span.spot[replica].at + ((index - staging->span_first) << PAGE_SHIFT);
+}
+
+/* See that each replica can be broadcast to: it is who stores that can be told if not. */
+static bool replicas_touch(struct mc_staging *staging, unsigned long index)
+{
+	if (!mc_lazy())
+		return true;
+	mc_span_put(&staging->span);
+	staging->span.bytes = 0;
+	return !span_seek(staging, index, true)->lacks;
 }
 
 static void page_fill(struct mc_staging *staging, struct page *page, unsigned long index)
@@ -193,15 +200,16 @@ static void chunk_broadcast(struct dma_buf *dmabuf, unsigned long index, unsigne
 {
 	struct mc_staging *staging = staging_of(dmabuf);
 	struct page *page;
-	unsigned int i;
+	unsigned int i, replicas;
 
 	staging_zap(dmabuf, index, last - index + 1);
 	for (page = xa_find(&staging->pages, &index, last, which); page;
 	     page = xa_find_after(&staging->pages, &index, last, which)) {
-		unsigned int replicas = span_seek(staging, index, true)->replicas;
-
+		replicas = span_seek(staging, index, true)->replicas;
+		/* one that was bound since the store, and cannot be had, is left out */
 		for (i = 0; i < replicas; i++)
-			memcpy(span_page(staging, i, index), page_address(page), PAGE_SIZE);
+			if (staging->span.spot[i].at)
+				memcpy(span_page(staging, i, index), page_address(page), PAGE_SIZE);
 		xa_clear_mark(&staging->pages, index, DIRTY);
 		cond_resched();
 	}
@@ -232,11 +240,6 @@ static void staging_broadcast(struct dma_buf *dmabuf, unsigned long first,
 		;
 }
 
-static unsigned long last_page(const struct dma_buf *dmabuf)
-{
-	return (dmabuf->size >> PAGE_SHIFT) - 1;
-}
-
 /* What is stored to in a range of pages, for a mapping that goes. */
 void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last)
 {
@@ -260,7 +263,7 @@ void mc_staging_end(struct dma_buf *dmabuf)
 	bool all = READ_ONCE(staging_of(dmabuf)->vmapped);
 
 	/* the kernel's stores to its own mapping leave no marks */
-	staging_broadcast(dmabuf, 0, last_page(dmabuf), all ? XA_PRESENT : DIRTY);
+	staging_broadcast(dmabuf, 0, ULONG_MAX, all ? XA_PRESENT : DIRTY);
 }
 
 /*
@@ -274,7 +277,7 @@ struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *
 
 	mutex_lock(&staging->lock);
 	page = page_get(staging, index);
-	if (!page) {
+	if (!page || (*dirty && !replicas_touch(staging, index))) {
 		staging_unlock(staging);
 		return NULL;
 	}
@@ -301,7 +304,7 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 	unsigned long index;
 
 	if (write && !failed)
-		staging_broadcast(dmabuf, 0, last_page(dmabuf), XA_PRESENT);
+		staging_broadcast(dmabuf, 0, ULONG_MAX, XA_PRESENT);
 	mutex_lock(&staging->lock);
 	staging->writers -= write;
 	staging->mapped--;
@@ -317,8 +320,8 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 }
 
 /*
- * All pages, filled, for a device or the kernel. It is not known to write before they are:
- * until then others may fill them too. @killable: whether who is dying gives up.
+ * All pages, filled, for a device or the kernel. Until they are, others may fill them too.
+ * @killable: whether who is dying gives up.
  */
 int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
 {
@@ -337,6 +340,8 @@ int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
 		mutex_lock(&staging->lock);
 		ret = killable && fatal_signal_pending(current) ?
 		      -EINTR : chunk_get(staging, first);
+		if (!ret && write && !replicas_touch(staging, first))
+			ret = -ENOMEM;
 		staging_unlock(staging);
 		cond_resched();
 	}
@@ -353,11 +358,7 @@ int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
 /* Whether the kernel has a mapping of its own */
 void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 {
-	struct mc_staging *staging = staging_of(dmabuf);
-
-	mutex_lock(&staging->lock);
-	WRITE_ONCE(staging->vmapped, vmapped);
-	staging_unlock(staging);
+	WRITE_ONCE(staging_of(dmabuf)->vmapped, vmapped);
 }
 
 /*

@@ -41,7 +41,9 @@ static vm_fault_t insert_pages(struct vm_fault *vmf, const struct mc_memory *mem
 
 	last = min(last, ALIGN_DOWN(fault, MC_CHUNK_SIZE) + MC_CHUNK_SIZE - 1);
 	for (; address < last && ret == VM_FAULT_NOPAGE; address += PAGE_SIZE)
-		ret = vmf_insert_pfn_prot(vma, address,
+		/* the page that faults is there; another chunk's may not be, and faults then */
+		if (!mc_memory_lacks(memory, offset + address - fault))
+			ret = vmf_insert_pfn_prot(vma, address,
 					  mc_memory_pfn(memory, offset + address - fault),
 					  prot);
 	return ret;
@@ -90,8 +92,34 @@ static struct mc_binding *window_binding(struct mc_team *team,
 	return NULL;
 }
 
+/* What nobody has touched before a fault does: taken without locks, then the fault looks anew. */
+struct lack {
+	struct mc_memory *memory;	/* used; NULL: nothing */
+	unsigned long offset;
+};
+
+/* Return: 0: it is there; or what the fault ends in if it cannot be had. */
+static vm_fault_t find_lack(struct lack *lack, struct mc_memory *memory, unsigned long offset)
+{
+	if (likely(!mc_memory_lacks(memory, offset)))
+		return 0;
+	/* it is ending: fault again until it is not bound any more */
+	if (!mc_object_tryget(&memory->object))
+		return VM_FAULT_NOPAGE;
+	*lack = (struct lack) { memory, offset };
+	return VM_FAULT_SIGBUS;
+}
+
+static int lack_fill(struct lack *lack)
+{
+	int ret = mc_memory_touch(lack->memory, lack->offset);
+
+	mc_object_put(&lack->memory->object);
+	return ret;
+}
+
 static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
-			     unsigned long offset, bool write, bool huge)
+			     unsigned long offset, bool write, bool huge, struct lack *lack)
 {
 	struct mc_team *team = mc_team(mapping->object);
 	struct mc_binding *binding;
@@ -100,10 +128,12 @@ static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
 	down_read(&team->lock);
 	binding = mapping->replica ? mc_binding_find(mapping->replica, offset) :
 				     window_binding(team, offset);
-	if (binding)
-		ret = mc_insert(vmf, binding->memory,
-				mc_binding_shows(binding, offset),
-				mapping->at.start, mapping->at.last, write, huge);
+	if (binding) {
+		offset = mc_binding_shows(binding, offset);
+		ret = find_lack(lack, binding->memory, offset) ?:
+		      mc_insert(vmf, binding->memory, offset, mapping->at.start,
+				mapping->at.last, write, huge);
+	}
 	up_read(&team->lock);
 	return ret;
 }
@@ -120,7 +150,7 @@ static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 	return mapping->any || mapping->host;
 }
 
-static vm_fault_t fault(struct vm_fault *vmf, bool huge)
+static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *lack)
 {
 	struct mc_reservation *reservation = vmf->vma->vm_private_data;
 	struct mc_mapping *mapping;
@@ -135,13 +165,26 @@ static vm_fault_t fault(struct vm_fault *vmf, bool huge)
 
 		offset = mc_mapping_shows(mapping, vmf->address & PAGE_MASK);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM)
-			ret = fault_team(vmf, mapping, offset, write, huge);
+			ret = fault_team(vmf, mapping, offset, write, huge, lack);
 		else
-			ret = mc_insert(vmf, mc_memory(mapping->object), offset,
+			ret = find_lack(lack, mc_memory(mapping->object), offset) ?:
+			      mc_insert(vmf, mc_memory(mapping->object), offset,
 					mapping->at.start, mapping->at.last,
 					write, huge);
 	}
 	up_read(&reservation->lock);
+	return ret;
+}
+
+static vm_fault_t fault(struct vm_fault *vmf, bool huge)
+{
+	struct lack lack;
+	vm_fault_t ret;
+
+	do {
+		lack.memory = NULL;
+		ret = look_and_insert(vmf, huge, &lack);
+	} while (unlikely(lack.memory) && !lack_fill(&lack));
 	if (ret & (VM_FAULT_SIGSEGV | VM_FAULT_SIGBUS))
 		atomic_long_inc(&mc_stats.bad_faults);
 	return ret;

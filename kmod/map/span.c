@@ -21,8 +21,46 @@ static void span_add(struct mc_span *span, struct mc_memory *memory,
 	struct mc_spot *spot = &span->spot[span->replicas++];
 
 	span->bytes = min(span->bytes, mc_memory_extent(memory, offset));
-	spot->at = mc_memory_address(memory, offset);
 	spot->memory = memory;
+	spot->offset = offset;
+	if (likely(!mc_memory_lacks(memory, offset))) {
+		spot->at = mc_memory_address(memory, offset);
+	} else {
+		spot->at = NULL;
+		span->lacks = true;
+	}
+}
+
+/**
+ * mc_span_fill() - take chunks where nobody has touched a span's memories yet
+ * @span: the span, of mc_span_look() or mc_span_team()
+ * @write: else zeros will do, which all share who read them
+ *
+ * Without locks, as chunks come from the host: the span uses its memories.
+ *
+ * Return: 0, or -ENOMEM; then some spots are NULL still.
+ */
+int mc_span_fill(struct mc_span *span, bool write)
+{
+	struct mc_spot *spot;
+	int ret = 0;
+
+	if (likely(!span->lacks))
+		return 0;
+	for (spot = span->spot; spot < span->spot + span->replicas; spot++) {
+		if (spot->at)
+			continue;
+		if (write && mc_memory_touch(spot->memory, spot->offset)) {
+			ret = -ENOMEM;
+			continue;
+		}
+		spot->at = mc_memory_lacks(spot->memory, spot->offset) ?
+			mc_lazy_zeros() + spot->offset % MC_CHUNK_SIZE :
+			mc_memory_address(spot->memory, spot->offset);
+		cond_resched();
+	}
+	span->lacks = ret;
+	return ret;
 }
 
 /* Add what a team shows: one replica, or (NULL) those that a window has. */
@@ -51,7 +89,7 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
 }
 
 /**
- * mc_span_get() - use what is mapped at an address
+ * mc_span_look() - use what is mapped at an address, touched or not
  * @span: output, but for its mc_spots(); to be given to mc_span_put()
  * @reservation: around the address
  * @address: where
@@ -61,13 +99,14 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
  *
  * Return: 0, or -EINVAL if there is nothing that the device may access.
  */
-int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
-		u64 address, u64 bytes, u32 device, bool write)
+int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
+		 u64 address, u64 bytes, u32 device, bool write)
 {
 	struct mc_mapping *mapping;
 	unsigned long offset;
 
 	span->replicas = 0;
+	span->lacks = false;
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, address);
 	if (mapping && may(mapping, device, write)) {
@@ -92,11 +131,24 @@ int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 	return span->replicas ? 0 : -EINVAL;
 }
 
+/* As mc_span_look(), and nothing of it lacks. Return: also -ENOMEM. */
+int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
+		u64 address, u64 bytes, u32 device, bool write)
+{
+	int ret = mc_span_look(span, reservation, address, bytes, device, write);
+
+	if (ret || likely(!mc_span_fill(span, write)))
+		return ret;
+	mc_span_put(span);
+	return -ENOMEM;
+}
+
 /* Without locks: a memory may end here. */
 void mc_span_put(struct mc_span *span)
 {
 	while (span->replicas)
 		mc_object_put(&span->spot[--span->replicas].memory->object);
+	span->lacks = false;
 }
 
 /* The end of what some member has bound at an offset; 0 if none has. */

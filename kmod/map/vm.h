@@ -136,14 +136,16 @@ vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
 
 /* Where a span is in one memory */
 struct mc_spot {
-	void *at;
+	void *at;			/* NULL: nobody has touched it yet */
 	struct mc_memory *memory;	/* used */
+	unsigned long offset;		/* in that */
 };
 
 /* Bytes within one chunk, of one memory or of every replica. */
 struct mc_span {
 	size_t bytes;
 	unsigned int replicas;
+	bool lacks;			/* some spot is NULL */
 	struct mc_spot *spot;		/* of each */
 };
 
@@ -157,8 +159,11 @@ static inline unsigned int mc_spots(bool write)
 
 void mc_span_team(struct mc_span *span, struct mc_team *team,
 		  struct mc_member *replica, unsigned long offset, bool write);
+int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
+		 u64 address, u64 bytes, u32 device, bool write);
 int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 		u64 address, u64 bytes, u32 device, bool write);
+int mc_span_fill(struct mc_span *span, bool write);
 void mc_span_put(struct mc_span *span);
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);

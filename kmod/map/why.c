@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Why a load or store of the CPU is a fault, in words: what its program did not know. */
+#include <linux/slab.h>
 #include "vm.h"
 
 /* What is mapped, as words of a sentence */
@@ -126,6 +127,33 @@ static int fail_unmapped(struct mc_call *call, const struct mc_reservation *rese
 	return mc_fail(call, -EFAULT, "nothing is mapped there; cuMemMap() does that");
 }
 
+/* Nothing was in the way, but that what is touched first could not be had? Without locks. */
+static int check_touched(struct mc_call *call, struct mc_reservation *reservation)
+{
+	struct memcast_address_check *check = call->arg;
+	struct mc_span span;
+	int ret;
+
+	if (!mc_lazy())
+		return 0;
+	span.spot = kmalloc_array(mc_spots(true), sizeof(*span.spot), GFP_KERNEL_ACCOUNT);
+	if (!span.spot)
+		return -ENOMEM;
+	ret = mc_span_look(&span, reservation, check->address, 1, MC_ANY_DEVICE,
+			   check->flags & MEMCAST_CHECK_STORE);
+	if (!ret) {
+		/* as the fault did it: a load takes chunks, too */
+		if (mc_span_fill(&span, true))
+			ret = mc_lazy_fail(call, -EFAULT, 1);
+		mc_span_put(&span);
+	} else {
+		/* it has changed since */
+		ret = 0;
+	}
+	kfree(span.spot);
+	return ret;
+}
+
 /* MEMCAST_ADDRESS_CHECK: why a load or store there is a fault, in words. */
 int mc_address_check(struct mc_call *call)
 {
@@ -143,6 +171,7 @@ int mc_address_check(struct mc_call *call)
 	mapping = mc_mapping_find(reservation, check->address);
 	ret = mapping ? check_mapping(call, mapping) : fail_unmapped(call, reservation);
 	up_read(&reservation->lock);
+	ret = ret ?: check_touched(call, reservation);
 	mc_reservation_put(reservation);
 	return ret;
 }

@@ -162,6 +162,33 @@ no_room:
 			       bytes, memory_room(device), device->id));
 }
 
+/**
+ * mc_memory_touch() - see that there is a chunk at an offset
+ * @memory: used by the caller, who has no lock of ours
+ * @offset: bytes
+ *
+ * Once there is one it stays until the memory ends.
+ *
+ * Return: 0, or -ENOMEM: there is none to be had for a lazy pool, or not for the caller.
+ */
+int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
+{
+	struct mc_pool *pool;
+	struct page *chunk;
+
+	if (!mc_memory_lacks(memory, offset))
+		return 0;
+	pool = &memory->device->pool;
+	chunk = mc_lazy_take(pool);
+	if (!chunk)
+		/* somebody else may have had the last one, for the same place */
+		return mc_memory_lacks(memory, offset) ? -ENOMEM : 0;
+	/* orders the zeros before the pointer; who came first has won */
+	if (cmpxchg(&memory->chunk[offset >> memory->shift], NULL, chunk))
+		mc_lazy_give(pool, chunk);
+	return 0;
+}
+
 /*
  * As mc_memory_extent(), of a memory whose chunks are pages: up to the next chunk, in one
  * allocation of pages.

@@ -150,6 +150,12 @@ static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
 }
 
+/* Has nobody touched what is at an offset? Only then it has no page frame: see lazy.c. */
+static inline bool mc_memory_lacks(const struct mc_memory *memory, unsigned long offset)
+{
+	return !memory->ops->extent && !READ_ONCE(memory->chunk[offset >> memory->shift]);
+}
+
 static inline void *mc_memory_address(const struct mc_memory *memory,
 				      unsigned long offset)
 {
@@ -166,6 +172,7 @@ static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
 					     MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1));
 }
 
+int mc_memory_touch(struct mc_memory *memory, unsigned long offset);
 bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset);
 struct mc_device *mc_memory_where(struct mc_call *call,
 				  const struct memcast_memory_create *create);

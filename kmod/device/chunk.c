@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Chunks: how they come from the kernel, and go back to it. */
+#include <linux/gfp.h>
+#include <linux/page_ref.h>
+#include <linux/sched.h>
+#include "device.h"
+
+/*
+ * A chunk has no references, in use or not: who would pin one of its pages (fast
+ * GUP can try on 6.1) fails, as he does for a free page. So no pin can outlive
+ * the chunk's owner.
+ */
+struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order)
+{
+	struct page *chunk = alloc_pages_node(node, GFP_KERNEL | __GFP_COMP |
+					      __GFP_NOWARN | __GFP_ZERO |
+					      __GFP_RETRY_MAYFAIL | flags, order);
+
+	/* who walks all pages of the machine may hold one for a moment */
+	while (chunk && !page_ref_freeze(chunk, 1))
+		cond_resched();
+	return chunk;
+}
+
+/* Gives a chunk of mc_chunk_alloc(), of the same order, back to the kernel. */
+void mc_chunk_free(struct page *chunk, unsigned int order)
+{
+	page_ref_unfreeze(chunk, 1);
+	__free_pages(chunk, order);
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Lazy pools that can take no more, as lazy_max_mib or a memory cgroup says: whoever asks
+ * for too much is told, and nobody else is any the worse.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include "lazy_fixture.h"
+#include "peers.h"
+
+/* More than any of these tests takes, without a limit */
+#define SIZE	(32 * CHUNK)
+#define LOG	"/tmp/lazy.log"
+
+FIXTURE(lazy_limit)
+{
+	int unused;
+};
+
+FIXTURE_SETUP(lazy_limit)
+{
+	NEEDS_LAZY();
+	/* of what a test before this has closed a moment ago */
+	ASSERT_STREQ("", left_over());
+}
+
+FIXTURE_TEARDOWN_PARENT(lazy_limit)
+{
+	set_limit("lazy_max_mib", 0);
+	unlink(LOG);
+	if (!_metadata->aborted) {
+		EXPECT_STREQ("", left_over());
+		EXPECT_EQ(0, taken_by_all());
+	}
+}
+
+/* From now on so many chunks more may be taken. */
+#define leave(chunks)	\
+	ASSERT_EQ(0, set_limit("lazy_max_mib", (taken_by_all() + (long)((chunks) * CHUNK)) / MIB))
+
+TEST_F(lazy_limit, copies)
+{
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr at, other;
+	uint32_t word = 0;
+	char text[4096];
+
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", LOG, 1));
+	cuda_start(0);
+	handle = memory(0, SIZE);
+	at = ADDRESS(mapped(handle, SIZE, 0));
+	other = ADDRESS(mapped(memory(0, SIZE), SIZE, 0));
+	ASSERT_OK(cuMemsetD32(other, 3, CHUNK / 4));
+	leave(4);
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(at, 1, 5 * CHUNK / 4));
+	read_file(text, sizeof(text), LOG);
+	EXPECT_NE(NULL, strstr(text, "lazy_max_mib"));
+	/* it has written nothing, and taken nothing */
+	EXPECT_TAKEN(1, 0);
+	EXPECT_OK(cuMemcpyDtoH(&word, at, 4));
+	EXPECT_EQ(0, word);
+	EXPECT_OK(cuMemsetD32(at, 1, 4 * CHUNK / 4));
+	EXPECT_TAKEN(5, 0);
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemcpyHtoD(at + 4 * CHUNK, &word, 4));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemcpyDtoD(at + 3 * CHUNK, other, 2 * CHUNK));
+	EXPECT_OK(cuMemcpyDtoH(&word, at + 3 * CHUNK, 4));
+	EXPECT_EQ(1, word);
+	/* what is there can be used */
+	EXPECT_OK(cuMemcpyDtoD(at, other, CHUNK));
+	EXPECT_OK(cuMemcpyDtoH(&word, at, 4));
+	EXPECT_EQ(3, word);
+	/* what is given back can be taken again */
+	EXPECT_OK(cuMemUnmap(at, SIZE));
+	EXPECT_OK(cuMemRelease(handle));
+	EXPECT_OK(cuMemsetD32(other, 1, 5 * CHUNK / 4));
+}
+
+/* A team's replicas are all of them written, or none. */
+TEST_F(lazy_limit, windows)
+{
+	CUmemGenericAllocationHandle all, part[2];
+	volatile uint32_t *window;
+	int i;
+
+	cuda_start(0);
+	all = full_team(2, SIZE);
+	leave(3);
+	for (i = 0; i < 2; i++) {
+		part[i] = memory(i, SIZE);
+		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, SIZE, 0));
+	}
+	window = mapped(all, SIZE, 0);
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(ADDRESS(window), 5, 2 * CHUNK / 4));
+	EXPECT_EQ(0, taken_by_all());
+	EXPECT_OK(cuMemsetD32(ADDRESS(window), 5, CHUNK / 4));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(ADDRESS(window) + CHUNK, 5, 1));
+	EXPECT_EQ(5, window[7]);
+	EXPECT_EQ((long)(2 * CHUNK), taken_by_all());
+}
+
+TEST_F(lazy_limit, touch)
+{
+	volatile uint32_t *at;
+	uint32_t value;
+
+	cuda_start(0);
+	at = mapped(memory(0, SIZE), SIZE, 0);
+	leave(2);
+	EXPECT_EQ(0, try_store(at, 4));
+	EXPECT_EQ(0, try_load(at + CHUNK / 4, &value));
+	EXPECT_EQ(SIGBUS, try_store(at + 2 * CHUNK / 4, 4));
+	EXPECT_EQ(SIGBUS, try_load(at + 2 * CHUNK / 4, &value));
+	EXPECT_EQ(0, try_load(at, &value));
+	EXPECT_EQ(4, value);
+	leave(1);
+	EXPECT_EQ(0, try_store(at + 2 * CHUNK / 4, 4));
+	EXPECT_TAKEN(3, 0);
+}
+
+/* A program that does not catch it ends, and stderr says of what. */
+TEST_F(lazy_limit, words_of_a_touch)
+{
+	char text[4096];
+	int link, status;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		volatile uint32_t *at;
+		int fd = open(LOG, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+
+		cuda_start(0);
+		at = mapped(memory(0, SIZE), SIZE, 0);
+		at[0] = 1;
+		leave(0);
+		dup2(fd, 2);
+		at[CHUNK / 4] = 1;
+		_exit(0);
+	}
+	status = ended(pid);
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(SIGBUS, WTERMSIG(status));
+	read_file(text, sizeof(text), LOG);
+	EXPECT_NE(NULL, strstr(text, "lazy_max_mib"));
+	TH_LOG("%s", text);
+	peer_close(link);
+}
+
+/* Others who want a program's chunks are told, too. */
+TEST_F(lazy_limit, importers_and_debuggers)
+{
+	int fd, card, self_memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	volatile uint32_t *at, *shared;
+	uint32_t value = 1;
+
+	cuda_start(0);
+	fd = export(memory(0, SIZE));
+	at = mapped(import(fd), SIZE, 0);
+	shared = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, shared);
+	at[0] = 1;
+	leave(4);
+	card = vgem_open();
+	if (card >= 0) {
+		EXPECT_EQ(0, vgem_import(card, fd));
+		EXPECT_EQ(ENOMEM, errno);
+	}
+	EXPECT_TAKEN(1, 0);
+	leave(0);
+	EXPECT_EQ(SIGBUS, try_store(shared + CHUNK / 4, 1));
+	EXPECT_EQ(0, try_load(shared, &value));
+	EXPECT_EQ(1, value);
+	EXPECT_EQ(-1, pwrite(self_memory, &value, 4, (off_t)(uintptr_t)&at[CHUNK / 4]));
+	EXPECT_EQ(4, pread(self_memory, &value, 4, (off_t)(uintptr_t)&at[CHUNK / 4]));
+	EXPECT_EQ(0, value);
+	munmap((void *)shared, SIZE);
+	close(fd);
+	close(self_memory);
+}
+
+/* Killed while it touches and copies, at any moment: all goes back. */
+TEST_F(lazy_limit, kill)
+{
+	unsigned int round;
+
+	for (round = 0; round < 10; round++) {
+		int link;
+		pid_t pid = peer_fork(&link);
+
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			cuda_start(0);
+			tell(link, 0);
+			for (;;) {
+				CUmemGenericAllocationHandle handle = memory(0, SIZE);
+				CUdeviceptr at = ADDRESS(mapped(handle, SIZE, 0));
+
+				*(volatile uint32_t *)(at + SIZE / 2) = 1;
+				ASSERT_OK(cuMemsetD8(at, 1, SIZE));
+				ASSERT_OK(cuMemUnmap(at, SIZE));
+				ASSERT_OK(cuMemAddressFree(at, SIZE));
+				ASSERT_OK(cuMemRelease(handle));
+			}
+		}
+		hear(link);
+		usleep(1000 + round * 7777);
+		kill(pid, SIGKILL);
+		ended(pid);
+		peer_close(link);
+		ASSERT_STREQ("", left_over());
+	}
+}
+
+/* One of many who want more than there is. */
+static void greedy(struct __test_metadata *_metadata, unsigned int seed)
+{
+	CUdevice device = seed % 2;
+	volatile uint32_t *at;
+	unsigned int round;
+	CUdeviceptr other;
+
+	cuda_start(device);
+	for (round = 0; round < 20; round++) {
+		CUmemGenericAllocationHandle handle = memory(device, SIZE);
+		size_t i = rand_r(&seed) % 31 * (CHUNK / 4);
+		CUresult result;
+		int number;
+
+		at = mapped(handle, SIZE, device);
+		result = cuMemsetD32(ADDRESS(at), round, rand_r(&seed) % (SIZE / 4) + 1);
+		if (result == CUDA_SUCCESS) {
+			EXPECT_EQ(round, at[0]);
+		} else {
+			EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, result);
+		}
+		number = try_store(at + i, 1);
+		if (number) {
+			EXPECT_EQ(SIGBUS, number);
+		}
+		ASSERT_OK(cuMemAlloc(&other, CHUNK));
+		result = cuMemsetD8(other, 1, CHUNK);
+		if (result != CUDA_SUCCESS) {
+			EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, result);
+		}
+		ASSERT_OK(cuMemFree(other));
+		ASSERT_OK(cuMemUnmap(ADDRESS(at), SIZE));
+		ASSERT_OK(cuMemAddressFree(ADDRESS(at), SIZE));
+		ASSERT_OK(cuMemRelease(handle));
+	}
+	exit(_metadata->exit_code);
+}
+
+TEST_F(lazy_limit, eight_at_once)
+{
+	int links[8], bystander, i;
+	pid_t pids[8], other;
+
+	other = peer_fork(&bystander);
+	ASSERT_LE(0, other);
+	if (!other) {
+		volatile uint32_t *at;
+
+		cuda_start(0);
+		at = mapped(memory(0, SIZE), SIZE, 0);
+		for (i = 0; i < 4; i++)
+			at[i * (CHUNK / 4)] = i + 1;
+		tell(bystander, 0);
+		hear(bystander);
+		/* what it has it keeps */
+		for (i = 0; i < 4; i++)
+			EXPECT_EQ(i + 1, (int)at[i * (CHUNK / 4)]);
+		EXPECT_OK(cuMemsetD32(ADDRESS(at), 9, 4 * CHUNK / 4));
+		exit(_metadata->exit_code);
+	}
+	hear(bystander);
+	leave(40);
+	for (i = 0; i < 8; i++) {
+		pids[i] = peer_fork(&links[i]);
+		ASSERT_LE(0, pids[i]);
+		if (!pids[i])
+			greedy(_metadata, i);
+	}
+	for (i = 0; i < 8; i++) {
+		EXPECT_EQ(0, ended(pids[i]));
+		peer_close(links[i]);
+	}
+	tell(bystander, 0);
+	EXPECT_EQ(0, ended(other));
+	peer_close(bystander);
+}
+
+static int put(const char *folder, const char *file, const char *text)
+{
+	char path[96];
+	int done;
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	out = fopen(path, "we");
+	if (!out)
+		return -1;
+	done = fputs(text, out) < 0 ? -1 : 0;
+	return fclose(out) ? -1 : done;
+}
+
+static long charged(const char *group)
+{
+	char path[96], text[32];
+
+	snprintf(path, sizeof(path), "%s/memory.current", group);
+	read_file(text, sizeof(text), path);
+	return atol(text);
+}
+
+/* Who touches first is charged, be it another's memory; and is told where that ends. */
+static void in_a_group(struct __test_metadata *_metadata, const char *group)
+{
+	int link, fd;
+	pid_t pid = peer_fork(&link);
+	long before;
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		volatile uint32_t *at;
+
+		ASSERT_EQ(0, put(group, "cgroup.procs", "0"));
+		cuda_start(0);
+		at = mapped(import(take(link)), SIZE, 0);
+		tell(link, 0);
+		hear(link);
+		ASSERT_OK(cuMemsetD8(ADDRESS(at), 1, 4 * CHUNK));
+		tell(link, 0);
+		hear(link);
+		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD8(ADDRESS(at) + 4 * CHUNK, 1,
+							       12 * CHUNK));
+		EXPECT_EQ(SIGBUS, try_store(at + 31 * (CHUNK / 4), 1));
+		EXPECT_EQ(1, *at & 0xff);
+		tell(link, 0);
+		hear(link);
+		exit(_metadata->exit_code);
+	}
+	cuda_start(0);
+	fd = export(memory(0, SIZE));
+	give(link, fd);
+	hear(link);
+	before = charged(group);
+	tell(link, 0);
+	hear(link);
+	TH_LOG("4 chunks touched: %ld KiB more in the cgroup", (charged(group) - before) >> 10);
+	EXPECT_LE((long)(4 * CHUNK), charged(group) - before);
+	EXPECT_TAKEN(4, 0);
+	ASSERT_EQ(0, put(group, "memory.max", "24M"));
+	tell(link, 0);
+	hear(link);
+	/* those outside go on */
+	EXPECT_EQ(0, try_store(mapped(import(fd), SIZE, 0) + 31 * (CHUNK / 4), 1));
+	tell(link, 0);
+	EXPECT_EQ(0, ended(pid));
+	close(fd);
+	peer_close(link);
+}
+
+TEST_F(lazy_limit, cgroup)
+{
+	char mounted[] = "/tmp/cgroup.XXXXXX", group[48];
+	int tries;
+
+	ASSERT_NE(NULL, mkdtemp(mounted));
+	if (mount("none", mounted, "cgroup2", 0, NULL))
+		SKIP(return, "needs cgroups of version 2");
+	snprintf(group, sizeof(group), "%s/child", mounted);
+	if (put(mounted, "cgroup.subtree_control", "+memory"))
+		SKIP(return, "needs the memory controller");
+	ASSERT_EQ(0, mkdir(group, 0755));
+	in_a_group(_metadata, group);
+	for (tries = 0; rmdir(group) && tries < 500; tries++)
+		usleep(10000);
+	umount(mounted);
+	rmdir(mounted);
+}
+
+TEST_HARNESS_MAIN
