@@ -84,6 +84,20 @@ int smi_node(nvmlDevice_t device)
 	return 0;
 }
 
+/* What the device's pool has of the machine's memory: with backing=lazy, what was touched */
+static int64_t taken(unsigned int id)
+{
+	struct json_object *bytes;
+	char path[64];
+	int64_t number;
+
+	snprintf(path, sizeof(path), "/sys/class/memcast/memcast%u/taken_bytes", id);
+	bytes = line_of(path);
+	number = json_object_get_int64(bytes);
+	json_object_put(bytes);
+	return number;
+}
+
 /* NULL: NVML did not answer. The UUID is without "GPU-", as sysfs has it. */
 static struct json_object *device_new(unsigned int id, nvmlDevice_t device)
 {
@@ -104,6 +118,7 @@ static struct json_object *device_new(unsigned int id, nvmlDevice_t device)
 	add(object, "node", number(smi_node(device)));
 	add(object, "total", number(memory.total));
 	add(object, "free", number(memory.free));
+	add(object, "taken", number(taken(id)));
 	add(object, "seen", number(0));
 	return object;
 }

@@ -94,6 +94,7 @@ static const struct query_field fields[] = {
 	{ "memory.total", "bytes of its pool", BYTES, "total", NULL },
 	{ "memory.used", "bytes of it in use", BYTES, NULL, used },
 	{ "memory.free", "bytes of it that are free", BYTES, "free", NULL },
+	{ "memory.taken", "bytes that it has of the machine: all, or what was touched", BYTES, "taken", NULL },
 	{ "memory.seen", "bytes that the processes have which one may look into", BYTES, "seen", NULL },
 	{ "processes", "how many processes have memory of it", COUNT, NULL, processes_of },
 	{ "teams", "how many teams it has joined", COUNT, NULL, teams_of },
