@@ -85,6 +85,7 @@ TEST_F(lazy_limit, windows)
 {
 	CUmemGenericAllocationHandle all, part[2];
 	volatile uint32_t *window;
+	uint32_t word = 1;
 	int i;
 
 	cuda_start(0);
@@ -101,6 +102,14 @@ TEST_F(lazy_limit, windows)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(ADDRESS(window) + CHUNK, 5, 1));
 	EXPECT_EQ(5, window[7]);
 	EXPECT_EQ((long)(2 * CHUNK), taken_by_all());
+	/* and so with plain stores */
+	EXPECT_EQ(SIGBUS, try_store(window + CHUNK / 4, 6));
+	EXPECT_EQ(0, try_load(mapped(part[0], SIZE, 0) + CHUNK / 4, &word));
+	EXPECT_EQ(0, word);
+	leave(1);
+	window[CHUNK / 4] = 6;
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(6, mapped(part[i], SIZE, i)[CHUNK / 4]);
 }
 
 TEST_F(lazy_limit, touch)

@@ -150,6 +150,29 @@ static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 	return mapping->any || mapping->host;
 }
 
+/*
+ * A store to a window is the program's SIGSEGV, and done on all replicas by who handles that.
+ * Each has its chunk before: one that could not be had would look as if it was not bound.
+ */
+static vm_fault_t fault_store(struct mc_mapping *mapping, unsigned long offset, struct lack *lack)
+{
+	struct mc_team *team = mc_team(mapping->object);
+	vm_fault_t ret = 0;
+	u32 i;
+
+	if (mapping->strict || max(mapping->any, mapping->host) < MEMCAST_ACCESS_READWRITE)
+		return VM_FAULT_SIGSEGV;
+	down_read(&team->lock);
+	for (i = 0; i < team->joined && !ret; i++) {
+		struct mc_binding *binding = mc_binding_find(&team->member[i], offset);
+
+		if (binding)
+			ret = find_lack(lack, binding->memory, mc_binding_shows(binding, offset));
+	}
+	up_read(&team->lock);
+	return ret ?: VM_FAULT_SIGSEGV;
+}
+
 static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *lack)
 {
 	struct mc_reservation *reservation = vmf->vma->vm_private_data;
@@ -171,6 +194,10 @@ static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *
 			      mc_insert(vmf, mc_memory(mapping->object), offset,
 					mapping->at.start, mapping->at.last,
 					write, huge);
+	} else if (mc_lazy() && mapping && mc_mapping_is_window(mapping) &&
+		   vmf->flags & FAULT_FLAG_WRITE) {
+		ret = fault_store(mapping, mc_mapping_shows(mapping, vmf->address & PAGE_MASK),
+				  lack);
 	}
 	up_read(&reservation->lock);
 	return ret;
