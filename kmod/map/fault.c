@@ -40,12 +40,13 @@ static vm_fault_t insert_pages(struct vm_fault *vmf, const struct mc_memory *mem
 	vm_fault_t ret = VM_FAULT_NOPAGE;
 
 	last = min(last, ALIGN_DOWN(fault, MC_CHUNK_SIZE) + MC_CHUNK_SIZE - 1);
-	for (; address < last && ret == VM_FAULT_NOPAGE; address += PAGE_SIZE)
+	for (; address < last && ret == VM_FAULT_NOPAGE; address += PAGE_SIZE) {
+		unsigned long at = offset + address - fault;
+
 		/* the page that faults is there; another chunk's may not be, and faults then */
-		if (!mc_memory_lacks(memory, offset + address - fault))
-			ret = vmf_insert_pfn_prot(vma, address,
-					  mc_memory_pfn(memory, offset + address - fault),
-					  prot);
+		if (!mc_memory_lacks(memory, at))
+			ret = vmf_insert_pfn_prot(vma, address, mc_memory_pfn(memory, at), prot);
+	}
 	return ret;
 }
 
