@@ -116,7 +116,7 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 }
 
 /* Take chunks for what nobody has touched of a row, or (@lacks) count them. */
-static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, unsigned long *lacks)
+static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct mc_lacks *lacks)
 {
 	struct mc_span *span = &side->span;
 	unsigned int i;
@@ -132,16 +132,15 @@ static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, unsigned
 			return ret;
 		if (!lacks)
 			ret = mc_span_fill(span, true);
-		else if (span->lacks)
-			for (i = 0; i < span->replicas; i++)
-				*lacks += !span->spot[i].at;
+		for (i = 0; lacks && span->lacks && !ret && i < span->replicas; i++)
+			ret = mc_lacks_add(lacks, span->spot[i].memory, span->spot[i].offset);
 		mc_span_put(span);
 		cond_resched();
 	}
 	return ret;
 }
 
-static int rows_touch(struct mc_copy_iter *side, u64 bytes, u64 rows, unsigned long *lacks)
+static int rows_touch(struct mc_copy_iter *side, u64 bytes, u64 rows, struct mc_lacks *lacks)
 {
 	u64 address = side->address;
 	int ret = 0;
@@ -163,16 +162,18 @@ static int rows_touch(struct mc_copy_iter *side, u64 bytes, u64 rows, unsigned l
  */
 int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows)
 {
-	unsigned long lacks = 0;
+	struct mc_lacks lacks = {};
 	int ret;
 
 	if (!mc_lazy() || !side->reservation || !side->write)
 		return 0;
+	xa_init_flags(&lacks.places, XA_FLAGS_ACCOUNT);
 	ret = rows_touch(side, bytes, rows, &lacks);
-	if (!ret && lacks)
-		ret = mc_lazy_has_room(lacks) ? rows_touch(side, bytes, rows, NULL) : -ENOMEM;
+	xa_destroy(&lacks.places);
+	if (!ret && lacks.chunks)
+		ret = rows_touch(side, bytes, rows, NULL);
 	if (ret == -ENOMEM)
-		return mc_lazy_fail(call, ret, lacks);
+		return mc_lazy_fail(call, ret, lacks.chunks);
 	if (ret && ret != -EINTR)
 		return mc_fail(call, ret, "the memory changed under the call");
 	return ret;

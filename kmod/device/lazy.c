@@ -174,7 +174,7 @@ int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks)
 
 	if (!mc_lazy_has_room(chunks))
 		return mc_fail(call, error,
-			       "%lu MiB that are touched first cannot be had: pools have taken %lu of %lu MiB (parameter lazy_max_mib)",
+			       "%lu MiB or more that are touched first cannot be had: pools have taken %lu of %lu MiB (parameter lazy_max_mib)",
 			       chunks << mib, atomic_long_read(&lazy_taken) << mib,
 			       READ_ONCE(lazy_limit) << mib);
 	if (mc_check_left(call))

@@ -43,7 +43,7 @@ const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned 
 
 /* Take chunks for what nobody has touched of a range, or (@lacks) count them. */
 static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsigned long end,
-			bool killable, unsigned long *lacks)
+			bool killable, struct mc_lacks *lacks)
 {
 	const struct mc_piece *piece = mc_buffer_piece(buffer, at);
 	int ret = 0;
@@ -56,10 +56,8 @@ static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsign
 		if (at >= piece->at + piece->bytes)
 			piece++;
 		offset = piece->offset + at - piece->at;
-		if (lacks)
-			*lacks += mc_memory_lacks(piece->memory, offset);
-		else
-			ret = mc_memory_touch(piece->memory, offset);
+		ret = lacks ? mc_lacks_add(lacks, piece->memory, offset) :
+			      mc_memory_touch(piece->memory, offset);
 		at += min(MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1)),
 			  piece->at + piece->bytes - at);
 		cond_resched();
@@ -80,16 +78,17 @@ static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsign
 int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long at,
 		    unsigned long bytes, bool killable)
 {
-	unsigned long lacks = 0;
+	struct mc_lacks lacks = {};
 	int ret;
 
 	if (!mc_lazy() || buffer->staging)
 		return 0;
+	xa_init_flags(&lacks.places, XA_FLAGS_ACCOUNT);
 	ret = buffer_touch(buffer, at, at + bytes, killable, &lacks);
-	if (!ret && lacks)
-		ret = mc_lazy_has_room(lacks) ?
-		      buffer_touch(buffer, at, at + bytes, killable, NULL) : -ENOMEM;
-	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks) : ret;
+	xa_destroy(&lacks.places);
+	if (!ret && lacks.chunks)
+		ret = buffer_touch(buffer, at, at + bytes, killable, NULL);
+	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks.chunks) : ret;
 }
 
 /* What is contiguous in physical memory from an offset on: its pfn, and bytes. */

@@ -189,6 +189,28 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 	return 0;
 }
 
+/**
+ * mc_lacks_add() - count the chunk at an offset, if nobody has touched it
+ * @lacks: what is counted in
+ * @memory: used by the caller, who has no lock of ours
+ * @offset: bytes
+ *
+ * Return: 0, or -ENOMEM: there are no more, and what else is needed does not matter.
+ */
+int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory, unsigned long offset)
+{
+	struct page *const *place = &memory->chunk[offset >> memory->shift];
+	int ret;
+
+	if (!mc_memory_lacks(memory, offset))
+		return 0;
+	ret = xa_insert(&lacks->places, (unsigned long)place / sizeof(*place), xa_mk_value(0),
+			GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (ret)
+		return ret == -EBUSY ? 0 : -ENOMEM;
+	return mc_lazy_has_room(++lacks->chunks) ? 0 : -ENOMEM;
+}
+
 /*
  * As mc_memory_extent(), of a memory whose chunks are pages: up to the next chunk, in one
  * allocation of pages.

@@ -173,6 +173,16 @@ static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
 }
 
 int mc_memory_touch(struct mc_memory *memory, unsigned long offset);
+
+/* What a call needs and nobody has touched: each chunk once, however often it is shown */
+struct mc_lacks {
+	struct xarray places;		/* in mc_memory.chunk */
+	unsigned long chunks;
+};
+
+int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory,
+		 unsigned long offset);
+
 bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset);
 struct mc_device *mc_memory_where(struct mc_call *call,
 				  const struct memcast_memory_create *create);
