@@ -12,9 +12,8 @@
 
 static unsigned int devices = 4;
 module_param(devices, uint, 0444);
-MODULE_PARM_DESC(devices,
-		 "number of emulated devices, 1 to " __stringify(MEMCAST_MAX_DEVICES)
-		 " (default 4)");
+MODULE_PARM_DESC(devices, "number of emulated devices, 1 to 576 (default 4)");
+static_assert(MEMCAST_MAX_DEVICES == 576, "the words above, and README.md");
 
 static unsigned long pool_mib[MEMCAST_MAX_DEVICES] = { 64 };
 static unsigned int pools_given;
