@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "copy.h"
+#include "trace.h"
 
 #define BOUNCE_SIZE	(16 * 1024)
 
@@ -186,6 +187,7 @@ int mc_copy(struct mc_call *call)
 	      mc_copy_open(call, &copying->from, copy->bytes, rows,
 			   copy->flags & MEMCAST_COPY_FROM_DEVICE) ?:
 	      copy_rows(call, copying, rows);
+	trace_memcast_copy(copy->to, copy->from, copy->bytes, rows, copy->device, ret);
 	mc_copy_close(&copying->from);
 	mc_copy_close(&copying->to);
 	kvfree(copying);

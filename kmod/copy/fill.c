@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "copy.h"
+#include "trace.h"
 
 static void fill_span(const struct mc_span *span, u32 width, u32 value)
 {
@@ -128,6 +129,7 @@ int mc_fill(struct mc_call *call)
 	mc_copy_init(to, fill->to, fill->pitch, fill->device, true);
 	ret = mc_copy_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);
+	trace_memcast_fill(fill->to, bytes, rows, fill->device, ret);
 	mc_copy_close(to);
 	kfree(to);
 	return ret;

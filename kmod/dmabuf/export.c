@@ -5,6 +5,7 @@
 #include <linux/sched/signal.h>
 #include "buffer.h"
 #include "heap.h"
+#include "trace.h"
 
 /* Takes over the caller's reference, and drops it if it fails. */
 static int answer_fd(struct mc_call *call, struct dma_buf *dmabuf, s32 *out_fd)
@@ -126,6 +127,8 @@ int mc_export(struct mc_call *call)
 	ret = imported ? mc_fail(call, -EINVAL,
 				 "memory that was imported is exported by its creator alone") :
 	      export_object(call, object);
+	if (!ret)
+		trace_memcast_export(object->number, object->bytes, export->handle_type);
 	mc_object_put(object);
 	return ret;
 }
@@ -329,5 +332,6 @@ int mc_import(struct mc_call *call)
 		mc_object_put(object);
 		return ret;
 	}
+	trace_memcast_import(object->number, object->bytes, import->handle_type);
 	return mc_handle_answer_as(call, object, is_created(object), &import->out_handle);
 }

@@ -97,6 +97,7 @@ static struct mc_binding *window_binding(struct mc_team *team,
 struct lack {
 	struct mc_memory *memory;	/* used; NULL: nothing */
 	unsigned long offset;
+	u64 object;			/* what is mapped there: its number, or 0 */
 };
 
 /* Return: 0: it is there; or what the fault ends in if it cannot be had. */
@@ -107,7 +108,8 @@ static vm_fault_t find_lack(struct lack *lack, struct mc_memory *memory, unsigne
 	/* it is ending: fault again until it is not bound any more */
 	if (!mc_object_tryget(&memory->object))
 		return VM_FAULT_NOPAGE;
-	*lack = (struct lack) { memory, offset };
+	lack->memory = memory;
+	lack->offset = offset;
 	return VM_FAULT_SIGBUS;
 }
 
@@ -183,6 +185,7 @@ static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *
 
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, vmf->address);
+	lack->object = mapping ? mapping->object->number : 0;
 	if (mapping && mapping_allows(mapping, vmf->flags & FAULT_FLAG_WRITE)) {
 		/* writable from the first read on: no second fault */
 		bool write = mapping_allows(mapping, true);
@@ -213,6 +216,8 @@ static vm_fault_t fault(struct vm_fault *vmf, bool huge)
 		lack.memory = NULL;
 		ret = look_and_insert(vmf, huge, &lack);
 	} while (unlikely(lack.memory) && !lack_fill(&lack));
+	trace_memcast_fault(vmf->address, lack.object, vmf->flags & FAULT_FLAG_WRITE, huge,
+			    (__force u32)ret);
 	if (ret & (VM_FAULT_SIGSEGV | VM_FAULT_SIGBUS))
 		atomic_long_inc(&mc_stats.bad_faults);
 	return ret;

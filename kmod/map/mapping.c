@@ -27,6 +27,8 @@ static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 {
 	lockdep_assert_held_write(&mapping->reservation->lock);
+	trace_memcast_unmap(mapping->object->number, mapping->at.start,
+			    mapping->shows.bytes.start, mapping->at.last - mapping->at.start + 1);
 	interval_tree_remove(&mapping->at, &mapping->reservation->mappings);
 	if (mapping->object->type == MEMCAST_TYPE_TEAM) {
 		struct mc_team *team = mc_team(mapping->object);
@@ -122,6 +124,8 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 			interval_tree_insert(&mapping->shows.bytes, mappings_of_team(mapping));
 			up_write(&team->lock);
 		}
+		trace_memcast_map(object->number, mapping->at.start, mapping->shows.bytes.start,
+				  mapping->at.last - mapping->at.start + 1);
 	}
 	up_write(&reservation->lock);
 	return ret;

@@ -9,6 +9,7 @@
 #include <linux/rwsem.h>
 #include "object.h"
 #include "set.h"
+#include "trace.h"
 
 /* ---- reservation.c ---- */
 
@@ -51,6 +52,7 @@ void mc_reservation_put(struct mc_reservation *reservation);
 static inline void mc_reservation_zap(struct mc_reservation *reservation,
 				      unsigned long first, unsigned long last)
 {
+	trace_memcast_zap(first, last - first + 1);
 	unmap_mapping_range(&reservation->client->mapping, first, last - first + 1, 1);
 }
 

@@ -7,6 +7,7 @@
  * side can find it without the other's lock.
  */
 #include "object.h"
+#include "trace.h"
 
 /* Return: the binding at an offset, or NULL. The team's lock is held, and keeps it. */
 struct mc_binding *mc_binding_find(struct mc_member *member,
@@ -67,6 +68,10 @@ static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 	struct mc_memory *memory = binding->memory;
 
 	lockdep_assert_held_write(&binding->team->lock);
+	trace_memcast_unbind(binding->team->object.number, binding->member->device->id,
+			     binding->memory->object.number, binding->at.start,
+			     mc_binding_shows(binding, binding->at.start),
+			     binding->at.last - binding->at.start + 1);
 	spin_lock(&memory->lock);
 	list_del(&binding->of_memory);
 	spin_unlock(&memory->lock);
@@ -159,6 +164,10 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		spin_lock(&binding->memory->lock);
 		list_add(&binding->of_memory, &binding->memory->bindings);
 		spin_unlock(&binding->memory->lock);
+		trace_memcast_bind(binding->team->object.number, binding->member->device->id,
+				   binding->memory->object.number, binding->at.start,
+				   mc_binding_shows(binding, binding->at.start),
+				   binding->at.last - binding->at.start + 1);
 		cond_resched();
 	}
 	/* replica mappings of this member had nothing to show there */
@@ -296,6 +305,8 @@ void mc_bindings_undo_memory(struct mc_memory *memory)
 				    binding->at.last, false);
 			binding_undo(binding, &undone);
 		}
+		trace_memcast_evict(team->object.number, memory->object.number, first,
+				    last - first + 1);
 		/* what else is bound in between comes back with a fault */
 		mc_team_zap(team, NULL, first, last);
 		up_write(&team->lock);

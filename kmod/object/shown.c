@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Where teams are shown: the page tables of every process that maps one. */
 #include "object.h"
+#include "trace.h"
 
 static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
 			 unsigned long last)
@@ -11,9 +12,11 @@ static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
 	     node = interval_tree_iter_next(node, first, last)) {
 		struct mc_shown *shown = container_of(node, struct mc_shown, bytes);
 		unsigned long from = max(first, node->start);
+		unsigned long bytes = min(last, node->last) - from + 1;
 
-		unmap_mapping_range(shown->tables, shown->address + from - node->start,
-				    min(last, node->last) - from + 1, 1);
+		from += shown->address - node->start;
+		trace_memcast_zap(from, bytes);
+		unmap_mapping_range(shown->tables, from, bytes, 1);
 		cond_resched();
 	}
 }

@@ -3,6 +3,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include "object.h"
+#include "trace.h"
 
 static void team_end(struct mc_object *object)
 {
@@ -127,6 +128,7 @@ int mc_team_add(struct mc_call *call)
 		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());
 		/* release: pairs with team_complete(), members are filled in */
 		smp_store_release(&team->joined, team->joined + 1);
+		trace_memcast_join(team->object.number, device->id, team->joined, team->devices);
 	}
 	up_write(&team->lock);
 	wake_up_all(&team->complete);

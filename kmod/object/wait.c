@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "object.h"
+#include "trace.h"
 
 static bool team_complete(struct mc_team *team)
 {
@@ -84,7 +85,9 @@ static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 command
 	mutex_lock(&client->wait_lock);
 	list_add_tail(&wait.list, &client->waits);
 	mutex_unlock(&client->wait_lock);
+	trace_memcast_wait(team->object.number, command, READ_ONCE(team->joined), team->devices);
 	ret = wait_until(team, min(deadline, notice));
+	trace_memcast_wait_end(team->object.number, ret);
 	mutex_lock(&client->wait_lock);
 	list_del(&wait.list);
 	mutex_unlock(&client->wait_lock);

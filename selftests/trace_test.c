@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/* Tracepoints: each event once, in a buffer of its own, with the numbers of the objects. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "memcast_test.h"
+
+#define TRACING		"/sys/kernel/tracing"
+#define BUFFER		TRACING "/instances/memcast_test"
+#define TEXT		65536
+
+FIXTURE(trace)
+{
+	char *text;
+};
+
+static bool write_file(const char *name, const char *value)
+{
+	char path[128];
+	bool done;
+	int file;
+
+	snprintf(path, sizeof(path), BUFFER "/%s", name);
+	file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	done = file >= 0 && write(file, value, strlen(value)) == (ssize_t)strlen(value);
+	close(file);
+	return done;
+}
+
+FIXTURE_SETUP(trace)
+{
+	if (geteuid())
+		SKIP(return, "only root may trace the kernel");
+	if (access(TRACING "/instances", F_OK))
+		mount("tracefs", TRACING, "tracefs", 0, NULL);
+	if (access(TRACING "/instances", F_OK))
+		SKIP(return, "the kernel has no tracefs");
+	self->text = malloc(TEXT);
+	ASSERT_NE(NULL, self->text);
+	/* one that an earlier run left would have its events */
+	rmdir(BUFFER);
+	ASSERT_EQ(0, mkdir(BUFFER, 0700));
+	ASSERT_TRUE(write_file("events/memcast/enable", "1"));
+	cuda_start(0);
+}
+
+FIXTURE_TEARDOWN(trace)
+{
+	rmdir(BUFFER);
+	free(self->text);
+}
+
+/* What has been traced so far, of all processors in the order of time */
+static const char *traced(FIXTURE_DATA(trace) *self)
+{
+	int file = open(BUFFER "/trace", O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t bytes;
+
+	while (length < TEXT - 1 &&
+	       (bytes = read(file, self->text + length, TEXT - 1 - length)) > 0)
+		length += bytes;
+	close(file);
+	self->text[length] = '\0';
+	return self->text;
+}
+
+/* How often there is this event with all of these fields, which are in order */
+static unsigned int count_events(FIXTURE_DATA(trace) *self, const char *event, const char *fields)
+{
+	unsigned int count = 0;
+	char *line, *rest;
+
+	traced(self);
+	for (rest = self->text; (line = strsep(&rest, "\n"));) {
+		char *at = strstr(line, event);
+
+		count += at && strstr(at, fields);
+	}
+	return count;
+}
+
+/* The number after a field's name in the last such event; 0: there is none */
+static unsigned long field_of(FIXTURE_DATA(trace) *self, const char *event, const char *field)
+{
+	const char *at = traced(self), *found = NULL;
+
+	while ((at = strstr(at, event)))
+		found = at++;
+	found = found ? strstr(found, field) : NULL;
+	return found ? strtoul(found + strlen(field), NULL, 0) : 0;
+}
+
+#define EXPECT_EVENT(times, event, ...)						\
+do {										\
+	char fields_[256];							\
+										\
+	snprintf(fields_, sizeof(fields_), __VA_ARGS__);			\
+	EXPECT_EQ(times, count_events(self, event ": ", fields_))		\
+		TH_LOG("%s: %s, in:\n%s", event, fields_, traced(self));	\
+} while (0)
+
+TEST_F(trace, team)
+{
+	CUmemGenericAllocationHandle object = team(2, CHUNK), handle[2];
+	unsigned long number, memory[2];
+	volatile uint32_t *window;
+
+	for (int i = 0; i < 2; i++)
+		ASSERT_OK(cuMulticastAddDevice(object, i));
+	number = field_of(self, "memcast_join: ", "team=");
+	EXPECT_EVENT(1, "memcast_join", "team=%lu device=0 joined=1 devices=2", number);
+	EXPECT_EVENT(1, "memcast_join", "team=%lu device=1 joined=2 devices=2", number);
+	for (int i = 0; i < 2; i++) {
+		handle[i] = memory(i, CHUNK);
+		ASSERT_OK(cuMulticastBindMem(object, 0, handle[i], 0, CHUNK, 0));
+		memory[i] = field_of(self, "memcast_bind: ", "memory=");
+		EXPECT_EVENT(1, "memcast_bind",
+			     "team=%lu device=%d memory=%lu offset=0x0 memory_offset=0x0 bytes=0x200000",
+			     number, i, memory[i]);
+	}
+	EXPECT_NE(memory[0], memory[1]);
+
+	window = mapped(object, CHUNK, 0);
+	EXPECT_EVENT(1, "memcast_map", "object=%lu address=0x%lx offset=0x0 bytes=0x200000", number,
+		     (unsigned long)window);
+	EXPECT_OK(cuMemsetD32(ADDRESS(window), 7, 2));
+	EXPECT_EVENT(1, "memcast_fill", "to=0x%lx bytes=0x8 rows=1 device=0 error=0",
+		     (unsigned long)window);
+	EXPECT_EVENT(0, "memcast_fault", "object=%lu", number);
+	EXPECT_EQ(7, window[1]);
+	EXPECT_EVENT(1, "memcast_fault", "object=%lu write=0", number);
+	EXPECT_OK(cuMemcpy(ADDRESS(window + 2), ADDRESS(window), 8));
+	EXPECT_EVENT(1, "memcast_copy", "to=0x%lx from=0x%lx bytes=0x8 rows=1 device=0 error=0",
+		     (unsigned long)(window + 2), (unsigned long)window);
+
+	EXPECT_OK(cuMulticastUnbind(object, 0, 0, CHUNK));
+	EXPECT_EVENT(1, "memcast_unbind", "team=%lu device=0 memory=%lu", number, memory[0]);
+	EXPECT_EVENT(1, "memcast_zap", "address=0x%lx bytes=0x200000", (unsigned long)window);
+	EXPECT_EVENT(0, "memcast_evict", "team=%lu", number);
+	EXPECT_OK(cuMemRelease(handle[1]));
+	EXPECT_EVENT(1, "memcast_evict", "team=%lu memory=%lu offset=0x0 bytes=0x200000", number,
+		     memory[1]);
+	EXPECT_EVENT(1, "memcast_unbind", "team=%lu device=1 memory=%lu", number, memory[1]);
+	EXPECT_OK(cuMemUnmap(ADDRESS(window), CHUNK));
+	EXPECT_EVENT(1, "memcast_unmap", "object=%lu", number);
+}
+
+TEST_F(trace, handles)
+{
+	CUmemGenericAllocationHandle handle = memory(0, CHUNK), same;
+	unsigned long number;
+	int fd;
+
+	ASSERT_OK(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
+	number = field_of(self, "memcast_export: ", "object=");
+	EXPECT_EVENT(1, "memcast_export", "object=%lu bytes=0x200000 handle_type=", number);
+	EXPECT_EVENT(0, "memcast_import", "object=%lu", number);
+	ASSERT_OK(cuMemImportFromShareableHandle(&same, (void *)(long)fd, SHAREABLE));
+	EXPECT_EVENT(1, "memcast_import", "object=%lu bytes=0x200000 handle_type=", number);
+	close(fd);
+}
+
+struct binder {
+	CUmemGenericAllocationHandle team, memory;
+	CUresult result;
+};
+
+static void *bind(void *argument)
+{
+	struct binder *binder = argument;
+
+	binder->result = cuMulticastBindMem(binder->team, 0, binder->memory, 0, CHUNK, 0);
+	return NULL;
+}
+
+/* A call that waits says so when it begins, and when it ends. */
+TEST_F(trace, waits)
+{
+	struct binder binder = { .team = team(2, CHUNK), .memory = memory(0, CHUNK) };
+	unsigned long number;
+	pthread_t thread;
+
+	ASSERT_OK(cuMulticastAddDevice(binder.team, 0));
+	number = field_of(self, "memcast_join: ", "team=");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, bind, &binder));
+	while (!count_events(self, "memcast_wait: ", ""))
+		usleep(1000);
+	EXPECT_EVENT(1, "memcast_wait", "team=%lu command=", number);
+	EXPECT_EVENT(1, "memcast_wait", "joined=1 devices=2");
+	EXPECT_EVENT(0, "memcast_wait_end", "team=%lu", number);
+	ASSERT_OK(cuMulticastAddDevice(binder.team, 1));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_OK(binder.result);
+	EXPECT_EVENT(1, "memcast_wait_end", "team=%lu error=0", number);
+}
+
+TEST_HARNESS_MAIN
