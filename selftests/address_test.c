@@ -15,7 +15,7 @@ FIXTURE_SETUP(address)
 	cuda_start(0);
 	self->at = reserve(8 * CHUNK);
 	for (int i = 1; i < 5; i++)
-		self->memory[i] = memory(0, i * CHUNK);
+		self->memory[i] = new_memory(0, i * CHUNK);
 }
 NOTHING_LEFT(address)
 

@@ -106,11 +106,11 @@ TEST_F(alloc, killed_at_any_moment)
 
 			cuda_start(0);
 			ASSERT_OK(cuCtxGetCurrent(&player.context));
-			tell(link, 0);
+			send_number(link, 0);
 			for (;;)
 				play(&player);
 		}
-		hear(link);
+		receive_number(link);
 		nanosleep(&moment, NULL);
 		ASSERT_EQ(0, kill(pid, SIGKILL));
 		ended(pid);

@@ -151,7 +151,7 @@ TEST_F(alloc, free_takes_the_base_of_a_block_once)
 
 	cuda_start(0);
 	ASSERT_OK(cuMemAlloc(&block, 4096));
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	vmm = mapped(handle, CHUNK, 0);
 	reserved = reserve(CHUNK);
 	EXPECT_OK(cuMemFree(0));
@@ -174,8 +174,8 @@ TEST_F(alloc, is_not_vmm)
 
 	cuda_start(0);
 	ASSERT_OK(cuMemAlloc(&block, CHUNK));
-	team = full_team(2, CHUNK);
-	own = memory(0, CHUNK);
+	team = complete_team(2, CHUNK);
+	own = new_memory(0, CHUNK);
 	EXPECT_REASON(cuMemRetainAllocationHandle(&handle, (void *)block),
 		      "no memory with a handle is mapped at #");
 	EXPECT_REASON(cuMemUnmap(block, CHUNK), "what is at # is a heap's");
@@ -352,10 +352,10 @@ TEST_F(alloc, nothing_of_another_process)
 		cuda_start(0);
 		ASSERT_OK(cuMemAlloc(&block, bytes));
 		ASSERT_OK(cuMemsetD32(block, 0xdeadbeef, bytes / 4));
-		tell(link, 0);
+		send_number(link, 0);
 		_exit(0);
 	}
-	hear(link);
+	receive_number(link);
 	ended(pid);
 	cuda_start(0);
 	ASSERT_OK(cuMemAlloc(&block, bytes));

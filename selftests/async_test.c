@@ -106,7 +106,7 @@ TEST_F(stream, host_destination_is_written_at_return)
 /* Neither device reaches the other's side. */
 TEST_F(stream, peer_copies)
 {
-	volatile uint32_t *other = mapped(memory(1, CHUNK), CHUNK, 1);
+	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 1);
 	CUcontext context, peer;
 
 	ASSERT_OK(cuCtxGetCurrent(&context));
@@ -131,7 +131,7 @@ TEST_F(stream, peer_copies)
 TEST_F(stream, late_failures_stay)
 {
 	struct seen seen = {};
-	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 	CUcontext context;
 	CUstream stream;
 	int calls = 0;
@@ -161,7 +161,7 @@ TEST_F(stream, late_failures_stay)
 /* As recorded: what still is answered, and that the device never comes back. */
 TEST_F(stream, a_fault_ends_the_device)
 {
-	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)), address = 77;
+	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0)), address = 77;
 	CUcontext primary, made, other = (CUcontext)77;
 	unsigned int value;
 	CUevent event;
@@ -214,7 +214,7 @@ TEST_F(stream, words_that_cannot_be_written)
 		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
 		.flags = CU_MEM_ACCESS_FLAGS_PROT_READ,
 	};
-	CUdeviceptr at = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	CUdeviceptr at = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 
 	ASSERT_OK(cuMemSetAccess(at, CHUNK, &reads, 1));
 	EXPECT_OK(cuStreamWriteValue32(self->first, at, 1, 0));
@@ -225,7 +225,7 @@ TEST_F(stream, words_that_cannot_be_written)
 /* Whatever is asked for later; and a free that cannot be queued frees nothing. */
 TEST_F(stream, nothing_new_after_a_failure)
 {
-	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)), block, other = 77;
+	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0)), block, other = 77;
 	CUcontext current, context;
 	int calls = 0;
 
@@ -256,7 +256,7 @@ TEST_F(stream, nothing_new_after_a_failure)
 
 TEST_F(stream, waits_for_memory_that_goes)
 {
-	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 
 	ASSERT_OK(cuStreamWaitValue32(self->first, gone, 1, CU_STREAM_WAIT_VALUE_EQ));
 	usleep(20000);

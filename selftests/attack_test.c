@@ -118,12 +118,12 @@ static void attack(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self
 		error = what->prepare();
 		for (n = 0; !error; n++)
 			error = what->once(n);
-		tell(links[i], error);
-		hear(links[i]);
+		send_number(links[i], error);
+		receive_number(links[i]);
 		exit(0);
 	}
 	for (i = 0; i < 2; i++) {
-		error = hear(links[i]);
+		error = receive_number(links[i]);
 		/* pages that there are none of cannot be read; files have a limit as well */
 		EXPECT_TRUE(error == ENOMEM || error == EFAULT || error == EMFILE ||
 			    error == ENOTSUP) {

@@ -65,14 +65,14 @@ TEST_F(stream, batch_to_other_memory_does_not_wait)
 
 TEST_F(stream, batch_to_a_team_reaches_every_replica)
 {
-	CUmemGenericAllocationHandle group = full_team(3, CHUNK), members[3];
+	CUmemGenericAllocationHandle group = complete_team(3, CHUNK), members[3];
 	volatile uint32_t *window, *replicas[3];
 	CUdeviceptr to[2], from[2] = { AT(1024), AT(1032) };
 	size_t bytes[] = { 8, 4 }, start = 0, i;
 	CUmemcpyAttributes attribute = { .srcAccessOrder = STREAM };
 
 	for (i = 0; i < 3; i++) {
-		members[i] = memory(i, CHUNK);
+		members[i] = new_memory(i, CHUNK);
 		ASSERT_OK(cuMulticastBindMem(group, 0, members[i], 0, CHUNK, 0));
 		replicas[i] = mapped(members[i], CHUNK, i);
 	}

@@ -17,9 +17,9 @@ FIXTURE_SETUP(bind)
 	int i;
 
 	cuda_start(0);
-	self->team = full_team(2, 4 * CHUNK);
+	self->team = complete_team(2, 4 * CHUNK);
 	for (i = 0; i < 3; i++)
-		self->memory[i] = memory(i, 4 * CHUNK);
+		self->memory[i] = new_memory(i, 4 * CHUNK);
 	ASSERT_OK(memcastViewCreate(&self->view, self->team, 0, 4 * CHUNK));
 }
 NOTHING_LEFT(bind)
@@ -188,7 +188,7 @@ TEST_F(bind, ends_with_its_memory)
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
 	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at #");
 	/* the place is free again */
-	self->memory[0] = memory(0, 4 * CHUNK);
+	self->memory[0] = new_memory(0, 4 * CHUNK);
 	EXPECT_OK(BIND(0, 0, 0, 4));
 	EXPECT_EQ(0, LOAD(0, 3));
 }
@@ -207,7 +207,7 @@ TEST_F(bind, lives_with_a_mapping_of_its_memory)
 
 TEST_F(bind, memory_in_two_teams)
 {
-	CUmemGenericAllocationHandle other = full_team(2, CHUNK);
+	CUmemGenericAllocationHandle other = complete_team(2, CHUNK);
 	struct memcast_view view;
 
 	ASSERT_OK(memcastViewCreate(&view, other, 0, CHUNK));
@@ -231,7 +231,7 @@ TEST_F(bind, memory_in_two_teams)
 
 TEST_F(bind, address_over_adjacent_mappings)
 {
-	CUmemGenericAllocationHandle more = memory(0, 2 * CHUNK);
+	CUmemGenericAllocationHandle more = new_memory(0, 2 * CHUNK);
 	CUdeviceptr at = reserve(8 * CHUNK);
 	volatile uint32_t *words = (volatile uint32_t *)at;
 
@@ -281,8 +281,8 @@ TEST_F(bind, address_over_two_devices)
 {
 	CUdeviceptr at = reserve(2 * CHUNK);
 
-	ASSERT_OK(cuMemMap(at, CHUNK, 0, memory(0, CHUNK), 0));
-	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, new_memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, new_memory(1, CHUNK), 0));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, BIND_AT(0, at, 2));
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
 	EXPECT_OK(BIND_AT(0, at, 1));

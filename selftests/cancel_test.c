@@ -239,9 +239,9 @@ FIXTURE_SETUP(cancelled)
 	fd = mkstemp(on.log);
 	ASSERT_LE(0, fd);
 	close(fd);
-	on.memory = memory(0, CHUNK);
+	on.memory = new_memory(0, CHUNK);
 	on.at = ADDRESS(mapped(on.memory, CHUNK, 0));
-	on.team = full_team(2, CHUNK);
+	on.team = complete_team(2, CHUNK);
 	on.view = (struct memcast_view) {
 		.replicas = 2, .bytes = sizeof(replicas[0]),
 		.replica = { (void *)replicas[0], (void *)replicas[1] },

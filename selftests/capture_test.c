@@ -83,13 +83,13 @@ static CUresult work_on(CUdeviceptr window, CUdeviceptr from, CUstream stream)
 
 TEST_F(stream, replicas_are_as_without_a_capture)
 {
-	CUmemGenericAllocationHandle group = full_team(4, CHUNK), members[4];
+	CUmemGenericAllocationHandle group = complete_team(4, CHUNK), members[4];
 	volatile uint32_t *window, *replicas[4];
 	unsigned char *plain = malloc(8192);
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		members[i] = memory(i, CHUNK);
+		members[i] = new_memory(i, CHUNK);
 		ASSERT_OK(cuMulticastBindMem(group, 0, members[i], 0, CHUNK, 0));
 		replicas[i] = mapped(members[i], CHUNK, i);
 	}

@@ -88,7 +88,7 @@ TEST_F(channel, arguments)
 	EXPECT_EQ(1, value);
 	memset(&none, 7, sizeof(none));
 	shareable = none;
-	EXPECT_REASON(cuMemExportToShareableHandle(&shareable, memory(0, CHUNK), FABRIC, 0),
+	EXPECT_REASON(cuMemExportToShareableHandle(&shareable, new_memory(0, CHUNK), FABRIC, 0),
 		      "it was not created to be exported as a fabric handle");
 	handle = fabric_memory(0, FABRIC);
 	EXPECT_REASON(cuMemExportToShareableHandle(NULL, handle, FABRIC, 0), "NULL output");
@@ -144,9 +144,9 @@ TEST_F(channel, both_types)
 	cuda_start(0);
 	handle = fabric_memory(0, FABRIC | SHAREABLE);
 	shareable = share(handle);
-	fd = export(handle);
+	fd = exported(handle);
 	ASSERT_OK(receive(&got, &shareable));
-	import(fd);
+	imported(fd);
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&prop, got));
 	/* an imported memory has none */
 	EXPECT_EQ(0, (int)prop.requestedHandleTypes);
@@ -185,13 +185,13 @@ TEST_F(channel, memory)
 		shareable = take_fabric(link);
 		ASSERT_OK(receive(&handle, &shareable));
 		EXPECT_EQ(4711, *mapped(handle, CHUNK, 0));
-		tell(link, 1);
+		send_number(link, 1);
 		exit(0);
 	}
 	handle = fabric_memory(1, FABRIC);
 	*mapped(handle, CHUNK, 1) = 4711;
 	give_fabric(link, handle);
-	EXPECT_EQ(1, hear(link));
+	EXPECT_EQ(1, receive_number(link));
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -211,18 +211,18 @@ TEST_F(channel, team)
 		ASSERT_OK(receive(&handle, &shareable));
 		ASSERT_OK(cuMulticastAddDevice(handle, 1));
 		ASSERT_OK(cuMulticastBindMem(handle, 0, fabric_memory(1, FABRIC), 0, CHUNK, 0));
-		tell(link, 1);
-		hear(link);
+		send_number(link, 1);
+		receive_number(link);
 		exit(0);
 	}
 	ASSERT_OK(cuMulticastCreate(&handle, &prop));
 	ASSERT_OK(cuMulticastAddDevice(handle, 0));
 	give_fabric(link, handle);
-	ASSERT_EQ(1, hear(link));
+	ASSERT_EQ(1, receive_number(link));
 	window = mapped(handle, CHUNK, 0);
 	ASSERT_OK(cuMemsetD32(ADDRESS(window), 4711, 1));
 	EXPECT_EQ(4711, *window);
-	tell(link, 1);
+	send_number(link, 1);
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -259,7 +259,7 @@ TEST_F(channel, no_channel)
 
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		ASSERT_EQ(1, hear(link));
+		ASSERT_EQ(1, receive_number(link));
 		ASSERT_EQ(0, setuid(65534));
 		cuda_start(0);
 		prop.requestedHandleTypes = FABRIC;
@@ -268,17 +268,17 @@ TEST_F(channel, no_channel)
 		shareable = take_fabric(link);
 		EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, receive(&handle, &shareable));
 		EXPECT_EQ(77, handle);
-		EXPECT_OK(cuMemRelease(memory(0, CHUNK)));
-		tell(link, 1);
+		EXPECT_OK(cuMemRelease(new_memory(0, CHUNK)));
+		send_number(link, 1);
 		exit(0);
 	}
 	cuda_start(0);
 	shareable = share(fabric_memory(0, FABRIC));
 	ASSERT_EQ(0, chmod(CHANNEL "0", 0600));
 	ASSERT_EQ(0, chmod(CHANNEL "1", 0600));
-	tell(link, 1);
+	send_number(link, 1);
 	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
-	EXPECT_EQ(1, hear(link));
+	EXPECT_EQ(1, receive_number(link));
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -294,7 +294,7 @@ TEST_F(channel, other_channel)
 		pids[i] = peer_fork(&links[i]);
 		ASSERT_LE(0, pids[i]);
 		if (!pids[i]) {
-			ASSERT_EQ(1, hear(links[i]));
+			ASSERT_EQ(1, receive_number(links[i]));
 			ASSERT_EQ(0, setuid(1000 + i));
 			cuda_start(0);
 			shareable[i] = share(fabric_memory(0, FABRIC));
@@ -303,8 +303,8 @@ TEST_F(channel, other_channel)
 			EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, receive(&handle, &shareable[!i]));
 			EXPECT_EQ(77, handle);
 			EXPECT_OK(receive(&handle, &shareable[i]));
-			tell(links[i], 1);
-			hear(links[i]);
+			send_number(links[i], 1);
+			receive_number(links[i]);
 			exit(0);
 		}
 	}
@@ -313,18 +313,18 @@ TEST_F(channel, other_channel)
 	ASSERT_EQ(0, chmod(CHANNEL "0", 0600));
 	ASSERT_EQ(0, chmod(CHANNEL "1", 0600));
 	for (i = 0; i < 2; i++) {
-		tell(links[i], 1);
+		send_number(links[i], 1);
 		ASSERT_EQ(64, recv(links[i], &shareable[i], 64, 0));
 	}
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(64, send(links[i], &shareable[!i], 64, 0));
-		EXPECT_EQ(1, hear(links[i]));
+		EXPECT_EQ(1, receive_number(links[i]));
 	}
 	cuda_start(0);
 	for (i = 0; i < 2; i++)
 		EXPECT_OK(receive(&handle, &shareable[i]));
 	for (i = 0; i < 2; i++) {
-		tell(links[i], 1);
+		send_number(links[i], 1);
 		EXPECT_EQ(0, ended(pids[i]));
 	}
 }

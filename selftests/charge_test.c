@@ -99,12 +99,12 @@ static void child(struct __test_metadata *_metadata, const struct take *take,
 	error = take->prepare();
 	for (i = 0; i < warm && !error; i++)
 		error = take->once(i);
-	tell(link, error);
-	hear(link);
+	send_number(link, error);
+	receive_number(link);
 	for (; i < take->count && !error; i++)
 		error = take->once(i);
-	tell(link, error);
-	hear(link);
+	send_number(link, error);
+	receive_number(link);
 	_exit(0);
 }
 
@@ -119,12 +119,12 @@ static void compare(struct __test_metadata *_metadata, const struct take *take,
 	ASSERT_LE(0, pid);
 	if (!pid)
 		child(_metadata, take, group, link);
-	error = hear(link);
+	error = receive_number(link);
 	if (!error) {
 		used = machine_free();
 		counted = charged(group);
-		tell(link, 0);
-		EXPECT_EQ(0, hear(link));
+		send_number(link, 0);
+		EXPECT_EQ(0, receive_number(link));
 		used -= machine_free();
 		counted = charged(group) - counted;
 		TH_LOG("%s: %ld KiB used, %ld charged", take->name, used * 4, counted * 4);

@@ -225,7 +225,7 @@ TEST_F(context, what_there_is_to_ask)
 /* Each context waits for its own work. */
 TEST_F(context, synchronize)
 {
-	volatile uint32_t *at = mapped(memory(0, CHUNK), CHUNK, 0);
+	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	CUcontext first = created(0, 1), second = created(0, 0);
 	CUstream stream;
 
@@ -264,7 +264,7 @@ TEST_F(context, copies_between_two_of_a_device)
 	/* within one of them, whichever is current; and what no context has */
 	EXPECT_OK(cuMemcpyDtoD(one, one + 2048, 2048));
 	EXPECT_OK(cuMemsetD8(one, 1, 4096));
-	EXPECT_OK(cuMemcpyDtoD(one, ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0)), 4096));
+	EXPECT_OK(cuMemcpyDtoD(one, ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0)), 4096));
 	EXPECT_OK(cuMemcpyDtoD(one, two, 0));
 	/* the device finds it out */
 	EXPECT_OK(cuMemcpyDtoDAsync(two, one, 4096, stream));

@@ -16,10 +16,10 @@ FIXTURE_SETUP(rows)
 
 	cuda_start(0);
 	address = reserve(4 * CHUNK);
-	ASSERT_OK(cuMemMap(address, CHUNK, 0, memory(0, CHUNK), 0));
-	ASSERT_OK(cuMemMap(address + CHUNK, CHUNK, 0, memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(address, CHUNK, 0, new_memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(address + CHUNK, CHUNK, 0, new_memory(0, CHUNK), 0));
 	/* nothing in the third */
-	ASSERT_OK(cuMemMap(address + 3 * CHUNK, CHUNK, 0, memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(address + 3 * CHUNK, CHUNK, 0, new_memory(0, CHUNK), 0));
 	ASSERT_OK(allow(address, 2 * CHUNK, 0, READWRITE));
 	ASSERT_OK(allow(address + 3 * CHUNK, CHUNK, 0, READWRITE));
 	self->at = (unsigned char *)(uintptr_t)address;
@@ -302,7 +302,7 @@ TEST_F(rows, in_a_stream)
 
 TEST_F(rows, a_window_reaches_every_replica)
 {
-	CUmemGenericAllocationHandle team = full_team(2, CHUNK), part[2];
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK), part[2];
 	unsigned char *plain[2], *host = host_rows(50, 40, 6);
 	CUDA_MEMCPY2D copy = {
 		.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 50,
@@ -312,7 +312,7 @@ TEST_F(rows, a_window_reaches_every_replica)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		part[i] = memory(i, CHUNK);
+		part[i] = new_memory(i, CHUNK);
 		plain[i] = (unsigned char *)mapped(part[i], CHUNK, i);
 		ASSERT_OK(cuMulticastBindMem(team, 0, part[i], 0, CHUNK, 0));
 	}

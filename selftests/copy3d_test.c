@@ -176,7 +176,7 @@ TEST_F(stream, layers_that_are_none)
 /* Each device reaches its own side only. */
 TEST_F(stream, layers_between_devices)
 {
-	volatile uint32_t *other = mapped(memory(1, CHUNK), CHUNK, 1);
+	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 1);
 	CUDA_MEMCPY3D_PEER copy = {
 		.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = ADDRESS(other),
 		.srcPitch = 64, .srcHeight = 2,

@@ -19,7 +19,7 @@ FIXTURE_SETUP(copy)
 
 	cuda_start(0);
 	for (i = 0; i < 2; i++) {
-		self->memory[i] = memory(i, 3 * CHUNK);
+		self->memory[i] = new_memory(i, 3 * CHUNK);
 		self->at[i] = (unsigned char *)mapped(self->memory[i], 3 * CHUNK, i);
 	}
 	ASSERT_OK(allow(ADDRESS(self->at[1]), 3 * CHUNK, 0, READWRITE));
@@ -156,8 +156,8 @@ TEST_F(copy, out_of_range)
 	unsigned char *host = host_pattern(3 * CHUNK);
 	CUdeviceptr hole = reserve(3 * CHUNK);
 
-	ASSERT_OK(cuMemMap(hole, CHUNK, 0, memory(0, CHUNK), 0));
-	ASSERT_OK(cuMemMap(hole + 2 * CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
+	ASSERT_OK(cuMemMap(hole, CHUNK, 0, new_memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(hole + 2 * CHUNK, CHUNK, 0, new_memory(1, CHUNK), 0));
 	ASSERT_OK(allow(hole, CHUNK, 0, READWRITE));
 	ASSERT_OK(allow(hole + 2 * CHUNK, CHUNK, 0, READWRITE));
 	EXPECT_REASON(cuMemcpyHtoD(hole, host, 3 * CHUNK),
@@ -234,7 +234,7 @@ TEST_F(copy, access_of_the_current_device)
 
 TEST_F(copy, window_reaches_every_replica)
 {
-	CUmemGenericAllocationHandle team = full_team(3, 3 * CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(3, 3 * CHUNK);
 	CUdeviceptr window = ADDRESS(mapped(team, 3 * CHUNK, 0));
 	unsigned char *host = host_pattern(3 * CHUNK), *back = calloc(1, CHUNK + 2);
 	unsigned int i;
@@ -297,7 +297,7 @@ TEST_F(copy, read_and_write)
 /* As debuggers do: windows and replicas, whatever the CPU may do. */
 TEST_F(copy, proc_self_mem)
 {
-	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
 	volatile uint32_t *window = mapped(team, CHUNK, 0);
 	unsigned char *host = host_pattern(100), back[102] = {};
 	int fd = open("/proc/self/mem", O_RDWR);

@@ -122,7 +122,7 @@ TEST_F(device, memory_info)
 	ASSERT_OK(cuMemGetInfo(&available, &total));
 	EXPECT_EQ(device_bytes(1, "pool_bytes"), total);
 	EXPECT_EQ(total, available);
-	memory(1, 2 * CHUNK);
+	new_memory(1, 2 * CHUNK);
 	ASSERT_OK(cuMemGetInfo(&available, &total));
 	EXPECT_EQ(total - 2 * CHUNK, available);
 	EXPECT_EQ(device_bytes(1, "free_bytes"), available);

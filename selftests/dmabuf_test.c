@@ -50,10 +50,10 @@ TEST_F(dmabuf, mmap_shows_the_memory)
 	int fd;
 
 	cuda_start(0);
-	own = memory(0, 3 * CHUNK);
+	own = new_memory(0, 3 * CHUNK);
 	plain = (char *)mapped(own, 3 * CHUNK, 0);
 	mark(plain, 3 * CHUNK);
-	fd = export(own);
+	fd = exported(own);
 	other = map_fd(fd, 3 * CHUNK, 0);
 	ASSERT_NE(MAP_FAILED, (void *)other);
 	EXPECT_TRUE(is_marked(other, 3 * CHUNK, 0));
@@ -79,8 +79,8 @@ TEST_F(dmabuf, mmap_costs_a_fault_per_chunk)
 	if (stat_of("pmd_faults") < 0)
 		SKIP(return, "needs root and debugfs");
 	cuda_start(0);
-	own = memory(0, bytes);
-	fd = export(own);
+	own = new_memory(0, bytes);
+	fd = exported(own);
 	at = mmap(NULL, bytes + CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, (void *)at);
 	at += -(uintptr_t)at & (CHUNK - 1);
@@ -106,7 +106,7 @@ TEST_F(dmabuf, mmap_refused)
 	int fd;
 
 	cuda_start(0);
-	fd = export(memory(0, CHUNK));
+	fd = exported(new_memory(0, CHUNK));
 	errno = 0;
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ, MAP_PRIVATE, fd, 0));
 	EXPECT_EQ(EINVAL, errno);
@@ -126,7 +126,7 @@ TEST_F(dmabuf, debuggers_keep_to_the_mapping)
 	ASSERT_LE(0, memory_of_self);
 	cuda_start(0);
 	for (i = 0; i < 2; i++) {
-		fd = export(i ? full_team(2, CHUNK) : memory(0, CHUNK));
+		fd = exported(i ? complete_team(2, CHUNK) : new_memory(0, CHUNK));
 		at[0] = mmap(NULL, CHUNK, PROT_READ, MAP_SHARED, fd, 0);
 		at[1] = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		ASSERT_NE(MAP_FAILED, (void *)at[0]);
@@ -144,7 +144,7 @@ TEST_F(dmabuf, mmap_in_parts)
 	int fd;
 
 	cuda_start(0);
-	fd = export(memory(0, 2 * CHUNK));
+	fd = exported(new_memory(0, 2 * CHUNK));
 	at = map_fd(fd, 2 * CHUNK, 0);
 	ASSERT_NE(MAP_FAILED, (void *)at);
 	mark(at, 2 * CHUNK);
@@ -166,10 +166,10 @@ TEST_F(dmabuf, outlives_handle_and_fd)
 	int fd;
 
 	cuda_start(0);
-	own = memory(0, CHUNK);
+	own = new_memory(0, CHUNK);
 	plain = (char *)mapped(own, CHUNK, 0);
 	mark(plain, CHUNK);
-	fd = export(own);
+	fd = exported(own);
 	ASSERT_OK(cuMemUnmap(ADDRESS(plain), CHUNK));
 	ASSERT_OK(cuMemRelease(own));
 	other = map_fd(fd, CHUNK, 0);
@@ -187,7 +187,7 @@ TEST_F(dmabuf, cpu_access_brackets)
 	int fd;
 
 	cuda_start(0);
-	fd = export(memory(0, CHUNK));
+	fd = exported(new_memory(0, CHUNK));
 	EXPECT_EQ(0, ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync));
 	sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW;
 	EXPECT_EQ(0, ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync));
@@ -205,7 +205,7 @@ TEST_F(dmabuf, range_of_adjacent_mappings)
 	cuda_start(0);
 	at = reserve(3 * CHUNK);
 	for (int i = 0; i < 3; i++)
-		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, memory(0, CHUNK), 0));
+		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, new_memory(0, CHUNK), 0));
 	ASSERT_OK(allow(at, 3 * CHUNK, 0, READWRITE));
 	mark((char *)at, 3 * CHUNK);
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at + from, bytes, DMA_BUF_FD, 0));
@@ -228,10 +228,10 @@ TEST_F(dmabuf, range_is_no_handle)
 	int fd = -1;
 
 	cuda_start(0);
-	own = memory(0, CHUNK);
+	own = new_memory(0, CHUNK);
 	at = ADDRESS(mapped(own, CHUNK, 0));
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, CHUNK, DMA_BUF_FD, 0));
-	other = ADDRESS(mapped(import(fd), CHUNK, 0));
+	other = ADDRESS(mapped(imported(fd), CHUNK, 0));
 	mark((char *)at, CHUNK);
 	EXPECT_TRUE(is_marked((char *)other, CHUNK, 0));
 	ASSERT_OK(cuMemUnmap(at, CHUNK));
@@ -246,9 +246,9 @@ TEST_F(dmabuf, range_arguments)
 
 	cuda_start(0);
 	at = reserve(4 * CHUNK);
-	ASSERT_OK(cuMemMap(at, CHUNK, 0, memory(0, CHUNK), 0));
-	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, memory(1, CHUNK), 0));
-	window = ADDRESS(mapped(full_team(2, CHUNK), CHUNK, 0));
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, new_memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, new_memory(1, CHUNK), 0));
+	window = ADDRESS(mapped(complete_team(2, CHUNK), CHUNK, 0));
 
 	EXPECT_REASON(cuMemGetHandleForAddressRange(NULL, at, CHUNK, DMA_BUF_FD, 0), "NULL output");
 	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, CHUNK, 0, 0), "unknown handle type #");

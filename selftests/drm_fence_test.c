@@ -28,8 +28,8 @@ NOTHING_LEFT(drm_fence)
 
 TEST_F(drm_fence, poll_follows_fences)
 {
-	CUmemGenericAllocationHandle own = memory(0, CHUNK);
-	int fd = export(own), second = export(own);
+	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
+	int fd = exported(own), second = exported(own);
 	uint32_t handle, fence;
 
 	handle = vgem_import(self->card, fd);
@@ -56,7 +56,7 @@ TEST_F(drm_fence, poll_follows_fences)
 
 TEST_F(drm_fence, fences_of_other_memories)
 {
-	int fd = export(memory(0, CHUNK)), other = export(memory(0, CHUNK));
+	int fd = exported(new_memory(0, CHUNK)), other = exported(new_memory(0, CHUNK));
 	uint32_t handle = vgem_import(self->card, fd), fence;
 
 	ASSERT_NE(0, handle);
@@ -68,7 +68,7 @@ TEST_F(drm_fence, fences_of_other_memories)
 
 TEST_F(drm_fence, sync_file_from_our_memory)
 {
-	int fd = export(memory(0, CHUNK)), file;
+	int fd = exported(new_memory(0, CHUNK)), file;
 	uint32_t handle = vgem_import(self->card, fd), fence;
 
 	ASSERT_NE(0, handle);
@@ -89,7 +89,7 @@ TEST_F(drm_fence, sync_file_from_our_memory)
 TEST_F(drm_fence, sync_file_to_our_memory)
 {
 	uint32_t dumb = vgem_dumb(self->card, CHUNK), fence;
-	int theirs, fd = export(memory(0, CHUNK)), file;
+	int theirs, fd = exported(new_memory(0, CHUNK)), file;
 
 	ASSERT_NE(0, dumb);
 	theirs = vgem_export(self->card, dumb);
@@ -147,7 +147,7 @@ static void begin_waits(struct __test_metadata *_metadata, int card, bool write,
 			uint64_t flags)
 {
 	struct signaller signaller = { .card = card, .waiter = syscall(SYS_gettid) };
-	int fd = export(memory(0, CHUNK));
+	int fd = exported(new_memory(0, CHUNK));
 	pthread_t thread;
 
 	signaller.fence = vgem_fence(card, vgem_import(card, fd), write);
@@ -173,7 +173,7 @@ TEST_F(drm_fence, writing_waits_for_who_reads)
 
 TEST_F(drm_fence, reading_does_not_wait_for_who_reads)
 {
-	int fd = export(memory(0, CHUNK));
+	int fd = exported(new_memory(0, CHUNK));
 	uint32_t fence = vgem_fence(self->card, vgem_import(self->card, fd), false);
 
 	ASSERT_NE(0, fence);
@@ -186,7 +186,7 @@ TEST_F(drm_fence, reading_does_not_wait_for_who_reads)
 /* Copies from there wait for who writes, copies to there for who reads. */
 TEST_F(drm_fence, copies_wait_for_fences)
 {
-	volatile uint32_t *own = mapped(memory(0, CHUNK), CHUNK, 0);
+	volatile uint32_t *own = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	uint32_t handle = vgem_dumb(self->card, CHUNK);
 	CUdeviceptr outside;
 	int fd;

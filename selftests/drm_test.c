@@ -42,9 +42,9 @@ static void mark(volatile uint32_t *at, size_t bytes, uint32_t seed)
 
 TEST_F(drm, there_and_back)
 {
-	CUmemGenericAllocationHandle own = memory(0, 3 * CHUNK), other;
+	CUmemGenericAllocationHandle own = new_memory(0, 3 * CHUNK), other;
 	uint32_t handle, again;
-	int fd = export(own), back;
+	int fd = exported(own), back;
 	char *plain, *through;
 
 	plain = (char *)mapped(own, 3 * CHUNK, 0);
@@ -62,7 +62,7 @@ TEST_F(drm, there_and_back)
 	EXPECT_EQ(0, memcmp(plain, through, 3 * CHUNK));
 
 	/* the object itself comes back, not another that shows the same pages */
-	other = import(back);
+	other = imported(back);
 	mark(mapped(other, 3 * CHUNK, 0), 3 * CHUNK, 2);
 	EXPECT_EQ(0, memcmp(plain, through, 3 * CHUNK));
 	EXPECT_EQ(2, *(uint32_t *)plain);
@@ -72,7 +72,7 @@ TEST_F(drm, there_and_back)
 /* DRM maps nobody else's buffers: the way is the dma-buf's own mmap(). */
 TEST_F(drm, dumb_map_of_an_import_is_refused)
 {
-	uint32_t handle = vgem_import(self->card, export(memory(0, CHUNK)));
+	uint32_t handle = vgem_import(self->card, exported(new_memory(0, CHUNK)));
 
 	ASSERT_NE(0, handle);
 	errno = 0;
@@ -82,7 +82,7 @@ TEST_F(drm, dumb_map_of_an_import_is_refused)
 
 TEST_F(drm, bufinfo_names_exporter_and_devices)
 {
-	int fd = export(memory(0, CHUNK));
+	int fd = exported(new_memory(0, CHUNK));
 	uint32_t handle;
 
 	if (bufinfo_has(fd, "memcast", 0) < 0)
@@ -98,9 +98,9 @@ TEST_F(drm, bufinfo_names_exporter_and_devices)
 /* The importer's handle alone keeps the memory. */
 TEST_F(drm, import_keeps_the_memory)
 {
-	CUmemGenericAllocationHandle own = memory(0, CHUNK);
+	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 	long all = device_bytes(0, "pool_bytes");
-	int fd = export(own), back;
+	int fd = exported(own), back;
 	volatile uint32_t *at;
 	uint32_t handle;
 
@@ -135,7 +135,7 @@ TEST_F(drm, range)
 	char *through;
 
 	for (int i = 0; i < 2; i++)
-		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, memory(0, CHUNK), 0));
+		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, new_memory(0, CHUNK), 0));
 	ASSERT_OK(allow(at, 2 * CHUNK, 0, READWRITE));
 	mark((uint32_t *)at, 2 * CHUNK, 4);
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at + from, bytes,
@@ -173,7 +173,7 @@ TEST_F(drm, dumb_buffer)
 TEST_F(drm, dumb_buffer_as_external_memory)
 {
 	const size_t bytes = 2 * CHUNK + 3 * 4096, odd = 12345;
-	volatile uint32_t *own = mapped(memory(0, 3 * CHUNK), 3 * CHUNK, 0);
+	volatile uint32_t *own = mapped(new_memory(0, 3 * CHUNK), 3 * CHUNK, 0);
 	uint32_t handle = vgem_dumb(self->card, bytes);
 	CUdeviceptr outside;
 	char *dumb;
@@ -203,23 +203,23 @@ TEST_F(drm, dumb_buffer_as_external_memory)
 
 TEST_F(drm, team_there_and_back)
 {
-	CUmemGenericAllocationHandle team = full_team(2, CHUNK), other;
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK), other;
 	volatile uint32_t *replica[2], *through;
 	uint32_t handle;
 	int back;
 
 	for (int i = 0; i < 2; i++) {
-		CUmemGenericAllocationHandle own = memory(i, CHUNK);
+		CUmemGenericAllocationHandle own = new_memory(i, CHUNK);
 
 		replica[i] = mapped(own, CHUNK, i);
 		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, CHUNK, 0));
 	}
-	handle = vgem_import(self->card, export(team));
+	handle = vgem_import(self->card, exported(team));
 	ASSERT_NE(0, handle);
 	back = vgem_export(self->card, handle);
 	ASSERT_LE(0, back);
-	other = import(back);
-	EXPECT_INVALID(cuMulticastBindMem(other, 0, memory(0, CHUNK), 0, CHUNK, 0));
+	other = imported(back);
+	EXPECT_INVALID(cuMulticastBindMem(other, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 	ASSERT_OK(cuMulticastUnbind(other, 1, 0, CHUNK));
 
 	/* what reaches vgem's fd reaches who is bound now */

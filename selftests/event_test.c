@@ -13,7 +13,7 @@ FIXTURE(event)
 FIXTURE_SETUP(event)
 {
 	cuda_start(0);
-	self->at = mapped(memory(0, CHUNK), CHUNK, 0);
+	self->at = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	self->gate = self->at + 100;
 	ASSERT_OK(cuStreamCreate(&self->first, CU_STREAM_NON_BLOCKING));
 	ASSERT_OK(cuStreamCreate(&self->second, CU_STREAM_NON_BLOCKING));
@@ -178,7 +178,7 @@ TEST_F(event, times_of_two_contexts)
 /* Nor does an event of before the failure answer anything else. */
 TEST_F(event, work_before_it_has_failed)
 {
-	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 	float milliseconds = -1;
 	CUevent before, late;
 
@@ -214,7 +214,7 @@ static void CUDA_CB called(void *data)
 /* Whoever waits on another device goes on: it was not his failure. */
 TEST_F(event, waits_for_work_that_fails)
 {
-	CUdeviceptr gone = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 	int value = 0;
 	CUcontext other;
 	CUstream stream;

@@ -160,9 +160,9 @@ static double net(struct cost cost)
 TEST_F(export_scale, as_few_faults_as_our_own_mapping)
 {
 	const long chunks = self->bytes / CHUNK;
-	CUmemGenericAllocationHandle handle = memory(0, self->bytes);
+	CUmemGenericAllocationHandle handle = new_memory(0, self->bytes);
 	struct cost own = { }, aligned = { }, plain = { }, cost;
-	int fd = export(handle);
+	int fd = exported(handle);
 
 	for (int round = 0; round < ROUNDS; round++) {
 		cost = through_own(_metadata, handle, self->bytes);
@@ -194,9 +194,9 @@ TEST_F(export_scale, as_few_faults_as_our_own_mapping)
 static void compare(struct __test_metadata *_metadata, const char *name, int theirs,
 		    size_t bytes)
 {
-	CUmemGenericAllocationHandle handle = memory(0, bytes);
+	CUmemGenericAllocationHandle handle = new_memory(0, bytes);
 	struct cost own = { }, aligned = { }, plain = { }, peer = { };
-	int fd = export(handle);
+	int fd = exported(handle);
 
 	for (int round = 0; round < ROUNDS; round++) {
 		keep(&own, through_own(_metadata, handle, bytes));

@@ -18,11 +18,11 @@ NOTHING_LEFT(own)
 /* It is the memory itself, wherever that is, and bound as such. */
 TEST_F(own, handle)
 {
-	CUmemGenericAllocationHandle handle = memory(1, SIZE), group = full_team(2, SIZE);
+	CUmemGenericAllocationHandle handle = new_memory(1, SIZE), group = complete_team(2, SIZE);
 	uint8_t *plain = (void *)mapped(handle, SIZE, 1);
 	CUexternalMemory external;
 	CUdeviceptr at, part;
-	int ordinal = -1, fd = export(handle);
+	int ordinal = -1, fd = exported(handle);
 
 	ASSERT_OK(import_as(&external, DMABUF, fd, SIZE));
 	ASSERT_EQ(0, close(fd));

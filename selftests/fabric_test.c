@@ -65,11 +65,11 @@ TEST_F(fabric, not_ready)
 	CUdeviceptr at;
 
 	cuda_start(0);
-	handle = full_team(2, CHUNK);
-	part = memory(0, CHUNK);
+	handle = complete_team(2, CHUNK);
+	part = new_memory(0, CHUNK);
 	at = ADDRESS(mapped(part, CHUNK, 0));
 	SET("fabric_state", "not_ready");
-	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastAddDevice(team(2, CHUNK), 0));
+	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastAddDevice(new_team(2, CHUNK), 0));
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindMem(handle, 0, part, 0, CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindAddr(handle, 0, at, CHUNK, 0));
 	/* arguments are looked at first */
@@ -86,11 +86,11 @@ TEST_F(fabric, illegal_state)
 	CUmemGenericAllocationHandle handle;
 
 	cuda_start(0);
-	handle = full_team(2, CHUNK);
+	handle = complete_team(2, CHUNK);
 	SET("fabric_state", "illegal");
-	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE, cuMulticastAddDevice(team(2, CHUNK), 0));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE, cuMulticastAddDevice(new_team(2, CHUNK), 0));
 	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
-		  cuMulticastBindMem(handle, 0, memory(0, CHUNK), 0, CHUNK, 0));
+		  cuMulticastBindMem(handle, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 }
 
 TEST_F(fabric, slots)
@@ -98,10 +98,10 @@ TEST_F(fabric, slots)
 	CUmemGenericAllocationHandle first, second, part, other;
 
 	cuda_start(0);
-	first = full_team(2, CHUNK);
-	second = full_team(2, CHUNK);
-	part = memory(0, CHUNK);
-	other = memory(1, CHUNK);
+	first = complete_team(2, CHUNK);
+	second = complete_team(2, CHUNK);
+	part = new_memory(0, CHUNK);
+	other = new_memory(1, CHUNK);
 	SET("team_slots", "1");
 	ASSERT_OK(cuMulticastBindMem(first, 0, part, 0, CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMulticastBindMem(second, 0, other, 0, CHUNK, 0));
@@ -122,8 +122,8 @@ TEST_F(fabric, setup_delay)
 	cuda_start(0);
 	SET("team_setup_delay_ms", "300");
 	start = now();
-	handle = full_team(2, CHUNK);
-	ASSERT_OK(cuMulticastBindMem(handle, 0, memory(0, CHUNK), 0, CHUNK, 0));
+	handle = complete_team(2, CHUNK);
+	ASSERT_OK(cuMulticastBindMem(handle, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 	EXPECT_LE(0.29, now() - start);
 }
 
@@ -134,10 +134,10 @@ TEST_F(fabric, timeout)
 
 	cuda_start(0);
 	SET("team_timeout_ms", "200");
-	handle = team(2, CHUNK);
+	handle = new_team(2, CHUNK);
 	start = now();
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY,
-		  cuMulticastBindMem(handle, 0, memory(0, CHUNK), 0, CHUNK, 0));
+		  cuMulticastBindMem(handle, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 	EXPECT_LE(0.19, now() - start);
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
 }
@@ -153,17 +153,17 @@ TEST_F(fabric, notice_before_timeout)
 	cuda_start(0);
 	SET("team_notice_ms", "50");
 	SET("team_timeout_ms", "300");
-	handle = team(2, CHUNK);
+	handle = new_team(2, CHUNK);
 	start = now();
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY,
-		  cuMulticastBindMem(handle, 0, memory(0, CHUNK), 0, CHUNK, 0));
+		  cuMulticastBindMem(handle, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 	EXPECT_LE(0.29, now() - start);
 	ASSERT_OK(cuLogsDumpToMemory(NULL, lines, &size, 0));
 	EXPECT_NE(NULL, strstr(lines, " have joined; missing: 2 of 0, 1"));
 	EXPECT_NE(NULL, strstr(lines, "joined within team_timeout_ms"));
 
 	SET("team_notice_ms", "0");
-	handle = team(2, CHUNK);
+	handle = new_team(2, CHUNK);
 	size = sizeof(lines);
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
 	ASSERT_OK(cuLogsDumpToMemory(NULL, lines, &size, 0));
@@ -180,8 +180,8 @@ TEST_F(fabric, no_multicast)
 	int value = 77;
 
 	cuda_start(0);
-	handle = full_team(2, CHUNK);
-	part = memory(0, CHUNK);
+	handle = complete_team(2, CHUNK);
+	part = new_memory(0, CHUNK);
 	at = ADDRESS(mapped(part, CHUNK, 0));
 	SET("multicast", "0");
 	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 0));
@@ -197,7 +197,7 @@ TEST_F(fabric, no_multicast)
 	NOT_SUPPORTED(cuMulticastUnbind(handle, 0, 0, CHUNK));
 	EXPECT_EQ(77, bytes);
 	EXPECT_EQ(77, made);
-	EXPECT_OK(cuMemRelease(memory(0, CHUNK)));
+	EXPECT_OK(cuMemRelease(new_memory(0, CHUNK)));
 }
 
 TEST_F(fabric, recommended_granularity)

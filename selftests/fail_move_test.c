@@ -41,7 +41,7 @@ TEST_F(fail_move, leaves_no_other_reservation)
 	void *to;
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	at = mapped(handle, CHUNK, 0);
 	for (bytes = 0; bytes < 8192; bytes += 64) {
 		*at = bytes;

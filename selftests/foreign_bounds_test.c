@@ -27,11 +27,11 @@ NOTHING_LEFT(bounds)
 /* Memory of ours, another's, and ours once more, of which only ours may be accessed */
 static CUdeviceptr sandwich(struct __test_metadata *_metadata, int fd)
 {
-	CUmemGenericAllocationHandle ours = memory(0, CHUNK);
+	CUmemGenericAllocationHandle ours = new_memory(0, CHUNK);
 	CUdeviceptr at = reserve(3 * CHUNK);
 
 	ASSERT_OK(cuMemMap(at, CHUNK, 0, ours, 0));
-	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, import(fd), 0));
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, imported(fd), 0));
 	ASSERT_OK(cuMemMap(at + 2 * CHUNK, CHUNK, 0, ours, 0));
 	ASSERT_OK(allow(at, CHUNK, 0, READWRITE));
 	ASSERT_OK(allow(at + 2 * CHUNK, CHUNK, 0, READWRITE));
@@ -87,9 +87,9 @@ TEST_F(bounds, shown_over_and_over)
 			fd = udmabuf_buffer(CHUNK);
 		if (fd < 0)
 			SKIP(return, "needs /dev/dma_heap/system or /dev/udmabuf");
-		turn[i] = import(fd);
+		turn[i] = imported(fd);
 	}
-	all = full_team(2, bytes);
+	all = complete_team(2, bytes);
 	for (n = 0; n < chunks; n++)
 		ASSERT_OK(cuMulticastBindMem_v2(all, 0, n * CHUNK, turn[n % 2], 0,
 						CHUNK, 0));
@@ -131,7 +131,7 @@ static void expect_no_pins(struct __test_metadata *_metadata, volatile uint32_t 
 
 TEST_F(bounds, no_pins_of_ours)
 {
-	expect_no_pins(_metadata, mapped(memory(0, CHUNK), CHUNK, 0));
+	expect_no_pins(_metadata, mapped(new_memory(0, CHUNK), CHUNK, 0));
 }
 
 TEST_F(bounds, no_pins_of_others)
@@ -150,7 +150,7 @@ TEST_F(bounds, no_pins_of_others)
 	fd = vgem_export(card, vgem_dumb(card, CHUNK));
 	ASSERT_LE(0, fd);
 	entries = stat_of("pmd_faults");
-	expect_no_pins(_metadata, mapped(import(fd), CHUNK, 0));
+	expect_no_pins(_metadata, mapped(imported(fd), CHUNK, 0));
 	EXPECT_EQ(1, stat_of("pmd_faults") - entries);
 	huge = fopen(file, "we");
 	ASSERT_NE(NULL, huge);

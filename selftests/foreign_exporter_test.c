@@ -117,15 +117,15 @@ TEST_F(exporter, refuses_access)
 /* Calls begin and end each access, in its direction; loads and stores do not. */
 TEST_F(exporter, is_told_of_accesses)
 {
-	CUmemGenericAllocationHandle first = import(create(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
-	CUmemGenericAllocationHandle second = import(create(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
-	CUmemGenericAllocationHandle group = full_team(2, 2 * CHUNK);
+	CUmemGenericAllocationHandle first = imported(create(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
+	CUmemGenericAllocationHandle second = imported(create(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
+	CUmemGenericAllocationHandle group = complete_team(2, 2 * CHUNK);
 	struct memcast_exporter_counts was = counts(), is;
 	CUdeviceptr at, window, own;
 	char bytes[100];
 
 	at = ADDRESS(mapped(first, 2 * CHUNK, 0));
-	own = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	own = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 #define EXPECT_TOLD(reads, writes)						\
 do {										\
 	is = counts();								\
@@ -174,7 +174,7 @@ TEST_F(exporter, is_called_without_locks)
 	int fd;
 
 	fd = create(MEMCAST_EXPORTER_GOOD, PAGES);
-	handle = import(fd);
+	handle = imported(fd);
 	at = ADDRESS(mapped(handle, BYTES, 0));
 	*(volatile int *)at = 1;
 	ASSERT_EQ(0, close(fd));
@@ -308,16 +308,16 @@ TEST_F(fence, waiting_can_be_killed)
 		cuda_start(0);
 		at = shown(self->fd, CHUNK);
 		signal(SIGUSR1, nothing);
-		tell(link, 1);
-		hear(link);
+		send_number(link, 1);
+		receive_number(link);
 		/* the fence ends in 10 s */
 		cuMemsetD8(at, 1, CHUNK);
-		tell(link, 2);
+		send_number(link, 2);
 		_exit(0);
 	}
-	hear(link);
+	receive_number(link);
 	ASSERT_NE(0, vgem_fence(self->card, self->handle, true));
-	tell(link, 1);
+	send_number(link, 1);
 	usleep(100000);
 	kill(pid, SIGUSR1);
 	usleep(100000);

@@ -72,7 +72,7 @@ TEST_HELPER int buffer_of(struct __test_metadata *_metadata, enum exporter expor
 		handle = *card < 0 ? 0 : vgem_dumb(*card, bytes);
 		return handle ? vgem_export(*card, handle) : -1;
 	case OURS:
-		at = ADDRESS(mapped(memory(1, bytes), bytes, 1));
+		at = ADDRESS(mapped(new_memory(1, bytes), bytes, 1));
 		ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, bytes,
 				CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 		ASSERT_OK(cuMemUnmap(at, bytes));

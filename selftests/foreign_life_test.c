@@ -37,11 +37,11 @@ static void live(struct __test_metadata *_metadata, int fd, int link)
 	bool told = false;
 
 	cuda_start(0);
-	group = full_team(2, SIZE);
+	group = complete_team(2, SIZE);
 	window = ADDRESS(mapped(group, SIZE, 0));
 	for (;;) {
 		at = shown(fd, SIZE);
-		handle = import(fd);
+		handle = imported(fd);
 		ASSERT_OK(cuMulticastBindMem_v2(group, 1, 0, handle, 0, SIZE, 0));
 		ASSERT_OK(cuMemsetD8(window, 1, SIZE));
 		ASSERT_OK(cuMemcpyDtoD(at, window, SIZE / 2));
@@ -50,7 +50,7 @@ static void live(struct __test_metadata *_metadata, int fd, int link)
 		ASSERT_OK(cuMemRelease(handle));
 		ASSERT_OK(cuMemFree(at));
 		if (!told)
-			tell(link, 1);
+			send_number(link, 1);
 		told = true;
 	}
 }
@@ -68,7 +68,7 @@ TEST_F(ends, killed)
 		ASSERT_LE(0, pid);
 		if (!pid)
 			live(_metadata, fd, link);
-		hear(link);
+		receive_number(link);
 		usleep(i * 997 % 30000);
 		ASSERT_EQ(0, kill(pid, SIGKILL));
 		ASSERT_EQ(SIGKILL, ended(pid));
@@ -177,7 +177,7 @@ TEST_F(race, import_bind_fault_copy)
 	if (racers.fd < 0)
 		SKIP(return, "needs udmabuf, a dma-heap or vgem");
 	cuda_start(0);
-	racers.group = full_team(2, SIZE);
+	racers.group = complete_team(2, SIZE);
 	racers.window = ADDRESS(mapped(racers.group, SIZE, 0));
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, roles[i], &racers));

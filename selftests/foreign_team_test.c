@@ -13,7 +13,7 @@ static CUmemGenericAllocationHandle
 team_of_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle theirs,
 	 uint8_t **own, CUdeviceptr *window)
 {
-	CUmemGenericAllocationHandle group = full_team(2, SIZE), second = memory(1, SIZE);
+	CUmemGenericAllocationHandle group = complete_team(2, SIZE), second = new_memory(1, SIZE);
 
 	ASSERT_OK(cuMulticastBindMem_v2(group, 0, 0, theirs, 0, SIZE, 0));
 	ASSERT_OK(cuMulticastBindMem(group, 0, second, 0, SIZE, 0));
@@ -30,7 +30,7 @@ TEST_F(foreign, bound)
 	CUdeviceptr window;
 
 	ASSERT_NE(NULL, back);
-	group = team_of(import(self->fd), &own, &window);
+	group = team_of(imported(self->fd), &own, &window);
 	ASSERT_OK(cuMemcpyHtoD(window, plain, SIZE));
 	EXPECT_EQ(0, memcmp(plain, self->theirs, SIZE));
 	EXPECT_EQ(0, memcmp(plain, own, SIZE));
@@ -64,7 +64,7 @@ TEST_F(foreign, bound)
 /* By address, for the device that it counts for or for any other. */
 TEST_F(foreign, bound_by_address)
 {
-	CUmemGenericAllocationHandle group = full_team(2, SIZE);
+	CUmemGenericAllocationHandle group = complete_team(2, SIZE);
 	CUexternalMemory memory = external(self->fd, SIZE);
 	CUdeviceptr whole, odd, window;
 
@@ -90,7 +90,8 @@ TEST_F(foreign, bound_by_address)
 
 TEST_F(foreign, bind_refused)
 {
-	CUmemGenericAllocationHandle group = full_team(2, 2 * SIZE), handle = import(self->fd);
+	CUmemGenericAllocationHandle group = complete_team(2, 2 * SIZE);
+	CUmemGenericAllocationHandle handle = imported(self->fd);
 
 	/* host memory: of no device */
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(group, 0, handle, 0, SIZE, 0));
@@ -155,7 +156,7 @@ TEST_F(foreign, detached_with_the_last_user)
 	EXPECT_EQ(0, bufinfo_attached(self->fd));
 
 	/* bound only */
-	handle = import(self->fd);
+	handle = imported(self->fd);
 	team_of(handle, &own, &at);
 	EXPECT_EQ(one, bufinfo_attached(self->fd));
 	ASSERT_OK(cuMemRelease(handle));
@@ -164,7 +165,7 @@ TEST_F(foreign, detached_with_the_last_user)
 	EXPECT_TRUE(all_are(own, 1, SIZE));
 
 	/* a mapping that goes with its reservation, under mmap_lock */
-	handle = import(self->fd);
+	handle = imported(self->fd);
 	at = ADDRESS(mapped(handle, SIZE, 0));
 	*(volatile int *)at = 1;
 	ASSERT_OK(cuMemRelease(handle));

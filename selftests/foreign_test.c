@@ -144,7 +144,7 @@ TEST_F(foreign, pointer_attributes)
 
 TEST_F(foreign, as_a_memory)
 {
-	CUmemGenericAllocationHandle handle = import(self->fd), again;
+	CUmemGenericAllocationHandle handle = imported(self->fd), again;
 	CUmemAllocationProp prop;
 	struct stat was, is;
 	uint8_t *ours;
@@ -158,7 +158,7 @@ TEST_F(foreign, as_a_memory)
 	EXPECT_EQ(0, memcmp(ours, self->theirs, SIZE));
 
 	/* exported, it is the same dma-buf */
-	fd = export(handle);
+	fd = exported(handle);
 	EXPECT_NE(self->fd, fd);
 	EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
 	ASSERT_EQ(0, fstat(self->fd, &was));
@@ -174,7 +174,7 @@ TEST_F(foreign, as_a_memory)
 /* As a whole, at any page, for reading only where so allowed */
 TEST_F(foreign, mapped_at_any_page)
 {
-	CUmemGenericAllocationHandle handle = import(self->fd);
+	CUmemGenericAllocationHandle handle = imported(self->fd);
 	CUdeviceptr at = reserve(2 * SIZE + CHUNK) + 3 * PAGE;
 	volatile uint32_t *first = (void *)at, *second = (void *)(at + SIZE);
 
@@ -244,12 +244,13 @@ TEST_F(foreign, import_refused)
 	EXPECT_REASON(import_as(&memory, DMABUF, self->fd, 0), "the size is #");
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, import_as(&memory, DMABUF, self->fd, SIZE + 1));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  import_as(&memory, DMABUF, export(team(2, SIZE)), SIZE));
+		  import_as(&memory, DMABUF, exported(new_team(2, SIZE)), SIZE));
 	/* opaque is what memcast has exported, and a memory */
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, -1, SIZE));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, null, SIZE));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, self->fd, SIZE));
-	EXPECT_CU(CUDA_ERROR_UNKNOWN, import_as(&memory, OPAQUE, export(team(2, SIZE)), SIZE));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN,
+		  import_as(&memory, OPAQUE, exported(new_team(2, SIZE)), SIZE));
 	for (type = 0; type < 11; type++)
 		if (type != OPAQUE && type != DMABUF)
 			EXPECT_CU(type >= 2 && type <= 4 ? CUDA_ERROR_NOT_SUPPORTED :
@@ -303,7 +304,7 @@ TEST_F(foreign, buffer_refused)
 	EXPECT_REASON(buffer_at(&at, NULL, 0, PAGE), "NULL external memory");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, buffer_at(&at, (void *)-1L, 0, PAGE));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
-		  buffer_at(&at, (void *)(uintptr_t)team(2, SIZE), 0, PAGE));
+		  buffer_at(&at, (void *)(uintptr_t)new_team(2, SIZE), 0, PAGE));
 	EXPECT_REASON(cuDestroyExternalMemory(NULL), "NULL external memory");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory((void *)-1L));
 	EXPECT_EQ(77, at);
@@ -316,13 +317,13 @@ TEST_F(foreign, buffer_refused)
 /* An opaque fd changes hands; how large it is, its memory says. */
 TEST_F(foreign, opaque_fd)
 {
-	CUmemGenericAllocationHandle handle = memory(0, SIZE);
+	CUmemGenericAllocationHandle handle = new_memory(0, SIZE);
 	size_t said[] = { SIZE - 100, 2 * SIZE };
 	uint8_t *ours = (void *)mapped(handle, SIZE, 0);
 
 	for (int i = 0; i < 2; i++) {
 		CUexternalMemory memory = NULL;
-		int fd = export(handle);
+		int fd = exported(handle);
 
 		ASSERT_OK(import_as(&memory, OPAQUE, fd, said[i]));
 		EXPECT_EQ(EBADF, ERRNO_OF(fcntl(fd, F_GETFD)));

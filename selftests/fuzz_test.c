@@ -326,8 +326,8 @@ static void keeper_is_content(struct __test_metadata *_metadata, int link)
 {
 	const char *wrong;
 
-	tell(link, 0);
-	wrong = (const char *)hear(link);
+	send_number(link, 0);
+	wrong = (const char *)receive_number(link);
 	EXPECT_STREQ("", wrong ?: "");
 }
 

@@ -160,7 +160,7 @@ TEST_F(stream, launches_are_in_order)
 /* A team's replicas after a graph are those after the same calls without one. */
 TEST_F(stream, replicas_are_as_without_a_graph)
 {
-	CUmemGenericAllocationHandle group = full_team(3, CHUNK), members[3];
+	CUmemGenericAllocationHandle group = complete_team(3, CHUNK), members[3];
 	volatile uint32_t *window, *replicas[3];
 	CUDA_MEMCPY3D copy;
 	CUDA_MEMSET_NODE_PARAMS fill;
@@ -171,7 +171,7 @@ TEST_F(stream, replicas_are_as_without_a_graph)
 	int i, k;
 
 	for (i = 0; i < 3; i++) {
-		members[i] = memory(i, CHUNK);
+		members[i] = new_memory(i, CHUNK);
 		ASSERT_OK(cuMulticastBindMem(group, 0, members[i], 0, CHUNK, 0));
 		replicas[i] = mapped(members[i], CHUNK, i);
 	}
@@ -251,7 +251,7 @@ TEST_F(stream, events_in_graphs)
 TEST_F(stream, what_fails_ends_the_launch)
 {
 	CUgraph graph = graph_new();
-	volatile uint32_t *gone = mapped(memory(0, CHUNK), CHUNK, 0);
+	volatile uint32_t *gone = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	CUgraphNode set, record;
 	CUgraphExec instance;
 	CUevent event;

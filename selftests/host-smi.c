@@ -16,7 +16,7 @@
 #define CHUNK		(2ul << 20)
 #define CHECK(call)	((call) ? errx(1, "%s failed", #call) : (void)0)
 
-static CUmemGenericAllocationHandle memory(int device, size_t size)
+static CUmemGenericAllocationHandle new_memory(int device, size_t size)
 {
 	CUmemGenericAllocationHandle handle;
 	const CUmemAllocationProp on = {
@@ -29,7 +29,7 @@ static CUmemGenericAllocationHandle memory(int device, size_t size)
 	return handle;
 }
 
-static CUmemGenericAllocationHandle team(unsigned int devices, unsigned int joined, size_t size)
+static CUmemGenericAllocationHandle new_team(unsigned int devices, unsigned int joined, size_t size)
 {
 	CUmemGenericAllocationHandle handle;
 	const CUmulticastObjectProp prop = {
@@ -61,7 +61,7 @@ static void start(const char *name, CUmemGenericAllocationHandle team,
 	err(1, "exec");
 }
 
-static CUmemGenericAllocationHandle import(const char *fd)
+static CUmemGenericAllocationHandle imported(const char *fd)
 {
 	CUmemGenericAllocationHandle handle;
 
@@ -77,20 +77,20 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, argc > 1 ? argv[1] : "rank0");
 	CHECK(cuInit(0));
 	if (argc == 1) {
-		own = memory(0, 8 * CHUNK);
-		whole = team(2, 2, 8 * CHUNK);
+		own = new_memory(0, 8 * CHUNK);
+		whole = new_team(2, 2, 8 * CHUNK);
 		CHECK(cuMulticastBindMem(whole, 0, own, 0, 8 * CHUNK, 0));
 		start("rank1", whole, own);
 		start("<b>&\"\1'", whole, own);
 	} else if (!strcmp(argv[1], "rank1")) {
-		whole = import(argv[2]);
-		import(argv[3]);
-		own = memory(1, 12 * CHUNK);
+		whole = imported(argv[2]);
+		imported(argv[3]);
+		own = new_memory(1, 12 * CHUNK);
 		CHECK(cuMulticastBindMem(whole, 0, own, 0, 4 * CHUNK, 0));
-		whole = team(3, 2, CHUNK);
+		whole = new_team(3, 2, CHUNK);
 		cuMulticastBindMem(whole, 0, own, 0, CHUNK, 0);
 	} else {
-		memory(3, 3 * CHUNK);
+		new_memory(3, 3 * CHUNK);
 	}
 	pause();
 	return 0;

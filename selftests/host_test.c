@@ -172,7 +172,7 @@ TEST_F(host, access)
 	EXPECT_EQ(SIGSEGV, try_load(at, NULL));
 
 	/* a device's memory is not the host's to be given */
-	mapping = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	mapping = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, allow_host(mapping, CHUNK, READ));
 	EXPECT_OK(cuMemGetAccess(&flags, &location, mapping));
 	EXPECT_EQ(NONE, flags);
@@ -186,7 +186,7 @@ TEST_F(host, bind)
 	volatile uint32_t *window;
 
 	cuda_start(0);
-	team = full_team(2, 4 * CHUNK);
+	team = complete_team(2, 4 * CHUNK);
 	own = on_node(node, 2 * CHUNK);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
 	EXPECT_REASON(cuMulticastBindMem_v2(team, 0, 0, own, 0, PAGE, 0),
@@ -212,7 +212,7 @@ TEST_F(host, bind_other_node)
 	if (here == there)
 		SKIP(return, "devices 0 and 1 are on one node: memcast-vm --numa 2");
 	cuda_start(0);
-	team = full_team(2, CHUNK);
+	team = complete_team(2, CHUNK);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuMulticastBindMem_v2(team, 0, 0, on_node(there, CHUNK), 0, CHUNK, 0));
 	EXPECT_OK(cuMulticastBindMem_v2(team, 0, 0, on_node(here, CHUNK), 0, CHUNK, 0));

@@ -201,7 +201,7 @@ static void start(struct __test_metadata *_metadata, struct racer *racers,
 		racers[i].number = i;
 		racers[i].seed = i + 1;
 		racers[i].rounds = rounds;
-		racers[i].fd = i % 2 ? export(own) : fd;
+		racers[i].fd = i % 2 ? exported(own) : fd;
 		ASSERT_EQ(0, pthread_create(&racers[i].thread, NULL, body, &racers[i]));
 	}
 }
@@ -217,8 +217,8 @@ static void all_against_one(struct __test_metadata *_metadata, struct racer *rac
 	int fd;
 
 	cuda_start(0);
-	own = memory(0, BYTES);
-	fd = export(own);
+	own = new_memory(0, BYTES);
+	fd = exported(own);
 	onlooker.fd = fd;
 	start(_metadata, racers, &barrier, body, rounds, own, fd);
 	ASSERT_EQ(0, pthread_create(&other, NULL, look_on, &onlooker));

@@ -26,9 +26,9 @@ FIXTURE_SETUP(importer)
 	if (self->device < 0)
 		SKIP(return, "%s", why);
 	cuda_start(0);
-	self->own = memory(0, BYTES);
+	self->own = new_memory(0, BYTES);
 	self->plain = (char *)mapped(self->own, BYTES, 0);
-	self->fd = export(self->own);
+	self->fd = exported(self->own);
 	ASSERT_EQ(0, importer_attach(self->device, self->fd, &self->id));
 }
 NOTHING_LEFT(importer)
@@ -108,7 +108,7 @@ TEST_F(importer, too_large)
 	const CUmemRangeHandleType type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
 	const size_t bytes = 16384 * CHUNK;
 	CUdeviceptr at = reserve(bytes);
-	CUmemGenericAllocationHandle own = memory(0, CHUNK);
+	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 	CUdeviceptr end = at + bytes;
 	uint32_t id;
 	int fd = -1;

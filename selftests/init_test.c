@@ -112,7 +112,7 @@ TEST_F(process, after_fork)
 	pid_t child;
 
 	cuda_start(0);
-	at = mapped(memory(0, CHUNK), CHUNK, 0);
+	at = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	*at = 1;
 	child = fork();
 	ASSERT_LE(0, child);

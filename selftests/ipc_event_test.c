@@ -32,7 +32,7 @@ static pid_t exporter(struct __test_metadata *_metadata, CUipcEventHandle *handl
 
 	ASSERT_LE(0, pid);
 	if (pid) {
-		hear(*link);
+		receive_number(*link);
 		return pid;
 	}
 	cuda_start(0);
@@ -41,9 +41,9 @@ static pid_t exporter(struct __test_metadata *_metadata, CUipcEventHandle *handl
 	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	ASSERT_OK(cuEventCreate(&event, FLAGS));
 	ASSERT_OK(cuIpcGetEventHandle(handle, event));
-	tell(*link, 0);
+	send_number(*link, 0);
 	for (;;) {
-		long what = hear(*link);
+		long what = receive_number(*link);
 
 		if (what == CLOSE_GATE) {
 			*(volatile uint32_t *)gate = 0;
@@ -61,11 +61,11 @@ static pid_t exporter(struct __test_metadata *_metadata, CUipcEventHandle *handl
 		} else {
 			_exit(_metadata->exit_code);
 		}
-		tell(*link, 0);
+		send_number(*link, 0);
 	}
 }
 
-#define DO(what)	do { tell(link, what); hear(link); } while (0)
+#define DO(what)	do { send_number(link, what); receive_number(link); } while (0)
 
 TEST_F(ipc_event, of_two_processes)
 {
@@ -109,7 +109,7 @@ TEST_F(ipc_event, of_two_processes)
 	DO(AGAIN);
 	EXPECT_OK(cuIpcOpenEventHandle(&event, self->handle));
 	EXPECT_OK(cuEventDestroy(event));
-	tell(link, END);
+	send_number(link, END);
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -128,12 +128,12 @@ TEST_F(ipc_event, stopped_while_it_records)
 		ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 		ASSERT_OK(cuEventCreate(&event, FLAGS));
 		ASSERT_OK(cuIpcGetEventHandle(&self->handle, event));
-		tell(link, 0);
+		send_number(link, 0);
 		while (cuEventRecord(event, stream) == CUDA_SUCCESS)
 			;
 		_exit(1);
 	}
-	hear(link);
+	receive_number(link);
 	cuda_start(1);
 	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	ASSERT_OK(cuIpcOpenEventHandle(&event, self->handle));
@@ -262,7 +262,7 @@ TEST_F(ipc_event, arguments)
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuEventRecord(event, stream));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamWaitEvent(stream, opened, 0));
 	EXPECT_OK(cuStreamEndCapture(stream, &graph));
-	tell(link, END);
+	send_number(link, END);
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -277,7 +277,7 @@ TEST_F(ipc_event, other_user)
 	ASSERT_EQ(0, setresuid(NOBODY, NOBODY, NOBODY));
 	cuda_start(0);
 	EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&event, self->handle));
-	tell(link, END);
+	send_number(link, END);
 	EXPECT_EQ(0, ended(pid));
 }
 

@@ -32,30 +32,30 @@ static pid_t exporter(struct __test_metadata *_metadata, CUipcMemHandle *handle,
 
 	ASSERT_LE(0, pid);
 	if (pid) {
-		hear(*link);
+		receive_number(*link);
 		return pid;
 	}
 	cuda_start(0);
 	ASSERT_OK(cuMemAlloc(&at, bytes));
 	ASSERT_OK(cuMemsetD32(at, 0x1234, bytes / 4));
 	ASSERT_OK(cuIpcGetMemHandle(handle, at));
-	tell(*link, 0);
+	send_number(*link, 0);
 	/* 0: free it; 1: what is there; else it ends */
 	for (;;) {
-		long what = hear(*link);
+		long what = receive_number(*link);
 
 		if (what == 0)
 			ASSERT_OK(cuMemFree(at));
 		if (what > 1)
 			_exit(_metadata->exit_code);
-		tell(*link, what ? *(volatile uint32_t *)at : 0);
+		send_number(*link, what ? *(volatile uint32_t *)at : 0);
 	}
 }
 
 static long ask(struct __test_metadata *_metadata, int link, long what)
 {
-	tell(link, what);
-	return hear(link);
+	send_number(link, what);
+	return receive_number(link);
 }
 
 TEST_F(ipc, of_two_processes)
@@ -103,7 +103,7 @@ TEST_F(ipc, of_two_processes)
 	EXPECT_REASON(cuIpcOpenMemHandle(&at, self->handle, LAZY),
 		      "no such handle: its memory was freed, or is another");
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
-	tell(link, 2);
+	send_number(link, 2);
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -181,7 +181,7 @@ TEST_F(ipc, arguments)
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle(&at, self->handle, LAZY));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcCloseMemHandle(at));
 	cuda_start(0);
-	vmm = memory(0, CHUNK);
+	vmm = new_memory(0, CHUNK);
 	ASSERT_OK(cuMemAlloc(&block, 1000));
 	ASSERT_OK(cuMemAllocHost(&host, 1000));
 	ASSERT_OK(cuMemAllocAsync(&pool, 1000, NULL));
@@ -210,7 +210,7 @@ TEST_F(ipc, arguments)
 	EXPECT_REASON(cuIpcCloseMemHandle(block), "no handle is open at #");
 	EXPECT_EQ(77, at);
 	EXPECT_OK(cuIpcOpenMemHandle(&at, self->handle, LAZY));
-	tell(link, 2);
+	send_number(link, 2);
 	EXPECT_EQ(0, ended(pid));
 	EXPECT_OK(cuMemFreeAsync(pool, NULL));
 }
@@ -235,7 +235,7 @@ TEST_F(ipc, contexts)
 	EXPECT_REASON(cuIpcCloseMemHandle(second), "no handle is open at #");
 	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
 	EXPECT_EQ(first, again);
-	tell(link, 2);
+	send_number(link, 2);
 	EXPECT_EQ(0, ended(pid));
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
 }
@@ -253,7 +253,7 @@ static CUresult opened_by(struct __test_metadata *_metadata, enum stranger stran
 
 	ASSERT_LE(0, pid);
 	if (pid) {
-		result = hear(link);
+		result = receive_number(link);
 		EXPECT_EQ(0, ended(pid));
 		return result;
 	}
@@ -271,7 +271,7 @@ static CUresult opened_by(struct __test_metadata *_metadata, enum stranger stran
 		}
 	}
 	cuda_start(0);
-	tell(link, cuIpcOpenMemHandle(&at, *handle, LAZY));
+	send_number(link, cuIpcOpenMemHandle(&at, *handle, LAZY));
 	_exit(_metadata->exit_code);
 }
 
@@ -288,7 +288,7 @@ TEST_F(ipc, strangers)
 	if (!access("/proc/self/ns/user", F_OK))
 		EXPECT_INVALID(opened_by(_metadata, OTHER_USERS, &self->handle));
 	EXPECT_OK(opened_by(_metadata, NO_STRANGER, &self->handle));
-	tell(link, 2);
+	send_number(link, 2);
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -324,7 +324,7 @@ TEST_F(ipc, keys)
 	EXPECT_NE(NULL, strstr(why[1], "imported"))
 		TH_LOG("%s", why[1]);
 	close(client);
-	tell(link, 2);
+	send_number(link, 2);
 	EXPECT_EQ(0, ended(pid));
 }
 

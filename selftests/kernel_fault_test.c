@@ -45,7 +45,7 @@ TEST_F(kernel, faults_at_freed_memory)
 	CUmemGenericAllocationHandle handle;
 
 	start();
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	address = ADDRESS(mapped(handle, CHUNK, 0));
 	ASSERT_OK(cuMemUnmap(address, CHUNK));
 	ASSERT_OK(LAUNCH("store", 2, 4, &address));

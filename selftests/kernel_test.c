@@ -217,9 +217,9 @@ TEST_F(kernel, multimem)
 	CUgraph graph;
 
 	start();
-	team = full_team(2, CHUNK);
+	team = complete_team(2, CHUNK);
 	for (int i = 0; i < 2; i++) {
-		parts[i] = memory(i, CHUNK);
+		parts[i] = new_memory(i, CHUNK);
 		ASSERT_OK(cuMulticastBindMem(team, 0, parts[i], 0, CHUNK, 0));
 		replicas[i] = (void *)mapped(parts[i], CHUNK, i);
 		for (int k = 0; k < 64; k++)

@@ -47,10 +47,10 @@ static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 	CUresult added;
 
 	cuda_start(rank);
-	team = import(fd);
+	team = imported(fd);
 	added = cuMulticastAddDevice(team, rank);
 	ASSERT_OK(added);
-	own = memory(rank, 2 * CHUNK);
+	own = new_memory(rank, 2 * CHUNK);
 	ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, CHUNK, 0));
 	window = mapped(team, 2 * CHUNK, rank);
 	ASSERT_OK(memcastViewCreate(&view, team, 0, 2 * CHUNK));
@@ -68,8 +68,8 @@ static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 	/* the next bind works, and shows what it should */
 	ASSERT_OK(cuMulticastBindMem(team, CHUNK, own, CHUNK, CHUNK, 0));
 	ASSERT_OK(cuMemsetD32(ADDRESS(window) + CHUNK, rank + 1, 1));
-	tell(link, 0);
-	hear(link);
+	send_number(link, 0);
+	receive_number(link);
 	_exit(0);
 }
 
@@ -113,12 +113,12 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 	__atomic_store_n(stop, 1, __ATOMIC_SEQ_CST);
 	for (i = 0; i < RANKS; i++)
 		if (i != victim)
-			hear(links[i]);
+			receive_number(links[i]);
 	EXPECT_EQ(device_bytes(victim, "pool_bytes"), device_bytes(victim, "free_bytes"));
 	for (i = 0; i < RANKS; i++) {
 		if (i == victim)
 			continue;
-		tell(links[i], 0);
+		send_number(links[i], 0);
 		EXPECT_EQ(0, ended(pid[i]));
 		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));
 		peer_close(links[i]);

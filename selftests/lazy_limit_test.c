@@ -54,9 +54,9 @@ TEST_F(lazy_limit, copies)
 
 	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", LOG, 1));
 	cuda_start(0);
-	handle = memory(0, SIZE);
+	handle = new_memory(0, SIZE);
 	at = ADDRESS(mapped(handle, SIZE, 0));
-	other = ADDRESS(mapped(memory(0, SIZE), SIZE, 0));
+	other = ADDRESS(mapped(new_memory(0, SIZE), SIZE, 0));
 	ASSERT_OK(cuMemsetD32(other, 3, CHUNK / 4));
 	leave(4);
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(at, 1, 5 * CHUNK / 4));
@@ -90,9 +90,9 @@ TEST_F(lazy_limit, aliases_and_rows)
 	int i;
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	at = reserve(8 * CHUNK);
-	rows = ADDRESS(mapped(memory(0, SIZE), SIZE, 0));
+	rows = ADDRESS(mapped(new_memory(0, SIZE), SIZE, 0));
 	for (i = 0; i < 8; i++)
 		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, handle, 0));
 	ASSERT_OK(allow(at, 8 * CHUNK, 0, READWRITE));
@@ -113,10 +113,10 @@ TEST_F(lazy_limit, windows)
 	int i;
 
 	cuda_start(0);
-	all = full_team(2, SIZE);
+	all = complete_team(2, SIZE);
 	leave(3);
 	for (i = 0; i < 2; i++) {
-		part[i] = memory(i, SIZE);
+		part[i] = new_memory(i, SIZE);
 		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, SIZE, 0));
 	}
 	window = mapped(all, SIZE, 0);
@@ -142,7 +142,7 @@ TEST_F(lazy_limit, touch)
 	uint32_t value;
 
 	cuda_start(0);
-	at = mapped(memory(0, SIZE), SIZE, 0);
+	at = mapped(new_memory(0, SIZE), SIZE, 0);
 	leave(2);
 	EXPECT_EQ(0, try_store(at, 4));
 	EXPECT_EQ(0, try_load(at + CHUNK / 4, &value));
@@ -168,7 +168,7 @@ TEST_F(lazy_limit, words_of_a_touch)
 		int fd = open(LOG, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 
 		cuda_start(0);
-		at = mapped(memory(0, SIZE), SIZE, 0);
+		at = mapped(new_memory(0, SIZE), SIZE, 0);
 		at[0] = 1;
 		leave(0);
 		dup2(fd, 2);
@@ -192,8 +192,8 @@ TEST_F(lazy_limit, importers_and_debuggers)
 	uint32_t value = 1;
 
 	cuda_start(0);
-	fd = export(memory(0, SIZE));
-	at = mapped(import(fd), SIZE, 0);
+	fd = exported(new_memory(0, SIZE));
+	at = mapped(imported(fd), SIZE, 0);
 	shared = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, shared);
 	at[0] = 1;
@@ -228,9 +228,9 @@ TEST_F(lazy_limit, kill)
 		ASSERT_LE(0, pid);
 		if (!pid) {
 			cuda_start(0);
-			tell(link, 0);
+			send_number(link, 0);
 			for (;;) {
-				CUmemGenericAllocationHandle handle = memory(0, SIZE);
+				CUmemGenericAllocationHandle handle = new_memory(0, SIZE);
 				CUdeviceptr at = ADDRESS(mapped(handle, SIZE, 0));
 
 				*(volatile uint32_t *)(at + SIZE / 2) = 1;
@@ -240,7 +240,7 @@ TEST_F(lazy_limit, kill)
 				ASSERT_OK(cuMemRelease(handle));
 			}
 		}
-		hear(link);
+		receive_number(link);
 		usleep(1000 + round * 7777);
 		kill(pid, SIGKILL);
 		ended(pid);
@@ -259,7 +259,7 @@ static void greedy(struct __test_metadata *_metadata, unsigned int seed)
 
 	cuda_start(device);
 	for (round = 0; round < 20; round++) {
-		CUmemGenericAllocationHandle handle = memory(device, SIZE);
+		CUmemGenericAllocationHandle handle = new_memory(device, SIZE);
 		size_t i = rand_r(&seed) % 31 * (CHUNK / 4);
 		CUresult result;
 		int number;
@@ -299,18 +299,18 @@ TEST_F(lazy_limit, eight_at_once)
 		volatile uint32_t *at;
 
 		cuda_start(0);
-		at = mapped(memory(0, SIZE), SIZE, 0);
+		at = mapped(new_memory(0, SIZE), SIZE, 0);
 		for (i = 0; i < 4; i++)
 			at[i * (CHUNK / 4)] = i + 1;
-		tell(bystander, 0);
-		hear(bystander);
+		send_number(bystander, 0);
+		receive_number(bystander);
 		/* what it has it keeps */
 		for (i = 0; i < 4; i++)
 			EXPECT_EQ(i + 1, (int)at[i * (CHUNK / 4)]);
 		EXPECT_OK(cuMemsetD32(ADDRESS(at), 9, 4 * CHUNK / 4));
 		exit(_metadata->exit_code);
 	}
-	hear(bystander);
+	receive_number(bystander);
 	leave(40);
 	for (i = 0; i < 8; i++) {
 		pids[i] = peer_fork(&links[i]);
@@ -322,7 +322,7 @@ TEST_F(lazy_limit, eight_at_once)
 		EXPECT_EQ(0, ended(pids[i]));
 		peer_close(links[i]);
 	}
-	tell(bystander, 0);
+	send_number(bystander, 0);
 	EXPECT_EQ(0, ended(other));
 	peer_close(bystander);
 }
@@ -363,36 +363,36 @@ static void in_a_group(struct __test_metadata *_metadata, const char *group)
 
 		ASSERT_EQ(0, put(group, "cgroup.procs", "0"));
 		cuda_start(0);
-		at = mapped(import(take(link)), SIZE, 0);
-		tell(link, 0);
-		hear(link);
+		at = mapped(imported(receive_fd(link)), SIZE, 0);
+		send_number(link, 0);
+		receive_number(link);
 		ASSERT_OK(cuMemsetD8(ADDRESS(at), 1, 4 * CHUNK));
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD8(ADDRESS(at) + 4 * CHUNK, 1,
 							       12 * CHUNK));
 		EXPECT_EQ(SIGBUS, try_store(at + 31 * (CHUNK / 4), 1));
 		EXPECT_EQ(1, *at & 0xff);
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		exit(_metadata->exit_code);
 	}
 	cuda_start(0);
-	fd = export(memory(0, SIZE));
-	give(link, fd);
-	hear(link);
+	fd = exported(new_memory(0, SIZE));
+	send_fd(link, fd);
+	receive_number(link);
 	before = charged(group);
-	tell(link, 0);
-	hear(link);
+	send_number(link, 0);
+	receive_number(link);
 	TH_LOG("4 chunks touched: %ld KiB more in the cgroup", (charged(group) - before) >> 10);
 	EXPECT_LE((long)(4 * CHUNK), charged(group) - before);
 	EXPECT_TAKEN(4, 0);
 	ASSERT_EQ(0, put(group, "memory.max", "24M"));
-	tell(link, 0);
-	hear(link);
+	send_number(link, 0);
+	receive_number(link);
 	/* those outside go on */
-	EXPECT_EQ(0, try_store(mapped(import(fd), SIZE, 0) + 31 * (CHUNK / 4), 1));
-	tell(link, 0);
+	EXPECT_EQ(0, try_store(mapped(imported(fd), SIZE, 0) + 31 * (CHUNK / 4), 1));
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));
 	close(fd);
 	peer_close(link);

@@ -32,7 +32,7 @@ NOTHING_LEFT(lazy)
 TEST_F(lazy, promised_used_taken)
 {
 	size_t half = self->pool / 2 / CHUNK * CHUNK, free, total;
-	CUmemGenericAllocationHandle handle = memory(0, half);
+	CUmemGenericAllocationHandle handle = new_memory(0, half);
 	volatile uint32_t *at;
 	uint32_t value = 1;
 
@@ -64,7 +64,7 @@ TEST_F(lazy, promises_end)
 	CUmemAllocationProp prop = memory_on(0);
 	CUmemGenericAllocationHandle handle;
 
-	memory(0, self->pool - 4 * CHUNK);
+	new_memory(0, self->pool - 4 * CHUNK);
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&handle, 5 * CHUNK, &prop, 0));
 	EXPECT_OK(cuMemCreate(&handle, 4 * CHUNK, &prop, 0));
 	EXPECT_TAKEN(0, 0);
@@ -72,8 +72,8 @@ TEST_F(lazy, promises_end)
 
 TEST_F(lazy, copies)
 {
-	CUdeviceptr from = ADDRESS(mapped(memory(0, 8 * CHUNK), 8 * CHUNK, 0));
-	CUdeviceptr to = ADDRESS(mapped(memory(0, 8 * CHUNK), 8 * CHUNK, 0));
+	CUdeviceptr from = ADDRESS(mapped(new_memory(0, 8 * CHUNK), 8 * CHUNK, 0));
+	CUdeviceptr to = ADDRESS(mapped(new_memory(0, 8 * CHUNK), 8 * CHUNK, 0));
 	uint32_t words[4] = { 1, 2, 3, 4 };
 
 	/* who reads takes nothing */
@@ -106,7 +106,7 @@ TEST_F(lazy, zeros)
 
 	ASSERT_NE(NULL, words);
 	for (round = 0; round < 4; round++) {
-		CUmemGenericAllocationHandle handle = memory(0, 8 * CHUNK);
+		CUmemGenericAllocationHandle handle = new_memory(0, 8 * CHUNK);
 		volatile uint32_t *at = mapped(handle, 8 * CHUNK, 0);
 		size_t i, others = 0;
 
@@ -127,13 +127,13 @@ TEST_F(lazy, zeros)
 
 TEST_F(lazy, team)
 {
-	CUmemGenericAllocationHandle all = full_team(2, 8 * CHUNK), part[2];
+	CUmemGenericAllocationHandle all = complete_team(2, 8 * CHUNK), part[2];
 	volatile uint32_t *window, *first, *second;
 	uint32_t value = 1;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		part[i] = memory(i, 8 * CHUNK);
+		part[i] = new_memory(i, 8 * CHUNK);
 		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, 8 * CHUNK, 0));
 	}
 	window = mapped(all, 8 * CHUNK, 0);
@@ -179,7 +179,7 @@ TEST_F(lazy, plain_allocation)
 
 TEST_F(lazy, dma_buf_of_a_program)
 {
-	int fd = export(memory(0, 8 * CHUNK));
+	int fd = exported(new_memory(0, 8 * CHUNK));
 	volatile uint32_t *at = mmap(NULL, 8 * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	uint32_t value = 1;
 
@@ -189,7 +189,7 @@ TEST_F(lazy, dma_buf_of_a_program)
 	EXPECT_EQ(0, value);
 	EXPECT_EQ(0, try_store(at + CHUNK / 4 - 1, 6));
 	EXPECT_TAKEN(2, 0);
-	EXPECT_EQ(6, mapped(import(fd), 8 * CHUNK, 0)[CHUNK / 4 - 1]);
+	EXPECT_EQ(6, mapped(imported(fd), 8 * CHUNK, 0)[CHUNK / 4 - 1]);
 	EXPECT_TAKEN(2, 0);
 	munmap((void *)at, 8 * CHUNK);
 	close(fd);
@@ -198,7 +198,7 @@ TEST_F(lazy, dma_buf_of_a_program)
 /* A driver that maps it for its device has all of it. */
 TEST_F(lazy, dma_buf_of_a_driver)
 {
-	int fd = export(memory(0, 8 * CHUNK)), card = vgem_open();
+	int fd = exported(new_memory(0, 8 * CHUNK)), card = vgem_open();
 	uint32_t handle;
 
 	if (card < 0)
@@ -215,15 +215,15 @@ TEST_F(lazy, dma_buf_of_a_driver)
 /* A team's dma-buf takes chunks of each member where it is stored to. */
 TEST_F(lazy, dma_buf_of_a_team)
 {
-	CUmemGenericAllocationHandle all = full_team(2, 4 * CHUNK), part[2];
+	CUmemGenericAllocationHandle all = complete_team(2, 4 * CHUNK), part[2];
 	volatile uint32_t *at;
 	int i, fd;
 
 	for (i = 0; i < 2; i++) {
-		part[i] = memory(i, 4 * CHUNK);
+		part[i] = new_memory(i, 4 * CHUNK);
 		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, 4 * CHUNK, 0));
 	}
-	fd = export(all);
+	fd = exported(all);
 	at = mmap(NULL, 4 * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, at);
 	ASSERT_EQ(0, dma_buf_sync(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW));
@@ -240,7 +240,7 @@ TEST_F(lazy, dma_buf_of_a_team)
 
 TEST_F(lazy, debuggers)
 {
-	volatile uint32_t *at = mapped(memory(0, 4 * CHUNK), 4 * CHUNK, 0);
+	volatile uint32_t *at = mapped(new_memory(0, 4 * CHUNK), 4 * CHUNK, 0);
 	int self_memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	uint32_t value = 1;
 
@@ -267,7 +267,7 @@ static void *store_to_all(void *at)
 /* Those who touch the same at once get the same. */
 TEST_F(lazy, at_once)
 {
-	volatile uint32_t *at = mapped(memory(0, 64 * CHUNK), 64 * CHUNK, 0);
+	volatile uint32_t *at = mapped(new_memory(0, 64 * CHUNK), 64 * CHUNK, 0);
 	pthread_t threads[4];
 	unsigned int i;
 
@@ -313,9 +313,9 @@ TEST_F(lazy, larger_than_the_machine)
 	/* 16 MiB on each of 72 devices */
 	touched = 72 * 8 / devices ?: 1;
 	touched = (touched > 8 ? 8 : touched) * CHUNK;
-	all = full_team(devices, bound);
+	all = complete_team(devices, bound);
 	for (i = 0; i < devices; i++) {
-		part[i] = memory(i, created);
+		part[i] = new_memory(i, created);
 		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, bound, 0));
 	}
 	window = mapped(all, bound, 0);

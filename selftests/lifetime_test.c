@@ -160,10 +160,10 @@ static void exporter(struct __test_metadata *_metadata, int link)
 	CUmemGenericAllocationHandle own;
 
 	cuda_start(0);
-	own = memory(0, CHUNK);
+	own = new_memory(0, CHUNK);
 	memset((void *)mapped(own, CHUNK, 0), 0x42, CHUNK);
-	give(link, export(own));
-	hear(link);
+	send_fd(link, exported(own));
+	receive_number(link);
 	_exit(0);
 }
 
@@ -172,8 +172,8 @@ static void importer(struct __test_metadata *_metadata, int link, int (*attach)(
 	int held = attach(fd);
 
 	close(fd);
-	tell(link, held);
-	hear(link);
+	send_number(link, held);
+	receive_number(link);
 	_exit(0);
 }
 
@@ -190,7 +190,7 @@ static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *sel
 		exporter(_metadata, link);
 	self->exporter_pid = pid;
 	self->exporter = link;
-	self->fd = take(link);
+	self->fd = receive_fd(link);
 
 	pid = peer_fork(&link);
 	ASSERT_LE(0, pid);
@@ -198,7 +198,7 @@ static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *sel
 		importer(_metadata, link, variant->attach, self->fd);
 	self->importer_pid = pid;
 	self->importer = link;
-	ASSERT_LE(0, hear(link));
+	ASSERT_LE(0, receive_number(link));
 	for (int i = 0; i < EVENTS; i++)
 		self->held[i] = i < DEVICE_GOES;
 	self->device = true;
@@ -233,11 +233,11 @@ static void happen(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *se
 
 	switch (event) {
 	case EXPORTER_EXITS:
-		tell(self->exporter, 0);
+		send_number(self->exporter, 0);
 		EXPECT_EQ(0, ended(self->exporter_pid));
 		break;
 	case IMPORTER_EXITS:
-		tell(self->importer, 0);
+		send_number(self->importer, 0);
 		EXPECT_EQ(0, ended(self->importer_pid));
 		break;
 	case FD_CLOSED:

@@ -53,17 +53,17 @@ TEST_F(limit, share_of_a_user)
 		if (!pids[i]) {
 			int device;
 
-			hear(links[i]);
+			receive_number(links[i]);
 			ASSERT_EQ(0, take_open(&device));
-			tell(links[i], take_all(device));
+			send_number(links[i], take_all(device));
 			EXPECT_NE(NULL, strstr(self->reason, "host_user_mib"));
-			hear(links[i]);
+			receive_number(links[i]);
 			exit(0);
 		}
 	}
 	for (i = 0; i < 3; i++) {
-		tell(links[i], 0);
-		got[i] = hear(links[i]);
+		send_number(links[i], 0);
+		got[i] = receive_number(links[i]);
 	}
 	EXPECT_LE(16 * MIB - CLOSE, got[0]);
 	EXPECT_GE(16 * MIB, got[0] + got[1]);
@@ -75,7 +75,7 @@ TEST_F(limit, share_of_a_user)
 	EXPECT_LT(16 * MIB, take_all(self->device));
 	EXPECT_NE(NULL, strstr(self->reason, "host_max_mib"));
 	for (i = 0; i < 3; i++) {
-		tell(links[i], 0);
+		send_number(links[i], 0);
 		EXPECT_EQ(0, ended(pids[i]));
 	}
 	EXPECT_TRUE(gone(USER));
@@ -89,19 +89,19 @@ TEST_F(limit, share_of_a_namespace)
 
 	if (!pid) {
 		if (unshare(CLONE_NEWUSER)) {
-			tell(link, -1);
+			send_number(link, -1);
 			exit(0);
 		}
 		ASSERT_EQ(0, take_open(&device));
-		tell(link, take_all(device));
-		hear(link);
+		send_number(link, take_all(device));
+		receive_number(link);
 		exit(0);
 	}
-	if (hear(link) < 0)
+	if (receive_number(link) < 0)
 		SKIP(return, "users may have no namespaces of their own");
 	EXPECT_LE(16 * MIB - CLOSE, taken_by(USER));
 	EXPECT_EQ(-1, taken_by(65534));
-	tell(link, 0);
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -130,7 +130,7 @@ static int export_ranges(struct __test_metadata *_metadata)
 	int i, fd;
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	at = reserve(2100 * CHUNK);
 	for (i = 0; i < 2100; i++)
 		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, handle, 0));
@@ -150,14 +150,14 @@ static void counted(struct __test_metadata *_metadata,
 
 	if (!pid) {
 		least = taking(_metadata);
-		tell(link, least);
-		hear(link);
+		send_number(link, least);
+		receive_number(link);
 		exit(0);
 	}
-	least = hear(link);
+	least = receive_number(link);
 	EXPECT_LT(0, least);
 	EXPECT_LE(least, taken_by(USER));
-	tell(link, 0);
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));
 	EXPECT_TRUE(gone(USER));
 }
@@ -194,12 +194,12 @@ TEST_F(limit, words)
 		/* freed, there is room again */
 		EXPECT_OK(cuMemFreeHost(pointer[devices - 1]));
 		EXPECT_OK(cuMemAllocHost(&pointer[devices - 1], 2 * MIB));
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		exit(0);
 	}
-	hear(link);
-	tell(link, 0);
+	receive_number(link);
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));
 	peer_close(link);
 	unlink("/tmp/limit.log");
@@ -211,11 +211,11 @@ TEST_F(limit, words)
 
 		while (!take_open(&device))
 			;
-		tell(link, errno);
+		send_number(link, errno);
 		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuInit(0));
 		exit(0);
 	}
-	EXPECT_EQ(ENOMEM, hear(link));
+	EXPECT_EQ(ENOMEM, receive_number(link));
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -236,11 +236,11 @@ TEST_F(limit, every_command)
 			error = what->prepare();
 			for (i = 0; !error; i++)
 				error = what->once(i);
-			tell(link, error);
-			hear(link);
+			send_number(link, error);
+			receive_number(link);
 			exit(0);
 		}
-		error = hear(link);
+		error = receive_number(link);
 		/* a page that there is none of cannot be read */
 		EXPECT_TRUE(error == ENOMEM || error == ENOTSUP ||
 			    (error == EFAULT && !strcmp(what->name, "staging"))) {
@@ -250,7 +250,7 @@ TEST_F(limit, every_command)
 		EXPECT_TRUE(error == ENOTSUP || taken_by(USER) > limit * MIB / 3) {
 			TH_LOG("%s: %ld bytes", what->name, taken_by(USER));
 		}
-		tell(link, 0);
+		send_number(link, 0);
 		EXPECT_EQ(0, ended(pid));
 		peer_close(link);
 		EXPECT_TRUE(gone(USER));
@@ -275,10 +275,10 @@ TEST_F(limit, outlives_its_process)
 		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
 		export.handle = create.out_handle;
 		ASSERT_EQ(0, RAW(device, EXPORT, export));
-		give(link, export.out_fd);
+		send_fd(link, export.out_fd);
 		exit(0);
 	}
-	import.fd = take(link);
+	import.fd = receive_fd(link);
 	EXPECT_EQ(0, ended(pid));
 	EXPECT_LE(8 * MIB, taken_by(USER));
 	ASSERT_EQ(0, RAW(self->device, IMPORT, import));
@@ -311,8 +311,8 @@ TEST_F(limit, staging_pages)
 		int fd, number = 0;
 
 		cuda_start(0);
-		team = full_team(2, bytes);
-		fd = export(team);
+		team = complete_team(2, bytes);
+		fd = exported(team);
 		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		ASSERT_NE(MAP_FAILED, at);
 		for (i = 0; i < bytes && !number; i += TAKE_PAGE)
@@ -325,14 +325,14 @@ TEST_F(limit, staging_pages)
 		EXPECT_EQ(0, try_store(at, 7));
 		EXPECT_EQ(7, at[0]);
 		EXPECT_EQ(TAKE_PAGE, at[TAKE_PAGE / 4]);
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		EXPECT_EQ(0, try_store(at + i / 4, 1));
 		exit(0);
 	}
-	hear(link);
+	receive_number(link);
 	ASSERT_EQ(0, set_limit("host_user_mib", 17));
-	tell(link, 0);
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));
 }
 

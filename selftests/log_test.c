@@ -279,8 +279,8 @@ TEST_F(log, reasons_for_beginners)
 	int fd = 0;
 
 	cuda_start(0);
-	team = full_team(2, 2 * CHUNK);
-	own = memory(0, 2 * CHUNK);
+	team = complete_team(2, 2 * CHUNK);
+	own = new_memory(0, 2 * CHUNK);
 	ASSERT_OK(cuMemCreate(&host, CHUNK, &on_host, 0));
 	kept.requestedHandleTypes = 0;
 	ASSERT_OK(cuMemCreate(&secret, CHUNK, &kept, 0));

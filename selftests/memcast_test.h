@@ -64,9 +64,9 @@ TEST_HELPER CUmemAllocationProp memory_on(CUdevice device)
 	};
 }
 
-#define memory(device, bytes)	memory_(_metadata, device, bytes)
+#define new_memory(device, bytes)	new_memory_(_metadata, device, bytes)
 TEST_HELPER CUmemGenericAllocationHandle
-memory_(struct __test_metadata *_metadata, CUdevice device, size_t bytes)
+new_memory_(struct __test_metadata *_metadata, CUdevice device, size_t bytes)
 {
 	CUmemAllocationProp prop = memory_on(device);
 	CUmemGenericAllocationHandle handle = 0;
@@ -121,9 +121,9 @@ mapped_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle handle,
 #define ADDRESS(pointer)	((CUdeviceptr)(uintptr_t)(pointer))
 
 /* The first @devices, 0 first */
-#define team(devices, bytes)	team_(_metadata, devices, bytes)
+#define new_team(devices, bytes)	new_team_(_metadata, devices, bytes)
 TEST_HELPER CUmemGenericAllocationHandle
-team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
+new_team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
 {
 	CUmulticastObjectProp prop = {
 		.numDevices = devices,
@@ -136,11 +136,11 @@ team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
 	return handle;
 }
 
-#define full_team(devices, bytes)	full_team_(_metadata, devices, bytes)
+#define complete_team(devices, bytes)	complete_team_(_metadata, devices, bytes)
 TEST_HELPER CUmemGenericAllocationHandle
-full_team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
+complete_team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
 {
-	CUmemGenericAllocationHandle handle = team(devices, bytes);
+	CUmemGenericAllocationHandle handle = new_team(devices, bytes);
 	unsigned int i;
 
 	for (i = 0; i < devices; i++)
@@ -163,9 +163,9 @@ full_team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes
 	bound_;								\
 })
 
-#define export(handle)		export_(_metadata, handle)
-TEST_HELPER int export_(struct __test_metadata *_metadata,
-			CUmemGenericAllocationHandle handle)
+#define exported(handle)		exported_(_metadata, handle)
+TEST_HELPER int exported_(struct __test_metadata *_metadata,
+			  CUmemGenericAllocationHandle handle)
 {
 	int fd = -1;
 
@@ -173,9 +173,9 @@ TEST_HELPER int export_(struct __test_metadata *_metadata,
 	return fd;
 }
 
-#define import(fd)		import_(_metadata, fd)
+#define imported(fd)		imported_(_metadata, fd)
 TEST_HELPER CUmemGenericAllocationHandle
-import_(struct __test_metadata *_metadata, int fd)
+imported_(struct __test_metadata *_metadata, int fd)
 {
 	CUmemGenericAllocationHandle handle = 0;
 
@@ -203,10 +203,10 @@ TEST_HELPER CUdeviceptr external_at_(struct __test_metadata *_metadata, int fd, 
 }
 
 /* What the other side of a link has to say, in one word or in an fd */
-#define tell(link, number)	ASSERT_EQ(0, peer_send(link, number, -1))
-#define give(link, fd)		ASSERT_EQ(0, peer_send(link, 0, fd))
-#define hear(link)		hear_(_metadata, link)
-TEST_HELPER long hear_(struct __test_metadata *_metadata, int link)
+#define send_number(link, number)	ASSERT_EQ(0, peer_send(link, number, -1))
+#define send_fd(link, fd)		ASSERT_EQ(0, peer_send(link, 0, fd))
+#define receive_number(link)		receive_number_(_metadata, link)
+TEST_HELPER long receive_number_(struct __test_metadata *_metadata, int link)
 {
 	long number = 0;
 
@@ -214,8 +214,8 @@ TEST_HELPER long hear_(struct __test_metadata *_metadata, int link)
 	return number;
 }
 
-#define take(link)		take_(_metadata, link)
-TEST_HELPER int take_(struct __test_metadata *_metadata, int link)
+#define receive_fd(link)		receive_fd_(_metadata, link)
+TEST_HELPER int receive_fd_(struct __test_metadata *_metadata, int link)
 {
 	int fd = -1;
 

@@ -139,7 +139,7 @@ TEST_F(memory, pool_empty)
 	ASSERT_LT(2 * CHUNK, bytes);
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(bytes + CHUNK));
 	EXPECT_EQ(bytes, device_bytes(0, "free_bytes"));
-	all = memory(0, bytes - CHUNK);
+	all = new_memory(0, bytes - CHUNK);
 	EXPECT_EQ(CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(2 * CHUNK));
 	EXPECT_EQ(CHUNK, device_bytes(0, "free_bytes"));
@@ -147,7 +147,7 @@ TEST_F(memory, pool_empty)
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(CHUNK));
 	/* and other devices are not concerned */
-	memory(1, CHUNK);
+	new_memory(1, CHUNK);
 	EXPECT_OK(cuMemRelease(all));
 	EXPECT_EQ(bytes - CHUNK, device_bytes(0, "free_bytes"));
 }
@@ -171,9 +171,9 @@ TEST_F(memory, fresh_is_zero)
 	size_t i;
 
 	/* so that the same chunks come round */
-	memory(0, device_bytes(0, "free_bytes") - bytes);
+	new_memory(0, device_bytes(0, "free_bytes") - bytes);
 	for (round = 0; round < 8; round++) {
-		CUmemGenericAllocationHandle handle = memory(0, bytes);
+		CUmemGenericAllocationHandle handle = new_memory(0, bytes);
 
 		ASSERT_OK(cuMemMap(address, bytes, 0, handle, 0));
 		ASSERT_OK(allow(address, bytes, 0, READWRITE));
@@ -187,7 +187,7 @@ TEST_F(memory, fresh_is_zero)
 
 TEST_F(memory, release)
 {
-	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
 	size_t before = device_bytes(0, "free_bytes");
 
 	EXPECT_OK(cuMemRelease(handle));
@@ -195,7 +195,7 @@ TEST_F(memory, release)
 	EXPECT_INVALID(cuMemRelease(handle));
 	EXPECT_INVALID(cuMemRelease(0));
 	EXPECT_INVALID(cuMemRelease(12345));
-	EXPECT_INVALID(cuMemRelease(1ULL << 32 | memory(0, CHUNK)));
+	EXPECT_INVALID(cuMemRelease(1ULL << 32 | new_memory(0, CHUNK)));
 	EXPECT_INVALID(cuMemRelease(-1ULL));
 	EXPECT_INVALID(cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
 	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
@@ -205,7 +205,7 @@ TEST_F(memory, release)
 TEST_F(memory, release_while_mapped)
 {
 	size_t before = device_bytes(0, "free_bytes");
-	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
 	volatile uint32_t *at = mapped(handle, CHUNK, 0);
 
 	at[0] = 5;
@@ -229,7 +229,7 @@ TEST_F(memory, release_while_mapped)
 /* What is mapped, or tried to be, is not released by that. */
 TEST_F(memory, mapping_owes_nothing)
 {
-	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
 	CUdeviceptr at = reserve(2 * CHUNK);
 	int i;
 
@@ -251,7 +251,7 @@ TEST_F(memory, mapping_owes_nothing)
 
 TEST_F(memory, retain)
 {
-	CUmemGenericAllocationHandle handle = memory(0, 2 * CHUNK), found = 0;
+	CUmemGenericAllocationHandle handle = new_memory(0, 2 * CHUNK), found = 0;
 	volatile uint32_t *at = mapped(handle, 2 * CHUNK, 0);
 	size_t before = device_bytes(0, "free_bytes");
 
@@ -279,7 +279,7 @@ TEST_F(memory, retain_of_what_is_not_mapped)
 	CUdeviceptr address = reserve(2 * CHUNK);
 	int local;
 
-	ASSERT_OK(cuMemMap(address, CHUNK, 0, memory(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(address, CHUNK, 0, new_memory(0, CHUNK), 0));
 	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, (void *)(address + CHUNK)));
 	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, &local));
 	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, NULL));

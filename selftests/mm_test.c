@@ -26,7 +26,7 @@ FIXTURE(mm)
 FIXTURE_SETUP(mm)
 {
 	cuda_start(0);
-	self->memory = memory(0, 4 * CHUNK);
+	self->memory = new_memory(0, 4 * CHUNK);
 	self->at = mapped(self->memory, 4 * CHUNK, 0);
 }
 NOTHING_LEFT(mm)
@@ -243,7 +243,7 @@ TEST_F(mm, mlock_and_msync)
 	EXPECT_EQ(0, msync(AT(0), 4 * CHUNK, MS_ASYNC));
 	EXPECT_EQ(EINVAL, ERRNO_OF(msync(AT(0), 4 * CHUNK, MS_SYNC)));	/* no file */
 	EXPECT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
-	EXPECT_EQ(0, *mapped(memory(0, CHUNK), CHUNK, 0));
+	EXPECT_EQ(0, *mapped(new_memory(0, CHUNK), CHUNK, 0));
 	EXPECT_EQ(0, munlockall());
 	EXPECT_EQ(5, WORD(0));
 }
@@ -284,7 +284,7 @@ TEST_F(mm, vmsplice_does_not_reach_the_next_owner)
 	EXPECT_EQ(full, device_bytes(0, "free_bytes"));
 
 	/* everything there is, so that the chunk would be among it */
-	next = mapped(memory(0, full), full, 0);
+	next = mapped(new_memory(0, full), full, 0);
 	for (i = 0; i < full / 4; i += 1024) {
 		ASSERT_EQ(0, next[i]);
 		next[i] = 0xdeadbeef;
@@ -342,7 +342,7 @@ TEST_F(mm, counts_as_nobodys_memory)
 /* Trap 14: a reservation's revocation hits no other. */
 TEST_F(mm, two_reservations_two_clients)
 {
-	volatile uint32_t *other = mapped(memory(1, CHUNK), CHUNK, 0);
+	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 0);
 	long before;
 
 	*other = 7;

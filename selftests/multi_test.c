@@ -68,16 +68,16 @@ static void start(struct __test_metadata *_metadata, struct rank *rank,
 	}
 	cuda_start(rank->index);
 	if (rank->index) {
-		rank->team = import(take(rank->links[0]));
+		rank->team = imported(receive_fd(rank->links[0]));
 	} else {
-		rank->team = team(RANKS, BYTES);
-		fd = export(rank->team);
+		rank->team = new_team(RANKS, BYTES);
+		fd = exported(rank->team);
 		for (i = 1; i < RANKS; i++)
-			give(rank->links[i], fd);
+			send_fd(rank->links[i], fd);
 		close(fd);
 	}
 	ASSERT_OK(cuMulticastAddDevice(rank->team, rank->index));
-	own = memory(rank->index, BYTES);
+	own = new_memory(rank->index, BYTES);
 	rank->plain = mapped(own, BYTES, rank->index);
 	ASSERT_OK(cuMulticastBindMem(rank->team, 0, own, 0, BYTES, 0));
 	rank->window = mapped(rank->team, BYTES, rank->index);

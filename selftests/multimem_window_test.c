@@ -16,9 +16,9 @@ FIXTURE_SETUP(window)
 	unsigned int i;
 
 	cuda_start(0);
-	self->team = full_team(3, CHUNK);
+	self->team = complete_team(3, CHUNK);
 	for (i = 0; i < 3; i++) {
-		self->memory[i] = memory(i, CHUNK);
+		self->memory[i] = new_memory(i, CHUNK);
 		self->plain[i] = mapped(self->memory[i], CHUNK, i);
 		*self->plain[i] = 100 + i;
 		ASSERT_OK(cuMulticastBindMem(self->team, 0, self->memory[i], 0, CHUNK, 0));

@@ -157,7 +157,7 @@ TEST_F(nvml, memory)
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), before.total);
 	EXPECT_EQ(before.total, before.free + before.used);
 	cuda_start(0);
-	handle = memory(0, 3 * CHUNK);
+	handle = new_memory(0, 3 * CHUNK);
 	ASSERT_GOOD(nvmlDeviceGetMemoryInfo(self->device, &after));
 	EXPECT_EQ(before.used + 3 * CHUNK, after.used);
 	EXPECT_EQ(before.free - 3 * CHUNK, after.free);
@@ -183,12 +183,12 @@ TEST_F(nvml, processes)
 	pid = fork();
 	if (!pid) {
 		cuda_start(1);
-		memory(1, 2 * CHUNK);
-		tell(link[1], 1);
-		hear(link[1]);
+		new_memory(1, 2 * CHUNK);
+		send_number(link[1], 1);
+		receive_number(link[1]);
 		_exit(0);
 	}
-	hear(link[0]);
+	receive_number(link[0]);
 	EXPECT_NVML(NVML_ERROR_INSUFFICIENT_SIZE,
 		    nvmlDeviceGetComputeRunningProcesses(device_at(1), &count, NULL));
 	EXPECT_LE(1, count);
@@ -208,7 +208,7 @@ TEST_F(nvml, processes)
 	count = ARRAY_SIZE(infos);
 	EXPECT_GOOD(nvmlDeviceGetGraphicsRunningProcesses(device_at(1), &count, infos));
 	EXPECT_EQ(0, count);
-	tell(link[0], 1);
+	send_number(link[0], 1);
 	EXPECT_EQ(0, ended(pid));
 }
 
@@ -276,7 +276,7 @@ TEST_F(nvml, inherited_files)
 	pid_t pid;
 
 	cuda_start(0);
-	memory(0, CHUNK);
+	new_memory(0, CHUNK);
 	for (int fd = 3; fd < 64 && file < 0; fd++) {
 		char path[32], target[64] = "";
 
@@ -289,7 +289,7 @@ TEST_F(nvml, inherited_files)
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, link));
 	pid = fork();
 	if (!pid) {
-		hear(link[1]);
+		receive_number(link[1]);
 		_exit(0);
 	}
 	EXPECT_GOOD(nvmlDeviceGetComputeRunningProcesses(self->device, &count, infos));
@@ -298,7 +298,7 @@ TEST_F(nvml, inherited_files)
 		found += infos[i].pid == (unsigned int)getpid();
 	}
 	EXPECT_EQ(1, found);
-	tell(link[0], 1);
+	send_number(link[0], 1);
 	EXPECT_EQ(0, ended(pid));
 }
 

@@ -14,10 +14,10 @@ FIXTURE_SETUP(order)
 	int i;
 
 	cuda_start(0);
-	self->team = full_team(2, CHUNK);
+	self->team = complete_team(2, CHUNK);
 	self->window = ADDRESS(mapped(self->team, CHUNK, 0));
 	for (i = 0; i < 2; i++) {
-		self->memory[i] = memory(i, CHUNK);
+		self->memory[i] = new_memory(i, CHUNK);
 		ASSERT_OK(cuMulticastBindMem(self->team, 0, self->memory[i], 0, CHUNK, 0));
 	}
 	self->plain = ADDRESS(mapped(self->memory[0], CHUNK, 0));

@@ -48,8 +48,8 @@ static void own(struct __test_metadata *_metadata, int link, enum end how, bool 
 		ASSERT_EQ(at, mmap(at, CHUNK, PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_FIXED, device, 0));
 	}
-	give(link, device);
-	hear(link);
+	send_fd(link, device);
+	receive_number(link);
 	if (how == EXEC_WITH_FD)
 		ASSERT_EQ(0, fcntl(device, F_SETFD, 0));
 	if (how == EXEC || how == EXEC_WITH_FD)
@@ -69,10 +69,10 @@ static void end_of(struct __test_metadata *_metadata, enum end how, bool mapped)
 	ASSERT_LE(0, pid);
 	if (!pid)
 		own(_metadata, link, how, mapped);
-	fd = take(link);
+	fd = receive_fd(link);
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(ESRCH, RAW(fd, SYSTEM_INFO, info));
-	tell(link, 0);
+	send_number(link, 0);
 	if (how == EXIT || how == KILLED) {
 		ASSERT_EQ(0, how == EXIT ? 0 : kill(pid, SIGKILL));
 		ended(pid);
@@ -129,20 +129,20 @@ TEST_F(owner, leaves_a_child)
 		if (!child) {
 			/* not with its parent, but with the test */
 			ASSERT_EQ(0, prctl(PR_SET_PDEATHSIG, 0));
-			hear(link);
+			receive_number(link);
 			exit(0);
 		}
-		tell(link, child);
+		send_number(link, child);
 		pause();
 	}
-	other = hear(link);
+	other = receive_number(link);
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ended(pid);
 	EXPECT_EQ(1, stat_of("clients"));
 	EXPECT_EQ(0, kill(other, 0));
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
-	tell(link, 0);
+	send_number(link, 0);
 }
 
 /* A thread that has a table of fds of its own and ends does not end the process. */
@@ -201,18 +201,18 @@ TEST_F(owner, table_is_its_users)
 			ASSERT_EQ(0, take_open(&device));
 			ASSERT_EQ(0, take_pool(device));
 			EXPECT_TRUE(shows_handles(_metadata, device));
-			give(owner, device);
-			hear(owner);
+			send_fd(owner, device);
+			receive_number(owner);
 			exit(0);
 		}
 		pids[1] = user_fork(cases[i].reader, &reader);
 		if (!pids[1]) {
-			tell(reader, shows_handles(_metadata, take(reader)));
+			send_number(reader, shows_handles(_metadata, receive_fd(reader)));
 			exit(0);
 		}
-		give(reader, take(owner));
-		EXPECT_EQ(cases[i].sees, hear(reader)) TH_LOG("case %u", i);
-		tell(owner, 0);
+		send_fd(reader, receive_fd(owner));
+		EXPECT_EQ(cases[i].sees, receive_number(reader)) TH_LOG("case %u", i);
+		send_number(owner, 0);
 		EXPECT_EQ(0, ended(pids[0]));
 		EXPECT_EQ(0, ended(pids[1]));
 		peer_close(owner);

@@ -119,7 +119,7 @@ TEST_F(peer, fills_of_plain_memory)
 	EXPECT_INVALID(cuMemsetD32(other, 1, 1));
 
 	/* what is not plain memory has access of its own */
-	EXPECT_OK(cuMemsetD8(ADDRESS(mapped(memory(0, CHUNK), CHUNK, 1)), 1, CHUNK));
+	EXPECT_OK(cuMemsetD8(ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 1)), 1, CHUNK));
 }
 
 TEST_F(peer, bus_ids)

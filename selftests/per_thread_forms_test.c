@@ -185,7 +185,7 @@ static void fill_places_(FIXTURE_DATA(stream) *self, struct place *plain, struct
 static void make_places_(struct __test_metadata *_metadata, struct place *plain,
 			 struct place *own)
 {
-	volatile uint32_t *other = mapped(memory(1, CHUNK), CHUNK, 1);
+	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 1);
 	int i;
 
 	for (i = 0; i < WORDS; i++)

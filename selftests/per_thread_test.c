@@ -16,7 +16,7 @@ FIXTURE_SETUP(per_thread)
 {
 	cuda_start(0);
 	ASSERT_OK(cuCtxGetCurrent(&self->context));
-	self->at = mapped(memory(0, CHUNK), CHUNK, 0);
+	self->at = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	self->gate = self->at + 100;
 	ASSERT_OK(cuStreamCreate(&self->first, CU_STREAM_DEFAULT));
 	ASSERT_OK(cuStreamCreate(&self->free, CU_STREAM_NON_BLOCKING));

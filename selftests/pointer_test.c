@@ -107,10 +107,10 @@ TEST_F(pointer, numbers)
 	CUdeviceptr first, second, other;
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	first = ADDRESS(mapped(handle, CHUNK, 0));
-	second = ADDRESS(mapped(import(export(handle)), CHUNK, 0));
-	other = ADDRESS(mapped(memory(0, CHUNK), CHUNK, 0));
+	second = ADDRESS(mapped(imported(exported(handle)), CHUNK, 0));
+	other = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 	EXPECT_NE(0, ATTRIBUTE(MEMORY_BLOCK_ID, wide, first));
 	EXPECT_NE(~0ULL, ATTRIBUTE(MEMORY_BLOCK_ID, wide, first));
 	EXPECT_EQ(ATTRIBUTE(MEMORY_BLOCK_ID, wide, first),
@@ -129,7 +129,7 @@ TEST_F(pointer, window)
 	CUdeviceptr at;
 
 	cuda_start(2);
-	handle = team(2, 2 * CHUNK);
+	handle = new_team(2, 2 * CHUNK);
 	ASSERT_OK(cuMulticastAddDevice(handle, 2));
 	ASSERT_OK(cuMulticastAddDevice(handle, 1));
 	at = ADDRESS(mapped(handle, 2 * CHUNK, 2)) + CHUNK + 4;
@@ -295,7 +295,7 @@ TEST_F(pointer, tokens_make_calls_wait)
 	uint64_t tokens[2];
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	at = ADDRESS(mapped(handle, CHUNK, 0));
 	other = ADDRESS(mapped(handle, CHUNK, 0));
 	EXPECT_EQ(0, ATTRIBUTE(SYNC_MEMOPS, int, at));

@@ -15,7 +15,7 @@ static const CUmemPoolProps shareable = {
 /* Heaps and memories alike: the kernel's errno for it would mean nothing to the library. */
 TEST_F(pool, no_free_fd)
 {
-	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
 	int fd = -7, next = dup(0);
 	struct rlimit limit;
 	CUmemoryPool pool;
@@ -34,11 +34,11 @@ TEST_F(pool, no_free_fd)
 
 TEST_F(pool, export_arguments)
 {
-	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
 	CUdeviceptr plain, unshared, block, address = 77;
 	CUmemoryPool pool, other = (void *)77;
 	CUmemPoolPtrExportData data = {};
-	int fd = -7, memory_fd = export(handle);
+	int fd = -7, memory_fd = exported(handle);
 	cuuint64_t value = 0;
 
 	ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
@@ -165,23 +165,23 @@ TEST_F(pools, of_two_processes)
 		ASSERT_OK(cuMemsetD32(block, 0x1234, 250));
 		ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
 		ASSERT_OK(cuMemPoolExportPointer(&self->data, block));
-		give(link, fd);
-		hear(link);
+		send_fd(link, fd);
+		receive_number(link);
 		EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		_exit(_metadata->exit_code);
 	}
 	cuda_start(1);
-	fd = take(link);
+	fd = receive_fd(link);
 	ASSERT_OK(cuMemPoolImportFromShareableHandle(&pool, (void *)(long)fd, SHAREABLE, 0));
 	close(fd);
 	ASSERT_OK(cuMemPoolImportPointer(&block, pool, &self->data));
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)(block + 996));
 	*(volatile uint32_t *)block = 0x5678;
-	tell(link, 0);
-	hear(link);
-	tell(link, 0);
+	send_number(link, 0);
+	receive_number(link);
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
 	EXPECT_EQ(device_bytes(0, "pool_bytes") - (long)CHUNK, device_bytes(0, "free_bytes"));

@@ -287,7 +287,7 @@ TEST_F(pool, bound_to_a_team)
 		.handleTypes = SHAREABLE,
 		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
 	};
-	CUmemGenericAllocationHandle team = full_team(2, 4 * CHUNK), handle;
+	CUmemGenericAllocationHandle team = complete_team(2, 4 * CHUNK), handle;
 	CUdeviceptr block, small, unshared;
 	volatile uint32_t *window;
 	CUmemoryPool pool;

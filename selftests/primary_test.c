@@ -171,7 +171,7 @@ TEST_F(primary, reset_releases_nothing)
 /* Work of before a reset is left out, and no failure of what comes after. */
 TEST_F(primary, reset_with_work)
 {
-	volatile uint32_t *at = mapped(memory(0, CHUNK), CHUNK, 0);
+	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	CUcontext context;
 
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));

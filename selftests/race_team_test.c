@@ -43,7 +43,7 @@ TEST_F(race, joining)
 
 	start(_metadata, &game);
 	for (i = 0; i < PLAYERS; i++)
-		game.own[i] = memory(i, CHUNK);
+		game.own[i] = new_memory(i, CHUNK);
 	RUN(&game, join);
 }
 
@@ -81,9 +81,9 @@ TEST_F(race, bindings)
 	unsigned int i;
 
 	start(_metadata, &game);
-	game.team = full_team(2, 2 * CHUNK);
+	game.team = complete_team(2, 2 * CHUNK);
 	for (i = 0; i < 2; i++)
-		game.own[i] = memory(i, CHUNK);
+		game.own[i] = new_memory(i, CHUNK);
 	game.window = ADDRESS(mapped(game.team, 2 * CHUNK, 0));
 	game.at = ADDRESS(mapped(game.team, 2 * CHUNK, 1));
 	RUN(&game, change_bindings, use_team);

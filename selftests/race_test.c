@@ -141,7 +141,7 @@ TEST_F(race, handles)
 	CUmemGenericAllocationHandle own;
 
 	start(_metadata, &game);
-	own = memory(0, CHUNK);
+	own = new_memory(0, CHUNK);
 	game.at = ADDRESS(mapped(own, CHUNK, 0));
 	ASSERT_OK(cuMemRelease(own));
 	RUN(&game, use_handles);
@@ -182,7 +182,7 @@ TEST_F(race, mappings)
 	struct game game = {};
 
 	start(_metadata, &game);
-	game.own[0] = memory(0, CHUNK);
+	game.own[0] = new_memory(0, CHUNK);
 	game.at = reserve(BYTES);
 	/* so that it is never empty, and cannot be freed */
 	ASSERT_OK(cuMemMap(game.at + CHUNK, CHUNK, 0, game.own[0], 0));

@@ -76,14 +76,14 @@ static void make_team(struct __test_metadata *_metadata, FIXTURE_DATA(rack) *sel
 {
 	int i;
 
-	self->handle = team(self->devices, CHUNK);
+	self->handle = new_team(self->devices, CHUNK);
 	for (i = self->last; i >= 0; i--)
 		ASSERT_OK(cuMulticastAddDevice(self->handle, i));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, self->devices));
 	self->memory = calloc(self->devices, sizeof(*self->memory));
 	ASSERT_NE(NULL, self->memory);
 	for (i = 0; i < self->devices; i++) {
-		self->memory[i] = memory(i, CHUNK);
+		self->memory[i] = new_memory(i, CHUNK);
 		ASSERT_OK(cuMulticastBindMem(self->handle, 0, self->memory[i], 0, CHUNK, 0));
 	}
 	self->window = ADDRESS(mapped(self->handle, CHUNK, self->last));
@@ -149,7 +149,7 @@ static CUmemAccess_flags access_of(CUdeviceptr at, CUdevice device)
 
 TEST_F(rack, access_is_of_one)
 {
-	CUmemGenericAllocationHandle handle = memory(0, CHUNK);
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
 	CUdeviceptr at = ADDRESS(mapped(handle, CHUNK, self->last));
 	CUmemAccess_flags flags = 77;
 	int i, others = 0;
@@ -181,7 +181,7 @@ TEST_F(rack, access_of_all)
 {
 	unsigned int most = 2 * MEMCAST_MAX_DEVICES, i;
 	CUmemAccessDesc *desc = calloc(most + 1, sizeof(*desc));
-	CUmemGenericAllocationHandle handle = memory(self->last, CHUNK);
+	CUmemGenericAllocationHandle handle = new_memory(self->last, CHUNK);
 	CUdeviceptr at = reserve(CHUNK);
 
 	ASSERT_NE(NULL, desc);

@@ -46,7 +46,7 @@ static void give_back_(struct __test_metadata *_metadata, CUdeviceptr at)
 
 TEST_F(reuse, bound_block)
 {
-	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
 	volatile uint32_t *window = mapped(team, CHUNK, 0);
 	CUdeviceptr at = block(CHUNK);
 
@@ -61,7 +61,7 @@ TEST_F(reuse, bound_block)
 /* A bind that fails changes nothing: the pool keeps the place for the next block. */
 TEST_F(reuse, block_that_was_not_bound)
 {
-	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
 	long free_bytes = device_bytes(0, "free_bytes");
 	CUdeviceptr bound = block(CHUNK), at = block(CHUNK);
 
@@ -77,7 +77,7 @@ TEST_F(reuse, block_that_was_not_bound)
 /* An importer has bound it and exported it, and is gone before its exporter frees it. */
 TEST_F(reuse, block_that_an_importer_gave_on)
 {
-	CUmemGenericAllocationHandle team = full_team(2, CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
 	volatile uint32_t *window = mapped(team, CHUNK, 0), *shown;
 	CUdeviceptr at[2] = { block(CHUNK), block(CHUNK) }, imported[2];
 	CUmemPoolPtrExportData data;
@@ -197,7 +197,7 @@ TEST_F(reuse, registration_into_a_reservation)
 	CUdeviceptr at = reserve(CHUNK);
 	char *before = mmap((void *)(at - 4096), 4096, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	CUmemGenericAllocationHandle own = memory(0, CHUNK);
+	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 
 	if (before == MAP_FAILED)
 		SKIP(return, "no room before the reservation");

@@ -82,10 +82,10 @@ static void reader(struct __test_metadata *_metadata, struct stage *stage,
 
 	run_on_cpu(1);
 	cuda_start(1);
-	team = import(take(link));
+	team = imported(receive_fd(link));
 	ASSERT_OK(memcastViewCreate(&view, team, 0, CHUNK));
 	at = variant->window ? (volatile void *)mapped(team, CHUNK, 1) : view.replica[0];
-	tell(link, 0);
+	send_number(link, 0);
 	while (!GET(stop)) {
 		uint32_t before = GET(phase), value = 0;
 		int number = try_load(at, &value);
@@ -126,10 +126,10 @@ TEST_F(revoke, at_once_every_time)
 		reader(_metadata, stage, variant, link);
 	run_on_cpu(0);
 	cuda_start(0);
-	team = full_team(2, CHUNK);
-	give(link, export(team));
-	hear(link);
-	own = memory(0, CHUNK);
+	team = complete_team(2, CHUNK);
+	send_fd(link, exported(team));
+	receive_number(link);
+	own = new_memory(0, CHUNK);
 	plain = variant->by_release ? NULL : mapped(own, CHUNK, 0);
 	for (phase = 0; phase < 4 * rounds; phase += 4) {
 		uint32_t value = phase + 1;
@@ -154,7 +154,7 @@ TEST_F(revoke, at_once_every_time)
 		ASSERT_EQ(0, GET(bad));
 		SET(phase, phase + 3);
 		if (variant->by_release)
-			own = memory(0, CHUNK);
+			own = new_memory(0, CHUNK);
 	}
 	SET(stop, 1);
 	EXPECT_EQ(0, ended(peer));
@@ -212,7 +212,7 @@ static void run(struct __test_metadata *_metadata, bool store, bool unmap)
 
 	run_on_cpu(0);
 	cuda_start(0);
-	own = memory(0, CHUNK);
+	own = new_memory(0, CHUNK);
 	at = reserve(CHUNK);
 	racer.at = (volatile void *)at;
 	ASSERT_OK(unmap ? CUDA_SUCCESS : cuMemMap(at, CHUNK, 0, own, 0));

@@ -59,7 +59,7 @@ TEST_F(scale, touching_1_gib)
 
 	if (self->pool < GIB)
 		SKIP(return, "needs pool_mib=1024, not %zu", self->pool >> 20);
-	own = memory(0, GIB);
+	own = new_memory(0, GIB);
 	for (int round = 0; round < 3; round++) {
 		long pmd = stat_of("pmd_faults"), pte = stat_of("pte_faults");
 		double cost = touch(mapped(own, GIB, 0), GIB);
@@ -82,7 +82,7 @@ TEST_F(scale, mappings_in_one_reservation)
 {
 	const unsigned int count = loops(MAPPINGS), first = count / 1000 ?: 1,
 			   last = count / 100 ?: 1;
-	CUmemGenericAllocationHandle own = memory(0, CHUNK);
+	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 	double *times = calloc(count, sizeof(*times)), before, after;
 	CUdeviceptr at = reserve(count * CHUNK);
 	unsigned int i;
@@ -132,8 +132,8 @@ TEST_F(scale, binding_1_gib)
 
 	if (self->pool < GIB)
 		SKIP(return, "needs pool_mib=1024, not %zu", self->pool >> 20);
-	team = full_team(2, GIB);
-	own = memory(0, GIB);
+	team = complete_team(2, GIB);
+	own = new_memory(0, GIB);
 	warm = bind_cost(_metadata, team, own, CHUNK);
 	large = bind_cost(_metadata, team, own, GIB);
 	small = bind_cost(_metadata, team, own, CHUNK);
@@ -148,7 +148,7 @@ TEST_F(scale, memories_of_one_chunk)
 	unsigned int i, count = self->pool / CHUNK;
 
 	for (i = 0; i < count; i++)
-		memory(0, CHUNK);
+		new_memory(0, CHUNK);
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(count, stat_of("memories"));
 }

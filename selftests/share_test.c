@@ -24,7 +24,7 @@ TEST_F(share, export_arguments)
 	int fd = -77;
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
 	ASSERT_OK(cuMemCreate(&private, CHUNK, &prop, 0));
 	EXPECT_INVALID(cuMemExportToShareableHandle(NULL, handle, SHAREABLE, 0));
@@ -44,7 +44,7 @@ TEST_F(share, import_arguments)
 	int fd, other = memfd_create("x", 0);
 
 	cuda_start(0);
-	fd = export(memory(0, CHUNK));
+	fd = exported(new_memory(0, CHUNK));
 	EXPECT_INVALID(IMPORT(NULL, fd, SHAREABLE));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, -1, SHAREABLE));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, 12345, SHAREABLE));
@@ -64,18 +64,18 @@ TEST_F(share, each_export_is_a_new_fd)
 	int a, b;
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
-	a = export(handle);
-	b = export(handle);
+	handle = new_memory(0, CHUNK);
+	a = exported(handle);
+	b = exported(handle);
 	EXPECT_NE(a, b);
 	EXPECT_EQ(FD_CLOEXEC, fcntl(a, F_GETFD));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(b, F_GETFD));
 	EXPECT_EQ(CHUNK, (size_t)lseek(a, 0, SEEK_END));
 	close(a);
-	import(b);
+	imported(b);
 	/* the fd stays the caller's: it is still open, and good once more */
 	EXPECT_EQ(0, ERRNO_OF(fcntl(b, F_GETFD)));
-	import(b);
+	imported(b);
 }
 
 /* It is the same memory, but not with all that its creator asked for. */
@@ -89,7 +89,7 @@ TEST_F(share, import_shows_the_same)
 	cuda_start(0);
 	prop.allocFlags.gpuDirectRDMACapable = 1;
 	ASSERT_OK(cuMemCreate(&handle, 2 * CHUNK, &prop, 0));
-	copy = import(export(handle));
+	copy = imported(exported(handle));
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, copy));
 	prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
 	prop.allocFlags.gpuDirectRDMACapable = 0;
@@ -107,7 +107,7 @@ TEST_F(share, import_shows_the_same)
 	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, copy, SHAREABLE, 0));
 	EXPECT_EQ(-77, fd);
 	EXPECT_OK(cuMemRelease(copy));
-	EXPECT_EQ(5, mapped(import(export(handle)), 2 * CHUNK, 0)[CHUNK / 4]);
+	EXPECT_EQ(5, mapped(imported(exported(handle)), 2 * CHUNK, 0)[CHUNK / 4]);
 }
 
 /* Handle, fd and mapping: each keeps it, the last gives the chunks back. */
@@ -120,14 +120,14 @@ TEST_F(share, lives_as_long_as_its_last_user)
 
 	cuda_start(0);
 	full = device_bytes(0, "free_bytes");
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	at = mapped(handle, CHUNK, 0);
-	fd = export(handle);
+	fd = exported(handle);
 	*at = 9;
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_OK(cuMemUnmap(ADDRESS(at), CHUNK));
 	EXPECT_EQ(full - CHUNK, device_bytes(0, "free_bytes"));
-	handle = import(fd);
+	handle = imported(fd);
 	close(fd);
 	EXPECT_EQ(full - CHUNK, device_bytes(0, "free_bytes"));
 	at = mapped(handle, CHUNK, 0);
@@ -145,10 +145,10 @@ static void say_what_is_there(struct __test_metadata *_metadata, int link, int f
 	volatile uint32_t *at;
 
 	cuda_start(1);
-	at = mapped(import(fd), CHUNK, 1);
-	tell(link, *at);
+	at = mapped(imported(fd), CHUNK, 1);
+	send_number(link, *at);
 	*at = 6;
-	tell(link, 0);
+	send_number(link, 0);
 	_exit(0);
 }
 
@@ -161,15 +161,15 @@ TEST_F(share, by_scm_rights)
 
 	ASSERT_LE(0, peer);
 	if (!peer)
-		say_what_is_there(_metadata, link, take(link));
+		say_what_is_there(_metadata, link, receive_fd(link));
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	at = mapped(handle, CHUNK, 0);
 	*at = 5;
-	fd = export(handle);
-	give(link, fd);
-	EXPECT_EQ(5, hear(link));
-	hear(link);
+	fd = exported(handle);
+	send_fd(link, fd);
+	EXPECT_EQ(5, receive_number(link));
+	receive_number(link);
 	EXPECT_EQ(6, *at);
 	EXPECT_EQ(0, ended(peer));
 }
@@ -184,21 +184,21 @@ TEST_F(share, by_pidfd_getfd)
 	if (!peer) {
 		int pidfd = syscall(SYS_pidfd_open, getppid(), 0);
 
-		fd = syscall(SYS_pidfd_getfd, pidfd, (int)hear(link), 0);
+		fd = syscall(SYS_pidfd_getfd, pidfd, (int)receive_number(link), 0);
 		if (fd < 0 && errno == EPERM) {
-			tell(link, 5);
-			tell(link, 0);
+			send_number(link, 5);
+			send_number(link, 0);
 			SKIP(_exit(0), "not allowed to ptrace");
 		}
 		ASSERT_LE(0, fd);
 		say_what_is_there(_metadata, link, fd);
 	}
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	*mapped(handle, CHUNK, 0) = 5;
-	tell(link, export(handle));
-	EXPECT_EQ(5, hear(link));
-	hear(link);
+	send_number(link, exported(handle));
+	EXPECT_EQ(5, receive_number(link));
+	receive_number(link);
 	EXPECT_EQ(0, ended(peer));
 }
 
@@ -223,9 +223,9 @@ TEST_F(share, by_fork_and_exec)
 	int fd;
 
 	cuda_start(0);
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	*mapped(handle, CHUNK, 0) = 5;
-	fd = export(handle);
+	fd = exported(handle);
 	ASSERT_EQ(0, fcntl(fd, F_SETFD, 0));
 	snprintf(number, sizeof(number), "%d", fd);
 	child = fork();
@@ -249,14 +249,14 @@ TEST_F(share, outlives_its_exporter)
 		CUmemGenericAllocationHandle handle;
 
 		cuda_start(0);
-		handle = memory(0, CHUNK);
+		handle = new_memory(0, CHUNK);
 		at = mapped(handle, CHUNK, 0);
 		*at = 5;
-		give(link, export(handle));
+		send_fd(link, exported(handle));
 		kill(getpid(), SIGKILL);
 	}
 	cuda_start(1);
-	at = mapped(import(take(link)), CHUNK, 1);
+	at = mapped(imported(receive_fd(link)), CHUNK, 1);
 	status = ended(peer);
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(5, *at);
@@ -277,8 +277,8 @@ TEST_F(share, fd_in_flight)
 		_exit(0);
 	}
 	cuda_start(0);
-	handle = memory(0, CHUNK);
-	give(link, export(handle));
+	handle = new_memory(0, CHUNK);
+	send_fd(link, exported(handle));
 	ASSERT_EQ(0, kill(peer, SIGKILL));
 	ended(peer);
 }
@@ -295,24 +295,24 @@ TEST_F(share, incomplete_team)
 	ASSERT_LE(0, peer);
 	if (!peer) {
 		cuda_start(1);
-		handle = import(take(link));
+		handle = imported(receive_fd(link));
 		ASSERT_OK(cuMulticastAddDevice(handle, 1));
-		seen = memory(1, CHUNK);
+		seen = new_memory(1, CHUNK);
 		*mapped(seen, CHUNK, 1) = 5;
 		ASSERT_OK(cuMulticastBindMem(handle, 0, seen, 0, CHUNK, 0));
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		_exit(0);
 	}
 	cuda_start(0);
-	handle = team(2, CHUNK);
-	fd = export(handle);
-	give(link, fd);
+	handle = new_team(2, CHUNK);
+	fd = exported(handle);
+	send_fd(link, fd);
 	ASSERT_OK(cuMulticastAddDevice(handle, 0));
-	hear(link);
+	receive_number(link);
 	ASSERT_OK(memcastViewCreate(&view, handle, 0, CHUNK));
 	EXPECT_EQ(5, *mapped(handle, CHUNK, 0));
-	tell(link, 0);
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(peer));
 	/* that member has died: nobody is bound any more */
 	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
@@ -327,16 +327,16 @@ TEST_F(share, creator_imports_its_own_team)
 	int fd;
 
 	cuda_start(0);
-	handle = team(2, 2 * CHUNK);
-	fd = export(handle);
+	handle = new_team(2, 2 * CHUNK);
+	fd = exported(handle);
 	ASSERT_OK(cuMemRelease(handle));
-	handle = import(fd);
+	handle = imported(fd);
 	close(fd);
 	ASSERT_OK(cuMulticastAddDevice(handle, 0));
 	ASSERT_OK(cuMulticastAddDevice(handle, 1));
 	/* map the whole team, then bind pieces at other offsets than 0 */
 	window = mapped(handle, 2 * CHUNK, 0);
-	piece = memory(0, CHUNK);
+	piece = new_memory(0, CHUNK);
 	*mapped(piece, CHUNK, 0) = 5;
 	ASSERT_OK(cuMulticastBindMem(handle, CHUNK, piece, 0, CHUNK, 0));
 	EXPECT_EQ(5, window[CHUNK / 4]);

@@ -106,12 +106,12 @@ static void hold(struct __test_metadata *_metadata, int link)
 	int fd;
 
 	cuda_start(0);
-	team = full_team(2, 2 * CHUNK);
-	own = memory(0, 2 * CHUNK);
+	team = complete_team(2, 2 * CHUNK);
+	own = new_memory(0, 2 * CHUNK);
 	mapped(own, 2 * CHUNK, 0);
 	ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
 	ASSERT_OK(cuMemRelease(own));
-	ASSERT_OK(cuMemExportToShareableHandle(&fd, memory(1, CHUNK), SHAREABLE, 0));
+	ASSERT_OK(cuMemExportToShareableHandle(&fd, new_memory(1, CHUNK), SHAREABLE, 0));
 	ASSERT_OK(cuMemImportFromShareableHandle(&own, (void *)(intptr_t)fd, SHAREABLE));
 	ASSERT_OK(cuMulticastCreate(&waiting, &prop));
 	ASSERT_OK(cuMulticastAddDevice(waiting, 1));
@@ -195,10 +195,10 @@ TEST_F(smi, who_waits)
 		CUmemGenericAllocationHandle team;
 
 		cuda_start(0);
-		team = team(3, CHUNK);
+		team = new_team(3, CHUNK);
 		ASSERT_OK(cuMulticastAddDevice(team, 1));
 		ASSERT_EQ(0, peer_send(link, 0, -1));
-		cuMulticastBindMem(team, 0, memory(1, CHUNK), 0, CHUNK, 0);
+		cuMulticastBindMem(team, 0, new_memory(1, CHUNK), 0, CHUNK, 0);
 		exit(1);
 	}
 	ASSERT_EQ(0, peer_receive(link, NULL, NULL));
@@ -237,9 +237,9 @@ TEST_F(smi, writes_to_a_window)
 	CUdeviceptr window;
 
 	cuda_start(0);
-	team = full_team(2, 2 * CHUNK);
+	team = complete_team(2, 2 * CHUNK);
 	for (i = 0; i < 2; i++)
-		ASSERT_OK(cuMulticastBindMem(team, 0, memory(i, 2 * CHUNK), 0, 2 * CHUNK, 0));
+		ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(i, 2 * CHUNK), 0, 2 * CHUNK, 0));
 	window = ADDRESS(mapped(team, 2 * CHUNK, 0));
 	for (i = 0; i < 10; i++)
 		ASSERT_OK(cuMemcpyHtoD(window + 4 * i, &word, sizeof(word)));
@@ -324,7 +324,7 @@ TEST_F(smi, query_device)
 	int status;
 
 	cuda_start(0);
-	ASSERT_NE(0, memory(1, 2 * CHUNK));
+	ASSERT_NE(0, new_memory(1, 2 * CHUNK));
 	snprintf(wanted, sizeof(wanted), "index, memory.total [MiB], memory.used [MiB], processes\n"
 		 "1, %ld MiB, 4 MiB, 1\n", total);
 	EXPECT_STREQ(wanted, said("--query-device=index,memory.total,memory.used,processes "
@@ -345,7 +345,7 @@ TEST_F(smi, chosen_devices)
 	int status;
 
 	cuda_start(0);
-	team = team(3, CHUNK);
+	team = new_team(3, CHUNK);
 	ASSERT_OK(cuMulticastAddDevice(team, 0));
 	text = said("--json -i 1", &status);
 	all = parse(text, strlen(text), 0);
@@ -414,8 +414,8 @@ static void be_busy(struct __test_metadata *_metadata, int link)
 	at = reserve(2 * CHUNK);
 	ASSERT_EQ(0, peer_send(link, 0, -1));
 	for (;;) {
-		team = full_team(2, 2 * CHUNK);
-		own = memory(1, 2 * CHUNK);
+		team = complete_team(2, 2 * CHUNK);
+		own = new_memory(1, 2 * CHUNK);
 		ASSERT_OK(cuMemMap(at, 2 * CHUNK, 0, own, 0));
 		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
 		ASSERT_OK(cuMemAlloc(&block, 5));

@@ -16,7 +16,7 @@ TEST_F(staging, more_than_there_is)
 	uint32_t id;
 	int fd, device;
 
-	fd = export(full_team(2, bytes));
+	fd = exported(complete_team(2, bytes));
 	at = map_fd(fd, bytes);
 	at[bytes - 1] = 1;
 	EXPECT_EQ(1, at[bytes - 1]);
@@ -33,7 +33,7 @@ TEST_F(staging, more_than_there_is)
 /* The core warns of a vmap() that fails: dying is no reason to. The log says. */
 TEST_F(staging, killed_in_vmap)
 {
-	int fd = export(full_team(2, 32 * CHUNK)), device, link;
+	int fd = exported(complete_team(2, 32 * CHUNK)), device, link;
 	double end = now() + 60;
 	const char *why;
 	uint32_t id;
@@ -47,7 +47,7 @@ TEST_F(staging, killed_in_vmap)
 	if (!pid) {
 		if (!importer_attach(device, fd, &id))
 			importer_map(device, id, MEMCAST_IMPORTER_VMAP, MEMCAST_IMPORTER_BOTH, NULL);
-		hear(link);
+		receive_number(link);
 		_exit(0);
 	}
 	while (stat_of("staging_pages") <= 0 && now() < end)

@@ -31,13 +31,13 @@ FIXTURE(staging)
 #define staging_start()								\
 do {										\
 	cuda_start(0);								\
-	self->team = full_team(DEVICES, BYTES);					\
+	self->team = complete_team(DEVICES, BYTES);					\
 	for (int i_ = 0; i_ < DEVICES; i_++) {					\
-		self->own[i_] = memory(i_, BYTES);				\
+		self->own[i_] = new_memory(i_, BYTES);				\
 		self->replica[i_] = (volatile char *)mapped(self->own[i_], BYTES, i_); \
 		ASSERT_OK(cuMulticastBindMem(self->team, 0, self->own[i_], 0, BYTES, 0)); \
 	}									\
-	self->fd = export(self->team);						\
+	self->fd = exported(self->team);						\
 } while (0)
 
 FIXTURE_SETUP(staging)

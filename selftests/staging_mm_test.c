@@ -103,27 +103,27 @@ TEST_F(staging, fork_shares_the_mapping)
 		EXPECT_EQ(1, at[0]);
 		at[0] = 2;
 		at[PAGE] = 3;
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		/* the parent's end has been: new stores are noticed here, too */
 		at[0] = 4;
 		at[2 * PAGE] = 5;
 		EXPECT_EQ(0, dma_buf_sync(self->fd, END | RW));
-		tell(link, 0);
-		hear(link);
+		send_number(link, 0);
+		receive_number(link);
 		at[3 * PAGE] = 6;
 		_exit(_metadata->exit_code != KSFT_PASS);
 	}
-	hear(link);
+	receive_number(link);
 	sync_fd(self->fd, END | RW);
 	EXPECT_ALL(2, 0);
 	EXPECT_ALL(3, PAGE);
-	tell(link, 0);
-	hear(link);
+	send_number(link, 0);
+	receive_number(link);
 	EXPECT_ALL(4, 0);
 	EXPECT_ALL(5, 2 * PAGE);
 	at[4 * PAGE] = 7;
-	tell(link, 0);
+	send_number(link, 0);
 	EXPECT_EQ(0, ended(child));
 	/* what dies broadcasts, early for the parent, and nothing gets lost */
 	EXPECT_ALL(6, 3 * PAGE);
@@ -147,11 +147,11 @@ TEST_F(staging, killed_within_a_bracket)
 		ASSERT_EQ(0, dma_buf_sync(self->fd, START | RW));
 		at[0] = 1;
 		at[CHUNK] = at[PAGE] + 2;
-		tell(link, 0);
+		send_number(link, 0);
 		pause();
 		_exit(1);
 	}
-	hear(link);
+	receive_number(link);
 	EXPECT_ALL(0, 0);
 	for (int i = 0; i < DEVICES; i++)
 		self->replica[i][PAGE] = 30 + i;
@@ -227,7 +227,7 @@ TEST_F(staging, takes_what_is_touched)
 	if (stat_of("staging_pages") < 0)
 		SKIP(return, "needs root and debugfs");
 	EXPECT_EQ(0, stat_of("staging_pages"));
-	fd = export(full_team(2, bytes));
+	fd = exported(complete_team(2, bytes));
 	at = map_fd(fd, bytes);
 	for (size_t i = 0; i < bytes; i += bytes / 8)
 		EXPECT_EQ(0, at[i]);

@@ -44,13 +44,13 @@ FIXTURE_SETUP(staging_race)
 	self->stop = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, (void *)self->stop);
 	cuda_start(0);
-	team = full_team(DEVICES, BYTES);
+	team = complete_team(DEVICES, BYTES);
 	for (int i = 0; i < DEVICES; i++) {
-		own = memory(i, BYTES);
+		own = new_memory(i, BYTES);
 		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, BYTES, 0));
-		self->replica_fd[i] = export(own);
+		self->replica_fd[i] = exported(own);
 	}
-	self->fd = export(team);
+	self->fd = exported(team);
 }
 NOTHING_LEFT(staging_race)
 
@@ -202,7 +202,7 @@ TEST_F(staging_race, bindings_and_writers)
 	child = peer_fork(&link);
 	ASSERT_LE(0, child);
 	if (!child) {
-		int fd = take(link);
+		int fd = receive_fd(link);
 
 		at = map_all(fd);
 		for (uint64_t round = 1; !*self->stop; round++) {
@@ -213,11 +213,11 @@ TEST_F(staging_race, bindings_and_writers)
 		}
 		_exit(0);
 	}
-	team = full_team(2, BYTES);
-	at = map_all(export(team));
-	give(link, export(team));
+	team = complete_team(2, BYTES);
+	at = map_all(exported(team));
+	send_fd(link, exported(team));
 	for (unsigned int round = 0; round < loops(500); round++) {
-		own = memory(round % 2, BYTES);
+		own = new_memory(round % 2, BYTES);
 		ASSERT_OK(when_free(cuMulticastBindMem(team, 0, own, 0, BYTES, 0)));
 		/* by itself, or with its memory */
 		if (round % 3)
@@ -265,7 +265,7 @@ TEST_F(staging_race, out_of_memory)
 	if (limit < 0 || !put(CGROUP "/cgroup.procs", "0"))
 		SKIP(return, "no memory controller in cgroup2");
 
-	fd = export(full_team(2, bytes));
+	fd = exported(complete_team(2, bytes));
 	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, (void *)at);
 	for (size_t i = 0; i < bytes; i += CHUNK)

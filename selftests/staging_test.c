@@ -131,7 +131,7 @@ TEST_F(staging, two_writers_on_different_pages)
 /* Each fd of a team that was exported by itself has its own pages. */
 TEST_F(staging, fds_are_independent)
 {
-	int other_fd = export(self->team);
+	int other_fd = exported(self->team);
 	volatile char *at = map_fd(self->fd, BYTES), *other = map_fd(other_fd, BYTES);
 
 	sync_fd(self->fd, START | RW);
@@ -146,8 +146,8 @@ TEST_F(staging, fds_are_independent)
 	EXPECT_ALL(1, 0);
 	EXPECT_ALL(2, PAGE);
 	/* either gives the team */
-	ASSERT_OK(cuMemRelease(import(self->fd)));
-	ASSERT_OK(cuMemRelease(import(other_fd)));
+	ASSERT_OK(cuMemRelease(imported(self->fd)));
+	ASSERT_OK(cuMemRelease(imported(other_fd)));
 }
 
 TEST_F(staging, partly_bound)

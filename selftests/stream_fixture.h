@@ -21,7 +21,7 @@ FIXTURE(stream)
 FIXTURE_SETUP(stream)
 {
 	cuda_start(0);
-	self->at = mapped(memory(0, CHUNK), CHUNK, 0);
+	self->at = mapped(new_memory(0, CHUNK), CHUNK, 0);
 	self->gate = self->at + CHUNK / 4 - 8;
 	ASSERT_OK(cuStreamCreate(&self->first, CU_STREAM_DEFAULT));
 	ASSERT_OK(cuStreamCreate(&self->second, CU_STREAM_DEFAULT));

@@ -92,7 +92,7 @@ TEST_F(team, add_device)
 	cuda_start(0);
 	ASSERT_OK(CREATE());
 	EXPECT_INVALID(cuMulticastAddDevice(12345, 0));
-	EXPECT_INVALID(cuMulticastAddDevice(memory(0, CHUNK), 0));
+	EXPECT_INVALID(cuMulticastAddDevice(new_memory(0, CHUNK), 0));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, 99));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, -1));
 	EXPECT_OK(cuMulticastAddDevice(self->handle, 2));
@@ -107,11 +107,11 @@ TEST_F(team, is_not_memory)
 	CUmemAllocationProp prop;
 
 	cuda_start(0);
-	self->handle = full_team(2, CHUNK);
+	self->handle = complete_team(2, CHUNK);
 	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&prop, self->handle));
 	EXPECT_INVALID(cuMulticastBindMem(self->handle, 0, self->handle, 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem(memory(0, CHUNK), 0, self->handle, 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastUnbind(memory(0, CHUNK), 0, 0, CHUNK));
+	EXPECT_INVALID(cuMulticastBindMem(new_memory(0, CHUNK), 0, self->handle, 0, CHUNK, 0));
+	EXPECT_INVALID(cuMulticastUnbind(new_memory(0, CHUNK), 0, 0, CHUNK));
 }
 
 /* ---- waiting: @blocked does what waits for the team's last member ---- */
@@ -165,9 +165,9 @@ static void start_team(struct __test_metadata *_metadata, struct waiter *waiter,
 {
 	cuda_start(0);
 	waiter->blocked = blocked;
-	waiter->team = team(2, CHUNK);
+	waiter->team = new_team(2, CHUNK);
 	ASSERT_OK(cuMulticastAddDevice(waiter->team, 0));
-	waiter->memory = memory(0, CHUNK);
+	waiter->memory = new_memory(0, CHUNK);
 	waiter->at = reserve(2 * CHUNK);
 	ASSERT_OK(cuMemMap(waiter->at, CHUNK, 0, waiter->memory, 0));
 }
@@ -184,14 +184,14 @@ TEST_F(waiting, for_another_process)
 		CUmemGenericAllocationHandle handle;
 
 		cuda_start(1);
-		handle = import(take(link));
+		handle = imported(receive_fd(link));
 		ASSERT_TRUE(sleeps(getppid(), getppid()));
 		EXPECT_EQ(0, waiter->done);
 		ASSERT_OK(cuMulticastAddDevice(handle, 1));
 		_exit(0);
 	}
 	start_team(_metadata, waiter, variant->blocked);
-	give(link, export(waiter->team));
+	send_fd(link, exported(waiter->team));
 	EXPECT_OK(waiter->blocked(waiter));
 	waiter->done = 1;
 	EXPECT_EQ(0, ended(peer));
@@ -245,12 +245,12 @@ TEST_F(waiting, is_killable)
 	ASSERT_LE(0, peer);
 	if (!peer) {
 		start_team(_metadata, waiter, variant->blocked);
-		tell(link, 1);
+		send_number(link, 1);
 		waiter->blocked(waiter);
 		waiter->done = 1;
 		_exit(0);
 	}
-	ASSERT_EQ(1, hear(link));
+	ASSERT_EQ(1, receive_number(link));
 	ASSERT_TRUE(sleeps(peer, peer));
 	started = now();
 	ASSERT_EQ(0, kill(peer, SIGKILL));
@@ -269,7 +269,7 @@ TEST_F(waiting, while_the_handle_is_released)
 	pthread_t thread;
 
 	start_team(_metadata, waiter, variant->blocked);
-	other = import(export(waiter->team));
+	other = imported(exported(waiter->team));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, waiter));
 	while (!__atomic_load_n(&waiter->thread, __ATOMIC_SEQ_CST))
 		usleep(1000);

@@ -109,7 +109,7 @@ do {										\
 
 TEST_F(trace, team)
 {
-	CUmemGenericAllocationHandle object = team(2, CHUNK), handle[2];
+	CUmemGenericAllocationHandle object = new_team(2, CHUNK), handle[2];
 	unsigned long number, memory[2];
 	volatile uint32_t *window;
 
@@ -119,7 +119,7 @@ TEST_F(trace, team)
 	EXPECT_EVENT(1, "memcast_join", "team=%lu device=0 joined=1 devices=2", number);
 	EXPECT_EVENT(1, "memcast_join", "team=%lu device=1 joined=2 devices=2", number);
 	for (int i = 0; i < 2; i++) {
-		handle[i] = memory(i, CHUNK);
+		handle[i] = new_memory(i, CHUNK);
 		ASSERT_OK(cuMulticastBindMem(object, 0, handle[i], 0, CHUNK, 0));
 		memory[i] = field_of(self, "memcast_bind: ", "memory=");
 		EXPECT_EVENT(1, "memcast_bind",
@@ -155,7 +155,7 @@ TEST_F(trace, team)
 
 TEST_F(trace, handles)
 {
-	CUmemGenericAllocationHandle handle = memory(0, CHUNK), same;
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK), same;
 	unsigned long number;
 	int fd;
 
@@ -184,7 +184,7 @@ static void *bind(void *argument)
 /* A call that waits says so when it begins, and when it ends. */
 TEST_F(trace, waits)
 {
-	struct binder binder = { .team = team(2, CHUNK), .memory = memory(0, CHUNK) };
+	struct binder binder = { .team = new_team(2, CHUNK), .memory = new_memory(0, CHUNK) };
 	unsigned long number;
 	pthread_t thread;
 

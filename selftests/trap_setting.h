@@ -28,11 +28,11 @@ TEST_HELPER void setting_make_(struct __test_metadata *_metadata, struct setting
 	cuda_start(0);
 	setting->place = reserve(5 * CHUNK);
 	plain.address = setting->place;
-	setting->team[0] = full_team(DEVICES, 2 * CHUNK);
-	setting->team[1] = full_team(DEVICES, CHUNK);
+	setting->team[0] = complete_team(DEVICES, 2 * CHUNK);
+	setting->team[1] = complete_team(DEVICES, CHUNK);
 	*all = (struct area) { (void *)setting->place, 4 * CHUNK, CHUNK, DEVICES, {} };
 	for (unsigned int i = 0; i < DEVICES; i++) {
-		setting->memory[i] = memory(i, 4 * CHUNK);
+		setting->memory[i] = new_memory(i, 4 * CHUNK);
 		all->replica[i] = (void *)mapped(setting->memory[i], 4 * CHUNK, i);
 		for (unsigned int chunk = 0; chunk < 3; chunk++)
 			ASSERT_OK(cuMulticastBindMem(setting->team[chunk / 2],

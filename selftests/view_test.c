@@ -26,9 +26,9 @@ FIXTURE_SETUP(view)
 	unsigned int i;
 
 	cuda_start(0);
-	self->team = full_team(3, 2 * CHUNK);
+	self->team = complete_team(3, 2 * CHUNK);
 	for (i = 0; i < 2; i++) {
-		self->memory[i] = memory(i, CHUNK);
+		self->memory[i] = new_memory(i, CHUNK);
 		self->plain[i] = mapped(self->memory[i], CHUNK, i);
 		*self->plain[i] = 100 + i;
 		ASSERT_OK(cuMulticastBindMem(self->team, 0, self->memory[i], 0, CHUNK, 0));
@@ -55,7 +55,7 @@ TEST_F(view, replicas_of_a_window)
 	EXPECT_EQ(7, *self->plain[1]);
 	/* what is bound later shows at once */
 	EXPECT_EQ(SIGBUS, try_load(view->replica[0] + CHUNK, NULL));
-	ASSERT_OK(cuMulticastBindMem(self->team, CHUNK, memory(0, CHUNK), 0, CHUNK, 0));
+	ASSERT_OK(cuMulticastBindMem(self->team, CHUNK, new_memory(0, CHUNK), 0, CHUNK, 0));
 	EXPECT_EQ(0, try_load(view->replica[0] + CHUNK, NULL));
 }
 
@@ -75,7 +75,7 @@ TEST_F(view, one_for_all_addresses_of_a_mapping)
 /* A part of the team, in the middle of a reservation between others */
 TEST_F(view, mappings_in_a_reservation)
 {
-	CUmemGenericAllocationHandle other = full_team(2, 2 * CHUNK);
+	CUmemGenericAllocationHandle other = complete_team(2, 2 * CHUNK);
 	CUdeviceptr at = reserve(4 * CHUNK);
 	const struct memcast_view *view[3];
 	unsigned int i;
@@ -163,7 +163,7 @@ TEST_F(view, access_as_the_window_has)
 
 TEST_F(view, ends_with_the_mapping)
 {
-	CUmemGenericAllocationHandle other = full_team(2, 2 * CHUNK);
+	CUmemGenericAllocationHandle other = complete_team(2, 2 * CHUNK);
 	CUdeviceptr at = ADDRESS(self->window);
 	struct memcast_view before;
 	unsigned int round;

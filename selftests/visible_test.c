@@ -184,7 +184,7 @@ TEST_F(visible, numbers)
 	EXPECT_EQ(self->bus[1], value);
 
 	before = device_bytes(3, "free_bytes");
-	handle = memory(0, CHUNK);
+	handle = new_memory(0, CHUNK);
 	EXPECT_EQ(before - (long)CHUNK, device_bytes(3, "free_bytes"));
 	ASSERT_OK(cuMemGetAllocationPropertiesFromHandle(&prop, handle));
 	EXPECT_EQ(0, prop.location.id);
@@ -270,7 +270,7 @@ TEST_F(visible, teams)
 	}
 	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
 	cuda_start(0);
-	handle = team(2, CHUNK);
+	handle = new_team(2, CHUNK);
 	ASSERT_OK(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
 	ASSERT_EQ(0, peer_send(link, 0, fd));
 	ASSERT_OK(join(handle));

@@ -28,11 +28,12 @@ FIXTURE_SETUP(vivid_team)
 {
 	CAMERA_SETUP();
 	for (int i = 0; i < BUFFERS; i++) {
-		CUmemGenericAllocationHandle team = full_team(MEMBERS, CHUNK);
+		CUmemGenericAllocationHandle team = complete_team(MEMBERS, CHUNK);
 
 		for (int member = 0; member < MEMBERS; member++)
-			ASSERT_OK(cuMulticastBindMem(team, 0, memory(member, CHUNK), 0, CHUNK, 0));
-		self->fd[i] = export(team);
+			ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(member, CHUNK), 0, CHUNK,
+						     0));
+		self->fd[i] = exported(team);
 		ASSERT_OK(memcastViewCreate(&self->view[i], team, 0, CHUNK));
 		ASSERT_EQ(MEMBERS, self->view[i].replicas);
 	}

@@ -37,9 +37,9 @@ static struct screen screen(struct __test_metadata *_metadata)
 	struct screen made;
 
 	for (int i = 0; i < BUFFERS; i++) {
-		CUmemGenericAllocationHandle own = memory(0, CHUNK);
+		CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 
-		made.fd[i] = export(own);
+		made.fd[i] = exported(own);
 		made.at[i] = (uint8_t *)mapped(own, CHUNK, 0);
 		memset(made.at[i], 0x5a, CHUNK);
 	}
@@ -175,7 +175,7 @@ TEST_F(vivid, memory_released_while_streaming)
 TEST_F(vivid, into_a_range)
 {
 	const size_t from = 5 * 4096, bytes = (CAMERA_BYTES + 4095) & -4096;
-	uint8_t *at = (uint8_t *)mapped(memory(0, CHUNK), CHUNK, 0);
+	uint8_t *at = (uint8_t *)mapped(new_memory(0, CHUNK), CHUNK, 0);
 	uint32_t sequence;
 	int fd = -1;
 

@@ -18,12 +18,12 @@ FIXTURE_SETUP(window)
 	uint32_t i;
 
 	cuda_start(0);
-	self->team = team(3, 3 * CHUNK);
+	self->team = new_team(3, 3 * CHUNK);
 	ASSERT_OK(cuMulticastAddDevice(self->team, 2));
 	ASSERT_OK(cuMulticastAddDevice(self->team, 0));
 	ASSERT_OK(cuMulticastAddDevice(self->team, 1));
 	for (i = 0; i < 3; i++) {
-		self->memory[i] = memory(i, CHUNK);
+		self->memory[i] = new_memory(i, CHUNK);
 		self->plain[i] = mapped(self->memory[i], CHUNK, i);
 		*self->plain[i] = 100 + i;
 	}
@@ -135,7 +135,7 @@ TEST_F(window, view_of_a_part)
 
 TEST_F(window, access_only_for_members)
 {
-	CUmemGenericAllocationHandle two = full_team(2, CHUNK);
+	CUmemGenericAllocationHandle two = complete_team(2, CHUNK);
 	CUdeviceptr at = reserve(CHUNK);
 
 	ASSERT_OK(cuMemMap(at, CHUNK, 0, two, 0));
@@ -180,7 +180,7 @@ TEST_F(window, mapped_twice)
 /* A munmap() of the program's own takes a window along; the next there has its own view. */
 TEST_F(window, place_used_again)
 {
-	CUmemGenericAllocationHandle other = full_team(2, 3 * CHUNK);
+	CUmemGenericAllocationHandle other = complete_team(2, 3 * CHUNK);
 	CUdeviceptr at = ADDRESS(self->window), again;
 	const struct memcast_view *view;
 	size_t offset;

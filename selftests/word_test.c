@@ -87,12 +87,12 @@ TEST_F(stream, write_value)
 
 TEST_F(stream, write_value_reaches_every_replica)
 {
-	CUmemGenericAllocationHandle team = full_team(2, CHUNK), part[2];
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK), part[2];
 	volatile uint32_t *plain[2], *window;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		part[i] = memory(i, CHUNK);
+		part[i] = new_memory(i, CHUNK);
 		plain[i] = mapped(part[i], CHUNK, i);
 		ASSERT_OK(cuMulticastBindMem(team, 0, part[i], 0, CHUNK, 0));
 	}

@@ -282,10 +282,10 @@ static void work(struct __test_metadata *_metadata, int link)
 
 	run_on_cpu(0);
 	for (;;) {
-		const struct act *act = (const struct act *)hear(link);
+		const struct act *act = (const struct act *)receive_number(link);
 
 		act->run(_metadata, &worker);
-		tell(link, 0);
+		send_number(link, 0);
 	}
 }
 
@@ -321,8 +321,8 @@ static double watched(struct __test_metadata *_metadata, FIXTURE_DATA(yield) *se
 {
 	self->watcher.longest = 0;
 	if (act) {
-		tell(link, (long)act);
-		hear(link);
+		send_number(link, (long)act);
+		receive_number(link);
 	} else {
 		ASSERT_EQ(0, kill(pid, SIGKILL));
 		ended(pid);
