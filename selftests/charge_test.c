@@ -18,27 +18,13 @@ FIXTURE(charge)
 	char mounted[32], group[48];
 };
 
-static int put(const char *folder, const char *file, const char *text)
-{
-	char path[96];
-	int done;
-	FILE *out;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	out = fopen(path, "we");
-	if (!out)
-		return -1;
-	done = fputs(text, out) < 0 ? -1 : 0;
-	return fclose(out) ? -1 : done;
-}
-
 FIXTURE_SETUP(charge)
 {
 	strcpy(self->mounted, "/tmp/cgroup.XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->mounted));
 	if (mount("none", self->mounted, "cgroup2", 0, NULL))
 		SKIP(return, "needs root, and cgroups of version 2");
-	if (put(self->mounted, "cgroup.subtree_control", "+memory"))
+	if (write_in(self->mounted, "cgroup.subtree_control", "+memory"))
 		SKIP(return, "needs the memory controller");
 	if (!access("/sys/kernel/debug/kmemleak", F_OK))
 		SKIP(return, "kmemleak takes memory for each allocation");
@@ -95,7 +81,7 @@ static void child(struct __test_metadata *_metadata, const struct take *take,
 	unsigned int i, warm = take->count / 10;
 	int error;
 
-	ASSERT_EQ(0, put(group, "cgroup.procs", "0"));
+	ASSERT_EQ(0, write_in(group, "cgroup.procs", "0"));
 	error = take->prepare();
 	for (i = 0; i < warm && !error; i++)
 		error = take->once(i);

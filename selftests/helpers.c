@@ -2,6 +2,8 @@
 /* What memcast's selftests share and needs no harness. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -187,6 +189,19 @@ bool sleeps(pid_t pid, pid_t thread)
 		usleep(2000);
 	}
 	return count == 5;
+}
+
+int write_in(const char *folder, const char *file, const char *text)
+{
+	char path[PATH_MAX];
+	ssize_t done;
+	int out;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	out = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	done = out < 0 ? -1 : write(out, text, strlen(text));
+	close(out);
+	return done == (ssize_t)strlen(text) ? 0 : -1;
 }
 
 double now(void)

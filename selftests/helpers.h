@@ -27,6 +27,9 @@ void run_on_cpu(unsigned int number);
 /* Is the thread waiting in the kernel? Asked until it is, for some seconds. */
 bool sleeps(pid_t pid, pid_t thread);
 
+/* A file of the kernel's, in one write. Return: 0, or -1. */
+int write_in(const char *folder, const char *file, const char *text);
+
 double now(void);
 double median(double *values, unsigned int count);
 

@@ -23,7 +23,7 @@ run()
 for kernel in 6.1 6.12; do
 	run "72 devices of 80 GiB in 4 GiB, with linux $kernel" --kernel $kernel --try-modules vgem \
 		--devices 72 --pool-mib 81920 --memory 4096 -- \
-		build/selftests/run lazy_test lazy_limit_test
+		build/selftests/run lazy_test lazy_limit_test lazy_charge_test
 done
 run "576 devices of 80 GiB in 3 GiB" --devices 576 --pool-mib 81920 --memory 3072 -- \
 	build/selftests/lazy_test -t larger_than_the_machine

@@ -8,38 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include "lazy_fixture.h"
+#include "lazy_limit_fixture.h"
 #include "peers.h"
-
-/* More than any of these tests takes, without a limit */
-#define SIZE	(32 * CHUNK)
-#define LOG	"/tmp/lazy.log"
-
-FIXTURE(lazy_limit)
-{
-	int unused;
-};
-
-FIXTURE_SETUP(lazy_limit)
-{
-	NEEDS_LAZY();
-	if (device_bytes(1, "pool_bytes") < (long)(16 * SIZE))
-		SKIP(return, "it takes two larger pools: memcast-vm --pool-mib 8192");
-	/* of what a test before this has closed a moment ago */
-	ASSERT_STREQ("", left_over());
-}
-
-FIXTURE_TEARDOWN_PARENT(lazy_limit)
-{
-	set_limit("lazy_max_mib", 0);
-	unlink(LOG);
-	if (!_metadata->aborted) {
-		EXPECT_STREQ("", left_over());
-		EXPECT_EQ(0, taken_by_all());
-	}
-}
 
 /* From now on so many chunks more may be taken. */
 #define leave(chunks)	\
@@ -325,96 +295,6 @@ TEST_F(lazy_limit, eight_at_once)
 	send_number(bystander, 0);
 	EXPECT_EQ(0, ended(other));
 	peer_close(bystander);
-}
-
-static int put(const char *folder, const char *file, const char *text)
-{
-	char path[96];
-	int done;
-	FILE *out;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	out = fopen(path, "we");
-	if (!out)
-		return -1;
-	done = fputs(text, out) < 0 ? -1 : 0;
-	return fclose(out) ? -1 : done;
-}
-
-static long charged(const char *group)
-{
-	char path[96], text[32];
-
-	snprintf(path, sizeof(path), "%s/memory.current", group);
-	read_file(text, sizeof(text), path);
-	return atol(text);
-}
-
-/* Who touches first is charged, be it another's memory; and is told where that ends. */
-static void in_a_group(struct __test_metadata *_metadata, const char *group)
-{
-	int link, fd;
-	pid_t pid = peer_fork(&link);
-	long before;
-
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		volatile uint32_t *at;
-
-		ASSERT_EQ(0, put(group, "cgroup.procs", "0"));
-		cuda_start(0);
-		at = mapped(imported(receive_fd(link)), SIZE, 0);
-		send_number(link, 0);
-		receive_number(link);
-		ASSERT_OK(cuMemsetD8(ADDRESS(at), 1, 4 * CHUNK));
-		send_number(link, 0);
-		receive_number(link);
-		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD8(ADDRESS(at) + 4 * CHUNK, 1,
-							       12 * CHUNK));
-		EXPECT_EQ(SIGBUS, try_store(at + 31 * (CHUNK / 4), 1));
-		EXPECT_EQ(1, *at & 0xff);
-		send_number(link, 0);
-		receive_number(link);
-		exit(_metadata->exit_code);
-	}
-	cuda_start(0);
-	fd = exported(new_memory(0, SIZE));
-	send_fd(link, fd);
-	receive_number(link);
-	before = charged(group);
-	send_number(link, 0);
-	receive_number(link);
-	TH_LOG("4 chunks touched: %ld KiB more in the cgroup", (charged(group) - before) >> 10);
-	EXPECT_LE((long)(4 * CHUNK), charged(group) - before);
-	EXPECT_TAKEN(4, 0);
-	ASSERT_EQ(0, put(group, "memory.max", "24M"));
-	send_number(link, 0);
-	receive_number(link);
-	/* those outside go on */
-	EXPECT_EQ(0, try_store(mapped(imported(fd), SIZE, 0) + 31 * (CHUNK / 4), 1));
-	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
-	close(fd);
-	peer_close(link);
-}
-
-TEST_F(lazy_limit, cgroup)
-{
-	char mounted[] = "/tmp/cgroup.XXXXXX", group[48];
-	int tries;
-
-	ASSERT_NE(NULL, mkdtemp(mounted));
-	if (mount("none", mounted, "cgroup2", 0, NULL))
-		SKIP(return, "needs cgroups of version 2");
-	snprintf(group, sizeof(group), "%s/child", mounted);
-	if (put(mounted, "cgroup.subtree_control", "+memory"))
-		SKIP(return, "needs the memory controller");
-	ASSERT_EQ(0, mkdir(group, 0755));
-	in_a_group(_metadata, group);
-	for (tries = 0; rmdir(group) && tries < 500; tries++)
-		usleep(10000);
-	umount(mounted);
-	rmdir(mounted);
 }
 
 TEST_HARNESS_MAIN

@@ -21,19 +21,6 @@ FIXTURE(trace)
 	char *text;
 };
 
-static bool write_file(const char *name, const char *value)
-{
-	char path[128];
-	bool done;
-	int file;
-
-	snprintf(path, sizeof(path), BUFFER "/%s", name);
-	file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	done = file >= 0 && write(file, value, strlen(value)) == (ssize_t)strlen(value);
-	close(file);
-	return done;
-}
-
 FIXTURE_SETUP(trace)
 {
 	if (geteuid())
@@ -47,7 +34,7 @@ FIXTURE_SETUP(trace)
 	/* one that an earlier run left would have its events */
 	rmdir(BUFFER);
 	ASSERT_EQ(0, mkdir(BUFFER, 0700));
-	ASSERT_TRUE(write_file("events/memcast/enable", "1"));
+	ASSERT_EQ(0, write_in(BUFFER, "events/memcast/enable", "1"));
 	cuda_start(0);
 }
 
