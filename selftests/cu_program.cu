@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(256, 2) add(int *to, const int *from, int coun
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 
 	if (i < count)
-		to[i] += from[i] * (i & 3);
+		to[i] += __ldcg(from + i) * (i & 3);
 }
 }
 
@@ -89,7 +89,7 @@ extern "C" __global__ void words(unsigned int *word, pair by_value, float *real)
 	atomicInc(word, 9);
 	atomicAdd(real, 0.5f);
 	if (threadIdx.x == blockDim.x - 1 && by_value.second == 'x')
-		word[1] = (unsigned int)by_value.first + blockIdx.y * gridDim.y;
+		__stcg(word + 1, (unsigned int)by_value.first + blockIdx.y * gridDim.y);
 }
 
 __global__ void variables(unsigned int *out)

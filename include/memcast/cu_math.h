@@ -39,7 +39,16 @@ MEMCAST_MIN_MAX(double, float, double)
 MEMCAST_MIN_MAX(double, double, float)
 #undef MEMCAST_MIN_MAX
 
-template <class T> T __ldg(const T *address) { return *address; }
+/* Loads and stores that name what a device's caches keep: here the processor decides. */
+#define MEMCAST_LOAD(name)	template <class T> T name(const T *address) { return *address; }
+MEMCAST_LOAD(__ldg) MEMCAST_LOAD(__ldca) MEMCAST_LOAD(__ldcg) MEMCAST_LOAD(__ldcs)
+MEMCAST_LOAD(__ldlu)
+template <class T> T __ldcv(const T *address) { return *(const volatile T *)address; }
+#undef MEMCAST_LOAD
+#define MEMCAST_STORE(name)	template <class T> void name(T *address, T value) { *address = value; }
+MEMCAST_STORE(__stwb) MEMCAST_STORE(__stcg) MEMCAST_STORE(__stcs)
+#undef MEMCAST_STORE
+template <class T> void __stwt(T *address, T value) { *(volatile T *)address = value; }
 
 inline int __popc(unsigned int x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
