@@ -52,7 +52,7 @@ for words in "unshare -m" "unshare -rm"; do
 done
 
 echo "TAP version 13"
-echo "1..18"
+echo "1..19"
 
 # ---- what is packed: one boot, of a program whose name begins with "-"
 
@@ -204,6 +204,16 @@ explained() {
 		told 'WAITING SINCE'
 }
 result who_waits_is_explained explained
+
+# ---- what a late thread of vivid makes the kernel report fails no run; the same of another does
+
+reported() {
+	run "$vm" --no-module --root -- sh -c "
+		for line in 'schedule_timeout: wrong timeout value ffffffffffffffea' 'Call Trace:' \\
+			' $1+0x3b2/0x440' ' </TASK>'; do echo \"<4>\$line\" >/dev/kmsg; done"
+}
+reports_by_driver() { reported vivid_thread_vid_cap && ended 0 && reported mc_team_wait && ended 126; }
+result reports_by_driver reports_by_driver
 
 # ---- a program that computes goes on, to the limit; in machine time, not the clock's
 
