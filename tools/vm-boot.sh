@@ -132,8 +132,8 @@ reports+='lock held when returning|sleeping function called|unreferenced object|
 reports+='rcu: INFO|stack-protector|memory leak|list_(add|del) corruption|ODEBUG|Call Trace'
 harmless='DMA-API: preallocated|KASAN: outline|debugging enabled|KernelAddressSanitizer initialized'
 
-# vivid's thread that comes late, as on a busy machine, sleeps for less than nothing, which the
-# kernel reports: that is the driver's fault and nobody else's.
+# On a busy machine vivid's capture thread runs late and asks the kernel to sleep for a negative
+# time. The kernel reports that with a call trace; it is the driver's fault and fails no run.
 without_late_vivid() {
 	awk '/schedule_timeout: wrong timeout value/ { held = 1; text = "" }
 		!held { print; next }

@@ -44,7 +44,7 @@ TRACE_EVENT(memcast_wait,
 		      __entry->team, __entry->command, __entry->joined, __entry->devices)
 );
 
-/* It waits no longer; @error: 0: the team is complete, or a negative errno */
+/* A call waits no longer; @error: 0: the team is complete, or a negative errno */
 TRACE_EVENT(memcast_wait_end,
 	    TP_PROTO(u64 team, int error),
 	    TP_ARGS(team, error),
@@ -83,7 +83,7 @@ DEFINE_EVENT(memcast_binding, memcast_bind,
 	     TP_ARGS(team, device, memory, offset, memory_offset, bytes)
 );
 
-/* It is no longer: by a call, or because the memory or the team has ended */
+/* A binding ends: by a call, or because its memory or its team has ended */
 DEFINE_EVENT(memcast_binding, memcast_unbind,
 	     TP_PROTO(u64 team, u32 device, u64 memory, u64 offset, u64 memory_offset,
 		      u64 bytes),
@@ -218,7 +218,7 @@ DEFINE_EVENT(memcast_handle, memcast_export,
 	     TP_ARGS(object, bytes, handle_type)
 );
 
-/* It is imported; a dma-buf of another driver becomes a new object */
+/* An object is imported; a dma-buf of another driver becomes a new one */
 DEFINE_EVENT(memcast_handle, memcast_import,
 	     TP_PROTO(u64 object, u64 bytes, u32 handle_type),
 	     TP_ARGS(object, bytes, handle_type)
