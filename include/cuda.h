@@ -2333,7 +2333,8 @@ CUresult CUDAAPI cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr,
  * @handleType: one of those it was created with
  * @flags: 0
  *
- * Errors: CUDA_ERROR_INVALID_VALUE.
+ * Errors: CUDA_ERROR_INVALID_VALUE; for FABRIC _SYSTEM_NOT_READY and _ILLEGAL_STATE (of
+ * the fabric, or of the memory's device's link to it: ours).
  */
 CUresult CUDAAPI
 cuMemExportToShareableHandle(void *shareableHandle,
@@ -2359,7 +2360,8 @@ cuMemExportToShareableHandle(void *shareableHandle,
  * Errors: CUDA_ERROR_INVALID_VALUE (also a fabric handle of nothing: ours), _UNKNOWN
  * (not a dma-buf's fd), _NOT_PERMITTED (a fabric handle of another IMEX channel; a
  * read-only dma-buf: ours), _NOT_SUPPORTED (a fabric handle without any IMEX channel;
- * dma-bufs that no CPU may map: ours), _OUT_OF_MEMORY.
+ * dma-bufs that no CPU may map: ours), _OUT_OF_MEMORY; for FABRIC _SYSTEM_NOT_READY and
+ * _ILLEGAL_STATE as when it is exported.
  */
 CUresult CUDAAPI
 cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
@@ -2548,7 +2550,8 @@ CUresult CUDAAPI cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (not a team, or it is full),
  * _INVALID_DEVICE, _UNKNOWN (a member already: hardware), _SYSTEM_NOT_READY
- * and _ILLEGAL_STATE (of the fabric).
+ * and _ILLEGAL_STATE (of the fabric, or of the device's link to it: parameter and file
+ * fabric_state of the module).
  */
 CUresult CUDAAPI cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle,
 				      CUdevice dev);
@@ -2566,7 +2569,8 @@ CUresult CUDAAPI cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle,
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (range, handles, or overlap with a binding
  * of the same device), _INVALID_DEVICE (not a member), _OUT_OF_MEMORY (no
- * room for another team), _SYSTEM_NOT_READY and _ILLEGAL_STATE (of the fabric).
+ * room for another team), _SYSTEM_NOT_READY and _ILLEGAL_STATE (of the fabric, or of
+ * the device's link to it).
  */
 CUresult CUDAAPI cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle,
 				    size_t mcOffset,

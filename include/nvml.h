@@ -783,8 +783,9 @@ typedef nvmlGpuFabricInfo_v3_t nvmlGpuFabricInfoV_t;
  *
  * From the module's parameters: fabric_state (ready: completed; not_ready: in progress;
  * illegal: completed with status NVML_ERROR_INVALID_STATE), fabric_cluster,
- * fabric_clique; not supported where devices cannot multicast. Health is 0 unless the
- * fabric is illegal.
+ * fabric_clique; not supported where devices cannot multicast. While that fabric_state
+ * is ready, the device's own in /sys/class/memcast/memcastN counts (in_progress, and
+ * failed, which is as illegal). Health is 0 unless the fabric is illegal.
  *
  * Return: NVML_SUCCESS, or NVML_ERROR_ARGUMENT_VERSION_MISMATCH.
  * Source: recorded (ready, and no multicast); else ours.

@@ -99,7 +99,7 @@ const struct fuzz_verb fuzz_verbs[FUZZ_VERBS] = {
 	VERB(BLOCK_MAP, block_map, (F(block_map, heap, HEAP), F(block_map, handle, MEMORY),
 	     F(block_map, offset, OFFSET), F(block_map, bytes, LOW)),
 	     GIVES(BLOCK, block_map, out_address, bytes)),
-	VERB(TEAM_WAIT, team_wait, (F(team_wait, team, TEAM), F(team_wait, verb, WAITING),
+	VERB(TEAM_WAIT, team_wait, (F(team_wait, team, TEAM), F(team_wait, command, WAITING),
 	     F(team_wait, flags, FEW), F(team_wait, since, OFFSET))),
 	VERB(TEAM_MEMBERS, team_members, (F(team_members, team, TEAM),
 	     F(team_members, count, COUNT), F(team_members, members, ENTRIES))),

@@ -118,13 +118,13 @@ CUresult device_ioctl_fd(int fd, unsigned long request, struct memcast_header *h
 
 CUresult view_map(const char *call, struct memcast_view *view,
 		  const struct memcast_handle_info *of, size_t offset, size_t bytes,
-		  struct memcast_team_member *member, unsigned int count)
+		  uint32_t *accessor, unsigned int count)
 {
 	unsigned int number = atomic_fetch_add(&views, 1);
 
 	(void)call;
 	(void)offset;
-	(void)member;
+	(void)accessor;
 	(void)count;
 	another_may_come();
 	if (number >= MOST_VIEWS)

@@ -155,7 +155,7 @@ VERB(export_range, EXPORT_RANGE, out_fd, .address = (uintptr_t)self->at, .bytes 
 
 #define OPTIONS_team_wait						\
 	.flags = FIELD(team_wait, flags), .reserved = FIELD(team_wait, reserved), .writes = true,
-VERB(team_wait, TEAM_WAIT, since, .team = self->full, .verb = MEMCAST_NR_MAP);
+VERB(team_wait, TEAM_WAIT, since, .team = self->full, .command = MEMCAST_NR_MAP);
 #define OPTIONS_team_members	.writes = true,
 VERB(team_members, TEAM_MEMBERS, out_joined, .team = self->full);
 #define OPTIONS_address_check						\

@@ -8,7 +8,8 @@
  * shared memory will do.
  *
  * Waiting spins for some microseconds if there is a CPU for each rank, then gives
- * way to whoever can run, then sleeps for longer and longer, up to 1 ms. (A futex
+ * way to whoever can run, then sleeps for longer and longer, up to 1 ms, or longer where more
+ * than four ranks share a CPU. (A futex
  * would not do: there are none in device memory, EFAULT.) A rank that may run on one
  * CPU only takes it that the others have others: where they share it, every wait
  * spins in vain first. A rank that dies keeps the others waiting: ending them is up
@@ -43,13 +44,14 @@ extern "C" {
  * @rank: this rank
  * @ranks: how many there are
  * @spins: how often to look before giving way
+ * @nap_us: how many microseconds to sleep at most before looking again
  * @epoch: how many times the ranks have met
  */
 struct memcast_group {
 	const struct memcast_view *view;
 	size_t flags;
 	unsigned int rank, ranks;
-	unsigned int spins;
+	unsigned int spins, nap_us;
 	uint64_t epoch;
 };
 

@@ -2,6 +2,9 @@
 /*
  * memcast: the interface of /dev/memcast.
  *
+ * With the module's parameter "hosts" above 1 there is a /dev/memcast-host/N for each host as
+ * well: the same interface, to devices of that host alone, which begin at 0.
+ *
  * An open file is a client: a table of handles, for the process that opened it. They
  * are released when that process ends, even if another one has an fd of the file.
  * Objects are memories and teams; they live as long as a handle, a mapping or an
@@ -12,9 +15,11 @@
  * What a client holds stands in /proc/PID/fdinfo/FD, for those who may look there:
  *
  *   memcast-client:	NUMBER
+ *   memcast-host:	HOST first DEVICE of DEVICES, of a host's file only: its device N is
+ *			device (N + DEVICE) % DEVICES of the machine
  *   memcast-handle:	OBJECT, a line for each handle
  *   memcast-mapping:	OBJECT, a line for each mapping, those of heaps as well
- *   memcast-wait:	OBJECT waits PID VERB MILLISECONDS, a line for each call that
+ *   memcast-wait:	OBJECT waits PID COMMAND MILLISECONDS, a line for each call that
  *			waits for a team's members: BIND_MEMORY, BIND_ADDRESS or MAP
  *
  * Readers who are another user than the client's, and do not have CAP_SYS_PTRACE, get
@@ -42,7 +47,7 @@
  *   EAGAIN           MEMCAST_NO_WAIT: the team is not complete yet
  *   ETIME            the call has waited for so long that it should say so
  *   ENOENT           no such handle, or it is of the other type
- *   EBADF            not an fd, or not one that memcast exported
+ *   EBADF            not an fd, or not one that memcast exported on this host
  *   ENODEV           no such device, or it is not a member of the team
  *   EALREADY         the device is in the team already
  *   EEXIST           the range, or a part of it, is registered already; the memory
@@ -50,11 +55,13 @@
  *   ENOMEM           the pool (or the machine) has not enough memory, or the caller's
  *                    user has all that a user may take of the machine's
  *   EPERM            not permitted (IMEX channels, read-only dma-bufs)
- *   ENETDOWN         the fabric is not ready
- *   ENOTRECOVERABLE  the fabric is in an illegal state
+ *   ENETDOWN         the fabric is not ready, or the device's link to it
+ *   ENOTRECOVERABLE  the fabric is in an illegal state, or the device's link has failed
  *   EOPNOTSUPP       not supported
  *   EIO              the exporter of a foreign dma-buf refused an access
  *   ENOTTY, E2BIG    this module is older than its caller
+ *   EHOSTDOWN        the client's host was lost; open() and mmap() say so, too
+ *   EHOSTUNREACH     a copy or fill meets memory of another host, which was lost
  *   ESRCH            the client belongs to another process (fork), or to one that has
  *                    ended
  */
@@ -91,6 +98,8 @@ enum memcast_location {
 	MEMCAST_LOCATION_DEVICE		= 1,
 	MEMCAST_LOCATION_HOST		= 2,
 	MEMCAST_LOCATION_HOST_NUMA	= 3,
+	/* told only: on another host of the rack, with MEMCAST_DEVICE_NONE for its number */
+	MEMCAST_LOCATION_ELSEWHERE	= 5,
 };
 
 /* What an object can be exported as: a mask. */
@@ -111,9 +120,15 @@ enum memcast_access {
 /**
  * struct memcast_system_info - ioctl(MEMCAST_SYSTEM_INFO)
  * @out_abi: MEMCAST_ABI_VERSION of the module
- * @out_devices: number of devices
+ * @out_devices: number of devices that the client sees: 0 to so many
  * @out_granularity: bytes; sizes and offsets are multiples of it
  * @out_recommended: bytes; what teams are best rounded up to
+ * @out_first: which of the machine's devices the client's device 0 is
+ * @out_host: whose file it is; MEMCAST_DEVICE_NONE of /dev/memcast where there are several
+ * @out_hosts: how many there are
+ * @out_machine: number of devices of the machine: of all hosts
+ *
+ * In /sys/class/memcast and in traces devices have the machine's numbers.
  */
 struct memcast_system_info {
 	struct memcast_header header;
@@ -121,6 +136,10 @@ struct memcast_system_info {
 	__u32 out_devices;
 	__aligned_u64 out_granularity;
 	__aligned_u64 out_recommended;
+	__u32 out_first;
+	__u32 out_host;
+	__u32 out_hosts;
+	__u32 out_machine;
 };
 
 #define MEMCAST_DEVICE_MULTICAST	(1U << 0)
@@ -175,7 +194,8 @@ struct memcast_memory_create {
 /**
  * struct memcast_team_create - ioctl(MEMCAST_TEAM_CREATE)
  * @bytes: size, a multiple of the granularity
- * @devices: how many devices will join, 2 to all
+ * @devices: how many devices will join, 2 to all of the client's; with
+ *	MEMCAST_HANDLE_FABRIC to all of the machine's
  * @handle_types: mask of MEMCAST_HANDLE_…
  * @flags: 0
  * @out_handle: the new handle
@@ -207,7 +227,7 @@ struct memcast_handle_release {
  * @out_bytes: size
  * @out_handle_types: as created; 0 for a memory that was imported
  * @out_flags: as created; without MEMCAST_MEMORY_RDMA for one that was imported
- * @out_location: a memory's, as created
+ * @out_location: a memory's, as created, or MEMCAST_LOCATION_ELSEWHERE
  * @out_location_id: a memory's, as created
  * @out_devices: a team's: how many devices it is for
  * @out_joined: a team's: how many have joined; MEMCAST_TEAM_MEMBERS says who
@@ -251,7 +271,7 @@ struct memcast_export {
 /**
  * struct memcast_import - ioctl(MEMCAST_IMPORT)
  * @handle_type: MEMCAST_HANDLE_…
- * @fd: a dma-buf that MEMCAST_EXPORT gave, here or in another process; with
+ * @fd: a dma-buf that MEMCAST_EXPORT gave, here or in another process of this host; with
  *	MEMCAST_IMPORT_FOREIGN any other dma-buf too
  * @fabric: for MEMCAST_HANDLE_FABRIC, instead of @fd
  * @flags: mask of MEMCAST_IMPORT_…
@@ -316,8 +336,8 @@ struct memcast_team_add {
 /**
  * struct memcast_team_wait - ioctl(MEMCAST_TEAM_WAIT)
  * @team: handle
- * @verb: MEMCAST_NR_BIND_MEMORY, _BIND_ADDRESS or _MAP: which call waits, for those
- *	who look
+ * @command: MEMCAST_NR_BIND_MEMORY, _BIND_ADDRESS or _MAP: which command waits; it stands in
+ *	the client's fdinfo
  * @flags: mask of MEMCAST_WAIT_…
  * @reserved: 0
  * @since: 0, and the module writes when the wait began (nanoseconds, CLOCK_MONOTONIC)
@@ -329,7 +349,7 @@ struct memcast_team_add {
 struct memcast_team_wait {
 	struct memcast_header header;
 	__u32 team;
-	__u32 verb;
+	__u32 command;
 	__u32 flags;
 	__u32 reserved;
 	__aligned_u64 since;
@@ -337,10 +357,13 @@ struct memcast_team_wait {
 
 /* All threads of the process have ended. */
 #define MEMCAST_MEMBER_ENDED	(1U << 0)
+/* The device is another host's. */
+#define MEMCAST_MEMBER_ELSEWHERE	(1U << 1)
 
 /**
  * struct memcast_team_member - one entry of MEMCAST_TEAM_MEMBERS
- * @device: ordinal
+ * @device: ordinal; device N of another host has a number behind the client's own:
+ *	out_first + that, modulo out_machine (struct memcast_system_info), is the machine's
  * @pid: of the process that added it; 0: one that the caller cannot see
  * @flags: mask of MEMCAST_MEMBER_…
  * @reserved: 0
@@ -645,7 +668,7 @@ struct memcast_fill {
  * @out_handle_types: as created
  * @out_flags: a memory's, as created; a team's: mask of MEMCAST_ADDRESS_REPLICA
  * @out_location: a memory's, as created; that of a replica's or of a window's
- *	first member
+ *	first member; MEMCAST_LOCATION_ELSEWHERE if it is another host's
  * @out_location_id: likewise
  * @reserved: 0
  * @device: ordinal, or MEMCAST_DEVICE_NONE: whose access is asked for
@@ -905,7 +928,7 @@ struct memcast_ipc_export {
 
 /**
  * struct memcast_ipc_open - ioctl(MEMCAST_IPC_OPEN)
- * @key: what MEMCAST_IPC_EXPORT gave, in another process of the same user, and the
+ * @key: what MEMCAST_IPC_EXPORT gave, in another process of the same host and user, and the
  *	same user and process namespaces (else ENOENT, as if there were none)
  * @out_offset: where the block starts in its memory, for MEMCAST_BLOCK_MAP
  * @out_bytes: its size
@@ -979,7 +1002,7 @@ struct memcast_heap_export {
 /**
  * struct memcast_heap_import - ioctl(MEMCAST_HEAP_IMPORT)
  * @handle_type: MEMCAST_HANDLE_FD
- * @fd: what MEMCAST_HEAP_EXPORT gave, here or in another process
+ * @fd: what MEMCAST_HEAP_EXPORT gave, here or in another process of this host
  * @out_heap: a heap for blocks of that heap
  * @reserved: 0
  */
@@ -1089,7 +1112,7 @@ enum memcast_ioctl_nr {
 };
 
 /* _IO(): a struct that grows keeps its number. */
-#define MEMCAST_IOCTL(verb)	_IO(MEMCAST_IOC_MAGIC, MEMCAST_NR_##verb)
+#define MEMCAST_IOCTL(command)	_IO(MEMCAST_IOC_MAGIC, MEMCAST_NR_##command)
 
 #define MEMCAST_SYSTEM_INFO		MEMCAST_IOCTL(SYSTEM_INFO)
 #define MEMCAST_DEVICE_INFO		MEMCAST_IOCTL(DEVICE_INFO)

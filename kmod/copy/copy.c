@@ -124,7 +124,8 @@ static int copy_row(struct mc_call *call, struct mc_copying *copying)
 			return -EINTR;
 		ret = copy_piece(copying, left, word);
 		if (ret < 0)
-			return mc_fail(call, ret,
+			return mc_fail(call, ret, ret == -EHOSTUNREACH ?
+				       "the memory's host was lost while it was copied" :
 				       "the memory changed while it was copied");
 		copying->to.address += ret;
 		copying->from.address += ret;
@@ -159,6 +160,7 @@ int mc_copy(struct mc_call *call)
 			  MEMCAST_COPY_CHECK | MEMCAST_COPY_PEER;
 	struct memcast_copy *copy = call->arg;
 	u32 peer = copy->flags & MEMCAST_COPY_PEER ? copy->from_device : copy->device;
+	const struct mc_device *to, *from;
 	u64 rows = copy->rows ?: 1;
 	struct mc_copying *copying;
 	int ret;
@@ -167,8 +169,9 @@ int mc_copy(struct mc_call *call)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", copy->flags);
 	if (copy->reserved || (copy->from_device && peer != copy->from_device))
 		return mc_fail(call, -EINVAL, "an unused field is not 0");
-	if (IS_ERR(mc_find_device(call, copy->device)) ||
-	    IS_ERR(mc_find_device(call, peer)))
+	to = mc_find_device(call, copy->device);
+	from = mc_find_device(call, peer);
+	if (IS_ERR(to) || IS_ERR(from))
 		return -ENODEV;
 	if (!copy->bytes)
 		return 0;
@@ -180,14 +183,14 @@ int mc_copy(struct mc_call *call)
 		return -ENOMEM;
 	copying->to.span.spot = copying->spot;
 	copying->from.span.spot = copying->spot + mc_spots(true);
-	mc_copy_init(&copying->to, copy->to, copy->to_pitch, copy->device, true);
-	mc_copy_init(&copying->from, copy->from, copy->from_pitch, peer, false);
+	mc_copy_init(&copying->to, copy->to, copy->to_pitch, to->id, true);
+	mc_copy_init(&copying->from, copy->from, copy->from_pitch, from->id, false);
 	ret = mc_copy_open(call, &copying->to, copy->bytes, rows,
 			   copy->flags & MEMCAST_COPY_TO_DEVICE) ?:
 	      mc_copy_open(call, &copying->from, copy->bytes, rows,
 			   copy->flags & MEMCAST_COPY_FROM_DEVICE) ?:
 	      copy_rows(call, copying, rows);
-	trace_memcast_copy(copy->to, copy->from, copy->bytes, rows, copy->device, ret);
+	trace_memcast_copy(copy->to, copy->from, copy->bytes, rows, to->id, ret);
 	mc_copy_close(&copying->from);
 	mc_copy_close(&copying->to);
 	kvfree(copying);

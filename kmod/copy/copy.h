@@ -13,7 +13,7 @@ struct mc_copy_iter {
 	struct mc_reservation *reservation;	/* NULL: any other memory */
 	u64 address;				/* of what is copied next */
 	u64 pitch;
-	u32 device;
+	u32 device;			/* the machine's number */
 	bool write;
 	struct xarray foreign;			/* memories, being accessed */
 	struct mc_span span;

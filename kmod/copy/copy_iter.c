@@ -25,8 +25,7 @@ static int row_check(const struct mc_copy_iter *side, u64 address, u64 bytes, bo
 {
 	if (!side->reservation)
 		return mc_user_check(address, bytes, write);
-	return mc_span_check(side->reservation, address, bytes, side->device, write) ?
-		0 : -EFAULT;
+	return mc_span_check(side->reservation, address, bytes, side->device, write);
 }
 
 /* Rows so close that no page is between them are good if all around them is. */
@@ -91,7 +90,13 @@ int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64
 	if (ret == -EFAULT)
 		return mc_fail(call, -EINVAL,
 			       "device %u cannot %s %llu bytes at %#llx: unmapped, unbound or without cuMemSetAccess",
-			       side->device, write ? "write" : "read", length, address);
+			       mc_device_told(call->client, side->device),
+			       write ? "write" : "read", length, address);
+	if (ret == -EHOSTUNREACH)
+		return mc_fail(call, ret,
+			       "device %u cannot %s %llu bytes at %#llx: memory there is of a host that was lost",
+			       mc_device_told(call->client, side->device),
+			       write ? "write" : "read", length, address);
 	return ret;
 }
 
@@ -125,7 +130,7 @@ static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct m
 	for (; bytes && !ret; bytes -= span->bytes, address += span->bytes) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		/* who may has been checked, and team->writes counts what is written */
+		/* whether it may was checked, and team->writes counts what is written */
 		ret = mc_span_look(span, side->reservation, address, bytes, MC_ANY_DEVICE,
 				   true);
 		if (ret)

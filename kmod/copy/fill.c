@@ -55,10 +55,15 @@ static int fill_row(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 		return fill_user(call, to, left);
 	while (left) {
 		size_t bytes;
+		int ret;
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (mc_copy_span(to, left))
+		ret = mc_copy_span(to, left);
+		if (ret == -EHOSTUNREACH)
+			return mc_fail(call, ret,
+				       "the memory's host was lost while it was filled");
+		if (ret)
 			return mc_fail(call, -EINVAL,
 				       "the memory changed while it was filled");
 		fill_span(&to->span, fill->width, fill->value);
@@ -109,6 +114,7 @@ static int fill_check(struct mc_call *call, u64 *bytes)
 int mc_fill(struct mc_call *call)
 {
 	struct memcast_fill *fill = call->arg;
+	const struct mc_device *device;
 	u64 rows = fill->rows ?: 1;
 	struct mc_copy_iter *to;
 	u64 bytes;
@@ -117,8 +123,9 @@ int mc_fill(struct mc_call *call)
 	ret = fill_check(call, &bytes);
 	if (ret)
 		return ret;
-	if (IS_ERR(mc_find_device(call, fill->device)))
-		return -ENODEV;
+	device = mc_find_device(call, fill->device);
+	if (IS_ERR(device))
+		return PTR_ERR(device);
 	if (!bytes)
 		return 0;
 
@@ -126,10 +133,10 @@ int mc_fill(struct mc_call *call)
 	if (!to)
 		return -ENOMEM;
 	to->span.spot = (void *)(to + 1);
-	mc_copy_init(to, fill->to, fill->pitch, fill->device, true);
+	mc_copy_init(to, fill->to, fill->pitch, device->id, true);
 	ret = mc_copy_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);
-	trace_memcast_fill(fill->to, bytes, rows, fill->device, ret);
+	trace_memcast_fill(fill->to, bytes, rows, device->id, ret);
 	mc_copy_close(to);
 	kfree(to);
 	return ret;

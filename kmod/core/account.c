@@ -179,7 +179,7 @@ struct page *mc_pages_alloc(struct mc_account *account, gfp_t flags, unsigned in
 }
 
 /*
- * Who pays for the current process. A user who makes user namespaces has all the users
+ * The user that pays for the current process. A user who makes user namespaces has all the users
  * in them, and so their shares would be the user's.
  */
 static kuid_t payer(void)
@@ -255,7 +255,7 @@ long mc_accounts_used(void)
 	return bytes;
 }
 
-/* A line for each who has any: user, bytes, and how many they may be. */
+/* A line for each user that has any: user, bytes, and how many they may be. */
 void mc_accounts_show(struct seq_file *out)
 {
 	struct mc_account *account;

@@ -4,9 +4,10 @@
  *
  * MEMCAST_NAME is the ioctl, its argument is a struct memcast_STRUCT, whose first version
  * ended with the field LAST, and the handler is mc_STRUCT(), in the folder that the command
- * is about. NEEDS is MULTICAST where devices have to be able to, else NOTHING.
+ * is about. NEEDS is MULTICAST where devices have to be able to, NO_HOST where the command
+ * answers although the client's host was lost, else NOTHING.
  *
- * Whoever includes this defines COMMAND() as what is to be there for each row. MC_ROW_END
+ * A file that includes this defines COMMAND() as what is to be there for each row. MC_ROW_END
  * keeps checkpatch.pl from taking a semicolon before it for a mistake.
  */
 #define MC_ROW_END
@@ -50,7 +51,7 @@ COMMAND(block_import, BLOCK_IMPORT, out_address, NOTHING)
 COMMAND(block_map, BLOCK_MAP, out_address, NOTHING)
 COMMAND(team_wait, TEAM_WAIT, since, NOTHING)
 COMMAND(team_members, TEAM_MEMBERS, out_joined, NOTHING)
-COMMAND(address_check, ADDRESS_CHECK, reserved, NOTHING)
+COMMAND(address_check, ADDRESS_CHECK, reserved, NO_HOST)
 COMMAND(block_set, BLOCK_SET, mask, NOTHING)
 COMMAND(ipc_export, IPC_EXPORT, out_key, NOTHING)
 COMMAND(ipc_open, IPC_OPEN, reserved, NOTHING)

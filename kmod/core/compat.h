@@ -22,6 +22,8 @@
  * MC_DFL_WQ: the name of the workqueue that is bound to no processor; newer kernels
  * log that the old one is deprecated.
  *
+ * MC_DEVNODE_CONST: what names the node of a device may not change the device.
+ *
  * MC_IN_EXECVE: exec() marks its task. Some kernels close files in it while the old
  * address space is still there.
  */
@@ -40,6 +42,12 @@
 #define mc_unbound_wq	system_dfl_wq
 #else
 #define mc_unbound_wq	system_unbound_wq
+#endif
+
+#ifdef MC_DEVNODE_CONST
+#define mc_devnode_const	const
+#else
+#define mc_devnode_const
 #endif
 
 /* An entry that get_user_pages() refuses, also the fast one */
@@ -65,7 +73,7 @@ static inline void mc_zap_page(struct vm_area_struct *vma, unsigned long address
 #endif
 }
 
-/* Who closes a file there has not left the address space yet, but is about to. */
+/* Is the task in exec()? If it closes a file there, it is about to leave the address space. */
 static inline bool mc_in_exec(void)
 {
 #ifdef MC_IN_EXECVE

@@ -5,20 +5,24 @@
  *
  * Lock order, outermost first:
  *
- *   mc_client.wait_lock	who waits for a team's members
+ *   lose_lock (lose.c)	hosts that are lost, or return
+ *   mc_host.lock		clients of a host
+ *   mc_client.wait_lock	calls that wait for a team's members
  *   mc_client.heap_lock	heaps, their segments and blocks
  *   ipc_lock (ipc.c)	blocks that other processes may open
  *   mmap_lock or a VMA's lock	the kernel's
  *   mc_object.resv	taken by the dma-buf core, of dma-bufs
+ *   buffers_lock (buffers.c)	all exported dma-bufs
  *   mc_staging.lock	pages of a team's dma-buf; by faults that show them, too
  *   mc_reservation.lock	mappings in a reservation
  *   mc_team.lock		members, bindings and mappings of a team
  *   mc_memory.lock		list of a memory's bindings
+ *   mc_host.objects_lock	what is lost with a host
  *   mc_pool.lock		free chunks
  *
  * Nothing copies to or from user space under one of them, and nothing calls the
- * exporter of a foreign dma-buf, who has locks of his own. Faults hold the
- * read side of reservation and team over lookup and insertion; who changes
+ * exporter of a foreign dma-buf, which has locks of its own. Faults hold the
+ * read side of reservation and team over lookup and insertion; a call that changes
  * what they look up holds the write side over the change and the zap.
  * mc_client.handles has its own lock, innermost.
  *
@@ -30,6 +34,7 @@
 
 #include <linux/device.h>
 #include <linux/fs.h>
+#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -50,6 +55,7 @@
 
 struct interval_tree_node;
 struct mc_call;
+struct mc_host;
 
 /* ---- stats.c: what debugfs shows ---- */
 
@@ -70,7 +76,12 @@ void mc_stats_exit(void);
 /* ---- clients: an open of /dev/memcast; each folder keeps its part in here ---- */
 
 struct mc_client {
-	u64 number;			/* unlike every other's, for those who look */
+	u64 number;			/* unlike every other's; fdinfo shows it */
+	struct mc_host *host;		/* whose file it is: what devices there are for it */
+	struct list_head of_host;	/* in host->clients */
+	u64 round;			/* of host->round: the last that has met it */
+	struct kref kref;		/* the file's, and of walks through host->clients */
+	bool lost;			/* its host was; only ever set, lockless */
 	/*
 	 * The page tables' view of this file. A mapping's offset in it is its
 	 * address, which no other VMA of the same process has: so one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * IMEX channels: device nodes that do nothing. Who can open one may exchange
- * fabric handles with the others who can.
+ * IMEX channels: device nodes that do nothing. A process that can open one may
+ * exchange fabric handles with others that can.
  */
 #define pr_fmt(fmt) "memcast: " fmt
 
@@ -17,7 +17,7 @@ MODULE_PARM_DESC(imex_channels, "number of /dev/memcast-imex/channelN, 0 to 64 (
 
 static unsigned short imex_mode = 0666;
 
-/* As permissions are written, for those who read it in sysfs */
+/* sysfs shows it as permissions are written. */
 static int mode_get(char *buffer, const struct kernel_param *param)
 {
 	return sysfs_emit(buffer, "%#o\n", imex_mode);

@@ -6,8 +6,8 @@
 #include "device.h"
 
 /*
- * A chunk has no references, in use or not: who would pin one of its pages (fast
- * GUP can try on 6.1) fails, as he does for a free page. So no pin can outlive
+ * A chunk has no references, in use or not: an attempt to pin one of its pages (as
+ * fast GUP may make on 6.1) fails, as it does for a free page. So no pin can outlive
  * the chunk's owner.
  */
 struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order)
@@ -16,7 +16,7 @@ struct page *mc_chunk_alloc(int node, gfp_t flags, unsigned int order)
 					      __GFP_NOWARN | __GFP_ZERO |
 					      __GFP_RETRY_MAYFAIL | flags, order);
 
-	/* who walks all pages of the machine may hold one for a moment */
+	/* a kernel thread that walks all pages of the machine may hold one for a moment */
 	while (chunk && !page_ref_freeze(chunk, 1))
 		cond_resched();
 	return chunk;

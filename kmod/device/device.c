@@ -28,15 +28,10 @@ MODULE_PARM_DESC(nodes, "NUMA node of each device, repeated for the others (defa
 unsigned int mc_device_count;
 static struct mc_device *mc_devices[MEMCAST_MAX_DEVICES];
 
-static struct mc_device *to_mc(struct device *dev)
-{
-	return container_of(dev, struct mc_device, dev);
-}
-
 static ssize_t uuid_show(struct device *dev, struct device_attribute *attr,
 			 char *buf)
 {
-	return sysfs_emit(buf, "%pUb\n", &to_mc(dev)->uuid);
+	return sysfs_emit(buf, "%pUb\n", &mc_device_of(dev)->uuid);
 }
 static DEVICE_ATTR_RO(uuid);
 
@@ -51,7 +46,7 @@ static ssize_t pool_bytes_show(struct device *dev, struct device_attribute *attr
 			       char *buf)
 {
 	return sysfs_emit(buf, "%lu\n",
-			  READ_ONCE(to_mc(dev)->pool.total) << MC_CHUNK_SHIFT);
+			  READ_ONCE(mc_device_of(dev)->pool.total) << MC_CHUNK_SHIFT);
 }
 static DEVICE_ATTR_RO(pool_bytes);
 
@@ -59,7 +54,7 @@ static ssize_t free_bytes_show(struct device *dev, struct device_attribute *attr
 			       char *buf)
 {
 	return sysfs_emit(buf, "%lu\n",
-			  READ_ONCE(to_mc(dev)->pool.free) << MC_CHUNK_SHIFT);
+			  READ_ONCE(mc_device_of(dev)->pool.free) << MC_CHUNK_SHIFT);
 }
 static DEVICE_ATTR_RO(free_bytes);
 
@@ -67,19 +62,27 @@ static DEVICE_ATTR_RO(free_bytes);
 static ssize_t taken_bytes_show(struct device *dev, struct device_attribute *attr,
 				char *buf)
 {
-	const struct mc_pool *pool = &to_mc(dev)->pool;
+	const struct mc_pool *pool = &mc_device_of(dev)->pool;
 	unsigned long chunks = mc_lazy() ? atomic_long_read(&pool->taken) : pool->total;
 
 	return sysfs_emit(buf, "%lu\n", chunks << MC_CHUNK_SHIFT);
 }
 static DEVICE_ATTR_RO(taken_bytes);
 
+static ssize_t host_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", mc_device_of(dev)->host->number);
+}
+static DEVICE_ATTR_RO(host);
+
 static struct attribute *mc_device_attrs[] = {
 	&dev_attr_uuid.attr,
+	&dev_attr_host.attr,
 	&dev_attr_numa_node.attr,
 	&dev_attr_pool_bytes.attr,
 	&dev_attr_free_bytes.attr,
 	&dev_attr_taken_bytes.attr,
+	&dev_attr_fabric_state.attr,
 	NULL
 };
 ATTRIBUTE_GROUPS(mc_device);
@@ -91,7 +94,7 @@ static struct class mc_class = {
 
 static void device_release(struct device *dev)
 {
-	kfree(to_mc(dev));
+	kfree(mc_device_of(dev));
 }
 
 /* The same every time, as a real device's: tests may write it down. */
@@ -142,6 +145,7 @@ static struct mc_device *device_create_one(u32 id)
 	if (!device)
 		return ERR_PTR(-ENOMEM);
 	device->id = id;
+	device->host = mc_host_of_device(id);
 	device_uuid(device);
 	device_initialize(&device->dev);
 	device->dev.class = &mc_class;
@@ -173,7 +177,7 @@ put_device:
 	return ERR_PTR(ret);
 }
 
-/* Ordinals are small and devices never go: no lock. */
+/* By the machine's number. These are small and devices never go: no lock. */
 struct mc_device *mc_device_find(u32 id)
 {
 	if (id >= mc_device_count)
@@ -181,15 +185,18 @@ struct mc_device *mc_device_find(u32 id)
 	return mc_devices[array_index_nospec(id, mc_device_count)];
 }
 
-/* Return: the device that a call names, or an error that the call has the reason of. */
+/*
+ * Return: the device that a call names by its client's number, or an error that the call has
+ * the reason of.
+ */
 struct mc_device *mc_find_device(struct mc_call *call, u32 id)
 {
-	struct mc_device *device = mc_device_find(id);
+	const struct mc_host *host = call->client->host;
 
-	if (device)
-		return device;
+	if (likely(id < host->devices))
+		return mc_device_find(host->first + array_index_nospec(id, host->devices));
 	return ERR_PTR(mc_fail(call, -ENODEV, "no device %u: there are %u", id,
-			       mc_device_count));
+			       host->devices));
 }
 
 /* Makes all devices and takes their pools. Return: 0 or an error; then there are none. */
@@ -202,21 +209,22 @@ int mc_devices_init(void)
 		       MEMCAST_MAX_DEVICES);
 		return -EINVAL;
 	}
-	/* One too many is a slip of who counts differently, and would be silently lost. */
+	/* One too many is the user's slip, and would be silently lost. */
 	if (pools_given > devices || nodes_given > devices) {
 		pr_err("devices=%u, but %u values of pool_mib and %u of nodes: at most one for each device\n",
 		       devices, pools_given, nodes_given);
 		return -EINVAL;
 	}
 
-	ret = mc_lazy_init();
+	ret = mc_hosts_divide(devices);
 	if (ret)
 		return ret;
+	ret = mc_lazy_init();
+	if (ret)
+		goto free_hosts;
 	ret = class_register(&mc_class);
-	if (ret) {
-		mc_lazy_exit();
-		return ret;
-	}
+	if (ret)
+		goto exit_lazy;
 
 	while (mc_device_count < devices) {
 		struct mc_device *device = device_create_one(mc_device_count);
@@ -228,6 +236,12 @@ int mc_devices_init(void)
 		mc_devices[mc_device_count++] = device;
 	}
 	return 0;
+
+exit_lazy:
+	mc_lazy_exit();
+free_hosts:
+	mc_hosts_free();
+	return ret;
 }
 
 /* Removes all devices and gives their pools back. Nothing uses a chunk any more. */
@@ -242,6 +256,7 @@ void mc_devices_exit(void)
 	}
 	class_unregister(&mc_class);
 	mc_lazy_exit();
+	mc_hosts_free();
 }
 
 /* MEMCAST_DEVICE_INFO: what there is to know of a device. */

@@ -10,6 +10,7 @@
 #include <linux/uuid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "host.h"
 #include "private.h"
 
 /* ---- chunk.c ---- */
@@ -56,13 +57,23 @@ int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks);
 
 /* ---- device.c ---- */
 
+/* How a device's link to the fabric is. */
+enum mc_link { MC_LINK_READY, MC_LINK_IN_PROGRESS, MC_LINK_FAILED };
+
 struct mc_device {
 	struct device dev;
 	struct device_dma_parameters dma;
 	u32 id;
+	struct mc_host *host;		/* that it is on */
 	uuid_t uuid;
 	struct mc_pool pool;
+	enum mc_link link;		/* lockless */
 };
+
+static inline struct mc_device *mc_device_of(struct device *dev)
+{
+	return container_of(dev, struct mc_device, dev);
+}
 
 extern unsigned int mc_device_count;
 int mc_devices_init(void);
@@ -77,7 +88,8 @@ u64 mc_fabric_recommended(void);
 ktime_t mc_fabric_setup_delay(void);
 ktime_t mc_fabric_timeout(void);
 ktime_t mc_fabric_notice(void);
-int mc_fabric_check(struct mc_call *call);
+extern struct device_attribute dev_attr_fabric_state;
+int mc_fabric_check(struct mc_call *call, const struct mc_device *device);
 int mc_fabric_take_slot(struct mc_call *call);
 void mc_fabric_give_slot(void);
 bool mc_channels_exist(void);

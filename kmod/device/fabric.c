@@ -29,7 +29,31 @@ static const struct kernel_param_ops state_ops = {
 	.get = state_get,
 };
 module_param_cb(fabric_state, &state_ops, NULL, 0644);
-MODULE_PARM_DESC(fabric_state, "ready, not_ready or illegal: what joining and binding find (default ready)");
+MODULE_PARM_DESC(fabric_state, "ready, not_ready or illegal: what joining, binding and fabric handles find (default ready)");
+
+/* One device's link to the fabric, for its own attribute, while the others' are as they are */
+static const char * const link_names[] = {
+	[MC_LINK_READY] = "ready",
+	[MC_LINK_IN_PROGRESS] = "in_progress",
+	[MC_LINK_FAILED] = "failed",
+};
+
+static ssize_t fabric_state_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", link_names[READ_ONCE(mc_device_of(dev)->link)]);
+}
+
+static ssize_t fabric_state_store(struct device *dev, struct device_attribute *attr,
+				  const char *buf, size_t count)
+{
+	int state = sysfs_match_string(link_names, buf);
+
+	if (state < 0)
+		return state;
+	WRITE_ONCE(mc_device_of(dev)->link, state);
+	return count;
+}
+DEVICE_ATTR_RW(fabric_state);
 
 /* The rack's UUID, and the number of a part of it. NVML reports them; the module has no use. */
 static uuid_t fabric_cluster;
@@ -142,19 +166,41 @@ ktime_t mc_fabric_notice(void)
 	return ms ? ms_to_ktime(ms) : KTIME_MAX;
 }
 
-/* The last check before resources: can teams be changed now? */
-int mc_fabric_check(struct mc_call *call)
+/* Apart, as room for words costs each call. The state, or the device's link, is not ready. */
+static noinline int fail_not_ready(struct mc_call *call, const struct mc_device *device,
+				   int state, int link)
 {
-	switch (READ_ONCE(fabric_state)) {
-	case 0:
-		return 0;
-	case 1:
+	char words[MC_WORDS];
+
+	if (state == 1)
 		return mc_fail(call, -ENETDOWN,
 			       "the fabric is not ready (parameter fabric_state)");
-	default:
+	if (state)
 		return mc_fail(call, -ENOTRECOVERABLE,
 			       "the fabric is in an illegal state (parameter fabric_state)");
-	}
+	if (link == MC_LINK_IN_PROGRESS)
+		return mc_fail(call, -ENETDOWN,
+			       "%s's link to the fabric is still in progress (its fabric_state in sysfs)",
+			       mc_device_words(call->client, device->id, words));
+	return mc_fail(call, -ENOTRECOVERABLE,
+		       "%s's link to the fabric has failed (its fabric_state in sysfs)",
+		       mc_device_words(call->client, device->id, words));
+}
+
+/**
+ * mc_fabric_check() - the last check before resources: can something be set up now?
+ * @call: what does it
+ * @device: of whose memory, or whose membership, it is; NULL: of none
+ *
+ * What was set up before goes on, as with a fabric whose manager has gone.
+ *
+ * Return: 0, -ENETDOWN or -ENOTRECOVERABLE.
+ */
+int mc_fabric_check(struct mc_call *call, const struct mc_device *device)
+{
+	int state = READ_ONCE(fabric_state), link = device ? READ_ONCE(device->link) : 0;
+
+	return likely(!state && !link) ? 0 : fail_not_ready(call, device, state, link);
 }
 
 /* For a team's first binding; given back when the team ends. */

@@ -3,8 +3,8 @@
  * Lazy pools: a pool promises its size and has nothing. A chunk is taken of the host, zeroed,
  * when somebody first touches it, and goes back when its memory ends.
  *
- * Whoever touches it first has the chunk charged to his memory cgroup, as with pages of
- * shared memory: he is there to be told when it cannot be had. What all pools take together
+ * The process that touches it first has the chunk charged to its memory cgroup, as with pages of
+ * shared memory: it is there to be told when it cannot be had. What all pools take together
  * has a limit, so that promises that are larger than the machine cannot take it down; over
  * it a touch fails, and nothing else.
  *
@@ -148,8 +148,8 @@ void mc_lazy_give(struct mc_pool *pool, struct page *chunk)
 }
 
 /*
- * May pools take so many chunks more, as things are now? Whoever needs many asks before the
- * first, so that a call which fails has not taken what others could have had.
+ * May pools take so many chunks more, as things are now? A call that needs many asks before
+ * the first, so that a call which fails has not taken what others could have had.
  */
 bool mc_lazy_has_room(unsigned long chunks)
 {

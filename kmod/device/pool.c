@@ -4,8 +4,8 @@
  * lazy.c has the rest: what follows is about the others.)
  *
  * A chunk that comes back is dirty. A worker zeroes dirty chunks, so that taking
- * one from a warm pool costs no memset; who takes faster than it works zeroes
- * what he takes himself.
+ * one from a warm pool costs no memset; a caller that takes faster than it works
+ * zeroes what it takes itself.
  */
 #include <linux/highmem.h>
 #include "compat.h"

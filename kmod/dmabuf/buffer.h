@@ -23,10 +23,13 @@ struct mc_piece {
 struct mc_buffer {
 	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
 	unsigned long bytes;
-	struct mc_account *account;	/* of who exported it: charged with all of this */
+	const struct mc_host *host;	/* the exporter's: an fd means nothing on others */
+	struct mc_account *account;	/* the exporter's, charged with all of this */
 	unsigned long struct_bytes;
 	struct mutex lock;		/* protects the next */
 	struct list_head mapped;	/* for devices */
+	struct list_head list;		/* of all that were exported, in buffers.c */
+	struct inode *inode;		/* of its file, held; NULL: it was never exported */
 	struct mc_staging *staging;	/* a team's pages; NULL: has pieces */
 	unsigned int pieces;
 	struct mc_piece piece[];	/* in order */
@@ -47,6 +50,14 @@ void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
 
+/* ---- buffers.c: all that were exported ---- */
+
+void mc_buffer_publish(struct mc_buffer *buffer, struct dma_buf *dmabuf,
+		       const struct mc_client *client);
+void mc_buffer_withdraw(struct mc_buffer *buffer);
+void mc_buffers_mark(const struct mc_host *host);
+void mc_buffers_zap(void);
+
 /* ---- dmabuf_ops.c ---- */
 
 extern const struct dma_buf_ops mc_buffer_ops;
@@ -58,6 +69,7 @@ struct mc_staging;
 extern const struct dma_buf_ops mc_staging_ops;
 struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team);
 void mc_staging_free(struct mc_staging *staging);
+void mc_staging_lose(struct mc_staging *staging);
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at);
 int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable);
 void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed);

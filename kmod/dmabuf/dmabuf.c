@@ -66,12 +66,12 @@ static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsign
 }
 
 /**
- * mc_buffer_touch() - see that all of a range is there, for who wants its page frames
+ * mc_buffer_touch() - see that all of a range has page frames, before they are asked for
  * @call: for the reason if it fails, or NULL
  * @buffer: the buffer; that of a team has pages of its own, and nothing to be done
  * @at: bytes in it
  * @bytes: how many
- * @killable: whether who is dying gives up
+ * @killable: whether a process that is being killed gives up
  *
  * What cannot be had is refused before any of it is taken.
  */
@@ -246,6 +246,19 @@ static void dma_free(struct mc_buffer *buffer, struct dma *dma)
 	kfree(dma);
 }
 
+/* Was the host lost that some of its memory is of? */
+static bool buffer_is_lost(const struct mc_buffer *buffer)
+{
+	const struct mc_piece *piece;
+
+	for (piece = buffer->piece; piece < buffer->piece + buffer->pieces; piece++) {
+		if (READ_ONCE(piece->memory->object.lost))
+			return true;
+		cond_resched();
+	}
+	return false;
+}
+
 /*
  * Pages of a buffer, mapped for a device that is attached; or an error. With the dma-buf's
  * lock.
@@ -260,6 +273,8 @@ struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 	/* a range may show the same memory over and over */
 	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
 		return ERR_PTR(-ENOMEM);
+	if (buffer_is_lost(buffer))
+		return ERR_PTR(-EHOSTDOWN);
 	dma = kzalloc(sizeof(*dma), GFP_KERNEL_ACCOUNT);
 	if (!dma)
 		return ERR_PTR(-ENOMEM);
@@ -332,6 +347,7 @@ struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 		mc_uncharge(account, FILE_BYTES);
 		return NULL;
 	}
+	buffer->host = call->client->host;
 	buffer->account = account;
 	buffer->struct_bytes = bytes;
 	mutex_init(&buffer->lock);
@@ -343,6 +359,7 @@ struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 /* Frees a buffer and what it uses. Memories may end here: without locks. */
 void mc_buffer_free(struct mc_buffer *buffer)
 {
+	mc_buffer_withdraw(buffer);
 	while (buffer->pieces--) {
 		if (buffer->piece[buffer->pieces].memory)
 			mc_object_put(&buffer->piece[buffer->pieces].memory->object);

@@ -4,7 +4,7 @@
 #include "compat.h"
 #include "vm.h"
 
-static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
+static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge)
 {
 	const struct vm_area_struct *vma = vmf->vma;
 	const struct mc_buffer *buffer = vma->vm_private_data;
@@ -14,12 +14,22 @@ static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
 	unsigned long first = max(piece->at, shown);
 	unsigned long last = piece->at + piece->bytes - 1;
 
-	if (mc_buffer_touch(NULL, buffer, at, PAGE_SIZE, true))
+	if (READ_ONCE(piece->memory->object.lost) ||
+	    mc_buffer_touch(NULL, buffer, at, PAGE_SIZE, true))
 		return VM_FAULT_SIGBUS;
 	first = vma->vm_start + first - shown;
 	last = min(vma->vm_start + last - shown, vma->vm_end - 1);
 	return mc_insert(vmf, piece->memory, piece->offset + at - piece->at,
 			 first, last, vma->vm_flags & VM_WRITE, huge);
+}
+
+static vm_fault_t vma_insert(struct vm_fault *vmf, bool huge)
+{
+	int section = srcu_read_lock(&mc_loss_srcu);
+	vm_fault_t ret = look_and_insert(vmf, huge);
+
+	srcu_read_unlock(&mc_loss_srcu, section);
+	return ret;
 }
 
 static vm_fault_t vma_fault(struct vm_fault *vmf)
@@ -43,6 +53,8 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 		return -EACCES;
 	at = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
 	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
+	if (READ_ONCE(mc_buffer_piece(buffer, at)->memory->object.lost))
+		return -EIO;
 	if (mc_buffer_touch(NULL, buffer, at & PAGE_MASK, PAGE_SIZE, true))
 		return -ENOMEM;
 	mc_buffer_extent(buffer, at & PAGE_MASK, &pfn);

@@ -36,6 +36,7 @@ static struct dma_buf *buffer_export(struct mc_call *call, struct mc_buffer *buf
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
 	struct mc_object *object = buffer->object;
+	struct dma_buf *dmabuf;
 
 	info.exp_name = "memcast";
 	info.ops = &mc_buffer_ops;
@@ -51,7 +52,10 @@ static struct dma_buf *buffer_export(struct mc_call *call, struct mc_buffer *buf
 	info.priv = buffer;
 	/* fences of one memory hold whichever of its fds they came through */
 	info.resv = object ? &object->resv : NULL;
-	return dma_buf_export(&info);
+	dmabuf = dma_buf_export(&info);
+	if (!IS_ERR(dmabuf))
+		mc_buffer_publish(buffer, dmabuf, call->client);
+	return dmabuf;
 }
 
 /* What a dma-buf has that memcast exported, or NULL. */
@@ -162,6 +166,9 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 			return mc_fail(call, -EOPNOTSUPP,
 				       "what is at %#lx is of a dma-buf already: export that",
 				       address);
+		if (!mc_memory_here(call->client, memory))
+			return mc_fail(call, -EOPNOTSUPP,
+				       "what is at %#lx is memory of another host", address);
 		if (before && before->device != memory->device)
 			return mc_fail(call, -EINVAL, "the range is on several devices");
 		if (fatal_signal_pending(current))
@@ -257,6 +264,7 @@ static struct mc_object *fd_object(struct mc_call *call)
 	struct mc_buffer *buffer;
 	struct mc_object *object;
 	struct dma_buf *dmabuf;
+	char words[MC_WORDS];
 
 	if (import->flags & MEMCAST_IMPORT_FOREIGN &&
 	    import->device != MEMCAST_DEVICE_NONE) {
@@ -269,7 +277,11 @@ static struct mc_object *fd_object(struct mc_call *call)
 		return ERR_PTR(mc_fail(call, -EBADF, "%d is not the fd of a dma-buf",
 				       import->fd));
 	buffer = buffer_of(dmabuf);
-	if (buffer && buffer->object)
+	if (buffer && buffer->host != call->client->host)
+		object = ERR_PTR(mc_fail(call, -EBADF,
+					 "fd %d was exported on %s, and means nothing on another: fabric handles do",
+					 import->fd, mc_host_words(buffer->host, words)));
+	else if (buffer && buffer->object)
 		object = mc_object_get(buffer->object);
 	else if (import->flags & MEMCAST_IMPORT_FOREIGN)
 		object = mc_foreign_import(call, dmabuf, device, buffer);
@@ -282,15 +294,15 @@ static struct mc_object *fd_object(struct mc_call *call)
 }
 
 /*
- * Is it a memory that somebody created here? Who imports that has it to map and to
- * bind; a team he has as its creator has, and another driver's pages as he got them.
+ * Is it a memory that a client created here? A client that imports that may map and bind it,
+ * but export it no further. A team, or another driver's pages, it has as their first client has.
  */
 static bool is_created(struct mc_object *object)
 {
 	return object->type == MEMCAST_TYPE_MEMORY && !mc_memory(object)->foreign;
 }
 
-/* Is it what who wants memory can use? */
+/* If the client wants memory, is it memory, and large enough? */
 static int import_check(struct mc_call *call, const struct mc_object *object)
 {
 	const struct memcast_import *import = call->arg;

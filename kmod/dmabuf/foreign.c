@@ -28,7 +28,7 @@
 
 struct mc_foreign {
 	struct dma_buf *dmabuf;
-	struct mc_account *account;	/* of who imported it */
+	struct mc_account *account;	/* of the client that imported it */
 	/* of another driver's */
 	unsigned long table_bytes;
 	struct file *file;		/* whose release ends all of this */
@@ -281,7 +281,7 @@ free_foreign:
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
 				    struct mc_device *device, bool is_range)
 {
-	struct mc_device *by = device ?: mc_device_find(0);
+	struct mc_device *by = device ?: mc_device_find(call->client->host->first);
 	struct mc_foreign *foreign;
 	struct mc_memory *memory;
 	int ret = -ENOMEM;
@@ -300,6 +300,9 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
 	memory->location_id = device ? device->id : 0;
 	memory->foreign = foreign;
+	ret = mc_object_enter(call, &memory->object, call->client->host);
+	if (ret)
+		goto forget_memory;
 	/* a range is mapped as other memory is, by page frames: so all of it has to be there */
 	ret = is_range ? mc_buffer_touch(call, dmabuf->priv, 0, dmabuf->size, true) :
 			 foreign_take(call, foreign, memory);

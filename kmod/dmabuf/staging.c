@@ -6,20 +6,8 @@
  * buffer. They are made when they are needed, *filled* with what the first bound member shows
  * (or zeros), and *broadcast* to all replicas. docs/architecture.md has what one may rely on.
  *
- * Processors. A page is filled when it is first touched after a bracket began
- * (DMA_BUF_SYNC_START, by whomever). Until it is stored to, page tables show it read-only; the
- * first store marks it dirty. The end of a bracket that writes takes dirty pages out of all
- * page tables, broadcasts them and clears the mark: pages that nobody stored to never overwrite
- * what others did meanwhile. A dirty page is not filled: it has the only copy of what was
- * stored. When a mapping goes without an end (munmap, exit, kill), what is dirty in it is
- * broadcast: so dying does not undo stores, as it does not with other memory.
- *
- * Devices and the kernel. Mapping fills all pages; unmapping broadcasts all of them if there
- * could have been writes, as nobody knows which. In between they are not filled, since they
- * have the only copy of what was written.
- *
  * Pages stay until the dma-buf is released. They are single, as stores are seen page by page;
- * who wants all gets them from chunks. staging_ops.c has what is called through a dma-buf.
+ * a device that maps all of them gets them from chunks. staging_ops.c has what a dma-buf calls.
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
@@ -28,12 +16,12 @@
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
 #define DIRTY		XA_MARK_0
-/* Whoever touches a page can be told that there is none; nobody else is to die. */
+/* The process that touches a page can be told that there is none; no other one is to die. */
 #define STAGING_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 struct mc_staging {
 	struct mc_team *team;		/* the buffer uses it */
-	struct mc_account *account;	/* of who exported it: charged with the pages */
+	struct mc_account *account;	/* the exporter's, charged with the pages */
 	/*
 	 * Protects what follows, the pages but for what devices and the kernel write, and the
 	 * page-table entries that show them. Held for a chunk at a time, as faults wait for it.
@@ -42,8 +30,9 @@ struct mc_staging {
 	struct xarray pages;		/* by offset; DIRTY: stored to */
 	unsigned long round;		/* a page's, when it was filled: private */
 	unsigned int mapped;		/* so often: all pages are there, and stay */
-	unsigned int writers;		/* by whom it may be written */
+	unsigned int writers;		/* how many of these may write */
 	bool vmapped;			/* lockless */
+	bool lost;			/* the exporter's host was; only ever set */
 	struct mc_span span;		/* the holder's of the lock; 0 bytes: none */
 	unsigned long span_first;	/* page */
 	struct mc_spot spot[];		/* of the span */
@@ -81,8 +70,11 @@ static struct mc_span *span_seek(struct mc_staging *staging, unsigned long index
 	mc_span_put(span);
 	staging->span_first = index;
 	span->bytes = (CHUNK_PAGES - index % CHUNK_PAGES) << PAGE_SHIFT;
-	mc_span_team(span, staging->team, NULL, index << PAGE_SHIFT, write);
-	/* chunks are taken under this lock as pages are: who waits for it wants the same */
+	span->replicas = 0;
+	/* nothing that the fabric brings comes to a host that was lost, or from there */
+	if (!staging->lost)
+		mc_span_team(span, staging->team, NULL, index << PAGE_SHIFT, write);
+	/* chunks are taken under this lock as pages are: a task that waits for it wants the same */
 	mc_span_fill(span, write);
 	return span;
 }
@@ -93,7 +85,7 @@ static void *span_page(const struct mc_staging *staging, unsigned int replica,
 	return staging->span.spot[replica].at + ((index - staging->span_first) << PAGE_SHIFT);
 }
 
-/* See that each replica can be broadcast to: it is who stores that can be told if not. */
+/* See that each replica can be broadcast to: only the process that stores can be told if not. */
 static bool replicas_touch(struct mc_staging *staging, unsigned long index)
 {
 	if (!mc_lazy())
@@ -194,6 +186,14 @@ static void staging_zap(struct dma_buf *dmabuf, unsigned long first, unsigned lo
 	unmap_mapping_pages(dmabuf->file->f_mapping, first, pages, false);
 }
 
+/* The exporter's host was lost: no page of it is filled, shown or broadcast any more. */
+void mc_staging_lose(struct mc_staging *staging)
+{
+	mutex_lock(&staging->lock);
+	staging->lost = true;
+	mutex_unlock(&staging->lock);
+}
+
 /* Pages of a chunk to every replica; out of page tables first, so that stores fault and wait. */
 static void chunk_broadcast(struct dma_buf *dmabuf, unsigned long index, unsigned long last,
 			    xa_mark_t which)
@@ -276,7 +276,7 @@ struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *
 	struct page *page;
 
 	mutex_lock(&staging->lock);
-	page = page_get(staging, index);
+	page = staging->lost ? NULL : page_get(staging, index);
 	if (!page || (*dirty && !replicas_touch(staging, index))) {
 		staging_unlock(staging);
 		return NULL;
@@ -321,7 +321,7 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 
 /*
  * All pages, filled, for a device or the kernel. Until they are, others may fill them too.
- * @killable: whether who is dying gives up.
+ * @killable: whether a process that is being killed gives up.
  */
 int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
 {

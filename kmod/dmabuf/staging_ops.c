@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What devices, the kernel and processors do with the dma-buf of a team: see staging.c. */
+/*
+ * What devices, the kernel and processors do with the dma-buf of a team: see staging.c.
+ *
+ * Processors. A page is filled when it is first touched after a bracket began
+ * (DMA_BUF_SYNC_START, by whomever). Until it is stored to, page tables show it read-only; the
+ * first store marks it dirty. The end of a bracket that writes takes dirty pages out of all
+ * page tables, broadcasts them and clears the mark: pages that nobody stored to never overwrite
+ * what others did meanwhile. A dirty page is not filled: it has the only copy of what was
+ * stored. When a mapping goes without an end (munmap, exit, kill), what is dirty in it is
+ * broadcast: so dying does not undo stores, as it does not with other memory.
+ *
+ * Devices and the kernel. Mapping fills all pages; unmapping broadcasts all of them if there
+ * could have been writes, as nobody knows which. In between they are not filled, since they
+ * have the only copy of what was written.
+ */
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
 #include <linux/pagemap.h>

@@ -1,25 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clients: one open of /dev/memcast, from open() to the end of its process. */
+/* Clients: one open of /dev/memcast, or of a host's file, from open() to the end of its process. */
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include "compat.h"
 #include "entry.h"
 #include "heap.h"
+#include "host.h"
 
-/* A client of the current process, whose addresses its calls are going to mean; or NULL. */
+static void client_free(struct kref *kref)
+{
+	struct mc_client *client = container_of(kref, struct mc_client, kref);
+	struct mc_account *account = client->account;
+
+	put_pid(client->process);
+	mmdrop(client->mm);
+	mc_free(account, client, sizeof(*client));
+	mc_uncharge_more(account, 0);
+	atomic_long_dec(&mc_stats.clients);
+}
+
+/* Drops the reference that mc_host_next_client() has taken. */
+void mc_client_put(struct mc_client *client)
+{
+	kref_put(&client->kref, client_free);
+}
+
+/*
+ * Return: a client of the current process, whose addresses its calls are going to mean; or an
+ * error.
+ */
 struct mc_client *mc_client_create(struct inode *inode)
 {
 	struct mc_account *account;
 	struct mc_client *client;
+	int ret;
 
 	/* its calls mean the addresses of the process that opened it */
 	if (!current->mm)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	account = mc_account_get();
 	client = account ? mc_alloc(NULL, account, sizeof(*client)) : NULL;
 	if (!client)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	kref_init(&client->kref);
 	client->account = account;
 	address_space_init_once(&client->mapping);
 	init_rwsem(&client->mapping.invalidate_lock);
@@ -36,6 +60,11 @@ struct mc_client *mc_client_create(struct inode *inode)
 	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	client->number = mc_object_number();
 	atomic_long_inc(&mc_stats.clients);
+	ret = mc_host_enter(mc_host_of_file(inode), client);
+	if (ret) {
+		mc_client_put(client);
+		return ERR_PTR(ret);
+	}
 	return client;
 }
 
@@ -59,13 +88,8 @@ void mc_client_closed(struct mc_client *client)
 /* The file is gone, and with it every VMA: only handles and heaps are left. */
 void mc_client_destroy(struct mc_client *client)
 {
-	struct mc_account *account = client->account;
-
+	mc_host_leave(client);
 	mc_handles_destroy(client);
 	mc_heaps_destroy(client);
-	put_pid(client->process);
-	mmdrop(client->mm);
-	mc_free(account, client, sizeof(*client));
-	mc_uncharge_more(account, 0);
-	atomic_long_dec(&mc_stats.clients);
+	mc_client_put(client);
 }

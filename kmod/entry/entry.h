@@ -12,6 +12,11 @@
 struct mc_client *mc_client_create(struct inode *inode);
 void mc_client_closed(struct mc_client *client);
 void mc_client_destroy(struct mc_client *client);
+void mc_client_put(struct mc_client *client);
+
+/* ---- lose.c ---- */
+
+extern const struct attribute_group *mc_lose_groups[];
 
 /* ---- show.c ---- */
 

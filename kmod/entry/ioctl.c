@@ -14,7 +14,7 @@ union mc_argument {
 #include "commands.h"
 };
 
-enum needs { NOTHING, MULTICAST };
+enum needs { NOTHING, MULTICAST, NO_HOST };
 
 struct mc_command {
 	int (*handler)(struct mc_call *call);
@@ -37,12 +37,17 @@ static const struct mc_command mc_commands[] = {
 /* MEMCAST_SYSTEM_INFO: how many devices there are, and the granularities. */
 int mc_system_info(struct mc_call *call)
 {
+	const struct mc_host *host = call->client->host;
 	struct memcast_system_info *info = call->arg;
 
 	info->out_abi = MEMCAST_ABI_VERSION;
-	info->out_devices = mc_device_count;
+	info->out_devices = host->devices;
 	info->out_granularity = MC_CHUNK_SIZE;
 	info->out_recommended = mc_fabric_recommended();
+	info->out_first = host->first;
+	info->out_host = host->number;
+	info->out_hosts = mc_host_count();
+	info->out_machine = mc_machine.devices;
 	return mc_respond(call);
 }
 
@@ -59,6 +64,12 @@ static void give_reason(const struct mc_call *call,
 	put_user('\0', to + bytes - 1);
 }
 
+/* Was the client's host lost, and the command not one that answers all the same? */
+static bool is_lost(const struct mc_client *client, const struct mc_command *command)
+{
+	return READ_ONCE(client->lost) && command->needs != NO_HOST;
+}
+
 /* The file's ioctl(): one call, from the argument in user space to its answer there. */
 long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -73,7 +84,8 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	    cmd != _IO(MEMCAST_IOC_MAGIC, _IOC_NR(cmd)))
 		return -ENOTTY;
 	/* after fork() the addresses of a call would mean another process's */
-	if (call.client->mm != current->mm || READ_ONCE(call.client->ended))
+	if (call.client->mm != current->mm ||
+	    (READ_ONCE(call.client->ended) && !READ_ONCE(call.client->lost)))
 		return -ESRCH;
 
 	command = &mc_commands[array_index_nospec(_IOC_NR(cmd) - MEMCAST_NR_BASE,
@@ -94,8 +106,13 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	if (command->needs == MULTICAST && !mc_fabric_multicast())
 		ret = mc_fail(&call, -EOPNOTSUPP,
 			      "no device can multicast (parameter multicast)");
+	else if (is_lost(call.client, command))
+		ret = -EHOSTDOWN;
 	else
 		ret = command->handler(&call);
+	/* whatever it was that it did not find any more */
+	if (ret && is_lost(call.client, command))
+		ret = mc_fail_lost(&call);
 	if (ret == -ENOMEM && !call.reason[0])
 		mc_fail(&call, ret, "the kernel is out of memory");
 	if (ret)

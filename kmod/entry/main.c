@@ -15,8 +15,8 @@ static int mc_open(struct inode *inode, struct file *file)
 {
 	struct mc_client *client = mc_client_create(inode);
 
-	if (!client)
-		return -ENOMEM;
+	if (IS_ERR(client))
+		return PTR_ERR(client);
 	file->private_data = client;
 	file->f_mapping = &client->mapping;
 	return 0;
@@ -52,6 +52,7 @@ static struct miscdevice mc_misc = {
 	.name = "memcast",
 	.fops = &mc_fops,
 	.mode = 0666,
+	.groups = mc_lose_groups,
 };
 
 static int __init mc_init(void)
@@ -66,19 +67,24 @@ static int __init mc_init(void)
 		goto exit_fabric;
 	mc_stats_init();
 	/*
-	 * Files last: who opens one keeps the module, but not one that fails to load.
+	 * Files last: a process that opens one keeps the module, but not one that fails to load.
 	 * So what takes long, and finds out that a parameter is wrong, comes before.
 	 */
 	ret = mc_channels_init();
 	if (ret)
 		goto exit_devices;
-	ret = misc_register(&mc_misc);
+	ret = mc_host_files_init(&mc_fops);
 	if (ret)
 		goto exit_channels;
-	pr_info("version " __stringify(MC_VERSION) ", %u devices, /dev/memcast\n",
-		mc_device_count);
+	ret = misc_register(&mc_misc);
+	if (ret)
+		goto exit_host_files;
+	pr_info("version " __stringify(MC_VERSION) ", %u devices, %u hosts, /dev/memcast\n",
+		mc_device_count, mc_host_count());
 	return 0;
 
+exit_host_files:
+	mc_host_files_exit();
 exit_channels:
 	mc_channels_exit();
 exit_devices:
@@ -93,6 +99,7 @@ module_init(mc_init);
 static void __exit mc_exit(void)
 {
 	misc_deregister(&mc_misc);
+	mc_host_files_exit();
 	mc_channels_exit();
 	mc_stats_exit();
 	mc_devices_exit();

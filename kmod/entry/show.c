@@ -7,18 +7,18 @@
 #include <linux/cred.h>
 #include <linux/ktime.h>
 #include <linux/pid.h>
-#include <linux/sched/mm.h>
 #include "entry.h"
 #include "vm.h"
 
-static void show_team(struct seq_file *out, struct mc_team *team)
+static void show_team(struct seq_file *out, const struct mc_client *client,
+		      struct mc_team *team)
 {
 	u32 i;
 
 	down_read(&team->lock);
 	seq_printf(out, " devices %u members", team->devices);
 	for (i = 0; i < team->joined; i++)
-		seq_printf(out, " %u:%llu", team->member[i].device->id,
+		seq_printf(out, " %u:%llu", mc_device_told(client, team->member[i].device->id),
 			   team->member[i].bound);
 	seq_puts(out, " joined");
 	for (i = 0; i < team->joined; i++)
@@ -28,23 +28,25 @@ static void show_team(struct seq_file *out, struct mc_team *team)
 }
 
 /* Without the newline */
-static void show_object(struct seq_file *out, const char *how, struct mc_object *object)
+static void show_object(struct seq_file *out, const struct mc_client *client, const char *how,
+			struct mc_object *object)
 {
 	bool team = object->type == MEMCAST_TYPE_TEAM;
 
 	seq_printf(out, "memcast-%s:\t%s %llu bytes %llu", how,
 		   team ? "team" : "memory", object->number, object->bytes);
 	if (team)
-		show_team(out, mc_team(object));
+		show_team(out, client, mc_team(object));
 	else if (mc_memory(object)->foreign)
 		seq_puts(out, " foreign");
 	else if (mc_memory(object)->device)
-		seq_printf(out, " device %u", mc_memory(object)->device->id);
+		seq_printf(out, " device %u",
+			   mc_device_told(client, mc_memory(object)->device->id));
 	else
 		seq_puts(out, " host");
 }
 
-/* The struct, held: who looks is no user, or it would not end when its users go. */
+/* The struct, held: the reader of fdinfo is no user of it, or it would not end with its users. */
 static struct mc_object *handle_struct(struct mc_client *client, unsigned long id)
 {
 	struct mc_object *object = NULL;
@@ -72,7 +74,7 @@ static void show_handles(struct seq_file *out, struct mc_client *client)
 
 		if (!object)
 			continue;
-		show_object(out, "handle", object);
+		show_object(out, client, "handle", object);
 		seq_putc(out, '\n');
 		mc_object_forget(object);
 		if (seq_has_overflowed(out))
@@ -81,43 +83,23 @@ static void show_handles(struct seq_file *out, struct mc_client *client)
 	}
 }
 
-static void show_reservation(struct seq_file *out, struct mc_reservation *reservation)
+/* Return: has the file room for more? */
+static bool show_reservation(struct mc_reservation *reservation, void *data)
 {
 	struct interval_tree_node *at;
+	struct seq_file *out = data;
 
 	down_read(&reservation->lock);
 	for (at = interval_tree_iter_first(&reservation->mappings, 0, ULONG_MAX);
 	     at && !seq_has_overflowed(out);
 	     at = interval_tree_iter_next(at, 0, ULONG_MAX)) {
-		show_object(out, "mapping",
+		show_object(out, reservation->client, "mapping",
 			    container_of(at, struct mc_mapping, at)->object);
 		seq_putc(out, '\n');
 		cond_resched();
 	}
 	up_read(&reservation->lock);
-}
-
-static void show_mappings(struct seq_file *out, struct mc_client *client)
-{
-	struct mc_reservation *reservation;
-	struct vm_area_struct *vma;
-	struct vma_iterator vmi;
-
-	/* not of a process that is just ending */
-	if (!mmget_not_zero(client->mm))
-		return;
-	mmap_read_lock(client->mm);
-	vma_iter_init(&vmi, client->mm, 0);
-	for_each_vma(vmi, vma) {
-		reservation = mc_reservation_of(client, vma);
-		if (reservation)
-			show_reservation(out, reservation);
-		if (seq_has_overflowed(out))
-			break;
-		cond_resched();
-	}
-	mmap_read_unlock(client->mm);
-	mmput(client->mm);
+	return !seq_has_overflowed(out);
 }
 
 static const char *wait_name(u32 command)
@@ -142,7 +124,7 @@ static void show_waits(struct seq_file *out, struct mc_client *client)
 
 		if (seq_has_overflowed(out))
 			break;
-		show_object(out, "wait", &wait->team->object);
+		show_object(out, client, "wait", &wait->team->object);
 		seq_printf(out, " waits %d %s %lld\n", pid_vnr(wait->pid),
 			   wait_name(wait->command), max_t(s64, ms, 0));
 		cond_resched();
@@ -170,7 +152,11 @@ void mc_client_show(struct seq_file *out, struct file *file)
 	seq_printf(out, "memcast-client:\t%llu\n", client->number);
 	if (!may_look(out, file))
 		return;
+	/* whose numbers these are; where there is one host, and on none, the machine's */
+	if (client->host != &mc_machine)
+		seq_printf(out, "memcast-host:\t%u first %u of %u\n", client->host->number,
+			   client->host->first, mc_machine.devices);
 	show_waits(out, client);
 	show_handles(out, client);
-	show_mappings(out, client);
+	mc_client_each_reservation(client, show_reservation, out);
 }

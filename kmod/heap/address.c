@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What there is at an address, for those who only have that. */
+/* What there is at an address, for callers that have nothing else. */
 #include "heap.h"
 
 /* A team is where its replica is, or what would be read first. */
 static void describe_location(struct memcast_address_info *info,
 			      const struct mc_mapping *mapping)
 {
+	const struct mc_client *client = mapping->reservation->client;
 	const struct mc_member *member = mapping->replica;
 
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY) {
-		info->out_location = mc_memory(mapping->object)->location;
-		info->out_location_id = mc_memory(mapping->object)->location_id;
+		mc_memory_tell(client, mc_memory(mapping->object), &info->out_location,
+			       &info->out_location_id);
 		return;
 	}
 	/* complete, or it would not be mapped: no lock */
 	if (!member)
 		member = mc_team(mapping->object)->member;
-	info->out_location = MEMCAST_LOCATION_DEVICE;
-	info->out_location_id = member->device->id;
+	mc_tell_device(client, member->device->id, &info->out_location, &info->out_location_id);
 }
 
-static void describe(struct memcast_address_info *info, struct mc_mapping *mapping)
+static void describe(struct memcast_address_info *info, const struct mc_device *device,
+		     struct mc_mapping *mapping)
 {
 	struct mc_object *object = mapping->object;
 
@@ -38,11 +39,11 @@ static void describe(struct memcast_address_info *info, struct mc_mapping *mappi
 		info->out_flags = MEMCAST_ADDRESS_REPLICA;
 	describe_location(info, mapping);
 	info->out_access = mc_set_allows(mc_mapping_readable(mapping),
-					 mc_mapping_writable(mapping), info->device);
+					 mc_mapping_writable(mapping), device);
 	info->out_any = mapping->any;
 }
 
-static bool describe_reservation(struct mc_client *client,
+static bool describe_reservation(struct mc_client *client, const struct mc_device *device,
 				 struct memcast_address_info *info)
 {
 	struct mc_reservation *reservation =
@@ -58,7 +59,7 @@ static bool describe_reservation(struct mc_client *client,
 	of_heap = reservation->of_heap;
 	mapping = mc_mapping_find(reservation, info->address);
 	if (mapping)
-		describe(info, mapping);
+		describe(info, device, mapping);
 	up_read(&reservation->lock);
 	mc_reservation_put(reservation);
 	return !of_heap;
@@ -73,12 +74,16 @@ int mc_address_info(struct mc_call *call)
 		.address = given->address,
 		.device = given->device,
 	};
+	const struct mc_device *device = NULL;
 
 	if (given->reserved || given->padding)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	if (given->device != MEMCAST_DEVICE_NONE && IS_ERR(mc_find_device(call, given->device)))
-		return -ENODEV;
-	if (!describe_reservation(call->client, &info) &&
+	if (given->device != MEMCAST_DEVICE_NONE) {
+		device = mc_find_device(call, given->device);
+		if (IS_ERR(device))
+			return PTR_ERR(device);
+	}
+	if (!describe_reservation(call->client, device, &info) &&
 	    !mc_block_describe(call->client, &info))
 		return mc_fail(call, -EINVAL, "%#llx is not in a reservation",
 			       info.address);

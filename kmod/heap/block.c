@@ -89,7 +89,7 @@ bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes)
 	return block_holds(client, address, bytes, 1);
 }
 
-/* Or in the page where it ends, as whoever gets the range gets whole pages? */
+/* Or in the page where it ends, as an importer of the range gets whole pages? */
 bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes)
 {
 	return block_holds(client, address, bytes, PAGE_SIZE);

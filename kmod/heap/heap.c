@@ -8,6 +8,7 @@
 struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_create *create,
 			    struct mc_device *device, u32 flags)
 {
+	const struct mc_host *host = call->client->host;
 	struct mc_heap *heap = mc_alloc(call, call->client->account,
 					     sizeof(*heap));
 
@@ -18,7 +19,7 @@ struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_cr
 	heap->device = device;
 	heap->flags = flags;
 	if (!(flags & MEMCAST_HEAP_POOL))
-		bitmap_set(heap->readable, 0, mc_device_count);
+		bitmap_set(heap->readable, host->first, host->devices);
 	else if (device)
 		__set_bit(device->id, heap->readable);
 	memcpy(heap->writable, heap->readable, sizeof(heap->writable));
@@ -39,14 +40,11 @@ static void heap_free(struct mc_heap *heap)
 /* The pool of a device that is there from the start: from its first use. */
 static struct mc_heap *heap_default(struct mc_call *call, u32 id)
 {
-	struct mc_device *device = mc_device_find(id - 1);
-	struct memcast_memory_create create = {
-		.location = MEMCAST_LOCATION_DEVICE,
-		.location_id = id - 1,
-	};
+	struct memcast_memory_create create = { .location = MEMCAST_LOCATION_DEVICE };
+	struct mc_device *device = mc_find_device(call, id - 1);
 	struct mc_heap *heap;
 
-	if (!device)
+	if (IS_ERR(device))
 		return NULL;
 	heap = mc_heap_new(call, &create, device, MEMCAST_HEAP_POOL);
 	if (!heap)
@@ -147,7 +145,7 @@ void mc_heaps_destroy(struct mc_client *client)
 	mutex_destroy(&client->heap_lock);
 }
 
-/* Who may access the heap may access a new segment. */
+/* Devices that may access the heap may access a new segment. */
 static void heap_grant(struct mc_segment *segment)
 {
 	struct mc_reservation *reservation = segment->reservation;
@@ -307,17 +305,22 @@ int mc_heap_info(struct mc_call *call)
 {
 	struct memcast_heap_info *info = call->arg;
 	struct mc_client *client = call->client;
+	const struct mc_device *device = NULL;
 	struct mc_heap *heap;
 
 	if (info->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
-	if (info->device != MEMCAST_DEVICE_NONE && IS_ERR(mc_find_device(call, info->device)))
-		return -ENODEV;
+	if (info->device != MEMCAST_DEVICE_NONE) {
+		device = mc_find_device(call, info->device);
+		if (IS_ERR(device))
+			return PTR_ERR(device);
+	}
 	mutex_lock(&client->heap_lock);
 	heap = mc_heap_find(call, info->heap);
 	if (!IS_ERR(heap)) {
 		info->out_location = heap->create.location;
-		info->out_location_id = heap->create.location_id;
+		info->out_location_id = heap->device ?
+			mc_device_told(client, heap->device->id) : heap->create.location_id;
 		info->out_handle_types = heap->create.handle_types;
 		info->out_flags = heap->flags;
 		info->out_options = heap->options;
@@ -326,7 +329,7 @@ int mc_heap_info(struct mc_call *call)
 		info->out_taken_high = heap->taken_high;
 		info->out_used = heap->used;
 		info->out_used_high = heap->used_high;
-		info->out_access = mc_set_allows(heap->readable, heap->writable, info->device);
+		info->out_access = mc_set_allows(heap->readable, heap->writable, device);
 		info->out_host = heap->host;
 	}
 	mutex_unlock(&client->heap_lock);

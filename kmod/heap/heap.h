@@ -108,6 +108,7 @@ int mc_block_respond(struct mc_call *call, unsigned long address);
 
 struct mc_share {
 	struct kref kref;		/* the exporter's heap, its segments, fds, imports */
+	const struct mc_host *host;	/* of the exporter */
 	struct mc_account *account;	/* charged with the struct */
 	struct memcast_memory_create create;
 	struct mc_device *device;

@@ -56,6 +56,7 @@ int mc_heap_import(struct mc_call *call)
 	const u32 flags = MEMCAST_HEAP_POOL | MEMCAST_HEAP_IMPORTED;
 	struct memcast_heap_import *import = call->arg;
 	struct mc_share *share;
+	char words[MC_WORDS];
 	struct mc_heap *heap;
 	int ret;
 
@@ -64,6 +65,12 @@ int mc_heap_import(struct mc_call *call)
 	share = mc_share_of_fd(import->fd);
 	if (!share)
 		return mc_fail(call, -EBADF, "fd %d does not stand for a heap", import->fd);
+	if (share->host != call->client->host) {
+		ret = mc_fail(call, -EBADF,
+			      "fd %d was exported on %s, and means nothing on another",
+			      import->fd, mc_host_words(share->host, words));
+		goto put_share;
+	}
 	if (find_imported(call, share)) {
 		ret = mc_respond(call);
 		goto put_share;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks for other processes, by a number alone. Nobody can guess the number, and it
- * is good only for who has the exporter's user and namespaces of users and processes:
+ * is good only on the exporter's host, for processes of its user and namespaces (user and PID):
  * a handle that leaks opens nothing elsewhere. It ends with its block, and so with the
  * exporter; what was opened until then stays, as with fds.
  */
@@ -36,9 +36,10 @@ static bool is_before(struct rb_node *node, const struct rb_node *other)
 	return compare_key(rb_entry(node, struct mc_ipc, by_key)->key, other) < 0;
 }
 
-static bool may_open(const struct mc_ipc *ipc)
+static bool may_open(const struct mc_call *call, const struct mc_ipc *ipc)
 {
-	return uid_eq(ipc->cred->euid, current_euid()) &&
+	return ipc->client->host == call->client->host &&
+	       uid_eq(ipc->cred->euid, current_euid()) &&
 	       ipc->cred->user_ns == current_user_ns() &&
 	       ipc->pids == task_active_pid_ns(current);
 }
@@ -129,7 +130,7 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	ipc = node ? rb_entry(node, struct mc_ipc, by_key) : NULL;
 	/* The exporter is told that the memory is its own, also after a change of its user. */
 	own = ipc && ipc->client == call->client;
-	if (ipc && !own && !READ_ONCE(ipc->client->ended) && may_open(ipc)) {
+	if (ipc && !own && !READ_ONCE(ipc->client->ended) && may_open(call, ipc)) {
 		if (mc_object_tryget(&ipc->memory->object))
 			memory = ipc->memory;
 		open->out_offset = ipc->offset;
@@ -138,9 +139,9 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	mutex_unlock(&ipc_lock);
 	if (own)
 		return ERR_PTR(mc_fail(call, -EEXIST, "the memory is this process's own"));
-	/* whether there is a handle is nobody's business who may not open it */
+	/* a process that may not open it is not told whether there is such a handle */
 	return memory ?: ERR_PTR(mc_fail(call, -ENOENT,
-				"no such handle: its memory was freed, or is another user's"));
+				"no such handle: its memory was freed, or is another's"));
 }
 
 /* MEMCAST_IPC_OPEN: a handle of the memory behind such a number. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Shares: what other processes get of a heap. The exporter's heap keeps a list of
- * its memories there, by number; who has the fd can map them, and does so once
+ * its memories there, by number; a process with the fd can map them, and does so once
  * for all blocks in one.
  */
 #include <linux/anon_inodes.h>
@@ -18,6 +18,7 @@ struct mc_share *mc_share_new(struct mc_call *call,
 
 	if (!share)
 		return NULL;
+	share->host = call->client->host;
 	share->account = call->client->account;
 	kref_init(&share->kref);
 	share->create = *create;

@@ -11,6 +11,8 @@ static int check_entries(struct mc_call *call,
 			 const struct memcast_access_entry *entry, u32 count,
 			 struct mc_grant *grant)
 {
+	const struct mc_device *device;
+
 	for (; count--; entry++) {
 		if (entry->reserved)
 			return mc_fail(call, -EINVAL, "reserved field is not zero");
@@ -28,13 +30,14 @@ static int check_entries(struct mc_call *call,
 		if (entry->location != MEMCAST_LOCATION_DEVICE)
 			return mc_fail(call, -EINVAL, "unknown location type %u",
 				       entry->location);
-		if (IS_ERR(mc_find_device(call, entry->location_id)))
-			return -ENODEV;
+		device = mc_find_device(call, entry->location_id);
+		if (IS_ERR(device))
+			return PTR_ERR(device);
 
-		__set_bit(entry->location_id, grant->named);
-		__assign_bit(entry->location_id, grant->readable,
+		__set_bit(device->id, grant->named);
+		__assign_bit(device->id, grant->readable,
 			     entry->access != MEMCAST_ACCESS_NONE);
-		__assign_bit(entry->location_id, grant->writable,
+		__assign_bit(device->id, grant->writable,
 			     entry->access == MEMCAST_ACCESS_READWRITE);
 	}
 	return 0;
@@ -69,7 +72,7 @@ static int find_stranger(struct mc_mapping *mapping, const struct mc_grant *gran
 	return -1;
 }
 
-/* Changes who may access what is mapped in a range; page tables show it at once. */
+/* Changes which devices may access what is mapped in a range; page tables show it at once. */
 void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
 		    unsigned long last, const struct mc_grant *grant)
 {
@@ -116,7 +119,8 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 
 		if (stranger >= 0)
 			return mc_fail(call, -ENODEV,
-				       "device %d is not a member of the team", stranger);
+				       "device %u is not a member of the team",
+				       mc_device_told(call->client, stranger));
 		if (grant->host_named &&
 		    !is_host_memory(container_of(at, struct mc_mapping, at)))
 			return mc_fail(call, -EOPNOTSUPP,
@@ -180,7 +184,8 @@ int mc_set_access(struct mc_call *call)
 }
 
 /* A heap's access is asked of the heap: at its addresses nobody was given any. */
-static u32 access_of(const struct memcast_get_access *get, struct mc_mapping *mapping)
+static u32 access_of(const struct memcast_get_access *get, const struct mc_device *device,
+		     struct mc_mapping *mapping)
 {
 	if (mapping->reservation->of_heap)
 		return MEMCAST_ACCESS_NONE;
@@ -188,14 +193,14 @@ static u32 access_of(const struct memcast_get_access *get, struct mc_mapping *ma
 		return cpu_access(mapping);
 	if (get->location == MEMCAST_LOCATION_HOST_NUMA)
 		return mapping->host;
-	return mc_set_allows(mc_mapping_readable(mapping), mc_mapping_writable(mapping),
-			     get->location_id);
+	return mc_set_allows(mc_mapping_readable(mapping), mc_mapping_writable(mapping), device);
 }
 
 /* MEMCAST_GET_ACCESS: what a device, or the host, may do at an address. */
 int mc_get_access(struct mc_call *call)
 {
 	struct memcast_get_access *get = call->arg;
+	const struct mc_device *device = NULL;
 	struct mc_reservation *reservation;
 	struct mc_mapping *mapping;
 	int ret = 0;
@@ -206,9 +211,11 @@ int mc_get_access(struct mc_call *call)
 	    get->location > MEMCAST_LOCATION_HOST_NUMA)
 		return mc_fail(call, -EINVAL, "unknown location type %u",
 			       get->location);
-	if (get->location == MEMCAST_LOCATION_DEVICE &&
-	    IS_ERR(mc_find_device(call, get->location_id)))
-		return -ENODEV;
+	if (get->location == MEMCAST_LOCATION_DEVICE) {
+		device = mc_find_device(call, get->location_id);
+		if (IS_ERR(device))
+			return PTR_ERR(device);
+	}
 	reservation = mc_reservation_at(call, get->address);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
@@ -216,7 +223,7 @@ int mc_get_access(struct mc_call *call)
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, get->address);
 	if (mapping)
-		get->out_access = access_of(get, mapping);
+		get->out_access = access_of(get, device, mapping);
 	else
 		ret = mc_fail(call, -EINVAL, "nothing is mapped at %#llx", get->address);
 	up_read(&reservation->lock);

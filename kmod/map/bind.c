@@ -3,6 +3,23 @@
 #include <linux/sched/signal.h>
 #include "vm.h"
 
+/* Apart, as room for words costs each call: the memory is another device's, or host's. */
+static noinline int fail_elsewhere(struct mc_call *call, const struct mc_memory *memory,
+				   const struct mc_device *device)
+{
+	char words[MC_WORDS];
+
+	if (!memory->device)
+		return mc_fail(call, -ENODEV,
+			       "the memory is of %s, and can be bound there for its devices",
+			       mc_host_words(memory->object.host, words));
+	mc_device_words(call->client, memory->device->id, words);
+	if (!device)
+		return mc_fail(call, -ENODEV, "the memory is on %s, and can be bound there", words);
+	return mc_fail(call, -ENODEV, "the memory is on %s, not on device %u", words,
+		       mc_device_told(call->client, device->id));
+}
+
 /* What may be bound at all, as far as the team does not have to be complete. */
 static int bind_check(struct mc_call *call, struct mc_team *team,
 		      struct mc_memory *memory, struct mc_device *device)
@@ -13,17 +30,15 @@ static int bind_check(struct mc_call *call, struct mc_team *team,
 	/* foreign memory is of any device that it is bound for */
 	if (memory->device == device || memory->foreign)
 		return 0;
-	if (memory->device)
-		return mc_fail(call, -ENODEV,
-			       "the memory is on device %u, not on device %u",
-			       memory->device->id, device->id);
+	if (memory->device || !mc_memory_here(call->client, memory))
+		return fail_elsewhere(call, memory, device);
 	if (memory->location != MEMCAST_LOCATION_HOST_NUMA)
 		return mc_fail(call, -EINVAL,
 			       "of the host's memory only that of a NUMA node can be bound");
 	if (memory->location_id != dev_to_node(&device->dev))
 		return mc_fail(call, -ENODEV,
 			       "the memory is on host node %u, device %u is on node %d",
-			       memory->location_id, device->id,
+			       memory->location_id, mc_device_told(call->client, device->id),
 			       dev_to_node(&device->dev));
 	return 0;
 }
@@ -34,8 +49,10 @@ static struct mc_device *bind_device(struct mc_call *call,
 {
 	if (device != MEMCAST_DEVICE_OF_MEMORY)
 		return mc_find_device(call, device);
-	if (memory->device)
+	if (memory->device && mc_memory_here(call->client, memory))
 		return memory->device;
+	if (memory->device)
+		return ERR_PTR(fail_elsewhere(call, memory, NULL));
 	return ERR_PTR(mc_fail(call, -ENODEV,
 			       "host memory is of no device: cuMulticastBindMem_v2 names one"));
 }

@@ -154,8 +154,8 @@ static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 }
 
 /*
- * A store to a window is the program's SIGSEGV, and done on all replicas by who handles that.
- * Each has its chunk before: one that could not be had would look as if it was not bound.
+ * A store to a window is the program's SIGSEGV: the library's handler stores to all replicas. Each
+ * has its chunk before: one that could not be had would look as if it was not bound.
  */
 static vm_fault_t fault_store(struct mc_mapping *mapping, unsigned long offset, struct lack *lack)
 {
@@ -176,6 +176,14 @@ static vm_fault_t fault_store(struct mc_mapping *mapping, unsigned long offset, 
 	return ret ?: VM_FAULT_SIGSEGV;
 }
 
+/* Was the process's host lost, or that of the memory? Bindings of lost memory are undone. */
+static bool is_lost(const struct mc_reservation *reservation, const struct mc_mapping *mapping)
+{
+	return READ_ONCE(reservation->client->lost) ||
+	       (mapping && mapping->object->type == MEMCAST_TYPE_MEMORY &&
+		READ_ONCE(mapping->object->lost));
+}
+
 static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *lack)
 {
 	struct mc_reservation *reservation = vmf->vma->vm_private_data;
@@ -186,7 +194,9 @@ static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, vmf->address);
 	lack->object = mapping ? mapping->object->number : 0;
-	if (mapping && mapping_allows(mapping, vmf->flags & FAULT_FLAG_WRITE)) {
+	if (unlikely(is_lost(reservation, mapping))) {
+		ret = VM_FAULT_SIGBUS;
+	} else if (mapping && mapping_allows(mapping, vmf->flags & FAULT_FLAG_WRITE)) {
 		/* writable from the first read on: no second fault */
 		bool write = mapping_allows(mapping, true);
 
@@ -211,10 +221,13 @@ static vm_fault_t fault(struct vm_fault *vmf, bool huge)
 {
 	struct lack lack;
 	vm_fault_t ret;
+	int section;
 
 	do {
 		lack.memory = NULL;
+		section = srcu_read_lock(&mc_loss_srcu);
 		ret = look_and_insert(vmf, huge, &lack);
+		srcu_read_unlock(&mc_loss_srcu, section);
 	} while (unlikely(lack.memory) && !lack_fill(&lack));
 	trace_memcast_fault(vmf->address, lack.object, vmf->flags & FAULT_FLAG_WRITE, huge,
 			    (__force u32)ret);

@@ -16,7 +16,7 @@ struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 	return at ? container_of(at, struct mc_mapping, at) : NULL;
 }
 
-/* Where those look who change what a mapping of a team shows. */
+/* The tree in which a bind or an unbind finds the mappings of a team that it changes */
 static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 {
 	return mapping->replica ? &mapping->replica->replicas :
@@ -106,8 +106,13 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 {
 	struct mc_reservation *reservation = mapping->reservation;
 	struct mc_object *object = mapping->object;
-	int ret = 0;
+	int ret;
 
+	/* a loss from now on is found out when the mapping is touched */
+	ret = READ_ONCE(call->client->lost) ? mc_fail_lost(call) :
+	      object->type == MEMCAST_TYPE_MEMORY ? mc_object_check(call, object) : 0;
+	if (ret)
+		return ret;
 	down_write(&reservation->lock);
 	if (reservation->dead || reservation->retiring) {
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");

@@ -3,6 +3,7 @@
  * Reservations: an address range of one process. One VMA, never split, with a
  * tree of mappings inside; the page tables are only that tree's cache.
  */
+#include <linux/sched/mm.h>
 #include "compat.h"
 #include "vm.h"
 
@@ -53,8 +54,8 @@ static void reservation_close(struct vm_area_struct *vma)
 }
 
 /* Return: the reservation that a VMA of the client's process is, or NULL. With mmap_lock. */
-struct mc_reservation *mc_reservation_of(struct mc_client *client,
-					 const struct vm_area_struct *vma)
+static struct mc_reservation *reservation_of(struct mc_client *client,
+					     const struct vm_area_struct *vma)
 {
 	lockdep_assert_held(&client->mm->mmap_lock);
 	if (vma->vm_ops != &mc_vm_ops || vma->vm_file->private_data != client ||
@@ -75,7 +76,7 @@ struct mc_reservation *mc_reservation_find(struct mc_client *client,
 	mmap_read_lock(client->mm);
 	vma = vma_lookup(client->mm, address);
 	if (vma)
-		reservation = mc_reservation_of(client, vma);
+		reservation = reservation_of(client, vma);
 	if (reservation)
 		kref_get(&reservation->kref);
 	mmap_read_unlock(client->mm);
@@ -155,6 +156,8 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (client->mm != vma->vm_mm)
 		return -ESRCH;
+	if (READ_ONCE(client->lost))
+		return -EHOSTDOWN;
 	if ((vma->vm_flags & access) != access || vma->vm_flags & VM_EXEC ||
 	    vma->vm_pgoff || !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
 		return -EINVAL;
@@ -237,6 +240,46 @@ int mc_reservation_free(struct mc_call *call)
 	}
 	mc_reservation_put(reservation);
 	return ret;
+}
+
+/**
+ * mc_client_each_reservation() - go through the reservations of a client's process
+ * @client: whose; if its process is just ending, there are none any more
+ * @act: called with mmap_lock; once it returns false, the rest is left out
+ * @data: what @act gets
+ */
+void mc_client_each_reservation(struct mc_client *client,
+				bool (*act)(struct mc_reservation *reservation, void *data),
+				void *data)
+{
+	struct mc_reservation *reservation;
+	struct vm_area_struct *vma;
+	struct vma_iterator vmi;
+
+	if (!mmget_not_zero(client->mm))
+		return;
+	mmap_read_lock(client->mm);
+	vma_iter_init(&vmi, client->mm, 0);
+	for_each_vma(vmi, vma) {
+		reservation = reservation_of(client, vma);
+		if (reservation && !act(reservation, data))
+			break;
+		cond_resched();
+	}
+	mmap_read_unlock(client->mm);
+	mmput(client->mm);
+}
+
+static bool undo_mappings(struct mc_reservation *reservation, void *data)
+{
+	mc_mappings_undo(reservation);
+	return true;
+}
+
+/* The client's host was lost: what its process has mapped goes. */
+void mc_client_unmap(struct mc_client *client)
+{
+	mc_client_each_reservation(client, undo_mappings, NULL);
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)

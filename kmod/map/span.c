@@ -34,7 +34,7 @@ static void span_add(struct mc_span *span, struct mc_memory *memory,
 /**
  * mc_span_fill() - take chunks where nobody has touched a span's memories yet
  * @span: the span, of mc_span_look() or mc_span_team()
- * @write: else zeros will do, which all share who read them
+ * @write: else zeros will do, which all readers share
  *
  * Without locks, as chunks come from the host: the span uses its memories.
  *
@@ -77,8 +77,9 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
 		if (replica && replica != member)
 			continue;
 		binding = mc_binding_find(member, offset);
-		/* a memory that is ending counts as unbound already */
-		if (!binding || !mc_object_tryget(&binding->memory->object))
+		/* a memory that is ending, or lost, counts as unbound already */
+		if (!binding || READ_ONCE(binding->memory->object.lost) ||
+		    !mc_object_tryget(&binding->memory->object))
 			continue;
 		span_add(span, binding->memory, mc_binding_shows(binding, offset));
 		/* reads come from the first that is bound */
@@ -94,16 +95,18 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
  * @reservation: around the address
  * @address: where
  * @bytes: how much at most; the span ends with the chunk at the latest
- * @device: who accesses it, or MC_ANY_DEVICE
+ * @device: that accesses it, or MC_ANY_DEVICE
  * @write: a window's replicas all; else only the one to read
  *
- * Return: 0, or -EINVAL if there is nothing that the device may access.
+ * Return: 0, -EINVAL if there is nothing that the device may access, or -EHOSTUNREACH: what is
+ * mapped there is memory of a host that was lost.
  */
 int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
 		 u64 address, u64 bytes, u32 device, bool write)
 {
 	struct mc_mapping *mapping;
 	unsigned long offset;
+	int ret = -EINVAL;
 
 	span->replicas = 0;
 	span->lacks = false;
@@ -120,6 +123,8 @@ int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
 			if (write && !mapping->replica && span->replicas &&
 			    device != MC_ANY_DEVICE)
 				atomic64_inc(&team->writes);
+		} else if (unlikely(READ_ONCE(mapping->object->lost))) {
+			ret = -EHOSTUNREACH;
 		} else {
 			struct mc_memory *memory = mc_memory(mapping->object);
 
@@ -128,7 +133,7 @@ int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
 		}
 	}
 	up_read(&reservation->lock);
-	return span->replicas ? 0 : -EINVAL;
+	return span->replicas ? 0 : ret;
 }
 
 /* As mc_span_look(), and nothing of it lacks. Return: also -ENOMEM. */
@@ -172,16 +177,13 @@ static unsigned long team_bound_until(struct mc_team *team,
 	return 0;
 }
 
-static bool mapping_is_bound(struct mc_mapping *mapping, unsigned long first,
-			     unsigned long last)
+/* Does a mapping of a team show something at all of these addresses? */
+static bool team_is_bound(struct mc_mapping *mapping, unsigned long first, unsigned long last)
 {
-	struct mc_team *team;
+	struct mc_team *team = mc_team(mapping->object);
 	unsigned long end;
 
 	lockdep_assert_held(&mapping->reservation->lock);
-	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
-		return true;
-	team = mc_team(mapping->object);
 	first = mc_mapping_shows(mapping, first);
 	last = mc_mapping_shows(mapping, last);
 	down_read(&team->lock);
@@ -195,29 +197,35 @@ static bool mapping_is_bound(struct mc_mapping *mapping, unsigned long first,
 	return end > last;
 }
 
-/* Could the device access all of the range, as things are now? */
-bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
-		   u32 device, bool write)
+/*
+ * Could the device access all of the range, as things are now? Return: 0, -EFAULT, or
+ * -EHOSTUNREACH: memory there is of a host that was lost.
+ */
+int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
+		  u32 device, bool write)
 {
 	unsigned long last = address + bytes - 1;
-	bool good = true;
+	int ret = 0;
 
 	down_read(&reservation->lock);
-	while (good && address <= last) {
+	while (!ret && address <= last) {
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 		unsigned long end;
 
 		if (!mapping || !may(mapping, device, write)) {
-			good = false;
+			ret = -EFAULT;
 			break;
 		}
 		end = min(last, mapping->at.last);
-		good = mapping_is_bound(mapping, address, end);
+		if (mapping->object->type == MEMCAST_TYPE_MEMORY)
+			ret = READ_ONCE(mapping->object->lost) ? -EHOSTUNREACH : 0;
+		else
+			ret = team_is_bound(mapping, address, end) ? 0 : -EFAULT;
 		address = end + 1;
 		cond_resched();
 	}
 	up_read(&reservation->lock);
-	return good;
+	return ret;
 }
 
 /* For ptrace and /proc/PID/mem, whatever devices may access. */

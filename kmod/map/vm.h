@@ -13,7 +13,7 @@
 
 /* ---- reservation.c ---- */
 
-/* What was unmapped last, for who finds nothing there later; @object 0: nothing was */
+/* What was unmapped last: why.c tells a process that finds nothing there. @object 0: nothing */
 struct mc_unmapped {
 	unsigned long first, last;	/* addresses */
 	u64 object;			/* its number */
@@ -36,8 +36,6 @@ struct mc_reservation {
 extern const struct vm_operations_struct mc_vm_ops;
 
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
-struct mc_reservation *mc_reservation_of(struct mc_client *client,
-					 const struct vm_area_struct *vma);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);
 struct mc_reservation *mc_reservation_at(struct mc_call *call, u64 address);
@@ -47,6 +45,10 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes);
 bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);
+void mc_client_each_reservation(struct mc_client *client,
+				bool (*act)(struct mc_reservation *reservation, void *data),
+				void *data);
+void mc_client_unmap(struct mc_client *client);
 
 /* Remove what shows at these addresses from the page tables. */
 static inline void mc_reservation_zap(struct mc_reservation *reservation,
@@ -73,7 +75,7 @@ struct mc_mapping {
 	u8 any;				/* the most that any device may do */
 	bool strict;			/* a window that has no page-table entries */
 	struct list_head list;		/* of those being undone */
-	unsigned long access[];		/* sets of devices: who may read, who may write */
+	unsigned long access[];		/* sets of devices that may read, and that may write */
 };
 
 static inline unsigned long *mc_mapping_readable(struct mc_mapping *mapping)
@@ -110,7 +112,7 @@ static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
 	return mapping->shows.bytes.start + address - mapping->at.start;
 }
 
-/* ---- access.c: who may access a mapping ---- */
+/* ---- access.c: which devices may access a mapping ---- */
 
 /* What the entries of a MEMCAST_SET_ACCESS come to: a bit per device. */
 struct mc_grant {
@@ -169,7 +171,7 @@ int mc_span_fill(struct mc_span *span, bool write);
 void mc_span_put(struct mc_span *span);
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);
-bool mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
-		   u32 device, bool write);
+int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
+		  u32 device, bool write);
 
 #endif /* _MC_VM_H */

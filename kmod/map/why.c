@@ -7,22 +7,26 @@
 static int print_mapped(const struct mc_mapping *mapping, char *text, size_t size)
 {
 	struct mc_object *object = mapping->object;
+	char words[MC_WORDS];
 
 	if (object->type == MEMCAST_TYPE_MEMORY)
 		return scnprintf(text, size, "memory %llu", object->number);
 	if (!mapping->replica)
 		return scnprintf(text, size, "the window of team %llu", object->number);
-	return scnprintf(text, size, "device %u's replica of team %llu",
-			 mapping->replica->device->id, object->number);
+	return scnprintf(text, size, "%s's replica of team %llu",
+			 mc_device_words(mapping->reservation->client,
+					 mapping->replica->device->id, words), object->number);
 }
 
-/* Who took away what a member had there */
+/* Which process took away what a member had there, and how */
 static void print_loss(const struct mc_loss *loss, char *text, size_t size)
 {
 	char who[48];
 
 	mc_who_print(&loss->who, who, sizeof(who));
-	if (loss->unbound)
+	if (loss->how == MC_HOW_HOST)
+		scnprintf(text, size, "its host was lost");
+	else if (loss->how == MC_HOW_UNBOUND)
 		scnprintf(text, size, "%s unbound it", who);
 	else
 		scnprintf(text, size, "its last owner, %s, has %s", who,
@@ -54,12 +58,14 @@ static const struct mc_member *last_loss(struct mc_team *team, struct mc_member 
 static int fail_unbound(struct mc_call *call, struct mc_team *team,
 			struct mc_member *only, unsigned long offset)
 {
-	char whose[32] = "no device has memory", last[32] = "", loss[96];
+	char whose[48] = "no device has memory", last[64] = "", loss[96], words[MC_WORDS];
+	const struct mc_client *client = call->client;
 	const struct mc_member *member;
 	bool known;
 
 	if (only)
-		scnprintf(whose, sizeof(whose), "device %u has no memory", only->device->id);
+		scnprintf(whose, sizeof(whose), "%s has no memory",
+			  mc_device_words(client, only->device->id, words));
 	member = last_loss(team, only, offset, &known);
 	if (!member)
 		return mc_fail(call, -EFAULT, "%s at byte %lu of team %llu%s", whose, offset,
@@ -67,7 +73,8 @@ static int fail_unbound(struct mc_call *call, struct mc_team *team,
 			       " yet: cuMulticastBindMem() binds some" :
 			       ": not bound yet, or no more");
 	if (!only)
-		scnprintf(last, sizeof(last), "device %u's was the last, ", member->device->id);
+		scnprintf(last, sizeof(last), "%s's was the last, ",
+			  mc_device_words(client, member->device->id, words));
 	print_loss(&member->loss, loss, sizeof(loss));
 	return mc_fail(call, -EFAULT, "%s at byte %lu of team %llu any more: %s%s", whose,
 		       offset, team->object.number, last, loss);
@@ -101,7 +108,7 @@ static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 			       store ? "write" : "read", mapped);
 	}
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
-		return 0;
+		return mc_object_check(call, mapping->object) ? -EFAULT : 0;
 	team = mc_team(mapping->object);
 	offset = mc_mapping_shows(mapping, check->address);
 	down_read(&team->lock);
@@ -167,6 +174,11 @@ int mc_address_check(struct mc_call *call)
 	reservation = mc_reservation_at(call, check->address);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
+	if (READ_ONCE(call->client->lost)) {
+		mc_fail_lost(call);
+		mc_reservation_put(reservation);
+		return -EFAULT;
+	}
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, check->address);
 	ret = mapping ? check_mapping(call, mapping) : fail_unmapped(call, reservation);

@@ -59,39 +59,42 @@ void mc_bindings_free(struct list_head *list)
 	}
 }
 
+static void binding_unlist(struct mc_binding *binding)
+{
+	spin_lock(&binding->memory->lock);
+	list_del(&binding->of_memory);
+	spin_unlock(&binding->memory->lock);
+	cond_resched();
+}
+
 /*
  * A binding is in its team's tree exactly as long as it is on its memory's list: both
  * change under the team's write side. The caller zaps, once for all that it undoes.
  */
 static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 {
-	struct mc_memory *memory = binding->memory;
-
 	lockdep_assert_held_write(&binding->team->lock);
 	trace_memcast_unbind(binding->team->object.number, binding->member->device->id,
 			     binding->memory->object.number, binding->at.start,
 			     mc_binding_shows(binding, binding->at.start),
 			     binding->at.last - binding->at.start + 1);
-	spin_lock(&memory->lock);
-	list_del(&binding->of_memory);
-	spin_unlock(&memory->lock);
 	interval_tree_remove(&binding->at, &binding->member->bindings);
 	binding->member->bound -= binding->at.last - binding->at.start + 1;
 	list_add(&binding->list, undone);
-	cond_resched();
+	binding_unlist(binding);
 }
 
 /*
- * Who took away what a member had there. One loss is remembered: of a memory with many
- * bindings they go one by one, and count as one where they are next to each other.
+ * Remembers which process took away what a member had there. There is room for one loss: the
+ * bindings of a memory go one by one, and count as one where they are next to each other.
  */
 static void member_lost(struct mc_member *member, struct mc_team *team,
-			unsigned long first, unsigned long last, bool unbound)
+			unsigned long first, unsigned long last, enum mc_how how)
 {
 	struct mc_loss *loss = &member->loss;
 
 	lockdep_assert_held_write(&team->lock);
-	if (loss->order && loss->unbound == unbound && mc_who_is_caller(&loss->who) &&
+	if (loss->order && loss->how == how && mc_who_is_caller(&loss->who) &&
 	    first <= loss->last + 1 && last + 1 >= loss->first) {
 		loss->first = min(loss->first, first);
 		loss->last = max(loss->last, last);
@@ -99,13 +102,13 @@ static void member_lost(struct mc_member *member, struct mc_team *team,
 		loss->more = loss->order;
 		loss->first = first;
 		loss->last = last;
-		loss->unbound = unbound;
+		loss->how = how;
 		mc_who_set(&loss->who);
 	}
 	loss->order = ++team->losses;
 }
 
-/* Does a window show a later member here, whom this one comes before? */
+/* Does a window show a later member here, which it would not if this one had a binding? */
 static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 			       unsigned long first, unsigned long last)
 {
@@ -118,6 +121,40 @@ static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 	return false;
 }
 
+/* Takes those off the lists of their memories that come before another one. */
+static void bindings_unlist(struct list_head *list, struct mc_binding *binding)
+{
+	list_for_each_entry_continue_reverse(binding, list, list)
+		binding_unlist(binding);
+}
+
+/*
+ * Puts bindings on the lists of their memories, all or none. A memory may be lost meanwhile:
+ * loss.c marks it, and only then takes away what its list has, under its lock. So a binding
+ * is on the list in time to be taken away, or it finds the mark here and stays off.
+ */
+static int bindings_list(struct mc_call *call, struct list_head *list)
+{
+	struct mc_binding *binding;
+
+	list_for_each_entry(binding, list, list) {
+		struct mc_memory *memory = binding->memory;
+		bool lost;
+
+		spin_lock(&memory->lock);
+		lost = READ_ONCE(memory->object.lost);
+		if (likely(!lost))
+			list_add(&binding->of_memory, &memory->bindings);
+		spin_unlock(&memory->lock);
+		if (unlikely(lost)) {
+			bindings_unlist(list, binding);
+			return mc_object_fail_lost(call, &memory->object);
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
 /* Put bindings in place, all for one member, all or none. */
 int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		       struct mc_device *device, struct list_head *list)
@@ -126,9 +163,11 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	struct mc_member *member;
 	int ret;
 
-	ret = mc_fabric_check(call);
+	ret = mc_fabric_check(call, device);
 	if (ret)
 		return ret;
+	if (unlikely(READ_ONCE(device->host->lost)))
+		return mc_fail_lost_host(call, device->host);
 	first = list_first_entry(list, struct mc_binding, list);
 	last = list_last_entry(list, struct mc_binding, list);
 
@@ -136,34 +175,35 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	member = mc_team_member(team, device);
 	if (!member) {
 		ret = mc_fail(call, -ENODEV, "device %u is not a member of the team",
-			      device->id);
+			      mc_device_told(call->client, device->id));
 		goto unlock;
 	}
 	if (interval_tree_iter_first(&member->bindings, first->at.start,
 				     last->at.last)) {
 		ret = mc_fail(call, -EINVAL,
 			      "the range overlaps a binding of device %u",
-			      device->id);
+			      mc_device_told(call->client, device->id));
 		goto unlock;
 	}
-	if (!team->has_slot) {
-		ret = mc_fabric_take_slot(call);
-		if (ret)
-			goto unlock;
-		team->has_slot = true;
+	ret = team->has_slot ? 0 : mc_fabric_take_slot(call);
+	if (ret)
+		goto unlock;
+	ret = bindings_list(call, list);
+	if (ret) {
+		if (!team->has_slot)
+			mc_fabric_give_slot();
+		goto unlock;
 	}
+	team->has_slot = true;
 	list_for_each_entry(binding, list, list) {
 		binding->member = member;
 		interval_tree_insert(&binding->at, &member->bindings);
 		member->bound += binding->at.last - binding->at.start + 1;
 		/*
-		 * Who frees a block there waits for the reservation's lock, and so for
-		 * this, before he gives its place to another one.
+		 * A thread that frees a block there waits for the reservation's lock, and so
+		 * for this, before it gives its place to another block.
 		 */
 		WRITE_ONCE(binding->memory->exposed, true);
-		spin_lock(&binding->memory->lock);
-		list_add(&binding->of_memory, &binding->memory->bindings);
-		spin_unlock(&binding->memory->lock);
 		trace_memcast_bind(binding->team->object.number, binding->member->device->id,
 				   binding->memory->object.number, binding->at.start,
 				   mc_binding_shows(binding, binding->at.start),
@@ -184,6 +224,7 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 			  struct mc_member *member, unsigned long first,
 			  unsigned long last)
 {
+	u32 device = mc_device_told(call->client, member->device->id);
 	struct interval_tree_node *node;
 	unsigned long where;
 	int ret;
@@ -194,10 +235,10 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 		return ret;
 	if (!node)
 		return mc_fail(call, -EINVAL, "nothing of device %u is bound at %lu",
-			       member->device->id, where);
+			       device, where);
 	return mc_fail(call, -EINVAL,
 		       "only a part of the binding of %lu bytes at %lu of device %u is in the range",
-		       node->last - node->start + 1, node->start, member->device->id);
+		       node->last - node->start + 1, node->start, device);
 }
 
 /* Undoes whole bindings of a device in a range of a team, or nothing. */
@@ -215,7 +256,7 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 	member = mc_team_member(team, device);
 	if (!member) {
 		ret = mc_fail(call, -ENODEV, "device %u is not a member of the team",
-			      device->id);
+			      mc_device_told(call->client, device->id));
 		goto unlock;
 	}
 	ret = bindings_cover(call, team, member, first, last);
@@ -225,7 +266,7 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 		binding = mc_binding_find(member, next);
 		binding_undo(binding, &undone);
 	}
-	member_lost(member, team, first, last, true);
+	member_lost(member, team, first, last, MC_HOW_UNBOUND);
 	mc_team_zap(team, member, first, last);
 unlock:
 	up_write(&team->lock);
@@ -285,7 +326,7 @@ static struct mc_binding *memory_first_binding(struct mc_memory *memory,
 }
 
 /*
- * The memory has ended. Its lock comes after a team's, so look which team is
+ * The memory has ended, or is lost. Its lock comes after a team's, so look which team is
  * next, take that one's lock, and look again.
  */
 void mc_bindings_undo_memory(struct mc_memory *memory)
@@ -302,13 +343,17 @@ void mc_bindings_undo_memory(struct mc_memory *memory)
 			first = min(first, binding->at.start);
 			last = max(last, binding->at.last);
 			member_lost(binding->member, team, binding->at.start,
-				    binding->at.last, false);
+				    binding->at.last, READ_ONCE(memory->object.lost) ?
+				    MC_HOW_HOST : MC_HOW_ENDED);
 			binding_undo(binding, &undone);
 		}
-		trace_memcast_evict(team->object.number, memory->object.number, first,
-				    last - first + 1);
-		/* what else is bound in between comes back with a fault */
-		mc_team_zap(team, NULL, first, last);
+		/* not if others have undone them before this had the lock */
+		if (first <= last) {
+			trace_memcast_evict(team->object.number, memory->object.number, first,
+					    last - first + 1);
+			/* what else is bound in between comes back with a fault */
+			mc_team_zap(team, NULL, first, last);
+		}
 		up_write(&team->lock);
 		mc_object_forget(&team->object);
 	}

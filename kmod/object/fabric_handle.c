@@ -52,14 +52,23 @@ int mc_fabric_channel(struct mc_call *call, u32 handle_types)
 	return __ffs64(channels);
 }
 
+/* The device whose link an export or import of the object takes; NULL: none's */
+static const struct mc_device *object_device(struct mc_object *object)
+{
+	return object->type == MEMCAST_TYPE_MEMORY ? mc_memory(object)->device : NULL;
+}
+
 /* Answers MEMCAST_EXPORT with an object's fabric handle, which is the same every time. */
 int mc_fabric_export(struct mc_call *call, struct mc_object *object)
 {
 	struct memcast_export *export = call->arg;
 	struct fabric_handle handle = {};
-	int ret = 0;
+	int ret;
 
 	BUILD_BUG_ON(sizeof(handle) != sizeof(export->out_fabric));
+	ret = mc_fabric_check(call, object_device(object));
+	if (ret)
+		return ret;
 	mutex_lock(&fabric_lock);
 	if (!object->exported) {
 		get_random_bytes(object->key, sizeof(object->key));
@@ -95,6 +104,7 @@ struct mc_object *mc_fabric_import(struct mc_call *call)
 	struct memcast_import *import = call->arg;
 	struct fabric_handle handle;
 	struct mc_object *object;
+	int ret;
 
 	if (!READ_ONCE(call->client->channels))
 		return ERR_PTR(mc_fail(call, -EOPNOTSUPP,
@@ -120,6 +130,11 @@ struct mc_object *mc_fabric_import(struct mc_call *call)
 		return ERR_PTR(mc_fail(call, -EPERM,
 				       "the fabric handle is of IMEX channel %u, which this process has not opened",
 				       channel));
+	}
+	ret = mc_fabric_check(call, object_device(object));
+	if (ret) {
+		mc_object_put(object);
+		return ERR_PTR(ret);
 	}
 	return object;
 }

@@ -48,12 +48,12 @@ int mc_handle_answer_as(struct mc_call *call, struct mc_object *object, bool imp
 {
 	struct mc_client *client = call->client;
 	struct mc_handle *handle;
-	int ret = -ENOMEM;
+	int ret = mc_object_check(call, object);
 
-	handle = mc_alloc(call, client->account, sizeof(*handle));
+	handle = ret ? NULL : mc_alloc(call, client->account, sizeof(*handle));
 	if (!handle) {
 		mc_object_put(object);
-		return ret;
+		return ret ?: -ENOMEM;
 	}
 	handle->object = object;
 	handle->refs = 1;
@@ -305,8 +305,8 @@ int mc_handle_info(struct mc_call *call)
 	if (object->type == MEMCAST_TYPE_MEMORY) {
 		memory = mc_memory(object);
 		info->out_flags = memory->flags & ~(imported ? MEMCAST_MEMORY_RDMA : 0);
-		info->out_location = memory->location;
-		info->out_location_id = memory->location_id;
+		mc_memory_tell(call->client, memory, &info->out_location,
+			       &info->out_location_id);
 	} else {
 		team = mc_team(object);
 		down_read(&team->lock);

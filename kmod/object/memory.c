@@ -136,8 +136,13 @@ struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 	memory->shift = MC_CHUNK_SHIFT;
 	memory->device = device;
 	memory->location = create->location;
-	memory->location_id = create->location_id;
+	memory->location_id = device ? device->id : create->location_id;
 	memory->flags = create->flags;
+	ret = mc_object_enter(call, &memory->object, device ? device->host : call->client->host);
+	if (ret) {
+		mc_object_forget(&memory->object);
+		return ERR_PTR(ret);
+	}
 	tail = bytes % MC_CHUNK_SIZE;
 	memory->last_order = tail ? get_order(tail) : MC_CHUNK_ORDER;
 
@@ -159,12 +164,13 @@ no_room:
 				       bytes));
 	return ERR_PTR(mc_fail(call, -ENOMEM,
 			       "%llu bytes are more than the %llu free on device %u",
-			       bytes, memory_room(device), device->id));
+			       bytes, memory_room(device),
+			       mc_device_told(call->client, device->id)));
 }
 
 /**
  * mc_memory_touch() - see that there is a chunk at an offset
- * @memory: used by the caller, who has no lock of ours
+ * @memory: used by the caller, which has no lock of ours
  * @offset: bytes
  *
  * Once there is one it stays until the memory ends.
@@ -183,7 +189,7 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 	if (!chunk)
 		/* somebody else may have had the last one, for the same place */
 		return mc_memory_lacks(memory, offset) ? -ENOMEM : 0;
-	/* orders the zeros before the pointer; who came first has won */
+	/* orders the zeros before the pointer; of several threads the first has won */
 	if (cmpxchg(&memory->chunk[offset >> memory->shift], NULL, chunk))
 		mc_lazy_give(pool, chunk);
 	return 0;
@@ -192,7 +198,7 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 /**
  * mc_lacks_add() - count the chunk at an offset, if nobody has touched it
  * @lacks: what is counted in
- * @memory: used by the caller, who has no lock of ours
+ * @memory: used by the caller, which has no lock of ours
  * @offset: bytes
  *
  * Return: 0, or -ENOMEM: there are no more, and what else is needed does not matter.

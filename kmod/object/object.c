@@ -9,6 +9,8 @@
 #include <linux/slab.h>
 #include "object.h"
 
+DEFINE_SRCU(mc_loss_srcu);
+
 static atomic64_t last_number;
 
 /* Return: a number that no other object, mapping, block or client has. */
@@ -24,6 +26,7 @@ struct mc_object *mc_object_alloc(struct mc_call *call, unsigned long struct_byt
 
 	if (object) {
 		object->account = call->client->account;
+		object->host = call->client->host;
 		object->struct_bytes = struct_bytes;
 	}
 	return object;
@@ -42,6 +45,49 @@ void mc_object_init(struct mc_object *object, const struct mc_object_ops *ops,
 	dma_resv_init(&object->resv);
 	refcount_set(&object->users, 1);
 	kref_init(&object->kref);
+}
+
+/**
+ * mc_object_enter() - an object is lost with a host from now on
+ * @call: what makes it
+ * @object: new, nobody has found it yet; it stays there until its struct goes
+ * @place: the host
+ *
+ * Return: 0, or as mc_fail_lost_host(): the host, or the caller's, was lost already.
+ */
+int mc_object_enter(struct mc_call *call, struct mc_object *object, struct mc_host *place)
+{
+	const struct mc_client *client = call->client;
+	bool lost;
+
+	spin_lock(&place->objects_lock);
+	lost = READ_ONCE(client->lost) || READ_ONCE(place->lost);
+	if (!lost) {
+		object->place = place;
+		list_add_tail(&object->of_place, &place->objects);
+	}
+	spin_unlock(&place->objects_lock);
+	return lost ? mc_fail_lost_host(call, place) : 0;
+}
+
+/* The object's struct goes. */
+static void object_leave(struct mc_object *object)
+{
+	if (!object->place)
+		return;
+	spin_lock(&object->place->objects_lock);
+	list_del(&object->of_place);
+	spin_unlock(&object->place->objects_lock);
+}
+
+/* Return: -ENOENT, with the reason: there is nothing of the object any more. */
+int mc_object_fail_lost(struct mc_call *call, const struct mc_object *object)
+{
+	char words[MC_WORDS];
+
+	return mc_fail(call, -ENOENT, "%s %llu was of %s, which was lost",
+		       object->type == MEMCAST_TYPE_TEAM ? "team" : "memory", object->number,
+		       mc_host_words(object->place, words));
 }
 
 /* One more user. The caller is one, or holds a lock that keeps one. */
@@ -70,6 +116,7 @@ static void object_free(struct kref *kref)
 {
 	struct mc_object *object = container_of(kref, struct mc_object, kref);
 
+	object_leave(object);
 	if (object->ops->free)
 		object->ops->free(object);
 	dma_resv_fini(&object->resv);

@@ -12,6 +12,7 @@
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/srcu.h>
 #include <linux/wait.h>
 #include "device.h"
 #include "set.h"
@@ -38,11 +39,16 @@ struct mc_object {
 	u64 bytes;
 	u64 number;		/* unlike every other's */
 	u32 granularity;	/* bytes; of sizes, offsets and mappings */
+	const struct mc_host *host;	/* of the client that created it */
 	refcount_t users;	/* handles, mappings, exported fds, calls */
 	struct dma_resv resv;	/* of its dma-bufs */
 	struct kref kref;	/* of the struct: its users together, its bindings */
 	struct mc_account *account;	/* charged with the struct, and host memory */
 	unsigned long struct_bytes;
+
+	struct mc_host *place;	/* with which it is lost; NULL: nowhere yet */
+	struct list_head of_place;	/* in its objects, or its lost_objects */
+	bool lost;		/* only ever set, lockless; see loss.c */
 
 	/* with MEMCAST_HANDLE_FABRIC; see fabric.c */
 	u8 channel;
@@ -59,6 +65,27 @@ struct mc_object *mc_object_get(struct mc_object *object);
 struct mc_object *mc_object_tryget(struct mc_object *object);
 void mc_object_put(struct mc_object *object);
 void mc_object_forget(struct mc_object *object);
+
+/*
+ * A fault looks whether a memory is lost, and shows it in page tables, in one section of this.
+ * The loss of a host marks, waits for all sections, and only then takes away what they have
+ * shown.
+ */
+extern struct srcu_struct mc_loss_srcu;
+
+int mc_object_enter(struct mc_call *call, struct mc_object *object, struct mc_host *place);
+int mc_object_fail_lost(struct mc_call *call, const struct mc_object *object);
+
+/* Return: 0, or as mc_object_fail_lost(). Inline, as words' room there would cost each call. */
+static inline int mc_object_check(struct mc_call *call, const struct mc_object *object)
+{
+	return likely(!READ_ONCE(object->lost)) ? 0 : mc_object_fail_lost(call, object);
+}
+
+/* ---- loss.c: objects of hosts that are lost ---- */
+
+void mc_objects_mark(struct mc_host *host);
+void mc_objects_undo(struct mc_host *host);
 
 /* ---- handle.c: a client's handles ---- */
 
@@ -122,7 +149,7 @@ struct mc_memory {
 	const struct mc_memory_ops *ops;
 	struct mc_device *device;	/* which it is of; NULL: the host */
 	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
-	u32 location, location_id, flags;	/* as created */
+	u32 location, location_id, flags;	/* as created; an id is the machine's */
 	u32 last_order;			/* of the last chunk: host memory ends early */
 	bool exposed;			/* to a team or a dma-buf; only ever set, lockless */
 	spinlock_t lock;		/* protects bindings */
@@ -193,6 +220,12 @@ struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_o
 				  u64 bytes, unsigned long chunks, u32 granularity,
 				  u32 handle_types);
 
+/* ---- where.c ---- */
+
+bool mc_memory_here(const struct mc_client *client, const struct mc_memory *memory);
+void mc_memory_tell(const struct mc_client *client, const struct mc_memory *memory,
+		    u32 *location, u32 *id);
+
 /* ---- who.c: which process did something, also after it has ended ---- */
 
 struct mc_who {
@@ -215,11 +248,14 @@ int mc_who_print(const struct mc_who *who, char *text, size_t size);
 
 /* ---- team.c ---- */
 
-/* The memory that a member lost last: for whoever finds nothing there later */
+/* How a member's memory went: it was unbound, it ended as it was, or its host was lost. */
+enum mc_how { MC_HOW_UNBOUND, MC_HOW_ENDED, MC_HOW_HOST };
+
+/* The memory that a member lost last: why.c tells a process that finds nothing there later */
 struct mc_loss {
 	unsigned long first, last;	/* bytes in the team */
 	u64 order;			/* counts the team's losses; 0: none yet */
-	bool unbound;			/* else the memory ended, bound as it was */
+	enum mc_how how;
 	bool more;			/* there were others, which are forgotten */
 	struct mc_who who;
 };
@@ -290,6 +326,7 @@ struct mc_wait {
 	ktime_t since;
 };
 
+void mc_waits_wake(struct mc_client *client);
 int mc_team_await(struct mc_call *call, struct mc_team *team, u32 command, bool no_wait);
 
 /* ---- binding.c ---- */
@@ -303,7 +340,7 @@ struct mc_binding {
 	unsigned long from;		/* bytes into the memory */
 	struct list_head of_memory;	/* in memory->bindings */
 	struct list_head list;		/* of those being made or undone */
-	struct mc_account *account;	/* of who made it */
+	struct mc_account *account;	/* of the client that made it */
 };
 
 void mc_bindings_free(struct list_head *list);

@@ -29,8 +29,8 @@ void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned lon
 }
 
 /*
- * Whoever undid what a member (NULL: any) had bound in this range zaps it from the
- * member's replica mappings, and from the windows, of every process.
+ * Takes a range, in which bindings of a member (NULL: of any) were undone, out of the page
+ * tables of every process: the member's replica mappings, and the windows.
  */
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last)

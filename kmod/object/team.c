@@ -57,6 +57,15 @@ static struct mc_team *team_create(struct mc_call *call)
 	return team;
 }
 
+/* Fabric handles take a team to all devices of the rack; without, it stays on its host. */
+static u32 most_members(const struct mc_call *call)
+{
+	const struct memcast_team_create *create = call->arg;
+
+	return create->handle_types & MEMCAST_HANDLE_FABRIC ? mc_device_count :
+							       call->client->host->devices;
+}
+
 /* MEMCAST_TEAM_CREATE: a team, without members. */
 int mc_team_create(struct mc_call *call)
 {
@@ -69,10 +78,13 @@ int mc_team_create(struct mc_call *call)
 	if (create->handle_types & ~(MEMCAST_HANDLE_FD | MEMCAST_HANDLE_FABRIC))
 		return mc_fail(call, -EINVAL, "unknown handle types %#x",
 			       create->handle_types);
-	if (create->devices < 2 || create->devices > mc_device_count)
+	if (create->devices < 2 || create->devices > most_members(call))
 		return mc_fail(call, -EINVAL,
-			       "a team is for 2 to %u devices, not %u",
-			       mc_device_count, create->devices);
+			       "a team is for 2 to %u devices, not %u%s",
+			       most_members(call), create->devices,
+			       create->devices > most_members(call) &&
+			       create->devices <= mc_device_count ?
+			       ": those of several hosts have fabric handles (handleTypes)" : "");
 	ret = mc_check_range(call, "team", 0, create->bytes, S64_MAX,
 			     MC_CHUNK_SIZE);
 	if (ret)
@@ -84,6 +96,11 @@ int mc_team_create(struct mc_call *call)
 	team = team_create(call);
 	if (!team)
 		return -ENOMEM;
+	ret = mc_object_enter(call, &team->object, call->client->host);
+	if (ret) {
+		mc_object_put(&team->object);
+		return ret;
+	}
 	team->object.channel = channel;
 	return mc_handle_answer(call, &team->object, &create->out_handle);
 }
@@ -105,7 +122,7 @@ int mc_team_add(struct mc_call *call)
 		goto put_team;
 	}
 
-	ret = mc_fabric_check(call);
+	ret = mc_fabric_check(call, device);
 	if (ret)
 		goto put_team;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls that wait for a team's members: until all have joined and the fabric has set
- * the team up. They are known while they wait, for those who look at the client.
+ * the team up. While they wait, client->waits has them, and fdinfo shows them.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -23,8 +23,11 @@ static bool team_ready(struct mc_team *team)
 }
 
 /* The devices that could still join, as text. Best effort: for a reason. */
-static void team_missing(struct mc_team *team, char *text, size_t size)
+static void team_missing(const struct mc_client *client, struct mc_team *team, char *text,
+			 size_t size)
 {
+	char words[MC_WORDS];
+	const char *number;
 	size_t length = 0;
 	u32 id;
 
@@ -33,41 +36,42 @@ static void team_missing(struct mc_team *team, char *text, size_t size)
 	for (id = 0; id < mc_device_count; id++) {
 		if (mc_team_member(team, mc_device_find(id)))
 			continue;
+		number = mc_device_words(client, id, words) + strlen("device ");
 		/* no number is cut */
-		if (size - length < sizeof(", 575 …")) {
+		if (size - length < strlen(number) + sizeof(",  …")) {
 			scnprintf(text + length, size - length, " …");
 			break;
 		}
-		length += scnprintf(text + length, size - length, "%s%u",
-				    length ? ", " : "", id);
+		length += scnprintf(text + length, size - length, "%s%s",
+				    length ? ", " : "", number);
 	}
 	up_read(&team->lock);
 }
 
-/* Unless there is a signal: anything may wake a task. */
-static bool sleep_until(ktime_t time)
+/* How long it is until then */
+static ktime_t left_until(ktime_t time)
 {
-	do {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!schedule_hrtimeout(&time, HRTIMER_MODE_ABS))
-			return true;
-	} while (!signal_pending(current));
-	return false;
+	return time == KTIME_MAX ? KTIME_MAX : max_t(ktime_t, ktime_sub(time, ktime_get()), 0);
 }
 
-/* Return: 0, -ERESTARTSYS, or -ETIME: it is later than @until. */
-static int wait_until(struct mc_team *team, ktime_t until)
+/*
+ * Return: 0, -ERESTARTSYS, or -ETIME: it is later than @until. Also 0 if the client's host was
+ * lost meanwhile.
+ */
+static int wait_until(const struct mc_client *client, struct mc_team *team, ktime_t until)
 {
-	ktime_t left = until == KTIME_MAX ? KTIME_MAX :
-		       max(ktime_sub(until, ktime_get()), (ktime_t)0);
 	int ret;
 
-	ret = wait_event_interruptible_hrtimeout(team->complete, team_complete(team), left);
-	if (ret || !ktime_before(ktime_get(), team->ready))
+	ret = wait_event_interruptible_hrtimeout(team->complete,
+						 team_complete(team) || READ_ONCE(client->lost),
+						 left_until(until));
+	if (ret || READ_ONCE(client->lost) || !ktime_before(ktime_get(), team->ready))
 		return ret;
-	if (!sleep_until(min(team->ready, until)))
-		return -ERESTARTSYS;
-	return ktime_before(until, team->ready) ? -ETIME : 0;
+	ret = wait_event_interruptible_hrtimeout(team->complete, READ_ONCE(client->lost),
+						 left_until(min(team->ready, until)));
+	if (ret == -ETIME && !ktime_before(until, team->ready))
+		ret = 0;
+	return ret;
 }
 
 /* @notice: when to return with -ETIME, for the caller to say that it waits */
@@ -86,18 +90,33 @@ static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 command
 	list_add_tail(&wait.list, &client->waits);
 	mutex_unlock(&client->wait_lock);
 	trace_memcast_wait(team->object.number, command, READ_ONCE(team->joined), team->devices);
-	ret = wait_until(team, min(deadline, notice));
+	ret = wait_until(client, team, min(deadline, notice));
 	trace_memcast_wait_end(team->object.number, ret);
 	mutex_lock(&client->wait_lock);
 	list_del(&wait.list);
 	mutex_unlock(&client->wait_lock);
 
+	if (READ_ONCE(client->lost))
+		return mc_fail_lost(call);
 	if (ret != -ETIME || ktime_before(notice, deadline))
 		return ret;
-	team_missing(team, missing, sizeof(missing));
+	team_missing(client, team, missing, sizeof(missing));
 	return mc_fail(call, -ENETDOWN,
 		       "%u of %u devices have joined within team_timeout_ms; not yet: %s",
 		       READ_ONCE(team->joined), team->devices, missing);
+}
+
+/* The client's host was lost: none of its calls waits any longer. */
+void mc_waits_wake(struct mc_client *client)
+{
+	struct mc_wait *wait;
+
+	mutex_lock(&client->wait_lock);
+	list_for_each_entry(wait, &client->waits, list) {
+		wake_up_all(&wait->team->complete);
+		cond_resched();
+	}
+	mutex_unlock(&client->wait_lock);
 }
 
 /**
@@ -135,9 +154,9 @@ int mc_team_wait(struct mc_call *call)
 
 	if (wait->flags & ~MEMCAST_WAIT_SAID || wait->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
-	if (wait->verb != MEMCAST_NR_BIND_MEMORY && wait->verb != MEMCAST_NR_BIND_ADDRESS &&
-	    wait->verb != MEMCAST_NR_MAP)
-		return mc_fail(call, -EINVAL, "%u is no command that waits", wait->verb);
+	if (wait->command != MEMCAST_NR_BIND_MEMORY && wait->command != MEMCAST_NR_BIND_ADDRESS &&
+	    wait->command != MEMCAST_NR_MAP)
+		return mc_fail(call, -EINVAL, "%u is no command that waits", wait->command);
 	/* from the future on, a wait would have no end */
 	if (wait->since > ktime_get_ns())
 		return mc_fail(call, -EINVAL, "the wait cannot have begun in the future");
@@ -150,13 +169,14 @@ int mc_team_wait(struct mc_call *call)
 		ret = mc_respond(call);
 	}
 	if (!ret && !team_ready(team))
-		ret = wait_for_team(call, team, wait->verb, wait->since, notice_time(wait));
+		ret = wait_for_team(call, team, wait->command, wait->since, notice_time(wait));
 	mc_object_put(&team->object);
 	return ret;
 }
 
-/* Who has joined, in that order, as far as there is room */
-static struct memcast_team_member *copy_members(struct mc_team *team,
+/* The members in the order in which they joined, as far as there is room */
+static struct memcast_team_member *copy_members(const struct mc_client *client,
+						struct mc_team *team,
 						struct memcast_team_members *out)
 {
 	struct memcast_team_member *copy, *to;
@@ -169,9 +189,11 @@ static struct memcast_team_member *copy_members(struct mc_team *team,
 	out->out_joined = team->joined;
 	out->count = min(out->count, team->joined);
 	for (to = copy; to < copy + out->count; to++, member++) {
-		to->device = member->device->id;
+		to->device = mc_device_told(client, member->device->id);
 		to->pid = pid_vnr(member->joined_by.pid);
 		to->flags = mc_who_has_ended(&member->joined_by) ? MEMCAST_MEMBER_ENDED : 0;
+		if (!mc_host_has(client->host, member->device->id))
+			to->flags |= MEMCAST_MEMBER_ELSEWHERE;
 		BUILD_BUG_ON(sizeof(to->name) != sizeof(member->joined_by.name));
 		mc_who_name(&member->joined_by, to->name);
 	}
@@ -179,7 +201,7 @@ static struct memcast_team_member *copy_members(struct mc_team *team,
 	return copy;
 }
 
-/* MEMCAST_TEAM_MEMBERS: who has joined a team. */
+/* MEMCAST_TEAM_MEMBERS: the devices that have joined a team, and the processes that added them. */
 int mc_team_members(struct mc_call *call)
 {
 	struct memcast_team_members *out = call->arg;
@@ -193,7 +215,7 @@ int mc_team_members(struct mc_call *call)
 	team = mc_find_team(call, out->team);
 	if (IS_ERR(team))
 		return PTR_ERR(team);
-	copy = copy_members(team, out);
+	copy = copy_members(call->client, team, out);
 	if (!copy)
 		goto put_team;
 	out->out_object = team->object.number;

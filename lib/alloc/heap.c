@@ -3,6 +3,7 @@
 #include "advice.h"
 #include "capture.h"
 #include "heap.h"
+#include "ioctl.h"
 
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address)
 {

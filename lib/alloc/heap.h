@@ -9,13 +9,6 @@
 
 #include "context.h"
 
-/* Older names that binaries import; cuda.h has them under new ones. */
-#undef cuMemHostRegister
-
-#pragma GCC visibility push(default)
-CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags);
-#pragma GCC visibility pop
-
 /*
  * A block's flags, which the kernel keeps: those that the program gave, and what a
  * CUcontext begins with (the slot's number and some bits of how often it was used),

@@ -2,6 +2,7 @@
 /* Memory of the host that devices use: what the library gives, what it is given. */
 #include "capture.h"
 #include "heap.h"
+#include "ioctl.h"
 
 #define ALLOC_FLAGS	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | \
 			 CU_MEMHOSTALLOC_WRITECOMBINED)
@@ -169,5 +170,6 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer)
 }
 
 /* The first version registered the same. */
+#undef cuMemHostRegister
 OLDER_NAME(cuMemHostRegister, (void *pointer, size_t bytes, unsigned int flags),
 	   cuMemHostRegister_v2(pointer, bytes, flags))

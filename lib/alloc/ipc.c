@@ -10,13 +10,7 @@
 
 #include "capture.h"
 #include "heap.h"
-
-/* Older names that binaries import; cuda.h has them under new ones. */
-#undef cuIpcOpenMemHandle
-
-#pragma GCC visibility push(default)
-CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags);
-#pragma GCC visibility pop
+#include "ioctl.h"
 
 /* What is in a CUipcMemHandle. */
 struct handle {
@@ -182,6 +176,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
 }
 
 /* The first version opened the same. */
+#undef cuIpcOpenMemHandle
 OLDER_NAME(cuIpcOpenMemHandle, (CUdeviceptr *address, CUipcMemHandle handle,
 				unsigned int flags),
 	   cuIpcOpenMemHandle_v2(address, handle, flags))

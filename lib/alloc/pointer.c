@@ -3,7 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "handle.h"
 #include "heap.h"
+#include "ioctl.h"
 #include "pool.h"
 
 #define ATTRIBUTE(name, type)	[CU_POINTER_ATTRIBUTE_##name] = sizeof(type)
@@ -61,7 +63,8 @@ static CUresult check_mapped(const struct memcast_address_info *info)
 
 static bool on_device(const struct memcast_address_info *info)
 {
-	return info->out_location == MEMCAST_LOCATION_DEVICE;
+	return info->out_location == MEMCAST_LOCATION_DEVICE ||
+	       info->out_location == MEMCAST_LOCATION_ELSEWHERE;
 }
 
 /*
@@ -74,6 +77,9 @@ static uint32_t device_of(const struct memcast_address_info *info)
 	struct slot *slot = slot_of_block(info);
 	uint32_t device = 0;
 
+	/* another host's, imported with a fabric handle: no device that this host sees */
+	if (info->out_location == MEMCAST_LOCATION_ELSEWHERE)
+		return CU_DEVICE_INVALID;
 	if (slot && (!on_device(info) || info->out_block_flags & BLOCK_IPC))
 		return slot->device;
 	if (on_device(info))

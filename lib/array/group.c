@@ -20,8 +20,9 @@
 #define POST_BYTES	448	/* more goes in two shots (measured) */
 #define SPINS		2000	/* some 20 us */
 #define YIELDS		16
+#define RANKS_AWAKE	4	/* of those that nap, on each CPU within NAP_MAX_NS */
 #define NAP_MIN_NS	20000
-#define NAP_MAX_NS	1000000
+#define NAP_MAX_NS	1000000	/* and longer where many ranks share a CPU */
 
 /* The epoch and what fits its line travel together; what is more comes after. */
 struct post {
@@ -47,22 +48,35 @@ static struct flags *flags_of(const struct memcast_group *group, unsigned int ra
 }
 
 /*
- * Is there a CPU for each rank? One that is bound to a single CPU takes it that the
- * others are bound to others.
+ * How many CPUs are there for the ranks? One that is bound to a single CPU takes it that
+ * the others are bound to others.
  */
-static bool cpus_for(unsigned int ranks)
+static unsigned int cpus_for_all(void)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	cpu_set_t set;
 
 	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 1)
 		online = CPU_COUNT(&set);
-	return (long)ranks <= online;
+	return online > 0 ? (unsigned int)online : 1;
+}
+
+/*
+ * A rank that naps looks whether it may go on each time it wakes. When more than a few ranks share
+ * a CPU, those that look must leave time for those that work: each naps for longer.
+ */
+static unsigned int nap_limit(unsigned int ranks, unsigned int cpus)
+{
+	unsigned int share = ranks / (cpus * RANKS_AWAKE);
+
+	return NAP_MAX_NS / 1000 * (share ?: 1);
 }
 
 static CUresult group_init(struct memcast_group *group, const struct memcast_view *view,
 			   size_t flags, unsigned int rank, unsigned int ranks)
 {
+	unsigned int cpus;
+
 	if (!group || !view)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL %s", group ? "view" : "output");
 	if (!view->replicas || view->replicas > MEMCAST_VIEW_MAX)
@@ -75,9 +89,10 @@ static CUresult group_init(struct memcast_group *group, const struct memcast_vie
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "flags at %zu: %zu bytes, a multiple of %d, are not inside the view's %zu",
 			    flags, MEMCAST_GROUP_BYTES(ranks), BULK_LINE, view->bytes);
+	cpus = cpus_for_all();
 	*group = (struct memcast_group) {
 		.view = view, .flags = flags, .rank = rank, .ranks = ranks,
-		.spins = cpus_for(ranks) ? SPINS : 0,
+		.spins = ranks <= cpus ? SPINS : 0, .nap_us = nap_limit(ranks, cpus),
 	};
 	return CUDA_SUCCESS;
 }
@@ -93,7 +108,7 @@ CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view
 /* The @round-th time that what is waited for has not come */
 static void relax(const struct memcast_group *group, unsigned int round)
 {
-	struct timespec nap = { .tv_nsec = NAP_MIN_NS };
+	long most = (long)group->nap_us * 1000, nap = NAP_MIN_NS;
 
 	if (round < group->spins) {
 		_mm_pause();
@@ -104,11 +119,11 @@ static void relax(const struct memcast_group *group, unsigned int round)
 		sched_yield();
 		return;
 	}
-	for (round -= YIELDS; round && nap.tv_nsec < NAP_MAX_NS; round--)
-		nap.tv_nsec *= 2;
-	if (nap.tv_nsec > NAP_MAX_NS)
-		nap.tv_nsec = NAP_MAX_NS;
-	nanosleep(&nap, NULL);
+	for (round -= YIELDS; round && nap < most; round--)
+		nap *= 2;
+	if (nap > most)
+		nap = most;
+	nanosleep(&(struct timespec) { .tv_nsec = nap }, NULL);
 }
 
 static void await(const struct memcast_group *group, const uint64_t *epoch)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "ioctl.h"
+#include "process.h"
 #include "visible.h"
 
 #define DEVICE_PATH	"/dev/memcast"
@@ -35,6 +37,9 @@ static const struct {
 	{ ESRCH,		CUDA_ERROR_NOT_INITIALIZED },
 	{ ESHUTDOWN,		CUDA_ERROR_DEINITIALIZED },
 	{ ENXIO,		CUDA_ERROR_DEINITIALIZED },
+	/* what programs get of a GPU that has fallen off its bus, and of a link to one */
+	{ EHOSTDOWN,		CUDA_ERROR_UNKNOWN },
+	{ EHOSTUNREACH,		CUDA_ERROR_NVLINK_UNCORRECTABLE },
 };
 
 CUresult result_of_errno(int error)
@@ -59,6 +64,9 @@ CUresult device_open(int *fd)
 	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
 		return fail(CUDA_ERROR_NO_DEVICE,
 			    DEVICE_PATH ": %m (is the module loaded?)");
+	if (errno == EHOSTDOWN)
+		return fail(CUDA_ERROR_NO_DEVICE, DEVICE_PATH
+			    ": the host was lost (/sys/class/misc/memcast/return_host)");
 	if (errno == ENOMEM)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, DEVICE_PATH ": %m " SHARE_HINT);
 	return fail(CUDA_ERROR_OPERATING_SYSTEM, DEVICE_PATH ": %m");
@@ -115,6 +123,8 @@ CUresult device_ioctl_fd(int fd, unsigned long request,
 	if (done >= 0)
 		return CUDA_SUCCESS;
 	error = errno;
+	if (error == EHOSTDOWN)
+		library_lose();
 	if (!*reason)
 		return fail(result_of_errno(error), "%m");
 	if (translate)

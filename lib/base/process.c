@@ -19,6 +19,7 @@
 static struct state {
 	pthread_mutex_t lock;	/* of cuInit(); a cleared one is unlocked */
 	atomic_int opened;	/* the fd + 1 */
+	atomic_bool lost;	/* with its host: then it has ended, too */
 	atomic_bool ended;
 	pthread_mutex_t failure_lock;	/* protects what follows; innermost */
 	char failure[200];		/* what the last cuInit() said, or "" */
@@ -121,10 +122,19 @@ bool library_forked(void)
 	return was_opened && state && opened_fd() < 0;
 }
 
+void library_lose(void)
+{
+	state->lost = true;
+	state->ended = true;
+}
+
 CUresult library_ready(void)
 {
 	if (state && library_fd() >= 0 && !state->ended)
 		return CUDA_SUCCESS;
+	if (state && state->lost)
+		return fail(CUDA_ERROR_UNKNOWN,
+			    "the host was lost, and its devices with it: only another process can go on");
 	if (state && state->ended)
 		return fail(CUDA_ERROR_DEINITIALIZED, "the process is ending");
 	if (was_opened)

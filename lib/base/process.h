@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The file of the device that a process has open, for who opens it: lib/device/open.c and
- * lib/entry/init.c. Everyone else asks library_ready() and library_fd().
+ * lib/entry/init.c; and for ioctl.c, which learns that the host was lost. Everyone else asks
+ * library_ready() and library_fd().
  */
 #ifndef MEMCAST_PROCESS_H
 #define MEMCAST_PROCESS_H
@@ -25,5 +26,8 @@ int process_take_back(void);
 
 /* What cuInit() answered: calls that come after a failure repeat it. */
 void process_note_failure(CUresult result);
+
+/* The kernel has said that the process's host was lost: no call does anything any more. */
+void library_lose(void);
 
 #endif /* MEMCAST_PROCESS_H */

@@ -52,7 +52,7 @@ CUresult fail(CUresult result, const char *format, ...)
 }
 
 /* Not write(): a thread that is cancelled would end in it. */
-void write_line(int fd, const char *line, size_t length)
+static void write_line(int fd, const char *line, size_t length)
 {
 	while (syscall(SYS_write, fd, line, length) < 0 && errno == EINTR)
 		;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Handles of streams and events. */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "table.h"
@@ -50,8 +51,8 @@ static struct table_entry *entry_of(struct table *table, const void *handle)
 	return entry;
 }
 
-/* Return: the object with one more reference, or NULL. */
-void *table_find(struct table *table, const void *handle)
+/* The object, with a reference for who has found it, or with that of the table */
+static void *look_up(struct table *table, const void *handle, bool remove)
 {
 	struct table_entry *entry;
 	void *object = NULL;
@@ -60,26 +61,26 @@ void *table_find(struct table *table, const void *handle)
 	entry = entry_of(table, handle);
 	if (entry) {
 		object = entry->object;
-		table->get(object);
+		if (remove) {
+			entry->object = NULL;
+			entry->next = table->free;
+			table->free = entry - table->entries;
+		} else {
+			table->get(object);
+		}
 	}
 	pthread_mutex_unlock(&table->lock);
 	return object;
 }
 
+/* Return: the object with one more reference, or NULL. */
+void *table_find(struct table *table, const void *handle)
+{
+	return look_up(table, handle, false);
+}
+
 /* Return: the object, with the reference that the table had, or NULL. */
 void *table_remove(struct table *table, const void *handle)
 {
-	struct table_entry *entry;
-	void *object = NULL;
-
-	pthread_mutex_lock(&table->lock);
-	entry = entry_of(table, handle);
-	if (entry) {
-		object = entry->object;
-		entry->object = NULL;
-		entry->next = table->free;
-		table->free = entry - table->entries;
-	}
-	pthread_mutex_unlock(&table->lock);
-	return object;
+	return look_up(table, handle, true);
 }

@@ -18,19 +18,19 @@ enum kind {
 	MEMBERS_TOLD,	/* pointer to struct memcast_team_member, told; count */
 };
 
-#define FIELD(verb, type, field, kind) \
-	{ MEMCAST_NR_##verb, kind, offsetof(struct memcast_##type, field), 0, 0 }
-#define COUNTED(verb, type, field, count, kind) \
-	{ MEMCAST_NR_##verb, kind, offsetof(struct memcast_##type, field), \
+#define FIELD(command, type, field, kind) \
+	{ MEMCAST_NR_##command, kind, offsetof(struct memcast_##type, field), 0, 0 }
+#define COUNTED(command, type, field, count, kind) \
+	{ MEMCAST_NR_##command, kind, offsetof(struct memcast_##type, field), \
 	  offsetof(struct memcast_##type, count), 0 }
 /* A field that has to be 0 without a flag */
-#define DEVICE_IF(flag, verb, type, field) \
-	{ MEMCAST_NR_##verb, DEVICE, offsetof(struct memcast_##type, field), \
+#define DEVICE_IF(flag, command, type, field) \
+	{ MEMCAST_NR_##command, DEVICE, offsetof(struct memcast_##type, field), \
 	  offsetof(struct memcast_##type, flags), flag }
 
 /* Every one that include/uapi/memcast.h has */
 static const struct field {
-	unsigned char verb, kind;
+	unsigned char command, kind;
 	unsigned short offset, other;	/* the other: a count, or flags */
 	unsigned int condition;
 } fields[] = {
@@ -121,7 +121,7 @@ static void replace_told(const struct field *field, char *argument)
 void visible_before(unsigned long request, void *argument)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (fields[i].verb == _IOC_NR(request))
+		if (fields[i].command == _IOC_NR(request))
 			replace_given(&fields[i], argument, to_module);
 }
 
@@ -129,7 +129,7 @@ void visible_before(unsigned long request, void *argument)
 void visible_after(unsigned long request, void *argument, bool succeeded)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (fields[i].verb != _IOC_NR(request))
+		if (fields[i].command != _IOC_NR(request))
 			continue;
 		replace_given(&fields[i], argument, from_module);
 		if (succeeded)

@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ioctl.h"
 #include "visible.h"
 
 #define VARIABLE	"CUDA_VISIBLE_DEVICES"
@@ -15,7 +17,8 @@
 
 bool visible_set;
 static uint32_t order[MEMCAST_MAX_DEVICES];	/* the module's numbers; the visible ones first */
-static uint32_t visible;
+static uint32_t visible, known;	/* how many the program sees, and how many there are */
+static _Atomic uint32_t first;
 static __thread bool sees_all;
 
 /* What strtoul() would read at its start; -1: nothing, or less than 0 */
@@ -118,6 +121,7 @@ CUresult visible_read(int fd, uint32_t devices)
 	free(list);
 	if (result != CUDA_SUCCESS)
 		return result;
+	known = devices;
 	translate_by(order, devices);
 	visible_set = true;
 	return CUDA_SUCCESS;
@@ -158,5 +162,17 @@ uint32_t visible_number(CUdevice device)
 
 uint32_t visible_module_number(uint32_t device)
 {
-	return visible_translates() && device < MEMCAST_MAX_DEVICES ? order[device] : device;
+	return visible_translates() && device < known ? order[device] : device;
+}
+
+/* As the module has said when it was opened: which of the machine's the first device is */
+void visible_set_first(uint32_t device)
+{
+	atomic_store_explicit(&first, device, memory_order_relaxed);
+}
+
+/* The machine's number: unlike those of other hosts */
+uint32_t visible_machine_number(uint32_t device)
+{
+	return atomic_load_explicit(&first, memory_order_relaxed) + visible_module_number(device);
 }

@@ -17,11 +17,26 @@ bool visible_translates(void);
 CUresult visible_read(int fd, uint32_t devices);
 CUresult visible_check(void);
 uint32_t visible_count(uint32_t devices);
-uint32_t visible_number(CUdevice device);
 uint32_t visible_module_number(uint32_t device);
+void visible_set_first(uint32_t device);
+uint32_t visible_machine_number(uint32_t device);
 
 /* The calling thread sees all devices as the module has them, or the program's again. */
 bool visible_all(bool all);
+
+/* For a device that the program does not see: a number that no device has */
+uint32_t visible_number(CUdevice device);
+
+static inline uint32_t device_number(CUdevice device)
+{
+	return visible_number(device);
+}
+
+static inline uint32_t location_number(const CUmemLocation *location)
+{
+	return location->type == CU_MEM_LOCATION_TYPE_DEVICE ? device_number(location->id) :
+							       (uint32_t)location->id;
+}
 
 /* translate.c: the program's numbers are indices of @order, which has the module's. */
 void translate_by(const uint32_t *order, uint32_t count);

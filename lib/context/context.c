@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Contexts, and the stack of current ones that each thread has. */
 #include "context.h"
+#include "device.h"
 
 #define STACK_DEPTH	256
 #define API_VERSION	3020
@@ -283,5 +284,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 }
 
 /* The first versions differ only in what a real device does meanwhile. */
+#undef cuCtxPopCurrent
+#undef cuCtxPushCurrent
 OLDER_NAME(cuCtxPopCurrent, (CUcontext *pctx), cuCtxPopCurrent_v2(pctx))
 OLDER_NAME(cuCtxPushCurrent, (CUcontext ctx), cuCtxPushCurrent_v2(ctx))

@@ -45,6 +45,8 @@ extern struct slot slots[SLOTS];
 /* Protects the slots, but for what is atomic, which is read without. */
 extern pthread_mutex_t slots_lock;
 
+/* The device of the current context */
+CUresult context_device(uint32_t *device);
 CUresult context_find(CUcontext context, struct slot **slot);
 CUcontext context_value(const struct slot *slot);
 CUresult context_make_current(CUcontext context);
@@ -99,6 +101,7 @@ void thread_becomes_worker(void);
 
 /* fault.c */
 void context_fault(uint32_t device, CUresult error);
+CUresult device_answer(uint32_t device, CUresult result);
 CUresult device_working(uint32_t device);
 
 #endif /* MEMCAST_CONTEXT_H */

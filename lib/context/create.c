@@ -60,14 +60,14 @@ static CUresult context_create(CUcontext *context, const CUexecAffinityParam *li
 	return result;
 }
 
-CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
+EXPORTED CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 {
 	return WHOLE_CALL(context_create(context, NULL, 0, NULL, flags, device),
 			  "context=%p, flags=%#x, device=%d", (void *)context, flags, device);
 }
 
-CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
-			unsigned int flags, CUdevice device)
+EXPORTED CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
+				 unsigned int flags, CUdevice device)
 {
 	return WHOLE_CALL(context_create(context, limits, count, NULL, flags, device),
 			  "context=%p, limits=%p, count=%d, flags=%#x, device=%d",
@@ -171,6 +171,8 @@ CUresult cuCtxDetach(CUcontext context)
 }
 
 /* The first versions differ only in what a real device does meanwhile. */
+#undef cuCtxCreate
+#undef cuCtxDestroy
 OLDER_NAME(cuCtxCreate, (CUcontext *pctx, unsigned int flags, CUdevice dev),
 	   cuCtxCreate_v2(pctx, flags, dev))
 OLDER_NAME(cuCtxDestroy, (CUcontext ctx), cuCtxDestroy_v2(ctx))

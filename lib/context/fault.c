@@ -25,6 +25,17 @@ void context_fault(uint32_t device, CUresult error)
 	pthread_mutex_unlock(&slots_lock);
 }
 
+/*
+ * What the kernel has answered to work of a device. A link that leads to nothing is found by
+ * the device itself, when its work gets there.
+ */
+CUresult device_answer(uint32_t device, CUresult result)
+{
+	if (__builtin_expect(result == CUDA_ERROR_NVLINK_UNCORRECTABLE, 0))
+		context_fault(device, result);
+	return result;
+}
+
 CUresult device_working(uint32_t device)
 {
 	CUresult error = faults[device];

@@ -138,6 +138,9 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *a
 }
 
 /* What changed with these names' second version does not concern memcast. */
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+#undef cuDevicePrimaryCtxSetFlags
 OLDER_NAME(cuDevicePrimaryCtxRelease, (CUdevice dev), cuDevicePrimaryCtxRelease_v2(dev))
 OLDER_NAME(cuDevicePrimaryCtxReset, (CUdevice dev), cuDevicePrimaryCtxReset_v2(dev))
 OLDER_NAME(cuDevicePrimaryCtxSetFlags, (CUdevice dev, unsigned int flags),

@@ -3,7 +3,7 @@
  * Programs bracket what a profiler is to look at. No profiler looks here: the calls succeed,
  * as they do on hardware where none does.
  */
-#include "library.h"
+#include "context.h"
 
 static CUresult nobody_looks(void)
 {

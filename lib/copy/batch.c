@@ -7,6 +7,16 @@
 
 #define NO_COPY_FAILED	SIZE_MAX
 
+struct batch {
+	const CUdeviceptr *to, *from;
+	const size_t *bytes;
+	size_t count;
+	const CUmemcpyAttributes *attributes;
+	const size_t *starts;		/* the first copy of each attribute */
+	size_t attributes_count;
+	size_t *failed;			/* output, or NULL */
+};
+
 static CUresult check_hint(const CUmemLocation *hint)
 {
 	switch (hint->type) {
@@ -99,7 +109,7 @@ static CUresult do_batch(CUstream stream, const struct batch *batch, size_t *fai
 	return result;
 }
 
-CUresult batch_copy(CUstream stream, const struct batch *batch)
+static CUresult batch_copy(CUstream stream, const struct batch *batch)
 {
 	size_t failed = NO_COPY_FAILED;
 	CUresult result;
@@ -195,8 +205,8 @@ static CUresult do_copy(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP *copy)
 		transfer_layers(stream, &layers, when_of(copy->srcAccessOrder)) : result;
 }
 
-CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP *copies,
-			   size_t count, unsigned long long flags, size_t *failed)
+static CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP *copies,
+				  size_t count, unsigned long long flags, size_t *failed)
 {
 	CUresult result = CUDA_SUCCESS;
 	size_t at = NO_COPY_FAILED;

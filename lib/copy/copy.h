@@ -31,24 +31,18 @@ CUresult fill_check(const struct memcast_fill *fill);
 
 /* copy3d.c */
 CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy);
-void layers_join(struct layers *layers);
 CUresult copy_layers(CUstream stream, bool async, const CUDA_MEMCPY3D *copy);
 CUresult copy_peer_layers(CUstream stream, bool async, const CUDA_MEMCPY3D_PEER *copy);
 
-/* batch.c: for per_thread.c */
-struct batch {
-	const CUdeviceptr *to, *from;
-	const size_t *bytes;
-	size_t count;
-	const CUmemcpyAttributes *attributes;
-	const size_t *starts;		/* the first copy of each attribute */
-	size_t attributes_count;
-	size_t *failed;			/* output, or NULL */
-};
-
-CUresult batch_copy(CUstream stream, const struct batch *batch);
-CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP *copies,
-			   size_t count, unsigned long long flags, size_t *failed);
+/* batch.c: older names, for per_thread.c */
+#undef cuMemcpy3DBatchAsync
+#undef cuMemcpyBatchAsync
+EXPORTED CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies,
+				       size_t *failed, unsigned long long flags, CUstream stream);
+EXPORTED CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes,
+				     size_t count, CUmemcpyAttributes *attributes,
+				     size_t *starts, size_t attributes_count, size_t *failed,
+				     CUstream stream);
 
 /* copy.c, copy2d.c, fill.c: for per_thread.c */
 CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async);

@@ -82,7 +82,7 @@ static bool leaves_address_space(uint64_t address, uint64_t layer_pitch, uint64_
 }
 
 /* Layers without a gap between them are one layer with more rows. */
-void layers_join(struct layers *layers)
+static void layers_join(struct layers *layers)
 {
 	struct memcast_copy *copy = &layers->copy;
 	uint64_t rows;

@@ -17,6 +17,7 @@
 
 #include "copy.h"
 #include "heap.h"
+#include "ioctl.h"
 
 #define ASIDE_MAX	(1 << 20)	/* bytes */
 
@@ -30,6 +31,14 @@ struct transfer {
 	char aside[];
 };
 
+static CUresult do_fill(const struct memcast_fill *fill, uint32_t flags)
+{
+	struct memcast_fill arg = *fill;
+
+	arg.flags |= flags;
+	return device_answer(arg.device, device_ioctl(MEMCAST_FILL, &arg));
+}
+
 /* @flags: MEMCAST_COPY_CHECK, or 0 */
 static CUresult do_layers(const struct layers *layers, uint32_t flags)
 {
@@ -42,7 +51,7 @@ static CUresult do_layers(const struct layers *layers, uint32_t flags)
 		layer.to += layers->to_pitch;
 		layer.from += layers->from_pitch;
 	}
-	return result;
+	return device_answer(layer.device, result);
 }
 
 CUresult layers_check(const struct layers *layers)
@@ -62,16 +71,13 @@ CUresult layers_copy(const struct layers *layers)
 
 CUresult fill_check(const struct memcast_fill *fill)
 {
-	struct memcast_fill arg = *fill;
-
-	arg.flags |= MEMCAST_FILL_CHECK;
-	return device_ioctl(MEMCAST_FILL, &arg);
+	return do_fill(fill, MEMCAST_FILL_CHECK);
 }
 
 static CUresult do_transfer(struct transfer *transfer)
 {
 	return transfer->is_copy ? layers_copy(&transfer->layers) :
-				   device_ioctl(MEMCAST_FILL, &transfer->fill);
+				   do_fill(&transfer->fill, 0);
 }
 
 static CUresult check_transfer(const struct transfer *transfer)

@@ -64,7 +64,7 @@ static bool is_current(CUdevice *device)
 }
 
 /* The device that the next call would use if no context is current */
-int runtime_device(void)
+static int runtime_device(void)
 {
 	return thread.chosen ? thread.device : first_device;
 }

@@ -38,7 +38,6 @@ void log_aloud(const char *text);
 /* context.c */
 cudaError_t runtime_loaded(void);
 cudaError_t runtime_ready(void);
-int runtime_device(void);
 cudaError_t primary_context(CUcontext *context, int device);
 
 /* Keeps the error of an expression that is a cudaError_t, if the driver is there. */

@@ -3,6 +3,7 @@
  * Attributes of a device: MEMCAST_ATTR's, else what is so here whatever the device, else
  * what the profile says.
  */
+#include "device.h"
 #include "visible.h"
 
 #define ONE(attribute, value)	{ CU_DEVICE_ATTRIBUTE_##attribute, (value) }
@@ -97,10 +98,10 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 		*value = info.out_node;
 		break;
 	case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
-		*value = PCI_DOMAIN + visible_module_number(device) / PCI_BUSES;
+		*value = PCI_DOMAIN + visible_machine_number(device) / PCI_BUSES;
 		break;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-		*value = visible_module_number(device) % PCI_BUSES;
+		*value = visible_machine_number(device) % PCI_BUSES;
 		break;
 	case CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED:
 		*value = 1;

@@ -5,6 +5,7 @@
  */
 #include <unistd.h>
 
+#include "device.h"
 #include "visible.h"
 
 #pragma GCC visibility push(default)

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device.h"
+#include "ioctl.h"
 #include "visible.h"
 
 CUresult system_info(struct memcast_system_info *info)
@@ -194,4 +196,5 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice device)
 }
 
 /* Devices are not split into instances: the UUID of both interfaces is one. */
+#undef cuDeviceGetUuid
 OLDER_NAME(cuDeviceGetUuid, (CUuuid *uuid, CUdevice dev), cuDeviceGetUuid_v2(uuid, dev))

@@ -2,6 +2,8 @@
 /* The device's file, opened for cuInit() or for a thread that looks at devices before it. */
 #include <unistd.h>
 
+#include "device.h"
+#include "ioctl.h"
 #include "process.h"
 #include "visible.h"
 
@@ -36,6 +38,7 @@ CUresult device_open_checked(int *opened, int *devices)
 		profile_read();
 		attribute_overrides_read(info.out_devices);
 	}
+	visible_set_first(info.out_first);
 	overrides_read = true;
 	*opened = fd;
 	*devices = info.out_devices;

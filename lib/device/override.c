@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library.h"
+#include "device.h"
 
 #define VARIABLE	"MEMCAST_ATTR"
 #define OVERRIDES	256

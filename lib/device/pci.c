@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "library.h"
+#include "device.h"
 
 struct address {
 	unsigned int domain, bus, device, function;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library.h"
+#include "device.h"
 
 #define VARIABLE	"MEMCAST_PROFILE"
 #define NAME		256

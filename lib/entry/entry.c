@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: MIT
-/* How programs that do not link find a function: by its name and a version. */
+/* The driver's version; functions by name and version, for programs that do not link. */
 #include <ctype.h>
 #include <string.h>
 
 #include "functions.h"
 #include "library.h"
 
+/* The newest CUDA version of which an interface is in functions.def */
+#define DRIVER_VERSION	13010
+
 #define FLAGS_ALL	(CU_GET_PROC_ADDRESS_LEGACY_STREAM | \
 			 CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+
+static CUresult driver_version(int *version)
+{
+	if (!version)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	*version = DRIVER_VERSION;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	return LOGGED(driver_version(version), "version=%p", (void *)version);
+}
 
 static bool is_per_thread(const char *symbol)
 {
@@ -117,8 +133,9 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
 		      (unsigned long long)flags, (void *)status);
 }
 
-CUresult cuGetProcAddress(const char *name, void **function, int version,
-			  cuuint64_t flags)
+#undef cuGetProcAddress
+EXPORTED CUresult cuGetProcAddress(const char *name, void **function, int version,
+				   cuuint64_t flags)
 {
 	return LOGGED(find_or_fail(name, function, version, flags),
 		      "name=%s, function=%p, version=%d, flags=%#llx",
@@ -127,9 +144,9 @@ CUresult cuGetProcAddress(const char *name, void **function, int version,
 }
 
 /* What programs built for the per-thread default stream import. */
-CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, int version,
-				  cuuint64_t flags,
-				  CUdriverProcAddressQueryResult *status)
+EXPORTED CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, int version,
+					   cuuint64_t flags,
+					   CUdriverProcAddressQueryResult *status)
 {
 	if (flags == CU_GET_PROC_ADDRESS_DEFAULT)
 		flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;

@@ -2,6 +2,9 @@
 /* cuInit(), which opens the device's file for the process; see base/process.c. */
 #include <unistd.h>
 
+#include "device.h"
+#include "fault.h"
+#include "launch.h"
 #include "process.h"
 #include "visible.h"
 
@@ -61,17 +64,4 @@ CUresult cuInit(unsigned int flags)
 	process_note_failure(result);
 	cancel_release(before);
 	return result;
-}
-
-static CUresult driver_version(int *version)
-{
-	if (!version)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	*version = DRIVER_VERSION;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuDriverGetVersion(int *version)
-{
-	return LOGGED(driver_version(version), "version=%p", (void *)version);
 }

@@ -27,6 +27,8 @@ typedef void fault_catcher(int number, const siginfo_t *info, bool store);
 void fault_catch(fault_catcher *catcher);
 void fault_take_over(void);
 bool fault_wanted(void);
+void fault_install(void);
+bool fault_strict(void);
 bool fault_attach(const struct trap_object *trap);
 
 /* where.c */

@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "address.h"
 #include "fault.h"
-#include "library.h"
+#include "ioctl.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool may_have_teams, tried;

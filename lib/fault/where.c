@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "fault.h"
-#include "library.h"
+#include "ioctl.h"
+#include "view.h"
 
 bool fault_window_at(uintptr_t address, struct trap_window *window)
 {

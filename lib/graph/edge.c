@@ -115,8 +115,8 @@ static CUresult change(struct graph *graph, CUgraphNode from_handle, CUgraphNode
 }
 
 /* One after the other: those before one that fails are done (hardware does the same). */
-CUresult edges_change(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
-		      const CUgraphEdgeData *edges, size_t count, bool add)
+static CUresult edges_change(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
+			     const CUgraphEdgeData *edges, size_t count, bool add)
 {
 	struct graph *graph;
 	CUresult result;
@@ -146,8 +146,9 @@ CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from,
 			  (void *)from, (void *)to, (void *)edges, count);
 }
 
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
-				const CUgraphNode *to, size_t count)
+#undef cuGraphAddDependencies
+EXPORTED CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
+					 const CUgraphNode *to, size_t count)
 {
 	return WHOLE_CALL(edges_change(graph, from, to, NULL, count, true),
 			  "graph=%p, from=%p, to=%p, count=%zu", (void *)graph, (void *)from,
@@ -163,8 +164,9 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from,
 			  (void *)from, (void *)to, (void *)edges, count);
 }
 
-CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
-				   const CUgraphNode *to, size_t count)
+#undef cuGraphRemoveDependencies
+EXPORTED CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
+					    const CUgraphNode *to, size_t count)
 {
 	return WHOLE_CALL(edges_change(graph, from, to, NULL, count, false),
 			  "graph=%p, from=%p, to=%p, count=%zu", (void *)graph, (void *)from,

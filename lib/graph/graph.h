@@ -41,66 +41,18 @@
 #include "copy.h"
 #include "table.h"
 
-/* Older names that binaries import; cuda.h has them under new ones. */
-#undef cuGraphAddDependencies
-#undef cuGraphAddKernelNode
-#undef cuGraphAddNode
-#undef cuGraphExecKernelNodeSetParams
-#undef cuGraphExecUpdate
-#undef cuGraphGetEdges
-#undef cuGraphInstantiate
-#undef cuGraphKernelNodeGetParams
-#undef cuGraphKernelNodeSetParams
-#undef cuGraphNodeGetDependencies
-#undef cuGraphNodeGetDependentNodes
-#undef cuGraphRemoveDependencies
+/* capture/stream_calls.c: older names, for per_thread.c */
 #undef cuStreamBeginCapture
 #undef cuStreamGetCaptureInfo
 #undef cuStreamUpdateCaptureDependencies
-
-#pragma GCC visibility push(default)
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
-				const CUgraphNode *to, size_t count);
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph,
-			      const CUgraphNode *dependencies, size_t count,
-			      const CUDA_KERNEL_NODE_PARAMS_v1 *params);
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
-				 const CUgraphNode *dependencies, size_t count,
-				 const CUDA_KERNEL_NODE_PARAMS *params);
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
-					const CUDA_KERNEL_NODE_PARAMS_v1 *params);
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec instance, CUgraphNode node,
-					   const CUDA_KERNEL_NODE_PARAMS *params);
-CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *params);
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params);
-CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
-				    const CUDA_KERNEL_NODE_PARAMS_v1 *params);
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
-				       const CUDA_KERNEL_NODE_PARAMS *params);
-CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-			size_t count, CUgraphNodeParams *params);
-CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,
-			   CUgraphExecUpdateResult *result);
-CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count);
-CUresult cuGraphInstantiate(CUgraphExec *instance, CUgraph graph, CUgraphNode *error_node,
-			    char *log, size_t bytes);
-CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph,
-			       CUgraphNode *error_node, char *log, size_t bytes);
-CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies,
-				    size_t *count);
-CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *dependents,
-				      size_t *count);
-CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
-				   const CUgraphNode *to, size_t count);
-CUresult cuStreamBeginCapture(CUstream stream);
-CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
-				cuuint64_t *id);
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
-				   cuuint64_t *id, CUgraph *graph,
-				   const CUgraphNode **dependencies, size_t *count);
-CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies,
-					   size_t count, unsigned int flags);
-#pragma GCC visibility pop
+EXPORTED CUresult cuStreamBeginCapture(CUstream stream);
+EXPORTED CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
+					 cuuint64_t *id);
+EXPORTED CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+					    cuuint64_t *id, CUgraph *graph,
+					    const CUgraphNode **dependencies, size_t *count);
+EXPORTED CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *dependencies,
+						    size_t count, unsigned int flags);
 
 struct capture;
 struct memory;
@@ -175,8 +127,6 @@ CUresult node_set(CUgraphNode node, CUgraphNodeParams *params);
 CUresult edge_add(struct node *from, struct node *to);
 void edges_drop(struct node *node);
 CUresult edges_check(const CUgraphEdgeData *edges, size_t count);
-CUresult edges_change(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-		      const CUgraphEdgeData *edges, size_t count, bool add);
 
 /* clone.c */
 CUresult graph_clone(const struct graph *graph, struct graph **clone);

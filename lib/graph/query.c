@@ -107,7 +107,9 @@ CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
 			  (void *)from, (void *)to, (void *)edges, (void *)count);
 }
 
-CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count)
+#undef cuGraphGetEdges
+EXPORTED CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
+				  size_t *count)
 {
 	return WHOLE_CALL(get_edges(graph, from, to, NULL, count),
 			  "graph=%p, from=%p, to=%p, count=%p", (void *)graph, (void *)from,
@@ -145,8 +147,9 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependenci
 			  (void *)dependencies, (void *)edges, (void *)count);
 }
 
-CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies,
-				    size_t *count)
+#undef cuGraphNodeGetDependencies
+EXPORTED CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *dependencies,
+					     size_t *count)
 {
 	return WHOLE_CALL(get_links(node, dependencies, NULL, count, true),
 			  "node=%p, dependencies=%p, count=%p", (void *)node, (void *)dependencies,
@@ -161,8 +164,9 @@ CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *dependen
 			  (void *)dependents, (void *)edges, (void *)count);
 }
 
-CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *dependents,
-				      size_t *count)
+#undef cuGraphNodeGetDependentNodes
+EXPORTED CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *dependents,
+					       size_t *count)
 {
 	return WHOLE_CALL(get_links(node, dependents, NULL, count, false),
 			  "node=%p, dependents=%p, count=%p", (void *)node, (void *)dependents,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What a device has, for kernels: its attributes, asked for once. */
+#include "device.h"
 #include "module.h"
 
 static struct figures known[MEMCAST_MAX_DEVICES];

@@ -95,8 +95,8 @@ CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned in
 	return result;
 }
 
-CUresult load_module(CUmodule *handle, const void *data, size_t bytes, unsigned int count,
-		     const CUjit_option *options, void **values)
+static CUresult load_module(CUmodule *handle, const void *data, size_t bytes, unsigned int count,
+			    const CUjit_option *options, void **values)
 {
 	struct module *module;
 	struct image *image;

@@ -123,8 +123,6 @@ void library_put(struct library *library);
 CUresult library_module(struct library *library, CUcontext context, struct module **module);
 
 /* load.c */
-CUresult load_module(CUmodule *module, const void *data, size_t bytes, unsigned int count,
-		     const CUjit_option *options, void **values);
 CUresult load_file(const char *path, char **text, size_t *bytes);
 CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned int count,
 		    const CUjit_option *options, void **values, struct image **image);

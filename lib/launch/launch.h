@@ -37,6 +37,7 @@ struct registered {
 };
 
 CUresult registered_find(const struct code *code, const struct registered **registered);
+CUresult kernels_load(void);
 
 /* What a call asks for */
 struct request {

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "fault.h"
+#include "ioctl.h"
 #include "launch.h"
 
 #define ALTERNATE_BYTES	(64UL << 10)

@@ -79,7 +79,9 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
 			  bytes, (int)advice, (int)place.type, place.id);
 }
 
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)
+#undef cuMemAdvise
+EXPORTED CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+			      CUdevice device)
 {
 	return WHOLE_CALL(advise(address, bytes, advice, place_of_device(device)),
 			  "address=%#llx, bytes=%zu, advice=%d, device=%d", address, bytes,

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "capture.h"
+#include "device.h"
 #include "heap.h"
+#include "ioctl.h"
 #include "managed.h"
 
 static CUresult allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)

@@ -10,14 +10,10 @@
 
 #include "advice.h"
 
-/* Older names that binaries import; cuda.h has them under new ones. */
-#undef cuMemAdvise
+/* prefetch.c: an older name, for per_thread.c */
 #undef cuMemPrefetchAsync
-
-#pragma GCC visibility push(default)
-CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device);
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream);
-#pragma GCC visibility pop
+EXPORTED CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device,
+				     CUstream stream);
 
 /* managed.c */
 CUresult range_of(struct range *range, CUdeviceptr address, size_t bytes);

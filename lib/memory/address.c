@@ -4,7 +4,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "library.h"
+#include "address.h"
+#include "handle.h"
+#include "ioctl.h"
+#include "view.h"
+#include "visible.h"
 
 /* Passed to the kernel as they are. */
 _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&

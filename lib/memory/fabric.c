@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "library.h"
+#include "handle.h"
+#include "ioctl.h"
 
 #define CHANNEL_PATH	"/dev/memcast-imex/channel%u"
 

@@ -2,7 +2,7 @@
 /* Writes of other devices into memory that they were given as a dma-buf. */
 #include <stdatomic.h>
 
-#include "library.h"
+#include "context.h"
 
 static CUresult flush(CUflushGPUDirectRDMAWritesTarget target,
 		      CUflushGPUDirectRDMAWritesScope scope)

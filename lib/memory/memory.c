@@ -2,7 +2,12 @@
 /* Memories, and the handles of memories and teams. */
 #include <string.h>
 
-#include "library.h"
+#include "address.h"
+#include "context.h"
+#include "device.h"
+#include "handle.h"
+#include "ioctl.h"
+#include "visible.h"
 
 /* Passed to the kernel as they are. */
 _Static_assert((int)CU_MEM_LOCATION_TYPE_DEVICE == MEMCAST_LOCATION_DEVICE &&
@@ -184,6 +189,9 @@ static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHand
 	if (info.out_type != MEMCAST_TYPE_MEMORY)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a team has no such properties");
 
+	/* CU_MEM_LOCATION_TYPE_INVISIBLE, as CUDA 13.2 calls it, goes with this number */
+	if (info.out_location == MEMCAST_LOCATION_ELSEWHERE)
+		info.out_location_id = CU_DEVICE_INVALID;
 	*prop = (CUmemAllocationProp) {
 		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
 		.requestedHandleTypes = memory_types_of_mask(info.out_handle_types),

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Teams. */
-#include "library.h"
+#include "address.h"
+#include "device.h"
+#include "handle.h"
+#include "ioctl.h"
+#include "visible.h"
 
 /* What CUmulticastObjectProp says, but for the size. */
 static CUresult check_prop(const CUmulticastObjectProp *prop, uint32_t *handle_types)
@@ -15,7 +19,7 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 {
 	struct memcast_device_info device = {};
 	struct memcast_system_info info = {};
-	uint32_t handle_types;
+	uint32_t handle_types, most;
 	CUresult result;
 
 	if (!granularity || !prop)
@@ -33,9 +37,13 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 	/* The one team call without a verb of its own that would answer this. */
 	if (!(device.out_flags & MEMCAST_DEVICE_MULTICAST))
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "no device can multicast");
-	if (prop->numDevices < 2 || prop->numDevices > info.out_devices)
+	most = info.out_devices;
+	/* of all hosts; as long as there is one, those that the program sees */
+	if (handle_types & MEMCAST_HANDLE_FABRIC && info.out_hosts > 1)
+		most = info.out_machine;
+	if (prop->numDevices < 2 || prop->numDevices > most)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a team is of 2 to %u devices, not %u",
-			    info.out_devices, prop->numDevices);
+			    most, prop->numDevices);
 	*granularity = option == CU_MULTICAST_GRANULARITY_MINIMUM ?
 		       info.out_granularity : info.out_recommended;
 	return CUDA_SUCCESS;

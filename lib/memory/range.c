@@ -2,7 +2,8 @@
 /* Ranges of addresses as dma-bufs. */
 #include <string.h>
 
-#include "library.h"
+#include "context.h"
+#include "ioctl.h"
 
 #define PAGE		4096ULL
 

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "handle.h"
+#include "ioctl.h"
 #include "visible.h"
 
 struct waiter {
@@ -63,12 +65,29 @@ static void add(struct text *text, const char *format, ...)
 
 #define MOST_NAMED	12	/* of each kind: more would not fit the text */
 
+/* "3", or "0 of host 2" */
+static void add_device(struct text *text, unsigned int device,
+		       const struct memcast_system_info *info)
+{
+	unsigned int machine, each;
+
+	if (device < info->out_devices || !info->out_machine) {
+		add(text, "%u", device);
+		return;
+	}
+	machine = (device + info->out_first) % info->out_machine;
+	each = info->out_machine / info->out_hosts;
+	add(text, "%u of host %u", machine % each, machine / each);
+}
+
 /* "0 (712 rank0), 1 (713 rank1, which has ended)" */
 static void add_members(struct text *text, const struct memcast_team_member *member,
-			unsigned int count)
+			unsigned int count, const struct memcast_system_info *info)
 {
 	for (unsigned int i = 0; i < count && i < MOST_NAMED; i++) {
-		add(text, "%s%u (", i ? ", " : "", member[i].device);
+		add(text, i ? ", " : "");
+		add_device(text, member[i].device, info);
+		add(text, " (");
 		if (member[i].pid == getpid())
 			add(text, "this process");
 		else
@@ -82,7 +101,8 @@ static void add_members(struct text *text, const struct memcast_team_member *mem
 
 /* Those that could still join */
 static void add_others(struct text *text, const struct memcast_team_member *member,
-		       unsigned int count, unsigned int devices)
+		       unsigned int count, unsigned int devices,
+		       const struct memcast_system_info *info)
 {
 	unsigned int others = 0;
 
@@ -91,15 +111,40 @@ static void add_others(struct text *text, const struct memcast_team_member *memb
 
 		while (i < count && member[i].device != device)
 			i++;
-		if (i == count && others++ < MOST_NAMED)
-			add(text, "%s%u", others > 1 ? ", " : "", device);
+		if (i < count || others++ >= MOST_NAMED)
+			continue;
+		add(text, others > 1 ? ", " : "");
+		add_device(text, device, info);
 	}
 	if (others > MOST_NAMED)
 		add(text, ", and %u more", others - MOST_NAMED);
 }
 
-static void say_who_of(const struct waiter *waiter, uint64_t since, unsigned int devices)
+/* A rank that waits for itself, as it has forgotten to join, is told so. */
+static bool has_added_none(const struct memcast_team_member *member, unsigned int count)
 {
+	for (unsigned int i = 0; i < count; i++)
+		if (member[i].pid == getpid())
+			return false;
+	return true;
+}
+
+/* How many devices could join: a team with fabric handles is for those of all hosts. */
+static unsigned int could_join(const struct waiter *waiter,
+			       const struct memcast_system_info *info)
+{
+	struct memcast_handle_info team = { .handle = waiter->team };
+
+	if (info->out_hosts > 1 && device_ask(MEMCAST_HANDLE_INFO, &team) &&
+	    team.out_handle_types & MEMCAST_HANDLE_FABRIC)
+		return info->out_machine;
+	return info->out_devices;
+}
+
+static void say_who_of(const struct waiter *waiter, uint64_t since,
+		       const struct memcast_system_info *info)
+{
+	unsigned int devices = could_join(waiter, info);
 	struct memcast_team_member member[devices];
 	struct memcast_team_members team = {
 		.team = waiter->team, .count = devices, .members = (uintptr_t)member,
@@ -121,10 +166,12 @@ static void say_who_of(const struct waiter *waiter, uint64_t since, unsigned int
 	} else {
 		add(&text, "%u of %u devices have joined", team.out_joined, team.out_devices);
 		add(&text, team.out_joined ? ": " : "");
-		add_members(&text, member, team.count);
+		add_members(&text, member, team.count, info);
 		add(&text, "; missing: %u of ", team.out_devices - team.out_joined);
-		add_others(&text, member, team.count, devices);
-		add(&text, " (cuMulticastAddDevice)");
+		add_others(&text, member, team.count, devices, info);
+		add(&text, has_added_none(member, team.count) ?
+			   "; this process has added none (cuMulticastAddDevice)" :
+			   " (cuMulticastAddDevice)");
 	}
 	log_notice(text.at);
 }
@@ -134,13 +181,13 @@ static void say_who_is_missing(const struct waiter *waiter, uint64_t since)
 	struct memcast_system_info info = {};
 
 	if (device_ask(MEMCAST_SYSTEM_INFO, &info))
-		say_who_of(waiter, since, info.out_devices);
+		say_who_of(waiter, since, &info);
 }
 
 /* Until the team is complete; says so once, if it takes long. */
-static CUresult await(const struct waiter *waiter, uint32_t verb)
+static CUresult await(const struct waiter *waiter, uint32_t command)
 {
-	struct memcast_team_wait wait = { .team = waiter->team, .verb = verb };
+	struct memcast_team_wait wait = { .team = waiter->team, .command = command };
 	CUresult result = device_ioctl(MEMCAST_TEAM_WAIT, &wait);
 
 	if (result != CUDA_ERROR_TIMEOUT)

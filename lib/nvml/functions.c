@@ -3,7 +3,7 @@
  * The functions that are not supported, as functions.def lists them. Without nvml.h: they
  * look at none of their arguments.
  */
-int nvml_unsupported(const char *symbol, const char *lacking);
+#include "unsupported.h"
 
 #pragma GCC visibility push(default)
 

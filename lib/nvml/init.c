@@ -10,6 +10,7 @@
 #include <cuda.h>
 
 #include "library.h"
+#include "unsupported.h"
 
 /* What answers are recorded of */
 #define DRIVER	"580.159.04"
@@ -68,8 +69,6 @@ nvmlReturn_t nvmlShutdown(void)
 {
 	return CALL(one_less());
 }
-
-int nvml_unsupported(const char *symbol, const char *lacking);
 
 int nvml_unsupported(const char *symbol, const char *lacking)
 {

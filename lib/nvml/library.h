@@ -60,11 +60,16 @@ void log_failure(const char *call, nvmlReturn_t result);
 nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text);
 
 /* device/state.c */
+#define DEVICE_PATH	"/dev/memcast"
 unsigned int state_devices(void);
+/* Which of the machine's devices device 0 is */
+unsigned int state_first(void);
 bool state_uuid(unsigned int device, char text[40]);
 unsigned long long state_number(unsigned int device, const char *name);
 int state_node(unsigned int device);
 bool state_multicast(void);
+/* Whether the device's host was lost, and has not returned */
+bool state_lost(unsigned int device);
 
 struct state_fabric {
 	bool ready, illegal;
@@ -72,7 +77,7 @@ struct state_fabric {
 	unsigned char cluster[16];
 };
 
-void state_fabric(struct state_fabric *fabric);
+void state_fabric(unsigned int device, struct state_fabric *fabric);
 /* The CPUs or memories of a NUMA node, bits in words of unsigned long */
 void state_node_cpus(int node, unsigned long *set, unsigned int words);
 
@@ -99,8 +104,12 @@ struct kind {
 
 const struct kind *kind_of(const struct facts *facts);
 
-/* device/device.c: handles are addresses that stand for a number */
+/*
+ * device/device.c: handles are addresses that stand for a number. The number of a handle and
+ * what a device is found by are refused with GPU_IS_LOST while the device's host is lost.
+ */
 nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number);
+nvmlReturn_t device_found(unsigned int number, nvmlDevice_t *device);
 nvmlDevice_t device_handle(unsigned int number);
 nvmlReturn_t device_facts(nvmlDevice_t device, const struct facts **facts);
 

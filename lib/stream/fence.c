@@ -95,17 +95,14 @@ static CUresult run_wait(struct work *work, struct stream *stream, CUresult erro
 /* The stream signals the fence when it comes there, or waits for it. */
 CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wait)
 {
-	struct fence_work *work = malloc(sizeof(*work));
+	const struct fence_work work = {
+		.work.run = wait ? run_wait : run_signal, .fence = fence,
+	};
 	CUresult result;
 
-	if (!work)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	*work = (struct fence_work) { .work.run = wait ? run_wait : run_signal, .fence = fence };
 	fence->references++;
-	result = stream_submit(stream, &work->work);
-	if (result != CUDA_SUCCESS) {
+	result = stream_submit_copy(stream, &work.work, sizeof(work));
+	if (result != CUDA_SUCCESS)
 		fence_put(fence);
-		free(work);
-	}
 	return result;
 }

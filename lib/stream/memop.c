@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "capture.h"
+#include "ioctl.h"
 
 #define OPERATIONS	255	/* in one batch */
 
@@ -24,7 +25,7 @@ static CUresult move(uint32_t device, uint64_t to, uint64_t from, uint32_t size,
 		.flags = flags,
 	};
 
-	return device_ioctl(MEMCAST_COPY, &arg);
+	return device_answer(device, device_ioctl(MEMCAST_COPY, &arg));
 }
 
 static bool holds(const struct operation *operation, uint64_t seen)
@@ -139,9 +140,11 @@ static CUresult do_memops(const struct memops *memops, const struct stream *stre
 			return result;
 		if (at != before)
 			pause = (struct pause) { .start = pause.start };
-		if (done || stream->set->error != CUDA_SUCCESS ||
-		    library_ready() != CUDA_SUCCESS)
+		if (done || stream->set->error != CUDA_SUCCESS)
 			break;
+		result = library_ready();
+		if (result != CUDA_SUCCESS)
+			return result == CUDA_ERROR_UNKNOWN ? result : CUDA_SUCCESS;
 		pause_sleep(&pause);
 	}
 	return CUDA_SUCCESS;

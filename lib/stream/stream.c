@@ -230,7 +230,7 @@ static CUresult run_host(struct work *work, struct stream *stream, CUresult erro
 static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback callback,
 			    void *data, unsigned int flags)
 {
-	struct host_work *work;
+	struct host_work work;
 	struct stream *stream;
 	CUresult result = stream_get(handle, &stream);
 
@@ -249,16 +249,9 @@ static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback
 		stream_put(stream);
 		return result;
 	}
-	work = malloc(sizeof(*work));
-	if (work) {
-		*work = (struct host_work) { .work.run = run_host, .function = function,
-			.callback = callback, .handle = handle, .data = data };
-		result = stream_submit(stream, &work->work);
-	} else {
-		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	}
-	if (result != CUDA_SUCCESS)
-		free(work);
+	work = (struct host_work) { .work.run = run_host, .function = function,
+		.callback = callback, .handle = handle, .data = data };
+	result = stream_submit_copy(stream, &work.work, sizeof(work));
 	stream_put(stream);
 	return result;
 }
@@ -279,4 +272,5 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *d
 }
 
 /* The name of before 4.0 means the same. */
+#undef cuStreamDestroy
 OLDER_NAME(cuStreamDestroy, (CUstream stream), cuStreamDestroy_v2(stream))

@@ -27,24 +27,6 @@
 
 #include "context.h"
 
-/* Older names that binaries import; cuda.h has them under new ones. */
-#undef cuEventDestroy
-#undef cuEventElapsedTime
-#undef cuMemcpy3DBatchAsync
-#undef cuMemcpyBatchAsync
-#undef cuStreamDestroy
-
-#pragma GCC visibility push(default)
-CUresult cuEventDestroy(CUevent event);
-CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
-CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed,
-			      unsigned long long flags, CUstream stream);
-CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
-			    CUmemcpyAttributes *attributes, size_t *starts,
-			    size_t attributes_count, size_t *failed, CUstream stream);
-CUresult cuStreamDestroy(CUstream stream);
-#pragma GCC visibility pop
-
 struct stream;
 struct branch;
 
@@ -100,6 +82,7 @@ void stream_reference(void *stream);
 void stream_put(struct stream *stream);
 void stream_end(struct stream *stream);
 CUresult stream_submit(struct stream *stream, struct work *work);
+CUresult stream_submit_copy(struct stream *stream, const struct work *work, size_t bytes);
 
 /* context_streams.c */
 CUresult set_find(CUcontext context, struct stream_set **set);

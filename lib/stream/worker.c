@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture.h"
 #include "context.h"
@@ -189,6 +190,21 @@ CUresult stream_submit(struct stream *stream, struct work *work)
 		points_free(&wait->points);
 		free(wait);
 	}
+	return result;
+}
+
+/* Queue a copy of work, of which there are @bytes; if this fails, nothing is left. */
+CUresult stream_submit_copy(struct stream *stream, const struct work *work, size_t bytes)
+{
+	struct work *copy = malloc(bytes);
+	CUresult result;
+
+	if (!copy)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
+	memcpy(copy, work, bytes);
+	result = stream_submit(stream, copy);
+	if (result != CUDA_SUCCESS)
+		free(copy);
 	return result;
 }
 

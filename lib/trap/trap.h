@@ -27,7 +27,7 @@
 #include <ucontext.h>
 #include <Zydis/Zydis.h>
 
-#include "../fault/object.h"
+#include "object.h"
 
 /* In the order in which instructions number them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };
@@ -148,7 +148,6 @@ enum trap_result trap_scatter(struct trap *trap);
 enum trap_result trap_edge(struct trap *trap, struct trap_frame *first);
 void trap_frame_init(const struct trap *trap, struct trap_frame *frame);
 bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t address);
-void trap_finish(struct trap *trap, const struct trap_frame *frame);
 
 /* A replica's fault, as the window's */
 static inline void trap_fault_at(struct trap *trap, const struct trap_fault *fault,

@@ -53,7 +53,7 @@ static void keep_vector(struct trap *trap)
  * The program goes on after the instruction, with what a run left behind. Of the
  * floating-point state that is the same for each run, and comes from one more.
  */
-void trap_finish(struct trap *trap, const struct trap_frame *result)
+static void trap_finish(struct trap *trap, const struct trap_frame *result)
 {
 	greg_t *greg = trap->context->uc_mcontext.gregs;
 	const struct trap_op *op = &trap->op;

@@ -113,16 +113,9 @@ static CUresult run_free(struct work *work, struct stream *stream, CUresult erro
 
 static CUresult submit_free(struct stream *stream, CUdeviceptr address)
 {
-	struct free_work *work = malloc(sizeof(*work));
-	CUresult result;
+	const struct free_work work = { .work.run = run_free, .address = address };
 
-	if (!work)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	*work = (struct free_work) { .work.run = run_free, .address = address };
-	result = stream_submit(stream, &work->work);
-	if (result != CUDA_SUCCESS)
-		free(work);
-	return result;
+	return stream_submit_copy(stream, &work.work, sizeof(work));
 }
 
 static CUresult free_in(struct stream *stream, CUdeviceptr address)

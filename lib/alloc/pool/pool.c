@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "capture.h"
+#include "device.h"
+#include "handle.h"
 #include "heap.h"
+#include "ioctl.h"
 #include "pool.h"
 #include "visible.h"
 

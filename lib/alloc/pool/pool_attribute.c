@@ -2,6 +2,8 @@
 /* What pools say of themselves, what can be set, and who may access them. */
 #include <string.h>
 
+#include "address.h"
+#include "ioctl.h"
 #include "pool.h"
 
 static bool is_switch(CUmemPool_attribute attribute)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "ioctl.h"
 #include "pool.h"
 
 /* What is in a CUmemPoolPtrExportData. */

@@ -45,9 +45,4 @@ void captures_end(struct stream *stream);
 CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t count);
 size_t branch_living(struct branch *branch);
 
-/* stream_calls.c */
-CUresult capture_begin(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-		       const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
-		       bool own_graph);
-
 #endif /* MEMCAST_GRAPH_CAPTURED_H */

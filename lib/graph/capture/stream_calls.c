@@ -68,9 +68,9 @@ static CUresult start(struct stream *stream, struct graph *graph, bool own,
 }
 
 /* @own: a new graph; otherwise @graph */
-CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgraphNode *nodes,
-		       const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
-		       bool own)
+static CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgraphNode *nodes,
+			      const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
+			      bool own)
 {
 	struct graph *graph = NULL;
 	struct stream *stream;

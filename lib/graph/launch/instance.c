@@ -164,8 +164,8 @@ static CUresult instantiate_logged(CUgraphExec *handle, CUgraph graph, CUgraphNo
 	return result;
 }
 
-CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph, CUgraphNode *error_node,
-			       char *log, size_t bytes)
+EXPORTED CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph,
+					CUgraphNode *error_node, char *log, size_t bytes)
 {
 	return WHOLE_CALL(instantiate_logged(instance, graph, error_node, log, bytes),
 			  "instance=%p, graph=%p, error_node=%p, log=%p, bytes=%zu",
@@ -277,6 +277,7 @@ CUresult cuGraphUpload(CUgraphExec instance, CUstream stream)
 }
 
 /* The first version differs in nothing that shows here. */
+#undef cuGraphInstantiate
 OLDER_NAME(cuGraphInstantiate, (CUgraphExec *instance, CUgraph graph, CUgraphNode *error_node,
 				char *log, size_t bytes),
 	   cuGraphInstantiate_v2(instance, graph, error_node, log, bytes))

@@ -3,6 +3,7 @@
  * A launch in its stream's thread: one step after the other. Where steps wait, for an
  * event or for a word, the others go on as far as they do not depend on them.
  */
+#include "ioctl.h"
 #include "node.h"
 #include "plan.h"
 

@@ -323,8 +323,9 @@ static CUresult update_older(CUgraphExec instance, CUgraph graph, CUgraphNode *e
 	return result;
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,
-			   CUgraphExecUpdateResult *result)
+#undef cuGraphExecUpdate
+EXPORTED CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph,
+				    CUgraphNode *error_node, CUgraphExecUpdateResult *result)
 {
 	return WHOLE_CALL(update_older(instance, graph, error_node, result),
 			  "instance=%p, graph=%p, error_node=%p, result=%p", (void *)instance,

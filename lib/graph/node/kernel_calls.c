@@ -27,16 +27,17 @@ static CUgraphNodeParams kernel_all_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 #define ADD_ARGUMENTS	(void *)node, (void *)graph, (void *)dependencies, count, (void *)params
 #define ADD		node_add(node, graph, dependencies, NULL, count, &all)
 
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
-				 const CUgraphNode *dependencies, size_t count,
-				 const CUDA_KERNEL_NODE_PARAMS *params)
+EXPORTED CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
+					  const CUgraphNode *dependencies, size_t count,
+					  const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	return WHOLE_CALL(WITH(params, kernel_all(params), ADD), ADD_FORMAT, ADD_ARGUMENTS);
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph,
-			      const CUgraphNode *dependencies, size_t count,
-			      const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+#undef cuGraphAddKernelNode
+EXPORTED CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph,
+				       const CUgraphNode *dependencies, size_t count,
+				       const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
 	return WHOLE_CALL(WITH(params, kernel_all_v1(params), ADD), ADD_FORMAT, ADD_ARGUMENTS);
 }
@@ -44,28 +45,32 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph,
 #define SET_FORMAT	"node=%p, params=%p"
 #define SET_ARGUMENTS	(void *)node, (void *)params
 
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
+EXPORTED CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
+						const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	return WHOLE_CALL(WITH(params, kernel_all(params), node_set(node, &all)), SET_FORMAT,
 			  SET_ARGUMENTS);
 }
 
-CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+#undef cuGraphKernelNodeSetParams
+EXPORTED CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
+					     const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
 	return WHOLE_CALL(WITH(params, kernel_all_v1(params), node_set(node, &all)), SET_FORMAT,
 			  SET_ARGUMENTS);
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec instance, CUgraphNode node,
-					   const CUDA_KERNEL_NODE_PARAMS *params)
+EXPORTED CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec instance, CUgraphNode node,
+						    const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	return WHOLE_CALL(WITH(params, kernel_all(params),
 			       instance_set_node(instance, node, &all)),
 			  "instance=%p, " SET_FORMAT, (void *)instance, SET_ARGUMENTS);
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
-					const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+#undef cuGraphExecKernelNodeSetParams
+EXPORTED CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
+						 const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
 	return WHOLE_CALL(WITH(params, kernel_all_v1(params),
 			       instance_set_node(instance, node, &all)),
@@ -85,12 +90,15 @@ static CUresult get(CUgraphNode node, void *params, size_t bytes)
 	return result;
 }
 
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
+EXPORTED CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node,
+						CUDA_KERNEL_NODE_PARAMS *params)
 {
 	return WHOLE_CALL(get(node, params, sizeof(*params)), SET_FORMAT, SET_ARGUMENTS);
 }
 
-CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *params)
+#undef cuGraphKernelNodeGetParams
+EXPORTED CUresult cuGraphKernelNodeGetParams(CUgraphNode node,
+					     CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
 	return WHOLE_CALL(get(node, params, sizeof(*params)), SET_FORMAT, SET_ARGUMENTS);
 }

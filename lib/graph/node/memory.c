@@ -8,8 +8,11 @@
 #include <search.h>
 #include <stdlib.h>
 
+#include "address.h"
+#include "device.h"
 #include "graph.h"
 #include "heap.h"
+#include "ioctl.h"
 #include "memory.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

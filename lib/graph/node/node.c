@@ -209,8 +209,10 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 			  (void *)params);
 }
 
-CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-			size_t count, CUgraphNodeParams *params)
+#undef cuGraphAddNode
+EXPORTED CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph,
+				 const CUgraphNode *dependencies, size_t count,
+				 CUgraphNodeParams *params)
 {
 	return WHOLE_CALL(node_add(node, graph, dependencies, NULL, count, params),
 			  "node=%p, graph=%p, dependencies=%p, count=%zu, params=%p", (void *)node,

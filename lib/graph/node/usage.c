@@ -132,16 +132,9 @@ static CUresult run_put(struct work *work, struct stream *stream, CUresult error
 /* The nodes may go before the stream comes there; until then the memory must not. */
 static CUresult put_in_stream(struct stream *stream, struct memory *memory)
 {
-	struct put_work *work = malloc(sizeof(*work));
-	CUresult result;
+	const struct put_work work = { .work.run = run_put, .memory = memory };
 
-	if (!work)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	*work = (struct put_work) { .work.run = run_put, .memory = memory };
-	result = stream_submit(stream, &work->work);
-	if (result != CUDA_SUCCESS)
-		free(work);
-	return result;
+	return stream_submit_copy(stream, &work.work, sizeof(work));
 }
 
 CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *taken)

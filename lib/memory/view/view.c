@@ -4,7 +4,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "library.h"
+#include "address.h"
+#include "handle.h"
+#include "ioctl.h"
+#include "view.h"
 
 static CUresult map_replica(const char *call, uint32_t team, CUdeviceptr address,
 			    size_t offset, size_t bytes, uint32_t member)
@@ -47,17 +50,42 @@ void view_unmap(const struct memcast_view *view)
 }
 
 /*
- * Map all replicas of a team; nobody has access yet. @member: output, the first @count
- * members; the team has them all by then.
+ * Which device is let access a replica, and so the CPU: the one that it is of, or, where
+ * that is another host's, the first member that is here.
+ */
+static CUresult find_accessors(const struct memcast_handle_info *team, uint32_t *accessor,
+			       unsigned int count)
+{
+	struct memcast_team_member *member = calloc(team->out_devices, sizeof(*member));
+	struct memcast_team_members members = {
+		.team = team->handle, .count = team->out_devices, .members = (uintptr_t)member,
+	};
+	unsigned int here = 0;
+	CUresult result;
+
+	if (!member)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u members",
+			    team->out_devices);
+	result = device_ioctl(MEMCAST_TEAM_MEMBERS, &members);
+	while (result == CUDA_SUCCESS && member[here].flags & MEMCAST_MEMBER_ELSEWHERE)
+		if (++here == members.count)
+			result = fail(CUDA_ERROR_INVALID_DEVICE,
+				      "no device of this host is a member of the team");
+	for (unsigned int i = 0; result == CUDA_SUCCESS && i < count; i++)
+		accessor[i] = member[member[i].flags & MEMCAST_MEMBER_ELSEWHERE ? here : i].device;
+	free(member);
+	return result;
+}
+
+/*
+ * Map all replicas of a team; nobody has access yet. @accessor: output, whom to let access
+ * each of the first @count; the team has all members by then.
  */
 CUresult view_map(const char *call, struct memcast_view *view,
 		  const struct memcast_handle_info *team, size_t offset, size_t bytes,
-		  struct memcast_team_member *member, unsigned int count)
+		  uint32_t *accessor, unsigned int count)
 {
 	unsigned int replicas = team->out_devices;
-	struct memcast_team_members members = {
-		.team = team->handle, .count = count, .members = (uintptr_t)member,
-	};
 	CUdeviceptr start;
 	CUresult result;
 	size_t total;
@@ -81,7 +109,7 @@ CUresult view_map(const char *call, struct memcast_view *view,
 				     i);
 	/* The first mapping waited for the members: now they are known. */
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_TEAM_MEMBERS, &members);
+		result = find_accessors(team, accessor, count);
 	if (result != CUDA_SUCCESS)
 		view_unmap(view);
 	return result;
@@ -90,27 +118,27 @@ CUresult view_map(const char *call, struct memcast_view *view,
 static CUresult create_for(struct memcast_view *out, const struct memcast_handle_info *team,
 			   size_t offset, size_t bytes)
 {
-	struct memcast_team_member *member = calloc(team->out_devices, sizeof(*member));
+	uint32_t *accessor = calloc(team->out_devices, sizeof(*accessor));
 	struct memcast_view view;
 	CUresult result;
 
-	if (!member)
+	if (!accessor)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u members",
 			    team->out_devices);
-	result = view_map("memcastViewCreate", &view, team, offset, bytes, member,
+	result = view_map("memcastViewCreate", &view, team, offset, bytes, accessor,
 			  team->out_devices);
 	if (result != CUDA_SUCCESS)
-		goto free_members;
+		goto free_accessors;
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < view.replicas; i++)
-		result = view_allow(&view, i, 1, member[i].device,
+		result = view_allow(&view, i, 1, accessor[i],
 				    CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 	if (result == CUDA_SUCCESS)
 		/* no more: who was compiled for smaller teams has no room for more */
 		memcpy(out, &view, offsetof(struct memcast_view, replica[view.replicas]));
 	else
 		view_unmap(&view);
-free_members:
-	free(member);
+free_accessors:
+	free(accessor);
 	return result;
 }
 

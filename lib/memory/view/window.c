@@ -8,6 +8,8 @@
  *
  * A fork() child finds nothing: library_ready() and library_open() say no.
  */
+#include "ioctl.h"
+#include "view.h"
 #include "window.h"
 
 static atomic_ulong windows;		/* no need to look where there are none */
@@ -33,14 +35,31 @@ static CUresult mapping_info(CUdeviceptr address, struct memcast_address_info *i
 	return device_ioctl(MEMCAST_ADDRESS_INFO, info);
 }
 
+static bool is_window(const struct memcast_address_info *info)
+{
+	return info->out_type == MEMCAST_TYPE_TEAM && !(info->out_flags & MEMCAST_ADDRESS_REPLICA);
+}
+
+/* Most stray addresses are some elements behind the end: that is worth a word. */
+static CUresult no_window(CUdeviceptr address)
+{
+	CUdeviceptr at = (address & -(CUdeviceptr)MEMCAST_GRANULARITY) - 1;
+	struct memcast_address_info before;
+
+	if (mapping_info(at, &before) == CUDA_SUCCESS && is_window(&before))
+		return fail(CUDA_ERROR_INVALID_VALUE, "no team is mapped at %#llx, %llu bytes "
+			    "behind the end of team %llu's mapping of %llu bytes", address,
+			    (unsigned long long)(address - at - 1),
+			    (unsigned long long)before.out_object,
+			    (unsigned long long)before.out_mapping_bytes);
+	return fail(CUDA_ERROR_INVALID_VALUE, "no team is mapped at %#llx", address);
+}
+
 static CUresult window_info(CUdeviceptr address, struct memcast_address_info *info)
 {
 	CUresult result = mapping_info(address, info);
 
-	if (result == CUDA_SUCCESS && (info->out_type != MEMCAST_TYPE_TEAM ||
-				       info->out_flags & MEMCAST_ADDRESS_REPLICA))
-		result = fail(CUDA_ERROR_INVALID_VALUE, "no team is mapped at %#llx", address);
-	return result;
+	return result == CUDA_SUCCESS && !is_window(info) ? no_window(address) : result;
 }
 
 /* The window's handle may be released long since: ask for one, for as long. */
@@ -49,7 +68,7 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 	struct memcast_handle_retain retain = { .address = info->out_mapping };
 	struct memcast_handle_release release = {};
 	struct memcast_handle_info team = {};
-	struct memcast_team_member member = {};
+	uint32_t member = 0;
 	CUresult result;
 
 	result = device_ioctl(MEMCAST_HANDLE_RETAIN, &retain);
@@ -63,7 +82,7 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 	release.handle = retain.out_handle;
 	device_ioctl(MEMCAST_HANDLE_RELEASE, &release);
 	window->start = info->out_mapping;
-	window->member = member.device;
+	window->member = member;
 	return result;
 }
 
@@ -200,7 +219,7 @@ static CUresult window_get(CUdeviceptr address, const struct memcast_view **view
  *
  * errno is not kept.
  */
-CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
+static CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
 		     size_t *offset, CUmemAccess_flags *access)
 {
 	CUresult result = library_ready();

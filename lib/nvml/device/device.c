@@ -16,6 +16,22 @@ nvmlDevice_t device_handle(unsigned int number)
 	return &handles[number];
 }
 
+static nvmlReturn_t refuse_lost(unsigned int number)
+{
+	if (!state_lost(number))
+		return NVML_SUCCESS;
+	return fail(NVML_ERROR_GPU_IS_LOST, "the host of device %u was lost", number);
+}
+
+nvmlReturn_t device_found(unsigned int number, nvmlDevice_t *device)
+{
+	nvmlReturn_t result = refuse_lost(number);
+
+	if (result == NVML_SUCCESS)
+		*device = device_handle(number);
+	return result;
+}
+
 nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number)
 {
 	uintptr_t offset = (uintptr_t)device - (uintptr_t)handles;
@@ -23,7 +39,7 @@ nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number)
 	*number = offset / sizeof(*handles);
 	if (!device || offset >= sizeof(handles) || *number >= library_devices())
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "not a device: %p", (void *)device);
-	return NVML_SUCCESS;
+	return refuse_lost(*number);
 }
 
 nvmlReturn_t device_facts(nvmlDevice_t device, const struct facts **facts)
@@ -62,8 +78,7 @@ static nvmlReturn_t by_index(unsigned int index, nvmlDevice_t *device)
 		return null_output();
 	if (index >= DEVICES_MAX || index >= library_devices())
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "there is no device %u", index);
-	*device = device_handle(index);
-	return NVML_SUCCESS;
+	return device_found(index, device);
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
@@ -82,13 +97,10 @@ static nvmlReturn_t by_uuid(const char *wanted, nvmlDevice_t *device)
 
 	if (!wanted || !device)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL pointer");
-	for (unsigned int i = 0; i < devices; i++) {
+	for (unsigned int i = 0; i < devices; i++)
 		if (!strncmp(wanted, "GPU-", 4) && state_uuid(i, uuid) &&
-		    !strcasecmp(wanted + 4, uuid)) {
-			*device = device_handle(i);
-			return NVML_SUCCESS;
-		}
-	}
+		    !strcasecmp(wanted + 4, uuid))
+			return device_found(i, device);
 	return fail(NVML_ERROR_NOT_FOUND, "no device is %s", wanted);
 }
 

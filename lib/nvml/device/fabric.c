@@ -31,7 +31,7 @@ static nvmlReturn_t fabric_of(nvmlDevice_t device, nvmlGpuFabricInfo_v3_t *info)
 	*info = (nvmlGpuFabricInfo_v3_t) { .state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED };
 	if (!state_multicast())
 		return NVML_SUCCESS;
-	state_fabric(&fabric);
+	state_fabric(number, &fabric);
 	info->state = fabric.ready ? NVML_GPU_FABRIC_STATE_COMPLETED :
 				     NVML_GPU_FABRIC_STATE_IN_PROGRESS;
 	/* to be looked at once it is completed */

@@ -9,6 +9,12 @@
 
 #include "library.h"
 
+/*
+ * Programs are linked with the stub of a CUDA toolkit as well, which has the name of the
+ * driver's library and none of memcast's functions. The linker would refuse them this one.
+ */
+#pragma weak memcastDeviceDescribe
+
 static _Atomic(struct facts *) known[DEVICES_MAX];
 
 #define ATTRIBUTE(name)	CU_DEVICE_ATTRIBUTE_##name
@@ -34,6 +40,9 @@ static nvmlReturn_t ask(unsigned int device, struct facts *facts)
 	int values[ARRAY_SIZE(wanted)];
 	CUresult result;
 
+	if (!memcastDeviceDescribe)
+		return fail(NVML_ERROR_LIB_RM_VERSION_MISMATCH,
+			    "the libcuda.so.1 that this process has loaded is not memcast's (LD_LIBRARY_PATH?)");
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		attributes[i] = wanted[i].attribute;
 	result = memcastDeviceDescribe(device, facts->name, sizeof(facts->name), values,

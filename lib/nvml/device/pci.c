@@ -136,10 +136,8 @@ static nvmlReturn_t by_address(const char *text, nvmlDevice_t *device)
 			return result;
 		if (wanted[0] == (unsigned int)facts->domain &&
 		    wanted[1] == (unsigned int)facts->bus &&
-		    wanted[2] == (unsigned int)facts->slot && !wanted[3]) {
-			*device = device_handle(i);
-			return NVML_SUCCESS;
-		}
+		    wanted[2] == (unsigned int)facts->slot && !wanted[3])
+			return device_found(i, device);
 	}
 	return fail(NVML_ERROR_NOT_FOUND, "no device is at %s", text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who holds what of a device, from /proc/PID/fdinfo/ of each open /dev/memcast; the lines
+ * Who holds what of a device, from /proc/PID/fdinfo/ of each open /dev/memcast or host's file; the lines
  * are described in uapi/memcast.h. A memory counts once for a process, however many
  * handles and mappings show it, and a file for the process that is found with it first,
  * as files are inherited. One sees one's own processes, root sees all.
@@ -14,7 +14,8 @@
 
 #include "process.h"
 
-#define DEVICE_PATH	"/dev/memcast"
+/* A host's own; where one stands in the place of /dev/memcast it is called that */
+#define HOST_PATH	"/dev/memcast-host/"
 
 /* Numbers of the memories, or of the clients, that count already */
 struct seen {
@@ -45,7 +46,7 @@ static bool seen_before(struct seen *seen, unsigned long long number)
 
 /* What is kept while processes are looked at */
 struct look {
-	unsigned int device;
+	unsigned int device;	/* the machine's number */
 	struct seen memories;	/* of one process */
 	struct seen clients;	/* of all */
 };
@@ -53,7 +54,7 @@ struct look {
 static unsigned long long read_file(const char *path, struct look *look)
 {
 	unsigned long long bytes = 0, number, size;
-	unsigned int on;
+	unsigned int on, first = 0, all = DEVICES_MAX;
 	size_t room = 0;
 	char *line = NULL;
 	FILE *file = fopen(path, "re");
@@ -66,11 +67,13 @@ static unsigned long long read_file(const char *path, struct look *look)
 		if (sscanf(line, "memcast-client: %llu", &number) == 1 &&
 		    seen_before(&look->clients, number))
 			break;
+		/* the file's own numbers of devices follow */
+		sscanf(line, "memcast-host: %*u first %u of %u", &first, &all);
 		if (!words || (strncmp(line, "memcast-handle:", 15) &&
 			       strncmp(line, "memcast-mapping:", 16)))
 			continue;
 		if (sscanf(words, " memory %llu bytes %llu device %u", &number, &size, &on) == 3 &&
-		    on == look->device && !seen_before(&look->memories, number))
+		    (on + first) % all == look->device && !seen_before(&look->memories, number))
 			bytes += size;
 	}
 	free(line);
@@ -100,7 +103,7 @@ static unsigned long long look_process(const char *pid, struct look *look)
 		if (length < 0)
 			continue;
 		target[length] = '\0';
-		if (strcmp(target, DEVICE_PATH))
+		if (strcmp(target, DEVICE_PATH) && strncmp(target, HOST_PATH, strlen(HOST_PATH)))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.16s/fdinfo/%s", pid, entry->d_name);
 		bytes += read_file(path, look);
@@ -116,7 +119,7 @@ static bool failed(const struct look *look)
 
 bool processes_of(unsigned int device, struct process **found, unsigned int *count)
 {
-	struct look look = { .device = device };
+	struct look look = { .device = state_first() + device };
 	size_t room = 16;
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");

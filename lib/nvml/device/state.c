@@ -2,15 +2,21 @@
 /* What the module says in sysfs: any process reads the same, without opening a device. */
 #define _GNU_SOURCE
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "library.h"
 
 #define CLASS		"/sys/class/memcast/memcast%u/"
+/* of a file's numbers, if it is a host's */
+#define HOST		"/sys/dev/char/%u:%u/"
 #define PARAMETER	"/sys/module/memcast/parameters/"
+#define LOST_HOSTS	"/sys/class/misc/memcast/lost_hosts"
 
 /* The first line of a short file */
 __attribute__((format(printf, 3, 4)))
@@ -34,29 +40,59 @@ static bool read_line(char *line, size_t size, const char *format, ...)
 	return got;
 }
 
+/* Which of the machine's devices are this host's: those of /dev/memcast, as it is here */
+static atomic_uint first_device;
+
+/*
+ * A host's file, in the place of /dev/memcast, is told by its number, without opening it. For
+ * any other, or none, there is no such folder, and all devices are meant.
+ */
+static unsigned int read_host(void)
+{
+	unsigned int major, minor;
+	struct stat file;
+	char line[32];
+
+	first_device = 0;
+	if (stat(DEVICE_PATH, &file) || !S_ISCHR(file.st_mode))
+		return DEVICES_MAX;
+	major = major(file.st_rdev);
+	minor = minor(file.st_rdev);
+	if (!read_line(line, sizeof(line), HOST "first_device", major, minor))
+		return DEVICES_MAX;
+	first_device = strtoul(line, NULL, 10);
+	return read_line(line, sizeof(line), HOST "devices", major, minor) ?
+	       strtoul(line, NULL, 10) : 0;
+}
+
 unsigned int state_devices(void)
 {
-	unsigned int number = 0;
+	unsigned int number = 0, most = read_host();
 	char path[64];
 
-	for (; number < DEVICES_MAX; number++) {
-		snprintf(path, sizeof(path), CLASS, number);
+	for (; number < most; number++) {
+		snprintf(path, sizeof(path), CLASS, first_device + number);
 		if (access(path, F_OK))
 			break;
 	}
 	return number;
 }
 
+unsigned int state_first(void)
+{
+	return first_device;
+}
+
 bool state_uuid(unsigned int device, char text[40])
 {
-	return read_line(text, 40, CLASS "uuid", device);
+	return read_line(text, 40, CLASS "uuid", first_device + device);
 }
 
 unsigned long long state_number(unsigned int device, const char *name)
 {
 	char line[32];
 
-	return read_line(line, sizeof(line), CLASS "%s", device, name) ?
+	return read_line(line, sizeof(line), CLASS "%s", first_device + device, name) ?
 	       strtoull(line, NULL, 10) : 0;
 }
 
@@ -87,14 +123,16 @@ static bool scan_uuid(const char *text, unsigned char uuid[16])
 	return true;
 }
 
-void state_fabric(struct state_fabric *fabric)
+/* What all devices have comes before what one has, as where the module refuses calls. */
+void state_fabric(unsigned int device, struct state_fabric *fabric)
 {
 	char line[64];
 
 	*fabric = (struct state_fabric) { .ready = true };
-	if (read_line(line, sizeof(line), PARAMETER "fabric_state")) {
-		fabric->ready = strcmp(line, "not_ready");
-		fabric->illegal = !strcmp(line, "illegal");
+	if ((read_line(line, sizeof(line), PARAMETER "fabric_state") && strcmp(line, "ready")) ||
+	    read_line(line, sizeof(line), CLASS "fabric_state", first_device + device)) {
+		fabric->ready = strcmp(line, "not_ready") && strcmp(line, "in_progress");
+		fabric->illegal = !strcmp(line, "illegal") || !strcmp(line, "failed");
 	}
 	if (read_line(line, sizeof(line), PARAMETER "fabric_clique"))
 		fabric->clique = strtoul(line, NULL, 10);
@@ -118,6 +156,21 @@ static void scan_list(const char *list, unsigned long *set, unsigned int words)
 		for (; first <= last && first < bits * words; first++)
 			set[first / bits] |= 1UL << first % bits;
 	}
+}
+
+bool state_lost(unsigned int device)
+{
+	enum { BITS = 8 * sizeof(unsigned long) };
+	unsigned long lost[DEVICES_MAX / BITS] = {};
+	unsigned long long host;
+	char line[4096];
+
+	/* mostly an empty line */
+	if (!read_line(line, sizeof(line), LOST_HOSTS) || !*line)
+		return false;
+	scan_list(line, lost, ARRAY_SIZE(lost));
+	host = state_number(device, "host");
+	return host < DEVICES_MAX && lost[host / BITS] >> host % BITS & 1;
 }
 
 void state_node_cpus(int node, unsigned long *set, unsigned int words)

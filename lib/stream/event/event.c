@@ -373,4 +373,5 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 }
 
 /* A name of before that means the same. */
+#undef cuEventDestroy
 OLDER_NAME(cuEventDestroy, (CUevent event), cuEventDestroy_v2(event))

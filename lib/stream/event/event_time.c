@@ -59,5 +59,6 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 }
 
 /* A name of before that means the same. */
+#undef cuEventElapsedTime
 OLDER_NAME(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end),
 	   cuEventElapsedTime_v2(milliseconds, start, end))

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hosts: the devices are divided among them, and each has a file of its own. Whoever opens
+ * that file sees the host's devices as 0 to so many, and of other hosts what the fabric
+ * carries, as if a network were between them.
+ *
+ * The module's own numbers of devices are the machine's. A client's numbers are in its
+ * arguments, its answers and the words it reads, and are translated where those are read and
+ * written. Behind a host's own devices it counts those of others, for what a team says of its
+ * members: device N of a client is device N + first of the machine, which go round.
+ */
+#define pr_fmt(fmt) "memcast: " fmt
+
+#include <linux/cdev.h>
+#include <linux/module.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include "compat.h"
+#include "host.h"
+
+static unsigned int hosts = 1;
+module_param(hosts, uint, 0444);
+MODULE_PARM_DESC(hosts, "hosts that the devices are divided among evenly, each with a file /dev/memcast-host/N (default 1: no such files)");
+
+/*
+ * A client of /dev/memcast has all devices. Where there are several hosts it is on none of
+ * them, so that a program that was meant for a host's file, and opened this one, is refused
+ * what the host's programs share, and its author finds the mistake.
+ */
+struct mc_host mc_machine = {
+	.number = MC_NO_HOST,
+	.lock = __MUTEX_INITIALIZER(mc_machine.lock),
+	.clients = LIST_HEAD_INIT(mc_machine.clients),
+	.objects_lock = __SPIN_LOCK_UNLOCKED(mc_machine.objects_lock),
+	.objects = LIST_HEAD_INIT(mc_machine.objects),
+	.lost_objects = LIST_HEAD_INIT(mc_machine.lost_objects),
+};
+
+static struct mc_host *mc_hosts;	/* NULL: the machine is the only one */
+static dev_t host_files;
+static struct cdev host_cdev;
+
+/* Return: how many hosts there are. */
+u32 mc_host_count(void)
+{
+	return hosts;
+}
+
+/* Return: the host of that number, or NULL. */
+struct mc_host *mc_host_find(u32 number)
+{
+	if (number >= hosts)
+		return NULL;
+	return mc_hosts ? &mc_hosts[array_index_nospec(number, hosts)] : &mc_machine;
+}
+
+/* Return: the host that a device of the machine is on. */
+struct mc_host *mc_host_of_device(u32 device)
+{
+	return mc_host_find(device / (mc_machine.devices / hosts));
+}
+
+/* Return: the host whose file it is; the machine, if it is /dev/memcast. */
+struct mc_host *mc_host_of_file(const struct inode *inode)
+{
+	if (!mc_hosts || imajor(inode) != MAJOR(host_files))
+		return &mc_machine;
+	return mc_host_find(iminor(inode)) ?: &mc_machine;
+}
+
+/* A client is on the host from now on, and found there. Return: 0, or -EHOSTDOWN: it is lost. */
+int mc_host_enter(struct mc_host *host, struct mc_client *client)
+{
+	int ret = 0;
+
+	client->host = host;
+	mutex_lock(&host->lock);
+	client->round = host->round;
+	if (READ_ONCE(host->lost))
+		ret = -EHOSTDOWN;
+	else
+		list_add_tail(&client->of_host, &host->clients);
+	mutex_unlock(&host->lock);
+	return ret;
+}
+
+/* The client goes. */
+void mc_host_leave(struct mc_client *client)
+{
+	mutex_lock(&client->host->lock);
+	list_del(&client->of_host);
+	mutex_unlock(&client->host->lock);
+}
+
+/* For mc_host_next_client(): which of them all are from now on. */
+u64 mc_host_begin_round(struct mc_host *host)
+{
+	u64 round;
+
+	mutex_lock(&host->lock);
+	round = ++host->round;
+	mutex_unlock(&host->lock);
+	return round;
+}
+
+/**
+ * mc_host_next_client() - go through the clients of a host without a lock
+ * @host: which
+ * @round: of mc_host_begin_round(); others go through them when this one has
+ *
+ * Those that come meanwhile are left out.
+ *
+ * Return: a client, held, that was not given in this round; or NULL.
+ */
+struct mc_client *mc_host_next_client(struct mc_host *host, u64 round)
+{
+	struct mc_client *client;
+
+	mutex_lock(&host->lock);
+	client = list_first_entry_or_null(&host->clients, struct mc_client, of_host);
+	if (client && client->round == round)
+		client = NULL;
+	if (client) {
+		client->round = round;
+		list_move_tail(&client->of_host, &host->clients);
+		kref_get(&client->kref);
+	}
+	mutex_unlock(&host->lock);
+	return client;
+}
+
+/* Return: -EHOSTDOWN, with the reason: the caller's host was lost. */
+int mc_fail_lost(struct mc_call *call)
+{
+	char words[MC_WORDS];
+
+	return mc_fail(call, -EHOSTDOWN,
+		       "%s was lost, and with it all that this process had of its devices",
+		       mc_host_words(call->client->host, words));
+}
+
+/*
+ * The same where a call needs a device of a host. A client that is on no host keeps the others.
+ * Return: -EHOSTDOWN, or -ENODEV: the host is not the caller's.
+ */
+int mc_fail_lost_host(struct mc_call *call, const struct mc_host *host)
+{
+	char words[MC_WORDS];
+
+	/* a client of the lost host may not be marked yet */
+	if (READ_ONCE(call->client->lost) || call->client->host == host)
+		return mc_fail_lost(call);
+	return mc_fail(call, -ENODEV, "%s was lost, and its devices with it",
+		       mc_host_words(host, words));
+}
+
+/* "host 3", or what is none. Return: @text. */
+const char *mc_host_words(const struct mc_host *host, char text[MC_WORDS])
+{
+	if (host->number == MC_NO_HOST)
+		snprintf(text, MC_WORDS, "the machine (/dev/memcast)");
+	else
+		snprintf(text, MC_WORDS, "host %u", host->number);
+	return text;
+}
+
+/* "device 2" as the client counts it, or "device 2 of host 1". Return: @text. */
+const char *mc_device_words(const struct mc_client *client, u32 device, char text[MC_WORDS])
+{
+	const struct mc_host *host = mc_host_of_device(device);
+
+	if (mc_host_has(client->host, device))
+		snprintf(text, MC_WORDS, "device %u", mc_device_told(client, device));
+	else
+		snprintf(text, MC_WORDS, "device %u of host %u", device - host->first,
+			 host->number);
+	return text;
+}
+
+/**
+ * mc_hosts_divide() - make the hosts, before there are devices
+ * @devices: how many there are going to be
+ *
+ * Return: 0 or an error, which the log has the reason of.
+ */
+int mc_hosts_divide(u32 devices)
+{
+	u32 i;
+
+	if (!hosts || devices % hosts) {
+		pr_err("hosts=%u: %u devices cannot be divided among them evenly\n", hosts,
+		       devices);
+		return -EINVAL;
+	}
+	mc_machine.devices = devices;
+	if (hosts == 1) {
+		mc_machine.number = 0;
+		return 0;
+	}
+	mc_hosts = kcalloc(hosts, sizeof(*mc_hosts), GFP_KERNEL);
+	if (!mc_hosts)
+		return -ENOMEM;
+	for (i = 0; i < hosts; i++) {
+		struct mc_host *host = &mc_hosts[i];
+
+		host->number = i;
+		host->devices = devices / hosts;
+		host->first = i * host->devices;
+		mutex_init(&host->lock);
+		INIT_LIST_HEAD(&host->clients);
+		spin_lock_init(&host->objects_lock);
+		INIT_LIST_HEAD(&host->objects);
+		INIT_LIST_HEAD(&host->lost_objects);
+	}
+	return 0;
+}
+
+/* No file is left, and no client. */
+void mc_hosts_free(void)
+{
+	kfree(mc_hosts);
+	mc_hosts = NULL;
+}
+
+/* ---- files ---- */
+
+static ssize_t first_device_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", ((struct mc_host *)dev_get_drvdata(dev))->first);
+}
+static DEVICE_ATTR_RO(first_device);
+
+static ssize_t devices_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", ((struct mc_host *)dev_get_drvdata(dev))->devices);
+}
+static DEVICE_ATTR_RO(devices);
+
+static struct attribute *mc_host_attrs[] = {
+	&dev_attr_first_device.attr,
+	&dev_attr_devices.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(mc_host);
+
+/* As /dev/memcast: everybody's. The name is that of the node. */
+static char *host_node(mc_devnode_const struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0666;
+	return kasprintf(GFP_KERNEL, "memcast-host/%u", MINOR(dev->devt));
+}
+
+static struct class host_class = {
+	.name = "memcast-host",
+	.dev_groups = mc_host_groups,
+	.devnode = host_node,
+};
+
+static void nodes_remove(u32 count)
+{
+	while (count)
+		device_destroy(&host_class, host_files + --count);
+}
+
+/**
+ * mc_host_files_init() - make the files of the hosts
+ * @fops: what those of /dev/memcast do
+ *
+ * Return: 0 or an error; then there are none.
+ */
+int mc_host_files_init(const struct file_operations *fops)
+{
+	u32 count = 0;
+	int ret;
+
+	if (!mc_hosts)
+		return 0;
+	ret = alloc_chrdev_region(&host_files, 0, hosts, "memcast-host");
+	if (ret)
+		return ret;
+	ret = class_register(&host_class);
+	if (ret)
+		goto unregister_region;
+	for (; count < hosts; count++) {
+		struct device *dev = device_create(&host_class, NULL, host_files + count,
+						   &mc_hosts[count], "host%u", count);
+
+		ret = PTR_ERR_OR_ZERO(dev);
+		if (ret)
+			goto remove_nodes;
+	}
+	/* the last step that can fail: until then open() of a node answers ENXIO */
+	cdev_init(&host_cdev, fops);
+	host_cdev.owner = fops->owner;
+	ret = cdev_add(&host_cdev, host_files, hosts);
+	if (!ret)
+		return 0;
+
+remove_nodes:
+	nodes_remove(count);
+	class_unregister(&host_class);
+unregister_region:
+	unregister_chrdev_region(host_files, hosts);
+	return ret;
+}
+
+/* Removes the files. Those that are open keep the module, so there are none. */
+void mc_host_files_exit(void)
+{
+	if (!mc_hosts)
+		return;
+	cdev_del(&host_cdev);
+	nodes_remove(hosts);
+	class_unregister(&host_class);
+	unregister_chrdev_region(host_files, hosts);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Objects of hosts that are lost. docs/architecture.md, "Losing a host", has the order in
+ * which things are marked and taken away, and why nothing comes back.
+ */
+#include "object.h"
+
+/* The host is lost: from now on none of its objects is to be found, or shown anew. */
+void mc_objects_mark(struct mc_host *host)
+{
+	struct mc_object *object;
+
+	do {
+		spin_lock(&host->objects_lock);
+		object = list_first_entry_or_null(&host->objects, struct mc_object, of_place);
+		if (object) {
+			WRITE_ONCE(object->lost, true);
+			list_move_tail(&object->of_place, &host->lost_objects);
+		}
+		spin_unlock(&host->objects_lock);
+		cond_resched();
+	} while (object);
+}
+
+/* The first of the marked ones, which is one no longer, its struct held unless it is going. */
+static bool take_marked(struct mc_host *host, struct mc_object **held)
+{
+	struct mc_object *object;
+
+	spin_lock(&host->objects_lock);
+	object = list_first_entry_or_null(&host->lost_objects, struct mc_object, of_place);
+	*held = NULL;
+	if (object) {
+		list_del_init(&object->of_place);
+		if (kref_get_unless_zero(&object->kref))
+			*held = object;
+	}
+	spin_unlock(&host->objects_lock);
+	return object;
+}
+
+/* Marked memory leaves all teams. A bind that adds itself later finds the mark: see binding.c. */
+void mc_objects_undo(struct mc_host *host)
+{
+	struct mc_object *object;
+
+	while (take_marked(host, &object)) {
+		if (object && object->type == MEMCAST_TYPE_MEMORY)
+			mc_bindings_undo_memory(mc_memory(object));
+		if (object)
+			mc_object_forget(object);
+		cond_resched();
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The ioctls of /dev/memcast. What they take stands in <uapi/memcast.h>. */
+#ifndef LIBRARY_IOCTL_H
+#define LIBRARY_IOCTL_H
+
+#include "library.h"
+
+/* Of ENOMEM where the kernel cannot give a reason */
+#define SHARE_HINT	"(of the machine, or of this user's share: module parameter host_user_mib)"
+
+CUresult result_of_errno(int error);
+CUresult device_open(int *fd);
+CUresult device_ioctl_fd(int fd, unsigned long request,
+			 struct memcast_header *header, size_t size);
+bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header, size_t size);
+
+#define device_ask(request, argument) \
+	device_ask_fd(library_fd(), request, &(argument)->header, sizeof(*(argument)))
+#define device_ioctl(request, argument) \
+	device_ioctl_fd(library_fd(), request, &(argument)->header, sizeof(*(argument)))
+
+#endif /* LIBRARY_IOCTL_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What devices are, and the file by which a process asks. */
+#ifndef LIBRARY_DEVICE_H
+#define LIBRARY_DEVICE_H
+
+#include "library.h"
+
+/* open.c */
+CUresult device_open_checked(int *fd, int *devices);
+CUresult library_borrow(bool *borrowed);
+void library_return(void);
+
+/* device.c */
+CUresult device_info(CUdevice device, struct memcast_device_info *info);
+CUresult system_info(struct memcast_system_info *info);
+
+/* attribute.c */
+CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device);
+
+/* override.c: attributes of which the environment says something else */
+void attribute_overrides_read(int devices);
+void attribute_overrides_complain(int devices);
+bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
+bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute);
+bool attribute_number(const char *text, const char *end, int *value);
+
+/* profile.c: what a kind of device says of itself */
+void profile_read(void);
+void profile_complain(void);
+int profile_attribute(CUdevice_attribute attribute);
+const char *profile_name(void);
+size_t profile_recommended(size_t minimum);
+
+#endif /* LIBRARY_DEVICE_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Handles of memories and teams, and the calls on them that wait for a team's members. */
+#ifndef LIBRARY_HANDLE_H
+#define LIBRARY_HANDLE_H
+
+#include "library.h"
+
+/* memory.c */
+static inline CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number)
+{
+	if (handle > UINT32_MAX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no such handle");
+	*number = handle;
+	return CUDA_SUCCESS;
+}
+
+CUresult memory_other_handle_types(unsigned long long types, uint32_t *mask);
+
+/* As a mask of MEMCAST_HANDLE_…; mostly it is an fd or nothing. */
+static inline CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
+{
+	if (types & ~(unsigned long long)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return memory_other_handle_types(types, mask);
+	*mask = types ? MEMCAST_HANDLE_FD : 0;
+	return CUDA_SUCCESS;
+}
+
+CUmemAllocationHandleType memory_types_of_mask(uint32_t mask);
+CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
+			    struct memcast_handle_info *info);
+
+/* wait.c */
+CUresult team_ioctl(const char *call, unsigned long request, struct memcast_header *argument,
+		    size_t size, uint32_t team, uint32_t memory);
+
+/* fabric.c */
+CUresult fabric_open_channels(void);
+
+#endif /* LIBRARY_HANDLE_H */
