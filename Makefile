@@ -40,26 +40,29 @@ loaded		 := trap
 apart		 := $(companions) $(loaded)
 lib_sources	 := $(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),$(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
-tool_mains	 := $(wildcard tools/memcast*.c)
-tool_shared	 := $(filter-out $(tool_mains) $(wildcard tools/vm-*.c) tools/bench-mpi.c,$(wildcard tools/*.c))
+# A program is tools/NAME/memcast-NAME.c, with all that is in its folder.
+programs	 := $(patsubst memcast-%.c,%,$(notdir $(wildcard tools/*/memcast-*.c)))
 # What memcast-bench compares with, where it is installed
 mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
-test_mains	 := $(wildcard selftests/*_test.c)
-test_shared	 := $(filter-out $(test_mains) selftests/host-%.c,$(wildcard selftests/*.c))
+# Tests are in folders by subject; built, all are in one, so a name stands for one test.
+$(foreach file,$(wildcard selftests/*.[ch] selftests/host-*),$(error $(file): move it to a folder of selftests/))
+test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/%,$(wildcard selftests/*/*.c))
+test_mains	 := $(wildcard selftests/*/*_test.c)
+test_shared	 := $(foreach file,$(filter-out $(test_mains),$(test_sources)),$(if $(filter host-%,$(notdir $(file))),,$(file)))
+test_programs	 := $(patsubst %.c,$(B)/selftests/%,$(notdir $(test_mains)))
 test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/*.tsv))
-test_scripts	 := selftests/run.sh selftests/examples_test.sh selftests/cu_test.sh
+test_scripts	 := selftests/run.sh $(wildcard selftests/*/*_test.sh)
 kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 # what programs here link with, of which the linker takes what they use
 linked	  = $(libcuda) $(B)/lib/$(so_array) $(trap_object)
-tools	 := $(tool_mains:tools/%.c=$(B)/tools/%)
+tools	 := $(programs:%=$(B)/tools/memcast-%)
 # NCCL's headers want CUDA's; `make NCCL_HOME=/path/of/its/build` says where it is
 nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
 examples := $(patsubst examples/%.c,$(B)/examples/%,$(filter-out $(if $(nccl),,examples/nccl-%),\
 	    $(wildcard examples/*.c)))
-tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
-	    $(test_scripts:selftests/%.sh=$(B)/selftests/%) \
+tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))) \
 	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
@@ -68,14 +71,14 @@ tests	 := $(test_mains:selftests/%.c=$(B)/selftests/%) \
 tests	 += $(if $(shell command -v $(CXX)),$(B)/selftests/cu_program $(B)/selftests/cu_program.so)
 nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
 ifneq ($(nvidia),)
-tests	 += $(foreach name,address copy device entry memory surface team,\
-	    $(B)/selftests/nvidia_$(name)_test)
+of_nvidia := address copy device entry memory surface team
 ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
-tests	 += $(patsubst selftests/%.c,$(B)/selftests/nvidia_%,$(wildcard selftests/runtime*_test.c))
+of_nvidia += $(patsubst %_test.c,%,$(notdir $(wildcard selftests/runtime/*_test.c)))
 nvcc	 := $(wildcard $(dir $(nvidia))../bin/nvcc)
 tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test \
 	    $(B)/selftests/cu_program.nvcc)
 endif
+tests	 += $(of_nvidia:%=$(B)/selftests/nvidia_%_test)
 endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda)
 
@@ -164,28 +167,34 @@ docs-pictures: selftests
 $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 	@ln -sfn libcuda.so.1 $@
 
-# ---- programs: each tools/memcast*.c is one, what they share is an archive
+# ---- programs; what they share is an archive
 
 tool_libs = $(call pkg,--libs,json-c smartcols zlib)
 
 $(B)/tools/%.o: tools/%.c dkms.conf
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -DMEMCAST_VERSION='"$(VERSION)"' $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -Itools/shared -Itools/$(firstword $(subst /, ,$*)) \
+		-DMEMCAST_VERSION='"$(VERSION)"' $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
 
-$(B)/tools/memcast-profile.o: $(B)/lib/attribute-names.h
-$(B)/tools/memcast-profile.o: flags += -I$(B)/lib
+$(B)/tools/profile/memcast-profile.o: $(B)/lib/attribute-names.h
+$(B)/tools/profile/memcast-profile.o: flags += -I$(B)/lib
 
-$(B)/tools/shared.a: $(tool_shared:tools/%.c=$(B)/tools/%.o)
+# folder: the objects of its sources; the MPI programs are made apart
+tool_objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/mpi.c,$(wildcard tools/$(1)/*.c tools/$(1)/*/*.c)))
+
+$(B)/tools/shared.a: $(call tool_objects,shared)
 	@rm -f $@
 	$(call quiet,AR)ar rcs $@ $^
 
-$(tools): $(B)/tools/%: $(B)/tools/%.o $(B)/tools/shared.a | $(linked)
-	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(above) -Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
+$(foreach name,$(programs),$(eval $(B)/tools/memcast-$(name): $(call tool_objects,$(name))))
+$(tools): $(B)/tools/shared.a | $(linked)
+	$(call quiet,LD)$(CC) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) \
+		-Wl,-rpath,'$$ORIGIN/../lib' $(tool_libs) -lm
 
 $(B)/tools/memcast-smi: above = -lnvidia-ml
 $(B)/tools/memcast-smi: | $(B)/lib/$(so_nvml)
 
-$(B)/tools/bench-mpi.%: tools/bench-mpi.c
+$(B)/tools/bench-mpi.%: tools/bench/data/mpi.c
 	@mkdir -p $(@D)
 	$(call quiet,MPICC)mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
 
@@ -202,25 +211,27 @@ $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 
 # The machine's first process, and what watches QEMU on the host and tests in both
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
-vm_shared	:= tools/vm-progress.c tools/vm-explain.c
-$(B)/tools/vm-init: $(patsubst %,tools/vm-%.c,program files control serve session relay wire)
-$(B)/tools/vm-watch: tools/vm-counter.c
-$(vm_programs): $(B)/tools/%: tools/%.c $(vm_shared) $(wildcard tools/vm-*.h)
+vm_headers	:= $(wildcard tools/vm/*/*.h)
+vm_wire		:= $(wildcard tools/vm/wire/*.c)
+vm_includes	:= -Itools/vm/watch -Itools/vm/wire
+$(B)/tools/vm-init: $(wildcard tools/vm/init/*.c) $(patsubst %,tools/vm/watch/%.c,progress explain) $(vm_wire)
+$(B)/tools/vm-watch: $(wildcard tools/vm/watch/*.c)
+$(vm_programs): $(vm_headers)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -Wno-unused-result -static -o $@ $(filter %.c,$^)
+	$(call quiet,CC)$(CC) $(flags) $(vm_includes) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 
 # Programs in running machines, from the host
 vm_tools	:= $(vm_programs) $(B)/tools/vm-door
-$(B)/tools/vm-door: $(patsubst %,tools/vm-%.c,door names list client input terminal relay wire) \
-		$(wildcard tools/vm-*.h)
+$(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) $(vm_wire) $(vm_headers)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) $(call pkg,--cflags,json-c) -o $@ $(filter %.c,$^) $(call pkg,--libs,json-c)
+	$(call quiet,CC)$(CC) $(flags) $(vm_includes) $(call pkg,--cflags,json-c) -o $@ $(filter %.c,$^) $(call pkg,--libs,json-c)
 
 # ---- selftests, on the kernel's own harness
 
 harness = $(shell tools/memcast-kernel source)/tools/testing/selftests
+test_includes := -Iselftests $(patsubst %/,-I%,$(sort $(dir $(wildcard selftests/*/*.h))))
 # for the tests with other drivers, and the pictures that they make
-test_cflags = $(call pkg,--cflags,libdrm libpng json-c)
+test_cflags = $(test_includes) $(call pkg,--cflags,libdrm libpng json-c)
 test_libs = $(call pkg,--libs,libdrm libpng json-c)
 
 $(B)/selftests/%.o: selftests/%.c
@@ -232,22 +243,24 @@ $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 	$(call quiet,AR)ar rcs $@ $^
 
 # Tests of a companion link with it as well.
-runtime_tests := $(patsubst selftests/%.c,$(B)/selftests/%,$(wildcard selftests/runtime*_test.c))
+runtime_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/runtime/*_test.c)))
 $(runtime_tests): above = -lcudart
 $(runtime_tests): | $(B)/lib/$(so_cudart)
 
-$(B)/selftests/%_test: $(B)/selftests/%_test.o $(B)/selftests/shared.a | $(linked)
-	$(call quiet,LD)$(CC) -pthread -o $@ $^ $(link) $(above) $(test_libs) -lm
+$(foreach file,$(test_mains),$(eval $(B)/selftests/$(notdir $(file:.c=)): $(file:%.c=$(B)/%.o)))
+$(test_programs): $(B)/selftests/shared.a | $(linked)
+	$(call quiet,LD)$(CC) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) $(test_libs) -lm
 
-nvml_tests := $(patsubst selftests/%.c,$(B)/selftests/%,$(wildcard selftests/nvml*_test.c))
+nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml/nvml*_test.c)))
 $(nvml_tests): above = -lnvidia-ml
 $(nvml_tests): | $(B)/lib/$(so_nvml)
 
 # Without the module, so with another idea of where windows are
-$(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/%.c \
+$(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/trap/%.c \
 		$(B)/selftests/shared.a $(libcuda) $(trap_object)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -pthread -o $@ $< \
-		$(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/say.o \
+	@mkdir -p $(B)/$(<D)
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -MF $(B)/$(<:.c=.d) \
+		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/say.o \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # All constants and functions, for facts_names.c
@@ -256,10 +269,10 @@ $(B)/selftests/facts-names.h: include/cuda.h
 	$(call quiet,GEN)sed -nE -e 's/^\t(CU(DA)?_[A-Z0-9_]+)[ \t]*(=|,|$$|\/\*).*/CONSTANT(\1)/p' \
 		-e 's/^CUresult CUDAAPI (cu\w+)\(.*/FUNCTION(\1)/p' $< >$@
 
-$(B)/selftests/facts_names.o: $(B)/selftests/facts-names.h
-$(B)/selftests/facts_names.o: test_cflags += -I$(B)/selftests
+$(B)/selftests/facts/facts_names.o: $(B)/selftests/facts-names.h
+$(B)/selftests/facts/facts_names.o: test_cflags += -I$(B)/selftests
 
-$(B)/selftests/facts/%: selftests/facts/%
+$(B)/selftests/facts/%.tsv: selftests/facts/%.tsv
 	@mkdir -p $(@D)
 	@install -m 644 $< $@
 
@@ -279,11 +292,13 @@ $(B)/examples/readme.c: README.md
 $(B)/examples/readme: $(B)/examples/readme.c | $(linked)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
 
-$(B)/selftests/host-window: selftests/host-window.c $(libcuda)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -pthread -o $@ $<
+$(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)
+	@mkdir -p $(B)/$(<D)
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) \
+		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
 
 $(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC
-$(B)/selftests/cu_program $(B)/selftests/cu_program.so: selftests/cu_program.cu $(B)/tools/memcast-cu \
+$(B)/selftests/cu_program $(B)/selftests/cu_program.so: selftests/kernel/cu_program.cu $(B)/tools/memcast-cu \
 		$(wildcard include/*.h include/memcast/*.h) | $(B)/lib/$(so_cudart)
 	@mkdir -p $(@D)
 	$(call quiet,CU)$(B)/tools/memcast-cu -ccbin $(CXX) -O2 -Xcompiler -Wall,-Wextra,-Werror $(cu_flags) -o $@ $<
@@ -292,23 +307,27 @@ $(B)/selftests/cu_test: | $(filter $(B)/selftests/cu_program%,$(tests))
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
-$(B)/selftests/nvidia_%_test: selftests/%_test.c $(B)/selftests/shared.a
-	$(call quiet,CC)$(CC) -I$(dir $(nvidia)) $(flags) -isystem $(harness) -pthread -o $@ $(filter %.c %.a,$^) \
+$(foreach name,$(of_nvidia),$(eval $(B)/selftests/nvidia_$(name)_test: $(filter %/$(name)_test.c,$(test_mains))))
+$(of_nvidia:%=$(B)/selftests/nvidia_%_test): $(B)/selftests/nvidia_%_test: $(B)/selftests/shared.a
+	@mkdir -p $(patsubst %,$(B)/%,$(dir $(filter %.c,$^)))
+	$(call quiet,CC)$(CC) -I$(dir $(nvidia)) $(flags) $(test_includes) -isystem $(harness) -pthread \
+		-MF $(B)/$(patsubst %.c,%-nvidia.d,$(filter %.c,$^)) -o $@ $(filter %.c,$^) $(filter %.a,$^) \
 		-L$(dir $(nvidia))../lib64/stubs -L$(dir $(nvidia))../lib64 -Wl,--as-needed -lcuda \
 		$(if $(findstring runtime,$*),-lcudart) -lm
 
 # With kernels in it, whose launches are refused
 $(B)/selftests/nvcc_per_thread_test: nvcc_flags = -default-stream per-thread
-$(B)/selftests/nvcc_%_test: selftests/nvcc_runtime_test.cu
+$(B)/selftests/nvcc_%_test: selftests/runtime/nvcc_runtime_test.cu
 	@mkdir -p $(@D)
 	$(call quiet,NVCC)$(nvcc) --cudart shared -arch=sm_90 $(nvcc_flags) -o $@ $<
 
-$(B)/selftests/cu_program.nvcc: selftests/cu_program.cu
+$(B)/selftests/cu_program.nvcc: selftests/kernel/cu_program.cu
 	@mkdir -p $(@D)
 	$(call quiet,NVCC)$(nvcc) --cudart shared -std=c++17 -arch=sm_90 -o $@ $<
 endif
 
-$(B)/selftests/%: selftests/%.sh
+$(foreach file,$(test_scripts),$(eval $(B)/selftests/$(notdir $(file:.sh=)): $(file)))
+$(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))):
 	@mkdir -p $(@D)
 	@install -m 755 $< $@
 
@@ -476,4 +495,4 @@ help:
 	@echo 'make lib|tools|examples|selftests|clean; V=1 shows each command'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
--include $(wildcard $(B)/lib/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d $(B)/tools/*.d $(B)/examples/*.d $(B)/selftests/*.d)
+-include $(wildcard $(B)/lib/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d $(B)/tools/*/*.d $(B)/tools/*/*/*.d $(B)/examples/*.d $(B)/selftests/*/*.d)

@@ -27,17 +27,19 @@ is_root	:= $(filter 0,$(shell id -u))
 
 # Libraries have a version at the end of their names, and a link without it.
 installed_libs := $(libcuda:%.so=) $(companion_libs)
-# Scripts that have to be beside each other, and those of them that are commands
-scripts		:= $(wildcard tools/memcast-vm tools/memcast-kernel tools/memcast-run tools/vm-*.sh tools/kernel-*.sh)
-commands	:= $(filter-out %.sh,$(scripts:tools/%=%))
+# Scripts that are commands, and what they read in folders beside them
+scripts		:= $(wildcard tools/memcast-*)
+commands	:= $(scripts:tools/%=%)
+script_parts	:= $(wildcard tools/*/*.sh tools/kernel/debug/*.config)
 
 # from,to: a path from one folder to another, so that all of it can be moved
 relative = $(shell realpath -ms --relative-to='$(1)' '$(2)')
 
 # Programs look for their libraries where these are going to be.
-$(B)/installed/%: $(B)/tools/%.o $(B)/tools/shared.a lib FORCE
+$(foreach name,$(programs),$(eval $(B)/installed/memcast-$(name): $(call tool_objects,$(name))))
+$(tools:$(B)/tools/%=$(B)/installed/%): $(B)/tools/shared.a lib FORCE
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter %.o %.a,$^) $(link) $(above) \
+	$(call quiet,LD)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) \
 		-Wl,-rpath,'$$ORIGIN/$(call relative,$(PREFIX)/bin,$(LIBDIR))' $(tool_libs) -lm
 $(B)/installed/memcast-smi: above = -lnvidia-ml
 FORCE:
@@ -52,7 +54,7 @@ define copy_module
 endef
 
 install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
-	@install -d $(libdir) $(pkgdir) $(api) $(include)/memcast $(bindir) $(libexec)/debug-kernel || \
+	@install -d $(libdir) $(pkgdir) $(api) $(include)/memcast $(bindir) $(libexec) || \
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
 		ln -sfn $(notdir $(file)) $(libdir)/$(notdir $(basename $(file))) &&) :
@@ -65,8 +67,7 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 			$$file >$(pkgdir)/$$(basename $$file .in); done
 	install -m 755 $(tools:$(B)/tools/%=$(B)/installed/%) $(bindir)/
 	install -m 755 $(scripts) $(vm_tools) $(libexec)/
-	chmod 644 $(libexec)/*.sh
-	install -m 644 tools/debug-kernel/*.config $(libexec)/debug-kernel/
+	for file in $(script_parts:tools/%=%); do install -D -m 644 tools/$$file $(libexec)/$$file; done
 	printf '%s\n' installed_version='$(VERSION)' programs='$(call relative,$(LIBEXECDIR),$(PREFIX)/bin)' \
 		libraries='$(call relative,$(LIBEXECDIR),$(LIBDIR))' \
 		module_source='$(call relative,$(LIBEXECDIR),$(DATADIR)/memcast/module)' >$(libexec)/installed

@@ -26,7 +26,7 @@ define make_page_1
 	@mkdir -p $(@D)
 	$(call quiet,MAN)$(call man_help,$<) | awk -f $(man_awk) -f packaging/man/help.awk $(man_vars) $(man_see) >$@
 endef
-$(commands:%=$(B)/man/%.1): $(B)/man/%.1: tools/% $(scripts) $(wildcard packaging/man/*.awk)
+$(commands:%=$(B)/man/%.1): $(B)/man/%.1: tools/% $(scripts) $(script_parts) $(wildcard packaging/man/*.awk)
 	$(make_page_1)
 $(tools:$(B)/tools/%=$(B)/man/%.1): $(B)/man/%.1: $(B)/tools/% $(wildcard packaging/man/*.awk) | lib
 	$(make_page_1)

@@ -16,7 +16,8 @@ _memcast_command_at()
 	local i with_value
 
 	with_value=$("${COMP_WORDS[0]}" --help 2>/dev/null |
-		sed -nE 's/^ *(--[-a-z]+) [^ ].*/\1/p')
+		sed -nE -e 's/^ *(--[-a-z]+) [^ ].*/\1/p' -e 's/^ *(-[A-Za-z]), (--[-a-z]+)=.*/\1\n\2/p' \
+			-e 's/^ *(--[-a-z]+)=.*/\1/p')
 	for ((i = 1; i <= COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--) i=$((i + 1)); break ;;
@@ -39,13 +40,13 @@ _memcast()
 	--add|--kernels|--keep-log|--check|--record|--plot)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;
-	--rw|--data|--out)
+	--rw|--data|--out|--device-folder)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return ;;
 	esac
 	if [ -z "$words" ]; then
 		case $name in
-		memcast-vm|memcast-run)
+		memcast-vm|memcast-run|memcast-hosts)
 			at=$(_memcast_command_at)
 			if [ "$at" -ne 0 ] && declare -F _command_offset >/dev/null; then
 				_command_offset "$at"
@@ -76,5 +77,5 @@ _memcast()
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
-complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-cu memcast-perf \
-	memcast-profile memcast-smi memcast-train
+complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-cu memcast-hosts \
+	memcast-perf memcast-profile memcast-smi memcast-train

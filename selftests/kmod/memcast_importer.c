@@ -3,7 +3,7 @@
  * An importer of dma-bufs, for tests: /dev/memcast-importer, for root.
  *
  * `make kmod` builds it as build/selftests/memcast_importer-RELEASE.ko, so that
- * --add build/selftests brings it along; selftests/importer.c loads it and has a
+ * --add build/selftests brings it along; selftests/dmabuf/importer.c loads it and has a
  * function per ioctl of memcast_importer.h.
  *
  * It behaves as a driver should: it attaches with a device of its own, takes DMA

@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: tests that need no device, but the CPU as it
+# is. In a virtual machine without KVM there is no AVX-512.
+cd "$(dirname "$0")/../.." || exit 1
+
+failed=0
+for name in bulk_test bulk_place_test group_test group_broadcast_test; do
+	LD_LIBRARY_PATH=build/lib "build/selftests/$name" || failed=1
+done
+exit $failed

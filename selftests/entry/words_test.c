@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+/* What stands on stderr where a program ends, hangs, or goes on after a failed cuInit(). */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <memcast/view.h>
+#include "log_lines.h"
+#include "role.h"
+
+FIXTURE(words) { char unused; };
+FIXTURE_SETUP(words) { }
+NOTHING_LEFT(words)
+
+/* A memory and a team, mapped one after the other; what follows is not */
+static volatile int *two_mappings(CUmemAccess_flags flags)
+{
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
+	CUmemAccessDesc desc = { { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, flags };
+	CUmemAllocationProp on = memory_on(0);
+	CUmemGenericAllocationHandle own, team;
+	CUdeviceptr at;
+
+	if (cuInit(0) || cuMemAddressReserve(&at, 3 * CHUNK, 0, 0, 0) ||
+	    cuMemCreate(&own, CHUNK, &on, 0) || cuMemMap(at, CHUNK, 0, own, 0) ||
+	    cuMulticastCreate(&team, &prop) || cuMulticastAddDevice(team, 0) ||
+	    cuMulticastAddDevice(team, 1) || cuMemMap(at + CHUNK, CHUNK, 0, team, 0) ||
+	    cuMemSetAccess(at, 2 * CHUNK, &desc, 1))
+		exit(2);
+	return (int *)at;
+}
+
+static int load_without_access(void)
+{
+	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_NONE)[1];
+}
+
+static int store_read_only(void)
+{
+	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READ)[1] = 1;
+}
+
+static int store_unbound(void)
+{
+	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE)[CHUNK / sizeof(int)] = 1;
+}
+
+static int load_unmapped(void)
+{
+	return two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE)[2 * CHUNK / sizeof(int)];
+}
+
+static int load_taken_away(void)
+{
+	volatile int *at = two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+
+	return cuMemUnmap(ADDRESS(at), CHUNK) || *at;
+}
+
+static int load_in_a_child(void)
+{
+	volatile int *at = two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child)
+		return *at;
+	waitpid(child, &status, 0);
+	signal(SIGSEGV, SIG_DFL);
+	return WIFSIGNALED(status) ? raise(WTERMSIG(status)) : 1;
+}
+
+/* A window on a team whose second device has the only memory */
+static int load_unbound_by_us(void)
+{
+	volatile int *at = two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE) + CHUNK / sizeof(int);
+	CUmemAllocationProp on = memory_on(1);
+	CUmemGenericAllocationHandle own, team;
+
+	if (cuMemRetainAllocationHandle(&team, (void *)at) || cuMemCreate(&own, CHUNK, &on, 0) ||
+	    cuMulticastBindMem(team, 0, own, 0, CHUNK, 0) || *at ||
+	    cuMulticastUnbind(team, 1, 0, CHUNK))
+		return 1;
+	return *at;
+}
+
+/* Another process binds memory of its own, and ends. */
+static int load_of_the_dead(void)
+{
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK, .handleTypes = SHAREABLE };
+	CUmemGenericAllocationHandle team, own;
+	CUmemAllocationProp on = memory_on(1);
+	struct memcast_view view;
+	int link, fd, done;
+	long number;
+	pid_t peer = peer_fork(&link);
+
+	if (!peer) {
+		prctl(PR_SET_NAME, "the dead rank");
+		if (peer_receive(link, &number, &fd) || cuInit(0) ||
+		    cuMemImportFromShareableHandle(&team, (void *)(intptr_t)fd, SHAREABLE) ||
+		    cuMulticastAddDevice(team, 1) || cuMemCreate(&own, CHUNK, &on, 0) ||
+		    cuMulticastBindMem(team, 0, own, 0, CHUNK, 0))
+			_exit(1);
+		_exit(0);
+	}
+	done = cuInit(0) || cuMulticastCreate(&team, &prop) || cuMulticastAddDevice(team, 0) ||
+	       cuMemExportToShareableHandle(&fd, team, SHAREABLE, 0) || peer_send(link, 0, fd);
+	if (done || waitpid(peer, NULL, 0) != peer || memcastViewCreate(&view, team, 0, CHUNK))
+		return 1;
+	return *(volatile int *)view.replica[1];
+}
+
+static int view_behind_the_end(void)
+{
+	volatile int *at = two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+	size_t offset;
+
+	return memcastViewAt(ADDRESS(at) + 2 * CHUNK + 16, &offset) == NULL;
+}
+
+static int view_of_nothing(void)
+{
+	volatile int *at = two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+	size_t offset;
+
+	return memcastViewAt(ADDRESS(at) + 16, &offset) == NULL;
+}
+
+static int store_nowhere(void)
+{
+	return cuInit(0) || (*(volatile int *)NULL = 1);
+}
+
+static int call_without_init(void)
+{
+	cuInit(0);
+	return cuDeviceGetCount(NULL) == CUDA_ERROR_NOT_INITIALIZED;
+}
+
+/* The last one to join does so when it has been said that it is missing. */
+static void *join_when_missed(void *data)
+{
+	CUmemGenericAllocationHandle team = *(CUmemGenericAllocationHandle *)data;
+	static char lines[4096];
+	size_t size;
+
+	do {
+		size = sizeof(lines);
+		usleep(1000);
+	} while (cuLogsDumpToMemory(NULL, lines, &size, 0) || !strstr(lines, " missing: "));
+	cuMulticastAddDevice(team, 1);
+	return NULL;
+}
+
+static int wait_for_a_member(void)
+{
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
+	CUmemAllocationProp on = memory_on(0);
+	CUmemGenericAllocationHandle own, team;
+	pthread_t thread;
+
+	return !cuInit(0) && !cuMulticastCreate(&team, &prop) && !cuMulticastAddDevice(team, 0) &&
+	       !cuMemCreate(&own, CHUNK, &on, 0) &&
+	       !pthread_create(&thread, NULL, join_when_missed, &team) &&
+	       !cuMulticastBindMem(team, 0, own, 0, CHUNK, 0) && !pthread_join(thread, NULL);
+}
+
+static void *join_both_when_missed(void *data)
+{
+	join_when_missed(data);
+	cuMulticastAddDevice(*(CUmemGenericAllocationHandle *)data, 0);
+	return NULL;
+}
+
+/* It has forgotten to join; another thread does so when it has been said. */
+static int wait_for_oneself(void)
+{
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
+	CUmemAllocationProp on = memory_on(0);
+	CUmemGenericAllocationHandle own, team;
+	pthread_t thread;
+
+	return !cuInit(0) && !cuMulticastCreate(&team, &prop) &&
+	       !cuMemCreate(&own, CHUNK, &on, 0) &&
+	       !pthread_create(&thread, NULL, join_both_when_missed, &team) &&
+	       !cuMulticastBindMem(team, 0, own, 0, CHUNK, 0) && !pthread_join(thread, NULL);
+}
+
+static const struct role roles[] = {
+	{ "load_without_access", load_without_access },
+	{ "store_read_only", store_read_only },
+	{ "store_unbound", store_unbound },
+	{ "load_unmapped", load_unmapped },
+	{ "load_taken_away", load_taken_away },
+	{ "load_in_a_child", load_in_a_child },
+	{ "load_unbound_by_us", load_unbound_by_us },
+	{ "load_of_the_dead", load_of_the_dead },
+	{ "call_without_init", call_without_init },
+	{ "wait_for_a_member", wait_for_a_member },
+	{ "wait_for_oneself", wait_for_oneself },
+	{ "store_nowhere", store_nowhere },
+	{ "view_behind_the_end", view_behind_the_end },
+	{ "view_of_nothing", view_of_nothing },
+	{ }
+};
+
+/* A fault that ends the program says why, if it is at an address of ours. */
+TEST_F(words, last_words)
+{
+	static const struct {
+		const char *role, *words;
+	} ends[] = {
+		{ "load_without_access", "]: a load ends the program: '" },
+		{ "load_without_access", ": cuMemSetAccess() has let nobody read memory " },
+		{ "store_read_only", ": cuMemSetAccess() has let nobody write memory " },
+		{ "store_unbound", ": no device has memory at byte 0 of team " },
+		{ "store_unbound", " yet: cuMulticastBindMem() binds some\n" },
+		{ "load_unmapped", ": nothing is mapped there; cuMemMap() does that\n" },
+		{ "load_taken_away", ": nothing is mapped there any more: cuMemUnmap() took memory " },
+		{ "load_unbound_by_us", " any more: device 1's was the last, this process unbound it\n" },
+		{ "load_of_the_dead", ": device 1 has no memory at byte 0 of team " },
+		{ "load_of_the_dead", " any more: its last owner, " },
+		{ "load_of_the_dead", " (the dead rank), has ended\n" },
+		{ "load_in_a_child", ": a child of fork() has none of its parent's device memory: " },
+	};
+	char said[4096];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		EXPECT_EQ(128, run(ends[i].role, "MEMCAST_STRICT=0", said));
+		EXPECT_NE(NULL, strstr(said, ends[i].words))
+			TH_LOG("%s: %s", ends[i].role, said);
+	}
+	EXPECT_EQ(128, run("store_nowhere", "MEMCAST_STRICT=0", said));
+	EXPECT_STREQ("", said);
+	EXPECT_EQ(128, run("load_unmapped", "MEMCAST_TRAP=0", said));
+	EXPECT_STREQ("", said);
+
+	/* whatever MEMCAST_STRICT names is not said twice */
+	EXPECT_EQ(128, run("store_unbound", "MEMCAST_STRICT=1", said));
+	EXPECT_EQ(1, count_lines(said))
+		TH_LOG("%s", said);
+	EXPECT_EQ(128, run("load_without_access", "MEMCAST_STRICT=1", said));
+	EXPECT_EQ(1, count_lines(said))
+		TH_LOG("%s", said);
+}
+
+/* A team that waits says so: once on stderr, whatever else the log goes to. */
+TEST_F(words, missing_member)
+{
+	static const char *const settings[] = { "UNRELATED=1", "CUDA_LOG_FILE=stderr" };
+	char said[4096];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
+		EXPECT_EQ(0, run("wait_for_a_member", settings[i], said));
+		EXPECT_EQ(1, count_lines(said));
+		EXPECT_NE(NULL, strstr(said, "]: cuMulticastBindMem has waited "));
+		EXPECT_NE(NULL, strstr(said, ": 1 of 2 devices have joined: 0 (this process); missing: 1 of 1"))
+			TH_LOG("%s", said);
+		EXPECT_NE(NULL, strstr(said, " (cuMulticastAddDevice)\n"));
+		EXPECT_EQ(NULL, strstr(said, "this process has added none"));
+	}
+	EXPECT_EQ(0, run("wait_for_oneself", "UNRELATED=1", said));
+	EXPECT_NE(NULL, strstr(said, ": 0 of 2 devices have joined; missing: 2 of 0, 1"))
+		TH_LOG("%s", said);
+	EXPECT_NE(NULL, strstr(said, "; this process has added none (cuMulticastAddDevice)\n"))
+		TH_LOG("%s", said);
+}
+
+/* An index that runs over the end of a window is told by how much. */
+TEST_F(words, behind_the_end)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("view_behind_the_end", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_NE(NULL, strstr(said, ", 16 bytes behind the end of team "))
+		TH_LOG("%s", said);
+	EXPECT_NE(NULL, strstr(said, "'s mapping of 2097152 bytes\n"))
+		TH_LOG("%s", said);
+	EXPECT_EQ(0, run("view_of_nothing", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_NE(NULL, strstr(said, ": no team is mapped at "))
+		TH_LOG("%s", said);
+	EXPECT_EQ(NULL, strstr(said, "behind the end"))
+		TH_LOG("%s", said);
+}
+
+/* What comes after a failed cuInit() says why that failed. */
+TEST_F(words, failed_init)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("call_without_init", "MEMCAST_INJECT=cuInit:802", said));
+	EXPECT_STREQ("", said);
+	ASSERT_EQ(0, setenv("MEMCAST_INJECT", "cuInit:802", 1));
+	EXPECT_EQ(0, run("call_without_init", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_NE(NULL, strstr(said, "cuDeviceGetCount(count=(nil)): CUDA_ERROR_NOT_INITIALIZED: "
+			       "cuInit() has failed: CUDA_ERROR_SYSTEM_NOT_READY: "
+			       "injected by MEMCAST_INJECT; mend that and call it again\n"))
+		TH_LOG("%s", said);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: parameters that the module cannot have are refused when it
+# is loaded, with words; in one virtual machine.
+cd "$(dirname "$0")/../.." || exit 1
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+release=''
+eval "$(tools/memcast-kernel path 6.12)"
+
+# parameters, and what the kernel's log is to say; nothing: the module loads
+cat >"$temp/cases" <<'END'
+team_slots=0|team_slots=0: no team could have bindings
+devices=0|devices=0: must be 1 to
+devices=100000|devices=100000: must be 1 to
+devices=2 pool_mib=16,16,16|devices=2, but 3 values of pool_mib
+devices=1 pool_mib=16 nodes=0,0|devices=1, but 1 values of pool_mib and 2 of nodes
+devices=6 pool_mib=16 hosts=4|hosts=4: 6 devices cannot be divided among them evenly
+devices=4 pool_mib=16 hosts=0|hosts=0: 4 devices cannot be divided among them evenly
+devices=1 pool_mib=3|pool_mib=3: must be even
+devices=1 pool_mib=0|pool_mib=0: must be even
+devices=1 pool_mib=16 nodes=9|nodes: node 9 of device 0 has no memory
+devices=1 pool_mib=16 imex_channels=1 imex_mode=0777|imex_channels=1, imex_mode=0777: at most
+devices=2 pool_mib=16,16 team_slots=1 imex_channels=1 imex_mode=0640|
+END
+cat >"$temp/try" <<'END'
+number=0
+while IFS='|' read -r words said; do
+	number=$((number + 1))
+	dmesg -c >/dev/null
+	if insmod /memcast.ko $words 2>/dev/null; then
+		[ -z "$said" ] && grep -qx 0640 /sys/module/memcast/parameters/imex_mode
+		status=$?
+		rmmod memcast
+	else
+		[ -n "$said" ] && dmesg | grep -qF "memcast: $said"
+		status=$?
+	fi
+	[ $status -eq 0 ] || dmesg | sed 's/^/# /'
+	[ $status -eq 0 ] && echo "ok $number parameters.$words" || echo "not ok $number parameters.$words"
+done </cases
+END
+
+echo "TAP version 13"
+echo "1..$(wc -l <"$temp/cases")"
+env -u MAKEFLAGS -u MAKELEVEL make -s kmod KERNEL=6.12 >"$temp/said" 2>&1 &&
+	tools/memcast-vm --no-module --root --memory 512 --add "build/kmod-$release/memcast.ko:/memcast.ko" \
+		--add "$temp/cases:/cases" --add "$temp/try:/try" -- sh /try 2>>"$temp/said" ||
+	sed 's/^/# /' "$temp/said"

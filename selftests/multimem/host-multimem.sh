@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: memcast/multimem.h and float.h, whose operations
+# need no device, against docs/multimem.md and against exact arithmetic; with
+# every compiler that is there and for every kind of processor that this one is.
+# MEMCAST_TEST_ALL=1: all pairs of 16-bit operands and all floats (half an hour).
+cd "$(dirname "$0")/../.." || exit 1
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+sources=selftests/multimem
+number=0 planned=0 failed=0
+
+# ok NAME WHAT-IS-WRONG
+result() {
+	number=$((number + 1))
+	if [ -z "$2" ]; then
+		echo "ok $number multimem.$1"
+	else
+		failed=1
+		echo "$2" | head -20 | sed 's/^/# /'
+		echo "not ok $number multimem.$1"
+	fi
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number multimem.$1 # SKIP $2"
+}
+
+# PROGRAM [ARGUMENT…]: its results become ours
+run() {
+	while IFS= read -r line; do
+		case $line in
+		1..*)	planned=$((number + ${line#1..})) ;;
+		ok\ * | not\ ok\ *)
+			number=$((number + 1))
+			echo "$line" | sed "s/ok [0-9]*/ok $number/" ;;
+		*)	echo "$line" ;;
+		esac
+	done < <("$@")
+	wait $! || failed=1
+	while [ $number -lt $planned ]; do
+		result "${*##*/}" "it ended early"
+	done
+}
+
+# BUILD PROGRAM COMPILER…: with warnings as errors
+compile() {
+	"${@:3}" -Wall -Wextra -Werror -pthread -Iinclude -I"$temp/$1" -o "$temp/$1/$2" \
+		$sources/$2.c -lm
+}
+
+# BUILD PROGRAM "COMPILER OPTIONS" [ARGUMENT…]
+try() {
+	local wrong
+
+	if wrong=$(compile "$1" "$2" $3 2>&1); then
+		run "$temp/$1/$2" "$1" "${@:4}"
+	else
+		result "$1.$2" "$wrong"
+	fi
+}
+
+# How many results there are shows in the end, and is to be said first.
+exec 3>&1 >"$temp/results"
+
+# ---- what there is, is what the table says
+
+awk -f $sources/functions.awk docs/multimem.md >"$temp/table"
+cut -d' ' -f1 "$temp/table" | sed 'p; s/$/_at/' | sort >"$temp/wanted"
+echo '#include <memcast/multimem.h>' | ${CC:-gcc} -Iinclude -E -P -x c - |
+	grep -oE '\bmultimem_(ld_reduce|st|red)_\w+ ?\(' | tr -d ' (' | sort -u |
+	grep -vE '_(n|block)$' >"$temp/there"
+result functions_are_those_of_the_table "$(diff "$temp/wanted" "$temp/there")"
+result table_has_all_of_ptx "$([ "$(wc -l <"$temp/table")" -eq 783 ] || wc -l <"$temp/table")"
+
+# ---- compilers: whatever warnings a program has switched on
+
+echo '#include <memcast/multimem.h>
+float f(const void *p) { multimem_st_f32_at((CUdeviceptr)4, 1);
+	return multimem_ld_reduce_add_v4_f32_at((CUdeviceptr)(size_t)p).v[2]; }' >"$temp/header.c"
+for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++11" "clang++ -x c++ -std=c++17"; do
+	name=header_with_${compiler%% *}
+	if ! command -v "${compiler%% *}" >/dev/null; then
+		skip "$name" "no ${compiler%% *}"
+		continue
+	fi
+	result "$name" "$($compiler -fsyntax-only -Iinclude -Wall -Wextra -Wshadow -Wconversion \
+		-Wsign-conversion -Wfloat-conversion -Wcast-align -Wundef -Werror \
+		-Wno-unused-function "$temp/header.c" 2>&1)"
+done
+
+# ---- values: all with one build, fewer with the others
+
+mkdir "$temp/gcc"
+awk '{ printf "FUNCTION(%s, %s, %s, %s, %s, %s)\n", $1, $2, $3, $4, $5, $6 }' "$temp/table" \
+	>"$temp/gcc/functions.h"
+base="${CC:-gcc} -std=gnu11 -march=x86-64"
+try gcc convert "$base -O2"
+try gcc pairs "$base -O2"
+try gcc threads "$base -O2"
+try gcc forms "$base -O1"
+
+# NAME COMPILER…
+others() {
+	mkdir "$temp/$1"
+	grep -vE '_(weak|relaxed|acquire|release)_' "$temp/gcc/functions.h" >"$temp/$1/functions.h"
+	try "$1" convert "${*:2} -O2"
+	try "$1" pairs "${*:2} -O2" 1024
+	try "$1" forms "${*:2} -O1"
+}
+
+if [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
+	others x86-64-v3 ${CC:-gcc} -std=gnu11 -march=x86-64-v3
+else
+	skip x86-64-v3 "this processor is older"
+fi
+others native ${CC:-gcc} -std=gnu11 -march=native -O3
+for compiler in clang g++; do
+	if command -v $compiler >/dev/null; then
+		[ $compiler = clang ] && options="-std=gnu11" || options="-x c++ -std=c++17"
+		others $compiler $compiler $options
+	else
+		skip $compiler "no $compiler"
+	fi
+done
+
+exec >&3
+printf 'TAP version 13\n1..%d\n' $number
+cat "$temp/results"
+exit $failed

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: what bash and zsh complete is what --help has.
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/base/tap.sh
+export PATH=$PWD/build/tools:$PWD/tools:$PATH LC_ALL=C.UTF-8
+read -ra commands < <(grep '^#compdef' packaging/completion/_memcast | cut -d' ' -f2-)
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+
+# The options of --help, in another way than completion finds them: lines that begin with
+# one, up to the gap before its description, split at commas
+options() {
+	"$1" --help | awk '/^ *-/ {
+		sub(/^ */, ""); sub(/  .*/, "")
+		count = split($0, words, ", ")
+		for (i = 1; i <= count; i++) {
+			sub(/[ =[].*/, "", words[i])
+			if (words[i] ~ /^-/)
+				print words[i]
+		}
+	}' | sort -u
+}
+
+# What bash offers for the last of some words
+# shellcheck disable=SC2016
+in_bash() {
+	bash --norc -c '. packaging/completion/memcast.bash
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_memcast
+		[ ${#COMPREPLY[@]} -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"' bash "$@" | sort -u
+}
+
+# What zsh is told to offer: there are no words to complete outside of its line editor, so
+# the functions that add them print them.
+# shellcheck disable=SC2016
+in_zsh() {
+	zsh -f -c 'setopt extendedglob	# as it is where zsh completes
+		_call_program() { shift; "$@" }
+		_describe() { print -rl -- ${(P)@[-1]%%:*} }
+		compadd() { [[ $1 != -- ]] || shift; print -rl -- "$@" }
+		_files() { print -rl -- FILES }
+		_default() { print -rl -- DEFAULT }
+		_command_names() { print -rl -- COMMANDS }
+		words=("$@") CURRENT=$# PREFIX=${@[-1]} service=$1
+		complete_it() { source packaging/completion/_memcast }
+		complete_it' zsh "$@" | sort -u
+}
+
+# same SHELL COMMAND: it offers the options of --help, and there are some
+same() {
+	options "$2" >"$temp/help"
+	"in_$1" "$2" - 2>&1 | diff "$temp/help" - >"$temp/said" && [ "$(wc -l <"$temp/help")" -ge 2 ]
+}
+
+# offers SHELL WORDS: "WORD… = OFFERED…"
+offers() {
+	local words=${2% =*} offered=${2##*= }
+	# shellcheck disable=SC2086	# words of a command
+	[ "$(eval "in_$1 $words" 2>&1 | xargs)" = "$offered" ] ||
+		{ echo "$1, $words: $(eval "in_$1 $words" 2>&1 | xargs), not $offered"; return 1; }
+}
+
+# values SHELL: words that are no options
+values() {
+	offers "$1" "memcast-kernel '' = debug deps fetch path run source" &&
+	offers "$1" "memcast-kernel debug '' = kasan kcsan" &&
+	offers "$1" "memcast-perf '' = allreduce broadcast reduce" &&
+	offers "$1" "memcast-bench '' = $(memcast-bench --list | awk '{ print $1 }' | sort | xargs)" &&
+	offers "$1" "memcast-vm --kernel '' = 6.1 6.12 backports debug generic kcsan"
+}
+
+shells=bash
+if command -v zsh >/dev/null; then shells='bash zsh'; fi
+plan completion "$((2 * ${#commands[@]} + 3))"
+
+[ "$(printf '%s\n' "${commands[@]}" | sort | xargs)" = \
+	"$(ls tools build/tools | grep -E '^memcast-[a-z]+$' | sort -u | xargs)" ]
+said=$?
+echo "not for each command that there is: ${commands[*]}" >"$temp/said"
+result every_command $said
+for shell in bash zsh; do
+	if [[ " $shells " != *" $shell "* ]]; then
+		for command in "${commands[@]}" values; do
+			skip "$shell.$command" "no $shell here: apt-get install $shell"
+		done
+		continue
+	fi
+	for command in "${commands[@]}"; do
+		same "$shell" "$command"
+		result "$shell.$command" $?
+	done
+	values "$shell" >"$temp/said"
+	result "$shell.values" $?
+done
+exit $failed

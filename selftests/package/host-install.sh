@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: `make install` into a folder, an example built
+# against nothing but that, `make uninstall`.
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/base/tap.sh
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+root=$temp/root
+where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 KERNEL=6.12"
+
+# C or c++: the headers of each, as lines that include them; some are for C++ only
+include_all() {
+	for header in memcast.h $(cd include && ls *.h memcast/*.h); do
+		case $1:$header in
+		c:memcast/cu*|c:cooperative_groups.h) ;;
+		*) echo "#include <$header>" ;;
+		esac
+	done
+}
+
+build_example() {
+	include_all c | ${CC:-gcc} -Wall -Wextra -Werror -x c -c -o "$temp/headers.o" $flags - &&
+	{ ! command -v g++ >/dev/null || include_all c++ |
+		g++ -std=c++17 -Wall -Wextra -Werror -x c++ -c -o "$temp/headers.o" $flags -; } &&
+	${CC:-gcc} -o "$temp/two-ranks" examples/two-ranks.c $flags &&
+	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"
+}
+
+plan install 5
+# shellcheck disable=SC2086	# words of a command
+env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
+result install $?
+
+(cd "$root/opt/memcast" && ls bin/memcast-bench include/memcast/view.h include/memcast.h \
+	lib64/libcuda.so.1 lib64/libcudart.so.13 lib64/libnvidia-ml.so.1 share/man/man3/memcastViewCreate.3 \
+	lib64/libmemcast.so.0 lib64/memcast-trap.so lib64/pkgconfig/memcast.pc &&
+	bin/memcast-vm --version && bin/memcast-kernel --version && bin/memcast-run true &&
+	LD_LIBRARY_PATH='' bin/memcast-bench --version && grep -h '^memcast.*-smi .- ' share/man/man1/memcast-smi.1 &&
+	cmp lib64/libcuda.so lib64/libcuda.so.1 && cmp lib64/libcudart.so lib64/libcudart.so.13 &&
+	cmp lib64/libmemcast.so lib64/libmemcast.so.0 &&
+	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
+result all_is_there $?
+
+flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/opt/memcast/lib64/pkgconfig \
+	pkg-config --cflags --libs libmemcast 2>"$temp/said")
+result pkg_config $?
+build_example >"$temp/said" 2>&1
+result example $?
+
+# shellcheck disable=SC2086
+env -u MAKEFLAGS -u MAKELEVEL make uninstall $where >"$temp/said" 2>&1 &&
+	find "$root" ! -type d >>"$temp/said" && [ -z "$(find "$root" ! -type d)" ]
+result uninstall $?
+exit $failed

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: the archive of the source, Debian packages made from it,
+# what is in them, what lintian says of them, and memcast-vm from where they put it.
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/base/tap.sh
+version=$(sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)
+triplet=$(gcc -print-multiarch)
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+root=$temp/root
+unset MAKEFLAGS MAKELEVEL
+
+# The archive has all that makes the same archive once more.
+dist() {
+	local archive=build/dist/memcast-$version.tar.gz
+	make dist && tar -xzf "$archive" -C "$temp" &&
+	make -C "$temp/memcast-$version" dist SOURCE_DATE_EPOCH="$(tar -tvzf "$archive" --full-time |
+		awk 'NR == 1 { print $4, $5 }' | date -u -f - +%s)" TZ=UTC &&
+	cmp "$archive" "$temp/memcast-$version/$archive"
+}
+
+# What the package is built with is what `make deps` brings for building.
+build_depends() {
+	local have missing
+	have=$(sed -n '/^Build-Depends:/,/^[A-Z].*:.*[a-z]/p' packaging/debian/control | tr -d ' ,')
+	missing=$(sed -n '/^deps_build=/,/)/p' tools/memcast-kernel | sed 's/.*=(//; s/)//' | xargs -n 1 |
+		grep -vxE 'libc6-dev|make|xz-utils|kmod' | grep -vxF "$have")
+	[ -z "$missing" ] || { echo "packaging/debian/control lacks $missing"; return 1; }
+}
+
+# Recommended packages recommend others, a desktop's: what people copy names those that it takes.
+ready_files() {
+	local need file package bad=0
+	need=$(sed -n '/^Package: memcast-tools/,/^Suggests/p' packaging/debian/control |
+		sed -n '/^Recommends:/,/^Suggests/s/^ \([a-z0-9-]*\).*/\1/p' | grep -vx apt)
+	[ "$(echo "$need" | wc -l)" -ge 8 ] || { echo "recommended is only: $need"; return 1; }
+	for file in packaging/Dockerfile packaging/ci/github.yml packaging/ci/gitlab.yml; do
+		for package in $need; do
+			grep -qw -- "$package" "$file" || { echo "$file lacks $package"; bad=1; }
+		done
+		! grep -n 'apt-get install' "$file" | grep -v -- --no-install-recommends || bad=1
+	done
+	# to YAML, a command with a colon and a space is a table
+	! grep -nE "^ +- [^|'\"].*: " packaging/ci/gitlab.yml || bad=1
+	return $bad
+}
+
+# Each file is in one package, the right one, and nothing is where NVIDIA's would be.
+contents() {
+	local deb
+	for deb in build/deb/*_amd64.deb; do
+		case $deb in *-dbgsym_*) continue ;; esac
+		dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -v '/$' | sed "s|^\.|${deb##*/}|; s|_[^/]*/|: /|"
+	done | sort >"$temp/contents"
+	! cut -d' ' -f2 "$temp/contents" | grep -v '/usr/share/doc/' | sort | uniq -d | grep . &&
+	! grep -E "lib(cuda|cudart|nvidia-ml)\.so" "$temp/contents" | grep -v "/usr/lib/$triplet/memcast/" &&
+	! grep -E '/usr/include/(cuda|nvml|driver_types)' "$temp/contents" || return 1
+	while read -r line; do
+		grep -qxF "$line" "$temp/contents" || { echo "missing: $line"; return 1; }
+	done <<-END
+	memcast-dkms: /usr/src/memcast-$version/dkms.conf
+	memcast-dkms: /usr/src/memcast-$version/Kbuild
+	memcast-dkms: /usr/share/man/man4/memcast.4.gz
+	$(cd "build/deb/memcast-$version" && find kmod -type f | sed "s|^|memcast-dkms: /usr/src/memcast-$version/|")
+	$(cd build/lib && printf "libmemcast-cuda1: /usr/lib/$triplet/memcast/%s\n" lib*.so.[0-9]*)
+	libmemcast-cuda-dev: /usr/include/memcast/view.h
+	libmemcast-cuda-dev: /usr/include/memcast/cuda/cuda.h
+	libmemcast-cuda-dev: /usr/share/man/man3/memcastViewCreate.3.gz
+	libmemcast-cuda-dev: /usr/lib/$triplet/pkgconfig/memcast.pc
+	$(ls tools build/tools | grep -E '^memcast-[a-z]+$' | sort -u |
+		sed 's|.*|memcast-tools: /usr/bin/&\nmemcast-tools: /usr/share/man/man1/&.1.gz|')
+	END
+}
+
+# --allow-root, as continuous integration is root in a machine of its own
+lintian_silent() {
+	lintian --allow-root --fail-on error,warning build/deb/*.changes >"$temp/lintian" 2>&1 ||
+		{ cat "$temp/lintian"; return 1; }
+	! grep '^[EW]:' "$temp/lintian"
+}
+
+# Unpacked only: to install them takes a system of their own (selftests/package/packages-by-hand.sh).
+unpacked() {
+	local deb flags
+	mkdir "$root"
+	for deb in build/deb/*_amd64.deb; do dpkg-deb -x "$deb" "$root" || return 1; done
+	flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/usr/lib/$triplet/pkgconfig \
+		pkg-config --cflags --libs memcast libmemcast) || return 1
+	# shellcheck disable=SC2086	# words of a command
+	gcc -I"$root/usr/include" -o "$temp/two-ranks" examples/two-ranks.c $flags &&
+	"$root/usr/bin/memcast-run" "$temp/two-ranks" &&
+	[ "$("$root/usr/bin/memcast-run" ldd "$root/usr/bin/memcast-smi" | grep -c "$root")" -ge 2 ] &&
+	ldd "$root/usr/bin/memcast-smi" | grep "libcuda.so.1 => .*/memcast/"
+}
+
+# With kernels that are in the cache already, and a cache of its own for the rest
+machine() {
+	mkdir "$temp/cache"
+	ln -s "$(dirname "$(tools/memcast-kernel path 6.12 | sed -n "s/^vmlinuz='\(.*\)'/\1/p")")" "$temp/cache/6.12"
+	(cd "$temp" && MEMCAST_CACHE=$temp/cache PATH=$root/usr/bin:/usr/bin:/bin \
+		memcast-vm --devices 2 --pool-mib 16 -- memcast-smi | tee "$temp/smi" &&
+		grep -q '16 MiB' "$temp/smi" && [ ! -e "$temp/build" ])
+}
+
+plan packages 8
+dist >"$temp/said" 2>&1
+result dist $?
+build_depends >"$temp/said" 2>&1
+result build_depends $?
+ready_files >"$temp/said" 2>&1
+result ready_files $?
+if ! command -v dpkg-buildpackage >/dev/null || ! command -v dh_dkms >/dev/null; then
+	for name in build contents lintian unpacked machine; do
+		skip $name "no debhelper here: apt-get install build-essential debhelper dh-dkms"
+	done
+	exit $failed
+fi
+make deb >"$temp/said" 2>&1
+result build $?
+contents >"$temp/said" 2>&1
+result contents $?
+if command -v lintian >/dev/null; then
+	lintian_silent >"$temp/said" 2>&1
+	result lintian $?
+else
+	skip lintian 'no lintian here: apt-get install lintian'
+fi
+unpacked >"$temp/said" 2>&1
+result unpacked $?
+if tools/memcast-kernel path 6.12 >/dev/null 2>&1; then
+	machine >"$temp/said" 2>&1
+	result machine $?
+else
+	skip machine 'no kernel in the cache: tools/memcast-kernel fetch 6.12'
+fi
+exit $failed

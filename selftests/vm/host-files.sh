@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: memcast-vm --host and --rw. What programs find of the
+# host's files, and what of theirs is on the host afterwards. Three boots: one for --reuse,
+# one with 6.1, one without the host's files.
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
+# below build/, as a user's own files are: the machine's user has to find it
+temp=$(mktemp -d "$top/build/host-files.XXXXXX")
+# its machine's name is of no concern to others
+export XDG_RUNTIME_DIR=$temp/names
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+trap '"$top/tools/memcast-vm" stop files >/dev/null 2>&1; rm -rf "$temp"' EXIT
+chmod 777 "$temp"
+cd "$temp" || exit 1
+out="out, of it"	# a comma is QEMU's own
+mkdir "$out" && chmod 777 "$out"
+failed=0 number=0
+
+ok() { number=$((number + 1)); echo "ok $number files.$*"; }
+# check NAME COMMAND…: fails if the command does, and shows what it said
+check() {
+	local name=$1
+	shift
+	cd "$temp" || exit 1
+	if "$@" >"$temp/said" 2>&1; then
+		ok "$name"
+	else
+		failed=1 number=$((number + 1))
+		sed 's/^/# /' "$temp/said"
+		echo "not ok $number files.$name"
+	fi
+}
+vm() {
+	"$top/tools/memcast-vm" --reuse --name files --devices 1 --pool-mib 16 --rw "$temp/$out" "$@" </dev/null
+}
+
+reads_and_writes_in_memory() {
+	echo 'of the host' >data
+	vm -- sh -c 'cat data && echo changed >data && cat data && echo >/usr/bin/new; ls -d /home' >out
+	grep -qx 'of the host' out && grep -qx changed out && grep -qx /home out &&
+		[ "$(cat data)" = 'of the host' ]
+}
+
+an_interpreter() {
+	echo 'import json, sys; print(json.dumps({"word": open(sys.argv[1]).read()}))' >script.py
+	printf "of a file" >words
+	[ "$(vm -- python3 script.py words)" = '{"word": "of a file"}' ]
+}
+
+rw_is_on_the_host() {
+	vm -- sh -c 'echo "<testsuite/>" >"out, of it/junit.xml"; echo lost >here; exit 3'
+	[ $? -eq 3 ] && [ "$(cat "$out/junit.xml")" = '<testsuite/>' ] && [ ! -e here ]
+}
+
+coverage() {
+	cd "$out" || return
+	printf 'int main(int argc, char **argv) { (void)argv; return argc > 1 ? 4 : 0; }\n' >covered.c
+	gcc --coverage -c covered.c && gcc --coverage -o covered covered.o &&
+		vm -- ./covered && gcov -n covered.c | grep 'Lines executed:100.00% of 1'
+}
+
+core_dump() {
+	printf '#include <stdlib.h>\nint main(void) { abort(); }\n' >aborts.c
+	gcc -g -o aborts aborts.c || return
+	"$top/tools/memcast-vm" --devices 1 --pool-mib 16 --kernel 6.1 --rw . -- \
+		sh -c 'ulimit -c unlimited; exec ./aborts'
+	[ $? -eq 134 ] && file=$(echo core*) && head -c 4 "$file" | grep -q ELF
+}
+
+# The library that a program is linked with is ours there, wherever the host has another.
+our_library() {
+	vm --root -- "$top/build/tools/memcast-smi" --json | grep -q '"devices"'
+}
+
+debugger() {
+	printf 'int word = 7;\nint main(void) { return word; }\n' >stops.c
+	gcc -g -o stops stops.c || return
+	vm -- gdb -batch -ex 'break main' -ex run -ex 'print word' ./stops | grep -qx '\$1 = 7'
+}
+
+environment_comes_along() {
+	WORD='of two words' LC_ALL=C.UTF-8 vm -- \
+		sh -c 'echo "$WORD, $LC_ALL, $HOME, $(command -v memcast-smi)"' >out
+	grep -qx "of two words, C.UTF-8, $HOME, $top/build/tools/memcast-smi" out
+}
+
+# With one boot for both: a variable's value from here, and memcast's tools in PATH
+without_host() {
+	WORD='of two words' "$top/tools/memcast-vm" --devices 3 --env WORD -- \
+		sh -c 'echo "$WORD"; memcast-smi --json' >out
+}
+variable_by_name() {
+	without_host && grep -qx 'of two words' out &&
+		! "$top/tools/memcast-vm" --env NOT_THERE_AT_ALL -- true
+}
+tools_without_host() { grep -q '"device": *2' out; }
+
+echo "TAP version 13"
+echo 1..10
+check reads_and_writes_in_memory reads_and_writes_in_memory
+if command -v python3 >/dev/null; then
+	check an_interpreter an_interpreter
+else
+	ok 'an_interpreter # SKIP no python3 here'
+fi
+check rw_is_on_the_host rw_is_on_the_host
+check coverage coverage
+check core_dump core_dump
+check our_library our_library
+check environment_comes_along environment_comes_along
+check variable_by_name variable_by_name
+check tools_without_host tools_without_host
+if command -v gdb >/dev/null; then
+	check debugger debugger
+else
+	ok 'debugger # SKIP no gdb here'
+fi
+exit $failed

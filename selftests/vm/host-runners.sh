@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: test runners with memcast-vm, as docs/your-tools.md has
+# them, as far as they are installed. One boot. Each runs a test that passes, and one that fails.
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
+temp=$(mktemp -d "$PWD/build/host-runners.XXXXXX")
+chmod 755 "$temp"
+export XDG_RUNTIME_DIR=$temp/names
+mkdir -m 700 "$XDG_RUNTIME_DIR" && mkdir "$temp/out"
+vm=("$top/tools/memcast-vm" --reuse --name runners --rw "$temp/out" --devices 2 --pool-mib 16 --)
+cleanup() {
+	"$top/tools/memcast-vm" stop runners >/dev/null 2>&1
+	rm -rf "$temp"
+}
+trap cleanup EXIT
+cd "$temp" || exit 1
+failed=0 number=0
+
+# check NAME TOOLS COMMAND: fails if the command does, and shows what it said
+check() {
+	local result=ok tool
+	number=$((number + 1))
+	for tool in $2; do
+		command -v "$tool" >/dev/null || { echo "ok $number runners.$1 # SKIP no $tool here"; return; }
+	done
+	if ! "$3" >said 2>&1; then
+		failed=1 result='not ok'
+		sed 's/^/# /' said
+	fi
+	echo "$result $number runners.$1"
+}
+
+cat >t.c <<'END'
+#include <cuda.h>
+#include <stdlib.h>
+
+/* Whether there are so many devices */
+int main(int argc, char **argv)
+{
+	int count = 0;
+
+	return argc != 2 || cuInit(0) || cuDeviceGetCount(&count) || count != atoi(argv[1]);
+}
+END
+
+with_ctest() {
+	cat >CMakeLists.txt <<-END
+		cmake_minimum_required(VERSION 3.10)
+		project(t C)
+		enable_testing()
+		add_executable(t t.c)
+		target_include_directories(t PRIVATE $top/include)
+		target_link_libraries(t PRIVATE $top/build/lib/libcuda.so.1)
+		add_test(NAME two COMMAND t 2)
+		add_test(NAME three COMMAND t 3)
+	END
+	cmake -B cmake "-DCMAKE_CROSSCOMPILING_EMULATOR=$(IFS=';'; echo "${vm[*]}")" && cmake --build cmake || return
+	! ctest --test-dir cmake >ctest.out || return
+	cat ctest.out
+	grep -q 'two .*Passed' ctest.out && grep -q 'three .*Failed' ctest.out
+}
+with_meson() {
+	cat >meson.build <<-END
+		project('t', 'c')
+		cuda = meson.get_compiler('c').find_library('cuda', dirs: '$top/build/lib')
+		t = executable('t', 't.c', dependencies: cuda, c_args: '-I$top/include')
+		test('two', t, args: '2')
+		test('three', t, args: '3')
+	END
+	meson setup meson || return
+	! meson test -C meson --wrapper "${vm[*]}" >meson.out || return
+	cat meson.out
+	grep -qE 'two +OK' meson.out && grep -qE 'three +FAIL' meson.out
+}
+with_cargo() {
+	mkdir src
+	printf '[package]\nname = "t"\nversion = "0.1.0"\nedition = "2021"\n' >Cargo.toml
+	echo "fn main() { println!(\"cargo:rustc-link-search=$top/build/lib\"); }" >build.rs
+	cat >src/lib.rs <<-'END'
+		#[link(name = "cuda")]
+		extern "C" {
+		    fn cuInit(flags: u32) -> i32;
+		    fn cuDeviceGetCount(count: *mut i32) -> i32;
+		}
+
+		pub fn devices() -> i32 {
+		    let mut count = 0;
+		    unsafe { if cuInit(0) != 0 || cuDeviceGetCount(&mut count) != 0 { return -1 } }
+		    count
+		}
+
+		#[test]
+		fn two() { assert_eq!(devices(), 2); }
+		#[test]
+		fn three() { assert_eq!(devices(), 3); }
+	END
+	! CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="${vm[*]}" cargo test --offline --lib >cargo.out || return
+	cat cargo.out
+	grep -q 'two \.\.\. ok' cargo.out && grep -q 'three \.\.\. FAILED' cargo.out
+}
+with_pytest() {
+	cat >test_devices.py <<-'END'
+		import ctypes
+
+		cuda = ctypes.CDLL("libcuda.so.1")
+
+
+		def devices():
+		    count = ctypes.c_int()
+		    assert cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0
+		    return count.value
+
+
+		def test_two():
+		    assert devices() == 2
+
+
+		def test_three():
+		    assert devices() == 3
+	END
+	! "${vm[@]}" python3 -m pytest -p no:cacheprovider --junitxml=out/junit.xml test_devices.py >pytest.out || return
+	cat pytest.out
+	grep -q 'failures="1".* tests="2"' out/junit.xml
+}
+with_mpirun() {
+	cat >ranks.c <<-'END'
+		#include <cuda.h>
+		#include <mpi.h>
+
+		/* Whether all four ranks have the devices */
+		int main(int argc, char **argv)
+		{
+			int count = 0, sum = 0, ranks;
+
+			MPI_Init(&argc, &argv);
+			MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+			if (cuInit(0) || cuDeviceGetCount(&count))
+				MPI_Abort(MPI_COMM_WORLD, 2);
+			MPI_Allreduce(&count, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+			MPI_Finalize();
+			return ranks != 4 || sum != 8;
+		}
+	END
+	mpicc -I"$top/include" ranks.c -o ranks -L"$top/build/lib" -lcuda || return
+	"${vm[@]}" mpirun --allow-run-as-root --oversubscribe -n 4 ./ranks &&
+		! "${vm[@]}" mpirun --allow-run-as-root --oversubscribe -n 3 ./ranks
+}
+
+echo "TAP version 13"
+echo "1..5"
+check ctest "cmake ctest" with_ctest
+check meson "meson ninja" with_meson
+check cargo cargo with_cargo
+if python3 -c 'import pytest' 2>/dev/null; then
+	check pytest python3 with_pytest
+else
+	check pytest "python3-pytest" with_pytest
+fi
+check mpirun "mpirun mpicc" with_mpirun
+exit $failed

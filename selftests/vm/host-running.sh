@@ -1,0 +1,313 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: programs in machines that run already. Five boots: a
+# named machine with what was packed, one with a terminal, and three for --reuse; a fourth
+# is killed while it boots.
+cd "$(dirname "$0")/../.." || exit 1
+vm=$PWD/tools/memcast-vm
+door=$PWD/build/tools/vm-door
+terminal=$PWD/selftests/vm/host-terminal.py
+# below build/, as a user's own files are: the machine's user has to find it
+temp=$(mktemp -d "$PWD/build/host-running.XXXXXX")
+chmod 755 "$temp"
+export XDG_RUNTIME_DIR="$temp/names that are in a folder whose path alone has more bytes than a socket's whole path may have"
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+names=$XDG_RUNTIME_DIR/memcast
+runner=
+cleanup() {
+	[ -z "$runner" ] || kill "$runner" 2>/dev/null
+	"$vm" stop again >/dev/null 2>&1
+	rm -rf "$temp"
+}
+trap cleanup EXIT
+cd "$temp" || exit 1
+failed=0 number=0
+
+# check NAME COMMAND…: fails if the command does, and shows what it said
+check() {
+	local name=$1 result=ok
+	shift
+	number=$((number + 1))
+	if ! "$@" >said 2>&1; then
+		failed=1 result='not ok'
+		sed 's/^/# /' said
+	fi
+	echo "$result $number running.$name"
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number running.$1 # SKIP $2"
+}
+
+# status NUMBER COMMAND…: the command ends with it
+status() {
+	local wanted=$1 is=0
+	shift
+	"$@" || is=$?
+	[ $is -eq "$wanted" ] || { echo "status $is"; return 1; }
+}
+
+echo "TAP version 13"
+echo "1..33"
+
+# said_by PID WORD FILE: false if the process has ended without saying it
+said_by() {
+	until grep -qs "$2" "$3"; do
+		kill -0 "$1" || return
+		sleep 0.1
+	done
+}
+
+# ---- a machine that is being booted for ever: nobody answers at its end of the port
+
+# slow KIND: one of that kind, whose runner is $runner, and whose door is $slow
+slow() {
+	rm -rf fake && mkdir fake && mkfifo fake/door.in fake/door.out && : >fake/settings
+	bash -c '"$0" serve slow $$ fake 6.x "$1" sleep 1 >fake/said & echo $! >fake/door; wait' "$door" "$1" &
+	runner=$!
+	said_by $runner listens fake/said && said_by $runner . fake/door && slow=$(cat fake/door)
+}
+# until_gone PID: that it ends, with or without anybody who waits for it
+until_gone() {
+	while grep -qs '^State:.[^Z]' "/proc/$1/status"; do sleep 0.1; done
+}
+# connected PID: a client has reached the machine's socket, or has ended
+connected() {
+	# shellcheck disable=SC2012	# what a link leads to
+	until ls -l "/proc/$1/fd" 2>/dev/null | grep -q socket: || ! kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+}
+is_listed_while_it_boots() {
+	slow named && "$vm" ps >list && grep -qE '^slow .* starting: sleep 1$' list &&
+		"$vm" ps --json | grep -q '"starting": *true' && status 0 "$door" stop slow
+	status 143 wait "$runner"
+}
+input_of_no_program_is_left() {
+	local client
+	slow named && echo input >input || return
+	{ "$door" run slow fake/settings "" cat; echo "status $?"; cat; } <input >rest 2>/dev/null &
+	client=$!
+	until [ -n "$(cat /proc/$client/task/$client/children)" ]; do sleep 0.1; done
+	connected "$(cut -d' ' -f1 </proc/$client/task/$client/children)"
+	kill "$runner" && wait $client
+	[ "$(cat rest)" = "status 125
+input" ]
+}
+a_killed_runner_takes_its_door_along() { slow named && kill -9 "$runner" && until_gone "$slow"; }
+a_killed_runner_takes_its_client_along() {
+	local client
+	slow reused && mkdir of-client || return
+	bash -c '"$0" run slow fake/settings of-client/began cat & echo $! >fake/client; wait' "$door" </dev/null &
+	client=$!
+	said_by $client . fake/client && connected "$(cat fake/client)" && kill -9 $client && until_gone "$(cat fake/client)" || return
+	kill "$runner"
+	[ ! -e of-client ]
+}
+check is_listed_while_it_boots is_listed_while_it_boots
+check input_of_no_program_is_left input_of_no_program_is_left
+check a_killed_runner_takes_its_door_along a_killed_runner_takes_its_door_along
+check a_killed_runner_takes_its_client_along a_killed_runner_takes_its_client_along
+
+# ---- a machine with what was packed, whose own program waits for a file
+
+"$vm" --name first --timeout 3000 --devices 2 --pool-mib 16 -- \
+	sh -c 'until [ -e /tmp/end ]; do sleep 0.1; done; exit 4' >first.out 2>first.err </dev/null &
+runner=$!
+until "$vm" ps | grep -q ^first || ! kill -0 $runner; do sleep 0.2; done
+
+streams() {
+	status 7 "$vm" exec first -- sh -c 'echo out; echo err >&2; exit 7' >out 2>err
+	[ "$(cat out)" = out ] && [ "$(cat err)" = err ]
+}
+input_and_output_are_whole() {
+	head -c 3000000 /dev/urandom >random
+	"$vm" exec first cat <random >copy && cmp random copy
+}
+a_signal_is_its_status() {
+	# shellcheck disable=SC2016	# for the inner shell
+	status 137 "$vm" exec first -- sh -c 'kill -9 $$' 2>err && grep -q 'signal 9 ended' err
+}
+devices_are_there() { "$vm" exec first memcast-smi --json | grep -q '"device": *1'; }
+root_and_environment() {
+	[ "$("$vm" exec --root --env WORD='of two words' first -- sh -c 'echo "$(id -u), $WORD"')" = \
+		'0, of two words' ]
+}
+is_listed() {
+	"$vm" ps >list && grep -qE '^first +20.* 6\.12.*sh -c until' list &&
+		"$vm" ps --json | grep -q '"name": *"first"'
+}
+a_name_is_taken_once() {
+	status 125 "$vm" --name first --devices 1 -- true && grep -q 'named first runs already' said
+}
+reuse_leaves_it_alone() {
+	status 125 "$vm" --reuse --name first -- true && grep -q 'first was started without --reuse' said &&
+		"$vm" exec first -- true
+}
+long_arguments() {
+	# shellcheck disable=SC2016	# for the inner shell
+	[ "$("$vm" exec first -- sh -c 'echo ${#1} ${#2}' x "$(head -c 100000 /dev/zero | tr '\0' y)" '')" = '100000 0' ]
+}
+names_are_checked() {
+	status 125 "$vm" --name ../first -- true && status 125 "$vm" exec nobody -- true &&
+		status 125 "$vm" exec first
+}
+# A killed client's program is ended.
+killed_client() {
+	local client i find=(sh -c 'grep -qs 1234[5] /proc/[0-9]*/cmdline')
+	"$vm" exec first -- sh -c 'echo up; exec sleep 12345' >killed </dev/null &
+	client=$!
+	said_by $client up killed && "$vm" exec first -- "${find[@]}" || return
+	kill -9 $client
+	for ((i = 0; i < 300; i++)); do
+		"$vm" exec first -- "${find[@]}" || return 0
+		sleep 0.2
+	done
+	return 1
+}
+# SIGINT is passed on, a second one ends the program, and the machine stays.
+interrupts() {
+	local client
+	env --default-signal=INT "$vm" exec first -- \
+		sh -c 'trap "echo caught" INT; echo up; while :; do sleep 0.1; done' >caught </dev/null &
+	client=$!
+	said_by $client up caught && kill -INT $client && said_by $client caught caught || return
+	kill -INT $client
+	status 130 wait $client && "$vm" exec first -- true
+}
+# Even when the folder were open to all, others are not let in.
+other_users_are_not() {
+	local as="setpriv --reuid=65534 --clear-groups"
+	status 125 $as "$vm" exec first -- true || return
+	chmod 755 "$XDG_RUNTIME_DIR" "$names" && chmod 777 "$names/first"
+	# shellcheck disable=SC2016	# perl's
+	$as perl -MSocket -e 'chdir shift; socket(my $s, PF_UNIX, SOCK_STREAM, 0);
+		connect($s, sockaddr_un("first")) or exit 2; $SIG{PIPE} = "IGNORE";
+		syswrite $s, "\0" x 12; exit(sysread($s, my $word, 1) ? 1 : 0)' "$names" && chmod 700 "$names" && "$vm" exec first -- true
+}
+
+check streams streams
+check input_and_output_are_whole input_and_output_are_whole
+check a_signal_is_its_status a_signal_is_its_status
+check devices_are_there devices_are_there
+check root_and_environment root_and_environment
+check is_listed is_listed
+check a_name_is_taken_once a_name_is_taken_once
+check reuse_leaves_it_alone reuse_leaves_it_alone
+check long_arguments long_arguments
+check names_are_checked names_are_checked
+check killed_client killed_client
+check interrupts interrupts
+if [ "$(id -u)" -eq 0 ] && command -v perl >/dev/null && command -v setpriv >/dev/null; then
+	check other_users_are_not other_users_are_not
+else
+	skip other_users_are_not "needs root, setpriv and perl"
+fi
+# Its end is its own program's, and who is there then is told.
+ends_with_its_program() {
+	local client
+	"$vm" exec first -- sh -c 'echo up; exec sleep 12345' >left 2>err </dev/null &
+	client=$!
+	said_by $client up left && "$vm" ps | grep -q 'sleep 12345' || return
+	"$vm" exec first -- touch /tmp/end
+	status 4 wait "$runner" && status 125 wait $client && grep -q 'the machine has ended' err &&
+		[ "$("$vm" ps)" = 'no machine with a name runs' ] && [ ! -e "$names/first" ]
+}
+check ends_with_its_program ends_with_its_program
+runner=
+
+# ---- a terminal: keys, sizes, a shell; and a killed runner leaves no name
+
+if command -v python3 >/dev/null; then
+	python3 "$terminal" "$vm" >terminal.out 2>&1
+	for word in keys_end_with_the_runner size_at_start resized keys_reach_the_program shell_status \
+		first_is_the_programs second_ends_the_machine; do
+		check $word eval "grep -qx $word terminal.out || { cat terminal.out; false; }"
+	done
+else
+	for word in keys_end_with_the_runner size_at_start resized keys_reach_the_program shell_status \
+		first_is_the_programs second_ends_the_machine; do
+		skip $word "no python3 here"
+	done
+fi
+
+# ---- one boot for many programs
+
+options=()
+again() { "$vm" --reuse --name again --idle 30 --devices 1 --pool-mib 16 "${options[@]}" "$@"; }
+
+# Whose machine is killed before it starts is started in the next one, with all of its input.
+input_waits_for_the_program() {
+	local client run
+	again cat <random >copy 2>killed &
+	client=$!
+	until run=$(cat /proc/[0-9]*/task/[0-9]*/children 2>/dev/null | tr ' ' '\n' | while read -r run; do
+			tr '\0' ' ' 2>/dev/null <"/proc/$run/cmdline" | grep -q "^$door run again" && echo "$run"
+		done) && [ -n "$run" ] || ! kill -0 $client; do sleep 0.2; done
+	connected "$run" || return
+	kill -9 "$("$vm" ps --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p')" && wait $client && cmp random copy
+}
+runs_again() {
+	[ "$(again -- sh -c 'echo kept >/tmp/kept; cat /proc/sys/kernel/random/boot_id' </dev/null)" = \
+		"$(again -- cat /proc/sys/kernel/random/boot_id)" ] &&
+		[ "$(again -- cat /tmp/kept)" = kept ] && status 9 again -- sh -c 'exit 9'
+}
+# What was changed here is seen, whatever was read before, and read by whom.
+sees_new_files() {
+	local i
+	for i in one another three; do
+		printf '#!/bin/sh\necho %s\n' $i >script
+		chmod +x script
+		[ "$(again -- ./script)" = $i ] || return
+	done
+	rm script
+	status 127 again -- ./script
+}
+# By name or not: what is asked for is what one gets.
+other_options() {
+	options=(--param team_slots=7)
+	again -- sh -c 'cat /sys/module/memcast/parameters/team_slots' >out
+	[ "$(cat out)" = 7 ] && grep -q 'again has other options' said
+}
+ends_when_idle() { while "$vm" ps | grep -q ^again; do sleep 0.5; done; }
+# Nothing is left of a machine that had nothing to say.
+leaves_no_files() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		[ -n "$(ls -A "$names")" ] || return 0
+		sleep 0.2
+	done
+	ls -A "$names"
+	return 1
+}
+# What another program has is not held against one that has ended: while the machine looks at
+# what is left, which waits for a writer here, another one starts.
+other_programs_are_no_leftovers() {
+	local client writer fifo=/tmp/stats.fifo stats=/sys/kernel/debug/memcast/stats
+	again --root -- sh -c "mkfifo $fifo && mount --bind $fifo $stats && echo up" >up &
+	client=$!
+	said_by $client up up || return
+	"$vm" exec --root again -- sh -c "until [ -e /tmp/enough ]; do echo memories 3 >$fifo; done" &
+	writer=$!
+	status 0 wait $client || return
+	# The next one is judged alone: the writer has to end before, and may wait for a reader.
+	"$vm" exec --root again -- sh -c "umount $stats; >/tmp/enough; exec 3<>$fifo" || return
+	wait $writer || true	# or it had nobody to write to any more
+}
+# Root of the machine makes it look like a leak, and like a report of the kernel: the next
+# program has another machine, which is not booted here.
+leftovers_and_reports_fail_the_run() {
+	status 126 again --root -- sh -c 'sed "s/^memories .*/memories 3/" /sys/kernel/debug/memcast/stats >/tmp/stats &&
+		mount --bind /tmp/stats /sys/kernel/debug/memcast/stats && echo "<4>BUG: of a test" >/dev/kmsg' &&
+		grep -q 'not all free again: memories 3' said && grep -q 'BUG: of a test' said &&
+		[ "$("$vm" ps)" = 'no machine with a name runs' ]
+}
+check input_waits_for_the_program input_waits_for_the_program
+check runs_again runs_again
+check sees_new_files sees_new_files
+check other_options other_options
+check ends_when_idle ends_when_idle
+check leaves_no_files leaves_no_files
+check other_programs_are_no_leftovers other_programs_are_no_leftovers
+check leftovers_and_reports_fail_the_run leftovers_and_reports_fail_the_run
+exit $failed

@@ -1,0 +1,274 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: tools/memcast-vm says what went wrong, and ends
+# what does not get on. Each boot serves several tests.
+cd "$(dirname "$0")/../.." || exit 1
+vm=$PWD/tools/memcast-vm
+temp=$(mktemp -d)
+mounted=
+cleanup() {
+	[ -z "$mounted" ] || umount "$temp/small"
+	rm -rf "$temp"
+}
+trap cleanup EXIT
+number=0 failed=0 status=0
+
+# What is not in a comma's or a space's way gets along with any folder.
+export TMPDIR="$temp/a, b"
+mkdir "$TMPDIR" "$temp/bin" "$temp"/only-{conf,rpath,path}
+
+# result NAME COMMAND…: ok if it succeeds; what was said is in $temp/{out,err}
+result() {
+	number=$((number + 1))
+	if "${@:2}"; then
+		echo "ok $number vm.$1"
+		return
+	fi
+	failed=1
+	tail -n 30 "$temp/out" "$temp/err" | sed 's/^/# /'
+	echo "# status $status"
+	echo "not ok $number vm.$1"
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number vm.$1 # SKIP $2"
+}
+
+run() {
+	"$@" >"$temp/out" 2>"$temp/err" </dev/null
+	status=$?
+}
+
+said() { grep -qE -- "$1" "$temp/out"; }
+told() { grep -qE -- "$1" "$temp/err"; }
+ended() { [ $status -eq "$1" ]; }
+
+# In a mount namespace, where one can be had: /etc/ld.so.cache is another one there.
+namespace=()
+for words in "unshare -m" "unshare -rm"; do
+	[ ${#namespace[@]} -gt 0 ] || ! $words true 2>/dev/null || read -ra namespace <<<"$words"
+done
+
+echo "TAP version 13"
+echo "1..20"
+
+# ---- what is packed: one boot, of a program whose name begins with "-"
+
+${CC:-gcc} -shared -fPIC -o "$temp/only-conf/libonlyconf.so" -x c - <<-END
+	int only_conf(void) { return 42; }
+END
+${CC:-gcc} -o "$temp/bin/uses-conf" -x c - -L"$temp/only-conf" -lonlyconf <<-END
+	#include <stdio.h>
+	int only_conf(void);
+	int main(void) { return printf("from ld.so.conf %d\n", only_conf()) < 0; }
+END
+# likewise in a folder that is in the program's own search path, and in LD_LIBRARY_PATH
+for place in rpath path; do
+	${CC:-gcc} -shared -fPIC -o "$temp/only-$place/libonly$place.so" -x c - \
+		<<<"int only_$place(void) { return 43; }"
+	# shellcheck disable=SC2046
+	${CC:-gcc} -o "$temp/bin/uses-$place" -x c - -L"$temp/only-$place" -lonly$place \
+		$([ $place = path ] || echo "-Wl,-rpath,$temp/only-$place") <<-END
+		#include <stdio.h>
+		int only_$place(void);
+		int main(void) { return printf("from $place %d\n", only_$place()) < 0; }
+	END
+done
+export LD_LIBRARY_PATH=$temp/only-path
+# NCCL and others link with none of these, and open them by name.
+${CC:-gcc} -o "$temp/bin/opens" -x c - <<-END
+	#include <dlfcn.h>
+	#include <stdio.h>
+	int main(void)
+	{
+		int nvml = !!dlopen("libnvidia-ml.so.1", RTLD_NOW);
+		int cuda = !!dlopen("libcuda.so.1", RTLD_NOW);
+		int array = !!dlopen("libmemcast.so.0", RTLD_NOW);
+
+		return printf("opened %d %d %d %d\n", nvml, cuda, array,
+			      !!dlopen("libcudart.so.13", RTLD_NOW)) < 0;
+	}
+END
+${CC:-gcc} -pthread -o "$temp/bin/cancels" -x c - <<-END
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	static void *body(void *arg) { pause(); return arg; }
+	int main(void)
+	{
+		pthread_t thread;
+		void *value;
+
+		pthread_create(&thread, NULL, body, NULL);
+		pthread_cancel(thread);
+		pthread_join(thread, &value);
+		return printf("cancelled %d\n", value == PTHREAD_CANCELED) < 0;
+	}
+END
+cat >"$temp/bin/-program" <<-END
+	#!/bin/sh
+	echo arguments \$#
+	$temp/bin/uses-conf
+	$temp/bin/uses-rpath
+	$temp/bin/uses-path
+	$temp/bin/opens
+	$temp/bin/cancels
+	$temp/not-packed
+END
+chmod +x "$temp/bin/-program"
+# without the other ld.so.cache its library is found nowhere, which is an error
+[ ${#namespace[@]} -gt 0 ] || rm "$temp/bin/uses-conf"
+touch "$temp/not-packed"
+echo "include /etc/ld.so.conf
+$temp/only-conf" >"$temp/ld.so.conf"
+PATH=$PATH:/usr/sbin:/sbin ldconfig -iX -C "$temp/ld.so.cache" -f "$temp/ld.so.conf" 2>/dev/null
+mapfile -t many < <(seq 5000)
+# shellcheck disable=SC2016	# for the inner shell
+PATH=$temp/bin:$PATH run "${namespace[@]}" bash -c '
+	[ -z "$1" ] || mount --bind "$2" /etc/ld.so.cache || exit 99
+	exec "${@:3}"' - "${namespace[*]}" "$temp/ld.so.cache" \
+	"$vm" --no-module --add "$temp/bin" -- -program "${many[@]}"
+result command_begins_with_a_dash said '^arguments '
+result comma_in_tmpdir said '^arguments '
+result five_thousand_arguments said '^arguments 5000$'
+if [ ${#namespace[@]} -gt 0 ]; then
+	result library_of_ld_so_conf said '^from ld.so.conf 42$'
+else
+	skip library_of_ld_so_conf "no mount namespace to be had"
+fi
+result library_of_rpath said '^from rpath 43$'
+result library_of_ld_library_path said '^from path 43$'
+result libraries_opened_by_name said '^opened 1 1 1 1$'
+unset LD_LIBRARY_PATH
+result thread_can_be_cancelled said '^cancelled 1$'
+result status_127_has_a_hint eval 'ended 127 && told "--add"'
+
+# ---- a disk that is full
+
+if [ ${#namespace[@]} -gt 0 ]; then
+	# shellcheck disable=SC2016
+	run "${namespace[@]}" bash -c '
+		mount -t tmpfs -o size=40m tmpfs "$TMPDIR" && exec "$@"' - \
+		"$vm" --no-module -- sh -c 'head -c 40000000 /dev/zero; exit 37'
+	result lost_output_is_an_error eval 'ended 125 && told "output was lost.*no room is left"'
+else
+	skip lost_output_is_an_error "no mount namespace to be had"
+fi
+if [ -w /dev/full ]; then
+	"$vm" --no-module -- sh -c 'echo; sleep 1000' >/dev/full 2>"$temp/err" </dev/null
+	status=$?
+	result output_that_nobody_takes eval 'ended 125 && told "could not be written"'
+else
+	skip output_that_nobody_takes "no /dev/full"
+fi
+
+# ---- a panic before init is tried again; and a program that waits is explained
+
+cat >"$temp/bin/qemu-system-x86_64" <<-END
+	#!/bin/bash
+	printf '%s\n' "\$*" >>"$temp/calls"
+	[ "\$(wc -l <"$temp/calls")" -gt 1 ] || {
+		for log in "$TMPDIR"/memcast-vm.*/log; do
+			echo "Kernel panic - not syncing: IO-APIC + timer doesn't work!" >>"\$log"
+		done
+		exit 0
+	}
+	exec $(type -P qemu-system-x86_64) "\$@"
+END
+chmod +x "$temp/bin/qemu-system-x86_64"
+${CC:-gcc} -Iinclude -o "$temp/waits" -x c - -Lbuild/lib -lcuda <<-END
+	#include <cuda.h>
+	int main(void)
+	{
+		CUmulticastObjectProp prop = { .numDevices = 2, .size = 2 << 20 };
+		CUmemAllocationProp on = {
+			.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+			.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
+		};
+		CUmemGenericAllocationHandle team, memory;
+
+		if (cuInit(0) || cuMulticastCreate(&team, &prop) || cuMulticastAddDevice(team, 0) ||
+		    cuMemCreate(&memory, prop.size, &on, 0))
+			return 1;
+		return cuMulticastBindMem(team, 0, memory, 0, prop.size, 0);
+	}
+END
+PATH=$temp/bin:$PATH run "$vm" --timeout 5 -- "$temp/waits"
+result panic_while_booting_is_tried_again eval \
+	'told "linux did not boot \(Kernel panic .*attempt 1 of 3" && [ "$(wc -l <"$temp/calls")" -eq 2 ]'
+result timer_is_not_tested grep -q no_timer_check "$temp/calls"
+explained() {
+	ended 124 && told 'time is up: .* used no processor for 5 s' && told '\(waits\) sleeps' &&
+		told 'WAITING SINCE'
+}
+result who_waits_is_explained explained
+
+cat >"$temp/bin/qemu-system-x86_64" <<-END
+	#!/bin/bash
+	echo >>"$temp/boots"
+	[ "\$(wc -l <"$temp/boots")" -gt 1 ] || set -- "\${@/no_timer_check/no_timer_check sysctl.kernel.tainted=512}"
+	exec $(type -P qemu-system-x86_64) "\$@"
+END
+PATH=$temp/bin:$PATH run "$vm" -- true
+result report_while_booting_is_tried_again eval 'ended 0 &&
+	told "the kernel reported something while it booted\), attempt 1 of 3" && [ "$(wc -l <"$temp/boots")" -eq 2 ]'
+
+# ---- what a late thread of vivid makes the kernel report fails no run; the same of another does
+
+reported() {
+	run "$vm" --no-module --root -- sh -c "
+		for line in 'schedule_timeout: wrong timeout value ffffffffffffffea' 'Call Trace:' \\
+			' $1+0x3b2/0x440' ' </TASK>'; do echo \"<4>\$line\" >/dev/kmsg; done"
+}
+reports_by_driver() { reported vivid_thread_vid_cap && ended 0 && reported mc_team_wait && ended 126; }
+result reports_by_driver reports_by_driver
+
+# ---- a program that computes goes on, to the limit; in machine time, not the clock's
+
+# shellcheck disable=SC2016
+run "$vm" --no-module --timeout 4 --limit 30 -- sh -c '
+	seconds() { while ! read -r now </run/memcast-vm.clock; do :; done; echo "${now%.*}"; }
+	while [ ! -s /run/memcast-vm.clock ]; do sleep 0.1; done
+	start=$(seconds)
+	while [ $(($(seconds) - start)) -lt 12 ]; do :; done
+	echo computed
+	while :; do :; done'
+result silent_work_goes_on_to_the_limit eval \
+	'ended 124 && said "^computed" && told "did not end in 30 s"'
+
+# ---- who kills the runner ends the machine
+
+"$vm" --no-module -- sh -c 'echo up; sleep 1000' >"$temp/out" 2>"$temp/err" </dev/null &
+runner=$!
+disown
+until grep -q up "$temp/out" || ! kill -0 $runner 2>/dev/null; do sleep 0.1; done
+folder=$(echo "$TMPDIR"/memcast-vm.*)
+machines() { pgrep -f "path=${folder//,/,,}" >/dev/null; }
+nothing_left() {
+	[ -n "$before" ] || return 1
+	for ((i = 0; i < 600; i++)); do
+		machines || [ -e "$folder" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+before=$(machines && echo yes)
+kill -KILL $runner
+result killed_runner_leaves_nothing nothing_left
+
+# ---- what the demo takes: both programs do less when there is no time for more
+
+images=/usr/share/datasets/fashion-mnist
+if [ -e $images ]; then
+	run "$vm" --add $images --add build/tools/memcast-perf --add build/tools/memcast-train -- sh -c '
+		build/tools/memcast-perf allreduce --iters 100000 --seconds 2 &&
+		build/tools/memcast-train --epochs 100 --seconds 2'
+	result perf_in_time eval 'said "^# Fewer iterations from" && said "^# Out of bounds values : 0 OK"'
+	result train_in_time eval 'ended 0 && told "of 60000 images, as a short trial" && said "rounding: .* OK$"'
+else
+	skip perf_in_time "no $images"
+	skip train_in_time "no $images"
+fi
+exit $failed

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: vm-watch ends what does not get on, and only that.
+cd "$(dirname "$0")/../.." || exit 1
+watch=$PWD/build/selftests/vm-watch
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+number=0 failed=0
+
+# result NAME STATUS LINE COMMAND…: it is to end so, and to say this
+result() {
+	local status=0
+	"${@:4}" >"$temp/out" 2>&1 || status=$?
+	number=$((number + 1))
+	if [ $status -eq "$2" ] && { [ -z "$3" ] || grep -qE -- "$3" "$temp/out"; }; then
+		echo "ok $number watch.$1"
+	else
+		failed=1
+		sed 's/^/# /' "$temp/out"
+		echo "not ok $number watch.$1 # status $status"
+	fi
+}
+
+echo "TAP version 13"
+echo "1..7"
+result status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
+result signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
+result sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
+result where_it_waits 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps' \
+	"$watch" --timeout 3 sleep 10000
+result work_without_end 124 'did not end in 6 s' "$watch" --timeout 60 --limit 6 \
+	sh -c 'while :; do :; done'
+# It ends itself after 8 seconds of processor time, with SIGXCPU.
+result silent_work_goes_on 152 '' "$watch" --timeout 5 bash -c 'ulimit -S -t 8; while :; do :; done'
+# shellcheck disable=SC2016
+result what_is_left_running 1 '' bash -c '
+	"$1" bash -c "setsid sleep 10000 & echo \$! >$2/pid"
+	kill -0 "$(cat "$2/pid")"' - "$watch" "$temp"
+exit $failed

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+/* Starts hosts and ranks, and waits for them; the first that fails takes the rest with it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hosts.h"
+
+#define NOTICE	2.0	/* seconds after which a wait is explained */
+
+struct host {
+	struct watch watch;	/* its first process */
+	pid_t pid;
+	bool ready;
+};
+
+static struct {
+	const struct settings *settings;
+	int epoll;		/* 0: not yet */
+	struct host hosts[HOSTS_MAX];
+	unsigned int hosts_left, hosts_ready;
+	struct running running;
+	unsigned int last_id;
+	int status;		/* for our own end */
+	bool ending, killed;
+	double deadline;	/* of what is waited for when all are to end; 0: none */
+	double notice;
+	int interrupts;
+} state;
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void watch_add(struct watch *watch)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+
+	if (!state.epoll)
+		state.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_ctl(state.epoll, EPOLL_CTL_ADD, watch->fd, &event))
+		die("epoll: %s", strerror(errno));
+}
+
+void watch_remove(struct watch *watch)
+{
+	close(watch->fd);
+	watch->fd = -1;
+}
+
+static void tell(unsigned int host, enum message_kind kind, unsigned int id, int value)
+{
+	struct message message = { .kind = kind, .id = id, .value = value };
+
+	if (state.hosts[host].watch.fd >= 0)
+		message_send(state.hosts[host].watch.fd, &message, NULL, 0);
+}
+
+static void tell_all(enum message_kind kind, int value)
+{
+	for (unsigned int i = 0; i < state.settings->hosts; i++)
+		tell(i, kind, 0, value);
+}
+
+static void kill_all(void)
+{
+	state.killed = true;
+	state.deadline = 0;
+	for (unsigned int i = 0; i < state.settings->hosts; i++)
+		if (state.hosts[i].pid)
+			kill(state.hosts[i].pid, SIGKILL);
+}
+
+void launch_end(int status)
+{
+	if (state.ending)
+		return;
+	state.ending = true;
+	state.status = status;
+	state.deadline = now() + state.settings->grace;
+	state.notice = now() + NOTICE;
+	tell_all(MESSAGE_SIGNAL_ALL, SIGTERM);
+}
+
+static bool start_program(unsigned int host, struct message *message, const int *fds)
+{
+	message->kind = MESSAGE_START;
+	return state.hosts[host].ready && state.hosts[host].watch.fd >= 0 &&
+	       message_send(state.hosts[host].watch.fd, message, fds, MESSAGE_FDS);
+}
+
+unsigned int launch_start(unsigned int host, struct message *message, const int *fds)
+{
+	message->id = ++state.last_id;
+	return start_program(host, message, fds) ? message->id : 0;
+}
+
+void launch_signal(unsigned int host, unsigned int id, int number)
+{
+	tell(host, MESSAGE_SIGNAL, id, number);
+}
+
+/* ---- ranks: the id of rank 0's program is 1, and so on */
+
+/* When all that had come by now is read: among several, the first is known. */
+static void name_first(void)
+{
+	const char *others = state.running.left ? "; ending the others" : "";
+	char words[128];
+
+	if (!running_has_failed(&state.running))
+		return;
+	state.running.first.named = true;
+	/* What a signal of ours did to it is no news. */
+	if (state.ending)
+		return;
+	if (state.settings->way != ONCE && !state.interrupts) {
+		running_failure(&state.running, words, sizeof(words));
+		say("%s%s", words, others);
+	}
+	launch_end(running_status(&state.running));
+}
+
+static void start_rank(const struct settings *settings, unsigned int number, const char *folder)
+{
+	struct rank rank = ranks_find(settings, number);
+	char **env = ranks_environment(settings, &rank);
+	struct spec spec = { (char *)folder, settings->argv, env };
+	struct message message = { .id = number + 1 };
+	int fds[MESSAGE_FDS] = { spec_write(&spec), 0, 1, 2 };
+
+	/* As mpirun does: one has the input, as two would each get a part of it. */
+	if (number)
+		fds[1] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (settings->label) {
+		fds[2] = output_open(1, number, state.running.count);
+		fds[3] = output_open(2, number, state.running.count);
+	}
+	running_start(&state.running, number);
+	if (!start_program(rank.host, &message, fds))
+		die("host%u has gone before rank %u was started", rank.host, number);
+	for (int i = 0; i < MESSAGE_FDS; i++)
+		if (fds[i] > 2)
+			close(fds[i]);
+	for (char **word = env; *word; word++)
+		free(*word);
+	free(env);
+}
+
+static void start_ranks(const struct settings *settings)
+{
+	char *folder = get_current_dir_name();
+
+	for (unsigned int i = 0; i < state.running.count; i++)
+		start_rank(settings, i, folder ?: "/");
+	free(folder);
+}
+
+/* ---- hosts */
+
+static void host_gone(unsigned int index)
+{
+	struct host *host = &state.hosts[index];
+
+	watch_remove(&host->watch);
+	if (state.ending)
+		return;
+	/* It has said why if it could not begin. */
+	if (host->ready)
+		say("host%u has gone: its first process was killed", index);
+	launch_end(STATUS_OURS);
+}
+
+static void host_ready(struct watch *watch)
+{
+	struct host *host = (struct host *)watch;
+	unsigned int index = (unsigned int)(host - state.hosts);
+	struct message message;
+	int fds[MESSAGE_FDS];
+
+	if (!message_receive(watch->fd, &message, fds)) {
+		host_gone(index);
+		return;
+	}
+	if (message.kind == MESSAGE_FURNISHED) {
+		network_connect(index, host->pid);
+		tell(index, MESSAGE_NETWORK, 0, (int)getpid());
+	} else if (message.kind == MESSAGE_READY) {
+		host->ready = true;
+		serve(state.settings, fds[0], true);
+		if (++state.hosts_ready == state.settings->hosts && !state.ending)
+			start_ranks(state.settings);
+	} else if (message.kind == MESSAGE_ENDED && message.id <= state.running.count) {
+		running_end(&state.running, &message);
+	} else if (message.kind == MESSAGE_ENDED) {
+		serve_ended(message.id, message.value);
+	}
+}
+
+static void start_host(const struct settings *settings, unsigned int index)
+{
+	struct host *host = &state.hosts[index];
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		die("socketpair: %s", strerror(errno));
+	fflush(NULL);
+	host->pid = namespace_fork();
+	if (host->pid < 0)
+		die("cannot start host%u: %s%s", index, strerror(errno), errno == ENOSPC ?
+		    "; sysctl user.max_net_namespaces and the like are the limit" : "");
+	if (!host->pid)
+		host_main(settings, index, pair[1]);
+	close(pair[1]);
+	host->watch = (struct watch) { pair[0], host_ready };
+	watch_add(&host->watch);
+	state.hosts_left++;
+}
+
+static void hosts_reap(void)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+		for (unsigned int i = 0; i < state.settings->hosts; i++) {
+			if (state.hosts[i].pid != pid)
+				continue;
+			state.hosts[i].pid = 0;
+			state.hosts_left--;
+		}
+	}
+}
+
+/* ---- signals of others, and time */
+
+static void signal_ready(struct watch *watch)
+{
+	struct signalfd_siginfo info;
+
+	if (read(watch->fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	switch (info.ssi_signo) {
+	case SIGCHLD:
+		hosts_reap();
+		return;
+	case SIGTERM:
+	case SIGHUP:
+		state.interrupts++;
+		launch_end(128 + (int)info.ssi_signo);
+		return;
+	case SIGINT:
+		/* The second one is for those that the first one did not end. */
+		if (state.interrupts++) {
+			launch_end(128 + SIGINT);
+			kill_all();
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	for (unsigned int i = 0; i < state.running.count; i++)
+		if (state.running.rank[i])
+			launch_signal(ranks_find(state.settings, i).host, i + 1,
+				      (int)info.ssi_signo);
+}
+
+static void look_at_time(void)
+{
+	char words[256];
+
+	if (!state.ending)
+		return;
+	if (state.notice && now() >= state.notice) {
+		state.notice = 0;
+		running_words(&state.running, words, sizeof(words));
+		if (state.killed)
+			say("waiting for %s, which the kernel cannot end yet", words);
+		else
+			say("waiting for %s to end after SIGTERM; SIGKILL in %.0f s", words,
+			    state.deadline - now());
+	}
+	if (state.deadline && now() >= state.deadline) {
+		kill_all();
+		state.notice = now() + NOTICE;
+	}
+}
+
+static int milliseconds_left(void)
+{
+	double until = 0;
+
+	if (state.ending && state.deadline)
+		until = state.deadline;
+	if (state.ending && state.notice && (!until || state.notice < until))
+		until = state.notice;
+	if (!until)
+		return -1;
+	until = (until - now()) * 1e3;
+	return until < 0 ? 0 : (int)until + 1;
+}
+
+static void handle(int timeout)
+{
+	struct epoll_event events[64];
+	int count = epoll_wait(state.epoll, events, 64, timeout);
+
+	for (int i = 0; i < count; i++) {
+		struct watch *watch = events[i].data.ptr;
+
+		watch->ready(watch);
+	}
+	if (count <= 0)
+		name_first();
+}
+
+/* Both ends of pipes and sockets: more files than a program may mostly have */
+static void raise_limit(struct rlimit *before)
+{
+	struct rlimit more;
+
+	getrlimit(RLIMIT_NOFILE, before);
+	more = *before;
+	more.rlim_cur = more.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &more);
+}
+
+int launch(const struct settings *settings)
+{
+	static const int passed[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	static struct watch signals = { .ready = signal_ready };
+	struct rlimit files;
+	sigset_t set;
+
+	state.settings = settings;
+	running_init(&state.running, settings);
+	state.last_id = state.running.count;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
+		sigaddset(&set, passed[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signals.fd = signalfd(-1, &set, SFD_CLOEXEC);
+	watch_add(&signals);
+	raise_limit(&files);
+	network_make_switch();
+	for (unsigned int i = 0; i < settings->hosts; i++)
+		start_host(settings, i);
+	while (state.running.left && !(state.ending && !state.hosts_left)) {
+		handle(running_has_failed(&state.running) ? 0 : milliseconds_left());
+		look_at_time();
+	}
+	name_first();
+	/* What is left in the hosts ends with them. */
+	launch_end(state.status);
+	kill_all();
+	while (state.hosts_left) {
+		handle(milliseconds_left());
+		look_at_time();
+	}
+	output_finish();
+	return state.status;
+}

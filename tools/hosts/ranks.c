@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hosts.h"
+
+static unsigned int ranks_on(const struct settings *settings, unsigned int host)
+{
+	switch (settings->way) {
+	case EACH:
+		return settings->ranks_each ?: settings->devices[host];
+	case PER_HOST:
+		return 1;
+	default:
+		return !host;
+	}
+}
+
+unsigned int ranks_count(const struct settings *settings)
+{
+	unsigned int count = 0;
+
+	for (unsigned int host = 0; host < settings->hosts; host++)
+		count += ranks_on(settings, host);
+	return count;
+}
+
+struct rank ranks_find(const struct settings *settings, unsigned int number)
+{
+	struct rank rank = { .rank = number, .local = number };
+
+	while (rank.local >= ranks_on(settings, rank.host))
+		rank.local -= ranks_on(settings, rank.host++);
+	rank.local_count = ranks_on(settings, rank.host);
+	return rank;
+}
+
+/* In place of a variable of that name, or behind all */
+static void set(char ***list, size_t *count, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void set(char ***list, size_t *count, const char *format, ...)
+{
+	size_t length, i;
+	va_list args;
+	char *word;
+
+	va_start(args, format);
+	if (vasprintf(&word, format, args) < 0)
+		die("no memory");
+	va_end(args);
+	length = strcspn(word, "=") + 1;
+	for (i = 0; i < *count && strncmp((*list)[i], word, length); i++)
+		;
+	if (i == *count) {
+		*list = reallocarray(*list, *count + 2, sizeof(**list));
+		if (!*list)
+			die("no memory");
+		(*list)[++*count] = NULL;
+	}
+	(*list)[i] = word;
+}
+
+/* What torchrun, Open MPI's mpirun and MPICH's set, where a rank can read it without asking */
+static void set_rank(char ***list, size_t *count, const struct settings *settings,
+		     const struct rank *rank)
+{
+	unsigned int all = ranks_count(settings);
+	const struct {
+		const char *name;
+		unsigned int value;
+	} variables[] = {
+		{ "RANK", rank->rank },
+		{ "LOCAL_RANK", rank->local },
+		{ "WORLD_SIZE", all },
+		{ "LOCAL_WORLD_SIZE", rank->local_count },
+		{ "GROUP_RANK", rank->host },
+		{ "GROUP_WORLD_SIZE", settings->hosts },
+		{ "OMPI_COMM_WORLD_RANK", rank->rank },
+		{ "OMPI_COMM_WORLD_SIZE", all },
+		{ "OMPI_COMM_WORLD_LOCAL_RANK", rank->local },
+		{ "OMPI_COMM_WORLD_LOCAL_SIZE", rank->local_count },
+		{ "PMI_RANK", rank->rank },
+		{ "PMI_SIZE", all },
+	};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		set(list, count, "%s=%u", variables[i].name, variables[i].value);
+}
+
+/* A program that starts others, by mpirun for one, does so in the hosts that are there. */
+static void set_starter(char ***list, size_t *count, const struct settings *settings)
+{
+	if (!getenv("OMPI_MCA_plm_rsh_agent"))
+		set(list, count, "OMPI_MCA_plm_rsh_agent=%s agent", settings->self);
+	if (!getenv("OMPI_MCA_orte_default_hostfile") && !access("/dev/shm", F_OK))
+		set(list, count, "OMPI_MCA_orte_default_hostfile=/dev/shm/memcast-hosts");
+}
+
+char **ranks_environment(const struct settings *settings, const struct rank *rank)
+{
+	char **list = NULL;
+	size_t count = 0;
+
+	for (char **word = environ; *word; word++)
+		set(&list, &count, "%s", *word);
+	set(&list, &count, "MEMCAST_HOSTS=%u", settings->hosts);
+	set(&list, &count, "MASTER_ADDR=host0");
+	set(&list, &count, "MASTER_PORT=%u", settings->port);
+	if (settings->way == ONCE)
+		set_starter(&list, &count, settings);
+	else
+		set_rank(&list, &count, settings, rank);
+	return list;
+}

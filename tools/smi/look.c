@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+/* What processes hold, as /proc tells it, added to what NVML says of devices. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "smi.h"
+
+#define add(object, name, value)	json_object_object_add(object, name, value)
+#define number(value)			json_object_new_int64(value)
+#define string(value)			json_object_new_string(value)
+
+/* One look: memories and teams by their number, so that each counts once. */
+struct look {
+	struct json_object *devices, *processes, *teams;
+	struct json_object *memories;	/* that any process holds; by their number, as teams are */
+	struct json_object *clients;	/* that were seen: files may be inherited */
+	int64_t unseen;
+};
+
+/* A process while it is looked at. */
+struct process {
+	struct json_object *json, *memory, *teams;
+	struct json_object *memories;	/* counted already */
+	struct smi_count count;		/* of the file that is read */
+	int64_t fds;
+	bool any;
+};
+
+/* All of a short file but the newline at its end; a process's name may have others. */
+static bool read_word(const char *path, char *word, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	size_t length = file ? fread(word, 1, size - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	if (length && word[length - 1] == '\n')
+		length--;
+	word[length] = '\0';
+	return length;
+}
+
+/* Return: how many bytes the character at @text has, 0 if it is not UTF-8 */
+static size_t utf8_length(const unsigned char *text)
+{
+	unsigned char first = *text, least = 0x80, most = 0xbf;
+	size_t length = 2 + (first >= 0xe0) + (first >= 0xf0);
+
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	/* neither longer than need be, nor a surrogate, nor above U+10FFFF */
+	if (first == 0xe0 || first == 0xf0)
+		least = first == 0xe0 ? 0xa0 : 0x90;
+	if (first == 0xed || first == 0xf4)
+		most = first == 0xed ? 0x9f : 0x8f;
+	for (size_t i = 1; i < length; i++, least = 0x80, most = 0xbf)
+		if (text[i] < least || text[i] > most)
+			return 0;
+	return length;
+}
+
+/* A name that a program chose: JSON is UTF-8, so what is not becomes U+FFFD. */
+static struct json_object *name_new(const char *name)
+{
+	char text[3 * 64], *end = text;
+
+	while (*name && end < text + sizeof(text) - 4) {
+		size_t length = utf8_length((const unsigned char *)name);
+
+		end = mempcpy(end, length ? name : "\xef\xbf\xbd", length ? length : 3);
+		name += length ? length : 1;
+	}
+	return json_object_new_string_len(text, end - text);
+}
+
+static bool has(struct json_object *object, const char *name)
+{
+	return json_object_object_get_ex(object, name, NULL);
+}
+
+static int64_t get(struct json_object *object, const char *name)
+{
+	return json_object_get_int64(json_object_object_get(object, name));
+}
+
+static void count(struct json_object *object, const char *name, int64_t bytes)
+{
+	int64_t before = has(object, name) ? get(object, name) : 0;
+
+	add(object, name, number(before + bytes));
+}
+
+/* ---- /proc: the lines are described in include/uapi/memcast.h */
+
+static void see_memory(struct look *look, struct process *process, const char *id,
+		       int64_t bytes, const char *rest)
+{
+	struct json_object *device = NULL, *memory = json_object_object_get(look->memories, id);
+	const char *where = rest;
+	char name[16];
+
+	if (!strncmp(rest, "device ", 7)) {
+		unsigned int at = smi_number(&process->count, atoi(rest + 7));
+
+		where = name;
+		snprintf(name, sizeof(name), "%u", at);
+		device = json_object_array_get_idx(look->devices, at);
+		if (!device)
+			where = "elsewhere";
+	}
+
+	if (has(process->memories, id))
+		return;
+	add(process->memories, id, NULL);
+	count(process->memory, where, bytes);
+	if (!memory) {
+		memory = json_object_new_object();
+		add(memory, "memory", number(atoll(id)));
+		add(memory, "where", string(where));
+		add(memory, "bytes", number(bytes));
+		add(memory, "pids", json_object_new_array());
+		add(look->memories, id, memory);
+		if (device)
+			count(device, "seen", bytes);
+	}
+	json_object_array_add(json_object_object_get(memory, "pids"),
+			      number(get(process->json, "pid")));
+}
+
+static void see_team(struct look *look, struct process *process, const char *id,
+		     int64_t bytes, const char *rest)
+{
+	struct json_object *team = json_object_object_get(look->teams, id);
+	int64_t pid = get(process->json, "pid");
+	struct json_object *pids;
+	size_t known;
+
+	if (!team) {
+		team = smi_team(id, bytes, rest, &process->count,
+				json_object_array_length(look->devices));
+		if (!team)
+			return;
+		add(look->teams, id, team);
+	}
+	smi_team_wait(team, rest);
+	pids = json_object_object_get(team, "pids");
+	known = json_object_array_length(pids);
+	if (known && json_object_get_int64(json_object_array_get_idx(pids, known - 1)) == pid)
+		return;
+	json_object_array_add(pids, number(pid));
+	json_object_array_add(process->teams, number(atoll(id)));
+}
+
+/*
+ * Return: false if this client has been seen through another fd. Of a dma-buf, whose
+ * name a program may choose with lines in it, only what comes before that counts.
+ */
+static bool see_line(struct look *look, struct process *process, bool client, char *line)
+{
+	struct smi_count *count = &process->count;
+	unsigned int host;
+	char kind[8], id[24];
+	int64_t bytes;
+	int at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!client) {
+		if (!strncmp(line, "exp_name:\tmemcast", 17)) {
+			process->any = true;
+			process->fds++;
+		}
+		return strncmp(line, "name:", 5);
+	}
+	if (sscanf(line, "memcast-client: %23s", id) == 1) {
+		process->any = true;
+		if (has(look->clients, id))
+			return false;
+		add(look->clients, id, NULL);
+	} else if (sscanf(line, "memcast-host: %u first %u of %u", &host, &count->first,
+			  &count->all) == 3) {
+		add(process->json, "host", number(host));
+	} else if (sscanf(line, "memcast-%*[a-z]: %7s %23[0-9] bytes %" SCNd64 " %n",
+			  kind, id, &bytes, &at) == 3 && at) {
+		if (strcmp(kind, "team"))
+			see_memory(look, process, id, bytes, line + at);
+		else
+			see_team(look, process, id, bytes, line + at);
+	}
+	return true;
+}
+
+static void look_fd(struct look *look, struct process *process, const char *pid, const char *fd)
+{
+	char path[600], target[64], *line = NULL;
+	ssize_t length;
+	size_t size = 0;
+	bool client;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, fd);
+	length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0)
+		return;
+	target[length] = '\0';
+	client = !strncmp(target, "/dev/memcast", 12);
+	if (!client && !strstr(target, "/dmabuf:"))
+		return;
+	process->count = (struct smi_count) {};
+	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
+	file = fopen(path, "re");
+	while (file && getline(&line, &size, file) > 0)
+		if (!see_line(look, process, client, line))
+			break;
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* In the order of the devices, then what is not of one */
+static struct json_object *in_order(struct json_object *memory, int devices)
+{
+	struct json_object *ordered = json_object_new_object();
+	char id[16];
+
+	static const char *const others[] = { "host", "foreign", "elsewhere" };
+
+	for (int i = 0; i < devices + 3; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		if (i >= devices)
+			strcpy(id, others[i - devices]);
+		if (has(memory, id))
+			add(ordered, id, number(get(memory, id)));
+	}
+	json_object_put(memory);
+	return ordered;
+}
+
+/* Neither a kernel thread nor dead and not yet waited for */
+static bool has_files(const char *pid)
+{
+	enum { KERNEL_THREAD = 0x200000 };	/* PF_KTHREAD, proc_pid_stat(5) has the fields */
+	char path[64], stat[1024];
+	const char *rest = NULL;
+	unsigned int flags;
+	long threads;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	if (read_word(path, stat, sizeof(stat)))
+		rest = strrchr(stat, ')');	/* names may have one too */
+	return rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u "
+			      "%*d %*d %*d %*d %ld", &flags, &threads) == 2 &&
+	       !(flags & KERNEL_THREAD) && threads > 0;
+}
+
+static void look_process(struct look *look, const char *pid)
+{
+	struct process process = { };
+	char path[600], name[64];
+	struct dirent *entry;
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	fds = opendir(path);
+	if (!fds) {
+		look->unseen += errno == EACCES && has_files(pid);
+		return;
+	}
+	process.json = json_object_new_object();
+	add(process.json, "pid", number(atoll(pid)));
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	if (!read_word(path, name, sizeof(name)))
+		strcpy(name, "?");
+	add(process.json, "name", name_new(name));
+	process.memory = json_object_new_object();
+	process.teams = json_object_new_array();
+	process.memories = json_object_new_object();
+	while ((entry = readdir(fds)))
+		if (isdigit((unsigned char)*entry->d_name))
+			look_fd(look, &process, pid, entry->d_name);
+	closedir(fds);
+	add(process.json, "memory", in_order(process.memory,
+					     json_object_array_length(look->devices)));
+	add(process.json, "teams", process.teams);
+	add(process.json, "fds", number(process.fds));
+	json_object_put(process.memories);
+	if (process.any)
+		json_object_array_add(look->processes, process.json);
+	else
+		json_object_put(process.json);
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+	long left = atol((*a)->d_name), right = atol((*b)->d_name);
+
+	return (left > right) - (left < right);
+}
+
+static int is_process(const struct dirent *entry)
+{
+	return isdigit((unsigned char)*entry->d_name);
+}
+
+/* What is listed by number, as an array */
+static struct json_object *values(struct json_object *object)
+{
+	struct json_object *array = json_object_new_array();
+
+	json_object_object_foreach(object, name, value) {
+		(void)name;
+		json_object_array_add(array, json_object_get(value));
+	}
+	json_object_put(object);
+	return array;
+}
+
+struct json_object *smi_look(void)
+{
+	struct look look = { .devices = smi_look_devices() };
+	struct json_object *all;
+	struct dirent **pids;
+	int found;
+
+	if (!look.devices)
+		return NULL;
+	look.processes = json_object_new_array();
+	look.teams = json_object_new_object();
+	look.memories = json_object_new_object();
+	look.clients = json_object_new_object();
+	found = scandir("/proc", &pids, is_process, by_number);
+	for (int i = 0; i < found; i++) {
+		look_process(&look, pids[i]->d_name);
+		free(pids[i]);
+	}
+	if (found >= 0)
+		free(pids);
+
+	all = json_object_new_object();
+	smi_look_versions(all);
+	add(all, "count", number(json_object_array_length(look.devices)));
+	add(all, "devices", look.devices);
+	add(all, "processes", look.processes);
+	add(all, "memories", values(look.memories));
+	add(all, "teams", values(look.teams));
+	add(all, "unseen", number(look.unseen));
+	json_object_put(look.clients);
+	return all;
+}

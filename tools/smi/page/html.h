@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of memcast-smi --html share: parts of the page, and of what it shows. */
+#ifndef MEMCAST_SMI_HTML_H
+#define MEMCAST_SMI_HTML_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "smi.h"
+
+static inline struct json_object *part(struct json_object *object, const char *name)
+{
+	return json_object_object_get(object, name);
+}
+
+static inline int64_t get(struct json_object *object, const char *name)
+{
+	return json_object_get_int64(part(object, name));
+}
+
+static inline struct json_object *item(struct json_object *array, size_t index)
+{
+	return json_object_array_get_idx(array, index);
+}
+
+static inline size_t count(struct json_object *array)
+{
+	return json_object_array_length(array);
+}
+
+/* html.c: text that a program may have chosen */
+void put_text(FILE *to, const char *text);
+/* "64 MiB" */
+void put_size(FILE *to, int64_t bytes);
+/* "712 rank0", or the number alone */
+void put_process(FILE *to, struct json_object *all, int64_t pid, bool named);
+void put_processes(FILE *to, struct json_object *all, struct json_object *pids);
+const char *colour_of(struct json_object *all, int64_t pid);
+
+/* picture.c */
+void put_pools(FILE *to, struct json_object *all);
+void put_team(FILE *to, struct json_object *all, struct json_object *team);
+
+#endif /* MEMCAST_SMI_HTML_H */

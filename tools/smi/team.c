@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/* Teams, as /proc has them: the lines are described in include/uapi/memcast.h. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "smi.h"
+
+#define add(object, name, value)	json_object_object_add(object, name, value)
+#define number(value)			json_object_new_int64(value)
+#define string(value)			json_object_new_string(value)
+
+static int64_t get(struct json_object *object, const char *name)
+{
+	return json_object_get_int64(json_object_object_get(object, name));
+}
+
+/* What stands behind a word of the line; 0 if it is not there, with an older module */
+static int64_t after(const char *line, const char *word)
+{
+	const char *found = strstr(line, word);
+
+	return found ? atoll(found + strlen(word)) : 0;
+}
+
+static struct json_object *members(const char *text, const struct smi_count *count)
+{
+	struct json_object *all = json_object_new_array(), *member;
+	int64_t bound;
+	int device, length;
+
+	while (sscanf(text, " %d:%" SCNd64 "%n", &device, &bound, &length) == 2) {
+		member = json_object_new_object();
+		add(member, "device", number(smi_number(count, device)));
+		add(member, "bound", number(bound));
+		json_object_array_add(all, member);
+		text += length;
+	}
+	if (strncmp(text, " joined", 7))
+		return all;
+	text += 7;
+	for (size_t i = 0; i < json_object_array_length(all); i++, text += length) {
+		if (sscanf(text, " %" SCNd64 "%n", &bound, &length) != 1)
+			break;
+		add(json_object_array_get_idx(all, i), "pid", number(bound));
+	}
+	return all;
+}
+
+/* The devices that have not joined, and how many of them are missing */
+static void see_missing(struct json_object *team, size_t devices)
+{
+	struct json_object *members = json_object_object_get(team, "members");
+	struct json_object *others = json_object_new_array();
+	size_t joined = json_object_array_length(members), i;
+
+	add(team, "missing", number(get(team, "devices") - joined));
+	for (size_t device = 0; device < devices; device++) {
+		for (i = 0; i < joined; i++)
+			if (get(json_object_array_get_idx(members, i), "device") == (int64_t)device)
+				break;
+		if (i == joined)
+			json_object_array_add(others, number(device));
+	}
+	add(team, "others", others);
+}
+
+/* What a call is that waits, as a program calls it */
+static const char *call_of(const char *command)
+{
+	return !strcmp(command, "BIND_MEMORY") ? "cuMulticastBindMem" :
+	       !strcmp(command, "BIND_ADDRESS") ? "cuMulticastBindAddr" : "cuMemMap";
+}
+
+/* A line may say, too, that a call waits for the team. */
+void smi_team_wait(struct json_object *team, const char *rest)
+{
+	const char *waits = strstr(rest, " waits ");
+	struct json_object *wait;
+	int64_t pid, ms;
+	char command[16];
+
+	if (!waits || sscanf(waits, " waits %" SCNd64 " %15s %" SCNd64, &pid, command, &ms) != 3)
+		return;
+	wait = json_object_new_object();
+	add(wait, "pid", number(pid));
+	add(wait, "call", string(call_of(command)));
+	add(wait, "ms", number(ms));
+	json_object_array_add(json_object_object_get(team, "waits"), wait);
+}
+
+/*
+ * @rest: of its line; @count: of the file that it is in; @all: how many devices there are. NULL:
+ * it is no such line.
+ */
+struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
+			     const struct smi_count *count, size_t all)
+{
+	struct json_object *team;
+	int devices, length = 0;
+
+	if (sscanf(rest, "devices %d members%n", &devices, &length) != 1 || !length)
+		return NULL;
+	team = json_object_new_object();
+	add(team, "team", number(atoll(id)));
+	add(team, "size", number(bytes));
+	add(team, "devices", number(devices));
+	add(team, "members", members(rest + length, count));
+	add(team, "writes", number(after(rest + length, " writes ")));
+	see_missing(team, all);
+	add(team, "waits", json_object_new_array());
+	add(team, "pids", json_object_new_array());
+	return team;
+}

@@ -1,0 +1,181 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# How memcast-vm's machine is started and watched, and what is in its kernel's log. Used
+# by memcast-vm only, with its variables: temp, build, base, cache, machine, append, passed,
+# watched, verbose, keep_log, release, memory, pool_mib, devices, hosts, params.
+
+# What the pools take and a machine needs beside them, where no --memory says so
+choose_memory() {
+	local pools=0 each i
+	IFS=, read -ra each <<<"$pool_mib"
+	for ((i = 0; i < devices; i++)); do : $((pools += ${each[i]-${each[-1]}})); done
+	[[ " ${params[*]} " != *" backing=lazy "* ]] || pools=2048	# which take half at most
+	# a process per device
+	[ -z "$hosts" ] || : $((pools += 8 * devices))
+	memory=$((pools + 512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576))
+	case $release in *-kasan|*-kcsan) memory=$((memory * 5 / 4 + 512)) ;; esac
+}
+
+# Having /dev/kvm says little: some hosts' hangs stock kernels. Ask once per boot.
+kvm_works() {
+	local verdict code=0
+	[ -w /dev/kvm ] || return 1
+	verdict=$cache/kvm/$(cat /proc/sys/kernel/random/boot_id)-$release
+	if [ ! -e "$verdict" ]; then
+		mkdir -p "$cache/kvm" "$temp/probe/memcast-vm"
+		say "trying KVM with linux $release, at most 8 s"
+		touch "$temp/probe/memcast-vm/probe"
+		(cd "$temp/probe" && find memcast-vm | cpio -o -H newc --quiet) |
+			cat "$base" - >"$temp/probe.cpio"
+		{ timeout -k 1 8 qemu-system-x86_64 "${machine[@]}" -accel kvm -cpu host -m 512 \
+			-initrd "$temp/probe.cpio" -append "$append" </dev/null; } >/dev/null 2>&1 || code=$?
+		[ $code -eq $passed ] && echo yes >"$verdict" || echo no >"$verdict"
+		say "KVM: $(cat "$verdict")"
+	fi
+	[ "$(cat "$verdict")" = yes ]
+}
+
+since() { awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f s", b - a }'; }
+
+# until_says LINE FILE: false if the machine has gone before it said so
+until_says() {
+	until grep -qsE "$1" "$2"; do
+		[ -e "$2" ] || return
+		sleep 0.02
+	done
+}
+
+watch() {
+	until_says init "$temp/log" || return 0
+	note "init after $(since)"
+	until_says start "$temp/status" || return 0
+	note "the program after $(since)"
+}
+
+# await LINE [WORDS]: until the machine says so; with words if it takes long
+await() {
+	local start=$EPOCHSECONDS
+	until grep -qsE "^($1)" "$temp/status"; do
+		[ -e "$temp/status" ] || exit 0
+		sleep 0.2
+		if [ -n "${2-}" ] && ((EPOCHSECONDS - start > 2)); then
+			say "$2"
+			await "$1"
+		fi
+	done
+}
+
+# On a terminal nobody shall wonder what is being waited for.
+tell() {
+	await start "booting linux $release"
+	await 'exit|signal'
+	await end "the program has ended; unloading memcast.ko, looking for what is left"
+}
+
+# Ctrl-C, or a signal to this script, is the program's; the second one is not.
+asked=
+interrupted() {
+	if [ -n "$asked" ] || [ -n "$icount" ] || [ -n "$reuse" ] || ! grep -qs '^start' "$temp/status"; then
+		exit 130
+	fi
+	asked=yes
+	echo 'signal 2' 1<>"$temp/clock.in"
+}
+
+# wait_for PID, or -n PID…: a signal that is passed on does not end it
+wait_for() {
+	local before status
+	while :; do
+		before=$asked status=0
+		wait "$@" || status=$?
+		[ "$before" != "$asked" ] || return $status
+	done
+}
+
+# What reads a file to the end and passes it on: 141 if its reader has gone
+tail_ended() {
+	local status=0
+	wait_for "$1" || status=$?
+	case $status in
+	0) ;;
+	141) say "nobody reads the output any more; stopped"
+	     exit 141 ;;
+	*) die "the output could not be written: $(sed 's/^tail: //' "$temp/tail" | head -n 1)" ;;
+	esac
+}
+
+# Files, not pipes: QEMU ends at once, and what a slow reader has not taken stays.
+boot() {
+	local tails=() watcher=
+	rm -f "$temp"/{log,status,out,err,qemu}
+	touch "$temp"/{log,status,out,err,qemu}
+	# What tells that a disk is full has its room before it is.
+	{ fallocate -n -l 1M "$temp/log" && fallocate -n -l 64K "$temp/status" &&
+		fallocate -n -l 64K "$temp/qemu"; } 2>/dev/null || true
+	"$build/tools/vm-watch" "${watched[@]}" -- qemu-system-x86_64 "${machine[@]}" \
+		0<&"$keys" >/dev/null 2>>"$temp/qemu" &
+	qemu=$!
+	tail -c +1 -f -s 0.02 --pid=$qemu "$temp/out" 2>"$temp/tail" &
+	tails+=($!)
+	tail -c +1 -f -s 0.02 --pid=$qemu "$temp/err" >&2 2>/dev/null &
+	tails+=($!)
+	if [ -n "$verbose" ]; then watch & watcher=$!
+	elif [ -t 2 ]; then tell & watcher=$!; fi
+	code=0
+	wait_for -n "$qemu" "${tails[@]}" || true
+	if kill -0 "$qemu" 2>/dev/null && ! kill -0 "${tails[0]}" 2>/dev/null; then
+		tail_ended "${tails[0]}"
+	fi
+	wait_for "$qemu" || code=$?
+	qemu=
+	[ -z "$door" ] || kill "$door" 2>/dev/null || true
+	tail_ended "${tails[0]}"
+	wait_for "${tails[1]}" || true
+	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true
+}
+
+# ---- the kernel's log, and what the machine has said
+
+panics='Kernel panic - .*|Oops: .*|the kernel reported something while it booted'
+reports='WARNING:|BUG:|Oops|kernel BUG|KASAN|KCSAN|UBSAN|general protection fault|Bad page|'
+reports+='refcount_t|DMA-API|INFO: task .* blocked|possible circular locking|inconsistent lock state|'
+reports+='suspicious RCU|possible recursive|held lock freed|bad unlock balance|still has locks held|'
+reports+='lock held when returning|sleeping function called|unreferenced object|soft lockup|'
+reports+='rcu: INFO|stack-protector|memory leak|list_(add|del) corruption|ODEBUG|Call Trace'
+harmless='DMA-API: preallocated|KASAN: outline|debugging enabled|KernelAddressSanitizer initialized'
+
+# On a busy machine vivid's capture thread runs late and asks the kernel to sleep for a negative
+# time. The kernel reports that with a call trace; it is the driver's fault and fails no run.
+without_late_vivid() {
+	awk '/schedule_timeout: wrong timeout value/ { held = 1; text = "" }
+		!held { print; next }
+		{ text = text $0 "\n" }
+		/<\/TASK>/ {
+			if (text !~ /vivid_thread_/ || text ~ /BUG|WARNING|memcast/)
+				printf "%s", text
+			held = 0
+		}
+		END { if (held) printf "%s", text }'
+}
+
+# show_reports: false if there is none
+show_reports() {
+	local found
+	found=$(grep -vE "$harmless" "$temp/log" | without_late_vivid | awk -v re="$reports" '
+		{ sub(/\r$/, "") }
+		!left && $0 ~ re { left = 45; shown++; if (shown > 1) print "…" }
+		left { print "  " $0; left-- }
+		{ if (shown > 3) exit }') || true
+	[ -z "$found" ] || echo "$found" >&2
+	[ -n "$found" ]
+}
+# Booting's chatter only matters if there is nothing else.
+show_log() {
+	{ sed '1,/memcast-vm: init/d' "$temp/log" | grep . || cat "$temp/log"; } | tail -n "$1" |
+		sed 's/\r$//; s/^/  /' >&2
+}
+saved() { [ -n "$keep_log" ] && echo "the whole log is in $keep_log" ||
+	echo "for the whole log, run again with --keep-log FILE"; }
+# lost FILE BYTES: the file is shorter than what the program has written
+lost() { [ "$(stat -c %s "$temp/$1")" -ne "$2" ]; }

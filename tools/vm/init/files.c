@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The host's files as the root of memcast-vm's virtual machine: read through 9p, and
+ * under an overlay, so that what the program writes stays in the machine's memory. Only
+ * folders that memcast-vm was given with --rw are the host's own to write to.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "init.h"
+
+#define NINE_P	"trans=virtio,version=9p2000.L,msize=524288,"
+
+static void must_mount(const char *what, const char *where, const char *type,
+		       unsigned long flags, const char *options)
+{
+	if (mount(what, where, type, flags, options))
+		fail(where);
+}
+
+/* What a path has no folder for is made: in the machine's memory, or there already. */
+static void make_folder(char *path)
+{
+	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+		*end = '\0';
+		mkdir(path, 0755);
+		*end = '/';
+	}
+	mkdir(path, 0755);
+}
+
+void files_from_host(char *const *writable)
+{
+	static const char *const kept[] = { "proc", "sys", "dev", "memcast-vm" };
+	char path[4096], tag[16];
+	unsigned int i;
+
+	mkdir("/files", 0755);
+	must_mount("none", "/files", "tmpfs", 0, "mode=0755");
+	mkdir("/files/host", 0755);
+	mkdir("/files/written", 0755);
+	mkdir("/files/work", 0755);
+	mkdir("/files/root", 0755);
+	/* what was read once is not read again; --help says so */
+	must_mount("host", "/files/host", "9p", MS_RDONLY, NINE_P "cache=loose");
+	must_mount("none", "/files/root", "overlay", 0, "lowerdir=/files/host,"
+		   "upperdir=/files/written,workdir=/files/work");
+	mkdir("/files/root/memcast-vm", 0755);
+	must_mount("none", "/files/root/run", "tmpfs", 0, "mode=0755");
+	for (i = 0; writable && writable[i]; i++) {
+		snprintf(path, sizeof(path), "/files/root%s", writable[i]);
+		snprintf(tag, sizeof(tag), "rw%u", i);
+		make_folder(path);
+		must_mount(tag, path, "9p", 0, NINE_P "cache=mmap");
+	}
+	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		snprintf(path, sizeof(path), "/files/root/%s", kept[i]);
+		/* what the archive brought is no mount of its own */
+		must_mount(path + strlen("/files/root"), path, NULL,
+			   strcmp(kept[i], "memcast-vm") ? MS_MOVE : MS_BIND, NULL);
+	}
+	if (chdir("/files/root") || mount(".", "/", NULL, MS_MOVE, NULL) || chroot("."))
+		fail("cannot make the host's files the root");
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The program of one client. Its settings, each a frame "KEY=VALUE":
+ *
+ *   arg, env       one of the program's arguments, of its environment
+ *   host_env       the same, where the machine has the host's files; elsewhere a program
+ *                  has the environment of the machine's own one
+ *   shell          no arg: the shell, which that is where the machine has the host's files
+ *   cwd, root, input_tty, error_tty, tty, timeout, limit
+ *                  as init.c has them
+ *   fresh          what the host's files held before is forgotten
+ *   clean          when it has ended alone, all of memcast must be as it was before
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "init.h"
+#include "progress.h"
+#include "wire.h"
+
+#define STATS	"/sys/kernel/debug/memcast/stats"
+
+struct stream {
+	enum frame_type type;
+	int fd;				/* -1: at its end */
+	size_t window;			/* bytes that the client still takes */
+};
+
+struct session {
+	struct wire wire;
+	struct vm_program program;
+	bool fresh, clean;
+	struct stream output, errors, status;
+	int in, control;
+	bool in_ends;
+	struct bytes input;
+	pid_t runner;
+};
+
+/* In place of what had the name before */
+static char **append_variable(char **list, char *word)
+{
+	size_t length = strcspn(word, "=") + 1;
+
+	for (char **at = list; at && *at; at++) {
+		if (!strncmp(*at, word, length)) {
+			*at = word;
+			return list;
+		}
+	}
+	return append(list, word);
+}
+
+static void set(struct session *session, const char *data, size_t length)
+{
+	struct vm_program *program = &session->program;
+	char *key = strndup(data, length), *value = key ? strchr(key, '=') : NULL;
+
+	if (!value)
+		return;
+	*value++ = '\0';
+	if (!strcmp(key, "arg"))
+		program->argv = append(program->argv, value);
+	else if (!strcmp(key, "env") || (!strcmp(key, "host_env") && program->host))
+		program->env = append_variable(program->env, value);
+	else if (!strcmp(key, "shell"))
+		program->argv = append(NULL, program->host ? value : strdup("/bin/sh"));
+	else if (!strcmp(key, "cwd") && (program->host || !access(value, X_OK)))
+		program->cwd = value;
+	else if (!strcmp(key, "root"))
+		program->uid = program->gid = program->groups_count = 0;
+	else if (!strcmp(key, "input_tty"))
+		program->input_tty = true;
+	else if (!strcmp(key, "error_tty"))
+		program->error_tty = true;
+	else if (!strcmp(key, "tty"))
+		sscanf(value, "%hux%hu", &program->window.ws_row, &program->window.ws_col);
+	else if (!strcmp(key, "timeout"))
+		program->timeout = atof(value);
+	else if (!strcmp(key, "limit"))
+		program->limit = atof(value);
+	else if (!strcmp(key, "fresh"))
+		session->fresh = true;
+	else if (!strcmp(key, "clean"))
+		session->clean = true;
+}
+
+/* What changed on the host is seen again; files in use keep what was read of them. */
+static void forget_files(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+
+	/* Once for files of the overlay, which hold those of the host, and once for these. */
+	for (int i = 0; i < 2 && fd >= 0; i++)
+		write(fd, "3", 1);
+	close(fd);
+}
+
+static void run(struct session *session)
+{
+	int in[2], out[2], err[2], status[2], control[2];
+	struct vm_ports ports;
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) ||
+	    pipe2(status, O_CLOEXEC) || pipe2(control, O_CLOEXEC))
+		abort();
+	session->runner = fork();
+	if (session->runner < 0)
+		abort();
+	if (!session->runner) {
+		struct vm_result result;
+
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGPIPE, SIG_DFL);
+		ports = (struct vm_ports){ status[1], out[1], err[1], in[0], control[0] };
+		close(in[1]);
+		close(session->wire.from);
+		report_to(status[1]);
+		report("start\n");
+		result = vm_run(&session->program, &ports);
+		report_result(&result);
+		/* whose end is waited for; what reads the input still has these */
+		progress_kill();
+		_exit(0);
+	}
+	close(in[0]);
+	close(out[1]);
+	close(err[1]);
+	close(status[1]);
+	close(control[0]);
+	fcntl(in[1], F_SETFL, O_NONBLOCK);
+	session->in = in[1];
+	session->control = control[1];
+	session->output = (struct stream){ FRAME_OUTPUT, out[0], WIRE_WINDOW };
+	session->errors = (struct stream){ FRAME_ERRORS, err[0], WIRE_WINDOW };
+	session->status = (struct stream){ FRAME_STATUS, status[0], WIRE_WINDOW };
+}
+
+static void taken(struct session *session, const char *data)
+{
+	struct taken taken;
+
+	memcpy(&taken, data, sizeof(taken));
+	(taken.stream == FRAME_OUTPUT ? &session->output : &session->errors)->window += taken.bytes;
+}
+
+static void from_client(struct session *session)
+{
+	struct frame frame;
+	const char *data;
+
+	while (wire_next(&session->wire, &frame, &data)) {
+		if (frame.type == FRAME_INPUT && frame.length)
+			bytes_add(&session->input, data, frame.length);
+		else if (frame.type == FRAME_INPUT)
+			session->in_ends = true;
+		else if (frame.type == FRAME_CONTROL)
+			write(session->control, data, frame.length);
+		else if (frame.type == FRAME_TAKEN && frame.length == sizeof(struct taken))
+			taken(session, data);
+	}
+}
+
+static void pass(struct session *session, struct stream *stream)
+{
+	static char buffer[WIRE_MOST];
+	size_t most = stream->window < sizeof(buffer) ? stream->window : sizeof(buffer);
+	ssize_t got = read(stream->fd, buffer, most);
+
+	if (got < 0 && errno == EINTR)
+		return;
+	if (got <= 0) {
+		close(stream->fd);
+		stream->fd = -1;
+		return;
+	}
+	wire_put(&session->wire, 0, stream->type, buffer, (size_t)got);
+	/* The few lines of the status are for the client itself, which takes all of them. */
+	if (stream->type != FRAME_STATUS)
+		stream->window -= (size_t)got;
+}
+
+static void pass_input(struct session *session)
+{
+	ssize_t done = bytes_write(&session->input, session->in, WIRE_MOST);
+	struct taken taken = { FRAME_INPUT, (uint32_t)done };
+
+	if (done < 0) {
+		/* The program does not read any more: what comes is thrown away. */
+		taken.bytes = (uint32_t)bytes_left(&session->input);
+		session->input.start = session->input.end;
+	}
+	wire_put(&session->wire, 0, FRAME_TAKEN, &taken, sizeof(taken));
+}
+
+/* Return: false if the client has gone before the program ended */
+static bool forward(struct session *session)
+{
+	struct stream *streams[] = { &session->output, &session->errors, &session->status };
+
+	/* Some may have come with the settings. */
+	from_client(session);
+	while (session->output.fd >= 0 || session->errors.fd >= 0 || session->status.fd >= 0) {
+		struct pollfd polls[6] = {
+			{ session->wire.from, POLLIN, 0 },
+			{ bytes_left(&session->wire.out) ? session->wire.to : -1, POLLOUT, 0 },
+			{ bytes_left(&session->input) ? session->in : -1, POLLOUT, 0 },
+		};
+
+		for (int i = 0; i < 3; i++)
+			polls[3 + i] = (struct pollfd){ streams[i]->window ? streams[i]->fd : -1,
+							POLLIN, 0 };
+		if (poll(polls, 6, -1) < 0)
+			continue;
+		if (polls[0].revents) {
+			if (!wire_read(&session->wire))
+				return false;
+			from_client(session);
+		}
+		for (int i = 0; i < 3; i++)
+			if (polls[3 + i].revents)
+				pass(session, streams[i]);
+		if (polls[2].revents)
+			pass_input(session);
+		if (session->in_ends && !bytes_left(&session->input) && session->in >= 0) {
+			close(session->in);
+			session->in = -1;
+		}
+		if (!wire_write(&session->wire))
+			return false;
+	}
+	return true;
+}
+
+/* Return: false if the client has gone, or knows of no program */
+static bool read_settings(struct session *session)
+{
+	struct pollfd wait = { session->wire.from, POLLIN, 0 };
+	struct bytes whole = { 0 };
+	struct frame frame;
+	const char *data;
+
+	for (;;) {
+		while (wire_next(&session->wire, &frame, &data)) {
+			if (frame.type == FRAME_PART || frame.type == FRAME_SETTING)
+				bytes_add(&whole, data, frame.length);
+			if (frame.type == FRAME_SETTING) {
+				set(session, whole.data, bytes_left(&whole));
+				whole.end = 0;
+			} else if (frame.type == FRAME_START)
+				return session->program.argv;
+		}
+		poll(&wait, 1, -1);
+		if (!wire_read(&session->wire))
+			return false;
+	}
+}
+
+/* What differs from a module that nobody uses, in words; false: nothing does */
+static bool look_what_is_left(char *words, size_t size)
+{
+	char name[64];
+	bool left = false;
+	FILE *file = fopen(STATS, "re");
+	long count;
+
+	while (file && !left && fscanf(file, "%63s %ld", name, &count) == 2) {
+		/* of these it says how many there have been */
+		if (strlen(name) > 7 && !strcmp(name + strlen(name) - 7, "_faults"))
+			continue;
+		left = count;
+		snprintf(words, size, "%s %ld", name, count);
+	}
+	if (file)
+		fclose(file);
+	return left;
+}
+
+/*
+ * What still refers to the module's objects goes within moments, or never. Return: false if
+ * another program has started meanwhile, whose objects these may be
+ */
+static bool check_clean(const struct vm_running *running, unsigned int ever, char *words,
+			size_t size)
+{
+	for (int tries = 0; tries < 1000; tries++) {
+		bool left = look_what_is_left(words, size);
+
+		if (__atomic_load_n(&running->ever, __ATOMIC_SEQ_CST) != ever)
+			return false;
+		if (!left) {
+			snprintf(words, size, "nothing");
+			return true;
+		}
+		usleep(10000);
+	}
+	return true;
+}
+
+void vm_session(int fd, const struct vm_serve *serve, struct vm_running *running)
+{
+	struct session session = { .wire = wire_new(fd, fd), .program = *serve->like };
+	unsigned int ever, beside;
+	char words[128], line[160];
+	bool whole;
+
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	session.program.argv = NULL;
+	session.program.others = 0;
+	session.program.window.ws_col = 0;
+	session.program.input_tty = session.program.error_tty = false;
+	/* A copy, as the list may grow. */
+	session.program.env = NULL;
+	for (char **word = serve->like->env; *word; word++)
+		session.program.env = append(session.program.env, *word);
+	if (!read_settings(&session))
+		_exit(0);
+	beside = __atomic_fetch_add(&running->now, 1, __ATOMIC_SEQ_CST);
+	ever = __atomic_add_fetch(&running->ever, 1, __ATOMIC_SEQ_CST);
+	if (session.fresh)
+		forget_files();
+	run(&session);
+	whole = forward(&session);
+	/* it has killed what the program left, or the client has gone and it is to go, too */
+	progress_kill();
+	if (session.clean && !beside && check_clean(running, ever, words, sizeof(words)))
+		wire_put(&session.wire, 0, FRAME_STATUS, line,
+			 (size_t)snprintf(line, sizeof(line), "left %s\n", words));
+	__atomic_fetch_sub(&running->now, 1, __ATOMIC_SEQ_CST);
+	wire_put(&session.wire, 0, FRAME_STATUS, "end\n", 4);
+	while (whole && bytes_left(&session.wire.out)) {
+		struct pollfd wait = { session.wire.to, POLLOUT, 0 };
+
+		poll(&wait, 1, -1);
+		if (!wire_write(&session.wire))
+			break;
+	}
+	_exit(0);
+}

@@ -1,0 +1,241 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# Programs in machines that run already: memcast-vm exec, shell, ps and stop, and --reuse.
+# Used by memcast-vm only, with its variables. What they do is vm-door's.
+
+# Is all that is needed newer than all it is made of? Asking make takes longer.
+built() {
+	local made=$build/made-$release${module:+-module} goal
+	[ -e "$made" ] || return
+	for goal in "${goals[@]}"; do
+		[[ $goal != */* ]] || [ -e "$top/$goal" ] || return
+	done
+	if [ -n "$module" ]; then
+		[ -e "$build/kmod-$release/memcast.ko" ] && [ -e "$libraries/libcuda.so.1" ] || return
+	fi
+	local from=("$top"/{include,kmod,lib,tools,profiles,Makefile,Kbuild,dkms.conf})
+	[ ! -e "${kdir-}/Module.symvers" ] || from+=("$kdir/Module.symvers")
+	[ -z "$(find "${from[@]}" -newer "$made" -print -quit)" ]
+}
+
+need_door() {
+	[ ! -e "$here/installed" ] || use_installed
+	[ -x "$build/tools/vm-door" ] || die "no machine with a name runs"
+}
+
+# What a machine for --reuse is started with: all that is not about the program
+remember_option() {
+	case $1 in
+	--rw) machine_options+=("$1" "$(realpath -m -- "$2")") ;;
+	--kernel|--cpus|--memory|--numa|--modules|--try-modules|--append|--devices|--hosts|--pool-mib|--param)
+		machine_options+=("$1" "$2") ;;
+	--no-module|--no-unload|--no-leaks) machine_options+=("$1") ;;
+	esac
+}
+
+# Lets clients in; ends with this script
+open_door() {
+	local mode=named words=("${command[@]}") line ready
+	if [ -n "$serves" ]; then
+		mode=reused words=()
+		reuse_folder=$("$build/tools/vm-door" folder)
+		echo "$temp" >"$reuse_folder/$name.folder"
+	fi
+	exec {ready}< <(exec "$build/tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" "${words[@]}")
+	door=$!
+	read -r line <&"$ready" && [ "$line" = listens ] || exit 125
+	exec {ready}<&-
+}
+
+# What a program has of this process's: folder, environment, and what --env says
+program_settings() {
+	local word
+	settings=("cwd=$PWD" "$@")
+	while IFS= read -r -d '' word; do
+		settings+=("host_env=$word")
+	done < <(env=() host=yes; environment)
+	for word in "${env[@]}"; do settings+=("env=$word"); done
+}
+
+# exec and shell: their options, then the machine's name is in $name, the rest in $words
+running_options() {
+	timeout=0 limit=0 settings=() words=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+		esac
+		case $1 in
+		--root) root=yes ;;
+		--env)	[ $# -ge 2 ] || die "--env needs a value"
+			[[ $2 =~ ^[A-Za-z_][A-Za-z_0-9]*(=|$) ]] || die "--env takes NAME=VALUE or NAME, not '$2'"
+			[[ $2 == *=* ]] && env+=("$2") || env+=("$2=${!2-}"); shift ;;
+		-h|--help) usage; exit ;;
+		-*)	die "unknown option $1; see $me --help" ;;
+		*)	break ;;
+		esac
+		shift
+	done
+	[ $# -eq 0 ] || { name=$1; shift; }
+	[ "${1-}" != -- ] || shift
+	words=("$@")
+}
+
+running_exec() {
+	running_options "$@"
+	[ -n "$name" ] && [ ${#words[@]} -gt 0 ] || die "usage: $me exec [--root] [--env K=V] NAME [--] COMMAND [ARGUMENT…]"
+	need_door
+	program_settings ${root:+root=} timeout=0 limit=0
+	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "" "${words[@]}"
+}
+
+running_shell() {
+	local names
+	running_options "$@"
+	need_door
+	if [ -z "$name" ]; then
+		mapfile -t names < <("$build/tools/vm-door" list --names)
+		[ ${#names[@]} -gt 0 ] || die "no machine with a name runs; for one with a shell: $me --host -- bash"
+		[ ${#names[@]} -eq 1 ] || die "in which? ${names[*]}"
+		name=${names[0]}
+	fi
+	[ ${#words[@]} -eq 0 ] || die "shell takes a name only; $me exec runs commands"
+	program_settings ${root:+root=} timeout=0 limit=0
+	settings+=("shell=${SHELL:-/bin/sh}")
+	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") ""
+}
+
+running_ps() {
+	case $*/${1-} in
+	/) ;;
+	--json/--json) ;;
+	*) die "usage: $me ps [--json]" ;;
+	esac
+	[ ! -e "$here/installed" ] || use_installed
+	if [ ! -x "$build/tools/vm-door" ]; then
+		[ $# -eq 0 ] && echo "no machine with a name runs" || echo '[]'
+		exit
+	fi
+	exec "$build/tools/vm-door" list "$@"
+}
+
+running_stop() {
+	[ $# -eq 1 ] || die "usage: $me stop NAME"
+	need_door
+	exec "$build/tools/vm-door" stop "$1"
+}
+
+# ---- --reuse
+
+# Of the same options and the same module, one machine
+reuse_name() {
+	key=$({ printf '%s\n' "${machine_options[@]}" "$idle" "$release"
+		stat -Lc '%n %Y %s' "$vmlinuz" "$build/tools/vm-init" \
+			${module:+"$build/kmod-$release/memcast.ko"}; } | sha256sum | cut -c -8)
+	[ -n "$name" ] || name=reuse-$key
+}
+
+# reuse_lock FILE [-n]: lock it, with the fd in $lock; who has it may remove the file
+reuse_lock() {
+	while :; do
+		exec {lock}>"$1"
+		if ! flock ${2-} "$lock"; then
+			exec {lock}>&-
+			return 1
+		fi
+		# Who had it before may have removed it.
+		[ ! "$1" -ef "/proc/self/fd/$lock" ] || return 0
+		exec {lock}>&-
+	done
+}
+
+# The machine that ends here leaves no files, but for what it has to say to the next one. Not
+# if the next one is there already, or about to be.
+reuse_forget() {
+	local lock file=$reuse_folder/$name
+	reuse_lock "$file.lock" -n || return 0
+	if [ "$(cat "$file.folder" 2>/dev/null)" = "$temp" ]; then
+		rm -f "$file".{key,folder,lock}
+		[ -s "$file.log" ] || rm -f "$file.log"
+	fi
+	exec {lock}>&-
+}
+
+# What machines left that were killed, or whose last words nobody has asked for in a week
+reuse_sweep() {
+	local file word
+	find "$1" -maxdepth 1 -type f -mtime +7 -regex '.*\.\(key\|folder\|lock\|log\)' -print0 |
+		while IFS= read -r -d '' file; do
+			word=${file##*/}
+			"$build/tools/vm-door" alive "${word%.*}" || rm -f "$file"
+		done
+}
+
+# Somebody may have given the name to a machine with a program of its own, which stays.
+reuse_check() {
+	if "$build/tools/vm-door" alive "$name" && ! "$build/tools/vm-door" reused "$name" &&
+	   "$build/tools/vm-door" alive "$name"; then
+		die "the machine named $name was started without --reuse and runs a program of its own;" \
+			"give another name, or run this in it: $me exec $name COMMAND"
+	fi
+}
+
+# A machine of that name runs afterwards, or will in a moment
+reuse_boot() {
+	local folder=$1 lock
+	reuse_check
+	reuse_sweep "$folder"
+	reuse_lock "$folder/$name.lock"
+	if [ "$(cat "$folder/$name.key" 2>/dev/null)" != "$key" ] && "$build/tools/vm-door" alive "$name"; then
+		say "$name has other options, or another module: it is started anew when its programs have ended"
+		"$build/tools/vm-door" stop "$name"
+	fi
+	if ! "$build/tools/vm-door" alive "$name"; then
+		if [ -s "$folder/$name.log" ]; then
+			say "the machine before this one said:"
+			sed 's/^/  /' "$folder/$name.log" >&2
+		fi
+		note "booting $name"
+		echo "$key" >"$folder/$name.key"
+		setsid "$0" "${machine_options[@]}" --idle "$idle" --serves "$name" \
+			</dev/null >/dev/null 2>"$folder/$name.log" {lock}>&- &
+		until "$build/tools/vm-door" alive "$name"; do
+			kill -0 $! 2>/dev/null || {
+				sed 's/^/  /' "$folder/$name.log" >&2
+				rm -f "$folder/$name".{key,folder,lock,log}
+				die "no machine could be started"
+			}
+			sleep 0.05
+		done
+		disown
+		reuse_check
+	fi
+	exec {lock}>&-
+}
+
+# What the kernel said meanwhile is this program's, or that of one beside it.
+run_reused() {
+	local folder theirs size code attempt key
+	folder=$("$build/tools/vm-door" folder)
+	rm -f "$temp/made"
+	reuse_name
+	program_settings ${root:+root=} fresh= clean= "timeout=$timeout" "limit=$limit"
+	for attempt in 1 2 3; do
+		reuse_boot "$folder"
+		theirs=$(cat "$folder/$name.folder")
+		size=$(stat -c %s "$theirs/log" 2>/dev/null) || size=0
+		code=0
+		"$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "$temp/began" \
+			"${launcher[@]}" "${command[@]}" || code=$?
+		[ ! -e "$temp/began" ] || break
+		note "attempt $attempt: the machine had ended"
+	done
+	[ -e "$temp/began" ] || sed 's/^/  /' "$folder/$name.log" >&2
+	if tail -c "+$((size + 1))" "$theirs/log" >"$temp/log" 2>/dev/null && show_reports; then
+		say "the kernel's log has a report, which fails the run"
+		code=126
+	fi
+	# Who comes next is to have another module.
+	[ $code -ne 126 ] || "$build/tools/vm-door" stop "$name" 2>/dev/null || true
+	exit $code
+}

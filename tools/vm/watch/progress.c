@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/* Whether a program still gets on: what its processes use, read from /proc */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "progress.h"
+
+#define PERIOD		2.0	/* seconds between two looks */
+#define LONGEST		10.0	/* what one look counts at most: longer, nobody ran at all */
+#define BUSY		0.05	/* less of a processor is a program that polls for an event */
+
+static double wall(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void *grown(void *list, size_t count, size_t bytes)
+{
+	/* Room is doubled whenever it is full. */
+	if (count & (count - 1))
+		return list;
+	list = realloc(list, (count ? 2 * count : 1) * bytes);
+	if (!list)
+		abort();
+	return list;
+}
+
+static bool read_process(const char *pid, struct process *process)
+{
+	unsigned long user, system;
+	long child_user, child_system;
+	char path[64], text[1024], *end;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	/* PID (NAME) STATE PARENT …; a name may have parentheses in it. */
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
+			   &process->parent, &user, &system, &child_user, &child_system) != 5)
+		return false;
+	process->pid = atoi(pid);
+	process->processor = (double)(user + system + (unsigned long)child_user +
+				      (unsigned long)child_system) / (double)sysconf(_SC_CLK_TCK);
+	process->ours = false;
+	return true;
+}
+
+static int by_pid(const void *one, const void *other)
+{
+	return ((const struct process *)one)->pid - ((const struct process *)other)->pid;
+}
+
+/* Processes that came and went meanwhile may make a circle of it, hence the limit. */
+static bool descends(const struct process *list, size_t count, const struct process *one,
+		     pid_t from, pid_t but)
+{
+	struct process key = { .pid = one->parent };
+
+	for (int i = 0; i < 1000 && one; i++) {
+		if (but && one->pid == but)
+			return false;
+		key.pid = one->parent;
+		if (key.pid == from)
+			return true;
+		one = bsearch(&key, list, count, sizeof(key), by_pid);
+	}
+	return false;
+}
+
+static struct process *processes_but(pid_t others, size_t *count)
+{
+	struct process *list = NULL, one;
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	*count = 0;
+	while (dir && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !read_process(entry->d_name, &one))
+			continue;
+		list = grown(list, *count, sizeof(*list));
+		list[(*count)++] = one;
+	}
+	if (dir)
+		closedir(dir);
+	if (list)
+		qsort(list, *count, sizeof(*list), by_pid);
+	for (size_t i = 0; i < *count; i++)
+		list[i].ours = descends(list, *count, &list[i], getpid(), others);
+	return list;
+}
+
+struct process *processes(size_t *count)
+{
+	return processes_but(0, count);
+}
+
+/* The first line of a thread's file, from what follows its name where it has one */
+static char *read_line(pid_t pid, const char *tid, const char *name, char line[256])
+{
+	char path[128], *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/%s", pid, tid, name);
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	line = fgets(line, 256, file);
+	fclose(file);
+	end = line ? strrchr(line, ')') : NULL;
+	return end ? end + 1 : line;
+}
+
+static void read_threads(struct progress *progress, pid_t pid)
+{
+	char path[64], line[256], *state;
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		struct thread_time one = { .tid = atoi(entry->d_name) };
+
+		if (!one.tid || !read_line(pid, entry->d_name, "schedstat", line) ||
+		    sscanf(line, "%lf %lf", &one.ran, &one.waited) != 2)
+			continue;
+		one.ran *= 1e-9;
+		one.waited *= 1e-9;
+		state = read_line(pid, entry->d_name, "stat", line);
+		one.wants = state && state[0] == ' ' && state[1] == 'R';
+		progress->threads = grown(progress->threads, progress->thread_count, sizeof(one));
+		progress->threads[progress->thread_count++] = one;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int by_tid(const void *one, const void *other)
+{
+	return ((const struct thread_time *)one)->tid - ((const struct thread_time *)other)->tid;
+}
+
+/*
+ * How much of @span the threads could go on: all, if they had the processors that
+ * they wanted. @ran and @waited are seconds of all of them together.
+ */
+static double share(double span, double ran, double waited)
+{
+	double wanted = (ran + waited) / span, had = ran / span;
+	double all = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t allowed;
+
+	if (!sched_getaffinity(0, sizeof(allowed), &allowed))
+		all = CPU_COUNT(&allowed);
+	/* That its threads wait for each other is a program's own affair. */
+	if (wanted > all)
+		wanted = all;
+	if (had >= wanted)
+		return 1;
+	return wanted < 1 ? 1 - (wanted - had) : had / wanted;
+}
+
+/* The kernel counts waiting when it is over, and on a busy machine it may last for seconds. */
+static void add_thread(const struct thread_time *was, struct thread_time *is, double span,
+		       double *all_ran, double *all_waited)
+{
+	double ran = is->ran - was->ran, waited = is->waited - was->waited;
+	double before = waited < was->counted ? waited : was->counted, more;
+
+	waited -= before;
+	if (is->wants) {
+		more = ran + waited < span ? span - ran - waited : 0;
+		is->counted = was->counted - before + more;
+		waited += more;
+	}
+	*all_ran += ran;
+	*all_waited += waited;
+}
+
+/* Seconds of @span that count, by what the threads say that ran all the time */
+static double own_span(struct progress *progress, const struct process *list, size_t count,
+		       double span)
+{
+	struct thread_time *old = progress->threads, *was;
+	size_t old_count = progress->thread_count;
+	double ran = 0, waited = 0;
+
+	progress->threads = NULL;
+	progress->thread_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (list[i].ours)
+			read_threads(progress, list[i].pid);
+	if (progress->thread_count)
+		qsort(progress->threads, progress->thread_count, sizeof(*old), by_tid);
+	for (size_t i = 0; i < progress->thread_count && old_count; i++) {
+		was = bsearch(&progress->threads[i], old, old_count, sizeof(*old), by_tid);
+		if (was && was->ran <= progress->threads[i].ran)
+			add_thread(was, &progress->threads[i], span, &ran, &waited);
+	}
+	free(old);
+	return span * share(span, ran, waited);
+}
+
+static bool read_clock(double *seconds)
+{
+	FILE *file = fopen(PROGRESS_CLOCK, "re");
+	bool got = file && fscanf(file, "%lf", seconds) == 1;
+
+	if (file)
+		fclose(file);
+	return got;
+}
+
+/* The time of what was reaped here, and of all that lives or was reaped there */
+static double used(const struct process *list, size_t count)
+{
+	struct rusage reaped;
+	double seconds;
+
+	getrusage(RUSAGE_CHILDREN, &reaped);
+	seconds = (double)(reaped.ru_utime.tv_sec + reaped.ru_stime.tv_sec) +
+		  (double)(reaped.ru_utime.tv_usec + reaped.ru_stime.tv_usec) * 1e-6;
+	for (size_t i = 0; i < count; i++)
+		if (list[i].ours)
+			seconds += list[i].processor;
+	return seconds;
+}
+
+void progress_start(struct progress *progress)
+{
+	progress->looked = wall();
+	progress->now = progress->sign = 0;
+	if (!read_clock(&progress->clock))
+		progress->clock = -1;
+}
+
+enum verdict progress_look(struct progress *progress)
+{
+	double span = wall() - progress->looked, clock, processor;
+	struct process *list;
+	size_t count;
+
+	if (span < PERIOD)
+		return GOES_ON;
+	progress->looked += span;
+	list = processes_but(progress->others, &count);
+	processor = used(list, count);
+	if (read_clock(&clock)) {
+		/* The host's first word may come late. */
+		span = progress->clock < 0 ? 0 : clock - progress->clock;
+		progress->clock = clock;
+	} else {
+		span = own_span(progress, list, count, span);
+	}
+	free(list);
+	span = span < LONGEST ? span : LONGEST;
+	progress->now += span;
+	if (progress->output ||
+	    (!progress->output_only && processor - progress->processor > BUSY * span))
+		progress->sign = progress->now;
+	progress->output = false;
+	progress->processor = processor;
+	if (progress->now - progress->sign > progress->timeout)
+		return STUCK;
+	return progress->now > progress->limit ? TOO_LONG : GOES_ON;
+}
+
+void progress_words(const struct progress *progress, enum verdict verdict,
+		    char *words, size_t size)
+{
+	if (verdict == TOO_LONG)
+		snprintf(words, size, "did not end in %.0f s", progress->limit);
+	else
+		snprintf(words, size, "wrote nothing%s for %.0f s", progress->output_only ? "" :
+			 " and used no processor", progress->timeout);
+}
+
+bool progress_kill(void)
+{
+	const struct timespec moment = { .tv_nsec = 50000000 };
+	struct process *list;
+	size_t count, left = 1;
+
+	/* What is in the kernel for ever cannot be killed. */
+	for (int tries = 0; tries < 200 && left; tries++) {
+		if (tries)
+			nanosleep(&moment, NULL);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		list = processes(&count);
+		left = 0;
+		for (size_t i = 0; i < count; i++) {
+			if (!list[i].ours)
+				continue;
+			kill(list[i].pid, SIGKILL);
+			left++;
+		}
+		free(list);
+	}
+	return !left;
+}
