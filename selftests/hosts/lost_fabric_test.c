@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What other hosts find of one that was lost, on a machine with several (host-rack.sh): its
+ * memory, teams with its devices or of its making, fabric handles.
+ */
+#define _GNU_SOURCE
+#include <memcast/view.h>
+#include "fabric_peers.h"
+#include "memcast_test.h"
+#include "lost_host.h"
+#include "reason.h"
+
+FIXTURE(lost)
+{
+	struct lost_host host;
+};
+
+FIXTURE_SETUP(lost)
+{
+	if (!lost_host_find(&self->host) || self->host.hosts < 2 ||
+	    access("/dev/memcast-imex/channel0", F_OK))
+		SKIP(return, "needs root, hosts=2, devices=4 and imex_channels=1");
+}
+
+FIXTURE_TEARDOWN_PARENT(lost)
+{
+	host_return(&self->host);
+	write_in(PARAMETERS, "team_slots", "1024");
+	if (!_metadata->aborted)
+		EXPECT_STREQ("", left_over());
+}
+
+/* A process of a host, with a device current */
+#define process_of(number, link)	process_of_(_metadata, self, number, link)
+static pid_t process_of_(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self,
+			 unsigned int number, int *link)
+{
+	pid_t pid = peer_fork(link);
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_EQ(0, host_enter(&self->host, number));
+		cuda_start(0);
+	}
+	return pid;
+}
+
+#define victim(link)	process_of(self->host.number, link)
+
+#define fabric_memory(device)	fabric_memory_(_metadata, device)
+static CUmemGenericAllocationHandle fabric_memory_(struct __test_metadata *_metadata,
+						   CUdevice device)
+{
+	CUmemAllocationProp prop = memory_on(device);
+	CUmemGenericAllocationHandle handle = 0;
+
+	prop.requestedHandleTypes = FABRIC;
+	ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
+	return handle;
+}
+
+#define fabric_team(devices)	fabric_team_(_metadata, devices)
+static CUmemGenericAllocationHandle fabric_team_(struct __test_metadata *_metadata,
+						 unsigned int devices)
+{
+	CUmulticastObjectProp prop = {
+		.numDevices = devices, .size = CHUNK, .handleTypes = FABRIC,
+	};
+	CUmemGenericAllocationHandle handle = 0;
+
+	ASSERT_OK(cuMulticastCreate(&handle, &prop));
+	return handle;
+}
+
+static CUresult import(CUmemGenericAllocationHandle *handle, CUmemFabricHandle *shareable)
+{
+	return cuMemImportFromShareableHandle(handle, shareable, FABRIC);
+}
+
+#define taken(link)	taken_(_metadata, link)
+static CUmemGenericAllocationHandle taken_(struct __test_metadata *_metadata, int link)
+{
+	CUmemFabricHandle shareable = receive_fabric(link);
+	CUmemGenericAllocationHandle handle = 0;
+
+	ASSERT_OK(import(&handle, &shareable));
+	return handle;
+}
+
+static bool pool_is_full(unsigned int device)
+{
+	return device_bytes(device, "pool_bytes") == device_bytes(device, "free_bytes");
+}
+
+/* ---- memory ---- */
+
+/* The ways in which a process's device meets memory that is not there any more */
+enum meeting { COPY_TO, COPY_FROM, FILL, ASYNC_COPY, ASYNC_FILL, WORD, MEETINGS };
+
+static CUresult meet(enum meeting how, CUdeviceptr at, CUdeviceptr own, CUstream stream)
+{
+	uint32_t word = 1;
+
+	switch (how) {
+	case COPY_TO:
+		return cuMemcpyDtoD(at, own, 64);
+	case COPY_FROM:
+		return cuMemcpyDtoH(&word, at, sizeof(word));
+	case FILL:
+		return cuMemsetD32(at, 1, 16);
+	case ASYNC_COPY:
+		return cuMemcpyDtoDAsync(own, at, 64, stream) ?: cuStreamSynchronize(stream);
+	case ASYNC_FILL:
+		return cuMemsetD32Async(at, 1, 16, stream) ?: cuStreamSynchronize(stream);
+	default:
+		return cuStreamWaitValue32(stream, at, 1, CU_STREAM_WAIT_VALUE_EQ) ?:
+		       cuStreamSynchronize(stream);
+	}
+}
+
+static void look_on(struct __test_metadata *_metadata, int link, enum meeting how)
+{
+	CUmemGenericAllocationHandle theirs, again;
+	CUmemFabricHandle shareable;
+	CUdeviceptr at, own, free;
+	CUstream stream;
+	uint32_t word;
+
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	ASSERT_OK(cuMemAlloc(&own, 64));
+	free = reserve(CHUNK);
+	shareable = receive_fabric(link);
+	ASSERT_OK(import(&theirs, &shareable));
+	at = ADDRESS(mapped(theirs, CHUNK, 0));
+	ASSERT_OK(cuMemsetD32(at, 5, 16));
+	EXPECT_EQ(5, *(volatile uint32_t *)at);
+	send_number(link, 0);
+	receive_number(link);
+
+	EXPECT_EQ(SIGBUS, try_load((void *)at, &word));
+	EXPECT_EQ(SIGBUS, try_store((void *)at, 1));
+	EXPECT_REASON(import(&again, &shareable), "memory # was of host #, which was lost");
+	EXPECT_REASON(cuMemMap(free, CHUNK, 0, theirs, 0),
+		      "memory # was of host #, which was lost");
+	/* its own are as they were */
+	EXPECT_OK(cuMemsetD32(own, 6, 16));
+	EXPECT_OK(cuMemcpyDtoH(&word, own, sizeof(word)));
+	EXPECT_EQ(6, word);
+	/* the first that meets it ends the device for the process */
+	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, meet(how, at, own, stream));
+	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, cuMemsetD32(own, 6, 16));
+	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, cuStreamSynchronize(stream));
+	/* what takes no context goes on, and so it can give back what it had */
+	EXPECT_OK(cuMemUnmap(at, CHUNK));
+	EXPECT_OK(cuMemRelease(theirs));
+	send_number(link, 0);
+	receive_number(link);
+	_exit(_metadata->exit_code);
+}
+
+TEST_F(lost, memory)
+{
+	CUmemFabricHandle shareable;
+	unsigned int how;
+	int link, other;
+	pid_t pid, lost;
+
+	for (how = 0; how < MEETINGS; how++) {
+		lost = victim(&link);
+		if (!lost) {
+			send_fabric(link, fabric_memory(1));
+			receive_number(link);
+			_exit(_metadata->exit_code);
+		}
+		shareable = receive_fabric(link);
+		pid = process_of(0, &other);
+		if (!pid)
+			look_on(_metadata, other, how);
+		ASSERT_EQ(sizeof(shareable), send(other, &shareable, sizeof(shareable), 0));
+		receive_number(other);
+		ASSERT_EQ(0, host_lose(&self->host));
+		/* the importer has it still */
+		EXPECT_FALSE(pool_is_full(self->host.first + 1));
+		send_number(other, 0);
+		receive_number(other);
+		EXPECT_TRUE(pool_is_full(self->host.first + 1));
+		send_number(other, 0);
+		EXPECT_EQ(0, ended(pid)) TH_LOG("meeting %u", how);
+		send_number(link, 0);
+		EXPECT_EQ(0, ended(lost));
+		ASSERT_EQ(0, host_return(&self->host));
+	}
+}
+
+/* ---- teams ---- */
+
+/* A host's part of a team: its two devices join, and a chunk of each is bound. */
+#define join_two(team)	join_two_(_metadata, team)
+static void join_two_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle team)
+{
+	ASSERT_OK(cuMulticastAddDevice(team, 0));
+	ASSERT_OK(cuMulticastAddDevice(team, 1));
+}
+
+#define bind_two(team)	bind_two_(_metadata, team)
+static void bind_two_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle team)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_OK(cuMulticastBindMem(team, 0, fabric_memory(i), 0, CHUNK, 0));
+}
+
+/* Which replicas are there, and have this value? A bit each, in order of joining. */
+static unsigned int replicas_with(struct memcast_view *view, uint32_t value)
+{
+	unsigned int i, found = 0;
+	uint32_t word;
+
+	for (i = 0; i < view->replicas; i++)
+		if (!try_load(view->replica[i], &word) && word == value)
+			found |= 1 << i;
+	return found;
+}
+
+TEST_F(lost, members)
+{
+	CUmemGenericAllocationHandle team;
+	struct memcast_view view;
+	CUdeviceptr window;
+	uint32_t word;
+	int link, later;
+	pid_t pid, next;
+
+	/* a process that has called cuInit() cannot fork one that does */
+	next = peer_fork(&later);
+	ASSERT_LE(0, next);
+	if (!next) {
+		receive_number(later);
+		ASSERT_EQ(0, host_enter(&self->host, self->host.number));
+		cuda_start(0);
+		bind_two(taken(later));
+		send_number(later, 0);
+		receive_number(later);
+		_exit(_metadata->exit_code);
+	}
+	pid = victim(&link);
+	if (!pid) {
+		team = taken(link);
+		join_two(team);
+		send_number(link, 0);
+		bind_two(team);
+		send_number(link, 0);
+		receive_number(link);
+		_exit(_metadata->exit_code);
+	}
+	ASSERT_EQ(0, host_enter(&self->host, 0));
+	cuda_start(0);
+	team = fabric_team(4);
+	send_fabric(link, team);
+	/* those that will be lost join first: reads of the window come from there */
+	receive_number(link);
+	join_two(team);
+	bind_two(team);
+	receive_number(link);
+	window = ADDRESS(mapped(team, CHUNK, 0));
+	ASSERT_OK(memcastViewCreate(&view, team, 0, CHUNK));
+	ASSERT_OK(cuMemsetD32(window, 3, 1));
+	EXPECT_EQ(15, replicas_with(&view, 3));
+	EXPECT_EQ(3, *(volatile uint32_t *)window);
+
+	ASSERT_EQ(0, host_lose(&self->host));
+	/* the others go on, and nobody is told but who looks for the lost */
+	EXPECT_OK(cuMemsetD32(window, 4, 1));
+	EXPECT_EQ(4, *(volatile uint32_t *)window);
+	EXPECT_EQ(2, __builtin_popcount(replicas_with(&view, 4)));
+	EXPECT_EQ(0, replicas_with(&view, 3));
+	EXPECT_OK(cuMemcpyDtoH(&word, window, sizeof(word)));
+	EXPECT_EQ(4, word);
+	send_number(link, 0);
+	EXPECT_EQ(0, ended(pid));
+
+	/* its devices are members still, and a process of the host that has returned binds again */
+	ASSERT_EQ(0, host_return(&self->host));
+	send_number(later, 0);
+	send_fabric(later, team);
+	receive_number(later);
+	EXPECT_EQ(2, __builtin_popcount(replicas_with(&view, 0)));
+	EXPECT_OK(cuMemsetD32(window, 5, 1));
+	EXPECT_EQ(15, replicas_with(&view, 5));
+	send_number(later, 0);
+	EXPECT_EQ(0, ended(next));
+}
+
+/* A team of the victim's making ends with nobody but its last user. */
+TEST_F(lost, team_of_its_making)
+{
+	CUmemGenericAllocationHandle team, again;
+	CUmemFabricHandle shareable;
+	CUdeviceptr window;
+	int link;
+	pid_t pid;
+
+	pid = victim(&link);
+	if (!pid) {
+		team = fabric_team(4);
+		join_two(team);
+		send_fabric(link, team);
+		receive_number(link);
+		_exit(_metadata->exit_code);
+	}
+	ASSERT_EQ(0, host_enter(&self->host, 0));
+	cuda_start(0);
+	shareable = receive_fabric(link);
+	ASSERT_OK(import(&team, &shareable));
+	ASSERT_EQ(0, host_lose(&self->host));
+	EXPECT_REASON(import(&again, &shareable), "team # was of host #, which was lost");
+	join_two(team);
+	bind_two(team);
+	window = ADDRESS(mapped(team, CHUNK, 0));
+	EXPECT_OK(cuMemsetD32(window, 4, 1));
+	EXPECT_EQ(4, *(volatile uint32_t *)window);
+	send_number(link, 0);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* Who has opened /dev/memcast is on no host: of the lost one's devices he has lost what he had. */
+TEST_F(lost, process_of_no_host)
+{
+	CUdevice lost = self->host.first;
+	CUmemAllocationProp prop = memory_on(lost);
+	CUmemGenericAllocationHandle handle, team, other;
+	volatile uint32_t *at, *window;
+	uint32_t word;
+
+	cuda_start(0);
+	handle = new_memory(lost, CHUNK);
+	at = mapped(handle, CHUNK, 0);
+	team = new_team(2, CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(team, lost));
+	ASSERT_OK(cuMulticastAddDevice(team, 0));
+	ASSERT_OK(cuMulticastBindMem(team, 0, handle, 0, CHUNK, 0));
+	window = mapped(team, CHUNK, 0);
+	*at = 1;
+	EXPECT_EQ(1, *window);
+	ASSERT_EQ(0, host_lose(&self->host));
+	EXPECT_EQ(SIGBUS, try_load(at, &word));
+	EXPECT_EQ(SIGBUS, try_load(window, &word));
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&other, CHUNK, &prop, 0),
+			 "host # was lost");
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_DEVICE,
+			 cuMulticastBindMem(team, 0, handle, 0, CHUNK, 0),
+			 "host # was lost, and its devices with it");
+	other = new_memory(0, CHUNK);
+	EXPECT_OK(cuMulticastBindMem(team, 0, other, 0, CHUNK, 0));
+	EXPECT_OK(cuMemsetD32(ADDRESS(window), 4, 1));
+	EXPECT_EQ(4, *window);
+
+	ASSERT_EQ(0, host_return(&self->host));
+	EXPECT_EQ(SIGBUS, try_load(at, &word));
+	EXPECT_OK(cuMulticastBindMem(team, 0, new_memory(lost, CHUNK), 0, CHUNK, 0));
+	/* read from the first member again */
+	EXPECT_EQ(0, *window);
+}
+
+/* Handles and mappings outlive the loss, and so does the refusal: it leaves nothing bound. */
+TEST_F(lost, binds_of_lost_memory)
+{
+	CUdevice lost = self->host.first;
+	CUmemGenericAllocationHandle gone, team, other;
+	CUdeviceptr at;
+
+	cuda_start(0);
+	gone = new_memory(lost, CHUNK);
+	at = reserve(2 * CHUNK);
+	ASSERT_OK(cuMemMap(at + CHUNK, CHUNK, 0, gone, 0));
+	team = complete_team(2, 2 * CHUNK);
+	other = new_team(2, 2 * CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(other, lost));
+	ASSERT_OK(cuMulticastAddDevice(other, 0));
+	ASSERT_EQ(0, host_lose(&self->host));
+	ASSERT_EQ(0, host_return(&self->host));
+	ASSERT_OK(cuMemMap(at, CHUNK, 0, new_memory(lost, CHUNK), 0));
+
+	ASSERT_EQ(0, write_in(PARAMETERS, "team_slots", "1"));
+	EXPECT_REASON(cuMulticastBindMem(other, 0, gone, 0, CHUNK, 0),
+		      "memory # was of host #, which was lost");
+	EXPECT_REASON(cuMulticastBindAddr(other, 0, at, 2 * CHUNK, 0),
+		      "memory # was of host #, which was lost");
+	/* the only slot is free */
+	ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
+	ASSERT_OK(cuMemRelease(team));
+	/* and so is the place of what is not lost */
+	EXPECT_OK(cuMulticastBindAddr(other, 0, at, CHUNK, 0));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Hosts that are lost, and return: what their own processes are told, what others find of
+ * them, and that nothing comes back. Where the machine has several hosts it is host 1, and
+ * others look on; else the only one, which takes all processes with it.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include "memcast_test.h"
+#include "lost_host.h"
+#include "reason.h"
+
+FIXTURE(lost)
+{
+	struct lost_host host;
+};
+
+FIXTURE_SETUP(lost)
+{
+	if (!lost_host_find(&self->host))
+		SKIP(return, "needs root and two devices per host");
+}
+
+FIXTURE_TEARDOWN_PARENT(lost)
+{
+	host_return(&self->host);
+	if (!_metadata->aborted)
+		EXPECT_STREQ("", left_over());
+}
+
+#define LOST	"host # was lost, and with it all that this process had of its devices"
+#define ENDED	"the host was lost, and its devices with it: only another process can go on"
+
+/* A process of the host that will be lost, with a device current */
+#define victim(link)	victim_(_metadata, self, link)
+static pid_t victim_(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self, int *link)
+{
+	pid_t pid = peer_fork(link);
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_EQ(0, host_enter(&self->host, self->host.number));
+		cuda_start(0);
+	}
+	return pid;
+}
+
+/* ---- its own processes ---- */
+
+/* It is told by the first call that needs the device, and from then on by all. */
+static void be_lost(struct __test_metadata *_metadata, int link)
+{
+	CUmemGenericAllocationHandle handle, again;
+	CUmemAllocationProp prop = memory_on(0);
+	CUdeviceptr at, plain;
+	CUcontext context;
+	CUstream stream;
+	uint32_t word;
+	int count;
+
+	handle = new_memory(0, CHUNK);
+	at = ADDRESS(mapped(handle, CHUNK, 0));
+	ASSERT_OK(cuMemAlloc(&plain, 64));
+	ASSERT_OK(cuStreamCreate(&stream, 0));
+	*(volatile uint32_t *)at = 1;
+	*(volatile uint32_t *)plain = 1;
+	send_number(link, 0);
+	receive_number(link);
+
+	EXPECT_EQ(SIGBUS, try_load((void *)at, &word));
+	EXPECT_EQ(SIGBUS, try_store((void *)at, 2));
+	EXPECT_EQ(SIGBUS, try_load((void *)plain, &word));
+	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, cuMemCreate(&again, CHUNK, &prop, 0), LOST);
+	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, cuMemCreate(&again, CHUNK, &prop, 0), ENDED);
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMemRelease(handle));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMemUnmap(at, CHUNK));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMemFree(plain));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMemcpyDtoH(&word, plain, sizeof(word)));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuStreamSynchronize(stream));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuCtxGetCurrent(&context));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuDeviceGetCount(&count));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuInit(0));
+	send_number(link, 0);
+	receive_number(link);
+	/* the host has returned, but not to this process */
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMemCreate(&again, CHUNK, &prop, 0));
+	EXPECT_EQ(SIGBUS, try_load((void *)at, &word));
+	EXPECT_EQ(SIGBUS, try_load((void *)plain, &word));
+	send_number(link, 0);
+	receive_number(link);
+	_exit(_metadata->exit_code);
+}
+
+/* Processes that open the host's file: none while it is lost, and afterwards as on any other */
+static void open_lost(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self)
+{
+	int link;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	if (pid) {
+		EXPECT_EQ(0, ended(pid));
+		return;
+	}
+	ASSERT_EQ(0, host_enter(&self->host, self->host.number));
+	EXPECT_CU_REASON(CUDA_ERROR_NO_DEVICE, cuInit(0), "/dev/memcast: the host was lost");
+	_exit(_metadata->exit_code);
+}
+
+static void open_returned(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self)
+{
+	volatile uint32_t *at;
+	int link;
+	pid_t pid = victim(&link);
+
+	if (pid) {
+		EXPECT_EQ(0, ended(pid));
+		return;
+	}
+	at = mapped(new_memory(0, CHUNK), CHUNK, 0);
+	EXPECT_EQ(0, *at);
+	ASSERT_OK(cuMemsetD32(ADDRESS(at), 7, 1));
+	EXPECT_EQ(7, *at);
+	_exit(_metadata->exit_code);
+}
+
+TEST_F(lost, own_processes)
+{
+	unsigned int device = self->host.first;
+	int link;
+	pid_t pid = victim(&link);
+
+	if (!pid)
+		be_lost(_metadata, link);
+	receive_number(link);
+	ASSERT_NE(device_bytes(device, "pool_bytes"), device_bytes(device, "free_bytes"));
+	ASSERT_EQ(0, host_lose(&self->host));
+	/* the process has not ended, and holds nothing */
+	EXPECT_EQ(device_bytes(device, "pool_bytes"), device_bytes(device, "free_bytes"));
+	EXPECT_EQ(0, stat_of("memories"));
+	send_number(link, 0);
+	receive_number(link);
+	open_lost(_metadata, self);
+	ASSERT_EQ(0, host_return(&self->host));
+	open_returned(_metadata, self);
+	send_number(link, 0);
+	receive_number(link);
+	send_number(link, 0);
+	EXPECT_EQ(0, ended(pid));
+}
+
+/* What stands on stderr when a process that does not expect it touches what it had */
+TEST_F(lost, words_of_a_signal)
+{
+	char said[1024] = "";
+	volatile uint32_t *at;
+	int link, status, out[2];
+	ssize_t length;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe2(out, O_CLOEXEC));
+	pid = victim(&link);
+	if (!pid) {
+		dup2(out[1], STDERR_FILENO);
+		at = mapped(new_memory(0, CHUNK), CHUNK, 0);
+		*at = 1;
+		send_number(link, 0);
+		receive_number(link);
+		_exit((int)*at);
+	}
+	close(out[1]);
+	receive_number(link);
+	ASSERT_EQ(0, host_lose(&self->host));
+	send_number(link, 0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+	length = read(out[0], said, sizeof(said) - 1);
+	EXPECT_LT(0, length);
+	EXPECT_NE(NULL, strstr(said, "a load ends the program"));
+	EXPECT_NE(NULL, strstr(said, "was lost, and with it all")) TH_LOG("it said: %s", said);
+}
+
+enum waiting { FOR_MEMBERS_TO_BIND, FOR_MEMBERS_TO_MAP, FOR_THE_FABRIC, FOR_A_WORD, WAITINGS };
+
+static CUresult wait_for(struct __test_metadata *_metadata, enum waiting what, int link)
+{
+	CUmemGenericAllocationHandle team = new_team(2, CHUNK);
+	CUdeviceptr at = reserve(CHUNK), word;
+	CUstream stream;
+
+	ASSERT_OK(cuMulticastAddDevice(team, 0));
+	if (what == FOR_THE_FABRIC)
+		ASSERT_OK(cuMulticastAddDevice(team, 1));
+	ASSERT_OK(cuMemAlloc(&word, 64));
+	ASSERT_OK(cuMemsetD32(word, 0, 16));
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	if (what == FOR_A_WORD)
+		ASSERT_OK(cuStreamWaitValue32(stream, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+	send_number(link, 0);
+	switch (what) {
+	case FOR_MEMBERS_TO_BIND:
+	case FOR_THE_FABRIC:
+		return cuMulticastBindMem(team, 0, new_memory(0, CHUNK), 0, CHUNK, 0);
+	case FOR_MEMBERS_TO_MAP:
+		return cuMemMap(at, CHUNK, 0, team, 0);
+	default:
+		return cuStreamSynchronize(stream);
+	}
+}
+
+TEST_F(lost, who_waits_is_woken)
+{
+	int link, i;
+	pid_t pid;
+
+	for (i = 0; i < WAITINGS; i++) {
+		ASSERT_EQ(0, write_in(PARAMETERS, "team_setup_delay_ms",
+				      i == FOR_THE_FABRIC ? "1000000" : "0"));
+		pid = victim(&link);
+		if (!pid) {
+			EXPECT_CU(CUDA_ERROR_UNKNOWN, wait_for(_metadata, i, link));
+			_exit(_metadata->exit_code);
+		}
+		receive_number(link);
+		if (i != FOR_A_WORD)
+			EXPECT_TRUE(sleeps(pid, pid));
+		ASSERT_EQ(0, host_lose(&self->host));
+		EXPECT_EQ(0, ended(pid)) TH_LOG("waiting %d", i);
+		ASSERT_EQ(0, host_return(&self->host));
+	}
+	ASSERT_EQ(0, write_in(PARAMETERS, "team_setup_delay_ms", "0"));
+}
+
+/* ---- dma-bufs: who has mapped one, on whatever host ---- */
+
+TEST_F(lost, dmabufs)
+{
+	CUmemGenericAllocationHandle team, handle;
+	volatile uint32_t *memory, *replicas;
+	uint32_t word;
+	int link, fd[2];
+	pid_t pid = victim(&link);
+
+	if (!pid) {
+		team = complete_team(2, CHUNK);
+		handle = new_memory(0, CHUNK);
+		ASSERT_OK(cuMulticastBindMem(team, 0, handle, 0, CHUNK, 0));
+		send_fd(link, exported(handle));
+		send_fd(link, exported(team));
+		receive_number(link);
+		_exit(_metadata->exit_code);
+	}
+	fd[0] = receive_fd(link);
+	fd[1] = receive_fd(link);
+	memory = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
+	replicas = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd[1], 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	ASSERT_NE(MAP_FAILED, replicas);
+	*memory = 1;
+	replicas[1] = 1;
+	ASSERT_EQ(0, host_lose(&self->host));
+	EXPECT_EQ(SIGBUS, try_load(memory, &word));
+	EXPECT_EQ(SIGBUS, try_store(memory, 2));
+	EXPECT_EQ(SIGBUS, try_load(replicas, &word));
+	EXPECT_EQ(SIGBUS, try_store(replicas + 1, 2));
+	send_number(link, 0);
+	EXPECT_EQ(0, ended(pid));
+	ASSERT_EQ(0, host_return(&self->host));
+	EXPECT_EQ(SIGBUS, try_load(memory, &word));
+	EXPECT_EQ(SIGBUS, try_load(replicas, &word));
+	/* the fd means nothing to new processes of the host */
+	pid = victim(&link);
+	if (!pid) {
+		/* as of an fd that is no dma-buf's */
+		EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN,
+				 cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd[0],
+								SHAREABLE),
+				 "memory # was of host #, which was lost");
+		EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN,
+				 cuMemImportFromShareableHandle(&team, (void *)(intptr_t)fd[1],
+								SHAREABLE),
+				 "team # was of host #, which was lost");
+		_exit(_metadata->exit_code);
+	}
+	EXPECT_EQ(0, ended(pid));
+	EXPECT_NE(device_bytes(self->host.first, "pool_bytes"),
+		  device_bytes(self->host.first, "free_bytes"));
+	munmap((void *)memory, CHUNK);
+	munmap((void *)replicas, CHUNK);
+	close(fd[0]);
+	close(fd[1]);
+	EXPECT_EQ(device_bytes(self->host.first, "pool_bytes"),
+		  device_bytes(self->host.first, "free_bytes"));
+}
+
+/* ---- the files ---- */
+
+TEST_F(lost, files)
+{
+	static const char * const bad[] = { "x", "-1", "600", "1,2" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_NE(0, write_in(LOST_FILES, "lose_host", bad[i])) TH_LOG("%s", bad[i]);
+		EXPECT_NE(0, write_in(LOST_FILES, "return_host", bad[i])) TH_LOG("%s", bad[i]);
+	}
+	EXPECT_EQ(0, lost_hosts(""));
+	ASSERT_EQ(0, host_lose(&self->host));
+	EXPECT_EQ(0, lost_hosts(self->host.name));
+	/* once more is no more */
+	ASSERT_EQ(0, host_lose(&self->host));
+	ASSERT_EQ(0, host_return(&self->host));
+	EXPECT_EQ(0, lost_hosts(""));
+	ASSERT_EQ(0, host_return(&self->host));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/* What memcast-smi and NVML say of hosts: all of the rack, or what one host has. */
+#define _GNU_SOURCE
+#include "rack_hosts.h"
+
+struct line {
+	unsigned int host;
+	unsigned long seen, teams;	/* MiB of processes' memory; teams that it has joined */
+};
+
+/* What memcast-smi has of a device, as this process sees it. Return: how many there are */
+static int ask_smi(int device, struct line *line)
+{
+	FILE *smi = popen("./memcast-smi --query-device=index,host,memory.seen,teams "
+			  "--format=csv,noheader,nounits", "re");
+	struct line one;
+	int count = 0, index;
+
+	memset(line, 0xff, sizeof(*line));
+	while (smi && fscanf(smi, "%d, %u, %lu, %lu\n", &index, &one.host, &one.seen,
+			     &one.teams) == 4) {
+		if (index == device)
+			*line = one;
+		count++;
+	}
+	return smi && !pclose(smi) ? count : -1;
+}
+
+TEST_F(hosts, smi)
+{
+	CUmulticastObjectProp prop = {
+		.numDevices = 3, .size = CHUNK, .handleTypes = FABRIC,
+	};
+	CUmemGenericAllocationHandle team;
+	CUmemFabricHandle shareable;
+	int link, other, device;
+	struct line line;
+
+	if (access("memcast-smi", X_OK))
+		SKIP(return, "no memcast-smi here");
+	if (!host_fork(1, &link)) {
+		ASSERT_OK(cuMulticastCreate(&team, &prop));
+		ASSERT_OK(cuMulticastAddDevice(team, 1));
+		shareable = fabric_handle(team);
+		give(link, shareable);
+		new_memory(1, CHUNK);
+		receive_number(link);
+		/* its own device, and the team's member of the other host is not one here */
+		EXPECT_EQ(self->each, ask_smi(1, &line));
+		EXPECT_EQ(1, line.host);
+		EXPECT_EQ(2, line.seen);
+		EXPECT_EQ(1, line.teams);
+		EXPECT_EQ(self->each, ask_smi(0, &line));
+		EXPECT_EQ(0, line.seen);
+		EXPECT_EQ(0, line.teams);
+		send_number(link, 0);
+		receive_number(link);
+		_exit(_metadata->exit_code);
+	}
+	take(link, shareable);
+	if (!host_fork(0, &other)) {
+		ASSERT_OK(cuMemImportFromShareableHandle(&team, &shareable, FABRIC));
+		ASSERT_OK(cuMulticastAddDevice(team, 0));
+		new_memory(0, 2 * CHUNK);
+		send_number(other, 0);
+		receive_number(other);
+		EXPECT_EQ(self->each, ask_smi(0, &line));
+		EXPECT_EQ(0, line.host);
+		EXPECT_EQ(4, line.seen);
+		EXPECT_EQ(1, line.teams);
+		send_number(other, 0);
+		receive_number(other);
+		_exit(_metadata->exit_code);
+	}
+	receive_number(other);
+	send_number(other, 0);
+	receive_number(other);
+	send_number(link, 0);
+	receive_number(link);
+
+	/* of the rack, by its own numbers */
+	for (device = 0; device < self->machine; device++) {
+		EXPECT_EQ(self->machine, ask_smi(device, &line));
+		EXPECT_EQ(device / self->each, line.host);
+		EXPECT_EQ(device ? device == self->each + 1 ? 2 : 0 : 4, line.seen);
+		EXPECT_EQ(!device || device == self->each + 1, line.teams);
+	}
+	send_number(link, 0);
+	send_number(other, 0);
+}
+
+TEST_HARNESS_MAIN
