@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/base/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
-plan sum 4
+plan sum 5
 
 # ends STATUS TEXT: whether the sum of the lines on stdin is TEXT, and awk's status STATUS
 ends()
@@ -54,6 +54,21 @@ ok 1 a.one
 # program b_test
 1..2
 ok 1 b.one
+END
+)"
+holds shows_stderr "$(ends 1 '# failed:
+# stderr: memcast-vm: no such kernel
+# host, selftests/x/host-a.sh: not ok 0 a.boots
+1 passed, 1 failed, 0 skipped' <<'END'
+# selftests on host
+# program selftests/x/host-a.sh
+1..1
+not ok 0 a.boots
+# stderr: memcast-vm: no such kernel
+# program selftests/x/host-b.sh
+1..1
+ok 1 b.one
+# stderr: of one that did not fail
 END
 )"
 holds nothing_ran_is_a_failure "$(ends 1 '0 passed, 0 failed, 0 skipped' </dev/null)"

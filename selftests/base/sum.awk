@@ -3,7 +3,8 @@
 # Add up the TAP lines of several runs, for tools/run-selftests. Each run starts with a
 # line "# selftests on WHERE", each program with "# program NAME". Whoever has only the
 # last lines of a long log finds there each failed test and where it failed; of the first
-# three, what the test wrote last. The last line is exactly "N passed, N failed, N skipped".
+# three, what the test wrote last; and what a program that failed wrote to stderr last, which
+# follows it in lines "# stderr: TEXT". The last line is exactly "N passed, N failed, N skipped".
 function failure(name)
 {
 	fails[++failed] = where (program ? ", " program : "") ": " name
@@ -20,8 +21,9 @@ function ends_early()
 	planned = 0
 }
 
-/^# selftests on /	{ ends_early(); where = $4; program = ""; said = 0; next }
-/^# program /		{ ends_early(); program = $3; said = 0; next }
+/^# selftests on /	{ ends_early(); where = $4; program = ""; said = 0; before = failed; next }
+/^# program /		{ ends_early(); program = $3; said = 0; before = failed; next }
+/^# stderr: /		{ ends_early(); if (failed > before) notes[failed] = notes[failed] $0 "\n"; next }
 /^1\.\.[0-9]+/		{ ends_early(); planned = substr($1, 4) + 0; next }
 /^ok [0-9]+/ {
 	if (/# *(SKIP|XFAIL)/)
