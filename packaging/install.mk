@@ -30,7 +30,7 @@ installed_libs := $(libcuda:%.so=) $(companion_libs)
 # Scripts that are commands, and what they read in folders beside them
 scripts		:= $(wildcard tools/memcast-*)
 commands	:= $(scripts:tools/%=%)
-script_parts	:= $(wildcard tools/*/*.sh tools/kernel/debug/*.config)
+script_parts	:= $(wildcard tools/*/*.sh tools/kernel/debug/*.config tools/vm/module/*)
 
 # from,to: a path from one folder to another, so that all of it can be moved
 relative = $(shell realpath -ms --relative-to='$(1)' '$(2)')

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # How memcast-vm's machine is started and watched, and what is in its kernel's log. Used
-# by memcast-vm only, with its variables: temp, build, base, cache, machine, append, passed,
-# watched, verbose, keep_log, release, memory, pool_mib, devices, hosts, params.
+# by memcast-vm only, with its variables: temp, build, base, cache, machine, append, watched,
+# verbose, keep_log, release, vmlinuz, module, cpus, icount, memory, pool_mib, devices, hosts,
+# params, settings; it has accel and passed from here.
+
+passed=85	# what init's write to isa-debug-exit makes of QEMU's exit status
 
 # What the pools take and a machine needs beside them, where no --memory says so
 choose_memory() {
@@ -15,6 +18,35 @@ choose_memory() {
 	[ -z "$hosts" ] || : $((pools += 8 * devices))
 	memory=$((pools + 512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576))
 	case $release in *-kasan|*-kcsan) memory=$((memory * 5 / 4 + 512)) ;; esac
+}
+
+# How the machine's processors are emulated, or that they are not
+choose_processors() {
+	local vm_module=$build/kmod-$release/vm/memcast_vm.ko
+	machine=(-nodefaults -no-user-config -display none -no-reboot -machine pc -kernel "$vmlinuz"
+		-device isa-debug-exit,iobase=0xf4,iosize=4)
+	# An emulated timer comes late on a busy host, and the test whether it ticks fails.
+	append="console=ttyS0 loglevel=5 panic=-1 oops=panic no_timer_check$append"
+	if [ -n "$icount" ]; then
+		accel=(-accel tcg -cpu "max,-erms,-fsrm" -icount shift=0,sleep=off -seed 1
+			-rtc base=2024-01-01T00:00:00,clock=vm)
+		append+=" nokaslr norandmaps"
+		return
+	elif kvm_works; then
+		accel=(-accel kvm -cpu host)
+		return
+	fi
+	accel=(-accel "tcg,thread=multi" -cpu "max,-erms,-fsrm")
+	# Without it QEMU may go on running text of the kernel that is no longer there.
+	if [ -n "$module" ] && [ "$cpus" -gt 1 ] && [ -e "$vm_module" ]; then
+		pack "$vm_module" memcast-vm/modules/memcast_vm.ko
+		settings=(module=/memcast-vm/modules/memcast_vm.ko "${settings[@]}")
+	fi
+	# Where the host relies on its counter. What linux measures on a busy host may be
+	# wrong by a factor of four: it then reports lockups that there are not.
+	if grep -qsE 'tsc|kvm-clock' /sys/devices/system/clocksource/clocksource0/current_clocksource; then
+		append+=" tsc=reliable tsc_early_khz=$("$build/tools/vm-watch" --counter-rate)"
+	fi
 }
 
 # Having /dev/kvm says little: some hosts' hangs stock kernels. Ask once per boot.

@@ -22,9 +22,9 @@ use_installed() {
 # The module's own makefile does the work. It is asked only if its source, the kernel or its
 # compiler is another than last time, as that alone takes seconds.
 build_installed_module() {
-	local source folder=$build/kmod-$release stamp runner=()
+	local source part folder=$build/kmod-$release stamp runner=()
 	source=$(realpath "$here/$module_source")
-	stamp=$(cd "$source" && find . -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
+	stamp=$(cd "$source" && find . "$here/vm/module" -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
 		stat -Lc '%n %Y' "$kdir/Module.symvers" 2>/dev/null || true)
 	[ ! -e "$folder/memcast.ko" ] || [ "$stamp" != "$(cat "$folder/stamp" 2>/dev/null)" ] || return 0
 	note "building memcast.ko for linux $release"
@@ -32,9 +32,12 @@ build_installed_module() {
 	rm -rf "$folder"
 	mkdir -p "$folder"
 	cp -R "$source/." "$folder/"
+	cp -R "$here/vm/module" "$folder/vm"
 	# Types for BTF need vmlinux and pahole, signatures the builder's key.
-	"${runner[@]}" make -s -C "$kdir" M="$folder" CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL= \
-		-j"$(nproc)" modules >"$build/log" 2>&1 ||
-		{ cat "$build/log" >&2; return 1; }
+	for part in "$folder" "$folder/vm"; do
+		"${runner[@]}" make -s -C "$kdir" M="$part" CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL= \
+			-j"$(nproc)" modules >"$build/log" 2>&1 ||
+			{ cat "$build/log" >&2; return 1; }
+	done
 	echo "$stamp" >"$folder/stamp"
 }
