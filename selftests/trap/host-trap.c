@@ -70,7 +70,8 @@ static int end_of_inexact_store(void *address, char *text, size_t size)
 {
 	unsigned int mxcsr = 0x1f80 & ~0x1000;	/* precision */
 	int pipes[2], status;
-	ssize_t length;
+	ssize_t bytes;
+	size_t length = 0;
 	pid_t pid;
 
 	*text = '\0';
@@ -86,8 +87,10 @@ static int end_of_inexact_store(void *address, char *text, size_t size)
 		_exit(0);
 	}
 	close(pipes[1]);
-	length = read(pipes[0], text, size - 1);
-	text[length > 0 ? length : 0] = '\0';
+	/* several messages: all of them until its end */
+	while ((bytes = read(pipes[0], text + length, size - 1 - length)) > 0)
+		length += bytes;
+	text[length] = '\0';
 	close(pipes[0]);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
