@@ -2,8 +2,7 @@
 /*
  * What it costs to touch 1 GiB for the first time: through mmap() of an exported
  * fd, of our own mapping, of a udmabuf and of a buffer of the system heap. Faults
- * are counted; of times only ratios within one run say something on emulated
- * machines.
+ * are counted and judged; times are printed, with their ratios.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -209,12 +208,9 @@ static void compare(struct __test_metadata *_metadata, const char *name, int the
 	SHOW("its fd, at 2 MiB", aligned, aligned);
 	SHOW("its fd, anywhere", plain, aligned);
 	SHOW(name, peer, aligned);
-	/*
-	 * Since Linux 6.13 udmabuf fills its page table in the first fault. What
-	 * that one fault takes is too short to be told from a busy machine's noise.
-	 */
-	if (peer.minor != 1)
-		EXPECT_LT(20, net(peer) / net(aligned));
+	/* For the reader: memcast-bench judges times. Here, faults are counted. */
+	EXPECT_GE((long)(bytes / CHUNK) + 16, aligned.minor);
+	EXPECT_GE(own.minor + 16, aligned.minor);
 }
 
 TEST_F(export_scale, udmabuf)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the design promises about cost. Ratios of medians within one run, as times
- * say nothing on emulated machines.
+ * What the design promises about cost, as ratios of medians within one run. They are judged in
+ * a machine whose clock counts instructions (memcast-vm --icount --cpus 1, which host-scale.sh
+ * says with MEMCAST_TEST_EXACT=1); elsewhere a busy host can hold up either side of a ratio, and
+ * the tests print what they measured.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -23,6 +25,12 @@ FIXTURE_SETUP(scale)
 	self->pool = device_bytes(0, "pool_bytes");
 }
 NOTHING_LEFT(scale)
+
+#define EXPECT_RATIO(most, ratio)		\
+do {						\
+	if (getenv("MEMCAST_TEST_EXACT"))	\
+		EXPECT_GE(most, ratio);		\
+} while (0)
 
 /* Seconds per byte for one store to each 4 KiB */
 static double touch(volatile uint32_t *at, size_t bytes)
@@ -98,7 +106,7 @@ TEST_F(scale, mappings_in_one_reservation)
 	after = median(times + count - last, last);
 	TH_LOG("a mapping: %.1f us at first, %.1f us after %u", before * 1e6,
 	       after * 1e6, count);
-	EXPECT_GE(2, after / before);
+	EXPECT_RATIO(2, after / before);
 
 	EXPECT_EQ(count, stat_of("mappings"));
 	ASSERT_OK(allow(at, count * CHUNK, 0, READWRITE));
@@ -139,7 +147,7 @@ TEST_F(scale, binding_1_gib)
 	small = bind_cost(_metadata, team, own, CHUNK);
 	TH_LOG("binding 1 GiB: %.1f us, 2 MiB: %.1f us (first %.1f)", large * 1e6,
 	       small * 1e6, warm * 1e6);
-	EXPECT_GE(1.5, large / small);
+	EXPECT_RATIO(1.5, large / small);
 }
 
 /* As many at once as a pool has chunks, each by itself */
