@@ -79,8 +79,8 @@ static int __init mc_init(void)
 	ret = misc_register(&mc_misc);
 	if (ret)
 		goto exit_host_files;
-	pr_info("version " __stringify(MC_VERSION) ", %u devices, %u hosts, /dev/memcast\n",
-		mc_device_count, mc_host_count());
+	pr_info("version " __stringify(MC_VERSION) ", %u devices, %u host%s, /dev/memcast\n",
+		mc_device_count, mc_host_count(), mc_host_count() == 1 ? "" : "s");
 	return 0;
 
 exit_host_files:

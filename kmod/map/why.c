@@ -21,7 +21,7 @@ static int print_mapped(const struct mc_mapping *mapping, char *text, size_t siz
 /* Which process took away what a member had there, and how */
 static void print_loss(const struct mc_loss *loss, char *text, size_t size)
 {
-	char who[48];
+	char who[MC_WHO_WORDS];
 
 	mc_who_print(&loss->who, who, sizeof(who));
 	if (loss->how == MC_HOW_HOST)

@@ -244,6 +244,7 @@ void mc_who_set(struct mc_who *who);
 bool mc_who_is_caller(const struct mc_who *who);
 bool mc_who_has_ended(const struct mc_who *who);
 void mc_who_name(const struct mc_who *who, char *name);
+#define MC_WHO_WORDS	48	/* bytes, for mc_who_print() */
 int mc_who_print(const struct mc_who *who, char *text, size_t size);
 
 /* ---- team.c ---- */

@@ -128,8 +128,11 @@ int mc_team_add(struct mc_call *call)
 
 	down_write(&team->lock);
 	if (mc_team_member(team, device)) {
-		ret = mc_fail(call, -EALREADY, "device %u is a member already",
-			      add->device);
+		char who[MC_WHO_WORDS];
+
+		mc_who_print(&mc_team_member(team, device)->joined_by, who, sizeof(who));
+		ret = mc_fail(call, -EALREADY, "device %u is a member already: %s added it",
+			      add->device, who);
 	} else if (team->joined == team->devices) {
 		ret = mc_fail(call, -EINVAL, "all %u devices have joined",
 			      team->devices);

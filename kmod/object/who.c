@@ -47,15 +47,23 @@ void mc_who_name(const struct mc_who *who, char *name)
 	memset(name + i, 0, sizeof(who->name) - i);
 }
 
-/* "712 (rank1)", "this process" or "somebody". Return: its length. */
+/*
+ * "712 (rank1)", "a process out of sight (rank1)", "this process" or "somebody"
+ * Return: its length
+ */
 int mc_who_print(const struct mc_who *who, char *text, size_t size)
 {
 	char name[sizeof(who->name)];
+	pid_t pid;
 
 	if (!who->pid)
 		return scnprintf(text, size, "somebody");
 	if (mc_who_is_caller(who))
 		return scnprintf(text, size, "this process");
 	mc_who_name(who, name);
-	return scnprintf(text, size, "%d (%s)", pid_vnr(who->pid), name);
+	/* 0: the caller's namespace of processes has no number for it */
+	pid = pid_vnr(who->pid);
+	if (!pid)
+		return scnprintf(text, size, "a process out of sight (%s)", name);
+	return scnprintf(text, size, "%d (%s)", pid, name);
 }

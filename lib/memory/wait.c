@@ -162,7 +162,7 @@ static void say_who_of(const struct waiter *waiter, uint64_t since,
 	    now.tv_sec + now.tv_nsec * 1e-9 - since * 1e-9,
 	    (unsigned long long)team.out_object);
 	if (team.out_joined == team.out_devices) {
-		add(&text, "it is complete, and being set up (parameter team_setup_delay_ms)");
+		add(&text, "it is complete: this call goes on at once, or after the module's team_setup_delay_ms");
 	} else {
 		add(&text, "%u of %u devices have joined", team.out_joined, team.out_devices);
 		add(&text, team.out_joined ? ": " : "");
