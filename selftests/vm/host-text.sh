@@ -9,15 +9,16 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 plan text 2
 
-# The scheduler's tracepoints are met all the time by processors that switch between programs.
+# Processors that switch between programs meet this tracepoint all the time.
 cat >"$temp/change" <<'END'
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+event=/sys/kernel/tracing/events/sched/sched_switch/enable
 for _ in 1 2; do
 	yes | cat >/dev/null &
 done
 count=0
-while [ $count -lt 50 ]; do
-	echo 1 >/sys/kernel/tracing/events/sched/enable && echo 0 >/sys/kernel/tracing/events/sched/enable || exit
+while [ $count -lt 100 ]; do
+	echo 1 >"$event" && echo 0 >"$event" || exit
 	count=$((count + 1))
 done
 echo changed
