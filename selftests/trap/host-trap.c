@@ -70,8 +70,7 @@ static int end_of_inexact_store(void *address, char *text, size_t size)
 {
 	unsigned int mxcsr = 0x1f80 & ~0x1000;	/* precision */
 	int pipes[2], status;
-	ssize_t bytes;
-	size_t length = 0;
+	FILE *said;
 	pid_t pid;
 
 	*text = '\0';
@@ -87,11 +86,9 @@ static int end_of_inexact_store(void *address, char *text, size_t size)
 		_exit(0);
 	}
 	close(pipes[1]);
-	/* several messages: all of them until its end */
-	while ((bytes = read(pipes[0], text + length, size - 1 - length)) > 0)
-		length += bytes;
-	text[length] = '\0';
-	close(pipes[0]);
+	said = fdopen(pipes[0], "r");
+	text[fread(text, 1, size - 1, said)] = '\0';
+	fclose(said);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
