@@ -435,7 +435,7 @@ check: deps
 	@awk -f lib/functions.awk lib/cudart/functions.def | diff docs/runtime-functions.md - || \
 		{ echo 'docs/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; exit 1; }
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
-	@tools/run-selftests $$(cat selftests/vm-options) host $(CHECK_KERNELS)
+	@tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 
 # What of the suite a change is about, without building the rest of it
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))

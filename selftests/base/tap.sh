@@ -8,6 +8,7 @@
 #	result NAME STATUS	of a command; what it said is in $temp/said
 #	holds NAME WORDS	passes if there are no words; they say what is wrong
 #	skip NAME WHY
+#	machine WHAT ARGUMENT…	memcast-vm with these; its programs write the results
 #	exit $failed		at its end
 number=0
 failed=0
@@ -41,3 +42,15 @@ holds() {
 	fi
 }
 skip() { passes "$1 # SKIP $2"; }
+
+machine()
+{
+	what=$1
+	shift
+	echo "# $what"
+	status=0
+	tools/memcast-vm "$@" </dev/null || status=$?
+	[ $status -eq 0 ] || failed=1
+	# 1: a line says "not ok" already
+	[ $status -le 1 ] || echo "not ok 0 $what # status $status"
+}

@@ -4,12 +4,11 @@
 # The longest stretch that a call does not yield, in instructions of a virtual machine
 # whose clock counts them: selftests/yield_test.c.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/base/tap.sh
 
-status=0
 for kernel in 6.1 6.12; do
-	echo "# with linux $kernel"
-	tools/memcast-vm --kernel $kernel --icount --cpus 1 --root --devices 2 --memory 2048 \
-		--timeout 900 --env MEMCAST_TEST_EXACT=1 --env MEMCAST_TEST_LOOPS=20 \
-		--add build/selftests -- build/selftests/run yield_test </dev/null || status=1
+	machine "yields, with linux $kernel" --kernel $kernel --icount --cpus 1 --root --devices 2 \
+		--memory 2048 --timeout 900 --env MEMCAST_TEST_EXACT=1 --env MEMCAST_TEST_LOOPS=20 \
+		--add build/selftests -- build/selftests/run yield_test
 done
-exit $status
+exit $failed

@@ -4,8 +4,8 @@
 # Machines with as many devices as there can be, what the module says to one more, and devices
 # that are divided among hosts.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/base/tap.sh
 
-failed=0
 said=$(tools/memcast-vm --devices 577 --pool-mib 2 --memory 768 -- true 2>&1 </dev/null)
 case $said in
 *"devices=577: must be 1 to 576"*) ;;
@@ -14,35 +14,20 @@ case $said in
 esac
 
 # 2 for most: what they take of the machine is the figure, so that is little
-machine="--root --devices 576 --pool-mib 4,2 --timeout 900"
 for kernel in 6.1 6.12; do
-	echo "# 576 devices with linux $kernel"
-	status=0
-	# shellcheck disable=SC2086
-	tools/memcast-vm --kernel $kernel $machine -- build/selftests/rack_test </dev/null || status=$?
-	[ $status -eq 0 ] || failed=1
-	# 1: a line says "not ok" already
-	[ $status -le 1 ] || echo "not ok 0 576 devices with linux $kernel # status $status"
-
-	echo "# 6 devices on 3 hosts with linux $kernel"
-	status=0
-	tools/memcast-vm --kernel $kernel --root --devices 6 --pool-mib 32 --memory 1024 \
-		--param hosts=3 --param imex_channels=1 --add build/selftests -- \
-		build/selftests/run rack_hosts_test rack_fabric_test rack_smi_test </dev/null || status=$?
-	[ $status -eq 0 ] || failed=1
-	[ $status -le 1 ] || echo "not ok 0 hosts with linux $kernel # status $status"
+	machine "576 devices with linux $kernel" --kernel $kernel --root --devices 576 \
+		--pool-mib 4,2 --timeout 900 -- build/selftests/rack_test
+	machine "6 devices on 3 hosts with linux $kernel" --kernel $kernel --root --devices 6 \
+		--pool-mib 32 --memory 1024 --param hosts=3 --param imex_channels=1 \
+		--add build/selftests -- build/selftests/run rack_hosts_test rack_fabric_test rack_smi_test
 done
 
 # what is about devices' numbers, on a host whose first is not the machine's
-echo "# other selftests on the second of two hosts"
-status=0
 # shellcheck disable=SC2016
-tools/memcast-vm --root --numa 2 --devices 16 --pool-mib 64 --memory 3072 --param hosts=2 \
-	--param imex_channels=2 --add build/selftests -- unshare -m sh -c 'mount --make-rprivate / &&
+machine "other selftests on the second of two hosts" --root --numa 2 --devices 16 --pool-mib 64 \
+	--memory 3072 --param hosts=2 --param imex_channels=2 --add build/selftests -- \
+	unshare -m sh -c 'mount --make-rprivate / &&
 		mount --bind /dev/memcast-host/1 /dev/memcast && exec "$@"' sh build/selftests/run \
 	address_test alloc_test bind_test copy_test heap_import_test ipc_test log_test memory_test \
-	pointer_test pool_share_test pool_test share_test team_test view_test window_test words_test \
-	</dev/null || status=$?
-[ $status -eq 0 ] || failed=1
-[ $status -le 1 ] || echo "not ok 0 selftests on a host # status $status"
+	pointer_test pool_share_test pool_test share_test team_test view_test window_test words_test
 exit $failed

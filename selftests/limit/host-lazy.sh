@@ -4,38 +4,32 @@
 # Lazy pools: machines that promise more than they have, what is about memory of the other
 # selftests in one whose pools are lazy, and what is refused when the module is loaded.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/base/tap.sh
 
-failed=0
-# run WHAT OPTION… -- PROGRAM…
-run()
+# lazy WHAT OPTION… -- PROGRAM…
+lazy()
 {
 	what=$1
 	shift
-	echo "# $what"
-	status=0
-	tools/memcast-vm --root --timeout 900 --add build/selftests --param backing=lazy "$@" \
-		</dev/null || status=$?
-	[ $status -eq 0 ] || failed=1
-	# 1: a line says "not ok" already
-	[ $status -le 1 ] || echo "not ok 0 $what # status $status"
+	machine "$what" --root --timeout 900 --add build/selftests --param backing=lazy "$@"
 }
 
 for kernel in 6.1 6.12; do
-	run "72 devices of 80 GiB in 4 GiB, with linux $kernel" --kernel $kernel --try-modules vgem \
+	lazy "72 devices of 80 GiB in 4 GiB, with linux $kernel" --kernel $kernel --try-modules vgem \
 		--devices 72 --pool-mib 81920 --memory 4096 -- \
 		build/selftests/run lazy_test lazy_limit_test lazy_charge_test
 done
 for kernel in 6.1 6.12; do
-	run "instructions of a first touch, with linux $kernel" --kernel $kernel --icount --cpus 1 \
+	lazy "instructions of a first touch, with linux $kernel" --kernel $kernel --icount --cpus 1 \
 		--devices 1 --pool-mib 128 --memory 1024 --env MEMCAST_TEST_EXACT=1 -- \
 		build/selftests/run lazy_cost_test
 done
-run "576 devices of 80 GiB in 3 GiB" --devices 576 --pool-mib 81920 --memory 3072 -- \
+lazy "576 devices of 80 GiB in 3 GiB" --devices 576 --pool-mib 81920 --memory 3072 -- \
 	build/selftests/lazy_test -t larger_than_the_machine
 
 # whatever is about memory, teams, copies, heaps and dma-bufs; all that the pools promise is there
 # shellcheck disable=SC2046
-run "other selftests with lazy pools" $(cat selftests/vm-options) --param lazy_max_mib=1600 -- \
+lazy "other selftests with lazy pools" $(cat selftests/vm-options) --param lazy_max_mib=1600 -- \
 	build/selftests/run address_test alloc_race_test alloc_test bind_test block_test copy2d_test \
 	copy_test dmabuf_test drm_test external_test foreign_team_test foreign_test \
 	heap_import_test importer_test kill_test lifetime_test memory_test owner_test \

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 outside()
 {
-	failed=0
+	. selftests/base/tap.sh
 	temp=$(mktemp -d "$PWD/build/host-hosts.XXXXXX")
 	chmod 755 "$temp"
 	trap 'rm -rf "$temp"' EXIT
@@ -44,13 +44,8 @@ outside()
 	for kernel in 6.1 6.12; do
 		files="--add $PWD/selftests/vm/host-hosts.sh --add build/tools/memcast-perf:/memcast-vm/memcast-perf"
 		[ $kernel = 6.1 ] || files=--host
-		echo "# hosts with linux $kernel, $files"
-		status=0
-		tools/memcast-vm --kernel $kernel $files --hosts 4 --devices 8 --pool-mib 16 -- \
-			sh "$PWD/selftests/vm/host-hosts.sh" inside "$kernel" "$temp/mpi" </dev/null || status=$?
-		[ $status -eq 0 ] || failed=1
-		# 1: a line says "not ok" already
-		[ $status -le 1 ] || echo "not ok 0 hosts with linux $kernel # status $status"
+		machine "hosts with linux $kernel, $files" --kernel $kernel $files --hosts 4 --devices 8 \
+			--pool-mib 16 -- sh "$PWD/selftests/vm/host-hosts.sh" inside "$kernel" "$temp/mpi"
 	done
 	echo "# memcast-vm --each"
 	# shellcheck disable=SC2016	# of the ranks
