@@ -118,9 +118,7 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 		int stranger = find_stranger(container_of(at, struct mc_mapping, at), grant);
 
 		if (stranger >= 0)
-			return mc_fail(call, -ENODEV,
-				       "device %u is not a member of the team",
-				       mc_device_told(call->client, stranger));
+			return mc_no_member(call, stranger);
 		if (grant->host_named &&
 		    !is_host_memory(container_of(at, struct mc_mapping, at)))
 			return mc_fail(call, -EOPNOTSUPP,

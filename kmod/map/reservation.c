@@ -7,6 +7,8 @@
 #include "compat.h"
 #include "vm.h"
 
+static const struct vm_operations_struct reservation_ops;
+
 static void reservation_free(struct kref *kref)
 {
 	struct mc_reservation *reservation =
@@ -58,7 +60,7 @@ static struct mc_reservation *reservation_of(struct mc_client *client,
 					     const struct vm_area_struct *vma)
 {
 	lockdep_assert_held(&client->mm->mmap_lock);
-	if (vma->vm_ops != &mc_vm_ops || vma->vm_file->private_data != client ||
+	if (vma->vm_ops != &reservation_ops || vma->vm_file->private_data != client ||
 	    is_copy(vma))
 		return NULL;
 	return vma->vm_private_data;
@@ -104,7 +106,7 @@ bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes)
 		vma = find_vma(client->mm, address);
 		if (!vma || vma->vm_start >= end)
 			break;
-		found = vma->vm_ops == &mc_vm_ops;
+		found = vma->vm_ops == &reservation_ops;
 		address = vma->vm_end;
 		cond_resched();
 	}
@@ -178,7 +180,7 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP, VM_MAYEXEC);
 	vma->vm_private_data = reservation;
-	vma->vm_ops = &mc_vm_ops;
+	vma->vm_ops = &reservation_ops;
 	return 0;
 }
 
@@ -292,7 +294,7 @@ static int no_mremap(struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
-const struct vm_operations_struct mc_vm_ops = {
+static const struct vm_operations_struct reservation_ops = {
 	.open = reservation_open,
 	.close = reservation_close,
 	.may_split = may_split,

@@ -33,8 +33,6 @@ struct mc_reservation {
 	struct mc_unmapped unmapped;
 };
 
-extern const struct vm_operations_struct mc_vm_ops;
-
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);

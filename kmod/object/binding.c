@@ -174,8 +174,7 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	down_write(&team->lock);
 	member = mc_team_member(team, device);
 	if (!member) {
-		ret = mc_fail(call, -ENODEV, "device %u is not a member of the team",
-			      mc_device_told(call->client, device->id));
+		ret = mc_no_member(call, device->id);
 		goto unlock;
 	}
 	if (interval_tree_iter_first(&member->bindings, first->at.start,
@@ -255,8 +254,7 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 	down_write(&team->lock);
 	member = mc_team_member(team, device);
 	if (!member) {
-		ret = mc_fail(call, -ENODEV, "device %u is not a member of the team",
-			      mc_device_told(call->client, device->id));
+		ret = mc_no_member(call, device->id);
 		goto unlock;
 	}
 	ret = bindings_cover(call, team, member, first, last);

@@ -75,7 +75,7 @@ free_handle:
 	return ret;
 }
 
-/* Return: the object, with a user for the caller, or NULL. */
+/* Return: the object, with a user for the caller, or NULL. @imported may be NULL. */
 struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported)
 {
 	struct mc_object *object = NULL;
@@ -85,18 +85,11 @@ struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *importe
 	handle = xa_load(&client->handles, id);
 	if (handle) {
 		object = mc_object_get(handle->object);
-		*imported = handle->imported;
+		if (imported)
+			*imported = handle->imported;
 	}
 	xa_unlock(&client->handles);
 	return object;
-}
-
-/* The same for those who need not know whether it was imported. */
-struct mc_object *mc_handle_object(struct mc_client *client, u32 id)
-{
-	bool imported;
-
-	return mc_handle_find(client, id, &imported);
 }
 
 /*
@@ -216,7 +209,7 @@ int mc_no_handle(struct mc_call *call, u32 handle)
 static struct mc_object *find_object(struct mc_call *call, u32 handle,
 				     enum memcast_type type)
 {
-	struct mc_object *object = mc_handle_object(call->client, handle);
+	struct mc_object *object = mc_handle_find(call->client, handle, NULL);
 
 	if (!object)
 		return ERR_PTR(mc_no_handle(call, handle));

@@ -106,7 +106,6 @@ static inline int mc_handle_answer(struct mc_call *call, struct mc_object *objec
 }
 
 struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported);
-struct mc_object *mc_handle_object(struct mc_client *client, u32 id);
 struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id);
 void mc_handle_unmapped(struct mc_client *client, u32 id);
 bool mc_handle_hold(struct mc_client *client, u32 id);
@@ -299,6 +298,8 @@ static inline struct mc_member *mc_team_member(struct mc_team *team,
 		return NULL;
 	return &team->member[team->place[device->id]];
 }
+
+int mc_no_member(struct mc_call *call, u32 device);
 
 /* ---- shown.c ---- */
 
