@@ -6,19 +6,55 @@
  * can hold up either, and the test prints what it measured.
  */
 #define _GNU_SOURCE
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <x86intrin.h>
 #include "lazy_fixture.h"
 #include "memcast_test.h"
 
 #define CHUNKS	32
 
-/* As the kernel clears a page: each word is an instruction to a machine that counts them. */
+/* Whether the kernel has found this of the processor */
+static bool has_flag(const char *flag)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[8192], *word = NULL;
+
+	while (file && !word && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "flags", 5))
+			for (word = strtok(line, " \n"); word && strcmp(word, flag);)
+				word = strtok(NULL, " \n");
+	if (file)
+		fclose(file);
+	return word;
+}
+
+/* As the kernel clears pages, which depends on the processor: instructions are counted. */
 static void zero(void *at, size_t bytes)
 {
-	size_t words = bytes / 8;
+	static int bytewise = -1, wordwise = -1;
 
-	asm volatile("rep stosq" : "+D" (at), "+c" (words) : "a" (0UL) : "memory");
+	if (bytewise < 0) {
+		bytewise = has_flag("erms");
+		wordwise = has_flag("rep_good");
+	}
+	if (bytewise) {
+		asm volatile("rep stosb" : "+D" (at), "+c" (bytes) : "a" (0UL) : "memory");
+		return;
+	}
+	if (wordwise) {
+		bytes /= 8;
+		asm volatile("rep stosq" : "+D" (at), "+c" (bytes) : "a" (0UL) : "memory");
+		return;
+	}
+	bytes /= 64;
+	asm volatile("1: dec %1\n\t"
+		     "mov %2, (%0)\n\tmov %2, 8(%0)\n\tmov %2, 16(%0)\n\tmov %2, 24(%0)\n\t"
+		     "mov %2, 32(%0)\n\tmov %2, 40(%0)\n\tmov %2, 48(%0)\n\tmov %2, 56(%0)\n\t"
+		     "lea 64(%0), %0\n\tjnz 1b"
+		     : "+r" (at), "+r" (bytes) : "r" (0UL) : "memory", "cc");
 }
 
 TEST(lazy_cost)
