@@ -27,6 +27,10 @@
 #define EXPECT_OK(call)		EXPECT_EQ((int)CUDA_SUCCESS, (int)(call))
 #define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
 
+/* The text is somewhere in what was said, which is shown if it is not. */
+#define EXPECT_SAYS(said, text)						\
+	EXPECT_NE(NULL, strstr(said, text)) TH_LOG("it said: %s", said)
+
 /* errno where a system call fails, else 0 */
 #define ERRNO_OF(call)		((long)(call) < 0 ? errno : 0)
 

@@ -203,8 +203,8 @@ TEST_F(fabric, notice_before_timeout)
 		  cuMulticastBindMem(handle, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 	EXPECT_LE(0.29, now() - start);
 	ASSERT_OK(cuLogsDumpToMemory(NULL, lines, &size, 0));
-	EXPECT_NE(NULL, strstr(lines, " have joined; missing: 2 of 0, 1"));
-	EXPECT_NE(NULL, strstr(lines, "joined within team_timeout_ms"));
+	EXPECT_SAYS(lines, " have joined; missing: 2 of 0, 1");
+	EXPECT_SAYS(lines, "joined within team_timeout_ms");
 
 	SET("team_notice_ms", "0");
 	handle = new_team(2, CHUNK);

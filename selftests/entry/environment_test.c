@@ -145,8 +145,7 @@ TEST_F(environment, cuda_log_file)
 
 	EXPECT_EQ(0, run("fail_thrice", "CUDA_LOG_FILE=stderr", said));
 	EXPECT_EQ(3, count_lines(said));
-	EXPECT_NE(NULL, strstr(said, "cuMemMap(address=0, size=4096, offset=1, handle=0, flags=0): CUDA_ERROR_INVALID_VALUE: no handle 0: never given out, or released\n"))
-		TH_LOG("%s", said);
+	EXPECT_SAYS(said, "cuMemMap(address=0, size=4096, offset=1, handle=0, flags=0): CUDA_ERROR_INVALID_VALUE: no handle 0: never given out, or released\n");
 	EXPECT_EQ(NULL, strstr(said, "no reason given"));
 
 	ASSERT_LE(0, mkstemp(path));
@@ -183,14 +182,14 @@ TEST_F(environment, memcast_attr_wrong)
 			 "WARP_SIZE=64,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
 	EXPECT_EQ(10, count_lines(said))
 		TH_LOG("%s", said);
-	EXPECT_NE(NULL, strstr(said, "memcast: MEMCAST_ATTR: 'NO_SUCH=1' is ignored: no such attribute\n"));
+	EXPECT_SAYS(said, "memcast: MEMCAST_ATTR: 'NO_SUCH=1' is ignored: no such attribute\n");
 
 	/* the names that there are, once, even where nobody asks for an attribute */
 	EXPECT_EQ(0, run("start", "MEMCAST_ATTR=NO_SUCH=1,NO_SUCH_EITHER=1", said));
 	EXPECT_EQ(3, count_lines(said));
 	names = strstr(said, "memcast: MEMCAST_ATTR: the attributes are MAX_THREADS_PER_BLOCK, ");
 	ASSERT_NE(NULL, names);
-	EXPECT_NE(NULL, strstr(names, " MULTICAST_SUPPORTED,"));
+	EXPECT_SAYS(names, " MULTICAST_SUPPORTED,");
 }
 
 #define run_with_profile(role, text, said)	\
@@ -249,8 +248,8 @@ TEST_F(environment, memcast_profile_wrong)
 				      "NAME = Little\n", said));
 	EXPECT_EQ(10, count_lines(said))
 		TH_LOG("%s", said);
-	EXPECT_NE(NULL, strstr(said, " is ignored: no such attribute\n"));
-	EXPECT_NE(NULL, strstr(said, "memcast: MEMCAST_PROFILE: line 10 of /tmp/"));
+	EXPECT_SAYS(said, " is ignored: no such attribute\n");
+	EXPECT_SAYS(said, "memcast: MEMCAST_PROFILE: line 10 of /tmp/");
 }
 
 TEST_F(environment, memcast_inject)

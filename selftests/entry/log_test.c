@@ -39,7 +39,7 @@ TEST_F(log, callback)
 	fail_once();
 	EXPECT_EQ(1, first.calls);
 	EXPECT_EQ(1, second.calls);
-	EXPECT_NE(NULL, strstr(first.text, "cuMemRelease(handle=4711): CUDA_ERROR_INVALID_VALUE: "));
+	EXPECT_SAYS(first.text, "cuMemRelease(handle=4711): CUDA_ERROR_INVALID_VALUE: ");
 	EXPECT_EQ(strlen(first.text), first.length);
 	EXPECT_EQ(NULL, strchr(first.text, '\n'));
 
@@ -61,12 +61,12 @@ TEST_F(log, calls_of_other_libraries)
 	ASSERT_OK(cuLogsRegisterCallback(hear_line, &heard, &handle));
 	EXPECT_INVALID(memcastBarrier(NULL));
 	EXPECT_EQ(1, heard.calls);
-	EXPECT_NE(NULL, strstr(heard.text, "]: memcastBarrier(group=NULL): "
-					   "CUDA_ERROR_INVALID_VALUE: NULL group"));
+	EXPECT_SAYS(heard.text, "]: memcastBarrier(group=NULL): "
+		    "CUDA_ERROR_INVALID_VALUE: NULL group");
 	memcastLogFailure("theirs", "number=1", CUDA_ERROR_OUT_OF_MEMORY, "no room");
 	EXPECT_EQ(2, heard.calls);
-	EXPECT_NE(NULL, strstr(heard.text, "]: theirs(number=1): "
-					   "CUDA_ERROR_OUT_OF_MEMORY: no room"));
+	EXPECT_SAYS(heard.text, "]: theirs(number=1): "
+		    "CUDA_ERROR_OUT_OF_MEMORY: no room");
 	EXPECT_OK(cuLogsUnregisterCallback(handle));
 }
 
@@ -155,7 +155,7 @@ TEST_F(log, memory)
 	EXPECT_EQ(start + 2, at);
 	EXPECT_EQ(strlen(buffer), size);
 	EXPECT_EQ(2, count_lines(buffer));
-	EXPECT_NE(NULL, strstr(buffer, "cuMemRelease(handle=4711): CUDA_ERROR_NOT_INITIALIZED: "));
+	EXPECT_SAYS(buffer, "cuMemRelease(handle=4711): CUDA_ERROR_NOT_INITIALIZED: ");
 
 	/* from its end: nothing new; without one: all, with those of the start */
 	size = sizeof(buffer);

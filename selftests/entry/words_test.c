@@ -255,17 +255,14 @@ TEST_F(words, missing_member)
 	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
 		EXPECT_EQ(0, run("wait_for_a_member", settings[i], said));
 		EXPECT_EQ(1, count_lines(said));
-		EXPECT_NE(NULL, strstr(said, "]: cuMulticastBindMem has waited "));
-		EXPECT_NE(NULL, strstr(said, ": 1 of 2 devices have joined: 0 (this process); missing: 1 of 1"))
-			TH_LOG("%s", said);
-		EXPECT_NE(NULL, strstr(said, " (cuMulticastAddDevice)\n"));
+		EXPECT_SAYS(said, "]: cuMulticastBindMem has waited ");
+		EXPECT_SAYS(said, ": 1 of 2 devices have joined: 0 (this process); missing: 1 of 1");
+		EXPECT_SAYS(said, " (cuMulticastAddDevice)\n");
 		EXPECT_EQ(NULL, strstr(said, "this process has added none"));
 	}
 	EXPECT_EQ(0, run("wait_for_oneself", "UNRELATED=1", said));
-	EXPECT_NE(NULL, strstr(said, ": 0 of 2 devices have joined; missing: 2 of 0, 1"))
-		TH_LOG("%s", said);
-	EXPECT_NE(NULL, strstr(said, "; this process has added none (cuMulticastAddDevice)\n"))
-		TH_LOG("%s", said);
+	EXPECT_SAYS(said, ": 0 of 2 devices have joined; missing: 2 of 0, 1");
+	EXPECT_SAYS(said, "; this process has added none (cuMulticastAddDevice)\n");
 }
 
 /* An index that runs over the end of a window is told by how much. */
@@ -274,13 +271,10 @@ TEST_F(words, behind_the_end)
 	char said[4096];
 
 	EXPECT_EQ(0, run("view_behind_the_end", "CUDA_LOG_FILE=stderr", said));
-	EXPECT_NE(NULL, strstr(said, ", 16 bytes behind the end of team "))
-		TH_LOG("%s", said);
-	EXPECT_NE(NULL, strstr(said, "'s mapping of 2097152 bytes\n"))
-		TH_LOG("%s", said);
+	EXPECT_SAYS(said, ", 16 bytes behind the end of team ");
+	EXPECT_SAYS(said, "'s mapping of 2097152 bytes\n");
 	EXPECT_EQ(0, run("view_of_nothing", "CUDA_LOG_FILE=stderr", said));
-	EXPECT_NE(NULL, strstr(said, ": no team is mapped at "))
-		TH_LOG("%s", said);
+	EXPECT_SAYS(said, ": no team is mapped at ");
 	EXPECT_EQ(NULL, strstr(said, "behind the end"))
 		TH_LOG("%s", said);
 }
@@ -294,10 +288,9 @@ TEST_F(words, failed_init)
 	EXPECT_STREQ("", said);
 	ASSERT_EQ(0, setenv("MEMCAST_INJECT", "cuInit:802", 1));
 	EXPECT_EQ(0, run("call_without_init", "CUDA_LOG_FILE=stderr", said));
-	EXPECT_NE(NULL, strstr(said, "cuDeviceGetCount(count=(nil)): CUDA_ERROR_NOT_INITIALIZED: "
-			       "cuInit() has failed: CUDA_ERROR_SYSTEM_NOT_READY: "
-			       "injected by MEMCAST_INJECT; mend that and call it again\n"))
-		TH_LOG("%s", said);
+	EXPECT_SAYS(said, "cuDeviceGetCount(count=(nil)): CUDA_ERROR_NOT_INITIALIZED: "
+		    "cuInit() has failed: CUDA_ERROR_SYSTEM_NOT_READY: "
+		    "injected by MEMCAST_INJECT; mend that and call it again\n");
 }
 
 TEST_HARNESS_MAIN

@@ -128,8 +128,8 @@ TEST_F(kernel_image, says_which_line)
 	EXPECT_CU(CUDA_ERROR_INVALID_PTX,
 		  cuModuleLoadDataEx(&self->module, HEAD "\n.entry k() { frobnicate a; }", 2,
 				     options, values));
-	EXPECT_NE(NULL, strstr(log, "line 5"));
-	EXPECT_NE(NULL, strstr(log, "frobnicate"));
+	EXPECT_SAYS(log, "line 5");
+	EXPECT_SAYS(log, "frobnicate");
 	EXPECT_EQ(strlen(log), (size_t)values[1]);
 }
 

@@ -31,7 +31,7 @@ TEST_F(lazy_limit, copies)
 	leave(4);
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(at, 1, 5 * CHUNK / 4));
 	read_file(text, sizeof(text), LOG);
-	EXPECT_NE(NULL, strstr(text, "lazy_max_mib"));
+	EXPECT_SAYS(text, "lazy_max_mib");
 	/* it has written nothing, and taken nothing */
 	EXPECT_TAKEN(1, 0);
 	EXPECT_OK(cuMemcpyDtoH(&word, at, 4));
@@ -149,7 +149,7 @@ TEST_F(lazy_limit, words_of_a_touch)
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(SIGBUS, WTERMSIG(status));
 	read_file(text, sizeof(text), LOG);
-	EXPECT_NE(NULL, strstr(text, "lazy_max_mib"));
+	EXPECT_SAYS(text, "lazy_max_mib");
 	TH_LOG("%s", text);
 	peer_close(link);
 }

@@ -56,7 +56,7 @@ TEST_F(limit, share_of_a_user)
 			receive_number(links[i]);
 			ASSERT_EQ(0, take_open(&device));
 			send_number(links[i], take_all(device));
-			EXPECT_NE(NULL, strstr(self->reason, "host_user_mib"));
+			EXPECT_SAYS(self->reason, "host_user_mib");
 			receive_number(links[i]);
 			exit(0);
 		}
@@ -73,7 +73,7 @@ TEST_F(limit, share_of_a_user)
 	EXPECT_LE(got[2], taken_by(OTHER));
 	ASSERT_EQ(0, set_limit("host_max_mib", 64));
 	EXPECT_LT(16 * MIB, take_all(self->device));
-	EXPECT_NE(NULL, strstr(self->reason, "host_max_mib"));
+	EXPECT_SAYS(self->reason, "host_max_mib");
 	for (i = 0; i < 3; i++) {
 		send_number(links[i], 0);
 		EXPECT_EQ(0, ended(pids[i]));
@@ -190,7 +190,7 @@ TEST_F(limit, words)
 		EXPECT_LE(6, devices);
 		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocHost(&pointer[0], 2 * MIB));
 		read_file(text, sizeof(text), "/tmp/limit.log");
-		EXPECT_NE(NULL, strstr(text, "host_user_mib"));
+		EXPECT_SAYS(text, "host_user_mib");
 		/* freed, there is room again */
 		EXPECT_OK(cuMemFreeHost(pointer[devices - 1]));
 		EXPECT_OK(cuMemAllocHost(&pointer[devices - 1], 2 * MIB));
@@ -369,7 +369,7 @@ TEST_F(limit, lowered)
 	ASSERT_EQ(0, RAW(self->device, MEMORY_CREATE, create));
 	ASSERT_EQ(0, set_limit("host_max_mib", 4));
 	EXPECT_EQ(ENOMEM, RAW(self->device, MEMORY_CREATE, create));
-	EXPECT_NE(NULL, strstr(self->reason, "8 of 4 MiB"));
+	EXPECT_SAYS(self->reason, "8 of 4 MiB");
 	/* a few have been taken in advance */
 	while (open("/dev/memcast", O_RDWR | O_CLOEXEC) >= 0)
 		;

@@ -175,7 +175,7 @@ static bool shows_handles(struct __test_metadata *_metadata, int fd)
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	read_file(text, sizeof(text), path);
-	EXPECT_NE(NULL, strstr(text, "memcast-client:"));
+	EXPECT_SAYS(text, "memcast-client:");
 	return strstr(text, "memcast-handle:");
 }
 

@@ -200,7 +200,7 @@ TEST_F(nvml, processes)
 	EXPECT_EQ(2 * CHUNK, infos[i].usedGpuMemory);
 	EXPECT_EQ(~0U, infos[i].gpuInstanceId);
 	EXPECT_GOOD(nvmlSystemGetProcessName(pid, name, sizeof(name)));
-	EXPECT_NE(NULL, strstr(name, "nvml_test"));
+	EXPECT_SAYS(name, "nvml_test");
 	count = ARRAY_SIZE(infos);
 	ASSERT_GOOD(nvmlDeviceGetComputeRunningProcesses(device_at(0), &count, infos));
 	for (i = 0; i < count; i++)
