@@ -486,7 +486,8 @@ clean:
 help:
 	@echo 'make              library, tools and, with its headers there, the module for this kernel'
 	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
-	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines'
+	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines;'
+	@echo '                  JOBS=N: so many runs at a time (one a processor)'
 	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1'
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
 	@echo 'make check-kcsan  the selftests on a kernel that finds data races of the module'
