@@ -28,7 +28,7 @@ flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps check check-style check-debug check-kcsan test costs demo install uninstall man dist deb clean help
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check check check-style check-debug check-kcsan test costs demo install uninstall man dist deb clean help
 all: lib tools examples
 
 # ---- what there is to build
@@ -416,8 +416,8 @@ endif
 
 # ---- commands
 
-deps:
-	@missing=$$(tools/memcast-kernel deps missing); \
+deps deps-check:
+	@missing=$$(tools/memcast-kernel deps $(if $(filter deps-check,$@),check) missing); \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "packages are missing; run as root: apt-get install $$missing" >&2; exit 1; \
@@ -425,8 +425,8 @@ deps:
 	apt-get update && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y --no-install-recommends $$missing
 
-# Each line starts anew, so that what `deps` has brought is seen.
-check: deps
+# Each line starts anew, so that what has been installed is seen.
+check: deps-check
 	@for kernel in $(CHECK_KERNELS); do tools/memcast-kernel fetch $$kernel || exit; done
 	@tools/memcast-kernel source >/dev/null
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
@@ -452,7 +452,7 @@ costs: lib tools
 	@git --no-pager diff --stat selftests/costs.txt 2>/dev/null || true
 
 # Small pools, as all of it is slow; the second line of options is the peers' modules.
-check-debug: deps
+check-debug: deps-check
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --param imex_channels=2 --limit 10800 \
@@ -460,7 +460,7 @@ check-debug: deps
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
 
 # Every data race of the module's code that is seen fails it.
-check-kcsan: deps
+check-kcsan: deps-check
 	@tools/memcast-kernel debug kcsan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --param imex_channels=2 --limit 10800 \
@@ -498,7 +498,8 @@ help:
 	@echo 'make uninstall    remove what the same words have installed'
 	@echo 'make dist         build/dist/memcast-$(VERSION).tar.gz, which builds without git'
 	@echo 'make deb          Debian packages, in build/deb/'
-	@echo 'make deps         the Debian packages for all of this, as root'
+	@echo 'make deps         the Debian packages that building and running take, as root;'
+	@echo '                  make deps-check has those of the tests and packages, too'
 	@echo 'make docs         docs/functions.md; docs-pictures: what a camera filmed into a team'
 	@echo 'make check-style  checkpatch and sparse on the module; KERNEL= as above'
 	@echo 'make lib|tools|examples|selftests|clean; V=1 shows each command'

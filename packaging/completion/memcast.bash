@@ -60,7 +60,7 @@ _memcast()
 			memcast-kernel|*/memcast-kernel) words='fetch source debug path run deps' ;;
 			fetch|path|run)	words='6.1 6.12 backports generic' ;;
 			debug)		words='kasan kcsan' ;;
-			deps)		words='missing' ;;
+			deps)		words='missing check package' ;;
 			esac ;;
 		memcast-bench)
 			[[ $word == -* ]] || words=$("${COMP_WORDS[0]}" --list 2>/dev/null | awk '{ print $1 }') ;;
