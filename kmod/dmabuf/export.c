@@ -274,8 +274,9 @@ static struct mc_object *fd_object(struct mc_call *call)
 	}
 	dmabuf = dma_buf_get(import->fd);
 	if (IS_ERR(dmabuf))
-		return ERR_PTR(mc_fail(call, -EBADF, "%d is not the fd of a dma-buf",
-				       import->fd));
+		return ERR_PTR(mc_fail(call, -EBADF, PTR_ERR(dmabuf) == -EBADF ?
+				       "%d is no open fd of this process" :
+				       "%d is the fd of something that is no dma-buf", import->fd));
 	buffer = buffer_of(dmabuf);
 	if (buffer && buffer->host != call->client->host)
 		object = ERR_PTR(mc_fail(call, -EBADF,

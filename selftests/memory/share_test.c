@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(share) { char unused; };
 FIXTURE_SETUP(share) { }
@@ -42,13 +43,16 @@ TEST_F(share, import_arguments)
 {
 	CUmemGenericAllocationHandle handle = 77;
 	int fd, other = memfd_create("x", 0);
+	char theirs[64];
 
+	snprintf(theirs, sizeof(theirs), "%d is the fd of something that is no dma-buf", other);
 	cuda_start(0);
 	fd = exported(new_memory(0, CHUNK));
 	EXPECT_INVALID(IMPORT(NULL, fd, SHAREABLE));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, -1, SHAREABLE));
-	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, 12345, SHAREABLE));
-	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, other, SHAREABLE));
+	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, IMPORT(&handle, 12345, SHAREABLE),
+			 "12345 is no open fd of this process");
+	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, IMPORT(&handle, other, SHAREABLE), theirs);
 	/* the fd's address, where the fd itself is expected */
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, &fd, SHAREABLE));
 	EXPECT_INVALID(IMPORT(&handle, fd, 0));
