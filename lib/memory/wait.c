@@ -120,6 +120,15 @@ static void add_others(struct text *text, const struct memcast_team_member *memb
 		add(text, ", and %u more", others - MOST_NAMED);
 }
 
+/* Which devices those are is known only if it takes all @others. */
+static void add_missing(struct text *text, unsigned int missing, unsigned int others)
+{
+	if (missing == others)
+		add(text, missing == 1 ? "; missing: device " : "; missing: devices ");
+	else
+		add(text, "; missing: %u of the devices ", missing);
+}
+
 /* A rank that waits for itself, as it has forgotten to join, is told so. */
 static bool has_added_none(const struct memcast_team_member *member, unsigned int count)
 {
@@ -167,7 +176,7 @@ static void say_who_of(const struct waiter *waiter, uint64_t since,
 		add(&text, "%u of %u devices have joined", team.out_joined, team.out_devices);
 		add(&text, team.out_joined ? ": " : "");
 		add_members(&text, member, team.count, info);
-		add(&text, "; missing: %u of ", team.out_devices - team.out_joined);
+		add_missing(&text, team.out_devices - team.out_joined, devices - team.count);
 		add_others(&text, member, team.count, devices, info);
 		add(&text, has_added_none(member, team.count) ?
 			   "; this process has added none (cuMulticastAddDevice)" :

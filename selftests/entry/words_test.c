@@ -256,12 +256,12 @@ TEST_F(words, missing_member)
 		EXPECT_EQ(0, run("wait_for_a_member", settings[i], said));
 		EXPECT_EQ(1, count_lines(said));
 		EXPECT_SAYS(said, "]: cuMulticastBindMem has waited ");
-		EXPECT_SAYS(said, ": 1 of 2 devices have joined: 0 (this process); missing: 1 of 1");
+		EXPECT_SAYS(said, ": 1 of 2 devices have joined: 0 (this process); missing: 1 of the devices 1");
 		EXPECT_SAYS(said, " (cuMulticastAddDevice)\n");
 		EXPECT_EQ(NULL, strstr(said, "this process has added none"));
 	}
 	EXPECT_EQ(0, run("wait_for_oneself", "UNRELATED=1", said));
-	EXPECT_SAYS(said, ": 0 of 2 devices have joined; missing: 2 of 0, 1");
+	EXPECT_SAYS(said, ": 0 of 2 devices have joined; missing: 2 of the devices 0, 1");
 	EXPECT_SAYS(said, "; this process has added none (cuMulticastAddDevice)\n");
 }
 

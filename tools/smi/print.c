@@ -164,12 +164,15 @@ static void print_processes(struct json_object *processes)
 	table_end(table);
 }
 
-/* "1 of 2, 3": how many, and which devices they could be */
+/* "1 of 2, 3": how many, and which devices they could be; "2, 3" if it takes all of these */
 static void cell_missing(struct libscols_line *line, size_t column, struct json_object *team)
 {
-	char *others = list(json_object_object_get(team, "others"));
+	struct json_object *could = json_object_object_get(team, "others");
+	char *others = list(could);
 
-	if (get(team, "missing"))
+	if (get(team, "missing") && get(team, "missing") == (int64_t)json_object_array_length(could))
+		cell(line, column, "%s", others);
+	else if (get(team, "missing"))
 		cell(line, column, "%" PRId64 " of %s", get(team, "missing"), others);
 	else
 		cell(line, column, "-");
