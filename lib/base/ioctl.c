@@ -63,7 +63,7 @@ CUresult device_open(int *fd)
 	}
 	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
 		return fail(CUDA_ERROR_NO_DEVICE,
-			    DEVICE_PATH ": %m (is the module loaded?)");
+			    DEVICE_PATH ": %m (is the module loaded? memcast-vm runs programs where it is)");
 	if (errno == EHOSTDOWN)
 		return fail(CUDA_ERROR_NO_DEVICE, DEVICE_PATH
 			    ": the host was lost (/sys/class/misc/memcast/return_host)");

@@ -66,7 +66,7 @@ core_dump() {
 	gcc -g -o aborts aborts.c || return
 	"$top/tools/memcast-vm" --devices 1 --pool-mib 16 --kernel 6.1 --rw . -- \
 		sh -c 'ulimit -c unlimited; exec ./aborts'
-	[ $? -eq 134 ] && file=$(echo core*) && head -c 4 "$file" | grep -q ELF
+	[ $? -eq 134 ] && file=$(echo core.aborts.*) && head -c 4 "$file" | grep -q ELF
 }
 
 # The library that a program is linked with is ours there, wherever the host has another.
