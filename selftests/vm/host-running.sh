@@ -50,7 +50,7 @@ status() {
 }
 
 echo "TAP version 13"
-echo "1..33"
+echo "1..34"
 
 # said_by PID WORD FILE: false if the process has ended without saying it
 said_by() {
@@ -94,6 +94,15 @@ input_of_no_program_is_left() {
 	[ "$(cat rest)" = "status 125
 input" ]
 }
+# It counts its tries: stopped, it makes none until the name is there.
+exec_waits_for_the_name() {
+	local client
+	"$door" run slow fake/settings "" cat </dev/null >/dev/null 2>waits &
+	client=$!
+	said_by $client 'waiting up to 10 s for a machine named slow' waits && kill -STOP $client &&
+		slow named && kill -CONT $client && connected $client && kill -0 $client || return
+	kill "$runner" && status 125 wait $client && ! grep -q 'no machine named' waits
+}
 a_killed_runner_takes_its_door_along() { slow named && kill -9 "$runner" && until_gone "$slow"; }
 a_killed_runner_takes_its_client_along() {
 	local client
@@ -106,6 +115,7 @@ a_killed_runner_takes_its_client_along() {
 }
 check is_listed_while_it_boots is_listed_while_it_boots
 check input_of_no_program_is_left input_of_no_program_is_left
+check exec_waits_for_the_name exec_waits_for_the_name
 check a_killed_runner_takes_its_door_along a_killed_runner_takes_its_door_along
 check a_killed_runner_takes_its_client_along a_killed_runner_takes_its_client_along
 
