@@ -299,7 +299,12 @@ static inline struct mc_member *mc_team_member(struct mc_team *team,
 	return &team->member[team->place[device->id]];
 }
 
-int mc_no_member(struct mc_call *call, u32 device);
+/* Return: -ENODEV, with the reason */
+static inline int mc_no_member(struct mc_call *call, u32 device)
+{
+	return mc_fail(call, -ENODEV, "device %u is not a member of the team",
+		       mc_device_told(call->client, device));
+}
 
 /* ---- shown.c ---- */
 

@@ -105,13 +105,6 @@ int mc_team_create(struct mc_call *call)
 	return mc_handle_answer(call, &team->object, &create->out_handle);
 }
 
-/* Return: -ENODEV, with the reason */
-int mc_no_member(struct mc_call *call, u32 device)
-{
-	return mc_fail(call, -ENODEV, "device %u is not a member of the team",
-		       mc_device_told(call->client, device));
-}
-
 /* MEMCAST_TEAM_ADD: a device joins a team. */
 int mc_team_add(struct mc_call *call)
 {
