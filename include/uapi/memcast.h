@@ -71,6 +71,13 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+/*
+ * What ioctl() returns of a copy or fill that was done, but not on every replica of a team:
+ * a member has nothing bound there. The reason (struct memcast_header) names the first one.
+ * All else that is done is 0.
+ */
+#define MEMCAST_MISSED		1
+
 #define MEMCAST_ABI_VERSION	3
 #define MEMCAST_MAX_DEVICES	576
 #define MEMCAST_GRANULARITY	(2ULL << 20)
@@ -604,9 +611,10 @@ struct memcast_handle_retain {
  * @reserved: 0
  *
  * A window is read from its first bound member; written, it reaches every
- * replica. All rows of both sides are checked before anything is written. A
- * row of 4 or 8 bytes at multiples of its size is read and written at once,
- * after all that the caller wrote before.
+ * replica; where a member has none, ioctl() returns MEMCAST_MISSED. All rows of
+ * both sides are checked before anything is written. A row of 4 or 8 bytes at
+ * multiples of its size is read and written at once, after all that the caller
+ * wrote before.
  */
 struct memcast_copy {
 	struct memcast_header header;
@@ -636,6 +644,7 @@ struct memcast_copy {
  * @pitch: bytes from one row to the next, a multiple of @width; as long as a row
  *	at least, if @rows is over 1
  *
+ * A window's members are met or missed as with MEMCAST_COPY.
  * All rows are checked before anything is written. Those of registered memory, and
  * what is between them, are in one registered range.
  */

@@ -191,6 +191,7 @@ int mc_copy(struct mc_call *call)
 			   copy->flags & MEMCAST_COPY_FROM_DEVICE) ?:
 	      copy_rows(call, copying, rows);
 	trace_memcast_copy(copy->to, copy->from, copy->bytes, rows, to->id, ret);
+	ret = ret ?: mc_copy_note(call, &copying->to);
 	mc_copy_close(&copying->from);
 	mc_copy_close(&copying->to);
 	kvfree(copying);

@@ -15,6 +15,7 @@ struct mc_copy_iter {
 	u64 pitch;
 	u32 device;			/* the machine's number */
 	bool write;
+	u64 missed;		/* the first address that a member has not got; 0: none */
 	struct xarray foreign;			/* memories, being accessed */
 	struct mc_span span;
 };
@@ -31,5 +32,6 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows);
 void mc_copy_close(struct mc_copy_iter *side);
 int mc_copy_span(struct mc_copy_iter *side, u64 bytes);
+int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *to);
 
 #endif /* _MC_COPY_H */

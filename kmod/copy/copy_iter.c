@@ -18,6 +18,7 @@ void mc_copy_init(struct mc_copy_iter *side, u64 address, u64 pitch, u32 device,
 	side->pitch = pitch;
 	side->device = device;
 	side->write = write;
+	side->missed = 0;
 	xa_init_flags(&side->foreign, XA_FLAGS_ACCOUNT);
 }
 
@@ -195,10 +196,28 @@ void mc_copy_close(struct mc_copy_iter *side)
 /* The next piece of a side; the other memory's is as long as is asked for. */
 int mc_copy_span(struct mc_copy_iter *side, u64 bytes)
 {
+	int ret;
+
 	side->span.replicas = 0;
 	side->span.bytes = bytes;
 	if (!side->reservation)
 		return 0;
-	return mc_span_get(&side->span, side->reservation, side->address, bytes,
-			   side->device, side->write);
+	ret = mc_span_get(&side->span, side->reservation, side->address, bytes,
+			  side->device, side->write);
+	if (unlikely(side->span.missed) && !side->missed)
+		side->missed = side->address;
+	return ret;
+}
+
+/**
+ * mc_copy_note() - say whether what was written has missed a team's member
+ * @call: the call; its reason is the output
+ * @to: the side that all was written to
+ *
+ * Return: MEMCAST_MISSED, or 0. Without locks.
+ */
+int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *to)
+{
+	return unlikely(to->missed) && mc_say_missed(call, to->reservation, to->missed) ?
+		MEMCAST_MISSED : 0;
 }

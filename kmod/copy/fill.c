@@ -137,6 +137,7 @@ int mc_fill(struct mc_call *call)
 	ret = mc_copy_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);
 	trace_memcast_fill(fill->to, bytes, rows, device->id, ret);
+	ret = ret ?: mc_copy_note(call, to);
 	mc_copy_close(to);
 	kfree(to);
 	return ret;

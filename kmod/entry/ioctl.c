@@ -111,7 +111,7 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	else
 		ret = command->handler(&call);
 	/* whatever it was that it did not find any more */
-	if (ret && is_lost(call.client, command))
+	if (ret < 0 && is_lost(call.client, command))
 		ret = mc_fail_lost(&call);
 	if (ret == -ENOMEM && !call.reason[0])
 		mc_fail(&call, ret, "the kernel is out of memory");

@@ -79,8 +79,10 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
 		binding = mc_binding_find(member, offset);
 		/* a memory that is ending, or lost, counts as unbound already */
 		if (!binding || READ_ONCE(binding->memory->object.lost) ||
-		    !mc_object_tryget(&binding->memory->object))
+		    !mc_object_tryget(&binding->memory->object)) {
+			span->missed = true;
 			continue;
+		}
 		span_add(span, binding->memory, mc_binding_shows(binding, offset));
 		/* reads come from the first that is bound */
 		if (!write)
@@ -110,6 +112,7 @@ int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
 
 	span->replicas = 0;
 	span->lacks = false;
+	span->missed = false;
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, address);
 	if (mapping && may(mapping, device, write)) {

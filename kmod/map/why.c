@@ -91,6 +91,45 @@ static bool is_bound(struct mc_team *team, struct mc_member *only, unsigned long
 	return false;
 }
 
+static bool say_missed(struct mc_call *call, const struct mc_mapping *mapping, u64 address)
+{
+	unsigned long offset = mc_mapping_shows(mapping, address);
+	struct mc_team *team = mc_team(mapping->object);
+	struct mc_member *member;
+	bool found = false;
+
+	lockdep_assert_held(&mapping->reservation->lock);
+	down_read(&team->lock);
+	for (member = team->member; !found && member < team->member + team->joined; member++) {
+		found = !mc_binding_find(member, offset);
+		if (found)
+			fail_unbound(call, team, member, offset);
+	}
+	up_read(&team->lock);
+	return found;
+}
+
+/**
+ * mc_say_missed() - name a member that has nothing bound where a window is written
+ * @call: its reason is the output
+ * @reservation: around the address
+ * @address: where
+ *
+ * Return: is there one? It may have been bound since.
+ */
+bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64 address)
+{
+	struct mc_mapping *mapping;
+	bool found = false;
+
+	down_read(&reservation->lock);
+	mapping = mc_mapping_find(reservation, address);
+	if (mapping && mapping->object->type == MEMCAST_TYPE_TEAM && !mapping->replica)
+		found = say_missed(call, mapping, address);
+	up_read(&reservation->lock);
+	return found;
+}
+
 static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 {
 	struct memcast_address_check *check = call->arg;

@@ -2,6 +2,7 @@
 /* The one place that talks to /dev/memcast, and that knows what an errno means. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -105,6 +106,20 @@ static void say_whose_numbers(char *reason, size_t size)
 			 " (devices numbered as without CUDA_VISIBLE_DEVICES)");
 }
 
+/* Once in a process, however often: a program that means it does nothing else. */
+__attribute__((cold))
+static void say_missed(char *reason)
+{
+	static atomic_bool said;
+	char text[320];
+
+	snprintf(text, sizeof(text), "a copy or fill does not reach every replica: %s (said once)",
+		 reason);
+	if (!atomic_exchange(&said, true))
+		log_notice(text, true);
+	*reason = '\0';
+}
+
 CUresult device_ioctl_fd(int fd, unsigned long request,
 			 struct memcast_header *header, size_t size)
 {
@@ -120,7 +135,11 @@ CUresult device_ioctl_fd(int fd, unsigned long request,
 	do {
 		done = call(fd, request, header, translate);
 	} while (done < 0 && errno == EINTR);
-	if (done >= 0)
+	if (__builtin_expect(done == 0, 1))
+		return CUDA_SUCCESS;
+	if (done == MEMCAST_MISSED)
+		say_missed(reason);
+	if (done > 0)
 		return CUDA_SUCCESS;
 	error = errno;
 	if (error == EHOSTDOWN)

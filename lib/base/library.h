@@ -43,7 +43,7 @@ const char *fail_reason(void);
 char *reason_buffer(size_t *size);
 __attribute__((format(printf, 3, 4)))
 void log_failure(const char *call, CUresult result, const char *arguments, ...);
-void log_notice(const char *text);
+void log_notice(const char *text, bool aloud);
 
 /* log_ring.c: where the lines go beside CUDA_LOG_FILE */
 #define LOG_LINE	1024

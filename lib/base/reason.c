@@ -117,17 +117,16 @@ static void log_line(CUlogLevel level, const char *line, size_t length)
 	logs_call_back(level, line, length);
 }
 
-/* What is no failure, but should not stay unsaid: in the log, and once on stderr */
-void log_notice(const char *text)
+/* What is no failure, but should not stay unsaid: in the log, and (@aloud) on stderr */
+void log_notice(const char *text, bool aloud)
 {
-	static atomic_bool said;
 	int before = cancel_hold();
 	int saved = errno;
 	char line[LOG_LINE];
 	int length;
 
 	length = snprintf(line, sizeof(line), "memcast[%d]: %s\n", getpid(), text);
-	if (!atomic_exchange(&said, true) && log_where() != STDERR_FILENO)
+	if (aloud && log_where() != STDERR_FILENO)
 		write_line(STDERR_FILENO, line, length);
 	log_line(CU_LOG_LEVEL_WARNING, line, length);
 	errno = saved;

@@ -42,6 +42,7 @@ bool fault_reason(uintptr_t address, bool store, char *text, size_t size);
 
 /* say.c; @text: of the instruction, or "" */
 void fault_say_note(void);
+void fault_say_missed(uintptr_t address, uintptr_t replica);
 void fault_say_cannot(const char *text, uintptr_t rip, uintptr_t address, const char *why);
 void fault_say_strict(const char *text, uintptr_t rip, uintptr_t address,
 		      const struct fault_place *place, bool store);

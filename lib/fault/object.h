@@ -14,7 +14,7 @@
 
 #define TRAP_OBJECT		"memcast-trap.so"
 #define TRAP_OBJECT_SYMBOL	"memcast_trap_object"
-#define TRAP_OBJECT_VERSION	1
+#define TRAP_OBJECT_VERSION	2
 
 #define TRAP_TEXT		160	/* bytes that an instruction's text has at most */
 #define FAULT_OF_A_PAGE		14	/* REG_TRAPNO of a ucontext_t */
@@ -36,6 +36,8 @@ struct trap_host {
 	/* On stderr: why a store cannot reach every replica. @instruction: text, or "" */
 	void (*say_cannot)(const char *instruction, uintptr_t rip, uintptr_t address,
 			   const char *why);
+	/* On stderr, once: a store to @address was done but at @replica, which has no memory */
+	void (*say_missed)(uintptr_t address, uintptr_t replica);
 };
 
 /* What the object has */

@@ -175,6 +175,24 @@ void fault_say_note(void)
 	end(&line);
 }
 
+/* Once in a process */
+void fault_say_missed(uintptr_t address, uintptr_t replica)
+{
+	static atomic_bool said;
+	struct line line;
+	char why[160];
+
+	if (said || !fault_reason(replica, true, why, sizeof(why)) || atomic_exchange(&said, true))
+		return;
+	begin(&line);
+	add(&line, "a plain store to a team's address, ");
+	add_number(&line, address, 16);
+	add(&line, ", does not reach every replica: ");
+	add(&line, why);
+	add(&line, " (said once)");
+	end(&line);
+}
+
 void fault_say_cannot(const char *text, uintptr_t rip, uintptr_t address,
 		     const char *why)
 {

@@ -351,6 +351,7 @@ bool fault_attach(const struct trap_object *trap)
 		.window_at = fault_window_at,
 		.keys_set = keys_set,
 		.say_cannot = fault_say_cannot,
+		.say_missed = fault_say_missed,
 	};
 
 	if (!trap->start(&host))

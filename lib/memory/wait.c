@@ -5,6 +5,7 @@
  * that it does, and says who is missing: a program that hangs should not hang silently.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -158,6 +159,7 @@ static void say_who_of(const struct waiter *waiter, uint64_t since,
 	struct memcast_team_members team = {
 		.team = waiter->team, .count = devices, .members = (uintptr_t)member,
 	};
+	static atomic_bool said;
 	struct text text = {};
 	struct timespec now;
 
@@ -182,7 +184,7 @@ static void say_who_of(const struct waiter *waiter, uint64_t since,
 			   "; this process has added none (cuMulticastAddDevice)" :
 			   " (cuMulticastAddDevice)");
 	}
-	log_notice(text.at);
+	log_notice(text.at, !atomic_exchange(&said, true));
 }
 
 static void say_who_is_missing(const struct waiter *waiter, uint64_t since)

@@ -88,6 +88,8 @@ static bool store(siginfo_t *info, ucontext_t *context)
 	trap.why = trap_decode(&trap.op, trap.reg, rip);
 	switch (trap.why ? TRAP_CANNOT : trap_store(&trap, (uintptr_t)info->si_addr)) {
 	case TRAP_DONE:
+		if (trap.missed)
+			host->say_missed((uintptr_t)info->si_addr, trap.missed);
 		return true;
 	case TRAP_FAULT:
 		fault_becomes(info, context, &trap.fault);

@@ -136,6 +136,7 @@ struct trap {
 	ucontext_t *context;
 	uint64_t reg[REGISTERS];
 	struct trap_fault fault;
+	uintptr_t missed;	/* an address in a replica that has no memory there; 0 */
 	const char *why;
 	struct trap_cell cell;
 };

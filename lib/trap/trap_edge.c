@@ -75,7 +75,9 @@ static bool piece_check(struct trap *trap, struct piece *piece)
 		if (trap_copy(unused, piece_at(piece, i), piece->bytes, 1, &fault) ==
 		    piece->bytes)
 			set_bound(piece, i);
-		else if (fault.signal != SIGBUS)
+		else if (fault.signal == SIGBUS)
+			trap->missed = (uintptr_t)piece_at(piece, i);
+		else
 			break;
 	}
 	trap_fault_at(trap, &fault, piece->address);

@@ -89,6 +89,7 @@ static enum trap_result write_inside(struct trap *trap, const struct trap_window
 		trap_fault_at(trap, &frame.fault, trap->op.address);
 		if (frame.fault.signal != SIGBUS)
 			return TRAP_FAULT;
+		trap->missed = (uintptr_t)window->replica[i] + offset;
 	}
 	return done ? TRAP_DONE : TRAP_FAULT;
 }

@@ -123,7 +123,9 @@ static enum trap_result write_block(struct string *string, uint64_t elements)
 		if (trap_copy(window->replica[i] + offset, trap->cell.work->block, elements,
 			      string->width, &fault) == elements)
 			done = true;
-		else if (fault.signal != SIGBUS)
+		else if (fault.signal == SIGBUS)
+			trap->missed = (uintptr_t)window->replica[i] + offset;
+		else
 			break;
 	}
 	if (done && (!fault.signal || fault.signal == SIGBUS))

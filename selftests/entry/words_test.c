@@ -127,6 +127,50 @@ static int view_of_nothing(void)
 	return memcastViewAt(ADDRESS(at) + 16, &offset) == NULL;
 }
 
+/* A window on a team whose first device alone has memory, or NULL */
+static volatile int *one_bound(void)
+{
+	volatile int *at = two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE) + CHUNK / sizeof(int);
+	CUmemGenericAllocationHandle own, team;
+	CUmemAllocationProp on = memory_on(0);
+	CUcontext context;
+
+	return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
+	       cuMemRetainAllocationHandle(&team, (void *)at) ||
+	       cuMemCreate(&own, CHUNK, &on, 0) ||
+	       cuMulticastBindMem(team, 0, own, 0, CHUNK, 0) ? NULL : at;
+}
+
+static int copies_with_one_bound(void)
+{
+	volatile int *at = one_bound();
+	int word = 7;
+
+	return at && !cuMemsetD32(ADDRESS(at), 5, 4) && !cuMemsetD8(ADDRESS(at), 5, 4) &&
+	       !cuMemcpyHtoD(ADDRESS(at), &word, sizeof(word)) &&
+	       !cuMemcpyDtoH(&word, ADDRESS(at), sizeof(word)) && word == 7;
+}
+
+static int copy_with_one_bound(void)
+{
+	volatile int *at = one_bound();
+	int word = 7;
+
+	return at && !cuMemcpyHtoD(ADDRESS(at), &word, sizeof(word));
+}
+
+static int stores_with_one_bound(void)
+{
+	volatile int *at = one_bound();
+
+	if (!at)
+		return 0;
+	at[0] = 7;
+	at[1] = 8;
+	memset((void *)at, 1, 4096);
+	return at[0] == 0x01010101;
+}
+
 static int store_nowhere(void)
 {
 	return cuInit(0) || (*(volatile int *)NULL = 1);
@@ -199,6 +243,9 @@ static const struct role roles[] = {
 	{ "call_without_init", call_without_init },
 	{ "wait_for_a_member", wait_for_a_member },
 	{ "wait_for_oneself", wait_for_oneself },
+	{ "copies_with_one_bound", copies_with_one_bound },
+	{ "copy_with_one_bound", copy_with_one_bound },
+	{ "stores_with_one_bound", stores_with_one_bound },
 	{ "store_nowhere", store_nowhere },
 	{ "view_behind_the_end", view_behind_the_end },
 	{ "view_of_nothing", view_of_nothing },
@@ -263,6 +310,32 @@ TEST_F(words, missing_member)
 	EXPECT_EQ(0, run("wait_for_oneself", "UNRELATED=1", said));
 	EXPECT_SAYS(said, ": 0 of 2 devices have joined; missing: 2 of the devices 0, 1");
 	EXPECT_SAYS(said, "; this process has added none (cuMulticastAddDevice)\n");
+}
+
+/* What is written and does not reach a member is done, and said: once, by copies and stores. */
+TEST_F(words, missed_member)
+{
+	static const char *const settings[] = { "UNRELATED=1", "CUDA_LOG_FILE=stderr" };
+	char said[4096];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
+		EXPECT_EQ(0, run("copies_with_one_bound", settings[i], said));
+		EXPECT_EQ(1, count_lines(said))
+			TH_LOG("%s", said);
+		EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: "
+			    "device 1 has no memory at byte 0 of team ");
+		EXPECT_SAYS(said, " yet: cuMulticastBindMem() binds some (said once)\n");
+	}
+	EXPECT_EQ(0, run("copy_with_one_bound", "UNRELATED=1", said));
+	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 1 ");
+
+	/* the other line is that plain stores are slow */
+	EXPECT_EQ(0, run("stores_with_one_bound", "MEMCAST_STRICT=0", said));
+	EXPECT_EQ(2, count_lines(said))
+		TH_LOG("%s", said);
+	EXPECT_SAYS(said, "]: a plain store to a team's address, 0x");
+	EXPECT_SAYS(said, ", does not reach every replica: device 1 has no memory at byte 0 of team ");
+	EXPECT_SAYS(said, " yet: cuMulticastBindMem() binds some (said once)\n");
 }
 
 /* An index that runs over the end of a window is told by how much. */
