@@ -1691,14 +1691,17 @@ CUresult CUDAAPI cuGetErrorString(CUresult error, const char **pStr);
 /*
  * Log (source: the API document)
  *
- * The last 100 failed calls, as CUDA_LOG_FILE shows them: a line each. These
- * need no cuInit() (ours).
+ * The last 100 failed calls and notices (a call waits for a team's members, a
+ * copy leaves out a member), as CUDA_LOG_FILE shows them: a line each. These need
+ * no cuInit() (ours).
  */
 
 /**
  * cuLogsRegisterCallback() - have a function called for every line
  * @callbackFunc: gets it without its newline; called in the thread whose call
- *	failed, which cannot be cancelled meanwhile, with no lock held
+ *	failed or that copies, which cannot be cancelled meanwhile, with no lock
+ *	held. Of a copy in a stream that may be a thread of the library, where what
+ *	is refused to host functions is refused.
  * @userData: for @callbackFunc
  * @callback_out: output, for cuLogsUnregisterCallback(); may be NULL
  *

@@ -72,9 +72,9 @@
 #include <linux/types.h>
 
 /*
- * What ioctl() returns of a copy or fill that was done, but not on every replica of a team:
- * a member has nothing bound there. The reason (struct memcast_header) names the first one.
- * All else that is done is 0.
+ * What ioctl() returns for a copy or fill of a window that was done, but left out a member
+ * that has nothing bound there. The reason (struct memcast_header) names the first such
+ * member. All other commands that succeed return 0.
  */
 #define MEMCAST_MISSED		1
 
@@ -644,7 +644,8 @@ struct memcast_copy {
  * @pitch: bytes from one row to the next, a multiple of @width; as long as a row
  *	at least, if @rows is over 1
  *
- * A window's members are met or missed as with MEMCAST_COPY.
+ * A fill of a window reaches every replica; where a member has none, ioctl()
+ * returns MEMCAST_MISSED.
  * All rows are checked before anything is written. Those of registered memory, and
  * what is between them, are in one registered range.
  */

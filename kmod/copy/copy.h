@@ -15,7 +15,7 @@ struct mc_copy_iter {
 	u64 pitch;
 	u32 device;			/* the machine's number */
 	bool write;
-	u64 missed;		/* the first address that a member has not got; 0: none */
+	u64 missed;		/* the first address where a member has nothing bound; or 0 */
 	struct xarray foreign;			/* memories, being accessed */
 	struct mc_span span;
 };

@@ -148,7 +148,7 @@ struct mc_span {
 	size_t bytes;
 	unsigned int replicas;
 	bool lacks;			/* some spot is NULL */
-	bool missed;			/* some member has nothing bound there */
+	bool missed;			/* some member of a window has nothing bound there */
 	struct mc_spot *spot;		/* of each */
 };
 
@@ -168,10 +168,13 @@ int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
 		u64 address, u64 bytes, u32 device, bool write);
 int mc_span_fill(struct mc_span *span, bool write);
 void mc_span_put(struct mc_span *span);
-bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64 address);
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);
 int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		  u32 device, bool write);
+
+/* ---- why.c: why an access fails, or misses a member, in words ---- */
+
+bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64 address);
 
 #endif /* _MC_VM_H */

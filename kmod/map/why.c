@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why a load or store of the CPU is a fault, in words: what its program did not know. */
+/* Why a load or store of the CPU is a fault, or what a copy missed, in words. */
 #include <linux/slab.h>
 #include "vm.h"
 
@@ -91,6 +91,7 @@ static bool is_bound(struct mc_team *team, struct mc_member *only, unsigned long
 	return false;
 }
 
+/* As mc_say_missed(), of a window */
 static bool say_missed(struct mc_call *call, const struct mc_mapping *mapping, u64 address)
 {
 	unsigned long offset = mc_mapping_shows(mapping, address);
@@ -100,22 +101,24 @@ static bool say_missed(struct mc_call *call, const struct mc_mapping *mapping, u
 
 	lockdep_assert_held(&mapping->reservation->lock);
 	down_read(&team->lock);
-	for (member = team->member; !found && member < team->member + team->joined; member++) {
-		found = !mc_binding_find(member, offset);
-		if (found)
-			fail_unbound(call, team, member, offset);
+	for (member = team->member; member < team->member + team->joined; member++) {
+		if (mc_binding_find(member, offset))
+			continue;
+		fail_unbound(call, team, member, offset);
+		found = true;
+		break;
 	}
 	up_read(&team->lock);
 	return found;
 }
 
 /**
- * mc_say_missed() - name a member that has nothing bound where a window is written
+ * mc_say_missed() - name the first member of a window that has nothing bound at an address
  * @call: its reason is the output
  * @reservation: around the address
- * @address: where
+ * @address: where the window was written
  *
- * Return: is there one? It may have been bound since.
+ * Return: is there such a member? Others may have bound something since it was missed.
  */
 bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64 address)
 {

@@ -106,17 +106,20 @@ static void say_whose_numbers(char *reason, size_t size)
 			 " (devices numbered as without CUDA_VISIBLE_DEVICES)");
 }
 
-/* Once in a process, however often: a program that means it does nothing else. */
+/* Once in a process: a program may leave out a member on purpose, in each of its copies. */
 __attribute__((cold))
-static void say_missed(char *reason)
+static void say_missed(char *reason, size_t size, bool translate)
 {
 	static atomic_bool said;
 	char text[320];
 
-	snprintf(text, sizeof(text), "a copy or fill does not reach every replica: %s (said once)",
-		 reason);
-	if (!atomic_exchange(&said, true))
+	if (!atomic_exchange(&said, true)) {
+		if (translate)
+			say_whose_numbers(reason, size);
+		snprintf(text, sizeof(text),
+			 "a copy or fill does not reach every replica: %s (said once)", reason);
 		log_notice(text, true);
+	}
 	*reason = '\0';
 }
 
@@ -135,11 +138,9 @@ CUresult device_ioctl_fd(int fd, unsigned long request,
 	do {
 		done = call(fd, request, header, translate);
 	} while (done < 0 && errno == EINTR);
-	if (__builtin_expect(done == 0, 1))
-		return CUDA_SUCCESS;
-	if (done == MEMCAST_MISSED)
-		say_missed(reason);
-	if (done > 0)
+	if (__builtin_expect(done == MEMCAST_MISSED, 0))
+		say_missed(reason, reason_size, translate);
+	if (done >= 0)
 		return CUDA_SUCCESS;
 	error = errno;
 	if (error == EHOSTDOWN)

@@ -36,7 +36,7 @@ struct trap_host {
 	/* On stderr: why a store cannot reach every replica. @instruction: text, or "" */
 	void (*say_cannot)(const char *instruction, uintptr_t rip, uintptr_t address,
 			   const char *why);
-	/* On stderr, once: a store to @address was done but at @replica, which has no memory */
+	/* On stderr, once: a store to @address left out a replica, which has no memory at @replica */
 	void (*say_missed)(uintptr_t address, uintptr_t replica);
 };
 

@@ -175,7 +175,7 @@ void fault_say_note(void)
 	end(&line);
 }
 
-/* Once in a process */
+/* Once in a process; @replica: the address in the replica, which has no memory there */
 void fault_say_missed(uintptr_t address, uintptr_t replica)
 {
 	static atomic_bool said;

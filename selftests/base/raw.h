@@ -16,7 +16,7 @@
 static inline int raw(int fd, unsigned long request, void *argument, size_t size)
 {
 	((struct memcast_header *)argument)->size = size;
-	return ioctl(fd, request, argument) ? errno : 0;
+	return ioctl(fd, request, argument) < 0 ? errno : 0;
 }
 
 /* Return: the number of a process's first fd of the device, or -1 */

@@ -328,6 +328,9 @@ TEST_F(words, missed_member)
 	}
 	EXPECT_EQ(0, run("copy_with_one_bound", "UNRELATED=1", said));
 	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 1 ");
+	EXPECT_EQ(0, run("copy_with_one_bound", "CUDA_VISIBLE_DEVICES=1,0", said));
+	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 0 ");
+	EXPECT_SAYS(said, " (devices numbered as without CUDA_VISIBLE_DEVICES) (said once)\n");
 
 	/* the other line is that plain stores are slow */
 	EXPECT_EQ(0, run("stores_with_one_bound", "MEMCAST_STRICT=0", said));

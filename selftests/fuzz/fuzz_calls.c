@@ -324,7 +324,7 @@ static void call(struct fuzz *f, unsigned int number, bool spoil)
 		dprintf(2, "# %d: the argument is at %p\n", gettid(), at);
 
 	fail = fuzz_fail_some(f);
-	ret = ioctl(client, request, at) ? errno : 0;
+	ret = ioctl(client, request, at) < 0 ? errno : 0;
 	if (fail)
 		fuzz_fail_none(f);
 	__atomic_fetch_add(&f->counts->calls[number], 1, __ATOMIC_RELAXED);
