@@ -44,14 +44,6 @@ lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),$(patsubst %/,%
 programs	 := $(patsubst memcast-%.c,%,$(notdir $(wildcard tools/*/memcast-*.c)))
 # What memcast-bench compares with, where it is installed
 mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
-# Tests are in folders by subject; built, all are in one, so a name stands for one test.
-$(foreach file,$(wildcard selftests/*.[ch] selftests/host-*),$(error $(file): move it to a folder of selftests/))
-test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/%,$(wildcard selftests/*/*.c))
-test_mains	 := $(wildcard selftests/*/*_test.c)
-test_shared	 := $(foreach file,$(filter-out $(test_mains),$(test_sources)),$(if $(filter host-%,$(notdir $(file))),,$(file)))
-test_programs	 := $(patsubst %.c,$(B)/selftests/%,$(notdir $(test_mains)))
-test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/*.tsv))
-test_scripts	 := selftests/run.sh $(wildcard selftests/*/*_test.sh)
 kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
@@ -62,24 +54,6 @@ tools	 := $(programs:%=$(B)/tools/memcast-%)
 nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
 examples := $(patsubst examples/%.c,$(B)/examples/%,$(filter-out $(if $(nccl),,examples/nccl-%),\
 	    $(wildcard examples/*.c)))
-tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))) \
-	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
-	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
-	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
-	    $(test_tables)
-# CUDA C++, by the C++ compiler and, further down, by nvcc
-tests	 += $(if $(shell command -v $(CXX)),$(B)/selftests/cu_program $(B)/selftests/cu_program.so)
-nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
-ifneq ($(nvidia),)
-of_nvidia := address copy device entry memory surface team
-ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
-of_nvidia += $(patsubst %_test.c,%,$(notdir $(wildcard selftests/runtime/*_test.c)))
-nvcc	 := $(wildcard $(dir $(nvidia))../bin/nvcc)
-tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test \
-	    $(B)/selftests/cu_program.nvcc)
-endif
-tests	 += $(of_nvidia:%=$(B)/selftests/nvidia_%_test)
-endif
 link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda)
 
 so_cudart := libcudart.so.13
@@ -92,7 +66,6 @@ companion_libs := $(foreach name,$(companions),$(if $(wildcard lib/$(name)/*.c),
 lib: $(libcuda) $(companion_libs) $(trap_object)
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 examples: $(examples)
-selftests: $(tests)
 
 # ---- the library
 
@@ -150,19 +123,19 @@ $(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c lib/$(1)/*/
 endef
 $(foreach name,$(companions),$(eval $(call companion,$(name))))
 
-docs: docs/functions.md docs/runtime-functions.md
+docs: docs/functions.md docs/stack/runtime-functions.md
 
 docs/functions.md: lib/functions.awk lib/functions.def
 	$(call quiet,GEN)awk -f $^ >$@
 
-docs/runtime-functions.md: lib/functions.awk lib/cudart/functions.def
+docs/stack/runtime-functions.md: lib/functions.awk lib/cudart/functions.def
 	$(call quiet,GEN)awk -f $^ >$@
 
 # What vivid filmed into each replica of a team, out of the machine as a tar file
 docs-pictures: selftests
 	tools/memcast-vm --root $$(sed -n 2p selftests/vm-options) --env MEMCAST_TEST_PICTURES=/tmp \
 		--add $(B)/selftests -- sh -c 'cd $(B)/selftests && ./vivid_team_test -t picture >&2 && \
-		cd /tmp && tar -c camera-replica-*.png' | tar -x -C docs
+		cd /tmp && tar -c camera-replica-*.png' | tar -x -C docs/pictures
 
 $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 	@ln -sfn libcuda.so.1 $@
@@ -226,110 +199,7 @@ $(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) $(vm_wire) $(vm_headers)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) $(call pkg,--cflags,json-c) -o $@ $(filter %.c,$^) $(call pkg,--libs,json-c)
 
-# ---- selftests, on the kernel's own harness
-
-harness = $(shell tools/memcast-kernel source)/tools/testing/selftests
-test_includes := -Iselftests $(patsubst %/,-I%,$(sort $(dir $(wildcard selftests/*/*.h))))
-# for the tests with other drivers, and the pictures that they make
-test_cflags = $(test_includes) $(call pkg,--cflags,libdrm libpng json-c)
-test_libs = $(call pkg,--libs,libdrm libpng json-c)
-
-$(B)/selftests/%.o: selftests/%.c
-	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) $(test_cflags) -isystem $(harness) -c -o $@ $<
-
-$(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
-	@rm -f $@
-	$(call quiet,AR)ar rcs $@ $^
-
-# Tests of a companion link with it as well.
-runtime_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/runtime/*_test.c)))
-$(runtime_tests): above = -lcudart
-$(runtime_tests): | $(B)/lib/$(so_cudart)
-
-$(foreach file,$(test_mains),$(eval $(B)/selftests/$(notdir $(file:.c=)): $(file:%.c=$(B)/%.o)))
-$(test_programs): $(B)/selftests/shared.a | $(linked)
-	$(call quiet,LD)$(CC) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) $(test_libs) -lm
-
-nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml/nvml*_test.c)))
-$(nvml_tests): above = -lnvidia-ml
-$(nvml_tests): | $(B)/lib/$(so_nvml)
-
-# Without the module, so with another idea of where windows are
-$(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/trap/%.c \
-		$(B)/selftests/shared.a $(libcuda) $(trap_object)
-	@mkdir -p $(B)/$(<D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -MF $(B)/$(<:.c=.d) \
-		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/say.o \
-		$(B)/selftests/shared.a -Wl,-z,now -lZydis
-
-# All constants and functions, for facts_names.c
-$(B)/selftests/facts-names.h: include/cuda.h
-	@mkdir -p $(@D)
-	$(call quiet,GEN)sed -nE -e 's/^\t(CU(DA)?_[A-Z0-9_]+)[ \t]*(=|,|$$|\/\*).*/CONSTANT(\1)/p' \
-		-e 's/^CUresult CUDAAPI (cu\w+)\(.*/FUNCTION(\1)/p' $< >$@
-
-$(B)/selftests/facts/facts_names.o: $(B)/selftests/facts-names.h
-$(B)/selftests/facts/facts_names.o: test_cflags += -I$(B)/selftests
-
-$(B)/selftests/facts/%.tsv: selftests/facts/%.tsv
-	@mkdir -p $(@D)
-	@install -m 644 $< $@
-
-# Those of the users, where tests run them
-$(B)/selftests/memcast-smi $(B)/selftests/vm-watch: $(B)/selftests/%: $(B)/tools/%
-	@mkdir -p $(@D)
-	@install -m 755 $< $@
-
-$(B)/selftests/examples/%: $(B)/examples/%
-	@mkdir -p $(@D)
-	@install -m 755 $< $@
-
-$(B)/examples/readme.c: README.md
-	@mkdir -p $(@D)
-	@sed -n '/^```c$$/,/^```$$/{ /^```/!p }' $< >$@
-
-$(B)/examples/readme: $(B)/examples/readme.c | $(linked)
-	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
-
-$(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)
-	@mkdir -p $(B)/$(<D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) \
-		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
-
-$(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC
-$(B)/selftests/cu_program $(B)/selftests/cu_program.so: selftests/kernel/cu_program.cu $(B)/tools/memcast-cu \
-		$(wildcard include/*.h include/memcast/*.h) | $(B)/lib/$(so_cudart)
-	@mkdir -p $(@D)
-	$(call quiet,CU)$(B)/tools/memcast-cu -ccbin $(CXX) -O2 -Xcompiler -Wall,-Wextra,-Werror $(cu_flags) -o $@ $<
-
-$(B)/selftests/cu_test: | $(filter $(B)/selftests/cu_program%,$(tests))
-
-# As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
-ifneq ($(nvidia),)
-$(foreach name,$(of_nvidia),$(eval $(B)/selftests/nvidia_$(name)_test: $(filter %/$(name)_test.c,$(test_mains))))
-$(of_nvidia:%=$(B)/selftests/nvidia_%_test): $(B)/selftests/nvidia_%_test: $(B)/selftests/shared.a
-	@mkdir -p $(patsubst %,$(B)/%,$(dir $(filter %.c,$^)))
-	$(call quiet,CC)$(CC) -I$(dir $(nvidia)) $(flags) $(test_includes) -isystem $(harness) -pthread \
-		-MF $(B)/$(patsubst %.c,%-nvidia.d,$(filter %.c,$^)) -o $@ $(filter %.c,$^) $(filter %.a,$^) \
-		-L$(dir $(nvidia))../lib64/stubs -L$(dir $(nvidia))../lib64 -Wl,--as-needed -lcuda \
-		$(if $(findstring runtime,$*),-lcudart) -lm
-
-# With kernels in it, whose launches are refused
-$(B)/selftests/nvcc_per_thread_test: nvcc_flags = -default-stream per-thread
-$(B)/selftests/nvcc_%_test: selftests/runtime/nvcc_runtime_test.cu
-	@mkdir -p $(@D)
-	$(call quiet,NVCC)$(nvcc) --cudart shared -arch=sm_90 $(nvcc_flags) -o $@ $<
-
-$(B)/selftests/cu_program.nvcc: selftests/kernel/cu_program.cu
-	@mkdir -p $(@D)
-	$(call quiet,NVCC)$(nvcc) --cudart shared -std=c++17 -arch=sm_90 -o $@ $<
-endif
-
-$(foreach file,$(test_scripts),$(eval $(B)/selftests/$(notdir $(file:.sh=)): $(file)))
-$(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))):
-	@mkdir -p $(@D)
-	@install -m 755 $< $@
+include selftests/build.mk
 
 # ---- the module: one folder of links per kernel, so that objects do not mix
 
@@ -432,8 +302,8 @@ check: deps-check
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
-	@awk -f lib/functions.awk lib/cudart/functions.def | diff docs/runtime-functions.md - || \
-		{ echo 'docs/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; exit 1; }
+	@awk -f lib/functions.awk lib/cudart/functions.def | diff docs/stack/runtime-functions.md - || \
+		{ echo 'docs/stack/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; exit 1; }
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 

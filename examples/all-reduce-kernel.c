@@ -6,7 +6,7 @@
  *
  *	make && tools/memcast-vm -- build/examples/all-reduce-kernel
  *
- * 1,000 launches in a stream, then as many by a graph. docs/kernels.md has the kernel's
+ * 1,000 launches in a stream, then as many by a graph. docs/stack/kernels.md has the kernel's
  * device code beside this C.
  */
 #define _GNU_SOURCE

@@ -8,7 +8,7 @@
  * Each rank has a device. Ranks are processes (-p), threads (-t), or threads of several
  * processes (both). Both buffers are symmetric windows and the policy allows no kernels,
  * so NCCL moves data by cudaMemcpyBatchAsync(), and ranks meet by a copy to the multicast
- * address. docs/nccl.md says how to build NCCL for this.
+ * address. docs/stack/nccl.md says how to build NCCL for this.
  */
 #define _GNU_SOURCE
 #include <argp.h>

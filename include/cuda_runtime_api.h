@@ -25,7 +25,7 @@
  *   cudaErrorInitializationError	in the child of a fork() of a process that used it
  *
  * What is not declared here is exported and answers cudaErrorNotSupported, so that every
- * program loads; docs/runtime.md lists it. With CUDA_LOG_FILE=stderr, stdout or a path in
+ * program loads; docs/stack/runtime.md lists it. With CUDA_LOG_FILE=stderr, stdout or a path in
  * the environment each failed call has a line there with its reason.
  */
 /* The guard of NVIDIA's header of this name: whichever comes first serves both. */

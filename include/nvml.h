@@ -7,7 +7,7 @@
  * round. Text and everything else is memcast's own. The library exports all functions
  * of NVML 13.0; those that are not declared here answer NVML_ERROR_NOT_SUPPORTED, as
  * lib/nvml/functions.def lists them, and a program that names them needs NVIDIA's header.
- * docs/nvml.md has what clients find.
+ * docs/stack/nvml.md has what clients find.
  *
  * "Source" says where a function's rules come from: recorded (on hardware: H100s, driver
  * 580), document (NVIDIA's published text), or ours (where neither says).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# docs/functions.md from lib/functions.def, docs/runtime-functions.md from lib/cudart/functions.def: `make docs`
+# docs/functions.md from lib/functions.def, docs/stack/runtime-functions.md from lib/cudart/functions.def: `make docs`
 BEGIN {
 	FS = "[(),]+ *"
 	runtime = ARGV[1] ~ /cudart/

@@ -54,7 +54,7 @@ define copy_module
 endef
 
 install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
-	@install -d $(libdir) $(pkgdir) $(api) $(include)/memcast $(bindir) $(libexec) || \
+	@install -d $(libdir) $(pkgdir) $(api) $(include)/memcast/cu $(bindir) $(libexec) || \
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
 		ln -sfn $(notdir $(file)) $(libdir)/$(notdir $(basename $(file))) &&) :
@@ -62,6 +62,7 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 	install -m 644 include/*.h $(api)/
 	install -m 644 include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
+	install -m 644 include/memcast/cu/*.h $(include)/memcast/cu/
 	for file in $(pc_files); do \
 		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,-e 's|@$(name)@|$($(name))|') \
 			$$file >$(pkgdir)/$$(basename $$file .in); done
@@ -98,12 +99,12 @@ uninstall: man
 	rm -f $(foreach file,$(installed_libs),$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
 	rm -f $(libdir)/$(notdir $(trap_object))
 	rm -f $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files))) $(include)/memcast.h \
-		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) $(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h))
+		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) $(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h include/memcast/cu/*.h))
 	rm -f $(tools:$(B)/tools/%=$(bindir)/%) $(commands:%=$(bindir)/%)
 	cd $(B)/man && for page in *.[1-9]; do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(pages_1:%=$(DESTDIR)$(BASHDIR)/%) $(DESTDIR)$(ZSHDIR)/_memcast
 	rm -rf $(libexec) $(DESTDIR)$(DATADIR)/memcast
-	-@rmdir $(include)/memcast
+	-@rmdir $(include)/memcast/cu $(include)/memcast
 ifeq ($(DKMS),yes)
 	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
 	rm -rf $(dkms_source)

@@ -13,7 +13,7 @@ man_refs = $(shell printf '.BR %s,\n' $(filter-out $(@F),$(1)) | sed 's/\.\([1-9
 man_help = LC_ALL=C.UTF-8 MEMCAST_CACHE='~/.cache/memcast' $(1) --help
 
 pages_1	:= $(sort $(notdir $(tools) $(commands)))
-pages_3	:= $(filter-out multimem_core cu cu_%,$(patsubst include/memcast/%.h,%,$(wildcard include/memcast/*.h)))
+pages_3	:= $(filter-out multimem_core cu,$(patsubst include/memcast/%.h,%,$(wildcard include/memcast/*.h)))
 pages	:= $(pages_1:%=$(B)/man/%.1) $(pages_3:%=$(B)/man/memcast-%.3) $(B)/man/memcast.4 $(B)/man/memcast.7
 see_3	:= memcast-view.3 memcast-bulk.3 memcast-group.3 memcast-multimem.3 memcast-kernel.3
 see	:= memcast-vm.1 memcast-run.1 memcast-smi.1 $(see_3) memcast.4 memcast.7

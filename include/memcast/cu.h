@@ -8,7 +8,7 @@
  *	memcast-cu -shared -Xcompiler -fPIC program.cu -o k.so	# its kernels, for MEMCAST_KERNELS
  *
  * Each thread of a kernel has threadIdx, blockIdx, blockDim, gridDim and warpSize as CUDA
- * C++ has them, and the functions of memcast/cu_functions.h. docs/cu.md lists what there is
+ * C++ has them, and the functions of memcast/cu/functions.h. docs/stack/cu.md lists what there is
  * and what there is not.
  *
  * Without memcast-cu, a C++ file says itself what memcast-cu writes for it:
@@ -298,7 +298,7 @@ template <class T> struct shared_array {
 #define __forceinline__	inline __attribute__((always_inline))
 #endif
 
-#include <memcast/cu_functions.h>
-#include <memcast/cu_symbol.h>
+#include <memcast/cu/functions.h>
+#include <memcast/cu/symbol.h>
 
 #endif /* MEMCAST_CU_H */

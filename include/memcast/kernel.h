@@ -21,7 +21,7 @@
  *	gcc -shared -fPIC -O2 kernels.c -o kernels.so -lcuda
  *	MEMCAST_KERNELS=./kernels.so ./program		# several: a.so:b.so
  *
- * docs/kernels.md says how to port a kernel. The functions are exported by memcast's
+ * docs/stack/kernels.md says how to port a kernel. The functions are exported by memcast's
  * libcuda.so.1 only. C and C++.
  */
 #ifndef MEMCAST_KERNEL_H

@@ -3,7 +3,7 @@
 #
 # scale_test where the clock counts instructions: there its ratios are judged
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 
 for kernel in 6.1 6.12; do
 	machine "ratios of instructions, with linux $kernel" --root --kernel $kernel --icount \

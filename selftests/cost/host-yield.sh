@@ -4,7 +4,7 @@
 # The longest stretch that a call does not yield, in instructions of a virtual machine
 # whose clock counts them: selftests/yield_test.c.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 
 for kernel in 6.1 6.12; do
 	machine "yields, with linux $kernel" --kernel $kernel --icount --cpus 1 --root --devices 2 \

@@ -4,7 +4,7 @@
 # Machines with as many devices as there can be, what the module says to one more, and devices
 # that are divided among hosts.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 
 said=$(tools/memcast-vm --devices 577 --pool-mib 2 --memory 768 -- true 2>&1 </dev/null)
 case $said in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What hardware was recorded to answer, as tables that anyone extends by a line:
- * facts/NAME.tsv; facts/README.md has their language. Each group of a table is a process
+ * facts/tables/NAME.tsv; facts/README.md has their language. Each group of a table is a process
  * of its own, and a result of this test.
  *
  *	facts_test [--hardware] [TABLE…]	--hardware: hold all against what hardware answers
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 		     -1, 0);
 	if (state == MAP_FAILED || readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
 		return KSFT_FAIL;
-	snprintf(pattern, sizeof(pattern), "%s/facts/*.tsv", dirname(own));
+	snprintf(pattern, sizeof(pattern), "%s/facts/tables/*.tsv", dirname(own));
 	if (argc < 2 && glob(pattern, 0, NULL, &tables))
 		ksft_exit_fail_msg("there are no tables: %s\n", pattern);
 	ksft_print_header();

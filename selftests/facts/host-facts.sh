@@ -5,9 +5,9 @@
 # cases in which a table of facts says that memcast answers otherwise than hardware.
 # Usage: host-facts.sh [FIDELITY.md [TABLE…]]
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 document=${1:-docs/fidelity.md}
-[ $# -gt 1 ] && shift && tables=("$@") || tables=(selftests/facts/*.tsv)
+[ $# -gt 1 ] && shift && tables=("$@") || tables=(selftests/facts/tables/*.tsv)
 
 # "recording: group/case" of each fact with a fourth column
 different=$(awk -F '\t+' '

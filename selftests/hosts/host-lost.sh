@@ -4,7 +4,7 @@
 # Machines with several hosts, of which one is lost: what the others find, and at any moment.
 # (With one host, lost_host_test and lost_race_test run where all tests do.)
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 
 for kernel in 6.1 6.12; do
 	for program in lost_host_test lost_fabric_test lost_race_test nvml_lost_test; do

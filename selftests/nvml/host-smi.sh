@@ -4,7 +4,7 @@
 # Runs on the machine that builds: what memcast-smi says of processes in a virtual machine, as
 # JSON against its schema and as a page; which a browser reads as well, where there is one.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 temp=$(mktemp -d "$PWD/build/host-smi.XXXXXX")
 chmod 755 "$temp"
 trap 'rm -rf "$temp"' EXIT

@@ -3,7 +3,7 @@
 #
 # Runs on the machine that builds: what bash and zsh complete is what --help has.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 export PATH=$PWD/build/tools:$PWD/tools:$PATH LC_ALL=C.UTF-8
 read -ra commands < <(grep '^#compdef' packaging/completion/_memcast | cut -d' ' -f2-)
 temp=$(mktemp -d)

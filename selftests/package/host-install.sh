@@ -4,7 +4,7 @@
 # Runs on the machine that builds: `make install` into a folder, an example built
 # against nothing but that, `make uninstall`.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 root=$temp/root
@@ -12,7 +12,7 @@ where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 KERNEL=6.12"
 
 # C or c++: the headers of each, as lines that include them; some are for C++ only
 include_all() {
-	for header in memcast.h $(cd include && ls *.h memcast/*.h); do
+	for header in memcast.h $(cd include && ls *.h memcast/*.h memcast/cu/*.h); do
 		case $1:$header in
 		c:memcast/cu*|c:cooperative_groups.h) ;;
 		*) echo "#include <$header>" ;;

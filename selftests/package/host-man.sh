@@ -4,7 +4,7 @@
 # Runs on the machine that builds: the manual pages. Each says what the program, the header or
 # the module says, and neither mandoc nor groff has anything to say about it.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 export LC_ALL=C.UTF-8 PATH=$PWD/build/tools:$PWD/tools:$PATH
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT

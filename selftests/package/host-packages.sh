@@ -4,7 +4,7 @@
 # Runs on the machine that builds: the archive of the source, Debian packages made from it,
 # what is in them, what lintian says of them, and memcast-vm from where they put it.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 version=$(sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)
 triplet=$(gcc -print-multiarch)
 temp=$(mktemp -d)

@@ -8,7 +8,7 @@
 #        host-direction.sh --draw    put the drawings into docs/architecture.md
 #        host-direction.sh --uses    print which folder uses what of which
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 table=selftests/source/direction.txt
 docs=docs/architecture.md
 export LC_ALL=C

@@ -5,7 +5,7 @@
 # does, and what NVIDIA's library of that name exports where its stub is found.
 # Usage: host-symbols.sh [FOLDER OF THE BUILT LIBRARY]
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 library=${1:-build/lib}/libcuda.so.1
 runtime=${1:-build/lib}/libcudart.so.13
 

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 outside()
 {
-	. selftests/base/tap.sh
+	. selftests/script/tap.sh
 	temp=$(mktemp -d "$PWD/build/host-hosts.XXXXXX")
 	chmod 755 "$temp"
 	trap 'rm -rf "$temp"' EXIT

@@ -3,7 +3,7 @@
 #
 # Attacks by an ordinary user, in virtual machines that have little memory to lose.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 
 for kernel in 6.1 6.12; do
 	machine "attacks on a machine of 448 MiB with linux $kernel" --kernel $kernel --root \

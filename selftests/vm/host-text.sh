@@ -4,7 +4,7 @@
 # Runs on the machine that builds: linux may change its own text while emulated processors run
 # it. Without tools/vm/module a machine ends within some tens of the changes that this makes.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 plan text 2

@@ -36,8 +36,8 @@ static bool is_name(char c)
 static void read_marker(struct reader *reader, const char *line, size_t length)
 {
 	static const char *const own[] = {
-		"/memcast/cu.h\"", "/memcast/cu_functions.h\"", "/memcast/cu_math.h\"",
-		"/memcast/cu_symbol.h\""
+		"/memcast/cu.h\"", "/memcast/cu/functions.h\"", "/memcast/cu/math.h\"",
+		"/memcast/cu/symbol.h\""
 	};
 	const char *start = memchr(line, '"', length), *end;
 

@@ -59,7 +59,7 @@ usage() {
 	  --env K=V           set an environment variable; K alone: to what it is here
 	                      MEMCAST_PROFILE is taken along, and a file that it names
 	  --kernels FILE      shared object with C functions for the program's kernels;
-	                      may be repeated: docs/kernels.md
+	                      may be repeated: docs/stack/kernels.md
 	  --timeout SECONDS   give up when it gives no sign of life for so long (300):
 	                      writes nothing, and uses less than a twentieth of a processor
 	  --limit SECONDS     give up after so long in all (3600). In both, time does not

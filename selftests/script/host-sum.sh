@@ -3,7 +3,7 @@
 #
 # Runs on the machine that builds: what the last lines of tools/run-selftests say
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 plan sum 5
@@ -11,7 +11,7 @@ plan sum 5
 # ends STATUS TEXT: whether the sum of the lines on stdin is TEXT, and awk's status STATUS
 ends()
 {
-	said=$(awk -f selftests/base/sum.awk) && status=0 || status=$?
+	said=$(awk -f selftests/script/sum.awk) && status=0 || status=$?
 	[ "$said" = "$2" ] && [ $status -eq "$1" ] || echo "status $status, and it said: $said"
 }
 

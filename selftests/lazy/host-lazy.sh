@@ -4,7 +4,7 @@
 # Lazy pools: machines that promise more than they have, what is about memory of the other
 # selftests in one whose pools are lazy, and what is refused when the module is loaded.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/base/tap.sh
+. selftests/script/tap.sh
 
 # lazy WHAT OPTION… -- PROGRAM…
 lazy()

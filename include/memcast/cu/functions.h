@@ -320,6 +320,6 @@ T atomicCAS_system(T *word, typename memcast::cu::same<T>::type expected,
 	return atomicCAS(word, expected, value);
 }
 
-#include <memcast/cu_math.h>
+#include <memcast/cu/math.h>
 
 #endif /* MEMCAST_CU_FUNCTIONS_H */

@@ -3,7 +3,7 @@
 #
 # Results of a host-*.sh as TAP lines. Such a script reads this file in the top folder:
 #
-#	. selftests/base/tap.sh
+#	. selftests/script/tap.sh
 #	plan SUBJECT COUNT	the first lines; results are named SUBJECT.NAME
 #	result NAME STATUS	of a command; what it said is in $temp/said
 #	holds NAME WORDS	passes if there are no words; they say what is wrong

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+#
+# The selftests, on the kernel's own harness: what the Makefile builds of this folder. (selftests/Makefile
+# is for a copy of this folder in a kernel's sources.)
+
+# Tests are in folders by subject; built, all are in one, so a name stands for one test.
+$(foreach file,$(wildcard selftests/*.[ch] selftests/host-*),$(error $(file): move it to a folder of selftests/))
+test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/%,$(wildcard selftests/*/*.c))
+test_mains	 := $(wildcard selftests/*/*_test.c)
+test_shared	 := $(foreach file,$(filter-out $(test_mains),$(test_sources)),$(if $(filter host-%,$(notdir $(file))),,$(file)))
+test_programs	 := $(patsubst %.c,$(B)/selftests/%,$(notdir $(test_mains)))
+test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/tables/*.tsv))
+test_scripts	 := selftests/run.sh $(wildcard selftests/*/*_test.sh)
+
+tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))) \
+	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
+	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
+	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
+	    $(test_tables)
+# CUDA C++, by the C++ compiler and, further down, by nvcc
+tests	 += $(if $(shell command -v $(CXX)),$(B)/selftests/cu_program $(B)/selftests/cu_program.so)
+nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
+ifneq ($(nvidia),)
+of_nvidia := address copy device entry memory surface team
+ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
+of_nvidia += $(patsubst %_test.c,%,$(notdir $(wildcard selftests/runtime/*_test.c)))
+nvcc	 := $(wildcard $(dir $(nvidia))../bin/nvcc)
+tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test \
+	    $(B)/selftests/cu_program.nvcc)
+endif
+tests	 += $(of_nvidia:%=$(B)/selftests/nvidia_%_test)
+endif
+
+selftests: $(tests)
+
+harness = $(shell tools/memcast-kernel source)/tools/testing/selftests
+test_includes := -Iselftests $(patsubst %/,-I%,$(sort $(dir $(wildcard selftests/*/*.h))))
+# for the tests with other drivers, and the pictures that they make
+test_cflags = $(test_includes) $(call pkg,--cflags,libdrm libpng json-c)
+test_libs = $(call pkg,--libs,libdrm libpng json-c)
+
+$(B)/selftests/%.o: selftests/%.c
+	@mkdir -p $(@D)
+	$(call quiet,CC)$(CC) $(flags) $(test_cflags) -isystem $(harness) -c -o $@ $<
+
+$(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
+	@rm -f $@
+	$(call quiet,AR)ar rcs $@ $^
+
+# Tests of a companion link with it as well.
+runtime_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/runtime/*_test.c)))
+$(runtime_tests): above = -lcudart
+$(runtime_tests): | $(B)/lib/$(so_cudart)
+
+$(foreach file,$(test_mains),$(eval $(B)/selftests/$(notdir $(file:.c=)): $(file:%.c=$(B)/%.o)))
+$(test_programs): $(B)/selftests/shared.a | $(linked)
+	$(call quiet,LD)$(CC) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) $(test_libs) -lm
+
+nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml/nvml*_test.c)))
+$(nvml_tests): above = -lnvidia-ml
+$(nvml_tests): | $(B)/lib/$(so_nvml)
+
+# Without the module, so with another idea of where windows are
+$(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/trap/%.c \
+		$(B)/selftests/shared.a $(libcuda) $(trap_object)
+	@mkdir -p $(B)/$(<D)
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -MF $(B)/$(<:.c=.d) \
+		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/say.o \
+		$(B)/selftests/shared.a -Wl,-z,now -lZydis
+
+# All constants and functions, for facts_names.c
+$(B)/selftests/facts-names.h: include/cuda.h
+	@mkdir -p $(@D)
+	$(call quiet,GEN)sed -nE -e 's/^\t(CU(DA)?_[A-Z0-9_]+)[ \t]*(=|,|$$|\/\*).*/CONSTANT(\1)/p' \
+		-e 's/^CUresult CUDAAPI (cu\w+)\(.*/FUNCTION(\1)/p' $< >$@
+
+$(B)/selftests/facts/facts_names.o: $(B)/selftests/facts-names.h
+$(B)/selftests/facts/facts_names.o: test_cflags += -I$(B)/selftests
+
+$(B)/selftests/facts/tables/%.tsv: selftests/facts/tables/%.tsv
+	@mkdir -p $(@D)
+	@install -m 644 $< $@
+
+# Those of the users, where tests run them
+$(B)/selftests/memcast-smi $(B)/selftests/vm-watch: $(B)/selftests/%: $(B)/tools/%
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
+$(B)/selftests/examples/%: $(B)/examples/%
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
+
+$(B)/examples/readme.c: README.md
+	@mkdir -p $(@D)
+	@sed -n '/^```c$$/,/^```$$/{ /^```/!p }' $< >$@
+
+$(B)/examples/readme: $(B)/examples/readme.c | $(linked)
+	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
+
+$(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)
+	@mkdir -p $(B)/$(<D)
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) \
+		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
+
+$(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC
+$(B)/selftests/cu_program $(B)/selftests/cu_program.so: selftests/kernel/cu_program.cu $(B)/tools/memcast-cu \
+		$(wildcard include/*.h include/memcast/*.h include/memcast/cu/*.h) | $(B)/lib/$(so_cudart)
+	@mkdir -p $(@D)
+	$(call quiet,CU)$(B)/tools/memcast-cu -ccbin $(CXX) -O2 -Xcompiler -Wall,-Wextra,-Werror $(cu_flags) -o $@ $<
+
+$(B)/selftests/cu_test: | $(filter $(B)/selftests/cu_program%,$(tests))
+
+# As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
+ifneq ($(nvidia),)
+$(foreach name,$(of_nvidia),$(eval $(B)/selftests/nvidia_$(name)_test: $(filter %/$(name)_test.c,$(test_mains))))
+$(of_nvidia:%=$(B)/selftests/nvidia_%_test): $(B)/selftests/nvidia_%_test: $(B)/selftests/shared.a
+	@mkdir -p $(patsubst %,$(B)/%,$(dir $(filter %.c,$^)))
+	$(call quiet,CC)$(CC) -I$(dir $(nvidia)) $(flags) $(test_includes) -isystem $(harness) -pthread \
+		-MF $(B)/$(patsubst %.c,%-nvidia.d,$(filter %.c,$^)) -o $@ $(filter %.c,$^) $(filter %.a,$^) \
+		-L$(dir $(nvidia))../lib64/stubs -L$(dir $(nvidia))../lib64 -Wl,--as-needed -lcuda \
+		$(if $(findstring runtime,$*),-lcudart) -lm
+
+# With kernels in it, whose launches are refused
+$(B)/selftests/nvcc_per_thread_test: nvcc_flags = -default-stream per-thread
+$(B)/selftests/nvcc_%_test: selftests/runtime/nvcc_runtime_test.cu
+	@mkdir -p $(@D)
+	$(call quiet,NVCC)$(nvcc) --cudart shared -arch=sm_90 $(nvcc_flags) -o $@ $<
+
+$(B)/selftests/cu_program.nvcc: selftests/kernel/cu_program.cu
+	@mkdir -p $(@D)
+	$(call quiet,NVCC)$(nvcc) --cudart shared -std=c++17 -arch=sm_90 -o $@ $<
+endif
+
+$(foreach file,$(test_scripts),$(eval $(B)/selftests/$(notdir $(file:.sh=)): $(file)))
+$(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))):
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
