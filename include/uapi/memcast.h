@@ -25,13 +25,15 @@
  * Readers who are another user than the client's, and do not have CAP_SYS_PTRACE, get
  * the first line only. An OBJECT is one of these, with numbers as in struct
  * memcast_address_info, sizes in bytes, DEVICE:BOUND for each device that has joined, and
- * PID of the process that added it (0: one that the reader cannot see) in the same order.
+ * PID of the process that added it (0: one that the reader cannot see) in the same order;
+ * the devices are named once more of which that process has ended, if there are any.
  * WRITES counts what copies and fills have written to the team's windows, each piece of at
  * most 2 MiB once, however many replicas there are:
  *
  *   memory NUMBER bytes BYTES device DEVICE
  *   memory NUMBER bytes BYTES host|foreign
- *   team NUMBER bytes BYTES devices DEVICES members DEVICE:BOUND... joined PID... writes WRITES
+ *   team NUMBER bytes BYTES devices DEVICES members DEVICE:BOUND... joined PID...
+ *	[ended DEVICE...] writes WRITES, in one line
  *
  * Every ioctl takes one struct that starts with struct memcast_header. Set
  * header.size to sizeof(the struct): a larger struct is taken if the bytes the

@@ -13,6 +13,7 @@
 static void show_team(struct seq_file *out, const struct mc_client *client,
 		      struct mc_team *team)
 {
+	bool ended = false;
 	u32 i;
 
 	down_read(&team->lock);
@@ -23,6 +24,13 @@ static void show_team(struct seq_file *out, const struct mc_client *client,
 	seq_puts(out, " joined");
 	for (i = 0; i < team->joined; i++)
 		seq_printf(out, " %d", pid_vnr(team->member[i].joined_by.pid));
+	for (i = 0; i < team->joined; i++) {
+		if (!mc_who_has_ended(&team->member[i].joined_by))
+			continue;
+		seq_printf(out, "%s %u", ended ? "" : " ended",
+			   mc_device_told(client, team->member[i].device->id));
+		ended = true;
+	}
 	up_read(&team->lock);
 	seq_printf(out, " writes %lld", atomic64_read(&team->writes));
 }

@@ -155,6 +155,23 @@ static int bindings_list(struct mc_call *call, struct list_head *list)
 	return 0;
 }
 
+/* Is nothing bound there yet? Who added the device is most likely who bound it. */
+static int bindings_free(struct mc_call *call, struct mc_member *member, unsigned long first,
+			 unsigned long last)
+{
+	struct interval_tree_node *node = interval_tree_iter_first(&member->bindings, first, last);
+	char who[MC_WHO_WORDS];
+
+	if (!node)
+		return 0;
+	mc_who_print(&member->joined_by, who, sizeof(who));
+	return mc_fail(call, -EINVAL,
+		       "the range overlaps a binding of device %u: memory %llu is bound from byte %lu to %lu, and %s added the device",
+		       mc_device_told(call->client, member->device->id),
+		       container_of(node, struct mc_binding, at)->memory->object.number,
+		       node->start, node->last, who);
+}
+
 /* Put bindings in place, all for one member, all or none. */
 int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		       struct mc_device *device, struct list_head *list)
@@ -177,13 +194,9 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		ret = mc_no_member(call, device->id);
 		goto unlock;
 	}
-	if (interval_tree_iter_first(&member->bindings, first->at.start,
-				     last->at.last)) {
-		ret = mc_fail(call, -EINVAL,
-			      "the range overlaps a binding of device %u",
-			      mc_device_told(call->client, device->id));
+	ret = bindings_free(call, member, first->at.start, last->at.last);
+	if (ret)
 		goto unlock;
-	}
 	ret = team->has_slot ? 0 : mc_fabric_take_slot(call);
 	if (ret)
 		goto unlock;

@@ -141,6 +141,55 @@ TEST_F(smi, who_waits)
 	peer_close(link);
 }
 
+static bool says(const char *command, const char *words)
+{
+	FILE *smi = popen(command, "re");
+	char line[1024];
+	bool said = false;
+
+	while (smi && fgets(line, sizeof(line), smi))
+		said |= !!strstr(line, words);
+	return smi && !pclose(smi) && said;
+}
+
+/* A process that added a device and ended before it bound anything is told of. */
+TEST_F(smi, who_has_ended)
+{
+	CUmemGenericAllocationHandle team;
+	struct json_object *all, *one;
+	char members[160];
+	int link, fd;
+	pid_t pid = peer_fork(&link);
+
+	if (!pid) {
+		cuda_start(1);
+		ASSERT_EQ(0, peer_receive(link, NULL, &fd));
+		ASSERT_OK(cuMemImportFromShareableHandle(&team, (void *)(intptr_t)fd, SHAREABLE));
+		ASSERT_OK(cuMulticastAddDevice(team, 1));
+		exit(0);
+	}
+	cuda_start(0);
+	team = new_team(2, CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(team, 0));
+	ASSERT_OK(cuMemExportToShareableHandle(&fd, team, SHAREABLE, 0));
+	ASSERT_EQ(0, peer_send(link, 0, fd));
+	ASSERT_EQ(0, close(fd));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	all = end_smi(start_smi());
+	ASSERT_NE(NULL, all);
+	one = find(part(all, "teams"), "size", CHUNK);
+	ASSERT_NE(NULL, one);
+	snprintf(members, sizeof(members), "[{\"device\":0,\"bound\":0,\"pid\":%d},"
+		 "{\"device\":1,\"bound\":0,\"pid\":%d,\"ended\":true}]", getpid(), pid);
+	EXPECT_STREQ(members, text_of(part(one, "members")));
+	json_object_put(all);
+	snprintf(members, sizeof(members), "0: 0 MiB, 1: 0 MiB (%d has ended)", pid);
+	EXPECT_TRUE(says("./memcast-smi", members));
+	snprintf(members, sizeof(members), "process %d which has ended, 0 of 2 MiB bound", pid);
+	EXPECT_TRUE(says("./memcast-smi -q", members));
+	peer_close(link);
+}
+
 /* Copies and fills to a window are counted once for all replicas, others not at all. */
 TEST_F(smi, writes_to_a_window)
 {

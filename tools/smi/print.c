@@ -213,6 +213,29 @@ static void cell_waits(struct libscols_line *line, size_t column, struct json_ob
 	free(text);
 }
 
+/* "0: 2 MiB, 1: 0 MiB (712 has ended)" */
+static void cell_bound(struct libscols_line *line, size_t column, struct json_object *members)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		no_memory();
+	for (size_t i = 0; i < json_object_array_length(members); i++) {
+		struct json_object *member = json_object_array_get_idx(members, i);
+
+		fprintf(out, "%s%" PRId64 ": %" PRId64 " MiB", i ? ", " : "", get(member, "device"),
+			MIB(get(member, "bound")));
+		if (get(member, "ended"))
+			fprintf(out, " (%" PRId64 " has ended)", get(member, "pid"));
+	}
+	if (fclose(out))
+		no_memory();
+	cell(line, column, "%s", *text ? text : "-");
+	free(text);
+}
+
 static void print_teams(struct json_object *teams, struct json_object *processes)
 {
 	static const char *const columns[] = {
@@ -225,26 +248,17 @@ static void print_teams(struct json_object *teams, struct json_object *processes
 	for (size_t i = 0; i < json_object_array_length(teams); i++) {
 		struct json_object *team = json_object_array_get_idx(teams, i);
 		struct json_object *members = json_object_object_get(team, "members");
-		struct json_object *bound = json_object_new_object();
 		struct libscols_line *line = line_new(table);
-		size_t joined = json_object_array_length(members);
 
-		for (size_t m = 0; m < joined; m++) {
-			struct json_object *member = json_object_array_get_idx(members, m);
-
-			json_object_object_add(bound, json_object_get_string(
-					json_object_object_get(member, "device")),
-					json_object_new_int64(get(member, "bound")));
-		}
 		cell(line, 0, "%" PRId64, get(team, "team"));
 		cell(line, 1, "%" PRId64 " MiB", MIB(get(team, "size")));
-		cell(line, 2, "%zu of %" PRId64, joined, get(team, "devices"));
+		cell(line, 2, "%zu of %" PRId64, json_object_array_length(members),
+		     get(team, "devices"));
 		cell_missing(line, 3, team);
 		cell_waits(line, 4, json_object_object_get(team, "waits"), processes);
-		cell_list(line, 5, bound);
+		cell_bound(line, 5, members);
 		cell(line, 6, "%" PRId64, get(team, "writes"));
 		cell_list(line, 7, json_object_object_get(team, "pids"));
-		json_object_put(bound);
 	}
 	table_end(table);
 }

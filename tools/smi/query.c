@@ -208,10 +208,12 @@ static void print_teams_of(struct json_object *all, struct json_object *device)
 
 			if (get(member, "device") != get(device, "device"))
 				continue;
-			printf("    Team %-27" PRId64 ": joined by process %" PRId64 ", %" PRId64
+			printf("    Team %-27" PRId64 ": joined by process %" PRId64 "%s, %" PRId64
 			       " of %" PRId64 " MiB bound, %" PRId64 " of %" PRId64
 			       " members missing, %zu calls wait\n", get(team, "team"),
-			       get(member, "pid"), get(member, "bound") >> 20,
+			       get(member, "pid"),
+			       get(member, "ended") ? " which has ended" : "",
+			       get(member, "bound") >> 20,
 			       get(team, "size") >> 20, get(team, "missing"), get(team, "devices"),
 			       json_object_array_length(part(team, "waits")));
 		}

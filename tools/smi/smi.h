@@ -12,9 +12,9 @@
  *   processes  pid, name, memory: by device, or "host", "foreign", "elsewhere": on another
  *              host; teams: numbers; fds: exported ones that it has open; host: that it is on
  *   memories   memory, where: as in the processes' memory, bytes; pids
- *   teams      team, size, devices, members: device, bound, pid of who added it; pids;
- *              missing: how many have not joined; others: devices that could;
- *              waits: calls that wait for them: pid, call, ms: for how long
+ *   teams      team, size, devices, members: device, bound, pid of who added it, ended if
+ *              that process has; pids; missing: how many have not joined; others: devices
+ *              that could; waits: calls that wait for them: pid, call, ms: for how long
  *   unseen     how many processes (no kernel threads) this one may not look into
  */
 #ifndef MEMCAST_SMI_H

@@ -25,6 +25,29 @@ static int64_t after(const char *line, const char *word)
 	return found ? atoll(found + strlen(word)) : 0;
 }
 
+static struct json_object *member_of(struct json_object *all, int64_t device)
+{
+	for (size_t i = 0; i < json_object_array_length(all); i++)
+		if (get(json_object_array_get_idx(all, i), "device") == device)
+			return json_object_array_get_idx(all, i);
+	return NULL;
+}
+
+/* Of some devices the process that added them has ended. */
+static void see_ended(struct json_object *all, const char *text, const struct smi_count *count)
+{
+	struct json_object *member;
+	int device, length;
+
+	if (strncmp(text, " ended", 6))
+		return;
+	for (text += 6; sscanf(text, " %d%n", &device, &length) == 1; text += length) {
+		member = member_of(all, smi_number(count, device));
+		if (member)
+			add(member, "ended", json_object_new_boolean(true));
+	}
+}
+
 static struct json_object *members(const char *text, const struct smi_count *count)
 {
 	struct json_object *all = json_object_new_array(), *member;
@@ -46,6 +69,7 @@ static struct json_object *members(const char *text, const struct smi_count *cou
 			break;
 		add(json_object_array_get_idx(all, i), "pid", number(bound));
 	}
+	see_ended(all, text, count);
 	return all;
 }
 
@@ -54,16 +78,12 @@ static void see_missing(struct json_object *team, size_t devices)
 {
 	struct json_object *members = json_object_object_get(team, "members");
 	struct json_object *others = json_object_new_array();
-	size_t joined = json_object_array_length(members), i;
+	size_t joined = json_object_array_length(members);
 
 	add(team, "missing", number(get(team, "devices") - joined));
-	for (size_t device = 0; device < devices; device++) {
-		for (i = 0; i < joined; i++)
-			if (get(json_object_array_get_idx(members, i), "device") == (int64_t)device)
-				break;
-		if (i == joined)
+	for (size_t device = 0; device < devices; device++)
+		if (!member_of(members, (int64_t)device))
 			json_object_array_add(others, number(device));
-	}
 	add(team, "others", others);
 }
 

@@ -159,7 +159,9 @@ static void put_member(FILE *to, struct json_object *all, struct json_object *te
 		fputs("nothing bound", to);
 	}
 	fprintf(to, "</text><text x=\"%.1f\" y=\"%.1f\"", x + 8, y + 68);
-	if (pid)
+	if (get(member, "ended"))
+		fprintf(to, " style=\"fill:#b2182b\">%" PRId64 " has ended</text>\n", pid);
+	else if (pid)
 		fprintf(to, " style=\"fill:%s\">joined by %" PRId64 "</text>\n", colour_of(all, pid), pid);
 	else
 		fputs(">joined</text>\n", to);
