@@ -92,13 +92,23 @@ static void set_rank(char ***list, size_t *count, const struct settings *setting
 		set(list, count, "%s=%u", variables[i].name, variables[i].value);
 }
 
-/* A program that starts others, by mpirun for one, does so in the hosts that are there. */
+/*
+ * A program that starts others, by mpirun for one, does so in the hosts that are there. Open MPI
+ * has its own names for this up to version 4, and those of PRRTE from version 5 on.
+ */
 static void set_starter(char ***list, size_t *count, const struct settings *settings)
 {
-	if (!getenv("OMPI_MCA_plm_rsh_agent"))
-		set(list, count, "OMPI_MCA_plm_rsh_agent=%s agent", settings->self);
-	if (!getenv("OMPI_MCA_orte_default_hostfile") && !access("/dev/shm", F_OK))
-		set(list, count, "OMPI_MCA_orte_default_hostfile=/dev/shm/memcast-hosts");
+	static const char *const agents[] = { "OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent" };
+	static const char *const files[] = {
+		"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"
+	};
+
+	for (int i = 0; i < 2; i++) {
+		if (!getenv(agents[i]))
+			set(list, count, "%s=%s agent", agents[i], settings->self);
+		if (!getenv(files[i]) && !access("/dev/shm", F_OK))
+			set(list, count, "%s=/dev/shm/memcast-hosts", files[i]);
+	}
 }
 
 char **ranks_environment(const struct settings *settings, const struct rank *rank)
