@@ -221,7 +221,7 @@ ifneq ($(KDIR),)
 release := $(shell cut -d'"' -f2 $(KDIR)/include/generated/utsrelease.h)
 farm	:= $(B)/kmod-$(release)
 # Types for BTF need vmlinux and pahole, signatures the builder's key.
-kbuild	:= $(in_root) $(MAKE) -s -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
+kbuild	:= $(in_root) $(MAKE) -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
 	   CONFIG_MODULE_SIG_ALL=
 
 test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-$(release).ko)

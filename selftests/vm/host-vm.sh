@@ -52,7 +52,7 @@ for words in "unshare -m" "unshare -rm"; do
 done
 
 echo "TAP version 13"
-echo "1..20"
+echo "1..21"
 
 # ---- what is packed: one boot, of a program whose name begins with "-"
 
@@ -224,6 +224,15 @@ reported() {
 }
 reports_by_driver() { reported vivid_thread_vid_cap && ended 0 && reported mc_team_wait && ended 126; }
 result reports_by_driver reports_by_driver
+
+# ---- more memory than there is
+
+ulimited() (
+	ulimit -v 4000000
+	run "$vm" --memory 8192 -- true
+	ended 125 && told "does not give the machine the 8192 MiB"
+)
+result too_much_memory ulimited
 
 # ---- a program that computes goes on, to the limit; in machine time, not the clock's
 
