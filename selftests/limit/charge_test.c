@@ -94,10 +94,12 @@ static void child(struct __test_metadata *_metadata, const struct take *take,
 	_exit(0);
 }
 
-static void compare(struct __test_metadata *_metadata, const struct take *take,
+/* Return: is as much charged as is used, but for noise? */
+static bool compare(struct __test_metadata *_metadata, const struct take *take,
 		    const char *group)
 {
 	long used, counted, unseen = take->count * take->core / (long)TAKE_PAGE, error;
+	bool charged_all = true;
 	pid_t pid;
 	int link;
 
@@ -115,7 +117,7 @@ static void compare(struct __test_metadata *_metadata, const struct take *take,
 		counted = charged(group) - counted;
 		TH_LOG("%s: %ld KiB used, %ld charged", take->name, used * 4, counted * 4);
 		/* slabs have some room to spare, the kernel has trees of VMAs */
-		EXPECT_LE(used - unseen, counted + counted / 4 + NOISE_PAGES);
+		charged_all = used - unseen <= counted + counted / 4 + NOISE_PAGES;
 	} else {
 		TH_LOG("%s: errno %ld", take->name, error);
 		EXPECT_EQ(ENOTSUP, error);
@@ -123,15 +125,20 @@ static void compare(struct __test_metadata *_metadata, const struct take *take,
 	kill(pid, SIGKILL);
 	ended(pid);
 	peer_close(link);
+	return charged_all;
 }
 
 TEST_F(charge, all_that_is_taken)
 {
 	const struct take *take;
-	unsigned int i;
+	unsigned int i, tries;
 
-	for (i = 0; (take = take_at(i)); i++)
-		compare(_metadata, take, self->group);
+	/* Others take memory at times; what the command leaves uncharged is so each time. */
+	for (i = 0; (take = take_at(i)); i++) {
+		for (tries = 0; tries < 3 && !compare(_metadata, take, self->group); tries++)
+			;
+		EXPECT_LT(tries, 3);
+	}
 }
 
 TEST_HARNESS_MAIN
