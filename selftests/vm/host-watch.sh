@@ -23,12 +23,19 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..7"
+echo "1..8"
 result status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
 result signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
 result sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
 result where_it_waits 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps' \
 	"$watch" --timeout 3 sleep 10000
+if head -n 1 /proc/self/stack >/dev/null 2>&1; then
+	result stacks_are_shown_once 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps in .*, as thread [0-9]+$' \
+		"$watch" --timeout 3 sh -c 'sleep 10000 & sleep 10000'
+else
+	number=$((number + 1))
+	echo "ok $number watch.stacks_are_shown_once # SKIP stacks are for root to see"
+fi
 result work_without_end 124 'did not end in 6 s' "$watch" --timeout 60 --limit 6 \
 	sh -c 'while :; do :; done'
 # It ends itself after 8 seconds of processor time, with SIGXCPU.

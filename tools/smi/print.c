@@ -227,8 +227,10 @@ static void cell_bound(struct libscols_line *line, size_t column, struct json_ob
 
 		fprintf(out, "%s%" PRId64 ": %" PRId64 " MiB", i ? ", " : "", get(member, "device"),
 			MIB(get(member, "bound")));
-		if (get(member, "ended"))
+		if (get(member, "ended") && get(member, "pid"))
 			fprintf(out, " (%" PRId64 " has ended)", get(member, "pid"));
+		else if (get(member, "ended"))
+			fputs(" (its process has ended)", out);
 	}
 	if (fclose(out))
 		no_memory();

@@ -159,8 +159,10 @@ static void put_member(FILE *to, struct json_object *all, struct json_object *te
 		fputs("nothing bound", to);
 	}
 	fprintf(to, "</text><text x=\"%.1f\" y=\"%.1f\"", x + 8, y + 68);
-	if (get(member, "ended"))
+	if (get(member, "ended") && pid)
 		fprintf(to, " style=\"fill:#b2182b\">%" PRId64 " has ended</text>\n", pid);
+	else if (get(member, "ended"))
+		fputs(" style=\"fill:#b2182b\">its process has ended</text>\n", to);
 	else if (pid)
 		fprintf(to, " style=\"fill:%s\">joined by %" PRId64 "</text>\n", colour_of(all, pid), pid);
 	else

@@ -49,27 +49,60 @@ static const char *state_words(char state)
 	}
 }
 
-static void show_stack(const struct page *page, const char *folder)
+/* Where a thread waits in the kernel, a function a line: to be freed, or NULL */
+static char *stack_of(const char *folder)
 {
-	char path[128], *text = NULL;
-	size_t room = 0;
-	FILE *file;
+	char path[128], *text = NULL, *stack = NULL;
+	size_t room = 0, size;
+	FILE *file, *to;
 
 	snprintf(path, sizeof(path), "%s/stack", folder);
 	file = fopen(path, "re");
-	for (int i = 0; file && i < STACK_LINES && getline(&text, &room, file) > 0; i++) {
-		text[strcspn(text, "\n")] = '\0';
+	to = file ? open_memstream(&stack, &size) : NULL;
+	for (int i = 0; to && i < STACK_LINES && getline(&text, &room, file) > 0; i++) {
 		/* "[<0>] function+0x12/0x345" */
-		line(page, "        %s", strncmp(text, "[<0>] ", 6) ? text : text + 6);
+		fputs(strncmp(text, "[<0>] ", 6) ? text : text + 6, to);
 	}
 	free(text);
 	if (file)
 		fclose(file);
+	if (to)
+		fclose(to);
+	return stack;
+}
+
+static void show_stack(const struct page *page, const char *stack)
+{
+	for (int length; *stack; stack += length + !!stack[length]) {
+		length = (int)strcspn(stack, "\n");
+		line(page, "        %.*s", length, stack);
+	}
+}
+
+/*
+ * Ranks wait in the same place, mostly, and a stack that was shown is not shown again.
+ * Return: the thread that had it, or NULL. Some are kept for good, in a process that is to end.
+ */
+static const char *shown_before(const char *stack, const char *tid)
+{
+	static struct { char *stack, tid[16]; } shown[64];
+	static unsigned int count;
+
+	for (unsigned int i = 0; i < count; i++)
+		if (!strcmp(shown[i].stack, stack))
+			return shown[i].tid;
+	if (count < sizeof(shown) / sizeof(shown[0])) {
+		shown[count].stack = strdup(stack);
+		snprintf(shown[count].tid, sizeof(shown[count].tid), "%.15s", tid);
+		count += !!shown[count].stack;
+	}
+	return NULL;
 }
 
 static void show_thread(const struct page *page, pid_t pid, const char *tid)
 {
-	char folder[64], path[128], name[32] = "?", where[128] = "", state = '?';
+	char folder[64], path[128], name[32] = "?", where[128] = "", state = '?', *stack;
+	const char *before;
 	FILE *file;
 
 	snprintf(folder, sizeof(folder), "/proc/%d/task/%.16s", pid, tid);
@@ -85,10 +118,14 @@ static void show_thread(const struct page *page, pid_t pid, const char *tid)
 		fscanf(file, "%127s", where);
 		fclose(file);
 	}
-	line(page, "  process %d, thread %s (%s) %s%s%s", pid, tid, name, state_words(state),
-	     strcmp(where, "0") ? " " : "", strcmp(where, "0") ? where : "");
-	if (state != 'R' && state != 'Z')
-		show_stack(page, folder);
+	stack = state != 'R' && state != 'Z' ? stack_of(folder) : NULL;
+	before = stack && *stack ? shown_before(stack, tid) : NULL;
+	line(page, "  process %d, thread %s (%s) %s%s%s%s%s", pid, tid, name, state_words(state),
+	     strcmp(where, "0") ? " " : "", strcmp(where, "0") ? where : "",
+	     before ? ", as thread " : "", before ?: "");
+	if (stack && !before)
+		show_stack(page, stack);
+	free(stack);
 }
 
 static void show_process(const struct page *page, pid_t pid)
