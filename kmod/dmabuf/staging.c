@@ -4,7 +4,7 @@
  *
  * One address cannot lead to N pages, so a team's dma-buf has pages of its own, a staging
  * buffer. They are made when they are needed, *filled* with what the first bound member shows
- * (or zeros), and *broadcast* to all replicas. docs/architecture.md has what one may rely on.
+ * (or zeros), and *broadcast* to all replicas. docs/dma-bufs.md has what one may rely on.
  *
  * Pages stay until the dma-buf is released. They are single, as stores are seen page by page;
  * a device that maps all of them gets them from chunks. staging_ops.c has what a dma-buf calls.
