@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# The selftests, on the kernel's own harness: what the Makefile builds of this folder. (selftests/Makefile
-# is for a copy of this folder in a kernel's sources.)
+# How the top Makefile builds the selftests, on the kernel's own harness. (selftests/Makefile builds a copy
+# of this folder in a kernel's sources.)
 
 # Tests are in folders by subject; built, all are in one, so a name stands for one test.
 $(foreach file,$(wildcard selftests/*.[ch] selftests/host-*),$(error $(file): move it to a folder of selftests/))

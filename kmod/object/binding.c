@@ -155,13 +155,18 @@ static int bindings_list(struct mc_call *call, struct list_head *list)
 	return 0;
 }
 
-/* Is nothing bound there yet? Who added the device is most likely who bound it. */
-static int bindings_free(struct mc_call *call, struct mc_member *member, unsigned long first,
-			 unsigned long last)
+/*
+ * Fails if the member has anything bound in the range. A binding does not know which process made
+ * it; most likely it was the one that added the device.
+ */
+static int check_unbound(struct mc_call *call, struct mc_team *team, struct mc_member *member,
+			 unsigned long first, unsigned long last)
 {
-	struct interval_tree_node *node = interval_tree_iter_first(&member->bindings, first, last);
+	struct interval_tree_node *node;
 	char who[MC_WHO_WORDS];
 
+	lockdep_assert_held(&team->lock);
+	node = interval_tree_iter_first(&member->bindings, first, last);
 	if (!node)
 		return 0;
 	mc_who_print(&member->joined_by, who, sizeof(who));
@@ -194,7 +199,7 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		ret = mc_no_member(call, device->id);
 		goto unlock;
 	}
-	ret = bindings_free(call, member, first->at.start, last->at.last);
+	ret = check_unbound(call, team, member, first->at.start, last->at.last);
 	if (ret)
 		goto unlock;
 	ret = team->has_slot ? 0 : mc_fabric_take_slot(call);

@@ -11,8 +11,8 @@
 
 #define USER		1000U
 /*
- * What it may have of the structs that commands make, or this would take long; a debug kernel,
- * where MEMCAST_TEST_LOOPS is set, looks at all of a process's VMAs in each mmap().
+ * How much the user may take in structs, so that this does not take long. On a debug kernel, where
+ * MEMCAST_TEST_LOOPS is set, each mmap() looks at all VMAs of the process, so there it is less.
  */
 #define STRUCTS_MIB	(getenv("MEMCAST_TEST_LOOPS") ? 1 : 4)
 /* What the bystander needs, again and again */

@@ -133,7 +133,7 @@ TEST_F(charge, all_that_is_taken)
 	const struct take *take;
 	unsigned int i, tries;
 
-	/* Others take memory at times; what the command leaves uncharged is so each time. */
+	/* Other programs take memory at times; what a command leaves uncharged, it leaves each time. */
 	for (i = 0; (take = take_at(i)); i++) {
 		for (tries = 0; tries < 3 && !compare(_metadata, take, self->group); tries++)
 			;

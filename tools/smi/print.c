@@ -110,16 +110,30 @@ static void print_devices(struct json_object *devices)
 	table_end(table);
 }
 
-/* "a, b", of an array or of an object's names and sizes */
-static char *list(struct json_object *of)
+/* A text to be written, which text_end() completes */
+static FILE *text_start(char **text)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	const char *comma = "";
+	static size_t size;
+	FILE *out = open_memstream(text, &size);
 
 	if (!out)
 		no_memory();
+	return out;
+}
+
+static void text_end(FILE *out)
+{
+	if (fclose(out))
+		no_memory();
+}
+
+/* "a, b", of an array or of an object's names and sizes */
+static char *list(struct json_object *of)
+{
+	char *text;
+	FILE *out = text_start(&text);
+	const char *comma = "";
+
 	if (json_object_is_type(of, json_type_array)) {
 		for (size_t i = 0; i < json_object_array_length(of); i++, comma = ", ")
 			fprintf(out, "%s%" PRId64, comma,
@@ -131,17 +145,20 @@ static char *list(struct json_object *of)
 			comma = ", ";
 		}
 	}
-	if (fclose(out))
-		no_memory();
+	text_end(out);
 	return text;
+}
+
+/* Frees the text. */
+static void cell_text(struct libscols_line *line, size_t column, char *text)
+{
+	cell(line, column, "%s", *text ? text : "-");
+	free(text);
 }
 
 static void cell_list(struct libscols_line *line, size_t column, struct json_object *of)
 {
-	char *text = list(of);
-
-	cell(line, column, "%s", *text ? text : "-");
-	free(text);
+	cell_text(line, column, list(of));
 }
 
 static void print_processes(struct json_object *processes)
@@ -194,12 +211,9 @@ static const char *name_of(struct json_object *processes, int64_t pid)
 static void cell_waits(struct libscols_line *line, size_t column, struct json_object *waits,
 		       struct json_object *processes)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
+	FILE *out = text_start(&text);
 
-	if (!out)
-		no_memory();
 	for (size_t i = 0; i < json_object_array_length(waits); i++) {
 		struct json_object *wait = json_object_array_get_idx(waits, i);
 
@@ -207,21 +221,16 @@ static void cell_waits(struct libscols_line *line, size_t column, struct json_ob
 			name_of(processes, get(wait, "pid")), get(wait, "ms") / 1e3,
 			json_object_get_string(json_object_object_get(wait, "call")));
 	}
-	if (fclose(out))
-		no_memory();
-	cell(line, column, "%s", *text ? text : "-");
-	free(text);
+	text_end(out);
+	cell_text(line, column, text);
 }
 
 /* "0: 2 MiB, 1: 0 MiB (712 has ended)" */
 static void cell_bound(struct libscols_line *line, size_t column, struct json_object *members)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
+	FILE *out = text_start(&text);
 
-	if (!out)
-		no_memory();
 	for (size_t i = 0; i < json_object_array_length(members); i++) {
 		struct json_object *member = json_object_array_get_idx(members, i);
 
@@ -232,10 +241,8 @@ static void cell_bound(struct libscols_line *line, size_t column, struct json_ob
 		else if (get(member, "ended"))
 			fputs(" (its process has ended)", out);
 	}
-	if (fclose(out))
-		no_memory();
-	cell(line, column, "%s", *text ? text : "-");
-	free(text);
+	text_end(out);
+	cell_text(line, column, text);
 }
 
 static void print_teams(struct json_object *teams, struct json_object *processes)

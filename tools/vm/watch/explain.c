@@ -80,8 +80,9 @@ static void show_stack(const struct page *page, const char *stack)
 }
 
 /*
- * Ranks wait in the same place, mostly, and a stack that was shown is not shown again.
- * Return: the thread that had it, or NULL. Some are kept for good, in a process that is to end.
+ * Ranks mostly wait in the same place, so a stack is shown for the first thread that has it only.
+ * Return: that thread, or NULL if this is the first. The stacks that are kept end with explain()'s
+ * process.
  */
 static const char *shown_before(const char *stack, const char *tid)
 {

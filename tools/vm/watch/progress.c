@@ -292,7 +292,7 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 		    char *words, size_t size)
 {
 	if (verdict == TOO_LONG)
-		snprintf(words, size, "did not end in %.0f s that the machine ran", progress->limit);
+		snprintf(words, size, "did not end in %.0f s of the machine's time", progress->limit);
 	else
 		snprintf(words, size, "wrote nothing%s for %.0f s", progress->output_only ? "" :
 			 " and used no processor", progress->timeout);
