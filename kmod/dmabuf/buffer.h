@@ -71,7 +71,7 @@ struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 void mc_staging_free(struct mc_staging *staging);
 void mc_staging_lose(struct mc_staging *staging);
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at);
-int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable);
+int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device);
 void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed);
 void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped);
 void mc_staging_begin(struct dma_buf *dmabuf);

@@ -320,10 +320,10 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 }
 
 /*
- * All pages, filled, for a device or the kernel. Until they are, others may fill them too.
- * @killable: whether a process that is being killed gives up.
+ * All pages, filled, for a @device or the kernel. Until they are, others may fill them too.
+ * For the kernel only want of memory is an error; a process that is being killed goes on.
  */
-int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
+int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
 	unsigned long first, pages = dmabuf->size >> PAGE_SHIFT;
@@ -338,8 +338,8 @@ int mc_staging_get(struct dma_buf *dmabuf, bool write, bool killable)
 
 	for (first = 0; first < pages && !ret; first += CHUNK_PAGES) {
 		mutex_lock(&staging->lock);
-		ret = killable && fatal_signal_pending(current) ?
-		      -EINTR : chunk_get(staging, first);
+		ret = device && staging->lost ? -EHOSTDOWN :
+		      device && fatal_signal_pending(current) ? -EINTR : chunk_get(staging, first);
 		if (!ret && write && !replicas_touch(staging, first))
 			ret = -ENOMEM;
 		staging_unlock(staging);

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include "importer.h"
 #include "memcast_test.h"
 #include "lost_host.h"
 #include "reason.h"
@@ -294,6 +295,58 @@ TEST_F(lost, dmabufs)
 	close(fd[1]);
 	EXPECT_EQ(device_bytes(self->host.first, "pool_bytes"),
 		  device_bytes(self->host.first, "free_bytes"));
+}
+
+/*
+ * A driver keeps what it has mapped for its device, and maps no more. A kernel's mapping, which
+ * may fail for want of memory only, has nothing of what the lost team showed.
+ */
+TEST_F(lost, dmabufs_of_drivers)
+{
+	CUmemGenericAllocationHandle handle[2];
+	uint32_t id[2], word = 0x10051;
+	int device, link, i, fd;
+	const char *why;
+	pid_t pid;
+
+	device = importer_open(&why);
+	if (device < 0)
+		SKIP(return, "%s", why);
+	pid = victim(&link);
+	if (!pid) {
+		handle[0] = new_memory(0, CHUNK);
+		handle[1] = complete_team(2, CHUNK);
+		ASSERT_OK(cuMulticastBindMem(handle[1], 0, handle[0], 0, CHUNK, 0));
+		for (i = 0; i < 2; i++)
+			send_fd(link, exported(handle[i]));
+		receive_number(link);
+		_exit(_metadata->exit_code);
+	}
+	for (i = 0; i < 2; i++) {
+		fd = receive_fd(link);
+		ASSERT_EQ(0, importer_attach(device, fd, &id[i]));
+		close(fd);
+		ASSERT_EQ(0, importer_map(device, id[i], 0, MEMCAST_IMPORTER_BOTH, NULL));
+		EXPECT_EQ(0, importer_write(device, id[i], 0, 0, &word, sizeof(word)));
+	}
+	ASSERT_EQ(0, host_lose(&self->host));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, importer_read(device, id[i], 0, 0, &word, sizeof(word)));
+		EXPECT_EQ(0x10051, word);
+		EXPECT_EQ(0, importer_unmap(device, id[i], 0));
+		EXPECT_EQ(-EHOSTDOWN,
+			  importer_map(device, id[i], 0, MEMCAST_IMPORTER_READS, NULL));
+		EXPECT_EQ(0, importer_map(device, id[i], MEMCAST_IMPORTER_VMAP, 0, NULL));
+	}
+	EXPECT_EQ(0, importer_read(device, id[1], MEMCAST_IMPORTER_VMAP, 0, &word, sizeof(word)));
+	EXPECT_EQ(0, word);
+	send_number(link, 0);
+	EXPECT_EQ(0, ended(pid));
+	ASSERT_EQ(0, host_return(&self->host));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(-EHOSTDOWN,
+			  importer_map(device, id[i], 0, MEMCAST_IMPORTER_READS, NULL));
+	close(device);
 }
 
 /* ---- the files ---- */
