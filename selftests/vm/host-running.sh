@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: programs in machines that run already. Five boots: a
-# named machine with what was packed, one with a terminal, and three for --reuse; a fourth
+# Runs on the machine that builds: programs in machines that run already. Seven boots: a
+# named machine with what was packed, three with terminals, and three for --reuse; a fourth
 # is killed while it boots.
 cd "$(dirname "$0")/../.." || exit 1
 vm=$PWD/tools/memcast-vm
@@ -50,7 +50,7 @@ status() {
 }
 
 echo "TAP version 13"
-echo "1..34"
+echo "1..35"
 
 # said_by PID WORD FILE: false if the process has ended without saying it
 said_by() {
@@ -232,15 +232,15 @@ runner=
 
 # ---- a terminal: keys, sizes, a shell; and a killed runner leaves no name
 
+words="keys_end_with_the_runner failure_names_the_log size_at_start resized keys_reach_the_program
+	shell_status first_is_the_programs second_ends_the_machine"
 if command -v python3 >/dev/null; then
 	python3 "$terminal" "$vm" >terminal.out 2>&1
-	for word in keys_end_with_the_runner size_at_start resized keys_reach_the_program shell_status \
-		first_is_the_programs second_ends_the_machine; do
+	for word in $words; do
 		check $word eval "grep -qx $word terminal.out || { cat terminal.out; false; }"
 	done
 else
-	for word in keys_end_with_the_runner size_at_start resized keys_reach_the_program shell_status \
-		first_is_the_programs second_ends_the_machine; do
+	for word in $words; do
 		skip $word "no python3 here"
 	done
 fi

@@ -112,7 +112,12 @@ def pump_ends():
 
 
 shows("keys_end_with_the_runner", pump_ends())
-first = Terminal("--name", "keys", "--devices", "1", "--pool-mib", "16", "--", "sh", "-c",
+small = ("--devices", "1", "--pool-mib", "16")
+silent = Terminal(*small, "--env", "CUDA_LOG_FILE=/dev/null", "--", "false")
+failed = Terminal(*small, "--", "false")
+shows("failure_names_the_log", failed.status() == 1 == silent.status() and
+      b"CUDA_LOG_FILE=stderr" in failed.text and b"status 1" not in silent.text, failed, silent)
+first = Terminal("--name", "keys", *small, "--", "sh", "-c",
                  'trap "echo caught" INT; echo up; while :; do sleep 0.1; done')
 first.until(b"up")
 shell = Terminal("shell")

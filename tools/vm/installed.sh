@@ -35,9 +35,8 @@ build_installed_module() {
 	cp -R "$here/vm/module" "$folder/vm"
 	# Types for BTF need vmlinux and pahole, signatures the builder's key.
 	for part in "$folder" "$folder/vm"; do
-		"${runner[@]}" make -s -C "$kdir" M="$part" CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL= \
-			-j"$(nproc)" modules >"$build/log" 2>&1 ||
-			{ cat "$build/log" >&2; return 1; }
+		"${runner[@]}" make --no-print-directory -C "$kdir" M="$part" CONFIG_DEBUG_INFO_BTF_MODULES= \
+			CONFIG_MODULE_SIG_ALL= -j"$(nproc)" modules >&2 || return
 	done
 	echo "$stamp" >"$folder/stamp"
 }
