@@ -80,7 +80,7 @@ STORY(memory_of_the_host)
 	};
 	CUmemGenericAllocationHandle handle;
 
-	STEP(cuMemCreate(&handle, 5 * CHUNK / 2, &prop, 0));
+	STEP(cuMemCreate(&handle, 3 * CHUNK, &prop, 0));
 	STEP(cuMemRelease(handle));
 }
 
