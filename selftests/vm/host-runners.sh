@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: test runners with memcast-vm, as docs/your-tools.md has
-# them, as far as they are installed. One boot. Each runs a test that passes, and one that fails.
+# Runs on the machine that builds: test runners and tools that look into programs, with
+# memcast-vm, as docs/your-tools.md has them, as far as they are installed. One boot. Each meets
+# a test, or a program, that is as it should be, and one that is not.
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 temp=$(mktemp -d "$PWD/build/host-runners.XXXXXX")
@@ -147,9 +148,63 @@ with_mpirun() {
 	"${vm[@]}" mpirun --allow-run-as-root --oversubscribe -n 4 ./ranks &&
 		! "${vm[@]}" mpirun --allow-run-as-root --oversubscribe -n 3 ./ranks
 }
+with_gtest() {
+	cat >g.cc <<-'END'
+		#include <cuda.h>
+		#include <gtest/gtest.h>
+
+		static int devices()
+		{
+			int count = 0;
+
+			return cuInit(0) || cuDeviceGetCount(&count) ? -1 : count;
+		}
+
+		TEST(devices, two) { EXPECT_EQ(2, devices()); }
+		TEST(devices, three) { EXPECT_EQ(3, devices()); }
+	END
+	g++ -I"$top/include" g.cc -o g -L"$top/build/lib" -lcuda -lgtest_main -lgtest || return
+	! "${vm[@]}" ./g --gtest_output=xml:out/g.xml || return
+	grep -q 'tests="2" failures="1"' out/g.xml
+}
+
+# What follows looks into t, which is compiled once; and into one that writes where it may not.
+compile() { [ -e "$1" ] || cc -g -I"$top/include" "$1.c" -o "$1" -L"$top/build/lib" -lcuda; }
+with_strace() {
+	compile t || return
+	"${vm[@]}" strace -y -e trace=ioctl -o out/strace ./t 2 && ! "${vm[@]}" strace -o /dev/null ./t 3 || return
+	cat out/strace
+	grep -q '^ioctl([0-9]*</dev/memcast>.* = 0' out/strace
+}
+with_perf() {
+	compile t || return
+	"${vm[@]}" perf stat -e task-clock,page-faults -o out/perf ./t 2 &&
+		! "${vm[@]}" perf stat -o /dev/null ./t 3 || return
+	cat out/perf
+	grep -qE '[1-9][0-9.,]* +page-faults' out/perf
+}
+with_valgrind() {
+	local status=0
+	cat >ends.c <<-'END'
+		#include <cuda.h>
+		#include <stdlib.h>
+
+		int main(void)
+		{
+			int *count = malloc(sizeof(*count));
+
+			free(count);
+			return cuInit(0) || cuDeviceGetCount(count);
+		}
+	END
+	compile t && compile ends || return
+	"${vm[@]}" valgrind --error-exitcode=9 ./t 2 || return
+	"${vm[@]}" valgrind --error-exitcode=9 ./ends || status=$?
+	[ $status -eq 9 ]
+}
 
 echo "TAP version 13"
-echo "1..5"
+echo "1..9"
 check ctest "cmake ctest" with_ctest
 check meson "meson ninja" with_meson
 check cargo cargo with_cargo
@@ -159,4 +214,10 @@ for python in python3 /usr/bin/python3 python3-pytest; do
 done
 check pytest "$python" with_pytest
 check mpirun "mpirun mpicc" with_mpirun
+gtest=g++
+[ -e /usr/include/gtest/gtest.h ] || gtest=gtest/gtest.h
+check gtest "$gtest" with_gtest
+check strace strace with_strace
+check perf perf with_perf
+check valgrind valgrind with_valgrind
 exit $failed
