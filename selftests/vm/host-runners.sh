@@ -168,7 +168,8 @@ with_gtest() {
 	grep -q 'tests="2" failures="1"' out/g.xml
 }
 
-# What follows looks into t, which is compiled once; and into one that writes where it may not.
+# The tools below look into t, which the first of them compiles, and valgrind into a program that
+# has the library write to memory that was freed.
 compile() { [ -e "$1" ] || cc -g -I"$top/include" "$1.c" -o "$1" -L"$top/build/lib" -lcuda; }
 with_strace() {
 	compile t || return
@@ -218,7 +219,7 @@ gtest=g++
 [ -e /usr/include/gtest/gtest.h ] || gtest=gtest/gtest.h
 check gtest "$gtest" with_gtest
 check strace strace with_strace
-# Ubuntu's is a script that looks for the one of the running kernel.
+# Ubuntu's perf is a script that starts the perf of the running kernel: a machine's has none.
 perf=perf
 ! head -c 2 "$(command -v perf || echo /dev/null)" | grep -q '#!' || perf=perf-of-any-kernel
 check perf "$perf" with_perf
