@@ -72,6 +72,13 @@ long stat_of(const char *name)
 	return found;
 }
 
+long stat_settled(const char *name, long wanted)
+{
+	for (int tries = 0; tries < 500 && stat_of(name) != wanted; tries++)
+		usleep(10000);
+	return stat_of(name);
+}
+
 static bool look_what_is_left(char *what, size_t size)
 {
 	static const char * const counters[] = {

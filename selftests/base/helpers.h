@@ -11,6 +11,13 @@
 long device_bytes(unsigned int device, const char *attribute);
 long stat_of(const char *name);
 
+/*
+ * The same, once it is @wanted, or after 5 s. The address space of a process that was killed,
+ * and the files that its mappings hold, may go a moment after waitpid(): where another process
+ * just reads its /proc/PID/stat, as vm-watch does.
+ */
+long stat_settled(const char *name, long wanted);
+
 /* "", or what still exists when everything should have gone; waits a little */
 const char *left_over(void);
 

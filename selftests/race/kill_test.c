@@ -27,17 +27,6 @@ FIXTURE_SETUP(kill)
 NOTHING_LEFT(kill)
 
 /* What a rank does from its first call on until it is told to stop, or killed */
-/*
- * A killed process's address space, and the files that its mappings hold, goes a moment
- * later where somebody just reads its /proc/PID/stat, as vm-watch does.
- */
-static long settled(const char *name, long wanted)
-{
-	for (int tries = 0; tries < 500 && stat_of(name) != wanted; tries++)
-		usleep(10000);
-	return stat_of(name);
-}
-
 static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 		 const uint32_t *stop)
 {
@@ -83,6 +72,7 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 	struct memcast_export export = { .handle_type = MEMCAST_HANDLE_FD };
 	struct memcast_handle_release release = {};
 	int i, links[RANKS], victim = rand_r(seed) % RANKS;
+	long clients = RANKS;	/* once the victim's has gone: the test's, and one per other rank */
 	struct timespec moment = {};
 	struct memcast_team_add add;
 	double started = now();
@@ -114,22 +104,24 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 	for (i = 0; i < RANKS; i++)
 		if (i != victim)
 			receive_number(links[i]);
+	EXPECT_EQ(clients, stat_settled("clients", clients));
 	EXPECT_EQ(device_bytes(victim, "pool_bytes"), device_bytes(victim, "free_bytes"));
 	for (i = 0; i < RANKS; i++) {
 		if (i == victim)
 			continue;
 		send_number(links[i], 0);
 		EXPECT_EQ(0, ended(pid[i]));
+		clients--;
+		EXPECT_EQ(clients, stat_settled("clients", clients));
 		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));
 		peer_close(links[i]);
 	}
-	EXPECT_EQ(0, settled("bindings", 0));
-	EXPECT_EQ(0, settled("mappings", 0));
-	EXPECT_EQ(1, settled("clients", 1));
+	EXPECT_EQ(0, stat_settled("bindings", 0));
+	EXPECT_EQ(0, stat_settled("mappings", 0));
 	close(export.out_fd);
 	release.handle = team.out_handle;
 	ASSERT_EQ(0, RAW(client, HANDLE_RELEASE, release));
-	EXPECT_EQ(0, settled("teams", 0));
+	EXPECT_EQ(0, stat_settled("teams", 0));
 	/* the first round is a measure of how long a life is */
 	if (*longest <= 0)
 		*longest = now() - started;
