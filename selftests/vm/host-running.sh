@@ -14,6 +14,8 @@ chmod 755 "$temp"
 export XDG_RUNTIME_DIR="$temp/names that are in a folder whose path alone has more bytes than a socket's whole path may have"
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 names=$XDG_RUNTIME_DIR/memcast
+export TMPDIR=$temp/tmp
+mkdir -m 1777 "$TMPDIR"
 runner=
 cleanup() {
 	[ -z "$runner" ] || kill "$runner" 2>/dev/null
@@ -50,7 +52,7 @@ status() {
 }
 
 echo "TAP version 13"
-echo "1..35"
+echo "1..36"
 
 # said_by PID WORD FILE: false if the process has ended without saying it
 said_by() {
@@ -316,6 +318,17 @@ leftovers_and_reports_fail_the_run() {
 		grep -q 'not all free again: memories 3' said && grep -q 'BUG: of a test' said &&
 		[ "$("$vm" ps)" = 'no machine with a name runs' ]
 }
+# Nor what each runner has unpacked, whatever ended it: here the folder of names goes first.
+leaves_no_folders() {
+	local i
+	rm -rf "$XDG_RUNTIME_DIR"
+	for ((i = 0; i < 300; i++)); do
+		[ -n "$(find "$TMPDIR" -name 'memcast-vm.*' -print -quit)" ] || return 0
+		sleep 0.2
+	done
+	find "$TMPDIR" -maxdepth 2
+	return 1
+}
 check input_waits_for_the_program input_waits_for_the_program
 check runs_again runs_again
 check sees_new_files sees_new_files
@@ -324,4 +337,5 @@ check ends_when_idle ends_when_idle
 check leaves_no_files leaves_no_files
 check other_programs_are_no_leftovers other_programs_are_no_leftovers
 check leftovers_and_reports_fail_the_run leftovers_and_reports_fail_the_run
+check leaves_no_folders leaves_no_folders
 exit $failed

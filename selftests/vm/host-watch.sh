@@ -23,7 +23,7 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..8"
+echo "1..10"
 result status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
 result signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
 result sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
@@ -43,5 +43,15 @@ result silent_work_goes_on 152 '' "$watch" --timeout 5 bash -c 'ulimit -S -t 8; 
 # shellcheck disable=SC2016
 result what_is_left_running 1 '' bash -c '
 	"$1" bash -c "setsid sleep 10000 & echo \$! >$2/pid"
+	kill -0 "$(cat "$2/pid")"' - "$watch" "$temp"
+# shellcheck disable=SC2016
+result what_is_left_running_tidies_up 0 '' bash -c '
+	"$1" bash -c "(trap \"rm $2/mess; exit\" TERM; >$2/mess; while :; do sleep 0.1; done) &
+		until [ -e $2/mess ]; do sleep 0.1; done"
+	[ ! -e "$2/mess" ]' - "$watch" "$temp"
+# shellcheck disable=SC2016
+result what_will_not_end 1 '' bash -c '
+	"$1" bash -c "(trap \"\" TERM; echo \$BASHPID >$2/pid; while :; do sleep 0.1; done) &
+		until [ -s $2/pid ]; do sleep 0.1; done"
 	kill -0 "$(cat "$2/pid")"' - "$watch" "$temp"
 exit $failed

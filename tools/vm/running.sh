@@ -135,10 +135,11 @@ reuse_name() {
 	[ -n "$name" ] || name=reuse-$key
 }
 
-# reuse_lock FILE [-n]: lock it, with the fd in $lock; who has it may remove the file
+# reuse_lock FILE [-n]: lock it, with the fd in $lock; who has it may remove the file. Fails if
+# its folder has gone.
 reuse_lock() {
 	while :; do
-		exec {lock}>"$1"
+		{ exec {lock}>"$1"; } 2>/dev/null || return 1
 		if ! flock ${2-} "$lock"; then
 			exec {lock}>&-
 			return 1

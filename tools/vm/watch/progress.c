@@ -298,27 +298,47 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 			 " and used no processor", progress->timeout);
 }
 
+/* Sends a signal, or 0, to all that descend from here. Return: how many there are, still */
+static size_t signal_all(int number)
+{
+	struct process *list;
+	size_t count, left = 0;
+
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	list = processes(&count);
+	for (size_t i = 0; i < count; i++) {
+		if (!list[i].ours)
+			continue;
+		kill(list[i].pid, number);
+		left++;
+	}
+	free(list);
+	return left;
+}
+
 bool progress_kill(void)
 {
 	const struct timespec moment = { .tv_nsec = 50000000 };
-	struct process *list;
-	size_t count, left = 1;
+	size_t left = 1;
 
 	/* What is in the kernel for ever cannot be killed. */
 	for (int tries = 0; tries < 200 && left; tries++) {
 		if (tries)
 			nanosleep(&moment, NULL);
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		list = processes(&count);
-		left = 0;
-		for (size_t i = 0; i < count; i++) {
-			if (!list[i].ours)
-				continue;
-			kill(list[i].pid, SIGKILL);
-			left++;
-		}
-		free(list);
+		left = signal_all(SIGKILL);
 	}
 	return !left;
+}
+
+bool progress_end(void)
+{
+	const struct timespec moment = { .tv_nsec = 50000000 };
+	size_t left = signal_all(SIGTERM);
+
+	for (int tries = 0; tries < 40 && left; tries++) {
+		nanosleep(&moment, NULL);
+		left = signal_all(0);
+	}
+	return !left || progress_kill();
 }

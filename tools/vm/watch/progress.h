@@ -59,6 +59,9 @@ struct process *processes(size_t *count);
 /* Kill all that descend from the calling process, and reap them. Return: whether all went */
 bool progress_kill(void);
 
+/* The same, after two seconds for those that tidy up when they are asked to end */
+bool progress_end(void);
+
 /* Where each process waits, and what memcast-smi shows; each line begins with @prefix. */
 void explain(int to, const char *prefix, const char *smi);
 

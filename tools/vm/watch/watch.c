@@ -331,7 +331,8 @@ int main(int argc, char **argv)
 		       "is output, or at least a twentieth of a processor used; time does not "
 		       "count in which COMMAND wanted a processor and others had it."
 		       "\vExit status: COMMAND's, 128+N if signal N ended it, 124 if time was "
-		       "up, 123 if no room was left. What COMMAND left running is killed.",
+		       "up, 123 if no room was left. What COMMAND left running gets "
+		       "SIGTERM, and SIGKILL two seconds later.",
 	};
 	struct watch watch = {
 		.progress = { .timeout = 60, .limit = 900 },
@@ -359,7 +360,7 @@ int main(int argc, char **argv)
 	start(&watch);
 	progress_start(&watch.progress);
 	result = run(&watch);
-	if (progress_kill())
+	if (progress_end())
 		while (watch.output >= 0 && pass_output(&watch))
 			;
 	else
