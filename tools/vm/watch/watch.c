@@ -332,7 +332,7 @@ int main(int argc, char **argv)
 		       "count in which COMMAND wanted a processor and others had it."
 		       "\vExit status: COMMAND's, 128+N if signal N ended it, 124 if time was "
 		       "up, 123 if no room was left. What COMMAND left running gets "
-		       "SIGTERM, and SIGKILL two seconds later.",
+		       "SIGTERM, and SIGKILL two seconds later; with --parent, SIGKILL at once.",
 	};
 	struct watch watch = {
 		.progress = { .timeout = 60, .limit = 900 },
@@ -360,7 +360,8 @@ int main(int argc, char **argv)
 	start(&watch);
 	progress_start(&watch.progress);
 	result = run(&watch);
-	if (progress_end())
+	/* With a parent it is QEMU, which has nothing to tidy up, and would only say that it ends. */
+	if (watch.parent ? progress_kill() : progress_end())
 		while (watch.output >= 0 && pass_output(&watch))
 			;
 	else
