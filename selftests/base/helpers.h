@@ -13,8 +13,8 @@ long stat_of(const char *name);
 
 /*
  * The same, once it is @wanted, or after 5 s. The address space of a process that was killed,
- * and the files that its mappings hold, may go a moment after waitpid(): where another process
- * just reads its /proc/PID/stat, as vm-watch does.
+ * and the files that its mappings hold, may go a moment after waitpid(): if another process reads
+ * its /proc/PID/stat just then, as vm-watch does every two seconds.
  */
 long stat_settled(const char *name, long wanted);
 

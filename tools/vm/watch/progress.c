@@ -298,7 +298,7 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 			 " and used no processor", progress->timeout);
 }
 
-/* Sends a signal, or 0, to all that descend from here. Return: how many there are, still */
+/* Sends a signal, or 0, to all that descend from here. Return: how many of them still run */
 static size_t signal_all(int number)
 {
 	struct process *list;
