@@ -102,9 +102,10 @@ static void make_mappings(struct __test_metadata *_metadata, struct worker *w)
 
 static void make_attachments(struct __test_metadata *_metadata, struct worker *w)
 {
+	unsigned int most = importer_is_debugged() ? IMPORTER_DEBUG_MAPPINGS : w->mappings;
 	uint32_t id = 0;
 
-	for (unsigned int i = 0; w->importer >= 0 && i < w->mappings; i++) {
+	for (unsigned int i = 0; w->importer >= 0 && i < most && i < w->mappings; i++) {
 		if (i % MEMCAST_IMPORTER_SLOTS == 0)
 			ASSERT_EQ(0, importer_attach(w->importer, w->fd, &id));
 		ASSERT_EQ(0, importer_map(w->importer, id, i % MEMCAST_IMPORTER_SLOTS,

@@ -6,6 +6,7 @@
 #ifndef MEMCAST_IMPORTER_TEST_H
 #define MEMCAST_IMPORTER_TEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,13 @@ int load_test_module(const char *module);
  * need be. Return: an fd, or -1, and *why is what is missing.
  */
 int importer_open(const char **why);
+
+/*
+ * The DMA API's debugging warns of more mappings of a page at a time than these; dma_debug=off
+ * at boot does without. Return: is it on?
+ */
+#define IMPORTER_DEBUG_MAPPINGS	7
+bool importer_is_debugged(void);
 
 int importer_attach(int importer, int fd, uint32_t *id);
 int importer_detach(int importer, uint32_t id);

@@ -23,13 +23,8 @@
 /* From the end of one chunk into the next, with pages that nobody writes between */
 #define PLACE(number)	(CHUNK - IMPORTERS * 4096UL + (number) * 8192UL)
 
-/*
- * The DMA API's debugging warns of more than 7 mappings of a page at a time; where it
- * is on, so many map at once and all attach. (dma_debug=off at boot: all map as well.)
- */
-#define DEBUG_MAPPINGS	7
-
 static sem_t may_map;
+/* Where the DMA API is debugged: all attach, but few map at a time. */
 static bool limited;
 
 FIXTURE(race)
@@ -39,12 +34,8 @@ FIXTURE(race)
 
 FIXTURE_SETUP(race)
 {
-	FILE *file = fopen("/sys/kernel/debug/dma-api/disabled", "re");
-
-	limited = file && fgetc(file) == 'N';
-	if (file)
-		fclose(file);
-	ASSERT_EQ(0, sem_init(&may_map, 0, limited ? DEBUG_MAPPINGS : IMPORTERS));
+	limited = importer_is_debugged();
+	ASSERT_EQ(0, sem_init(&may_map, 0, limited ? IMPORTER_DEBUG_MAPPINGS : IMPORTERS));
 }
 NOTHING_LEFT(race)
 
