@@ -107,7 +107,7 @@ static bool different(struct session *s, const char *what)
 	for (unsigned int i = 0; i < s->steps; i++)
 		printf("# %4u %s: %s\n", i + 1, call_in_words(&s->step[i].call),
 		       result_in_words(s->step[i].result));
-	/* last: a summary of many programs shows the last lines of those that failed */
+	/* This comes last, as the summary of a whole run shows the last lines of a test. */
 	printf("# MEMCAST_TEST_SEED=%u MEMCAST_TEST_SEQUENCES=1: %s\n", s->sequence, what);
 	fflush(stdout);
 	return false;

@@ -318,7 +318,7 @@ leftovers_and_reports_fail_the_run() {
 		grep -q 'not all free again: memories 3' said && grep -q 'BUG: of a test' said &&
 		[ "$("$vm" ps)" = 'no machine with a name runs' ]
 }
-# Nor what each runner has unpacked, whatever ended it: here the folder of names goes first.
+# Each runner removes what it has unpacked, also where the folder of names goes before it ends.
 leaves_no_folders() {
 	local i
 	rm -rf "$XDG_RUNTIME_DIR"
