@@ -122,7 +122,7 @@ INLINE void copy_pieces(unsigned char *const *to, size_t to_at, const unsigned i
 	EVERY(tail[k] = *(const copy_v *)(from + last + k * WIDTH));
 	if (at)
 		copy_some(place, places, from, 0, 1);
-	for (; bytes - at >= COPY_BYTES; at += COPY_BYTES)
+	for (; bytes - at > COPY_BYTES; at += COPY_BYTES)
 		copy_some(place, places, from, at, 8);
 	if (bytes - at > COPY_BYTES / 2)
 		copy_some(place, places, from, at, 4);
