@@ -38,15 +38,21 @@ enum bulk_way {
 	BULK_AHEAD,	/* these fetch from memory what comes next; of sums only */
 	BULK_LIBC,	/* by the C library's copy, in blocks; of copies only, as the next one */
 	BULK_WHOLE,	/* by the C library's copy, one replica after the other */
-	BULK_PAST,	/* stores go past the caches; sums fetch what comes next */
+	BULK_PAST,	/* by our own loops, whose stores go past the caches */
+	BULK_PAST_AHEAD,	/* the same, and what comes next is fetched; of sums only */
 	BULK_WAYS
 };
+
+static inline bool bulk_goes_past(enum bulk_way way)
+{
+	return way == BULK_PAST || way == BULK_PAST_AHEAD;
+}
 
 /*
  * Combines @bytes at @from_at of @reads places and stores the result at @to_at
  * of @writes places: each line of each place is read once and written once.
  * The two may be the same lines. @bytes is a multiple of the type's size.
- * Where @way is past the caches all of @to are aligned to a line, and nothing is
+ * Where @way goes past the caches all of @to are aligned to a line, and nothing is
  * fenced.
  */
 typedef void bulk_combine(unsigned char *const *to, size_t to_at, unsigned int writes,
@@ -133,23 +139,24 @@ static inline const struct bulk_loops *bulk_loops(void)
 enum bulk_kind {
 	BULK_COPY,
 	BULK_SUM,		/* into a buffer */
+	BULK_SUM_NARROW,	/* of values of 2 bytes, which take more work for a byte */
 	BULK_SUM_IN_PLACE,	/* to where it was read from, so not past the caches */
+	BULK_SUM_NARROW_IN_PLACE,
 	BULK_KINDS
 };
 
 struct bulk_trial {
 	struct bulk_times *times;	/* NULL: this call is not timed */
 	unsigned char *decide;		/* where the way is noted after this call, or NULL */
-	enum bulk_kind kind;
 	enum bulk_way way;
-	uint64_t bytes, start;
+	uint64_t bytes, written, start;
 };
 
 /*
  * Which way this call is to take; bulk_way_done() is called after it. @bytes: what is read
- * and written; @counted: what MEMCAST_STREAM counts of it, or 0.
+ * and written, of all replicas; @written: what of it is written.
  */
-enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t counted,
+enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t written,
 		       struct bulk_trial *trial);
 void bulk_way_measured(const struct bulk_trial *trial);
 

@@ -82,7 +82,8 @@ void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t byt
 	struct bulk_trial trial;
 	enum bulk_way way;
 
-	way = bulk_way(BULK_SUM_IN_PLACE, bytes * view->replicas, 0, &trial);
+	way = bulk_way(width_of(type) == 2 ? BULK_SUM_NARROW_IN_PLACE : BULK_SUM_IN_PLACE,
+		       bytes * view->replicas, bytes * view->replicas, &trial);
 	bulk_loops()->combine[type][op](view->replica, at, view->replicas, view->replica, at,
 					view->replicas, bytes, way);
 	bulk_way_done(&trial);
@@ -99,17 +100,17 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 	struct bulk_trial trial;
 	enum bulk_way way;
 
-	way = bulk_way(BULK_SUM, total, total, &trial);
-	if (way == BULK_PAST && (head > bytes || head % width_of(type)))
+	way = bulk_way(width_of(type) == 2 ? BULK_SUM_NARROW : BULK_SUM, total, bytes, &trial);
+	if (bulk_goes_past(way) && (head > bytes || head % width_of(type)))
 		way = BULK_AHEAD;
-	if (way == BULK_PAST && head) {
+	if (bulk_goes_past(way) && head) {
 		combine(&to, 0, 1, view->replica, at, view->replicas, head, BULK_LOOP);
 		to += head;
 		at += head;
 		bytes -= head;
 	}
 	combine(&to, 0, 1, view->replica, at, view->replicas, bytes, way);
-	if (way == BULK_PAST)
+	if (bulk_goes_past(way))
 		_mm_sfence();
 	bulk_way_done(&trial);
 	bulk_arithmetic_end(program);

@@ -135,10 +135,12 @@ static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		 unsigned char *const *from, size_t from_at, unsigned int reads, \
 		 size_t bytes, enum bulk_way way)				\
 {										\
+	const bool ahead = way == BULK_AHEAD || way == BULK_PAST_AHEAD;		\
 	const size_t step = unroll * WIDTH;					\
 										\
-	for (; way == BULK_PAST && bytes >= step; bytes -= step) {		\
-		fetch_ahead(from, from_at, reads, step);			\
+	for (; bulk_goes_past(way) && bytes >= step; bytes -= step) {		\
+		if (ahead)							\
+			fetch_ahead(from, from_at, reads, step);		\
 		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, true, \
 				 false))					\
 			name##_nans(to, to_at, writes, from, from_at, reads, true); \
@@ -146,7 +148,7 @@ static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		from_at += step;						\
 	}									\
 	for (; bytes >= step; bytes -= step) {					\
-		if (way == BULK_AHEAD)						\
+		if (ahead)							\
 			fetch_ahead(from, from_at, reads, step);		\
 		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, false, \
 				 false))					\
