@@ -156,7 +156,7 @@ struct bulk_trial {
  * Which way this call is to take; bulk_way_done() is called after it. @bytes: what is read
  * and written, of all replicas; @written: what of it is written.
  */
-enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t written,
+enum bulk_way bulk_way(enum bulk_kind kind, unsigned int replicas, size_t bytes, size_t written,
 		       struct bulk_trial *trial);
 void bulk_way_measured(const struct bulk_trial *trial);
 

@@ -104,7 +104,8 @@ broadcast_long(const struct memcast_view *view, size_t offset, const unsigned ch
 	if (bytes <= FEW_BYTES)
 		return machine->copy(view->replica, offset, view->replicas, from, bytes);
 
-	way = bulk_way(BULK_COPY, repeat ? written : written + bytes, written, &trial);
+	way = bulk_way(BULK_COPY, view->replicas, repeat ? written : written + bytes, written,
+		       &trial);
 	if (way == BULK_PAST)
 		broadcast_past_caches(view, offset, from, bytes, repeat);
 	else

@@ -27,19 +27,22 @@
 #define LONG_TRIES	3
 #define AGAIN		1000
 
-#define NEVER	(UINT64_MAX / 2)
+#define NEVER	(UINT32_MAX / 2)
+
+/* Arrays of as many bytes are found out about on their own: of 2 replicas, of 3 or 4, of more. */
+#define GROUPS	3
 
 /* A thread's own: each call finds in the caches what the one before has left there. */
 struct bulk_times {
 	unsigned int calls;
-	uint64_t least[BULK_WAYS];	/* nanoseconds per MiB */
+	uint32_t least[BULK_WAYS];	/* nanoseconds per MiB */
 };
 
-static __thread struct bulk_times thread_times[BULK_KINDS][CLASSES];
+static __thread struct bulk_times thread_times[BULK_KINDS][GROUPS][CLASSES];
 
 /* All threads'; BULK_WAYS: none yet */
-static unsigned char decided[BULK_KINDS][CLASSES] = {
-	[0 ... BULK_KINDS - 1] = { [0 ... CLASSES - 1] = BULK_WAYS },
+static unsigned char decided[BULK_KINDS][GROUPS][CLASSES] = {
+	[0 ... BULK_KINDS - 1] = { [0 ... GROUPS - 1] = { [0 ... CLASSES - 1] = BULK_WAYS } },
 };
 
 /* 0 where there is no such clock: then no way is faster than another. */
@@ -56,6 +59,11 @@ static unsigned int class_of(size_t bytes)
 	unsigned int class = 63 - (unsigned int)__builtin_clzl(bytes);
 
 	return class < CLASSES ? class : CLASSES - 1;
+}
+
+static unsigned int group_of(unsigned int replicas)
+{
+	return replicas <= 2 ? 0 : replicas <= 4 ? 1 : 2;
 }
 
 /* What is read and written by turns in one place stays in the caches. */
@@ -93,7 +101,7 @@ static unsigned int candidates(enum bulk_kind kind, unsigned int class, bool mus
  * What a way takes, and what else it costs. To fetch ahead puts out of the caches what others
  * may need. And N copies by the C library are what nobody wants to be slower than.
  */
-static uint64_t cost(enum bulk_way way, uint64_t time)
+static uint32_t cost(enum bulk_way way, uint32_t time)
 {
 	switch (way) {
 	case BULK_AHEAD:
@@ -106,7 +114,7 @@ static uint64_t cost(enum bulk_way way, uint64_t time)
 	}
 }
 
-static enum bulk_way fastest(const uint64_t *least)
+static enum bulk_way fastest(const uint32_t *least)
 {
 	enum bulk_way best = BULK_LOOP, way;
 
@@ -116,11 +124,12 @@ static enum bulk_way fastest(const uint64_t *least)
 	return best;
 }
 
-enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t written,
+enum bulk_way bulk_way(enum bulk_kind kind, unsigned int replicas, size_t bytes, size_t written,
 		       struct bulk_trial *trial)
 {
 	const struct bulk_machine *machine = bulk_machine();
 	unsigned int class = class_of(bytes | 1), each, tries, call;
+	unsigned int group = group_of(replicas);
 	enum bulk_way ways[BULK_WAYS], known;
 	struct bulk_times *times;
 	bool past;
@@ -134,8 +143,8 @@ enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t written,
 
 	each = class < LONG_CLASS ? TRIES : LONG_TRIES;
 	tries = each * candidates(kind, class, past, ways);
-	times = &thread_times[kind][class];
-	known = __atomic_load_n(&decided[kind][class], __ATOMIC_RELAXED);
+	times = &thread_times[kind][group][class];
+	known = __atomic_load_n(&decided[kind][group][class], __ATOMIC_RELAXED);
 	if (!times->calls && known != BULK_WAYS)
 		times->calls = tries;		/* another thread has found out */
 	if (times->calls >= AGAIN)
@@ -153,7 +162,7 @@ enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t written,
 	};
 	if (call % each) {
 		trial->times = times;
-		trial->decide = times->calls == tries ? &decided[kind][class] : NULL;
+		trial->decide = times->calls == tries ? &decided[kind][group][class] : NULL;
 		trial->start = own_nanoseconds();
 	}
 	return trial->way;
@@ -166,12 +175,12 @@ enum bulk_way bulk_way(enum bulk_kind kind, size_t bytes, size_t written,
 void bulk_way_measured(const struct bulk_trial *trial)
 {
 	uint64_t time = ((own_nanoseconds() - trial->start) << 20) / trial->bytes;
-	uint64_t *least = trial->times->least;
+	uint32_t *least = trial->times->least;
 
 	if (bulk_goes_past(trial->way))
 		time += (uint64_t)((double)time * 0.3 * trial->written / trial->bytes);
 	if (time < least[trial->way])
-		least[trial->way] = time;
+		least[trial->way] = (uint32_t)time;
 	if (trial->decide)
 		__atomic_store_n(trial->decide, fastest(least), __ATOMIC_RELAXED);
 }

@@ -83,7 +83,7 @@ void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t byt
 	enum bulk_way way;
 
 	way = bulk_way(width_of(type) == 2 ? BULK_SUM_NARROW_IN_PLACE : BULK_SUM_IN_PLACE,
-		       bytes * view->replicas, bytes * view->replicas, &trial);
+		       view->replicas, bytes * view->replicas, bytes * view->replicas, &trial);
 	bulk_loops()->combine[type][op](view->replica, at, view->replicas, view->replica, at,
 					view->replicas, bytes, way);
 	bulk_way_done(&trial);
@@ -100,7 +100,8 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 	struct bulk_trial trial;
 	enum bulk_way way;
 
-	way = bulk_way(width_of(type) == 2 ? BULK_SUM_NARROW : BULK_SUM, total, bytes, &trial);
+	way = bulk_way(width_of(type) == 2 ? BULK_SUM_NARROW : BULK_SUM, view->replicas, total,
+		       bytes, &trial);
 	if (bulk_goes_past(way) && (head > bytes || head % width_of(type)))
 		way = BULK_AHEAD;
 	if (bulk_goes_past(way) && head) {
