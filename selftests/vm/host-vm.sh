@@ -52,7 +52,7 @@ for words in "unshare -m" "unshare -rm"; do
 done
 
 echo "TAP version 13"
-echo "1..21"
+echo "1..22"
 
 # ---- what is packed: one boot, of a program whose name begins with "-"
 
@@ -214,6 +214,16 @@ END
 PATH=$temp/bin:$PATH run "$vm" -- true
 result report_while_booting_is_tried_again eval 'ended 0 &&
 	told "the kernel reported something while it booted\), attempt 1 of 3" && [ "$(wc -l <"$temp/boots")" -eq 2 ]'
+
+cat >"$temp/bin/qemu-system-x86_64" <<-END
+	#!/bin/bash
+	echo >>"$temp/hangs"
+	[ "\$(wc -l <"$temp/hangs")" -gt 1 ] || exec sleep 10000
+	exec $(type -P qemu-system-x86_64) "\$@"
+END
+PATH=$temp/bin:$PATH run "$vm" --timeout 1 -- true
+result hang_while_booting_is_tried_again eval 'ended 0 &&
+	told "linux did not boot \(wrote nothing for .* s\), attempt 1 of 3" && [ "$(wc -l <"$temp/hangs")" -eq 2 ]'
 
 # ---- what a late thread of vivid makes the kernel report fails no run; the same of another does
 

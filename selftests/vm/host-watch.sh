@@ -23,12 +23,18 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..10"
+echo "1..12"
 result status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
 result signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
 result sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
 result where_it_waits 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps' \
 	"$watch" --timeout 3 sleep 10000
+result what_never_begins 124 'wrote nothing .* for 3 s' \
+	"$watch" --timeout 10000 --begun "$temp/none" --begin 3 sleep 10000
+: >"$temp/begun"
+# shellcheck disable=SC2016
+result what_has_begun 0 '' "$watch" --timeout 10000 --begun "$temp/begun" --begin 6 \
+	sh -c 'sleep 2; echo yes >"$1"; sleep 16' - "$temp/begun"
 if head -n 1 /proc/self/stack >/dev/null 2>&1; then
 	result stacks_are_shown_once 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps in .*, as thread [0-9]+$' \
 		"$watch" --timeout 3 sh -c 'sleep 10000 & sleep 10000'

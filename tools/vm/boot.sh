@@ -170,6 +170,8 @@ boot() {
 # ---- the kernel's log, and what the machine has said
 
 panics='Kernel panic - .*|Oops: .*|the kernel reported something while it booted'
+# hung: false if QEMU was not ended for saying nothing while linux booted
+hung() { [ $code -eq 124 ] && [ ! -s "$temp/status" ] && grep -oE 'wrote nothing for .*' "$temp/qemu"; }
 reports='WARNING:|BUG:|Oops|kernel BUG|KASAN|KCSAN|UBSAN|general protection fault|Bad page|'
 reports+='refcount_t|DMA-API|INFO: task .* blocked|possible circular locking|inconsistent lock state|'
 reports+='suspicious RCU|possible recursive|held lock freed|bad unlock balance|still has locks held|'

@@ -30,6 +30,8 @@ struct watch {
 	off_t sizes[MAX_FILES];
 	int file_count;
 	const char *clock, *remove, *room, *smi;
+	const char *begun;	/* a file that grows when the command has begun; NULL: it has */
+	double timeout, begin;	/* seconds without a sign of life: after that, and before */
 	pid_t parent, child;
 	int status;		/* what waitpid() says of the child */
 	int output;		/* the command's, or -1 where it writes by itself */
@@ -134,6 +136,18 @@ static void look_at_files(struct watch *watch)
 	}
 }
 
+/* What has not begun gets no further by waiting longer. */
+static void look_at_beginning(struct watch *watch)
+{
+	struct stat stat_now;
+	bool begins = watch->begun && (stat(watch->begun, &stat_now) || !stat_now.st_size);
+
+	if (!begins)
+		watch->begun = NULL;
+	watch->progress.timeout = begins && watch->begin < watch->timeout ? watch->begin :
+									    watch->timeout;
+}
+
 /* A file that only this process knows of */
 static int open_room(const char *folder)
 {
@@ -233,6 +247,7 @@ static int run(struct watch *watch)
 			watch->output = -1;
 		}
 		look_at_files(watch);
+		look_at_beginning(watch);
 		verdict = progress_look(&watch->progress);
 		if (verdict != GOES_ON)
 			return time_is_up(watch, verdict);
@@ -251,6 +266,8 @@ static int run(struct watch *watch)
 
 static const struct argp_option argp_options[] = {
 	{ "timeout", 't', "SECONDS", 0, "end it after so long without a sign of life (60)", 0 },
+	{ "begun", 'b', "FILE", 0, "the command has begun when something is in this file", 0 },
+	{ "begin", 'B', "SECONDS", 0, "the --timeout until it has begun, if that is less (180)", 0 },
 	{ "limit", 'l', "SECONDS", 0, "end it after so long, whatever it does (900)", 0 },
 	{ "file", 'f', "FILE", 0, "that this file grows is a sign of life, use of a processor "
 	  "is none; may be repeated. The command's own output is not looked at", 0 },
@@ -280,7 +297,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 't':
-		watch->progress.timeout = seconds(state, arg);
+		watch->timeout = seconds(state, arg);
+		break;
+	case 'b':
+		watch->begun = arg;
+		break;
+	case 'B':
+		watch->begin = seconds(state, arg);
 		break;
 	case 'l':
 		watch->progress.limit = seconds(state, arg);
@@ -335,7 +358,7 @@ int main(int argc, char **argv)
 		       "SIGTERM, and SIGKILL two seconds later; with --parent, SIGKILL at once.",
 	};
 	struct watch watch = {
-		.progress = { .timeout = 60, .limit = 900 },
+		.progress.limit = 900, .timeout = 60, .begin = 180,
 		.clock_fd = -1, .room_fd = -1,
 	};
 	int result;
