@@ -102,8 +102,7 @@ static void make_mappings(struct __test_metadata *_metadata, struct worker *w)
 
 static void make_attachments(struct __test_metadata *_metadata, struct worker *w)
 {
-	/* The calls that are measured map the memory for a device as well: half is left to them. */
-	unsigned int most = importer_is_debugged() ? IMPORTER_DEBUG_MAPPINGS / 2 : w->mappings;
+	unsigned int most = importer_is_debugged() ? IMPORTER_DEBUG_MAPPINGS : w->mappings;
 	uint32_t id = 0;
 
 	for (unsigned int i = 0; w->importer >= 0 && i < most; i++) {
@@ -187,8 +186,11 @@ static void unbind_the_second(struct __test_metadata *_metadata, struct worker *
 
 static void export_the_range(struct __test_metadata *_metadata, struct worker *w)
 {
+	/* A device gets the range, which is the same page over and over. */
+	unsigned long pages = importer_is_debugged() ? IMPORTER_DEBUG_MAPPINGS : w->pages;
+
 	w->range = DO_AS(w->second, EXPORT_RANGE, export_range, .address = w->pages_at,
-			 .bytes = w->pages * PAGE).out_fd;
+			 .bytes = pages * PAGE).out_fd;
 }
 
 static void export_too_much(struct __test_metadata *_metadata, struct worker *w)
