@@ -14,6 +14,7 @@ test_scripts	 := selftests/run.sh $(wildcard selftests/*/*_test.sh)
 
 tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))) \
 	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
+	    $(B)/selftests/host-bulk-way \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
 	    $(test_tables)
@@ -97,9 +98,12 @@ $(B)/examples/readme.c: README.md
 $(B)/examples/readme: $(B)/examples/readme.c | $(linked)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
 
+# A source of the library's within a program
 $(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)
+$(B)/selftests/host-bulk-way: selftests/array/host-bulk-way.c | $(libcuda)
+$(B)/selftests/host-window $(B)/selftests/host-bulk-way:
 	@mkdir -p $(B)/$(<D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) \
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -Ilib/array -isystem $(harness) \
 		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
 
 $(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC

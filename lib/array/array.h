@@ -142,6 +142,8 @@ enum bulk_kind {
 	BULK_SUM_NARROW,	/* of values of 2 bytes, which take more work for a byte */
 	BULK_SUM_IN_PLACE,	/* to where it was read from, so not past the caches */
 	BULK_SUM_NARROW_IN_PLACE,
+	BULK_SUM_PAST,		/* bulk-way.c's own: from so many bytes on that all go past the caches */
+	BULK_SUM_NARROW_PAST,
 	BULK_KINDS
 };
 

@@ -19,17 +19,20 @@
 
 #include "array.h"
 
-#define CLASSES		32	/* sizes with the same highest bit; the last has all that are larger */
+/* A class has sizes with the same highest bit; smaller ones are in the first, larger ones in the last. */
+#define FIRST_CLASS	10
 #define LONG_CLASS	24	/* 16 MiB: a call takes so long that little disturbs its time */
+#define LAST_CLASS	31
+#define CLASSES		(LAST_CLASS + 1 - FIRST_CLASS)
 
 /* Tries of each way; the first is not timed: it finds in the caches what another way left. */
 #define TRIES		5
 #define LONG_TRIES	3
 #define AGAIN		1000
 
-#define NEVER	(UINT32_MAX / 2)
+#define NEVER	(UINT32_MAX / 2)	/* what is tried takes less */
 
-/* Arrays of as many bytes are found out about on their own: of 2 replicas, of 3 or 4, of more. */
+/* Arrays of 1 or 2 replicas find their own way, as those of 3 or 4 do, and those of more. */
 #define GROUPS	3
 
 /* A thread's own: each call finds in the caches what the one before has left there. */
@@ -56,9 +59,9 @@ static uint64_t own_nanoseconds(void)
 
 static unsigned int class_of(size_t bytes)
 {
-	unsigned int class = 63 - (unsigned int)__builtin_clzl(bytes);
+	unsigned int class = 63 - (unsigned int)__builtin_clzl(bytes | 1);
 
-	return class < CLASSES ? class : CLASSES - 1;
+	return class < FIRST_CLASS ? FIRST_CLASS : class > LAST_CLASS ? LAST_CLASS : class;
 }
 
 static unsigned int group_of(unsigned int replicas)
@@ -66,20 +69,35 @@ static unsigned int group_of(unsigned int replicas)
 	return replicas <= 2 ? 0 : replicas <= 4 ? 1 : 2;
 }
 
-/* What is read and written by turns in one place stays in the caches. */
-static bool may_go_past(enum bulk_kind kind)
+/* From the machine's stream on, sums into a buffer are a kind of their own: nothing but PAST. */
+static enum bulk_kind kind_from(enum bulk_kind kind, size_t bytes)
 {
-	return kind == BULK_COPY || kind == BULK_SUM || kind == BULK_SUM_NARROW;
+	if (bytes < bulk_machine()->stream)
+		return kind;
+	return kind == BULK_SUM ? BULK_SUM_PAST :
+	       kind == BULK_SUM_NARROW ? BULK_SUM_NARROW_PAST : kind;
 }
 
-/* What is worth a try; @must_go_past: nothing but the ways past the caches */
-static unsigned int candidates(enum bulk_kind kind, unsigned int class, bool must_go_past,
-			       enum bulk_way *ways)
+static bool always_past(enum bulk_kind kind)
+{
+	return kind == BULK_SUM_PAST || kind == BULK_SUM_NARROW_PAST;
+}
+
+/* What is read and written by turns in one place stays in the caches. */
+static bool may_go_past(enum bulk_kind kind, unsigned int class)
 {
 	const struct bulk_machine *machine = bulk_machine();
+
+	return (kind == BULK_COPY || kind == BULK_SUM || kind == BULK_SUM_NARROW) &&
+	       !machine->stream_set && 1UL << class >= 2 * machine->cache2;
+}
+
+/* What is worth a try; before there was any, calls go the first of them. */
+static unsigned int candidates(enum bulk_kind kind, unsigned int class, enum bulk_way *ways)
+{
 	unsigned int count = 0;
 
-	if (!must_go_past) {
+	if (!always_past(kind)) {
 		ways[count++] = BULK_LOOP;
 		if (kind == BULK_COPY) {
 			ways[count++] = BULK_LIBC;
@@ -88,8 +106,7 @@ static unsigned int candidates(enum bulk_kind kind, unsigned int class, bool mus
 			ways[count++] = BULK_AHEAD;
 		}
 	}
-	if (must_go_past || (may_go_past(kind) && !machine->stream_set &&
-			     1UL << class >= 2 * machine->cache2)) {
+	if (always_past(kind) || may_go_past(kind, class)) {
 		ways[count++] = BULK_PAST;
 		if (kind != BULK_COPY)
 			ways[count++] = BULK_PAST_AHEAD;
@@ -119,7 +136,7 @@ static enum bulk_way fastest(const uint32_t *least)
 	enum bulk_way best = BULK_LOOP, way;
 
 	for (way = best + 1; way < BULK_WAYS; way++)
-		if (cost(way, least[way]) < cost(best, least[best]))
+		if (least[way] < NEVER && cost(way, least[way]) < cost(best, least[best]))
 			best = way;
 	return best;
 }
@@ -128,31 +145,30 @@ enum bulk_way bulk_way(enum bulk_kind kind, unsigned int replicas, size_t bytes,
 		       struct bulk_trial *trial)
 {
 	const struct bulk_machine *machine = bulk_machine();
-	unsigned int class = class_of(bytes | 1), each, tries, call;
-	unsigned int group = group_of(replicas);
-	enum bulk_way ways[BULK_WAYS], known;
+	unsigned int class = class_of(bytes), group = group_of(replicas), each, tries, call;
+	enum bulk_way ways[BULK_WAYS];
 	struct bulk_times *times;
-	bool past;
+	unsigned char *known, way;
 
 	trial->times = NULL;
-	past = may_go_past(kind) && (kind == BULK_COPY ? written : bytes) >= machine->stream;
-	if (past && kind == BULK_COPY)
+	if (kind == BULK_COPY && written >= machine->stream)
 		return BULK_PAST;
-	if (bytes < machine->cache1 / 4)	/* or the clock would take longer */
-		return past ? BULK_PAST : BULK_LOOP;
-
+	kind = kind_from(kind, bytes);
 	each = class < LONG_CLASS ? TRIES : LONG_TRIES;
-	tries = each * candidates(kind, class, past, ways);
-	times = &thread_times[kind][group][class];
-	known = __atomic_load_n(&decided[kind][group][class], __ATOMIC_RELAXED);
-	if (!times->calls && known != BULK_WAYS)
+	tries = each * candidates(kind, class, ways);
+	if (bytes < machine->cache1 / 4)	/* or the clock would take longer */
+		return ways[0];
+
+	times = &thread_times[kind][group][class - FIRST_CLASS];
+	known = &decided[kind][group][class - FIRST_CLASS];
+	way = __atomic_load_n(known, __ATOMIC_RELAXED);
+	if (!times->calls && way != BULK_WAYS)
 		times->calls = tries;		/* another thread has found out */
 	if (times->calls >= AGAIN)
 		times->calls = 0;
 	call = times->calls++;
 	if (call >= tries)
-		return past && !bulk_goes_past(known) ? BULK_PAST :
-		       known == BULK_WAYS ? BULK_LOOP : known;
+		return way == BULK_WAYS ? ways[0] : way;
 
 	if (!call)
 		for (unsigned int i = 0; i < BULK_WAYS; i++)
@@ -162,15 +178,16 @@ enum bulk_way bulk_way(enum bulk_kind kind, unsigned int replicas, size_t bytes,
 	};
 	if (call % each) {
 		trial->times = times;
-		trial->decide = times->calls == tries ? &decided[kind][group][class] : NULL;
+		trial->decide = times->calls == tries ? known : NULL;
 		trial->start = own_nanoseconds();
 	}
 	return trial->way;
 }
 
 /*
- * What went past the caches is read by whoever comes next with 14 GB/s instead of 20
- * (measured): that is three tenths of the time for each byte of it.
+ * Whoever reads next what went past the caches was measured to read three tenths slower (14
+ * instead of 20 GB/s). What this costs is taken as three tenths of what this call took for
+ * the bytes that it wrote.
  */
 void bulk_way_measured(const struct bulk_trial *trial)
 {
@@ -179,6 +196,8 @@ void bulk_way_measured(const struct bulk_trial *trial)
 
 	if (bulk_goes_past(trial->way))
 		time += (uint64_t)((double)time * 0.3 * trial->written / trial->bytes);
+	if (time >= NEVER)
+		time = NEVER - 1;
 	if (time < least[trial->way])
 		least[trial->way] = (uint32_t)time;
 	if (trial->decide)

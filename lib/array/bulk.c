@@ -102,8 +102,10 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 
 	way = bulk_way(width_of(type) == 2 ? BULK_SUM_NARROW : BULK_SUM, view->replicas, total,
 		       bytes, &trial);
-	if (bulk_goes_past(way) && (head > bytes || head % width_of(type)))
-		way = BULK_AHEAD;
+	if (bulk_goes_past(way) && (head > bytes || head % width_of(type))) {
+		way = way == BULK_PAST ? BULK_LOOP : BULK_AHEAD;
+		trial.times = NULL;	/* as it says nothing of the way that was to be tried */
+	}
 	if (bulk_goes_past(way) && head) {
 		combine(&to, 0, 1, view->replica, at, view->replicas, head, BULK_LOOP);
 		to += head;

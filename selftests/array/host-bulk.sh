@@ -6,6 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 
 failed=0
+build/selftests/host-bulk-way || failed=1
 for name in bulk_test bulk_place_test group_test group_broadcast_test; do
 	LD_LIBRARY_PATH=build/lib "build/selftests/$name" || failed=1
 done
