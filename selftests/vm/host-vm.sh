@@ -52,7 +52,7 @@ for words in "unshare -m" "unshare -rm"; do
 done
 
 echo "TAP version 13"
-echo "1..22"
+echo "1..25"
 
 # ---- what is packed: one boot, of a program whose name begins with "-"
 
@@ -215,15 +215,36 @@ PATH=$temp/bin:$PATH run "$vm" -- true
 result report_while_booting_is_tried_again eval 'ended 0 &&
 	told "the kernel reported something while it booted\), attempt 1 of 3" && [ "$(wc -l <"$temp/boots")" -eq 2 ]'
 
-cat >"$temp/bin/qemu-system-x86_64" <<-END
-	#!/bin/bash
-	echo >>"$temp/hangs"
-	[ "\$(wc -l <"$temp/hangs")" -gt 1 ] || exec sleep 10000
-	exec $(type -P qemu-system-x86_64) "\$@"
-END
-PATH=$temp/bin:$PATH run "$vm" --timeout 1 -- true
+# Boots nothing for once, and writes to the log what $2 says; $3: what it does then
+fails_once() {
+	cat >"$temp/bin/qemu-system-x86_64" <<-END
+		#!/bin/bash
+		echo >>"$temp/$1"
+		if [ "\$(wc -l <"$temp/$1")" -eq 1 ]; then
+			tr '\0' ' ' <"/proc/\$PPID/cmdline" >"$temp/$1.watch"
+			for log in "$TMPDIR"/memcast-vm.*/log; do echo "$2" >>"\$log"; done
+			exec $3
+		fi
+		exec $(type -P qemu-system-x86_64) "\$@"
+	END
+}
+
+# With --icount the host ends a machine after --timeout, and not a minute later.
+fails_once hangs "acpi PNP0A03" "sleep 10000"
+PATH=$temp/bin:$PATH run "$vm" --icount --timeout 4 -- true
 result hang_while_booting_is_tried_again eval 'ended 0 &&
-	told "linux did not boot \(wrote nothing for .* s\), attempt 1 of 3" && [ "$(wc -l <"$temp/hangs")" -eq 2 ]'
+	told "linux did not boot \(wrote nothing .*\), attempt 1 of 3" && [ "$(wc -l <"$temp/hangs")" -eq 2 ]'
+
+fails_once later "memcast-vm: init" "sleep 10000"
+PATH=$temp/bin:$PATH run "$vm" --icount --timeout 4 -- true
+result hang_after_that_is_not_tried_again eval 'ended 124 && told "time was up" &&
+	! told "boot" && [ "$(wc -l <"$temp/later")" -eq 1 ]'
+
+fails_once panics "Kernel panic - not syncing" true
+PATH=$temp/bin:$PATH run "$vm" --reuse --name tried-again --idle 5 -- echo here
+result reused_machine_boots_again eval 'ended 0 && said here && [ "$(wc -l <"$temp/panics")" -eq 2 ]'
+result booting_has_less_time grep -qE -- '--begun [^ ]*.*/status' "$temp/panics.watch"
+run "$vm" stop tried-again
 
 # ---- what a late thread of vivid makes the kernel report fails no run; the same of another does
 

@@ -161,7 +161,8 @@ boot() {
 	fi
 	wait_for "$qemu" || code=$?
 	qemu=
-	[ -z "$door" ] || kill "$door" 2>/dev/null || true
+	# Clients of a machine that did not boot go on waiting for its next attempt.
+	! booted || [ -z "$door" ] || { kill "$door" 2>/dev/null; door=; } || true
 	tail_ended "${tails[0]}"
 	wait_for "${tails[1]}" || true
 	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true
@@ -170,8 +171,9 @@ boot() {
 # ---- the kernel's log, and what the machine has said
 
 panics='Kernel panic - .*|Oops: .*|the kernel reported something while it booted'
-# hung: false if QEMU was not ended for saying nothing while linux booted
-hung() { [ $code -eq 124 ] && [ ! -s "$temp/status" ] && grep -oE 'wrote nothing for .*' "$temp/qemu"; }
+booted() { grep -q 'memcast-vm: init' "$temp/log"; }
+# What was said when QEMU was ended for its silence while linux booted; false if it was not
+hung() { [ $code -eq 124 ] && ! booted && grep -oE 'wrote nothing .*' "$temp/qemu"; }
 reports='WARNING:|BUG:|Oops|kernel BUG|KASAN|KCSAN|UBSAN|general protection fault|Bad page|'
 reports+='refcount_t|DMA-API|INFO: task .* blocked|possible circular locking|inconsistent lock state|'
 reports+='suspicious RCU|possible recursive|held lock freed|bad unlock balance|still has locks held|'

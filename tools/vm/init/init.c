@@ -355,6 +355,7 @@ int main(void)
 			       &program.window.ws_col);
 	}
 	ports.status = open_port(PORT_STATUS);
+	report("booted\n");
 	ports.out = open_port(PORT_OUT);
 	ports.err = open_port(PORT_ERR);
 	ports.in = open_port(PORT_IN);

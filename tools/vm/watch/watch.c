@@ -136,7 +136,7 @@ static void look_at_files(struct watch *watch)
 	}
 }
 
-/* What has not begun gets no further by waiting longer. */
+/* Before a command has begun, a shorter silence tells that it hangs. */
 static void look_at_beginning(struct watch *watch)
 {
 	struct stat stat_now;
@@ -207,7 +207,7 @@ static int time_is_up(struct watch *watch, enum verdict verdict)
 	char words[128];
 
 	progress_words(&watch->progress, verdict, words, sizeof(words));
-	if (watch->file_count) {
+	if (watch->parent) {
 		fprintf(stderr, "%s %s\n", watch->command[0], words);
 	} else {
 		dprintf(1, "# %s %s\n", watch->command[0], words);
