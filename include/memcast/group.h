@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define MEMCAST_GROUP_MAX	576	/* ranks */
+#define MEMCAST_GROUP_MAX	MEMCAST_VIEW_MAX	/* ranks */
 
 /* What a group takes of each replica */
 #define MEMCAST_GROUP_BYTES(ranks)	((size_t)(ranks) * 1152)

@@ -101,7 +101,10 @@ int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64
 	return ret;
 }
 
-/* What others share with us, once for all rows, but nothing that is between them. */
+/*
+ * Begin the CPU's access to the foreign memories that the rows of one side touch, to each
+ * once; memories between the rows are left out. mc_copy_close() ends it.
+ */
 int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows)
 {
 	u64 address = side->address;

@@ -115,8 +115,8 @@ void mc_uncharge_more(struct mc_account *account, long keep)
 }
 
 /*
- * Whatever kmalloc() gives, which is asked first, is rounded up to a slab's size or to a
- * power of two pages. What it has not is of single pages, and is charged as if it had.
+ * kvzalloc() asks kmalloc() first, which rounds up to a slab's size or to a power of two
+ * pages. Where kmalloc() has none, it takes single pages; they are charged as if it had.
  */
 static unsigned long large_cost(unsigned long bytes)
 {

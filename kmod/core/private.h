@@ -26,8 +26,8 @@
  * what they look up holds the write side over the change and the zap.
  * mc_client.handles has its own lock, innermost.
  *
- * What is called lockless in a header is read without its lock as well, by READ_ONCE(),
- * where it does not matter that it changes; so it is written by WRITE_ONCE().
+ * A member marked "lockless" in a header may be read without its lock, by READ_ONCE(),
+ * where an old value does no harm. Writers hold its lock, if it has one, and use WRITE_ONCE().
  */
 #ifndef _MC_PRIVATE_H
 #define _MC_PRIVATE_H

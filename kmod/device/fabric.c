@@ -192,7 +192,7 @@ static noinline int fail_not_ready(struct mc_call *call, const struct mc_device 
  * @call: what does it
  * @device: of whose memory, or whose membership, it is; NULL: of none
  *
- * What was set up before goes on, as with a fabric whose manager has gone.
+ * Teams and exports that exist go on, as with a fabric whose manager has gone.
  *
  * Return: 0, -ENETDOWN or -ENOTRECOVERABLE.
  */

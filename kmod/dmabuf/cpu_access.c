@@ -8,10 +8,10 @@
 #include "buffer.h"
 #include "vm.h"
 
-/* Of the foreign memories that a call accesses with the CPU: the exporter knows. */
+/* Mark of a foreign memory whose exporter has been told that the CPU's access begins */
 #define BEGUN	XA_MARK_0
 
-/* Once, however often it is shown: a team can show it without end. */
+/* Adds a foreign memory once: a team can show the same one at any number of places. */
 static int bracket_add(struct xarray *brackets, struct mc_memory *memory)
 {
 	unsigned long number = memory->object.number;

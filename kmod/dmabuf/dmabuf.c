@@ -188,8 +188,8 @@ static bool dma_needs_sync(struct dma *dma, struct device *dev)
 }
 
 /*
- * Several devices may have a buffer at a time, which the DMA API takes for a
- * mistake if each time it has to look after the caches: so that is done here.
+ * Several devices may have a buffer at a time. The DMA API's debugging takes this for a
+ * mistake if each mapping is to sync the caches; so mc_buffer_sync() does it instead.
  */
 static int dma_map(struct mc_buffer *buffer, struct dma *dma, struct device *dev,
 		   enum dma_data_direction direction)

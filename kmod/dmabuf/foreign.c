@@ -67,10 +67,10 @@ static const struct file_operations foreign_fops = {
 };
 
 /*
- * A memory may end under mmap_lock, where the exporter must not be called: he may
- * have locks that come before. A file is never released under one, but on the way
- * out of the kernel, before the program goes on; and it keeps the module until it
- * has been. The same is true of a range's dma-buf, which has nothing to be called before.
+ * A memory may end under mmap_lock, where the exporter must not be called: it may have locks
+ * that are taken before that one. So a file gives the dma-buf back: the kernel releases a file
+ * without any lock, before the program goes on, and a file keeps the module until then. A
+ * range's dma-buf is given back so, too.
  */
 static void foreign_give_back(struct mc_memory *memory)
 {

@@ -294,8 +294,8 @@ void mc_staging_unlock(struct dma_buf *dmabuf)
 }
 
 /*
- * Give up one use of all pages. What it may have written is broadcast; what one that @failed
- * has made goes with the last.
+ * Ends one use of all pages. If it may have written to them, they are broadcast. The pages
+ * that a use has made which @failed are freed with the last use.
  */
 void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 {

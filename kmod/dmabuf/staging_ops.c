@@ -150,7 +150,10 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 	return bytes;
 }
 
-/* The mapping goes, or a part of it, or it moves, or a child's: early is harmless. */
+/*
+ * A mapping ends, in whole or in part, or moves, or is a child's that ends: what was written
+ * is broadcast. To do so early is harmless.
+ */
 static void vma_close(struct vm_area_struct *vma)
 {
 	mc_staging_flush(vma->vm_private_data, vma->vm_pgoff,

@@ -54,7 +54,10 @@ static void show_object(struct seq_file *out, const struct mc_client *client, co
 		seq_puts(out, " host");
 }
 
-/* The struct, held: the reader of fdinfo is no user of it, or it would not end with its users. */
+/*
+ * The object of a handle, its struct held. A reader of fdinfo is no user of the object, which
+ * would go on after its last user otherwise.
+ */
 static struct mc_object *handle_struct(struct mc_client *client, unsigned long id)
 {
 	struct mc_object *object = NULL;

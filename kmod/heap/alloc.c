@@ -328,7 +328,10 @@ static bool mapping_set(struct mc_call *call)
 	return mapping;
 }
 
-/* What the flags mean, their owner knows. */
+/*
+ * MEMCAST_BLOCK_SET: change the flags of a block, or of a mapping. The module keeps these
+ * flags for its client, and does not interpret them.
+ */
 int mc_block_set(struct mc_call *call)
 {
 	struct memcast_block_set *set = call->arg;

@@ -16,7 +16,7 @@ struct mc_block *mc_block_new(struct mc_call *call, u32 flags)
 	return block;
 }
 
-/* One that has got none. */
+/* Frees a block that has got no addresses. */
 void mc_block_drop(struct mc_call *call, struct mc_block *block)
 {
 	mc_free(call->client->account, block, sizeof(*block));
@@ -89,7 +89,7 @@ bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes)
 	return block_holds(client, address, bytes, 1);
 }
 
-/* Or in the page where it ends, as an importer of the range gets whole pages? */
+/* Is the range in one block and the rest of that block's last page? Importers get whole pages. */
 bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes)
 {
 	return block_holds(client, address, bytes, PAGE_SIZE);

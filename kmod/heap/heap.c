@@ -84,7 +84,10 @@ void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped)
 		heap_free(heap);
 }
 
-/* What the heap need not keep goes to @reaped. */
+/*
+ * Ends a block: its addresses are free, and other processes' number of it is void. Segments
+ * that the heap no longer needs go to @reaped.
+ */
 void mc_block_end(struct mc_client *client, struct mc_block *block,
 		  struct list_head *reaped)
 {

@@ -89,7 +89,7 @@ static int check_block(struct mc_call *call, const struct mc_block *block)
 {
 	const struct memcast_ipc_export *export = call->arg;
 
-	/* what is alone shows a memory that was given to this process, or a buffer */
+	/* A segment that is alone shows a memory that this process was given, or a dma-buf. */
 	if (block && !block->freeing && block->segment && !block->segment->alone &&
 	    !(block->segment->heap->flags & MEMCAST_HEAP_POOL))
 		return 0;

@@ -146,7 +146,7 @@ static bool is_exposed(const struct mc_segment *segment)
 	return segment->alone || READ_ONCE(segment->memory->exposed);
 }
 
-/* How many a block takes of those that others may have; 0: it has all to itself. */
+/* How many slots a block takes of a segment that it shares; 0: the segment is its own. */
 static unsigned long shared_slots(const struct mc_segment *segment, u64 bytes)
 {
 	unsigned long slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
@@ -181,7 +181,7 @@ static void set_of_block(struct mc_segment *segment, bool of_block)
 	up_write(&segment->reservation->lock);
 }
 
-/* Give the block a place that is free; the larger ones are at 0. */
+/* Puts a block at @offset, which is free. A block that has the segment to itself is at 0. */
 void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes)
 {
@@ -201,7 +201,7 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		bitmap_set(segment->slots, offset / MEMCAST_BLOCK_ALIGN, slots);
 		segment->free -= slots;
 	}
-	/* those in use come first, so that those that are not can go */
+	/* A segment in use is the first to be filled, so that others become empty and end. */
 	if (!slots || !segment->free)
 		list_del_init(&segment->room);
 	else if (segment->blocks == 1)

@@ -181,7 +181,7 @@ int mc_set_access(struct mc_call *call)
 	return ret;
 }
 
-/* A heap's access is asked of the heap: at its addresses nobody was given any. */
+/* The access to a heap is set on the heap and not on its mappings, so these have none. */
 static u32 access_of(const struct memcast_get_access *get, const struct mc_device *device,
 		     struct mc_mapping *mapping)
 {

@@ -93,7 +93,10 @@ static struct mc_binding *window_binding(struct mc_team *team,
 	return NULL;
 }
 
-/* What nobody has touched before a fault does: taken without locks, then the fault looks anew. */
+/*
+ * A chunk that nobody has touched before this fault. The fault drops its locks, takes the
+ * chunk, and looks the address up again.
+ */
 struct lack {
 	struct mc_memory *memory;	/* used; NULL: nothing */
 	unsigned long offset;

@@ -172,7 +172,7 @@ int mc_unmap(struct mc_call *call)
 	return ret;
 }
 
-/* The handle that what is at an address was mapped by, with one more reference, or 0. */
+/* The handle by which the object at an address was mapped, with one more reference; 0: none */
 static u32 hold_mapped(struct mc_client *client, struct mc_reservation *reservation,
 		       u64 address)
 {

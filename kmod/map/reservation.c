@@ -137,7 +137,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 	return reservation;
 }
 
-/* The same for those that change it, which in a heap's only the heap may. */
+/* As mc_reservation_over(), for callers that change mappings: a heap's is refused. */
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes)
 {

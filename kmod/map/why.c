@@ -176,7 +176,7 @@ static int fail_unmapped(struct mc_call *call, const struct mc_reservation *rese
 	return mc_fail(call, -EFAULT, "nothing is mapped there; cuMemMap() does that");
 }
 
-/* Nothing was in the way, but that what is touched first could not be had? Without locks. */
+/* Would the access have gone well, had a chunk been there to take? Called without locks. */
 static int check_touched(struct mc_call *call, struct mc_reservation *reservation)
 {
 	struct memcast_address_check *check = call->arg;

@@ -39,7 +39,10 @@ void mc_fabric_exit(void)
 	rhashtable_destroy(&fabric_objects);
 }
 
-/* An object that is created with this handle type is the channel's. */
+/*
+ * Which IMEX channel an object belongs to that is created with these handle types. Return: the
+ * channel's number, 0 without MEMCAST_HANDLE_FABRIC, or -EPERM: the client has opened none.
+ */
 int mc_fabric_channel(struct mc_call *call, u32 handle_types)
 {
 	u64 channels = READ_ONCE(call->client->channels);

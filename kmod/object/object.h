@@ -50,7 +50,7 @@ struct mc_object {
 	struct list_head of_place;	/* in its objects, or its lost_objects */
 	bool lost;		/* only ever set, lockless; see loss.c */
 
-	/* with MEMCAST_HANDLE_FABRIC; see fabric.c */
+	/* with MEMCAST_HANDLE_FABRIC; see fabric_handle.c */
 	u8 channel;
 	bool exported;
 	u8 key[MC_KEY_SIZE];

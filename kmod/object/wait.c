@@ -48,7 +48,7 @@ static void team_missing(const struct mc_client *client, struct mc_team *team, c
 	up_read(&team->lock);
 }
 
-/* How long it is until then */
+/* The time that is left until @time; KTIME_MAX: for ever */
 static ktime_t left_until(ktime_t time)
 {
 	return time == KTIME_MAX ? KTIME_MAX : max_t(ktime_t, ktime_sub(time, ktime_get()), 0);

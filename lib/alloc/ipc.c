@@ -70,7 +70,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
 		    address);
 }
 
-/* What a context opened goes with it, and the address may be another's by now. */
+/* A context that ends closes what it has opened; another block may be at the address by now. */
 static void forget_ended(void)
 {
 	struct opened **at = &all_opened, *opened;

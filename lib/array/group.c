@@ -27,8 +27,8 @@
 /* The epoch and what fits its line travel together; what is more comes after. */
 struct post {
 	uint64_t epoch;
-	unsigned char few[BULK_LINE - sizeof(uint64_t)];
-	unsigned char many[POST_BYTES];
+	unsigned char short_data[BULK_LINE - sizeof(uint64_t)];
+	unsigned char long_data[POST_BYTES];
 };
 
 struct flags {
@@ -139,8 +139,11 @@ static unsigned int own_replica(const struct memcast_group *group)
 	return group->rank % group->view->replicas;
 }
 
-/* What the program has stored past the caches itself, a release does not wait for. */
-static void meet(struct memcast_group *group)
+/*
+ * All ranks wait here for each other. Release stores do not wait for stores past the caches,
+ * which the program may have made itself: hence the fence.
+ */
+static void barrier(struct memcast_group *group)
 {
 	unsigned int own = own_replica(group), i;
 
@@ -157,16 +160,16 @@ CUresult memcastBarrier(struct memcast_group *group)
 {
 	if (!group)
 		return LOGGED(fail(CUDA_ERROR_INVALID_VALUE, "NULL group"), "group=NULL");
-	meet(group);
+	barrier(group);
 	return CUDA_SUCCESS;
 }
 
 static unsigned char *data_of(struct post *post, size_t bytes)
 {
-	return bytes <= sizeof(post->few) ? post->few : post->many;
+	return bytes <= sizeof(post->short_data) ? post->short_data : post->long_data;
 }
 
-/* Each rank posts what it has to all, and combines what all have posted: one meeting. */
+/* Each rank posts what it has to all, and combines what all have posted: one barrier. */
 static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 		     enum memcast_element type, enum memcast_op op)
 {
@@ -210,10 +213,10 @@ static void two_shot(struct memcast_group *group, size_t offset, size_t bytes,
 {
 	size_t at, slice = slice_of(group, bytes, &at);
 
-	meet(group);
+	barrier(group);
 	if (slice)
 		bulk_reduce_in_place(group->view, offset + at, slice, type, op);
-	meet(group);
+	barrier(group);
 }
 
 static CUresult check_apart(const struct memcast_group *group, size_t offset, size_t bytes)
@@ -269,7 +272,7 @@ static void broadcast_by_post(struct memcast_group *group, unsigned int root, si
 	for (i = 0; i < group->ranks && group->rank == root; i++)
 		if (i != root)
 			memcpy(data_of(&flags_of(group, root, i)->post[turn], bytes), own, bytes);
-	meet(group);
+	barrier(group);
 	if (group->rank != root)
 		memcpy(own, data_of(&flags_of(group, root, group->rank)->post[turn], bytes),
 		       bytes);
@@ -281,11 +284,11 @@ static void broadcast_slices(struct memcast_group *group, unsigned int root, siz
 {
 	size_t at, slice = slice_of(group, bytes, &at);
 
-	meet(group);
+	barrier(group);
 	if (slice)
 		bulk_broadcast(group->view, offset + at, group->view->replica[root] + offset + at,
 			       slice);
-	meet(group);
+	barrier(group);
 }
 
 static CUresult group_broadcast(struct memcast_group *group, unsigned int root, size_t offset,

@@ -147,7 +147,7 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	    context->uc_mcontext.gregs[REG_TRAPNO] != FAULT_OF_A_PAGE)
 		return false;
 	block_others(&mask);
-	/* What the program may touch is touched for it; and our own things as well. */
+	/* Allow access by the protection keys that the program had, and by key 0 to our own data. */
 	keys = keys_set(0);
 	keys_set(keys & keys_of(context));
 	done = look(trap, info, context);
@@ -265,7 +265,7 @@ static void on_signal(int number, siginfo_t *given, void *context)
 {
 	siginfo_t info = *given;
 
-	/* What comes round in a circle has been looked at. */
+	/* A signal that another handler has passed back to this one has been looked at. */
 	if (*mark_of(&info) == PASSED_ON || !handled(number, &info, context)) {
 		catch(info.si_signo, &info, context);
 		pass_on(info.si_signo, &info, context);

@@ -137,7 +137,7 @@ static CUresult kernel_info(struct cubin *cubin, struct code *code, unsigned int
 	return CUDA_SUCCESS;
 }
 
-/* What all kernels have in one section names them by their symbols. */
+/* Attributes of all kernels in one section: entries name a kernel by its symbol. */
 static CUresult common_info(struct cubin *cubin, unsigned int name, const unsigned char *data,
 			    size_t bytes)
 {

@@ -127,7 +127,7 @@ static CUresult statement(struct reader *reader, struct body *body)
 	return skip_statement(reader);
 }
 
-/* The brace is the word that is looked at; afterwards it is what follows its partner. */
+/* At first the current word is the opening brace, afterwards the word behind the closing one. */
 CUresult ptx_body(struct reader *reader, struct body *body)
 {
 	CUresult result = CUDA_SUCCESS;

@@ -34,7 +34,7 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 		result = system_info(&info);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* The one team call without a verb of its own that would answer this. */
+	/* The one team call without a command of its own that would answer this. */
 	if (!(device.out_flags & MEMCAST_DEVICE_MULTICAST))
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "no device can multicast");
 	most = info.out_devices;

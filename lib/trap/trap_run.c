@@ -51,7 +51,7 @@ static unsigned char *cells_written, *cells_run;
 static atomic_ullong cells_free = -1ULL << CONSTANT;
 static struct trap_work works[CELLS];
 
-/* Who has a cell: 0, nobody; and where on a stack the same ticket is, as long as he is there */
+/* Which run has a cell; 0: none. @place: where on its stack the same ticket is while it lasts */
 static struct {
 	_Atomic uint64_t ticket;
 	const uint64_t *_Atomic place;

@@ -26,7 +26,7 @@ void trap_scatter_init(void)
 			offset_of[i] = b;
 }
 
-/* What is as it was at the start is not there, and 0. */
+/* A component of the registers that is in its initial state is not in the frame: it reads 0. */
 static void state_get(const struct trap *trap, unsigned int state, unsigned int number,
 		      void *to, size_t bytes)
 {
@@ -52,7 +52,7 @@ static void vector_get(const struct trap *trap, ZydisRegister reg, unsigned char
 	state_get(trap, ZMM_HIGH, number, vector + 32, 32);
 }
 
-/* One with a bit set was there to get: so it is there to set. */
+/* A mask with a bit set is not in its initial state, so the frame has it. */
 static void mask_set(struct trap *trap, unsigned int number, uint64_t mask)
 {
 	unsigned char *all = (void *)trap->context->uc_mcontext.fpregs;

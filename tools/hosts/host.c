@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A host's first process, of whose namespace of processes all others of the host are: when it
- * dies, they do. It dies with the process that started it.
+ * The first process of a host's PID namespace: when it dies, all processes of the host do. It
+ * dies with the process that started it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #include "hosts.h"
 
-/* Those that run */
+/* Programs that run on this host */
 struct program {
 	struct program *next;
 	unsigned int id;
@@ -29,7 +29,7 @@ struct program {
 
 static struct program *programs;
 
-/* All but the socket and the standard ones: what leads to other hosts is not ours. */
+/* Closes all fds but the socket and the standard ones: some lead to other hosts. */
 static int keep_only(int socket)
 {
 	dup3(socket, 3, O_CLOEXEC);
@@ -37,8 +37,8 @@ static int keep_only(int socket)
 	return 3;
 }
 
-static void __attribute__((noreturn)) become(const struct settings *settings,
-					     const struct message *message, const int *fds)
+static void __attribute__((noreturn)) exec_program(const struct settings *settings,
+						   const struct message *message, const int *fds)
 {
 	struct spec spec;
 	int error;
@@ -80,7 +80,7 @@ static void start(const struct settings *settings, int socket, const struct mess
 	program->id = message->id;
 	program->pid = fork();
 	if (!program->pid)
-		become(settings, message, fds);
+		exec_program(settings, message, fds);
 	if (program->pid < 0) {
 		say("cannot start a process: %s", strerror(errno));
 		tell_end(socket, message->id, W_EXITCODE(STATUS_OURS, 0));

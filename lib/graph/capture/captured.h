@@ -35,7 +35,7 @@ void capture_drop(struct capture *capture);
 CUresult branch_add(struct capture *capture, struct stream *stream);
 CUresult branch_reserve(struct branch *branch, size_t count);
 
-/* What of a stream or a context is captured is not to be; see capture.h. */
+/* Each fails a call that is forbidden while something is captured; see capture.h. */
 CUresult captures_check_unsafe(void);
 CUresult captures_check_legacy(const struct stream_set *set);
 CUresult captures_check_context(CUcontext context);

@@ -9,6 +9,8 @@
 #include "ioctl.h"
 #include "view.h"
 
+_Static_assert(MEMCAST_VIEW_MAX == MEMCAST_MAX_DEVICES, "a view has all members of a team");
+
 static CUresult map_replica(const char *call, uint32_t team, CUdeviceptr address,
 			    size_t offset, size_t bytes, uint32_t member)
 {

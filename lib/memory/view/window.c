@@ -252,9 +252,9 @@ bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 }
 
 /*
- * After the kernel has unmapped windows or changed their access: views follow. Who
- * cannot has none. What is there may be another's by now, who has mapped it and
- * looked it up: that view is right, and stays.
+ * Called after the kernel has unmapped windows or changed their access. Each window's view
+ * is made anew; a window whose view cannot be made has none. Another thread may have mapped
+ * something at such an address and looked it up by now: its view is right, and stays.
  */
 void windows_changed(CUdeviceptr address, size_t bytes)
 {

@@ -25,15 +25,15 @@ struct page;
 #define RECORD_MAKER_MASK	0x7fU
 #define RECORD_NUMBER_SHIFT	8
 
-/* Who records. A place that somebody was killed in while he took it stays FILLING. */
+/* A process that records. If it is killed while it takes a place, the place stays FILLING. */
 enum { MAKER_NONE, MAKER_FILLING, MAKER_THERE };
 
 struct maker {
 	_Atomic uint64_t state;
-	uint8_t key[MEMCAST_IPC_KEY_SIZE];	/* of his page, by which one sees whether he lives */
+	uint8_t key[MEMCAST_IPC_KEY_SIZE];	/* of the process's page, which tells whether it lives */
 };
 
-/* In the page of who created the event; all of it is zero at first. */
+/* In the page of the process that created the event; all of it is zero at first. */
 struct shared_event {
 	_Atomic uint32_t generation;	/* odd: in use */
 	_Atomic uint32_t openers;	/* also those that were killed */

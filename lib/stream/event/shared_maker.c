@@ -10,8 +10,8 @@ static struct maker *maker_of(struct shared_event *event, uint64_t record)
 }
 
 /*
- * Is that a record which has not happened, of one who lives? A place is taken from a maker
- * that has ended only after his records have been made to have happened.
+ * Is that a record of a living process that has not happened yet? A place is taken from a
+ * process that has ended only after all its records are marked as happened.
  */
 bool shared_pending(const struct shared_event *event, uint64_t record)
 {
@@ -22,7 +22,7 @@ bool shared_pending(const struct shared_event *event, uint64_t record)
 	return maker->state == MAKER_THERE && shared_alive(maker->key);
 }
 
-/* What he recorded happens, as he has ended. */
+/* Marks as happened all records of a process that has ended. */
 static void end_records(struct shared_event *event, const struct maker *maker)
 {
 	for (unsigned int i = 0; i < RECORDS; i++) {

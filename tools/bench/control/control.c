@@ -155,7 +155,7 @@ static void round_of_calls(size_t bytes)
 	usleep(bytes >> 10);
 }
 
-/* What a verb costs that no file has */
+/* What an ioctl costs of which the file does not know */
 static double empty_ioctl(struct bench *bench, const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);

@@ -137,10 +137,10 @@ static void mount_all(void)
 
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
 		mkdir(mounts[i].path, 0755);
-		/* What a kernel was built without, the program may not need. */
+		/* A file system that the kernel does not have is left out: the program may not need it. */
 		mount(mounts[i].type, mounts[i].path, mounts[i].type, 0, mounts[i].options);
 	}
-	/* What was packed into it gave it the mode of any folder. */
+	/* Files that were packed into it gave it the mode of an ordinary folder. */
 	chmod("/tmp", 01777);
 	symlink("/proc/self/fd", "/dev/fd");
 	symlink("/proc/self/fd/0", "/dev/stdin");
@@ -384,7 +384,7 @@ int main(void)
 		vm_serve_wait(program.others, ports.control);
 	else
 		result = vm_run(&program, &ports);
-	/* What hangs may hold what the tests for leaks and unloading wait for. */
+	/* The tests for leaks and unloading would wait for what a program that hangs holds. */
 	if (result.time_is_up)
 		end();
 	report_result(&result);

@@ -43,7 +43,7 @@ static int start_session(struct relay *relay, const struct frame *frame)
 		return -1;
 	pid = fork();
 	if (!pid) {
-		/* Whose clients end is not this process's affair. */
+		/* The clients' connections are the parent's. */
 		for (size_t i = 0; i < relay->count; i++)
 			close(relay->peers[i].wire.from);
 		close(relay->link.from);
@@ -81,7 +81,7 @@ static void __attribute__((noreturn)) serve(const struct vm_serve *with)
 		    (server.stop || (with->idle > 0 && now() - used > with->idle)))
 			break;
 	}
-	/* Who comes from now on is to start another machine. */
+	/* Clients that come from now on start another machine. */
 	wire_put(&relay.link, 0, FRAME_STOP, NULL, 0);
 	for (int tries = 0; tries < 100 && bytes_left(&relay.link.out) && wire_write(&relay.link);
 	     tries++)
