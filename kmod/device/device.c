@@ -13,7 +13,7 @@
 static unsigned int devices = 4;
 module_param(devices, uint, 0444);
 MODULE_PARM_DESC(devices, "number of emulated devices, 1 to 576 (default 4)");
-static_assert(MEMCAST_MAX_DEVICES == 576, "the words above, and README.md");
+static_assert(MEMCAST_MAX_DEVICES == 576, "the words above, and docs/install/by-hand.md");
 static_assert(MC_CHUNK_SIZE == MEMCAST_GRANULARITY);
 
 static unsigned long pool_mib[MEMCAST_MAX_DEVICES] = { 64 };

@@ -84,10 +84,7 @@ void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped)
 		heap_free(heap);
 }
 
-/*
- * Ends a block: its addresses are free, and other processes' number of it is void. Segments
- * that the heap no longer needs go to @reaped.
- */
+/* Ends a block, and its number for others. Segments that the heap needs no more go to @reaped. */
 void mc_block_end(struct mc_client *client, struct mc_block *block,
 		  struct list_head *reaped)
 {
