@@ -17,7 +17,8 @@
 #include "ranks.h"
 #include "team.h"
 
-#define REPLICAS_MAX	8
+#define REPLICAS_MAX	12
+#define LARGE_MAX	8	/* so many of them are LARGEST, the others HUGE_BYTES */
 #define LARGEST		(64UL << 20)
 #define PIECE		(8UL << 10)	/* what is made of replicas and used at once */
 #define HUGE_BYTES	(2UL << 20)
@@ -85,8 +86,9 @@ static unsigned char *allocate(size_t bytes)
 	return at;
 }
 
+/* @skew: bytes that each replica begins further behind a line than the one before */
 static struct job job_of(void (*run)(struct part *part), unsigned int replicas, size_t bytes,
-			 unsigned int threads)
+			 unsigned int threads, size_t skew)
 {
 	struct job job = { .run = run, .threads = threads };
 	size_t share = bytes / threads;
@@ -98,7 +100,7 @@ static struct job job_of(void (*run)(struct part *part), unsigned int replicas, 
 		part->view.replicas = replicas;
 		part->view.bytes = part->bytes = part->piece = share;
 		for (i = 0; i < replicas; i++)
-			part->view.replica[i] = memory.replica[i] + thread * share;
+			part->view.replica[i] = memory.replica[i] + thread * share + i * skew;
 		part->buffer = buffer + thread * share;
 		part->times = RUN_BYTES / (replicas * bytes) ?: 1;
 	}
@@ -154,13 +156,13 @@ static double times_memcpy(double memcpy_speed, double limit)
 }
 
 static void run_broadcast(struct bench *bench, unsigned int replicas, size_t bytes,
-			  unsigned int threads)
+			  unsigned int threads, size_t skew)
 {
 	struct job jobs[4] = {
-		job_of(broadcast, replicas, bytes, threads),
-		job_of(copy, replicas, bytes, threads),
-		job_of(limit_write, replicas, bytes, threads),
-		job_of(limit_read_write_all, replicas, bytes, threads),
+		job_of(broadcast, replicas, bytes, threads, skew),
+		job_of(copy, replicas, bytes, threads, skew),
+		job_of(limit_write, replicas, bytes, threads, skew),
+		job_of(limit_read_write_all, replicas, bytes, threads, skew),
 	};
 	struct bench_racer racers[4];
 	char text[64];
@@ -172,6 +174,8 @@ static void run_broadcast(struct bench *bench, unsigned int replicas, size_t byt
 	/* what passes the caches by would empty them for the others */
 	race(bench, replicas, bytes, threads, racers, jobs, bytes < LARGEST ? 2 : 4);
 	parameters(text, sizeof(text), replicas, bytes, threads);
+	if (skew)
+		strcat(text, ", skewed");
 	line.value = racers[0].seconds;
 	if (bytes == LARGEST)
 		line.at_least = times_memcpy(racers[1].seconds, racers[3].seconds);
@@ -192,10 +196,11 @@ static void run_reduce(struct bench *bench, unsigned int replicas, size_t bytes,
 		       unsigned int threads, bool pieces)
 {
 	struct job jobs[4] = {
-		job_of(pieces ? limit_read : limit_read_all_write, replicas, bytes, threads),
-		job_of(reduce_f32, replicas, bytes, threads),
-		job_of(reduce_bf16, replicas, bytes, threads),
-		job_of(reduce_f16, replicas, bytes, threads),
+		job_of(pieces ? limit_read : limit_read_all_write, replicas, bytes, threads,
+		       0),
+		job_of(reduce_f32, replicas, bytes, threads, 0),
+		job_of(reduce_bf16, replicas, bytes, threads, 0),
+		job_of(reduce_f16, replicas, bytes, threads, 0),
 	};
 	static const char *const name[] = {
 		NULL, "ld_reduce.add.f32", "ld_reduce.add.acc::f32.bf16",
@@ -226,6 +231,19 @@ static void run_reduce(struct bench *bench, unsigned int replicas, size_t bytes,
 	}
 }
 
+/* Replicas that are not aligned alike, and more than go through loops of the library's own */
+static void run_odd_broadcasts(struct bench *bench)
+{
+	static const size_t sizes[] = { 300, 1500 };
+	unsigned int s, n;
+
+	for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		for (n = 2; n <= 8; n *= 2)
+			run_broadcast(bench, n, sizes[s], 1, 7);
+		run_broadcast(bench, REPLICAS_MAX, sizes[s], 1, 0);
+	}
+}
+
 static void run(struct bench *bench)
 {
 	static const size_t sizes[] = {
@@ -237,10 +255,11 @@ static void run(struct bench *bench)
 	cpu_set_t cpus;
 
 	for (n = 0; n < REPLICAS_MAX; n++)
-		memory.replica[n] = allocate(LARGEST);
+		memory.replica[n] = allocate(n < LARGE_MAX ? LARGEST : HUGE_BYTES);
 	buffer = allocate(LARGEST);
 	sched_getaffinity(0, sizeof(cpus), &cpus);
 
+	run_odd_broadcasts(bench);
 	for (threads = 1; threads <= JOB_THREADS; threads++) {
 		if (threads > (unsigned int)CPU_COUNT(&cpus)) {
 			bench_skip(bench, "2 threads", "there is one CPU");
@@ -251,7 +270,7 @@ static void run(struct bench *bench)
 		/* halves of 64 bytes would share a line */
 		for (s = threads - 1; s < sizeof(sizes) / sizeof(sizes[0]); s++)
 			for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
-				run_broadcast(bench, counts[n], sizes[s], threads);
+				run_broadcast(bench, counts[n], sizes[s], threads, 0);
 		for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
 			run_reduce(bench, counts[n], LARGEST, threads, true);
 		for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
