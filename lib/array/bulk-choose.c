@@ -180,7 +180,7 @@ static void choose(void)
 	machine->stream = choose_stream(&machine->stream_set);
 	machine->cache1 = own_cache(_SC_LEVEL1_DCACHE_SIZE, CACHE1_UNKNOWN);
 	machine->cache2 = own_cache(_SC_LEVEL2_CACHE_SIZE, CACHE2_UNKNOWN);
-	machine->pieces = pieces_are_faster(machine->copies) ? machine->cache1 / 6 * 5 : 0;
+	machine->pieces = pieces_are_faster(machine->copies) ? machine->cache1 / 4 * 3 : 0;
 	/*
 	 * The source and one replica fit the first-level cache, and however many replicas
 	 * there are, all together are below MEMCAST_STREAM.

@@ -21,7 +21,7 @@
 
 #define ROOM		512
 #define GUARD		0xa5
-#define REPLICAS_MAX	8
+#define REPLICAS_MAX	12
 
 struct place {
 	unsigned char *start, *at;

@@ -26,6 +26,23 @@ TEST_F(bulk, broadcasts_of_every_size)
 			broadcast(at, bytes, (at * 7 + bytes) % 66);
 }
 
+/*
+ * What is longer than few vectors, to replicas that are aligned alike or not: to two, to so
+ * many that there are groups of them, and to more than go through loops of the library's own
+ */
+TEST_F(bulk, broadcasts_to_more_and_fewer)
+{
+	const unsigned int counts[] = { 1, 2, 3, 4, 5, 8, 9, 12 };
+	size_t n, bytes, skew;
+
+	for (n = 0; n < ARRAY_SIZE(counts); n++)
+		for (skew = 0; skew <= 7; skew += 7) {
+			replicas(counts[n], 1200, skew);
+			for (bytes = 60; bytes <= 1100; bytes += 1 + (n > 1) * 6)
+				broadcast((bytes * 5 + n) % 66, bytes, bytes * 3 % 64);
+		}
+}
+
 /* Where another loop, or the C library's, takes over */
 TEST_F(bulk, broadcasts_of_some_pages)
 {
@@ -112,21 +129,25 @@ TEST_F(bulk, few_bytes_past_the_caches)
 /* The result may come where one of the replicas is. */
 TEST_F(bulk, in_place)
 {
-	size_t bytes[] = { 40, 100, 200, 1000, 6000, 12000, 100000, 700 << 10 };
-	unsigned int n;
+	const size_t sizes[] = { 40, 100, 200, 1000, 6000, 12000, 100000, 700 << 10 };
+	const unsigned int counts[] = { 2, 3, 9 };
+	unsigned int n, i;
 
-	for (n = 0; n < ARRAY_SIZE(bytes); n++) {
+	for (n = 0; n < 3 * 2 * ARRAY_SIZE(sizes); n++) {
+		size_t bytes = sizes[n / 6];
 		unsigned char *all;
 
-		replicas(2, bytes[n], 0);
-		fill_places(self, &types[0], 0, bytes[n]);
-		all = expected(self, &types[0], MEMCAST_ADD, 0, bytes[n]);
-		EXPECT_OK(memcastReduceLoad(&self->view, 0, self->view.replica[1], bytes[n] / 4,
+		replicas(counts[n / 2 % 3], bytes, n % 2 * 8);
+		fill_places(self, &types[0], 0, bytes);
+		all = expected(self, &types[0], MEMCAST_ADD, 0, bytes);
+		EXPECT_OK(memcastReduceLoad(&self->view, 0, self->view.replica[1], bytes / 4,
 					    MEMCAST_U32, MEMCAST_ADD));
-		EXPECT_SAME(all, self->view.replica[1], bytes[n]);
-		EXPECT_OK(memcastBroadcast(&self->view, 0, self->view.replica[1], bytes[n]));
-		EXPECT_SAME(all, self->view.replica[0], bytes[n]);
-		EXPECT_SAME(all, self->view.replica[1], bytes[n]);
+		EXPECT_SAME(all, self->view.replica[1], bytes);
+		EXPECT_OK(memcastBroadcast(&self->view, 0, self->view.replica[1], bytes));
+		for (i = 0; i < self->view.replicas; i++) {
+			EXPECT_SAME(all, self->view.replica[i], bytes);
+			EXPECT_EQ(0, damage(&self->place[i], 0, bytes));
+		}
 		free(all);
 	}
 }

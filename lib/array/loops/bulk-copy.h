@@ -101,8 +101,25 @@ INLINE void copy_some(unsigned char *const place[4], const unsigned int places,
 }
 
 /*
- * A piece goes to all places before the next one is read, the first one up to where the
- * first place's vectors are aligned. @bytes: more than COPY_BYTES.
+ * From @at on, where the first place's vectors are aligned, up to the last two vectors or
+ * less: the end is stored apart.
+ */
+INLINE void copy_middle(unsigned char *const place[4], const unsigned int places,
+			const unsigned char *from, size_t at, size_t bytes)
+{
+	for (; bytes - at > COPY_BYTES; at += COPY_BYTES)
+		copy_some(place, places, from, at, 8);
+	if (bytes - at > 4 * WIDTH) {
+		copy_some(place, places, from, at, 4);
+		at += 4 * WIDTH;
+	}
+	if (bytes - at > 2 * WIDTH)
+		copy_some(place, places, from, at, 2);
+}
+
+/*
+ * A piece goes to all places before the next one is read. The first vector reaches to where
+ * the first place's vectors are aligned, or further. @bytes: more than COPY_BYTES.
  *
  * A load waits for stores to the same part of another page, as if they were to the same
  * address, and replicas often lie so to each other. So nothing is loaded between stores but
@@ -115,18 +132,41 @@ INLINE void copy_pieces(unsigned char *const *to, size_t to_at, const unsigned i
 		to[0] + to_at, places > 1 ? to[1] + to_at : NULL,
 		places > 2 ? to[2] + to_at : NULL, places > 3 ? to[3] + to_at : NULL,
 	};
-	size_t at = -(uintptr_t)place[0] % WIDTH, last = bytes - COPY_BYTES / 2;
-	const int count = 4;
+	size_t at = WIDTH - (uintptr_t)place[0] % WIDTH, last = bytes - 2 * WIDTH;
+	const int count = 2;
 	copy_v tail[8];
 
 	EVERY(tail[k] = *(const copy_v *)(from + last + k * WIDTH));
-	if (at)
-		copy_some(place, places, from, 0, 1);
-	for (; bytes - at > COPY_BYTES; at += COPY_BYTES)
-		copy_some(place, places, from, at, 8);
-	if (bytes - at > COPY_BYTES / 2)
-		copy_some(place, places, from, at, 4);
+	copy_some(place, places, from, 0, 1);
+	copy_middle(place, places, from, at, bytes);
 	STORE_SOME(place, places, last, tail);
+}
+
+/*
+ * One place after the other, each by vectors that are aligned there: to load what is not
+ * aligned costs less than to store it. @bytes: more than COPY_BYTES.
+ */
+static __attribute__((__noinline__)) CUresult
+copy_each(unsigned char *const *to, size_t to_at, unsigned int writes, const unsigned char *from,
+	  size_t bytes)
+{
+	size_t at, last = bytes - 2 * WIDTH;
+	const copy_v head = *(const copy_v *)from;
+	const int count = 2;
+	copy_v tail[8];
+
+	EVERY(tail[k] = *(const copy_v *)(from + last + k * WIDTH));
+	for (; writes; writes--, to++) {
+		unsigned char *const place[4] = { *to + to_at };
+
+		if (place[0] == from)	/* that is allowed */
+			continue;
+		*(copy_v *)place[0] = head;
+		at = WIDTH - (uintptr_t)place[0] % WIDTH;
+		copy_middle(place, 1, from, at, bytes);
+		STORE_SOME(place, 1, last, tail);
+	}
+	return CUDA_SUCCESS;
 }
 
 /* Functions of their own: each keeps all that it needs in registers. */
@@ -139,7 +179,6 @@ copy_to_##places(unsigned char *const *to, size_t to_at, const unsigned char *fr
 	return CUDA_SUCCESS;							\
 }
 
-COPY_TO(1)
 COPY_TO(2)
 COPY_TO(3)
 COPY_TO(4)
@@ -151,7 +190,7 @@ static CUresult copy_to_4_and(unsigned char *const *to, size_t to_at, unsigned i
 		copy_to_4(to, to_at, from, bytes);
 	switch (writes) {
 	case 1:
-		return copy_to_1(to, to_at, from, bytes);
+		return copy_each(to, to_at, 1, from, bytes);
 	case 2:
 		return copy_to_2(to, to_at, from, bytes);
 	case 3:
@@ -168,32 +207,36 @@ INLINE bool alike(const unsigned char *one, const unsigned char *other)
 }
 
 /*
- * Is this for pieces? At more places than a set of the first-level cache has lines, one
- * would put another out. Of what is longer, the C library's copy may be faster.
+ * Is this for loops of ours? At more places than a set of the first-level cache has lines, one
+ * puts another out, and the C library's copy was as fast. Of what is longer, it may be faster.
  */
 #define PLACES_MAX	8
 #define PIECES_BYTES	2048
 
 INLINE bool for_pieces(unsigned int writes, size_t bytes)
 {
-	return writes > 1 && writes <= PLACES_MAX &&
+	return writes <= PLACES_MAX &&
 	       (bytes <= PIECES_BYTES || bytes * (writes + 1) <= bulk_machine_known.pieces);
+}
+
+static __attribute__((__noinline__)) CUresult
+copy_libc(unsigned char *const *to, size_t to_at, unsigned int writes, const unsigned char *from,
+	  size_t bytes)
+{
+	for (unsigned int i = 0; i < writes; i++)
+		if (to[i] + to_at != from)
+			memcpy(to[i] + to_at, from, bytes);
+	return CUDA_SUCCESS;
 }
 
 static __attribute__((__noinline__)) CUresult
 copy_more(unsigned char *const *to, size_t to_at, unsigned int writes, const unsigned char *from,
 	  size_t bytes)
 {
-	bool pieces = for_pieces(writes, bytes);
-
-	for (unsigned int i = 1; i < writes && pieces; i++)
-		pieces = alike(to[0], to[i]);
-	if (pieces)
-		return copy_to_4_and(to, to_at, writes, from, bytes);
-	for (unsigned int i = 0; i < writes; i++)
-		if (to[i] + to_at != from)	/* that is allowed */
-			memcpy(to[i] + to_at, from, bytes);
-	return CUDA_SUCCESS;
+	for (unsigned int i = 1; i < writes; i++)
+		if (!alike(to[0], to[i]))
+			return copy_each(to, to_at, writes, from, bytes);
+	return copy_to_4_and(to, to_at, writes, from, bytes);
 }
 
 /* Functions of their own, again: copy() has nothing to keep for them. */
@@ -201,6 +244,13 @@ static __attribute__((__noinline__)) CUresult
 copy_2_vectors(unsigned char *const *to, size_t to_at, unsigned int writes,
 	       const unsigned char *from, size_t bytes)
 {
+	/*
+	 * The processor fetches the lines that its waiting stores are for. Of so few lines each,
+	 * more places wait than a set of the cache has room for; the C library's stores are
+	 * shorter, so that fewer places wait.
+	 */
+	if (writes >= 2 * PLACES_MAX)
+		return copy_libc(to, to_at, writes, from, bytes);
 	copy_ends(to, to_at, writes, from, bytes, 2);
 	return CUDA_SUCCESS;
 }
@@ -209,7 +259,10 @@ static __attribute__((__noinline__)) CUresult
 copy_4_vectors(unsigned char *const *to, size_t to_at, unsigned int writes,
 	       const unsigned char *from, size_t bytes)
 {
-	copy_ends(to, to_at, writes, from, bytes, 4);
+	if (bytes <= 6 * WIDTH)
+		copy_ends(to, to_at, writes, from, bytes, 3);
+	else
+		copy_ends(to, to_at, writes, from, bytes, 4);
 	return CUDA_SUCCESS;
 }
 
@@ -226,9 +279,13 @@ static CUresult copy(unsigned char *const *to, size_t to_at, unsigned int writes
 		return copy_2_vectors(to, to_at, writes, from, bytes);
 	if (bytes <= 8 * WIDTH)
 		return copy_4_vectors(to, to_at, writes, from, bytes);
+	if (!for_pieces(writes, bytes))
+		return copy_libc(to, to_at, writes, from, bytes);
 	/* the least work for what takes the least time */
-	if (writes == 2 && for_pieces(2, bytes) && alike(to[0], to[1]))
+	if (writes == 2 && alike(to[0], to[1]))
 		return copy_to_2(to, to_at, from, bytes);
+	if (writes <= 2)
+		return copy_each(to, to_at, writes, from, bytes);
 	return copy_more(to, to_at, writes, from, bytes);
 }
 
@@ -240,7 +297,5 @@ static void copy_block(unsigned char *const *to, size_t to_at, unsigned int writ
 		copy(to, to_at, writes, from, bytes);
 		return;
 	}
-	for (unsigned int i = 0; i < writes; i++)
-		if (to[i] + to_at != from)
-			copy_to_1(to + i, to_at, from, bytes);
+	copy_each(to, to_at, writes, from, bytes);
 }
