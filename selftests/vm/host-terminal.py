@@ -100,7 +100,7 @@ def pump_ends():
             try:
                 with open(f"/proc/{pump}/stat", encoding="ascii") as file:
                     state = file.read().rsplit(")", 1)[1].split()[0]
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):  # it may end between open() and read()
                 state = "Z"
         os._exit(not left or state == "T" or not termios.tcgetattr(0)[3] & termios.ECHO)
     os.read(taken, 1)
