@@ -242,7 +242,7 @@ static ptrdiff_t lead_of(const struct trap_op *op, const uint64_t *regs)
 		number = (int16_t)number;
 	else if (op->bytes == 4)
 		number = (int32_t)number;
-	return number >> (3 + __builtin_ctzl(op->bytes)) << __builtin_ctzl(op->bytes);
+	return (number >> (3 + __builtin_ctzl(op->bytes))) * (long)op->bytes;
 }
 
 static int choose(unsigned int *used)
