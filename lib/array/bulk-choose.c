@@ -191,9 +191,13 @@ static void choose(void)
 	__atomic_store_n(&machine->short_bytes, short_bytes, __ATOMIC_RELEASE);
 }
 
+/* A thread that is cancelled meanwhile ends later: here it would leave a file open. */
 void bulk_choose(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int before;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	pthread_once(&once, choose);
+	pthread_setcancelstate(before, NULL);
 }
