@@ -4,20 +4,11 @@
  * threads' calls, fork() and the log go on. What hangs is ended by the harness.
  */
 #define _GNU_SOURCE
-#include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <memcast/bulk.h>
 #include <memcast/group.h>
-#include "log_lines.h"
+#include "cancel_fixture.h"
 
-/* What the rounds of calls work on */
-static struct {
-	CUdeviceptr at, other;		/* a chunk of memory, and nothing */
-	CUmemGenericAllocationHandle memory, team;	/* complete, nothing bound */
-	struct memcast_view view;	/* of memory here */
-	char log[64];
-} on;
+static struct memcast_view two;		/* replicas, of memory here */
 
 /* Each does the calls of a group once. Return: did they all succeed? */
 
@@ -69,8 +60,7 @@ static bool share(void)
 		return false;
 	done = !cuMemImportFromShareableHandle(&again, (void *)(intptr_t)fd, SHAREABLE) &&
 	       !cuMemRelease(again);
-	close(fd);
-	return done;
+	return shut(fd) && done;
 }
 
 static bool use_teams(void)
@@ -152,32 +142,6 @@ static bool allocate(void)
 	       !cuMemPoolTrimTo(pool, 0) && !cuMemPoolDestroy(pool);
 }
 
-static void hear_line(void *data, CUlogLevel level, char *message, size_t length)
-{
-	(void)data;
-	(void)level;
-	(void)message;
-	(void)length;
-	/* where a thread that may be cancelled would be */
-	pthread_testcancel();
-}
-
-static bool use_log(void)
-{
-	CUlogsCallbackHandle handle;
-	CUlogIterator end;
-	char lines[4096];
-	size_t size = sizeof(lines);
-
-	fail_once();
-	if (cuLogsRegisterCallback(hear_line, NULL, &handle))
-		return false;
-	fail_once();
-	return !cuLogsCurrent(&end, 0) && !cuLogsDumpToFile(&end, on.log, 0) &&
-	       !cuLogsDumpToMemory(NULL, lines, &size, 0) && !cuLogsUnregisterCallback(handle) &&
-	       !truncate(on.log, 0);
-}
-
 static bool look_up(void)
 {
 	const char *text;
@@ -194,140 +158,41 @@ static bool broadcast(void)
 	struct memcast_group group;
 	static const char text[256];
 
-	return !memcastBroadcast(&on.view, 4096, text, sizeof(text)) &&
-	       !memcastGroupInit(&group, &on.view, 8192, 0, 1) && !memcastBarrier(&group);
+	return !memcastBroadcast(&two, 4096, text, sizeof(text)) &&
+	       !memcastGroupInit(&group, &two, 8192, 0, 1) && !memcastBarrier(&group);
 }
 
-FIXTURE(cancelled)
-{
-	CUcontext context;
+ROUND(ask);
+ROUND(use_contexts);
+ROUND(use_memory);
+ROUND(share);
+ROUND(use_teams);
+ROUND(use_streams);
+ROUND(copy);
+ROUND(allocate);
+ROUND(use_log);
+ROUND(look_up);
+ROUND(broadcast);
+
+bool (*const rounds[])(void) = {
+	ask, use_contexts, use_memory, share, use_teams, use_streams, copy, allocate, use_log,
+	look_up, broadcast, NULL,
 };
 
-FIXTURE_VARIANT(cancelled)
-{
-	bool (*round)(void);
-	int type;
-};
-
-/* Cancelled where a thread looks for it; the C library's calls promise no more than that. */
-#define GROUP(name)								\
-	FIXTURE_VARIANT_ADD(cancelled, name)					\
-	{									\
-		.round = name, .type = PTHREAD_CANCEL_DEFERRED,			\
-	}
-
-GROUP(ask);
-GROUP(use_contexts);
-GROUP(use_memory);
-GROUP(share);
-GROUP(use_teams);
-GROUP(use_streams);
-GROUP(copy);
-GROUP(allocate);
-GROUP(use_log);
-GROUP(look_up);
-GROUP(broadcast);
-
-FIXTURE_SETUP(cancelled)
+static void prepare_early(struct __test_metadata *_metadata)
 {
 	static char replicas[2][16384] __attribute__((aligned(4096)));
-	int fd;
 
-	cuda_start(0);
-	ASSERT_OK(cuCtxGetCurrent(&self->context));
-	strcpy(on.log, "/tmp/memcast-cancel-XXXXXX");
-	fd = mkstemp(on.log);
-	ASSERT_LE(0, fd);
-	close(fd);
-	on.memory = new_memory(0, CHUNK);
-	on.at = ADDRESS(mapped(on.memory, CHUNK, 0));
-	on.team = complete_team(2, CHUNK);
-	on.view = (struct memcast_view) {
+	(void)_metadata;
+	two = (struct memcast_view) {
 		.replicas = 2, .bytes = sizeof(replicas[0]),
 		.replica = { (void *)replicas[0], (void *)replicas[1] },
 	};
 }
-NOTHING_LEFT(cancelled)
 
-struct looper {
-	const FIXTURE_VARIANT(cancelled) *variant;
-	CUcontext context;
-	unsigned int rounds;
-};
-
-static void *go_round(void *arg)
+static void prepare(struct __test_metadata *_metadata)
 {
-	struct looper *looper = arg;
-
-	cuCtxSetCurrent(looper->context);
-	pthread_setcanceltype(looper->variant->type, NULL);
-	for (;;) {
-		pthread_testcancel();
-		looper->variant->round();
-		__atomic_add_fetch(&looper->rounds, 1, __ATOMIC_RELAXED);
-	}
-	return NULL;
-}
-
-/* In a child of fork(), which may log and nothing else */
-static void child_works(struct __test_metadata *_metadata)
-{
-	pid_t child = fork();
-
-	if (!child) {
-		if (!use_log())
-			_exit(1);
-		_exit(cuInit(0) != CUDA_ERROR_NOT_INITIALIZED);
-	}
-	ASSERT_LT(0, child);
-	EXPECT_EQ(0, ended(child));
-}
-
-static void *do_all(void *context)
-{
-	static bool (*const rounds[])(void) = {
-		ask, use_contexts, use_memory, share, use_teams, use_streams, copy, allocate,
-		use_log, look_up, broadcast,
-	};
-
-	cuCtxSetCurrent(context);
-	for (unsigned long i = 0; i < ARRAY_SIZE(rounds); i++)
-		if (!rounds[i]())
-			return (void *)(i + 1);
-	return NULL;
-}
-
-/* Cancelled a little later each time, wherever it is; two at a time, that meet */
-TEST_F(cancelled, while_it_calls)
-{
-	enum { THREADS = 2 };
-	struct looper looper[THREADS];
-	pthread_t thread[THREADS], last;
-	void *ends;
-
-	EXPECT_TRUE(variant->round());
-	for (unsigned int i = 0; i < loops(12); i++) {
-		for (int t = 0; t < THREADS; t++) {
-			looper[t] = (struct looper) { variant, self->context, 0 };
-			ASSERT_EQ(0, pthread_create(&thread[t], NULL, go_round, &looper[t]));
-		}
-		for (int t = 0; t < THREADS; t++) {
-			while (__atomic_load_n(&looper[t].rounds, __ATOMIC_RELAXED) < 1 + i % 2)
-				sched_yield();
-			for (volatile unsigned int wait = 0; wait < 977 * i * (t + 1); wait++)
-				;
-			ASSERT_EQ(0, pthread_cancel(thread[t]));
-		}
-		child_works(_metadata);
-		/* glibc 2.36 forgets to say PTHREAD_CANCELED; they end in no other way */
-		for (int t = 0; t < THREADS; t++)
-			ASSERT_EQ(0, pthread_join(thread[t], NULL));
-	}
-	child_works(_metadata);
-	ASSERT_EQ(0, pthread_create(&last, NULL, do_all, self->context));
-	ASSERT_EQ(0, pthread_join(last, &ends));
-	EXPECT_EQ(NULL, ends);
-	unlink(on.log);
+	(void)_metadata;
 }
 
 TEST_HARNESS_MAIN
