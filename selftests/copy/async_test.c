@@ -295,7 +295,6 @@ TEST_F(stream, child_of_fork)
 	SET(0, 1, self->first);
 	pid = fork();
 	if (!pid) {
-		alarm(20);
 		exit(cuStreamSynchronize(self->first) != CUDA_ERROR_NOT_INITIALIZED ||
 		     cuCtxSynchronize() != CUDA_ERROR_NOT_INITIALIZED ||
 		     cuStreamDestroy(self->first) != CUDA_ERROR_NOT_INITIALIZED ||
@@ -316,7 +315,6 @@ TEST(exit_with_work_queued)
 		CUstream stream;
 		unsigned int i;
 
-		alarm(20);
 		cuda_start(0);
 		ASSERT_OK(cuMemHostRegister(&never, sizeof(never), 0));
 		for (i = 0; i < 4; i++) {
