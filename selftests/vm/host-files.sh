@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs on the machine that builds: memcast-vm --host and --rw. What programs find of the
-# host's files, and what of theirs is on the host afterwards. Three boots: one for --reuse,
-# one with 6.1, one without the host's files.
+# host's files, and what of theirs is on the host afterwards. Four boots: one for --reuse,
+# one with a folder that is made, one with 6.1, one without the host's files.
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 # below build/, as a user's own files are: the machine's user has to find it
@@ -54,6 +54,15 @@ rw_is_on_the_host() {
 	[ $? -eq 3 ] && [ "$(cat "$out/junit.xml")" = '<testsuite/>' ] && [ ! -e here ]
 }
 
+# The folder is made, with those above it; a file of that name is refused, by name.
+out_is_made() {
+	"$top/tools/memcast-vm" --no-module --out new/reports -- sh -c 'echo said >new/reports/log' &&
+		[ "$(cat new/reports/log)" = said ] || return
+	echo >file
+	! "$top/tools/memcast-vm" --no-module --out file/reports -- true 2>refused &&
+		grep -q -- '--out: the folder file/reports cannot be made' refused
+}
+
 coverage() {
 	cd "$out" || return
 	printf 'int main(int argc, char **argv) { (void)argv; return argc > 1 ? 4 : 0; }\n' >covered.c
@@ -98,7 +107,7 @@ variable_by_name() {
 tools_without_host() { grep -q '"device": *2' out; }
 
 echo "TAP version 13"
-echo 1..10
+echo 1..11
 check reads_and_writes_in_memory reads_and_writes_in_memory
 if command -v python3 >/dev/null; then
 	check an_interpreter an_interpreter
@@ -106,6 +115,7 @@ else
 	ok 'an_interpreter # SKIP no python3 here'
 fi
 check rw_is_on_the_host rw_is_on_the_host
+check out_is_made out_is_made
 check coverage coverage
 check core_dump core_dump
 check our_library our_library

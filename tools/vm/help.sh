@@ -56,6 +56,7 @@ usage() {
 	                      the environment. Files that change here meanwhile may be seen old
 	  --rw FOLDER         as --host, and what the program writes into FOLDER is here
 	                      afterwards; up to 16 folders
+	  --out FOLDER        as --rw, and the folder is made first if it is not there
 	  --env K=V           set an environment variable; K alone: to what it is here
 	                      MEMCAST_PROFILE is taken along, and a file that it names
 	  --kernels FILE      shared object with C functions for the program's kernels;

@@ -27,7 +27,7 @@ need_door() {
 # What a machine for --reuse is started with: all that is not about the program
 remember_option() {
 	case $1 in
-	--rw) machine_options+=("$1" "$(realpath -m -- "$2")") ;;
+	--rw|--out) machine_options+=(--rw "$(realpath -m -- "$2")") ;;
 	--kernel|--cpus|--memory|--numa|--modules|--try-modules|--append|--devices|--hosts|--pool-mib|--param)
 		machine_options+=("$1" "$2") ;;
 	--no-module|--no-unload|--no-leaks) machine_options+=("$1") ;;
