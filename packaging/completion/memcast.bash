@@ -29,6 +29,53 @@ _memcast_command_at()
 	if [ "$i" -le "$COMP_CWORD" ] && [[ ${COMP_WORDS[i]} != -* ]]; then echo "$i"; else echo 0; fi
 }
 
+# What memcast-vm does with running machines: the word in $1 is the first, or follows one of these.
+# Fails if the words are for another purpose, such as the program to run.
+_memcast_running()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} at=2
+
+	if [ "$COMP_CWORD" -eq 1 ] && [[ $word != -* ]]; then
+		# a program may be what is meant
+		[ -z "$word" ] || mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
+		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'exec shell ps stop' -- "$word")
+		return
+	fi
+	case ${COMP_WORDS[1]} in
+	ps) words=--json; return ;;
+	stop) [ "$COMP_CWORD" -gt 2 ] || words=$(_memcast_machines); return ;;
+	exec|shell) ;;
+	*) return 1 ;;
+	esac
+	while [ "$at" -lt "$COMP_CWORD" ] && [[ ${COMP_WORDS[at]} == -* ]]; do
+		[ "${COMP_WORDS[at]}" != --env ] || at=$((at + 1))
+		at=$((at + 1))
+	done
+	if [ "$at" -gt "$COMP_CWORD" ]; then
+		mapfile -t COMPREPLY < <(compgen -v -- "$word")
+	elif [ "$at" -eq "$COMP_CWORD" ]; then
+		words='--root --env'
+		[[ $word == -* ]] || words=$(_memcast_machines)
+	elif [ "${COMP_WORDS[1]}" = exec ]; then
+		at=$((at + 1))
+		[ "${COMP_WORDS[at]}" != -- ] || at=$((at + 1))
+		_memcast_program "$at"
+	fi
+}
+
+# The names of machines that run
+_memcast_machines() { "${COMP_WORDS[0]}" ps --json 2>/dev/null | sed -nE 's/^ *"name": *"([^"]*)".*/\1/p'; }
+
+# The program whose name is at that place in COMP_WORDS, or what it completes
+_memcast_program()
+{
+	if declare -F _command_offset >/dev/null; then
+		_command_offset "$1"
+	else
+		mapfile -t COMPREPLY < <(compgen -c -f -- "${COMP_WORDS[COMP_CWORD]}")
+	fi
+}
+
 _memcast()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} at
@@ -47,14 +94,12 @@ _memcast()
 	if [ -z "$words" ]; then
 		case $name in
 		memcast-vm|memcast-run|memcast-hosts)
+			if [ "$name" = memcast-vm ] && _memcast_running; then
+				[ -z "$words" ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+				return
+			fi
 			at=$(_memcast_command_at)
-			if [ "$at" -ne 0 ] && declare -F _command_offset >/dev/null; then
-				_command_offset "$at"
-				return
-			elif [ "$at" -ne 0 ]; then
-				mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
-				return
-			fi ;;
+			[ "$at" -eq 0 ] || { _memcast_program "$at"; return; } ;;
 		memcast-kernel)
 			case $before in
 			memcast-kernel|*/memcast-kernel) words='fetch source debug path run deps' ;;

@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 export PATH=$PWD/build/tools:$PWD/tools:$PATH LC_ALL=C.UTF-8
 read -ra commands < <(grep '^#compdef' packaging/completion/_memcast | cut -d' ' -f2-)
 temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
+runner=
+trap '[ -z "$runner" ] || kill "$runner"; rm -rf "$temp"' EXIT
 
 # The options of --help, in another way than completion finds them: lines that begin with
 # one, up to the gap before its description, split at commas
@@ -43,6 +44,7 @@ in_zsh() {
 		_files() { print -rl -- FILES }
 		_default() { print -rl -- DEFAULT }
 		_command_names() { print -rl -- COMMANDS }
+		_parameters() { print -rl -- PARAMETERS }
 		words=("$@") CURRENT=$# PREFIX=${@[-1]} service=$1
 		complete_it() { source packaging/completion/_memcast }
 		complete_it' zsh "$@" | sort -u
@@ -71,9 +73,40 @@ values() {
 	offers "$1" "memcast-vm --kernel '' = 6.1 6.12 backports debug generic kcsan"
 }
 
+# The name of a machine that runs, where one is to be named. Bash is asked for programs by the
+# beginning of a name, as it offers all.
+export XDG_RUNTIME_DIR=$temp/names
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+touch "$temp/said"
+memcast-vm --no-module --name completed -- sh -c 'echo runs; sleep 100000' </dev/null >"$temp/runs" 2>&1 &
+runner=$!
+until grep -q runs "$temp/runs" || ! kill -0 $runner; do sleep 0.1; done 2>/dev/null
+machines() {
+	local words
+	for words in exec 'exec --root' 'exec --env A=b' shell 'shell --root' stop; do
+		offers "$1" "memcast-vm $words '' = completed" || return
+	done
+	offers "$1" "memcast-vm ps '' = --json" && offers "$1" "memcast-vm stop completed '' = " &&
+	offers "$1" "memcast-vm shell - = --env --root"
+}
+machines_in_bash() {
+	machines bash && offers bash "memcast-vm '' = exec ps shell stop" &&
+	offers bash "memcast-vm exec completed memcast-smi = memcast-smi" &&
+	offers bash "memcast-vm exec completed -- memcast-smi = memcast-smi" &&
+	# programs too, as that may be the start of one
+	in_bash memcast-vm sh | grep -qx shell && in_bash memcast-vm sh | grep -qx sh &&
+	in_bash memcast-vm st | grep -qx stop && ! in_bash memcast-vm -- sto | grep -qx stop
+}
+machines_in_zsh() {
+	machines zsh && offers zsh "memcast-vm '' = COMMANDS exec ps shell stop" &&
+	offers zsh "memcast-vm exec completed '' = COMMANDS" &&
+	offers zsh "memcast-vm exec completed -- '' = COMMANDS" &&
+	offers zsh "memcast-vm -- '' = COMMANDS"
+}
+
 shells=bash
 if command -v zsh >/dev/null; then shells='bash zsh'; fi
-plan completion "$((2 * ${#commands[@]} + 3))"
+plan completion "$((2 * ${#commands[@]} + 5))"
 
 [ "$(printf '%s\n' "${commands[@]}" | sort | xargs)" = \
 	"$(ls tools build/tools | grep -E '^memcast-[a-z]+$' | sort -u | xargs)" ]
@@ -82,7 +115,7 @@ echo "not for each command that there is: ${commands[*]}" >"$temp/said"
 result every_command $said
 for shell in bash zsh; do
 	if [[ " $shells " != *" $shell "* ]]; then
-		for command in "${commands[@]}" values; do
+		for command in "${commands[@]}" values machines; do
 			skip "$shell.$command" "no $shell here: apt-get install $shell"
 		done
 		continue
@@ -93,5 +126,7 @@ for shell in bash zsh; do
 	done
 	values "$shell" >"$temp/said"
 	result "$shell.values" $?
+	"machines_in_$shell" >"$temp/said" 2>&1
+	result "$shell.machines" $?
 done
 exit $failed
