@@ -98,16 +98,31 @@ environment_comes_along() {
 # With one boot for both: a variable's value from here, and memcast's tools in PATH
 without_host() {
 	WORD='of two words' "$top/tools/memcast-vm" --devices 3 --env WORD -- \
-		sh -c 'echo "$WORD"; memcast-smi --json' >out
+		sh -c 'echo "$WORD"; memcast-smi --json
+			for tool in smi perf profile run; do command -v memcast-$tool; done
+			memcast-run sh -c "echo at \$LD_LIBRARY_PATH"; memcast-run --version
+			memcast-perf --help && memcast-profile --help && echo both help' >out
 }
 variable_by_name() {
 	without_host && grep -qx 'of two words' out &&
 		! "$top/tools/memcast-vm" --env NOT_THERE_AT_ALL -- true
 }
-tools_without_host() { grep -q '"device": *2' out; }
+tools_without_host() {
+	local tool
+	cat out
+	for tool in smi perf profile run; do grep -qx "/memcast-vm/memcast-$tool" out || return; done
+	grep -q '"device": *2' out && grep -qx 'both help' out && grep -q "^at $top/build/lib" out &&
+		grep -qx "$("$top/tools/memcast-run" --version)" out
+}
+# shellcheck disable=SC2016
+tools_with_host() {
+	vm -- sh -c 'for tool in smi perf profile run bench cu train hosts; do command -v memcast-$tool || echo "no $tool"; done' >out
+	cat out
+	! grep '^no ' out && grep -qx "$top/build/tools/memcast-bench" out && grep -qx "$top/tools/memcast-run" out
+}
 
 echo "TAP version 13"
-echo 1..11
+echo 1..12
 check reads_and_writes_in_memory reads_and_writes_in_memory
 if command -v python3 >/dev/null; then
 	check an_interpreter an_interpreter
@@ -122,6 +137,7 @@ check our_library our_library
 check environment_comes_along environment_comes_along
 check variable_by_name variable_by_name
 check tools_without_host tools_without_host
+check tools_with_host tools_with_host
 if command -v gdb >/dev/null; then
 	check debugger debugger
 else

@@ -16,7 +16,9 @@ usage() {
 	status are passed through. COMMAND is a program of this machine; it is packed
 	with the libraries it needs, as are arguments that name existing files. It
 	starts in a folder named as the current one, on a file system in memory:
-	what it writes is gone afterwards. The only network is localhost.
+	what it writes is gone afterwards. The only network is localhost. PATH has
+	memcast-smi, -perf, -profile and -run there; --host brings memcast-bench and
+	all other tools along.
 
 	The machine
 	  --kernel KERNEL     a series such as 6.12 (default), 6.1 or 7.3, backports or

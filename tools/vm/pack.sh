@@ -4,7 +4,7 @@
 # What memcast-vm's machine has for a file system: two cpio archives, one after
 # the other. The first never changes, the second is what this run needs. Used
 # by memcast-vm only, with its variables: stage, temp, base, build, libraries,
-# modules, release, command, add, settings, params.
+# modules, release, command, add, settings, params, here, host.
 
 # The parts that never change: folders, users, busybox under all its names
 make_base() {
@@ -87,7 +87,7 @@ pack_needs() {
 }
 
 # memcast's own tools are found without their folder.
-find_program() { PATH=$PATH:$build/tools type -P -- "${command[0]}"; }
+find_program() { PATH=$PATH:$build/tools:$here type -P -- "${command[0]}"; }
 
 # The program, files among its arguments, what --add names, and our libraries
 pack_program() {
@@ -121,6 +121,24 @@ pack_program() {
 	done
 }
 
+# memcast's own, for a program to start. memcast-bench is not among them: with libm, which most
+# programs do without, it takes more than all that is packed for a small program.
+pack_tools() {
+	local tool run=$build/tools/memcast-run
+	pack "$build/tools/memcast-smi" memcast-vm/memcast-smi	# init has it, too
+	[ -z "$host" ] || return 0
+	for tool in smi perf profile; do
+		pack "$build/tools/memcast-$tool" "memcast-vm/memcast-$tool"
+		pack_needs "$build/tools/memcast-$tool"
+	done
+	[ -e "$run" ] || run=$here/memcast-run
+	pack "$run" memcast-vm/memcast-run
+	# which looks where it is for where the libraries are
+	printf '%s\n' "libraries='..$libraries'" \
+		"installed_version='${installed_version:-$("$here/memcast-kernel" --version | sed 's/.* //')}'" \
+		>"$stage/memcast-vm/installed"
+}
+
 # With the host's files nothing is packed; init mounts them when their modules are there.
 host_files() {
 	local word
@@ -146,7 +164,7 @@ environment() {
 			*) all+=("$word") ;;
 			esac
 		done < <(env -0)
-		all+=(PATH="$build/tools:$PATH" ${lc_all+LC_ALL="$lc_all"}
+		all+=(PATH="$build/tools:$here:$PATH" ${lc_all+LC_ALL="$lc_all"}
 			LD_LIBRARY_PATH="$(library_path)")
 	else
 		all=(PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/memcast-vm TERM="${TERM-dumb}"
