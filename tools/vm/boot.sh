@@ -4,9 +4,10 @@
 # How memcast-vm's machine is started and watched, and what is in its kernel's log. Used
 # by memcast-vm only, with its variables: temp, build, base, cache, machine, append, watched,
 # verbose, keep_log, release, vmlinuz, module, cpus, icount, memory, pool_mib, devices, hosts,
-# params, settings; it has accel and passed from here.
+# params, settings; it has accel, passed and kvm_device from here.
 
 passed=85	# what init's write to isa-debug-exit makes of QEMU's exit status
+kvm_device=/dev/kvm	# a test has another
 
 # What the pools take and a machine needs beside them, where no --memory says so
 choose_memory() {
@@ -52,7 +53,7 @@ choose_processors() {
 # Having /dev/kvm says little: some hosts' hangs stock kernels. Ask once per boot.
 kvm_works() {
 	local verdict code=0
-	[ -w /dev/kvm ] || return 1
+	[ -w "$kvm_device" ] || return 1
 	verdict=$cache/kvm/$(cat /proc/sys/kernel/random/boot_id)-$release
 	if [ ! -e "$verdict" ]; then
 		mkdir -p "$cache/kvm" "$temp/probe/memcast-vm"

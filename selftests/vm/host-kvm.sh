@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: memcast-vm uses KVM where it boots linux, and emulation
+# elsewhere. What a host with KVM does is played by a false QEMU, so it is tested anywhere;
+# nothing is booted.
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+mkdir "$temp/bin"
+touch "$temp/device" "$temp/base" "$temp/said"
+
+# qemu WHAT: what it does whenever it is started, after saying with what
+qemu() {
+	printf '#!/bin/bash\necho "$*" >>"%s"\n%s\n' "$temp/calls" "$1" >"$temp/bin/qemu-system-x86_64"
+	chmod +x "$temp/bin/qemu-system-x86_64"
+	rm -f "$temp/calls"
+}
+
+# chosen CACHE DEVICE: how QEMU is to be started, by what memcast-vm has for that
+chosen() {
+	# shellcheck disable=SC2016
+	PATH="$temp/bin:$PATH" bash -Eeuo pipefail -c '
+		build=build base=$2/base cache=$2/$3 temp=$2 verbose= keep_log= release=6.12-played vmlinuz=vmlinuz
+		module= cpus=2 icount= append= settings=()
+		say() { echo "$*" >>"$temp/said"; }
+		. tools/vm/boot.sh
+		kvm_device=$1
+		choose_processors
+		echo "${accel[*]}"' - "$2" "$temp" "$1" 2>>"$temp/said"
+}
+
+# is WORDS, or starts with them, what CACHE and DEVICE make it choose
+chooses() {
+	local words
+	: >"$temp/said"
+	words=$(chosen "$2" "$3")
+	echo "chosen: $words; in $2/kvm: $(cat "$temp/$2"/kvm/* 2>&1)" >>"$temp/said"
+	[[ $words == "$1"* ]]
+}
+calls() { [ "$(grep -c . "$temp/calls" 2>/dev/null || true)" = "${1#0}" ]; }
+verdict() { [ "$(cat "$temp/$1"/kvm/*-6.12-played)" = "$2" ]; }
+
+# what init's write to isa-debug-exit makes of QEMU's status
+passed='' kvm='-accel kvm -cpu host' emulated='-accel tcg,thread=multi'
+eval "$(grep -E '^passed=[0-9]+' tools/vm/boot.sh)"
+
+plan kvm 7
+qemu "exit $passed"
+chooses "$kvm" works "$temp/device" && calls 1 && verdict works yes
+result used_where_it_works $?
+grep -q -- "$kvm" "$temp/calls" && grep -q -- '-initrd' "$temp/calls" && [ -s "$temp/probe.cpio" ]
+result tried_with_kvm_itself $?
+# asked for once per boot of the host, not per machine
+qemu "exit 1"
+chooses "$kvm" works "$temp/device" && calls 0
+result verdict_is_kept $?
+chooses "$emulated" fails "$temp/device" && calls 1 && verdict fails no
+result emulated_where_it_fails $?
+qemu "exit 0"
+chooses "$emulated" reboots "$temp/device" && calls 1 && verdict reboots no
+result other_status_is_no_success $?
+# a host whose KVM hangs, and who asks again is not kept waiting again
+qemu "exec sleep 100000"
+chooses "$emulated" hangs "$temp/device" && chooses "$emulated" hangs "$temp/device" && calls 1 && verdict hangs no
+result emulated_where_it_hangs $?
+qemu "exit $passed"
+chooses "$emulated" none "$temp/no-device" && calls 0 && [ ! -e "$temp/none/kvm" ]
+result emulated_without_a_device $?
+exit $failed
