@@ -42,6 +42,10 @@ ready_files() {
 		done
 		! grep -n 'apt-get install' "$file" | grep -v -- --no-install-recommends || bad=1
 	done
+	# KVM, and what it takes for an ordinary user to write there
+	grep -q '^ *options: --device /dev/kvm$' packaging/ci/github.yml &&
+		grep -q 'chmod 666 /dev/kvm' packaging/ci/github.yml &&
+		grep -q 'chmod 666 /dev/kvm' packaging/ci/gitlab.yml || { echo "KVM is missing"; bad=1; }
 	# to YAML, a command with a colon and a space is a table
 	! grep -nE "^ +- [^|'\"].*: " packaging/ci/gitlab.yml || bad=1
 	return $bad
