@@ -9,10 +9,28 @@ temp=$(mktemp -d "$PWD/build/host-smi.XXXXXX")
 chmod 755 "$temp"
 trap 'rm -rf "$temp"' EXIT
 
-plan smi 8
+plan smi 12
 if ! command -v python3 >/dev/null; then
-	for word in machine schema schema_refuses page pieces links pool browser; do skip $word "no python3 here"; done
+	for word in not_loaded machine statuses header written_anew schema schema_refuses page pieces links pool browser; do skip $word "no python3 here"; done
 	exit
+fi
+
+# It says so, and has the status that nvidia-smi has without its driver.
+not_loaded() {
+	local words status
+	for words in '' topo pool --json -q '--html page.html' '--query-device=index --format=csv' '-l 1'; do
+		status=0
+		# shellcheck disable=SC2086
+		build/tools/memcast-smi $words || status=$?
+		[ $status -eq 9 ] || { echo "memcast-smi $words: status $status"; return 1; }
+	done >"$temp/said" 2>&1
+	[ "$(grep -c 'insmod memcast.ko' "$temp/said")" -eq 8 ]
+}
+if [ -e /sys/class/memcast ]; then
+	skip not_loaded "memcast.ko is loaded here"
+else
+	not_loaded
+	result not_loaded $?
 fi
 
 # Both are looked at once all is as it stays: somebody waits, and the last of them has its memory.
@@ -22,9 +40,37 @@ gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c -Lbuil
 	until memcast-smi --json >smi.json && grep -q cuMulticastBindMem smi.json && grep -q "\"where\": *\"3\"" smi.json; do
 		kill -0 $! || exit; sleep 0.1
 	done
-	memcast-smi pool >pool && memcast-smi --html page.html && ! ls | grep part && ! memcast-smi --html none/page.html 2>none' \
+	memcast-smi pool >pool && memcast-smi --html page.html && ! ls | grep part && memcast-smi >tables || exit
+	for words in "--html none/page.html" "-l 1 --html none/page.html" "-i 77" --nonsense; do
+		memcast-smi $words 2>>none
+		echo "$? $words"
+	done >statuses
+	memcast-smi >/dev/full 2>>none
+	echo "$? full" >>statuses
+	memcast-smi -l 1 --html again.html &
+	until [ -e again.html ]; do sleep 0.1; done
+	cp again.html first.html
+	kill $(pidof host-smi)
+	while grep -q rank0 again.html; do sleep 0.1; done
+	kill $!' \
 	sh "$temp" >>"$temp/said" 2>&1
 result machine $?
+
+printf '%s\n' '1 --html none/page.html' '1 -l 1 --html none/page.html' '6 -i 77' '2 --nonsense' '1 full' |
+	diff - "$temp/statuses" >"$temp/said" 2>&1
+result statuses $?
+
+# of the tools and of the module, as nvidia-smi has that of the driver
+head -n 2 "$temp/tables" >"$temp/said" 2>&1
+version=$(build/tools/memcast-smi --version | sed 's/.* //')
+grep -qE "memcast-smi $version +module $version +linux [0-9]" "$temp/said"
+result header $?
+
+# by memcast-smi -l, whole, for a browser that looks again; with who has ended meanwhile
+grep -q 'rank0' "$temp/first.html" && grep -q 'http-equiv="refresh" content="1"' "$temp/first.html" &&
+	! grep -q 'rank0' "$temp/again.html" && grep -q 'device 3' "$temp/again.html" &&
+	grep -q '</html>' "$temp/again.html" && ! grep -q 'http-equiv' "$temp/page.html"
+result written_anew $?
 
 python3 selftests/nvml/host-smi.py "$temp" docs/memcast-smi.schema.json >"$temp/said" 2>&1
 for word in schema schema_refuses page pieces links pool; do
