@@ -51,6 +51,17 @@ ready_files() {
 	return $bad
 }
 
+# What the example tells to run finds all files that it has rules for.
+udev_trigger() {
+	local subsystem
+	for subsystem in $(grep -v '^#' packaging/60-memcast.rules | grep -oP 'SUBSYSTEM=="\K[^"]*' | sort -u); do
+		grep -q "^#.*udevadm trigger .*--subsystem-match=$subsystem\b" packaging/60-memcast.rules ||
+			{ echo "trigger leaves out $subsystem" >&2; return 1; }
+		echo "$subsystem"
+	done >"$temp/subsystems"
+	[ "$(xargs <"$temp/subsystems")" = "memcast-host misc" ] || { cat "$temp/subsystems"; return 1; }
+}
+
 # Each file is in one package, the right one, and nothing is where NVIDIA's would be.
 contents() {
 	local deb
@@ -108,13 +119,21 @@ machine() {
 		grep -q '16 MiB' "$temp/smi" && [ ! -e "$temp/build" ])
 }
 
-plan packages 8
+plan packages 10
 dist >"$temp/said" 2>&1
 result dist $?
 build_depends >"$temp/said" 2>&1
 result build_depends $?
 ready_files >"$temp/said" 2>&1
 result ready_files $?
+udev_trigger >"$temp/said" 2>&1
+result udev_trigger $?
+if udevadm verify --help >/dev/null 2>&1; then
+	udevadm verify --no-summary packaging/60-memcast.rules >"$temp/said" 2>&1
+	result udev_rule $?
+else
+	skip udev_rule 'no udevadm here that has verify (systemd 254)'
+fi
 if ! command -v dpkg-buildpackage >/dev/null || ! command -v dh_dkms >/dev/null; then
 	for name in build contents lintian unpacked machine; do
 		skip $name "no debhelper here: apt-get install build-essential debhelper dh-dkms"
