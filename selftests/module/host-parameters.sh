@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs on the machine that builds: parameters that the module cannot have are refused when it
-# is loaded, with words; in one virtual machine.
+# is loaded, with words, and it says what it has when they are good; in one virtual machine.
 cd "$(dirname "$0")/../.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 release=''
 eval "$(tools/memcast-kernel path 6.12)"
 
-# parameters, and what the kernel's log is to say; nothing: the module loads
-cat >"$temp/cases" <<'END'
+# parameters, and what the kernel's log is to say; if that begins with "version", the module loads
+version=$(sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)
+cat >"$temp/cases" <<END
 team_slots=0|team_slots=0: no team could have bindings
 devices=0|devices=0: must be 1 to
 devices=100000|devices=100000: must be 1 to
@@ -22,7 +23,8 @@ devices=1 pool_mib=3|pool_mib=3: must be even
 devices=1 pool_mib=0|pool_mib=0: must be even
 devices=1 pool_mib=16 nodes=9|nodes: node 9 of device 0 has no memory
 devices=1 pool_mib=16 imex_channels=1 imex_mode=0777|imex_channels=1, imex_mode=0777: at most
-devices=2 pool_mib=16,16 team_slots=1 imex_channels=1 imex_mode=0640|
+devices=2 pool_mib=16,16 team_slots=1 imex_channels=1 imex_mode=0640|version $version, 2 devices, 1 host, /dev/memcast
+devices=4 pool_mib=16 hosts=2|version $version, 4 devices, 2 hosts, /dev/memcast
 END
 cat >"$temp/try" <<'END'
 number=0
@@ -30,12 +32,17 @@ while IFS='|' read -r words said; do
 	number=$((number + 1))
 	dmesg -c >/dev/null
 	if insmod /memcast.ko $words 2>/dev/null; then
-		[ -z "$said" ] && grep -qx 0640 /sys/module/memcast/parameters/imex_mode
+		dmesg | grep -q "memcast: $said\$"
 		status=$?
+		case $words in *imex_mode=*)
+			grep -qx "${words##*imex_mode=}" /sys/module/memcast/parameters/imex_mode || status=1 ;;
+		esac
+		case $said in version*) ;; *) status=1 ;; esac
 		rmmod memcast
 	else
-		[ -n "$said" ] && dmesg | grep -qF "memcast: $said"
+		dmesg | grep -qF "memcast: $said"
 		status=$?
+		case $said in version*) status=1 ;; esac
 	fi
 	[ $status -eq 0 ] || dmesg | sed 's/^/# /'
 	[ $status -eq 0 ] && echo "ok $number parameters.$words" || echo "not ok $number parameters.$words"
