@@ -8,7 +8,7 @@ export PATH=$PWD/build/tools:$PWD/tools:$PATH LC_ALL=C.UTF-8
 read -ra commands < <(grep '^#compdef' packaging/completion/_memcast | cut -d' ' -f2-)
 temp=$(mktemp -d)
 runner=
-trap '[ -z "$runner" ] || kill "$runner"; rm -rf "$temp"' EXIT
+trap '[ -z "$runner" ] || { kill "$runner"; wait "$runner"; }; rm -rf "$temp"' EXIT
 
 # The options of --help, in another way than completion finds them: lines that begin with
 # one, up to the gap before its description, split at commas
