@@ -21,6 +21,10 @@
  *   memcast-mapping:	OBJECT, a line for each mapping, those of heaps as well
  *   memcast-wait:	OBJECT waits PID COMMAND MILLISECONDS, a line for each call that
  *			waits for a team's members: BIND_MEMORY, BIND_ADDRESS or MAP
+ *   memcast-bindings:	team NUMBER device DEVICE AT:MEMORY:FROM:BYTES... [more BYTES], a line
+ *			for each member that has any: BYTES at AT of the team are those at FROM of
+ *			memory MEMORY. Of 64 bindings in a line, and 16384 in the file, on, only
+ *			their bytes together are told, as "more"
  *
  * Readers who are another user than the client's, and do not have CAP_SYS_PTRACE, get
  * the first line only. An OBJECT is one of these, with numbers as in struct

@@ -10,6 +10,18 @@
 #include "entry.h"
 #include "vm.h"
 
+/* Bindings of a member in its line, and of all in a file; those that are left out are counted */
+#define MEMBER_BINDINGS	64
+#define FILE_PIECES	16384
+
+/* One reading of a file */
+struct show {
+	struct seq_file *out;
+	struct mc_client *client;
+	unsigned int left;	/* of FILE_PIECES */
+	u64 last;		/* number of the object whose pieces were shown last */
+};
+
 static void show_team(struct seq_file *out, const struct mc_client *client,
 		      struct mc_team *team)
 {
@@ -57,16 +69,16 @@ static void show_object(struct seq_file *out, const struct mc_client *client, co
 /*
  * The object of a handle, its struct held. A reader of fdinfo is no user of the object, which
  * would go on after its last user otherwise.
+ * @named: also a handle without a reference, which is but a name for what is mapped
  */
-static struct mc_object *handle_struct(struct mc_client *client, unsigned long id)
+static struct mc_object *handle_struct(struct mc_client *client, unsigned long id, bool named)
 {
 	struct mc_object *object = NULL;
 	struct mc_handle *handle;
 
 	xa_lock(&client->handles);
 	handle = xa_load(&client->handles, id);
-	/* without a reference it is but a name for what is mapped */
-	if (handle && handle->refs) {
+	if (handle && (handle->refs || named)) {
 		object = handle->object;
 		kref_get(&object->kref);
 	}
@@ -74,21 +86,90 @@ static struct mc_object *handle_struct(struct mc_client *client, unsigned long i
 	return object;
 }
 
-static void show_handles(struct seq_file *out, struct mc_client *client)
+static void show_handles(struct show *show)
 {
+	struct mc_client *client = show->client;
 	struct mc_handle *handle;
 	unsigned long id;
 
 	/* the handle itself may go at any time: only its place counts */
 	xa_for_each(&client->handles, id, handle) {
-		struct mc_object *object = handle_struct(client, id);
+		struct mc_object *object = handle_struct(client, id, false);
 
 		if (!object)
 			continue;
-		show_object(out, client, "handle", object);
-		seq_putc(out, '\n');
+		show_object(show->out, client, "handle", object);
+		seq_putc(show->out, '\n');
 		mc_object_forget(object);
-		if (seq_has_overflowed(out))
+		if (seq_has_overflowed(show->out))
+			return;
+		cond_resched();
+	}
+}
+
+/* ---- pieces: what is bound where */
+
+static void show_member(struct show *show, const struct mc_team *team, struct mc_member *member)
+{
+	unsigned int left = min(show->left, MEMBER_BINDINGS);
+	struct interval_tree_node *at;
+	u64 bound = member->bound;
+
+	lockdep_assert_held(&team->lock);
+	if (!bound)
+		return;
+	seq_printf(show->out, "memcast-bindings:\tteam %llu device %u", team->object.number,
+		   mc_device_told(show->client, member->device->id));
+	for (at = interval_tree_iter_first(&member->bindings, 0, ULONG_MAX); at && left;
+	     at = interval_tree_iter_next(at, 0, ULONG_MAX), left--, show->left--) {
+		struct mc_binding *binding = container_of(at, struct mc_binding, at);
+		unsigned long bytes = at->last - at->start + 1;
+
+		seq_printf(show->out, " %lu:%llu:%lu:%lu", at->start,
+			   binding->memory->object.number, binding->from, bytes);
+		bound -= bytes;
+	}
+	if (bound)
+		seq_printf(show->out, " more %llu", bound);
+	seq_putc(show->out, '\n');
+}
+
+static void show_bindings(struct show *show, struct mc_team *team)
+{
+	u32 i;
+
+	down_read(&team->lock);
+	for (i = 0; i < team->joined && !seq_has_overflowed(show->out); i++) {
+		show_member(show, team, team->member + i);
+		cond_resched();
+	}
+	up_read(&team->lock);
+}
+
+/* Handles to one object that were made one after the other tell of it once. */
+static void show_pieces(struct show *show, struct mc_object *object)
+{
+	if (object->number == show->last)
+		return;
+	show->last = object->number;
+	if (object->type == MEMCAST_TYPE_TEAM)
+		show_bindings(show, mc_team(object));
+}
+
+/* After handles and mappings, which say what the objects are */
+static void show_handles_pieces(struct show *show)
+{
+	struct mc_handle *handle;
+	unsigned long id;
+
+	xa_for_each(&show->client->handles, id, handle) {
+		struct mc_object *object = handle_struct(show->client, id, true);
+
+		if (!object)
+			continue;
+		show_pieces(show, object);
+		mc_object_forget(object);
+		if (seq_has_overflowed(show->out))
 			return;
 		cond_resched();
 	}
@@ -98,19 +179,19 @@ static void show_handles(struct seq_file *out, struct mc_client *client)
 static bool show_reservation(struct mc_reservation *reservation, void *data)
 {
 	struct interval_tree_node *at;
-	struct seq_file *out = data;
+	struct show *show = data;
 
 	down_read(&reservation->lock);
 	for (at = interval_tree_iter_first(&reservation->mappings, 0, ULONG_MAX);
-	     at && !seq_has_overflowed(out);
+	     at && !seq_has_overflowed(show->out);
 	     at = interval_tree_iter_next(at, 0, ULONG_MAX)) {
-		show_object(out, reservation->client, "mapping",
+		show_object(show->out, reservation->client, "mapping",
 			    container_of(at, struct mc_mapping, at)->object);
-		seq_putc(out, '\n');
+		seq_putc(show->out, '\n');
 		cond_resched();
 	}
 	up_read(&reservation->lock);
-	return !seq_has_overflowed(out);
+	return !seq_has_overflowed(show->out);
 }
 
 static const char *wait_name(u32 command)
@@ -159,6 +240,7 @@ static bool may_look(const struct seq_file *out, const struct file *file)
 void mc_client_show(struct seq_file *out, struct file *file)
 {
 	struct mc_client *client = file->private_data;
+	struct show show = { .out = out, .client = client, .left = FILE_PIECES };
 
 	seq_printf(out, "memcast-client:\t%llu\n", client->number);
 	if (!may_look(out, file))
@@ -168,6 +250,7 @@ void mc_client_show(struct seq_file *out, struct file *file)
 		seq_printf(out, "memcast-host:\t%u first %u of %u\n", client->host->number,
 			   client->host->first, mc_machine.devices);
 	show_waits(out, client);
-	show_handles(out, client);
-	mc_client_each_reservation(client, show_reservation, out);
+	show_handles(&show);
+	mc_client_each_reservation(client, show_reservation, &show);
+	show_handles_pieces(&show);
 }

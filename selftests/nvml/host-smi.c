@@ -86,7 +86,8 @@ int main(int argc, char **argv)
 		whole = imported(argv[2]);
 		imported(argv[3]);
 		own = new_memory(1, 12 * CHUNK);
-		CHECK(cuMulticastBindMem(whole, 0, own, 0, 4 * CHUNK, 0));
+		CHECK(cuMulticastBindMem(whole, 0, own, 2 * CHUNK, 2 * CHUNK, 0));
+		CHECK(cuMulticastBindMem(whole, 4 * CHUNK, own, 0, 2 * CHUNK, 0));
 		whole = new_team(3, 2, CHUNK);
 		cuMulticastBindMem(whole, 0, own, 0, CHUNK, 0);
 	} else {

@@ -29,7 +29,8 @@ else:
     shows("schema", not errors, errors)
     # All that is required is asked for, at each level.
     taken = [(state, "teams"), (state["teams"][0], "missing"), (state["memories"][0], "pids"),
-             (state["teams"][0]["members"][0], "bound"), (state["devices"][0], "free")]
+             (state["teams"][0]["members"][0], "bound"), (state["devices"][0], "free"),
+             (state["teams"][0]["members"][0]["bindings"][0], "from")]
     silent = []
     for of, name in taken:
         value = of.pop(name)
@@ -52,6 +53,21 @@ wanted += ["16 MiB of 64 MiB used", "24 MiB of 64 MiB used", "0 bytes of 64 MiB 
            "missing\ndevice 2 or 3", "in cuMulticastBindMem", "rank0", "rank1", "<b>&\"\ufffd'"]
 lacks = [word for word in wanted if word not in text]
 shows("page", not lacks, lacks)
+
+# A binding is in the bar of its member where it is in the team, and in the table.
+mib = 1 << 20
+whole, = [team for team in state["teams"] if team["devices"] == 2]
+holders = {memory["memory"]: len(memory["pids"]) for memory in state["memories"]}
+bound = [[(one["at"], one["from"], one["bytes"], holders[one["memory"]]) for one in member["bindings"]]
+         for member in whole["members"]]
+bars = [(rect.get("width"), rect.find(SVG + "title").text.split(" of memory")[0])
+        for rect in page.iter(SVG + "rect") if rect.get("class") == "bound"]
+good = bound == [[(0, 0, 16 * mib, 2)], [(0, 4 * mib, 4 * mib, 1), (8 * mib, 0, 4 * mib, 1)]]
+good &= bars == [("96.00", "at 0 bytes of the team: 16 MiB"), ("24.00", "at 0 bytes of the team: 4 MiB"),
+                 ("24.00", "at 8 MiB of the team: 4 MiB")]
+good &= all(f"memory {one['memory']}, from {one['from'] // mib} {'MiB' if one['from'] else 'bytes'} on\n" in text
+            for member in whole["members"] for one in member["bindings"])
+shows("bindings", good, (bound, bars, text))
 
 # A piece is as wide as its memory is large, with a stripe for each holder.
 pieces = {}

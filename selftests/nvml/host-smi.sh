@@ -9,9 +9,9 @@ temp=$(mktemp -d "$PWD/build/host-smi.XXXXXX")
 chmod 755 "$temp"
 trap 'rm -rf "$temp"' EXIT
 
-plan smi 12
+plan smi 13
 if ! command -v python3 >/dev/null; then
-	for word in not_loaded machine statuses header written_anew schema schema_refuses page pieces links pool browser; do skip $word "no python3 here"; done
+	for word in not_loaded machine statuses header written_anew schema schema_refuses page bindings pieces links pool browser; do skip $word "no python3 here"; done
 	exit
 fi
 
@@ -73,7 +73,7 @@ grep -q 'rank0' "$temp/first.html" && grep -q 'http-equiv="refresh" content="1"'
 result written_anew $?
 
 python3 selftests/nvml/host-smi.py "$temp" docs/memcast-smi.schema.json >"$temp/said" 2>&1
-for word in schema schema_refuses page pieces links pool; do
+for word in schema schema_refuses page bindings pieces links pool; do
 	case $word in schema*)
 		if grep -qx 'no jsonschema' "$temp/said"; then
 			skip $word "no python3-jsonschema here"

@@ -35,7 +35,8 @@ static void hold(struct __test_metadata *_metadata, int link)
 TEST_F(smi, who_holds_what)
 {
 	struct json_object *all, *one;
-	char members[160];
+	char members[320];
+	int64_t memory;
 	long number_of_team;
 	int link, fd;
 	pid_t pid = peer_fork(&link);
@@ -66,6 +67,7 @@ TEST_F(smi, who_holds_what)
 
 	one = find(part(all, "memories"), "bytes", 2 * CHUNK);
 	ASSERT_NE(NULL, one);
+	memory = number(one, "memory");
 	EXPECT_STREQ("0", json_object_get_string(part(one, "where")));
 	EXPECT_EQ(1, json_object_array_length(part(one, "pids")));
 	EXPECT_EQ(pid, json_object_get_int64(json_object_array_get_idx(part(one, "pids"), 0)));
@@ -73,8 +75,10 @@ TEST_F(smi, who_holds_what)
 
 	one = find(part(all, "teams"), "size", 2 * CHUNK);
 	ASSERT_NE(NULL, one);
-	snprintf(members, sizeof(members), "[{\"device\":0,\"bound\":4194304,\"pid\":%d},"
-		 "{\"device\":1,\"bound\":0,\"pid\":%d}]", pid, pid);
+	snprintf(members, sizeof(members), "[{\"device\":0,\"bound\":4194304,\"pid\":%d,"
+		 "\"bindings\":[{\"at\":0,\"memory\":%jd,\"from\":0,\"bytes\":4194304}]},"
+		 "{\"device\":1,\"bound\":0,\"pid\":%d,\"bindings\":[]}]",
+		 pid, (intmax_t)memory, pid);
 	EXPECT_STREQ(members, text_of(part(one, "members")));
 	EXPECT_EQ(0, number(one, "missing"));
 	EXPECT_EQ(pid, json_object_get_int64(json_object_array_get_idx(part(one, "pids"), 0)));
@@ -157,7 +161,7 @@ TEST_F(smi, who_has_ended)
 {
 	CUmemGenericAllocationHandle team;
 	struct json_object *all, *one;
-	char members[160];
+	char members[320];
 	int link, fd;
 	pid_t pid = peer_fork(&link);
 
@@ -179,8 +183,9 @@ TEST_F(smi, who_has_ended)
 	ASSERT_NE(NULL, all);
 	one = find(part(all, "teams"), "size", CHUNK);
 	ASSERT_NE(NULL, one);
-	snprintf(members, sizeof(members), "[{\"device\":0,\"bound\":0,\"pid\":%d},"
-		 "{\"device\":1,\"bound\":0,\"pid\":%d,\"ended\":true}]", getpid(), pid);
+	snprintf(members, sizeof(members), "[{\"device\":0,\"bound\":0,\"pid\":%d,\"bindings\":[]},"
+		 "{\"device\":1,\"bound\":0,\"pid\":%d,\"ended\":true,\"bindings\":[]}]",
+		 getpid(), pid);
 	EXPECT_STREQ(members, text_of(part(one, "members")));
 	json_object_put(all);
 	snprintf(members, sizeof(members), "0: 0 MiB, 1: 0 MiB (%d has ended)", pid);

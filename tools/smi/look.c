@@ -168,7 +168,7 @@ static void see_team(struct look *look, struct process *process, const char *id,
 static bool see_line(struct look *look, struct process *process, bool client, char *line)
 {
 	struct smi_count *count = &process->count;
-	unsigned int host;
+	unsigned int host, device;
 	char kind[8], id[24];
 	int64_t bytes;
 	int at = 0;
@@ -195,6 +195,10 @@ static bool see_line(struct look *look, struct process *process, bool client, ch
 			see_memory(look, process, id, bytes, line + at);
 		else
 			see_team(look, process, id, bytes, line + at);
+	} else if (sscanf(line, "memcast-bindings: team %23[0-9] device %u%n", id, &device,
+			  &at) == 2) {
+		smi_team_bindings(json_object_object_get(look->teams, id),
+				  smi_number(count, device), line + at);
 	}
 	return true;
 }

@@ -13,7 +13,8 @@
  *              host; teams: numbers; fds: exported ones that it has open; host: that it is on
  *   memories   memory, where: as in the processes' memory, bytes; pids
  *   teams      team, size, devices, members: device, bound, pid of who added it, ended if
- *              that process has; pids; missing: how many have not joined; others: devices
+ *              that process has, bindings: at in the team, memory, from: where in it, bytes,
+ *              untold: bytes of bindings that are too many to be there; pids; missing: how many have not joined; others: devices
  *              that could; waits: calls that wait for them: pid, call, ms: for how long
  *   unseen     how many processes (no kernel threads) this one may not look into
  */
@@ -40,6 +41,7 @@ unsigned int smi_number(const struct smi_count *count, unsigned int device);
 struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
 			     const struct smi_count *count, size_t all);
 void smi_team_wait(struct json_object *team, const char *rest);
+void smi_team_bindings(struct json_object *team, int64_t device, const char *text);
 
 /* device.c: versions, and the time */
 void smi_look_versions(struct json_object *all);

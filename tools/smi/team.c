@@ -73,6 +73,38 @@ static struct json_object *members(const char *text, const struct smi_count *cou
 	return all;
 }
 
+/* A member without any has no line of its own that tells of them. */
+static void add_bindings(struct json_object *members)
+{
+	for (size_t i = 0; i < json_object_array_length(members); i++)
+		add(json_object_array_get_idx(members, i), "bindings", json_object_new_array());
+}
+
+/* What is bound where, of one member; a process that has the team, too, says the same again. */
+void smi_team_bindings(struct json_object *team, int64_t device, const char *text)
+{
+	struct json_object *member, *bindings, *binding;
+	int64_t at, memory, from, bytes;
+	int length;
+
+	member = team ? member_of(json_object_object_get(team, "members"), device) : NULL;
+	bindings = json_object_object_get(member, "bindings");
+	if (!bindings || json_object_array_length(bindings))
+		return;
+	while (sscanf(text, " %" SCNd64 ":%" SCNd64 ":%" SCNd64 ":%" SCNd64 "%n", &at, &memory,
+		      &from, &bytes, &length) == 4) {
+		binding = json_object_new_object();
+		add(binding, "at", number(at));
+		add(binding, "memory", number(memory));
+		add(binding, "from", number(from));
+		add(binding, "bytes", number(bytes));
+		json_object_array_add(bindings, binding);
+		text += length;
+	}
+	if (sscanf(text, " more %" SCNd64, &bytes) == 1)
+		add(member, "untold", number(bytes));
+}
+
 /* The devices that have not joined, and how many of them are missing */
 static void see_missing(struct json_object *team, size_t devices)
 {
@@ -128,6 +160,7 @@ struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
 	add(team, "size", number(bytes));
 	add(team, "devices", number(devices));
 	add(team, "members", members(rest + length, count));
+	add_bindings(json_object_object_get(team, "members"));
 	add(team, "writes", number(after(rest + length, " writes ")));
 	see_missing(team, all);
 	add(team, "waits", json_object_new_array());

@@ -15,7 +15,7 @@ static const char style[] =
 	"body{font:15px/1.45 system-ui,sans-serif;color:#222;max-width:960px;margin:2em auto;padding:0 1em}\n"
 	"h1,h2,h3{line-height:1.2;margin:1.4em 0 .4em}h1{margin-top:0}h3{font-size:1em}\n"
 	"svg{display:block;width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#222}\n"
-	"svg .on{fill:#fff}svg .name{font-weight:600}.note{color:#666}\n"
+	"svg .on{fill:#fff}svg .bound{fill:#1b7837;stroke:#fff;stroke-width:.5}svg .name{font-weight:600}.note{color:#666}\n"
 	".bad{color:#b2182b;font-weight:600}.good{color:#1b7837}\n"
 	"table{border-collapse:collapse;width:100%}td,th{padding:.3em .8em .3em 0;text-align:left;"
 	"border-bottom:1px solid #ddd}\n"
@@ -112,7 +112,7 @@ static void put_teams(FILE *to, struct json_object *all)
 		fputs("<p>There is none.</p>\n", to);
 	else
 		fputs("<p class=\"note\">A team is a multicast object; a box is a device that has joined it, "
-		      "its green bar how much of the team's size has memory bound to it there.</p>\n", to);
+		      "its bar the team's size there, green where memory is bound to it.</p>\n", to);
 	for (size_t i = 0; i < count(teams); i++)
 		put_team(to, all, item(teams, i));
 }

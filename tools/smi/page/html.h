@@ -41,4 +41,9 @@ const char *colour_of(struct json_object *all, int64_t pid);
 void put_pools(FILE *to, struct json_object *all);
 void put_team(FILE *to, struct json_object *all, struct json_object *team);
 
+/* binding.c: what of a team has memory bound, as a bar; and by which, if there is any */
+void put_bindings_bar(FILE *to, struct json_object *team, struct json_object *member, double x,
+		      double y, double width);
+void put_bindings_table(FILE *to, struct json_object *all, struct json_object *team);
+
 #endif /* MEMCAST_SMI_HTML_H */

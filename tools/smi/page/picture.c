@@ -143,15 +143,13 @@ static void put_box(FILE *to, double x, double y, bool missing)
 static void put_member(FILE *to, struct json_object *all, struct json_object *team,
 		       struct json_object *member, double x, double y)
 {
-	int64_t bound = get(member, "bound"), size = get(team, "size"), pid = get(member, "pid");
+	int64_t bound = get(member, "bound"), pid = get(member, "pid");
 
 	put_box(to, x, y, false);
-	fprintf(to, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">device %" PRId64 "</text>"
-		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"8\" fill=\"#ddd\"/>"
-		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"8\" fill=\"#1b7837\"/>"
-		"<text x=\"%.1f\" y=\"%.1f\">", x + 8, y + 18, get(member, "device"), x + 8, y + 26,
-		BOX_WIDTH - 16, x + 8, y + 26,
-		(BOX_WIDTH - 16) * (double)bound / (double)(size ? size : 1), x + 8, y + 51);
+	fprintf(to, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">device %" PRId64 "</text>",
+		x + 8, y + 18, get(member, "device"));
+	put_bindings_bar(to, team, member, x + 8, y + 26, BOX_WIDTH - 16);
+	fprintf(to, "<text x=\"%.1f\" y=\"%.1f\">", x + 8, y + 51);
 	if (bound) {
 		put_size(to, bound);
 		fputs(" bound", to);
@@ -241,6 +239,7 @@ void put_team(FILE *to, struct json_object *all, struct json_object *team)
 	put_processes(to, all, part(team, "pids"));
 	fputs("</h3>\n", to);
 	put_picture(to, all, team);
+	put_bindings_table(to, all, team);
 	for (size_t i = 0; i < count(waits); i++) {
 		struct json_object *wait = item(waits, i);
 
