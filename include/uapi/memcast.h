@@ -23,8 +23,14 @@
  *			waits for a team's members: BIND_MEMORY, BIND_ADDRESS or MAP
  *   memcast-bindings:	team NUMBER device DEVICE AT:MEMORY:FROM:BYTES... [more BYTES], a line
  *			for each member that has any: BYTES at AT of the team are those at FROM of
- *			memory MEMORY. Of 64 bindings in a line, and 16384 in the file, on, only
- *			their bytes together are told, as "more"
+ *			memory MEMORY. Of 64 bindings in a line on only their bytes together
+ *			are told, as "more"
+ *   memcast-chunks:	memory NUMBER FIRST-LAST... [more CHUNKS], a line for each memory of a
+ *			device: where in its pool the memory's chunks of 2 MiB lie, in the order
+ *			of the memory's bytes, 256 ranges at most. Lazy pools have no places,
+ *			and those in pools of other hosts are not told
+ *
+ * Bindings and ranges together are 16384 at most in a file; the others count as "more".
  *
  * Readers who are another user than the client's, and do not have CAP_SYS_PTRACE, get
  * the first line only. An OBJECT is one of these, with numbers as in struct

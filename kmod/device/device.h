@@ -6,6 +6,7 @@
 #include <linux/device.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/uuid.h>
 #include <linux/wait.h>
@@ -31,6 +32,15 @@ struct mc_pool {
 	struct work_struct zero;
 	wait_queue_head_t zeroed;
 };
+
+/*
+ * Where in its pool a chunk is, counted in chunks: it says nothing of physical addresses. Chunks of
+ * lazy pools have no place, as these have none before they are touched.
+ */
+static inline unsigned long mc_chunk_place(struct page *chunk)
+{
+	return page_private(chunk);
+}
 
 int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
 void mc_pool_destroy(struct mc_pool *pool);

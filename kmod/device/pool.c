@@ -161,6 +161,7 @@ static void pool_free(struct mc_pool *pool)
 
 	while ((chunk = list_take(&pool->clean)) ||
 	       (chunk = list_take(&pool->dirty))) {
+		set_page_private(chunk, 0);
 		mc_chunk_free(chunk, MC_CHUNK_ORDER);
 		cond_resched();
 	}
@@ -189,8 +190,11 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 		struct page *chunk = mc_chunk_alloc(node, __GFP_THISNODE,
 						    MC_CHUNK_ORDER);
 
-		if (chunk)
+		if (chunk) {
+			/* its place, for as long as the pool has it: mc_chunk_place() */
+			set_page_private(chunk, i);
 			list_add_tail(&chunk->lru, &pool->clean);
+		}
 		if (!chunk || fatal_signal_pending(current)) {
 			pool_free(pool);
 			return chunk ? -EINTR : -ENOMEM;

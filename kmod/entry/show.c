@@ -10,8 +10,9 @@
 #include "entry.h"
 #include "vm.h"
 
-/* Bindings of a member in its line, and of all in a file; those that are left out are counted */
+/* In a line, and of both in a file; what is left out is counted */
 #define MEMBER_BINDINGS	64
+#define MEMORY_RANGES	256
 #define FILE_PIECES	16384
 
 /* One reading of a file */
@@ -107,7 +108,43 @@ static void show_handles(struct show *show)
 	}
 }
 
-/* ---- pieces: what is bound where */
+/* ---- pieces: what is bound where, and where in a pool memories lie */
+
+/* As many as follow each other in the memory and in the pool */
+static unsigned long chunks_in_a_row(const struct mc_memory *memory, unsigned long first)
+{
+	unsigned long place = mc_chunk_place(memory->chunk[first]), n = 1;
+
+	while (first + n < memory->chunks && mc_chunk_place(memory->chunk[first + n]) == place + n)
+		if (++n % 64 == 0)
+			cond_resched();
+	return n;
+}
+
+/*
+ * The memory may end meanwhile: its chunks stay the pool's, and the struct says where they were.
+ * What another host's pool has where is no business of the client's host.
+ */
+static void show_chunks(struct show *show, const struct mc_memory *memory)
+{
+	unsigned int left = min(show->left, MEMORY_RANGES);
+	unsigned long first, n;
+
+	if (mc_lazy() || !memory->device || memory->foreign ||
+	    !mc_memory_here(show->client, memory))
+		return;
+	seq_printf(show->out, "memcast-chunks:\tmemory %llu", memory->object.number);
+	for (first = 0; first < memory->chunks && left; first += n, left--, show->left--) {
+		unsigned long place = mc_chunk_place(memory->chunk[first]);
+
+		n = chunks_in_a_row(memory, first);
+		seq_printf(show->out, " %lu-%lu", place, place + n - 1);
+		cond_resched();
+	}
+	if (first < memory->chunks)
+		seq_printf(show->out, " more %lu", memory->chunks - first);
+	seq_putc(show->out, '\n');
+}
 
 static void show_member(struct show *show, const struct mc_team *team, struct mc_member *member)
 {
@@ -154,6 +191,8 @@ static void show_pieces(struct show *show, struct mc_object *object)
 	show->last = object->number;
 	if (object->type == MEMCAST_TYPE_TEAM)
 		show_bindings(show, mc_team(object));
+	else
+		show_chunks(show, mc_memory(object));
 }
 
 /* After handles and mappings, which say what the objects are */
@@ -185,9 +224,13 @@ static bool show_reservation(struct mc_reservation *reservation, void *data)
 	for (at = interval_tree_iter_first(&reservation->mappings, 0, ULONG_MAX);
 	     at && !seq_has_overflowed(show->out);
 	     at = interval_tree_iter_next(at, 0, ULONG_MAX)) {
-		show_object(show->out, reservation->client, "mapping",
-			    container_of(at, struct mc_mapping, at)->object);
+		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+
+		show_object(show->out, reservation->client, "mapping", mapping->object);
 		seq_putc(show->out, '\n');
+		/* what a heap maps has no handle that would tell of it */
+		if (!mapping->handle)
+			show_pieces(show, mapping->object);
 		cond_resched();
 	}
 	up_read(&reservation->lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What stands in /proc/PID/fdinfo/ of where things lie: the bindings of members, in lines that
- * have an end however many bindings there are.
+ * What stands in /proc/PID/fdinfo/ of where things lie: the bindings of members, and the places of
+ * memories in pools; in lines that have an end however many there are.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include "raw.h"
 
 #define BINDINGS	64	/* in a line */
+#define RANGES		256	/* likewise */
 
 FIXTURE(fdinfo)
 {
@@ -127,6 +128,108 @@ TEST_F(fdinfo, bindings_once)
 	ASSERT_EQ(0, close(fd));
 	EXPECT_EQ(4, times(look(_metadata, self), TEAM));
 	EXPECT_EQ(1, times(self->text, "memcast-bindings:"));
+}
+
+/* Counts the places of all memories. Return: how many chunks they have, with those left out */
+static unsigned long count_places(struct __test_metadata *_metadata, const char *text,
+				  unsigned char *used, unsigned long chunks)
+{
+	unsigned long all = 0, first, last, more;
+	int length;
+
+	while ((text = strstr(text, "memcast-chunks:\tmemory "))) {
+		unsigned int ranges = 0;
+
+		ASSERT_EQ(0, sscanf(text, "memcast-chunks: memory %*u%n", &length));
+		for (text += length; sscanf(text, " %lu-%lu%n", &first, &last, &length) == 2;
+		     text += length, ranges++) {
+			ASSERT_LE(first, last);
+			ASSERT_LT(last, chunks);
+			all += last - first + 1;
+			for (; first <= last; first++)
+				used[first]++;
+		}
+		if (sscanf(text, " more %lu%n", &more, &length) == 1) {
+			EXPECT_EQ(RANGES, ranges);
+			EXPECT_LT(0, more);
+			text += length;
+			all += more;
+		}
+		EXPECT_LE(ranges, RANGES);
+		EXPECT_EQ('\n', *text);
+	}
+	return all;
+}
+
+/* Memories of one to seven chunks take all of a pool: each place of it, once. */
+TEST_F(fdinfo, places)
+{
+	unsigned long chunks = device_bytes(0, "free_bytes") / CHUNK, left, n;
+	CUmemGenericAllocationHandle own[chunks];
+	unsigned int count, i, round;
+	unsigned char used[chunks];
+
+	ASSERT_EQ(device_bytes(0, "pool_bytes"), chunks * CHUNK);
+	EXPECT_EQ(NULL, strstr(look(_metadata, self), "memcast-chunks:"));
+	/* first in the order in which the pool was made, then in that in which chunks came back */
+	for (round = 0; round < 2; round++) {
+		for (count = 0, left = chunks; left; left -= n) {
+			n = 1 + count % 7;
+			n = n < left ? n : left;
+			own[count++] = new_memory(0, n * CHUNK);
+		}
+		memset(used, 0, sizeof(used));
+		EXPECT_EQ(chunks, count_places(_metadata, look(_metadata, self), used, chunks));
+		EXPECT_EQ(NULL, strstr(self->text, " more "));
+		for (i = 0; i < chunks; i++)
+			EXPECT_EQ(1, used[i]) TH_LOG("chunk %u", i);
+		for (i = count; i--;)
+			ASSERT_OK(cuMemRelease(own[i]));
+	}
+}
+
+/*
+ * Chunks that came back from last to first go out so, too, but for the one at a time that is just
+ * being zeroed: no more than two in a row follow each other in the pool.
+ */
+TEST_F(fdinfo, more_places_than_a_line_has)
+{
+	unsigned long chunks = device_bytes(0, "free_bytes") / CHUNK, i;
+	CUmemGenericAllocationHandle own[chunks];
+	unsigned char used[chunks];
+
+	for (i = 0; i < chunks; i++)
+		own[i] = new_memory(0, CHUNK);
+	while (i--)
+		ASSERT_OK(cuMemRelease(own[i]));
+	new_memory(0, chunks * CHUNK);
+	memset(used, 0, sizeof(used));
+	EXPECT_EQ(chunks, count_places(_metadata, look(_metadata, self), used, chunks));
+	if (chunks > 2 * RANGES)
+		EXPECT_EQ(1, times(self->text, " more "));
+	if (chunks <= RANGES)
+		EXPECT_EQ(0, times(self->text, " more "));
+	for (i = 0; i < chunks; i++)
+		EXPECT_LE(used[i], 1);
+}
+
+/* Heaps have mappings and no handles; memory of the host has no pool. */
+TEST_F(fdinfo, places_of_heaps)
+{
+	unsigned long chunks = device_bytes(0, "pool_bytes") / CHUNK;
+	unsigned char used[chunks];
+	CUdeviceptr block;
+	void *host;
+
+	ASSERT_OK(cuMemAllocHost(&host, CHUNK));
+	memset(used, 0, sizeof(used));
+	EXPECT_EQ(0, count_places(_metadata, look(_metadata, self), used, chunks));
+	ASSERT_OK(cuMemAlloc(&block, 3 * CHUNK));
+	EXPECT_EQ((device_bytes(0, "pool_bytes") - device_bytes(0, "free_bytes")) / CHUNK,
+		  count_places(_metadata, look(_metadata, self), used, chunks));
+	EXPECT_LE(3, count_places(_metadata, self->text, used, chunks));
+	ASSERT_OK(cuMemFree(block));
+	ASSERT_OK(cuMemFreeHost(host));
 }
 
 TEST_HARNESS_MAIN

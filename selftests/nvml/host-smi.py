@@ -30,7 +30,8 @@ else:
     # All that is required is asked for, at each level.
     taken = [(state, "teams"), (state["teams"][0], "missing"), (state["memories"][0], "pids"),
              (state["teams"][0]["members"][0], "bound"), (state["devices"][0], "free"),
-             (state["teams"][0]["members"][0]["bindings"][0], "from")]
+             (state["teams"][0]["members"][0]["bindings"][0], "from"),
+             (state["memories"][0]["places"][0], "at"), (state, "backing")]
     silent = []
     for of, name in taken:
         value = of.pop(name)
@@ -69,30 +70,46 @@ good &= all(f"memory {one['memory']}, from {one['from'] // mib} {'MiB' if one['f
             for member in whole["members"] for one in member["bindings"])
 shows("bindings", good, (bound, bars, text))
 
-# A piece is as wide as its memory is large, with a stripe for each holder.
+# A piece is where its memory lies, and as wide, with a stripe for each holder.
 pieces = {}
 for group in page.iter(SVG + "g"):
     title = group.find(SVG + "title").text
     stripes = [rect for rect in group.findall(SVG + "rect") if rect.get("fill") != "none"]
-    pieces[title.split(":")[0]] = (float(stripes[0].get("width")), len(stripes))
+    pieces[title.split(":")[0]] = [(float(one.get("x")), float(one.get("width"))) for one in stripes]
 wrong = []
-whole = 630
+whole = 630 / (64 << 20)
 for memory in state["memories"]:
-    width, stripes = pieces[f"memory {memory['memory']}"]
-    if abs(width - whole * memory["bytes"] / (64 << 20)) > 0.1 or stripes != len(memory["pids"]):
-        wrong.append((memory, width, stripes))
+    wanted = [(110 + whole * place["at"], whole * place["bytes"])
+              for place in memory["places"] for _ in memory["pids"]]
+    drawn = pieces[f"memory {memory['memory']}"]
+    if len(drawn) != len(wanted) or any(abs(a - b) > 0.1 for one, other in zip(drawn, wanted)
+                                        for a, b in zip(one, other)):
+        wrong.append((memory, drawn, wanted))
+    if sum(place["bytes"] for place in memory["places"]) != memory["bytes"]:
+        wrong.append(memory)
 shows("pieces", not wrong and len(pieces) == len(state["memories"]) == 3, (wrong, pieces))
 links = [link.get("href") for link in page.iter() if link.get("href")]
 marks = ["#" + mark.get("id") for mark in page.iter() if mark.get("id")]
 shows("links", links and set(links) <= set(marks), (links, marks))
 
-# A character is a 64th of a pool, which has 64 MiB here.
+# A character is a chunk of a pool, which has 32 here.
 letters = {process["pid"]: chr(ord("a") + i) for i, process in enumerate(state["processes"])}
 names = {process["name"]: letters[process["pid"]] for process in state["processes"]}
-wanted = [f"     0  {'+' * 16:.<64}  16 of 64 MiB", f"     1  {names['rank1'] * 24:.<64}  24 of 64 MiB",
-          f"     2  {'.' * 64}  0 of 64 MiB"]
+chunk = 2 << 20
+wanted = []
+for device in state["devices"]:
+    line = ["."] * 32
+    for memory in state["memories"]:
+        for place in memory["places"]:
+            at, end = place["at"] // chunk, (place["at"] + place["bytes"]) // chunk
+            if memory["where"] == str(device["device"]):
+                line[at:end] = ["+" if len(memory["pids"]) > 1 else letters[memory["pids"][0]]] * (end - at)
+    used = (device["total"] - device["free"]) >> 20
+    wanted.append(f"{device['device']:6}  {''.join(line)}  {used} of 64 MiB")
+wanted.append("a character is 2 MiB at its place in the pool")
 wanted += [f"{letters[process['pid']]} {process['pid']} " for process in state["processes"]]
 with open(f"{FOLDER}/pool", encoding="utf-8") as file:
     pool = file.read()
 lacks = [line for line in wanted if "\n" + line not in pool]
-shows("pool", not lacks and "\1" not in pool, (lacks, pool))
+counts = [pool.split("\n\n")[0].count(letter) for letter in ("+", names["rank1"])]
+shows("pool", not lacks and "\1" not in pool and counts == [8, 12], (lacks, counts, pool))

@@ -9,9 +9,9 @@ temp=$(mktemp -d "$PWD/build/host-smi.XXXXXX")
 chmod 755 "$temp"
 trap 'rm -rf "$temp"' EXIT
 
-plan smi 13
+plan smi 15
 if ! command -v python3 >/dev/null; then
-	for word in not_loaded machine statuses header written_anew schema schema_refuses page bindings pieces links pool browser; do skip $word "no python3 here"; done
+	for word in not_loaded machine statuses header written_anew schema schema_refuses page bindings pieces links pool lazy large browser; do skip $word "no python3 here"; done
 	exit
 fi
 
@@ -83,6 +83,28 @@ for word in schema schema_refuses page bindings pieces links pool; do
 	grep -qx $word "$temp/said"
 	result $word $?
 done
+
+# Lazy pools have no places.
+lazy() {
+	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 --param backing=lazy -- sh -c 'cd "$1"; ./host-smi &
+	until memcast-smi --json >lazy.json && grep -q "\"where\": *\"3\"" lazy.json; do
+		kill -0 $! || exit; sleep 0.1
+	done
+	memcast-smi pool >lazy-pool && memcast-smi --html lazy.html' sh "$temp" &&
+		grep -q '"backing": *"lazy"' "$temp/lazy.json" && ! grep -q '"places"' "$temp/lazy.json" &&
+		grep -q 'lazy pools have no places' "$temp/lazy-pool" && grep -q 'as lazy pools have no places' "$temp/lazy.html" &&
+		grep -qE '^     3  (.)\1{5}\.{58}  6 of 64 MiB$' "$temp/lazy-pool"
+}
+lazy >"$temp/said" 2>&1
+result lazy $?
+
+# A pool with more chunks than a picture has characters; and more ranges of them than a line tells
+large() {
+	tools/memcast-vm --root --devices 2 --pool-mib 1200,64 --add build/selftests -- sh -c 'memcast-smi pool; build/selftests/fdinfo_test'
+}
+large >"$temp/said" 2>&1 && grep -q 'a character is 4 MiB' "$temp/said" && grep -q '^ok.*more_places' "$temp/said" &&
+	[ "$(grep -cE '^(     0|      )  [.]+' "$temp/said")" -eq 5 ]
+result large $?
 
 # What a browser makes of the page has the same pictures in it.
 browser() {

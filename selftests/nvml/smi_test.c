@@ -36,8 +36,9 @@ TEST_F(smi, who_holds_what)
 {
 	struct json_object *all, *one;
 	char members[320];
-	int64_t memory;
+	int64_t memory, placed;
 	long number_of_team;
+	size_t i;
 	int link, fd;
 	pid_t pid = peer_fork(&link);
 
@@ -68,6 +69,11 @@ TEST_F(smi, who_holds_what)
 	one = find(part(all, "memories"), "bytes", 2 * CHUNK);
 	ASSERT_NE(NULL, one);
 	memory = number(one, "memory");
+	EXPECT_STREQ("eager", json_object_get_string(part(all, "backing")));
+	EXPECT_EQ(NULL, part(one, "untold"));
+	for (i = 0, placed = 0; i < json_object_array_length(part(one, "places")); i++)
+		placed += number(json_object_array_get_idx(part(one, "places"), i), "bytes");
+	EXPECT_EQ(2 * CHUNK, placed);
 	EXPECT_STREQ("0", json_object_get_string(part(one, "where")));
 	EXPECT_EQ(1, json_object_array_length(part(one, "pids")));
 	EXPECT_EQ(pid, json_object_get_int64(json_object_array_get_idx(part(one, "pids"), 0)));

@@ -70,6 +70,7 @@ void smi_look_versions(struct json_object *all)
 	strftime(zone, sizeof(zone), "%z", localtime(&now));
 	strcat(date, zone);
 	add(all, "time", string(date));
+	add(all, "backing", line_of("/sys/module/memcast/parameters/backing"));
 	nvmlSystemGetDriverVersion(text, sizeof(text));
 	add(all, "driver", string(text));
 	nvmlSystemGetCudaDriverVersion(&cuda);

@@ -199,6 +199,8 @@ static bool see_line(struct look *look, struct process *process, bool client, ch
 			  &at) == 2) {
 		smi_team_bindings(json_object_object_get(look->teams, id),
 				  smi_number(count, device), line + at);
+	} else if (sscanf(line, "memcast-chunks: memory %23[0-9]%n", id, &at) == 1) {
+		smi_pool_places(json_object_object_get(look->memories, id), line + at);
 	}
 	return true;
 }

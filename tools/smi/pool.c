@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* memcast-smi pool: who holds how much of each pool, as pictures in characters */
+/* memcast-smi pool: who holds what of each pool, as pictures in characters */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,9 @@
 
 #include "smi.h"
 
-#define WIDTH	64	/* characters of a whole pool */
+#define WIDTH	64	/* characters of a line, which of a lazy pool shows all of it */
+#define LINES	8	/* of an eager pool, which has a character for each chunk, or for several */
+#define CHUNK	(2l << 20)
 
 static struct json_object *part(struct json_object *object, const char *name)
 {
@@ -33,6 +35,118 @@ static char letter_of(struct json_object *processes, struct json_object *pids)
 	return '?';
 }
 
+/* ---- places, of eager pools */
+
+void smi_pool_places(struct json_object *memory, const char *text)
+{
+	struct json_object *places, *place;
+	int64_t first, last;
+	int length;
+
+	if (!memory || json_object_object_get_ex(memory, "places", NULL))
+		return;
+	places = json_object_new_array();
+	while (sscanf(text, " %" SCNd64 "-%" SCNd64 "%n", &first, &last, &length) == 2) {
+		place = json_object_new_object();
+		json_object_object_add(place, "at", json_object_new_int64(first * CHUNK));
+		json_object_object_add(place, "bytes",
+				       json_object_new_int64((last - first + 1) * CHUNK));
+		json_object_array_add(places, place);
+		text += length;
+	}
+	json_object_object_add(memory, "places", places);
+	if (sscanf(text, " more %" SCNd64, &first) == 1)
+		json_object_object_add(memory, "untold", json_object_new_int64(first * CHUNK));
+}
+
+bool smi_pool_has_places(struct json_object *all)
+{
+	return !strcmp(json_object_get_string(part(all, "backing")), "eager");
+}
+
+/* The places of a memory if it is of that device, which may be none, or NULL */
+static struct json_object *places_on(struct json_object *memory, struct json_object *device)
+{
+	return strcmp(json_object_get_string(part(memory, "where")),
+		      json_object_get_string(part(device, "device"))) ? NULL : part(memory, "places");
+}
+
+int64_t smi_pool_unplaced(struct json_object *all, struct json_object *device)
+{
+	int64_t unplaced = get(device, "total") - get(device, "free");
+	struct json_object *memories = part(all, "memories");
+
+	for (size_t i = 0; i < json_object_array_length(memories); i++) {
+		struct json_object *places = places_on(json_object_array_get_idx(memories, i), device);
+
+		for (size_t k = 0; places && k < json_object_array_length(places); k++)
+			unplaced -= get(json_object_array_get_idx(places, k), "bytes");
+	}
+	/* some may have come or gone between one look and the other */
+	return unplaced > 0 ? unplaced : 0;
+}
+
+/* Chunks of a character: as few as let all pools have no more than so many lines */
+static int64_t scale_of(struct json_object *devices)
+{
+	int64_t scale = 1, most = 0;
+
+	for (size_t i = 0; i < json_object_array_length(devices); i++) {
+		int64_t chunks = get(json_object_array_get_idx(devices, i), "total") / CHUNK;
+
+		most = chunks > most ? chunks : most;
+	}
+	while (most > scale * WIDTH * LINES)
+		scale *= 2;
+	return scale;
+}
+
+static void draw_place(char *picture, size_t size, int64_t scale, char letter,
+		       struct json_object *place)
+{
+	int64_t first = get(place, "at") / CHUNK;
+	int64_t last = first + get(place, "bytes") / CHUNK - 1;
+
+	for (int64_t at = first / scale; at <= last / scale && at < (int64_t)size; at++)
+		picture[at] = picture[at] == '.' || picture[at] == letter ? letter : '+';
+}
+
+/* What is not known of the places that no shown process has */
+static void draw_rest(char *picture, struct json_object *device, int64_t unplaced)
+{
+	char rest = get(device, "free") ? ':' : '?';
+
+	for (; unplaced && *picture; picture++)
+		if (*picture == '.')
+			*picture = rest;
+}
+
+static void print_places(struct json_object *all, struct json_object *device, int64_t scale)
+{
+	struct json_object *memories = part(all, "memories");
+	int64_t total = get(device, "total"), chunks = total / CHUNK;
+	char picture[WIDTH * LINES + 1] = "";
+	size_t size = (size_t)((chunks + scale - 1) / scale);
+
+	memset(picture, '.', size);
+	for (size_t i = 0; i < json_object_array_length(memories); i++) {
+		struct json_object *memory = json_object_array_get_idx(memories, i);
+		struct json_object *places = places_on(memory, device);
+
+		for (size_t k = 0; places && k < json_object_array_length(places); k++)
+			draw_place(picture, size, scale,
+				   letter_of(part(all, "processes"), part(memory, "pids")),
+				   json_object_array_get_idx(places, k));
+	}
+	draw_rest(picture, device, smi_pool_unplaced(all, device));
+	printf("%6" PRId64 "  %.*s  %" PRId64 " of %" PRId64 " MiB\n", get(device, "device"), WIDTH,
+	       picture, (total - get(device, "free")) >> 20, total >> 20);
+	for (size_t at = WIDTH; at < size; at += WIDTH)
+		printf("        %.*s\n", WIDTH, picture + at);
+}
+
+/* ---- amounts, of lazy pools */
+
 /* At least one character for whatever there is, as long as there is room */
 static size_t draw(char *picture, size_t at, char letter, int64_t bytes, int64_t total)
 {
@@ -46,7 +160,7 @@ static size_t draw(char *picture, size_t at, char letter, int64_t bytes, int64_t
 	return at + length;
 }
 
-static void print_pool(struct json_object *all, struct json_object *device)
+static void print_amounts(struct json_object *all, struct json_object *device)
 {
 	struct json_object *memories = part(all, "memories");
 	int64_t total = get(device, "total"), used = total - get(device, "free");
@@ -79,11 +193,22 @@ static void print_name(const char *name)
 void smi_pool_print(struct json_object *all)
 {
 	struct json_object *devices = part(all, "devices"), *processes = part(all, "processes");
+	bool places = smi_pool_has_places(all);
+	int64_t scale = scale_of(devices);
 
 	puts("DEVICE");
 	for (size_t i = 0; i < json_object_array_length(devices); i++)
-		print_pool(all, json_object_array_get_idx(devices, i));
+		if (places)
+			print_places(all, json_object_array_get_idx(devices, i), scale);
+		else
+			print_amounts(all, json_object_array_get_idx(devices, i));
 	puts("\n+ several processes  ? processes that are not shown  . free");
+	if (places)
+		printf(": free, or processes that are not shown\n"
+		       "a character is %" PRId64 " MiB at its place in the pool\n", scale * CHUNK >> 20);
+	else
+		printf("lazy pools have no places: in the order of processes, a character is 1/%d\n",
+		       WIDTH);
 	for (size_t i = 0; i < json_object_array_length(processes); i++) {
 		struct json_object *process = json_object_array_get_idx(processes, i);
 		struct json_object *pids = json_object_new_array();

@@ -4,6 +4,7 @@
  * as a schema:
  *
  *   version    tool, module, linux: those that answer
+ *   backing    of pools: "eager" or "lazy"
  *   time       when it was looked at; driver, cuda: versions, as NVML has them
  *   count      how many devices there are, also where only some are shown
  *   devices    device, host, state: "ready", or "in_progress" or "failed": its links to the
@@ -11,7 +12,8 @@
  *              free, seen: what the processes hold of it
  *   processes  pid, name, memory: by device, or "host", "foreign", "elsewhere": on another
  *              host; teams: numbers; fds: exported ones that it has open; host: that it is on
- *   memories   memory, where: as in the processes' memory, bytes; pids
+ *   memories   memory, where: as in the processes' memory, bytes; pids; places: at in the pool,
+ *              bytes, untold: bytes at places that are too many to be there
  *   teams      team, size, devices, members: device, bound, pid of who added it, ended if
  *              that process has, bindings: at in the team, memory, from: where in it, bytes,
  *              untold: bytes of bindings that are too many to be there; pids; missing: how many have not joined; others: devices
@@ -23,6 +25,7 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* NULL: there are no devices, which stderr says. */
 struct json_object *smi_look(void);
@@ -54,7 +57,13 @@ void smi_print(struct json_object *all);
  */
 bool smi_html(struct json_object *all, const char *path, unsigned int every);
 
-/* pool.c: who holds how much of each pool, a line of characters each */
+/* pool.c: where the chunks of a memory lie, for look.c */
+void smi_pool_places(struct json_object *memory, const char *text);
+/* Do pools have places at all? */
+bool smi_pool_has_places(struct json_object *all);
+/* How much of a pool's used bytes has no place among the memories that are shown */
+int64_t smi_pool_unplaced(struct json_object *all, struct json_object *device);
+/* Who holds what of each pool, in characters */
 void smi_pool_print(struct json_object *all);
 
 /* choose.c: leave the devices of a list, and what is about them. False: there is none such */

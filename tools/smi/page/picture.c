@@ -45,26 +45,43 @@ static void put_label(FILE *to, struct json_object *all, struct json_object *pid
 	}
 }
 
-/* A piece of a pool as wide as it is large; a stripe for each process that holds it */
-static double put_piece(FILE *to, struct json_object *all, struct json_object *memory,
+/* A stripe for each process that holds it, and who these are */
+static void put_stripes(FILE *to, struct json_object *all, struct json_object *pids, double x,
+			double y, double width)
+{
+	size_t stripes = count(pids);
+
+	for (size_t i = 0; i < stripes; i++)
+		fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>",
+			x, y + 26.0 / stripes * i, width, 26.0 / stripes,
+			colour_of(all, json_object_get_int64(item(pids, i))));
+	/* of a single chunk of a large pool an edge would be all that one sees */
+	if (width >= 4)
+		fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"26\" "
+			"fill=\"none\" stroke=\"#fff\"/>", x, y, width);
+	put_label(to, all, pids, x, y + 17, width);
+}
+
+/*
+ * A memory in a pool, as wide as it is large: at its places, or where there are none at @x.
+ * Return: where it ends
+ */
+static double put_piece(FILE *to, struct json_object *all, struct json_object *memory, bool placed,
 			double x, double y, double per_byte)
 {
-	struct json_object *pids = part(memory, "pids");
+	struct json_object *pids = part(memory, "pids"), *places = part(memory, "places");
 	double width = (double)get(memory, "bytes") * per_byte;
-	size_t stripes = count(pids);
 
 	fprintf(to, "<g><title>memory %" PRId64 ": ", get(memory, "memory"));
 	put_size(to, get(memory, "bytes"));
 	fputs(", held by ", to);
 	put_processes(to, all, pids);
 	fputs("</title>", to);
-	for (size_t i = 0; i < stripes; i++)
-		fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>",
-			x, y + 26.0 / stripes * i, width, 26.0 / stripes,
-			colour_of(all, json_object_get_int64(item(pids, i))));
-	fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"26\" fill=\"none\" "
-		"stroke=\"#fff\"/>", x, y, width);
-	put_label(to, all, pids, x, y + 17, width);
+	if (!placed)
+		put_stripes(to, all, pids, x, y, width);
+	for (size_t i = 0; placed && places && i < count(places); i++)
+		put_stripes(to, all, pids, BAR_X + (double)get(item(places, i), "at") * per_byte, y,
+			    (double)get(item(places, i), "bytes") * per_byte);
 	fputs("</g>\n", to);
 	return x + width;
 }
@@ -82,25 +99,38 @@ static void put_state(FILE *to, struct json_object *device, bool hosts, double y
 	fputs("</text>\n", to);
 }
 
+/* What others use: of some place that is not told, or behind all that is shown */
+static void put_unseen(FILE *to, int64_t bytes, bool placed, double x, double y, double per_byte)
+{
+	if (bytes <= 0)
+		return;
+	fputs("<g><title>", to);
+	put_size(to, bytes);
+	fprintf(to, " used by processes that are not shown%s</title><rect x=\"%.2f\" y=\"%.2f\" "
+		"width=\"%.2f\" height=\"26\" fill=\"url(#unseen)\" stroke=\"#fff\"/></g>\n",
+		placed ? ", at places that are not told; the rest is free" : "", x, y,
+		placed ? (double)BAR_WIDTH : (double)bytes * per_byte);
+}
+
 static void put_pool(FILE *to, struct json_object *all, struct json_object *device, double y)
 {
 	struct json_object *memories = part(all, "memories");
 	int64_t total = get(device, "total"), used = total - get(device, "free");
-	int64_t unseen = used - get(device, "seen");
+	bool placed = smi_pool_has_places(all);
 	double per_byte = BAR_WIDTH / (double)(total ? total : 1), x = BAR_X;
 
 	fprintf(to, "<text class=\"name\" x=\"0\" y=\"%.2f\">device %" PRId64 "</text>"
 		"<rect x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"26\" fill=\"#eee\"/>\n",
 		y + 17, get(device, "device"), BAR_X, y, BAR_WIDTH);
+	/* below the pieces: what these leave of it */
+	if (placed)
+		put_unseen(to, smi_pool_unplaced(all, device), true, BAR_X, y, per_byte);
 	for (size_t i = 0; i < count(memories); i++)
 		if (!strcmp(json_object_get_string(part(item(memories, i), "where")),
 			    json_object_get_string(part(device, "device"))))
-			x = put_piece(to, all, item(memories, i), x, y, per_byte);
-	if (unseen > 0) {
-		fprintf(to, "<g><title>used by processes that are not shown</title><rect x=\"%.2f\" "
-			"y=\"%.2f\" width=\"%.2f\" height=\"26\" fill=\"url(#unseen)\" stroke=\"#fff\"/>"
-			"</g>\n", x, y, (double)unseen * per_byte);
-	}
+			x = put_piece(to, all, item(memories, i), placed, x, y, per_byte);
+	if (!placed)
+		put_unseen(to, used - get(device, "seen"), false, x, y, per_byte);
 	fprintf(to, "<text x=\"%d\" y=\"%.2f\">", BAR_X + BAR_WIDTH + 12, y + 17);
 	put_size(to, used);
 	fputs(" of ", to);
@@ -115,12 +145,15 @@ void put_pools(FILE *to, struct json_object *all)
 
 	fprintf(to, "<h2>Pools</h2>\n<p class=\"note\">Each bar is the memory of a device. A piece has the colour "
 		"of the process that holds it, in stripes if several do; grey is free, hatched "
-		"is used by processes that are not shown. Pieces stand in the order of processes, "
-		"not of addresses.</p>\n"
+		"is %s</p>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %zu\">\n"
 		"<defs><pattern id=\"unseen\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
 		"<rect width=\"6\" height=\"6\" fill=\"#ccc\"/><path d=\"M0 6L6 0\" stroke=\"#888\"/>"
-		"</pattern></defs>\n", WIDTH, count(devices) * ROW);
+		"</pattern></defs>\n",
+		smi_pool_has_places(all) ?
+		"free or used by processes that are not shown. A piece stands at its place in the pool." :
+		"used by processes that are not shown. Pieces stand in the order of processes, as lazy "
+		"pools have no places.", WIDTH, count(devices) * ROW);
 	for (size_t i = 0; i < count(devices); i++) {
 		put_pool(to, all, item(devices, i), (double)i * ROW + 6);
 		put_state(to, item(devices, i), hosts, (double)i * ROW + 36);
