@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What memcast-smi says of the processes of host-smi.c, for host-smi.sh.
 
-host-smi.py FOLDER SCHEMA: prints a line for each thing that is as it should be.
+host-smi.py FOLDER DOCS: prints a line for each thing that is as it should be.
 """
 import json
 import sys
 from xml.etree import ElementTree
 
-FOLDER, SCHEMA = sys.argv[1:]
+FOLDER, DOCS = sys.argv[1:]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -17,31 +17,39 @@ def shows(name, good, words=""):
 
 with open(f"{FOLDER}/smi.json", encoding="utf-8") as file:
     state = json.load(file)
+with open(f"{FOLDER}/topo.json", encoding="utf-8") as file:
+    topo = json.load(file)
 
 try:
     import jsonschema
 except ImportError:
     print("no jsonschema")
 else:
-    with open(SCHEMA, encoding="utf-8") as file:
-        validator = jsonschema.Draft202012Validator(json.load(file))
-    errors = [error.message for error in validator.iter_errors(state)]
-    shows("schema", not errors, errors)
+    def check(words, document, schema, taken):
+        """Prints words[0] if a document is as its schema says, words[1] if each of these is asked for."""
+        with open(f"{DOCS}/{schema}", encoding="utf-8") as opened:
+            validator = jsonschema.Draft202012Validator(json.load(opened))
+        errors = [error.message for error in validator.iter_errors(document)]
+        shows(words[0], not errors, errors)
+        silent = []
+        for of, name in taken:
+            value = of.pop(name)
+            if validator.is_valid(document):
+                silent.append(name)
+            of[name] = "a word"
+            if validator.is_valid(document):
+                silent.append(name + " of another type")
+            of[name] = value
+        shows(words[1], not silent, silent)
+
     # All that is required is asked for, at each level.
-    taken = [(state, "teams"), (state["teams"][0], "missing"), (state["memories"][0], "pids"),
-             (state["teams"][0]["members"][0], "bound"), (state["devices"][0], "free"),
-             (state["teams"][0]["members"][0]["bindings"][0], "from"),
-             (state["memories"][0]["places"][0], "at"), (state, "backing")]
-    silent = []
-    for of, name in taken:
-        value = of.pop(name)
-        if validator.is_valid(state):
-            silent.append(name)
-        of[name] = "a word"
-        if validator.is_valid(state):
-            silent.append(name + " of another type")
-        of[name] = value
-    shows("schema_refuses", not silent, silent)
+    member = state["teams"][0]["members"][0]
+    check(("schema", "schema_refuses"), state, "memcast-smi.schema.json",
+          [(state, "teams"), (state["teams"][0], "missing"), (state["memories"][0], "pids"),
+           (member, "bound"), (state["devices"][0], "free"), (member["bindings"][0], "from"),
+           (state["memories"][0]["places"][0], "at"), (state, "backing")])
+    check(("topo_schema", "topo_refuses"), topo, "stack/memcast-smi-topo.schema.json",
+          [(topo, "devices"), (topo["devices"][0], "links"), (topo["devices"][3], "connections")])
 
 page = ElementTree.parse(f"{FOLDER}/page.html")
 text = "\n".join("".join(part.itertext()) for part in page.iter()

@@ -9,9 +9,9 @@ temp=$(mktemp -d "$PWD/build/host-smi.XXXXXX")
 chmod 755 "$temp"
 trap 'rm -rf "$temp"' EXIT
 
-plan smi 15
+plan smi 17
 if ! command -v python3 >/dev/null; then
-	for word in not_loaded machine statuses header written_anew schema schema_refuses page bindings pieces links pool lazy large browser; do skip $word "no python3 here"; done
+	for word in not_loaded machine statuses header written_anew schema schema_refuses page bindings pieces links pool lazy large topo_schema topo_refuses browser; do skip $word "no python3 here"; done
 	exit
 fi
 
@@ -40,7 +40,7 @@ gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c -Lbuil
 	until memcast-smi --json >smi.json && grep -q cuMulticastBindMem smi.json && grep -q "\"where\": *\"3\"" smi.json; do
 		kill -0 $! || exit; sleep 0.1
 	done
-	memcast-smi pool >pool && memcast-smi --html page.html && ! ls | grep part && memcast-smi >tables || exit
+	memcast-smi topo --json >topo.json && memcast-smi pool >pool && memcast-smi --html page.html && ! ls | grep part && memcast-smi >tables || exit
 	for words in "--html none/page.html" "-l 1 --html none/page.html" "-i 77" --nonsense; do
 		memcast-smi $words 2>>none
 		echo "$? $words"
@@ -72,9 +72,9 @@ grep -q 'rank0' "$temp/first.html" && grep -q 'http-equiv="refresh" content="1"'
 	grep -q '</html>' "$temp/again.html" && ! grep -q 'http-equiv' "$temp/page.html"
 result written_anew $?
 
-python3 selftests/nvml/host-smi.py "$temp" docs/memcast-smi.schema.json >"$temp/said" 2>&1
-for word in schema schema_refuses page bindings pieces links pool; do
-	case $word in schema*)
+python3 selftests/nvml/host-smi.py "$temp" docs >"$temp/said" 2>&1
+for word in schema schema_refuses topo_schema topo_refuses page bindings pieces links pool; do
+	case $word in *schema* | *refuses)
 		if grep -qx 'no jsonschema' "$temp/said"; then
 			skip $word "no python3-jsonschema here"
 			continue

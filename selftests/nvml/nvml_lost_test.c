@@ -121,6 +121,7 @@ TEST_F(lost, smi)
 	/* the page, the tables and the connections are drawn all the same */
 	EXPECT_EQ(0, system("./memcast-smi | grep -q 'STATE' && ./memcast-smi -q | grep -q lost && "
 			    "./memcast-smi topo | grep -q lost && "
+			    "./memcast-smi topo --json | grep -q '\"lost\"' && "
 			    "./memcast-smi --html - | grep -q '>lost<'"));
 	ASSERT_EQ(0, host_return(&self->host));
 	EXPECT_STATE("ready", lost);

@@ -83,6 +83,10 @@ TEST_F(nvml, file_without_links)
 	text = output_of("./memcast-smi topo");
 	ASSERT_NE(NULL, text);
 	EXPECT_EQ(NULL, strstr(text, "NV18 "));
+	text = output_of("./memcast-smi topo --json");
+	ASSERT_NE(NULL, text);
+	EXPECT_EQ(self->devices, count_of(text, "\"links\":0"));
+	EXPECT_EQ(0, count_of(text, "\"switch\""));
 }
 
 TEST_F(nvml, table)
@@ -92,6 +96,19 @@ TEST_F(nvml, table)
 	ASSERT_NE(NULL, text);
 	EXPECT_EQ(self->devices * (self->devices - 1), count_of(text, "NV18 "));
 	EXPECT_EQ(self->devices, count_of(text, "X "));
+}
+
+/* The table in other words */
+TEST_F(nvml, json)
+{
+	const char *text = output_of("./memcast-smi topo --json");
+
+	ASSERT_NE(NULL, text);
+	EXPECT_EQ(self->devices * (self->devices - 1), count_of(text, "\"NV18\""));
+	EXPECT_EQ(self->devices, count_of(text, "\"X\""));
+	EXPECT_EQ(self->devices, count_of(text, "\"links\":18"));
+	EXPECT_EQ(self->devices, count_of(text, "\"switch\":\"ffffffff:ff:ff.0\""));
+	EXPECT_EQ(self->devices, count_of(text, "\"node\":"));
 }
 
 TEST_F(nvml, devices_of_smi)
@@ -116,7 +133,7 @@ TEST_F(nvml, wrong_usage)
 {
 	EXPECT_EQ(NULL, output_of("./memcast-smi --nccl 2>/dev/null"));
 	EXPECT_EQ(NULL, output_of("./memcast-smi topology 2>/dev/null"));
-	EXPECT_EQ(NULL, output_of("./memcast-smi --json topo 2>/dev/null"));
+	EXPECT_EQ(NULL, output_of("./memcast-smi --json topo --nccl 2>/dev/null"));
 }
 
 TEST_F(nvml, fabric_of_parameters)

@@ -21,5 +21,6 @@ int smi_node(nvmlDevice_t device);
 /* topo.c: false if NVML did not answer. */
 bool smi_topo_nccl(const struct smi_devices *devices);
 void smi_topo_print(const struct smi_devices *devices);
+void smi_topo_json(const struct smi_devices *devices);
 
 #endif /* MEMCAST_SMI_NVML_H */

@@ -57,8 +57,8 @@ static void check(const struct argp_state *state, const struct wanted *wanted)
 {
 	if (wanted->nccl && !wanted->topo)
 		argp_error(state, "--nccl is for topo");
-	if (wanted->json && wanted->topo)
-		argp_error(state, "topo is no JSON");
+	if (wanted->json && wanted->nccl)
+		argp_error(state, "one of --json and --nccl");
 	if (wanted->topo && (wanted->all || wanted->csv || wanted->html || wanted->devices || wanted->every))
 		argp_error(state, "topo is of all devices, once");
 	if (wanted->json + wanted->all + wanted->csv + !!wanted->html + wanted->pool > 1)
@@ -121,16 +121,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static bool show_topo(bool nccl)
+static bool show_topo(bool nccl, bool json)
 {
 	static struct smi_devices devices;
 
 	if (!smi_devices(&devices))
 		return false;
-	if (!nccl) {
+	if (json)
+		smi_topo_json(&devices);
+	else if (!nccl)
 		smi_topo_print(&devices);
+	if (!nccl)
 		return true;
-	}
 	if (smi_topo_nccl(&devices))
 		return true;
 	fputs("memcast-smi: libnvidia-ml.so.1 does not describe a device: CUDA_LOG_FILE=stderr "
@@ -190,7 +192,8 @@ int main(int argc, char **argv)
 		       "team's MISSING says how many members it lacks and which devices they "
 		       "could be, WAITING SINCE which calls wait for them.\n\n"
 		       "topo shows how devices are connected: by links to a switch, the host "
-		       "bridge of one NUMA node, or across nodes; or the same as a file for NCCL, "
+		       "bridge of one NUMA node, or across nodes; or the same as JSON "
+		       "(docs/stack/memcast-smi-topo.schema.json), or as a file for NCCL, "
 		       "which would look for devices in /sys/bus/pci.\n\n"
 		       "pool shows who holds what of each pool: a character is a chunk of 2 MiB "
 		       "at its place, or several where a pool has more than 512, its letter the "
@@ -209,7 +212,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &wanted);
 	if (wanted.topo)
-		status = show_topo(wanted.nccl) ? GOOD : smi_not_loaded ? NOT_LOADED : FAILED;
+		status = show_topo(wanted.nccl, wanted.json) ? GOOD : smi_not_loaded ? NOT_LOADED : FAILED;
 	else
 		status = show_again(&wanted);
 	if (status != GOOD)

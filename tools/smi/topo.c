@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * How devices are connected, as NVML tells it: as a table, or as a topology file for NCCL,
- * which looks for devices in /sys/bus/pci and would not find these.
+ * How devices are connected, as NVML tells it: as a table, as JSON (docs/stack/memcast-smi-topo.schema.json),
+ * or as a topology file for NCCL, which looks for devices in /sys/bus/pci and would not find these.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
+#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -139,4 +140,37 @@ void smi_topo_print(const struct smi_devices *devices)
 	}
 	puts("\nNV18: so many links to a switch; PHB: the host bridge of one NUMA node; SYS: "
 	     "across nodes;\nlost: the device's host was lost");
+}
+
+static struct json_object *device_json(const struct smi_devices *devices, unsigned int number)
+{
+	struct json_object *object = json_object_new_object(), *words = json_object_new_array();
+	nvmlDevice_t device = devices->device[number];
+	unsigned int links = device ? links_of(device) : 0;
+	nvmlPciInfo_t remote;
+	char word[16];
+
+	json_object_object_add(object, "device", json_object_new_int64(number));
+	if (device)
+		json_object_object_add(object, "node", json_object_new_int64(smi_node(device)));
+	json_object_object_add(object, "links", json_object_new_int64(links));
+	if (links && !nvmlDeviceGetNvLinkRemotePciInfo(device, 0, &remote))
+		json_object_object_add(object, "switch", json_object_new_string(lower(remote.busId)));
+	for (unsigned int i = 0; i < devices->count; i++) {
+		connection(device, devices->device[i], word, sizeof(word));
+		json_object_array_add(words, json_object_new_string(word));
+	}
+	json_object_object_add(object, "connections", words);
+	return object;
+}
+
+void smi_topo_json(const struct smi_devices *devices)
+{
+	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
+
+	for (unsigned int i = 0; i < devices->count; i++)
+		json_object_array_add(list, device_json(devices, i));
+	json_object_object_add(all, "devices", list);
+	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY));
+	json_object_put(all);
 }
