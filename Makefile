@@ -328,6 +328,7 @@ check-debug: deps-check
 	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 --limit 10800 \
 		$$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
+	@selftests/script/sanitized.sh
 
 # Every data race of the module's code that is seen fails it.
 check-kcsan: deps-check
@@ -359,7 +360,8 @@ help:
 	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines;'
 	@echo '                  JOBS=N: so many runs at a time (one a processor)'
 	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1'
-	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once)'
+	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once),'
+	@echo '                  and the libraries with the sanitizers of gcc'
 	@echo 'make check-kcsan  the selftests on a kernel that finds data races of the module'
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
 	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|backports|debug|/path/to/build'

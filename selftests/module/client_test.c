@@ -110,7 +110,7 @@ TEST_F(client, errno_of_each_meaning)
 	self->create.bytes = CHUNK;
 	self->create.handle_types = MEMCAST_HANDLE_FABRIC;
 	EXPECT_EQ(EPERM, CREATE());
-	self->create.handle_types = 1 << 31;
+	self->create.handle_types = 1U << 31;
 	EXPECT_EQ(EINVAL, CREATE());
 	EXPECT_EQ(ENOENT, ERRNO_OF(ioctl(self->fd, MEMCAST_HANDLE_RELEASE, &release)));
 	EXPECT_EQ(EBADF, ERRNO_OF(ioctl(self->fd, MEMCAST_IMPORT, &import)));
