@@ -43,8 +43,9 @@ addresses() {
 
 # Left out: blocked_test cancels threads, whose stacks the sanitizer takes for used ever after; in
 # stream_test it gets no memory either, when threads are to get none; bulk_way_test has a memcpy() of
-# its own; cu_test has programs of nvcc's; lazy, scale and yield tests are about the module.
-left_out='^(blocked|stream|bulk_way|cu|lazy|scale|yield|nvidia_.*|nvcc_.*)_test$'
+# its own; cu_test has programs of nvcc's; tests of faults need the process's signals and low addresses
+# as they are; lazy, scale and yield tests are about the module.
+left_out='^(blocked|stream|bulk_way|cu|kernel_fault|trap_fault|trap_object|lazy|scale|yield|nvidia_.*|nvcc_.*)_test$'
 machine() {
 	local programs
 	mapfile -t programs < <(find selftests -name '*_test.c' -printf '%f\n' | sed 's/\.c$//' | grep -vE "$left_out" | sort)
