@@ -106,6 +106,12 @@ TEST_F(bulk, around_the_caches)
 			reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n], n % 2 * 2);
 			reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, third + around[n], 2);
 		}
+		/* more replicas go by fewer vectors at a time: with NaNs, and past the caches or not */
+		replicas(5, change + 16384, skew);
+		for (n = 0; n < ARRAY_SIZE(around); n += 3) {
+			reductions(&types[4], MEMCAST_ADD, 8 * n, third / 2 + around[n], n % 2 * 2);
+			reductions(&types[0], MEMCAST_MAX, 64, third / 2 + around[n], 0);
+		}
 		replicas(1, change + 16384, skew);
 		for (n = 0; n < ARRAY_SIZE(around); n += 3)
 			reductions(&types[2], MEMCAST_ADD, 8 * n, change + around[n], 8);

@@ -183,23 +183,6 @@ COPY_TO(2)
 COPY_TO(3)
 COPY_TO(4)
 
-static CUresult copy_to_4_and(unsigned char *const *to, size_t to_at, unsigned int writes,
-			      const unsigned char *from, size_t bytes)
-{
-	for (; writes > 4; writes -= 4, to += 4)
-		copy_to_4(to, to_at, from, bytes);
-	switch (writes) {
-	case 1:
-		return copy_each(to, to_at, 1, from, bytes);
-	case 2:
-		return copy_to_2(to, to_at, from, bytes);
-	case 3:
-		return copy_to_3(to, to_at, from, bytes);
-	default:
-		return copy_to_4(to, to_at, from, bytes);
-	}
-}
-
 /* Are both as many bytes behind the start of a vector? */
 INLINE bool alike(const unsigned char *one, const unsigned char *other)
 {
@@ -212,6 +195,7 @@ INLINE bool alike(const unsigned char *one, const unsigned char *other)
  */
 #define PLACES_MAX	8
 #define PIECES_BYTES	2048
+#define SKEWED_BYTES	384	/* what goes to two places at a time, however these are aligned */
 
 INLINE bool for_pieces(unsigned int writes, size_t bytes)
 {
@@ -230,13 +214,14 @@ copy_libc(unsigned char *const *to, size_t to_at, unsigned int writes, const uns
 }
 
 static __attribute__((__noinline__)) CUresult
-copy_more(unsigned char *const *to, size_t to_at, unsigned int writes, const unsigned char *from,
-	  size_t bytes)
+copy_3_or_4(unsigned char *const *to, size_t to_at, unsigned int writes, const unsigned char *from,
+	    size_t bytes)
 {
 	for (unsigned int i = 1; i < writes; i++)
 		if (!alike(to[0], to[i]))
 			return copy_each(to, to_at, writes, from, bytes);
-	return copy_to_4_and(to, to_at, writes, from, bytes);
+	return writes == 3 ? copy_to_3(to, to_at, from, bytes) :
+			     copy_to_4(to, to_at, from, bytes);
 }
 
 /* Functions of their own, again: copy() has nothing to keep for them. */
@@ -281,12 +266,19 @@ static CUresult copy(unsigned char *const *to, size_t to_at, unsigned int writes
 		return copy_4_vectors(to, to_at, writes, from, bytes);
 	if (!for_pieces(writes, bytes))
 		return copy_libc(to, to_at, writes, from, bytes);
-	/* the least work for what takes the least time */
-	if (writes == 2 && alike(to[0], to[1]))
+	/*
+	 * The least work for what takes the least time. Of so little, stores that are not aligned
+	 * cost less than to load all of it twice.
+	 */
+	if (writes == 2 && (bytes <= SKEWED_BYTES || alike(to[0], to[1])))
 		return copy_to_2(to, to_at, from, bytes);
-	if (writes <= 2)
+	/*
+	 * Replicas at equal offsets of pages share a set of the first-level cache. Four of them leave
+	 * room for the source in it; of more, the set keeps most when one is done before the next.
+	 */
+	if (writes <= 2 || writes > 4)
 		return copy_each(to, to_at, writes, from, bytes);
-	return copy_more(to, to_at, writes, from, bytes);
+	return copy_3_or_4(to, to_at, writes, from, bytes);
 }
 
 /* One place after the other: these lines come from further away, in the order that is expected */

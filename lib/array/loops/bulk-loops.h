@@ -47,6 +47,13 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 #define UNROLL_WIDE	4
 
 /*
+ * Of more replicas than four, processors without AVX-512 were measured to read faster by half
+ * as much (an AMD EPYC, 8 replicas in memory: 12.8 to 13.9 GB/s instead of 11.3 to 11.9).
+ */
+#define READS_FEW	4
+#define UNROLL_MANY	(WIDTH == 32 ? 4 : UNROLL)
+
+/*
  * What comes next in memory begins to come while sums are made of what is there. Further on
  * than to the end of a page, where processors stop doing so by themselves. Behind the end of
  * an array this fetches what nobody needs, but faults nowhere.
@@ -123,12 +130,35 @@ INLINE bool name##_some(unsigned char *const *to, size_t to_at,			\
 static __attribute__((__noinline__)) void					\
 name##_nans(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 	    unsigned char *const *from, size_t from_at, unsigned int reads,	\
-	    bool stream)							\
+	    const int count, bool stream)					\
 {										\
-	if (stream)								\
-		name##_some(to, to_at, writes, from, from_at, reads, unroll, true, true); \
-	else									\
-		name##_some(to, to_at, writes, from, from_at, reads, unroll, false, true); \
+	for (size_t at = 0; at < (size_t)count * WIDTH; at += WIDTH)		\
+		if (stream)							\
+			name##_some(to, to_at + at, writes, from, from_at + at, reads, 1, \
+				    true, true);				\
+		else								\
+			name##_some(to, to_at + at, writes, from, from_at + at, reads, 1, \
+				    false, true);				\
+}										\
+										\
+/* By so many vectors at a time; how many bytes are done then */		\
+INLINE size_t name##_steps(unsigned char *const *to, size_t to_at,		\
+			   unsigned int writes, unsigned char *const *from,	\
+			   size_t from_at, unsigned int reads, size_t bytes,	\
+			   const int count, bool ahead, const bool stream)	\
+{										\
+	const size_t step = count * WIDTH;					\
+	size_t at;								\
+										\
+	for (at = 0; bytes - at >= step; at += step) {				\
+		if (ahead)							\
+			fetch_ahead(from, from_at + at, reads, step);		\
+		if (!name##_some(to, to_at + at, writes, from, from_at + at, reads, count, \
+				 stream, false))				\
+			name##_nans(to, to_at + at, writes, from, from_at + at, reads, \
+				    count, stream);				\
+	}									\
+	return at;								\
 }										\
 										\
 static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
@@ -136,33 +166,23 @@ static void name(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 		 size_t bytes, enum bulk_way way)				\
 {										\
 	const bool ahead = way == BULK_AHEAD || way == BULK_PAST_AHEAD;		\
-	const size_t step = unroll * WIDTH;					\
+	const bool many = UNROLL_MANY < unroll && reads > READS_FEW;		\
+	size_t at;								\
 										\
-	for (; bulk_goes_past(way) && bytes >= step; bytes -= step) {		\
-		if (ahead)							\
-			fetch_ahead(from, from_at, reads, step);		\
-		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, true, \
-				 false))					\
-			name##_nans(to, to_at, writes, from, from_at, reads, true); \
-		to_at += step;							\
-		from_at += step;						\
-	}									\
-	for (; bytes >= step; bytes -= step) {					\
-		if (ahead)							\
-			fetch_ahead(from, from_at, reads, step);		\
-		if (!name##_some(to, to_at, writes, from, from_at, reads, unroll, false, \
-				 false))					\
-			name##_nans(to, to_at, writes, from, from_at, reads, false); \
-		to_at += step;							\
-		from_at += step;						\
-	}									\
-	for (; bytes >= WIDTH; bytes -= WIDTH) {				\
-		name##_some(to, to_at, writes, from, from_at, reads, 1, false, true); \
-		to_at += WIDTH;							\
-		from_at += WIDTH;						\
-	}									\
-	if (bytes)								\
-		name##_rest(to, to_at, writes, from, from_at, reads, bytes);	\
+	if (bulk_goes_past(way))						\
+		at = many ? name##_steps(to, to_at, writes, from, from_at, reads, bytes, \
+					 UNROLL_MANY, ahead, true) :		\
+			    name##_steps(to, to_at, writes, from, from_at, reads, bytes, \
+					 unroll, ahead, true);			\
+	else									\
+		at = many ? name##_steps(to, to_at, writes, from, from_at, reads, bytes, \
+					 UNROLL_MANY, ahead, false) :		\
+			    name##_steps(to, to_at, writes, from, from_at, reads, bytes, \
+					 unroll, ahead, false);			\
+	for (; bytes - at >= WIDTH; at += WIDTH)				\
+		name##_some(to, to_at + at, writes, from, from_at + at, reads, 1, false, true); \
+	if (bytes > at)								\
+		name##_rest(to, to_at + at, writes, from, from_at + at, reads, bytes - at); \
 }
 
 #define PLAIN(combine, kind) LOOP(do_##combine, u8_v, load, combine, kind, UNROLL)
