@@ -74,9 +74,7 @@ long stat_of(const char *name)
 
 long stat_settled(const char *name, long wanted)
 {
-	for (int tries = 0; tries < 500 && stat_of(name) != wanted; tries++)
-		usleep(10000);
-	return stat_of(name);
+	return comes_true(stat_of(name) == wanted) ? wanted : stat_of(name);
 }
 
 static bool look_what_is_left(char *what, size_t size)
@@ -118,15 +116,9 @@ static bool look_what_is_left(char *what, size_t size)
 const char *left_over(void)
 {
 	static char what[128];
-	int tries;
 
 	/* A file that was closed last by another process goes a moment later. */
-	for (tries = 0; tries < 500; tries++) {
-		if (!look_what_is_left(what, sizeof(what)))
-			return "";
-		usleep(10000);
-	}
-	return what;
+	return comes_true(!look_what_is_left(what, sizeof(what))) ? "" : what;
 }
 
 unsigned int loops(unsigned int full)

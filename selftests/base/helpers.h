@@ -6,19 +6,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* -1 where there is none: not loaded, no debugfs, not root */
 long device_bytes(unsigned int device, const char *attribute);
 long stat_of(const char *name);
 
 /*
- * The same, once it is @wanted, or after 5 s. The address space of a process that was killed,
+ * Does @condition hold, now or within 50 s? For what another process or the kernel has yet to do.
+ * Only a test that fails waits so long; run.sh would end it after a minute without a sign of life.
+ */
+#define comes_true(condition)				\
+({							\
+	int tries_ = 5000;				\
+							\
+	while (!(condition) && tries_--)		\
+		usleep(10000);				\
+	tries_ >= 0;					\
+})
+
+/*
+ * The same, once it is @wanted, or what comes_true() waited for in vain. The address space of a process that was killed,
  * and the files that its mappings hold, may go a moment after waitpid(): if another process reads
  * its /proc/PID/stat just then, as vm-watch does every two seconds.
  */
 long stat_settled(const char *name, long wanted);
 
-/* "", or what still exists when everything should have gone; waits a little */
+/* "", or what still exists when everything should have gone, as comes_true() */
 const char *left_over(void);
 
 /* How often to do what is asked for @full times: MEMCAST_TEST_LOOPS percent */

@@ -130,12 +130,7 @@ NOTHING_LEFT(lifetime)
 /* What goes, goes before the call returns that let go; but exits take a moment. */
 static bool becomes(long (*what)(void), long value)
 {
-	for (int tries = 0; tries < 500; tries++) {
-		if (what() == value)
-			return true;
-		usleep(10000);
-	}
-	return false;
+	return comes_true(what() == value);
 }
 
 static long free_bytes(void)

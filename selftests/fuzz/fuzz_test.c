@@ -168,19 +168,21 @@ static void look(long *values, long *free_bytes)
 		free_bytes[i] = device_bytes(i, "free_bytes");
 }
 
+static bool is_as_before(FIXTURE_DATA(fuzz) *self, long *now, long *free_bytes)
+{
+	look(now, free_bytes);
+	return !memcmp(now, self->before, sizeof(self->before)) &&
+	       !memcmp(free_bytes, self->free_bytes, sizeof(self->free_bytes));
+}
+
 /* All is as it was before; a moment later where another process closed it last */
 static void expect_as_before(struct __test_metadata *_metadata, FIXTURE_DATA(fuzz) *self)
 {
 	long now[ARRAY_SIZE(counters)], free_bytes[LOOKED_AT];
-	unsigned int i, tries;
+	unsigned int i;
 
-	for (tries = 0; tries < 1000; tries++) {
-		look(now, free_bytes);
-		if (!memcmp(now, self->before, sizeof(now)) &&
-		    !memcmp(free_bytes, self->free_bytes, sizeof(free_bytes)))
-			return;
-		usleep(10000);
-	}
+	if (comes_true(is_as_before(self, now, free_bytes)))
+		return;
 	for (i = 0; i < ARRAY_SIZE(counters); i++) {
 		EXPECT_EQ(self->before[i], now[i]) TH_LOG("%s", counters[i]);
 	}

@@ -44,11 +44,7 @@ TEST_HELPER long taken_by(unsigned int user)
 /* All that was charged to a user goes a moment after the process. */
 TEST_HELPER bool gone(unsigned int user)
 {
-	int tries;
-
-	for (tries = 0; tries < 500 && taken_by(user) >= 0; tries++)
-		usleep(10000);
-	return taken_by(user) < 0;
+	return comes_true(taken_by(user) < 0);
 }
 
 /* A process of that user's, who has no capability */

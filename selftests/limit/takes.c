@@ -9,10 +9,12 @@
 #include <unistd.h>
 #include <uapi/memcast.h>
 
+#include "helpers.h"
 #include "importer.h"
 #include "takes.h"
 
-#define MANY	100000UL
+/* Mappings of a page each; fewer on debug kernels, where a hundred thousand take half an hour */
+#define MANY	loops(100000)
 
 static int device, fd, importer;
 static uint32_t handle, team;
@@ -206,10 +208,10 @@ static int once_touch(unsigned int i)
 
 static int prepare_many(void)
 {
-	unsigned int i;
+	unsigned int count = MANY, i;
 	int error = prepare_map();
 
-	for (i = 0; i < MANY && !error; i++)
+	for (i = 0; i < count && !error; i++)
 		error = map(i * TAKE_PAGE, TAKE_PAGE);
 	return error;
 }
