@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Handles of streams and events. */
+/* Tables of handles: see table.h. */
 #include <stdbool.h>
 #include <stdlib.h>
 

@@ -25,9 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
+#include <uapi/memcast.h>
 #include <Zydis/Zydis.h>
 
 #include "object.h"
+
+#define CHUNK			MEMCAST_GRANULARITY	/* a store over the end of one has two places */
 
 /* In the order in which instructions number them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };

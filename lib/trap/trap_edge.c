@@ -13,7 +13,6 @@
 
 #include "trap.h"
 
-#define CHUNK		(2UL << 20)
 #define MOST		64	/* bytes; what is longer is no store but a dump */
 #define BOUND_WORDS	((MEMCAST_VIEW_MAX + 63) / 64)
 
@@ -168,7 +167,7 @@ static enum trap_result run_all(struct trap *trap, struct piece *pieces,
 		trap_frame_init(trap, first);
 		return trap_run_at(trap, first, (uintptr_t)operand) ? TRAP_DONE : TRAP_FAULT;
 	}
-	/* What replicas have instead of the ordinary memory that the first changes */
+	/* Every replica runs on ordinary memory as it was before the first run changed it. */
 	for (struct piece *piece = pieces; piece < pieces + 2; piece++)
 		if (!piece->is_window && piece->any_bound &&
 		    trap_copy(plain + piece->at, (void *)piece->address, piece->bytes, 1,

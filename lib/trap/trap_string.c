@@ -13,7 +13,6 @@
 
 #include "trap.h"
 
-#define CHUNK		(2UL << 20)
 #define LONG_ENOUGH	(1UL << 20)
 
 struct string {

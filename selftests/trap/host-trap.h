@@ -22,7 +22,6 @@
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
 
-#define CHUNK		(2UL << 20)
 #define REPLICAS	4
 
 /* Ordinary memory, a window of two chunks, one of one chunk, nothing: side by side */

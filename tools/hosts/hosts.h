@@ -26,8 +26,9 @@
 #include <sys/types.h>
 #include <sys/un.h>
 #include <time.h>
+#include <uapi/memcast.h>
 
-#define HOSTS_MAX	576
+#define HOSTS_MAX	MEMCAST_MAX_DEVICES
 #define STATUS_OURS	125	/* the exit status when not the program has failed */
 
 enum way {

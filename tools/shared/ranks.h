@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <uapi/memcast.h>
 
-#define RANKS_MAX	576
+#define RANKS_MAX	MEMCAST_MAX_DEVICES
 
 struct rank {
 	unsigned int index;

@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <uapi/memcast.h>
 
 #include "smi.h"
 
 #define WIDTH	64	/* characters of a line, which of a lazy pool shows all of it */
 #define LINES	8	/* of an eager pool, which has a character for each chunk, or for several */
-#define CHUNK	(2l << 20)
+#define CHUNK	((int64_t)MEMCAST_GRANULARITY)
 
 static struct json_object *part(struct json_object *object, const char *name)
 {

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
  * What of the memory of alloc nodes is allocated: launches and the program say so. The
- * sums count in steps of 32 MiB, as hardware does.
+ * sums count in steps of POOL_GROWTH, as hardware does.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "context.h"
 #include "memory.h"
-
-#define STEP		(32ULL << 20)
+#include "pool.h"
 
 /* memory_lock */
 static struct usage {
 	uint64_t allocated;	/* bytes */
-	uint64_t used_high, reserved, reserved_high;	/* multiples of STEP */
+	uint64_t used_high, reserved, reserved_high;	/* multiples of POOL_GROWTH */
 } usages[MEMCAST_MAX_DEVICES];
 
 static uint64_t used(const struct usage *usage)
 {
-	return (usage->allocated + STEP - 1) / STEP * STEP;
+	return (usage->allocated + POOL_GROWTH - 1) / POOL_GROWTH * POOL_GROWTH;
 }
 
 /* With the lock held */

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <uapi/memcast.h>
 
 #include "bench.h"
 #include "count.h"
 #include "team.h"
 
-#define CHUNK		(2UL << 20)
+#define CHUNK		MEMCAST_GRANULARITY
 #define SAMPLES		9
 #define SIZES_MAX	8
 #define CALLS_MAX	9	/* a NULL after them */
