@@ -325,7 +325,7 @@ costs: lib tools
 check-debug: deps-check
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
-	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 --limit 10800 \
+	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 \
 		$$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
 	@selftests/script/sanitized.sh
@@ -334,7 +334,7 @@ check-debug: deps-check
 check-kcsan: deps-check
 	@tools/memcast-kernel debug kcsan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
-	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 --limit 10800 \
+	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 \
 		$$(sed -n 2p selftests/vm-options) \
 		--append kcsan.skip_watch=50 \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=20 kcsan

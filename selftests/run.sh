@@ -6,8 +6,8 @@
 # "# program NAME". Exit status 0 if none failed.
 #
 # A program is ended when it has neither written anything nor used a processor for a
-# minute, or after 15 minutes in all; time does not count in which the host has other
-# work for its processors.
+# minute, or has written nothing for 15 minutes, which no test takes; time does not count
+# in which the host has other work for its processors.
 #
 # MEMCAST_TEST_TIMEOUT=N  give each program N times its time (debug kernels)
 # MEMCAST_TEST_LOOPS=P    do loops of thousands only P percent of the times
@@ -22,7 +22,7 @@ fi
 for name; do
 	name=${name##*/}
 	echo "# program $name"
-	./vm-watch --timeout $((60 * times)) --limit $((900 * times)) --smi ./memcast-smi "./$name"
+	./vm-watch --timeout $((60 * times)) --silence $((900 * times)) --smi ./memcast-smi "./$name"
 	code=$?
 	case $code in
 	0|4) ;;

@@ -23,7 +23,7 @@ result() {
 }
 
 echo "TAP version 13"
-echo "1..12"
+echo "1..14"
 result status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
 result signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
 result sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
@@ -44,6 +44,10 @@ else
 fi
 result work_without_end 124 'did not end in 6 s' "$watch" --timeout 60 --limit 6 \
 	sh -c 'while :; do :; done'
+result work_without_output 124 'works, but wrote nothing for 6 s' "$watch" --timeout 60 --silence 6 \
+	sh -c 'echo begins; while :; do :; done'
+result output_now_and_then 0 '' "$watch" --timeout 60 --silence 10 \
+	sh -c 'for i in 1 2 3 4; do sleep 5; echo $i; done'
 # It ends itself after 8 seconds of processor time, with SIGXCPU.
 result silent_work_goes_on 152 '' "$watch" --timeout 5 bash -c 'ulimit -S -t 8; while :; do :; done'
 # shellcheck disable=SC2016

@@ -252,7 +252,7 @@ static double used(const struct process *list, size_t count)
 void progress_start(struct progress *progress)
 {
 	progress->looked = wall();
-	progress->now = progress->sign = 0;
+	progress->now = progress->sign = progress->wrote = 0;
 	if (!read_clock(&progress->clock))
 		progress->clock = -1;
 }
@@ -281,11 +281,15 @@ enum verdict progress_look(struct progress *progress)
 	if (progress->output ||
 	    (!progress->output_only && processor - progress->processor > BUSY * span))
 		progress->sign = progress->now;
+	if (progress->output)
+		progress->wrote = progress->now;
 	progress->output = false;
 	progress->processor = processor;
 	if (progress->now - progress->sign > progress->timeout)
 		return STUCK;
-	return progress->now > progress->limit ? TOO_LONG : GOES_ON;
+	if (progress->silence && progress->now - progress->wrote > progress->silence)
+		return SILENT;
+	return progress->limit && progress->now > progress->limit ? TOO_LONG : GOES_ON;
 }
 
 void progress_words(const struct progress *progress, enum verdict verdict,
@@ -293,6 +297,9 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 {
 	if (verdict == TOO_LONG)
 		snprintf(words, size, "did not end in %.0f s of the machine's time", progress->limit);
+	else if (verdict == SILENT)
+		snprintf(words, size, "works, but wrote nothing for %.0f s of the machine's time",
+			 progress->silence);
 	else
 		snprintf(words, size, "wrote nothing%s for %.0f s", progress->output_only ? "" :
 			 " and used no processor", progress->timeout);

@@ -15,7 +15,7 @@
 /* Where memcast-vm's first process keeps the host's clock for those in the machine */
 #define PROGRESS_CLOCK	"/run/memcast-vm.clock"
 
-enum verdict { GOES_ON, STUCK, TOO_LONG };
+enum verdict { GOES_ON, STUCK, SILENT, TOO_LONG };
 
 struct process {
 	pid_t pid, parent;
@@ -32,14 +32,15 @@ struct thread_time {
 };
 
 struct progress {
-	double timeout, limit;	/* seconds: without a sign of life, and in all */
+	/* Seconds: without a sign of life, without output (0: for ever), and in all (likewise) */
+	double timeout, silence, limit;
 	pid_t others;		/* a process that does not count, nor what descends from it; or 0 */
 	bool output_only;	/* use of a processor is no sign of life */
 
 	bool output;		/* since the last look */
 	double looked;		/* by the wall's clock */
 	double clock;		/* by the host's, where there is one */
-	double now, sign;	/* seconds that count: so far, and at the last sign */
+	double now, sign, wrote;	/* seconds that count: so far, at the last sign, at the last output */
 	double processor;
 	struct thread_time *threads;
 	size_t thread_count;

@@ -59,7 +59,7 @@ static void set_signals(void)
 
 	sigemptyset(&mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		/* What a shell's background process ignores is for others. */
+		/* A signal that a shell has background processes ignore is meant for others. */
 		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_IGN &&
 		    numbers[i] != SIGCHLD)
 			continue;
@@ -179,7 +179,7 @@ static bool is_full(const struct watch *watch)
 	return full;
 }
 
-/* Who does not read it in time reads the next one. */
+/* Tells the machine the time. If it has not read the last one yet, this one is left out. */
 static void tell_clock(struct watch *watch)
 {
 	char text[32];
@@ -268,7 +268,9 @@ static const struct argp_option argp_options[] = {
 	{ "timeout", 't', "SECONDS", 0, "end it after so long without a sign of life (60)", 0 },
 	{ "begun", 'b', "FILE", 0, "the command has begun when something is in this file", 0 },
 	{ "begin", 'B', "SECONDS", 0, "the --timeout until it has begun, if that is less (180)", 0 },
-	{ "limit", 'l', "SECONDS", 0, "end it after so long, whatever it does (900)", 0 },
+	{ "silence", 'q', "SECONDS", 0, "end it after so long without output, even if it works (never)",
+	  0 },
+	{ "limit", 'l', "SECONDS", 0, "end it after so long, whatever it does (never)", 0 },
 	{ "file", 'f', "FILE", 0, "that this file grows is a sign of life, use of a processor "
 	  "is none; may be repeated. The command's own output is not looked at", 0 },
 	{ "clock", 'c', "FIFO", 0, "write there how many seconds have counted so far", 0 },
@@ -304,6 +306,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'B':
 		watch->begin = seconds(state, arg);
+		break;
+	case 'q':
+		watch->progress.silence = seconds(state, arg);
 		break;
 	case 'l':
 		watch->progress.limit = seconds(state, arg);
@@ -358,7 +363,7 @@ int main(int argc, char **argv)
 		       "SIGTERM, and SIGKILL two seconds later; with --parent, SIGKILL at once.",
 	};
 	struct watch watch = {
-		.progress.limit = 900, .timeout = 60, .begin = 180,
+		.timeout = 60, .begin = 180,
 		.clock_fd = -1, .room_fd = -1,
 	};
 	int result;
