@@ -14,7 +14,7 @@
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 300
+#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
 
 #define EXPECT_OK(call)		EXPECT_EQ((int)CUDA_SUCCESS, (int)(call))
 #define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))

@@ -199,7 +199,7 @@ bool sleeps(pid_t pid, pid_t thread)
 	int tries, count = 0;
 	FILE *file;
 
-	for (tries = 0; tries < 3000 && count < 5; tries++) {
+	for (tries = 0; tries < 25000 && count < 5; tries++) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, thread);
 		file = fopen(path, "re");
 		if (!file)

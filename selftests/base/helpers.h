@@ -45,7 +45,7 @@ int try_store(volatile void *at, uint32_t value);
 /* Two that play against each other wait long where they share a processor. */
 void run_on_cpu(unsigned int number);
 
-/* Is the thread waiting in the kernel? Asked until it is, for some seconds. */
+/* Is the thread waiting in the kernel? Asked until it is, as long as comes_true() does. */
 bool sleeps(pid_t pid, pid_t thread);
 
 /* A file of the kernel's, in one write. Return: 0, or -1. */

@@ -17,7 +17,7 @@
 
 #define SEQUENCES	1000
 #define MOST_STEPS	4096
-#define PATIENCE	10000		/* milliseconds until a call counts as stuck */
+#define PATIENCE	50000		/* milliseconds until a call counts as stuck */
 
 struct step {
 	struct call call;

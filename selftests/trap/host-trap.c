@@ -299,11 +299,11 @@ static void run_copy_over(void)
 TEST_F(trap, load_that_ends_the_program)
 {
 	char text[2000] = "";
-	int pipes[2], kept;
+	int pipes[2], kept = dup(STDERR_FILENO);
 
 	ASSERT_EQ(0, pipe(pipes));
-	kept = dup(STDERR_FILENO);
 	dup2(pipes[1], STDERR_FILENO);
+	close(pipes[1]);
 	EXPECT_EQ(-SIGSEGV, end_of(run_copy_over));
 	dup2(kept, STDERR_FILENO);
 	EXPECT_LT(0, read(pipes[0], text, sizeof(text) - 1));
