@@ -43,7 +43,7 @@ struct memcast_view {
  * @offset: bytes into the team, a multiple of the granularity
  * @bytes: a multiple of the granularity
  *
- * What is bound or unbound later shows at once.
+ * The view follows later binds and unbinds at once.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (no team, range), CUDA_ERROR_OUT_OF_MEMORY
  * (no room in the address space), CUDA_ERROR_NOT_INITIALIZED.

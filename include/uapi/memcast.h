@@ -752,7 +752,7 @@ struct memcast_address_check {
  * Heaps: blocks of any size. A heap maps memory of its own as it needs it, in
  * reservations that only it changes; small blocks share a chunk. Heaps are the
  * client's and end with it. Blocks are aligned to MEMCAST_BLOCK_ALIGN bytes.
- * What a new block holds is zero, or what the same client left there.
+ * A new block holds zeros, or bytes that the same client left there.
  */
 #define MEMCAST_BLOCK_ALIGN	512
 

@@ -167,7 +167,7 @@ static int rows_touch(struct mc_copy_iter *side, u64 bytes, u64 rows, struct mc_
  * @bytes: of a row
  * @rows: how many
  *
- * So that it writes all or nothing. What cannot be had is refused before any of it is taken.
+ * It counts the chunks that lack before it takes one, so that a call writes all or nothing.
  */
 int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows)
 {

@@ -22,7 +22,7 @@ static void fill_span(const struct mc_span *span, u32 width, u32 value)
 	}
 }
 
-/* What the program has registered is filled as it would do it. */
+/* Fills the program's own memory by stores to its addresses, as the program would do it. */
 static int fill_user(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 {
 	struct memcast_fill *fill = call->arg;

@@ -15,7 +15,7 @@ struct mc_call;
 /* An account takes so much more than it needs, and keeps up to twice of it. */
 #define MC_CREDIT	SZ_64K
 
-/* What a file without an inode of its own costs the kernel: that, and its name */
+/* Bytes of a file that has no inode of its own: the struct file, and its name */
 #define MC_FILE_BYTES	512
 
 struct mc_account {

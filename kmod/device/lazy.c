@@ -47,9 +47,9 @@ static unsigned long lazy_max_mib;
 
 /* Chunks that all pools may have together; lockless */
 static unsigned long lazy_limit;
-/* Those that they have, and that somebody is just about to take */
+/* Chunks that pools have, and those that a thread is just about to take */
 static atomic_long_t lazy_taken;
-/* What is read where nobody has written yet */
+/* The chunk of zeros that readers see where nobody has written yet */
 static struct page *zero_chunk;
 
 static void limit_update(void)

@@ -115,7 +115,7 @@ give_back:
 	return -EINTR;
 }
 
-/* Those that were touched; all of them count as free from now on. */
+/* Gives back the chunks that were touched; all @n count as free from now on. */
 static void lazy_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
 {
 	unsigned long i;

@@ -11,7 +11,7 @@
 #include <linux/nospec.h>
 #include "device.h"
 
-/* One that has room for the devices of any module */
+/* Declares a set with room for as many devices as a module can have. */
 #define MC_DECLARE_SET(name)	DECLARE_BITMAP(name, MEMCAST_MAX_DEVICES)
 
 /* Constant while the file can be opened: what is allocated may have just so many. */
@@ -56,7 +56,7 @@ static inline u32 mc_set_most(const unsigned long *readable, const unsigned long
 	return mc_set_any(readable) ? MEMCAST_ACCESS_READ : MEMCAST_ACCESS_NONE;
 }
 
-/* Of the devices named, let those be in the set that are in another one. */
+/* Changes a set for the @named devices: those of @in enter the set, the others leave it. */
 static inline void mc_set_apply(unsigned long *set, const unsigned long *named,
 				const unsigned long *in)
 {

@@ -19,7 +19,7 @@ struct mc_piece {
 	struct mc_memory *memory;	/* used */
 };
 
-/* What a dma-buf has. */
+/* Behind a dma-buf that memcast exports: pieces of memories, or pages of a team. */
 struct mc_buffer {
 	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
 	unsigned long bytes;

@@ -73,7 +73,7 @@ static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsign
  * @bytes: how many
  * @killable: whether a process that is being killed gives up
  *
- * What cannot be had is refused before any of it is taken.
+ * It counts the chunks that lack before it takes one: if too few are left, it takes none.
  */
 int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long at,
 		    unsigned long bytes, bool killable)
@@ -91,7 +91,7 @@ int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsign
 	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks.chunks) : ret;
 }
 
-/* What is contiguous in physical memory from an offset on: its pfn, and bytes. */
+/* Return: how many bytes from an offset on are physically contiguous; @pfn: the first page. */
 unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
 			       unsigned long *pfn)
 {
@@ -238,7 +238,7 @@ void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu)
 	mutex_unlock(&buffer->lock);
 }
 
-/* Whatever of it there is. */
+/* Frees a device's mapping, or as much of it as has been made. */
 static void dma_free(struct mc_buffer *buffer, struct dma *dma)
 {
 	sg_free_table(&dma->sgt);

@@ -97,7 +97,7 @@ static const struct mc_memory_ops range_ops = {
 	.extent = range_extent,
 };
 
-/* Not where an IOMMU, bounce buffers or encryption come in between. */
+/* Are DMA addresses those of pages? Not behind an IOMMU, bounce buffers or encryption. */
 static bool addresses_are_physical(struct device *dev)
 {
 	struct page *page = ZERO_PAGE(0);

@@ -141,7 +141,7 @@ static void page_drop(struct mc_staging *staging, struct page *page, unsigned lo
 	cond_resched();
 }
 
-/* What there is to see at an offset, or NULL if there is no memory for it. */
+/* Return: the page at an offset, filled if it has to be; NULL: no memory for a page. */
 static struct page *page_get(struct mc_staging *staging, unsigned long index)
 {
 	struct page *page = xa_load(&staging->pages, index);
@@ -240,7 +240,7 @@ static void staging_broadcast(struct dma_buf *dmabuf, unsigned long first,
 		;
 }
 
-/* What is stored to in a range of pages, for a mapping that goes. */
+/* Broadcasts those pages of a range that were stored to: a mapping of them goes. */
 void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last)
 {
 	staging_broadcast(dmabuf, first, last, DIRTY);
@@ -267,8 +267,8 @@ void mc_staging_end(struct dma_buf *dmabuf)
 }
 
 /*
- * What there is to see at an offset, and stays so until mc_staging_unlock(); or NULL, without
- * the lock. @dirty: it is going to be stored to; then, whether it is, or has been.
+ * Return: the page at an offset, locked until mc_staging_unlock(); or NULL, and nothing is locked.
+ * @dirty: in: the caller is going to store to the page; out: the page has stores to broadcast.
  */
 struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty)
 {
@@ -362,8 +362,8 @@ void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 }
 
 /*
- * What the dma-buf of a team has for pages, without any yet; or NULL. The buffer uses the
- * team.
+ * Return: a staging buffer for the dma-buf of a team, without pages yet; or NULL. The mc_buffer
+ * uses the team.
  */
 struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 {

@@ -110,7 +110,7 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		ret = -EHOSTDOWN;
 	else
 		ret = command->handler(&call);
-	/* whatever it was that it did not find any more */
+	/* the host was lost meanwhile: that is why, whatever the handler did not find */
 	if (ret < 0 && is_lost(call.client, command))
 		ret = mc_fail_lost(&call);
 	if (ret == -ENOMEM && !call.reason[0])

@@ -123,7 +123,7 @@ static unsigned long chunks_in_a_row(const struct mc_memory *memory, unsigned lo
 
 /*
  * The memory may end meanwhile: its chunks stay the pool's, and the struct says where they were.
- * What another host's pool has where is no business of the client's host.
+ * A client is not told where in another host's pool a memory lies.
  */
 static void show_chunks(struct show *show, const struct mc_memory *memory)
 {

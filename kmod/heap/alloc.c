@@ -308,7 +308,7 @@ static void set_flags(u32 *flags, const struct memcast_block_set *set)
 	WRITE_ONCE(*flags, (*flags & ~set->mask) | (set->flags & set->mask));
 }
 
-/* Of what somebody mapped himself. Return: is there such a mapping? */
+/* Sets the flags of a mapping that the program made itself. Return: is there such a mapping? */
 static bool mapping_set(struct mc_call *call)
 {
 	struct memcast_block_set *set = call->arg;

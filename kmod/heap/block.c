@@ -42,7 +42,7 @@ void mc_block_insert(struct mc_client *client, struct mc_block *block)
 	atomic_long_inc(&mc_stats.blocks);
 }
 
-/* What there is around info->address. Return: whether a block is. */
+/* Describes the block around info->address. Return: is there a block? */
 bool mc_block_describe(struct mc_client *client, struct memcast_address_info *info)
 {
 	struct mc_block *block;

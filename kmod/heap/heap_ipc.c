@@ -30,7 +30,7 @@ int mc_heap_export(struct mc_call *call)
 	return ret;
 }
 
-/* One that this client has imported already. Return: whether there is one. */
+/* Has the client imported this heap already? Then the answer names the heap that it has. */
 static bool find_imported(struct mc_call *call, const struct mc_share *share)
 {
 	struct memcast_heap_import *import = call->arg;
@@ -110,7 +110,7 @@ int mc_block_export(struct mc_call *call)
 	return mc_respond(call);
 }
 
-/* As its exporter has placed it: what is larger than a chunk is alone. */
+/* Could an exporter have placed the block so? One larger than a chunk has a segment alone. */
 static bool may_be_there(const struct memcast_block_import *import, u64 bytes)
 {
 	if (!import->bytes || import->bytes > bytes)

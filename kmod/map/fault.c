@@ -10,7 +10,7 @@
 #include "vm.h"
 
 /*
- * One chunk with one entry, if all of it is shown and at an address that fits.
+ * Can one entry show the chunk? Only if all of it is mapped, at an address that fits.
  * Host memory, whose mappings can be smaller, dma-bufs, which are mapped
  * wherever mmap() likes, and foreign memory, which may be any pages, may not fit.
  */

@@ -211,7 +211,7 @@ static int reservation_retire(struct mc_call *call,
 	return ret;
 }
 
-/* It is as it was: a call that fails changes nothing. */
+/* munmap() has failed: the reservation goes on as before, as a failed call changes nothing. */
 static int reservation_stays(struct mc_call *call,
 			     struct mc_reservation *reservation, int error)
 {

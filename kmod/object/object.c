@@ -19,7 +19,7 @@ u64 mc_object_number(void)
 	return atomic64_inc_return(&last_number);
 }
 
-/* Of a memory or a team: zeroed, and charged; or NULL. */
+/* Return: a zeroed struct for a memory or a team, charged to the client's user; or NULL. */
 struct mc_object *mc_object_alloc(struct mc_call *call, unsigned long struct_bytes)
 {
 	struct mc_object *object = mc_alloc_large(call, struct_bytes);
@@ -90,7 +90,7 @@ int mc_object_fail_lost(struct mc_call *call, const struct mc_object *object)
 		       mc_host_words(object->place, words));
 }
 
-/* One more user. The caller is one, or holds a lock that keeps one. */
+/* Adds a user to an object. The caller is a user itself, or holds a lock that keeps one. */
 struct mc_object *mc_object_get(struct mc_object *object)
 {
 	refcount_inc(&object->users);

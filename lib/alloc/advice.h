@@ -41,7 +41,7 @@ void advice_change(const struct range *range,
 		   void (*change)(struct advice *advice, const void *how), const void *how);
 void advice_settle(const struct range *range);
 
-/* What is so in all of a range; what is not the same everywhere is none. */
+/* Fills in the advice that all of a range shares; where its pages differ, there is none. */
 void advice_get(const struct range *range, struct advice *common);
 
 /* A block is freed, a heap ends, and what was advised of its memory. */

@@ -226,7 +226,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 	return WHOLE_CALL(close_handle(address), "address=%#llx", address);
 }
 
-/* What was opened is closed, and not freed: its memory is another's. */
+/* A block that was opened by a handle is closed, not freed: another process has its memory. */
 CUresult ipc_check_free(CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };

@@ -284,8 +284,8 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 }
 
 /*
- * What there is not reads as nothing; memory of which nothing is known is the program's
- * own, and its address on the host is its address.
+ * Return: an attribute's value, 0 if the address has none. Memory that the module does not know
+ * is the program's own: its host pointer is the address itself.
  */
 static uint64_t value_or_none(CUpointer_attribute attribute,
 			      const struct memcast_address_info *info)

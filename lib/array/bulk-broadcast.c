@@ -89,7 +89,7 @@ static void broadcast_blocks(const struct memcast_view *view, size_t offset,
 				bytes - at < block ? bytes - at : block, way);
 }
 
-/* What is not as short as copy() takes, or has to look where it goes. */
+/* Broadcasts bytes that are too many for copy(), or any before the processor is known. */
 static __attribute__((__noinline__)) CUresult
 broadcast_long(const struct memcast_view *view, size_t offset, const unsigned char *from,
 	       size_t bytes, bool repeat)

@@ -83,7 +83,7 @@ static bool always_past(enum bulk_kind kind)
 	return kind == BULK_SUM_PAST || kind == BULK_SUM_NARROW_PAST;
 }
 
-/* What is read and written by turns in one place stays in the caches. */
+/* Not for calls that read and write the same memory by turns: it stays in the caches. */
 static bool may_go_past(enum bulk_kind kind, unsigned int class)
 {
 	const struct bulk_machine *machine = bulk_machine();
@@ -115,8 +115,8 @@ static unsigned int candidates(enum bulk_kind kind, unsigned int class, enum bul
 }
 
 /*
- * What a way takes, and what else it costs. To fetch ahead puts out of the caches what others
- * may need. And N copies by the C library are what nobody wants to be slower than.
+ * Return: a way's time, more or less by what else counts: fetching ahead puts lines that others may
+ * need out of the caches, and a loop is to beat N copies by the C library clearly.
  */
 static uint32_t cost(enum bulk_way way, uint32_t time)
 {
@@ -185,9 +185,9 @@ enum bulk_way bulk_way(enum bulk_kind kind, unsigned int replicas, size_t bytes,
 }
 
 /*
- * Whoever reads next what went past the caches was measured to read three tenths slower (14
- * instead of 20 GB/s). What this costs is taken as three tenths of what this call took for
- * the bytes that it wrote.
+ * A later read of bytes that a call stored past the caches was measured to be three tenths slower
+ * (14 instead of 20 GB/s). So a way past the caches is charged three tenths of the time that the
+ * call took for the bytes which it wrote.
  */
 void bulk_way_measured(const struct bulk_trial *trial)
 {

@@ -5,7 +5,7 @@
 
 #include "library.h"
 
-/* Of ENOMEM where the kernel cannot give a reason */
+/* The reason of an ENOMEM for which the kernel cannot give one */
 #define SHARE_HINT	"(of the machine, or of this user's share: module parameter host_user_mib)"
 
 CUresult result_of_errno(int error);

@@ -86,7 +86,7 @@ void logs_call_back(CUlogLevel level, const char *line, size_t length)
 	struct CUlogsCallbackEntry_st *entry;
 	char copy[LOG_LINE];
 
-	/* What fails in a callback would call it again, and so on. */
+	/* A call that fails in a callback would call the callback again, and so on. */
 	if (inside)
 		return;
 	take();

@@ -71,7 +71,7 @@ cudaError_t refuse(const char *call, cudaError_t error, const char *format, ...)
 	return error;
 }
 
-/* What programs rarely look at the error of, and cannot go on from: once on stderr */
+/* Says once on stderr that a call has failed which programs rarely check and cannot do without. */
 void log_aloud(const char *text)
 {
 	static atomic_bool said;

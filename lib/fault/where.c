@@ -39,8 +39,8 @@ bool fault_place_at(uintptr_t address, struct fault_place *place)
 }
 
 /*
- * What the program may not have known about the address, in @text. A child of fork() has
- * nothing there, nor anybody to ask: where its parent has mapped something, it is told so.
+ * Writes to @text why an access at the address fails; false: the library knows no reason. A child
+ * of fork() cannot ask the module: where its parent has mapped something, it is told of fork().
  */
 bool fault_reason(uintptr_t address, bool store, char *text, size_t size)
 {

@@ -167,7 +167,7 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 			  count);
 }
 
-/* What one more reference to the object is added to. With both locks held */
+/* Return: the object's entry in @uses, with @add a new one; or NULL. With both locks held */
 static struct use *use_of(struct uses *uses, struct object *object, bool add)
 {
 	struct use *at;

@@ -73,7 +73,7 @@ static CUresult submit(struct stream *stream, struct invocation *invocation, CUs
 	return result;
 }
 
-/* What cannot be launched makes the stream's capture fail, and has its own error. */
+/* Adds a launch to a capture. A launch that is refused makes the capture fail. */
 static CUresult launch_captured(struct stream *stream, struct function *function,
 				const struct request *request)
 {

@@ -64,7 +64,7 @@ static const struct registered *look(const struct code *code, bool exact,
 	return NULL;
 }
 
-/* What a kernel of an image is to do */
+/* Finds the C function that is registered for a kernel of an image. */
 CUresult registered_find(const struct code *code, const struct registered **found)
 {
 	const struct registered *other = NULL;

@@ -96,7 +96,7 @@ void *memcastKernelVariable(const struct memcast_launch *at, const char *name)
 		       CUDA_SUCCESS ? (void *)address : NULL;
 }
 
-/* What the device can reach is what the module knows of: one range after the other. */
+/* A device reaches the memory that the module knows: ask for one range after the other. */
 void memcastKernelCheck(const struct memcast_launch *at, const void *address, size_t bytes)
 {
 	uint64_t from = (uintptr_t)address, end = from + bytes;

@@ -80,7 +80,7 @@ static CUresult run_signal(struct work *work, struct stream *stream, CUresult er
 	return CUDA_SUCCESS;
 }
 
-/* What failed elsewhere is not this stream's failure. */
+/* Waits until another stream's work is done; if that has failed, this stream has not. */
 static CUresult run_wait(struct work *work, struct stream *stream, CUresult error)
 {
 	struct fence *fence = ((struct fence_work *)work)->fence;

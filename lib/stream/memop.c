@@ -59,13 +59,13 @@ static long nanoseconds(void)
 	return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-/* One look begins. */
+/* A thread begins to look at its words: pauses are in proportion to the time of a look. */
 void pause_begin(struct pause *pause)
 {
 	pause->start = nanoseconds();
 }
 
-/* It was in vain. What looks so uses about 5 % of a processor at most. */
+/* The look was in vain: pause, so that looking uses about 5 % of a processor at most. */
 void pause_sleep(struct pause *pause)
 {
 	struct timespec time;

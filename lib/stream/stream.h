@@ -42,7 +42,7 @@ struct stream_set {
 	struct stream *legacy;		/* one of these, or NULL; sets_lock */
 };
 
-/* What was good when the work was queued, and is not any more: as hardware says it */
+/* Arguments that were good when work was queued, and are bad now, fail it as hardware does. */
 static inline CUresult work_result(CUresult result)
 {
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_LAUNCH_FAILED : result;

@@ -161,7 +161,7 @@ static void print_field(const struct query_field *field, struct json_object *all
 	int64_t number;
 
 	if (field->unit == WORD) {
-		/* What is not the device's is of all of it. */
+		/* A field that devices do not have is the whole machine's. */
 		if (!value)
 			value = part(all, field->member);
 		printf("%s%s", !strcmp(field->name, "uuid") ? "GPU-" : "",

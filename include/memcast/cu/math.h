@@ -28,7 +28,7 @@ MEMCAST_MIN_MAX(long long, long long, long long)
 MEMCAST_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef MEMCAST_MIN_MAX
 
-/* Of a number and none, the number */
+/* The result of a number and a NaN is the number. */
 #define MEMCAST_MIN_MAX(type, first, second)						\
 inline type min(first a, second b) { return std::fmin((type)a, (type)b); }		\
 inline type max(first a, second b) { return std::fmax((type)a, (type)b); }

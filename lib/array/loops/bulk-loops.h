@@ -47,16 +47,16 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 #define UNROLL_WIDE	4
 
 /*
- * Of more replicas than four, processors without AVX-512 were measured to read faster by half
- * as much (an AMD EPYC, 8 replicas in memory: 12.8 to 13.9 GB/s instead of 11.3 to 11.9).
+ * With more than four replicas, processors without AVX-512 were measured to read faster if a loop
+ * takes half as many vectors (an AMD EPYC, 8 replicas: 12.8 to 13.9 GB/s, not 11.3 to 11.9).
  */
 #define READS_FEW	4
 #define UNROLL_MANY	(WIDTH == 32 ? 4 : UNROLL)
 
 /*
- * What comes next in memory begins to come while sums are made of what is there. Further on
- * than to the end of a page, where processors stop doing so by themselves. Behind the end of
- * an array this fetches what nobody needs, but faults nowhere.
+ * Fetches the bytes that the loop needs next while it sums those that have come: over the end of
+ * a page as well, where processors stop fetching by themselves. Behind the end of an array this
+ * fetches bytes that nobody needs, but never faults.
  */
 #define AHEAD_BYTES	2048
 INLINE void fetch_ahead(unsigned char *const *from, size_t from_at, unsigned int reads,
@@ -72,9 +72,9 @@ INLINE void fetch_ahead(unsigned char *const *from, size_t from_at, unsigned int
  * The places are visited in their order, and so is what floating-point sums are
  * rounded in; they are written in the reverse order, the one seen last first.
  *
- * _nans is for what turns out to have some: once more from the start, as nothing is
- * stored by then. To finish what is in registers would have the compiler keep them in
- * memory, each time, for what seldom happens. _rest is for what does not fill a vector.
+ * _nans begins again with vectors that turn out to have NaNs, of which nothing is stored by then:
+ * going on from the registers would have the compiler spill them each time, for a rare case.
+ * _rest does the elements that do not fill a vector.
  */
 #define LOOP(name, accumulator, LOAD, COMBINE, kind, unroll)			\
 static __attribute__((__noinline__)) void					\

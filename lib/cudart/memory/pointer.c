@@ -7,7 +7,7 @@ SAME_LAYOUT(cudaIpcEventHandle_t, CUipcEventHandle);
 SAME_LAYOUT(struct cudaExternalMemoryHandleDesc, CUDA_EXTERNAL_MEMORY_HANDLE_DESC);
 SAME_LAYOUT(struct cudaExternalMemoryBufferDesc, CUDA_EXTERNAL_MEMORY_BUFFER_DESC);
 
-/* What is nobody's has no device; its host address is what was asked about. */
+/* Memory that the driver does not know has no device; its host pointer is the address itself. */
 static cudaError_t attributes_of(struct cudaPointerAttributes *attributes, const void *pointer)
 {
 	struct cudaPointerAttributes found = {};

@@ -170,7 +170,7 @@ struct difference {
 	CUgraphNode node;		/* of the new graph */
 };
 
-/* What of a new plan does not fit in place of some steps, if anything */
+/* Return: the first difference that keeps a new plan from replacing some steps, or none */
 static struct difference compare(const struct plan *plan, uint32_t first, uint32_t count,
 				 const struct plan *new, uint32_t *marks)
 {

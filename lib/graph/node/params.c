@@ -20,7 +20,7 @@ static CUresult check_context(CUcontext *context, uint32_t *device)
 	return CUDA_SUCCESS;
 }
 
-/* Of a context that params_check() has seen. One that has ended has no device. */
+/* The device of a context that params_check() has seen; fails if the context has ended. */
 CUresult params_device(CUcontext context, uint32_t *device)
 {
 	return check_context(&context, device);
@@ -163,7 +163,7 @@ static CUresult copy_array(void *pointer, size_t count, size_t size)
 	return CUDA_SUCCESS;
 }
 
-/* What the pointers point to is copied as well, but for what is the program's. */
+/* Copies parameters and the arrays that they point to, but not the program's own memory. */
 CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 {
 	CUresult result = CUDA_SUCCESS;

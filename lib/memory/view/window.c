@@ -15,7 +15,7 @@
 static atomic_ulong windows;		/* no need to look where there are none */
 static _Atomic CUdeviceptr lowest = -1ULL, highest;	/* of all that was mapped */
 
-/* One that is in no tree */
+/* Unmaps the view of a window that is in no tree, and puts the window. */
 static void window_end(struct window *window)
 {
 	view_unmap(&window->view);
@@ -120,7 +120,7 @@ static CUresult window_follow(struct window *window)
 	}
 }
 
-/* One that is held */
+/* Takes a window that the caller holds out of the tree, and ends it. */
 static void window_retract(struct window *window)
 {
 	if (window_remove(window))

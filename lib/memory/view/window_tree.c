@@ -198,7 +198,7 @@ static void slots_change(struct window *window, void *from, void *to)
 	}
 }
 
-/* One that was published and is held: where others were in the way at first */
+/* Enters a window, published and held, into those of its slots that others had at first. */
 void window_fill(struct window *window)
 {
 	slots_change(window, NULL, window);
@@ -247,7 +247,7 @@ struct window *window_publish(struct window *window)
 	return window;
 }
 
-/* One that is held. Return: was it in the tree? Then that is a user no more. */
+/* Removes a held window. Return: was it in the tree? Then the caller puts the tree's reference. */
 bool window_remove(struct window *window)
 {
 	if (atomic_exchange(&window->gone, true))

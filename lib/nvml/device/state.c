@@ -123,7 +123,7 @@ static bool scan_uuid(const char *text, unsigned char uuid[16])
 	return true;
 }
 
-/* What all devices have comes before what one has, as where the module refuses calls. */
+/* The fabric's state comes before that of one device, as where the module refuses calls. */
 void state_fabric(unsigned int device, struct state_fabric *fabric)
 {
 	char line[64];

@@ -47,7 +47,7 @@ CUresult event_get(CUevent handle, struct event **event)
 	return result;
 }
 
-/* What the last record was, with references. */
+/* Return: the last record's fence; @mark: its mark, if a capture made it. Both are held. */
 static struct fence *event_last(struct event *event, struct mark **mark)
 {
 	struct fence *fence;

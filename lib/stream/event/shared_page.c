@@ -204,7 +204,7 @@ static CUresult create_locked(struct shared **shared)
 	return CUDA_SUCCESS;
 }
 
-/* Who makes a record. */
+/* The key by which an event names this process as the maker of a record */
 const uint8_t *shared_self(void)
 {
 	return own_page.key;

@@ -216,7 +216,7 @@ bool smi_html(struct json_object *all, const char *path, unsigned int every)
 		put_page(stdout, all, every);
 		return true;
 	}
-	/* Who reloads the page meanwhile finds the one before, whole. */
+	/* A browser that reloads the page meanwhile finds the last one, whole. */
 	if (asprintf(&part_path, "%s.part", path) < 0)
 		return false;
 	to = fopen(part_path, "we");

@@ -218,8 +218,8 @@ static void let_in(struct relay *relay)
 }
 
 /*
- * While the machine boots: who asks for the list is answered, and who has a program waits.
- * So does who ends a machine of --reuse: the programs that came before run first.
+ * While the machine boots, clients that ask for the list are answered, and clients with a program
+ * wait; so does a client that ends a machine of --reuse: the programs before it run first.
  */
 static void look_at_waiting(struct relay *relay)
 {
