@@ -268,9 +268,8 @@ static const struct argp_option argp_options[] = {
 	{ "timeout", 't', "SECONDS", 0, "end it after so long without a sign of life (60)", 0 },
 	{ "begun", 'b', "FILE", 0, "the command has begun when something is in this file", 0 },
 	{ "begin", 'B', "SECONDS", 0, "the --timeout until it has begun, if that is less (180)", 0 },
-	{ "silence", 'q', "SECONDS", 0, "end it after so long without output, even if it works (never)",
-	  0 },
-	{ "limit", 'l', "SECONDS", 0, "end it after so long, whatever it does (never)", 0 },
+	{ "silence", 'q', "SECONDS", 0, "end it after so long without output, even if it works", 0 },
+	{ "limit", 'l', "SECONDS", 0, "end it after so long, whatever it does", 0 },
 	{ "file", 'f', "FILE", 0, "that this file grows is a sign of life, use of a processor "
 	  "is none; may be repeated. The command's own output is not looked at", 0 },
 	{ "clock", 'c', "FIFO", 0, "write there how many seconds have counted so far", 0 },
