@@ -2,6 +2,7 @@
 /* What pointers say of themselves. */
 #define _GNU_SOURCE
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(pointer) { char unused; };
 FIXTURE_SETUP(pointer) { }
@@ -195,13 +196,14 @@ TEST_F(pointer, arguments)
 		  cuPointerGetAttribute(&data, CU_POINTER_ATTRIBUTE_MAPPED, 0));
 	cuda_start(0);
 	at = place(_metadata, &start);
-	EXPECT_INVALID(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MAPPED, at));
-	EXPECT_INVALID(cuPointerGetAttribute(&data, 0, at));
-	EXPECT_INVALID(cuPointerGetAttribute(&data, 22, at));
-	EXPECT_INVALID(cuPointerGetAttribute(&data, -1, at));
+	EXPECT_REASON(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MAPPED, at), "NULL output");
+	EXPECT_REASON(cuPointerGetAttribute(&data, 0, at), "no attribute #");
+	EXPECT_REASON(cuPointerGetAttribute(&data, 22, at), "no attribute #");
+	EXPECT_REASON(cuPointerGetAttribute(&data, -1, at), "no attribute -#");
 	EXPECT_OK(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, at));
 	EXPECT_NE(0, tokens[0]);
-	EXPECT_INVALID(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, start));
+	EXPECT_REASON(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, start),
+		      "nothing is mapped at #");
 	NO_ATTRIBUTE(MAPPED, 0);
 	NO_ATTRIBUTE(MAPPED, ADDRESS(&data));
 	NO_ATTRIBUTE(MEMORY_TYPE, ADDRESS(&data));
@@ -249,14 +251,14 @@ TEST_F(pointer, several)
 	EXPECT_EQ(0, is_mapped);
 
 	type = 77;
-	EXPECT_INVALID(cuPointerGetAttributes(0, which, data, at));
-	EXPECT_INVALID(cuPointerGetAttributes(4, NULL, data, at));
-	EXPECT_INVALID(cuPointerGetAttributes(4, which, NULL, at));
+	EXPECT_REASON(cuPointerGetAttributes(0, which, data, at), "no attributes, or a NULL");
+	EXPECT_REASON(cuPointerGetAttributes(4, NULL, data, at), "no attributes, or a NULL");
+	EXPECT_REASON(cuPointerGetAttributes(4, which, NULL, at), "no attributes, or a NULL");
 	data[3] = NULL;
-	EXPECT_INVALID(cuPointerGetAttributes(4, which, data, at));
+	EXPECT_REASON(cuPointerGetAttributes(4, which, data, at), "NULL output #");
 	data[3] = &is_mapped;
 	which[3] = 99;
-	EXPECT_INVALID(cuPointerGetAttributes(4, which, data, at));
+	EXPECT_REASON(cuPointerGetAttributes(4, which, data, at), "no attribute #");
 	/* what comes before the wrong one is told */
 	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
 }
@@ -281,10 +283,14 @@ TEST_F(pointer, set)
 	EXPECT_EQ(1, ATTRIBUTE(SYNC_MEMOPS, int, ADDRESS(host)));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
-	EXPECT_INVALID(cuPointerSetAttribute(NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at));
-	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_IS_MANAGED, at));
-	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, start));
-	EXPECT_INVALID(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ADDRESS(&on)));
+	EXPECT_REASON(cuPointerSetAttribute(NULL, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at),
+		      "NULL pointer");
+	EXPECT_REASON(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_IS_MANAGED, at),
+		      "attribute # cannot be set");
+	EXPECT_REASON(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, start),
+		      "nothing is mapped at #");
+	EXPECT_REASON(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ADDRESS(&on)),
+		      "# is not in a reservation");
 }
 
 /* Who asks for tokens has calls wait from then on: of that mapping, until it ends. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What is no pool, no place for one, or no attribute of it: each call says so. */
 #include "pool_fixture.h"
+#include "reason.h"
 
 #define FABRIC	CU_MEM_HANDLE_TYPE_FABRIC
 
@@ -107,23 +108,25 @@ TEST_F(pool, places_that_are_none)
 			TH_LOG("%u", i);
 		EXPECT_CU(places[i].get, cuMemSetMemPool(&place, pinned, self->pool))
 			TH_LOG("%u", i);
-		EXPECT_INVALID(cuMemPoolGetAccess(&access, self->pool, &place));
+		EXPECT_REASON(cuMemPoolGetAccess(&access, self->pool, &place), "no such location");
 	}
-	EXPECT_INVALID(cuMemGetMemPool(&pool, NULL, pinned));
-	EXPECT_INVALID(cuMemGetDefaultMemPool(&pool, NULL, pinned));
-	EXPECT_INVALID(cuMemSetMemPool(NULL, pinned, self->pool));
-	EXPECT_INVALID(cuMemGetMemPool(NULL, &first, pinned));
-	EXPECT_INVALID(cuMemGetMemPool(&pool, &first, CU_MEM_ALLOCATION_TYPE_INVALID));
-	EXPECT_INVALID(cuMemGetMemPool(&pool, &first, 99));
-	EXPECT_INVALID(cuMemPoolGetAccess(&access, self->pool, NULL));
-	EXPECT_INVALID(cuMemGetMemPool(&pool,
-				       &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 99 },
-				       pinned));
-	EXPECT_INVALID(cuMemGetMemPool(&pool,
-				       &(CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST_NUMA, 99 },
-				       pinned));
-	EXPECT_INVALID(cuMemPoolGetAccess(&access, self->pool,
-					  &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, -1 }));
+	EXPECT_REASON(cuMemGetMemPool(&pool, NULL, pinned), "NULL pointer");
+	EXPECT_REASON(cuMemGetDefaultMemPool(&pool, NULL, pinned), "NULL pointer");
+	EXPECT_REASON(cuMemSetMemPool(NULL, pinned, self->pool), "NULL pointer");
+	EXPECT_REASON(cuMemGetMemPool(NULL, &first, pinned), "NULL output");
+	EXPECT_REASON(cuMemGetMemPool(&pool, &first, CU_MEM_ALLOCATION_TYPE_INVALID),
+		      "no such type");
+	EXPECT_REASON(cuMemGetMemPool(&pool, &first, 99), "no such type");
+	EXPECT_REASON(cuMemPoolGetAccess(&access, self->pool, NULL), "NULL pointer");
+	EXPECT_REASON(cuMemGetMemPool(&pool,
+				      &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 99 },
+				      pinned), "no device #: there are #");
+	EXPECT_REASON(cuMemGetMemPool(&pool,
+				      &(CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST_NUMA, 99 },
+				      pinned), "no NUMA node #");
+	EXPECT_REASON(cuMemPoolGetAccess(&access, self->pool,
+					 &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, -1 }),
+		      "no device #: there are #");
 	EXPECT_EQ((void *)77, pool);
 	EXPECT_EQ(77, access);
 }
@@ -150,10 +153,10 @@ TEST_F(pool, on_the_host)
 		ASSERT_OK(cuMemGetMemPool(&current, &place, pinned));
 		EXPECT_EQ(pool, again);
 		EXPECT_EQ(pool, current);
-		EXPECT_INVALID(cuMemPoolDestroy(pool));
-		EXPECT_INVALID(cuMemSetMemPool(&place, pinned, self->pool));
-		EXPECT_INVALID(cuMemSetMemPool(&place, pinned, pool));
-		EXPECT_INVALID(cuDeviceSetMemPool(0, pool));
+		EXPECT_REASON(cuMemPoolDestroy(pool), "a default pool stays");
+		EXPECT_REASON(cuMemSetMemPool(&place, pinned, self->pool), "the host's current");
+		EXPECT_REASON(cuMemSetMemPool(&place, pinned, pool), "the host's current pools");
+		EXPECT_REASON(cuDeviceSetMemPool(0, pool), "the pool is on the host");
 		props.location = place;
 		ASSERT_OK(cuMemPoolCreate(&other, &props));
 		EXPECT_NE(pool, other);
@@ -165,12 +168,12 @@ TEST_F(pool, on_the_host)
 		memset((void *)block, 7, 5000);
 		EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, block));
 		EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
-		EXPECT_INVALID(cuMemFreeHost((void *)block));
+		EXPECT_REASON(cuMemFreeHost((void *)block), "the block at # is of another kind");
 		EXPECT_OK(cuMemFreeAsync(block, self->stream));
 		EXPECT_OK(cuMemPoolDestroy(other));
 	}
 	props.location.id = 99;
-	EXPECT_INVALID(cuMemPoolCreate(&other, &props));
+	EXPECT_REASON(cuMemPoolCreate(&other, &props), "no NUMA node # with memory");
 }
 
 /* Managed memory may have no place of its own; there is none here. */
@@ -196,7 +199,7 @@ TEST_F(pool, switches_go_back)
 	const int last = CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
 	int i, j, on, off = 0, yes = 1;
 
-	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, first, NULL));
+	EXPECT_REASON(cuMemPoolSetAttribute(self->pool, first, NULL), "NULL pointer");
 	for (i = first; i <= last; i++)
 		ASSERT_OK(cuMemPoolSetAttribute(self->pool, i, &off));
 	for (i = first; i <= last; i++) {
@@ -226,10 +229,10 @@ TEST_F(pool, handle_types)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuMemPoolImportFromShareableHandle(&other, &handle, FABRIC, 0));
 	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(NULL, (void *)(intptr_t)fd,
-							  SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolImportFromShareableHandle(&other, (void *)(intptr_t)fd,
-							  SHAREABLE, 1));
+	EXPECT_REASON(cuMemPoolImportFromShareableHandle(NULL, (void *)(intptr_t)fd,
+							 SHAREABLE, 0), "NULL output");
+	EXPECT_REASON(cuMemPoolImportFromShareableHandle(&other, (void *)(intptr_t)fd,
+							 SHAREABLE, 1), "flags must be #");
 	EXPECT_EQ((void *)77, other);
 }
 

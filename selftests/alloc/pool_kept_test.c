@@ -2,6 +2,7 @@
 /* What pools keep of their device, how much that may be, and until when. */
 #define _GNU_SOURCE
 #include "pool_fixture.h"
+#include "reason.h"
 
 TEST_F(pool, threshold_and_trim)
 {
@@ -23,11 +24,13 @@ TEST_F(pool, threshold_and_trim)
 	EXPECT_EQ(STEP, pool_value(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
 	EXPECT_EQ(4 * CHUNK, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
 	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one));
+	EXPECT_REASON(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one),
+		      "setting # cannot be #");
 	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
 	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero));
 	EXPECT_EQ(0, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
-	EXPECT_INVALID(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &zero));
+	EXPECT_REASON(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &zero),
+		      "attribute # cannot be set");
 
 	/* what it has kept is used first */
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block[0], 5, self->pool, self->stream));
@@ -103,8 +106,8 @@ TEST_F(pool, lives_until_its_last_block)
 
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, self->stream));
 	EXPECT_OK(cuMemPoolDestroy(self->pool));
-	EXPECT_INVALID(cuMemAllocFromPoolAsync(&other, 1000, self->pool, self->stream));
-	EXPECT_INVALID(cuMemPoolTrimTo(self->pool, 0));
+	EXPECT_REASON(cuMemAllocFromPoolAsync(&other, 1000, self->pool, self->stream), "no heap #");
+	EXPECT_REASON(cuMemPoolTrimTo(self->pool, 0), "no heap #");
 	EXPECT_OK(cuMemsetD8(block, 1, 1000));
 	EXPECT_OK(cuMemFreeAsync(block, self->stream));
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));

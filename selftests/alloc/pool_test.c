@@ -2,6 +2,7 @@
 /* Pools, and stream-ordered allocation. */
 #define _GNU_SOURCE
 #include "pool_fixture.h"
+#include "reason.h"
 
 TEST_F(pool, device_attributes)
 {
@@ -22,30 +23,30 @@ TEST_F(pool, create)
 	}, props = good;
 	CUmemoryPool pool = (void *)77;
 
-	EXPECT_INVALID(cuMemPoolCreate(NULL, &props));
-	EXPECT_INVALID(cuMemPoolCreate(&pool, NULL));
+	EXPECT_REASON(cuMemPoolCreate(NULL, &props), "NULL pointer");
+	EXPECT_REASON(cuMemPoolCreate(&pool, NULL), "NULL pointer");
 	props.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "type # is not PINNED");
 	props = good;
 	props.reserved[53] = 1;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "reserved bytes must be #");
 	props = good;
 	props.handleTypes = 0x10;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "pools are shared as fds only, not #");
 	props.handleTypes = CU_MEM_HANDLE_TYPE_WIN32;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "pools are shared as fds only, not #");
 	props.handleTypes = CU_MEM_HANDLE_TYPE_WIN32 | SHAREABLE;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "pools are shared as fds only, not #");
 	props = good;
 	props.maxSize = device_bytes(1, "pool_bytes") + 1;
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemPoolCreate(&pool, &props));
 	props = good;
 	props.location.id = 99;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "no device #: there are #");
 	props.location.id = -1;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "no device #: there are #");
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
-	EXPECT_INVALID(cuMemPoolCreate(&pool, &props));
+	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "no such location");
 	EXPECT_EQ((void *)77, pool);
 	/* nobody looks at these */
 	good.usage = 1 | CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
@@ -53,8 +54,8 @@ TEST_F(pool, create)
 	EXPECT_OK(cuMemPoolCreate(&pool, &good));
 	EXPECT_NE(self->pool, pool);
 	EXPECT_OK(cuMemPoolDestroy(pool));
-	EXPECT_INVALID(cuMemPoolDestroy(pool));
-	EXPECT_INVALID(cuMemPoolDestroy(NULL));
+	EXPECT_REASON(cuMemPoolDestroy(pool), "no heap #");
+	EXPECT_REASON(cuMemPoolDestroy(NULL), "no heap #");
 }
 
 TEST_F(pool, current_and_default)
@@ -67,19 +68,19 @@ TEST_F(pool, current_and_default)
 	EXPECT_NE(first, second);
 	EXPECT_OK(cuDeviceGetMemPool(&pool, 0));
 	EXPECT_EQ(first, pool);
-	EXPECT_INVALID(cuMemPoolDestroy(first));
+	EXPECT_REASON(cuMemPoolDestroy(first), "a device's default pool stays");
 	EXPECT_OK(cuDeviceSetMemPool(0, self->pool));
 	EXPECT_OK(cuMemGetMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
 	EXPECT_EQ(self->pool, pool);
 	EXPECT_OK(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
 	EXPECT_EQ(first, pool);
 	/* of another device, or none */
-	EXPECT_INVALID(cuDeviceSetMemPool(1, self->pool));
-	EXPECT_INVALID(cuDeviceSetMemPool(0, NULL));
-	EXPECT_INVALID(cuDeviceSetMemPool(99, self->pool));
-	EXPECT_INVALID(cuDeviceGetMemPool(&pool, 99));
+	EXPECT_REASON(cuDeviceSetMemPool(1, self->pool), "the pool is on device #");
+	EXPECT_REASON(cuDeviceSetMemPool(0, NULL), "no heap #");
+	EXPECT_REASON(cuDeviceSetMemPool(99, self->pool), "no device #: there are #");
+	EXPECT_REASON(cuDeviceGetMemPool(&pool, 99), "no device #: there are #");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDefaultMemPool(&pool, -1));
-	EXPECT_INVALID(cuDeviceGetMemPool(NULL, 0));
+	EXPECT_REASON(cuDeviceGetMemPool(NULL, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuMemGetMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED));
 	location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
@@ -116,9 +117,10 @@ TEST_F(pool, alloc_arguments)
 {
 	CUdeviceptr block = 77;
 
-	EXPECT_INVALID(cuMemAllocAsync(NULL, 1, self->stream));
-	EXPECT_INVALID(cuMemAllocFromPoolAsync(&block, 1, NULL, self->stream));
-	EXPECT_INVALID(cuMemAllocFromPoolAsync(&block, 1, (void *)0x123456, self->stream));
+	EXPECT_REASON(cuMemAllocAsync(NULL, 1, self->stream), "NULL output");
+	EXPECT_REASON(cuMemAllocFromPoolAsync(&block, 1, NULL, self->stream), "no heap #");
+	EXPECT_REASON(cuMemAllocFromPoolAsync(&block, 1, (void *)0x123456, self->stream),
+		      "no heap #");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
 		  cuMemAllocAsync(&block, 1, (CUstream)0x12345678));
 	EXPECT_EQ(77, block);
@@ -131,7 +133,7 @@ TEST_F(pool, alloc_arguments)
 	EXPECT_OK(cuMemAllocFromPoolAsync(&block, 0, self->pool, self->stream));
 	EXPECT_EQ(0, block);
 	EXPECT_OK(cuMemFreeAsync(0, self->stream));
-	EXPECT_INVALID(cuMemFreeAsync(77, self->stream));
+	EXPECT_REASON(cuMemFreeAsync(77, self->stream), "no block starts at #; what was mapped is");
 	ASSERT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocAsync(&block, 1, NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFreeAsync(77, NULL));
@@ -163,14 +165,14 @@ TEST_F(pool, free_is_work_in_the_stream)
 	EXPECT_OK(cuMemFreeAsync(plain, self->stream));
 	EXPECT_EQ(1000, USED(self->pool));
 	/* but nobody can free it again */
-	EXPECT_INVALID(cuMemFreeAsync(block, self->stream));
-	EXPECT_INVALID(cuMemFree(block));
-	EXPECT_INVALID(cuMemFreeAsync(plain, NULL));
+	EXPECT_REASON(cuMemFreeAsync(block, self->stream), "the block at # is being freed already");
+	EXPECT_REASON(cuMemFree(block), "the block at # is being freed already");
+	EXPECT_REASON(cuMemFreeAsync(plain, NULL), "the block at # is being freed already");
 	*(volatile uint32_t *)closed = 1;
 	EXPECT_OK(cuStreamSynchronize(self->stream));
 	EXPECT_EQ(0, USED(self->pool));
-	EXPECT_INVALID(cuMemFreeAsync(block, self->stream));
-	EXPECT_INVALID(cuMemFree(plain));
+	EXPECT_REASON(cuMemFreeAsync(block, self->stream), "no block starts at #; what was mapped");
+	EXPECT_REASON(cuMemFree(plain), "# is not in a reservation");
 }
 
 /* What is asked for when all is used, but on its way back */
@@ -203,7 +205,7 @@ TEST_F(pool, free_in_a_context_that_ends)
 	(void)closed;
 	while (USED(self->pool))
 		usleep(1000);
-	EXPECT_INVALID(cuMemFree(block));
+	EXPECT_REASON(cuMemFree(block), "# is not in a reservation");
 }
 
 TEST_F(pool, switches)
@@ -225,10 +227,10 @@ TEST_F(pool, switches)
 		EXPECT_OK(cuMemPoolGetAttribute(self->pool, i, &value));
 		EXPECT_EQ(1, value);
 	}
-	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 0, &value));
-	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 9, &value));
-	EXPECT_INVALID(cuMemPoolGetAttribute(self->pool, 1, NULL));
-	EXPECT_INVALID(cuMemPoolGetAttribute(NULL, 1, &value));
+	EXPECT_REASON(cuMemPoolGetAttribute(self->pool, 0, &value), "no attribute #");
+	EXPECT_REASON(cuMemPoolGetAttribute(self->pool, 9, &value), "no attribute #");
+	EXPECT_REASON(cuMemPoolGetAttribute(self->pool, 1, NULL), "NULL output");
+	EXPECT_REASON(cuMemPoolGetAttribute(NULL, 1, &value), "no heap #");
 }
 
 TEST_F(pool, access)
@@ -245,7 +247,7 @@ TEST_F(pool, access)
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
 	ASSERT_OK(cuCtxSetCurrent(context));
 	ASSERT_OK(cuMemAlloc(&other, 1000));
-	EXPECT_INVALID(cuMemcpyDtoD(other, block, 1000));
+	EXPECT_REASON(cuMemcpyDtoD(other, block, 1000), "device # cannot read # bytes at #:");
 	EXPECT_OK(cuMemPoolSetAccess(self->pool, &desc, 1));
 	EXPECT_OK(cuMemPoolGetAccess(&flags, self->pool, &second));
 	EXPECT_EQ(READWRITE, flags);
@@ -258,17 +260,17 @@ TEST_F(pool, access)
 	EXPECT_OK(cuMemcpyDtoD(later, other, 1000));
 	desc.flags = NONE;
 	EXPECT_OK(cuMemPoolSetAccess(self->pool, &desc, 1));
-	EXPECT_INVALID(cuMemcpyDtoD(other, later, 1000));
-	EXPECT_INVALID(cuMemcpyDtoD(later, other, 1000));
+	EXPECT_REASON(cuMemcpyDtoD(other, later, 1000), "device # cannot read # bytes at #:");
+	EXPECT_REASON(cuMemcpyDtoD(later, other, 1000), "device # cannot write # bytes at #:");
 	desc.flags = 2;
-	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, &desc, 1));
+	EXPECT_REASON(cuMemPoolSetAccess(self->pool, &desc, 1), "unknown access #");
 	desc.flags = NONE;
 	desc.location.id = 0;
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolSetAccess(self->pool, &desc, 1));
 	desc.location.id = 99;
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemPoolSetAccess(self->pool, &desc, 1));
-	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, NULL, 1));
-	EXPECT_INVALID(cuMemPoolSetAccess(self->pool, NULL, 0));
+	EXPECT_REASON(cuMemPoolSetAccess(self->pool, NULL, 1), "NULL pointer");
+	EXPECT_REASON(cuMemPoolSetAccess(self->pool, NULL, 0), "NULL pointer");
 	EXPECT_OK(cuMemPoolSetAccess(self->pool, &desc, 0));
 	desc.location = (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST, 0 };
 	desc.flags = READWRITE;
@@ -276,7 +278,7 @@ TEST_F(pool, access)
 	flags = 77;
 	EXPECT_OK(cuMemPoolGetAccess(&flags, self->pool, &desc.location));
 	EXPECT_EQ(NONE, flags);
-	EXPECT_INVALID(cuMemPoolGetAccess(NULL, self->pool, &second));
+	EXPECT_REASON(cuMemPoolGetAccess(NULL, self->pool, &second), "NULL pointer");
 }
 
 /* Whole chunks of a shareable pool can be bound; less cannot. */
@@ -296,9 +298,11 @@ TEST_F(pool, bound_to_a_team)
 	ASSERT_OK(cuMemAllocFromPoolAsync(&small, 512, pool, self->stream));
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 2 * CHUNK, pool, self->stream));
 	ASSERT_OK(cuMemAllocFromPoolAsync(&unshared, CHUNK, self->pool, self->stream));
-	EXPECT_INVALID(cuMulticastBindAddr(team, 0, small & ~(CHUNK - 1), CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindAddr(team, 0, unshared, CHUNK, 0));
-	EXPECT_INVALID(cuMemRetainAllocationHandle(&handle, (void *)block));
+	EXPECT_REASON(cuMulticastBindAddr(team, 0, small & ~(CHUNK - 1), CHUNK, 0),
+		      "cuMemAlloc memory cannot be bound, only whole chunks of a pool");
+	EXPECT_REASON(cuMulticastBindAddr(team, 0, unshared, CHUNK, 0), "a shareable team takes");
+	EXPECT_REASON(cuMemRetainAllocationHandle(&handle, (void *)block),
+		      "no memory with a handle is mapped at #");
 	ASSERT_OK(cuMulticastBindAddr(team, CHUNK, block, 2 * CHUNK, 0));
 	window = mapped(team, 4 * CHUNK, 0);
 	ASSERT_OK(cuMemsetD32(ADDRESS(window) + 2 * CHUNK, 9, 1));
@@ -306,7 +310,7 @@ TEST_F(pool, bound_to_a_team)
 	/* a binding ends with its memory */
 	EXPECT_OK(cuMemFreeAsync(block, self->stream));
 	EXPECT_NE(0, try_load(window + 2 * CHUNK / 4, NULL));
-	EXPECT_INVALID(cuMulticastUnbind(team, 0, CHUNK, 2 * CHUNK));
+	EXPECT_REASON(cuMulticastUnbind(team, 0, CHUNK, 2 * CHUNK), "nothing of device # is bound");
 }
 
 TEST_F(pool, per_thread_names)

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(reuse)
 {
@@ -66,7 +67,7 @@ TEST_F(reuse, block_that_was_not_bound)
 	CUdeviceptr bound = block(CHUNK), at = block(CHUNK);
 
 	ASSERT_OK(cuMulticastBindAddr(team, 0, bound, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindAddr(team, 0, at, CHUNK, 0));
+	EXPECT_REASON(cuMulticastBindAddr(team, 0, at, CHUNK, 0), "the range overlaps a binding");
 	EXPECT_EQ(free_bytes - 2 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	give_back(at);
 	EXPECT_EQ(free_bytes - 2 * (long)CHUNK, device_bytes(0, "free_bytes"));
@@ -203,7 +204,7 @@ TEST_F(reuse, registration_into_a_reservation)
 		SKIP(return, "no room before the reservation");
 	ASSERT_OK(cuMemMap(at, CHUNK, 0, own, 0));
 	ASSERT_OK(allow(at, CHUNK, 0, READWRITE));
-	EXPECT_INVALID(cuMemHostRegister(before, 8192, 0));
+	EXPECT_REASON(cuMemHostRegister(before, 8192, 0), "a part of the range is in a");
 	EXPECT_OK(cuMemHostRegister(before, 4096, 0));
 }
 

@@ -2,6 +2,7 @@
 /* Batches of copies. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include "reason.h"
 #include "stream_fixture.h"
 
 #define STREAM	CU_MEMCPY_SRC_ACCESS_ORDER_STREAM
@@ -100,21 +101,24 @@ TEST_F(stream, batch_stops_at_a_bad_copy)
 		dlsym(RTLD_DEFAULT, "cuMemcpyBatchAsync");
 
 	self->at[1024] = 5;
-	EXPECT_INVALID(cuMemcpyBatchAsync(to, from, bytes, 3, &attribute, &start, 1,
-					  self->first));
+	EXPECT_REASON(cuMemcpyBatchAsync(to, from, bytes, 3, &attribute, &start, 1,
+					 self->first), "copy # has no bytes");
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(5, self->at[0]);
 	EXPECT_EQ(0, self->at[2]);
 
 	ASSERT_NE(NULL, older);
-	EXPECT_INVALID(older(to, from, bytes, 3, &attribute, &start, 1, &failed, self->first));
+	EXPECT_REASON(older(to, from, bytes, 3, &attribute, &start, 1, &failed, self->first),
+		      "copy # has no bytes");
 	EXPECT_EQ(1, failed);
 	bytes[1] = 4;
 	to[2] = 0;
-	EXPECT_INVALID(older(to, from, bytes, 3, &attribute, &start, 1, &failed, self->first));
+	EXPECT_REASON(older(to, from, bytes, 3, &attribute, &start, 1, &failed, self->first),
+		      "the destination # is not accessible");
 	EXPECT_EQ(2, failed);
 	start = 1;
-	EXPECT_INVALID(older(to, from, bytes, 3, &attribute, &start, 1, &failed, self->first));
+	EXPECT_REASON(older(to, from, bytes, 3, &attribute, &start, 1, &failed, self->first),
+		      "the first attribute is not for copy #");
 	EXPECT_EQ(SIZE_MAX, failed);
 }
 
@@ -149,12 +153,16 @@ TEST_F(stream, batches_that_are_none)
 	NO_BATCH(2, 2, self->first, attributes[1].dstLocHint =
 		 (CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 64 });
 	attributes[0] = good;
-	EXPECT_INVALID(cuMemcpyBatchAsync(NULL, from, bytes, 1, attributes, starts, 1,
-					  self->first));
-	EXPECT_INVALID(cuMemcpyBatchAsync(to, NULL, bytes, 1, attributes, starts, 1, self->first));
-	EXPECT_INVALID(cuMemcpyBatchAsync(to, from, NULL, 1, attributes, starts, 1, self->first));
-	EXPECT_INVALID(cuMemcpyBatchAsync(to, from, bytes, 1, NULL, starts, 1, self->first));
-	EXPECT_INVALID(cuMemcpyBatchAsync(to, from, bytes, 1, attributes, NULL, 1, self->first));
+	EXPECT_REASON(cuMemcpyBatchAsync(NULL, from, bytes, 1, attributes, starts, 1,
+					 self->first), "NULL pointer");
+	EXPECT_REASON(cuMemcpyBatchAsync(to, NULL, bytes, 1, attributes, starts, 1, self->first),
+		      "NULL pointer");
+	EXPECT_REASON(cuMemcpyBatchAsync(to, from, NULL, 1, attributes, starts, 1, self->first),
+		      "NULL pointer");
+	EXPECT_REASON(cuMemcpyBatchAsync(to, from, bytes, 1, NULL, starts, 1, self->first),
+		      "NULL pointer");
+	EXPECT_REASON(cuMemcpyBatchAsync(to, from, bytes, 1, attributes, NULL, 1, self->first),
+		      "NULL pointer");
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(0, self->at[0]);
 }
@@ -196,29 +204,33 @@ TEST_F(stream, batches_of_layers_that_are_none)
 	CUDA_MEMCPY3D_BATCH_OP copies[2];
 
 	self->at[1024] = 5;
-#define NO_LAYERS(result, ...)							\
+#define NO_LAYERS(result, text, ...)						\
 ({										\
 	copies[0] = layers_op(AT(0), AT(1024));					\
 	copies[1] = layers_op(AT(100), AT(1024));				\
 	__VA_ARGS__;								\
-	EXPECT_CU(CUDA_ERROR_##result, cuMemcpy3DBatchAsync(2, copies, 0, self->first)); \
+	EXPECT_CU_REASON(CUDA_ERROR_##result,					\
+			 cuMemcpy3DBatchAsync(2, copies, 0, self->first), text);	\
 })
-	NO_LAYERS(INVALID_VALUE, copies[1].extent.width = 0);
-	NO_LAYERS(INVALID_VALUE, copies[1].extent.height = 0);
-	NO_LAYERS(INVALID_VALUE, copies[1].extent.depth = 0);
-	NO_LAYERS(INVALID_VALUE, copies[1].srcAccessOrder = 9);
-	NO_LAYERS(INVALID_VALUE, copies[1].flags = 4);
-	NO_LAYERS(INVALID_VALUE, copies[1].src.type = 0);
-	NO_LAYERS(INVALID_VALUE, copies[1].src.op.ptr.rowLength = 3);
-	NO_LAYERS(INVALID_VALUE, copies[1].dst.op.ptr.layerHeight = 1);
-	NO_LAYERS(INVALID_VALUE, copies[1].dst.op.ptr.locHint.type = 77);
-	NO_LAYERS(NOT_SUPPORTED, copies[1].dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY,
+	NO_LAYERS(INVALID_VALUE, "the extent is empty", copies[1].extent.width = 0);
+	NO_LAYERS(INVALID_VALUE, "the extent is empty", copies[1].extent.height = 0);
+	NO_LAYERS(INVALID_VALUE, "the extent is empty", copies[1].extent.depth = 0);
+	NO_LAYERS(INVALID_VALUE, "no such order of access: #", copies[1].srcAccessOrder = 9);
+	NO_LAYERS(INVALID_VALUE, "unknown flags #", copies[1].flags = 4);
+	NO_LAYERS(INVALID_VALUE, "no such operand: #", copies[1].src.type = 0);
+	NO_LAYERS(INVALID_VALUE, "rows of # are less than the width #",
+		  copies[1].src.op.ptr.rowLength = 3);
+	NO_LAYERS(INVALID_VALUE, "layers of # are less than the height #",
+		  copies[1].dst.op.ptr.layerHeight = 1);
+	NO_LAYERS(INVALID_VALUE, "no such location: #", copies[1].dst.op.ptr.locHint.type = 77);
+	NO_LAYERS(NOT_SUPPORTED, "there are no arrays",
+		  copies[1].dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY,
 		  copies[1].dst.op.array.array = (CUarray)0x1000);
 	copies[0] = layers_op(AT(0), AT(1024));
-	EXPECT_INVALID(cuMemcpy3DBatchAsync(0, copies, 0, self->first));
-	EXPECT_INVALID(cuMemcpy3DBatchAsync(1, NULL, 0, self->first));
-	EXPECT_INVALID(cuMemcpy3DBatchAsync(1, copies, 1, self->first));
-	EXPECT_INVALID(cuMemcpy3DBatchAsync(1, copies, 0, NULL));
+	EXPECT_REASON(cuMemcpy3DBatchAsync(0, copies, 0, self->first), "no copies");
+	EXPECT_REASON(cuMemcpy3DBatchAsync(1, NULL, 0, self->first), "no copies");
+	EXPECT_REASON(cuMemcpy3DBatchAsync(1, copies, 1, self->first), "flags must be #");
+	EXPECT_REASON(cuMemcpy3DBatchAsync(1, copies, 0, NULL), "batches are not for the legacy");
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(0, self->at[0]);
 }

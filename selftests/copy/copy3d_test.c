@@ -150,24 +150,24 @@ TEST_F(stream, layers_that_are_none)
 	EMPTY(copy.WidthInBytes = 0);
 	EMPTY(copy.Height = 0);
 	EMPTY(copy.Depth = 0);
-#define BAD(result, ...)	EXPECT_CU(CUDA_ERROR_##result, \
-					  ({ copy = good; __VA_ARGS__; cuMemcpy3D(&copy); }))
-	BAD(INVALID_VALUE, copy.srcPitch = 3);
-	BAD(INVALID_VALUE, copy.dstPitch = 1ULL << 31);
-	BAD(INVALID_VALUE, copy.srcHeight = 1);
-	BAD(INVALID_VALUE, copy.dstHeight = 1);
-	BAD(INVALID_VALUE, copy.srcHeight = 2, copy.srcY = 1);
-	BAD(INVALID_VALUE, copy.srcMemoryType = 0);
-	BAD(INVALID_VALUE, copy.srcMemoryType = 9);
-	BAD(INVALID_VALUE, copy.srcMemoryType = CU_MEMORYTYPE_ARRAY);
-	BAD(INVALID_VALUE, copy.dstDevice = 0);
-	BAD(INVALID_VALUE, copy.srcXInBytes = SIZE_MAX);
-	BAD(INVALID_VALUE, copy.srcY = SIZE_MAX);
-	BAD(INVALID_VALUE, copy.srcZ = SIZE_MAX);
-	BAD(INVALID_VALUE, copy.Depth = SIZE_MAX);
-	BAD(INVALID_VALUE, copy.Height = SIZE_MAX);
-	BAD(INVALID_VALUE, copy.WidthInBytes = SIZE_MAX);
-	BAD(INVALID_VALUE, copy.dstPitch = INT32_MAX, copy.dstHeight = SIZE_MAX / 4);
+#define BAD(text, ...)	EXPECT_REASON(({ copy = good; __VA_ARGS__; cuMemcpy3D(&copy); }), text)
+	BAD("pitch # is less than x # and width #", copy.srcPitch = 3);
+	BAD("pitch # is less than x # and width #", copy.dstPitch = 1ULL << 31);
+	BAD("layers of # rows are less than y # and height #", copy.srcHeight = 1);
+	BAD("layers of # rows are less than y # and height #", copy.dstHeight = 1);
+	BAD("layers of # rows are less than y # and height #", copy.srcHeight = 2, copy.srcY = 1);
+	BAD("no such memory type: #", copy.srcMemoryType = 0);
+	BAD("no such memory type: #", copy.srcMemoryType = 9);
+	BAD("the array is NULL", copy.srcMemoryType = CU_MEMORYTYPE_ARRAY);
+	BAD("the destination # is not device memory", copy.dstDevice = 0);
+	BAD("the end of a row or a layer overflows", copy.srcXInBytes = SIZE_MAX);
+	BAD("the end of a row or a layer overflows", copy.srcY = SIZE_MAX);
+	BAD("the first row's address overflows", copy.srcZ = SIZE_MAX);
+	BAD("the last layer's address overflows", copy.Depth = SIZE_MAX);
+	BAD("the first row's address overflows", copy.Height = SIZE_MAX);
+	BAD("pitch # is less than x # and width #", copy.WidthInBytes = SIZE_MAX);
+	BAD("the first row's address overflows",
+	    copy.dstPitch = INT32_MAX, copy.dstHeight = SIZE_MAX / 4);
 	EXPECT_REASON(cuMemcpy3D(NULL), "NULL pointer");
 	EXPECT_REASON(cuMemcpy3DPeer(NULL), "NULL pointer");
 	EXPECT_EQ(0, self->at[0]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Peers, bus addresses, and what a context says without code to run. */
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(peer)
 {
@@ -23,7 +24,7 @@ TEST_F(peer, can_access)
 	EXPECT_EQ(1, possible);
 	EXPECT_OK(cuDeviceCanAccessPeer(&possible, 1, 1));
 	EXPECT_EQ(0, possible);
-	EXPECT_INVALID(cuDeviceCanAccessPeer(NULL, 0, 1));
+	EXPECT_REASON(cuDeviceCanAccessPeer(NULL, 0, 1), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&possible, 0, self->count));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&possible, -1, 0));
 }
@@ -39,9 +40,9 @@ TEST_F(peer, attributes)
 		EXPECT_EQ(expected[i], value);
 	}
 	value = 77;
-	EXPECT_INVALID(cuDeviceGetP2PAttribute(NULL, 1, 0, 1));
-	EXPECT_INVALID(cuDeviceGetP2PAttribute(&value, 0, 0, 1));
-	EXPECT_INVALID(cuDeviceGetP2PAttribute(&value, 6, 0, 1));
+	EXPECT_REASON(cuDeviceGetP2PAttribute(NULL, 1, 0, 1), "NULL output");
+	EXPECT_REASON(cuDeviceGetP2PAttribute(&value, 0, 0, 1), "no such attribute");
+	EXPECT_REASON(cuDeviceGetP2PAttribute(&value, 6, 0, 1), "no such attribute");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetP2PAttribute(&value, 1, 1, 1));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetP2PAttribute(&value, 1, 0, self->count));
 	EXPECT_EQ(77, value);
@@ -58,7 +59,7 @@ TEST_F(peer, enable_and_disable)
 	ASSERT_OK(cuCtxSetCurrent(first));
 
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(second));
-	EXPECT_INVALID(cuCtxEnablePeerAccess(second, 1));
+	EXPECT_REASON(cuCtxEnablePeerAccess(second, 1), "flags must be #");
 	EXPECT_OK(cuCtxEnablePeerAccess(second, 0));
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, cuCtxEnablePeerAccess(second, 0));
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(first, 0));
@@ -92,12 +93,12 @@ TEST_F(peer, fills_of_plain_memory)
 	ASSERT_OK(cuMemAlloc(&other, 4096));
 	EXPECT_OK(cuMemsetD32(other, 7, 1024));
 	ASSERT_OK(cuCtxSetCurrent(second));
-	EXPECT_INVALID(cuMemsetD32(other, 1, 1));
+	EXPECT_REASON(cuMemsetD32(other, 1, 1), "# is of device #, which device #'s context has");
 	ASSERT_OK(cuMemAlloc(&own, 4096));
 	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	EXPECT_INVALID(cuMemsetD32(other, 1, 1));
-	EXPECT_INVALID(cuMemsetD32Async(other, 1, 1, stream));
-	EXPECT_INVALID(cuMemsetD2D8(other, 512, 1, 4, 2));
+	EXPECT_REASON(cuMemsetD32(other, 1, 1), "# is of device #, which device #'s context has");
+	EXPECT_REASON(cuMemsetD32Async(other, 1, 1, stream), "# is of device #, which device #'s");
+	EXPECT_REASON(cuMemsetD2D8(other, 512, 1, 4, 2), "# is of device #, which device #'s");
 	EXPECT_OK(cuMemsetD32(other, 1, 0));
 	EXPECT_OK(cuMemcpyDtoD(own, other, 4096));
 	EXPECT_OK(cuMemcpyDtoH(&word, own + 4092, 4));
@@ -109,14 +110,14 @@ TEST_F(peer, fills_of_plain_memory)
 	EXPECT_OK(cuMemsetD32Async(other + 4, 9, 1, stream));
 	EXPECT_OK(cuStreamSynchronize(stream));
 	ASSERT_OK(cuCtxSetCurrent(first));
-	EXPECT_INVALID(cuMemsetD32(own, 1, 1));
+	EXPECT_REASON(cuMemsetD32(own, 1, 1), "# is of device #, which device #'s context has no");
 	EXPECT_OK(cuMemsetD32Async(other + 8, 10, 1, stream));
 	EXPECT_OK(cuStreamSynchronize(stream));
 	EXPECT_OK(cuMemcpyDtoH(&word, other + 8, 4));
 	EXPECT_EQ(10, word);
 	ASSERT_OK(cuCtxSetCurrent(second));
 	EXPECT_OK(cuCtxDisablePeerAccess(first));
-	EXPECT_INVALID(cuMemsetD32(other, 1, 1));
+	EXPECT_REASON(cuMemsetD32(other, 1, 1), "# is of device #, which device #'s context has");
 
 	/* what is not plain memory has access of its own */
 	EXPECT_OK(cuMemsetD8(ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 1)), 1, CHUNK));
@@ -146,21 +147,21 @@ TEST_F(peer, bus_ids)
 	/* what there is room for is there all the same */
 	strcpy(text, small);
 	memset(small, 'x', sizeof(small));
-	EXPECT_INVALID(cuDeviceGetPCIBusId(small, sizeof(small) - 1, 0));
+	EXPECT_REASON(cuDeviceGetPCIBusId(small, sizeof(small) - 1, 0), "# bytes are too few for");
 	text[11] = '\0';
 	EXPECT_STREQ(text, small);
 	EXPECT_EQ('x', small[12]);
-	EXPECT_INVALID(cuDeviceGetPCIBusId(small, 0, 0));
+	EXPECT_REASON(cuDeviceGetPCIBusId(small, 0, 0), "# bytes are too few for ca#:#:#.#");
 	EXPECT_STREQ(text, small);
-	EXPECT_INVALID(cuDeviceGetPCIBusId(NULL, 20, 0));
+	EXPECT_REASON(cuDeviceGetPCIBusId(NULL, 20, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetPCIBusId(text, 20, self->count));
 
 	device = 77;
-	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, "nonsense"));
-	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, "ca57:00:00.0 and more"));
-	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, ""));
-	EXPECT_INVALID(cuDeviceGetByPCIBusId(&device, NULL));
-	EXPECT_INVALID(cuDeviceGetByPCIBusId(NULL, text));
+	EXPECT_REASON(cuDeviceGetByPCIBusId(&device, "nonsense"), "not a PCI bus id");
+	EXPECT_REASON(cuDeviceGetByPCIBusId(&device, "ca57:00:00.0 and more"), "not a PCI bus id");
+	EXPECT_REASON(cuDeviceGetByPCIBusId(&device, ""), "not a PCI bus id");
+	EXPECT_REASON(cuDeviceGetByPCIBusId(&device, NULL), "NULL pointer");
+	EXPECT_REASON(cuDeviceGetByPCIBusId(NULL, text), "NULL pointer");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "ca57:ff:00.0"));
 	/* in domain 0 */
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "00:00.0"));
@@ -175,8 +176,8 @@ TEST_F(peer, older_queries)
 	EXPECT_OK(cuDeviceComputeCapability(&major, &minor, 0));
 	EXPECT_EQ(9, major);
 	EXPECT_EQ(0, minor);
-	EXPECT_INVALID(cuDeviceComputeCapability(NULL, &minor, 0));
-	EXPECT_INVALID(cuDeviceComputeCapability(&major, NULL, 0));
+	EXPECT_REASON(cuDeviceComputeCapability(NULL, &minor, 0), "NULL output");
+	EXPECT_REASON(cuDeviceComputeCapability(&major, NULL, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuDeviceComputeCapability(&major, &minor, self->count));
 
@@ -185,7 +186,7 @@ TEST_F(peer, older_queries)
 	EXPECT_EQ(value, prop.SIMDWidth);
 	ASSERT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 0));
 	EXPECT_EQ(value, prop.maxGridSize[2]);
-	EXPECT_INVALID(cuDeviceGetProperties(NULL, 0));
+	EXPECT_REASON(cuDeviceGetProperties(NULL, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetProperties(&prop, -1));
 }
 
@@ -257,17 +258,17 @@ TEST_F(peer, limits)
 		EXPECT_EQ(limit_answers[i].one, value) TH_LOG("limit %d", i);
 		value = 77;
 	}
-	EXPECT_INVALID(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, -1));
-	EXPECT_INVALID(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE));
-	EXPECT_INVALID(cuCtxGetLimit(&value, CU_LIMIT_MAX));
-	EXPECT_INVALID(cuCtxSetLimit(-1, 1));
+	EXPECT_REASON(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, -1), "more than #");
+	EXPECT_REASON(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), "NULL output");
+	EXPECT_REASON(cuCtxGetLimit(&value, CU_LIMIT_MAX), "no such limit");
+	EXPECT_REASON(cuCtxSetLimit(-1, 1), "no such limit");
 	EXPECT_EQ(77, value);
 
 	EXPECT_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
-	EXPECT_INVALID(cuCtxSetCacheConfig(4));
+	EXPECT_REASON(cuCtxSetCacheConfig(4), "no such preference");
 	EXPECT_OK(cuCtxGetCacheConfig(&config));
 	EXPECT_EQ(CU_FUNC_CACHE_PREFER_L1, config);
-	EXPECT_INVALID(cuCtxGetCacheConfig(NULL));
+	EXPECT_REASON(cuCtxGetCacheConfig(NULL), "NULL output");
 
 	EXPECT_OK(cuCtxGetStreamPriorityRange(&least, &greatest));
 	EXPECT_EQ(0, least);
@@ -288,12 +289,12 @@ TEST_F(peer, context_flags_and_id)
 	EXPECT_OK(cuCtxSetFlags(CU_CTX_SCHED_SPIN));
 	EXPECT_OK(cuCtxGetFlags(&flags));
 	EXPECT_EQ(CU_CTX_SCHED_SPIN, flags);
-	EXPECT_INVALID(cuCtxSetFlags(CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD));
-	EXPECT_INVALID(cuCtxSetFlags(0x100));
+	EXPECT_REASON(cuCtxSetFlags(CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD), "several scheduling");
+	EXPECT_REASON(cuCtxSetFlags(0x100), "unknown flags");
 	EXPECT_OK(cuCtxGetId(context, &first));
 	EXPECT_OK(cuCtxGetId(NULL, &second));
 	EXPECT_NE(first, second);
-	EXPECT_INVALID(cuCtxGetId(context, NULL));
+	EXPECT_REASON(cuCtxGetId(context, NULL), "NULL output");
 	ASSERT_OK(cuCtxDestroy(other));
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetId(other, &first));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Primary contexts: who keeps them alive, and what a reset leaves. */
 #include "memcast_test.h"
+#include "reason.h"
 
 /* Nothing is current, nothing retained. */
 FIXTURE(primary) { int devices; };
@@ -67,7 +68,7 @@ TEST_F(primary, arguments)
 	unsigned int flags = 77;
 	int active = 77;
 
-	EXPECT_INVALID(cuDevicePrimaryCtxRetain(NULL, 0));
+	EXPECT_REASON(cuDevicePrimaryCtxRetain(NULL, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxRetain(&context, -1));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuDevicePrimaryCtxRetain(&context, self->devices));
@@ -75,13 +76,13 @@ TEST_F(primary, arguments)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxRelease(self->devices));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxReset(-1));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxSetFlags(self->devices, 0));
-	EXPECT_INVALID(cuDevicePrimaryCtxSetFlags(0, CU_CTX_FLAGS_MASK + 1));
-	EXPECT_INVALID(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_MASK));
+	EXPECT_REASON(cuDevicePrimaryCtxSetFlags(0, CU_CTX_FLAGS_MASK + 1), "unknown flags");
+	EXPECT_REASON(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_MASK), "several scheduling flags");
 	EXPECT_FLAGS(0, 0);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuDevicePrimaryCtxGetState(self->devices, &flags, &active));
-	EXPECT_INVALID(cuDevicePrimaryCtxGetState(0, NULL, &active));
-	EXPECT_INVALID(cuDevicePrimaryCtxGetState(0, &flags, NULL));
+	EXPECT_REASON(cuDevicePrimaryCtxGetState(0, NULL, &active), "NULL output");
+	EXPECT_REASON(cuDevicePrimaryCtxGetState(0, &flags, NULL), "NULL output");
 	EXPECT_EQ(77, flags);
 	EXPECT_EQ(77, active);
 }
@@ -100,7 +101,8 @@ TEST_F(primary, flags)
 	ASSERT_OK(cuCtxSetCurrent(context));
 	EXPECT_OK(cuCtxGetFlags(&flags));
 	EXPECT_EQ(CU_CTX_SCHED_BLOCKING_SYNC | CU_CTX_MAP_HOST, flags);
-	EXPECT_INVALID(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST));
+	EXPECT_REASON(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST),
+		      "primary contexts always have MAP_HOST");
 	EXPECT_OK(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_YIELD));
 	EXPECT_OK(cuCtxGetFlags(&flags));
 	EXPECT_EQ(CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST, flags);
@@ -135,7 +137,7 @@ TEST_F(primary, released_while_current)
 	EXPECT_EQ(1, device);
 	/* with nothing of what it had */
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
-	EXPECT_INVALID(cuMemFree(at));
+	EXPECT_REASON(cuMemFree(at), "# is not in a reservation");
 }
 
 TEST_F(primary, reset_releases_nothing)
@@ -161,7 +163,7 @@ TEST_F(primary, reset_releases_nothing)
 	EXPECT_OK(cuDevicePrimaryCtxReset(0));
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&again, 0));
 	EXPECT_EQ(context, again);
-	EXPECT_INVALID(cuMemFree(at));
+	EXPECT_REASON(cuMemFree(at), "# is not in a reservation");
 	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
 	EXPECT_EQ(1, active(0));
 	EXPECT_OK(cuDevicePrimaryCtxRelease(0));

@@ -9,6 +9,7 @@
 #include <memcast/multimem.h>
 #include "memcast_test.h"
 #include "raw.h"
+#include "reason.h"
 
 FIXTURE(rack)
 {
@@ -158,13 +159,13 @@ TEST_F(rack, access_is_of_one)
 		others += access_of(at, i) != NONE;
 	EXPECT_EQ(0, others);
 	EXPECT_EQ(READWRITE, access_of(at, self->last));
-	EXPECT_INVALID(cuMemsetD8(at, 1, 1));
+	EXPECT_REASON(cuMemsetD8(at, 1, 1), "device # cannot write # bytes at #: unmapped,");
 	cuda_start(self->last);
 	EXPECT_OK(cuMemsetD8(at, 1, 1));
 	EXPECT_OK(cuPointerGetAttribute(&flags, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, at));
 	EXPECT_EQ(READWRITE, flags);
 	cuda_start(self->other);
-	EXPECT_INVALID(cuMemsetD8(at, 1, 1));
+	EXPECT_REASON(cuMemsetD8(at, 1, 1), "device # cannot write # bytes at #: unmapped,");
 	EXPECT_OK(cuPointerGetAttribute(&flags, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, at));
 	EXPECT_EQ(NONE, flags);
 
@@ -190,7 +191,7 @@ TEST_F(rack, access_of_all)
 			{ CU_MEM_LOCATION_TYPE_DEVICE, i % self->devices }, READWRITE
 		};
 	ASSERT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
-	EXPECT_INVALID(cuMemSetAccess(at, CHUNK, desc, most + 1));
+	EXPECT_REASON(cuMemSetAccess(at, CHUNK, desc, most + 1), "# to # descriptors");
 	EXPECT_EQ(NONE, access_of(at, self->last));
 	EXPECT_OK(cuMemSetAccess(at, CHUNK, desc, most));
 	for (i = 0; i < (unsigned int)self->devices; i++)
@@ -219,7 +220,7 @@ TEST_F(rack, pools_and_peers)
 	ASSERT_OK(cuCtxSetCurrent(others));
 	ASSERT_OK(cuMemAlloc(&at, 64));
 	ASSERT_OK(cuCtxSetCurrent(own));
-	EXPECT_INVALID(cuMemsetD8(at, 1, 64));
+	EXPECT_REASON(cuMemsetD8(at, 1, 64), "# is of device #, which device #'s context has no");
 	if (self->other) {
 		CUcontext third;
 
@@ -231,7 +232,7 @@ TEST_F(rack, pools_and_peers)
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, cuCtxEnablePeerAccess(others, 0));
 	EXPECT_OK(cuMemsetD8(at, 1, 64));
 	EXPECT_OK(cuCtxDisablePeerAccess(others));
-	EXPECT_INVALID(cuMemsetD8(at, 1, 64));
+	EXPECT_REASON(cuMemsetD8(at, 1, 64), "# is of device #, which device #'s context has no");
 	EXPECT_OK(cuMemFree(at));
 }
 

@@ -6,6 +6,7 @@
 #include <memcast/group.h>
 #include <memcast/log.h>
 #include "log_lines.h"
+#include "reason.h"
 
 FIXTURE(log) { char unused; };
 FIXTURE_SETUP(log) { }
@@ -31,7 +32,7 @@ TEST_F(log, callback)
 	struct heard first = {}, second = {};
 	CUlogsCallbackHandle handle, other;
 
-	EXPECT_INVALID(cuLogsRegisterCallback(NULL, NULL, &handle));
+	EXPECT_REASON(cuLogsRegisterCallback(NULL, NULL, &handle), "NULL function");
 	ASSERT_OK(cuLogsRegisterCallback(hear_line, &first, &handle));
 	ASSERT_OK(cuLogsRegisterCallback(hear_line, &second, &other));
 	ASSERT_OK(cuInit(0));
@@ -47,8 +48,8 @@ TEST_F(log, callback)
 	fail_once();
 	EXPECT_EQ(1, first.calls);
 	EXPECT_EQ(2, second.calls);
-	EXPECT_INVALID(cuLogsUnregisterCallback(handle));
-	EXPECT_INVALID(cuLogsUnregisterCallback(NULL));
+	EXPECT_REASON(cuLogsUnregisterCallback(handle), "not a registered callback");
+	EXPECT_REASON(cuLogsUnregisterCallback(NULL), "not a registered callback");
 	EXPECT_OK(cuLogsUnregisterCallback(other));
 }
 
@@ -59,7 +60,7 @@ TEST_F(log, calls_of_other_libraries)
 	CUlogsCallbackHandle handle;
 
 	ASSERT_OK(cuLogsRegisterCallback(hear_line, &heard, &handle));
-	EXPECT_INVALID(memcastBarrier(NULL));
+	EXPECT_REASON(memcastBarrier(NULL), "NULL group");
 	EXPECT_EQ(1, heard.calls);
 	EXPECT_SAYS(heard.text, "]: memcastBarrier(group=NULL): "
 		    "CUDA_ERROR_INVALID_VALUE: NULL group");
@@ -138,7 +139,7 @@ TEST_F(log, memory)
 	char buffer[4096];
 	size_t size = sizeof(buffer);
 
-	EXPECT_INVALID(cuLogsCurrent(NULL, 0));
+	EXPECT_REASON(cuLogsCurrent(NULL, 0), "NULL output");
 	EXPECT_EQ(77, start);
 	ASSERT_OK(cuLogsCurrent(&start, 1));	/* flags are not looked at */
 
@@ -193,16 +194,16 @@ TEST_F(log, small_buffer)
 
 	at = 0;
 	size = 60;
-	EXPECT_INVALID(cuLogsDumpToMemory(&at, buffer, &size, 0));
+	EXPECT_REASON(cuLogsDumpToMemory(&at, buffer, &size, 0), "no line fits into the buffer");
 	EXPECT_EQ(0, size);
 	EXPECT_EQ(0, at);
 	size = 0;
-	EXPECT_INVALID(cuLogsDumpToMemory(NULL, buffer, &size, 0));
-	EXPECT_INVALID(cuLogsDumpToMemory(NULL, NULL, &whole, 0));
-	EXPECT_INVALID(cuLogsDumpToMemory(NULL, buffer, NULL, 0));
+	EXPECT_REASON(cuLogsDumpToMemory(NULL, buffer, &size, 0), "NULL pointer, or no bytes");
+	EXPECT_REASON(cuLogsDumpToMemory(NULL, NULL, &whole, 0), "NULL pointer, or no bytes");
+	EXPECT_REASON(cuLogsDumpToMemory(NULL, buffer, NULL, 0), "NULL pointer, or no bytes");
 	EXPECT_OK(cuLogsDumpToMemory(NULL, buffer, &whole, 1));
 	at = 1000;
-	EXPECT_INVALID(cuLogsDumpToMemory(&at, buffer, &whole, 0));
+	EXPECT_REASON(cuLogsDumpToMemory(&at, buffer, &whole, 0), "the log has # lines, not #");
 }
 
 /* 100 lines are kept, and it is said that there were more. */
@@ -238,9 +239,9 @@ TEST_F(log, file)
 	EXPECT_EQ(2, at);
 	read_file(text, sizeof(text), path);
 	EXPECT_EQ(2, count_lines(text));
-	EXPECT_INVALID(cuLogsDumpToFile(&at, NULL, 0));
+	EXPECT_REASON(cuLogsDumpToFile(&at, NULL, 0), "NULL pointer");
 	EXPECT_OK(cuLogsDumpToFile(&at, path, 1));
-	EXPECT_INVALID(cuLogsDumpToFile(&at, "/nowhere/at/all", 0));
+	EXPECT_REASON(cuLogsDumpToFile(&at, "/nowhere/at/all", 0), "/nowhere/at/all: No such file");
 	unlink(path);
 }
 

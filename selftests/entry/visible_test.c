@@ -214,7 +214,7 @@ TEST_F(visible, numbers)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetAttribute(&value, 1, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&handle, CHUNK, &hidden, 0));
-	EXPECT_INVALID(allow(ADDRESS(at), CHUNK, 2, READ));
+	EXPECT_REASON(allow(ADDRESS(at), CHUNK, 2, READ), "no device #: there are # (devices");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDevicePrimaryCtxReset(2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&value, 0, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDefaultMemPool(&pool, 2));

@@ -13,6 +13,7 @@
 #include "importer.h"
 #include "kmod/memcast_exporter.h"
 #include "peers.h"
+#include "reason.h"
 
 /* ---- the exporter of selftests/kmod: what is wrong with its buffers ---- */
 
@@ -150,7 +151,7 @@ do {										\
 	ASSERT_OK(cuMemsetD8(own, 0, CHUNK));
 	EXPECT_TOLD(0, 0);
 	/* what fails before it starts */
-	EXPECT_INVALID(cuMemsetD8(at, 3, 2 * CHUNK + 1));
+	EXPECT_REASON(cuMemsetD8(at, 3, 2 * CHUNK + 1), "device # cannot write # bytes at #:");
 	EXPECT_TOLD(0, 0);
 	ASSERT_OK(cuMemsetD2D8(at, 8192, 4, 100, 2 * CHUNK / 8192));
 	EXPECT_TOLD(0, 1);

@@ -290,16 +290,17 @@ TEST_F(stream, bad_nodes)
 	EXPECT_REASON(cuGraphAddEmptyNode(&node, graph, &foreign, 1), "dependency # is of another");
 	EXPECT_REASON(cuGraphCreate(NULL, 0), "NULL output");
 	EXPECT_REASON(cuGraphCreate(&other, 1), "flags must be #");
-#define BAD_PARAMS(result, ...)	EXPECT_CU(CUDA_ERROR_##result, ({		\
+#define BAD_PARAMS(result, text, ...)	EXPECT_CU_REASON(CUDA_ERROR_##result, ({	\
 	params = (CUgraphNodeParams) { .type = CU_GRAPH_NODE_TYPE_EMPTY };	\
-	__VA_ARGS__; cuGraphAddNode(&node, graph, NULL, NULL, 0, &params); }))
-	BAD_PARAMS(INVALID_VALUE, params.type = 14);
-	BAD_PARAMS(INVALID_VALUE, params.type = -1);
-	BAD_PARAMS(INVALID_VALUE, params.reserved0[1] = 1);
-	BAD_PARAMS(INVALID_VALUE, params.reserved2 = 1);
-	BAD_PARAMS(INVALID_HANDLE, params.type = CU_GRAPH_NODE_TYPE_KERNEL);
-	BAD_PARAMS(NOT_SUPPORTED, params.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
-	BAD_PARAMS(NOT_SUPPORTED, params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL);
+	__VA_ARGS__; cuGraphAddNode(&node, graph, NULL, NULL, 0, &params); }), text)
+	BAD_PARAMS(INVALID_VALUE, "no type #", params.type = 14);
+	BAD_PARAMS(INVALID_VALUE, "no type -#", params.type = -1);
+	BAD_PARAMS(INVALID_VALUE, "reserved fields must be #", params.reserved0[1] = 1);
+	BAD_PARAMS(INVALID_VALUE, "reserved fields must be #", params.reserved2 = 1);
+	BAD_PARAMS(INVALID_HANDLE, "NULL function", params.type = CU_GRAPH_NODE_TYPE_KERNEL);
+	BAD_PARAMS(NOT_SUPPORTED, "type #: external semaphores and",
+		   params.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
+	BAD_PARAMS(NOT_SUPPORTED, "type #: external", params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL);
 	EXPECT_EQ(NULL, node);
 	EXPECT_EQ(0, nodes_of(graph));
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include "pool_fixture.h"
+#include "reason.h"
 
 static const CUmemPoolProps shareable = {
 	.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -42,12 +43,14 @@ TEST_F(pool, export_arguments)
 	cuuint64_t value = 0;
 
 	ASSERT_OK(cuMemPoolCreate(&pool, &shareable));
-	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, self->pool, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolExportToShareableHandle(NULL, pool, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 1));
-	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, pool, 0, 0));
-	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, NULL, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_WIN32, 0));
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd, self->pool, SHAREABLE, 0),
+		      "heap # was not created to be exported");
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(NULL, pool, SHAREABLE, 0), "NULL output");
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 1), "flags must be #");
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd, pool, 0, 0), "pools are shared as fds");
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd, NULL, SHAREABLE, 0), "no heap #");
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_WIN32, 0),
+		      "pools are shared as fds only");
 	EXPECT_EQ(-7, fd);
 	EXPECT_CU(CUDA_ERROR_UNKNOWN,
 		  cuMemPoolImportFromShareableHandle(&other, (void *)-1, SHAREABLE, 0));
@@ -61,35 +64,40 @@ TEST_F(pool, export_arguments)
 	ASSERT_OK(cuMemAlloc(&plain, 100));
 	ASSERT_OK(cuMemAllocFromPoolAsync(&unshared, 100, self->pool, self->stream));
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, pool, self->stream));
-	EXPECT_INVALID(cuMemPoolExportPointer(&data, plain));
-	EXPECT_INVALID(cuMemPoolExportPointer(&data, unshared));
-	EXPECT_INVALID(cuMemPoolExportPointer(&data, block + 512));
-	EXPECT_INVALID(cuMemPoolExportPointer(NULL, block));
+	EXPECT_REASON(cuMemPoolExportPointer(&data, plain), "no block that can be shared starts");
+	EXPECT_REASON(cuMemPoolExportPointer(&data, unshared), "no block that can be shared");
+	EXPECT_REASON(cuMemPoolExportPointer(&data, block + 512), "no block that can be shared");
+	EXPECT_REASON(cuMemPoolExportPointer(NULL, block), "NULL output");
 
 	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
 	/* for the programs that this one starts, too */
 	EXPECT_EQ(0, fcntl(fd, F_GETFD));
 	ASSERT_OK(cuMemPoolImportFromShareableHandle(&other, (void *)(long)fd, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, &data));
+	EXPECT_REASON(cuMemPoolImportPointer(&address, other, &data),
+		      "not what cuMemPoolExportPointer() said");
 	ASSERT_OK(cuMemPoolExportPointer(&data, block));
-	EXPECT_INVALID(cuMemPoolImportPointer(NULL, other, &data));
-	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, NULL));
-	EXPECT_INVALID(cuMemPoolImportPointer(&address, pool, &data));
+	EXPECT_REASON(cuMemPoolImportPointer(NULL, other, &data), "NULL pointer");
+	EXPECT_REASON(cuMemPoolImportPointer(&address, other, NULL), "NULL pointer");
+	EXPECT_REASON(cuMemPoolImportPointer(&address, pool, &data), "heap # is not an imported");
 	/* what the exporter never said */
 	data.reserved[16] = 1;
-	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, &data));
+	EXPECT_REASON(cuMemPoolImportPointer(&address, other, &data), "no block of # bytes can be");
 	data.reserved[16] = 0;
 	data.reserved[30] = 1;
-	EXPECT_INVALID(cuMemPoolImportPointer(&address, other, &data));
+	EXPECT_REASON(cuMemPoolImportPointer(&address, other, &data), "no block of # bytes can be");
 	EXPECT_EQ(77, address);
 	/* an imported pool gives nothing new */
-	EXPECT_INVALID(cuMemAllocFromPoolAsync(&address, 1, other, self->stream));
-	EXPECT_INVALID(cuDeviceSetMemPool(0, other));
-	EXPECT_INVALID(cuMemPoolExportToShareableHandle(&fd, other, SHAREABLE, 0));
+	EXPECT_REASON(cuMemAllocFromPoolAsync(&address, 1, other, self->stream),
+		      "heap # is another process's");
+	EXPECT_REASON(cuDeviceSetMemPool(0, other), "the pool is another process's");
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd, other, SHAREABLE, 0),
+		      "heap # was not created to be exported");
 	/* nor has it attributes, or anything to give back */
-	EXPECT_INVALID(cuMemPoolGetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
-	EXPECT_INVALID(cuMemPoolSetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
-	EXPECT_INVALID(cuMemPoolTrimTo(other, 0));
+	EXPECT_REASON(cuMemPoolGetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value),
+		      "the pool is another process's");
+	EXPECT_REASON(cuMemPoolSetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value),
+		      "the pool is another process's");
+	EXPECT_REASON(cuMemPoolTrimTo(other, 0), "the pool is another process's");
 }
 
 /* In one process, which tells what the other sees from what it shares */
@@ -118,7 +126,7 @@ TEST_F(pool, imported_blocks)
 		EXPECT_NE(block[i], import[i]);
 		ASSERT_OK(cuMemsetD8(block[i], i + 1, bytes[i]));
 		EXPECT_EQ(i + 1, ((volatile char *)import[i])[bytes[i] - 1]);
-		EXPECT_INVALID(cuMemsetD8(import[i], 9, bytes[i] + 1));
+		EXPECT_REASON(cuMemsetD8(import[i], 9, bytes[i] + 1), "the destination leaves the");
 		EXPECT_OK(cuMemsetD8(import[i], i + 5, bytes[i]));
 		EXPECT_EQ(i + 5, ((volatile char *)block[i])[bytes[i] - 1]);
 	}
@@ -129,10 +137,10 @@ TEST_F(pool, imported_blocks)
 	for (i = 0; i < 3; i++) {
 		EXPECT_OK(cuMemFreeAsync(import[i], self->stream));
 		EXPECT_OK(cuMemFreeAsync(block[i], self->stream));
-		EXPECT_INVALID(cuMemFree(import[i]));
+		EXPECT_REASON(cuMemFree(import[i]), "# is not in a reservation");
 	}
 	EXPECT_EQ(0, TAKEN(pool));
-	EXPECT_INVALID(cuMemPoolImportPointer(&again, other, &data[0]));
+	EXPECT_REASON(cuMemPoolImportPointer(&again, other, &data[0]), "the block's memory is not");
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 	EXPECT_OK(cuMemPoolDestroy(other));
 	EXPECT_OK(cuMemPoolDestroy(pool));
@@ -188,7 +196,7 @@ TEST_F(pools, of_two_processes)
 	/* but nothing more can be imported */
 	ASSERT_OK(cuMemFree(block));
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
-	EXPECT_INVALID(cuMemPoolImportPointer(&other, pool, &self->data));
+	EXPECT_REASON(cuMemPoolImportPointer(&other, pool, &self->data), "the block's memory is");
 }
 
 struct player {

@@ -2,6 +2,7 @@
 /* What is advised of managed memory, and told. */
 #define _GNU_SOURCE
 #include "managed_fixture.h"
+#include "reason.h"
 
 TEST_F(managed, advice)
 {
@@ -64,18 +65,27 @@ TEST_F(managed, advice)
 					 memory, PAGE));
 	EXPECT_EQ(0, accessors[0]);
 
-	EXPECT_INVALID(cuMemAdvise(memory, 0, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
-	EXPECT_INVALID(cuMemAdvise(memory, 16 * PAGE + 1, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
-	EXPECT_INVALID(cuMemAdvise(memory, -1, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
-	EXPECT_INVALID(cuMemAdvise(memory - 1, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
-	EXPECT_INVALID(cuMemAdvise(plain, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
-	EXPECT_INVALID(cuMemAdvise(ADDRESS(accessors), 4, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
-	EXPECT_INVALID(cuMemAdvise(memory, PAGE, 0, host));
-	EXPECT_INVALID(cuMemAdvise(memory, PAGE, 7, host));
-	EXPECT_INVALID(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_ACCESSED_BY, node));
-	EXPECT_INVALID(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere));
-	EXPECT_INVALID(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
-				   (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST_NUMA, 1000 }));
+	EXPECT_REASON(cuMemAdvise(memory, 0, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere),
+		      "the range is empty");
+	EXPECT_REASON(cuMemAdvise(memory, 16 * PAGE + 1, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere),
+		      "# bytes from # on are more than was allocated there, #");
+	EXPECT_REASON(cuMemAdvise(memory, -1, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere),
+		      "# bytes from # on are more than was allocated there, #");
+	EXPECT_REASON(cuMemAdvise(memory - 1, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere),
+		      "# is not in a reservation");
+	EXPECT_REASON(cuMemAdvise(plain, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere),
+		      "# is not managed memory");
+	EXPECT_REASON(cuMemAdvise(ADDRESS(accessors), 4, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere),
+		      "# is not in a reservation");
+	EXPECT_REASON(cuMemAdvise(memory, PAGE, 0, host), "no advice #");
+	EXPECT_REASON(cuMemAdvise(memory, PAGE, 7, host), "no advice #");
+	EXPECT_REASON(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_ACCESSED_BY, node),
+		      "a location of type # is not for this");
+	EXPECT_REASON(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere),
+		      "a location of type # is not for this");
+	EXPECT_REASON(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+				  (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST_NUMA, 1000 }),
+		      "there is no node #");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device(count)));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
@@ -110,24 +120,33 @@ TEST_F(managed, questions)
 	cuda_start(0);
 	ASSERT_OK(cuMemAllocManaged(&memory, PAGE, CU_MEM_ATTACH_GLOBAL));
 	ASSERT_OK(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
-	EXPECT_INVALID(cuMemRangeGetAttributes(NULL, sizes, wanted, 2, memory, PAGE));
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, NULL, wanted, 2, memory, PAGE));
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, sizes, NULL, 2, memory, PAGE));
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, sizes, wanted, 0, memory, PAGE));
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, 0));
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE + 1));
+	EXPECT_REASON(cuMemRangeGetAttributes(NULL, sizes, wanted, 2, memory, PAGE),
+		      "no attributes, or a NULL pointer");
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, NULL, wanted, 2, memory, PAGE),
+		      "no attributes, or a NULL pointer");
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, sizes, NULL, 2, memory, PAGE),
+		      "no attributes, or a NULL pointer");
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, sizes, wanted, 0, memory, PAGE),
+		      "no attributes, or a NULL pointer");
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, 0),
+		      "the range is empty");
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE + 1),
+		      "# bytes from # on are more than was allocated there, #");
 	sizes[1] = 8;
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE));
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE),
+		      "attribute # is not of # bytes");
 	sizes[1] = 4;
 	wanted[1] = 9;
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE));
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE),
+		      "no attribute #");
 	wanted[1] = 0;
-	EXPECT_INVALID(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE));
-	EXPECT_INVALID(cuMemRangeGetAttribute(NULL, 4, wanted[0], memory, PAGE));
-	EXPECT_INVALID(cuMemRangeGetAttribute(&one, 0, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory,
-					      PAGE));
-	EXPECT_INVALID(cuMemRangeGetAttribute(&one, 6, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory,
-					      PAGE));
+	EXPECT_REASON(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE),
+		      "no attribute #");
+	EXPECT_REASON(cuMemRangeGetAttribute(NULL, 4, wanted[0], memory, PAGE), "NULL output");
+	EXPECT_REASON(cuMemRangeGetAttribute(&one, 0, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory,
+					     PAGE), "attribute # is not of # bytes");
+	EXPECT_REASON(cuMemRangeGetAttribute(&one, 6, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory,
+					     PAGE), "attribute # is not of # bytes");
 	EXPECT_EQ(77, one);
 	wanted[1] = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE;
 	EXPECT_OK(cuMemRangeGetAttributes(outputs, sizes, wanted, 2, memory, PAGE));

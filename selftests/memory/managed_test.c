@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "managed_fixture.h"
+#include "reason.h"
 
 static uint64_t pointer_attribute(CUpointer_attribute attribute, CUdeviceptr at)
 {
@@ -28,12 +29,14 @@ TEST_F(managed, allocation)
 	cuda_start(1);
 	ASSERT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1));
 	EXPECT_EQ(1, value);
-	EXPECT_INVALID(cuMemAllocManaged(NULL, PAGE, CU_MEM_ATTACH_GLOBAL));
-	EXPECT_INVALID(cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL));
+	EXPECT_REASON(cuMemAllocManaged(NULL, PAGE, CU_MEM_ATTACH_GLOBAL), "NULL output");
+	EXPECT_REASON(cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL), "the size is #");
 	EXPECT_EQ(0, memory);
-	EXPECT_INVALID(cuMemAllocManaged(&memory, PAGE, 0));
-	EXPECT_INVALID(cuMemAllocManaged(&memory, PAGE, CU_MEM_ATTACH_SINGLE));
-	EXPECT_INVALID(cuMemAllocManaged(&memory, PAGE, CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST));
+	EXPECT_REASON(cuMemAllocManaged(&memory, PAGE, 0), "flags must be GLOBAL or HOST");
+	EXPECT_REASON(cuMemAllocManaged(&memory, PAGE, CU_MEM_ATTACH_SINGLE),
+		      "flags must be GLOBAL or HOST");
+	EXPECT_REASON(cuMemAllocManaged(&memory, PAGE, CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST),
+		      "flags must be GLOBAL or HOST");
 	memory = 77;
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
 		  cuMemAllocManaged(&memory, 1UL << 46, CU_MEM_ATTACH_GLOBAL));
@@ -51,11 +54,11 @@ TEST_F(managed, allocation)
 	EXPECT_EQ(3 * CHUNK + 5, bytes);
 
 	/* it is no memory of the host's kind, and freed as a device's */
-	EXPECT_INVALID(cuMemFreeHost((void *)memory));
-	EXPECT_INVALID(cuMemHostGetDevicePointer(&other, (void *)memory, 0));
-	EXPECT_INVALID(cuMemFree(memory + PAGE));
+	EXPECT_REASON(cuMemFreeHost((void *)memory), "managed memory: cuMemFree() frees it");
+	EXPECT_REASON(cuMemHostGetDevicePointer(&other, (void *)memory, 0), "not memory that was");
+	EXPECT_REASON(cuMemFree(memory + PAGE), "no block starts at #; what was mapped is");
 	EXPECT_OK(cuMemFree(memory));
-	EXPECT_INVALID(cuMemFree(memory));
+	EXPECT_REASON(cuMemFree(memory), "# is not in a reservation");
 
 	/* what a context has ends with it */
 	ASSERT_OK(cuCtxCreate(&second, NULL, 0, 0));
@@ -64,7 +67,7 @@ TEST_F(managed, allocation)
 	EXPECT_EQ(1, READ_MOSTLY(memory, PAGE));
 	ASSERT_OK(cuCtxDestroy(second));
 	EXPECT_EQ(-78, READ_MOSTLY(memory, PAGE));
-	EXPECT_INVALID(cuMemFree(memory));
+	EXPECT_REASON(cuMemFree(memory), "# is not in a reservation");
 }
 
 /* More than a device has, as managed memory may on hardware; and every call takes it. */
@@ -149,11 +152,13 @@ TEST_F(managed, prefetch)
 	EXPECT_EQ(CU_MEM_LOCATION_TYPE_HOST,
 		  range_attribute(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, memory, 1));
 
-	EXPECT_INVALID(cuMemPrefetchAsync(memory, PAGE, device(0), 1, stream));
-	EXPECT_INVALID(cuMemPrefetchAsync(memory, 0, device(0), 0, stream));
-	EXPECT_INVALID(cuMemPrefetchAsync(memory, 5 * PAGE, device(0), 0, stream));
-	EXPECT_INVALID(cuMemPrefetchAsync(plain, PAGE, device(0), 0, stream));
-	EXPECT_INVALID(cuMemPrefetchAsync(memory, PAGE, nowhere, 0, stream));
+	EXPECT_REASON(cuMemPrefetchAsync(memory, PAGE, device(0), 1, stream), "flags must be #");
+	EXPECT_REASON(cuMemPrefetchAsync(memory, 0, device(0), 0, stream), "the range is empty");
+	EXPECT_REASON(cuMemPrefetchAsync(memory, 5 * PAGE, device(0), 0, stream),
+		      "# bytes from # on are more than was allocated there, #");
+	EXPECT_REASON(cuMemPrefetchAsync(plain, PAGE, device(0), 0, stream),
+		      "# is not managed memory");
+	EXPECT_REASON(cuMemPrefetchAsync(memory, PAGE, nowhere, 0, stream), "a location of type #");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuMemPrefetchAsync(memory, PAGE, device(count), 0, stream));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
@@ -201,23 +206,34 @@ TEST_F(managed, batches)
 
 	/* all of it or nothing */
 	at[2] = ADDRESS(&stream);
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[2], starts, 1, 0, stream));
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[2], starts, 1, 0, stream),
+		      "# is not in a reservation");
 	at[2] = other;
 	to[2] = nowhere;
 	starts[1] = 2;
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 2, 0, stream));
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 2, 0, stream),
+		      "a location of type # is not for this");
 	to[2] = host;
 	starts[1] = 3;
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 2, 0, stream));
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 2, 0, stream),
+		      "location # starts at range #: # at first, then rising");
 	starts[1] = 0;
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 2, 0, stream));
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], &sizes[0], 1, 0, stream));
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 0, 0, stream));
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 4, 0, stream));
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 0, &to[1], starts, 1, 0, stream));
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 1, 1, stream));
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 1, 0, NULL));
-	EXPECT_INVALID(cuMemPrefetchBatchAsync(at, sizes, 3, NULL, starts, 1, 0, stream));
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 2, 0, stream),
+		      "location # starts at range #: # at first, then rising");
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], &sizes[0], 1, 0, stream),
+		      "location # starts at range #: # at first, then rising");
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 0, 0, stream),
+		      "# locations for # ranges");
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 4, 0, stream),
+		      "# locations for # ranges");
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 0, &to[1], starts, 1, 0, stream),
+		      "no ranges, or a NULL pointer");
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 1, 1, stream),
+		      "flags must be #");
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[1], starts, 1, 0, NULL),
+		      "batches are not for the legacy stream");
+	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, NULL, starts, 1, 0, stream),
+		      "NULL pointer");
 	EXPECT_EQ(0, PREFETCHED(memory, PAGE));
 	EXPECT_EQ(1, PREFETCHED(other, PAGE));
 
@@ -225,11 +241,12 @@ TEST_F(managed, batches)
 	EXPECT_EQ(CU_DEVICE_CPU, PREFETCHED(memory, 2 * PAGE));
 	EXPECT_OK(cuMemDiscardBatchAsync(at, sizes, 3, 0, stream));
 	EXPECT_EQ(CU_DEVICE_CPU, PREFETCHED(memory, 2 * PAGE));
-	EXPECT_INVALID(cuMemDiscardBatchAsync(at, sizes, 3, 1, stream));
-	EXPECT_INVALID(cuMemDiscardBatchAsync(at, sizes, 3, 0, CU_STREAM_LEGACY));
-	EXPECT_INVALID(cuMemDiscardBatchAsync(NULL, sizes, 3, 0, stream));
+	EXPECT_REASON(cuMemDiscardBatchAsync(at, sizes, 3, 1, stream), "flags must be #");
+	EXPECT_REASON(cuMemDiscardBatchAsync(at, sizes, 3, 0, CU_STREAM_LEGACY),
+		      "batches are not for the legacy stream");
+	EXPECT_REASON(cuMemDiscardBatchAsync(NULL, sizes, 3, 0, stream), "no ranges, or a NULL");
 	sizes[1] = 0;
-	EXPECT_INVALID(cuMemDiscardBatchAsync(at, sizes, 3, 0, stream));
+	EXPECT_REASON(cuMemDiscardBatchAsync(at, sizes, 3, 0, stream), "the range is empty");
 }
 
 TEST_F(managed, attach)
@@ -243,11 +260,15 @@ TEST_F(managed, attach)
 	EXPECT_OK(cuStreamAttachMemAsync(stream, memory, 0, CU_MEM_ATTACH_SINGLE));
 	EXPECT_OK(cuStreamAttachMemAsync(stream, memory, 2 * PAGE, CU_MEM_ATTACH_GLOBAL));
 	EXPECT_OK(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_HOST));
-	EXPECT_INVALID(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE));
-	EXPECT_INVALID(cuStreamAttachMemAsync(stream, memory, PAGE, CU_MEM_ATTACH_SINGLE));
-	EXPECT_INVALID(cuStreamAttachMemAsync(stream, memory + PAGE, 0, CU_MEM_ATTACH_SINGLE));
-	EXPECT_INVALID(cuStreamAttachMemAsync(stream, memory, 0, 3));
-	EXPECT_INVALID(cuStreamAttachMemAsync(stream, ADDRESS(&stream), 0, CU_MEM_ATTACH_GLOBAL));
+	EXPECT_REASON(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE),
+		      "the legacy stream stands for all streams");
+	EXPECT_REASON(cuStreamAttachMemAsync(stream, memory, PAGE, CU_MEM_ATTACH_SINGLE),
+		      "only all of what was allocated is attached: # bytes at #");
+	EXPECT_REASON(cuStreamAttachMemAsync(stream, memory + PAGE, 0, CU_MEM_ATTACH_SINGLE),
+		      "only all of what was allocated is attached: # bytes at #");
+	EXPECT_REASON(cuStreamAttachMemAsync(stream, memory, 0, 3), "no such way to attach memory");
+	EXPECT_REASON(cuStreamAttachMemAsync(stream, ADDRESS(&stream), 0, CU_MEM_ATTACH_GLOBAL),
+		      "# is not in a reservation");
 }
 
 TEST_F(managed, flushes_of_other_devices_writes)
@@ -264,8 +285,8 @@ TEST_F(managed, flushes_of_other_devices_writes)
 	EXPECT_EQ(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST, options);
 	EXPECT_OK(cuFlushGPUDirectRDMAWrites(0, owner));
 	EXPECT_OK(cuFlushGPUDirectRDMAWrites(0, CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES));
-	EXPECT_INVALID(cuFlushGPUDirectRDMAWrites(1, owner));
-	EXPECT_INVALID(cuFlushGPUDirectRDMAWrites(0, 0));
+	EXPECT_REASON(cuFlushGPUDirectRDMAWrites(1, owner), "no target #");
+	EXPECT_REASON(cuFlushGPUDirectRDMAWrites(0, 0), "no scope #");
 }
 
 TEST_HARNESS_MAIN

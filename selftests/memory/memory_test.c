@@ -2,6 +2,7 @@
 /* Memories: what can be created, handles, and that fresh memory is zero. */
 #include <sys/mman.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(memory)
 {
@@ -60,18 +61,18 @@ TEST_F(memory, granularity_arguments)
 {
 	size_t bytes = 77;
 
-	EXPECT_INVALID(cuMemGetAllocationGranularity(NULL, &self->prop, 0));
-	EXPECT_INVALID(cuMemGetAllocationGranularity(&bytes, NULL, 0));
-	EXPECT_INVALID(cuMemGetAllocationGranularity(&bytes, &self->prop, 2));
+	EXPECT_REASON(cuMemGetAllocationGranularity(NULL, &self->prop, 0), "NULL pointer");
+	EXPECT_REASON(cuMemGetAllocationGranularity(&bytes, NULL, 0), "NULL pointer");
+	EXPECT_REASON(cuMemGetAllocationGranularity(&bytes, &self->prop, 2), "no such option");
 	EXPECT_EQ(77, bytes);
 }
 
 TEST_F(memory, create_sizes)
 {
-	EXPECT_INVALID(CREATE(0));
-	EXPECT_INVALID(CREATE(4096));
-	EXPECT_INVALID(CREATE(CHUNK + 4096));
-	EXPECT_INVALID(CREATE(-4096UL));
+	EXPECT_REASON(CREATE(0), "the size is #");
+	EXPECT_REASON(CREATE(4096), "size # is not a multiple of the granularity #: round it up");
+	EXPECT_REASON(CREATE(CHUNK + 4096), "size # is not a multiple of the granularity #: round");
+	EXPECT_REASON(CREATE(-4096UL), "size # is not a multiple of the granularity #: round it");
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(-CHUNK));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(1UL << 62));
 	EXPECT_EQ(77, self->handle);
@@ -82,29 +83,30 @@ TEST_F(memory, create_sizes)
 
 TEST_F(memory, create_arguments)
 {
-	EXPECT_INVALID(cuMemCreate(NULL, CHUNK, &self->prop, 0));
-	EXPECT_INVALID(cuMemCreate(&self->handle, CHUNK, NULL, 0));
-	EXPECT_INVALID(cuMemCreate(&self->handle, CHUNK, &self->prop, 1));
-	EXPECT_INVALID(cuMemCreate(&self->handle, CHUNK, &self->prop, 1ULL << 40));
+	EXPECT_REASON(cuMemCreate(NULL, CHUNK, &self->prop, 0), "NULL pointer");
+	EXPECT_REASON(cuMemCreate(&self->handle, CHUNK, NULL, 0), "NULL pointer");
+	EXPECT_REASON(cuMemCreate(&self->handle, CHUNK, &self->prop, 1), "flags must be #");
+	EXPECT_REASON(cuMemCreate(&self->handle, CHUNK, &self->prop, 1ULL << 40),
+		      "flags must be #");
 
 	self->prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "type # is not PINNED");
 	self->prop = memory_on(0);
 	self->prop.allocFlags.reserved[3] = 1;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "reserved bytes must be #");
 	self->prop = memory_on(0);
 	self->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC + 1;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "no such compression");
 	self->prop = memory_on(0);
 	self->prop.win32HandleMetaData = &self->prop;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "win#HandleMetaData must be NULL");
 	self->prop = memory_on(99);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, CREATE(CHUNK));
 	self->prop = memory_on(-1);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, CREATE(CHUNK));
 	self->prop = memory_on(0);
 	self->prop.location.type = 55;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "unknown location type #");
 	EXPECT_EQ(77, self->handle);
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
 }
@@ -114,11 +116,11 @@ TEST_F(memory, create_handle_types)
 	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
 	EXPECT_OK(CREATE(CHUNK));
 	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "handle types #: there are no Windows handles here");
 	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32_KMT;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "handle types #: there are no Windows handles here");
 	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32 | SHAREABLE;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "handle types #: there are no Windows handles here");
 	/* bits that no type has */
 	self->prop.requestedHandleTypes = 0x30;
 	EXPECT_OK(CREATE(CHUNK));
@@ -127,7 +129,7 @@ TEST_F(memory, create_handle_types)
 	EXPECT_OK(CREATE(CHUNK));
 	EXPECT_OK(cuMemRelease(self->handle));
 	self->prop.requestedHandleTypes = 0x10 | CU_MEM_HANDLE_TYPE_WIN32;
-	EXPECT_INVALID(CREATE(CHUNK));
+	EXPECT_REASON(CREATE(CHUNK), "handle types #: there are no Windows handles here");
 }
 
 /* Everything, then one chunk more: nothing of a failed call is taken. */
@@ -192,13 +194,14 @@ TEST_F(memory, release)
 
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_EQ(before + CHUNK, device_bytes(0, "free_bytes"));
-	EXPECT_INVALID(cuMemRelease(handle));
-	EXPECT_INVALID(cuMemRelease(0));
-	EXPECT_INVALID(cuMemRelease(12345));
-	EXPECT_INVALID(cuMemRelease(1ULL << 32 | new_memory(0, CHUNK)));
-	EXPECT_INVALID(cuMemRelease(-1ULL));
-	EXPECT_INVALID(cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
-	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
+	EXPECT_REASON(cuMemRelease(handle), "no handle #: never given out, or released");
+	EXPECT_REASON(cuMemRelease(0), "no handle #: never given out, or released");
+	EXPECT_REASON(cuMemRelease(12345), "no handle #: never given out, or released");
+	EXPECT_REASON(cuMemRelease(1ULL << 32 | new_memory(0, CHUNK)), "no such handle");
+	EXPECT_REASON(cuMemRelease(-1ULL), "no such handle");
+	EXPECT_REASON(cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0), "no handle #: never given");
+	EXPECT_REASON(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle),
+		      "no handle #: never given out, or released");
 }
 
 /* Legal while mapped: the mapping keeps it. */
@@ -215,14 +218,15 @@ TEST_F(memory, release_while_mapped)
 	/* and it keeps the handle good, of which no release is owed any more */
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
 	EXPECT_EQ(5, *mapped(handle, CHUNK, 1));
-	EXPECT_INVALID(cuMemRelease(handle));
+	EXPECT_REASON(cuMemRelease(handle), "no handle #: never given out, or released");
 	EXPECT_OK(cuMemUnmap(ADDRESS(at), CHUNK));
 	EXPECT_EQ(before - CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_OK(cuMemRetainAllocationHandle(&self->handle, (char *)at - CHUNK));
 	EXPECT_EQ(handle, self->handle);
 	EXPECT_OK(cuMemUnmap(ADDRESS(at) - CHUNK, CHUNK));
 	EXPECT_OK(cuMemRelease(handle));
-	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
+	EXPECT_REASON(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle),
+		      "no handle #: never given out, or released");
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
 
@@ -235,10 +239,10 @@ TEST_F(memory, mapping_owes_nothing)
 
 	for (i = 0; i < 3; i++) {
 		EXPECT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
-		EXPECT_INVALID(cuMemMap(at, CHUNK, 0, handle, 0));
+		EXPECT_REASON(cuMemMap(at, CHUNK, 0, handle, 0), "something is mapped there");
 		EXPECT_OK(cuMemUnmap(at, 2 * CHUNK));
 	}
-	EXPECT_INVALID(cuMemMap(at + 2 * CHUNK, CHUNK, 0, handle, 0));
+	EXPECT_REASON(cuMemMap(at + 2 * CHUNK, CHUNK, 0, handle, 0), "# is not in a reservation");
 	EXPECT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
 	EXPECT_OK(cuMemMap(at + CHUNK, CHUNK, 0, handle, 0));
 	EXPECT_OK(cuMemUnmap(at, CHUNK));
@@ -246,7 +250,8 @@ TEST_F(memory, mapping_owes_nothing)
 	EXPECT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
 	/* the last of them goes with the reservation */
 	EXPECT_EQ(0, munmap((void *)at, 2 * CHUNK));
-	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
+	EXPECT_REASON(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle),
+		      "no handle #: never given out, or released");
 }
 
 TEST_F(memory, retain)
@@ -259,7 +264,7 @@ TEST_F(memory, retain)
 	EXPECT_EQ(handle, found);
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_OK(cuMemRelease(handle));
-	EXPECT_INVALID(cuMemRelease(handle));
+	EXPECT_REASON(cuMemRelease(handle), "no handle #: never given out, or released");
 
 	/* also when it has been released for good */
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)at));
@@ -280,11 +285,13 @@ TEST_F(memory, retain_of_what_is_not_mapped)
 	int local;
 
 	ASSERT_OK(cuMemMap(address, CHUNK, 0, new_memory(0, CHUNK), 0));
-	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, (void *)(address + CHUNK)));
-	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, &local));
-	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, NULL));
-	EXPECT_INVALID(cuMemRetainAllocationHandle(&found, (void *)-1UL));
-	EXPECT_INVALID(cuMemRetainAllocationHandle(NULL, (void *)address));
+	EXPECT_REASON(cuMemRetainAllocationHandle(&found, (void *)(address + CHUNK)),
+		      "no memory with a handle is mapped at #");
+	EXPECT_REASON(cuMemRetainAllocationHandle(&found, &local), "# is not in a reservation");
+	EXPECT_REASON(cuMemRetainAllocationHandle(&found, NULL), "# is not in a reservation");
+	EXPECT_REASON(cuMemRetainAllocationHandle(&found, (void *)-1UL),
+		      "# is not in a reservation");
+	EXPECT_REASON(cuMemRetainAllocationHandle(NULL, (void *)address), "NULL output");
 	EXPECT_EQ(77, found);
 }
 
@@ -312,7 +319,7 @@ TEST_F(memory, properties)
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, self->handle));
 	self->prop.allocFlags.usage = 0;
 	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
-	EXPECT_INVALID(cuMemMap(reserve(CHUNK), CHUNK, 0, self->handle, 0));
+	EXPECT_REASON(cuMemMap(reserve(CHUNK), CHUNK, 0, self->handle, 0), "the memory is for the");
 	self->prop.allocFlags.gpuDirectRDMACapable = 255;
 	self->prop.allocFlags.usage = CU_MEM_CREATE_USAGE_HW_DECOMPRESS;
 	ASSERT_OK(CREATE(CHUNK));
@@ -322,8 +329,8 @@ TEST_F(memory, properties)
 	self->prop.allocFlags.usage = 0;
 	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
 
-	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(NULL, self->handle));
-	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&seen, 12345));
+	EXPECT_REASON(cuMemGetAllocationPropertiesFromHandle(NULL, self->handle), "NULL output");
+	EXPECT_REASON(cuMemGetAllocationPropertiesFromHandle(&seen, 12345), "no handle #: never");
 }
 
 TEST_HARNESS_MAIN

@@ -28,14 +28,17 @@ TEST_F(share, export_arguments)
 	handle = new_memory(0, CHUNK);
 	prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
 	ASSERT_OK(cuMemCreate(&private, CHUNK, &prop, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(NULL, handle, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 1));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, 0, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, 64, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, 12345, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, private, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_FABRIC, 0));
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_WIN32, 0));
+	EXPECT_REASON(cuMemExportToShareableHandle(NULL, handle, SHAREABLE, 0), "NULL output");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 1), "flags must be #");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, handle, 0, 0), "handle type #");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, handle, 64, 0), "unknown handle types in");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, 12345, SHAREABLE, 0), "no handle #: never");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, private, SHAREABLE, 0),
+		      "it was not created to be exported as an fd (requestedHandleTypes, of teams");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_FABRIC, 0),
+		      "it was not created to be exported as a fabric handle");
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_WIN32, 0),
+		      "handle types #: there are no Windows handles here");
 	EXPECT_EQ(-77, fd);
 }
 
@@ -48,16 +51,16 @@ TEST_F(share, import_arguments)
 	snprintf(theirs, sizeof(theirs), "%d is the fd of something that is no dma-buf", other);
 	cuda_start(0);
 	fd = exported(new_memory(0, CHUNK));
-	EXPECT_INVALID(IMPORT(NULL, fd, SHAREABLE));
+	EXPECT_REASON(IMPORT(NULL, fd, SHAREABLE), "NULL pointer");
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, -1, SHAREABLE));
 	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, IMPORT(&handle, 12345, SHAREABLE),
 			 "12345 is no open fd of this process");
 	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, IMPORT(&handle, other, SHAREABLE), theirs);
 	/* the fd's address, where the fd itself is expected */
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, &fd, SHAREABLE));
-	EXPECT_INVALID(IMPORT(&handle, fd, 0));
-	EXPECT_INVALID(IMPORT(&handle, fd, 64));
-	EXPECT_INVALID(IMPORT(&handle, fd, CU_MEM_HANDLE_TYPE_WIN32));
+	EXPECT_REASON(IMPORT(&handle, fd, 0), "handle type #");
+	EXPECT_REASON(IMPORT(&handle, fd, 64), "unknown handle types in #");
+	EXPECT_REASON(IMPORT(&handle, fd, CU_MEM_HANDLE_TYPE_WIN32), "handle types #: there are");
 	EXPECT_EQ(77, handle);
 	EXPECT_OK(IMPORT(&handle, fd, SHAREABLE));
 }
@@ -108,7 +111,8 @@ TEST_F(share, import_shows_the_same)
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)b));
 	EXPECT_EQ(copy, found);
 	/* who imported it cannot export it, whoever created it can go on */
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, copy, SHAREABLE, 0));
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, copy, SHAREABLE, 0),
+		      "memory that was imported is exported by its creator alone");
 	EXPECT_EQ(-77, fd);
 	EXPECT_OK(cuMemRelease(copy));
 	EXPECT_EQ(5, mapped(imported(exported(handle)), 2 * CHUNK, 0)[CHUNK / 4]);

@@ -3,6 +3,7 @@
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
 #include <pthread.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 FIXTURE(per_thread)
 {
@@ -191,8 +192,10 @@ TEST_F(per_thread, waits_for_values)
 	EXPECT_WAITS(CU_STREAM_PER_THREAD);
 	*(volatile uint64_t *)self->gate = 1ULL << 40 | 4;
 	EXPECT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
-	EXPECT_INVALID(cuStreamWaitValue32(NULL, ADDRESS(self->gate) + 2, 0, 0));
-	EXPECT_INVALID(cuStreamWaitValue64(NULL, ADDRESS(self->gate) + 4, 0, 0));
+	EXPECT_REASON(cuStreamWaitValue32(NULL, ADDRESS(self->gate) + 2, 0, 0),
+		      "# is not a multiple of #");
+	EXPECT_REASON(cuStreamWaitValue64(NULL, ADDRESS(self->gate) + 4, 0, 0),
+		      "# is not a multiple of #");
 }
 
 #define EXPECT_GET(value, output, call)				\
@@ -234,9 +237,9 @@ TEST_F(per_thread, what_there_is_to_ask)
 	EXPECT_OK(cuStreamGetCtx_v2(NULL, &context, NULL));
 	EXPECT_EQ(self->context, context);
 	EXPECT_OK(cuStreamGetCtx_v2(NULL, NULL, &green));
-	EXPECT_INVALID(cuStreamGetCtx_v2(NULL, NULL, NULL));
-	EXPECT_INVALID(cuStreamGetId(NULL, NULL));
-	EXPECT_INVALID(cuStreamGetPriority(NULL, NULL));
+	EXPECT_REASON(cuStreamGetCtx_v2(NULL, NULL, NULL), "NULL output");
+	EXPECT_REASON(cuStreamGetId(NULL, NULL), "NULL output");
+	EXPECT_REASON(cuStreamGetPriority(NULL, NULL), "NULL output");
 	/* without a context, NULL is none */
 	ASSERT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuStreamGetCtx(NULL, &context));

@@ -2,6 +2,7 @@
 /* Streams: order, who waits for whom, and what there is to ask. */
 #define _GNU_SOURCE
 #include <sys/resource.h>
+#include "reason.h"
 #include "stream_fixture.h"
 
 /* ---- order ---- */
@@ -73,7 +74,7 @@ TEST_F(stream, no_thread_for_work)
 	EXPECT_OK(cuEventQuery(event));
 	EXPECT_OK(cuLaunchHostFunc(self->first, add_one, &calls));
 	EXPECT_OK(cuMemFreeAsync(block, self->first));
-	EXPECT_INVALID(cuMemFreeAsync(block, self->first));
+	EXPECT_REASON(cuMemFreeAsync(block, self->first), "the block at # is being freed already");
 	LET_GO();
 	EXPECT_OK(cuCtxSynchronize());
 	EXPECT_EQ(1, calls);
@@ -312,9 +313,9 @@ TEST_F(stream, what_it_is)
 	EXPECT_OK(cuStreamGetId(self->first, &id[1]));
 	EXPECT_NE(id[0], id[1]);
 
-	EXPECT_INVALID(cuStreamCreate(&stream, 2));
-	EXPECT_INVALID(cuStreamCreate(NULL, 0));
-	EXPECT_INVALID(cuStreamGetFlags(stream, NULL));
+	EXPECT_REASON(cuStreamCreate(&stream, 2), "unknown flags");
+	EXPECT_REASON(cuStreamCreate(NULL, 0), "NULL output");
+	EXPECT_REASON(cuStreamGetFlags(stream, NULL), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(CU_STREAM_LEGACY));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamGetId((CUstream)0x77777777, &id[0]));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Streams that write words and wait for them. */
 #define _GNU_SOURCE
+#include "reason.h"
 #include "stream_fixture.h"
 
 static const struct {
@@ -45,21 +46,24 @@ TEST_F(stream, words_are_checked_at_the_call)
 {
 	static uint32_t own;
 
-	EXPECT_INVALID(cuStreamWaitValue32(self->first, AT(0) + 2, 0, 0));
-	EXPECT_INVALID(cuStreamWaitValue64(self->first, AT(1), 0, 0));
-	EXPECT_INVALID(cuStreamWriteValue64(self->first, AT(1), 0, 0));
-	EXPECT_INVALID(cuStreamWaitValue32(self->first, AT(0), 0, 4));
-	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(0), 0, 2));
-	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(CHUNK / 4), 0, 0));
-	EXPECT_INVALID(cuStreamWaitValue32(self->first, 0, 0, 0));
-	EXPECT_INVALID(cuStreamWriteValue32(self->first, AT(0), 0,
-					    CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+	EXPECT_REASON(cuStreamWaitValue32(self->first, AT(0) + 2, 0, 0), "# is not a multiple of");
+	EXPECT_REASON(cuStreamWaitValue64(self->first, AT(1), 0, 0), "# is not a multiple of #");
+	EXPECT_REASON(cuStreamWriteValue64(self->first, AT(1), 0, 0), "# is not a multiple of #");
+	EXPECT_REASON(cuStreamWaitValue32(self->first, AT(0), 0, 4), "unknown flags #");
+	EXPECT_REASON(cuStreamWriteValue32(self->first, AT(0), 0, 2), "flags must be # (a write");
+	EXPECT_REASON(cuStreamWriteValue32(self->first, AT(CHUNK / 4), 0, 0),
+		      "the source # is not device memory");
+	EXPECT_REASON(cuStreamWaitValue32(self->first, 0, 0, 0), "the source # is not device");
+	EXPECT_REASON(cuStreamWriteValue32(self->first, AT(0), 0,
+					   CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER),
+		      "flags must be # (a write always has a memory barrier)");
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuStreamWaitValue32(self->first, AT(0), 0,
 				      CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH));
 	/* memory of the program's own, which no device was given */
-	EXPECT_INVALID(cuStreamWaitValue32(self->first, ADDRESS(&own), 0, 0));
-	EXPECT_INVALID(cuStreamWriteValue32(self->first, ADDRESS(&own), 1, 0));
+	EXPECT_REASON(cuStreamWaitValue32(self->first, ADDRESS(&own), 0, 0), "the source # is not");
+	EXPECT_REASON(cuStreamWriteValue32(self->first, ADDRESS(&own), 1, 0),
+		      "the source # is not device memory");
 	EXPECT_EQ(0, own);
 	EXPECT_OK(cuStreamQuery(self->first));
 }
@@ -208,21 +212,21 @@ TEST_F(stream, batch)
 	/* one is wrong: none is done */
 	self->at[0] = 0;
 	params[4].writeValue.address = AT(1);
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
+	EXPECT_REASON(cuStreamBatchMemOp(self->first, 5, params, 0), "# is not a multiple of #");
 	params[4].operation = 99;
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
+	EXPECT_REASON(cuStreamBatchMemOp(self->first, 5, params, 0), "no such operation");
 	params[4] = params[1];
 	params[2].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU + 1;
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 5, params, 0));
+	EXPECT_REASON(cuStreamBatchMemOp(self->first, 5, params, 0), "unknown flags");
 	params[2].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
 	params[3].operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuStreamBatchMemOp(self->first, 5, params, 0));
 	for (i = 0; i < 256; i++)
 		many[i].operation = CU_STREAM_MEM_OP_BARRIER;
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 256, many, 0));
+	EXPECT_REASON(cuStreamBatchMemOp(self->first, 256, many, 0), "more than # operations");
 	EXPECT_OK(cuStreamBatchMemOp(self->first, 255, many, 0));
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, params, 1));
-	EXPECT_INVALID(cuStreamBatchMemOp(self->first, 1, NULL, 0));
+	EXPECT_REASON(cuStreamBatchMemOp(self->first, 1, params, 1), "flags must be #");
+	EXPECT_REASON(cuStreamBatchMemOp(self->first, 1, NULL, 0), "NULL pointer");
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(0, self->at[0]);
 }

@@ -36,11 +36,11 @@ TEST_F(team, granularity)
 	/* clients ask before they know size and handle types */
 	self->prop.size = 0;
 	self->prop.handleTypes = 0;
-	EXPECT_INVALID(cuMulticastGetGranularity(NULL, &self->prop, minimum));
-	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, NULL, minimum));
-	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, &self->prop, 2));
+	EXPECT_REASON(cuMulticastGetGranularity(NULL, &self->prop, minimum), "NULL pointer");
+	EXPECT_REASON(cuMulticastGetGranularity(&bytes, NULL, minimum), "NULL pointer");
+	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &self->prop, 2), "no such option");
 	self->prop.flags = 1;
-	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, &self->prop, minimum));
+	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &self->prop, minimum), "flags must be #");
 	self->prop.flags = 0;
 	EXPECT_EQ(77, bytes);
 	EXPECT_OK(cuMulticastGetGranularity(&bytes, &self->prop, minimum));
@@ -55,27 +55,27 @@ TEST_F(team, create)
 {
 	cuda_start(0);
 	ASSERT_OK(cuDeviceGetCount(&self->devices));
-	EXPECT_INVALID(cuMulticastCreate(NULL, &self->prop));
-	EXPECT_INVALID(cuMulticastCreate(&self->handle, NULL));
+	EXPECT_REASON(cuMulticastCreate(NULL, &self->prop), "NULL pointer");
+	EXPECT_REASON(cuMulticastCreate(&self->handle, NULL), "NULL pointer");
 	self->prop.numDevices = 0;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "a team is for # to # devices, not #");
 	self->prop.numDevices = 1;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "a team is for # to # devices, not #");
 	self->prop.numDevices = self->devices + 1;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "a team is for # to # devices, not #");
 	self->prop.numDevices = self->devices;
 	self->prop.size = 0;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "the size is #");
 	self->prop.size = CHUNK + 4096;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "size # is not a multiple of the granularity #: round it up");
 	self->prop.size = CHUNK;
 	self->prop.flags = 1;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "flags must be #");
 	self->prop.flags = 0;
 	self->prop.handleTypes = 64;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "unknown handle types in #");
 	self->prop.handleTypes = CU_MEM_HANDLE_TYPE_WIN32;
-	EXPECT_INVALID(CREATE());
+	EXPECT_REASON(CREATE(), "handle types #: there are no Windows handles here");
 	EXPECT_EQ(77, self->handle);
 
 	self->prop.handleTypes = 0;
@@ -85,15 +85,15 @@ TEST_F(team, create)
 	self->prop.size = 1UL << 40;
 	EXPECT_OK(CREATE());
 	EXPECT_OK(cuMemRelease(self->handle));
-	EXPECT_INVALID(cuMulticastAddDevice(self->handle, 0));
+	EXPECT_REASON(cuMulticastAddDevice(self->handle, 0), "no handle #: never given out, or");
 }
 
 TEST_F(team, add_device)
 {
 	cuda_start(0);
 	ASSERT_OK(CREATE());
-	EXPECT_INVALID(cuMulticastAddDevice(12345, 0));
-	EXPECT_INVALID(cuMulticastAddDevice(new_memory(0, CHUNK), 0));
+	EXPECT_REASON(cuMulticastAddDevice(12345, 0), "no handle #: never given out, or released");
+	EXPECT_REASON(cuMulticastAddDevice(new_memory(0, CHUNK), 0), "# is the handle of a");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, 99));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, -1));
 	EXPECT_OK(cuMulticastAddDevice(self->handle, 2));
@@ -101,7 +101,7 @@ TEST_F(team, add_device)
 			 "device # is a member already: this process added it");
 	EXPECT_OK(cuMulticastAddDevice(self->handle, 0));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMulticastAddDevice(self->handle, 0));
-	EXPECT_INVALID(cuMulticastAddDevice(self->handle, 1));
+	EXPECT_REASON(cuMulticastAddDevice(self->handle, 1), "all # devices have joined");
 }
 
 /* A process that brings a device once more is told whose it was, if it may see that one. */
@@ -143,10 +143,13 @@ TEST_F(team, is_not_memory)
 
 	cuda_start(0);
 	self->handle = complete_team(2, CHUNK);
-	EXPECT_INVALID(cuMemGetAllocationPropertiesFromHandle(&prop, self->handle));
-	EXPECT_INVALID(cuMulticastBindMem(self->handle, 0, self->handle, 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastBindMem(new_memory(0, CHUNK), 0, self->handle, 0, CHUNK, 0));
-	EXPECT_INVALID(cuMulticastUnbind(new_memory(0, CHUNK), 0, 0, CHUNK));
+	EXPECT_REASON(cuMemGetAllocationPropertiesFromHandle(&prop, self->handle),
+		      "a team has no such properties");
+	EXPECT_REASON(cuMulticastBindMem(self->handle, 0, self->handle, 0, CHUNK, 0),
+		      "# is the handle of a team, not of a memory");
+	EXPECT_REASON(cuMulticastBindMem(new_memory(0, CHUNK), 0, self->handle, 0, CHUNK, 0),
+		      "# is the handle of a memory, not of a team");
+	EXPECT_REASON(cuMulticastUnbind(new_memory(0, CHUNK), 0, 0, CHUNK), "# is the handle of a");
 }
 
 /* ---- waiting: @blocked does what waits for the team's last member ---- */

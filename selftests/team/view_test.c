@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 /* Three devices; of the team's two chunks the first is bound, on two of them */
 FIXTURE(view)
@@ -128,10 +129,10 @@ TEST_F(view, needs_no_handle)
 	ASSERT_NE(NULL, view);
 	EXPECT_EQ(101, *REPLICA(view, 1));
 	/* nor does one stay */
-	EXPECT_INVALID(cuMemRelease(self->team));
+	EXPECT_REASON(cuMemRelease(self->team), "no handle #: never given out, or released");
 	ASSERT_OK(cuMemRetainAllocationHandle(&again, (void *)self->window));
 	EXPECT_OK(cuMemRelease(again));
-	EXPECT_INVALID(cuMemRelease(again));
+	EXPECT_REASON(cuMemRelease(again), "no handle #: never given out, or released");
 }
 
 /* The way to the replicas is no way around cuMemSetAccess(). */
@@ -170,7 +171,7 @@ TEST_F(view, ends_with_the_mapping)
 
 	ASSERT_NE(NULL, FIND(self->window));
 	before = *FIND(self->window);
-	EXPECT_INVALID(cuMemUnmap(at, CHUNK));
+	EXPECT_REASON(cuMemUnmap(at, CHUNK), "only a part of the mapping of # bytes at # is in");
 	EXPECT_EQ(0, try_load(before.replica[0], NULL));
 	ASSERT_OK(cuMemUnmap(at, 2 * CHUNK));
 	EXPECT_EQ(NULL, FIND(self->window));

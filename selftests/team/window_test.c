@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
+#include "reason.h"
 
 /* A team that devices 2, 0, 1 joined in this order; three chunks, all mapped */
 FIXTURE(window)
@@ -106,15 +107,16 @@ TEST_F(window, view_arguments)
 {
 	struct memcast_view view;
 
-	EXPECT_INVALID(memcastViewCreate(NULL, self->team, 0, CHUNK));
-	EXPECT_INVALID(memcastViewCreate(&view, self->memory[0], 0, CHUNK));
-	EXPECT_INVALID(memcastViewCreate(&view, 12345, 0, CHUNK));
-	EXPECT_INVALID(memcastViewCreate(&view, self->team, 0, 4 * CHUNK));
-	EXPECT_INVALID(memcastViewCreate(&view, self->team, 3 * CHUNK, CHUNK));
-	EXPECT_INVALID(memcastViewCreate(&view, self->team, 4096, CHUNK));
-	EXPECT_INVALID(memcastViewCreate(&view, self->team, 0, 4096));
-	EXPECT_INVALID(memcastViewCreate(&view, self->team, 0, 0));
-	EXPECT_INVALID(memcastViewDestroy(NULL));
+	EXPECT_REASON(memcastViewCreate(NULL, self->team, 0, CHUNK), "NULL output");
+	EXPECT_REASON(memcastViewCreate(&view, self->memory[0], 0, CHUNK), "not a team");
+	EXPECT_REASON(memcastViewCreate(&view, 12345, 0, CHUNK), "no handle #: never given out,");
+	EXPECT_REASON(memcastViewCreate(&view, self->team, 0, 4 * CHUNK), "# bytes at # are not");
+	EXPECT_REASON(memcastViewCreate(&view, self->team, 3 * CHUNK, CHUNK),
+		      "# bytes at # are not inside the team's #");
+	EXPECT_REASON(memcastViewCreate(&view, self->team, 4096, CHUNK), "object offset # is not");
+	EXPECT_REASON(memcastViewCreate(&view, self->team, 0, 4096), "size # is not a multiple of");
+	EXPECT_REASON(memcastViewCreate(&view, self->team, 0, 0), "# bytes at # are not inside");
+	EXPECT_REASON(memcastViewDestroy(NULL), "NULL view");
 	ASSERT_OK(memcastViewCreate(&view, self->team, CHUNK, CHUNK));
 	ASSERT_OK(memcastViewDestroy(&view));
 }
@@ -151,7 +153,7 @@ TEST_F(window, retain_gives_the_team)
 	EXPECT_EQ(self->team, found);
 	EXPECT_OK(cuMemRelease(found));
 	EXPECT_OK(cuMemRelease(self->team));
-	EXPECT_INVALID(cuMulticastUnbind(self->team, 0, 0, CHUNK));
+	EXPECT_REASON(cuMulticastUnbind(self->team, 0, 0, CHUNK), "nothing of device # is bound");
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)self->window));
 	EXPECT_OK(cuMulticastBindMem(found, 0, self->memory[2], 0, CHUNK, 0));
 	EXPECT_EQ(102, *self->window);
