@@ -30,7 +30,7 @@
 
 #include "object.h"
 
-#define CHUNK			MEMCAST_GRANULARITY	/* a store over the end of one has two places */
+#define CHUNK			MEMCAST_GRANULARITY	/* a store may reach over the end of one */
 
 /* In the order in which instructions number them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };

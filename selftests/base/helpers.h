@@ -13,6 +13,13 @@ long device_bytes(unsigned int device, const char *attribute);
 long stat_of(const char *name);
 
 /*
+ * As stat_of(), once that is @wanted, or after comes_true() has waited in vain. The address space
+ * of a killed process, and the files that its mappings hold, may go a moment after waitpid(): if
+ * another process reads its /proc/PID/stat just then, as vm-watch does every two seconds.
+ */
+long stat_settled(const char *name, long wanted);
+
+/*
  * Does @condition hold, now or within 50 s? For what another process or the kernel has yet to do.
  * Only a test that fails waits so long; run.sh would end it after a minute without a sign of life.
  */
@@ -24,13 +31,6 @@ long stat_of(const char *name);
 		usleep(10000);				\
 	tries_ >= 0;					\
 })
-
-/*
- * The same, once it is @wanted, or what comes_true() waited for in vain. The address space of a process that was killed,
- * and the files that its mappings hold, may go a moment after waitpid(): if another process reads
- * its /proc/PID/stat just then, as vm-watch does every two seconds.
- */
-long stat_settled(const char *name, long wanted);
 
 /* "", or what still exists when everything should have gone, as comes_true() */
 const char *left_over(void);

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: the files are as .editorconfig has editors write them. Lines of
+# kmod/ are checkpatch's affair (`make check-style`); elsewhere a line may be longer than 100 columns
+# for a text or a table.
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
+
+plan editorconfig 3
+if [ ! -e .git ]; then
+	for name in blanks ends tabs; do skip $name "this is no clone"; done
+	exit 0
+fi
+mapfile -t texts < <(git ls-files | grep -vE '\.(png|svg)$|^LICENSES/')
+mapfile -t code < <(git ls-files '*.[ch]' '*.awk' '*.sh' '*.mk' 'tools/memcast-*' Makefile Kbuild)
+holds blanks "$(grep -nE '[[:blank:]]+$|'$'\r' -- "${texts[@]}" | cut -d: -f-2)"
+holds ends "$(for file in "${texts[@]}"; do [ -z "$(tail -c 1 -- "$file")" ] || echo "$file has no line end at its end"; done)"
+holds tabs "$(grep -nE '^ {8}' -- "${code[@]}" | cut -d: -f-2)"
+exit $failed
