@@ -8,13 +8,16 @@
 
 #include "runtime.h"
 
-/* The primary contexts that this library has retained. What a reset ends is not counted. */
+/*
+ * The primary contexts that this library has retained. What a reset ends is not counted. No
+ * driver function is called with the lock, which may wait, or call the program back.
+ */
 static struct primary {
 	CUcontext context;
 	bool retained;
 } primaries[DEVICES_MAX];
 static pthread_mutex_t primaries_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint resets;	/* grows with each */
+static atomic_uint resets;	/* grows with each, with the lock held */
 
 static void take_lock(void)
 {
@@ -69,25 +72,62 @@ static int runtime_device(void)
 	return thread.chosen ? thread.device : first_device;
 }
 
+/* Is the device's primary context retained? If not, @*before is how many resets there were. */
+static bool find_primary(CUcontext *context, int device, unsigned int *before)
+{
+	bool retained;
+
+	pthread_mutex_lock(&primaries_lock);
+	*before = resets;
+	retained = primaries[device].retained;
+	if (retained)
+		*context = primaries[device].context;
+	pthread_mutex_unlock(&primaries_lock);
+	return retained;
+}
+
+/*
+ * Keeps a context that was just retained, unless another thread has kept it first, or a reset
+ * since @before may have ended it.
+ */
+static bool keep_primary(CUcontext context, int device, unsigned int before)
+{
+	struct primary *primary = &primaries[device];
+	bool kept;
+
+	pthread_mutex_lock(&primaries_lock);
+	kept = !primary->retained && resets == before;
+	if (kept)
+		*primary = (struct primary) { .context = context, .retained = true };
+	pthread_mutex_unlock(&primaries_lock);
+	return kept;
+}
+
 /* Retained once, and then kept; for as long as it lives it is the same. */
+static CUresult retain_primary(CUcontext *context, int device)
+{
+	unsigned int before;
+	CUresult result;
+
+	while (!find_primary(context, device, &before)) {
+		result = cuDevicePrimaryCtxRetain(context, device);
+		if (result != CUDA_SUCCESS || keep_primary(*context, device, before))
+			return result;
+		cuDevicePrimaryCtxRelease(device);
+	}
+	return CUDA_SUCCESS;
+}
+
 cudaError_t primary_context(CUcontext *context, int device)
 {
-	CUresult result = CUDA_SUCCESS;
-	struct primary *primary;
+	CUresult result;
 	int before;
 
 	if (device < 0 || device >= DEVICES_MAX)	/* the driver says that there is none */
 		return error_of(cuDevicePrimaryCtxRetain(context, device));
-	primary = &primaries[device];
+	/* a thread that is cancelled meanwhile would leave the context retained */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	pthread_mutex_lock(&primaries_lock);
-	if (!primary->retained)
-		result = cuDevicePrimaryCtxRetain(&primary->context, device);
-	if (result == CUDA_SUCCESS) {
-		primary->retained = true;
-		*context = primary->context;
-	}
-	pthread_mutex_unlock(&primaries_lock);
+	result = retain_primary(context, device);
 	pthread_setcancelstate(before, NULL);
 	return error_of(result);
 }
@@ -242,23 +282,35 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 	return CALL_LOADED(get_flags(flags));
 }
 
+/* Return: was it retained here? The driver's count of who retains it is left by a reset. */
+static bool forget_primary(CUdevice device)
+{
+	bool retained;
+
+	pthread_mutex_lock(&primaries_lock);
+	retained = device < DEVICES_MAX && primaries[device].retained;
+	if (retained)
+		primaries[device].retained = false;
+	resets++;
+	pthread_mutex_unlock(&primaries_lock);
+	return retained;
+}
+
 static cudaError_t reset(void)
 {
-	cudaError_t error;
 	CUdevice device;
+	CUresult result;
+	int before;
 
 	if (!is_current(&device))
 		device = runtime_device();
-	pthread_mutex_lock(&primaries_lock);
-	error = error_of(cuDevicePrimaryCtxReset(device));
-	/* a reset ends the context, and leaves the driver's count of who retains it */
-	if (error == cudaSuccess && device < DEVICES_MAX && primaries[device].retained) {
-		primaries[device].retained = false;
+	/* a thread that is cancelled meanwhile would leave the context retained */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	result = cuDevicePrimaryCtxReset(device);
+	if (result == CUDA_SUCCESS && forget_primary(device))
 		cuDevicePrimaryCtxRelease(device);
-	}
-	resets++;
-	pthread_mutex_unlock(&primaries_lock);
-	return error;
+	pthread_setcancelstate(before, NULL);
+	return error_of(result);
 }
 
 cudaError_t cudaDeviceReset(void)

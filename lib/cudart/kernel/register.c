@@ -259,51 +259,70 @@ CUresult kernel_load(struct kernel *kernel)
 	return CUDA_SUCCESS;
 }
 
-/* What twalk_r() is to find a kernel by, and what it has found */
+/* What twalk_r() is to find: the next kernel of a name, in the order of handles */
 struct search {
-	const void *handle;
 	const char *name;
-	void *found;
+	CUkernel after, found;		/* NULL: none */
 };
 
-static void match_function(const void *node, VISIT visit, void *data)
+static void match_name(const void *node, VISIT visit, void *data)
 {
-	struct kernel *kernel = *(struct kernel *const *)node;
+	const struct kernel *kernel = *(struct kernel *const *)node;
 	struct search *search = data;
-	CUfunction function;
 
-	if ((visit == postorder || visit == leaf) && kernel->handle &&
-	    !strcmp(kernel->name, search->name) &&
-	    cuKernelGetFunction(&function, kernel->handle) == CUDA_SUCCESS &&
-	    function == search->handle)
-		search->found = kernel;
+	if ((visit == postorder || visit == leaf) && !search->found &&
+	    kernel->handle > search->after && !strcmp(kernel->name, search->name))
+		search->found = kernel->handle;
+}
+
+static CUkernel next_of_name(const char *name, CUkernel after)
+{
+	struct search search = { .name = name, .after = after };
+
+	pthread_mutex_lock(&lock);
+	twalk_r(loaded, match_name, &search);
+	pthread_mutex_unlock(&lock);
+	return search.found;
+}
+
+static struct kernel *find_loaded(CUkernel handle)
+{
+	struct kernel wanted = { .handle = handle };
+	void **found = tfind(&wanted, &loaded, compare_handles);
+
+	return found ? *found : NULL;
 }
 
 /* The kernel that has this function in the current context, if it is a registered one */
 struct kernel *kernel_of_function(CUfunction function)
 {
-	struct search search = { .handle = function };
+	struct kernel *kernel;
+	CUkernel handle = NULL;
+	CUfunction its;
+	const char *name;
 
-	if (cuFuncGetName(&search.name, function) != CUDA_SUCCESS)
+	if (cuFuncGetName(&name, function) != CUDA_SUCCESS)
+		return NULL;
+	do
+		handle = next_of_name(name, handle);
+	while (handle && (cuKernelGetFunction(&its, handle) != CUDA_SUCCESS || its != function));
+	if (!handle)
 		return NULL;
 	pthread_mutex_lock(&lock);
-	twalk_r(kernels, match_function, &search);
+	kernel = find_loaded(handle);
 	pthread_mutex_unlock(&lock);
-	return search.found;
+	return kernel;
 }
 
 /* The driver's handle of a kernel that was loaded serves as its stub does. */
 struct kernel *kernel_find(const void *stub)
 {
-	struct kernel wanted = { .handle = (CUkernel)stub }, *kernel;
-	void **found = NULL;
+	struct kernel *kernel;
 
 	pthread_mutex_lock(&lock);
 	kernel = find(&kernels, stub);
 	if (!kernel && stub)
-		found = tfind(&wanted, &loaded, compare_handles);
-	if (found)
-		kernel = *found;
+		kernel = find_loaded((CUkernel)stub);
 	pthread_mutex_unlock(&lock);
 	return kernel;
 }

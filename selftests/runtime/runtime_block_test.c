@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A driver's call that fails calls the program back, and writes to a log that may be read
+ * slowly. The runtime holds no lock meanwhile: a callback may use it, other threads and fork()
+ * go on. What hangs is ended by the harness.
+ */
+#define _GNU_SOURCE
+#include <cuda_runtime_api.h>
+#include <memcast/kernel.h>
+#include "log_lines.h"
+#include "role.h"
+#include "runtime_kernel_fixture.h"
+
+#define NO_DEVICE	63	/* the module could have so many */
+
+RUNTIME_FIXTURE(runtime_blocked)
+
+static pid_t caller;		/* a thread that is about to call */
+static int gate[2];		/* it waits there until a byte is written */
+
+#define start_caller(call, data)	start_caller_(_metadata, call, data)
+static pthread_t start_caller_(struct __test_metadata *_metadata, void *(*call)(void *),
+			       void *data)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, call, data));
+	while (!__atomic_load_n(&caller, __ATOMIC_SEQ_CST))
+		sched_yield();
+	ASSERT_TRUE(sleeps(getpid(), caller));
+	return thread;
+}
+
+static void called(void)
+{
+	__atomic_store_n(&caller, gettid(), __ATOMIC_SEQ_CST);
+}
+
+/* ---- another thread is in a driver's call */
+
+static void hear_at_the_gate(void *unused, cudaLogLevel level, char *message, size_t length)
+{
+	char byte;
+
+	(void)unused, (void)level, (void)message, (void)length;
+	while (gettid() == caller && read(gate[0], &byte, 1) != 1)
+		;
+}
+
+/* The runtime asks the driver for a context that there cannot be. */
+static void *copy_from_nowhere(void *memory)
+{
+	called();
+	return (void *)(long)cudaMemcpyPeer(memory, 0, memory, NO_DEVICE, 1);
+}
+
+TEST_F(runtime_blocked, in_a_callback)
+{
+	cudaLogsCallbackHandle handle;
+	void *memory, *other, *result;
+	pthread_t thread;
+
+	ASSERT_EQ(0, pipe(gate));
+	ASSERT_RT(cudaMalloc(&memory, 1));
+	ASSERT_RT(cudaLogsRegisterCallback(hear_at_the_gate, NULL, &handle));
+	thread = start_caller(copy_from_nowhere, memory);
+	IN_CHILD(cudaSetDevice(1) == cudaErrorInitializationError);
+	ASSERT_RT(cudaSetDevice(1));
+	ASSERT_RT(cudaMalloc(&other, 1));
+	EXPECT_RT(cudaSuccess, cudaFree(other));
+	ASSERT_RT(cudaDeviceReset());
+	ASSERT_RT(cudaSetDevice(0));
+	ASSERT_EQ(1, write(gate[1], "", 1));
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	EXPECT_EQ(cudaErrorInvalidDevice, (int)(long)result);
+	ASSERT_RT(cudaLogsUnregisterCallback(handle));
+	EXPECT_RT(cudaSuccess, cudaFree(memory));
+}
+
+/* ---- a callback uses the runtime itself */
+
+static unsigned int heard;
+
+static void hear_and_call(void *unused, cudaLogLevel level, char *message, size_t length)
+{
+	const char *name;
+	int before, status = -1;
+	pid_t child;
+
+	(void)unused, (void)level, (void)message, (void)length;
+	child = fork();
+	if (!child)
+		_exit(0);
+	if (waitpid(child, &status, 0) == child && !status &&
+	    cudaGetDevice(&before) == cudaSuccess && cudaSetDevice(1) == cudaSuccess &&
+	    cudaSetDevice(before) == cudaSuccess && cudaFuncGetName(&name, &add) == cudaSuccess)
+		heard++;
+}
+
+static bool listen(void)
+{
+	cudaLogsCallbackHandle handle;
+
+	return register_all() &&
+	       cudaLogsRegisterCallback(hear_and_call, NULL, &handle) == cudaSuccess;
+}
+
+static int retain(void)
+{
+	return listen() && cudaSetDevice(0) == cudaErrorMemoryAllocation && heard == 1 &&
+	       cudaSetDevice(0) == cudaSuccess;
+}
+
+static int reset(void)
+{
+	void *memory;
+
+	return listen() && cudaMalloc(&memory, 1) == cudaSuccess &&
+	       cudaDeviceReset() == cudaErrorMemoryAllocation && heard == 1 &&
+	       cudaFree(memory) == cudaSuccess && cudaMalloc(&memory, 1) == cudaSuccess &&
+	       cudaDeviceReset() == cudaSuccess && cudaFree(memory) == cudaErrorInvalidValue;
+}
+
+/* What the driver says of the release does not count. */
+static int release(void)
+{
+	void *memory;
+
+	return listen() && cudaMalloc(&memory, 1) == cudaSuccess &&
+	       cudaDeviceReset() == cudaSuccess && heard == 1 &&
+	       cudaMalloc(&memory, 1) == cudaSuccess;
+}
+
+static void add_numbers(const struct memcast_launch *at)
+{
+	(void)at;
+}
+
+/* Which kernel a captured node has: the driver is asked for that of each with its name. */
+static int get_function(void)
+{
+	static const size_t sizes[] = { 8, 4 };
+	const struct memcast_kernel kernel = {
+		.size = sizeof(kernel), .name = "runtime_test_add", .function = add_numbers,
+		.shape = MEMCAST_THREADS_ALONE, .sizes = sizes, .count = 2,
+	};
+	unsigned int number = 4;
+	void *memory = NULL, *arguments[] = { &memory, &number };
+	struct cudaKernelNodeParams found;
+	cudaStream_t stream;
+	cudaGraphNode_t node;
+	cudaGraph_t graph;
+	size_t count = 1;
+
+	return listen() && memcastKernelRegister(&kernel) == CUDA_SUCCESS &&
+	       cudaStreamCreate(&stream) == cudaSuccess &&
+	       cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess &&
+	       cudaLaunchKernel(&add, one, one, arguments, 0, stream) == cudaSuccess &&
+	       cudaStreamEndCapture(stream, &graph) == cudaSuccess &&
+	       cudaGraphGetNodes(graph, &node, &count) == cudaSuccess && count == 1 &&
+	       cudaGraphKernelNodeGetParams(node, &found) == cudaSuccess && heard == 1 &&
+	       found.func != &add &&
+	       cudaGraphKernelNodeGetParams(node, &found) == cudaSuccess && found.func == &add;
+}
+
+static const struct role roles[] = {
+	{ "retain", retain },
+	{ "reset", reset },
+	{ "release", release },
+	{ "get_function", get_function },
+	{ }
+};
+
+TEST_F(runtime_blocked, callbacks_call)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run("retain", "MEMCAST_INJECT=cuDevicePrimaryCtxRetain:2*1", said));
+	EXPECT_EQ(0, run("reset", "MEMCAST_INJECT=cuDevicePrimaryCtxReset:2*1", said));
+	EXPECT_EQ(0, run("release", "MEMCAST_INJECT=cuDevicePrimaryCtxRelease:2*1", said));
+	EXPECT_EQ(0, run("get_function", "MEMCAST_INJECT=cuKernelGetFunction:2*1", said));
+}
+
+TEST_HARNESS_MAIN
