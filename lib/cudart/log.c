@@ -17,30 +17,42 @@
 
 #include "runtime.h"
 
-#define LINE	1024
+#define LINE		1024
+#define NOT_LOOKED_UP	-2
+#define NONE		-1
 
-static int log_fd = -1;
+static atomic_int log_fd = NOT_LOOKED_UP;
 
-static void log_open(void)
+static int log_open(void)
 {
 	const char *path = secure_getenv("CUDA_LOG_FILE");
 
 	if (!path || !*path)
-		return;
+		return NONE;
 	if (!strcmp(path, "stderr"))
-		log_fd = STDERR_FILENO;
-	else if (!strcmp(path, "stdout"))
-		log_fd = STDOUT_FILENO;
-	else	/* the driver library says so where this fails */
-		log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+		return STDERR_FILENO;
+	if (!strcmp(path, "stdout"))
+		return STDOUT_FILENO;
+	/* the driver library says so where this fails */
+	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
+/*
+ * Where CUDA_LOG_FILE goes, or NONE. Several threads may open it at once, and all but
+ * one close it again: opening a pipe may take for ever, and nobody waits for another.
+ */
 static int log_where(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int fd = log_fd, found = NOT_LOOKED_UP;
 
-	pthread_once(&once, log_open);
-	return log_fd;
+	if (fd != NOT_LOOKED_UP)
+		return fd;
+	fd = log_open();
+	if (atomic_compare_exchange_strong(&log_fd, &found, fd))
+		return fd;
+	if (fd > STDERR_FILENO)
+		close(fd);
+	return found;
 }
 
 /* Not write(): a thread that is cancelled would end in it. */
@@ -55,16 +67,17 @@ cudaError_t refuse(const char *call, cudaError_t error, const char *format, ...)
 	char reason[LINE / 2], line[LINE];
 	int before, saved = errno;
 	va_list arguments;
-	int length;
+	int fd, length;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	if (log_where() >= 0) {
+	fd = log_where();
+	if (fd != NONE) {
 		va_start(arguments, format);
 		vsnprintf(reason, sizeof(reason), format, arguments);
 		va_end(arguments);
 		length = snprintf(line, sizeof(line), "memcast[%d]: %s(): %s: %s\n", getpid(),
 				  call, cudaGetErrorName(error), reason);
-		write_line(log_where(), line, length);
+		write_line(fd, line, length);
 	}
 	pthread_setcancelstate(before, NULL);
 	errno = saved;
@@ -79,11 +92,12 @@ void log_aloud(const char *text)
 	char line[LINE];
 	int length;
 
-	if (atomic_exchange(&said, true) || log_where() == STDERR_FILENO)
+	if (atomic_exchange(&said, true))
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	length = snprintf(line, sizeof(line), "memcast[%d]: %.900s\n", getpid(), text);
-	write_line(STDERR_FILENO, line, length);
+	if (log_where() != STDERR_FILENO)
+		write_line(STDERR_FILENO, line, length);
 	pthread_setcancelstate(before, NULL);
 	errno = saved;
 }

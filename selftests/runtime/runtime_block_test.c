@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <memcast/kernel.h>
+#include <sys/stat.h>
 #include "log_lines.h"
 #include "role.h"
 #include "runtime_kernel_fixture.h"
@@ -179,6 +180,48 @@ TEST_F(runtime_blocked, callbacks_call)
 	EXPECT_EQ(0, run("reset", "MEMCAST_INJECT=cuDevicePrimaryCtxReset:2*1", said));
 	EXPECT_EQ(0, run("release", "MEMCAST_INJECT=cuDevicePrimaryCtxRelease:2*1", said));
 	EXPECT_EQ(0, run("get_function", "MEMCAST_INJECT=cuKernelGetFunction:2*1", said));
+}
+
+/* ---- another thread opens the log */
+
+static void *refused(void *unused)
+{
+	called();
+	return cudaGetDevice(NULL) == cudaErrorInvalidValue ? unused : NULL;
+}
+
+/* Each that has a reason to write opens the log, and the first who has it open gives it to all. */
+TEST_F(runtime_blocked, in_the_log)
+{
+	char folder[] = "/tmp/runtime_block_XXXXXX", fifo[64], path[64], text[4096];
+	pthread_t thread;
+	void *done;
+	int reader;
+
+	ASSERT_NE(NULL, mkdtemp(folder));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	snprintf(path, sizeof(path), "%s/log", folder);
+	ASSERT_EQ(0, mkfifo(fifo, 0600));
+	ASSERT_RT(cudaSetDevice(0));
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", fifo, 1));
+	thread = start_caller(refused, folder);
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", path, 1));
+	EXPECT_RT(cudaErrorInvalidValue, cudaGetDevice(NULL));
+	read_file(text, sizeof(text), path);
+	EXPECT_EQ(1, count_lines(text));
+	EXPECT_SAYS(text, "cudaGetDevice(): cudaErrorInvalidValue: NULL output");
+
+	reader = open(fifo, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, reader);
+	ASSERT_EQ(0, pthread_join(thread, &done));
+	EXPECT_EQ((void *)folder, done);
+	EXPECT_EQ(0, read(reader, text, sizeof(text)));
+	read_file(text, sizeof(text), path);
+	EXPECT_EQ(2, count_lines(text));
+	close(reader);
+	unlink(path);
+	unlink(fifo);
+	rmdir(folder);
 }
 
 TEST_HARNESS_MAIN
