@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "address.h"
 #include "fault.h"
@@ -18,6 +19,8 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool may_have_teams, tried;
+static atomic_bool unsaid;
+static char failure[2 * PATH_MAX + 300];	/* what is to be said of it */
 
 /* The file that code is of, as the kernel knows it */
 static bool file_of_code(unsigned long address, char *path)
@@ -58,37 +61,52 @@ static bool object_path(char *path)
 	return true;
 }
 
-/* Return: NULL, or why plain stores stay faults */
-static const char *load_and_attach(void)
+/* Return: were plain stores made ready? If not, @why says what is missing. */
+static bool load_and_attach(char *why, size_t size)
 {
-	static char no_memory[120];
 	const struct trap_object *trap;
 	char path[PATH_MAX];
 	void *object;
 
-	if (!object_path(path))
-		return "the folder of libcuda.so.1 is not known";
+	if (!object_path(path)) {
+		snprintf(why, size, "the folder of libcuda.so.1 is not known");
+		return false;
+	}
 	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	trap = object ? dlsym(object, TRAP_OBJECT_SYMBOL) : NULL;
 	if (!trap)
-		return dlerror();
-	if (trap->version != TRAP_OBJECT_VERSION)
-		return TRAP_OBJECT " is not of the same build as libcuda.so.1";
-	if (fault_attach(trap))
-		return NULL;
-	snprintf(no_memory, sizeof(no_memory), "no memory to run instructions in: %m");
-	return no_memory;
+		snprintf(why, size, "%s", dlerror());
+	else if (trap->version != TRAP_OBJECT_VERSION)
+		snprintf(why, size, TRAP_OBJECT " is not of the same build as libcuda.so.1");
+	else if (fault_attach(trap))
+		return true;
+	else
+		snprintf(why, size, "no memory to run instructions in: %m");
+	return false;
 }
 
 static void load(void)
 {
-	const char *why = load_and_attach();
+	char why[2 * PATH_MAX];
 
-	if (why)
-		fprintf(stderr, "memcast: plain stores to a team's address stay faults: %s. "
-			TRAP_OBJECT " belongs into the folder of libcuda.so.1, where `make install` "
-			"puts it, and needs libZydis. MEMCAST_TRAP=0 does without it\n", why);
+	if (!load_and_attach(why, sizeof(why))) {
+		snprintf(failure, sizeof(failure),
+			 "memcast: plain stores to a team's address stay faults: %s. "
+			 TRAP_OBJECT " belongs into the folder of libcuda.so.1, where `make "
+			 "install` puts it, and needs libZydis. MEMCAST_TRAP=0 does without it\n",
+			 why);
+		unsaid = true;
+	}
 	tried = true;
+}
+
+/* One thread says it, and no other waits for who reads it: they are past the once. */
+static void say_failure(void)
+{
+	if (!atomic_exchange(&unsaid, false))
+		return;
+	while (write(STDERR_FILENO, failure, strlen(failure)) < 0 && errno == EINTR)
+		;
 }
 
 /* The program has a handle that may be a team's. */
@@ -106,8 +124,10 @@ static void mapped(CUdeviceptr address)
 	if (!may_have_teams || tried || !fault_wanted())
 		return;
 	before = cancel_hold();
-	if (device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_type == MEMCAST_TYPE_TEAM)
+	if (device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_type == MEMCAST_TYPE_TEAM) {
 		pthread_once(&once, load);
+		say_failure();
+	}
 	cancel_release(before);
 }
 

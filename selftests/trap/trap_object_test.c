@@ -5,6 +5,9 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include "log_lines.h"
 #include "role.h"
@@ -126,12 +129,49 @@ static int store_without(void)
 	return team && memory_of_own(&own) && store_to_team(team, own);
 }
 
+static pid_t mapper;		/* a thread that is about to map a team */
+
+static void *map_team(void *team)
+{
+	CUdeviceptr at;
+
+	__atomic_store_n(&mapper, gettid(), __ATOMIC_SEQ_CST);
+	return map_and_allow((CUmemGenericAllocationHandle)team, &at) ? team : NULL;
+}
+
+/* Nobody reads what stderr is to say: the thread that says it waits, and no other does. */
+static int map_beside(void)
+{
+	CUmemGenericAllocationHandle team = team_of_two(), other = team_of_two();
+	char byte = 0;
+	pthread_t thread;
+	CUdeviceptr at;
+	void *mapped;
+	int ends[2];
+
+	if (!team || !other || pipe(ends) || fcntl(ends[1], F_SETFL, O_NONBLOCK))
+		return false;
+	while (write(ends[1], &byte, 1) == 1)
+		;
+	if (fcntl(ends[1], F_SETFL, 0) || dup2(ends[1], STDERR_FILENO) < 0 ||
+	    pthread_create(&thread, NULL, map_team, (void *)team))
+		return false;
+	while (!__atomic_load_n(&mapper, __ATOMIC_SEQ_CST))
+		sched_yield();
+	if (!sleeps(getpid(), mapper) || !map_and_allow(other, &at))
+		return false;
+	signal(SIGPIPE, SIG_IGN);
+	close(ends[0]);
+	return !pthread_join(thread, &mapped) && mapped == (void *)team;
+}
+
 static const struct role roles[] = {
 	{ "first_team", first_team },
 	{ "imported_team", imported_team },
 	{ "not_wanted", not_wanted },
 	{ "moved_away", moved_away },
 	{ "store_without", store_without },
+	{ "map_beside", map_beside },
 	{ }
 };
 
@@ -206,6 +246,7 @@ TEST_F(object, missing)
 	EXPECT_SAYS(said, "memcast-trap.so was not loaded when the team was mapped\n");
 	EXPECT_EQ(0, run("not_wanted", "MEMCAST_TRAP=0", said));
 	EXPECT_STREQ("", said);
+	EXPECT_EQ(0, run("map_beside", "UNRELATED=1", said));
 	unlink(to);
 	rmdir(place);
 }
