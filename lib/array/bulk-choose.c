@@ -12,7 +12,10 @@
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
+#include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +36,22 @@
 #define CACHE2_UNKNOWN	(1UL << 20)
 
 struct bulk_machine bulk_machine_known;
+
+/* What the choice has to say, which is said when no thread waits for it any more */
+static char complaints[512];
+static atomic_bool unsaid;
+
+__attribute__((format(printf, 1, 2)))
+static void complain(const char *format, ...)
+{
+	size_t length = strlen(complaints);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(complaints + length, sizeof(complaints) - length, format, arguments);
+	va_end(arguments);
+	unsaid = true;
+}
 
 static bool has_sse2(void)
 {
@@ -74,8 +93,8 @@ static const struct bulk_loops *choose_loops(void)
 		loops = sets[i].loops;
 	}
 	if (wanted && *wanted)
-		fprintf(stderr, "memcast: " VARIABLE "=%s: this CPU has no such thing; it is "
-			"one of sse2, avx2, avx512\n", wanted);
+		complain("memcast: " VARIABLE "=%.100s: this CPU has no such thing; it is "
+			 "one of sse2, avx2, avx512\n", wanted);
 	return loops;
 }
 
@@ -118,7 +137,7 @@ static size_t choose_stream(bool *set)
 		*set = !*end && bytes;
 		if (*set)
 			return bytes;
-		fprintf(stderr, "memcast: " STREAM_VARIABLE "=%s: not a number of bytes\n", wanted);
+		complain("memcast: " STREAM_VARIABLE "=%.100s: not a number of bytes\n", wanted);
 	}
 	return cache_bytes() / 4 * 3 ?: CACHE_UNKNOWN;
 }
@@ -199,5 +218,8 @@ void bulk_choose(void)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	pthread_once(&once, choose);
+	if (atomic_exchange(&unsaid, false))
+		while (write(STDERR_FILENO, complaints, strlen(complaints)) < 0 && errno == EINTR)
+			;
 	pthread_setcancelstate(before, NULL);
 }

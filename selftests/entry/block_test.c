@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <memcast/bulk.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -243,6 +244,62 @@ TEST_F(blocked, in_the_log_file)
 	EXPECT_EQ(PTHREAD_CANCELED, result);
 	pthread_cancel(reader);
 	pthread_join(reader, NULL);
+}
+
+static CUresult broadcast(void)
+{
+	static char replicas[2][4096] __attribute__((aligned(4096)));
+	const struct memcast_view two = {
+		.replicas = 2, .bytes = sizeof(replicas[0]),
+		.replica = { (void *)replicas[0], (void *)replicas[1] },
+	};
+
+	return memcastBroadcast(&two, 0, "text", 4);
+}
+
+static void *broadcast_in_thread(void *data)
+{
+	FIXTURE_DATA(blocked) *self = data;
+	CUresult result;
+
+	self->thread = gettid();
+	result = broadcast();
+	pthread_testcancel();
+	return (void *)(long)result;
+}
+
+/* The first bulk call of a program complains on stderr, which has a slow reader. */
+TEST_F(blocked, in_a_complaint)
+{
+	int own = dup(STDERR_FILENO);
+	char page[4096 + 1], *text = NULL;
+	pthread_t thread;
+	void *result;
+
+	ASSERT_LE(0, own);
+	ASSERT_EQ(0, setenv("MEMCAST_CPU", "none", 1));
+	fill(_metadata, self->gate);
+	ASSERT_EQ(0, fcntl(self->gate[1], F_SETFL, 0));
+	ASSERT_LE(0, dup2(self->gate[1], STDERR_FILENO));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, broadcast_in_thread, self));
+	while (!self->thread)
+		sched_yield();
+	ASSERT_TRUE(sleeps(getpid(), self->thread));
+	ASSERT_LE(0, dup2(own, STDERR_FILENO));
+	EXPECT_OK(broadcast());
+	ASSERT_EQ(0, pthread_cancel(thread));
+	EXPECT_OK(broadcast());
+
+	close(self->gate[1]);
+	for (ssize_t got; (got = read(self->gate[0], page, sizeof(page) - 1)) > 0; ) {
+		page[got] = '\0';
+		text = page;
+	}
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	EXPECT_EQ(PTHREAD_CANCELED, result);
+	ASSERT_NE(NULL, text);
+	EXPECT_STREQ("memcast: MEMCAST_CPU=none: this CPU has no such thing; it is one of sse2, "
+		     "avx2, avx512\n", text);
 }
 
 TEST_HARNESS_MAIN
