@@ -224,4 +224,55 @@ TEST_F(runtime_blocked, in_the_log)
 	rmdir(folder);
 }
 
+/* ---- a thread that is cancelled */
+
+/* Return: did all calls answer what they should? */
+static bool use_runtime(void)
+{
+	cudaStream_t stream;
+	void *memory, *where;
+	char byte;
+
+	return cudaLaunchKernel(&plain, one, one, NULL, 0, NULL) == cudaErrorNotSupported &&
+	       cudaGetDevice(NULL) == cudaErrorInvalidValue &&
+	       cudaMalloc(&memory, 1) == cudaSuccess && cudaMemset(memory, 0, 1) == cudaSuccess &&
+	       cudaMemcpy(&byte, memory, 1, cudaMemcpyDeviceToHost) == cudaSuccess &&
+	       cudaMemcpyPeer(memory, 0, memory, NO_DEVICE, 1) == cudaErrorInvalidDevice &&
+	       cudaFree(memory) == cudaSuccess && cudaStreamCreate(&stream) == cudaSuccess &&
+	       cudaStreamSynchronize(stream) == cudaSuccess &&
+	       cudaStreamDestroy(stream) == cudaSuccess &&
+	       cudaGetSymbolAddress(&where, &counter) == cudaSuccess &&
+	       cudaGetSymbolAddress(&where, &nowhere) == cudaErrorInvalidSymbol &&
+	       cudaDeviceSynchronize() == cudaSuccess && cudaDeviceReset() == cudaSuccess;
+}
+
+static void *use_cancelled(void *done)
+{
+	pthread_cancel(pthread_self());
+	*(int *)done = use_runtime();
+	pthread_testcancel();
+	return NULL;
+}
+
+/* It ends after its calls, of which some are the first to open the log. */
+TEST_F(runtime_blocked, cancelled_in_no_call)
+{
+	char path[] = "/tmp/runtime_block_XXXXXX";
+	int done = -1, log = mkstemp(path);
+	pthread_t thread;
+	void *result;
+
+	ASSERT_LE(0, log);
+	close(log);
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", path, 1));
+	ASSERT_NE(NULL, register_all());
+	ASSERT_EQ(0, pthread_create(&thread, NULL, use_cancelled, &done));
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	EXPECT_EQ(PTHREAD_CANCELED, result);
+	EXPECT_EQ(1, done)
+		TH_LOG("%s", done ? "the thread ended in a call" : "a call's answer is wrong");
+	EXPECT_EQ(true, use_runtime());
+	unlink(path);
+}
+
 TEST_HARNESS_MAIN
