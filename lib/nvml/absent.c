@@ -31,11 +31,7 @@ nvmlReturn_t nvmlSystemGetHicVersion(unsigned int *count, nvmlHwbcEntry_t *entri
 /* The other function that needs no nvmlInit() with NVIDIA's library. */
 nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *count)
 {
-	nvmlReturn_t result = none(count);
-
-	if (result != NVML_SUCCESS)
-		log_failure(__func__, result);
-	return result;
+	return LOGGED(none(count));
 }
 
 /* ---- confidential computing: off, as a structure of zeros says */

@@ -45,11 +45,7 @@ static nvmlReturn_t init(unsigned int flags)
 
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 {
-	nvmlReturn_t result = init(flags);
-
-	if (result != NVML_SUCCESS)
-		log_failure(__func__, result);
-	return result;
+	return LOGGED(init(flags));
 }
 
 OLDER_NAME(nvmlInit_v2, (void), nvmlInitWithFlags(0))
@@ -72,12 +68,8 @@ nvmlReturn_t nvmlShutdown(void)
 
 int nvml_unsupported(const char *symbol, const char *lacking)
 {
-	nvmlReturn_t result = library_ready();
-
-	if (result == NVML_SUCCESS)
-		result = fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no %s", lacking);
-	log_failure(symbol, result);
-	return result;
+	return LOGGED_AS(symbol, library_ready() ?:
+			 fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no %s", lacking));
 }
 
 nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text)
@@ -99,11 +91,7 @@ nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 /* This one and the next two need no nvmlInit(), as with NVIDIA's. */
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 {
-	nvmlReturn_t result = copy_text(version, length, NVML);
-
-	if (result != NVML_SUCCESS)
-		log_failure(__func__, result);
-	return result;
+	return LOGGED(copy_text(version, length, NVML));
 }
 
 static nvmlReturn_t cuda_version(int *version)
@@ -117,11 +105,7 @@ static nvmlReturn_t cuda_version(int *version)
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
 {
-	nvmlReturn_t result = cuda_version(version);
-
-	if (result != NVML_SUCCESS)
-		log_failure(__func__, result);
-	return result;
+	return LOGGED(cuda_version(version));
 }
 
 OLDER_NAME(nvmlSystemGetCudaDriverVersion_v2, (int *version),

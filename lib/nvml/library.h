@@ -33,21 +33,27 @@ __attribute__((format(printf, 2, 3)))
 nvmlReturn_t fail(nvmlReturn_t result, const char *reason, ...);
 void log_failure(const char *call, nvmlReturn_t result);
 
-/* A thread that is cancelled meanwhile ends after the call, with no file left open. */
-#define CALL(expression)							\
+/*
+ * Logs the failure of an expression. A thread that is cancelled meanwhile ends after the call,
+ * with no file left open.
+ */
+#define LOGGED(expression)	LOGGED_AS(__func__, expression)
+
+#define LOGGED_AS(name, expression)						\
 ({										\
 	nvmlReturn_t result_;							\
 	int before_;								\
 										\
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);		\
-	result_ = library_ready();						\
-	if (result_ == NVML_SUCCESS)						\
-		result_ = (expression);						\
+	result_ = (expression);							\
 	if (result_ != NVML_SUCCESS)						\
-		log_failure(__func__, result_);					\
+		log_failure(name, result_);					\
 	pthread_setcancelstate(before_, NULL);					\
 	result_;								\
 })
+
+/* The same of what wants nvmlInit() */
+#define CALL(expression)	LOGGED(library_ready() ?: (expression))
 
 /* An older name of a function, with an address of its own */
 #define OLDER_NAME(old, parameters, call)	\
