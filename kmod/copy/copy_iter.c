@@ -178,7 +178,7 @@ int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 		return 0;
 	xa_init_flags(&lacks.places, XA_FLAGS_ACCOUNT);
 	ret = rows_touch(side, bytes, rows, &lacks);
-	xa_destroy(&lacks.places);
+	mc_xa_destroy(&lacks.places);
 	if (!ret && lacks.chunks)
 		ret = rows_touch(side, bytes, rows, NULL);
 	if (ret == -ENOMEM)

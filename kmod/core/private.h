@@ -127,6 +127,10 @@ int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 int mc_range_is_covered(struct rb_root_cached *tree, unsigned long first, unsigned long last,
 			unsigned long *where, struct interval_tree_node **partial);
 
+/* ---- xarray.c ---- */
+
+void mc_xa_destroy(struct xarray *xa);
+
 /* ---- user.c ---- */
 
 int mc_user_check(u64 address, u64 bytes, bool write);

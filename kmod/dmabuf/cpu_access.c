@@ -135,10 +135,8 @@ void mc_foreign_end_cpu(struct xarray *brackets, bool write)
 		if (xa_get_mark(brackets, number, BEGUN))
 			dma_buf_end_cpu_access(mc_foreign_dmabuf(memory->foreign),
 					       write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
-		/* xa_destroy() frees what is left in one go, with interrupts off */
-		xa_erase(brackets, number);
 		mc_object_put(&memory->object);
 		cond_resched();
 	}
-	xa_destroy(brackets);
+	mc_xa_destroy(brackets);
 }

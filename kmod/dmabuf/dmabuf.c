@@ -85,7 +85,7 @@ int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsign
 		return 0;
 	xa_init_flags(&lacks.places, XA_FLAGS_ACCOUNT);
 	ret = buffer_touch(buffer, at, at + bytes, killable, &lacks);
-	xa_destroy(&lacks.places);
+	mc_xa_destroy(&lacks.places);
 	if (!ret && lacks.chunks)
 		ret = buffer_touch(buffer, at, at + bytes, killable, NULL);
 	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks.chunks) : ret;

@@ -136,12 +136,10 @@ void mc_heaps_destroy(struct mc_client *client)
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(NULL, &reaped);
 	xa_for_each(&client->heaps, id, heap) {
-		/* xa_destroy() frees what is left in one go, with interrupts off */
-		xa_erase(&client->heaps, id);
 		heap_free(heap);
 		cond_resched();
 	}
-	xa_destroy(&client->heaps);
+	mc_xa_destroy(&client->heaps);
 	mutex_destroy(&client->heap_lock);
 }
 
