@@ -4,6 +4,7 @@
  * engine and for debuggers. A span uses its memories, so its chunks stay while
  * they are copied without a lock.
  */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "vm.h"
 
@@ -180,29 +181,34 @@ static unsigned long team_bound_until(struct mc_team *team,
 	return 0;
 }
 
-/* Does a mapping of a team show something at all of these addresses? */
-static bool team_is_bound(struct mc_mapping *mapping, unsigned long first, unsigned long last)
+/*
+ * Does a mapping of a team show something at all of these addresses? Return: 0, -EFAULT if not,
+ * or -EINTR when the caller is dying.
+ */
+static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned long last)
 {
 	struct mc_team *team = mc_team(mapping->object);
-	unsigned long end;
+	int ret = 0;
 
 	lockdep_assert_held(&mapping->reservation->lock);
 	first = mc_mapping_shows(mapping, first);
 	last = mc_mapping_shows(mapping, last);
 	down_read(&team->lock);
-	for (end = first; end <= last; first = end) {
-		end = team_bound_until(team, mapping->replica, first);
-		if (!end)
-			break;
+	while (!ret && first <= last) {
+		first = team_bound_until(team, mapping->replica, first);
+		if (!first)
+			ret = -EFAULT;
+		else if (fatal_signal_pending(current))
+			ret = -EINTR;
 		cond_resched();
 	}
 	up_read(&team->lock);
-	return end > last;
+	return ret;
 }
 
 /*
- * Could the device access all of the range, as things are now? Return: 0, -EFAULT, or
- * -EHOSTUNREACH: memory there is of a host that was lost.
+ * Could the device access all of the range, as things are now? Return: 0, -EFAULT,
+ * -EHOSTUNREACH: memory there is of a host that was lost, or -EINTR when the caller is dying.
  */
 int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		  u32 device, bool write)
@@ -223,7 +229,9 @@ int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 			ret = READ_ONCE(mapping->object->lost) ? -EHOSTUNREACH : 0;
 		else
-			ret = team_is_bound(mapping, address, end) ? 0 : -EFAULT;
+			ret = team_check(mapping, address, end);
+		if (!ret && fatal_signal_pending(current))
+			ret = -EINTR;
 		address = end + 1;
 		cond_resched();
 	}
