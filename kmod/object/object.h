@@ -34,7 +34,7 @@ struct mc_object_ops {
 
 struct mc_object {
 	const struct mc_object_ops *ops;
-	enum memcast_type type;
+	enum memcast_type type;	/* of ops, here for each fault and copy to read one line less */
 	u32 handle_types;
 	u64 bytes;
 	u64 number;		/* unlike every other's */
