@@ -157,7 +157,7 @@ static struct page *page_get(struct mc_staging *staging, unsigned long index)
 static int chunk_get(struct mc_staging *staging, unsigned long first)
 {
 	unsigned long index = first, last = first + CHUNK_PAGES - 1;
-	struct page *page, *chunk = NULL;
+	struct page *chunk = NULL;
 	int ret = 0;
 
 	if (!xa_find(&staging->pages, &index, last, XA_PRESENT))
@@ -167,13 +167,9 @@ static int chunk_get(struct mc_staging *staging, unsigned long first)
 		split_page(chunk, MC_CHUNK_ORDER);
 
 	for (index = first; index <= last && !ret; index++) {
-		page = chunk ? NULL : xa_load(&staging->pages, index);
-		if (!page) {
-			page = page_add(staging, chunk ? chunk++ : NULL, index);
-			ret = page ? 0 : -ENOMEM;
-		} else if (!page_is_good(staging, page, index)) {
-			page_fill(staging, page, index);
-		}
+		if (!(chunk ? page_add(staging, chunk++, index) : page_get(staging, index)))
+			ret = -ENOMEM;
+		cond_resched();
 	}
 	/* those of the chunk that did not get a place */
 	for (; chunk && index <= last; index++)
