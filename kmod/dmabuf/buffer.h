@@ -11,6 +11,12 @@
 
 struct mc_reservation;
 
+/*
+ * As many segments a driver gets of a dma-buf at most, and as many single pages the kernel maps.
+ * The kernel's core walks them in one go, with the dma-buf locked, and does not yield.
+ */
+#define MC_MOST_SEGMENTS	SZ_256K
+
 /* ---- dmabuf.c ---- */
 
 /* Bytes of a memory, at an offset in a buffer. */

@@ -142,6 +142,7 @@ static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *d
 	return min(bytes, most);
 }
 
+/* The table of segments, which a device with a small limit makes as many as there are pages. */
 static int dma_fill(const struct mc_buffer *buffer, struct device *dev, struct dma *dma)
 {
 	unsigned int runs = 0;
@@ -150,7 +151,8 @@ static int dma_fill(const struct mc_buffer *buffer, struct device *dev, struct d
 	int ret;
 
 	for (at = 0; at < buffer->bytes; at += buffer_run(buffer, dev, at, &pfn)) {
-		runs++;
+		if (runs++ == MC_MOST_SEGMENTS)
+			return -ENOMEM;
 		cond_resched();
 	}
 	bytes = sizeof(*dma) + runs * sizeof(*sg);

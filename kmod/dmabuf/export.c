@@ -137,10 +137,10 @@ int mc_export(struct mc_call *call)
 	return ret;
 }
 
-/* The core walks as many segments, when a device maps them, and does not yield. */
-#define MOST_PIECES	SZ_256K
-
-/* How many mappings the range touches, all of memory of one place; or an error. */
+/*
+ * How many mappings the range touches, all of memory of one place; or an error. Each can be a
+ * segment, when a device maps the range.
+ */
 static int range_pieces(struct mc_call *call, struct mc_reservation *reservation)
 {
 	struct memcast_export_range *range = call->arg;
@@ -150,9 +150,9 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 
 	lockdep_assert_held(&reservation->lock);
 	for (; address < end; n++) {
-		if (n == MOST_PIECES)
+		if (n == MC_MOST_SEGMENTS)
 			return mc_fail(call, -ENOMEM, "the range has more than %u mappings",
-				       MOST_PIECES);
+				       MC_MOST_SEGMENTS);
 
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 

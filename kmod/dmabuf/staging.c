@@ -325,7 +325,8 @@ int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device)
 	unsigned long first, pages = dmabuf->size >> PAGE_SHIFT;
 	int ret = 0;
 
-	if (pages > totalram_pages())
+	/* vmap() walks single pages, however they lie, and does not yield */
+	if (pages > totalram_pages() || (!device && pages > MC_MOST_SEGMENTS))
 		return -ENOMEM;
 	mutex_lock(&staging->lock);
 	staging->mapped++;

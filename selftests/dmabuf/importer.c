@@ -68,14 +68,24 @@ static int call(int importer, unsigned long command, struct memcast_importer *ar
 	return ioctl(importer, command, arg) ? -errno : 0;
 }
 
-int importer_attach(int importer, int fd, uint32_t *id)
+static int attach(int importer, int fd, uint32_t single_pages, uint32_t *id)
 {
-	struct memcast_importer arg = { .fd = fd };
+	struct memcast_importer arg = { .fd = fd, .single_pages = single_pages };
 	int ret = call(importer, MEMCAST_IMPORTER_ATTACH, &arg);
 
 	if (!ret)
 		*id = arg.id;
 	return ret;
+}
+
+int importer_attach(int importer, int fd, uint32_t *id)
+{
+	return attach(importer, fd, 0, id);
+}
+
+int importer_attach_pages(int importer, int fd, uint32_t *id)
+{
+	return attach(importer, fd, 1, id);
 }
 
 int importer_detach(int importer, uint32_t id)

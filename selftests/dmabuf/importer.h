@@ -29,6 +29,8 @@ int importer_open(const char **why);
 bool importer_is_debugged(void);
 
 int importer_attach(int importer, int fd, uint32_t *id);
+/* ... by a device that takes segments of a page only */
+int importer_attach_pages(int importer, int fd, uint32_t *id);
 int importer_detach(int importer, uint32_t id);
 /* @segments, if not NULL: how many runs the device got */
 int importer_map(int importer, uint32_t id, uint32_t slot,

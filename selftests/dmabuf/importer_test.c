@@ -102,23 +102,61 @@ TEST_F(importer, outlives_fd_and_handle)
 	EXPECT_EQ(room + (long)BYTES, device_bytes(0, "free_bytes"));
 }
 
-/* What shows one memory over and over, more than the machine has, is no device's. */
-TEST_F(importer, too_large)
+/* A dma-buf of addresses that show one memory over and over */
+#define repeated(chunks)	repeated_(_metadata, chunks)
+static int repeated_(struct __test_metadata *_metadata, size_t chunks)
 {
 	const CUmemRangeHandleType type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
-	const size_t bytes = 16384 * CHUNK;
+	const size_t bytes = chunks * CHUNK;
 	CUdeviceptr at = reserve(bytes);
 	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 	CUdeviceptr end = at + bytes;
-	uint32_t id;
 	int fd = -1;
 
 	for (CUdeviceptr place = at; place < end; place += CHUNK)
 		ASSERT_OK(cuMemMap(place, CHUNK, 0, own, 0));
 	ASSERT_OK(allow(at, bytes, 0, READWRITE));
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at, bytes, type, 0));
-	ASSERT_EQ(0, importer_attach(self->device, fd, &id));
+	return fd;
+}
+
+/* More than the machine has is no device's. */
+TEST_F(importer, too_large)
+{
+	uint32_t id;
+
+	ASSERT_EQ(0, importer_attach(self->device, repeated(16384), &id));
 	EXPECT_EQ(-ENOMEM, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, NULL));
+}
+
+/* As many segments as the module makes of a dma-buf, which are 1 GiB of single pages */
+#define MOST_SEGMENTS	(1U << 18)
+#define MOST_CHUNKS	(MOST_SEGMENTS * 4096UL / CHUNK)
+
+TEST_F(importer, as_many_segments_as_there_may_be)
+{
+	uint32_t id, segments;
+
+	if (importer_is_debugged())
+		SKIP(return, "the DMA API's debugging warns of as many mappings of a page");
+	ASSERT_EQ(0, importer_attach_pages(self->device, repeated(MOST_CHUNKS), &id));
+	ASSERT_EQ(0, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, &segments));
+	EXPECT_EQ(MOST_SEGMENTS, segments);
+}
+
+TEST_F(importer, too_many_segments)
+{
+	int fd = repeated(MOST_CHUNKS + 1);
+	uint32_t id, segments;
+
+	ASSERT_EQ(0, importer_attach_pages(self->device, fd, &id));
+	EXPECT_EQ(-ENOMEM, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, NULL));
+	if (importer_is_debugged())
+		return;
+	/* and a device that takes longer ones gets it */
+	ASSERT_EQ(0, importer_attach(self->device, fd, &id));
+	ASSERT_EQ(0, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, &segments));
+	EXPECT_EQ(MOST_CHUNKS + 1, segments);
 }
 
 TEST_HARNESS_MAIN

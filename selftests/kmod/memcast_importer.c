@@ -10,7 +10,8 @@
  * addresses and no pages from the exporter, and unmaps with the direction it
  * mapped with. Its device has no engine, so the processor goes to where the DMA
  * addresses lead: to memory, or to a bounce buffer (swiotlb=force), and an IOMMU
- * is refused. A lock per file: files do not wait for each other.
+ * is refused. A second device is as the first, and takes no segments but of a page. A lock
+ * per file: files do not wait for each other.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-direct.h>
@@ -44,7 +45,8 @@ struct importer {
 	struct xarray attachments;
 };
 
-static struct platform_device *device;
+/* The second takes segments of a page. */
+static struct platform_device *devices[2];
 
 /* Kernels before 6.2 lock in here themselves. */
 static int importer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
@@ -94,12 +96,17 @@ static int do_attach(struct importer *importer, struct memcast_importer *arg)
 
 	if (!attachment)
 		return -ENOMEM;
+	if (arg->single_pages >= ARRAY_SIZE(devices)) {
+		ret = -EINVAL;
+		goto free_attachment;
+	}
 	attachment->dmabuf = dma_buf_get(arg->fd);
 	if (IS_ERR(attachment->dmabuf)) {
 		ret = PTR_ERR(attachment->dmabuf);
 		goto free_attachment;
 	}
-	attachment->attach = dma_buf_attach(attachment->dmabuf, &device->dev);
+	attachment->attach = dma_buf_attach(attachment->dmabuf,
+					    &devices[arg->single_pages]->dev);
 	if (IS_ERR(attachment->attach)) {
 		ret = PTR_ERR(attachment->attach);
 		goto put_dmabuf;
@@ -175,7 +182,8 @@ static void *mapped_at(struct attachment *attachment, u32 slot, u64 offset, size
 		return NULL;
 	for_each_sgtable_dma_sg(mapping->sgt, sg, i) {
 		if (offset < sg_dma_len(sg)) {
-			phys_addr_t phys = dma_to_phys(&device->dev, sg_dma_address(sg));
+			phys_addr_t phys = dma_to_phys(attachment->attach->dev,
+						       sg_dma_address(sg));
 
 			*bytes = min_t(u64, sg_dma_len(sg) - offset,
 				       PAGE_SIZE - offset_in_page(offset));
@@ -311,28 +319,46 @@ static struct miscdevice importer_misc = {
 	.mode = 0600,
 };
 
+static struct platform_device *device_new(const char *name, unsigned int segment)
+{
+	struct platform_device *device;
+	int ret;
+
+	device = platform_device_register_simple(name, PLATFORM_DEVID_NONE, NULL, 0);
+	if (IS_ERR(device))
+		return device;
+	ret = dma_coerce_mask_and_coherent(&device->dev, DMA_BIT_MASK(64));
+	if (!ret && device_iommu_mapped(&device->dev))
+		ret = -EOPNOTSUPP;
+	if (ret) {
+		platform_device_unregister(device);
+		return ERR_PTR(ret);
+	}
+	dma_set_max_seg_size(&device->dev, segment);
+	return device;
+}
+
 static int __init importer_init(void)
 {
 	int ret;
 
-	device = platform_device_register_simple("memcast-importer", PLATFORM_DEVID_NONE, NULL, 0);
-	if (IS_ERR(device))
-		return PTR_ERR(device);
-	ret = dma_coerce_mask_and_coherent(&device->dev, DMA_BIT_MASK(64));
-	if (ret)
-		goto unregister;
-	if (device_iommu_mapped(&device->dev)) {
-		ret = -EOPNOTSUPP;
-		goto unregister;
+	devices[0] = device_new("memcast-importer", UINT_MAX);
+	if (IS_ERR(devices[0]))
+		return PTR_ERR(devices[0]);
+	devices[1] = device_new("memcast-importer-pages", PAGE_SIZE);
+	if (IS_ERR(devices[1])) {
+		ret = PTR_ERR(devices[1]);
+		goto unregister_first;
 	}
-	dma_set_max_seg_size(&device->dev, UINT_MAX);
 	ret = misc_register(&importer_misc);
 	if (ret)
 		goto unregister;
 	return 0;
 
 unregister:
-	platform_device_unregister(device);
+	platform_device_unregister(devices[1]);
+unregister_first:
+	platform_device_unregister(devices[0]);
 	return ret;
 }
 module_init(importer_init);
@@ -340,7 +366,8 @@ module_init(importer_init);
 static void __exit importer_exit(void)
 {
 	misc_deregister(&importer_misc);
-	platform_device_unregister(device);
+	platform_device_unregister(devices[1]);
+	platform_device_unregister(devices[0]);
 }
 module_exit(importer_exit);
 

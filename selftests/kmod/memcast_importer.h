@@ -34,7 +34,7 @@ struct memcast_importer {
 	__aligned_u64 data;		/* and where the program has it: an address */
 	__aligned_u64 out_bytes;	/* ATTACH: the dma-buf's size */
 	__u32 out_segments;		/* MAP: contiguous for the device */
-	__u32 reserved;
+	__u32 single_pages;		/* ATTACH: 1: a device that takes segments of a page only */
 };
 
 #define MEMCAST_IMPORTER_ATTACH	_IOWR(0xE7, 0, struct memcast_importer)
