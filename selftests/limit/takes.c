@@ -11,6 +11,7 @@
 
 #include "helpers.h"
 #include "importer.h"
+#include "peers.h"
 #include "takes.h"
 
 /* Mappings of a page each; fewer on debug kernels, where a hundred thousand take half an hour */
@@ -237,9 +238,16 @@ static int prepare_range(void)
 	return prepare_many() ?: export_range();
 }
 
-static int once_own_range(UNUSED unsigned int i)
+static int once_foreign(UNUSED unsigned int i)
 {
 	return import_fd(MEMCAST_IMPORT_FOREIGN);
+}
+
+/* Another driver's, which is mapped for a device of ours each time */
+static int prepare_udmabuf(void)
+{
+	fd = udmabuf_buffer(TAKE_PAGE);
+	return fd < 0 ? ENOTSUP : start();
 }
 
 static int prepare_attach(void)
@@ -333,6 +341,8 @@ static int once_staging(unsigned int i)
 
 /* The core of dma-bufs charges its own struct to nobody. */
 #define DMA_BUF	512
+/* ... nor an attachment; udmabuf's table of pages is nobody's, either */
+#define ATTACHMENT	192
 
 static const struct take takes[] = {
 	{ "client", 8000, 0, start, once_client },
@@ -347,7 +357,8 @@ static const struct take takes[] = {
 	{ "map", 60000, 0, prepare_map, once_map },
 	{ "touch", 2000, 0, prepare_map, once_touch },
 	{ "export_range", 4, DMA_BUF, prepare_many, once_range },
-	{ "import_own_range", 8, 0, prepare_range, once_own_range },
+	{ "import_own_range", 8, 0, prepare_range, once_foreign },
+	{ "import_udmabuf", 8000, ATTACHMENT, prepare_udmabuf, once_foreign },
 	{ "attach", 4, 0, prepare_attach, once_attach },
 	{ "bind", 60000, 0, prepare_bind, once_bind },
 	{ "bind_address", 60, 0, prepare_bind_address, once_bind_address },

@@ -32,7 +32,7 @@ struct take {
 const struct take *take_at(unsigned int number);
 int take_open(int *device);
 
-#define HEAP_TAKES	6
+#define HEAP_TAKES	9
 extern const struct take heap_takes[HEAP_TAKES];
 
 #define UNUSED	__attribute__((unused))

@@ -3,11 +3,12 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <uapi/memcast.h>
 
 #include "takes.h"
 
-static int device;
+static int device, second;
 static uint32_t heap, imported, handle;
 static char *at;
 
@@ -58,23 +59,30 @@ static int once_block(UNUSED unsigned int i)
 	return make_block(&address);
 }
 
-/* Another process's pool, as far as the module knows */
-static int prepare_import_block(void)
+/* Another process's pool, as far as the module knows. A client imports a pool once. */
+static int import_heap(void)
 {
-	struct memcast_heap_export export = { .handle_type = MEMCAST_HANDLE_FD };
+	struct memcast_heap_export export = { .heap = heap, .handle_type = MEMCAST_HANDLE_FD };
 	struct memcast_heap_import import = { .handle_type = MEMCAST_HANDLE_FD };
-	int error = prepare_block();
+	int error = RAW(device, HEAP_EXPORT, export);
 
-	if (error)
-		return error;
-	export.heap = heap;
-	error = RAW(device, HEAP_EXPORT, export);
 	if (error)
 		return error;
 	import.fd = export.out_fd;
 	error = RAW(device, HEAP_IMPORT, import);
 	imported = import.out_heap;
+	close(export.out_fd);
 	return error;
+}
+
+static int once_import_heap(UNUSED unsigned int i)
+{
+	return make_heap(MEMCAST_HANDLE_FD) ?: import_heap();
+}
+
+static int prepare_import_block(void)
+{
+	return prepare_block() ?: import_heap();
 }
 
 static int once_import_block(UNUSED unsigned int i)
@@ -94,6 +102,52 @@ static int once_import_block(UNUSED unsigned int i)
 	import.offset = export.out_offset;
 	import.bytes = export.out_bytes;
 	return RAW(device, BLOCK_IMPORT, import);
+}
+
+/* ---- blocks that other processes may open ---- */
+
+/* A chunk of a device's; once one of its blocks is exported, no other comes there. */
+#define BLOCKS	(TAKE_CHUNK / MEMCAST_BLOCK_ALIGN)
+
+static uint64_t blocks[BLOCKS];
+static uint8_t key[MEMCAST_IPC_KEY_SIZE];
+
+static int prepare_ipc(void)
+{
+	struct memcast_heap_create create = { .location = MEMCAST_LOCATION_DEVICE };
+	int error = take_open(&device) ?: RAW(device, HEAP_CREATE, create);
+
+	heap = create.out_heap;
+	return error;
+}
+
+static int once_ipc_export(unsigned int i)
+{
+	struct memcast_ipc_export export = {};
+	unsigned int n;
+	int error = 0;
+
+	for (n = 0; n < BLOCKS && i % BLOCKS == 0 && !error; n++)
+		error = make_block(&blocks[n]);
+	if (error)
+		return error;
+	export.address = blocks[i % BLOCKS];
+	error = RAW(device, IPC_EXPORT, export);
+	memcpy(key, export.out_key, sizeof(key));
+	return error;
+}
+
+static int prepare_ipc_open(void)
+{
+	return prepare_ipc() ?: once_ipc_export(0) ?: take_open(&second);
+}
+
+static int once_ipc_open(UNUSED unsigned int i)
+{
+	struct memcast_ipc_open open = {};
+
+	memcpy(open.key, key, sizeof(key));
+	return RAW(second, IPC_OPEN, open);
 }
 
 static int prepare_register(void)
@@ -141,8 +195,11 @@ static int prepare_heap(void)
 const struct take heap_takes[HEAP_TAKES] = {
 	{ "heap", 20000, 0, prepare_heap, once_heap },
 	{ "shared_heap", 8000, 0, prepare_heap, once_shared_heap },
+	{ "heap_import", 4000, 0, prepare_heap, once_import_heap },
 	{ "block", 40000, 0, prepare_block, once_block },
 	{ "block_import", 20000, 0, prepare_import_block, once_import_block },
+	{ "ipc_export", 20000, 0, prepare_ipc, once_ipc_export },
+	{ "ipc_open", 100000, 0, prepare_ipc_open, once_ipc_open },
 	{ "block_register", 60000, 0, prepare_register, once_register },
 	{ "block_map", 4000, 0, prepare_block_map, once_block_map },
 };
