@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs on the machine that builds: memcast-vm --host and --rw. What programs find of the
-# host's files, and what of theirs is on the host afterwards. Four boots: one for --reuse,
-# one with a folder that is made, one with 6.1, one without the host's files.
+# host's files, and what of theirs is on the host afterwards. Six boots: one for --reuse,
+# one with a folder that is made, one with 6.1, one without the host's files, and one of
+# each kernel by an ordinary user.
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 # below build/, as a user's own files are: the machine's user has to find it
@@ -16,6 +17,8 @@ chmod 777 "$temp"
 cd "$temp" || exit 1
 out="out, of it"	# a comma is QEMU's own
 mkdir "$out" && chmod 777 "$out"
+printf 'int main(int argc, char **argv) { (void)argv; return argc > 1 ? 4 : 0; }\n' >covered.c
+printf '#include <stdlib.h>\nint main(void) { abort(); }\n' >aborts.c
 failed=0 number=0
 
 ok() { number=$((number + 1)); echo "ok $number files.$*"; }
@@ -64,18 +67,41 @@ out_is_made() {
 }
 
 coverage() {
-	cd "$out" || return
-	printf 'int main(int argc, char **argv) { (void)argv; return argc > 1 ? 4 : 0; }\n' >covered.c
+	cp covered.c "$out" && cd "$out" || return
 	gcc --coverage -c covered.c && gcc --coverage -o covered covered.o &&
 		vm -- ./covered && gcov -n covered.c | grep 'Lines executed:100.00% of 1'
 }
 
 core_dump() {
-	printf '#include <stdlib.h>\nint main(void) { abort(); }\n' >aborts.c
 	gcc -g -o aborts aborts.c || return
 	"$top/tools/memcast-vm" --devices 1 --pool-mib 16 --kernel 6.1 --rw . -- \
 		sh -c 'ulimit -c unlimited; exec ./aborts'
 	[ $? -eq 134 ] && file=$(echo core.aborts.*) && head -c 4 "$file" | grep -q ELF
+}
+
+# ordinary_user KERNEL: one who may write nothing here but a folder of his own, and reads what he
+# may read. Where root calls, this is user 65534, and a mount lends him the kernel in root's cache.
+ordinary_user() {
+	local kernel=$1 own=$temp/own-$1 id as=() dir vmlinuz='' status=0
+	mkdir -p "$own/cache/$kernel" "$own/out" && cp covered.c aborts.c "$own/out" && cd "$own/out" &&
+		gcc --coverage -c covered.c && gcc --coverage -o covered covered.o && gcc -g -o aborts aborts.c || return
+	id=$(id -u)
+	if [ "$id" -eq 0 ]; then
+		eval "$("$top/tools/memcast-kernel" path "$kernel")" && dir=$(dirname "$vmlinuz") || return
+		id=65534
+		# shellcheck disable=SC2016	# for the inner shell
+		as=(unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$dir" "$own/cache/$kernel"
+			setpriv --reuid=$id --regid=$id --clear-groups env HOME="$own" MEMCAST_CACHE="$own/cache")
+		chown -R $id:$id "$own"
+	fi
+	"${as[@]}" "$top/tools/memcast-vm" --kernel "$kernel" --devices 1 --pool-mib 16 --out . -- sh -c '
+		id -u; cat /etc/shadow; memcast-smi --json >smi.json && ./covered && echo "<testsuite/>" >junit.xml
+		ulimit -c unlimited; exec ./aborts' >said </dev/null || status=$?
+	echo "status $status" && cat said && [ $status -eq 134 ] && grep -qx "$id" said && ! grep '^root:' said &&
+		grep -q '"devices"' smi.json && [ "$(stat -c %u junit.xml)" = "$id" ] &&
+		gcov -n covered.c | grep 'Lines executed:100.00% of 1' && file=$(echo core.aborts.*) &&
+		head -c 4 "$file" | grep -q ELF &&
+		{ ! command -v gdb || gdb -batch -ex bt aborts "$file" | grep 'in main '; }
 }
 
 # The library that a program is linked with is ours there, wherever the host has another.
@@ -122,7 +148,7 @@ tools_with_host() {
 }
 
 echo "TAP version 13"
-echo 1..12
+echo 1..14
 check reads_and_writes_in_memory reads_and_writes_in_memory
 if command -v python3 >/dev/null; then
 	check an_interpreter an_interpreter
@@ -143,4 +169,13 @@ if command -v gdb >/dev/null; then
 else
 	ok 'debugger # SKIP no gdb here'
 fi
+for kernel in 6.12 6.1; do
+	if [ "$(id -u)" -eq 0 ] && ! unshare -m true 2>/dev/null; then
+		ok "ordinary_user_$kernel # SKIP no mount namespace to be had"
+	elif [ "$(id -u)" -eq 0 ] && ! setpriv --reuid=65534 --clear-groups test -x "$top/tools/memcast-vm"; then
+		ok "ordinary_user_$kernel # SKIP another user cannot reach $top/tools/memcast-vm"
+	else
+		check "ordinary_user_$kernel" ordinary_user "$kernel"
+	fi
+done
 exit $failed
