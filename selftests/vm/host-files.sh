@@ -41,7 +41,8 @@ vm() {
 
 reads_and_writes_in_memory() {
 	echo 'of the host' >data
-	vm -- sh -c 'cat data && echo changed >data && cat data && echo >/usr/bin/new; ls -d /home' >out
+	# it boots the machine: environment_left_out
+	EARLIER=yes vm -- sh -c 'cat data && echo changed >data && cat data && echo >/usr/bin/new; ls -d /home' >out
 	grep -qx 'of the host' out && grep -qx changed out && grep -qx /home out &&
 		[ "$(cat data)" = 'of the host' ]
 }
@@ -120,6 +121,13 @@ environment_comes_along() {
 		sh -c 'echo "$WORD, $LC_ALL, $HOME, $(command -v memcast-smi)"' >out
 	grep -qx "of two words, C.UTF-8, $HOME, $top/build/tools/memcast-smi" out
 }
+# What is about our own shell, or is for a make that calls us, is not the program's; nor is what
+# memcast-vm has for itself, or what the program had that booted the machine.
+environment_left_out() {
+	MAKEFLAGS=-k MAKELEVEL=3 MFLAGS=-k OLDPWD=/ SHLVL=7 env -u LC_ALL "$top/tools/memcast-vm" --reuse --name files \
+		--devices 1 --pool-mib 16 --rw "$temp/$out" -- cat /proc/self/environ </dev/null | tr '\0' '\n' >out
+	grep -q '^PATH=' out && ! grep -E '^(MAKE[A-Z]*|MFLAGS|OLDPWD|SHLVL|_|LC_ALL|EARLIER)=' out
+}
 
 # With one boot for both: a variable's value from here, and memcast's tools in PATH
 without_host() {
@@ -148,7 +156,7 @@ tools_with_host() {
 }
 
 echo "TAP version 13"
-echo 1..14
+echo 1..15
 check reads_and_writes_in_memory reads_and_writes_in_memory
 if command -v python3 >/dev/null; then
 	check an_interpreter an_interpreter
@@ -161,6 +169,7 @@ check coverage coverage
 check core_dump core_dump
 check our_library our_library
 check environment_comes_along environment_comes_along
+check environment_left_out environment_left_out
 check variable_by_name variable_by_name
 check tools_without_host tools_without_host
 check tools_with_host tools_with_host

@@ -55,7 +55,9 @@ usage() {
 	  --host              all of this machine's files are there, read-only through 9p,
 	                      and nothing needs to be packed; what the program writes stays
 	                      in the machine's memory. It runs as the user who calls, with
-	                      the environment. Files that change here meanwhile may be seen old
+	                      the environment but for SHLVL, OLDPWD, _, MFLAGS and MAKE…, which
+	                      are about the shell and the make that call memcast-vm. Files that
+	                      change here meanwhile may be seen old
 	  --rw FOLDER         as --host, and what the program writes into FOLDER is here
 	                      afterwards; up to 16 folders
 	  --out FOLDER        as --rw, and the folder is made first if it is not there

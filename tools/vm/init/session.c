@@ -3,8 +3,8 @@
  * The program of one client. Its settings, each a frame "KEY=VALUE":
  *
  *   arg, env       one of the program's arguments, of its environment
- *   host_env       the same, where the machine has the host's files; elsewhere a program
- *                  has the environment of the machine's own one
+ *   host_env       its environment, in place of that of the machine's own program, where
+ *                  the machine has the host's files; elsewhere a program has the latter
  *   shell          no arg: the shell, which that is where the machine has the host's files
  *   cwd, root, input_tty, error_tty, tty, timeout, limit
  *                  as init.c has them
@@ -38,7 +38,7 @@ struct stream {
 struct session {
 	struct wire wire;
 	struct vm_program program;
-	bool fresh, clean;
+	bool fresh, clean, own_env;
 	struct stream output, errors, status;
 	int in, control;
 	bool in_ends;
@@ -60,6 +60,19 @@ static char **append_variable(char **list, char *word)
 	return append(list, word);
 }
 
+/* The first one puts away what the program had that booted the machine. */
+static void set_host_env(struct session *session, char *word)
+{
+	struct vm_program *program = &session->program;
+
+	if (!program->host)
+		return;
+	if (!session->own_env)
+		program->env = NULL;
+	session->own_env = true;
+	program->env = append_variable(program->env, word);
+}
+
 static void set(struct session *session, const char *data, size_t length)
 {
 	struct vm_program *program = &session->program;
@@ -70,7 +83,9 @@ static void set(struct session *session, const char *data, size_t length)
 	*value++ = '\0';
 	if (!strcmp(key, "arg"))
 		program->argv = append(program->argv, value);
-	else if (!strcmp(key, "env") || (!strcmp(key, "host_env") && program->host))
+	else if (!strcmp(key, "host_env"))
+		set_host_env(session, value);
+	else if (!strcmp(key, "env"))
 		program->env = append_variable(program->env, value);
 	else if (!strcmp(key, "shell"))
 		program->argv = append(NULL, program->host ? value : strdup("/bin/sh"));
