@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 }
 END
 
-with_ctest() {
+cmake_project() {
 	cat >CMakeLists.txt <<-END
 		cmake_minimum_required(VERSION 3.10)
 		project(t C)
@@ -57,12 +57,24 @@ with_ctest() {
 		add_test(NAME two COMMAND t 2)
 		add_test(NAME three COMMAND t 3)
 	END
+}
+with_ctest() {
+	cmake_project
 	cmake -B cmake "-DCMAKE_CROSSCOMPILING_EMULATOR=$(IFS=';'; echo "${vm[*]}")" && cmake --build cmake || return
 	! ctest --test-dir cmake >ctest.out || return
 	cat ctest.out
 	grep -q 'two .*Passed' ctest.out && grep -q 'three .*Failed' ctest.out
 }
-with_meson() {
+# Its build names no emulator, and is in the folder that is written to.
+with_ctest_inside() {
+	cmake_project
+	cmake -B out/cmake && cmake --build out/cmake || return
+	! "${vm[@]}" ctest --test-dir out/cmake --output-junit "$temp/out/ctest.xml" || return
+	cat out/ctest.xml
+	grep -q 'tests="2"' out/ctest.xml && grep -q 'failures="1"' out/ctest.xml &&
+		grep -q 'name="three".*status="fail"' out/ctest.xml
+}
+meson_project() {
 	cat >meson.build <<-END
 		project('t', 'c')
 		cuda = meson.get_compiler('c').find_library('cuda', dirs: '$top/build/lib')
@@ -70,10 +82,20 @@ with_meson() {
 		test('two', t, args: '2')
 		test('three', t, args: '3')
 	END
+}
+with_meson() {
+	meson_project
 	meson setup meson || return
 	! meson test -C meson --wrapper "${vm[*]}" >meson.out || return
 	cat meson.out
 	grep -qE 'two +OK' meson.out && grep -qE 'three +FAIL' meson.out
+}
+with_meson_inside() {
+	meson_project
+	meson setup out/meson && ninja -C out/meson || return
+	! "${vm[@]}" meson test -C out/meson --no-rebuild || return
+	cat out/meson/meson-logs/testlog.txt
+	grep -q 'tests="2".*failures="1"' out/meson/meson-logs/testlog.junit.xml
 }
 with_cargo() {
 	mkdir src
@@ -205,9 +227,11 @@ with_valgrind() {
 }
 
 echo "TAP version 13"
-echo "1..9"
+echo "1..11"
 check ctest "cmake ctest" with_ctest
+check ctest_inside "cmake ctest" with_ctest_inside
 check meson "meson ninja" with_meson
+check meson_inside "meson ninja" with_meson_inside
 check cargo cargo with_cargo
 # Debian's package is for Debian's own, which need not be the first.
 for python in python3 /usr/bin/python3 python3-pytest; do
