@@ -52,7 +52,7 @@ for words in "unshare -m" "unshare -rm"; do
 done
 
 echo "TAP version 13"
-echo "1..25"
+echo "1..26"
 
 # ---- what is packed: one boot, of a program whose name begins with "-"
 
@@ -277,6 +277,21 @@ run "$vm" --no-module --timeout 4 --limit 30 -- sh -c '
 	while :; do :; done'
 result silent_work_goes_on_to_the_limit eval \
 	'ended 124 && said "^computed" && told "did not end in 30 s"'
+
+# ---- without a terminal, the first SIGINT is the program's, and the second ends the machine
+
+# said_by PID WORD: false if the process has ended without saying it
+said_by() { until said "$2"; do kill -0 "$1" 2>/dev/null || return; sleep 0.1; done; }
+two_interrupts() {
+	# A script's children in the background ignore SIGINT, and bash could not trap it.
+	env --default-signal=INT "$vm" --no-module --limit 300 -- sh -c '
+		trap "echo caught" INT; echo up; while :; do sleep 0.1; done' >"$temp/out" 2>"$temp/err" </dev/null &
+	said_by $! ^up && kill -INT $! && said_by $! ^caught && kill -0 $! && kill -INT $!
+	wait $!
+	status=$?
+	ended 130 && [ "$(grep -c caught "$temp/out")" -eq 1 ]
+}
+result two_interrupts two_interrupts
 
 # ---- who kills the runner ends the machine
 
