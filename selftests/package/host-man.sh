@@ -26,6 +26,15 @@ options() {
 	done
 }
 
+# Each tool has a page. No page has ???, which a program in another locale than UTF-8 makes of "…".
+each_tool() {
+	local tool
+	for tool in tools/memcast-* build/tools/memcast-*; do
+		[ -s "build/man/${tool##*/}.1" ] || { echo "$tool has no page"; return 1; }
+	done
+	! grep -nF '???' build/man/*.[1-9]
+}
+
 # Each function of a header of ours has a page, and is declared on that of the header.
 functions() {
 	local header name
@@ -57,9 +66,11 @@ module() {
 # pages that are not only a reference to another
 pages() { grep -L '^\.so ' build/man/*.[1-9]; }
 
-plan man 5
+plan man 6
 env -u MAKEFLAGS -u MAKELEVEL make man >"$temp/said" 2>&1
 result made $?
+each_tool >"$temp/said" 2>&1
+result each_tool $?
 options >"$temp/said" 2>&1
 result options $?
 functions >"$temp/said" 2>&1
