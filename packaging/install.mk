@@ -32,6 +32,9 @@ scripts		:= $(wildcard tools/memcast-*)
 commands	:= $(scripts:tools/%=%)
 script_parts	:= $(wildcard tools/*/*.sh tools/kernel/debug/*.config tools/vm/module/*)
 
+# of the JSON of memcast-smi, whose help says where they are
+schemas		:= docs/memcast-smi.schema.json docs/stack/memcast-smi-topo.schema.json
+
 # from,to: a path from one folder to another, so that all of it can be moved
 relative = $(shell realpath -ms --relative-to='$(1)' '$(2)')
 
@@ -75,6 +78,7 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 	for command in $(commands); do \
 		ln -sfn $(call relative,$(PREFIX)/bin,$(LIBEXECDIR))/$$command $(bindir)/$$command; done
 	$(call copy_module,$(module_source))
+	install -m 644 $(schemas) $(DESTDIR)$(DATADIR)/memcast/
 	for section in 1 3 4 7; do \
 		install -d $(mandir)/man$$section; \
 		install -m 644 $(B)/man/*.$$section $(mandir)/man$$section/; done

@@ -28,7 +28,7 @@ build_example() {
 	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"
 }
 
-plan install 5
+plan install 6
 # shellcheck disable=SC2086	# words of a command
 env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
 result install $?
@@ -42,6 +42,11 @@ result install $?
 	cmp lib64/libmemcast.so lib64/libmemcast.so.0 &&
 	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
 result all_is_there $?
+
+# those that the help names
+(cd "$root/opt/memcast" && names=$(LD_LIBRARY_PATH='' bin/memcast-smi --help | grep -o '[a-z-]*\.schema\.json') &&
+	[ "$(echo "$names" | wc -l)" -eq 2 ] && cd share/memcast && ls $names) >"$temp/said" 2>&1
+result schemas $?
 
 flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/opt/memcast/lib64/pkgconfig \
 	pkg-config --cflags --libs libmemcast 2>"$temp/said")

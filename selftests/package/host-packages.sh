@@ -78,6 +78,8 @@ contents() {
 	memcast-dkms: /usr/src/memcast-$version/dkms.conf
 	memcast-dkms: /usr/src/memcast-$version/Kbuild
 	memcast-dkms: /usr/share/man/man4/memcast.4.gz
+	memcast-tools: /usr/share/memcast/memcast-smi.schema.json
+	memcast-tools: /usr/share/memcast/memcast-smi-topo.schema.json
 	$(cd "build/deb/memcast-$version" && find kmod -type f | sed "s|^|memcast-dkms: /usr/src/memcast-$version/|")
 	$(cd build/lib && printf "libmemcast-cuda1: /usr/lib/$triplet/memcast/%s\n" lib*.so.[0-9]*)
 	libmemcast-cuda-dev: /usr/include/memcast/view.h
