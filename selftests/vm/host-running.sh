@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: programs in machines that run already. Seven boots: a
-# named machine with what was packed, three with terminals, and three for --reuse; a fourth
-# is killed while it boots.
+# Runs on the machine that builds: programs in machines that run already. Eight boots: one
+# that is waited for, a named machine with what was packed, three with terminals, and three for
+# --reuse; a fourth is killed while it boots.
 cd "$(dirname "$0")/../.." || exit 1
 vm=$PWD/tools/memcast-vm
 door=$PWD/build/tools/vm-door
@@ -52,7 +52,7 @@ status() {
 }
 
 echo "TAP version 13"
-echo "1..36"
+echo "1..37"
 
 # said_by PID WORD FILE: false if the process has ended without saying it
 said_by() {
@@ -99,11 +99,25 @@ input" ]
 # It counts its tries: stopped, it makes none until the name is there.
 exec_waits_for_the_name() {
 	local client
-	"$door" run slow fake/settings "" cat </dev/null >/dev/null 2>waits &
+	"$vm" exec slow cat </dev/null >/dev/null 2>waits &
 	client=$!
 	said_by $client 'waiting up to 10 s for a machine named slow' waits && kill -STOP $client &&
 		slow named && kill -CONT $client && connected $client && kill -0 $client || return
 	kill "$runner" && status 125 wait $client && ! grep -q 'no machine named' waits
+}
+# A first run fetches its kernel and builds its module before it boots: here its cpio takes as long
+# as it takes exec to say what it waits for.
+exec_waits_for_what_comes_before_the_boot() {
+	local client first
+	mkdir -p bin && printf '#!/bin/sh\nuntil [ -e "%s/go" ]; do sleep 0.1; done\nexec %s "$@"\n' \
+		"$temp" "$(type -P cpio)" >bin/cpio && chmod +x bin/cpio
+	PATH=$temp/bin:$PATH "$vm" --no-module --name early --limit 300 -- \
+		sh -c 'until [ -e /tmp/end ]; do sleep 0.1; done' </dev/null &
+	first=$!
+	"$vm" exec early touch /tmp/end </dev/null 2>waits &
+	client=$!
+	said_by $client 'until the machine named early is ready to boot' waits; touch go
+	wait $client && wait $first && [ ! -e "$names/early.starting" ]
 }
 a_killed_runner_takes_its_door_along() { slow named && kill -9 "$runner" && until_gone "$slow"; }
 a_killed_runner_takes_its_client_along() {
@@ -118,6 +132,7 @@ a_killed_runner_takes_its_client_along() {
 check is_listed_while_it_boots is_listed_while_it_boots
 check input_of_no_program_is_left input_of_no_program_is_left
 check exec_waits_for_the_name exec_waits_for_the_name
+check exec_waits_for_what_comes_before_the_boot exec_waits_for_what_comes_before_the_boot
 check a_killed_runner_takes_its_door_along a_killed_runner_takes_its_door_along
 check a_killed_runner_takes_its_client_along a_killed_runner_takes_its_client_along
 

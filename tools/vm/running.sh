@@ -21,7 +21,48 @@ built() {
 
 need_door() {
 	[ ! -e "$here/installed" ] || use_installed
+	[ "$*" != await ] || await_name
 	[ -x "$build/tools/vm-door" ] || die "no machine with a name runs"
+}
+
+# The file that is locked while a machine of that name is on its way: its kernel is fetched, its
+# module is built. The folder is that of names.c, as a first run has yet to build vm-door.
+starting_file() {
+	local folder=/tmp/memcast-$EUID
+	[[ ${XDG_RUNTIME_DIR-} != /* ]] || [ ! -O "$XDG_RUNTIME_DIR" ] || folder=$XDG_RUNTIME_DIR/memcast
+	mkdir -m 700 "$folder" 2>/dev/null || { [ -d "$folder" ] && [ -O "$folder" ] && [ ! -L "$folder" ]; } || return
+	echo "$folder/$name.starting"
+}
+
+# The runner of a named machine has the lock, until clients can connect or it has ended.
+starting=
+name_noted() {
+	starting_at=$(starting_file) || return 0
+	{ exec {starting}>"$starting_at"; } 2>/dev/null || { starting=; return 0; }
+	flock -n "$starting" || { exec {starting}>&-; starting=; }
+}
+name_served() {
+	[ -n "$starting" ] || return 0
+	rm -f "$starting_at"
+	flock -u "$starting"	# children have it open, too
+	exec {starting}>&-
+	starting=
+}
+
+# People start exec right after the machine.
+await_name() {
+	local file lock tries
+	file=$(starting_file) || return 0
+	for ((tries = 0; tries < 100; tries++)); do
+		! "$build/tools/vm-door" alive "$name" 2>/dev/null || return 0
+		if { exec {lock}<"$file"; } 2>/dev/null; then
+			flock -ns "$lock" || { say "waiting until the machine named $name is ready to boot"; flock -s "$lock"; }
+			exec {lock}<&-
+			return 0
+		fi
+		[ $tries -ne 10 ] || say "waiting up to 10 s for a machine named $name"
+		sleep 0.1
+	done
 }
 
 # What a machine for --reuse is started with: all that is not about the program
@@ -45,6 +86,7 @@ open_door() {
 	exec {ready}< <(exec "$build/tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" "${words[@]}")
 	door=$!
 	read -r line <&"$ready" && [ "$line" = listens ] || exit 125
+	name_served
 	exec {ready}<&-
 }
 
@@ -84,7 +126,7 @@ running_options() {
 running_exec() {
 	running_options "$@"
 	[ -n "$name" ] && [ ${#words[@]} -gt 0 ] || die "usage: $me exec [--root] [--env K=V] NAME [--] COMMAND [ARGUMENT…]"
-	need_door
+	need_door await
 	program_settings ${root:+root=} timeout=0 limit=0
 	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "" "${words[@]}"
 }
@@ -92,7 +134,7 @@ running_exec() {
 running_shell() {
 	local names
 	running_options "$@"
-	need_door
+	need_door ${name:+await}
 	if [ -z "$name" ]; then
 		mapfile -t names < <("$build/tools/vm-door" list --names)
 		[ ${#names[@]} -gt 0 ] || die "no machine with a name runs; for one with a shell: $me --host -- bash"
@@ -165,7 +207,7 @@ reuse_forget() {
 # What machines left that were killed, or whose last words nobody has asked for in a week
 reuse_sweep() {
 	local file word
-	find "$1" -maxdepth 1 -type f -mtime +7 -regex '.*\.\(key\|folder\|lock\|log\)' -print0 |
+	find "$1" -maxdepth 1 -type f -mtime +7 -regex '.*\.\(key\|folder\|lock\|log\|starting\)' -print0 |
 		while IFS= read -r -d '' file; do
 			word=${file##*/}
 			"$build/tools/vm-door" alive "${word%.*}" || rm -f "$file"

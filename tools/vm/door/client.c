@@ -323,14 +323,7 @@ int client_run(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	/* of `exec`, which people start right after the machine: they wait for its name */
 	fd = names_connect(argv[1]);
-	for (int tries = 0; fd < 0 && !*argv[3] && tries < 100; tries++) {
-		if (tries == 10)
-			fprintf(stderr, "memcast-vm: waiting up to 10 s for a machine named %s\n", argv[1]);
-		usleep(100000);
-		fd = names_connect(argv[1]);
-	}
 	if (fd < 0)
 		die("no machine named %s runs; memcast-vm ps shows those that do", argv[1]);
 	client.wire = wire_new(fd, fd);
