@@ -121,7 +121,32 @@ machine() {
 		grep -q '16 MiB' "$temp/smi" && [ ! -e "$temp/build" ])
 }
 
-plan packages 10
+# job FILE: what it tells the ordinary user to do
+job() { awk "/'\$/ && said { exit } said { sub(/^ +/, \"\"); print } /su tester -c '\$/ { said = 1 }" "$1"; }
+
+# The jobs' last steps, as written, on what was unpacked, for a project with one test
+ready_jobs() {
+	local folder=$temp/project
+	mkdir -p "$folder/tests" "$folder/.memcast/cache" && ln -s "$(readlink "$temp/cache/6.12")" "$folder/.memcast/cache/6.12"
+	cat >"$folder/tests/my-test.c" <<-END
+		#include <cuda.h>
+		#include <stdio.h>
+		int main(int argc, char **argv)
+		{
+			FILE *report = argc == 3 ? fopen(argv[2], "w") : NULL;
+			int count = 0;
+			return !report || cuInit(0) || cuDeviceGetCount(&count) ||
+			       fprintf(report, "<testsuite tests=\"%d\"/>\n", count) < 0;
+		}
+	END
+	job packaging/ci/gitlab.yml >"$temp/job" && grep -q memcast-vm "$temp/job" &&
+		job packaging/ci/github.yml | diff "$temp/job" - &&
+		(cd "$folder" && PATH=$root/usr/bin:/usr/bin:/bin PKG_CONFIG_SYSROOT_DIR=$root \
+			PKG_CONFIG_PATH=$root/usr/lib/$triplet/pkgconfig sh -ex "$temp/job") &&
+		grep -qx '<testsuite tests="4"/>' "$folder/reports/junit.xml"
+}
+
+plan packages 11
 dist >"$temp/said" 2>&1
 result dist $?
 build_depends >"$temp/said" 2>&1
@@ -137,7 +162,7 @@ else
 	skip udev_rule 'no udevadm here that has verify (systemd 254)'
 fi
 if ! command -v dpkg-buildpackage >/dev/null || ! command -v dh_dkms >/dev/null; then
-	for name in build contents lintian unpacked machine; do
+	for name in build contents lintian unpacked machine ready_jobs; do
 		skip $name "no debhelper here: apt-get install build-essential debhelper dh-dkms"
 	done
 	exit $failed
@@ -157,7 +182,10 @@ result unpacked $?
 if tools/memcast-kernel path 6.12 >/dev/null 2>&1; then
 	machine >"$temp/said" 2>&1
 	result machine $?
+	ready_jobs >"$temp/said" 2>&1
+	result ready_jobs $?
 else
+	skip ready_jobs 'no kernel in the cache: tools/memcast-kernel fetch 6.12'
 	skip machine 'no kernel in the cache: tools/memcast-kernel fetch 6.12'
 fi
 exit $failed
