@@ -122,7 +122,7 @@ static bool store_everywhere(const struct trap_object *trap, siginfo_t *info,
 	return trap->store(info, context);
 }
 
-static bool look(const struct trap_object *trap, siginfo_t *info, ucontext_t *context)
+static bool reach_all(const struct trap_object *trap, siginfo_t *info, ucontext_t *context)
 {
 	bool writes = context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE;
 
@@ -150,7 +150,7 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	/* Allow access by the protection keys that the program had, and by key 0 to our own data. */
 	keys = keys_set(0);
 	keys_set(keys & keys_of(context));
-	done = look(trap, info, context);
+	done = reach_all(trap, info, context);
 	keys_set(keys);
 	unblock(&mask);
 	errno = saved;

@@ -79,7 +79,7 @@ static CUresult launch_captured(struct stream *stream, struct function *function
 {
 	struct invocation *invocation;
 	CUgraphNodeParams params;
-	CUresult result = capture_operations->look(stream);
+	CUresult result = capture_operations->check_failed(stream);
 
 	if (result != CUDA_SUCCESS)
 		return result;

@@ -48,8 +48,8 @@ static const char *list(char *text, size_t room, unsigned int count, const size_
 }
 
 /* With the lock. @other: output: one of this name with other parameters, or NULL */
-static const struct registered *look(const struct code *code, bool exact,
-				     const struct registered **other)
+static const struct registered *find_function(const struct code *code, bool exact,
+					      const struct registered **other)
 {
 	const struct registered *registered;
 
@@ -71,9 +71,9 @@ CUresult registered_find(const struct code *code, const struct registered **foun
 	char takes[80], has[80];
 
 	pthread_mutex_lock(&registry_lock);
-	*found = look(code, true, &other);
+	*found = find_function(code, true, &other);
 	if (!*found)
-		*found = look(code, false, &other);
+		*found = find_function(code, false, &other);
 	pthread_mutex_unlock(&registry_lock);
 	if (*found)
 		return CUDA_SUCCESS;

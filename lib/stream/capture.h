@@ -35,7 +35,7 @@ struct capture_operations {
 	/* a captured stream was asked for what cannot be captured: its capture fails */
 	CUresult (*refuse)(struct stream *stream);
 	/* the same for what is checked by itself: has the capture failed; it fails */
-	CUresult (*look)(struct stream *stream);
+	CUresult (*check_failed)(struct stream *stream);
 	void (*fail_of)(struct stream *stream);
 	/* a stream ends, and the capture that began in it */
 	void (*end)(struct stream *stream);

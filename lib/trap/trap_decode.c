@@ -259,8 +259,8 @@ static int choose(unsigned int *used)
 }
 
 /* Return: the operand that is written, or NULL and why it cannot be done. */
-static const ZydisDecodedOperand *look(struct trap_op *op, unsigned int *used,
-				       const char **why)
+static const ZydisDecodedOperand *find_written(struct trap_op *op, unsigned int *used,
+					       const char **why)
 {
 	const ZydisDecodedOperand *found = NULL;
 	unsigned int memories = 0;
@@ -354,7 +354,7 @@ const char *trap_decode(struct trap_op *op, const uint64_t *regs, uintptr_t rip)
 	op->count_mask = instruction->address_width == 64 ? ~0ULL : ~0U;
 	if (why)
 		return why;
-	written = look(op, &used, &why);
+	written = find_written(op, &used, &why);
 	if (why)
 		return why;
 	op->bytes = op->kind == TRAP_SCATTER ? written->element_size / 8 : written->size / 8;

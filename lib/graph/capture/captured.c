@@ -78,7 +78,7 @@ static CUresult add_node(struct stream *stream, CUgraphNodeParams *params)
 }
 
 /* For what is checked before it is captured: has the capture failed already? */
-static CUresult look(struct stream *stream)
+static CUresult check_failed(struct stream *stream)
 {
 	CUresult result = CUDA_SUCCESS;
 
@@ -229,7 +229,7 @@ static CUresult ask_event(const struct mark *mark)
 static const struct capture_operations operations = {
 	.node = add_node,
 	.refuse = refuse,
-	.look = look,
+	.check_failed = check_failed,
 	.fail_of = fail_of,
 	.end = captures_end,
 	.record = record,
