@@ -4,29 +4,17 @@
 # Runs on the machine that builds: memcast-kernel fetches kernels from an archive of
 # ours, whose packages are empty but named and laid out like Ubuntu's and Debian's.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
-failed=0
 
-echo "TAP version 13"
 for tool in apt-get dpkg-deb depmod xz zstd; do
 	command -v "$tool" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || {
-		echo "1..1"
-		echo "ok 1 kernel # SKIP no $tool here"
+		plan kernel 1
+		skip fetch "no $tool here"
 		exit 0
 	}
 done
-
-# result NUMBER NAME STATUS: what was said is in $temp/said
-result() {
-	if [ "$3" -eq 0 ]; then
-		echo "ok $1 kernel.$2"
-	else
-		failed=1
-		sed 's/^/# /' "$temp/said"
-		echo "not ok $1 kernel.$2"
-	fi
-}
 
 # package NAME DEPENDS: of what is in $temp/files, which becomes empty again
 package() {
@@ -160,23 +148,23 @@ END
 export APT_CONFIG="$temp/apt/conf" MEMCAST_CACHE="$temp/cache"
 apt-get update >"$temp/said" 2>&1 || { sed 's/^/# /' "$temp/said"; echo "Bail out! apt-get update failed"; exit 1; }
 
-echo "1..6"
+plan kernel 6
 fetched 6.8 6.8.0-31-generic base extra
-result 1 ubuntu_by_series $?
+result ubuntu_by_series $?
 fetched generic 6.8.0-31-generic base extra
-result 2 ubuntu_by_name $?
+result ubuntu_by_name $?
 fetched 6.5 6.5.0-44-generic base
-result 3 ubuntu_older_series $?
+result ubuntu_older_series $?
 fetched 7.3 7.3.4+deb13-amd64 base &&
 	[ -e "$kdir/../../lib/linux-kbuild-7.3.4+deb13/scripts/mark" ] &&
 	printf 'include .kernelvariables\nall:\n\t@echo $(CC)\n' | make -s -C "$kdir" -f - >"$temp/said" &&
 	grep -qx gcc "$temp/said"
-result 4 debian_split $?
+result debian_split $?
 ubuntu 6.8.0-50
 apt-get update >"$temp/said" 2>&1 && fetched 6.8 6.8.0-31-generic &&
 	tools/memcast-kernel fetch 6.8 --update >"$temp/said" 2>&1 && fetched 6.8 6.8.0-50-generic extra
-result 5 update $?
+result update $?
 ! tools/memcast-kernel fetch nonsense >"$temp/said" 2>&1 && grep -q 'a series such as' "$temp/said" &&
 	! tools/memcast-kernel path 6.9 >"$temp/said" 2>&1 && grep -q 'run: tools/memcast-kernel fetch 6.9' "$temp/said"
-result 6 advice $?
+result advice $?
 exit $failed
