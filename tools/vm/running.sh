@@ -56,9 +56,14 @@ await_name() {
 	for ((tries = 0; tries < 100; tries++)); do
 		! "$build/tools/vm-door" alive "$name" 2>/dev/null || return 0
 		if { exec {lock}<"$file"; } 2>/dev/null; then
-			flock -ns "$lock" || { say "waiting until the machine named $name is ready to boot"; flock -s "$lock"; }
+			# Unlocked, it is of a runner that is about to lock it, or was killed.
+			if ! flock -ns "$lock"; then
+				say "waiting until the machine named $name is ready to boot"
+				flock -s "$lock"
+				exec {lock}<&-
+				return 0
+			fi
 			exec {lock}<&-
-			return 0
 		fi
 		[ $tries -ne 10 ] || say "waiting up to 10 s for a machine named $name"
 		sleep 0.1
