@@ -52,7 +52,7 @@ void log_failure(const char *call, nvmlReturn_t result);
 	result_;								\
 })
 
-/* The same of what wants nvmlInit() */
+/* LOGGED() for calls that fail before nvmlInit() */
 #define CALL(expression)	LOGGED(library_ready() ?: (expression))
 
 /* An older name of a function, with an address of its own */

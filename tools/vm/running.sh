@@ -49,7 +49,7 @@ name_served() {
 	starting=
 }
 
-# People start exec right after the machine.
+# exec waits for the name, as people start exec right after the machine.
 await_name() {
 	local file lock tries
 	file=$(starting_file) || return 0

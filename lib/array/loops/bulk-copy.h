@@ -195,7 +195,7 @@ INLINE bool alike(const unsigned char *one, const unsigned char *other)
  */
 #define PLACES_MAX	8
 #define PIECES_BYTES	2048
-#define SKEWED_BYTES	384	/* what goes to two places at a time, however these are aligned */
+#define SKEWED_BYTES	384	/* two places get so much at a time, however they are aligned */
 
 INLINE bool for_pieces(unsigned int writes, size_t bytes)
 {
@@ -267,14 +267,15 @@ static CUresult copy(unsigned char *const *to, size_t to_at, unsigned int writes
 	if (!for_pieces(writes, bytes))
 		return copy_libc(to, to_at, writes, from, bytes);
 	/*
-	 * The least work for what takes the least time. Of so little, stores that are not aligned
-	 * cost less than to load all of it twice.
+	 * Short copies get the way with the fewest checks. Up to SKEWED_BYTES, stores that are not
+	 * aligned cost less than loading the source a second time would.
 	 */
 	if (writes == 2 && (bytes <= SKEWED_BYTES || alike(to[0], to[1])))
 		return copy_to_2(to, to_at, from, bytes);
 	/*
-	 * Replicas at equal offsets of pages share a set of the first-level cache. Four of them leave
-	 * room for the source in it; of more, the set keeps most when one is done before the next.
+	 * Replicas at equal offsets of pages share a set of the first-level cache. Four replicas leave
+	 * room for the source in it. With more, lines are put out least if the loop finishes one
+	 * replica before it begins the next.
 	 */
 	if (writes <= 2 || writes > 4)
 		return copy_each(to, to_at, writes, from, bytes);

@@ -141,7 +141,7 @@ name##_nans(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 				    false, true);				\
 }										\
 										\
-/* By so many vectors at a time; how many bytes are done then */		\
+/* Combines @count vectors at a time. Return: how many bytes it has combined */	\
 INLINE size_t name##_steps(unsigned char *const *to, size_t to_at,		\
 			   unsigned int writes, unsigned char *const *from,	\
 			   size_t from_at, unsigned int reads, size_t bytes,	\

@@ -60,7 +60,7 @@ static char **append_variable(char **list, char *word)
 	return append(list, word);
 }
 
-/* The first one puts away what the program had that booted the machine. */
+/* The first variable replaces the environment of the program that booted the machine. */
 static void set_host_env(struct session *session, char *word)
 {
 	struct vm_program *program = &session->program;
