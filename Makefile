@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# `make help` says what there is. The module itself is described in Kbuild.
+# `make help` lists the goals. The module itself is described in Kbuild.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/bash
@@ -16,7 +16,7 @@ LIBDIR	?= $(PREFIX)/lib
 DKMS	?=
 # A name that `memcast-kernel fetch` knows, debug, kcsan, a kernel release or a build folder
 KERNEL	?= $(shell uname -r)
-# those that `make check` builds for and boots, such as 6.12 or backports
+# kernels that `make check` builds for and boots, such as 6.12 or backports
 CHECK_KERNELS ?= 6.1 6.12
 CC	:= gcc
 CXX	:= g++
@@ -31,26 +31,26 @@ pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 .PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check check check-style check-debug check-kcsan test costs demo install uninstall man dist deb clean help
 all: lib tools examples
 
-# ---- what there is to build
+# ---- the parts of memcast, and their sources
 
 # libraries above the driver's: each has a folder, and knows public headers only
 companions	 := cudart nvml array
-# and what libcuda.so.1 loads when a program needs it
+# a library that libcuda.so.1 loads when a program needs it
 loaded		 := trap
 apart		 := $(companions) $(loaded)
 lib_sources	 := $(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),$(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
-# A program is tools/NAME/memcast-NAME.c, with all that is in its folder.
+# A program is tools/NAME/memcast-NAME.c, with all other sources in that folder.
 programs	 := $(patsubst memcast-%.c,%,$(notdir $(wildcard tools/*/memcast-*.c)))
-# What memcast-bench compares with, where it is installed
+# The MPI libraries that are installed, for memcast-bench to compare with
 mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
 kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
-# what programs here link with, of which the linker takes what they use
+# built before programs are linked; the linker takes the libraries that a program uses
 linked	  = $(libcuda) $(B)/lib/$(so_array) $(trap_object)
 tools	 := $(programs:%=$(B)/tools/memcast-%)
-# NCCL's headers want CUDA's; `make NCCL_HOME=/path/of/its/build` says where it is
+# NCCL's headers include CUDA's; `make NCCL_HOME=/path/of/its/build` says where NCCL is
 nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
 examples := $(patsubst examples/%.c,$(B)/examples/%,$(filter-out $(if $(nccl),,examples/nccl-%),\
 	    $(wildcard examples/*.c)))
@@ -77,12 +77,12 @@ $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(folders:%=-I%) -fPIC -fvisibility=hidden -c -o $@ $<
 
-# What MEMCAST_ATTR calls them
+# The names of device attributes for MEMCAST_ATTR
 $(B)/lib/attribute-names.h: include/cuda.h
 	@mkdir -p $(@D)
 	$(call quiet,GEN)sed -n 's/^\tCU_DEVICE_ATTRIBUTE_\(\w*\) = \([0-9]*\),$$/{ "\1", \2 },/p' $< >$@
 
-# Profiles of devices, the default one first, as texts
+# Profiles of devices, the default one first, as C strings
 profiles := profiles/h100.profile $(filter-out profiles/h100.profile,$(sort $(wildcard profiles/*.profile)))
 $(B)/lib/profiles.h: $(profiles)
 	@mkdir -p $(@D)
@@ -104,7 +104,7 @@ $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
 		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) \
 		-Wl,--as-needed -lm -lelf -lzstd -llz4
 
-# Beside libcuda.so.1, which loads it when a team is first mapped; see lib/fault/load.c.
+# libcuda.so.1 loads this library from its own folder when a team is first mapped: lib/fault/load.c.
 trap_objects := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))
 $(trap_object): $(trap_objects)
 	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $^ \
@@ -131,7 +131,8 @@ docs/functions.md: lib/functions.awk lib/functions.def
 docs/stack/runtime-functions.md: lib/functions.awk lib/cudart/functions.def
 	$(call quiet,GEN)awk -f $^ >$@
 
-# What vivid filmed into each replica of a team, out of the machine as a tar file
+# Pictures that the driver vivid films into each replica of a team; a tar file takes them out of
+# the machine
 docs-pictures: selftests
 	tools/memcast-vm --root $$(sed -n 2p selftests/vm-options) --env MEMCAST_TEST_PICTURES=/tmp \
 		--add $(B)/selftests -- sh -c 'cd $(B)/selftests && ./vivid_team_test -t picture >&2 && \
@@ -140,7 +141,7 @@ docs-pictures: selftests
 $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 	@ln -sfn libcuda.so.1 $@
 
-# ---- programs; what they share is an archive
+# ---- programs; an archive has the code that they share
 
 tool_libs = $(call pkg,--libs,json-c smartcols zlib)
 
@@ -152,7 +153,7 @@ $(B)/tools/%.o: tools/%.c dkms.conf
 $(B)/tools/profile/memcast-profile.o: $(B)/lib/attribute-names.h
 $(B)/tools/profile/memcast-profile.o: flags += -I$(B)/lib
 
-# folder: the objects of its sources; the MPI programs are made apart
+# $(call tool_objects,FOLDER): the objects of its sources; the MPI programs have a rule of their own
 tool_objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/mpi.c,$(wildcard tools/$(1)/*.c tools/$(1)/*/*.c)))
 
 $(B)/tools/shared.a: $(call tool_objects,shared)
@@ -175,14 +176,15 @@ $(B)/examples/%: examples/%.c | $(linked)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
 
-# As a program of somebody else's, with CUDA's headers and our libraries
+# Built as users of CUDA build programs, with NVIDIA's headers and memcast's libraries
 $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(filter-out -Iinclude,$(flags)) -I$(NCCL_HOME)/include -isystem $(dir $(nvidia)) \
 		-o $@ $< -L$(NCCL_HOME)/lib -L$(B)/lib -lnccl -lcudart \
 		-Wl,-rpath,'$$ORIGIN/../lib:$(abspath $(NCCL_HOME))/lib'
 
-# The machine's first process, and what watches QEMU on the host and tests in both
+# vm-init is the machine's first process; vm-watch watches QEMU and tests on the host, and tests in
+# the machine
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
 vm_headers	:= $(wildcard tools/vm/*/*.h)
 vm_wire		:= $(wildcard tools/vm/wire/*.c)
@@ -193,7 +195,7 @@ $(vm_programs): $(vm_headers)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 
-# Programs in running machines, from the host
+# vm-door starts programs in running machines, from the host
 vm_tools	:= $(vm_programs) $(B)/tools/vm-door
 $(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) $(vm_wire) $(vm_headers)
 	@mkdir -p $(@D)
@@ -210,7 +212,7 @@ fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
 endif
 ifneq ($(fetched)$(filter debug kcsan,$(KERNEL)),)
 KDIR := $(shell eval "$$(tools/memcast-kernel path $(KERNEL))"; echo $$kdir)
-# A kernel of a newer Debian is built for with that Debian's compiler.
+# Modules for a kernel of a newer Debian are built with that Debian's compiler.
 in_root := $(if $(fetched),$(CURDIR)/tools/memcast-kernel run $(KERNEL))
 else
 KDIR := $(firstword $(wildcard $(KERNEL)/Makefile /lib/modules/$(KERNEL)/build/Makefile))
@@ -220,7 +222,7 @@ endif
 ifneq ($(KDIR),)
 release := $(shell cut -d'"' -f2 $(KDIR)/include/generated/utsrelease.h)
 farm	:= $(B)/kmod-$(release)
-# Types for BTF need vmlinux and pahole, signatures the builder's key.
+# BTF needs vmlinux and pahole, signatures need the builder's key: the module has neither.
 kbuild	:= $(in_root) $(MAKE) -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
 	   CONFIG_MODULE_SIG_ALL=
 
@@ -237,7 +239,7 @@ $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
 	@$(kbuild) modules
 	@touch $@
 
-# What memcast-vm's emulated machines load, of kernels that have probes
+# memcast_vm.ko, which memcast-vm's emulated machines load; only kernels with kprobes have one
 $(farm)/vm/made: $(wildcard tools/vm/module/*) $(KDIR)/Module.symvers
 	@mkdir -p $(@D)
 	@ln -sfn $(abspath $(wildcard tools/vm/module/*)) $(@D)/
@@ -255,7 +257,7 @@ $(test_modules) &: $(wildcard selftests/kmod/*) $(KDIR)/Module.symvers
 		objcopy --strip-debug $(farm)/tests/$${name%%-*}.ko $$module; \
 	done
 
-# checkpatch and sparse: any message about our files fails
+# checkpatch and sparse: any message about memcast's files fails
 check-style: kmod
 	@echo "checkpatch.pl --strict, sparse ($(release))"
 	@messages=$$(cd $(farm) && $$OLDPWD/tools/memcast-kernel source | { read -r source; \
@@ -271,7 +273,7 @@ kmod check-style:
 		apt-get install linux-headers-$(shell uname -r))
 endif
 
-# The running kernel's, for `make` on the machine that is to load it
+# `make` also builds the module for the running kernel, if its headers are installed.
 ifneq ($(wildcard /lib/modules/$(shell uname -r)/build/Makefile),)
 all: module-here
 .PHONY: module-here
@@ -295,7 +297,7 @@ deps deps-check:
 	apt-get update && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y --no-install-recommends $$missing
 
-# Each line starts anew, so that what has been installed is seen.
+# Each line runs make anew, which then sees the packages that deps-check has installed.
 check: deps-check
 	@for kernel in $(CHECK_KERNELS); do tools/memcast-kernel fetch $$kernel || exit; done
 	@tools/memcast-kernel source >/dev/null
@@ -307,7 +309,7 @@ check: deps-check
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 
-# What of the suite a change is about, without building the rest of it
+# The tests that T names, without building the rest of the suite
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))
 test: test_built = $(addprefix $(B)/selftests/,$(T) run vm-watch memcast-smi) $(test_tables)
 test:
@@ -316,12 +318,12 @@ test:
 	@tools/memcast-vm --kernel '$(test_kernel)' --root --add $(B)/selftests \
 		$$(cat selftests/vm-options) -- $(B)/selftests/run $(T)
 
-# What calls cost is part of a change: this goes into its commit.
+# A change of what calls cost goes into the same commit as its cause.
 costs: lib tools
 	$(B)/tools/memcast-bench --record selftests/costs.txt
 	@git --no-pager diff --stat selftests/costs.txt 2>/dev/null || true
 
-# Small pools, as all of it is slow; the second line of options is the peers' modules.
+# Small pools, as a debug kernel is slow; the second line of options has modules of other drivers.
 check-debug: deps-check
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
@@ -330,7 +332,7 @@ check-debug: deps-check
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
 	@selftests/script/sanitized.sh
 
-# Every data race of the module's code that is seen fails it.
+# Every data race that KCSAN sees in the module's code fails this goal.
 check-kcsan: deps-check
 	@tools/memcast-kernel debug kcsan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
@@ -341,7 +343,7 @@ check-kcsan: deps-check
 
 fashion := /usr/share/datasets/fashion-mnist
 
-# On a slow machine fewer values and images, rather than an evening
+# --seconds: on a slow machine fewer values and images, rather than an evening
 demo: deps
 	@$(MAKE) -j$$(nproc) lib tools examples
 	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce --seconds 30
