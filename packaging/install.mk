@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# make install, make uninstall. Packages are made from this, with these folders of their own:
-# INCLUDEDIR for memcast's own headers, APIDIR for those that have the names of NVIDIA's.
+# make install, make uninstall. Debian packages are made by these rules, with folders of their own:
+# INCLUDEDIR is for memcast's headers, APIDIR for headers that have the names of NVIDIA's.
 
 INCLUDEDIR	?= $(PREFIX)/include
 APIDIR		?= $(INCLUDEDIR)
@@ -19,7 +19,7 @@ api	 := $(DESTDIR)$(APIDIR)
 pkgdir	 := $(DESTDIR)$(PKGCONFIGDIR)
 libexec	 := $(DESTDIR)$(LIBEXECDIR)
 mandir	 := $(DESTDIR)$(MANDIR)
-# what memcast-vm builds the module from
+# the source from which an installed memcast-vm builds the module
 module_source := $(DESTDIR)$(DATADIR)/memcast/module
 dkms_source := $(DESTDIR)/usr/src/memcast-$(VERSION)
 dkms_forget := [ -z "$$(dkms status memcast/$(VERSION))" ] || dkms remove memcast/$(VERSION) --all
@@ -27,18 +27,18 @@ is_root	:= $(filter 0,$(shell id -u))
 
 # Libraries have a version at the end of their names, and a link without it.
 installed_libs := $(libcuda:%.so=) $(companion_libs)
-# Scripts that are commands, and what they read in folders beside them
+# Scripts that are commands, and the files that they read in folders beside them
 scripts		:= $(wildcard tools/memcast-*)
 commands	:= $(scripts:tools/%=%)
 script_parts	:= $(wildcard tools/*/*.sh tools/kernel/debug/*.config tools/vm/module/*)
 
-# of the JSON of memcast-smi, whose help says where they are
+# schemas of the JSON of memcast-smi, whose help says where the schemas are
 schemas		:= docs/memcast-smi.schema.json docs/stack/memcast-smi-topo.schema.json
 
-# from,to: a path from one folder to another, so that all of it can be moved
+# $(call relative,FROM,TO): the path between two folders, so that the installed tree can be moved
 relative = $(shell realpath -ms --relative-to='$(1)' '$(2)')
 
-# Programs look for their libraries where these are going to be.
+# Installed programs look for their libraries in the folder where `make install` puts these.
 $(foreach name,$(programs),$(eval $(B)/installed/memcast-$(name): $(call tool_objects,$(name))))
 $(tools:$(B)/tools/%=$(B)/installed/%): $(B)/tools/shared.a lib FORCE
 	@mkdir -p $(@D)
@@ -48,7 +48,7 @@ $(B)/installed/memcast-smi: above = -lnvidia-ml
 FORCE:
 .PHONY: FORCE
 
-# folder: the module's source goes there
+# $(call copy_module,FOLDER): install the module's source there
 define copy_module
 	install -d $(1)/include/uapi
 	install -m 644 dkms.conf Kbuild $(1)/
@@ -98,7 +98,7 @@ else
 endif
 	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
 
-# What `make install` with the same words has installed, and nothing else
+# Removes the files that `make install` with the same variables has installed, and no others
 uninstall: man
 	rm -f $(foreach file,$(installed_libs),$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
 	rm -f $(libdir)/$(notdir $(trap_object))

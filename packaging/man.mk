@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# Manual pages, in build/man. Each is made from what says the same first: section 1 from
+# Manual pages, in build/man. Each is made from a text that exists already: section 1 from
 # --help, section 3 from headers, section 4 from the interface and the module's parameters.
-# Nothing is to be written twice, so nothing has to be kept true.
+# No text is written twice, so no copy has to be kept true.
 
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y dkms.conf)
 man_date = $(shell date -u -d @$(SOURCE_DATE_EPOCH) +%F)
 man_awk	:= packaging/man/text.awk
 man_vars = -v date=$(man_date) -v version=$(VERSION) -v name=$(notdir $(basename $@))
 man_refs = $(shell printf '.BR %s,\n' $(filter-out $(@F),$(1)) | sed 's/\.\([1-9]\),/ (\1),/; $$s/,$$//' | tr '\n' '~')
-# shown in the same way for everybody
+# the same text for all users and locales
 man_help = LC_ALL=C.UTF-8 MEMCAST_CACHE='~/.cache/memcast' $(1) --help
 
 pages_1	:= $(sort $(notdir $(tools) $(commands)))
@@ -36,7 +36,7 @@ $(B)/man/memcast-%.3: include/memcast/%.h $(wildcard packaging/man/*.awk)
 	$(call quiet,MAN)awk -f $(man_awk) -f packaging/man/header.awk $(man_vars) $(man_see) \
 		-v section=3 -v include=memcast/$*.h $< >$@
 
-# a page for each function, which is the page of its header
+# a page for each function, which shows the page of the function's header
 $(B)/man/functions: $(pages_3:%=$(B)/man/memcast-%.3)
 	@for page in $(pages_3); do \
 		awk -f $(man_awk) -f packaging/man/header.awk -v list=yes include/memcast/$$page.h | \

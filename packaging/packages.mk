@@ -3,11 +3,11 @@
 # make dist, make deb
 
 dist	:= $(B)/dist/memcast-$(VERSION).tar.gz
-# What git has, or all but what was built, where it is unpacked from such an archive
+# The files that git tracks; in a tree from such an archive, all files but those of the build
 dist_files = if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -z; \
 	else find . \( -path ./$(B) -o -path ./.git \) -prune -o -type f -printf '%P\0'; fi
 
-# The same bytes from the same files
+# The same files make the same archive, byte by byte.
 dist:
 	@mkdir -p $(B)/dist
 	@{ $(dist_files); } | LC_ALL=C sort -z | tar -c --null -T - --transform 's|^|memcast-$(VERSION)/|' \

@@ -10,7 +10,7 @@ _memcast_options()
 		grep -oE '(^|[ ,])--?[A-Za-z?][-A-Za-z0-9]*' | tr -d ' ,' | sort -u
 }
 
-# The place of the command that is to be run, in COMP_WORDS: after -- or the options; 0: none yet
+# Prints the index in COMP_WORDS of the command to run, after -- or the options; 0: none yet
 _memcast_command_at()
 {
 	local i with_value
@@ -29,8 +29,8 @@ _memcast_command_at()
 	if [ "$i" -le "$COMP_CWORD" ] && [[ ${COMP_WORDS[i]} != -* ]]; then echo "$i"; else echo 0; fi
 }
 
-# What memcast-vm does with running machines: the word in $1 is the first, or follows one of these.
-# Fails if the words are for another purpose, such as the program to run.
+# Completes memcast-vm's commands for running machines, by $words or COMPREPLY. Fails if the words
+# are for another purpose, such as the program to run.
 _memcast_running()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} at=2
@@ -66,7 +66,7 @@ _memcast_running()
 # The names of machines that run
 _memcast_machines() { "${COMP_WORDS[0]}" ps --json 2>/dev/null | sed -nE 's/^ *"name": *"([^"]*)".*/\1/p'; }
 
-# The program whose name is at that place in COMP_WORDS, or what it completes
+# _memcast_program INDEX: complete the program's name at INDEX in COMP_WORDS, or its arguments
 _memcast_program()
 {
 	if declare -F _command_offset >/dev/null; then

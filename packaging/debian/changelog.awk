@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# debian/changelog from CHANGELOG.md: -v version= -v maintainer= -v date=
-# Entries that are older than the version in hand have no date there, so only it is told.
+# Makes debian/changelog from CHANGELOG.md: -v version= -v maintainer= -v date=
+# CHANGELOG.md has no dates, so debian/changelog has an entry for this version only.
 
 /^## / { of_version = ($2 == version); next }
 !of_version { next }

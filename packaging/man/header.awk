@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# A manual page of a header of ours: from its first comment what it is about, from the
-# comments of functions and structs what these are.
+# Makes a manual page from one of memcast's headers: the description from its first comment,
+# and a section from the comment of each function and struct.
 # awk -f text.awk -f header.awk -v name= -v section= -v date= -v version= -v see=
 #	-v include= [-v extra=FILE, roff to put before SEE ALSO] [-v only=PATTERN of comments]
 # [-v list=yes: only the names of the functions]
@@ -29,8 +29,8 @@ function flush()
 	paragraph = ""
 }
 
-# Paragraphs of a comment, from line I to the one with its end. What is indented is as it
-# stands there, but for what goes on with a member's description.
+# Prints the paragraphs of a comment, from line I to its end. Indented lines stay as they are,
+# unless they go on with a member's description.
 function paragraphs(i,	text, member)
 {
 	for (; i <= NR; i++) {
@@ -70,7 +70,7 @@ function paragraphs(i,	text, member)
 	return i
 }
 
-# A declaration from line I on, up to the end of it
+# Prints the declaration that begins in line I
 function declaration(i,	depth, text)
 {
 	for (; i <= NR; i++) {
@@ -88,7 +88,7 @@ function declaration(i,	depth, text)
 	}
 }
 
-# the first line of the comment that ends before I, or of what else belongs to it
+# the first line after the comment that line I is in
 function after(i)
 {
 	while (line[i] !~ /\*\/[ \t]*$/)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# A manual page of section 1 from what a program says with --help.
+# Makes a manual page of section 1 from the text that a program prints with --help.
 # awk -f text.awk -f help.awk -v name= -v date= -v version= -v see=
 
 { line[NR] = $0 }
 
 function indent(text) { match(text, /^ */); return RLENGTH }
 
-# An option, or a command: indented a little, and what it does after a gap
+# An option, or a command: indented a little, with its description after a gap
 function is_item(i)
 {
 	if (line[i] == "" || indent(line[i]) < 2 || indent(line[i]) > 6 || examples)
@@ -67,7 +67,7 @@ function item(i,	words, gap)
 		fill(substr(words, gap + RLENGTH))
 }
 
-# In lines that are short enough for all that show a page
+# Breaks a synopsis into lines that are short enough for all viewers of manual pages
 function folded(words,	n, word, i, now, all)
 {
 	n = split(words, word, " ")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Lists for manual pages, from where each is said first: -v of=parameters from the module's
-# source, -v of=environment from docs/environment.md.
+# Makes lists for manual pages: -v of=parameters from the module's source, -v of=environment
+# from docs/environment.md.
 # awk -f text.awk -f lists.awk -v of= FILE…
 
 of == "parameters" && /^MODULE_PARM_DESC\(/ {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Used by the other scripts here: plain text as roff.
+# Functions of the other scripts here, which write plain text as roff.
 
 function escape(text)
 {
@@ -11,7 +11,7 @@ function escape(text)
 	return text
 }
 
-# Text in lines of a width, as it is filled anyway
+# Prints text in lines of one width; a viewer fills lines anyway
 function fill(text,	n, i, words, all)
 {
 	n = split(text, words, " ")
@@ -26,7 +26,7 @@ function fill(text,	n, i, words, all)
 		print escape(all)
 }
 
-# Words that a person types are bold, what they stand for is italic: --pool-mib N
+# Words that a person types are bold, placeholders are italic: --pool-mib N
 function term(text,	n, i, words, word, sign, all)
 {
 	n = split(text, words, " ")
@@ -55,7 +55,7 @@ function title(name, section, date, version)
 	printf ".TH %s %s %s \"memcast %s\" memcast\n", toupper(name), section, date, version
 }
 
-# A sentence as a line of NAME: its first part, beginning small
+# Shortens a sentence for a line of NAME to its first part, beginning with a small letter
 function short(text)
 {
 	sub(/[.:;]( .*|$)/, "", text)
@@ -66,7 +66,7 @@ function short(text)
 	return text
 }
 
-# A line whose columns matter: tabs as spaces
+# Replaces the tabs of a line by spaces, so that its columns stay
 function columns(text,	at)
 {
 	while ((at = index(text, "\t")) > 0)
