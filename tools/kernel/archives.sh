@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Part of memcast-kernel: which packages a kernel consists of, and from where apt
-# takes them. First asked are the archives that this system's apt is configured for,
-# and then Debian's own, by lists of ours that need no root and change nothing.
+# takes them: from the archives that this system's apt is configured for, or else from
+# Debian's own, by package lists in the cache, which need no root and leave the system's.
 
 # Debian's releases that have kernels which memcast is tested on; the newest is last.
 debian_suites=(bookworm trixie)
@@ -68,9 +68,9 @@ depends() {
 		sed -n 's/^ *|\?Depends: //p'
 }
 
-# newest NAME: the newest release that there is of a kernel. An archive may still have
-# the image of a kernel whose headers are gone; such a kernel is of no use. Of a series
-# that two releases of Debian have, this system's compiler builds for its own.
+# newest NAME: print the newest release of a kernel. An archive may still have the image
+# of a kernel whose headers are gone; such a kernel is of no use. If two releases of Debian
+# have the series, the kernel of this system's release is taken, as its compiler is here.
 newest() {
 	local pattern=$1 only=. images
 	case $1 in
@@ -92,11 +92,11 @@ newest() {
 			END { print newest }'
 }
 
-# packages_of RELEASE: the image, the headers, and what these two need of the same kernel
+# packages_of RELEASE: print the image, the headers, and packages of that kernel which they need
 packages_of() {
 	local release=$1 queue name need seen=" "
 	queue=("linux-image-$release" "linux-headers-$release")
-	# Ubuntu has the drivers of which tests use some in a package that nothing needs.
+	# Ubuntu has drivers that tests use in a package on which no other package depends.
 	if apt-cache "${apt_options[@]}" madison "linux-modules-extra-$release" 2>/dev/null | grep -q .; then
 		queue+=("linux-modules-extra-$release")
 	fi

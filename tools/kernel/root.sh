@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Part of memcast-kernel: what a kernel of a newer Debian needs for building modules.
-# Its programs and its compiler do not run with an older system's C library. So they are
-# unpacked beside it in the cache, with their libraries, and run with bubblewrap.
+# Part of memcast-kernel: the programs that build modules for a kernel of a newer Debian.
+# They and the compiler do not run with an older system's C library. So they are unpacked
+# beside the kernel in the cache, with their libraries, and run with bubblewrap.
 
 root_packages=(base-files bash binutils coreutils dash diffutils findutils grep kmod make mawk
 	perl-base sed sparse)
 
-# compiler_of DIR: gcc-14, if that is what an unpacked kernel is to be built with
+# compiler_of DIR: print the compiler that an unpacked kernel asks for, such as gcc-14, if any
 compiler_of() {
 	sed -nE 's/^CC =.*(gcc-[0-9]+).*/\1/p' "$1/kdir/.kernelvariables" 2>/dev/null
 }
 
 # builds_here DIR: whether this system can build modules for an unpacked kernel. A newer
-# gcc than the kernel's is fine; an older one lacks options that its Makefile asks for.
+# gcc than the kernel's is fine; an older one lacks options of the kernel's Makefile.
 builds_here() {
 	local compiler
 	if ldd "$1/kdir/scripts/basic/fixdep" 2>&1 | grep -q 'not found'; then return 1; fi
@@ -40,12 +40,12 @@ make_root() {
 	rm -rf "$dir/debs" "$dir/build-root/usr/share/doc" "$dir/build-root/usr/share/man"
 }
 
-# in_root DIR COMMAND…: with that kernel's build root, where it has one
+# in_root DIR COMMAND…: run COMMAND in the build root of that kernel, if it has one
 in_root() {
 	local dir=$1 top=${here%/*}
 	shift
 	[ -e "$dir/build-root" ] || exec "$@"
-	# where memcast-vm has its builds then
+	# an installed memcast-vm builds in the cache
 	[ ! -e "$here/installed" ] || top=$cache/installed
 	need bubblewrap
 	exec bwrap --tmpfs / --dev /dev --proc /proc --tmpfs /tmp --ro-bind "$dir/build-root/usr" /usr \

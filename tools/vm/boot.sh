@@ -1,32 +1,32 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# How memcast-vm's machine is started and watched, and what is in its kernel's log. Used
+# Starts and watches memcast-vm's machine, and looks for reports in its kernel's log. Used
 # by memcast-vm only, with its variables: temp, build, base, cache, machine, append, watched,
 # verbose, keep_log, release, vmlinuz, module, cpus, icount, memory, pool_mib, devices, hosts,
-# params, settings; it has accel, passed and kvm_device from here.
+# params, settings; memcast-vm has accel, passed and kvm_device from here.
 
 passed=85	# what init's write to isa-debug-exit makes of QEMU's exit status
-kvm_device=/dev/kvm	# a test has another
+kvm_device=/dev/kvm	# host-kvm.sh sets another file
 
-# What the pools take and a machine needs beside them, where no --memory says so
+# Memory for a machine without --memory: that of the pools, and what the machine needs beside them
 choose_memory() {
 	local pools=0 each i
 	IFS=, read -ra each <<<"$pool_mib"
 	for ((i = 0; i < devices; i++)); do : $((pools += ${each[i]-${each[-1]}})); done
-	[[ " ${params[*]} " != *" backing=lazy "* ]] || pools=2048	# which take half at most
-	# a process per device
+	[[ " ${params[*]} " != *" backing=lazy "* ]] || pools=2048	# lazy pools take half at most
+	# 8 MiB for a process per device
 	[ -z "$hosts" ] || : $((pools += 8 * devices))
 	memory=$((pools + 512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576))
 	case $release in *-kasan|*-kcsan) memory=$((memory * 5 / 4 + 512)) ;; esac
 }
 
-# How the machine's processors are emulated, or that they are not
+# Chooses KVM or emulation for the machine's processors
 choose_processors() {
 	local vm_module=$build/kmod-$release/vm/memcast_vm.ko
 	machine=(-nodefaults -no-user-config -display none -no-reboot -machine pc -kernel "$vmlinuz"
 		-device isa-debug-exit,iobase=0xf4,iosize=4)
-	# An emulated timer comes late on a busy host, and the test whether it ticks fails.
+	# An emulated timer comes late on a busy host, and linux's test whether it ticks fails.
 	append="console=ttyS0 loglevel=5 panic=-1 oops=panic no_timer_check$append"
 	if [ -n "$icount" ]; then
 		accel=(-accel tcg -cpu "max,-erms,-fsrm" -icount shift=0,sleep=off -seed 1
@@ -38,19 +38,20 @@ choose_processors() {
 		return
 	fi
 	accel=(-accel "tcg,thread=multi" -cpu "max,-erms,-fsrm")
-	# Without it QEMU may go on running text of the kernel that is no longer there.
+	# Without memcast_vm.ko QEMU may go on running kernel text that linux has replaced.
 	if [ -n "$module" ] && [ "$cpus" -gt 1 ] && [ -e "$vm_module" ]; then
 		pack "$vm_module" memcast-vm/modules/memcast_vm.ko
 		settings=(module=/memcast-vm/modules/memcast_vm.ko "${settings[@]}")
 	fi
-	# Where the host relies on its counter. What linux measures on a busy host may be
-	# wrong by a factor of four: it then reports lockups that there are not.
+	# If the host relies on its TSC, linux is told the rate. The rate that linux itself measures
+	# on a busy host may be wrong by a factor of four; linux then reports false lockups.
 	if grep -qsE 'tsc|kvm-clock' /sys/devices/system/clocksource/clocksource0/current_clocksource; then
 		append+=" tsc=reliable tsc_early_khz=$("$build/tools/vm-watch" --counter-rate)"
 	fi
 }
 
-# Having /dev/kvm says little: some hosts' hangs stock kernels. Ask once per boot.
+# /dev/kvm alone proves little: on some hosts stock kernels hang with KVM. So a machine is booted
+# with it on trial, once per boot of the host and per kernel.
 kvm_works() {
 	local verdict code=0
 	[ -w "$kvm_device" ] || return 1
@@ -61,7 +62,7 @@ kvm_works() {
 		touch "$temp/probe/memcast-vm/probe"
 		(cd "$temp/probe" && find memcast-vm | cpio -o -H newc --quiet) |
 			cat "$base" - >"$temp/probe.cpio"
-		# The answer is kept, so 8 s count only in which the host let it run.
+		# The answer is kept, so the 8 s are time in which the host let QEMU run.
 		{ "$build/tools/vm-watch" --limit 8 qemu-system-x86_64 "${machine[@]}" -accel kvm -cpu host -m 512 \
 			-initrd "$temp/probe.cpio" -append "$append" </dev/null; } >/dev/null 2>&1 || code=$?
 		[ $code -eq $passed ] && echo yes >"$verdict" || echo no >"$verdict"
@@ -72,7 +73,7 @@ kvm_works() {
 
 since() { awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f s", b - a }'; }
 
-# until_says LINE FILE: false if the machine has gone before it said so
+# until_says PATTERN FILE: wait for a line in FILE; fails if the machine has gone before
 until_says() {
 	until grep -qsE "$1" "$2"; do
 		[ -e "$2" ] || return
@@ -87,7 +88,7 @@ watch() {
 	note "the program after $(since)"
 }
 
-# await LINE [WORDS]: until the machine says so; with words if it takes long
+# await PATTERN [WORDS]: wait for a line of the machine's status; say WORDS if it takes over 2 s
 await() {
 	local start=$EPOCHSECONDS
 	until grep -qsE "^($1)" "$temp/status"; do
@@ -100,14 +101,14 @@ await() {
 	done
 }
 
-# On a terminal nobody shall wonder what is being waited for.
+# Tells a person at a terminal what takes so long
 tell() {
 	await start "booting linux $release"
 	await 'exit|signal'
 	await end "the program has ended; unloading memcast.ko, looking for what is left"
 }
 
-# Ctrl-C, or a signal to this script, is the program's; the second one is not.
+# The first SIGINT to this script is passed on to the program; the second one ends the machine.
 asked=
 interrupted() {
 	if [ -n "$asked" ] || [ -n "$icount" ] || [ -n "$reuse" ] || ! grep -qs '^start' "$temp/status"; then
@@ -117,7 +118,7 @@ interrupted() {
 	echo 'signal 2' 1<>"$temp/clock.in"
 }
 
-# wait_for PID, or -n PID…: a signal that is passed on does not end it
+# wait_for PID, or -n PID…: wait, and go on after a signal that interrupted() passed on
 wait_for() {
 	local before status
 	while :; do
@@ -127,7 +128,7 @@ wait_for() {
 	done
 }
 
-# What reads a file to the end and passes it on: 141 if its reader has gone
+# Waits for a tail that passes output on; its status is 141 if the reader of the output has gone.
 tail_ended() {
 	local status=0
 	wait_for "$1" || status=$?
@@ -139,12 +140,12 @@ tail_ended() {
 	esac
 }
 
-# Files, not pipes: QEMU ends at once, and what a slow reader has not taken stays.
+# Output goes to files, not pipes: QEMU ends at once, and output waits for a slow reader.
 boot() {
 	local tails=() watcher=
 	rm -f "$temp"/{log,status,out,err,qemu}
 	touch "$temp"/{log,status,out,err,qemu}
-	# What tells that a disk is full has its room before it is.
+	# The files that tell of a full disk get their room before the disk is full.
 	{ fallocate -n -l 1M "$temp/log" && fallocate -n -l 64K "$temp/status" &&
 		fallocate -n -l 64K "$temp/qemu"; } 2>/dev/null || true
 	"$build/tools/vm-watch" "${watched[@]}" -- qemu-system-x86_64 "${machine[@]}" \
@@ -163,18 +164,18 @@ boot() {
 	fi
 	wait_for "$qemu" || code=$?
 	qemu=
-	# Clients of a machine that did not boot go on waiting for its next attempt.
+	# After a failed boot vm-door stays, as its clients wait for the next attempt.
 	! booted || [ -z "$door" ] || { kill "$door" 2>/dev/null; door=; } || true
 	tail_ended "${tails[0]}"
 	wait_for "${tails[1]}" || true
 	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true
 }
 
-# ---- the kernel's log, and what the machine has said
+# ---- the kernel's log, and the machine's messages
 
 panics='Kernel panic - .*|Oops: .*|the kernel reported something while it booted'
 booted() { grep -q 'memcast-vm: init' "$temp/log"; }
-# What was said when QEMU was ended for its silence while linux booted; false if it was not
+# Prints vm-watch's message if it ended QEMU for its silence while linux booted; else fails
 hung() { [ $code -eq 124 ] && ! booted && grep -oE 'wrote nothing .*' "$temp/qemu"; }
 reports='WARNING:|BUG:|Oops|kernel BUG|KASAN|KCSAN|UBSAN|general protection fault|Bad page|'
 reports+='refcount_t|DMA-API|INFO: task .* blocked|possible circular locking|inconsistent lock state|'
@@ -197,7 +198,7 @@ without_late_vivid() {
 		END { if (held) printf "%s", text }'
 }
 
-# show_reports: false if there is none
+# show_reports: print reports in the kernel's log; fails if there is none
 show_reports() {
 	local found
 	found=$(grep -vE "$harmless" "$temp/log" | without_late_vivid | awk -v re="$reports" '
@@ -208,7 +209,7 @@ show_reports() {
 	[ -z "$found" ] || echo "$found" >&2
 	[ -n "$found" ]
 }
-# Booting's chatter only matters if there is nothing else.
+# Shows the log's last lines; lines of the boot only if there are no others
 show_log() {
 	{ sed '1,/memcast-vm: init/d' "$temp/log" | grep . || cat "$temp/log"; } | tail -n "$1" |
 		sed 's/\r$//; s/^/  /' >&2

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# What memcast-vm says of itself. Used by memcast-vm only, with its variable me.
+# The text of memcast-vm --help. Used by memcast-vm only, with its variable me.
 
 usage() {
 	cat <<-END

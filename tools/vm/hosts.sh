@@ -5,7 +5,8 @@
 # memcast-vm only, with its variables: hosts, hosts_way, hosts_label, launcher, module, params,
 # modules_wanted, build, host.
 
-# What the options ask for: a network for hosts, and fabric handles, or they share nothing
+# Checks the options for hosts. Hosts need a network, and an IMEX channel to share memory by fabric
+# handles.
 use_hosts() {
 	if [ -z "$hosts" ]; then
 		[ -z "$hosts_way$hosts_label" ] ||

@@ -19,8 +19,8 @@ use_installed() {
 	done
 }
 
-# The module's own makefile does the work. It is asked only if its source, the kernel or its
-# compiler is another than last time, as that alone takes seconds.
+# The module's own makefile does the work. It runs only if the module's source or the kernel's build
+# has changed since the last time, as make takes seconds even if all is built.
 build_installed_module() {
 	local source part folder=$build/kmod-$release stamp runner=()
 	source=$(realpath "$here/$module_source")
@@ -33,7 +33,7 @@ build_installed_module() {
 	mkdir -p "$folder"
 	cp -R "$source/." "$folder/"
 	cp -R "$here/vm/module" "$folder/vm"
-	# Types for BTF need vmlinux and pahole, signatures the builder's key.
+	# BTF needs vmlinux and pahole, signatures need the builder's key: the module has neither.
 	for part in "$folder" "$folder/vm"; do
 		"${runner[@]}" make --no-print-directory -C "$kdir" M="$part" CONFIG_DEBUG_INFO_BTF_MODULES= \
 			CONFIG_MODULE_SIG_ALL= -j"$(nproc)" modules >&2 || return

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# What memcast-vm's machine has for a file system: two cpio archives, one after
-# the other. The first never changes, the second is what this run needs. Used
+# Makes the file system of memcast-vm's machine: two cpio archives, one after
+# the other. The first never changes, the second has what this run needs. Used
 # by memcast-vm only, with its variables: stage, temp, base, build, libraries,
 # modules, release, command, add, settings, params, here, host.
 
-# The parts that never change: folders, users, busybox under all its names
+# Makes the archive that never changes: folders, users, busybox under all its names
 make_base() {
 	local root=$temp/base dir
 	[ ! "$base" -nt "$build/tools/vm-init" ] || [ ! "$base" -nt "${BASH_SOURCE[0]}" ] || return 0
@@ -23,7 +23,7 @@ make_base() {
 	mv "$base.$$" "$base"
 }
 
-# Folders that are links on the host are links here
+# Top folders that are links on the host are links in the machine, too
 make_stage() {
 	local dir
 	mkdir "$stage"
@@ -37,7 +37,7 @@ make_stage() {
 pack() {
 	local dest=$stage/${2:-$1}
 	if [ -d "$1" ]; then
-		# Real folders, so that nothing is ever written through a link.
+		# Real folders, so that no file is ever written through a link.
 		mkdir -p "$dest"
 		cp -rsn "$(readlink -f "$1")/." "$dest/"
 	elif [ ! -e "$dest" ]; then
@@ -46,25 +46,25 @@ pack() {
 	fi
 }
 
-# A library, and what is loaded with it without being named
+# Packs a library, and files that are loaded with it although ldd does not name them
 pack_library() {
 	local name=${1##*/} dir=${1%/*} file
 	pack "$1"
-	# The machine's processor may not be the host's: any variant may be taken there.
+	# The machine's processor may not be the host's: its loader may take any variant.
 	dir=${dir%/glibc-hwcaps/*}
 	for file in "$dir/$name" "$dir"/glibc-hwcaps/*/"$name"; do
 		[ ! -e "$file" ] || pack "$file"
 	done
-	# pthread_exit() and pthread_cancel() open it.
+	# pthread_exit() and pthread_cancel() open libgcc_s.
 	if [ "$name" = libc.so.6 ] && [ -e "$dir/libgcc_s.so.1" ]; then
 		pack "$dir/libgcc_s.so.1"
 	fi
 }
 
-# Where libraries are looked for, here and in the machine: memcast's come first
+# Prints LD_LIBRARY_PATH for ldd here and for programs in the machine: memcast's folder is first
 library_path() { echo "$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"; }
 
-# What a program needs to start: its libraries, or its interpreter
+# Packs the files that a program needs to start: its libraries, or its interpreter
 pack_needs() {
 	local file=$1 magic interpreter word lib
 	IFS= read -r -n 4 magic <"$file" 2>/dev/null || true
@@ -89,7 +89,7 @@ pack_needs() {
 # memcast's own tools are found without their folder.
 find_program() { PATH=$PATH:$build/tools:$here type -P -- "${command[0]}"; }
 
-# The program, files among its arguments, what --add names, and our libraries
+# Packs the program, files among its arguments, files of --add, and memcast's libraries
 pack_program() {
 	local program word from to file
 	program=$(find_program) || true
@@ -112,20 +112,20 @@ pack_program() {
 			pack_needs "$file"
 		done < <(find -L "$from" -type f \( -perm /111 -o -name '*.so*' \) -print0)
 	done
-	# Where libraries are in folders that only /etc/ld.so.conf names; what is not
-	# packed is looked for in the usual folders.
+	# By this cache the loader finds libraries in folders that only /etc/ld.so.conf names.
+	# If a library in the cache is not packed, the loader searches the usual folders.
 	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
-	# Programs open these by name.
+	# Programs load these with dlopen(), which ldd does not see.
 	for file in "$libraries"/{libcuda.so.1,libcudart.so.13,libnvidia-ml.so.1,libmemcast.so.0,memcast-trap.so}; do
 		[ ! -e "$file" ] || { pack "$file"; pack_needs "$file"; }
 	done
 }
 
-# memcast's own, for a program to start. memcast-bench is not among them: with libm, which most
-# programs do without, it takes more than all that is packed for a small program.
+# Packs memcast's tools, for a program to start. memcast-bench is not among them: with libm, which
+# most programs do without, it takes more than all that is packed for a small program.
 pack_tools() {
 	local tool run=$build/tools/memcast-run
-	pack "$build/tools/memcast-smi" memcast-vm/memcast-smi	# init has it, too
+	pack "$build/tools/memcast-smi" memcast-vm/memcast-smi	# init runs it, too
 	[ -z "$host" ] || return 0
 	for tool in smi perf profile; do
 		pack "$build/tools/memcast-$tool" "memcast-vm/memcast-$tool"
@@ -133,13 +133,13 @@ pack_tools() {
 	done
 	[ -e "$run" ] || run=$here/memcast-run
 	pack "$run" memcast-vm/memcast-run
-	# which looks where it is for where the libraries are
+	# memcast-run reads the folder of the libraries from this file beside itself.
 	printf '%s\n' "libraries='..$libraries'" \
 		"installed_version='${installed_version:-$("$here/memcast-kernel" --version | sed 's/.* //')}'" \
 		>"$stage/memcast-vm/installed"
 }
 
-# With the host's files nothing is packed; init mounts them when their modules are there.
+# With --host no file is packed: init loads these modules and mounts the host's files.
 host_files() {
 	local word
 	word=$(find_program) || die "no program '${command[0]}' on this machine"
@@ -153,8 +153,8 @@ host_files() {
 	for word in "${rw[@]}"; do settings+=("rw=$(realpath "$word")"); done
 }
 
-# With the host's files its environment comes along, but for what is about our own shell;
-# else it is small, and the same everywhere but for where libraries are.
+# Prints the program's environment: with --host that of this script, without the variables of its
+# shell and of make; else a small one, which is much the same on all hosts.
 environment() {
 	local word i all=() seen=' '
 	if [ -n "$host" ]; then
@@ -171,7 +171,7 @@ environment() {
 			HOME="$([ -n "$root" ] && echo /root || echo /tmp)" LD_LIBRARY_PATH="$(library_path)")
 	fi
 	all+=("${env[@]}")
-	# of two values for a name, the later one only
+	# of two values for one name, only the later one
 	for ((i = ${#all[@]} - 1; i >= 0; i--)); do
 		word=${all[i]%%=*}
 		[[ $seen != *" $word "* ]] || continue
@@ -180,7 +180,7 @@ environment() {
 	done
 }
 
-# --param's for a module: K=V for memcast, MODULE.K=V for any
+# Prints the parameters of a module from --param: K=V for memcast, MODULE.K=V for any module
 params_of() {
 	local param name
 	for param in "${params[@]}"; do
@@ -193,7 +193,7 @@ params_of() {
 	done
 }
 
-# A module and those it needs, in the order to load them
+# Packs a module and the modules it needs, in the order to load them
 pack_module() {
 	local name=${1//-/_} line file word
 	line=$(awk -F: -v name="$name" '{ n = $1; sub(/.*\//, "", n); sub(/\.ko.*/, "", n)
@@ -219,7 +219,7 @@ pack_module() {
 	done
 }
 
-# Equal in every byte if its parts are, since reading it takes guest time.
+# The same files make the same bytes: with --icount the time to unpack them has to be the same, too.
 write_archive() {
 	find "$stage" ! -type l -exec touch -d @0 {} +
 	(cd "$stage" && find -L . -mindepth 1 \( -path ./bin -o -path ./sbin -o -path ./lib -o -path ./lib64 \) \

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Programs in machines that run already: memcast-vm exec, shell, ps and stop, and --reuse.
-# Used by memcast-vm only, with its variables. What they do is vm-door's.
+# Used by memcast-vm only, with its variables. vm-door talks to the machines.
 
-# Is all that is needed newer than all it is made of? Asking make takes longer.
+# Succeeds if all goals exist and no source is newer than the last build. make takes longer to tell.
 built() {
 	local made=$build/made-$release${module:+-module} goal
 	[ -e "$made" ] || return
@@ -25,8 +25,8 @@ need_door() {
 	[ -x "$build/tools/vm-door" ] || die "no machine with a name runs"
 }
 
-# The file that is locked while a machine of that name is on its way: its kernel is fetched, its
-# module is built. The folder is that of names.c, as a first run has yet to build vm-door.
+# Prints the file that is locked before a machine with this name boots, while its kernel is fetched
+# and its module is built. The folder is that of names.c: a first run has no vm-door yet to ask.
 starting_file() {
 	local folder=/tmp/memcast-$EUID
 	[[ ${XDG_RUNTIME_DIR-} != /* ]] || [ ! -O "$XDG_RUNTIME_DIR" ] || folder=$XDG_RUNTIME_DIR/memcast
@@ -34,7 +34,7 @@ starting_file() {
 	echo "$folder/$name.starting"
 }
 
-# The runner of a named machine has the lock, until clients can connect or it has ended.
+# The runner of a named machine has the lock until clients can connect or the runner has ended.
 starting=
 name_noted() {
 	starting_at=$(starting_file) || return 0
@@ -44,7 +44,7 @@ name_noted() {
 name_served() {
 	[ -n "$starting" ] || return 0
 	rm -f "$starting_at"
-	flock -u "$starting"	# children have it open, too
+	flock -u "$starting"	# children have the file open, too
 	exec {starting}>&-
 	starting=
 }
@@ -56,7 +56,7 @@ await_name() {
 	for ((tries = 0; tries < 100; tries++)); do
 		! "$build/tools/vm-door" alive "$name" 2>/dev/null || return 0
 		if { exec {lock}<"$file"; } 2>/dev/null; then
-			# Unlocked, it is of a runner that is about to lock it, or was killed.
+			# Without a lock, the file's runner is about to lock it, or was killed.
 			if ! flock -ns "$lock"; then
 				say "waiting until the machine named $name is ready to boot"
 				flock -s "$lock"
@@ -70,7 +70,7 @@ await_name() {
 	done
 }
 
-# What a machine for --reuse is started with: all that is not about the program
+# Collects the options that a machine of --reuse is started with: all that are not about the program
 remember_option() {
 	case $1 in
 	--rw|--out) machine_options+=(--rw "$(realpath -m -- "$2")") ;;
@@ -80,7 +80,7 @@ remember_option() {
 	esac
 }
 
-# Lets clients in; ends with this script
+# Starts vm-door, which lets clients in and ends with this script
 open_door() {
 	local mode=named words=("${command[@]}") line ready
 	if [ -n "$serves" ]; then
@@ -95,7 +95,7 @@ open_door() {
 	exec {ready}<&-
 }
 
-# What a program has of this process's: folder, environment, and what --env says
+# Settings that give a program this process's folder and environment, and the variables of --env
 program_settings() {
 	local word
 	settings=("cwd=$PWD" "$@")
@@ -105,7 +105,7 @@ program_settings() {
 	for word in "${env[@]}"; do settings+=("env=$word"); done
 }
 
-# exec and shell: their options, then the machine's name is in $name, the rest in $words
+# Reads the options of exec and shell; leaves the machine's name in $name and the rest in $words
 running_options() {
 	timeout=0 limit=0 settings=() words=()
 	while [ $# -gt 0 ]; do
@@ -174,7 +174,7 @@ running_stop() {
 
 # ---- --reuse
 
-# Of the same options and the same module, one machine
+# Makes $key, and a name where --name gives none, from a machine's options, kernel and module
 reuse_name() {
 	key=$({ printf '%s\n' "${machine_options[@]}" "$idle" "$release"
 		stat -Lc '%n %Y %s' "$vmlinuz" "$build/tools/vm-init" \
@@ -182,8 +182,8 @@ reuse_name() {
 	[ -n "$name" ] || name=reuse-$key
 }
 
-# reuse_lock FILE [-n]: lock it, with the fd in $lock; who has it may remove the file. Fails if
-# its folder has gone.
+# reuse_lock FILE [-n]: lock FILE, with the fd in $lock; the holder may remove FILE. Fails if FILE's
+# folder has gone, or, with -n, if another process has the lock.
 reuse_lock() {
 	while :; do
 		{ exec {lock}>"$1"; } 2>/dev/null || return 1
@@ -191,14 +191,14 @@ reuse_lock() {
 			exec {lock}>&-
 			return 1
 		fi
-		# Who had it before may have removed it.
+		# The process that had the lock before may have removed the file.
 		[ ! "$1" -ef "/proc/self/fd/$lock" ] || return 0
 		exec {lock}>&-
 	done
 }
 
-# The machine that ends here leaves no files, but for what it has to say to the next one. Not
-# if the next one is there already, or about to be.
+# Removes the files of a machine that ends, but for a log with messages for the next run. If another
+# machine has the name already, or is about to, the files are that machine's and stay.
 reuse_forget() {
 	local lock file=$reuse_folder/$name
 	reuse_lock "$file.lock" -n || return 0
@@ -209,7 +209,8 @@ reuse_forget() {
 	exec {lock}>&-
 }
 
-# What machines left that were killed, or whose last words nobody has asked for in a week
+# Removes files that are a week old and whose machine does not run: it was killed, or no run asked
+# for its log
 reuse_sweep() {
 	local file word
 	find "$1" -maxdepth 1 -type f -mtime +7 -regex '.*\.\(key\|folder\|lock\|log\|starting\)' -print0 |
@@ -219,7 +220,7 @@ reuse_sweep() {
 		done
 }
 
-# Somebody may have given the name to a machine with a program of its own, which stays.
+# Refuses a name that belongs to a machine with a program of its own, and leaves that machine alone.
 reuse_check() {
 	if "$build/tools/vm-door" alive "$name" && ! "$build/tools/vm-door" reused "$name" &&
 	   "$build/tools/vm-door" alive "$name"; then
@@ -228,7 +229,7 @@ reuse_check() {
 	fi
 }
 
-# A machine of that name runs afterwards, or will in a moment
+# Ensures that a machine with this name and key runs, or boots
 reuse_boot() {
 	local folder=$1 lock
 	reuse_check
@@ -261,7 +262,8 @@ reuse_boot() {
 	exec {lock}>&-
 }
 
-# What the kernel said meanwhile is this program's, or that of one beside it.
+# Runs the command in the shared machine. A kernel report in that time fails the run, even if
+# another program of the machine is the cause.
 run_reused() {
 	local folder theirs size code attempt key
 	folder=$("$build/tools/vm-door" folder)
@@ -283,7 +285,7 @@ run_reused() {
 		say "the kernel's log has a report, which fails the run"
 		code=126
 	fi
-	# Who comes next is to have another module.
+	# After a report or a leak the next run gets a fresh module, in another machine.
 	[ $code -ne 126 ] || "$build/tools/vm-door" stop "$name" 2>/dev/null || true
 	exit $code
 }
