@@ -16,9 +16,9 @@
 #include "ranks.h"
 
 /*
- * Where all is as it was recorded, counts are equal, and a difference is memcast's.
- * Point releases of a kernel differ by up to 6 %, in its own loops; compared is
- * then what else one gets for the price of a system call.
+ * On the machine of the record counts repeat exactly, so memcast has caused a difference.
+ * Point releases of a kernel differ by up to 6 %, in the kernel's own loops. Under another
+ * point release costs are compared in multiples of a system call's cost.
  */
 #define MAY_GROW		0.05
 #define MAY_GROW_ELSEWHERE	0.25
@@ -28,8 +28,8 @@ enum machine { SAME, SAME_SERIES, OTHER };
 
 struct record {
 	char *machine;
-	enum machine is;	/* against this one */
-	double scale;		/* 1, or by how much a system call's price differs */
+	enum machine is;	/* the record's machine, compared with this one */
+	double scale;		/* 1, or the price of a system call here / in the record */
 	struct entry {
 		char *name;
 		double cost;
@@ -38,7 +38,7 @@ struct record {
 	size_t count;
 };
 
-/* What the counts depend on besides memcast: a change of it is not memcast's. */
+/* Names everything besides memcast on which the counts depend. */
 char *bench_counting_machine(void)
 {
 	char emulator[64] = "";
@@ -174,7 +174,7 @@ static void record_judge(struct record *record, const struct bench *bench)
 	}
 }
 
-/* A line of TAP. Return: is it ok? */
+/* Prints a line of TAP for @result. Return: is it ok? */
 static bool check_one(const struct record *record,
 		      const struct bench_result *result, const char *name,
 		      size_t number)
@@ -207,7 +207,7 @@ static bool check_one(const struct record *record,
 	return ok;
 }
 
-/* How many of the record are not there any more: TAP wants to know before. */
+/* Counts recorded measures that are no longer made: TAP's plan, which comes first, has them. */
 static size_t record_unseen(struct record *record, const struct bench *bench)
 {
 	size_t i, unseen = record->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting instructions, under a clock that does. */
+/* Counts instructions, under a clock that ticks once per instruction. */
 #ifndef MEMCAST_TOOLS_BENCH_CONTROL_H
 #define MEMCAST_TOOLS_BENCH_CONTROL_H
 
@@ -14,16 +14,16 @@ static inline uint64_t bench_ticks(void)
 	return __rdtsc();
 }
 
-/* Is a tick an instruction? Tried with a loop of known length. */
+/* Is a tick an instruction? A loop of known length tells. */
 bool bench_counts_instructions(void);
 
-/* From now on nothing runs in between, as far as that may be asked for. */
+/* From now on no other thread runs in between, as far as this process may ask for that. */
 void bench_count_alone(struct bench *bench);
 
-/* costs.c: what the counts depend on besides memcast */
+/* costs.c: names everything besides memcast on which the counts depend */
 char *bench_counting_machine(void);
 
-/* Those of all suites that count instructions */
+/* The machine and the obstacle of all suites that count instructions */
 #define BENCH_CONTROL_MACHINE	"--root --icount --cpus 1 --devices 64 --pool-mib 1026,4 --timeout 900"
 const char *bench_control_obstacle(void);
 

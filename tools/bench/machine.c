@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Suites that need what this machine does not have run in a virtual one:
- * memcast-bench starts itself in memcast-vm and takes over the results.
+ * Suites that cannot run on this machine run in a virtual one: memcast-bench
+ * starts itself in memcast-vm and takes over the results.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define MAX_WORDS	64
 
-/* This program, and memcast-vm: beside it, or beside the folder that it was built in */
+/* Finds this program, and memcast-vm beside it, or in tools/ of the tree that built it. */
 static const char *find(char vm[PATH_MAX], char self[PATH_MAX])
 {
 	char path[PATH_MAX + 32];
@@ -47,8 +47,8 @@ const char *bench_machine_obstacle(void)
 }
 
 /*
- * An option's value as memcast-vm is to see it: a file beside this program has an
- * @ before its name. NULL for a file that is not there, and is not brought along.
+ * Makes memcast-vm's value of an option: an @ before a file's name stands for this
+ * program's folder. Return: NULL for a file that does not exist, and is left out.
  */
 static const char *value_of(const char *option, const char *word, const char *self)
 {
@@ -131,6 +131,6 @@ bool bench_machine_run(struct bench *bench, const char *machine,
 		rank_die("waitpid: %s", strerror(errno));
 	taken = all && bench_add_json(bench, all);
 	json_object_put(all);
-	/* 1: it ran, and a bar does not hold */
+	/* status 1: memcast-bench ran, and a bar does not hold */
 	return taken && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * memcast-bench: what memcast is measured by. One run, ratios: every figure is
- * held against what else one would use, or against what the machine can do at
- * all, measured in the same run.
+ * memcast-bench: measures memcast. Every figure is compared with an alternative to
+ * memcast, or with the limit of the machine, which the same run measures, too.
  */
 #define _GNU_SOURCE
 #include <argp.h>
@@ -95,7 +94,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Suites that need the same machine share one: all of these from @first on. */
+/* Runs, in one virtual machine, suite @first and all later ones that need the same machine. */
 static bool run_machine(struct bench *bench, bool *chosen, size_t first)
 {
 	const char *names[SUITES];
@@ -111,7 +110,7 @@ static bool run_machine(struct bench *bench, bool *chosen, size_t first)
 	return bench_machine_run(bench, suites[first]->machine, names, count);
 }
 
-/* Here if possible, else in a virtual machine, else it is skipped. */
+/* Runs a suite here if possible, else in a virtual machine, else skips it. */
 static bool run_suite(struct bench *bench, bool *chosen, size_t i)
 {
 	const struct bench_suite *suite = suites[i];
@@ -169,7 +168,7 @@ static void say(unsigned int bars, const char *what, const char *which_do_what)
 			which_do_what);
 }
 
-/* 0, or 1 if a bar does not hold */
+/* Return: the exit status: 0, or 1 if a bar does not hold */
 static int verdict(const struct bench *bench, bool silent)
 {
 	unsigned int failed = 0, noisy = 0;

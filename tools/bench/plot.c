@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The ratios as a picture: what was reached, and where the bar is. */
+/* Draws the ratios: a value for each result, and its bar. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool has_ratio(const struct bench_result *result)
 	return !result->skipped && *result->against;
 }
 
-/* gnuplot's strings end at a quote, and its enhanced text is turned off. */
+/* Writes a string for gnuplot, which a quote would end; gnuplot's enhanced text is off. */
 static void put_label(FILE *to, const struct bench_result *result)
 {
 	char *text, *c, bar[32] = "";

@@ -149,7 +149,7 @@ void bench_progress(struct bench *bench, const char *format, ...)
 
 static const char *number(char text[32], double value)
 {
-	/* whole from a thousand on: nobody reads 1.234e+06 */
+	/* whole numbers from a thousand on, not 1.234e+06 */
 	snprintf(text, 32, value >= 1000 ? "%.0f" : "%.3g", value);
 	return text;
 }
@@ -229,7 +229,7 @@ void bench_table(const struct bench *bench)
 	table = scols_new_table();
 	if (!table)
 		rank_die("no memory for a table");
-	/* cut to a terminal's width it would lose what matters */
+	/* A table that is cut to the terminal's width would lose its last columns, the verdicts. */
 	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
 	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		if (!scols_table_new_column(table, columns[i].name, 0,

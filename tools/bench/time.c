@@ -10,10 +10,10 @@
 #include "count.h"
 #include "ranks.h"
 
-/* A race gets up to so many times the rounds that are asked for, but none more after so long. */
+/* A race gets up to MORE_ROUNDS times @least rounds, but stops adding some after LONG_SECONDS. */
 #define MORE_ROUNDS		8
 #define LONG_SECONDS		3
-#define NARROW			0.01	/* with such intervals, no more rounds */
+#define NARROW			0.01	/* no more rounds for intervals of this part of a lead */
 
 double bench_now(void)
 {
@@ -40,7 +40,7 @@ double bench_median(double *values, unsigned int count)
 struct bench_median bench_median_of(double *values, unsigned int count)
 {
 	double median = bench_median(values, count);	/* sorts them */
-	/* so many of 19 samples of 20 have the median between these two */
+	/* In 19 samples of 20 the true median is between the values @off from both ends. */
 	unsigned int off = (unsigned int)fmax(0, floor((count - 1.96 * sqrt(count)) / 2));
 
 	return (struct bench_median) { median, values[off], values[count - 1 - off] };
@@ -56,8 +56,8 @@ static long interruptions(void)
 }
 
 struct rounds {
-	unsigned int count, clean;	/* clean ones come first in what follows */
-	double *seconds;		/* of each round, those of each racer */
+	unsigned int count, clean;	/* uninterrupted rounds, which come first in @seconds */
+	double *seconds;		/* of each racer, round by round */
 };
 
 static void run_round(struct bench_racer *racers, unsigned int count, struct rounds *rounds)
@@ -79,7 +79,10 @@ static void run_round(struct bench_racer *racers, unsigned int count, struct rou
 	rounds->clean++;
 }
 
-/* Of the first @count rounds; how wide the widest of the leads' intervals is, of its lead */
+/*
+ * Sets the racers' medians over the first @count rounds. Return: the width of the widest interval,
+ * as a fraction of its lead
+ */
 static double evaluate(struct bench_racer *racers, unsigned int racers_count,
 		       const struct rounds *rounds, unsigned int count)
 {
@@ -118,7 +121,7 @@ void bench_race(struct bench_racer *racers, unsigned int count, unsigned int lea
 		       (rounds.count >= least && bench_now() - start > LONG_SECONDS);
 		counted = rounds.clean;
 		if (last && rounds.clean < least)
-			counted = rounds.count;	/* there are no better ones */
+			counted = rounds.count;	/* too few uninterrupted ones: all count */
 	} while (!last && (counted < least || evaluate(racers, count, &rounds, counted) > NARROW));
 	evaluate(racers, count, &rounds, counted);
 	free(rounds.seconds);
@@ -129,7 +132,7 @@ bool bench_counts_instructions(void)
 	uint64_t ticks, least = UINT64_MAX;
 	unsigned int tries, turns;
 
-	/* the least of some: an interrupt may come in between */
+	/* Take the fewest ticks of some tries, as an interrupt may add to a try. */
 	for (tries = 0; tries < 5; tries++) {
 		turns = 100000;
 		ticks = bench_ticks();
@@ -148,6 +151,6 @@ void bench_count_alone(struct bench *bench)
 	free(bench->counted_on);
 	bench->counted_on = bench_counting_machine();
 
-	/* Not as root: then a kernel thread may be counted with a call. */
+	/* Without root this fails, and a kernel thread may be counted with a call. */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 }

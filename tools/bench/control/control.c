@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What calls, mappings and faults cost before any byte is moved, in instructions
- * of this processor, those of the kernel included. Under a clock that counts
- * instructions (memcast-vm --icount) each is the same on every run.
+ * Suite "control": costs of calls, mappings and faults before any byte is moved,
+ * in instructions of this processor, the kernel's included. Under a clock that
+ * counts instructions (memcast-vm --icount) each cost is the same on every run.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define SMALL		(2UL << 20)
 #define LARGE		(1UL << 30)
 #define ROUNDS		33
-#define ROUNDS_LARGE	3	/* zeroing it again takes long */
+#define ROUNDS_LARGE	3	/* few, as zeroing the memory again takes long */
 #define EMPTY_BAR	5
 
 #define EMPTY_IOCTL	_IO(MEMCAST_IOC_MAGIC, 0x7f)
@@ -34,7 +34,7 @@ enum call {
 
 static const struct {
 	const char *name;
-	bool bar;	/* it costs the same whatever the size */
+	bool bar;	/* the cost does not depend on the size, and has a bar */
 } calls[CALLS] = {
 	[CREATE] = { "cuMemCreate", false },
 	[EXPORT] = { "cuMemExportToShareableHandle", false },
@@ -64,7 +64,7 @@ static const struct {
 
 static double cost[CALLS];
 
-/* The least of all rounds: what interrupts add is not the call's. */
+/* Keeps the least of all rounds: interrupts add to a round, and are not the call's. */
 static void keep(enum call call, uint64_t ticks)
 {
 	if (!cost[call] || (double)ticks < cost[call])
@@ -89,7 +89,7 @@ static const CUmemAccessDesc may_nothing = {
 	.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE,
 };
 
-/* One of each call; the memory is on device 0. */
+/* Makes each call of a team once; the memory is on device 0. */
 static void round_of_team(CUmemGenericAllocationHandle memory, CUdeviceptr mapped,
 			  size_t bytes)
 {
@@ -147,15 +147,15 @@ static void round_of_calls(size_t bytes)
 	COUNT(UNMAP, CU(cuMemUnmap(at, bytes)));
 	COUNT(FREE, CU(cuMemAddressFree(at, bytes)));
 	/*
-	 * What was freed is zeroed in the background. Waking who does that is the
-	 * scheduler's cost, and differs: let another memory have paid it.
+	 * Freed memory is zeroed by a kernel thread. Waking that thread costs the scheduler
+	 * varying time: release another memory first, so that the thread is awake.
 	 */
 	CU(cuMemRelease(other));
 	COUNT(RELEASE, CU(cuMemRelease(memory)));
 	usleep(bytes >> 10);
 }
 
-/* What an ioctl costs of which the file does not know */
+/* Measures an ioctl whose number the file's driver does not know. */
 static double empty_ioctl(struct bench *bench, const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How the costs of calls grow with what there is already: devices in a team,
- * mappings in a reservation, bindings in a team. Trees may cost a step more each
- * time that their contents double, and nothing may cost more than that.
+ * How the costs of calls grow with the number of devices in a team, of mappings in
+ * a reservation, and of bindings in a team. A call may cost one tree step more each
+ * time that the number doubles, and no more than that.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -19,14 +19,14 @@
 #define CHUNK		MEMCAST_GRANULARITY
 #define SAMPLES		9
 #define SIZES_MAX	8
-#define CALLS_MAX	9	/* a NULL after them */
+#define CALLS_MAX	9	/* with a NULL after the last name */
 
 static const CUmemAccessDesc may_write = {
 	.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
 	.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
 };
 
-/* Calls by how much there was when they were made */
+/* The costs of some calls, at each number of objects that existed before */
 struct series {
 	const char *what;		/* "mappings in the reservation" */
 	const char *name[CALLS_MAX];
@@ -34,7 +34,7 @@ struct series {
 	double cost[CALLS_MAX][SIZES_MAX];
 };
 
-/* The least of all samples: what interrupts add is not the call's. */
+/* Keeps the least of all samples: interrupts add to a sample, and are not the call's. */
 static void keep(struct series *series, unsigned int call, unsigned int size,
 		 uint64_t ticks)
 {
@@ -194,7 +194,7 @@ static void team_of(struct series *series, unsigned int i,
 	for (d = 0; d < last; d++)
 		CU(cuMulticastAddDevice(team, (int)d));
 	COUNT(series, JOIN, i, CU(cuMulticastAddDevice(team, (int)last)));
-	/* the others come after it, and may be what a window shows by now */
+	/* To bind the first member, the module looks whether windows may show a later one. */
 	COUNT(series, BIND_FIRST, i,
 	      CU(cuMulticastBindMem(team, 0, memory[0], 0, CHUNK, 0)));
 	for (d = 1; d < last; d++)
@@ -241,7 +241,7 @@ static void grow_devices(struct bench *bench, struct series *series)
 		[UNBIND_LAST] = "cuMulticastUnbind, the last",		\
 	}
 
-/* On a machine of its own: what is kept for each device makes all calls dearer a little. */
+/* This suite has its own machine: data that the module keeps per device make all calls dearer. */
 static void run_rack(struct bench *bench)
 {
 	struct series devices = { OF_DEVICES, .size = { 2, 72, 144, 288, 576 }, .sizes = 5 };

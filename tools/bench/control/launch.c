@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Suite "launch": what it costs to have a stream run an empty kernel, and to wait for it. */
+/* Suite "launch": the cost of a stream's launch of an empty kernel, and of the wait for its end. */
 #include <cuda.h>
 #include <memcast/kernel.h>
 
@@ -9,7 +9,7 @@
 
 #define ROUNDS	200
 
-/* Natively 2 us, at three instructions in a nanosecond, is 6,000 more. */
+/* 2 us more than a host function, at three instructions in a nanosecond */
 #define BAR	6000
 
 static const char code[] =
@@ -26,7 +26,7 @@ static void nothing(void *data)
 	(void)data;
 }
 
-/* The least of all rounds: what interrupts add is not the call's. */
+/* The least of all rounds: interrupts add to a round, and are not the call's. */
 #define LEAST(expression)						\
 ({									\
 	uint64_t least_ = UINT64_MAX;					\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What memory costs before it is used: to create it, to map it, and to touch
- * every page of it once; against the other ways to share memory.
+ * Suite "map": the cost of memory before its use: to create it, to map it, and to
+ * touch every page once; compared with other ways to share memory.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,7 +42,7 @@ static const char *obstacle(void)
 	return NULL;
 }
 
-/* Seconds since the last time */
+/* Return: seconds since *last, which becomes the present time */
 static double lap(double *last)
 {
 	double now = bench_now(), passed = now - *last;
@@ -87,7 +87,7 @@ static void use_memcast(size_t bytes, struct costs *costs)
 	CU(cuMemRelease(memory));
 }
 
-/* As if anybody had asked for it: what is freed is zeroed when it is idle. */
+/* Waits for the zeroing of freed memory in the background, so that no measurement includes it. */
 static void wait_for_zeroing(void)
 {
 	usleep(300000);
@@ -101,7 +101,7 @@ static unsigned char *map_fd(int fd, size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* NULL, or what does not work */
+/* Return: NULL, or what does not work */
 static const char *use_memfd(size_t bytes, unsigned int flags, struct costs *costs)
 {
 	double last = bench_now();
@@ -161,7 +161,7 @@ static const char *use_udmabuf(size_t bytes, struct costs *costs)
 	return why;
 }
 
-/* Best effort: who may not write it gets the reason later, from the use. */
+/* Best effort: if this process may not write the file, the use that needs the value says so. */
 static void set(const char *path, size_t value)
 {
 	FILE *file = fopen(path, "we");
@@ -192,7 +192,7 @@ static const char *use(enum way way, size_t bytes, struct costs *costs)
 	return NULL;
 }
 
-/* Medians of what each way costs: in turn, so that all see the same machine */
+/* Measures all ways in turn, so that all see the same machine, and takes medians. */
 static void run_rounds(struct bench *bench, size_t bytes, unsigned int rounds,
 		       struct costs *median, bool *works)
 {
@@ -275,7 +275,7 @@ const struct bench_suite bench_map = {
 	.name = "map",
 	.about = "create, map and first touch of memory, against memfd, hugetlb, udmabuf",
 	.obstacle = obstacle,
-	/* An emulator's own tables are of 4 KiB pages: only its count is fair. */
+	/* An emulator's own tables have 4 KiB pages, so its times are unfair; counts are not. */
 	.machine = "--root --icount --cpus 1 --devices 2 --pool-mib 1024,64 --memory 4608",
 	.run = run,
 };

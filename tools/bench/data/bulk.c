@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bulk functions over ordinary memory, against what memcpy() takes for the same
- * and against what the memory can do: the same number of streams written, or
- * read, and nothing else done.
+ * Bulk functions over ordinary memory, compared with memcpy()s that do the same and
+ * with the limit of the memory: the same number of streams written or read, and
+ * nothing else done.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -18,16 +18,16 @@
 #include "team.h"
 
 #define REPLICAS_MAX	12
-#define LARGE_MAX	8	/* so many of them are LARGEST, the others HUGE_BYTES */
+#define LARGE_MAX	8	/* replicas of LARGEST bytes; the others have HUGE_BYTES */
 #define LARGEST		(64UL << 20)
-#define PIECE		(8UL << 10)	/* what is made of replicas and used at once */
+#define PIECE		(8UL << 10)	/* bytes of a reduced result that are used at once */
 #define HUGE_BYTES	(2UL << 20)
-#define RUN_BYTES	(16UL << 20)	/* of all replicas in a run, or as many as they have */
-#define FIRST_CALLS	20		/* the bulk functions find out the fastest way in these */
+#define RUN_BYTES	(16UL << 20)	/* at least so many bytes of all replicas in a run */
+#define FIRST_CALLS	20		/* in these the bulk functions find the fastest way */
 
-#define NEVER_SLOWER	0.97	/* but for what two runs of the same differ by */
+#define NEVER_SLOWER	0.97	/* two runs of the same function differ by the rest */
 
-/* ---- what races */
+/* ---- the racers */
 
 static void broadcast(struct part *part)
 {
@@ -43,8 +43,8 @@ static void copy(struct part *part)
 }
 
 /*
- * In pieces of which each goes where the last one went, as one would use the result,
- * or all into a buffer as large as a replica.
+ * Reduces in pieces that all go to the same place, as a program does that uses each piece
+ * at once, or into a buffer as large as a replica.
  */
 static void reduce(struct part *part, enum memcast_element type, size_t width)
 {
@@ -86,7 +86,7 @@ static unsigned char *allocate(size_t bytes)
 	return at;
 }
 
-/* @skew: bytes that each replica begins further behind a line than the one before */
+/* @skew: how many bytes further into its cache line each replica begins than the one before */
 static struct job job_of(void (*run)(struct part *part), unsigned int replicas, size_t bytes,
 			 unsigned int threads, size_t skew)
 {
@@ -119,7 +119,7 @@ static void race(struct bench *bench, unsigned int replicas, size_t bytes, unsig
 		for (k = 0; k < FIRST_CALLS; k += jobs[i].part[0].times)
 			job_run(&jobs[i]);
 	bench_race(racers, count, bench_quick(bench) ? 5 : 15);
-	/* into GB/s of all replicas */
+	/* From here on @seconds is the speed in GB/s, over all replicas. */
 	for (i = 0; i < count; i++)
 		racers[i].seconds = (double)replicas * (double)bytes * jobs[i].part[0].times *
 				    1e-9 / racers[i].seconds;
@@ -134,7 +134,7 @@ static void parameters(char *text, size_t size, unsigned int replicas, size_t by
 		 threads > 1 ? "s" : "");
 }
 
-/* How many times as fast as @other the first one is */
+/* Gives a line @other as its peer, with the ratio of the first racer to it. */
 static void against(struct bench_line *line, const char *what, const struct bench_racer *other)
 {
 	line->against = what;
@@ -145,8 +145,9 @@ static void against(struct bench_line *line, const char *what, const struct benc
 }
 
 /*
- * Twice N x memcpy()'s speed or nearly, where it copies into memory: the source is read once,
- * not N times. But nowhere more than nine tenths of what can be had, and never slower.
+ * The bar of a broadcast, in multiples of the speed of N memcpy()s: nearly 2 in memory, as a
+ * broadcast reads the source once, not N times. But the bar is at most nine tenths of the
+ * limit, and never below N memcpy()s.
  */
 static double times_memcpy(double memcpy_speed, double limit)
 {
@@ -171,7 +172,7 @@ static void run_broadcast(struct bench *bench, unsigned int replicas, size_t byt
 		.at_least = NEVER_SLOWER,
 	};
 
-	/* what passes the caches by would empty them for the others */
+	/* limits that write past the caches would empty these for the other racers */
 	race(bench, replicas, bytes, threads, racers, jobs, bytes < LARGEST ? 2 : 4);
 	parameters(text, sizeof(text), replicas, bytes, threads);
 	if (skew)
@@ -191,7 +192,7 @@ static void run_broadcast(struct bench *bench, unsigned int replicas, size_t byt
 	bench_add(bench, &line);
 }
 
-/* @pieces: against reading alone; otherwise against reading and writing */
+/* @pieces: the limit is that of reading alone, otherwise that of reading and writing */
 static void run_reduce(struct bench *bench, unsigned int replicas, size_t bytes,
 		       unsigned int threads, bool pieces)
 {
@@ -231,7 +232,7 @@ static void run_reduce(struct bench *bench, unsigned int replicas, size_t bytes,
 	}
 }
 
-/* Replicas that are not aligned alike, and more than go through loops of the library's own */
+/* Replicas with different alignment, and more of them than the library has special loops for */
 static void run_odd_broadcasts(struct bench *bench)
 {
 	static const size_t sizes[] = { 300, 1500 };
@@ -267,7 +268,7 @@ static void run(struct bench *bench)
 		}
 		if (threads > 1)
 			job_helper_start();
-		/* halves of 64 bytes would share a line */
+		/* Two threads skip the smallest size: halves of 64 bytes would share a line. */
 		for (s = threads - 1; s < sizeof(sizes) / sizeof(sizes[0]); s++)
 			for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
 				run_broadcast(bench, counts[n], sizes[s], threads, 0);

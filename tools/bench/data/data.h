@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all-reduces are measured on: floats whose sums are not exact, as those of
- * programs are, and can be summed in place many times before they are infinite.
- * QEMU adds exact ones, zeros for instance, several times more slowly.
+ * Data for all-reduces: floats whose sums are not exact, as in most programs, and
+ * that can be summed in place many times before they are infinite. QEMU is several
+ * times slower when it adds floats whose sum is exact, such as zeros.
  */
 #ifndef MEMCAST_TOOLS_BENCH_DATA_H
 #define MEMCAST_TOOLS_BENCH_DATA_H

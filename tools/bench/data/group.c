@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Groups of processes on replicas in shared memory, without devices: all-reduce
- * and broadcast against MPI's, and what waiting costs where there are more ranks
+ * Suite "group": processes on replicas in shared memory, without devices: all-reduce
+ * and broadcast against MPI's, and the cost of waiting where there are more ranks
  * than processors.
  */
 #define _GNU_SOURCE
@@ -65,7 +65,7 @@ static void call(struct memcast_group *group, enum contest_call which, size_t by
 	CU(memcastGroupBroadcast(group, 0, 0, bytes));
 }
 
-/* The slowest rank's times, as those of MPI are */
+/* A rank's part of the contest. @slowest: times of the slowest rank, as bench-mpi prints them */
 static void rank_main(struct memcast_group *group, struct contest_times *slowest)
 {
 	enum contest_call which;
@@ -144,7 +144,7 @@ static double cpu_of_children(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/* The CPU time of @ranks that do @times all-reduces of @bytes together */
+/* Measures the CPU time of @ranks processes that make @times all-reduces of @bytes. */
 static double cpu_of_ranks(const struct memcast_view *view, unsigned int ranks, size_t bytes,
 			   unsigned int times)
 {
@@ -171,7 +171,7 @@ static double cpu_of_ranks(const struct memcast_view *view, unsigned int ranks, 
 	return cpu_of_children() - before;
 }
 
-/* One rank alone does the work of all, and waits for nobody. */
+/* Compares many ranks with one rank that does the work of all alone, and never waits. */
 static void run_crowded(struct bench *bench)
 {
 	static const struct { size_t bytes; unsigned int times; } work[] = {

@@ -10,14 +10,14 @@
 #include "ranks.h"
 
 #define PAGE		4096
-#define STACK_PLACES	15	/* no multiple of a line apart */
+#define STACK_PLACES	15	/* places on the stack, not a multiple of a cache line apart */
 
 static struct {
 	pthread_t thread;
-	struct job *_Atomic job;	/* the second half of which is to be done */
+	struct job *_Atomic job;	/* whose second part this thread is to run */
 } helper;
 
-/* The calling thread's own; wall time where there is none */
+/* The CPU time of the calling thread; wall time where there is no such clock */
 static double own_seconds(void)
 {
 	struct timespec time;
@@ -41,8 +41,8 @@ static __attribute__((__noinline__)) void run_part_here(struct job *job, unsigne
 }
 
 /*
- * Elsewhere on the stack each time: a load waits for a store to the same part of another page,
- * so that what is short takes longer or shorter by where a program's stack happens to lie.
+ * Runs at another place of the stack each time: a load waits for a store to the same offset in
+ * another page, so that the time of short work depends on where the stack happens to be.
  */
 static void run_part(struct job *job, unsigned int thread, unsigned int turn)
 {
@@ -52,7 +52,7 @@ static void run_part(struct job *job, unsigned int thread, unsigned int turn)
 	run_part_here(job, thread);
 }
 
-/* Waits busily: a thread that has to be woken is no second thread for 1 ms. */
+/* The helper waits busily: to wake a sleeping thread can take 1 ms, as long as a job. */
 static void *help(void *arg)
 {
 	struct job *job;

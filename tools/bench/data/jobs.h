@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the suite "bulk" times: work on the arrays of a view, by one thread or two, and the
- * limits that the machine sets to it.
+ * Jobs that the suite "bulk" times: work on the arrays of a view, by one thread or two, and the
+ * limits that the machine sets to such work.
  */
 #ifndef MEMCAST_TOOLS_BENCH_JOBS_H
 #define MEMCAST_TOOLS_BENCH_JOBS_H
@@ -12,7 +12,7 @@
 
 #define JOB_THREADS	2
 
-/* What one thread does: its share of a view and of a buffer */
+/* The part of one thread: its share of a view and of a buffer */
 struct part {
 	struct memcast_view view;
 	unsigned char *buffer;
@@ -25,14 +25,14 @@ struct job {
 	void (*run)(struct part *part);
 	struct part part[JOB_THREADS];
 	unsigned int threads;
-	bool again;	/* each part once more before, so that the caches have what it leaves there */
+	bool again;	/* run each part once before the clock starts, to fill the caches */
 	unsigned int turn;
 	double seconds[JOB_THREADS];
 };
 
 /*
- * Runs a job's parts and returns the time of the slowest: its thread's own, which does not
- * count what other programs had of its CPU. @arg: the job.
+ * Runs a job's parts and returns the time of the slowest: CPU time of its thread, in which
+ * other programs on that CPU do not count. @arg: the job.
  */
 double job_run(void *arg);
 
@@ -40,7 +40,7 @@ double job_run(void *arg);
 void job_helper_start(void);
 void job_helper_stop(void);
 
-/* ---- limits.c: with nothing else done */
+/* ---- limits.c: the same memory traffic, and no other work */
 
 /* Lines of all replicas are written past the caches. */
 void limit_write(struct part *part);

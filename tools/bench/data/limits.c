@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What the memory can do: the same streams as a bulk function has, and nothing else done */
+/* The limits of the memory: the same streams as those of a bulk function, and no other work */
 #include <immintrin.h>
 
 #include "jobs.h"
 
-/* As the STREAM benchmark's stores, past the caches: the widest there are */
+/* Stores past the caches, as the STREAM benchmark has them, with the widest registers there are */
 __attribute__((target("avx512f")))
 static void write_512(unsigned char *to, size_t bytes)
 {
@@ -34,7 +34,7 @@ void limit_write(struct part *part)
 	_mm_sfence();
 }
 
-/* A broadcast with nothing to find out: what is read is in a register until all have it. */
+/* A broadcast without choices: a register has what was read until it is in all replicas. */
 __attribute__((target("avx512f")))
 static void read_write_all_512(const struct part *part)
 {
@@ -76,7 +76,7 @@ void limit_read_write_all(struct part *part)
 
 typedef long long words __attribute__((vector_size(64)));
 
-/* Four lines at a time of each replica; what is read has to be used somehow. */
+/* Reads four lines of each replica at a time. The sum keeps the compiler from leaving reads out. */
 __attribute__((target_clones("avx512f", "avx2", "default")))
 static long long read_lines(const struct memcast_view *view, size_t from, size_t to)
 {
@@ -104,7 +104,7 @@ void limit_read(struct part *part)
 	used = read_lines(&part->view, 0, part->bytes);
 }
 
-/* As much read, and what is made of it written past the caches */
+/* Reads a line of each replica, and writes one line made of them past the caches */
 __attribute__((target("avx512f")))
 static void read_all_write_512(const struct part *part)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * What memcast-bench holds groups against: MPI_Allreduce and MPI_Bcast. Built with
- * whichever of mpicc.openmpi and mpicc.mpich there is, and run by its mpirun.
+ * The peers of memcast-bench's groups: MPI_Allreduce and MPI_Bcast. The Makefile builds this
+ * program with each of mpicc.openmpi and mpicc.mpich that is installed; its mpirun runs it.
  *
  * Usage: bench-mpi [-shared] [-LESS] BYTES…; rank 0 prints "NAME BYTES SECONDS" for
- * each. -100 does everything a hundredth of the times: an emulated machine is slow.
- * -shared takes shared memory, as replicas without a device are: its pages are seldom
- * huge ones, those of devices always are.
+ * each. -100 does a hundredth of the iterations: an emulated machine is slow. -shared takes
+ * shared memory, as replicas without a device have it: its pages are seldom huge ones,
+ * while those of devices always are.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 
 #define HUGE_BYTES	(2UL << 20)
 /*
- * Two buffers must not lie at equal offsets in huge pages: QEMU's TLB would have one
- * place for what is read and what is written, which malloc() does not do to a program.
+ * The two buffers must not have equal offsets in huge pages: both would then compete for
+ * one entry of QEMU's TLB, which buffers from malloc() do not.
  */
 #define APART		(37 * 4096)
 
@@ -29,7 +29,7 @@ static size_t whole(size_t bytes)
 	return (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
 }
 
-/* Both in one; *to is in it. The pages are given back when the process ends. */
+/* Allocates both buffers in one; *to is the second. The process's end frees them. */
 static char *buffers(size_t bytes, bool shared, int rank, void **to)
 {
 	size_t room = whole(bytes) + whole(bytes + APART);
@@ -45,7 +45,7 @@ static char *buffers(size_t bytes, bool shared, int rank, void **to)
 	return from;
 }
 
-/* Both ways to call it; memcast's is in place, but the faster one counts. */
+/* Both ways to call MPI_Allreduce. memcast reduces in place, but MPI's faster way counts. */
 static void separately(void *from, void *to, int count)
 {
 	MPI_Allreduce(from, to, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
@@ -65,7 +65,7 @@ static void bcast(void *from, void *to, int count)
 
 static int less = 1;
 
-/* Seconds of the slowest rank, once */
+/* Return: the seconds of one call, of the slowest rank */
 static double timed(void (*call)(void *from, void *to, int count), void *from, void *to,
 		    size_t bytes)
 {

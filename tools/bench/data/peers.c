@@ -14,14 +14,14 @@
 
 #define PATIENCE	300	/* seconds for one round of an MPI */
 
-/* Whose times: ours first */
+/* The sides of a contest: memcast first, then its peers */
 enum side { OURS, OPEN_MPI, OPEN_MPI_SHM, MPICH, SIDES };
 
 /*
- * Each as its users run it, with the transport and the algorithms that it chooses by
- * itself. But Open MPI lets the kernel copy what is large, which an emulated machine does
- * slowly, so it also runs as where that is forbidden, by way of shared memory. And it
- * wants to be told that root may run it, and, where there is no ssh, that it needs none.
+ * Each MPI runs as its users run it, with the transport and the algorithms that it chooses
+ * itself. But Open MPI lets the kernel copy large messages (CMA), which is slow in an emulated
+ * machine, so it also runs without CMA, through shared memory. Open MPI has to be told that
+ * root may run it, and, where there is no ssh, that it needs none.
  */
 #define OPEN_MPI_SETTINGS "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " \
 	"OMPI_MCA_plm_rsh_agent=sh "
@@ -52,7 +52,7 @@ static void take(const struct contest *contest, const char *name, size_t bytes, 
 				       ALL_REDUCE][s] = seconds;
 }
 
-/* False, and a line that says so, if it cannot be had */
+/* Runs one peer. Return: false, after a line that says why, if the peer cannot run */
 static bool run_peer(struct bench *bench, const struct contest *contest, const struct peer *peer,
 		     struct contest_times *times)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of processes against MPI's, in turn: MPI_Allreduce and MPI_Bcast of Open MPI
- * and of MPICH, as far as they are there, by as many processes on the same CPUs. All
- * start anew in each round, and each round is held against the fastest of them.
+ * Contests of memcast's groups and MPI, in turn: MPI_Allreduce and MPI_Bcast of the MPI
+ * libraries that are installed, by as many processes on the same CPUs. All processes start
+ * anew in each round, and each round is compared with its fastest MPI.
  */
 #ifndef MEMCAST_TOOLS_BENCH_PEERS_H
 #define MEMCAST_TOOLS_BENCH_PEERS_H
@@ -14,18 +14,18 @@ struct bench;
 
 #define CONTEST_SIZES	8
 
-/* What MPI does as well, and for the first of them what ours could take at the least */
+/* Calls that MPI has as well, and LEAST: the least work of any all-reduce, of memcast only */
 enum contest_call { ALL_REDUCE, BROADCAST_CALL, MPI_CALLS, LEAST = MPI_CALLS, CONTEST_CALLS };
 
-/* Of one round; those of the slowest rank */
+/* The times of one round: those of the slowest rank */
 struct contest_times {
 	double seconds[CONTEST_CALLS][CONTEST_SIZES];
 };
 
 struct contest_size {
 	size_t bytes;
-	unsigned int times;	/* one of ours runs between two looks at the clock */
-	double bar;		/* of an all-reduce: so many times faster, or 0 */
+	unsigned int times;	/* calls of memcast between two readings of the clock */
+	double bar;		/* how many times faster an all-reduce has to be; 0: no bar */
 };
 
 struct contest {
@@ -33,19 +33,19 @@ struct contest {
 	const struct contest_size *sizes;
 	unsigned int count;		/* of sizes */
 	bool shared;			/* MPI's buffers, too, are in shared memory */
-	unsigned int less;		/* bench-mpi does all so many times less often */
+	unsigned int less;		/* bench-mpi makes so many times fewer iterations */
 	/*
-	 * One round of ours; @times is zero, in memory that forked processes share. What
-	 * stays so is of no interest.
+	 * Runs one round of memcast; @times is zero at first, in memory that forked processes
+	 * share. Times that stay zero give no line.
 	 */
 	void (*run)(const struct contest *contest, struct contest_times *times);
 	void *arg;
 };
 
-/* Adds a line for each call and size. What is not installed is skipped, and named. */
+/* Adds a line for each call and size, and one that names each MPI that is not installed. */
 void contest_run(struct bench *bench, const struct contest *contest);
 
-/* What MPI's processes need in a virtual machine; memcast-vm brings what is there. */
+/* Files that MPI's processes need in a virtual machine; memcast-vm takes those that exist. */
 #define CONTEST_FILES \
 	"--add @bench-mpi.openmpi --add /usr/bin/mpirun.openmpi --add /etc/openmpi " \
 	"--add /usr/share/openmpi --add /usr/lib/x86_64-linux-gnu/openmpi/lib/openmpi3 " \

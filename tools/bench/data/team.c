@@ -18,7 +18,7 @@
 #define ROUNDS		5
 #define LESS		100		/* a hundredth of bench-mpi's iterations */
 
-/* As many times as bench-mpi does it */
+/* With as many calls as bench-mpi makes */
 static const struct contest_size sizes[] = {
 	{ 8, 200, 1 }, { 64 << 10, 20, 1 }, { 1 << 20, 2, 3 }, { 4 << 20, 2, 3 },
 	{ LARGEST, 1, 3 },
@@ -36,8 +36,8 @@ static const char *obstacle(void)
 typedef float vector __attribute__((vector_size(32)));
 
 /*
- * What no all-reduce can do without, and nothing else: each rank loads its part of each
- * replica, sums it up, and stores the sum to each. Emulated, this is the limit.
+ * The least work of any all-reduce: each rank loads its part of each replica, adds them up,
+ * and stores the sum to each replica. In an emulated machine this is the limit.
  */
 __attribute__((target_clones("avx2", "default")))
 static void least(const struct memcast_group *group, size_t bytes)
@@ -88,7 +88,7 @@ static double time_of(struct memcast_group *group, enum contest_call which,
 	return (bench_now() - start) / size->times;
 }
 
-/* The slowest rank's time counts. */
+/* Times a call on all ranks; the slowest rank's time counts. */
 static void time_all(struct rank *rank, struct memcast_group *group, enum contest_call which,
 		     unsigned int s, struct contest_times *slowest)
 {
