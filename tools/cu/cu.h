@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcast-cu: what C++ cannot say of a .cu file, written in C++.
+ * memcast-cu: rewrites the parts of a .cu file that are not C++ in C++.
  *
- *   words.c		a preprocessed file as words, and the file as they become
- *   rewrite.c	kernels, launches, shared memory: which words become what
+ *   words.c		splits a preprocessed file into words, and writes the changed words
+ *   rewrite.c	replaces the words of kernels, launches and shared memory
  *   options.c	options as nvcc has them
  *   memcast-cu.c	runs the C++ compiler
  */
@@ -14,25 +14,25 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A name, number, string or sign. Its text is in the file's, or one of the tool's. */
+/* A name, number, string or sign. Its text is a part of the file's text, or is memcast-cu's own. */
 struct word {
-	const char *space;		/* what stands before it: blanks, lines of the preprocessor */
+	const char *space;		/* blanks and preprocessor lines before the word */
 	size_t space_length;
 	const char *text;
 	size_t length;
-	char *before, *after;		/* what is to stand around it, or NULL */
+	char *before, *after;		/* text to insert around the word, or NULL */
 	size_t partner;			/* of a bracket: the other one; 0: none */
-	bool name;			/* is it one? */
-	bool of_tool;			/* it stands in a header of memcast's */
+	bool name;			/* is the word a name? */
+	bool of_tool;			/* is the word in one of memcast's headers? */
 };
 
 struct words {
 	struct word *list;		/* the first one is empty: no word has number 0 */
 	size_t count;
-	const char *rest;		/* behind the last one */
+	const char *rest;		/* the text behind the last word */
 };
 
-/* @text: a whole preprocessed file, which stays; ends the program where it is damaged */
+/* @text: a whole preprocessed file, which has to stay. Ends the program if @text is damaged. */
 struct words words_read(const char *text, const char *file);
 void words_write(const struct words *words, FILE *out);
 
@@ -43,10 +43,10 @@ void word_before(struct words *words, size_t number, const char *format, ...);
 __attribute__((format(printf, 3, 4)))
 void word_after(struct words *words, size_t number, const char *format, ...);
 
-/* Makes C++ of it. @file: for messages */
+/* Rewrites CUDA C++ as C++. @file: the name for messages */
 void cu_rewrite(struct words *words, const char *file);
 
-/* Words of a command; NULL follows the last one. Each stays until the program ends. */
+/* Words of a command; NULL follows the last one. The words stay until the program ends. */
 struct cu_list {
 	const char **items;
 	size_t count, room;
@@ -61,9 +61,9 @@ bool cu_has_ending(const char *name, const char *ending);
 extern struct cu_options {
 	struct cu_list compiling, linking;	/* options for each */
 	struct cu_list sources;
-	const char *compiler, *output;		/* NULL: not said */
+	const char *compiler, *output;		/* NULL: no option names one */
 	bool objects_only, preprocess_only, shared;
-	bool show, dry;				/* commands; run none of them */
+	bool show, dry;				/* print commands; run no command */
 } cu_options;
 
 void cu_read_options(char **arguments);

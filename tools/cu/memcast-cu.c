@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Compiles .cu files with the C++ compiler at hand, for programs whose kernels memcast runs:
- * options are nvcc's, as far as they mean something here. Each file is preprocessed, written
- * as C++ (rewrite.c) and compiled; then all is linked with memcast's libraries.
+ * Compiles .cu files with the system's C++ compiler, for programs whose kernels memcast runs.
+ * Options are those of nvcc, as far as they have a meaning here. Each file is preprocessed,
+ * rewritten as C++ (rewrite.c) and compiled; all objects are linked with memcast's libraries.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -47,7 +47,7 @@ static char folder[PATH_MAX];
 
 extern char **environ;
 
-/* When the program ends: removes what it has written for the compiler */
+/* Removes the files that this program has written for the compiler, when the program ends. */
 static void clean_up(void)
 {
 	char *command[] = { "rm", "-rf", "--", folder, NULL };
@@ -85,7 +85,7 @@ static void run(const struct cu_list *command)
 		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* The first of these that is there, from the folder of this program on; NULL: none */
+/* Return: the first file that a pattern, relative to this program's folder, names; NULL: none */
 static const char *first_of(const char *const *patterns)
 {
 	char here[PATH_MAX];
@@ -104,7 +104,10 @@ static const char *first_of(const char *const *patterns)
 	return NULL;
 }
 
-/* Folders of memcast's headers and libraries, which are beside this program or nowhere special */
+/*
+ * Adds options for the folders of memcast's headers and libraries, if they are beside this program;
+ * otherwise the compiler's own folders have to do.
+ */
 static void find_memcast(void)
 {
 	static const char *const headers[] = {
@@ -119,7 +122,7 @@ static void find_memcast(void)
 	const char *header = first_of(headers), *runtime = first_of(runtimes);
 	const char *library = first_of(libraries);
 
-	/* its own name and the folder's go */
+	/* #include <memcast/cu.h> needs the folder above memcast/. */
 	if (header)
 		cu_add(&cu_options.compiling,
 		       cu_text("-I%.*s", (int)(strlen(header) - strlen("/memcast/cu.h")), header));
@@ -143,7 +146,7 @@ static char *read_all(const char *name)
 	return all ? all : cu_text("%s", "");
 }
 
-/* What @source becomes, as C++; NULL: only shown */
+/* Rewrites @source as C++. Return: the new file's name; NULL with -E: there is nothing to compile */
 static char *write_plain(const char *source, size_t number)
 {
 	char *before = cu_text("%s/%zu.in.ii", folder, number);
@@ -248,7 +251,7 @@ int main(int argc, char **argv)
 	if (!mkdtemp(folder))
 		err(1, "%s", folder);
 	atexit(clean_up);
-	signal(SIGINT, SIG_IGN);	/* Ctrl-C ends the compiler, then this program sees that */
+	signal(SIGINT, SIG_IGN);	/* Ctrl-C ends the compiler, and its status this program */
 	for (size_t i = 0; i < cu_options.sources.count; i++) {
 		const char *object = cu_options.sources.items[i];
 

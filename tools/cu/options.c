@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* memcast-cu's options: those of nvcc, and of the compiler, which gets what it knows. */
+/* memcast-cu's options: those of nvcc, and those of the C++ compiler, which are passed on to it. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ char *cu_text(const char *format, ...)
 	return made;
 }
 
-/* Those of nvcc that have a value and mean nothing here */
+/* Options of nvcc that have a value and no meaning here */
 static const char *const ignored_values[] = {
 	"-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code", "-rdc",
 	"--relocatable-device-code", "-Xptxas", "--ptxas-options", "-Xnvlink", "--nvlink-options",
@@ -71,7 +71,7 @@ static bool is_one_of(const char *option, size_t length, const char *const *name
 #define IS_ONE_OF(option, length, names) \
 	is_one_of(option, length, names, sizeof(names) / sizeof(names[0]))
 
-/* -name=value, or -name value: the value, else NULL. @separate: output: it is the next word */
+/* Return: the value of -name=value or -name value, else NULL. @separate: is it the next word? */
 static const char *value_of(char **next, const char *name, bool *separate)
 {
 	size_t length = strlen(name);
@@ -94,7 +94,7 @@ static void add_commas(struct cu_list *list, const char *values)
 		cu_add(list, item);
 }
 
-/* Options with values that mean something. Return: was it one? */
+/* Reads an option with a value that has a meaning here. Return: was *next such an option? */
 static bool read_value(char **next, bool *separate)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * CUDA C++ that is not C++, as C++: a kernel is followed by its registration, a launch is a
- * call, and shared memory is the block's. Nothing is added or taken between lines, so that
- * messages and debuggers have the file's lines.
+ * Rewrites CUDA C++ as C++: a kernel is followed by its registration, a launch becomes a call,
+ * and shared memory belongs to the block. No line is added or removed, so that messages and
+ * debuggers have the lines of the file.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -26,7 +26,7 @@ static bool is_any(const struct words *words, size_t number, const char *const *
 	return false;
 }
 
-/* Words that mean the same in C++, or nothing */
+/* Words that have an equal in C++, or no meaning there */
 static const struct {
 	const char *from, *to;
 } plain[] = {
@@ -46,7 +46,7 @@ static const struct {
 	{ "cudaGetSymbolAddress", "::memcast::cu::symbol_address" },
 };
 
-/* Not __attribute__((__noinline__)), and not where a function is declared */
+/* Is the word CUDA's? Not in __attribute__((__noinline__)), nor where a function is declared */
 static bool is_plain(const struct words *words, size_t number)
 {
 	if (word_is(words, number, "__noinline__"))
@@ -84,7 +84,7 @@ static size_t statement(const struct words *words, size_t number)
 
 /* ---- kernels */
 
-/* Of name<values>, where @number is the last sign: the name, or 0 */
+/* Return: the number of the name in name<values>, whose last sign is @number, or 0 */
 static size_t template_start(const struct words *words, size_t number)
 {
 	int depth = 0;
@@ -102,12 +102,12 @@ static size_t template_start(const struct words *words, size_t number)
 	return 0;
 }
 
-/* These have brackets, and are not what a function is called. */
+/* Words that brackets follow although they are no function's name */
 static const char *const with_brackets[] = {
 	"__launch_bounds__", "__attribute__", "__align__", "alignas", "decltype", NULL
 };
 
-/* The text of words @first to @last, as it stands there */
+/* Return: a copy of the file's text from word @first to word @last */
 static char *text_of(const struct words *words, size_t first, size_t last)
 {
 	const char *start = words->list[first].text;
@@ -119,7 +119,7 @@ static char *text_of(const struct words *words, size_t first, size_t last)
 	return text;
 }
 
-/* __launch_bounds__(threads, ...): it goes. Return: the threads */
+/* Removes __launch_bounds__(threads, ...). Return: the text of the threads */
 static char *launch_bounds(struct words *words, size_t number)
 {
 	size_t end = words->list[number + 1].partner, last = number + 2;
@@ -136,7 +136,7 @@ static char *launch_bounds(struct words *words, size_t number)
 	return threads;
 }
 
-/* kernel<values> of a template is made here, so that it is known before it is launched. */
+/* Registers the kernel<values> that an explicit instantiation makes, before any launch of it. */
 static void register_instance(struct rewrite *rewrite, size_t number)
 {
 	struct words *words = rewrite->words;
@@ -157,7 +157,7 @@ static void register_instance(struct rewrite *rewrite, size_t number)
 	}
 }
 
-/* From __global__ on: a definition that is no template's is followed by its registration. */
+/* Rewrites a kernel from __global__ on. A definition gets a registration, a template does not. */
 static void rewrite_kernel(struct rewrite *rewrite, size_t number)
 {
 	struct words *words = rewrite->words;
@@ -170,7 +170,7 @@ static void rewrite_kernel(struct rewrite *rewrite, size_t number)
 		register_instance(rewrite, number);
 	for (;; at++) {
 		if (at >= words->count || word_is(words, at, ";") || word_is(words, at, "{"))
-			goto out;	/* the compiler knows better what this is */
+			goto out;	/* no kernel: the compiler's message is better */
 		if (!words->list[at].name || !word_is(words, at + 1, "(") ||
 		    !words->list[at + 1].partner)
 			continue;
@@ -277,7 +277,7 @@ static bool outside(const struct words *words, size_t number)
 	return true;
 }
 
-/* Words @first to @last but those that were taken away */
+/* Return: the text of words @first to @last, without those that were removed */
 static char *what_is_left(const struct words *words, size_t first, size_t last)
 {
 	size_t bytes = 1;
@@ -302,7 +302,7 @@ static void take_away(struct words *words, size_t first, size_t last)
 		word_replace(words, i, "");
 }
 
-/* extern __shared__ type name[]; from word @first to the semicolon at @end */
+/* Rewrites extern __shared__ type name[]; from word @first to the semicolon at @end. */
 static void rewrite_dynamic(struct rewrite *rewrite, size_t first, size_t end)
 {
 	struct words *words = rewrite->words;

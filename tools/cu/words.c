@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A preprocessed file of C++ as words, each with what stands before it. */
+/* Splits a preprocessed file of C++ into words, each with the blanks before it. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <err.h>
@@ -32,7 +32,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
 }
 
-/* # 12 "/usr/include/memcast/cu.h": which file the lines to come are of */
+/* # 12 "/usr/include/memcast/cu.h": names the file of the following lines */
 static void read_marker(struct reader *reader, const char *line, size_t length)
 {
 	static const char *const own[] = {
@@ -93,7 +93,7 @@ static const char *quoted_end(const char *at)
 	return *at == quote ? at + 1 : NULL;
 }
 
-/* 1'000.5e-3f; a name, or a string with what stands before its quote */
+/* Return: the end of a number (1'000.5e-3f), a name, or a string with its prefix */
 static const char *run_end(const char *at, bool number)
 {
 	const char *start = at;
@@ -121,7 +121,7 @@ static void bracket(struct reader *reader, char c)
 		reader->open[reader->open_count++] = words->count;
 	} else if (strchr(")]}", c)) {
 		if (!reader->open_count)
-			return;		/* the compiler says so better */
+			return;		/* the compiler's message is better */
 		other = reader->open[--reader->open_count];
 		words->list[other].partner = words->count;
 		words->list[words->count].partner = other;
