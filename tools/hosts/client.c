@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs that are started in hosts which run already. They are found by a socket without a
- * file, which is the network namespace's: outside there is one of each memcast-hosts, inside of
- * a host that of its own one. It ends with the process that has it.
+ * Starts programs in hosts that run already. A client finds memcast-hosts by an abstract socket,
+ * which belongs to a network namespace: outside of the hosts there is one of each memcast-hosts,
+ * inside of a host only that of its own memcast-hosts. A socket ends with its process.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@ socklen_t client_name(pid_t pid, struct sockaddr_un *name)
 					    NAME "%d", pid));
 }
 
-/* The pids of those that run and can be reached from here */
+/* Lists the pids of memcast-hosts processes that a client here can reach. */
 static unsigned int find_running(pid_t *pids, unsigned int room)
 {
 	FILE *file = fopen("/proc/self/net/unix", "re");
@@ -40,7 +40,7 @@ static unsigned int find_running(pid_t *pids, unsigned int room)
 		if (!at || count == room)
 			continue;
 		pids[count] = (pid_t)atoi(at + strlen(" @" NAME));
-		/* one line for the listener, and one for each that has connected */
+		/* The file has a line for the listener, and one for each connection. */
 		for (i = 0; pids[i] != pids[count]; i++)
 			;
 		count += i == count;
@@ -137,7 +137,7 @@ int client_exec(int argc, char **argv)
 	return run_in(argv[0], argv + 1);
 }
 
-/* ssh gives a shell all words as one, with spaces between them. */
+/* Takes the place of ssh, which gives a shell all words as one, with spaces between them. */
 int client_agent(int argc, char **argv)
 {
 	char *shell[] = { "/bin/sh", "-c", NULL, NULL };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The first process of a host's PID namespace: when it dies, all processes of the host do. It
- * dies with the process that started it.
+ * The first process of a host's PID namespace: when it dies, all processes of the host die. It
+ * dies with the memcast-hosts that started it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -94,7 +94,7 @@ static void start(const struct settings *settings, int socket, const struct mess
 static void pass_signal(unsigned int id, int number)
 {
 	for (struct program *program = programs; program; program = program->next)
-		/* One that has just started has no group of its own yet. */
+		/* A program that has just started has no group of its own yet. */
 		if (program->id == id && kill(-program->pid, number))
 			kill(program->pid, number);
 }

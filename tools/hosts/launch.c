@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Starts hosts and ranks, and waits for them; the first that fails takes the rest with it. */
+/* Starts hosts and ranks, and waits for them; when the first rank fails, all others are ended. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #define NOTICE	2.0	/* seconds after which a wait is explained */
 
 struct host {
-	struct watch watch;	/* its first process */
+	struct watch watch;	/* the socket of the host's first process */
 	pid_t pid;
 	bool ready;
 };
@@ -31,9 +31,9 @@ static struct {
 	unsigned int hosts_left, hosts_ready;
 	struct running running;
 	unsigned int last_id;
-	int status;		/* for our own end */
+	int status;		/* the exit status of memcast-hosts */
 	bool ending, killed;
-	double deadline;	/* of what is waited for when all are to end; 0: none */
+	double deadline;	/* after which programs that are to end get SIGKILL; 0: none */
 	double notice;
 	int interrupts;
 } state;
@@ -116,7 +116,7 @@ void launch_signal(unsigned int host, unsigned int id, int number)
 
 /* ---- ranks: the id of rank 0's program is 1, and so on */
 
-/* When all that had come by now is read: among several, the first is known. */
+/* Reports the first failure, when all messages have been read: only then the first one is known. */
 static void name_first(void)
 {
 	const char *others = state.running.left ? "; ending the others" : "";
@@ -125,7 +125,7 @@ static void name_first(void)
 	if (!running_has_failed(&state.running))
 		return;
 	state.running.first.named = true;
-	/* What a signal of ours did to it is no news. */
+	/* A rank that ends by a signal of launch_end() is no failure to report. */
 	if (state.ending)
 		return;
 	if (state.settings->way != ONCE && !state.interrupts) {
@@ -143,7 +143,7 @@ static void start_rank(const struct settings *settings, unsigned int number, con
 	struct message message = { .id = number + 1 };
 	int fds[MESSAGE_FDS] = { spec_write(&spec), 0, 1, 2 };
 
-	/* As mpirun does: one has the input, as two would each get a part of it. */
+	/* As with mpirun, one rank has the input: two would each get a part of it. */
 	if (number)
 		fds[1] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (settings->label) {
@@ -179,7 +179,7 @@ static void host_gone(unsigned int index)
 	watch_remove(&host->watch);
 	if (state.ending)
 		return;
-	/* It has said why if it could not begin. */
+	/* If the host could not begin, its first process has said why. */
 	if (host->ready)
 		say("host%u has gone: its first process was killed", index);
 	launch_end(STATUS_OURS);
@@ -245,7 +245,7 @@ static void hosts_reap(void)
 	}
 }
 
-/* ---- signals of others, and time */
+/* ---- signals to memcast-hosts, and time */
 
 static void signal_ready(struct watch *watch)
 {
@@ -263,7 +263,7 @@ static void signal_ready(struct watch *watch)
 		launch_end(128 + (int)info.ssi_signo);
 		return;
 	case SIGINT:
-		/* The second one is for those that the first one did not end. */
+		/* The second SIGINT kills programs that the first one did not end. */
 		if (state.interrupts++) {
 			launch_end(128 + SIGINT);
 			kill_all();
@@ -328,7 +328,7 @@ static void handle(int timeout)
 		name_first();
 }
 
-/* Both ends of pipes and sockets: more files than a program may mostly have */
+/* memcast-hosts has both ends of pipes and sockets open: more files than the usual limit allows. */
 static void raise_limit(struct rlimit *before)
 {
 	struct rlimit more;
@@ -364,7 +364,7 @@ int launch(const struct settings *settings)
 		look_at_time();
 	}
 	name_first();
-	/* What is left in the hosts ends with them. */
+	/* Programs that are left in the hosts end with the hosts. */
 	launch_end(state.status);
 	kill_all();
 	while (state.hosts_left) {

@@ -111,7 +111,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* How many devices who opens that file sees */
+/* Return: the number of devices that a client of that device file sees */
 static unsigned int count_devices(const char *path)
 {
 	struct memcast_system_info info = { .header.size = sizeof(info) };
@@ -148,7 +148,7 @@ static void look_for_hosts(struct settings *settings)
 		return;
 	}
 	there = count_hosts(settings->folder);
-	/* Without hosts=, the machine is the only one. */
+	/* Without the module's parameter hosts=, the machine is the only host. */
 	if (!there && settings->hosts == 1 && !access("/dev/memcast", F_OK)) {
 		settings->devices[0] = count_devices("/dev/memcast");
 		settings->folder = NULL;
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
 		die("/proc is needed");
 	sigprocmask(SIG_SETMASK, NULL, &settings.mask);
 	signal(SIGPIPE, SIG_IGN);
-	/* outside of the namespaces, in which nobody looks for it */
+	/* Listen before entering new namespaces, as clients outside look for the socket here. */
 	listener = serve_listen(getpid());
 	namespace_enter(&settings);
 	serve(&settings, listener, false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an emulated host sees. Its files are the machine's, but for its own /proc, /dev/shm,
- * /etc/hosts and /dev/memcast. All of that is mounted in a namespace that ends with it.
+ * The namespaces of an emulated host. Its files are the machine's, but for its own /proc, /dev/shm,
+ * /etc/hosts and /dev/memcast, which are mounted in a mount namespace that ends with the host.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ static void write_file(const char *path, const char *format, ...)
 	close(fd);
 }
 
-/* Where only root may make namespaces, anybody may where he is root of his own users. */
+/* A user who may not make a network namespace may make one together with a user namespace. */
 void namespace_enter(struct settings *settings)
 {
 	uid_t uid = geteuid();
@@ -88,7 +88,7 @@ static void write_names(const struct settings *settings, const char *path)
 		die("cannot write %s: %s", path, strerror(errno));
 }
 
-/* mpirun's list of hosts, for those that are on the first one */
+/* Writes a list of hosts for an mpirun on the first host. */
 static void write_slots(const struct settings *settings, const char *path)
 {
 	FILE *file = fopen(path, "we");
@@ -104,7 +104,7 @@ static void write_slots(const struct settings *settings, const char *path)
 
 static void furnish_etc(const struct settings *settings)
 {
-	/* /proc is a folder that is there, and is about to be another one. */
+	/* The file is in /proc, as that exists everywhere; the host's own /proc replaces it later. */
 	must_mount("none", "/proc", "tmpfs", 0, "mode=0755");
 	write_names(settings, "/proc/hosts");
 	if (mount("/proc/hosts", "/etc/hosts", NULL, MS_BIND, NULL))
@@ -122,7 +122,7 @@ static void furnish_device(const struct settings *settings, unsigned int host)
 	snprintf(file, sizeof(file), "%s/%u", settings->folder, host);
 	if (mount(file, DEVICE, NULL, MS_BIND, NULL))
 		die("cannot put %s in the place of " DEVICE ": %s", file, strerror(errno));
-	/* The other hosts' files are not this one's. */
+	/* Hide the device files of the other hosts. */
 	must_mount("none", settings->folder, "tmpfs", MS_RDONLY, "mode=0755,size=4k");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The network of emulated hosts: each has an eth0, whose other end is a port of one bridge. All
- * of it is made through rtnetlink, without names that outlive the processes.
+ * The network of emulated hosts: each has an eth0, whose other end is a port of one bridge. They
+ * are made through rtnetlink, without names that outlive the processes.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -57,7 +57,7 @@ static void add_text(struct request *request, unsigned short type, const char *t
 	add(request, type, text, strlen(text) + 1);
 }
 
-/* An attribute of attributes: from begin() to end() */
+/* Begins an attribute that has the attributes up to end() in it. */
 static struct rtattr *begin(struct request *request, unsigned short type)
 {
 	return add(request, type, NULL, 0);
@@ -76,7 +76,7 @@ static struct request new_request(unsigned short type, unsigned short flags, siz
 	} };
 }
 
-/* Return: 0, or the error as errno has it */
+/* Sends a request. Return: 0, or the error as an errno */
 static int ask(const struct request *request)
 {
 	struct {
@@ -130,7 +130,7 @@ static void bring_up(const char *name)
 
 static in_addr_t address(unsigned int host)
 {
-	/* neither 0 nor 255 at the end, which are no hosts in smaller networks */
+	/* The last byte is neither 0 nor 255, which are no addresses of hosts in small networks. */
 	return htonl(0x0a480000 + host / 250 * 256 + host % 250 + 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What ranks write, with the rank in front: whole lines, so that two never mix. */
+/* Passes on the output of ranks in whole lines, each with the rank in front, so that none mix. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "hosts.h"
 
-#define LINE_MAX_BYTES	(64 << 10)	/* what is longer comes out in several lines */
+#define LINE_MAX_BYTES	(64 << 10)	/* longer lines come out in several ones */
 
 struct stream {
 	struct watch watch;
@@ -39,7 +39,7 @@ static void write_out(struct stream *stream, const char *text, size_t length)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0) {
-			/* Nobody reads any more: as if the program had written there itself. */
+			/* The reader has gone: end as a program does that writes to such a pipe. */
 			launch_end(errno == EPIPE ? 128 + SIGPIPE : STATUS_OURS);
 			return;
 		}
@@ -52,7 +52,7 @@ static void write_out(struct stream *stream, const char *text, size_t length)
 	}
 }
 
-/* All whole lines; and what is left, if there is no room for more of it */
+/* Writes all whole lines; also the beginning of a line that fills the buffer. */
 static void write_lines(struct stream *stream)
 {
 	char *at = stream->line, *stop = at + stream->length, *end;
@@ -84,7 +84,7 @@ static void stream_end(struct stream *stream)
 	free(stream);
 }
 
-/* Return: false at the end */
+/* Reads some output. Return: false at its end */
 static bool stream_read(struct stream *stream)
 {
 	ssize_t got = read(stream->watch.fd, stream->line + stream->length,
@@ -105,7 +105,7 @@ static void stream_ready(struct watch *watch)
 		stream_end(stream);
 }
 
-/* Ranks of the same width, as srun --label has them */
+/* Labels have ranks of the same width, as those of srun --label. */
 int output_open(int to, unsigned int rank, unsigned int ranks)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));

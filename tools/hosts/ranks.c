@@ -39,7 +39,7 @@ struct rank ranks_find(const struct settings *settings, unsigned int number)
 	return rank;
 }
 
-/* In place of a variable of that name, or behind all */
+/* Puts NAME=VALUE in the place of a variable with that name, or at the end of the list. */
 static void set(char ***list, size_t *count, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -65,7 +65,7 @@ static void set(char ***list, size_t *count, const char *format, ...)
 	(*list)[i] = word;
 }
 
-/* What torchrun, Open MPI's mpirun and MPICH's set, where a rank can read it without asking */
+/* Sets the variables of torchrun, of Open MPI's mpirun and of MPICH's that number the ranks. */
 static void set_rank(char ***list, size_t *count, const struct settings *settings,
 		     const struct rank *rank)
 {
@@ -93,8 +93,8 @@ static void set_rank(char ***list, size_t *count, const struct settings *setting
 }
 
 /*
- * A program that starts others, by mpirun for one, does so in the hosts that are there. Open MPI
- * has its own names for this up to version 4, and those of PRRTE from version 5 on.
+ * Makes a program that starts ranks, such as mpirun, start them on the emulated hosts. Open MPI
+ * has its own names for these variables up to version 4, and PRRTE's from version 5 on.
  */
 static void set_starter(char ***list, size_t *count, const struct settings *settings)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which ranks run, and which of those that failed did so first */
+/* Keeps a record of which ranks run, and of which rank failed first. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The clients that start programs in hosts: memcast-hosts exec and agent; client.c has their end. */
+/* Serves the clients that start programs in hosts: memcast-hosts exec and agent, in client.c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct client {
 	struct watch watch;
 	struct client *next;
 	unsigned int host, id;	/* id 0: none yet */
-	bool refused;		/* another user's */
+	bool refused;		/* the client is another user's */
 };
 
 struct listener {
@@ -46,7 +46,7 @@ static void refuse(int fd, const char *words)
 	shutdown(fd, SHUT_RDWR);
 }
 
-/* Programs run as who asks for them. Return: false if that is not known */
+/* A program gets the user ids of its client. Return: false if these are not known */
 static bool take_user(int fd, struct message *message)
 {
 	socklen_t length = sizeof(struct ucred), bytes = sizeof(message->groups);
@@ -115,7 +115,7 @@ static void client_ready(struct watch *watch)
 	int fds[MESSAGE_FDS];
 
 	if (!message_receive(watch->fd, &message, fds)) {
-		/* as when a terminal is closed */
+		/* A client that has gone is to its program what a closed terminal is. */
 		if (client->id)
 			launch_signal(client->host, client->id, SIGHUP);
 		client_free(client);
@@ -173,7 +173,7 @@ void serve_ended(unsigned int id, int status)
 			continue;
 		client->id = 0;
 		message_send(client->watch.fd, &message, NULL, 0);
-		/* client_ready() sees the end of it, and frees it. */
+		/* client_ready() sees the end of the connection, and frees the client. */
 		shutdown(client->watch.fd, SHUT_RDWR);
 	}
 }

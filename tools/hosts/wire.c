@@ -64,7 +64,7 @@ bool message_receive(int socket, struct message *message, int *fds)
 	return true;
 }
 
-/* Each string with the byte that ends it, and an empty one behind each list */
+/* Writes strings with the NUL that ends each, and an empty string behind each list. */
 int spec_write(const struct spec *spec)
 {
 	int fd = memfd_create("memcast-hosts", MFD_CLOEXEC), copy = dup(fd);
@@ -74,7 +74,7 @@ int spec_write(const struct spec *spec)
 	if (!file)
 		die("no memory for a program's words: %s", strerror(errno));
 	fwrite(spec->folder, 1, strlen(spec->folder) + 1, file);
-	/* What may be empty is marked: an argument by a dot in front. */
+	/* Strings in lists may be empty, so a dot is in front of each. */
 	for (list = spec->argv; *list; list++)
 		fprintf(file, ".%s%c", *list, 0);
 	fputc(0, file);
@@ -86,7 +86,7 @@ int spec_write(const struct spec *spec)
 	return fd;
 }
 
-/* Return: what is behind the list, or NULL if it has no end before @end */
+/* Return: the text behind the list, or NULL if the list has no end before @end */
 static char *read_list(char *at, const char *end, char ***list)
 {
 	size_t count = 0;
