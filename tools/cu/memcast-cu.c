@@ -146,7 +146,7 @@ static char *read_all(const char *name)
 	return all ? all : cu_text("%s", "");
 }
 
-/* Rewrites @source as C++. Return: the new file's name; NULL with -E: there is nothing to compile */
+/* Rewrites @source as C++. Return: the new file's name; NULL with -E, which compiles nothing */
 static char *write_plain(const char *source, size_t number)
 {
 	char *before = cu_text("%s/%zu.in.ii", folder, number);

@@ -104,7 +104,7 @@ static void write_slots(const struct settings *settings, const char *path)
 
 static void furnish_etc(const struct settings *settings)
 {
-	/* The file is in /proc, as that exists everywhere; the host's own /proc replaces it later. */
+	/* The file is in /proc, which exists everywhere, and is about to be the host's own. */
 	must_mount("none", "/proc", "tmpfs", 0, "mode=0755");
 	write_names(settings, "/proc/hosts");
 	if (mount("/proc/hosts", "/etc/hosts", NULL, MS_BIND, NULL))
