@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* -i: what is shown is about some devices only. */
+/* -i: leaves in the JSON what concerns the chosen devices. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static struct json_object *part(struct json_object *object, const char *name)
 	return json_object_object_get(object, name);
 }
 
-/* A number, a UUID with or without "GPU-", or an address on the bus */
+/* Is @word the device's number, its UUID with or without "GPU-", or its address on the bus? */
 static bool is_called(struct json_object *device, const char *word)
 {
 	const char *uuid = json_object_get_string(part(device, "uuid"));
@@ -24,7 +24,7 @@ static bool is_called(struct json_object *device, const char *word)
 	       !strcasecmp(word, json_object_get_string(part(device, "address")));
 }
 
-/* Whether something holds of any of the chosen devices */
+/* Does a process, memory or team concern that device? */
 typedef bool (*touches)(struct json_object *one, struct json_object *device);
 
 static bool process_touches(struct json_object *process, struct json_object *device)

@@ -78,7 +78,7 @@ void smi_look_versions(struct json_object *all)
 	add(all, "cuda", string(text));
 }
 
-/* The NUMA node whose memory a device's is */
+/* The NUMA node whose memory a device's pool has */
 int smi_node(nvmlDevice_t device)
 {
 	enum { NODES = 1024, BITS = 8 * sizeof(unsigned long) };
@@ -101,7 +101,7 @@ static int64_t number_in(const char *path)
 	return number;
 }
 
-/* Which of the machine's devices device 0 is, as /dev/memcast may be a host's file here */
+/* The machine's number of device 0 here: /dev/memcast may be the file of an emulated host. */
 static unsigned int first_device(void)
 {
 	struct stat file;
@@ -123,7 +123,7 @@ unsigned int smi_number(const struct smi_count *count, unsigned int device)
 	return (device + count->first + count->all - first) % count->all;
 }
 
-/* Of sysfs, where the machine counts. taken_bytes: with backing=lazy, what was touched */
+/* Reads a device's file in sysfs, which has the machine's numbers for devices. */
 static struct json_object *state(unsigned int id, const char *name)
 {
 	char path[64];
@@ -141,7 +141,7 @@ static struct json_object *state_number(unsigned int id, const char *name)
 	return number(value);
 }
 
-/* How a device's links to the fabric are, in the words of the module's fabric_state */
+/* The state of a device's links to the fabric, in the words of the module's fabric_state */
 static const char *link_of(nvmlDevice_t device)
 {
 	nvmlGpuFabricInfoV_t fabric = { .version = nvmlGpuFabricInfo_v2 };
@@ -154,7 +154,7 @@ static const char *link_of(nvmlDevice_t device)
 	return fabric.status == NVML_SUCCESS ? "ready" : "failed";
 }
 
-/* NVML says no more of it; the module still knows what the pool has. */
+/* NVML does not describe a lost device any more; sysfs still does. */
 static struct json_object *lost_device_new(unsigned int id)
 {
 	struct json_object *object = json_object_new_object();
@@ -173,7 +173,7 @@ static struct json_object *lost_device_new(unsigned int id)
 	return object;
 }
 
-/* A machine of one host has number 0 for each device, which is not worth showing. */
+/* On a machine of one host all devices are on host 0, which is not worth showing. */
 bool smi_has_hosts(struct json_object *devices)
 {
 	for (size_t i = 0; i < json_object_array_length(devices); i++)
@@ -183,7 +183,7 @@ bool smi_has_hosts(struct json_object *devices)
 	return false;
 }
 
-/* NULL: NVML did not answer. The UUID is without "GPU-", as sysfs has it. */
+/* The UUID is without "GPU-", as sysfs has it. Return: NULL: NVML did not answer */
 static struct json_object *device_new(unsigned int id, nvmlDevice_t device)
 {
 	char uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE], name[NVML_DEVICE_NAME_V2_BUFFER_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What memcast-smi shows of devices: what NVML says, as nvidia-smi does. */
+/* memcast-smi shows devices as NVML describes them, as nvidia-smi does. */
 #ifndef MEMCAST_SMI_NVML_H
 #define MEMCAST_SMI_NVML_H
 
@@ -10,15 +10,15 @@
 
 struct smi_devices {
 	unsigned int count;
-	nvmlDevice_t device[SMI_DEVICES];	/* NULL: its host was lost */
+	nvmlDevice_t device[SMI_DEVICES];	/* NULL: the device's host is lost */
 };
 
-/* device.c: all devices. False if there are none, which stderr says. */
+/* device.c: all devices. Return: false if there are none, after a message to stderr */
 bool smi_devices(struct smi_devices *devices);
-extern bool smi_not_loaded;		/* because memcast.ko is not */
+extern bool smi_not_loaded;		/* there are none because memcast.ko is not loaded */
 int smi_node(nvmlDevice_t device);
 
-/* topo.c: false if NVML did not answer. */
+/* topo.c. Return: false if NVML did not answer */
 bool smi_topo_nccl(const struct smi_devices *devices);
 void smi_topo_print(const struct smi_devices *devices);
 void smi_topo_json(const struct smi_devices *devices);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What processes hold, as /proc tells it, added to what NVML says of devices. */
+/* Adds the objects that processes hold, from /proc, to the devices, which NVML describes. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -17,24 +17,24 @@
 #define number(value)			json_object_new_int64(value)
 #define string(value)			json_object_new_string(value)
 
-/* One look: memories and teams by their number, so that each counts once. */
+/* All objects that are found: memories and teams by number, so that each counts once. */
 struct look {
 	struct json_object *devices, *processes, *teams;
-	struct json_object *memories;	/* that any process holds; by their number, as teams are */
-	struct json_object *clients;	/* that were seen: files may be inherited */
+	struct json_object *memories;	/* of all processes */
+	struct json_object *clients;	/* already seen: processes may inherit their files */
 	int64_t unseen;
 };
 
-/* A process while it is looked at. */
+/* A process while its files are read. */
 struct process {
 	struct json_object *json, *memory, *teams;
-	struct json_object *memories;	/* counted already */
+	struct json_object *memories;	/* that are counted already */
 	struct smi_count count;		/* of the file that is read */
 	int64_t fds;
 	bool any;
 };
 
-/* All of a short file but the newline at its end; a process's name may have others. */
+/* Reads a short file without the newline at its end; a process's name may have other newlines. */
 static bool read_word(const char *path, char *word, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -58,7 +58,7 @@ static size_t utf8_length(const unsigned char *text)
 		return 1;
 	if (first < 0xc2 || first > 0xf4)
 		return 0;
-	/* neither longer than need be, nor a surrogate, nor above U+10FFFF */
+	/* neither longer than necessary, nor a surrogate, nor above U+10FFFF */
 	if (first == 0xe0 || first == 0xf0)
 		least = first == 0xe0 ? 0xa0 : 0x90;
 	if (first == 0xed || first == 0xf4)
@@ -69,7 +69,7 @@ static size_t utf8_length(const unsigned char *text)
 	return length;
 }
 
-/* A name that a program chose: JSON is UTF-8, so what is not becomes U+FFFD. */
+/* A name that a program chose: JSON is UTF-8, so bytes that are not UTF-8 become U+FFFD. */
 static struct json_object *name_new(const char *name)
 {
 	char text[3 * 64], *end = text;
@@ -162,8 +162,8 @@ static void see_team(struct look *look, struct process *process, const char *id,
 }
 
 /*
- * Return: false if this client has been seen through another fd. Of a dma-buf, whose
- * name a program may choose with lines in it, only what comes before that counts.
+ * Return: false if the rest of the file does not count: another fd of this client has been read, or
+ * the name of a dma-buf begins, in which a program may put lines of its choice.
  */
 static bool see_line(struct look *look, struct process *process, bool client, char *line)
 {
@@ -232,7 +232,7 @@ static void look_fd(struct look *look, struct process *process, const char *pid,
 		fclose(file);
 }
 
-/* In the order of the devices, then what is not of one */
+/* Sorts a process's memory: by device, then that of no device */
 static struct json_object *in_order(struct json_object *memory, int devices)
 {
 	struct json_object *ordered = json_object_new_object();
@@ -251,7 +251,7 @@ static struct json_object *in_order(struct json_object *memory, int devices)
 	return ordered;
 }
 
-/* Neither a kernel thread nor dead and not yet waited for */
+/* Is the process neither a kernel thread nor a zombie? */
 static bool has_files(const char *pid)
 {
 	enum { KERNEL_THREAD = 0x200000 };	/* PF_KTHREAD, proc_pid_stat(5) has the fields */
@@ -317,7 +317,7 @@ static int is_process(const struct dirent *entry)
 	return isdigit((unsigned char)*entry->d_name);
 }
 
-/* What is listed by number, as an array */
+/* Turns an object, with numbers as keys, into an array of its values */
 static struct json_object *values(struct json_object *object)
 {
 	struct json_object *array = json_object_new_array();

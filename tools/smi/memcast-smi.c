@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * memcast-smi: the devices, and which process holds what of them.
+ * memcast-smi: the devices, and the memory and teams that each process holds.
  *
- * Devices are as NVML has them, what a process holds is in /proc/PID/fdinfo/ of its open
- * /dev/memcast. Nothing is stopped for it, so what changes meanwhile may be seen before
- * or after.
+ * NVML describes devices; /proc/PID/fdinfo/ of an open /dev/memcast lists a process's objects.
+ * Processes run on meanwhile, so an object that changes is shown as it was before or after.
  */
 #define _GNU_SOURCE
 #include <argp.h>
@@ -42,7 +41,7 @@ static const struct argp_option argp_options[] = {
 	{ }
 };
 
-/* As nvidia-smi has them, where it has the same */
+/* Exit statuses: those of nvidia-smi, where it has the same case */
 enum status { GOOD = 0, FAILED = 1, USAGE = 2, NOT_FOUND = 6, NOT_LOADED = 9 };
 
 struct wanted {

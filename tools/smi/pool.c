@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* memcast-smi pool: who holds what of each pool, as pictures in characters */
+/* memcast-smi pool: draws, in characters, which processes hold the memory of each pool */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 #include "smi.h"
 
-#define WIDTH	64	/* characters of a line, which of a lazy pool shows all of it */
-#define LINES	8	/* of an eager pool, which has a character for each chunk, or for several */
+#define WIDTH	64	/* characters of a line; a lazy pool has one line */
+#define LINES	8	/* at most, of an eager pool: a character shows one chunk or several */
 #define CHUNK	((int64_t)MEMCAST_GRANULARITY)
 
 static struct json_object *part(struct json_object *object, const char *name)
@@ -22,7 +22,7 @@ static int64_t get(struct json_object *object, const char *name)
 	return json_object_get_int64(part(object, name));
 }
 
-/* A letter for each process: after the 52nd they begin anew. Several have '+'. */
+/* Each process has a letter; the 53rd has the first one again. Several holders have '+'. */
 static char letter_of(struct json_object *processes, struct json_object *pids)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -65,7 +65,7 @@ bool smi_pool_has_places(struct json_object *all)
 	return !strcmp(json_object_get_string(part(all, "backing")), "eager");
 }
 
-/* The places of a memory if it is of that device, which may be none, or NULL */
+/* Return: the places of a memory, or NULL if it is on another device or has no places */
 static struct json_object *places_on(struct json_object *memory, struct json_object *device)
 {
 	return strcmp(json_object_get_string(part(memory, "where")),
@@ -83,11 +83,11 @@ int64_t smi_pool_unplaced(struct json_object *all, struct json_object *device)
 		for (size_t k = 0; places && k < json_object_array_length(places); k++)
 			unplaced -= get(json_object_array_get_idx(places, k), "bytes");
 	}
-	/* some may have come or gone between one look and the other */
+	/* Memories may have come or gone between the readings of NVML and of /proc. */
 	return unplaced > 0 ? unplaced : 0;
 }
 
-/* Chunks of a character: as few as let all pools have no more than so many lines */
+/* Return: chunks per character, a power of two: no pool has more than LINES lines then */
 static int64_t scale_of(struct json_object *devices)
 {
 	int64_t scale = 1, most = 0;
@@ -112,7 +112,7 @@ static void draw_place(char *picture, size_t size, int64_t scale, char letter,
 		picture[at] = picture[at] == '.' || picture[at] == letter ? letter : '+';
 }
 
-/* What is not known of the places that no shown process has */
+/* Marks places of no shown process: '?' for used, if the pool is full, ':' for free or used */
 static void draw_rest(char *picture, struct json_object *device, int64_t unplaced)
 {
 	char rest = get(device, "free") ? ':' : '?';
@@ -148,7 +148,7 @@ static void print_places(struct json_object *all, struct json_object *device, in
 
 /* ---- amounts, of lazy pools */
 
-/* At least one character for whatever there is, as long as there is room */
+/* Draws an amount as at least one character, as long as there is room */
 static size_t draw(char *picture, size_t at, char letter, int64_t bytes, int64_t total)
 {
 	size_t length = (size_t)((bytes * WIDTH + total / 2) / total);
@@ -183,7 +183,7 @@ static void print_amounts(struct json_object *all, struct json_object *device)
 	       used >> 20, total >> 20);
 }
 
-/* A program may have chosen what does something to a terminal. */
+/* Prints a name that a program chose, without control characters for the terminal. */
 static void print_name(const char *name)
 {
 	for (; *name; name++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The same as tables. */
+/* Shows memcast-smi's JSON as tables. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <libsmartcols.h>
@@ -23,7 +23,7 @@ static void __attribute__((noreturn)) no_memory(void)
 	exit(1);
 }
 
-/* A column for each word, to the right if it begins with '>' */
+/* Makes a table with a column for each word, aligned to the right if the word begins with '>'. */
 static struct libscols_table *table_new(const char *const *columns)
 {
 	struct libscols_table *table = scols_new_table();
@@ -69,7 +69,7 @@ static const char *state_of(struct json_object *device)
 	return json_object_get_string(json_object_object_get(device, "state"));
 }
 
-/* The word "ready" for each is not worth a column. */
+/* If all devices are ready, the table needs no column for their states. */
 static bool all_ready(struct json_object *devices)
 {
 	for (size_t i = 0; i < json_object_array_length(devices); i++)
@@ -110,7 +110,7 @@ static void print_devices(struct json_object *devices)
 	table_end(table);
 }
 
-/* A text to be written, which text_end() completes */
+/* Opens a text for writing; text_end() completes it. */
 static FILE *text_start(char **text)
 {
 	static size_t size;
@@ -127,7 +127,7 @@ static void text_end(FILE *out)
 		no_memory();
 }
 
-/* "a, b", of an array or of an object's names and sizes */
+/* "a, b": the elements of an array, or the names and sizes in an object */
 static char *list(struct json_object *of)
 {
 	char *text;
@@ -149,7 +149,7 @@ static char *list(struct json_object *of)
 	return text;
 }
 
-/* Frees the text. */
+/* Sets a cell to a text, or "-" if it is empty, and frees the text. */
 static void cell_text(struct libscols_line *line, size_t column, char *text)
 {
 	cell(line, column, "%s", *text ? text : "-");
@@ -181,7 +181,7 @@ static void print_processes(struct json_object *processes)
 	table_end(table);
 }
 
-/* "1 of 2, 3": how many, and which devices they could be; "2, 3" if it takes all of these */
+/* "1 of 2, 3": how many members are missing, of which devices; "2, 3" if all these are missing */
 static void cell_missing(struct libscols_line *line, size_t column, struct json_object *team)
 {
 	struct json_object *could = json_object_object_get(team, "others");

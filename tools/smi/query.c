@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Chosen facts about devices, as CSV or one below the other, in nvidia-smi's words. */
+/* Prints chosen fields of devices, as CSV or one below the other, with nvidia-smi's names. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum unit { WORD, COUNT, BYTES };
 struct query_field {
 	const char *name, *what;
 	enum unit unit;
-	/* the one in the device's JSON that it is, or a function that finds it */
+	/* the field's name in a device's JSON, or a function that computes the field */
 	const char *member;
 	int64_t (*number)(struct json_object *all, struct json_object *device);
 };
@@ -53,7 +53,7 @@ static int64_t processes_of(struct json_object *all, struct json_object *device)
 	return count;
 }
 
-/* What a device has in teams: how many, or how much is bound */
+/* Return: the number of teams that a device is in, or the bytes that it has bound in teams */
 static int64_t in_teams(struct json_object *all, struct json_object *device, bool bytes)
 {
 	struct json_object *teams = part(all, "teams");
@@ -161,7 +161,7 @@ static void print_field(const struct query_field *field, struct json_object *all
 	int64_t number;
 
 	if (field->unit == WORD) {
-		/* A field that devices do not have is the whole machine's. */
+		/* A field that is not in a device's JSON is one of the whole machine. */
 		if (!value)
 			value = part(all, field->member);
 		printf("%s%s", !strcmp(field->name, "uuid") ? "GPU-" : "",

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What memcast-smi shows, as the JSON that it prints; docs/memcast-smi.schema.json has it
- * as a schema:
+ * memcast-smi shows the contents of the JSON that it prints; docs/memcast-smi.schema.json is
+ * a schema of that:
  *
- *   version    tool, module, linux: those that answer
+ *   version    tool, module, linux: the versions of these
  *   backing    of pools: "eager" or "lazy"
- *   time       when it was looked at; driver, cuda: versions, as NVML has them
+ *   time       when /proc was read; driver, cuda: versions, as NVML has them
  *   count      how many devices there are, also where only some are shown
- *   devices    device, host, state: "ready", or "in_progress" or "failed": its links to the
- *              fabric; or "lost", with its host; name, uuid, address: on the bus, node, total,
- *              free, seen: what the processes hold of it
+ *   devices    device, host, state: "ready"; "in_progress" or "failed": the state of its links
+ *              to the fabric; or "lost", with its host; name, uuid, address: on the bus, node,
+ *              total, free, taken: with backing=lazy, bytes that were touched, seen: bytes
+ *              that the listed processes hold
  *   processes  pid, name, memory: by device, or "host", "foreign", "elsewhere": on another
- *              host; teams: numbers; fds: exported ones that it has open; host: that it is on
- *   memories   memory, where: as in the processes' memory, bytes; pids; places: at in the pool,
- *              bytes, untold: bytes at places that are too many to be there
- *   teams      team, size, devices, members: device, bound, pid of who added it, ended if
- *              that process has, bindings: at in the team, memory, from: where in it, bytes,
- *              untold: bytes of bindings that are too many to be there; pids; missing: how many have not joined; others: devices
- *              that could; waits: calls that wait for them: pid, call, ms: for how long
- *   unseen     how many processes (no kernel threads) this one may not look into
+ *              host; teams: numbers; fds: exported fds that it has open; host: the host that
+ *              it is on
+ *   memories   memory, where: as in the processes' memory, bytes; pids; places: at: offset in
+ *              the pool, bytes; untold: bytes at further places, which the kernel does not list
+ *   teams      team, size, devices, members: device, bound, pid: the process that added it,
+ *              ended: if that process has ended, bindings: at: offset in the team, memory, from:
+ *              offset in the memory, bytes; untold: bytes of further bindings; pids; missing:
+ *              how many members have not joined; others: devices that could join; waits: calls
+ *              that wait for them: pid, call, ms: how long the call waits
+ *   unseen     how many processes (no kernel threads) memcast-smi may not read
  */
 #ifndef MEMCAST_SMI_H
 #define MEMCAST_SMI_H
@@ -27,18 +30,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NULL: there are no devices, which stderr says. */
+/* All of it. Return: NULL if there are no devices, after a message to stderr */
 struct json_object *smi_look(void);
-/* device.c, the same for the devices alone */
+/* device.c: the same for the devices alone */
 struct json_object *smi_look_devices(void);
 /* device.c: whether there is a device of another host than 0 */
 bool smi_has_hosts(struct json_object *devices);
-/* How devices are counted in a file of /proc: from device @first of @all that the machine has */
+/* The numbers of devices in a file of /proc: 0 is the machine's device @first, of @all it has */
 struct smi_count {
 	unsigned int first, all;
 };
 
-/* device.c: the number that this program has for a device of such a file */
+/* device.c: the number that memcast-smi has for a device of such a file */
 unsigned int smi_number(const struct smi_count *count, unsigned int device);
 /* team.c, for look.c */
 struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
@@ -52,21 +55,21 @@ void smi_look_versions(struct json_object *all);
 void smi_print(struct json_object *all);
 
 /*
- * html.c: write the page to that file, or "-"; @every: the browser is to look again after
- * so many seconds, or 0. False: it could not be written, which stderr says.
+ * html.c: write the page to file @path, or "-"; @every: the seconds after which a browser loads it
+ * again, or 0. Return: false if it could not be written, after a message to stderr
  */
 bool smi_html(struct json_object *all, const char *path, unsigned int every);
 
-/* pool.c: where the chunks of a memory lie, for look.c */
+/* pool.c: add the places of a memory's chunks, for look.c */
 void smi_pool_places(struct json_object *memory, const char *text);
 /* Do pools have places at all? */
 bool smi_pool_has_places(struct json_object *all);
-/* How much of a pool's used bytes has no place among the memories that are shown */
+/* How many used bytes of a pool are not at a place of a shown memory */
 int64_t smi_pool_unplaced(struct json_object *all, struct json_object *device);
-/* Who holds what of each pool, in characters */
+/* Print which processes hold the memory of each pool, in characters */
 void smi_pool_print(struct json_object *all);
 
-/* choose.c: leave the devices of a list, and what is about them. False: there is none such */
+/* choose.c: leave the devices of a list, and what concerns them. Return: false if one is unknown */
 bool smi_choose(struct json_object *all, const char *words);
 
 /* query.c: --query-device and -q */
@@ -78,7 +81,7 @@ struct smi_query {
 	bool no_header, no_units;
 };
 
-/* Return: false if the words are not all known */
+/* Return: false if a word is unknown */
 bool smi_query_parse(struct smi_query *query, const char *names);
 bool smi_format_parse(struct smi_query *query, const char *format);
 void smi_query_help(void);

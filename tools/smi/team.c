@@ -17,7 +17,7 @@ static int64_t get(struct json_object *object, const char *name)
 	return json_object_get_int64(json_object_object_get(object, name));
 }
 
-/* What stands behind a word of the line; 0 if it is not there, with an older module */
+/* Return: the number behind a word of the line; 0 without the word, as with an older module */
 static int64_t after(const char *line, const char *word)
 {
 	const char *found = strstr(line, word);
@@ -33,7 +33,7 @@ static struct json_object *member_of(struct json_object *all, int64_t device)
 	return NULL;
 }
 
-/* Of some devices the process that added them has ended. */
+/* Marks members whose process, the one that added the device, has ended. */
 static void see_ended(struct json_object *all, const char *text, const struct smi_count *count)
 {
 	struct json_object *member;
@@ -73,14 +73,14 @@ static struct json_object *members(const char *text, const struct smi_count *cou
 	return all;
 }
 
-/* A member without any has no line of its own that tells of them. */
+/* Every member gets an array, as /proc has no line of bindings for a member without bindings. */
 static void add_bindings(struct json_object *members)
 {
 	for (size_t i = 0; i < json_object_array_length(members); i++)
 		add(json_object_array_get_idx(members, i), "bindings", json_object_new_array());
 }
 
-/* What is bound where, of one member; a process that has the team, too, says the same again. */
+/* Adds the bindings of one member, once: each process that has the team has the same line. */
 void smi_team_bindings(struct json_object *team, int64_t device, const char *text)
 {
 	struct json_object *member, *bindings, *binding;
@@ -105,7 +105,7 @@ void smi_team_bindings(struct json_object *team, int64_t device, const char *tex
 		add(member, "untold", number(bytes));
 }
 
-/* The devices that have not joined, and how many of them are missing */
+/* Adds the devices that have not joined, and how many members are missing. */
 static void see_missing(struct json_object *team, size_t devices)
 {
 	struct json_object *members = json_object_object_get(team, "members");
@@ -119,14 +119,14 @@ static void see_missing(struct json_object *team, size_t devices)
 	add(team, "others", others);
 }
 
-/* What a call is that waits, as a program calls it */
+/* The driver API's name of a command that waits */
 static const char *call_of(const char *command)
 {
 	return !strcmp(command, "BIND_MEMORY") ? "cuMulticastBindMem" :
 	       !strcmp(command, "BIND_ADDRESS") ? "cuMulticastBindAddr" : "cuMemMap";
 }
 
-/* A line may say, too, that a call waits for the team. */
+/* Adds a call that waits for the team, if the line has one. */
 void smi_team_wait(struct json_object *team, const char *rest)
 {
 	const char *waits = strstr(rest, " waits ");
@@ -144,8 +144,8 @@ void smi_team_wait(struct json_object *team, const char *rest)
 }
 
 /*
- * @rest: of its line; @count: of the file that it is in; @all: how many devices there are. NULL:
- * it is no such line.
+ * @rest: the rest of a team's line; @count: the numbering in its file; @all: how many devices there
+ * are. Return: NULL if the line is not a team's
  */
 struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
 			     const struct smi_count *count, size_t all)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How devices are connected, as NVML tells it: as a table, as JSON (docs/stack/memcast-smi-topo.schema.json),
- * or as a topology file for NCCL, which looks for devices in /sys/bus/pci and would not find these.
+ * The connections of devices, from NVML: as a table, as JSON
+ * (docs/stack/memcast-smi-topo.schema.json), or as a topology file for NCCL, which looks for
+ * devices in /sys/bus/pci and would not find memcast's.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -45,7 +46,7 @@ static void print_links(nvmlDevice_t device)
 	unsigned int links = links_of(device);
 	nvmlPciInfo_t remote;
 
-	/* All of them go to one switch; "068000" is the class of one. */
+	/* All links go to one switch; "068000" is the class of switches. */
 	if (links && !nvmlDeviceGetNvLinkRemotePciInfo(device, 0, &remote))
 		printf("        <nvlink target=\"%s\" count=\"%u\" tclass=\"0x068000\"/>\n",
 		       lower(remote.busId), links);
@@ -74,7 +75,7 @@ static bool print_device(unsigned int number, nvmlDevice_t device)
 	return true;
 }
 
-/* Those of one node under a <cpu>, for each node that has any; no lost ones */
+/* Prints a <cpu> for each node that has devices, with its devices; lost devices are left out. */
 bool smi_topo_nccl(const struct smi_devices *devices)
 {
 	bool done[NODES] = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is bound where in a team, of memcast-smi's page: a bar for each member, and a table */
+/* The bindings of a team on memcast-smi's page: a bar for each member, and a table */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ void put_bindings_bar(FILE *to, struct json_object *team, struct json_object *me
 	fputc('\n', to);
 }
 
-/* Who holds a memory; nobody whom this program may look into, perhaps */
+/* Lists the processes that hold a memory; none, if memcast-smi may not read their files */
 static void put_holders(FILE *to, struct json_object *all, int64_t number)
 {
 	struct json_object *memories = part(all, "memories");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The same as a page: pools and teams as pictures, processes as a table. It needs no script
- * and no other file, and is XML as well, so that any parser reads it.
+ * Shows memcast-smi's JSON as a page: pools and teams as pictures, processes as a table. The page
+ * needs no script and no other file, and is XML as well, so that any parser reads it.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -21,12 +21,15 @@ static const char style[] =
 	"border-bottom:1px solid #ddd}\n"
 	".swatch{display:inline-block;width:.9em;height:.9em;border-radius:2px}\n";
 
-/* Colours that people with any eyesight can tell apart */
+/* Colors that color-blind people can tell apart, too */
 static const char *const colours[] = {
 	"#4477aa", "#c2405a", "#228833", "#9a8400", "#1f8aa8", "#aa3377", "#885522",
 };
 
-/* Text that a program may have chosen. XML has no control characters, nor U+FFFE and U+FFFF. */
+/*
+ * Writes text that a program may have chosen. XML has no control characters, nor U+FFFE and
+ * U+FFFF.
+ */
 void put_text(FILE *to, const char *text)
 {
 	static const char unknown[] = "\xef\xbf\xbd";
@@ -60,13 +63,13 @@ void put_size(FILE *to, int64_t bytes)
 	fprintf(to, "%.4g %s", size, units[unit]);
 }
 
-/* "1 team", "2 teams"; @more: what is added to the word where it is not one */
+/* "1 team", "2 teams"; @more: the ending of the plural */
 static void put_count(FILE *to, size_t number, const char *word, const char *more)
 {
 	fprintf(to, "%zu %s%s", number, word, number == 1 ? "" : more);
 }
 
-/* Where it stands in the list, which gives it its colour; -1: nowhere */
+/* Return: a process's place in the list, which gives the process its color; -1: it is not there */
 static int place_of(struct json_object *all, int64_t pid)
 {
 	struct json_object *processes = part(all, "processes");
@@ -117,7 +120,7 @@ static void put_teams(FILE *to, struct json_object *all)
 		put_team(to, all, item(teams, i));
 }
 
-/* ---- processes, and what is above and below */
+/* ---- processes, and the head and foot of the page */
 
 static void put_row(FILE *to, struct json_object *all, struct json_object *process)
 {
@@ -216,7 +219,7 @@ bool smi_html(struct json_object *all, const char *path, unsigned int every)
 		put_page(stdout, all, every);
 		return true;
 	}
-	/* A browser that reloads the page meanwhile finds the last one, whole. */
+	/* A browser that reloads the page meanwhile gets the previous page, whole. */
 	if (asprintf(&part_path, "%s.part", path) < 0)
 		return false;
 	to = fopen(part_path, "we");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of memcast-smi --html share: parts of the page, and of what it shows. */
+/* The files of memcast-smi --html share these: parts of the page, and of the JSON that it shows. */
 #ifndef MEMCAST_SMI_HTML_H
 #define MEMCAST_SMI_HTML_H
 
@@ -41,7 +41,7 @@ const char *colour_of(struct json_object *all, int64_t pid);
 void put_pools(FILE *to, struct json_object *all);
 void put_team(FILE *to, struct json_object *all, struct json_object *team);
 
-/* binding.c: what of a team has memory bound, as a bar; and by which, if there is any */
+/* binding.c: a bar of the bound ranges of a member; a table of a team's bindings, if any */
 void put_bindings_bar(FILE *to, struct json_object *team, struct json_object *member, double x,
 		      double y, double width);
 void put_bindings_table(FILE *to, struct json_object *all, struct json_object *team);

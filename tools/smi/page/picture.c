@@ -20,7 +20,7 @@
 
 /* ---- pools */
 
-/* The holders' names, or their numbers only, as there is room; else nothing */
+/* Writes the holders' names, or their pids if names need too much room, or nothing. */
 static void put_label(FILE *to, struct json_object *all, struct json_object *pids, double x,
 		      double y, double width)
 {
@@ -45,7 +45,7 @@ static void put_label(FILE *to, struct json_object *all, struct json_object *pid
 	}
 }
 
-/* A stripe for each process that holds it, and who these are */
+/* Draws a stripe for each process that holds a memory, with a label of these processes. */
 static void put_stripes(FILE *to, struct json_object *all, struct json_object *pids, double x,
 			double y, double width)
 {
@@ -55,7 +55,7 @@ static void put_stripes(FILE *to, struct json_object *all, struct json_object *p
 		fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>",
 			x, y + 26.0 / stripes * i, width, 26.0 / stripes,
 			colour_of(all, json_object_get_int64(item(pids, i))));
-	/* of a single chunk of a large pool an edge would be all that one sees */
+	/* The edge of a single chunk of a large pool would cover the chunk. */
 	if (width >= 4)
 		fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"26\" "
 			"fill=\"none\" stroke=\"#fff\"/>", x, y, width);
@@ -63,8 +63,8 @@ static void put_stripes(FILE *to, struct json_object *all, struct json_object *p
 }
 
 /*
- * A memory in a pool, as wide as it is large: at its places, or where there are none at @x.
- * Return: where it ends
+ * Draws a memory in a pool, with its size as width: at its places, or at @x in a pool without
+ * places. Return: @x for the next memory
  */
 static double put_piece(FILE *to, struct json_object *all, struct json_object *memory, bool placed,
 			double x, double y, double per_byte)
@@ -99,7 +99,7 @@ static void put_state(FILE *to, struct json_object *device, bool hosts, double y
 	fputs("</text>\n", to);
 }
 
-/* What others use: of some place that is not told, or behind all that is shown */
+/* Draws bytes of other processes: under all memories, as their places are unknown, or at @x. */
 static void put_unseen(FILE *to, int64_t bytes, bool placed, double x, double y, double per_byte)
 {
 	if (bytes <= 0)
@@ -122,7 +122,7 @@ static void put_pool(FILE *to, struct json_object *all, struct json_object *devi
 	fprintf(to, "<text class=\"name\" x=\"0\" y=\"%.2f\">device %" PRId64 "</text>"
 		"<rect x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"26\" fill=\"#eee\"/>\n",
 		y + 17, get(device, "device"), BAR_X, y, BAR_WIDTH);
-	/* below the pieces: what these leave of it */
+	/* Memories are drawn over it. */
 	if (placed)
 		put_unseen(to, smi_pool_unplaced(all, device), true, BAR_X, y, per_byte);
 	for (size_t i = 0; i < count(memories); i++)
@@ -233,7 +233,7 @@ static void put_picture(FILE *to, struct json_object *all, struct json_object *t
 		size_t here = row + 1 < rows ? IN_A_ROW : boxes - row * IN_A_ROW;
 		double y = 30.0 + (double)row * (BOX_HEIGHT + 20);
 
-		/* from one row to the next, past the boxes */
+		/* A line leads from one row to the next, past the boxes. */
 		if (row)
 			fprintf(to, "<path d=\"M2 30V%.1fH%.1f\" fill=\"none\" stroke=\"#335577\"/>\n",
 				y, (double)(here - 1) * PITCH + BOX_WIDTH / 2.0 + 4);
