@@ -17,7 +17,7 @@
 struct bench {
 	const struct options *options;
 	struct team team;
-	void *buffer;	/* the root's: what it broadcasts, or where it reduces to */
+	void *buffer;	/* the root's source of a broadcast, or result of a reduction */
 	double started;
 };
 
@@ -61,7 +61,7 @@ static double slowest(struct bench *bench, double seconds)
 	return (double)most * 1e-9;
 }
 
-/* What is left of --seconds; all ranks decide by what the slowest says. */
+/* Return: the rest of --seconds; all ranks go by the slowest rank's time */
 static double seconds_left(struct bench *bench)
 {
 	double left = bench->options->seconds - slowest(bench, now() - bench->started);
@@ -70,8 +70,8 @@ static double seconds_left(struct bench *bench)
 }
 
 /*
- * How many iterations there is time for. A quarter of what is left, as the larger sizes
- * are yet to come.
+ * Return: how many iterations there is time for. They get a quarter of the time that is left, as
+ * the larger sizes are yet to come.
  */
 static unsigned int affordable(struct bench *bench, double warmed_up)
 {
@@ -84,7 +84,7 @@ static unsigned int affordable(struct bench *bench, double warmed_up)
 	return count < 1 ? 1 : (unsigned int)count;
 }
 
-/* Seconds per iteration of the slowest rank. */
+/* Return: seconds per iteration of the slowest rank */
 static double run_timed(struct bench *bench, size_t count, unsigned int *iterations)
 {
 	const struct options *options = bench->options;
@@ -104,9 +104,10 @@ static double run_timed(struct bench *bench, size_t count, unsigned int *iterati
 }
 
 /*
- * What an element must be takes a value of each rank: all elements on all ranks would take the
- * square of the ranks. So each rank looks at its share of them, and whether its neighbour has the
- * same bits, all of them: round the ring, then, all have what is right.
+ * To compute one right element takes a value of each rank, so to check all elements on all ranks
+ * would take time with the square of the ranks. Instead each rank checks its share of the elements,
+ * and compares all of them with those of the next rank in the ring: if all ranks find no
+ * difference, all elements are right.
  */
 static uint64_t check_all(struct bench *bench, size_t count, uint32_t seed)
 {
@@ -122,7 +123,7 @@ static uint64_t check_all(struct bench *bench, size_t count, uint32_t seed)
 		wrong = pattern_check(element, own, from,
 				      count - from < share ? count - from : share, 0,
 				      team->count, seed);
-	/* It may not be done yet; and nobody writes before all have looked. */
+	/* The next rank may not have its result yet. No rank writes before the next barrier. */
 	team_barrier(&bench->team);
 	if (memcmp(own, next, count * size))
 		for (i = 0; i < count; i++)
@@ -132,7 +133,7 @@ static uint64_t check_all(struct bench *bench, size_t count, uint32_t seed)
 
 /*
  * Runs once on fresh data and returns how many elements of all ranks are wrong.
- * What a result must replace is filled with another seed's data before.
+ * Memory for results is filled with another seed's data before.
  */
 static uint64_t run_checked(struct bench *bench, size_t count, uint32_t seed)
 {
@@ -212,7 +213,7 @@ static int bench_main(struct rank *rank, void *arg)
 			report_row(&report, count, iterations, seconds, wrong);
 		if (bytes > options->max_bytes / options->factor)
 			break;
-		/* The next size with one iteration takes longer by the factor. */
+		/* One iteration with the next size takes longer by the factor between sizes. */
 		seconds = now() - began - seconds * (iterations - 1);
 		if (options->seconds && slowest(&bench, seconds) * (double)options->factor >
 					seconds_left(&bench))
@@ -222,7 +223,7 @@ static int bench_main(struct rank *rank, void *arg)
 	if (rank->index == 0)
 		report_end(&report);
 	free(bench.buffer);
-	/* all know the count; one failure is enough to say so */
+	/* All ranks know the count; it is enough that rank 0 fails. */
 	return rank->index == 0 && all_wrong;
 }
 
@@ -364,7 +365,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = 2;
 	argp_program_version = TOOLS_VERSION("memcast-perf");
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	/* -n: processes of our own, whatever the environment says */
+	/* -n forks ranks, even if a launcher has set variables for ranks. */
 	launched = options.ranks ? 0 : ranks_launched();
 	options.ranks = launched ?: team_ranks(options.ranks);
 	if (options.root >= options.ranks)

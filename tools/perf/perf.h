@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memcast-perf: what was asked for, and how results are printed. */
+/* memcast-perf: its options, and how results are printed. */
 #ifndef MEMCAST_TOOLS_PERF_H
 #define MEMCAST_TOOLS_PERF_H
 
@@ -18,17 +18,17 @@ struct options {
 	enum collective collective;
 	const struct element *element;
 	size_t min_bytes, max_bytes, factor;
-	size_t bind_bytes, create_bytes;	/* 0: as much as is needed */
+	size_t bind_bytes, create_bytes;	/* 0: no more than needed */
 	unsigned int ranks, root, warmup, iterations, checks;
-	unsigned int seconds;	/* for all sizes, about; 0: as long as it takes */
+	unsigned int seconds;	/* for all sizes, about; 0: no limit */
 	uint32_t seed;
 	bool json;
 };
 
-/* What a rank tells about itself, for the head of a report. */
+/* A rank's facts about itself, for the head of a report. */
 struct introduction {
 	int pid, driver_version, device;
-	char host[64];		/* "": all are on one */
+	char host[64];		/* "": all ranks are on one host */
 	char name[64];
 	unsigned char uuid[16];
 };

@@ -96,7 +96,7 @@ void report_row(struct report *report, size_t count, unsigned int iterations,
 	double algbw = (double)bytes * 1e-9 / seconds;
 	double busbw = algbw;
 
-	/* what nccl-tests takes as the traffic on a link, per byte of payload */
+	/* nccl-tests' formula for the traffic on a link, per byte of payload */
 	if (options->collective == ALLREDUCE)
 		busbw *= 2.0 * (options->ranks - 1) / options->ranks;
 	report->busbw_sum += busbw;

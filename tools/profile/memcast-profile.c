@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writes what a device says of itself as a profile, which MEMCAST_PROFILE has memcast's
- * devices say. Plain calls of the driver API: for machines that have the device.
+ * Writes a profile: a device's attributes, which memcast's devices then have with
+ * MEMCAST_PROFILE. It only calls the driver API, and runs on a machine that has the device.
  */
 #include <cuda.h>
 #include <err.h>
@@ -42,7 +42,7 @@ static const char usage[] =
 	}								\
 })
 
-/* Newer ones than cuda.h knows have a number. Of two names the first one counts. */
+/* An attribute that cuda.h does not know is printed as a number. Of two names the first counts. */
 static void print_attribute(int attribute, int value)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

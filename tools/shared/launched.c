@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One rank of those that a launcher has started, here and on other hosts: they meet at rank 0. */
+/* Ranks that a launcher has started, here or on other hosts: they all connect to rank 0. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netdb.h>
@@ -19,7 +19,7 @@
 #define NOTICE_MS	5000	/* after which a wait is explained */
 #define AGAIN_MS	50	/* between two attempts to reach rank 0 */
 
-/* What a rank says first: whoever else finds the port, says something else. */
+/* A rank's first bytes, by which rank 0 tells ranks from other programs that find the port */
 struct hello {
 	char magic[8];
 	uint32_t index, count;
@@ -27,7 +27,7 @@ struct hello {
 
 static const char magic[8] = "memcast1";
 
-/* The first of some variables that is there, as a number; -1: none is */
+/* Return: the number in the first of some variables that is set; -1: none is set */
 static int number_of(const char *const *names)
 {
 	for (; *names; names++) {
@@ -51,7 +51,7 @@ unsigned int ranks_launched(void)
 	static const char *const indices[] = { "RANK", "OMPI_COMM_WORLD_RANK", NULL };
 	int count = number_of(counts);
 
-	/* Where nobody says at which address to meet, ranks are to be our own processes. */
+	/* If no variable names the address of rank 0, this program forks its ranks itself. */
 	if (count < 2 || number_of(indices) < 0 || !getenv("MASTER_ADDR") || !getenv("MASTER_PORT"))
 		return 0;
 	return (unsigned int)count;
@@ -71,7 +71,7 @@ static struct addrinfo *address_of(const char *name, int flags)
 	return found;
 }
 
-/* What is small is not to wait for more. */
+/* TCP sends small messages at once, instead of waiting for more data. */
 static void send_at_once(int fd)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
@@ -117,7 +117,7 @@ static void welcome(struct rank *rank, int fd, unsigned int *missing)
 
 	if (recv(fd, &hello, sizeof(hello), MSG_WAITALL) != (ssize_t)sizeof(hello) ||
 	    memcmp(hello.magic, magic, sizeof(magic))) {
-		close(fd);	/* a stranger */
+		close(fd);	/* not a rank */
 		return;
 	}
 	if (hello.count != rank->count || !hello.index || hello.index >= rank->count ||

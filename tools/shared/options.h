@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers on the command line; what is wrong ends the program with usage. */
+/* Numbers on the command line; a wrong one ends the program with its usage. */
 #ifndef MEMCAST_TOOLS_OPTIONS_H
 #define MEMCAST_TOOLS_OPTIONS_H
 

@@ -15,7 +15,7 @@
 
 #include "ranks.h"
 
-/* Which rank this process is; -1: none. */
+/* The number of this process's rank; -1: it is none. */
 static int own_index = -1;
 
 void rank_name(unsigned int index)
@@ -23,7 +23,7 @@ void rank_name(unsigned int index)
 	own_index = (int)index;
 }
 
-/* One write: several ranks may have something to say at the same moment. */
+/* A single write, as several ranks may print a message at the same moment. */
 void rank_die(const char *format, ...)
 {
 	char text[512], rank[24] = "";
@@ -57,7 +57,7 @@ static void link_send(int fd, const void *data, size_t bytes, int passed)
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control.space);
 	}
-	/* Another host's link may take a part only. */
+	/* A link to another host may take only a part at once. */
 	while (part.iov_len) {
 		ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
 
@@ -162,7 +162,7 @@ void rank_turn_end(struct rank *rank)
 	}
 }
 
-/* The child keeps its own ends only, so that a dead rank reads as end of file. */
+/* The child keeps its own ends of links only, so that the death of a rank reads as end of file. */
 static int rank_main(unsigned int index, unsigned int count, int (*link)[2],
 		     int (*body)(struct rank *rank, void *arg), void *arg,
 		     pid_t parent)
@@ -186,7 +186,7 @@ static int rank_main(unsigned int index, unsigned int count, int (*link)[2],
 	return body(&rank, arg);
 }
 
-/* Exit status 1 needs no words: the rank has said why. */
+/* Exit status 1 needs no message: the rank has printed why it failed. */
 static void report_end(unsigned int index, int status)
 {
 	if (WIFSIGNALED(status))
@@ -198,7 +198,7 @@ static void report_end(unsigned int index, int status)
 			program_invocation_short_name, index, WEXITSTATUS(status));
 }
 
-/* Waits for all; the first that fails takes the rest with it. */
+/* Waits for all ranks; when the first one fails, all others are ended. */
 static int ranks_wait(pid_t *child, unsigned int count)
 {
 	unsigned int left = count, i, k;
@@ -238,7 +238,7 @@ int ranks_run(unsigned int count, int (*body)(struct rank *rank, void *arg),
 	struct rlimit files;
 	unsigned int i;
 
-	/* both ends of each link are open for a while; mostly there may be 1024 files */
+	/* Both ends of each link are open for a while; the usual limit is 1024 files. */
 	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < files.rlim_max) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -250,7 +250,7 @@ int ranks_run(unsigned int count, int (*body)(struct rank *rank, void *arg),
 	fflush(NULL);
 	for (i = 0; i < count; i++) {
 		child[i] = fork();
-		if (child[i] < 0)	/* those that run die with this process */
+		if (child[i] < 0)	/* the other children die with this process */
 			rank_die("fork: %s", strerror(errno));
 		if (!child[i])
 			exit(rank_main(i, count, link, body, arg, parent));

@@ -9,7 +9,7 @@
 
 #include "team.h"
 
-/* The end of the team: the group's flags, and a word of each rank. */
+/* The sync area at the end of the team: the group's flags, then a word of each rank. */
 #define SYNC_WORDS(ranks)	MEMCAST_GROUP_BYTES(ranks)
 #define SYNC_BYTES(ranks)	(SYNC_WORDS(ranks) + (ranks) * sizeof(uint64_t))
 
@@ -185,7 +185,7 @@ void team_join(struct team *team, struct rank *rank, const struct team_sizes *si
 	rank_turn_end(rank);
 	CU(cuMemCreate(&memory, created, &prop, 0));
 	CU(cuMulticastBindMem(handle, 0, memory, 0, bytes, 0));
-	/* A memory is mapped as a whole, also what of it the team has not. */
+	/* A memory is mapped as a whole, with the bytes that are not bound. */
 	CU(cuMemAddressReserve(&own, created, 0, 0, 0));
 	CU(cuMemMap(own, created, 0, memory, 0));
 	CU(cuMemSetAccess(own, created, &access, 1));
@@ -214,7 +214,7 @@ void team_exchange(struct team *team, uint64_t mine, uint64_t *all)
 	multimem_st_u64(&team->view, words + team->index * sizeof(mine), mine);
 	team_barrier(team);
 	memcpy(all, team->own + words, team->count * sizeof(mine));
-	team_barrier(team);	/* nobody overwrites what others still read */
+	team_barrier(team);	/* no rank overwrites words that other ranks still read */
 }
 
 void team_allreduce(struct team *team, const struct element *element,

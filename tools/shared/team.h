@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A team over all ranks: each brings its device, memory on it bound at offset
- * 0, a view of all replicas, and collectives that work in place.
+ * A team of all ranks: each joins with its device, binds memory of that device at
+ * offset 0, and has a view of all replicas; collectives work in place.
  */
 #ifndef MEMCAST_TOOLS_TEAM_H
 #define MEMCAST_TOOLS_TEAM_H
@@ -14,7 +14,7 @@
 
 #include "ranks.h"
 
-/* Ends the process, saying what failed and what to do, unless it succeeds. */
+/* If the call fails, ends the process with a message of what failed and what to do. */
 #define CU(call) do {						\
 	CUresult result_ = (call);				\
 								\
@@ -33,42 +33,42 @@ struct team {
 };
 
 struct element {
-	const char *name;	/* ours, after PTX */
-	const char *nccl_name;	/* what nccl-tests prints */
+	const char *name;	/* as in PTX */
+	const char *nccl_name;	/* as nccl-tests prints it */
 	size_t bytes;
 	enum memcast_element type;
 };
 
 extern const struct element element_u32, element_u64, element_f32;
 
-/* NULL if there is none of that name; either name will do. */
+/* Finds an element by either name. Return: NULL if there is none. */
 const struct element *element_find(const char *name);
 
 /*
  * How many ranks to run: as many as @wanted, 0 for one per device. Ends the
- * process if there are too few devices. Asks in a child, so that fork stays
- * possible.
+ * process if there are too few devices. A child calls the driver, so that
+ * this process can still fork.
  */
 unsigned int team_ranks(unsigned int wanted);
 
-/* How large things are; 0: as is needed */
+/* Sizes in bytes; 0: no more than needed */
 struct team_sizes {
-	size_t bytes;		/* what the ranks work on */
-	size_t bound;		/* the team, and what is bound to it of each memory */
+	size_t bytes;		/* the data that the ranks work on */
+	size_t bound;		/* the team, and the bound part of each memory */
 	size_t created;		/* each memory */
 };
 
 /*
- * Joins, binds and maps; returns when all ranks have. They join in order, so that replica i is
- * rank i's and f32 sums repeat from run to run. Ranks of a launcher, which may be on several
- * hosts, share the team by a fabric handle, else by an fd.
+ * Joins, binds and maps; returns when all ranks have done so. They join in order, so that replica i
+ * is rank i's and f32 sums repeat from run to run. Ranks of a launcher, which may be on several
+ * hosts, share the team by a fabric handle, other ranks by an fd.
  */
 void team_join(struct team *team, struct rank *rank, const struct team_sizes *sizes);
 
-/* Nobody returns before all have come; what was written before is seen after. */
+/* No rank returns before all have called it; then all see what was written before. */
 void team_barrier(struct team *team);
 
-/* Gives every rank's @mine to all: all[i] is rank i's. */
+/* Gives every rank's @mine to all ranks: all[i] is rank i's. */
 void team_exchange(struct team *team, uint64_t mine, uint64_t *all);
 
 /* The elements at offset 0 become their sum over all ranks, on all ranks. */

@@ -9,7 +9,7 @@
 #define FASHION_PIXELS		(28 * 28)
 #define FASHION_CLASSES		10
 
-/* Where Debian's package dataset-fashion-mnist puts it */
+/* The folder of Debian's package dataset-fashion-mnist */
 #define FASHION_FOLDER		"/usr/share/datasets/fashion-mnist"
 
 struct fashion {
@@ -20,7 +20,7 @@ struct fashion {
 
 /*
  * Reads the first images of a set ("train": 60000, "t10k": 10000); @max 0 for
- * all. Ends the process with a message if it cannot.
+ * all. Ends the process with a message if that fails.
  */
 void fashion_load(struct fashion *set, const char *folder, const char *name,
 		  size_t max);

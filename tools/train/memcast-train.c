@@ -2,7 +2,7 @@
 /*
  * memcast-train: data-parallel training. Every rank computes the gradient of
  * its share of a batch into memory of its own device; an all-reduce over the
- * team makes it the gradient of the batch; every rank takes the same step.
+ * team makes these the gradient of the batch; every rank takes the same step.
  */
 #define _GNU_SOURCE
 #include <argp.h>
@@ -81,9 +81,9 @@ static void compare_ranks(struct model *model)
 /*
  * How far rounding can take two trainings apart that add in different orders.
  * An operation is off by 2^-24 of a magnitude near 1 at most, and N such errors
- * grow as the square root of N. Per step a weight meets those of summing a
- * batch and the pixels of a logit, times rate, and its own. Four standard
- * deviations; a single share that is missing from a single step is far outside.
+ * grow as the square root of N. Per step a weight gets the errors of summing a
+ * batch and the pixels of a logit, times rate, and its own. The bound is four
+ * standard deviations; a single share missing from a single step is far outside.
  */
 static double rounding_bound(const struct job *job, const float *weights)
 {
@@ -117,7 +117,7 @@ static int report_comparison(const struct job *job, struct json_object *all,
 	return !equal;
 }
 
-/* The tests are fewer by the same factor, as they take their time, too. */
+/* Uses fewer images to train with, and to test with by the same factor: tests take time, too. */
 static void fit_in_time(struct job *job, struct model *model)
 {
 	size_t samples = samples_in_time(model), all = job->train.count;

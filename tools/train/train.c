@@ -7,7 +7,7 @@
 
 #include "train.h"
 
-/* What is tried before deciding how many images there is time for */
+/* Steps and tests that are timed to decide how many images there is time for */
 #define TRIED_STEPS	5
 #define TRIED_TESTS	200
 
@@ -133,7 +133,7 @@ struct model *model_new(const struct job *job, struct team *team)
 	return model;
 }
 
-/* Seconds of a step by all ranks, of the slowest rank's: the same number on each */
+/* Return: the slowest rank's @seconds, on all ranks */
 static double slowest(struct model *model, double seconds)
 {
 	uint64_t all[RANKS_MAX], most = 0;
@@ -145,7 +145,7 @@ static double slowest(struct model *model, double seconds)
 	return (double)most * 1e-9;
 }
 
-/* The same images, tested and learnt from in one process, while the others wait */
+/* Return: on rank 0, seconds of a step by one process alone with its share of all tests; else 0 */
 static double try_alone(struct model *model, size_t batch)
 {
 	const struct job *job = model->job;
@@ -161,7 +161,7 @@ static double try_alone(struct model *model, size_t batch)
 	seconds = now() - start;
 	start = now();
 	softmax_right(model->weights, &job->test, 0, tests);
-	/* Per step of training: its share of the tests, here and on the ranks. */
+	/* A step's share of the tests counts twice: they run here, and on the ranks. */
 	return seconds / TRIED_STEPS + 2 * (now() - start) / (double)tests *
 	       (double)job->test.count * (double)batch / (double)job->train.count;
 }
@@ -176,7 +176,7 @@ size_t samples_in_time(struct model *model)
 		return count;
 	for (i = 0; i < batch * TRIED_STEPS; i++)
 		model->order[i] = (uint32_t)i;
-	run_step(model, model->order, batch);	/* maps what it touches */
+	run_step(model, model->order, batch);	/* not timed: it faults pages in */
 	start = now();
 	for (i = 0; i < TRIED_STEPS; i++)
 		run_step(model, model->order + i * batch, batch);

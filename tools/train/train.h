@@ -12,7 +12,7 @@
 struct job {
 	const char *folder;
 	size_t samples, epochs, batch, ranks;
-	size_t seconds;		/* that both trainings are to take, about; 0: as long as it takes */
+	size_t seconds;		/* about how long both trainings may take; 0: no limit */
 	uint32_t seed;
 	float rate;
 	bool json;
@@ -33,14 +33,14 @@ struct model {
 	uint32_t *order;
 };
 
-/* With zero weights; @team is NULL, or one that has joined. */
+/* Makes a model with zero weights; @team is NULL, or a team that all ranks have joined. */
 struct model *model_new(const struct job *job, struct team *team);
 
 struct epoch run_epoch(struct model *model, size_t number);
 
 /*
- * How many training images there is time for, the same on each rank: all ranks try
- * a few steps, then rank 0 some alone. Any weights, and the sums, are lost.
+ * Return: how many training images there is time for, the same on each rank: all ranks try
+ * a few steps, then rank 0 tries some alone. Weights and sums are lost.
  */
 size_t samples_in_time(struct model *model);
 
