@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program in a running machine, with this process's input, output, errors and status:
+ * Runs a program in a running machine, with this process's input, output, errors and status:
  *
  *	vm-door run NAME SETTINGS BEGAN [ARGUMENT…]
  *
- * SETTINGS is a file with "KEY=VALUE" strings, a NUL behind each, of session.c's keys:
- * a process's arguments are for all users to read, and an environment is not. BEGAN is a
- * file that is made when the program starts, or "": where there is one, this process ends
- * with its parent.
+ * SETTINGS is a file with "KEY=VALUE" strings, a NUL behind each, of session.c's keys: it
+ * has the environment, which other users must not read, while they can read a process's
+ * arguments. BEGAN is a file that is made when the program starts, or "". With BEGAN this
+ * process ends with its parent.
  *
- * Input is read once the program runs: if the machine ends before, all of it is still there.
+ * Input is read once the program runs: if the machine ends before, no input is lost.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include "door.h"
 #include "wire.h"
 
-/* What came and is to be written, in pieces that a pipe takes at once */
+/* Output that has come and is not written yet */
 struct sink {
 	int fd;
 	enum frame_type type;
@@ -39,11 +39,11 @@ struct client {
 	size_t window;		/* bytes of input that may be sent */
 	bool reads, terminal, started, ended;
 	const char *began;
-	pid_t parent;		/* 0: it outlives its parent */
-	struct bytes lines;	/* of the status that are not whole yet */
+	pid_t parent;		/* 0: this process outlives its parent */
+	struct bytes lines;	/* of the status: the part that is no whole line yet */
 	int status;
 	bool sent[NSIG];
-	bool left;		/* memcast is not as it was before */
+	bool left;		/* the program left objects in the module */
 };
 
 static volatile sig_atomic_t signals[NSIG], resized;
@@ -68,7 +68,7 @@ static void set_signals(void)
 		sigaction(numbers[i], &action, NULL);
 		sigaddset(&mask, numbers[i]);
 	}
-	/* They come only while ppoll() waits, so that none is missed between look and wait. */
+	/* Signals come only while ppoll() waits, so that none comes just before and is missed. */
 	sigprocmask(SIG_BLOCK, &mask, &usual_mask);
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -105,7 +105,7 @@ static bool is_orphan(const struct client *client)
 	return client->parent && getppid() != client->parent;
 }
 
-/* Nobody else removes what a killed parent had for its work: a folder with the one file. */
+/* Removes a killed parent's folder, which has the one file @began. */
 static void remove_folder(const char *began)
 {
 	char *folder = strdup(began), *slash = folder ? strrchr(folder, '/') : NULL;
@@ -119,8 +119,8 @@ static void remove_folder(const char *began)
 }
 
 /*
- * The first asks the program, the second ends it and this process. Before the program has
- * started there is nobody to ask, nor is there when this process's parent was killed.
+ * The first signal goes to the program; the second ends the program and this process. If the
+ * program has not started, or this process's parent was killed, the first one does that.
  */
 static void pass_signals(struct client *client)
 {
@@ -301,7 +301,7 @@ static void settings(struct client *client, int argc, char **argv)
 		if (isatty(2))
 			setting(client, "error_tty", "");
 	}
-	/* A terminal is only ours to read while we are in its foreground. */
+	/* Only a process group in the foreground of a terminal may read from it. */
 	client->reads = !isatty(0);
 	if (terminal_is_ours() && isatty(1)) {
 		setting(client, "input_tty", "");

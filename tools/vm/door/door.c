@@ -3,11 +3,11 @@
  * The host's side of programs in running machines, for memcast-vm:
  *
  *   vm-door serve NAME RUNNER FOLDER KERNEL MODE WORD…
- *	lets clients in at the socket of that name as long as the process RUNNER lives,
- *	and once its machine listens; while that boots, it answers who asks what runs;
+ *	serves clients at the socket of that name as long as the process RUNNER lives.
+ *	While its machine boots, only clients that ask for the list are answered.
  *	FOLDER/door.in and door.out lead to the machine; MODE and WORDs are for the list
  *   vm-door run NAME …	runs a program; client.c
- *   vm-door list [--json]	what runs; list.c
+ *   vm-door list [--json]	lists machines and programs; list.c
  *   vm-door stop|alive|reused NAME, vm-door folder
  *   vm-door input RUNNER FIFO	input.c
  */
@@ -29,15 +29,15 @@
 
 struct program {
 	uint32_t channel;
-	bool cut;			/* of its argument, only the beginning is in the list */
-	struct json_object *json;	/* as the list has it */
+	bool cut;			/* the last argument continues, but not in the list */
+	struct json_object *json;	/* its entry in the list */
 };
 
 struct door {
 	const char *name;
 	pid_t runner;
-	int listener;		/* -1: nobody is let in any more */
-	struct pollfd *waiting;	/* clients while the machine boots; .events 0: one with a program */
+	int listener;		/* -1: no client is let in any more */
+	struct pollfd *waiting;	/* clients while the machine boots; .events 0: has sent a frame */
 	size_t waiting_count;
 	uint32_t channels;
 	struct program *programs;
@@ -99,7 +99,7 @@ static bool is_reused(const struct door *door)
 	return json_object_get_boolean(json_object_object_get(door->machine, "reused"));
 }
 
-/* An argument, or a shell, for the list; of a very long one its beginning */
+/* Adds an argument, or a shell, to the list; of a very long one its beginning */
 static void remember_word(struct program *program, const struct frame *frame, const char *data)
 {
 	size_t length = frame->length, skip = 0;
@@ -113,7 +113,7 @@ static void remember_word(struct program *program, const struct frame *frame, co
 		skip = 6;
 	if (cut || !skip)
 		return;
-	/* not within a character */
+	/* Do not cut within a character. */
 	while (program->cut && length > skip && (data[length - 1] & 0xc0) == 0x80)
 		length--;
 	if (asprintf(&word, "%.*s%s", (int)(length - skip - program->cut), data + skip,
@@ -135,9 +135,9 @@ static bool from_client(struct relay *relay, struct relay_peer *peer, const stru
 		send_list(door, peer);
 		return false;
 	case FRAME_STOP:
-		/* the client waits for nothing else, and counts as no program */
+		/* This client expects no other frame, and is no program. */
 		peer->leaves = true;
-		/* A machine without a program of its own ends in order, another as its runner does. */
+		/* A machine of --reuse ends by itself, any other with its runner. */
 		if (is_reused(door))
 			wire_put(&relay->link, 0, FRAME_STOP, NULL, 0);
 		else
@@ -191,7 +191,7 @@ static void add_client(struct relay *relay, int fd)
 	relay_add(relay, fd, program->channel);
 }
 
-/* Who may not even enter the folder does not get here; but folders can be opened by mistake. */
+/* The folder's mode keeps other users out; this check does, too, if that mode is ever wrong. */
 static void let_in(struct relay *relay)
 {
 	struct door *door = relay->owner;
@@ -218,8 +218,8 @@ static void let_in(struct relay *relay)
 }
 
 /*
- * While the machine boots, clients that ask for the list are answered, and clients with a program
- * wait; so does a client that ends a machine of --reuse: the programs before it run first.
+ * While the machine boots, clients that ask for the list are let in, and clients with a program
+ * wait. A client that ends a machine of --reuse waits, too: the programs before it run first.
  */
 static void look_at_waiting(struct relay *relay)
 {
@@ -246,7 +246,7 @@ static void look_at_waiting(struct relay *relay)
 	door->waiting_count = stay;
 }
 
-/* Wait for something to do, and do it. Return: false when the machine has gone */
+/* Wait for clients or the machine, and serve them. Return: false when the machine has gone */
 static bool serve_turn(struct relay *relay)
 {
 	struct door *door = relay->owner;
@@ -258,7 +258,7 @@ static bool serve_turn(struct relay *relay)
 		abort();
 	polls[0] = (struct pollfd){ door->listener, POLLIN, 0 };
 	memcpy(polls + 1, door->waiting, door->waiting_count * sizeof(*polls));
-	/* A signal may come just before the wait: it is looked for each second. */
+	/* A signal may come just before the wait, so wait for a second at most. */
 	goes_on = relay_turn(relay, polls, count, 1000) && getppid() == door->runner;
 	memcpy(door->waiting, polls + 1, door->waiting_count * sizeof(*polls));
 	look_at_waiting(relay);
@@ -340,7 +340,7 @@ static int stop(const char *name)
 	wire = wire_new(fd, fd);
 	wire_put(&wire, 0, FRAME_STOP, NULL, 0);
 	wire_write(&wire);
-	/* until it has gone, or lets nobody in */
+	/* Wait until the machine has gone, or lets no client in. */
 	for (;;) {
 		struct pollfd wait = { fd, POLLIN, 0 };
 		int other;

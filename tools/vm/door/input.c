@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is typed for the first program of a machine. */
+/* Passes keys from the terminal to the first program of a machine. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "door.h"
 
 #define CTRL_C	3
-#define TWICE	2.0	/* seconds between two of them that end the machine */
+#define TWICE	2.0	/* seconds, at most, between two Ctrl-C that end the machine */
 
 static volatile sig_atomic_t resized, ended;
 
@@ -45,8 +45,8 @@ static void tell_size(const char *control)
 }
 
 /*
- * Wait for keys, or for a signal. Signals that are handled are blocked but in here, where
- * @others is the mask, so none comes before this waits and is missed.
+ * Wait for keys, or for a signal. Handled signals are blocked except in here, where @others
+ * is the mask, so that no signal comes just before the wait and is missed.
  *
  * Return: what poll() found at the terminal; 0: no key for this process
  */
@@ -59,14 +59,15 @@ static short wait_for_keys(const sigset_t *others)
 		return 0;
 	if (!(terminal.revents & POLLIN) || terminal_is_ours())
 		return terminal.revents;
-	/* In the background keys are another process's, and stay until it reads them. */
+	/* While this process is in the background, keys belong to the one in the foreground. */
 	ppoll(NULL, 0, &a_while, others);
 	return 0;
 }
 
 /*
- * RUNNER CONTROL: pass the terminal's keys to the standard output, and its size to the fifo
- * CONTROL. Ctrl-C goes to the program like any other key; two in a row end RUNNER.
+ * vm-door input RUNNER CONTROL: pass the terminal's keys to the standard output, and the
+ * terminal's size to the fifo CONTROL. Ctrl-C goes to the program like any other key; two in a
+ * row end RUNNER.
  */
 int input_pump(int argc, char **argv)
 {
@@ -87,7 +88,7 @@ int input_pump(int argc, char **argv)
 		sigaddset(&mine, numbers[i]);
 	}
 	sigprocmask(SIG_BLOCK, &mine, &others);
-	/* a read in the background fails, and does not stop it: it has to end with its runner */
+	/* A read in the background must fail, not stop this process, which ends with its runner. */
 	signal(SIGTTIN, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != runner)
@@ -103,7 +104,7 @@ int input_pump(int argc, char **argv)
 		if (!found)
 			continue;
 		got = found & POLLIN ? read(0, keys, sizeof(keys)) : 0;
-		/* it is in the background since just now */
+		/* This process has just been put into the background. */
 		if (got < 0 && errno == EIO)
 			continue;
 		if (got <= 0 || write(1, keys, (size_t)got) != got)

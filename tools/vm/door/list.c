@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* memcast-vm ps: the machines that run, and what runs in them */
+/* memcast-vm ps: lists the machines that run, and the programs in them */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <json-c/json.h>
@@ -17,7 +17,7 @@ static const char *text_of(struct json_object *object, const char *name)
 	return json_object_get_string(json_object_object_get(object, name));
 }
 
-/* NULL: it is no machine's, or its machine has gone */
+/* Asks a machine for its list. Return: NULL if there is no such machine, or it has gone */
 static struct json_object *ask(const char *name)
 {
 	struct bytes text = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Names of running machines: sockets in a folder that their user alone can enter. A name is
- * taken as long as somebody listens at its socket, so none is left over of what was killed.
+ * taken as long as a process listens at its socket, so a killed machine's name is free.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "door.h"
 
-/* NULL: not a folder of ours */
+/* Return: NULL if $XDG_RUNTIME_DIR is no folder of this user */
 static char *below_runtime_dir(void)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");
@@ -43,7 +43,7 @@ const char *names_folder(void)
 		abort();
 	if (mkdir(path, 0700) && errno != EEXIST)
 		die("cannot make %s: %s", path, strerror(errno));
-	/* In /tmp anybody may have been first. */
+	/* In /tmp another user may have made it first. */
 	if (lstat(path, &is) || !S_ISDIR(is.st_mode))
 		die("%s is not a folder", path);
 	if (is.st_uid != geteuid())
@@ -63,7 +63,7 @@ bool names_valid(const char *name)
 	return length && length < 64 && isalnum((unsigned char)*name);
 }
 
-/* A socket's path has 108 bytes, which a folder alone may have. */
+/* A socket's path has at most 108 bytes, and the folder's may be longer: name it by its fd. */
 static struct sockaddr_un address_of(int folder, const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -105,7 +105,7 @@ int names_listen(const char *name)
 	int folder = open_folder(), fd = -1, taken;
 	struct sockaddr_un address = address_of(folder, name);
 
-	/* one at a time, so that nobody removes what another has just made */
+	/* One process at a time, so that none removes a socket that another has just made. */
 	flock(folder, LOCK_EX);
 	taken = connect_in(folder, name);
 	if (taken < 0) {
@@ -125,7 +125,7 @@ void names_remove(const char *name)
 	int folder = open_folder(), taken;
 
 	flock(folder, LOCK_EX);
-	/* another may have it already */
+	/* Another machine may have the name already. */
 	taken = connect_in(folder, name);
 	if (taken < 0)
 		unlinkat(folder, name, 0);

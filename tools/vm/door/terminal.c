@@ -18,7 +18,7 @@ bool terminal_is_ours(void)
 
 void terminal_restore(void)
 {
-	/* Whose runner was killed is in the background already, where this would stop it. */
+	/* After a runner was killed this process is in the background, where SIGTTOU stops it. */
 	signal(SIGTTOU, SIG_IGN);
 	if (changed)
 		tcsetattr(0, TCSADRAIN, &before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Lines from the host: what its clock says, and what happens at its terminal */
+/* Obeys lines from the host: the time of its clock, signals, and its terminal's size */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -11,14 +11,14 @@
 #include "init.h"
 #include "progress.h"
 
-/* Programs of other clients are told the time by the first process. */
+/* The first process writes the host's time to a file, for the processes that watch programs. */
 static void keep_clock(double seconds)
 {
 	static int to = -1;
 
 	if (to < 0)
 		to = open(PROGRESS_CLOCK, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	/* Of one length, as there is no moment at which the file is cut. */
+	/* All lines have the same length, as the file is never truncated. */
 	dprintf(to, "%20.1f\n", seconds);
 	lseek(to, 0, SEEK_SET);
 }
@@ -29,7 +29,7 @@ static void obey(char *line, pid_t pid, int terminal)
 	int number;
 
 	if (sscanf(line, "signal %d", &number) == 1) {
-		/* the program began a session, and a group with it */
+		/* The program leads a session, and so a process group. */
 		if (pid)
 			kill(-pid, number);
 	} else if (sscanf(line, "size %hux%hu", &window.ws_row, &window.ws_col) == 2) {

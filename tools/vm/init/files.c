@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The host's files as the root of memcast-vm's virtual machine: read through 9p, and
- * under an overlay, so that what the program writes stays in the machine's memory. Only
- * folders that memcast-vm was given with --rw are the host's own to write to.
+ * Makes the host's files the root of memcast-vm's virtual machine: read through 9p, under an
+ * overlay, so that files that the program writes stay in the machine's memory. Only folders
+ * of memcast-vm's option --rw are written to on the host.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void must_mount(const char *what, const char *where, const char *type,
 		fail(where);
 }
 
-/* What a path has no folder for is made: in the machine's memory, or there already. */
+/* Makes the folders of a path that do not exist, in the machine's memory. */
 static void make_folder(char *path)
 {
 	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
@@ -44,7 +44,7 @@ void files_from_host(char *const *writable)
 	mkdir("/files/written", 0755);
 	mkdir("/files/work", 0755);
 	mkdir("/files/root", 0755);
-	/* what was read once is not read again; --help says so */
+	/* With this cache a file that changes on the host may be seen old; --help says so. */
 	must_mount("host", "/files/host", "9p", MS_RDONLY, NINE_P "cache=loose");
 	must_mount("none", "/files/root", "overlay", 0, "lowerdir=/files/host,"
 		   "upperdir=/files/written,workdir=/files/work");
@@ -58,7 +58,7 @@ void files_from_host(char *const *writable)
 	}
 	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		snprintf(path, sizeof(path), "/files/root/%s", kept[i]);
-		/* what the archive brought is no mount of its own */
+		/* The archive's folder is no mount that could be moved. */
 		must_mount(path + strlen("/files/root"), path, NULL,
 			   strcmp(kept[i], "memcast-vm") ? MS_MOVE : MS_BIND, NULL);
 	}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * The first process in memcast-vm's virtual machine: loads modules, runs one
- * program with its input and output on virtio ports, and checks that nothing
- * is left over when it has ended.
+ * program with its input and output on virtio ports, and checks that the program
+ * has left no objects in the module when it has ended.
  *
- * It is told what to do by NUL-separated strings in /memcast-vm/: argv and env
- * of the program, and settings, each key=value (see main()). It tells the host
- * what happened in lines on the port "status". program.c runs the program.
+ * Files in /memcast-vm/ have NUL-separated strings: argv and env of the program,
+ * and settings, each key=value (see main()). Lines on the port "status" tell the
+ * host what happens. program.c runs the program.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -34,10 +34,10 @@
 
 static struct vm_ports ports = { -1, -1, -1, -1, -1 };
 static bool unload = true, leaks = true, serial;
-static char **writable;	/* as many folders as memcast-vm allows, and a NULL */
+static char **writable;	/* the folders of --rw, and a NULL */
 static struct vm_program program = { .cwd = "/", .uid = 1000, .gid = 1000 };
 static struct vm_serve serve = { .port = -1, .like = &program };
-static bool alone;	/* no program of the machine's own: it serves others */
+static bool alone;	/* the machine has no first program, only those of clients */
 
 void report(const char *format, ...)
 {
@@ -53,7 +53,7 @@ void report_to(int fd)
 	ports.status = fd;
 }
 
-/* The proof of a proper end: nothing else makes QEMU answer this code. */
+/* Ends QEMU with a status that no other end gives: it proves that the machine ended properly. */
 static void __attribute__((noreturn)) end(void)
 {
 	report("end\n");
@@ -69,7 +69,7 @@ static void __attribute__((noreturn)) end(void)
 void fail(const char *what)
 {
 	report("error %s: %s\n", what, strerror(errno));
-	/* The machine goes on when a program that others started cannot. */
+	/* A client's program that cannot run does not end the machine. */
 	if (getpid() != 1)
 		_exit(125);
 	end();
@@ -80,7 +80,7 @@ static void log_line(const char *line)
 	char record[600];
 	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
 
-	/* Not dprintf(): it seeks first, which this file refuses. */
+	/* dprintf() would seek first, which this file refuses. */
 	write(fd, record, snprintf(record, sizeof(record), "<4>%s", line));
 	close(fd);
 }
@@ -137,10 +137,10 @@ static void mount_all(void)
 
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
 		mkdir(mounts[i].path, 0755);
-		/* A file system that the kernel does not have is left out: the program may not need it. */
+		/* The program may not need a file system that the kernel does not have. */
 		mount(mounts[i].type, mounts[i].path, mounts[i].type, 0, mounts[i].options);
 	}
-	/* Files that were packed into it gave it the mode of an ordinary folder. */
+	/* Files packed into /tmp gave it the mode of an ordinary folder. */
 	chmod("/tmp", 01777);
 	symlink("/proc/self/fd", "/dev/fd");
 	symlink("/proc/self/fd/0", "/dev/stdin");
@@ -150,7 +150,7 @@ static void mount_all(void)
 
 enum port { PORT_STATUS = 1, PORT_OUT, PORT_ERR, PORT_IN, PORT_CONTROL, PORT_SERVE };
 
-/* Slow, but QEMU handles them without a thread of its own: time stays exact. */
+/* Serial ports are slow, but QEMU serves them without another thread, so time stays exact. */
 static int open_serial(enum port number)
 {
 	struct termios raw;
@@ -189,7 +189,7 @@ static int open_port(enum port number)
 	exit(1);
 }
 
-/* "PATH PARAMETERS": errors are the host's to explain */
+/* Loads a module by "PATH PARAMETERS"; the host explains errors. */
 static int load(char *spec)
 {
 	char *parameters = strchr(spec, ' ');
@@ -216,7 +216,7 @@ static void start_network(void)
 	close(fd);
 }
 
-/* Ranks that crash leave a file each, where they are allowed to (ulimit -c). */
+/* Each rank that crashes leaves a core file of its own, if ulimit -c allows core files. */
 static void name_cores(void)
 {
 	int fd = open("/proc/sys/kernel/core_pattern", O_WRONLY | O_CLOEXEC);
@@ -226,7 +226,7 @@ static void name_cores(void)
 	close(fd);
 }
 
-/* Who sits at a machine may use its cameras and screens. */
+/* Gives all users cameras and screens, as a person at a machine may use them. */
 static void make_public(const char *folder, const char *prefix)
 {
 	DIR *dir = opendir(folder);
@@ -249,7 +249,7 @@ static void scan_leaks(bool settle)
 		return;
 	write(fd, "scan", 4);
 	if (settle) {
-		/* It only reports what is older than 5 s. */
+		/* kmemleak only reports memory that is older than 5 s. */
 		sleep(6);
 		write(fd, "scan", 4);
 	}
@@ -261,7 +261,7 @@ static void scan_leaks(bool settle)
 		fclose(file);
 }
 
-/* What still refers to the module goes within moments, or never. */
+/* References to the module that a program left go within moments, or never. */
 static void unload_module(void)
 {
 	int ret = -1;
@@ -276,13 +276,12 @@ static void unload_module(void)
 	report("unload %s\n", ret ? strerror(errno) : "ok");
 }
 
-/* What the kernel notes by itself: bad pages (and KASAN reports), bugs, warnings, lockups */
+/* The kernel's taints by bad pages (and KASAN reports), bugs, warnings and lockups */
 #define TAINTS_OF_REPORTS	(1UL << 5 | 1UL << 7 | 1UL << 9 | 1UL << 14)
 
 /*
- * A kernel that has reported something while it booted judges nothing any more: lockdep is
- * off then, and KASAN reports no second time. It is not the program's doing, so the host
- * boots another one.
+ * After a report during boot the kernel finds no more errors: lockdep is off then, and KASAN
+ * reports no second time. The program is not the cause, so the host boots another machine.
  */
 static void expect_no_report_yet(void)
 {
@@ -306,7 +305,7 @@ int main(void)
 	mount_all();
 	expect_no_report_yet();
 	log_line("memcast-vm: init\n");
-	/* The test of an accelerator ends here. */
+	/* kvm_works() in boot.sh only tries whether the machine gets here. */
 	if (!access("/memcast-vm/probe", F_OK))
 		end();
 
@@ -384,7 +383,7 @@ int main(void)
 		vm_serve_wait(program.others, ports.control);
 	else
 		result = vm_run(&program, &ports);
-	/* The tests for leaks and unloading would wait for what a program that hangs holds. */
+	/* The tests for leaks and unloading would wait for objects that a hanging program holds. */
 	if (result.time_is_up)
 		end();
 	report_result(&result);

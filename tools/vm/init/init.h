@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of memcast-vm's first process share. */
+/* Shared by the files of memcast-vm's first process. */
 #ifndef VM_INIT_H
 #define VM_INIT_H
 
@@ -12,13 +12,13 @@
 struct vm_program {
 	char **argv, **env;
 	const char *cwd;
-	unsigned int uid, gid;		/* who runs it */
+	unsigned int uid, gid;		/* the user who runs it */
 	unsigned int groups[64], groups_count;
-	bool host;			/* with the host's files, whose owners stay */
+	bool host;			/* with the host's files, whose owners do not change */
 	bool input_tty, error_tty;
 	struct winsize window;		/* no columns: no terminal */
-	double timeout, limit;		/* of struct progress; 0: the host looks after it */
-	pid_t others;			/* whose processes are no part of it, or 0 */
+	double timeout, limit;		/* of struct progress; 0: the host applies limits */
+	pid_t others;			/* a process that, like its children, does not count, or 0 */
 };
 
 /* The program's end: what waitpid() says of it, or that time was up */
@@ -29,7 +29,7 @@ struct vm_result {
 };
 
 /*
- * The ports that lead to the host. On the last come lines: the seconds that have counted
+ * The ports that lead to the host. Lines come on the last one: the seconds that have counted
  * so far, "signal NUMBER" for the program, "size ROWSxCOLUMNS" of its terminal.
  */
 struct vm_ports {
@@ -44,35 +44,35 @@ void fail(const char *what) __attribute__((noreturn));
 
 /* All strings of a file, with a NULL after the last */
 char **strings(const char *path);
-/* A list of them with one more at its end; NULL: an empty one. Return: where it is now */
+/* Adds a string at the end of such a list, or of an empty one, NULL. Return: the new list */
 char **append(char **list, char *word);
 
 /*
- * Make the host's files the root folder, as they are but for what is mounted from here
- * on; @writable: the folders that the program writes to on the host, NULL behind the last.
+ * Make the host's files the root folder, with the file systems of this machine mounted in it.
+ * @writable: folders that the program writes to on the host, NULL behind the last
  */
 void files_from_host(char *const *writable);
 
 struct vm_result vm_run(const struct vm_program *program, const struct vm_ports *ports);
-/* Tell the host how it ended. */
+/* Tell the host how the program ended. */
 void report_result(const struct vm_result *result);
 
-/* From now on report() of this process writes there. */
+/* From now on report() of this process writes to @fd. */
 void report_to(int fd);
 
-/* control.c: read what there is on that port, and do it. @pid: the program, or 0 */
+/* control.c: read lines from that port, and obey them. @pid: the program, or 0 */
 void vm_control(int port, pid_t pid, int terminal);
 
-/* Programs that the host starts beside, or instead of, the first one; serve.c */
+/* Programs that clients start beside, or instead of, the first one; serve.c */
 struct vm_serve {
 	int port;
-	double idle;		/* seconds without a program after which it ends, or 0: never */
-	const struct vm_program *like;	/* a program is to run as this one does */
+	double idle;		/* seconds without a program that end the server; 0: never */
+	const struct vm_program *like;	/* the first program: others begin with its settings */
 };
 
-/* Return: the process that starts them */
+/* Return: the server, a process that starts programs */
 pid_t vm_serve(const struct vm_serve *serve);
-/* Wait for its end, where there is no other program. */
+/* Wait for the server's end, in a machine without a first program. */
 void vm_serve_wait(pid_t server, int control);
 
 /* session.c: the program of one client, whose frames come through @fd; never returns */

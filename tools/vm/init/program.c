@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The program in memcast-vm's virtual machine: it runs, and its output is passed on. */
+/* Runs a program in memcast-vm's virtual machine, and passes its input and output on. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "progress.h"
 
 #define SMI	"/memcast-vm/memcast-smi"
-#define ALIVE	20.0	/* seconds; the host allows for more, so it hears of life in time */
+#define ALIVE	20.0	/* seconds between signs of life to the host, which waits for longer */
 
 static void __attribute__((noreturn)) run_program(const struct vm_program *program,
 						  int in, int out, int err)
@@ -39,10 +39,10 @@ static void __attribute__((noreturn)) run_program(const struct vm_program *progr
 	_exit(127);
 }
 
-/* One way from the program to the host, or back */
+/* Data on the way from the program to the host, or back */
 struct flow {
 	int from, to;
-	size_t bytes;		/* that were there to be passed on */
+	size_t bytes;		/* that were read from @from */
 };
 
 static bool pump(struct flow *flow)
@@ -69,7 +69,7 @@ static void time_is_up(const struct progress *progress, enum verdict verdict, in
 
 	progress_words(progress, verdict, words, sizeof(words));
 	dprintf(err_port, "memcast-vm: time is up: the program %s\n", words);
-	/* memcast-smi finds its libraries as the program does */
+	/* memcast-smi finds its libraries by the program's environment. */
 	environ = env;
 	explain(err_port, "memcast-vm: ", SMI);
 	report("timeout the program %s\n", words);
@@ -77,7 +77,7 @@ static void time_is_up(const struct progress *progress, enum verdict verdict, in
 		dprintf(err_port, "memcast-vm: some of these processes cannot be killed\n");
 }
 
-/* Of the machine's first process, all others are children. */
+/* Kills all processes that the program left: for the machine's first process, all but itself. */
 static void kill_rest(void)
 {
 	if (getpid() == 1)
@@ -87,8 +87,8 @@ static void kill_rest(void)
 }
 
 /*
- * Pass on what the program writes until it has ended and all is passed on.
- * Whatever it left running is killed, as a container's end does.
+ * Passes the program's output on until it has ended and all of it is passed on.
+ * Processes that it left running are killed, as at the end of a container.
  */
 static struct vm_result forward(pid_t program, struct flow *out, struct flow *err, int control,
 				char **env, struct progress *progress)
@@ -167,7 +167,7 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 		fail("pipe");
 	if (program->window.ws_col)
 		make_pty(out, &program->window);
-	/* It may write where it starts; and a script may open /dev/stderr. */
+	/* The program may write in its folder, and a script may open /dev/stderr. */
 	if ((!program->host && getpid() == 1 && chown(program->cwd, uid, gid)) ||
 	    fchown(in[0], uid, gid) || fchown(out[1], uid, gid) || fchown(err[1], uid, gid))
 		fail("fchown");
@@ -181,7 +181,7 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 	close(in[0]);
 	close(out[1]);
 	close(err[1]);
-	/* A process of its own: a program that reads nothing must not block its output. */
+	/* Another process writes the input: a program that does not read must not block output. */
 	if (!fork()) {
 		struct flow input = { ports->in, program->input_tty ? out[0] : in[1], 0 };
 
@@ -198,7 +198,7 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 
 void report_result(const struct vm_result *result)
 {
-	/* Time was up, which is said already. */
+	/* If time was up, the host knows already. */
 	if (result->time_is_up)
 		return;
 	if (WIFSIGNALED(result->status))

@@ -43,7 +43,7 @@ static int start_session(struct relay *relay, const struct frame *frame)
 		return -1;
 	pid = fork();
 	if (!pid) {
-		/* The clients' connections are the parent's. */
+		/* The connections of other clients belong to the parent. */
 		for (size_t i = 0; i < relay->count; i++)
 			close(relay->peers[i].wire.from);
 		close(relay->link.from);
@@ -81,7 +81,7 @@ static void __attribute__((noreturn)) serve(const struct vm_serve *with)
 		    (server.stop || (with->idle > 0 && now() - used > with->idle)))
 			break;
 	}
-	/* Clients that come from now on start another machine. */
+	/* The host then lets no client in any more; later ones start another machine. */
 	wire_put(&relay.link, 0, FRAME_STOP, NULL, 0);
 	for (int tries = 0; tries < 100 && bytes_left(&relay.link.out) && wire_write(&relay.link);
 	     tries++)
@@ -114,7 +114,7 @@ void vm_serve_wait(pid_t server, int control)
 			vm_control(control, 0, -1);
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			serves &= pid != server;
-		/* Nobody works, and that is no reason to end the machine. */
+		/* The machine may be idle without being taken for one that hangs. */
 		if (now() - told > ALIVE) {
 			told = now();
 			report("alive\n");

@@ -2,14 +2,15 @@
 /*
  * The program of one client. Its settings, each a frame "KEY=VALUE":
  *
- *   arg, env       one of the program's arguments, of its environment
- *   host_env       its environment, in place of that of the machine's own program, where
- *                  the machine has the host's files; elsewhere a program has the latter
- *   shell          no arg: the shell, which that is where the machine has the host's files
+ *   arg            an argument of the program
+ *   env            a variable of its environment
+ *   host_env       a variable of the client's environment, which replaces that of the machine's
+ *                  first program if the machine has the host's files, and else is ignored
+ *   shell          run this shell, in place of arg; without the host's files /bin/sh
  *   cwd, root, input_tty, error_tty, tty, timeout, limit
  *                  as init.c has them
- *   fresh          what the host's files held before is forgotten
- *   clean          when it has ended alone, all of memcast must be as it was before
+ *   fresh          forget the cached contents of the host's files
+ *   clean          if the program ran alone, check that it left no objects in the module
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -46,7 +47,7 @@ struct session {
 	pid_t runner;
 };
 
-/* In place of what had the name before */
+/* Adds NAME=VALUE to a list, in place of a variable with that name. */
 static char **append_variable(char **list, char *word)
 {
 	size_t length = strcspn(word, "=") + 1;
@@ -109,12 +110,12 @@ static void set(struct session *session, const char *data, size_t length)
 		session->clean = true;
 }
 
-/* What changed on the host is seen again; files in use keep what was read of them. */
+/* Drops caches, so that changes on the host are seen; files in use keep their cached contents. */
 static void forget_files(void)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 
-	/* Once for files of the overlay, which hold those of the host, and once for these. */
+	/* Once for files of the overlay, which hold the host's files, and once for the latter. */
 	for (int i = 0; i < 2 && fd >= 0; i++)
 		write(fd, "3", 1);
 	close(fd);
@@ -144,7 +145,7 @@ static void run(struct session *session)
 		report("start\n");
 		result = vm_run(&session->program, &ports);
 		report_result(&result);
-		/* whose end is waited for; what reads the input still has these */
+		/* The process of the input has the output open, for whose end the session waits. */
 		progress_kill();
 		_exit(0);
 	}
@@ -200,7 +201,7 @@ static void pass(struct session *session, struct stream *stream)
 		return;
 	}
 	wire_put(&session->wire, 0, stream->type, buffer, (size_t)got);
-	/* The few lines of the status are for the client itself, which takes all of them. */
+	/* The client itself takes the few lines of the status, so they have no window. */
 	if (stream->type != FRAME_STATUS)
 		stream->window -= (size_t)got;
 }
@@ -211,7 +212,7 @@ static void pass_input(struct session *session)
 	struct taken taken = { FRAME_INPUT, (uint32_t)done };
 
 	if (done < 0) {
-		/* The program does not read any more: what comes is thrown away. */
+		/* The program does not read any more: throw its input away. */
 		taken.bytes = (uint32_t)bytes_left(&session->input);
 		session->input.start = session->input.end;
 	}
@@ -223,7 +224,7 @@ static bool forward(struct session *session)
 {
 	struct stream *streams[] = { &session->output, &session->errors, &session->status };
 
-	/* Some may have come with the settings. */
+	/* Frames may have come with the settings. */
 	from_client(session);
 	while (session->output.fd >= 0 || session->errors.fd >= 0 || session->status.fd >= 0) {
 		struct pollfd polls[6] = {
@@ -257,7 +258,7 @@ static bool forward(struct session *session)
 	return true;
 }
 
-/* Return: false if the client has gone, or knows of no program */
+/* Return: false if the client has gone, or named no program */
 static bool read_settings(struct session *session)
 {
 	struct pollfd wait = { session->wire.from, POLLIN, 0 };
@@ -281,7 +282,7 @@ static bool read_settings(struct session *session)
 	}
 }
 
-/* What differs from a module that nobody uses, in words; false: nothing does */
+/* Names a count in the module's statistics that is not 0. Return: false if all are */
 static bool look_what_is_left(char *words, size_t size)
 {
 	char name[64];
@@ -290,7 +291,7 @@ static bool look_what_is_left(char *words, size_t size)
 	long count;
 
 	while (file && !left && fscanf(file, "%63s %ld", name, &count) == 2) {
-		/* of these it says how many there have been */
+		/* These count events, not objects. */
 		if (strlen(name) > 7 && !strcmp(name + strlen(name) - 7, "_faults"))
 			continue;
 		left = count;
@@ -302,8 +303,8 @@ static bool look_what_is_left(char *words, size_t size)
 }
 
 /*
- * What still refers to the module's objects goes within moments, or never. Return: false if
- * another program has started meanwhile, whose objects these may be
+ * References to the module's objects go within moments after a program's end, or never. Return:
+ * false if another program has started meanwhile, whose objects these may be
  */
 static bool check_clean(const struct vm_running *running, unsigned int ever, char *words,
 			size_t size)
@@ -335,7 +336,7 @@ void vm_session(int fd, const struct vm_serve *serve, struct vm_running *running
 	session.program.others = 0;
 	session.program.window.ws_col = 0;
 	session.program.input_tty = session.program.error_tty = false;
-	/* A copy, as the list may grow. */
+	/* Copy the list, as it may grow. */
 	session.program.env = NULL;
 	for (char **word = serve->like->env; *word; word++)
 		session.program.env = append(session.program.env, *word);
@@ -347,7 +348,7 @@ void vm_session(int fd, const struct vm_serve *serve, struct vm_running *running
 		forget_files();
 	run(&session);
 	whole = forward(&session);
-	/* it has killed what the program left, or the client has gone and it is to go, too */
+	/* The runner has killed what the program left. If the client has gone, end the runner. */
 	progress_kill();
 	if (session.clean && !beside && check_clean(running, ever, words, sizeof(words)))
 		wire_put(&session.wire, 0, FRAME_STATUS, line,

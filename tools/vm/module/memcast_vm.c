@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For emulated machines: what Linux writes over its own text is written a second time.
+ * For emulated machines: writes to the kernel's own text are made a second time.
  *
  * Linux changes an instruction that processors run (a tracepoint's, a static key's) in steps: a
- * breakpoint over the first byte, the other bytes, the first byte. After each step it has all
- * processors take notice. QEMU forgets a translation of text before the text changes: a
- * processor that translates it anew just then has what was there before, and nothing makes QEMU
- * forget that. Of the last step it is the breakpoint, of which Linux knows nothing any more:
- * linux 6.12 panics ("Oops: int3"), 6.1 runs into it for ever.
+ * breakpoint over the first byte, the other bytes, the first byte. After each step it synchronizes
+ * all processors. QEMU drops a translation of text before the text changes: a processor that
+ * translates the text anew just then gets the old text, and QEMU never drops that translation.
+ * After the last step the old text is the breakpoint, of which Linux knows nothing any more:
+ * linux 6.12 panics ("Oops: int3"), 6.1 runs into the breakpoint for ever.
  *
- * So, when Linux is about to have the processors take notice, they do so here first. Whatever
- * they were translating is complete then; the same bytes are written again, and QEMU forgets
- * all translations of them. A later one can only be of what is there now.
+ * So, when Linux is about to synchronize the processors, this module does so first. Translations
+ * that were going on are complete then. The module writes the same bytes again, and QEMU drops all
+ * translations of them. A later translation can only be of the new text.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/smp.h>
 #include <linux/uaccess.h>
 
-/* As many as Linux writes before it has the processors take notice */
+/* As many writes as Linux makes before it synchronizes the processors */
 #define WRITES		256
-#define INSTRUCTION_MAX	16	/* bytes; more are new text, which nothing runs yet */
-#define ENDBR_BYTES	4	/* at a function's start, where the kernel has them */
+#define INSTRUCTION_MAX	16	/* bytes; longer writes are new text, which no processor runs yet */
+#define ENDBR_BYTES	4	/* at a function's start, in kernels that have them */
 
 typedef void *(*poke_t)(void (*copy)(void *to, const void *from, size_t bytes), void *at,
 			const void *from, size_t bytes);
 
-/* What was written since they last did. Linux's text_mutex is held by all that comes here. */
+/* Writes since the last synchronization. All functions here run under Linux's text_mutex. */
 static struct write {
 	void *at;
 	size_t bytes;
@@ -47,7 +47,7 @@ static struct kprobe poke = {
 	.pre_handler	= note_write,
 };
 
-/* With this function Linux has all processors take notice. It is looked up, not probed. */
+/* Linux synchronizes all processors with this function. Its address is needed; it is not probed. */
 static struct kprobe notice = {
 	.symbol_name	= "do_sync_core",
 	.flags		= KPROBE_FLAG_DISABLED,
@@ -62,7 +62,7 @@ static void take_notice(void *unused)
 {
 }
 
-/* A probe is not entered within another one: these writes are not noted. */
+/* Probes do not nest, so that note_write() does not see these writes. */
 static int write_again(struct kprobe *probe, struct pt_regs *regs)
 {
 	char bytes[INSTRUCTION_MAX];
@@ -80,7 +80,7 @@ static int write_again(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* on_each_cpu_cond_mask(condition, function, …): on_each_cpu() is this */
+/* on_each_cpu_cond_mask(condition, function, …), which on_each_cpu() calls */
 static struct kprobe each = {
 	.symbol_name	= "on_each_cpu_cond_mask",
 	.pre_handler	= write_again,
@@ -91,7 +91,7 @@ static int __init start(void)
 	struct kprobe *probes[] = { &notice, &each, &poke };
 	int ret = register_kprobes(probes, ARRAY_SIZE(probes));
 
-	/* Such a kernel runs as it would without this module. */
+	/* A kernel without these functions runs as it does without this module. */
 	if (ret)
 		pr_info("memcast_vm: no probes (%d): text of the kernel is written once\n", ret);
 	return 0;

@@ -5,7 +5,7 @@
 
 #define TRIES	20
 
-/* The counter at a moment of the clock; of some pairs the one that took least to read */
+/* Reads the counter and the clock together: of TRIES pairs, the one that took least time to read */
 static double counter_at(double *nanoseconds)
 {
 	unsigned long long least = ~0ULL, counter = 0;

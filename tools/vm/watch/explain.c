@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a program that does not get on waits for: teams, and places in the kernel */
+/* Prints what a program waits for that makes no progress: teams, and functions of the kernel */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "progress.h"
 
 #define STACK_LINES	12	/* of each thread, from the innermost function on */
-#define PATIENCE	30	/* seconds: what is looked at may hold locks for ever */
+#define PATIENCE	30	/* seconds; stuck processes may hold locks for ever */
 
 struct page {
 	int to;
@@ -49,7 +49,7 @@ static const char *state_words(char state)
 	}
 }
 
-/* Where a thread waits in the kernel, a function a line: to be freed, or NULL */
+/* Return: the kernel's functions in which a thread waits, one per line, to be freed; or NULL */
 static char *stack_of(const char *folder)
 {
 	char path[128], *text = NULL, *stack = NULL;
@@ -80,9 +80,9 @@ static void show_stack(const struct page *page, const char *stack)
 }
 
 /*
- * Ranks mostly wait in the same place, so a stack is shown for the first thread that has it only.
- * Return: that thread, or NULL if this is the first. The stacks that are kept end with explain()'s
- * process.
+ * Ranks mostly wait in the same place, so only the first thread with a stack has it shown. Return:
+ * that thread's tid, or NULL if this thread is the first. The stacks that are kept end with
+ * explain()'s process.
  */
 static const char *shown_before(const char *stack, const char *tid)
 {
@@ -110,7 +110,7 @@ static void show_thread(const struct page *page, pid_t pid, const char *tid)
 	snprintf(path, sizeof(path), "%s/stat", folder);
 	file = fopen(path, "re");
 	if (!file)
-		return;		/* It has ended. */
+		return;		/* The thread has ended. */
 	fscanf(file, "%*d (%31[^)]) %c", name, &state);
 	fclose(file);
 	snprintf(path, sizeof(path), "%s/wchan", folder);
@@ -174,8 +174,8 @@ static void show_smi(const struct page *page, const char *smi)
 }
 
 /*
- * In a process of its own, and memcast-smi last: what it asks the module for needs locks,
- * which whoever is stuck may hold.
+ * Another process does this, and memcast-smi comes last: to answer it, the module takes locks
+ * that stuck processes may hold.
  */
 void explain(int to, const char *prefix, const char *smi)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Whether a program still gets on: what its processes use, read from /proc */
+/* Judges whether a program makes progress, by the use of processors that /proc shows */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -16,9 +16,9 @@
 #include <unistd.h>
 #include "progress.h"
 
-#define PERIOD		2.0	/* seconds between two looks */
-#define LONGEST		10.0	/* what one look counts at most: longer, nobody ran at all */
-#define BUSY		0.05	/* less of a processor is a program that polls for an event */
+#define PERIOD		2.0	/* seconds between two checks */
+#define LONGEST		10.0	/* seconds; in the rest of a longer span no process ran */
+#define BUSY		0.05	/* of a processor: a program that uses less polls for an event */
 
 static double wall(void)
 {
@@ -72,7 +72,7 @@ static int by_pid(const void *one, const void *other)
 	return ((const struct process *)one)->pid - ((const struct process *)other)->pid;
 }
 
-/* Processes that came and went meanwhile may make a circle of it, hence the limit. */
+/* Processes that came and went while /proc was read may form a circle, hence the limit. */
 static bool descends(const struct process *list, size_t count, const struct process *one,
 		     pid_t from, pid_t but)
 {
@@ -117,7 +117,7 @@ struct process *processes(size_t *count)
 	return processes_but(0, count);
 }
 
-/* The first line of a thread's file, from what follows its name where it has one */
+/* Return: the first line of a thread's file, behind the name in parentheses if it has one */
 static char *read_line(pid_t pid, const char *tid, const char *name, char line[256])
 {
 	char path[128], *end;
@@ -164,8 +164,8 @@ static int by_tid(const void *one, const void *other)
 }
 
 /*
- * How much of @span the threads could go on: all, if they had the processors that
- * they wanted. @ran and @waited are seconds of all of them together.
+ * Return: the part of @span in which the threads could run: all, if they had the processors
+ * that they wanted. @ran and @waited are sums over all threads, in seconds.
  */
 static double share(double span, double ran, double waited)
 {
@@ -175,7 +175,7 @@ static double share(double span, double ran, double waited)
 
 	if (!sched_getaffinity(0, sizeof(allowed), &allowed))
 		all = CPU_COUNT(&allowed);
-	/* That its threads wait for each other is a program's own affair. */
+	/* A program cannot use more processors; its threads' waits for each other do not count. */
 	if (wanted > all)
 		wanted = all;
 	if (had >= wanted)
@@ -183,7 +183,10 @@ static double share(double span, double ran, double waited)
 	return wanted < 1 ? 1 - (wanted - had) : had / wanted;
 }
 
-/* The kernel counts waiting when it is over, and on a busy machine it may last for seconds. */
+/*
+ * The kernel adds a thread's wait for a processor when the wait is over, and on a busy machine that
+ * may take seconds: @counted is the part that was counted before.
+ */
 static void add_thread(const struct thread_time *was, struct thread_time *is, double span,
 		       double *all_ran, double *all_waited)
 {
@@ -200,7 +203,7 @@ static void add_thread(const struct thread_time *was, struct thread_time *is, do
 	*all_waited += waited;
 }
 
-/* Seconds of @span that count, by what the threads say that ran all the time */
+/* Return: the seconds of @span that count, by the times of threads that existed all the time */
 static double own_span(struct progress *progress, const struct process *list, size_t count,
 		       double span)
 {
@@ -234,7 +237,7 @@ static bool read_clock(double *seconds)
 	return got;
 }
 
-/* The time of what was reaped here, and of all that lives or was reaped there */
+/* Return: processor time of reaped children, and of living descendants with their children */
 static double used(const struct process *list, size_t count)
 {
 	struct rusage reaped;
@@ -269,7 +272,7 @@ enum verdict progress_look(struct progress *progress)
 	list = processes_but(progress->others, &count);
 	processor = used(list, count);
 	if (read_clock(&clock)) {
-		/* The host's first word may come late. */
+		/* The host's first time may come late. */
 		span = progress->clock < 0 ? 0 : clock - progress->clock;
 		progress->clock = clock;
 	} else {
@@ -305,7 +308,7 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 			 " and used no processor", progress->timeout);
 }
 
-/* Sends a signal, or 0, to all that descend from here. Return: how many of them still run */
+/* Sends a signal, or 0, to all descendants of this process. Return: how many there were */
 static size_t signal_all(int number)
 {
 	struct process *list;
@@ -329,7 +332,7 @@ bool progress_kill(void)
 	const struct timespec moment = { .tv_nsec = 50000000 };
 	size_t left = 1;
 
-	/* What is in the kernel for ever cannot be killed. */
+	/* A process that never leaves the kernel cannot be killed. */
 	for (int tries = 0; tries < 200 && left; tries++) {
 		if (tries)
 			nanosleep(&moment, NULL);

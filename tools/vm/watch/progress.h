@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a program still gets on, for limits that hold on a busy machine as well.
+ * Whether a program makes progress, for limits that hold on a busy machine as well.
  *
- * A program gives a sign of life when it writes something or uses a processor. Time
- * in which it wanted a processor and other work of the machine had it does not count.
+ * A program gives a sign of life when it writes output or uses a processor. Time in
+ * which it waited for a processor that other programs had does not count.
  */
 #ifndef VM_PROGRESS_H
 #define VM_PROGRESS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Where memcast-vm's first process keeps the host's clock for those in the machine */
+/* memcast-vm's first process writes the host's time to this file, for processes in the machine. */
 #define PROGRESS_CLOCK	"/run/memcast-vm.clock"
 
 enum verdict { GOES_ON, STUCK, SILENT, TOO_LONG };
@@ -20,50 +20,51 @@ enum verdict { GOES_ON, STUCK, SILENT, TOO_LONG };
 struct process {
 	pid_t pid, parent;
 	double processor;	/* seconds that it and its ended children have used */
-	bool ours;		/* the calling process descends to it */
+	bool ours;		/* it descends from the calling process */
 };
 
 /* A thread's seconds on a processor, and of waiting for one */
 struct thread_time {
 	pid_t tid;
 	double ran, waited;
-	bool wants;		/* a processor, at the moment of the look */
-	double counted;		/* of waiting that the kernel adds when it is over */
+	bool wants;		/* waits for a processor, or has one, at the moment of the check */
+	double counted;		/* seconds of a wait that the kernel has not added yet */
 };
 
 struct progress {
-	/* Seconds: without a sign of life, without output (0: for ever), and in all (likewise) */
+	/* Limits in seconds: without a sign of life, without output (0: none), in all (0: none) */
 	double timeout, silence, limit;
-	pid_t others;		/* a process that does not count, nor what descends from it; or 0 */
+	pid_t others;		/* a process that does not count, nor do its descendants; or 0 */
 	bool output_only;	/* use of a processor is no sign of life */
 
-	bool output;		/* since the last look */
-	double looked;		/* by the wall's clock */
-	double clock;		/* by the host's, where there is one */
-	double now, sign, wrote;	/* seconds that count: so far, at the last sign, at the last output */
+	bool output;		/* there was output since the last check */
+	double looked;		/* the time of the last check, by the monotonic clock */
+	double clock;		/* the same by the host's clock, or -1 */
+	/* seconds that count: so far, at the last sign of life, at the last output */
+	double now, sign, wrote;
 	double processor;
 	struct thread_time *threads;
 	size_t thread_count;
 };
 
-/* Look every now and then: more often than every two seconds costs nothing. */
+/* Call progress_look() often: calls within two seconds of a check return at once. */
 void progress_start(struct progress *progress);
 enum verdict progress_look(struct progress *progress);
 
-/* What the verdict means, in words that follow the name of a program */
+/* Explains the verdict, in words that follow the name of a program. */
 void progress_words(const struct progress *progress, enum verdict verdict,
 		    char *words, size_t size);
 
 /* All processes of the machine; the caller frees them. */
 struct process *processes(size_t *count);
 
-/* Kill all that descend from the calling process, and reap them. Return: whether all went */
+/* Kill all descendants of the calling process, and reap them. Return: whether all went */
 bool progress_kill(void);
 
-/* The same, after two seconds for those that tidy up when they are asked to end */
+/* The same, two seconds after SIGTERM, for processes that tidy up on that */
 bool progress_end(void);
 
-/* Where each process waits, and what memcast-smi shows; each line begins with @prefix. */
+/* Prints where each process waits, and the output of @smi; each line begins with @prefix. */
 void explain(int to, const char *prefix, const char *smi);
 
 #endif /* VM_PROGRESS_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Run a command, and end it when it does not get on any more, by the rules of
- * progress.h: selftests in their machine and on the host, and QEMU itself.
+ * Runs a command, and ends it when it makes no progress by the rules of progress.h:
+ * selftests in their machine and on the host, and QEMU itself.
  */
 #define _GNU_SOURCE
 #include <argp.h>
@@ -30,13 +30,13 @@ struct watch {
 	off_t sizes[MAX_FILES];
 	int file_count;
 	const char *clock, *remove, *room, *smi;
-	const char *begun;	/* a file that grows when the command has begun; NULL: it has */
-	double timeout, begin;	/* seconds without a sign of life: after that, and before */
+	const char *begun;	/* a file that grows when the command begins; NULL: it has begun */
+	double timeout, begin;	/* seconds without a sign of life: after the begin, and before */
 	pid_t parent, child;
-	int status;		/* what waitpid() says of the child */
-	int output;		/* the command's, or -1 where it writes by itself */
+	int status;		/* the child's, from waitpid() */
+	int output;		/* a pipe with the command's output; -1: none is passed on */
 	int clock_fd, room_fd;
-	double told;		/* the time of the last look */
+	double told;		/* the time that tell_clock() told last */
 };
 
 static volatile sig_atomic_t ended_by;
@@ -49,7 +49,7 @@ static void on_signal(int number)
 		ended_by = number;
 }
 
-/* They come only while ppoll() waits, so that none is missed between look and wait. */
+/* Signals come only while ppoll() waits, so that none comes just before and is missed. */
 static void set_signals(void)
 {
 	static const int numbers[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP };
@@ -59,7 +59,7 @@ static void set_signals(void)
 
 	sigemptyset(&mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		/* A signal that a shell has background processes ignore is meant for others. */
+		/* A shell has background processes ignore signals that are meant for others. */
 		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_IGN &&
 		    numbers[i] != SIGCHLD)
 			continue;
@@ -90,7 +90,7 @@ static void start(struct watch *watch)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != own)
 			_exit(125);
-		/* Ctrl-C is not for it: who watches is told, or the program in the machine. */
+		/* Ctrl-C must not reach QEMU: vm-watch or the program in the machine gets it. */
 		setsid();
 		if (ends[1] >= 0)
 			dup2(ends[1], 1);
@@ -105,7 +105,7 @@ static void start(struct watch *watch)
 	watch->output = ends[0];
 }
 
-/* Return: false at the end of it */
+/* Passes some output on. Return: false at its end */
 static bool pass_output(struct watch *watch)
 {
 	char buffer[65536];
@@ -148,7 +148,7 @@ static void look_at_beginning(struct watch *watch)
 									    watch->timeout;
 }
 
-/* A file that only this process knows of */
+/* Opens a file without a name, with which is_full() tries whether there is room. */
 static int open_room(const char *folder)
 {
 	char path[4096];
@@ -163,8 +163,8 @@ static int open_room(const char *folder)
 }
 
 /*
- * Where a disk is full, QEMU tries for ever to write what does not fit. Asking how much
- * room there is would miss quotas.
+ * On a full disk QEMU tries to write for ever. To see a full disk, write to it: a question how
+ * much room there is would miss quotas.
  */
 static bool is_full(const struct watch *watch)
 {
@@ -179,7 +179,7 @@ static bool is_full(const struct watch *watch)
 	return full;
 }
 
-/* Tells the machine the time. If it has not read the last one yet, this one is left out. */
+/* Tells the machine the time, unless the pipe is full of times that it has not read yet. */
 static void tell_clock(struct watch *watch)
 {
 	char text[32];
@@ -216,7 +216,7 @@ static int time_is_up(struct watch *watch, enum verdict verdict)
 	return TIME_IS_UP;
 }
 
-/* Whatever it leaves behind becomes a child of this process. */
+/* Processes that the command leaves become children of this process: reap them, too. */
 static bool has_ended(struct watch *watch)
 {
 	bool ended = false;
@@ -376,7 +376,7 @@ int main(int argc, char **argv)
 			ended_by = SIGTERM;
 	}
 	if (watch.clock) {
-		/* For reading, too: so it can be opened before somebody reads. */
+		/* Opened for reading, too, as there may be no reader yet. */
 		watch.clock_fd = open(watch.clock, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		if (watch.clock_fd < 0)
 			die(watch.clock);
@@ -387,7 +387,7 @@ int main(int argc, char **argv)
 	start(&watch);
 	progress_start(&watch.progress);
 	result = run(&watch);
-	/* With a parent it is QEMU, which has nothing to tidy up, and would only say that it ends. */
+	/* With a parent the command is QEMU, which need not tidy up, and would print a message. */
 	if (watch.parent ? progress_kill() : progress_end())
 		while (watch.output >= 0 && pass_output(&watch))
 			;

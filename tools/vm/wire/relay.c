@@ -4,7 +4,7 @@
 #include <string.h>
 #include "relay.h"
 
-#define LINK_FULL	(1 << 20)	/* bytes that wait for the link: peers wait, too */
+#define LINK_FULL	(1 << 20)	/* if so many bytes wait for the link, peers wait, too */
 
 struct relay_peer *relay_add(struct relay *relay, int fd, uint32_t channel)
 {
@@ -58,7 +58,7 @@ static void from_link(struct relay *relay)
 	}
 }
 
-/* Return: false when it has ended. @peer may move while its frames are looked at. */
+/* Return: false when the peer has ended. Peers may move in memory while frames are handled. */
 static bool from_peer(struct relay *relay, size_t at)
 {
 	bool goes_on = wire_read(&relay->peers[at].wire);
@@ -98,7 +98,7 @@ bool relay_turn(struct relay *relay, struct pollfd *more, size_t more_count, int
 						events(&relay->peers[i].wire, !full), 0 };
 	memcpy(&polls[2 + count], more, more_count * sizeof(*more));
 	if (poll(polls, all, timeout) > 0) {
-		/* from the last on, as one that goes moves those behind it */
+		/* from the last to the first, as removing a peer moves those behind it */
 		for (i = count; i-- > 0; )
 			if (!wire_write(&relay->peers[i].wire) ||
 			    (polls[2 + i].revents & (POLLIN | POLLHUP | POLLERR) &&

@@ -92,7 +92,7 @@ bool wire_next(struct wire *wire, struct frame *frame, const char **data)
 		return false;
 	memcpy(frame, in->data + in->start, sizeof(*frame));
 	if (frame->length > WIRE_MOST) {
-		/* None of ours: what follows cannot be told apart any more. */
+		/* Not a frame: the bytes that follow have no meaning any more. */
 		in->start = in->end;
 		return false;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How programs in a running machine are talked to: frames, over a virtio port between the
- * host and the machine, and over sockets at both ends of it.
+ * Frames between clients on the host and programs in a running machine, over a virtio port
+ * between the host and the machine, and over sockets at both ends of the port.
  *
  * A client on the host has a channel. Its settings come first, then FRAME_START. Data are
  * not sent faster than they are taken: of each stream at most WIRE_WINDOW bytes are under
- * way, so that nobody who is slow holds up another channel.
+ * way, so that a slow program or client does not hold up another channel.
  */
 #ifndef VM_WIRE_H
 #define VM_WIRE_H
@@ -22,20 +22,20 @@ enum frame_type {
 	/* to the machine */
 	FRAME_SETTING = 1,	/* "KEY=VALUE"; session.c has the keys */
 	FRAME_START,
-	FRAME_INPUT,		/* without bytes: its end */
-	FRAME_CONTROL,		/* a line, as struct vm_ports has them */
-	FRAME_PART,		/* the beginning of a setting that one frame does not hold */
+	FRAME_INPUT,		/* without bytes: the end of input */
+	FRAME_CONTROL,		/* a line, as on the port control of struct vm_ports */
+	FRAME_PART,		/* a setting that is too long for a frame, without its last part */
 	/* from the machine */
 	FRAME_OUTPUT,
 	FRAME_ERRORS,
 	FRAME_STATUS,		/* lines, as report() writes them */
 	/* both ways */
 	FRAME_TAKEN,		/* struct taken */
-	FRAME_CLOSED,		/* whom the channel led to has gone */
+	FRAME_CLOSED,		/* the program or client of the channel has gone */
 	/* of no channel */
 	FRAME_READY,		/* the machine listens */
-	FRAME_STOP,		/* the machine takes no more programs, or shall end */
-	FRAME_LIST,		/* a client asks for what runs, and gets it in JSON */
+	FRAME_STOP,		/* the machine takes no more programs, or is to end */
+	FRAME_LIST,		/* a client asks for the list of programs, and gets it in JSON */
 };
 
 struct frame {
@@ -58,10 +58,10 @@ static inline size_t bytes_left(const struct bytes *bytes)
 }
 
 void bytes_add(struct bytes *bytes, const void *data, size_t length);
-/* As much as @fd takes at once, @most bytes at most. Return: how much; -1: it is broken */
+/* Writes as much as @fd takes, @most bytes at most. Return: how much; -1: @fd is broken */
 ssize_t bytes_write(struct bytes *bytes, int fd, size_t most);
 
-/* An end of it. The files never block. */
+/* An end of a connection. The files never block. */
 struct wire {
 	int from, to;
 	struct bytes in, out;
@@ -70,9 +70,9 @@ struct wire {
 struct wire wire_new(int from, int to);
 void wire_end(struct wire *wire);
 void wire_put(struct wire *wire, uint32_t channel, uint32_t type, const void *data, size_t length);
-/* Read what there is. Return: false at the end */
+/* Read all data that has come. Return: false at the end */
 bool wire_read(struct wire *wire);
-/* Write what can be written. Return: false if nobody reads any more */
+/* Write as much as the file takes. Return: false if the reader has gone */
 bool wire_write(struct wire *wire);
 /* The next whole frame, which lasts until the next call. Return: whether there was one */
 bool wire_next(struct wire *wire, struct frame *frame, const char **data);
