@@ -356,29 +356,29 @@ static int stop(const char *name)
 
 int main(int argc, char **argv)
 {
-	const char *verb = argc > 1 ? argv[1] : "";
+	const char *command = argc > 1 ? argv[1] : "";
 	int fd;
 
-	if (argc > 2 && strcmp(verb, "input") && strcmp(verb, "list") && !names_valid(argv[2]))
+	if (argc > 2 && strcmp(command, "input") && strcmp(command, "list") && !names_valid(argv[2]))
 		die("'%s' is no name: up to 63 letters, digits and . _ -, a letter or digit first",
 		    argv[2]);
-	if (!strcmp(verb, "serve"))
+	if (!strcmp(command, "serve"))
 		return door_serve(argc - 1, argv + 1);
-	if (!strcmp(verb, "run") && argc > 2)
+	if (!strcmp(command, "run") && argc > 2)
 		return client_run(argc - 1, argv + 1);
-	if (!strcmp(verb, "input"))
+	if (!strcmp(command, "input"))
 		return input_pump(argc - 1, argv + 1);
-	if (!strcmp(verb, "list"))
+	if (!strcmp(command, "list"))
 		return machines_list(argc - 1, argv + 1);
-	if (!strcmp(verb, "stop") && argc == 3)
+	if (!strcmp(command, "stop") && argc == 3)
 		return stop(argv[2]);
-	if (!strcmp(verb, "reused") && argc == 3)
+	if (!strcmp(command, "reused") && argc == 3)
 		return !machine_is_reused(argv[2]);
-	if (!strcmp(verb, "alive") && argc == 3) {
+	if (!strcmp(command, "alive") && argc == 3) {
 		fd = names_connect(argv[2]);
 		return fd < 0;
 	}
-	if (!strcmp(verb, "folder"))
+	if (!strcmp(command, "folder"))
 		return puts(names_folder()) < 0;
 	fputs("vm-door: memcast-vm uses this; its source says how\n", stderr);
 	return 2;
