@@ -55,7 +55,7 @@ static struct json_object *line_of(const char *path)
 	return string(text);
 }
 
-void smi_look_versions(struct json_object *all)
+void smi_add_versions(struct json_object *all)
 {
 	struct json_object *version = json_object_new_object();
 	char text[NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE] = "?", date[32], zone[8];
@@ -212,7 +212,7 @@ static struct json_object *device_new(unsigned int id, nvmlDevice_t device)
 	return object;
 }
 
-struct json_object *smi_look_devices(void)
+struct json_object *smi_collect_devices(void)
 {
 	static struct smi_devices devices;
 	struct json_object *all;

@@ -141,7 +141,7 @@ static bool show_topo(bool nccl, bool json)
 
 static enum status show(const struct wanted *wanted, bool first)
 {
-	struct json_object *all = smi_look();
+	struct json_object *all = smi_collect();
 	enum status status = GOOD;
 
 	if (!all)

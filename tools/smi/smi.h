@@ -31,9 +31,9 @@
 #include <stdint.h>
 
 /* All of it. Return: NULL if there are no devices, after a message to stderr */
-struct json_object *smi_look(void);
+struct json_object *smi_collect(void);
 /* device.c: the same for the devices alone */
-struct json_object *smi_look_devices(void);
+struct json_object *smi_collect_devices(void);
 /* device.c: whether there is a device of another host than 0 */
 bool smi_has_hosts(struct json_object *devices);
 /* The numbers of devices in a file of /proc: 0 is the machine's device @first, of @all it has */
@@ -43,14 +43,14 @@ struct smi_count {
 
 /* device.c: the number that memcast-smi has for a device of such a file */
 unsigned int smi_number(const struct smi_count *count, unsigned int device);
-/* team.c, for look.c */
+/* team.c, for collect.c */
 struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
 			     const struct smi_count *count, size_t all);
 void smi_team_wait(struct json_object *team, const char *rest);
 void smi_team_bindings(struct json_object *team, int64_t device, const char *text);
 
 /* device.c: versions, and the time */
-void smi_look_versions(struct json_object *all);
+void smi_add_versions(struct json_object *all);
 
 void smi_print(struct json_object *all);
 
@@ -60,7 +60,7 @@ void smi_print(struct json_object *all);
  */
 bool smi_html(struct json_object *all, const char *path, unsigned int every);
 
-/* pool.c: add the places of a memory's chunks, for look.c */
+/* pool.c: add the places of a memory's chunks, for collect.c */
 void smi_pool_places(struct json_object *memory, const char *text);
 /* Do pools have places at all? */
 bool smi_pool_has_places(struct json_object *all);

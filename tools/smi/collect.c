@@ -18,7 +18,7 @@
 #define string(value)			json_object_new_string(value)
 
 /* All objects that are found: memories and teams by number, so that each counts once. */
-struct look {
+struct objects {
 	struct json_object *devices, *processes, *teams;
 	struct json_object *memories;	/* of all processes */
 	struct json_object *clients;	/* already seen: processes may inherit their files */
@@ -102,10 +102,10 @@ static void count(struct json_object *object, const char *name, int64_t bytes)
 
 /* ---- /proc: the lines are described in include/uapi/memcast.h */
 
-static void see_memory(struct look *look, struct process *process, const char *id,
+static void see_memory(struct objects *objects, struct process *process, const char *id,
 		       int64_t bytes, const char *rest)
 {
-	struct json_object *device = NULL, *memory = json_object_object_get(look->memories, id);
+	struct json_object *device = NULL, *memory = json_object_object_get(objects->memories, id);
 	const char *where = rest;
 	char name[16];
 
@@ -114,7 +114,7 @@ static void see_memory(struct look *look, struct process *process, const char *i
 
 		where = name;
 		snprintf(name, sizeof(name), "%u", at);
-		device = json_object_array_get_idx(look->devices, at);
+		device = json_object_array_get_idx(objects->devices, at);
 		if (!device)
 			where = "elsewhere";
 	}
@@ -129,7 +129,7 @@ static void see_memory(struct look *look, struct process *process, const char *i
 		add(memory, "where", string(where));
 		add(memory, "bytes", number(bytes));
 		add(memory, "pids", json_object_new_array());
-		add(look->memories, id, memory);
+		add(objects->memories, id, memory);
 		if (device)
 			count(device, "seen", bytes);
 	}
@@ -137,20 +137,20 @@ static void see_memory(struct look *look, struct process *process, const char *i
 			      number(get(process->json, "pid")));
 }
 
-static void see_team(struct look *look, struct process *process, const char *id,
+static void see_team(struct objects *objects, struct process *process, const char *id,
 		     int64_t bytes, const char *rest)
 {
-	struct json_object *team = json_object_object_get(look->teams, id);
+	struct json_object *team = json_object_object_get(objects->teams, id);
 	int64_t pid = get(process->json, "pid");
 	struct json_object *pids;
 	size_t known;
 
 	if (!team) {
 		team = smi_team(id, bytes, rest, &process->count,
-				json_object_array_length(look->devices));
+				json_object_array_length(objects->devices));
 		if (!team)
 			return;
-		add(look->teams, id, team);
+		add(objects->teams, id, team);
 	}
 	smi_team_wait(team, rest);
 	pids = json_object_object_get(team, "pids");
@@ -165,7 +165,7 @@ static void see_team(struct look *look, struct process *process, const char *id,
  * Return: false if the rest of the file does not count: another fd of this client has been read, or
  * the name of a dma-buf begins, in which a program may put lines of its choice.
  */
-static bool see_line(struct look *look, struct process *process, bool client, char *line)
+static bool see_line(struct objects *objects, struct process *process, bool client, char *line)
 {
 	struct smi_count *count = &process->count;
 	unsigned int host, device;
@@ -183,29 +183,30 @@ static bool see_line(struct look *look, struct process *process, bool client, ch
 	}
 	if (sscanf(line, "memcast-client: %23s", id) == 1) {
 		process->any = true;
-		if (has(look->clients, id))
+		if (has(objects->clients, id))
 			return false;
-		add(look->clients, id, NULL);
+		add(objects->clients, id, NULL);
 	} else if (sscanf(line, "memcast-host: %u first %u of %u", &host, &count->first,
 			  &count->all) == 3) {
 		add(process->json, "host", number(host));
 	} else if (sscanf(line, "memcast-%*[a-z]: %7s %23[0-9] bytes %" SCNd64 " %n",
 			  kind, id, &bytes, &at) == 3 && at) {
 		if (strcmp(kind, "team"))
-			see_memory(look, process, id, bytes, line + at);
+			see_memory(objects, process, id, bytes, line + at);
 		else
-			see_team(look, process, id, bytes, line + at);
+			see_team(objects, process, id, bytes, line + at);
 	} else if (sscanf(line, "memcast-bindings: team %23[0-9] device %u%n", id, &device,
 			  &at) == 2) {
-		smi_team_bindings(json_object_object_get(look->teams, id),
+		smi_team_bindings(json_object_object_get(objects->teams, id),
 				  smi_number(count, device), line + at);
 	} else if (sscanf(line, "memcast-chunks: memory %23[0-9]%n", id, &at) == 1) {
-		smi_pool_places(json_object_object_get(look->memories, id), line + at);
+		smi_pool_places(json_object_object_get(objects->memories, id), line + at);
 	}
 	return true;
 }
 
-static void look_fd(struct look *look, struct process *process, const char *pid, const char *fd)
+static void read_fd(struct objects *objects, struct process *process, const char *pid,
+		    const char *fd)
 {
 	char path[600], target[64], *line = NULL;
 	ssize_t length;
@@ -225,7 +226,7 @@ static void look_fd(struct look *look, struct process *process, const char *pid,
 	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
 	file = fopen(path, "re");
 	while (file && getline(&line, &size, file) > 0)
-		if (!see_line(look, process, client, line))
+		if (!see_line(objects, process, client, line))
 			break;
 	free(line);
 	if (file)
@@ -268,7 +269,7 @@ static bool has_files(const char *pid)
 	       !(flags & KERNEL_THREAD) && threads > 0;
 }
 
-static void look_process(struct look *look, const char *pid)
+static void read_process(struct objects *objects, const char *pid)
 {
 	struct process process = { };
 	char path[600], name[64];
@@ -278,7 +279,7 @@ static void look_process(struct look *look, const char *pid)
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	fds = opendir(path);
 	if (!fds) {
-		look->unseen += errno == EACCES && has_files(pid);
+		objects->unseen += errno == EACCES && has_files(pid);
 		return;
 	}
 	process.json = json_object_new_object();
@@ -292,15 +293,15 @@ static void look_process(struct look *look, const char *pid)
 	process.memories = json_object_new_object();
 	while ((entry = readdir(fds)))
 		if (isdigit((unsigned char)*entry->d_name))
-			look_fd(look, &process, pid, entry->d_name);
+			read_fd(objects, &process, pid, entry->d_name);
 	closedir(fds);
 	add(process.json, "memory", in_order(process.memory,
-					     json_object_array_length(look->devices)));
+					     json_object_array_length(objects->devices)));
 	add(process.json, "teams", process.teams);
 	add(process.json, "fds", number(process.fds));
 	json_object_put(process.memories);
 	if (process.any)
-		json_object_array_add(look->processes, process.json);
+		json_object_array_add(objects->processes, process.json);
 	else
 		json_object_put(process.json);
 }
@@ -330,35 +331,35 @@ static struct json_object *values(struct json_object *object)
 	return array;
 }
 
-struct json_object *smi_look(void)
+struct json_object *smi_collect(void)
 {
-	struct look look = { .devices = smi_look_devices() };
+	struct objects objects = { .devices = smi_collect_devices() };
 	struct json_object *all;
 	struct dirent **pids;
 	int found;
 
-	if (!look.devices)
+	if (!objects.devices)
 		return NULL;
-	look.processes = json_object_new_array();
-	look.teams = json_object_new_object();
-	look.memories = json_object_new_object();
-	look.clients = json_object_new_object();
+	objects.processes = json_object_new_array();
+	objects.teams = json_object_new_object();
+	objects.memories = json_object_new_object();
+	objects.clients = json_object_new_object();
 	found = scandir("/proc", &pids, is_process, by_number);
 	for (int i = 0; i < found; i++) {
-		look_process(&look, pids[i]->d_name);
+		read_process(&objects, pids[i]->d_name);
 		free(pids[i]);
 	}
 	if (found >= 0)
 		free(pids);
 
 	all = json_object_new_object();
-	smi_look_versions(all);
-	add(all, "count", number(json_object_array_length(look.devices)));
-	add(all, "devices", look.devices);
-	add(all, "processes", look.processes);
-	add(all, "memories", values(look.memories));
-	add(all, "teams", values(look.teams));
-	add(all, "unseen", number(look.unseen));
-	json_object_put(look.clients);
+	smi_add_versions(all);
+	add(all, "count", number(json_object_array_length(objects.devices)));
+	add(all, "devices", objects.devices);
+	add(all, "processes", objects.processes);
+	add(all, "memories", values(objects.memories));
+	add(all, "teams", values(objects.teams));
+	add(all, "unseen", number(objects.unseen));
+	json_object_put(objects.clients);
 	return all;
 }
