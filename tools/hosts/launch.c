@@ -279,7 +279,7 @@ static void signal_ready(struct watch *watch)
 				      (int)info.ssi_signo);
 }
 
-static void look_at_time(void)
+static void meet_deadlines(void)
 {
 	char words[256];
 
@@ -361,7 +361,7 @@ int launch(const struct settings *settings)
 		start_host(settings, i);
 	while (state.running.left && !(state.ending && !state.hosts_left)) {
 		handle(running_has_failed(&state.running) ? 0 : milliseconds_left());
-		look_at_time();
+		meet_deadlines();
 	}
 	name_first();
 	/* Programs that are left in the hosts end with the hosts. */
@@ -369,7 +369,7 @@ int launch(const struct settings *settings)
 	kill_all();
 	while (state.hosts_left) {
 		handle(milliseconds_left());
-		look_at_time();
+		meet_deadlines();
 	}
 	output_finish();
 	return state.status;

@@ -136,7 +136,7 @@ static unsigned int count_hosts(const char *folder)
 	}
 }
 
-static void look_for_hosts(struct settings *settings)
+static void find_hosts(struct settings *settings)
 {
 	unsigned int there;
 	char path[4096];
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "agent"))
 		return client_agent(argc - 2, argv + 2);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &settings);
-	look_for_hosts(&settings);
+	find_hosts(&settings);
 	if (!ranks_count(&settings))
 		die("these hosts have no devices: there is nothing to run with --each");
 	settings.self = realpath("/proc/self/exe", NULL);

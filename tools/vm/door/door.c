@@ -221,7 +221,7 @@ static void let_in(struct relay *relay)
  * While the machine boots, clients that ask for the list are let in, and clients with a program
  * wait. A client that ends a machine of --reuse waits, too: the programs before it run first.
  */
-static void look_at_waiting(struct relay *relay)
+static void admit_waiting(struct relay *relay)
 {
 	struct door *door = relay->owner;
 	size_t stay = 0;
@@ -261,7 +261,7 @@ static bool serve_turn(struct relay *relay)
 	/* A signal may come just before the wait, so wait for a second at most. */
 	goes_on = relay_turn(relay, polls, count, 1000) && getppid() == door->runner;
 	memcpy(door->waiting, polls + 1, door->waiting_count * sizeof(*polls));
-	look_at_waiting(relay);
+	admit_waiting(relay);
 	if (polls[0].revents & POLLIN)
 		let_in(relay);
 	free(polls);
@@ -359,7 +359,8 @@ int main(int argc, char **argv)
 	const char *command = argc > 1 ? argv[1] : "";
 	int fd;
 
-	if (argc > 2 && strcmp(command, "input") && strcmp(command, "list") && !names_valid(argv[2]))
+	if (argc > 2 && strcmp(command, "input") && strcmp(command, "list") &&
+	    !names_valid(argv[2]))
 		die("'%s' is no name: up to 63 letters, digits and . _ -, a letter or digit first",
 		    argv[2]);
 	if (!strcmp(command, "serve"))

@@ -18,7 +18,7 @@ struct vm_program {
 	bool input_tty, error_tty;
 	struct winsize window;		/* no columns: no terminal */
 	double timeout, limit;		/* of struct progress; 0: the host applies limits */
-	pid_t others;			/* a process that, like its children, does not count, or 0 */
+	pid_t others;			/* a process that does not count, nor its children; or 0 */
 };
 
 /* The program's end: what waitpid() says of it, or that time was up */

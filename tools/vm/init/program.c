@@ -122,7 +122,7 @@ static struct vm_result forward(pid_t program, struct flow *out, struct flow *er
 			kill_rest();
 		}
 		if (progress->timeout)
-			verdict = progress_look(progress);
+			verdict = progress_check(progress);
 		if (verdict != GOES_ON) {
 			time_is_up(progress, verdict, err->to, env);
 			result.time_is_up = true;

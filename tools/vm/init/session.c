@@ -283,7 +283,7 @@ static bool read_settings(struct session *session)
 }
 
 /* Names a count in the module's statistics that is not 0. Return: false if all are */
-static bool look_what_is_left(char *words, size_t size)
+static bool find_left_object(char *words, size_t size)
 {
 	char name[64];
 	bool left = false;
@@ -310,7 +310,7 @@ static bool check_clean(const struct vm_running *running, unsigned int ever, cha
 			size_t size)
 {
 	for (int tries = 0; tries < 1000; tries++) {
-		bool left = look_what_is_left(words, size);
+		bool left = find_left_object(words, size);
 
 		if (__atomic_load_n(&running->ever, __ATOMIC_SEQ_CST) != ever)
 			return false;

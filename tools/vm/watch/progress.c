@@ -254,21 +254,21 @@ static double used(const struct process *list, size_t count)
 
 void progress_start(struct progress *progress)
 {
-	progress->looked = wall();
+	progress->checked = wall();
 	progress->now = progress->sign = progress->wrote = 0;
 	if (!read_clock(&progress->clock))
 		progress->clock = -1;
 }
 
-enum verdict progress_look(struct progress *progress)
+enum verdict progress_check(struct progress *progress)
 {
-	double span = wall() - progress->looked, clock, processor;
+	double span = wall() - progress->checked, clock, processor;
 	struct process *list;
 	size_t count;
 
 	if (span < PERIOD)
 		return GOES_ON;
-	progress->looked += span;
+	progress->checked += span;
 	list = processes_but(progress->others, &count);
 	processor = used(list, count);
 	if (read_clock(&clock)) {

@@ -38,7 +38,7 @@ struct progress {
 	bool output_only;	/* use of a processor is no sign of life */
 
 	bool output;		/* there was output since the last check */
-	double looked;		/* the time of the last check, by the monotonic clock */
+	double checked;		/* the time of the last check, by the monotonic clock */
 	double clock;		/* the same by the host's clock, or -1 */
 	/* seconds that count: so far, at the last sign of life, at the last output */
 	double now, sign, wrote;
@@ -47,9 +47,9 @@ struct progress {
 	size_t thread_count;
 };
 
-/* Call progress_look() often: calls within two seconds of a check return at once. */
+/* Call progress_check() often: calls within two seconds of a check return at once. */
 void progress_start(struct progress *progress);
-enum verdict progress_look(struct progress *progress);
+enum verdict progress_check(struct progress *progress);
 
 /* Explains the verdict, in words that follow the name of a program. */
 void progress_words(const struct progress *progress, enum verdict verdict,

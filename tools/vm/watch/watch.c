@@ -124,7 +124,7 @@ static bool pass_output(struct watch *watch)
 	return got > 0;
 }
 
-static void look_at_files(struct watch *watch)
+static void note_growth(struct watch *watch)
 {
 	struct stat stat_now;
 
@@ -137,7 +137,7 @@ static void look_at_files(struct watch *watch)
 }
 
 /* Before a command has begun, a shorter silence tells that it hangs. */
-static void look_at_beginning(struct watch *watch)
+static void choose_timeout(struct watch *watch)
 {
 	struct stat stat_now;
 	bool begins = watch->begun && (stat(watch->begun, &stat_now) || !stat_now.st_size);
@@ -246,9 +246,9 @@ static int run(struct watch *watch)
 			close(watch->output);
 			watch->output = -1;
 		}
-		look_at_files(watch);
-		look_at_beginning(watch);
-		verdict = progress_look(&watch->progress);
+		note_growth(watch);
+		choose_timeout(watch);
+		verdict = progress_check(&watch->progress);
 		if (verdict != GOES_ON)
 			return time_is_up(watch, verdict);
 		if (watch->told == watch->progress.now)
