@@ -327,28 +327,29 @@ static size_t signal_all(int number)
 	return left;
 }
 
-bool progress_kill(void)
+/*
+ * Sends a signal to all descendants, and @again every 50 ms until none is left, for @seconds at
+ * most. Return: whether all have ended
+ */
+static bool signal_until_ended(int number, int again, unsigned int seconds)
 {
 	const struct timespec moment = { .tv_nsec = 50000000 };
-	size_t left = 1;
+	size_t left = signal_all(number);
 
-	/* A process that never leaves the kernel cannot be killed. */
-	for (int tries = 0; tries < 200 && left; tries++) {
-		if (tries)
-			nanosleep(&moment, NULL);
-		left = signal_all(SIGKILL);
+	for (unsigned int tries = 0; tries < 20 * seconds && left; tries++) {
+		nanosleep(&moment, NULL);
+		left = signal_all(again);
 	}
 	return !left;
 }
 
+bool progress_kill(void)
+{
+	/* A process that never leaves the kernel cannot be killed. */
+	return signal_until_ended(SIGKILL, SIGKILL, 10);
+}
+
 bool progress_end(void)
 {
-	const struct timespec moment = { .tv_nsec = 50000000 };
-	size_t left = signal_all(SIGTERM);
-
-	for (int tries = 0; tries < 40 && left; tries++) {
-		nanosleep(&moment, NULL);
-		left = signal_all(0);
-	}
-	return !left || progress_kill();
+	return signal_until_ended(SIGTERM, 0, 2) || progress_kill();
 }
