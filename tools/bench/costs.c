@@ -259,7 +259,7 @@ int bench_costs_check(const struct bench *bench, const char *path)
 	}
 	for (i = 0; i < record.count && unseen; i++)
 		if (!record.entry[i].seen)
-			printf("not ok %zu %s # recorded, and not counted any more: run make costs\n",
-			       ++number, record.entry[i].name);
+			printf("not ok %zu %s # recorded, and not counted any more: "
+			       "run make costs\n", ++number, record.entry[i].name);
 	return failed + unseen > 0;
 }

@@ -24,7 +24,8 @@ void bench_count_alone(struct bench *bench);
 char *bench_counting_machine(void);
 
 /* The machine and the obstacle of all suites that count instructions */
-#define BENCH_CONTROL_MACHINE	"--root --icount --cpus 1 --devices 64 --pool-mib 1026,4 --timeout 900"
+#define BENCH_CONTROL_MACHINE \
+	"--root --icount --cpus 1 --devices 64 --pool-mib 1026,4 --timeout 900"
 const char *bench_control_obstacle(void);
 
 #endif /* MEMCAST_TOOLS_BENCH_CONTROL_H */

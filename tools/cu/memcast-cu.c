@@ -30,7 +30,8 @@ static const char usage[] =
 	"  -o FILE          the program, object or shared object to write\n"
 	"  -c, -dc          compile, do not link\n"
 	"  -E               show the C++ that becomes of it\n"
-	"  -shared          a shared object of kernels, for MEMCAST_KERNELS and memcast-vm --kernels\n"
+	"  -shared          a shared object of kernels, for MEMCAST_KERNELS and memcast-vm "
+	"--kernels\n"
 	"  -Xcompiler A,B   options for the compiler; -Xlinker A for the linker\n"
 	"  -ccbin COMPILER  which compiler; without it $CXX or g++\n"
 	"  --default-stream per-thread\n"
@@ -78,7 +79,8 @@ static void run(const struct cu_list *command)
 			     (char **)command->items, environ);
 	posix_spawnattr_destroy(&attributes);
 	if (errno)
-		err(1, "%s: is a C++ compiler installed? -ccbin or CXX says which", command->items[0]);
+		err(1, "%s: is a C++ compiler installed? -ccbin or CXX says which",
+		    command->items[0]);
 	if (waitpid(child, &status, 0) != child)
 		err(1, "waitpid");
 	if (status)
@@ -167,7 +169,8 @@ static char *write_plain(const char *source, size_t number)
 		return after;
 	words = words_read(read_all(before), source);
 	cu_rewrite(&words, source);
-	file = cu_options.preprocess_only && !cu_options.output ? stdout : fopen(cu_options.preprocess_only ? cu_options.output : after, "w");
+	file = cu_options.preprocess_only && !cu_options.output ? stdout :
+	       fopen(cu_options.preprocess_only ? cu_options.output : after, "w");
 	if (!file)
 		err(1, "%s", cu_options.preprocess_only ? cu_options.output : after);
 	words_write(&words, file);
@@ -183,7 +186,8 @@ static char *object_name(const char *source, size_t number)
 
 	if (!cu_options.objects_only)
 		return cu_text("%s/%zu.o", folder, number);
-	return cu_options.output ? cu_text("%s", cu_options.output) : cu_text("%.*s.o", (int)(dot - base), base);
+	return cu_options.output ? cu_text("%s", cu_options.output) :
+				   cu_text("%.*s.o", (int)(dot - base), base);
 }
 
 static const char *compile(const char *source, size_t number)

@@ -151,7 +151,8 @@ static void register_instance(struct rewrite *rewrite, size_t number)
 		while (!word_is(words, at, ";"))
 			at++;
 		word_after(words, at,
-			   " static const ::memcast::cu::registration memcast_cu_%u(&%s, \"kernel\", 0, %s);",
+			   " static const ::memcast::cu::registration "
+			   "memcast_cu_%u(&%s, \"kernel\", 0, %s);",
 			   ++rewrite->kernels, name, rewrite->shape);
 		free(name);
 	}
@@ -188,7 +189,8 @@ static void rewrite_kernel(struct rewrite *rewrite, size_t number)
 	at = words->list[at + 1].partner + 1;
 	if (!is_template && word_is(words, at, "{") && words->list[at].partner)
 		word_after(words, words->list[at].partner,
-			   " static const ::memcast::cu::registration memcast_cu_%u(&%s, \"%s\", %s, %s);",
+			   " static const ::memcast::cu::registration "
+			   "memcast_cu_%u(&%s, \"%s\", %s, %s);",
 			   ++rewrite->kernels, name, name, threads ? threads : "0",
 			   rewrite->shape);
 	free(name);
@@ -311,8 +313,8 @@ static void rewrite_dynamic(struct rewrite *rewrite, size_t first, size_t end)
 
 	if (end < first + 4 || !word_is(words, end - 1, "]") || !word_is(words, end - 2, "[") ||
 	    !words->list[end - 3].name)
-		errx(1, "%s: shared memory of the launch is declared as: extern __shared__ type name[];",
-		     rewrite->file);
+		errx(1, "%s: shared memory of the launch is declared as: "
+		     "extern __shared__ type name[];", rewrite->file);
 	name = text_of(words, end - 3, end - 3);
 	for (size_t i = first; i < end - 3; i++) {
 		if (is_any(words, i, with_brackets) && words->list[i + 1].partner)
@@ -323,11 +325,12 @@ static void rewrite_dynamic(struct rewrite *rewrite, size_t first, size_t end)
 	type = what_is_left(words, first, end - 4);
 	take_away(words, first, end - 1);
 	if (is_outside)
-		word_before(words, end, "static const ::memcast::cu::shared_array<%s> %s", type, name);
+		word_before(words, end, "static const ::memcast::cu::shared_array<%s> %s", type,
+			    name);
 	else
 		word_before(words, end,
-			    "%s(&%s)[] = *reinterpret_cast<%s(*)[]>(::memcast::cu::dynamic_shared())",
-			    type, name, type);
+			    "%s(&%s)[] = *reinterpret_cast<%s(*)[]>"
+			    "(::memcast::cu::dynamic_shared())", type, name, type);
 	free(type);
 	free(name);
 }

@@ -50,7 +50,8 @@ void die(const char *format, ...)
 static const struct argp_option argp_options[] = {
 	{ "each", 'e', NULL, 0, "run COMMAND once per device (unless another way is named)", 0 },
 	{ "per-host", 'p', NULL, 0, "run it once per host", 0 },
-	{ "once", ONCE_KEY, NULL, 0, "run it once, on host0, from where it starts others: mpirun", 0 },
+	{ "once", ONCE_KEY, NULL, 0,
+	  "run it once, on host0, from where it starts others: mpirun", 0 },
 	{ "hosts", 'n', "N", 0, "of the hosts that there are, the first N (all)", 0 },
 	{ "ranks", 'r', "N", 0, "with --each: N on each host (one per device of it)", 0 },
 	{ "label", 'l', NULL, 0, "lines of output have the rank in front", 0 },
@@ -58,7 +59,8 @@ static const struct argp_option argp_options[] = {
 	{ "grace", GRACE, "SECONDS", 0,
 	  "from SIGTERM to SIGKILL, when all are to end (5)", 0 },
 	{ "no-devices", NO_DEVICES, NULL, 0,
-	  "hosts without devices, where memcast.ko is not loaded: --hosts and --ranks say how many", 0 },
+	  "hosts without devices, where memcast.ko is not loaded: --hosts and --ranks say how "
+	  "many", 0 },
 	{ "device-folder", DEVICE_FOLDER, "DIR", 0,
 	  "where the files of the hosts' devices are (" FOLDER ")", 0 },
 	{ 0 }
@@ -175,25 +177,26 @@ int main(int argc, char **argv)
 		.args_doc = "COMMAND [ARGUMENT...]\nexec HOST COMMAND [ARGUMENT...]\n"
 			    "agent HOST COMMAND...",
 		.doc = "Runs a program on the emulated hosts of this machine, once per device or "
-		       "once per host. Each host has a network, processes, names and a /dev/memcast "
-		       "of its own, where it finds its devices as 0 and up; all have the machine's "
-		       "other files. They reach each other as host0, host1 and so on, and end with "
-		       "this program."
-		       "\vA rank is told who it is as by torchrun, Open MPI's mpirun and MPICH's: RANK, "
-		       "LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, "
-		       "MASTER_ADDR, MASTER_PORT, OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE, "
-		       "OMPI_COMM_WORLD_LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_SIZE, PMI_RANK, PMI_SIZE. "
+		       "once per host. Each host has a network, processes, names and a "
+		       "/dev/memcast of its own, where it finds its devices as 0 and up; all have "
+		       "the machine's other files. They reach each other as host0, host1 and so "
+		       "on, and end with this program."
+		       "\vA rank is told who it is as by torchrun, Open MPI's mpirun and MPICH's: "
+		       "RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK, "
+		       "GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, OMPI_COMM_WORLD_RANK, "
+		       "OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_RANK, "
+		       "OMPI_COMM_WORLD_LOCAL_SIZE, PMI_RANK, PMI_SIZE. "
 		       "Rank 0 has the input, the others have none. The first that fails is named, "
-		       "and the others are ended. SIGINT goes to all ranks, and the second one ends "
-		       "all; so does SIGTERM.\n\n"
-		       "`exec' runs a program in a host while others run there, from outside or from "
-		       "another host; it has the folder, environment, input and output of who calls. "
-		       "`agent' does that with words for a shell, as ssh has them: for mpirun it is "
-		       "the launch agent, which --once tells it by itself.\n\n"
-		       "It takes root, or a kernel that lets users make namespaces; and the modules "
-		       "veth and bridge.\n\n"
-		       "Exit status: that of the first rank that failed, or 128 and the number of the "
-		       "signal that ended it; 125 if the hosts could not be started.",
+		       "and the others are ended. SIGINT goes to all ranks, and the second one "
+		       "ends all; so does SIGTERM.\n\n"
+		       "`exec' runs a program in a host while others run there, from outside or "
+		       "from another host; it has the folder, environment, input and output of who "
+		       "calls. `agent' does that with words for a shell, as ssh has them: for "
+		       "mpirun it is the launch agent, which --once tells it by itself.\n\n"
+		       "It takes root, or a kernel that lets users make namespaces; and the "
+		       "modules veth and bridge.\n\n"
+		       "Exit status: that of the first rank that failed, or 128 and the number of "
+		       "the signal that ended it; 125 if the hosts could not be started.",
 	};
 	static struct settings settings = { .folder = FOLDER, .port = 29500, .grace = 5 };
 	int listener;

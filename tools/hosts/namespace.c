@@ -48,9 +48,10 @@ void namespace_enter(struct settings *settings)
 	if (errno != EPERM)
 		die("cannot make a network namespace: %s", strerror(errno));
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
-		die("cannot make namespaces: %s. That takes root, or a kernel that lets users make them: "
-		    "sysctl user.max_user_namespaces=10000, on Debian kernel.unprivileged_userns_clone=1, "
-		    "on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; a container has to be "
+		die("cannot make namespaces: %s. That takes root, or a kernel that lets users make "
+		    "them: sysctl user.max_user_namespaces=10000, on Debian "
+		    "kernel.unprivileged_userns_clone=1, on Ubuntu "
+		    "kernel.apparmor_restrict_unprivileged_userns=0; a container has to be "
 		    "started with --privileged", strerror(errno));
 	settings->own_users = true;
 	write_file("/proc/self/setgroups", "deny");
@@ -137,7 +138,8 @@ void namespace_furnish(const struct settings *settings, unsigned int host)
 	furnish_etc(settings);
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
 		die("cannot mount a host's /proc: %s%s", strerror(errno), errno == EPERM ?
-		    "; a container that hides parts of /proc has to be started with --privileged" : "");
+		    "; a container that hides parts of /proc has to be started with --privileged" :
+		    "");
 	if (!access("/dev/shm", F_OK))
 		must_mount("none", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 	if (settings->way == ONCE && !host && !access("/dev/shm", F_OK))

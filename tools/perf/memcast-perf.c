@@ -235,14 +235,15 @@ static const struct argp_option argp_options[] = {
 	{ "op", 'o', "OP", 0, "reduction: sum is the only one so far", 0 },
 	{ "root", 'r', "RANK", 0, "of broadcast and reduce (0)", 0 },
 	{ "ranks", 'n', "COUNT", 0, "processes, 2 or more (one per device)", 0 },
-	{ "bind", 'B', "SIZE", 0, "bound to the team of each device (what the largest size takes)", 0 },
+	{ "bind", 'B', "SIZE", 0,
+	  "bound to the team of each device (what the largest size takes)", 0 },
 	{ "create", 'C', "SIZE", 0, "memory that each rank creates (what it binds)", 0 },
 	{ "warmup", 'w', "COUNT", 0, "iterations before timing (2)", 0 },
 	{ "iters", 'i', "COUNT", 0, "timed iterations (10)", 0 },
 	{ "check", 'c', "COUNT", 0,
 	  "checked iterations, on fresh data, after timing (1; 0 for none)", 0 },
-	{ "seconds", 'T', "COUNT", 0, "fewer iterations, and then no larger sizes, if all would take "
-	  "longer than about that (no limit)", 0 },
+	{ "seconds", 'T', "COUNT", 0, "fewer iterations, and then no larger sizes, if all would "
+	  "take longer than about that (no limit)", 0 },
 	{ "seed", 's', "NUMBER", 0, "of the data that are checked (1)", 0 },
 	{ "json", 'j', NULL, 0, "print JSON instead of the table", 0 },
 	{ 0 }

@@ -107,8 +107,9 @@ static void tell_missing(const struct rank *rank)
 	for (unsigned int i = 1; i < rank->count && length < 100; i++)
 		if (rank->link[i] < 0)
 			length += sprintf(words + length, " %u", i);
-	fprintf(stderr, "%s: rank 0 waits for others at %s:%s:%s%s\n", program_invocation_short_name,
-		getenv("MASTER_ADDR"), getenv("MASTER_PORT"), words, length < 100 ? "" : " …");
+	fprintf(stderr, "%s: rank 0 waits for others at %s:%s:%s%s\n",
+		program_invocation_short_name, getenv("MASTER_ADDR"), getenv("MASTER_PORT"), words,
+		length < 100 ? "" : " …");
 }
 
 static void welcome(struct rank *rank, int fd, unsigned int *missing)
@@ -184,7 +185,8 @@ int ranks_join(int (*body)(struct rank *rank, void *arg), void *arg)
 		hello.count = rank.count;
 		rank.link[0] = connect_to_first();
 		send_at_once(rank.link[0]);
-		if (send(rank.link[0], &hello, sizeof(hello), MSG_NOSIGNAL) != (ssize_t)sizeof(hello))
+		if (send(rank.link[0], &hello, sizeof(hello), MSG_NOSIGNAL) !=
+		    (ssize_t)sizeof(hello))
 			rank_die("rank 0 has gone: %s", strerror(errno));
 	}
 	return body(&rank, arg);

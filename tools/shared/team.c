@@ -28,8 +28,8 @@ static const char *advice(CUresult result)
 	case CUDA_ERROR_INVALID_DEVICE:
 		return "there are fewer devices: " MORE_DEVICES;
 	case CUDA_ERROR_NOT_PERMITTED:
-		return "fabric handles take an IMEX channel: memcast.ko imex_channels=1, or memcast-vm "
-		       "--param imex_channels=1";
+		return "fabric handles take an IMEX channel: memcast.ko imex_channels=1, or "
+		       "memcast-vm --param imex_channels=1";
 	case CUDA_ERROR_SYSTEM_NOT_READY:
 		return "the fabric is not ready: see memcast.ko's parameter fabric_state";
 	default:
@@ -121,10 +121,12 @@ static CUmemGenericAllocationHandle team_open(struct rank *rank, const CUmultica
 		CU(cuMulticastCreate(&team, prop));
 	if (rank->launched) {
 		if (rank->index == 0)
-			CU(cuMemExportToShareableHandle(&fabric, team, CU_MEM_HANDLE_TYPE_FABRIC, 0));
+			CU(cuMemExportToShareableHandle(&fabric, team, CU_MEM_HANDLE_TYPE_FABRIC,
+							0));
 		rank_share(rank, &fabric, sizeof(fabric));
 		if (rank->index)
-			CU(cuMemImportFromShareableHandle(&team, &fabric, CU_MEM_HANDLE_TYPE_FABRIC));
+			CU(cuMemImportFromShareableHandle(&team, &fabric,
+							  CU_MEM_HANDLE_TYPE_FABRIC));
 		return team;
 	}
 	if (rank->index == 0)

@@ -24,8 +24,8 @@ enum { QUERY_DEVICE = 256, FORMAT, HELP_QUERY, HTML };
 
 static const struct argp_option argp_options[] = {
 	{ "json", 'j', NULL, 0, "print JSON instead of tables, sizes in bytes", 0 },
-	{ "html", HTML, "FILE", 0, "write a page with pictures of pools and teams, for any browser; "
-	  "with -l it is written anew, and the browser looks again", 0 },
+	{ "html", HTML, "FILE", 0, "write a page with pictures of pools and teams, for any "
+	  "browser; with -l it is written anew, and the browser looks again", 0 },
 	{ "loop", 'l', "SECONDS", OPTION_ARG_OPTIONAL, "look again after so many seconds (5), "
 	  "until it is ended", 0 },
 	{ "id", 'i', "DEVICES", 0, "only these, and what is about them: numbers, UUIDs or "
@@ -58,7 +58,8 @@ static void check(const struct argp_state *state, const struct wanted *wanted)
 		argp_error(state, "--nccl is for topo");
 	if (wanted->json && wanted->nccl)
 		argp_error(state, "one of --json and --nccl");
-	if (wanted->topo && (wanted->all || wanted->csv || wanted->html || wanted->devices || wanted->every))
+	if (wanted->topo && (wanted->all || wanted->csv || wanted->html || wanted->devices ||
+			     wanted->every))
 		argp_error(state, "topo is of all devices, once");
 	if (wanted->json + wanted->all + wanted->csv + !!wanted->html + wanted->pool > 1)
 		argp_error(state, "one of --json, --html, -q, --query-device and pool");
@@ -198,8 +199,8 @@ int main(int argc, char **argv)
 		       "process. Lazy pools have no places: theirs is a 64th of the pool, in "
 		       "the order of processes.\n\n"
 		       "Root sees all processes, others their own. JSON has the same in "
-		       "\"devices\", \"processes\", \"memories\" and \"teams\", and in \"unseen\" how many "
-		       "processes one may not look into.\n\n"
+		       "\"devices\", \"processes\", \"memories\" and \"teams\", and in \"unseen\" "
+		       "how many processes one may not look into.\n\n"
 		       "The JSON's schemas are memcast-smi.schema.json and, for topo, "
 		       "memcast-smi-topo.schema.json: in share/memcast beside the bin of an "
 		       "installed memcast-smi (/usr/share/memcast of the package), and in docs "
@@ -213,7 +214,8 @@ int main(int argc, char **argv)
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &wanted);
 	if (wanted.topo)
-		status = show_topo(wanted.nccl, wanted.json) ? GOOD : smi_not_loaded ? NOT_LOADED : FAILED;
+		status = show_topo(wanted.nccl, wanted.json) ? GOOD :
+			 smi_not_loaded ? NOT_LOADED : FAILED;
 	else
 		status = show_again(&wanted);
 	if (status != GOOD)

@@ -69,7 +69,8 @@ bool smi_pool_has_places(struct json_object *all)
 static struct json_object *places_on(struct json_object *memory, struct json_object *device)
 {
 	return strcmp(json_object_get_string(part(memory, "where")),
-		      json_object_get_string(part(device, "device"))) ? NULL : part(memory, "places");
+		      json_object_get_string(part(device, "device"))) ?
+	       NULL : part(memory, "places");
 }
 
 int64_t smi_pool_unplaced(struct json_object *all, struct json_object *device)
@@ -78,7 +79,8 @@ int64_t smi_pool_unplaced(struct json_object *all, struct json_object *device)
 	struct json_object *memories = part(all, "memories");
 
 	for (size_t i = 0; i < json_object_array_length(memories); i++) {
-		struct json_object *places = places_on(json_object_array_get_idx(memories, i), device);
+		struct json_object *places = places_on(json_object_array_get_idx(memories, i),
+						       device);
 
 		for (size_t k = 0; places && k < json_object_array_length(places); k++)
 			unplaced -= get(json_object_array_get_idx(places, k), "bytes");
@@ -174,7 +176,8 @@ static void print_amounts(struct json_object *all, struct json_object *device)
 
 		if (!strcmp(json_object_get_string(part(memory, "where")),
 			    json_object_get_string(part(device, "device"))))
-			at = draw(picture, at, letter_of(part(all, "processes"), part(memory, "pids")),
+			at = draw(picture, at,
+				  letter_of(part(all, "processes"), part(memory, "pids")),
 				  get(memory, "bytes"), total);
 	}
 	if (total && used > get(device, "seen"))
@@ -206,10 +209,11 @@ void smi_pool_print(struct json_object *all)
 	puts("\n+ several processes  ? processes that are not shown  . free");
 	if (places)
 		printf(": free, or processes that are not shown\n"
-		       "a character is %" PRId64 " MiB at its place in the pool\n", scale * CHUNK >> 20);
+		       "a character is %" PRId64 " MiB at its place in the pool\n",
+		       scale * CHUNK >> 20);
 	else
-		printf("lazy pools have no places: in the order of processes, a character is 1/%d\n",
-		       WIDTH);
+		printf("lazy pools have no places: in the order of processes, a character is "
+		       "1/%d\n", WIDTH);
 	for (size_t i = 0; i < json_object_array_length(processes); i++) {
 		struct json_object *process = json_object_array_get_idx(processes, i);
 		struct json_object *pids = json_object_new_array();

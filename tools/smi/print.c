@@ -173,7 +173,8 @@ static void print_processes(struct json_object *processes)
 		struct libscols_line *line = line_new(table);
 
 		cell(line, 0, "%" PRId64, get(process, "pid"));
-		cell(line, 1, "%s", json_object_get_string(json_object_object_get(process, "name")));
+		cell(line, 1, "%s",
+		     json_object_get_string(json_object_object_get(process, "name")));
 		cell_list(line, 2, json_object_object_get(process, "memory"));
 		cell_list(line, 3, json_object_object_get(process, "teams"));
 		cell(line, 4, "%" PRId64, get(process, "fds"));
@@ -187,7 +188,8 @@ static void cell_missing(struct libscols_line *line, size_t column, struct json_
 	struct json_object *could = json_object_object_get(team, "others");
 	char *others = list(could);
 
-	if (get(team, "missing") && get(team, "missing") == (int64_t)json_object_array_length(could))
+	if (get(team, "missing") &&
+	    get(team, "missing") == (int64_t)json_object_array_length(could))
 		cell(line, column, "%s", others);
 	else if (get(team, "missing"))
 		cell(line, column, "%" PRId64 " of %s", get(team, "missing"), others);

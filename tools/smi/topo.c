@@ -156,7 +156,8 @@ static struct json_object *device_json(const struct smi_devices *devices, unsign
 		json_object_object_add(object, "node", json_object_new_int64(smi_node(device)));
 	json_object_object_add(object, "links", json_object_new_int64(links));
 	if (links && !nvmlDeviceGetNvLinkRemotePciInfo(device, 0, &remote))
-		json_object_object_add(object, "switch", json_object_new_string(lower(remote.busId)));
+		json_object_object_add(object, "switch",
+				       json_object_new_string(lower(remote.busId)));
 	for (unsigned int i = 0; i < devices->count; i++) {
 		connection(device, devices->device[i], word, sizeof(word));
 		json_object_array_add(words, json_object_new_string(word));

@@ -33,7 +33,8 @@ static uint8_t *read_idx(const char *folder, const char *name, const char *kind,
 		rank_die("no memory");
 	file = gzopen(path, "rb");
 	if (!file)
-		rank_die("%s: %s (apt-get install dataset-fashion-mnist, or name its folder with --data)",
+		rank_die("%s: %s (apt-get install dataset-fashion-mnist, or name its folder with "
+			 "--data)",
 			 path, strerror(errno));
 	read_all(file, path, head, head_bytes);
 	if (be32toh(head[0]) != magic || (magic == IDX_IMAGES &&

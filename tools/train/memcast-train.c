@@ -105,8 +105,8 @@ static int report_comparison(const struct job *job, struct json_object *all,
 	bool equal = difference <= bound;
 
 	if (!job->json) {
-		printf("#\n# Largest difference of a weight: %.2e, bound for float32 rounding: %.2e: %s\n",
-		       difference, bound, equal ? "OK" : "FAILED");
+		printf("#\n# Largest difference of a weight: %.2e, bound for float32 rounding: "
+		       "%.2e: %s\n", difference, bound, equal ? "OK" : "FAILED");
 		return !equal;
 	}
 	json_object_object_add(all, "largest_difference",
@@ -188,8 +188,8 @@ static const struct argp_option argp_options[] = {
 	{ "epochs", 'e', "COUNT", 0, "passes over them (2)", 0 },
 	{ "batch", 'b', "COUNT", 0, "images per step, over all ranks (100)", 0 },
 	{ "rate", 'r', "RATE", 0, "step size, up to 0.15 (0.1)", 0 },
-	{ "seconds", 't', "COUNT", 0, "take fewer images, if a short trial says that both trainings "
-	  "would take longer than that (no limit)", 0 },
+	{ "seconds", 't', "COUNT", 0, "take fewer images, if a short trial says that both "
+	  "trainings would take longer than that (no limit)", 0 },
 	{ "seed", 'S', "NUMBER", 0, "of the order of images (1)", 0 },
 	{ "json", 'j', NULL, 0, "print JSON instead of the table", 0 },
 	{ 0 }

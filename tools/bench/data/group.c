@@ -225,6 +225,7 @@ static void run(struct bench *bench)
 
 const struct bench_suite bench_group = {
 	.name = "group",
-	.about = "all-reduce and broadcast of processes in shared memory, against Open MPI and MPICH",
+	.about = "all-reduce and broadcast of processes in shared memory, against Open MPI and "
+		 "MPICH",
 	.run = run,
 };

@@ -129,7 +129,8 @@ static void read_all_write_128(const struct part *part)
 		__m128i seen = _mm_load_si128((void *)(part->view.replica[0] + at));
 
 		for (i = 1; i < part->view.replicas; i++)
-			seen = _mm_or_si128(seen, _mm_load_si128((void *)(part->view.replica[i] + at)));
+			seen = _mm_or_si128(seen,
+					    _mm_load_si128((void *)(part->view.replica[i] + at)));
 		_mm_stream_si128((void *)(part->buffer + at), seen);
 	}
 }

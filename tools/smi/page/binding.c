@@ -37,8 +37,8 @@ void put_bindings_bar(FILE *to, struct json_object *team, struct json_object *me
 	for (size_t i = 0; i < count(bindings); i++) {
 		struct json_object *binding = item(bindings, i);
 
-		fprintf(to, "<rect class=\"bound\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"8\">"
-			"<title>at ", x + (double)get(binding, "at") * per_byte, y,
+		fprintf(to, "<rect class=\"bound\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
+			"height=\"8\"><title>at ", x + (double)get(binding, "at") * per_byte, y,
 			(double)get(binding, "bytes") * per_byte);
 		put_exact(to, get(binding, "at"));
 		fputs(" of the team: ", to);

@@ -12,10 +12,13 @@
 #include "html.h"
 
 static const char style[] =
-	"body{font:15px/1.45 system-ui,sans-serif;color:#222;max-width:960px;margin:2em auto;padding:0 1em}\n"
+	"body{font:15px/1.45 system-ui,sans-serif;color:#222;max-width:960px;margin:2em auto;"
+	"padding:0 1em}\n"
 	"h1,h2,h3{line-height:1.2;margin:1.4em 0 .4em}h1{margin-top:0}h3{font-size:1em}\n"
-	"svg{display:block;width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#222}\n"
-	"svg .on{fill:#fff}svg .bound{fill:#1b7837;stroke:#fff;stroke-width:.5}svg .name{font-weight:600}.note{color:#666}\n"
+	"svg{display:block;width:100%;height:auto}"
+	"svg text{font:12px system-ui,sans-serif;fill:#222}\n"
+	"svg .on{fill:#fff}svg .bound{fill:#1b7837;stroke:#fff;stroke-width:.5}"
+	"svg .name{font-weight:600}.note{color:#666}\n"
 	".bad{color:#b2182b;font-weight:600}.good{color:#1b7837}\n"
 	"table{border-collapse:collapse;width:100%}td,th{padding:.3em .8em .3em 0;text-align:left;"
 	"border-bottom:1px solid #ddd}\n"
@@ -84,7 +87,8 @@ const char *colour_of(struct json_object *all, int64_t pid)
 {
 	int place = place_of(all, pid);
 
-	return place < 0 ? "#999999" : colours[(size_t)place % (sizeof(colours) / sizeof(*colours))];
+	return place < 0 ? "#999999" :
+			   colours[(size_t)place % (sizeof(colours) / sizeof(*colours))];
 }
 
 void put_process(FILE *to, struct json_object *all, int64_t pid, bool named)
@@ -95,7 +99,8 @@ void put_process(FILE *to, struct json_object *all, int64_t pid, bool named)
 	if (place < 0)
 		return;
 	fputc(' ', to);
-	put_text(to, json_object_get_string(part(item(part(all, "processes"), (size_t)place), "name")));
+	put_text(to, json_object_get_string(part(item(part(all, "processes"), (size_t)place),
+						 "name")));
 }
 
 void put_processes(FILE *to, struct json_object *all, struct json_object *pids)
@@ -114,8 +119,9 @@ static void put_teams(FILE *to, struct json_object *all)
 	if (!count(teams))
 		fputs("<p>There is none.</p>\n", to);
 	else
-		fputs("<p class=\"note\">A team is a multicast object; a box is a device that has joined it, "
-		      "its bar the team's size there, green where memory is bound to it.</p>\n", to);
+		fputs("<p class=\"note\">A team is a multicast object; a box is a device that has "
+		      "joined it, its bar the team's size there, green where memory is bound to "
+		      "it.</p>\n", to);
 	for (size_t i = 0; i < count(teams); i++)
 		put_team(to, all, item(teams, i));
 }
@@ -127,12 +133,13 @@ static void put_row(FILE *to, struct json_object *all, struct json_object *proce
 	struct json_object *teams = part(process, "teams");
 	const char *comma = "";
 
-	fprintf(to, "<tr><td><span class=\"swatch\" style=\"background:%s\"></span></td><td>%" PRId64
-		"</td><td>", colour_of(all, get(process, "pid")), get(process, "pid"));
+	fprintf(to, "<tr><td><span class=\"swatch\" style=\"background:%s\"></span></td><td>%"
+		PRId64 "</td><td>", colour_of(all, get(process, "pid")), get(process, "pid"));
 	put_text(to, json_object_get_string(part(process, "name")));
 	fputs("</td><td>", to);
 	json_object_object_foreach(part(process, "memory"), where, bytes) {
-		fprintf(to, "%s%s%s: ", comma, *where >= '0' && *where <= '9' ? "device " : "", where);
+		fprintf(to, "%s%s%s: ", comma, *where >= '0' && *where <= '9' ? "device " : "",
+			where);
 		put_size(to, json_object_get_int64(bytes));
 		comma = ", ";
 	}
@@ -140,7 +147,8 @@ static void put_row(FILE *to, struct json_object *all, struct json_object *proce
 	for (size_t i = 0; i < count(teams); i++) {
 		int64_t team = json_object_get_int64(item(teams, i));
 
-		fprintf(to, "%s<a href=\"#team-%" PRId64 "\">%" PRId64 "</a>", i ? ", " : "", team, team);
+		fprintf(to, "%s<a href=\"#team-%" PRId64 "\">%" PRId64 "</a>", i ? ", " : "", team,
+			team);
 	}
 	fprintf(to, "</td><td>%" PRId64 "</td></tr>\n", get(process, "fds"));
 }

@@ -37,8 +37,8 @@ static void put_label(FILE *to, struct json_object *all, struct json_object *pid
 		}
 		fclose(words);
 		if (width > LETTER * (double)size + 8) {
-			fprintf(to, "<text class=\"on\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">"
-				"%s</text>", x + width / 2, y, label);
+			fprintf(to, "<text class=\"on\" x=\"%.2f\" y=\"%.2f\" "
+				"text-anchor=\"middle\">%s</text>", x + width / 2, y, label);
 			named = 0;
 		}
 		free(label);
@@ -52,8 +52,8 @@ static void put_stripes(FILE *to, struct json_object *all, struct json_object *p
 	size_t stripes = count(pids);
 
 	for (size_t i = 0; i < stripes; i++)
-		fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>",
-			x, y + 26.0 / stripes * i, width, 26.0 / stripes,
+		fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+			"fill=\"%s\"/>", x, y + 26.0 / stripes * i, width, 26.0 / stripes,
 			colour_of(all, json_object_get_int64(item(pids, i))));
 	/* The edge of a single chunk of a large pool would cover the chunk. */
 	if (width >= 4)
@@ -143,17 +143,18 @@ void put_pools(FILE *to, struct json_object *all)
 	struct json_object *devices = part(all, "devices");
 	bool hosts = smi_has_hosts(devices);
 
-	fprintf(to, "<h2>Pools</h2>\n<p class=\"note\">Each bar is the memory of a device. A piece has the colour "
-		"of the process that holds it, in stripes if several do; grey is free, hatched "
-		"is %s</p>\n"
+	fprintf(to, "<h2>Pools</h2>\n<p class=\"note\">Each bar is the memory of a device. "
+		"A piece has the colour of the process that holds it, in stripes if several do; "
+		"grey is free, hatched is %s</p>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %zu\">\n"
-		"<defs><pattern id=\"unseen\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
-		"<rect width=\"6\" height=\"6\" fill=\"#ccc\"/><path d=\"M0 6L6 0\" stroke=\"#888\"/>"
-		"</pattern></defs>\n",
+		"<defs><pattern id=\"unseen\" width=\"6\" height=\"6\" "
+		"patternUnits=\"userSpaceOnUse\"><rect width=\"6\" height=\"6\" fill=\"#ccc\"/>"
+		"<path d=\"M0 6L6 0\" stroke=\"#888\"/></pattern></defs>\n",
 		smi_pool_has_places(all) ?
-		"free or used by processes that are not shown. A piece stands at its place in the pool." :
-		"used by processes that are not shown. Pieces stand in the order of processes, as lazy "
-		"pools have no places.", WIDTH, count(devices) * ROW);
+		"free or used by processes that are not shown. A piece stands at its place in the "
+		"pool." :
+		"used by processes that are not shown. Pieces stand in the order of processes, as "
+		"lazy pools have no places.", WIDTH, count(devices) * ROW);
 	for (size_t i = 0; i < count(devices); i++) {
 		put_pool(to, all, item(devices, i), (double)i * ROW + 6);
 		put_state(to, item(devices, i), hosts, (double)i * ROW + 36);
@@ -195,7 +196,8 @@ static void put_member(FILE *to, struct json_object *all, struct json_object *te
 	else if (get(member, "ended"))
 		fputs(" style=\"fill:#b2182b\">its process has ended</text>\n", to);
 	else if (pid)
-		fprintf(to, " style=\"fill:%s\">joined by %" PRId64 "</text>\n", colour_of(all, pid), pid);
+		fprintf(to, " style=\"fill:%s\">joined by %" PRId64 "</text>\n",
+			colour_of(all, pid), pid);
 	else
 		fputs(">joined</text>\n", to);
 }
@@ -215,8 +217,8 @@ static void put_others(FILE *to, struct json_object *others)
 static void put_missing(FILE *to, struct json_object *team, double x, double y)
 {
 	put_box(to, x, y, true);
-	fprintf(to, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\" style=\"fill:#b2182b\">missing</text>"
-		"<text x=\"%.1f\" y=\"%.1f\">", x + 8, y + 18, x + 8, y + 40);
+	fprintf(to, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\" style=\"fill:#b2182b\">missing"
+		"</text><text x=\"%.1f\" y=\"%.1f\">", x + 8, y + 18, x + 8, y + 40);
 	put_others(to, part(team, "others"));
 	fputs("</text>\n", to);
 }
@@ -235,8 +237,9 @@ static void put_picture(FILE *to, struct json_object *all, struct json_object *t
 
 		/* A line leads from one row to the next, past the boxes. */
 		if (row)
-			fprintf(to, "<path d=\"M2 30V%.1fH%.1f\" fill=\"none\" stroke=\"#335577\"/>\n",
-				y, (double)(here - 1) * PITCH + BOX_WIDTH / 2.0 + 4);
+			fprintf(to, "<path d=\"M2 30V%.1fH%.1f\" fill=\"none\" "
+				"stroke=\"#335577\"/>\n", y,
+				(double)(here - 1) * PITCH + BOX_WIDTH / 2.0 + 4);
 	}
 	fprintf(to, "<rect width=\"%zu\" height=\"30\" rx=\"4\" fill=\"#335577\"/>"
 		"<text class=\"on\" x=\"12\" y=\"20\">team %" PRId64 ": ",

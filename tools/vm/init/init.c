@@ -316,7 +316,8 @@ int main(void)
 		*value++ = '\0';
 		if (!strcmp(*s, "module")) {
 			if (load(value))
-				dprintf(2, "memcast-vm: cannot load %s: %s\n", value, strerror(errno));
+				dprintf(2, "memcast-vm: cannot load %s: %s\n", value,
+					strerror(errno));
 		} else if (!strcmp(*s, "memcast"))
 			memcast = value;
 		else if (!strcmp(*s, "cwd"))

@@ -299,7 +299,8 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 		    char *words, size_t size)
 {
 	if (verdict == TOO_LONG)
-		snprintf(words, size, "did not end in %.0f s of the machine's time", progress->limit);
+		snprintf(words, size, "did not end in %.0f s of the machine's time",
+			 progress->limit);
 	else if (verdict == SILENT)
 		snprintf(words, size, "works, but wrote nothing for %.0f s of the machine's time",
 			 progress->silence);

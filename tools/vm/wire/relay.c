@@ -92,7 +92,9 @@ bool relay_turn(struct relay *relay, struct pollfd *more, size_t more_count, int
 	if (!polls)
 		abort();
 	polls[0] = (struct pollfd){ relay->link.from, POLLIN, 0 };
-	polls[1] = (struct pollfd){ bytes_left(&relay->link.out) ? relay->link.to : -1, POLLOUT, 0 };
+	polls[1] = (struct pollfd){
+		bytes_left(&relay->link.out) ? relay->link.to : -1, POLLOUT, 0
+	};
 	for (i = 0; i < count; i++)
 		polls[2 + i] = (struct pollfd){ relay->peers[i].wire.from,
 						events(&relay->peers[i].wire, !full), 0 };
