@@ -16,7 +16,8 @@ _memcast_command_at()
 	local i with_value
 
 	with_value=$("${COMP_WORDS[0]}" --help 2>/dev/null |
-		sed -nE -e 's/^ *(--[-a-z]+) [^ ].*/\1/p' -e 's/^ *(-[A-Za-z]), (--[-a-z]+)=.*/\1\n\2/p' \
+		sed -nE -e 's/^ *(--[-a-z]+) [^ ].*/\1/p' \
+			-e 's/^ *(-[A-Za-z]), (--[-a-z]+)=.*/\1\n\2/p' \
 			-e 's/^ *(--[-a-z]+)=.*/\1/p')
 	for ((i = 1; i <= COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
@@ -26,7 +27,11 @@ _memcast_command_at()
 		*) break ;;
 		esac
 	done
-	if [ "$i" -le "$COMP_CWORD" ] && [[ ${COMP_WORDS[i]} != -* ]]; then echo "$i"; else echo 0; fi
+	if [ "$i" -le "$COMP_CWORD" ] && [[ ${COMP_WORDS[i]} != -* ]]; then
+		echo "$i"
+	else
+		echo 0
+	fi
 }
 
 # Completes memcast-vm's commands for running machines, by $words or COMPREPLY. Fails if the words
@@ -38,7 +43,8 @@ _memcast_running()
 	if [ "$COMP_CWORD" -eq 1 ] && [[ $word != -* ]]; then
 		# a program may be what is meant
 		[ -z "$word" ] || mapfile -t COMPREPLY < <(compgen -c -f -- "$word")
-		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'exec shell ps stop' -- "$word")
+		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < \
+			<(compgen -W 'exec shell ps stop' -- "$word")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -64,7 +70,10 @@ _memcast_running()
 }
 
 # The names of machines that run
-_memcast_machines() { "${COMP_WORDS[0]}" ps --json 2>/dev/null | sed -nE 's/^ *"name": *"([^"]*)".*/\1/p'; }
+_memcast_machines()
+{
+	"${COMP_WORDS[0]}" ps --json 2>/dev/null | sed -nE 's/^ *"name": *"([^"]*)".*/\1/p'
+}
 
 # _memcast_program INDEX: complete the program's name at INDEX in COMP_WORDS, or its arguments
 _memcast_program()
@@ -95,7 +104,8 @@ _memcast()
 		case $name in
 		memcast-vm|memcast-run|memcast-hosts)
 			if [ "$name" = memcast-vm ] && _memcast_running; then
-				[ -z "$words" ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+				[ -z "$words" ] ||
+					mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 				return
 			fi
 			at=$(_memcast_command_at)
@@ -108,7 +118,8 @@ _memcast()
 			deps)		words='missing check package' ;;
 			esac ;;
 		memcast-bench)
-			[[ $word == -* ]] || words=$("${COMP_WORDS[0]}" --list 2>/dev/null | awk '{ print $1 }') ;;
+			[[ $word == -* ]] ||
+				words=$("${COMP_WORDS[0]}" --list 2>/dev/null | awk '{ print $1 }') ;;
 		memcast-cu)
 			if [[ $word != -* ]]; then
 				mapfile -t COMPREPLY < <(compgen -f -- "$word")

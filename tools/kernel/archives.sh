@@ -44,7 +44,8 @@ use_debian() {
 	Components: main
 	Signed-By: $keyring
 	END
-	apt_options=(-o Dir::Etc::sourcelist="$dir/debian.sources" -o Dir::Etc::sourceparts=/dev/null
+	apt_options=(-o Dir::Etc::sourcelist="$dir/debian.sources"
+		-o Dir::Etc::sourceparts=/dev/null
 		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null
 		-o Dir::State="$dir/state" -o Dir::State::status="$dir/status"
 		-o Dir::Cache="$dir/cache" -o APT::Architecture=amd64 -o APT::Architectures=amd64
@@ -81,7 +82,8 @@ newest() {
 	mapfile -t images < <(apt-cache "${apt_options[@]}" pkgnames linux-image- 2>/dev/null |
 		grep -E "^linux-image-$pattern\$" | grep -vE -- '-(cloud|rt|unsigned)-')
 	[ ${#images[@]} -gt 0 ] || return 0
-	apt-cache "${apt_options[@]}" madison "${images[@]}" "${images[@]/#linux-image-/linux-headers-}" |
+	apt-cache "${apt_options[@]}" madison "${images[@]}" \
+		"${images[@]/#linux-image-/linux-headers-}" |
 		grep -e "$only" | awk '
 			{ release = $1; sub(/^linux-(image|headers)-/, "", release) }
 			$1 ~ /^linux-image-/   { image[release] = 1 }
@@ -97,7 +99,8 @@ packages_of() {
 	local release=$1 queue name need seen=" "
 	queue=("linux-image-$release" "linux-headers-$release")
 	# Ubuntu has drivers that tests use in a package on which no other package depends.
-	if apt-cache "${apt_options[@]}" madison "linux-modules-extra-$release" 2>/dev/null | grep -q .; then
+	if apt-cache "${apt_options[@]}" madison "linux-modules-extra-$release" 2>/dev/null |
+	   grep -q .; then
 		queue+=("linux-modules-extra-$release")
 	fi
 	while [ ${#queue[@]} -gt 0 ]; do

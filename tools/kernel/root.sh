@@ -48,7 +48,8 @@ in_root() {
 	# an installed memcast-vm builds in the cache
 	[ ! -e "$here/installed" ] || top=$cache/installed
 	need bubblewrap
-	exec bwrap --tmpfs / --dev /dev --proc /proc --tmpfs /tmp --ro-bind "$dir/build-root/usr" /usr \
+	exec bwrap --tmpfs / --dev /dev --proc /proc --tmpfs /tmp \
+		--ro-bind "$dir/build-root/usr" /usr \
 		--symlink usr/bin /bin --symlink usr/sbin /sbin --symlink usr/lib /lib \
 		--symlink usr/lib64 /lib64 --ro-bind "$cache" "$cache" --bind "$top" "$top" \
 		--setenv PATH /usr/bin:/usr/sbin --die-with-parent "$@"

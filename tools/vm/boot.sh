@@ -14,7 +14,8 @@ choose_memory() {
 	local pools=0 each i
 	IFS=, read -ra each <<<"$pool_mib"
 	for ((i = 0; i < devices; i++)); do : $((pools += ${each[i]-${each[-1]}})); done
-	[[ " ${params[*]} " != *" backing=lazy "* ]] || pools=2048	# lazy pools take half at most
+	# lazy pools take half of the memory at most
+	[[ " ${params[*]} " != *" backing=lazy "* ]] || pools=2048
 	# 8 MiB for a process per device
 	[ -z "$hosts" ] || : $((pools += 8 * devices))
 	memory=$((pools + 512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576))
@@ -45,7 +46,8 @@ choose_processors() {
 	fi
 	# If the host relies on its TSC, linux is told the rate. The rate that linux itself measures
 	# on a busy host may be wrong by a factor of four; linux then reports false lockups.
-	if grep -qsE 'tsc|kvm-clock' /sys/devices/system/clocksource/clocksource0/current_clocksource; then
+	if grep -qsE 'tsc|kvm-clock' \
+		/sys/devices/system/clocksource/clocksource0/current_clocksource; then
 		append+=" tsc=reliable tsc_early_khz=$("$build/tools/vm-watch" --counter-rate)"
 	fi
 }
@@ -63,8 +65,9 @@ kvm_works() {
 		(cd "$temp/probe" && find memcast-vm | cpio -o -H newc --quiet) |
 			cat "$base" - >"$temp/probe.cpio"
 		# The answer is kept, so the 8 s are time in which the host let QEMU run.
-		{ "$build/tools/vm-watch" --limit 8 qemu-system-x86_64 "${machine[@]}" -accel kvm -cpu host -m 512 \
-			-initrd "$temp/probe.cpio" -append "$append" </dev/null; } >/dev/null 2>&1 || code=$?
+		{ "$build/tools/vm-watch" --limit 8 qemu-system-x86_64 "${machine[@]}" -accel kvm \
+			-cpu host -m 512 -initrd "$temp/probe.cpio" -append "$append" </dev/null
+		} >/dev/null 2>&1 || code=$?
 		[ $code -eq $passed ] && echo yes >"$verdict" || echo no >"$verdict"
 		say "KVM: $(cat "$verdict")"
 	fi
@@ -111,7 +114,8 @@ tell() {
 # The first SIGINT to this script is passed on to the program; the second one ends the machine.
 asked=
 interrupted() {
-	if [ -n "$asked" ] || [ -n "$icount" ] || [ -n "$reuse" ] || ! grep -qs '^start' "$temp/status"; then
+	if [ -n "$asked" ] || [ -n "$icount" ] || [ -n "$reuse" ] ||
+	   ! grep -qs '^start' "$temp/status"; then
 		exit 130
 	fi
 	asked=yes
@@ -178,8 +182,9 @@ booted() { grep -q 'memcast-vm: init' "$temp/log"; }
 # Prints vm-watch's message if it ended QEMU for its silence while linux booted; else fails
 hung() { [ $code -eq 124 ] && ! booted && grep -oE 'wrote nothing .*' "$temp/qemu"; }
 reports='WARNING:|BUG:|Oops|kernel BUG|KASAN|KCSAN|UBSAN|general protection fault|Bad page|'
-reports+='refcount_t|DMA-API|INFO: task .* blocked|possible circular locking|inconsistent lock state|'
-reports+='suspicious RCU|possible recursive|held lock freed|bad unlock balance|still has locks held|'
+reports+='refcount_t|DMA-API|INFO: task .* blocked|possible circular locking|'
+reports+='inconsistent lock state|suspicious RCU|possible recursive|held lock freed|'
+reports+='bad unlock balance|still has locks held|'
 reports+='lock held when returning|sleeping function called|unreferenced object|soft lockup|'
 reports+='rcu: INFO|stack-protector|memory leak|list_(add|del) corruption|ODEBUG|Call Trace'
 harmless='DMA-API: preallocated|KASAN: outline|debugging enabled|KernelAddressSanitizer initialized'

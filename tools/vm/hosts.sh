@@ -10,7 +10,8 @@
 use_hosts() {
 	if [ -z "$hosts" ]; then
 		[ -z "$hosts_way$hosts_label" ] ||
-			die "${hosts_way:-$hosts_label}: --hosts has to say how many hosts there are"
+			die "${hosts_way:-$hosts_label}: --hosts has to say how many hosts" \
+				"there are"
 		return 0
 	fi
 	[ -n "$module" ] || die "--hosts: there are none without memcast.ko"

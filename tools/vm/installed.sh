@@ -24,19 +24,23 @@ use_installed() {
 build_installed_module() {
 	local source part folder=$build/kmod-$release stamp runner=()
 	source=$(realpath "$here/$module_source")
-	stamp=$(cd "$source" && find . "$here/vm/module" -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
+	stamp=$(cd "$source" && find . "$here/vm/module" -type f -print0 | sort -z |
+			xargs -0 sha256sum | sha256sum
 		stat -Lc '%n %Y' "$kdir/Module.symvers" 2>/dev/null || true)
-	[ ! -e "$folder/memcast.ko" ] || [ "$stamp" != "$(cat "$folder/stamp" 2>/dev/null)" ] || return 0
+	[ ! -e "$folder/memcast.ko" ] || [ "$stamp" != "$(cat "$folder/stamp" 2>/dev/null)" ] ||
+		return 0
 	note "building memcast.ko for linux $release"
-	! "$here/memcast-kernel" is-fetched "$kernel" || runner=("$here/memcast-kernel" run "$kernel")
+	! "$here/memcast-kernel" is-fetched "$kernel" ||
+		runner=("$here/memcast-kernel" run "$kernel")
 	rm -rf "$folder"
 	mkdir -p "$folder"
 	cp -R "$source/." "$folder/"
 	cp -R "$here/vm/module" "$folder/vm"
 	# BTF needs vmlinux and pahole, signatures need the builder's key: the module has neither.
 	for part in "$folder" "$folder/vm"; do
-		"${runner[@]}" make --no-print-directory -C "$kdir" M="$part" CONFIG_DEBUG_INFO_BTF_MODULES= \
-			CONFIG_MODULE_SIG_ALL= -j"$(nproc)" modules >&2 || return
+		"${runner[@]}" make --no-print-directory -C "$kdir" M="$part" \
+			CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL= -j"$(nproc)" \
+			modules >&2 || return
 	done
 	echo "$stamp" >"$folder/stamp"
 }

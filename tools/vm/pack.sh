@@ -9,14 +9,16 @@
 # Makes the archive that never changes: folders, users, busybox under all its names
 make_base() {
 	local root=$temp/base dir
-	[ ! "$base" -nt "$build/tools/vm-init" ] || [ ! "$base" -nt "${BASH_SOURCE[0]}" ] || return 0
+	[ ! "$base" -nt "$build/tools/vm-init" ] || [ ! "$base" -nt "${BASH_SOURCE[0]}" ] ||
+		return 0
 	mkdir -p "$root"/{dev,proc,sys,run,root,etc,home,var,usr/{bin,sbin,lib,lib64}}
 	for dir in bin sbin lib lib64; do ln -s "usr/$dir" "$root/$dir"; done
 	mkdir -m 1777 "$root/tmp"
 	cp "$build/tools/vm-init" "$root/init"
 	cp "$(type -P busybox)" "$root/usr/bin/busybox"
 	busybox --list | grep -vx busybox | (cd "$root/usr/bin" && xargs -n 1 ln -s busybox)
-	printf '%s\n' root:x:0:0:root:/root:/bin/sh user:x:1000:1000:user:/tmp:/bin/sh >"$root/etc/passwd"
+	printf '%s\n' root:x:0:0:root:/root:/bin/sh user:x:1000:1000:user:/tmp:/bin/sh \
+		>"$root/etc/passwd"
 	printf '%s\n' root:x:0: tty:x:5: user:x:1000: >"$root/etc/group"
 	echo 127.0.0.1 localhost memcast >"$root/etc/hosts"
 	(cd "$root" && find . | sort | cpio -o -H newc --quiet -R 0:0) >"$base.$$"
@@ -71,7 +73,8 @@ pack_needs() {
 	case $magic in
 	$'\177ELF')
 		while read -r lib; do
-			[[ $lib != *'not found'* ]] || die "$file needs ${lib%% *}, which is not found"
+			[[ $lib != *'not found'* ]] ||
+				die "$file needs ${lib%% *}, which is not found"
 			[[ ! $lib =~ (/[^ ]+) ]] || pack_library "${BASH_REMATCH[1]}"
 		done < <(LD_LIBRARY_PATH=$(library_path) ldd "$file" 2>/dev/null |
 			 grep -E '=> not found|/' || true) ;;
@@ -116,7 +119,8 @@ pack_program() {
 	# If a library in the cache is not packed, the loader searches the usual folders.
 	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
 	# Programs load these with dlopen(), which ldd does not see.
-	for file in "$libraries"/{libcuda.so.1,libcudart.so.13,libnvidia-ml.so.1,libmemcast.so.0,memcast-trap.so}; do
+	for file in libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 libmemcast.so.0 memcast-trap.so; do
+		file=$libraries/$file
 		[ ! -e "$file" ] || { pack "$file"; pack_needs "$file"; }
 	done
 }
@@ -135,8 +139,8 @@ pack_tools() {
 	pack "$run" memcast-vm/memcast-run
 	# memcast-run reads the folder of the libraries from this file beside itself.
 	printf '%s\n' "libraries='..$libraries'" \
-		"installed_version='${installed_version:-$("$here/memcast-kernel" --version | sed 's/.* //')}'" \
-		>"$stage/memcast-vm/installed"
+		"installed_version='${installed_version:-$("$here/memcast-kernel" --version |
+			sed 's/.* //')}'" >"$stage/memcast-vm/installed"
 }
 
 # With --host no file is packed: init loads these modules and mounts the host's files.
@@ -167,8 +171,9 @@ environment() {
 		all+=(PATH="$build/tools:$here:$PATH" ${lc_all+LC_ALL="$lc_all"}
 			LD_LIBRARY_PATH="$(library_path)")
 	else
-		all=(PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/memcast-vm TERM="${TERM-dumb}"
-			HOME="$([ -n "$root" ] && echo /root || echo /tmp)" LD_LIBRARY_PATH="$(library_path)")
+		all=(PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/memcast-vm
+			TERM="${TERM-dumb}" HOME="$([ -n "$root" ] && echo /root || echo /tmp)"
+			LD_LIBRARY_PATH="$(library_path)")
 	fi
 	all+=("${env[@]}")
 	# of two values for one name, only the later one
@@ -197,10 +202,12 @@ params_of() {
 pack_module() {
 	local name=${1//-/_} line file word
 	line=$(awk -F: -v name="$name" '{ n = $1; sub(/.*\//, "", n); sub(/\.ko.*/, "", n)
-		gsub(/-/, "_", n); if (n == name) { print; exit } }' "$modules/modules.dep" 2>/dev/null) || true
+		gsub(/-/, "_", n); if (n == name) { print; exit } }' \
+		"$modules/modules.dep" 2>/dev/null) || true
 	if [ -z "$line" ]; then
 		grep -qsE "/${name//_/[-_]}\.ko" "$modules/modules.builtin" && return
-		[ "${2-}" = may-be-missing ] || die "kernel $release has no module $1 (what is built in needs no --modules)"
+		[ "${2-}" = may-be-missing ] ||
+			die "kernel $release has no module $1 (what is built in needs no --modules)"
 		return 0
 	fi
 	for file in $(tr ' ' '\n' <<<"${line/:/ }" | tac); do
@@ -222,7 +229,9 @@ pack_module() {
 # The same files make the same bytes: with --icount the time to unpack them has to be the same, too.
 write_archive() {
 	find "$stage" ! -type l -exec touch -d @0 {} +
-	(cd "$stage" && find -L . -mindepth 1 \( -path ./bin -o -path ./sbin -o -path ./lib -o -path ./lib64 \) \
-		-prune -o -print | sort | cpio -o -L -H newc --quiet --reproducible -R 0:0) >"$temp/files.cpio"
+	(cd "$stage" &&
+		find -L . -mindepth 1 \( -path ./bin -o -path ./sbin -o -path ./lib -o \
+			-path ./lib64 \) -prune -o -print | sort |
+		cpio -o -L -H newc --quiet --reproducible -R 0:0) >"$temp/files.cpio"
 	cat "$base" "$temp/files.cpio" >"$temp/initrd"
 }

@@ -12,7 +12,8 @@ built() {
 		[[ $goal != */* ]] || [ -e "$top/$goal" ] || return
 	done
 	if [ -n "$module" ]; then
-		[ -e "$build/kmod-$release/memcast.ko" ] && [ -e "$libraries/libcuda.so.1" ] || return
+		[ -e "$build/kmod-$release/memcast.ko" ] && [ -e "$libraries/libcuda.so.1" ] ||
+			return
 	fi
 	local from=("$top"/{include,kmod,lib,tools,profiles,Makefile,Kbuild,dkms.conf})
 	[ ! -e "${kdir-}/Module.symvers" ] || from+=("$kdir/Module.symvers")
@@ -29,8 +30,10 @@ need_door() {
 # and its module is built. The folder is that of names.c: a first run has no vm-door yet to ask.
 starting_file() {
 	local folder=/tmp/memcast-$EUID
-	[[ ${XDG_RUNTIME_DIR-} != /* ]] || [ ! -O "$XDG_RUNTIME_DIR" ] || folder=$XDG_RUNTIME_DIR/memcast
-	mkdir -m 700 "$folder" 2>/dev/null || { [ -d "$folder" ] && [ -O "$folder" ] && [ ! -L "$folder" ]; } || return
+	[[ ${XDG_RUNTIME_DIR-} != /* ]] || [ ! -O "$XDG_RUNTIME_DIR" ] ||
+		folder=$XDG_RUNTIME_DIR/memcast
+	mkdir -m 700 "$folder" 2>/dev/null ||
+		{ [ -d "$folder" ] && [ -O "$folder" ] && [ ! -L "$folder" ]; } || return
 	echo "$folder/$name.starting"
 }
 
@@ -74,7 +77,8 @@ await_name() {
 remember_option() {
 	case $1 in
 	--rw|--out) machine_options+=(--rw "$(realpath -m -- "$2")") ;;
-	--kernel|--cpus|--memory|--numa|--modules|--try-modules|--append|--devices|--hosts|--pool-mib|--param)
+	--kernel|--cpus|--memory|--numa|--modules|--try-modules|--append|--devices|--hosts|\
+	--pool-mib|--param)
 		machine_options+=("$1" "$2") ;;
 	--no-module|--no-unload|--no-leaks) machine_options+=("$1") ;;
 	esac
@@ -88,7 +92,8 @@ open_door() {
 		reuse_folder=$("$build/tools/vm-door" folder)
 		echo "$temp" >"$reuse_folder/$name.folder"
 	fi
-	exec {ready}< <(exec "$build/tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" "${words[@]}")
+	exec {ready}< <(exec "$build/tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" \
+		"${words[@]}")
 	door=$!
 	read -r line <&"$ready" && [ "$line" = listens ] || exit 125
 	name_served
@@ -115,7 +120,8 @@ running_options() {
 		case $1 in
 		--root) root=yes ;;
 		--env)	[ $# -ge 2 ] || die "--env needs a value"
-			[[ $2 =~ ^[A-Za-z_][A-Za-z_0-9]*(=|$) ]] || die "--env takes NAME=VALUE or NAME, not '$2'"
+			[[ $2 =~ ^[A-Za-z_][A-Za-z_0-9]*(=|$) ]] ||
+				die "--env takes NAME=VALUE or NAME, not '$2'"
 			[[ $2 == *=* ]] && env+=("$2") || env+=("$2=${!2-}"); shift ;;
 		-h|--help) usage; exit ;;
 		-*)	die "unknown option $1; see $me --help" ;;
@@ -130,7 +136,8 @@ running_options() {
 
 running_exec() {
 	running_options "$@"
-	[ -n "$name" ] && [ ${#words[@]} -gt 0 ] || die "usage: $me exec [--root] [--env K=V] NAME [--] COMMAND [ARGUMENT…]"
+	[ -n "$name" ] && [ ${#words[@]} -gt 0 ] ||
+		die "usage: $me exec [--root] [--env K=V] NAME [--] COMMAND [ARGUMENT…]"
 	need_door await
 	program_settings ${root:+root=} timeout=0 limit=0
 	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "" "${words[@]}"
@@ -142,7 +149,8 @@ running_shell() {
 	need_door ${name:+await}
 	if [ -z "$name" ]; then
 		mapfile -t names < <("$build/tools/vm-door" list --names)
-		[ ${#names[@]} -gt 0 ] || die "no machine with a name runs; for one with a shell: $me --host -- bash"
+		[ ${#names[@]} -gt 0 ] ||
+			die "no machine with a name runs; for one with a shell: $me --host -- bash"
 		[ ${#names[@]} -eq 1 ] || die "in which? ${names[*]}"
 		name=${names[0]}
 	fi
@@ -213,7 +221,8 @@ reuse_forget() {
 # for its log
 reuse_sweep() {
 	local file word
-	find "$1" -maxdepth 1 -type f -mtime +7 -regex '.*\.\(key\|folder\|lock\|log\|starting\)' -print0 |
+	find "$1" -maxdepth 1 -type f -mtime +7 \
+		-regex '.*\.\(key\|folder\|lock\|log\|starting\)' -print0 |
 		while IFS= read -r -d '' file; do
 			word=${file##*/}
 			"$build/tools/vm-door" alive "${word%.*}" || rm -f "$file"
@@ -224,8 +233,8 @@ reuse_sweep() {
 reuse_check() {
 	if "$build/tools/vm-door" alive "$name" && ! "$build/tools/vm-door" reused "$name" &&
 	   "$build/tools/vm-door" alive "$name"; then
-		die "the machine named $name was started without --reuse and runs a program of its own;" \
-			"give another name, or run this in it: $me exec $name COMMAND"
+		die "the machine named $name was started without --reuse and runs a program of its" \
+			"own; give another name, or run this in it: $me exec $name COMMAND"
 	fi
 }
 
@@ -235,8 +244,10 @@ reuse_boot() {
 	reuse_check
 	reuse_sweep "$folder"
 	reuse_lock "$folder/$name.lock"
-	if [ "$(cat "$folder/$name.key" 2>/dev/null)" != "$key" ] && "$build/tools/vm-door" alive "$name"; then
-		say "$name has other options, or another module: it is started anew when its programs have ended"
+	if [ "$(cat "$folder/$name.key" 2>/dev/null)" != "$key" ] &&
+	   "$build/tools/vm-door" alive "$name"; then
+		say "$name has other options, or another module: it is started anew when its" \
+			"programs have ended"
 		"$build/tools/vm-door" stop "$name"
 	fi
 	if ! "$build/tools/vm-door" alive "$name"; then
