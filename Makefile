@@ -28,7 +28,8 @@ flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check check check-style check-debug check-kcsan test costs demo install uninstall man dist deb clean help
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check check check-style \
+	check-debug check-kcsan test costs demo install uninstall man dist deb clean help
 all: lib tools examples
 
 # ---- the parts of memcast, and their sources
@@ -39,7 +40,8 @@ companions	 := cudart nvml array
 loaded		 := trap
 apart		 := $(companions) $(loaded)
 lib_sources	 := $(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
-lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),$(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
+lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),\
+		    $(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
 # A program is tools/NAME/memcast-NAME.c, with all other sources in that folder.
 programs	 := $(patsubst memcast-%.c,%,$(notdir $(wildcard tools/*/memcast-*.c)))
 # The MPI libraries that are installed, for memcast-bench to compare with
@@ -75,7 +77,8 @@ $(B)/lib/trap/%.o: folders = lib/trap lib/fault
 
 $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(folders:%=-I%) -fPIC -fvisibility=hidden -c -o $@ $<
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(folders:%=-I%) -fPIC -fvisibility=hidden \
+		-c -o $@ $<
 
 # The names of device attributes for MEMCAST_ATTR
 $(B)/lib/attribute-names.h: include/cuda.h
@@ -100,15 +103,16 @@ $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 	$(call quiet,GEN)$(CC) -E -P -x c -o $@ $<
 
 $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
-	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(B)/lib/libcuda.map \
+	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 \
+		-Wl,--version-script=$(B)/lib/libcuda.map \
 		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) \
 		-Wl,--as-needed -lm -lelf -lzstd -llz4
 
 # libcuda.so.1 loads this library from its own folder when a team is first mapped: lib/fault/load.c.
 trap_objects := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))
 $(trap_object): $(trap_objects)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $^ \
-		-Wl,--as-needed -lZydis
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now \
+		-o $@ $^ -Wl,--as-needed -lZydis
 
 # A companion exports what its map names, most of it by the table in its functions.def.
 define companion
@@ -116,9 +120,11 @@ $(B)/lib/$(1).map: lib/$(1)/exports.map.in $(wildcard lib/$(1)/functions.def)
 	@mkdir -p $$(@D)
 	$$(call quiet,GEN)$$(CC) -E -P -x c -o $$@ $$<
 
-$(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c lib/$(1)/*/*.c)) $(B)/lib/$(1).map | $(libcuda)
-	$$(call quiet,LD)$$(CC) -shared -pthread -Wl,-soname,$(so_$(1)) -Wl,--version-script=$(B)/lib/$(1).map \
-		-Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) -Wl,--as-needed -L$(B)/lib -lcuda
+$(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c lib/$(1)/*/*.c)) \
+		$(B)/lib/$(1).map | $(libcuda)
+	$$(call quiet,LD)$$(CC) -shared -pthread -Wl,-soname,$(so_$(1)) \
+		-Wl,--version-script=$(B)/lib/$(1).map -Wl,-z,defs -Wl,-z,now \
+		-Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) -Wl,--as-needed -L$(B)/lib -lcuda
 	@ln -sfn $(so_$(1)) $(B)/lib/$(basename $(so_$(1)))
 endef
 $(foreach name,$(companions),$(eval $(call companion,$(name))))
@@ -154,7 +160,8 @@ $(B)/tools/profile/memcast-profile.o: $(B)/lib/attribute-names.h
 $(B)/tools/profile/memcast-profile.o: flags += -I$(B)/lib
 
 # $(call tool_objects,FOLDER): the objects of its sources; the MPI programs have a rule of their own
-tool_objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/mpi.c,$(wildcard tools/$(1)/*.c tools/$(1)/*/*.c)))
+tool_objects = $(patsubst %.c,$(B)/%.o,\
+	       $(filter-out %/mpi.c,$(wildcard tools/$(1)/*.c tools/$(1)/*/*.c)))
 
 $(B)/tools/shared.a: $(call tool_objects,shared)
 	@rm -f $@
@@ -179,8 +186,8 @@ $(B)/examples/%: examples/%.c | $(linked)
 # Built as users of CUDA build programs, with NVIDIA's headers and memcast's libraries
 $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(filter-out -Iinclude,$(flags)) -I$(NCCL_HOME)/include -isystem $(dir $(nvidia)) \
-		-o $@ $< -L$(NCCL_HOME)/lib -L$(B)/lib -lnccl -lcudart \
+	$(call quiet,CC)$(CC) $(filter-out -Iinclude,$(flags)) -I$(NCCL_HOME)/include \
+		-isystem $(dir $(nvidia)) -o $@ $< -L$(NCCL_HOME)/lib -L$(B)/lib -lnccl -lcudart \
 		-Wl,-rpath,'$$ORIGIN/../lib:$(abspath $(NCCL_HOME))/lib'
 
 # vm-init is the machine's first process; vm-watch watches QEMU and tests on the host, and tests in
@@ -199,13 +206,15 @@ $(vm_programs): $(vm_headers)
 vm_tools	:= $(vm_programs) $(B)/tools/vm-door
 $(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) $(vm_wire) $(vm_headers)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) $(vm_includes) $(call pkg,--cflags,json-c) -o $@ $(filter %.c,$^) $(call pkg,--libs,json-c)
+	$(call quiet,CC)$(CC) $(flags) $(vm_includes) $(call pkg,--cflags,json-c) -o $@ \
+		$(filter %.c,$^) $(call pkg,--libs,json-c)
 
 include selftests/build.mk
 
 # ---- the module: one folder of links per kernel, so that objects do not mix
 
-ifneq ($(filter kmod check-style $(if $(filter yes,$(DKMS)),,install uninstall),$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
+kmod_goals := kmod check-style $(if $(filter yes,$(DKMS)),,install uninstall)
+ifneq ($(filter $(kmod_goals),$(MAKECMDGOALS))$(filter-out $(shell uname -r),$(KERNEL)),)
 fetched := $(shell tools/memcast-kernel is-fetched '$(KERNEL)' && echo yes)
 ifneq ($(fetched),)
 fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
@@ -223,8 +232,8 @@ ifneq ($(KDIR),)
 release := $(shell cut -d'"' -f2 $(KDIR)/include/generated/utsrelease.h)
 farm	:= $(B)/kmod-$(release)
 # BTF needs vmlinux and pahole, signatures need the builder's key: the module has neither.
-kbuild	:= $(in_root) $(MAKE) -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= \
-	   CONFIG_MODULE_SIG_ALL=
+kbuild	:= $(in_root) $(MAKE) -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror \
+	   CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL=
 
 test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-$(release).ko)
 
@@ -304,8 +313,10 @@ check: deps-check
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
 		{ echo 'docs/functions.md is not of lib/functions.def: make docs' >&2; exit 1; }
-	@awk -f lib/functions.awk lib/cudart/functions.def | diff docs/stack/runtime-functions.md - || \
-		{ echo 'docs/stack/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; exit 1; }
+	@awk -f lib/functions.awk lib/cudart/functions.def | \
+		diff docs/stack/runtime-functions.md - || { \
+		echo 'docs/stack/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; \
+		exit 1; }
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 
@@ -313,7 +324,8 @@ check: deps-check
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))
 test: test_built = $(addprefix $(B)/selftests/,$(T) run vm-watch memcast-smi) $(test_tables)
 test:
-	@[ -n '$(T)' ] || { echo 'which? make test T=team_test, or T="team_test bind_test" KERNEL=6.1' >&2; exit 1; }
+	@[ -n '$(T)' ] || { \
+		echo 'which? make test T=team_test, or T="team_test bind_test" KERNEL=6.1' >&2; exit 1; }
 	@$(MAKE) -j$$(nproc) $(test_built) $(B)/tools/vm-init
 	@tools/memcast-vm --kernel '$(test_kernel)' --root --add $(B)/selftests \
 		$$(cat selftests/vm-options) -- $(B)/selftests/run $(T)
@@ -379,4 +391,5 @@ help:
 	@echo 'make lib|tools|examples|selftests|clean; V=1 shows each command'
 	@echo 'tools/memcast-vm --help: any program in a virtual machine with memcast'
 
--include $(wildcard $(B)/lib/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d $(B)/tools/*/*.d $(B)/tools/*/*/*.d $(B)/examples/*.d $(B)/selftests/*/*.d)
+-include $(wildcard $(B)/lib/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d $(B)/tools/*/*.d \
+	 $(B)/tools/*/*/*.d $(B)/examples/*.d $(B)/selftests/*/*.d)

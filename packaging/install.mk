@@ -42,7 +42,8 @@ relative = $(shell realpath -ms --relative-to='$(1)' '$(2)')
 $(foreach name,$(programs),$(eval $(B)/installed/memcast-$(name): $(call tool_objects,$(name))))
 $(tools:$(B)/tools/%=$(B)/installed/%): $(B)/tools/shared.a lib FORCE
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) \
+	$(call quiet,LD)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter %.o,$^) \
+		$(filter %.a,$^) $(link) $(above) \
 		-Wl,-rpath,'$$ORIGIN/$(call relative,$(PREFIX)/bin,$(LIBDIR))' $(tool_libs) -lm
 $(B)/installed/memcast-smi: above = -lnvidia-ml
 FORCE:
@@ -67,16 +68,20 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 	install -m 644 include/memcast/*.h $(include)/memcast/
 	install -m 644 include/memcast/cu/*.h $(include)/memcast/cu/
 	for file in $(pc_files); do \
-		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,-e 's|@$(name)@|$($(name))|') \
-			$$file >$(pkgdir)/$$(basename $$file .in); done
+		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,\
+			-e 's|@$(name)@|$($(name))|') $$file >$(pkgdir)/$$(basename $$file .in); done
 	install -m 755 $(tools:$(B)/tools/%=$(B)/installed/%) $(bindir)/
 	install -m 755 $(scripts) $(vm_tools) $(libexec)/
-	for file in $(script_parts:tools/%=%); do install -D -m 644 tools/$$file $(libexec)/$$file; done
-	printf '%s\n' installed_version='$(VERSION)' programs='$(call relative,$(LIBEXECDIR),$(PREFIX)/bin)' \
+	for file in $(script_parts:tools/%=%); do \
+		install -D -m 644 tools/$$file $(libexec)/$$file; done
+	printf '%s\n' installed_version='$(VERSION)' \
+		programs='$(call relative,$(LIBEXECDIR),$(PREFIX)/bin)' \
 		libraries='$(call relative,$(LIBEXECDIR),$(LIBDIR))' \
-		module_source='$(call relative,$(LIBEXECDIR),$(DATADIR)/memcast/module)' >$(libexec)/installed
+		module_source='$(call relative,$(LIBEXECDIR),$(DATADIR)/memcast/module)' \
+		>$(libexec)/installed
 	for command in $(commands); do \
-		ln -sfn $(call relative,$(PREFIX)/bin,$(LIBEXECDIR))/$$command $(bindir)/$$command; done
+		ln -sfn $(call relative,$(PREFIX)/bin,$(LIBEXECDIR))/$$command \
+			$(bindir)/$$command; done
 	$(call copy_module,$(module_source))
 	install -m 644 $(schemas) $(DESTDIR)$(DATADIR)/memcast/
 	for section in 1 3 4 7; do \
@@ -100,10 +105,12 @@ endif
 
 # Removes the files that `make install` with the same variables has installed, and no others
 uninstall: man
-	rm -f $(foreach file,$(installed_libs),$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
+	rm -f $(foreach file,$(installed_libs),\
+		$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
 	rm -f $(libdir)/$(notdir $(trap_object))
 	rm -f $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files))) $(include)/memcast.h \
-		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) $(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h include/memcast/cu/*.h))
+		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) \
+		$(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h include/memcast/cu/*.h))
 	rm -f $(tools:$(B)/tools/%=$(bindir)/%) $(commands:%=$(bindir)/%)
 	cd $(B)/man && for page in *.[1-9]; do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(pages_1:%=$(DESTDIR)$(BASHDIR)/%) $(DESTDIR)$(ZSHDIR)/_memcast

@@ -107,7 +107,8 @@ END {
 		if (line[i] == "/**" && title_of(line[i + 1]) ~ (only == "" ? "." : only)) {
 			start[++count] = i + 1
 			if (match(title_of(line[i + 1]), /^[A-Za-z_0-9]+\(\)/))
-				functions[++named] = substr(title_of(line[i + 1]), RSTART, RLENGTH - 2)
+				functions[++named] = substr(title_of(line[i + 1]), RSTART,
+							    RLENGTH - 2)
 		}
 	if (list) {
 		for (n = 1; n <= named; n++)

@@ -34,7 +34,8 @@ function term(text,	n, i, words, word, sign, all)
 		word = words[i]
 		if (word ~ /^-/) {
 			sign = index(word "=", "=")
-			word = "\\fB" escape(substr(word, 1, sign - 1)) "\\fR" mark(escape(substr(word, sign)))
+			word = "\\fB" escape(substr(word, 1, sign - 1)) "\\fR" \
+			       mark(escape(substr(word, sign)))
 		} else {
 			word = mark(escape(word))
 		}
@@ -70,7 +71,8 @@ function short(text)
 function columns(text,	at)
 {
 	while ((at = index(text, "\t")) > 0)
-		text = substr(text, 1, at - 1) substr("        ", 1, 8 - (at - 1) % 8) substr(text, at + 1)
+		text = substr(text, 1, at - 1) substr("        ", 1, 8 - (at - 1) % 8) \
+		       substr(text, at + 1)
 	return text
 }
 
