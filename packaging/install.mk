@@ -69,7 +69,8 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 	install -m 644 include/memcast/cu/*.h $(include)/memcast/cu/
 	for file in $(pc_files); do \
 		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,\
-			-e 's|@$(name)@|$($(name))|') $$file >$(pkgdir)/$$(basename $$file .in); done
+			-e 's|@$(name)@|$($(name))|') \
+			$$file >$(pkgdir)/$$(basename $$file .in); done
 	install -m 755 $(tools:$(B)/tools/%=$(B)/installed/%) $(bindir)/
 	install -m 755 $(scripts) $(vm_tools) $(libexec)/
 	for file in $(script_parts:tools/%=%); do \
@@ -110,7 +111,8 @@ uninstall: man
 	rm -f $(libdir)/$(notdir $(trap_object))
 	rm -f $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files))) $(include)/memcast.h \
 		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) \
-		$(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h include/memcast/cu/*.h))
+		$(patsubst include/%,$(include)/%,\
+			$(wildcard include/memcast/*.h include/memcast/cu/*.h))
 	rm -f $(tools:$(B)/tools/%=$(bindir)/%) $(commands:%=$(bindir)/%)
 	cd $(B)/man && for page in *.[1-9]; do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(pages_1:%=$(DESTDIR)$(BASHDIR)/%) $(DESTDIR)$(ZSHDIR)/_memcast

@@ -119,7 +119,8 @@ _memcast()
 			esac ;;
 		memcast-bench)
 			[[ $word == -* ]] ||
-				words=$("${COMP_WORDS[0]}" --list 2>/dev/null | awk '{ print $1 }') ;;
+				words=$("${COMP_WORDS[0]}" --list 2>/dev/null |
+					awk '{ print $1 }') ;;
 		memcast-cu)
 			if [[ $word != -* ]]; then
 				mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -90,7 +90,10 @@ newest() {
 			$1 ~ /^linux-headers-/ { headers[release] = 1 }
 			END { for (release in image) if (release in headers) print release }' |
 		sort -Vr | awk -v own="+deb$(. /etc/os-release && echo "${VERSION_ID-}")-" '
-			NR == 1 || (!found && index($0, own)) { newest = $0; found = index($0, own) }
+			NR == 1 || (!found && index($0, own)) {
+				newest = $0
+				found = index($0, own)
+			}
 			END { print newest }'
 }
 

@@ -119,7 +119,8 @@ pack_program() {
 	# If a library in the cache is not packed, the loader searches the usual folders.
 	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
 	# Programs load these with dlopen(), which ldd does not see.
-	for file in libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 libmemcast.so.0 memcast-trap.so; do
+	for file in libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 libmemcast.so.0 \
+		    memcast-trap.so; do
 		file=$libraries/$file
 		[ ! -e "$file" ] || { pack "$file"; pack_needs "$file"; }
 	done

@@ -233,8 +233,8 @@ reuse_sweep() {
 reuse_check() {
 	if "$build/tools/vm-door" alive "$name" && ! "$build/tools/vm-door" reused "$name" &&
 	   "$build/tools/vm-door" alive "$name"; then
-		die "the machine named $name was started without --reuse and runs a program of its" \
-			"own; give another name, or run this in it: $me exec $name COMMAND"
+		die "the machine named $name was started without --reuse and runs a program of" \
+			"its own; give another name, or run this in it: $me exec $name COMMAND"
 	fi
 }
 
