@@ -24,7 +24,7 @@ static const char style[] =
 	"border-bottom:1px solid #ddd}\n"
 	".swatch{display:inline-block;width:.9em;height:.9em;border-radius:2px}\n";
 
-/* Colors that color-blind people can tell apart, too */
+/* Colours that colour-blind people can tell apart, too */
 static const char *const colours[] = {
 	"#4477aa", "#c2405a", "#228833", "#9a8400", "#1f8aa8", "#aa3377", "#885522",
 };
@@ -72,7 +72,7 @@ static void put_count(FILE *to, size_t number, const char *word, const char *mor
 	fprintf(to, "%zu %s%s", number, word, number == 1 ? "" : more);
 }
 
-/* Return: a process's place in the list, which gives the process its color; -1: it is not there */
+/* Return: a process's place in the list, which gives the process its colour; -1: it is not there */
 static int place_of(struct json_object *all, int64_t pid)
 {
 	struct json_object *processes = part(all, "processes");

@@ -3,13 +3,13 @@
  * For emulated machines: writes to the kernel's own text are made a second time.
  *
  * Linux changes an instruction that processors run (a tracepoint's, a static key's) in steps: a
- * breakpoint over the first byte, the other bytes, the first byte. After each step it synchronizes
+ * breakpoint over the first byte, the other bytes, the first byte. After each step it synchronises
  * all processors. QEMU drops a translation of text before the text changes: a processor that
  * translates the text anew just then gets the old text, and QEMU never drops that translation.
  * After the last step the old text is the breakpoint, of which Linux knows nothing any more:
  * linux 6.12 panics ("Oops: int3"), 6.1 runs into the breakpoint for ever.
  *
- * So, when Linux is about to synchronize the processors, this module does so first. Translations
+ * So, when Linux is about to synchronise the processors, this module does so first. Translations
  * that were going on are complete then. The module writes the same bytes again, and QEMU drops all
  * translations of them. A later translation can only be of the new text.
  */
@@ -18,7 +18,7 @@
 #include <linux/smp.h>
 #include <linux/uaccess.h>
 
-/* As many writes as Linux makes before it synchronizes the processors */
+/* As many writes as Linux makes before it synchronises the processors */
 #define WRITES		256
 #define INSTRUCTION_MAX	16	/* bytes; longer writes are new text, which no processor runs yet */
 #define ENDBR_BYTES	4	/* at a function's start, in kernels that have them */
@@ -26,7 +26,7 @@
 typedef void *(*poke_t)(void (*copy)(void *to, const void *from, size_t bytes), void *at,
 			const void *from, size_t bytes);
 
-/* Writes since the last synchronization. All functions here run under Linux's text_mutex. */
+/* Writes since the last synchronisation. All functions here run under Linux's text_mutex. */
 static struct write {
 	void *at;
 	size_t bytes;
@@ -47,7 +47,7 @@ static struct kprobe poke = {
 	.pre_handler	= note_write,
 };
 
-/* Linux synchronizes all processors with this function. Its address is needed; it is not probed. */
+/* Linux synchronises all processors with this function. Its address is needed; it is not probed. */
 static struct kprobe notice = {
 	.symbol_name	= "do_sync_core",
 	.flags		= KPROBE_FLAG_DISABLED,
