@@ -156,13 +156,15 @@ void contest_run(struct bench *bench, const struct contest *contest)
 	struct contest_times (*rounds)[SIDES] = calloc(contest->rounds, sizeof(*rounds));
 	struct contest_times *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	bool there[SIDES] = { true, true, true };
+	bool there[SIDES];
 	unsigned int round, s;
 	enum contest_call call;
 	enum side side;
 
 	if (!rounds || shared == MAP_FAILED)
 		rank_die("no memory for times");
+	for (side = OURS; side < SIDES; side++)
+		there[side] = true;
 	for (round = 0; round < contest->rounds; round++) {
 		memset(shared, 0, sizeof(*shared));
 		contest->run(contest, shared);
