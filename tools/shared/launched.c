@@ -18,6 +18,7 @@
 
 #define NOTICE_MS	5000	/* after which a wait is explained */
 #define AGAIN_MS	50	/* between two attempts to reach rank 0 */
+#define HELLO_S		60	/* after which a program that says nothing is no rank */
 
 /* A rank's first bytes, by which rank 0 tells ranks from other programs that find the port */
 struct hello {
@@ -114,8 +115,10 @@ static void tell_missing(const struct rank *rank)
 
 static void welcome(struct rank *rank, int fd, unsigned int *missing)
 {
+	const struct timeval patience = { .tv_sec = HELLO_S };
 	struct hello hello;
 
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (recv(fd, &hello, sizeof(hello), MSG_WAITALL) != (ssize_t)sizeof(hello) ||
 	    memcmp(hello.magic, magic, sizeof(magic))) {
 		close(fd);	/* not a rank */
@@ -125,6 +128,7 @@ static void welcome(struct rank *rank, int fd, unsigned int *missing)
 	    rank->link[hello.index] >= 0)
 		rank_die("there is a rank %u of %u, where rank 0 is one of %u", hello.index,
 			 hello.count, rank->count);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ 0 }, sizeof(patience));
 	send_at_once(fd);
 	rank->link[hello.index] = fd;
 	--*missing;
