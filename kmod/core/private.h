@@ -5,11 +5,11 @@
  *
  * Lock order, outermost first:
  *
- *   lose_lock (lose.c)	hosts that are lost, or return
+ *   lose_lock (host_loss.c)	hosts that are lost, or return
  *   mc_host.lock		clients of a host
  *   mc_client.wait_lock	calls that wait for a team's members
  *   mc_client.heap_lock	heaps, their segments and blocks
- *   ipc_lock (ipc.c)	blocks that other processes may open
+ *   ipc_lock (ipc_handle.c)	blocks that other processes may open
  *   mmap_lock or a VMA's lock	the kernel's
  *   mc_object.resv	taken by the dma-buf core, of dma-bufs
  *   buffers_lock (buffers.c)	all exported dma-bufs

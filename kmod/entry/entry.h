@@ -14,7 +14,7 @@ void mc_client_closed(struct mc_client *client);
 void mc_client_destroy(struct mc_client *client);
 void mc_client_put(struct mc_client *client);
 
-/* ---- lose.c ---- */
+/* ---- host_loss.c ---- */
 
 extern const struct attribute_group *mc_lose_groups[];
 

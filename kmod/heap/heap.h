@@ -126,7 +126,7 @@ struct mc_memory *mc_share_memory(struct mc_share *share, u64 object);
 int mc_share_export(struct mc_call *call, struct mc_share *share, s32 *out_fd);
 struct mc_share *mc_share_of_fd(int fd);
 
-/* ---- ipc.c: blocks for other processes ---- */
+/* ---- ipc_handle.c: blocks for other processes ---- */
 
 void mc_ipc_end(struct mc_client *client, struct mc_block *block);
 

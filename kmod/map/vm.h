@@ -13,7 +13,7 @@
 
 /* ---- reservation.c ---- */
 
-/* What was unmapped last: why.c tells a process that finds nothing there. @object 0: nothing */
+/* What was unmapped last, for the words of fault_reason.c. @object 0: nothing was */
 struct mc_unmapped {
 	unsigned long first, last;	/* addresses */
 	u64 object;			/* its number */
@@ -134,7 +134,7 @@ vm_fault_t mc_fault(struct vm_fault *vmf);
 vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order);
 vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
 
-/* ---- span.c: the kernel's own way to what is mapped ---- */
+/* ---- pinned_range.c: the kernel's own way to what is mapped ---- */
 
 /* Where a span is in one memory */
 struct mc_spot {
@@ -173,7 +173,7 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 		  u32 device, bool write);
 
-/* ---- why.c: why an access fails, or misses a member, in words ---- */
+/* ---- fault_reason.c: why an access fails, or misses a member, in words ---- */
 
 bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64 address);
 

@@ -130,8 +130,8 @@ static void bindings_unlist(struct list_head *list, struct mc_binding *binding)
 
 /*
  * Puts bindings on the lists of their memories, all or none. A memory may be lost meanwhile:
- * loss.c marks it, and only then takes away what its list has, under its lock. So a binding
- * is on the list in time to be taken away, or it finds the mark here and stays off.
+ * lost_objects.c marks it, and only then takes away what its list has, under its lock. So a
+ * binding is on the list in time to be taken away, or it finds the mark here and stays off.
  */
 static int bindings_list(struct mc_call *call, struct list_head *list)
 {

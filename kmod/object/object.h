@@ -48,7 +48,7 @@ struct mc_object {
 
 	struct mc_host *place;	/* with which it is lost; NULL: nowhere yet */
 	struct list_head of_place;	/* in its objects, or its lost_objects */
-	bool lost;		/* only ever set, lockless; see loss.c */
+	bool lost;		/* only ever set, lockless; see lost_objects.c */
 
 	/* with MEMCAST_HANDLE_FABRIC; see fabric_handle.c */
 	u8 channel;
@@ -82,7 +82,7 @@ static inline int mc_object_check(struct mc_call *call, const struct mc_object *
 	return likely(!READ_ONCE(object->lost)) ? 0 : mc_object_fail_lost(call, object);
 }
 
-/* ---- loss.c: objects of hosts that are lost ---- */
+/* ---- lost_objects.c: objects of hosts that are lost ---- */
 
 void mc_objects_mark(struct mc_host *host);
 void mc_objects_undo(struct mc_host *host);
@@ -219,13 +219,13 @@ struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_o
 				  u64 bytes, unsigned long chunks, u32 granularity,
 				  u32 handle_types);
 
-/* ---- where.c ---- */
+/* ---- location.c ---- */
 
 bool mc_memory_here(const struct mc_client *client, const struct mc_memory *memory);
 void mc_memory_tell(const struct mc_client *client, const struct mc_memory *memory,
 		    u32 *location, u32 *id);
 
-/* ---- who.c: which process did something, also after it has ended ---- */
+/* ---- process.c: which process did something, also after it has ended ---- */
 
 struct mc_who {
 	struct pid *pid;		/* held; NULL: nobody, or a kernel thread */
@@ -251,7 +251,7 @@ int mc_who_print(const struct mc_who *who, char *text, size_t size);
 /* How a member's memory went: it was unbound, it ended as it was, or its host was lost. */
 enum mc_how { MC_HOW_UNBOUND, MC_HOW_ENDED, MC_HOW_HOST };
 
-/* The memory that a member lost last: why.c tells a process that finds nothing there later */
+/* The memory that a member lost last, for the words of fault_reason.c */
 struct mc_loss {
 	unsigned long first, last;	/* bytes in the team */
 	u64 order;			/* counts the team's losses; 0: none yet */
@@ -306,7 +306,7 @@ static inline int mc_no_member(struct mc_call *call, u32 device)
 		       mc_device_told(call->client, device));
 }
 
-/* ---- shown.c ---- */
+/* ---- team_mappings.c ---- */
 
 /*
  * A place where page tables of a process show a team: part of a mapping, and in the tree of
