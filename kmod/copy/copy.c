@@ -33,9 +33,9 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 	unsigned int i;
 	int ret = 0;
 
-	if (from->span.replicas)
-		word = bytes == 8 ? READ_ONCE(*(u64 *)from->span.spot->at) :
-				    READ_ONCE(*(u32 *)from->span.spot->at);
+	if (from->pinned.replicas)
+		word = bytes == 8 ? READ_ONCE(*(u64 *)from->pinned.spot->kaddr) :
+				    READ_ONCE(*(u32 *)from->pinned.spot->kaddr);
 	else
 		ret = bytes == 8 ? get_user(word, (u64 __user *)mc_copy_user(from)) :
 				   get_user(word, (u32 __user *)mc_copy_user(from));
@@ -44,14 +44,14 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 
 	/* what was written before is seen before the word is */
 	smp_mb();
-	if (!to->span.replicas)
+	if (!to->pinned.replicas)
 		return bytes == 8 ? put_user(word, (u64 __user *)mc_copy_user(to)) :
 				    put_user((u32)word, (u32 __user *)mc_copy_user(to));
-	for (i = 0; i < to->span.replicas; i++) {
+	for (i = 0; i < to->pinned.replicas; i++) {
 		if (bytes == 8)
-			WRITE_ONCE(*(u64 *)to->span.spot[i].at, word);
+			WRITE_ONCE(*(u64 *)to->pinned.spot[i].kaddr, word);
 		else
-			WRITE_ONCE(*(u32 *)to->span.spot[i].at, word);
+			WRITE_ONCE(*(u32 *)to->pinned.spot[i].kaddr, word);
 	}
 	return 0;
 }
@@ -63,20 +63,20 @@ static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 	const char *source = bounce_of(copying);
 	unsigned int i;
 
-	if (from->span.replicas) {
-		source = from->span.spot->at + offset;
-	} else if (to->span.replicas == 1) {
-		return copy_from_user(to->span.spot->at + offset,
+	if (from->pinned.replicas) {
+		source = from->pinned.spot->kaddr + offset;
+	} else if (to->pinned.replicas == 1) {
+		return copy_from_user(to->pinned.spot->kaddr + offset,
 				      mc_copy_user(from) + offset, bytes) ? -EFAULT : 0;
 	} else if (copy_from_user(bounce_of(copying), mc_copy_user(from) + offset, bytes)) {
 		return -EFAULT;
 	}
 
-	if (!to->span.replicas)
+	if (!to->pinned.replicas)
 		return copy_to_user(mc_copy_user(to) + offset, source, bytes) ?
 			-EFAULT : 0;
-	for (i = 0; i < to->span.replicas; i++)
-		memmove(to->span.spot[i].at + offset, source, bytes);
+	for (i = 0; i < to->pinned.replicas; i++)
+		memmove(to->pinned.spot[i].kaddr + offset, source, bytes);
 	return 0;
 }
 
@@ -87,14 +87,14 @@ static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, bool word)
 	size_t piece, done = 0;
 	ssize_t ret;
 
-	ret = mc_copy_span(from, min_t(u64, bytes, MC_CHUNK_SIZE));
+	ret = mc_copy_next(from, min_t(u64, bytes, MC_CHUNK_SIZE));
 	if (ret)
 		return ret;
-	ret = mc_copy_span(to, from->span.bytes);
+	ret = mc_copy_next(to, from->pinned.bytes);
 	if (ret)
 		goto put_from;
 
-	piece = min(to->span.bytes, from->span.bytes);
+	piece = min(to->pinned.bytes, from->pinned.bytes);
 	if (word) {
 		ret = copy_word(copying, piece);
 		done = piece;
@@ -106,9 +106,9 @@ static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, bool word)
 		done += block;
 		cond_resched();
 	}
-	mc_span_put(&to->span);
+	mc_pinned_range_put(&to->pinned);
 put_from:
-	mc_span_put(&from->span);
+	mc_pinned_range_put(&from->pinned);
 	return ret ?: piece;
 }
 
@@ -181,8 +181,8 @@ int mc_copy(struct mc_call *call)
 			   min_t(u64, copy->bytes, BOUNCE_SIZE), GFP_KERNEL_ACCOUNT);
 	if (!copying)
 		return -ENOMEM;
-	copying->to.span.spot = copying->spot;
-	copying->from.span.spot = copying->spot + mc_spots(true);
+	copying->to.pinned.spot = copying->spot;
+	copying->from.pinned.spot = copying->spot + mc_spots(true);
 	mc_copy_init(&copying->to, copy->to, copy->to_pitch, to->id, true);
 	mc_copy_init(&copying->from, copy->from, copy->from_pitch, from->id, false);
 	ret = mc_copy_open(call, &copying->to, copy->bytes, rows,

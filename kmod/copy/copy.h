@@ -17,7 +17,7 @@ struct mc_copy_iter {
 	bool write;
 	u64 missed;		/* the first address where a member has nothing bound; or 0 */
 	struct xarray foreign;			/* memories, being accessed */
-	struct mc_span span;
+	struct mc_pinned_range pinned;
 };
 
 static inline char __user *mc_copy_user(const struct mc_copy_iter *side)
@@ -31,7 +31,7 @@ int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64
 int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows);
 int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows);
 void mc_copy_close(struct mc_copy_iter *side);
-int mc_copy_span(struct mc_copy_iter *side, u64 bytes);
+int mc_copy_next(struct mc_copy_iter *side, u64 bytes);
 int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *to);
 
 #endif /* _MC_COPY_H */

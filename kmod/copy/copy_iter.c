@@ -26,7 +26,7 @@ static int row_check(const struct mc_copy_iter *side, u64 address, u64 bytes, bo
 {
 	if (!side->reservation)
 		return mc_user_check(address, bytes, write);
-	return mc_span_check(side->reservation, address, bytes, side->device, write);
+	return mc_mappings_check_access(side->reservation, address, bytes, side->device, write);
 }
 
 /* Rows so close that no page is between them are good if all around them is. */
@@ -91,12 +91,12 @@ int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64
 	if (ret == -EFAULT)
 		return mc_fail(call, -EINVAL,
 			       "device %u cannot %s %llu bytes at %#llx: unmapped, unbound or without cuMemSetAccess",
-			       mc_device_told(call->client, side->device),
+			       mc_device_ordinal(call->client, side->device),
 			       write ? "write" : "read", length, address);
 	if (ret == -EHOSTUNREACH)
 		return mc_fail(call, ret,
 			       "device %u cannot %s %llu bytes at %#llx: memory there is of a host that was lost",
-			       mc_device_told(call->client, side->device),
+			       mc_device_ordinal(call->client, side->device),
 			       write ? "write" : "read", length, address);
 	return ret;
 }
@@ -127,23 +127,23 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 /* Take chunks for what nobody has touched of a row, or (@lacks) count them. */
 static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct mc_lacks *lacks)
 {
-	struct mc_span *span = &side->span;
+	struct mc_pinned_range *pinned = &side->pinned;
 	unsigned int i;
 	int ret = 0;
 
-	for (; bytes && !ret; bytes -= span->bytes, address += span->bytes) {
+	for (; bytes && !ret; bytes -= pinned->bytes, address += pinned->bytes) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		/* whether it may was checked, and team->writes counts what is written */
-		ret = mc_span_look(span, side->reservation, address, bytes, MC_ANY_DEVICE,
-				   true);
+		ret = mc_pinned_range_find(pinned, side->reservation, address, bytes, MC_ANY_DEVICE,
+					   true);
 		if (ret)
 			return ret;
 		if (!lacks)
-			ret = mc_span_fill(span, true);
-		for (i = 0; lacks && span->lacks && !ret && i < span->replicas; i++)
-			ret = mc_lacks_add(lacks, span->spot[i].memory, span->spot[i].offset);
-		mc_span_put(span);
+			ret = mc_pinned_range_fill(pinned, true);
+		for (i = 0; lacks && pinned->lacks && !ret && i < pinned->replicas; i++)
+			ret = mc_lacks_add(lacks, pinned->spot[i].memory, pinned->spot[i].offset);
+		mc_pinned_range_put(pinned);
 		cond_resched();
 	}
 	return ret;
@@ -197,17 +197,17 @@ void mc_copy_close(struct mc_copy_iter *side)
 }
 
 /* The next piece of a side; the other memory's is as long as is asked for. */
-int mc_copy_span(struct mc_copy_iter *side, u64 bytes)
+int mc_copy_next(struct mc_copy_iter *side, u64 bytes)
 {
 	int ret;
 
-	side->span.replicas = 0;
-	side->span.bytes = bytes;
+	side->pinned.replicas = 0;
+	side->pinned.bytes = bytes;
 	if (!side->reservation)
 		return 0;
-	ret = mc_span_get(&side->span, side->reservation, side->address, bytes,
-			  side->device, side->write);
-	if (unlikely(side->span.missed) && !side->missed)
+	ret = mc_pinned_range_get(&side->pinned, side->reservation, side->address, bytes,
+				  side->device, side->write);
+	if (unlikely(side->pinned.missed) && !side->missed)
 		side->missed = side->address;
 	return ret;
 }

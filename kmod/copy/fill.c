@@ -7,17 +7,17 @@
 #include "copy.h"
 #include "trace.h"
 
-static void fill_span(const struct mc_span *span, u32 width, u32 value)
+static void fill_pinned(const struct mc_pinned_range *pinned, u32 width, u32 value)
 {
 	unsigned int i;
 
-	for (i = 0; i < span->replicas; i++) {
+	for (i = 0; i < pinned->replicas; i++) {
 		if (width == 1)
-			memset(span->spot[i].at, value, span->bytes);
+			memset(pinned->spot[i].kaddr, value, pinned->bytes);
 		else if (width == 2)
-			memset16(span->spot[i].at, value, span->bytes / 2);
+			memset16(pinned->spot[i].kaddr, value, pinned->bytes / 2);
 		else
-			memset32(span->spot[i].at, value, span->bytes / 4);
+			memset32(pinned->spot[i].kaddr, value, pinned->bytes / 4);
 		cond_resched();
 	}
 }
@@ -59,16 +59,16 @@ static int fill_row(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		ret = mc_copy_span(to, left);
+		ret = mc_copy_next(to, left);
 		if (ret == -EHOSTUNREACH)
 			return mc_fail(call, ret,
 				       "the memory's host was lost while it was filled");
 		if (ret)
 			return mc_fail(call, -EINVAL,
 				       "the memory changed while it was filled");
-		fill_span(&to->span, fill->width, fill->value);
-		bytes = to->span.bytes;
-		mc_span_put(&to->span);
+		fill_pinned(&to->pinned, fill->width, fill->value);
+		bytes = to->pinned.bytes;
+		mc_pinned_range_put(&to->pinned);
 		to->address += bytes;
 		left -= bytes;
 		cond_resched();
@@ -129,10 +129,10 @@ int mc_fill(struct mc_call *call)
 	if (!bytes)
 		return 0;
 
-	to = kmalloc(sizeof(*to) + mc_spots(true) * sizeof(*to->span.spot), GFP_KERNEL_ACCOUNT);
+	to = kmalloc(sizeof(*to) + mc_spots(true) * sizeof(*to->pinned.spot), GFP_KERNEL_ACCOUNT);
 	if (!to)
 		return -ENOMEM;
-	to->span.spot = (void *)(to + 1);
+	to->pinned.spot = (void *)(to + 1);
 	mc_copy_init(to, fill->to, fill->pitch, device->id, true);
 	ret = mc_copy_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);

@@ -57,14 +57,14 @@ static bool add_below(atomic_long_t *sum, unsigned long bytes, unsigned long lim
 	return true;
 }
 
-static int refuse(struct mc_call *call, const char *who, const char *parameter,
+static int refuse(struct mc_call *call, const char *takers, const char *parameter,
 		  const atomic_long_t *sum, unsigned long limit, unsigned long bytes)
 {
 	if (!call)
 		return -ENOMEM;
 	return mc_fail(call, -ENOMEM,
 		       "%lu bytes are too many: %s have %lu of %lu MiB of the machine's memory (parameter %s)",
-		       bytes, who, atomic_long_read(sum) >> 20, limit >> 20, parameter);
+		       bytes, takers, atomic_long_read(sum) >> 20, limit >> 20, parameter);
 }
 
 static int take(struct mc_call *call, struct mc_account *account, unsigned long bytes)

@@ -96,7 +96,7 @@ struct mc_client {
 	struct mutex heap_lock;		/* protects heaps and blocks */
 	struct xarray heaps;
 	u32 next_heap;
-	struct rb_root_cached blocks;	/* by mc_block.at */
+	struct rb_root_cached blocks;	/* by mc_block.va */
 	struct mutex wait_lock;		/* protects waits */
 	struct list_head waits;		/* by mc_wait.list */
 	u64 channels;			/* a bit per IMEX channel it has opened; lockless */

@@ -170,7 +170,7 @@ const char *mc_device_words(const struct mc_client *client, u32 device, char tex
 	const struct mc_host *host = mc_host_of_device(device);
 
 	if (mc_host_has(client->host, device))
-		snprintf(text, MC_WORDS, "device %u", mc_device_told(client, device));
+		snprintf(text, MC_WORDS, "device %u", mc_device_ordinal(client, device));
 	else
 		snprintf(text, MC_WORDS, "device %u of host %u", device - host->first,
 			 host->number);

@@ -53,7 +53,7 @@ static inline bool mc_host_sees(const struct mc_host *host, const struct mc_host
 }
 
 /* The client's number of a device of the machine */
-static inline u32 mc_device_told(const struct mc_client *client, u32 device)
+static inline u32 mc_device_ordinal(const struct mc_client *client, u32 device)
 {
 	u32 first = client->host->first;
 
@@ -61,13 +61,13 @@ static inline u32 mc_device_told(const struct mc_client *client, u32 device)
 }
 
 /* What a call answers about something that is on a device of the machine */
-static inline void mc_tell_device(const struct mc_client *client, u32 device, u32 *location,
-				  u32 *id)
+static inline void mc_device_tell_location(const struct mc_client *client, u32 device,
+					   u32 *location, u32 *id)
 {
 	bool here = mc_host_has(client->host, device);
 
 	*location = here ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_ELSEWHERE;
-	*id = here ? mc_device_told(client, device) : MEMCAST_DEVICE_NONE;
+	*id = here ? mc_device_ordinal(client, device) : MEMCAST_DEVICE_NONE;
 }
 
 /* ---- words that a client reads ---- */

@@ -21,7 +21,7 @@ struct mc_reservation;
 
 /* Bytes of a memory, at an offset in a buffer. */
 struct mc_piece {
-	unsigned long at, offset, bytes;
+	unsigned long start, offset, bytes;
 	struct mc_memory *memory;	/* used */
 };
 
@@ -41,10 +41,10 @@ struct mc_buffer {
 	struct mc_piece piece[];	/* in order */
 };
 
-const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long at);
-int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long at,
+const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long offset);
+int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long offset,
 		    unsigned long bytes, bool killable);
-unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
+unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long offset,
 			       unsigned long *pfn);
 struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 			       enum dma_data_direction direction);
@@ -76,7 +76,7 @@ extern const struct dma_buf_ops mc_staging_ops;
 struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team);
 void mc_staging_free(struct mc_staging *staging);
 void mc_staging_lose(struct mc_staging *staging);
-unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at);
+unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long offset);
 int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device);
 void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed);
 void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped);

@@ -34,7 +34,7 @@ static int brackets_of_team(struct xarray *brackets, const struct mc_mapping *ma
 			    unsigned long first, unsigned long last)
 {
 	struct mc_team *team = mc_team(mapping->object);
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	int ret = 0;
 	u32 i;
 
@@ -44,11 +44,11 @@ static int brackets_of_team(struct xarray *brackets, const struct mc_mapping *ma
 
 		if (mapping->replica && mapping->replica != &team->member[i])
 			continue;
-		for (at = interval_tree_iter_first(bindings, first, last); at && !ret;
-		     at = interval_tree_iter_next(at, first, last)) {
+		for (node = interval_tree_iter_first(bindings, first, last); node && !ret;
+		     node = interval_tree_iter_next(node, first, last)) {
 			ret = fatal_signal_pending(current) ? -EINTR :
 			      bracket_add(brackets,
-					  container_of(at, struct mc_binding, at)->memory);
+					  container_of(node, struct mc_binding, range)->memory);
 			cond_resched();
 		}
 	}
@@ -68,13 +68,13 @@ int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 {
 	struct rb_root_cached *mappings = &reservation->mappings;
 	unsigned long first = address, last = address + bytes - 1;
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	int ret = 0;
 
 	down_read(&reservation->lock);
-	for (at = interval_tree_iter_first(mappings, first, last); at && !ret;
-	     at = interval_tree_iter_next(at, first, last)) {
-		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+	for (node = interval_tree_iter_first(mappings, first, last); node && !ret;
+	     node = interval_tree_iter_next(node, first, last)) {
+		struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
 
 		if (fatal_signal_pending(current))
 			ret = -EINTR;
@@ -82,8 +82,8 @@ int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 			ret = bracket_add(brackets, mc_memory(mapping->object));
 		else
 			ret = brackets_of_team(brackets, mapping,
-					       mc_mapping_shows(mapping, max(first, at->start)),
-					       mc_mapping_shows(mapping, min(last, at->last)));
+					       mc_mapping_offset(mapping, max(first, node->start)),
+					       mc_mapping_offset(mapping, min(last, node->last)));
 		cond_resched();
 	}
 	up_read(&reservation->lock);

@@ -26,14 +26,14 @@ struct dma {
 };
 
 /* The piece around an offset in the buffer. */
-const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long at)
+const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long offset)
 {
 	unsigned int low = 0, high = buffer->pieces;
 
 	while (high - low > 1) {
 		unsigned int middle = (low + high) / 2;
 
-		if (buffer->piece[middle].at <= at)
+		if (buffer->piece[middle].start <= offset)
 			low = middle;
 		else
 			high = middle;
@@ -42,24 +42,24 @@ const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned 
 }
 
 /* Take chunks for what nobody has touched of a range, or (@lacks) count them. */
-static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsigned long end,
+static int buffer_touch(const struct mc_buffer *buffer, unsigned long offset, unsigned long end,
 			bool killable, struct mc_lacks *lacks)
 {
-	const struct mc_piece *piece = mc_buffer_piece(buffer, at);
+	const struct mc_piece *piece = mc_buffer_piece(buffer, offset);
 	int ret = 0;
 
-	while (at < end && !ret) {
-		unsigned long offset;
+	while (offset < end && !ret) {
+		unsigned long in_memory;
 
 		if (killable && fatal_signal_pending(current))
 			return -EINTR;
-		if (at >= piece->at + piece->bytes)
+		if (offset >= piece->start + piece->bytes)
 			piece++;
-		offset = piece->offset + at - piece->at;
-		ret = lacks ? mc_lacks_add(lacks, piece->memory, offset) :
-			      mc_memory_touch(piece->memory, offset);
-		at += min(MC_CHUNK_SIZE - (offset & (MC_CHUNK_SIZE - 1)),
-			  piece->at + piece->bytes - at);
+		in_memory = piece->offset + offset - piece->start;
+		ret = lacks ? mc_lacks_add(lacks, piece->memory, in_memory) :
+			      mc_memory_touch(piece->memory, in_memory);
+		offset += min(MC_CHUNK_SIZE - (in_memory & (MC_CHUNK_SIZE - 1)),
+			      piece->start + piece->bytes - offset);
 		cond_resched();
 	}
 	return ret;
@@ -69,13 +69,13 @@ static int buffer_touch(const struct mc_buffer *buffer, unsigned long at, unsign
  * mc_buffer_touch() - see that all of a range has page frames, before they are asked for
  * @call: for the reason if it fails, or NULL
  * @buffer: the buffer; that of a team has pages of its own, and nothing to be done
- * @at: bytes in it
+ * @offset: bytes in it
  * @bytes: how many
  * @killable: whether a process that is being killed gives up
  *
  * It counts the chunks that lack before it takes one: if too few are left, it takes none.
  */
-int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long at,
+int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long offset,
 		    unsigned long bytes, bool killable)
 {
 	struct mc_lacks lacks = {};
@@ -84,29 +84,29 @@ int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsign
 	if (!mc_lazy() || buffer->staging)
 		return 0;
 	xa_init_flags(&lacks.places, XA_FLAGS_ACCOUNT);
-	ret = buffer_touch(buffer, at, at + bytes, killable, &lacks);
+	ret = buffer_touch(buffer, offset, offset + bytes, killable, &lacks);
 	mc_xa_destroy(&lacks.places);
 	if (!ret && lacks.chunks)
-		ret = buffer_touch(buffer, at, at + bytes, killable, NULL);
+		ret = buffer_touch(buffer, offset, offset + bytes, killable, NULL);
 	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks.chunks) : ret;
 }
 
 /* Return: how many bytes from an offset on are physically contiguous; @pfn: the first page. */
-unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long at,
+unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long offset,
 			       unsigned long *pfn)
 {
 	const struct mc_piece *piece;
-	unsigned long offset, in_chunk;
+	unsigned long in_memory, in_chunk;
 
 	if (buffer->staging) {
-		*pfn = mc_staging_pfn(buffer->staging, at);
+		*pfn = mc_staging_pfn(buffer->staging, offset);
 		return PAGE_SIZE;
 	}
-	piece = mc_buffer_piece(buffer, at);
-	offset = piece->offset + at - piece->at;
-	in_chunk = offset & (MC_CHUNK_SIZE - 1);
-	*pfn = mc_memory_pfn(piece->memory, offset);
-	return min(MC_CHUNK_SIZE - in_chunk, piece->at + piece->bytes - at);
+	piece = mc_buffer_piece(buffer, offset);
+	in_memory = piece->offset + offset - piece->start;
+	in_chunk = in_memory & (MC_CHUNK_SIZE - 1);
+	*pfn = mc_memory_pfn(piece->memory, in_memory);
+	return min(MC_CHUNK_SIZE - in_chunk, piece->start + piece->bytes - offset);
 }
 
 /*
@@ -125,15 +125,15 @@ static unsigned long longest_segment(struct device *dev, unsigned long pfn)
 
 /* As mc_buffer_extent(), but over the borders of neighbours, and for a device. */
 static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *dev,
-				unsigned long at, unsigned long *pfn)
+				unsigned long offset, unsigned long *pfn)
 {
-	unsigned long bytes = mc_buffer_extent(buffer, at, pfn);
+	unsigned long bytes = mc_buffer_extent(buffer, offset, pfn);
 	unsigned long most = longest_segment(dev, *pfn);
 
-	while (at + bytes < buffer->bytes && bytes < most) {
+	while (offset + bytes < buffer->bytes && bytes < most) {
 		unsigned long next, more;
 
-		more = mc_buffer_extent(buffer, at + bytes, &next);
+		more = mc_buffer_extent(buffer, offset + bytes, &next);
 		if (next != *pfn + (bytes >> PAGE_SHIFT))
 			break;
 		bytes += more;
@@ -147,10 +147,10 @@ static int dma_fill(const struct mc_buffer *buffer, struct device *dev, struct d
 {
 	unsigned int runs = 0;
 	struct scatterlist *sg;
-	unsigned long at, pfn, bytes;
+	unsigned long offset, pfn, bytes;
 	int ret;
 
-	for (at = 0; at < buffer->bytes; at += buffer_run(buffer, dev, at, &pfn)) {
+	for (offset = 0; offset < buffer->bytes; offset += buffer_run(buffer, dev, offset, &pfn)) {
 		if (runs++ == MC_MOST_SEGMENTS)
 			return -ENOMEM;
 		cond_resched();
@@ -163,8 +163,8 @@ static int dma_fill(const struct mc_buffer *buffer, struct device *dev, struct d
 	ret = sg_alloc_table(&dma->sgt, runs, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		return ret;
-	for (at = 0, sg = dma->sgt.sgl; sg; at += bytes, sg = sg_next(sg)) {
-		bytes = buffer_run(buffer, dev, at, &pfn);
+	for (offset = 0, sg = dma->sgt.sgl; sg; offset += bytes, sg = sg_next(sg)) {
+		bytes = buffer_run(buffer, dev, offset, &pfn);
 		sg_set_page(sg, pfn_to_page(pfn), bytes, 0);
 		cond_resched();
 	}
@@ -303,7 +303,7 @@ void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
-	unsigned long at, pfn, bytes, n = 0;
+	unsigned long offset, pfn, bytes, n = 0;
 	struct page **pages;
 	void *address;
 
@@ -315,9 +315,9 @@ int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages)
 		return -ENOMEM;
-	for (at = 0; at < buffer->bytes; at += bytes) {
-		bytes = mc_buffer_extent(buffer, at, &pfn);
-		while (n < (at + bytes) >> PAGE_SHIFT)
+	for (offset = 0; offset < buffer->bytes; offset += bytes) {
+		bytes = mc_buffer_extent(buffer, offset, &pfn);
+		while (n < (offset + bytes) >> PAGE_SHIFT)
 			pages[n++] = pfn_to_page(pfn++);
 		cond_resched();
 	}

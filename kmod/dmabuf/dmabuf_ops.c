@@ -8,18 +8,18 @@ static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge)
 {
 	const struct vm_area_struct *vma = vmf->vma;
 	const struct mc_buffer *buffer = vma->vm_private_data;
-	unsigned long shown = vma->vm_pgoff << PAGE_SHIFT;
-	unsigned long at = shown + (vmf->address & PAGE_MASK) - vma->vm_start;
-	const struct mc_piece *piece = mc_buffer_piece(buffer, at);
-	unsigned long first = max(piece->at, shown);
-	unsigned long last = piece->at + piece->bytes - 1;
+	unsigned long vma_offset = vma->vm_pgoff << PAGE_SHIFT;
+	unsigned long offset = vma_offset + (vmf->address & PAGE_MASK) - vma->vm_start;
+	const struct mc_piece *piece = mc_buffer_piece(buffer, offset);
+	unsigned long first = max(piece->start, vma_offset);
+	unsigned long last = piece->start + piece->bytes - 1;
 
 	if (READ_ONCE(piece->memory->object.lost) ||
-	    mc_buffer_touch(NULL, buffer, at, PAGE_SIZE, true))
+	    mc_buffer_touch(NULL, buffer, offset, PAGE_SIZE, true))
 		return VM_FAULT_SIGBUS;
-	first = vma->vm_start + first - shown;
-	last = min(vma->vm_start + last - shown, vma->vm_end - 1);
-	return mc_insert(vmf, piece->memory, piece->offset + at - piece->at,
+	first = vma->vm_start + first - vma_offset;
+	last = min(vma->vm_start + last - vma_offset, vma->vm_end - 1);
+	return mc_insert(vmf, piece->memory, piece->offset + offset - piece->start,
 			 first, last, vma->vm_flags & VM_WRITE, huge);
 }
 
@@ -46,19 +46,19 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 		      void *to, int bytes, int write)
 {
 	const struct mc_buffer *buffer = vma->vm_private_data;
-	unsigned long at, pfn;
+	unsigned long offset, pfn;
 	void *mapped;
 
 	if (write && !(vma->vm_flags & VM_WRITE))
 		return -EACCES;
-	at = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
-	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
-	if (READ_ONCE(mc_buffer_piece(buffer, at)->memory->object.lost))
+	offset = address - vma->vm_start + (vma->vm_pgoff << PAGE_SHIFT);
+	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(offset));
+	if (READ_ONCE(mc_buffer_piece(buffer, offset)->memory->object.lost))
 		return -EIO;
-	if (mc_buffer_touch(NULL, buffer, at & PAGE_MASK, PAGE_SIZE, true))
+	if (mc_buffer_touch(NULL, buffer, offset & PAGE_MASK, PAGE_SIZE, true))
 		return -ENOMEM;
-	mc_buffer_extent(buffer, at & PAGE_MASK, &pfn);
-	mapped = pfn_to_kaddr(pfn) + offset_in_page(at);
+	mc_buffer_extent(buffer, offset & PAGE_MASK, &pfn);
+	mapped = pfn_to_kaddr(pfn) + offset_in_page(offset);
 	if (write)
 		memcpy(mapped, to, bytes);
 	else

@@ -166,7 +166,7 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 			return mc_fail(call, -EOPNOTSUPP,
 				       "what is at %#lx is of a dma-buf already: export that",
 				       address);
-		if (!mc_memory_here(call->client, memory))
+		if (!mc_memory_is_local(call->client, memory))
 			return mc_fail(call, -EOPNOTSUPP,
 				       "what is at %#lx is memory of another host", address);
 		if (before && before->device != memory->device)
@@ -174,7 +174,7 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		before = memory;
-		address = mapping->at.last + 1;
+		address = mapping->va.last + 1;
 		cond_resched();
 	}
 	return n;
@@ -199,9 +199,9 @@ static struct mc_buffer *range_buffer(struct mc_call *call,
 		unsigned long address = range->address + buffer->bytes;
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 
-		piece->at = buffer->bytes;
-		piece->offset = mc_mapping_shows(mapping, address);
-		piece->bytes = min(end, mapping->at.last + 1) - address;
+		piece->start = buffer->bytes;
+		piece->offset = mc_mapping_offset(mapping, address);
+		piece->bytes = min(end, mapping->va.last + 1) - address;
 		piece->memory = mc_memory(mc_object_get(mapping->object));
 		buffer->bytes += piece->bytes;
 		cond_resched();

@@ -33,9 +33,9 @@ struct mc_staging {
 	unsigned int writers;		/* how many of these may write */
 	bool vmapped;			/* lockless */
 	bool lost;			/* the exporter's host was; only ever set */
-	struct mc_span span;		/* the holder's of the lock; 0 bytes: none */
-	unsigned long span_first;	/* page */
-	struct mc_spot spot[];		/* of the span */
+	struct mc_pinned_range pinned;	/* the holder's of the lock; 0 bytes: none */
+	unsigned long pinned_first;	/* page */
+	struct mc_spot spot[];		/* of the pinned range */
 };
 
 static size_t staging_bytes(void)
@@ -50,39 +50,41 @@ static struct mc_staging *staging_of(const struct dma_buf *dmabuf)
 
 static void staging_unlock(struct mc_staging *staging)
 {
-	mc_span_put(&staging->span);
-	staging->span.bytes = 0;
+	mc_pinned_range_put(&staging->pinned);
+	staging->pinned.bytes = 0;
 	mutex_unlock(&staging->lock);
 }
 
 /*
- * Where the team has a page: the first bound member, or (write) each. Whoever holds the lock
- * seeks to read or to write until staging_unlock(), never both: a span that was found to be
- * read has one replica, and would be returned again.
+ * Pins the chunk around a page: of the first bound member, or (@write) of each. A holder of the
+ * lock seeks either to read or to write until staging_unlock(), never both: a range that was
+ * pinned to be read has one replica, and would be returned again.
  */
-static struct mc_span *span_seek(struct mc_staging *staging, unsigned long index, bool write)
+static struct mc_pinned_range *pinned_seek(struct mc_staging *staging, unsigned long index,
+					   bool write)
 {
-	struct mc_span *span = &staging->span;
+	struct mc_pinned_range *pinned = &staging->pinned;
 
 	lockdep_assert_held(&staging->lock);
-	if (index - staging->span_first < span->bytes >> PAGE_SHIFT)
-		return span;
-	mc_span_put(span);
-	staging->span_first = index;
-	span->bytes = (CHUNK_PAGES - index % CHUNK_PAGES) << PAGE_SHIFT;
-	span->replicas = 0;
+	if (index - staging->pinned_first < pinned->bytes >> PAGE_SHIFT)
+		return pinned;
+	mc_pinned_range_put(pinned);
+	staging->pinned_first = index;
+	pinned->bytes = (CHUNK_PAGES - index % CHUNK_PAGES) << PAGE_SHIFT;
+	pinned->replicas = 0;
 	/* nothing that the fabric brings comes to a host that was lost, or from there */
 	if (!staging->lost)
-		mc_span_team(span, staging->team, NULL, index << PAGE_SHIFT, write);
+		mc_pinned_range_add_team(pinned, staging->team, NULL, index << PAGE_SHIFT, write);
 	/* chunks are taken under this lock as pages are: a task that waits for it wants the same */
-	mc_span_fill(span, write);
-	return span;
+	mc_pinned_range_fill(pinned, write);
+	return pinned;
 }
 
-static void *span_page(const struct mc_staging *staging, unsigned int replica,
-		       unsigned long index)
+static void *pinned_page(const struct mc_staging *staging, unsigned int replica,
+			 unsigned long index)
 {
-	return staging->span.spot[replica].at + ((index - staging->span_first) << PAGE_SHIFT);
+	return staging->pinned.spot[replica].kaddr +
+	       ((index - staging->pinned_first) << PAGE_SHIFT);
 }
 
 /* See that each replica can be broadcast to: only the process that stores can be told if not. */
@@ -90,15 +92,15 @@ static bool replicas_touch(struct mc_staging *staging, unsigned long index)
 {
 	if (!mc_lazy())
 		return true;
-	mc_span_put(&staging->span);
-	staging->span.bytes = 0;
-	return !span_seek(staging, index, true)->lacks;
+	mc_pinned_range_put(&staging->pinned);
+	staging->pinned.bytes = 0;
+	return !pinned_seek(staging, index, true)->lacks;
 }
 
 static void page_fill(struct mc_staging *staging, struct page *page, unsigned long index)
 {
-	if (span_seek(staging, index, false)->replicas)
-		memcpy(page_address(page), span_page(staging, 0, index), PAGE_SIZE);
+	if (pinned_seek(staging, index, false)->replicas)
+		memcpy(page_address(page), pinned_page(staging, 0, index), PAGE_SIZE);
 	else
 		clear_page(page_address(page));
 	set_page_private(page, staging->round);
@@ -201,11 +203,12 @@ static void chunk_broadcast(struct dma_buf *dmabuf, unsigned long index, unsigne
 	staging_zap(dmabuf, index, last - index + 1);
 	for (page = xa_find(&staging->pages, &index, last, which); page;
 	     page = xa_find_after(&staging->pages, &index, last, which)) {
-		replicas = span_seek(staging, index, true)->replicas;
+		replicas = pinned_seek(staging, index, true)->replicas;
 		/* one that was bound since the store, and cannot be had, is left out */
 		for (i = 0; i < replicas; i++)
-			if (staging->span.spot[i].at)
-				memcpy(span_page(staging, i, index), page_address(page), PAGE_SIZE);
+			if (staging->pinned.spot[i].kaddr)
+				memcpy(pinned_page(staging, i, index), page_address(page),
+				       PAGE_SIZE);
 		xa_clear_mark(&staging->pages, index, DIRTY);
 		cond_resched();
 	}
@@ -368,7 +371,7 @@ struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 
 	if (!staging)
 		return NULL;
-	staging->span.spot = staging->spot;
+	staging->pinned.spot = staging->spot;
 	staging->account = call->client->account;
 	staging->team = team;
 	staging->round = 1;
@@ -390,7 +393,7 @@ void mc_staging_free(struct mc_staging *staging)
 }
 
 /* The page frame at an offset, while the buffer is mapped for a device or the kernel. */
-unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long at)
+unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long offset)
 {
-	return page_to_pfn((struct page *)xa_load(&staging->pages, at >> PAGE_SHIFT));
+	return page_to_pfn((struct page *)xa_load(&staging->pages, offset >> PAGE_SHIFT));
 }

@@ -133,7 +133,7 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 	struct dma_buf *dmabuf = vma->vm_private_data;
 	bool dirty = write;
 	struct page *page;
-	void *at;
+	void *kaddr;
 
 	if (write && !(vma->vm_flags & VM_WRITE))
 		return -EACCES;
@@ -141,11 +141,11 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 	page = mc_staging_lock(dmabuf, linear_page_index(vma, address), &dirty);
 	if (!page)
 		return -ENOMEM;
-	at = page_address(page) + offset_in_page(address);
+	kaddr = page_address(page) + offset_in_page(address);
 	if (write)
-		memcpy(at, buffer, bytes);
+		memcpy(kaddr, buffer, bytes);
 	else
-		memcpy(buffer, at, bytes);
+		memcpy(buffer, kaddr, bytes);
 	mc_staging_unlock(dmabuf);
 	return bytes;
 }

@@ -32,16 +32,16 @@ static void show_team(struct seq_file *out, const struct mc_client *client,
 	down_read(&team->lock);
 	seq_printf(out, " devices %u members", team->devices);
 	for (i = 0; i < team->joined; i++)
-		seq_printf(out, " %u:%llu", mc_device_told(client, team->member[i].device->id),
+		seq_printf(out, " %u:%llu", mc_device_ordinal(client, team->member[i].device->id),
 			   team->member[i].bound);
 	seq_puts(out, " joined");
 	for (i = 0; i < team->joined; i++)
 		seq_printf(out, " %d", pid_vnr(team->member[i].joined_by.pid));
 	for (i = 0; i < team->joined; i++) {
-		if (!mc_who_has_ended(&team->member[i].joined_by))
+		if (!mc_process_has_ended(&team->member[i].joined_by))
 			continue;
 		seq_printf(out, "%s %u", ended ? "" : " ended",
-			   mc_device_told(client, team->member[i].device->id));
+			   mc_device_ordinal(client, team->member[i].device->id));
 		ended = true;
 	}
 	up_read(&team->lock);
@@ -62,7 +62,7 @@ static void show_object(struct seq_file *out, const struct mc_client *client, co
 		seq_puts(out, " foreign");
 	else if (mc_memory(object)->device)
 		seq_printf(out, " device %u",
-			   mc_device_told(client, mc_memory(object)->device->id));
+			   mc_device_ordinal(client, mc_memory(object)->device->id));
 	else
 		seq_puts(out, " host");
 }
@@ -131,7 +131,7 @@ static void show_chunks(struct show *show, const struct mc_memory *memory)
 	unsigned long first, n;
 
 	if (mc_lazy() || !memory->device || memory->foreign ||
-	    !mc_memory_here(show->client, memory))
+	    !mc_memory_is_local(show->client, memory))
 		return;
 	seq_printf(show->out, "memcast-chunks:\tmemory %llu", memory->object.number);
 	for (first = 0; first < memory->chunks && left; first += n, left--, show->left--) {
@@ -149,21 +149,21 @@ static void show_chunks(struct show *show, const struct mc_memory *memory)
 static void show_member(struct show *show, const struct mc_team *team, struct mc_member *member)
 {
 	unsigned int left = min(show->left, MEMBER_BINDINGS);
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	u64 bound = member->bound;
 
 	lockdep_assert_held(&team->lock);
 	if (!bound)
 		return;
 	seq_printf(show->out, "memcast-bindings:\tteam %llu device %u", team->object.number,
-		   mc_device_told(show->client, member->device->id));
-	for (at = interval_tree_iter_first(&member->bindings, 0, ULONG_MAX); at && left;
-	     at = interval_tree_iter_next(at, 0, ULONG_MAX), left--, show->left--) {
-		struct mc_binding *binding = container_of(at, struct mc_binding, at);
-		unsigned long bytes = at->last - at->start + 1;
+		   mc_device_ordinal(show->client, member->device->id));
+	for (node = interval_tree_iter_first(&member->bindings, 0, ULONG_MAX); node && left;
+	     node = interval_tree_iter_next(node, 0, ULONG_MAX), left--, show->left--) {
+		struct mc_binding *binding = container_of(node, struct mc_binding, range);
+		unsigned long bytes = node->last - node->start + 1;
 
-		seq_printf(show->out, " %lu:%llu:%lu:%lu", at->start,
-			   binding->memory->object.number, binding->from, bytes);
+		seq_printf(show->out, " %lu:%llu:%lu:%lu", node->start,
+			   binding->memory->object.number, binding->memory_offset, bytes);
 		bound -= bytes;
 	}
 	if (bound)
@@ -217,14 +217,14 @@ static void show_handles_pieces(struct show *show)
 /* Return: has the file room for more? */
 static bool show_reservation(struct mc_reservation *reservation, void *data)
 {
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	struct show *show = data;
 
 	down_read(&reservation->lock);
-	for (at = interval_tree_iter_first(&reservation->mappings, 0, ULONG_MAX);
-	     at && !seq_has_overflowed(show->out);
-	     at = interval_tree_iter_next(at, 0, ULONG_MAX)) {
-		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+	for (node = interval_tree_iter_first(&reservation->mappings, 0, ULONG_MAX);
+	     node && !seq_has_overflowed(show->out);
+	     node = interval_tree_iter_next(node, 0, ULONG_MAX)) {
+		struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
 
 		show_object(show->out, reservation->client, "mapping", mapping->object);
 		seq_putc(show->out, '\n');

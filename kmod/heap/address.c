@@ -10,14 +10,15 @@ static void describe_location(struct memcast_address_info *info,
 	const struct mc_member *member = mapping->replica;
 
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY) {
-		mc_memory_tell(client, mc_memory(mapping->object), &info->out_location,
-			       &info->out_location_id);
+		mc_memory_tell_location(client, mc_memory(mapping->object), &info->out_location,
+					&info->out_location_id);
 		return;
 	}
 	/* complete, or it would not be mapped: no lock */
 	if (!member)
 		member = mc_team(mapping->object)->member;
-	mc_tell_device(client, member->device->id, &info->out_location, &info->out_location_id);
+	mc_device_tell_location(client, member->device->id, &info->out_location,
+				&info->out_location_id);
 }
 
 static void describe(struct memcast_address_info *info, const struct mc_device *device,
@@ -25,11 +26,11 @@ static void describe(struct memcast_address_info *info, const struct mc_device *
 {
 	struct mc_object *object = mapping->object;
 
-	info->out_mapping = mapping->at.start;
-	info->out_mapping_bytes = mapping->at.last - mapping->at.start + 1;
+	info->out_mapping = mapping->va.start;
+	info->out_mapping_bytes = mapping->va.last - mapping->va.start + 1;
 	info->out_object = object->number;
 	info->out_number = mapping->number;
-	info->out_offset = mapping->shows.bytes.start;
+	info->out_offset = mapping->range.bytes.start;
 	info->out_block_flags = READ_ONCE(mapping->flags);
 	info->out_type = object->type;
 	info->out_handle_types = object->handle_types;

@@ -119,7 +119,7 @@ int mc_block_alloc(struct mc_call *call)
 		if (ret)
 			mc_heap_put_block(heap, &reaped);
 	}
-	alloc->out_address = block->at.start;
+	alloc->out_address = block->va.start;
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);
 	if (ret) {
@@ -193,7 +193,7 @@ int mc_block_map(struct mc_call *call)
 		if (ret)
 			mc_heap_put_block(heap, &reaped);
 	}
-	map->out_address = block->at.start;
+	map->out_address = block->va.start;
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(client, &reaped);
 	if (ret)
@@ -231,10 +231,10 @@ int mc_block_register(struct mc_call *call)
 	block = mc_block_new(call, arg->flags);
 	if (!block)
 		return -ENOMEM;
-	block->at.start = arg->address;
-	block->at.last = arg->address + arg->bytes - 1;
+	block->va.start = arg->address;
+	block->va.last = arg->address + arg->bytes - 1;
 	mutex_lock(&client->heap_lock);
-	if (mc_block_find(client, block->at.start, block->at.last))
+	if (mc_block_find(client, block->va.start, block->va.last))
 		ret = mc_fail(call, -EEXIST, "a part of the range is registered already");
 	else
 		mc_block_insert(client, block);
@@ -262,7 +262,7 @@ static int free_check(struct mc_call *call, const struct mc_block *block)
 	struct memcast_block_free *free = call->arg;
 	bool said = free->flags & (MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP);
 
-	if (!block || block->at.start != free->address)
+	if (!block || block->va.start != free->address)
 		return mc_fail(call, -EINVAL,
 			       "no block starts at %#llx; what was mapped is unmapped",
 			       free->address);

@@ -26,11 +26,11 @@ void mc_block_drop(struct mc_call *call, struct mc_block *block)
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last)
 {
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 
 	lockdep_assert_held(&client->heap_lock);
-	at = interval_tree_iter_first(&client->blocks, first, last);
-	return at ? container_of(at, struct mc_block, at) : NULL;
+	node = interval_tree_iter_first(&client->blocks, first, last);
+	return node ? container_of(node, struct mc_block, va) : NULL;
 }
 
 /* Puts a block with a place into the tree: from now on others find it. */
@@ -38,7 +38,7 @@ void mc_block_insert(struct mc_client *client, struct mc_block *block)
 {
 	lockdep_assert_held(&client->heap_lock);
 	block->number = mc_object_number();
-	interval_tree_insert(&block->at, &client->blocks);
+	interval_tree_insert(&block->va, &client->blocks);
 	atomic_long_inc(&mc_stats.blocks);
 }
 
@@ -50,9 +50,9 @@ bool mc_block_describe(struct mc_client *client, struct memcast_address_info *in
 	mutex_lock(&client->heap_lock);
 	block = mc_block_find(client, info->address, info->address);
 	if (block) {
-		info->out_reservation = block->at.start;
+		info->out_reservation = block->va.start;
 		info->out_reservation_bytes = mc_block_bytes(block);
-		info->out_mapping = block->at.start;
+		info->out_mapping = block->va.start;
 		info->out_mapping_bytes = mc_block_bytes(block);
 		info->out_object = block->number;
 		info->out_number = block->number;
@@ -78,7 +78,7 @@ static bool block_holds(struct mc_client *client, u64 address, u64 bytes, u64 un
 
 	mutex_lock(&client->heap_lock);
 	block = mc_block_find(client, address, address);
-	holds = block && bytes <= ALIGN(block->at.last + 1, unit) - address;
+	holds = block && bytes <= ALIGN(block->va.last + 1, unit) - address;
 	mutex_unlock(&client->heap_lock);
 	return holds;
 }

@@ -12,7 +12,7 @@ static int heap_check(struct mc_call *call, const struct mc_heap *heap,
 	    !mc_set_has(grant->writable, heap->device->id))
 		return mc_fail(call, -EINVAL,
 			       "device %u keeps its access to its own memory",
-			       mc_device_told(call->client, heap->device->id));
+			       mc_device_ordinal(call->client, heap->device->id));
 	return 0;
 }
 

@@ -89,7 +89,7 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 		  struct list_head *reaped)
 {
 	lockdep_assert_held(&client->heap_lock);
-	interval_tree_remove(&block->at, &client->blocks);
+	interval_tree_remove(&block->va, &client->blocks);
 	if (block->ipc)
 		mc_ipc_end(client, block);
 	if (block->segment) {
@@ -129,7 +129,7 @@ void mc_heaps_destroy(struct mc_client *client)
 
 	mutex_lock(&client->heap_lock);
 	while ((node = rb_first_cached(&client->blocks))) {
-		mc_block_end(client, rb_entry(node, struct mc_block, at.rb), &reaped);
+		mc_block_end(client, rb_entry(node, struct mc_block, va.rb), &reaped);
 		cond_resched();
 	}
 	mc_heap_reap_all(client, &reaped);
@@ -200,7 +200,7 @@ int mc_heap_create(struct mc_call *call)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	if (arg->handle_types & ~MEMCAST_HANDLE_FD)
 		return mc_fail(call, -EOPNOTSUPP, "heaps are shared as fds only");
-	device = mc_memory_where(call, &create);
+	device = mc_memory_find_device(call, &create);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
 	heap = mc_heap_new(call, &create, device, arg->flags);
@@ -249,7 +249,7 @@ int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id)
 static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 		       struct list_head *reaped)
 {
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	struct mc_segment *segment;
 
 	lockdep_assert_held(&client->heap_lock);
@@ -257,9 +257,9 @@ static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 	list_for_each_entry(segment, &heap->segments, list) {
 		unsigned long last = segment->start + segment->bytes - 1;
 
-		while ((at = interval_tree_iter_first(&client->blocks, segment->start,
-						      last))) {
-			mc_block_end(client, container_of(at, struct mc_block, at),
+		while ((node = interval_tree_iter_first(&client->blocks, segment->start,
+							last))) {
+			mc_block_end(client, container_of(node, struct mc_block, va),
 				     reaped);
 			cond_resched();
 		}
@@ -318,7 +318,7 @@ int mc_heap_info(struct mc_call *call)
 	if (!IS_ERR(heap)) {
 		info->out_location = heap->create.location;
 		info->out_location_id = heap->device ?
-			mc_device_told(client, heap->device->id) : heap->create.location_id;
+			mc_device_ordinal(client, heap->device->id) : heap->create.location_id;
 		info->out_handle_types = heap->create.handle_types;
 		info->out_flags = heap->flags;
 		info->out_options = heap->options;

@@ -77,7 +77,7 @@ void mc_segments_free(struct mc_client *client, struct list_head *reaped);
 /* ---- block.c ---- */
 
 struct mc_block {
-	struct interval_tree_node at;	/* addresses */
+	struct interval_tree_node va;	/* addresses */
 	struct mc_segment *segment;	/* NULL: memory of the program's own */
 	u64 number;			/* unlike every other's and any object's */
 	u32 flags;			/* the caller's */
@@ -87,7 +87,7 @@ struct mc_block {
 
 static inline unsigned long mc_block_bytes(const struct mc_block *block)
 {
-	return block->at.last - block->at.start + 1;
+	return block->va.last - block->va.start + 1;
 }
 
 struct mc_block *mc_block_new(struct mc_call *call, u32 flags);

@@ -59,7 +59,7 @@ static int ipc_new(struct mc_call *call, struct mc_block *block)
 	ipc->client = call->client;
 	ipc->memory = segment->memory;
 	kref_get(&ipc->memory->object.kref);
-	ipc->offset = block->at.start - segment->start;
+	ipc->offset = block->va.start - segment->start;
 	ipc->bytes = mc_block_bytes(block);
 	/* others may see all of the chunk: no later block comes there */
 	WRITE_ONCE(ipc->memory->exposed, true);

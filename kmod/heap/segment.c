@@ -189,8 +189,8 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 
 	lockdep_assert_held(&segment->reservation->client->heap_lock);
 	block->segment = segment;
-	block->at.start = segment->start + offset;
-	block->at.last = block->at.start + bytes - 1;
+	block->va.start = segment->start + offset;
+	block->va.last = block->va.start + bytes - 1;
 	segment->heap->used += bytes;
 	segment->heap->used_high = max(segment->heap->used_high, segment->heap->used);
 	segment->blocks++;
@@ -244,7 +244,7 @@ void mc_segment_take_back(struct mc_block *block)
 	if (!slots || slots == MC_SLOTS)
 		set_of_block(segment, false);
 	if (slots) {
-		bitmap_clear(segment->slots, (block->at.start - segment->start) /
+		bitmap_clear(segment->slots, (block->va.start - segment->start) /
 			     MEMCAST_BLOCK_ALIGN, slots);
 		segment->free += slots;
 		segment->most = MC_SLOTS;

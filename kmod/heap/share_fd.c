@@ -96,11 +96,11 @@ int mc_block_export(struct mc_call *call)
 
 	mutex_lock(&client->heap_lock);
 	block = mc_block_find(client, export->address, export->address);
-	good = block && block->at.start == export->address && block->segment &&
+	good = block && block->va.start == export->address && block->segment &&
 	       block->segment->share;
 	if (good) {
 		export->out_object = block->segment->memory->object.number;
-		export->out_offset = block->at.start - block->segment->start;
+		export->out_offset = block->va.start - block->segment->start;
 		export->out_bytes = mc_block_bytes(block);
 	}
 	mutex_unlock(&client->heap_lock);
@@ -182,7 +182,7 @@ static int import_block(struct mc_call *call, struct mc_heap *heap,
 	import->out_address = first;
 	other = mc_block_find(call->client, first,
 			      round_up(first + import->bytes, MEMCAST_BLOCK_ALIGN) - 1);
-	if (other && other->at.start == first && mc_block_bytes(other) == import->bytes &&
+	if (other && other->va.start == first && mc_block_bytes(other) == import->bytes &&
 	    !other->freeing)
 		return 1;
 	if (other)

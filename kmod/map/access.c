@@ -77,13 +77,13 @@ void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
 		    unsigned long last, const struct mc_grant *grant)
 {
 	struct rb_root_cached *mappings = &reservation->mappings;
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	bool zap = false;
 
 	lockdep_assert_held_write(&reservation->lock);
-	for (at = interval_tree_iter_first(mappings, first, last); at;
-	     at = interval_tree_iter_next(at, first, last)) {
-		struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+	for (node = interval_tree_iter_first(mappings, first, last); node;
+	     node = interval_tree_iter_next(node, first, last)) {
+		struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
 		u32 before = cpu_access(mapping);
 
 		mc_set_apply(mc_mapping_readable(mapping), grant->named, grant->readable);
@@ -106,21 +106,21 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 		      const struct mc_grant *grant)
 {
 	struct rb_root_cached *mappings = &reservation->mappings;
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	int ret;
 
 	lockdep_assert_held_write(&reservation->lock);
 	ret = mc_mappings_cover(call, reservation, first, last);
 	if (ret)
 		return ret;
-	for (at = interval_tree_iter_first(mappings, first, last); at;
-	     at = interval_tree_iter_next(at, first, last)) {
-		int stranger = find_stranger(container_of(at, struct mc_mapping, at), grant);
+	for (node = interval_tree_iter_first(mappings, first, last); node;
+	     node = interval_tree_iter_next(node, first, last)) {
+		int stranger = find_stranger(container_of(node, struct mc_mapping, va), grant);
 
 		if (stranger >= 0)
 			return mc_no_member(call, stranger);
 		if (grant->host_named &&
-		    !is_host_memory(container_of(at, struct mc_mapping, at)))
+		    !is_host_memory(container_of(node, struct mc_mapping, va)))
 			return mc_fail(call, -EOPNOTSUPP,
 				       "the host cannot be given access to device memory");
 		if (fatal_signal_pending(current))

@@ -17,7 +17,7 @@ static noinline int fail_elsewhere(struct mc_call *call, const struct mc_memory 
 	if (!device)
 		return mc_fail(call, -ENODEV, "the memory is on %s, and can be bound there", words);
 	return mc_fail(call, -ENODEV, "the memory is on %s, not on device %u", words,
-		       mc_device_told(call->client, device->id));
+		       mc_device_ordinal(call->client, device->id));
 }
 
 /* What may be bound at all, as far as the team does not have to be complete. */
@@ -30,7 +30,7 @@ static int bind_check(struct mc_call *call, struct mc_team *team,
 	/* foreign memory is of any device that it is bound for */
 	if (memory->device == device || memory->foreign)
 		return 0;
-	if (memory->device || !mc_memory_here(call->client, memory))
+	if (memory->device || !mc_memory_is_local(call->client, memory))
 		return fail_elsewhere(call, memory, device);
 	if (memory->location != MEMCAST_LOCATION_HOST_NUMA)
 		return mc_fail(call, -EINVAL,
@@ -38,7 +38,7 @@ static int bind_check(struct mc_call *call, struct mc_team *team,
 	if (memory->location_id != dev_to_node(&device->dev))
 		return mc_fail(call, -ENODEV,
 			       "the memory is on host node %u, device %u is on node %d",
-			       memory->location_id, mc_device_told(call->client, device->id),
+			       memory->location_id, mc_device_ordinal(call->client, device->id),
 			       dev_to_node(&device->dev));
 	return 0;
 }
@@ -49,7 +49,7 @@ static struct mc_device *bind_device(struct mc_call *call,
 {
 	if (device != MEMCAST_DEVICE_OF_MEMORY)
 		return mc_find_device(call, device);
-	if (memory->device && mc_memory_here(call->client, memory))
+	if (memory->device && mc_memory_is_local(call->client, memory))
 		return memory->device;
 	if (memory->device)
 		return ERR_PTR(fail_elsewhere(call, memory, NULL));
@@ -128,7 +128,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 	struct memcast_bind_address *bind = call->arg;
 	unsigned long address = bind->address;
 	unsigned long end = address + bind->bytes;
-	unsigned long at = bind->team_offset;
+	unsigned long team_offset = bind->team_offset;
 	unsigned int n;
 
 	lockdep_assert_held(&reservation->lock);
@@ -137,7 +137,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 			       "cuMemAlloc memory cannot be bound, only whole chunks of a pool");
 	for (n = 0; address < end; n++) {
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
-		unsigned long from, bytes;
+		unsigned long memory_offset, bytes;
 		struct mc_binding *binding;
 
 		if (n == MOST_BINDINGS)
@@ -147,21 +147,21 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 		if (!mapping || mapping->object->type != MEMCAST_TYPE_MEMORY)
 			return mc_fail(call, -EINVAL, "no memory is mapped at %#lx",
 				       address);
-		from = mc_mapping_shows(mapping, address);
-		bytes = min(end, mapping->at.last + 1) - address;
-		if (!IS_ALIGNED(from | bytes, MC_CHUNK_SIZE))
+		memory_offset = mc_mapping_offset(mapping, address);
+		bytes = min(end, mapping->va.last + 1) - address;
+		if (!IS_ALIGNED(memory_offset | bytes, MC_CHUNK_SIZE))
 			return mc_fail(call, -EINVAL,
 				       "what is mapped at %#lx is not whole chunks of %lu",
 				       address, MC_CHUNK_SIZE);
-		binding = mc_binding_create(call, team, mc_memory(mapping->object), at,
-					    from, bytes);
+		binding = mc_binding_create(call, team, mc_memory(mapping->object), team_offset,
+					    memory_offset, bytes);
 		if (!binding)
 			return -ENOMEM;
 		list_add_tail(&binding->list, list);
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		address += bytes;
-		at += bytes;
+		team_offset += bytes;
 		cond_resched();
 	}
 	return 0;

@@ -41,11 +41,12 @@ static vm_fault_t insert_pages(struct vm_fault *vmf, const struct mc_memory *mem
 
 	last = min(last, ALIGN_DOWN(fault, MC_CHUNK_SIZE) + MC_CHUNK_SIZE - 1);
 	for (; address < last && ret == VM_FAULT_NOPAGE; address += PAGE_SIZE) {
-		unsigned long at = offset + address - fault;
+		unsigned long in_memory = offset + address - fault;
 
 		/* the page that faults is there; another chunk's may not be, and faults then */
-		if (!mc_memory_lacks(memory, at))
-			ret = vmf_insert_pfn_prot(vma, address, mc_memory_pfn(memory, at), prot);
+		if (!mc_memory_lacks(memory, in_memory))
+			ret = vmf_insert_pfn_prot(vma, address, mc_memory_pfn(memory, in_memory),
+						  prot);
 	}
 	return ret;
 }
@@ -135,10 +136,10 @@ static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
 	binding = mapping->replica ? mc_binding_find(mapping->replica, offset) :
 				     window_binding(team, offset);
 	if (binding) {
-		offset = mc_binding_shows(binding, offset);
+		offset = mc_binding_memory_offset(binding, offset);
 		ret = find_lack(lack, binding->memory, offset) ?:
-		      mc_insert(vmf, binding->memory, offset, mapping->at.start,
-				mapping->at.last, write, huge);
+		      mc_insert(vmf, binding->memory, offset, mapping->va.start,
+				mapping->va.last, write, huge);
 	}
 	up_read(&team->lock);
 	return ret;
@@ -173,7 +174,8 @@ static vm_fault_t fault_store(struct mc_mapping *mapping, unsigned long offset, 
 		struct mc_binding *binding = mc_binding_find(&team->member[i], offset);
 
 		if (binding)
-			ret = find_lack(lack, binding->memory, mc_binding_shows(binding, offset));
+			ret = find_lack(lack, binding->memory,
+					mc_binding_memory_offset(binding, offset));
 	}
 	up_read(&team->lock);
 	return ret ?: VM_FAULT_SIGSEGV;
@@ -203,17 +205,17 @@ static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *
 		/* writable from the first read on: no second fault */
 		bool write = mapping_allows(mapping, true);
 
-		offset = mc_mapping_shows(mapping, vmf->address & PAGE_MASK);
+		offset = mc_mapping_offset(mapping, vmf->address & PAGE_MASK);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM)
 			ret = fault_team(vmf, mapping, offset, write, huge, lack);
 		else
 			ret = find_lack(lack, mc_memory(mapping->object), offset) ?:
 			      mc_insert(vmf, mc_memory(mapping->object), offset,
-					mapping->at.start, mapping->at.last,
+					mapping->va.start, mapping->va.last,
 					write, huge);
 	} else if (mc_lazy() && mapping && mc_mapping_is_window(mapping) &&
 		   vmf->flags & FAULT_FLAG_WRITE) {
-		ret = fault_store(mapping, mc_mapping_shows(mapping, vmf->address & PAGE_MASK),
+		ret = fault_store(mapping, mc_mapping_offset(mapping, vmf->address & PAGE_MASK),
 				  lack);
 	}
 	up_read(&reservation->lock);

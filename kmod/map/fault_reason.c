@@ -21,16 +21,16 @@ static int print_mapped(const struct mc_mapping *mapping, char *text, size_t siz
 /* Which process took away what a member had there, and how */
 static void print_loss(const struct mc_loss *loss, char *text, size_t size)
 {
-	char who[MC_WHO_WORDS];
+	char process[MC_PROCESS_WORDS];
 
-	mc_who_print(&loss->who, who, sizeof(who));
-	if (loss->how == MC_HOW_HOST)
+	mc_process_print(&loss->process, process, sizeof(process));
+	if (loss->cause == MC_LOSS_HOST)
 		scnprintf(text, size, "its host was lost");
-	else if (loss->how == MC_HOW_UNBOUND)
-		scnprintf(text, size, "%s unbound it", who);
+	else if (loss->cause == MC_LOSS_UNBOUND)
+		scnprintf(text, size, "%s unbound it", process);
 	else
-		scnprintf(text, size, "its last owner, %s, has %s", who,
-			  mc_who_has_ended(&loss->who) ? "ended" : "released it");
+		scnprintf(text, size, "its last owner, %s, has %s", process,
+			  mc_process_has_ended(&loss->process) ? "ended" : "released it");
 }
 
 /* The newest loss there of members that may be meant, and whose it is; or NULL */
@@ -94,7 +94,7 @@ static bool is_bound(struct mc_team *team, struct mc_member *only, unsigned long
 /* As mc_say_missed(), of a window */
 static bool say_missed(struct mc_call *call, const struct mc_mapping *mapping, u64 address)
 {
-	unsigned long offset = mc_mapping_shows(mapping, address);
+	unsigned long offset = mc_mapping_offset(mapping, address);
 	struct mc_team *team = mc_team(mapping->object);
 	struct mc_member *member;
 	bool found = false;
@@ -152,7 +152,7 @@ static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 		return mc_object_check(call, mapping->object) ? -EFAULT : 0;
 	team = mc_team(mapping->object);
-	offset = mc_mapping_shows(mapping, check->address);
+	offset = mc_mapping_offset(mapping, check->address);
 	down_read(&team->lock);
 	if (!is_bound(team, mapping->replica, offset))
 		ret = fail_unbound(call, team, mapping->replica, offset);
@@ -180,26 +180,26 @@ static int fail_unmapped(struct mc_call *call, const struct mc_reservation *rese
 static int check_touched(struct mc_call *call, struct mc_reservation *reservation)
 {
 	struct memcast_address_check *check = call->arg;
-	struct mc_span span;
+	struct mc_pinned_range pinned;
 	int ret;
 
 	if (!mc_lazy())
 		return 0;
-	span.spot = kmalloc_array(mc_spots(true), sizeof(*span.spot), GFP_KERNEL_ACCOUNT);
-	if (!span.spot)
+	pinned.spot = kmalloc_array(mc_spots(true), sizeof(*pinned.spot), GFP_KERNEL_ACCOUNT);
+	if (!pinned.spot)
 		return -ENOMEM;
-	ret = mc_span_look(&span, reservation, check->address, 1, MC_ANY_DEVICE,
-			   check->flags & MEMCAST_CHECK_STORE);
+	ret = mc_pinned_range_find(&pinned, reservation, check->address, 1, MC_ANY_DEVICE,
+				   check->flags & MEMCAST_CHECK_STORE);
 	if (!ret) {
 		/* as the fault did it: a load takes chunks, too */
-		if (mc_span_fill(&span, true))
+		if (mc_pinned_range_fill(&pinned, true))
 			ret = mc_lazy_fail(call, -EFAULT, 1);
-		mc_span_put(&span);
+		mc_pinned_range_put(&pinned);
 	} else {
 		/* it has changed since */
 		ret = 0;
 	}
-	kfree(span.spot);
+	kfree(pinned.spot);
 	return ret;
 }
 

@@ -116,14 +116,14 @@ static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
 	struct mc_mapping *low = mc_mapping_find(reservation, first);
 	struct mc_mapping *high = mc_mapping_find(reservation, last);
 
-	if (low ? low->at.start != first : !IS_ALIGNED(first, MC_CHUNK_SIZE))
+	if (low ? low->va.start != first : !IS_ALIGNED(first, MC_CHUNK_SIZE))
 		high = low;
-	else if (high ? high->at.last == last : IS_ALIGNED(last + 1, MC_CHUNK_SIZE))
+	else if (high ? high->va.last == last : IS_ALIGNED(last + 1, MC_CHUNK_SIZE))
 		return 0;
 	if (high)
 		return mc_fail(call, -EINVAL,
 			       "only a part of the mapping of %lu bytes at %#lx is in the range",
-			       high->at.last - high->at.start + 1, high->at.start);
+			       high->va.last - high->va.start + 1, high->va.start);
 	return mc_fail(call, -EINVAL,
 		       "%#lx to %#lx begins or ends at no mapping, and at no multiple of the granularity %lu",
 		       first, last + 1, MC_CHUNK_SIZE);
@@ -133,7 +133,7 @@ static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
 int mc_unmap(struct mc_call *call)
 {
 	struct memcast_unmap *unmap = call->arg;
-	struct interval_tree_node *at, *next;
+	struct interval_tree_node *node, *next;
 	struct mc_reservation *reservation;
 	unsigned long first, last;
 	LIST_HEAD(undone);
@@ -146,17 +146,18 @@ int mc_unmap(struct mc_call *call)
 	last = unmap->address + unmap->bytes - 1;
 
 	down_write(&reservation->lock);
-	at = interval_tree_iter_first(&reservation->mappings, first, last);
+	node = interval_tree_iter_first(&reservation->mappings, first, last);
 	/* mostly it is one mapping */
-	if (!at || at->start != first || at->last != last)
+	if (!node || node->start != first || node->last != last)
 		ret = unmap_check(call, reservation, first, last);
 	if (!ret) {
-		for (; at; at = next) {
-			struct mc_mapping *mapping = container_of(at, struct mc_mapping, at);
+		for (; node; node = next) {
+			struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
 
-			next = at->last < last ? interval_tree_iter_next(at, first, last) : NULL;
+			next = node->last < last ?
+				interval_tree_iter_next(node, first, last) : NULL;
 			reservation->unmapped = (struct mc_unmapped) {
-				.first = mapping->at.start, .last = mapping->at.last,
+				.first = mapping->va.start, .last = mapping->va.last,
 				.object = mapping->object->number,
 				.type = mapping->object->type,
 			};

@@ -9,11 +9,11 @@
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address)
 {
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 
 	lockdep_assert_held(&reservation->lock);
-	at = interval_tree_iter_first(&reservation->mappings, address, address);
-	return at ? container_of(at, struct mc_mapping, at) : NULL;
+	node = interval_tree_iter_first(&reservation->mappings, address, address);
+	return node ? container_of(node, struct mc_mapping, va) : NULL;
 }
 
 /* The tree in which a bind or an unbind finds the mappings of a team that it changes */
@@ -27,14 +27,14 @@ static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 {
 	lockdep_assert_held_write(&mapping->reservation->lock);
-	trace_memcast_unmap(mapping->object->number, mapping->at.start,
-			    mapping->shows.bytes.start, mapping->at.last - mapping->at.start + 1);
-	interval_tree_remove(&mapping->at, &mapping->reservation->mappings);
+	trace_memcast_unmap(mapping->object->number, mapping->va.start,
+			    mapping->range.bytes.start, mapping->va.last - mapping->va.start + 1);
+	interval_tree_remove(&mapping->va, &mapping->reservation->mappings);
 	if (mapping->object->type == MEMCAST_TYPE_TEAM) {
 		struct mc_team *team = mc_team(mapping->object);
 
 		down_write(&team->lock);
-		interval_tree_remove(&mapping->shows.bytes, mappings_of_team(mapping));
+		interval_tree_remove(&mapping->range.bytes, mappings_of_team(mapping));
 		up_write(&team->lock);
 	}
 	list_add(&mapping->list, undone);
@@ -73,7 +73,7 @@ void mc_mappings_undo(struct mc_reservation *reservation)
 	down_write(&reservation->lock);
 	reservation->dead = true;
 	while ((node = rb_first_cached(&reservation->mappings))) {
-		mc_mapping_undo(rb_entry(node, struct mc_mapping, at.rb), &undone);
+		mc_mapping_undo(rb_entry(node, struct mc_mapping, va.rb), &undone);
 		cond_resched();
 	}
 	mc_reservation_zap(reservation, reservation->start, reservation->end - 1);
@@ -90,12 +90,12 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 
 	if (!mapping)
 		return NULL;
-	mapping->at.start = address;
-	mapping->at.last = address + bytes - 1;
-	mapping->shows.bytes.start = offset;
-	mapping->shows.bytes.last = offset + bytes - 1;
-	mapping->shows.address = address;
-	mapping->shows.tables = &reservation->client->mapping;
+	mapping->va.start = address;
+	mapping->va.last = address + bytes - 1;
+	mapping->range.bytes.start = offset;
+	mapping->range.bytes.last = offset + bytes - 1;
+	mapping->range.address = address;
+	mapping->range.tables = &reservation->client->mapping;
 	mapping->reservation = reservation;
 	mapping->object = mc_object_get(object);
 	mapping->number = mc_object_number();
@@ -117,20 +117,20 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 	if (reservation->dead || reservation->retiring) {
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
 	} else if (interval_tree_iter_first(&reservation->mappings,
-					    mapping->at.start,
-					    mapping->at.last)) {
+					    mapping->va.start,
+					    mapping->va.last)) {
 		ret = mc_fail(call, -EINVAL, "something is mapped there already");
 	} else {
-		interval_tree_insert(&mapping->at, &reservation->mappings);
+		interval_tree_insert(&mapping->va, &reservation->mappings);
 		if (object->type == MEMCAST_TYPE_TEAM) {
 			struct mc_team *team = mc_team(object);
 
 			down_write(&team->lock);
-			interval_tree_insert(&mapping->shows.bytes, mappings_of_team(mapping));
+			interval_tree_insert(&mapping->range.bytes, mappings_of_team(mapping));
 			up_write(&team->lock);
 		}
-		trace_memcast_map(object->number, mapping->at.start, mapping->shows.bytes.start,
-				  mapping->at.last - mapping->at.start + 1);
+		trace_memcast_map(object->number, mapping->va.start, mapping->range.bytes.start,
+				  mapping->va.last - mapping->va.start + 1);
 	}
 	up_write(&reservation->lock);
 	return ret;
@@ -152,17 +152,17 @@ int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last)
 {
-	struct interval_tree_node *at;
+	struct interval_tree_node *node;
 	unsigned long where;
 	int ret;
 
 	lockdep_assert_held(&reservation->lock);
-	ret = mc_range_is_covered(&reservation->mappings, first, last, &where, &at);
+	ret = mc_range_is_covered(&reservation->mappings, first, last, &where, &node);
 	if (ret != -EINVAL)
 		return ret;
-	if (!at)
+	if (!node)
 		return mc_fail(call, -EINVAL, "nothing is mapped at %#lx", where);
 	return mc_fail(call, -EINVAL,
 		       "only a part of the mapping of %lu bytes at %#lx is in the range",
-		       at->last - at->start + 1, at->start);
+		       node->last - node->start + 1, node->start);
 }

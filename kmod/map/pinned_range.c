@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Spans: the kernel's own way to what is mapped at an address, for the copy
- * engine and for debuggers. A span uses its memories, so its chunks stay while
- * they are copied without a lock.
+ * Pinned ranges: the kernel's own way to the chunks mapped at an address, for the copy
+ * engine and for debuggers. A pinned range is a user of its memories, so the chunks stay
+ * while they are copied without a lock.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -16,57 +16,60 @@ static bool may(struct mc_mapping *mapping, u32 device, bool write)
 			  device);
 }
 
-static void span_add(struct mc_span *span, struct mc_memory *memory,
-		     unsigned long offset)
+static void pinned_range_add(struct mc_pinned_range *pinned, struct mc_memory *memory,
+			     unsigned long offset)
 {
-	struct mc_spot *spot = &span->spot[span->replicas++];
+	struct mc_spot *spot = &pinned->spot[pinned->replicas++];
 
-	span->bytes = min(span->bytes, mc_memory_extent(memory, offset));
+	pinned->bytes = min(pinned->bytes, mc_memory_extent(memory, offset));
 	spot->memory = memory;
 	spot->offset = offset;
 	if (likely(!mc_memory_lacks(memory, offset))) {
-		spot->at = mc_memory_address(memory, offset);
+		spot->kaddr = mc_memory_address(memory, offset);
 	} else {
-		spot->at = NULL;
-		span->lacks = true;
+		spot->kaddr = NULL;
+		pinned->lacks = true;
 	}
 }
 
 /**
- * mc_span_fill() - take chunks where nobody has touched a span's memories yet
- * @span: the span, of mc_span_look() or mc_span_team()
- * @write: else zeros will do, which all readers share
+ * mc_pinned_range_fill() - take the chunks that a pinned range lacks
+ * @pinned: from mc_pinned_range_find() or mc_pinned_range_add_team()
+ * @write: take chunks; else the chunk of zeros will do, which all readers share
  *
- * Without locks, as chunks come from the host: the span uses its memories.
+ * The caller holds no lock but that of a team's dma-buf, as chunks come from the host.
  *
  * Return: 0, or -ENOMEM; then some spots are NULL still.
  */
-int mc_span_fill(struct mc_span *span, bool write)
+int mc_pinned_range_fill(struct mc_pinned_range *pinned, bool write)
 {
 	struct mc_spot *spot;
 	int ret = 0;
 
-	if (likely(!span->lacks))
+	if (likely(!pinned->lacks))
 		return 0;
-	for (spot = span->spot; spot < span->spot + span->replicas; spot++) {
-		if (spot->at)
+	for (spot = pinned->spot; spot < pinned->spot + pinned->replicas; spot++) {
+		if (spot->kaddr)
 			continue;
 		if (write && mc_memory_touch(spot->memory, spot->offset)) {
 			ret = -ENOMEM;
 			continue;
 		}
-		spot->at = mc_memory_lacks(spot->memory, spot->offset) ?
+		spot->kaddr = mc_memory_lacks(spot->memory, spot->offset) ?
 			mc_lazy_zeros() + spot->offset % MC_CHUNK_SIZE :
 			mc_memory_address(spot->memory, spot->offset);
 		cond_resched();
 	}
-	span->lacks = ret;
+	pinned->lacks = ret;
 	return ret;
 }
 
-/* Add what a team shows: one replica, or (NULL) those that a window has. */
-void mc_span_team(struct mc_span *span, struct mc_team *team,
-		  struct mc_member *replica, unsigned long offset, bool write)
+/*
+ * Pins the bytes at an offset of a team: of one @replica, or (NULL) of a window, of which a read
+ * needs the first bound member and a write all. Takes the team's lock.
+ */
+void mc_pinned_range_add_team(struct mc_pinned_range *pinned, struct mc_team *team,
+			      struct mc_member *replica, unsigned long offset, bool write)
 {
 	u32 i;
 
@@ -81,10 +84,11 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
 		/* a memory that is ending, or lost, counts as unbound already */
 		if (!binding || READ_ONCE(binding->memory->object.lost) ||
 		    !mc_object_tryget(&binding->memory->object)) {
-			span->missed = true;
+			pinned->missed = true;
 			continue;
 		}
-		span_add(span, binding->memory, mc_binding_shows(binding, offset));
+		pinned_range_add(pinned, binding->memory,
+				 mc_binding_memory_offset(binding, offset));
 		/* reads come from the first that is bound */
 		if (!write)
 			break;
@@ -93,38 +97,40 @@ void mc_span_team(struct mc_span *span, struct mc_team *team,
 }
 
 /**
- * mc_span_look() - use what is mapped at an address, touched or not
- * @span: output, but for its mc_spots(); to be given to mc_span_put()
+ * mc_pinned_range_find() - pin the bytes mapped at an address, without taking chunks
+ * @pinned: output, with room for mc_spots(); the caller gives it to mc_pinned_range_put()
  * @reservation: around the address
- * @address: where
- * @bytes: how much at most; the span ends with the chunk at the latest
- * @device: that accesses it, or MC_ANY_DEVICE
- * @write: a window's replicas all; else only the one to read
+ * @address: the first byte
+ * @bytes: how many at most; the range ends with the chunk at the latest
+ * @device: the device that accesses them, or MC_ANY_DEVICE
+ * @write: pin all replicas of a window; else the one that is read
+ *
+ * Takes the reservation's lock. Spots of a lazy pool may have no chunk: mc_pinned_range_fill().
  *
  * Return: 0, -EINVAL if there is nothing that the device may access, or -EHOSTUNREACH: what is
  * mapped there is memory of a host that was lost.
  */
-int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
-		 u64 address, u64 bytes, u32 device, bool write)
+int mc_pinned_range_find(struct mc_pinned_range *pinned, struct mc_reservation *reservation,
+			 u64 address, u64 bytes, u32 device, bool write)
 {
 	struct mc_mapping *mapping;
 	unsigned long offset;
 	int ret = -EINVAL;
 
-	span->replicas = 0;
-	span->lacks = false;
-	span->missed = false;
+	pinned->replicas = 0;
+	pinned->lacks = false;
+	pinned->missed = false;
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, address);
 	if (mapping && may(mapping, device, write)) {
-		offset = mc_mapping_shows(mapping, address);
-		span->bytes = min3(bytes, mapping->at.last + 1 - address,
-				   (u64)MC_CHUNK_SIZE - offset % MC_CHUNK_SIZE);
+		offset = mc_mapping_offset(mapping, address);
+		pinned->bytes = min3(bytes, mapping->va.last + 1 - address,
+				     (u64)MC_CHUNK_SIZE - offset % MC_CHUNK_SIZE);
 		if (mapping->object->type == MEMCAST_TYPE_TEAM) {
 			struct mc_team *team = mc_team(mapping->object);
 
-			mc_span_team(span, team, mapping->replica, offset, write);
-			if (write && !mapping->replica && span->replicas &&
+			mc_pinned_range_add_team(pinned, team, mapping->replica, offset, write);
+			if (write && !mapping->replica && pinned->replicas &&
 			    device != MC_ANY_DEVICE)
 				atomic64_inc(&team->writes);
 		} else if (unlikely(READ_ONCE(mapping->object->lost))) {
@@ -133,31 +139,31 @@ int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
 			struct mc_memory *memory = mc_memory(mapping->object);
 
 			mc_object_get(&memory->object);
-			span_add(span, memory, offset);
+			pinned_range_add(pinned, memory, offset);
 		}
 	}
 	up_read(&reservation->lock);
-	return span->replicas ? 0 : ret;
+	return pinned->replicas ? 0 : ret;
 }
 
-/* As mc_span_look(), and nothing of it lacks. Return: also -ENOMEM. */
-int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
-		u64 address, u64 bytes, u32 device, bool write)
+/* As mc_pinned_range_find(), and takes the chunks that lack. Return: also -ENOMEM. */
+int mc_pinned_range_get(struct mc_pinned_range *pinned, struct mc_reservation *reservation,
+			u64 address, u64 bytes, u32 device, bool write)
 {
-	int ret = mc_span_look(span, reservation, address, bytes, device, write);
+	int ret = mc_pinned_range_find(pinned, reservation, address, bytes, device, write);
 
-	if (ret || likely(!mc_span_fill(span, write)))
+	if (ret || likely(!mc_pinned_range_fill(pinned, write)))
 		return ret;
-	mc_span_put(span);
+	mc_pinned_range_put(pinned);
 	return -ENOMEM;
 }
 
-/* Without locks: a memory may end here. */
-void mc_span_put(struct mc_span *span)
+/* Gives up the users of the memories. The caller holds no lock: a memory may end here. */
+void mc_pinned_range_put(struct mc_pinned_range *pinned)
 {
-	while (span->replicas)
-		mc_object_put(&span->spot[--span->replicas].memory->object);
-	span->lacks = false;
+	while (pinned->replicas)
+		mc_object_put(&pinned->spot[--pinned->replicas].memory->object);
+	pinned->lacks = false;
 }
 
 /* The end of what some member has bound at an offset; 0 if none has. */
@@ -176,7 +182,7 @@ static unsigned long team_bound_until(struct mc_team *team,
 			continue;
 		binding = mc_binding_find(member, offset);
 		if (binding)
-			return binding->at.last + 1;
+			return binding->range.last + 1;
 	}
 	return 0;
 }
@@ -191,8 +197,8 @@ static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned 
 	int ret = 0;
 
 	lockdep_assert_held(&mapping->reservation->lock);
-	first = mc_mapping_shows(mapping, first);
-	last = mc_mapping_shows(mapping, last);
+	first = mc_mapping_offset(mapping, first);
+	last = mc_mapping_offset(mapping, last);
 	down_read(&team->lock);
 	while (!ret && first <= last) {
 		first = team_bound_until(team, mapping->replica, first);
@@ -210,8 +216,8 @@ static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned 
  * Could the device access all of the range, as things are now? Return: 0, -EFAULT,
  * -EHOSTUNREACH: memory there is of a host that was lost, or -EINTR when the caller is dying.
  */
-int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
-		  u32 device, bool write)
+int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u64 bytes,
+			     u32 device, bool write)
 {
 	unsigned long last = address + bytes - 1;
 	int ret = 0;
@@ -225,7 +231,7 @@ int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
 			ret = -EFAULT;
 			break;
 		}
-		end = min(last, mapping->at.last);
+		end = min(last, mapping->va.last);
 		if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 			ret = READ_ONCE(mapping->object->lost) ? -EHOSTUNREACH : 0;
 		else
@@ -244,26 +250,26 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write)
 {
 	struct mc_reservation *reservation = vma->vm_private_data;
-	struct mc_span span;
+	struct mc_pinned_range pinned;
 	unsigned int i;
 	int ret;
 
-	span.spot = kmalloc_array(mc_spots(write), sizeof(*span.spot), GFP_KERNEL_ACCOUNT);
-	if (!span.spot)
+	pinned.spot = kmalloc_array(mc_spots(write), sizeof(*pinned.spot), GFP_KERNEL_ACCOUNT);
+	if (!pinned.spot)
 		return -ENOMEM;
-	ret = mc_span_get(&span, reservation, address, bytes, MC_ANY_DEVICE, write);
+	ret = mc_pinned_range_get(&pinned, reservation, address, bytes, MC_ANY_DEVICE, write);
 	if (ret) {
 		ret = -EIO;
 		goto free_spots;
 	}
 	if (write)
-		for (i = 0; i < span.replicas; i++)
-			memcpy(span.spot[i].at, buffer, span.bytes);
+		for (i = 0; i < pinned.replicas; i++)
+			memcpy(pinned.spot[i].kaddr, buffer, pinned.bytes);
 	else
-		memcpy(buffer, span.spot[0].at, span.bytes);
-	ret = span.bytes;
-	mc_span_put(&span);
+		memcpy(buffer, pinned.spot[0].kaddr, pinned.bytes);
+	ret = pinned.bytes;
+	mc_pinned_range_put(&pinned);
 free_spots:
-	kfree(span.spot);
+	kfree(pinned.spot);
 	return ret;
 }

@@ -25,7 +25,7 @@ struct mc_reservation {
 	struct mc_client *client;	/* its file outlives the VMA and the call */
 	unsigned long start, end;	/* addresses */
 	struct rw_semaphore lock;	/* protects what follows */
-	struct rb_root_cached mappings;	/* by mc_mapping.at */
+	struct rb_root_cached mappings;	/* by mc_mapping.va */
 	bool retiring;			/* being freed, unless munmap fails */
 	bool dead;			/* the VMA went away */
 	bool of_heap;			/* which alone maps here; only ever set, lockless */
@@ -60,8 +60,8 @@ static inline void mc_reservation_zap(struct mc_reservation *reservation,
 
 /* A part of a reservation that shows a memory, a window or a replica. */
 struct mc_mapping {
-	struct interval_tree_node at;	/* addresses */
-	struct mc_shown shows;		/* which bytes of the object */
+	struct interval_tree_node va;	/* addresses */
+	struct mc_object_range range;	/* which bytes of the object */
 	struct mc_reservation *reservation;
 	struct mc_object *object;
 	struct mc_member *replica;	/* of a team; NULL: its window */
@@ -104,10 +104,10 @@ static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)
 }
 
 /* Where in the object is what is shown at an address. */
-static inline unsigned long mc_mapping_shows(const struct mc_mapping *mapping,
-					     unsigned long address)
+static inline unsigned long mc_mapping_offset(const struct mc_mapping *mapping,
+					      unsigned long address)
 {
-	return mapping->shows.bytes.start + address - mapping->at.start;
+	return mapping->range.bytes.start + address - mapping->va.start;
 }
 
 /* ---- access.c: which devices may access a mapping ---- */
@@ -136,15 +136,18 @@ vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
 
 /* ---- pinned_range.c: the kernel's own way to what is mapped ---- */
 
-/* Where a span is in one memory */
+/* A pinned range in one memory */
 struct mc_spot {
-	void *at;			/* NULL: nobody has touched it yet */
-	struct mc_memory *memory;	/* used */
-	unsigned long offset;		/* in that */
+	void *kaddr;			/* in the kernel; NULL: no chunk was taken yet */
+	struct mc_memory *memory;	/* with a user for this spot */
+	unsigned long offset;		/* in the memory */
 };
 
-/* Bytes within one chunk, of one memory or of every replica. */
-struct mc_span {
+/*
+ * Bytes within one chunk, of one memory or of every replica. It is a user of each memory, so the
+ * chunks stay until mc_pinned_range_put(). The caller provides the array of spots.
+ */
+struct mc_pinned_range {
 	size_t bytes;
 	unsigned int replicas;
 	bool lacks;			/* some spot is NULL */
@@ -152,7 +155,7 @@ struct mc_span {
 	struct mc_spot *spot;		/* of each */
 };
 
-/* How many spots a span takes: more than one only to write. */
+/* How many spots a pinned range needs: more than one only to write. */
 static inline unsigned int mc_spots(bool write)
 {
 	return write ? mc_device_count : 1;
@@ -160,18 +163,18 @@ static inline unsigned int mc_spots(bool write)
 
 #define MC_ANY_DEVICE	MEMCAST_MAX_DEVICES
 
-void mc_span_team(struct mc_span *span, struct mc_team *team,
-		  struct mc_member *replica, unsigned long offset, bool write);
-int mc_span_look(struct mc_span *span, struct mc_reservation *reservation,
-		 u64 address, u64 bytes, u32 device, bool write);
-int mc_span_get(struct mc_span *span, struct mc_reservation *reservation,
-		u64 address, u64 bytes, u32 device, bool write);
-int mc_span_fill(struct mc_span *span, bool write);
-void mc_span_put(struct mc_span *span);
+void mc_pinned_range_add_team(struct mc_pinned_range *pinned, struct mc_team *team,
+			      struct mc_member *replica, unsigned long offset, bool write);
+int mc_pinned_range_find(struct mc_pinned_range *pinned, struct mc_reservation *reservation,
+			 u64 address, u64 bytes, u32 device, bool write);
+int mc_pinned_range_get(struct mc_pinned_range *pinned, struct mc_reservation *reservation,
+			u64 address, u64 bytes, u32 device, bool write);
+int mc_pinned_range_fill(struct mc_pinned_range *pinned, bool write);
+void mc_pinned_range_put(struct mc_pinned_range *pinned);
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write);
-int mc_span_check(struct mc_reservation *reservation, u64 address, u64 bytes,
-		  u32 device, bool write);
+int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u64 bytes,
+			     u32 device, bool write);
 
 /* ---- fault_reason.c: why an access fails, or misses a member, in words ---- */
 

@@ -16,22 +16,22 @@ struct mc_binding *mc_binding_find(struct mc_member *member,
 	struct interval_tree_node *node =
 		interval_tree_iter_first(&member->bindings, offset, offset);
 
-	return node ? container_of(node, struct mc_binding, at) : NULL;
+	return node ? container_of(node, struct mc_binding, range) : NULL;
 }
 
 /* A binding that is in no tree yet; or NULL. mc_bindings_commit() takes a list of them. */
 struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
-				     struct mc_memory *memory, unsigned long at,
-				     unsigned long from, unsigned long bytes)
+				     struct mc_memory *memory, unsigned long team_offset,
+				     unsigned long memory_offset, unsigned long bytes)
 {
 	struct mc_binding *binding = mc_alloc(call, call->client->account,
 					     sizeof(*binding));
 
 	if (!binding)
 		return NULL;
-	binding->at.start = at;
-	binding->at.last = at + bytes - 1;
-	binding->from = from;
+	binding->range.start = team_offset;
+	binding->range.last = team_offset + bytes - 1;
+	binding->memory_offset = memory_offset;
 	binding->account = call->client->account;
 	binding->team = team;
 	kref_get(&team->object.kref);
@@ -75,11 +75,11 @@ static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 {
 	lockdep_assert_held_write(&binding->team->lock);
 	trace_memcast_unbind(binding->team->object.number, binding->member->device->id,
-			     binding->memory->object.number, binding->at.start,
-			     mc_binding_shows(binding, binding->at.start),
-			     binding->at.last - binding->at.start + 1);
-	interval_tree_remove(&binding->at, &binding->member->bindings);
-	binding->member->bound -= binding->at.last - binding->at.start + 1;
+			     binding->memory->object.number, binding->range.start,
+			     mc_binding_memory_offset(binding, binding->range.start),
+			     binding->range.last - binding->range.start + 1);
+	interval_tree_remove(&binding->range, &binding->member->bindings);
+	binding->member->bound -= binding->range.last - binding->range.start + 1;
 	list_add(&binding->list, undone);
 	binding_unlist(binding);
 }
@@ -89,12 +89,12 @@ static void binding_undo(struct mc_binding *binding, struct list_head *undone)
  * bindings of a memory go one by one, and count as one where they are next to each other.
  */
 static void member_lost(struct mc_member *member, struct mc_team *team,
-			unsigned long first, unsigned long last, enum mc_how how)
+			unsigned long first, unsigned long last, enum mc_loss_cause cause)
 {
 	struct mc_loss *loss = &member->loss;
 
 	lockdep_assert_held_write(&team->lock);
-	if (loss->order && loss->how == how && mc_who_is_caller(&loss->who) &&
+	if (loss->order && loss->cause == cause && mc_process_is_caller(&loss->process) &&
 	    first <= loss->last + 1 && last + 1 >= loss->first) {
 		loss->first = min(loss->first, first);
 		loss->last = max(loss->last, last);
@@ -102,8 +102,8 @@ static void member_lost(struct mc_member *member, struct mc_team *team,
 		loss->more = loss->order;
 		loss->first = first;
 		loss->last = last;
-		loss->how = how;
-		mc_who_set(&loss->who);
+		loss->cause = cause;
+		mc_process_set(&loss->process);
 	}
 	loss->order = ++team->losses;
 }
@@ -163,18 +163,18 @@ static int check_unbound(struct mc_call *call, struct mc_team *team, struct mc_m
 			 unsigned long first, unsigned long last)
 {
 	struct interval_tree_node *node;
-	char who[MC_WHO_WORDS];
+	char process[MC_PROCESS_WORDS];
 
 	lockdep_assert_held(&team->lock);
 	node = interval_tree_iter_first(&member->bindings, first, last);
 	if (!node)
 		return 0;
-	mc_who_print(&member->joined_by, who, sizeof(who));
+	mc_process_print(&member->joined_by, process, sizeof(process));
 	return mc_fail(call, -EINVAL,
 		       "the range overlaps a binding of device %u: memory %llu is bound from byte %lu to %lu, and %s added the device",
-		       mc_device_told(call->client, member->device->id),
-		       container_of(node, struct mc_binding, at)->memory->object.number,
-		       node->start, node->last, who);
+		       mc_device_ordinal(call->client, member->device->id),
+		       container_of(node, struct mc_binding, range)->memory->object.number,
+		       node->start, node->last, process);
 }
 
 /* Put bindings in place, all for one member, all or none. */
@@ -199,7 +199,7 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		ret = mc_no_member(call, device->id);
 		goto unlock;
 	}
-	ret = check_unbound(call, team, member, first->at.start, last->at.last);
+	ret = check_unbound(call, team, member, first->range.start, last->range.last);
 	if (ret)
 		goto unlock;
 	ret = team->has_slot ? 0 : mc_fabric_take_slot(call);
@@ -214,22 +214,22 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	team->has_slot = true;
 	list_for_each_entry(binding, list, list) {
 		binding->member = member;
-		interval_tree_insert(&binding->at, &member->bindings);
-		member->bound += binding->at.last - binding->at.start + 1;
+		interval_tree_insert(&binding->range, &member->bindings);
+		member->bound += binding->range.last - binding->range.start + 1;
 		/*
 		 * A thread that frees a block there waits for the reservation's lock, and so
 		 * for this, before it gives its place to another block.
 		 */
 		WRITE_ONCE(binding->memory->exposed, true);
 		trace_memcast_bind(binding->team->object.number, binding->member->device->id,
-				   binding->memory->object.number, binding->at.start,
-				   mc_binding_shows(binding, binding->at.start),
-				   binding->at.last - binding->at.start + 1);
+				   binding->memory->object.number, binding->range.start,
+				   mc_binding_memory_offset(binding, binding->range.start),
+				   binding->range.last - binding->range.start + 1);
 		cond_resched();
 	}
 	/* replica mappings of this member had nothing to show there */
-	if (member_hides_later(team, member, first->at.start, last->at.last))
-		mc_team_zap_windows(team, first->at.start, last->at.last);
+	if (member_hides_later(team, member, first->range.start, last->range.last))
+		mc_team_zap_windows(team, first->range.start, last->range.last);
 	INIT_LIST_HEAD(list);
 unlock:
 	up_write(&team->lock);
@@ -241,7 +241,7 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 			  struct mc_member *member, unsigned long first,
 			  unsigned long last)
 {
-	u32 device = mc_device_told(call->client, member->device->id);
+	u32 device = mc_device_ordinal(call->client, member->device->id);
 	struct interval_tree_node *node;
 	unsigned long where;
 	int ret;
@@ -278,11 +278,11 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 	ret = bindings_cover(call, team, member, first, last);
 	if (ret)
 		goto unlock;
-	for (next = first; next <= last; next = binding->at.last + 1) {
+	for (next = first; next <= last; next = binding->range.last + 1) {
 		binding = mc_binding_find(member, next);
 		binding_undo(binding, &undone);
 	}
-	member_lost(member, team, first, last, MC_HOW_UNBOUND);
+	member_lost(member, team, first, last, MC_LOSS_UNBOUND);
 	mc_team_zap(team, member, first, last);
 unlock:
 	up_write(&team->lock);
@@ -301,7 +301,7 @@ void mc_bindings_undo_team(struct mc_team *team)
 		struct rb_node *node;
 
 		while ((node = rb_first_cached(&member->bindings)))
-			binding_undo(rb_entry(node, struct mc_binding, at.rb),
+			binding_undo(rb_entry(node, struct mc_binding, range.rb),
 				     &undone);
 	}
 	up_write(&team->lock);
@@ -356,11 +356,11 @@ void mc_bindings_undo_memory(struct mc_memory *memory)
 
 		down_write(&team->lock);
 		while ((binding = memory_first_binding(memory, team))) {
-			first = min(first, binding->at.start);
-			last = max(last, binding->at.last);
-			member_lost(binding->member, team, binding->at.start,
-				    binding->at.last, READ_ONCE(memory->object.lost) ?
-				    MC_HOW_HOST : MC_HOW_ENDED);
+			first = min(first, binding->range.start);
+			last = max(last, binding->range.last);
+			member_lost(binding->member, team, binding->range.start,
+				    binding->range.last, READ_ONCE(memory->object.lost) ?
+				    MC_LOSS_HOST : MC_LOSS_ENDED);
 			binding_undo(binding, &undone);
 		}
 		/* not if others have undone them before this had the lock */

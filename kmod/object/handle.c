@@ -298,8 +298,8 @@ int mc_handle_info(struct mc_call *call)
 	if (object->type == MEMCAST_TYPE_MEMORY) {
 		memory = mc_memory(object);
 		info->out_flags = memory->flags & ~(imported ? MEMCAST_MEMORY_RDMA : 0);
-		mc_memory_tell(call->client, memory, &info->out_location,
-			       &info->out_location_id);
+		mc_memory_tell_location(call->client, memory, &info->out_location,
+					&info->out_location_id);
 	} else {
 		team = mc_team(object);
 		down_read(&team->lock);

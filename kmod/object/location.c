@@ -3,26 +3,26 @@
 #include "object.h"
 
 /* Is it on the client's host? Else a fabric handle has brought it. */
-bool mc_memory_here(const struct mc_client *client, const struct mc_memory *memory)
+bool mc_memory_is_local(const struct mc_client *client, const struct mc_memory *memory)
 {
 	return memory->device ? mc_host_has(client->host, memory->device->id) :
 				mc_host_sees(client->host, memory->object.host);
 }
 
 /**
- * mc_memory_tell() - say to a client where a memory is
+ * mc_memory_tell_location() - say to a client where a memory is
  * @client: the caller's
  * @memory: the memory
  * @location: output, enum memcast_location
  * @id: output, the client's number of the device, or the node; MEMCAST_DEVICE_NONE of what is
  *	on another host
  */
-void mc_memory_tell(const struct mc_client *client, const struct mc_memory *memory,
-		    u32 *location, u32 *id)
+void mc_memory_tell_location(const struct mc_client *client, const struct mc_memory *memory,
+			     u32 *location, u32 *id)
 {
 	if (memory->device) {
-		mc_tell_device(client, memory->device->id, location, id);
-	} else if (mc_memory_here(client, memory)) {
+		mc_device_tell_location(client, memory->device->id, location, id);
+	} else if (mc_memory_is_local(client, memory)) {
 		*location = memory->location;
 		*id = memory->location_id;
 	} else {

@@ -165,7 +165,7 @@ no_room:
 	return ERR_PTR(mc_fail(call, -ENOMEM,
 			       "%llu bytes are more than the %llu free on device %u",
 			       bytes, memory_room(device),
-			       mc_device_told(call->client, device->id)));
+			       mc_device_ordinal(call->client, device->id)));
 }
 
 /**
@@ -264,8 +264,8 @@ bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset)
 }
 
 /* Where is it to be? NULL: on the host. */
-struct mc_device *mc_memory_where(struct mc_call *call,
-				  const struct memcast_memory_create *create)
+struct mc_device *mc_memory_find_device(struct mc_call *call,
+					const struct memcast_memory_create *create)
 {
 	switch (create->location) {
 	case MEMCAST_LOCATION_DEVICE:
@@ -302,7 +302,7 @@ int mc_memory_create(struct mc_call *call)
 	if (create->handle_types & ~(MEMCAST_HANDLE_FD | MEMCAST_HANDLE_FABRIC))
 		return mc_fail(call, -EINVAL, "unknown handle types %#x",
 			       create->handle_types);
-	device = mc_memory_where(call, create);
+	device = mc_memory_find_device(call, create);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
 	ret = mc_check_range(call, "memory", 0, create->bytes, U64_MAX,

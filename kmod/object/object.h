@@ -210,8 +210,8 @@ int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory,
 		 unsigned long offset);
 
 bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset);
-struct mc_device *mc_memory_where(struct mc_call *call,
-				  const struct memcast_memory_create *create);
+struct mc_device *mc_memory_find_device(struct mc_call *call,
+					const struct memcast_memory_create *create);
 struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 				const struct memcast_memory_create *create,
 				u64 bytes);
@@ -221,58 +221,58 @@ struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_o
 
 /* ---- location.c ---- */
 
-bool mc_memory_here(const struct mc_client *client, const struct mc_memory *memory);
-void mc_memory_tell(const struct mc_client *client, const struct mc_memory *memory,
-		    u32 *location, u32 *id);
+bool mc_memory_is_local(const struct mc_client *client, const struct mc_memory *memory);
+void mc_memory_tell_location(const struct mc_client *client, const struct mc_memory *memory,
+			     u32 *location, u32 *id);
 
 /* ---- process.c: which process did something, also after it has ended ---- */
 
-struct mc_who {
+struct mc_process {
 	struct pid *pid;		/* held; NULL: nobody, or a kernel thread */
 	char name[TASK_COMM_LEN];
 };
 
-static inline void mc_who_put(struct mc_who *who)
+static inline void mc_process_put(struct mc_process *process)
 {
-	if (who->pid)
-		put_pid(who->pid);
-	who->pid = NULL;
+	if (process->pid)
+		put_pid(process->pid);
+	process->pid = NULL;
 }
 
-void mc_who_set(struct mc_who *who);
-bool mc_who_is_caller(const struct mc_who *who);
-bool mc_who_has_ended(const struct mc_who *who);
-void mc_who_name(const struct mc_who *who, char *name);
-#define MC_WHO_WORDS	48	/* bytes, for mc_who_print() */
-int mc_who_print(const struct mc_who *who, char *text, size_t size);
+void mc_process_set(struct mc_process *process);
+bool mc_process_is_caller(const struct mc_process *process);
+bool mc_process_has_ended(const struct mc_process *process);
+void mc_process_name(const struct mc_process *process, char *name);
+#define MC_PROCESS_WORDS	48	/* bytes, for mc_process_print() */
+int mc_process_print(const struct mc_process *process, char *text, size_t size);
 
 /* ---- team.c ---- */
 
 /* How a member's memory went: it was unbound, it ended as it was, or its host was lost. */
-enum mc_how { MC_HOW_UNBOUND, MC_HOW_ENDED, MC_HOW_HOST };
+enum mc_loss_cause { MC_LOSS_UNBOUND, MC_LOSS_ENDED, MC_LOSS_HOST };
 
 /* The memory that a member lost last, for the words of fault_reason.c */
 struct mc_loss {
 	unsigned long first, last;	/* bytes in the team */
 	u64 order;			/* counts the team's losses; 0: none yet */
-	enum mc_how how;
+	enum mc_loss_cause cause;
 	bool more;			/* there were others, which are forgotten */
-	struct mc_who who;
+	struct mc_process process;
 };
 
 struct mc_member {
 	struct mc_device *device;
-	struct rb_root_cached bindings;	/* by mc_binding.at */
-	struct rb_root_cached replicas;	/* mappings that show them, by mc_shown.bytes */
+	struct rb_root_cached bindings;	/* by mc_binding.range */
+	struct rb_root_cached replicas;	/* mappings that show them, by mc_object_range.bytes */
 	u64 bound;			/* the bindings' bytes */
-	struct mc_who joined_by;
+	struct mc_process joined_by;
 	struct mc_loss loss;
 };
 
 struct mc_team {
 	struct mc_object object;
 	struct rw_semaphore lock;	/* protects what follows */
-	struct rb_root_cached windows;	/* mappings, by mc_shown.bytes */
+	struct rb_root_cached windows;	/* mappings, by mc_object_range.bytes */
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now; lockless */
 	MC_DECLARE_SET(members);		/* the devices that have joined */
@@ -303,7 +303,7 @@ static inline struct mc_member *mc_team_member(struct mc_team *team,
 static inline int mc_no_member(struct mc_call *call, u32 device)
 {
 	return mc_fail(call, -ENODEV, "device %u is not a member of the team",
-		       mc_device_told(call->client, device));
+		       mc_device_ordinal(call->client, device));
 }
 
 /* ---- team_mappings.c ---- */
@@ -312,7 +312,7 @@ static inline int mc_no_member(struct mc_call *call, u32 device)
  * A place where page tables of a process show a team: part of a mapping, and in the tree of
  * the team's windows or of a member's replicas, under the team's lock.
  */
-struct mc_shown {
+struct mc_object_range {
 	struct interval_tree_node bytes;	/* in the team */
 	unsigned long address;			/* of the first of them */
 	struct address_space *tables;		/* of the client: what it has mapped */
@@ -340,11 +340,11 @@ int mc_team_await(struct mc_call *call, struct mc_team *team, u32 command, bool 
 
 /* Chunks of a memory that a team shows as a member's replica. */
 struct mc_binding {
-	struct interval_tree_node at;	/* bytes in the team */
+	struct interval_tree_node range;	/* bytes in the team */
 	struct mc_team *team;		/* holds the struct */
 	struct mc_member *member;
 	struct mc_memory *memory;	/* holds the struct */
-	unsigned long from;		/* bytes into the memory */
+	unsigned long memory_offset;		/* bytes into the memory */
 	struct list_head of_memory;	/* in memory->bindings */
 	struct list_head list;		/* of those being made or undone */
 	struct mc_account *account;	/* of the client that made it */
@@ -354,8 +354,8 @@ void mc_bindings_free(struct list_head *list);
 struct mc_binding *mc_binding_find(struct mc_member *member,
 				   unsigned long offset);
 struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
-				     struct mc_memory *memory, unsigned long at,
-				     unsigned long from, unsigned long bytes);
+				     struct mc_memory *memory, unsigned long team_offset,
+				     unsigned long memory_offset, unsigned long bytes);
 int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		       struct mc_device *device, struct list_head *list);
 int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
@@ -365,10 +365,10 @@ void mc_bindings_undo_team(struct mc_team *team);
 void mc_bindings_undo_memory(struct mc_memory *memory);
 
 /* Where in the memory is what is shown at an offset in the team. */
-static inline unsigned long mc_binding_shows(const struct mc_binding *binding,
-					     unsigned long offset)
+static inline unsigned long mc_binding_memory_offset(const struct mc_binding *binding,
+						     unsigned long offset)
 {
-	return binding->from + offset - binding->at.start;
+	return binding->memory_offset + offset - binding->range.start;
 }
 
 #endif /* _MC_OBJECT_H */

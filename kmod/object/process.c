@@ -7,62 +7,62 @@
 #include "object.h"
 
 /* The caller's process; nobody, if a kernel thread does it for somebody. */
-void mc_who_set(struct mc_who *who)
+void mc_process_set(struct mc_process *process)
 {
-	bool somebody = !(current->flags & PF_KTHREAD);
+	bool is_process = !(current->flags & PF_KTHREAD);
 
-	mc_who_put(who);
-	who->pid = somebody ? get_pid(task_tgid(current)) : NULL;
+	mc_process_put(process);
+	process->pid = is_process ? get_pid(task_tgid(current)) : NULL;
 	/* it may change its name meanwhile: then some of both is here */
-	data_race(memcpy(who->name, current->group_leader->comm, sizeof(who->name)));
-	who->name[sizeof(who->name) - 1] = '\0';
+	data_race(memcpy(process->name, current->group_leader->comm, sizeof(process->name)));
+	process->name[sizeof(process->name) - 1] = '\0';
 }
 
 /* Was it the process that calls now? */
-bool mc_who_is_caller(const struct mc_who *who)
+bool mc_process_is_caller(const struct mc_process *process)
 {
-	return who->pid && who->pid == task_tgid(current);
+	return process->pid && process->pid == task_tgid(current);
 }
 
 /* Have all of its threads ended, whether or not its parent knows? */
-bool mc_who_has_ended(const struct mc_who *who)
+bool mc_process_has_ended(const struct mc_process *process)
 {
 	struct task_struct *task;
 	bool ended;
 
 	rcu_read_lock();
-	task = pid_task(who->pid, PIDTYPE_TGID);
+	task = pid_task(process->pid, PIDTYPE_TGID);
 	ended = !task || !atomic_read(&task->signal->live);
 	rcu_read_unlock();
 	return ended;
 }
 
-/* What a program calls itself, as one word of a line. @name has a struct mc_who's size. */
-void mc_who_name(const struct mc_who *who, char *name)
+/* What a program calls itself, as one word of a line. @name has a struct mc_process's size. */
+void mc_process_name(const struct mc_process *process, char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(who->name) && who->name[i]; i++)
-		name[i] = iscntrl(who->name[i]) ? '?' : who->name[i];
-	memset(name + i, 0, sizeof(who->name) - i);
+	for (i = 0; i < sizeof(process->name) && process->name[i]; i++)
+		name[i] = iscntrl(process->name[i]) ? '?' : process->name[i];
+	memset(name + i, 0, sizeof(process->name) - i);
 }
 
 /*
  * "712 (rank1)", "a process out of sight (rank1)", "this process" or "somebody"
  * Return: its length
  */
-int mc_who_print(const struct mc_who *who, char *text, size_t size)
+int mc_process_print(const struct mc_process *process, char *text, size_t size)
 {
-	char name[sizeof(who->name)];
+	char name[sizeof(process->name)];
 	pid_t pid;
 
-	if (!who->pid)
+	if (!process->pid)
 		return scnprintf(text, size, "somebody");
-	if (mc_who_is_caller(who))
+	if (mc_process_is_caller(process))
 		return scnprintf(text, size, "this process");
-	mc_who_name(who, name);
+	mc_process_name(process, name);
 	/* 0: the caller's namespace of processes has no number for it */
-	pid = pid_vnr(who->pid);
+	pid = pid_vnr(process->pid);
 	if (!pid)
 		return scnprintf(text, size, "a process out of sight (%s)", name);
 	return scnprintf(text, size, "%d (%s)", pid, name);

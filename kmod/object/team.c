@@ -24,8 +24,8 @@ static void team_free(struct mc_object *object)
 	BUILD_BUG_ON(offsetof(struct mc_team, object));
 
 	for (member = team->member; member < team->member + team->joined; member++) {
-		mc_who_put(&member->joined_by);
-		mc_who_put(&member->loss.who);
+		mc_process_put(&member->joined_by);
+		mc_process_put(&member->loss.process);
 	}
 }
 
@@ -128,11 +128,12 @@ int mc_team_add(struct mc_call *call)
 
 	down_write(&team->lock);
 	if (mc_team_member(team, device)) {
-		char who[MC_WHO_WORDS];
+		char process[MC_PROCESS_WORDS];
 
-		mc_who_print(&mc_team_member(team, device)->joined_by, who, sizeof(who));
+		mc_process_print(&mc_team_member(team, device)->joined_by, process,
+				 sizeof(process));
 		ret = mc_fail(call, -EALREADY, "device %u is a member already: %s added it",
-			      add->device, who);
+			      add->device, process);
 	} else if (team->joined == team->devices) {
 		ret = mc_fail(call, -EINVAL, "all %u devices have joined",
 			      team->devices);
@@ -142,7 +143,7 @@ int mc_team_add(struct mc_call *call)
 		member->device = device;
 		member->bindings = RB_ROOT_CACHED;
 		member->replicas = RB_ROOT_CACHED;
-		mc_who_set(&member->joined_by);
+		mc_process_set(&member->joined_by);
 		team->place[device->id] = team->joined;
 		__set_bit(device->id, team->members);
 		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());

@@ -10,13 +10,13 @@ static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
 
 	for (node = interval_tree_iter_first(mappings, first, last); node;
 	     node = interval_tree_iter_next(node, first, last)) {
-		struct mc_shown *shown = container_of(node, struct mc_shown, bytes);
+		struct mc_object_range *range = container_of(node, struct mc_object_range, bytes);
 		unsigned long from = max(first, node->start);
 		unsigned long bytes = min(last, node->last) - from + 1;
 
-		from += shown->address - node->start;
+		from += range->address - node->start;
 		trace_memcast_zap(from, bytes);
-		unmap_mapping_range(shown->tables, from, bytes, 1);
+		unmap_mapping_range(range->tables, from, bytes, 1);
 		cond_resched();
 	}
 }

@@ -189,13 +189,13 @@ static struct memcast_team_member *copy_members(const struct mc_client *client,
 	out->out_joined = team->joined;
 	out->count = min(out->count, team->joined);
 	for (to = copy; to < copy + out->count; to++, member++) {
-		to->device = mc_device_told(client, member->device->id);
+		to->device = mc_device_ordinal(client, member->device->id);
 		to->pid = pid_vnr(member->joined_by.pid);
-		to->flags = mc_who_has_ended(&member->joined_by) ? MEMCAST_MEMBER_ENDED : 0;
+		to->flags = mc_process_has_ended(&member->joined_by) ? MEMCAST_MEMBER_ENDED : 0;
 		if (!mc_host_has(client->host, member->device->id))
 			to->flags |= MEMCAST_MEMBER_ELSEWHERE;
 		BUILD_BUG_ON(sizeof(to->name) != sizeof(member->joined_by.name));
-		mc_who_name(&member->joined_by, to->name);
+		mc_process_name(&member->joined_by, to->name);
 	}
 	up_read(&team->lock);
 	return copy;
