@@ -5,14 +5,14 @@
  * With the module's parameter "hosts" above 1 there is a /dev/memcast-host/N for each host as
  * well: the same interface, to devices of that host alone, which begin at 0.
  *
- * An open file is a client: a table of handles, for the process that opened it. They
+ * An open file is a client: a table of handles, for the process that opened it. The handles
  * are released when that process ends, even if another one has an fd of the file.
  * Objects are memories and teams; they live as long as a handle, a mapping or an
  * exported fd shows them.
  * A reservation is an mmap() of the file (MAP_SHARED, read and write, offset 0,
  * the address a multiple of MEMCAST_GRANULARITY); mappings are put inside it.
  *
- * What a client holds stands in /proc/PID/fdinfo/FD, for those who may look there:
+ * /proc/PID/fdinfo/FD lists what a client holds:
  *
  *   memcast-client:	NUMBER
  *   memcast-host:	HOST first DEVICE of DEVICES, of a host's file only: its device N is
@@ -22,21 +22,21 @@
  *   memcast-wait:	OBJECT waits PID COMMAND MILLISECONDS, a line for each call that
  *			waits for a team's members: BIND_MEMORY, BIND_ADDRESS or MAP
  *   memcast-bindings:	team NUMBER device DEVICE AT:MEMORY:FROM:BYTES... [more BYTES], a line
- *			for each member that has any: BYTES at AT of the team are those at FROM of
- *			memory MEMORY. Of 64 bindings in a line on only their bytes together
- *			are told, as "more"
+ *			for each member that has bindings: BYTES at AT of the team are those at
+ *			FROM of memory MEMORY. After 64 bindings a line has only the bytes of
+ *			all further ones, as "more"
  *   memcast-chunks:	memory NUMBER FIRST-LAST... [more CHUNKS], a line for each memory of a
  *			device: where in its pool the memory's chunks of 2 MiB lie, in the order
- *			of the memory's bytes, 256 ranges at most. Lazy pools have no places,
- *			and those in pools of other hosts are not told
+ *			of the memory's bytes, 256 ranges at most. Memories of lazy pools, which
+ *			have no places, and of other hosts have no such line
  *
  * Bindings and ranges together are 16384 at most in a file; the others count as "more".
  *
- * Readers who are another user than the client's, and do not have CAP_SYS_PTRACE, get
+ * A reader who is another user than the client's, and does not have CAP_SYS_PTRACE, gets
  * the first line only. An OBJECT is one of these, with numbers as in struct
  * memcast_address_info, sizes in bytes, DEVICE:BOUND for each device that has joined, and
  * PID of the process that added it (0: one that the reader cannot see) in the same order;
- * the devices are named once more of which that process has ended, if there are any.
+ * after "ended" come the devices whose process has ended, if there are any.
  * WRITES counts what copies and fills have written to the team's windows, each piece of at
  * most 2 MiB once, however many replicas there are:
  *
@@ -57,7 +57,7 @@
  *                    not consist of whole mappings or bindings
  *   EFAULT           a pointer into the caller's memory cannot be used
  *   EAGAIN           MEMCAST_NO_WAIT: the team is not complete yet
- *   ETIME            the call has waited for so long that it should say so
+ *   ETIME            the call has waited for so long that its caller should say so
  *   ENOENT           no such handle, or it is of the other type
  *   EBADF            not an fd, or not one that memcast exported on this host
  *   ENODEV           no such device, or it is not a member of the team
@@ -65,7 +65,7 @@
  *   EEXIST           the range, or a part of it, is registered already; the memory
  *                    is the caller's own
  *   ENOMEM           the pool (or the machine) has not enough memory, or the caller's
- *                    user has all that a user may take of the machine's
+ *                    user has all that one may take of the machine's
  *   EPERM            not permitted (IMEX channels, read-only dma-bufs)
  *   ENETDOWN         the fabric is not ready, or the device's link to it
  *   ENOTRECOVERABLE  the fabric is in an illegal state, or the device's link has failed
@@ -84,8 +84,8 @@
 #include <linux/types.h>
 
 /*
- * What ioctl() returns for a copy or fill of a window that was done, but left out a member
- * that has nothing bound there. The reason (struct memcast_header) names the first such
+ * Result of ioctl() for a copy or fill of a window that was done, but left out a member
+ * that has no memory bound there. The reason (struct memcast_header) names the first such
  * member. All other commands that succeed return 0.
  */
 #define MEMCAST_MISSED		1
@@ -112,16 +112,16 @@ struct memcast_header {
 	__aligned_u64 reason;
 };
 
-/* Where memory is, and who accesses it. */
+/* Places of memory, and of the processors that access it */
 enum memcast_location {
 	MEMCAST_LOCATION_DEVICE		= 1,
 	MEMCAST_LOCATION_HOST		= 2,
 	MEMCAST_LOCATION_HOST_NUMA	= 3,
-	/* told only: on another host of the rack, with MEMCAST_DEVICE_NONE for its number */
+	/* in answers only: on another host of the rack; the id is MEMCAST_DEVICE_NONE */
 	MEMCAST_LOCATION_ELSEWHERE	= 5,
 };
 
-/* What an object can be exported as: a mask. */
+/* Types of handles that an object can be exported as: a mask */
 #define MEMCAST_HANDLE_FD		(1U << 0)
 #define MEMCAST_HANDLE_FABRIC		(1U << 1)
 
@@ -139,12 +139,13 @@ enum memcast_access {
 /**
  * struct memcast_system_info - ioctl(MEMCAST_SYSTEM_INFO)
  * @out_abi: MEMCAST_ABI_VERSION of the module
- * @out_devices: number of devices that the client sees: 0 to so many
+ * @out_devices: number of devices that the client sees, which begin at 0
  * @out_granularity: bytes; sizes and offsets are multiples of it
- * @out_recommended: bytes; what teams are best rounded up to
+ * @out_recommended: bytes; sizes of teams are best rounded up to a multiple of it
  * @out_first: which of the machine's devices the client's device 0 is
- * @out_host: whose file it is; MEMCAST_DEVICE_NONE of /dev/memcast where there are several
- * @out_hosts: how many there are
+ * @out_host: number of the host whose file it is; MEMCAST_DEVICE_NONE of /dev/memcast, if there
+ *	are several hosts
+ * @out_hosts: number of hosts
  * @out_machine: number of devices of the machine: of all hosts
  *
  * In /sys/class/memcast and in traces devices have the machine's numbers.
@@ -169,9 +170,9 @@ struct memcast_system_info {
  * @device: ordinal of the device
  * @out_node: NUMA node of its pool, -1 if the machine has no NUMA nodes
  * @out_pool_bytes: size of its pool
- * @out_free_bytes: what of it is free now
+ * @out_free_bytes: how many bytes of it are free now
  * @out_uuid: its UUID, in the order it is printed
- * @out_flags: MEMCAST_DEVICE_…: what it can do
+ * @out_flags: mask of MEMCAST_DEVICE_…: its abilities
  */
 struct memcast_device_info {
 	struct memcast_header header;
@@ -184,15 +185,15 @@ struct memcast_device_info {
 	__u32 reserved;
 };
 
-/* The memory's owner asked for RDMA capability, or for compression; kept and reported. */
+/* The memory's creator asked for RDMA, or for compression: the module only reports that. */
 #define MEMCAST_MEMORY_RDMA		(1U << 0)
 #define MEMCAST_MEMORY_COMPRESSIBLE	(1U << 1)
-/* It is for the tiles of arrays alone: MEMCAST_MAP takes none. */
+/* The memory is for the tiles of arrays alone: MEMCAST_MAP refuses it. */
 #define MEMCAST_MEMORY_TILES		(1U << 2)
 
 /**
  * struct memcast_memory_create - ioctl(MEMCAST_MEMORY_CREATE)
- * @location: enum memcast_location; of HOST it becomes HOST_NUMA, wherever it lies
+ * @location: enum memcast_location; HOST becomes HOST_NUMA, of the node that the memory lies on
  * @location_id: device ordinal or node
  * @bytes: size, a multiple of the granularity
  * @handle_types: mask of MEMCAST_HANDLE_…
@@ -230,7 +231,7 @@ struct memcast_team_create {
 
 /**
  * struct memcast_handle_release - ioctl(MEMCAST_HANDLE_RELEASE)
- * @handle: gives one reference back. Without any, and without a mapping that
+ * @handle: loses one reference. Without references, and without a mapping that
  *	MEMCAST_MAP made of it, the handle ends.
  */
 struct memcast_handle_release {
@@ -249,7 +250,7 @@ struct memcast_handle_release {
  * @out_location: a memory's, as created, or MEMCAST_LOCATION_ELSEWHERE
  * @out_location_id: a memory's, as created
  * @out_devices: a team's: how many devices it is for
- * @out_joined: a team's: how many have joined; MEMCAST_TEAM_MEMBERS says who
+ * @out_joined: a team's: how many have joined; MEMCAST_TEAM_MEMBERS says which
  */
 struct memcast_handle_info {
 	struct memcast_header header;
@@ -270,8 +271,8 @@ struct memcast_handle_info {
  * @handle_type: MEMCAST_HANDLE_…, one of those it was created with
  * @flags: 0
  * @out_fd: a new dma-buf, close-on-exec; -1 for MEMCAST_HANDLE_FABRIC
- * @out_fabric: for MEMCAST_HANDLE_FABRIC; the object's, the same each time. It
- *	does not keep the object alive.
+ * @out_fabric: the object's fabric handle, for MEMCAST_HANDLE_FABRIC; the same each
+ *	time. It does not keep the object alive.
  */
 struct memcast_export {
 	struct memcast_header header;
@@ -282,7 +283,7 @@ struct memcast_export {
 	__u8 out_fabric[MEMCAST_FABRIC_HANDLE_SIZE];
 };
 
-/* Other drivers' dma-bufs too. */
+/* Import other drivers' dma-bufs too. */
 #define MEMCAST_IMPORT_FOREIGN	(1U << 0)
 
 #define MEMCAST_DEVICE_NONE	(~0U)
@@ -294,21 +295,21 @@ struct memcast_export {
  *	MEMCAST_IMPORT_FOREIGN any other dma-buf too
  * @fabric: for MEMCAST_HANDLE_FABRIC, instead of @fd
  * @flags: mask of MEMCAST_IMPORT_…
- * @out_handle: a new handle for its object
+ * @out_handle: a new handle of the object
  * @device: with MEMCAST_IMPORT_FOREIGN: ordinal of the device that a foreign
  *	dma-buf counts as memory of, or MEMCAST_DEVICE_NONE for the host's
  * @reserved: 0
- * @bytes: with MEMCAST_IMPORT_FOREIGN: 0, or what it must have at least, and it
- *	must be a memory
+ * @bytes: with MEMCAST_IMPORT_FOREIGN: 0, or a size: the object must be a memory of
+ *	at least so many bytes
  *
  * A foreign dma-buf becomes a memory that shows its pages, in the granularity of
- * a page; each import makes a new one. It keeps the buffer and its exporter, and
- * is exported as the same dma-buf again. Taken are buffers of pages that the
- * exporter lets CPUs map and write.
+ * a page; each import makes a new memory, which keeps the buffer and its exporter,
+ * and is exported as the same dma-buf again. Only buffers of pages that the
+ * exporter lets CPUs map and write are taken.
  *
  * Copies and fills wait for the buffer's fences and tell its exporter of the
- * access, as DMA_BUF_IOCTL_SYNC does; who loads and stores by himself does that
- * by himself, through the fd.
+ * access, as DMA_BUF_IOCTL_SYNC does; a program that loads and stores itself
+ * calls that ioctl itself, on the fd.
  */
 struct memcast_import {
 	struct memcast_header header;
@@ -325,8 +326,8 @@ struct memcast_import {
 /**
  * struct memcast_channel - ioctl(MEMCAST_CHANNEL)
  * @fd: an open /dev/memcast-imex/channelN: the client may use it from now on.
- *	New objects with MEMCAST_HANDLE_FABRIC are the lowest channel's; they can
- *	be imported by clients that have opened it.
+ *	New objects with MEMCAST_HANDLE_FABRIC belong to the client's lowest channel;
+ *	clients that have opened that channel can import them.
  * @reserved: 0
  */
 struct memcast_channel {
@@ -338,7 +339,7 @@ struct memcast_channel {
 /**
  * struct memcast_team_add - ioctl(MEMCAST_TEAM_ADD)
  * @team: handle
- * @device: ordinal; joins for good. The last one completes the team.
+ * @device: ordinal; joins for good. The last device completes the team.
  */
 struct memcast_team_add {
 	struct memcast_header header;
@@ -346,21 +347,21 @@ struct memcast_team_add {
 	__u32 device;
 };
 
-/* Of BIND_MEMORY, BIND_ADDRESS and MAP: answer EAGAIN if the team is not complete. */
+/* BIND_MEMORY, BIND_ADDRESS and MAP do not wait: EAGAIN if the team is not complete. */
 #define MEMCAST_NO_WAIT	(1U << 30)
 
-/* The caller has said who is missing: wait on without ETIME. */
+/* The caller has said which devices are missing: wait on without ETIME. */
 #define MEMCAST_WAIT_SAID	(1U << 0)
 
 /**
  * struct memcast_team_wait - ioctl(MEMCAST_TEAM_WAIT)
  * @team: handle
- * @command: MEMCAST_NR_BIND_MEMORY, _BIND_ADDRESS or _MAP: which command waits; it stands in
- *	the client's fdinfo
+ * @command: MEMCAST_NR_BIND_MEMORY, _BIND_ADDRESS or _MAP: which command waits; the client's
+ *	fdinfo names it
  * @flags: mask of MEMCAST_WAIT_…
  * @reserved: 0
- * @since: 0, and the module writes when the wait began (nanoseconds, CLOCK_MONOTONIC)
- *	before it waits; or what it wrote, to go on with that wait
+ * @since: 0, and the module writes the time when the wait began (nanoseconds, CLOCK_MONOTONIC)
+ *	before it waits; or that time, to go on with that wait
  *
  * Waits until the team is complete and set up. After the module's team_notice_ms it
  * answers ETIME, for the caller to say that it waits and to call again.
@@ -381,12 +382,12 @@ struct memcast_team_wait {
 
 /**
  * struct memcast_team_member - one entry of MEMCAST_TEAM_MEMBERS
- * @device: ordinal; device N of another host has a number behind the client's own:
- *	out_first + that, modulo out_machine (struct memcast_system_info), is the machine's
+ * @device: ordinal; devices of other hosts come behind the client's own: the machine's number
+ *	is (out_first + @device) % out_machine (struct memcast_system_info)
  * @pid: of the process that added it; 0: one that the caller cannot see
  * @flags: mask of MEMCAST_MEMBER_…
  * @reserved: 0
- * @name: of that process when it did so, up to the first NUL
+ * @name: of that process when it added the device, up to the first NUL
  */
 struct memcast_team_member {
 	__u32 device;
@@ -399,8 +400,8 @@ struct memcast_team_member {
 /**
  * struct memcast_team_members - ioctl(MEMCAST_TEAM_MEMBERS)
  * @team: handle
- * @count: entries that there is room for, MEMCAST_MAX_DEVICES at most; the module
- *	writes how many there are now
+ * @count: number of entries in @members, MEMCAST_MAX_DEVICES at most; the module writes
+ *	how many it has filled in
  * @members: array of struct memcast_team_member, in the order of joining
  * @out_object: the team's number
  * @out_devices: how many devices it is for
@@ -416,7 +417,7 @@ struct memcast_team_members {
 	__u32 out_joined;
 };
 
-/* bind for the device that the memory is on */
+/* Bind for the device that the memory is on. */
 #define MEMCAST_DEVICE_OF_MEMORY	(~0U)
 
 /**
@@ -425,8 +426,8 @@ struct memcast_team_members {
  * @device: ordinal, or MEMCAST_DEVICE_OF_MEMORY
  * @memory: handle
  * @flags: MEMCAST_NO_WAIT, or 0
- * @team_offset: bytes; where in the team
- * @memory_offset: bytes; what of the memory
+ * @team_offset: bytes into the team
+ * @memory_offset: bytes into the memory
  * @bytes: how much; all three are multiples of the granularity
  */
 struct memcast_bind_memory {
@@ -444,8 +445,8 @@ struct memcast_bind_memory {
  * struct memcast_bind_address - ioctl(MEMCAST_BIND_ADDRESS)
  * @team: handle; the call waits until it is complete
  * @device: ordinal, or MEMCAST_DEVICE_OF_MEMORY
- * @team_offset: bytes; where in the team
- * @address: the memory mapped here, over adjacent mappings too: up to 1,048,576
+ * @team_offset: bytes into the team
+ * @address: of mapped memory, also over adjacent mappings: up to 1,048,576
  * @bytes: how much
  * @flags: MEMCAST_NO_WAIT, or 0
  */
@@ -464,7 +465,7 @@ struct memcast_bind_address {
  * struct memcast_unbind - ioctl(MEMCAST_UNBIND)
  * @team: handle
  * @device: ordinal of a member
- * @team_offset: bytes
+ * @team_offset: bytes into the team
  * @bytes: with @team_offset, one or several whole adjacent bindings
  */
 struct memcast_unbind {
@@ -475,7 +476,7 @@ struct memcast_unbind {
 	__aligned_u64 bytes;
 };
 
-/* Together with what is mapped in it. */
+/* Free the reservation together with its mappings. */
 #define MEMCAST_FREE_MAPPED	(1U << 0)
 
 /**
@@ -485,7 +486,7 @@ struct memcast_unbind {
  * @flags: MEMCAST_FREE_MAPPED, or 0
  * @reserved: 0
  *
- * As munmap(), but, without the flag, only if nothing is mapped in it.
+ * As munmap(), but without the flag only if the reservation has no mappings.
  */
 struct memcast_reservation_free {
 	struct memcast_header header;
@@ -497,10 +498,10 @@ struct memcast_reservation_free {
 
 /* Show one replica of a team, for reading and writing, instead of its window. */
 #define MEMCAST_MAP_REPLICA	(1U << 0)
-/* Of a window: no plain loads and stores, only what ioctls do. A memory has none. */
+/* A window is only for ioctls: plain loads and stores are faults. Memories ignore the flag. */
 #define MEMCAST_MAP_STRICT	(1U << 1)
 /*
- * As the driver API has it: a memory only as a whole (else EOPNOTSUPP), chunks of it at
+ * Map as the driver API does: a memory only as a whole (else EOPNOTSUPP), chunks of it at
  * multiples of MEMCAST_GRANULARITY; a window only from the team's beginning.
  */
 #define MEMCAST_MAP_WHOLE	(1U << 2)
@@ -509,13 +510,13 @@ struct memcast_reservation_free {
  * struct memcast_map - ioctl(MEMCAST_MAP)
  * @handle: a memory or a team; the call waits until a team is complete
  * @flags: mask of MEMCAST_MAP_… and MEMCAST_NO_WAIT
- * @address: inside one reservation, nothing mapped there yet
+ * @address: inside one reservation, without mappings there yet
  * @bytes: multiple of the granularity
  * @offset: bytes into the object
- * @member: with MEMCAST_MAP_REPLICA: whose, counted in the order of joining
+ * @member: with MEMCAST_MAP_REPLICA: which member's, in the order of joining
  * @reserved: 0
  *
- * Nobody has access before MEMCAST_SET_ACCESS.
+ * No processor has access before MEMCAST_SET_ACCESS.
  */
 struct memcast_map {
 	struct memcast_header header;
@@ -531,8 +532,8 @@ struct memcast_map {
 /**
  * struct memcast_unmap - ioctl(MEMCAST_UNMAP)
  * @address: bytes
- * @bytes: with @address, a range in a reservation that cuts no mapping in two; where
- *	nothing is mapped in it, there is nothing to undo
+ * @bytes: with @address, a range in a reservation that cuts no mapping in two; parts of it
+ *	may have no mappings
  */
 struct memcast_unmap {
 	struct memcast_header header;
@@ -593,7 +594,7 @@ struct memcast_get_access {
 /**
  * struct memcast_handle_retain - ioctl(MEMCAST_HANDLE_RETAIN)
  * @address: anywhere inside a mapping; 0 with @handle
- * @out_handle: a handle of what is mapped there, with one more reference; or @handle
+ * @out_handle: the handle that the mapping was made by, with one more reference; or @handle
  * @handle: 0, or a handle that gets one more reference, instead of @address
  */
 struct memcast_handle_retain {
@@ -603,30 +604,30 @@ struct memcast_handle_retain {
 	__u32 handle;
 };
 
-#define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* to: mapped or registered */
-#define MEMCAST_COPY_FROM_DEVICE	(1U << 1)	/* from: likewise */
+#define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* @to must be mapped or registered */
+#define MEMCAST_COPY_FROM_DEVICE	(1U << 1)	/* so must @from */
 #define MEMCAST_COPY_CHECK		(1U << 2)	/* check only, copy nothing */
-#define MEMCAST_COPY_PEER		(1U << 3)	/* from_device reads */
+#define MEMCAST_COPY_PEER		(1U << 3)	/* @from_device reads, not @device */
 
 /**
  * struct memcast_copy - ioctl(MEMCAST_COPY)
  * @to: address, mapped or any other of the caller's
  * @from: address, mapped or any other of the caller's
- * @bytes: how much of each row; any number
- * @device: ordinal; must have access to what is mapped
+ * @bytes: bytes of each row; any number
+ * @device: ordinal; must have access to the mappings
  * @flags: mask of MEMCAST_COPY_…
  * @rows: how many; 0 is 1
  * @to_pitch: bytes from one row to the next; @bytes at least, if @rows is over 1
  * @from_pitch: likewise
- * @from_device: with MEMCAST_COPY_PEER: ordinal; must have access to what is
- *	mapped at @from, instead of @device
+ * @from_device: with MEMCAST_COPY_PEER: ordinal; must have access to the mappings
+ *	at @from, instead of @device
  * @reserved: 0
  *
- * A window is read from its first bound member; written, it reaches every
- * replica; where a member has none, ioctl() returns MEMCAST_MISSED. All rows of
- * both sides are checked before anything is written. A row of 4 or 8 bytes at
- * multiples of its size is read and written at once, after all that the caller
- * wrote before.
+ * A copy from a window reads the first bound member; a copy to a window reaches
+ * every replica; if a member has no memory there, ioctl() returns MEMCAST_MISSED.
+ * All rows of both sides are checked before a byte is written. A row of 4 or 8
+ * bytes at multiples of its size is read and written at once, after all bytes that
+ * the caller wrote before.
  */
 struct memcast_copy {
 	struct memcast_header header;
@@ -650,16 +651,16 @@ struct memcast_copy {
  * @count: elements of each row
  * @width: bytes of an element: 1, 2 or 4
  * @value: the element, zero above @width
- * @device: ordinal; must have access to what is mapped
+ * @device: ordinal; must have access to the mappings
  * @flags: mask of MEMCAST_FILL_…
  * @rows: how many; 0 is 1
  * @pitch: bytes from one row to the next, a multiple of @width; as long as a row
  *	at least, if @rows is over 1
  *
- * A fill of a window reaches every replica; where a member has none, ioctl()
+ * A fill of a window reaches every replica; if a member has no memory there, ioctl()
  * returns MEMCAST_MISSED.
- * All rows are checked before anything is written. Those of registered memory, and
- * what is between them, are in one registered range.
+ * All rows are checked before a byte is written. Rows of registered memory, and the
+ * bytes between them, must be in one registered range.
  */
 struct memcast_fill {
 	struct memcast_header header;
@@ -673,7 +674,7 @@ struct memcast_fill {
 	__aligned_u64 pitch;
 };
 
-/* A team is mapped there, but a replica of it, not its window. */
+/* A team's replica is mapped there, not its window. */
 #define MEMCAST_ADDRESS_REPLICA	(1U << 31)
 
 /**
@@ -682,24 +683,25 @@ struct memcast_fill {
  * @out_reservation: where that starts
  * @out_reservation_bytes: its size
  * @out_mapping: where the mapping around @address starts
- * @out_mapping_bytes: its size; 0: nothing is mapped there, and 0 what follows
- * @out_object: a number of what is mapped, the same wherever that is mapped; no
+ * @out_mapping_bytes: its size; 0: there is no mapping, and all fields of it are 0
+ * @out_object: number of the mapped object, the same wherever that is mapped; no
  *	other object gets it before the module is loaded again
- * @out_offset: bytes; where in the object the mapping starts
+ * @out_offset: bytes into the object, where the mapping starts
  * @out_type: enum memcast_type
  * @out_handle_types: as created
  * @out_flags: a memory's, as created; a team's: mask of MEMCAST_ADDRESS_REPLICA
- * @out_location: a memory's, as created; that of a replica's or of a window's
- *	first member; MEMCAST_LOCATION_ELSEWHERE if it is another host's
+ * @out_location: a memory's, as created; a replica's: of its member; a window's: of
+ *	the first member; MEMCAST_LOCATION_ELSEWHERE if it is another host's
  * @out_location_id: likewise
  * @reserved: 0
- * @device: ordinal, or MEMCAST_DEVICE_NONE: whose access is asked for
+ * @device: ordinal of the device for @out_access, or MEMCAST_DEVICE_NONE
  * @out_access: enum memcast_access: what @device may do with the mapping
- * @out_any: the most that any device may
+ * @out_any: likewise: the most that any device may do
  * @padding: 0
- * @out_heap: of which heap; 0: of none
+ * @out_heap: the heap of a block; 0: none
  * @out_block_flags: as given to MEMCAST_BLOCK_ALLOC, _REGISTER or _SET
- * @out_number: of the mapping or block; no other gets it before the module is loaded again
+ * @out_number: number of the mapping or block; no other gets it before the module is
+ *	loaded again
  *
  * In a heap each block counts as a mapping in a reservation of its own, and a
  * block's number is not its memory's. So does a registered range, @out_type 0.
@@ -728,7 +730,7 @@ struct memcast_address_info {
 	__aligned_u64 out_number;
 };
 
-/* A store, not a load. */
+/* Check a store, not a load. */
 #define MEMCAST_CHECK_STORE	(1U << 0)
 
 /**
@@ -737,9 +739,9 @@ struct memcast_address_info {
  * @flags: mask of MEMCAST_CHECK_…
  * @reserved: 0
  *
- * Answers EFAULT where a load or store of the caller's would be a fault, and says why:
- * what is not mapped, allowed or bound, and who took it away. A store to a window
- * counts as one to its replicas.
+ * Answers EFAULT if a load or store of the caller's would be a fault, and says why:
+ * whether memory is not mapped, accessible or bound, and which process took it away.
+ * A store to a window counts as one to its replicas.
  */
 struct memcast_address_check {
 	struct memcast_header header;
@@ -750,28 +752,29 @@ struct memcast_address_check {
 
 /*
  * Heaps: blocks of any size. A heap maps memory of its own as it needs it, in
- * reservations that only it changes; small blocks share a chunk. Heaps are the
- * client's and end with it. Blocks are aligned to MEMCAST_BLOCK_ALIGN bytes.
+ * reservations that only it changes; small blocks share a chunk. Heaps belong to
+ * the client and end with it. Blocks are aligned to MEMCAST_BLOCK_ALIGN bytes.
  * A new block holds zeros, or bytes that the same client left there.
  */
 #define MEMCAST_BLOCK_ALIGN	512
 
 /* Blocks may be bound to teams, if they are whole chunks. */
 #define MEMCAST_HEAP_POOL	(1U << 0)
-/* Blocks come from MEMCAST_BLOCK_IMPORT only; MEMCAST_HEAP_IMPORT's have it. */
+/* Only in answers, of heaps of MEMCAST_HEAP_IMPORT: blocks come from MEMCAST_BLOCK_IMPORT. */
 #define MEMCAST_HEAP_IMPORTED	(1U << 1)
 
-/* The heaps of these numbers are there from the start, and stay. */
+/* Number of a device's default pool, which exists from the start, and stays */
 #define MEMCAST_HEAP_DEFAULT(device)	((device) + 1U)
 
 /**
  * struct memcast_heap_create - ioctl(MEMCAST_HEAP_CREATE)
  * @location: enum memcast_location
  * @location_id: device ordinal or node
- * @handle_types: mask of MEMCAST_HANDLE_…, of its memory
- * @flags: mask of MEMCAST_HEAP_…; without: every device may access it
- * @limit: bytes that it may take; 0: all there are
- * @out_heap: the new heap. Its own device may access it; the CPU, if there is none
+ * @handle_types: 0, or MEMCAST_HANDLE_FD: other processes can import the heap
+ * @flags: MEMCAST_HEAP_POOL, or 0: all devices of the client may access the heap
+ * @limit: bytes that it may take; 0: no limit
+ * @out_heap: the new heap. Of a pool, the pool's device may access it; the CPU may, if
+ *	the heap has no device
  * @reserved: 0
  */
 struct memcast_heap_create {
@@ -785,12 +788,12 @@ struct memcast_heap_create {
 	__u32 reserved;
 };
 
-/* Also end the blocks that are left. */
+/* End the blocks that are left, too. */
 #define MEMCAST_HEAP_FORCE	(1U << 0)
 
 /**
  * struct memcast_heap_destroy - ioctl(MEMCAST_HEAP_DESTROY)
- * @heap: ends for calls now, and for good with its last block
+ * @heap: is unknown to calls from now on, and ends with its last block
  * @flags: mask of MEMCAST_HEAP_FORCE
  */
 struct memcast_heap_destroy {
@@ -801,20 +804,20 @@ struct memcast_heap_destroy {
 
 /**
  * struct memcast_heap_info - ioctl(MEMCAST_HEAP_INFO)
- * @heap: which
+ * @heap: number of the heap
  * @out_location: as created
  * @out_location_id: as created
  * @out_handle_types: as created
  * @out_flags: as created
  * @out_options: as set
  * @out_threshold: as set
- * @out_taken: bytes of memory it has
- * @out_taken_high: the most since that was set to 0
- * @out_used: bytes of it in blocks
- * @out_used_high: the most since that was set to 0
- * @device: ordinal, or MEMCAST_DEVICE_NONE: whose access is asked for
+ * @out_taken: bytes of memory that it has
+ * @out_taken_high: the most of @out_taken since this was set to 0
+ * @out_used: bytes of that in blocks
+ * @out_used_high: the most of @out_used since this was set to 0
+ * @device: ordinal of the device for @out_access, or MEMCAST_DEVICE_NONE
  * @out_access: enum memcast_access: what @device may do
- * @out_host: what the host may
+ * @out_host: likewise: what the host may do
  * @reserved: 0
  */
 struct memcast_heap_info {
@@ -838,16 +841,16 @@ struct memcast_heap_info {
 
 enum memcast_heap_setting {
 	MEMCAST_HEAP_THRESHOLD		= 1,	/* bytes kept though unused */
-	MEMCAST_HEAP_OPTIONS		= 2,	/* the caller's 32 bits: kept */
-	MEMCAST_HEAP_TAKEN_HIGH		= 3,	/* 0 */
-	MEMCAST_HEAP_USED_HIGH		= 4,	/* 0 */
+	MEMCAST_HEAP_OPTIONS		= 2,	/* 32 bits for the caller */
+	MEMCAST_HEAP_TAKEN_HIGH		= 3,	/* only to 0 */
+	MEMCAST_HEAP_USED_HIGH		= 4,	/* only to 0 */
 };
 
 /**
  * struct memcast_heap_set - ioctl(MEMCAST_HEAP_SET)
- * @heap: which
+ * @heap: number of the heap
  * @setting: enum memcast_heap_setting
- * @value: what to set it to
+ * @value: its new value
  */
 struct memcast_heap_set {
 	struct memcast_header header;
@@ -858,12 +861,12 @@ struct memcast_heap_set {
 
 /**
  * struct memcast_heap_access - ioctl(MEMCAST_HEAP_ACCESS)
- * @heap: which
+ * @heap: number of the heap
  * @count: length of the array, 1 to 2 * MEMCAST_MAX_DEVICES
  * @entries: array of struct memcast_access_entry; a device keeps access to its
  *	own memory
  *
- * For all that the heap has and will have.
+ * Sets the access to all blocks that the heap has and will have.
  */
 struct memcast_heap_access {
 	struct memcast_header header;
@@ -874,9 +877,9 @@ struct memcast_heap_access {
 
 /**
  * struct memcast_heap_trim - ioctl(MEMCAST_HEAP_TRIM)
- * @heap: gives back memory that is not used
+ * @heap: number of the heap, which gives unused memory back
  * @reserved: 0
- * @keep: bytes that it has at least afterwards, if it has them now
+ * @keep: bytes of memory that the heap keeps at least, blocks included, if it has them
  */
 struct memcast_heap_trim {
 	struct memcast_header header;
@@ -887,10 +890,10 @@ struct memcast_heap_trim {
 
 /**
  * struct memcast_block_alloc - ioctl(MEMCAST_BLOCK_ALLOC)
- * @heap: from which
- * @flags: any, to be told by MEMCAST_ADDRESS_INFO
- * @bytes: how much
- * @out_address: where it is
+ * @heap: number of the heap
+ * @flags: any, for MEMCAST_ADDRESS_INFO to report
+ * @bytes: size
+ * @out_address: where the block starts
  */
 struct memcast_block_alloc {
 	struct memcast_header header;
@@ -902,14 +905,14 @@ struct memcast_block_alloc {
 
 /**
  * struct memcast_block_register - ioctl(MEMCAST_BLOCK_REGISTER)
- * @address: memory of the caller's that no reservation has
- * @bytes: how much
- * @flags: any, to be told by MEMCAST_ADDRESS_INFO
+ * @address: of memory of the caller's that is in no reservation
+ * @bytes: size
+ * @flags: any, for MEMCAST_ADDRESS_INFO to report
  * @reserved: 0
  * @access: 0, or MEMCAST_ACCESS_READ of memory that need not be writable
  * @padding: 0
  *
- * Copies and fills take it for memory that devices may access.
+ * For copies and fills the range is memory that devices may access.
  */
 struct memcast_block_register {
 	struct memcast_header header;
@@ -925,8 +928,8 @@ struct memcast_block_register {
  * struct memcast_block_set - ioctl(MEMCAST_BLOCK_SET)
  * @address: anywhere in a block, in a registered range or in a mapping, whose flags are 0
  *	at first
- * @flags: what to set of its flags
- * @mask: which of them
+ * @flags: new values of its flags
+ * @mask: which flags to set
  */
 struct memcast_block_set {
 	struct memcast_header header;
@@ -940,7 +943,7 @@ struct memcast_block_set {
 /**
  * struct memcast_ipc_export - ioctl(MEMCAST_IPC_EXPORT)
  * @address: anywhere in a block that MEMCAST_BLOCK_ALLOC gave, not a pool's
- * @out_key: for other processes; the same each time, and it ends with the block
+ * @out_key: the block's IPC handle; the same each time, and it ends with the block
  */
 struct memcast_ipc_export {
 	struct memcast_header header;
@@ -950,8 +953,8 @@ struct memcast_ipc_export {
 
 /**
  * struct memcast_ipc_open - ioctl(MEMCAST_IPC_OPEN)
- * @key: what MEMCAST_IPC_EXPORT gave, in another process of the same host and user, and the
- *	same user and process namespaces (else ENOENT, as if there were none)
+ * @key: from MEMCAST_IPC_EXPORT, in another process of the same host and user, and the
+ *	same user and PID namespaces (else ENOENT, as if there was no such block)
  * @out_offset: where the block starts in its memory, for MEMCAST_BLOCK_MAP
  * @out_bytes: its size
  * @out_handle: a new handle for the memory
@@ -968,13 +971,13 @@ struct memcast_ipc_open {
 
 /**
  * struct memcast_block_map - ioctl(MEMCAST_BLOCK_MAP)
- * @heap: which, not a pool: its devices may access the block
+ * @heap: number of a heap that is no pool; its devices may access the block
  * @handle: a memory
  * @offset: bytes into the memory, any number
  * @bytes: how much of it
- * @flags: any, to be told by MEMCAST_ADDRESS_INFO
+ * @flags: any, for MEMCAST_ADDRESS_INFO to report
  * @reserved: 0
- * @out_address: where a new block shows it, with the memory's alignment
+ * @out_address: where the new block starts, aligned as @offset is
  */
 struct memcast_block_map {
 	struct memcast_header header;
@@ -987,16 +990,16 @@ struct memcast_block_map {
 	__aligned_u64 out_address;
 };
 
-#define MEMCAST_BLOCK_HOST		(1U << 0)	/* one on the host, not a pool's */
+#define MEMCAST_BLOCK_HOST		(1U << 0)	/* a block of a host heap, not a pool */
 #define MEMCAST_BLOCK_REGISTERED	(1U << 1)	/* a registered range */
-#define MEMCAST_BLOCK_LATER		(1U << 2)	/* only say that it will be freed */
-#define MEMCAST_BLOCK_NOW		(1U << 3)	/* what was said: now */
-#define MEMCAST_BLOCK_KEEP		(1U << 4)	/* what was said: not after all */
+#define MEMCAST_BLOCK_LATER		(1U << 2)	/* only announce the end of the block */
+#define MEMCAST_BLOCK_NOW		(1U << 3)	/* end a block with an announced end */
+#define MEMCAST_BLOCK_KEEP		(1U << 4)	/* take the announcement back */
 
 /**
  * struct memcast_block_free - ioctl(MEMCAST_BLOCK_FREE)
  * @address: where a block starts
- * @flags: mask of MEMCAST_BLOCK_…: of which kind it must be, and when
+ * @flags: mask of MEMCAST_BLOCK_…: the kind that the block must be of, and what to do
  * @reserved: 0
  */
 struct memcast_block_free {
@@ -1010,7 +1013,7 @@ struct memcast_block_free {
  * struct memcast_heap_export - ioctl(MEMCAST_HEAP_EXPORT)
  * @heap: one that was created with a handle type
  * @handle_type: MEMCAST_HANDLE_FD
- * @out_fd: stands for the heap, close-on-exec; keeps none of its memory
+ * @out_fd: stands for the heap, close-on-exec; it keeps no memory of the heap alive
  * @reserved: 0
  */
 struct memcast_heap_export {
@@ -1024,7 +1027,7 @@ struct memcast_heap_export {
 /**
  * struct memcast_heap_import - ioctl(MEMCAST_HEAP_IMPORT)
  * @handle_type: MEMCAST_HANDLE_FD
- * @fd: what MEMCAST_HEAP_EXPORT gave, here or in another process of this host
+ * @fd: from MEMCAST_HEAP_EXPORT, here or in another process of this host
  * @out_heap: a heap for blocks of that heap
  * @reserved: 0
  */
@@ -1040,7 +1043,7 @@ struct memcast_heap_import {
  * struct memcast_block_export - ioctl(MEMCAST_BLOCK_EXPORT)
  * @address: where a block of a heap with a handle type starts
  * @out_object: number of its memory
- * @out_offset: where in that it starts
+ * @out_offset: bytes into the memory, where the block starts
  * @out_bytes: its size
  */
 struct memcast_block_export {
@@ -1053,9 +1056,9 @@ struct memcast_block_export {
 
 /**
  * struct memcast_block_import - ioctl(MEMCAST_BLOCK_IMPORT)
- * @heap: an imported one
- * @flags: any, to be told by MEMCAST_ADDRESS_INFO
- * @object: as MEMCAST_BLOCK_EXPORT said
+ * @heap: number of an imported heap
+ * @flags: any, for MEMCAST_ADDRESS_INFO to report
+ * @object: from MEMCAST_BLOCK_EXPORT
  * @offset: likewise
  * @bytes: likewise
  * @out_address: where the block is in this process
@@ -1072,11 +1075,11 @@ struct memcast_block_import {
 
 /**
  * struct memcast_export_range - ioctl(MEMCAST_EXPORT_RANGE)
- * @address: mapped to memory, a multiple of the page size
- * @bytes: likewise; over adjacent mappings too, of one device's memory: up to 262,144
+ * @address: of mapped memory, a multiple of the page size
+ * @bytes: likewise; also over adjacent mappings, of one device's memory: up to 262,144
  * @flags: 0
- * @out_fd: a new dma-buf of it, close-on-exec. It stands for these bytes, not
- *	for a handle: MEMCAST_IMPORT takes it as foreign, if at all.
+ * @out_fd: a new dma-buf of the range, close-on-exec. It stands for these bytes, not
+ *	for a handle: MEMCAST_IMPORT takes it only with MEMCAST_IMPORT_FOREIGN.
  */
 struct memcast_export_range {
 	struct memcast_header header;
@@ -1133,7 +1136,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_IPC_OPEN,
 };
 
-/* _IO(): a struct that grows keeps its number. */
+/* _IO() has no size in it: a command whose struct grows keeps its number. */
 #define MEMCAST_IOCTL(command)	_IO(MEMCAST_IOC_MAGIC, MEMCAST_NR_##command)
 
 #define MEMCAST_SYSTEM_INFO		MEMCAST_IOCTL(SYSTEM_INFO)

@@ -10,10 +10,10 @@
 
 struct mc_copying {
 	struct mc_copy_iter to, from;
-	struct mc_spot spot[];	/* of both; what comes after them, bounce is */
+	struct mc_spot spot[];	/* of both sides; the bounce buffer follows them */
 };
 
-/* BOUNCE_SIZE, or a row if that is less */
+/* The bounce buffer: BOUNCE_SIZE bytes, or a row if that is less */
 static char *bounce_of(struct mc_copying *copying)
 {
 	return (char *)&copying->spot[mc_spots(true) + mc_spots(false)];
@@ -25,7 +25,7 @@ static bool is_word(const struct mc_copying *copying, u64 bytes)
 	       IS_ALIGNED(copying->from.address, bytes);
 }
 
-/* Streams write words and wait for them: never show half of one. */
+/* Copies a word at once: streams write words and wait for them, and must never see half of one. */
 static int copy_word(struct mc_copying *copying, size_t bytes)
 {
 	struct mc_copy_iter *to = &copying->to, *from = &copying->from;
@@ -42,7 +42,7 @@ static int copy_word(struct mc_copying *copying, size_t bytes)
 	if (ret)
 		return ret;
 
-	/* what was written before is seen before the word is */
+	/* bytes that were written before are seen before the word is */
 	smp_mb();
 	if (!to->pinned.replicas)
 		return bytes == 8 ? put_user(word, (u64 __user *)mc_copy_user(to)) :
@@ -80,7 +80,7 @@ static int copy_block(struct mc_copying *copying, size_t offset, size_t bytes)
 	return 0;
 }
 
-/* Copy as much as is one piece on both sides. Return: bytes, or an error. */
+/* Copies as many bytes as are one piece on both sides. Return: how many, or an error. */
 static ssize_t copy_piece(struct mc_copying *copying, u64 bytes, bool word)
 {
 	struct mc_copy_iter *to = &copying->to, *from = &copying->from;
@@ -176,7 +176,7 @@ int mc_copy(struct mc_call *call)
 	if (!copy->bytes)
 		return 0;
 
-	/* as much as is needed: kernels that zero it take long for all of it */
+	/* no larger than needed: kernels that zero what they allocate take long for the largest */
 	copying = kvmalloc(struct_size(copying, spot, mc_spots(true) + mc_spots(false)) +
 			   min_t(u64, copy->bytes, BOUNCE_SIZE), GFP_KERNEL_ACCOUNT);
 	if (!copying)

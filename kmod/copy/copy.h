@@ -10,13 +10,13 @@
 
 /* One side of a copy: rows of bytes. */
 struct mc_copy_iter {
-	struct mc_reservation *reservation;	/* NULL: any other memory */
-	u64 address;				/* of what is copied next */
+	struct mc_reservation *reservation;	/* NULL: the program's own memory */
+	u64 address;				/* of the byte that is copied next */
 	u64 pitch;
 	u32 device;			/* the machine's number */
 	bool write;
-	u64 missed;		/* the first address where a member has nothing bound; or 0 */
-	struct xarray foreign;			/* memories, being accessed */
+	u64 missed;		/* first address that is not bound for all members; or 0 */
+	struct xarray foreign;			/* foreign memories, being accessed */
 	struct mc_pinned_range pinned;
 };
 

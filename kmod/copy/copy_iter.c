@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One side of a copy, or what is filled: found, checked, and got piece by piece. */
+/* One side of a copy, or the destination of a fill: found, checked, and pinned piece by piece. */
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -8,8 +8,7 @@
 #include "heap.h"
 
 /*
- * A side that nothing has been looked up for yet; mc_copy_close() may be called from now
- * on.
+ * Initializes a side, which mc_copy_open() looks up. mc_copy_close() may be called from now on.
  */
 void mc_copy_init(struct mc_copy_iter *side, u64 address, u64 pitch, u32 device, bool write)
 {
@@ -29,7 +28,7 @@ static int row_check(const struct mc_copy_iter *side, u64 address, u64 bytes, bo
 	return mc_mappings_check_access(side->reservation, address, bytes, side->device, write);
 }
 
-/* Rows so close that no page is between them are good if all around them is. */
+/* Joins rows that are so close that no page is between them: one check covers them all. */
 static void side_join_rows(const struct mc_copy_iter *side, u64 *bytes, u64 *rows)
 {
 	if (*rows > 1 && side->pitch - *bytes < PAGE_SIZE) {
@@ -55,7 +54,10 @@ static int rows_check(const struct mc_copy_iter *side, u64 bytes, u64 rows, bool
 	return 0;
 }
 
-/* Find and check one side, all of it. */
+/*
+ * Finds and checks all of one side, and holds its reservation until mc_copy_close(). Without locks.
+ * Return: 0, or an error.
+ */
 int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
 		 bool must_be_mapped)
 {
@@ -102,8 +104,9 @@ int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64
 }
 
 /*
- * Begin the CPU's access to the foreign memories that the rows of one side touch, to each
- * once; memories between the rows are left out. mc_copy_close() ends it.
+ * Begins the CPU's access to the foreign memories that the rows of one side touch, to each
+ * once; memories between the rows are left out. mc_copy_close() ends it. Without locks.
+ * Return: 0, or an error.
  */
 int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows)
 {
@@ -124,7 +127,7 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 	return mc_foreign_begin_cpu(call, &side->foreign, side->write);
 }
 
-/* Take chunks for what nobody has touched of a row, or (@lacks) count them. */
+/* Takes the chunks that a row lacks, or (@lacks) counts them. */
 static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct mc_lacks *lacks)
 {
 	struct mc_pinned_range *pinned = &side->pinned;
@@ -134,7 +137,7 @@ static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct m
 	for (; bytes && !ret; bytes -= pinned->bytes, address += pinned->bytes) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		/* whether it may was checked, and team->writes counts what is written */
+		/* access was checked, and team->writes counts what is written: so for any device */
 		ret = mc_pinned_range_find(pinned, side->reservation, address, bytes, MC_ANY_DEVICE,
 					   true);
 		if (ret)
@@ -161,13 +164,15 @@ static int rows_touch(struct mc_copy_iter *side, u64 bytes, u64 rows, struct mc_
 }
 
 /**
- * mc_copy_touch() - see that all that a call is going to write is there
+ * mc_copy_touch() - take all chunks that a call is going to write
  * @call: the call
  * @side: one side of it, opened
  * @bytes: of a row
  * @rows: how many
  *
  * It counts the chunks that lack before it takes one, so that a call writes all or nothing.
+ *
+ * Return: 0, or an error.
  */
 int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows)
 {
@@ -196,7 +201,10 @@ void mc_copy_close(struct mc_copy_iter *side)
 		mc_reservation_put(side->reservation);
 }
 
-/* The next piece of a side; the other memory's is as long as is asked for. */
+/*
+ * Pins the next piece of a side, up to @bytes, until mc_pinned_range_put(). The program's own
+ * memory is not pinned, and its piece has @bytes. Return: as mc_pinned_range_get().
+ */
 int mc_copy_next(struct mc_copy_iter *side, u64 bytes)
 {
 	int ret;
@@ -213,9 +221,9 @@ int mc_copy_next(struct mc_copy_iter *side, u64 bytes)
 }
 
 /**
- * mc_copy_note() - say whether what was written has missed a team's member
+ * mc_copy_note() - say whether a call has missed a member of a team that it wrote to
  * @call: the call; its reason is the output
- * @to: the side that all was written to
+ * @to: the side that was written
  *
  * Return: MEMCAST_MISSED, or 0. Without locks.
  */

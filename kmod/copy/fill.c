@@ -22,13 +22,13 @@ static void fill_pinned(const struct mc_pinned_range *pinned, u32 width, u32 val
 	}
 }
 
-/* Fills the program's own memory by stores to its addresses, as the program would do it. */
+/* Fills the program's own memory by stores to its addresses, as the program itself would. */
 static int fill_user(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 {
 	struct memcast_fill *fill = call->arg;
 	u32 words[64];
 
-	/* widths divide a word, so each piece goes on where the last one ended */
+	/* a width divides a word, so each piece continues the pattern of the one before */
 	memset32(words, fill->width == 1 ? fill->value * 0x01010101 :
 			fill->width == 2 ? fill->value * 0x00010001 : fill->value,
 		 ARRAY_SIZE(words));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accounts: what each user takes of the machine's memory by way of the module. That is
+ * Accounts: the machine's memory that each user takes by way of the module. That is
  * host memory, the pages of teams' dma-bufs, and the structs behind whatever a call
- * makes. Devices' pools are not in it: they were taken when the module was loaded, or (lazy
+ * makes. Devices' pools do not count: they were taken when the module was loaded, or (lazy
  * ones) have a limit of their own.
  *
  * All of it is charged to memory cgroups as well, but an ordinary user of most machines
@@ -34,7 +34,7 @@ static DEFINE_MUTEX(accounts_lock);
 static LIST_HEAD(accounts);
 static atomic_long_t all_taken;
 
-/* What a user, or all of them (then @unlimited is true), may take. */
+/* Return: the bytes that one user may take; with @unlimited: that all users may take together. */
 static unsigned long limit(bool unlimited)
 {
 	unsigned long mib = unlimited ? READ_ONCE(host_max_mib) : READ_ONCE(host_user_mib);
@@ -71,7 +71,7 @@ static int take(struct mc_call *call, struct mc_account *account, unsigned long 
 {
 	unsigned long most = limit(false);
 
-	/* the user's first: a user who is over it must not be in the way of others */
+	/* the user's limit first: a user who is over it must not be in the way of others */
 	if (account->unlimited)
 		atomic_long_add(bytes, &account->taken);
 	else if (!add_below(&account->taken, bytes, most))
@@ -84,7 +84,7 @@ static int take(struct mc_call *call, struct mc_account *account, unsigned long 
 	return refuse(call, "all programs", "host_max_mib", &all_taken, most, bytes);
 }
 
-/* As mc_charge(), where the credit does not suffice. */
+/* As mc_charge(), where the account's credit does not suffice. */
 int mc_charge_more(struct mc_call *call, struct mc_account *account, unsigned long bytes)
 {
 	int ret = mc_check_left(call);
@@ -97,11 +97,11 @@ int mc_charge_more(struct mc_call *call, struct mc_account *account, unsigned lo
 		return 0;
 	}
 	ret = take(call, account, bytes);
-	/* others may have given back, or taken, since */
+	/* other threads may have given back, or taken, since */
 	return ret && mc_charge_credit(account, bytes) ? 0 : ret;
 }
 
-/* Give back what of the credit is more than @keep. */
+/* Gives the part of an account's credit above @keep bytes back. */
 void mc_uncharge_more(struct mc_account *account, long keep)
 {
 	long credit = atomic_long_read(&account->credit);
@@ -149,8 +149,8 @@ void mc_free_large(struct mc_account *account, void *memory, unsigned long bytes
  * mc_check_left() - leave the machine a sixteenth of its memory
  * @call: for the reason if it fails, or NULL
  *
- * For all that is charged, and for each chunk of what takes long. Limits are of no use
- * where other programs have already taken the most; then the kernel would kill one of them.
+ * Callers ask before each charge, and before each chunk of a long allocation. Limits do not
+ * help where other programs have taken most of the memory: the kernel would kill one of them.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -165,7 +165,7 @@ int mc_check_left(struct mc_call *call)
 			      left >> (20 - PAGE_SHIFT)) : -ENOMEM;
 }
 
-/* Pages, charged to an account; or NULL. */
+/* Return: 2^@order pages, charged to the account; or NULL. */
 struct page *mc_pages_alloc(struct mc_account *account, gfp_t flags, unsigned int order)
 {
 	struct page *page;
@@ -179,8 +179,8 @@ struct page *mc_pages_alloc(struct mc_account *account, gfp_t flags, unsigned in
 }
 
 /*
- * The user that pays for the current process. A user who makes user namespaces has all the users
- * in them, and so their shares would be the user's.
+ * Return: the user that pays for the current process: in user namespaces, the one who made the
+ * outermost. Else a user who makes namespaces would have the limits of all users in them.
  */
 static kuid_t payer(void)
 {
@@ -203,7 +203,7 @@ static struct mc_account *account_find(kuid_t user, bool unlimited)
 	return NULL;
 }
 
-/* The account of the current process's user; or NULL. */
+/* Return: the account of the current process's user, which stays until the module goes; or NULL. */
 struct mc_account *mc_account_get(void)
 {
 	bool unlimited = capable(CAP_IPC_LOCK);
@@ -225,7 +225,7 @@ struct mc_account *mc_account_get(void)
 	return account;
 }
 
-/* The module goes: nothing is charged any more. */
+/* Frees all accounts. The module goes, so nothing is charged any more. */
 void mc_accounts_exit(void)
 {
 	struct mc_account *account, *next;
@@ -242,7 +242,7 @@ static long used(const struct mc_account *account)
 	return atomic_long_read(&account->taken) - atomic_long_read(&account->credit);
 }
 
-/* Bytes that are charged to all accounts. */
+/* Return: the bytes that are charged to all accounts. */
 long mc_accounts_used(void)
 {
 	struct mc_account *account;
@@ -255,7 +255,7 @@ long mc_accounts_used(void)
 	return bytes;
 }
 
-/* A line for each user that has any: user, bytes, and how many they may be. */
+/* Prints a line for each user with charged bytes: the user, the bytes and the limit. */
 void mc_accounts_show(struct seq_file *out)
 {
 	struct mc_account *account;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What users take of the machine's memory: see account.c. */
+/* Accounts: the machine's memory that each user takes; see account.c. */
 #ifndef _MC_ACCOUNT_H
 #define _MC_ACCOUNT_H
 
@@ -12,26 +12,26 @@
 
 struct mc_call;
 
-/* An account takes so much more than it needs, and keeps up to twice of it. */
+/* Bytes that an account takes in advance, its credit; it keeps up to twice as many. */
 #define MC_CREDIT	SZ_64K
 
 /* Bytes of a file that has no inode of its own: the struct file, and its name */
 #define MC_FILE_BYTES	512
 
 struct mc_account {
-	struct list_head list;		/* of all, in account.c */
+	struct list_head list;		/* in the list of all accounts */
 	kuid_t user;
-	bool unlimited;			/* but by what all may take together */
-	atomic_long_t taken;		/* bytes, with the credit */
-	atomic_long_t credit;		/* bytes of them that are not charged yet */
+	bool unlimited;			/* but for what all users may take together */
+	atomic_long_t taken;		/* bytes, credit included */
+	atomic_long_t credit;		/* bytes of those that are not charged yet */
 };
 
 struct mc_account *mc_account_get(void);
 void mc_accounts_exit(void);
 long mc_accounts_used(void);
 
-extern unsigned long mc_pool_pages;	/* that all pools promise; lockless */
-extern unsigned long mc_pool_most;	/* that they may take together; lockless */
+extern unsigned long mc_pool_pages;	/* pages that all pools promise; lockless */
+extern unsigned long mc_pool_most;	/* pages that they may take; lockless */
 void mc_accounts_show(struct seq_file *out);
 
 int mc_charge_more(struct mc_call *call, struct mc_account *account, unsigned long bytes);
@@ -55,7 +55,7 @@ static inline bool mc_charge_credit(struct mc_account *account, unsigned long by
 /**
  * mc_charge() - count memory before it is taken
  * @call: for the reason if it fails, or NULL
- * @account: whose it will be
+ * @account: the account that pays
  * @bytes: how much
  *
  * Return: 0, or -ENOMEM.
@@ -66,14 +66,14 @@ static inline int mc_charge(struct mc_call *call, struct mc_account *account,
 	return mc_charge_credit(account, bytes) ? 0 : mc_charge_more(call, account, bytes);
 }
 
-/* Memory has been given back. */
+/* Takes memory that was given back off the account. */
 static inline void mc_uncharge(struct mc_account *account, unsigned long bytes)
 {
 	if (atomic_long_add_return(bytes, &account->credit) > 2 * MC_CREDIT)
 		mc_uncharge_more(account, MC_CREDIT);
 }
 
-/* What a slab rounds a struct up to, or a little more */
+/* The size that a slab rounds a struct up to, or a little more */
 static __always_inline unsigned long mc_cost(size_t bytes)
 {
 	return roundup_pow_of_two(bytes);
@@ -100,6 +100,7 @@ static __always_inline void *mc_alloc(struct mc_call *call, struct mc_account *a
 	return memory;
 }
 
+/* Frees a struct of mc_alloc(), of the same size. */
 static __always_inline void mc_free(struct mc_account *account, const void *memory,
 				    size_t bytes)
 {

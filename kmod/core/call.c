@@ -7,7 +7,7 @@
  * mc_fail() - say why a call fails
  * @call: the call
  * @error: the negative errno that it answers
- * @format: the reason, a sentence without a stop, and what it takes
+ * @format: the reason, a sentence without a full stop, and its arguments
  *
  * Return: @error
  */
@@ -21,7 +21,10 @@ int mc_fail(struct mc_call *call, int error, const char *format, ...)
 	return error;
 }
 
-/* Hand the argument back, outputs filled in: the last thing that can fail. */
+/*
+ * Copies the argument, outputs filled in, back to user space. Handlers call it without locks,
+ * after all else that can fail. Return: 0, or -EFAULT with the reason.
+ */
 int mc_respond(struct mc_call *call)
 {
 	return copy_to_user(call->user, call->arg, call->bytes) ?

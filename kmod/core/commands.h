@@ -7,7 +7,7 @@
  * is about. NEEDS is MULTICAST where devices have to be able to, NO_HOST where the command
  * answers although the client's host was lost, else NOTHING.
  *
- * A file that includes this defines COMMAND() as what is to be there for each row. MC_ROW_END
+ * A file that includes this defines COMMAND(), which every row expands to. MC_ROW_END
  * keeps checkpatch.pl from taking a semicolon before it for a mistake.
  */
 #define MC_ROW_END

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that memcast is for. Kbuild looks into the
- * kernel's headers for what this asks about, as versions say nothing about
- * backports.
+ * Differences between the kernels that memcast builds for. Kbuild searches the
+ * kernel's headers for each of them, as versions say nothing about backports.
+ *
+ * MC_VM_FLAGS_MOD: a function changes the flags of a VMA.
  *
  * MC_HUGE_FAULT_ORDER: .huge_fault takes an order, and is called for the empty
- * PMDs of a PFN map. Kernels before never do that; .fault serves them.
+ * PMDs of a PFN map. Older kernels never call it for those; they call .fault.
  *
- * MC_DMA_BUF_UNLOCKED: importers call what is to be called without the buffer's
- * lock by another name. (That of the mapping has been taken back to older ones,
- * whose exporters do not expect the lock; so this is about vmap's.)
+ * MC_DMA_BUF_UNLOCKED: functions that importers call without the dma-buf's lock
+ * end in _unlocked. (The one that maps was backported to older kernels, whose
+ * exporters do not expect the lock; so Kbuild searches for the one of vmap.)
  *
  * MC_PFN_T: a PMD entry is inserted by a pfn_t, whose flags say what keeps GUP from
  * its pages. Kernels with CONFIG_ARCH_SUPPORTS_PMD_PFNMAP mark every entry that a
@@ -17,12 +18,12 @@
  * of a device (PFN_DEV | PFN_MAP), since it finds no such device. Newer kernels
  * mark every entry as special and have no pfn_t.
  *
- * MC_ZAP_SPECIAL: the name of what removes entries from a PFN map.
+ * MC_ZAP_SPECIAL: zap_special_vma_range() removes entries from a PFN map.
  *
- * MC_DFL_WQ: the name of the workqueue that is bound to no processor; newer kernels
- * log that the old one is deprecated.
+ * MC_DFL_WQ: the workqueue that is bound to no processor is system_dfl_wq; these kernels
+ * log that the old name is deprecated.
  *
- * MC_DEVNODE_CONST: what names the node of a device may not change the device.
+ * MC_DEVNODE_CONST: the function that names a device's node gets a const device.
  *
  * MC_IN_EXECVE: exec() marks its task. Some kernels close files in it while the old
  * address space is still there.
@@ -50,7 +51,7 @@
 #define mc_devnode_const
 #endif
 
-/* An entry that get_user_pages() refuses, also the fast one */
+/* Inserts a PMD entry that get_user_pages() and get_user_pages_fast() refuse. */
 static inline vm_fault_t mc_insert_pmd(struct vm_fault *vmf, unsigned long pfn,
 				       bool write)
 {
@@ -63,7 +64,7 @@ static inline vm_fault_t mc_insert_pmd(struct vm_fault *vmf, unsigned long pfn,
 #endif
 }
 
-/* One page of a PFN map */
+/* Removes the page-table entry of one page of a PFN map. */
 static inline void mc_zap_page(struct vm_area_struct *vma, unsigned long address)
 {
 #ifdef MC_ZAP_SPECIAL
@@ -83,6 +84,7 @@ static inline bool mc_in_exec(void)
 #endif
 }
 
+/* Sets and clears flags of a VMA that mmap() is making. */
 static inline void mc_vma_flags(struct vm_area_struct *vma, unsigned long set,
 				unsigned long clear)
 {
@@ -93,7 +95,7 @@ static inline void mc_vma_flags(struct vm_area_struct *vma, unsigned long set,
 #endif
 }
 
-/* For as long as a static attachment lives, in both directions */
+/* Maps a static attachment in both directions, for as long as it lives. */
 static inline struct sg_table *mc_dma_buf_map(struct dma_buf_attachment *attachment)
 {
 #ifdef MC_DMA_BUF_UNLOCKED
@@ -103,6 +105,7 @@ static inline struct sg_table *mc_dma_buf_map(struct dma_buf_attachment *attachm
 #endif
 }
 
+/* Undoes mc_dma_buf_map(). */
 static inline void mc_dma_buf_unmap(struct dma_buf_attachment *attachment,
 				    struct sg_table *sgt)
 {

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What all of the module's files share. What a folder offers to those that come after it
- * is in a header of its own: device.h, object.h, vm.h, heap.h, buffer.h, copy.h, entry.h.
+ * Declarations for all files of the module. A folder declares what it offers to the folders
+ * above it in a header of its own: device.h, object.h, vm.h, heap.h, buffer.h, copy.h, entry.h.
  *
  * Lock order, outermost first:
  *
- *   lose_lock (host_loss.c)	hosts that are lost, or return
+ *   lose_lock (host_loss.c)	loss and return of hosts
  *   mc_host.lock		clients of a host
  *   mc_client.wait_lock	calls that wait for a team's members
  *   mc_client.heap_lock	heaps, their segments and blocks
- *   ipc_lock (ipc_handle.c)	blocks that other processes may open
- *   mmap_lock or a VMA's lock	the kernel's
+ *   ipc_lock (ipc_handle.c)	IPC handles of blocks
+ *   mmap_lock or a VMA's lock	the kernel's, of a process
  *   mc_object.resv	taken by the dma-buf core, of dma-bufs
  *   buffers_lock (buffers.c)	all exported dma-bufs
- *   mc_staging.lock	pages of a team's dma-buf; by faults that show them, too
+ *   mc_staging.lock	pages of a team's dma-buf; also taken by faults that show them
  *   mc_reservation.lock	mappings in a reservation
  *   mc_team.lock		members, bindings and mappings of a team
  *   mc_memory.lock		list of a memory's bindings
- *   mc_host.objects_lock	what is lost with a host
+ *   mc_host.objects_lock	objects that are lost with a host
  *   mc_pool.lock		free chunks
  *
- * Nothing copies to or from user space under one of them, and nothing calls the
+ * No code copies to or from user space under one of them, or calls the
  * exporter of a foreign dma-buf, which has locks of its own. Faults hold the
  * read side of reservation and team over lookup and insertion; a call that changes
  * what they look up holds the write side over the change and the zap.
- * mc_client.handles has its own lock, innermost.
+ * Innermost are the lock of mc_client.handles, fabric_lock (fabric_handle.c) and
+ * accounts_lock (account.c): nothing is taken under them.
  *
  * A member marked "lockless" in a header may be read without its lock, by READ_ONCE(),
  * where an old value does no harm. Writers hold its lock, if it has one, and use WRITE_ONCE().
@@ -48,7 +49,7 @@
 #include <memcast.h>
 #include "account.h"
 
-/* The unit of everything: physically contiguous, one PMD entry. */
+/* A chunk, the unit of pools and teams: physically contiguous, shown by one PMD entry. */
 #define MC_CHUNK_SHIFT	PMD_SHIFT
 #define MC_CHUNK_SIZE	BIT(MC_CHUNK_SHIFT)
 #define MC_CHUNK_ORDER	(MC_CHUNK_SHIFT - PAGE_SHIFT)
@@ -57,14 +58,14 @@ struct interval_tree_node;
 struct mc_call;
 struct mc_host;
 
-/* ---- stats.c: what debugfs shows ---- */
+/* ---- stats.c: counters in debugfs ---- */
 
 struct mc_stats {
 	/* faults served with a PMD entry, with a PTE, and refused */
 	atomic_long_t pmd_faults, pte_faults, bad_faults;
-	/* what exists */
+	/* how many exist now */
 	atomic_long_t clients, memories, teams, bindings, reservations, mappings, blocks;
-	/* memories that are others' */
+	/* memories of other drivers' dma-bufs */
 	atomic_long_t foreign;
 	atomic_long_t staging_pages;
 };
@@ -73,15 +74,15 @@ extern struct mc_stats mc_stats;
 void mc_stats_init(void);
 void mc_stats_exit(void);
 
-/* ---- clients: an open of /dev/memcast; each folder keeps its part in here ---- */
+/* ---- clients: open files of /dev/memcast; each folder keeps its part of one here ---- */
 
 struct mc_client {
-	u64 number;			/* unlike every other's; fdinfo shows it */
-	struct mc_host *host;		/* whose file it is: what devices there are for it */
+	u64 number;			/* no other client's; fdinfo shows it */
+	struct mc_host *host;		/* whose file was opened: it has those devices */
 	struct list_head of_host;	/* in host->clients */
-	u64 round;			/* of host->round: the last that has met it */
-	struct kref kref;		/* the file's, and of walks through host->clients */
-	bool lost;			/* its host was; only ever set, lockless */
+	u64 round;			/* the last host->round that visited it */
+	struct kref kref;		/* held by the file and walks of host->clients */
+	bool lost;			/* its host was lost; only ever set, lockless */
 	/*
 	 * The page tables' view of this file. A mapping's offset in it is its
 	 * address, which no other VMA of the same process has: so one
@@ -89,8 +90,8 @@ struct mc_client {
 	 */
 	struct address_space mapping;
 	struct mm_struct *mm;		/* of the process that opened it */
-	struct pid *process;		/* which that is */
-	struct mc_account *account;	/* of the user who did */
+	struct pid *process;		/* that process */
+	struct mc_account *account;	/* of the user who opened it */
 	struct xarray handles;		/* its lock protects channels, refs, ended */
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */
@@ -100,7 +101,7 @@ struct mc_client {
 	struct mutex wait_lock;		/* protects waits */
 	struct list_head waits;		/* by mc_wait.list */
 	u64 channels;			/* a bit per IMEX channel it has opened; lockless */
-	bool ended;			/* its process has; only ever set, lockless */
+	bool ended;			/* its process has ended; only ever set, lockless */
 };
 
 /* ---- call.c: a call of a client, from its argument to its answer ---- */
@@ -111,8 +112,8 @@ struct mc_call {
 	struct mc_client *client;
 	struct file *file;
 	void *arg;			/* the argument, in the kernel */
-	void __user *user;		/* where it came from */
-	size_t bytes;			/* how much of it to copy back */
+	void __user *user;		/* the same, in user space */
+	size_t bytes;			/* how many of its bytes to copy back */
 	char reason[MC_REASON_SIZE];
 };
 
@@ -135,7 +136,7 @@ void mc_xa_destroy(struct xarray *xa);
 
 int mc_user_check(u64 address, u64 bytes, bool write);
 
-/* ---- the commands' handlers, in all folders ---- */
+/* ---- handlers of commands, in all folders ---- */
 
 #define COMMAND(_struct, ...)	int mc_##_struct(struct mc_call *call); MC_ROW_END
 #include "commands.h"

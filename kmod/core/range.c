@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ranges: those that a call gives, and those that a tree of intervals has. */
+/* Checks of ranges: of a call's arguments, and of the intervals in a tree. */
 #include <linux/interval_tree.h>
 #include <linux/sched/signal.h>
 #include "private.h"
@@ -7,11 +7,13 @@
 /**
  * mc_check_range() - check a range given in bytes
  * @call: the call
- * @what: the range is in, for the reason; NULL: the address space
- * @first: where it starts
+ * @what: what the range is in, a word of the reason; NULL: the address space
+ * @first: where the range starts
  * @bytes: how long it is
- * @limit: where what it is in ends
- * @granularity: what start and length are multiples of
+ * @limit: where @what ends
+ * @granularity: start and length have to be multiples of it
+ *
+ * Return: 0, or -EINVAL with the reason.
  */
 int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 		   u64 limit, u32 granularity)
@@ -39,10 +41,10 @@ int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 
 /**
  * mc_range_is_covered() - do whole intervals cover a range, without a hole?
- * @tree: of intervals that do not overlap; the caller has the lock of it
+ * @tree: of intervals that do not overlap; the caller holds its lock
  * @first: where the range begins
- * @last: where it ends
- * @where: output, if it is not covered: where the hole is, or the interval in @partial
+ * @last: its last byte
+ * @where: output, if it is not covered: a byte in the hole, or in @partial
  * @partial: output, likewise: the interval of which only a part is in the range, or NULL
  *
  * Return: 0, -EINVAL if it is not covered, or -EINTR when the caller is dying.

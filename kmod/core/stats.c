@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters, for tests and for the curious, in /sys/kernel/debug/memcast/: stats of all,
- * and what each user has taken of the machine's memory.
+ * Counters in /sys/kernel/debug/memcast/, for tests and for the curious: "stats" of the whole
+ * module, and "users": the machine's memory that each user has taken.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -39,7 +39,7 @@ static int users_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(users);
 
-/* Makes the files in debugfs. Whether that fails is of no interest to anybody. */
+/* Makes the files in debugfs. The module works without them, so no error is reported. */
 void mc_stats_init(void)
 {
 	mc_debugfs = debugfs_create_dir("memcast", NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: what happens to which object. Objects, memories and teams, are told by their
+ * Tracepoints: what happens to which object. Events name objects (memories and teams) by their
  * numbers, which no other object gets before the module is loaded again; memcast-smi shows them.
- * docs/tracing.md says how to read them. Fields are added at an event's end, and none goes.
+ * docs/tracing.md says how to read events. Fields are added at an event's end, and none goes.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM memcast
@@ -12,7 +12,7 @@
 
 #include <linux/tracepoint.h>
 
-/* A device joins a team; @joined: how many have now */
+/* A device joins a team; @joined: how many devices have joined now */
 TRACE_EVENT(memcast_join,
 	    TP_PROTO(u64 team, u32 device, u32 joined, u32 devices),
 	    TP_ARGS(team, device, joined, devices),
@@ -44,7 +44,7 @@ TRACE_EVENT(memcast_wait,
 		      __entry->team, __entry->command, __entry->joined, __entry->devices)
 );
 
-/* A call waits no longer; @error: 0: the team is complete, or a negative errno */
+/* A call no longer waits; @error: 0: the team is complete, or a negative errno */
 TRACE_EVENT(memcast_wait_end,
 	    TP_PROTO(u64 team, int error),
 	    TP_ARGS(team, error),
@@ -76,7 +76,7 @@ DECLARE_EVENT_CLASS(memcast_binding,
 			      __entry->memory_offset, __entry->bytes)
 );
 
-/* A range of a memory is bound to one of a team */
+/* A range of a memory is bound to a range of a team */
 DEFINE_EVENT(memcast_binding, memcast_bind,
 	     TP_PROTO(u64 team, u32 device, u64 memory, u64 offset, u64 memory_offset,
 		      u64 bytes),
@@ -90,7 +90,7 @@ DEFINE_EVENT(memcast_binding, memcast_unbind,
 	     TP_ARGS(team, device, memory, offset, memory_offset, bytes)
 );
 
-/* A memory has ended, and with it all that is bound of it in a range of a team */
+/* A memory has ended or is lost, and with it its bindings in a range of a team */
 TRACE_EVENT(memcast_evict,
 	    TP_PROTO(u64 team, u64 memory, u64 offset, u64 bytes),
 	    TP_ARGS(team, memory, offset, bytes),
@@ -132,7 +132,7 @@ DEFINE_EVENT(memcast_mapping, memcast_unmap,
 	     TP_ARGS(object, address, offset, bytes)
 );
 
-/* Page-table entries go: the next access faults, and finds what is there then */
+/* Page-table entries are removed: the next access faults, and finds what is mapped then */
 TRACE_EVENT(memcast_zap,
 	    TP_PROTO(u64 address, u64 bytes),
 	    TP_ARGS(address, bytes),
@@ -143,7 +143,7 @@ TRACE_EVENT(memcast_zap,
 	    TP_printk("address=%#llx bytes=%#llx", __entry->address, __entry->bytes)
 );
 
-/* A processor touches what has no page-table entry; @object: mapped there, or 0 */
+/* A processor touches an address without a page-table entry; @object: mapped there, or 0 */
 TRACE_EVENT(memcast_fault,
 	    TP_PROTO(u64 address, u64 object, bool write, bool huge, u32 result),
 	    TP_ARGS(address, object, write, huge, result),
@@ -181,7 +181,7 @@ TRACE_EVENT(memcast_copy,
 		      __entry->from, __entry->bytes, __entry->rows, __entry->device, __entry->error)
 );
 
-/* A fill has ended; @bytes: of a row */
+/* A fill has ended; @bytes: of each row; @error: 0 or a negative errno */
 TRACE_EVENT(memcast_fill,
 	    TP_PROTO(u64 to, u64 bytes, u64 rows, u32 device, int error),
 	    TP_ARGS(to, bytes, rows, device, error),

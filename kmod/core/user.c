@@ -4,7 +4,11 @@
 #include <linux/sched/signal.h>
 #include "private.h"
 
-/* In slices: the core's helpers do not look for signals. */
+/*
+ * Checks that the calling process can read, or (@write) write, all of a range of its own memory,
+ * in slices, as the kernel's helpers do not look for signals. Without locks: it faults pages in.
+ * Return: 0, -EFAULT, or -EINTR when the caller is dying.
+ */
 int mc_user_check(u64 address, u64 bytes, bool write)
 {
 	while (bytes) {

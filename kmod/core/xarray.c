@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The end of an array that a user has made as long as it is. */
+/* Frees xarrays whose length a user has chosen. */
 #include <linux/sched.h>
 #include "private.h"
 
 /**
- * mc_xa_destroy() - empty an array that nobody else uses any more
- * @xa: of values, or of what the caller has freed
+ * mc_xa_destroy() - empty an array that no other thread uses any more
+ * @xa: the array; its entries are values, or point to what the caller has freed
  *
- * xa_destroy() alone frees what is left in one go, with interrupts off.
+ * xa_destroy() alone frees all entries in one go, with interrupts off.
  */
 void mc_xa_destroy(struct xarray *xa)
 {

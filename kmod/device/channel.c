@@ -17,7 +17,7 @@ MODULE_PARM_DESC(imex_channels, "number of /dev/memcast-imex/channelN, 0 to 64 (
 
 static unsigned short imex_mode = 0666;
 
-/* sysfs shows it as permissions are written. */
+/* sysfs shows the mode in octal, as permissions are written. */
 static int mode_get(char *buffer, const struct kernel_param *param)
 {
 	return sysfs_emit(buffer, "%#o\n", imex_mode);
@@ -56,7 +56,7 @@ static int channel_register(struct mc_channel *channel, unsigned int id)
 	return misc_register(&channel->misc);
 }
 
-/* Makes the nodes of the IMEX channels. Return: 0 or an error; then there are none. */
+/* Makes the nodes of the IMEX channels. Return: 0, or an error; then there are no nodes. */
 int mc_channels_init(void)
 {
 	int ret;
@@ -81,7 +81,7 @@ int mc_channels_init(void)
 	return 0;
 }
 
-/* Removes the nodes. Files of them keep the module, so nobody has one open. */
+/* Removes the nodes. An open file of one keeps the module, so none is open. */
 void mc_channels_exit(void)
 {
 	while (mc_channel_count)
@@ -95,7 +95,7 @@ bool mc_channels_exist(void)
 	return mc_channel_count;
 }
 
-/* Which channel a file is, or -1. An open misc device's file has it. */
+/* Return: the number of the channel that a file is of, or -1. misc_open() has noted the device. */
 static int file_channel(struct file *file)
 {
 	struct mc_channel *channel;
@@ -106,7 +106,7 @@ static int file_channel(struct file *file)
 	return channel - mc_channels;
 }
 
-/* MEMCAST_CHANNEL: note that the client has opened an IMEX channel, whose fd it shows. */
+/* MEMCAST_CHANNEL: note that the client has opened an IMEX channel, whose fd it passes. */
 int mc_channel(struct mc_call *call)
 {
 	struct memcast_channel *arg = call->arg;

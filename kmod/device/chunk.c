@@ -6,6 +6,8 @@
 #include "device.h"
 
 /*
+ * Return: a zeroed chunk of 2^@order pages of a node, which the caller owns; or NULL.
+ *
  * A chunk has no references, in use or not: an attempt to pin one of its pages (as
  * fast GUP may make on 6.1) fails, as it does for a free page. So no pin can outlive
  * the chunk's owner.

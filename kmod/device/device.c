@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Devices: one pool each, and what /sys/class/memcast shows of them. */
+/* Devices: one pool each, and attributes in /sys/class/memcast. */
 #define pr_fmt(fmt) "memcast: " fmt
 
 #include <linux/dma-mapping.h>
@@ -59,7 +59,7 @@ static ssize_t free_bytes_show(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RO(free_bytes);
 
-/* What the pool has of the machine's memory: all that it promises, or what was touched. */
+/* The machine's memory that a pool has: all that it promises, or the chunks that were touched. */
 static ssize_t taken_bytes_show(struct device *dev, struct device_attribute *attr,
 				char *buf)
 {
@@ -98,7 +98,7 @@ static void device_release(struct device *dev)
 	kfree(mc_device_of(dev));
 }
 
-/* The same every time, as a real device's: tests may write it down. */
+/* A device has the same UUID every time, as a real one has: tests may contain it. */
 static void device_uuid(struct mc_device *device)
 {
 	/* version 8, "whatever you like", of the UUIDs */
@@ -151,7 +151,7 @@ static struct mc_device *device_create_one(u32 id)
 	device_initialize(&device->dev);
 	device->dev.class = &mc_class;
 	device->dev.release = device_release;
-	/* it reaches what a CPU does, in pieces of any size */
+	/* a device reaches all addresses that a CPU reaches, in segments of any size */
 	device->dev.dma_parms = &device->dma;
 	dma_set_max_seg_size(&device->dev, UINT_MAX);
 	dma_coerce_mask_and_coherent(&device->dev, DMA_BIT_MASK(64));
@@ -178,7 +178,7 @@ put_device:
 	return ERR_PTR(ret);
 }
 
-/* By the machine's number. These are small and devices never go: no lock. */
+/* Return: the device that has this number of the machine's, or NULL. Devices stay: no lock. */
 struct mc_device *mc_device_find(u32 id)
 {
 	if (id >= mc_device_count)
@@ -200,7 +200,7 @@ struct mc_device *mc_find_device(struct mc_call *call, u32 id)
 			       host->devices));
 }
 
-/* Makes all devices and takes their pools. Return: 0 or an error; then there are none. */
+/* Makes all devices and takes their pools. Return: 0, or an error; then there are no devices. */
 int mc_devices_init(void)
 {
 	int ret;
@@ -210,7 +210,7 @@ int mc_devices_init(void)
 		       MEMCAST_MAX_DEVICES);
 		return -EINVAL;
 	}
-	/* One too many is the user's slip, and would be silently lost. */
+	/* a value too many is the user's slip, and would be ignored silently */
 	if (pools_given > devices || nodes_given > devices) {
 		pr_err("devices=%u, but %u values of pool_mib and %u of nodes: at most one for each device\n",
 		       devices, pools_given, nodes_given);
@@ -245,7 +245,7 @@ free_hosts:
 	return ret;
 }
 
-/* Removes all devices and gives their pools back. Nothing uses a chunk any more. */
+/* Removes all devices and gives their pools back. No object uses a chunk any more. */
 void mc_devices_exit(void)
 {
 	while (mc_device_count) {
@@ -260,7 +260,7 @@ void mc_devices_exit(void)
 	mc_hosts_free();
 }
 
-/* MEMCAST_DEVICE_INFO: what there is to know of a device. */
+/* MEMCAST_DEVICE_INFO: a device's node, pool, UUID and flags. */
 int mc_device_info(struct mc_call *call)
 {
 	struct memcast_device_info *info = call->arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Devices: their memory, what the fabric between them does, and IMEX channels. */
+/* Devices: their memory, the fabric between them, and IMEX channels. */
 #ifndef _MC_DEVICE_H
 #define _MC_DEVICE_H
 
@@ -22,20 +22,20 @@ void mc_chunk_free(struct page *chunk, unsigned int order);
 /* ---- pool.c ---- */
 
 struct mc_pool {
-	spinlock_t lock;		/* protects what follows up to total */
+	spinlock_t lock;		/* protects the next four */
 	struct list_head clean;		/* zeroed chunks, by page->lru */
 	struct list_head dirty;		/* chunks still to be zeroed */
 	unsigned long free;		/* on a list, or just being zeroed; lockless */
 	unsigned long total;
-	atomic_long_t taken;		/* of a lazy pool: chunks that it has of the host */
+	atomic_long_t taken;		/* of a lazy pool: chunks taken from the host */
 	int node;
 	struct work_struct zero;
 	wait_queue_head_t zeroed;
 };
 
 /*
- * Where in its pool a chunk is, counted in chunks: it says nothing of physical addresses. Chunks of
- * lazy pools have no place, as these have none before they are touched.
+ * The place of a chunk in its pool, counted in chunks: it says nothing of physical addresses.
+ * Chunks of lazy pools have no place, as a lazy pool has no chunk before it is touched.
  */
 static inline unsigned long mc_chunk_place(struct page *chunk)
 {
@@ -67,14 +67,14 @@ int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks);
 
 /* ---- device.c ---- */
 
-/* How a device's link to the fabric is. */
+/* States of a device's link to the fabric */
 enum mc_link { MC_LINK_READY, MC_LINK_IN_PROGRESS, MC_LINK_FAILED };
 
 struct mc_device {
 	struct device dev;
 	struct device_dma_parameters dma;
 	u32 id;
-	struct mc_host *host;		/* that it is on */
+	struct mc_host *host;		/* the device is on it */
 	uuid_t uuid;
 	struct mc_pool pool;
 	enum mc_link link;		/* lockless */

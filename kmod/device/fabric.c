@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fabric: what a rack's system software does to teams, played by parameters. */
+/* Fabric: parameters that play the part of a rack's system software. */
 #define pr_fmt(fmt) "memcast: " fmt
 
 #include <linux/module.h>
@@ -31,7 +31,7 @@ static const struct kernel_param_ops state_ops = {
 module_param_cb(fabric_state, &state_ops, NULL, 0644);
 MODULE_PARM_DESC(fabric_state, "ready, not_ready or illegal: what joining, binding and fabric handles find (default ready)");
 
-/* One device's link to the fabric, for its own attribute, while the others' are as they are */
+/* States of one device's link to the fabric, by which the device's attribute names them */
 static const char * const link_names[] = {
 	[MC_LINK_READY] = "ready",
 	[MC_LINK_IN_PROGRESS] = "in_progress",
@@ -55,7 +55,7 @@ static ssize_t fabric_state_store(struct device *dev, struct device_attribute *a
 }
 DEVICE_ATTR_RW(fabric_state);
 
-/* The rack's UUID, and the number of a part of it. NVML reports them; the module has no use. */
+/* The rack's UUID, and the number of a part of it. NVML reports them; the module ignores them. */
 static uuid_t fabric_cluster;
 
 static int cluster_set(const char *value, const struct kernel_param *param)
@@ -131,26 +131,26 @@ MODULE_PARM_DESC(recommended_mib, "recommended granularity of teams in MiB, even
 
 static atomic_t slots_taken;
 
-/* Can devices multicast? It may change at any time. */
+/* Can devices multicast? The answer may change at any time. */
 bool mc_fabric_multicast(void)
 {
 	return READ_ONCE(multicast);
 }
 
-/* The recommended granularity of teams, in bytes: a multiple of a chunk. */
+/* Return: the recommended granularity of teams, in bytes: a multiple of a chunk. */
 u64 mc_fabric_recommended(void)
 {
 	return ALIGN((u64)READ_ONCE(recommended_mib) << 20 ?: MC_CHUNK_SIZE,
 		     MC_CHUNK_SIZE);
 }
 
-/* How long a team takes to get ready after its last member has joined. */
+/* Return: the time that a team takes to get ready after its last member has joined. */
 ktime_t mc_fabric_setup_delay(void)
 {
 	return ms_to_ktime(READ_ONCE(team_setup_delay_ms));
 }
 
-/* How long a call waits for a team; KTIME_MAX: for ever. */
+/* Return: the longest time that a call waits for a team; KTIME_MAX: for ever. */
 ktime_t mc_fabric_timeout(void)
 {
 	unsigned int ms = READ_ONCE(team_timeout_ms);
@@ -158,7 +158,7 @@ ktime_t mc_fabric_timeout(void)
 	return ms ? ms_to_ktime(ms) : KTIME_MAX;
 }
 
-/* After how long a call that waits for a team says so; KTIME_MAX: never. */
+/* Return: the time after which a call that waits for a team says so; KTIME_MAX: never. */
 ktime_t mc_fabric_notice(void)
 {
 	unsigned int ms = READ_ONCE(team_notice_ms);
@@ -166,7 +166,10 @@ ktime_t mc_fabric_notice(void)
 	return ms ? ms_to_ktime(ms) : KTIME_MAX;
 }
 
-/* Apart, as room for words costs each call. The state, or the device's link, is not ready. */
+/*
+ * Fails a call as the state, or the device's link, is not ready. A function of its own, as room
+ * for words costs each call.
+ */
 static noinline int fail_not_ready(struct mc_call *call, const struct mc_device *device,
 				   int state, int link)
 {
@@ -188,13 +191,13 @@ static noinline int fail_not_ready(struct mc_call *call, const struct mc_device 
 }
 
 /**
- * mc_fabric_check() - the last check before resources: can something be set up now?
- * @call: what does it
- * @device: of whose memory, or whose membership, it is; NULL: of none
+ * mc_fabric_check() - can a membership, a binding or a fabric handle be set up now?
+ * @call: the call that does so; it takes no resources before this check
+ * @device: the member, or the device whose memory it is; NULL: none
  *
  * Teams and exports that exist go on, as with a fabric whose manager has gone.
  *
- * Return: 0, -ENETDOWN or -ENOTRECOVERABLE.
+ * Return: 0, or -ENETDOWN or -ENOTRECOVERABLE with the reason.
  */
 int mc_fabric_check(struct mc_call *call, const struct mc_device *device)
 {
@@ -203,7 +206,10 @@ int mc_fabric_check(struct mc_call *call, const struct mc_device *device)
 	return likely(!state && !link) ? 0 : fail_not_ready(call, device, state, link);
 }
 
-/* For a team's first binding; given back when the team ends. */
+/*
+ * Takes a slot of the fabric for a team's first binding; the team gives it back when it ends.
+ * Return: 0, or -ENOMEM with the reason.
+ */
 int mc_fabric_take_slot(struct mc_call *call)
 {
 	unsigned int slots = READ_ONCE(team_slots);

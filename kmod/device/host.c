@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hosts: the devices are divided among them, and each has a file of its own. Whoever opens
- * that file sees the host's devices as 0 to so many, and of other hosts what the fabric
+ * Hosts: the devices are divided among them, and each has a file of its own. A process that
+ * opens that file sees the host's devices as 0 and up, and of other hosts what the fabric
  * carries, as if a network were between them.
  *
  * The module's own numbers of devices are the machine's. A client's numbers are in its
  * arguments, its answers and the words it reads, and are translated where those are read and
- * written. Behind a host's own devices it counts those of others, for what a team says of its
- * members: device N of a client is device N + first of the machine, which go round.
+ * written. A client counts the devices of other hosts behind its own, as a team names them as
+ * members: its device N is device (N + first) % devices of the machine.
  */
 #define pr_fmt(fmt) "memcast: " fmt
 
@@ -60,7 +60,7 @@ struct mc_host *mc_host_of_device(u32 device)
 	return mc_host_find(device / (mc_machine.devices / hosts));
 }
 
-/* Return: the host whose file it is; the machine, if it is /dev/memcast. */
+/* Return: the host that a file is of; the machine, if the file is /dev/memcast. */
 struct mc_host *mc_host_of_file(const struct inode *inode)
 {
 	if (!mc_hosts || imajor(inode) != MAJOR(host_files))
@@ -68,7 +68,10 @@ struct mc_host *mc_host_of_file(const struct inode *inode)
 	return mc_host_find(iminor(inode)) ?: &mc_machine;
 }
 
-/* A client is on the host from now on, and found there. Return: 0, or -EHOSTDOWN: it is lost. */
+/*
+ * Puts a new client on a host, where walks find it from now on. Takes the host's lock.
+ * Return: 0, or -EHOSTDOWN: the host is lost.
+ */
 int mc_host_enter(struct mc_host *host, struct mc_client *client)
 {
 	int ret = 0;
@@ -84,7 +87,7 @@ int mc_host_enter(struct mc_host *host, struct mc_client *client)
 	return ret;
 }
 
-/* The client goes. */
+/* Takes a client off its host. Takes the host's lock. */
 void mc_host_leave(struct mc_client *client)
 {
 	mutex_lock(&client->host->lock);
@@ -92,7 +95,7 @@ void mc_host_leave(struct mc_client *client)
 	mutex_unlock(&client->host->lock);
 }
 
-/* For mc_host_next_client(): which of them all are from now on. */
+/* Begins a walk through the clients of a host. Return: its number, for mc_host_next_client(). */
 u64 mc_host_begin_round(struct mc_host *host)
 {
 	u64 round;
@@ -105,10 +108,10 @@ u64 mc_host_begin_round(struct mc_host *host)
 
 /**
  * mc_host_next_client() - go through the clients of a host without a lock
- * @host: which
- * @round: of mc_host_begin_round(); others go through them when this one has
+ * @host: the host
+ * @round: from mc_host_begin_round(); the next walk begins when this one has ended
  *
- * Those that come meanwhile are left out.
+ * Clients that come meanwhile are left out.
  *
  * Return: a client, held, that was not given in this round; or NULL.
  */
@@ -140,8 +143,8 @@ int mc_fail_lost(struct mc_call *call)
 }
 
 /*
- * The same where a call needs a device of a host. A client that is on no host keeps the others.
- * Return: -EHOSTDOWN, or -ENODEV: the host is not the caller's.
+ * Fails a call that needs a lost host's device. A client of the machine keeps the other hosts'.
+ * Return: -EHOSTDOWN, or -ENODEV if the host is not the caller's; with the reason.
  */
 int mc_fail_lost_host(struct mc_call *call, const struct mc_host *host)
 {
@@ -154,7 +157,7 @@ int mc_fail_lost_host(struct mc_call *call, const struct mc_host *host)
 		       mc_host_words(host, words));
 }
 
-/* "host 3", or what is none. Return: @text. */
+/* Writes "host 3", or the words for the machine. Return: @text. */
 const char *mc_host_words(const struct mc_host *host, char text[MC_WORDS])
 {
 	if (host->number == MC_NO_HOST)
@@ -164,7 +167,7 @@ const char *mc_host_words(const struct mc_host *host, char text[MC_WORDS])
 	return text;
 }
 
-/* "device 2" as the client counts it, or "device 2 of host 1". Return: @text. */
+/* Writes "device 2" as the client counts devices, or "device 2 of host 1". Return: @text. */
 const char *mc_device_words(const struct mc_client *client, u32 device, char text[MC_WORDS])
 {
 	const struct mc_host *host = mc_host_of_device(device);
@@ -181,7 +184,7 @@ const char *mc_device_words(const struct mc_client *client, u32 device, char tex
  * mc_hosts_divide() - make the hosts, before there are devices
  * @devices: how many there are going to be
  *
- * Return: 0 or an error, which the log has the reason of.
+ * Return: 0, or an error whose reason is in the log.
  */
 int mc_hosts_divide(u32 devices)
 {
@@ -215,7 +218,7 @@ int mc_hosts_divide(u32 devices)
 	return 0;
 }
 
-/* No file is left, and no client. */
+/* Frees the hosts. Their files are gone, and so are all clients. */
 void mc_hosts_free(void)
 {
 	kfree(mc_hosts);
@@ -243,7 +246,7 @@ static struct attribute *mc_host_attrs[] = {
 };
 ATTRIBUTE_GROUPS(mc_host);
 
-/* As /dev/memcast: everybody's. The name is that of the node. */
+/* Names the node of a host's file, which all users may open, as /dev/memcast. */
 static char *host_node(mc_devnode_const struct device *dev, umode_t *mode)
 {
 	if (mode)
@@ -265,9 +268,9 @@ static void nodes_remove(u32 count)
 
 /**
  * mc_host_files_init() - make the files of the hosts
- * @fops: what those of /dev/memcast do
+ * @fops: the operations of /dev/memcast, which are theirs too
  *
- * Return: 0 or an error; then there are none.
+ * Return: 0, or an error; then there are no files.
  */
 int mc_host_files_init(const struct file_operations *fops)
 {
@@ -305,7 +308,7 @@ unregister_region:
 	return ret;
 }
 
-/* Removes the files. Those that are open keep the module, so there are none. */
+/* Removes the files of the hosts. An open one keeps the module, so none is open. */
 void mc_host_files_exit(void)
 {
 	if (!mc_hosts)

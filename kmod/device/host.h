@@ -13,14 +13,14 @@
 
 struct mc_host {
 	u32 number;			/* MC_NO_HOST: the machine, where there are several */
-	u32 first, devices;		/* of the machine's devices, which are its own */
+	u32 first, devices;		/* which of the machine's devices it has */
 	struct mutex lock;		/* protects clients and round */
 	struct list_head clients;	/* by mc_client.of_host */
-	u64 round;			/* how often somebody went through all of them */
-	bool lost;			/* until it returns; lockless */
-	spinlock_t objects_lock;	/* protects what follows, and lost as objects see it */
-	struct list_head objects;	/* those that end with it, by mc_object.of_place */
-	struct list_head lost_objects;	/* whose bindings are still to be undone */
+	u64 round;			/* number of the last walk through clients */
+	bool lost;			/* and has not returned; lockless */
+	spinlock_t objects_lock;	/* protects what follows; orders lost and objects */
+	struct list_head objects;	/* that are lost with it, by mc_object.of_place */
+	struct list_head lost_objects;	/* lost, with bindings still to be undone */
 };
 
 extern struct mc_host mc_machine;
@@ -40,19 +40,19 @@ void mc_hosts_free(void);
 int mc_host_files_init(const struct file_operations *fops);
 void mc_host_files_exit(void);
 
-/* Is a device of the machine the host's own? The machine has all. */
+/* Is a device of the machine one of the host's? mc_machine has all. */
 static inline bool mc_host_has(const struct mc_host *host, u32 device)
 {
 	return device - host->first < host->devices;
 }
 
-/* Does what a client of @owner has made show where it is? The machine sees all hosts. */
+/* Is a client of @host told where an object of @owner is? mc_machine sees all hosts. */
 static inline bool mc_host_sees(const struct mc_host *host, const struct mc_host *owner)
 {
 	return host == owner || host == &mc_machine;
 }
 
-/* The client's number of a device of the machine */
+/* Return: the client's ordinal of a device of the machine. Other hosts' come behind its own. */
 static inline u32 mc_device_ordinal(const struct mc_client *client, u32 device)
 {
 	u32 first = client->host->first;
@@ -60,7 +60,7 @@ static inline u32 mc_device_ordinal(const struct mc_client *client, u32 device)
 	return device >= first ? device - first : device + mc_machine.devices - first;
 }
 
-/* What a call answers about something that is on a device of the machine */
+/* Fills in the location of an object on a device of the machine, as a client is told it. */
 static inline void mc_device_tell_location(const struct mc_client *client, u32 device,
 					   u32 *location, u32 *id)
 {

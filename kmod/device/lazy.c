@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lazy pools: a pool promises its size and has nothing. A chunk is taken of the host, zeroed,
- * when somebody first touches it, and goes back when its memory ends.
+ * Lazy pools: a pool promises its size and has no memory at first. It takes a zeroed chunk from
+ * the host when a thread first touches the chunk, and gives it back when the chunk's memory ends.
  *
- * The process that touches it first has the chunk charged to its memory cgroup, as with pages of
- * shared memory: it is there to be told when it cannot be had. What all pools take together
- * has a limit, so that promises that are larger than the machine cannot take it down; over
- * it a touch fails, and nothing else.
+ * The chunk is charged to the memory cgroup of the process that touches it first, as pages of
+ * shared memory are: that process can be told when the chunk cannot be had. All pools together
+ * have a limit, so that promises larger than the machine cannot take it down; over
+ * the limit a touch fails, and nothing else.
  *
- * Nobody takes a chunk under a lock of ours, but of a team's dma-buf: see staging.c.
+ * No thread takes a chunk under a lock of the module, but for that of a team's dma-buf: see
+ * staging.c.
  */
 #define pr_fmt(fmt) "memcast: " fmt
 
@@ -49,7 +50,7 @@ static unsigned long lazy_max_mib;
 static unsigned long lazy_limit;
 /* Chunks that pools have, and those that a thread is just about to take */
 static atomic_long_t lazy_taken;
-/* The chunk of zeros that readers see where nobody has written yet */
+/* The chunk of zeros that copies and fills read where no thread has written yet */
 static struct page *zero_chunk;
 
 static void limit_update(void)
@@ -59,7 +60,7 @@ static void limit_update(void)
 
 	chunks = min(chunks, (unsigned long)LONG_MAX >> MC_CHUNK_SHIFT);
 	WRITE_ONCE(lazy_limit, chunks);
-	/* what programs may take besides the pools is counted from what those leave */
+	/* what programs may take besides the pools is a share of what the pools leave */
 	if (mc_lazy())
 		WRITE_ONCE(mc_pool_most, chunks << MC_CHUNK_ORDER);
 }
@@ -80,7 +81,7 @@ static const struct kernel_param_ops lazy_max_ops = {
 module_param_cb(lazy_max_mib, &lazy_max_ops, &lazy_max_mib, 0644);
 MODULE_PARM_DESC(lazy_max_mib, "MiB that all lazy pools may take together (default 0: half of the machine's memory)");
 
-/* Before there are pools. Return: 0 or -ENOMEM. */
+/* Takes the chunk of zeros, before there are pools. Return: 0 or -ENOMEM. */
 int mc_lazy_init(void)
 {
 	limit_update();
@@ -93,7 +94,7 @@ int mc_lazy_init(void)
 	return -ENOMEM;
 }
 
-/* After the last pool. */
+/* Frees the chunk of zeros, after the last pool. */
 void mc_lazy_exit(void)
 {
 	WARN_ON(atomic_long_read(&lazy_taken));
@@ -120,10 +121,10 @@ static bool count_one(void)
 }
 
 /**
- * mc_lazy_take() - take a chunk of the host
- * @pool: what has counted it out of its free ones
+ * mc_lazy_take() - take a chunk from the host
+ * @pool: the pool, which has counted the chunk out of its free ones
  *
- * Return: it, zeroed and charged to the caller's memory cgroup; or NULL.
+ * Return: the chunk, zeroed and charged to the caller's memory cgroup; or NULL.
  */
 struct page *mc_lazy_take(struct mc_pool *pool)
 {
@@ -148,8 +149,8 @@ void mc_lazy_give(struct mc_pool *pool, struct page *chunk)
 }
 
 /*
- * May pools take so many chunks more, as things are now? A call that needs many asks before
- * the first, so that a call which fails has not taken what others could have had.
+ * May pools take so many more chunks, as things are now? A call that needs many asks before
+ * it takes the first, so that a call that fails has not taken chunks that others could have had.
  */
 bool mc_lazy_has_room(unsigned long chunks)
 {
@@ -161,10 +162,10 @@ bool mc_lazy_has_room(unsigned long chunks)
 /**
  * mc_lazy_fail() - say why a touch has failed
  * @call: the call
- * @error: what it fails with
+ * @error: the errno that it fails with
  * @chunks: how many it needed
  *
- * As things are now: others may have taken, or given back, since.
+ * The reason is that of now: other threads may have taken chunks, or given some back, since.
  *
  * Return: @error.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pools: the physical memory of one device, in chunks. (A lazy pool only counts them, and
- * lazy.c has the rest: what follows is about the others.)
+ * Pools: the physical memory of one device, in chunks. (A lazy pool only counts its chunks, and
+ * lazy.c takes them: the next paragraph is about other pools.)
  *
  * A chunk that comes back is dirty. A worker zeroes dirty chunks, so that taking
- * one from a warm pool costs no memset; a caller that takes faster than it works
- * zeroes what it takes itself.
+ * one from a warm pool costs no memset; a caller that takes chunks faster than the
+ * worker zeroes them does so itself.
  */
 #include <linux/highmem.h>
 #include "compat.h"
@@ -51,7 +51,7 @@ static void pool_zero(struct work_struct *work)
 	}
 }
 
-/* A zeroed chunk. The caller has counted it out of pool->free, so there is one. */
+/* Return: a zeroed chunk. The caller has counted it out of pool->free, so there is one. */
 static struct page *pool_take_one(struct mc_pool *pool)
 {
 	struct page *chunk;
@@ -69,7 +69,7 @@ static struct page *pool_take_one(struct mc_pool *pool)
 			chunk_zero(chunk);
 			return chunk;
 		}
-		/* the worker has it in hand: a matter of microseconds */
+		/* the worker is zeroing the last chunks: a matter of microseconds */
 		wait_event(pool->zeroed, !list_empty(&pool->clean) ||
 			   !list_empty(&pool->dirty));
 	}
@@ -77,7 +77,7 @@ static struct page *pool_take_one(struct mc_pool *pool)
 
 /**
  * mc_pool_take() - take zeroed chunks
- * @pool: where from
+ * @pool: the pool
  * @chunk: output, @n of them; of a lazy pool they stay NULL until they are touched
  * @n: how many
  *
@@ -101,7 +101,7 @@ int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 		if (fatal_signal_pending(current))
 			goto give_back;
 		chunk[i] = pool_take_one(pool);
-		/* Each takes some 75 instructions: to look every time would be felt. */
+		/* a chunk takes some 75 instructions: to look for each would be felt */
 		if (i % 64 == 63)
 			cond_resched();
 	}
@@ -115,7 +115,7 @@ give_back:
 	return -EINTR;
 }
 
-/* Gives back the chunks that were touched; all @n count as free from now on. */
+/* Gives back the chunks of a lazy pool that were touched; all @n count as free from now on. */
 static void lazy_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
 {
 	unsigned long i;
@@ -132,8 +132,8 @@ static void lazy_give(struct mc_pool *pool, struct page **chunk, unsigned long n
 
 /**
  * mc_pool_give() - give chunks back
- * @pool: where they came from
- * @chunk: @n of them; of a lazy pool those that nobody touched are NULL
+ * @pool: the pool that they came from
+ * @chunk: @n of them; of a lazy pool those that no thread has touched are NULL
  * @n: how many
  */
 void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
@@ -173,7 +173,7 @@ static void pool_free(struct mc_pool *pool)
  * @chunks: how many
  * @node: NUMA node
  *
- * Return: 0 or -ENOMEM; then the pool holds nothing.
+ * Return: 0, or -ENOMEM or -EINTR; then the pool holds nothing.
  */
 int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 {
@@ -191,7 +191,7 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 						    MC_CHUNK_ORDER);
 
 		if (chunk) {
-			/* its place, for as long as the pool has it: mc_chunk_place() */
+			/* the place, as long as the pool has the chunk: mc_chunk_place() */
 			set_page_private(chunk, i);
 			list_add_tail(&chunk->lru, &pool->clean);
 		}
@@ -207,7 +207,7 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 	return 0;
 }
 
-/* All chunks are back: whatever uses one keeps the module. */
+/* Frees the chunks of a pool. All are back: an object that uses one keeps the module. */
 void mc_pool_destroy(struct mc_pool *pool)
 {
 	cancel_work_sync(&pool->zero);

@@ -14,19 +14,20 @@
 /* Declares a set with room for as many devices as a module can have. */
 #define MC_DECLARE_SET(name)	DECLARE_BITMAP(name, MEMCAST_MAX_DEVICES)
 
-/* Constant while the file can be opened: what is allocated may have just so many. */
+/* Words of a set. Constant while the file can be opened: allocated sets have just so many. */
 static inline unsigned int mc_set_words(void)
 {
 	return BITS_TO_LONGS(mc_device_count);
 }
 
-/* The caller has found out that there is such a device. */
+/* Is the device in the set? The caller has found out that there is such a device. */
 static inline bool mc_set_has(const unsigned long *set, u32 device)
 {
 	device = array_index_nospec(device, mc_device_count);
 	return set[BIT_WORD(device)] & BIT_MASK(device);
 }
 
+/* Is any device in the set? */
 static inline bool mc_set_any(const unsigned long *set)
 {
 	unsigned int i;
@@ -37,7 +38,7 @@ static inline bool mc_set_any(const unsigned long *set)
 	return false;
 }
 
-/* What a device may (NULL: nothing), if the sets are who may read and write. */
+/* Return: the access of a device (NULL: none), by the sets of those that may read and write. */
 static inline u32 mc_set_allows(const unsigned long *readable, const unsigned long *writable,
 				const struct mc_device *device)
 {
@@ -48,7 +49,7 @@ static inline u32 mc_set_allows(const unsigned long *readable, const unsigned lo
 	return mc_set_has(readable, device->id) ? MEMCAST_ACCESS_READ : MEMCAST_ACCESS_NONE;
 }
 
-/* The most that any device may. */
+/* Return: the most access that any device has. */
 static inline u32 mc_set_most(const unsigned long *readable, const unsigned long *writable)
 {
 	if (mc_set_any(writable))
@@ -56,7 +57,7 @@ static inline u32 mc_set_most(const unsigned long *readable, const unsigned long
 	return mc_set_any(readable) ? MEMCAST_ACCESS_READ : MEMCAST_ACCESS_NONE;
 }
 
-/* Changes a set for the @named devices: those of @in enter the set, the others leave it. */
+/* Changes a set for the @named devices: those in @in enter the set, the others leave it. */
 static inline void mc_set_apply(unsigned long *set, const unsigned long *named,
 				const unsigned long *in)
 {

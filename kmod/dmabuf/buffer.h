@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* dma-bufs: ours, of memories, ranges and teams, and other drivers', as memories. */
+/* dma-bufs that memcast exports, of memories, ranges and teams; and other drivers', as memories. */
 #ifndef _MC_BUFFER_H
 #define _MC_BUFFER_H
 
@@ -12,31 +12,31 @@
 struct mc_reservation;
 
 /*
- * As many segments a driver gets of a dma-buf at most, and as many single pages the kernel maps.
+ * The most segments that a driver gets of a dma-buf, and single pages that the kernel maps of one.
  * The kernel's core walks them in one go, with the dma-buf locked, and does not yield.
  */
 #define MC_MOST_SEGMENTS	SZ_256K
 
 /* ---- dmabuf.c ---- */
 
-/* Bytes of a memory, at an offset in a buffer. */
+/* @bytes of a memory from @offset on, at @start in a buffer. */
 struct mc_piece {
 	unsigned long start, offset, bytes;
-	struct mc_memory *memory;	/* used */
+	struct mc_memory *memory;	/* with a user for this piece */
 };
 
 /* Behind a dma-buf that memcast exports: pieces of memories, or pages of a team. */
 struct mc_buffer {
-	struct mc_object *object;	/* used; what importing gives. NULL: nothing */
+	struct mc_object *object;	/* that an import gives, with a user; or NULL */
 	unsigned long bytes;
-	const struct mc_host *host;	/* the exporter's: an fd means nothing on others */
+	const struct mc_host *host;	/* the exporter's: fds are good there only */
 	struct mc_account *account;	/* the exporter's, charged with all of this */
 	unsigned long struct_bytes;
-	struct mutex lock;		/* protects the next */
-	struct list_head mapped;	/* for devices */
+	struct mutex lock;		/* protects mapped */
+	struct list_head mapped;	/* mappings for devices that need syncs */
 	struct list_head list;		/* of all that were exported, in buffers.c */
 	struct inode *inode;		/* of its file, held; NULL: it was never exported */
-	struct mc_staging *staging;	/* a team's pages; NULL: has pieces */
+	struct mc_staging *staging;	/* a team's pages; NULL: it has pieces */
 	unsigned int pieces;
 	struct mc_piece piece[];	/* in order */
 };
@@ -56,7 +56,7 @@ void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
 
-/* ---- buffers.c: all that were exported ---- */
+/* ---- buffers.c: all exported buffers ---- */
 
 void mc_buffer_publish(struct mc_buffer *buffer, struct dma_buf *dmabuf,
 		       const struct mc_client *client);
@@ -68,7 +68,7 @@ void mc_buffers_zap(void);
 
 extern const struct dma_buf_ops mc_buffer_ops;
 
-/* ---- staging.c, staging_ops.c: what the dma-buf of a team has for pages ---- */
+/* ---- staging.c, staging_ops.c: pages of a team's dma-buf ---- */
 
 struct mc_staging;
 
@@ -92,7 +92,7 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 				    struct mc_device *device, bool is_range);
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
 
-/* ---- cpu_access.c: access to it with the CPU ---- */
+/* ---- cpu_access.c: access to foreign memory with the CPU ---- */
 
 int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 		    u64 address, u64 bytes);

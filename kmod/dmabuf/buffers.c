@@ -7,15 +7,15 @@
 #include <linux/mm.h>
 #include "buffer.h"
 
-/* Protects the list; within no other lock of ours, and outside the staging buffers'. */
+/* Protects the list; under lose_lock or no lock of the module, and outside mc_staging.lock. */
 static DEFINE_MUTEX(buffers_lock);
 static LIST_HEAD(buffers);
 
 /**
- * mc_buffer_publish() - a buffer can be found from now on
+ * mc_buffer_publish() - list a buffer, so that the loss of a host finds it
  * @buffer: the buffer
- * @dmabuf: which has it; nobody has mapped it yet
- * @client: that exports it
+ * @dmabuf: its dma-buf, which no process has mapped yet
+ * @client: the exporter
  */
 void mc_buffer_publish(struct mc_buffer *buffer, struct dma_buf *dmabuf,
 		       const struct mc_client *client)
@@ -25,13 +25,13 @@ void mc_buffer_publish(struct mc_buffer *buffer, struct dma_buf *dmabuf,
 	ihold(buffer->inode);
 	mutex_lock(&buffers_lock);
 	list_add_tail(&buffer->list, &buffers);
-	/* the loss of the host has marked the buffers in the list before this one was there */
+	/* the loss of the host may have marked the list before this buffer was in it */
 	if (READ_ONCE(client->lost) && buffer->staging)
 		mc_staging_lose(buffer->staging);
 	mutex_unlock(&buffers_lock);
 }
 
-/* The dma-buf is released, or there never was one. */
+/* Takes a buffer off the list, if it was published: its dma-buf is being released. */
 void mc_buffer_withdraw(struct mc_buffer *buffer)
 {
 	if (!buffer->inode)
@@ -42,7 +42,7 @@ void mc_buffer_withdraw(struct mc_buffer *buffer)
 	iput(buffer->inode);
 }
 
-/* A host is lost: what was exported there of teams shows nothing any more. */
+/* Marks the buffers of teams that a lost host has exported: they show no pages any more. */
 void mc_buffers_mark(const struct mc_host *host)
 {
 	struct mc_buffer *buffer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Access to foreign memory with the CPU: in brackets, as its exporter wants it, and
- * after its fences.
+ * Access to foreign memory with the CPU: in brackets, as the memory's exporter wants it, and
+ * after the dma-buf's fences.
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
@@ -58,10 +58,15 @@ static int brackets_of_team(struct xarray *brackets, const struct mc_mapping *ma
 
 /**
  * mc_foreign_find() - find foreign memory that is going to be accessed with the CPU
- * @brackets: for mc_foreign_begin_cpu(), whether this fails or not; by object number
+ * @brackets: output: memories by object number, each with a user until mc_foreign_end_cpu(),
+ *	which the caller calls whether this fails or not
  * @reservation: around the address
  * @address: where
  * @bytes: how much
+ *
+ * Takes the locks of reservation and teams.
+ *
+ * Return: 0, -ENOMEM, or -EINTR when the caller is dying.
  */
 int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 		    u64 address, u64 bytes)
@@ -93,10 +98,12 @@ int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 /**
  * mc_foreign_begin_cpu() - get foreign memory ready for access with the CPU
  * @call: the call
- * @brackets: which; for mc_foreign_end_cpu(), whether this fails or not
- * @write: it is going to be written; else read
+ * @brackets: from mc_foreign_find(); for mc_foreign_end_cpu(), whether this fails or not
+ * @write: the memory is going to be written; else read
  *
- * Waits for fences of the buffers. Without locks: the exporter may take his own.
+ * Waits for fences of the buffers. Without locks: the exporter may take its own.
+ *
+ * Return: 0, or an error.
  */
 int mc_foreign_begin_cpu(struct mc_call *call, struct xarray *brackets, bool write)
 {
@@ -122,13 +129,13 @@ int mc_foreign_begin_cpu(struct mc_call *call, struct xarray *brackets, bool wri
 	return ret;
 }
 
-/* Ends the access that was begun, and lets go of all memories found. Without locks. */
+/* Ends the access that was begun, and gives up the users of all memories. Without locks. */
 void mc_foreign_end_cpu(struct xarray *brackets, bool write)
 {
 	struct mc_memory *memory;
 	unsigned long number;
 
-	/* nearly always, and cheaper than to find that out by looking */
+	/* nearly always, and cheaper to find out than by a walk */
 	if (xa_empty(brackets))
 		return;
 	xa_for_each(brackets, number, memory) {

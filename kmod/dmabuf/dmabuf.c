@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dma-bufs: what other drivers and processes see of a memory, or of a range of
- * addresses that shows several. Those of teams are in staging.c, but for what is the
- * same in both.
+ * dma-bufs that other drivers and processes get of a memory, or of a range of
+ * addresses that shows several. Those of teams are in staging.c, but for the code that
+ * is the same for both.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -12,12 +12,12 @@
 #include <linux/vmalloc.h>
 #include "buffer.h"
 
-/* What a dma-buf costs the kernel, roughly: a file, its inode and name, its own struct. */
+/* Bytes that a dma-buf costs the kernel, roughly: a file, its inode and name, its own struct. */
 #define FILE_BYTES	2048
 
-/* A buffer as a device has it mapped. */
+/* The mapping of a buffer for a device */
 struct dma {
-	struct list_head list;		/* in buffer->mapped, if it needs to be synced */
+	struct list_head list;		/* in buffer->mapped, if it needs syncs */
 	bool needs_sync;
 	struct device *dev;
 	enum dma_data_direction direction;
@@ -25,7 +25,7 @@ struct dma {
 	unsigned long charged;
 };
 
-/* The piece around an offset in the buffer. */
+/* Return: the piece around an offset in the buffer, which is not of a team. */
 const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long offset)
 {
 	unsigned int low = 0, high = buffer->pieces;
@@ -41,7 +41,7 @@ const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned 
 	return &buffer->piece[low];
 }
 
-/* Take chunks for what nobody has touched of a range, or (@lacks) count them. */
+/* Takes the chunks that a range lacks, or (@lacks) counts them. */
 static int buffer_touch(const struct mc_buffer *buffer, unsigned long offset, unsigned long end,
 			bool killable, struct mc_lacks *lacks)
 {
@@ -66,14 +66,17 @@ static int buffer_touch(const struct mc_buffer *buffer, unsigned long offset, un
 }
 
 /**
- * mc_buffer_touch() - see that all of a range has page frames, before they are asked for
+ * mc_buffer_touch() - take the chunks that a range lacks, before its page frames are used
  * @call: for the reason if it fails, or NULL
- * @buffer: the buffer; that of a team has pages of its own, and nothing to be done
+ * @buffer: the buffer; a team's has pages of its own, and lacks none
  * @offset: bytes in it
  * @bytes: how many
  * @killable: whether a process that is being killed gives up
  *
  * It counts the chunks that lack before it takes one: if too few are left, it takes none.
+ * Without locks but that of the dma-buf, or mmap_lock.
+ *
+ * Return: 0, -ENOMEM, or -EINTR when the caller is dying.
  */
 int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long offset,
 		    unsigned long bytes, bool killable)
@@ -110,8 +113,8 @@ unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long off
 }
 
 /*
- * The most that a device takes as one segment, from a physical page on; DMA
- * addresses are as contiguous as these, or an IOMMU's care.
+ * Return: the most bytes that a device takes as one segment, from a physical page on.
+ * DMA addresses are as contiguous as physical ones, or an IOMMU sees to that.
  */
 static unsigned long longest_segment(struct device *dev, unsigned long pfn)
 {
@@ -123,7 +126,7 @@ static unsigned long longest_segment(struct device *dev, unsigned long pfn)
 	return min(most - 1, boundary - (PFN_PHYS(pfn) & boundary)) + 1;
 }
 
-/* As mc_buffer_extent(), but over the borders of neighbours, and for a device. */
+/* As mc_buffer_extent(), but across chunks and pieces, as far as a device takes one segment. */
 static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *dev,
 				unsigned long offset, unsigned long *pfn)
 {
@@ -142,7 +145,7 @@ static unsigned long buffer_run(const struct mc_buffer *buffer, struct device *d
 	return min(bytes, most);
 }
 
-/* The table of segments, which a device with a small limit makes as many as there are pages. */
+/* Makes the table of segments: as many as pages, if the device takes no larger ones. */
 static int dma_fill(const struct mc_buffer *buffer, struct device *dev, struct dma *dma)
 {
 	unsigned int runs = 0;
@@ -212,7 +215,7 @@ static int dma_map(struct mc_buffer *buffer, struct dma *dma, struct device *dev
 	return 0;
 }
 
-/* Afterwards what the device wrote is in the pages. */
+/* Undoes dma_map(): what the device wrote is in the pages afterwards. */
 static void dma_unmap(struct mc_buffer *buffer, struct dma *dma)
 {
 	if (dma->needs_sync) {
@@ -224,7 +227,10 @@ static void dma_unmap(struct mc_buffer *buffer, struct dma *dma)
 	dma_unmap_sgtable(dma->dev, &dma->sgt, dma->direction, DMA_ATTR_SKIP_CPU_SYNC);
 }
 
-/* The core waits for fences; devices that are not coherent need this as well. */
+/*
+ * Syncs a buffer for the CPU, or back for devices, where a device's mapping needs it. (The core
+ * waits for fences.) Takes buffer->lock.
+ */
 void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu)
 {
 	struct dma *dma;
@@ -248,7 +254,7 @@ static void dma_free(struct mc_buffer *buffer, struct dma *dma)
 	kfree(dma);
 }
 
-/* Was the host lost that some of its memory is of? */
+/* Was a host lost whose memory is in the buffer? */
 static bool buffer_is_lost(const struct mc_buffer *buffer)
 {
 	const struct mc_piece *piece;
@@ -262,8 +268,8 @@ static bool buffer_is_lost(const struct mc_buffer *buffer)
 }
 
 /*
- * Pages of a buffer, mapped for a device that is attached; or an error. With the dma-buf's
- * lock.
+ * Return: the pages of a buffer, mapped for an attached device until mc_buffer_unmap(); or an
+ * error. With the dma-buf's lock.
  */
 struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 			       enum dma_data_direction direction)
@@ -299,7 +305,7 @@ void mc_buffer_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 	dma_free(attach->dmabuf->priv, dma);
 }
 
-/* Maps all of a buffer for the kernel. Return: 0 or -ENOMEM. */
+/* Maps all of a buffer for the kernel. With the dma-buf's lock. Return: 0 or -ENOMEM. */
 int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
@@ -335,7 +341,7 @@ void mc_buffer_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	vunmap(map->vaddr);
 }
 
-/* A buffer with room for so many pieces and nothing in it, charged to the caller; or NULL. */
+/* Return: a buffer with room for so many pieces, all empty, charged to the caller; or NULL. */
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 {
 	struct mc_account *account = call->client->account;
@@ -358,7 +364,7 @@ struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces)
 	return buffer;
 }
 
-/* Frees a buffer and what it uses. Memories may end here: without locks. */
+/* Frees a buffer, and gives up the objects that it uses. Without locks: memories may end here. */
 void mc_buffer_free(struct mc_buffer *buffer)
 {
 	mc_buffer_withdraw(buffer);

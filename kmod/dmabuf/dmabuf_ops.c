@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What devices, the kernel and processors do with the dma-buf of a memory, or of a range. */
+/* Operations of the dma-buf of a memory, or of a range, for devices, the kernel and processors. */
 #include "buffer.h"
 #include "compat.h"
 #include "vm.h"
@@ -74,7 +74,7 @@ static const struct vm_operations_struct buffer_vm_ops = {
 	.access = vma_access,
 };
 
-/* The file keeps the buffer, the buffer its memories: nothing is ever revoked. */
+/* The file keeps the buffer, the buffer its memories: only the loss of a host takes pages away. */
 static int buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
 	struct mc_buffer *buffer = dmabuf->priv;

@@ -7,7 +7,7 @@
 #include "heap.h"
 #include "trace.h"
 
-/* Takes over the caller's reference, and drops it if it fails. */
+/* Answers a call with an fd of a dma-buf. Takes over the caller's reference, also if it fails. */
 static int answer_fd(struct mc_call *call, struct dma_buf *dmabuf, s32 *out_fd)
 {
 	int fd = get_unused_fd_flags(O_CLOEXEC);
@@ -31,7 +31,7 @@ put_dmabuf:
 	return ret;
 }
 
-/* Takes over the buffer, if it succeeds. */
+/* Return: a dma-buf, which owns the buffer from now on; or an error, and the caller owns it. */
 static struct dma_buf *buffer_export(struct mc_call *call, struct mc_buffer *buffer)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -50,7 +50,7 @@ static struct dma_buf *buffer_export(struct mc_call *call, struct mc_buffer *buf
 	info.size = buffer->bytes;
 	info.flags = O_RDWR;
 	info.priv = buffer;
-	/* fences of one memory hold whichever of its fds they came through */
+	/* all dma-bufs of an object share its fences */
 	info.resv = object ? &object->resv : NULL;
 	dmabuf = dma_buf_export(&info);
 	if (!IS_ERR(dmabuf))
@@ -58,7 +58,7 @@ static struct dma_buf *buffer_export(struct mc_call *call, struct mc_buffer *buf
 	return dmabuf;
 }
 
-/* What a dma-buf has that memcast exported, or NULL. */
+/* Return: the buffer of a dma-buf that memcast has exported; NULL: of another exporter's. */
 static struct mc_buffer *buffer_of(const struct dma_buf *dmabuf)
 {
 	return dmabuf->ops == &mc_buffer_ops || dmabuf->ops == &mc_staging_ops ?
@@ -138,8 +138,8 @@ int mc_export(struct mc_call *call)
 }
 
 /*
- * How many mappings the range touches, all of memory of one place; or an error. Each can be a
- * segment, when a device maps the range.
+ * Return: how many mappings the range touches, all of memory of one device, or of the host; or an
+ * error. Each mapping can be a segment, when a device maps the range.
  */
 static int range_pieces(struct mc_call *call, struct mc_reservation *reservation)
 {
@@ -210,8 +210,8 @@ static struct mc_buffer *range_buffer(struct mc_call *call,
 }
 
 /*
- * A block's place is not given out again: a heap's reservation shows one memory,
- * unless another thread was there before it.
+ * Exposes the memory of a heap's reservation, so that a block's place is not given out again. The
+ * reservation shows one memory, unless another thread mapped some there before the heap did.
  */
 static void expose(struct mc_reservation *reservation)
 {
@@ -240,7 +240,7 @@ int mc_export_range(struct mc_call *call)
 	reservation = mc_reservation_over(call, range->address, range->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
-	/* before the look at the block, which may be going */
+	/* before the check of the block, which may be ending */
 	if (READ_ONCE(reservation->of_heap)) {
 		expose(reservation);
 		if (!mc_block_pages_hold(call->client, range->address, range->bytes)) {
@@ -256,7 +256,7 @@ int mc_export_range(struct mc_call *call)
 	       export_buffer(call, buffer, &range->out_fd);
 }
 
-/* The object behind an fd of ours, or a new one for another's; with one user. */
+/* Return: the object of an fd, a new one for another driver's, with a user; or an error. */
 static struct mc_object *fd_object(struct mc_call *call)
 {
 	const struct memcast_import *import = call->arg;
@@ -295,15 +295,15 @@ static struct mc_object *fd_object(struct mc_call *call)
 }
 
 /*
- * Is it a memory that a client created here? A client that imports that may map and bind it,
- * but export it no further. A team, or another driver's pages, it has as their first client has.
+ * Is the object a memory that a client has created? A client that imports it may map and bind it,
+ * but not export it. A team, or another driver's pages, it may export as their first client may.
  */
 static bool is_created(struct mc_object *object)
 {
 	return object->type == MEMCAST_TYPE_MEMORY && !mc_memory(object)->foreign;
 }
 
-/* If the client wants memory, is it memory, and large enough? */
+/* Checks that an import that asks for a memory of some size gets one. Return: 0 or -EINVAL. */
 static int import_check(struct mc_call *call, const struct mc_object *object)
 {
 	const struct memcast_import *import = call->arg;
@@ -318,7 +318,7 @@ static int import_check(struct mc_call *call, const struct mc_object *object)
 	return 0;
 }
 
-/* MEMCAST_IMPORT: a handle of what an fd or a fabric handle stands for. */
+/* MEMCAST_IMPORT: a handle of the object that an fd or a fabric handle stands for. */
 int mc_import(struct mc_call *call)
 {
 	struct memcast_import *import = call->arg;

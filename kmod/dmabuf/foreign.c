@@ -2,19 +2,19 @@
 /*
  * Foreign memory: dma-bufs of other drivers, as memories.
  *
- * The exporter maps its buffer for one of our devices. Such a device sees what a
+ * The exporter maps its buffer for one of memcast's devices. Such a device sees what a
  * CPU sees, so the DMA addresses that it gets are those of pages. (The pages in
- * an sg_table are nobody's but the exporter's. vmap() would show some too, but
+ * an sg_table are the exporter's alone. vmap() would show pages too, but
  * warns where it fails, and udmabuf's of Linux 6.12 shows wrong ones.)
  *
  * A range of addresses that memcast has exported comes back here as well, as its
- * dma-buf stands for no single memory. Its memory is asked where the bytes are: that
- * needs neither an attachment nor a table of pages, however often the range shows the
- * same page.
+ * dma-buf stands for no single memory. The memories behind the range are asked where the
+ * bytes are: that needs neither an attachment nor a table of pages, however often the
+ * range shows the same page.
  *
  * The attachment is a static one and stays mapped as long as the memory lives:
  * the exporter must leave the pages where they are, so there is no move_notify()
- * to follow, and nothing to revoke but when the memory ends.
+ * to follow, and no mapping to revoke before the memory ends.
  */
 #include <linux/anon_inodes.h>
 #include <linux/dma-buf.h>
@@ -29,14 +29,14 @@
 struct mc_foreign {
 	struct dma_buf *dmabuf;
 	struct mc_account *account;	/* of the client that imported it */
-	/* of another driver's */
+	/* of another driver's dma-buf only */
 	unsigned long table_bytes;
 	struct file *file;		/* whose release ends all of this */
 	struct dma_buf_attachment *attachment;
 	struct sg_table *sgt;
 };
 
-/* The dma-buf that foreign memory came from; the memory keeps it. */
+/* Return: the dma-buf that foreign memory came from; the memory keeps it. */
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign)
 {
 	return foreign->dmabuf;
@@ -85,7 +85,7 @@ static void foreign_give_back(struct mc_memory *memory)
 
 static const struct mc_memory_ops foreign_ops = { .give_back = foreign_give_back };
 
-/* Of an imported range: its dma-buf knows where the bytes are. */
+/* As mc_memory_ops.extent, of an imported range: its dma-buf knows where the bytes are. */
 static unsigned long range_extent(const struct mc_memory *memory, unsigned long offset,
 				  unsigned long *pfn)
 {
@@ -111,7 +111,7 @@ static bool addresses_are_physical(struct device *dev)
 	return physical;
 }
 
-/* Pages that the kernel and programs can access as they do their own? */
+/* Is it a page that the kernel and programs can access as they do their own? */
 static bool is_plain(unsigned long pfn)
 {
 	struct page *page;
@@ -158,7 +158,7 @@ static int foreign_pages(struct mc_call *call, const struct mc_foreign *foreign,
 	return 0;
 }
 
-/* The pages, and the file that gives them back. */
+/* Gives a memory its pages, and the file that gives them back. */
 static int foreign_take(struct mc_call *call, struct mc_foreign *foreign,
 			struct mc_memory *memory)
 {
@@ -185,7 +185,7 @@ static int foreign_check(struct mc_call *call, const struct dma_buf *dmabuf,
 	if (!dmabuf->size || !PAGE_ALIGNED(dmabuf->size))
 		return mc_fail(call, -EINVAL, "the dma-buf's size %zu is not whole pages",
 			       dmabuf->size);
-	/* it may show the same memory over and over */
+	/* a dma-buf may show the same memory over and over */
 	if (dmabuf->size >> PAGE_SHIFT > totalram_pages())
 		return mc_fail(call, -ENOMEM, "the dma-buf's size %zu is more than there is",
 			       dmabuf->size);
@@ -223,7 +223,7 @@ static struct mc_foreign *foreign_new(struct mc_call *call, struct dma_buf *dmab
 	return foreign;
 }
 
-/* The exporter makes this table because of us. */
+/* Charges the table of segments, which the exporter has made for this import. */
 static int charge_table(struct mc_call *call, struct mc_foreign *foreign)
 {
 	unsigned long bytes = (unsigned long)foreign->sgt->orig_nents *
@@ -272,7 +272,7 @@ free_foreign:
 /**
  * mc_foreign_import() - make a memory of another driver's dma-buf, or of a range's
  * @call: the call
- * @dmabuf: the caller's; not one of an object of ours
+ * @dmabuf: held by the caller; not exported of an object
  * @device: which it counts as memory of; NULL: the host's
  * @is_range: the dma-buf is of a range of addresses that memcast has exported
  *
@@ -303,7 +303,7 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 	ret = mc_object_enter(call, &memory->object, call->client->host);
 	if (ret)
 		goto forget_memory;
-	/* a range is mapped as other memory is, by page frames: so all of it has to be there */
+	/* a range is mapped by page frames, as other memory is: so it must not lack chunks */
 	ret = is_range ? mc_buffer_touch(call, dmabuf->priv, 0, dmabuf->size, true) :
 			 foreign_take(call, foreign, memory);
 	if (ret)

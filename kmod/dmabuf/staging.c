@@ -3,11 +3,11 @@
  * The dma-buf of a team: whatever is written to it reaches every replica.
  *
  * One address cannot lead to N pages, so a team's dma-buf has pages of its own, a staging
- * buffer. They are made when they are needed, *filled* with what the first bound member shows
- * (or zeros), and *broadcast* to all replicas. docs/dma-bufs.md has what one may rely on.
+ * buffer. They are made when they are needed, *filled* with what the first bound member has
+ * (or zeros), and *broadcast* to all replicas. docs/dma-bufs.md says what programs may rely on.
  *
  * Pages stay until the dma-buf is released. They are single, as stores are seen page by page;
- * a device that maps all of them gets them from chunks. staging_ops.c has what a dma-buf calls.
+ * a device that maps all of them gets them from chunks. staging_ops.c has the operations.
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
@@ -16,25 +16,25 @@
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
 #define DIRTY		XA_MARK_0
-/* The process that touches a page can be told that there is none; no other one is to die. */
+/* The process that touches a page can be told that there is none: no other one has to die. */
 #define STAGING_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 struct mc_staging {
-	struct mc_team *team;		/* the buffer uses it */
+	struct mc_team *team;		/* the mc_buffer is a user of it */
 	struct mc_account *account;	/* the exporter's, charged with the pages */
 	/*
-	 * Protects what follows, the pages but for what devices and the kernel write, and the
+	 * Protects what follows, the pages (not against writes of devices and the kernel), and the
 	 * page-table entries that show them. Held for a chunk at a time, as faults wait for it.
 	 */
 	struct mutex lock;
 	struct xarray pages;		/* by offset; DIRTY: stored to */
-	unsigned long round;		/* a page's, when it was filled: private */
-	unsigned int mapped;		/* so often: all pages are there, and stay */
+	unsigned long round;		/* of brackets; page_private(): of the page's fill */
+	unsigned int mapped;		/* how often: then all pages are there, and stay */
 	unsigned int writers;		/* how many of these may write */
 	bool vmapped;			/* lockless */
-	bool lost;			/* the exporter's host was; only ever set */
-	struct mc_pinned_range pinned;	/* the holder's of the lock; 0 bytes: none */
-	unsigned long pinned_first;	/* page */
+	bool lost;			/* the exporter's host was lost; only ever set */
+	struct mc_pinned_range pinned;	/* of the lock's holder; 0 bytes: none */
+	unsigned long pinned_first;	/* its first page */
 	struct mc_spot spot[];		/* of the pinned range */
 };
 
@@ -72,10 +72,10 @@ static struct mc_pinned_range *pinned_seek(struct mc_staging *staging, unsigned 
 	staging->pinned_first = index;
 	pinned->bytes = (CHUNK_PAGES - index % CHUNK_PAGES) << PAGE_SHIFT;
 	pinned->replicas = 0;
-	/* nothing that the fabric brings comes to a host that was lost, or from there */
+	/* the fabric carries no data to a host that was lost, or from it */
 	if (!staging->lost)
 		mc_pinned_range_add_team(pinned, staging->team, NULL, index << PAGE_SHIFT, write);
-	/* chunks are taken under this lock as pages are: a task that waits for it wants the same */
+	/* chunks, as pages, are taken under this lock: a task that waits for it wants the same */
 	mc_pinned_range_fill(pinned, write);
 	return pinned;
 }
@@ -87,7 +87,7 @@ static void *pinned_page(const struct mc_staging *staging, unsigned int replica,
 	       ((index - staging->pinned_first) << PAGE_SHIFT);
 }
 
-/* See that each replica can be broadcast to: only the process that stores can be told if not. */
+/* Takes chunks that replicas lack, before a store, whose process can be told. Return: success? */
 static bool replicas_touch(struct mc_staging *staging, unsigned long index)
 {
 	if (!mc_lazy())
@@ -155,7 +155,7 @@ static struct page *page_get(struct mc_staging *staging, unsigned long index)
 	return page;
 }
 
-/* All pages of a chunk, as they are to be seen. */
+/* Makes and fills all pages of a chunk. Return: 0 or -ENOMEM. */
 static int chunk_get(struct mc_staging *staging, unsigned long first)
 {
 	unsigned long index = first, last = first + CHUNK_PAGES - 1;
@@ -173,7 +173,7 @@ static int chunk_get(struct mc_staging *staging, unsigned long first)
 			ret = -ENOMEM;
 		cond_resched();
 	}
-	/* those of the chunk that did not get a place */
+	/* pages of the chunk that got no place */
 	for (; chunk && index <= last; index++)
 		page_free(staging, chunk++);
 	return ret;
@@ -184,7 +184,7 @@ static void staging_zap(struct dma_buf *dmabuf, unsigned long first, unsigned lo
 	unmap_mapping_pages(dmabuf->file->f_mapping, first, pages, false);
 }
 
-/* The exporter's host was lost: no page of it is filled, shown or broadcast any more. */
+/* Marks that the exporter's host was lost: no page is filled, shown or broadcast any more. */
 void mc_staging_lose(struct mc_staging *staging)
 {
 	mutex_lock(&staging->lock);
@@ -192,7 +192,7 @@ void mc_staging_lose(struct mc_staging *staging)
 	mutex_unlock(&staging->lock);
 }
 
-/* Pages of a chunk to every replica; out of page tables first, so that stores fault and wait. */
+/* Copies pages of a chunk to every replica; zaps them first, so that stores fault and wait. */
 static void chunk_broadcast(struct dma_buf *dmabuf, unsigned long index, unsigned long last,
 			    xa_mark_t which)
 {
@@ -204,7 +204,7 @@ static void chunk_broadcast(struct dma_buf *dmabuf, unsigned long index, unsigne
 	for (page = xa_find(&staging->pages, &index, last, which); page;
 	     page = xa_find_after(&staging->pages, &index, last, which)) {
 		replicas = pinned_seek(staging, index, true)->replicas;
-		/* one that was bound since the store, and cannot be had, is left out */
+		/* a replica that was bound since, and whose chunk cannot be had, is left out */
 		for (i = 0; i < replicas; i++)
 			if (staging->pinned.spot[i].kaddr)
 				memcpy(pinned_page(staging, i, index), page_address(page),
@@ -239,13 +239,13 @@ static void staging_broadcast(struct dma_buf *dmabuf, unsigned long first,
 		;
 }
 
-/* Broadcasts those pages of a range that were stored to: a mapping of them goes. */
+/* Broadcasts pages of a range that were stored to, as a mapping of them goes. Takes the lock. */
 void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last)
 {
 	staging_broadcast(dmabuf, first, last, DIRTY);
 }
 
-/* A bracket of a processor begins: pages are filled anew when they are touched next. */
+/* A processor's bracket begins: pages are filled anew when touched next. Takes the lock. */
 void mc_staging_begin(struct dma_buf *dmabuf)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
@@ -256,7 +256,7 @@ void mc_staging_begin(struct dma_buf *dmabuf)
 	staging_unlock(staging);
 }
 
-/* A bracket of a processor that writes ends: what was stored is broadcast. */
+/* A processor's bracket that writes ends: broadcasts what was stored. Takes the lock. */
 void mc_staging_end(struct dma_buf *dmabuf)
 {
 	bool all = READ_ONCE(staging_of(dmabuf)->vmapped);
@@ -266,7 +266,7 @@ void mc_staging_end(struct dma_buf *dmabuf)
 }
 
 /*
- * Return: the page at an offset, locked until mc_staging_unlock(); or NULL, and nothing is locked.
+ * Return: the page at an offset, with the lock held until mc_staging_unlock(); or NULL, without.
  * @dirty: in: the caller is going to store to the page; out: the page has stores to broadcast.
  */
 struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty)
@@ -293,8 +293,8 @@ void mc_staging_unlock(struct dma_buf *dmabuf)
 }
 
 /*
- * Ends one use of all pages. If it may have written to them, they are broadcast. The pages
- * that a use has made which @failed are freed with the last use.
+ * Ends what mc_staging_get() began. If the device or the kernel may have written, all pages are
+ * broadcast; if it @failed, unused pages are freed with the last use. Takes the lock.
  */
 void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 {
@@ -319,8 +319,9 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 }
 
 /*
- * All pages, filled, for a @device or the kernel. Until they are, others may fill them too.
- * For the kernel only want of memory is an error; a process that is being killed goes on.
+ * Makes and fills all pages, for a @device or the kernel, until mc_staging_put(). Other threads may
+ * fill them meanwhile. For the kernel only want of memory is an error; a process that is being
+ * killed goes on. Takes the lock. Return: 0, -ENOMEM, -EHOSTDOWN or -EINTR.
  */
 int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device)
 {
@@ -355,7 +356,7 @@ int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device)
 	return 0;
 }
 
-/* Whether the kernel has a mapping of its own */
+/* Notes whether the kernel has a mapping of its own. */
 void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 {
 	WRITE_ONCE(staging_of(dmabuf)->vmapped, vmapped);
@@ -363,7 +364,7 @@ void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
 
 /*
  * Return: a staging buffer for the dma-buf of a team, without pages yet; or NULL. The mc_buffer
- * uses the team.
+ * is a user of the team.
  */
 struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 {
@@ -380,7 +381,7 @@ struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 	return staging;
 }
 
-/* Nothing maps it any more, so nothing is dirty. */
+/* Frees a staging buffer and its pages. No process maps it any more, so no page is dirty. */
 void mc_staging_free(struct mc_staging *staging)
 {
 	struct page *page;
@@ -392,7 +393,7 @@ void mc_staging_free(struct mc_staging *staging)
 	mc_free(staging->account, staging, staging_bytes());
 }
 
-/* The page frame at an offset, while the buffer is mapped for a device or the kernel. */
+/* Return: the page frame at an offset, while mc_staging_get() keeps all pages. */
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long offset)
 {
 	return page_to_pfn((struct page *)xa_load(&staging->pages, offset >> PAGE_SHIFT));

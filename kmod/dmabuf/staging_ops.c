@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What devices, the kernel and processors do with the dma-buf of a team: see staging.c.
+ * Operations of the dma-buf of a team, for devices, the kernel and processors: see staging.c.
  *
  * Processors. A page is filled when it is first touched after a bracket began
- * (DMA_BUF_SYNC_START, by whomever). Until it is stored to, page tables show it read-only; the
+ * (DMA_BUF_SYNC_START, by any process). Until it is stored to, page tables show it read-only; the
  * first store marks it dirty. The end of a bracket that writes takes dirty pages out of all
- * page tables, broadcasts them and clears the mark: pages that nobody stored to never overwrite
- * what others did meanwhile. A dirty page is not filled: it has the only copy of what was
- * stored. When a mapping goes without an end (munmap, exit, kill), what is dirty in it is
- * broadcast: so dying does not undo stores, as it does not with other memory.
+ * page tables, broadcasts them and clears the mark: pages without stores never overwrite
+ * what other processes did meanwhile. A dirty page is not filled: it has the only copy of what
+ * was stored. When a mapping goes without an end (munmap, exit, kill), its dirty pages are
+ * broadcast: so a process that dies does not undo its stores, as it does not with other memory.
  *
  * Devices and the kernel. Mapping fills all pages; unmapping broadcasts all of them if there
- * could have been writes, as nobody knows which. In between they are not filled, since they
- * have the only copy of what was written.
+ * could have been writes, as the kernel does not know which. In between pages are not filled,
+ * since they have the only copy of what was written.
  */
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
@@ -46,7 +46,7 @@ static void staging_unmap(struct dma_buf_attachment *attach, struct sg_table *sg
 }
 
 /*
- * The core counts: this is called for the first only, and vunmap for the last. It
+ * The core counts uses, and calls this for the first only, and vunmap for the last. It
  * warns of failures, so only want of memory is one.
  */
 static int staging_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
@@ -88,7 +88,7 @@ static int staging_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direc
 	return 0;
 }
 
-/* Holds the lock over look and insertion, so that what is zapped stays so. */
+/* Holds the lock over lookup and insertion, so that zapped pages stay zapped. */
 static vm_fault_t vma_insert(struct vm_fault *vmf, bool store, bool present)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -117,16 +117,16 @@ static vm_fault_t vma_fault(struct vm_fault *vmf)
 }
 
 /*
- * The first store to a page that is shown. That this exists makes the core keep
- * write access out of the VMA's page protection. What the core would do to the
- * entry afterwards could undo a zap, so it is told that all is done.
+ * The first store to a page that page tables show. As this operation exists, the core
+ * keeps write access out of the VMA's page protection. A change of the entry by the core
+ * afterwards could undo a zap, so the core is told that all is done.
  */
 static vm_fault_t vma_pfn_mkwrite(struct vm_fault *vmf)
 {
 	return vma_insert(vmf, true, true);
 }
 
-/* For debuggers. What they write is broadcast as if the program had stored it. */
+/* Access of debuggers. What they write is broadcast as if the program had stored it. */
 static int vma_access(struct vm_area_struct *vma, unsigned long address,
 		      void *buffer, int bytes, int write)
 {
@@ -151,8 +151,8 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 }
 
 /*
- * A mapping ends, in whole or in part, or moves, or is a child's that ends: what was written
- * is broadcast. To do so early is harmless.
+ * A mapping ends, in whole or in part, or moves, or is a child's that ends: pages that were stored
+ * to are broadcast. To do so early is harmless.
  */
 static void vma_close(struct vm_area_struct *vma)
 {

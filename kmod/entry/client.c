@@ -20,14 +20,14 @@ static void client_free(struct kref *kref)
 	atomic_long_dec(&mc_stats.clients);
 }
 
-/* Drops the reference that mc_host_next_client() has taken. */
+/* Drops a reference to the struct: the file's, or that of mc_host_next_client(). */
 void mc_client_put(struct mc_client *client)
 {
 	kref_put(&client->kref, client_free);
 }
 
 /*
- * Return: a client of the current process, whose addresses its calls are going to mean; or an
+ * Return: a new client of the current process, on the host of the file, with one reference; or an
  * error.
  */
 struct mc_client *mc_client_create(struct inode *inode)
@@ -78,14 +78,14 @@ static bool process_leaves(const struct mc_client *client)
 	return current->mm != client->mm || mc_in_exec();
 }
 
-/* Somebody closes an fd, or exits with one. */
+/* A task closes an fd, or exits with one: if its process goes, so do the handles. */
 void mc_client_closed(struct mc_client *client)
 {
 	if (process_leaves(client))
 		mc_client_end(client);
 }
 
-/* The file is gone, and with it every VMA: only handles and heaps are left. */
+/* Ends a client whose file is gone, and with it every VMA: only handles and heaps are left. */
 void mc_client_destroy(struct mc_client *client)
 {
 	mc_host_leave(client);

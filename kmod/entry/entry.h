@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The way in: the file, its clients, and the table of commands. */
+/* Entry: the file, its clients, and the table of commands. */
 #ifndef _MC_ENTRY_H
 #define _MC_ENTRY_H
 

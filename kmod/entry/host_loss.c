@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hosts that are lost, and that return: as if somebody had pulled the plug of one while the
- * rack goes on. docs/architecture.md, "Losing a host", says why it is done in this order.
+ * Loss and return of hosts: as if the plug of a host was pulled while the rack goes on.
+ * docs/architecture.md, "Losing a host", has the reasons for the order of the steps.
  */
 #define pr_fmt(fmt) "memcast: " fmt
 
@@ -14,7 +14,7 @@
 /* Held while hosts are lost and return, one at a time; outermost. */
 static DEFINE_MUTEX(lose_lock);
 
-/* Goes through the clients of a host; each is held while something is done to it. */
+/* Calls @act for each client of a host, which is held meanwhile. */
 static void each_client(struct mc_host *host, void (*act)(struct mc_client *client))
 {
 	u64 round = mc_host_begin_round(host);
@@ -27,7 +27,7 @@ static void each_client(struct mc_host *host, void (*act)(struct mc_client *clie
 	}
 }
 
-/* From now on no call of the client begins, and no fault of its process shows a page. */
+/* Marks a client: from now on none of its calls begins, and its faults show no page. */
 static void mark_client(struct mc_client *client)
 {
 	WRITE_ONCE(client->lost, true);
@@ -57,7 +57,7 @@ static void lose(struct mc_host *host)
 	each_client(host, mark_client);
 	mc_objects_mark(host);
 	mc_buffers_mark(host);
-	/* after this, faults that did not see a mark have put their pages in place */
+	/* after this, faults that did not see a mark have inserted their page-table entries */
 	synchronize_srcu(&mc_loss_srcu);
 	mc_objects_undo(host);
 	each_client(host, strip_client);

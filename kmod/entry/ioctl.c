@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way in: every command's argument comes into the kernel here, once, and goes
+ * Calls: every command's argument is copied into the kernel here, once, and goes
  * to the handler in the folder that the command is about.
  */
 #include <linux/nospec.h>
@@ -18,8 +18,8 @@ enum needs { NOTHING, MULTICAST, NO_HOST };
 
 struct mc_command {
 	int (*handler)(struct mc_call *call);
-	u32 bytes;		/* today's argument */
-	u32 least;		/* that of the first version */
+	u32 bytes;		/* size of the argument today */
+	u32 least;		/* size of its first version */
 	enum needs needs;
 };
 
@@ -34,7 +34,7 @@ static const struct mc_command mc_commands[] = {
 #include "commands.h"
 };
 
-/* MEMCAST_SYSTEM_INFO: how many devices there are, and the granularities. */
+/* MEMCAST_SYSTEM_INFO: the numbers of devices and hosts, and the granularities. */
 int mc_system_info(struct mc_call *call)
 {
 	const struct mc_host *host = call->client->host;
@@ -64,13 +64,16 @@ static void give_reason(const struct mc_call *call,
 	put_user('\0', to + bytes - 1);
 }
 
-/* Was the client's host lost, and the command not one that answers all the same? */
+/* Was the client's host lost, and does the command not answer all the same? */
 static bool is_lost(const struct mc_client *client, const struct mc_command *command)
 {
 	return READ_ONCE(client->lost) && command->needs != NO_HOST;
 }
 
-/* The file's ioctl(): one call, from the argument in user space to its answer there. */
+/*
+ * The file's ioctl(): one call, from the argument in user space to its answer there. Return: 0,
+ * MEMCAST_MISSED, or an errno, whose reason is where the argument's header asks for it.
+ */
 long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct mc_call call = { .client = file->private_data, .file = file };
@@ -83,7 +86,7 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	    _IOC_NR(cmd) - MEMCAST_NR_BASE >= ARRAY_SIZE(mc_commands) ||
 	    cmd != _IO(MEMCAST_IOC_MAGIC, _IOC_NR(cmd)))
 		return -ENOTTY;
-	/* after fork() the addresses of a call would mean another process's */
+	/* after fork() a call would mean addresses of another process */
 	if (call.client->mm != current->mm ||
 	    (READ_ONCE(call.client->ended) && !READ_ONCE(call.client->lost)))
 		return -ESRCH;
@@ -110,7 +113,7 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		ret = -EHOSTDOWN;
 	else
 		ret = command->handler(&call);
-	/* the host was lost meanwhile: that is why, whatever the handler did not find */
+	/* the host was lost meanwhile: that is the reason, whatever the handler did not find */
 	if (ret < 0 && is_lost(call.client, command))
 		ret = mc_fail_lost(&call);
 	if (ret == -ENOMEM && !call.reason[0])

@@ -2,8 +2,8 @@
 /*
  * memcast: emulated multicast devices.
  *
- * main.c is the module and the file; a call's way from there is ioctl.c, then
- * the file of the object it is about. See docs/architecture.md.
+ * main.c is the module and the file; a call goes from there to ioctl.c, then to
+ * the source of the object that it is about. See docs/architecture.md.
  */
 #define pr_fmt(fmt) "memcast: " fmt
 #include <linux/miscdevice.h>
@@ -68,7 +68,7 @@ static int __init mc_init(void)
 	mc_stats_init();
 	/*
 	 * Files last: a process that opens one keeps the module, but not one that fails to load.
-	 * So what takes long, and finds out that a parameter is wrong, comes before.
+	 * So the steps that take long, or find out that a parameter is wrong, come before.
 	 */
 	ret = mc_channels_init();
 	if (ret)
@@ -112,5 +112,5 @@ MODULE_DESCRIPTION("Emulated multicast devices");
 MODULE_AUTHOR("The memcast authors");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(__stringify(MC_VERSION));
-/* What MODULE_IMPORT_NS() makes, which takes a string in some kernels only */
+/* As MODULE_IMPORT_NS() has it, which takes a string in some kernels and a name in others */
 MODULE_INFO(import_ns, "DMA_BUF");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a client holds, in /proc/PID/fdinfo/ of whoever may look there. The format is
+ * fdinfo: what a client holds, in /proc/PID/fdinfo/FD, for readers who may know. The format is
  * a part of the interface: include/uapi/memcast.h.
  */
 #include <linux/capability.h>
@@ -10,12 +10,12 @@
 #include "entry.h"
 #include "vm.h"
 
-/* In a line, and of both in a file; what is left out is counted */
+/* The most bindings or ranges in a line, and of both in a file; those left out are counted */
 #define MEMBER_BINDINGS	64
 #define MEMORY_RANGES	256
 #define FILE_PIECES	16384
 
-/* One reading of a file */
+/* One reading of the fdinfo */
 struct show {
 	struct seq_file *out;
 	struct mc_client *client;
@@ -48,7 +48,7 @@ static void show_team(struct seq_file *out, const struct mc_client *client,
 	seq_printf(out, " writes %lld", atomic64_read(&team->writes));
 }
 
-/* Without the newline */
+/* Prints an object's line, without the newline. */
 static void show_object(struct seq_file *out, const struct mc_client *client, const char *how,
 			struct mc_object *object)
 {
@@ -68,9 +68,9 @@ static void show_object(struct seq_file *out, const struct mc_client *client, co
 }
 
 /*
- * The object of a handle, its struct held. A reader of fdinfo is no user of the object, which
- * would go on after its last user otherwise.
- * @named: also a handle without a reference, which is but a name for what is mapped
+ * Return: the object of a handle, its struct held; or NULL. A reader of fdinfo is no user of the
+ * object, which would outlive its last user otherwise.
+ * @named: also of a handle without references, which only names what is mapped
  */
 static struct mc_object *handle_struct(struct mc_client *client, unsigned long id, bool named)
 {
@@ -108,9 +108,9 @@ static void show_handles(struct show *show)
 	}
 }
 
-/* ---- pieces: what is bound where, and where in a pool memories lie */
+/* ---- pieces: bindings of teams, and places of memories in their pools */
 
-/* As many as follow each other in the memory and in the pool */
+/* Return: how many chunks from @first on follow each other in the memory and in the pool. */
 static unsigned long chunks_in_a_row(const struct mc_memory *memory, unsigned long first)
 {
 	unsigned long place = mc_chunk_place(memory->chunk[first]), n = 1;
@@ -183,7 +183,7 @@ static void show_bindings(struct show *show, struct mc_team *team)
 	up_read(&team->lock);
 }
 
-/* Handles to one object that were made one after the other tell of it once. */
+/* Prints the pieces of an object: once, for handles of it that were made one after the other. */
 static void show_pieces(struct show *show, struct mc_object *object)
 {
 	if (object->number == show->last)
@@ -195,7 +195,7 @@ static void show_pieces(struct show *show, struct mc_object *object)
 		show_chunks(show, mc_memory(object));
 }
 
-/* After handles and mappings, which say what the objects are */
+/* Prints the pieces of all objects with handles, after the lines that say what the objects are. */
 static void show_handles_pieces(struct show *show)
 {
 	struct mc_handle *handle;
@@ -214,7 +214,7 @@ static void show_handles_pieces(struct show *show)
 	}
 }
 
-/* Return: has the file room for more? */
+/* Prints the mappings of a reservation. Return: has the output room for more? */
 static bool show_reservation(struct mc_reservation *reservation, void *data)
 {
 	struct interval_tree_node *node;
@@ -228,7 +228,7 @@ static bool show_reservation(struct mc_reservation *reservation, void *data)
 
 		show_object(show->out, reservation->client, "mapping", mapping->object);
 		seq_putc(show->out, '\n');
-		/* what a heap maps has no handle that would tell of it */
+		/* an object that a heap maps has no handle: its pieces come here */
 		if (!mapping->handle)
 			show_pieces(show, mapping->object);
 		cond_resched();
@@ -279,7 +279,7 @@ static bool may_look(const struct seq_file *out, const struct file *file)
 	       file_ns_capable(out->file, opener->user_ns, CAP_SYS_PTRACE);
 }
 
-/* The file's fdinfo: what the client holds, as far as the reader may know. */
+/* The file's show_fdinfo(): prints what the client holds, as far as the reader may know. */
 void mc_client_show(struct seq_file *out, struct file *file)
 {
 	struct mc_client *client = file->private_data;
@@ -288,7 +288,7 @@ void mc_client_show(struct seq_file *out, struct file *file)
 	seq_printf(out, "memcast-client:\t%llu\n", client->number);
 	if (!may_look(out, file))
 		return;
-	/* whose numbers these are; where there is one host, and on none, the machine's */
+	/* devices have the host's numbers; those of a client of the machine have the machine's */
 	if (client->host != &mc_machine)
 		seq_printf(out, "memcast-host:\t%u first %u of %u\n", client->host->number,
 			   client->host->first, mc_machine.devices);

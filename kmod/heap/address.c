@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What there is at an address, for callers that have nothing else. */
+/* MEMCAST_ADDRESS_INFO: the block or the mapping at an address. */
 #include "heap.h"
 
-/* A team is where its replica is, or what would be read first. */
+/* A replica has the location of its device, a window that of the first member. */
 static void describe_location(struct memcast_address_info *info,
 			      const struct mc_mapping *mapping)
 {
@@ -14,7 +14,7 @@ static void describe_location(struct memcast_address_info *info,
 					&info->out_location_id);
 		return;
 	}
-	/* complete, or it would not be mapped: no lock */
+	/* the team is complete, or it would not be mapped: no lock */
 	if (!member)
 		member = mc_team(mapping->object)->member;
 	mc_device_tell_location(client, member->device->id, &info->out_location,
@@ -66,7 +66,7 @@ static bool describe_reservation(struct mc_client *client, const struct mc_devic
 	return !of_heap;
 }
 
-/* MEMCAST_ADDRESS_INFO: what there is at an address; a block is told before its mapping. */
+/* MEMCAST_ADDRESS_INFO: describe the mapping at an address; in a heap, the block there. */
 int mc_address_info(struct mc_call *call)
 {
 	struct memcast_address_info *given = call->arg;

@@ -4,8 +4,8 @@
 #include "heap.h"
 
 /*
- * Another segment for a heap. The heap_lock is let go of meanwhile: the heap stays, as the
- * caller has counted a block in it, but others may take the new room first.
+ * Adds a segment to a heap. The heap_lock is released meanwhile: the heap stays, as the caller
+ * has counted a block in it, but other threads may take the new room first.
  */
 static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 		     struct list_head *reaped)
@@ -29,8 +29,8 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 }
 
 /*
- * Return: whether anything has been given back to where memory comes from. The heap_lock is
- * let go of meanwhile, as memory may end.
+ * Gives unused memory of the client's heaps back. Return: was there any? The heap_lock is
+ * released meanwhile, as memory may end.
  */
 static bool make_room(struct mc_client *client)
 {
@@ -46,8 +46,8 @@ static bool make_room(struct mc_client *client)
 }
 
 /*
- * The heap_lock is held, but not all the time: others may take what this has
- * made, and may have made what this can take.
+ * Finds or makes room for a block. The heap_lock is held, but released meanwhile: other
+ * threads may take the room that this makes, and may make room that this can take.
  */
 static int block_place(struct mc_call *call, struct mc_heap *heap,
 		       struct mc_block *block, u64 bytes, struct list_head *reaped)
@@ -70,7 +70,10 @@ static int block_place(struct mc_call *call, struct mc_heap *heap,
 	return 0;
 }
 
-/* Answer the call that made the block at @address. If that fails, it ends. */
+/*
+ * Answers the call that made the block at @address; if that fails, the block ends. Takes the
+ * heap_lock. Return: 0, or an error.
+ */
 int mc_block_respond(struct mc_call *call, unsigned long address)
 {
 	struct mc_client *client = call->client;
@@ -89,7 +92,7 @@ int mc_block_respond(struct mc_call *call, unsigned long address)
 	return ret;
 }
 
-/* MEMCAST_BLOCK_ALLOC: a new block of a heap, which grows if there is no room. */
+/* MEMCAST_BLOCK_ALLOC: make a block of a heap, which grows if there is no room. */
 int mc_block_alloc(struct mc_call *call)
 {
 	struct memcast_block_alloc *alloc = call->arg;
@@ -130,7 +133,10 @@ int mc_block_alloc(struct mc_call *call)
 	return mc_block_respond(call, alloc->out_address);
 }
 
-/* The heap_lock is let go of meanwhile: the heap stays, as the caller has counted a block in it. */
+/*
+ * Makes a segment that shows the memory, and the block in it. The heap_lock is released meanwhile:
+ * the heap stays, as the caller has counted a block in it.
+ */
 static int map_block(struct mc_call *call, struct mc_heap *heap,
 		     struct mc_memory *memory, struct mc_block *block,
 		     struct list_head *reaped)
@@ -157,7 +163,7 @@ static int map_block(struct mc_call *call, struct mc_heap *heap,
 }
 
 /*
- * MEMCAST_BLOCK_MAP: a block that shows a range of a memory that the caller has a handle
+ * MEMCAST_BLOCK_MAP: make a block that shows a range of a memory that the caller has a handle
  * of.
  */
 int mc_block_map(struct mc_call *call)
@@ -206,7 +212,7 @@ put_memory:
 }
 
 /*
- * MEMCAST_BLOCK_REGISTER: make memory of the program's own known as a block. It is not
+ * MEMCAST_BLOCK_REGISTER: make a block of a range of the program's own memory. The range is not
  * pinned.
  */
 int mc_block_register(struct mc_call *call)
@@ -275,7 +281,7 @@ static int free_check(struct mc_call *call, const struct mc_block *block)
 	return 0;
 }
 
-/* MEMCAST_BLOCK_FREE: end a block, or say that it is going to end. */
+/* MEMCAST_BLOCK_FREE: end a block, or announce its end, or take that back. */
 int mc_block_free(struct mc_call *call)
 {
 	struct memcast_block_free *free = call->arg;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks: pieces of a heap's memory, and ranges of the program's own memory that
- * it has registered. A client's are in one tree, by address.
+ * it has registered. The blocks of a client are in one tree, by address.
  */
 #include "heap.h"
 
-/* A block that has no place yet; or NULL. */
+/* Return: a block that has no addresses yet, and is in no tree; or NULL, with the reason. */
 struct mc_block *mc_block_new(struct mc_call *call, u32 flags)
 {
 	struct mc_block *block = mc_alloc(call, call->client->account,
@@ -16,13 +16,16 @@ struct mc_block *mc_block_new(struct mc_call *call, u32 flags)
 	return block;
 }
 
-/* Frees a block that has got no addresses. */
+/* Frees a block that is in no tree. */
 void mc_block_drop(struct mc_call *call, struct mc_block *block)
 {
 	mc_free(call->client->account, block, sizeof(*block));
 }
 
-/* Return: the first block that has any of these addresses, or NULL. The heap_lock keeps it. */
+/*
+ * Return: the first block that has any of these addresses, or NULL. The heap_lock is held, and
+ * keeps it.
+ */
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last)
 {
@@ -33,7 +36,7 @@ struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 	return node ? container_of(node, struct mc_block, va) : NULL;
 }
 
-/* Puts a block with a place into the tree: from now on others find it. */
+/* Puts a block with addresses into the tree, where calls find it. The heap_lock is held. */
 void mc_block_insert(struct mc_client *client, struct mc_block *block)
 {
 	lockdep_assert_held(&client->heap_lock);
@@ -42,7 +45,7 @@ void mc_block_insert(struct mc_client *client, struct mc_block *block)
 	atomic_long_inc(&mc_stats.blocks);
 }
 
-/* Describes the block around info->address. Return: is there a block? */
+/* Describes the block around info->address. Return: is there one? Takes the heap_lock. */
 bool mc_block_describe(struct mc_client *client, struct memcast_address_info *info)
 {
 	struct mc_block *block;
@@ -83,13 +86,13 @@ static bool block_holds(struct mc_client *client, u64 address, u64 bytes, u64 un
 	return holds;
 }
 
-/* Is all of the range in one block? */
+/* Is all of the range in one block? Takes the heap_lock. */
 bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes)
 {
 	return block_holds(client, address, bytes, 1);
 }
 
-/* Is the range in one block and the rest of that block's last page? Importers get whole pages. */
+/* Is it in one block and the rest of the block's last page? Importers of a dma-buf get pages. */
 bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes)
 {
 	return block_holds(client, address, bytes, PAGE_SIZE);

@@ -34,8 +34,8 @@ static void heap_apply(struct mc_heap *heap, const struct mc_grant *grant)
 }
 
 /*
- * MEMCAST_HEAP_ACCESS: let devices and the host access all blocks of a heap, also later
- * ones.
+ * MEMCAST_HEAP_ACCESS: set what devices and the host may do with all blocks of a heap, also with
+ * later ones.
  */
 int mc_heap_access(struct mc_call *call)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Heaps: where a client's blocks come from. One lock per client for all of it. */
+/* Heaps: where a client's blocks come from. The client's heap_lock protects all of them. */
 #include "heap.h"
 
 #define HEAP_LIMIT	XA_LIMIT(MEMCAST_MAX_DEVICES + 1, INT_MAX)
 
-/* A heap that nobody can find yet, for memory as in @create; or NULL. */
+/* Return: a heap in no table yet, for memory as @create has it; or NULL, with the reason. */
 struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_create *create,
 			    struct mc_device *device, u32 flags)
 {
@@ -37,7 +37,7 @@ static void heap_free(struct mc_heap *heap)
 	mc_free(heap->account, heap, sizeof(*heap));
 }
 
-/* The pool of a device that is there from the start: from its first use. */
+/* Makes a device's default pool, on first use. Return: it; NULL: no such device; or an error. */
 static struct mc_heap *heap_default(struct mc_call *call, u32 id)
 {
 	struct memcast_memory_create create = { .location = MEMCAST_LOCATION_DEVICE };
@@ -58,7 +58,7 @@ static struct mc_heap *heap_default(struct mc_call *call, u32 id)
 
 /*
  * Return: the heap of that number, or an error. A device's default pool is made on first
- * use.
+ * use. The heap_lock is held, and keeps the heap.
  */
 struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 {
@@ -71,8 +71,9 @@ struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 }
 
 /*
- * A block of the heap is no more, or has not come to be: give back what it need not keep, and
- * end it if it can. With the client's heap_lock; the heap may be gone afterwards.
+ * A block of the heap has ended, or was not made: segments that the heap need not keep go to
+ * @reaped, and a destroyed heap is freed with its last block. The client's heap_lock is held; the
+ * heap may be gone afterwards.
  */
 void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped)
 {
@@ -84,7 +85,7 @@ void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped)
 		heap_free(heap);
 }
 
-/* Ends a block, and its number for others. Segments that the heap needs no more go to @reaped. */
+/* Ends and frees a block. Segments that its heap need not keep go to @reaped. With heap_lock. */
 void mc_block_end(struct mc_client *client, struct mc_block *block,
 		  struct list_head *reaped)
 {
@@ -102,7 +103,7 @@ void mc_block_end(struct mc_client *client, struct mc_block *block,
 	atomic_long_dec(&mc_stats.blocks);
 }
 
-/* Memory is short: all that is not used. Return: whether there was any. */
+/* Moves all unused segments of a client to @reaped. Return: are there any? With the heap_lock. */
 bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
 {
 	struct mc_heap *heap;
@@ -117,8 +118,8 @@ bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
 }
 
 /*
- * The file is gone, and its mappings, so no other thread is left. The lock is taken for the
- * functions that assert it.
+ * Frees all heaps of a client. The file is gone, and its mappings, so no other thread is left; this
+ * takes the heap_lock for the functions that assert it.
  */
 void mc_heaps_destroy(struct mc_client *client)
 {
@@ -143,7 +144,7 @@ void mc_heaps_destroy(struct mc_client *client)
 	mutex_destroy(&client->heap_lock);
 }
 
-/* Devices that may access the heap may access a new segment. */
+/* Gives a new segment the access of its heap. */
 static void heap_grant(struct mc_segment *segment)
 {
 	struct mc_reservation *reservation = segment->reservation;
@@ -162,8 +163,8 @@ static void heap_grant(struct mc_segment *segment)
 }
 
 /*
- * The heap has the segment from now on; heap->taken counts it already. What other heaps need
- * not keep goes to @reaped.
+ * Adds a segment to its heap, whose heap->taken counts it already. Segments that other heaps need
+ * not keep go to @reaped. The heap_lock is held.
  */
 void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped)
 {
@@ -173,7 +174,7 @@ void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped)
 	struct mc_block *stale;
 
 	lockdep_assert_held(&client->heap_lock);
-	/* what was registered or allocated here, the program has unmapped since */
+	/* the program has unmapped the memory of blocks that were here */
 	while ((stale = mc_block_find(client, segment->start, last))) {
 		mc_block_end(client, stale, reaped);
 		cond_resched();
@@ -184,7 +185,7 @@ void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped)
 	heap_grant(segment);
 }
 
-/* MEMCAST_HEAP_CREATE: a heap, or a pool. */
+/* MEMCAST_HEAP_CREATE: make a heap, or a pool. */
 int mc_heap_create(struct mc_call *call)
 {
 	struct memcast_heap_create *arg = call->arg;
@@ -206,7 +207,7 @@ int mc_heap_create(struct mc_call *call)
 	heap = mc_heap_new(call, &create, device, arg->flags);
 	if (!heap)
 		return -ENOMEM;
-	/* what is taken is taken in chunks */
+	/* a heap takes whole chunks */
 	heap->limit = roundup(min_t(u64, arg->limit, TASK_SIZE_MAX), MC_CHUNK_SIZE);
 	if (arg->handle_types) {
 		heap->share = mc_share_new(call, &create, device);
@@ -218,7 +219,7 @@ int mc_heap_create(struct mc_call *call)
 	return mc_heap_publish(call, heap, &arg->out_heap);
 }
 
-/* Give it a number, answer the call. If that fails, it is freed. */
+/* Numbers a heap and answers the call, or frees it. Takes the heap_lock. Return: 0 or an error. */
 int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id)
 {
 	struct mc_client *client = call->client;
@@ -268,7 +269,7 @@ static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 	heap->ending = false;
 }
 
-/* MEMCAST_HEAP_DESTROY: no new blocks any more; the heap goes with its last one. */
+/* MEMCAST_HEAP_DESTROY: make no new blocks; the heap goes with its last one. */
 int mc_heap_destroy(struct mc_call *call)
 {
 	struct memcast_heap_destroy *destroy = call->arg;
@@ -298,7 +299,7 @@ int mc_heap_destroy(struct mc_call *call)
 	return ret;
 }
 
-/* MEMCAST_HEAP_INFO: what a heap is like, and how much it has. */
+/* MEMCAST_HEAP_INFO: a heap's properties, and how much memory it has. */
 int mc_heap_info(struct mc_call *call)
 {
 	struct memcast_heap_info *info = call->arg;

@@ -11,42 +11,42 @@
 
 struct mc_heap {
 	u32 id, flags, options;
-	struct memcast_memory_create create;	/* what its memory is like */
+	struct memcast_memory_create create;	/* how its memory is created */
 	struct mc_device *device;	/* NULL: the host */
 	struct mc_account *account;	/* charged with the struct */
 	MC_DECLARE_SET(readable);		/* devices */
 	MC_DECLARE_SET(writable);
 	u32 host;			/* enum memcast_access */
-	struct mc_share *share;		/* NULL: other processes get nothing of it */
+	struct mc_share *share;		/* NULL: other processes cannot import it */
 	u64 limit, threshold;
 	u64 taken, taken_high;		/* bytes of segments, or of those to come */
 	u64 used, used_high;		/* bytes of blocks */
-	unsigned long blocks;		/* and calls that are about to make one */
-	bool ending;			/* its segments are being walked: reap later */
-	bool ended;			/* gone with its last block */
+	unsigned long blocks;		/* of it, and calls that are about to make one */
+	bool ending;			/* a thread walks its segments: reap later */
+	bool ended;			/* destroyed; freed with its last block */
 	struct list_head segments;
-	struct list_head rooms;		/* those where a block may fit */
+	struct list_head rooms;		/* segments where a block may fit */
 };
 
 #define MC_SLOTS	(MC_CHUNK_SIZE / MEMCAST_BLOCK_ALIGN)
 
 /*
  * A reservation with one mapping of one memory: a chunk that blocks share, or
- * what a larger block has for itself.
+ * the memory of one larger block.
  */
 struct mc_segment {
 	struct list_head list;		/* in heap->segments */
 	struct list_head room;		/* in heap->rooms, unless it is full */
 	struct mc_heap *heap;
-	struct mc_share *share;		/* held; NULL: others do not find it */
+	struct mc_share *share;		/* held; NULL: others cannot import it */
 	struct mc_memory *memory;	/* holds the struct */
 	struct mc_reservation *reservation;
 	struct mc_account *account;	/* charged with the struct */
 	unsigned long start, bytes;
 	unsigned long blocks;
-	unsigned int free;		/* slots, of a chunk */
+	unsigned int free;		/* slots, of a shared chunk */
 	unsigned int most;		/* no run of free slots is longer */
-	bool alone;			/* one block's, wherever in it that starts */
+	bool alone;			/* of one block only, at any offset */
 	DECLARE_BITMAP(slots, MC_SLOTS);
 };
 
@@ -79,12 +79,13 @@ void mc_segments_free(struct mc_client *client, struct list_head *reaped);
 struct mc_block {
 	struct interval_tree_node va;	/* addresses */
 	struct mc_segment *segment;	/* NULL: memory of the program's own */
-	u64 number;			/* unlike every other's and any object's */
-	u32 flags;			/* the caller's */
-	struct mc_ipc *ipc;		/* NULL: it was not asked for */
-	bool freeing;			/* somebody has said that he will free it */
+	u64 number;			/* no other block's or object's */
+	u32 flags;			/* the client's, which alone interprets them */
+	struct mc_ipc *ipc;		/* its IPC handle, or NULL */
+	bool freeing;			/* MEMCAST_BLOCK_LATER has announced its end */
 };
 
+/* Return: a block's size. */
 static inline unsigned long mc_block_bytes(const struct mc_block *block)
 {
 	return block->va.last - block->va.start + 1;
@@ -104,10 +105,10 @@ bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes);
 
 int mc_block_respond(struct mc_call *call, unsigned long address);
 
-/* ---- share.c: what other processes get of a heap ---- */
+/* ---- share.c: memories of a heap, for other processes ---- */
 
 struct mc_share {
-	struct kref kref;		/* the exporter's heap, its segments, fds, imports */
+	struct kref kref;		/* by the exporter's heap, segments, fds, imports */
 	const struct mc_host *host;	/* of the exporter */
 	struct mc_account *account;	/* charged with the struct */
 	struct memcast_memory_create create;
@@ -126,7 +127,7 @@ struct mc_memory *mc_share_memory(struct mc_share *share, u64 object);
 int mc_share_export(struct mc_call *call, struct mc_share *share, s32 *out_fd);
 struct mc_share *mc_share_of_fd(int fd);
 
-/* ---- ipc_handle.c: blocks for other processes ---- */
+/* ---- ipc_handle.c ---- */
 
 void mc_ipc_end(struct mc_client *client, struct mc_block *block);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Blocks for other processes, by a number alone. Nobody can guess the number, and it
+ * IPC handles: numbers by which other processes open a block. Nobody can guess one, and it
  * is good only on the exporter's host, for processes of its user and namespaces (user and PID):
- * a handle that leaks opens nothing elsewhere. It ends with its block, and so with the
- * exporter; what was opened until then stays, as with fds.
+ * a handle that leaks opens no memory elsewhere. It ends with its block, and so with the
+ * exporter; memory that was opened until then stays, as with fds.
  */
 #include <linux/cred.h>
 #include <linux/pid_namespace.h>
@@ -14,14 +14,14 @@
 struct mc_ipc {
 	struct rb_node by_key;
 	u8 key[MEMCAST_IPC_KEY_SIZE];
-	const struct cred *cred;	/* of the exporter */
-	struct pid_namespace *pids;	/* likewise, held */
-	struct mc_client *client;	/* likewise; it outlasts its blocks */
+	const struct cred *cred;	/* the exporter's */
+	struct pid_namespace *pids;	/* the exporter's, held */
+	struct mc_client *client;	/* the exporter, which outlives its blocks */
 	struct mc_memory *memory;	/* holds the struct */
 	u64 offset, bytes;
 };
 
-/* Within a client's heap_lock, outside everything else. */
+/* Protects ipcs. Taken under a client's heap_lock, and outside all other locks. */
 static DEFINE_MUTEX(ipc_lock);
 static struct rb_root ipcs = RB_ROOT;	/* by key */
 
@@ -44,7 +44,7 @@ static bool may_open(const struct mc_call *call, const struct mc_ipc *ipc)
 	       ipc->pids == task_active_pid_ns(current);
 }
 
-/* A block that begins in its segment where its memory's offset is known. */
+/* Makes a block's IPC handle. Its segment shows the memory from offset 0: see check_block(). */
 static int ipc_new(struct mc_call *call, struct mc_block *block)
 {
 	struct mc_segment *segment = block->segment;
@@ -61,7 +61,7 @@ static int ipc_new(struct mc_call *call, struct mc_block *block)
 	kref_get(&ipc->memory->object.kref);
 	ipc->offset = block->va.start - segment->start;
 	ipc->bytes = mc_block_bytes(block);
-	/* others may see all of the chunk: no later block comes there */
+	/* other processes may map all of the chunk: no later block comes there */
 	WRITE_ONCE(ipc->memory->exposed, true);
 	mutex_lock(&ipc_lock);
 	rb_add(&ipc->by_key, &ipcs, is_before);
@@ -70,7 +70,7 @@ static int ipc_new(struct mc_call *call, struct mc_block *block)
 	return 0;
 }
 
-/* The block is no more: nobody can open it from now on. */
+/* Ends a block's IPC handle: no process can open the block any more. The heap_lock is held. */
 void mc_ipc_end(struct mc_client *client, struct mc_block *block)
 {
 	struct mc_ipc *ipc = block->ipc;
@@ -89,7 +89,7 @@ static int check_block(struct mc_call *call, const struct mc_block *block)
 {
 	const struct memcast_ipc_export *export = call->arg;
 
-	/* A segment that is alone shows a memory that this process was given, or a dma-buf. */
+	/* a segment that is alone shows a memory that this process was given, or a dma-buf */
 	if (block && !block->freeing && block->segment && !block->segment->alone &&
 	    !(block->segment->heap->flags & MEMCAST_HEAP_POOL))
 		return 0;
@@ -97,7 +97,7 @@ static int check_block(struct mc_call *call, const struct mc_block *block)
 		       export->address);
 }
 
-/* MEMCAST_IPC_EXPORT: the number by which other processes open a block. */
+/* MEMCAST_IPC_EXPORT: a block's IPC handle. */
 int mc_ipc_export(struct mc_call *call)
 {
 	struct memcast_ipc_export *export = call->arg;
@@ -116,7 +116,7 @@ int mc_ipc_export(struct mc_call *call)
 	return ret ?: mc_respond(call);
 }
 
-/* Return: the memory with a user, or an error. */
+/* Return: the memory of an IPC handle, with a user for the caller, or an error. */
 static struct mc_memory *find_memory(struct mc_call *call)
 {
 	struct memcast_ipc_open *open = call->arg;
@@ -128,7 +128,7 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	mutex_lock(&ipc_lock);
 	node = rb_find(open->key, &ipcs, compare_key);
 	ipc = node ? rb_entry(node, struct mc_ipc, by_key) : NULL;
-	/* The exporter is told that the memory is its own, also after a change of its user. */
+	/* the exporter is told that the memory is its own, also after a change of its user */
 	own = ipc && ipc->client == call->client;
 	if (ipc && !own && !READ_ONCE(ipc->client->ended) && may_open(call, ipc)) {
 		if (mc_object_tryget(&ipc->memory->object))
@@ -144,7 +144,7 @@ static struct mc_memory *find_memory(struct mc_call *call)
 				"no such handle: its memory was freed, or is another's"));
 }
 
-/* MEMCAST_IPC_OPEN: a handle of the memory behind such a number. */
+/* MEMCAST_IPC_OPEN: a handle of the memory that an IPC handle stands for. */
 int mc_ipc_open(struct mc_call *call)
 {
 	struct memcast_ipc_open *open = call->arg;

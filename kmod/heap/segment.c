@@ -24,7 +24,7 @@ static int segment_map(struct mc_call *call, struct mc_segment *segment,
 	return mapping ? mc_mapping_insert(call, mapping) : -ENOMEM;
 }
 
-/* With memory of its own, which others can import if the heap is shared. */
+/* Maps new memory, which other processes can import if the heap is shared. */
 static int segment_fill(struct mc_call *call, struct mc_segment *segment)
 {
 	struct mc_heap *heap = segment->heap;
@@ -44,7 +44,7 @@ static int segment_fill(struct mc_call *call, struct mc_segment *segment)
 	return ret;
 }
 
-/* Unless another thread has put something of its own there in the meantime. */
+/* Makes the reservation the heap's, unless another thread has replaced it in the meantime. */
 static bool reservation_claim(struct mc_segment *segment)
 {
 	struct mc_reservation *reservation = segment->reservation;
@@ -67,7 +67,7 @@ static int segment_reserve(struct mc_call *call, struct mc_segment *segment)
 {
 	unsigned long address;
 
-	/* the file aligns what is as long as a chunk, if there is room for that */
+	/* the file aligns a VMA that is as long as a chunk, if there is room for that */
 	address = vm_mmap(call->file, 0, segment->bytes, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, 0);
 	if (address == -EINTR)
@@ -83,7 +83,7 @@ static int segment_reserve(struct mc_call *call, struct mc_segment *segment)
 	return 0;
 }
 
-/* The addresses, if they still are what they were; the memory goes with them. */
+/* Unmaps a segment's reservation, if it still is the one there; the memory goes with it. */
 static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
 {
 	struct mc_reservation *reservation =
@@ -101,10 +101,10 @@ static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
 /**
  * mc_segment_new() - get memory for a heap
  * @call: the call
- * @heap: that it is for; used by the call
- * @bytes: how much, in chunks
+ * @heap: the heap, which stays as the call has counted a block in it
+ * @bytes: how much, in whole chunks
  * @memory: what to map; NULL: new memory
- * @from: from which chunk of that on
+ * @from: bytes into @memory, whole chunks
  *
  * Without the client's heap_lock: this takes long.
  *
@@ -138,15 +138,15 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 }
 
 /*
- * What a team or a dma-buf shows of a segment, it goes on showing after the block
- * is gone: later blocks must not come there. Importers may have given it on, too.
+ * A team or a dma-buf that shows a segment goes on to show it after the block is gone:
+ * later blocks must not come there. An imported memory may have been passed on, too.
  */
 static bool is_exposed(const struct mc_segment *segment)
 {
 	return segment->alone || READ_ONCE(segment->memory->exposed);
 }
 
-/* How many slots a block takes of a segment that it shares; 0: the segment is its own. */
+/* Return: the slots that a block takes of a segment that it shares; 0: it has the segment alone. */
 static unsigned long shared_slots(const struct mc_segment *segment, u64 bytes)
 {
 	unsigned long slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
@@ -181,7 +181,7 @@ static void set_of_block(struct mc_segment *segment, bool of_block)
 	up_write(&segment->reservation->lock);
 }
 
-/* Puts a block at @offset, which is free. A block that has the segment to itself is at 0. */
+/* Puts a block at @offset, which is free; at 0 if it has the segment alone. With the heap_lock. */
 void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes)
 {
@@ -210,11 +210,11 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 
 /**
  * mc_segments_place() - find room for a block
- * @heap: in which
+ * @heap: the heap; the client's heap_lock is held
  * @block: output: its segment and its addresses
  * @bytes: how much
  *
- * Return: whether there is room.
+ * Return: was there room?
  */
 bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
 {
@@ -232,7 +232,7 @@ bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
 	return false;
 }
 
-/* The block has no place any more. */
+/* Takes a block out of its segment. The heap_lock is held. */
 void mc_segment_take_back(struct mc_block *block)
 {
 	struct mc_segment *segment = block->segment;
@@ -256,8 +256,8 @@ void mc_segment_take_back(struct mc_block *block)
 }
 
 /*
- * Take from the heap what it does not use, but leave it @keep bytes; what is exposed
- * cannot be used again.
+ * Moves unused segments of a heap to @reaped, but leaves it @keep bytes; exposed segments go in
+ * any case, as they cannot be used again. The heap_lock is held.
  */
 void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 {
@@ -282,7 +282,7 @@ void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 
 /**
  * mc_segments_free() - end segments that no heap has any more
- * @client: in its process; NULL if that has nothing mapped any more
+ * @client: the client; NULL if its process has none of them mapped any more
  * @reaped: list of them
  *
  * Without locks: memory may end here.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shares: what other processes get of a heap. The exporter's heap keeps a list of
- * its memories there, by number; a process with the fd can map them, and does so once
- * for all blocks in one.
+ * Shares: a heap's memories, for other processes. The exporter's heap keeps its memories
+ * in the share, by number; a process with the fd can map them, each once for all blocks
+ * in it.
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include "heap.h"
 
-/* A share without memories, held by the caller; or NULL. */
+/* Return: a share without memories, held by the caller; or NULL. */
 struct mc_share *mc_share_new(struct mc_call *call,
 			      const struct memcast_memory_create *create,
 			      struct mc_device *device)
@@ -34,7 +34,7 @@ struct mc_share *mc_share_get(struct mc_share *share)
 	return share;
 }
 
-/* Empty by now: segments hold it as long as they are in it. */
+/* The share is empty by now: a segment holds it as long as its memory is in it. */
 static void share_free(struct kref *kref)
 {
 	struct mc_share *share = container_of(kref, struct mc_share, kref);
@@ -49,7 +49,7 @@ void mc_share_put(struct mc_share *share)
 	kref_put(&share->kref, share_free);
 }
 
-/* Others can import this memory from now on. Return: 0 or -ENOMEM. */
+/* Adds a memory, which other processes can import from now on. Return: 0 or -ENOMEM. */
 int mc_share_add(struct mc_share *share, struct mc_memory *memory)
 {
 	int ret = xa_insert(&share->memories, memory->object.number, memory,
@@ -60,7 +60,7 @@ int mc_share_add(struct mc_share *share, struct mc_memory *memory)
 	return ret;
 }
 
-/* Others can import the memory of this number no more, if they could. */
+/* Removes the memory of this number, if the share has it: no process can import it any more. */
 void mc_share_remove(struct mc_share *share, u64 object)
 {
 	struct mc_memory *memory = xa_erase(&share->memories, object);
@@ -69,7 +69,7 @@ void mc_share_remove(struct mc_share *share, u64 object)
 		mc_object_forget(&memory->object);
 }
 
-/* Return: the memory with a user, or NULL if it has gone. */
+/* Return: the memory of this number, with a user for the caller; NULL if it has gone. */
 struct mc_memory *mc_share_memory(struct mc_share *share, u64 object)
 {
 	struct mc_memory *memory;
@@ -97,7 +97,7 @@ static const struct file_operations share_fops = {
 	.llseek = noop_llseek,
 };
 
-/* Answer a call with an fd that stands for the share. */
+/* Answers a call with an fd that stands for, and holds, the share. Return: 0, or an error. */
 int mc_share_export(struct mc_call *call, struct mc_share *share, s32 *out_fd)
 {
 	int fd = get_unused_fd_flags(O_CLOEXEC);

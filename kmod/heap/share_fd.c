@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands for heaps of several processes: heaps and blocks that others import. */
+/* Commands that share heaps by fds: processes export and import heaps, and blocks of them. */
 #include "heap.h"
 
 /* MEMCAST_HEAP_EXPORT: an fd that stands for a heap. */
@@ -50,7 +50,7 @@ static bool find_imported(struct mc_call *call, const struct mc_share *share)
 	return heap;
 }
 
-/* MEMCAST_HEAP_IMPORT: another process's heap, once per client. */
+/* MEMCAST_HEAP_IMPORT: a heap for the blocks of another process's heap, once per client. */
 int mc_heap_import(struct mc_call *call)
 {
 	const u32 flags = MEMCAST_HEAP_POOL | MEMCAST_HEAP_IMPORTED;
@@ -134,9 +134,9 @@ static struct mc_segment *find_segment(struct mc_heap *heap, u64 object)
 }
 
 /*
- * The segment that shows an exporter's memory, made if there is none. For that the heap_lock is
- * let go of: blocks that the caller has found before may be gone. The heap stays, as the
- * caller has counted a block in it.
+ * Return: the segment that shows an exporter's memory, made if there is none; or an error. To make
+ * one the heap_lock is released: blocks that the caller has found before may be gone. The heap
+ * stays, as the caller has counted a block in it.
  */
 static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *heap,
 					 struct list_head *reaped)
@@ -164,7 +164,7 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 	return segment;
 }
 
-/* Return: 0; 1: the block is there already; or an error. The heap_lock is let go of meanwhile. */
+/* Return: 0; 1: the block is there already; or an error. The heap_lock is released meanwhile. */
 static int import_block(struct mc_call *call, struct mc_heap *heap,
 			struct mc_block *block, struct list_head *reaped)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Access: which devices may read and write a mapping, and so the CPU. */
+/* Access: which devices may read and write a mapping; the CPU may do what any of them may. */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -49,14 +49,14 @@ static bool is_host_memory(const struct mc_mapping *mapping)
 	       !mc_memory(mapping->object)->device;
 }
 
-/* What the CPU may, as enum memcast_access. */
+/* Return: the CPU's access to a mapping, enum memcast_access. */
 static u32 cpu_access(const struct mc_mapping *mapping)
 {
-	/* of the three values the larger allows more */
+	/* of two values of enum memcast_access the larger allows more */
 	return max(mapping->any, mapping->host);
 }
 
-/* The first device named that is not a member of the team; -1 if all are. */
+/* Return: the first named device that is not a member of the team; -1: all are members. */
 static int find_stranger(struct mc_mapping *mapping, const struct mc_grant *grant)
 {
 	const unsigned long *members;
@@ -64,7 +64,7 @@ static int find_stranger(struct mc_mapping *mapping, const struct mc_grant *gran
 
 	if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 		return -1;
-	/* complete, or it would not be mapped: no lock */
+	/* the team is complete, or it would not be mapped: no lock */
 	members = mc_team(mapping->object)->members;
 	for (i = 0; i < mc_set_words(); i++)
 		if (grant->named[i] & ~members[i])
@@ -72,7 +72,10 @@ static int find_stranger(struct mc_mapping *mapping, const struct mc_grant *gran
 	return -1;
 }
 
-/* Changes which devices may access what is mapped in a range; page tables show it at once. */
+/*
+ * Changes which devices may access the mappings in a range; page tables follow at once. The
+ * reservation's lock is held for writing.
+ */
 void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
 		    unsigned long last, const struct mc_grant *grant)
 {
@@ -92,7 +95,7 @@ void mc_grant_apply(struct mc_reservation *reservation, unsigned long first,
 					   mc_mapping_writable(mapping));
 		if (grant->host_named)
 			mapping->host = grant->host;
-		/* without access there is nothing in the page tables */
+		/* without access there are no page-table entries */
 		if (before != MEMCAST_ACCESS_NONE && before != cpu_access(mapping))
 			zap = true;
 		cond_resched();
@@ -132,8 +135,8 @@ static int set_access(struct mc_call *call, struct mc_reservation *reservation,
 }
 
 /*
- * Reads and checks @count entries at a user's address. Return: 0; -ENODEV for an unknown
- * device.
+ * Reads and checks @count entries at a user's address. Without locks. Return: 0; -ENODEV for an
+ * unknown device; or another error.
  */
 int mc_grant_read(struct mc_call *call, u64 address, u32 count, struct mc_grant *grant)
 {
@@ -153,7 +156,7 @@ int mc_grant_read(struct mc_call *call, u64 address, u32 count, struct mc_grant 
 	return ret;
 }
 
-/* MEMCAST_SET_ACCESS: let devices and the host access mappings, each of them whole. */
+/* MEMCAST_SET_ACCESS: set what devices and the host may do with whole mappings. */
 int mc_set_access(struct mc_call *call)
 {
 	struct memcast_set_access *set = call->arg;
@@ -164,7 +167,7 @@ int mc_set_access(struct mc_call *call)
 	if (set->reserved)
 		return mc_fail(call, -EINVAL, "reserved field is not zero");
 	ret = mc_grant_read(call, set->entries, set->count, &grant);
-	/* here a device that is not there is just a bad descriptor */
+	/* for this call an unknown device is a bad descriptor */
 	if (ret == -ENODEV)
 		ret = -EINVAL;
 	if (ret)
@@ -194,7 +197,7 @@ static u32 access_of(const struct memcast_get_access *get, const struct mc_devic
 	return mc_set_allows(mc_mapping_readable(mapping), mc_mapping_writable(mapping), device);
 }
 
-/* MEMCAST_GET_ACCESS: what a device, or the host, may do at an address. */
+/* MEMCAST_GET_ACCESS: what a device, or the host, may do with the mapping at an address. */
 int mc_get_access(struct mc_call *call)
 {
 	struct memcast_get_access *get = call->arg;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The commands that make and undo bindings: what they take, and in which order. */
+/* The commands that make and undo bindings: checks of their arguments, and what they bind. */
 #include <linux/sched/signal.h>
 #include "vm.h"
 
-/* Apart, as room for words costs each call: the memory is another device's, or host's. */
+/*
+ * Fails a call as the memory is another device's, or host's. A function of its own, as room for
+ * words costs each call.
+ */
 static noinline int fail_elsewhere(struct mc_call *call, const struct mc_memory *memory,
 				   const struct mc_device *device)
 {
@@ -20,7 +23,7 @@ static noinline int fail_elsewhere(struct mc_call *call, const struct mc_memory 
 		       mc_device_ordinal(call->client, device->id));
 }
 
-/* What may be bound at all, as far as the team does not have to be complete. */
+/* Checks whether a memory may be bound at all, as far as that needs no complete team. */
 static int bind_check(struct mc_call *call, struct mc_team *team,
 		      struct mc_memory *memory, struct mc_device *device)
 {
@@ -43,7 +46,7 @@ static int bind_check(struct mc_call *call, struct mc_team *team,
 	return 0;
 }
 
-/* Which device to bind for, if the caller leaves it to the memory. */
+/* Return: the device to bind for: the named one, or the memory's; or an error. */
 static struct mc_device *bind_device(struct mc_call *call,
 				     struct mc_memory *memory, u32 device)
 {
@@ -114,12 +117,12 @@ put_team:
 	return ret;
 }
 
-/* In one call, which has the team's lock for so long, and all that use the team wait. */
+/* The most bindings of one call, which holds the team's lock meanwhile: other calls wait for it. */
 #define MOST_BINDINGS	SZ_1M
 
 /*
- * A binding for each mapping in the range, uncommitted. The caller holds the reservation's
- * lock: the mappings keep the memories.
+ * Makes a list of uncommitted bindings, one for each mapping in the range. The caller holds the
+ * reservation's lock: the mappings keep the memories.
  */
 static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 			       struct mc_reservation *reservation,
@@ -194,7 +197,7 @@ static int bind_reservation(struct mc_call *call, struct mc_team *team,
 	return ret;
 }
 
-/* MEMCAST_BIND_ADDRESS: the same with what is mapped in a range of addresses. */
+/* MEMCAST_BIND_ADDRESS: bind the memories that are mapped in a range of addresses. */
 int mc_bind_address(struct mc_call *call)
 {
 	struct memcast_bind_address *bind = call->arg;
@@ -237,7 +240,7 @@ put_team:
 	return ret;
 }
 
-/* MEMCAST_UNBIND: undo bindings of a device, each of them whole. */
+/* MEMCAST_UNBIND: undo whole bindings of a device. */
 int mc_unbind(struct mc_call *call)
 {
 	struct memcast_unbind *unbind = call->arg;

@@ -10,7 +10,7 @@
 #include "vm.h"
 
 /*
- * Can one entry show the chunk? Only if all of it is mapped, at an address that fits.
+ * Can a PMD entry show the chunk? Only if all of it is mapped, at an address that fits.
  * Host memory, whose mappings can be smaller, dma-bufs, which are mapped
  * wherever mmap() likes, and foreign memory, which may be any pages, may not fit.
  */
@@ -18,7 +18,7 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 		     unsigned long offset, unsigned long first, unsigned long last)
 {
 	unsigned long address = ALIGN_DOWN(vmf->address, MC_CHUNK_SIZE);
-	/* others may fill and zap it meanwhile: the insertion looks again, locked */
+	/* other threads may fill and zap it meanwhile: the insertion looks again, locked */
 	pmd_t pmd = READ_ONCE(*vmf->pmd);
 
 	return IS_ALIGNED((vmf->address & PAGE_MASK) - offset, MC_CHUNK_SIZE) &&
@@ -28,7 +28,7 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 	       (pmd_none(pmd) || pmd_leaf(pmd));
 }
 
-/* Pages, then: all that are shown under the same PMD, so that one fault is it. */
+/* Inserts PTEs: of all pages that are mapped under the same PMD, so that one fault is enough. */
 static vm_fault_t insert_pages(struct vm_fault *vmf, const struct mc_memory *memory,
 			       unsigned long offset, unsigned long first,
 			       unsigned long last, bool write)
@@ -52,14 +52,18 @@ static vm_fault_t insert_pages(struct vm_fault *vmf, const struct mc_memory *mem
 }
 
 /**
- * mc_insert() - make a fault good
+ * mc_insert() - insert the page-table entries that a fault needs
  * @vmf: the fault
- * @memory: what is shown at its address
- * @offset: and from which byte on, for the page of the address
- * @first: from which address on the memory is shown
- * @last: and up to which, byte for byte
- * @write: let it be written
- * @huge: with a PMD entry or not at all
+ * @memory: the memory that is mapped at its address
+ * @offset: of the page of that address, in the memory
+ * @first: the first address at which the memory is mapped, byte for byte
+ * @last: the last one
+ * @write: make the entries writable
+ * @huge: insert a PMD entry or none
+ *
+ * The caller holds the locks that keep the mapping, and is in a section of mc_loss_srcu.
+ *
+ * Return: VM_FAULT_NOPAGE; VM_FAULT_FALLBACK: no PMD entry fits; or an error.
  */
 vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
 		     unsigned long offset, unsigned long first,
@@ -78,7 +82,7 @@ vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
 	return insert_pages(vmf, memory, offset, first, last, write);
 }
 
-/* The first member that is bound there, in order of joining. */
+/* Return: the binding that a window shows: that of the first member which has one; or NULL. */
 static struct mc_binding *window_binding(struct mc_team *team,
 					 unsigned long offset)
 {
@@ -95,21 +99,21 @@ static struct mc_binding *window_binding(struct mc_team *team,
 }
 
 /*
- * A chunk that nobody has touched before this fault. The fault drops its locks, takes the
+ * A chunk that no thread has touched before this fault. The fault drops its locks, takes the
  * chunk, and looks the address up again.
  */
 struct lack {
-	struct mc_memory *memory;	/* used; NULL: nothing */
+	struct mc_memory *memory;	/* with a user; NULL: no chunk lacks */
 	unsigned long offset;
-	u64 object;			/* what is mapped there: its number, or 0 */
+	u64 object;			/* number of the object at the address, or 0 */
 };
 
-/* Return: 0: it is there; or what the fault ends in if it cannot be had. */
+/* Notes a chunk that lacks. Return: 0: it is there; or the fault's result if it cannot be had. */
 static vm_fault_t find_lack(struct lack *lack, struct mc_memory *memory, unsigned long offset)
 {
 	if (likely(!mc_memory_lacks(memory, offset)))
 		return 0;
-	/* it is ending: fault again until it is not bound any more */
+	/* the memory is ending: fault again until it is no longer bound */
 	if (!mc_object_tryget(&memory->object))
 		return VM_FAULT_NOPAGE;
 	lack->memory = memory;
@@ -158,8 +162,8 @@ static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 }
 
 /*
- * A store to a window is the program's SIGSEGV: the library's handler stores to all replicas. Each
- * has its chunk before: one that could not be had would look as if it was not bound.
+ * A store to a window is a SIGSEGV, whose handler in the library stores to all replicas. This takes
+ * their chunks before: a replica whose chunk cannot be had would look unbound to the handler.
  */
 static vm_fault_t fault_store(struct mc_mapping *mapping, unsigned long offset, struct lack *lack)
 {
@@ -202,7 +206,7 @@ static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *
 	if (unlikely(is_lost(reservation, mapping))) {
 		ret = VM_FAULT_SIGBUS;
 	} else if (mapping && mapping_allows(mapping, vmf->flags & FAULT_FLAG_WRITE)) {
-		/* writable from the first read on: no second fault */
+		/* entries are writable from the first read on: a store needs no second fault */
 		bool write = mapping_allows(mapping, true);
 
 		offset = mc_mapping_offset(mapping, vmf->address & PAGE_MASK);
@@ -241,23 +245,23 @@ static vm_fault_t fault(struct vm_fault *vmf, bool huge)
 	return ret;
 }
 
-/* The VMA's .fault: pages, or a whole chunk where one fits. */
+/* The VMA's .fault: inserts PTEs, or a PMD entry where one fits. */
 vm_fault_t mc_fault(struct vm_fault *vmf)
 {
 	return fault(vmf, false);
 }
 
-/* The VMA's .huge_fault: a whole chunk, or none of it. */
+/* The VMA's .huge_fault: inserts a PMD entry, or none. */
 vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
 	return order == MC_CHUNK_ORDER ? fault(vmf, true) : VM_FAULT_FALLBACK;
 }
 
 /*
- * A write to a read-only PTE. That this exists makes the core keep write access
- * out of the VMA's page protection, so that a mapping can be read-only. If it is
- * not (soft-dirty tracking took the access away), fault anew, under the lock:
- * what the core would do after this has let go of it could undo a zap.
+ * A write to a read-only PTE. As this operation exists, the core keeps write access
+ * out of the VMA's page protection, so that a mapping can be read-only. If the mapping
+ * is writable (soft-dirty tracking took the access away), the thread faults anew, under
+ * the lock: an entry that the core changed after the lock was released could undo a zap.
  */
 vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why a load or store of the CPU is a fault, or what a copy missed, in words. */
+/* Reasons in words: why a load or store of the CPU is a fault, and which member a copy missed. */
 #include <linux/slab.h>
 #include "vm.h"
 
-/* What is mapped, as words of a sentence */
+/* Names the object of a mapping, for a sentence. */
 static int print_mapped(const struct mc_mapping *mapping, char *text, size_t size)
 {
 	struct mc_object *object = mapping->object;
@@ -18,7 +18,7 @@ static int print_mapped(const struct mc_mapping *mapping, char *text, size_t siz
 					 mapping->replica->device->id, words), object->number);
 }
 
-/* Which process took away what a member had there, and how */
+/* Says which process took a member's memory away, and how. */
 static void print_loss(const struct mc_loss *loss, char *text, size_t size)
 {
 	char process[MC_PROCESS_WORDS];
@@ -33,7 +33,10 @@ static void print_loss(const struct mc_loss *loss, char *text, size_t size)
 			  mc_process_has_ended(&loss->process) ? "ended" : "released it");
 }
 
-/* The newest loss there of members that may be meant, and whose it is; or NULL */
+/*
+ * Return: of all members, or @only one, the member whose loss at an offset is the newest; or NULL.
+ * @known: none of these members has lost memory that it no longer remembers.
+ */
 static const struct mc_member *last_loss(struct mc_team *team, struct mc_member *only,
 					 unsigned long offset, bool *known)
 {
@@ -54,7 +57,10 @@ static const struct mc_member *last_loss(struct mc_team *team, struct mc_member 
 	return found;
 }
 
-/* @only: in whose replica; NULL: in the window, where any member's memory would do */
+/*
+ * Fails a call as no memory is bound at an offset: to the replica of @only, or (NULL) to a window,
+ * where any member's memory would do.
+ */
 static int fail_unbound(struct mc_call *call, struct mc_team *team,
 			struct mc_member *only, unsigned long offset)
 {
@@ -91,7 +97,7 @@ static bool is_bound(struct mc_team *team, struct mc_member *only, unsigned long
 	return false;
 }
 
-/* As mc_say_missed(), of a window */
+/* As mc_say_missed(), for a mapping that shows a window */
 static bool say_missed(struct mc_call *call, const struct mc_mapping *mapping, u64 address)
 {
 	unsigned long offset = mc_mapping_offset(mapping, address);
@@ -113,12 +119,14 @@ static bool say_missed(struct mc_call *call, const struct mc_mapping *mapping, u
 }
 
 /**
- * mc_say_missed() - name the first member of a window that has nothing bound at an address
+ * mc_say_missed() - name the first member of a window that has no memory bound at an address
  * @call: its reason is the output
  * @reservation: around the address
  * @address: where the window was written
  *
- * Return: is there such a member? Others may have bound something since it was missed.
+ * Takes the reservation's and the team's lock.
+ *
+ * Return: is there such a member? It may have got memory since it was missed.
  */
 bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64 address)
 {
@@ -176,7 +184,7 @@ static int fail_unmapped(struct mc_call *call, const struct mc_reservation *rese
 	return mc_fail(call, -EFAULT, "nothing is mapped there; cuMemMap() does that");
 }
 
-/* Would the access have gone well, had a chunk been there to take? Called without locks. */
+/* Fails a call if the access failed because a chunk could not be taken. Without locks. */
 static int check_touched(struct mc_call *call, struct mc_reservation *reservation)
 {
 	struct memcast_address_check *check = call->arg;
@@ -191,19 +199,19 @@ static int check_touched(struct mc_call *call, struct mc_reservation *reservatio
 	ret = mc_pinned_range_find(&pinned, reservation, check->address, 1, MC_ANY_DEVICE,
 				   check->flags & MEMCAST_CHECK_STORE);
 	if (!ret) {
-		/* as the fault did it: a load takes chunks, too */
+		/* as the fault does: a load takes chunks, too */
 		if (mc_pinned_range_fill(&pinned, true))
 			ret = mc_lazy_fail(call, -EFAULT, 1);
 		mc_pinned_range_put(&pinned);
 	} else {
-		/* it has changed since */
+		/* the mapping has changed since */
 		ret = 0;
 	}
 	kfree(pinned.spot);
 	return ret;
 }
 
-/* MEMCAST_ADDRESS_CHECK: why a load or store there is a fault, in words. */
+/* MEMCAST_ADDRESS_CHECK: say why a load or store at an address is a fault. */
 int mc_address_check(struct mc_call *call)
 {
 	struct memcast_address_check *check = call->arg;

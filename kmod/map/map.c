@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands that map and unmap, and that ask for the handle of what is mapped. */
+/* Commands that map and unmap, and that ask for the handle of a mapped object. */
 #include "vm.h"
 
 static struct mc_member *map_replica(struct mc_call *call,
@@ -34,7 +34,7 @@ static int map_check(struct mc_call *call, struct mc_object *object)
 			return mc_fail(call, -EOPNOTSUPP,
 				       "a memory is mapped as a whole: %llu bytes from offset 0",
 				       object->bytes);
-		/* other drivers' memory may begin at any page */
+		/* other drivers' memory may be mapped at any page */
 		if (object->type == MEMCAST_TYPE_MEMORY && !mc_memory(object)->foreign)
 			granularity = MC_CHUNK_SIZE;
 	}
@@ -85,7 +85,7 @@ put_reservation:
 	return ret;
 }
 
-/* MEMCAST_MAP: show a memory, a team's window or a replica in a reservation. */
+/* MEMCAST_MAP: map a memory, a team's window or a replica in a reservation. */
 int mc_map(struct mc_call *call)
 {
 	struct memcast_map *map = call->arg;
@@ -109,7 +109,7 @@ int mc_map(struct mc_call *call)
 	return ret;
 }
 
-/* Does the range begin, or end, within a mapping, or between two chunks where none is? */
+/* Fails if a range begins or ends within a mapping, or off the granularity where none is. */
 static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
 		       unsigned long first, unsigned long last)
 {
@@ -129,7 +129,7 @@ static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
 		       first, last + 1, MC_CHUNK_SIZE);
 }
 
-/* MEMCAST_UNMAP: undo all mappings in a range, each of them whole. */
+/* MEMCAST_UNMAP: undo all mappings in a range, which cuts none in two. */
 int mc_unmap(struct mc_call *call)
 {
 	struct memcast_unmap *unmap = call->arg;
@@ -147,7 +147,7 @@ int mc_unmap(struct mc_call *call)
 
 	down_write(&reservation->lock);
 	node = interval_tree_iter_first(&reservation->mappings, first, last);
-	/* mostly it is one mapping */
+	/* most ranges are one mapping */
 	if (!node || node->start != first || node->last != last)
 		ret = unmap_check(call, reservation, first, last);
 	if (!ret) {
@@ -173,7 +173,7 @@ int mc_unmap(struct mc_call *call)
 	return ret;
 }
 
-/* The handle by which the object at an address was mapped, with one more reference; 0: none */
+/* Return: the handle by which the object at an address was mapped, one reference more; or 0. */
 static u32 hold_mapped(struct mc_client *client, struct mc_reservation *reservation,
 		       u64 address)
 {
@@ -182,7 +182,7 @@ static u32 hold_mapped(struct mc_client *client, struct mc_reservation *reservat
 
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, address);
-	/* the mapping keeps it, unless the process is ending */
+	/* the mapping keeps the handle, unless the process is ending */
 	if (mapping && mapping->handle && mc_handle_hold(client, mapping->handle))
 		id = mapping->handle;
 	up_read(&reservation->lock);
@@ -190,8 +190,8 @@ static u32 hold_mapped(struct mc_client *client, struct mc_reservation *reservat
 }
 
 /*
- * MEMCAST_HANDLE_RETAIN: one more reference to a handle, or to that of what is mapped
- * somewhere.
+ * MEMCAST_HANDLE_RETAIN: add a reference to a handle, or to the handle by which the object at an
+ * address was mapped.
  */
 int mc_handle_retain(struct mc_call *call)
 {

@@ -5,7 +5,7 @@
  */
 #include "vm.h"
 
-/* Return: the mapping at an address, or NULL. The reservation's lock keeps it. */
+/* Return: the mapping at an address, or NULL. The reservation's lock is held, and keeps it. */
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 				   unsigned long address)
 {
@@ -23,7 +23,10 @@ static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 				  &mc_team(mapping->object)->windows;
 }
 
-/* The caller zaps, once for all that it undoes. */
+/*
+ * Takes a mapping out of its trees, for mc_mappings_free(). The reservation's lock is held for
+ * writing; takes the team's. The caller zaps, once for all mappings that it undoes.
+ */
 void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 {
 	lockdep_assert_held_write(&mapping->reservation->lock);
@@ -51,7 +54,7 @@ static void mapping_free(struct mc_mapping *mapping)
 	mc_free(mapping->reservation->client->account, mapping, mapping_bytes());
 }
 
-/* Without locks: what is shown may end here. */
+/* Frees undone mappings, and gives up their objects. Without locks: an object may end here. */
 void mc_mappings_free(struct list_head *undone)
 {
 	struct mc_mapping *mapping, *next;
@@ -64,7 +67,10 @@ void mc_mappings_free(struct list_head *undone)
 	}
 }
 
-/* The VMA has gone, or what it shows has to. */
+/*
+ * Undoes all mappings of a reservation, for good: its VMA has gone, or cannot be unmapped, or the
+ * host was lost. Without locks but mmap_lock.
+ */
 void mc_mappings_undo(struct mc_reservation *reservation)
 {
 	struct rb_node *node;
@@ -81,7 +87,7 @@ void mc_mappings_undo(struct mc_reservation *reservation)
 	mc_mappings_free(&undone);
 }
 
-/* Return: a mapping that is not in the tree yet, or NULL. */
+/* Return: a mapping that is in no tree yet, a user of its object; or NULL. */
 struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *reservation,
 				  struct mc_object *object, unsigned long address,
 				  unsigned long offset, unsigned long bytes)
@@ -108,7 +114,7 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 	struct mc_object *object = mapping->object;
 	int ret;
 
-	/* a loss from now on is found out when the mapping is touched */
+	/* a host that is lost from now on is found out by the fault */
 	ret = READ_ONCE(call->client->lost) ? mc_fail_lost(call) :
 	      object->type == MEMCAST_TYPE_MEMORY ? mc_object_check(call, object) : 0;
 	if (ret)
@@ -136,7 +142,10 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 	return ret;
 }
 
-/* Put it into the tree. If something is there, it is freed. */
+/*
+ * Puts a mapping into its trees, or frees it. Takes the locks of reservation and team.
+ * Return: 0, or an error.
+ */
 int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 {
 	int ret = mapping_link(call, mapping);
@@ -148,7 +157,7 @@ int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 	return ret;
 }
 
-/* Do whole mappings cover the range, without a hole? Return: 0, -EINVAL with the reason, -EINTR. */
+/* Do whole mappings cover a range? Return: 0, -EINVAL with the reason, or -EINTR. With the lock. */
 int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last)
 {

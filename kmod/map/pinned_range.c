@@ -89,7 +89,7 @@ void mc_pinned_range_add_team(struct mc_pinned_range *pinned, struct mc_team *te
 		}
 		pinned_range_add(pinned, binding->memory,
 				 mc_binding_memory_offset(binding, offset));
-		/* reads come from the first that is bound */
+		/* a read needs the first bound member only */
 		if (!write)
 			break;
 	}
@@ -146,7 +146,7 @@ int mc_pinned_range_find(struct mc_pinned_range *pinned, struct mc_reservation *
 	return pinned->replicas ? 0 : ret;
 }
 
-/* As mc_pinned_range_find(), and takes the chunks that lack. Return: also -ENOMEM. */
+/* As mc_pinned_range_find(), and takes chunks that lack. Without locks. Return: also -ENOMEM. */
 int mc_pinned_range_get(struct mc_pinned_range *pinned, struct mc_reservation *reservation,
 			u64 address, u64 bytes, u32 device, bool write)
 {
@@ -166,7 +166,7 @@ void mc_pinned_range_put(struct mc_pinned_range *pinned)
 	pinned->lacks = false;
 }
 
-/* The end of what some member has bound at an offset; 0 if none has. */
+/* Return: the end of a binding at an offset, of any member or of @replica; 0: there is none. */
 static unsigned long team_bound_until(struct mc_team *team,
 				      struct mc_member *replica,
 				      unsigned long offset)
@@ -188,7 +188,7 @@ static unsigned long team_bound_until(struct mc_team *team,
 }
 
 /*
- * Does a mapping of a team show something at all of these addresses? Return: 0, -EFAULT if not,
+ * Has a team memory bound at all addresses of a range of a mapping? Return: 0, -EFAULT if not,
  * or -EINTR when the caller is dying.
  */
 static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned long last)
@@ -213,8 +213,9 @@ static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned 
 }
 
 /*
- * Could the device access all of the range, as things are now? Return: 0, -EFAULT,
- * -EHOSTUNREACH: memory there is of a host that was lost, or -EINTR when the caller is dying.
+ * Could a device access all of a range, as things are now? It pins nothing. Takes the locks of
+ * reservation and teams. Return: 0, -EFAULT, -EHOSTUNREACH: memory there is of a host that was
+ * lost, or -EINTR when the caller is dying.
  */
 int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u64 bytes,
 			     u32 device, bool write)
@@ -245,7 +246,7 @@ int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u6
 	return ret;
 }
 
-/* For ptrace and /proc/PID/mem, whatever devices may access. */
+/* The VMA's .access, for ptrace and /proc/PID/mem: they need no device that has access. */
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write)
 {

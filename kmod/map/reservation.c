@@ -25,8 +25,8 @@ void mc_reservation_put(struct mc_reservation *reservation)
 }
 
 /*
- * mremap() copies the VMA before it asks whether that may be moved. The copy stays
- * if there is no memory to take it away again: then it shows nothing.
+ * mremap() copies the VMA before it asks whether the VMA may be moved. The copy stays
+ * if there is no memory to remove it again: then it shows no pages.
  */
 static bool is_copy(const struct vm_area_struct *vma)
 {
@@ -55,7 +55,7 @@ static void reservation_close(struct vm_area_struct *vma)
 	mc_reservation_put(reservation);
 }
 
-/* Return: the reservation that a VMA of the client's process is, or NULL. With mmap_lock. */
+/* Return: the reservation of a VMA of the client's process, or NULL. With mmap_lock. */
 static struct mc_reservation *reservation_of(struct mc_client *client,
 					     const struct vm_area_struct *vma)
 {
@@ -66,7 +66,7 @@ static struct mc_reservation *reservation_of(struct mc_client *client,
 	return vma->vm_private_data;
 }
 
-/* Return: the reservation around an address, held, or NULL. */
+/* Return: the reservation around an address, held, or NULL. Takes mmap_lock. */
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address)
 {
@@ -85,7 +85,7 @@ struct mc_reservation *mc_reservation_find(struct mc_client *client,
 	return reservation;
 }
 
-/* The same for a call: an error with its reason where there is none. */
+/* As mc_reservation_find(), for a call: an error with the reason instead of NULL. */
 struct mc_reservation *mc_reservation_at(struct mc_call *call, u64 address)
 {
 	struct mc_reservation *reservation = mc_reservation_find(call->client, address);
@@ -94,7 +94,7 @@ struct mc_reservation *mc_reservation_at(struct mc_call *call, u64 address)
 					      address));
 }
 
-/* Is any of the range in a reservation? */
+/* Is any byte of the range in a reservation? Takes mmap_lock. */
 bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes)
 {
 	u64 end = address + bytes;
@@ -114,7 +114,7 @@ bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes)
 	return found;
 }
 
-/* Return: the reservation that all of a range is in, held; or an error. */
+/* Return: the reservation around all of a range, held; or an error. Takes mmap_lock. */
 struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 					   u64 bytes)
 {
@@ -137,7 +137,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 	return reservation;
 }
 
-/* As mc_reservation_over(), for callers that change mappings: a heap's is refused. */
+/* As mc_reservation_over(), for callers that change mappings: a heap's reservation is refused. */
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes)
 {
@@ -149,7 +149,7 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 	return ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's", address));
 }
 
-/* The file's mmap(): a new reservation, which is all of the VMA. */
+/* The file's mmap(): makes a reservation, which is all of the VMA. With mmap_lock. */
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	const unsigned long access = VM_SHARED | VM_READ | VM_WRITE;
@@ -246,9 +246,9 @@ int mc_reservation_free(struct mc_call *call)
 
 /**
  * mc_client_each_reservation() - go through the reservations of a client's process
- * @client: whose; if its process is just ending, there are none any more
+ * @client: the client; if its process is just ending, there are none any more
  * @act: called with mmap_lock; once it returns false, the rest is left out
- * @data: what @act gets
+ * @data: for @act
  */
 void mc_client_each_reservation(struct mc_client *client,
 				bool (*act)(struct mc_reservation *reservation, void *data),
@@ -278,7 +278,7 @@ static bool undo_mappings(struct mc_reservation *reservation, void *data)
 	return true;
 }
 
-/* The client's host was lost: what its process has mapped goes. */
+/* Undoes all mappings of a client, whose host was lost. Takes mmap_lock. */
 void mc_client_unmap(struct mc_client *client)
 {
 	mc_client_each_reservation(client, undo_mappings, NULL);

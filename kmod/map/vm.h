@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Addresses: reservations, what is mapped in them, and how the kernel gets there. */
+/* Addresses: reservations, mappings in them, faults, and the kernel's own access. */
 #ifndef _MC_VM_H
 #define _MC_VM_H
 
@@ -13,7 +13,7 @@
 
 /* ---- reservation.c ---- */
 
-/* What was unmapped last, for the words of fault_reason.c. @object 0: nothing was */
+/* The mapping that was unmapped last, for the words of fault_reason.c. @object 0: none yet */
 struct mc_unmapped {
 	unsigned long first, last;	/* addresses */
 	u64 object;			/* its number */
@@ -28,8 +28,8 @@ struct mc_reservation {
 	struct rb_root_cached mappings;	/* by mc_mapping.va */
 	bool retiring;			/* being freed, unless munmap fails */
 	bool dead;			/* the VMA went away */
-	bool of_heap;			/* which alone maps here; only ever set, lockless */
-	bool of_block;			/* and one block of a pool has it all */
+	bool of_heap;			/* a heap's, and only it maps; only ever set, lockless */
+	bool of_block;			/* and one block has all of it */
 	struct mc_unmapped unmapped;
 };
 
@@ -48,7 +48,7 @@ void mc_client_each_reservation(struct mc_client *client,
 				void *data);
 void mc_client_unmap(struct mc_client *client);
 
-/* Remove what shows at these addresses from the page tables. */
+/* Removes the page-table entries of a range of addresses. */
 static inline void mc_reservation_zap(struct mc_reservation *reservation,
 				      unsigned long first, unsigned long last)
 {
@@ -65,22 +65,24 @@ struct mc_mapping {
 	struct mc_reservation *reservation;
 	struct mc_object *object;
 	struct mc_member *replica;	/* of a team; NULL: its window */
-	u64 number;			/* unlike every other's and any object's */
-	u32 handle;			/* that it was mapped by, and which it keeps; or 0 */
-	u32 flags;			/* as a block's: what they mean, their owner knows */
+	u64 number;			/* no other mapping's, block's or object's */
+	u32 handle;			/* that it was mapped by, and which it keeps; 0: a heap's */
+	u32 flags;			/* MEMCAST_BLOCK_SET's: only the client interprets them */
 	/* enum memcast_access; small, so that a mapping of a module of 64 devices has 192 bytes */
 	u8 host;			/* what the host may do with its own memory */
 	u8 any;				/* the most that any device may do */
-	bool strict;			/* a window that has no page-table entries */
-	struct list_head list;		/* of those being undone */
+	bool strict;			/* a window without page-table entries */
+	struct list_head list;		/* of mappings being undone */
 	unsigned long access[];		/* sets of devices that may read, and that may write */
 };
 
+/* Return: the set of devices that may read the mapping. */
 static inline unsigned long *mc_mapping_readable(struct mc_mapping *mapping)
 {
 	return mapping->access;
 }
 
+/* Return: the set of devices that may write the mapping. */
 static inline unsigned long *mc_mapping_writable(struct mc_mapping *mapping)
 {
 	return mapping->access + mc_set_words();
@@ -98,12 +100,13 @@ void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone);
 void mc_mappings_free(struct list_head *undone);
 void mc_mappings_undo(struct mc_reservation *reservation);
 
+/* Does the mapping show a team's window? */
 static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)
 {
 	return mapping->object->type == MEMCAST_TYPE_TEAM && !mapping->replica;
 }
 
-/* Where in the object is what is shown at an address. */
+/* Return: the offset in the object of the byte that is mapped at an address. */
 static inline unsigned long mc_mapping_offset(const struct mc_mapping *mapping,
 					      unsigned long address)
 {
@@ -112,7 +115,7 @@ static inline unsigned long mc_mapping_offset(const struct mc_mapping *mapping,
 
 /* ---- access.c: which devices may access a mapping ---- */
 
-/* What the entries of a MEMCAST_SET_ACCESS come to: a bit per device. */
+/* The entries of a MEMCAST_SET_ACCESS, as sets of devices */
 struct mc_grant {
 	MC_DECLARE_SET(named);
 	MC_DECLARE_SET(readable);
@@ -134,7 +137,7 @@ vm_fault_t mc_fault(struct vm_fault *vmf);
 vm_fault_t mc_huge_fault(struct vm_fault *vmf, unsigned int order);
 vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
 
-/* ---- pinned_range.c: the kernel's own way to what is mapped ---- */
+/* ---- pinned_range.c: the kernel's own access to mapped chunks ---- */
 
 /* A pinned range in one memory */
 struct mc_spot {
@@ -150,12 +153,12 @@ struct mc_spot {
 struct mc_pinned_range {
 	size_t bytes;
 	unsigned int replicas;
-	bool lacks;			/* some spot is NULL */
+	bool lacks;			/* some spot has no chunk yet */
 	bool missed;			/* some member of a window has nothing bound there */
 	struct mc_spot *spot;		/* of each */
 };
 
-/* How many spots a pinned range needs: more than one only to write. */
+/* Return: the number of spots that a pinned range needs: more than one only to write. */
 static inline unsigned int mc_spots(bool write)
 {
 	return write ? mc_device_count : 1;

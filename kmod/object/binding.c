@@ -9,7 +9,7 @@
 #include "object.h"
 #include "trace.h"
 
-/* Return: the binding at an offset, or NULL. The team's lock is held, and keeps it. */
+/* Return: a member's binding at an offset, or NULL. The team's lock is held, and keeps it. */
 struct mc_binding *mc_binding_find(struct mc_member *member,
 				   unsigned long offset)
 {
@@ -19,7 +19,10 @@ struct mc_binding *mc_binding_find(struct mc_member *member,
 	return node ? container_of(node, struct mc_binding, range) : NULL;
 }
 
-/* A binding that is in no tree yet; or NULL. mc_bindings_commit() takes a list of them. */
+/*
+ * Return: a binding that is in no tree yet, for a list that mc_bindings_commit() takes; or NULL,
+ * with the reason in the call. It holds the structs of team and memory.
+ */
 struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
 				     struct mc_memory *memory, unsigned long team_offset,
 				     unsigned long memory_offset, unsigned long bytes)
@@ -43,8 +46,8 @@ struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
 }
 
 /*
- * Frees bindings that are in no tree. Structs of objects may go here: without the team's
- * lock.
+ * Frees bindings that are in no tree. The structs of their objects may be freed here, so the
+ * caller does not hold the team's lock.
  */
 void mc_bindings_free(struct list_head *list)
 {
@@ -69,7 +72,7 @@ static void binding_unlist(struct mc_binding *binding)
 
 /*
  * A binding is in its team's tree exactly as long as it is on its memory's list: both
- * change under the team's write side. The caller zaps, once for all that it undoes.
+ * change under the team's write side. The caller zaps, once for all bindings that it undoes.
  */
 static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 {
@@ -85,8 +88,8 @@ static void binding_undo(struct mc_binding *binding, struct list_head *undone)
 }
 
 /*
- * Remembers which process took away what a member had there. There is room for one loss: the
- * bindings of a memory go one by one, and count as one where they are next to each other.
+ * Remembers which process took away a member's bindings in a range. There is room for one loss:
+ * as the bindings of a memory go one by one, adjacent ones count as one loss.
  */
 static void member_lost(struct mc_member *member, struct mc_team *team,
 			unsigned long first, unsigned long last, enum mc_loss_cause cause)
@@ -108,7 +111,7 @@ static void member_lost(struct mc_member *member, struct mc_team *team,
 	loss->order = ++team->losses;
 }
 
-/* Does a window show a later member here, which it would not if this one had a binding? */
+/* Has a later member a binding in the range? A window shows it until this member has one. */
 static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 			       unsigned long first, unsigned long last)
 {
@@ -121,7 +124,7 @@ static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 	return false;
 }
 
-/* Takes those off the lists of their memories that come before another one. */
+/* Takes the bindings before @binding off the lists of their memories. */
 static void bindings_unlist(struct list_head *list, struct mc_binding *binding)
 {
 	list_for_each_entry_continue_reverse(binding, list, list)
@@ -177,7 +180,10 @@ static int check_unbound(struct mc_call *call, struct mc_team *team, struct mc_m
 		       node->start, node->last, process);
 }
 
-/* Put bindings in place, all for one member, all or none. */
+/*
+ * Binds all bindings of a list, which is in order and for one member, or none. Takes the team's
+ * lock. Return: 0, and the list is empty; or an error, and the caller frees the list.
+ */
 int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 		       struct mc_device *device, struct list_head *list)
 {
@@ -227,7 +233,7 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 				   binding->range.last - binding->range.start + 1);
 		cond_resched();
 	}
-	/* replica mappings of this member had nothing to show there */
+	/* replica mappings of this member had no page-table entries there */
 	if (member_hides_later(team, member, first->range.start, last->range.last))
 		mc_team_zap_windows(team, first->range.start, last->range.last);
 	INIT_LIST_HEAD(list);
@@ -236,7 +242,7 @@ unlock:
 	return ret;
 }
 
-/* Do whole bindings cover the range, without a hole? */
+/* Do whole bindings of a member cover a range without a hole? Return: 0 or an error. */
 static int bindings_cover(struct mc_call *call, struct mc_team *team,
 			  struct mc_member *member, unsigned long first,
 			  unsigned long last)
@@ -258,7 +264,7 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 		       node->last - node->start + 1, node->start, device);
 }
 
-/* Undoes whole bindings of a device in a range of a team, or nothing. */
+/* Undoes whole bindings of a device in a range of a team, or none. Takes the team's lock. */
 int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			   struct mc_device *device,
 			       unsigned long first, unsigned long last)
@@ -290,7 +296,7 @@ unlock:
 	return ret;
 }
 
-/* The team has ended: nothing maps it, so there is nothing to zap. */
+/* Undoes all bindings of a team that has ended: nothing maps it, so there is nothing to zap. */
 void mc_bindings_undo_team(struct mc_team *team)
 {
 	struct mc_member *member;
@@ -308,7 +314,7 @@ void mc_bindings_undo_team(struct mc_team *team)
 	mc_bindings_free(&undone);
 }
 
-/* The team of a memory's first binding, its struct held; NULL if it has none. */
+/* Return: the team of a memory's first binding, its struct held; or NULL. */
 static struct mc_team *memory_first_team(struct mc_memory *memory)
 {
 	struct mc_binding *binding;
@@ -325,7 +331,7 @@ static struct mc_team *memory_first_team(struct mc_memory *memory)
 	return team;
 }
 
-/* The first binding if it is to this team, which does not change: see binding_undo(). */
+/* Return: the first binding if it is to this team, whose lock keeps it so: see binding_undo(). */
 static struct mc_binding *memory_first_binding(struct mc_memory *memory,
 					       struct mc_team *team)
 {
@@ -342,8 +348,8 @@ static struct mc_binding *memory_first_binding(struct mc_memory *memory,
 }
 
 /*
- * The memory has ended, or is lost. Its lock comes after a team's, so look which team is
- * next, take that one's lock, and look again.
+ * Undoes all bindings of a memory that has ended, or is lost. Its lock comes after a team's: so
+ * this looks which team is next, takes that team's lock, and looks again.
  */
 void mc_bindings_undo_memory(struct mc_memory *memory)
 {
@@ -363,11 +369,11 @@ void mc_bindings_undo_memory(struct mc_memory *memory)
 				    MC_LOSS_HOST : MC_LOSS_ENDED);
 			binding_undo(binding, &undone);
 		}
-		/* not if others have undone them before this had the lock */
+		/* not if another thread has undone them before this one had the lock */
 		if (first <= last) {
 			trace_memcast_evict(team->object.number, memory->object.number, first,
 					    last - first + 1);
-			/* what else is bound in between comes back with a fault */
+			/* other bindings in between come back with a fault */
 			mc_team_zap(team, NULL, first, last);
 		}
 		up_write(&team->lock);

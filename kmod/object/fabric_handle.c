@@ -7,7 +7,7 @@
 #include <linux/rhashtable.h>
 #include "object.h"
 
-/* The first bytes of one, in this machine's byte order; the rest is zero. */
+/* The bytes of a fabric handle */
 struct fabric_handle {
 	u8 magic[8];
 	u8 key[MC_KEY_SIZE];
@@ -33,15 +33,15 @@ int mc_fabric_init(void)
 	return rhashtable_init(&fabric_objects, &by_key);
 }
 
-/* Frees the table, which is empty: what is in it keeps the module. */
+/* Frees the table, which is empty: an object in it would keep the module. */
 void mc_fabric_exit(void)
 {
 	rhashtable_destroy(&fabric_objects);
 }
 
 /*
- * Which IMEX channel an object belongs to that is created with these handle types. Return: the
- * channel's number, 0 without MEMCAST_HANDLE_FABRIC, or -EPERM: the client has opened none.
+ * Return: the number of the IMEX channel that a new object with these handle types belongs to;
+ * 0 without MEMCAST_HANDLE_FABRIC; or -EPERM, with the reason: the client has opened none.
  */
 int mc_fabric_channel(struct mc_call *call, u32 handle_types)
 {
@@ -55,13 +55,13 @@ int mc_fabric_channel(struct mc_call *call, u32 handle_types)
 	return __ffs64(channels);
 }
 
-/* The device whose link an export or import of the object takes; NULL: none's */
+/* Return: the device whose link an export or import of the object uses, or NULL. */
 static const struct mc_device *object_device(struct mc_object *object)
 {
 	return object->type == MEMCAST_TYPE_MEMORY ? mc_memory(object)->device : NULL;
 }
 
-/* Answers MEMCAST_EXPORT with an object's fabric handle, which is the same every time. */
+/* Answers MEMCAST_EXPORT with an object's fabric handle, the same every time. Takes fabric_lock. */
 int mc_fabric_export(struct mc_call *call, struct mc_object *object)
 {
 	struct memcast_export *export = call->arg;
@@ -90,7 +90,7 @@ int mc_fabric_export(struct mc_call *call, struct mc_object *object)
 	return mc_respond(call);
 }
 
-/* The object has no users any more: nobody can import it. */
+/* Takes an object that has ended out of the table: no process can import it any more. */
 void mc_fabric_forget(struct mc_object *object)
 {
 	if (!(object->handle_types & MEMCAST_HANDLE_FABRIC))
@@ -101,7 +101,7 @@ void mc_fabric_forget(struct mc_object *object)
 	mutex_unlock(&fabric_lock);
 }
 
-/* Return: the object, with a user for the caller. */
+/* Return: the object of MEMCAST_IMPORT's fabric handle, with a user for the caller; or an error. */
 struct mc_object *mc_fabric_import(struct mc_call *call)
 {
 	struct memcast_import *import = call->arg;

@@ -35,13 +35,15 @@ static void handle_publish(struct mc_client *client, struct mc_handle *handle)
 /**
  * mc_handle_answer_as() - answer a call with a new handle
  * @call: the call
- * @object: what for; takes over the caller's user of it, and fails without
- * @imported: it is a memory that another handle was created for
- * @out_handle: where in the call's argument
+ * @object: of the handle, which takes over the caller's user, also if this fails
+ * @imported: the object is a memory that another client has created
+ * @out_handle: where the call's argument has the handle
  *
- * First a place in the table, which nobody can find anything at; then, when
- * nothing can fail any more, publish. Values come round late: a stale handle
- * should be found out, not hit somebody else's object.
+ * It reserves a place in the table, where no lookup finds a handle; and publishes the
+ * handle there when nothing can fail any more. Numbers come round late: a call with
+ * a stale handle should fail, not hit another object.
+ *
+ * Return: 0, or an error.
  */
 int mc_handle_answer_as(struct mc_call *call, struct mc_object *object, bool imported,
 			u32 *out_handle)
@@ -75,7 +77,7 @@ free_handle:
 	return ret;
 }
 
-/* Return: the object, with a user for the caller, or NULL. @imported may be NULL. */
+/* Return: the object of a handle, with a user for the caller, or NULL. @imported may be NULL. */
 struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *imported)
 {
 	struct mc_object *object = NULL;
@@ -93,8 +95,8 @@ struct mc_object *mc_handle_find(struct mc_client *client, u32 id, bool *importe
 }
 
 /*
- * The same for a mapping, until it is undone: so long the handle stays good, as with
- * hardware's driver, though it may have been released.
+ * As mc_handle_find(), for a mapping: until mc_handle_unmapped() the handle stays good, though
+ * it may be released, as with NVIDIA's driver.
  */
 struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id)
 {
@@ -111,7 +113,7 @@ struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id)
 	return object;
 }
 
-/* Takes it out of the table if nobody needs it. Return: it, to be dropped, or NULL. */
+/* Takes a handle out of the table if it is unused. Return: the handle, to be freed; or NULL. */
 static struct mc_handle *handle_unused(struct mc_client *client, struct mc_handle *handle)
 {
 	lockdep_assert_held(&client->handles.xa_lock);
@@ -120,7 +122,10 @@ static struct mc_handle *handle_unused(struct mc_client *client, struct mc_handl
 	return __xa_erase(&client->handles, handle->id);
 }
 
-/* A mapping of a heap has none; of a process that has ended they are all gone. */
+/*
+ * A mapping was undone: its handle ends if it is unused. A heap's mapping has none (@id 0), and
+ * those of a process that has ended are gone. Without locks: the object may end here.
+ */
 void mc_handle_unmapped(struct mc_client *client, u32 id)
 {
 	struct mc_handle *handle, *last = NULL;
@@ -138,7 +143,7 @@ void mc_handle_unmapped(struct mc_client *client, u32 id)
 		handle_free(client, last);
 }
 
-/* One more reference to this handle. Return: is there such a one? */
+/* Adds a reference to a handle. Return: is there such a handle? */
 bool mc_handle_hold(struct mc_client *client, u32 id)
 {
 	struct mc_handle *handle;
@@ -151,7 +156,7 @@ bool mc_handle_hold(struct mc_client *client, u32 id)
 	return handle;
 }
 
-/* Gives up one reference. Return: 0, or -ENOENT: there was none to give up. */
+/* Gives up a reference to a handle. Return: 0, or -ENOENT: there was none. Without locks. */
 int mc_handle_drop(struct mc_client *client, u32 id)
 {
 	struct mc_handle *handle, *last = NULL;
@@ -178,7 +183,7 @@ static void release_handles(struct mc_client *client)
 
 	xa_for_each(&client->handles, id, handle) {
 		xa_lock(&client->handles);
-		/* unless somebody else is just releasing it */
+		/* unless another thread is just releasing it */
 		handle = __xa_erase(&client->handles, id);
 		xa_unlock(&client->handles);
 		if (handle)
@@ -188,8 +193,8 @@ static void release_handles(struct mc_client *client)
 }
 
 /*
- * The process has gone, but other processes may have fds of the file, after fork() or
- * because they were passed on. They can do nothing with the handles, so these go now.
+ * Frees the handles of a client whose process has gone, or whose host was lost. Other processes
+ * may have fds of the file, after fork() or because they were passed on, but cannot use handles.
  */
 void mc_client_end(struct mc_client *client)
 {
@@ -199,7 +204,7 @@ void mc_client_end(struct mc_client *client)
 	release_handles(client);
 }
 
-/* Return: -ENOENT, with the reason. */
+/* Return: -ENOENT, with the reason that there is no such handle. */
 int mc_no_handle(struct mc_call *call, u32 handle)
 {
 	return mc_fail(call, -ENOENT, "no handle %u: never given out, or released",
@@ -237,7 +242,7 @@ struct mc_team *mc_find_team(struct mc_call *call, u32 handle)
 	return IS_ERR(object) ? ERR_CAST(object) : mc_team(object);
 }
 
-/* The file is gone: no call can come any more. */
+/* Frees a client's handles and their table. The file is gone: no call can come any more. */
 void mc_handles_destroy(struct mc_client *client)
 {
 	release_handles(client);
@@ -256,7 +261,7 @@ int mc_handle_release(struct mc_call *call)
 	return 0;
 }
 
-/* MEMCAST_HANDLE_RETAIN, where it names a handle and no address. */
+/* MEMCAST_HANDLE_RETAIN of a call that names a handle, and no address. */
 int mc_handle_hold_named(struct mc_call *call)
 {
 	struct memcast_handle_retain *retain = call->arg;
@@ -273,7 +278,7 @@ int mc_handle_hold_named(struct mc_call *call)
 	return ret;
 }
 
-/* MEMCAST_HANDLE_INFO: what a handle is of, and what that is like. */
+/* MEMCAST_HANDLE_INFO: the type, size, flags and place of a handle's object. */
 int mc_handle_info(struct mc_call *call)
 {
 	struct memcast_handle_info *info = call->arg;

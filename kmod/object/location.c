@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where a memory is, for a client that may be on another host. */
+/* Locations of memories, as a client is told them that may be on another host. */
 #include "object.h"
 
-/* Is it on the client's host? Else a fabric handle has brought it. */
+/* Is the memory on the client's host? A client has memory of other hosts by fabric handles. */
 bool mc_memory_is_local(const struct mc_client *client, const struct mc_memory *memory)
 {
 	return memory->device ? mc_host_has(client->host, memory->device->id) :
@@ -11,11 +11,11 @@ bool mc_memory_is_local(const struct mc_client *client, const struct mc_memory *
 
 /**
  * mc_memory_tell_location() - say to a client where a memory is
- * @client: the caller's
+ * @client: the client
  * @memory: the memory
  * @location: output, enum memcast_location
- * @id: output, the client's number of the device, or the node; MEMCAST_DEVICE_NONE of what is
- *	on another host
+ * @id: output, the client's ordinal of the device, or the node; MEMCAST_DEVICE_NONE if the
+ *	memory is on another host
  */
 void mc_memory_tell_location(const struct mc_client *client, const struct mc_memory *memory,
 			     u32 *location, u32 *id)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Objects of hosts that are lost. docs/architecture.md, "Losing a host", has the order in
- * which things are marked and taken away, and why nothing comes back.
+ * which objects are marked and taken away, and why no page comes back.
  */
 #include "object.h"
 
-/* The host is lost: from now on none of its objects is to be found, or shown anew. */
+/*
+ * Marks all objects of a host that is lost: from now on no call makes a handle of one, and no
+ * memory among them is mapped, bound or shown anew.
+ */
 void mc_objects_mark(struct mc_host *host)
 {
 	struct mc_object *object;
@@ -22,7 +25,7 @@ void mc_objects_mark(struct mc_host *host)
 	} while (object);
 }
 
-/* The first of the marked ones, which is one no longer, its struct held unless it is going. */
+/* Takes the first marked object off its list; @held: the object, or NULL if it is being freed. */
 static bool take_marked(struct mc_host *host, struct mc_object **held)
 {
 	struct mc_object *object;
@@ -39,7 +42,7 @@ static bool take_marked(struct mc_host *host, struct mc_object **held)
 	return object;
 }
 
-/* Marked memory leaves all teams. A bind that adds itself later finds the mark: see binding.c. */
+/* Undoes the bindings of marked memories. A bind that comes later finds the mark: see binding.c. */
 void mc_objects_undo(struct mc_host *host)
 {
 	struct mc_object *object;

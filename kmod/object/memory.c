@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memories: chunks of one device's pool, or pages of the host; foreign.c has others'. */
+/* Memories: chunks of one device's pool, or pages of the host; foreign.c has other drivers'. */
 #include <linux/nodemask.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include "object.h"
 
-/* What it takes of the machine, if it is the host's. */
+/* Return: the machine's memory that a memory of the host takes. */
 static unsigned long host_bytes(const struct mc_memory *memory)
 {
 	return ((memory->chunks - 1) << MC_CHUNK_SHIFT) + (PAGE_SIZE << memory->last_order);
 }
 
 /*
- * Host memory comes from the kernel and is charged to the caller's cgroup: in
- * chunks too, so that it maps as well; what is left over in smaller pages.
+ * Host memory comes from the kernel and is charged to the caller's cgroup. It comes in
+ * chunks too, so that PMD entries show it as well; the last chunk may be smaller.
  */
 static void host_give_chunks(struct mc_memory *memory, unsigned long chunks)
 {
@@ -73,14 +73,14 @@ static void pool_give_back(struct mc_memory *memory)
 
 static const struct mc_memory_ops pool_ops = { .give_back = pool_give_back };
 
-/* How many bytes there could be at most, before an array for them is made. */
+/* Return: the most bytes that there could be, checked before an array for them is made. */
 static u64 memory_room(struct mc_device *device)
 {
 	return device ? (u64)READ_ONCE(device->pool.free) << MC_CHUNK_SHIFT :
 			(u64)totalram_pages() << PAGE_SHIFT;
 }
 
-/* No user is left, so nothing maps it: what shows it are its bindings. */
+/* No user is left, so no mapping shows the memory: only its bindings do. */
 static void memory_end(struct mc_object *object)
 {
 	struct mc_memory *memory = mc_memory(object);
@@ -97,7 +97,7 @@ static const struct mc_object_ops memory_ops = {
 	.end = memory_end,
 };
 
-/* A memory with room for so many chunks, and one user; or NULL. */
+/* Return: a memory with room for so many chunks, and one user, the caller; or NULL. */
 struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_ops *ops,
 				  u64 bytes, unsigned long chunks, u32 granularity,
 				  u32 handle_types)
@@ -117,7 +117,10 @@ struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_o
 	return memory;
 }
 
-/* What @create asks for, with one user; @device is where, NULL the host. */
+/*
+ * Makes a memory as @create asks for, on a device or (NULL) the host, filled with zeros.
+ * Return: the memory, with one user, the caller; or an error. Without locks.
+ */
 struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 				const struct memcast_memory_create *create,
 				u64 bytes)
@@ -169,13 +172,13 @@ no_room:
 }
 
 /**
- * mc_memory_touch() - see that there is a chunk at an offset
- * @memory: used by the caller, which has no lock of ours
+ * mc_memory_touch() - take a chunk for an offset, if the memory lacks it
+ * @memory: the caller is a user of it, and holds no lock but that of a team's dma-buf
  * @offset: bytes
  *
- * Once there is one it stays until the memory ends.
+ * Once there is a chunk it stays until the memory ends.
  *
- * Return: 0, or -ENOMEM: there is none to be had for a lazy pool, or not for the caller.
+ * Return: 0, or -ENOMEM: a lazy pool can have no chunk, or the caller may not.
  */
 int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 {
@@ -187,21 +190,21 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 	pool = &memory->device->pool;
 	chunk = mc_lazy_take(pool);
 	if (!chunk)
-		/* somebody else may have had the last one, for the same place */
+		/* another thread may have had the last chunk, for the same place */
 		return mc_memory_lacks(memory, offset) ? -ENOMEM : 0;
-	/* orders the zeros before the pointer; of several threads the first has won */
+	/* orders the zeros before the pointer; of several threads the first one wins */
 	if (cmpxchg(&memory->chunk[offset >> memory->shift], NULL, chunk))
 		mc_lazy_give(pool, chunk);
 	return 0;
 }
 
 /**
- * mc_lacks_add() - count the chunk at an offset, if nobody has touched it
- * @lacks: what is counted in
- * @memory: used by the caller, which has no lock of ours
+ * mc_lacks_add() - count the chunk at an offset, if the memory lacks it
+ * @lacks: the count
+ * @memory: the caller is a user of it, and holds no lock
  * @offset: bytes
  *
- * Return: 0, or -ENOMEM: there are no more, and what else is needed does not matter.
+ * Return: 0, or -ENOMEM: pools can have no more chunks, so the caller need not count on.
  */
 int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory, unsigned long offset)
 {
@@ -218,8 +221,8 @@ int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory, unsigne
 }
 
 /*
- * As mc_memory_extent(), of a memory whose chunks are pages: up to the next chunk, in one
- * allocation of pages.
+ * As mc_memory_extent(), of a memory in pages (foreign memory). The bytes are in one allocation
+ * of pages.
  */
 unsigned long mc_memory_pages_extent(const struct mc_memory *memory, unsigned long offset)
 {
@@ -243,8 +246,8 @@ unsigned long mc_memory_pages_extent(const struct mc_memory *memory, unsigned lo
 }
 
 /*
- * Can one PMD entry show the chunk, all of which there is, around an offset? For memory
- * whose chunks are pages.
+ * Can one PMD entry show the 2 MiB around an offset, all of which the memory has? For memory
+ * in pages (foreign memory).
  */
 bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset)
 {
@@ -263,7 +266,7 @@ bool mc_memory_has_chunk(const struct mc_memory *memory, unsigned long offset)
 	return true;
 }
 
-/* Where is it to be? NULL: on the host. */
+/* Return: the device that @create names; NULL: the host; or an error, with the reason. */
 struct mc_device *mc_memory_find_device(struct mc_call *call,
 					const struct memcast_memory_create *create)
 {

@@ -3,8 +3,8 @@
  * Objects: what memories and teams have in common.
  *
  * Users keep an object alive: handles, mappings, exported fds, calls under way.
- * When the last one goes the object ends: its bindings are undone and its chunks
- * go back. The struct stays as long as something still points to it.
+ * When the last user goes the object ends: its bindings are undone and its chunks
+ * go back. The struct stays as long as it is held (kref): by bindings, segments and shares.
  */
 #include <linux/slab.h>
 #include "object.h"
@@ -49,8 +49,8 @@ void mc_object_init(struct mc_object *object, const struct mc_object_ops *ops,
 
 /**
  * mc_object_enter() - an object is lost with a host from now on
- * @call: what makes it
- * @object: new, nobody has found it yet; it stays there until its struct goes
+ * @call: the call that makes it
+ * @object: new, in no table yet; it stays in the host's lists until its struct is freed
  * @place: the host
  *
  * Return: 0, or as mc_fail_lost_host(): the host, or the caller's, was lost already.
@@ -70,7 +70,7 @@ int mc_object_enter(struct mc_call *call, struct mc_object *object, struct mc_ho
 	return lost ? mc_fail_lost_host(call, place) : 0;
 }
 
-/* The object's struct goes. */
+/* Takes an object whose struct is being freed off its host's list. */
 static void object_leave(struct mc_object *object)
 {
 	if (!object->place)
@@ -80,7 +80,7 @@ static void object_leave(struct mc_object *object)
 	spin_unlock(&object->place->objects_lock);
 }
 
-/* Return: -ENOENT, with the reason: there is nothing of the object any more. */
+/* Return: -ENOENT, with the reason that the object was lost with its host. */
 int mc_object_fail_lost(struct mc_call *call, const struct mc_object *object)
 {
 	char words[MC_WORDS];
@@ -97,13 +97,13 @@ struct mc_object *mc_object_get(struct mc_object *object)
 	return object;
 }
 
-/* For those that only hold the struct. Return: NULL if the object has ended. */
+/* As mc_object_get(), for a caller that only holds the struct; NULL if the object has ended. */
 struct mc_object *mc_object_tryget(struct mc_object *object)
 {
 	return refcount_inc_not_zero(&object->users) ? object : NULL;
 }
 
-/* May take a team's lock. */
+/* Gives up a user of an object, which ends with the last one. That may take a team's lock. */
 void mc_object_put(struct mc_object *object)
 {
 	if (!refcount_dec_and_test(&object->users))
@@ -123,7 +123,7 @@ static void object_free(struct kref *kref)
 	mc_free_large(object->account, object, object->struct_bytes);
 }
 
-/* Give up the struct, as held with kref_get(). */
+/* Lets go of an object's struct, as held with kref_get(); frees it if it was the last hold. */
 void mc_object_forget(struct mc_object *object)
 {
 	kref_put(&object->kref, object_free);

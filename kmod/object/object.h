@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What handles stand for: memories, teams, and the bindings between them. */
+/* Objects: memories and teams, which handles stand for, and the bindings between them. */
 #ifndef _MC_OBJECT_H
 #define _MC_OBJECT_H
 
@@ -23,10 +23,10 @@
 
 struct mc_object;
 
-/* What differs between the kinds of object. */
+/* Operations that differ between memories and teams */
 struct mc_object_ops {
 	enum memcast_type type;
-	/* no user is left, so nothing maps it: it gives back what it has */
+	/* no user is left, so no mapping shows the object: it gives back what it has */
 	void (*end)(struct mc_object *object);
 	/* nothing points to the struct any more; may be NULL */
 	void (*free)(struct mc_object *object);
@@ -34,20 +34,20 @@ struct mc_object_ops {
 
 struct mc_object {
 	const struct mc_object_ops *ops;
-	enum memcast_type type;	/* of ops, here for each fault and copy to read one line less */
+	enum memcast_type type;	/* ops->type; here for faults and copies to read one line less */
 	u32 handle_types;
 	u64 bytes;
-	u64 number;		/* unlike every other's */
+	u64 number;		/* no other object's */
 	u32 granularity;	/* bytes; of sizes, offsets and mappings */
 	const struct mc_host *host;	/* of the client that created it */
 	refcount_t users;	/* handles, mappings, exported fds, calls */
 	struct dma_resv resv;	/* of its dma-bufs */
-	struct kref kref;	/* of the struct: its users together, its bindings */
+	struct kref kref;	/* of the struct: held by its users together, by bindings */
 	struct mc_account *account;	/* charged with the struct, and host memory */
 	unsigned long struct_bytes;
 
-	struct mc_host *place;	/* with which it is lost; NULL: nowhere yet */
-	struct list_head of_place;	/* in its objects, or its lost_objects */
+	struct mc_host *place;	/* with which it is lost; NULL: not entered yet */
+	struct list_head of_place;	/* in place->objects or place->lost_objects */
 	bool lost;		/* only ever set, lockless; see lost_objects.c */
 
 	/* with MEMCAST_HANDLE_FABRIC; see fabric_handle.c */
@@ -67,16 +67,16 @@ void mc_object_put(struct mc_object *object);
 void mc_object_forget(struct mc_object *object);
 
 /*
- * A fault looks whether a memory is lost, and shows it in page tables, in one section of this.
- * The loss of a host marks, waits for all sections, and only then takes away what they have
- * shown.
+ * A fault looks whether a memory is lost and inserts its page-table entry in one read section.
+ * The loss of a host marks memories, waits for all sections, and only then removes the entries
+ * that they have inserted.
  */
 extern struct srcu_struct mc_loss_srcu;
 
 int mc_object_enter(struct mc_call *call, struct mc_object *object, struct mc_host *place);
 int mc_object_fail_lost(struct mc_call *call, const struct mc_object *object);
 
-/* Return: 0, or as mc_object_fail_lost(). Inline, as words' room there would cost each call. */
+/* Return: 0, or as mc_object_fail_lost(). Inline, as room for words there costs each call. */
 static inline int mc_object_check(struct mc_call *call, const struct mc_object *object)
 {
 	return likely(!READ_ONCE(object->lost)) ? 0 : mc_object_fail_lost(call, object);
@@ -91,9 +91,9 @@ void mc_objects_undo(struct mc_host *host);
 
 struct mc_handle {
 	struct mc_object *object;
-	unsigned long refs;		/* releases owed */
-	unsigned long maps;		/* mappings made by it: it ends without either */
-	bool imported;			/* a memory's: can be mapped and bound, not exported */
+	unsigned long refs;		/* references: how often it may be released */
+	unsigned long maps;		/* its mappings; without refs and maps it ends */
+	bool imported;			/* of a memory that it may not export */
 	u32 id;
 };
 
@@ -131,9 +131,9 @@ struct mc_object *mc_fabric_import(struct mc_call *call);
 struct mc_foreign;
 struct mc_memory;
 
-/* Where a memory's pages come from. */
+/* Operations that differ by where a memory's pages come from */
 struct mc_memory_ops {
-	/* the memory has ended: its pages go back */
+	/* the memory has ended: give its pages back */
 	void (*give_back)(struct mc_memory *memory);
 	/*
 	 * The page frame at an offset, and how many bytes from there on are physically
@@ -146,14 +146,14 @@ struct mc_memory_ops {
 struct mc_memory {
 	struct mc_object object;
 	const struct mc_memory_ops *ops;
-	struct mc_device *device;	/* which it is of; NULL: the host */
-	struct mc_foreign *foreign;	/* whose pages these are; NULL: our own */
+	struct mc_device *device;	/* that it is memory of; NULL: the host */
+	struct mc_foreign *foreign;	/* the dma-buf that it shows; NULL: none */
 	u32 location, location_id, flags;	/* as created; an id is the machine's */
-	u32 last_order;			/* of the last chunk: host memory ends early */
-	bool exposed;			/* to a team or a dma-buf; only ever set, lockless */
+	u32 last_order;			/* of the last chunk, of host memory smaller */
+	bool exposed;			/* by a team, dma-buf, IPC handle; only set, lockless */
 	spinlock_t lock;		/* protects bindings */
 	struct list_head bindings;	/* by mc_binding.of_memory */
-	u32 shift;			/* of a chunk's size, which of foreign memory is a page */
+	u32 shift;			/* of a chunk's size, which in foreign memory is a page's */
 	unsigned long chunks;
 	struct page *chunk[];
 };
@@ -163,6 +163,7 @@ static inline struct mc_memory *mc_memory(struct mc_object *object)
 	return container_of(object, struct mc_memory, object);
 }
 
+/* Return: the page frame at an offset, which must not lack a chunk. */
 static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 					  unsigned long offset)
 {
@@ -176,12 +177,13 @@ static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
 }
 
-/* Has nobody touched what is at an offset? Only then it has no page frame: see lazy.c. */
+/* Is there no chunk at an offset, as no thread has touched it yet? See lazy.c. */
 static inline bool mc_memory_lacks(const struct mc_memory *memory, unsigned long offset)
 {
 	return !memory->ops->extent && !READ_ONCE(memory->chunk[offset >> memory->shift]);
 }
 
+/* Return: the kernel's address of an offset, which must not lack a chunk. */
 static inline void *mc_memory_address(const struct mc_memory *memory,
 				      unsigned long offset)
 {
@@ -190,7 +192,7 @@ static inline void *mc_memory_address(const struct mc_memory *memory,
 
 unsigned long mc_memory_pages_extent(const struct mc_memory *memory, unsigned long offset);
 
-/* Bytes from an offset on that are physically contiguous, up to the next chunk. */
+/* Return: how many bytes from an offset on are physically contiguous, up to the next chunk. */
 static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
 					     unsigned long offset)
 {
@@ -200,9 +202,9 @@ static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
 
 int mc_memory_touch(struct mc_memory *memory, unsigned long offset);
 
-/* What a call needs and nobody has touched: each chunk once, however often it is shown */
+/* Chunks that a call needs and memories lack: each counts once, however often it is shown */
 struct mc_lacks {
-	struct xarray places;		/* in mc_memory.chunk */
+	struct xarray places;		/* by place in mc_memory.chunk */
 	unsigned long chunks;
 };
 
@@ -225,13 +227,14 @@ bool mc_memory_is_local(const struct mc_client *client, const struct mc_memory *
 void mc_memory_tell_location(const struct mc_client *client, const struct mc_memory *memory,
 			     u32 *location, u32 *id);
 
-/* ---- process.c: which process did something, also after it has ended ---- */
+/* ---- process.c: names of processes, also after they have ended ---- */
 
 struct mc_process {
-	struct pid *pid;		/* held; NULL: nobody, or a kernel thread */
+	struct pid *pid;		/* held; NULL: none yet, or a kernel thread */
 	char name[TASK_COMM_LEN];
 };
 
+/* Lets go of the process. */
 static inline void mc_process_put(struct mc_process *process)
 {
 	if (process->pid)
@@ -248,7 +251,7 @@ int mc_process_print(const struct mc_process *process, char *text, size_t size);
 
 /* ---- team.c ---- */
 
-/* How a member's memory went: it was unbound, it ended as it was, or its host was lost. */
+/* Why a member has lost memory: it was unbound, it has ended, or its host was lost. */
 enum mc_loss_cause { MC_LOSS_UNBOUND, MC_LOSS_ENDED, MC_LOSS_HOST };
 
 /* The memory that a member lost last, for the words of fault_reason.c */
@@ -256,14 +259,14 @@ struct mc_loss {
 	unsigned long first, last;	/* bytes in the team */
 	u64 order;			/* counts the team's losses; 0: none yet */
 	enum mc_loss_cause cause;
-	bool more;			/* there were others, which are forgotten */
+	bool more;			/* earlier losses were forgotten */
 	struct mc_process process;
 };
 
 struct mc_member {
 	struct mc_device *device;
 	struct rb_root_cached bindings;	/* by mc_binding.range */
-	struct rb_root_cached replicas;	/* mappings that show them, by mc_object_range.bytes */
+	struct rb_root_cached replicas;	/* its mappings, by mc_object_range.bytes */
 	u64 bound;			/* the bindings' bytes */
 	struct mc_process joined_by;
 	struct mc_loss loss;
@@ -276,11 +279,11 @@ struct mc_team {
 	u32 devices;			/* constant: how many will join */
 	u32 joined;			/* == devices: complete, constant now; lockless */
 	MC_DECLARE_SET(members);		/* the devices that have joined */
-	u16 *place;			/* by device: where a member is */
-	bool has_slot;			/* of the fabric's, since the first binding */
-	u64 losses;			/* how many members' memories went */
+	u16 *place;			/* by device: index of its member */
+	bool has_slot;			/* of the fabric, since the first binding */
+	u64 losses;			/* of all members, counted */
 	atomic64_t writes;		/* by copies and fills to windows; lockless */
-	ktime_t ready;			/* when it is, once complete */
+	ktime_t ready;			/* when it will be, once complete */
 	wait_queue_head_t complete;
 	struct mc_member member[];
 };
@@ -290,7 +293,10 @@ static inline struct mc_team *mc_team(struct mc_object *object)
 	return container_of(object, struct mc_team, object);
 }
 
-/* NULL if it has not joined. Complete teams need no lock for it. */
+/*
+ * Return: the member that a device is, or NULL if it has not joined. The caller holds the team's
+ * lock, unless the team is complete.
+ */
 static inline struct mc_member *mc_team_member(struct mc_team *team,
 					       const struct mc_device *device)
 {
@@ -299,7 +305,7 @@ static inline struct mc_member *mc_team_member(struct mc_team *team,
 	return &team->member[team->place[device->id]];
 }
 
-/* Return: -ENODEV, with the reason */
+/* Return: -ENODEV, with the reason that a device is not a member. */
 static inline int mc_no_member(struct mc_call *call, u32 device)
 {
 	return mc_fail(call, -ENODEV, "device %u is not a member of the team",
@@ -309,13 +315,13 @@ static inline int mc_no_member(struct mc_call *call, u32 device)
 /* ---- team_mappings.c ---- */
 
 /*
- * A place where page tables of a process show a team: part of a mapping, and in the tree of
- * the team's windows or of a member's replicas, under the team's lock.
+ * The bytes of an object that a mapping shows. A mapping of a team has it in the tree of the
+ * team's windows or of a member's replicas, under the team's lock.
  */
 struct mc_object_range {
-	struct interval_tree_node bytes;	/* in the team */
-	unsigned long address;			/* of the first of them */
-	struct address_space *tables;		/* of the client: what it has mapped */
+	struct interval_tree_node bytes;	/* in the object */
+	unsigned long address;			/* where the first is mapped */
+	struct address_space *tables;		/* the client's, whose entries a zap removes */
 };
 
 void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last);
@@ -328,7 +334,7 @@ void mc_team_zap(struct mc_team *team, struct mc_member *member,
 struct mc_wait {
 	struct list_head list;
 	struct mc_team *team;
-	struct pid *pid;		/* of the process, which waits: it stays */
+	struct pid *pid;		/* of the process, which waits: it is not freed */
 	u32 command;			/* MEMCAST_NR_... */
 	ktime_t since;
 };
@@ -338,7 +344,7 @@ int mc_team_await(struct mc_call *call, struct mc_team *team, u32 command, bool 
 
 /* ---- binding.c ---- */
 
-/* Chunks of a memory that a team shows as a member's replica. */
+/* Chunks of a memory that are a part of a member's replica */
 struct mc_binding {
 	struct interval_tree_node range;	/* bytes in the team */
 	struct mc_team *team;		/* holds the struct */
@@ -346,7 +352,7 @@ struct mc_binding {
 	struct mc_memory *memory;	/* holds the struct */
 	unsigned long memory_offset;		/* bytes into the memory */
 	struct list_head of_memory;	/* in memory->bindings */
-	struct list_head list;		/* of those being made or undone */
+	struct list_head list;		/* of bindings being made or undone */
 	struct mc_account *account;	/* of the client that made it */
 };
 
@@ -364,7 +370,7 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 void mc_bindings_undo_team(struct mc_team *team);
 void mc_bindings_undo_memory(struct mc_memory *memory);
 
-/* Where in the memory is what is shown at an offset in the team. */
+/* Return: the offset in the memory of a byte that is bound at an offset in the team. */
 static inline unsigned long mc_binding_memory_offset(const struct mc_binding *binding,
 						     unsigned long offset)
 {

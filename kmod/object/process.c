@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which process did something: for those who ask when it may have ended. */
+/* Names of processes that did something, for reasons given when they may have ended. */
 #include <linux/ctype.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include "object.h"
 
-/* The caller's process; nobody, if a kernel thread does it for somebody. */
+/* Notes the calling process, held until mc_process_put(); none if a kernel thread calls. */
 void mc_process_set(struct mc_process *process)
 {
 	bool is_process = !(current->flags & PF_KTHREAD);
 
 	mc_process_put(process);
 	process->pid = is_process ? get_pid(task_tgid(current)) : NULL;
-	/* it may change its name meanwhile: then some of both is here */
+	/* the process may change its name meanwhile: then this has some bytes of both */
 	data_race(memcpy(process->name, current->group_leader->comm, sizeof(process->name)));
 	process->name[sizeof(process->name) - 1] = '\0';
 }
 
-/* Was it the process that calls now? */
+/* Is it the calling process? */
 bool mc_process_is_caller(const struct mc_process *process)
 {
 	return process->pid && process->pid == task_tgid(current);
 }
 
-/* Have all of its threads ended, whether or not its parent knows? */
+/* Have all threads of the process ended, whether or not its parent has waited for it? */
 bool mc_process_has_ended(const struct mc_process *process)
 {
 	struct task_struct *task;
@@ -37,7 +37,7 @@ bool mc_process_has_ended(const struct mc_process *process)
 	return ended;
 }
 
-/* What a program calls itself, as one word of a line. @name has a struct mc_process's size. */
+/* Copies a process's name, control characters replaced. @name has the size of process->name. */
 void mc_process_name(const struct mc_process *process, char *name)
 {
 	unsigned int i;
@@ -48,8 +48,8 @@ void mc_process_name(const struct mc_process *process, char *name)
 }
 
 /*
- * "712 (rank1)", "a process out of sight (rank1)", "this process" or "somebody"
- * Return: its length
+ * Writes "712 (rank1)", "a process out of sight (rank1)", "this process" or "somebody" into @text.
+ * Return: the length.
  */
 int mc_process_print(const struct mc_process *process, char *text, size_t size)
 {

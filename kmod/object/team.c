@@ -57,7 +57,7 @@ static struct mc_team *team_create(struct mc_call *call)
 	return team;
 }
 
-/* Fabric handles take a team to all devices of the rack; without, it stays on its host. */
+/* Return: the most members of a new team: all devices of its host, with fabric handles of all. */
 static u32 most_members(const struct mc_call *call)
 {
 	const struct memcast_team_create *create = call->arg;
@@ -66,7 +66,7 @@ static u32 most_members(const struct mc_call *call)
 							       call->client->host->devices;
 }
 
-/* MEMCAST_TEAM_CREATE: a team, without members. */
+/* MEMCAST_TEAM_CREATE: make a team, without members. */
 int mc_team_create(struct mc_call *call)
 {
 	struct memcast_team_create *create = call->arg;

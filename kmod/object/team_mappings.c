@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where teams are shown: the page tables of every process that maps one. */
+/* Mappings of teams: taking a range of a team out of the page tables of every process. */
 #include "object.h"
 #include "trace.h"
 
@@ -21,7 +21,7 @@ static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
 	}
 }
 
-/* Take what the windows of every process show in this range out of their page tables. */
+/* Takes a range of a team out of the page tables that show its windows. With the team's lock. */
 void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last)
 {
 	lockdep_assert_held_write(&team->lock);
@@ -30,7 +30,7 @@ void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned lon
 
 /*
  * Takes a range, in which bindings of a member (NULL: of any) were undone, out of the page
- * tables of every process: the member's replica mappings, and the windows.
+ * tables of every process: the member's replica mappings, and the windows. With the team's lock.
  */
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last)

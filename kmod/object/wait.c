@@ -22,7 +22,7 @@ static bool team_ready(struct mc_team *team)
 	return team_complete(team) && !ktime_before(ktime_get(), team->ready);
 }
 
-/* The devices that could still join, as text. Best effort: for a reason. */
+/* Writes the devices that could still join, for a reason: as many as there is room for. */
 static void team_missing(const struct mc_client *client, struct mc_team *team, char *text,
 			 size_t size)
 {
@@ -37,7 +37,7 @@ static void team_missing(const struct mc_client *client, struct mc_team *team, c
 		if (mc_team_member(team, mc_device_find(id)))
 			continue;
 		number = mc_device_words(client, id, words) + strlen("device ");
-		/* no number is cut */
+		/* a number is never cut */
 		if (size - length < strlen(number) + sizeof(",  …")) {
 			scnprintf(text + length, size - length, " …");
 			break;
@@ -48,7 +48,7 @@ static void team_missing(const struct mc_client *client, struct mc_team *team, c
 	up_read(&team->lock);
 }
 
-/* The time that is left until @time; KTIME_MAX: for ever */
+/* Return: the time that is left until @time; KTIME_MAX: for ever */
 static ktime_t left_until(ktime_t time)
 {
 	return time == KTIME_MAX ? KTIME_MAX : max_t(ktime_t, ktime_sub(time, ktime_get()), 0);
@@ -106,7 +106,7 @@ static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 command
 		       READ_ONCE(team->joined), team->devices, missing);
 }
 
-/* The client's host was lost: none of its calls waits any longer. */
+/* Wakes the waiting calls of a client whose host was lost. Takes client->wait_lock. */
 void mc_waits_wake(struct mc_client *client)
 {
 	struct mc_wait *wait;
@@ -120,11 +120,13 @@ void mc_waits_wake(struct mc_client *client)
 }
 
 /**
- * mc_team_await() - wait until all devices have joined; no lock is needed for members then
- * @call: the call that waits
- * @team: for this team
- * @command: which call it is, MEMCAST_NR_…
+ * mc_team_await() - wait until a team is complete; its members need no lock then
+ * @call: the call that waits, without locks
+ * @team: the team
+ * @command: the call's command, MEMCAST_NR_…
  * @no_wait: answer -EAGAIN instead
+ *
+ * Return: 0, -EAGAIN, -ERESTARTSYS, -ENETDOWN after team_timeout_ms, or -EHOSTDOWN.
  */
 int mc_team_await(struct mc_call *call, struct mc_team *team, u32 command, bool no_wait)
 {
@@ -157,13 +159,13 @@ int mc_team_wait(struct mc_call *call)
 	if (wait->command != MEMCAST_NR_BIND_MEMORY && wait->command != MEMCAST_NR_BIND_ADDRESS &&
 	    wait->command != MEMCAST_NR_MAP)
 		return mc_fail(call, -EINVAL, "%u is no command that waits", wait->command);
-	/* from the future on, a wait would have no end */
+	/* a wait that began in the future would have no end */
 	if (wait->since > ktime_get_ns())
 		return mc_fail(call, -EINVAL, "the wait cannot have begun in the future");
 	team = mc_find_team(call, wait->team);
 	if (IS_ERR(team))
 		return PTR_ERR(team);
-	/* before it waits: a signal makes the caller call again, and go on with this wait */
+	/* before the wait: after a signal the caller calls again, and goes on with this wait */
 	if (!wait->since) {
 		wait->since = ktime_get_ns();
 		ret = mc_respond(call);
@@ -174,7 +176,7 @@ int mc_team_wait(struct mc_call *call)
 	return ret;
 }
 
-/* The members in the order in which they joined, as far as there is room */
+/* Return: a copy of the members in the order of joining, as far as there is room; or NULL. */
 static struct memcast_team_member *copy_members(const struct mc_client *client,
 						struct mc_team *team,
 						struct memcast_team_members *out)
