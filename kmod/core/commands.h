@@ -9,6 +9,9 @@
  *
  * A file that includes this defines COMMAND(), which every row expands to. MC_ROW_END
  * keeps checkpatch.pl from taking a semicolon before it for a mistake.
+ *
+ * include/uapi/memcast.h names each command once more, as the header of iommufd does: programs
+ * include that header, and people read it, without the module's source.
  */
 #define MC_ROW_END
 

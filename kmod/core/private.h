@@ -27,6 +27,9 @@
  * Innermost are the lock of mc_client.handles, fabric_lock (fabric_handle.c) and
  * accounts_lock (account.c): nothing is taken under them.
  *
+ * No function has __must_hold(): sparse cannot follow mutexes and rwsems, whose functions
+ * carry no annotations. lockdep_assert_held() checks the same at run time.
+ *
  * A member marked "lockless" in a header may be read without its lock, by READ_ONCE(),
  * where an old value does no harm. Writers hold its lock, if it has one, and use WRITE_ONCE().
  */
