@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The names of results, and what they mean. */
+/* The names of result codes, and the descriptions that cuGetErrorString() gives. */
 #include "library.h"
 
 #define RESULT(name, text)	{ name, #name, text }

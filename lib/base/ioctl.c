@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The one place that talks to /dev/memcast, and that knows what an errno means. */
+/* The only file that opens /dev/memcast and that translates an errno into a result. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ static const struct {
 } results[] = {
 	{ EINVAL,		CUDA_ERROR_INVALID_VALUE },
 	{ EFAULT,		CUDA_ERROR_INVALID_VALUE },
-	/* these two are for memory/wait.c alone */
+	/* only memory/wait.c gets these two */
 	{ EAGAIN,		CUDA_ERROR_NOT_READY },
 	{ ETIME,		CUDA_ERROR_TIMEOUT },
 	{ ENOENT,		CUDA_ERROR_INVALID_VALUE },
@@ -38,7 +38,10 @@ static const struct {
 	{ ESRCH,		CUDA_ERROR_NOT_INITIALIZED },
 	{ ESHUTDOWN,		CUDA_ERROR_DEINITIALIZED },
 	{ ENXIO,		CUDA_ERROR_DEINITIALIZED },
-	/* what programs get of a GPU that has fallen off its bus, and of a link to one */
+	/*
+	 * results as programs get them of a GPU that has fallen off its bus, and of a link to
+	 * one
+	 */
 	{ EHOSTDOWN,		CUDA_ERROR_UNKNOWN },
 	{ EHOSTUNREACH,		CUDA_ERROR_NVLINK_UNCORRECTABLE },
 };
@@ -73,7 +76,7 @@ CUresult device_open(int *fd)
 	return fail(CUDA_ERROR_OPERATING_SYSTEM, DEVICE_PATH ": %m");
 }
 
-/* As ioctl(); if @translate, with the program's numbers of devices */
+/* As ioctl(); @translate: the argument has the program's device numbers, not the module's. */
 static int call(int fd, unsigned long request, struct memcast_header *header, bool translate)
 {
 	int done;
@@ -87,8 +90,8 @@ static int call(int fd, unsigned long request, struct memcast_header *header, bo
 }
 
 /*
- * For signal handlers, of threads that may be in malloc(): without a reason, as those
- * are in thread-local memory, of which the first use may be a malloc().
+ * An ioctl for signal handlers, whose thread may be in malloc(). It asks for no reason: reasons
+ * are in thread-local memory, and the first use of that may be a malloc().
  */
 bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header, size_t size)
 {
@@ -96,7 +99,10 @@ bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header,
 	return call(fd, request, header, visible_set) >= 0;
 }
 
-/* A program that knows other numbers would look at the wrong device. */
+/*
+ * The reason has the module's device numbers, and a program with others would look at the wrong
+ * device.
+ */
 static void say_whose_numbers(char *reason, size_t size)
 {
 	size_t length = strlen(reason);
@@ -134,7 +140,7 @@ CUresult device_ioctl_fd(int fd, unsigned long request,
 	header->size = size;
 	header->reason = (uintptr_t)reason;
 	header->reason_size = reason_size;
-	/* A signal that was handled while the call waited: go on waiting. */
+	/* A signal that was handled while the call waited does not end the wait. */
 	do {
 		done = call(fd, request, header, translate);
 	} while (done < 0 && errno == EINTR);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ioctls of /dev/memcast. What they take stands in <uapi/memcast.h>. */
+/* The ioctls of /dev/memcast. <uapi/memcast.h> describes their arguments. */
 #ifndef LIBRARY_IOCTL_H
 #define LIBRARY_IOCTL_H
 

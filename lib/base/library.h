@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every file of the library has: the way of a call, which is the exported function
- * (CALL: check that the library is initialised, log a failure), then a static function
- * that fills in the ioctl's argument, then device_ioctl() (ioctl.h).
+ * Included by every file of the library. A call goes through an exported function (CALL: checks
+ * that the library is initialized, logs a failure), then a static function that fills in the
+ * ioctl's argument, then device_ioctl() (ioctl.h).
  *
- * The kernel is the single source of truth: what it checks is not checked here.
- * Here: pointers, 64-bit flags, what has no place in the ioctl's argument.
+ * The kernel is the single source of truth: the library does not repeat its checks. It checks
+ * only pointers, 64-bit flags and arguments that have no place in the ioctl's argument.
  */
 #ifndef MEMCAST_LIBRARY_H
 #define MEMCAST_LIBRARY_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What these headers declare is exported, all else is hidden. */
+/* The functions that these headers declare are exported, all others are hidden. */
 #pragma GCC visibility push(default)
 #include <cuda.h>
 #include <memcast/log.h>
@@ -26,7 +26,7 @@
 
 #include <uapi/memcast.h>
 
-#pragma GCC visibility push(hidden)	/* reached without the table of what is exported */
+#pragma GCC visibility push(hidden)	/* calls within the library need no symbol look-up */
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -45,12 +45,15 @@ __attribute__((format(printf, 3, 4)))
 void log_failure(const char *call, CUresult result, const char *arguments, ...);
 void log_notice(const char *text, bool aloud);
 
-/* log_ring.c: where the lines go beside CUDA_LOG_FILE */
+/* log_ring.c: keeps the lines of the log and gives them to callbacks */
 #define LOG_LINE	1024
 void logs_add(const char *line, size_t length);
 void logs_call_back(CUlogLevel level, const char *line, size_t length);
 
-/* reason.c: how many calls are to fail, and whether this one is. entry/inject.c knows. */
+/*
+ * reason.c: how many entries MEMCAST_INJECT has, and the result it asks for a call
+ * (entry/inject.c)
+ */
 extern unsigned int inject_count;
 extern CUresult (*inject_result)(const char *symbol);
 
@@ -78,19 +81,20 @@ extern CUresult (*inject_result)(const char *symbol);
 })
 
 /*
- * As CALL(), for what hardware looks at before all else, even before cuInit(): that
- * handles which stand for nothing are not NULL. @refusal: what it answers otherwise.
+ * As CALL(), for functions that refuse a NULL handle before all else, even before cuInit(), as
+ * on hardware. @refusal: the result for a NULL handle.
  */
 #define CALL_ON(handles, refusal, expression, ...)				\
 	((handles) ? CALL(expression, __VA_ARGS__) :				\
 		     LOGGED(fail(refusal, "NULL handle"), __VA_ARGS__))
 
-/* Of a function that programs find by its name and cuda.h does not declare */
+/* For a function that programs find by its name and cuda.h does not declare */
 #define EXPORTED	__attribute__((visibility("default")))
 
 /*
- * An older name of a function, which cuda.h gives to a newer one: #undef comes first. Each has
- * an address of its own, as with NVIDIA's driver, so that a program can tell which it was given.
+ * Defines an older name of a function, which cuda.h gives to a newer one: #undef comes first.
+ * Each name has an address of its own, as in NVIDIA's driver, so that a program can tell the
+ * functions apart.
  */
 #define OLDER_NAME(old, parameters, call)	\
 	EXPORTED CUresult old parameters	\
@@ -99,9 +103,9 @@ extern CUresult (*inject_result)(const char *symbol);
 	}
 
 /*
- * A thread that is cancelled between these two goes on until cancel_release(): it
- * would otherwise end with a lock held, or with something counted or opened for ever.
- * Whatever takes locks, calls malloc() or comes to a cancellation point is in between.
+ * A thread that is cancelled between cancel_hold() and cancel_release() ends after it: it would
+ * otherwise end with a lock held, or with an object counted or opened for ever. Code that takes
+ * locks, calls malloc() or comes to a cancellation point runs between the two.
  */
 static inline int cancel_hold(void)
 {
@@ -116,7 +120,7 @@ static inline void cancel_release(int before)
 	pthread_setcancelstate(before, NULL);
 }
 
-/* As CALL() and LOGGED(), and a thread that is cancelled meanwhile ends after the call. */
+/* As CALL() and LOGGED(), but a thread that is cancelled during the call ends after it. */
 #define WHOLE(expression)							\
 ({										\
 	int before_ = cancel_hold();						\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The log as the interface has it: the last lines kept in memory, and functions
- * that are called for each. A place in it is how many lines there were before.
+ * The log of the driver API (cuLogs…): the last lines, kept in memory, and callbacks that are
+ * called for each line. An iterator is the number of lines that were logged before it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,27 +21,27 @@ struct CUlogsCallbackEntry_st {
 	struct CUlogsCallbackEntry_st *next;
 	CUlogsCallback function;
 	void *data;
-	unsigned int calls;	/* under way */
-	bool removed;		/* waits for them to return */
+	unsigned int calls;	/* of the function, under way */
+	bool removed;		/* unregistering waits for these calls */
 };
 
-/* The last lines, of all that there were */
+/* The last lines, and the number of all lines that were ever logged */
 struct log {
 	unsigned int count;
 	char line[LINES][LOG_LINE];
 };
 
 /*
- * Protects what follows. It is held for copying in memory of our own only, never while a
- * callback runs, a file is written or memory of the program's is touched: each of these
- * may take for ever, and other threads' calls, and fork(), must not wait for it.
+ * Protects what follows. It is held only while memory of the library is copied, never while a
+ * callback runs, a file is written or memory of the program is touched: each of these may take
+ * for ever, and other threads' calls, and fork(), must not wait for it.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t returned = PTHREAD_COND_INITIALIZER;
 static struct log all;
 static struct CUlogsCallbackEntry_st *callbacks;
 
-/* The callback that this thread is in */
+/* The callback that this thread runs */
 static __thread struct CUlogsCallbackEntry_st *inside;
 
 static void take(void)
@@ -54,7 +54,7 @@ static void give(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A child has one thread: callbacks that others were in do not return there. */
+/* A child has one thread: callbacks that other threads ran do not return in the child. */
 static void forked_child(void)
 {
 	struct CUlogsCallbackEntry_st *entry;
@@ -72,7 +72,7 @@ static void logs_load(void)
 	pthread_atfork(take, give, forked_child);
 }
 
-/* A line with its newline, shorter than LOG_LINE; the caller holds cancellation. */
+/* Keeps a line with its newline, shorter than LOG_LINE. The caller holds cancellation. */
 void logs_add(const char *line, size_t length)
 {
 	take();
@@ -80,7 +80,10 @@ void logs_add(const char *line, size_t length)
 	give();
 }
 
-/* The same line for callbacks; the caller holds cancellation. Entries stay meanwhile. */
+/*
+ * Calls the callbacks for a line. The caller holds cancellation. A callback's entry stays while
+ * it runs.
+ */
 void logs_call_back(CUlogLevel level, const char *line, size_t length)
 {
 	struct CUlogsCallbackEntry_st *entry;
@@ -153,7 +156,7 @@ static CUresult unregister_callback(CUlogsCallbackHandle handle)
 	handle->removed = true;
 	while (handle->calls)
 		pthread_cond_wait(&returned, &lock);
-	/* The list may have changed in between. */
+	/* Other threads may have changed the list while this one waited. */
 	for (at = &callbacks; *at != handle; at = &(*at)->next)
 		;
 	*at = handle->next;
@@ -167,7 +170,7 @@ CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
 	return WHOLE_LOGGED(unregister_callback(handle), "handle=%p", (void *)handle);
 }
 
-/* The log as it is now, to be freed, or NULL */
+/* Return: a copy of the log, which the caller frees, or NULL. */
 static struct log *snapshot(void)
 {
 	struct log *log = malloc(sizeof(*log));
@@ -185,7 +188,7 @@ static CUresult no_snapshot(void)
 	return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a copy of the log");
 }
 
-/* Flags are for the future: hardware does not look at them, here or below. */
+/* The flags of the cuLogs… functions are for the future: hardware's driver ignores them. */
 static CUresult current(CUlogIterator *iterator)
 {
 	unsigned int count;
@@ -205,7 +208,10 @@ CUresult cuLogsCurrent(CUlogIterator *iterator, unsigned int flags)
 			    (void *)iterator, flags);
 }
 
-/* Where to start; and whether lines before that are lost */
+/*
+ * Sets *@first to the number of the first line to give out, and *@lost if lines before it are
+ * lost.
+ */
 static CUresult first_line(const struct log *log, const CUlogIterator *iterator,
 			   unsigned int *first, bool *lost)
 {
@@ -281,7 +287,10 @@ CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *path, unsigned in
 			    path ? path : "NULL", flags);
 }
 
-/* The last lines from @first on that fit into @size bytes; moves @first there. */
+/*
+ * Moves *@first on to the first of the last lines that fit into @size bytes. Return: their
+ * bytes.
+ */
 static size_t fitting(const struct log *log, unsigned int *first, size_t size)
 {
 	unsigned int line = log->count;

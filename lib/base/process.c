@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whether this process may call, and what becomes of that after fork() and at exit.
+ * Whether this process may call the driver, also after fork() and at exit.
  *
- * The child of a fork() shares the open file but none of the mappings: every
- * call answers NOT_INITIALIZED there. To know without a system call, the state
- * is a page that the kernel clears in a child, however that was made; ordinary
- * memory remembers that there was a state to lose.
+ * The child of a fork() shares the open file but none of the mappings: every call returns
+ * CUDA_ERROR_NOT_INITIALIZED there. The library learns of a fork() without a system call: the
+ * state is a page that the kernel clears in a child, however that was made, and ordinary memory
+ * remembers that there was a state to lose.
  */
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -17,19 +17,19 @@
 #include "process.h"
 
 static struct state {
-	pthread_mutex_t lock;	/* of cuInit(); a cleared one is unlocked */
+	pthread_mutex_t lock;	/* held by cuInit(); after fork(), all zeros: unlocked */
 	atomic_int opened;	/* the fd + 1 */
-	atomic_bool lost;	/* with its host: then it has ended, too */
+	atomic_bool lost;	/* the host was lost; "ended" is set as well */
 	atomic_bool ended;
 	pthread_mutex_t failure_lock;	/* protects what follows; innermost */
-	char failure[200];		/* what the last cuInit() said, or "" */
+	char failure[200];		/* reason of the last cuInit()'s failure, or "" */
 } *state;
 
-/* In this process, or in one that it was forked from. */
+/* Was the file opened in this process, or in one that it was forked from? */
 static atomic_bool was_opened;
 static int inherited_fd = -1;
 
-/* The client's life is the file's: a child must not prolong its parent's. */
+/* A client lives as long as its file is open: a child must not prolong its parent's. */
 static void forked_child(void)
 {
 	if (inherited_fd >= 0)
@@ -60,7 +60,7 @@ static void library_end(void)
 		state->ended = true;
 }
 
-/* Of a thread that only looks at devices, in a process that cannot use them; else -1 */
+/* The fd of a thread that only looks at devices, in a process that cannot use them; else -1 */
 static __thread int borrowed_fd = -1;
 
 static int opened_fd(void)
@@ -68,7 +68,7 @@ static int opened_fd(void)
 	return atomic_load_explicit(&state->opened, memory_order_acquire) - 1;
 }
 
-/* Apart, so that the usual way through library_fd() is as short as without it. */
+/* A function of its own, so that the usual path of library_fd() stays short. */
 static __attribute__((noinline, cold)) int fd_of_thread(void)
 {
 	return borrowed_fd;
@@ -81,13 +81,13 @@ int library_fd(void)
 	return __builtin_expect(fd < 0, 0) ? fd_of_thread() : fd;
 }
 
-/* For what the CPU does at addresses: that goes on until the process has ended. */
+/* Is the file open? Loads and stores of the CPU go on after the library's destructor has run. */
 bool library_open(void)
 {
 	return state && opened_fd() >= 0;
 }
 
-/* What cuInit() answered, for the calls that come after it all the same */
+/* Notes the result of cuInit(), for the reason of later calls. */
 void process_note_failure(CUresult result)
 {
 	if (!state)
@@ -168,7 +168,7 @@ void process_unlock(void)
 	pthread_mutex_unlock(&state->lock);
 }
 
-/* In this order: a fork() in between gives a child that knows. */
+/* In this order, so that a child forked in between knows that the file was opened. */
 void process_opened(int fd)
 {
 	was_opened = true;

@@ -25,7 +25,7 @@ CUresult (*inject_result)(const char *symbol);
 static __thread char reason[256];
 static atomic_int log_fd = NOT_LOOKED_UP;
 
-/* Where the kernel is to put the reason of the ioctl that follows. */
+/* The buffer in which the kernel puts the reason of this thread's next ioctl. */
 char *reason_buffer(size_t *size)
 {
 	reason[0] = '\0';
@@ -33,7 +33,7 @@ char *reason_buffer(size_t *size)
 	return reason;
 }
 
-/* That of this thread's last failure */
+/* Return: the reason of this thread's last failure. */
 const char *fail_reason(void)
 {
 	return reason[0] ? reason : "no reason given";
@@ -51,7 +51,10 @@ CUresult fail(CUresult result, const char *format, ...)
 	return result;
 }
 
-/* Not write(): a thread that is cancelled would end in it. */
+/*
+ * A system call instead of write(), which is a cancellation point: a cancelled thread would end
+ * in it.
+ */
 static void write_line(int fd, const char *line, size_t length)
 {
 	while (syscall(SYS_write, fd, line, length) < 0 && errno == EINTR)
@@ -88,8 +91,9 @@ static int log_open(void)
 }
 
 /*
- * Where CUDA_LOG_FILE goes, or NONE. Several threads may open it at once, and all but
- * one close it again: opening a pipe may take for ever, and nobody waits for another.
+ * Return: the fd that CUDA_LOG_FILE names, or NONE. Several threads may open the file at once,
+ * and all but one close it again: opening a pipe may take for ever, and no thread waits for
+ * another.
  */
 static int log_where(void)
 {
@@ -105,7 +109,10 @@ static int log_where(void)
 	return found;
 }
 
-/* A line with its newline: kept, written, and given to callbacks */
+/*
+ * Keeps a line, which ends with a newline, writes it to CUDA_LOG_FILE and gives it to the
+ * callbacks.
+ */
 static void log_line(CUlogLevel level, const char *line, size_t length)
 {
 	int fd;
@@ -117,7 +124,7 @@ static void log_line(CUlogLevel level, const char *line, size_t length)
 	logs_call_back(level, line, length);
 }
 
-/* What is no failure, but should not stay unsaid: in the log, and (@aloud) on stderr */
+/* Logs an event that is no failure of a call, as a warning; with @aloud, on stderr too. */
 void log_notice(const char *text, bool aloud)
 {
 	int before = cancel_hold();
@@ -133,7 +140,7 @@ void log_notice(const char *text, bool aloud)
 	cancel_release(before);
 }
 
-/* A failed call's line. errno stays, as a callback may change it. */
+/* Logs the failure of a call. errno is kept, as a callback may change it. */
 void memcastLogFailure(const char *call, const char *arguments, CUresult result,
 		       const char *why)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The numbers of devices in the arguments of ioctls, where CUDA_VISIBLE_DEVICES makes the
- * program's others than the module's. Also called by signal handlers.
+ * Translates the device numbers in the arguments of ioctls, where CUDA_VISIBLE_DEVICES makes
+ * the program's numbers differ from the module's. Signal handlers call this, too.
  */
 #include <linux/ioctl.h>
 
@@ -11,11 +11,11 @@ static uint32_t to_module[MEMCAST_MAX_DEVICES], from_module[MEMCAST_MAX_DEVICES]
 static uint32_t devices;
 
 enum kind {
-	DEVICE,		/* u32, given; with a condition: if those flags are */
-	PLACE,		/* enum memcast_location and u32, given */
-	PLACE_TOLD,	/* likewise, told */
-	ENTRIES,	/* pointer to struct memcast_access_entry, given; count */
-	MEMBERS_TOLD,	/* pointer to struct memcast_team_member, told; count */
+	DEVICE,		/* u32, an input; with a condition: if those flags are set */
+	PLACE,		/* enum memcast_location and u32, an input */
+	PLACE_TOLD,	/* the same, an output */
+	ENTRIES,	/* pointer to struct memcast_access_entry, an input; count */
+	MEMBERS_TOLD,	/* pointer to struct memcast_team_member, an output; count */
 };
 
 #define FIELD(command, type, field, kind) \
@@ -23,15 +23,15 @@ enum kind {
 #define COUNTED(command, type, field, count, kind) \
 	{ MEMCAST_NR_##command, kind, offsetof(struct memcast_##type, field), \
 	  offsetof(struct memcast_##type, count), 0 }
-/* A field that has to be 0 without a flag */
+/* A device number that must be 0 unless a flag is set */
 #define DEVICE_IF(flag, command, type, field) \
 	{ MEMCAST_NR_##command, DEVICE, offsetof(struct memcast_##type, field), \
 	  offsetof(struct memcast_##type, flags), flag }
 
-/* Every one that include/uapi/memcast.h has */
+/* Every field of include/uapi/memcast.h with a device number */
 static const struct field {
 	unsigned char command, kind;
-	unsigned short offset, other;	/* the other: a count, or flags */
+	unsigned short offset, other;	/* other: offset of the count, or of the flags */
 	unsigned int condition;
 } fields[] = {
 	FIELD(DEVICE_INFO, device_info, device, DEVICE),
@@ -65,7 +65,7 @@ void translate_by(const uint32_t *order, uint32_t count)
 	}
 }
 
-/* Other numbers mean something else, or nothing */
+/* A number that is no device's stays: it has another meaning, or none. */
 static void replace(uint32_t *number, const uint32_t *map)
 {
 	if (*number < devices)
@@ -125,7 +125,7 @@ void visible_before(unsigned long request, void *argument)
 			replace_given(&fields[i], argument, to_module);
 }
 
-/* What was given is as it was, for a caller that asks again */
+/* The inputs get their old values again, for a caller that repeats the ioctl. */
 void visible_after(unsigned long request, void *argument, bool succeeded)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {

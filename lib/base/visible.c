@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* CUDA_VISIBLE_DEVICES: reading it. The numbers in ioctls are in translate.c. */
+/* Reads CUDA_VISIBLE_DEVICES. translate.c translates the device numbers in ioctls. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ static uint32_t visible, known;	/* how many the program sees, and how many there
 static _Atomic uint32_t first;
 static __thread bool sees_all;
 
-/* What strtoul() would read at its start; -1: nothing, or less than 0 */
+/* Return: the number that strtoul() reads at the start of @text; -1: no number, or one below 0. */
 static long leading_number(const char *text)
 {
 	char *end;
@@ -46,7 +46,10 @@ static CUresult uuid_of(int fd, uint32_t device, char *text)
 	return result;
 }
 
-/* The device whose UUID begins so; -1 if it is none, or several do. */
+/*
+ * Sets *@found to the device whose UUID begins with @wanted; -1: no device has such a UUID, or
+ * several.
+ */
 static CUresult find_uuid(int fd, uint32_t devices, const char *wanted, long *found)
 {
 	char uuid[UUID_TEXT];
@@ -71,8 +74,8 @@ static CUresult find_uuid(int fd, uint32_t devices, const char *wanted, long *fo
 }
 
 /*
- * The list counts up to what is no device; whoever names one twice sees none. The first entry
- * says whether it is a list of UUIDs or of numbers.
+ * The list ends at the first entry that names no device; a list that names a device twice makes
+ * no device visible. The first entry decides whether all entries are UUIDs or numbers.
  */
 static CUresult parse(char *list, int fd, uint32_t devices)
 {
@@ -96,7 +99,7 @@ static CUresult parse(char *list, int fd, uint32_t devices)
 		listed[device] = true;
 		order[visible++] = device;
 	}
-	/* the others behind them, in the module's order */
+	/* the invisible devices follow, in the module's order */
 	memset(listed, 0, sizeof(listed));
 	for (uint32_t i = 0; i < visible; i++)
 		listed[order[i]] = true;
@@ -106,7 +109,7 @@ static CUresult parse(char *list, int fd, uint32_t devices)
 	return result;
 }
 
-/* As the program has it when the module is first opened */
+/* Reads the variable as the program has it set when the module is first opened. */
 CUresult visible_read(int fd, uint32_t devices)
 {
 	const char *given = secure_getenv(VARIABLE);
@@ -153,7 +156,10 @@ uint32_t visible_count(uint32_t devices)
 	return visible_translates() ? visible : devices;
 }
 
-/* A program's number of a device; one that no device has, if the program does not see it */
+/*
+ * Return: a device's number in ioctls; a number that no device has if the program does not see
+ * the device.
+ */
 uint32_t visible_number(CUdevice device)
 {
 	return device < 0 || (visible_translates() && (uint32_t)device >= visible) ? INT_MAX :
@@ -165,13 +171,16 @@ uint32_t visible_module_number(uint32_t device)
 	return visible_translates() && device < known ? order[device] : device;
 }
 
-/* As the module has said when it was opened: which of the machine's the first device is */
+/*
+ * Notes which device of the machine this host's first device is; the module says so when it is
+ * opened.
+ */
 void visible_set_first(uint32_t device)
 {
 	atomic_store_explicit(&first, device, memory_order_relaxed);
 }
 
-/* The machine's number: unlike those of other hosts */
+/* Return: a device's number in the machine, which no device of another host has. */
 uint32_t visible_machine_number(uint32_t device)
 {
 	return atomic_load_explicit(&first, memory_order_relaxed) + visible_module_number(device);

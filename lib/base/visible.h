@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CUDA_VISIBLE_DEVICES: which devices a process sees, and in which order. The library counts
+ * CUDA_VISIBLE_DEVICES: the devices that a process sees, and their order. The library counts
  * devices as the program does; the module has numbers of its own, and ioctl.c translates
- * between them. Devices that are not visible have numbers as well, behind those that are: a
- * team of several processes has members that only others see.
+ * between them. Devices that are not visible have numbers behind the visible ones: a team of
+ * several processes has members that only other processes see.
  */
 #ifndef MEMCAST_VISIBLE_H
 #define MEMCAST_VISIBLE_H
 
 #include "library.h"
 
-/* Something was said: numbers have to be translated. Constant once cuInit() has succeeded. */
+/* CUDA_VISIBLE_DEVICES is set: numbers are translated. Constant once cuInit() has succeeded. */
 extern bool visible_set;
 
 bool visible_translates(void);
@@ -21,10 +21,13 @@ uint32_t visible_module_number(uint32_t device);
 void visible_set_first(uint32_t device);
 uint32_t visible_machine_number(uint32_t device);
 
-/* The calling thread sees all devices as the module has them, or the program's again. */
+/*
+ * From now on the calling thread sees all devices, with the module's numbers (@all), or the
+ * program's.
+ */
 bool visible_all(bool all);
 
-/* For a device that the program does not see: a number that no device has */
+/* Return: a number that no device has, for a device that the program does not see. */
 uint32_t visible_number(CUdevice device);
 
 static inline uint32_t device_number(CUdevice device)
@@ -38,10 +41,13 @@ static inline uint32_t location_number(const CUmemLocation *location)
 							       (uint32_t)location->id;
 }
 
-/* translate.c: the program's numbers are indices of @order, which has the module's. */
+/*
+ * translate.c: the program's numbers are indices of @order, whose entries are the module's
+ * numbers.
+ */
 void translate_by(const uint32_t *order, uint32_t count);
 
-/* The numbers in an ioctl's argument, before it and after it */
+/* translate the device numbers in an ioctl's argument, before the ioctl and after it */
 void visible_before(unsigned long request, void *argument);
 void visible_after(unsigned long request, void *argument, bool succeeded);
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* The driver's version; functions by name and version, for programs that do not link. */
+/*
+ * The driver's version, and functions by name and version, for programs that do not link the
+ * library.
+ */
 #include <ctype.h>
 #include <string.h>
 
 #include "functions.h"
 #include "library.h"
 
-/* The newest CUDA version of which an interface is in functions.def */
+/* The newest CUDA version whose interfaces functions.def has */
 #define DRIVER_VERSION	13010
 
 #define FLAGS_ALL	(CU_GET_PROC_ADDRESS_LEGACY_STREAM | \
@@ -33,7 +36,7 @@ static bool is_per_thread(const char *symbol)
 			      !strcmp(symbol + length - 5, "_ptsz"));
 }
 
-/* Is it one of a name's symbols: name, then perhaps _v2, then perhaps _ptds? */
+/* Is @symbol the name itself, or the name with a suffix (_v2, _ptds, or both)? */
 bool function_has_name(const char *symbol, const char *name)
 {
 	size_t length = strlen(symbol);
@@ -46,16 +49,16 @@ bool function_has_name(const char *symbol, const char *name)
 	return length == strlen(name) && !strncmp(symbol, name, length);
 }
 
-/* The driver never gives out this one, which is for programs to link with. */
+/* cuGetProcAddress() never returns this symbol, which is for programs to link with. */
 static bool for_lookup(const struct function *function)
 {
 	return strcmp(function->symbol, "cuGetProcAddress_v2_ptsz");
 }
 
-/* What is known of a name: one bit if it has ordinary interfaces, one if per-thread ones. */
+/* Kinds of interfaces that a name has: bits of *@kinds */
 enum { HAS_ORDINARY = 1, HAS_PER_THREAD = 2 };
 
-/* The newest interface of a name up to @version, of the per-thread ones if @per_thread. */
+/* Return: the newest interface of a name up to @version, a per-thread one if @per_thread. */
 static const struct function *newest(const char *name, int version, bool per_thread,
 				     unsigned int *kinds)
 {
@@ -76,8 +79,8 @@ static const struct function *newest(const char *name, int version, bool per_thr
 }
 
 /*
- * As recorded on hardware: a name that nobody has, or not in that version yet, is no
- * failure, but gives NULL and a status. A version below zero is any. A program that
+ * Results are those recorded on hardware: a name that is unknown, or newer than the version, is
+ * no failure, but gives NULL and a status. A version below zero stands for any. A program that
  * asks for per-thread streams gets no ordinary interface of a name that has both kinds.
  */
 static CUresult find(const char *name, void **pointer, int version, cuuint64_t flags,
@@ -110,7 +113,7 @@ static CUresult find(const char *name, void **pointer, int version, cuuint64_t f
 	return CUDA_SUCCESS;
 }
 
-/* The first interface has no status: there, not to be found is a failure. */
+/* The older interface has no status: a name that is not found is a failure there. */
 static CUresult find_or_fail(const char *name, void **pointer, int version, cuuint64_t flags)
 {
 	CUdriverProcAddressQueryResult status;
@@ -143,7 +146,7 @@ EXPORTED CUresult cuGetProcAddress(const char *name, void **function, int versio
 		      (unsigned long long)flags);
 }
 
-/* What programs built for the per-thread default stream import. */
+/* Programs built for the per-thread default stream import this symbol. */
 EXPORTED CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, int version,
 					   cuuint64_t flags,
 					   CUdriverProcAddressQueryResult *status)

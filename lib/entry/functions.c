@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What functions.def says, as code. Without cuda.h, whose macros rename half of
- * it, and without prototypes: a function that is not supported looks at none of
- * its arguments.
+ * The table of functions.def as code. This file does without cuda.h, whose macros rename half
+ * of the functions, and without prototypes: a function that is not supported ignores its
+ * arguments.
  */
 #include "functions.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of functions.def; apart from cuda.h, see functions.c. */
+/* The table of functions.def. This header does without cuda.h; functions.c says why. */
 #ifndef MEMCAST_FUNCTIONS_H
 #define MEMCAST_FUNCTIONS_H
 
@@ -17,7 +17,7 @@ extern const size_t functions_count;
 
 /* entry.c */
 bool function_has_name(const char *symbol, const char *name);
-/* what a function that is not supported does */
+/* logs that an unsupported function was called, and returns its result */
 int function_unsupported(const char *symbol, const char *lacking);
 
 #endif /* MEMCAST_FUNCTIONS_H */

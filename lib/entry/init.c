@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* cuInit(), which opens the device's file for the process; see base/process.c. */
+/* cuInit(), which opens /dev/memcast for the process; see base/process.c. */
 #include <unistd.h>
 
 #include "device.h"
@@ -8,7 +8,7 @@
 #include "process.h"
 #include "visible.h"
 
-/* Return: how many devices there are is in *@devices, if it succeeds. */
+/* Opens the file. *@devices: output, the number of devices. */
 static CUresult open_and_check(int *devices)
 {
 	int fd;
@@ -34,7 +34,10 @@ static CUresult init(unsigned int flags)
 	if (!process_has_state())
 		return fail(CUDA_ERROR_OPERATING_SYSTEM,
 			    "no page that fork() clears (Linux before 4.14?)");
-	/* Without the lock, too: what is loaded may do anything, and is loaded once. */
+	/*
+	 * Without the lock: the libraries that this loads run code of their own. They are
+	 * loaded once.
+	 */
 	if (!process_was_opened() && !flags)
 		result = kernels_load();
 	if (result != CUDA_SUCCESS)
@@ -47,7 +50,7 @@ static CUresult init(unsigned int flags)
 	else if (!library_open())
 		result = open_and_check(&devices);
 	process_unlock();
-	/* Without the lock: whoever is to read this may be slow. */
+	/* Without the lock: the reader of these lines may be slow. */
 	if (devices) {
 		profile_complain();
 		attribute_overrides_complain(devices);
@@ -60,7 +63,7 @@ CUresult cuInit(unsigned int flags)
 	int before = cancel_hold();
 	CUresult result = LOGGED(init(flags), "flags=%#x", flags);
 
-	/* what MEMCAST_INJECT makes fail as well */
+	/* also a failure that MEMCAST_INJECT asks for */
 	process_note_failure(result);
 	cancel_release(before);
 	return result;

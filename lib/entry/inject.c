@@ -6,8 +6,8 @@
  *   MEMCAST_INJECT="cuMemCreate:2"			every call
  *   MEMCAST_INJECT="cuMemMap:0*5,cuMemMap:1*1"		the sixth
  *
- * Nothing else is looked at then. Entries for a function are used up in order; 0
- * lets a call through.
+ * A call that fails so looks at none of its arguments. Entries for a function are used up in
+ * order; 0 lets a call through.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ static bool names_a_function(const char *name)
 	return false;
 }
 
-/* The number before @stop, which may be the end. */
+/* Reads a number that ends at @stop or at the end of the text. */
 static bool number(const char **text, char stop, unsigned int *value)
 {
 	char *end;
@@ -52,7 +52,7 @@ static bool number(const char **text, char stop, unsigned int *value)
 	return true;
 }
 
-/* Return: what is wrong with it, or NULL. */
+/* Return: what is wrong with an entry of MEMCAST_INJECT, or NULL. */
 static const char *parse(const char *text, struct injection *injection)
 {
 	const char *colon = strchr(text, ':');

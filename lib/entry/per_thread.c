@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What programs built for the per-thread default stream import: the same calls,
- * in which that stream takes the place of the legacy one.
+ * The symbols that programs built for the per-thread default stream import: the same calls, in
+ * which that stream takes the place of the legacy one.
  */
 #include "copy.h"
 
@@ -13,7 +13,7 @@
 
 #pragma GCC visibility push(default)
 
-/* Without a stream */
+/* Functions without a stream parameter */
 
 CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
@@ -87,7 +87,10 @@ FILLS(8, unsigned char)
 FILLS(16, unsigned short)
 FILLS(32, unsigned int)
 
-/* With a stream, last among the parameters or first: what else there is */
+/*
+ * Functions with a stream parameter, the last or the first; the macros' other arguments are the
+ * other parameters
+ */
 
 #define LAST(name, parameters, ...)						\
 CUresult name##_ptsz parameters { return name(__VA_ARGS__, OR_OWN(stream)); }

@@ -51,7 +51,7 @@ static struct table_entry *entry_of(struct table *table, const void *handle)
 	return entry;
 }
 
-/* The object, with a reference for who has found it, or with that of the table */
+/* Return: an object, with a new reference for the caller, or (@remove) with that of the table. */
 static void *look_up(struct table *table, const void *handle, bool remove)
 {
 	struct table_entry *entry;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of handles. A handle is an entry's number and how often the entry was
- * used, so that a stale one is always told from a live one. None is below
- * TABLE_FIRST: the small numbers have other meanings.
+ * Tables of handles. A handle is an entry's number and a count of that entry's uses, so that a
+ * stale handle is always told from a live one. No handle is below TABLE_FIRST: the small
+ * numbers have other meanings.
  */
 #ifndef MEMCAST_TABLE_H
 #define MEMCAST_TABLE_H
@@ -14,14 +14,14 @@
 #define TABLE_FIRST	((uintptr_t)1 << TABLE_BITS)
 
 struct table {
-	pthread_mutex_t lock;	/* protects all; innermost */
+	pthread_mutex_t lock;	/* protects the table; innermost */
 	struct table_entry {
 		void *object;	/* NULL: free */
 		uintptr_t uses;
-		uint32_t next;	/* free one, if it is free */
+		uint32_t next;	/* number of the next free entry, if this one is free */
 	} *entries;
 	uint32_t size, free;
-	/* takes a reference for who has found an object */
+	/* takes a reference for the caller that has found an object */
 	void (*get)(void *object);
 };
 
