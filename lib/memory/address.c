@@ -10,18 +10,18 @@
 #include "view.h"
 #include "visible.h"
 
-/* Passed to the kernel as they are. */
+/* The library passes these numbers to the kernel unchanged. */
 _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
 	       (int)CU_MEM_ACCESS_FLAGS_PROT_READ == MEMCAST_ACCESS_READ &&
 	       (int)CU_MEM_ACCESS_FLAGS_PROT_READWRITE == MEMCAST_ACCESS_READWRITE,
 	       "access flags have the same numbers");
 
-/* What a process has without asking for more: the kernel puts nothing beyond by itself. */
+/* The kernel places mappings of a process below this address, unless the program asks for more. */
 #define ADDRESSES_END	(1ULL << 47)
 
 const struct memory_watcher *memory_watcher;
 
-/* A range of addresses that nothing else gets: where to put the device's. */
+/* Claims addresses that nothing else in the process gets, as the place of a reservation. */
 static char *claim(char *hint, size_t size, size_t alignment, int flags)
 {
 	return mmap(hint, size + alignment, PROT_NONE,
@@ -29,10 +29,10 @@ static char *claim(char *hint, size_t size, size_t alignment, int flags)
 }
 
 /*
- * The kernel takes a mapping of the device only where its address is a multiple
- * of the granularity, which mmap() cannot be asked for: claim more, put the
- * device over an aligned part of it, give the rest back. A hint that fits is
- * tried first, with nothing to spare, as its neighbours may be taken.
+ * The kernel takes a mapping of the device only where its address is a multiple of the
+ * granularity, which mmap() cannot be asked for: claim a larger range, map the device over an
+ * aligned part of it, unmap the rest. A hint that fits is tried first, without spare bytes, as
+ * the ranges beside it may be taken.
  */
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint)
@@ -57,7 +57,7 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 		return fail(CUDA_ERROR_OUT_OF_MEMORY,
 			    "no room for %zu bytes of addresses: %m", size);
 
-	/* The highest place, so that no hole is left to what is above. */
+	/* The highest aligned place, so that no hole is left below the mapping above. */
 	rest = (claimed_size - size) & ~(alignment - 1);
 	rest -= ((uintptr_t)claimed + rest) & (alignment - 1);
 	start = claimed + rest;
@@ -119,7 +119,7 @@ static CUresult address_free(CUdeviceptr address, size_t size)
 	return device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
 }
 
-/* With all that is mapped there: in one step, so that it fails as a whole. */
+/* Frees a reservation and all mappings in it in one step, which fails as a whole. */
 CUresult address_free_mapped(CUdeviceptr address, size_t size)
 {
 	struct memcast_reservation_free arg = {
@@ -185,7 +185,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 	return CALL(address_unmap(address, size), "address=%#llx, size=%zu", address, size);
 }
 
-/* As the kernel takes them: ACCESS_ENTRIES at most. */
+/* Converts descriptors to entries for the kernel, which takes ACCESS_ENTRIES at most. */
 CUresult access_entries(struct memcast_access_entry *entries,
 			const CUmemAccessDesc *desc, size_t count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* IMEX channels: the nodes that this process may open let it use fabric handles. */
+/* IMEX channels: a process that may open a channel's device node may use fabric handles. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,10 +29,10 @@ static CUresult open_channel(unsigned int channel, bool *any)
 }
 
 /*
- * Before the first use of a fabric handle. That there is no channel is for the
- * kernel to say; a node that comes later is found by the next use. A container
- * may have any of them, so all numbers are tried; by several threads at once,
- * perhaps, as opening one twice changes nothing.
+ * Opens channels before the first use of a fabric handle. If there is none, the kernel refuses
+ * the handle; a node that appears later is found at the next use. A container may have any of
+ * the channels, so this tries all numbers. Several threads may do so at once: opening a channel
+ * twice changes nothing.
  */
 CUresult fabric_open_channels(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Writes of other devices into memory that they were given as a dma-buf. */
+/*
+ * cuFlushGPUDirectRDMAWrites(): writes of other drivers' devices into memory that they have as
+ * a dma-buf.
+ */
 #include <stdatomic.h>
 
 #include "context.h"
@@ -17,7 +20,7 @@ static CUresult flush(CUflushGPUDirectRDMAWritesTarget target,
 	if (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
 	    scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no scope %d", (int)scope);
-	/* they are in the memory: nothing that follows may have been loaded before */
+	/* the writes are in memory already: this keeps later loads behind the call */
 	atomic_thread_fence(memory_order_seq_cst);
 	return CUDA_SUCCESS;
 }

@@ -16,7 +16,7 @@ static inline CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32
 
 CUresult memory_other_handle_types(unsigned long long types, uint32_t *mask);
 
-/* As a mask of MEMCAST_HANDLE_…; mostly it is an fd or nothing. */
+/* Converts handle types to a mask of MEMCAST_HANDLE_…; most calls ask for an fd or for none. */
 static inline CUresult memory_handle_types(unsigned long long types, uint32_t *mask)
 {
 	if (types & ~(unsigned long long)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)

@@ -9,7 +9,7 @@
 #include "ioctl.h"
 #include "visible.h"
 
-/* Passed to the kernel as they are. */
+/* The library passes these numbers to the kernel unchanged. */
 _Static_assert((int)CU_MEM_LOCATION_TYPE_DEVICE == MEMCAST_LOCATION_DEVICE &&
 	       (int)CU_MEM_LOCATION_TYPE_HOST == MEMCAST_LOCATION_HOST &&
 	       (int)CU_MEM_LOCATION_TYPE_HOST_NUMA == MEMCAST_LOCATION_HOST_NUMA,
@@ -56,7 +56,7 @@ CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 	return result;
 }
 
-/* What CUmemAllocationProp says, but for where the kernel is the judge. */
+/* Checks what CUmemAllocationProp has, except what the kernel checks. */
 static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_types)
 {
 	if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
@@ -72,11 +72,11 @@ static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_typ
 	    (prop->allocFlags.compressionType || prop->allocFlags.gpuDirectRDMACapable))
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "only device memory can be compressed or capable of RDMA");
-	/* bits that no type has are not looked at, here alone; neither are unknown usages */
+	/* only here, unknown bits are ignored, and so are unknown usages */
 	return memory_handle_types(prop->requestedHandleTypes & HANDLE_TYPES_ALL, handle_types);
 }
 
-/* For all memory, whether it could be created or not: @prop is not looked at. */
+/* One granularity for all memory, whether it could be created or not: @prop is ignored. */
 static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop,
 			    CUmemAllocationGranularity_flags option)
 {
@@ -115,7 +115,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 	result = check_prop(prop, &arg.handle_types);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* the kernel has the host's memory in pages, too */
+	/* the kernel itself would also take single pages of the host's memory */
 	if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE && size % MEMCAST_GRANULARITY)
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "size %zu is not a multiple of the granularity %llu: round it up", size,
@@ -189,7 +189,7 @@ static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHand
 	if (info.out_type != MEMCAST_TYPE_MEMORY)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a team has no such properties");
 
-	/* CU_MEM_LOCATION_TYPE_INVISIBLE, as CUDA 13.2 calls it, goes with this number */
+	/* CU_DEVICE_INVALID goes with CU_MEM_LOCATION_TYPE_INVISIBLE (CUDA 13.2) */
 	if (info.out_location == MEMCAST_LOCATION_ELSEWHERE)
 		info.out_location_id = CU_DEVICE_INVALID;
 	*prop = (CUmemAllocationProp) {
@@ -209,7 +209,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 	return CALL(properties(prop, handle), "prop=%p, handle=%llu", (void *)prop, handle);
 }
 
-/* An object is exported and imported as one thing: exactly one type. */
+/* An export or import is of exactly one type. */
 static CUresult check_one_type(CUmemAllocationHandleType type, uint32_t *mask)
 {
 	if (!type || type & (type - 1))
@@ -264,7 +264,7 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 	if (type == CU_MEM_HANDLE_TYPE_FABRIC) {
 		memcpy(arg.fabric, shareable, sizeof(arg.fabric));
 	} else {
-		/* The fd itself, where the interface has a pointer. */
+		/* The pointer parameter is the fd itself. */
 		if ((intptr_t)shareable != (int)(intptr_t)shareable)
 			return fail(CUDA_ERROR_UNKNOWN,
 				    "%p is not an fd: pass it itself, not its address", shareable);
@@ -277,7 +277,7 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 		*handle = arg.out_handle;
 		memory_watcher->expect_team();
 	}
-	/* all other arguments are good: it is not such an fd */
+	/* all other arguments are good: the fd is of no memory or team */
 	if (result == CUDA_ERROR_INVALID_VALUE && type != CU_MEM_HANDLE_TYPE_FABRIC)
 		return CUDA_ERROR_UNKNOWN;
 	return result;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Teams. */
+/* Teams: cuMulticast…(). */
 #include "address.h"
 #include "device.h"
 #include "handle.h"
 #include "ioctl.h"
 #include "visible.h"
 
-/* What CUmulticastObjectProp says, but for the size. */
+/* Checks what CUmulticastObjectProp has, except the size. */
 static CUresult check_prop(const CUmulticastObjectProp *prop, uint32_t *handle_types)
 {
 	if (prop->flags)
@@ -34,11 +34,17 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 		result = system_info(&info);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* The one team call without a command of its own that would answer this. */
+	/*
+	 * Of the team calls, only this one has no command of its own that would return the
+	 * error.
+	 */
 	if (!(device.out_flags & MEMCAST_DEVICE_MULTICAST))
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "no device can multicast");
 	most = info.out_devices;
-	/* of all hosts; as long as there is one, those that the program sees */
+	/*
+	 * With several hosts a team may have devices of all; with one, only those that the
+	 * program sees.
+	 */
 	if (handle_types & MEMCAST_HANDLE_FABRIC && info.out_hosts > 1)
 		most = info.out_machine;
 	if (prop->numDevices < 2 || prop->numDevices > most)

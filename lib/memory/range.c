@@ -7,7 +7,7 @@
 
 #define PAGE		4096ULL
 
-/* Others reach memory of devices only. */
+/* Other drivers can reach only memory of devices. */
 static CUresult check_place(CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };
@@ -39,7 +39,7 @@ static CUresult export_range(void *handle, CUdeviceptr address, size_t size,
 		return fail(CUDA_ERROR_INVALID_VALUE, "not a range of whole pages");
 	if (flags && !(flags & CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE))
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-	/* from here on a failure is told in the output, too */
+	/* from here on a failure is in the output, too */
 	memcpy(handle, &fd, sizeof(fd));
 	if (flags)
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "there is no PCIe to map it for");
@@ -57,7 +57,7 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t si
 {
 	CUresult ready = library_ready();
 
-	/* whether anything is supported is known once the library is initialised */
+	/* only an initialized library could support a range */
 	if (ready == CUDA_ERROR_NOT_INITIALIZED)
 		ready = CUDA_ERROR_NOT_SUPPORTED;
 	return LOGGED(ready == CUDA_SUCCESS ?

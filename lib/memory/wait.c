@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls that wait for a team's members. The kernel is asked not to wait, so that a call
- * on a complete team costs what it did. Where one has to wait, it is told after a while
- * that it does, and says who is missing: a program that hangs should not hang silently.
+ * Calls that wait for a team's members. The library first asks the kernel not to wait, so that
+ * a call on a complete team costs no more than without a wait. A call that waits long logs that
+ * it waits, and which members are missing: a program that hangs should not hang silently.
  */
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,12 +15,12 @@
 #include "visible.h"
 
 struct waiter {
-	const char *call;		/* what the program called */
-	uint32_t team, memory;		/* handles; 0: none */
+	const char *call;		/* name of the called function */
+	uint32_t team, memory;		/* handles; 0: no such object */
 	bool holds_team, holds_memory;
 };
 
-/* The program may release a handle meanwhile: a call that has begun keeps it. */
+/* A call that has begun keeps the handle's object: the program may release the handle meanwhile. */
 static CUresult hold(uint32_t handle, bool *holds)
 {
 	struct memcast_handle_retain arg = { .handle = handle };
@@ -32,7 +32,7 @@ static CUresult hold(uint32_t handle, bool *holds)
 	return result;
 }
 
-/* The call's own reason stays: this gives none. */
+/* device_ask() gives no reason, so that the call's own reason stays. */
 static void let_go(void *data)
 {
 	const struct waiter *waiter = data;
@@ -45,7 +45,7 @@ static void let_go(void *data)
 		device_ask(MEMCAST_HANDLE_RELEASE, &memory);
 }
 
-/* A text that grows, and is cut where it does not fit */
+/* A text that grows, and is cut off at the array's end */
 struct text {
 	char at[800];
 	size_t length;
@@ -66,7 +66,7 @@ static void add(struct text *text, const char *format, ...)
 
 #define MOST_NAMED	12	/* of each kind: more would not fit the text */
 
-/* "3", or "0 of host 2" */
+/* Adds "3", or for another host's device "0 of host 2". */
 static void add_device(struct text *text, unsigned int device,
 		       const struct memcast_system_info *info)
 {
@@ -81,7 +81,7 @@ static void add_device(struct text *text, unsigned int device,
 	add(text, "%u of host %u", machine % each, machine / each);
 }
 
-/* "0 (712 rank0), 1 (713 rank1, which has ended)" */
+/* Adds "0 (712 rank0), 1 (713 rank1, which has ended)". */
 static void add_members(struct text *text, const struct memcast_team_member *member,
 			unsigned int count, const struct memcast_system_info *info)
 {
@@ -100,7 +100,7 @@ static void add_members(struct text *text, const struct memcast_team_member *mem
 		add(text, ", and %u more", count - MOST_NAMED);
 }
 
-/* Those that could still join */
+/* Adds the devices that could still join. */
 static void add_others(struct text *text, const struct memcast_team_member *member,
 		       unsigned int count, unsigned int devices,
 		       const struct memcast_system_info *info)
@@ -121,7 +121,7 @@ static void add_others(struct text *text, const struct memcast_team_member *memb
 		add(text, ", and %u more", others - MOST_NAMED);
 }
 
-/* Which devices those are is known only if it takes all @others. */
+/* The missing devices are known only if the team takes all @others. */
 static void add_missing(struct text *text, unsigned int missing, unsigned int others)
 {
 	if (missing == others)
@@ -130,7 +130,10 @@ static void add_missing(struct text *text, unsigned int missing, unsigned int ot
 		add(text, "; missing: %u of the devices ", missing);
 }
 
-/* A rank that waits for itself, as it has forgotten to join, is told so. */
+/*
+ * Has this process added no device? A rank that forgot to join, and so waits for itself, is
+ * told so.
+ */
 static bool has_added_none(const struct memcast_team_member *member, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
@@ -139,7 +142,7 @@ static bool has_added_none(const struct memcast_team_member *member, unsigned in
 	return true;
 }
 
-/* How many devices could join: a team with fabric handles is for those of all hosts. */
+/* Return: how many devices could join: those of all hosts if the team has fabric handles. */
 static unsigned int could_join(const struct waiter *waiter,
 			       const struct memcast_system_info *info)
 {
@@ -165,7 +168,10 @@ static void say_who_of(const struct waiter *waiter, uint64_t since,
 
 	if (!device_ask(MEMCAST_TEAM_MEMBERS, &team))
 		return;
-	/* these words are read beside those of others: the module's numbers, and all devices */
+	/*
+	 * users compare these lines with those of other processes: all lines have the module's
+	 * numbers
+	 */
 	for (uint32_t i = 0; i < team.count; i++)
 		member[i].device = visible_module_number(member[i].device);
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -195,7 +201,7 @@ static void say_who_is_missing(const struct waiter *waiter, uint64_t since)
 		say_who_of(waiter, since, &info);
 }
 
-/* Until the team is complete; says so once, if it takes long. */
+/* Waits until the team is complete; logs once, if the wait is long, which members are missing. */
 static CUresult await(const struct waiter *waiter, uint32_t command)
 {
 	struct memcast_team_wait wait = { .team = waiter->team, .command = command };
@@ -208,7 +214,7 @@ static CUresult await(const struct waiter *waiter, uint32_t command)
 	return device_ioctl(MEMCAST_TEAM_WAIT, &wait);
 }
 
-/* A thread that may be cancelled at any instruction gives back what it holds. */
+/* A thread that is cancelled at any instruction here releases the handles that it holds. */
 static CUresult wait_and_call(struct waiter *waiter, unsigned long request,
 			      struct memcast_header *argument, size_t size)
 {

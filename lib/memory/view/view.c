@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Views: one reservation, in it the replicas of a team side by side. */
+/* Views: one reservation, in which the replicas of a team lie side by side. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +26,10 @@ static CUresult map_replica(const char *call, uint32_t team, CUdeviceptr address
 	return team_ioctl(call, MEMCAST_MAP, &arg.header, sizeof(arg), team, 0);
 }
 
-/* Replicas next to each other, for a device, visible or not, and so for the CPU. */
+/*
+ * Sets the access of a device, visible or not, to adjacent replicas: it is also the CPU's
+ * access.
+ */
 CUresult view_allow(const struct memcast_view *view, unsigned int first,
 		    unsigned int count, CUdevice device, CUmemAccess_flags access)
 {
@@ -45,15 +48,15 @@ CUresult view_allow(const struct memcast_view *view, unsigned int first,
 	return device_ioctl(MEMCAST_SET_ACCESS, &arg);
 }
 
-/* With one system call, which cannot fail; takes along what is mapped. */
+/* Unmaps a view's reservation and its mappings with one system call, which cannot fail. */
 void view_unmap(const struct memcast_view *view)
 {
 	munmap(view->replica[0], view->replicas * view->bytes);
 }
 
 /*
- * Which device is let access a replica, and so the CPU: the one that it is of, or, where
- * that is another host's, the first member that is here.
+ * Finds the device by whose access the CPU gets access to each replica: the member that the
+ * replica is of, or, if another host has that, the first member of this host.
  */
 static CUresult find_accessors(const struct memcast_handle_info *team, uint32_t *accessor,
 			       unsigned int count)
@@ -80,8 +83,9 @@ static CUresult find_accessors(const struct memcast_handle_info *team, uint32_t 
 }
 
 /*
- * Map all replicas of a team; nobody has access yet. @accessor: output, whom to let access
- * each of the first @count; the team has all members by then.
+ * Maps all replicas of a team, without access for any device. @accessor: output, for each of
+ * the first @count replicas the device that is to get access. The team is complete when this
+ * returns.
  */
 CUresult view_map(const char *call, struct memcast_view *view,
 		  const struct memcast_handle_info *team, size_t offset, size_t bytes,
@@ -109,7 +113,7 @@ CUresult view_map(const char *call, struct memcast_view *view,
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < replicas; i++)
 		result = map_replica(call, team->handle, start + i * bytes, offset, bytes,
 				     i);
-	/* The first mapping waited for the members: now they are known. */
+	/* The first mapping waited for all members: now they are known. */
 	if (result == CUDA_SUCCESS)
 		result = find_accessors(team, accessor, count);
 	if (result != CUDA_SUCCESS)
@@ -135,7 +139,10 @@ static CUresult create_for(struct memcast_view *out, const struct memcast_handle
 		result = view_allow(&view, i, 1, accessor[i],
 				    CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 	if (result == CUDA_SUCCESS)
-		/* no more: who was compiled for smaller teams has no room for more */
+		/*
+		 * copy no more: a caller that was compiled for smaller teams has no room for
+		 * more replicas
+		 */
 		memcpy(out, &view, offsetof(struct memcast_view, replica[view.replicas]));
 	else
 		view_unmap(&view);

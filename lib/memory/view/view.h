@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views, and those of windows, which are found by an address. */
+/* Views, and windows' views, which are found by an address. */
 #ifndef LIBRARY_VIEW_H
 #define LIBRARY_VIEW_H
 
@@ -19,7 +19,7 @@ bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 bool window_near(CUdeviceptr address);
 bool window_between(CUdeviceptr address);
 
-/* window.c: after the kernel has changed what is mapped */
+/* window.c: called after the kernel has changed mappings */
 void windows_mapped(CUdeviceptr address, size_t bytes);
 void windows_changed(CUdeviceptr address, size_t bytes);
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * The views of windows: from an address that cuMemMap() was given for a team to
- * the addresses of its replicas, without a system call.
+ * The views of windows: from an address that cuMemMap() mapped a team at to the addresses of
+ * the team's replicas, without a system call.
  *
- * Whoever unmaps a window that others still use gets what he asked for, but no
- * access to what is not his.
+ * A program that unmaps a window while other threads use it may make those threads fail, but
+ * gives none of them access to other memory.
  *
- * A fork() child finds nothing: library_ready() and library_open() say no.
+ * A child of fork() finds no window: library_ready() and library_open() return false there.
  */
 #include "ioctl.h"
 #include "view.h"
 #include "window.h"
 
-static atomic_ulong windows;		/* no need to look where there are none */
-static _Atomic CUdeviceptr lowest = -1ULL, highest;	/* of all that was mapped */
+static atomic_ulong windows;		/* how many windows have a view; 0: no look-up needed */
+static _Atomic CUdeviceptr lowest = -1ULL, highest;	/* the range of all windows so far */
 
 /* Unmaps the view of a window that is in no tree, and puts the window. */
 static void window_end(struct window *window)
@@ -25,7 +25,7 @@ static void window_end(struct window *window)
 
 static CUmemAccess_flags access_of(const struct memcast_address_info *info)
 {
-	/* The CPU may do what any device may. */
+	/* The CPU may do what any device may do. */
 	return (CUmemAccess_flags)info->out_any;
 }
 
@@ -40,7 +40,7 @@ static bool is_window(const struct memcast_address_info *info)
 	return info->out_type == MEMCAST_TYPE_TEAM && !(info->out_flags & MEMCAST_ADDRESS_REPLICA);
 }
 
-/* Most stray addresses are some elements behind the end: that is worth a word. */
+/* Most stray addresses are a few elements behind a window's end: the reason then says so. */
 static CUresult no_window(CUdeviceptr address)
 {
 	CUdeviceptr at = (address & -(CUdeviceptr)MEMCAST_GRANULARITY) - 1;
@@ -62,7 +62,10 @@ static CUresult window_info(CUdeviceptr address, struct memcast_address_info *in
 	return result == CUDA_SUCCESS && !is_window(info) ? no_window(address) : result;
 }
 
-/* The window's handle may be released long since: ask for one, for as long. */
+/*
+ * The program may have released the team's handle: this gets a new one, for the time of the
+ * call.
+ */
 static CUresult window_map(struct window *window, const struct memcast_address_info *info)
 {
 	struct memcast_handle_retain retain = { .address = info->out_mapping };
@@ -87,8 +90,8 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 }
 
 /*
- * Give the replicas the access that the window has. Others may do so too, or change
- * the window's meanwhile: whoever changes something looks at all of it again.
+ * Gives the replicas the access that the window has. Other threads may do the same, or change
+ * the window's access meanwhile: a thread that has changed something compares again.
  */
 static CUresult window_follow(struct window *window)
 {
@@ -102,7 +105,10 @@ static CUresult window_follow(struct window *window)
 			result = mapping_info((uintptr_t)window->view.replica[0], &replica);
 		if (result != CUDA_SUCCESS)
 			return result;
-		/* another team's by now: whoever mapped that found no view to retract */
+		/*
+		 * the address has another team by now: the thread that mapped it found no view
+		 * to retract
+		 */
 		if (replica.out_object != info.out_object ||
 		    replica.out_offset != info.out_offset ||
 		    info.out_mapping != window->start ||
@@ -127,7 +133,7 @@ static void window_retract(struct window *window)
 		window_end(window);
 }
 
-/* A window of ours, as nobody has one yet */
+/* Makes a window with a mapped view, which no other thread can find yet. */
 static CUresult window_new(const struct memcast_address_info *info, struct window **out)
 {
 	struct window *window = window_alloc();
@@ -145,7 +151,7 @@ static CUresult window_new(const struct memcast_address_info *info, struct windo
 	return CUDA_SUCCESS;
 }
 
-/* Return: the window of a mapping, held; perhaps a new one. */
+/* Finds or makes the window of a mapping. *@out: output, held. *@made: output, is it a new one? */
 static CUresult window_of(const struct memcast_address_info *info, struct window **out,
 			  bool *made)
 {
@@ -166,7 +172,10 @@ static CUresult window_of(const struct memcast_address_info *info, struct window
 	return *out ? CUDA_SUCCESS : fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for a view: %m");
 }
 
-/* Made without access, as long as nobody who takes that away would find it. */
+/*
+ * A new view has no access until the window is in the tree, where a thread that takes access
+ * away finds it.
+ */
 static CUresult window_make(CUdeviceptr address, struct window **out)
 {
 	struct memcast_address_info info;
@@ -184,7 +193,10 @@ static CUresult window_make(CUdeviceptr address, struct window **out)
 		if (result != CUDA_SUCCESS)
 			window_retract(*out);
 		window_put(*out);
-		/* Another's may be of what was mapped there before. */
+		/*
+		 * A window that another thread made may be that of an earlier mapping: try
+		 * again.
+		 */
 	} while (result != CUDA_SUCCESS && !made);
 	return result;
 }
@@ -195,7 +207,10 @@ static CUresult window_get(CUdeviceptr address, const struct memcast_view **view
 	struct window *window = window_find(address);
 	CUresult result = CUDA_SUCCESS;
 
-	/* No access: perhaps it is being made, by somebody who waits for us. */
+	/*
+	 * A view without access may be unfinished, by the thread that this signal handler
+	 * interrupted.
+	 */
 	if (!window || window->access == CU_MEM_ACCESS_FLAGS_PROT_NONE)
 		result = window_make(address, &window);
 	if (result != CUDA_SUCCESS)
@@ -214,8 +229,8 @@ static CUresult window_get(CUdeviceptr address, const struct memcast_view **view
  * @address: in the window
  * @view: output
  * @offset: output, of @address in the view
- * @access: output unless NULL: what the CPU may do there. It may be out of date;
- *	what it can do is up to the kernel.
+ * @access: output unless NULL: the access of the CPU. It may be out of date; the
+ *	kernel decides.
  *
  * errno is not kept.
  */
@@ -228,22 +243,22 @@ static CUresult window_view(CUdeviceptr address, const struct memcast_view **vie
 }
 
 /*
- * Could a window be there? Most faults of a program's own are elsewhere, and must
- * not cost it system calls, nor a thread's first use of our thread-local memory:
- * that may be a malloc().
+ * Could a window be at this address? Most faults of a program have other causes, and must not
+ * cost it system calls, nor a thread's first use of the library's thread-local memory, which
+ * may be a malloc().
  */
 bool window_near(CUdeviceptr address)
 {
 	return library_open() && window_between(address);
 }
 
-/* Is it between the first and the last that cuMemMap() mapped, here or before fork()? */
+/* Is the address between the first and the last window mapped, in this process or before fork()? */
 bool window_between(CUdeviceptr address)
 {
 	return address >= lowest && address < highest;
 }
 
-/* As window_view(), for faults: also of threads that run on while others exit(). */
+/* As window_view(), for faults, also in threads that run on while another one is in exit(). */
 bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 		    size_t *offset, CUmemAccess_flags *access)
 {
@@ -252,9 +267,10 @@ bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 }
 
 /*
- * Called after the kernel has unmapped windows or changed their access. Each window's view
- * is made anew; a window whose view cannot be made has none. Another thread may have mapped
- * something at such an address and looked it up by now: its view is right, and stays.
+ * The caller calls this after the kernel has unmapped windows or changed their access. The view
+ * of each window follows the change; a window whose view cannot follow loses it. Another thread
+ * may have mapped an object at such an address and looked it up by now: its view is right, and
+ * stays.
  */
 void windows_changed(CUdeviceptr address, size_t bytes)
 {
@@ -271,8 +287,9 @@ void windows_changed(CUdeviceptr address, size_t bytes)
 }
 
 /*
- * After the kernel has, before anybody can have access. Windows may still be known
- * that went with a munmap() of the program's own, or whose unmapping is under way.
+ * The caller calls this after the kernel has mapped a window, before any device has access.
+ * Windows that a munmap() of the program has unmapped, or whose unmapping is under way, may
+ * still be in the tree.
  */
 void windows_mapped(CUdeviceptr address, size_t bytes)
 {

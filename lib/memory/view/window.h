@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c: which view a window has, and how it follows it; window_tree.c: where they
- * are found. No locks and no malloc() in either: signal handlers look up too, of the
- * very thread that is changing the tree.
+ * window.c gives each window its view and keeps the view's access as the window's;
+ * window_tree.c finds windows by address. Neither takes locks or calls malloc(): signal
+ * handlers look up windows too, also in the very thread that is changing the tree.
  */
 #ifndef LIBRARY_WINDOW_H
 #define LIBRARY_WINDOW_H
@@ -13,12 +13,12 @@
 
 struct window {
 	struct memcast_view view;
-	CUdeviceptr start;		/* of the mapping; the view has its size */
+	CUdeviceptr start;		/* of the window's mapping, which has the view's size */
 	_Atomic CUmemAccess_flags access;
-	CUdevice member;		/* stands for the CPU */
-	atomic_uint users;		/* the tree, and who holds it: not used again before */
-	atomic_bool gone;		/* from the tree, whatever slots still have it */
-	struct window *next;		/* in the list of unused ones */
+	CUdevice member;		/* device whose access to the view is the CPU's */
+	atomic_uint users;		/* the tree, and each holder; 0: may be used again */
+	atomic_bool gone;		/* from the tree, even if slots still have it */
+	struct window *next;		/* in the list of unused windows */
 };
 
 struct window *window_alloc(void);

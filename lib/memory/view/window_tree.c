@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * The tree of windows, as the processor's page tables are: an entry per chunk, which
- * points to the window that it is in. Readers take no lock, and neither nodes nor
- * windows are ever freed, only used again.
+ * The tree of windows has the form of the processor's page tables: an entry per chunk, which
+ * points to the window that has the chunk. Readers take no lock, and neither nodes nor windows
+ * are ever freed, only used again.
  *
- * A window is out of the tree when its "gone" is set; its slots are cleared after
- * that, and until then they count as empty. Whoever fills slots looks at "gone"
- * afterwards and clears them himself, so a slot that has a window has one that is
- * not used again yet.
+ * A window is out of the tree when its "gone" is set; its slots are cleared after that, and
+ * until then they count as empty. A thread that fills slots reads "gone" afterwards and clears
+ * them itself, so a window that a slot points to is not used again yet.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -18,12 +17,12 @@
 #define CHUNK_SHIFT	21
 #define LEVEL_SHIFT	9
 #define SLOTS		(1UL << LEVEL_SHIFT)
-#define LEVELS		4		/* 57 bits of address: all that there are */
+#define LEVELS		4		/* 57 bits of address, all that x86-64 has */
 #define LEAF_BYTES	(SLOTS << CHUNK_SHIFT)
 
 _Static_assert(1ULL << CHUNK_SHIFT == MEMCAST_GRANULARITY, "a slot is a chunk");
 
-/* Nodes, and windows at the leaves */
+/* A node's slots point to nodes, a leaf's to windows. */
 struct node {
 	void *_Atomic slot[SLOTS];
 };
@@ -54,7 +53,7 @@ static struct node *node_below(void *_Atomic *slot, bool make)
 	return node;
 }
 
-/* Return: the slot of an address; NULL if there is no node, or no memory. */
+/* Return: the slot of an address; NULL if there is no node, or with @make no memory. */
 static void *_Atomic *slot_of(CUdeviceptr address, bool make)
 {
 	unsigned int shift = CHUNK_SHIFT + LEVELS * LEVEL_SHIFT;
@@ -76,8 +75,8 @@ static void *_Atomic *slot_of(CUdeviceptr address, bool make)
 }
 
 /*
- * Unused ones are a list that is taken and put back as a whole: with no lock and
- * no element that can be taken, put back and mistaken for the first one meanwhile.
+ * Unused windows are a list that is taken and put back as a whole: so it needs no lock, and no
+ * window can be taken, put back and mistaken for the first one meanwhile.
  */
 static void windows_give(struct window *first)
 {
@@ -90,7 +89,7 @@ static void windows_give(struct window *first)
 		;
 }
 
-/* Return: one with a user, the caller; NULL: no memory. */
+/* Return: a window with one user, the caller; NULL: no memory. */
 struct window *window_alloc(void)
 {
 	struct window *window = atomic_exchange(&unused, NULL);
@@ -104,7 +103,7 @@ struct window *window_alloc(void)
 	if (window && window->next)
 		windows_give(window->next);
 	if (window) {
-		/* the view is whoever's that maps it */
+		/* the caller fills in the view's other fields */
 		memset((char *)window + sizeof(window->view), 0,
 		       sizeof(*window) - sizeof(window->view));
 		window->view.replicas = 0;
@@ -121,7 +120,10 @@ void window_put(struct window *window)
 	}
 }
 
-/* Return: NULL if there is none. One that nobody holds may have gone a moment later. */
+/*
+ * Return: the window at an address, or NULL. The caller does not hold it: it may be gone a
+ * moment later.
+ */
 struct window *window_find(CUdeviceptr address)
 {
 	void *_Atomic *slot = slot_of(address, false);
@@ -131,7 +133,10 @@ struct window *window_find(CUdeviceptr address)
 	return window && !atomic_load(&window->gone) ? window : NULL;
 }
 
-/* What is in a slot, also if it has gone: not used again until window_put(). */
+/*
+ * Return: a slot's window, held, or NULL. It may be gone, but is not used again before
+ * window_put().
+ */
 static struct window *slot_hold(void *_Atomic *slot)
 {
 	struct window *window;
@@ -139,7 +144,7 @@ static struct window *slot_hold(void *_Atomic *slot)
 	while ((window = atomic_load(slot))) {
 		unsigned int users = atomic_load(&window->users);
 
-		/* 0: the slot had it a moment ago */
+		/* 0: the window has left the slot since it was loaded */
 		while (users && !atomic_compare_exchange_weak(&window->users, &users, users + 1))
 			;
 		if (users && atomic_load(slot) == window)
@@ -150,7 +155,7 @@ static struct window *slot_hold(void *_Atomic *slot)
 	return NULL;
 }
 
-/* Return: one that has not gone, held, or NULL. */
+/* Return: a slot's window, held, if it is not gone; else NULL. */
 static struct window *slot_hold_present(void *_Atomic *slot)
 {
 	struct window *window = slot_hold(slot);
@@ -161,7 +166,7 @@ static struct window *slot_hold_present(void *_Atomic *slot)
 	return NULL;
 }
 
-/* As window_find(); to be given back by window_put(). */
+/* As window_find(), but the window is held until the caller's window_put(). */
 struct window *window_hold(CUdeviceptr address)
 {
 	void *_Atomic *slot = slot_of(address, false);
@@ -170,8 +175,8 @@ struct window *window_hold(CUdeviceptr address)
 }
 
 /*
- * Return: the next window from *@address on, held, whose slot's address that becomes;
- * NULL: none before @end.
+ * Return: the next window from *@address on, held; *@address becomes the address of the slot
+ * that has it. NULL: no window before @end.
  */
 struct window *window_next(CUdeviceptr *address, CUdeviceptr end)
 {
@@ -186,7 +191,7 @@ struct window *window_next(CUdeviceptr *address, CUdeviceptr end)
 	return NULL;
 }
 
-/* Each of its slots that is as expected */
+/* Puts @to into each slot of a window that has @from. */
 static void slots_change(struct window *window, void *from, void *to)
 {
 	CUdeviceptr end = window->start + window->view.bytes;
@@ -198,7 +203,7 @@ static void slots_change(struct window *window, void *from, void *to)
 	}
 }
 
-/* Enters a window, published and held, into those of its slots that others had at first. */
+/* Enters a published, held window into those of its slots that still had other windows. */
 void window_fill(struct window *window)
 {
 	slots_change(window, NULL, window);
@@ -206,7 +211,10 @@ void window_fill(struct window *window)
 		slots_change(window, window, NULL);
 }
 
-/* Return: one that is not gone, held; NULL: empty, perhaps by this. */
+/*
+ * Return: a slot's window, held, if it is not gone; NULL: the slot is empty, perhaps cleared
+ * just now.
+ */
 static struct window *slot_clear(void *_Atomic *slot)
 {
 	struct window *window = slot_hold(slot);
@@ -220,8 +228,8 @@ static struct window *slot_clear(void *_Atomic *slot)
 }
 
 /*
- * Return: the window that is in the tree at this one's first chunk: this one, or one
- * that came first and is held. NULL: no memory.
+ * Enters a window into the tree. Return: the window that the tree has at its first chunk: this
+ * one, or one that was entered earlier and is now held. NULL: no memory.
  */
 struct window *window_publish(struct window *window)
 {
