@@ -15,7 +15,10 @@ static __thread bool in_worker;
 
 struct context_operations context_operations;
 
-/* A host function may not call what could wait for its own stream. */
+/*
+ * Is this a stream's thread? A host function may not make a call that could wait for its own
+ * stream.
+ */
 bool thread_is_worker(void)
 {
 	return in_worker;
@@ -26,7 +29,7 @@ void thread_becomes_worker(void)
 	in_worker = true;
 }
 
-/* Was it a context once? Destroyed ones can still be made current, as on hardware. */
+/* Was this value ever a context's? Destroyed contexts can still be made current, as on hardware. */
 static bool was_given(CUcontext context)
 {
 	uintptr_t uses = (uintptr_t)context >> SLOT_BITS;
@@ -58,7 +61,7 @@ CUcontext context_value(const struct slot *slot)
 	return (CUcontext)(slot->uses << SLOT_BITS | (slot - slots));
 }
 
-/* The slot of an argument; NULL stands for the current context. */
+/* Finds the slot of a call's argument; NULL stands for the current context. */
 CUresult context_find(CUcontext context, struct slot **slot)
 {
 	if (!context && !depth)
@@ -69,7 +72,7 @@ CUresult context_find(CUcontext context, struct slot **slot)
 	return (*slot)->live == (uintptr_t)context ? CUDA_SUCCESS : fail_not_live(context);
 }
 
-/* The same for what can be asked although the device has failed */
+/* As context_find(), for properties that can be read although the device has failed */
 static CUresult find_to_ask(CUcontext context, struct slot **slot)
 {
 	CUresult result = context_find(context, slot);
@@ -116,7 +119,7 @@ CUresult context_make_current(CUcontext context)
 	return CUDA_SUCCESS;
 }
 
-/* It has ended: where it is at the top, it goes. */
+/* Pops a context that has ended, if it is at the top of this thread's stack. */
 void context_drop_current(CUcontext context)
 {
 	if (depth && stack[depth - 1] == context)
@@ -179,7 +182,7 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 	return CALL(context_get(context), "context=%p", (void *)context);
 }
 
-/* A primary context has a device while nobody retains it, too. */
+/* A primary context has a device also while no reference to it is held. */
 static CUresult context_get_device(CUdevice *device, CUcontext context)
 {
 	struct slot *slot = NULL;
@@ -224,7 +227,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 	return CALL(context_get_flags(flags), "flags=%p", (void *)flags);
 }
 
-/* MAP_HOST is chosen when a context is made. */
+/* MAP_HOST stays as it was when the context was made. */
 static CUresult context_set_flags(unsigned int flags)
 {
 	struct slot *slot;
@@ -269,7 +272,7 @@ static CUresult context_get_version(CUcontext context, unsigned int *version)
 	if (!version)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = find_to_ask(context, &slot);
-	/* the one call that does not tell a destroyed context from none */
+	/* only this call returns the same error for a destroyed context as for an unknown one */
 	if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED && context)
 		result = CUDA_ERROR_INVALID_CONTEXT;
 	if (result == CUDA_SUCCESS)
@@ -283,7 +286,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 		    (void *)context, (void *)version);
 }
 
-/* The first versions differ only in what a real device does meanwhile. */
+/* These names' first versions differ only in effects on hardware. */
 #undef cuCtxPopCurrent
 #undef cuCtxPushCurrent
 OLDER_NAME(cuCtxPopCurrent, (CUcontext *pctx), cuCtxPopCurrent_v2(pctx))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Contexts are made, and end. */
+/* Creates and destroys contexts. */
 #include "context.h"
 
 static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **new)
@@ -93,7 +93,7 @@ static CUresult context_destroy(CUcontext context)
 	struct slot *slot = context_slot(context);
 	bool ends;
 
-	/* nobody else gets the slot before all that is in it has been taken out */
+	/* no thread may take the slot before its streams and heaps are out of it */
 	pthread_mutex_lock(&slots_lock);
 	ends = slot_is_of(slot, context) && slot >= &slots[PRIMARIES];
 	if (ends) {
@@ -104,7 +104,7 @@ static CUresult context_destroy(CUcontext context)
 	pthread_mutex_unlock(&slots_lock);
 	context_operations.end_heaps(heaps);
 	if (!ends) {
-		/* what is wrong with it; if nothing is: */
+		/* the reason why; a context that passes is a primary one */
 		CUresult result = context_find(context, &slot);
 
 		return result != CUDA_SUCCESS ? result :
@@ -145,7 +145,7 @@ CUresult cuCtxAttach(CUcontext *context, unsigned int flags)
 	return WHOLE_CALL(attach(context, flags), "context=%p, flags=%#x", (void *)context, flags);
 }
 
-/* The last one ends the context. */
+/* The last call ends the context. */
 static CUresult detach(CUcontext context)
 {
 	struct slot *slot;
@@ -170,7 +170,7 @@ CUresult cuCtxDetach(CUcontext context)
 			     "context=%p", (void *)context);
 }
 
-/* The first versions differ only in what a real device does meanwhile. */
+/* These names' first versions differ only in effects on hardware. */
 #undef cuCtxCreate
 #undef cuCtxDestroy
 OLDER_NAME(cuCtxCreate, (CUcontext *pctx, unsigned int flags, CUdevice dev),

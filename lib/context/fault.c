@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a device has found wrong while it worked, after the call that asked for the work.
- * As on hardware, that ends the device for the process: no context of it does anything
- * any more, none can be made, and whoever asks is told what went wrong. Contexts that are
- * marked so are found out where destroyed ones are; all others pay nothing.
+ * Faults: errors that a device finds while it works, after the call that asked for the work. As
+ * on hardware, a fault ends the device for the process: all its contexts are unusable, none can
+ * be made, and later calls return the fault's error. A context with a fault is marked as not
+ * live, so calls notice it where they notice a destroyed one, and pay nothing for the check.
  */
 #include "context.h"
 
 static _Atomic CUresult faults[MEMCAST_MAX_DEVICES];
 
-/* The first one stays. Takes slots_lock. */
+/* A device keeps its first fault. Takes slots_lock. */
 void context_fault(uint32_t device, CUresult error)
 {
 	CUresult none = CUDA_SUCCESS;
@@ -26,8 +26,8 @@ void context_fault(uint32_t device, CUresult error)
 }
 
 /*
- * What the kernel has answered to work of a device. A link that leads to nothing is found by
- * the device itself, when its work gets there.
+ * Takes note of the kernel's result for work of a device. A device finds out only while it
+ * works that its link leads nowhere.
  */
 CUresult device_answer(uint32_t device, CUresult result)
 {

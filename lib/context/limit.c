@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a context says about code and streams. No code runs, so limits have no effect,
- * but programs ask for them, set them and look whether that was done.
+ * Settings of a context for code and streams. No device code runs, so limits have no effect,
+ * but programs read them, set them and check that they were set.
  */
 #include "context.h"
 
-/* As recorded: what a context begins with, and what becomes of values that are set. */
+/* As recorded on hardware: the initial value of each limit, and the effect of setting it. */
 static const struct {
 	bool known;
-	bool fixed;		/* nobody may set it */
+	bool fixed;		/* cannot be set */
 	size_t initial;
-	size_t least;		/* less is taken for this */
-	size_t step;		/* rounded up to a multiple; 0: not at all */
-	size_t most;		/* more is refused; 0: nothing is */
+	size_t least;		/* a smaller value becomes this one */
+	size_t step;		/* values are rounded up to a multiple; 0: not */
+	size_t most;		/* larger values are refused; 0: none are */
 } limits[CU_LIMIT_MAX] = {
 	[CU_LIMIT_STACK_SIZE] = { true, .initial = 1024, .step = 16, .most = 512 << 10 },
 	[CU_LIMIT_PRINTF_FIFO_SIZE] = { true, .initial = 8448 << 10, .least = 512 << 10 },
@@ -24,7 +24,7 @@ static const struct {
 	[CU_LIMIT_CIG_ENABLED] = { true, .fixed = true, .initial = 0 },
 };
 
-/* A context begins. */
+/* Sets the limits and preferences of a new context. */
 void context_limits_reset(struct slot *slot)
 {
 	for (int i = 0; i < CU_LIMIT_MAX; i++)
@@ -39,7 +39,7 @@ static CUresult check_current(void)
 	return context_find(NULL, &slot);
 }
 
-/* The current context's slot, if it has such a limit */
+/* Finds the current context's slot, and checks that the limit is known. */
 static CUresult find_limit(CUlimit which, struct slot **slot)
 {
 	CUresult result = context_find(NULL, slot);
@@ -130,7 +130,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 	return CALL(set_cache_config(config), "config=%d", (int)config);
 }
 
-/* Copies and fills leave nothing in a cache of the device's. */
+/* Copies and fills leave nothing in a device's cache. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
 	return CALL(check_current(), "%s", "");

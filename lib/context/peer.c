@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Peers. Every device reaches every other, and what it may do with virtual memory or a
- * pool's is for these to say. What is kept here is for plain memory: see
- * fill_from_context().
+ * Peers. Every device reaches every other. Access to virtual memory and to pools is set by
+ * calls of their own (cuMemSetAccess(), cuMemPoolSetAccess()); the peers here are for plain
+ * memory: see fill_from_context().
  */
 #include "context.h"
 
@@ -46,7 +46,7 @@ static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
 	if (attribute < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
 	    attribute > CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such attribute");
-	/* of arrays as well, though there are none: see lib/device/attribute.c */
+	/* arrays as well, though memcast has none: see lib/device/attribute.c */
 	*value = attribute == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
 		 attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ||
 		 attribute == CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED;
@@ -61,13 +61,13 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute,
 		    (void *)value, (int)attribute, device, peer);
 }
 
-/* A bit in the current context's peers */
+/* A bit in the current context's mask of peers */
 struct peer_bit {
 	_Atomic uint64_t *word;
 	uint64_t bit;
 };
 
-/* The one that is the other context's */
+/* Finds the current context's bit for the device of another context. */
 static CUresult find_pair(CUcontext context, struct peer_bit *out)
 {
 	struct slot *current, *peer;

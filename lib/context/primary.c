@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Primary contexts: one per device, shared by whoever retains it. */
+/* Primary contexts: one per device, shared by all callers that retain it. */
 #include "context.h"
 
 static CUresult primary_retain(CUcontext *context, CUdevice device)
@@ -19,7 +19,7 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
 		slot->uses = 1;
 		slot->device = device;
 	}
-	/* one that is alive can be retained even if its device has failed */
+	/* a live primary context can be retained even if its device has failed */
 	if (!slot->live)
 		result = device_working(device);
 	if (result == CUDA_SUCCESS && !slot->live) {
@@ -41,8 +41,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 }
 
 /*
- * With slots_lock held; the caller ends @heaps after it. What is revived has neither
- * peers nor flags.
+ * Ends a primary context, with slots_lock held. Its value stays; when it is retained again, it
+ * has neither peers nor flags. The caller ends @heaps after unlocking.
  */
 static void primary_end(struct slot *slot, uint32_t *heaps)
 {
@@ -137,7 +137,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *a
 		    (void *)active);
 }
 
-/* What changed with these names' second version does not concern memcast. */
+/* The changes of these names' second versions do not concern memcast. */
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
 #undef cuDevicePrimaryCtxSetFlags

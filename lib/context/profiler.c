@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs bracket what a profiler is to look at. No profiler looks here: the calls succeed,
- * as they do on hardware where none does.
+ * Programs bracket the part that a profiler is to record. memcast has no profiler: the calls
+ * succeed, as they do on hardware where no profiler runs.
  */
 #include "context.h"
 

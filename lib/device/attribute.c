@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Attributes of a device: MEMCAST_ATTR's, else what is so here whatever the device, else
- * what the profile says.
+ * Attributes of a device. The first source that has an attribute counts: MEMCAST_ATTR, the
+ * exceptions below, which are the same for every device, the profile.
  */
 #include "device.h"
 #include "visible.h"
@@ -9,23 +9,24 @@
 #define ONE(attribute, value)	{ CU_DEVICE_ATTRIBUTE_##attribute, (value) }
 
 /*
- * The exceptions, all of them but for those that the module tells (device_attribute() has
- * these): what memcast cannot do, which is 0, and what the machine is. A profile says two
- * things more that are not so: the memory is the pool's, and its granularity the module's.
+ * All attributes that do not come from the profile, except those of which the module tells
+ * (device_attribute() has these): attributes of features that memcast lacks, which are 0, and
+ * of the machine. A profile describes two more properties that are not so: the memory is the
+ * pool's, and its granularity the module's.
  *
- * What a device says of arrays, textures and surfaces is no exception, though memcast has
- * none of these: limits bound what a program may ask for, and promise nothing. The calls
- * that would create one answer NOT_SUPPORTED, whatever it asks for.
+ * The attributes of arrays, textures and surfaces are no exceptions, though memcast has none of
+ * these: they limit what a program may ask for, and promise nothing. The calls that would
+ * create such an object return CUDA_ERROR_NOT_SUPPORTED for any arguments.
  */
 static const struct {
 	CUdevice_attribute attribute;
 	int value;
 } exceptions[] = {
-	/* what kernels by name have not */
+	/* features that functions of the CPU lack */
 	ONE(COOPERATIVE_MULTI_DEVICE_LAUNCH, 0),
 	ONE(TENSOR_MAP_ACCESS_SUPPORTED, 0),
 	ONE(UNIFIED_FUNCTION_POINTERS, 0),
-	/* what a device knows of the host's page tables */
+	/* devices do not read the host's page tables */
 	ONE(PAGEABLE_MEMORY_ACCESS, 0),
 	ONE(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 0),
 	ONE(DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, 0),
@@ -37,19 +38,19 @@ static const struct {
 	ONE(MEM_DECOMPRESS_MAXIMUM_LENGTH, 0),
 	ONE(HANDLE_TYPE_WIN32_HANDLE_SUPPORTED, 0),
 	ONE(HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED, 0),
-	/* flushes are calls, no operations of streams */
+	/* flushes are calls, not operations of streams */
 	ONE(GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS,
 	    CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST),
 	ONE(CAN_FLUSH_REMOTE_WRITES, 0),
 	ONE(HOST_ALLOC_DMA_BUF_SUPPORTED, 0),
-	/* pools leave a process as fds */
+	/* pools are exported as fds only */
 	ONE(MEMPOOL_SUPPORTED_HANDLE_TYPES, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-	/* on no bus, and on no NUMA node of its own */
+	/* devices are on no bus, and have no NUMA node of their own */
 	ONE(PCI_DEVICE_ID, 0),
 	ONE(NUMA_CONFIG, CU_DEVICE_NUMA_CONFIG_NONE),
 	ONE(NUMA_ID, -1),
 	ONE(INTEGRATED, 0),
-	/* what works here whatever the device */
+	/* features that work on every device */
 	ONE(UNIFIED_ADDRESSING, 1),
 	ONE(CAN_MAP_HOST_MEMORY, 1),
 	ONE(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
@@ -58,7 +59,7 @@ static const struct {
 	ONE(MEMORY_POOLS_SUPPORTED, 1),
 };
 
-/* On no bus: domains where no machine has one, with a device on each bus of it. */
+/* PCI domains that no machine has; each has a device on each of its buses. */
 #define PCI_DOMAIN	0xca57
 #define PCI_BUSES	256
 

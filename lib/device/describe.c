@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Devices for those who only look: memcast/device.h. The calls are the public ones, in a
- * thread that has a file of its own for the time, and that sees all devices.
+ * Devices for programs that only look at them: memcast/device.h. It makes the public calls, in
+ * a thread that has a file of its own for the time and sees all devices.
  */
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Devices: what the kernel says about each. */
+/* Devices: the properties that the kernel tells of each. */
 #include <stdio.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 		    (void *)name, length, device);
 }
 
-/* No kind of affinity is supported, nor is one that nobody has heard of. */
+/* Every kind of affinity is unsupported, known or not. */
 static CUresult device_affinity(int *supported, CUdevice device)
 {
 	struct memcast_device_info info = {};
@@ -195,6 +195,6 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice device)
 	return CALL(properties(prop, device), "prop=%p, device=%d", (void *)prop, device);
 }
 
-/* Devices are not split into instances: the UUID of both interfaces is one. */
+/* Devices are not split into instances: both versions return the same UUID. */
 #undef cuDeviceGetUuid
 OLDER_NAME(cuDeviceGetUuid, (CUuuid *uuid, CUdevice dev), cuDeviceGetUuid_v2(uuid, dev))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices are, and the file by which a process asks. */
+/* Properties of devices, and opening /dev/memcast to ask for them. */
 #ifndef LIBRARY_DEVICE_H
 #define LIBRARY_DEVICE_H
 
@@ -17,14 +17,14 @@ CUresult system_info(struct memcast_system_info *info);
 /* attribute.c */
 CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device);
 
-/* override.c: attributes of which the environment says something else */
+/* override.c: attributes that MEMCAST_ATTR overrides */
 void attribute_overrides_read(int devices);
 void attribute_overrides_complain(int devices);
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
 bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute);
 bool attribute_number(const char *text, const char *end, int *value);
 
-/* profile.c: what a kind of device says of itself */
+/* profile.c: attributes of a kind of device */
 void profile_read(void);
 void profile_complain(void);
 int profile_attribute(CUdevice_attribute attribute);

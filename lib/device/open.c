@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The device's file, opened for cuInit() or for a thread that looks at devices before it. */
+/* Opens /dev/memcast, for cuInit() or for a thread that looks at devices before it. */
 #include <unistd.h>
 
 #include "device.h"
@@ -8,8 +8,8 @@
 #include "visible.h"
 
 /*
- * A file of the device that this library understands, under the lock. From then on it is
- * known what MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES say.
+ * Opens the file and checks that the module's interface is the library's. The caller holds the
+ * lock. The first success reads MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES.
  */
 CUresult device_open_checked(int *opened, int *devices)
 {
@@ -46,8 +46,8 @@ CUresult device_open_checked(int *opened, int *devices)
 }
 
 /*
- * Until library_return() this thread may ask what devices are, whatever the process has
- * done. Return: CUDA_SUCCESS; *@borrowed says whether there is anything to return.
+ * Until library_return() this thread may ask for devices' properties, whatever the state of the
+ * process. *@borrowed: output, has the caller to call library_return()?
  */
 CUresult library_borrow(bool *borrowed)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * MEMCAST_ATTR: attributes that this process is to see, for programs that take a
- * wrong turn because of one. "MULTICAST_SUPPORTED=0,1:HOST_NUMA_ID=1" is for all
- * devices and for device 1; the last one counts.
+ * MEMCAST_ATTR: attributes that this process sees changed, for programs that an attribute leads
+ * astray. "MULTICAST_SUPPORTED=0,1:HOST_NUMA_ID=1" is for all devices and for device 1; of
+ * several entries for an attribute, the last counts.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@ static struct override {
 
 static unsigned int count;	/* constant once cuInit() has succeeded */
 
-/* A number that ends where it is to end. */
+/* Reads a number that ends at @end. */
 bool attribute_number(const char *text, const char *end, int *value)
 {
 	char *stop;
@@ -43,7 +43,7 @@ bool attribute_number(const char *text, const char *end, int *value)
 	return stop == end && stop != text && !errno && *value == read;
 }
 
-/* By its name, or its number as long as that is one */
+/* Finds an attribute by its name or its number. */
 bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute)
 {
 	int number;
@@ -63,7 +63,7 @@ bool attribute_named(const char *name, size_t length, CUdevice_attribute *attrib
 
 static const char no_name[] = "no such attribute";
 
-/* Return: what is wrong with it, or NULL. */
+/* Return: what is wrong with an entry, or NULL. */
 static const char *parse(const char *text, int devices, struct override *override)
 {
 	const char *colon = strchr(text, ':');
@@ -108,7 +108,10 @@ void attribute_overrides_read(int devices)
 	free(list);
 }
 
-/* What is wrong in the list: apart from reading it, as writing may take for ever. */
+/*
+ * Prints what is wrong in the list. Not done by attribute_overrides_read(): writing may take
+ * for ever.
+ */
 void attribute_overrides_complain(int devices)
 {
 	char *list = list_given(), *rest = list, *text;

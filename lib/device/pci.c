@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bus addresses. The devices are on no bus, but programs tell them apart by it:
- * made of the attributes, so that these can be overridden.
+ * Bus addresses. The devices are on no bus, but programs tell them apart by bus address. It is
+ * made of the attributes, so that MEMCAST_ATTR can override it.
  */
 #include <stdio.h>
 
@@ -41,7 +41,7 @@ static CUresult print(char *text, int length, CUdevice device)
 	printed_length = snprintf(printed, sizeof(printed), "%04x:%02x:%02x.%x",
 				  address.domain, address.bus, address.device,
 				  address.function);
-	/* as much as there is room for, as on hardware */
+	/* as many characters as fit, as on hardware */
 	if (length > 0)
 		snprintf(text, length, "%s", printed);
 	if (length <= printed_length)

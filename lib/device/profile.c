@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a kind of device says of itself, from a text: one of those that are built in, or a
- * file. MEMCAST_PROFILE names it. Lines are "KEY = VALUE"; a key is an attribute's name, as
- * in MEMCAST_ATTR, its number, or one of those below; # begins a comment.
+ * Profiles: the attributes of a kind of device, as a text. MEMCAST_PROFILE names a profile that
+ * is built in, or a file. Lines are "KEY = VALUE"; a key is an attribute's name, as in
+ * MEMCAST_ATTR, an attribute's number, or one of the keys in take_value(); # begins a comment.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define NAME		256
 #define LARGEST		(256 << 10)	/* bytes of a file */
 
-/* Made from profiles/: the first is the default. */
+/* Generated from profiles/; the first is the default. */
 static const struct {
 	const char *name, *text;
 } built_in[] = {
@@ -30,7 +30,7 @@ struct profile {
 
 static struct profile profile;	/* constant once cuInit() has succeeded */
 
-/* Without the blanks around it */
+/* Return: a text without the blanks around it. */
 static char *trimmed(char *text)
 {
 	char *end = text + strlen(text);
@@ -58,7 +58,7 @@ static const char *text_built_in(const char *name)
 
 static void take_text(struct profile *into, const char *text, const char *complain_of);
 
-/* Return: what is wrong, or NULL. */
+/* Takes a line of a profile. Return: what is wrong with it, or NULL. */
 static const char *take_value(struct profile *into, const char *key, const char *value)
 {
 	CUdevice_attribute attribute;
@@ -74,7 +74,10 @@ static const char *take_value(struct profile *into, const char *key, const char 
 			return "the name is too long";
 		strcpy(into->name, value);
 	} else if (!strcmp(key, "TOTAL_MEMORY") || !strcmp(key, "GRANULARITY_MINIMUM")) {
-		/* a device has its pool's memory, in units of the module's: see attribute.c */
+		/*
+		 * checked only: a device has its pool's memory, in the module's units
+		 * (attribute.c)
+		 */
 		if (!size_of(value, &size))
 			return "not a number";
 	} else if (!strcmp(key, "GRANULARITY_RECOMMENDED")) {
@@ -104,7 +107,7 @@ static const char *take_line(struct profile *into, char *line)
 	return take_value(into, trimmed(line), trimmed(equals + 1));
 }
 
-/* @complain_of: say what is wrong in a profile of this name; NULL: do not */
+/* @complain_of: the profile's name, for messages about wrong lines; NULL: no messages */
 static void take_text(struct profile *into, const char *text, const char *complain_of)
 {
 	char *copy = strdup(text), *rest = copy, *line;
@@ -119,7 +122,7 @@ static void take_text(struct profile *into, const char *text, const char *compla
 	free(copy);
 }
 
-/* Return: NULL, and what is wrong in @wrong; or the text, to be freed */
+/* Return: the text, which the caller frees; or NULL, and in *@wrong what is wrong. */
 static char *text_of_file(const char *path, const char **wrong)
 {
 	FILE *file = fopen(path, "re");
@@ -142,7 +145,10 @@ static char *text_of_file(const char *path, const char **wrong)
 	return text;
 }
 
-/* What a profile leaves out, no device of its kind has. Return: what is wrong, or NULL. */
+/*
+ * Reads the profile named @given; an attribute that it leaves out is 0. Return: what is wrong,
+ * or NULL.
+ */
 static const char *take_given(struct profile *into, const char *given, bool complain)
 {
 	const char *text = text_built_in(given), *wrong = NULL;
@@ -165,7 +171,7 @@ void profile_read(void)
 		take_given(&profile, given, false);
 }
 
-/* What is wrong with it: apart from reading it, as writing may take for ever. */
+/* Prints what is wrong with the profile. Not done by profile_read(): writing may take for ever. */
 void profile_complain(void)
 {
 	const char *given = secure_getenv(VARIABLE), *wrong;
