@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What streams and events keep for captures, while there are any; see capture.h. */
+/* References to marks, and the counters of captures; see capture.h. */
 #include <stdlib.h>
 
 #include "capture.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What streams, events and memory know of graphs, which stand above them. lib/graph/ fills
- * in capture_operations as the library is loaded. Two counters and a pointer in each stream
- * say that there is nothing to do, so that programs without graphs pay for a load and a
+ * Captures, as streams, events and memory see them: lib/graph/, which stands above, fills in
+ * capture_operations as the library is loaded. Two counters and a pointer in each stream say
+ * whether there is a capture at all, so that programs without graphs pay for a load and a
  * branch.
  */
 #ifndef MEMCAST_CAPTURE_H
@@ -14,7 +14,7 @@
 
 struct branch;		/* a captured stream's place in its capture */
 
-/* What an event stands for that was recorded in a captured stream */
+/* The nodes that an event stands for, if it was recorded in a captured stream */
 struct mark {
 	atomic_uint references;
 	uint64_t capture;
@@ -22,22 +22,25 @@ struct mark {
 	CUgraphNode nodes[];
 };
 
-/* NULL has no references. */
+/* @mark may be NULL: then there is nothing to count. */
 struct mark *mark_get(struct mark *mark);
 void mark_put(struct mark *mark);
 
-/* How many captures are under way; how much memory alloc nodes have. */
+/* Number of captures under way; number of memories of alloc nodes */
 extern atomic_uint captures, graph_memories;
 
 struct capture_operations {
-	/* add a node to what a captured stream's capture has; alloc.dptr is an output */
+	/* adds a node to a captured stream's capture; alloc.dptr is an output */
 	CUresult (*node)(struct stream *stream, CUgraphNodeParams *params);
-	/* a captured stream was asked for what cannot be captured: its capture fails */
+	/*
+	 * fails the capture of a stream, which was asked for an operation that cannot be
+	 * captured
+	 */
 	CUresult (*refuse)(struct stream *stream);
-	/* the same for what is checked by itself: has the capture failed; it fails */
+	/* the two halves, for a caller with checks of its own: has the capture failed? fail it */
 	CUresult (*check_failed)(struct stream *stream);
 	void (*fail_of)(struct stream *stream);
-	/* a stream ends, and the capture that began in it */
+	/* ends the capture that began in a stream which ends */
 	void (*end)(struct stream *stream);
 
 	/* events in captured streams */
@@ -46,14 +49,14 @@ struct capture_operations {
 			 bool recorded, bool external);
 	CUresult (*ask_event)(const struct mark *mark);
 
-	/* for the calls that captures forbid; these make the captures fail */
+	/* the calls that captures forbid; each makes the captures fail */
 	CUresult (*unsafe)(void);
 	CUresult (*legacy)(const struct stream_set *set);
 	CUresult (*context)(CUcontext context);
 
 	/*
-	 * the program frees an address when @stream comes there, or at once (NULL).
-	 * @taken: output: it was an alloc node's, and the node goes on having it
+	 * the program frees an address in @stream, or at once (NULL). @taken: output, the
+	 * address is an alloc node's, which keeps its memory
 	 */
 	CUresult (*memory_free)(CUdeviceptr address, struct stream *stream, bool *taken);
 };
@@ -76,19 +79,19 @@ static inline CUresult capture_refuse(struct stream *stream)
 	return capture_operations->refuse(stream);
 }
 
-/* The thread does what might wait for a captured stream, or change under it. */
+/* For a call that may wait for a captured stream, or change an object that the capture uses */
 static inline CUresult capture_unsafe(void)
 {
 	return __builtin_expect(captures, 0) ? capture_operations->unsafe() : CUDA_SUCCESS;
 }
 
-/* The legacy stream is used: it would wait for the blocking streams of its context. */
+/* For a call that uses the legacy stream: that waits for the blocking streams of its context. */
 static inline CUresult capture_legacy(const struct stream_set *set)
 {
 	return __builtin_expect(captures, 0) ? capture_operations->legacy(set) : CUDA_SUCCESS;
 }
 
-/* The thread waits for all streams of a context; NULL: the current one. */
+/* For a call that waits for all streams of a context; NULL: the current one. */
 static inline CUresult capture_context(CUcontext context)
 {
 	return __builtin_expect(captures, 0) ? capture_operations->context(context) :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The streams that each context has, and what a CUstream means. */
+/* The streams of each context, and the stream that a CUstream stands for. */
 #include <stdlib.h>
 
 #include "capture.h"
@@ -10,7 +10,7 @@
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stream_set *sets;
 
-/* A thread's own default streams, one per context that it used them in. */
+/* A thread's per-thread default streams, one for each context in which it used one */
 struct own {
 	struct own *next;
 	struct stream *stream;
@@ -38,7 +38,7 @@ void set_put(struct stream_set *set)
 		free(set);
 }
 
-/* The set of a context, NULL for the current one. */
+/* Finds or makes the set of streams of a context; NULL: of the current one. */
 CUresult set_find(CUcontext context, struct stream_set **found)
 {
 	struct stream_set *set;
@@ -57,7 +57,10 @@ CUresult set_find(CUcontext context, struct stream_set **found)
 			set->context = context;
 			set->device = slot->device;
 			set->references = 1;
-			/* a fault that sets_fail() came too early for */
+			/*
+			 * a device's fault may have come before the set existed: sets_fail()
+			 * missed it
+			 */
 			set->error = device_working(slot->device);
 			set->next = sets;
 			sets = set;
@@ -70,7 +73,7 @@ CUresult set_find(CUcontext context, struct stream_set **found)
 	return set ? CUDA_SUCCESS : fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for streams");
 }
 
-/* The first failure stays. */
+/* A set keeps its first failure. */
 CUresult set_fail(struct stream_set *set, CUresult error)
 {
 	CUresult before = CUDA_SUCCESS;
@@ -78,7 +81,7 @@ CUresult set_fail(struct stream_set *set, CUresult error)
 	return atomic_compare_exchange_strong(&set->error, &before, error) ? error : before;
 }
 
-/* All streams of a device */
+/* Fails all streams of a device. */
 static void sets_fail(uint32_t device, CUresult error)
 {
 	struct stream_set *set;
@@ -148,8 +151,8 @@ static void own_drop(struct own **link)
 }
 
 /*
- * A thread ends: its streams do, after their work. What the key has is not to be
- * trusted: the first of them may have gone since, with its context.
+ * Ends the per-thread streams of a thread that ends, after their work. The key's value is
+ * ignored: the stream that it points to may have gone with its context.
  */
 static void own_end(void *key)
 {
@@ -192,7 +195,10 @@ static CUresult get_own(struct stream_set *set, struct stream **stream)
 	return CUDA_SUCCESS;
 }
 
-/* What a handle means here and now, with a reference. */
+/*
+ * Finds the stream of a handle, for the calling thread and its current context; takes a
+ * reference.
+ */
 CUresult stream_get(CUstream handle, struct stream **stream)
 {
 	struct stream_set *set;
@@ -214,7 +220,7 @@ CUresult stream_get(CUstream handle, struct stream **stream)
 	return result;
 }
 
-/* For what a context's legacy stream would wait for. */
+/* Waits for the work that a context's legacy stream would wait for. */
 CUresult legacy_wait(CUcontext context)
 {
 	struct stream_set *set;
@@ -235,7 +241,7 @@ CUresult legacy_wait(CUcontext context)
 	return result;
 }
 
-/* A new stream gets a handle, and streams_wait() waits for it. */
+/* Gives a new stream a handle; streams_wait() waits for the stream from now on. */
 CUresult stream_publish(struct stream *stream)
 {
 	stream->handle = (CUstream)table_add(&streams_table, stream);
@@ -245,13 +251,13 @@ CUresult stream_publish(struct stream *stream)
 	return CUDA_SUCCESS;
 }
 
-/* Its handle ends. Return: the stream, with the handle's reference, or NULL. */
+/* Ends a stream's handle. Return: the stream, with the handle's reference, or NULL. */
 struct stream *stream_withdraw(CUstream handle)
 {
 	return table_remove(&streams_table, handle);
 }
 
-/* A context ends: what is queued in its streams is left out. */
+/* Ends the streams of a context that ends, without running the work in their queues. */
 static void streams_end(CUcontext context)
 {
 	struct stream_set *set, **link;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fences: what events record, one for each time. */
+/* Fences: an event gets a new fence at each record. */
 #include <stdlib.h>
 
 #include "stream.h"
@@ -80,7 +80,10 @@ static CUresult run_signal(struct work *work, struct stream *stream, CUresult er
 	return CUDA_SUCCESS;
 }
 
-/* Waits until another stream's work is done; if that has failed, this stream has not. */
+/*
+ * Waits until another stream's work is done; a failure of that work is no failure of this
+ * stream.
+ */
 static CUresult run_wait(struct work *work, struct stream *stream, CUresult error)
 {
 	struct fence *fence = ((struct fence_work *)work)->fence;
@@ -92,7 +95,7 @@ static CUresult run_wait(struct work *work, struct stream *stream, CUresult erro
 	return CUDA_SUCCESS;
 }
 
-/* The stream signals the fence when it comes there, or waits for it. */
+/* Queues work that signals the fence, or waits for it. */
 CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wait)
 {
 	const struct fence_work work = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Words in memory that streams write, and wait for. The kernel reads and writes
- * them, so that memory that went away is a failure of the work and no signal.
+ * Operations on words in memory: streams write words, and wait for them. The kernel reads and
+ * writes the words, so that a word in memory that has gone is a failure of the work, not a
+ * signal.
  */
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ static CUresult move(uint32_t device, uint64_t to, uint64_t from, uint32_t size,
 static bool holds(const struct operation *operation, uint64_t seen)
 {
 	uint64_t value = operation->value;
-	/* a 32-bit word at the top of 64 bits compares as it does alone */
+	/* shifted to the top of 64 bits, a 32-bit word compares as it does alone */
 	unsigned int shift = operation->size == 4 ? 32 : 0;
 
 	switch (operation->how) {
@@ -59,13 +60,13 @@ static long nanoseconds(void)
 	return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-/* A thread begins to look at its words: pauses are in proportion to the time of a look. */
+/* Begins a look at the words: pauses are in proportion to the time of a look. */
 void pause_begin(struct pause *pause)
 {
 	pause->start = nanoseconds();
 }
 
-/* The look was in vain: pause, so that looking uses about 5 % of a processor at most. */
+/* Pauses after a look in vain, so that looking uses about 5 % of a processor at most. */
 void pause_sleep(struct pause *pause)
 {
 	struct timespec time;
@@ -83,7 +84,7 @@ void pause_sleep(struct pause *pause)
 	pause->next = 2 * time.tv_nsec < limit ? 2 * time.tv_nsec : limit;
 }
 
-/* Do one, or look whether it need not be waited for any longer. */
+/* Does a write, or checks a wait. *@done: output; false: the wait goes on. */
 static CUresult try_operation(uint32_t device, const struct operation *operation, bool *done)
 {
 	uint64_t seen = 0;
@@ -97,15 +98,15 @@ static CUresult try_operation(uint32_t device, const struct operation *operation
 		*done = holds(operation, seen);
 		return result;
 	}
-	/* the low half of the value is where its address is: little endian only */
+	/* the address of the value is that of its low half: little endian only */
 	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a word's low half");
 	return move(device, operation->address, (uintptr_t)&operation->value, operation->size, 0);
 }
 
 /*
- * memops_try() - do as many as need not wait
- * @at: how many are done; NULL: none of them waits
- * @done: output: all of them
+ * memops_try() - do operations up to the first that has to wait
+ * @at: how many are done, input and output; NULL: none of them is a wait
+ * @done: output, are all done?
  */
 CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, bool *done)
 {
@@ -123,7 +124,7 @@ CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, 
 	return result;
 }
 
-/* Ends early after a failure in the context, and when that or the process ends. */
+/* Ends early after a failure in the context, and at the end of the context or of the process. */
 static CUresult do_memops(const struct memops *memops, const struct stream *stream)
 {
 	struct pause pause = {};
@@ -158,8 +159,8 @@ static CUresult run_memops(struct work *work, struct stream *stream, CUresult er
 }
 
 /*
- * Are the words in memory that the device has, or host memory that it was given? Whether
- * it may write there, the device finds out.
+ * Checks that the words are in memory of the device, or in host memory that it can reach.
+ * Whether the device may write there is checked as the work is done.
  */
 CUresult memops_check(const struct memops *memops, uint32_t device)
 {
@@ -210,7 +211,7 @@ static CUresult translate(const CUstreamBatchMemOpParams *params, struct operati
 			return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0 (a write always "
 				    "has a memory barrier)");
 		break;
-	/* every write reaches memory, and in order */
+	/* nothing to do: every write reaches memory, and in order */
 	case CU_STREAM_MEM_OP_BARRIER:
 		if (params->memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU)
 			return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
@@ -234,7 +235,7 @@ size_t memops_bytes(unsigned int count)
 	return sizeof(struct memops) + count * sizeof(struct operation);
 }
 
-/* What memops_translate() takes for granted */
+/* Checks the arguments that memops_translate() relies on. */
 CUresult memops_check_array(unsigned int count, const CUstreamBatchMemOpParams *params)
 {
 	if (count > OPERATIONS || (count && !params))
@@ -243,7 +244,7 @@ CUresult memops_check_array(unsigned int count, const CUstreamBatchMemOpParams *
 	return CUDA_SUCCESS;
 }
 
-/* All but memops_check(): no system call */
+/* Translates and checks operations, except for memops_check(); makes no system call. */
 CUresult memops_translate(struct memops *memops, unsigned int count,
 			  const CUstreamBatchMemOpParams *params)
 {
@@ -282,7 +283,7 @@ static CUresult submit(struct stream *stream, unsigned int count,
 	return result;
 }
 
-/* All are checked before the first is queued. */
+/* All operations are checked before the first is queued. */
 static CUresult stream_memops(CUstream handle, unsigned int count,
 			      const CUstreamBatchMemOpParams *params, unsigned int flags)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Streams: create, destroy, ask, wait; host functions in them. */
+/* Streams: create, destroy, query and wait; host functions in them. */
 #include <stdlib.h>
 
 #include "capture.h"
@@ -62,7 +62,7 @@ static CUresult stream_destroy(CUstream handle)
 	if (!stream)
 		return fail(CUDA_ERROR_INVALID_HANDLE,
 			    "not a stream that was created, or destroyed");
-	/* it ends all the same */
+	/* the stream is destroyed even if its work has failed */
 	stream_end(stream);
 	result = stream->set->error;
 	stream_put(stream);
@@ -100,7 +100,7 @@ CUresult cuStreamQuery(CUstream stream)
 	return POLL(stream_query(stream), "stream=%p", (void *)stream);
 }
 
-/* The legacy stream has done its work when the streams it waits for have. */
+/* The legacy stream is done when the streams that it waits for are done. */
 static CUresult stream_synchronize(CUstream handle)
 {
 	struct stream *stream;
@@ -121,7 +121,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 	return WHOLE_CALL(stream_synchronize(stream), "stream=%p", (void *)stream);
 }
 
-/* What is asked of a stream that never changes. */
+/* Reads a property of a stream that never changes. */
 #define STREAM_GET(handle, output, expression)				\
 ({									\
 	struct stream *stream_;						\
@@ -143,7 +143,7 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
 			  (void *)stream, (void *)priority);
 }
 
-/* Hardware does not say it of a stream that is being captured. */
+/* Hardware refuses to tell the flags of a stream that is being captured. */
 static CUresult stream_get_flags(CUstream handle, unsigned int *flags)
 {
 	struct stream *stream;
@@ -214,7 +214,7 @@ struct host_work {
 	void *data;
 };
 
-/* A callback is told of a failure; a function is not called after one. */
+/* A callback is called after a failure and gets its error; a host function is not called then. */
 static CUresult run_host(struct work *work, struct stream *stream, CUresult error)
 {
 	struct host_work *host = (struct host_work *)work;
@@ -271,6 +271,6 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *d
 			  (void *)callback, data, flags);
 }
 
-/* The name of before 4.0 means the same. */
+/* The name from before CUDA 4.0 has the same meaning. */
 #undef cuStreamDestroy
 OLDER_NAME(cuStreamDestroy, (CUstream stream), cuStreamDestroy_v2(stream))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams: queues of work, each with a thread that does it one after the other.
+ * Streams: queues of work, each with a thread that does the work in order.
  *
- * Work is numbered as it is queued; a point is "that stream, up to that
- * number". All that is ever waited for, by a stream or by a caller, was queued
- * before the wait was, so waits cannot go in a circle.
+ * Work is numbered as it is queued; a point is a stream and a number: the stream's work up to
+ * that number. Streams and callers wait only for work that was queued before the wait, so waits
+ * cannot go in a circle.
  *
  * Locks, outermost first:
  *
@@ -15,8 +15,8 @@
  *   stream.lock	a stream's queue and its numbers
  *   event.lock, fence.lock, table.lock	innermost, one at a time
  *
- * None is held while work is done. After fork() the child takes none of them:
- * library_ready() comes before.
+ * No lock is held while work is done. A child of fork() takes none of these locks:
+ * library_ready() refuses its calls before.
  */
 #ifndef MEMCAST_STREAM_H
 #define MEMCAST_STREAM_H
@@ -36,13 +36,13 @@ struct stream_set {
 	CUcontext context;
 	uint32_t device;
 	atomic_uint references;
-	/* The first failure of work; all that comes later answers it. */
+	/* The first failure of work, which all later calls return. */
 	_Atomic CUresult error;
-	struct stream *streams;		/* those with work left, destroyed or not */
-	struct stream *legacy;		/* one of these, or NULL; sets_lock */
+	struct stream *streams;		/* streams that take work or have work left */
+	struct stream *legacy;		/* one of @streams, or NULL; under sets_lock */
 };
 
-/* Arguments that were good when work was queued, and are bad now, fail it as hardware does. */
+/* Result of work whose arguments were good when it was queued and are bad now: hardware's. */
 static inline CUresult work_result(CUresult result)
 {
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_LAUNCH_FAILED : result;
@@ -50,7 +50,7 @@ static inline CUresult work_result(CUresult result)
 
 struct work {
 	struct work *next;
-	/* @error: what failed before it, work that has no need then is left out */
+	/* @error: failure of earlier work; work that is of no use then does nothing */
 	CUresult (*run)(struct work *work, struct stream *stream, CUresult error);
 };
 
@@ -62,19 +62,19 @@ struct stream {
 	bool is_legacy;
 	unsigned int flags;
 	int priority;			/* between STREAM_PRIORITY_… */
-	_Atomic(struct branch *) branch; /* of a capture (see capture.h), or NULL */
+	_Atomic(struct branch *) branch; /* in a capture (see capture.h), or NULL */
 	atomic_uint references;
 	pthread_mutex_t lock;		/* protects what follows */
 	pthread_cond_t changed;
 	struct work *first, **last;
-	uint64_t queued, done;		/* how much work ever was */
+	uint64_t queued, done;		/* numbers of the work queued and done so far */
 	bool has_worker;
 	bool ended;			/* takes no more work */
 };
 
-/* Which work a call waits for: a mask. */
-#define WAIT_OWN	1U	/* the stream's */
-#define WAIT_BEFORE	2U	/* what new work in the stream comes after, elsewhere */
+/* The work that a call waits for: a mask. */
+#define WAIT_OWN	1U	/* the stream's own */
+#define WAIT_BEFORE	2U	/* other streams' work that new work here waits for */
 
 /* worker.c */
 struct stream *stream_alloc(struct stream_set *set, unsigned int flags);
@@ -115,7 +115,7 @@ CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
 
 struct event;
 
-/* fence.c: something that happens once */
+/* fence.c: something that happens once, such as a record of an event */
 struct fence {
 	atomic_uint references;
 	pthread_mutex_t lock;		/* protects what follows */
@@ -137,7 +137,10 @@ CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wa
 CUresult event_get(CUevent handle, struct event **event);
 struct event *event_reference(struct event *event);
 void event_put(struct event *event);
-/* the fence of the last record, with a reference, or NULL; the next record's */
+/*
+ * event_fence(): the last record's fence, with a reference, or NULL; event_set() sets the next
+ * record's
+ */
 struct fence *event_fence(struct event *event);
 void event_set(struct event *event, struct fence *fence);
 
@@ -162,7 +165,7 @@ CUresult memops_check(const struct memops *memops, uint32_t device);
 bool memops_wait(const struct memops *memops);
 CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, bool *done);
 
-/* Looks at something that others change, more and more seldom */
+/* State of a thread that polls, with longer and longer pauses */
 struct pause {
 	unsigned int looks;
 	long start, next;	/* nanoseconds */
@@ -171,10 +174,10 @@ struct pause {
 void pause_begin(struct pause *pause);
 void pause_sleep(struct pause *pause);
 
-/* As CALL(), but "not ready" is an answer and no failure. */
+/* As CALL(), but CUDA_ERROR_NOT_READY is a result, not a failure to log. */
 #define POLL(expression, ...)	POLL_ON(true, expression, __VA_ARGS__)
 
-/* As CALL_ON(): streams and events are handles. */
+/* As CALL_ON(), for streams and events */
 #define POLL_ON(handles, expression, ...)				\
 ({									\
 	CUresult answer_ = CUDA_SUCCESS;				\

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Points in streams, and waiting for them. */
+/* Waits for points in streams. */
 #include <stdlib.h>
 
 #include "capture.h"
 
-/* Does new work in one stream come after what is in the other? */
+/* Does new work in one stream wait for the work queued in the other? */
 static bool comes_after(const struct stream *stream, const struct stream *other)
 {
 	if ((stream->flags | other->flags) & CU_STREAM_NON_BLOCKING)
@@ -34,11 +34,11 @@ static CUresult point_add(struct points *points, struct stream *stream)
 }
 
 /**
- * points_collect() - where streams are now that are not idle
+ * points_collect() - the points of streams that are not idle
  * @points: output, to be freed
- * @set: of these streams
- * @stream: seen from this one; NULL: all streams
- * @what: mask of WAIT_…
+ * @set: collect streams of this set
+ * @stream: the stream that is to wait; NULL: collect all streams
+ * @what: the work that it waits for, a mask of WAIT_…
  */
 CUresult points_collect(struct points *points, struct stream_set *set,
 			struct stream *stream, unsigned int what)
@@ -98,7 +98,7 @@ CUresult stream_wait(struct stream *stream, unsigned int what)
 		collect_and_wait(stream->set, stream, what);
 }
 
-/* All streams of a context. */
+/* Waits for all streams of a context. */
 CUresult streams_wait(CUcontext context)
 {
 	struct stream_set *set;
@@ -114,7 +114,7 @@ CUresult streams_wait(CUcontext context)
 	return result;
 }
 
-/* Is there nothing that new work (or a wait) would have to wait for? */
+/* *@idle: output, is there no unfinished work of the kinds in @what that a wait would wait for? */
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle)
 {
 	struct points points;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A stream's queue, and the thread that does what is in it. */
+/* A stream's queue, and the thread that does the work in it. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void *worker(void *argument)
 			stream->last = &stream->first;
 		pthread_mutex_unlock(&stream->lock);
 
-		/* At exit nothing begins any more, and nobody sees the end. */
+		/* At exit no further work begins, and no thread waits for this one. */
 		if (library_ready() != CUDA_SUCCESS)
 			return NULL;
 		work_do(stream, work);
@@ -90,8 +90,8 @@ static void *worker(void *argument)
 }
 
 /*
- * With the stream's lock held. Signals are the program's own threads' business, but
- * for those that a host function's plain stores to a team's address raise.
+ * Starts a stream's thread, with the stream's lock held. All signals are for the program's own
+ * threads, except those of a host function's plain stores to a team's address.
  */
 static CUresult worker_start(struct stream *stream)
 {
@@ -133,7 +133,10 @@ static CUresult run_wait(struct work *work, struct stream *stream, CUresult erro
 	return CUDA_SUCCESS;
 }
 
-/* A piece of work that waits for what comes before in other streams, or NULL. */
+/*
+ * Makes work that waits for earlier work in other streams; *@wait: output, NULL if there is
+ * none.
+ */
 static CUresult wait_before(struct stream *stream, struct wait_work **wait)
 {
 	struct points points;
@@ -159,7 +162,7 @@ static void queue(struct stream *stream, struct work *work)
 	stream->queued++;
 }
 
-/* Queue work. The stream frees it; if this fails, it stays the caller's. */
+/* Queues work. The stream frees it; if this fails, the caller keeps it. */
 CUresult stream_submit(struct stream *stream, struct work *work)
 {
 	struct wait_work *wait;
@@ -193,7 +196,7 @@ CUresult stream_submit(struct stream *stream, struct work *work)
 	return result;
 }
 
-/* Queue a copy of work, of which there are @bytes; if this fails, nothing is left. */
+/* Queues a copy of @bytes of work; if this fails, the copy is freed. */
 CUresult stream_submit_copy(struct stream *stream, const struct work *work, size_t bytes)
 {
 	struct work *copy = malloc(bytes);
@@ -208,7 +211,7 @@ CUresult stream_submit_copy(struct stream *stream, const struct work *work, size
 	return result;
 }
 
-/* No more work; what is queued is done before the thread goes. */
+/* Ends a stream: it takes no more work, and its thread ends after the work in the queue. */
 void stream_end(struct stream *stream)
 {
 	bool idle;

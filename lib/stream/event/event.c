@@ -30,7 +30,7 @@ void event_put(struct event *event)
 	free(event);
 }
 
-/* When its context has ended, all that is left to do with an event is to destroy it. */
+/* Finds an event by its handle. After the end of its context an event can only be destroyed. */
 CUresult event_get(CUevent handle, struct event **event)
 {
 	struct slot *slot;
@@ -47,7 +47,10 @@ CUresult event_get(CUevent handle, struct event **event)
 	return result;
 }
 
-/* Return: the last record's fence; @mark: its mark, if a capture made it. Both are held. */
+/*
+ * Return: the last record's fence; @mark: output, its mark if a capture made it. The caller
+ * puts both.
+ */
 static struct fence *event_last(struct event *event, struct mark **mark)
 {
 	struct fence *fence;
@@ -68,7 +71,7 @@ struct fence *event_fence(struct event *event)
 	return fence;
 }
 
-/* The event is recorded: the references are the event's from now on. */
+/* Replaces the event's last record. The caller's references become the event's. */
 static void event_replace(struct event *event, struct fence *fence, struct mark *mark)
 {
 	struct fence *fence_before;
@@ -90,8 +93,9 @@ void event_set(struct event *event, struct fence *fence)
 }
 
 /*
- * A program asks an event, or waits for it: the fence, or NULL if it was never recorded;
- * or what other processes have of it, too. Both with a reference, which it has to give back.
+ * For a call that asks whether an event has happened, or waits for it. @fence: output, the last
+ * record's, or NULL if the event was never recorded; @shared: output, its shared state, or
+ * NULL. The caller puts both.
  */
 static CUresult fence_to_ask(CUevent handle, struct fence **fence, struct shared **shared)
 {
@@ -113,7 +117,7 @@ static CUresult fence_to_ask(CUevent handle, struct fence **fence, struct shared
 	return result;
 }
 
-/* @shared: NULL, or the event's from now on, also if there will be none */
+/* @shared: NULL, or shared state whose reference this takes, also on failure */
 CUresult event_new(CUevent *handle, CUcontext context, unsigned int flags,
 		   struct shared *shared)
 {
@@ -174,7 +178,7 @@ static CUresult event_destroy(CUevent handle)
 	event = table_remove(&events_table, handle);
 	if (!event)
 		return fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
-	/* it ends all the same */
+	/* the event is destroyed even if its context has ended */
 	result = context_find(event->context, &slot);
 	event_put(event);
 	return result;
@@ -186,7 +190,7 @@ CUresult cuEventDestroy_v2(CUevent event)
 			     (void *)event);
 }
 
-/* In a stream with nothing to do, it has happened. */
+/* Records an event; in an idle stream, the record has happened at once. */
 static CUresult record(struct event *event, struct stream *stream)
 {
 	struct fence *fence;
@@ -215,7 +219,7 @@ static CUresult record(struct event *event, struct stream *stream)
 	return CUDA_SUCCESS;
 }
 
-/* @external: a node that records the event, not an edge to what waits for it */
+/* @external: adds a node that records the event, instead of edges to the work that waits for it */
 static CUresult record_captured(struct event *event, CUevent handle, struct stream *stream,
 				bool external)
 {
@@ -236,7 +240,7 @@ static CUresult record_captured(struct event *event, CUevent handle, struct stre
 	return result;
 }
 
-/* No capture fails by this. */
+/* This refusal does not make the capture fail. */
 static CUresult refuse_captured(void)
 {
 	return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
@@ -282,7 +286,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 			  (void *)event, (void *)stream, flags);
 }
 
-/* An event that was not recorded stands for no work. */
+/* An event that was never recorded counts as happened. */
 static CUresult event_query(CUevent handle)
 {
 	struct shared *shared;
@@ -372,6 +376,6 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 			  (void *)stream, (void *)event, flags);
 }
 
-/* A name of before that means the same. */
+/* The older name has the same meaning. */
 #undef cuEventDestroy
 OLDER_NAME(cuEventDestroy, (CUevent event), cuEventDestroy_v2(event))

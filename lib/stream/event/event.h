@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: what event.c, event_time.c and event_ipc.c share. */
+/* Events: shared by event.c, event_time.c and event_ipc.c. */
 #ifndef MEMCAST_EVENT_H
 #define MEMCAST_EVENT_H
 

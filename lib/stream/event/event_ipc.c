@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Handles of 64 bytes for events of several processes. */
+/* Exports events to other processes, as handles of 64 bytes, and opens them. */
 #include "event.h"
 
 static CUresult get_handle(CUipcEventHandle *handle, CUevent event_handle)

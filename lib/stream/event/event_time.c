@@ -2,7 +2,7 @@
 /* The time between two events. */
 #include "event.h"
 
-/* When it was recorded. */
+/* Finds the time at which an event happened. */
 static CUresult event_time(CUevent handle, CUcontext *context, struct timespec *time)
 {
 	struct fence *fence = NULL;
@@ -58,7 +58,7 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 		    (void *)start, (void *)end);
 }
 
-/* A name of before that means the same. */
+/* The older name has the same meaning. */
 #undef cuEventElapsedTime
 OLDER_NAME(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end),
 	   cuEventElapsedTime_v2(milliseconds, start, end))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Records of events of several processes, and waits for them. */
+/* Records events of several processes, and waits for them. */
 #include <stdlib.h>
 
 #include "shared.h"
 
-#define LOOKS		16		/* between two questions whether a process lives */
+#define LOOKS		16		/* between two checks whether a maker lives */
 
 static _Atomic uint64_t *record_of(const struct shared *shared, uint64_t number)
 {
@@ -12,8 +12,8 @@ static _Atomic uint64_t *record_of(const struct shared *shared, uint64_t number)
 }
 
 /*
- * Has that record happened? So has one whose place a later one has: see begin().
- * @ask: ask for its maker, too
+ * Has a record happened? A record whose place a later one has did: see begin(). @ask: check
+ * also whether its maker lives
  */
 static bool has_happened(const struct shared *shared, uint64_t number, bool ask)
 {
@@ -29,7 +29,7 @@ bool shared_happened(const struct shared *shared)
 	return has_happened(shared, shared->event->recorded, true);
 }
 
-/* @set: whose failure ends the wait, or NULL */
+/* @set: a failure of this set ends the wait, too; or NULL */
 static void wait_for(const struct shared *shared, uint64_t number,
 		     const struct stream_set *set)
 {
@@ -108,9 +108,9 @@ static CUresult submit(struct stream *stream, struct shared_work *it)
 }
 
 /*
- * The place is filled, then the number is raised. Who finds it filled for the next number
- * raises that for its maker, who may have been stopped or killed in between.
- * @happened: it has happened already
+ * Begins a record: fills its place, then raises the event's number. A process that finds the
+ * place for the next number filled raises the number for its maker, which may have been stopped
+ * or killed in between. @happened: the record has happened already
  */
 static CUresult begin(struct shared *shared, bool happened, uint64_t *number)
 {
@@ -133,7 +133,7 @@ static CUresult begin(struct shared *shared, bool happened, uint64_t *number)
 			continue;
 		}
 		if (old >> RECORD_NUMBER_SHIFT > last)
-			continue;	/* the number has been raised since */
+			continue;	/* another process has raised the number since */
 		if (shared_pending(event, old))
 			return fail(CUDA_ERROR_OUT_OF_MEMORY,
 				    "%d records of the event have not happened yet", RECORDS);

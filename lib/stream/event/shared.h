@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of several processes. What there is to know of one is in memory that they
- * share: how often it was recorded, and of its last records, whether they have happened
- * and who made them. Nobody holds anything in there, so any of them may be killed at any
- * moment; a record of a process that has gone counts as one that has happened.
+ * Events of several processes. An event's state is in memory that the processes share: how
+ * often it was recorded, and for its last records, whether they have happened and which process
+ * made them. That memory has no locks, so any of the processes may be killed at any moment; a
+ * record of a process that has ended counts as one that has happened.
  */
 #ifndef MEMCAST_SHARED_H
 #define MEMCAST_SHARED_H
@@ -12,32 +12,35 @@
 
 struct page;
 
-#define RECORDS		80	/* of an event that have not happened yet */
+#define RECORDS		80	/* records of an event that may be pending */
 
-#define MAKERS		52	/* processes, or openings, that record one event */
+#define MAKERS		52	/* processes, or openings of the event, that record it */
 
 /*
- * A record is one word, so that it is there as a whole or not at all: which of the event's
- * records it is, the place of its maker, and whether it has happened.
+ * A record is one word, so that it is written as a whole: its number among the event's records,
+ * the place of its maker, and whether it has happened.
  */
 #define RECORD_HAPPENED		1ULL
 #define RECORD_MAKER_SHIFT	1
 #define RECORD_MAKER_MASK	0x7fU
 #define RECORD_NUMBER_SHIFT	8
 
-/* A process that records. If it is killed while it takes a place, the place stays FILLING. */
+/*
+ * State of a maker, a process that records. If it is killed while it takes a place, the place
+ * stays FILLING.
+ */
 enum { MAKER_NONE, MAKER_FILLING, MAKER_THERE };
 
 struct maker {
 	_Atomic uint64_t state;
-	uint8_t key[MEMCAST_IPC_KEY_SIZE];	/* of the process's page, which tells whether it lives */
+	uint8_t key[MEMCAST_IPC_KEY_SIZE];	/* of the page of the process, gone when it ends */
 };
 
-/* In the page of the process that created the event; all of it is zero at first. */
+/* In the page of the process that created the event; all zeros at first */
 struct shared_event {
 	_Atomic uint32_t generation;	/* odd: in use */
-	_Atomic uint32_t openers;	/* also those that were killed */
-	_Atomic uint64_t recorded;	/* number of the last record; its word is there before */
+	_Atomic uint32_t openers;	/* includes processes that were killed */
+	_Atomic uint64_t recorded;	/* number of the last record; its word comes first */
 	_Atomic uint64_t records[RECORDS];
 	struct maker makers[MAKERS];
 	uint64_t zero[18];
@@ -49,9 +52,9 @@ struct shared {
 	atomic_uint references;
 	struct page *page;
 	struct shared_event *event;
-	uint32_t generation;	/* of the event, while it is not destroyed */
+	uint32_t generation;	/* the event's, as long as it is not destroyed */
 	bool own;
-	atomic_int maker;	/* the place in makers, + 1; 0: none yet */
+	atomic_int maker;	/* its place in makers, + 1; 0: none yet */
 };
 
 /* shared_page.c */
@@ -69,7 +72,7 @@ static inline struct shared *shared_reference(struct shared *shared)
 	return shared;
 }
 
-/* Has the creator destroyed the event, and made another one in its place? */
+/* Has the creator destroyed the event, and created another event in its place? */
 static inline bool shared_replaced(const struct shared *shared)
 {
 	return shared->event->generation - shared->generation > 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who records an event of several processes, and which of these live. */
+/* Makers: the processes that record an event of several processes, and whether they live. */
 #include <string.h>
 
 #include "shared.h"
@@ -10,7 +10,7 @@ static struct maker *maker_of(struct shared_event *event, uint64_t record)
 }
 
 /*
- * Is that a record of a living process that has not happened yet? A place is taken from a
+ * Is a record pending: not happened, and of a living process? A maker's place is taken from a
  * process that has ended only after all its records are marked as happened.
  */
 bool shared_pending(const struct shared_event *event, uint64_t record)
@@ -34,7 +34,7 @@ static void end_records(struct shared_event *event, const struct maker *maker)
 	}
 }
 
-/* @state: that a place has to have for it to be taken */
+/* Takes a maker's place that has @state: a free one, or that of a process that has ended. */
 static struct maker *take_place(struct shared_event *event, uint64_t state)
 {
 	for (unsigned int i = 0; i < MAKERS; i++) {
@@ -52,11 +52,11 @@ static struct maker *take_place(struct shared_event *event, uint64_t state)
 }
 
 /**
- * shared_maker() - where this process is among those that record the event
+ * shared_maker() - this process's place among those that record the event
  * @shared: the event, as it was created or opened here
  * @place: output
  *
- * Return: CUDA_ERROR_OUT_OF_MEMORY where MAKERS others are.
+ * Return: CUDA_ERROR_OUT_OF_MEMORY if MAKERS other processes record it.
  */
 CUresult shared_maker(struct shared *shared, unsigned int *place)
 {
@@ -81,7 +81,7 @@ CUresult shared_maker(struct shared *shared, unsigned int *place)
 	return CUDA_SUCCESS;
 }
 
-/* All that was recorded has happened: the last reference goes. */
+/* Gives up this process's place, with the last reference: all its records have happened. */
 void shared_maker_end(const struct shared *shared)
 {
 	if (shared->maker)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where events of several processes are: a page of each process, which others map. */
+/* The memory of events of several processes: a page of each process, which other processes map. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct page {
 	unsigned int users;
 };
 
-/* What is in a CUipcEventHandle. */
+/* The content of a CUipcEventHandle */
 struct handle {
 	char kind[8];
 	uint8_t key[MEMCAST_IPC_KEY_SIZE];
@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct handle) == sizeof(CUipcEventHandle),
 
 static const char kind[8] = "mc-event";
 
-static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all of these */
+static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects the next three */
 static struct page own_page, *pages;
 static uint32_t heap;
 
@@ -106,7 +106,7 @@ static CUresult map_page(const uint8_t *key, struct page *page)
 	return result;
 }
 
-/* With the lock held. The page has one user more. */
+/* Finds the page of a key, with the lock held, and adds a user to it. */
 static CUresult find_page(const uint8_t *key, struct page **found)
 {
 	struct page *page;
@@ -163,8 +163,9 @@ static struct shared *shared_new(struct page *page, struct shared_event *event,
 }
 
 /*
- * A place that no event has. One that others have not closed is taken only for want of any
- * other: they may have been killed, and if not, they find their event replaced.
+ * Return: a place of the page that no event has. A place whose old event other processes still
+ * have open is the last choice: they may have been killed, and if not, they find their event
+ * replaced.
  */
 static struct shared_event *free_place(void)
 {
@@ -235,7 +236,10 @@ CUresult shared_handle(const struct shared *shared, CUipcEventHandle *handle)
 	return CUDA_SUCCESS;
 }
 
-/* An event that its creator destroys just now counts this opener, or is found destroyed. */
+/*
+ * Opens an event. If its creator destroys it at this moment, the event either counts this
+ * opener, or the opener finds it destroyed.
+ */
 static CUresult open_locked(struct shared **shared, const struct handle *handle)
 {
 	struct shared_event *event;
@@ -273,7 +277,7 @@ CUresult shared_open(struct shared **shared, const CUipcEventHandle *given)
 	else
 		result = open_locked(shared, &handle);
 	pthread_mutex_unlock(&pages_lock);
-	/* its process has gone, or is another user's */
+	/* the creator has ended, or belongs to another user */
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_MAP_FAILED : result;
 }
 
@@ -293,7 +297,10 @@ void shared_put(struct shared *shared)
 	free(shared);
 }
 
-/* A block ends with its process; that of one's own is refused in another way. */
+/*
+ * Is the process of a page alive? Its block ends with it. To open the own block is refused with
+ * another error.
+ */
 bool shared_alive(const uint8_t *key)
 {
 	struct memcast_ipc_open arg = {};
