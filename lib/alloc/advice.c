@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What was advised of managed memory. A block of which something was said is cut into pieces
- * that cover it, each with advice of its own; neighbours that say the same are one again. The
- * pieces of a heap are in a tree, in which those that overlap count as equal.
+ * The advice of managed memory. A block with advice is cut into pieces that cover it, each with
+ * advice of its own; neighbors with the same advice are joined again. The pieces of a heap are
+ * in a tree, in which overlapping pieces count as equal.
  */
 #define _GNU_SOURCE
 #include <search.h>
@@ -57,7 +57,7 @@ static struct heap_advice *heap_find(uint32_t heap)
 	return found;
 }
 
-/* Any one that has a byte in common with [@start, @end); NULL: there is none. */
+/* Return: a piece that has a byte in common with [@start, @end), or NULL. */
 static struct piece *piece_in(struct heap_advice *heap, uint64_t start, uint64_t end)
 {
 	struct piece wanted = { .start = start, .end = end };
@@ -113,7 +113,7 @@ static struct heap_advice *heap_make(uint32_t number)
 	return heap;
 }
 
-/* A piece ends at @address, and another starts there. */
+/* Cuts the piece at @address in two: one ends there, the other starts there. */
 static CUresult cut(struct heap_advice *heap, uint64_t address)
 {
 	struct piece *piece = piece_at(heap, address);
@@ -143,7 +143,7 @@ CUresult advice_prepare(const struct range *range)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	piece = piece_at(heap, range->block_start);
 	if (!piece || piece->block != range->block) {
-		/* a block that was freed without a word */
+		/* pieces of a block that was freed without advice_forget() */
 		while ((piece = piece_in(heap, range->block_start, range->block_end)))
 			piece_remove(heap, piece);
 		result = piece_add(heap, &whole);
@@ -165,7 +165,7 @@ void advice_change(const struct range *range,
 	}
 }
 
-/* Neighbours that say the same, around and in the range, become one; what is not, stays. */
+/* Joins neighbors with the same advice, around and in the range; other pieces stay. */
 void advice_settle(const struct range *range)
 {
 	struct heap_advice *heap = heap_find(range->heap);
@@ -181,7 +181,7 @@ void advice_settle(const struct range *range)
 			piece = next;
 			continue;
 		}
-		/* out of the tree before it overlaps */
+		/* leaves the tree before the other piece grows over it */
 		piece_remove(heap, next);
 		piece->end = end;
 	}
@@ -216,7 +216,7 @@ void advice_get(const struct range *range, struct advice *common)
 	advice_unlock();
 }
 
-/* Another block may be there by now. */
+/* Only the block's own pieces go: another block may be at the address by now. */
 void advice_forget(const struct memcast_address_info *block)
 {
 	uint64_t at = block->out_mapping, end = at + block->out_mapping_bytes;

@@ -15,7 +15,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
 	result = context_heap(HEAP_OF_DEVICE, &heap);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* who ignores the result has NULL, as on hardware */
+	/* a program that ignores the result finds NULL, as on hardware */
 	*address = 0;
 	if (!bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
@@ -45,7 +45,7 @@ static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
 		return fail(CUDA_ERROR_INVALID_VALUE, "elements are of 4, 8 or 16 bytes");
 	if (!width || !height)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
-	/* these may overflow: hardware goes on with what is left, which is 0 or too much */
+	/* both may overflow: hardware goes on with the result, which is 0 or too large */
 	*pitch = (width + PITCH - 1) & ~(PITCH - 1);
 	return allocate(address, *pitch * height);
 }

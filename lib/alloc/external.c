@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * External memory: an opaque fd is what cuMemExportToShareableHandle() gave, a dma-buf
- * may be any driver's. In the kernel either is a memory, its CUexternalMemory the
- * number of a handle, and a mapped buffer a block.
+ * External memory: an opaque fd comes from cuMemExportToShareableHandle(), a dma-buf from any
+ * driver. In the kernel both are memories; a CUexternalMemory is the number of a handle, and a
+ * mapped buffer a block.
  */
 #include <unistd.h>
 
@@ -49,7 +49,10 @@ static CUresult check_desc(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 	return check_reserved(desc->reserved, ARRAY_SIZE(desc->reserved));
 }
 
-/* Our own memory, which may be smaller than the program says. */
+/*
+ * Imports memory that memcast exported. The program's size may be larger than the memory: it is
+ * ignored.
+ */
 static CUresult import_opaque(CUexternalMemory *memory,
 			      const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
@@ -74,7 +77,7 @@ static CUresult import_opaque(CUexternalMemory *memory,
 	return CUDA_SUCCESS;
 }
 
-/* Hardware as recorded takes none, and says of all that they are not supported. */
+/* Imports a dma-buf. Hardware, as recorded, supports none: the errors are NOT_SUPPORTED. */
 static CUresult import_dma_buf(CUexternalMemory *memory,
 			       const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, uint32_t device)
 {
@@ -90,7 +93,7 @@ static CUresult import_dma_buf(CUexternalMemory *memory,
 	if (desc->handle.fd < 0)
 		return fail(CUDA_ERROR_INVALID_VALUE, "%d is no fd", desc->handle.fd);
 	result = device_ioctl(MEMCAST_IMPORT, &arg);
-	/* the document does not say that the fd changes hands */
+	/* CUDA's documentation does not say that the driver takes over the fd */
 	if (result == CUDA_SUCCESS)
 		*memory = (CUexternalMemory)(uintptr_t)arg.out_handle;
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_NOT_SUPPORTED : result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Blocks of heaps, and the heaps that each context has. */
+/* Blocks of heaps, and the heaps of contexts. */
 #include "advice.h"
 #include "capture.h"
 #include "heap.h"
@@ -22,7 +22,10 @@ CUresult heap_free(CUdeviceptr address, uint32_t flags)
 	return device_ioctl(MEMCAST_BLOCK_FREE, &arg);
 }
 
-/* How many contexts have memory, of which device; how many devices have several such */
+/*
+ * How many contexts have memory of their device, in all and per device; how many devices have
+ * several such contexts
+ */
 atomic_uint contexts_with_memory, with_memory[MEMCAST_MAX_DEVICES];
 atomic_uint devices_shared;
 
@@ -45,7 +48,7 @@ static void heap_end(uint32_t heap)
 		device_ioctl(MEMCAST_HEAP_DESTROY, &arg);
 }
 
-/* A context's heap of that kind, made when it is first asked for */
+/* Finds a context's heap of one kind, or makes it. */
 CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *heap)
 {
 	struct memcast_heap_create arg = {};
@@ -73,7 +76,7 @@ CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *h
 	return CUDA_SUCCESS;
 }
 
-/* The current context's */
+/* Finds the current context's heap of one kind, or makes it. */
 CUresult context_heap(enum context_heap which, uint32_t *heap)
 {
 	struct slot *slot;
@@ -83,8 +86,8 @@ CUresult context_heap(enum context_heap which, uint32_t *heap)
 }
 
 /*
- * A context ends, and what was allocated in it. The heaps are taken out of the slot
- * with its lock held; ending them, which may take the kernel long, needs no lock.
+ * The two halves of ending a context's heaps. They are taken out of the slot with slots_lock
+ * held; the kernel may need long to end them, so that happens without a lock.
  */
 static void heaps_take(struct slot *slot, uint32_t *heaps)
 {
@@ -130,10 +133,10 @@ static struct slot *context_with_memory(uint64_t address)
 }
 
 /*
- * copy_between_contexts() - a copy, where contexts share a device
+ * copy_between_contexts() - check a copy where contexts share a device
  *
- * On hardware each has an address space of its own, and a copy runs in one of them: what
- * the other has allocated is not there, which the device finds out.
+ * On hardware each context has an address space of its own, and a copy runs in one of them: what
+ * the other context has allocated is not in it, and the copy ends in a fault of the device.
  */
 CUresult copy_between_contexts(uint64_t to, uint64_t from)
 {
@@ -147,10 +150,10 @@ CUresult copy_between_contexts(uint64_t to, uint64_t from)
 }
 
 /*
- * fill_from_context() - a fill, where contexts of other devices have plain memory
+ * fill_from_context() - check a fill where contexts of other devices have plain memory
  *
- * A device reaches what another one's context has allocated when the context that fills
- * has peer access to it. Copies need none: the driver takes care of both sides.
+ * A device reaches plain memory of another device's context if the filling context has peer
+ * access to that device. Copies need no such access: the driver handles both sides.
  */
 CUresult fill_from_context(CUcontext context, uint64_t to)
 {
@@ -163,7 +166,7 @@ CUresult fill_from_context(CUcontext context, uint64_t to)
 		    (unsigned long long)to, owner->device, slot->device);
 }
 
-/* The context that has a heap, or NULL: a pool's, or none. */
+/* Return: the context that has a heap, or NULL: the heap is a pool, or does not exist. */
 CUcontext context_of_heap(uint32_t heap)
 {
 	struct slot *slot = slot_of_heap(heap);
@@ -171,7 +174,7 @@ CUcontext context_of_heap(uint32_t heap)
 	return slot ? context_value(slot) : NULL;
 }
 
-/* What a block's flags say of the context that registered it. */
+/* Return: the flags of a block that a context registers, with the context's tag. */
 uint32_t block_flags_of(const struct slot *slot)
 {
 	return (uint32_t)(uintptr_t)context_value(slot) << BLOCK_CONTEXT_SHIFT;
@@ -188,7 +191,7 @@ struct slot *slot_of_block(const struct memcast_address_info *info)
 	return slot->live && block_flags_of(slot) == tag ? slot : NULL;
 }
 
-/* Free a block when no work in its context's streams can be using it. */
+/* Frees a block after all work in its context's streams, which may use it. */
 CUresult context_free(CUdeviceptr address, uint32_t kind)
 {
 	struct memcast_address_info info = { .address = address };
@@ -197,7 +200,10 @@ CUresult context_free(CUdeviceptr address, uint32_t kind)
 	CUresult result;
 	bool taken;
 
-	/* as free(); a thread without a context may free, too, but not with one that has ended */
+	/*
+	 * as with free(), NULL is no error; a thread may free without a current context, but
+	 * not with one that has ended
+	 */
 	if (!address)
 		return CUDA_SUCCESS;
 	result = context_find(NULL, &current);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heaps are the kernel's: blocks of any size, and who has which. Each context has
- * three of its own, for plain allocation on its device and on the host and for managed
- * memory, whose numbers are in its slot. A CUmemoryPool is the number of a heap.
+ * Heaps exist in the kernel: blocks of any size, and which process has them. Each context has
+ * three of its own, for plain allocation on its device and on the host and for managed memory;
+ * their numbers are in its slot. A CUmemoryPool is the number of a heap.
  */
 #ifndef MEMCAST_HEAP_H
 #define MEMCAST_HEAP_H
@@ -10,19 +10,20 @@
 #include "context.h"
 
 /*
- * A block's flags, which the kernel keeps: those that the program gave, and what a
- * CUcontext begins with (the slot's number and some bits of how often it was used),
- * of the context that registered it. The other blocks are in a context's heap.
+ * A block's flags, which the kernel keeps: those that the program gave, those of the library,
+ * and for a registered range a tag of the context that registered it: the lowest bits of the
+ * CUcontext (the slot's number and some bits of its count of uses). Other blocks are in a
+ * context's heap.
  */
 #define BLOCK_FLAGS_GIVEN	0x0f
-#define BLOCK_MANAGED		0x10	/* what cuMemAllocManaged() gave */
-#define BLOCK_MODULE		0x20	/* a variable of a module, which ends with that */
-#define BLOCK_IPC		0x40	/* what cuIpcOpenMemHandle() mapped */
-#define BLOCK_SYNC		0x80	/* SYNC_MEMOPS was set */
+#define BLOCK_MANAGED		0x10	/* from cuMemAllocManaged() */
+#define BLOCK_MODULE		0x20	/* a variable of a module, freed with the module */
+#define BLOCK_IPC		0x40	/* mapped by cuIpcOpenMemHandle() */
+#define BLOCK_SYNC		0x80	/* the program or the library set SYNC_MEMOPS */
 #define BLOCK_CONTEXT_SHIFT	8
 #define BLOCK_CONTEXT_MASK	(~0U << BLOCK_CONTEXT_SHIFT)
 
-/* A registered range is in no heap, shows no object and yet is mapped. */
+/* Is it a registered range? Such a range has a mapping, but no heap and no object. */
 static inline bool block_registered(const struct memcast_address_info *info)
 {
 	return info->out_mapping_bytes && !info->out_heap && !info->out_type;
@@ -42,12 +43,12 @@ CUresult context_heap(enum context_heap which, uint32_t *heap);
 CUcontext context_of_heap(uint32_t heap);
 CUresult context_free(CUdeviceptr address, uint32_t kind);
 
-/* What a copy has to look at where contexts share a device */
+/* Counters by which a copy or fill tells whether contexts can be in each other's way */
 extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
 CUresult fill_from_context(CUcontext context, uint64_t to);
 CUresult copy_between_contexts(uint64_t to, uint64_t from);
 
-/* ipc.c: how many blocks of other processes are open; may a block be freed? */
+/* ipc.c: number of open blocks of other processes; check that a block may be freed */
 extern atomic_uint ipc_opened;
 CUresult ipc_check_free(CUdeviceptr address);
 

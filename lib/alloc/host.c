@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memory of the host that devices use: what the library gives, what it is given. */
+/* Memory of the host for devices: allocated by the library, or registered by the program. */
 #include "capture.h"
 #include "heap.h"
 #include "ioctl.h"
@@ -8,7 +8,7 @@
 			 CU_MEMHOSTALLOC_WRITECOMBINED)
 #define REGISTER_FLAGS	(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | \
 			 CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
-#define ADDRESSES_END	(1UL << 47)	/* of a program */
+#define ADDRESSES_END	(1UL << 47)	/* of the addresses of a program */
 
 static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 {
@@ -21,14 +21,14 @@ static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 	result = context_heap(HEAP_OF_HOST, &heap);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* who ignores the result has NULL, as on hardware */
+	/* a program that ignores the result finds NULL, as on hardware */
 	*pointer = NULL;
 	if (flags & ~ALLOC_FLAGS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 	result = capture_unsafe();
 	if (result != CUDA_SUCCESS || !bytes)
 		return result;
-	/* all of it is mapped for devices, whether they ask for that or not */
+	/* all host memory is mapped for devices, even if the flags do not ask for it */
 	result = heap_alloc(heap, bytes, flags | CU_MEMHOSTALLOC_DEVICEMAP, &address);
 	if (result == CUDA_SUCCESS)
 		*pointer = (void *)(uintptr_t)address;
@@ -74,7 +74,7 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no device here has I/O memory");
 	if (!__builtin_add_overflow(arg.address, bytes, &end) && end > ADDRESSES_END)
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "addresses do not reach that far");
-	/* mapped for devices, and what else the program may ask for again */
+	/* the range is mapped for devices; the flags are those that the program can read back */
 	if (flags & CU_MEMHOSTREGISTER_READ_ONLY)
 		arg.access = MEMCAST_ACCESS_READ;
 	arg.flags = (flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP |
@@ -110,7 +110,7 @@ CUresult cuMemHostUnregister(void *pointer)
 	return CALL(drop(pointer), "pointer=%p", pointer);
 }
 
-/* What was allocated or registered on the host around an address. */
+/* Finds the block or the registered range of the host that has an address. */
 static CUresult find(void *pointer, struct memcast_address_info *info)
 {
 	struct slot *slot;
@@ -169,7 +169,7 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer)
 		    (void *)flags, pointer);
 }
 
-/* The first version registered the same. */
+/* The first version does the same. */
 #undef cuMemHostRegister
 OLDER_NAME(cuMemHostRegister, (void *pointer, size_t bytes, unsigned int flags),
 	   cuMemHostRegister_v2(pointer, bytes, flags))

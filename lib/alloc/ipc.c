@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Plain allocations of other processes, by handles of 64 bytes. In one is the key that
- * the kernel has given the block, and which it gives its memory to whoever may have it.
- * Here is only which handles are open, and how often: a context that opens one again
- * has the same address.
+ * Plain allocations of other processes, opened by handles of 64 bytes. A handle has the key of
+ * a block in the kernel, which decides which processes may map the block's memory. This file
+ * keeps only which handles are open, and how often: a context that opens a handle again gets
+ * the same address.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "heap.h"
 #include "ioctl.h"
 
-/* What is in a CUipcMemHandle. */
+/* The content of a CUipcMemHandle */
 struct handle {
 	char kind[8];
 	uint8_t key[MEMCAST_IPC_KEY_SIZE];
@@ -70,7 +70,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
 		    address);
 }
 
-/* A context that ends closes what it has opened; another block may be at the address by now. */
+/* A context that ends unmaps what it has opened; another block may be at the address by now. */
 static void forget_ended(void)
 {
 	struct opened **at = &all_opened, *opened;
@@ -98,7 +98,7 @@ static CUresult map(CUdeviceptr *address, const struct handle *handle)
 		return result;
 	memcpy(arg.key, handle->key, sizeof(arg.key));
 	result = device_ioctl(MEMCAST_IPC_OPEN, &arg);
-	/* the kernel says so of one's own */
+	/* the kernel's result for a block of this process */
 	if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (result != CUDA_SUCCESS)
@@ -113,7 +113,7 @@ static CUresult map(CUdeviceptr *address, const struct handle *handle)
 	return result;
 }
 
-/* The opened_lock is held. */
+/* With opened_lock held */
 static CUresult open_handle_locked(CUdeviceptr *address, const struct handle *handle,
 				   CUcontext context)
 {
@@ -175,13 +175,16 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
 			  (void *)address, flags);
 }
 
-/* The first version opened the same. */
+/* The first version does the same. */
 #undef cuIpcOpenMemHandle
 OLDER_NAME(cuIpcOpenMemHandle, (CUdeviceptr *address, CUipcMemHandle handle,
 				unsigned int flags),
 	   cuIpcOpenMemHandle_v2(address, handle, flags))
 
-/* Take one that was opened at an address off the list, if it was opened no more often. */
+/*
+ * Counts one close of an address. *@last: output, its entry, taken off the list, if it is not
+ * open any more.
+ */
 static CUresult close_once(CUdeviceptr address, struct opened **last)
 {
 	struct opened **at = &all_opened;
@@ -226,7 +229,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 	return WHOLE_CALL(close_handle(address), "address=%#llx", address);
 }
 
-/* A block that was opened by a handle is closed, not freed: another process has its memory. */
+/* A block that a handle opened is closed, not freed: its memory is another process's. */
 CUresult ipc_check_free(CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pointers: what the kernel says about an address. */
+/* Pointer attributes: properties of the memory at an address, as the kernel tells them. */
 #include <string.h>
 #include <unistd.h>
 
@@ -10,13 +10,13 @@
 
 #define ATTRIBUTE(name, type)	[CU_POINTER_ATTRIBUTE_##name] = sizeof(type)
 
-/* CUDA_POINTER_ATTRIBUTE_P2P_TOKENS: for another driver, of which there is none here */
+/* CUDA_POINTER_ATTRIBUTE_P2P_TOKENS: tokens for another driver, of no use here */
 struct tokens {
 	uint64_t p2p;
 	uint32_t address_space;
 };
 
-/* An output's size: what the interface calls a boolean is an int. */
+/* Sizes of the outputs: a boolean of the interface is an int. */
 static const unsigned char sizes[] = {
 	ATTRIBUTE(CONTEXT, CUcontext),
 	ATTRIBUTE(MEMORY_TYPE, unsigned int),
@@ -68,16 +68,16 @@ static bool on_device(const struct memcast_address_info *info)
 }
 
 /*
- * Whose the memory is: of the host's, the device of the context that allocated or
- * registered it; of what another process has exported, that of the context that opened
- * it. What was made without a context counts as the current device's.
+ * Return: the device that has the memory. Memory of the host counts as that of the device whose
+ * context allocated or registered it; memory that another process exported, as that of the
+ * context that opened it; memory that no context made, as the current device's.
  */
 static uint32_t device_of(const struct memcast_address_info *info)
 {
 	struct slot *slot = slot_of_block(info);
 	uint32_t device = 0;
 
-	/* another host's, imported with a fabric handle: no device that this host sees */
+	/* another host's memory, imported with a fabric handle: its device is not visible here */
 	if (info->out_location == MEMCAST_LOCATION_ELSEWHERE)
 		return CU_DEVICE_INVALID;
 	if (slot && (!on_device(info) || info->out_block_flags & BLOCK_IPC))
@@ -88,33 +88,33 @@ static uint32_t device_of(const struct memcast_address_info *info)
 	return device;
 }
 
-/* What the current device may do; where none is current, the one that has the memory. */
+/* Return: the access of the current device; without a context, of the device with the memory. */
 static CUmemAccess_flags access_of(const struct memcast_address_info *info)
 {
 	struct memcast_address_info asked = { .address = info->address };
 
 	if (context_device(&asked.device) != CUDA_SUCCESS)
 		asked.device = device_of(info);
-	/* what is gone meanwhile, nobody may access */
+	/* memory that has gone meanwhile: no access */
 	return device_ioctl(MEMCAST_ADDRESS_INFO, &asked) == CUDA_SUCCESS ?
 		(CUmemAccess_flags)asked.out_access : CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
-/* What was allocated or registered as a whole, and has flags. */
+/* Is it a block or a registered range, which has flags? */
 static bool is_block(const struct memcast_address_info *info)
 {
 	return info->out_heap || block_registered(info);
 }
 
-/* Plain allocation of device memory, which knows everything that hardware can do. */
+/* Is it plain device memory, which has every property that hardware has? */
 static bool is_plain(const struct memcast_address_info *info)
 {
 	return on_device(info) && slot_of_block(info);
 }
 
 /*
- * Blocks lie in what their heap has mapped: chunks, of which pools say that they are
- * as many as hardware maps at once. A registered range is mapped as it is.
+ * Finds the mapping that has a block. Blocks lie in chunks that their heap has mapped; a pool
+ * reports as many chunks as hardware maps at once. A registered range is a mapping of its own.
  */
 static void mapping_of(const struct memcast_address_info *info, uint64_t *base, uint64_t *bytes)
 {
@@ -138,7 +138,7 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 	*value = 0;
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-		/* managed memory counts as the device's, wherever it is */
+		/* managed memory counts as device memory, wherever it is */
 		*value = on_device(info) || block_managed(info) ? CU_MEMORYTYPE_DEVICE :
 								  CU_MEMORYTYPE_HOST;
 		break;
@@ -176,7 +176,7 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = !!(info->out_block_flags & BLOCK_SYNC);
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-		/* the CPU has only what the host shares with other PCIe devices */
+		/* CU_DEVICE_CPU: only memory that the host shares with other PCIe devices */
 		*value = on_device(info) || !(info->out_flags & MEMCAST_MEMORY_RDMA) ?
 			(int)device_of(info) : CU_DEVICE_CPU;
 		break;
@@ -220,10 +220,10 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 }
 
 /*
- * set_sync() - whether synchronous calls wait for what they do with the memory
+ * set_sync() - set whether synchronous calls wait for their work with the memory
  *
- * They always do here. Hardware sets it by itself when somebody asks for tokens, as another
- * driver is going to use the memory then.
+ * In memcast they always wait; only the attribute changes. Hardware sets it when a program asks
+ * for tokens, as another driver is about to use the memory.
  */
 static CUresult set_sync(CUdeviceptr pointer, bool sync)
 {
@@ -270,7 +270,7 @@ static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdevic
 	result = mapped_value(&value, attribute, &info);
 	if (attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS && result == CUDA_SUCCESS)
 		result = set_sync(pointer, true);
-	/* of a pointer that there is not, NULL is told */
+	/* a pointer that does not exist is NULL in the output */
 	if (result == CUDA_SUCCESS || attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
 	    attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
 		give(data, attribute, value);
@@ -323,7 +323,7 @@ static CUresult get_attributes(unsigned int count, const CUpointer_attribute *at
 		info = (struct memcast_address_info) { .address = pointer };
 	else if (result != CUDA_SUCCESS)
 		return result;
-	/* those before a wrong one are told */
+	/* attributes before a wrong one are output */
 	for (unsigned int i = 0; i < count; i++) {
 		result = check_attribute(attributes[i]);
 		if (result == CUDA_SUCCESS && !data[i])

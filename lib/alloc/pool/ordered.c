@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stream-ordered allocation. A block can be used as soon as it has been given;
- * only frees are work in a stream. What is to be freed is said to the kernel at
- * once, so that nobody frees it twice.
+ * Stream-ordered allocation. A block can be used as soon as it is allocated; only frees are
+ * work in a stream. The kernel is told of a free at once, so that no call frees a block twice.
  */
 #include <stdlib.h>
 
@@ -10,7 +9,7 @@
 #include "heap.h"
 #include "pool.h"
 
-/* Memory is short: work in the stream may free some. */
+/* If memory is short, waits for the stream, whose work may free some, and tries again. */
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
 			    uint32_t heap)
 {
@@ -25,7 +24,10 @@ static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t 
 	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
 }
 
-/* An alloc node; the memory of all of them is in the same place, whatever the pool. */
+/*
+ * Adds an alloc node to a capture. All alloc nodes have their memory in one place, whatever the
+ * pool.
+ */
 static CUresult capture_alloc(struct stream *stream, CUdeviceptr *address, size_t bytes)
 {
 	CUgraphNodeParams params = {
@@ -45,7 +47,7 @@ static CUresult capture_alloc(struct stream *stream, CUdeviceptr *address, size_
 	return result;
 }
 
-/* @pool: NULL for the current one of the stream's device */
+/* @pool: NULL: the current pool of the stream's device */
 static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool *pool,
 			 CUstream handle)
 {
@@ -73,7 +75,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool 
 		result = capture_unsafe();
 	else
 		fail(result, "work in a stream has failed");
-	/* who ignores the result has NULL, and so has who asks for nothing */
+	/* a program that ignores the result finds NULL, and so does one that allocates 0 bytes */
 	if (result == CUDA_SUCCESS)
 		*address = 0;
 	if (result == CUDA_SUCCESS && bytes)
@@ -103,7 +105,7 @@ struct free_work {
 	CUdeviceptr address;
 };
 
-/* Whatever has failed before: nobody else will free it. */
+/* Frees the block even after a failure: nothing else would. */
 static CUresult run_free(struct work *work, struct stream *stream, CUresult error)
 {
 	(void)stream;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pools: make them, ask them, and which one is a device's current one. */
+/* Pools: create and destroy them, find their properties, and set a device's current pool. */
 #include <string.h>
 
 #include "capture.h"
@@ -13,7 +13,7 @@
 /* A device's current pool; 0: its default one. */
 static _Atomic uint32_t current[MEMCAST_MAX_DEVICES];
 
-/* The default pools of the host: of all of it, and of each node; 0: not asked for yet. */
+/* The default pools of the host: for the whole host, and for each node; 0: not made yet */
 #define NODES		64
 static _Atomic uint32_t host_pools[1 + NODES];
 
@@ -22,7 +22,7 @@ static CUmemoryPool pool_handle(uint32_t heap)
 	return (CUmemoryPool)(uintptr_t)heap;
 }
 
-/* What a handle stands for; no other heap's number is one. */
+/* Finds the pool of a handle; the number of a heap that is no pool is refused. */
 CUresult pool_info(CUmemoryPool pool, struct memcast_heap_info *info)
 {
 	CUresult result;
@@ -36,7 +36,7 @@ CUresult pool_info(CUmemoryPool pool, struct memcast_heap_info *info)
 	return result;
 }
 
-/* As pool_info(), for what only the process does that made the pool. */
+/* As pool_info(), for calls that only the process may make which created the pool */
 CUresult own_pool_info(CUmemoryPool pool, struct memcast_heap_info *info)
 {
 	CUresult result = pool_info(pool, info);
@@ -46,13 +46,13 @@ CUresult own_pool_info(CUmemoryPool pool, struct memcast_heap_info *info)
 	return result;
 }
 
-/* Heaps have the module's numbers. */
+/* Return: the default heap of a device; heaps have the module's device numbers. */
 static uint32_t default_heap(uint32_t device)
 {
 	return MEMCAST_HEAP_DEFAULT(visible_module_number(device));
 }
 
-/* The current pool of a device that there is. */
+/* Return: the current pool of a device that exists. */
 uint32_t pool_current(uint32_t device)
 {
 	uint32_t heap = current[device];
@@ -60,7 +60,7 @@ uint32_t pool_current(uint32_t device)
 	return heap ? heap : default_heap(device);
 }
 
-/* A CUDA device number that pools know no device by, as recorded: no INVALID_DEVICE. */
+/* Checks a device number, with the result that hardware's pool calls give a wrong one. */
 CUresult pool_check_device(CUdevice device)
 {
 	CUresult result = context_check_device(device);
@@ -88,7 +88,7 @@ static CUresult check_props(const CUmemPoolProps *props, struct memcast_heap_cre
 	for (size_t i = 0; i < sizeof(props->reserved); i++)
 		if (props->reserved[i])
 			return fail(CUDA_ERROR_INVALID_VALUE, "reserved bytes must be 0");
-	/* hardware does not look at the usage, nor at the attributes for Windows */
+	/* hardware ignores the usage and the attributes for Windows */
 	arg->location_id = props->location.id;
 	switch (props->location.type) {
 	case CU_MEM_LOCATION_TYPE_DEVICE:
@@ -129,7 +129,7 @@ static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 		result = device_ioctl(MEMCAST_HEAP_CREATE, &arg);
 	if (result == CUDA_SUCCESS)
 		*pool = pool_handle(arg.out_heap);
-	/* a node that there is not */
+	/* the result for a node that does not exist */
 	return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
@@ -171,7 +171,7 @@ static CUresult trim(CUmemoryPool pool, size_t keep)
 	CUresult result = own_pool_info(pool, &info);
 
 	arg.heap = info.heap;
-	/* what is kept is whole steps; more than there can be overflows to none, as recorded */
+	/* a pool keeps whole steps; a number near 2^64 overflows to 0, as recorded on hardware */
 	arg.keep = (keep + POOL_GROWTH - 1) & ~(POOL_GROWTH - 1);
 	if (result == CUDA_SUCCESS)
 		result = capture_unsafe();
@@ -250,7 +250,10 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
 	return CUDA_SUCCESS;
 }
 
-/* The host's pools are made when they are first asked for; nothing changes which one is current. */
+/*
+ * A default pool of the host is made when a program first asks for it. Only the devices'
+ * current pools can be changed.
+ */
 static CUresult get_host_pool(CUmemoryPool *pool, const CUmemLocation *location)
 {
 	bool numa = location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;

@@ -4,7 +4,7 @@
 
 #include "library.h"
 
-/* Pools say that they grow by so much, as hardware's do; they take chunks. */
+/* Pools report growth in such steps, as hardware's do; they take single chunks. */
 #define POOL_GROWTH	(32ULL << 20)
 
 CUresult pool_check_device(CUdevice device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What pools say of themselves, what can be set, and who may access them. */
+/* Attributes of pools, and devices' access to pools. */
 #include <string.h>
 
 #include "address.h"
@@ -21,7 +21,7 @@ static CUresult set_switch(const struct memcast_heap_info *info, CUmemPool_attri
 		.value = info->out_options,
 	};
 
-	/* a bit says that it is off: they are on from the start */
+	/* a set bit turns the attribute off: all are on at first */
 	if (on)
 		arg.value &= ~(1U << attribute);
 	else
@@ -71,7 +71,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 		    (void *)pool, (int)attribute, value);
 }
 
-/* What a pool says that it has of its device: it takes chunks, and tells steps. */
+/* Rounds up to the steps in which pools report the memory that they have of a device. */
 static cuuint64_t reserved(uint64_t taken)
 {
 	return (taken + POOL_GROWTH - 1) & ~(POOL_GROWTH - 1);
@@ -123,7 +123,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 		    (void *)pool, (int)attribute, value);
 }
 
-/* Devices read and write a pool or do neither, and a device always has its own. */
+/* A device may read and write a pool, or neither; a device always has access to its own pools. */
 static CUresult check_access(const struct memcast_heap_info *info, const CUmemAccessDesc *desc)
 {
 	if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)

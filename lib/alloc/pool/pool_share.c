@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Pools of several processes, and pointers into them. */
+/* Pools that several processes share, and pointers into them. */
 #include <fcntl.h>
 #include <string.h>
 
 #include "ioctl.h"
 #include "pool.h"
 
-/* What is in a CUmemPoolPtrExportData. */
+/* The content of a CUmemPoolPtrExportData */
 struct shared_pointer {
 	char kind[8];
 	uint64_t object;
@@ -50,7 +50,7 @@ static CUresult export_pool(void *handle, CUmemoryPool pool, CUmemAllocationHand
 		result = device_ioctl(MEMCAST_HEAP_EXPORT, &arg);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* programs give it to those that they start, too */
+	/* a child that executes another program inherits the fd: programs rely on that */
 	fcntl(arg.out_fd, F_SETFD, 0);
 	memcpy(handle, &arg.out_fd, sizeof(arg.out_fd));
 	return CUDA_SUCCESS;
