@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Batches of copies. What describes the batch is checked before the first copy
- * starts; a copy that fails leaves those before it done (hardware does the same).
+ * Batches of copies. The description of the batch is checked before the first copy starts; when
+ * a copy fails, the copies before it are done (as on hardware).
  */
 #include "copy.h"
 
@@ -12,7 +12,7 @@ struct batch {
 	const size_t *bytes;
 	size_t count;
 	const CUmemcpyAttributes *attributes;
-	const size_t *starts;		/* the first copy of each attribute */
+	const size_t *starts;		/* number of the first copy of each attribute */
 	size_t attributes_count;
 	size_t *failed;			/* output, or NULL */
 };
@@ -152,7 +152,7 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, s
 			  (void *)starts, attributes_count, (void *)failed, (void *)stream);
 }
 
-/* An operand counts in elements: in bytes, as neither side is an array. */
+/* Checks an operand. It counts in elements, which are bytes, as neither side is an array. */
 static CUresult check_operand(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
 	if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Linear copies. Those without a stream are in the legacy one. */
+/* Linear copies. Those without a stream run in the legacy one. */
 #include "copy.h"
 
 #define BOTH_DEVICES	(MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE)
@@ -75,8 +75,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 }
 
 /*
- * Each device has to reach its own side only. A call without a stream (@async is
- * false) waits here for the work of both contexts.
+ * Finds the devices of both contexts; each device has to reach its own side only. A call
+ * without a stream (@async is false) waits here for the work of both contexts.
  */
 CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async)
 {

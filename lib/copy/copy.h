@@ -5,18 +5,18 @@
 
 #include "capture.h"
 
-/* Layers of rows: what a copy consists of. One layer is what the kernel copies. */
+/* Layers of rows: the shape of every copy. The kernel copies one layer at a time. */
 struct layers {
-	struct memcast_copy copy;		/* the first one */
+	struct memcast_copy copy;		/* the first layer */
 	uint64_t count;				/* 0: nothing to copy */
-	uint64_t to_pitch, from_pitch;		/* bytes from one to the next */
+	uint64_t to_pitch, from_pitch;		/* bytes from one layer to the next */
 };
 
-/* When the source is read, and whether the call may return before that */
+/* When a copy reads its source, and whether the call may return before */
 enum transfer_when {
-	TRANSFER_SYNC,		/* a call without a stream: all is done when it returns */
+	TRANSFER_SYNC,		/* a call without a stream: the copy is done when it returns */
 	TRANSFER_ASYNC,		/* as cuMemcpyAsync(): see transfer.c */
-	TRANSFER_IN_ORDER,	/* when the stream comes there, and nobody waits */
+	TRANSFER_IN_ORDER,	/* in the order of the stream, and the call does not wait */
 	TRANSFER_READ_NOW,	/* the source is read before the call returns */
 };
 
@@ -34,7 +34,7 @@ CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy);
 CUresult copy_layers(CUstream stream, bool async, const CUDA_MEMCPY3D *copy);
 CUresult copy_peer_layers(CUstream stream, bool async, const CUDA_MEMCPY3D_PEER *copy);
 
-/* batch.c: older names, for per_thread.c */
+/* batch.c: older names, which per_thread.c calls */
 #undef cuMemcpy3DBatchAsync
 #undef cuMemcpyBatchAsync
 EXPORTED CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies,
@@ -44,7 +44,7 @@ EXPORTED CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t 
 				     size_t *starts, size_t attributes_count, size_t *failed,
 				     CUstream stream);
 
-/* copy.c, copy2d.c, fill.c: for per_thread.c */
+/* copy.c, copy2d.c, fill.c: called by per_thread.c */
 CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async);
 CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
 		     size_t bytes, uint32_t flags);

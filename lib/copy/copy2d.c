@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Copies of rows: the kernel checks them all before it copies the first. */
+/* Copies of rows: the kernel checks all rows before it copies the first. */
 #include "copy.h"
 
 #define PITCH_MAX	INT_MAX		/* CU_DEVICE_ATTRIBUTE_MAX_PITCH */
@@ -9,7 +9,7 @@ struct rows {
 	bool device;
 };
 
-/* Where a side's rows are: as its type says, one of two bases. */
+/* Finds a side's rows: its type says which of the two bases counts. */
 static CUresult rows_of(struct rows *rows, CUmemorytype type, const void *host,
 			CUdeviceptr device, CUarray array, size_t pitch, size_t x, size_t y,
 			size_t width)
@@ -52,10 +52,10 @@ CUresult copy_rows(CUstream stream, bool async, const CUDA_MEMCPY2D *copy, bool 
 
 	if (!copy)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	/* of a copy of nothing, nothing else is looked at */
+	/* an empty copy ignores all other arguments */
 	if (!copy->WidthInBytes || !copy->Height)
 		return transfer_copy(stream, &arg, async);
-	/* a pitch counts from the second row on */
+	/* a pitch matters only if there is a second row */
 	if (!any_pitch && copy->Height > 1 &&
 	    (copy->srcPitch > PITCH_MAX || copy->dstPitch > PITCH_MAX))
 		return fail(CUDA_ERROR_INVALID_VALUE, "a pitch is more than %d", PITCH_MAX);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of layers of rows. The kernel copies one layer at a time; the library
- * turns layers that follow each other without a gap into one.
+ * Copies of layers of rows. The kernel copies one layer at a time; the library joins layers
+ * that follow each other without a gap into one.
  */
 #include "copy.h"
 
 #define PITCH_MAX	INT_MAX		/* CU_DEVICE_ATTRIBUTE_MAX_PITCH */
 
-/* One side as the program describes it */
+/* One side of a copy as the program describes it */
 struct side {
 	CUmemorytype type;
 	const void *host;
@@ -16,7 +16,7 @@ struct side {
 	size_t x, y, z, pitch, height;
 };
 
-/* Where one side's first byte is, and the distance of its rows and layers */
+/* One side's first byte, and the distances of its rows and layers */
 struct place {
 	uint64_t address, pitch, layer_pitch;
 	bool device;
@@ -133,7 +133,7 @@ static CUresult layers_between(struct layers *layers, const struct side *to_side
 	return CUDA_SUCCESS;
 }
 
-/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name what they share alike. */
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have the same names for their common fields. */
 #define TO_SIDE(copy)								\
 	{ (copy)->dstMemoryType, (copy)->dstHost, (copy)->dstDevice,		\
 	  (copy)->dstArray, (copy)->dstXInBytes, (copy)->dstY, (copy)->dstZ,	\
@@ -143,7 +143,7 @@ static CUresult layers_between(struct layers *layers, const struct side *to_side
 	  (copy)->srcArray, (copy)->srcXInBytes, (copy)->srcY, (copy)->srcZ,	\
 	  (copy)->srcPitch, (copy)->srcHeight }
 
-/* What a copy is made of; its count is 0 if there is nothing to copy. */
+/* Converts a copy to layers; their count is 0 if there is nothing to copy. */
 CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy)
 {
 	struct side to = TO_SIDE(copy), from = FROM_SIDE(copy);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fills, linear and of rows. Those without a stream are in the legacy one. */
+/* Fills, linear and of rows. Those without a stream run in the legacy one. */
 #include "copy.h"
 
 CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
@@ -11,7 +11,7 @@ CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
 		.rows = 1,
 	};
 
-	/* of a fill of nothing, no address is looked at, and of one row, no pitch */
+	/* an empty fill ignores its address, and one of a single row its pitch */
 	if (count && rows) {
 		arg.to = to;
 		arg.count = count;

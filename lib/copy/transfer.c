@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies and fills in a stream: when they are done, and what is checked when.
- * The kernel's copy engine does them.
+ * Copies and fills in a stream: when they are done, and what is checked when. The kernel's copy
+ * engine does them.
  *
- *   device to device, fills	in the stream; calls without a stream do them at once
- *				if nothing comes before
- *   from other host memory	as if at once: what is small is put aside, else the
- *				call waits
+ *   device to device, fills	in the stream; a call without a stream does them at once if no
+ *				earlier work is left
+ *   from other host memory	as if at once: a small source is read into a buffer (put_aside()),
+ *				for a large one the call waits
  *   to other host memory	the call waits
  *
- * "Other" host memory is what no reservation has: the real driver has to put
- * such memory through buffers of its own, so programs count on this.
+ * "Other" host memory is memory outside all reservations: NVIDIA's driver has to put such memory
+ * through buffers of its own, so programs count on this.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "heap.h"
 #include "ioctl.h"
 
-#define ASIDE_MAX	(1 << 20)	/* bytes */
+#define ASIDE_MAX	(1 << 20)	/* bytes of a small source */
 
 struct transfer {
 	struct work work;
@@ -59,7 +59,7 @@ CUresult layers_check(const struct layers *layers)
 	return do_layers(layers, MEMCAST_COPY_CHECK);
 }
 
-/* The kernel checks one layer before it writes to it; several are checked here. */
+/* The kernel checks a layer before it writes to it; this checks several layers. */
 CUresult layers_copy(const struct layers *layers)
 {
 	CUresult result = layers->count > 1 ? layers_check(layers) : CUDA_SUCCESS;
@@ -94,7 +94,7 @@ static CUresult run_transfer(struct work *work, struct stream *stream, CUresult 
 	return work_result(error);
 }
 
-/* Read the source of a copy now, into the piece of work. */
+/* Reads the source of a copy now, into the piece of work. */
 static void put_aside(struct transfer *work)
 {
 	struct layers *layers = &work->layers;
@@ -111,7 +111,7 @@ static void put_aside(struct transfer *work)
 	layers->from_pitch = copy->bytes * copy->rows;
 }
 
-/* @aside: bytes of the source to read now, all or 0 */
+/* @aside: bytes of the source to read now: all of it, or 0 */
 static CUresult submit(struct stream *stream, const struct transfer *transfer, size_t aside)
 {
 	struct transfer *work = malloc(sizeof(*work) + aside);
@@ -146,7 +146,7 @@ static bool is_mapped(uint64_t address)
 	       info.out_mapping_bytes;
 }
 
-/* How many bytes a copy has, 0 if they are too many to be put aside. */
+/* Return: how many bytes a copy has; 0: too many to be put aside. */
 static size_t small_bytes(const struct layers *layers)
 {
 	const struct memcast_copy *copy = &layers->copy;
@@ -181,7 +181,10 @@ static CUresult start(struct stream *stream, struct transfer *transfer,
 	return submit(stream, transfer, aside);
 }
 
-/* A side of a captured copy: the two kinds of memory that a copy can name, or any */
+/*
+ * Return: the memory type of a side of a captured copy: one of the two that a copy can name, or
+ * unified.
+ */
 static CUmemorytype type_of(uint32_t flags, uint32_t own, uint32_t other)
 {
 	return flags & own ? CU_MEMORYTYPE_DEVICE :
@@ -225,7 +228,10 @@ static CUresult capture_copy(struct stream *stream, const struct layers *layers)
 	return result == CUDA_SUCCESS ? capture_node(stream, &params) : result;
 }
 
-/* What is not mapped is found by the launch: hardware does not look at a fill either. */
+/*
+ * A launch finds out whether the addresses are mapped: hardware does not check a captured fill
+ * either.
+ */
 static CUresult capture_fill(struct stream *stream, const struct memcast_fill *fill)
 {
 	CUgraphNodeParams params = {
@@ -254,14 +260,14 @@ static CUresult capture(struct stream *stream, const struct transfer *transfer,
 {
 	if (when == TRANSFER_SYNC)
 		return capture_refuse(stream);
-	/* no capture fails by this */
+	/* this refusal does not make the capture fail */
 	if (when != TRANSFER_ASYNC)
 		return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "batches cannot be captured");
 	return transfer->is_copy ? capture_copy(stream, &transfer->layers) :
 				   capture_fill(stream, &transfer->fill);
 }
 
-/* What the kernel does not know: which contexts have access to each other's memory. */
+/* Checks peer access to plain memory, of which the kernel does not know. */
 static CUresult check_access(const struct stream *stream, const struct transfer *transfer)
 {
 	if (transfer->is_copy || !transfer->fill.count ||
@@ -294,8 +300,8 @@ static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *
 /**
  * transfer_layers() - copy layers of rows in a stream
  * @handle: the stream
- * @layers: what to copy; at least one row in a layer; its device is the
- *	stream's, unless it has MEMCAST_COPY_PEER
+ * @layers: at least one row in a layer; the device is the stream's, unless the flags have
+ *	MEMCAST_COPY_PEER
  * @when: when the source is read
  */
 CUresult transfer_layers(CUstream handle, const struct layers *layers,
@@ -307,7 +313,7 @@ CUresult transfer_layers(CUstream handle, const struct layers *layers,
 			 &transfer.layers.copy.device, when);
 }
 
-/* One layer. @async: the call has a stream, and need not wait */
+/* Copies one layer. @async: the call has a stream, and need not wait */
 CUresult transfer_copy(CUstream handle, const struct memcast_copy *arg, bool async)
 {
 	struct layers layers = { .copy = *arg, .count = 1 };
@@ -315,7 +321,7 @@ CUresult transfer_copy(CUstream handle, const struct memcast_copy *arg, bool asy
 	return transfer_layers(handle, &layers, async ? TRANSFER_ASYNC : TRANSFER_SYNC);
 }
 
-/* As transfer_copy(). */
+/* Fills memory, like transfer_copy(). */
 CUresult transfer_fill(CUstream handle, const struct memcast_fill *arg, bool async)
 {
 	struct transfer transfer = { .fill = *arg };

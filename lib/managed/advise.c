@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a program says of managed memory, and what it said. */
+/* Advice of managed memory: takes it, and tells it again. */
 #include <string.h>
 
 #include "managed.h"
@@ -88,7 +88,7 @@ EXPORTED CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise ad
 			  (int)advice, device);
 }
 
-/* As those say it who know devices and the CPU alone */
+/* Return: a location as the older functions have it, which know only devices and the CPU. */
 static int device_of(const CUmemLocation *place)
 {
 	switch (place->type) {
@@ -101,7 +101,7 @@ static int device_of(const CUmemLocation *place)
 	}
 }
 
-/* Devices first; what is left over of the output is no device. */
+/* Outputs devices first; numbers left over become CU_DEVICE_INVALID. */
 static void give_accessors(int *data, size_t count, const struct advice *advice)
 {
 	size_t given = 0;

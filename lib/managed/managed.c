@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Managed memory: allocating it, finding it, and where a program may want it. */
+/* Managed memory: allocates and finds it, and checks the locations that a program may give. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)
 	result = context_find(NULL, &slot);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* who ignores the result has NULL, as with plain memory */
+	/* a program that ignores the result finds NULL, as with plain memory */
 	*address = 0;
 	if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be GLOBAL or HOST");
@@ -46,7 +46,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flag
 		    (void *)address, bytes, flags);
 }
 
-/* The pages that a range is in, as far as they are the block's: blocks may share one. */
+/* Finds the pages of a range, as far as they are the block's: two blocks may share a page. */
 CUresult range_of(struct range *range, CUdeviceptr address, size_t bytes)
 {
 	struct memcast_address_info info = { .address = address };
@@ -87,9 +87,9 @@ static bool node_exists(int node)
 }
 
 /*
- * place_check() - is that a place for managed memory?
- * @place: which; what it leaves open is filled in
- * @nodes: whether a node of the host is one
+ * place_check() - check a location of managed memory
+ * @place: the location; what it leaves open is filled in
+ * @nodes: may it be a node of the host?
  */
 CUresult place_check(CUmemLocation *place, bool nodes)
 {
@@ -134,7 +134,7 @@ CUresult place_check(CUmemLocation *place, bool nodes)
 		    (int)place->type);
 }
 
-/* What older functions take: a device, or the CPU */
+/* Return: the location of an older function's argument: a device, or the CPU. */
 CUmemLocation place_of_device(CUdevice device)
 {
 	if (device == CU_DEVICE_CPU)
@@ -162,7 +162,7 @@ static CUresult attach_to(struct stream *stream, CUdeviceptr address, size_t byt
 	return CUDA_SUCCESS;
 }
 
-/* Devices that reach managed memory at any time do not look at what it is attached to. */
+/* Attaching has no effect: devices reach managed memory at any time. */
 static CUresult attach(CUstream handle, CUdeviceptr address, size_t bytes, unsigned int flags)
 {
 	struct stream *stream;

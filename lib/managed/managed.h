@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Managed memory: blocks of the host's memory in a heap of their own, of which the kernel
- * keeps all that it keeps of other blocks. The CPU and every device reach it at any time, so
- * that nothing ever moves, and what a program advises changes nothing but what it is told when
- * it asks. That is kept here: it is the process's own affair, and ends with the process.
+ * Managed memory: blocks of host memory in a heap of their own, which the kernel treats like
+ * other blocks. The CPU and every device reach it at any time, so nothing ever moves, and
+ * advice only changes what a program reads back. The library keeps the advice: it is the
+ * process's own, and ends with it.
  */
 #ifndef MEMCAST_MANAGED_H
 #define MEMCAST_MANAGED_H
 
 #include "advice.h"
 
-/* prefetch.c: an older name, for per_thread.c */
+/* prefetch.c: an older name, which per_thread.c calls */
 #undef cuMemPrefetchAsync
 EXPORTED CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device,
 				     CUstream stream);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Prefetching managed memory, and discarding what is in it. Nothing moves, so that there is
- * no work for the stream: what is asked for counts at once, as cuMemRangeGetAttribute() tells
- * what was asked for, not what was done.
+ * Prefetches managed memory, and discards its content. Nothing moves, so there is no work for
+ * the stream: a request counts at once, as cuMemRangeGetAttribute() tells the last request, not
+ * what was done.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct prefetch {
 	CUmemLocation place;
 };
 
-/* All of them or none */
+/* Changes all ranges or none. */
 static CUresult prefetch_all(const struct prefetch *prefetches, size_t count)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -35,7 +35,7 @@ static CUresult prefetch_all(const struct prefetch *prefetches, size_t count)
 	return result;
 }
 
-/* Can anything be queued there, and is it captured, which would make its capture fail? */
+/* Checks that a stream takes work. If it is captured, its capture fails. */
 static CUresult check_stream(CUstream handle)
 {
 	struct stream *stream;
@@ -135,7 +135,7 @@ static CUresult fill(struct prefetch *prefetches, const struct batch_of_ranges *
 	return result;
 }
 
-/* @places: false to discard alone, of which nothing is ever told */
+/* @places: false: only discard, which leaves no trace */
 static CUresult do_batch(const struct batch_of_ranges *batch, bool places, CUstream stream)
 {
 	struct prefetch *prefetches;
