@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults at addresses of ours:
+ * Faults at addresses of windows and other mappings:
  *
- *   signal.c	the signals: ours, or the program's own
+ *   signal.c	the signal handlers: handle a fault, or pass it on to the program's handler
  *   load.c	when and where from memcast-trap.so is loaded, for plain stores to windows
- *   say.c	what stands on stderr
- *   where.c	what is at an address
- *   object.h	what memcast-trap.so (lib/trap/) and this folder know of each other
+ *   say.c	messages on stderr
+ *   where.c	window, team or reason of failure at an address
+ *   object.h	the interface between memcast-trap.so (lib/trap/) and this folder
  *
- * But for load.c and what cuInit() calls, all of it runs in signal handlers: no malloc, no
- * locks, no stdio.
+ * Except for load.c and the functions that cuInit() calls, all of it runs in signal handlers: no
+ * malloc, no locks, no stdio.
  */
 #ifndef MEMCAST_FAULT_H
 #define MEMCAST_FAULT_H
@@ -19,9 +19,10 @@
 /* signal.c */
 
 /*
- * fault_catch() - from now on this thread's own faults that no window is the reason of are
- * told to a function, which jumps away; NULL: not any more. The handler is installed by
- * fault_take_over(), if it is not yet.
+ * fault_catch() - set the function that handles this thread's own faults
+ *
+ * It is called for faults that no window causes, and jumps out of the handler; NULL: none.
+ * fault_take_over() installs the signal handler, if it is not installed yet.
  */
 typedef void fault_catcher(int number, const siginfo_t *info, bool store);
 void fault_catch(fault_catcher *catcher);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loads memcast-trap.so, which plain stores to windows need, in the call that maps a team
- * first: programs without teams do without it and without the disassembler that it uses. It
- * is looked for beside the file of this library, wherever that was found.
+ * Loads memcast-trap.so, which plain stores to windows need, in the first call that maps a
+ * team: programs without teams do without it and without its disassembler. The file is expected
+ * beside this library's file, wherever that was found.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,9 +20,9 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool may_have_teams, tried;
 static atomic_bool unsaid;
-static char failure[2 * PATH_MAX + 300];	/* what is to be said of it */
+static char failure[2 * PATH_MAX + 300];	/* the message about a failure to load it */
 
-/* The file that code is of, as the kernel knows it */
+/* Finds the file that has code at an address, as the kernel knows it. */
 static bool file_of_code(unsigned long address, char *path)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -40,8 +40,9 @@ static bool file_of_code(unsigned long address, char *path)
 }
 
 /*
- * memcast-trap.so beside this library's file. What the loader calls that file may be a link's
- * name, or begin in a folder that the program has left: it is asked where there is no /proc.
+ * Finds the path of memcast-trap.so, beside this library's file. The loader's name of that file
+ * may be a link's, or relative to a folder that the program has left: it is used only without
+ * /proc.
  */
 static bool object_path(char *path)
 {
@@ -61,7 +62,7 @@ static bool object_path(char *path)
 	return true;
 }
 
-/* Return: were plain stores made ready? If not, @why says what is missing. */
+/* Return: are plain stores ready? If not, @why says what is missing. */
 static bool load_and_attach(char *why, size_t size)
 {
 	const struct trap_object *trap;
@@ -100,7 +101,10 @@ static void load(void)
 	tried = true;
 }
 
-/* One thread says it, and no other waits for who reads it: they are past the once. */
+/*
+ * One thread prints the failure. The others do not wait for its reader: they have left
+ * pthread_once().
+ */
 static void say_failure(void)
 {
 	if (!atomic_exchange(&unsaid, false))
@@ -109,13 +113,13 @@ static void say_failure(void)
 		;
 }
 
-/* The program has a handle that may be a team's. */
+/* The program got a handle that may be a team's. */
 static void expect_team(void)
 {
 	may_have_teams = true;
 }
 
-/* Something is mapped at an address. If it is the first team, plain stores may follow. */
+/* An object was mapped at an address. If it is the first team, plain stores may follow. */
 static void mapped(CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };

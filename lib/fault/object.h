@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libcuda.so.1 and memcast-trap.so know of each other. They come from one build: where
+ * The interface between libcuda.so.1 and memcast-trap.so. Both come from one build: if
  * TRAP_OBJECT_VERSION differs, the object is not used.
  */
 #ifndef MEMCAST_OBJECT_H
@@ -16,7 +16,7 @@
 #define TRAP_OBJECT_SYMBOL	"memcast_trap_object"
 #define TRAP_OBJECT_VERSION	2
 
-#define TRAP_TEXT		160	/* bytes that an instruction's text has at most */
+#define TRAP_TEXT		160	/* longest text of an instruction, in bytes */
 #define FAULT_OF_A_PAGE		14	/* REG_TRAPNO of a ucontext_t */
 #define FAULT_ERROR_WRITE	2	/* in its REG_ERR */
 
@@ -27,29 +27,32 @@ struct trap_window {
 	unsigned char *const *replica;	/* of the window's first byte */
 };
 
-/* What the object is given. All of it may be called in a signal handler. */
+/* The functions that libcuda.so.1 gives the object. All may be called in a signal handler. */
 struct trap_host {
-	/* Return: is it a window that the CPU may write? */
+	/* Return: is the address in a window that the CPU may write? */
 	bool (*window_at)(uintptr_t address, struct trap_window *window);
-	/* Protection keys of this thread: may what they say. Return: what they said before */
+	/* Sets this thread's protection keys. Return: the keys before */
 	uint32_t (*keys_set)(uint32_t keys);
-	/* On stderr: why a store cannot reach every replica. @instruction: text, or "" */
+	/* Prints why a store cannot reach every replica. @instruction: text, or "" */
 	void (*say_cannot)(const char *instruction, uintptr_t rip, uintptr_t address,
 			   const char *why);
-	/* On stderr, once: a store to @address left out a replica, which has no memory at @replica */
+	/*
+	 * Prints, once, that a store to @address missed a replica, which has no memory at
+	 * @replica
+	 */
 	void (*say_missed)(uintptr_t address, uintptr_t replica);
 };
 
-/* What the object has */
+/* The functions of the object */
 struct trap_object {
 	uint32_t version;
-	/* Once, before all else and not in a handler. Return: false, errno: no memory for it */
+	/* First of all, once, not in a handler. Return: success; false: errno says why not */
 	bool (*start)(const struct trap_host *host);
-	/* Was it an instruction that the object runs that raised the signal? Then it is over. */
+	/* Did an instruction that the object runs raise the signal? Then its run ends. */
 	bool (*caught)(int number, const siginfo_t *info, ucontext_t *context);
-	/* A store to a window. Return: was it done? Else @info is what the program is to see. */
+	/* Does a store to a window. Return: was it done? If not, @info is for the program. */
 	bool (*store)(siginfo_t *info, ucontext_t *context);
-	/* The text of an instruction. Return: can it be read? */
+	/* Writes the text of an instruction. Return: success */
 	bool (*text)(uintptr_t rip, char *text, size_t size);
 };
 

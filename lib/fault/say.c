@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What stands on stderr about faults at addresses of ours: whole lines, no stdio. */
+/* Messages on stderr about faults at windows and other mappings: whole lines, no stdio. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,8 +50,9 @@ static void begin(struct line *line)
 }
 
 /*
- * Nobody may read it: that must not end the program. SIGPIPE is blocked here. Not write():
- * a thread that is cancelled would end in it, in the middle of its store.
+ * Writes a line. stderr may be a pipe without a reader: that must not end the program. SIGPIPE
+ * is blocked here. A system call instead of write(), which is a cancellation point: a cancelled
+ * thread would end in it, in the middle of its store.
  */
 static void end(struct line *line)
 {
@@ -69,8 +70,8 @@ static void end(struct line *line)
 }
 
 /*
- * Not dladdr(): that waits for whoever has the loader's lock, and he may be waiting
- * for us.
+ * Finds the loaded file that has an address. Not by dladdr(), which waits for the loader's
+ * lock: the thread that has the lock may be waiting for this one.
  */
 static const struct link_map *object_at(uintptr_t rip)
 {
@@ -84,7 +85,7 @@ static const struct link_map *object_at(uintptr_t rip)
 	return NULL;
 }
 
-/* The last symbol of those that can be looked up by name, plus 1 */
+/* Return: the number of symbols that can be looked up by name. */
 static uint32_t symbols_of(const uint32_t *hash)
 {
 	uint32_t buckets = hash[0], offset = hash[1], last = 0;
@@ -109,7 +110,7 @@ static const ElfW(Sym) *symbol_at(const struct link_map *object, uintptr_t offse
 	for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++) {
 		const void *at = (void *)entry->d_un.d_ptr;
 
-		/* as the loader leaves them, else (vdso) they are not addresses */
+		/* entries that the loader has not relocated (vdso) are no addresses */
 		if (entry->d_un.d_ptr < object->l_addr)
 			continue;
 		if (entry->d_tag == DT_SYMTAB)
@@ -145,7 +146,7 @@ static void add_place(struct line *line, const struct link_map *object, uintptr_
 	add(line, ")");
 }
 
-/* Its text, if there is one, its address, and where in which file that is */
+/* Adds an instruction: its text if known, its address, and the place in its file. */
 static void add_instruction(struct line *line, const char *text, uintptr_t rip)
 {
 	const struct link_map *object = object_at(rip);
@@ -162,7 +163,7 @@ static void add_instruction(struct line *line, const char *text, uintptr_t rip)
 		add_place(line, object, rip);
 }
 
-/* Once in a process */
+/* Says once in a process that plain stores are slow. */
 void fault_say_note(void)
 {
 	struct line line;
@@ -175,7 +176,10 @@ void fault_say_note(void)
 	end(&line);
 }
 
-/* Once in a process; @replica: the address in the replica, which has no memory there */
+/*
+ * Says once in a process that a store missed a replica. @replica: the address in the replica
+ * that has no memory
+ */
 void fault_say_missed(uintptr_t address, uintptr_t replica)
 {
 	static atomic_bool said;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The signals that faults raise: ours, or the program's own. What stores to windows take is
- * in an object (see load.c); handlers find it here when it is loaded, and never load it.
+ * Handlers of SIGSEGV and SIGBUS. Plain stores to windows are handled by memcast-trap.so (see
+ * load.c); handlers use it when it is loaded, and never load it.
  *
- * Whoever handled SIGSEGV and SIGBUS before cuInit() still gets all that is not
- * ours, as if we were not there. A program that takes them over later can give
- * them to memcastTrap().
+ * Handlers that the program installed before cuInit() still get all signals that are not about
+ * windows, as if the library had no handler. A program that installs handlers later can call
+ * memcastTrap() from them.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -21,19 +21,19 @@
 #include "fault.h"
 #include "library.h"
 
-#define KEYS		9	/* of the states that xsave knows */
-#define PASSED_ON	0x6d656d63	/* where no siginfo_t of the kernel's has anything */
+#define KEYS		9	/* number of the keys' state, for xsave */
+#define PASSED_ON	0x6d656d63	/* in bytes of a siginfo_t that the kernel leaves 0 */
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
 static bool enabled, strict, taken_over;
 static const struct trap_object *_Atomic loaded;
-static unsigned int keys_offset;	/* in the state that a signal saves; 0: no keys */
+static unsigned int keys_offset;	/* offset in a signal's saved state; 0: no keys */
 
 /*
- * Others wait, so that an instruction is on all replicas before a handler runs.
- * What a run may raise must not be blocked: the kernel would kill us. The C library
- * would leave out the signal that cancels a thread.
+ * Blocks all signals but those that running an instruction may raise, so that it is done on all
+ * replicas before another handler runs. A fault whose signal is blocked would end the process.
+ * A system call, as sigprocmask() cannot block the C library's signal that cancels threads.
  */
 static void block_others(uint64_t *mask)
 {
@@ -50,7 +50,7 @@ static void unblock(const uint64_t *mask)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
 }
 
-/* Protection keys: may what they say. Return: what they said before. */
+/* Sets this thread's protection keys. Return: the keys before. */
 static uint32_t keys_set(uint32_t keys)
 {
 	uint32_t before = 0, zero;
@@ -83,7 +83,7 @@ static void keys_find(void)
 		keys_offset = b;
 }
 
-/* The text of an instruction, or "" */
+/* Writes the text of an instruction, or "" if it cannot be read. */
 static void describe(uintptr_t rip, char *text, size_t size)
 {
 	const struct trap_object *trap = loaded;
@@ -147,7 +147,7 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	    context->uc_mcontext.gregs[REG_TRAPNO] != FAULT_OF_A_PAGE)
 		return false;
 	block_others(&mask);
-	/* Allow access by the protection keys that the program had, and by key 0 to our own data. */
+	/* Allow what the program's keys allow, and key 0, which the library's own data has. */
 	keys = keys_set(0);
 	keys_set(keys & keys_of(context));
 	done = reach_all(trap, info, context);
@@ -157,7 +157,7 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	return done;
 }
 
-/* Nobody else will: why the program's own fault at an address of ours is one */
+/* Says why a fault at a reservation is the program's own, before it ends the program. */
 __attribute__((noinline))
 static void explain_end(const siginfo_t *info, const ucontext_t *context)
 {
@@ -178,7 +178,7 @@ static void explain_end(const siginfo_t *info, const ucontext_t *context)
 	unblock(&mask);
 }
 
-/* As the kernel does it by default, once the program's registers are back */
+/* Ends the program as the kernel does by default, with the program's registers as they were. */
 static void end_program(int number, siginfo_t *info, ucontext_t *context)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
@@ -193,8 +193,9 @@ static void end_program(int number, siginfo_t *info, ucontext_t *context)
 }
 
 /*
- * To whoever was there before. If that is also who gave it to us, having installed
- * itself once more since, it would go round: what comes back marked is nobody's.
+ * The mark of a signal that this handler has passed on to the handler before it. If that
+ * handler was installed again later and passes signals back, a signal would go round for ever:
+ * one that comes back with the mark ends the program.
  */
 static int *mark_of(siginfo_t *info)
 {
@@ -229,8 +230,8 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 }
 
 /*
- * By thread: what it does is watched, and a fault of its own goes there, and not on. A
- * thread-local variable would be allocated in a handler, or take room that dlopen() lacks.
+ * The function that handles a thread's own faults. Not a thread-local variable: that would be
+ * allocated in a handler, or take room that dlopen() lacks.
  */
 static pthread_key_t catchers;
 static atomic_bool have_catchers;
@@ -265,7 +266,7 @@ static void on_signal(int number, siginfo_t *given, void *context)
 {
 	siginfo_t info = *given;
 
-	/* A signal that another handler has passed back to this one has been looked at. */
+	/* Another handler has passed this signal back: it has been handled before. */
 	if (*mark_of(&info) == PASSED_ON || !handled(number, &info, context)) {
 		catch(info.si_signo, &info, context);
 		pass_on(info.si_signo, &info, context);
@@ -287,8 +288,8 @@ bool fault_strict(void)
 }
 
 /*
- * The handler of a run's own faults is needed first. A program's handler gets the
- * stack that it asked for.
+ * Installs the handler for one signal. It gets the stack flag of the program's handler, which
+ * it calls.
  */
 static void take_over(unsigned int i)
 {
@@ -305,12 +306,12 @@ static void take_over(unsigned int i)
 		if (found.sa_sigaction == on_signal ||
 		    found.sa_sigaction == before[i].sa_sigaction)
 			return;
-		/* Another thread's, that came in between */
+		/* another thread has installed a handler meanwhile */
 		before[i] = found;
 	}
 }
 
-/* Also where plain stores are not wanted, for fault_catch(). Once, by one thread */
+/* Called once, by one thread; also without plain stores, for fault_catch(). */
 void fault_take_over(void)
 {
 	if (taken_over)
@@ -327,7 +328,7 @@ static bool wanted(const char *variable, bool otherwise)
 	return value && *value ? strcmp(value, "0") : otherwise;
 }
 
-/* Once, by cuInit(): what plain stores need is loaded when there is a team to store to. */
+/* Called once, by cuInit(). memcast-trap.so is loaded later, when there is a team. */
 void fault_install(void)
 {
 	strict = wanted("MEMCAST_STRICT", false);
@@ -344,7 +345,7 @@ bool fault_wanted(void)
 	return enabled;
 }
 
-/* From now on plain stores go there. Return: can they? Else errno says why not. */
+/* Plain stores go to @trap from now on. Return: success; false: errno says why not. */
 bool fault_attach(const struct trap_object *trap)
 {
 	static const struct trap_host host = {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What is at an address of ours, for signal handlers. (Their tests have another one.) */
+/*
+ * Answers about an address, for signal handlers: the window or team at it, and why an access
+ * fails. The tests in selftests/trap have functions of their own instead.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -24,7 +27,10 @@ bool fault_window_at(uintptr_t address, struct trap_window *window)
 	return true;
 }
 
-/* Return: is it in a window, whatever the CPU may do there? */
+/*
+ * Return: is the address in a window, whatever the CPU's access? @place: output, the place in
+ * the team.
+ */
 bool fault_place_at(uintptr_t address, struct fault_place *place)
 {
 	struct memcast_address_info info = { .address = address };
@@ -39,8 +45,9 @@ bool fault_place_at(uintptr_t address, struct fault_place *place)
 }
 
 /*
- * Writes to @text why an access at the address fails; false: the library knows no reason. A child
- * of fork() cannot ask the module: where its parent has mapped something, it is told of fork().
+ * Writes to @text why an access at the address fails. Return: false if the library knows no
+ * reason. A child of fork() cannot ask the module: at addresses that its parent has mapped, the
+ * reason is the fork().
  */
 bool fault_reason(uintptr_t address, bool store, char *text, size_t size)
 {
@@ -54,7 +61,7 @@ bool fault_reason(uintptr_t address, bool store, char *text, size_t size)
 	};
 
 	if (library_forked()) {
-		/* not by snprintf(): this is a signal handler */
+		/* signal handlers may not call snprintf() */
 		memcpy(text, of_a_child, size < sizeof(of_a_child) ? size : sizeof(of_a_child));
 		text[size - 1] = '\0';
 		return window_between(address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What libcuda.so.1 finds in this object, and what the object has of libcuda.so.1. */
+/* The interface between this object and libcuda.so.1. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -13,7 +13,7 @@ bool trap_window_at(uintptr_t address, struct trap_window *window)
 	return host->window_at(address, window);
 }
 
-/* Where there is code, it may be that nobody can read it: that has a key, too. */
+/* Reads the instruction at @rip. A protection key may forbid reading code: this allows all keys. */
 static bool read_code(struct trap_op *op, uintptr_t rip)
 {
 	uint32_t keys = host->keys_set(0);
@@ -23,7 +23,7 @@ static bool read_code(struct trap_op *op, uintptr_t rip)
 	return done;
 }
 
-/* A fault of the program's that we came across, as the kernel would say it */
+/* Fills in a fault of the program that a store found, as the kernel would report it. */
 static void fault_becomes(siginfo_t *info, ucontext_t *context, const struct trap_fault *fault)
 {
 	greg_t *greg = context->uc_mcontext.gregs;
@@ -38,7 +38,7 @@ static void fault_becomes(siginfo_t *info, ucontext_t *context, const struct tra
 		greg[REG_CR2] = fault->address;
 }
 
-/* Is a code segment one of 64 bits? Which that is depends: Xen has another than Linux. */
+/* Is it a 64-bit code segment? The selector does not tell: Xen has another one than Linux. */
 static bool is_64_bit(unsigned int selector)
 {
 	const unsigned int long_mode = 1 << 21;
@@ -65,10 +65,10 @@ static void say_cannot(const struct trap *trap, uintptr_t rip, uintptr_t address
 }
 
 /*
- * Return: was it done? Else @info is what the program is to see.
+ * Return: was it done? If not, @info is for the program.
  *
- * Its kilobytes must not stand below a handler of the program's, whose alternate
- * stack may have no room for both.
+ * A function of its own: a handler of the program, called later on the same alternate stack,
+ * may have no room below its kilobytes.
  */
 __attribute__((noinline))
 static bool store(siginfo_t *info, ucontext_t *context)

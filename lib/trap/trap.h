@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Plain stores to windows: memcast-trap.so, which libcuda.so.1 loads when a team is first
- * mapped (lib/fault/load.c). It uses what struct trap_host has of libcuda.so.1, and Zydis.
+ * mapped (lib/fault/load.c). It uses the functions in struct trap_host of libcuda.so.1, and Zydis.
  *
- *   object.c		what libcuda.so.1 finds here
- *   trap_decode.c	what the instruction writes, and how to run it elsewhere
- *   trap_store.c	run it on every replica
+ *   object.c		the interface to libcuda.so.1
+ *   trap_decode.c	finds what an instruction writes, and how to run it at another address
+ *   trap_store.c	runs an instruction on every replica
  *   trap_string.c	movs and stos, whose addresses move
  *   trap_scatter.c	scatters, which have many addresses
- *   trap_edge.c	what begins in a window and ends outside, or the reverse
- *   trap_run.c		run one instruction with the program's registers
+ *   trap_edge.c	stores that begin in a window and end outside, or the reverse
+ *   trap_run.c		runs one instruction with the program's registers
  *
  * An instruction is not emulated but run: a copy of it, with another memory
- * operand, all of the program's registers and its floating-point state. So what
- * it stores, returns and does to the flags is what the processor says.
+ * operand, all of the program's registers and its floating-point state. So the
+ * processor decides what it stores and returns, and how it changes the flags.
  *
  * All of it but start() runs in a signal handler: no malloc, no locks, no stdio.
  */
@@ -30,9 +30,9 @@
 
 #include "object.h"
 
-#define CHUNK			MEMCAST_GRANULARITY	/* a store may reach over the end of one */
+#define CHUNK			MEMCAST_GRANULARITY	/* a store may cross the end of one */
 
-/* In the order in which instructions number them */
+/* Numbers of registers, as instructions have them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };
 
 #define TRAP_ARITHMETIC		0x8d5	/* the flags that arithmetic sets */
@@ -40,7 +40,7 @@ enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, REGISTERS = 16 };
 
 /* ---- object.c ---- */
 
-/* Return: is it a window that the CPU may write? */
+/* Return: is the address in a window that the CPU may write? */
 bool trap_window_at(uintptr_t address, struct trap_window *window);
 
 /* ---- trap_run.c ---- */
@@ -48,7 +48,7 @@ bool trap_window_at(uintptr_t address, struct trap_window *window);
 struct trap_fault {
 	int signal, code;	/* 0: none */
 	uintptr_t address;
-	uint64_t trap, error;	/* what the processor said, as in a ucontext_t */
+	uint64_t trap, error;	/* as in a ucontext_t */
 };
 
 /* One run of one instruction; the assembly in trap_run.c knows the offsets. */
@@ -57,11 +57,11 @@ struct trap_frame {
 	uint64_t flags;
 	const void *code;
 	void *xstate;			/* NULL: vector registers do not matter */
-	uint64_t keep;			/* write them back to xstate afterwards */
-	struct trap_fault fault;	/* what happened instead */
+	uint64_t keep;			/* write vector registers back to xstate afterwards */
+	struct trap_fault fault;	/* output, if the run faulted */
 };
 
-/* Room for one instruction under way, and what would be too much for a stack. */
+/* Buffers of one store under way, which would be too large for a stack. */
 struct trap_work {
 	unsigned char scratch[640] __attribute__((aligned(64)));
 	unsigned char block[512];
@@ -71,9 +71,9 @@ bool trap_run_init(void);
 bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context);
 bool trap_run(struct trap_frame *frame);
 
-/* Code to run, taken for as long as this is on the stack */
+/* A cell with code to run, taken as long as this struct is on the stack */
 struct trap_cell {
-	uint64_t ticket;		/* nobody else ever has the same */
+	uint64_t ticket;		/* unique among all uses of cells */
 	const void *code;		/* for trap_frame.code */
 	struct trap_work *work;
 };
@@ -101,24 +101,24 @@ struct trap_op {
 	ZydisDecodedInstruction instruction;
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 	enum trap_kind kind;
-	uintptr_t address;	/* first byte of what is written */
+	uintptr_t address;	/* of the first byte that is written */
 	size_t bytes;
-	ptrdiff_t lead;		/* from the operand's address to there (bts) */
-	unsigned char code[16];	/* to run: with its operand at (base) */
+	ptrdiff_t lead;		/* from the operand's address to @address (bts) */
+	unsigned char code[16];	/* the instruction to run, with its operand at (base) */
 	unsigned char length;
 	unsigned char base;
-	signed char stack;	/* the register that stands for the stack pointer; -1 */
+	signed char stack;	/* register in place of the stack pointer, or -1 */
 	bool locked;
-	bool reads;		/* what it writes */
+	bool reads;		/* the bytes that it writes */
 	bool vector;		/* uses the floating-point state */
 	bool changes_vector;
 	bool rep;
-	uint64_t count_mask;	/* of addresses and counts */
-	uint64_t source_base;	/* of the source's segment */
+	uint64_t count_mask;	/* the bits that addresses and counts have */
+	uint64_t source_base;	/* base of the source's segment */
 	uint64_t target_base;
 };
 
-/* The program's registers, in our order */
+/* Copies the program's registers, in the order of the enum above. */
 void trap_registers_get(const ucontext_t *context, uint64_t *reg);
 void trap_registers_set(ucontext_t *context, const uint64_t *reg);
 
@@ -129,9 +129,9 @@ const char *trap_decode(struct trap_op *op, const uint64_t *reg, uintptr_t rip);
 /* ---- trap_store.c, trap_string.c, trap_scatter.c, trap_edge.c ---- */
 
 enum trap_result {
-	TRAP_DONE,		/* and the program goes on */
-	TRAP_FAULT,		/* a fault of the program's: trap->fault */
-	TRAP_CANNOT,		/* trap->why */
+	TRAP_DONE,		/* the program goes on */
+	TRAP_FAULT,		/* the program's own fault: trap->fault */
+	TRAP_CANNOT,		/* the store cannot be done: trap->why */
 };
 
 struct trap {
@@ -139,7 +139,7 @@ struct trap {
 	ucontext_t *context;
 	uint64_t reg[REGISTERS];
 	struct trap_fault fault;
-	uintptr_t missed;	/* an address in a replica that has no memory there; 0 */
+	uintptr_t missed;	/* address in a replica that has no memory there; 0: none */
 	const char *why;
 	struct trap_cell cell;
 };
@@ -153,7 +153,7 @@ enum trap_result trap_edge(struct trap *trap, struct trap_frame *first);
 void trap_frame_init(const struct trap *trap, struct trap_frame *frame);
 bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t address);
 
-/* A replica's fault, as the window's */
+/* Reports a fault at a replica as one at the window. */
 static inline void trap_fault_at(struct trap *trap, const struct trap_fault *fault,
 				 uintptr_t address)
 {

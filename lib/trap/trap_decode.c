@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an instruction writes, and the same instruction with that operand at an
- * address in a register: prefixes of segment and address size dropped, ModRM
- * rewritten, SIB and displacement dropped. Every other byte is as it was.
+ * Finds the operand that an instruction writes, and makes an instruction with that operand at an
+ * address in a register: prefixes of segment and address size are dropped, ModRM is rewritten, SIB
+ * and displacement are dropped. All other bytes stay.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -38,7 +38,7 @@ void trap_init_decoder(void)
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 }
 
-/* Return: is it an instruction? It may end where readable memory does. */
+/* Reads an instruction, which may end where readable memory ends. Return: is it one? */
 bool trap_read(struct trap_op *op, uintptr_t rip)
 {
 	unsigned char bytes[MAX_LENGTH];
@@ -52,7 +52,7 @@ bool trap_read(struct trap_op *op, uintptr_t rip)
 	return true;
 }
 
-/* The number of a general register, whatever its width; -1: it is none. */
+/* Return: the number of a general register, whatever its width; -1: another register. */
 static int number_of(ZydisRegister reg)
 {
 	switch (ZydisRegisterGetClass(reg)) {
@@ -96,7 +96,10 @@ static uint64_t address_of(const struct trap_op *op, const ZydisDecodedOperandMe
 	return (address & op->count_mask) + segment_base(memory->segment);
 }
 
-/* Also a REX that means nothing because a prefix follows that may be dropped */
+/*
+ * Return: is a prefix dropped? A REX before another prefix has no effect, and that may be
+ * dropped.
+ */
 static bool drops(const ZydisDecodedInstruction *instruction, unsigned int at,
 		  unsigned char prefix)
 {
@@ -111,7 +114,10 @@ static bool drops(const ZydisDecodedInstruction *instruction, unsigned int at,
 	}
 }
 
-/* The bits that extend the base and the index, inverted where VEX has them so */
+/*
+ * Return: a prefix byte without the bits that extend base and index (set in VEX: it inverts
+ * them).
+ */
 static unsigned char without_extension(const ZydisDecodedInstruction *instruction,
 				       unsigned int at, unsigned char byte)
 {
@@ -130,7 +136,7 @@ static unsigned char without_extension(const ZydisDecodedInstruction *instructio
 	}
 }
 
-/* Write the instruction anew, in place; it only gets shorter. */
+/* Rewrites the instruction in place; it only gets shorter. */
 static bool rewrite(struct trap_op *op)
 {
 	const ZydisDecodedInstruction *instruction = &op->instruction;
@@ -153,7 +159,7 @@ static bool rewrite(struct trap_op *op)
 	}
 	op->length = to;
 	if (at_constant) {
-		/* mov %rax to an absolute address: as any other mov, a2 is 88 */
+		/* mov %rax to an absolute address becomes an ordinary mov: a2 becomes 88 */
 		op->code[to - 1] -= 0xa2 - 0x88;
 		op->code[op->length++] = op->base;
 		return true;
@@ -168,7 +174,7 @@ static bool rewrite(struct trap_op *op)
 	return true;
 }
 
-/* Return: why the registers of an operand are in the way, or NULL. */
+/* Takes note of an operand's register. Return: why it prevents a run, or NULL. */
 static const char *look_at_register(struct trap_op *op, const ZydisDecodedOperand *operand,
 				    unsigned int *used)
 {
@@ -221,7 +227,10 @@ static enum trap_kind kind_of(const ZydisDecodedInstruction *instruction)
 	return instruction->mnemonic == ZYDIS_MNEMONIC_POP ? TRAP_POP : TRAP_REPLAY;
 }
 
-/* A bit's number reaches beyond the operand, in units of its size. */
+/*
+ * Return: the offset of the word that a bit instruction writes: a bit's number may reach beyond
+ * the operand.
+ */
 static ptrdiff_t lead_of(const struct trap_op *op, const uint64_t *regs)
 {
 	const ZydisDecodedOperand *bit = &op->operand[1];
@@ -247,7 +256,7 @@ static ptrdiff_t lead_of(const struct trap_op *op, const uint64_t *regs)
 
 static int choose(unsigned int *used)
 {
-	/* others would need another byte, or mean something else in ModRM */
+	/* other registers need another byte, or have another meaning in ModRM */
 	static const unsigned char usable[] = { RDI, RSI, RDX, RCX, RBX, RAX };
 
 	for (unsigned int i = 0; i < sizeof(usable); i++)
@@ -258,7 +267,7 @@ static int choose(unsigned int *used)
 	return -1;
 }
 
-/* Return: the operand that is written, or NULL and why it cannot be done. */
+/* Return: the operand that is written; or NULL, and in *@why why the store cannot be done. */
 static const ZydisDecodedOperand *find_written(struct trap_op *op, unsigned int *used,
 					       const char **why)
 {
@@ -336,9 +345,9 @@ static void mov_of_accumulator(struct trap_op *op)
  * trap_decode() - find out what an instruction writes
  * @op: as trap_read() left it; output
  * @regs: the program's registers
- * @rip: where it is
+ * @rip: the instruction's address
  *
- * Return: NULL, or why it cannot be done elsewhere.
+ * Return: NULL, or why the instruction cannot be run at another address.
  */
 const char *trap_decode(struct trap_op *op, const uint64_t *regs, uintptr_t rip)
 {
@@ -371,7 +380,7 @@ const char *trap_decode(struct trap_op *op, const uint64_t *regs, uintptr_t rip)
 	for (unsigned int i = 0; i < instruction->raw.prefix_count; i++)
 		op->rep |= op->code[i] == 0xf3 || op->code[i] == 0xf2;
 	op->source_base = op->kind == TRAP_MOVS ? segment_base(op->operand[1].mem.segment) : 0;
-	/* The stack pointer has moved on when the address is computed. */
+	/* The processor computes the address after the pop has moved the stack pointer. */
 	if (op->kind == TRAP_POP && number_of(written->mem.base) == RSP)
 		op->address += op->bytes;
 	mov_of_accumulator(op);

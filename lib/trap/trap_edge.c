@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A store that begins in a window and ends outside, or the reverse: beside it is
- * ordinary memory, another window or nothing. The instruction is run on a copy
- * of what is there, once for each replica, and what it wrote goes back.
+ * Stores that begin in a window and end outside, or the reverse: beside the window is ordinary
+ * memory, another window or nothing. The instruction is run on a copy of the bytes there, once for
+ * each replica, and the bytes that it wrote are copied back.
  *
- * That is not atomic, so locked ones are refused; other stores over the edge of
- * a page are not atomic anyway.
+ * That is not atomic, so locked instructions are refused; other stores over the edge of a page are
+ * not atomic anyway.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -13,16 +13,16 @@
 
 #include "trap.h"
 
-#define MOST		64	/* bytes; what is longer is no store but a dump */
+#define MOST		64	/* bytes; longer stores save state (xsave) */
 #define BOUND_WORDS	((MEMCAST_VIEW_MAX + 63) / 64)
 
-/* A side of the edge */
+/* The part of a store on one side of the edge */
 struct piece {
 	uintptr_t address;
-	size_t at, bytes;		/* of the operand */
+	size_t at, bytes;		/* the part of the operand */
 	bool is_window;
 	struct trap_window window;
-	unsigned int replicas;		/* 1 of ordinary memory */
+	unsigned int replicas;		/* 1: ordinary memory */
 	bool any_bound;
 	uint64_t bound[BOUND_WORDS];	/* a bit per replica */
 };
@@ -59,7 +59,7 @@ static bool writes(const unsigned char *mask, const struct piece *piece)
 	return memchr(mask + piece->at, 1, piece->bytes);
 }
 
-/* Can it be written? Of a window, at which replicas? */
+/* Can a piece be written? For a window, finds the replicas that can be. */
 static bool piece_check(struct trap *trap, struct piece *piece)
 {
 	struct trap_fault fault = {};
@@ -84,8 +84,8 @@ static bool piece_check(struct trap *trap, struct piece *piece)
 }
 
 /*
- * Which bytes does it write? What it does not is left as it was, whatever that
- * is. One that reads them first writes them all.
+ * Finds the bytes that the instruction writes; others must stay as they are. An instruction
+ * that reads the bytes first writes them all.
  */
 static bool find_mask(const struct trap *trap, unsigned char *operand, unsigned char *mask)
 {
@@ -110,7 +110,7 @@ static bool find_mask(const struct trap *trap, unsigned char *operand, unsigned 
 	return true;
 }
 
-/* What is written of a piece; gaps are not touched. */
+/* Copies the bytes that the instruction wrote to a piece; the others are not touched. */
 static bool write_back(struct piece *piece, unsigned int replica,
 		       const unsigned char *operand, const unsigned char *mask,
 		       struct trap_fault *fault)
@@ -131,7 +131,10 @@ static bool write_back(struct piece *piece, unsigned int replica,
 	return true;
 }
 
-/* Replica @i of each piece; of one that has none, its contents do not matter. */
+/*
+ * Runs the instruction on replica @i of each piece; a piece without that replica counts as
+ * zeros.
+ */
 static bool run_replica(struct trap *trap, struct piece *pieces, unsigned int i,
 			unsigned char *operand, const unsigned char *mask,
 			const unsigned char *plain, struct trap_frame *frame)
@@ -162,7 +165,7 @@ static enum trap_result run_all(struct trap *trap, struct piece *pieces,
 	struct trap_frame frame;
 	bool done = false;
 
-	/* Some fault where their mask is, even if that is empty. */
+	/* Some instructions fault even if their mask is empty. */
 	if (!pieces[0].any_bound && !pieces[1].any_bound) {
 		trap_frame_init(trap, first);
 		return trap_run_at(trap, first, (uintptr_t)operand) ? TRAP_DONE : TRAP_FAULT;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Run one instruction with the program's registers, and survive its fault.
+ * Runs one instruction with the program's registers, and survives its fault.
  *
- * Code is written to a page of cells that is mapped twice, once to write and
- * once to execute; nothing is ever both. A cell is: endbr64, the instruction,
- * and ret up to its end. The stack pointer stays ours. When the instruction
- * faults, the handler leaves the fault in the frame, which it finds on the stack,
- * and goes on at the ret; so the caller sees a run that did nothing.
+ * Code is written to a page of cells that is mapped twice, once to write and once to execute; no
+ * mapping allows both. A cell is: endbr64, the instruction, and ret up to its end. The stack
+ * pointer stays the library's. When the instruction faults, the signal handler leaves the fault in
+ * the frame, which it finds on the stack, and goes on at the ret; so the caller sees a run that did
+ * nothing.
  *
- * That is also how all memory of the program's is touched here: with a movs.
+ * All access to the program's memory in lib/trap/ goes this way, too: with a movs.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -26,12 +26,12 @@
 
 #define CELL		64
 #define CELLS		64
-#define HEAD		4	/* of endbr64 */
-/* Yields until a store gives up; each that is under way takes some thousand instructions. */
+#define HEAD		4	/* bytes of endbr64 */
+/* Yields until a store gives up; each store under way takes some thousand instructions. */
 #define PATIENCE	(1 << 20)
 #define TAKE_BACK_EVERY	(1 << 12)
 
-/* The first cells have always the same. */
+/* The code of the first cells is constant. */
 enum { MOVSB, MOVSW, MOVSL, MOVSQ, TOUCH, CONSTANT };
 
 static const struct {
@@ -44,14 +44,14 @@ static const struct {
 	[TOUCH] = { 4, { 0xf0, 0x80, 0x0f, 0x00 } },	/* lock orb $0,(%rdi) */
 };
 
-/* Has the kernel turned XSAVE on? Else there is x87 and SSE only; for the assembly. */
+/* Has the kernel enabled XSAVE? If not, there are only x87 and SSE. Read by the assembly. */
 static bool has_xsave __attribute__((used));
 
 static unsigned char *cells_written, *cells_run;
 static atomic_ullong cells_free = -1ULL << CONSTANT;
 static struct trap_work works[CELLS];
 
-/* Which run has a cell; 0: none. @place: where on its stack the same ticket is while it lasts */
+/* The run that has each cell, 0: none. @place: where on its stack the run keeps the same ticket */
 static struct {
 	_Atomic uint64_t ticket;
 	const uint64_t *_Atomic place;
@@ -64,9 +64,9 @@ _Static_assert(offsetof(struct trap_frame, xstate) == 144, "as below");
 _Static_assert(offsetof(struct trap_frame, keep) == 152, "as below");
 
 /*
- * While the cell runs, the stack has: return address, code, frame. The states
- * that are restored are those an instruction here can use: x87, SSE, AVX,
- * AVX-512. (Not the protection keys: our own data may be out of their reach.)
+ * While the cell runs, the stack has: return address, code, frame. The states that are restored
+ * are those that an instruction here can use: x87, SSE, AVX, AVX-512. (Not the protection keys:
+ * the program's may forbid access to the library's own data.)
  */
 void trap_enter(struct trap_frame *frame);
 asm(".pushsection .text\n"
@@ -163,7 +163,7 @@ static void cell_write(unsigned int number, const unsigned char *code, size_t le
 	memset(cell, 0xc3, CELL);
 	memcpy(cell, &endbr64, HEAD);
 	memcpy(cell + HEAD, code, length);
-	/* Written at one address and run at another: the processor wants to know. */
+	/* Code written at one address and run at another needs a serializing instruction. */
 	__cpuid(0, a, b, c, d);
 }
 
@@ -180,7 +180,7 @@ static int cells_file(size_t size)
 	return fd;
 }
 
-/* Another mapping of the same pages, to execute */
+/* Maps the same pages once more, to execute. */
 static void *map_again(void *pages, size_t size, int fd)
 {
 	void *again;
@@ -195,8 +195,8 @@ static void *map_again(void *pages, size_t size, int fd)
 }
 
 /*
- * Return: can instructions be run? Else errno is set. Where files of memory are
- * refused (seccomp), their pages have no name.
+ * Return: can instructions be run? If not, errno is set. If files of memory are refused
+ * (seccomp), the second mapping is of the pages themselves.
  */
 bool trap_run_init(void)
 {
@@ -221,8 +221,8 @@ bool trap_run_init(void)
 	cells_written = written;
 	cells_run = run;
 	/*
-	 * A child has no windows, and must not write to its parent's cells. Those to
-	 * run stay: code of the child's at their addresses would be taken for them.
+	 * A child has no windows, and must not write to its parent's cells. The mapping that
+	 * executes stays: other code of the child at its addresses would be taken for cells.
 	 */
 	madvise(cells_written, size, MADV_DONTFORK);
 	for (unsigned int i = 0; i < CONSTANT; i++)
@@ -237,10 +237,10 @@ static void give(unsigned int number, uint64_t ticket)
 }
 
 /*
- * Take back what was jumped away from: a program's handler ran in the middle of a
- * store, and left by siglongjmp(). It may as well have switched to another stack, and
- * come back later. So nothing is over until its ticket is, on whichever stack and
- * of whichever thread: that is overwritten sooner or later, or unmapped.
+ * Takes back the cells of runs that will not end: a handler of the program ran in the middle of a
+ * store, and left by siglongjmp(). A handler may also have switched to another stack, to return
+ * later. So a run counts as ended only when its ticket is not on its stack any more: the memory is
+ * overwritten sooner or later, or unmapped.
  */
 static void take_back(void)
 {
@@ -261,14 +261,14 @@ static void take_back(void)
 }
 
 /**
- * trap_cell_take() - have an instruction ready to run
- * @cell: output; where it is it must stay, until trap_cell_give()
+ * trap_cell_take() - take a cell, and write an instruction to it
+ * @cell: output; must stay at its address until trap_cell_give()
  * @code: the instruction
- * @length: of it
- * @rip: of the original, which is likely to come again and find its cell
+ * @length: bytes of @code
+ * @rip: address of the original, which is likely to come again and find its cell
  *
- * Return: is there one? Perhaps not even after a while: threads that are no more may
- * have left some.
+ * Return: success. It can fail even after a while: threads that have ended may have left
+ * runs.
  */
 bool trap_cell_take(struct trap_cell *cell, const unsigned char *code, size_t length,
 		    uintptr_t rip)
@@ -294,7 +294,7 @@ bool trap_cell_take(struct trap_cell *cell, const unsigned char *code, size_t le
 						 available & ~(1ULL << number)))
 			break;
 	}
-	/* What else is on stacks looks different. */
+	/* Ordinary data on a stack does not look like a ticket. */
 	cell->ticket = (atomic_fetch_add(&tickets, 1) + 1) * 0x9e3779b97f4a7c15;
 	cell->code = cells_run + number * CELL;
 	cell->work = &works[number];
@@ -309,13 +309,13 @@ void trap_cell_give(const struct trap_cell *cell)
 	give(((const unsigned char *)cell->code - cells_run) / CELL, cell->ticket);
 }
 
-/* Is it the address of the instruction in that cell? */
+/* Is it the address of the instruction in a cell? */
 bool trap_in_cell(const struct trap_cell *cell, uintptr_t address)
 {
 	return address - (uintptr_t)cell->code < CELL;
 }
 
-/* Was it the instruction in a cell that raised the signal? Then it is over. */
+/* Did an instruction in a cell raise the signal? Then its run ends. */
 bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
 {
 	greg_t *greg = context->uc_mcontext.gregs;
@@ -324,7 +324,7 @@ bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
 
 	if (!cells_run || at >= CELL * CELLS || info->si_code <= 0)
 		return false;
-	/* Somebody has unmapped it: that is no fault to recover from. */
+	/* The program has unmapped the cells: no fault to recover from. */
 	if ((uintptr_t)info->si_addr - (uintptr_t)cells_run < CELL * CELLS)
 		return false;
 	frame = ((struct trap_frame **)greg[REG_RSP])[2];
@@ -336,17 +336,17 @@ bool trap_run_caught(int number, const siginfo_t *info, ucontext_t *context)
 	return true;
 }
 
-/* Return: did it run? Else frame->fault says what happened. */
+/* Runs an instruction. Return: success; false: frame->fault has the fault. */
 bool trap_run(struct trap_frame *frame)
 {
 	frame->fault = (struct trap_fault) {};
 	trap_enter(frame);
-	/* what a signal handler has written, in between */
+	/* the signal handler may have written the frame meanwhile */
 	atomic_signal_fence(memory_order_seq_cst);
 	return !frame->fault.signal;
 }
 
-/* Copy elements. Return: how many, all unless there was a fault. */
+/* Copies elements. Return: how many were copied: all, unless there was a fault. */
 size_t trap_copy(void *to, const void *from, size_t count, unsigned int width,
 		 struct trap_fault *fault)
 {
@@ -362,7 +362,7 @@ size_t trap_copy(void *to, const void *from, size_t count, unsigned int width,
 	return count - frame.reg[RCX];
 }
 
-/* May the program write there? */
+/* May the program write at an address? */
 bool trap_writable(uintptr_t address, struct trap_fault *fault)
 {
 	struct trap_frame frame = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Scatters: a store per element, the lowest first, and the element's mask bit is
- * cleared when it is done. That is what the processor does, so after a fault the mask
- * says what is left. Elements that are in no window are ordinary stores.
+ * Scatters: a store per element, the lowest first; the element's mask bit is cleared when its store
+ * is done. The processor does the same, so after a fault the mask says which elements are left.
+ * Elements outside windows are ordinary stores.
  *
- * The vectors are where a signal handler finds them: in the state that xsave has left.
+ * A signal handler finds the vectors in the state that xsave has left.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -12,7 +12,7 @@
 
 #include "trap.h"
 
-/* What xsave calls them */
+/* Numbers of the components of xsave's state */
 enum { XMM = 1, YMM_HIGH, MASKS = 5, ZMM_HIGH, ZMM_MORE, STATES };
 
 static unsigned int offset_of[STATES] = { [XMM] = 160 };
@@ -26,7 +26,7 @@ void trap_scatter_init(void)
 			offset_of[i] = b;
 }
 
-/* A component of the registers that is in its initial state is not in the frame: it reads 0. */
+/* Reads a component of the registers. In its initial state it is not in the frame: it reads 0. */
 static void state_get(const struct trap *trap, unsigned int state, unsigned int number,
 		      void *to, size_t bytes)
 {
@@ -52,7 +52,10 @@ static void vector_get(const struct trap *trap, ZydisRegister reg, unsigned char
 	state_get(trap, ZMM_HIGH, number, vector + 32, 32);
 }
 
-/* A mask with a bit set is not in its initial state, so the frame has it. */
+/*
+ * Writes a mask register. It had a bit set, so it was not in its initial state: the frame has
+ * it.
+ */
 static void mask_set(struct trap *trap, unsigned int number, uint64_t mask)
 {
 	unsigned char *all = (void *)trap->context->uc_mcontext.fpregs;
@@ -60,7 +63,7 @@ static void mask_set(struct trap *trap, unsigned int number, uint64_t mask)
 	memcpy(all + offset_of[MASKS] + number * sizeof(mask), &mask, sizeof(mask));
 }
 
-/* Signed, of 4 or 8 bytes */
+/* Return: an index, which is signed and has 4 or 8 bytes. */
 static int64_t index_at(const unsigned char *vector, unsigned int i, unsigned int width)
 {
 	int64_t wide;
@@ -73,7 +76,7 @@ static int64_t index_at(const unsigned char *vector, unsigned int i, unsigned in
 	return wide;
 }
 
-/* Return: what the first element that failed did; then its mask bit is still set. */
+/* Return: the result of the first element that failed; its mask bit is still set. */
 enum trap_result trap_scatter(struct trap *trap)
 {
 	const struct trap_op *op = &trap->op;

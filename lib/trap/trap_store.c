@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A store on every replica: the instruction is run once for each, wholly or not
- * at all. One that is not bound there is left out, as copies do; if none is, it
- * is the program's SIGBUS. Registers and flags are those of the first run.
+ * A store to every replica: the instruction is run once for each, wholly or not at all. A replica
+ * without memory at the address is left out, as copies do; if none has memory there, the program
+ * gets SIGBUS. Registers and flags are those of the first run.
  */
 #define _GNU_SOURCE
 #include "trap.h"
@@ -22,7 +22,7 @@ void trap_frame_init(const struct trap *trap, struct trap_frame *frame)
 	frame->keep = false;
 }
 
-/* Run it as if what it writes were at @address. */
+/* Runs an instruction whose written bytes are at @address. */
 bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t address)
 {
 	frame->reg[trap->op.base] = address - trap->op.lead;
@@ -30,9 +30,9 @@ bool trap_run_at(const struct trap *trap, struct trap_frame *frame, uintptr_t ad
 }
 
 /*
- * Processors differ in what x87 keeps of an instruction's own address and of its
- * operand's: AMD's keep nothing without an exception, Intel's do, and fnsave clears both.
- * Where the run in the cell has left its addresses, the program's stand for them.
+ * Processors differ in what x87 keeps of an instruction's own address and of its operand's:
+ * AMD's keep nothing without an exception, Intel's do, and fnsave clears both. Addresses of the
+ * run in the cell are replaced by the program's.
  */
 static void keep_vector(struct trap *trap)
 {
@@ -50,8 +50,8 @@ static void keep_vector(struct trap *trap)
 }
 
 /*
- * The program goes on after the instruction, with what a run left behind. Of the
- * floating-point state that is the same for each run, and comes from one more.
+ * Sets the program's registers to those after a run, behind the instruction. The floating-point
+ * state is the same after each run; one more run produces it.
  */
 static void trap_finish(struct trap *trap, const struct trap_frame *result)
 {
@@ -105,7 +105,7 @@ static enum trap_result replay(struct trap *trap, const struct trap_window *wind
 	return result;
 }
 
-/* Ordinary memory, which an instruction with many addresses has beside a window */
+/* Stores to ordinary memory, which an instruction with many addresses has beside a window. */
 static enum trap_result write_outside(struct trap *trap)
 {
 	struct trap_frame frame;
@@ -117,7 +117,7 @@ static enum trap_result write_outside(struct trap *trap)
 	return TRAP_FAULT;
 }
 
-/* As a mov from the accumulator, wherever that is: inside, over an edge, outside */
+/* Stores a value, as a mov from the accumulator: in a window, over its edge, or outside. */
 enum trap_result trap_store_value(struct trap *trap, uintptr_t address, uint64_t value)
 {
 	uint64_t accumulator = trap->reg[RAX];
@@ -139,7 +139,7 @@ enum trap_result trap_store_value(struct trap *trap, uintptr_t address, uint64_t
 	return result;
 }
 
-/* What is on the stack */
+/* Does a pop: the value is on the program's stack. */
 static enum trap_result pop(struct trap *trap)
 {
 	const struct trap_op *op = &trap->op;
@@ -157,7 +157,7 @@ static enum trap_result pop(struct trap *trap)
 	return result;
 }
 
-/* Could a SIGFPE come in the middle? It would be taken for the program's. */
+/* Could the run raise a SIGFPE? The program would get it. */
 static bool raises(const struct trap *trap)
 {
 	const unsigned int masks = 0x1f80;
@@ -167,9 +167,9 @@ static bool raises(const struct trap *trap)
 }
 
 /**
- * trap_store() - do what the program's instruction was to do
+ * trap_store() - do the store of the program's instruction
  * @trap: the instruction decoded
- * @address: where it faulted
+ * @address: address of the fault
  */
 enum trap_result trap_store(struct trap *trap, uintptr_t address)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * movs and stos. The source is read once for all replicas; where the elements of
- * a block could be their own source, they go one by one. After a fault the
- * registers say how far it got, as the processor's do.
+ * movs and stos. The source is read once for all replicas; if the elements of a block could be
+ * their own source, they are copied one by one. After a fault the registers say how many elements
+ * are done, as the processor's do.
  *
- * A piece ends with the window, with a chunk, or when it is long enough for
- * other signals to have waited. The program then comes to the same instruction
- * again, with fewer elements to go.
+ * A run ends with the window, with a chunk, or when it has taken long enough for other signals to
+ * wait. The program then comes to the same instruction again, with fewer elements to go.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -59,7 +58,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* How many elements the next block has: one, or several that are in one chunk. */
+/* Return: how many elements the next block has: one, or several that are in one chunk. */
 static uint64_t block_elements(const struct string *string)
 {
 	uint64_t target = target_of(string), width = string->width;
@@ -84,7 +83,7 @@ static uint64_t block_elements(const struct string *string)
 	return least(bytes / width, string->count);
 }
 
-/* The lowest address of elements that begin at one */
+/* Return: the lowest address of a number of elements, of which the first is at @address. */
 static uint64_t lowest(const struct string *string, uint64_t address, uint64_t elements)
 {
 	return string->down ? address - (elements - 1) * string->width : address;
@@ -104,7 +103,7 @@ static uint64_t read_block(struct string *string, uint64_t elements)
 	}
 	done = trap_copy(block, (void *)lowest(string, source_of(string), elements),
 			 elements, string->width, &trap->fault);
-	/* coming from the other end, only the first element is sure to be at hand */
+	/* downwards, only the first element is certain to be readable */
 	if (done < elements && string->down && elements > 1)
 		return read_block(string, 1);
 	return done;
@@ -133,7 +132,7 @@ static enum trap_result write_block(struct string *string, uint64_t elements)
 	return TRAP_FAULT;
 }
 
-/* One element that is not only in this window */
+/* Stores one element that is not wholly in this window. */
 static enum trap_result write_over_edge(struct string *string)
 {
 	uint64_t value = 0;
@@ -142,7 +141,7 @@ static enum trap_result write_over_edge(struct string *string)
 	return trap_store_value(string->trap, target_of(string), value);
 }
 
-/* Where the program is to go on, if it got @result, is in its registers. */
+/* Sets the program's registers to the point where it goes on. */
 enum trap_result trap_string(struct trap *trap, const struct trap_window *window)
 {
 	const struct trap_op *op = &trap->op;
@@ -161,7 +160,10 @@ enum trap_result trap_string(struct trap *trap, const struct trap_window *window
 		bool inside = trap_inside(window, target_of(&string), string.width);
 		uint64_t elements;
 
-		/* The first may begin elsewhere; what follows there is another trap's. */
+		/*
+		 * The first element may begin outside the window; later ones there are for
+		 * another signal.
+		 */
 		if (!inside && done)
 			break;
 		elements = read_block(&string, block_elements(&string));
