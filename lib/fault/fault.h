@@ -5,7 +5,7 @@
  *   signal.c	the signal handlers: handle a fault, or pass it on to the program's handler
  *   load.c	when and where from memcast-trap.so is loaded, for plain stores to windows
  *   say.c	messages on stderr
- *   where.c	window, team or reason of failure at an address
+ *   address.c	window, team or reason of failure at an address
  *   object.h	the interface between memcast-trap.so (lib/trap/) and this folder
  *
  * Except for load.c and the functions that cuInit() calls, all of it runs in signal handlers: no
@@ -32,7 +32,7 @@ void fault_install(void);
 bool fault_strict(void);
 bool fault_attach(const struct trap_object *trap);
 
-/* where.c */
+/* address.c */
 struct fault_place {
 	uint64_t team, offset;
 };
