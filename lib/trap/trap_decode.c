@@ -96,10 +96,7 @@ static uint64_t address_of(const struct trap_op *op, const ZydisDecodedOperandMe
 	return (address & op->count_mask) + segment_base(memory->segment);
 }
 
-/*
- * Return: is a prefix dropped? A REX before another prefix has no effect, and that may be
- * dropped.
- */
+/* Return: is a prefix dropped? A REX before another prefix has no effect, and is dropped too. */
 static bool drops(const ZydisDecodedInstruction *instruction, unsigned int at,
 		  unsigned char prefix)
 {
