@@ -4,7 +4,7 @@
 
 #include "graph.h"
 
-/* How many graphs are around this one. */
+/* Return: how many graphs are around this one. */
 unsigned int graph_level(const struct graph *graph)
 {
 	unsigned int level = 0;
@@ -14,7 +14,7 @@ unsigned int graph_level(const struct graph *graph)
 	return level;
 }
 
-/* How many graphs are inside each other in this one, itself included. */
+/* Return: how deep graphs are nested in this one, itself included. */
 unsigned int graph_depth(const struct graph *graph)
 {
 	unsigned int depth = 0, inner;
@@ -33,7 +33,7 @@ static CUresult copy_node(const struct node *node, struct graph *clone, struct n
 	struct node *copy;
 	CUresult result;
 
-	/* node_insert() makes the copy of a child graph */
+	/* node_insert() copies the child graph */
 	if (node->child)
 		params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE;
 	result = node_new(&copy, &params);
@@ -59,14 +59,14 @@ static CUresult copy_all(const struct graph *graph, struct graph *clone, struct 
 		node->first = i;
 		result = copy_node(node, clone, &copies[i]);
 	}
-	/* the lists of both ends keep their order: one list of each node is followed */
+	/* edges are added in the order of each start node's list, so all lists keep their order */
 	for (node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
 		for (size_t k = 0; k < node->to.count && result == CUDA_SUCCESS; k++)
 			result = edge_add(copies[node->first], copies[node->to.at[k]->first]);
 	return result;
 }
 
-/* The graph has no nodes that allocate or free. */
+/* The caller has checked that the graph has no alloc and free nodes. */
 CUresult graph_clone(const struct graph *graph, struct graph **out)
 {
 	struct node **copies = calloc(graph->nodes + 1, sizeof(*copies));

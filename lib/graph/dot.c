@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A graph in the language of dot, for people to look at. */
+/* Prints a graph in the language of dot, for people. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void print_params(FILE *out, const CUgraphNodeParams *params)
 	}
 }
 
-/* A child graph is a cluster beside the node that it is in. */
+/* A child graph becomes a cluster beside the node that has it. */
 static void print_graph(FILE *out, const struct graph *graph, bool verbose)
 {
 	const struct node *node;
@@ -82,7 +82,7 @@ static void print_graph(FILE *out, const struct graph *graph, bool verbose)
 				(void *)node->to.at[i]->handle);
 }
 
-/* The file is written without the lock: it may be a pipe that nobody reads. */
+/* Without the lock: the file may be a pipe that no process reads. */
 static CUresult write_file(const char *path, const char *text, size_t bytes)
 {
 	FILE *file = fopen(path, "we");

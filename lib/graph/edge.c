@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Edges: each is in the list of the node it comes from, and of the one it goes to. */
+/* Edges: each is in the list of the node where it starts, and of the node where it ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static CUresult links_reserve(struct links *links)
 	return CUDA_SUCCESS;
 }
 
-/* Return: whether it was there. Those behind it stay in their order. */
+/* Removes a node from a list. The nodes behind it keep their order. Return: was it in the list? */
 static bool links_remove(struct links *links, const struct node *node)
 {
 	for (size_t i = 0; i < links->count; i++) {
@@ -48,7 +48,7 @@ static bool edge_exists(const struct node *from, const struct node *to)
 						 links_have(&to->from, from);
 }
 
-/* The two are of one graph, and there is no such edge. */
+/* The caller has checked: both nodes are of one graph, which does not have the edge. */
 CUresult edge_add(struct node *from, struct node *to)
 {
 	CUresult result = links_reserve(&from->to);
@@ -70,7 +70,7 @@ static void edge_remove(struct node *from, struct node *to)
 	to->graph->edges--;
 }
 
-/* All of a node's. The last one of a list is the cheapest. */
+/* Removes all edges of a node, the last of a list first: that is the cheapest. */
 void edges_drop(struct node *node)
 {
 	while (node->from.count)
@@ -79,7 +79,7 @@ void edges_drop(struct node *node)
 		edge_remove(node, node->to.at[node->to.count - 1]);
 }
 
-/* @edges: NULL, or an array that says of each edge that it is a plain one */
+/* Checks that all edges are plain. @edges: their data, or NULL: all plain */
 CUresult edges_check(const CUgraphEdgeData *edges, size_t count)
 {
 	static const CUgraphEdgeData plain;
@@ -114,7 +114,7 @@ static CUresult change(struct graph *graph, CUgraphNode from_handle, CUgraphNode
 	return CUDA_SUCCESS;
 }
 
-/* One after the other: those before one that fails are done (hardware does the same). */
+/* Changes edges one after the other; those before one that fails are done (as on hardware). */
 static CUresult edges_change(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
 			     const CUgraphEdgeData *edges, size_t count, bool add)
 {

@@ -6,7 +6,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Whoever finds something holds graphs_lock while he uses it. */
+/* The tables take no references: a caller holds graphs_lock while it uses a graph or node. */
 static void no_reference(void *object)
 {
 	(void)object;

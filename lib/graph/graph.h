@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs: nodes and edges, what is made of them to be launched, and how captured
- * streams add to them. What the rest of the library may ask of this folder stands in
- * capture.h; the folder uses streams, events, copies and heaps.
+ * Graphs: nodes and edges, instances that can be launched, and captures, by which streams add
+ * nodes. capture.h has the functions that other folders call here; this folder uses streams,
+ * events, copies and heaps.
  *
- * Here are graphs and what they have:
+ * In this folder:
  *
  *   graph.c, edge.c		graphs, the edges of their nodes; their calls
- *   clone.c, query.c, dot.c	copies of graphs; what a graph has
+ *   clone.c, query.c, dot.c	copies of graphs; nodes and edges as outputs
  *   object.c			user objects, which graphs keep alive
  *   per_thread.c		the calls for the per-thread default stream
  *
  * node/ has the nodes:
  *
  *   node.c			nodes, and the calls for any of them
- *   params.c			what a node is to do: checked, copied, compared
+ *   params.c			parameters of nodes: checked, copied, compared
  *   typed_add.c, typed_set.c	the calls that are for one type of node
- *   kernel_calls.c		those for kernel nodes; what these do is lib/launch/node.h's
- *   memory.c, usage.c		memory that alloc nodes have; what of it is allocated
+ *   kernel_calls.c		those for kernel nodes, whose work is in lib/launch/node.h
+ *   memory.c, usage.c		memory of alloc nodes; which of it is allocated
  *
- * launch/ has what is made of a graph so that it can be launched:
+ * launch/ prepares graphs for launches, and launches them:
  *
  *   plan.c, step.c, order.c	a graph as a flat list of steps
  *   instance.c, update.c	graphs that can be launched, and changes to them
- *   launch.c, run.c		launches, and what the stream's thread does then
+ *   launch.c, run.c		launches, and their work in the stream's thread
  *
- * capture/ has the calls of streams that add to a graph:
+ * capture/ has captures, which turn calls for streams into nodes:
  *
- *   capture.c, captured.c	captures; what captured streams and events do
+ *   capture.c, captured.c	captures; work and events of captured streams
  *   stream_calls.c		the calls of capture
  *
  * graphs_lock protects graphs, nodes, edges and captures. It is not held while memory is
  * allocated on a device, an address is checked, a file is written or a function of the
- * program is called. The order of locks stands in stream.h; memory.c and object.c have
- * a lock each, innermost.
+ * program is called. stream.h has the order of locks; memory.c and object.c have a lock
+ * each, innermost.
  */
 #ifndef MEMCAST_GRAPH_H
 #define MEMCAST_GRAPH_H
@@ -76,30 +76,30 @@ struct node {
 	CUgraphNode handle;
 	struct graph *graph;
 	struct node *previous, *next;	/* in the order in which they were added */
-	struct links from, to;		/* what it depends on, what depends on it */
-	CUgraphNodeParams params;	/* what they point to is the node's */
+	struct links from, to;		/* nodes that it depends on, that depend on it */
+	CUgraphNodeParams params;	/* arrays in them belong to the node */
 	struct memory *memory;		/* of alloc and free nodes */
 	struct graph *child;		/* of child nodes */
-	CUgraphNode original;		/* what it is a copy of, or NULL */
-	unsigned int seen, joined;	/* by node_insert(), by cuStreamEndCapture() */
-	uint32_t first, last;		/* by plan.c: its first and its last step */
+	CUgraphNode original;		/* the node that it is a copy of, or NULL */
+	unsigned int seen, joined;	/* marks of node_insert(), cuStreamEndCapture() */
+	uint32_t first, last;		/* numbers of its steps, set by plan_number() */
 };
 
 struct graph {
 	CUgraph handle;
 	struct node *first, *last;
 	size_t nodes, edges;
-	size_t memory_nodes;		/* that allocate or free */
-	struct node *owner;		/* the child node that it is in, or NULL */
-	struct capture *capture;	/* that adds to it, or NULL */
+	size_t memory_nodes;		/* alloc and free nodes */
+	struct node *owner;		/* the child node that has it, or NULL */
+	struct capture *capture;	/* the capture that adds to it, or NULL */
 	unsigned int instances;
 	struct uses objects;
 };
 
-/* How deep graphs nest: their copies call themselves as deep. */
+/* How deep graphs may nest: functions that copy them recurse as deep. */
 #define DEPTH_MAX	64
 
-/* graph.c. The functions that end in _of need graphs_lock, as what they return does. */
+/* graph.c. The functions that end in _of need graphs_lock, and so does use of what they find. */
 void graphs_lock(void);
 void graphs_unlock(void);
 struct graph *graph_find(CUgraph handle);
@@ -108,7 +108,7 @@ CUresult graph_of(CUgraph handle, struct graph **graph);
 CUresult node_of(CUgraphNode handle, struct node **node);
 CUresult graph_new(struct graph **graph);
 CUresult node_register(struct node *node);
-/* with the lock: the handles end; then without it: the rest does */
+/* _withdraw() ends the handles, with the lock; _free() frees the rest, without it */
 void graph_withdraw(struct graph *graph);
 void node_withdraw(struct node *node);
 void graph_free(struct graph *graph);
@@ -150,7 +150,7 @@ void memory_put(struct memory *memory);
 CUresult memory_insert_free(struct memory *memory, const struct graph *graph);
 void memory_remove_free(struct memory *memory, const struct graph *graph);
 
-/* node/usage.c: what is allocated. A launch's steps that allocate or free, in their order: */
+/* node/usage.c: allocated memory. A step of a launch that allocates or frees: */
 struct memory_step {
 	struct memory *memory;
 	bool allocates;

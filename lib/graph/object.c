@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: what a program lets graphs keep alive. The program's destructor runs in
- * a thread of its own, which comes when it is needed and goes when nothing is left to do.
+ * User objects: objects of the program that graphs keep alive. The program's destructor runs in
+ * a thread of its own, which is started when a destructor has to run and ends when none is
+ * left.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -10,15 +11,15 @@
 #include "graph.h"
 
 struct object {
-	struct object *next;		/* waits for its destructor */
+	struct object *next;		/* in the list of objects that wait for their destructor */
 	CUuserObject handle;
 	CUhostFn destroy;
 	void *data;
-	unsigned int own;		/* the program's references */
-	uint64_t references;		/* all */
+	unsigned int own;		/* references of the program */
+	uint64_t references;		/* all references */
 };
 
-/* Protects all of this. Innermost, but for the table's. */
+/* Protects all of this file's data. Only the table's lock is taken inside it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *ended, **ended_last = &ended;
 static bool has_thread;
@@ -52,7 +53,7 @@ static void *destroyer(void *argument)
 	}
 }
 
-/* With the lock held */
+/* Starts the thread that runs destructors, with the lock held. */
 static void start_destroyer(void)
 {
 	sigset_t all, before;
@@ -68,7 +69,10 @@ static void start_destroyer(void)
 		pthread_detach(thread);
 }
 
-/* With the lock held. If there is no thread now, the next object that ends asks again. */
+/*
+ * Puts references, with the lock held. If no thread can be started now, the next object that
+ * ends tries again.
+ */
 static void put(struct object *object, unsigned int count)
 {
 	object->references -= count;
@@ -131,7 +135,7 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *data, CUhostFn destroy,
 			  data, (void *)destroy, count, flags);
 }
 
-/* The program's own references: more of them, or fewer */
+/* Changes the number of the program's own references. */
 static CUresult change_own(CUuserObject handle, unsigned int count, bool more)
 {
 	CUresult result = check_count(count);
@@ -167,7 +171,7 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 			  count);
 }
 
-/* Return: the object's entry in @uses, with @add a new one; or NULL. With both locks held */
+/* Return: an object's entry in @uses; with @add, a new one if needed; or NULL. Needs both locks. */
 static struct use *use_of(struct uses *uses, struct object *object, bool add)
 {
 	struct use *at;
@@ -263,7 +267,7 @@ CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned i
 			  "graph=%p, object=%p, count=%u", (void *)graph, (void *)object, count);
 }
 
-/* @from belongs to a graph, whose lock is held; @to has none yet. */
+/* @from is a graph's, with graphs_lock held; @to is empty. */
 CUresult uses_copy(struct uses *to, const struct uses *from)
 {
 	if (!from->count)

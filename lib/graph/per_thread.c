@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* As lib/entry/per_thread.c: what programs for the per-thread default stream import. */
+/*
+ * Symbols that programs built for the per-thread default stream import, as in
+ * lib/entry/per_thread.c.
+ */
 #include "plan.h"
 
 #define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)

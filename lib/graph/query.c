@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* What a graph has, and what a node is connected with. */
+/* The nodes and edges of a graph, and the edges of a node. */
 #include <string.h>
 
 #include "graph.h"
 
 /*
- * An array of the caller's: he gives its length in *count, or no array to be told how
- * many there are. What it has more than that becomes NULL.
+ * An output array of the caller. *count is its length; without an array, *count becomes the
+ * number of items. Places left over become NULL.
  */
 struct output {
 	CUgraphNode *nodes, *others;	/* others: the second array, of edges */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Captures: which streams are captured, and what that forbids. A capture has a branch for
- * each stream in it. All of it needs graphs_lock.
+ * Captures: the streams in each, and the calls that a capture forbids. A capture has a branch
+ * for each stream in it. All of this file's data needs graphs_lock.
  */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static bool blocks_legacy(const struct branch *branch)
 	return branch->stream && !(branch->stream->flags & CU_STREAM_NON_BLOCKING);
 }
 
-/* Is a stream captured that the context's legacy stream would wait for? @fail: fail it */
+/* Is a stream captured for which the context's legacy stream would wait? @fail: fail its capture */
 bool capture_has_blocking(CUcontext context, bool fail)
 {
 	bool found = false;
@@ -91,7 +91,7 @@ CUresult captures_check_context(CUcontext context)
 			    "a stream of the context is being captured") : CUDA_SUCCESS;
 }
 
-/* Does the capture forbid this thread what may wait or change memory? */
+/* Does a capture forbid this thread calls that may wait or change memory? */
 static bool forbids(const struct capture *capture)
 {
 	bool own = capture_is_own(capture) && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -115,7 +115,7 @@ static CUresult check_unsafe(void)
 			    "(cuThreadExchangeStreamCaptureMode)") : CUDA_SUCCESS;
 }
 
-/* Some that ask take no locks themselves, and can be cancelled. */
+/* Some callers take no locks, and can be cancelled. */
 CUresult captures_check_unsafe(void)
 {
 	return WHOLE(check_unsafe());
@@ -138,8 +138,8 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 }
 
 /*
- * The stream takes part from now on, with a reference. A stream that has ended does not:
- * stream_end() looks for a branch after it has set the flag that this looks at.
+ * Adds a stream to a capture, with a reference. A stream that has ended is refused:
+ * stream_end() first sets the flag checked here, then looks for a branch.
  */
 CUresult branch_add(struct capture *capture, struct stream *stream)
 {
@@ -167,7 +167,7 @@ CUresult branch_add(struct capture *capture, struct stream *stream)
 	return CUDA_SUCCESS;
 }
 
-/* Room for @count nodes */
+/* Makes room for @count nodes. */
 CUresult branch_reserve(struct branch *branch, size_t count)
 {
 	CUgraphEdgeData *edges;
@@ -183,7 +183,7 @@ CUresult branch_reserve(struct branch *branch, size_t count)
 	edges = realloc(branch->edges, count * sizeof(*edges));
 	if (!edges)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
-	/* plain ones, all */
+	/* all edges are plain ones */
 	for (size_t i = branch->room; i < count; i++)
 		edges[i] = (CUgraphEdgeData) {};
 	branch->edges = edges;
@@ -217,7 +217,7 @@ CUresult capture_new(struct capture **out, CUstreamCaptureMode mode)
 	return CUDA_SUCCESS;
 }
 
-/* The graph of the capture, if it has one, is the caller's. */
+/* The caller frees the capture's graph. */
 void capture_drop(struct capture *capture)
 {
 	struct capture **link = &first;
@@ -239,7 +239,7 @@ void capture_drop(struct capture *capture)
 	free(capture);
 }
 
-/* The stream in which it began takes the capture with it; of another one, a branch stays. */
+/* A stream ends. If the capture began in it, the capture ends, too; otherwise its branch stays. */
 void captures_end(struct stream *stream)
 {
 	struct graph *graph = NULL;

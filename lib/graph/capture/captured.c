@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What captured streams are asked for, and events that are recorded in them. */
+/* Work of captured streams becomes nodes, and records of events in them become edges. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static CUresult failed(void)
 		    "the stream's capture has failed before: end it");
 }
 
-/* Nodes that the program has destroyed since are left out. Return: how many are left */
+/* Drops nodes that the program has destroyed. Return: how many are left. */
 size_t branch_living(struct branch *branch)
 {
 	size_t count = 0;
@@ -23,7 +23,7 @@ size_t branch_living(struct branch *branch)
 	return count;
 }
 
-/* The branch's next node depends on these, too. */
+/* Makes the branch's next node depend on these nodes, too. */
 CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t count)
 {
 	CUresult result = branch_reserve(branch, branch->count + count);
@@ -77,7 +77,7 @@ static CUresult add_node(struct stream *stream, CUgraphNodeParams *params)
 	return result;
 }
 
-/* For what is checked before it is captured: has the capture failed already? */
+/* For work that is checked before it is captured: has the capture failed already? */
 static CUresult check_failed(struct stream *stream)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -89,7 +89,7 @@ static CUresult check_failed(struct stream *stream)
 	return result;
 }
 
-/* What was wrong has been said; the capture fails of it. */
+/* Fails a capture whose error the caller has reported. */
 static void fail_of(struct stream *stream)
 {
 	graphs_lock();
@@ -108,7 +108,7 @@ static CUresult refuse(struct stream *stream)
 		    "the stream is being captured, and this cannot be");
 }
 
-/* @mark: output: what waits for the event is to come after */
+/* @mark: output, the nodes that work waiting for the event comes after */
 static CUresult record(struct stream *stream, struct mark **mark)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -137,7 +137,7 @@ static CUresult record(struct stream *stream, struct mark **mark)
 	return result;
 }
 
-/* The stream comes after a mark of this capture, which goes on. */
+/* Makes a stream's next node come after a mark of this capture, which is not over. */
 static CUresult join(struct stream *stream, struct capture *capture, const struct mark *mark)
 {
 	struct branch *branch = stream->branch;
@@ -161,7 +161,7 @@ static CUresult join(struct stream *stream, struct capture *capture, const struc
 		branch_join(stream->branch, mark->nodes, mark->count) : result;
 }
 
-/* What a captured stream does about an event that no capture has recorded */
+/* A captured stream waits for an event whose last record was not captured. */
 static CUresult wait_outside(struct branch *branch, bool recorded)
 {
 	if (branch->capture->failed)
@@ -174,8 +174,8 @@ static CUresult wait_outside(struct branch *branch, bool recorded)
 }
 
 /*
- * A stream waits for an event: the stream is captured, or the event was recorded in one
- * that is or was. @mark: of such a record, or NULL; @recorded: the event was ever
+ * A stream waits for an event. Either the stream is captured, or the event's last record was.
+ * @mark: of such a record, or NULL; @recorded: was the event ever recorded?
  */
 static CUresult wait_for(struct stream *stream, CUevent event, const struct mark *mark,
 			 bool recorded, bool external)
@@ -210,7 +210,7 @@ static CUresult wait_for(struct stream *stream, CUevent event, const struct mark
 	return result;
 }
 
-/* The program asks an event that a captured stream has recorded, or waits for it. */
+/* The program asks for or waits for an event whose last record was captured: an error. */
 static CUresult ask_event(const struct mark *mark)
 {
 	struct capture *capture;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of capture share. graphs_lock protects all of it. */
+/* Captures and their branches, for the files of this folder. graphs_lock protects all of it. */
 #ifndef MEMCAST_GRAPH_CAPTURED_H
 #define MEMCAST_GRAPH_CAPTURED_H
 
@@ -7,20 +7,20 @@
 
 struct capture {
 	struct capture *next;
-	uint64_t id;			/* no other capture has had it */
+	uint64_t id;			/* unique among all captures */
 	CUstreamCaptureMode mode;
-	uint64_t thread;		/* that began it */
+	uint64_t thread;		/* the thread that began it */
 	bool failed;
 	struct graph *graph;
-	bool owns_graph;		/* it was made for this capture */
+	bool owns_graph;		/* the graph was made for this capture */
 	struct branch *branches, *origin;
 };
 
 struct branch {
 	struct branch *next;
 	struct capture *capture;
-	struct stream *stream;		/* with a reference; NULL: destroyed */
-	/* what the stream's next node depends on; cuStreamGetCaptureInfo() gives it out */
+	struct stream *stream;		/* with a reference; NULL: it was destroyed */
+	/* dependencies of the stream's next node; cuStreamGetCaptureInfo() outputs them */
 	CUgraphNode *nodes;
 	CUgraphEdgeData *edges;
 	size_t count, room;
@@ -35,7 +35,7 @@ void capture_drop(struct capture *capture);
 CUresult branch_add(struct capture *capture, struct stream *stream);
 CUresult branch_reserve(struct branch *branch, size_t count);
 
-/* Each fails a call that is forbidden while something is captured; see capture.h. */
+/* Each fails a call that is forbidden during a capture; see capture.h. */
 CUresult captures_check_unsafe(void);
 CUresult captures_check_legacy(const struct stream_set *set);
 CUresult captures_check_context(CUcontext context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The calls that begin a capture, ask it, change it and end it. */
+/* The calls that begin, query, change and end a capture. */
 #include <stdlib.h>
 
 #include "captured.h"
@@ -31,7 +31,7 @@ static CUresult check_nodes(const struct graph *graph, const CUgraphNode *nodes,
 	return result;
 }
 
-/* With graphs_lock: the graph that a capture adds to, @handle or a new one */
+/* With graphs_lock held: finds the graph that a capture adds to: @handle, or (@own) a new one */
 static CUresult graph_to_capture(CUgraph handle, bool own, struct graph **graph)
 {
 	CUresult result;
@@ -67,7 +67,7 @@ static CUresult start(struct stream *stream, struct graph *graph, bool own,
 	return CUDA_SUCCESS;
 }
 
-/* @own: a new graph; otherwise @graph */
+/* @own: capture to a new graph, not to @graph_handle */
 static CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgraphNode *nodes,
 			      const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
 			      bool own)
@@ -108,7 +108,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 			  "stream=%p, mode=%d", (void *)stream, mode);
 }
 
-/* The first version knew one mode. */
+/* The first version knows one mode. */
 CUresult cuStreamBeginCapture(CUstream stream)
 {
 	return WHOLE_CALL(capture_begin(stream, NULL, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -124,7 +124,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgra
 			  (void *)stream, (void *)graph, (void *)nodes, (void *)edges, count, mode);
 }
 
-/* Mark what the marked nodes depend on. @order: room for all nodes of the graph */
+/* Marks all nodes on which marked nodes depend. @order: room for all nodes of the graph */
 static void mark_ancestors(struct node **order, size_t count, unsigned int mark)
 {
 	for (size_t at = 0; at < count; at++)
@@ -138,7 +138,7 @@ static void mark_ancestors(struct node **order, size_t count, unsigned int mark)
 		}
 }
 
-/* Does all that other streams got come before what the first stream has at its end? */
+/* Checks that all captured work of other streams comes before the origin's last nodes. */
 static CUresult check_joined(struct capture *capture)
 {
 	static unsigned int mark;
@@ -167,7 +167,7 @@ static CUresult check_joined(struct capture *capture)
 		     "another stream has work that the first one did not wait for");
 }
 
-/* Whether the capture may end here; if not, it goes on. */
+/* Checks whether the capture may end in this stream; if not, it goes on. */
 static CUresult check_end(const struct stream *stream)
 {
 	struct branch *branch = stream->branch;
@@ -225,8 +225,8 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 }
 
 /*
- * What is asked of a stream's capture, unless it is NULL. To ask the legacy stream fails
- * no capture, so it is not looked for as others are.
+ * The outputs that a call asks of a stream's capture, each NULL if unasked. Asking for the
+ * legacy stream makes no capture fail, so that stream is looked up in another way.
  */
 struct question {
 	CUstreamCaptureStatus *status;
@@ -339,7 +339,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, 
 			  "stream=%p, status=%p", (void *)stream, (void *)status);
 }
 
-/* With graphs_lock */
+/* Changes a branch's dependencies, with graphs_lock held. */
 static CUresult change(struct branch *branch, const CUgraphNode *nodes,
 		       const CUgraphEdgeData *edges, size_t count, unsigned int flags)
 {
@@ -352,7 +352,7 @@ static CUresult change(struct branch *branch, const CUgraphNode *nodes,
 	if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 	result = check_nodes(branch->capture->graph, nodes, edges, count);
-	/* room first: what cannot be changed stays as it is */
+	/* reserve first: on failure the branch stays unchanged */
 	if (result == CUDA_SUCCESS)
 		result = branch_reserve(branch, branch->count + count);
 	if (result != CUDA_SUCCESS)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Instances: graphs that can be launched. */
+/* Instances: graphs prepared for launches. */
 #include <stdlib.h>
 
 #include "plan.h"
@@ -16,7 +16,7 @@ static void reference(void *instance)
 
 static struct table table = TABLE(reference);
 
-/* Return: with a reference */
+/* Finds an instance by its handle, and takes a reference. */
 CUresult instance_get(CUgraphExec handle, struct instance **instance)
 {
 	*instance = handle ? table_find(&table, handle) : NULL;
@@ -35,7 +35,7 @@ void instance_put(struct instance *instance)
 	free(instance);
 }
 
-/* The capture of a graph fails if something is made of the graph meanwhile. */
+/* A capture fails if the program uses its graph meanwhile. */
 static CUresult check_capture(const struct graph *graph)
 {
 	if (!graph->capture)
@@ -45,7 +45,7 @@ static CUresult check_capture(const struct graph *graph)
 		    "a stream is captured to the graph: end that first");
 }
 
-/* @error: output: a node of a cycle, or NULL */
+/* @error: output, a node of a cycle, or NULL */
 CUresult graph_plan(CUgraph handle, struct plan **plan, CUgraphNode *error)
 {
 	struct graph *graph;
@@ -62,7 +62,7 @@ CUresult graph_plan(CUgraph handle, struct plan **plan, CUgraphNode *error)
 	return result;
 }
 
-/* The graph counts its instances: if it allocates, there may be one. */
+/* Adds one to the graph's instances. A graph with alloc or free nodes may have only one. */
 static CUresult enter_graph(CUgraph handle)
 {
 	struct graph *graph;
@@ -276,7 +276,7 @@ CUresult cuGraphUpload(CUgraphExec instance, CUstream stream)
 			  (void *)stream);
 }
 
-/* The first version differs in nothing that shows here. */
+/* The first version does the same. */
 #undef cuGraphInstantiate
 OLDER_NAME(cuGraphInstantiate, (CUgraphExec *instance, CUgraph graph, CUgraphNode *error_node,
 				char *log, size_t bytes),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Launches. What a launch waits for was queued before it: earlier launches of the same
- * instance, and events as they were. So waits cannot go in a circle.
+ * Launches. A launch waits only for work that was queued before it: an earlier launch of the
+ * same instance, and records of events. So waits cannot go in a circle.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void launch_free(struct launch *launch)
 	free(launch->progress);
 }
 
-/* Events that the launch would have recorded must not be waited for any longer. */
+/* Signals the events that the launch has not recorded: other threads may wait for them. */
 static void signal_rest(struct launch *launch, CUresult error)
 {
 	const struct plan *plan = launch->plan;
@@ -103,7 +103,7 @@ static CUresult prepare_memory(struct launch *launch)
 	return CUDA_SUCCESS;
 }
 
-/* With the instance's lock held */
+/* Prepares a launch, with the instance's lock held. */
 static CUresult prepare(struct launch *launch, struct instance *instance,
 			const struct stream *stream)
 {
@@ -115,7 +115,7 @@ static CUresult prepare(struct launch *launch, struct instance *instance,
 	launch->done = fence_alloc();
 	if (!launch->done)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a launch");
-	/* its own stream has them in their order */
+	/* launches in one stream are in order anyway */
 	if (instance->last && instance->last_stream != stream->id)
 		launch->after = fence_reference(instance->last);
 	if (plan->events)
@@ -128,8 +128,8 @@ static CUresult prepare(struct launch *launch, struct instance *instance,
 }
 
 /*
- * With the instance's lock held. The launch may be over, and freed, when
- * stream_submit() returns: what comes after it has references of its own.
+ * Queues a launch, with the instance's lock held. The launch may be done, and freed, when
+ * stream_submit() returns: later code has references of its own.
  */
 static CUresult submit(struct launch *launch, struct instance *instance, struct stream *stream)
 {
@@ -162,7 +162,7 @@ static CUresult submit(struct launch *launch, struct instance *instance, struct 
 		instance->last = fence_reference(done);
 		instance->last_stream = stream->id;
 	}
-	/* in their order: several nodes may record one event */
+	/* in the plan's order: several nodes may record one event */
 	for (uint32_t i = 0; records && i < plan->count; i++) {
 		uint32_t number = plan->order[i];
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which step comes after which, and an order in which all can be done. graphs_lock is
- * held, but in plan_resolve().
+ * Finds which step comes after which, and an order in which all can be done. All but
+ * plan_resolve() need graphs_lock.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan.h"
 
-/* Number the steps of a graph and of those inside it. */
+/* Numbers the steps of a graph and of the child graphs in it. */
 CUresult plan_number(const struct graph *graph, uint32_t *count)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -24,7 +24,7 @@ CUresult plan_number(const struct graph *graph, uint32_t *count)
 	return result;
 }
 
-/* The first pass counts, the second one fills in. */
+/* The first pass counts edges, the second fills them in. */
 struct pass {
 	struct plan *plan;
 	size_t count;
@@ -43,7 +43,7 @@ static void connect(struct pass *pass, uint32_t from, uint32_t to)
 	step->after_count++;
 }
 
-/* @first, @last: the steps of the child node that the graph is in, or NO_STEP */
+/* @first, @last: the steps of the child node that has the graph, or NO_STEP */
 static void connect_graph(struct pass *pass, const struct graph *graph, uint32_t first,
 			  uint32_t last)
 {
@@ -61,7 +61,10 @@ static void connect_graph(struct pass *pass, const struct graph *graph, uint32_t
 		connect(pass, first, last);
 }
 
-/* As added, if that will do; else each as soon as all before it are in the order. */
+/*
+ * Puts each step in the order as soon as all steps before it are there. Return: how many have a
+ * place.
+ */
 static uint32_t find_order(struct plan *plan, uint32_t *left)
 {
 	uint32_t at, count = 0;
@@ -90,7 +93,7 @@ static bool is_order(const struct plan *plan)
 	return true;
 }
 
-/* A step that is in no order: it is on a cycle, or behind one. */
+/* Return: a step without a place in the order: it is on a cycle, or behind one. */
 static uint32_t find_cycle(const struct plan *plan, const uint32_t *left)
 {
 	uint32_t i = 0;
@@ -100,7 +103,7 @@ static uint32_t find_cycle(const struct plan *plan, const uint32_t *left)
 	return i;
 }
 
-/* @cycle: output: a step of a cycle, or NO_STEP */
+/* @cycle: output, a step of a cycle, or NO_STEP */
 CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cycle)
 {
 	struct pass pass = { .plan = plan };
@@ -132,7 +135,7 @@ CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cy
 		fail(CUDA_ERROR_INVALID_VALUE, "the edges form a cycle");
 }
 
-/* Does a step come after one that is marked? The other way round: from last to first. */
+/* Does a marked step come after this one? */
 static bool leads_to_mark(const struct plan *plan, const struct step *step,
 			  const uint32_t *marks)
 {
@@ -143,8 +146,8 @@ static bool leads_to_mark(const struct plan *plan, const struct step *step,
 }
 
 /*
- * The record that each waiting step waits for, if a launch of the same plan makes it.
- * @marks: room for all steps
+ * Finds for each step that waits for an event the record before it in the plan, if there is
+ * one. @marks: room for all steps
  */
 void plan_resolve(struct plan *plan, uint32_t *marks)
 {

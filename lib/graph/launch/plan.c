@@ -81,7 +81,7 @@ static CUresult fill(struct plan *plan, const struct graph *graph)
 	return result;
 }
 
-/* What a launch has to prepare, and which record is waited for. */
+/* Finds what a launch has to prepare, and for each waiting step the record that it waits for. */
 CUresult plan_look(struct plan *plan)
 {
 	uint32_t *marks;
@@ -108,7 +108,10 @@ CUresult plan_look(struct plan *plan)
 	return CUDA_SUCCESS;
 }
 
-/* graphs_lock is held. @error: output: a node of a cycle, or NULL. plan_look() comes next. */
+/*
+ * With graphs_lock held. @error: output, a node of a cycle, or NULL. The caller calls
+ * plan_look().
+ */
 CUresult plan_new(const struct graph *graph, struct plan **out, CUgraphNode *error)
 {
 	uint32_t count = 0, cycle;

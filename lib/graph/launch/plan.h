@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plan is what a launch does: the nodes of a graph and of its child graphs as one list
- * of steps. Steps are numbered as their nodes were added; a child node is two steps
- * around those of its graph, which do nothing. A plan does not change while somebody
- * else has a reference.
+ * A plan is the work of a launch: the nodes of a graph and of its child graphs as one list of
+ * steps, numbered as their nodes were added. A child node becomes two steps around those of its
+ * graph, which do nothing. A plan that has a second reference does not change.
  */
 #ifndef MEMCAST_GRAPH_PLAN_H
 #define MEMCAST_GRAPH_PLAN_H
@@ -14,12 +13,12 @@
 
 struct step {
 	CUgraphNode node;		/* of the graph that was instantiated */
-	CUgraphNodeParams params;	/* what they point to is the step's */
+	CUgraphNodeParams params;	/* arrays in them belong to the step */
 	bool disabled;
-	uint32_t inner;			/* of a child node's first step: those inside */
-	uint32_t before;		/* how many steps it comes after itself */
-	uint32_t after, after_count;	/* those that come after it: in plan->after */
-	uint32_t record;		/* the step whose record it waits for, or NO_STEP */
+	uint32_t inner;			/* of a child node's first step: number of steps inside */
+	uint32_t before;		/* number of steps that it comes after */
+	uint32_t after, after_count;	/* the steps that come after it: in plan->after */
+	uint32_t record;		/* the step whose record of an event it waits for */
 	struct memory *memory;
 	struct event *event;
 	union {
@@ -35,14 +34,14 @@ struct plan {
 	uint32_t count;
 	struct step *steps;
 	uint32_t *after;
-	uint32_t *order;		/* each step after all that it comes after */
+	uint32_t *order;		/* numbers of steps: each after all that it comes after */
 	struct by_node {
 		CUgraphNode node;
 		uint32_t step;
 	} *by_node;			/* sorted */
 	uint32_t by_node_count;
-	uint32_t events, memory_steps;	/* how many steps have one */
-	bool waits;			/* a step may wait for something else */
+	uint32_t events, memory_steps;	/* number of steps with an event, and with a memory */
+	bool waits;			/* some step may have to wait */
 	struct uses objects;
 };
 
@@ -69,11 +68,11 @@ void plan_resolve(struct plan *plan, uint32_t *marks);
 struct instance {
 	atomic_uint references;
 	CUgraphExec handle;
-	CUgraph graph;			/* what it was made of */
+	CUgraph graph;			/* the graph that it was made of */
 	unsigned int flags;
 	pthread_mutex_t lock;		/* protects what follows; held while work is queued */
 	struct plan *plan;
-	struct fence *last;		/* the last launch, and in which stream; or NULL */
+	struct fence *last;		/* of the last launch, or NULL */
 	unsigned long long last_stream;
 };
 
@@ -90,12 +89,12 @@ CUresult instance_set_node(CUgraphExec instance, CUgraphNode node, CUgraphNodePa
 struct launch {
 	struct work work;
 	struct plan *plan;
-	struct fence *after, *done;	/* an earlier launch of the instance; this one */
-	struct fence **fences;		/* of each step that records or waits, or NULL */
-	struct memory_step *memory;	/* what it allocates and frees, or NULL */
+	struct fence *after, *done;	/* of the launch to wait for; of this one */
+	struct fence **fences;		/* per step: of its record, or of its wait; or NULL */
+	struct memory_step *memory;	/* allocations and frees, or NULL */
 	struct progress {
-		uint32_t before;	/* how many steps it still waits for */
-		uint32_t at;		/* its operations that are done */
+		uint32_t before;	/* number of steps that it still waits for */
+		uint32_t at;		/* number of its operations that are done */
 	} *progress;			/* of each step, or NULL */
 };
 

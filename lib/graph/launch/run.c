@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A launch in its stream's thread: one step after the other. Where steps wait, for an
- * event or for a word, the others go on as far as they do not depend on them.
+ * Runs a launch in its stream's thread, step by step. While a step waits for an event or a
+ * word, steps that do not depend on it go on.
  */
 #include "ioctl.h"
 #include "node.h"
@@ -29,7 +29,7 @@ static CUresult do_step(const struct step *step)
 	}
 }
 
-/* @done: output: all of the step. Otherwise it is to be tried again. */
+/* @done: output, is the whole step done? If not, it is tried again. */
 static CUresult try_step(struct launch *launch, uint32_t number, bool *done)
 {
 	const struct step *step = &launch->plan->steps[number];
@@ -47,7 +47,7 @@ static CUresult try_step(struct launch *launch, uint32_t number, bool *done)
 		launch->fences[number] = NULL;
 		return CUDA_SUCCESS;
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-		/* what failed elsewhere is not this stream's failure */
+		/* a failure of another stream's work is no failure of this stream */
 		if (launch->fences[number])
 			*done = fence_done(launch->fences[number], &unused);
 		return CUDA_SUCCESS;
@@ -56,7 +56,7 @@ static CUresult try_step(struct launch *launch, uint32_t number, bool *done)
 	}
 }
 
-/* One look at all steps. @left: how many are not done */
+/* Looks once at all steps. @left: how many are not done */
 static CUresult look_at_all(struct launch *launch, uint32_t *left)
 {
 	struct plan *plan = launch->plan;
@@ -94,7 +94,7 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 		if (left < before) {
 			pause = (struct pause) {};
 		} else if (result == CUDA_SUCCESS) {
-			/* a failure in the context; at exit or after it ended, too */
+			/* a failure in the context, its end, or the end of the process */
 			result = stream->set->error;
 			if (result == CUDA_SUCCESS)
 				result = library_ready();

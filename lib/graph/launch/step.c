@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Steps: what a node's parameters come to when it is done. */
+/* Steps: a node's parameters, translated into work. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +52,8 @@ static CUresult fill_work(struct step *step)
 }
 
 /*
- * The step is empty but for its place in the plan. What it has after a failure is for
- * step_free().
+ * Fills in a step that has only its place in the plan. step_free() frees it even after a
+ * failure.
  */
 CUresult step_fill(struct step *step, const CUgraphNodeParams *params, struct memory *memory)
 {
@@ -64,7 +64,7 @@ CUresult step_fill(struct step *step, const CUgraphNodeParams *params, struct me
 	return result == CUDA_SUCCESS ? fill_work(step) : result;
 }
 
-/* A step's own things, which a copy must not share with it, are gone from the copy. */
+/* Takes from a copy what it must not share with the original step. */
 static void disown(struct step *step)
 {
 	step->params.type = CU_GRAPH_NODE_TYPE_EMPTY;
@@ -72,7 +72,7 @@ static void disown(struct step *step)
 	step->event = NULL;
 }
 
-/* Its context and its event may have ended since; the copy does what the step does. */
+/* Copies a step. It does not look up the context and the event again: they may have ended. */
 CUresult step_copy(struct step *to, const struct step *from)
 {
 	CUgraphNodeParams params;
@@ -96,7 +96,7 @@ CUresult step_copy(struct step *to, const struct step *from)
 	return CUDA_SUCCESS;
 }
 
-/* On failure the step is as it was. */
+/* On failure the step is unchanged. */
 CUresult step_replace(struct step *step, const CUgraphNodeParams *params)
 {
 	struct step new = *step;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Changes to instances. Launches that are under way keep the plan that they began with:
- * a plan that somebody else has a reference to is copied before it is changed.
+ * Changes to instances. Launches under way keep the plan that they began with: a plan to which
+ * a launch has a reference is copied before it is changed.
  */
 #include <stdlib.h>
 
 #include "plan.h"
 
-/* With the instance's lock held: a plan that nobody else has, for give_plan() */
+/* With the instance's lock held: finds or makes a plan with no other reference, for give_plan() */
 static CUresult own_plan(struct instance *instance, struct plan **plan)
 {
 	if (instance->plan->references > 1)
@@ -96,7 +96,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec instance, CUgraphNode node,
 			  (void *)node, (void *)params);
 }
 
-/* @change: what to change it to, or NULL; @enabled: output, or NULL */
+/* @change: the new state, or NULL; @enabled: output, or NULL */
 static CUresult enable(CUgraphExec handle, CUgraphNode node, const unsigned int *change,
 		       unsigned int *enabled)
 {
@@ -143,7 +143,7 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode node, unsigned 
 			  (void *)enabled);
 }
 
-/* Do the steps come before the same ones? @first: the one that is 0 in the new plan */
+/* Do the same steps come after a step in both plans? @first: the step that is 0 in the new plan */
 static bool same_edges(const struct plan *plan, uint32_t first, const struct plan *new,
 		       uint32_t number, uint32_t *marks)
 {
@@ -153,7 +153,7 @@ static bool same_edges(const struct plan *plan, uint32_t first, const struct pla
 	for (uint32_t i = 0; i < one->after_count; i++) {
 		uint32_t to = plan->after[one->after + i] - first;
 
-		/* not the end of the child node around these */
+		/* not the second step of a child node around these */
 		if (to < new->count) {
 			marks[to] = number + 1;
 			count++;
@@ -192,7 +192,7 @@ static struct difference compare(const struct plan *plan, uint32_t first, uint32
 	return (struct difference) { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
 }
 
-/* What the steps do changes hands; where they are in their plans does not. */
+/* Exchanges what two steps do; their places in their plans stay. */
 static void exchange(struct step *step, struct step *with)
 {
 	struct step before = *step;
@@ -207,8 +207,8 @@ static void exchange(struct step *step, struct step *with)
 }
 
 /*
- * With the instance's lock held: a new plan in place of some steps, or of all.
- * @child: the node whose graph is replaced, or NULL
+ * With the instance's lock held: puts a new plan in the place of some steps, or of all. @child:
+ * the node whose graph is replaced, or NULL
  */
 static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan *new,
 		       struct difference *difference)

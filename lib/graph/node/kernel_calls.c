@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The calls for kernel nodes. The older ones have no kernel of a library and no context. */
+/*
+ * The calls for kernel nodes. The older versions' parameters lack a library's kernel and a
+ * context.
+ */
 #include <string.h>
 
 #include "node.h"
@@ -103,7 +106,7 @@ EXPORTED CUresult cuGraphKernelNodeGetParams(CUgraphNode node,
 	return WHOLE_CALL(get(node, params, sizeof(*params)), SET_FORMAT, SET_ARGUMENTS);
 }
 
-/* With graphs_lock */
+/* Finds a kernel node, with graphs_lock held. */
 static CUresult kernel_of(CUgraphNode handle, struct node **node)
 {
 	CUresult result = node_of(handle, node);

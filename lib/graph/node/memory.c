@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The memory of alloc nodes. It is taken from the device when the node is made, so that
- * its address is good from then on, and stays until neither a node nor an instance
- * nor a launch names it and it is not allocated. "Allocated" is what the program sees:
- * a launch begins it; a free node, cuMemFree() or cuMemFreeAsync() ends it.
+ * The memory of alloc nodes. It is allocated when the node is made, so that its address is valid
+ * from then on, and freed when no node, instance or launch names it and it does not count as
+ * allocated. "Allocated" is what the program sees: a launch begins it; a free node, cuMemFree()
+ * or cuMemFreeAsync() ends it.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "memory.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *tree;		/* by address */
+static void *tree;		/* all memories, by address */
 
 static _Atomic uint32_t heaps[MEMCAST_MAX_DEVICES];
 
@@ -50,7 +50,7 @@ static CUresult heap_new(uint32_t device, uint32_t *heap)
 	return result;
 }
 
-/* A heap ends with its last block. */
+/* The kernel ends the heap with its last block. */
 static void heap_end(uint32_t heap)
 {
 	struct memcast_heap_destroy arg = { .heap = heap };
@@ -58,7 +58,7 @@ static void heap_end(uint32_t heap)
 	device_ioctl(MEMCAST_HEAP_DESTROY, &arg);
 }
 
-/* A device's heap for memory that only this device may access */
+/* Finds a device's heap for memory that only this device may access, or makes it. */
 static CUresult heap_of(uint32_t device, uint32_t *heap)
 {
 	uint32_t none = 0;
@@ -77,7 +77,7 @@ static CUresult heap_of(uint32_t device, uint32_t *heap)
 	return CUDA_SUCCESS;
 }
 
-/* Memory that others may access, too, is in a heap of its own. */
+/* Allocates memory that other devices may access, too: in a heap of its own. */
 static CUresult take_shared(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
 {
 	struct memcast_access_entry entries[ACCESS_ROOM(params->accessDescCount)];
@@ -133,7 +133,7 @@ static CUresult check_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
 	return CUDA_SUCCESS;
 }
 
-/* Of alloc and free nodes */
+/* Checks the parameters of an alloc node or a free node. */
 CUresult memory_check(const CUgraphNodeParams *params)
 {
 	struct memory *memory;
@@ -148,7 +148,7 @@ CUresult memory_check(const CUgraphNodeParams *params)
 	return CUDA_SUCCESS;
 }
 
-/* @params: dptr is an output. Return: with a reference. */
+/* @params: dptr is an output. @out: output, with a reference. */
 CUresult memory_new(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct memory **out)
 {
 	struct memory *memory = calloc(1, sizeof(*memory));
@@ -181,7 +181,7 @@ CUresult memory_new(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct memory **out)
 	return CUDA_SUCCESS;
 }
 
-/* With the lock held. Return: without a reference */
+/* With the lock held. Return: the memory, without a reference, or NULL. */
 struct memory *memory_at(CUdeviceptr address)
 {
 	struct memory key = { .address = address };
@@ -190,7 +190,7 @@ struct memory *memory_at(CUdeviceptr address)
 	return found ? *found : NULL;
 }
 
-/* Return: with a reference, or NULL */
+/* Return: the memory, with a reference, or NULL. */
 struct memory *memory_find(CUdeviceptr address)
 {
 	struct memory *memory;
@@ -211,7 +211,7 @@ struct memory *memory_get(struct memory *memory)
 	return memory;
 }
 
-/* With the lock held: nobody finds it any more. */
+/* With the lock held: memory_at() does not find the memory any more. */
 void memory_forget(struct memory *memory)
 {
 	tdelete(memory, &tree, compare);
@@ -234,7 +234,7 @@ void memory_put(struct memory *memory)
 	free(memory);
 }
 
-/* graphs_lock is held. A graph has one free node for a memory. */
+/* With graphs_lock held. A graph may have one free node for a memory. */
 CUresult memory_insert_free(struct memory *memory, const struct graph *graph)
 {
 	const struct graph **frees;

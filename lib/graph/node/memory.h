@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What memory.c and usage.c share. */
+/* Memory of alloc nodes: shared by memory.c and usage.c. */
 #ifndef MEMCAST_GRAPH_MEMORY_H
 #define MEMCAST_GRAPH_MEMORY_H
 
@@ -9,14 +9,14 @@ struct memory {
 	CUdeviceptr address;
 	size_t bytes;
 	uint32_t device;
-	unsigned int references;	/* memory_lock */
-	bool allocated;			/* memory_lock */
-	/* the graphs that have a free node for it; graphs_lock */
+	unsigned int references;	/* under memory_lock */
+	bool allocated;			/* under memory_lock */
+	/* the graphs that have a free node for it; under graphs_lock */
 	const struct graph **frees;
 	unsigned int frees_count;
 };
 
-/* Innermost. It also protects which memory can be found, and the sums of usage.c. */
+/* Innermost. It also protects the tree of memories and the sums of usage.c. */
 void memory_lock(void);
 void memory_unlock(void);
 

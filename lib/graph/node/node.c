@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Nodes: make them, put them into a graph, ask and change them. */
+/* Nodes: creates them, adds them to a graph, reads and changes their parameters. */
 #include <stdlib.h>
 
 #include "graph.h"
 
 /*
- * A node that is in no graph yet. Its parameters have been checked. An alloc node gets
- * its memory here, so not with graphs_lock held.
+ * Makes a node that is in no graph yet, of parameters that have been checked. An alloc node
+ * gets its memory here, so the caller does not hold graphs_lock.
  */
 CUresult node_new(struct node **out, CUgraphNodeParams *params)
 {
@@ -31,7 +31,7 @@ CUresult node_new(struct node **out, CUgraphNodeParams *params)
 	return result;
 }
 
-/* With the lock held, as all that follows. */
+/* This and all functions below need graphs_lock. */
 static CUresult check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,
 				   size_t count)
 {
@@ -135,7 +135,7 @@ static void take_out(struct node *node)
 	graph->nodes--;
 }
 
-/* On failure the node is as it was, and the graph, too. */
+/* On failure the node and the graph are unchanged. */
 CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *dependencies,
 		     const CUgraphEdgeData *edges, size_t count)
 {
@@ -219,7 +219,7 @@ EXPORTED CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph,
 			  (void *)graph, (void *)dependencies, count, (void *)params);
 }
 
-/* What pointers in the parameters point to stays the node's. */
+/* Pointers in the output point to the node's own arrays. */
 CUresult node_get(CUgraphNode handle, CUgraphNodeType type, CUgraphNodeParams *params)
 {
 	struct node *node;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a node is to do: checked, copied, compared. */
+/* The parameters of a node: checked, copied, compared. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "graph.h"
 #include "node.h"
 
-/* The current context stands for NULL, and stays what it was. */
+/* Finds a context's device; NULL becomes the current context, for good. */
 static CUresult check_context(CUcontext *context, uint32_t *device)
 {
 	struct slot *slot;
@@ -20,7 +20,7 @@ static CUresult check_context(CUcontext *context, uint32_t *device)
 	return CUDA_SUCCESS;
 }
 
-/* The device of a context that params_check() has seen; fails if the context has ended. */
+/* Finds the device of a context that params_check() has seen; fails if the context has ended. */
 CUresult params_device(CUcontext context, uint32_t *device)
 {
 	return check_context(&context, device);
@@ -42,7 +42,7 @@ static CUresult check_memcpy(CUDA_MEMCPY_NODE_PARAMS *params)
 	return result == CUDA_SUCCESS ? layers_check(&layers) : result;
 }
 
-/* The element size is 1, 2 or 4. */
+/* The caller has checked that the element size is 1, 2 or 4. */
 struct memcast_fill fill_of(const CUDA_MEMSET_NODE_PARAMS_v2 *params)
 {
 	return (struct memcast_fill) {
@@ -106,8 +106,8 @@ static CUresult check_memops(CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params)
 }
 
 /*
- * Contexts that are NULL become the current one. Not with graphs_lock held: the kernel
- * looks at all the memory.
+ * Checks parameters. Contexts that are NULL become the current one. Not with graphs_lock held:
+ * the kernel checks the whole memory.
  */
 CUresult params_check(CUgraphNodeParams *params)
 {
@@ -210,7 +210,7 @@ static CUresult may_replace_memops(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *now,
 	return CUDA_SUCCESS;
 }
 
-/* May an instance's node get other parameters of its type? */
+/* May a node of an instance get these parameters in place of its own? */
 CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParams *new)
 {
 	if (now->type != new->type)

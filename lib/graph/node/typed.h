@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parameters of a node of one type, as those of any node. */
+/* Converts the parameters of a node of one type to those of any node. */
 #ifndef MEMCAST_GRAPH_TYPED_H
 #define MEMCAST_GRAPH_TYPED_H
 
@@ -71,7 +71,7 @@ static inline CUgraphNodeParams alloc_all(const CUDA_MEM_ALLOC_NODE_PARAMS *para
 	};
 }
 
-/* Make "all" of @params, unless they are NULL, and call something with it. */
+/* Makes "all" of @params, unless they are NULL, and evaluates an expression with it. */
 #define WITH(params, general, call)						\
 ({										\
 	CUresult with_;								\

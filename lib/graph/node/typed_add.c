@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The calls that add a node of one type, and those that ask one. */
+/* The calls that add a node of one type, and those that read its parameters. */
 #include "typed.h"
 
 #define FORMAT		"node=%p, graph=%p, dependencies=%p, count=%zu"
@@ -99,7 +99,7 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph,
 	return WHOLE_CALL(ADD, FORMAT ", address=%#llx", ARGUMENTS, address);
 }
 
-/* What a node has that is of a type: @expression, made of "all" */
+/* A call that reads a property of a node of one type: @expression, made of "all" */
 #define GETTER(name, node_type, output_type, expression)			\
 static CUresult get_##name(CUgraphNode node, output_type *output)		\
 {										\

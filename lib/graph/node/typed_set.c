@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* The calls that change a node of one type: a graph's, and an instance's. */
+/* The calls that change a node of one type: of a graph, and of an instance. */
 #include "plan.h"
 #include "typed.h"
 
-/* The context of a copy or a fill stays what it was. */
+/* Sets the parameters of a copy or a fill, whose context stays. */
 static CUresult set_work(CUgraphNode node, CUgraphNodeParams *all)
 {
 	CUgraphNodeParams before;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What of the memory of alloc nodes is allocated: launches and the program say so. The
+ * Which memory of alloc nodes is allocated: launches and calls of the program change it. The
  * sums count in steps of POOL_GROWTH, as hardware does.
  */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "pool.h"
 
-/* memory_lock */
+/* Under memory_lock */
 static struct usage {
 	uint64_t allocated;	/* bytes */
 	uint64_t used_high, reserved, reserved_high;	/* multiples of POOL_GROWTH */
@@ -47,7 +47,7 @@ static void undo(const struct memory_step *steps, size_t count)
 		set_allocated(steps[count].memory, steps[count].was);
 }
 
-/* What a launch's steps do, in their order: all of it, or nothing. */
+/* Does a launch's steps in their order: all of them, or none. */
 CUresult memory_launch(struct memory_step *steps, size_t count, bool auto_free)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -83,9 +83,9 @@ void memory_unlaunch(const struct memory_step *steps, size_t count)
 }
 
 /*
- * The program frees an address. Return: the memory with a reference, or NULL: it is not
- * an alloc node's, or no node and no launch has it any more, and the block is the
- * caller's to free.
+ * The program frees an address. @kept: output, the memory with a reference; NULL: the address
+ * is no alloc node's, or no node and no launch has the memory any more. Then the caller frees
+ * the block.
  */
 static CUresult release(CUdeviceptr address, struct memory **kept)
 {
@@ -128,7 +128,7 @@ static CUresult run_put(struct work *work, struct stream *stream, CUresult error
 	return CUDA_SUCCESS;
 }
 
-/* The nodes may go before the stream comes there; until then the memory must not. */
+/* Puts a memory in a stream: its nodes may be destroyed before the stream comes there. */
 static CUresult put_in_stream(struct stream *stream, struct memory *memory)
 {
 	const struct put_work work = { .work.run = run_put, .memory = memory };
@@ -211,7 +211,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 			  "device=%d, attribute=%d, value=%p", device, attribute, value);
 }
 
-/* The highest so far becomes what it is now. */
+/* Sets a highest value so far to the current value. */
 static CUresult set_attribute(CUdevice device, CUgraphMem_attribute attribute,
 			      const void *value)
 {
