@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Cubins: ELF files. Kernels are symbols; sections that have a kernel's name in theirs
- * say what it takes. They are looked at once, in their order, so that a file with many
- * kernels takes as long as it is large.
+ * Cubins: ELF files. Kernels are symbols; sections whose name has the name of a kernel describe
+ * its parameters and memory. Symbols and sections are read once, in their order, so that the
+ * time is in proportion to the file's size.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -12,12 +12,12 @@
 #include "image.h"
 
 #define MACHINE_CUDA	190
-#define OTHER_ENTRY	0x10	/* in a symbol's st_other: a kernel, and no other function */
-#define ABI_NEW		8	/* from this one on, e_flags has the architecture elsewhere */
-#define RESERVED_SHARED	1024U	/* what the system has of a block's shared memory */
+#define OTHER_ENTRY	0x10	/* in a symbol's st_other: it is a kernel */
+#define ABI_NEW		8	/* e_flags has the architecture in other bits from here on */
+#define RESERVED_SHARED	1024U	/* the system's part of a block's shared memory */
 #define MAX_THREADS	1024
 
-/* Attributes in .nv.info: two bytes, form and name, then two of length or value */
+/* Attributes in .nv.info: two bytes of form and name, then two of length or value */
 enum {
 	FORM_SIZED		= 4,
 	INFO_MAX_THREADS	= 0x05,
@@ -35,12 +35,12 @@ struct cubin {
 	Elf *elf;
 	Elf_Data *symbols;
 	size_t symbols_count, strings;
-	struct code **of_symbol;	/* by a symbol's number, or NULL */
-	size_t reserved;		/* bytes of each block's shared memory */
-	size_t values_left;		/* bytes of variables' values that can be in the file */
+	struct code **of_symbol;	/* by number of a symbol, or NULL */
+	size_t reserved;		/* of each block's shared memory, in bytes */
+	size_t values_left;		/* of the file, in bytes, for variables' values */
 };
 
-/* The size of an ELF file that only has an address */
+/* Return: the size of an ELF file of which only the address is known. */
 static size_t elf_bytes(const Elf64_Ehdr *header)
 {
 	size_t end = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
@@ -54,7 +54,7 @@ static size_t elf_bytes(const Elf64_Ehdr *header)
 	return end > other ? end : other;
 }
 
-/* Whether there is more of it, by what it says, than there are bytes */
+/* Do the headers describe more bytes than there are? */
 static bool is_cut_short(const Elf64_Ehdr *header, size_t bytes)
 {
 	size_t sections = (size_t)header->e_shnum * sizeof(Elf64_Shdr);
@@ -85,7 +85,7 @@ static uint32_t half(const unsigned char *at)
 	return at[0] | at[1] << 8;
 }
 
-/* What an array of so many parameters has room for: a power of two, so that it moves rarely */
+/* Return: the room of an array for so many parameters: a power of two, so that it moves rarely. */
 static uint32_t room_of(uint32_t count)
 {
 	uint32_t room = 1;
@@ -137,7 +137,7 @@ static CUresult kernel_info(struct cubin *cubin, struct code *code, unsigned int
 	return CUDA_SUCCESS;
 }
 
-/* Attributes of all kernels in one section: entries name a kernel by its symbol. */
+/* Reads a section with attributes of all kernels: entries name a kernel by its symbol. */
 static CUresult common_info(struct cubin *cubin, unsigned int name, const unsigned char *data,
 			    size_t bytes)
 {
@@ -205,7 +205,7 @@ static CUresult read_section(struct cubin *cubin, Elf_Scn *section)
 	return CUDA_SUCCESS;
 }
 
-/* A variable lies in a section of memory, with its value if the section has any. */
+/* Adds a variable. It is in a section of memory, with its value if the section has content. */
 static CUresult add_variable(struct cubin *cubin, const GElf_Sym *symbol, const char *name)
 {
 	Elf_Scn *section = elf_getscn(cubin->elf, symbol->st_shndx);
@@ -282,7 +282,7 @@ static CUresult read_symbols(struct cubin *cubin, Elf_Scn *section)
 	}
 	if (result == CUDA_SUCCESS)
 		result = image_sort(cubin->image, &twice);
-	/* the kernels do not move any more: which symbol is which */
+	/* now that the kernels do not move any more: find the kernel of each symbol */
 	for (size_t i = 0; i < cubin->symbols_count && result == CUDA_SUCCESS; i++) {
 		if (!gelf_getsym(cubin->symbols, i, &symbol) ||
 		    GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
@@ -312,7 +312,7 @@ static CUresult read_elf(struct cubin *cubin)
 	return result;
 }
 
-/* @bytes: 0: not known */
+/* @bytes: 0: unknown */
 CUresult cubin_read(struct image *image, const void *data, size_t bytes)
 {
 	const Elf64_Ehdr *header = data;

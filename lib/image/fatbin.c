@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fatbins: several images of the same code, of which one is for the device. */
+/* Fatbins: several images of the same code. Finds the one for the device. */
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +20,18 @@ enum { KIND_PTX = 1, KIND_CUBIN = 2 };
 #define PACKED_LZ4	0x2000U
 #define PACKED_ZSTD	0x8000U
 
-#define UNPACKED_MAX	(1UL << 30)	/* no larger one is known; a damaged one may say anything */
+#define UNPACKED_MAX	(1UL << 30)	/* limit for damaged ones; no larger one is known */
 
 struct entry {
 	uint16_t kind, version;
 	uint32_t header_bytes;
-	uint64_t bytes;			/* with what fills it up */
+	uint64_t bytes;			/* with padding */
 	uint32_t packed_bytes, unknown;
 	uint16_t minor, major;
 	uint32_t architecture;
 	uint64_t unknown2;
 	uint64_t flags, unknown3;
-	uint64_t unpacked_bytes;	/* only where it is packed */
+	uint64_t unpacked_bytes;	/* only if it is packed */
 };
 
 bool image_is_fatbin(const void *data)
@@ -41,7 +41,10 @@ bool image_is_fatbin(const void *data)
 	return fatbin->magic == FATBIN_MAGIC;
 }
 
-/* Code for a device of the same generation, or PTX of an earlier one; the newest of them */
+/*
+ * Is an entry better for a device? Code of its generation is best, then PTX of an older one;
+ * the newest counts.
+ */
 static bool fits_better(const struct entry *entry, const struct entry *best, uint32_t device)
 {
 	if (entry->kind == KIND_CUBIN) {
@@ -108,7 +111,7 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 	return result;
 }
 
-/* @bytes: 0: not known */
+/* @bytes: 0: unknown */
 CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
 		     struct complaint *complaint)
 {

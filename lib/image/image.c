@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Images of device code: which kind one is, and what all kinds have in common. */
+/* Images of device code: tells the kinds apart, and has the functions for all kinds. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ const char *image_keep_name(struct image *image, const char *name, size_t length
 	return copy ? memcpy(copy, name, length) : NULL;
 }
 
-/* One more entry of an array, all 0; the array moves as it grows. */
+/* Return: a new entry of an array, all zeros, or NULL; the array moves as it grows. */
 static void *one_more(void *array, uint32_t *count, uint32_t *room, size_t size)
 {
 	char **at = array, *moved;
@@ -73,7 +73,10 @@ static int compare_variables(const void *one, const void *other)
 		      ((const struct variable *)other)->name);
 }
 
-/* All names are known. @twice: output: one that two kernels have, or NULL */
+/*
+ * Sorts kernels and variables by name, after all are added. @twice: output, a name that two
+ * kernels have, or NULL
+ */
 CUresult image_sort(struct image *image, const char **twice)
 {
 	*twice = NULL;
@@ -146,8 +149,8 @@ void image_put(struct image *image)
 }
 
 /*
- * A program whose device code was linked: there is the linker's work, if it was for this
- * device, else its parts, which the driver would link.
+ * Reads the image of a program whose device code was linked: the linker's result if it is for
+ * this device, else its parts, which the driver would link.
  */
 static CUresult read_linked(struct image *image, const struct wrapper *wrapper,
 			    struct complaint *complaint)
@@ -169,7 +172,7 @@ static CUresult read_any(struct image *image, const void *data, size_t bytes,
 	const struct wrapper *wrapper = data;
 	size_t length;
 
-	/* a file has no addresses of ours */
+	/* a wrapper in a file would have addresses of another process */
 	if (!bytes && wrapper->magic == WRAPPER_MAGIC) {
 		if (!wrapper->data)
 			return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin's wrapper without fatbin");
@@ -199,12 +202,12 @@ CUresult image_empty(struct image **image)
 }
 
 /**
- * image_read() - what there is in an image
+ * image_read() - read the kernels and variables of an image
  * @data: the image; not NULL
- * @bytes: its size, with 16 zeros behind it; 0: as large as it says itself
+ * @bytes: its size, with 16 zeros behind it; 0: the image's own headers say its size
  * @architecture: the device's: 90 is 9.0
  * @image: output
- * @complaint: output: what is wrong with PTX text
+ * @complaint: output, what is wrong with PTX text
  */
 CUresult image_read(const void *data, size_t bytes, int architecture, struct image **image,
 		    struct complaint *complaint)
@@ -220,7 +223,7 @@ CUresult image_read(const void *data, size_t bytes, int architecture, struct ima
 	result = read_any(new, data, bytes, complaint);
 	if (result == CUDA_SUCCESS)
 		result = image_sort(new, &twice);
-	/* parts may each have a copy of what a header defines */
+	/* each of several parts may have a copy of a kernel that a header defines */
 	if (result == CUDA_SUCCESS && twice && !new->of_parts)
 		result = fail(CUDA_ERROR_INVALID_PTX, "two kernels are called %.100s", twice);
 	if (result != CUDA_SUCCESS)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an image of device code says of itself: its kernels, their parameters, and its
- * variables. An image is read once, keeps nothing of the program's memory and does not
- * change; modules and libraries share it by references.
+ * Images of device code: their kernels with parameters, and their variables. An image is read
+ * once, keeps nothing of the program's memory and does not change; modules and libraries share it
+ * by references.
  *
- *   image.c	what kind of image it is; what all kinds have in common
- *   fatbin.c	which image of a fatbin is for the device, unpacked
+ *   image.c	tells the kinds of images apart; functions for all kinds
+ *   fatbin.c	finds the image in a fatbin that is for the device, and unpacks it
  *   cubin.c	device code, an ELF file
- *   ptx_head.c	text: for which version and device
+ *   ptx_head.c	text: version and device
  *   ptx.c	text: statements at the outermost level
- *   ptx_body.c	text: what stands between the braces of a function
- *   ptx_calls.c	text: functions that are nowhere defined
+ *   ptx_body.c	text: bodies of functions
+ *   ptx_calls.c	text: functions that are called but not defined
  *   ptx_word.c	text: words and numbers
  */
 #ifndef MEMCAST_IMAGE_H
@@ -24,12 +24,12 @@ struct parameter {
 	uint32_t offset, size;
 };
 
-/* A kernel, as its image has it */
+/* A kernel, as its image describes it */
 struct code {
 	const char *name;
 	struct parameter *parameters;
 	uint32_t parameters_count;
-	uint32_t parameters_bytes;	/* to the end of the last one */
+	uint32_t parameters_bytes;	/* to the end of the last parameter */
 	uint32_t shared, local;		/* bytes of a block, of a thread */
 	uint32_t registers;		/* of a thread */
 	uint32_t max_threads;		/* of a block */
@@ -40,23 +40,23 @@ struct code {
 struct variable {
 	const char *name;
 	size_t bytes;
-	const void *value;		/* NULL: all 0 */
+	const void *value;		/* NULL: all zeros */
 };
 
 struct image {
 	atomic_uint references;
-	struct kept *kept;		/* memory that ends with the image */
+	struct kept *kept;		/* memory that is freed with the image */
 	struct code *kernels;		/* in the image's order */
-	struct variable *variables;	/* by name */
+	struct variable *variables;	/* sorted by name */
 	uint32_t kernels_count, variables_count;
-	uint32_t *by_name;		/* numbers of kernels */
+	uint32_t *by_name;		/* numbers of kernels, sorted by name */
 	uint32_t constant_bytes;
-	int architecture, binary;	/* 90 is 9.0: of its source, of what runs */
-	bool of_parts;			/* which define what others of them call */
+	int architecture, binary;	/* 90 is 9.0: of the source, of the code */
+	bool of_parts;			/* made of parts, which call each other's functions */
 	uint32_t kernels_room, variables_room;
 };
 
-/* The error log that a caller may have asked for: what a compiler would say */
+/* The text for the error log that a program may have asked for, as a compiler's */
 struct complaint {
 	char text[256];
 };
@@ -69,14 +69,14 @@ void image_put(struct image *image);
 const struct code *image_kernel(const struct image *image, const char *name);
 const struct variable *image_variable(const struct image *image, const char *name);
 
-/* While it is read: what these return ends with the image; NULL: no memory */
+/* Called while an image is read. Their results are freed with the image; NULL: no memory */
 void *image_keep(struct image *image, const void *data, size_t bytes);
 const char *image_keep_name(struct image *image, const char *name, size_t length);
 struct code *image_add_kernel(struct image *image);
 struct variable *image_add_variable(struct image *image);
 CUresult image_sort(struct image *image, const char **twice);
 
-/* What nvcc puts around a fatbin, for the runtime */
+/* The wrapper that nvcc puts around a fatbin, for the runtime */
 #define WRAPPER_MAGIC	0x466243b1U
 struct wrapper {
 	uint32_t magic, version;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* PTX text: what it declares at its outermost level. */
+/* PTX text: the declarations at its outermost level. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx.h"
 
 #define MAX_THREADS	1024
-#define REGISTERS	16	/* what a compiler would choose is not known */
+#define REGISTERS	16	/* a guess: only a compiler could tell */
 
 static uint32_t type_bytes(const struct word *word)
 {
@@ -28,7 +28,7 @@ static uint32_t type_bytes(const struct word *word)
 	return 0;
 }
 
-/* [.attribute(…)] [.align n] [.v4] .type [.ptr …] name [n]… */
+/* Reads a declaration: [.attribute(…)] [.align n] [.v4] .type [.ptr …] name [n]… */
 CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 {
 	uint32_t align = 0, vector = 1, pointed = 0;
@@ -75,7 +75,7 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 	return CUDA_SUCCESS;
 }
 
-/* One element's value; names, which are addresses, are not known and stay 0. */
+/* Reads the value of an element; a name stands for an unknown address, and becomes 0. */
 static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t bytes)
 {
 	bool minus = ptx_take(reader, "-"), number = reader->word.kind == WORD_NUMBER;
@@ -101,7 +101,7 @@ static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t byt
 	return CUDA_SUCCESS;
 }
 
-/* = value, or = { values }; braces within fill up their part of the array */
+/* Reads = value, or = { values }; inner braces fill their part of the array. */
 static CUresult read_value(struct reader *reader, const struct declared *declared,
 			   unsigned char *value, size_t at, size_t bytes, unsigned int depth)
 {
@@ -170,7 +170,7 @@ static CUresult add_parameter(struct reader *reader, struct code *code,
 			  declared->align;
 	struct parameter *more = code->parameters;
 
-	/* room for 8, 16, 32, … */
+	/* grow to room for 8, 16, 32, … */
 	if (!(code->parameters_count & (code->parameters_count - 1)) &&
 	    (!code->parameters_count || code->parameters_count >= 8)) {
 		more = image_keep(reader->image, NULL,
@@ -187,7 +187,7 @@ static CUresult add_parameter(struct reader *reader, struct code *code,
 	return CUDA_SUCCESS;
 }
 
-/* (.param …, .param …) */
+/* Reads (.param …, .param …). */
 static CUresult parameters(struct reader *reader, struct code *code)
 {
 	struct declared declared;
@@ -207,7 +207,7 @@ static CUresult parameters(struct reader *reader, struct code *code)
 	return result;
 }
 
-/* Up to three numbers, those that are not there are 1 */
+/* Reads up to three numbers; those that are missing are 1. */
 static void numbers(struct reader *reader, uint32_t *to)
 {
 	to[0] = to[1] = to[2] = 1;
@@ -276,7 +276,7 @@ static CUresult function(struct reader *reader, bool kernel)
 	return CUDA_SUCCESS;
 }
 
-/* One statement of those at the outermost level */
+/* Reads one statement of the outermost level. */
 CUresult ptx_outermost(struct reader *reader)
 {
 	bool external = false;

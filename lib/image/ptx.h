@@ -18,13 +18,13 @@ struct word {
 	enum word_kind kind;
 	const char *at;
 	size_t length;
-	uint64_t value;		/* of a number; a floating-point number's bits */
+	uint64_t value;		/* of a number; for a floating-point number, its bits */
 };
 
 struct reader {
 	const char *at, *end;
 	unsigned int line;
-	struct word word;	/* the one that is looked at */
+	struct word word;	/* the current word */
 	struct image *image;
 	struct complaint *complaint;
 	struct functions {
@@ -45,7 +45,7 @@ bool ptx_take(struct reader *reader, const char *word);
 CUresult ptx_need(struct reader *reader, const char *word);
 CUresult ptx_wrong(struct reader *reader, const char *what);
 
-/* ptx_body.c: memory that a function's body declares, and what it calls */
+/* ptx_body.c: memory that a function's body declares */
 struct body {
 	uint32_t shared, local;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What stands between the braces of a function. Instructions are not compiled: their
- * names are looked at, so that what is no PTX is not taken for it, and memory that the
- * function declares is counted.
+ * PTX text: the body of a function. Instructions are not compiled: only their names are
+ * checked, so that other text is not taken for PTX, and memory that the function declares is
+ * counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int compare_instruction(const void *key, const void *element)
 	return order ? order : name[word->length] ? -1 : 0;
 }
 
-/* To the end of a statement, or to a brace, which ends none */
+/* Skips to the end of a statement. A closing brace before that is an error. */
 static CUresult skip_statement(struct reader *reader)
 {
 	unsigned int braces = 0;
@@ -54,7 +54,7 @@ static CUresult skip_statement(struct reader *reader)
 	return CUDA_SUCCESS;
 }
 
-/* call (result), function, (parameters); */
+/* Reads: call (result), function, (parameters); */
 static CUresult called(struct reader *reader)
 {
 	while (reader->word.kind == WORD_DIRECTIVE)
@@ -74,7 +74,7 @@ static uint32_t add_aligned(uint32_t bytes, const struct declared *declared)
 	       declared->bytes;
 }
 
-/* A declaration in a body: memory counts, registers and parameters of calls do not. */
+/* Reads a declaration in a body: memory counts, registers and parameters of calls do not. */
 static CUresult directive(struct reader *reader, struct body *body)
 {
 	struct declared declared;
@@ -127,7 +127,10 @@ static CUresult statement(struct reader *reader, struct body *body)
 	return skip_statement(reader);
 }
 
-/* At first the current word is the opening brace, afterwards the word behind the closing one. */
+/*
+ * Reads a body. The current word is the opening brace; afterwards, the word behind the closing
+ * one.
+ */
 CUresult ptx_body(struct reader *reader, struct body *body)
 {
 	CUresult result = CUDA_SUCCESS;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* PTX text: functions that are called and nowhere defined. */
+/* PTX text: finds functions that are called but not defined. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx.h"
 
-/* What the system defines itself */
+/* Is it a function that CUDA's system defines? */
 static bool is_system(const struct word *name)
 {
 	static const char *const known[] = { "vprintf", "malloc", "free", "__assertfail" };
@@ -36,7 +36,7 @@ CUresult ptx_function(struct reader *reader, const struct word *name, bool defin
 
 CUresult ptx_called(struct reader *reader, const struct word *name)
 {
-	/* a function's address in a register */
+	/* a register has the function's address */
 	return *name->at == '%' ? CUDA_SUCCESS : ptx_function(reader, name, false, true);
 }
 
@@ -48,11 +48,11 @@ static int compare_functions(const void *one, const void *other)
 
 	if (!order)
 		order = (a->name.length > b->name.length) - (a->name.length < b->name.length);
-	/* where it is defined comes first */
+	/* the entry of the definition comes first */
 	return order ? order : b->defined - a->defined;
 }
 
-/* All have been seen. */
+/* Checks that every called function is defined, after the whole text has been read. */
 CUresult ptx_functions_check(struct reader *reader)
 {
 	struct functions *functions = &reader->functions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* PTX text: which version it is of and for which devices; then all the rest. */
+/* PTX text: reads its version and its target, then all statements. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define NEWEST	901	/* 9.1 */
 
-/* Since which version there is a target: both with two digits after the point */
+/* The first version with each target; both numbers have two digits after the point. */
 static const struct {
 	int target, version;
 } targets[] = {
@@ -32,7 +32,7 @@ bool image_is_ptx(const char *text, size_t bytes)
 	return ptx_is(&reader, ".version");
 }
 
-/* Digits up to @end, as far as there are; three at most, so that no sum overflows */
+/* Return: the number up to @end, of three digits at most, so that no sum overflows. */
 static int digits(const char *at, const char *end)
 {
 	int value = 0;
@@ -42,7 +42,7 @@ static int digits(const char *at, const char *end)
 	return value;
 }
 
-/* .version 8.0: its number has been taken for a floating-point one */
+/* Reads .version 8.0, which ptx_next() takes for a floating-point number. */
 static CUresult version(struct reader *reader, int *version)
 {
 	const char *point;
@@ -61,8 +61,8 @@ static CUresult version(struct reader *reader, int *version)
 }
 
 /*
- * .target sm_90, and other words. One that ends in a letter is for this device only (a), or
- * for this family only (f).
+ * Reads .target sm_90, and other words. A target that ends in a letter is for this device only
+ * (a), or for this family only (f).
  */
 static CUresult target(struct reader *reader, int version, int device)
 {

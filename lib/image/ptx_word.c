@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* PTX text as words. Comments and what lies between words are left out. */
+/* Splits PTX text into words, without comments and white space. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void skip_between(struct reader *reader)
 	}
 }
 
-/* 12, 0x1f, 0b11, 1.5e3, and 0f or 0d with the bits of a floating-point number */
+/* Reads 12, 0x1f, 0b11, 1.5e3, and 0f or 0d with the bits of a floating-point number. */
 static void take_number(struct word *word)
 {
 	char text[40], *end;
@@ -59,7 +59,7 @@ static void take_number(struct word *word)
 	}
 }
 
-/* The next word becomes reader->word. */
+/* Reads the next word into reader->word. */
 void ptx_next(struct reader *reader)
 {
 	struct word *word = &reader->word;
@@ -95,7 +95,7 @@ void ptx_next(struct reader *reader)
 		take_number(word);
 }
 
-/* What stands in the rest of the line is for debuggers. */
+/* Skips the rest of the line, which is for debuggers. */
 void ptx_skip_line(struct reader *reader)
 {
 	while (reader->at < reader->end && *reader->at != '\n')
@@ -128,7 +128,7 @@ CUresult ptx_need(struct reader *reader, const char *word)
 	return ptx_wrong(reader, what);
 }
 
-/* Something is wrong with the word that is looked at. */
+/* Fails because of the current word. @what: the error, in front of the word */
 CUresult ptx_wrong(struct reader *reader, const char *what)
 {
 	int length = reader->word.length < 60 ? reader->word.length : 60;

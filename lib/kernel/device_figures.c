@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a device has, for kernels: its attributes, asked for once. */
+/* A device's attributes that matter for kernels, read once. */
 #include "device.h"
 #include "module.h"
 
@@ -40,7 +40,7 @@ static CUresult read_figures(struct figures *figures, uint32_t device)
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted) && result == CUDA_SUCCESS; i++)
 		result = device_attribute(wanted[i].value, wanted[i].attribute, device);
-	if (figures->warp < 1)	/* the environment may say what it likes */
+	if (figures->warp < 1)	/* MEMCAST_ATTR may set any value */
 		figures->warp = 1;
 	figures->architecture = 10 * major + minor;
 	return result;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What can be asked of functions and kernels, and set. */
+/* Properties of functions and kernels: reads them and sets them. */
 #include <stdlib.h>
 
 #include "module.h"
 
-/* A function or a kernel is found, asked for something, and put. */
+/* Finds a function or a kernel, evaluates an expression with it, and puts it. */
 #define WITH(find, type, handle, refusal, expression)					\
 ({											\
 	struct type *type;								\
@@ -175,7 +175,7 @@ CUresult cuFuncLoad(CUfunction handle)
 			  "function=%p", (void *)handle);
 }
 
-/* The kernel as a function of the current context */
+/* Finds a kernel's function in the current context. */
 static CUresult kernel_function(CUfunction *found, CUkernel handle)
 {
 	struct function *function;
@@ -249,7 +249,7 @@ CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkern
 			  (int)attribute, (void *)handle, device);
 }
 
-/* What is set for a kernel is set for its functions on that device, too. */
+/* Sets an attribute of a kernel, and of its functions in contexts of that device. */
 static CUresult kernel_set(struct kernel *kernel, CUfunction_attribute attribute, int value,
 			   CUdevice device)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The attributes of a function, or of a kernel on a device. All rules: hardware. */
+/* The attributes of a function, or of a kernel on a device. All rules come from hardware. */
 #include "module.h"
 
-/* The most dynamic shared memory that may be asked for */
+/* Return: the most dynamic shared memory that a function may be set to. */
 static int most_dynamic(const struct code *code, const struct figures *figures)
 {
 	return figures->shared_optin - (int)code->shared;

@@ -25,7 +25,7 @@ static void get(void *object)
 
 static struct table handles = TABLE(get);
 
-/* Return: 0 if there is no room */
+/* Return: the handle; 0: no room */
 uintptr_t handle_add(void *object)
 {
 	return table_add(&handles, object);
@@ -45,7 +45,7 @@ void handle_put(void *object)
 		library_put(((struct kernel *)object)->library);
 }
 
-/* Return: what it stands for, with a reference, or NULL */
+/* Return: a handle's object, with a reference; NULL: no object of this kind */
 void *handle_find(const void *handle, enum handle_kind kind)
 {
 	struct handle *object = handle ? table_find(&handles, handle) : NULL;
@@ -57,14 +57,17 @@ void *handle_find(const void *handle, enum handle_kind kind)
 	return object;
 }
 
-/* It has no reference of its own: whoever ends the object puts that one. */
+/*
+ * Ends a handle, which has no reference: the caller that ends the object puts that of the
+ * object.
+ */
 void handle_remove(const void *handle)
 {
 	if (handle)
 		table_remove(&handles, handle);
 }
 
-/* No context need be current; but if one is, its device must work. */
+/* Fails if the current context's device has failed. No context need be current. */
 CUresult context_not_failed(void)
 {
 	struct slot *slot;
@@ -74,7 +77,10 @@ CUresult context_not_failed(void)
 		CUDA_SUCCESS : result;
 }
 
-/* @refusal: what a NULL handle gets, where hardware distinguishes; with a reference */
+/*
+ * @refusal: result for a NULL handle, where hardware's is special; @object: output, with a
+ * reference
+ */
 CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object)
 {
 	static const char *const names[] = { "module", "function", "library", "kernel" };
@@ -90,7 +96,7 @@ CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal,
 		fail(CUDA_ERROR_INVALID_HANDLE, "not a %s, or unloaded", names[kind]);
 }
 
-/* Whether its context is the one that it was loaded in, and has its memory */
+/* Is the module's context, in which its memory is, still the one that it was loaded in? */
 bool module_is_alive(const struct module *module)
 {
 	const struct slot *slot = context_slot(module->context);
@@ -98,7 +104,7 @@ bool module_is_alive(const struct module *module)
 	return slot_is_of(slot, module->context) && slot->ends == module->ends;
 }
 
-/* The context that a module is in may have ended, or its device failed. */
+/* Fails if the module's context has ended or its device has failed. */
 static CUresult module_check(struct module *module)
 {
 	if (!module_is_alive(module))
@@ -131,7 +137,7 @@ CUresult function_get(CUfunction handle, CUresult refusal, struct function **fun
 	return result;
 }
 
-/* Of a function, or of a kernel in a context (NULL: the current one) */
+/* Finds a function by its handle, or by that of a kernel in a context (NULL: the current one). */
 CUresult function_get_any(CUfunction handle, CUcontext context, struct function **function)
 {
 	struct kernel *kernel = handle_find(handle, HANDLE_KERNEL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Libraries: device code for all contexts, each of which has a module of it. */
+/* Libraries: device code for all contexts; each context that uses it has a module of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static struct module *module_in(struct library *library, CUcontext context)
 	return module;
 }
 
-/* What was set for a kernel is the functions', too. */
+/* Gives the functions of a new module the settings of the library's kernels. */
 static void settings_inherit(const struct library *library, struct module *module)
 {
 	for (uint32_t i = 0; i < library->image->kernels_count; i++)
@@ -41,7 +41,7 @@ static void settings_inherit(const struct library *library, struct module *modul
 				library->kernels[i].settings[module->device];
 }
 
-/* The library's module in a context (NULL: the current one), with a reference */
+/* Finds or makes the library's module in a context (NULL: the current one), with a reference. */
 CUresult library_module(struct library *library, CUcontext context, struct module **module)
 {
 	struct module *new, *other;
@@ -86,7 +86,7 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 	return CUDA_SUCCESS;
 }
 
-/* An image that cannot be read is a library without kernels. */
+/* Makes a library. One whose image cannot be read has no kernels. */
 static CUresult library_new(struct library **new, const void *data, size_t bytes, unsigned int count,
 			    const CUjit_option *options, void **values)
 {
@@ -98,7 +98,7 @@ static CUresult library_new(struct library **new, const void *data, size_t bytes
 		return image_no_memory();
 	library->head.kind = HANDLE_LIBRARY;
 	library->references = 1;
-	/* a wrapper around nothing is a library of nothing */
+	/* a wrapper without a fatbin is an empty library */
 	if (!bytes && wrapper->magic == WRAPPER_MAGIC && !wrapper->data)
 		result = image_empty(&library->image);
 	else
@@ -198,7 +198,10 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 			  (void *)library, path ? path : "NULL");
 }
 
-/* The modules stay in its list until the last reference goes, but their handles end. */
+/*
+ * Ends a library's handles, and those of its modules, which stay in its list until its last
+ * reference goes.
+ */
 static CUresult unload(CUlibrary handle)
 {
 	struct library *library;
@@ -235,7 +238,7 @@ CUresult cuLibraryUnload(CUlibrary library)
 	return WHOLE_CALL(unload(library), "library=%p", (void *)library);
 }
 
-/* With modules_lock. Return: NULL: no room */
+/* With modules_lock held. Return: the handle, made if needed; NULL: no room */
 static CUkernel kernel_handle(struct kernel *kernel)
 {
 	if (!kernel->handle)
@@ -259,7 +262,7 @@ static CUresult find_kernel(CUkernel *found, const struct library *library, cons
 	return *found ? CUDA_SUCCESS : image_no_memory();
 }
 
-/* A library is found, asked for something, and put. */
+/* Finds a library, evaluates an expression with it, and puts it. */
 #define WITH_LIBRARY(handle, expression)						\
 ({											\
 	struct library *library_;							\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Device code is loaded: from memory or a file, with options for a compiler. */
+/* Loads device code from memory or a file, with options for a compiler. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool has(unsigned int count, const CUjit_option *options, CUjit_option wa
 	return false;
 }
 
-/* A buffer for a log and its size go together. */
+/* Checks that a log has both a buffer and a size, or neither. */
 static CUresult buffer_check(unsigned int count, const CUjit_option *options,
 			     void *const *values, CUjit_option buffer, CUjit_option size)
 {
@@ -57,7 +57,7 @@ CUresult options_check(unsigned int count, const CUjit_option *options, void *co
 			     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 }
 
-/* A log as far as it fits; its size becomes how much that was. */
+/* Writes a log as far as it fits; the size becomes that of the text written. */
 static void write_log(unsigned int count, const CUjit_option *options, void **values,
 		      CUjit_option buffer, CUjit_option size, const char *text)
 {
@@ -71,7 +71,7 @@ static void write_log(unsigned int count, const CUjit_option *options, void **va
 	values[size_at] = (void *)(uintptr_t)(strlen(text) < room ? strlen(text) : room);
 }
 
-/* @count: options that options_check() has seen */
+/* @count: of options, which options_check() has checked */
 CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned int count,
 		    const CUjit_option *options, void **values, struct image **image)
 {
@@ -137,7 +137,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int co
 			  image, count, (void *)options, (void *)values);
 }
 
-#define ZEROS	16	/* behind a file, so that a short one can be looked at */
+#define ZEROS	16	/* behind a file's content, so that reading a header stays inside */
 
 static CUresult read_all(int fd, size_t room, char **text, size_t *bytes)
 {
@@ -161,12 +161,12 @@ static CUresult read_all(int fd, size_t room, char **text, size_t *bytes)
 }
 
 /*
- * The whole file, and zeros after it; free() it. @bytes is never 0. What is no file and
- * has nothing in it is an empty one, as on hardware.
+ * Reads a whole file, with zeros behind it; the caller frees it. @bytes is never 0. A device or
+ * pipe without data counts as an empty file, as on hardware.
  */
 CUresult load_file(const char *path, char **text, size_t *bytes)
 {
-	/* a pipe without a writer is not waited for */
+	/* O_NONBLOCK: does not wait for the writer of a pipe */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat info = {};
 	CUresult result;

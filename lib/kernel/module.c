@@ -21,7 +21,7 @@ void module_put(struct module *module)
 	free(module);
 }
 
-/* With modules_lock: its handles end. Return: had they not ended before? */
+/* With modules_lock held: ends a module's handles. Return: is this the first call? */
 static bool withdraw(struct module *module)
 {
 	struct module **link = &modules;
@@ -37,7 +37,10 @@ static bool withdraw(struct module *module)
 	return true;
 }
 
-/* Modules of contexts that have ended; a library's are put by the library. */
+/*
+ * Ends modules of contexts that have ended, except those of libraries, which the library puts.
+ * Return: a list of these modules.
+ */
 static struct module *withdraw_dead(void)
 {
 	struct module *module, *next, *dead = NULL;
@@ -53,7 +56,7 @@ static struct module *withdraw_dead(void)
 	return dead;
 }
 
-/* @image: the module gets the caller's reference, also if this fails */
+/* @image: the module takes the caller's reference, also on failure */
 CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		    struct module **new)
 {
@@ -100,8 +103,8 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 }
 
 /*
- * Its handles and its memory end. Return: had they not ended before? Then the reference
- * that it began with is the caller's.
+ * Ends a module's handles and its memory. Return: is this the first call? Then the caller puts
+ * the module's first reference.
  */
 bool module_end(struct module *module)
 {
@@ -110,7 +113,7 @@ bool module_end(struct module *module)
 	pthread_mutex_lock(&modules_lock);
 	first = withdraw(module);
 	for (uint32_t i = 0; i < module->image->variables_count; i++) {
-		/* a context that has ended has taken its memory with it */
+		/* a context that has ended has freed its memory */
 		if (module->addresses[i] && module_is_alive(module))
 			heap_free(module->addresses[i], 0);
 		module->addresses[i] = 0;
@@ -143,7 +146,7 @@ CUresult cuModuleUnload(CUmodule module)
 	return WHOLE_CALL(unload(module), "module=%p", (void *)module);
 }
 
-/* With modules_lock. Return: NULL: no room */
+/* With modules_lock held. Return: the handle, made if needed; NULL: no room */
 CUfunction function_handle(struct function *function)
 {
 	if (!function->handle)
@@ -237,7 +240,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, C
 			  (void *)module);
 }
 
-/* With modules_lock: the memory of a variable, with its first value */
+/* With modules_lock held: allocates a variable, and sets its initial value. */
 static CUresult place(struct module *module, const struct variable *variable,
 		      CUdeviceptr *address)
 {
@@ -259,7 +262,7 @@ static CUresult place(struct module *module, const struct variable *variable,
 	return CUDA_SUCCESS;
 }
 
-/* Outputs may be NULL. */
+/* Finds a variable, and allocates it if needed. Outputs may be NULL. */
 CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
 			 size_t *bytes)
 {
@@ -297,7 +300,7 @@ static CUresult find_variable(CUdeviceptr *address, size_t *bytes, CUmodule hand
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs, or no name");
 	}
 	result = module_variable(module, name, address, bytes);
-	/* who ignores the result has NULL, as on hardware */
+	/* a program that ignores the result finds NULL, as on hardware */
 	if (result == CUDA_ERROR_NOT_FOUND && address)
 		*address = 0;
 	if (result == CUDA_ERROR_NOT_FOUND && bytes)

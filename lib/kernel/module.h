@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device code in use: modules, libraries, and kernels as handles.
+ * Loaded device code: modules, libraries, and kernels as handles.
  *
- *   handle.c	handles, and what is looked at before them
+ *   handle.c	handles, and the checks before they are looked up
  *   module.c	modules, their functions, their variables
- *   library.c	libraries, and the modules that they have in contexts
- *   load.c	from memory or a file, with options
- *   device_figures.c	what a device has, for kernels
+ *   library.c	libraries, and their modules in contexts
+ *   load.c	loads from memory or a file, with options
+ *   device_figures.c	a device's attributes that matter for kernels
  *   function_attribute.c	a function's or a kernel's attributes
  *   function.c	the calls about them
- *   occupancy.c how many blocks a device would have room for
+ *   occupancy.c	how many blocks a device would have room for
  *
- * modules_lock protects lists, settings and variables' addresses. It comes after the locks
+ * modules_lock protects lists, settings and variables' addresses. It is taken after the locks
  * of graphs and before those of tables, and is not held while streams are waited for.
- * Handles keep what they stand for: a module counts references, and its functions have none
- * of their own; a library and its kernels likewise.
+ * A handle that was found keeps its object: a module counts references, also for its functions,
+ * which have none of their own; a library does so for its kernels.
  */
 #ifndef MEMCAST_MODULE_H
 #define MEMCAST_MODULE_H
@@ -25,7 +25,7 @@
 #include "image.h"
 #include "table.h"
 
-/* What a device has, for kernels */
+/* A device's attributes that matter for kernels */
 struct figures {
 	int architecture;		/* 90: compute capability 9.0 */
 	int multiprocessors;
@@ -34,9 +34,9 @@ struct figures {
 	int threads_each, blocks_each, shared_each, registers_each; /* of a multiprocessor */
 };
 
-/* Attributes that may be set */
+/* Attributes that a program may set */
 struct settings {
-	int dynamic;			/* the most shared memory that a launch may add */
+	int dynamic;			/* most dynamic shared memory of a launch */
 	int carveout;
 	int cluster[3];			/* 0: any */
 	int non_portable, policy;
@@ -44,35 +44,35 @@ struct settings {
 
 enum handle_kind { HANDLE_MODULE, HANDLE_FUNCTION, HANDLE_LIBRARY, HANDLE_KERNEL };
 
-/* What every handle points to begins with this. */
+/* The first member of every object that has a handle */
 struct handle {
 	enum handle_kind kind;
 };
 
 struct function {
 	struct handle head;
-	CUfunction handle;		/* NULL: nobody has asked for it */
+	CUfunction handle;		/* NULL: not made yet */
 	struct module *module;
 	const struct code *code;
 	struct settings settings;
 	bool loaded;
-	struct old_launch *old;		/* what the calls of before CUDA 4.0 have set, or NULL */
+	struct old_launch *old;		/* settings of calls from before CUDA 4.0, or NULL */
 };
 
 struct module {
 	struct handle head;
 	CUmodule handle;
-	struct module *next;		/* all modules */
-	struct module *sibling;		/* of the same library */
+	struct module *next;		/* list of all modules */
+	struct module *sibling;		/* list of a library's modules */
 	atomic_uint references;
 	bool of_library;
 	CUcontext context;
-	unsigned int ends;		/* how often the context had ended before */
+	unsigned int ends;		/* how often the context had ended before (slot->ends) */
 	uint32_t device;
 	const struct figures *figures;
 	struct image *image;
-	struct function *functions;	/* as the image's kernels */
-	CUdeviceptr *addresses;		/* as the image's variables; 0: not asked for */
+	struct function *functions;	/* in the order of the image's kernels */
+	CUdeviceptr *addresses;		/* as the image's variables; 0: not allocated */
 };
 
 struct kernel {
@@ -80,15 +80,15 @@ struct kernel {
 	CUkernel handle;
 	struct library *library;
 	const struct code *code;
-	struct settings *settings;	/* by device, or NULL: none was set */
+	struct settings *settings;	/* per device; NULL: none is set */
 };
 
 struct library {
 	struct handle head;
 	CUlibrary handle;
 	atomic_uint references;
-	struct image *image;		/* empty, if it could not be read */
-	CUresult error;			/* why it could not */
+	struct image *image;		/* empty, if reading it failed */
+	CUresult error;			/* of reading the image */
 	char reason[256];
 	struct kernel *kernels;
 	struct module *modules;

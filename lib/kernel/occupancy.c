@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * How many blocks of a kernel a multiprocessor of the device has room for: threads in
- * whole warps, blocks, shared memory, registers. The formula is the general one; what it
- * came to on hardware was recorded.
+ * How many blocks of a kernel a multiprocessor of the device has room for: threads in whole
+ * warps, blocks, shared memory, registers. The formula is CUDA's; its results on hardware were
+ * recorded.
  */
 #include "module.h"
 
-#define SHARED_UNIT	128	/* shared memory is given out in these, registers */
-#define REGISTERS_UNIT	256	/* in these to each warp */
-#define CLUSTER		8	/* blocks of a cluster that every device can have, */
-#define CLUSTER_LARGE	16	/* and those that this one can, if the kernel says so */
-#define CLUSTER_BLOCKS	8	/* of clusters, in a multiprocessor */
+#define SHARED_UNIT	128	/* units of shared memory, */
+#define REGISTERS_UNIT	256	/* and of a warp's registers */
+#define CLUSTER		8	/* blocks of a cluster on every device, */
+#define CLUSTER_LARGE	16	/* and on this one, if the kernel allows it */
+#define CLUSTER_BLOCKS	8	/* blocks of clusters in a multiprocessor */
 
 static int least(int a, int b)
 {
 	return a < b ? a : b;
 }
 
-/* Without regard to shared memory */
+/* Return: how many blocks fit, without regard to shared memory. */
 static int by_threads(const struct function *function, int threads)
 {
 	const struct figures *figures = function->module->figures;
@@ -31,7 +31,7 @@ static int by_threads(const struct function *function, int threads)
 	return registers ? least(blocks, figures->registers_each / registers / warps) : blocks;
 }
 
-/* @threads: of a block, over 0; @dynamic: its dynamic shared memory in bytes */
+/* @threads: of a block, at least 1; @dynamic: its dynamic shared memory in bytes */
 int occupancy(const struct function *function, int threads, size_t dynamic)
 {
 	const struct figures *figures = function->module->figures;
@@ -44,7 +44,7 @@ int occupancy(const struct function *function, int threads, size_t dynamic)
 	return least(by_threads(function, threads), shared ? figures->shared_each / shared : INT_MAX);
 }
 
-/* A function is found, asked for something, and put. */
+/* Finds a function, evaluates an expression with it, and puts it. */
 #define WITH_FUNCTION(handle, expression)						\
 ({											\
 	struct function *function;							\
@@ -100,7 +100,7 @@ struct wish {
 	unsigned int flags;
 };
 
-/* The largest block of those with the most threads in a multiprocessor */
+/* Finds the block size with the most threads in a multiprocessor; of several, the largest. */
 static CUresult best_block(int *grid, int *block, const struct function *function,
 			   const struct wish *wish)
 {
@@ -149,7 +149,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction hand
 			  (void *)block, (void *)handle, dynamic, limit);
 }
 
-/* As hardware: what the system reserves of a block's part is not taken off. */
+/* As on hardware, the system's part of a block's shared memory is not subtracted. */
 static CUresult available(size_t *dynamic, const struct function *function, int blocks,
 			  int threads)
 {
@@ -179,7 +179,7 @@ static unsigned int largest_cluster(const struct function *function)
 	return function->settings.non_portable ? CLUSTER_LARGE : CLUSTER;
 }
 
-/* @cluster: blocks in each direction; all 0: none */
+/* @cluster: blocks in each direction; all 0: no cluster */
 CUresult cluster_check(const struct function *function, const unsigned int *grid,
 		       const unsigned int *cluster)
 {
@@ -202,7 +202,10 @@ CUresult cluster_check(const struct function *function, const unsigned int *grid
 		     largest_cluster(function));
 }
 
-/* The cluster of a launch: an attribute's, else what the function must have; or all 0 */
+/*
+ * Finds the cluster of a launch: that of an attribute, else the one that the function requires;
+ * or all 0
+ */
 static void cluster_of(const struct function *function, const CUlaunchConfig *config,
 		       unsigned int *cluster)
 {

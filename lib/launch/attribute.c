@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The attributes of a launch: which there are, and what they may be. Source: hardware. */
+/* The attributes of a launch, and their valid values. Source: hardware. */
 #include "event.h"
 #include "launch.h"
 
@@ -8,7 +8,7 @@ static CUresult invalid(const char *what, int value)
 	return fail(CUDA_ERROR_INVALID_VALUE, "launch attribute: %s %d", what, value);
 }
 
-/* An event that is recorded when the launch is done */
+/* Reads an event that is to be recorded after the launch. */
 static CUresult read_event(CUevent event, bool timing_matters, CUevent *to)
 {
 	struct event *found;
@@ -68,7 +68,7 @@ static CUresult read_one(const CUlaunchAttribute *attribute, struct request *req
 	}
 }
 
-/* The later of two of the same kind counts. */
+/* Of two attributes of the same kind, the later one counts. */
 CUresult attributes_read(const CUlaunchConfig *config, struct request *request)
 {
 	CUresult result = CUDA_SUCCESS;

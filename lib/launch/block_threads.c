@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads of a block that wait for each other: each has a stack, and they take turns in
- * the one thread that runs the launch. A thread that waits at a barrier has no turn until
- * all of its block, or of the grid, have come there or returned.
+ * Threads of a block that wait for each other: each has a stack, and they take turns in the one
+ * thread that runs the launch. A thread at a barrier gets no turn until all threads of its
+ * block, or of the grid, have reached the barrier or returned.
  */
 #undef _FORTIFY_SOURCE
 #include <sched.h>
@@ -13,7 +13,7 @@
 #include "launch.h"
 
 #define STACK_BYTES	(64UL << 10)
-#define GUARD_BYTES	(4UL << 10)	/* below each stack: who runs out of it is caught */
+#define GUARD_BYTES	(4UL << 10)	/* below each stack: an overflow faults here */
 
 enum member_state { READY, IN_BLOCK, IN_GRID, DONE };
 
@@ -27,10 +27,10 @@ struct gang {
 	ucontext_t back;		/* the thread that runs the launch */
 	memcast_kernel_function function;
 	struct member *current;
-	unsigned int count;		/* members */
-	unsigned int each;		/* of them in a block */
-	bool all;			/* blocks of the grid are members */
-	bool yielded;			/* the current one gave its turn away, and did nothing else */
+	unsigned int count;		/* number of members */
+	unsigned int each;		/* number of a block's members */
+	bool all;			/* all blocks of the grid are members */
+	bool yielded;			/* the current member only gave its turn away */
 	struct member members[];
 };
 
@@ -44,7 +44,7 @@ void stacks_free(struct runner *runner)
 	runner->stacks_count = 0;
 }
 
-/* Stacks and the rest for so many members; they stay for the launches to come. */
+/* Makes room for so many members, with stacks; it stays for later launches. */
 bool stacks_room(struct runner *runner, size_t count)
 {
 	char *stacks;
@@ -79,7 +79,7 @@ static void turn_over(struct gang *gang)
 	swapcontext(&gang->current->context, &gang->back);
 }
 
-/* Return: is there a gang, whose others have had a turn meanwhile? */
+/* Gives the current member's turn to the others. Return: false: there is no gang. */
 bool gang_yield(struct runner *runner)
 {
 	struct gang *gang = runner->gang;
@@ -91,7 +91,10 @@ bool gang_yield(struct runner *runner)
 	return true;
 }
 
-/* At a barrier of the block, or of the grid. Return: can it be waited for here? */
+/*
+ * Waits at a barrier of the block, or of the grid. Return: false: the launch has no such
+ * barrier.
+ */
 bool gang_wait(struct runner *runner, bool grid)
 {
 	struct gang *gang = runner->gang;
@@ -113,7 +116,7 @@ static void begin(void)
 	swapcontext(&member->context, &gang->back);
 }
 
-/* All that have not returned are at the barrier: it opens. Return: has it? */
+/* Opens a barrier if all members that have not returned are there. Return: is it open? */
 static bool open_barrier(struct member *members, unsigned int count, enum member_state state)
 {
 	bool any = false;
@@ -129,7 +132,7 @@ static bool open_barrier(struct member *members, unsigned int count, enum member
 	return any;
 }
 
-/* One turn for each that may run. Return: has anything happened? */
+/* Gives each member that may run a turn. Return: has any member done something? */
 static bool take_turns(struct runner *runner, struct gang *gang, unsigned int *left)
 {
 	bool happened = false;
@@ -165,7 +168,7 @@ static void run(struct runner *runner, struct gang *gang)
 		if (left && !may_run)
 			memcastKernelFail(runner->at, CUDA_ERROR_LAUNCH_FAILED,
 					  "threads wait at different barriers, and for ever");
-		/* all wait for something else, perhaps for another process */
+		/* all members wait for something else, perhaps for another process */
 		if (!happened)
 			sched_yield();
 	}
@@ -186,7 +189,7 @@ static void member_begin(struct runner *runner, struct member *member, unsigned 
 	makecontext(&member->context, begin, 0);
 }
 
-/* The threads of one block, from member @first on */
+/* Begins the threads of one block, from member @first on. */
 static void block_begin(struct runner *runner, struct gang *gang, unsigned int first,
 			struct memcast_launch *at)
 {
@@ -211,7 +214,7 @@ static struct gang *gang_begin(struct runner *runner, const struct memcast_launc
 	return gang;
 }
 
-/* One block. stacks_room() has made room. */
+/* Runs one block. The caller has called stacks_room(). */
 void gang_run(struct runner *runner, const struct memcast_launch *launch,
 	      memcast_kernel_function function)
 {
@@ -222,7 +225,7 @@ void gang_run(struct runner *runner, const struct memcast_launch *launch,
 	run(runner, gang);
 }
 
-/* All blocks at the same time, each with shared memory of its own */
+/* Runs all blocks at the same time, each with shared memory of its own. */
 void gang_run_all(struct runner *runner, const struct memcast_launch *launch,
 		  memcast_kernel_function function, size_t block_bytes)
 {

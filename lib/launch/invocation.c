@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A launch that has been checked, in the order in which hardware looks at it. */
+/* Checks a launch, in the order in which hardware does, and makes an invocation of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static CUresult check_grid(const struct request *request, const struct figures *
 }
 
 /*
- * A block of one thread stands for the one that the code requires, as on hardware.
- * @block: output
+ * Checks the block. One of a single thread stands for the block that the code requires, as on
+ * hardware. @block: output
  */
 static CUresult check_block(const struct request *request, const struct function *function,
 			    unsigned int *block)
@@ -75,7 +75,7 @@ static CUresult check_shared(const struct request *request, const struct functio
 		    request->shared, function->settings.dynamic);
 }
 
-/* @extra: tags with values. Outputs: NULL and 0 if they are not there */
+/* @extra: tags with values. The outputs are NULL and 0 if their tags are missing. */
 static CUresult read_extra(void *const *extra, const void **buffer, size_t *bytes)
 {
 	*buffer = NULL;
@@ -91,7 +91,7 @@ static CUresult read_extra(void *const *extra, const void **buffer, size_t *byte
 	return CUDA_SUCCESS;
 }
 
-/* The values, one by one or in a buffer, whose end may be missing */
+/* Copies the parameters' values, one by one or from a buffer, whose end may be missing. */
 static CUresult copy_values(struct invocation *invocation, const struct request *request)
 {
 	const struct code *code = invocation->code;
@@ -125,7 +125,7 @@ static CUresult copy_values(struct invocation *invocation, const struct request 
 	return CUDA_SUCCESS;
 }
 
-/* Its module gets a reference. */
+/* Takes a reference to the function's module. */
 static struct invocation *allocate(struct function *function, const struct request *request,
 				   const unsigned int *block)
 {
@@ -207,7 +207,7 @@ CUresult invocation_new(struct function *function, const struct request *request
 	return result;
 }
 
-/* The same once more, which nobody else has; NULL: no memory */
+/* Return: a copy with a single reference; NULL: no memory */
 struct invocation *invocation_copy(const struct invocation *from)
 {
 	struct invocation *copy = malloc(from->bytes);

@@ -13,7 +13,7 @@ static CUresult run(struct work *work, struct stream *stream, CUresult error)
 	(void)stream;
 	if (error == CUDA_SUCCESS)
 		result = invocation_run(invocation);
-	/* the memory is the stream's */
+	/* the stream frees the invocation's memory */
 	module_put(invocation->module);
 	return result;
 }
@@ -24,7 +24,7 @@ static bool is_default(CUstream stream)
 }
 
 /*
- * The stream of a launch. Without a current context, a default stream is that of the
+ * Finds the stream of a launch. Without a current context, a default stream is that of the
  * function's context, as on hardware.
  */
 static CUresult find_stream(CUfunction handle, CUstream wanted, struct stream **stream)
@@ -183,7 +183,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 			  "config=%p, function=%p", (void *)config, (void *)function);
 }
 
-/* What programs built for the per-thread default stream import */
+/* Symbols that programs built for the per-thread default stream import */
 #pragma GCC visibility push(default)
 
 #define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)

@@ -2,13 +2,13 @@
 /*
  * Launches: a kernel's C function, called in the order of a stream or by a graph.
  *
- *   registry.c	which function a kernel's name stands for; MEMCAST_KERNELS
- *   invocation.c	a launch that has been checked: what to call, with which parameters
+ *   registry.c	finds the function of a kernel's name; MEMCAST_KERNELS
+ *   invocation.c	a launch that has been checked: function and parameters
  *   attribute.c	a launch's attributes
  *   launch.c	the calls that launch
- *   old_calls.c	those of before CUDA 4.0
+ *   old_calls.c	those from before CUDA 4.0
  *   node.c	kernel nodes, for lib/graph/
- *   run.c	calls the function, and catches what it does wrong
+ *   run.c	calls the function, and catches its faults
  *   block_threads.c	threads that wait for each other
  *
  * No lock is held while a kernel runs. registry_lock is innermost.
@@ -39,7 +39,7 @@ struct registered {
 CUresult registered_find(const struct code *code, const struct registered **registered);
 CUresult kernels_load(void);
 
-/* What a call asks for */
+/* The arguments of a launch, whichever call makes it */
 struct request {
 	unsigned int grid[3], block[3], shared;
 	unsigned int cluster[3];	/* all 0: none */
@@ -49,8 +49,8 @@ struct request {
 };
 
 /*
- * It does not change. As work of a stream it has the stream's only reference; as a node's
- * it is shared by copies of the node.
+ * A launch that has been checked. It does not change. As work of a stream it has the stream's
+ * only reference; as a node's it is shared by copies of the node.
  */
 struct invocation {
 	struct work work;
@@ -61,9 +61,9 @@ struct invocation {
 	unsigned int grid[3], block[3], cluster[3], shared;
 	bool cooperative;
 	CUstream stream;
-	/* by CUlaunchAttributeID; of nodes whose attributes were set, else NULL */
+	/* by CUlaunchAttributeID; of a node whose attributes were set; else NULL */
 	CUlaunchAttributeValue *attributes;
-	size_t bytes;			/* of all of this */
+	size_t bytes;			/* of the whole struct with its values */
 	void *parameters[];		/* addresses of the values, which follow */
 };
 
@@ -87,9 +87,9 @@ CUresult invocation_run(const struct invocation *invocation);
 struct gang;
 
 struct runner {			/* of a stream's thread, for all its launches */
-	struct memcast_launch *at;	/* where it is */
+	struct memcast_launch *at;	/* the launch, and the thread of it that runs */
 	sigjmp_buf back;
-	CUresult result;		/* of what has ended it */
+	CUresult result;		/* the error that has ended it */
 	const char *reason;
 	int signal;
 	void *address;
@@ -98,7 +98,7 @@ struct runner {			/* of a stream's thread, for all its launches */
 	void *alternate;		/* stack for signals */
 	char *shared;			/* memory of a block */
 	size_t shared_room;
-	void *stacks, *gang_memory;	/* of a gang's threads; the gang */
+	void *stacks, *gang_memory;	/* of a gang's threads; of the gang */
 	unsigned int stacks_count;
 };
 

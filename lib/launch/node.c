@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Kernel nodes. The program gives a function, a shape and parameters; they are checked as
- * for a launch, and become an invocation, which copies of the node share. The library's
- * own copies are told from the program's by a mark behind the parameters, where the
- * struct has nothing.
+ * Kernel nodes. The program gives a function, a shape and parameters; they are checked as for a
+ * launch, and become an invocation, which copies of the node share. The library's own copies
+ * have a mark behind the parameters, in bytes that the program's leave empty.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +52,7 @@ void node_params_of(CUgraphNodeParams *params, struct invocation *invocation,
 	set_own(params, invocation);
 }
 
-/* Either a function or, in a context, a kernel */
+/* Finds the function of a node: it has a function, or a kernel with a context. */
 static CUresult find(const CUDA_KERNEL_NODE_PARAMS_v3 *kernel, struct function **function)
 {
 	CUfunction handle = kernel->func ? kernel->func : (CUfunction)kernel->kern;
@@ -84,7 +83,7 @@ static CUresult make(const CUgraphNodeParams *params, struct invocation **invoca
 	return result;
 }
 
-/* The context becomes the function's. */
+/* Checks a node. Its context becomes that of the function. */
 CUresult kernel_node_check(CUgraphNodeParams *params)
 {
 	struct invocation *invocation;
@@ -96,7 +95,7 @@ CUresult kernel_node_check(CUgraphNodeParams *params)
 	return result;
 }
 
-/* @to is a plain copy of @from, and becomes one of the library's. */
+/* @to is a plain copy of @from, and becomes a copy of the library. */
 CUresult kernel_node_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 {
 	struct invocation *invocation = own(from);
@@ -126,8 +125,8 @@ CUresult kernel_node_run(const CUgraphNodeParams *params)
 }
 
 /*
- * Attributes of a node. Those that change what is launched are the invocation's; the
- * others are kept and given back.
+ * Attributes of a node. Those that change the launch are also set in the invocation; the others
+ * are only kept and read back.
  */
 static bool has_attribute(int number)
 {
@@ -172,7 +171,7 @@ CUresult node_attribute(const CUgraphNodeParams *params, int number,
 	return CUDA_SUCCESS;
 }
 
-/* The node gets another invocation, as its copies share the one it has. */
+/* Gives a node an invocation of its own: other nodes share the one that it has. */
 static struct invocation *change(CUgraphNodeParams *params)
 {
 	struct invocation *before = own(params), *copy = invocation_copy(before);

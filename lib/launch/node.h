@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel nodes: what lib/graph/ and lib/launch/ know of each other. A node's parameters are
- * those of CUgraphNodeParams; copies that the library keeps have an invocation in them.
+ * Kernel nodes: the interface of lib/launch/ for lib/graph/. A node's parameters are those of
+ * CUgraphNodeParams; copies that the library keeps have an invocation in them.
  */
 #ifndef MEMCAST_NODE_H
 #define MEMCAST_NODE_H
@@ -16,14 +16,14 @@ CUresult kernel_node_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
 void kernel_node_free(CUgraphNodeParams *params);
 CUresult kernel_node_run(const CUgraphNodeParams *params);
 
-/* The attributes of a node's parameters; those that are the library's own copy */
+/* attributes of a node, whose parameters are the library's own copy */
 CUresult node_attribute(const CUgraphNodeParams *params, int number,
 			CUlaunchAttributeValue *value);
 CUresult node_attribute_set(CUgraphNodeParams *params, int number,
 			    const CUlaunchAttributeValue *value);
 CUresult node_attributes_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
 
-/* For a captured stream: a node that does this. @invocation stays the caller's. */
+/* makes the parameters of a node for a captured launch; @invocation stays the caller's */
 void node_params_of(CUgraphNodeParams *params, struct invocation *invocation,
 		    struct function *function);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Launches of before CUDA 4.0: their shape and parameters are the function's. */
+/* The launch calls from before CUDA 4.0: the function keeps shape and parameters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct old_launch {
 	char values[BYTES_MOST];
 };
 
-/* With modules_lock. NULL: no memory */
+/* With modules_lock held: finds or makes a function's settings for these calls; NULL: no memory */
 static struct old_launch *old_of(struct function *function)
 {
 	if (!function->old) {
@@ -25,7 +25,7 @@ static struct old_launch *old_of(struct function *function)
 	return function->old;
 }
 
-/* A function is found, and what it keeps for these calls. */
+/* Finds a function and its settings, evaluates an expression with them, and puts the function. */
 #define WITH_OLD(handle, expression)						\
 ({										\
 	struct function *function;						\

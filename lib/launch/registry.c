@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which function a kernel's name stands for. */
+/* Finds the C function that is registered for a kernel's name. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>
@@ -12,7 +12,10 @@
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct registered *registry;
 
-/* _Z9vectorAddPKfS0_Pfi: of a function in no namespace, what follows the length */
+/*
+ * Is it a mangled name like _Z9vectorAddPKfS0_Pfi, of a function in no namespace? The name
+ * follows its length.
+ */
 static bool mangled_from(const char *mangled, const char *plain)
 {
 	char *end;
@@ -34,7 +37,7 @@ static bool same_sizes(const struct registered *registered, const struct code *c
 	return true;
 }
 
-/* 8, 8, 4 */
+/* Writes sizes as "8, 8, 4". */
 static const char *list(char *text, size_t room, unsigned int count, const size_t *sizes,
 			const struct parameter *parameters)
 {
@@ -47,7 +50,7 @@ static const char *list(char *text, size_t room, unsigned int count, const size_
 	return text;
 }
 
-/* With the lock. @other: output: one of this name with other parameters, or NULL */
+/* With the lock held. @other: output, a function with this name but other parameters, or NULL */
 static const struct registered *find_function(const struct code *code, bool exact,
 					      const struct registered **other)
 {
@@ -87,7 +90,7 @@ CUresult registered_find(const struct code *code, const struct registered **foun
 		    list(has, sizeof(has), other->count, other->sizes, NULL));
 }
 
-/* With the lock */
+/* With the lock held */
 static CUresult check_other(const struct registered *new)
 {
 	const struct registered *old;
@@ -118,7 +121,7 @@ static void compare(const struct code *code, void *data)
 		search->other = code;
 }
 
-/* Modules that are loaded may have kernels of this name: one must fit. */
+/* If loaded modules have kernels of this name, one must have these parameters. */
 static CUresult check_modules(const struct registered *new)
 {
 	struct search search = { .new = new };
@@ -187,7 +190,10 @@ void memcastKernelMust(const struct memcast_kernel *kernel)
 	exit(1);
 }
 
-/* By the first cuInit(): shared objects that the program does not know of */
+/*
+ * Loads the shared objects in MEMCAST_KERNELS, which the program does not know; for the first
+ * cuInit().
+ */
 CUresult kernels_load(void)
 {
 	const char *paths = secure_getenv("MEMCAST_KERNELS");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls a kernel's function in a stream's thread, and catches what it does wrong: a fault
- * jumps back to here out of the signal's handler, which is lib/fault's, and becomes the
- * launch's error. Stacks that it leaves behind are used again by the next launch.
+ * Calls a kernel's function in a stream's thread, and catches its faults: lib/fault/ handles
+ * the signal and calls back, a jump leaves the handler, and the fault becomes the launch's
+ * error. The stacks that the jump leaves are used again by the next launch.
  */
-#undef _FORTIFY_SOURCE	/* its longjmp() does not leave one stack for another */
+#undef _FORTIFY_SOURCE	/* its longjmp() refuses to change stacks */
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static __thread struct runner *here;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 
-/* A stream's thread ends. */
+/* Frees a runner when its stream's thread ends. */
 static void runner_end(void *data)
 {
 	const stack_t none = { .ss_flags = SS_DISABLE };
@@ -42,7 +42,7 @@ static void begin(void)
 	fault_take_over();
 }
 
-/* The thread's own; NULL: no memory */
+/* Return: the runner of this thread; NULL: no memory */
 struct runner *runner_here(void)
 {
 	stack_t stack = { .ss_size = ALTERNATE_BYTES };
@@ -53,7 +53,7 @@ struct runner *runner_here(void)
 	here = calloc(1, sizeof(*here));
 	if (!here)
 		return NULL;
-	/* a function that runs out of stack is caught on another one */
+	/* a stack for the signal handler when a function overflows its own */
 	stack.ss_sp = mmap(NULL, ALTERNATE_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (stack.ss_sp != MAP_FAILED) {
@@ -64,7 +64,7 @@ struct runner *runner_here(void)
 	return here;
 }
 
-/* Called by the signal's handler, in the thread that runs the kernel */
+/* The signal handler calls this in the thread that runs the kernel. */
 static void caught(int number, const siginfo_t *info, bool store)
 {
 	here->result = CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -96,7 +96,10 @@ void *memcastKernelVariable(const struct memcast_launch *at, const char *name)
 		       CUDA_SUCCESS ? (void *)address : NULL;
 }
 
-/* A device reaches the memory that the module knows: ask for one range after the other. */
+/*
+ * Checks that the device can access a range: the module must know all of it, one mapping after
+ * the other.
+ */
 void memcastKernelCheck(const struct memcast_launch *at, const void *address, size_t bytes)
 {
 	uint64_t from = (uintptr_t)address, end = from + bytes;
@@ -136,7 +139,7 @@ void memcastSyncGrid(const struct memcast_launch *at)
 				  "memcastSyncGrid() is for MEMCAST_GRID");
 }
 
-/* In words, for the log */
+/* Explains a fault in words, for the log. */
 static CUresult explain(const struct invocation *invocation, struct runner *runner)
 {
 	const struct memcast_launch *at = runner->at;
@@ -186,7 +189,7 @@ static void each_block(const struct invocation *invocation, struct memcast_launc
 			}
 }
 
-/* Room for a block's shared memory; what is in it is left over, as on a device. */
+/* Makes room for a block's shared memory; old content stays in it, as on a device. */
 static bool shared_room(struct runner *runner, size_t bytes)
 {
 	char *more;
@@ -202,7 +205,10 @@ static bool shared_room(struct runner *runner, size_t bytes)
 	return true;
 }
 
-/* What the function is told; dynamic shared memory comes first, as it is aligned. */
+/*
+ * Return: the argument of the C function. Dynamic shared memory comes first: its size is
+ * aligned.
+ */
 static struct memcast_launch launch_of(const struct invocation *invocation, char *shared)
 {
 	const unsigned int *cluster = invocation->cluster;
@@ -238,7 +244,7 @@ static void run_shape(const struct invocation *invocation, struct memcast_launch
 		each_block(invocation, at);
 }
 
-/* By a stream's thread, for one launch */
+/* Runs one launch, in a stream's thread. */
 CUresult invocation_run(const struct invocation *invocation)
 {
 	size_t bytes = ((invocation->shared + 15UL) & ~15UL) +
