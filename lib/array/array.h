@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of libmemcast.so share: bulk functions and groups. The library uses views, and
- * of the driver's library no more than what include/ declares.
+ * Shared by the files of libmemcast.so: bulk functions and groups. The library uses views, and of
+ * libcuda.so.1 only the functions that include/ declares.
  *
- *   bulk.c		what bulk functions accept, and reductions
+ *   bulk.c		checks of bulk functions' arguments, and reductions
  *   bulk-broadcast.c	copies and fills
- *   bulk-choose.c	which instruction set, and what the machine's caches hold
- *   bulk-way.c		which way long arrays go
+ *   bulk-choose.c	chooses the instruction set, and finds the sizes of the caches
+ *   bulk-way.c		finds the fastest way for long arrays
  *   loops/		the inner loops: bulk-loops.h is compiled once per instruction set,
- *			and bulk-choose.c takes one at the first use
+ *			and bulk-choose.c chooses one at the first use
  *   group.c		groups of ranks: barrier, all-reduce, broadcast
- *   log.c		why a call failed
+ *   log.c		logs failed calls
  */
 #ifndef MEMCAST_ARRAY_H
 #define MEMCAST_ARRAY_H
@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <xmmintrin.h>
 
-/* What these two declare is exported, all else is hidden. */
+/* The functions that these headers declare are exported, all others are hidden. */
 #pragma GCC visibility push(default)
 #include <memcast/bulk.h>
 #include <memcast/group.h>
@@ -30,16 +30,16 @@
 
 #define BULK_TYPES	(MEMCAST_BF16 + 1)
 #define BULK_OPS	(MEMCAST_XOR + 1)
-#define BULK_LINE	64	/* bytes that a memory transfer has */
+#define BULK_LINE	64	/* bytes of a cache line */
 
-/* How arrays are copied and combined that are too long to be in the first-level cache */
+/* The ways to copy and combine arrays that do not fit the first-level cache */
 enum bulk_way {
-	BULK_LOOP,	/* by our own loops */
-	BULK_AHEAD,	/* these fetch from memory what comes next; of sums only */
-	BULK_LIBC,	/* by the C library's copy, in blocks; of copies only, as the next one */
+	BULK_LOOP,	/* by the loops of this library */
+	BULK_AHEAD,	/* by loops that also fetch later bytes from memory; sums only */
+	BULK_LIBC,	/* by the C library's copy, in blocks; copies only, as the next one */
 	BULK_WHOLE,	/* by the C library's copy, one replica after the other */
-	BULK_PAST,	/* by our own loops, whose stores go past the caches */
-	BULK_PAST_AHEAD,	/* the same, and what comes next is fetched; of sums only */
+	BULK_PAST,	/* by the loops, whose stores go past the caches */
+	BULK_PAST_AHEAD,	/* by such loops that also fetch later bytes; sums only */
 	BULK_WAYS
 };
 
@@ -49,11 +49,10 @@ static inline bool bulk_goes_past(enum bulk_way way)
 }
 
 /*
- * Combines @bytes at @from_at of @reads places and stores the result at @to_at
- * of @writes places: each line of each place is read once and written once.
- * The two may be the same lines. @bytes is a multiple of the type's size.
- * Where @way goes past the caches all of @to are aligned to a line, and nothing is
- * fenced.
+ * Combines @bytes at @from_at of @reads places and stores the result at @to_at of @writes places:
+ * each line of each place is read once and written once. Places may be read and written.
+ * @bytes is a multiple of the type's size. If @way goes past the caches, all of @to are aligned to
+ * a line, and the caller does the fence.
  */
 typedef void bulk_combine(unsigned char *const *to, size_t to_at, unsigned int writes,
 			  unsigned char *const *from, size_t from_at, unsigned int reads,
@@ -68,22 +67,22 @@ struct bulk_loops {
 	 */
 	CUresult (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
 			 const unsigned char *from, size_t bytes);
-	/* The same by pieces for two places: more than 8 vectors */
+	/* The same by pieces, for two places and more than 8 vectors */
 	CUresult (*copy_to_2)(unsigned char *const *to, size_t to_at, const unsigned char *from,
 			      size_t bytes);
-	/* The same for a block of what does not fit the first-level cache */
+	/* The same for a block of an array that does not fit the first-level cache */
 	void (*copy_block)(unsigned char *const *to, size_t to_at, unsigned int writes,
 			   const unsigned char *from, size_t bytes);
-	bulk_combine *combine[BULK_TYPES][BULK_OPS];	/* NULL: no such thing */
+	bulk_combine *combine[BULK_TYPES][BULK_OPS];	/* NULL: no such operation */
 };
 
 extern const struct bulk_loops bulk_sse2, bulk_avx2, bulk_avx512;
 
 /*
- * Sums round to nearest, keep subnormals and raise no signal, whatever the program
- * has set for its own: that comes back afterwards. Ranks get the same bits then.
+ * Sums round to nearest, keep subnormals and raise no signal, whatever the program has set; its
+ * setting comes back afterwards. So all ranks get the same bits.
  */
-#define BULK_CONTROL	_MM_MASK_MASK	/* of MXCSR; with flags of exceptions not cared for */
+#define BULK_CONTROL	_MM_MASK_MASK	/* of MXCSR; flags of exceptions do not matter */
 
 static inline unsigned int bulk_arithmetic_begin(void)
 {
@@ -100,23 +99,20 @@ static inline void bulk_arithmetic_end(unsigned int program)
 		_mm_setcsr(program);
 }
 
-/*
- * bulk-choose.c: what the bulk functions know about the machine, found out by the first
- * call of any thread.
- */
+/* bulk-choose.c: properties of the machine, which the first call of any thread finds. */
 struct bulk_machine {
-	/* Broadcasts of so many bytes are one call of copy(). 0: nothing is known yet */
+	/* Broadcasts of up to so many bytes are one call of copy(). 0: nothing is known yet */
 	size_t short_bytes;
 	const struct bulk_loops *loops;	/* for sums */
 	const struct bulk_loops *copies;
 	CUresult (*copy)(unsigned char *const *to, size_t to_at, unsigned int writes,
 			 const unsigned char *from, size_t bytes);
-	/* Up to so many bytes, read and written, copies by pieces are faster than the C library's */
+	/* Up to so many bytes, read and written, copying by pieces beats the C library */
 	size_t pieces;
-	/* From so many bytes on stores always go past the caches */
+	/* From so many bytes on, stores always go past the caches */
 	size_t stream;
-	bool stream_set;		/* by MEMCAST_STREAM: below, they never do */
-	size_t cache1, cache2;		/* what a processor's own caches hold */
+	bool stream_set;		/* by MEMCAST_STREAM; then stores of fewer bytes never do */
+	size_t cache1, cache2;		/* bytes of a processor's own caches */
 };
 
 extern struct bulk_machine bulk_machine_known;
@@ -139,24 +135,24 @@ static inline const struct bulk_loops *bulk_loops(void)
 enum bulk_kind {
 	BULK_COPY,
 	BULK_SUM,		/* into a buffer */
-	BULK_SUM_NARROW,	/* of values of 2 bytes, which take more work for a byte */
-	BULK_SUM_IN_PLACE,	/* to where it was read from, so not past the caches */
+	BULK_SUM_NARROW,	/* of values of 2 bytes, which take more work per byte */
+	BULK_SUM_IN_PLACE,	/* to places that it reads, so not past the caches */
 	BULK_SUM_NARROW_IN_PLACE,
-	BULK_SUM_PAST,		/* bulk-way.c's own: from so many bytes on that all go past the caches */
+	BULK_SUM_PAST,		/* from bulk_machine.stream bytes on; bulk-way.c only */
 	BULK_SUM_NARROW_PAST,
 	BULK_KINDS
 };
 
 struct bulk_trial {
 	struct bulk_times *times;	/* NULL: this call is not timed */
-	unsigned char *decide;		/* where the way is noted after this call, or NULL */
+	unsigned char *decide;		/* where to note the fastest way after this call, or NULL */
 	enum bulk_way way;
 	uint64_t bytes, written, start;
 };
 
 /*
- * Which way this call is to take; bulk_way_done() is called after it. @bytes: what is read
- * and written, of all replicas; @written: what of it is written.
+ * Return: the way for a call, which calls bulk_way_done() at its end. @bytes: bytes of all
+ * replicas that are read and written; @written: bytes that are written.
  */
 enum bulk_way bulk_way(enum bulk_kind kind, unsigned int replicas, size_t bytes, size_t written,
 		       struct bulk_trial *trial);
@@ -168,13 +164,13 @@ static inline void bulk_way_done(const struct bulk_trial *trial)
 		bulk_way_measured(trial);
 }
 
-/* How many bytes are left to the start of a line */
+/* Return: the number of bytes to the start of the next line. */
 static inline size_t bulk_to_line(const unsigned char *at)
 {
 	return -(uintptr_t)at % BULK_LINE;
 }
 
-/* log.c: a refusal's reason in words, and the line of the log that has it */
+/* log.c: the reason of a refusal, and the log's line with it */
 __attribute__((format(printf, 2, 3)))
 CUresult fail(CUresult result, const char *reason, ...);
 __attribute__((format(printf, 3, 4)))
@@ -195,7 +191,7 @@ void log_failure(const char *call, CUresult result, const char *arguments, ...);
 /* bulk.c */
 CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count,
 		    enum memcast_element type, enum memcast_op op, size_t *bytes);
-/* As bulk_check(), of elements of any kind, and of bytes */
+/* As bulk_check(), for elements of any kind, and for bytes */
 CUresult bulk_check_elements(const struct memcast_view *view, size_t offset, size_t count,
 			     size_t width, size_t *bytes);
 CUresult bulk_check_range(const struct memcast_view *view, size_t offset, size_t bytes);
@@ -203,7 +199,7 @@ CUresult bulk_check_buffer(const void *buffer, size_t bytes);
 void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t bytes,
 			  enum memcast_element type, enum memcast_op op);
 
-/* bulk-broadcast.c; @from may be the range of a replica itself. */
+/* bulk-broadcast.c; @from may be in a replica. */
 void bulk_broadcast(const struct memcast_view *view, size_t offset, const unsigned char *from,
 		    size_t bytes);
 

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-/*
- * Bulk functions that store the same to all replicas: copies and fills.
- */
+/* Bulk functions that store the same bytes to all replicas: copies and fills. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "array.h"
 
-/* As much of the source as stays in the first-level cache from replica to replica */
+/* Part of the source that stays in the first-level cache from replica to replica */
 #define BLOCK_BYTES	8192
 
-/* The C library's copy takes a while to begin, so it gets more; two fit most first-level caches. */
+/*
+ * The C library's copy takes a while to begin, so its blocks are larger; two fit most
+ * first-level caches.
+ */
 #define LIBC_BYTES	16384
 
 /*
- * As much as goes past the caches to a replica before it is the next one's turn: the source
- * is read from memory meanwhile, rather than in between (measured: blocks of 8 KiB take
- * a tenth longer).
+ * Bytes that go past the caches to a replica before the next replica gets them: meanwhile the
+ * next bytes of the source are fetched (measured: blocks of 8 KiB take a tenth longer).
  */
 #define PAST_BYTES	1024
 
-#define FEW_BYTES	64	/* what never goes past the caches */
+#define FEW_BYTES	64	/* no more bytes than these ever go past the caches */
 
 /*
- * Block by block, so that N replicas cost one read of the source. @repeat: the
- * source is one block and a line, for all of them.
+ * Copies block by block, so that N replicas cost one read of the source. @repeat: the source is
+ * one block and a line, for all blocks.
  *
- * Each replica has lines of its own: where it is not aligned as the others are,
- * its blocks are some bytes further on.
+ * Whole lines are those of each replica: if it is not aligned as the others are, its blocks are
+ * some bytes further on.
  */
 static void broadcast_past_caches(const struct memcast_view *view, size_t offset,
 				  const unsigned char *from, size_t bytes, bool repeat)
@@ -62,7 +62,7 @@ static void broadcast_past_caches(const struct memcast_view *view, size_t offset
 	_mm_sfence();
 }
 
-/* Our loops are for places at the start of a line. The C library's copy takes care of others. */
+/* The loops here are for places at the start of a line. The C library's copy does the others. */
 static void broadcast_block(const struct memcast_view *view, size_t at,
 			    const unsigned char *from, size_t bytes, enum bulk_way way)
 {
@@ -71,7 +71,7 @@ static void broadcast_block(const struct memcast_view *view, size_t at,
 		return;
 	}
 	for (unsigned int i = 0; i < view->replicas; i++)
-		if (view->replica[i] + at != from)	/* that is allowed */
+		if (view->replica[i] + at != from)	/* the source may be a replica */
 			memcpy(view->replica[i] + at, from, bytes);
 }
 
@@ -89,7 +89,7 @@ static void broadcast_blocks(const struct memcast_view *view, size_t offset,
 				bytes - at < block ? bytes - at : block, way);
 }
 
-/* Broadcasts bytes that are too many for copy(), or any before the processor is known. */
+/* Broadcasts more bytes than copy() is for, or any before the processor is known. */
 static __attribute__((__noinline__)) CUresult
 broadcast_long(const struct memcast_view *view, size_t offset, const unsigned char *from,
 	       size_t bytes, bool repeat)
@@ -119,7 +119,10 @@ static inline CUresult broadcast_bytes(const struct memcast_view *view, size_t o
 {
 	const struct bulk_machine *machine = &bulk_machine_known;
 
-	/* which is 0 before anything is known; and 0 bytes are not fewer than that */
+	/*
+	 * short_bytes is 0 before the processor is known; for 0 bytes, bytes - 1 is the largest
+	 * number
+	 */
 	if (bytes - 1 < __atomic_load_n(&machine->short_bytes, __ATOMIC_ACQUIRE))
 		return machine->copy(view->replica, offset, view->replicas, from, bytes);
 	return broadcast_long(view, offset, from, bytes, false);
@@ -143,7 +146,7 @@ static CUresult broadcast(const struct memcast_view *view, size_t offset, const 
 	return result;
 }
 
-/* Apart, so that the way of most need not keep what these words are made of. */
+/* A function of its own, so that the usual path need not keep the arguments of the message. */
 static __attribute__((__noinline__, __cold__)) CUresult
 broadcast_logged(const struct memcast_view *view, size_t offset, const void *from, size_t bytes)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the bulk functions take from the CPU, or are told to.
+ * Choices that depend on the CPU, or that the environment makes.
  *
  * The instruction set: the widest, or MEMCAST_CPU=sse2|avx2|avx512. That holds for
  * QEMU without KVM as well (measured: AVX2 takes 0.55 to 1.0 of SSE2's time).
  *
- * From how many bytes on stores always go past the caches: three quarters of what the
- * last of them holds (measured on an AMD EPYC), or MEMCAST_STREAM=BYTES. A virtual
- * machine is told of more than it gets where others use the same cache: what is smaller
- * is measured (bulk-way.c).
+ * The number of bytes from which on stores always go past the caches: three quarters of the size
+ * of the last cache (measured on an AMD EPYC), or MEMCAST_STREAM=BYTES. A virtual machine is told
+ * of more than it gets if others use the same cache: the best way for smaller arrays is measured
+ * (bulk-way.c).
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -30,14 +30,14 @@
 #define CPUID_7_EDX_FSRM	(1U << 4)
 #define CACHE_SIZE	"/sys/devices/system/cpu/cpu0/cache/index3/size"
 
-/* emulated CPUs do not say */
+/* emulated CPUs do not tell the sizes */
 #define CACHE_UNKNOWN	(8UL << 20)
 #define CACHE1_UNKNOWN	(32UL << 10)
 #define CACHE2_UNKNOWN	(1UL << 20)
 
 struct bulk_machine bulk_machine_known;
 
-/* What the choice has to say, which is said when no thread waits for it any more */
+/* Messages of the choice, which are printed when no thread waits for it any more */
 static char complaints[512];
 static atomic_bool unsaid;
 
@@ -111,7 +111,7 @@ static const struct bulk_loops *choose_copies(const struct bulk_loops *loops)
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & CPUID_7_EDX_FSRM ? loops : &bulk_avx2;
 }
 
-/* Not sysconf(): in virtual machines it has told ten times as much. */
+/* sysconf() is not used: in virtual machines it has returned ten times as much. */
 static size_t cache_bytes(void)
 {
 	FILE *file = fopen(CACHE_SIZE, "re");
@@ -142,7 +142,7 @@ static size_t choose_stream(bool *set)
 	return cache_bytes() / 4 * 3 ?: CACHE_UNKNOWN;
 }
 
-/* What sysconf() says of caches that a processor shares with nobody is right. */
+/* Return: the size of a cache that a processor does not share; for these, sysconf() is right. */
 static size_t own_cache(int name, size_t unknown)
 {
 	long bytes = sysconf(name);
@@ -159,9 +159,9 @@ static uint64_t nanoseconds(void)
 }
 
 /*
- * Is a page copied to two others faster by pieces than by the C library? Some processors'
- * "rep movsb" is as fast as any loop, others' is not. The least of some times, in turn, is not
- * disturbed by what else the machine does; all take some 10 us.
+ * Is a page copied to two others faster by pieces than by the C library? Some processors' "rep
+ * movsb" is as fast as any loop, others' is not. The least of several times is not disturbed by
+ * other work of the machine; all take some 10 us.
  */
 static bool pieces_are_faster(const struct bulk_loops *copies)
 {
@@ -201,8 +201,8 @@ static void choose(void)
 	machine->cache2 = own_cache(_SC_LEVEL2_CACHE_SIZE, CACHE2_UNKNOWN);
 	machine->pieces = pieces_are_faster(machine->copies) ? machine->cache1 / 4 * 3 : 0;
 	/*
-	 * The source and one replica fit the first-level cache, and however many replicas
-	 * there are, all together are below MEMCAST_STREAM.
+	 * The source and one replica fit the first-level cache, and all replicas of any view
+	 * together are below MEMCAST_STREAM.
 	 */
 	short_bytes = machine->cache1 / 2;
 	if (short_bytes > machine->stream / MEMCAST_VIEW_MAX)
@@ -210,7 +210,7 @@ static void choose(void)
 	__atomic_store_n(&machine->short_bytes, short_bytes, __ATOMIC_RELEASE);
 }
 
-/* A thread that is cancelled meanwhile ends later: here it would leave a file open. */
+/* Cancellation waits until the choice is made: a cancelled thread would leave a file open. */
 void bulk_choose(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

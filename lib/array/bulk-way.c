@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: MIT
 /*
- * How long arrays are copied and combined. Which way is the fastest differs by processor,
- * and by how much of a cache that others use as well this program gets. No size that the
- * machine states decides it: measured, an Intel Xeon in a virtual machine got 24 of its 260
- * MiB, and there the C library's copy was faster than our loops, which are faster on an AMD
- * EPYC.
+ * Finds the fastest way to copy and combine long arrays. It depends on the processor, and on how
+ * much of a cache that others use as well this program gets. No size that the machine states
+ * decides it: measured, an Intel Xeon in a virtual machine got 24 of its 260 MiB, and there the C
+ * library's copy was faster than the loops here, which are faster on an AMD EPYC.
  *
- * So the first calls of each size go each way in turn, on the program's own arrays, and are
- * timed; calls that follow go the fastest way, those of all threads. All ways do the same,
- * so that measuring costs no more than that some calls take a slower one. After AGAIN calls a
- * thread tries them again: the first ones may have met arrays that no cache had yet, or
- * another load on the machine.
+ * So the first calls of each size go each way in turn, on the program's own arrays, and are timed;
+ * later calls of all threads go the fastest way. All ways have the same result, so that measuring
+ * only makes some calls slower. After AGAIN calls a thread tries all ways again: the arrays of its
+ * first calls may not have been in a cache yet, or the machine may have had another load.
  *
- * Times are the thread's own, without what other threads had of the processor.
+ * Times are CPU times of the thread, without those of other threads on the processor.
  */
 #define _GNU_SOURCE
 #include <time.h>
 
 #include "array.h"
 
-/* A class has sizes with the same highest bit; smaller ones are in the first, larger ones in the last. */
+/*
+ * The sizes of a class have the same highest bit; the first has all smaller sizes, the last all
+ * larger.
+ */
 #define FIRST_CLASS	10
 #define LONG_CLASS	24	/* 16 MiB: a call takes so long that little disturbs its time */
 #define LAST_CLASS	31
 #define CLASSES		(LAST_CLASS + 1 - FIRST_CLASS)
 
-/* Tries of each way; the first is not timed: it finds in the caches what another way left. */
+/* Tries of each way. The first is not timed: the caches have what another way left in them. */
 #define TRIES		5
 #define LONG_TRIES	3
 #define AGAIN		1000
 
-#define NEVER	(UINT32_MAX / 2)	/* what is tried takes less */
+#define NEVER	(UINT32_MAX / 2)	/* longer than any measured time */
 
-/* Arrays of 1 or 2 replicas find their own way, as those of 3 or 4 do, and those of more. */
+/* Arrays of 1 or 2 replicas have ways of their own, as have those of 3 or 4, and of more. */
 #define GROUPS	3
 
-/* A thread's own: each call finds in the caches what the one before has left there. */
+/* Times of one thread, whose calls find in the caches what its last call left there */
 struct bulk_times {
 	unsigned int calls;
 	uint32_t least[BULK_WAYS];	/* nanoseconds per MiB */
@@ -43,12 +44,12 @@ struct bulk_times {
 
 static __thread struct bulk_times thread_times[BULK_KINDS][GROUPS][CLASSES];
 
-/* All threads'; BULK_WAYS: none yet */
+/* The ways of all threads; BULK_WAYS: none found yet */
 static unsigned char decided[BULK_KINDS][GROUPS][CLASSES] = {
 	[0 ... BULK_KINDS - 1] = { [0 ... GROUPS - 1] = { [0 ... CLASSES - 1] = BULK_WAYS } },
 };
 
-/* 0 where there is no such clock: then no way is faster than another. */
+/* Return: 0 if there is no such clock; then no way is faster than another. */
 static uint64_t own_nanoseconds(void)
 {
 	struct timespec time = {};
@@ -69,7 +70,10 @@ static unsigned int group_of(unsigned int replicas)
 	return replicas <= 2 ? 0 : replicas <= 4 ? 1 : 2;
 }
 
-/* From the machine's stream on, sums into a buffer are a kind of their own: nothing but PAST. */
+/*
+ * From machine->stream bytes on, sums into a buffer are a kind of their own, which goes past
+ * the caches.
+ */
 static enum bulk_kind kind_from(enum bulk_kind kind, size_t bytes)
 {
 	if (bytes < bulk_machine()->stream)
@@ -83,7 +87,10 @@ static bool always_past(enum bulk_kind kind)
 	return kind == BULK_SUM_PAST || kind == BULK_SUM_NARROW_PAST;
 }
 
-/* Not for calls that read and write the same memory by turns: it stays in the caches. */
+/*
+ * May the stores of a call go past the caches? Not if it reads the memory that it writes: that
+ * is in the caches.
+ */
 static bool may_go_past(enum bulk_kind kind, unsigned int class)
 {
 	const struct bulk_machine *machine = bulk_machine();
@@ -92,7 +99,7 @@ static bool may_go_past(enum bulk_kind kind, unsigned int class)
 	       !machine->stream_set && 1UL << class >= 2 * machine->cache2;
 }
 
-/* What is worth a try; before there was any, calls go the first of them. */
+/* Lists the ways to try; calls take the first one before there are times. */
 static unsigned int candidates(enum bulk_kind kind, unsigned int class, enum bulk_way *ways)
 {
 	unsigned int count = 0;
@@ -115,8 +122,8 @@ static unsigned int candidates(enum bulk_kind kind, unsigned int class, enum bul
 }
 
 /*
- * Return: a way's time, more or less by what else counts: fetching ahead puts lines that others may
- * need out of the caches, and a loop is to beat N copies by the C library clearly.
+ * Return: a way's time, changed by other effects: fetching ahead evicts lines from the caches
+ * that others may need, and a loop has to beat N copies by the C library clearly.
  */
 static uint32_t cost(enum bulk_way way, uint32_t time)
 {
@@ -156,14 +163,14 @@ enum bulk_way bulk_way(enum bulk_kind kind, unsigned int replicas, size_t bytes,
 	kind = kind_from(kind, bytes);
 	each = class < LONG_CLASS ? TRIES : LONG_TRIES;
 	tries = each * candidates(kind, class, ways);
-	if (bytes < machine->cache1 / 4)	/* or the clock would take longer */
+	if (bytes < machine->cache1 / 4)	/* reading the clock would take longer */
 		return ways[0];
 
 	times = &thread_times[kind][group][class - FIRST_CLASS];
 	known = &decided[kind][group][class - FIRST_CLASS];
 	way = __atomic_load_n(known, __ATOMIC_RELAXED);
 	if (!times->calls && way != BULK_WAYS)
-		times->calls = tries;		/* another thread has found out */
+		times->calls = tries;		/* another thread has found the way */
 	if (times->calls >= AGAIN)
 		times->calls = 0;
 	call = times->calls++;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Bulk functions: what they accept, and reductions. The inner loops are in
- * bulk-loops.h.
- */
+/* Bulk functions: checks of arguments, and reductions. The inner loops are in bulk-loops.h. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -74,7 +71,7 @@ CUresult bulk_check_buffer(const void *buffer, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
-/* Replicas' own lines are in the caches by the time that they are stored to. */
+/* Stores the result to the replicas that it reads; their lines are in the caches by then. */
 void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t bytes,
 			  enum memcast_element type, enum memcast_op op)
 {
@@ -90,7 +87,7 @@ void bulk_reduce_in_place(const struct memcast_view *view, size_t at, size_t byt
 	bulk_arithmetic_end(program);
 }
 
-/* Past the caches goes what makes whole lines of the buffer. */
+/* Stores the result to a buffer. Whole lines of the buffer may go past the caches. */
 static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigned char *to,
 			     size_t bytes, enum memcast_element type, enum memcast_op op)
 {
@@ -104,7 +101,7 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 		       bytes, &trial);
 	if (bulk_goes_past(way) && (head > bytes || head % width_of(type))) {
 		way = way == BULK_PAST ? BULK_LOOP : BULK_AHEAD;
-		trial.times = NULL;	/* as it says nothing of the way that was to be tried */
+		trial.times = NULL;	/* this call does not go the way that was to be timed */
 	}
 	if (bulk_goes_past(way) && head) {
 		combine(&to, 0, 1, view->replica, at, view->replicas, head, BULK_LOOP);
@@ -160,8 +157,9 @@ CUresult memcastReduceBroadcast(const struct memcast_view *view, size_t offset, 
 }
 
 /*
- * Each element is what it was seen to be, combined, unless it is something else
- * by then. A block of them is combined at a time, those that have changed again.
+ * Combines each element with the value seen in memory, and stores the result if memory still
+ * has that value; if not, again. Elements are combined by blocks, those that had changed one by
+ * one.
  */
 #define RED(T)									\
 static void red_##T(T *at, const T *from, size_t count, bulk_combine *combine)	\

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Groups of ranks. In each replica every rank has lines that it alone writes: a
- * flag that says how many times it has met the others, and two posts with data
- * for them. Nothing needs a locked instruction then, and a rank looks at one
- * replica only, its own: another's may be gone with its rank.
+ * Groups of ranks. In each replica every rank has lines that it alone writes: a flag that counts
+ * its meetings with the other ranks, and two posts with data for them. So no locked instruction
+ * is needed, and a rank reads one replica only, its own: another rank's may be gone with its rank.
  *
- * Two posts in turn are enough. A rank that writes one for the second time has
- * met everybody in between, and they had come there after reading the first.
+ * Two posts used in turn are enough. Before a rank writes a post for the second time, it has met
+ * all ranks once more, and each had read the post before that meeting.
  */
 #define _GNU_SOURCE
 #include <immintrin.h>
@@ -17,14 +16,14 @@
 
 #include "array.h"
 
-#define POST_BYTES	448	/* more goes in two shots (measured) */
+#define POST_BYTES	448	/* larger arrays take two shots (measured) */
 #define SPINS		2000	/* some 20 us */
 #define YIELDS		16
-#define RANKS_AWAKE	4	/* of those that nap, on each CPU within NAP_MAX_NS */
+#define RANKS_AWAKE	4	/* napping ranks that may wake on a CPU within NAP_MAX_NS */
 #define NAP_MIN_NS	20000
-#define NAP_MAX_NS	1000000	/* and longer where many ranks share a CPU */
+#define NAP_MAX_NS	1000000	/* longer if many ranks share a CPU */
 
-/* The epoch and what fits its line travel together; what is more comes after. */
+/* The epoch and data that fit its line arrive together; longer data have lines of their own. */
 struct post {
 	uint64_t epoch;
 	unsigned char short_data[BULK_LINE - sizeof(uint64_t)];
@@ -48,8 +47,8 @@ static struct flags *flags_of(const struct memcast_group *group, unsigned int ra
 }
 
 /*
- * How many CPUs are there for the ranks? One that is bound to a single CPU takes it that
- * the others are bound to others.
+ * Return: how many CPUs all ranks have. A rank that is bound to a single CPU assumes that the
+ * other ranks are bound to other CPUs.
  */
 static unsigned int cpus_for_all(void)
 {
@@ -62,8 +61,8 @@ static unsigned int cpus_for_all(void)
 }
 
 /*
- * A rank that naps looks whether it may go on each time it wakes. When more than a few ranks share
- * a CPU, those that look must leave time for those that work: each naps for longer.
+ * A rank that naps checks each time it wakes whether it may go on. If more than a few ranks
+ * share a CPU, their checks must leave time for the ranks that work: each naps for longer.
  */
 static unsigned int nap_limit(unsigned int ranks, unsigned int cpus)
 {
@@ -105,7 +104,7 @@ CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view
 		      (const void *)view, flags, rank, ranks);
 }
 
-/* The @round-th time that what is waited for has not come */
+/* Passes the time after the @round-th check in vain. */
 static void relax(const struct memcast_group *group, unsigned int round)
 {
 	long most = (long)group->nap_us * 1000, nap = NAP_MIN_NS;
@@ -133,15 +132,15 @@ static void await(const struct memcast_group *group, const uint64_t *epoch)
 		relax(group, round);
 }
 
-/* The replica that a rank waits in; several may have the same. */
+/* Return: the replica whose flags a rank reads; several ranks may have the same. */
 static unsigned int own_replica(const struct memcast_group *group)
 {
 	return group->rank % group->view->replicas;
 }
 
 /*
- * All ranks wait here for each other. Release stores do not wait for stores past the caches,
- * which the program may have made itself: hence the fence.
+ * All ranks wait for each other. Release stores do not wait for stores past the caches, which
+ * the program may have made itself: hence the fence.
  */
 static void barrier(struct memcast_group *group)
 {
@@ -169,7 +168,7 @@ static unsigned char *data_of(struct post *post, size_t bytes)
 	return bytes <= sizeof(post->short_data) ? post->short_data : post->long_data;
 }
 
-/* Each rank posts what it has to all, and combines what all have posted: one barrier. */
+/* Each rank posts its array to all ranks, and combines the arrays that all have posted. */
 static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 		     enum memcast_element type, enum memcast_op op)
 {
@@ -197,7 +196,10 @@ static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 	bulk_arithmetic_end(program);
 }
 
-/* This rank's part of @bytes: whole lines, which nobody else touches; *at may be beyond. */
+/*
+ * Return: the size of this rank's part of @bytes: whole lines, which no other rank touches.
+ * *@at: output, the part's offset, perhaps behind the end.
+ */
 static size_t slice_of(const struct memcast_group *group, size_t bytes, size_t *at)
 {
 	size_t share = (bytes + group->ranks - 1) / group->ranks;
@@ -207,7 +209,7 @@ static size_t slice_of(const struct memcast_group *group, size_t bytes, size_t *
 	return *at >= bytes ? 0 : bytes - *at < slice ? bytes - *at : slice;
 }
 
-/* Each rank combines a slice, for all. */
+/* Each rank combines a slice, and stores it to all replicas. */
 static void two_shot(struct memcast_group *group, size_t offset, size_t bytes,
 		     enum memcast_element type, enum memcast_op op)
 {
@@ -262,7 +264,10 @@ CUresult memcastAllReduce(struct memcast_group *group, size_t offset, size_t cou
 		      count, type, op);
 }
 
-/* The root posts what it has to all before they meet: each stores it in its own replica. */
+/*
+ * The root posts its array to all ranks before they meet; each then stores it in its own
+ * replica.
+ */
 static void broadcast_by_post(struct memcast_group *group, unsigned int root, size_t offset,
 			      size_t bytes)
 {
@@ -278,7 +283,7 @@ static void broadcast_by_post(struct memcast_group *group, unsigned int root, si
 		       bytes);
 }
 
-/* Each rank copies a slice, to all. */
+/* Each rank copies a slice to all replicas. */
 static void broadcast_slices(struct memcast_group *group, unsigned int root, size_t offset,
 			     size_t bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Why calls of this library fail: the driver's library writes the lines, among its own. */
+/* Logs failed calls: the functions of libcuda.so.1 write the lines, among their own. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The copies of bulk-loops.h: of one source to several places.
+ * The copies of bulk-loops.h: from one source to several places.
  *
- * The C library's copy finds out anew for each place which way to take; that shows in what
- * is short.
+ * The C library's copy chooses its method anew for each place, which costs short copies time.
  */
-#define COPY_BYTES	(8 * WIDTH)	/* what is in registers at a time */
+#define COPY_BYTES	(8 * WIDTH)	/* the bytes in registers at a time */
 typedef __attribute__((vector_size(WIDTH), may_alias, aligned(1))) uint8_t copy_v;
 
-/* STORE() to each of @places. The last one is the first if it is alone, and stored to twice. */
+/* Does STORE() to each of @places. A single place is both first and last, and gets two stores. */
 #define TO_EACH(STORE) do {							\
 	STORE(to[0] + to_at);							\
 	for (unsigned int i = 1; i + 1 < writes; i++)				\
@@ -23,7 +22,7 @@ INLINE void store_ends(unsigned char *place, const copy_v *head, const copy_v *t
 	EVERY(*(copy_v *)(place + last + k * WIDTH) = tail[k]);
 }
 
-/* @count vectors from each end, of which some bytes may be in both; loaded once for all places */
+/* Copies @count vectors from each end, which may overlap; each is loaded once for all places. */
 INLINE void copy_ends(unsigned char *const *to, size_t to_at, unsigned int writes,
 		      const unsigned char *from, size_t bytes, const int count)
 {
@@ -37,7 +36,7 @@ INLINE void copy_ends(unsigned char *const *to, size_t to_at, unsigned int write
 #undef STORE_ENDS
 }
 
-/* The same with one T from each end */
+/* Does the same with one T from each end. */
 #define FROM_ENDS(T) do {							\
 	T head, tail;								\
 										\
@@ -49,7 +48,7 @@ INLINE void copy_ends(unsigned char *const *to, size_t to_at, unsigned int write
 	}									\
 } while (0)
 
-/* Less than a vector */
+/* Copies less than a vector. */
 static __attribute__((__noinline__)) CUresult
 copy_few(unsigned char *const *to, size_t to_at, unsigned int writes, const unsigned char *from,
 	 size_t bytes)
@@ -77,7 +76,7 @@ copy_few(unsigned char *const *to, size_t to_at, unsigned int writes, const unsi
 	return CUDA_SUCCESS;
 }
 
-/* @count vectors to @at of the places, of which there are 1 to 4 */
+/* Stores @count vectors to @at of the places, of which there are 1 to 4. */
 #define STORE_SOME(place, places, at, all) do {					\
 	EVERY(*(copy_v *)((place)[0] + (at) + k * WIDTH) = (all)[k]);	\
 	if ((places) > 1) {							\
@@ -101,8 +100,8 @@ INLINE void copy_some(unsigned char *const place[4], const unsigned int places,
 }
 
 /*
- * From @at on, where the first place's vectors are aligned, up to the last two vectors or
- * less: the end is stored apart.
+ * Copies from @at on, where the first place's vectors are aligned, up to the last two vectors
+ * or less, which the caller stores.
  */
 INLINE void copy_middle(unsigned char *const place[4], const unsigned int places,
 			const unsigned char *from, size_t at, size_t bytes)
@@ -118,12 +117,12 @@ INLINE void copy_middle(unsigned char *const place[4], const unsigned int places
 }
 
 /*
- * A piece goes to all places before the next one is read. The first vector reaches to where
- * the first place's vectors are aligned, or further. @bytes: more than COPY_BYTES.
+ * Copies each piece to all places before it reads the next one. The first vector reaches to the
+ * first place's next aligned vector, or further. @bytes: more than COPY_BYTES.
  *
  * A load waits for stores to the same part of another page, as if they were to the same
- * address, and replicas often lie so to each other. So nothing is loaded between stores but
- * what is further on: the places are known before, and the end is loaded first.
+ * address, and replicas often lie at such distances. So between the stores only bytes further
+ * on are loaded: the places are known before, and the end is loaded first.
  */
 INLINE void copy_pieces(unsigned char *const *to, size_t to_at, const unsigned int places,
 			const unsigned char *from, size_t bytes)
@@ -143,8 +142,8 @@ INLINE void copy_pieces(unsigned char *const *to, size_t to_at, const unsigned i
 }
 
 /*
- * One place after the other, each by vectors that are aligned there: to load what is not
- * aligned costs less than to store it. @bytes: more than COPY_BYTES.
+ * Copies to one place after the other, with stores that are aligned: an unaligned load costs
+ * less than an unaligned store. @bytes: more than COPY_BYTES.
  */
 static __attribute__((__noinline__)) CUresult
 copy_each(unsigned char *const *to, size_t to_at, unsigned int writes, const unsigned char *from,
@@ -159,7 +158,7 @@ copy_each(unsigned char *const *to, size_t to_at, unsigned int writes, const uns
 	for (; writes; writes--, to++) {
 		unsigned char *const place[4] = { *to + to_at };
 
-		if (place[0] == from)	/* that is allowed */
+		if (place[0] == from)	/* the source may be one of the places */
 			continue;
 		*(copy_v *)place[0] = head;
 		at = WIDTH - (uintptr_t)place[0] % WIDTH;
@@ -169,7 +168,7 @@ copy_each(unsigned char *const *to, size_t to_at, unsigned int writes, const uns
 	return CUDA_SUCCESS;
 }
 
-/* Functions of their own: each keeps all that it needs in registers. */
+/* A function for each number of places: each keeps all its values in registers. */
 #define COPY_TO(places)								\
 static __attribute__((__noinline__)) CUresult					\
 copy_to_##places(unsigned char *const *to, size_t to_at, const unsigned char *from, \
@@ -183,19 +182,20 @@ COPY_TO(2)
 COPY_TO(3)
 COPY_TO(4)
 
-/* Are both as many bytes behind the start of a vector? */
+/* Are both addresses equally far behind the start of a vector? */
 INLINE bool alike(const unsigned char *one, const unsigned char *other)
 {
 	return ((uintptr_t)one ^ (uintptr_t)other) % WIDTH == 0;
 }
 
 /*
- * Is this for loops of ours? At more places than a set of the first-level cache has lines, one
- * puts another out, and the C library's copy was as fast. Of what is longer, it may be faster.
+ * Is a copy for these loops? With more places than a set of the first-level cache has lines,
+ * each place evicts another's lines, and the C library's copy was as fast. For longer copies it
+ * may be faster.
  */
 #define PLACES_MAX	8
 #define PIECES_BYTES	2048
-#define SKEWED_BYTES	384	/* two places get so much at a time, however they are aligned */
+#define SKEWED_BYTES	384	/* up to here, unaligned stores to two places are best */
 
 INLINE bool for_pieces(unsigned int writes, size_t bytes)
 {
@@ -224,15 +224,15 @@ copy_3_or_4(unsigned char *const *to, size_t to_at, unsigned int writes, const u
 			     copy_to_4(to, to_at, from, bytes);
 }
 
-/* Functions of their own, again: copy() has nothing to keep for them. */
+/* Separate functions, so that copy() keeps no values for them. */
 static __attribute__((__noinline__)) CUresult
 copy_2_vectors(unsigned char *const *to, size_t to_at, unsigned int writes,
 	       const unsigned char *from, size_t bytes)
 {
 	/*
-	 * The processor fetches the lines that its waiting stores are for. Of so few lines each,
-	 * more places wait than a set of the cache has room for; the C library's stores are
-	 * shorter, so that fewer places wait.
+	 * The processor fetches the lines to which stores wait. With so few lines for each
+	 * place, the lines of more places wait than a set of the cache has room for; the C
+	 * library's stores are shorter, so that the lines of fewer places wait.
 	 */
 	if (writes >= 2 * PLACES_MAX)
 		return copy_libc(to, to_at, writes, from, bytes);
@@ -267,22 +267,25 @@ static CUresult copy(unsigned char *const *to, size_t to_at, unsigned int writes
 	if (!for_pieces(writes, bytes))
 		return copy_libc(to, to_at, writes, from, bytes);
 	/*
-	 * Short copies get the way with the fewest checks. Up to SKEWED_BYTES, stores that are not
-	 * aligned cost less than loading the source a second time would.
+	 * Short copies take the path with the fewest checks. Up to SKEWED_BYTES, unaligned
+	 * stores cost less than loading the source a second time would.
 	 */
 	if (writes == 2 && (bytes <= SKEWED_BYTES || alike(to[0], to[1])))
 		return copy_to_2(to, to_at, from, bytes);
 	/*
-	 * Replicas at equal offsets of pages share a set of the first-level cache. Four replicas leave
-	 * room for the source in it. With more, lines are put out least if the loop finishes one
-	 * replica before it begins the next.
+	 * Replicas at equal offsets of pages share a set of the first-level cache. Four replicas
+	 * leave room for the source in it. With more, fewest lines are evicted if the loop
+	 * finishes one replica before it begins the next.
 	 */
 	if (writes <= 2 || writes > 4)
 		return copy_each(to, to_at, writes, from, bytes);
 	return copy_3_or_4(to, to_at, writes, from, bytes);
 }
 
-/* One place after the other: these lines come from further away, in the order that is expected */
+/*
+ * Copies to one place after the other: lines that are not in the first-level cache are fetched
+ * in order.
+ */
 static void copy_block(unsigned char *const *to, size_t to_at, unsigned int writes,
 		       const unsigned char *from, size_t bytes)
 {

@@ -30,7 +30,7 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 			store(to + k, load(from + k), true);
 }
 
-/* Written out: of a loop the compiler would sometimes keep what is in "all" in memory. */
+/* Unrolled by hand: in a loop the compiler sometimes keeps "all" in memory. */
 #define ONE(n, ...)	do { enum { k = n }; if (k < count) __VA_ARGS__; } while (0)
 #define EVERY(...)								\
 	ONE(0, __VA_ARGS__); ONE(1, __VA_ARGS__); ONE(2, __VA_ARGS__); ONE(3, __VA_ARGS__); \
@@ -39,9 +39,9 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 #include "bulk-copy.h"
 
 /*
- * A replica is gone through by so many vectors before the next one is: that keeps
- * enough loads under way, and under QEMU, whose table of translations has one place
- * for what replicas have at the same offset, they take turns in it less often.
+ * How many vectors of a replica are read before the next replica is: enough to keep loads under
+ * way, and under QEMU, whose table of translations has one place for equal offsets of replicas,
+ * they displace each other less often.
  */
 #define UNROLL		(WIDTH == 64 ? 4 : 8)
 #define UNROLL_WIDE	4
@@ -54,9 +54,9 @@ static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
 #define UNROLL_MANY	(WIDTH == 32 ? 4 : UNROLL)
 
 /*
- * Fetches the bytes that the loop needs next while it sums those that have come: over the end of
- * a page as well, where processors stop fetching by themselves. Behind the end of an array this
- * fetches bytes that nobody needs, but never faults.
+ * Fetches bytes that the loop needs soon, while it sums earlier ones: also over the end of a
+ * page, where processors stop fetching by themselves. Behind the end of an array this fetches
+ * unneeded bytes, but never faults.
  */
 #define AHEAD_BYTES	2048
 INLINE void fetch_ahead(unsigned char *const *from, size_t from_at, unsigned int reads,
@@ -69,12 +69,12 @@ INLINE void fetch_ahead(unsigned char *const *from, size_t from_at, unsigned int
 }
 
 /*
- * The places are visited in their order, and so is what floating-point sums are
- * rounded in; they are written in the reverse order, the one seen last first.
+ * The loop reads the places in their order, which is also the order in which floating-point
+ * sums are rounded; it writes them in the reverse order, the one read last first.
  *
- * _nans begins again with vectors that turn out to have NaNs, of which nothing is stored by then:
- * going on from the registers would have the compiler spill them each time, for a rare case.
- * _rest does the elements that do not fill a vector.
+ * _nans repeats vectors that have NaNs, before any of them is stored: to go on from the
+ * registers would make the compiler spill them each time, for a rare case. _rest does the
+ * elements that do not fill a vector.
  */
 #define LOOP(name, accumulator, LOAD, COMBINE, kind, unroll)			\
 static __attribute__((__noinline__)) void					\
@@ -141,7 +141,7 @@ name##_nans(unsigned char *const *to, size_t to_at, unsigned int writes,	\
 				    false, true);				\
 }										\
 										\
-/* Combines @count vectors at a time. Return: how many bytes it has combined */	\
+/* Combines @count vectors at a time. Return: how many bytes are combined */	\
 INLINE size_t name##_steps(unsigned char *const *to, size_t to_at,		\
 			   unsigned int writes, unsigned char *const *from,	\
 			   size_t from_at, unsigned int reads, size_t bytes,	\

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What bulk-loops.h does to values, on vectors of WIDTH bytes. Whatever the width, the
+ * The operations of bulk-loops.h on values, in vectors of WIDTH bytes. Whatever the width, the
  * bits of a result are the same.
  *
- * Values are combined in an accumulator, "all": a vector as it is in memory, or
- * for sums of 16-bit floats two vectors of f32. load_ makes one of memory, round_
- * makes of it what goes to memory, and finish_ does the same to one that may have
- * NaNs, which nans_ says: they become the canonical one.
+ * Values are combined in an accumulator, "all": a vector as it is in memory, or for sums of 16-bit
+ * floats two vectors of f32. load_ makes an accumulator of memory, round_ makes of it the vector
+ * for memory, and finish_ does the same if it may have NaNs, which nans_ finds: they become the
+ * canonical one.
  */
 #include <immintrin.h>
 #include <stdint.h>
@@ -86,9 +86,9 @@ CHOICES(u64)
 CHOICES(s64)
 
 /*
- * Floats as integers of their size: what is above infinity is a NaN, and once
- * the magnitude of negative ones is turned over, -0 is below 0 as it should be.
- * A number goes before a NaN.
+ * Compares floats as integers of their size: a value above infinity is a NaN, and with the
+ * magnitude of negative values inverted, -0 is below 0 as it should be. A number is chosen
+ * before a NaN.
  */
 #define FLOAT_CHOICE(name, T, bits, magnitude, infinity, compare)	\
 INLINE u8_v name(u8_v all, u8_v one)					\
@@ -134,7 +134,7 @@ INLINE wide_v add_wide(wide_v all, wide_v one)
 	return (wide_v){ all.a + one.a, all.b + one.b };
 }
 
-/* A bf16 is the upper half of an f32: those of odd places are in place. */
+/* A bf16 is the upper half of an f32: the odd elements are in place already. */
 INLINE wide_v load_bf16(const unsigned char *from)
 {
 	u32_v both = (u32_v)load(from);
@@ -142,7 +142,7 @@ INLINE wide_v load_bf16(const unsigned char *from)
 	return (wide_v){ (f32_v)(both << 16), (f32_v)(both & 0xffff0000) };
 }
 
-/* Which of one or of the other are NaNs: one instruction for two vectors. */
+/* Finds NaNs in either vector: one instruction for two vectors. */
 #define nans_wide_f16	nans_wide_bf16
 INLINE u8_v nans_wide_bf16(wide_v all)
 {
@@ -156,7 +156,10 @@ INLINE u8_v nans_wide_bf16(wide_v all)
 #endif
 }
 
-/* Adding so much to what is below carries exactly where to nearest even is up. */
+/*
+ * Rounds to nearest even: the sum carries into the upper half exactly when it has to be rounded
+ * up.
+ */
 INLINE u32_v to_bf16(f32_v value)
 {
 	u32_v bits = (u32_v)value;
@@ -211,8 +214,8 @@ INLINE u8_v round_wide_f16(wide_v all)
 }
 #else
 /*
- * The bits of an f16, moved to where an f32 has them, are of a number 2^112
- * times too small. Infinity and NaN lack some bits of the exponent then.
+ * Converts an f16 to f32. Its bits, moved to the place of an f32's, are a number 2^112 times
+ * too small. Infinity and NaN then lack some bits of the exponent.
  */
 INLINE f32_v extend_f16(u32_v half)
 {
@@ -231,8 +234,8 @@ INLINE wide_v load_f16(const unsigned char *from)
 }
 
 /*
- * Beside 0.5, an f32 has the last place of f16's subnormals, so that the addition
- * rounds. For the others the exponent's bias changes, and infinity is the limit.
+ * Converts an f32 to f16. Beside 0.5, an f32 has the last place of f16's subnormals, so that
+ * the addition rounds. For other values the exponent's bias changes, and infinity is the limit.
  */
 INLINE u32_v to_f16(f32_v value)
 {
