@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The driver is initialised and a primary context made current by the first call that needs
- * it, as recorded on hardware: asking for devices makes none, choosing one does.
+ * The first call that needs a device initializes the driver and makes a primary context
+ * current, as recorded on hardware: to ask for devices makes no context, to choose one does.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,15 +9,16 @@
 #include "runtime.h"
 
 /*
- * The primary contexts that this library has retained. What a reset ends is not counted. No
- * driver function is called with the lock, which may wait, or call the program back.
+ * The primary contexts that this library has retained; one that a reset has ended does not
+ * count. No driver function that may wait or call the program back is called with the lock
+ * held.
  */
 static struct primary {
 	CUcontext context;
 	bool retained;
 } primaries[DEVICES_MAX];
 static pthread_mutex_t primaries_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint resets;	/* grows with each, with the lock held */
+static atomic_uint resets;	/* number of resets; changes with the lock held */
 
 static void take_lock(void)
 {
@@ -29,7 +30,7 @@ static void give_lock(void)
 	pthread_mutex_unlock(&primaries_lock);
 }
 
-/* A child may ask for a device, too, and is told that it cannot have one. */
+/* A child finds the lock free: it may ask for a device, too, and gets the error of a child. */
 static void __attribute__((constructor)) when_forked(void)
 {
 	pthread_atfork(take_lock, give_lock, give_lock);
@@ -38,13 +39,16 @@ static void __attribute__((constructor)) when_forked(void)
 static __thread struct {
 	int device;
 	bool chosen;
-	CUcontext seen;		/* was current and alive after so many resets */
+	CUcontext seen;		/* was current and alive when seen_resets was set */
 	unsigned int seen_resets;
 } thread;
 
 static atomic_int first_device;
 
-/* In the child of a fork() the driver's functions themselves say that it is one. */
+/*
+ * Initializes the driver. In a child of fork() the driver's functions themselves report the
+ * fork.
+ */
 cudaError_t runtime_loaded(void)
 {
 	static atomic_bool loaded;
@@ -57,7 +61,7 @@ cudaError_t runtime_loaded(void)
 	return error_of(result);
 }
 
-/* Is a context current? *@device is its device then. */
+/* Is a context current? @device: output, its device */
 static bool is_current(CUdevice *device)
 {
 	CUcontext current;
@@ -66,13 +70,16 @@ static bool is_current(CUdevice *device)
 		cuCtxGetDevice(device) == CUDA_SUCCESS;
 }
 
-/* The device that the next call would use if no context is current */
+/* Return: the device that the next call uses if no context is current. */
 static int runtime_device(void)
 {
 	return thread.chosen ? thread.device : first_device;
 }
 
-/* Is the device's primary context retained? If not, @*before is how many resets there were. */
+/*
+ * Finds a device's primary context. Return: is it retained? If not, *@before is the number of
+ * resets.
+ */
 static bool find_primary(CUcontext *context, int device, unsigned int *before)
 {
 	bool retained;
@@ -103,7 +110,10 @@ static bool keep_primary(CUcontext context, int device, unsigned int before)
 	return kept;
 }
 
-/* Retained once, and then kept; for as long as it lives it is the same. */
+/*
+ * Retains a device's primary context once, and keeps it: its value stays the same as long as it
+ * lives.
+ */
 static CUresult retain_primary(CUcontext *context, int device)
 {
 	unsigned int before;
@@ -123,9 +133,9 @@ cudaError_t primary_context(CUcontext *context, int device)
 	CUresult result;
 	int before;
 
-	if (device < 0 || device >= DEVICES_MAX)	/* the driver says that there is none */
+	if (device < 0 || device >= DEVICES_MAX)	/* the driver's error: no such device */
 		return error_of(cuDevicePrimaryCtxRetain(context, device));
-	/* a thread that is cancelled meanwhile would leave the context retained */
+	/* a cancelled thread would leave the context retained */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	result = retain_primary(context, device);
 	pthread_setcancelstate(before, NULL);
@@ -140,7 +150,7 @@ static cudaError_t make_current(int device)
 	return error == cudaSuccess ? error_of(cuCtxSetCurrent(context)) : error;
 }
 
-/* Which device's primary context, from before its last reset, is this? Or -1 */
+/* Return: the device whose primary context this was before its last reset, or -1. */
 static int reset_since(CUcontext context)
 {
 	int found = -1;
@@ -282,7 +292,10 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 	return CALL_LOADED(get_flags(flags));
 }
 
-/* Return: was it retained here? The driver's count of who retains it is left by a reset. */
+/*
+ * Forgets a device's primary context. Return: was it retained here? A reset leaves the driver's
+ * count as it is.
+ */
 static bool forget_primary(CUdevice device)
 {
 	bool retained;
@@ -304,7 +317,7 @@ static cudaError_t reset(void)
 
 	if (!is_current(&device))
 		device = runtime_device();
-	/* a thread that is cancelled meanwhile would leave the context retained */
+	/* a cancelled thread would leave the context retained */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	result = cuDevicePrimaryCtxReset(device);
 	if (result == CUDA_SUCCESS && forget_primary(device))

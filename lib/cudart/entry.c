@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The driver's log; and what needs neither a device nor the driver. */
+/* The driver's log, and calls that need neither a device nor the driver. */
 #include "runtime.h"
 #include "unsupported.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Errors: what they are called, and the last one of each thread. */
+/* Errors: names and descriptions, and the last error of each thread. */
 #include "runtime.h"
 
 #define UNKNOWN		"unrecognized error code"
@@ -24,7 +24,10 @@ static const struct description *describe(cudaError_t error)
 	return &descriptions[error];
 }
 
-/* Both interfaces number what they share alike; the driver has numbers of its own besides. */
+/*
+ * Both interfaces have the same numbers for common errors; the driver has further numbers of
+ * its own.
+ */
 cudaError_t error_of(CUresult result)
 {
 	return describe((cudaError_t)result) ? (cudaError_t)result : cudaErrorUnknown;

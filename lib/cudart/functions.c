@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The functions that are not supported, made of functions.def. Without the headers, and without
- * prototypes: none looks at its arguments.
+ * The functions that are not supported, generated from functions.def. This file does without
+ * headers and prototypes: these functions ignore their arguments.
  */
 #include "unsupported.h"
 

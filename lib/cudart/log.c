@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reasons of what the runtime refuses itself, in the file that the driver library's lines go
- * to as well: CUDA_LOG_FILE. One line each, written whole.
+ * Logs calls that the runtime itself refuses, in the file of libcuda.so.1's lines:
+ * CUDA_LOG_FILE. One line each, written at once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,13 +33,13 @@ static int log_open(void)
 		return STDERR_FILENO;
 	if (!strcmp(path, "stdout"))
 		return STDOUT_FILENO;
-	/* the driver library says so where this fails */
+	/* libcuda.so.1 prints a failure of this */
 	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
 /*
- * Where CUDA_LOG_FILE goes, or NONE. Several threads may open it at once, and all but
- * one close it again: opening a pipe may take for ever, and nobody waits for another.
+ * The fd that CUDA_LOG_FILE names, or NONE. Several threads may open the file at once, and all
+ * but one close it again: opening a pipe may take for ever, and no thread waits for another.
  */
 static int log_where(void)
 {
@@ -55,7 +55,10 @@ static int log_where(void)
 	return found;
 }
 
-/* Not write(): a thread that is cancelled would end in it. */
+/*
+ * A system call instead of write(), which is a cancellation point: a cancelled thread would end
+ * in it.
+ */
 static void write_line(int fd, const char *line, size_t length)
 {
 	while (syscall(SYS_write, fd, line, length) < 0 && errno == EINTR)
@@ -84,7 +87,7 @@ cudaError_t refuse(const char *call, cudaError_t error, const char *format, ...)
 	return error;
 }
 
-/* Says once on stderr that a call has failed which programs rarely check and cannot do without. */
+/* Says once on stderr that a call has failed whose result programs rarely check, but depend on. */
 void log_aloud(const char *text)
 {
 	static atomic_bool said;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The functions that programs built for the per-thread default stream import: the same files
- * again, with the names that both headers have for them there (…_ptds, …_ptsz). They call the
- * driver's functions of such names, for which no stream is the thread's own.
+ * compiled once more, with the names that both headers give them then (…_ptds, …_ptsz). They
+ * call the driver's functions with such names, for which stream NULL is the thread's own.
  */
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
 

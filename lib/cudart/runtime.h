@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the runtime share. A call's way: the exported function (CALL: a context is
- * there, the error is kept) → the driver's function. The driver checks, logs and decides; what
- * the runtime itself refuses goes through refuse(), which logs its reason.
+ * Shared by the files of libcudart.so. A call goes through the exported function (CALL: makes a
+ * context current, keeps the error), then the driver's function. The driver checks and logs; a
+ * call that the runtime itself refuses goes through refuse(), which logs its reason.
  *
  * Files that per_thread.c includes are compiled twice, as both headers give the functions in
  * them other names when a program is built for the per-thread default stream.
@@ -23,7 +23,7 @@
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define EXPORTED		__attribute__((visibility("default")))
 
-/* As many as the module can have */
+/* the module's limit */
 #define DEVICES_MAX	64
 
 /* error.c */
@@ -40,7 +40,7 @@ cudaError_t runtime_loaded(void);
 cudaError_t runtime_ready(void);
 cudaError_t primary_context(CUcontext *context, int device);
 
-/* Keeps the error of an expression that is a cudaError_t, if the driver is there. */
+/* Evaluates an expression to a cudaError_t, once the driver is loaded, and keeps the error. */
 #define CALL_LOADED(expression)							\
 ({										\
 	cudaError_t error_ = runtime_loaded();					\
@@ -48,7 +48,7 @@ cudaError_t primary_context(CUcontext *context, int device);
 	error_keep(error_ == cudaSuccess ? (expression) : error_);		\
 })
 
-/* The same with a context */
+/* The same, with a current context */
 #define CALL(expression)							\
 ({										\
 	cudaError_t error_ = runtime_ready();					\
@@ -56,11 +56,11 @@ cudaError_t primary_context(CUcontext *context, int device);
 	error_keep(error_ == cudaSuccess ? (expression) : error_);		\
 })
 
-/* A call of the driver's, and no more */
+/* A call that only calls the driver */
 #define DRIVER(call)		CALL(error_of(call))
 #define DRIVER_LOADED(call)	CALL_LOADED(error_of(call))
 
-/* Where a type of the runtime has the layout of the driver's */
+/* Checks that a type of the runtime has the driver's layout. */
 #define SAME_LAYOUT(ours, drivers)						\
 	_Static_assert(sizeof(ours) == sizeof(drivers) &&			\
 		       _Alignof(ours) == _Alignof(drivers), #ours)

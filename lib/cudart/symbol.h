@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables of device code, by the address that the program has registered for each */
+/* Variables of device code, found by the address that the program has registered */
 #ifndef MEMCAST_RUNTIME_SYMBOL_H
 #define MEMCAST_RUNTIME_SYMBOL_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Apart from the headers, whose macros would rename half of functions.def: see functions.c. */
+/* Without the headers, whose macros would rename half of functions.def: functions.c says more. */
 #ifndef MEMCAST_RUNTIME_UNSUPPORTED_H
 #define MEMCAST_RUNTIME_UNSUPPORTED_H
 
-/* entry.c: what a function that is not supported answers, with its reason in the log */
+/* entry.c: logs that an unsupported function was called, and returns its result */
 int function_unsupported(const char *symbol, const char *lacking);
 
 #endif /* MEMCAST_RUNTIME_UNSUPPORTED_H */

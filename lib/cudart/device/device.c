@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What there is to ask and to set of devices. */
+/* Properties and settings of devices. */
 #include "runtime.h"
 
 cudaError_t cudaDriverGetVersion(int *version)
@@ -95,7 +95,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
 						     device, peer));
 }
 
-/* Flags are looked at first; then the peer, whose context is made. */
+/* Checks the flags first, then the peer, whose context is made. */
 static cudaError_t enable_peer(int peer, unsigned int flags)
 {
 	CUcontext context;

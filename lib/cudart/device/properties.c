@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* cudaGetDeviceProperties(): a table of what field has what attribute. */
+/* cudaGetDeviceProperties(): a table with the attribute of each field. */
 #include <string.h>
 
 #include "runtime.h"
@@ -11,7 +11,7 @@
 	{ #field, offsetof(struct cudaDeviceProp, field), true,			\
 	  CU_DEVICE_ATTRIBUTE_##attribute }
 
-/* An int each, or a size_t where it is a number of bytes */
+/* Each field is an int, or (@wide) a size_t with a number of bytes. */
 static const struct field {
 	const char *name;
 	size_t offset;
@@ -180,7 +180,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 	return CALL_LOADED(properties_of(properties, device));
 }
 
-/* Has it at least what is wanted? What is wanted of nothing is 0. */
+/* Has a device at least the wanted properties? An unset one is 0. */
 static bool suits(const struct cudaDeviceProp *has, const struct cudaDeviceProp *wanted)
 {
 	return has->totalGlobalMem >= wanted->totalGlobalMem &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Graphs: all that looks at no node's parameters. */
+/* Graphs: the calls that have no parameters of nodes. */
 #include "runtime.h"
 
 SAME_LAYOUT(cudaGraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);
@@ -149,7 +149,7 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
 						   value));
 }
 
-/* What lives as long as the graphs that use it */
+/* User objects, which live as long as the graphs that use them */
 
 cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data, cudaHostFn_t destroy,
 				 unsigned int references, unsigned int flags)

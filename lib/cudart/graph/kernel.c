@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Kernel nodes of graphs: the kernel is named by its stub, the driver's handle stands for it. */
+/*
+ * Kernel nodes of graphs. The program names a kernel by its stub; the driver gets a handle of
+ * its own.
+ */
 #include "../kernel/kernel.h"
 
 SAME_LAYOUT(cudaLaunchAttributeValue, CUlaunchAttributeValue);
@@ -23,7 +26,7 @@ static cudaError_t describe(const char *call, CUDA_KERNEL_NODE_PARAMS *drivers,
 	return kernel_handle(call, &drivers->kern, params->func);
 }
 
-/* The driver's answer, in words if it is that this kernel is not supported */
+/* Return: the error of the driver's result; logs the kernel's name if it is not supported. */
 static cudaError_t result_of(const char *call, const struct cudaKernelNodeParams *params,
 			     CUresult result)
 {
@@ -63,7 +66,10 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t instance, cudaGraph
 			      cuGraphExecKernelNodeSetParams(instance, node, &drivers)));
 }
 
-/* What the program calls the kernel by, if it has registered it; else the driver's handle */
+/*
+ * Return: the address by which the program names a kernel, if it has registered it; else the
+ * driver's handle.
+ */
 static void *stub_of(const CUDA_KERNEL_NODE_PARAMS *drivers)
 {
 	const struct kernel *kernel = drivers->kern ? kernel_find(drivers->kern) :

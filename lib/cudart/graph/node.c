@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Nodes of graphs. The context of copies and fills is the current one: NULL for the driver. */
+/* Nodes of graphs. The driver gets NULL as the context of copies and fills: the current one. */
 #include "../memory/copy.h"
 
 SAME_LAYOUT(struct cudaMemsetParams, CUDA_MEMSET_NODE_PARAMS);

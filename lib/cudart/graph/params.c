@@ -10,8 +10,8 @@ SAME_LAYOUT(struct cudaChildGraphNodeParams, CUDA_CHILD_GRAPH_NODE_PARAMS);
 SAME_LAYOUT(struct cudaMemAllocNodeParamsV2, CUDA_MEM_ALLOC_NODE_PARAMS_v2);
 
 /*
- * Only these are described otherwise. What has no meaning here (semaphores, say) goes to the
- * driver as it is, which says what it lacks.
+ * Only these types have other parameters in the driver. Those of other types go to the driver
+ * unchanged, also of types that it does not support, such as semaphores.
  */
 static cudaError_t translate(const char *call, CUgraphNodeParams *drivers,
 			     const struct cudaGraphNodeParams *params)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Copies in graphs to and from variables of device code */
+/* Copies to and from variables of device code, in graphs */
 #include "../memory/copy.h"
 #include "../symbol.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What stands between <<< and >>>: pushed by the program before the arguments of a kernel are
- * made, which may launch others, and popped by the kernel's stub.
+ * The configuration between <<< and >>>: the program pushes it before it evaluates the
+ * arguments of a kernel, which may launch other kernels, and the kernel's stub pops it.
  */
 #include "kernel.h"
 
@@ -10,7 +10,7 @@
 static __thread cudaLaunchConfig_t configurations[DEEPEST];
 static __thread unsigned int count;
 
-/* Not 0: the program does not call the stub. */
+/* Return: 0; otherwise the program does not call the stub. */
 EXPORTED unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
 						  cudaStream_t stream)
 {

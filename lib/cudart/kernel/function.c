@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is known of a kernel, and its launch. */
+/* Attributes of kernels, and their launch. */
 #include <stdio.h>
 
 #include "kernel.h"
@@ -7,8 +7,8 @@
 SAME_LAYOUT(cudaLaunchAttribute, CUlaunchAttribute);
 
 /*
- * Of what the driver answered about a kernel. That it can neither load its code nor run it is
- * said by the kernel's name.
+ * Return: the error of a driver's result about a kernel. If memcast can neither load nor run
+ * it, the message has the kernel's name.
  */
 cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresult result)
 {
@@ -22,7 +22,7 @@ cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresul
 	return refuse(call, cudaErrorNotSupported, "%s", text);
 }
 
-/* The driver's handle of a kernel, which is loaded then. A handle stands for itself. */
+/* Finds the driver's handle of a kernel, which is loaded then. @stub may be a handle itself. */
 cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub)
 {
 	struct kernel *kernel = kernel_find(stub);
@@ -51,8 +51,8 @@ static cudaError_t device_attribute(int *value, CUdevice_attribute attribute)
 }
 
 /*
- * Where the driver does not load the kernel: what its registration and the device tell. What
- * only the code itself could tell (registers, sizes) is 0.
+ * Attributes of a kernel that the driver does not load: those that its registration and the
+ * device tell. Those that only its code could tell (registers, sizes) are 0.
  */
 static cudaError_t known_without_code(int *values, const struct kernel *kernel)
 {
@@ -136,7 +136,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 	return CALL(attributes_of(attributes, stub));
 }
 
-/* Without code, what a program sets is what cudaFuncGetAttributes() says. */
+/* Keeps an attribute of a kernel without code, for cudaFuncGetAttributes(). */
 static cudaError_t keep(struct kernel *kernel, enum cudaFuncAttribute attribute, int value)
 {
 	int most;

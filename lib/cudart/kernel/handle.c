@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the driver answers of a kernel that a program has registered, and libraries it loads. */
+/* Calls that ask the driver about a registered kernel, and libraries that the program loads. */
 #include "kernel.h"
 
 static cudaError_t name_of(const char **name, const void *stub)
@@ -34,14 +34,14 @@ cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *stub)
 	return CALL(get_kernel(kernel, stub));
 }
 
-/* A program's stub asks this before its first launch, which is by what it was given. */
+/* A program's stub calls this before its first launch, for a handle to launch with. */
 EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *stub)
 {
 	*handle = (cudaKernel_t)stub;
 	return error_keep(kernel_find(stub) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
-/* The function of the current context */
+/* Finds a kernel's function in the current context. */
 static cudaError_t function_of(const char *call, cudaFunction_t *function, const void *stub)
 {
 	CUkernel handle;

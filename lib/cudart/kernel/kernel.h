@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device code that a program's compiler has registered: images, and the kernels and variables
- * in them, which the program calls by the address of something of its own.
+ * Device code that the program's compiler has registered: images, and the kernels and variables
+ * in them. The program names each by the address of an object of its own (a kernel's stub).
  *
- * The driver is asked for an image when something in it is wanted, and not before. Where it
- * loads none, kernels are known by name all the same.
+ * The driver gets an image only when the program uses a part of it. If the driver refuses the
+ * image, its kernels are still known by name.
  */
 #ifndef MEMCAST_RUNTIME_KERNEL_H
 #define MEMCAST_RUNTIME_KERNEL_H
@@ -14,13 +14,13 @@
 struct image;
 
 struct kernel {
-	const void *stub;		/* what the program calls it by */
-	const char *name;		/* its symbol */
+	const void *stub;		/* address by which the program names it */
+	const char *name;		/* symbol of the kernel */
 	struct image *image;
-	struct kernel *next;		/* of the same image */
-	int thread_limit;		/* of a block, or less than 1 */
-	int dynamic_bytes;		/* of shared memory, as the program has allowed, or 0 */
-	CUkernel handle;		/* the driver's, once it was asked */
+	struct kernel *next;		/* list of the image's kernels */
+	int thread_limit;		/* most threads of a block, or less than 1 */
+	int dynamic_bytes;		/* dynamic shared memory that the program allows, or 0 */
+	CUkernel handle;		/* the driver's, once loaded */
 };
 
 /* register.c */

@@ -62,7 +62,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *st
 	return CALL(launch_as(config, stub, arguments));
 }
 
-/* Programs' stubs call this with what __cudaGetKernel() gave them. */
+/* The programs' stubs call this with the handle that __cudaGetKernel() gave them. */
 EXPORTED cudaError_t LAUNCH_BY_HANDLE(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
 				      size_t shared_bytes, cudaStream_t stream);
 cudaError_t LAUNCH_BY_HANDLE(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a program's start tells: its images, kernels and variables. It calls these functions
- * before main(), of each library with device code; none fails, and none asks the driver.
+ * Registration of a program's images, kernels and variables. Each program and library with
+ * device code calls these functions before main(); none fails, and none calls the driver.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -13,26 +13,26 @@
 #include "../symbol.h"
 
 struct variable {
-	const void *symbol;		/* what the program calls it by */
+	const void *symbol;		/* address by which the program names it */
 	const char *name;
 	struct image *image;
-	struct variable *next;		/* of the same image */
+	struct variable *next;		/* list of the image's variables */
 	size_t bytes;
 };
 
 struct image {
-	const void *data;		/* as nvcc puts it into the program */
+	const void *data;		/* the program's image, as nvcc makes it */
 	enum { NOT_ASKED, LOADED, REFUSED } state;
-	CUresult result;		/* if it was refused */
+	CUresult result;		/* the driver's, if it refused the image */
 	CUlibrary library;
-	struct kernel *kernels;		/* the image's, one after the other */
+	struct kernel *kernels;		/* list of the image's kernels */
 	struct variable *variables;
 };
 
 /*
- * Trees of kernels by their stub, of those that were loaded by the driver's handle, and of
- * variables; and a lock for all of them and all images. No driver function is called with
- * it, which may wait, or call the program back.
+ * Trees of kernels by stub, of loaded kernels by the driver's handle, and of variables; and a
+ * lock for all of these and all images. No driver function that may wait or call the program
+ * back is called with the lock held.
  */
 static void *kernels, *loaded, *variables;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,7 +47,7 @@ static void give_lock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A child unregisters images, too, and no other thread is there to give the lock back. */
+/* A child finds the lock free: it unregisters images, too. */
 static void __attribute__((constructor)) when_forked(void)
 {
 	pthread_atfork(take_lock, give_lock, give_lock);
@@ -67,7 +67,7 @@ static void *find(void *const *tree, const void *symbol)
 	return found ? *found : NULL;
 }
 
-/* The last one registered under an address stands. @item begins with the address. */
+/* Of several items registered at an address, the last counts. @item begins with the address. */
 static void insert(void **tree, void *item)
 {
 	void **found = tsearch(item, tree, compare);
@@ -76,7 +76,7 @@ static void insert(void **tree, void *item)
 		*found = item;
 }
 
-/* An item that another one has taken the place of is in no tree any more. */
+/* Removes an item from a tree, unless a later item has replaced it there. */
 static void remove_item(void **tree, void *item)
 {
 	if (find(tree, *(const void **)item) == item)
@@ -153,7 +153,7 @@ EXPORTED void __cudaRegisterVar(void **handle, char *symbol, char *device_addres
 	pthread_mutex_unlock(&lock);
 }
 
-/* There is no managed memory: its variables are known by name, and their pointer stays NULL. */
+/* Managed variables are not supported: they are known by name, and their pointer stays NULL. */
 EXPORTED void __cudaRegisterManagedVar(void **handle, void **symbol, char *device_address,
 				       const char *name, int ext, size_t bytes, int constant,
 				       int global)
@@ -162,7 +162,7 @@ EXPORTED void __cudaRegisterManagedVar(void **handle, void **symbol, char *devic
 			  global);
 }
 
-/* Tables that only device code looks at */
+/* Tables that only device code reads */
 EXPORTED void __cudaRegisterHostVar(void)
 {
 }
@@ -198,7 +198,7 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 	free(image);
 }
 
-/* Whether another try would end otherwise: what is about the image stays as it is. */
+/* Would another try have the same result? Errors of the image itself stay. */
 static bool is_final(CUresult result)
 {
 	return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_IMAGE ||
@@ -206,7 +206,10 @@ static bool is_final(CUresult result)
 	       result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || result == CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* The driver's library of an image, or why there is none; of two threads, the first's */
+/*
+ * Loads an image once. @library: output, the driver's library. Of two threads that load it, the
+ * first one's counts.
+ */
 static CUresult load(struct image *image, CUlibrary *library)
 {
 	CUlibrary new = NULL;
@@ -259,7 +262,7 @@ CUresult kernel_load(struct kernel *kernel)
 	return CUDA_SUCCESS;
 }
 
-/* What twalk_r() is to find: the next kernel of a name, in the order of handles */
+/* Data for twalk_r(), which searches the next loaded kernel of a name, in the order of handles */
 struct search {
 	const char *name;
 	CUkernel after, found;		/* NULL: none */
@@ -293,7 +296,7 @@ static struct kernel *find_loaded(CUkernel handle)
 	return found ? *found : NULL;
 }
 
-/* The kernel that has this function in the current context, if it is a registered one */
+/* Return: the registered kernel that has this function in the current context, or NULL. */
 struct kernel *kernel_of_function(CUfunction function)
 {
 	struct kernel *kernel;
@@ -314,7 +317,7 @@ struct kernel *kernel_of_function(CUfunction function)
 	return kernel;
 }
 
-/* The driver's handle of a kernel that was loaded serves as its stub does. */
+/* Finds a kernel by its stub, or by the driver's handle once it is loaded. */
 struct kernel *kernel_find(const void *stub)
 {
 	struct kernel *kernel;

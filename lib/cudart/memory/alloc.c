@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Device memory and host memory. What is of size 0 is NULL, as recorded on hardware. */
+/* Device memory and host memory. Size 0 gives NULL, as recorded on hardware. */
 #include "runtime.h"
 
 static cudaError_t device_alloc(const char *call, void **pointer, size_t bytes)
@@ -20,7 +20,7 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
 	return CALL(device_alloc("cudaMalloc", pointer, bytes));
 }
 
-/* Rows of elements of up to 4 bytes: the driver makes the pitch from the widest access. */
+/* Allocates rows. The driver derives the pitch from the widest access: 4 bytes. */
 static cudaError_t pitched_alloc(const char *call, void **pointer, size_t *pitch, size_t width,
 				 size_t height)
 {

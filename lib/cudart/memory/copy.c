@@ -6,7 +6,7 @@
 SAME_LAYOUT(struct cudaMemcpyAttributes, CUmemcpyAttributes);
 SAME_LAYOUT(struct cudaMemcpy3DBatchOp, CUDA_MEMCPY3D_BATCH_OP);
 
-/* Whether a pointer is of the kind that is said, the driver knows. */
+/* The driver finds out whether the pointers are of the given kind. */
 static cudaError_t copy(const char *call, void *to, const void *from, size_t bytes,
 			enum cudaMemcpyKind kind)
 {
@@ -95,7 +95,7 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *params, cudaStream
 	return CALL(error == cudaSuccess ? error_of(cuMemcpy3DAsync(&copied, stream)) : error);
 }
 
-/* The contexts of the two devices are made, which takes the driver. */
+/* Copies between devices. Making their contexts needs the driver. */
 static cudaError_t copy_peers(const struct cudaMemcpy3DPeerParms *params)
 {
 	CUDA_MEMCPY3D_PEER copied;
@@ -140,7 +140,7 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *cop
 					   stream));
 }
 
-/* Variables of device code, where the driver loads it */
+/* Variables of device code */
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
 			       enum cudaMemcpyKind kind)

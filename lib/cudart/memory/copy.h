@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptions of copies, as the driver takes them: shared with the graphs. */
+/* Converts descriptions of copies to those of the driver; for lib/cudart/graph/, too. */
 #ifndef MEMCAST_RUNTIME_COPY_H
 #define MEMCAST_RUNTIME_COPY_H
 

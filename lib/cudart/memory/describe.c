@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* From the runtime's descriptions of copies to the driver's, and back. */
+/* Converts the runtime's descriptions of copies to the driver's, and back. */
 #include "copy.h"
 
 cudaError_t copy_kind_check(const char *call, enum cudaMemcpyKind kind)
@@ -23,7 +23,7 @@ static CUmemorytype to_type(enum cudaMemcpyKind kind)
 		       CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
 }
 
-/* The driver looks at one of the two, by the type. */
+/* Sets both pointers of a side; the type says which one the driver uses. */
 #define FROM(copy, kind, pointer)						\
 do {										\
 	(copy)->srcMemoryType = from_type(kind);				\
@@ -78,7 +78,7 @@ static cudaError_t no_arrays(const char *call, cudaArray_t from, cudaArray_t to)
 		refuse(call, cudaErrorNotSupported, "memcast has no arrays");
 }
 
-/* What both descriptions of a copy of layers have under the same names */
+/* Copies the fields with the same names in both descriptions of a copy of layers. */
 #define LAYERS(copy, params)							\
 do {										\
 	(copy)->srcXInBytes = (params)->srcPos.x;				\

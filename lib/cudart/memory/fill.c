@@ -24,8 +24,8 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
 }
 
 /*
- * Layers whose rows are all filled follow each other as rows do: one call. Else a call for
- * each layer, and what comes before the one that fails has been filled.
+ * Layers whose rows are all filled are adjacent: one call fills all rows. Otherwise each layer
+ * is a call, and the layers before one that fails are filled.
  */
 static cudaError_t fill_layers(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
 			       cudaStream_t stream)
@@ -38,7 +38,7 @@ static cudaError_t fill_layers(struct cudaPitchedPtr to, int value, struct cudaE
 		layers = 1;
 	else
 		rows = extent.height;
-	/* one call finds out what is wrong with a fill of nothing */
+	/* for an empty fill, one call finds errors in the arguments */
 	if (layers && (!extent.width || !extent.height))
 		layers = 1;
 	for (size_t z = 0; z < layers && error == cudaSuccess; z++)

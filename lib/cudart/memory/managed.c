@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Managed memory. What takes a stream is in prefetch.c. */
+/* Managed memory. Calls with a stream are in prefetch.c. */
 #include "runtime.h"
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)

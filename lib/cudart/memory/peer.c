@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Copies between devices, which have one form for all default streams; and symbols' addresses */
+/* Copies between devices, which are the same for all default streams; addresses of variables */
 #include "runtime.h"
 #include "symbol.h"
 

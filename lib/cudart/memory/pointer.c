@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What an address is, and memory of others: handles of 64 bytes, other drivers' memory. */
+/* Attributes of pointers; memory of other processes (handles of 64 bytes) and of other drivers. */
 #include "runtime.h"
 
 SAME_LAYOUT(cudaIpcMemHandle_t, CUipcMemHandle);

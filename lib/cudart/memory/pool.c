@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pools of stream-ordered memory; what is taken from them is in ordered.c. */
+/* Pools of stream-ordered memory; ordered.c allocates from them. */
 #include "runtime.h"
 
 SAME_LAYOUT(struct cudaMemPoolProps, CUmemPoolProps);

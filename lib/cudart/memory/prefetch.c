@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What takes a stream and managed memory. Compiled twice: per_thread.c. */
+/* Calls with a stream for managed memory. Compiled twice: per_thread.c. */
 #include "runtime.h"
 
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What takes a stream and is no copy. Compiled twice: per_thread.c. */
+/* Calls with a stream, except copies. Compiled twice: per_thread.c. */
 #include "runtime.h"
 
 SAME_LAYOUT(cudaGraphEdgeData, CUgraphEdgeData);
@@ -45,7 +45,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 	return DRIVER(cuLaunchHostFunc(stream, function, data));
 }
 
-/* Errors have the numbers of the driver's results. */
+/* The errors in callbacks have the numbers of the driver's results. */
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
 				  unsigned int flags)
 {
@@ -68,7 +68,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 	return DRIVER(cuEventRecordWithFlags(event, stream, flags));
 }
 
-/* Memory: size 0 is NULL, as of cudaMalloc(). */
+/* Memory: size 0 gives NULL, as with cudaMalloc() */
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
@@ -156,7 +156,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t instance, cudaStream_t stream)
 	return DRIVER(cuGraphUpload(instance, stream));
 }
 
-/* The driver's functions, of which those for per-thread streams are the default here */
+/* The driver's functions; the default here are those for per-thread streams */
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
 					     unsigned int version, unsigned long long flags,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Making streams and events, and what takes an event alone. */
+/* Creates streams and events; calls with an event alone. */
 #include "runtime.h"
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
