@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a machine may have and this one does not: events, instances of devices (MIG),
- * confidential computing, units, host cards, devices that are left out.
+ * Features that hardware may have and memcast lacks: events, instances of devices (MIG),
+ * confidential computing, units, host cards, excluded devices.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +28,13 @@ nvmlReturn_t nvmlSystemGetHicVersion(unsigned int *count, nvmlHwbcEntry_t *entri
 	return CALL(none(count));
 }
 
-/* The other function that needs no nvmlInit() with NVIDIA's library. */
+/* This function, too, needs no nvmlInit() in NVIDIA's library. */
 nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *count)
 {
 	return LOGGED(none(count));
 }
 
-/* ---- confidential computing: off, as a structure of zeros says */
+/* ---- confidential computing: off, which a structure of zeros means */
 
 static nvmlReturn_t zeros(void *output, size_t size)
 {
@@ -130,10 +130,10 @@ nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t instance,
 	return CALL(no_instance(instance, NVML_ERROR_INVALID_ARGUMENT));
 }
 
-/* ---- events: sets can be made and waited for, and nothing ever happens */
+/* ---- events: sets can be created and waited for, but no event ever happens */
 
 struct nvmlEventSet_st {
-	struct nvmlEventSet_st *self;	/* as long as there is such a set */
+	struct nvmlEventSet_st *self;	/* its own address, as long as the set exists */
 };
 
 static nvmlReturn_t check_set(nvmlEventSet_t set)

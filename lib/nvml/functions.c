@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The functions that are not supported, as functions.def lists them. Without nvml.h: they
- * look at none of their arguments.
+ * The functions that are not supported, generated from functions.def. This file does without
+ * nvml.h: these functions ignore their arguments.
  */
 #include "unsupported.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Initialisation is a count: each nvmlInit() wants its nvmlShutdown(). What is kept beside
- * it is plain memory, so the child of a fork() is initialised as its parent was.
+ * Initialization is a count: each nvmlInit() needs an nvmlShutdown(). All state is ordinary
+ * memory, so the child of a fork() is initialized as its parent was.
  */
 #include <limits.h>
 #include <stdatomic.h>
@@ -12,13 +12,13 @@
 #include "library.h"
 #include "unsupported.h"
 
-/* What answers are recorded of */
+/* The versions of the recorded libraries */
 #define DRIVER	"580.159.04"
 #define NVML	"13." DRIVER
 
 static atomic_uint users, devices;
 
-/* As nvmlInit() found them: the module has as many until it goes. */
+/* As nvmlInit() found them: the number changes only when the module is loaded anew. */
 unsigned int library_devices(void)
 {
 	return devices;
@@ -88,7 +88,7 @@ nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 	return CALL(copy_text(version, length, DRIVER));
 }
 
-/* This one and the next two need no nvmlInit(), as with NVIDIA's. */
+/* This function and the next two need no nvmlInit(), as in NVIDIA's library. */
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 {
 	return LOGGED(copy_text(version, length, NVML));
@@ -126,7 +126,7 @@ static nvmlReturn_t process_name(unsigned int pid, char *name, unsigned int leng
 	got = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[got] = '\0';
-	/* the program's own word; as much as there is room for */
+	/* the first argument only, cut off at @length */
 	snprintf(name, length, "%s", text);
 	return NVML_SUCCESS;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of libnvidia-ml.so.1 share. A call's way: the exported function
- * (CALL: is the library initialised? log a failure) → a static function, which asks
+ * Shared by the files of libnvidia-ml.so.1. A call goes through the exported function (CALL: checks
+ * that the library is initialized, logs a failure), then a static function, which asks
  *
- *   device/state.c	the module, by sysfs: what devices there are and how they are now
- *   device/facts.c	the driver's library, by its public calls: what a device is
- *   device/kind.c	what NVML alone says of a device of that kind
+ *   device/state.c	the module, by sysfs: which devices exist, and their state
+ *   device/facts.c	libcuda.so.1, by its public calls: a device's constant properties
+ *   device/kind.c	a table of properties that only NVML tells of a kind of device
  */
 #ifndef MEMCAST_NVML_LIBRARY_H
 #define MEMCAST_NVML_LIBRARY_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each name stands for itself here: old ones are functions too. */
+/* Without these macros: the older names are functions here, too. */
 #define NVML_NO_UNVERSIONED_FUNC_DEFS
 #pragma GCC visibility push(default)
 #include <nvml.h>
@@ -28,13 +28,13 @@
 nvmlReturn_t library_ready(void);
 unsigned int library_devices(void);
 
-/* log.c: why this thread's last call failed, in words, and the line that says so */
+/* log.c: the reason of this thread's last failure, and the line of the log with it */
 __attribute__((format(printf, 2, 3)))
 nvmlReturn_t fail(nvmlReturn_t result, const char *reason, ...);
 void log_failure(const char *call, nvmlReturn_t result);
 
 /*
- * Logs the failure of an expression. A thread that is cancelled meanwhile ends after the call,
+ * Logs the failure of an expression. A thread that is cancelled during the call ends after it,
  * with no file left open.
  */
 #define LOGGED(expression)	LOGGED_AS(__func__, expression)
@@ -55,26 +55,26 @@ void log_failure(const char *call, nvmlReturn_t result);
 /* LOGGED() for calls that fail before nvmlInit() */
 #define CALL(expression)	LOGGED(library_ready() ?: (expression))
 
-/* An older name of a function, with an address of its own */
+/* Defines an older name of a function, with an address of its own */
 #define OLDER_NAME(old, parameters, call)	\
 	nvmlReturn_t old parameters		\
 	{					\
 		return call;			\
 	}
 
-/* @text into a caller's buffer of @length bytes */
+/* Copies @text to a caller's buffer of @length bytes. */
 nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text);
 
 /* device/state.c */
 #define DEVICE_PATH	"/dev/memcast"
 unsigned int state_devices(void);
-/* Which of the machine's devices device 0 is */
+/* Return: the machine's number of device 0. */
 unsigned int state_first(void);
 bool state_uuid(unsigned int device, char text[40]);
 unsigned long long state_number(unsigned int device, const char *name);
 int state_node(unsigned int device);
 bool state_multicast(void);
-/* Whether the device's host was lost, and has not returned */
+/* Is the device's host lost, and not back? */
 bool state_lost(unsigned int device);
 
 struct state_fabric {
@@ -84,7 +84,7 @@ struct state_fabric {
 };
 
 void state_fabric(unsigned int device, struct state_fabric *fabric);
-/* The CPUs or memories of a NUMA node, bits in words of unsigned long */
+/* Sets the bits of a NUMA node's CPUs, in words of unsigned long. */
 void state_node_cpus(int node, unsigned long *set, unsigned int words);
 
 /* device/facts.c */
@@ -102,8 +102,8 @@ nvmlReturn_t facts_of(unsigned int device, const struct facts **facts);
 struct kind {
 	int major, minor;			/* compute capability; -1: any */
 	unsigned int architecture, brand;
-	unsigned int cores;			/* of a multiprocessor */
-	unsigned int pci_device, pci_subsystem;	/* both halves of each */
+	unsigned int cores;			/* per multiprocessor */
+	unsigned int pci_device, pci_subsystem;	/* the two halves of each are vendor and device */
 	unsigned int pcie_generation, pcie_width;
 	unsigned int links, link_version, link_mbps;	/* NVLink */
 };
@@ -111,8 +111,8 @@ struct kind {
 const struct kind *kind_of(const struct facts *facts);
 
 /*
- * device/device.c: handles are addresses that stand for a number. The number of a handle and
- * what a device is found by are refused with GPU_IS_LOST while the device's host is lost.
+ * device/device.c: a handle is an address that stands for a device's number. device_number()
+ * and device_found() refuse a device whose host is lost, with GPU_IS_LOST.
  */
 nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number);
 nvmlReturn_t device_found(unsigned int number, nvmlDevice_t *device);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Why calls fail: a line of each where CUDA_LOG_FILE says, as the driver's library has
- * it; and texts of errors, which are recorded on hardware.
+ * Logs failed calls, a line each, in CUDA_LOG_FILE as libcuda.so.1 does; has the texts of
+ * errors, which are those recorded on hardware.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Devices: handles, what they are found by, what they say of themselves. */
+/* Devices: handles, ways to find them, their names and numbers. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "library.h"
 
-/* Nothing is in them: their addresses stand for numbers, in each process the same way. */
+/* Empty: their addresses stand for numbers, in each process in the same way. */
 static struct nvmlDevice_st {
 	char unused;
 } handles[DEVICES_MAX];
@@ -55,7 +55,7 @@ static nvmlReturn_t null_output(void)
 	return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
 }
 
-/* ---- which devices there are */
+/* ---- the devices, and ways to find them */
 
 static nvmlReturn_t count(unsigned int *devices)
 {
@@ -89,7 +89,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev
 OLDER_NAME(nvmlDeviceGetHandleByIndex, (unsigned int index, nvmlDevice_t *device),
 	   nvmlDeviceGetHandleByIndex_v2(index, device))
 
-/* "GPU-" and the UUID that the module gave it */
+/* Finds a device by "GPU-" and the UUID that the module gave it. */
 static nvmlReturn_t by_uuid(const char *wanted, nvmlDevice_t *device)
 {
 	unsigned int devices = library_devices();
@@ -138,7 +138,7 @@ nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t *uuid, nvmlDevice_t *de
 	return CALL(by_uuid_of_type(uuid, device));
 }
 
-/* ---- words and numbers */
+/* ---- names and numbers */
 
 static nvmlReturn_t name_of(nvmlDevice_t device, char *name, unsigned int length)
 {
@@ -194,7 +194,7 @@ nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor)
 	return CALL(index_of(device, minor));
 }
 
-/* Most of what follows is one number of a device's facts, or of its kind. */
+/* Most calls below return one number of a device's facts, or of its kind. */
 #define NUMBER_CALL(symbol, type, number)						\
 static nvmlReturn_t read_##symbol(nvmlDevice_t device, type *output)			\
 {											\
@@ -221,14 +221,17 @@ NUMBER_CALL(nvmlDeviceGetArchitecture, nvmlDeviceArchitecture_t, KIND(architectu
 NUMBER_CALL(nvmlDeviceGetNumGpuCores, unsigned int, KIND(cores) * facts->multiprocessors)
 NUMBER_CALL(nvmlDeviceGetMemoryBusWidth, unsigned int, facts->bus_width)
 NUMBER_CALL(nvmlDeviceGetComputeMode, nvmlComputeMode_t, facts->compute_mode)
-/* The module's state is kept while nobody uses it; no screen, no board of several. */
+/*
+ * The module keeps its state without users; there is no screen, and no board with several
+ * devices.
+ */
 NUMBER_CALL(nvmlDeviceGetPersistenceMode, nvmlEnableState_t, NVML_FEATURE_ENABLED)
 NUMBER_CALL(nvmlDeviceGetDisplayMode, nvmlEnableState_t, NVML_FEATURE_DISABLED)
 NUMBER_CALL(nvmlDeviceGetDisplayActive, nvmlEnableState_t, NVML_FEATURE_DISABLED)
 NUMBER_CALL(nvmlDeviceGetVirtualizationMode, nvmlGpuVirtualizationMode_t,
 	    NVML_GPU_VIRTUALIZATION_MODE_NONE)
 NUMBER_CALL(nvmlDeviceGetMultiGpuBoard, unsigned int, 0)
-/* One board is at one address: recorded so. */
+/* As recorded: a board's ID is its address. */
 NUMBER_CALL(nvmlDeviceGetBoardId, unsigned int,
 	    (unsigned int)facts->domain << 16 | facts->bus << 8 | facts->slot)
 NUMBER_CALL(nvmlDeviceGetBusType, nvmlBusType_t, NVML_BUS_TYPE_PCIE)
@@ -237,7 +240,7 @@ NUMBER_CALL(nvmlDeviceGetGpuMaxPcieLinkGeneration, unsigned int, KIND(pcie_gener
 NUMBER_CALL(nvmlDeviceGetCurrPcieLinkGeneration, unsigned int, KIND(pcie_generation))
 NUMBER_CALL(nvmlDeviceGetMaxPcieLinkWidth, unsigned int, KIND(pcie_width))
 NUMBER_CALL(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, KIND(pcie_width))
-/* NVML_PCIE_LINK_MAX_SPEED_…, which count as generations do; and Mbit/s */
+/* NVML_PCIE_LINK_MAX_SPEED_… have the numbers of generations; speed in Mbit/s */
 NUMBER_CALL(nvmlDeviceGetPcieLinkMaxSpeed, unsigned int, KIND(pcie_generation))
 NUMBER_CALL(nvmlDeviceGetPcieSpeed, unsigned int, 32000 >> (5 - KIND(pcie_generation)))
 

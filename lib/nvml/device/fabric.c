@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How devices are connected: those that can multicast by links to a switch, as on the
- * machine with two that was recorded; others by the bus alone.
+ * Connections of devices. Devices that can multicast have links to a switch, as on the recorded
+ * machine with two devices; others have only the bus.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ nvmlReturn_t device_nvlink(nvmlDevice_t device, const struct kind **kind, bool *
 	return NVML_SUCCESS;
 }
 
-/* All but the version, which the caller has checked */
+/* Fills in all but the version, which the caller has checked. */
 static nvmlReturn_t fabric_of(nvmlDevice_t device, nvmlGpuFabricInfo_v3_t *info)
 {
 	struct state_fabric fabric;
@@ -34,7 +34,7 @@ static nvmlReturn_t fabric_of(nvmlDevice_t device, nvmlGpuFabricInfo_v3_t *info)
 	state_fabric(number, &fabric);
 	info->state = fabric.ready ? NVML_GPU_FABRIC_STATE_COMPLETED :
 				     NVML_GPU_FABRIC_STATE_IN_PROGRESS;
-	/* to be looked at once it is completed */
+	/* valid once the state is COMPLETED */
 	info->status = fabric.illegal ? NVML_ERROR_INVALID_STATE : NVML_SUCCESS;
 	info->cliqueId = fabric.clique;
 	memcpy(info->clusterUuid, fabric.cluster, sizeof(info->clusterUuid));
@@ -98,8 +98,8 @@ static nvmlReturn_t pair(nvmlDevice_t first, nvmlDevice_t second, unsigned int n
 }
 
 /*
- * As recorded: over links all is well, also with itself, and the bus is not used; of a
- * device without links nothing is supported with itself. The index UNKNOWN answers OK.
+ * As recorded: with links, everything but the bus works, also from a device to itself; without
+ * links, nothing works from a device to itself. The index UNKNOWN returns OK.
  */
 static nvmlReturn_t p2p(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuP2PCapsIndex_t index,
 			nvmlGpuP2PStatus_t *status)
@@ -140,7 +140,7 @@ nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second,
 	return CALL(p2p(first, second, index, status));
 }
 
-/* Each NUMA node has a host bridge, below which its devices are. */
+/* Each NUMA node has a host bridge with its devices below it. */
 static nvmlGpuTopologyLevel_t level_between(unsigned int first, unsigned int second)
 {
 	return state_node(first) == state_node(second) ? NVML_TOPOLOGY_HOSTBRIDGE :
@@ -169,7 +169,10 @@ nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_
 	return CALL(ancestor(first, second, level));
 }
 
-/* Into @array as many as fit, unless it is NULL; how many there are into *@count. */
+/*
+ * Outputs handles to @array, as many as fit, and their number to *@count. @array is NULL if
+ * *@count is 0: then *@count becomes the number of all.
+ */
 static nvmlReturn_t give(const unsigned int *numbers, unsigned int found, unsigned int *count,
 			 nvmlDevice_t *array)
 {

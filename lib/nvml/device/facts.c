@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the driver's library says of a device. It never changes in a process, so each
- * device is asked once; not by cuInit(), after which the program must not fork.
+ * Constant properties of a device, from libcuda.so.1. Each device is asked once in a process,
+ * without cuInit(), after which the program must not fork.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "library.h"
 
 /*
- * Programs are linked with the stub of a CUDA toolkit as well, which has the name of the
- * driver's library and none of memcast's functions. The linker would refuse them this one.
+ * A weak symbol, as programs may be linked with the stub of a CUDA toolkit, which has the name
+ * of libcuda.so.1 but lacks memcast's functions: the linker would refuse such a program.
  */
 #pragma weak memcastDeviceDescribe
 
@@ -74,7 +74,7 @@ nvmlReturn_t facts_of(unsigned int device, const struct facts **facts)
 		*facts = mine;
 		return NVML_SUCCESS;
 	}
-	/* or another thread was faster */
+	/* another thread may have been faster */
 	free(mine);
 	*facts = found;
 	return result;

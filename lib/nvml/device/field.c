@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fields: numbers that are asked for by number, several at a time, each with a result. */
+/* Fields: values that a program asks for by ID, several at a time, each with a result. */
 #include <time.h>
 
 #include "library.h"
@@ -7,14 +7,14 @@
 enum needs { NOTHING, LINKS, NOBODY };
 
 /*
- * What is recorded, with and without links: @type is the value's, also where it is not
- * supported. NOBODY: not supported on either machine.
+ * The fields as recorded, on machines with and without links. @type is set even if a field is
+ * not supported. NOBODY: not supported on either machine.
  */
 static const struct field {
 	unsigned int id;
 	nvmlValueType_t type;
 	enum needs needs;
-	bool of_link;		/* scopeId is a link's number, or all of them: ~0 */
+	bool of_link;		/* scopeId is the number of a link, or ~0: all links */
 	size_t of_kind;		/* offset of the value in struct kind, */
 	unsigned int value;	/* else the value */
 } fields[] = {
@@ -69,7 +69,7 @@ static nvmlReturn_t read_one(const struct kind *kind, bool linked, nvmlFieldValu
 {
 	if (!output->fieldId || output->fieldId >= NVML_FI_MAX)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	/* links that go to a switch: recorded with the type of no value where there are none */
+	/* as recorded: without links, the number has no type */
 	if (output->fieldId == NVML_FI_DEV_NVSWITCH_CONNECTED_LINK_COUNT) {
 		output->valueType = linked ? UINT : 0;
 		output->value.ullVal = linked ? kind->links : 0;
@@ -120,7 +120,7 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
 	return CALL(values_of(device, count, values, false));
 }
 
-/* Counters stand at 0 anyway. */
+/* Counters always read 0: nothing to clear. */
 nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count,
 					nvmlFieldValue_t *values)
 {

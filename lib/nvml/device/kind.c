@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What NVML says of a kind of device and the driver API does not. The first line is of
- * recordings, the others of what is published; the last one is for any other device.
+ * Properties of a kind of device that only NVML tells, not the driver API. The first kind has
+ * recorded values, the others published ones; the last one is for all other devices.
  */
 #include "library.h"
 

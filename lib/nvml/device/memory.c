@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memory of devices, what is near it, and which processes hold how much of it. */
+/* Memory of devices, the CPUs and memory near them, and the processes that hold their memory. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static nvmlReturn_t memory_info_v2(nvmlDevice_t device, nvmlMemory_v2_t *output)
 		return result;
 	if (output->version != nvmlMemory_v2)
 		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", output->version);
-	/* nothing of a pool is kept back */
+	/* no part of a pool is reserved */
 	*output = (nvmlMemory_v2_t) {
 		.version = output->version,
 		.total = sizes.total,
@@ -60,7 +60,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *me
 	return CALL(memory_info_v2(device, memory));
 }
 
-/* ---- what is near a device */
+/* ---- CPUs and memory near a device */
 
 static nvmlReturn_t cpus(nvmlDevice_t device, unsigned int words, unsigned long *set)
 {
@@ -88,7 +88,7 @@ static nvmlReturn_t check_scope(nvmlAffinityScope_t scope)
 	return NVML_SUCCESS;
 }
 
-/* A node is a socket here. */
+/* A NUMA node is a socket here. */
 nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device, unsigned int words,
 						 unsigned long *set, nvmlAffinityScope_t scope)
 {
@@ -118,7 +118,7 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int words
 	return CALL(check_scope(scope) ?: memories(device, words, set));
 }
 
-/* The calling thread's */
+/* Sets the CPUs of the calling thread. */
 static nvmlReturn_t set_cpus(const unsigned long *set, size_t bytes)
 {
 	if (sched_setaffinity(0, bytes, (const cpu_set_t *)set))
@@ -156,7 +156,10 @@ nvmlReturn_t nvmlDeviceClearCpuAffinity(nvmlDevice_t device)
 
 /* ---- processes */
 
-/* The oldest structure ends before the instances; devices are not split into any. */
+/*
+ * Outputs processes. The oldest structure ends before the instances, into which devices are not
+ * split.
+ */
 static nvmlReturn_t give(const struct process *found, unsigned int count, void *output,
 			 size_t size)
 {
@@ -193,7 +196,7 @@ static nvmlReturn_t processes(nvmlDevice_t device, unsigned int *count, void *ou
 	return result;
 }
 
-/* Nothing is drawn, and no server shares devices: these lists are empty. */
+/* Devices draw nothing, and no server shares them: these lists are empty. */
 static nvmlReturn_t nobody(nvmlDevice_t device, unsigned int *count)
 {
 	unsigned int number;

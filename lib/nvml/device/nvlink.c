@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Links. Each goes to a switch that a machine cannot see, as in a virtual one with
- * NVSwitch; answers and the order of checks are as recorded.
+ * NVLink. Each link leads to a switch that the machine does not see, as in a virtual machine
+ * with NVSwitch; results and the order of checks are as recorded.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static nvmlReturn_t no_such_link(unsigned int link)
 	return fail(NVML_ERROR_INVALID_ARGUMENT, "there is no link %u", link);
 }
 
-/* First whether there are links at all, then whether there is this one */
+/* Checks whether there are links at all, then whether there is this one. */
 static nvmlReturn_t link_of(nvmlDevice_t device, unsigned int link, const void *output,
 			    const struct kind **kind)
 {
@@ -56,7 +56,7 @@ LINK_CALL(nvmlDeviceGetNvLinkVersion, unsigned int, kind->link_version)
 LINK_CALL(nvmlDeviceGetNvLinkRemoteDeviceType, nvmlIntNvLinkDeviceType_t,
 	  NVML_NVLINK_DEVICE_TYPE_SWITCH)
 
-/* The one that looks at the link's number first */
+/* This call checks the link's number first, as recorded. */
 static nvmlReturn_t capability(nvmlDevice_t device, unsigned int link,
 			       nvmlNvLinkCapability_t capability, unsigned int *output)
 {
@@ -100,7 +100,7 @@ static nvmlReturn_t remote_pci(nvmlDevice_t device, unsigned int link, nvmlPciIn
 
 	if (result != NVML_SUCCESS)
 		return result;
-	/* a domain of eight digits does not leave room for all of it */
+	/* busIdLegacy is too short for a domain of eight digits */
 	memcpy(info.busIdLegacy, "FFFFFFFF:FF:FF.", sizeof(info.busIdLegacy));
 	snprintf(info.busId, sizeof(info.busId), NVML_DEVICE_PCI_BUS_ID_FMT,
 		 NVML_DEVICE_PCI_BUS_ID_FMT_ARGS(&info));
@@ -120,7 +120,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int 
 	return CALL(remote_pci(device, link, info, offsetof(nvmlPciInfo_t, busId)));
 }
 
-/* Nothing goes over a link, so nothing goes wrong on it. */
+/* Links carry nothing, so they have no errors. */
 static nvmlReturn_t errors(nvmlDevice_t device, unsigned int link,
 			   nvmlNvLinkErrorCounter_t counter, unsigned long long *output)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bus addresses. The devices are on no bus: the addresses are those that the driver API
- * tells, and nothing in /sys/bus/pci has them.
+ * Bus addresses. The devices are on no bus: the addresses are those of the driver API, and
+ * /sys/bus/pci does not have them.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "library.h"
 
-/* A display controller that drives no display */
+/* A display controller without a display */
 #define BASE_CLASS	3
 #define SUB_CLASS	2
 
@@ -35,7 +35,10 @@ static nvmlReturn_t info_of(nvmlDevice_t device, const void *output, nvmlPciInfo
 	return NVML_SUCCESS;
 }
 
-/* The oldest structure ends before pciSubSystemId, the second before busId. */
+/*
+ * Outputs the info up to @size: the oldest structure ends before pciSubSystemId, the second
+ * before busId.
+ */
 static nvmlReturn_t info_up_to(nvmlDevice_t device, nvmlPciInfo_t *output, size_t size)
 {
 	nvmlPciInfo_t info;
@@ -89,7 +92,7 @@ nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *info
 	return CALL(info_with_class(device, info));
 }
 
-/* domain:bus:device.function, the first and the last may be missing */
+/* Reads domain:bus:device.function; domain and function may be missing. */
 static bool scan(const char *text, unsigned int address[4])
 {
 	static const struct {
@@ -107,7 +110,7 @@ static bool scan(const char *text, unsigned int address[4])
 		int end = 0, wanted = forms[i].numbers;
 
 		memset(address, 0, 4 * sizeof(*address));
-		/* those that a form does not have take the place of %n */
+		/* %n takes the next argument after the numbers of the form */
 		if (wanted == 4 ? sscanf(text, forms[i].format, n, n + 1, n + 2, n + 3, &end) != 4 :
 		    wanted == 3 ? sscanf(text, forms[i].format, n, n + 1, n + 2, &end) != 3 :
 				  sscanf(text, forms[i].format, n, n + 1, &end) != 2)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who holds what of a device, from /proc/PID/fdinfo/ of each open /dev/memcast or host's file; the lines
- * are described in uapi/memcast.h. A memory counts once for a process, however many
- * handles and mappings show it, and a file for the process that is found with it first,
- * as files are inherited. One sees one's own processes, root sees all.
+ * The processes that hold memory of a device, from /proc/PID/fdinfo/ of each open /dev/memcast or
+ * host's file; uapi/memcast.h describes the lines. A memory counts once for a process, however
+ * many handles and mappings it has there. An inherited file is open in several processes, and
+ * counts only for the first one found. A user finds his own processes, root all.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -14,10 +14,10 @@
 
 #include "process.h"
 
-/* A host's own; where one stands in the place of /dev/memcast it is called that */
+/* Folder of the hosts' files. One that is in the place of /dev/memcast has that name. */
 #define HOST_PATH	"/dev/memcast-host/"
 
-/* Numbers of the memories, or of the clients, that count already */
+/* Numbers of the memories, or of the clients, that have been counted */
 struct seen {
 	unsigned long long *numbers;
 	size_t count, room;
@@ -44,11 +44,11 @@ static bool seen_before(struct seen *seen, unsigned long long number)
 	return false;
 }
 
-/* What is kept while processes are looked at */
+/* State of a search through all processes */
 struct look {
-	unsigned int device;	/* the machine's number */
-	struct seen memories;	/* of one process */
-	struct seen clients;	/* of all */
+	unsigned int device;	/* number in the machine */
+	struct seen memories;	/* counted for this process */
+	struct seen clients;	/* counted for any process */
 };
 
 static unsigned long long read_file(const char *path, struct look *look)
@@ -67,7 +67,7 @@ static unsigned long long read_file(const char *path, struct look *look)
 		if (sscanf(line, "memcast-client: %llu", &number) == 1 &&
 		    seen_before(&look->clients, number))
 			break;
-		/* the file's own numbers of devices follow */
+		/* the next lines have device numbers of this file */
 		sscanf(line, "memcast-host: %*u first %u of %u", &first, &all);
 		if (!words || (strncmp(line, "memcast-handle:", 15) &&
 			       strncmp(line, "memcast-mapping:", 16)))
@@ -81,7 +81,7 @@ static unsigned long long read_file(const char *path, struct look *look)
 	return bytes;
 }
 
-/* Return: how many bytes it holds */
+/* Return: how many bytes of the device's memory a process holds. */
 static unsigned long long look_process(const char *pid, struct look *look)
 {
 	unsigned long long bytes = 0;

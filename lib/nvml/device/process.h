@@ -12,7 +12,7 @@ struct process {
 	unsigned long long bytes;
 };
 
-/* Return: false if there is no memory; else *@found is to be freed, also if @count is 0. */
+/* Return: false: no memory; else the caller frees *@found, even if *@count is 0. */
 bool processes_of(unsigned int device, struct process **found, unsigned int *count);
 
 #endif /* MEMCAST_NVML_PROCESS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the module says in sysfs: any process reads the same, without opening a device. */
+/* The module's state in sysfs: every process can read it, without opening a device. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,12 +13,12 @@
 #include "library.h"
 
 #define CLASS		"/sys/class/memcast/memcast%u/"
-/* of a file's numbers, if it is a host's */
+/* for the file of a host, by its device numbers */
 #define HOST		"/sys/dev/char/%u:%u/"
 #define PARAMETER	"/sys/module/memcast/parameters/"
 #define LOST_HOSTS	"/sys/class/misc/memcast/lost_hosts"
 
-/* The first line of a short file */
+/* Reads the first line of a short file. */
 __attribute__((format(printf, 3, 4)))
 static bool read_line(char *line, size_t size, const char *format, ...)
 {
@@ -40,12 +40,13 @@ static bool read_line(char *line, size_t size, const char *format, ...)
 	return got;
 }
 
-/* Which of the machine's devices are this host's: those of /dev/memcast, as it is here */
+/* The machine's number of the first device of this host, whose file /dev/memcast is */
 static atomic_uint first_device;
 
 /*
- * A host's file, in the place of /dev/memcast, is told by its number, without opening it. For
- * any other, or none, there is no such folder, and all devices are meant.
+ * A host's file in the place of /dev/memcast is recognized by its device numbers, without
+ * opening it. For any other file, or none, that folder does not exist, and all devices of the
+ * machine count.
  */
 static unsigned int read_host(void)
 {
@@ -96,7 +97,7 @@ unsigned long long state_number(unsigned int device, const char *name)
 	       strtoull(line, NULL, 10) : 0;
 }
 
-/* Return: 0 where the machine has no nodes */
+/* Return: a device's NUMA node; 0 if the machine has none. */
 int state_node(unsigned int device)
 {
 	int node = (int)state_number(device, "numa_node");
@@ -111,7 +112,7 @@ bool state_multicast(void)
 	return read_line(line, sizeof(line), PARAMETER "multicast") && *line == 'Y';
 }
 
-/* 16 bytes in hexadecimal, with or without hyphens */
+/* Reads 16 bytes in hexadecimal, with or without hyphens. */
 static bool scan_uuid(const char *text, unsigned char uuid[16])
 {
 	for (int i = 0; i < 16; i++) {
@@ -123,7 +124,10 @@ static bool scan_uuid(const char *text, unsigned char uuid[16])
 	return true;
 }
 
-/* The fabric's state comes before that of one device, as where the module refuses calls. */
+/*
+ * The state of the whole fabric counts before that of a device, as when the module refuses
+ * calls.
+ */
 void state_fabric(unsigned int device, struct state_fabric *fabric)
 {
 	char line[64];
@@ -141,7 +145,7 @@ void state_fabric(unsigned int device, struct state_fabric *fabric)
 		memset(fabric->cluster, 0, sizeof(fabric->cluster));
 }
 
-/* "0-3,8" */
+/* Sets the bits of a list like "0-3,8". */
 static void scan_list(const char *list, unsigned long *set, unsigned int words)
 {
 	const unsigned long bits = 8 * sizeof(*set);
@@ -165,7 +169,7 @@ bool state_lost(unsigned int device)
 	unsigned long long host;
 	char line[4096];
 
-	/* mostly an empty line */
+	/* in most cases an empty line */
 	if (!read_line(line, sizeof(line), LOST_HOSTS) || !*line)
 		return false;
 	scan_list(line, lost, ARRAY_SIZE(lost));
