@@ -2,37 +2,37 @@
 /*
  * Bulk functions: multimem operations on arrays in a view, at the speed of the
  * memory. They use the CPU's vector instructions (see MEMCAST_CPU in
- * docs/environment.md), read and write each line of each replica once, and go
- * past the caches where the replicas together do not fit them. Long arrays go the
- * way that their first calls found to be the fastest (MEMCAST_STREAM there).
+ * docs/environment.md), read and write each line of each replica once, and store
+ * past the caches if the replicas together do not fit them. The first calls for
+ * long arrays find out which way is the fastest (MEMCAST_STREAM there).
  *
- * Source: these are what PTX's cp.async.bulk and cp.reduce.async.bulk do with a
- * multimem address, and multimem.ld_reduce and multimem.st on each element of an
- * array; the names are ours.
+ * Source: PTX's cp.async.bulk and cp.reduce.async.bulk with a multimem address, and
+ * multimem.ld_reduce and multimem.st on each element of an array; the names are
+ * memcast's.
  *
  * Library: libmemcast.so (link with -lmemcast -lcuda, or pkg-config libmemcast).
  *
  * Common to all:
- * @view: what memcastViewCreate() gave, or any places of the same size that a
+ * @view: from memcastViewCreate(), or any places of the same size that a
  *	program has mapped: neither devices nor cuInit() are needed
  * @offset: bytes into the view; of reductions, a multiple of the type's size
  * @count: elements
  *
  * Accesses are weak, as PTX says: order them by a barrier (memcast/group.h),
- * or by release and acquire operations of multimem.h. What went past the caches
- * has been fenced when a call returns. Buffers need no alignment. A buffer that
- * shares bytes with the range of a replica gives undefined contents, unless said
- * otherwise. Where a replica is not bound, the access raises SIGBUS, and what
- * comes before that may have been done.
+ * or by release and acquire operations of multimem.h. Stores past the caches
+ * are fenced before a call returns. Buffers need no alignment. A buffer that
+ * shares bytes with the range of a replica gets undefined contents, unless said
+ * otherwise. If a replica is not bound, the access raises SIGBUS, and earlier
+ * accesses of the call may have been done.
  *
  * Floats are rounded to nearest, ties to even, subnormals are kept and no exception
  * is a signal, whatever the calling thread has set (-ffast-math does, for a whole
- * program). What it has set stays, but for flags of exceptions.
+ * program). The thread's settings stay, except for flags of exceptions.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE for a NULL pointer, a view without replicas,
  * a range that is not inside the view, a misaligned offset, an unknown type or
- * an operator that the type does not have; nothing is accessed then. Nothing is
- * accessed and no buffer needed where there is nothing to do, either.
+ * an operator that the type does not have; nothing is accessed then. A call for 0
+ * elements accesses nothing and needs no buffer, either.
  */
 #ifndef MEMCAST_BULK_H
 #define MEMCAST_BULK_H
@@ -45,11 +45,12 @@ extern "C" {
 #endif
 
 /**
- * enum memcast_element - what the elements are
+ * enum memcast_element - the type of the elements
  *
  * Results are bit for bit those of multimem_ld_reduce_OP_T() and
  * multimem_red_OP_T() in multimem.h, where F32 and F64 leave open which NaN a sum
- * gives, and one replica alone keeps its NaNs as they are. F16 and BF16 are summed in f32 and rounded once, at the end: .acc::f32.
+ * gives, and one replica alone keeps its NaNs as they are. F16 and BF16 are summed
+ * in f32 and rounded once, at the end: .acc::f32.
  */
 enum memcast_element {
 	MEMCAST_U32,
@@ -63,11 +64,11 @@ enum memcast_element {
 };
 
 /**
- * enum memcast_op - what is done to two elements
+ * enum memcast_op - the operator that combines two elements
  *
  * Of integers, ADD wraps. AND, OR and XOR are for integers only. MIN and MAX of
  * floats take a number rather than a NaN, and -0 for less than 0; PTX has them
- * for the 16-bit ones, here they are for all. A result that is no number is the
+ * for the 16-bit ones, memcast for all. A result that is no number is the
  * canonical NaN, all bits of its magnitude set.
  */
 enum memcast_op {
@@ -139,8 +140,8 @@ CUresult memcastReduceStore(const struct memcast_view *view, size_t offset, cons
  * @type: of the elements
  * @op: how to combine them
  *
- * What a rank does to its slice in a two-shot all-reduce: as memcastReduceLoad()
- * into a buffer and memcastBroadcast() of it, without the buffer. Nobody else may
+ * A rank calls this for its slice in a two-shot all-reduce: like memcastReduceLoad()
+ * into a buffer and memcastBroadcast() of it, without the buffer. No other thread may
  * access the range meanwhile.
  */
 CUresult memcastReduceBroadcast(const struct memcast_view *view, size_t offset,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device code compiled as C++: what a .cu file needs to be compiled by the C++ compiler at
- * hand, its kernels run by memcast (memcast/kernel.h), and no nvcc. memcast-cu includes this
- * header by itself and writes what C++ cannot say:
+ * Device code compiled as C++: a .cu file is compiled by the C++ compiler at hand instead of
+ * nvcc, and memcast runs its kernels (memcast/kernel.h). memcast-cu includes this header by
+ * itself, and writes C++ in the place of the syntax that C++ lacks:
  *
  *	memcast-cu program.cu -o program			# a program
  *	memcast-cu -shared -Xcompiler -fPIC program.cu -o k.so	# its kernels, for MEMCAST_KERNELS
  *
  * Each thread of a kernel has threadIdx, blockIdx, blockDim, gridDim and warpSize as CUDA
- * C++ has them, and the functions of memcast/cu/functions.h. docs/stack/cu.md lists what there is
- * and what there is not.
+ * C++ has them, and the functions of memcast/cu/functions.h. docs/stack/cu.md lists the parts of
+ * CUDA C++ that are there and those that are not.
  *
- * Without memcast-cu, a C++ file says itself what memcast-cu writes for it:
+ * Without memcast-cu, a C++ file itself has the lines that memcast-cu would write:
  *
  *	__global__ void add(float *to, int count) { ... }
  *	MEMCAST_CU_KERNEL(add);
@@ -41,14 +41,17 @@
 #include <cuda_runtime.h>
 #include <memcast/kernel.h>
 
-/* How programs that nvcc compiles tell the runtime of an image, and of a kernel in it. */
+/*
+ * The functions by which programs from nvcc register an image, and a kernel in it, with the
+ * runtime
+ */
 extern "C" void **__cudaRegisterFatBinary(void *image);
 extern "C" void __cudaRegisterFatBinaryEnd(void **handle);
 extern "C" void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub,
 				       const char *name, int thread_limit, uint3 *thread,
 				       uint3 *block, dim3 *block_dim, dim3 *grid_dim, int *warp);
 
-/* Where this thread of the kernel is. They mean nothing in a program's own threads. */
+/* The place of this thread in the kernel's launch; without meaning in a program's own threads */
 inline thread_local uint3 threadIdx = {}, blockIdx = {};
 inline thread_local dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
@@ -58,7 +61,7 @@ namespace cu {
 
 inline thread_local const memcast_launch *here;
 
-/* From now on, this is the thread of the kernel that runs. */
+/* Sets the place of this thread to that of the kernel's thread that it runs from now on. */
 inline void enter(const memcast_launch *at)
 {
 	here = at;
@@ -68,7 +71,7 @@ inline void enter(const memcast_launch *at)
 	gridDim = { at->grid.x, at->grid.y, at->grid.z };
 }
 
-/* The block's other threads have a turn each, then this one goes on. */
+/* Gives each of the block's other threads a turn, then goes on. */
 inline void yield()
 {
 	const memcast_launch *at = here;
@@ -77,9 +80,9 @@ inline void yield()
 	enter(at);
 }
 
-/* The warps of a block; one block runs after the other in a thread of the process. */
+/* The state of a warp; the blocks run one after the other in a thread of the process. */
 struct warp {
-	uint32_t there;			/* lanes that exist and have not returned */
+	uint32_t there;			/* lanes that have not returned */
 	uint32_t arrived, released;	/* at __syncwarp() */
 	uint64_t values[32];
 };
@@ -114,7 +117,7 @@ void call(void (*function)(P...), void *const *parameters, std::index_sequence<I
 	function(*static_cast<std::remove_cv_t<P> *>(parameters[I])...);
 }
 
-/* What memcast calls for each thread of a launch */
+/* memcast calls this for each thread of a launch. */
 template <class... P> void thread(const memcast_launch *at)
 {
 	auto function = reinterpret_cast<void (*)(P...)>(at->user);
@@ -128,8 +131,8 @@ template <class... P> void thread(const memcast_launch *at)
 }
 
 /*
- * Kernels by their function. A kernel is registered when its file is loaded, and one that is
- * made of a template when it is first launched.
+ * The kernels, found by their function. A kernel is registered when its file is loaded; one
+ * that a template makes, when it is first launched.
  */
 struct kernels {
 	std::mutex lock;
@@ -138,15 +141,15 @@ struct kernels {
 
 inline kernels &known()
 {
-	static kernels *all = new kernels;	/* as long as the process */
+	static kernels *all = new kernels;	/* never freed */
 
 	return *all;
 }
 
 /*
- * With the lock. Its mangled name, so that modules of nvcc mean the same kernel. The linker
- * does not tell that of a static function, so @plain stands for it, with a number if it is
- * another one's name as well.
+ * With the lock held. Return: a kernel's mangled name, so that modules of nvcc mean the same
+ * kernel. The linker does not tell the name of a static function: @plain stands for it, with a
+ * number if another kernel has that name.
  */
 inline std::string name_of(const void *function, const char *plain)
 {
@@ -161,7 +164,7 @@ inline std::string name_of(const void *function, const char *plain)
 	return name;
 }
 
-/* Device code of which only the names and the sizes matter */
+/* Return: device code of which only the names and the sizes matter. */
 inline std::string code_of(const char *name, const size_t *sizes, const size_t *aligns,
 			   size_t count, int thread_limit)
 {
@@ -179,7 +182,7 @@ inline std::string code_of(const char *name, const size_t *sizes, const size_t *
 	return code + " { ret; }\n";
 }
 
-/* The kernel that this function is. @thread_limit: of __launch_bounds__(), 0 without */
+/* Registers the kernel of a function. @thread_limit: of __launch_bounds__(); 0: none */
 template <class... P>
 void know(void (*function)(P...), const char *plain, int thread_limit, memcast_shape shape)
 {
@@ -195,7 +198,7 @@ void know(void (*function)(P...), const char *plain, int thread_limit, memcast_s
 		sizeof(kernel), name.c_str(), shape, thread<P...>,
 		const_cast<void *>(key), sizes, sizeof...(P)
 	};
-	/* the runtime reads it when it is first needed: it stays */
+	/* never freed: the runtime reads it when it is first needed */
 	char *code = strdup(code_of(name.c_str(), sizes, aligns, sizeof...(P),
 				    thread_limit).c_str());
 	void **image;
@@ -217,7 +220,7 @@ struct registration {
 	}
 };
 
-/* kernel<<<grid, block, shared_bytes, stream>>>(values) */
+/* Launches: kernel<<<grid, block, shared_bytes, stream>>>(values) */
 template <class... P> struct launcher {
 	void (*function)(P...);
 	memcast_shape shape;
@@ -236,17 +239,17 @@ template <class... P> struct launcher {
 };
 
 /**
- * launch_as() - what memcast-cu writes for kernel<<<...>>>
+ * launch_as() - the code that memcast-cu writes for kernel<<<...>>>
  * @shape: MEMCAST_THREADS, or MEMCAST_THREADS_ALONE for a kernel whose threads do not wait
- *	for each other, which is faster; counts when the kernel is not registered yet
+ *	for each other, which is faster; ignored if the kernel is registered already
  * @kernel: its function, also one that a template has made
  * @grid: blocks
  * @block: threads of each
  * @shared_bytes: of the block's dynamic shared memory
  * @stream: that it runs in
  *
- * Return: a function of the kernel's parameters that launches it. What went wrong is told by
- * cudaGetLastError(), as of a launch in CUDA C++.
+ * Return: a function of the kernel's parameters that launches it. cudaGetLastError() tells its
+ * error, as of a launch in CUDA C++.
  */
 template <class... P>
 launcher<P...> launch_as(memcast_shape shape, void (*kernel)(P...), dim3 grid, dim3 block,
@@ -255,7 +258,7 @@ launcher<P...> launch_as(memcast_shape shape, void (*kernel)(P...), dim3 grid, d
 	return { kernel, shape, grid, block, shared_bytes, stream };
 }
 
-/* The same for any kernel, in files that memcast-cu does not write */
+/* The same for any kernel, in files that memcast-cu does not process */
 template <class... P>
 launcher<P...> launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes = 0,
 		      cudaStream_t stream = nullptr)
@@ -288,7 +291,7 @@ template <class T> struct shared_array {
 #define MEMCAST_CU_KERNEL(kernel) \
 	static const ::memcast::cu::registration memcast_cu_##kernel(&kernel, #kernel)
 
-/* memcast-cu reads these words itself, so that they may mean something else in other places. */
+/* memcast-cu processes these words itself, so that they may have other meanings in other places. */
 #ifndef MEMCAST_CU
 #define __global__
 #define __device__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The narrow floating-point formats of devices, as bits, and what they are worth.
+ * The narrow floating-point formats of devices, as bits, and conversions to and from float.
  *
  *	name	bits	exponent, mantissa	largest		infinity  the NaN made here
  *	f16	16	5, 10			65504		0x7c00	  0x7fff
@@ -10,8 +10,8 @@
  *
  * memcast_f32_of_T() is exact. A NaN becomes a NaN.
  *
- * memcast_T_of_f32() rounds to nearest, ties to even, and knows subnormals. What
- * is too large becomes infinity in f16 and bf16, and the largest number of its
+ * memcast_T_of_f32() rounds to nearest, ties to even, and keeps subnormals. A number
+ * that is too large becomes infinity in f16 and bf16, and the largest number of its
  * sign, infinity too, in e5m2 and e4m3: PTX has conversions to those with
  * .satfinite only. Every NaN becomes the one above.
  *
@@ -45,8 +45,8 @@ MEMCAST_FLOAT_INLINE uint32_t memcast_bits_of_f32(float value)
 }
 
 /*
- * To a format with fewer exponent bits: @mantissa bits of mantissa, numbers up to
- * @last, which is also what larger ones become.
+ * Converts to a format with fewer exponent bits and @mantissa bits of mantissa. @last is its
+ * largest number, which larger ones become, too.
  */
 MEMCAST_FLOAT_INLINE uint32_t memcast_narrow(float value, unsigned int mantissa,
 					     unsigned int bias, uint32_t last, uint32_t nan)
@@ -60,14 +60,17 @@ MEMCAST_FLOAT_INLINE uint32_t memcast_narrow(float value, unsigned int mantissa,
 	if (magnitude > 0x7f800000)
 		return nan;
 	if (magnitude >= smallest_normal) {
-		/* A carry out of the mantissa makes the next exponent, rightly. */
+		/* A carry out of the mantissa is a carry into the exponent, as it should be. */
 		odd = magnitude >> drop & 1;
 		result = (magnitude + ((1U << (drop - 1)) - 1) + odd) >> drop;
 		result -= (127 - bias) << mantissa;
 		if (result > last)
 			result = last;
 	} else {
-		/* All of it is mantissa, further right; below half the least: 0. */
+		/*
+		 * A subnormal: all bits are mantissa, further right; below half of the least
+		 * one, 0.
+		 */
 		drop += (smallest_normal - magnitude + 0x7fffff) >> 23;
 		if (drop > 24) {
 			result = 0;
@@ -77,7 +80,10 @@ MEMCAST_FLOAT_INLINE uint32_t memcast_narrow(float value, unsigned int mantissa,
 			result = (magnitude + ((1U << (drop - 1)) - 1) + odd) >> drop;
 		}
 	}
-	/* the sign of 32 bits to where that of a format with 5 or 4, 2 or 3 is */
+	/*
+	 * moves the sign from its place in 32 bits to that of a format with 5 and 10, 5 and 2,
+	 * or 4 and 3
+	 */
 	return result | (bits & 0x80000000) >> (mantissa == 10 ? 16 : 24);
 }
 
@@ -135,7 +141,7 @@ MEMCAST_FLOAT_INLINE uint16_t memcast_bf16_of_f32(float value)
 	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* The upper half of an f16 */
+/* An e5m2 is the upper half of an f16. */
 MEMCAST_FLOAT_INLINE float memcast_f32_of_e5m2(uint8_t bits)
 {
 	return memcast_f32_of_f16((uint16_t)(bits << 8));

@@ -3,18 +3,17 @@
  * Groups: ranks that work on one view, each a process or a thread. A barrier, an
  * all-reduce and a broadcast, both in place.
  *
- * All that the ranks have in common is in the view: part of each replica is set
+ * All state that the ranks share is in the view: part of each replica is set
  * aside for flags. So a group needs no devices either: replicas in ordinary
  * shared memory will do.
  *
- * Waiting spins for some microseconds if there is a CPU for each rank, then gives
- * way to whoever can run, then sleeps for longer and longer, up to 1 ms, or longer where more
- * than four ranks share a CPU. (A futex
- * would not do: there are none in device memory, EFAULT.) A rank that may run on one
- * CPU only takes it that the others have others: where they share it, every wait
- * spins in vain first. A rank that dies keeps the others waiting: ending them is up
- * to whoever started them. A thread that waits can be cancelled (pthread_cancel());
- * that is as if its rank had died.
+ * A rank that waits spins for some microseconds if there is a CPU for each rank, then
+ * yields the CPU to other threads, then sleeps for longer and longer, up to 1 ms, or
+ * longer if more than four ranks share a CPU. (A futex would not do: there are none in
+ * device memory, EFAULT.) A rank that may run on one CPU only assumes that the other
+ * ranks have other CPUs: if they share it, every wait spins in vain first. A rank that
+ * dies keeps the others waiting: the program that started them has to end them. A thread
+ * that waits can be cancelled (pthread_cancel()); that is as if its rank had died.
  *
  * Library: libmemcast.so (link with -lmemcast -lcuda, or pkg-config libmemcast).
  *
@@ -34,11 +33,11 @@ extern "C" {
 
 #define MEMCAST_GROUP_MAX	MEMCAST_VIEW_MAX	/* ranks */
 
-/* What a group takes of each replica */
+/* Bytes of each replica that a group needs */
 #define MEMCAST_GROUP_BYTES(ranks)	((size_t)(ranks) * 1152)
 
 /**
- * struct memcast_group - a rank's part in a group; the members are the library's
+ * struct memcast_group - a rank's part in a group; only the library uses the members
  * @view: the replicas
  * @flags: where in the view the group's bytes are
  * @rank: this rank
@@ -62,15 +61,15 @@ struct memcast_group {
  *	addresses, the replicas in the same order.
  * @flags: offset of MEMCAST_GROUP_BYTES(ranks) bytes in the view, the same for
  *	all ranks, a multiple of 64. They must be zero before the first rank comes to its
- *	first barrier, as fresh memory is, and are nobody else's.
+ *	first barrier, as fresh memory is, and are for this group only.
  * @rank: 0 to @ranks - 1, each once
- * @ranks: how many; as many as replicas, or not
+ * @ranks: how many; may differ from the number of replicas
  *
  * On a team, the flags of all replicas must be bound before the first rank comes to its
  * first barrier: binding waits until all devices have joined, but not until all are
  * bound. Ranks meet in another way first, as in examples/all-gather.c; else SIGBUS.
  *
- * Waits for nobody, and touches no replica.
+ * This call does not wait for other ranks, and touches no replica.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
  */
@@ -81,8 +80,8 @@ CUresult memcastGroupInit(struct memcast_group *group, const struct memcast_view
  * memcastBarrier() - wait for all ranks
  * @group: as memcastGroupInit() gave it
  *
- * No rank returns before all have called. What any of them did before is seen by
- * all afterwards, stores past the caches included. A rank that has returned may go,
+ * No rank returns before all have called. All ranks then see the stores that any rank
+ * made before its call, also those past the caches. A rank that has returned may end,
  * and take its replica along.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE for NULL.
@@ -97,11 +96,11 @@ CUresult memcastBarrier(struct memcast_group *group);
  * @type: of the elements
  * @op: how to combine them
  *
- * All ranks call it with the same arguments. Where there are as many ranks as
+ * All ranks call it with the same arguments. If there are as many ranks as
  * replicas, rank i has written nothing but replica i since ranks met last, and
  * when its call returns, replica i is done. Otherwise any rank may have written
- * any replica, and all replicas are done when a call returns. Which rank does
- * what depends on the size; all replicas get the same bits, those of
+ * any replica, and all replicas are done when a call returns. The size decides which
+ * part of the work each rank does; all replicas get the same bits, those of
  * memcastReduceLoad().
  *
  * Errors: as of memcastReduceBroadcast(), and CUDA_ERROR_INVALID_VALUE for a range
@@ -111,17 +110,17 @@ CUresult memcastAllReduce(struct memcast_group *group, size_t offset, size_t cou
 			  enum memcast_element type, enum memcast_op op);
 
 /**
- * memcastGroupBroadcast() - copy what one replica has to all, in place
+ * memcastGroupBroadcast() - copy a range of one replica to all, in place
  * @group: as memcastGroupInit() gave it
- * @root: number of the replica that has it, 0 to the view's replicas - 1
+ * @root: number of the replica to copy from, 0 to the view's replicas - 1
  * @offset: bytes into the view
  * @bytes: how many; any number
  *
- * All ranks call it with the same arguments, and all have a part in copying. Where
+ * All ranks call it with the same arguments, and all have a part in copying. If
  * there are as many ranks as replicas, rank i has written nothing but replica i since
  * ranks met last, and when its call returns, replica i is done. Otherwise any rank may
  * have written any replica, and all replicas are done when a call returns. A rank that
- * has returned may go, and take its replica along. For data that is not in a replica
+ * has returned may end, and take its replica along. For data that is not in a replica
  * yet, and one caller: memcastBroadcast().
  *
  * Errors: CUDA_ERROR_INVALID_VALUE; no rank waits for others then.

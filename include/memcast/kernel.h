@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels by name: what a kernel of a program does, said as a C function. memcast runs no
+ * Kernels by name: the work of a program's kernel, written as a C function. memcast runs no
  * device code, but it knows which kernel a launch asks for, its parameters and its shape,
  * and calls the function that is registered for that name, in the stream's order.
  *
@@ -16,7 +16,7 @@
  *				MEMCAST_PARAMETER(at, 1, float *)[i];
  *	}
  *
- * That in a shared object is all that a program needs that is not to be changed:
+ * A program that is not to be changed needs no more than that, in a shared object:
  *
  *	gcc -shared -fPIC -O2 kernels.c -o kernels.so -lcuda
  *	MEMCAST_KERNELS=./kernels.so ./program		# several: a.so:b.so
@@ -40,7 +40,7 @@ struct memcast_dim {
 };
 
 /**
- * struct memcast_launch - a launch, and where in it a call of a kernel's function is
+ * struct memcast_launch - a launch, and the block and thread for which the function is called
  * @name: of the kernel, as the module has it
  * @grid: blocks; @block: threads of each; @cluster: blocks of each cluster, 1 without
  * @shared_bytes: of @shared
@@ -51,7 +51,7 @@ struct memcast_dim {
  * @block_index: which block; @thread_index: which of its threads
  * @shared: dynamic shared memory of the block
  * @static_shared: as much shared memory as the kernel's code declares
- * @internal: memcast's
+ * @internal: for memcast only
  */
 struct memcast_launch {
 	const char *name;
@@ -72,8 +72,8 @@ struct memcast_launch {
 typedef void (*memcast_kernel_function)(const struct memcast_launch *at);
 
 /*
- * How often the function is called for a launch. Calls come one after the other, unless it
- * says otherwise.
+ * How often the function is called for a launch. The calls come one after the other, unless the
+ * shape says otherwise.
  */
 enum memcast_shape {
 	MEMCAST_ONCE,		/* for the launch; indices are 0 */
@@ -97,7 +97,7 @@ enum memcast_shape {
  * @name: of the kernel. A mangled name as the module has it; or the plain one, which
  *	stands for functions that are in no namespace and no template
  * @shape: how often the function is called
- * @function: what the kernel does
+ * @function: does the work of the kernel
  * @user: for memcast_launch.user
  * @sizes: array of the parameters' sizes, in bytes
  * @count: its length
@@ -113,22 +113,20 @@ struct memcast_kernel {
 };
 
 /**
- * memcastKernelRegister() - say what a kernel does
+ * memcastKernelRegister() - register the C function of a kernel
  * @kernel: copied
  *
  * For the whole process and until it ends; before or after cuInit(), by any thread, also
  * when a shared object is loaded. Several kernels may have one name if their parameters
  * differ.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE: something is NULL, there is one of this name with
- * these parameters already, or a module that is loaded has a kernel of this name, but none
+ * Errors: CUDA_ERROR_INVALID_VALUE: a pointer is NULL, a kernel of this name with these
+ * parameters is registered already, or a loaded module has a kernel of this name, but none
  * with these parameters. CUDA_ERROR_OUT_OF_MEMORY. The reason is in the log.
  */
 CUresult memcastKernelRegister(const struct memcast_kernel *kernel);
 
-/*
- * What follows is for a kernel's function, with what it was given.
- */
+/* The functions below are called by a kernel's function, with the pointer that it was given. */
 
 /* __syncthreads(): waits for all threads of the block that have not returned. */
 void memcastSyncThreads(const struct memcast_launch *at);
@@ -137,23 +135,23 @@ void memcastSyncThreads(const struct memcast_launch *at);
 void memcastSyncGrid(const struct memcast_launch *at);
 
 /*
- * A thread that waits for something else, for a word that another one or another process
- * writes, calls this in its loop: it lets others run.
+ * A thread that waits for another event, such as a word that another thread or process writes,
+ * calls this in its loop: it lets other threads run.
  */
 void memcastYield(const struct memcast_launch *at);
 
 /**
  * memcastKernelFail() - end the launch as a device's fault does, and with it the context
- * @result: what calls answer from then on: CUDA_ERROR_LAUNCH_FAILED (trap),
+ * @result: the error that calls return from then on: CUDA_ERROR_LAUNCH_FAILED (trap),
  *	_MISALIGNED_ADDRESS, _ASSERT and others
  * @reason: in words, for the log; or NULL
  *
- * It does not return, and what the function holds (memory, locks) stays as it is.
+ * It does not return, and memory and locks that the function holds stay as they are.
  */
 __attribute__((noreturn))
 void memcastKernelFail(const struct memcast_launch *at, CUresult result, const char *reason);
 
-/* A variable of the kernel's module, as cuModuleGetGlobal(); NULL: there is none. */
+/* Finds a variable of the kernel's module, as cuModuleGetGlobal() does; NULL: no such variable. */
 void *memcastKernelVariable(const struct memcast_launch *at, const char *name);
 
 /**
@@ -161,13 +159,13 @@ void *memcastKernelVariable(const struct memcast_launch *at, const char *name);
  * @address: of the first byte
  * @bytes: how many
  *
- * If not, the launch ends with CUDA_ERROR_ILLEGAL_ADDRESS. Accesses to what is not mapped
- * do that by themselves; this finds ordinary memory of the program as well, which a
- * device could not reach and a C function can.
+ * If not, the launch ends with CUDA_ERROR_ILLEGAL_ADDRESS. Accesses to addresses without a
+ * mapping do that by themselves; this call also finds ordinary memory of the program, which
+ * a device could not reach and a C function can.
  */
 void memcastKernelCheck(const struct memcast_launch *at, const void *address, size_t bytes);
 
-/* Parameter @number, from 0, as a value of type @type, which may be assigned to */
+/* Parameter @number, from 0, as an lvalue of type @type */
 #define MEMCAST_PARAMETER(at, number, type)	(*(type *)(at)->parameters[number])
 
 /* blockIdx.x * blockDim.x + threadIdx.x */
@@ -176,7 +174,7 @@ static inline unsigned int memcast_thread(const struct memcast_launch *at)
 	return at->block_index.x * at->block.x + at->thread_index.x;
 }
 
-/* The thread's number in its block, and the block's in the grid, as x, then y, then z */
+/* The thread's number in its block, and the block's in the grid: x counts first, then y, then z */
 static inline unsigned int memcast_thread_in_block(const struct memcast_launch *at)
 {
 	return (at->thread_index.z * at->block.y + at->thread_index.y) * at->block.x +
@@ -195,8 +193,8 @@ static inline size_t memcast_block_in_grid(const struct memcast_launch *at)
  * @shape: one of enum memcast_shape
  * @...: the types of its parameters, at most 24
  *
- * A block with the function's statements follows; "at" is where it is. One that cannot be
- * registered has a line on stderr, and the process ends.
+ * A block with the function's statements follows; in it, "at" is the struct memcast_launch.
+ * If the function cannot be registered, a line on stderr says so and the process ends.
  */
 #define MEMCAST_KERNEL(kernel, shape, ...)						\
 static void memcast_kernel_##kernel(const struct memcast_launch *at);			\

@@ -16,12 +16,12 @@ extern "C" {
 /**
  * memcastLogFailure() - log a failed call of another library as one of the driver's own
  * @call: name of the function that failed
- * @arguments: what it was given, as text: "name=value, name=value"; at most 383 bytes are kept
- * @result: what it answers
+ * @arguments: of the call, as text: "name=value, name=value"; at most 383 bytes are kept
+ * @result: that the call returns
  * @reason: why, in words; at most 255 bytes are kept
  *
- * The line goes where CUDA_LOG_FILE says, into what cuLogsDumpToFile() writes, and to the
- * callbacks of cuLogsRegisterCallback(). Works before cuInit(), and in any process. errno
+ * The line goes to the file that CUDA_LOG_FILE names, to the output of cuLogsDumpToFile(), and
+ * to the callbacks of cuLogsRegisterCallback(). Works before cuInit(), and in any process. errno
  * stays as it is, and a thread that is cancelled meanwhile ends afterwards.
  *
  * No argument may be NULL. Source: ours.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * multimem operations: what PTX's multimem.{ld_reduce,st,red} do to all replicas
+ * multimem operations: PTX's multimem.{ld_reduce,st,red}, which work on all replicas
  * of a team, done with plain loads, stores and atomics.
  *
  * Source: PTX ISA 8.8, "multimem.ld_reduce, multimem.st, multimem.red", "min" and
- * "max", and "Memory Consistency Model". All that PTX has is here, and nothing
- * that it has not, but for arrays (multimem_array.h); docs/multimem.md is the table. A name is PTX's with '_' for
- * '.', without state space and scope (every operation has .sys):
+ * "max", and "Memory Consistency Model". Everything that PTX has is here, and nothing
+ * else, except for arrays (multimem_array.h); docs/multimem.md is the table. A name is
+ * PTX's with '_' for '.', without state space and scope (every operation has .sys):
  *
  *	multimem.ld_reduce.acquire.sys.global.add.acc::f32.v4.bf16x2 {…}, [p];
  *	… = multimem_ld_reduce_acquire_add_acc_f32_v4_bf16x2_at(p);
@@ -14,16 +14,16 @@
  *	multimem.red.relaxed.sys.global.add.f32 [p], x;
  *	multimem_red_relaxed_add_f32_at(p, x);
  *
- * Where
- *	name(view, offset, …)	takes what memcastViewCreate() gave and bytes into it
+ * The two forms of each operation:
+ *	name(view, offset, …)	takes a view from memcastViewCreate() and bytes into it
  *	name_at(address, …)	takes an address in a mapping of a team, as cuMemMap()
  *				was given it: a CUdeviceptr or a pointer. The view is
- *				found without a system call, but for the first time;
+ *				found without a system call, except for the first time;
  *				without a view the program ends by SIGILL
  *				(stderr says why there is none)
- * Both are multiples of the size of what is accessed, vectors included; undefined
- * otherwise, as in PTX. Where a replica is not bound, the access raises SIGBUS;
- * where the mapping does not allow it, SIGSEGV.
+ * Both are multiples of the size of the access, vectors included; otherwise the result is
+ * undefined, as in PTX. If a replica is not bound, the access raises SIGBUS;
+ * if the mapping does not allow it, SIGSEGV.
  *
  * Types: uint32_t for u32 and b32, int32_t for s32, likewise for 64 bits; float
  * and double; bits in a uint8_t, uint16_t or uint32_t for all others, as large as
@@ -32,12 +32,12 @@
  *
  * Orders. _weak_: as plain C accesses; compilers may merge and move them. _relaxed_:
  * each register is read or written whole. _acquire_, _release_: likewise, and the
- * accesses to each replica order as the C11 ones of these names do: non-temporal
- * stores of the program's own need a fence of their own before. No order in
- * the name is _relaxed_ (PTX: weak for st and ld_reduce, which relaxed is too).
- * A vector or packed access is to PTX as many scalar ones, in no order: so they
- * are here, register by register. No operation is atomic over the replicas:
- * someone who looks meanwhile may see some of them done and others not.
+ * accesses to each replica order as the C11 ones of these names do: a program's own
+ * non-temporal stores need a fence before. Without an order in the name it is
+ * _relaxed_ (PTX: weak for st and ld_reduce, which relaxed is too).
+ * To PTX, a vector or packed access is as many scalar ones, in no order: so it
+ * is here, register by register. No operation is atomic over the replicas:
+ * another thread may see it done on some of them and not yet on others.
  *
  * Arithmetic. Replicas are visited one after the other in the order in which their
  * devices joined. PTX leaves the order of a floating-point sum open; here it is
@@ -48,9 +48,9 @@
  * less than +0. NaNs of narrow types are those of float.h; which NaN an f32 or f64 sum
  * gives is open, as in PTX. Integers wrap.
  *
- * All of that with the rounding mode and the treatment of subnormals that C programs
- * start with, and as C has floats. -ffast-math gives away subnormals of f32, f64 and
- * bf16, and the order of a sum. (Bulk functions give the same whatever is set.)
+ * All of that holds with the rounding mode and the treatment of subnormals that C programs
+ * start with, and with floats as C has them. -ffast-math gives away subnormals of f32, f64
+ * and bf16, and the order of a sum. (Bulk functions have the same results whatever is set.)
  */
 #ifndef MEMCAST_MULTIMEM_H
 #define MEMCAST_MULTIMEM_H
@@ -136,8 +136,8 @@ static inline struct multimem_v##n##_##T name##_at(multimem_address address) \
  * @view, @offset; or @address: see above
  * @value: what to store
  *
- * With release, whoever reads the value with acquire from any replica sees all
- * that came before.
+ * With release, a thread that reads the value with acquire from any replica sees all
+ * earlier stores of this thread.
  */
 #define MULTIMEM_ST_NAME(name, T, order)				\
 static inline void name(const struct memcast_view *view, size_t offset,	\

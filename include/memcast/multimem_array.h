@@ -10,8 +10,8 @@
 #include <memcast/multimem_core.h>
 
 /*
- * Array forms go through the replicas block by block, so that each line of a
- * replica is touched once and the block of the caller's buffer stays in the
+ * Array functions work on one block of a replica, then on that block of the next one, so that
+ * each line of a replica is touched once and the block of the caller's buffer stays in the
  * first-level cache meanwhile.
  */
 #define MULTIMEM_BLOCK		4096

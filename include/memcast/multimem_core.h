@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What multimem.h is made of: loads, stores and atomic updates of one register,
- * and what an operator does to two. Nothing here is for programs to call.
+ * The parts of multimem.h: loads, stores and atomic updates of one register,
+ * and operators on two registers. Nothing here is for programs to call.
  *
  * A register type is what PTX calls .type; T stands for one of them:
  *
@@ -18,7 +18,7 @@
 
 #define MULTIMEM_INLINE	static inline __attribute__((__always_inline__))
 
-/* Replicas hold no declared type: whoever reads one may name its own. */
+/* Replicas hold no declared type: each access may use its own. */
 #define MULTIMEM_REGISTER(T, type)					\
 	typedef type multimem_##T __attribute__((__may_alias__));	\
 	typedef type multimem_value_##T;
@@ -27,8 +27,8 @@
 	((multimem_##T *)(void *)((view)->replica[i] + (offset)))
 
 /*
- * One access to one replica. Orders are constants that compilers see through;
- * where they do not optimise, they must not meet one that does not fit.
+ * An access to one replica. The order is a constant, by which the compiler drops the other
+ * cases; without optimization it compiles them, so the order in each is valid for its access.
  */
 #define MULTIMEM_WEAK		(-1)
 
@@ -109,9 +109,9 @@ MULTIMEM_BITWISE(b32)
 MULTIMEM_BITWISE(b64)
 
 /*
- * Narrow formats, of @bits: numbers are ordered as their bits are, once those of
- * negative ones are turned over, zeros included. A NaN is above @last and loses
- * against any number; of two comes @nan.
+ * Narrow formats, of @bits: numbers are ordered as their bits are, once the bits of negative
+ * numbers are inverted; zeros, too. A NaN is above @last and loses against any number; of two
+ * NaNs the result is @nan.
  */
 MULTIMEM_INLINE uint32_t multimem_rank(uint32_t lane, unsigned int bits)
 {
@@ -134,7 +134,7 @@ MULTIMEM_INLINE uint32_t multimem_extreme(uint32_t a, uint32_t b, int max,
 	return a_above == max ? a : b;
 }
 
-/* A sum of two numbers in f32 rounds to the narrow format as the exact one does. */
+/* A sum of two numbers in f32, rounded to the narrow format, is the exact sum rounded once. */
 #define MULTIMEM_NARROW(F, type, bits, last, nan)			\
 MULTIMEM_INLINE uint32_t multimem_lane_add_##F(uint32_t a, uint32_t b)	\
 {									\
@@ -157,7 +157,7 @@ MULTIMEM_NARROW(bf16, uint16_t, 16, 0x7f80, 0x7fff)
 MULTIMEM_NARROW(e4m3, uint8_t, 8, 0x7e, 0x7f)
 MULTIMEM_NARROW(e5m2, uint8_t, 8, 0x7c, 0x7f)
 
-/* Lane by lane, @bits each */
+/* Works lane by lane, each of @bits. */
 #define MULTIMEM_LANES(op, T, F, lanes, bits)				\
 MULTIMEM_INLINE multimem_value_##T					\
 multimem_##op##_##T(multimem_value_##T a, multimem_value_##T b)		\
@@ -206,8 +206,8 @@ multimem_reduce_##op##_##T(const struct memcast_view *view,		\
 }
 
 /*
- * A sum in another precision, which each step is rounded to; the result then to F.
- * With one replica that is what there is.
+ * Sums in another precision, to which each step is rounded; the result is rounded to F. With a
+ * single replica, its value is the result.
  */
 #define MULTIMEM_STEP_f32(sum)	(sum)
 #define MULTIMEM_STEP_f16(sum)	memcast_f32_of_f16(memcast_f16_of_f32(sum))
@@ -286,7 +286,7 @@ MULTIMEM_INLINE void multimem_update_##op##_##T(multimem_##T *at,	\
 		__atomic_fetch_##op(at, value, __ATOMIC_RELAXED);	\
 }
 
-/* Compared as @bits: a NaN must be found equal to itself. */
+/* Compared as @bits: a NaN must be equal to itself. */
 #define MULTIMEM_EXCHANGE(op, T, bits)					\
 MULTIMEM_INLINE void multimem_update_##op##_##T(multimem_##T *at,	\
 						multimem_value_##T value, \

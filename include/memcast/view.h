@@ -19,15 +19,15 @@
 extern "C" {
 #endif
 
-/* A program that was compiled when this was 64 can have views of teams of up to 64. */
+/* A program that was compiled when this was 64 can have views of teams of up to 64 devices. */
 #define MEMCAST_VIEW_MAX	576
 
 /**
  * struct memcast_view - the replicas of a team
  * @replicas: how many, in the order their devices joined
  * @bytes: size of each
- * @replica: where they are mapped in this process; one that is not bound at
- *	some offset answers an access there with SIGBUS
+ * @replica: where they are mapped in this process; an access to a replica at an offset
+ *	at which it is not bound raises SIGBUS
  */
 struct memcast_view {
 	unsigned int replicas;
@@ -56,36 +56,36 @@ CUresult memcastViewCreate(struct memcast_view *view,
  * memcastViewDestroy() - unmap a view
  * @view: as memcastViewCreate() gave it; empty afterwards
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (NULL, or nothing that is mapped so), and then
- * all stays; CUDA_ERROR_NOT_INITIALIZED, in a child of fork() too: it has no views.
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL, or no mapped view), and then nothing is
+ * unmapped; CUDA_ERROR_NOT_INITIALIZED, in a child of fork() too: it has no views.
  */
 CUresult memcastViewDestroy(struct memcast_view *view);
 
 /**
- * memcastViewAt() - the view of what a multicast address shows
+ * memcastViewAt() - the view of the team that is mapped at an address
  * @address: anywhere in a mapping of a team, as cuMemMap() was given it
  * @offset: output, bytes: where in the view @address is
  *
  * The view covers that mapping, and its bytes are those of the team that the
- * mapping shows. The first call for a mapping makes it, the others find it
+ * mapping shows. The first call for a mapping makes the view, later calls find it
  * without a system call and without a lock. Its replicas can be read and
  * written as cuMemSetAccess() allows for the mapping, also when that changes:
- * an access that is not allowed raises SIGSEGV, one where a replica is not
+ * an access that is not allowed raises SIGSEGV, an access to a replica that is not
  * bound SIGBUS. A signal handler may call this.
  *
- * The view is the library's: it is good until the mapping ends (cuMemUnmap())
+ * The view is the library's: it is valid until the mapping ends (cuMemUnmap())
  * and must not be given to memcastViewDestroy(). A child of fork() has none.
  *
- * Return: the view; NULL where no team is mapped or there is no room for its
- * replicas. CUDA_LOG_FILE says why.
+ * Return: the view; NULL if no team is mapped there or there is no room for its
+ * replicas. The log says why (CUDA_LOG_FILE).
  */
 const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset);
 
 /**
- * memcastNoView() - say on stderr why the last memcastViewAt() of this thread gave none
+ * memcastNoView() - say on stderr why the last memcastViewAt() of this thread found no view
  * @address: as it was given
  *
- * For operations on an address that cannot go on without; memcast/multimem.h calls it
+ * For operations on an address that need a view; memcast/multimem.h calls it
  * before it ends the program by SIGILL. Source: ours.
  */
 void memcastNoView(CUdeviceptr address) __attribute__((__cold__));

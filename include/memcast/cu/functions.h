@@ -2,7 +2,7 @@
 /*
  * Functions that device code calls, for kernels that are compiled as C++ (memcast/cu.h):
  * barriers, fences, warps, atomics, bits, and a little arithmetic. Names and results are
- * those of CUDA C++; what is not exact there (__expf()) is exact here.
+ * those of CUDA C++; functions whose results are not exact there (__expf()) are exact here.
  */
 #ifndef MEMCAST_CU_FUNCTIONS_H
 #define MEMCAST_CU_FUNCTIONS_H
@@ -22,7 +22,7 @@ inline void __syncthreads()
 	memcast::cu::enter(at);
 }
 
-/* Barriers that tell all threads of the block of how many @predicate is true */
+/* Barriers that tell all threads of the block for how many of them @predicate is true */
 inline int __syncthreads_count(int predicate)
 {
 	static thread_local int count;
@@ -53,12 +53,12 @@ inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /*
- * A loop that waits for a word calls this, as threads take turns: the others of the block
- * have theirs, or another thread of the machine. How long it lasts is not told.
+ * Called in a loop that waits for a word. Threads take turns: the block's other threads get
+ * theirs, or another thread of the machine. The time is ignored.
  */
 inline void __nanosleep(unsigned int) { memcast::cu::yield(); }
 
-/* Ends the launch with cudaErrorLaunchFailure, and the context with it */
+/* Ends the launch with cudaErrorLaunchFailure, and the context with it. */
 [[noreturn]] inline void __trap()
 {
 	memcastKernelFail(memcast::cu::here, CUDA_ERROR_LAUNCH_FAILED, "__trap()");
@@ -67,7 +67,7 @@ inline void __nanosleep(unsigned int) { memcast::cu::yield(); }
 namespace memcast {
 namespace cu {
 
-/* assert() of a kernel ends the launch with cudaErrorAssert; elsewhere it is the C library's. */
+/* assert() in a kernel ends the launch with cudaErrorAssert; elsewhere it is the C library's. */
 [[noreturn]] inline void assertion_failed(const char *what, const char *file, unsigned int line,
 					  const char *function)
 {
@@ -84,7 +84,7 @@ namespace cu {
 } /* namespace cu */
 } /* namespace memcast */
 
-/* Ticks of some clock that runs on */
+/* Ticks of a clock that always runs */
 inline long long clock64()
 {
 	struct timespec now;
@@ -93,7 +93,7 @@ inline long long clock64()
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* ---- warps: 32 threads that follow each other; @mask: a bit for each that takes part */
+/* ---- warps: 32 threads with adjacent numbers; @mask: a bit for each thread that takes part */
 
 inline void __syncwarp(unsigned int mask = ~0U)
 {
@@ -120,7 +120,10 @@ inline void __syncwarp(unsigned int mask = ~0U)
 namespace memcast {
 namespace cu {
 
-/* What lane @from of this warp gives; one that does not take part: one's own value */
+/*
+ * Return: the value of lane @from of this warp; the caller's own value if that lane does not
+ * take part.
+ */
 template <class T> T exchange(unsigned int mask, T value, unsigned int from)
 {
 	static_assert(sizeof(T) <= sizeof(uint64_t) && std::is_trivially_copyable<T>::value,
@@ -136,7 +139,7 @@ template <class T> T exchange(unsigned int mask, T value, unsigned int from)
 	return result;
 }
 
-/* A bit for each lane whose @predicate is true */
+/* Return: a bit for each lane whose @predicate is true. */
 inline unsigned int vote(unsigned int mask, int predicate)
 {
 	warp &mine = my_warp();
@@ -198,7 +201,7 @@ template <class T> T __shfl_xor_sync(unsigned int mask, T value, int bits, int w
 {
 	unsigned int lane = memcast::cu::lane(), from = lane ^ bits;
 
-	/* not beyond the group; groups before this one are read, as by a device */
+	/* no lane beyond the group; lanes of earlier groups can be read, as on a device */
 	return memcast::cu::exchange(mask, value, from <= (lane | (width - 1U)) ? from : lane);
 }
 
@@ -232,12 +235,12 @@ template <class T> T __reduce_max_sync(unsigned int mask, T value)
 	return memcast::cu::reduce(mask, value, [](T a, T b) { return a > b ? a : b; });
 }
 
-/* ---- atomics: relaxed, of one word; each returns what was there before */
+/* ---- atomics: relaxed, on one word; each returns the word's value before */
 
 namespace memcast {
 namespace cu {
 
-/* What @change makes of the word, whatever type it has */
+/* Replaces a word of any type by the result of @change. */
 template <class T, class F> T change(T *word, F change)
 {
 	T old, wanted;
@@ -260,7 +263,7 @@ template <class T> T add(T *word, T value, std::false_type)
 	return change(word, [value](T old) { return old + value; });
 }
 
-/* The value is converted to the word's type, as in a call of a plain function. */
+/* Makes a value convert to the word's type, as in a call of an ordinary function. */
 template <class T> struct same {
 	typedef T type;
 };
@@ -268,7 +271,7 @@ template <class T> struct same {
 } /* namespace cu */
 } /* namespace memcast */
 
-/* For all threads of the device; _block and _system are those that say of how many. */
+/* For all threads of the device; _block and _system name other sets of threads. */
 #define MEMCAST_ATOMIC(name, statement)								\
 template <class T> T name(T *word, typename memcast::cu::same<T>::type value) { statement }		\
 template <class T> T name##_block(T *word, typename memcast::cu::same<T>::type value)			\

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Arithmetic and bits for kernels that are compiled as C++ (memcast/cu.h), with the names of
- * CUDA C++. What <cmath> has is used as it is there.
+ * CUDA C++. Functions that <cmath> has are used from there.
  */
 #ifndef MEMCAST_CU_MATH_H
 #define MEMCAST_CU_MATH_H
@@ -11,7 +11,7 @@
 
 #include <memcast/cu.h>
 
-/* min() and max() of numbers without a namespace; of two types, of the one both convert to */
+/* min() and max() without a namespace; for two types, of the type to which both convert */
 #define MEMCAST_MIN_MAX(type, first, second)						\
 inline type min(first a, second b) { return (type)a < (type)b ? (type)a : (type)b; }	\
 inline type max(first a, second b) { return (type)a > (type)b ? (type)a : (type)b; }
@@ -39,7 +39,7 @@ MEMCAST_MIN_MAX(double, float, double)
 MEMCAST_MIN_MAX(double, double, float)
 #undef MEMCAST_MIN_MAX
 
-/* Loads and stores that name what a device's caches keep: here the processor decides. */
+/* Loads and stores that control a device's caches: here the processor controls its own. */
 #define MEMCAST_LOAD(name)	template <class T> T name(const T *address) { return *address; }
 MEMCAST_LOAD(__ldg) MEMCAST_LOAD(__ldca) MEMCAST_LOAD(__ldcg) MEMCAST_LOAD(__ldcs)
 MEMCAST_LOAD(__ldlu)
@@ -66,7 +66,7 @@ inline unsigned int __brev(unsigned int x)
 	return turned;
 }
 
-/* The lower 24 bits of each, with their sign or without */
+/* Multiply the lower 24 bits of each, with sign or without. */
 inline int __mul24(int a, int b)
 {
 	return (int)((unsigned int)((int)((unsigned int)a << 8) >> 8) *
@@ -78,7 +78,7 @@ inline unsigned int __umul24(unsigned int a, unsigned int b)
 	return (a & 0xffffff) * (b & 0xffffff);
 }
 
-/* The upper half of the product */
+/* Return: the upper half of a product. */
 inline int __mulhi(int a, int b) { return (long long)a * b >> 32; }
 
 inline unsigned int __umulhi(unsigned int a, unsigned int b)
@@ -89,7 +89,7 @@ inline unsigned int __umulhi(unsigned int a, unsigned int b)
 namespace memcast {
 namespace cu {
 
-/* The same bits as another type */
+/* Return: the same bits as another type. */
 template <class To, class From> To bits(From from)
 {
 	static_assert(sizeof(To) == sizeof(From), "types of one size");

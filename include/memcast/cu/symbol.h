@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Copies to and from variables of device code (__device__, __constant__), for kernels that
- * are compiled as C++ (memcast/cu.h). Such a variable is one of the process, the same on all
- * devices, so it has no address on a device: cudaGetSymbolAddress() answers
- * cudaErrorNotSupported. memcast-cu has the runtime's names mean these functions.
+ * are compiled as C++ (memcast/cu.h). Such a variable is one object of the process, the same on
+ * all devices, so it has no address on a device: cudaGetSymbolAddress() returns
+ * cudaErrorNotSupported. memcast-cu makes the runtime's names mean these functions.
  */
 #ifndef MEMCAST_CU_SYMBOL_H
 #define MEMCAST_CU_SYMBOL_H
@@ -13,7 +13,7 @@
 namespace memcast {
 namespace cu {
 
-/* A copy that a stream does in its order; what a program may change is in @held. */
+/* A copy that a stream does in its order. @held: a copy of a source that the program may change. */
 struct symbol_copy {
 	void *to;
 	const void *from;
