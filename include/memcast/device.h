@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcast: name and attributes of a device, for libraries that may not initialize the driver.
+ * memcast: name and attributes of a device, for libraries that may not initialise the driver.
  *
  * After cuInit() a process must not fork: its children cannot use devices. A library that
  * only looks at devices, as a management library does, must not do that to a program.

@@ -8,7 +8,7 @@
 #include "heap.h"
 
 /*
- * Initializes a side, which mc_copy_open() looks up. mc_copy_close() may be called from now on.
+ * Initialises a side, which mc_copy_open() looks up. mc_copy_close() may be called from now on.
  */
 void mc_copy_init(struct mc_copy_iter *side, u64 address, u64 pitch, u32 device, bool write)
 {

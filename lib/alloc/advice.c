@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The advice of managed memory. A block with advice is cut into pieces that cover it, each with
- * advice of its own; neighbors with the same advice are joined again. The pieces of a heap are
+ * advice of its own; neighbours with the same advice are joined again. The pieces of a heap are
  * in a tree, in which overlapping pieces count as equal.
  */
 #define _GNU_SOURCE
@@ -165,7 +165,7 @@ void advice_change(const struct range *range,
 	}
 }
 
-/* Joins neighbors with the same advice, around and in the range; other pieces stay. */
+/* Joins neighbours with the same advice, around and in the range; other pieces stay. */
 void advice_settle(const struct range *range)
 {
 	struct heap_advice *heap = heap_find(range->heap);

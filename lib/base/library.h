@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Included by every file of the library. A call goes through an exported function (CALL: checks
- * that the library is initialized, logs a failure), then a static function that fills in the
+ * that the library is initialised, logs a failure), then a static function that fills in the
  * ioctl's argument, then device_ioctl() (ioctl.h).
  *
  * The kernel is the single source of truth: the library does not repeat its checks. It checks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The first call that needs a device initializes the driver and makes a primary context
+ * The first call that needs a device initialises the driver and makes a primary context
  * current, as recorded on hardware: to ask for devices makes no context, to choose one does.
  */
 #include <pthread.h>
@@ -46,7 +46,7 @@ static __thread struct {
 static atomic_int first_device;
 
 /*
- * Initializes the driver. In a child of fork() the driver's functions themselves report the
+ * Initialises the driver. In a child of fork() the driver's functions themselves report the
  * fork.
  */
 cudaError_t runtime_loaded(void)

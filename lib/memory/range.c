@@ -57,7 +57,7 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t si
 {
 	CUresult ready = library_ready();
 
-	/* only an initialized library could support a range */
+	/* only an initialised library could support a range */
 	if (ready == CUDA_ERROR_NOT_INITIALIZED)
 		ready = CUDA_ERROR_NOT_SUPPORTED;
 	return LOGGED(ready == CUDA_SUCCESS ?

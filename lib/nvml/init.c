@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Initialization is a count: each nvmlInit() needs an nvmlShutdown(). All state is ordinary
- * memory, so the child of a fork() is initialized as its parent was.
+ * Initialisation is a count: each nvmlInit() needs an nvmlShutdown(). All state is ordinary
+ * memory, so the child of a fork() is initialised as its parent was.
  */
 #include <limits.h>
 #include <stdatomic.h>

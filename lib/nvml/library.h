@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of libnvidia-ml.so.1. A call goes through the exported function (CALL: checks
- * that the library is initialized, logs a failure), then a static function, which asks
+ * that the library is initialised, logs a failure), then a static function, which asks
  *
  *   device/state.c	the module, by sysfs: which devices exist, and their state
  *   device/facts.c	libcuda.so.1, by its public calls: a device's constant properties

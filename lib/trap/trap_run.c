@@ -163,7 +163,7 @@ static void cell_write(unsigned int number, const unsigned char *code, size_t le
 	memset(cell, 0xc3, CELL);
 	memcpy(cell, &endbr64, HEAD);
 	memcpy(cell + HEAD, code, length);
-	/* Code written at one address and run at another needs a serializing instruction. */
+	/* Code written at one address and run at another needs a serialising instruction. */
 	__cpuid(0, a, b, c, d);
 }
 

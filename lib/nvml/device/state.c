@@ -44,7 +44,7 @@ static bool read_line(char *line, size_t size, const char *format, ...)
 static atomic_uint first_device;
 
 /*
- * A host's file in the place of /dev/memcast is recognized by its device numbers, without
+ * A host's file in the place of /dev/memcast is recognised by its device numbers, without
  * opening it. For any other file, or none, that folder does not exist, and all devices of the
  * machine count.
  */
