@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Loads device code from memory or a file, with options for a compiler. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -213,7 +214,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
 
 static CUresult loading_mode(CUmoduleLoadingMode *mode)
 {
-	const char *value = getenv("CUDA_MODULE_LOADING");
+	const char *value = secure_getenv("CUDA_MODULE_LOADING");
 
 	if (!mode)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
