@@ -33,9 +33,9 @@ static void play_role(void)
 }
 
 /* Return: its exit status; what it says on stderr is in @said. */
-#define run(role, setting, said)	run_(_metadata, role, setting, said, sizeof(said))
-static inline int run_(struct __test_metadata *_metadata, const char *role,
-		const char *setting, char *said, size_t size)
+#define run_role(role, setting, said)	run_role_(_metadata, role, setting, said, sizeof(said))
+static inline int run_role_(struct __test_metadata *_metadata, const char *role,
+			    const char *setting, char *said, size_t size)
 {
 	static const char *const passed[] = { "MEMCAST_INJECT", "MEMCAST_ATTR" };
 	char library[256], name[40], others[2][64];

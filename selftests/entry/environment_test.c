@@ -143,21 +143,21 @@ TEST_F(environment, cuda_log_file)
 	char said[4096], text[4096], setting[64] = "CUDA_LOG_FILE=/tmp/memcast-log-XXXXXX";
 	char *path = setting + strlen("CUDA_LOG_FILE=");
 
-	EXPECT_EQ(0, run("fail_thrice", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(0, run_role("fail_thrice", "CUDA_LOG_FILE=stderr", said));
 	EXPECT_EQ(3, count_lines(said));
 	EXPECT_SAYS(said, "cuMemMap(address=0, size=4096, offset=1, handle=0, flags=0): CUDA_ERROR_INVALID_VALUE: no handle 0: never given out, or released\n");
 	EXPECT_EQ(NULL, strstr(said, "no reason given"));
 
 	ASSERT_LE(0, mkstemp(path));
-	EXPECT_EQ(0, run("fail_thrice", setting, said));
+	EXPECT_EQ(0, run_role("fail_thrice", setting, said));
 	EXPECT_STREQ("", said);
 	read_file(text, sizeof(text), path);
 	EXPECT_EQ(3, count_lines(text));
 	unlink(path);
 
-	EXPECT_EQ(0, run("fail_thrice", "CUDA_LOG_FILE=/nowhere/at/all", said));
+	EXPECT_EQ(0, run_role("fail_thrice", "CUDA_LOG_FILE=/nowhere/at/all", said));
 	EXPECT_EQ(1, count_lines(said));
-	EXPECT_EQ(0, run("fail_thrice", "UNRELATED=1", said));
+	EXPECT_EQ(0, run_role("fail_thrice", "UNRELATED=1", said));
 	EXPECT_STREQ("", said);
 }
 
@@ -165,8 +165,9 @@ TEST_F(environment, memcast_attr)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("see_attributes", "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
-			 "WARP_SIZE=0x40,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
+	EXPECT_EQ(0, run_role("see_attributes",
+			      "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
+			      "WARP_SIZE=0x40,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
 	EXPECT_STREQ("", said);
 }
 
@@ -176,16 +177,18 @@ TEST_F(environment, memcast_attr_wrong)
 	const char *names;
 	char said[8192];
 
-	EXPECT_EQ(0, run("see_attributes", "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
-			 "NO_SUCH=1,WARP_SIZE,WARP_SIZE=,WARP_SIZE=7x,x:WARP_SIZE=1,-1:WARP_SIZE=1,"
-			 "64:WARP_SIZE=1,WARP_SIZE=99999999999,NO_SUCH_EITHER=1,"
-			 "WARP_SIZE=64,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
+	EXPECT_EQ(0, run_role("see_attributes",
+			      "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
+			      "NO_SUCH=1,WARP_SIZE,WARP_SIZE=,WARP_SIZE=7x,x:WARP_SIZE=1,"
+			      "-1:WARP_SIZE=1,64:WARP_SIZE=1,WARP_SIZE=99999999999,"
+			      "NO_SUCH_EITHER=1,WARP_SIZE=64,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab",
+			      said));
 	EXPECT_EQ(10, count_lines(said))
 		TH_LOG("%s", said);
 	EXPECT_SAYS(said, "memcast: MEMCAST_ATTR: 'NO_SUCH=1' is ignored: no such attribute\n");
 
 	/* the names that there are, once, even where nobody asks for an attribute */
-	EXPECT_EQ(0, run("start", "MEMCAST_ATTR=NO_SUCH=1,NO_SUCH_EITHER=1", said));
+	EXPECT_EQ(0, run_role("start", "MEMCAST_ATTR=NO_SUCH=1,NO_SUCH_EITHER=1", said));
 	EXPECT_EQ(3, count_lines(said));
 	names = strstr(said, "memcast: MEMCAST_ATTR: the attributes are MAX_THREADS_PER_BLOCK, ");
 	ASSERT_NE(NULL, names);
@@ -202,7 +205,7 @@ static int run_with_profile_(struct __test_metadata *_metadata, const char *role
 	int fd = mkstemp(path), ret = -1;
 
 	if (write(fd, text, strlen(text)) == (ssize_t)strlen(text))
-		ret = run_(_metadata, role, setting, said, size);
+		ret = run_role_(_metadata, role, setting, said, size);
 	close(fd);
 	unlink(path);
 	return ret;
@@ -225,9 +228,9 @@ TEST_F(environment, memcast_profile)
 	ASSERT_EQ(0, unsetenv("MEMCAST_ATTR"));
 	EXPECT_EQ(0, run_with_profile("see_little", "NAME=Little\n", said));
 	EXPECT_STREQ("", said);
-	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=h100", said));
+	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=h100", said));
 	EXPECT_STREQ("", said);
-	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=", said));
+	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=", said));
 	EXPECT_STREQ("", said);
 }
 
@@ -236,9 +239,9 @@ TEST_F(environment, memcast_profile_wrong)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=/nowhere", said));
+	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=/nowhere", said));
 	EXPECT_EQ(1, count_lines(said));
-	EXPECT_EQ(0, run("see_default", "MEMCAST_PROFILE=/tmp", said));
+	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=/tmp", said));
 	EXPECT_EQ(1, count_lines(said));
 	EXPECT_EQ(0, run_with_profile("see_default", "", said));
 	EXPECT_EQ(1, count_lines(said));
@@ -256,12 +259,14 @@ TEST_F(environment, memcast_inject)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("see_failures", "MEMCAST_INJECT=cuInit:802*3,cuDeviceTotalMem:999,"
-			 "cuDeviceGet:0*2,cuDeviceGet:101*1,"
-			 "cuModuleLoad:300*1,cuDriverGetVersion:34", said));
+	EXPECT_EQ(0, run_role("see_failures",
+			      "MEMCAST_INJECT=cuInit:802*3,cuDeviceTotalMem:999,"
+			      "cuDeviceGet:0*2,cuDeviceGet:101*1,"
+			      "cuModuleLoad:300*1,cuDriverGetVersion:34", said));
 	EXPECT_STREQ("", said);
-	EXPECT_EQ(0, run("start", "MEMCAST_INJECT=cuNoSuch:1,cuInit:12345,cuInit,cuInit:,cuInit:1*,"
-			 "cuInit:1*x,cuInit:1*0", said));
+	EXPECT_EQ(0, run_role("start",
+			      "MEMCAST_INJECT=cuNoSuch:1,cuInit:12345,cuInit,cuInit:,cuInit:1*,"
+			      "cuInit:1*x,cuInit:1*0", said));
 	EXPECT_EQ(6, count_lines(said))
 		TH_LOG("%s", said);
 }

@@ -275,20 +275,20 @@ TEST_F(words, last_words)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
-		EXPECT_EQ(128, run(ends[i].role, "MEMCAST_STRICT=0", said));
+		EXPECT_EQ(128, run_role(ends[i].role, "MEMCAST_STRICT=0", said));
 		EXPECT_NE(NULL, strstr(said, ends[i].words))
 			TH_LOG("%s: %s", ends[i].role, said);
 	}
-	EXPECT_EQ(128, run("store_nowhere", "MEMCAST_STRICT=0", said));
+	EXPECT_EQ(128, run_role("store_nowhere", "MEMCAST_STRICT=0", said));
 	EXPECT_STREQ("", said);
-	EXPECT_EQ(128, run("load_unmapped", "MEMCAST_TRAP=0", said));
+	EXPECT_EQ(128, run_role("load_unmapped", "MEMCAST_TRAP=0", said));
 	EXPECT_STREQ("", said);
 
 	/* whatever MEMCAST_STRICT names is not said twice */
-	EXPECT_EQ(128, run("store_unbound", "MEMCAST_STRICT=1", said));
+	EXPECT_EQ(128, run_role("store_unbound", "MEMCAST_STRICT=1", said));
 	EXPECT_EQ(1, count_lines(said))
 		TH_LOG("%s", said);
-	EXPECT_EQ(128, run("load_without_access", "MEMCAST_STRICT=1", said));
+	EXPECT_EQ(128, run_role("load_without_access", "MEMCAST_STRICT=1", said));
 	EXPECT_EQ(1, count_lines(said))
 		TH_LOG("%s", said);
 }
@@ -300,14 +300,14 @@ TEST_F(words, missing_member)
 	char said[4096];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
-		EXPECT_EQ(0, run("wait_for_a_member", settings[i], said));
+		EXPECT_EQ(0, run_role("wait_for_a_member", settings[i], said));
 		EXPECT_EQ(1, count_lines(said));
 		EXPECT_SAYS(said, "]: cuMulticastBindMem has waited ");
 		EXPECT_SAYS(said, ": 1 of 2 devices have joined: 0 (this process); missing: 1 of the devices 1");
 		EXPECT_SAYS(said, " (cuMulticastAddDevice)\n");
 		EXPECT_EQ(NULL, strstr(said, "this process has added none"));
 	}
-	EXPECT_EQ(0, run("wait_for_oneself", "UNRELATED=1", said));
+	EXPECT_EQ(0, run_role("wait_for_oneself", "UNRELATED=1", said));
 	EXPECT_SAYS(said, ": 0 of 2 devices have joined; missing: 2 of the devices 0, 1");
 	EXPECT_SAYS(said, "; this process has added none (cuMulticastAddDevice)\n");
 }
@@ -319,21 +319,21 @@ TEST_F(words, missed_member)
 	char said[4096];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
-		EXPECT_EQ(0, run("copies_with_one_bound", settings[i], said));
+		EXPECT_EQ(0, run_role("copies_with_one_bound", settings[i], said));
 		EXPECT_EQ(1, count_lines(said))
 			TH_LOG("%s", said);
 		EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: "
 			    "device 1 has no memory at byte 0 of team ");
 		EXPECT_SAYS(said, " yet: cuMulticastBindMem() binds some (said once)\n");
 	}
-	EXPECT_EQ(0, run("copy_with_one_bound", "UNRELATED=1", said));
+	EXPECT_EQ(0, run_role("copy_with_one_bound", "UNRELATED=1", said));
 	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 1 ");
-	EXPECT_EQ(0, run("copy_with_one_bound", "CUDA_VISIBLE_DEVICES=1,0", said));
+	EXPECT_EQ(0, run_role("copy_with_one_bound", "CUDA_VISIBLE_DEVICES=1,0", said));
 	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 0 ");
 	EXPECT_SAYS(said, " (devices numbered as without CUDA_VISIBLE_DEVICES) (said once)\n");
 
 	/* the other line is that plain stores are slow */
-	EXPECT_EQ(0, run("stores_with_one_bound", "MEMCAST_STRICT=0", said));
+	EXPECT_EQ(0, run_role("stores_with_one_bound", "MEMCAST_STRICT=0", said));
 	EXPECT_EQ(2, count_lines(said))
 		TH_LOG("%s", said);
 	EXPECT_SAYS(said, "]: a plain store to a team's address, 0x");
@@ -346,10 +346,10 @@ TEST_F(words, behind_the_end)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("view_behind_the_end", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(0, run_role("view_behind_the_end", "CUDA_LOG_FILE=stderr", said));
 	EXPECT_SAYS(said, ", 16 bytes behind the end of team ");
 	EXPECT_SAYS(said, "'s mapping of 2097152 bytes\n");
-	EXPECT_EQ(0, run("view_of_nothing", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(0, run_role("view_of_nothing", "CUDA_LOG_FILE=stderr", said));
 	EXPECT_SAYS(said, ": no team is mapped at ");
 	EXPECT_EQ(NULL, strstr(said, "behind the end"))
 		TH_LOG("%s", said);
@@ -360,10 +360,10 @@ TEST_F(words, failed_init)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("call_without_init", "MEMCAST_INJECT=cuInit:802", said));
+	EXPECT_EQ(0, run_role("call_without_init", "MEMCAST_INJECT=cuInit:802", said));
 	EXPECT_STREQ("", said);
 	ASSERT_EQ(0, setenv("MEMCAST_INJECT", "cuInit:802", 1));
-	EXPECT_EQ(0, run("call_without_init", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(0, run_role("call_without_init", "CUDA_LOG_FILE=stderr", said));
 	EXPECT_SAYS(said, "cuDeviceGetCount(count=(nil)): CUDA_ERROR_NOT_INITIALIZED: "
 		    "cuInit() has failed: CUDA_ERROR_SYSTEM_NOT_READY: "
 		    "injected by MEMCAST_INJECT; mend that and call it again\n");

@@ -176,10 +176,10 @@ TEST_F(runtime_blocked, callbacks_call)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("retain", "MEMCAST_INJECT=cuDevicePrimaryCtxRetain:2*1", said));
-	EXPECT_EQ(0, run("reset", "MEMCAST_INJECT=cuDevicePrimaryCtxReset:2*1", said));
-	EXPECT_EQ(0, run("release", "MEMCAST_INJECT=cuDevicePrimaryCtxRelease:2*1", said));
-	EXPECT_EQ(0, run("get_function", "MEMCAST_INJECT=cuKernelGetFunction:2*1", said));
+	EXPECT_EQ(0, run_role("retain", "MEMCAST_INJECT=cuDevicePrimaryCtxRetain:2*1", said));
+	EXPECT_EQ(0, run_role("reset", "MEMCAST_INJECT=cuDevicePrimaryCtxReset:2*1", said));
+	EXPECT_EQ(0, run_role("release", "MEMCAST_INJECT=cuDevicePrimaryCtxRelease:2*1", said));
+	EXPECT_EQ(0, run_role("get_function", "MEMCAST_INJECT=cuKernelGetFunction:2*1", said));
 }
 
 /* ---- another thread opens the log */

@@ -222,7 +222,7 @@ TEST_F(runtime_kernel, known_without_code)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("without_code", "MEMCAST_INJECT=cuLibraryLoadData:801", said));
+	EXPECT_EQ(0, run_role("without_code", "MEMCAST_INJECT=cuLibraryLoadData:801", said));
 	EXPECT_EQ(1, count_lines(said));
 	EXPECT_SAYS(said, "]: kernel runtime_test_add: memcast runs no kernels, ");
 }

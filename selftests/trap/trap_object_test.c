@@ -179,9 +179,9 @@ TEST_F(object, loaded_by_the_first_team)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("first_team", "UNRELATED=1", said))
+	EXPECT_EQ(0, run_role("first_team", "UNRELATED=1", said))
 		TH_LOG("%s", said);
-	EXPECT_EQ(0, run("imported_team", "UNRELATED=1", said))
+	EXPECT_EQ(0, run_role("imported_team", "UNRELATED=1", said))
 		TH_LOG("%s", said);
 }
 
@@ -189,7 +189,7 @@ TEST_F(object, not_where_nobody_wants_it)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run("not_wanted", "MEMCAST_TRAP=0", said));
+	EXPECT_EQ(0, run_role("not_wanted", "MEMCAST_TRAP=0", said));
 	EXPECT_STREQ("", said);
 }
 
@@ -211,7 +211,7 @@ TEST_F(object, found_beside_the_library)
 	ASSERT_NE(NULL, getcwd(here, sizeof(here)));
 	ASSERT_EQ(0, setenv("LD_LIBRARY_PATH", ".", 1));
 	ASSERT_EQ(0, chdir(folder));
-	EXPECT_EQ(0, run("moved_away", "UNRELATED=1", said))
+	EXPECT_EQ(0, run_role("moved_away", "UNRELATED=1", said))
 		TH_LOG("%s", said);
 	ASSERT_EQ(0, chdir(here));
 }
@@ -237,16 +237,16 @@ TEST_F(object, missing)
 	ASSERT_TRUE(copy_file(from, to));
 	ASSERT_EQ(0, setenv("LD_LIBRARY_PATH", place, 1));
 
-	EXPECT_EQ(128, run("store_without", "UNRELATED=1", said));
+	EXPECT_EQ(128, run_role("store_without", "UNRELATED=1", said));
 	EXPECT_SAYS(said, "memcast: plain stores to a team's address stay faults: ");
 	EXPECT_SAYS(said, place);
 	EXPECT_SAYS(said, " belongs into the folder of libcuda.so.1");
 	EXPECT_SAYS(said, "this store to a team's address cannot reach every replica: "
 		    "the instruction at 0x");
 	EXPECT_SAYS(said, "memcast-trap.so was not loaded when the team was mapped\n");
-	EXPECT_EQ(0, run("not_wanted", "MEMCAST_TRAP=0", said));
+	EXPECT_EQ(0, run_role("not_wanted", "MEMCAST_TRAP=0", said));
 	EXPECT_STREQ("", said);
-	EXPECT_EQ(0, run("map_beside", "UNRELATED=1", said));
+	EXPECT_EQ(0, run_role("map_beside", "UNRELATED=1", said));
 	unlink(to);
 	rmdir(place);
 }
