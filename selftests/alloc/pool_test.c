@@ -143,8 +143,8 @@ TEST_F(pool, alloc_arguments)
 }
 
 /* A gate at which a stream waits */
-#define gate(stream)	gate_(_metadata, stream)
-static CUdeviceptr gate_(struct __test_metadata *_metadata, CUstream stream)
+#define close_gate(stream)	close_gate_(_metadata, stream)
+static CUdeviceptr close_gate_(struct __test_metadata *_metadata, CUstream stream)
 {
 	CUdeviceptr at;
 
@@ -156,7 +156,7 @@ static CUdeviceptr gate_(struct __test_metadata *_metadata, CUstream stream)
 
 TEST_F(pool, free_is_work_in_the_stream)
 {
-	CUdeviceptr block, plain, closed = gate(self->stream);
+	CUdeviceptr block, plain, gate = close_gate(self->stream);
 
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, self->stream));
 	ASSERT_OK(cuMemAlloc(&plain, 1000));
@@ -168,7 +168,7 @@ TEST_F(pool, free_is_work_in_the_stream)
 	EXPECT_REASON(cuMemFreeAsync(block, self->stream), "the block at # is being freed already");
 	EXPECT_REASON(cuMemFree(block), "the block at # is being freed already");
 	EXPECT_REASON(cuMemFreeAsync(plain, NULL), "the block at # is being freed already");
-	*(volatile uint32_t *)closed = 1;
+	*(volatile uint32_t *)gate = 1;
 	EXPECT_OK(cuStreamSynchronize(self->stream));
 	EXPECT_EQ(0, USED(self->pool));
 	EXPECT_REASON(cuMemFreeAsync(block, self->stream), "no block starts at #; what was mapped");
@@ -192,17 +192,16 @@ TEST_F(pool, alloc_waits_for_frees_before_it)
 
 TEST_F(pool, free_in_a_context_that_ends)
 {
-	CUdeviceptr block, closed;
 	CUcontext context;
+	CUdeviceptr block;
 	CUstream stream;
 
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
 	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	closed = gate(stream);
+	close_gate(stream);
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 1000, self->pool, stream));
 	ASSERT_OK(cuMemFreeAsync(block, stream));
 	ASSERT_OK(cuCtxDestroy(context));
-	(void)closed;
 	while (USED(self->pool))
 		usleep(1000);
 	EXPECT_REASON(cuMemFree(block), "# is not in a reservation");

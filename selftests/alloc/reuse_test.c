@@ -28,8 +28,8 @@ FIXTURE_SETUP(reuse)
 }
 NOTHING_LEFT(reuse)
 
-#define block(bytes)	block_(_metadata, self->pool, bytes)
-static CUdeviceptr block_(struct __test_metadata *_metadata, CUmemoryPool pool, size_t bytes)
+#define new_block(bytes)	new_block_(_metadata, self->pool, bytes)
+static CUdeviceptr new_block_(struct __test_metadata *_metadata, CUmemoryPool pool, size_t bytes)
 {
 	CUdeviceptr at = 0;
 
@@ -38,8 +38,8 @@ static CUdeviceptr block_(struct __test_metadata *_metadata, CUmemoryPool pool, 
 	return at;
 }
 
-#define give_back(at)	give_back_(_metadata, at)
-static void give_back_(struct __test_metadata *_metadata, CUdeviceptr at)
+#define free_block(at)	free_block_(_metadata, at)
+static void free_block_(struct __test_metadata *_metadata, CUdeviceptr at)
 {
 	ASSERT_OK(cuMemFreeAsync(at, NULL));
 	ASSERT_OK(cuStreamSynchronize(NULL));
@@ -49,13 +49,13 @@ TEST_F(reuse, bound_block)
 {
 	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
 	volatile uint32_t *window = mapped(team, CHUNK, 0);
-	CUdeviceptr at = block(CHUNK);
+	CUdeviceptr at = new_block(CHUNK);
 
 	ASSERT_OK(cuMulticastBindAddr(team, 0, at, CHUNK, 0));
 	EXPECT_EQ(0, try_load(window, NULL));
-	give_back(at);
+	free_block(at);
 	for (int i = 0; i < 8; i++)
-		ASSERT_OK(cuMemsetD32(block(CHUNK / 8), 0x5ec4e7, CHUNK / 32));
+		ASSERT_OK(cuMemsetD32(new_block(CHUNK / 8), 0x5ec4e7, CHUNK / 32));
 	EXPECT_EQ(SIGBUS, try_load(window, NULL));
 }
 
@@ -64,14 +64,14 @@ TEST_F(reuse, block_that_was_not_bound)
 {
 	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
 	long free_bytes = device_bytes(0, "free_bytes");
-	CUdeviceptr bound = block(CHUNK), at = block(CHUNK);
+	CUdeviceptr bound = new_block(CHUNK), at = new_block(CHUNK);
 
 	ASSERT_OK(cuMulticastBindAddr(team, 0, bound, CHUNK, 0));
 	EXPECT_REASON(cuMulticastBindAddr(team, 0, at, CHUNK, 0), "the range overlaps a binding");
 	EXPECT_EQ(free_bytes - 2 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	give_back(at);
+	free_block(at);
 	EXPECT_EQ(free_bytes - 2 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	give_back(bound);
+	free_block(bound);
 	EXPECT_EQ(free_bytes - (long)CHUNK, device_bytes(0, "free_bytes"));
 }
 
@@ -80,7 +80,7 @@ TEST_F(reuse, block_that_an_importer_gave_on)
 {
 	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
 	volatile uint32_t *window = mapped(team, CHUNK, 0), *shown;
-	CUdeviceptr at[2] = { block(CHUNK), block(CHUNK) }, imported[2];
+	CUdeviceptr at[2] = { new_block(CHUNK), new_block(CHUNK) }, imported[2];
 	CUmemPoolPtrExportData data;
 	CUmemoryPool other;
 	int fd, i;
@@ -102,11 +102,11 @@ TEST_F(reuse, block_that_an_importer_gave_on)
 	EXPECT_EQ(1, *shown);
 
 	for (i = 0; i < 2; i++) {
-		give_back(imported[i]);
-		give_back(at[i]);
+		free_block(imported[i]);
+		free_block(at[i]);
 	}
 	for (i = 0; i < 16; i++)
-		ASSERT_OK(cuMemsetD32(block(CHUNK / 8), 0x5ec4e7, CHUNK / 32));
+		ASSERT_OK(cuMemsetD32(new_block(CHUNK / 8), 0x5ec4e7, CHUNK / 32));
 	EXPECT_EQ(SIGBUS, try_load(window, NULL));
 	EXPECT_EQ(1, *shown);
 	munmap((void *)shown, CHUNK);
@@ -117,7 +117,7 @@ TEST_F(reuse, block_that_an_importer_gave_on)
 TEST_F(reuse, exported_block)
 {
 	/* the neighbour keeps their chunk in use */
-	CUdeviceptr neighbour = block(4096), at = block(8192);
+	CUdeviceptr neighbour = new_block(4096), at = new_block(8192);
 	volatile uint32_t *shown;
 	int fd = -1, changed = 0;
 
@@ -128,9 +128,9 @@ TEST_F(reuse, exported_block)
 	ASSERT_NE(MAP_FAILED, (void *)shown);
 	ASSERT_OK(cuMemsetD32(at, 1, 8192 / 4));
 	EXPECT_EQ(1, shown[0]);
-	give_back(at);
+	free_block(at);
 	for (int i = 0; i < 300; i++)
-		ASSERT_OK(cuMemsetD32(block(8192), 0x5ec4e7, 8192 / 4));
+		ASSERT_OK(cuMemsetD32(new_block(8192), 0x5ec4e7, 8192 / 4));
 	for (int i = 0; i < 1024; i++)
 		changed += shown[i] != 1;
 	EXPECT_EQ(0, changed);
@@ -168,9 +168,9 @@ TEST_F(reuse, stale_registration)
 	ASSERT_OK(cuMemHostRegister(own, bytes, 0));
 	ASSERT_EQ(0, munmap(own, bytes));
 	for (int i = 0; i < 6; i++)
-		at[i] = block(2 * CHUNK);
+		at[i] = new_block(2 * CHUNK);
 	for (int i = 0; i < 6; i++)
-		give_back(at[i]);
+		free_block(at[i]);
 }
 
 /* ... and the same with another heap's blocks, which then end, with all they had. */
@@ -185,7 +185,7 @@ TEST_F(reuse, stale_blocks)
 		ASSERT_EQ(0, munmap((void *)stale[i], 2 * CHUNK));
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
 	for (i = 0; i < 4; i++) {
-		at = block(2 * CHUNK);
+		at = new_block(2 * CHUNK);
 		for (j = 0; j < 4; j++)
 			again += at == stale[j];
 	}

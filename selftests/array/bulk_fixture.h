@@ -104,9 +104,9 @@ FIXTURE_TEARDOWN(bulk)
 }
 
 /* @skew moves each replica a little further than the one before. */
-#define replicas(count, bytes, skew)	replicas_(self, count, bytes, skew)
-static inline void replicas_(FIXTURE_DATA(bulk) *self, unsigned int count, size_t bytes,
-			     size_t skew)
+#define new_replicas(count, bytes, skew)	new_replicas_(self, count, bytes, skew)
+static inline void new_replicas_(FIXTURE_DATA(bulk) *self, unsigned int count, size_t bytes,
+				 size_t skew)
 {
 	unsigned int i;
 
@@ -163,10 +163,10 @@ static inline size_t first_difference(const void *a, const void *b, size_t bytes
 #define EXPECT_SAME(a, b, bytes) EXPECT_EQ(bytes, first_difference(a, b, bytes))
 
 /* All three reductions of [@at, @at + @bytes) of fresh values; the buffer is skewed. */
-#define reductions(...)	reductions_(_metadata, self, __VA_ARGS__)
-static inline void reductions_(struct __test_metadata *_metadata, FIXTURE_DATA(bulk) *self,
-			       const struct type *type, enum memcast_op op, size_t at,
-			       size_t bytes, size_t skew)
+#define check_reductions(...)	check_reductions_(_metadata, self, __VA_ARGS__)
+static inline void check_reductions_(struct __test_metadata *_metadata, FIXTURE_DATA(bulk) *self,
+				     const struct type *type, enum memcast_op op, size_t at,
+				     size_t bytes, size_t skew)
 {
 	unsigned int count = self->view.replicas, i;
 	unsigned char *to = self->buffer.at + skew, *all, *before;
@@ -221,9 +221,9 @@ static inline void reductions_(struct __test_metadata *_metadata, FIXTURE_DATA(b
 	free(all);
 }
 
-#define broadcast(...)	broadcast_(_metadata, self, __VA_ARGS__)
-static inline void broadcast_(struct __test_metadata *_metadata, FIXTURE_DATA(bulk) *self,
-			      size_t at, size_t bytes, size_t skew)
+#define check_broadcast(...)	check_broadcast_(_metadata, self, __VA_ARGS__)
+static inline void check_broadcast_(struct __test_metadata *_metadata, FIXTURE_DATA(bulk) *self,
+				    size_t at, size_t bytes, size_t skew)
 {
 	unsigned int i;
 	size_t k;

@@ -6,13 +6,14 @@ TEST_F(bulk, reductions_of_every_size)
 {
 	size_t bytes, at;
 
-	replicas(3, 512, 0);
+	new_replicas(3, 512, 0);
 	for (bytes = 0; bytes <= 300; bytes += 2)
 		for (at = 0; at < 70; at += 2) {
 			const struct type *type = &types[6 + bytes / 2 % 2];
 
 			/* odd places for the buffer, which need not be aligned */
-			reductions(type, (enum memcast_op)(at / 2 % 3), at, bytes, at + bytes / 2 % 3);
+			check_reductions(type, (enum memcast_op)(at / 2 % 3), at, bytes,
+					 at + bytes / 2 % 3);
 		}
 }
 
@@ -20,10 +21,10 @@ TEST_F(bulk, broadcasts_of_every_size)
 {
 	size_t bytes, at;
 
-	replicas(3, 512, 0);
+	new_replicas(3, 512, 0);
 	for (bytes = 0; bytes <= 300; bytes++)
 		for (at = 0; at < 70; at += 3)
-			broadcast(at, bytes, (at * 7 + bytes) % 66);
+			check_broadcast(at, bytes, (at * 7 + bytes) % 66);
 }
 
 /*
@@ -37,9 +38,9 @@ TEST_F(bulk, broadcasts_to_more_and_fewer)
 
 	for (n = 0; n < ARRAY_SIZE(counts); n++)
 		for (skew = 0; skew <= 7; skew += 7) {
-			replicas(counts[n], 1200, skew);
+			new_replicas(counts[n], 1200, skew);
 			for (bytes = 60; bytes <= 1100; bytes += 1 + (n > 1) * 6)
-				broadcast((bytes * 5 + n) % 66, bytes, bytes * 3 % 64);
+				check_broadcast((bytes * 5 + n) % 66, bytes, bytes * 3 % 64);
 		}
 }
 
@@ -50,12 +51,12 @@ TEST_F(bulk, broadcasts_of_some_pages)
 	size_t n, bytes, at;
 
 	for (at = 0; at < 64; at += 21) {
-		replicas(3, 20000, at);
+		new_replicas(3, 20000, at);
 		for (n = 0; n < ARRAY_SIZE(around); n++)
 			for (bytes = around[n] - 3; bytes <= around[n] + 3; bytes++) {
-				broadcast(0, bytes, 0);
-				broadcast(64, bytes, at);
-				broadcast(at, bytes, 64 - at);
+				check_broadcast(0, bytes, 0);
+				check_broadcast(64, bytes, at);
+				check_broadcast(at, bytes, 64 - at);
 			}
 	}
 }
@@ -66,7 +67,7 @@ TEST_F(bulk, fills)
 	size_t width, count, at, k;
 	unsigned int i;
 
-	replicas(2, (1 << 20) + 4096, 5);
+	new_replicas(2, (1 << 20) + 4096, 5);
 	for (width = 1; width <= 16; width *= 2)
 		for (at = 0; at < 3; at++)
 			for (count = 0; count <= (1 << 20) / width;
@@ -81,7 +82,8 @@ TEST_F(bulk, fills)
 					for (k = 0; k < count; k++)
 						bad += !!memcmp(got + k * width, element, width);
 					EXPECT_EQ(0, bad);
-					EXPECT_EQ(0, damage(&self->place[i], at, at + count * width));
+					EXPECT_EQ(0, damage(&self->place[i], at,
+							    at + count * width));
 					memset(self->place[i].at, GUARD, self->place[i].bytes);
 				}
 			}
@@ -95,26 +97,28 @@ TEST_F(bulk, around_the_caches)
 	size_t skew, n;
 
 	for (skew = 0; skew <= 8; skew += 8) {
-		replicas(2, change + 16384, skew);
+		new_replicas(2, change + 16384, skew);
 		for (n = 0; n < ARRAY_SIZE(around); n++) {
-			broadcast(8 * n, change + around[n], n);
-			broadcast(64, change + around[n] + 1, 0);
+			check_broadcast(8 * n, change + around[n], n);
+			check_broadcast(64, change + around[n] + 1, 0);
 		}
 		/* to a buffer, what is read counts, too */
 		for (n = 0; n < ARRAY_SIZE(around); n++) {
 			/* to where no element begins at the start of a line, as well */
-			reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n], n % 2 * 2);
-			reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, third + around[n], 2);
+			check_reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n],
+					 n % 2 * 2);
+			check_reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, third + around[n], 2);
 		}
-		/* more replicas go by fewer vectors at a time: with NaNs, and past the caches or not */
-		replicas(5, change + 16384, skew);
+		/* loops over more replicas take fewer vectors at a time: with NaNs and without */
+		new_replicas(5, change + 16384, skew);
 		for (n = 0; n < ARRAY_SIZE(around); n += 3) {
-			reductions(&types[4], MEMCAST_ADD, 8 * n, third / 2 + around[n], n % 2 * 2);
-			reductions(&types[0], MEMCAST_MAX, 64, third / 2 + around[n], 0);
+			check_reductions(&types[4], MEMCAST_ADD, 8 * n, third / 2 + around[n],
+					 n % 2 * 2);
+			check_reductions(&types[0], MEMCAST_MAX, 64, third / 2 + around[n], 0);
 		}
-		replicas(1, change + 16384, skew);
+		new_replicas(1, change + 16384, skew);
 		for (n = 0; n < ARRAY_SIZE(around); n += 3)
-			reductions(&types[2], MEMCAST_ADD, 8 * n, change + around[n], 8);
+			check_reductions(&types[2], MEMCAST_ADD, 8 * n, change + around[n], 8);
 	}
 }
 
@@ -126,9 +130,9 @@ TEST_F(bulk, few_bytes_past_the_caches)
 	ASSERT_EQ(0, setenv("MEMCAST_STREAM", "1", 1));
 	for (at = 0; at <= 72; at += 8)
 		for (bytes = 4; bytes <= 136; bytes += 4) {
-			replicas(2, 512, 8);
-			broadcast(at, bytes, 0);
-			reductions(&types[0], MEMCAST_ADD, at, bytes, 0);
+			new_replicas(2, 512, 8);
+			check_broadcast(at, bytes, 0);
+			check_reductions(&types[0], MEMCAST_ADD, at, bytes, 0);
 		}
 }
 
@@ -143,7 +147,7 @@ TEST_F(bulk, in_place)
 		size_t bytes = sizes[n / 6];
 		unsigned char *all;
 
-		replicas(counts[n / 2 % 3], bytes, n % 2 * 8);
+		new_replicas(counts[n / 2 % 3], bytes, n % 2 * 8);
 		fill_places(self, &types[0], 0, bytes);
 		all = expected(self, &types[0], MEMCAST_ADD, 0, bytes);
 		EXPECT_OK(memcastReduceLoad(&self->view, 0, self->view.replica[1], bytes / 4,

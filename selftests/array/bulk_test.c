@@ -22,11 +22,11 @@ TEST_F(bulk, every_type_and_operator)
 	enum memcast_op op;
 
 	for (n = 0; n < ARRAY_SIZE(counts); n++) {
-		replicas(counts[n], 4096, 0);
+		new_replicas(counts[n], 4096, 0);
 		for (t = 0; t < ARRAY_SIZE(types); t++)
 			for (op = MEMCAST_ADD; op <= MEMCAST_XOR; op++)
 				if (has_op(&types[t], op))
-					reductions(&types[t], op, 24, 3048, 8);
+					check_reductions(&types[t], op, 24, 3048, 8);
 	}
 }
 
@@ -38,7 +38,7 @@ TEST_F(bulk, every_half)
 	enum memcast_op op;
 
 	for (n = 2; n <= 3; n++) {
-		replicas(n, bytes, 0);
+		new_replicas(n, bytes, 0);
 		for (t = 0; t < ARRAY_SIZE(types); t++)
 			for (round = 0; types[t].width == 2 && round < 4; round++)
 				for (op = MEMCAST_ADD; op <= MEMCAST_MAX; op++) {
@@ -89,7 +89,7 @@ TEST_F(bulk, as_multimem)
 	unsigned int n, round;
 
 	for (n = 2; n <= 4; n++) {
-		replicas(n, 4096, 0);
+		new_replicas(n, 4096, 0);
 		for (round = 0; round < 10; round++) {
 			AS_MULTIMEM(U32, ADD, uint32_t, add_u32);
 			AS_MULTIMEM(U32, MIN, uint32_t, min_u32);
@@ -124,7 +124,7 @@ TEST_F(bulk, arithmetic_of_others)
 	enum memcast_op op;
 	size_t k;
 
-	replicas(3, bytes, 0);
+	new_replicas(3, bytes, 0);
 	for (t = 0; t < ARRAY_SIZE(types) * ARRAY_SIZE(controls); t++)
 		for (op = MEMCAST_ADD; op <= MEMCAST_MAX; op++) {
 			const struct type *type = &types[t % ARRAY_SIZE(types)];
@@ -210,7 +210,7 @@ TEST_F(bulk, atomic)
 	const uint64_t ones[] = { 1, 1, 1, 1, 0x3f800000, 0x3ff0000000000000, 0x3c00, 0x3f80 };
 	unsigned int t, i, k;
 
-	replicas(2, 8192, 0);
+	new_replicas(2, 8192, 0);
 	for (t = 0; t < ARRAY_SIZE(types) - 1; t++) {
 		unsigned char one[ELEMENTS * 8];
 		struct adder adder = { &self->view, &types[t], one };
@@ -274,7 +274,7 @@ TEST_F(bulk, fenced)
 	pthread_t reader;
 
 	ASSERT_EQ(0, setenv("MEMCAST_STREAM", "1", 1));
-	replicas(2, sizeof(word), 64);
+	new_replicas(2, sizeof(word), 64);
 	message.buffer = self->buffer.at;
 	memset(self->place[1].at, 0, sizeof(word));
 	ASSERT_EQ(0, pthread_create(&reader, NULL, read_messages, &message));
@@ -308,7 +308,7 @@ TEST_F(bulk, refusals)
 	struct memcast_view *view = &self->view;
 	unsigned char from[64] = {};
 
-	replicas(2, 64, 0);
+	new_replicas(2, 64, 0);
 	EXPECT_INVALID(memcastBroadcast(NULL, 0, from, 1));
 	EXPECT_INVALID(memcastBroadcast(&none, 0, from, 1));
 	EXPECT_INVALID(memcastBroadcast(&many, 0, from, 1));
@@ -325,7 +325,8 @@ TEST_F(bulk, refusals)
 	EXPECT_INVALID(memcastFill(view, 0, NULL, 1, 1));
 	EXPECT_INVALID(memcastReduceLoad(view, 2, from, 1, MEMCAST_U32, MEMCAST_ADD));
 	EXPECT_INVALID(memcastReduceLoad(view, 60, from, 2, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceLoad(view, 0, from, SIZE_MAX / 4 + 2, MEMCAST_U32, MEMCAST_ADD));
+	EXPECT_INVALID(memcastReduceLoad(view, 0, from, SIZE_MAX / 4 + 2, MEMCAST_U32,
+					 MEMCAST_ADD));
 	EXPECT_INVALID(memcastReduceLoad(view, 0, NULL, 1, MEMCAST_U32, MEMCAST_ADD));
 	EXPECT_INVALID(memcastReduceLoad(view, 0, from, 1, MEMCAST_BF16 + 1, MEMCAST_ADD));
 	EXPECT_INVALID(memcastReduceLoad(view, 0, from, 1, MEMCAST_U32, MEMCAST_XOR + 1));

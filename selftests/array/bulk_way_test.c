@@ -30,7 +30,9 @@
 
 enum way { LOOP, BLOCKS, WHOLE, PAST, WAYS };
 
-static const char *const way_names[WAYS] = { "loops", "blocks", "whole replicas", "past the caches" };
+static const char *const way_names[WAYS] = {
+	"loops", "blocks", "whole replicas", "past the caches",
+};
 
 /* ---- what the library sees */
 
@@ -106,8 +108,8 @@ FIXTURE_TEARDOWN(way)
 }
 
 /* The way that one call goes; that all replicas have what they should is looked at, too. */
-#define call()	call_(_metadata, self)
-static enum way call_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self)
+#define broadcast_once()	broadcast_once_(_metadata, self)
+static enum way broadcast_once_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self)
 {
 	static unsigned char fill;
 	size_t bytes = self->bytes;
@@ -142,15 +144,16 @@ static void prices(enum way cheap, uint64_t price)
 }
 
 /* After calls of which some are timed, and do not show their way: the clock forgets it. */
-#define settled(cheap)	settled_(_metadata, self, cheap)
-static void settled_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self, enum way wanted)
+#define expect_settled(wanted)	expect_settled_(_metadata, self, wanted)
+static void expect_settled_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self,
+			    enum way wanted)
 {
 	unsigned int i;
 
 	for (i = 0; i < FIRST_CALLS; i++)
-		call();
+		broadcast_once();
 	for (i = 0; i < 3; i++)
-		EXPECT_EQ(wanted, call()) {
+		EXPECT_EQ(wanted, broadcast_once()) {
 			TH_LOG("not by %s", way_names[wanted]);
 		}
 }
@@ -160,7 +163,7 @@ TEST_F(way, loops)
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
 	prices(LOOP, 50000000);
-	settled(LOOP);
+	expect_settled(LOOP);
 }
 
 TEST_F(way, blocks_of_the_c_library)
@@ -168,7 +171,7 @@ TEST_F(way, blocks_of_the_c_library)
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
 	prices(BLOCKS, 50000000);
-	settled(BLOCKS);
+	expect_settled(BLOCKS);
 }
 
 TEST_F(way, whole_replicas)
@@ -176,7 +179,7 @@ TEST_F(way, whole_replicas)
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
 	prices(WHOLE, 50000000);
-	settled(WHOLE);
+	expect_settled(WHOLE);
 }
 
 TEST_F(way, past_the_caches)
@@ -184,7 +187,7 @@ TEST_F(way, past_the_caches)
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
 	prices(PAST, 50000000);
-	settled(PAST);
+	expect_settled(PAST);
 }
 
 /* Whoever reads next finds in the caches what did not go past them: a tenth is not worth it. */
@@ -193,7 +196,7 @@ TEST_F(way, past_the_caches_for_a_tenth)
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
 	prices(PAST, 90000000);
-	settled(WHOLE);
+	expect_settled(WHOLE);
 }
 
 /* N copies by the C library are what nobody wants to be slower than, by noise neither. */
@@ -202,7 +205,7 @@ TEST_F(way, whole_replicas_if_nothing_is_clearly_faster)
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
 	prices(LOOP, 98000000);
-	settled(WHOLE);
+	expect_settled(WHOLE);
 }
 
 TEST_F(way, tried_again)
@@ -213,13 +216,13 @@ TEST_F(way, tried_again)
 		SKIP(return, "this machine's caches hold too little");
 	self->bytes = 1 << 16;		/* many calls of it take no time */
 	prices(LOOP, 50000000);
-	settled(LOOP);
+	expect_settled(LOOP);
 	prices(BLOCKS, 50000000);
-	EXPECT_EQ(LOOP, call());
+	EXPECT_EQ(LOOP, broadcast_once());
 	longest = 0;
 	for (i = 0; i < MANY_CALLS; i++)
 		EXPECT_OK(memcastBroadcast(&self->view, 0, self->from, self->bytes));
-	EXPECT_EQ(BLOCKS, call());
+	EXPECT_EQ(BLOCKS, broadcast_once());
 }
 
 static void *first_call(void *arg)
@@ -240,7 +243,7 @@ TEST_F(way, of_all_threads)
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
 	prices(WHOLE, 50000000);
-	settled(WHOLE);
+	expect_settled(WHOLE);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, first_call, self));
 	ASSERT_EQ(0, pthread_join(thread, &way));
 	EXPECT_EQ(WHOLE, (enum way)(uintptr_t)way);
