@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* What is no pool, no place for one, or no attribute of it: each call says so. */
+/* Calls refuse what is no pool, no location of a pool or no attribute of one, and say why. */
 #include "pool_fixture.h"
 #include "reason.h"
 
 #define FABRIC	CU_MEM_HANDLE_TYPE_FABRIC
 
-/* Every call that takes a pool, which may change nothing */
-#define EXPECT_NO_POOL(result, pool)						\
+/* Every call that takes a pool refuses @pool for the reason @text, and writes no output. */
+#define EXPECT_NO_POOL(pool, text)						\
 do {										\
 	CUmemoryPool no_ = (pool);						\
 	CUdeviceptr block_ = 77;						\
@@ -15,19 +15,19 @@ do {										\
 	cuuint64_t value_ = 0;							\
 	int fd_ = -7;								\
 										\
-	EXPECT_CU(result, cuMemPoolTrimTo(no_, 0));				\
-	EXPECT_CU(result, cuMemPoolDestroy(no_));				\
-	EXPECT_CU(result, cuMemPoolSetAttribute(no_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,	\
-						&value_));			\
-	EXPECT_CU(result, cuMemPoolGetAttribute(no_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,	\
-						&value_));			\
-	EXPECT_CU(result, cuMemPoolSetAccess(no_, &second, 1));			\
-	EXPECT_CU(result, cuMemPoolGetAccess(&access_, no_, &second.location));	\
-	EXPECT_CU(result, cuMemAllocFromPoolAsync(&block_, 4, no_, self->stream)); \
-	EXPECT_CU(result, cuMemPoolExportToShareableHandle(&fd_, no_, SHAREABLE, 0)); \
-	EXPECT_CU(result, cuMemPoolImportPointer(&block_, no_, &data_));	\
-	EXPECT_CU(result, cuDeviceSetMemPool(0, no_));				\
-	EXPECT_CU(result, cuMemSetMemPool(&first, CU_MEM_ALLOCATION_TYPE_PINNED, no_)); \
+	EXPECT_REASON(cuMemPoolTrimTo(no_, 0), text);				\
+	EXPECT_REASON(cuMemPoolDestroy(no_), text);				\
+	EXPECT_REASON(cuMemPoolSetAttribute(no_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, \
+					    &value_), text);			\
+	EXPECT_REASON(cuMemPoolGetAttribute(no_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, \
+					    &value_), text);			\
+	EXPECT_REASON(cuMemPoolSetAccess(no_, &second, 1), text);		\
+	EXPECT_REASON(cuMemPoolGetAccess(&access_, no_, &second.location), text); \
+	EXPECT_REASON(cuMemAllocFromPoolAsync(&block_, 4, no_, self->stream), text); \
+	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd_, no_, SHAREABLE, 0), text); \
+	EXPECT_REASON(cuMemPoolImportPointer(&block_, no_, &data_), text);	\
+	EXPECT_REASON(cuDeviceSetMemPool(0, no_), text);			\
+	EXPECT_REASON(cuMemSetMemPool(&first, CU_MEM_ALLOCATION_TYPE_PINNED, no_), text); \
 	EXPECT_EQ(77, block_);							\
 	EXPECT_EQ(77, access_);							\
 	EXPECT_EQ(-7, fd_);							\
@@ -42,20 +42,19 @@ TEST_F(pool, handles_that_are_none)
 {
 	CUmemoryPool pool, current;
 
-	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, NULL);
-	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, (CUmemoryPool)0x123456);
-	/* more than a handle has: not that pool with something above it */
-	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE,
-		       (CUmemoryPool)((uintptr_t)self->pool | 1UL << 32));
-	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, (CUmemoryPool)-1UL);
+	EXPECT_NO_POOL(NULL, "no heap #");
+	EXPECT_NO_POOL((CUmemoryPool)0x123456, "no heap #");
+	/* a number of more than 32 bits, of which the lower 32 are the pool's */
+	EXPECT_NO_POOL((CUmemoryPool)((uintptr_t)self->pool | 1UL << 32), "no heap #");
+	EXPECT_NO_POOL((CUmemoryPool)-1UL, "no heap #");
 	ASSERT_OK(cuDeviceGetMemPool(&pool, 0));
 	ASSERT_OK(cuDeviceGetDefaultMemPool(&current, 0));
 	EXPECT_EQ(current, pool);
 	ASSERT_OK(cuMemPoolDestroy(self->pool));
-	EXPECT_NO_POOL(CUDA_ERROR_INVALID_VALUE, self->pool);
+	EXPECT_NO_POOL(self->pool, "no heap #");
 }
 
-/* The contexts' own memory is no pool, whatever number it may have. */
+/* The heaps of contexts have numbers like pools', and no call takes one for a pool. */
 TEST_F(pool, memory_of_contexts_is_none)
 {
 	uintptr_t last = (uintptr_t)self->pool + 64, i;
@@ -73,7 +72,7 @@ TEST_F(pool, memory_of_contexts_is_none)
 		ASSERT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE);
 		pools += result == CUDA_SUCCESS;
 	}
-	/* the default ones, and the test's */
+	/* the devices' default pools, and the test's own pool */
 	EXPECT_EQ(devices + 1, pools);
 	EXPECT_OK(cuMemFree(plain));
 	EXPECT_OK(cuMemFreeHost(host));
@@ -131,7 +130,7 @@ TEST_F(pool, places_that_are_none)
 	EXPECT_EQ(77, access);
 }
 
-/* The host has pools, too: of all of it, and of each node. The default ones stay. */
+/* The host and each NUMA node have pools, too. Their default pools cannot be destroyed. */
 TEST_F(pool, on_the_host)
 {
 	static const CUmemLocation places[] = {
@@ -176,7 +175,7 @@ TEST_F(pool, on_the_host)
 	EXPECT_REASON(cuMemPoolCreate(&other, &props), "no NUMA node # with memory");
 }
 
-/* Managed memory may have no place of its own; there is none here. */
+/* A pool of managed memory may have no location; memcast has no pools of managed memory. */
 TEST_F(pool, managed_memory)
 {
 	CUmemLocation place = { CU_MEM_LOCATION_TYPE_INVALID, 0 };
@@ -192,7 +191,7 @@ TEST_F(pool, managed_memory)
 	EXPECT_EQ((void *)77, pool);
 }
 
-/* Off, and on again, each by itself */
+/* Each switch is turned on by itself, after all are off. */
 TEST_F(pool, switches_go_back)
 {
 	const int first = CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES;
@@ -211,7 +210,7 @@ TEST_F(pool, switches_go_back)
 	}
 }
 
-/* Pools are shared as fds; fabric handles are for memories. */
+/* Pools are exported as fds only; memories also have fabric handles. */
 TEST_F(pool, handle_types)
 {
 	CUmemPoolProps props = {

@@ -4,6 +4,7 @@
 #define CONTEXT_FIXTURE_H
 
 #include "memcast_test.h"
+#include "reason.h"
 
 /* What binaries of before 13.0 import; cuda.h has the newest under the plain name. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
@@ -24,10 +25,10 @@ NOTHING_LEFT(context)
 #define MAX_CONTEXTS	3520
 #define MAX_STACK	256
 
-/* Nothing was made, and nothing pushed. */
-#define EXPECT_NO_CONTEXT(result, call)			\
+/* @call fails with @result for the reason @text; it makes no context and pushes none. */
+#define EXPECT_NO_CONTEXT(result, call, text)		\
 do {							\
-	EXPECT_CU(result, call);			\
+	EXPECT_CU_REASON(result, call, text);		\
 	EXPECT_EQ(UNTOUCHED, context);			\
 	EXPECT_EQ(NULL, current());			\
 } while (0)

@@ -53,36 +53,46 @@ TEST_F(context, create_arguments)
 	CUctxCreateParams params = { .cigParams = &graphics };
 	CUcontext context = UNTOUCHED;
 
-	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE, cuCtxCreate(NULL, NULL, 0, 0));
-	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE, cuCtxCreate_v2(NULL, 0, 0));
+	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE, cuCtxCreate(NULL, NULL, 0, 0), "NULL pointer");
+	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE, cuCtxCreate_v2(NULL, 0, 0), "NULL pointer");
 	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE,
-			  cuCtxCreate_v2(&context, CU_CTX_FLAGS_MASK + 1, 0));
+			  cuCtxCreate_v2(&context, CU_CTX_FLAGS_MASK + 1, 0), "unknown flags");
 	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE,
-			  cuCtxCreate_v2(&context, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, 0));
-	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_DEVICE, cuCtxCreate_v2(&context, 0, -1));
+			  cuCtxCreate_v2(&context, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, 0),
+			  "several scheduling flags");
+	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_DEVICE, cuCtxCreate_v2(&context, 0, -1),
+			  "no device #: there are #");
 	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_DEVICE,
-			  cuCtxCreate(&context, NULL, 0, self->devices));
-	/* fewer processors: only where MPS serves several processes */
+			  cuCtxCreate(&context, NULL, 0, self->devices),
+			  "no device #: there are #");
+	/* Hardware takes a limit of processors only where MPS serves several processes. */
 	EXPECT_NO_CONTEXT(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
-			  cuCtxCreate_v3(&context, limits, 2, 0, 0));
+			  cuCtxCreate_v3(&context, limits, 2, 0, 0),
+			  "execution affinity is not supported");
 	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_DEVICE,
-			  cuCtxCreate_v3(&context, limits, 2, 0, self->devices));
+			  cuCtxCreate_v3(&context, limits, 2, 0, self->devices),
+			  "no device #: there are #");
 	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE,
-			  cuCtxCreate_v3(&context, NULL, 1, 0, 0));
-	/* of no kind that there is */
+			  cuCtxCreate_v3(&context, NULL, 1, 0, 0), "NULL pointer");
+	/* an affinity of an unknown type */
 	limits[1].type = CU_EXEC_AFFINITY_TYPE_MAX;
 	EXPECT_NO_CONTEXT(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
-			  cuCtxCreate_v3(&context, limits, 2, 0, 0));
+			  cuCtxCreate_v3(&context, limits, 2, 0, 0),
+			  "execution affinity is not supported");
 	EXPECT_NO_CONTEXT(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
-			  cuCtxCreate_v3(&context, limits, 1, 0, 0));
-	/* a queue of Direct3D or Vulkan */
-	EXPECT_NO_CONTEXT(CUDA_ERROR_NOT_SUPPORTED, cuCtxCreate(&context, &params, 0, 0));
+			  cuCtxCreate_v3(&context, limits, 1, 0, 0),
+			  "execution affinity is not supported");
+	/* parameters to share a queue of Direct3D or Vulkan */
+	EXPECT_NO_CONTEXT(CUDA_ERROR_NOT_SUPPORTED, cuCtxCreate(&context, &params, 0, 0),
+			  "sharing with graphics is not supported");
 	EXPECT_NO_CONTEXT(CUDA_ERROR_INVALID_VALUE,
-			  cuCtxCreate(&context, &params, CU_CTX_FLAGS_MASK + 1, 0));
+			  cuCtxCreate(&context, &params, CU_CTX_FLAGS_MASK + 1, 0),
+			  "unknown flags");
 	params = (CUctxCreateParams) { .execAffinityParams = limits, .numExecAffinityParams = 1 };
 	EXPECT_NO_CONTEXT(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
-			  cuCtxCreate(&context, &params, 0, 0));
-	/* less than none is none */
+			  cuCtxCreate(&context, &params, 0, 0),
+			  "execution affinity is not supported");
+	/* a count below 0 is taken as 0 */
 	EXPECT_OK(cuCtxCreate_v3(&context, limits, -1, 0, 0));
 	EXPECT_EQ(context, current());
 	EXPECT_OK(cuCtxDestroy(context));
@@ -98,7 +108,8 @@ TEST_F(context, as_many_as_there_can_be)
 		ASSERT_OK(cuCtxCreate(&made[i], NULL, 0, 0));
 		ASSERT_OK(cuCtxPopCurrent(NULL));
 	}
-	EXPECT_NO_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY, cuCtxCreate(&context, NULL, 0, 0));
+	EXPECT_NO_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY, cuCtxCreate(&context, NULL, 0, 0),
+			  "# contexts are live");
 	/* one that goes makes room, and its name is not given out again */
 	ASSERT_OK(cuCtxDestroy(made[77]));
 	ASSERT_OK(cuCtxCreate(&again, NULL, 0, 1));
