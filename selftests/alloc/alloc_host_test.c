@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Plain allocation on the host, and memory of the program's own registered. */
+/* Plain allocation on the host, and registration of the program's own memory. */
 #define _GNU_SOURCE
 #include "memcast_test.h"
 #include "reason.h"
@@ -119,7 +119,7 @@ TEST_F(alloc, registered)
 	EXPECT_EQ(0x34, own[4098]);
 	EXPECT_EQ(0x12, own[4098 + 3000 + 599]);
 	EXPECT_EQ(5, own[4098 + 3000 + 600]);
-	/* into what is not registered any more: not a device's memory */
+	/* the destination's last byte is behind the registered range */
 	EXPECT_REASON(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096),
 		      "the destination # is not device memory");
 	EXPECT_REASON(cuMemFreeHost(own), "the block at # is of another kind");
@@ -131,7 +131,10 @@ TEST_F(alloc, registered)
 		      "the destination # is not device memory");
 }
 
-/* What the program asks for is told again, and who has registered it. */
+/*
+ * cuMemHostGetFlags() gives back the flags of the registration; the pointer has the context and
+ * the device that were current then.
+ */
 TEST_F(alloc, registered_flags)
 {
 	CUcontext context, first;
@@ -162,7 +165,7 @@ TEST_F(alloc, registered_flags)
 	EXPECT_OK(cuMemHostUnregister(own));
 }
 
-/* Nothing is no error, but no memory either. */
+/* An allocation of 0 bytes succeeds and gives NULL. */
 TEST_F(alloc, nothing)
 {
 	void *host = &host;

@@ -24,7 +24,7 @@ static void check(struct player *player, const unsigned char *at, size_t bytes, 
 		player->failed++;
 }
 
-/* Random blocks, most of them small, each full of its own value */
+/* Allocates and frees random blocks, most of them small, each filled with a value of its own. */
 static void *play(void *argument)
 {
 	struct player *player = argument;
@@ -84,7 +84,7 @@ TEST_F(alloc, random_from_several_threads)
 	for (i = 0; i < THREADS; i++) {
 		ASSERT_EQ(0, pthread_join(players[i].thread, NULL));
 		EXPECT_EQ(0, players[i].failed);
-		/* the pool is larger than what they can hold at once, nearly always */
+		/* the blocks of all threads nearly always fit into the pool */
 		EXPECT_GT(loops(ROUNDS) / 4 + 1, players[i].refused);
 	}
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));

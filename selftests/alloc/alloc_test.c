@@ -55,7 +55,7 @@ TEST_F(alloc, arguments)
 		      "elements are of #, # or # bytes");
 	EXPECT_EQ(0, address);
 	EXPECT_EQ(0, pitch);
-	/* the product is a multiple of 2^64, so nothing is left of it */
+	/* pitch times height is a multiple of 2^64: 0, in 64 bits */
 	EXPECT_REASON(cuMemAllocPitch(&address, &pitch, 1UL << 40, 1UL << 40, 4), "the size is #");
 	EXPECT_EQ(1UL << 40, pitch);
 	EXPECT_REASON(cuMemAllocPitch(&address, &pitch, ~0UL, 2, 4), "the size is #");
@@ -69,7 +69,7 @@ TEST_F(alloc, arguments)
 	EXPECT_OK(cuMemGetInfo(NULL, NULL));
 }
 
-/* Small blocks share a chunk, do not overlap, and their chunk goes with the last. */
+/* Small blocks share a chunk and do not overlap; the chunk is free with the last of them. */
 TEST_F(alloc, small_blocks_share_a_chunk)
 {
 	long before = device_bytes(0, "free_bytes");
@@ -166,7 +166,7 @@ TEST_F(alloc, free_takes_the_base_of_a_block_once)
 	EXPECT_REASON(cuMemFree(block), "# is not in a reservation");
 }
 
-/* The calls for mapped memory do not apply to it. */
+/* Calls for mapped memory refuse a block. */
 TEST_F(alloc, is_not_vmm)
 {
 	CUmemGenericAllocationHandle handle = 77, team, own;
@@ -267,7 +267,7 @@ TEST_F(alloc, pointers)
 	EXPECT_OK(cuMemFree(block));
 	EXPECT_REASON(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, block),
 		      "# is not in a reservation");
-	/* the same place is another buffer */
+	/* a new block at the same address has another BUFFER_ID */
 	ASSERT_OK(cuMemAlloc(&block, 1000));
 	EXPECT_OK(cuPointerGetAttribute(&id2, CU_POINTER_ATTRIBUTE_BUFFER_ID, block));
 	EXPECT_NE(id, id2);
@@ -330,14 +330,14 @@ TEST_F(alloc, as_a_dma_buf)
 	EXPECT_EQ(7, view[1023]);
 	munmap(view, 2 * CHUNK);
 	close(fd);
-	/* no more than the block */
+	/* a range that is larger than the block */
 	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, small & ~4095UL, CHUNK, type, 0),
 		      "the range is not in one block");
 	EXPECT_OK(cuMemFree(block));
 	EXPECT_OK(cuMemFree(small));
 }
 
-/* What another process left there is gone. */
+/* A block is zero, although a process that has ended wrote to the same chunks. */
 TEST_F(alloc, nothing_of_another_process)
 {
 	long bytes = device_bytes(0, "pool_bytes");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What pointers say of themselves. */
+/* Attributes of pointers. */
 #define _GNU_SOURCE
 #include "memcast_test.h"
 #include "reason.h"
@@ -8,7 +8,7 @@ FIXTURE(pointer) { char unused; };
 FIXTURE_SETUP(pointer) { }
 NOTHING_LEFT(pointer)
 
-/* One attribute, as the number that it is; ~0 if the call fails */
+/* An attribute's value as a number, or ~0 if the call fails */
 #define ATTRIBUTE(name, type, address)						\
 ({										\
 	type value_ = (type)0;							\
@@ -25,7 +25,7 @@ NOTHING_LEFT(pointer)
 	EXPECT_EQ(77, data_);							\
 })
 
-/* Pointers that are not there are NULL. */
+/* The call fails, and its output, a pointer, is NULL. */
 #define NO_POINTER(name, address)						\
 ({										\
 	unsigned long long data_ = 77;						\
@@ -36,7 +36,7 @@ NOTHING_LEFT(pointer)
 
 typedef unsigned long long wide;
 
-/* A mapping of SIZE / 2 amid a larger reservation */
+/* A mapping of SIZE / 2 bytes in the middle of a larger reservation */
 #define SIZE	(4 * CHUNK)
 static CUdeviceptr place(struct __test_metadata *_metadata, CUdeviceptr *start)
 {
@@ -84,7 +84,7 @@ TEST_F(pointer, access)
 
 	ASSERT_OK(cuInit(0));
 	at = place(_metadata, &start);
-	/* without a context, the device that has the memory is meant */
+	/* without a context, the access is that of the memory's own device */
 	EXPECT_EQ(NONE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
 	ASSERT_OK(allow(at, SIZE / 2, 1, READWRITE));
 	EXPECT_EQ(READWRITE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
@@ -101,7 +101,7 @@ TEST_F(pointer, access)
 	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
 }
 
-/* The same memory twice is one block of two buffers, another memory another. */
+/* Two mappings of one memory have the same MEMORY_BLOCK_ID, but each its own BUFFER_ID. */
 TEST_F(pointer, numbers)
 {
 	CUmemGenericAllocationHandle handle;
@@ -159,7 +159,10 @@ TEST_F(pointer, host_memory)
 	EXPECT_EQ(0, ATTRIBUTE(ALLOWED_HANDLE_TYPES, unsigned int, at));
 }
 
-/* A reservation where nothing is mapped has nothing, but when several things are asked, a range. */
+/*
+ * cuPointerGetAttributes() tells the range of a reservation with nothing mapped; the call for one
+ * attribute fails.
+ */
 TEST_F(pointer, reserved)
 {
 	CUpointer_attribute which[] = {
@@ -180,7 +183,7 @@ TEST_F(pointer, reserved)
 	EXPECT_EQ(start, range);
 	EXPECT_EQ(2 * SIZE, size);
 	EXPECT_EQ(0, is_mapped);
-	/* what nobody knows is the program's own */
+	/* an address at which nothing is mapped is taken for one of the host */
 	EXPECT_EQ(start + 5, host);
 	NO_ATTRIBUTE(MEMORY_TYPE, start);
 	NO_ATTRIBUTE(DEVICE_ORDINAL, at + SIZE / 2);
@@ -210,7 +213,7 @@ TEST_F(pointer, arguments)
 	NO_ATTRIBUTE(MEMORY_TYPE, ~0ULL);
 }
 
-/* An int is written as an int: what is beside it stays. */
+/* An attribute of type int writes 4 bytes and nothing behind them. */
 TEST_F(pointer, sizes)
 {
 	unsigned int two[2] = { 77, 77 };
@@ -243,7 +246,7 @@ TEST_F(pointer, several)
 	EXPECT_EQ(at + 7, pointer);
 	EXPECT_EQ(1, is_mapped);
 
-	/* unlike one alone: any other pointer is no error */
+	/* unlike cuPointerGetAttribute(), this takes pointers that are not memcast's */
 	ASSERT_OK(cuPointerGetAttributes(4, which, data, ADDRESS(&type)));
 	EXPECT_EQ(0, type);
 	EXPECT_EQ(CU_DEVICE_INVALID, device);
@@ -259,7 +262,7 @@ TEST_F(pointer, several)
 	data[3] = &is_mapped;
 	which[3] = 99;
 	EXPECT_REASON(cuPointerGetAttributes(4, which, data, at), "no attribute #");
-	/* what comes before the wrong one is told */
+	/* attributes before the wrong one are written */
 	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
 }
 
@@ -293,7 +296,7 @@ TEST_F(pointer, set)
 		      "# is not in a reservation");
 }
 
-/* Who asks for tokens has calls wait from then on: of that mapping, until it ends. */
+/* A query of P2P_TOKENS sets SYNC_MEMOPS for that mapping, until it is unmapped. */
 TEST_F(pointer, tokens_make_calls_wait)
 {
 	CUmemGenericAllocationHandle handle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of pools start with. */
+/* Fixture of the tests of pools: a pool on device 0, and a stream. */
 #ifndef POOL_FIXTURE_H
 #define POOL_FIXTURE_H
 
@@ -32,7 +32,7 @@ static inline cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attri
 	return value;
 }
 
-/* What a pool has is told in these steps; it takes chunks of its device. */
+/* A pool takes single chunks of its device, but reports its size in whole steps. */
 #define STEP		(16 * CHUNK)
 #define TAKEN(pool)	pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
 #define USED(pool)	pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What pools keep of their device, how much that may be, and until when. */
+/* How many unused chunks a pool keeps, how large a pool may be, and when its chunks are free. */
 #define _GNU_SOURCE
 #include "pool_fixture.h"
 #include "reason.h"
@@ -32,10 +32,10 @@ TEST_F(pool, threshold_and_trim)
 	EXPECT_REASON(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &zero),
 		      "attribute # cannot be set");
 
-	/* what it has kept is used first */
+	/* a new block comes from a chunk that the pool has kept */
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block[0], 5, self->pool, self->stream));
 	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
-	/* less than a step is not kept */
+	/* a trim rounds up to a whole step what the pool is to keep */
 	EXPECT_OK(cuMemPoolTrimTo(self->pool, 2 * CHUNK));
 	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
@@ -43,14 +43,14 @@ TEST_F(pool, threshold_and_trim)
 	EXPECT_EQ(STEP, TAKEN(self->pool));
 	EXPECT_OK(cuMemFreeAsync(block[0], self->stream));
 	EXPECT_EQ(before - (long)CHUNK, device_bytes(0, "free_bytes"));
-	/* and more than there can be overflows */
+	/* rounding up ~0 overflows: the pool keeps nothing */
 	EXPECT_OK(cuMemPoolTrimTo(self->pool, ~0UL));
 	EXPECT_EQ(0, TAKEN(self->pool));
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 
 	if (device_bytes(0, "pool_bytes") < 4 * (long)STEP)
 		SKIP(return, "steps given back one by one need a pool of 128 MiB");
-	/* several steps are given back one by one */
+	/* a trim gives back several steps one by one */
 	threshold = UINT64_MAX;
 	ASSERT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
 	for (i = 0; i < 4; i++)
@@ -64,7 +64,7 @@ TEST_F(pool, threshold_and_trim)
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
 
-/* What one pool keeps unused goes to the other that has not enough. */
+/* A pool gives up the chunks that it keeps unused when another heap needs them. */
 TEST_F(pool, kept_memory_is_given_up)
 {
 	long bytes = device_bytes(0, "pool_bytes");

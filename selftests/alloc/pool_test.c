@@ -48,7 +48,7 @@ TEST_F(pool, create)
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "no such location");
 	EXPECT_EQ((void *)77, pool);
-	/* nobody looks at these */
+	/* memcast ignores these fields */
 	good.usage = 1 | CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
 	good.win32SecurityAttributes = &props;
 	EXPECT_OK(cuMemPoolCreate(&pool, &good));
@@ -74,7 +74,7 @@ TEST_F(pool, current_and_default)
 	EXPECT_EQ(self->pool, pool);
 	EXPECT_OK(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
 	EXPECT_EQ(first, pool);
-	/* of another device, or none */
+	/* a pool of another device, no pool, and no device */
 	EXPECT_REASON(cuDeviceSetMemPool(1, self->pool), "the pool is on device #");
 	EXPECT_REASON(cuDeviceSetMemPool(0, NULL), "no heap #");
 	EXPECT_REASON(cuDeviceSetMemPool(99, self->pool), "no device #: there are #");
@@ -86,7 +86,7 @@ TEST_F(pool, current_and_default)
 	location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, self->pool));
-	/* a pool that goes makes room for the default one */
+	/* once the current pool is destroyed, the default pool is current */
 	EXPECT_OK(cuMemPoolDestroy(self->pool));
 	EXPECT_OK(cuDeviceGetMemPool(&pool, 0));
 	EXPECT_EQ(first, pool);
@@ -108,7 +108,7 @@ TEST_F(pool, comes_from_the_current_pool)
 	ASSERT_OK(cuMemAllocAsync(&block, 1000, self->stream));
 	EXPECT_OK(cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, block));
 	EXPECT_EQ(self->pool, pool);
-	/* cuMemFree() takes it as well */
+	/* cuMemFree() takes a block of a pool as well */
 	EXPECT_OK(cuMemFree(block));
 	EXPECT_EQ(0, USED(self->pool));
 }
@@ -137,12 +137,12 @@ TEST_F(pool, alloc_arguments)
 	ASSERT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAllocAsync(&block, 1, NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemFreeAsync(77, NULL));
-	/* a stream says in which context */
+	/* with no context current, the stream's own context is used */
 	EXPECT_OK(cuMemAllocAsync(&block, 1, self->stream));
 	EXPECT_OK(cuMemFreeAsync(block, self->stream));
 }
 
-/* A gate at which a stream waits */
+/* Lets @stream wait until the word at the returned address is 1. */
 #define close_gate(stream)	close_gate_(_metadata, stream)
 static CUdeviceptr close_gate_(struct __test_metadata *_metadata, CUstream stream)
 {
@@ -164,7 +164,7 @@ TEST_F(pool, free_is_work_in_the_stream)
 	EXPECT_OK(cuMemFreeAsync(block, self->stream));
 	EXPECT_OK(cuMemFreeAsync(plain, self->stream));
 	EXPECT_EQ(1000, USED(self->pool));
-	/* but nobody can free it again */
+	/* a second free fails although the first has not happened yet */
 	EXPECT_REASON(cuMemFreeAsync(block, self->stream), "the block at # is being freed already");
 	EXPECT_REASON(cuMemFree(block), "the block at # is being freed already");
 	EXPECT_REASON(cuMemFreeAsync(plain, NULL), "the block at # is being freed already");
@@ -175,7 +175,7 @@ TEST_F(pool, free_is_work_in_the_stream)
 	EXPECT_REASON(cuMemFree(plain), "# is not in a reservation");
 }
 
-/* What is asked for when all is used, but on its way back */
+/* An allocation waits for a free before it in the stream when the device has no free chunk. */
 TEST_F(pool, alloc_waits_for_frees_before_it)
 {
 	long bytes = device_bytes(0, "pool_bytes");
@@ -251,7 +251,7 @@ TEST_F(pool, access)
 	EXPECT_OK(cuMemPoolGetAccess(&flags, self->pool, &second));
 	EXPECT_EQ(READWRITE, flags);
 	EXPECT_OK(cuMemcpyDtoD(other, block, 1000));
-	/* and what comes later */
+	/* blocks that are allocated later have the same access */
 	ASSERT_OK(cuMemAllocFromPoolAsync(&later, 4 * CHUNK, self->pool, self->stream));
 	EXPECT_OK(cuMemcpyDtoD(other, later, 1000));
 	desc.flags = READ;
@@ -280,7 +280,7 @@ TEST_F(pool, access)
 	EXPECT_REASON(cuMemPoolGetAccess(NULL, self->pool, &second), "NULL pointer");
 }
 
-/* Whole chunks of a shareable pool can be bound; less cannot. */
+/* Whole chunks of a shareable pool can be bound; blocks of less than a chunk cannot. */
 TEST_F(pool, bound_to_a_team)
 {
 	CUmemPoolProps props = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What others got of a block shows nothing of the blocks that come after it. */
+/* Bindings, exports and imports of a freed block show nothing of later blocks at its place. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 FIXTURE(reuse)
 {
-	CUmemoryPool pool;	/* keeps what is freed */
+	CUmemoryPool pool;	/* keeps the chunks of freed blocks */
 };
 
 FIXTURE_SETUP(reuse)
@@ -75,7 +75,7 @@ TEST_F(reuse, block_that_was_not_bound)
 	EXPECT_EQ(free_bytes - (long)CHUNK, device_bytes(0, "free_bytes"));
 }
 
-/* An importer has bound it and exported it, and is gone before its exporter frees it. */
+/* An importer binds one block, exports another, and frees each before its exporter does. */
 TEST_F(reuse, block_that_an_importer_gave_on)
 {
 	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
@@ -136,7 +136,7 @@ TEST_F(reuse, exported_block)
 	EXPECT_EQ(0, changed);
 }
 
-/* What is left of a context's allocations ends with it, lent or not. */
+/* A context's blocks end with it; the chunk of an exported block is free once its fd is closed. */
 TEST_F(reuse, context_ends)
 {
 	CUcontext context;
@@ -152,11 +152,11 @@ TEST_F(reuse, context_ends)
 			EXPECT_EQ(0, close(fd));
 	}
 	EXPECT_OK(cuCtxDestroy(context));
-	/* three fds keep theirs */
+	/* three fds are open and keep a chunk each */
 	EXPECT_EQ(device_bytes(0, "pool_bytes") - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
 }
 
-/* The program unmapped what it had registered: the place is a block's now. */
+/* The program unmaps a range that it has registered, so that new blocks may be placed there. */
 TEST_F(reuse, stale_registration)
 {
 	const size_t bytes = 16 * CHUNK;
@@ -173,7 +173,10 @@ TEST_F(reuse, stale_registration)
 		free_block(at[i]);
 }
 
-/* ... and the same with another heap's blocks, which then end, with all they had. */
+/*
+ * The program unmaps blocks of another heap: their chunks are free at once, and a new block at
+ * such an address ends the stale one.
+ */
 TEST_F(reuse, stale_blocks)
 {
 	CUdeviceptr stale[4], at;
@@ -192,7 +195,7 @@ TEST_F(reuse, stale_blocks)
 	EXPECT_LT(0, again);
 }
 
-/* Not over a reservation, not even by its end. */
+/* A range whose end reaches into a reservation cannot be registered. */
 TEST_F(reuse, registration_into_a_reservation)
 {
 	CUdeviceptr at = reserve(CHUNK);
