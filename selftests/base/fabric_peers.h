@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fabric handles: of what a test has made, and through a socket to another process. */
+/* Exports a test's memory or team as a fabric handle, and passes it through a socket. */
 #ifndef FABRIC_PEERS_H
 #define FABRIC_PEERS_H
 
@@ -18,7 +18,7 @@ fabric_handle_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle h
 	return shareable;
 }
 
-/* To a process that shares nothing else with the sender */
+/* Sends the 64 bytes to a process that shares nothing else with the sender. */
 #define send_fabric(link, handle)	send_fabric_(_metadata, link, handle)
 TEST_HELPER void send_fabric_(struct __test_metadata *_metadata, int link,
 			      CUmemGenericAllocationHandle handle)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What memcast's selftests share and needs no harness. */
+/* Functions that memcast's selftests share and that need no harness */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,10 @@
 
 #include "helpers.h"
 
-/* Of the machine's devices, where /dev/memcast is a host's file: sysfs has the machine's numbers */
+/*
+ * Return: the machine's number of this host's device 0. sysfs numbers the devices of the machine,
+ * and /dev/memcast may be the file of one of several hosts.
+ */
 static unsigned int first_device(void)
 {
 	unsigned int first = 0;
@@ -90,7 +93,7 @@ static bool look_what_is_left(char *what, size_t size)
 		long available = device_bytes(i, "free_bytes");
 		long taken = device_bytes(i, "taken_bytes");
 
-		/* lazy pools have nothing of the machine now, others all that they promise */
+		/* with all chunks free, a lazy pool holds no memory of the machine, others all */
 		if (available == bytes && taken && taken != bytes) {
 			snprintf(what, size, "device %u has taken %ld bytes, and all are free", i,
 				 taken);
@@ -117,7 +120,7 @@ const char *left_over(void)
 {
 	static char what[128];
 
-	/* A file that was closed last by another process goes a moment later. */
+	/* The kernel drops a file a moment after another process has closed it last. */
 	return comes_true(!look_what_is_left(what, sizeof(what))) ? "" : what;
 }
 
@@ -247,7 +250,7 @@ double median(double *values, unsigned int count)
 	return values[count / 2];
 }
 
-/* This process's ends: a new one closes them, or it would keep others' open. */
+/* This process's ends of all links: a new peer closes its copies, or no link would ever end. */
 static int links[64];
 static unsigned int link_count;
 

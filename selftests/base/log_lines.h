@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines in the log: how to cause one, and to count them. */
+/* Causes, counts and reads lines of the log. */
 #ifndef LOG_LINES_H
 #define LOG_LINES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What memcast's selftests share. The harness runs each test in a process of its
- * own, so each calls cuInit() itself; what a test needs from other processes it
- * forks before that, as a client does not survive fork.
+ * Macros and helpers that memcast's selftests share. The harness runs each test in a process of
+ * its own, so each calls cuInit() itself. A test forks its peers before that, as a client does
+ * not survive fork().
  */
 #ifndef MEMCAST_TEST_H
 #define MEMCAST_TEST_H
@@ -13,33 +13,33 @@
 #include "helpers.h"
 #include "kselftest_harness.h"
 
-/* No clock ends a test: machines differ, and are busy. run.sh sees when one is stuck. */
+/* No timeout ends a test, as machines differ and are busy: run.sh ends a test that is stuck. */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT 86400
 
 #define CHUNK		(2UL << 20)
 #define SHAREABLE	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
-/* An enum on one side, its type on the other: compared as int. */
+/* Results are compared as int: an enum's constants are int, but its type may be unsigned. */
 #define ASSERT_CU(result, call)	ASSERT_EQ((int)(result), (int)(call))
 #define EXPECT_CU(result, call)	EXPECT_EQ((int)(result), (int)(call))
 #define ASSERT_OK(call)		ASSERT_EQ((int)CUDA_SUCCESS, (int)(call))
 #define EXPECT_OK(call)		EXPECT_EQ((int)CUDA_SUCCESS, (int)(call))
 #define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
 
-/* The text is somewhere in what was said, which is shown if it is not. */
+/* @said contains @text; else the failure shows @said. */
 #define EXPECT_SAYS(said, text)						\
 	EXPECT_NE(NULL, strstr(said, text)) TH_LOG("it said: %s", said)
 
-/* errno where a system call fails, else 0 */
+/* errno if the system call fails, else 0 */
 #define ERRNO_OF(call)		((long)(call) < 0 ? errno : 0)
 
 #define TEST_HELPER	static inline __attribute__((__unused__))
 
 /*
- * Every test leaves nothing, whatever it did: checked when its process is gone.
- * After a failed assertion the harness may come here before that. What a fixture
- * holds is shared with all processes of the test.
+ * Checks after each test, when its process has ended, that the module holds nothing of it. After
+ * a failed assertion the harness may come here before the process has ended. The memory of a
+ * fixture is shared by all processes of the test.
  */
 #define NOTHING_LEFT(fixture)						\
 FIXTURE_TEARDOWN_PARENT(fixture)					\
@@ -48,7 +48,7 @@ FIXTURE_TEARDOWN_PARENT(fixture)					\
 		EXPECT_STREQ("", left_over());				\
 }
 
-/* One device is current. */
+/* Makes the primary context of @device current. */
 #define cuda_start(device)	cuda_start_(_metadata, device)
 TEST_HELPER void cuda_start_(struct __test_metadata *_metadata, CUdevice device)
 {
@@ -79,7 +79,7 @@ new_memory_(struct __test_metadata *_metadata, CUdevice device, size_t bytes)
 	return handle;
 }
 
-/* What takes so many bytes: other drivers' memory ends with any page. */
+/* @bytes as whole chunks: a buffer of another driver may end with any page. */
 TEST_HELPER size_t chunks_for(size_t bytes)
 {
 	return (bytes + CHUNK - 1) & -CHUNK;
@@ -109,7 +109,7 @@ TEST_HELPER CUresult allow(CUdeviceptr address, size_t bytes, CUdevice device,
 #define READWRITE	CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 #define NONE		CU_MEM_ACCESS_FLAGS_PROT_NONE
 
-/* All of a memory or a window, in a reservation of its own, for one device */
+/* Maps a whole memory or window in a reservation of its own, with access for @device. */
 #define mapped(handle, bytes, device)	mapped_(_metadata, handle, bytes, device)
 TEST_HELPER volatile uint32_t *
 mapped_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle handle,
@@ -124,7 +124,7 @@ mapped_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle handle,
 
 #define ADDRESS(pointer)	((CUdeviceptr)(uintptr_t)(pointer))
 
-/* The first @devices, 0 first */
+/* Creates a team for @devices members; complete_team() adds devices 0 and up to it. */
 #define new_team(devices, bytes)	new_team_(_metadata, devices, bytes)
 TEST_HELPER CUmemGenericAllocationHandle
 new_team_(struct __test_metadata *_metadata, unsigned int devices, size_t bytes)
@@ -153,8 +153,8 @@ complete_team_(struct __test_metadata *_metadata, unsigned int devices, size_t b
 }
 
 /*
- * A bind where something else was bound before: that may be in use by a call that
- * goes on, and stays until it returns. Nothing but the overlap is waited for.
+ * Repeats @bind while it is invalid, for up to 60 s: a call that still uses the binding that was
+ * there before keeps it until the call returns. An overlap is the only such result to wait for.
  */
 #define when_free(bind)							\
 ({									\
@@ -188,7 +188,7 @@ imported_(struct __test_metadata *_metadata, int fd)
 	return handle;
 }
 
-/* A dma-buf of another driver as external memory, at an address */
+/* Imports a dma-buf of another driver as external memory and maps it. Return: the address */
 #define external_at(fd, bytes)	external_at_(_metadata, fd, bytes)
 TEST_HELPER CUdeviceptr external_at_(struct __test_metadata *_metadata, int fd, size_t bytes)
 {
@@ -206,7 +206,7 @@ TEST_HELPER CUdeviceptr external_at_(struct __test_metadata *_metadata, int fd, 
 	return at;
 }
 
-/* What the other side of a link has to say, in one word or in an fd */
+/* Send to, or wait for, the other side of a link: a number or an fd */
 #define send_number(link, number)	ASSERT_EQ(0, peer_send(link, number, -1))
 #define send_fd(link, fd)		ASSERT_EQ(0, peer_send(link, 0, fd))
 #define receive_number(link)		receive_number_(_metadata, link)

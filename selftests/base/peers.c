@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Drivers that nobody here wrote: vgem, udmabuf, the system heap. */
+/* Buffers of the kernel's own drivers: vgem, udmabuf, the system heap */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -126,7 +126,7 @@ int heap_buffer(size_t bytes)
 	return ret ? -1 : (int)data.fd;
 }
 
-/* It takes 64 MiB at most if nobody says otherwise. */
+/* udmabuf takes at most 64 MiB by default: raises its limit to @bytes. */
 static void udmabuf_allow(size_t bytes)
 {
 	FILE *limit = fopen("/sys/module/udmabuf/parameters/size_limit_mb", "we");
@@ -167,14 +167,14 @@ static int sealed_buffer(size_t bytes, unsigned int flags)
 
 	if (device < 0)
 		return -1;
-	/* Huge pages are not reserved before, and Linux 6.12 takes some that are not. */
+	/* Touches huge pages first: Linux 6.12's udmabuf would take pages that are not reserved. */
 	memfd = sealed_memory(bytes, flags, flags);
 	create.memfd = memfd;
 	if (bytes > 64UL << 20)
 		udmabuf_allow(bytes);
 	if (memfd >= 0)
 		fd = ioctl(device, UDMABUF_CREATE, &create);
-	/* what its first access is for, it maps the buffer for, for good */
+	/* udmabuf maps the buffer at its first bracket, in that direction, for good */
 	if (fd >= 0) {
 		dma_buf_sync(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
 		dma_buf_sync(fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
@@ -189,7 +189,7 @@ int udmabuf_buffer(size_t bytes)
 	return sealed_buffer(bytes, 0);
 }
 
-/* A memory's even pages, then its odd ones, both backwards: none is followed by its neighbour. */
+/* A memfd's even pages, then its odd ones, both backwards: none is followed by its neighbour. */
 int udmabuf_scattered_buffer(void)
 {
 	enum { COUNT = UDMABUF_SCATTERED_PAGES };
@@ -201,7 +201,7 @@ int udmabuf_scattered_buffer(void)
 
 	if (device < 0)
 		return -1;
-	/* in their order, before they are taken in another */
+	/* the memfd gets its pages in their order before the list takes them in another */
 	memfd = sealed_memory(COUNT * 4096UL, 0, true);
 	for (unsigned int i = 0; i < COUNT; i++)
 		list.item[i] = (struct udmabuf_create_item) {
@@ -256,7 +256,7 @@ int sync_file_to(int fd, int fence, uint32_t flags)
 	return ioctl(fd, DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &file);
 }
 
-/* size flags mode count exporter inode name; then, after others, its devices */
+/* A buffer's line: size flags mode count exporter inode name; some lines later: Total devices */
 static int bufinfo(int fd, char name[static 64])
 {
 	FILE *file = fopen("/sys/kernel/debug/dma_buf/bufinfo", "re");

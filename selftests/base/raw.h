@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the module without the library, for tests that include memcast_test.h. */
+/* Commands to the module without the library, for tests that include memcast_test.h */
 #ifndef MEMCAST_RAW_H
 #define MEMCAST_RAW_H
 
@@ -19,7 +19,7 @@ static inline int raw(int fd, unsigned long request, void *argument, size_t size
 	return ioctl(fd, request, argument) < 0 ? errno : 0;
 }
 
-/* Return: the number of a process's first fd of the device, or -1 */
+/* Return: the number of a process's first fd of /dev/memcast, or -1 */
 static inline int raw_fd_of(pid_t pid)
 {
 	char link[32], name[32];
@@ -36,8 +36,8 @@ static inline int raw_fd_of(pid_t pid)
 }
 
 /*
- * The library's own fd, for what it refuses as the real driver does and the module can do
- * all the same
+ * Return: the library's own fd, for commands that the module takes although the library, like
+ * NVIDIA's driver, refuses the call
  */
 static inline int raw_library_fd(void)
 {

@@ -34,7 +34,7 @@ const char *reason_heard(void)
 	return heard;
 }
 
-/* How many characters of @at are a number or an address */
+/* Return: how many characters at @at are a number or an address */
 static size_t number_at(const char *at)
 {
 	if (!strncmp(at, "(nil)", 5))

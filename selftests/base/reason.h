@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* reason.c: why this thread's last call failed, in the words that the library's log has. */
+/* reason.c: why this thread's last call failed, in the words of the library's log */
 #ifndef MEMCAST_REASON_H
 #define MEMCAST_REASON_H
 
 #include <stdbool.h>
 
 void reason_forget(void);
-/* "" where no call has failed since */
+/* Return: the last failed call's reason, or "" if none has failed since reason_forget() */
 const char *reason_heard(void);
-/* Does it begin so? A # in @text stands for any number or address. */
+/* Does the reason begin with @text? A # in @text stands for any number or address. */
 bool reason_begins(const char *text);
 
-/* A call is refused with CUDA_ERROR_INVALID_VALUE, for a reason that begins with @text. */
+/* @call fails with CUDA_ERROR_INVALID_VALUE, for a reason that begins with @text. */
 #define EXPECT_REASON(call, text)					\
 	EXPECT_CU_REASON(CUDA_ERROR_INVALID_VALUE, call, text)
 
-/* The same of any result */
+/* @call fails with @result, for a reason that begins with @text. */
 #define EXPECT_CU_REASON(result, call, text)				\
 do {									\
 	reason_forget();						\

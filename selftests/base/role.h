@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What needs an environment or a death of its own is run in a new program: the test's,
- * told by ROLE which of @roles to play.
+ * A part of a test that needs an environment of its own, or dies, is a role: run_role() starts the
+ * test's program anew, and the variable ROLE names which of @roles it plays.
  */
 #ifndef ROLE_H
 #define ROLE_H
@@ -15,10 +15,10 @@
 
 struct role {
 	const char *name;
-	int (*run)(void);	/* Return: was all as it should be? */
+	int (*run)(void);	/* Return: 1, or 0 if the role has failed */
 };
 
-/* The test has them; the last one has no name. */
+/* Defined by the test; the last role has no name. */
 static const struct role roles[];
 
 __attribute__((constructor))
@@ -32,7 +32,7 @@ static void play_role(void)
 			exit(roles[i].run() ? 0 : 1);
 }
 
-/* Return: its exit status; what it says on stderr is in @said. */
+/* Return: the exit status, or 128 if a signal ended the program; @said gets its stderr. */
 #define run_role(role, setting, said)	run_role_(_metadata, role, setting, said, sizeof(said))
 static inline int run_role_(struct __test_metadata *_metadata, const char *role,
 			    const char *setting, char *said, size_t size)
