@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tests of bulk functions, with each instruction set that the CPU has, against
- * one element after the other. They need no device: replicas are plain memory, with
- * room around them that stays as it is.
+ * Fixture of the tests of bulk functions, with each instruction set that the CPU has; results are
+ * compared with bulk_plain.c's. No device is needed: replicas are plain memory, between guard
+ * bytes that no function may change.
  */
 #ifndef BULK_FIXTURE_H
 #define BULK_FIXTURE_H
@@ -28,7 +28,7 @@ struct place {
 	size_t bytes;
 };
 
-/* @skew: bytes from a page on */
+/* @skew: offset of the place in its page, besides ROOM */
 static inline void place_make(struct place *place, size_t bytes, size_t skew)
 {
 	place->bytes = bytes;
@@ -39,7 +39,7 @@ static inline void place_make(struct place *place, size_t bytes, size_t skew)
 	memset(place->start, GUARD, bytes + 2 * ROOM + skew);
 }
 
-/* How many bytes around [@from, @to) are not the guard's */
+/* Return: how many bytes outside [@from, @to) are not GUARD any more */
 static inline size_t damage(const struct place *place, size_t from, size_t to)
 {
 	const unsigned char *end = place->at + place->bytes + ROOM, *byte;
@@ -92,7 +92,7 @@ FIXTURE_SETUP(bulk)
 {
 	if (!cpu_has(variant->needs))
 		SKIP(return, "this CPU has no %s", variant->cpu);
-	/* read at the first use, in this test's process */
+	/* the library reads both at the first call, in this test's process */
 	ASSERT_EQ(0, setenv("MEMCAST_CPU", variant->cpu, 1));
 	ASSERT_EQ(0, setenv("MEMCAST_STREAM", "1048576", 1));
 	fill_f16();
@@ -103,7 +103,7 @@ FIXTURE_TEARDOWN(bulk)
 {
 }
 
-/* @skew moves each replica a little further than the one before. */
+/* Replaces all replicas and the buffer; replica i begins i * @skew bytes behind ROOM. */
 #define new_replicas(count, bytes, skew)	new_replicas_(self, count, bytes, skew)
 static inline void new_replicas_(FIXTURE_DATA(bulk) *self, unsigned int count, size_t bytes,
 				 size_t skew)
@@ -122,7 +122,7 @@ static inline void new_replicas_(FIXTURE_DATA(bulk) *self, unsigned int count, s
 	place_make(&self->buffer, bytes, 0);
 }
 
-/* Half of the KiBs have no NaNs, which are looked for by blocks, or few. */
+/* Every second KiB has few NaNs or none, as functions look for NaNs block by block. */
 static inline void fill_places(FIXTURE_DATA(bulk) *self, const struct type *type, size_t from,
 			       size_t bytes)
 {
@@ -135,7 +135,7 @@ static inline void fill_places(FIXTURE_DATA(bulk) *self, const struct type *type
 				     at & 1024 && random_bits(&self->random) % 256);
 }
 
-/* What is to be at [@at, @at + @bytes) of the replicas, into a new buffer */
+/* Return: a new buffer with the reduction of [@at, @at + @bytes) of the replicas */
 static inline unsigned char *expected(FIXTURE_DATA(bulk) *self, const struct type *type,
 				      enum memcast_op op, size_t at, size_t bytes)
 {
@@ -162,7 +162,7 @@ static inline size_t first_difference(const void *a, const void *b, size_t bytes
 
 #define EXPECT_SAME(a, b, bytes) EXPECT_EQ(bytes, first_difference(a, b, bytes))
 
-/* All three reductions of [@at, @at + @bytes) of fresh values; the buffer is skewed. */
+/* Checks all three reductions of [@at, @at + @bytes), with new values; @skew: of the buffer. */
 #define check_reductions(...)	check_reductions_(_metadata, self, __VA_ARGS__)
 static inline void check_reductions_(struct __test_metadata *_metadata, FIXTURE_DATA(bulk) *self,
 				     const struct type *type, enum memcast_op op, size_t at,

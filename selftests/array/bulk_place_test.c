@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Bulk functions: sizes and places. */
+/* Bulk functions: sizes, offsets and alignments */
 #include "bulk_fixture.h"
 
 TEST_F(bulk, reductions_of_every_size)
@@ -11,7 +11,7 @@ TEST_F(bulk, reductions_of_every_size)
 		for (at = 0; at < 70; at += 2) {
 			const struct type *type = &types[6 + bytes / 2 % 2];
 
-			/* odd places for the buffer, which need not be aligned */
+			/* the buffer need not be aligned */
 			check_reductions(type, (enum memcast_op)(at / 2 % 3), at, bytes,
 					 at + bytes / 2 % 3);
 		}
@@ -28,8 +28,8 @@ TEST_F(bulk, broadcasts_of_every_size)
 }
 
 /*
- * What is longer than few vectors, to replicas that are aligned alike or not: to two, to so
- * many that there are groups of them, and to more than go through loops of the library's own
+ * Broadcasts that are longer than a few vectors, to replicas that are aligned alike or not: to
+ * two, to so many that loops write them in groups, and to more than the library's own loops take
  */
 TEST_F(bulk, broadcasts_to_more_and_fewer)
 {
@@ -44,7 +44,7 @@ TEST_F(bulk, broadcasts_to_more_and_fewer)
 		}
 }
 
-/* Where another loop, or the C library's, takes over */
+/* Sizes around those at which another loop, or the C library's memcpy(), takes over */
 TEST_F(bulk, broadcasts_of_some_pages)
 {
 	const size_t around[] = { 512, 2048, 4096, 8192, 16384 };
@@ -89,7 +89,7 @@ TEST_F(bulk, fills)
 			}
 }
 
-/* Where stores begin to go past the caches, of replicas that are aligned alike or not */
+/* Sizes around MEMCAST_STREAM, with replicas that are aligned alike or not */
 TEST_F(bulk, around_the_caches)
 {
 	const size_t change = (1 << 20) / 2, third = (1 << 20) / 3 / 64 * 64;
@@ -102,14 +102,14 @@ TEST_F(bulk, around_the_caches)
 			check_broadcast(8 * n, change + around[n], n);
 			check_broadcast(64, change + around[n] + 1, 0);
 		}
-		/* to a buffer, what is read counts, too */
+		/* of a reduction into a buffer, the bytes that are read count, too */
 		for (n = 0; n < ARRAY_SIZE(around); n++) {
-			/* to where no element begins at the start of a line, as well */
+			/* also to a buffer in which no element begins at the start of a line */
 			check_reductions(&types[4], MEMCAST_ADD, 8 * n, third + around[n],
 					 n % 2 * 2);
 			check_reductions(&types[7], MEMCAST_ADD, 64 + 8 * n, third + around[n], 2);
 		}
-		/* loops over more replicas take fewer vectors at a time: with NaNs and without */
+		/* with more replicas, loops take fewer vectors at a time */
 		new_replicas(5, change + 16384, skew);
 		for (n = 0; n < ARRAY_SIZE(around); n += 3) {
 			check_reductions(&types[4], MEMCAST_ADD, 8 * n, third / 2 + around[n],
@@ -122,7 +122,7 @@ TEST_F(bulk, around_the_caches)
 	}
 }
 
-/* Even what does not fill the first line, if MEMCAST_STREAM says so */
+/* With MEMCAST_STREAM=1, even stores that do not fill the first line go past the caches. */
 TEST_F(bulk, few_bytes_past_the_caches)
 {
 	size_t at, bytes;
@@ -136,7 +136,7 @@ TEST_F(bulk, few_bytes_past_the_caches)
 		}
 }
 
-/* The result may come where one of the replicas is. */
+/* The buffer may be one of the replicas. */
 TEST_F(bulk, in_place)
 {
 	const size_t sizes[] = { 40, 100, 200, 1000, 6000, 12000, 100000, 700 << 10 };

@@ -38,7 +38,7 @@ uint64_t bits_of_f64(double value)
 	return isnan(value) ? INT64_MAX : bits;
 }
 
-static float f16[65536];	/* what each f16 is worth */
+static float f16[65536];	/* the value of each f16, by its bits */
 
 void fill_f16(void)
 {
@@ -72,12 +72,12 @@ double value_of(enum memcast_element element, uint64_t bits)
 		return f32_of_bits(bits << 16);
 	case MEMCAST_F16:
 		return f16[bits];
-	default:	/* not asked for */
+	default:	/* no caller asks for an integer's value */
 		return 0;
 	}
 }
 
-/* Of the two 16-bit floats around @value the nearer one, or the even one. */
+/* Return: the nearer of the two 16-bit floats around @value, or the even one if both are as near */
 static uint16_t nearest(enum memcast_element element, double value)
 {
 	uint16_t sign = signbit(value) ? 0x8000 : 0, low = 0, high, infinity;
@@ -98,7 +98,7 @@ static uint16_t nearest(enum memcast_element element, double value)
 			high = middle;
 	}
 	below = magnitude - value_of(element, low);
-	/* what would come after the greatest, were there no infinity */
+	/* behind the greatest float, the number that would follow it if infinity did not */
 	above = (high < infinity ? value_of(element, high) :
 		 ldexp(1, element == MEMCAST_F16 ? 16 : 128)) - magnitude;
 	if (above < below || (above == below && !(high & 1)))

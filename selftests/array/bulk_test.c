@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Bulk functions: each type and operator, several at once, and what is refused. */
+/* Bulk functions: each type and operator, calls by several threads, and refused arguments */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -71,7 +71,7 @@ do {										\
 		uint64_t bits_ = 0;						\
 										\
 		memcpy(&bits_, &one_, sizeof(T));				\
-		/* which NaN a sum gives is open there */			\
+		/* multimem.h leaves open which NaN a sum gives */		\
 		if (MEMCAST_##element == MEMCAST_F32)				\
 			bits_ = bits_of_f32((float)value_of(MEMCAST_F32, bits_)); \
 		if (MEMCAST_##element == MEMCAST_F64)				\
@@ -112,9 +112,8 @@ TEST_F(bulk, as_multimem)
 }
 
 /*
- * What a thread has set for its own sums is not for these, and stays: subnormals are
- * zeros, as -ffast-math has it; rounding upwards and towards zero; every exception a
- * signal.
+ * Bulk functions neither obey nor change the calling thread's MXCSR: subnormals as zeros, as
+ * -ffast-math has it; rounding upwards and towards zero; a signal for every exception.
  */
 TEST_F(bulk, arithmetic_of_others)
 {
@@ -181,7 +180,7 @@ TEST_F(bulk, arithmetic_of_others)
 		}
 }
 
-/* ---- several at once */
+/* ---- several threads at once */
 
 #define THREADS		4
 #define ROUNDS		400
@@ -266,7 +265,7 @@ static void *read_messages(void *arg)
 	return NULL;
 }
 
-/* A plain release is enough after what went past the caches. */
+/* A plain release is enough after a call whose stores went past the caches. */
 TEST_F(bulk, fenced)
 {
 	struct message message = { .view = &self->view };
@@ -284,7 +283,7 @@ TEST_F(bulk, fenced)
 		if (k % 2)
 			memcastBroadcast(&self->view, 0, word, sizeof(word));
 		else {
-			/* of two replicas, one with all bits of the number, one with some */
+			/* the OR of k and 0 is k */
 			memcpy(self->place[0].at, word, sizeof(word));
 			memset(self->place[1].at, 0, sizeof(word));
 			memcastReduceLoad(&self->view, 0, self->buffer.at, ARRAY_SIZE(word),
@@ -345,10 +344,10 @@ TEST_F(bulk, refusals)
 	EXPECT_OK(memcastReduceBroadcast(view, 64, 0, MEMCAST_U64, MEMCAST_ADD));
 }
 
-/* One that there is not leads to one that there is. */
+/* With invalid values of MEMCAST_CPU and MEMCAST_STREAM, the library chooses as without them. */
 TEST(chosen)
 {
-	const char *names[] = { "", "sse3" };	/* and as a number of bytes */
+	const char *names[] = { "", "sse3" };	/* no instruction set, and no number */
 	float a[40], b[40], sum[40] = {};
 	struct memcast_view view = {
 		.replicas = 2, .bytes = sizeof(a),

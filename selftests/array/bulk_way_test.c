@@ -2,10 +2,10 @@
 /*
  * Bulk functions: long broadcasts go the way that their first calls found to be the fastest.
  *
- * The clock and the copy that the library sees are this program's. A call's way shows in the
- * longest copy that it asks for, as its replicas begin at no line: our own loops leave blocks
- * of 8 KiB of such replicas to the C library; there are blocks of 16 KiB; whole replicas; and
- * past the caches no more than parts of lines. The clock says how long each way takes.
+ * This program defines the clock_gettime() and the memcpy() that the library calls. Its clock
+ * says how long each way takes. The longest memcpy() of a call shows its way, as no replica begins
+ * at a line: loops of the library copy blocks of 8 KiB of such replicas by memcpy(), the way
+ * "blocks" 16 KiB, "whole replicas" all, and "past the caches" no more than parts of lines.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -25,8 +25,8 @@
 
 #define REPLICAS	2
 #define SKEW		8
-#define FIRST_CALLS	40	/* more than the library tries */
-#define MANY_CALLS	1100	/* more than it takes until it tries again */
+#define FIRST_CALLS	40	/* more than the library times before it chooses a way */
+#define MANY_CALLS	1100	/* more than it makes before it times all ways again */
 
 enum way { LOOP, BLOCKS, WHOLE, PAST, WAYS };
 
@@ -34,9 +34,9 @@ static const char *const way_names[WAYS] = {
 	"loops", "blocks", "whole replicas", "past the caches",
 };
 
-/* ---- what the library sees */
+/* ---- the library's clock and memcpy() */
 
-static __thread size_t longest;		/* copy since it was last set to 0 */
+static __thread size_t longest;		/* the longest copy since this was last set to 0 */
 static __thread uint64_t now;
 static uint64_t nanoseconds[WAYS];	/* of a call */
 
@@ -82,7 +82,7 @@ FIXTURE_SETUP(way)
 	long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
 	unsigned int i;
 
-	/* together four times the second-level cache: what goes past the caches is tried */
+	/* together four times the second-level cache: so long that the library also times "past" */
 	self->bytes = (cache > 0 ? (size_t)cache : 1 << 20) * 4 / (REPLICAS + 1) / 64 * 64;
 	ASSERT_EQ(0, unsetenv("MEMCAST_STREAM"));
 	ASSERT_EQ(0, unsetenv("MEMCAST_CPU"));
@@ -107,7 +107,7 @@ FIXTURE_TEARDOWN(way)
 	free(self->from);
 }
 
-/* The way that one call goes; that all replicas have what they should is looked at, too. */
+/* Makes one broadcast and checks all replicas. Return: the way that it went */
 #define broadcast_once()	broadcast_once_(_metadata, self)
 static enum way broadcast_once_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self)
 {
@@ -127,7 +127,7 @@ static enum way broadcast_once_(struct __test_metadata *_metadata, FIXTURE_DATA(
 	return way;
 }
 
-/* Where a third-level cache is not much larger than a second-level one */
+/* Does even a first call go past the caches, as the third-level cache is too small? */
 static bool always_past(FIXTURE_DATA(way) *self)
 {
 	longest = 0;
@@ -143,7 +143,7 @@ static void prices(enum way cheap, uint64_t price)
 		nanoseconds[way] = way == cheap ? price : 100000000;
 }
 
-/* After calls of which some are timed, and do not show their way: the clock forgets it. */
+/* Checks the way of the calls after the first ones, of which the library times some. */
 #define expect_settled(wanted)	expect_settled_(_metadata, self, wanted)
 static void expect_settled_(struct __test_metadata *_metadata, FIXTURE_DATA(way) *self,
 			    enum way wanted)
@@ -190,7 +190,7 @@ TEST_F(way, past_the_caches)
 	expect_settled(PAST);
 }
 
-/* Whoever reads next finds in the caches what did not go past them: a tenth is not worth it. */
+/* Past the caches a reader finds nothing in them: a tenth of the time does not make up for that. */
 TEST_F(way, past_the_caches_for_a_tenth)
 {
 	if (always_past(self))
@@ -199,7 +199,7 @@ TEST_F(way, past_the_caches_for_a_tenth)
 	expect_settled(WHOLE);
 }
 
-/* N copies by the C library are what nobody wants to be slower than, by noise neither. */
+/* Without a clear winner the C library's copies are kept, so that noise makes no call slower. */
 TEST_F(way, whole_replicas_if_nothing_is_clearly_faster)
 {
 	if (always_past(self))
@@ -214,7 +214,7 @@ TEST_F(way, tried_again)
 
 	if (always_past(self))
 		SKIP(return, "this machine's caches hold too little");
-	self->bytes = 1 << 16;		/* many calls of it take no time */
+	self->bytes = 1 << 16;		/* MANY_CALLS of this size take little time */
 	prices(LOOP, 50000000);
 	expect_settled(LOOP);
 	prices(BLOCKS, 50000000);
@@ -234,7 +234,7 @@ static void *first_call(void *arg)
 	return (void *)(uintptr_t)way_of(longest);
 }
 
-/* What one thread has found out, the first call of another one knows. */
+/* The first call of a second thread goes the way that the first thread has found. */
 TEST_F(way, of_all_threads)
 {
 	pthread_t thread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Broadcasts of groups: from every replica, of all sizes, among all-reduces; by ranks
- * of which each has only its own replica in its hands, and some go early.
+ * Broadcasts of groups: from every replica, of all sizes, in turn with all-reduces. Where each rank
+ * has a replica of its own, it writes and reads only that, and may go on before others are done.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -20,13 +20,13 @@ static bool own(const struct memcast_group *group, unsigned int replica)
 	return replica % group->ranks == group->rank;
 }
 
-/* Whose replica is done when a call returns */
+/* Is @replica complete when this rank's call returns? All are, or its own if each rank has one. */
 static bool done(const struct memcast_group *group, unsigned int replica)
 {
 	return group->ranks != group->view->replicas || replica == group->rank;
 }
 
-/* One broadcast between two guards; false if a byte is not as it should be */
+/* Makes one broadcast, between two guards. Return: false if a byte is not as it should be */
 static bool one(struct memcast_group *group, unsigned int root, size_t offset, size_t bytes,
 		unsigned int round)
 {
@@ -61,7 +61,7 @@ static bool one(struct memcast_group *group, unsigned int root, size_t offset, s
 	return true;
 }
 
-/* Ranks whose own replica is not all that they write meet before they write again. */
+/* Ranks wait for each other before they write again, unless each has a replica of its own. */
 static void part(struct memcast_group *group)
 {
 	if (group->ranks != group->view->replicas)
@@ -97,7 +97,7 @@ TEST_F(group, broadcast_past_the_caches)
 	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, of_all_sizes));
 }
 
-/* So often, and among other calls, that a post is seldom read before the next is written. */
+/* So many calls in a row that a rank often posts again before others have read its last post. */
 static int in_a_row(struct memcast_group *group, uint32_t *count)
 {
 	const struct memcast_view *view = group->view;
@@ -137,11 +137,11 @@ TEST(broadcast_refusals)
 	EXPECT_INVALID(memcastGroupBroadcast(&group, 2, 0, 1));
 	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, view.bytes, 1));
 	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, SIZE_MAX, 2));
-	/* over the flags, which are at 128 and after it: nobody would ever be seen */
+	/* over the group's flags, which begin at 128: no rank would ever see another's post */
 	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, 0, 129));
 	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, 128 + MEMCAST_GROUP_BYTES(2) - 1, 1));
 	EXPECT_EQ(0, group.epoch);
-	/* nothing to do: nobody to wait for */
+	/* a broadcast of 0 bytes waits for no rank */
 	EXPECT_EQ(CUDA_SUCCESS, memcastGroupBroadcast(&group, 1, 0, 0));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of processes on replicas in shared memory, as many ranks as replicas or not */
+/* Fixture of groups: a process per rank, on replicas in shared memory */
 #ifndef GROUP_FIXTURE_H
 #define GROUP_FIXTURE_H
 
@@ -27,7 +27,7 @@
 FIXTURE(group)
 {
 	struct memcast_view view;
-	uint32_t *count;	/* of what ranks have done */
+	uint32_t *count;	/* shared by all ranks, for their body */
 	unsigned char *memory;
 	size_t bytes;
 };
@@ -43,7 +43,7 @@ FIXTURE_VARIANT(group)
 GROUP_OF(one, 1, 1);
 GROUP_OF(two, 2, 2);
 GROUP_OF(three, 3, 3);
-GROUP_OF(six, 6, 6);		/* more than most machines that run this have processors for */
+GROUP_OF(six, 6, 6);		/* more ranks than most machines that run this have processors */
 GROUP_OF(two_for_three, 2, 3);
 GROUP_OF(five_for_two, 5, 2);
 
@@ -69,8 +69,8 @@ FIXTURE_TEARDOWN(group)
 }
 
 /*
- * Every rank's body in a process of its own; how many say that something is wrong.
- * Whoever would wait for such a one is ended.
+ * Runs @body for every rank, each in a process of its own. Return: how many ranks failed. When one
+ * fails, the others are killed, as they might wait for it.
  */
 static inline unsigned int run(const struct memcast_view *view, unsigned int ranks, uint32_t *count,
 			int (*body)(struct memcast_group *group, uint32_t *count))

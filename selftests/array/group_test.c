@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Groups on replicas in shared memory: barriers that nobody passes early, and
- * all-reduces of all sizes, by as many processes as replicas or not.
+ * Groups on replicas in shared memory: barriers that no rank passes early, and all-reduces of all
+ * sizes, by as many ranks as replicas or not.
  */
 #define _GNU_SOURCE
 #include <immintrin.h>
@@ -29,8 +29,8 @@ TEST_F(group, barrier)
 }
 
 /*
- * Each rank stores past the caches, a little to some lines, so that it stays where
- * the processor gathers such stores; all must be there after the barrier.
+ * Each rank stores a few bytes to some lines past the caches, so that they stay in the processor's
+ * write-combining buffers; all must be in memory after the barrier.
  */
 static int stream_together(struct memcast_group *group, uint32_t *count)
 {
@@ -80,7 +80,7 @@ static int reduce_##T(struct memcast_group *group, size_t offset, size_t count,	
 	unsigned int i, replica;						\
 	size_t k;								\
 										\
-	/* one's own, or in turn where there are not as many */			\
+	/* a rank fills its own replica, or several in turn */			\
 	for (i = 0; i < view->replicas; i++) {					\
 		type *at = (type *)(void *)(view->replica[i] + offset);		\
 										\
@@ -102,7 +102,7 @@ REDUCE(u32, uint32_t, MEMCAST_U32)
 REDUCE(f32, float, MEMCAST_F32)
 REDUCE(u64, uint64_t, MEMCAST_U64)
 
-/* No barrier in between where each rank has a replica of its own. */
+/* Without a barrier in between where each rank has a replica of its own */
 static int reduce_often(struct memcast_group *group, uint32_t *count)
 {
 	static const size_t sizes[] = {
@@ -139,7 +139,7 @@ TEST_F(group, all_reduce)
 	EXPECT_EQ(0, run(&self->view, variant->ranks, self->count, reduce_often));
 }
 
-/* So often that one who looks too early finds what was there the time before. */
+/* So many calls that a rank that reads too early finds the values of the call before. */
 static int reduce_few(struct memcast_group *group, uint32_t *count)
 {
 	static const size_t sizes[] = { 14, 15, 112 };
@@ -162,9 +162,8 @@ TEST_F(group, all_reduce_of_few)
 }
 
 /*
- * Ranks that round their own sums in different ways: the same bits everywhere, of
- * few and of many. In f32 every step of 1 + 2^-25 + 2^-25 … is rounded down, and
- * up with 3 * 2^-25.
+ * All ranks get the same bits although their MXCSRs round in different ways, of few elements and
+ * of many. In f32 every step of 1 + 2^-25 + 2^-25 … is rounded down, and up with 3 * 2^-25.
  */
 static int reduce_differently(struct memcast_group *group, uint32_t *count)
 {
@@ -200,7 +199,7 @@ TEST_F(group, arithmetic_of_ranks)
 
 static int replica_fd[3];
 
-/* Who touches the replica of one that has gone gets a SIGBUS. */
+/* Shrinks the rank's replica after the call: a rank that still touched it would get SIGBUS. */
 static int leave(struct memcast_group *group, uint32_t *count)
 {
 	const size_t elements[] = { 10, 20000 };
@@ -275,11 +274,11 @@ TEST(refusals)
 	EXPECT_INVALID(memcastAllReduce(&group, 2, 1, MEMCAST_U32, MEMCAST_ADD));
 	EXPECT_INVALID(memcastAllReduce(&group, view.bytes, 1, MEMCAST_U32, MEMCAST_ADD));
 	EXPECT_INVALID(memcastAllReduce(&group, 0, 1, MEMCAST_F32, MEMCAST_OR));
-	/* over the flags, which are at 128 and after it: nobody would ever be seen */
+	/* over the group's flags, which begin at 128: no rank would ever see another's post */
 	EXPECT_INVALID(memcastAllReduce(&group, 0, 33, MEMCAST_U32, MEMCAST_ADD));
 	EXPECT_INVALID(memcastAllReduce(&group, 128 + MEMCAST_GROUP_BYTES(2) - 4, 1, MEMCAST_U32,
 					MEMCAST_ADD));
-	/* nothing to do: nobody to wait for */
+	/* an all-reduce of 0 elements waits for no rank */
 	EXPECT_EQ(CUDA_SUCCESS, memcastAllReduce(&group, 0, 0, MEMCAST_F32, MEMCAST_ADD));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * lib/array/bulk-way.c alone, with a machine and a clock of this program's: which way calls go
- * when each takes so and so long. host-bulk.sh runs this.
+ * lib/array/bulk-way.c alone, with sizes of caches and a clock that this program defines: which
+ * way calls go, given what each way costs. host-bulk.sh runs this.
  */
 #include "../lib/array/bulk-way.c"
 #include "kselftest_harness.h"
@@ -10,10 +10,10 @@
 #define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
 
 #define STREAM	(24UL << 20)
-#define BELOW	(17UL << 20)	/* of the same class as what is above */
+#define BELOW	(17UL << 20)	/* of the same class of sizes as ABOVE */
 #define ABOVE	(25UL << 20)
 #define SMALL	(1UL << 20)	/* never past the caches */
-#define FIRST_CALLS	40	/* more than there are tries */
+#define FIRST_CALLS	40	/* more than are timed before a way is chosen */
 
 static const char *const way_names[BULK_WAYS] = {
 	"loops", "loops that fetch", "blocks", "whole replicas", "past the caches",
@@ -41,7 +41,7 @@ FIXTURE(choice)
 {
 };
 
-/* Each test is a process of its own, so that nothing is known yet. */
+/* Each test runs in a process of its own, so that no way has been timed yet. */
 FIXTURE_SETUP(choice)
 {
 	bulk_machine_known = (struct bulk_machine) {
@@ -103,7 +103,7 @@ TEST_F(choice, sums_above_the_limit_after_some_below)
 	EXPECT_WAY(BULK_PAST_AHEAD, BULK_SUM, 2, ABOVE);
 }
 
-/* With a limit that the user has set, nothing below goes past the caches, everything above does. */
+/* With a limit that the user has set, no call below it goes past the caches and all above it do. */
 TEST_F(choice, limit_of_the_users)
 {
 	static const enum bulk_kind kinds[] = { BULK_COPY, BULK_SUM, BULK_SUM_NARROW };
@@ -112,7 +112,7 @@ TEST_F(choice, limit_of_the_users)
 	cheap(BULK_PAST, 10);
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		for (unsigned int j = 0; j < 2 * FIRST_CALLS; j++) {
-			/* of a copy, what is written counts: half of this */
+			/* of a copy, only the bytes that are written count: half of these */
 			bool above = kinds[i] != BULK_COPY && j % 2;
 			enum bulk_way way = call(kinds[i], 1, above ? ABOVE : BELOW);
 
@@ -161,17 +161,17 @@ TEST_F(choice, past_the_caches_with_fetching_and_without)
 	EXPECT_WAY(BULK_PAST, BULK_SUM, 2, ABOVE);
 }
 
-/* What goes past the caches is worth a gain of more than its share of what is written. */
+/* Past the caches must save more time, the larger the share of written bytes. */
 TEST_F(choice, past_the_caches_by_what_is_written)
 {
 	cheap(BULK_PAST, 930);
-	calls(FIRST_CALLS, BULK_SUM, 2, BELOW);		/* a third: a tenth of the time */
+	calls(FIRST_CALLS, BULK_SUM, 2, BELOW);		/* a third is written: must save a tenth */
 	EXPECT_WAY(BULK_LOOP, BULK_SUM, 2, BELOW);
-	calls(FIRST_CALLS, BULK_SUM, 8, BELOW);		/* a ninth: a thirtieth */
+	calls(FIRST_CALLS, BULK_SUM, 8, BELOW);		/* a ninth is written: a thirtieth */
 	EXPECT_WAY(BULK_PAST, BULK_SUM, 8, BELOW);
 }
 
-/* Long calls are few: after two of each way, and one that is not timed, the way is known. */
+/* Long calls are few: two of each way are timed, after one that is not. */
 TEST_F(choice, tries)
 {
 	cheap(BULK_PAST_AHEAD, 100);
@@ -202,7 +202,7 @@ TEST_F(choice, clock)
 	EXPECT_WAY(BULK_PAST, BULK_SUM, 8, ABOVE);
 }
 
-/* The clock would take longer than such a call. */
+/* Short calls are not timed, as reading the clock takes longer than they do. */
 TEST_F(choice, short_calls)
 {
 	cheap(BULK_AHEAD, 100);

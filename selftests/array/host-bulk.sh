@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: tests that need no device, but the CPU as it
-# is. In a virtual machine without KVM there is no AVX-512.
+# Runs the tests that need no device on the machine that builds, with all instruction sets of
+# its CPU: a virtual machine without KVM has no AVX-512.
 cd "$(dirname "$0")/../.." || exit 1
 
 failed=0
