@@ -21,7 +21,7 @@ static int retried(int fd, unsigned long request, void *arg)
 	return ret;
 }
 
-/* What vivid number @instance was loaded with */
+/* Return: the allocator that vivid was loaded with for its device @instance, or -1 */
 static int allocator_of(unsigned int instance)
 {
 	FILE *file = fopen("/sys/module/vivid/parameters/allocators", "re");
@@ -67,7 +67,7 @@ static int set_format(int camera)
 	return -1;
 }
 
-/* Memory of node 0 that an address of 32 bits does not reach: its zone is Normal. */
+/* Has node 0 memory beyond the reach of 32 bits? Such memory is in the zone Normal. */
 static bool is_beyond_reach(void)
 {
 	FILE *file = fopen("/proc/zoneinfo", "re");

@@ -18,16 +18,16 @@
 enum camera_way { CAMERA_VMALLOC, CAMERA_DMA };
 
 /*
- * All answer -1 and errno where V4L2 does.
+ * All return -1 and set errno where V4L2 fails.
  *
- * camera_open: @why says what is missing. vivid writes by vmap() even if it has
- * mapped a buffer for DMA, with addresses of 32 bits: so memory beyond 4 GiB, which
- * the DMA API bounces, would lose what it wrote. CAMERA_DMA keeps this thread, and
- * the memory that it gets, to node 0, and there must be none beyond there.
- * camera_menu, camera_set: by the name that the driver gives to a control.
- * camera_start: for as many buffers as are to be queued.
- * camera_take: waits for a frame, the index of its buffer; which frame it is since
- * streaming began is in @sequence.
+ * camera_open: @why says what is missing. vivid maps a buffer for DMA with addresses of 32 bits,
+ * but writes by vmap() all the same: the DMA API bounces memory beyond 4 GiB, and the frame would
+ * be lost. CAMERA_DMA keeps this thread, and the memory that it gets, to node 0, which must have
+ * no memory beyond 4 GiB.
+ * camera_menu, camera_set: set a control, by the name that the driver gives to it.
+ * camera_start: queues all @count buffers and starts streaming.
+ * camera_take: waits for a frame. Return: the index of its buffer; @sequence gets the frame's
+ * number since streaming began.
  */
 int camera_open(enum camera_way way, const char **why);
 int camera_menu(int camera, const char *name, const char *item);
@@ -37,12 +37,12 @@ int camera_queue(int camera, unsigned int index, int fd);
 int camera_take(int camera, uint32_t *sequence);
 int camera_stop(int camera);
 
-/* Eight bars, white to black, to the edge of the frame, on every line */
+/* Does every line show eight bars, white to black, to the edge of the frame? */
 bool camera_is_bars(const uint8_t *frame);
-/* Every line is the same: of bars that move, it is one frame's and not two's. */
+/* Are all lines the same? With bars that move, lines of two frames would differ. */
 bool camera_is_whole(const uint8_t *frame);
 
-/* As a PNG file. Return: 0, or -1 */
+/* Writes a PNG file. Return: 0, or -1 */
 int camera_write(const uint8_t *frame, const char *path);
 
 #endif /* MEMCAST_CAMERA_H */

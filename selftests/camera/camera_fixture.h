@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests with a camera begin with: each runs for both ways to a buffer. */
+/* Fixture of tests with a camera: each runs once for each way that a driver has to its buffers. */
 #ifndef MEMCAST_CAMERA_FIXTURE_H
 #define MEMCAST_CAMERA_FIXTURE_H
 
@@ -22,7 +22,7 @@ FIXTURE_VARIANT_ADD(fixture, dma)					\
 	.way = CAMERA_DMA,						\
 }
 
-/* In a fixture's setup: self->camera shows bars that do not move, without text. */
+/* For a fixture's setup: opens self->camera, which shows bars that do not move, without text. */
 #define CAMERA_SETUP()							\
 do {									\
 	const char *why;						\

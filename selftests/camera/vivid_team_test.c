@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * vivid streams into the dma-bufs of teams: each frame is in all replicas, to the
- * byte. With MEMCAST_TEST_PICTURES=FOLDER the test leaves there what each replica
- * has, as `make docs-pictures` does for docs/.
+ * vivid streams into the dma-bufs of teams: each frame is in all replicas, to the byte. With
+ * MEMCAST_TEST_PICTURES=FOLDER the test writes a picture of each replica into FOLDER, which
+ * `make docs-pictures` uses for docs/.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ FIXTURE_SETUP(vivid_team)
 NOTHING_LEFT(vivid_team)
 
 /*
- * A frame, in which buffer. It is broadcast by the end of a bracket that writes,
- * as V4L2 leaves buffers mapped from frame to frame.
+ * Waits for a frame and broadcasts it, by the end of a bracket that writes: V4L2 leaves buffers
+ * mapped from frame to frame. Return: the index of its buffer
  */
 static int next(struct __test_metadata *_metadata, FIXTURE_DATA(vivid_team) *self,
 		uint32_t *sequence)
@@ -55,7 +55,7 @@ static int next(struct __test_metadata *_metadata, FIXTURE_DATA(vivid_team) *sel
 	return which;
 }
 
-/* All of it, what lies behind the frame as well */
+/* Are all replicas the same, also behind the frame? */
 static bool all_same(const struct memcast_view *view)
 {
 	for (int member = 1; member < MEMBERS; member++)
@@ -68,7 +68,7 @@ TEST_F(vivid_team, still)
 {
 	uint32_t sequence;
 
-	/* different before, so that no byte is right by chance */
+	/* fills each replica in another way, so that no byte is right by chance */
 	for (int i = 0; i < BUFFERS; i++)
 		for (int member = 0; member < MEMBERS; member++)
 			memset(self->view[i].replica[member], member + 1, CAMERA_BYTES);
@@ -83,7 +83,7 @@ TEST_F(vivid_team, still)
 	EXPECT_EQ(0, camera_stop(self->camera));
 }
 
-/* Bars that move, and a number that counts: of each frame all, and everywhere */
+/* Bars that move, and a counter: every frame is complete, in all replicas. */
 TEST_F(vivid_team, moving)
 {
 	uint8_t *last = calloc(1, CAMERA_BYTES);
@@ -106,7 +106,7 @@ TEST_F(vivid_team, moving)
 		EXPECT_TRUE(all_same(&self->view[which]));
 		EXPECT_NE(0, memcmp(last, picture, CAMERA_BYTES));
 		memcpy(last, picture, CAMERA_BYTES);
-		/* without the text, all lines are those of one moment */
+		/* with the text painted over, all lines are those of one frame */
 		for (size_t y = 0; y < 32; y++)
 			memcpy(last + y * CAMERA_LINE, picture + 32 * CAMERA_LINE, CAMERA_LINE);
 		EXPECT_TRUE(camera_is_whole(last));
@@ -118,7 +118,7 @@ TEST_F(vivid_team, moving)
 	free(last);
 }
 
-/* What the camera has not given back when it stops is broadcast as well. */
+/* A frame without a bracket is broadcast when the camera stops, which unmaps its buffers. */
 TEST_F(vivid_team, stopped)
 {
 	uint32_t sequence;

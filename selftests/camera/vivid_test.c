@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * vivid, a camera with no hardware, streams into our memory: by vmap(), and by an
- * sg_table as a driver of a device does.
+ * vivid, a camera with no hardware, streams into memory of memcast: by vmap(), and by an sg_table
+ * as a driver of a device does.
  */
 #include <errno.h>
 #include <poll.h>
@@ -46,7 +46,7 @@ static struct screen screen(struct __test_metadata *_metadata)
 	return made;
 }
 
-/* The frame, and no byte after it */
+/* Is no byte behind the frame written? */
 static bool ends_there(const uint8_t *at)
 {
 	for (size_t i = CAMERA_BYTES; i < CHUNK; i++)
@@ -55,7 +55,7 @@ static bool ends_there(const uint8_t *at)
 	return true;
 }
 
-/* The device's writes are ours to see between the brackets. */
+/* Waits for a frame and begins a bracket, within which the CPU sees the device's writes. */
 static int frame_from(int camera, const struct screen *made, uint32_t *sequence)
 {
 	int i = camera_take(camera, sequence);
@@ -137,7 +137,7 @@ TEST_F(vivid, counting)
 		at = made.at[i];
 		EXPECT_NE(0, memcmp(last, at, text));
 		memcpy(last, at, text);
-		/* with the text out of the way it is the bars */
+		/* with the text painted over, the frame is the bars */
 		for (size_t y = 0; y < 32; y++)
 			memcpy(at + y * CAMERA_LINE, at + CAMERA_BYTES - CAMERA_LINE, CAMERA_LINE);
 		EXPECT_TRUE(camera_is_bars(at));
@@ -148,7 +148,7 @@ TEST_F(vivid, counting)
 	free(line);
 }
 
-/* Whoever has the memory may go: the camera writes on, into what is still there. */
+/* The program may give up the memory: the camera's buffers keep it, and the camera writes on. */
 TEST_F(vivid, memory_released_while_streaming)
 {
 	long all = device_bytes(0, "pool_bytes");
@@ -182,7 +182,7 @@ TEST_F(vivid, into_a_range)
 	memset(at, 0x5a, CHUNK);
 	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, ADDRESS(at) + from, bytes,
 						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
-	/* vivid wants two buffers before it begins: both are this one */
+	/* vivid needs two buffers to begin: both are this range */
 	ASSERT_EQ(0, camera_start(self->camera, (int[]){ fd, fd }, 2));
 	ASSERT_LE(0, camera_take(self->camera, &sequence));
 	EXPECT_EQ(0, camera_stop(self->camera));
