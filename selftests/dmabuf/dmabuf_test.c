@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memories and ranges of addresses as dma-bufs: what others can do with the fds. */
+/* Memories and ranges of addresses as dma-bufs: mmap(), debuggers, imports and lifetime. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -28,7 +28,7 @@ static char *map_fd(int fd, size_t bytes, off_t offset)
 	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 }
 
-/* Every page is different. */
+/* Gives every page other contents. */
 static void mark(volatile char *at, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 4096)
@@ -60,14 +60,14 @@ TEST_F(dmabuf, mmap_shows_the_memory)
 	other[CHUNK + 5] = 'x';
 	EXPECT_EQ('x', plain[CHUNK + 5]);
 
-	/* a part of it, from any page on */
+	/* mmap() takes a part of the dma-buf, from any page on */
 	other = map_fd(fd, CHUNK, CHUNK + 3 * 4096);
 	ASSERT_NE(MAP_FAILED, (void *)other);
 	other[1] = 'y';
 	EXPECT_EQ('y', plain[CHUNK + 3 * 4096 + 1]);
 }
 
-/* One fault per chunk, wherever mmap() puts it. */
+/* A mapping of the fd costs one fault per chunk, at any alignment of its address. */
 TEST_F(dmabuf, mmap_costs_a_fault_per_chunk)
 {
 	const size_t bytes = 16 * CHUNK;
@@ -91,7 +91,7 @@ TEST_F(dmabuf, mmap_costs_a_fault_per_chunk)
 	EXPECT_EQ(16, stat_of("pmd_faults") - huge);
 	EXPECT_EQ(0, stat_of("pte_faults") - small);
 
-	/* a page off: no entry fits a chunk, but all pages under one come at once */
+	/* shifted by a page, no PMD entry fits a chunk, but one fault maps all pages under a PMD */
 	ASSERT_EQ(at, mmap(at, bytes - 4096, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_FIXED, fd, 4096));
 	huge = stat_of("pmd_faults");
@@ -115,8 +115,6 @@ TEST_F(dmabuf, mmap_refused)
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0));
 }
 
-
-/* munmap() of a part, and the rest stays: nothing of ours is in the way. */
 /* A debugger may not store where the program may not. */
 TEST_F(dmabuf, debuggers_keep_to_the_mapping)
 {
@@ -138,6 +136,7 @@ TEST_F(dmabuf, debuggers_keep_to_the_mapping)
 	}
 }
 
+/* A process can unmap or protect a part of its mapping; the rest stays. */
 TEST_F(dmabuf, mmap_in_parts)
 {
 	char *at;
@@ -157,7 +156,7 @@ TEST_F(dmabuf, mmap_in_parts)
 	EXPECT_EQ(0, try_store(at + 4096, 1));
 }
 
-/* The fd and its mmap keep the memory, whatever goes. */
+/* The fd, or a mapping of the fd, keeps the memory after all else has gone. */
 TEST_F(dmabuf, outlives_handle_and_fd)
 {
 	CUmemGenericAllocationHandle own;
@@ -215,12 +214,12 @@ TEST_F(dmabuf, range_of_adjacent_mappings)
 	ASSERT_NE(MAP_FAILED, (void *)other);
 	EXPECT_TRUE(is_marked(other, bytes, from));
 
-	/* it keeps the memories, not the mappings */
+	/* the dma-buf keeps the memories, not the mappings */
 	ASSERT_OK(cuMemUnmap(at, 3 * CHUNK));
 	EXPECT_TRUE(is_marked(other, bytes, from));
 }
 
-/* Imported, it is a memory of its own. */
+/* The dma-buf of a range imports as a memory of its own. */
 TEST_F(dmabuf, range_is_no_handle)
 {
 	CUmemGenericAllocationHandle own;
@@ -261,7 +260,7 @@ TEST_F(dmabuf, range_arguments)
 	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, 4095, DMA_BUF_FD, 0),
 		      "not a range of whole pages");
 	EXPECT_EQ(-7, fd);
-	/* two devices; not mapped; the host's */
+	/* memory of two devices; unmapped addresses; host memory */
 	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, 2 * CHUNK, DMA_BUF_FD, 0),
 		      "the range is on several devices");
 	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at + 2 * CHUNK, CHUNK, DMA_BUF_FD, 0),

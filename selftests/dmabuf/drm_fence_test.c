@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fences of vgem's on our memory: poll(), sync files, CPU access and copies wait as
- * they should. A fence ends by itself after 10 s, so nothing waits for ever.
+ * vgem's fences on memcast's memory: poll(), sync files, CPU access and copies wait for
+ * them. A fence ends by itself after 10 s, so no call waits for ever.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ TEST_F(drm_fence, poll_follows_fences)
 	ASSERT_NE(0, handle);
 	EXPECT_TRUE(readable(fd) && writable(fd));
 
-	/* who writes keeps all away, through whichever fd they look */
+	/* a writer's fence keeps readers and writers away, through either fd */
 	fence = vgem_fence(self->card, handle, true);
 	ASSERT_NE(0, fence);
 	EXPECT_FALSE(readable(fd) || writable(fd));
@@ -45,7 +45,7 @@ TEST_F(drm_fence, poll_follows_fences)
 	EXPECT_TRUE(readable(fd) && writable(fd));
 	EXPECT_TRUE(readable(second) && writable(second));
 
-	/* who reads keeps writers away */
+	/* a reader's fence keeps writers away */
 	fence = vgem_fence(self->card, handle, false);
 	ASSERT_NE(0, fence);
 	EXPECT_TRUE(readable(fd) && readable(second));
@@ -85,7 +85,7 @@ TEST_F(drm_fence, sync_file_from_our_memory)
 	EXPECT_TRUE(readable(file));
 }
 
-/* A fence of vgem's own buffer, put on ours by IMPORT_SYNC_FILE */
+/* IMPORT_SYNC_FILE puts a fence of vgem's own buffer on memcast's memory. */
 TEST_F(drm_fence, sync_file_to_our_memory)
 {
 	uint32_t dumb = vgem_dumb(self->card, CHUNK), fence;
@@ -114,7 +114,7 @@ struct signaller {
 	int result;
 };
 
-/* The state letter of a thread of ours */
+/* Return: the state letter of a thread of this process */
 static char state_of(pid_t tid)
 {
 	char path[64], state = '?';
@@ -129,7 +129,7 @@ static char state_of(pid_t tid)
 	return state;
 }
 
-/* Signals once the other thread sleeps, or after so long that it never will. */
+/* Signals the fence once the waiting thread sleeps; after 5 s in any case. */
 static void *signal_when_waited_for(void *data)
 {
 	struct signaller *signaller = data;
@@ -142,7 +142,7 @@ static void *signal_when_waited_for(void *data)
 	return NULL;
 }
 
-/* Beginning CPU access waits for who writes; and for who reads, if it is to write. */
+/* The start of CPU access waits for a writer's fence; CPU writes wait for a reader's as well. */
 static void begin_waits(struct __test_metadata *_metadata, int card, bool write,
 			uint64_t flags)
 {
@@ -156,7 +156,7 @@ static void begin_waits(struct __test_metadata *_metadata, int card, bool write,
 	EXPECT_EQ(0, dma_buf_sync(fd, DMA_BUF_SYNC_START | flags));
 	EXPECT_TRUE(atomic_load(&signaller.signalled));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	/* -ETIMEDOUT: it had ended by itself */
+	/* -ETIMEDOUT: the fence had ended by itself */
 	EXPECT_EQ(0, signaller.result);
 	EXPECT_EQ(0, dma_buf_sync(fd, DMA_BUF_SYNC_END | flags));
 }
@@ -178,12 +178,12 @@ TEST_F(drm_fence, reading_does_not_wait_for_who_reads)
 
 	ASSERT_NE(0, fence);
 	EXPECT_EQ(0, dma_buf_sync(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ));
-	/* else it would have waited until the fence had ended by itself */
+	/* the fence is still there: had the call waited, the fence would have ended by itself */
 	EXPECT_FALSE(writable(fd));
 	EXPECT_EQ(0, dma_buf_sync(fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_READ));
 }
 
-/* Copies from there wait for who writes, copies to there for who reads. */
+/* Copies from vgem's buffer wait for writers' fences, copies to the buffer for readers'. */
 TEST_F(drm_fence, copies_wait_for_fences)
 {
 	volatile uint32_t *own = mapped(new_memory(0, CHUNK), CHUNK, 0);

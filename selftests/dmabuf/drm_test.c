@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * vgem, a DRM driver with no hardware, by libdrm's PRIME calls: it imports our
- * memory and teams, and we its buffers.
+ * vgem, a DRM driver with no hardware, by libdrm's PRIME calls: vgem imports memcast's
+ * memory and teams, and memcast imports vgem's buffers.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static ino_t file_number(int fd)
 	return is.st_ino;
 }
 
-/* Words that depend on their place */
+/* Writes words that depend on their place and on @seed. */
 static void mark(volatile uint32_t *at, size_t bytes, uint32_t seed)
 {
 	for (size_t i = 0; i < bytes / 4; i++)
@@ -62,7 +62,7 @@ TEST_F(drm, there_and_back)
 	ASSERT_NE(MAP_FAILED, (void *)through);
 	EXPECT_EQ(0, memcmp(plain, through, 3 * CHUNK));
 
-	/* the object itself comes back, not another that shows the same pages */
+	/* the import gives the memory itself, not another that shows the same pages */
 	other = imported(back);
 	mark(mapped(other, 3 * CHUNK, 0), 3 * CHUNK, 2);
 	EXPECT_EQ(0, memcmp(plain, through, 3 * CHUNK));
@@ -70,7 +70,7 @@ TEST_F(drm, there_and_back)
 	EXPECT_EQ(1, stat_of("memories"));
 }
 
-/* DRM maps nobody else's buffers: the way is the dma-buf's own mmap(). */
+/* DRM refuses to map imported buffers: a program uses the dma-buf's own mmap(). */
 TEST_F(drm, dumb_map_of_an_import_is_refused)
 {
 	uint32_t handle = vgem_import(self->card, exported(new_memory(0, CHUNK)));
@@ -126,7 +126,7 @@ TEST_F(drm, import_keeps_the_memory)
 	EXPECT_EQ(all, device_bytes(0, "free_bytes"));
 }
 
-/* A part of two memories that are mapped side by side, at no chunk's border */
+/* A range of two memories mapped side by side, which starts and ends inside their chunks */
 TEST_F(drm, range)
 {
 	const size_t from = CHUNK - 3 * 4096, bytes = 5 * 4096;
@@ -153,7 +153,7 @@ TEST_F(drm, range)
 
 /* ---- vgem's own memory ---- */
 
-/* One buffer, by MODE_MAP_DUMB and by the mmap() of its dma-buf */
+/* MODE_MAP_DUMB and the mmap() of its dma-buf show the same buffer. */
 TEST_F(drm, dumb_buffer)
 {
 	uint32_t handle = vgem_dumb(self->card, CHUNK), *dumb, *through;
@@ -170,7 +170,7 @@ TEST_F(drm, dumb_buffer)
 	EXPECT_EQ(0, memcmp(dumb, through, CHUNK));
 }
 
-/* Copies there and back are what MODE_MAP_DUMB shows, to the byte. */
+/* Copies to and from the external memory match what MODE_MAP_DUMB shows, to the byte. */
 TEST_F(drm, dumb_buffer_as_external_memory)
 {
 	const size_t bytes = 2 * CHUNK + 3 * 4096, odd = 12345;
@@ -195,7 +195,7 @@ TEST_F(drm, dumb_buffer_as_external_memory)
 	EXPECT_EQ(0, memcmp((char *)own + odd, dumb + odd, bytes - 2 * odd));
 	EXPECT_EQ(6, *(uint32_t *)dumb);
 
-	/* by loads and stores as well */
+	/* loads and stores of the CPU reach the buffer as well */
 	*(volatile uint32_t *)outside = 8;
 	EXPECT_EQ(8, *(uint32_t *)dumb);
 }
@@ -224,7 +224,7 @@ TEST_F(drm, team_there_and_back)
 		      "the range overlaps a binding of device #: memory # is bound from byte # to");
 	ASSERT_OK(cuMulticastUnbind(other, 1, 0, CHUNK));
 
-	/* what reaches vgem's fd reaches who is bound now */
+	/* a store through vgem's fd reaches the memory that is bound now */
 	through = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, back, 0);
 	ASSERT_NE(MAP_FAILED, (void *)through);
 	ASSERT_EQ(0, dma_buf_sync(back, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW));

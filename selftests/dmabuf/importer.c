@@ -30,7 +30,7 @@ int load_test_module(const char *module)
 		return -1;
 	ret = syscall(SYS_finit_module, fd, "", 0);
 	close(fd);
-	/* somebody else was quicker */
+	/* EEXIST: another process has loaded the module meanwhile */
 	return ret && errno != EEXIST ? -1 : 0;
 }
 

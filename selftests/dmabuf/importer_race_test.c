@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * 64 importers of one buffer at once: they attach, map, write, unmap and detach in
- * no order, while a process maps it and asks for access, and while its owner lets
- * go of it. Each writes to a page of its own, which has its last word in the end.
+ * 64 importers of one dma-buf at once: they attach, map, write, unmap and detach in
+ * any order, while a thread maps the dma-buf and begins CPU access, and while the owner
+ * releases the memory. Each importer writes a page of its own; at the end, the page still
+ * holds what the importer wrote last.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,11 +21,11 @@
 
 #define IMPORTERS	64
 #define BYTES		(2 * CHUNK)
-/* From the end of one chunk into the next, with pages that nobody writes between */
+/* Importers' pages span the border of two chunks, with an unwritten page after each */
 #define PLACE(number)	(CHUNK - IMPORTERS * 4096UL + (number) * 8192UL)
 
 static sem_t may_map;
-/* Where the DMA API is debugged: all attach, but few map at a time. */
+/* With DMA_API_DEBUG, all importers attach, but only a few map at a time. */
 static bool limited;
 
 FIXTURE(race)
@@ -44,11 +45,11 @@ struct racer {
 	pthread_barrier_t *start;
 	unsigned int number, rounds, seed;
 	int device, fd;
-	uint64_t last;			/* what it wrote last, or 0 */
+	uint64_t last;			/* the last word that it wrote, or 0 */
 	int error, line;
 };
 
-/* A racer that fails says where, and stops. */
+/* A racer whose call fails records the error and the line, and stops. */
 #define TRY(racer, call)						\
 	do {								\
 		int result_ = (call);					\
@@ -75,7 +76,7 @@ static void write_page(struct racer *racer, uint32_t id, uint32_t slot)
 		TRY(racer, -EILSEQ);
 }
 
-/* Some mappings of an attachment, which now and then are left to detach. */
+/* Maps an attachment a few times; half of the time, leaves one mapping for the detach to end. */
 static void map_and_unmap(struct racer *racer, uint32_t id)
 {
 	uint32_t slots = 1 + rand_r(&racer->seed) % MEMCAST_IMPORTER_SLOTS;
@@ -112,7 +113,7 @@ static void one_round(struct racer *racer)
 	sem_post(&may_map);
 	if (racer->error)
 		return;
-	/* the last one's attachment goes with its file */
+	/* after the last round, even racers leave their attachment to the close of their device */
 	if (racer->rounds || racer->number % 2)
 		TRY(racer, importer_detach(racer->device, id));
 }
@@ -127,18 +128,18 @@ static void *attach_and_detach(void *data)
 	return NULL;
 }
 
-/* Import is attaching and mapping, there; the handle's end is unmapping and detaching. */
+/* vgem attaches and maps at an import, and unmaps and detaches when the handle is closed. */
 static void import_once(struct racer *racer)
 {
 	uint32_t handle = vgem_import(racer->device, racer->fd), fence;
 
 	if (!handle)
 		TRY(racer, -errno);
-	/* others' fences may be there already, and then it is refused */
+	/* vgem refuses the fence if another racer's is on the buffer */
 	fence = vgem_fence(racer->device, handle, rand_r(&racer->seed) % 2);
 	if (fence)
 		vgem_signal(racer->device, fence);
-	/* the last one's goes with its file */
+	/* after the last round, even racers leave their handle to the close of their device */
 	if (racer->rounds || racer->number % 2 || limited)
 		vgem_close(racer->device, handle);
 }
@@ -162,7 +163,7 @@ struct onlooker {
 	unsigned int rounds, bad;
 };
 
-/* The processor's side: maps it, looks at a page that nobody writes, unmaps. */
+/* The CPU's side: maps the dma-buf, checks pages that no importer writes, and unmaps. */
 static void *look_on(void *data)
 {
 	struct onlooker *onlooker = data;
@@ -181,7 +182,7 @@ static void *look_on(void *data)
 	return NULL;
 }
 
-/* Half of them have the same fd, half one of their own. */
+/* Half of the racers share @fd; each of the others gets an fd of its own. */
 static void start(struct __test_metadata *_metadata, struct racer *racers,
 		  pthread_barrier_t *barrier, void *(*body)(void *), unsigned int rounds,
 		  CUmemGenericAllocationHandle own, int fd)
@@ -214,7 +215,7 @@ static void all_against_one(struct __test_metadata *_metadata, struct racer *rac
 	start(_metadata, racers, &barrier, body, rounds, own, fd);
 	ASSERT_EQ(0, pthread_create(&other, NULL, look_on, &onlooker));
 	pthread_barrier_wait(&barrier);
-	/* from here on it is only theirs */
+	/* from here on, only fds, attachments and mappings keep the memory */
 	ASSERT_OK(cuMemRelease(own));
 
 	for (unsigned int i = 0; i < IMPORTERS; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* dma-bufs of memories, as a device sees them that imports them. */
+/* dma-bufs of memories, as an importing device sees them. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ TEST_F(importer, writes_and_reads)
 	EXPECT_EQ(-EACCES, importer_write(self->device, self->id, 0, at, data, 1));
 }
 
-/* One attachment, mapped more than once. */
+/* A device can map one attachment more than once. */
 TEST_F(importer, several_mappings)
 {
 	char x = 'x', y = 'y';
@@ -83,7 +83,7 @@ TEST_F(importer, kernel_addresses)
 	EXPECT_STREQ(data, back);
 }
 
-/* The importer keeps the memory when all else has gone. */
+/* The importer keeps the memory when mapping, handle and fd have gone. */
 TEST_F(importer, outlives_fd_and_handle)
 {
 	char data[] = "still there", back[sizeof(data)];
@@ -102,9 +102,9 @@ TEST_F(importer, outlives_fd_and_handle)
 	EXPECT_EQ(room + (long)BYTES, device_bytes(0, "free_bytes"));
 }
 
-/* A dma-buf of addresses that show one memory over and over */
-#define repeated(chunks)	repeated_(_metadata, chunks)
-static int repeated_(struct __test_metadata *_metadata, size_t chunks)
+/* Exports a range of @chunks chunks that all map one memory of a chunk. */
+#define export_repeated(chunks)	export_repeated_(_metadata, chunks)
+static int export_repeated_(struct __test_metadata *_metadata, size_t chunks)
 {
 	const CUmemRangeHandleType type = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
 	const size_t bytes = chunks * CHUNK;
@@ -120,16 +120,16 @@ static int repeated_(struct __test_metadata *_metadata, size_t chunks)
 	return fd;
 }
 
-/* More than the machine has is no device's. */
+/* No device can map a dma-buf that is larger than the machine's memory. */
 TEST_F(importer, too_large)
 {
 	uint32_t id;
 
-	ASSERT_EQ(0, importer_attach(self->device, repeated(16384), &id));
+	ASSERT_EQ(0, importer_attach(self->device, export_repeated(16384), &id));
 	EXPECT_EQ(-ENOMEM, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, NULL));
 }
 
-/* As many segments as the module makes of a dma-buf, which are 1 GiB of single pages */
+/* The module splits a dma-buf into at most so many segments: 1 GiB of single pages */
 #define MOST_SEGMENTS	(1U << 18)
 #define MOST_CHUNKS	(MOST_SEGMENTS * 4096UL / CHUNK)
 
@@ -139,21 +139,21 @@ TEST_F(importer, as_many_segments_as_there_may_be)
 
 	if (importer_is_debugged())
 		SKIP(return, "the DMA API's debugging warns of as many mappings of a page");
-	ASSERT_EQ(0, importer_attach_pages(self->device, repeated(MOST_CHUNKS), &id));
+	ASSERT_EQ(0, importer_attach_pages(self->device, export_repeated(MOST_CHUNKS), &id));
 	ASSERT_EQ(0, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, &segments));
 	EXPECT_EQ(MOST_SEGMENTS, segments);
 }
 
 TEST_F(importer, too_many_segments)
 {
-	int fd = repeated(MOST_CHUNKS + 1);
+	int fd = export_repeated(MOST_CHUNKS + 1);
 	uint32_t id, segments;
 
 	ASSERT_EQ(0, importer_attach_pages(self->device, fd, &id));
 	EXPECT_EQ(-ENOMEM, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, NULL));
 	if (importer_is_debugged())
 		return;
-	/* and a device that takes longer ones gets it */
+	/* a device that takes longer segments can map the dma-buf */
 	ASSERT_EQ(0, importer_attach(self->device, fd, &id));
 	ASSERT_EQ(0, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, &segments));
 	EXPECT_EQ(MOST_CHUNKS + 1, segments);

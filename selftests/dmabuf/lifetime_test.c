@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every order in which those who hold an exported memory can let go of it: the
- * process that exported it, another driver that imported it, an fd that somebody
- * else has. Unloading is tried after every step. This process has no memcast of
- * its own; all that it knows, it sees from outside.
+ * Every order in which the holders of an exported memory can let go of it: the exporting
+ * process, another driver that has imported the memory, and an fd in a third process,
+ * which runs this test. After every step the test tries to unload the module. It never
+ * opens /dev/memcast: it reads the module's counters.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 enum event { EXPORTER_EXITS, IMPORTER_EXITS, FD_CLOSED, DEVICE_GOES, EVENTS };
 
-/* How an importer takes an fd: returns what it holds it by, or -1 */
+/* An importer takes a dma-buf. Return: the fd that holds the dma-buf, or -1 */
 static int by_vgem(int fd)
 {
 	int card = vgem_open();
@@ -68,19 +68,19 @@ static int vivid(const char *file)
 
 FIXTURE(lifetime)
 {
-	long all;			/* bytes of device 0 */
+	long all;			/* bytes of device 0's pool */
 	int exporter, importer;		/* links */
 	pid_t exporter_pid, importer_pid;
 	int fd;
-	bool held[EVENTS];		/* by whom, until which event */
-	bool device;			/* it is there */
+	bool held[EVENTS];		/* the holder that event i ends has the memory */
+	bool device;			/* the importing device is there */
 };
 
 FIXTURE_VARIANT(lifetime)
 {
 	int (*attach)(int fd);
 	const char *module;
-	unsigned int events;		/* the first so many can happen */
+	unsigned int events;		/* the first so many of enum event can happen */
 };
 
 FIXTURE_VARIANT_ADD(lifetime, vgem)
@@ -90,7 +90,7 @@ FIXTURE_VARIANT_ADD(lifetime, vgem)
 	.events = DEVICE_GOES,
 };
 
-/* Its device goes with its module, and not while it is in use. */
+/* The importer's device goes with its module, which cannot be unloaded while in use. */
 FIXTURE_VARIANT_ADD(lifetime, importer)
 {
 	.attach = by_importer,
@@ -98,7 +98,7 @@ FIXTURE_VARIANT_ADD(lifetime, importer)
 	.events = EVENTS,
 };
 
-/* Its device goes at any time, frames under way or not. */
+/* vivid's device can be unbound at any time, even while it writes frames. */
 FIXTURE_VARIANT_ADD(lifetime, vivid)
 {
 	.attach = by_camera,
@@ -127,7 +127,10 @@ FIXTURE_SETUP(lifetime)
 }
 NOTHING_LEFT(lifetime)
 
-/* What goes, goes before the call returns that let go; but exits take a moment. */
+/*
+ * Waits: the memory is freed before the call that lets go of it returns, but a process
+ * takes a moment to exit.
+ */
 static bool becomes(long (*what)(void), long value)
 {
 	return comes_true(what() == value);
@@ -178,7 +181,7 @@ static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *sel
 	int link;
 	pid_t pid;
 
-	/* what a fixture holds is shared, so that only this process writes it */
+	/* all processes of a test share the fixture, so only this process writes to it */
 	pid = peer_fork(&link);
 	ASSERT_LE(0, pid);
 	if (!pid)
@@ -199,7 +202,7 @@ static void begin(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *sel
 	self->device = true;
 }
 
-/* Nobody gets a stale page: as long as it is held, it has what was in it. */
+/* The chunk is not free, and keeps its contents, as long as anything holds the memory. */
 static void check(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *self)
 {
 	bool held = self->held[EXPORTER_EXITS] || self->held[IMPORTER_EXITS] ||
@@ -252,7 +255,7 @@ static void happen(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *se
 	self->held[event] = false;
 }
 
-/* Number @number of the orders of @count events */
+/* @order: output, permutation number @number of the first @count events */
 static void make_order(enum event *order, unsigned int count, unsigned int number)
 {
 	enum event left[EVENTS] = { EXPORTER_EXITS, IMPORTER_EXITS, FD_CLOSED, DEVICE_GOES };
@@ -275,7 +278,7 @@ TEST_F(lifetime, every_order)
 	for (unsigned int number = 0; number < orders; number++) {
 		begin(_metadata, self, variant);
 		check(_metadata, self);
-		/* who is used by an open file is not to be had either */
+		/* nor can the importer's module be unloaded while its device is open */
 		EXPECT_EQ(EAGAIN, unload(variant->module));
 		make_order(order, variant->events, number);
 		for (unsigned int i = 0; i < variant->events; i++) {
@@ -292,7 +295,7 @@ TEST_F(lifetime, every_order)
 	}
 }
 
-/* Nobody tells them to: killed, in both orders, and both before the fd goes. */
+/* Exporter and importer are killed, in both orders, before the fd is closed. */
 TEST_F(lifetime, killed)
 {
 	for (int first = 0; first < 2; first++) {
