@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls that cannot go on, as somebody else does not: a slow reader of the log, a host
- * function, a callback. Other threads' calls and fork() go on, and a thread that is
- * cancelled meanwhile ends when its call has returned. What hangs is ended by the harness.
+ * Calls that block on a slow reader of the log, on a host function or on a callback. Other
+ * threads' calls and fork() go on, and a thread that is cancelled meanwhile ends when its call
+ * has returned. The harness ends a test that hangs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +17,8 @@ FIXTURE(blocked)
 {
 	CUcontext context;
 	CUstream stream;
-	volatile pid_t thread;		/* one that is about to call */
-	int gate[2];			/* who reads from it, waits for who writes to it */
+	volatile pid_t thread;		/* is about to make the call that blocks */
+	int gate[2];			/* a pipe: pass_gate() waits for open_gate() */
 };
 
 FIXTURE_SETUP(blocked)
@@ -30,7 +30,7 @@ FIXTURE_SETUP(blocked)
 }
 NOTHING_LEFT(blocked)
 
-/* For the one who let go of it */
+/* A host function or callback that blocks until open_gate() */
 static void pass_gate(void *gate)
 {
 	char byte;
@@ -107,7 +107,7 @@ TEST_F(blocked, in_a_callback)
 	ASSERT_TRUE(sleeps(getpid(), self->thread));
 	ASSERT_EQ(0, pthread_cancel(thread));
 
-	/* a child has no thread in the callback that it would have to wait for */
+	/* the child need not wait for the callback: the thread in it is the parent's only */
 	child = fork();
 	if (!child)
 		_exit(cuLogsUnregisterCallback(handle) != CUDA_SUCCESS);
@@ -119,7 +119,7 @@ TEST_F(blocked, in_a_callback)
 	EXPECT_OK(cuLogsUnregisterCallback(handle));
 }
 
-/* A pipe that nobody reads, and that takes nothing more */
+/* Makes a pipe that is full and has no reader yet. */
 static void fill(struct __test_metadata *_metadata, int *ends)
 {
 	static const char page[4096];
@@ -129,7 +129,7 @@ static void fill(struct __test_metadata *_metadata, int *ends)
 	while (write(ends[1], page, sizeof(page)) > 0)
 		;
 	ASSERT_EQ(EAGAIN, errno);
-	/* who opens it anew blocks */
+	/* O_NONBLOCK is this file's: a thread that opens the pipe anew blocks in write() */
 }
 
 static void *read_all(void *end)
@@ -182,7 +182,7 @@ static void use_log(struct __test_metadata *_metadata)
 	EXPECT_OK(cuLogsDumpToFile(NULL, "/dev/null", 0));
 }
 
-/* The reader of one dump is slow: nobody else waits for him, nor for a cancelled dump. */
+/* A dump to a pipe blocks on a slow reader; other threads wait neither for it nor for its end. */
 TEST_F(blocked, in_a_dump)
 {
 	pthread_t thread, other[3], reader;
@@ -208,7 +208,7 @@ TEST_F(blocked, in_a_dump)
 			_exit(0);
 		}
 		EXPECT_EQ(0, ended(child));
-		/* and once more while it is to end */
+		/* in the second round, the thread in the dump is cancelled */
 		if (!round)
 			ASSERT_EQ(0, pthread_cancel(thread));
 	}
@@ -220,7 +220,7 @@ TEST_F(blocked, in_a_dump)
 	ASSERT_EQ(0, pthread_join(reader, NULL));
 }
 
-/* CUDA_LOG_FILE itself has a slow reader: who fails waits for him, and who asks does not. */
+/* CUDA_LOG_FILE has a slow reader: a call that fails waits for it, a call that reads does not. */
 TEST_F(blocked, in_the_log_file)
 {
 	pthread_t thread, reader;
@@ -268,7 +268,7 @@ static void *broadcast_in_thread(void *data)
 	return (void *)(long)result;
 }
 
-/* The first bulk call of a program complains on stderr, which has a slow reader. */
+/* The first bulk call of a program writes a warning to stderr, which has a slow reader. */
 TEST_F(blocked, in_a_complaint)
 {
 	int own = dup(STDERR_FILENO);

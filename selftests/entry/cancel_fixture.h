@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that are cancelled in rounds of calls: a file of them names its rounds with ROUND()
- * and all of them in rounds[]. Needs _GNU_SOURCE.
+ * Threads that are cancelled in rounds of calls: each test program names its rounds with
+ * ROUND(), and lists them in rounds[]. Needs _GNU_SOURCE.
  */
 #ifndef CANCEL_FIXTURE_H
 #define CANCEL_FIXTURE_H
@@ -14,18 +14,18 @@
 #include <unistd.h>
 #include "log_lines.h"
 
-/* What the rounds of calls work on */
+/* The objects that the rounds of calls work on */
 static struct {
 	CUdeviceptr at;					/* a chunk of memory */
-	CUmemGenericAllocationHandle memory, team;	/* complete, nothing bound */
+	CUmemGenericAllocationHandle memory, team;	/* the team is complete, nothing is bound */
 	char log[64];
 } on;
 
-/* ---- locks, as the libraries take them: their pthread_mutex_lock() is this one ---- */
+/* ---- locks: the libraries' calls of pthread_mutex_lock() come here ---- */
 
 static __thread bool watched;
-static unsigned int taken;		/* locks, by threads that are watched */
-static void *_Atomic unprotected;	/* who took one when its thread could be cancelled */
+static unsigned int taken;		/* number of locks that watched threads took */
+static void *_Atomic unprotected;	/* code that took a lock in a cancellable thread */
 
 TEST_HELPER bool can_be_cancelled(void)
 {
@@ -50,7 +50,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return next(mutex);
 }
 
-/* "", or where to look for it, for addr2line */
+/* Return: "", or the library and the offset for addr2line of a lock in a cancellable thread */
 TEST_HELPER const char *unprotected_lock(void)
 {
 	static char text[160];
@@ -64,18 +64,18 @@ TEST_HELPER const char *unprotected_lock(void)
 	return text;
 }
 
-/* ---- what each file of rounds defines ---- */
+/* ---- each program with rounds defines these ---- */
 
-/* All that it has, and then NULL */
+/* All rounds of the program; NULL ends them */
 extern bool (*const rounds[])(void);
 
-/* What its rounds need besides; the first half comes before cuInit(), for other processes */
+/* Make the objects of the program's rounds; prepare_early() runs before cuInit(), so it may fork */
 static void prepare_early(struct __test_metadata *_metadata);
 static void prepare(struct __test_metadata *_metadata);
 
-/* ---- what rounds have in common ---- */
+/* ---- helpers of rounds ---- */
 
-/* Not close(), where a thread that is cancelled would end */
+/* Closes an fd without close(), in which a cancelled thread would end. */
 TEST_HELPER bool shut(int fd)
 {
 	return !syscall(SYS_close, fd);
@@ -87,7 +87,7 @@ static void hear_line(void *data, CUlogLevel level, char *message, size_t length
 	(void)level;
 	(void)message;
 	(void)length;
-	/* where a thread that may be cancelled would be */
+	/* a thread that the library lets be cancelled here would end */
 	pthread_testcancel();
 }
 
@@ -143,7 +143,10 @@ struct looper {
 	unsigned int rounds;
 };
 
-/* Cancelled where a thread looks for it; the C library's calls promise no more than that. */
+/*
+ * Makes the calls of a round until cancelled, which happens in pthread_testcancel(): the C
+ * library's calls promise no cancellation elsewhere.
+ */
 static void *go_round(void *arg)
 {
 	struct looper *looper = arg;
@@ -157,7 +160,7 @@ static void *go_round(void *arg)
 	return NULL;
 }
 
-/* As one that was cancelled before its first call, and ends after the last */
+/* The thread is cancelled before the first call of its round, and must not end before the last. */
 static void *go_once(void *arg)
 {
 	struct looper *looper = arg;
@@ -172,7 +175,7 @@ static void *go_once(void *arg)
 	return NULL;
 }
 
-/* In a child of fork(), which may log and nothing else */
+/* A child of fork() can use the log; cuInit() fails there. */
 static void child_works(struct __test_metadata *_metadata)
 {
 	pid_t child = fork();
@@ -195,12 +198,12 @@ static void *do_all(void *context)
 	watched = true;
 	while (rounds[i] && rounds[i]())
 		i++;
-	/* as the thread ends, no call is left */
+	/* locks that the thread takes as it ends do not count */
 	watched = false;
 	return (void *)(rounds[i] ? i + 1 : 0);
 }
 
-/* No call is where such a thread ends, and none takes a lock while it might. */
+/* A cancelled thread ends in none of the library's calls, and takes no lock while cancellable. */
 TEST_F(cancelled, in_no_call)
 {
 	struct looper looper = { variant->round, self->context, 0 };
@@ -212,7 +215,7 @@ TEST_F(cancelled, in_no_call)
 	EXPECT_EQ(1, looper.rounds)
 		TH_LOG("%s", looper.rounds ? "a call failed" : "the thread ended in a call");
 	EXPECT_STREQ("", unprotected_lock());
-	/* not every round takes locks, but all together do */
+	/* a single round may take no locks, all rounds together do */
 	ASSERT_EQ(0, pthread_create(&thread, NULL, do_all, self->context));
 	ASSERT_EQ(0, pthread_join(thread, &ends));
 	EXPECT_EQ(NULL, ends);
@@ -221,7 +224,7 @@ TEST_F(cancelled, in_no_call)
 	unlink(on.log);
 }
 
-/* Cancelled a little later each time, wherever it is; two at a time, that meet */
+/* Two threads that share objects are cancelled wherever they are, a little later each time. */
 TEST_F(cancelled, while_it_calls)
 {
 	enum { THREADS = 2 };
@@ -243,7 +246,7 @@ TEST_F(cancelled, while_it_calls)
 			ASSERT_EQ(0, pthread_cancel(thread[t]));
 		}
 		child_works(_metadata);
-		/* glibc 2.36 forgets to say PTHREAD_CANCELED; they end in no other way */
+		/* glibc 2.36 may not return PTHREAD_CANCELED; the threads end in no other way */
 		for (int t = 0; t < THREADS; t++)
 			ASSERT_EQ(0, pthread_join(thread[t], NULL));
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that are cancelled in calls of memory that is managed, registered, another
- * driver's, or another process's; and of another process's events.
+ * Threads that are cancelled in calls for memory that is managed, registered, another
+ * driver's, or another process's; and in calls for another process's events.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -11,13 +11,13 @@
 #define LAZY	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 #define SHARED	(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 
-/* Of another process */
+/* IPC handles of another process's memory and event */
 static struct handles {
 	CUipcMemHandle memory;
 	CUipcEventHandle event;
 } *others;
 
-/* Each does the calls of a group once. Return: did they all succeed? */
+/* Each round makes the calls of a group once. Return: did they all succeed? */
 
 static bool manage(void)
 {
@@ -53,7 +53,7 @@ static bool export_range(CUdeviceptr at, int *fd)
 					      CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
 }
 
-/* A dma-buf, as if it were another driver's */
+/* Imports a dma-buf of memcast's, as if it were another driver's. */
 static bool use_external(void)
 {
 	CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
@@ -132,7 +132,7 @@ bool (*const rounds[])(void) = {
 	manage, register_memory, use_external, open_memory, open_events, share_pools, NULL,
 };
 
-/* It gives handles to what it has, and keeps it until the test ends. */
+/* Forks a process that shares its memory and event by handles, and runs until the test ends. */
 static void prepare_early(struct __test_metadata *_metadata)
 {
 	CUdeviceptr block;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that are cancelled in the library's calls. Whatever they were in: other
- * threads' calls, fork() and the log go on. What hangs is ended by the harness.
+ * Threads that are cancelled in the library's calls. Whichever call they were in, other
+ * threads' calls, fork() and the log go on. The harness ends a test that hangs.
  */
 #define _GNU_SOURCE
 #include <memcast/bulk.h>
 #include <memcast/group.h>
 #include "cancel_fixture.h"
 
-static struct memcast_view two;		/* replicas, of memory here */
+static struct memcast_view two;		/* two replicas in this process's own memory */
 
-/* Each does the calls of a group once. Return: did they all succeed? */
+/* Each round makes the calls of a group once. Return: did they all succeed? */
 
 static bool ask(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads that are cancelled in calls of work: graphs, captures, kernels, copies of layers. */
+/* Threads that are cancelled in calls that queue work: graphs, captures, kernels, 3D copies. */
 #define _GNU_SOURCE
 #include <memcast/kernel.h>
 #include "cancel_fixture.h"
@@ -14,7 +14,7 @@ MEMCAST_KERNEL(cancel_test_store, MEMCAST_THREADS_ALONE, volatile uint32_t *)
 	*MEMCAST_PARAMETER(at, 0, volatile uint32_t *) = 1;
 }
 
-/* On one stream, so that two threads meet there as well */
+/* All rounds use one stream, so that two threads meet in it. */
 static CUstream stream;
 
 static void nothing(void *data)
@@ -32,7 +32,7 @@ static CUDA_MEMCPY3D layers(void)
 	};
 }
 
-/* Each does the calls of a group once. Return: did they all succeed? */
+/* Each round makes the calls of a group once. Return: did they all succeed? */
 
 static bool make_graph(CUgraph *graph)
 {
@@ -71,7 +71,7 @@ static bool use_graphs(void)
 	       !cuGraphExecDestroy(instance) && !cuGraphDestroy(clone) && !cuGraphDestroy(graph);
 }
 
-/* A stream of its own: a capture is one thread's. */
+/* Captures in a stream of the round's own, as a capture belongs to one thread. */
 static bool capture(void)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -150,7 +150,8 @@ static bool copy_layers(void)
 	       !cuMemcpy2DAsync(&rows, stream) &&
 	       !cuMemcpyPeer(on.at, here, on.at + 4096, here, 100) &&
 	       !cuMemcpyPeerAsync(on.at, here, on.at + 4096, here, 100, stream) &&
-	       !cuMemsetD2D32(on.at, 64, 5, 4, 4) && !cuMemsetD2D8Async(on.at, 64, 5, 4, 4, stream) &&
+	       !cuMemsetD2D32(on.at, 64, 5, 4, 4) &&
+	       !cuMemsetD2D8Async(on.at, 64, 5, 4, 4, stream) &&
 	       !cuStreamSynchronize(stream);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* cuGetProcAddress in its three ABIs, and that all names lead somewhere. */
+/* cuGetProcAddress() in its three ABIs: versions of names, flags, and names without a function. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include "memcast_test.h"
@@ -16,7 +16,7 @@ typedef CUresult (*get_v2_t)(const char *, void **, int, cuuint64_t,
 
 #define SYMBOL(name)	dlsym(RTLD_DEFAULT, name)
 
-/* Is what is asked for by name and version this exported symbol? */
+/* Does cuGetProcAddress() find this exported symbol by that name and version? */
 static bool leads_to(const char *name, int version, const char *symbol)
 {
 	CUdriverProcAddressQueryResult status = -1;
@@ -42,7 +42,7 @@ TEST_F(entry, versions_of_a_name)
 	EXPECT_TRUE(leads_to("cuGetProcAddress", 12000, "cuGetProcAddress_v2"));
 }
 
-/* A name that has no function is no failure: the status says what is lacking. */
+/* A name without a function is no failure: the status says whether name or version is unknown. */
 TEST_F(entry, not_found)
 {
 	CUdriverProcAddressQueryResult status = -1;
@@ -74,7 +74,7 @@ TEST_F(entry, addresses_of_versions)
 	EXPECT_TRUE(leads_to("cuInit", -1, "cuInit"));
 }
 
-/* A program that asks for per-thread streams gets no other interface of a name that has them. */
+/* With the per-thread flag, a name with a per-thread interface gives that one or none. */
 TEST_F(entry, per_thread_flag)
 {
 	static const cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
@@ -116,7 +116,7 @@ TEST_F(entry, first_abi)
 	EXPECT_REASON(get("cuMemMap", NULL, 11030, 0), "NULL pointer");
 }
 
-/* A program built for the per-thread default stream imports this one. */
+/* A program built for the per-thread default stream imports cuGetProcAddress_v2_ptsz. */
 TEST_F(entry, per_thread_abi)
 {
 	get_v2_t get = (get_v2_t)SYMBOL("cuGetProcAddress_v2_ptsz");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the environment changes: CUDA_LOG_FILE, MEMCAST_ATTR and MEMCAST_INJECT. The
- * library reads it once, so what needs another one is run in a new program: role.h.
+ * Variables of the environment: CUDA_LOG_FILE, MEMCAST_ATTR, MEMCAST_PROFILE and
+ * MEMCAST_INJECT. The library reads them once, so each setting needs a new program: role.h.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -86,7 +86,7 @@ static int see_default(void)
 	       attribute(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 32;
 }
 
-/* What is left out is 0, and what works whatever the device is 1. */
+/* Attributes that the profile omits are 0, but features that memcast has on any device are 1. */
 static int see_little(void)
 {
 	cuInit(0);
@@ -101,7 +101,7 @@ static int see_failures(void)
 	unsigned int i;
 	CUdevice device;
 
-	/* what is not supported, and what needs no cuInit() */
+	/* results are injected into unsupported functions, and into those that need no cuInit() */
 	if (load() != CUDA_ERROR_INVALID_SOURCE || load() != CUDA_ERROR_NOT_INITIALIZED)
 		return false;
 	if (cuDriverGetVersion(&device) != CUDA_ERROR_STUB_LIBRARY)
@@ -111,11 +111,11 @@ static int see_failures(void)
 			return false;
 	if (cuInit(0) != CUDA_SUCCESS)
 		return false;
-	/* the name stands for all versions; every call */
+	/* the name stands for all versions; without a count, every call fails */
 	for (i = 0; i < 10; i++)
 		if (cuDeviceTotalMem(&bytes, 0) != CUDA_ERROR_UNKNOWN)
 			return false;
-	/* two are let through */
+	/* cuDeviceGet:0*2,cuDeviceGet:101*1: two calls succeed, the third fails */
 	return cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
 	       cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
 	       cuDeviceGet(&device, 0) == CUDA_ERROR_INVALID_DEVICE &&
@@ -145,7 +145,8 @@ TEST_F(environment, cuda_log_file)
 
 	EXPECT_EQ(0, run_role("fail_thrice", "CUDA_LOG_FILE=stderr", said));
 	EXPECT_EQ(3, count_lines(said));
-	EXPECT_SAYS(said, "cuMemMap(address=0, size=4096, offset=1, handle=0, flags=0): CUDA_ERROR_INVALID_VALUE: no handle 0: never given out, or released\n");
+	EXPECT_SAYS(said, "cuMemMap(address=0, size=4096, offset=1, handle=0, flags=0): "
+		    "CUDA_ERROR_INVALID_VALUE: no handle 0: never given out, or released\n");
 	EXPECT_EQ(NULL, strstr(said, "no reason given"));
 
 	ASSERT_LE(0, mkstemp(path));
@@ -165,29 +166,28 @@ TEST_F(environment, memcast_attr)
 {
 	char said[4096];
 
-	EXPECT_EQ(0, run_role("see_attributes",
-			      "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
-			      "WARP_SIZE=0x40,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
+	EXPECT_EQ(0, run_role("see_attributes", "MEMCAST_ATTR="
+			 "MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
+			 "WARP_SIZE=0x40,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
 	EXPECT_STREQ("", said);
 }
 
-/* What is wrong is reported by cuInit(), once each, and the rest counts. */
+/* cuInit() reports each wrong entry once, and applies the others. */
 TEST_F(environment, memcast_attr_wrong)
 {
 	const char *names;
 	char said[8192];
 
-	EXPECT_EQ(0, run_role("see_attributes",
-			      "MEMCAST_ATTR=MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
-			      "NO_SUCH=1,WARP_SIZE,WARP_SIZE=,WARP_SIZE=7x,x:WARP_SIZE=1,"
-			      "-1:WARP_SIZE=1,64:WARP_SIZE=1,WARP_SIZE=99999999999,"
-			      "NO_SUCH_EITHER=1,WARP_SIZE=64,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab",
-			      said));
+	EXPECT_EQ(0, run_role("see_attributes", "MEMCAST_ATTR="
+			 "MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
+			 "NO_SUCH=1,WARP_SIZE,WARP_SIZE=,WARP_SIZE=7x,x:WARP_SIZE=1,-1:WARP_SIZE=1,"
+			 "64:WARP_SIZE=1,WARP_SIZE=99999999999,NO_SUCH_EITHER=1,"
+			 "WARP_SIZE=64,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
 	EXPECT_EQ(10, count_lines(said))
 		TH_LOG("%s", said);
 	EXPECT_SAYS(said, "memcast: MEMCAST_ATTR: 'NO_SUCH=1' is ignored: no such attribute\n");
 
-	/* the names that there are, once, even where nobody asks for an attribute */
+	/* cuInit() lists the known names once, even if the program asks for no attribute */
 	EXPECT_EQ(0, run_role("start", "MEMCAST_ATTR=NO_SUCH=1,NO_SUCH_EITHER=1", said));
 	EXPECT_EQ(3, count_lines(said));
 	names = strstr(said, "memcast: MEMCAST_ATTR: the attributes are MAX_THREADS_PER_BLOCK, ");
@@ -215,7 +215,7 @@ TEST_F(environment, memcast_profile)
 {
 	char said[4096];
 
-	/* MEMCAST_ATTR counts more, and what is so whatever the device more than a profile */
+	/* MEMCAST_ATTR overrides a profile, and so do attributes that memcast itself determines */
 	ASSERT_EQ(0, setenv("MEMCAST_ATTR", "MULTIPROCESSOR_COUNT=5", 1));
 	EXPECT_EQ(0, run_with_profile("see_profile", "# a device\n\nBASE = h100\n"
 				      "NAME =  Some Device = 1 \r\nWARP_SIZE=64\n13 = 7\n"
@@ -234,7 +234,7 @@ TEST_F(environment, memcast_profile)
 	EXPECT_STREQ("", said);
 }
 
-/* What is wrong is said once, with its line, and the rest counts. */
+/* cuInit() reports each wrong line once, with its number, and applies the others. */
 TEST_F(environment, memcast_profile_wrong)
 {
 	char said[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Every call: before cuInit, after fork, what may be asked at any time; devices. */
+/* Every call before cuInit() and after fork(), /dev/memcast's absence, and names of errors. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -67,7 +67,7 @@ NOTHING_LEFT(process)
 TEST_F(process, before_init)
 {
 	EVERY_CALL(EXPECT_NOT_READY)
-	/* a handle that is NULL is refused before all else */
+	/* these calls refuse a NULL handle before they look whether cuInit() was called */
 	EXPECT_REASON(cuCtxDestroy(NULL), "NULL handle");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize(NULL));
@@ -104,7 +104,7 @@ TEST_F(process, init_flags)
 	EXPECT_LT(0, count);
 }
 
-/* A child has none of its parent's mappings, so it is told so by every call. */
+/* A child of fork() has none of its parent's mappings, and every call fails there. */
 TEST_F(process, after_fork)
 {
 	volatile uint32_t *at;
@@ -123,12 +123,12 @@ TEST_F(process, after_fork)
 		_exit(0);
 	}
 	EXPECT_EQ(0, ended(child));
-	/* and the parent goes on */
+	/* the parent's calls and mappings still work */
 	EXPECT_OK(cuDeviceGetCount(&count));
 	EXPECT_EQ(0, try_store(at, 2));
 }
 
-/* What the child of an initialised process runs is a process of its own. */
+/* Parent and child can both call cuInit(), if neither has before fork(). */
 TEST_F(process, init_in_two_processes)
 {
 	int link, count = 0;
@@ -142,7 +142,7 @@ TEST_F(process, init_in_two_processes)
 	EXPECT_EQ(0, ended(peer));
 }
 
-/* In mounts of its own, a process sees another /dev/memcast, or none. */
+/* Mounts an empty directory at @place, for this process only. */
 static void own_dev(struct __test_metadata *_metadata, const char *place)
 {
 	if (unshare(CLONE_NEWNS) ||
@@ -179,7 +179,7 @@ static int file_with(const char *path, const char *word)
 	return !!strstr(text, word);
 }
 
-/* CUDA_LOG_FILE: the failed call, and the kernel's reason in words. */
+/* CUDA_LOG_FILE gets the failed call, and the kernel's reason in words. */
 TEST_F(process, log_says_why)
 {
 	CUmemGenericAllocationHandle handle;

@@ -53,7 +53,7 @@ TEST_F(log, callback)
 	EXPECT_OK(cuLogsUnregisterCallback(other));
 }
 
-/* Libraries above this one have their lines here as well: libmemcast.so has. */
+/* Libraries on top of libcuda.so log their failures here as well, as libmemcast.so does. */
 TEST_F(log, calls_of_other_libraries)
 {
 	struct heard heard = {};
@@ -84,7 +84,7 @@ static void fail_inside(void *data, CUlogLevel level, char *message, size_t leng
 	*result = cuLogsUnregisterCallback(own);
 }
 
-/* A call that fails in a callback calls none; the callback cannot remove itself. */
+/* A call that fails in a callback causes no other callback; a callback cannot unregister itself. */
 TEST_F(log, callback_that_fails)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -141,7 +141,7 @@ TEST_F(log, memory)
 
 	EXPECT_REASON(cuLogsCurrent(NULL, 0), "NULL output");
 	EXPECT_EQ(77, start);
-	ASSERT_OK(cuLogsCurrent(&start, 1));	/* flags are not looked at */
+	ASSERT_OK(cuLogsCurrent(&start, 1));	/* the call ignores its flags */
 
 	at = start;
 	ASSERT_OK(cuLogsDumpToMemory(&at, buffer, &size, 0));
@@ -158,7 +158,7 @@ TEST_F(log, memory)
 	EXPECT_EQ(2, count_lines(buffer));
 	EXPECT_SAYS(buffer, "cuMemRelease(handle=4711): CUDA_ERROR_NOT_INITIALIZED: ");
 
-	/* from its end: nothing new; without one: all, with those of the start */
+	/* an iterator at the end gives no line; a NULL iterator gives all lines of the log */
 	size = sizeof(buffer);
 	ASSERT_OK(cuLogsDumpToMemory(&at, buffer, &size, 0));
 	EXPECT_EQ(0, size);
@@ -167,7 +167,10 @@ TEST_F(log, memory)
 	EXPECT_EQ(3, count_lines(buffer));
 }
 
-/* Too small for all: a note, and the last lines. For none: an error. */
+/*
+ * A buffer too small for all lines gets a note and the last lines; if no line fits, the
+ * call fails.
+ */
 TEST_F(log, small_buffer)
 {
 	char buffer[4096], all[4096];
@@ -206,7 +209,7 @@ TEST_F(log, small_buffer)
 	EXPECT_REASON(cuLogsDumpToMemory(&at, buffer, &whole, 0), "the log has # lines, not #");
 }
 
-/* 100 lines are kept, and it is said that there were more. */
+/* The log keeps 100 lines; a note says that older lines are lost. */
 TEST_F(log, lost_lines)
 {
 	static char buffer[100000];
@@ -245,7 +248,7 @@ TEST_F(log, file)
 	unlink(path);
 }
 
-/* The last reason given */
+/* Return: the reason in the last line of the log */
 static const char *reason(void)
 {
 	static char lines[30000];
@@ -266,7 +269,7 @@ do {									\
 	EXPECT_STREQ(words, reason());					\
 } while (0)
 
-/* What a beginner does wrong is told in words that say what to do. */
+/* The reasons for beginners' mistakes say what to do instead. */
 TEST_F(log, reasons_for_beginners)
 {
 	CUmemAllocationProp on_host = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -309,12 +312,15 @@ TEST_F(log, reasons_for_beginners)
 	EXPECT_WORDS("only a part of the binding of 4194304 bytes at 0 of device 0 is in the range",
 		     cuMulticastUnbind(team, 0, CHUNK, CHUNK));
 
-	snprintf(words, sizeof(words), "device 0 cannot read 4 bytes at %#llx: unmapped, unbound or without cuMemSetAccess", at);
+	snprintf(words, sizeof(words), "device 0 cannot read 4 bytes at %#llx: "
+		 "unmapped, unbound or without cuMemSetAccess", at);
 	EXPECT_WORDS(words, cuMemcpyDtoH(&value, at, 4));
-	snprintf(words, sizeof(words), "only a part of the mapping of 4194304 bytes at %#llx is in the range", at);
+	snprintf(words, sizeof(words),
+		 "only a part of the mapping of 4194304 bytes at %#llx is in the range", at);
 	EXPECT_WORDS(words, cuMemUnmap(at, CHUNK));
 	EXPECT_WORDS(words, cuMemUnmap(at + CHUNK, CHUNK));
-	snprintf(words, sizeof(words), "%#llx to %#llx begins or ends at no mapping, and at no multiple of the granularity 2097152",
+	snprintf(words, sizeof(words), "%#llx to %#llx begins or ends at no mapping, "
+		 "and at no multiple of the granularity 2097152",
 		 at, at + 2 * CHUNK + 4096);
 	EXPECT_WORDS(words, cuMemUnmap(at, 2 * CHUNK + 4096));
 	EXPECT_WORDS("a memory is mapped as a whole: 4194304 bytes from offset 0",
@@ -326,9 +332,11 @@ TEST_F(log, reasons_for_beginners)
 	snprintf(words, sizeof(words), "no block starts at %#llx; what was mapped is unmapped", at);
 	EXPECT_WORDS(words, cuMemFree(at));
 
-	EXPECT_WORDS("it was not created to be exported as an fd (requestedHandleTypes, of teams handleTypes)",
+	EXPECT_WORDS("it was not created to be exported as an fd "
+		     "(requestedHandleTypes, of teams handleTypes)",
 		     cuMemExportToShareableHandle(&fd, secret, SHAREABLE, 0));
-	snprintf(words, sizeof(words), "%p is not an fd: pass it itself, not its address", (void *)&fd);
+	snprintf(words, sizeof(words), "%p is not an fd: pass it itself, not its address",
+		 (void *)&fd);
 	EXPECT_WORDS(words, cuMemImportFromShareableHandle(&own, &fd, SHAREABLE));
 	EXPECT_WORDS("no handle 4711: never given out, or released", cuMemRelease(4711));
 	ASSERT_OK(cuCtxSetCurrent(NULL));

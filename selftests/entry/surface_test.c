@@ -20,8 +20,8 @@ static const struct line lines[] = {
 };
 
 /*
- * Those of CUDA 13.0's stub, two of 13.1, one that its header has inline, and the EGL, OpenGL,
- * VDPAU and other ones that only NVIDIA's own library has.
+ * The symbols of CUDA 13.0's stub, two of 13.1, one that cuda.h has inline, and those for EGL,
+ * OpenGL, VDPAU and others that only NVIDIA's own library has.
  */
 #define SYMBOLS	(637 + 2 + 1 + 37)
 
@@ -87,8 +87,8 @@ static void strip(char *name, const char *symbol)
 }
 
 /*
- * Asked for by its name and the version that brought it, each is found, but for the one
- * that only programs built for per-thread streams link with (recorded on hardware).
+ * cuGetProcAddress() finds each symbol by its name and the version that brought it, except
+ * cuGetProcAddress_v2_ptsz, which programs link with (recorded on hardware).
  */
 TEST_F(surface, every_name_leads_there)
 {
@@ -131,7 +131,10 @@ TEST_F(surface, per_thread_flag)
 	FINDS("cuMemcpyHtoD_v2", "cuMemcpyHtoD", 12000, legacy);
 	FINDS("cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD", 12000, thread);
 	FINDS("cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD", 12000, legacy | thread);
-	/* a version older than the per-thread interface has none; a name without one has its own */
+	/*
+	 * A version older than the per-thread interface gives no function; a name without such
+	 * an interface gives its only function.
+	 */
 	EXPECT_OK(cuGetProcAddress("cuMemcpyHtoD", &function, 6000, thread, NULL));
 	EXPECT_EQ(NULL, function);
 	FINDS("cuMemMap", "cuMemMap", 12000, thread);

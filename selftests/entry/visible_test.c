@@ -14,7 +14,7 @@
 #define DEVICES		8
 #define UUID		64
 
-/* What the module's devices are, for processes that see others */
+/* UUIDs and PCI buses of all the module's devices, seen without CUDA_VISIBLE_DEVICES */
 FIXTURE(visible) {
 	char uuid[DEVICES][UUID];
 	int bus[DEVICES];
@@ -64,7 +64,7 @@ FIXTURE_SETUP(visible)
 
 NOTHING_LEFT(visible)
 
-/* How many devices a process with that list has, and which: "2 0"; its cuInit() if it fails */
+/* @order: output, the PCI buses of the devices with that list, as "2 0"; or cuInit()'s error */
 static void order_with(const char *list, char *order)
 {
 	char *told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -101,13 +101,13 @@ TEST_F(visible, lists)
 		{ "3,1,2,0", "3 1 2 0" },
 		{ " 1, 0", "1 0" },
 		{ "1gpu,2x", "1 2" },
-		/* up to what is no device */
+		/* the list ends at the first entry that is no device */
 		{ "1,-1,0", "1" },
 		{ "1,99,0", "1" },
 		{ "1,,0", "1" },
 		{ "1,x,0", "1" },
 		{ "0,GPU-", "0" },
-		/* none at all */
+		/* these lists make no device visible */
 		{ "", "error 100" },
 		{ "-1", "error 100" },
 		{ "x", "error 100" },
@@ -143,7 +143,7 @@ TEST_F(visible, uuids)
 	order_with(list, order);
 	EXPECT_STREQ("error 100", order);
 
-	/* as much of one as no other device has */
+	/* a prefix of a UUID names a device if no other UUID begins with it */
 	for (size_t length = strlen("GPU-"); length <= strlen(self->uuid[3]); length++) {
 		int alike = 0;
 
@@ -157,7 +157,7 @@ TEST_F(visible, uuids)
 	}
 }
 
-/* What is of one of these devices is of that one of the module's, and says so. */
+/* A visible device's memory, pools and attributes are those of the module's device behind it. */
 TEST_F(visible, numbers)
 {
 	CUmemAllocationProp hidden = memory_on(2);
@@ -198,7 +198,7 @@ TEST_F(visible, numbers)
 	EXPECT_OK(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, ADDRESS(at)));
 	EXPECT_EQ(0, value);
 
-	/* pools: a default one has the number of the module's device, whatever it is called */
+	/* a default pool's handle contains the number of the module's device, and still matches */
 	ASSERT_OK(cuDeviceGetDefaultMemPool(&pool, 0));
 	ASSERT_OK(cuMemAllocAsync(&from_pool, 64, NULL));
 	EXPECT_OK(cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, from_pool));
@@ -210,7 +210,7 @@ TEST_F(visible, numbers)
 	EXPECT_OK(cuMemsetD8(plain, 1, 64));
 	EXPECT_OK(cuMemFree(plain));
 
-	/* the others are not there */
+	/* calls refuse the numbers of devices that are not visible */
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetAttribute(&value, 1, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&handle, CHUNK, &hidden, 0));
@@ -220,13 +220,13 @@ TEST_F(visible, numbers)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDefaultMemPool(&pool, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuCtxCreate(&context, NULL, 0, 2));
 
-	/* words of the module have its numbers, and say so */
+	/* reasons that the module gives have the module's numbers of devices, and say so */
 	prop = memory_on(0);
 	EXPECT_CU_REASON(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&handle, 1UL << 40, &prop, 0),
 			 "# bytes are more than the # free on device 3 "
 			 "(devices numbered as without CUDA_VISIBLE_DEVICES)");
 
-	/* who only looks at devices sees all, by the module's numbers */
+	/* memcastDeviceDescribe() sees all devices, by the module's numbers */
 	EXPECT_OK(memcastDeviceDescribe(2, NULL, 0, &value,
 					(CUdevice_attribute[]) {
 						CU_DEVICE_ATTRIBUTE_PCI_BUS_ID }, 1));
@@ -234,7 +234,7 @@ TEST_F(visible, numbers)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetAttribute(&value, 1, 2));
 }
 
-/* A rank of a team: each sees one device, and calls it 0. */
+/* Joins and binds as one rank of a team; each rank sees one device, as device 0. */
 static CUresult join(CUmemGenericAllocationHandle team)
 {
 	CUmemAllocationProp prop = memory_on(0);
@@ -262,7 +262,7 @@ TEST_F(visible, teams)
 		ASSERT_OK(join(handle));
 		ASSERT_OK(memcastViewCreate(&view, handle, 0, CHUNK));
 		ASSERT_EQ(0, peer_receive(link, &number, &fd));
-		/* both replicas, also that of the device that is not visible here */
+		/* the view has both replicas, although one device is not visible here */
 		number = *(uint32_t *)view.replica[0] + *(uint32_t *)view.replica[1];
 		ASSERT_EQ(0, peer_send(link, number, -1));
 		peer_close(link);

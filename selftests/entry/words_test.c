@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What stands on stderr where a program ends, hangs, or goes on after a failed cuInit(). */
+/* The words on stderr when a program ends by a fault, hangs, or goes on after a failed cuInit(). */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +12,7 @@ FIXTURE(words) { char unused; };
 FIXTURE_SETUP(words) { }
 NOTHING_LEFT(words)
 
-/* A memory and a team, mapped one after the other; what follows is not */
+/* Maps a memory and, right behind it, a team; the reservation's third chunk stays unmapped. */
 static volatile int *two_mappings(CUmemAccess_flags flags)
 {
 	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
@@ -84,7 +84,7 @@ static int load_unbound_by_us(void)
 	return *at;
 }
 
-/* Another process binds memory of its own, and ends. */
+/* Loads from the replica of a process that has bound memory of its own, and ended. */
 static int load_of_the_dead(void)
 {
 	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK, .handleTypes = SHAREABLE };
@@ -182,7 +182,7 @@ static int call_without_init(void)
 	return cuDeviceGetCount(NULL) == CUDA_ERROR_NOT_INITIALIZED;
 }
 
-/* The last one to join does so when it has been said that it is missing. */
+/* Device 1 joins as the last one, once the log says that it is missing. */
 static void *join_when_missed(void *data)
 {
 	CUmemGenericAllocationHandle team = *(CUmemGenericAllocationHandle *)data;
@@ -217,7 +217,7 @@ static void *join_both_when_missed(void *data)
 	return NULL;
 }
 
-/* It has forgotten to join; another thread does so when it has been said. */
+/* The process binds before its devices join; another thread adds them once the log says so. */
 static int wait_for_oneself(void)
 {
 	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
@@ -252,7 +252,7 @@ static const struct role roles[] = {
 	{ }
 };
 
-/* A fault that ends the program says why, if it is at an address of ours. */
+/* A fault that ends the program says why, if memcast reserved the address. */
 TEST_F(words, last_words)
 {
 	static const struct {
@@ -264,12 +264,15 @@ TEST_F(words, last_words)
 		{ "store_unbound", ": no device has memory at byte 0 of team " },
 		{ "store_unbound", " yet: cuMulticastBindMem() binds some\n" },
 		{ "load_unmapped", ": nothing is mapped there; cuMemMap() does that\n" },
-		{ "load_taken_away", ": nothing is mapped there any more: cuMemUnmap() took memory " },
-		{ "load_unbound_by_us", " any more: device 1's was the last, this process unbound it\n" },
+		{ "load_taken_away",
+		  ": nothing is mapped there any more: cuMemUnmap() took memory " },
+		{ "load_unbound_by_us",
+		  " any more: device 1's was the last, this process unbound it\n" },
 		{ "load_of_the_dead", ": device 1 has no memory at byte 0 of team " },
 		{ "load_of_the_dead", " any more: its last owner, " },
 		{ "load_of_the_dead", " (the dead rank), has ended\n" },
-		{ "load_in_a_child", ": a child of fork() has none of its parent's device memory: " },
+		{ "load_in_a_child",
+		  ": a child of fork() has none of its parent's device memory: " },
 	};
 	char said[4096];
 	unsigned int i;
@@ -284,7 +287,7 @@ TEST_F(words, last_words)
 	EXPECT_EQ(128, run_role("load_unmapped", "MEMCAST_TRAP=0", said));
 	EXPECT_STREQ("", said);
 
-	/* whatever MEMCAST_STRICT names is not said twice */
+	/* with MEMCAST_STRICT, the same fault is reported only once */
 	EXPECT_EQ(128, run_role("store_unbound", "MEMCAST_STRICT=1", said));
 	EXPECT_EQ(1, count_lines(said))
 		TH_LOG("%s", said);
@@ -293,7 +296,7 @@ TEST_F(words, last_words)
 		TH_LOG("%s", said);
 }
 
-/* A team that waits says so: once on stderr, whatever else the log goes to. */
+/* A call that waits for a team's members says so once on stderr, wherever else the log goes. */
 TEST_F(words, missing_member)
 {
 	static const char *const settings[] = { "UNRELATED=1", "CUDA_LOG_FILE=stderr" };
@@ -303,7 +306,8 @@ TEST_F(words, missing_member)
 		EXPECT_EQ(0, run_role("wait_for_a_member", settings[i], said));
 		EXPECT_EQ(1, count_lines(said));
 		EXPECT_SAYS(said, "]: cuMulticastBindMem has waited ");
-		EXPECT_SAYS(said, ": 1 of 2 devices have joined: 0 (this process); missing: 1 of the devices 1");
+		EXPECT_SAYS(said, ": 1 of 2 devices have joined: 0 (this process); "
+			    "missing: 1 of the devices 1");
 		EXPECT_SAYS(said, " (cuMulticastAddDevice)\n");
 		EXPECT_EQ(NULL, strstr(said, "this process has added none"));
 	}
@@ -312,7 +316,7 @@ TEST_F(words, missing_member)
 	EXPECT_SAYS(said, "; this process has added none (cuMulticastAddDevice)\n");
 }
 
-/* What is written and does not reach a member is done, and said: once, by copies and stores. */
+/* Copies and stores to a window that miss a member succeed, and each kind is reported once. */
 TEST_F(words, missed_member)
 {
 	static const char *const settings[] = { "UNRELATED=1", "CUDA_LOG_FILE=stderr" };
@@ -332,16 +336,17 @@ TEST_F(words, missed_member)
 	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 0 ");
 	EXPECT_SAYS(said, " (devices numbered as without CUDA_VISIBLE_DEVICES) (said once)\n");
 
-	/* the other line is that plain stores are slow */
+	/* the other line says that plain stores are slow */
 	EXPECT_EQ(0, run_role("stores_with_one_bound", "MEMCAST_STRICT=0", said));
 	EXPECT_EQ(2, count_lines(said))
 		TH_LOG("%s", said);
 	EXPECT_SAYS(said, "]: a plain store to a team's address, 0x");
-	EXPECT_SAYS(said, ", does not reach every replica: device 1 has no memory at byte 0 of team ");
+	EXPECT_SAYS(said, ", does not reach every replica: "
+		    "device 1 has no memory at byte 0 of team ");
 	EXPECT_SAYS(said, " yet: cuMulticastBindMem() binds some (said once)\n");
 }
 
-/* An index that runs over the end of a window is told by how much. */
+/* A failed memcastViewAt() says how far the address is behind the end of a team's mapping. */
 TEST_F(words, behind_the_end)
 {
 	char said[4096];
@@ -355,7 +360,7 @@ TEST_F(words, behind_the_end)
 		TH_LOG("%s", said);
 }
 
-/* What comes after a failed cuInit() says why that failed. */
+/* A call after a failed cuInit() says why cuInit() failed. */
 TEST_F(words, failed_init)
 {
 	char said[4096];
