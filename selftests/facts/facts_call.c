@@ -18,7 +18,7 @@ void *fact_zeroed(size_t size)
 	return memory;
 }
 
-/* cuInit(), and the device's primary context becomes current. */
+/* Calls cuInit() and makes the device's primary context current. */
 static int64_t start(int64_t device)
 {
 	CUcontext context = NULL;
@@ -33,7 +33,7 @@ static int64_t start(int64_t device)
 	return (intptr_t)context;
 }
 
-/* A memory of device 0 at an address of its own; the handle is released. */
+/* Maps a new memory of device 0 at an address of its own, and releases the handle. */
 static int64_t mapped(size_t size, CUmemAccess_flags flags)
 {
 	CUmemAllocationProp prop = {
@@ -80,8 +80,8 @@ typedef uint64_t (*any_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_
 				 uint64_t, uint64_t, uint64_t, uint64_t);
 
 /*
- * Six arguments are in registers, all others on the stack, where one of x86-64's functions
- * looks for them. What is passed by value is there in any case.
+ * As x86-64's calling convention wants it: six arguments are in registers, the others on the
+ * stack. A struct passed by value is on the stack in any case.
  */
 int64_t fact_call(const char *name, const int64_t *a, size_t count, const int64_t *by_value)
 {

@@ -23,7 +23,7 @@ static struct variable {
 	uint64_t value;
 } variables[256];
 
-static const char *at;		/* what is read next */
+static const char *at;		/* the text that is parsed next */
 static bool called_driver;	/* the last call was one of the driver's */
 static jmp_buf stop;
 static char *why;
@@ -62,7 +62,7 @@ static void need(const char *word)
 		fact_nonsense("'%s' was expected at '%s'", word, at);
 }
 
-/* Also of a member of a struct */
+/* Parses a name of letters, digits, underscores, and characters in @others. */
 static void name_into(char *name, const char *others)
 {
 	size_t n = 0;
@@ -93,7 +93,7 @@ static struct variable *variable(const char *name, bool make)
 	return &variables[i];
 }
 
-/* An output of one byte or four leaves the rest of its variable untouched. */
+/* A call that writes one byte or four leaves the rest of the variable untouched. */
 static int64_t value_of(const struct variable *variable)
 {
 	uint64_t changed = variable->value ^ UNTOUCHED;
@@ -185,7 +185,7 @@ static int64_t application(const char *name)
 		return value;
 	value = fact_call(name, a, count, by_value);
 	called_driver = !strncmp(name, "cu", 2) && isupper((unsigned char)name[2]);
-	/* of the C library's only these give more than an int */
+	/* all other functions return an int */
 	if (called_driver || (strcmp(name, "mmap") && strcmp(name, "aligned_alloc")))
 		value = (int32_t)value;
 	return value;
@@ -261,7 +261,7 @@ static int64_t operand(void)
 	return isdigit((unsigned char)*at) ? number() : named();
 }
 
-/* Longer ones first, where one begins like another */
+/* An operator stands before one that is its prefix. */
 static const struct {
 	const char *sign;
 	int level;
@@ -338,7 +338,7 @@ bool fact_run(const char *text, struct fact_value *value, char *wrong, size_t si
 	return true;
 }
 
-/* A result's name without what all of them begin with, or a number */
+/* Parses the expected result: its name without CUDA_ERROR_, or a number. */
 static void check_result(const struct fact_value *value)
 {
 	char name[NAME] = "CUDA_ERROR_";
@@ -376,7 +376,7 @@ bool fact_check(const char *expected, const struct fact_value *value, char *wron
 		int64_t left = expression(0), right;
 
 		need("=");
-		if (take("set")) {	/* some address or handle */
+		if (take("set")) {	/* any address or handle but 0 */
 			if (!left || left == (int64_t)UNTOUCHED)
 				fact_nonsense("%.30s: it is %s", check, left ? "untouched" : "0");
 			continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The names that tables of facts know: all constants and functions of cuda.h, as a
- * program that includes it means them, and the members of structs that are listed here.
+ * The names that tables of facts know: all constants and functions of cuda.h, by the meaning
+ * that they have in a program that includes it, and the struct members listed here.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ static const struct {
 #undef CONSTANT
 #undef FUNCTION
 #define CONSTANT(constant)
-/* The name as it is written, and the function that cuda.h makes of it */
+/* The name as a program writes it, and the function to which cuda.h maps the name */
 #define FUNCTION(function)	{ #function, (void *)(function) },
 static const struct {
 	const char *name;
@@ -89,7 +89,7 @@ bool fact_constant(const char *name, int64_t *value)
 	return false;
 }
 
-/* Of others, such as an older version's or the C library's, by the name that it has itself */
+/* Functions outside the table, of older versions or the C library, go by their symbols' names. */
 void *fact_function(const char *name)
 {
 	for (size_t i = 0; i < COUNT(functions); i++)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What hardware was recorded to answer, as tables that anyone extends by a line:
- * facts/tables/NAME.tsv; facts/README.md has their language. Each group of a table is a process
- * of its own, and a result of this test.
+ * Compares memcast's answers with those recorded on hardware. The records are tables that
+ * anyone can extend by a line: facts/tables/NAME.tsv; facts/README.md explains their language.
+ * Each group of a table runs in a process of its own, and is one result of this test.
  *
- *	facts_test [--hardware] [TABLE…]	--hardware: hold all against what hardware answers
+ *	facts_test [--hardware] [TABLE…]	--hardware: compare NVIDIA's driver with the tables
  */
 #define _GNU_SOURCE
 #include <glob.h>
@@ -23,7 +23,7 @@
 
 #define LINES	4096
 
-/* Columns of a line: what hardware answers, and memcast where that is something else */
+/* Columns of a line: @hardware's answer, and @memcast's if it differs */
 struct line {
 	int number;
 	char *name, *statement, *hardware, *memcast, *why;
@@ -32,13 +32,13 @@ struct line {
 static struct line lines[LINES];
 static bool on_hardware;
 
-/* What a group's process says to the one that waits for it */
+/* Shared with a group's process, which counts its lines, facts and failures here */
 static struct {
 	int line;
 	unsigned int facts, failures, done;
 } *state;
 
-/* Some tabs are one: columns can be aligned. The first column may be empty. */
+/* Several tabs separate columns like one, to align them. The first column may be empty. */
 static char *column(char **rest)
 {
 	char *start = *rest, *end = strchr(start, '\t');
@@ -78,10 +78,10 @@ static void run_line(const char *table, struct line *line)
 	state->facts += !!*line->name;
 	if (!wrong && !fact_run(line->statement, &value, reason, sizeof(reason)))
 		wrong = reason;
-	/* steps in between succeed, unless they say something else */
+	/* a call without an expected result has to succeed */
 	if (!wrong && !*expected && value.is_result)
 		expected = "SUCCESS";
-	/* a call that hardware's library does not survive is not made there */
+	/* a statement that is no call, and has no expected value, is not checked */
 	if (!wrong && *expected && !fact_check(expected, &value, reason, sizeof(reason)))
 		wrong = reason;
 	if (wrong) {
@@ -103,6 +103,7 @@ static void run_group(const char *table, const char *group, struct line *first, 
 	pid = fork();
 	if (!pid) {
 		for (unsigned int i = 0; i < count; i++, state->done++)
+			/* on hardware, skips a call that NVIDIA's library does not survive */
 			if (!on_hardware || strncmp(first[i].hardware, "CRASHED", 7))
 				run_line(table, &first[i]);
 		fflush(stdout);
@@ -126,7 +127,7 @@ static void run_group(const char *table, const char *group, struct line *first, 
 			 state->facts);
 }
 
-/* Return: how many groups there are; they are run if @run. */
+/* Reads a table, and runs its groups if @run. Return: the number of groups */
 static unsigned int read_table(const char *path, bool run)
 {
 	char *text = NULL, *group = NULL, *base = basename(strdupa(path));

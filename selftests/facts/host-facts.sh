@@ -14,7 +14,7 @@ different=$(awk -F '\t+' '
 	/^@/ { group = $0; sub(/^@ */, "", group) }
 	/^[^#@\t]/ && $4 != "" { print group "/" $1 }' "${tables[@]}" | sort -u)
 
-# The same from the document: `api: group/case`, `case`, `group/case` stand behind one another.
+# The same names from the document, as sequences of `api: group/case`, `case` and `group/case`
 listed=$(awk -F '|' '
 	/^\|/ { table = 1 }
 	table && !/^\|/ { exit }
@@ -36,7 +36,7 @@ listed=$(awk -F '|' '
 		}
 	}' "$document")
 
-# Those of $1 that no pattern in $2 means
+# The names in $1 that match no pattern in $2
 unmatched() {
 	local name pattern
 	while read -r name; do
@@ -48,7 +48,7 @@ unmatched() {
 	done <<<"$1"
 }
 
-# Patterns that mean none of the names
+# The patterns in $1 that match no name in $2
 unused() {
 	local name pattern
 	while read -r pattern; do

@@ -163,7 +163,7 @@ TEST_F(own, range_has_no_table)
 	EXPECT_GE(2048, stat_of("charged_bytes") - before);
 	/* it can be exported and mapped, but is no part of another range */
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
-		  cuMemGetHandleForAddressRange(&fd, buffer(external, 0, pages * PAGE),
+		  cuMemGetHandleForAddressRange(&fd, map_buffer(external, 0, pages * PAGE),
 						pages * PAGE,
 						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 }

@@ -20,8 +20,8 @@ TEST_HELPER CUresult import_as(CUexternalMemory *memory, CUexternalMemoryHandleT
 #define DMABUF		CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD
 #define OPAQUE		CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
 
-#define external(fd, bytes)	external_(_metadata, fd, bytes)
-TEST_HELPER CUexternalMemory external_(struct __test_metadata *_metadata, int fd, size_t bytes)
+#define import_buffer(fd, bytes)	import_buffer_(_metadata, fd, bytes)
+TEST_HELPER CUexternalMemory import_buffer_(struct __test_metadata *_metadata, int fd, size_t bytes)
 {
 	CUexternalMemory memory = NULL;
 
@@ -37,8 +37,8 @@ TEST_HELPER CUresult buffer_at(CUdeviceptr *at, CUexternalMemory memory, size_t 
 	return cuExternalMemoryGetMappedBuffer(at, memory, &desc);
 }
 
-#define buffer(memory, offset, bytes)	buffer_(_metadata, memory, offset, bytes)
-TEST_HELPER CUdeviceptr buffer_(struct __test_metadata *_metadata, CUexternalMemory memory,
+#define map_buffer(memory, offset, bytes)	map_buffer_(_metadata, memory, offset, bytes)
+TEST_HELPER CUdeviceptr map_buffer_(struct __test_metadata *_metadata, CUexternalMemory memory,
 				size_t offset, size_t bytes)
 {
 	CUdeviceptr at = 0;
@@ -53,11 +53,11 @@ TEST_HELPER CUresult import_raw(CUmemGenericAllocationHandle *handle, int fd)
 }
 
 /* All of a dma-buf at an address, which alone keeps it */
-#define shown(fd, bytes)	shown_(_metadata, fd, bytes)
-TEST_HELPER CUdeviceptr shown_(struct __test_metadata *_metadata, int fd, size_t bytes)
+#define map_dmabuf(fd, bytes)	map_dmabuf_(_metadata, fd, bytes)
+TEST_HELPER CUdeviceptr map_dmabuf_(struct __test_metadata *_metadata, int fd, size_t bytes)
 {
-	CUexternalMemory memory = external(fd, bytes);
-	CUdeviceptr at = buffer(memory, 0, bytes);
+	CUexternalMemory memory = import_buffer(fd, bytes);
+	CUdeviceptr at = map_buffer(memory, 0, bytes);
 
 	ASSERT_OK(cuDestroyExternalMemory(memory));
 	return at;

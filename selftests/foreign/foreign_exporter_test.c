@@ -37,8 +37,8 @@ FIXTURE_SETUP(exporter)
 }
 NOTHING_LEFT(exporter)
 
-#define create(vice, pages)	create_(_metadata, self->device, vice, pages)
-static int create_(struct __test_metadata *_metadata, int device, uint32_t vice, uint32_t pages)
+#define new_buffer(vice, pages)	new_buffer_(_metadata, self->device, vice, pages)
+static int new_buffer_(struct __test_metadata *_metadata, int device, uint32_t vice, uint32_t pages)
 {
 	struct memcast_exporter arg = { .vice = vice, .pages = pages };
 
@@ -46,8 +46,8 @@ static int create_(struct __test_metadata *_metadata, int device, uint32_t vice,
 	return arg.out_fd;
 }
 
-#define counts()	counts_(_metadata, self->device)
-static struct memcast_exporter_counts counts_(struct __test_metadata *_metadata, int device)
+#define read_counts()	read_counts_(_metadata, self->device)
+static struct memcast_exporter_counts read_counts_(struct __test_metadata *_metadata, int device)
 {
 	struct memcast_exporter_counts counts = {};
 
@@ -61,7 +61,7 @@ static void refused(struct __test_metadata *_metadata, int device, uint32_t vice
 {
 	CUmemGenericAllocationHandle handle = 77;
 	CUexternalMemory memory = (void *)77;
-	int fd = create_(_metadata, device, vice, PAGES);
+	int fd = new_buffer_(_metadata, device, vice, PAGES);
 	struct memcast_exporter_counts is;
 
 	/* hardware's answers to an fd that is no good: a handle's import has one, this has another */
@@ -71,12 +71,12 @@ static void refused(struct __test_metadata *_metadata, int device, uint32_t vice
 		  import_as(&memory, DMABUF, fd, 1)) TH_LOG("vice %u", vice);
 	EXPECT_EQ(77, handle);
 	EXPECT_EQ((void *)77, memory);
-	is = counts_(_metadata, device);
+	is = read_counts_(_metadata, device);
 	EXPECT_EQ(0, is.attached + is.mapped);
 	EXPECT_EQ(0, stat_of("memories") + stat_of("foreign"));
 	EXPECT_EQ(1, is.buffers);
 	ASSERT_EQ(0, close(fd));
-	EXPECT_EQ(0, counts_(_metadata, device).buffers);
+	EXPECT_EQ(0, read_counts_(_metadata, device).buffers);
 }
 
 TEST_F(exporter, refused)
@@ -104,8 +104,8 @@ TEST_F(exporter, refused)
 /* An access that the exporter refuses: nothing is copied, either way. */
 TEST_F(exporter, refuses_access)
 {
-	int fd = create(MEMCAST_EXPORTER_NO_ACCESS, PAGES);
-	volatile uint8_t *ours = (void *)shown(fd, BYTES);
+	int fd = new_buffer(MEMCAST_EXPORTER_NO_ACCESS, PAGES);
+	volatile uint8_t *ours = (void *)map_dmabuf(fd, BYTES);
 	uint8_t byte = 9;
 
 	EXPECT_CU(CUDA_ERROR_OPERATING_SYSTEM, cuMemsetD8(ADDRESS(ours), 5, BYTES));
@@ -118,10 +118,10 @@ TEST_F(exporter, refuses_access)
 /* Calls begin and end each access, in its direction; loads and stores do not. */
 TEST_F(exporter, is_told_of_accesses)
 {
-	CUmemGenericAllocationHandle first = imported(create(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
-	CUmemGenericAllocationHandle second = imported(create(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
+	CUmemGenericAllocationHandle first = imported(new_buffer(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
+	CUmemGenericAllocationHandle second = imported(new_buffer(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
 	CUmemGenericAllocationHandle group = complete_team(2, 2 * CHUNK);
-	struct memcast_exporter_counts was = counts(), is;
+	struct memcast_exporter_counts was = read_counts(), is;
 	CUdeviceptr at, window, own;
 	char bytes[100];
 
@@ -129,7 +129,7 @@ TEST_F(exporter, is_told_of_accesses)
 	own = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 #define EXPECT_TOLD(reads, writes)						\
 do {										\
-	is = counts();								\
+	is = read_counts();								\
 	EXPECT_EQ((unsigned int)(reads), is.begun_reads - was.begun_reads);	\
 	EXPECT_EQ((unsigned int)(writes), is.begun_writes - was.begun_writes);	\
 	EXPECT_EQ(is.begun_reads, is.ended_reads);				\
@@ -174,26 +174,26 @@ TEST_F(exporter, is_called_without_locks)
 	CUdeviceptr at;
 	int fd;
 
-	fd = create(MEMCAST_EXPORTER_GOOD, PAGES);
+	fd = new_buffer(MEMCAST_EXPORTER_GOOD, PAGES);
 	handle = imported(fd);
 	at = ADDRESS(mapped(handle, BYTES, 0));
 	*(volatile int *)at = 1;
 	ASSERT_EQ(0, close(fd));
 	ASSERT_OK(cuMemRelease(handle));
-	EXPECT_EQ(1, counts().mapped);
+	EXPECT_EQ(1, read_counts().mapped);
 	/* the last user is a mapping that munmap() takes along */
 	ASSERT_EQ(0, munmap((void *)at, chunks_for(BYTES)));
-	EXPECT_EQ(0, counts().mapped + counts().attached + counts().buffers);
-	EXPECT_EQ(0, counts().locked);
+	EXPECT_EQ(0, read_counts().mapped + read_counts().attached + read_counts().buffers);
+	EXPECT_EQ(0, read_counts().locked);
 
 	/* or it is a buffer */
-	fd = create(MEMCAST_EXPORTER_GOOD, PAGES);
-	at = shown(fd, BYTES);
+	fd = new_buffer(MEMCAST_EXPORTER_GOOD, PAGES);
+	at = map_dmabuf(fd, BYTES);
 	ASSERT_EQ(0, close(fd));
 	*(volatile int *)at = 1;
 	ASSERT_OK(cuMemFree(at));
-	EXPECT_EQ(0, counts().mapped + counts().attached + counts().buffers);
-	EXPECT_EQ(0, counts().locked);
+	EXPECT_EQ(0, read_counts().mapped + read_counts().attached + read_counts().buffers);
+	EXPECT_EQ(0, read_counts().locked);
 }
 
 /* ---- fences ---- */
@@ -248,7 +248,7 @@ static void copy_waits(struct __test_metadata *_metadata, int card, uint32_t han
 	void *wrong;
 
 	cuda_start(0);
-	copier.at = shown(fd, CHUNK);
+	copier.at = map_dmabuf(fd, CHUNK);
 	fence = vgem_fence(card, handle, fence_writes);
 	ASSERT_NE(0, fence);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, copy, &copier));
@@ -283,7 +283,7 @@ TEST_F(fence, reading_does_not_wait_for_who_reads)
 	CUdeviceptr at;
 
 	cuda_start(0);
-	at = shown(self->fd, CHUNK);
+	at = map_dmabuf(self->fd, CHUNK);
 	ASSERT_NE(0, vgem_fence(self->card, self->handle, false));
 	ASSERT_OK(cuMemcpyDtoH(bytes, at, sizeof(bytes)));
 	/* else it had waited until the fence ended by itself */
@@ -307,7 +307,7 @@ TEST_F(fence, waiting_can_be_killed)
 		CUdeviceptr at;
 
 		cuda_start(0);
-		at = shown(self->fd, CHUNK);
+		at = map_dmabuf(self->fd, CHUNK);
 		signal(SIGUSR1, nothing);
 		send_number(link, 1);
 		receive_number(link);

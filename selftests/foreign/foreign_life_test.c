@@ -40,7 +40,7 @@ static void live(struct __test_metadata *_metadata, int fd, int link)
 	group = complete_team(2, SIZE);
 	window = ADDRESS(mapped(group, SIZE, 0));
 	for (;;) {
-		at = shown(fd, SIZE);
+		at = map_dmabuf(fd, SIZE);
 		handle = imported(fd);
 		ASSERT_OK(cuMulticastBindMem_v2(group, 1, 0, handle, 0, SIZE, 0));
 		ASSERT_OK(cuMemsetD8(window, 1, SIZE));

@@ -65,11 +65,11 @@ TEST_F(foreign, bound)
 TEST_F(foreign, bound_by_address)
 {
 	CUmemGenericAllocationHandle group = complete_team(2, SIZE);
-	CUexternalMemory memory = external(self->fd, SIZE);
+	CUexternalMemory memory = import_buffer(self->fd, SIZE);
 	CUdeviceptr whole, odd, window;
 
-	whole = buffer(memory, 0, SIZE);
-	odd = buffer(memory, PAGE, CHUNK);
+	whole = map_buffer(memory, 0, SIZE);
+	odd = map_buffer(memory, PAGE, CHUNK);
 	EXPECT_REASON(cuMulticastBindAddr(group, 0, odd, CHUNK, 0),
 		      "address # is not a multiple of the granularity #");
 	ASSERT_OK(cuMulticastBindAddr(group, 0, whole, CHUNK, 0));
@@ -111,7 +111,7 @@ TEST_F(foreign, bind_refused)
 
 TEST_F(foreign, fd_goes_first)
 {
-	CUexternalMemory memory = external(self->fd, SIZE);
+	CUexternalMemory memory = import_buffer(self->fd, SIZE);
 	CUdeviceptr at;
 	uint8_t *ours;
 
@@ -120,7 +120,7 @@ TEST_F(foreign, fd_goes_first)
 	ASSERT_EQ(0, close(self->fd));
 	if (self->card >= 0)
 		ASSERT_EQ(0, close(self->card));
-	at = buffer(memory, 0, SIZE);
+	at = map_buffer(memory, 0, SIZE);
 	ours = (uint8_t *)at;
 	EXPECT_TRUE(all_are(ours, 5, SIZE));
 	ASSERT_OK(cuDestroyExternalMemory(memory));
@@ -145,10 +145,10 @@ TEST_F(foreign, detached_with_the_last_user)
 
 	if (bufinfo_attached(self->fd) < 0)
 		SKIP(return, "needs root and debugfs");
-	memory = external(self->fd, SIZE);
+	memory = import_buffer(self->fd, SIZE);
 	EXPECT_EQ(one, bufinfo_attached(self->fd));
-	at = buffer(memory, 0, SIZE);
-	other = buffer(memory, 0, 5);
+	at = map_buffer(memory, 0, SIZE);
+	other = map_buffer(memory, 0, 5);
 	ASSERT_OK(cuDestroyExternalMemory(memory));
 	ASSERT_OK(cuMemFree(at));
 	EXPECT_EQ(one, bufinfo_attached(self->fd));
@@ -181,8 +181,8 @@ TEST_F(foreign, goes_with_its_context)
 	CUdeviceptr at;
 
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 1));
-	memory = external(self->fd, SIZE);
-	at = buffer(memory, 3, SIZE - 3);
+	memory = import_buffer(self->fd, SIZE);
+	at = map_buffer(memory, 3, SIZE - 3);
 	ASSERT_OK(cuCtxDestroy(context));
 	EXPECT_EQ(SIGSEGV, try_load((void *)(at + 1), NULL));
 	EXPECT_OK(cuDestroyExternalMemory(memory));

@@ -16,7 +16,7 @@ TEST_F(foreign, shows_the_buffer)
 	uint8_t *ours;
 
 	pattern(self->theirs, SIZE, 1);
-	ours = (uint8_t *)buffer(external(self->fd, SIZE), 0, SIZE);
+	ours = (uint8_t *)map_buffer(import_buffer(self->fd, SIZE), 0, SIZE);
 	EXPECT_EQ(0, memcmp(ours, self->theirs, SIZE));
 	pattern(ours, SIZE, 2);
 	EXPECT_EQ(0, memcmp(ours, self->theirs, SIZE));
@@ -27,7 +27,7 @@ TEST_F(foreign, shows_the_buffer)
 TEST_F(foreign, copies)
 {
 	uint8_t *plain = patterned(_metadata, SIZE, 3), *back = calloc(1, SIZE);
-	CUdeviceptr at = buffer(external(self->fd, SIZE), 0, SIZE), device;
+	CUdeviceptr at = map_buffer(import_buffer(self->fd, SIZE), 0, SIZE), device;
 
 	ASSERT_NE(NULL, back);
 	ASSERT_OK(cuMemcpyHtoD(at, plain, SIZE));
@@ -52,7 +52,7 @@ TEST_F(foreign, copies)
 
 TEST_F(foreign, fills_and_rows)
 {
-	CUdeviceptr at = buffer(external(self->fd, SIZE), 0, SIZE);
+	CUdeviceptr at = map_buffer(import_buffer(self->fd, SIZE), 0, SIZE);
 	size_t i;
 
 	memset(self->theirs, 1, SIZE);
@@ -82,13 +82,13 @@ TEST_F(foreign, buffers_of_any_place)
 	};
 	const unsigned int count = sizeof(place) / sizeof(place[0]);
 	CUdeviceptr at[sizeof(place) / sizeof(place[0])];
-	CUexternalMemory memory = external(self->fd, SIZE);
+	CUexternalMemory memory = import_buffer(self->fd, SIZE);
 	unsigned int i;
 	uint8_t byte;
 
 	pattern(self->theirs, SIZE, 5);
 	for (i = 0; i < count; i++)
-		at[i] = buffer(memory, place[i].offset, place[i].bytes);
+		at[i] = map_buffer(memory, place[i].offset, place[i].bytes);
 	for (i = 0; i < count; i++) {
 		EXPECT_EQ(0, (at[i] ^ place[i].offset) % CHUNK);
 		EXPECT_EQ(0, memcmp((void *)at[i], self->theirs + place[i].offset,
@@ -123,7 +123,7 @@ TEST_F(foreign, pointer_attributes)
 
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&current, 1));
 	ASSERT_OK(cuCtxSetCurrent(current));
-	at = buffer(external(self->fd, SIZE), 100, CHUNK);
+	at = map_buffer(import_buffer(self->fd, SIZE), 100, CHUNK);
 	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
 	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
 	EXPECT_OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
@@ -213,7 +213,7 @@ TEST_F(foreign, faults)
 
 	if (stat_of("pmd_faults") < 0)
 		SKIP(return, "needs root and debugfs");
-	ours = (uint8_t *)buffer(external(self->fd, SIZE), 0, SIZE);
+	ours = (uint8_t *)map_buffer(import_buffer(self->fd, SIZE), 0, SIZE);
 	huge = stat_of("pmd_faults");
 	small = stat_of("pte_faults");
 	for (i = 0; i < SIZE; i += PAGE)
@@ -275,7 +275,7 @@ TEST_F(foreign, import_refused)
 
 TEST_F(foreign, buffer_refused)
 {
-	CUexternalMemory memory = external(self->fd, SIZE);
+	CUexternalMemory memory = import_buffer(self->fd, SIZE);
 	CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = { .size = SIZE };
 	CUdeviceptr at = 77;
 	long blocks = stat_of("blocks"), mappings = stat_of("mappings");
@@ -328,7 +328,7 @@ TEST_F(foreign, opaque_fd)
 		ASSERT_OK(import_as(&memory, OPAQUE, fd, said[i]));
 		EXPECT_EQ(EBADF, ERRNO_OF(fcntl(fd, F_GETFD)));
 		memset(ours, 8 + i, SIZE);
-		EXPECT_TRUE(all_are((void *)buffer(memory, 0, SIZE), 8 + i, SIZE));
+		EXPECT_TRUE(all_are((void *)map_buffer(memory, 0, SIZE), 8 + i, SIZE));
 		EXPECT_OK(cuDestroyExternalMemory(memory));
 	}
 }
