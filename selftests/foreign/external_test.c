@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Our own memory, as external memory. */
+/* memcast's own memory, imported as external memory. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ FIXTURE_SETUP(own)
 }
 NOTHING_LEFT(own)
 
-/* It is the memory itself, wherever that is, and bound as such. */
+/* The import of a memory's fd is that memory: on its device, and bound for that device. */
 TEST_F(own, handle)
 {
 	CUmemGenericAllocationHandle handle = new_memory(1, SIZE), group = complete_team(2, SIZE);
@@ -51,8 +51,8 @@ TEST_F(own, handle)
 }
 
 /*
- * Ranges of single pages are what the module's interface allows: the library creates, maps
- * and exports whole granules only.
+ * Only the module's own interface allows ranges of single pages: the library creates, maps
+ * and exports whole granules.
  */
 static CUmemGenericAllocationHandle host_pages(struct __test_metadata *_metadata, size_t bytes)
 {
@@ -82,7 +82,7 @@ static int export_range(struct __test_metadata *_metadata, CUdeviceptr at, size_
 	return export.out_fd;
 }
 
-/* Each page says which it is. */
+/* Each word holds its page's number and its place in the page. */
 static void number_pages(uint32_t *words, size_t pages)
 {
 	for (size_t i = 0; i < pages * PAGE / 4; i++)
@@ -90,8 +90,8 @@ static void number_pages(uint32_t *words, size_t pages)
 }
 
 /*
- * A range of pages in another order than in their memory, some of them twice, and whole
- * chunks: imported it shows the same, also when nothing else does any more.
+ * A range maps a memory's pages in another order, some of them twice, and then whole chunks.
+ * The imported range shows the same contents, even after all other mappings and handles went.
  */
 TEST_F(own, range_of_pieces)
 {
@@ -132,17 +132,17 @@ TEST_F(own, range_of_pieces)
 	EXPECT_EQ(0, memcmp((void *)imported, expected, bytes));
 	ASSERT_OK(cuMemcpyDtoH(back, imported, bytes));
 	EXPECT_EQ(0, memcmp(back, expected, bytes));
-	/* over the border of two pieces, at odd places */
+	/* a copy across the border of two pieces, at odd addresses */
 	ASSERT_OK(cuMemcpyDtoH((char *)back + 1, imported + PAGE - 5, PAGE + 7));
 	EXPECT_EQ(0, memcmp((char *)back + 1, (char *)expected + PAGE - 5, PAGE + 7));
-	/* what is shown twice changes twice */
+	/* a chunk that the range shows twice changes at both addresses */
 	ASSERT_OK(cuMemsetD32(imported + pages * PAGE, 77, CHUNK / 4));
 	EXPECT_EQ(77, *(uint32_t *)(imported + pages * PAGE + 2 * CHUNK));
 	EXPECT_OK(cuMemFree(imported));
 	EXPECT_EQ(0, stat_of("memories"));
 }
 
-/* Importing costs a few hundred bytes, however many pieces there are. */
+/* The import of a range costs at most 2 KiB of kernel memory, however many pieces it has. */
 TEST_F(own, range_has_no_table)
 {
 	const size_t pages = loops(20000);
@@ -161,7 +161,7 @@ TEST_F(own, range_has_no_table)
 	before = stat_of("charged_bytes");
 	ASSERT_OK(import_as(&external, DMABUF, fd, pages * PAGE));
 	EXPECT_GE(2048, stat_of("charged_bytes") - before);
-	/* it can be exported and mapped, but is no part of another range */
+	/* the imported range cannot be part of another range */
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuMemGetHandleForAddressRange(&fd, map_buffer(external, 0, pages * PAGE),
 						pages * PAGE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of foreign memory do with dma-bufs. */
+/* Helpers of the tests of foreign memory: import a dma-buf, and map it. */
 #ifndef FOREIGN_H
 #define FOREIGN_H
 
@@ -39,7 +39,7 @@ TEST_HELPER CUresult buffer_at(CUdeviceptr *at, CUexternalMemory memory, size_t 
 
 #define map_buffer(memory, offset, bytes)	map_buffer_(_metadata, memory, offset, bytes)
 TEST_HELPER CUdeviceptr map_buffer_(struct __test_metadata *_metadata, CUexternalMemory memory,
-				size_t offset, size_t bytes)
+				    size_t offset, size_t bytes)
 {
 	CUdeviceptr at = 0;
 
@@ -52,7 +52,7 @@ TEST_HELPER CUresult import_raw(CUmemGenericAllocationHandle *handle, int fd)
 	return cuMemImportFromShareableHandle(handle, (void *)(intptr_t)fd, SHAREABLE);
 }
 
-/* All of a dma-buf at an address, which alone keeps it */
+/* Maps a whole dma-buf; only the mapping keeps the import. */
 #define map_dmabuf(fd, bytes)	map_dmabuf_(_metadata, fd, bytes)
 TEST_HELPER CUdeviceptr map_dmabuf_(struct __test_metadata *_metadata, int fd, size_t bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Foreign memory: what a call has nothing to do with, it leaves alone; and pins. */
+/* Foreign memory: a call waits only for the buffers that it accesses; no page can be pinned. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ FIXTURE_SETUP(bounds)
 
 NOTHING_LEFT(bounds)
 
-/* Memory of ours, another's, and ours once more, of which only ours may be accessed */
+/* Maps memcast's memory before and after a dma-buf; the dma-buf's chunk gets no access. */
 static CUdeviceptr sandwich(struct __test_metadata *_metadata, int fd)
 {
 	CUmemGenericAllocationHandle ours = new_memory(0, CHUNK);
@@ -38,7 +38,7 @@ static CUdeviceptr sandwich(struct __test_metadata *_metadata, int fd)
 	return at;
 }
 
-/* The fence of what is between two rows is not waited for: it is still there. */
+/* A call does not wait for the fence of a buffer between two of its rows: the fence remains. */
 TEST_F(bounds, nothing_between_rows)
 {
 	uint32_t buffer, fence, words[2] = { 1, 2 };
@@ -72,7 +72,7 @@ TEST_F(bounds, nothing_between_rows)
 	EXPECT_TRUE(readable(fd));
 }
 
-/* However often a team shows two buffers, in turn: each is told once. */
+/* Windows show two buffers over and over, in turn; a fill begins CPU access to each only once. */
 TEST_F(bounds, shown_over_and_over)
 {
 	const size_t chunks = 4000, windows = 100, bytes = chunks * CHUNK;
@@ -97,7 +97,7 @@ TEST_F(bounds, shown_over_and_over)
 	for (n = 0; n < windows; n++)
 		ASSERT_OK(cuMemMap(self->at + n * bytes, bytes, 0, all, 0));
 	ASSERT_OK(allow(self->at, windows * bytes, 0, READWRITE));
-	/* rows a page apart, as far as the second window */
+	/* rows that reach from the end of the first window into the second */
 	ASSERT_OK(cuMemsetD2D8(self->at + bytes - 2 * CHUNK, CHUNK, 7, 1, 4));
 	ASSERT_OK(cuMemsetD2D8(self->at, windows * bytes / 2 - 1, 7, 1, 2));
 }
@@ -116,7 +116,7 @@ static int pin(struct __test_metadata *_metadata, volatile void *at)
 	return error;
 }
 
-/* Who could pin a page would see it when it is another's. */
+/* A process with a pinned page would still see the page after its memory has a new owner. */
 static void expect_no_pins(struct __test_metadata *_metadata, volatile uint32_t *at)
 {
 	void *address = (void *)at;
@@ -124,7 +124,7 @@ static void expect_no_pins(struct __test_metadata *_metadata, volatile uint32_t 
 
 	at[0] = 1;
 	EXPECT_EQ(EFAULT, pin(_metadata, at));
-	/* asks where the page is; the kernel must not complain */
+	/* move_pages() asks for the page's node; the kernel must not warn */
 	EXPECT_EQ(0, syscall(SYS_move_pages, 0, 1UL, &address, NULL, &status, 0));
 	EXPECT_GT(0, status);
 }

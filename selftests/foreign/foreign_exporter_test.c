@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Foreign memory: what its exporter is asked and told, and when; and its fences. */
+/* Foreign memory: the calls that its exporter gets, with which locks; and its fences. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include "peers.h"
 #include "reason.h"
 
-/* ---- the exporter of selftests/kmod: what is wrong with its buffers ---- */
+/* ---- the exporter of selftests/kmod, whose buffers have faults on purpose ---- */
 
 #define PAGES	8
 #define BYTES	(PAGES * 4096UL)
@@ -38,7 +38,8 @@ FIXTURE_SETUP(exporter)
 NOTHING_LEFT(exporter)
 
 #define new_buffer(vice, pages)	new_buffer_(_metadata, self->device, vice, pages)
-static int new_buffer_(struct __test_metadata *_metadata, int device, uint32_t vice, uint32_t pages)
+static int new_buffer_(struct __test_metadata *_metadata, int device, uint32_t vice,
+		       uint32_t pages)
 {
 	struct memcast_exporter arg = { .vice = vice, .pages = pages };
 
@@ -55,7 +56,7 @@ static struct memcast_exporter_counts read_counts_(struct __test_metadata *_meta
 	return counts;
 }
 
-/* Refused by either import, and the exporter has everything back. */
+/* Both kinds of import refuse the buffer, and leave it neither attached nor mapped. */
 static void refused(struct __test_metadata *_metadata, int device, uint32_t vice,
 		    CUresult result)
 {
@@ -64,7 +65,7 @@ static void refused(struct __test_metadata *_metadata, int device, uint32_t vice
 	int fd = new_buffer_(_metadata, device, vice, PAGES);
 	struct memcast_exporter_counts is;
 
-	/* hardware's answers to an fd that is no good: a handle's import has one, this has another */
+	/* for an unusable fd, hardware's two imports have different results */
 	EXPECT_CU(result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_UNKNOWN : result,
 		  import_raw(&handle, fd)) TH_LOG("vice %u", vice);
 	EXPECT_CU(result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_NOT_SUPPORTED : result,
@@ -101,7 +102,7 @@ TEST_F(exporter, refused)
 		refused(_metadata, self->device, vices[i].vice, vices[i].result);
 }
 
-/* An access that the exporter refuses: nothing is copied, either way. */
+/* If the exporter refuses CPU access, fills and copies fail without moving a byte. */
 TEST_F(exporter, refuses_access)
 {
 	int fd = new_buffer(MEMCAST_EXPORTER_NO_ACCESS, PAGES);
@@ -115,11 +116,12 @@ TEST_F(exporter, refuses_access)
 	EXPECT_EQ(9, byte);
 }
 
-/* Calls begin and end each access, in its direction; loads and stores do not. */
+/* Fills and copies begin and end CPU access, in its direction; loads and stores do not. */
 TEST_F(exporter, is_told_of_accesses)
 {
-	CUmemGenericAllocationHandle first = imported(new_buffer(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
-	CUmemGenericAllocationHandle second = imported(new_buffer(MEMCAST_EXPORTER_GOOD, 2 * CHUNK / 4096));
+	const uint32_t pages = 2 * CHUNK / 4096;
+	CUmemGenericAllocationHandle first = imported(new_buffer(MEMCAST_EXPORTER_GOOD, pages));
+	CUmemGenericAllocationHandle second = imported(new_buffer(MEMCAST_EXPORTER_GOOD, pages));
 	CUmemGenericAllocationHandle group = complete_team(2, 2 * CHUNK);
 	struct memcast_exporter_counts was = read_counts(), is;
 	CUdeviceptr at, window, own;
@@ -150,13 +152,13 @@ do {										\
 	EXPECT_TOLD(1, 0);
 	ASSERT_OK(cuMemsetD8(own, 0, CHUNK));
 	EXPECT_TOLD(0, 0);
-	/* what fails before it starts */
+	/* a fill that fails before it starts begins no access */
 	EXPECT_REASON(cuMemsetD8(at, 3, 2 * CHUNK + 1), "device # cannot write # bytes at #:");
 	EXPECT_TOLD(0, 0);
 	ASSERT_OK(cuMemsetD2D8(at, 8192, 4, 100, 2 * CHUNK / 8192));
 	EXPECT_TOLD(0, 1);
 
-	/* a window: all replicas that are there, in the range */
+	/* a fill of a window begins access to all foreign replicas in its range */
 	ASSERT_OK(cuMulticastBindMem_v2(group, 0, 0, first, 0, 2 * CHUNK, 0));
 	ASSERT_OK(cuMulticastBindMem_v2(group, 1, CHUNK, second, 0, CHUNK, 0));
 	window = ADDRESS(mapped(group, 2 * CHUNK, 0));
@@ -167,7 +169,7 @@ do {										\
 	EXPECT_EQ(0, is.locked);
 }
 
-/* It is given its buffer back at once, and never under the process's mmap_lock. */
+/* The last user's end detaches the buffer at once, and not under the process's mmap_lock. */
 TEST_F(exporter, is_called_without_locks)
 {
 	CUmemGenericAllocationHandle handle;
@@ -181,12 +183,12 @@ TEST_F(exporter, is_called_without_locks)
 	ASSERT_EQ(0, close(fd));
 	ASSERT_OK(cuMemRelease(handle));
 	EXPECT_EQ(1, read_counts().mapped);
-	/* the last user is a mapping that munmap() takes along */
+	/* the last user is a mapping that munmap() ends */
 	ASSERT_EQ(0, munmap((void *)at, chunks_for(BYTES)));
 	EXPECT_EQ(0, read_counts().mapped + read_counts().attached + read_counts().buffers);
 	EXPECT_EQ(0, read_counts().locked);
 
-	/* or it is a buffer */
+	/* the last user is a mapped buffer of external memory */
 	fd = new_buffer(MEMCAST_EXPORTER_GOOD, PAGES);
 	at = map_dmabuf(fd, BYTES);
 	ASSERT_EQ(0, close(fd));
@@ -238,7 +240,7 @@ static void *copy(void *data)
 	return NULL;
 }
 
-/* A copy that meets a fence ends after it; or the test could not tell. */
+/* A copy that meets a fence ends after the fence is signalled. */
 static void copy_waits(struct __test_metadata *_metadata, int card, uint32_t handle, int fd,
 		       bool fence_writes, bool write)
 {
@@ -286,16 +288,16 @@ TEST_F(fence, reading_does_not_wait_for_who_reads)
 	at = map_dmabuf(self->fd, CHUNK);
 	ASSERT_NE(0, vgem_fence(self->card, self->handle, false));
 	ASSERT_OK(cuMemcpyDtoH(bytes, at, sizeof(bytes)));
-	/* else it had waited until the fence ended by itself */
+	/* the fence is still there: had the copy waited, the fence would have ended by itself */
 	EXPECT_FALSE(writable(self->fd));
 }
 
-/* Who waits can be killed, and signals that are handled do not end the wait. */
 static void nothing(int number)
 {
 	(void)number;
 }
 
+/* A process can be killed while it waits for a fence; a handled signal does not end the wait. */
 TEST_F(fence, waiting_can_be_killed)
 {
 	int link;
@@ -325,7 +327,7 @@ TEST_F(fence, waiting_can_be_killed)
 	start = now();
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(SIGKILL, ended(pid));
-	/* not by the end of the fence: it is still there */
+	/* the process died by the signal, not at the end of the fence: the fence is still there */
 	EXPECT_FALSE(readable(self->fd));
 	TH_LOG("killed after %.3f s", now() - start);
 }

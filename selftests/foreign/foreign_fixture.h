@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same tests of foreign memory with dma-bufs of every exporter that this kernel
- * has, each compared with what the exporter itself shows.
+ * Runs each test of foreign memory with a dma-buf of every exporter that this kernel has,
+ * and compares memcast's mapping with the exporter's own.
  */
 #ifndef FOREIGN_FIXTURE_H
 #define FOREIGN_FIXTURE_H
@@ -15,13 +15,13 @@
 
 #define PAGE	4096
 
-/* Ours is a range of addresses: its dma-buf stands for no handle. */
+/* OURS exports a range of memcast's addresses: the dma-buf stands for no handle. */
 enum exporter { UDMABUF, HUGE_UDMABUF, SYSTEM_HEAP, VGEM, OURS };
 
 FIXTURE(foreign)
 {
 	int fd, card;
-	uint8_t *theirs;		/* what the exporter shows */
+	uint8_t *theirs;		/* the exporter's own mapping of the buffer */
 };
 
 FIXTURE_VARIANT(foreign)
@@ -62,7 +62,7 @@ TEST_HELPER int buffer_of(struct __test_metadata *_metadata, enum exporter expor
 	case HUGE_UDMABUF:
 		huge_pages(bytes / CHUNK);
 		fd = udmabuf_huge_buffer(bytes);
-		/* those in use go with the buffer */
+		/* the huge pages in use are freed with the buffer */
 		huge_pages(0);
 		return fd;
 	case SYSTEM_HEAP:
@@ -101,7 +101,7 @@ FIXTURE_SETUP(foreign)
 
 NOTHING_LEFT(foreign)
 
-/* Bytes that differ from page to page, and within one */
+/* Fills with bytes that differ from page to page, and within a page. */
 TEST_HELPER void pattern(uint8_t *at, size_t bytes, unsigned int seed)
 {
 	uint32_t *word = (uint32_t *)at;

@@ -8,7 +8,7 @@
 #include "foreign.h"
 #include "peers.h"
 
-/* ---- processes that end, at any place ---- */
+/* ---- processes that are killed in any call ---- */
 
 FIXTURE(ends) { char unused; };
 FIXTURE_SETUP(ends) { }
@@ -29,7 +29,7 @@ static int any_buffer(size_t bytes)
 	return handle ? vgem_export(card, handle) : -1;
 }
 
-/* All that one can do with it, until killed */
+/* Imports, maps, binds, fills, copies and accesses the dma-buf, until killed. */
 static void live(struct __test_metadata *_metadata, int fd, int link)
 {
 	CUmemGenericAllocationHandle group, handle;
@@ -73,7 +73,7 @@ TEST_F(ends, killed)
 		ASSERT_EQ(0, kill(pid, SIGKILL));
 		ASSERT_EQ(SIGKILL, ended(pid));
 		peer_close(link);
-		/* who just reads its /proc/PID/stat ends its address space a moment later */
+		/* a reader of its /proc/PID/stat may keep its address space for a moment */
 		EXPECT_TRUE(comes_true(bufinfo_attached(fd) <= 0));
 	}
 }
@@ -106,7 +106,7 @@ static void current_context(void)
 	cuCtxSetCurrent(context);
 }
 
-/* Imports, maps and touches, frees */
+/* Imports, maps, stores to and frees external memory. */
 static void *comes_and_goes(void *data)
 {
 	struct racers *racers = data;
@@ -132,7 +132,7 @@ static void *comes_and_goes(void *data)
 	return NULL;
 }
 
-/* Binds a memory that ends bound, or is unbound */
+/* Binds an imported memory, and releases it while it is bound, or after an unbind. */
 static void *binds(void *data)
 {
 	struct racers *racers = data;
@@ -151,7 +151,7 @@ static void *binds(void *data)
 	return NULL;
 }
 
-/* Reads, fills: what is bound comes and goes meanwhile */
+/* Loads from and fills the window, while the other threads bind and unbind. */
 static void *uses(void *data)
 {
 	struct racers *racers = data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Foreign memory: bound to teams, and how long it lives. */
+/* Foreign memory: bound to teams, and its lifetime. */
 #define _GNU_SOURCE
 #include <memcast/multimem.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include "foreign_fixture.h"
 #include "reason.h"
 
-/* The foreign memory is the first replica, memory of device 1 the second. */
+/* Binds the foreign memory as the first replica, memory of device 1 as the second. */
 #define team_of(theirs, own, window)	team_of_(_metadata, theirs, own, window)
 static CUmemGenericAllocationHandle
 team_of_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle theirs,
@@ -52,7 +52,7 @@ TEST_F(foreign, bound)
 	EXPECT_EQ(1005, *(uint32_t *)(own + CHUNK + 2 * PAGE));
 	EXPECT_EQ(2010, multimem_ld_reduce_add_u32(&view, CHUNK + 2 * PAGE));
 
-	/* unbound, it is out of reach */
+	/* once unbound, the foreign memory is out of the window's reach */
 	ASSERT_OK(cuMulticastUnbind(group, 0, 0, SIZE));
 	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
 	memset(self->theirs, 0, SIZE);
@@ -61,7 +61,7 @@ TEST_F(foreign, bound)
 	EXPECT_TRUE(all_are(own, 6, SIZE));
 }
 
-/* By address, for the device that it counts for or for any other. */
+/* Foreign memory can be bound by address, for the device of its context or for any other. */
 TEST_F(foreign, bound_by_address)
 {
 	CUmemGenericAllocationHandle group = complete_team(2, SIZE);
@@ -93,7 +93,7 @@ TEST_F(foreign, bind_refused)
 	CUmemGenericAllocationHandle group = complete_team(2, 2 * SIZE);
 	CUmemGenericAllocationHandle handle = imported(self->fd);
 
-	/* host memory: of no device */
+	/* foreign memory is host memory, which belongs to no device */
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(group, 0, handle, 0, SIZE, 0));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuMulticastBindMem_v2(group, 2, 0, handle, 0, SIZE, 0));
@@ -133,14 +133,14 @@ TEST_F(foreign, fd_goes_first)
 	EXPECT_EQ(0, stat_of("foreign"));
 }
 
-/* The exporter gets back what nobody uses any more, at once. */
+/* The last user's end detaches the dma-buf at once. */
 TEST_F(foreign, detached_with_the_last_user)
 {
 	CUmemGenericAllocationHandle handle;
 	CUexternalMemory memory;
 	CUdeviceptr at, other;
 	uint8_t *own;
-	/* a range of ours needs none */
+	/* memcast does not attach to a range of its own memory */
 	int one = variant->exporter != OURS;
 
 	if (bufinfo_attached(self->fd) < 0)
@@ -155,7 +155,7 @@ TEST_F(foreign, detached_with_the_last_user)
 	ASSERT_OK(cuMemFree(other));
 	EXPECT_EQ(0, bufinfo_attached(self->fd));
 
-	/* bound only */
+	/* a binding does not keep the attachment once the handle is released */
 	handle = imported(self->fd);
 	team_of(handle, &own, &at);
 	EXPECT_EQ(one, bufinfo_attached(self->fd));
@@ -164,7 +164,7 @@ TEST_F(foreign, detached_with_the_last_user)
 	ASSERT_OK(cuMemsetD8(at, 1, SIZE));
 	EXPECT_TRUE(all_are(own, 1, SIZE));
 
-	/* a mapping that goes with its reservation, under mmap_lock */
+	/* the last user is a mapping that munmap() ends with its reservation, under mmap_lock */
 	handle = imported(self->fd);
 	at = ADDRESS(mapped(handle, SIZE, 0));
 	*(volatile int *)at = 1;
