@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The fuzzer's memory: what calls gave, by kind; and its dice. */
+/* The fuzzer's random numbers, and its table of the objects that calls gave, by kind. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ bool fuzz_percent(struct fuzz *f, uint32_t chance)
 
 uint64_t fuzz_odd(struct fuzz *f)
 {
-	/* not what a machine could just afford to give: that would be all there is */
+	/* no size that a machine could just provide: such a call would take all its memory */
 	static const uint64_t odd[] = {
 		0, 1, 2, 3, 7, 511, 512, PAGE - 1, PAGE, PAGE + 1, CHUNK - 1, CHUNK, CHUNK + 1,
 		CHUNK - PAGE, CHUNK + PAGE, 3 * CHUNK, 1ULL << 31, 1ULL << 32, (1ULL << 32) - 1,
@@ -57,7 +57,7 @@ void fuzz_open_client(struct fuzz *f)
 	fuzz_keep(f, CLIENT, dup(f->things->client), 0);
 }
 
-/* What came last comes up often, so that calls meet. */
+/* The newest things are drawn more often, so that calls meet. */
 struct fuzz_thing fuzz_pick(struct fuzz *f, enum fuzz_kind kind)
 {
 	struct fuzz_things *t = f->things;
@@ -70,7 +70,7 @@ struct fuzz_thing fuzz_pick(struct fuzz *f, enum fuzz_kind kind)
 	return *thing;
 }
 
-/* Whoever makes room for it goes, or pools and tables would soon be exhausted. */
+/* Releases the thing that it replaces, or pools and tables would soon be exhausted. */
 void fuzz_keep(struct fuzz *f, enum fuzz_kind kind, uint64_t value, uint64_t extra)
 {
 	struct fuzz_things *t = f->things;
@@ -106,7 +106,7 @@ void fuzz_keep(struct fuzz *f, enum fuzz_kind kind, uint64_t value, uint64_t ext
 	}
 }
 
-/* Our own memory's edges, or what is mapped, or nowhere */
+/* An address in or at the end of plain memory, a mapping, a buffer or a block; or an odd number */
 void *fuzz_somewhere(struct fuzz *f)
 {
 	static const enum fuzz_kind kinds[] = { PLAIN, PLAIN, MAPPING, BUFFER, BLOCK };
@@ -116,7 +116,7 @@ void *fuzz_somewhere(struct fuzz *f)
 		return (void *)fuzz_odd(f);
 	if (fuzz_percent(f, 50))
 		return (void *)(thing.value + fuzz_any(f, 64) * 64);
-	/* across an end */
+	/* a structure there reaches across the end */
 	return (void *)(thing.value + thing.extra - fuzz_any(f, 16) * 8);
 }
 
@@ -129,7 +129,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 	if (trying)
 		siglongjmp(way_out, number);
-	/* the kernel's own access to this thread's memory is what failed (restartable sequences) */
+	/* an injected failure of the kernel's own access to the thread's restartable sequences */
 	if (failing && info->si_code == SI_KERNEL)
 		return;
 	dprintf(2, "# the fuzzer itself faulted, at %p for %p, code %d\n",
@@ -145,7 +145,7 @@ void fuzz_catch_faults(void)
 
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
-	/* what fds send, and pipes */
+	/* fds and pipes send these signals */
 	signal(SIGIO, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -156,7 +156,7 @@ bool fuzz_copy(void *to, const void *from, size_t bytes)
 	bool good = false;
 
 	trying = 1;
-	/* signals are not blocked in the handler: there is no mask to restore */
+	/* SA_NODEFER: the handler blocks no signals, so there is no mask to restore */
 	if (!sigsetjmp(way_out, 0)) {
 		memcpy(to, from, bytes);
 		good = true;
@@ -169,7 +169,7 @@ static void plain_memory(struct fuzz *f)
 {
 	char *at = (char *)f->things->arena;
 
-	/* to read and write, to read, neither */
+	/* pages to read and write, pages to read, and pages without access */
 	mprotect(at, 8 * PAGE, PROT_READ | PROT_WRITE);
 	mprotect(at + 8 * PAGE, 4 * PAGE, PROT_READ);
 	mprotect(at + CHUNK, CHUNK, PROT_READ | PROT_WRITE);
@@ -182,7 +182,7 @@ static void plain_memory(struct fuzz *f)
 void fuzz_start(struct fuzz *f)
 {
 	struct fuzz_things *t = f->things;
-	/* and something behind it that nobody gets over */
+	/* behind the arena lies a gap that no call of the fuzzer reaches across */
 	char *room = mmap(NULL, FUZZ_ARENA + 9 * CHUNK, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	const char *why;
@@ -220,7 +220,7 @@ static void write_nth(int faults, unsigned int n)
 	char text[16];
 	int tries;
 
-	/* this can be what fails; and somebody may have closed it */
+	/* the injected failure may hit this write; another thread may have closed the file */
 	for (tries = 0; tries < 9; tries++)
 		if (pwrite(faults, text, snprintf(text, sizeof(text), "%u", n), 0) >= 0)
 			break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A fuzzer of all that a program can do to memcast below the library. fuzz_test.c
- * runs it and says what must hold whatever it did; fuzz_calls.c has the ioctls,
- * fuzz_acts.c and fuzz_mm.c the rest of the kernel. What calls give is kept by kind,
- * for others to take; a stale one is as good.
+ * runs it and checks what must hold afterwards; fuzz_calls.c has the ioctls,
+ * fuzz_acts.c and fuzz_mm.c the rest of the kernel. Objects that calls give are kept by
+ * kind, as arguments of other calls; stale ones are good arguments too.
  */
 #ifndef MEMCAST_FUZZ_H
 #define MEMCAST_FUZZ_H
@@ -17,12 +17,12 @@
 #define PAGE		4096UL
 
 enum fuzz_kind {
-	MEMORY, TEAM,			/* handles; their bytes */
-	HEAP, IMPORTED,			/* heaps, ours and others' */
-	RESERVATION, MAPPING, BLOCK,	/* addresses; how many bytes */
-	PLAIN, BUFFER,			/* ... of our own memory, of dma-bufs */
-	CLIENT, DMABUF, HEAP_FD, OTHER_FD,	/* fds; dma-bufs' bytes */
-	RECORD,				/* of a block: object; offset << 32 | bytes */
+	MEMORY, TEAM,			/* handles; extra: bytes */
+	HEAP, IMPORTED,			/* heaps of this process, and of others */
+	RESERVATION, MAPPING, BLOCK,	/* addresses; extra: bytes */
+	PLAIN, BUFFER,			/* ... of the arena's anonymous memory, of dma-bufs */
+	CLIENT, DMABUF, HEAP_FD, OTHER_FD,	/* fds; extra: a dma-buf's bytes */
+	RECORD,				/* an exported block: object; offset << 32 | bytes */
 	KINDS
 };
 
@@ -34,22 +34,22 @@ struct fuzz_thing {
 	uint64_t value, extra;
 };
 
-/* What the threads of a process have. Races in it are more of the same. */
+/* The threads of a process share these things. Races in here are more fuzz. */
 struct fuzz_things {
 	struct fuzz_thing at[KINDS][FUZZ_PLACES];
 	unsigned int newest[KINDS];
 	uint8_t fabric[MEMCAST_FABRIC_HANDLE_SIZE];
 	uintptr_t arena;		/* FUZZ_ARENA bytes to do anything with */
-	int client;			/* of this process; mostly not closed */
+	int client;			/* this process's own fd of /dev/memcast; seldom closed */
 	int socket[2];			/* for fds; shared with children */
 	int pipe[2];
 	int vgem, importer, exporter, channel;	/* -1: there is none */
-	bool nobody_waits;		/* for a child, so that runs repeat */
+	bool nobody_waits;		/* for a child: only one-thread rounds wait, to repeat */
 };
 
 #define FUZZ_ARENA	(96 * CHUNK)
 
-/* Of all processes */
+/* Counts of all processes' calls and acts */
 struct fuzz_counts {
 	uint64_t steps, calls[FUZZ_COMMANDS], good[FUZZ_COMMANDS];
 	uint64_t acts[FUZZ_MOST_ACTS], good_acts[FUZZ_MOST_ACTS];
@@ -59,25 +59,26 @@ struct fuzz {
 	uint64_t random;
 	struct fuzz_things *things;
 	struct fuzz_counts *counts;
-	unsigned int depth;		/* of fork() */
+	unsigned int depth;		/* 1 in a child of fork() */
 	int faults;			/* the thread's fail-nth; -1: there is none */
 	bool trace;
 };
 
 uint32_t fuzz_any(struct fuzz *f, uint32_t below);
 bool fuzz_percent(struct fuzz *f, uint32_t chance);
-/* Something between 0 and 2^64 - 1 that borders on something */
+/* Return: a number up to 2^64 - 1 at or near a border, such as of a page, a chunk or a type */
 uint64_t fuzz_odd(struct fuzz *f);
 struct fuzz_thing fuzz_pick(struct fuzz *f, enum fuzz_kind kind);
 void fuzz_keep(struct fuzz *f, enum fuzz_kind kind, uint64_t value, uint64_t extra);
-/* Somewhere that calls may read or write, or not */
+/* Return: an address that calls may or may not be able to read or write */
 void *fuzz_somewhere(struct fuzz *f);
-/* memcpy(), but for what cannot be accessed. Return: whether that was so. */
+/* memcpy() that survives faults. Return: whether all was copied */
 bool fuzz_copy(void *to, const void *from, size_t bytes);
 void fuzz_catch_faults(void);
 /*
- * On kernels that can be told to, let an allocation or a user copy fail: for system
- * calls only, as signals fail as well. Return: whether it is on.
+ * Lets one of the thread's next allocations or user copies fail, on kernels with fault
+ * injection. Only around system calls, as the delivery of signals can fail as well.
+ * Return: is it on?
  */
 bool fuzz_fail_some(struct fuzz *f);
 void fuzz_fail_none(struct fuzz *f);
@@ -95,12 +96,12 @@ void fuzz_call(struct fuzz *f);
 void fuzz_warm_up(struct fuzz *f);
 const char *fuzz_command_name(unsigned int command);
 
-/* One thing to do. Return: what a system call does. */
+/* An act is one thing to do. @act returns like a system call. */
 struct fuzz_act {
 	const char *name;
 	long (*act)(struct fuzz *f);
 	unsigned int weight;
-	bool faults;			/* it does not live on system calls alone */
+	bool faults;			/* it does more than system calls: no failures injected */
 };
 
 #define FUZZ_ACT(what, often, ...)	\
@@ -116,9 +117,9 @@ void fuzz_start(struct fuzz *f);
 void fuzz_steps(struct fuzz *f, unsigned int steps);
 
 /*
- * fuzz_keeper.c: take memory of each device, look whether it still holds what was written, give
- * it back: at each word that comes through @link, until that is closed. The answer is what is
- * wrong, the address of a text that parent and child share, or 0.
+ * fuzz_keeper.c: at each number that comes through @link, until it is closed: checks that the
+ * keeper's memory still holds its values, frees it, and takes new memory of each device. The
+ * answer is 0, or the address of a text, which parent and child share, that says what is wrong.
  */
 #define FUZZ_DEVICES	4
 void fuzz_keep_memory(int link);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the rest of the kernel lets one do to fds of memcast's; fuzz_mm.c has addresses. */
+/* Acts of the rest of the kernel on memcast's fds; fuzz_mm.c has those on addresses. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/sync_file.h>
@@ -79,7 +79,7 @@ static long act_pass(struct fuzz *f)
 		struct cmsghdr header;
 		char space[CMSG_SPACE(sizeof(int))];
 	} control = { .header = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	/* the kind goes along, as all fds look alike */
+	/* the message says the fd's kind, as all fds look alike */
 	enum fuzz_kind kind = ANY_OF(f, CLIENT, DMABUF, DMABUF, HEAP_FD, OTHER_FD);
 	struct fuzz_thing thing = fuzz_pick(f, kind);
 	struct { uint64_t kind, extra; } word = { kind, thing.extra };
@@ -95,7 +95,8 @@ static long act_pass(struct fuzz *f)
 	if (recvmsg(f->things->socket[1], &message, 0) < 0 || !CMSG_FIRSTHDR(&message))
 		return -1;
 	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
-	return fuzz_keep_fd(f, word.kind % KINDS >= CLIENT ? word.kind % KINDS : OTHER_FD, fd, word.extra);
+	return fuzz_keep_fd(f, word.kind % KINDS >= CLIENT ? word.kind % KINDS : OTHER_FD, fd,
+			    word.extra);
 }
 
 static long act_dmabuf(struct fuzz *f)
@@ -133,6 +134,7 @@ static long act_foreign(struct fuzz *f)
 		.vice = fuzz_any(f, MEMCAST_EXPORTER_VICES), .pages = 1 + fuzz_any(f, 600),
 	};
 	size_t bytes = (1 + fuzz_any(f, 3)) * (fuzz_any(f, 2) ? PAGE : CHUNK);
+	int card = f->things->vgem;
 
 	switch (fuzz_any(f, 4)) {
 	case 0:
@@ -140,8 +142,8 @@ static long act_foreign(struct fuzz *f)
 	case 1:
 		return fuzz_keep_fd(f, DMABUF, udmabuf_buffer(bytes), bytes);
 	case 2:
-		return f->things->vgem < 0 ? -1 : fuzz_keep_fd(f, DMABUF, vgem_export(f->things->vgem,
-			       vgem_dumb(f->things->vgem, bytes)), bytes);
+		return card < 0 ? -1 :
+		       fuzz_keep_fd(f, DMABUF, vgem_export(card, vgem_dumb(card, bytes)), bytes);
 	default:
 		return ioctl(f->things->exporter, MEMCAST_EXPORTER_CREATE, &vicious) ? -1 :
 		       fuzz_keep_fd(f, DMABUF, vicious.out_fd, vicious.pages * PAGE);
@@ -149,8 +151,8 @@ static long act_foreign(struct fuzz *f)
 }
 
 /*
- * A dma-buf of memcast's, as an fd of its own, or -1. Other drivers are not our
- * business: of some, others cannot take what they give without a warning.
+ * Return: a new fd of a dma-buf of memcast's, or -1. Dma-bufs between other drivers are no
+ * subject of this test: the kernel warns of some combinations.
  */
 static int one_of_ours(struct fuzz *f)
 {
@@ -166,7 +168,7 @@ static int one_of_ours(struct fuzz *f)
 			text[0] = '\0';
 		close(info);
 	}
-	/* nor does the core like it when there is no memory for vmap() */
+	/* small ones only: the kernel's dma-buf core warns if vmap() finds no memory */
 	if ((strstr(text, "exp_name:\tmemcast\n") || strstr(text, "exp_name:\tmemcast-team")) &&
 	    lseek(fd, 0, SEEK_END) <= (off_t)(16 * CHUNK))
 		return fd;
@@ -189,7 +191,7 @@ static long act_vgem(struct fuzz *f)
 	}
 	if (fuzz_percent(f, 30)) {
 		fence = vgem_fence(card, handle, fuzz_any(f, 2));
-		/* what others wait for meanwhile ends here */
+		/* the fence that other threads now wait for is signalled here */
 		fuzz_keep_fd(f, OTHER_FD, sync_file_of(fd, DMA_BUF_SYNC_RW), 0);
 		if (fence)
 			vgem_signal(card, fence);
@@ -258,7 +260,7 @@ static long act_fork(struct fuzz *f)
 	_exit(0);
 }
 
-/* One call while the process may have no more fds, or addresses: not even for stacks */
+/* Makes one call while a limit forbids the process new fds, or new addresses, even for stacks. */
 static long act_limit(struct fuzz *f)
 {
 	int which = fuzz_any(f, 2) || f->things->nobody_waits ? RLIMIT_NOFILE : RLIMIT_AS;
@@ -279,7 +281,7 @@ static const struct fuzz_act fd_acts[] = {
 	FUZZ_ACT(fork, 2, .faults = true), FUZZ_ACT(limit, 2), { .name = NULL },
 };
 
-/* NULL after the last */
+/* Return: an act, NULL after the last */
 static const struct fuzz_act *act_number(unsigned int number)
 {
 	const struct fuzz_act *act;

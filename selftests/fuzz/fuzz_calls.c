@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ioctls of memcast with arguments that make sense, mostly, and the same spoilt:
- * in fields, in the size, in the number, in where the argument lies.
+ * memcast's ioctls, mostly with arguments that make sense; some are spoilt: in a field, in
+ * the size, in the ioctl's number, in the argument's address.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@ static void set(void *arg, const struct fuzz_field *field, uint64_t value)
 	memcpy((char *)arg + field->at, &value, field->size < 8 ? field->size : 8);
 }
 
-/* Device 0 and 1 meet more often than all would. */
+/* Mostly device 0 or 1, so that calls meet on a device. */
 static uint64_t some_device(struct fuzz *f)
 {
 	return fuzz_any(f, fuzz_percent(f, 85) ? 2 : 5);
@@ -79,7 +79,7 @@ static uint64_t value_of(struct fuzz *f, unsigned int kind, struct fuzz_thing *l
 		return (*last = somewhere_of(f, mapped, 3)).value;
 	case RESERVATION:
 		*last = fuzz_pick(f, RESERVATION);
-		/* MAP goes into it */
+		/* an address inside the reservation, for MAP */
 		if (fuzz_percent(f, 30))
 			return last->value + fuzz_any(f, 4) * CHUNK;
 		return last->value;
@@ -166,13 +166,13 @@ static void compose(struct fuzz *f, const struct fuzz_command *command, void *ar
 		if (fuzz_percent(f, percent))
 			set(arg, field, spoilt(f, get(arg, field)));
 	}
-	/* reserved and output fields too */
+	/* spoils a bit of any field, reserved and output fields included */
 	if (fuzz_percent(f, percent))
 		((char *)arg)[fuzz_any(f, command->size)] ^= 1 << fuzz_any(f, 8);
 	((struct memcast_header *)arg)->size = command->size;
 }
 
-/* A window or a handle of a team is none of a memory, and so on: told apart by asking */
+/* Keeps a handle of a type that is unknown here, a team's or a memory's: the module tells. */
 static void keep_handle(struct fuzz *f, int client, uint32_t handle)
 {
 	struct memcast_handle_info info = { .header.size = sizeof(info), .handle = handle };
@@ -182,7 +182,7 @@ static void keep_handle(struct fuzz *f, int client, uint32_t handle)
 			  info.out_bytes);
 }
 
-/* Teams without members and mappings without access lead nowhere: mostly they get some. */
+/* Mostly gives new teams members, and new mappings access, which later calls on them need. */
 static void follow_up(struct fuzz *f, int client, unsigned int number, const void *arg)
 {
 	const struct memcast_map *map = arg;
@@ -237,7 +237,7 @@ static void learn(struct fuzz *f, int client, unsigned int number, const void *a
 		extra = lseek(export->out_fd, 0, SEEK_END);
 		break;
 	case MEMCAST_NR_BLOCK_REGISTER:
-		/* the C library's memory, by a bit that was changed: not to be played with */
+		/* a spoilt bit may have registered the C library's memory, which acts must spare */
 		if (value - f->things->arena >= FUZZ_ARENA)
 			return;
 		break;
@@ -264,7 +264,7 @@ static void show(const struct fuzz_command *command, const void *arg, int client
 		return;
 }
 
-/* What others build on comes more often than what needs it. */
+/* The listed commands, on whose results many others depend, are drawn more often. */
 static unsigned int some_command(struct fuzz *f)
 {
 	static const uint8_t often[] = {
@@ -280,7 +280,7 @@ static unsigned int some_command(struct fuzz *f)
 	return fuzz_any(f, FUZZ_COMMANDS);
 }
 
-/* A copy to anywhere would hit the C library before long. */
+/* Moves a copy's destination into the arena: any address would hit the C library's memory soon. */
 static void stay_in_arena(struct fuzz *f, struct memcast_copy *copy)
 {
 	uintptr_t arena = f->things->arena;
@@ -332,7 +332,7 @@ static void call(struct fuzz *f, unsigned int number, bool spoil)
 		show(command, arg, client, ret);
 	if (at != arg && !ret && !fuzz_copy(arg, at, command->size))
 		return;
-	/* what came back into another command's argument means nothing */
+	/* the results of another command than @command are not where learn() looks */
 	if (!ret && request == _IO(MEMCAST_IOC_MAGIC, MEMCAST_NR_BASE + number) &&
 	    header->size >= command->size)
 		learn(f, client, number, arg);
@@ -343,7 +343,7 @@ void fuzz_call(struct fuzz *f)
 	call(f, some_command(f), fuzz_percent(f, 40));
 }
 
-/* Something to begin with */
+/* Makes objects to begin with. */
 void fuzz_warm_up(struct fuzz *f)
 {
 	static const uint8_t order[] = {

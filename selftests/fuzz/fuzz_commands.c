@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The commands: what each field takes, and what a success gives. */
+/* The commands: the kind of value of each field, and the object that a success gives. */
 #include <uapi/memcast.h>
 
 #include "fuzz_commands.h"
@@ -84,7 +84,8 @@ const struct fuzz_command fuzz_commands[FUZZ_COMMANDS] = {
 	COMMAND(BLOCK_REGISTER, block_register, (F(block_register, address, PLAIN),
 	     F(block_register, bytes, EXTRA), F(block_register, flags, FEW)),
 	     GIVES(BLOCK, block_register, address, bytes)),
-	COMMAND(BLOCK_FREE, block_free, (F(block_free, address, BLOCK), F(block_free, flags, FLAGS))),
+	COMMAND(BLOCK_FREE, block_free, (F(block_free, address, BLOCK),
+	     F(block_free, flags, FLAGS))),
 	COMMAND(EXPORT_RANGE, export_range, (F(export_range, address, MAPPED),
 	     F(export_range, bytes, EXTRA)), GIVES(DMABUF, export_range, out_fd, bytes)),
 	COMMAND(HEAP_EXPORT, heap_export, (F(heap_export, heap, HEAP),

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_commands.c: which field of which command takes what. */
+/* fuzz_commands.c: the kind of value that each field of a command takes. */
 #ifndef MEMCAST_FUZZ_COMMANDS_H
 #define MEMCAST_FUZZ_COMMANDS_H
 
 #include "fuzz.h"
 
-/* What a field can be, besides a kind of thing */
+/* Kinds of a field's value, besides those of enum fuzz_kind */
 enum fuzz_field_kind {
-	HANDLE = KINDS,		/* of either type */
+	HANDLE = KINDS,		/* a memory's or a team's */
 	ANY_HEAP,
 	MAPPED, ANY_ADDRESS,
-	DEVICE, OWN_DEVICE,	/* a device; or what stands for the memory's */
+	DEVICE, OWN_DEVICE,	/* a device; the same or MEMCAST_DEVICE_OF_MEMORY */
 	LOCATION, NODE,
-	BYTES, OFFSET, EXTRA,	/* EXTRA: of the thing picked last */
-	HIGH, LOW,		/* the halves of that */
+	BYTES, OFFSET, EXTRA,	/* EXTRA: the extra of the thing picked last */
+	HIGH, LOW,		/* the upper half of that extra; a block's size in bytes */
 	TYPES, TYPE,
 	FEW,			/* 0 to 3 */
 	FLAGS,			/* 0, or a bit or two of the low four */
 	ENTRIES, COUNT,
 	FD, FABRIC, CHANNEL_FD,
 	WIDTH, ROWS, SETTING,
-	WAITING,		/* the number of a command that waits, or of any */
+	WAITING,		/* the number of a command that waits for a team, or of any */
 	REST,			/* 0 */
 };
 
@@ -33,7 +33,7 @@ struct fuzz_command {
 	const char *name;
 	uint16_t size;
 	struct fuzz_field field[14];
-	/* what a success gives, and where that says so */
+	/* the kind of object that a success gives, and the offsets of its value and extra */
 	int16_t gives, value, extra;
 };
 

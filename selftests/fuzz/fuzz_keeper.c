@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The keeper: a process that has memory of its own while others do all that fuzz.h has. */
+/* The keeper: a process with memory of its own, which the fuzzing processes must not change. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -63,7 +63,7 @@ static const char *keeper_gives(struct keeper *k, unsigned int device)
 	return CALL(HANDLE_RELEASE, release) ? "memory cannot be released" : NULL;
 }
 
-/* A team of two, and what is written to it reaches both */
+/* Binds a team of two devices, and checks that a store to the team reaches both memories. */
 static const char *keeper_binds(struct keeper *k)
 {
 	struct memcast_team_create team = { .bytes = CHUNK, .devices = 2,
@@ -102,7 +102,7 @@ static const char *keeper_binds(struct keeper *k)
 	if (k->at[0][7] != ~value || k->at[1][7] != ~value)
 		return "not all members have what was written";
 	k->at[0][7] = value;
-	/* of the page that was written, the rest came from the first member */
+	/* the store made the rest of the page equal the first member's: restores the second's */
 	for (i = 0; i < 4096 / sizeof(uint64_t); i++)
 		k->at[1][i] = k->at[0][i] + 1;
 	release.handle = team.out_handle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What memory management, and the kernel's own access to memory, do to such addresses. */
+/* Acts of memory management, and of the kernel's own access to memory, on memcast's addresses. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -22,7 +22,7 @@ struct range {
 	size_t bytes;
 };
 
-/* Of the arena, or of a heap's chunk: what is destroyed may not be the C library's. */
+/* Return: a range of the arena or of a heap's chunk, as acts must spare the C library's memory */
 static struct range some_range(struct fuzz *f)
 {
 	static const enum fuzz_kind kinds[] = {
@@ -58,7 +58,7 @@ static uintptr_t some_place(struct fuzz *f, size_t bytes)
 
 	if (fuzz_percent(f, 25))
 		by += fuzz_any(f, 512) * PAGE;
-	/* our own memory is in the first two */
+	/* the first two chunks of the arena are plain memory, to spare mostly */
 	if (by < 2 * CHUNK && fuzz_percent(f, 80))
 		by += 2 * CHUNK;
 	return f->things->arena + (by + bytes <= FUZZ_ARENA ? by : FUZZ_ARENA - bytes);
@@ -89,7 +89,7 @@ static long act_mmap(struct fuzz *f)
 					   MAP_SHARED | MAP_POPULATE, MAP_SHARED | MAP_LOCKED,
 					   MAP_PRIVATE | MAP_POPULATE, MAP_SHARED | MAP_NORESERVE,
 					   MAP_SHARED_VALIDATE | MAP_SYNC);
-	/* all but a reservation can begin anywhere */
+	/* only a reservation has to begin at offset 0 */
 	if (fuzz_percent(f, kind == CLIENT ? 5 : 25))
 		from = fuzz_percent(f, 80) ? fuzz_any(f, 600) * PAGE : fuzz_odd(f);
 	if (mmap((void *)at, bytes, prot, flags, thing.value, from) == MAP_FAILED)
@@ -125,7 +125,7 @@ static long act_mremap(struct fuzz *f)
 
 	if (bytes > FUZZ_ARENA / 2 || (!flags && bytes > r.bytes))
 		return -1;
-	/* of size 0: a second mapping of the same */
+	/* a size of 0 makes a second mapping of the same pages */
 	if (mremap((void *)r.at, fuzz_percent(f, 10) ? 0 : r.bytes, bytes, flags, to) ==
 	    MAP_FAILED)
 		return -1;
@@ -137,7 +137,7 @@ static long act_madvise(struct fuzz *f)
 {
 	struct range r = some_range(f);
 
-	/* all but those that poison the machine's memory, 100 and 101 */
+	/* no advice of 100 or 101, which poisons the machine's memory */
 	return madvise((void *)r.at, r.bytes, fuzz_any(f, 27));
 }
 
@@ -181,7 +181,7 @@ static long act_policy(struct fuzz *f)
 	}
 }
 
-/* Faults in registered memory are signals, or nobody would end them. */
+/* With UFFD_FEATURE_SIGBUS, a fault is a signal: no thread here would resolve the fault. */
 static long act_userfault(struct fuzz *f)
 {
 	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_SIGBUS };
@@ -216,7 +216,7 @@ static long act_access(struct fuzz *f)
 	return fuzz_copy(at, page, bytes) ? 0 : -1;
 }
 
-/* Sealed for good: what a heap has there, it cannot unmap. */
+/* Seals a range for good; a heap cannot unmap its memory there. */
 static long act_seal(struct fuzz *f)
 {
 	struct range r = some_range(f);
@@ -224,7 +224,7 @@ static long act_seal(struct fuzz *f)
 	return fuzz_percent(f, 90) ? 0 : syscall(462, r.at, r.bytes, 0);
 }
 
-/* ---- what goes through the kernel's own access to memory */
+/* ---- the kernel's own access to memory */
 
 static long act_pipe(struct fuzz *f)
 {

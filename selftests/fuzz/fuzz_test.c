@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random and spoilt ioctls, mixed with all else that a kernel lets one do to fds and
- * addresses, by several threads and processes: fuzz.h. Whatever they did, when they
- * are gone nothing of theirs is left, others' memory holds what it held, new memory
- * reads as zero, and the next team works. The kernel's log is memcast-vm's to read.
+ * Several threads and processes make random and spoilt ioctls, mixed with everything else
+ * that a kernel lets a program do to fds and addresses: fuzz.h. When they have ended, the
+ * module holds nothing of theirs, the keeper's memory is unchanged, new memory reads as
+ * zero, and the next team works. memcast-vm reads the kernel's log.
  *
- * MEMCAST_TEST_SEED=N MEMCAST_TEST_SEQUENCES=1 repeats a round, to the same calls if
- * it is one of a single thread; MEMCAST_TEST_TRACE=1 prints them.
+ * MEMCAST_TEST_SEED=N MEMCAST_TEST_SEQUENCES=1 repeats a round, with the same calls if the
+ * round has a single thread; MEMCAST_TEST_TRACE=1 prints the calls.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -49,10 +49,10 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* In a process of its own: half of its rounds are one thread's, and can be repeated. */
+/* Plays a round in a process of its own; half of the rounds have one thread, and repeat. */
 static void play(struct round *round)
 {
-	/* not shared: a child's are its own from then on */
+	/* not shared memory: a child of fork() goes on with a copy */
 	static struct fuzz_things things;
 	struct fuzz f = { .random = round->seed, .things = &things,
 			  .counts = round->counts, .trace = getenv("MEMCAST_TEST_TRACE") };
@@ -61,7 +61,7 @@ static void play(struct round *round)
 	pthread_barrier_t start;
 	unsigned int i, end;
 
-	/* nothing of the C library's shall come where things have been unmapped */
+	/* or the C library would put a new arena where a thread has unmapped something */
 	mallopt(M_ARENA_MAX, 1);
 	round->threads = fuzz_any(&f, 2) ? 1 : 2 + fuzz_any(&f, MOST_THREADS - 1);
 	things.nobody_waits = round->threads > 1;
@@ -76,7 +76,7 @@ static void play(struct round *round)
 			_exit(73);
 	fuzz_start(&f);
 	work(&worker[0]);
-	/* others' calls are under way then */
+	/* other threads' calls are under way at these ends */
 	if (end == 0)
 		_exit(0);
 	if (end == 1)
@@ -116,7 +116,7 @@ static int file(const char *path, int flags, char *text, size_t size)
 	return ret > 0 ? 0 : -1;
 }
 
-/* As fail_test: all allocations may fail, and none says so in the log. */
+/* As in fail_test, all allocations may fail, and the kernel does not log it. */
 static void allow_failures(void)
 {
 	static const char *const settings[][2] = {
@@ -140,8 +140,9 @@ FIXTURE_SETUP(fuzz)
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->counts);
 	if (device_bytes(FUZZ_DEVICES - 1, "pool_bytes") < 0)
-		SKIP(return, "needs %u devices: memcast-vm --devices %u", FUZZ_DEVICES, FUZZ_DEVICES);
-	/* a team that nobody completes is waited for for so long */
+		SKIP(return, "needs %u devices: memcast-vm --devices %u", FUZZ_DEVICES,
+		     FUZZ_DEVICES);
+	/* calls wait 1 ms at most for a team's missing members */
 	if (file(timeout_parameter, O_RDONLY, self->timeout, sizeof(self->timeout)) ||
 	    file(timeout_parameter, O_WRONLY, "1", 0))
 		SKIP(return, "needs root");
@@ -175,7 +176,7 @@ static bool is_as_before(FIXTURE_DATA(fuzz) *self, long *now, long *free_bytes)
 	       !memcmp(free_bytes, self->free_bytes, sizeof(self->free_bytes));
 }
 
-/* All is as it was before; a moment later where another process closed it last */
+/* Waits for the counters of before the round: the last holder's exit may take a moment. */
 static void expect_as_before(struct __test_metadata *_metadata, FIXTURE_DATA(fuzz) *self)
 {
 	long now[ARRAY_SIZE(counters)], free_bytes[LOOKED_AT];
@@ -200,7 +201,7 @@ static void keeper_is_content(struct __test_metadata *_metadata, int link)
 	EXPECT_STREQ("", wrong ?: "");
 }
 
-/* Enough steps reach what each command is for. */
+/* Prints the counts; after enough steps, each command has to have succeeded once. */
 static void report(struct __test_metadata *_metadata, const struct fuzz_counts *counts)
 {
 	bool channels = !access("/dev/memcast-imex/channel0", F_OK);
@@ -210,7 +211,7 @@ static void report(struct __test_metadata *_metadata, const struct fuzz_counts *
 		const char *name = fuzz_command_name(i);
 
 		TH_LOG("%s: %lu of %lu succeeded", name, counts->good[i], counts->calls[i]);
-		/* nobody guesses a key */
+		/* IPC_OPEN needs a key, which no random argument contains */
 		if (counts->steps > ENOUGH && (strcmp(name, "CHANNEL") || channels) &&
 		    strcmp(name, "IPC_OPEN"))
 			EXPECT_LT(0, counts->good[i]);
