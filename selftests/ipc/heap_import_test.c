@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the blocks are that a process imports of another's heap, it says itself. The module
- * takes what the heap's owner can have placed there, and nothing else: whoever could make it
- * note a block past the end of a chunk would have it write past its bitmap.
+ * A process that imports blocks of another process's heap says itself where each block is. The
+ * module accepts only places where the heap's owner can have put a block: noting a block past the
+ * end of a chunk would write past the chunk's bitmap.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -14,15 +14,15 @@
 FIXTURE(heap_import)
 {
 	/*
-	 * Each has blocks of its own. Else a block behind the end of another's memory would
-	 * be refused because there is a block already.
+	 * Each client notes its own blocks. With one client for both, the module would refuse a
+	 * block that leaves its memory only because the owner's block is noted there already.
 	 */
 	int owner, client;
 	uint32_t own, imported;		/* heaps */
-	uint64_t chunk, large;		/* memories: of small blocks, of one of 3 chunks */
+	uint64_t chunk, large;		/* memories: of small blocks, of one large block */
 };
 
-/* The number of the memory that a new block is in */
+/* Allocates a block. Return: the number of the memory that holds the block */
 static uint64_t memory_of_block(struct __test_metadata *_metadata,
 				FIXTURE_DATA(heap_import) *self, uint64_t bytes)
 {
@@ -64,7 +64,7 @@ FIXTURE_SETUP(heap_import)
 }
 NOTHING_LEFT(heap_import)
 
-/* Bytes of the imported heap that are in blocks */
+/* Return: how many bytes of the imported heap are in blocks */
 static uint64_t used(struct __test_metadata *_metadata, FIXTURE_DATA(heap_import) *self)
 {
 	struct memcast_heap_info info = { .heap = self->imported };
@@ -126,17 +126,17 @@ TEST_F(heap_import, small_blocks)
 	CANNOT(self->chunk, SLOT, CHUNK - SLOT + 1);
 	CANNOT(self->chunk, SLOT, CHUNK);
 	CANNOT(self->chunk, 0, CHUNK + 1);
-	/* just behind it, and far */
+	/* blocks just behind the chunk, and far from it */
 	CANNOT(self->chunk, CHUNK, 1);
 	CANNOT(self->chunk, CHUNK, SLOT);
 	CANNOT(self->chunk, CHUNK + SLOT, SLOT);
 	CANNOT(self->chunk, 1UL << 40, SLOT);
-	/* what becomes small where it overflows */
+	/* sums that become small because they overflow */
 	CANNOT(self->chunk, -SLOT, SLOT);
 	CANNOT(self->chunk, -SLOT, 2 * SLOT);
 	CANNOT(self->chunk, 0, -SLOT);
 	CANNOT(self->chunk, SLOT, -SLOT);
-	/* no block starts within a slot, or is of no bytes */
+	/* no block starts within a slot, or has no bytes */
 	CANNOT(self->chunk, 1, 1);
 	CANNOT(self->chunk, SLOT / 2, SLOT / 2);
 	CANNOT(self->chunk, CHUNK - 1, 1);
@@ -151,12 +151,12 @@ TEST_F(heap_import, a_block_of_several_chunks)
 	CAN_BE_THERE(self->large, 0, CHUNK + 1);
 	CANNOT(self->large, 0, 3 * CHUNK + 1);
 	CANNOT(self->large, SLOT, 3 * CHUNK);
-	/* it has its memory for itself, from the start of it */
+	/* a large block has its memory to itself, and starts where the memory starts */
 	CANNOT(self->large, SLOT, 2 * CHUNK);
 	CANNOT(self->large, CHUNK, 2 * CHUNK);
 	CANNOT(self->large, 3 * CHUNK, CHUNK + 1);
 	CANNOT(self->large, -CHUNK, 2 * CHUNK);
-	/* and no small ones beside it */
+	/* no small block shares that memory */
 	CANNOT(self->large, 0, CHUNK);
 	CANNOT(self->large, 0, SLOT);
 	CANNOT(self->large, CHUNK, CHUNK);
@@ -165,7 +165,7 @@ TEST_F(heap_import, a_block_of_several_chunks)
 	CANNOT(self->large + 1000, 0, 3 * CHUNK);
 }
 
-/* Every slot of a chunk, then one more than there are */
+/* Imports every slot of a chunk, then one slot more than a chunk has. */
 TEST_F(heap_import, all_slots)
 {
 	uint64_t at[CHUNK / SLOT], address, i;
@@ -176,7 +176,7 @@ TEST_F(heap_import, all_slots)
 	EXPECT_EQ(EINVAL, import_block(self, self->chunk, i * SLOT, SLOT, &address));
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		EXPECT_EQ(at[0] + i * SLOT, at[i]);
-		/* it is there, and nothing else where it is */
+		/* the block is known, and no other block can be in its place */
 		ASSERT_EQ(0, import_block(self, self->chunk, i * SLOT, SLOT, &address));
 		ASSERT_EQ(at[i], address);
 		ASSERT_EQ(EINVAL, import_block(self, self->chunk, i * SLOT, SLOT - 1, &address));

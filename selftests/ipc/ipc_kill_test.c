@@ -7,11 +7,11 @@
 #define HANDLES	4
 #define LAZY	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
-/* What all processes of a test see */
+/* Shared by all processes of a test */
 FIXTURE(ipc_kill)
 {
 	CUipcMemHandle of[PLAYERS][HANDLES];
-	uint32_t filled[PLAYERS][HANDLES];	/* how often; odd: being filled */
+	uint32_t filled[PLAYERS][HANDLES];	/* how often; odd while a process fills the block */
 	uint32_t stop;
 };
 
@@ -20,7 +20,10 @@ FIXTURE_SETUP(ipc_kill)
 }
 NOTHING_LEFT(ipc_kill)
 
-/* Export blocks of all sizes, open what others export, use it, close it, for ever */
+/*
+ * A player: exports blocks of all sizes, and opens, uses and closes other players' blocks, for
+ * ever.
+ */
 static void play(struct __test_metadata *_metadata, void *shared, unsigned int me,
 		 unsigned int seed)
 {
@@ -35,7 +38,7 @@ static void play(struct __test_metadata *_metadata, void *shared, unsigned int m
 		uint32_t word, before;
 
 		if (rand_r(&seed) % 4 == 0) {
-			/* nobody can have the handle that was there before any more */
+			/* an odd count: no player opens the handle while the block is replaced */
 			game->filled[me][i] += 1 + (game->filled[me][i] & 1);
 			ASSERT_OK(cuMemFree(own[i]));
 			ASSERT_OK(cuMemAlloc(&own[i], 512 << rand_r(&seed) % 14));
@@ -53,7 +56,7 @@ static void play(struct __test_metadata *_metadata, void *shared, unsigned int m
 		if (other == me)
 			ASSERT_CU(own[i] ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_VALUE,
 				  result);
-		/* who exported it has freed it, or was killed */
+		/* the exporter has freed the block, or was killed */
 		if (result == CUDA_ERROR_INVALID_VALUE || other == me)
 			continue;
 		ASSERT_OK(result);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Plain allocations of other processes: who may open a handle, and for how long it is good. */
+/*
+ * Plain allocations of other processes: which processes may open a handle, and how long a handle is
+ * good.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -12,7 +15,7 @@
 #define LAZY	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 #define NOBODY	65534
 
-/* What all processes of a test see */
+/* Shared by all processes of a test */
 FIXTURE(ipc)
 {
 	CUipcMemHandle handle;
@@ -23,7 +26,7 @@ FIXTURE_SETUP(ipc)
 }
 NOTHING_LEFT(ipc)
 
-/* A process that exports a block of so many bytes, and does what its link says */
+/* Starts a process that exports a block of @bytes, and then does what its link says. */
 static pid_t exporter(struct __test_metadata *_metadata, CUipcMemHandle *handle, size_t bytes,
 		      int *link)
 {
@@ -40,7 +43,7 @@ static pid_t exporter(struct __test_metadata *_metadata, CUipcMemHandle *handle,
 	ASSERT_OK(cuMemsetD32(at, 0x1234, bytes / 4));
 	ASSERT_OK(cuIpcGetMemHandle(handle, at));
 	send_number(*link, 0);
-	/* 0: free it; 1: what is there; else it ends */
+	/* 0: free the block; 1: say what the block holds; any other number: end */
 	for (;;) {
 		long what = receive_number(*link);
 
@@ -80,20 +83,23 @@ TEST_F(ipc, of_two_processes)
 	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
 	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, type);
 	EXPECT_OK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
-	/* whose context opened it, wherever it is */
+	/* the device is that of the context that opened the handle, wherever the memory is */
 	EXPECT_EQ(1, device);
 	EXPECT_OK(cuPointerGetAttribute(&capable,
 					CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, at));
 	EXPECT_EQ(0, capable);
 
-	/* it is the exporter's to free, and to give on */
+	/* only the exporter frees the block, or gives a handle of it to others */
 	EXPECT_REASON(cuMemFree(at), "# is another process's: close its handle");
 	EXPECT_REASON(cuMemFreeAsync(at, NULL), "# is another process's: close its handle");
 	EXPECT_REASON(cuIpcGetMemHandle(&other, at),
 		      "# is not in a block of this process, out of a pool");
 	EXPECT_REASON(cuIpcCloseMemHandle(at + 512), "no handle is open at #");
 
-	/* who frees it takes it from nobody, but nobody else opens it */
+	/*
+	 * when the exporter frees the block, those who have it open keep it, but nobody opens it
+	 * again
+	 */
 	ask(_metadata, link, 0);
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)at);
 	EXPECT_OK(cuIpcCloseMemHandle(at));
@@ -107,7 +113,7 @@ TEST_F(ipc, of_two_processes)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* A part of a chunk: what comes later is not seen by who has opened it. */
+/* A small block shares its chunk: a process that opened it does not see blocks that come later. */
 TEST_F(ipc, small)
 {
 	int link;
@@ -129,11 +135,13 @@ TEST_F(ipc, small)
 	ASSERT_OK(cuMemAlloc(&later, 1000));
 	EXPECT_NE(own / CHUNK, later / CHUNK);
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle(&base, handle, LAZY));
-	/* killed, it leaves what others have opened */
+	/* a killed exporter leaves other processes what they have opened */
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ended(pid);
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)at);
-	/* in the same context it is open already, else nobody opens it any more */
+	/*
+	 * the same context gets the block that it has open; another context can no longer open it
+	 */
 	EXPECT_OK(cuIpcOpenMemHandle(&base, self->handle, LAZY));
 	EXPECT_EQ(at, base);
 	EXPECT_OK(cuIpcCloseMemHandle(at));
@@ -142,7 +150,10 @@ TEST_F(ipc, small)
 		      "no such handle: its memory was freed, or is another");
 }
 
-/* So also where its file is still open, and somebody's mapping keeps the memory. */
+/*
+ * A handle ends with its process, even if another process has a duplicate of its file and a mapping
+ * keeps the memory.
+ */
 TEST_F(ipc, ends_with_its_process)
 {
 	int link, pidfd, file;
@@ -200,7 +211,7 @@ TEST_F(ipc, arguments)
 		      "flags must be LAZY_ENABLE_PEER_ACCESS");
 	EXPECT_REASON(cuIpcOpenMemHandle(NULL, self->handle, LAZY), "NULL output");
 	EXPECT_REASON(cuIpcOpenMemHandle(&at, handle, LAZY), "not what cuIpcGetMemHandle() gave");
-	/* every bit counts */
+	/* a handle with any bit changed is refused */
 	for (unsigned int i = 0; i < sizeof(handle) / 3; i++) {
 		handle = self->handle;
 		handle.reserved[i] ^= 1 << i % 8;
@@ -215,7 +226,7 @@ TEST_F(ipc, arguments)
 	EXPECT_OK(cuMemFreeAsync(pool, NULL));
 }
 
-/* Each context has its own, and what it has goes with it. */
+/* Each context opens a handle for itself, and what it has open ends with it. */
 TEST_F(ipc, contexts)
 {
 	CUcontext context;
@@ -240,7 +251,7 @@ TEST_F(ipc, contexts)
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
 }
 
-/* A process that is like the test's own but for one thing opens nothing. */
+/* Opens @handle in a process that differs from the test's own in one thing. */
 enum stranger { NO_STRANGER, OTHER_USER, OTHER_PIDS, OTHER_USERS };
 
 static CUresult opened_by(struct __test_metadata *_metadata, enum stranger stranger,
@@ -292,7 +303,9 @@ TEST_F(ipc, strangers)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* All but the key, by ioctls: nobody learns whether a key is another user's. */
+/*
+ * Opens by the key alone, with ioctls: the error does not tell whether another user has that key.
+ */
 TEST_F(ipc, keys)
 {
 	struct memcast_export export = { .handle_type = MEMCAST_HANDLE_FD };
@@ -316,7 +329,7 @@ TEST_F(ipc, keys)
 	ASSERT_EQ(0, setresuid(0, 0, 0));
 	EXPECT_EQ(0, RAW(client, IPC_OPEN, open_own));
 	EXPECT_EQ(CHUNK, open_own.out_bytes);
-	/* as any memory of somebody else's */
+	/* the opened block cannot be exported, as no imported memory can */
 	export.handle = open_own.out_handle;
 	export.header.reason = (uintptr_t)why[1];
 	export.header.reason_size = sizeof(why[1]);

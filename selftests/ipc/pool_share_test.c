@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pools that several processes or threads have. */
+/* Pools that several processes or threads share. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,7 +13,10 @@ static const CUmemPoolProps shareable = {
 	.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
 };
 
-/* Heaps and memories alike: the kernel's errno for it would mean nothing to the library. */
+/*
+ * Heaps and memories answer alike: the kernel's errno for a full table of fds means nothing to the
+ * library.
+ */
 TEST_F(pool, no_free_fd)
 {
 	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
@@ -70,7 +73,7 @@ TEST_F(pool, export_arguments)
 	EXPECT_REASON(cuMemPoolExportPointer(NULL, block), "NULL output");
 
 	ASSERT_OK(cuMemPoolExportToShareableHandle(&fd, pool, SHAREABLE, 0));
-	/* for the programs that this one starts, too */
+	/* programs that this one starts inherit the fd */
 	EXPECT_EQ(0, fcntl(fd, F_GETFD));
 	ASSERT_OK(cuMemPoolImportFromShareableHandle(&other, (void *)(long)fd, SHAREABLE, 0));
 	EXPECT_REASON(cuMemPoolImportPointer(&address, other, &data),
@@ -79,20 +82,20 @@ TEST_F(pool, export_arguments)
 	EXPECT_REASON(cuMemPoolImportPointer(NULL, other, &data), "NULL pointer");
 	EXPECT_REASON(cuMemPoolImportPointer(&address, other, NULL), "NULL pointer");
 	EXPECT_REASON(cuMemPoolImportPointer(&address, pool, &data), "heap # is not an imported");
-	/* what the exporter never said */
+	/* data that no exporter said */
 	data.reserved[16] = 1;
 	EXPECT_REASON(cuMemPoolImportPointer(&address, other, &data), "no block of # bytes can be");
 	data.reserved[16] = 0;
 	data.reserved[30] = 1;
 	EXPECT_REASON(cuMemPoolImportPointer(&address, other, &data), "no block of # bytes can be");
 	EXPECT_EQ(77, address);
-	/* an imported pool gives nothing new */
+	/* an imported pool allocates nothing */
 	EXPECT_REASON(cuMemAllocFromPoolAsync(&address, 1, other, self->stream),
 		      "heap # is another process's");
 	EXPECT_REASON(cuDeviceSetMemPool(0, other), "the pool is another process's");
 	EXPECT_REASON(cuMemPoolExportToShareableHandle(&fd, other, SHAREABLE, 0),
 		      "heap # was not created to be exported");
-	/* nor has it attributes, or anything to give back */
+	/* an imported pool has no attributes, and no free memory to give back */
 	EXPECT_REASON(cuMemPoolGetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value),
 		      "the pool is another process's");
 	EXPECT_REASON(cuMemPoolSetAttribute(other, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value),
@@ -100,7 +103,9 @@ TEST_F(pool, export_arguments)
 	EXPECT_REASON(cuMemPoolTrimTo(other, 0), "the pool is another process's");
 }
 
-/* In one process, which tells what the other sees from what it shares */
+/*
+ * Imports within one process. Addresses that differ show that the import has a mapping of its own.
+ */
 TEST_F(pool, imported_blocks)
 {
 	long before = device_bytes(0, "free_bytes");
@@ -130,7 +135,7 @@ TEST_F(pool, imported_blocks)
 		EXPECT_OK(cuMemsetD8(import[i], i + 5, bytes[i]));
 		EXPECT_EQ(i + 5, ((volatile char *)block[i])[bytes[i] - 1]);
 	}
-	/* the memory is one, the first two blocks' mapping too */
+	/* both sides share one memory; the first two blocks also share one mapping */
 	EXPECT_EQ(before - 4 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(STEP, TAKEN(pool));
 	EXPECT_EQ(import[1] - import[0], block[1] - block[0]);
@@ -157,7 +162,7 @@ FIXTURE_SETUP(pools)
 }
 NOTHING_LEFT(pools)
 
-/* What another process has imported outlives the exporter. */
+/* An imported block outlives its exporter. */
 TEST_F(pools, of_two_processes)
 {
 	CUdeviceptr block, other;
@@ -193,7 +198,7 @@ TEST_F(pools, of_two_processes)
 	EXPECT_EQ(0, ended(pid));
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
 	EXPECT_EQ(device_bytes(0, "pool_bytes") - (long)CHUNK, device_bytes(0, "free_bytes"));
-	/* but nothing more can be imported */
+	/* with the memory gone, no block can be imported any more */
 	ASSERT_OK(cuMemFree(block));
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
 	EXPECT_REASON(cuMemPoolImportPointer(&other, pool, &self->data), "the block's memory is");
@@ -206,7 +211,7 @@ struct player {
 	unsigned int number, failed;
 };
 
-/* Allocate, fill, read, free: all in one stream, with up to 16 blocks at once */
+/* Allocates, fills, reads and frees, all in one stream, with up to 16 blocks at once. */
 static void *play(void *argument)
 {
 	struct player *player = argument;

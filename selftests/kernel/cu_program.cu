@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Kernels in CUDA C++ of the kind that tests and samples have, and what they must compute.
- * Compiled by memcast-cu, as a program and as a shared object of kernels; and by nvcc, where
- * it is found. All give the same answers: cu_test.sh.
+ * Kernels in CUDA C++ of the kind that tests and samples have, and the results that they must
+ * compute. memcast-cu compiles this file as a program and as a shared object of kernels; nvcc,
+ * where it is found, compiles it as well. All give the same results: cu_test.sh compares them.
  */
 #include <cooperative_groups.h>
 #include <cstdio>
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(256, 2) add(int *to, const int *from, int coun
 }
 }
 
-/* The sum of a block's words by halves, in shared memory of the code's and of the launch */
+/* Sums a block's words by halves, in static shared memory and in dynamic shared memory. */
 template <int N, class T> __global__ void sum(T *values)
 {
 	__shared__ T held[N];
@@ -207,7 +207,7 @@ static bool do_limits()
 		cudaGetLastError() == cudaErrorInvalidValue;
 }
 
-/* With an argument, kernels come from a shared object, which has variables of its own. */
+/* With an argument, kernels come from a shared object, which has its own copies of variables. */
 int main(int argc, char **)
 {
 	int *memory;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Device code: what is read of cubins (as much of an ELF file as is read), and damaged files of all kinds. */
+/*
+ * Device code: what the library reads of cubins (as much of an ELF file as it reads), and damaged
+ * files of all kinds.
+ */
 #define _GNU_SOURCE
 #include <elf.h>
 #include "kernel_image_fixture.h"
@@ -7,7 +10,7 @@
 
 #define FILE_NAME	"/tmp/memcast-image"
 
-/* Load it from a file, so that nothing but the file's size bounds it. */
+/* Loads @data from a file, so that nothing but the file's size bounds it. */
 #define load_as_file(data, bytes)	load_as_file_(_metadata, data, bytes)
 static CUresult load_as_file_(struct __test_metadata *_metadata, const void *data, size_t bytes)
 {
@@ -128,7 +131,7 @@ TEST_F(kernel_image, cubins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin));
 }
 
-/* Of each kind, as much as a copy had when it was interrupted; and no file at all */
+/* Files of each kind, cut short as an interrupted copy leaves them; and files that are none */
 TEST_F(kernel_image, files_cut_short)
 {
 	static struct cubin cubin;
@@ -152,7 +155,7 @@ TEST_F(kernel_image, files_cut_short)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuModuleLoad(&self->module, "/tmp"));
 }
 
-/* A byte that is another one may be refused or not, but harms nobody. */
+/* A file with one byte changed may be refused or not, but does no harm. */
 TEST_F(kernel_image, damaged_bytes)
 {
 	static struct cubin cubin;
@@ -166,7 +169,7 @@ TEST_F(kernel_image, damaged_bytes)
 		at[i] ^= 0xff;
 	}
 	EXPECT_LT(0, refused);
-	/* where a value's end is before its begin */
+	/* a value that ends before it begins */
 	cubin.symbol[2].st_value = 16;
 	cubin.symbol[2].st_size = -8;
 	load_as_file(&cubin, sizeof(cubin));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Kernels by name: what goes wrong in them, and what becomes of the context and of the program. */
+/*
+ * Kernels by name: what can go wrong in them, and what becomes of the context and of the program.
+ */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/mman.h>
@@ -101,7 +103,7 @@ static void on_fault(int number)
 	_exit(number == SIGSEGV ? 42 : 1);
 }
 
-/* A fault elsewhere is the program's, as ever. */
+/* A fault outside of kernels goes to the program's own handler, as before. */
 TEST_F(kernel, others_faults_stay)
 {
 	int status;
@@ -119,7 +121,7 @@ TEST_F(kernel, others_faults_stay)
 	EXPECT_EQ(42, WEXITSTATUS(status));
 }
 
-/* Killed in a kernel that never ends: what it had is back, which the fixture looks at. */
+/* A process is killed in a kernel that never ends; the fixture checks that its memory is back. */
 TEST_F(kernel, endless)
 {
 	int pipes[2], status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: what their tests launch, and how. */
+/* Kernels by name: the kernels that tests launch, and how tests launch them. */
 #ifndef KERNEL_FIXTURE_H
 #define KERNEL_FIXTURE_H
 
@@ -54,7 +54,7 @@ FIXTURE(kernel)
 FIXTURE_SETUP(kernel) { }
 NOTHING_LEFT(kernel)
 
-/* What the test's own process has; a child of it comes before */
+/* Prepares the test's own process; a test that forks a child does so before. */
 #define start()	start_(_metadata, self)
 TEST_HELPER void start_(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self)
 {
@@ -78,7 +78,7 @@ TEST_HELPER CUresult launch(CUmodule module, CUstream stream, const char *name, 
 #define LAUNCH(name, grid, block, parameters...)	\
 	launch(self->module, self->stream, name, grid, block, (void *[]) { parameters })
 
-/* @names: what the log's line has */
+/* The stream's work ends with @result. @names: words that the log must have */
 #define ends_with(result, names...)	ends_with_(_metadata, self, result, (const char *[]) { names, NULL })
 TEST_HELPER void ends_with_(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self,
 		       CUresult result, const char *const *names)

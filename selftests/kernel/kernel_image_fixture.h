@@ -50,7 +50,7 @@ struct fatbin {
 
 enum pack { PLAIN, LZ4, ZSTD };
 
-/* The libraries that unpack are there, as libcuda.so.1 needs them. */
+/* Packs with the libraries that libcuda.so.1 needs for unpacking, so they are loaded already. */
 TEST_HELPER size_t pack(enum pack how, void *to, size_t room)
 {
 	int (*lz4)(const char *, char *, int, int) = dlsym(RTLD_DEFAULT, "LZ4_compress_default");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Device code: what is read of PTX and fatbins, and what is refused. */
+/* Device code: what the library reads of PTX and fatbins, and what it refuses. */
 #define _GNU_SOURCE
 #include "kernel_image_fixture.h"
 #include "reason.h"
@@ -85,7 +85,7 @@ TEST_F(kernel_image, refused)
 		{ HEAD ".entry k() { ret }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".entry k(.param a) { ret; }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .u32 v = 3", CUDA_ERROR_INVALID_PTX },
-		/* 2^64 - 1 bytes, and 2^64 */
+		/* arrays of 2^64 - 1 bytes, and of 2^64 */
 		{ HEAD ".global .b8 v[4294967295][641][6700417] = {1};" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .b8 v[4294967296][4294967296] = {1};" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .b8 v[2] = {{{{{{{{{{1}}}}}}}}}};" ENTRY, CUDA_ERROR_INVALID_PTX },
@@ -107,7 +107,9 @@ TEST_F(kernel_image, refused)
 		EXPECT_CU(cases[i].result, cuModuleLoadData(&module, cases[i].text))
 			TH_LOG("%s", cases[i].text);
 		EXPECT_EQ((CUmodule)77, module);
-		/* as a library it is loaded, has no kernels, and the error comes later */
+		/*
+		 * cuLibraryLoadData() accepts the text, finds no kernels, and the error comes later
+		 */
 		ASSERT_OK(cuLibraryLoadData(&library, cases[i].text, NULL, NULL, 0, NULL, NULL, 0));
 		EXPECT_OK(cuLibraryGetKernelCount(&count, library));
 		EXPECT_EQ(0, count);
@@ -133,7 +135,7 @@ TEST_F(kernel_image, says_which_line)
 	EXPECT_EQ(strlen(log), (size_t)values[1]);
 }
 
-/* What is loaded ends with a primary context, though that has its value again afterwards. */
+/* Modules end with the primary context. A library's variables start anew in the next one. */
 TEST_F(kernel_image, reset)
 {
 	CUdeviceptr address, other;
@@ -158,7 +160,7 @@ TEST_F(kernel_image, reset)
 	ASSERT_OK(cuLibraryGetGlobal(&address, &bytes, library, "word"));
 	EXPECT_OK(cuMemcpyDtoH(&word, address, sizeof(word)));
 	EXPECT_EQ(7, word);
-	/* a block without threads, and clusters whose size wraps, divide by nothing */
+	/* a block without threads, and clusters whose size wraps, cause no division by zero */
 	ASSERT_OK(cuModuleLoadData(&self->module, text));
 	ASSERT_OK(cuModuleGetFunction(&function, self->module, "first"));
 	config.attrs = (CUlaunchAttribute[]) { {
@@ -224,7 +226,7 @@ TEST_F(kernel_image, damaged_fatbins)
 	fatbin.entry[0].header_bytes = 48;
 	fatbin.entry[0].bytes += offsetof(struct entry, data) - 48;
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
-	/* text where an ELF file is to be */
+	/* text in an entry that says it is an ELF file */
 	fill(&fatbin, ZSTD, 90);
 	fatbin.entry[0].kind = 2;
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));

@@ -20,7 +20,7 @@ MEMCAST_KERNEL(mix, MEMCAST_ONCE, uint32_t *, uint32_t *, uint32_t)
 	*to = mixed(*to, *PARAMETER(at, 1, uint32_t *), PARAMETER(at, 2, uint32_t));
 }
 
-/* A tree of sums in shared memory, a barrier between its levels */
+/* A tree of sums in shared memory, with a barrier between its levels */
 MEMCAST_KERNEL(sum, MEMCAST_THREADS, uint32_t *, const uint32_t *)
 {
 	uint32_t *shared = at->static_shared, x = at->thread_index.x;
@@ -75,7 +75,7 @@ TEST_F(kernel, shapes)
 	memory = (uint32_t *)self->memory;
 	to = self->memory + 4096;
 	ASSERT_OK(LAUNCH("fill", 4, 32, &self->memory, &value));
-	value = 6;	/* it was copied */
+	value = 6;	/* the launch copied the value */
 	ASSERT_OK(LAUNCH("sum", 2, 64, &to, &self->memory));
 	ASSERT_OK(cuStreamSynchronize(self->stream));
 	for (i = 0; i < 128; i++)
@@ -105,7 +105,7 @@ TEST_F(kernel, not_registered)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, LAUNCH("unknown", 1, 1, &a, &a, &c));
 	ASSERT_OK(cuLogsDumpToMemory(NULL, log, &size, 0));
 	EXPECT_SAYS(log, "kernel unknown(8, 8, 4) is not registered: memcast/kernel.h");
-	/* the context is as before */
+	/* a refused launch leaves the context as it was */
 	EXPECT_OK(LAUNCH("fill", 1, 1, &self->memory, &c));
 	EXPECT_OK(cuCtxSynchronize());
 }
@@ -123,13 +123,13 @@ TEST_F(kernel, registered_with_other_parameters)
 		.count = 2,
 	};
 
-	/* before there is a module: at the first launch */
+	/* registered before there is a module: checked at the first launch */
 	ASSERT_OK(memcastKernelRegister(&late));
 	EXPECT_REASON(memcastKernelRegister(&late), "kernel late is registered already");
 	start();
 	EXPECT_REASON(LAUNCH("late", 1, 1, &self->memory),
 		      "kernel late takes (#), but is registered with (#, #)");
-	/* with one: at once */
+	/* registered while there is a module: checked at once */
 	late.count = 0;
 	EXPECT_REASON(memcastKernelRegister(&late), "kernel late takes (#), not ()");
 	late.count = 1;
@@ -158,7 +158,7 @@ TEST_F(kernel, wrong_shape)
 	EXPECT_EQ(0, *(uint32_t *)self->memory);
 }
 
-/* Launches on many streams that wait for each other's events, as if done one by one */
+/* Launches on many streams that wait for each other's events give the result of one stream. */
 TEST_F(kernel, order)
 {
 	static uint32_t expected[STREAMS];
@@ -181,7 +181,10 @@ TEST_F(kernel, order)
 		from %= STREAMS;
 		to_word = self->memory + 4 * to;
 		from_word = self->memory + 4 * from;
-		/* after what was last done to the word that is read, and before what is next */
+		/*
+		 * the launch comes after the last change of the word that it reads, and before the
+		 * next
+		 */
 		ASSERT_OK(cuEventRecord(event, streams[from]));
 		ASSERT_OK(cuStreamWaitEvent(streams[to], event, 0));
 		ASSERT_OK(cuLaunchKernel(mix, 1, 1, 1, 1, 1, 1, 0, streams[to],
@@ -194,7 +197,7 @@ TEST_F(kernel, order)
 	EXPECT_EQ(0, memcmp(expected, (void *)self->memory, sizeof(expected)));
 }
 
-/* Kernels in two streams, of which one waits in its code for what the other writes */
+/* Kernels in two streams, one of which loops until it sees what the other writes */
 TEST_F(kernel, waits_in_its_code)
 {
 	CUstream other;
@@ -208,7 +211,7 @@ TEST_F(kernel, waits_in_its_code)
 	EXPECT_OK(cuStreamSynchronize(self->stream));
 }
 
-/* The window's address as a parameter, in a stream and in a graph */
+/* A window's address as a kernel's parameter, in a stream and in a graph */
 TEST_F(kernel, multimem)
 {
 	CUmemGenericAllocationHandle team, parts[2];
@@ -245,7 +248,9 @@ TEST_F(kernel, multimem)
 	ASSERT_OK(cuGraphDestroy(graph));
 }
 
-/* A node's function and parameters may change; a fault in a graph is one, too. */
+/*
+ * A node's function and parameters may change; a fault of a kernel in a graph is reported as well.
+ */
 TEST_F(kernel, graph)
 {
 	CUdeviceptr bad = 16;
@@ -277,7 +282,7 @@ TEST_F(kernel, graph)
 
 	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
 	ASSERT_OK(cuGraphExecKernelNodeSetParams(instance, node, &params));
-	/* the module goes; the instance has what it needs */
+	/* the module goes; the instance keeps what it needs */
 	ASSERT_OK(cuGraphLaunch(instance, self->stream));
 	ASSERT_OK(cuStreamSynchronize(self->stream));
 	EXPECT_EQ(4, ((uint32_t *)self->memory)[0]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An exporter of dma-bufs, for tests: /dev/memcast-exporter, for root. Its buffers
- * have what is wrong with them from memcast_exporter.h, and it counts what
- * importers do. Built and loaded as memcast_importer.c is.
+ * An exporter of dma-bufs for tests: /dev/memcast-exporter, for root. Its
+ * buffers have the faults of memcast_exporter.h, and it counts what importers
+ * do. It is built and loaded as memcast_importer.c is.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -25,7 +25,9 @@ struct buffer {
 
 static atomic_t buffers, attached, mapped, begun[2], ended[2], locked;
 
-/* Exporters may take locks that come before mmap_lock. */
+/*
+ * Counts calls under mmap_lock: exporters may take locks that come before it.
+ */
 static void look_for_locks(void)
 {
 	if (!current->mm)
@@ -53,7 +55,7 @@ static void exporter_detach(struct dma_buf *dmabuf, struct dma_buf_attachment *a
 	atomic_dec(&attached);
 }
 
-/* Where the device is told that a page is; the processor never goes there. */
+/* The address that the device gets for a page; the processor never uses it. */
 static dma_addr_t wrong_address(u32 vice, struct page *page)
 {
 	switch (vice) {
@@ -276,5 +278,5 @@ module_misc_device(exporter_misc);
 MODULE_DESCRIPTION("Exports dma-bufs, for memcast's selftests");
 MODULE_AUTHOR("The memcast authors");
 MODULE_LICENSE("GPL");
-/* What MODULE_IMPORT_NS() makes, which takes a string in some kernels only */
+/* Expands MODULE_IMPORT_NS(), which takes a string in some kernels only. */
 MODULE_INFO(import_ns, "DMA_BUF");

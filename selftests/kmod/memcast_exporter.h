@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
 /*
- * /dev/memcast-exporter: dma-bufs with something wrong with them, for tests, and
- * how often their exporter was called.
+ * /dev/memcast-exporter: dma-bufs with a fault, for tests, and counts of the
+ * calls that their exporter got.
  */
 #ifndef MEMCAST_EXPORTER_H
 #define MEMCAST_EXPORTER_H
@@ -12,15 +12,15 @@
 enum memcast_exporter_vice {
 	MEMCAST_EXPORTER_GOOD = 0,
 	MEMCAST_EXPORTER_NO_CPU,	/* neither mmap nor vmap */
-	MEMCAST_EXPORTER_READ_ONLY,	/* O_RDONLY */
-	MEMCAST_EXPORTER_ODD_SIZE,	/* not whole pages */
+	MEMCAST_EXPORTER_READ_ONLY,	/* the fd is O_RDONLY */
+	MEMCAST_EXPORTER_ODD_SIZE,	/* the size is not whole pages */
 	MEMCAST_EXPORTER_NO_ATTACH,	/* attaching fails */
 	MEMCAST_EXPORTER_NO_MAP,	/* mapping fails */
 	MEMCAST_EXPORTER_NO_ACCESS,	/* beginning CPU access fails */
-	MEMCAST_EXPORTER_SHORT,		/* a page is not mapped */
-	MEMCAST_EXPORTER_UNALIGNED,	/* DMA addresses amid pages */
-	MEMCAST_EXPORTER_NO_PAGES,	/* DMA addresses where nothing is */
-	MEMCAST_EXPORTER_RESERVED,	/* ... and where only firmware is */
+	MEMCAST_EXPORTER_SHORT,		/* one page is not mapped */
+	MEMCAST_EXPORTER_UNALIGNED,	/* DMA addresses within pages */
+	MEMCAST_EXPORTER_NO_PAGES,	/* DMA addresses without memory */
+	MEMCAST_EXPORTER_RESERVED,	/* DMA addresses of firmware */
 	MEMCAST_EXPORTER_VICES
 };
 
@@ -31,11 +31,11 @@ struct memcast_exporter {
 	__u32 reserved;
 };
 
-/* Of all buffers that there have been */
+/* Counts of all buffers since the module was loaded */
 struct memcast_exporter_counts {
-	__u32 buffers, attached, mapped;	/* now */
+	__u32 buffers, attached, mapped;	/* at present */
 	__u32 begun_reads, begun_writes, ended_reads, ended_writes;
-	__u32 locked;		/* calls under the mmap_lock of the caller's process */
+	__u32 locked;		/* calls under mmap_lock of the caller */
 };
 
 #define MEMCAST_EXPORTER_CREATE	_IOWR(0xE8, 0, struct memcast_exporter)

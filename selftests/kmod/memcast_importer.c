@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An importer of dma-bufs, for tests: /dev/memcast-importer, for root.
+ * An importer of dma-bufs for tests: /dev/memcast-importer, for root.
  *
  * `make kmod` builds it as build/selftests/memcast_importer-RELEASE.ko, so that
- * --add build/selftests brings it along; selftests/dmabuf/importer.c loads it and has a
- * function per ioctl of memcast_importer.h.
+ * --add build/selftests brings it along; selftests/dmabuf/importer.c loads it
+ * and has a function per ioctl of memcast_importer.h.
  *
- * It behaves as a driver should: it attaches with a device of its own, takes DMA
- * addresses and no pages from the exporter, and unmaps with the direction it
- * mapped with. Its device has no engine, so the processor goes to where the DMA
- * addresses lead: to memory, or to a bounce buffer (swiotlb=force), and an IOMMU
- * is refused. A second device is as the first, and takes no segments but of a page. A lock
- * per file: files do not wait for each other.
+ * The importer behaves as a driver should: it attaches with a device of its
+ * own, takes DMA addresses and no pages from the exporter, and unmaps with the
+ * direction that it mapped with. Its device has no engine, so the processor
+ * accesses the memory that the DMA addresses lead to: the buffer's pages, or a
+ * bounce buffer (swiotlb=force). The module refuses an IOMMU. A second device
+ * takes no segments larger than a page. Each file has a lock of its own, so
+ * files do not wait for each other.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-direct.h>
@@ -41,14 +42,14 @@ struct attachment {
 };
 
 struct importer {
-	struct mutex lock;		/* protects what follows */
+	struct mutex lock;		/* protects the fields below */
 	struct xarray attachments;
 };
 
-/* The second takes segments of a page. */
+/* The second device takes segments of a page only. */
 static struct platform_device *devices[2];
 
-/* Kernels before 6.2 lock in here themselves. */
+/* Kernels before 6.2 take the dma-buf's lock in dma_buf_vmap() itself. */
 static int importer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 #ifdef IMPORTER_VMAP_UNLOCKED
@@ -167,7 +168,10 @@ static int do_unmap(struct attachment *attachment, struct memcast_importer *arg)
 	return 0;
 }
 
-/* What is at an offset: where for the processor, and how much at most at once. */
+/*
+ * Returns the processor's address for an offset, and in @bytes how much follows
+ * it in one piece.
+ */
 static void *mapped_at(struct attachment *attachment, u32 slot, u64 offset, size_t *bytes)
 {
 	struct mapping *mapping = mapping_of(attachment, slot);
@@ -202,7 +206,9 @@ static bool may(const struct attachment *attachment, u32 slot, bool write)
 		(write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
 }
 
-/* Page by page, as user memory may fault and the mapping has segments. */
+/*
+ * Copies page by page, as user memory may fault and the mapping has segments.
+ */
 static int do_transfer(struct attachment *attachment, struct memcast_importer *arg, bool write)
 {
 	char __user *data = u64_to_user_ptr(arg->data);
@@ -374,5 +380,5 @@ module_exit(importer_exit);
 MODULE_DESCRIPTION("Imports dma-bufs, for memcast's selftests");
 MODULE_AUTHOR("The memcast authors");
 MODULE_LICENSE("GPL");
-/* What MODULE_IMPORT_NS() makes, which takes a string in some kernels only */
+/* Expands MODULE_IMPORT_NS(), which takes a string in some kernels only. */
 MODULE_INFO(import_ns, "DMA_BUF");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
 /*
- * /dev/memcast-importer: a device of nobody's that imports dma-bufs, for tests.
+ * /dev/memcast-importer: a device without hardware that imports dma-bufs, for
+ * tests.
  *
  * Attach a dma-buf, map an attachment for DMA (or into the kernel's addresses),
- * let the device read and write through that, unmap, detach. What a file has
- * attached and mapped goes when it is closed.
+ * let the device read and write through that, unmap, detach. Closing a file
+ * ends all of its attachments and mappings.
  */
 #ifndef MEMCAST_IMPORTER_H
 #define MEMCAST_IMPORTER_H
@@ -14,7 +15,7 @@
 
 /* An attachment can be mapped for DMA so many times at once: slots 0, 1, … */
 #define MEMCAST_IMPORTER_SLOTS	4
-/* or this: the attachment's dma-buf in the kernel's addresses */
+/* or this slot: the attachment's dma-buf in the kernel's addresses */
 #define MEMCAST_IMPORTER_VMAP	0xffffffffU
 
 /* as the kernel's enum dma_data_direction */
@@ -25,16 +26,16 @@ enum memcast_importer_direction {
 };
 
 struct memcast_importer {
-	__s32 fd;			/* ATTACH: of a dma-buf */
-	__u32 id;			/* of an attachment; ATTACH answers with it */
-	__u32 slot;			/* MAP, UNMAP, WRITE, READ: which mapping */
-	__u32 direction;		/* MAP: what the device may */
+	__s32 fd;			/* attachment; ATTACH answers it */
+	__u32 id;			/* an attachment; ATTACH answers with it */
+	__u32 slot;			/* MAP: the device's access */
+	__u32 direction;		/* MAP: whether the device reads or writes */
 	__aligned_u64 offset;		/* WRITE, READ: into the buffer */
-	__aligned_u64 bytes;		/* and how much */
-	__aligned_u64 data;		/* and where the program has it: an address */
+	__aligned_u64 bytes;		/* address of the program's data */
+	__aligned_u64 data;		/* WRITE, READ: address of the program's buffer */
 	__aligned_u64 out_bytes;	/* ATTACH: the dma-buf's size */
-	__u32 out_segments;		/* MAP: contiguous for the device */
-	__u32 single_pages;		/* ATTACH: 1: a device that takes segments of a page only */
+	__u32 out_segments;		/* ATTACH: 1: the second device */
+	__u32 single_pages;		/* ATTACH: 1: the device that takes segments of a page only */
 };
 
 #define MEMCAST_IMPORTER_ATTACH	_IOWR(0xE7, 0, struct memcast_importer)

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Lazy pools: machines that promise more than they have, what is about memory of the other
-# selftests in one whose pools are lazy, and what is refused when the module is loaded.
+# Lazy pools: machines that promise more memory than they have, the other selftests of memory in a
+# machine whose pools are lazy, and parameters that the module refuses.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 
-# lazy WHAT OPTION… -- PROGRAM…
+# lazy WHAT OPTION… -- PROGRAM…: runs the program in a machine with lazy pools
 lazy()
 {
 	what=$1
@@ -27,7 +27,7 @@ done
 lazy "576 devices of 80 GiB in 3 GiB" --devices 576 --pool-mib 81920 --memory 3072 -- \
 	build/selftests/lazy_test -t larger_than_the_machine
 
-# whatever is about memory, teams, copies, heaps and dma-bufs; all that the pools promise is there
+# all tests of memory, teams, copies, heaps and dma-bufs; the machine has all that the pools promise
 # shellcheck disable=SC2046
 lazy "other selftests with lazy pools" $(cat selftests/vm-options) --param lazy_max_mib=1600 -- \
 	build/selftests/run address_test alloc_race_test alloc_test bind_test block_test copy2d_test \

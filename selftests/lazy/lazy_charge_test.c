@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Whose memory cgroup pays for the chunks of lazy pools, and what is said where it is full. */
+/* Which memory cgroup pays for the chunks of lazy pools, and what happens when it is full. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -17,7 +17,10 @@ static long charged(const char *group)
 	return atol(text);
 }
 
-/* Who touches first is charged, be it another's memory; and is told where that ends. */
+/*
+ * The process that first touches a chunk is charged, even if another process created the memory,
+ * and gets an error when its cgroup is full.
+ */
 static void in_a_group(struct __test_metadata *_metadata, const char *group)
 {
 	int link, fd;
@@ -57,7 +60,7 @@ static void in_a_group(struct __test_metadata *_metadata, const char *group)
 	ASSERT_EQ(0, write_in(group, "memory.max", "24M"));
 	send_number(link, 0);
 	receive_number(link);
-	/* those outside go on */
+	/* a process outside of the full cgroup still gets chunks */
 	EXPECT_EQ(0, try_store(mapped(imported(fd), SIZE, 0) + 31 * (CHUNK / 4), 1));
 	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));

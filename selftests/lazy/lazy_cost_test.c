@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the first touch of a lazy pool's chunk costs, beside zeroing that much: at most 1.2
- * times. In a machine whose clock counts instructions (memcast-vm --icount --cpus 1, which
- * host-lazy.sh says with MEMCAST_TEST_EXACT=1) the ratio is judged; elsewhere a busy host
- * can hold up either, and the test prints what it measured.
+ * The first touch of a lazy pool's chunk costs at most 1.2 times what zeroing a chunk costs. In a
+ * machine whose clock counts instructions (memcast-vm --icount --cpus 1; host-lazy.sh sets
+ * MEMCAST_TEST_EXACT=1 there) the test judges the ratio; elsewhere a busy host can hold up either
+ * side, and the test prints what it measured.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 
 #define CHUNKS	32
 
-/* Whether the kernel has found this of the processor */
+/* Return: does the kernel list @flag for the processor? */
 static bool has_flag(const char *flag)
 {
 	FILE *file = fopen("/proc/cpuinfo", "re");
@@ -31,7 +31,10 @@ static bool has_flag(const char *flag)
 	return word;
 }
 
-/* As the kernel clears pages, which depends on the processor: instructions are counted. */
+/*
+ * Clears as the kernel clears pages. Its way depends on the processor, and the clock counts
+ * instructions.
+ */
 static void zero(void *at, size_t bytes)
 {
 	static int bytewise = -1, wordwise = -1;
@@ -66,7 +69,7 @@ TEST(lazy_cost)
 	NEEDS_LAZY();
 	cuda_start(0);
 	at = (char *)mapped(new_memory(0, CHUNKS * CHUNK), CHUNKS * CHUNK, 0);
-	/* the least of all: what interrupts add is not the touch's */
+	/* the fastest of all: interrupts make other touches slower */
 	for (i = 0; i < CHUNKS; i++) {
 		before = __rdtsc();
 		at[i * CHUNK] = 1;

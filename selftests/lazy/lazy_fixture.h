@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests of pools that take their chunks when these are touched: backing=lazy. */
+/* For tests of pools that take a chunk when it is first touched: backing=lazy. */
 #ifndef LAZY_FIXTURE_H
 #define LAZY_FIXTURE_H
 
@@ -18,13 +18,13 @@ do {									\
 		SKIP(return, "parameters are root's");			\
 } while (0)
 
-/* What a device's pool has of the machine's memory */
+/* Return: how much of the machine's memory a device's pool has taken */
 TEST_HELPER long taken(unsigned int device)
 {
 	return device_bytes(device, "taken_bytes");
 }
 
-/* ... and all of them together */
+/* Return: how much all pools together have taken */
 TEST_HELPER long taken_by_all(void)
 {
 	long bytes, sum = 0;

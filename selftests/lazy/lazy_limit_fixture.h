@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests of lazy pools that can take no more. */
+/* For tests of lazy pools that reach a limit. */
 #ifndef LAZY_LIMIT_FIXTURE_H
 #define LAZY_LIMIT_FIXTURE_H
 
 #include <unistd.h>
 #include "lazy_fixture.h"
 
-/* More than any of these tests takes, without a limit */
+/* More than any of these tests takes when no limit is set */
 #define SIZE	(32 * CHUNK)
 #define LOG	"/tmp/lazy.log"
 
@@ -20,7 +20,7 @@ FIXTURE_SETUP(lazy_limit)
 	NEEDS_LAZY();
 	if (device_bytes(1, "pool_bytes") < (long)(16 * SIZE))
 		SKIP(return, "it takes two larger pools: memcast-vm --pool-mib 8192");
-	/* of what a test before this has closed a moment ago */
+	/* what the test before closed may still be on its way out */
 	ASSERT_STREQ("", left_over());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Lazy pools that can take no more, as lazy_max_mib or a memory cgroup says: whoever asks
- * for too much is told, and nobody else is any the worse.
+ * Lazy pools that have reached lazy_max_mib or the limit of a memory cgroup: a process that asks
+ * for more gets an error, and no other process is affected.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "lazy_limit_fixture.h"
 #include "peers.h"
 
-/* From now on so many chunks more may be taken. */
+/* Sets the limit so that all pools together can take @chunks more. */
 #define leave(chunks)	\
 	ASSERT_EQ(0, set_limit("lazy_max_mib", (taken_by_all() + (long)((chunks) * CHUNK)) / MIB))
 
@@ -32,7 +32,7 @@ TEST_F(lazy_limit, copies)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(at, 1, 5 * CHUNK / 4));
 	read_file(text, sizeof(text), LOG);
 	EXPECT_SAYS(text, "lazy_max_mib");
-	/* it has written nothing, and taken nothing */
+	/* the refused call has written nothing and taken nothing */
 	EXPECT_TAKEN(1, 0);
 	EXPECT_OK(cuMemcpyDtoH(&word, at, 4));
 	EXPECT_EQ(0, word);
@@ -42,17 +42,17 @@ TEST_F(lazy_limit, copies)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemcpyDtoD(at + 3 * CHUNK, other, 2 * CHUNK));
 	EXPECT_OK(cuMemcpyDtoH(&word, at + 3 * CHUNK, 4));
 	EXPECT_EQ(1, word);
-	/* what is there can be used */
+	/* chunks that were taken before can be used */
 	EXPECT_OK(cuMemcpyDtoD(at, other, CHUNK));
 	EXPECT_OK(cuMemcpyDtoH(&word, at, 4));
 	EXPECT_EQ(3, word);
-	/* what is given back can be taken again */
+	/* chunks that were given back can be taken again */
 	EXPECT_OK(cuMemUnmap(at, SIZE));
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_OK(cuMemsetD32(other, 1, 5 * CHUNK / 4));
 }
 
-/* What is needed is counted once, however often it is shown or met. */
+/* A call counts each chunk that it needs once, however often the chunk is mapped or written. */
 TEST_F(lazy_limit, aliases_and_rows)
 {
 	CUmemGenericAllocationHandle handle;
@@ -74,7 +74,7 @@ TEST_F(lazy_limit, aliases_and_rows)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD2D8(rows, CHUNK, 1, 4096, 2));
 }
 
-/* A team's replicas are all of them written, or none. */
+/* A call writes all replicas of a team, or none. */
 TEST_F(lazy_limit, windows)
 {
 	CUmemGenericAllocationHandle all, part[2];
@@ -96,7 +96,7 @@ TEST_F(lazy_limit, windows)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(ADDRESS(window) + CHUNK, 5, 1));
 	EXPECT_EQ(5, window[7]);
 	EXPECT_EQ((long)(2 * CHUNK), taken_by_all());
-	/* and so with plain stores */
+	/* a plain store does so too */
 	EXPECT_EQ(SIGBUS, try_store(window + CHUNK / 4, 6));
 	EXPECT_EQ(0, try_load(mapped(part[0], SIZE, 0) + CHUNK / 4, &word));
 	EXPECT_EQ(0, word);
@@ -125,7 +125,7 @@ TEST_F(lazy_limit, touch)
 	EXPECT_TAKEN(3, 0);
 }
 
-/* A program that does not catch it ends, and stderr says of what. */
+/* A program that does not catch SIGBUS ends, and stderr names the limit. */
 TEST_F(lazy_limit, words_of_a_touch)
 {
 	char text[4096];
@@ -154,7 +154,7 @@ TEST_F(lazy_limit, words_of_a_touch)
 	peer_close(link);
 }
 
-/* Others who want a program's chunks are told, too. */
+/* Importers of a dma-buf and debuggers get an error, too, when they need new chunks. */
 TEST_F(lazy_limit, importers_and_debuggers)
 {
 	int fd, card, self_memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
@@ -186,7 +186,7 @@ TEST_F(lazy_limit, importers_and_debuggers)
 	close(self_memory);
 }
 
-/* Killed while it touches and copies, at any moment: all goes back. */
+/* A process is killed at any moment while it touches and copies: all its memory goes back. */
 TEST_F(lazy_limit, kill)
 {
 	unsigned int round;
@@ -219,7 +219,7 @@ TEST_F(lazy_limit, kill)
 	}
 }
 
-/* One of many who want more than there is. */
+/* One of many processes that want more than the limit */
 static void greedy(struct __test_metadata *_metadata, unsigned int seed)
 {
 	CUdevice device = seed % 2;
@@ -274,7 +274,7 @@ TEST_F(lazy_limit, eight_at_once)
 			at[i * (CHUNK / 4)] = i + 1;
 		send_number(bystander, 0);
 		receive_number(bystander);
-		/* what it has it keeps */
+		/* the bystander keeps the chunks that it has */
 		for (i = 0; i < 4; i++)
 			EXPECT_EQ(i + 1, (int)at[i * (CHUNK / 4)]);
 		EXPECT_OK(cuMemsetD32(ADDRESS(at), 9, 4 * CHUNK / 4));

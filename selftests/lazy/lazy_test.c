@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Lazy pools: what is created is promised, what is first touched is taken, by whomever it
- * is, and all of it goes back to the machine when it is freed.
+ * Lazy pools: creating a memory promises chunks, the first touch of a chunk takes it, whichever
+ * process touches it, and freeing the memory gives all chunks back to the machine.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +20,7 @@ FIXTURE(lazy)
 FIXTURE_SETUP(lazy)
 {
 	NEEDS_LAZY();
-	/* of what a test before this has closed a moment ago */
+	/* what the test before closed may still be on its way out */
 	ASSERT_STREQ("", left_over());
 	cuda_start(0);
 	self->pool = device_bytes(0, "pool_bytes");
@@ -28,7 +28,7 @@ FIXTURE_SETUP(lazy)
 }
 NOTHING_LEFT(lazy)
 
-/* Three figures: what a pool promises, what of it is in use, and what it has taken. */
+/* Three figures of a pool: what it promises, how much of that is in use, and what it has taken. */
 TEST_F(lazy, promised_used_taken)
 {
 	size_t half = self->pool / 2 / CHUNK * CHUNK, free, total;
@@ -58,7 +58,7 @@ TEST_F(lazy, promised_used_taken)
 	EXPECT_EQ(self->pool, device_bytes(0, "free_bytes"));
 }
 
-/* A pool promises no more than it has, touched or not. */
+/* A pool promises no more than its size, touched or not. */
 TEST_F(lazy, promises_end)
 {
 	CUmemAllocationProp prop = memory_on(0);
@@ -76,11 +76,11 @@ TEST_F(lazy, copies)
 	CUdeviceptr to = ADDRESS(mapped(new_memory(0, 8 * CHUNK), 8 * CHUNK, 0));
 	uint32_t words[4] = { 1, 2, 3, 4 };
 
-	/* who reads takes nothing */
+	/* a read takes no chunk */
 	EXPECT_OK(cuMemcpyDtoH(words, from + CHUNK - 8, sizeof(words)));
 	EXPECT_EQ(0, words[0] | words[1] | words[2] | words[3]);
 	EXPECT_TAKEN(0, 0);
-	/* across a border */
+	/* a fill across a border of chunks */
 	EXPECT_OK(cuMemsetD32(from + CHUNK - 8, 9, 4));
 	EXPECT_TAKEN(2, 0);
 	EXPECT_OK(cuMemcpyDtoD(to + CHUNK, from, 3 * CHUNK));
@@ -88,17 +88,17 @@ TEST_F(lazy, copies)
 	EXPECT_OK(cuMemcpyDtoH(words, to + 2 * CHUNK - 8, sizeof(words)));
 	EXPECT_EQ(9, words[0]);
 	EXPECT_EQ(9, words[3]);
-	/* what was never written overwrites what was */
+	/* a copy from chunks that were never written overwrites the destination with zeros */
 	EXPECT_OK(cuMemcpyDtoD(to + CHUNK, from + 4 * CHUNK, 3 * CHUNK));
 	EXPECT_TAKEN(5, 0);
 	EXPECT_OK(cuMemcpyDtoH(words, to + 2 * CHUNK - 8, sizeof(words)));
 	EXPECT_EQ(0, words[0] | words[1] | words[2] | words[3]);
-	/* a row per chunk */
+	/* a rectangle of which each row is in another chunk */
 	EXPECT_OK(cuMemsetD2D8(from + 4 * CHUNK, CHUNK, 1, 16, 4));
 	EXPECT_TAKEN(9, 0);
 }
 
-/* What one had and gave back, another does not see. */
+/* A process does not see what another process wrote before it gave a chunk back. */
 TEST_F(lazy, zeros)
 {
 	uint32_t *words = malloc(8 * CHUNK);
@@ -141,12 +141,12 @@ TEST_F(lazy, team)
 	second = mapped(part[1], 8 * CHUNK, 1);
 	EXPECT_TAKEN(0, 0);
 	EXPECT_TAKEN(0, 1);
-	/* loads come from the first member's */
+	/* a load from the window takes a chunk of the first member alone */
 	EXPECT_EQ(0, try_load(window, &value));
 	EXPECT_EQ(0, value);
 	EXPECT_TAKEN(1, 0);
 	EXPECT_TAKEN(0, 1);
-	/* stores reach all */
+	/* a store takes a chunk of each member */
 	window[CHUNK / 4] = 3;
 	EXPECT_EQ(3, first[CHUNK / 4]);
 	EXPECT_EQ(3, second[CHUNK / 4]);
@@ -156,7 +156,7 @@ TEST_F(lazy, team)
 	EXPECT_EQ(5, second[5 * CHUNK / 4 - 1]);
 	EXPECT_TAKEN(4, 0);
 	EXPECT_TAKEN(3, 1);
-	/* a memory keeps what it has, bound or not */
+	/* a memory keeps its chunks when it is unbound */
 	EXPECT_OK(cuMulticastUnbind(all, 1, 0, 8 * CHUNK));
 	EXPECT_EQ(5, second[3 * CHUNK / 4]);
 	EXPECT_TAKEN(3, 1);
@@ -195,7 +195,7 @@ TEST_F(lazy, dma_buf_of_a_program)
 	close(fd);
 }
 
-/* A driver that maps it for its device has all of it. */
+/* A driver that maps a dma-buf for its device takes all of its chunks. */
 TEST_F(lazy, dma_buf_of_a_driver)
 {
 	int fd = exported(new_memory(0, 8 * CHUNK)), card = vgem_open();
@@ -212,7 +212,7 @@ TEST_F(lazy, dma_buf_of_a_driver)
 	close(fd);
 }
 
-/* A team's dma-buf takes chunks of each member where it is stored to. */
+/* A store to a team's dma-buf takes chunks of each member. */
 TEST_F(lazy, dma_buf_of_a_team)
 {
 	CUmemGenericAllocationHandle all = complete_team(2, 4 * CHUNK), part[2];
@@ -264,7 +264,7 @@ static void *store_to_all(void *at)
 	return NULL;
 }
 
-/* Those who touch the same at once get the same. */
+/* Threads that touch a chunk at the same time get the same chunk. */
 TEST_F(lazy, at_once)
 {
 	volatile uint32_t *at = mapped(new_memory(0, 64 * CHUNK), 64 * CHUNK, 0);
@@ -295,8 +295,8 @@ static long available_mib(void)
 }
 
 /*
- * A rack that is larger than its machine: seven eighths of each device are created, most of
- * that is bound to a team of all, and a little of it is touched.
+ * A rack that promises more than its machine has: seven eighths of each device are created, most of
+ * that is bound to a team of all devices, and a little of it is touched.
  */
 TEST_F(lazy, larger_than_the_machine)
 {

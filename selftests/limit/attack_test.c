@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * An ordinary user takes all that there is, in every way: a program beside that goes on,
- * the kernel kills nobody, and when the user's programs have gone all of it is back.
+ * An ordinary user takes as much as possible, in every way: another program goes on, the kernel
+ * kills no process, and all memory is back when the user's programs have gone.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -11,11 +11,11 @@
 
 #define USER		1000U
 /*
- * How much the user may take in structs, so that this does not take long. On a debug kernel, where
- * MEMCAST_TEST_LOOPS is set, each mmap() looks at all VMAs of the process, so there it is less.
+ * The user's limit for structs, low enough to be reached soon. On a debug kernel, where
+ * MEMCAST_TEST_LOOPS is set, each mmap() looks at all VMAs of the process, so the limit is lower.
  */
 #define STRUCTS_MIB	(getenv("MEMCAST_TEST_LOOPS") ? 1 : 4)
-/* What the bystander needs, again and again */
+/* The bystander allocates so much, again and again. */
 #define NEEDED		(16UL * MIB)
 
 FIXTURE(attack)
@@ -39,7 +39,7 @@ static long vmstat(const char *name)
 	return found;
 }
 
-/* Of all programs the one that the kernel would kill first */
+/* The bystander: of all programs, the one that the kernel would kill first */
 static void live(uint32_t *rounds, const uint32_t *stop)
 {
 	FILE *file = fopen("/proc/self/oom_score_adj", "we");
@@ -66,23 +66,25 @@ FIXTURE_SETUP(attack)
 	if (geteuid() || stat_of("charged_bytes") < 0)
 		SKIP(return, "parameters are root's");
 	ASSERT_STREQ("", left_over());
-	/* -1 where the kernel counts no events: then the bystander alone tells of a kill */
+	/* -1 where the kernel does not count its kills: then only the bystander's end shows one */
 	self->killed = vmstat("oom_kill");
 	pid = peer_fork(&link);
 	ASSERT_LE(0, pid);
 	if (!pid)
 		live(&self->rounds, &self->stop);
-	/* the fixture is shared with that process */
+	/* the bystander sees the fixture, as it shares its memory */
 	self->bystander = pid;
 }
 
-/* It gets what it needs, now as before. */
+/* The bystander still gets the memory that it needs. */
 static void expect_alive(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self)
 {
 	uint32_t rounds = __atomic_load_n(&self->rounds, __ATOMIC_SEQ_CST);
 	int status;
 
-	/* two begun after this; the harness ends a test that waits for ever */
+	/*
+	 * three rounds, of which two began after this; the harness ends a test that waits for ever
+	 */
 	while (__atomic_load_n(&self->rounds, __ATOMIC_SEQ_CST) - rounds < 3) {
 		ASSERT_EQ(0, waitpid(self->bystander, &status, WNOHANG));
 		usleep(10000);
@@ -106,7 +108,7 @@ static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self)
 	EXPECT_EQ(0, ended(self->bystander));
 }
 
-/* All of a kind, by two programs of one user, which are killed then */
+/* Two programs of one user take all that they get of one kind, and are killed then. */
 static void attack(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self,
 		   const struct take *what)
 {
@@ -127,7 +129,10 @@ static void attack(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self
 	}
 	for (i = 0; i < 2; i++) {
 		error = receive_number(links[i]);
-		/* pages that there are none of cannot be read; files have a limit as well */
+		/*
+		 * EFAULT: the kernel read a page for which there was no room; EMFILE: files have a
+		 * limit as well
+		 */
 		EXPECT_TRUE(error == ENOMEM || error == EFAULT || error == EMFILE ||
 			    error == ENOTSUP) {
 			TH_LOG("%s: errno %d", what->name, error);
@@ -164,7 +169,7 @@ TEST_F(attack, staging_pages)
 	stop(_metadata, self);
 }
 
-/* Where other programs have most of the machine, the share alone is too much. */
+/* If other programs have most of the machine, a user's share alone is more than is left. */
 TEST_F(attack, of_what_is_left)
 {
 	long total = sysconf(_SC_PHYS_PAGES) * TAKE_PAGE;
@@ -182,7 +187,7 @@ TEST_F(attack, of_what_is_left)
 	stop(_metadata, self);
 }
 
-/* Files, handles, mappings, imports and all else: what they are made of is counted. */
+/* Files, handles, mappings, imports and all else: the structs behind them are counted. */
 TEST_F(attack, structs)
 {
 	const struct take *what;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whatever a command takes of the machine's memory is charged to the memory cgroup of
- * who calls it: counted in a cgroup of its own, against what the whole machine lost.
+ * All memory that a command takes is charged to the memory cgroup of the caller: the test compares
+ * the charge of a cgroup with what the whole machine lost.
  */
 #define _GNU_SOURCE
 #include <sys/mount.h>
@@ -10,7 +10,7 @@
 #include "memcast_test.h"
 #include "takes.h"
 
-/* What the machine has in hand besides, for any processor, and rounds up to */
+/* Pages that the kernel keeps in reserve for each processor, or adds by rounding up */
 #define NOISE_PAGES	256
 
 FIXTURE(charge)
@@ -34,7 +34,7 @@ FIXTURE_SETUP(charge)
 
 FIXTURE_TEARDOWN_PARENT(charge)
 {
-	/* it is empty a moment after its last process */
+	/* the cgroup is empty a moment after its last process has ended */
 	EXPECT_TRUE(!self->group[0] || comes_true(!rmdir(self->group)));
 	umount(self->mounted);
 	rmdir(self->mounted);
@@ -56,7 +56,7 @@ static long number_in(const char *path, const char *format)
 	return sum;
 }
 
-/* Free pages, with those that each processor keeps for itself */
+/* Return: free pages of the machine, with those that each processor keeps for itself */
 static long machine_free(void)
 {
 	return number_in("/proc/zoneinfo", " nr_free_pages %ld") +
@@ -71,7 +71,7 @@ static long charged(const char *group)
 	return number_in(path, "%ld") / (long)TAKE_PAGE;
 }
 
-/* In the cgroup, from its first step on; stops before and after it takes memory. */
+/* The process in the cgroup; it stops before and after the memory is taken, to be measured. */
 static void child(struct __test_metadata *_metadata, const struct take *take,
 		  const char *group, int link)
 {
@@ -91,7 +91,7 @@ static void child(struct __test_metadata *_metadata, const struct take *take,
 	_exit(0);
 }
 
-/* Return: is as much charged as is used, but for noise? */
+/* Return: is as much charged as is used, except for noise? */
 static bool compare(struct __test_metadata *_metadata, const struct take *take,
 		    const char *group)
 {
@@ -113,7 +113,7 @@ static bool compare(struct __test_metadata *_metadata, const struct take *take,
 		used -= machine_free();
 		counted = charged(group) - counted;
 		TH_LOG("%s: %ld KiB used, %ld charged", take->name, used * 4, counted * 4);
-		/* slabs have some room to spare, the kernel has trees of VMAs */
+		/* slabs have spare room, and the kernel has trees of VMAs */
 		charged_all = used - unseen <= counted + counted / 4 + NOISE_PAGES;
 	} else {
 		TH_LOG("%s: errno %ld", take->name, error);
@@ -130,7 +130,9 @@ TEST_F(charge, all_that_is_taken)
 	const struct take *take;
 	unsigned int i, tries;
 
-	/* Other programs take memory at times; what a command leaves uncharged, it leaves each time. */
+	/*
+	 * Other programs take memory at times. What a command leaves uncharged shows in each try.
+	 */
 	for (i = 0; (take = take_at(i)); i++) {
 		for (tries = 0; tries < 3 && !compare(_metadata, take, self->group); tries++)
 			;

@@ -25,7 +25,7 @@ TEST_HELPER int set_limit(const char *name, long mib)
 	return fclose(file);
 }
 
-/* As /sys/kernel/debug/memcast/users has it; -1: that user is not there */
+/* Return: what /sys/kernel/debug/memcast/users says of a user; -1 if the user is not listed */
 TEST_HELPER long taken_by(unsigned int user)
 {
 	FILE *file = fopen("/sys/kernel/debug/memcast/users", "re");
@@ -41,13 +41,13 @@ TEST_HELPER long taken_by(unsigned int user)
 	return found;
 }
 
-/* All that was charged to a user goes a moment after the process. */
+/* What was charged to a user goes a moment after the user's last process. */
 TEST_HELPER bool gone(unsigned int user)
 {
 	return comes_true(taken_by(user) < 0);
 }
 
-/* A process of that user's, who has no capability */
+/* Forks a process of @user, without capabilities. */
 #define user_fork(user, link)	user_fork_(_metadata, user, link)
 TEST_HELPER pid_t user_fork_(struct __test_metadata *_metadata, unsigned int user, int *link)
 {
@@ -59,7 +59,7 @@ TEST_HELPER pid_t user_fork_(struct __test_metadata *_metadata, unsigned int use
 	return pid;
 }
 
-/* Host memory in pieces, until there is no more. Return: how much. */
+/* Takes host memory in pieces of @bytes until there is no more. Return: how much it got. */
 TEST_HELPER long take_host_memory(int device, size_t bytes, char *reason, size_t size)
 {
 	struct memcast_memory_create create = {

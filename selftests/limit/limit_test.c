@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What users may take of the machine's memory: shares, the limit of all, what is counted. */
+/* What users may take of the machine's memory: shares, the limit of all users, and what counts. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 
 #define USER	1000U
 #define OTHER	1001U
-/* The last bytes of a limit are too few for what is asked for. */
+/* The last bytes of a limit are too few for the next piece. */
 #define CLOSE	(4 * MIB)
 
 FIXTURE(limit)
@@ -24,7 +24,7 @@ FIXTURE_SETUP(limit)
 {
 	if (geteuid() || stat_of("charged_bytes") < 0)
 		SKIP(return, "parameters are root's");
-	/* of what a test before this has closed a moment ago */
+	/* what the test before closed may still be on its way out */
 	ASSERT_STREQ("", left_over());
 	ASSERT_EQ(0, set_limit("host_user_mib", 16));
 	ASSERT_EQ(0, take_open(&self->device));
@@ -41,7 +41,7 @@ FIXTURE_TEARDOWN_PARENT(limit)
 #define take_all(device)	\
 	take_host_memory(device, MIB, self->reason, sizeof(self->reason))
 
-/* Two programs of a user share what another user, and root, have besides. */
+/* Two programs of a user have one share; another user, and root, have theirs besides. */
 TEST_F(limit, share_of_a_user)
 {
 	int links[3], i;
@@ -81,7 +81,7 @@ TEST_F(limit, share_of_a_user)
 	EXPECT_TRUE(gone(USER));
 }
 
-/* User namespaces have users of their own, but whose they are pays. */
+/* A user namespace has users of its own, but the user who made it is charged. */
 TEST_F(limit, share_of_a_namespace)
 {
 	int link, device;
@@ -122,7 +122,7 @@ static int export_heaps(struct __test_metadata *_metadata)
 	return 800 * 512;
 }
 
-/* Buffers of 2,100 pieces, 65 KiB each, for which kmalloc() takes 128 */
+/* Exports ranges of 2,100 pieces: 65 KiB each, for which kmalloc() takes 128. */
 static int export_ranges(struct __test_metadata *_metadata)
 {
 	CUmemGenericAllocationHandle handle;
@@ -140,7 +140,7 @@ static int export_ranges(struct __test_metadata *_metadata)
 	return 24 * (128 << 10);
 }
 
-/* What is behind fds is counted as well: files, and what they need as a whole. */
+/* The memory behind fds is counted as well: files, and the structs that they need. */
 static void counted(struct __test_metadata *_metadata,
 		    int (*taking)(struct __test_metadata *_metadata))
 {
@@ -172,7 +172,7 @@ TEST_F(limit, buffers_of_ranges_count)
 	counted(_metadata, export_ranges);
 }
 
-/* The library says it in words, and cuInit() fails where not even a file is left. */
+/* The library gives the reason in words. cuInit() fails when not even a file can be had. */
 TEST_F(limit, words)
 {
 	char text[4096];
@@ -191,7 +191,7 @@ TEST_F(limit, words)
 		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocHost(&pointer[0], 2 * MIB));
 		read_file(text, sizeof(text), "/tmp/limit.log");
 		EXPECT_SAYS(text, "host_user_mib");
-		/* freed, there is room again */
+		/* after a free there is room again */
 		EXPECT_OK(cuMemFreeHost(pointer[devices - 1]));
 		EXPECT_OK(cuMemAllocHost(&pointer[devices - 1], 2 * MIB));
 		send_number(link, 0);
@@ -219,7 +219,7 @@ TEST_F(limit, words)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* Is a chunk, 2 MiB, of the machine's memory among what a command needs? */
+/* Return: does a command need a chunk, 2 MiB, of the machine's memory? */
 static bool takes_chunk(const char *command)
 {
 	static const char * const those[] = {
@@ -233,7 +233,7 @@ static bool takes_chunk(const char *command)
 	return false;
 }
 
-/* Whatever can be taken ends at the share, with a reason, and comes back. */
+/* Each command stops at the user's share, with a reason, and gives all memory back. */
 TEST_F(limit, every_command)
 {
 	const struct take *what;
@@ -256,7 +256,7 @@ TEST_F(limit, every_command)
 			exit(0);
 		}
 		error = receive_number(link);
-		/* a page that there is none of cannot be read */
+		/* EFAULT: the kernel read a page for which there was no room */
 		EXPECT_TRUE(error == ENOMEM || error == ENOTSUP ||
 			    (error == EFAULT && !strcmp(what->name, "staging"))) {
 			TH_LOG("%s: errno %d", what->name, error);
@@ -272,7 +272,7 @@ TEST_F(limit, every_command)
 	}
 }
 
-/* What others still have stays the user's who made it. */
+/* Memory that another process still has stays charged to the user who created it. */
 TEST_F(limit, outlives_its_process)
 {
 	struct memcast_memory_create create = {
@@ -300,7 +300,7 @@ TEST_F(limit, outlives_its_process)
 	close(import.fd);
 	EXPECT_LE(8 * MIB, taken_by(USER));
 
-	/* also from the user's next programs */
+	/* the user's next programs cannot take it either */
 	pid = user_fork(USER, &link);
 	if (!pid) {
 		ASSERT_EQ(0, take_open(&device));
@@ -313,7 +313,10 @@ TEST_F(limit, outlives_its_process)
 	EXPECT_TRUE(gone(USER));
 }
 
-/* A page of a team's dma-buf for which there is no room is a SIGBUS, and nothing else. */
+/*
+ * A store to a team's dma-buf that finds no room for a page gets a SIGBUS, and nothing else
+ * happens.
+ */
 TEST_F(limit, staging_pages)
 {
 	int link;
@@ -336,7 +339,7 @@ TEST_F(limit, staging_pages)
 		i -= TAKE_PAGE;
 		EXPECT_LE(16UL * MIB - CLOSE, i);
 		EXPECT_GE(16UL * MIB, i);
-		/* those that are there stay */
+		/* pages that were there before stay */
 		EXPECT_EQ(0, try_store(at, 7));
 		EXPECT_EQ(7, at[0]);
 		EXPECT_EQ(TAKE_PAGE, at[TAKE_PAGE / 4]);
@@ -351,7 +354,7 @@ TEST_F(limit, staging_pages)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* The table that another driver makes for a device of ours is its importer's. */
+/* The importer is charged for the page table that another driver makes for a memcast device. */
 TEST_F(limit, table_of_an_exporter)
 {
 	struct memcast_import import = {
@@ -364,7 +367,7 @@ TEST_F(limit, table_of_an_exporter)
 	if (import.fd < 0)
 		SKIP(return, "needs /dev/udmabuf");
 	ASSERT_EQ(0, RAW(self->device, IMPORT, import));
-	/* 8 bytes of ours and 32 of its for each page */
+	/* for each page, 8 bytes of memcast and 32 of the other driver */
 	EXPECT_LE(UDMABUF_SCATTERED_PAGES * 40, taken_by(0) - before);
 	release.handle = import.out_handle;
 	ASSERT_EQ(0, RAW(self->device, HANDLE_RELEASE, release));
@@ -372,7 +375,7 @@ TEST_F(limit, table_of_an_exporter)
 	close(import.fd);
 }
 
-/* A limit that is below what is taken refuses more, and disturbs nothing. */
+/* A limit below what is taken refuses more, and leaves what is there alone. */
 TEST_F(limit, lowered)
 {
 	struct memcast_memory_create create = {
@@ -385,7 +388,7 @@ TEST_F(limit, lowered)
 	ASSERT_EQ(0, set_limit("host_max_mib", 4));
 	EXPECT_EQ(ENOMEM, RAW(self->device, MEMORY_CREATE, create));
 	EXPECT_SAYS(self->reason, "8 of 4 MiB");
-	/* a few have been taken in advance */
+	/* some room for files was charged in advance */
 	while (open("/dev/memcast", O_RDWR | O_CLOEXEC) >= 0)
 		;
 	EXPECT_EQ(ENOMEM, errno);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What makes the module take memory of the machine. */
+/* Commands that make the module take memory of the machine. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ int take_open(int *opened)
 {
 	struct rlimit files = { 65536, 65536 };
 
-	/* as many as root gives itself, else as many as there may be */
+	/* as many files as root may have, or else as many as the hard limit allows */
 	if (setrlimit(RLIMIT_NOFILE, &files) && !getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -179,7 +179,7 @@ static int once_reserve(UNUSED unsigned int i)
 	return reserve(TAKE_CHUNK, &at);
 }
 
-/* Pages of one memory, over and over, one mapping for each */
+/* Maps pages of one memory again and again, each with a mapping of its own. */
 static int prepare_map(void)
 {
 	return start() ?: make_memory(TAKE_PAGE, 0, &handle) ?: reserve(1UL << 40, &at);
@@ -190,7 +190,7 @@ static int once_map(unsigned int i)
 	return map(i * TAKE_PAGE, TAKE_PAGE);
 }
 
-/* Every entry needs a page table of its own. */
+/* Each entry needs a page table of its own. */
 static int once_touch(unsigned int i)
 {
 	struct memcast_access_entry entry = {
@@ -243,7 +243,7 @@ static int once_foreign(UNUSED unsigned int i)
 	return import_fd(MEMCAST_IMPORT_FOREIGN);
 }
 
-/* Another driver's, which is mapped for a device of ours each time */
+/* Memory of another driver, which each import maps for a memcast device */
 static int prepare_udmabuf(void)
 {
 	fd = udmabuf_buffer(TAKE_PAGE);
@@ -305,7 +305,7 @@ static int prepare_bind_address(void)
 	return error;
 }
 
-/* A thousand bindings in one call */
+/* A call that makes a thousand bindings */
 static int once_bind_address(unsigned int i)
 {
 	struct memcast_bind_address bind = {
@@ -326,7 +326,7 @@ static int prepare_staging(void)
 	return at == MAP_FAILED ? errno : 0;
 }
 
-/* A read by the kernel: what would be a SIGBUS is an errno. */
+/* A system call reads the page: it gets an errno where a load would get a SIGBUS. */
 static int once_staging(unsigned int i)
 {
 	static int pipes[2] = { -1 };
@@ -339,9 +339,9 @@ static int once_staging(unsigned int i)
 	return read(pipes[0], &byte, 1) == 1 ? 0 : errno;
 }
 
-/* The core of dma-bufs charges its own struct to nobody. */
+/* The kernel's dma-buf code charges its own struct to nobody. */
 #define DMA_BUF	512
-/* ... nor an attachment; udmabuf's table of pages is nobody's, either */
+/* ... and neither its attachments nor udmabuf's table of pages */
 #define ATTACHMENT	192
 
 static const struct take takes[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * takes.c: what makes the module take memory of the machine, command by command, straight
- * from the ioctls. Each is for a process of its own, as it keeps what it takes.
+ * takes.c: commands that make the module take memory of the machine, straight from the ioctls. Each
+ * needs a process of its own, as it keeps what it takes.
  */
 #ifndef MEMCAST_TAKES_H
 #define MEMCAST_TAKES_H
@@ -12,23 +12,23 @@
 #define TAKE_PAGE	4096UL
 #define TAKE_CHUNK	(2UL << 20)
 
-/* 0, or the errno of the command */
+/* Return: 0, or the errno of the command */
 #define RAW(fd, NAME, arg)						\
 	((arg).header.size = sizeof(arg),				\
 	 ioctl(fd, MEMCAST_##NAME, &(arg)) ? errno : 0)
 
 struct take {
 	const char *name;
-	/* so often it takes some MiB */
+	/* calls of @once that together take some MiB */
 	unsigned int count;
-	/* bytes each time that the kernel itself, not the module, charges to nobody */
+	/* bytes per call that the kernel itself, not the module, charges to nobody */
 	unsigned int core;
-	/* 0, or the errno of what fails; ENOTSUP: this machine cannot */
+	/* Return: 0, or the errno of the failed call; ENOTSUP: this machine cannot do it */
 	int (*prepare)(void);
 	int (*once)(unsigned int i);
 };
 
-/* NULL after the last */
+/* Return: NULL after the last */
 const struct take *take_at(unsigned int number);
 int take_open(int *device);
 

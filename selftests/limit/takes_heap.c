@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What makes the module take memory: heaps and blocks. */
+/* Commands of heaps and blocks that make the module take memory. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -59,7 +59,10 @@ static int once_block(UNUSED unsigned int i)
 	return make_block(&address);
 }
 
-/* Another process's pool, as far as the module knows. A client imports a pool once. */
+/*
+ * Imports the process's own pool; the module takes it for another process's. A client imports a
+ * pool once.
+ */
 static int import_heap(void)
 {
 	struct memcast_heap_export export = { .heap = heap, .handle_type = MEMCAST_HANDLE_FD };
@@ -106,7 +109,7 @@ static int once_import_block(UNUSED unsigned int i)
 
 /* ---- blocks that other processes may open ---- */
 
-/* A chunk of a device's; once one of its blocks is exported, no other comes there. */
+/* All blocks of a chunk. Once one of its blocks is exported, no new block comes into the chunk. */
 #define BLOCKS	(TAKE_CHUNK / MEMCAST_BLOCK_ALIGN)
 
 static uint64_t blocks[BLOCKS];

@@ -7,7 +7,7 @@
 FIXTURE(address)
 {
 	CUdeviceptr at;		/* 8 chunks */
-	CUmemGenericAllocationHandle memory[5];	/* of so many chunks, from 1 on */
+	CUmemGenericAllocationHandle memory[5];	/* the sizes are 1, 2, … chunks */
 };
 
 FIXTURE_SETUP(address)
@@ -75,16 +75,16 @@ TEST_F(address, reserve_hint)
 	ASSERT_OK(cuMemAddressFree(self->at, 8 * CHUNK));
 	EXPECT_OK(cuMemAddressReserve(&at, 2 * CHUNK, 0, self->at + CHUNK, 0));
 	EXPECT_EQ(self->at + CHUNK, at);
-	/* taken: somewhere else */
+	/* the hint is taken: the reservation goes elsewhere */
 	EXPECT_OK(cuMemAddressReserve(&at, 2 * CHUNK, 0, self->at + CHUNK, 0));
 	EXPECT_NE(self->at + CHUNK, at);
-	/* no place for a reservation: somewhere else */
+	/* the hint is no place for a reservation: it goes elsewhere */
 	EXPECT_OK(cuMemAddressReserve(&at, CHUNK, 0, ADDRESS(&at) & -CHUNK, 0));
 	EXPECT_NE(ADDRESS(&at) & -CHUNK, at);
 	EXPECT_EQ(0, at % CHUNK);
 }
 
-/* One after the other, down from where there is room: no holes in between. */
+/* Reservations follow each other downward from the first free place, without holes. */
 TEST_F(address, reserve_side_by_side)
 {
 	CUdeviceptr at[4];
@@ -137,7 +137,7 @@ TEST_F(address, map_ranges)
 	EXPECT_OK(MAP(4, 3));
 }
 
-/* Nothing but all of a memory. */
+/* Only all of a memory can be mapped. */
 TEST_F(address, map_part)
 {
 	CUmemGenericAllocationHandle handle = self->memory[4];
@@ -157,7 +157,7 @@ TEST_F(address, map_part)
 	EXPECT_OK(MAP(0, 4));
 }
 
-/* A range over two reservations that happen to touch is in neither. */
+/* A range over two reservations that happen to touch belongs to neither. */
 TEST_F(address, map_over_two_reservations)
 {
 	CUdeviceptr next = 0;
@@ -208,7 +208,7 @@ TEST_F(address, no_access_before_set_access)
 	EXPECT_EQ(SIGSEGV, LOAD(0));
 }
 
-/* Every change shows at once, where the page tables had the former access. */
+/* A change of access shows at once, even where the page tables still had the former access. */
 TEST_F(address, access_changes)
 {
 	ASSERT_OK(MAP(0, 1));
@@ -272,13 +272,13 @@ TEST_F(address, whole_mappings)
 		      "# to # begins or ends at no mapping, and at no multiple");
 	EXPECT_REASON(cuMemUnmap(AT(3), 4096),
 		      "# to # begins or ends at no mapping, and at no multiple");
-	EXPECT_OK(allow(AT(0), 3 * CHUNK, 0, READ));	/* several are fine */
+	EXPECT_OK(allow(AT(0), 3 * CHUNK, 0, READ));	/* several mappings are fine */
 	EXPECT_EQ(0, LOAD(0));
 	EXPECT_EQ(0, LOAD(2));
-	EXPECT_OK(UNMAP(3, 1));				/* nothing to undo */
+	EXPECT_OK(UNMAP(3, 1));				/* nothing is mapped here */
 	EXPECT_OK(UNMAP(5, 3));
 	EXPECT_EQ(0, LOAD(2));
-	EXPECT_OK(UNMAP(0, 8));				/* whole ones, and holes */
+	EXPECT_OK(UNMAP(0, 8));				/* whole mappings, and holes */
 	EXPECT_EQ(SIGSEGV, LOAD(0));
 	EXPECT_EQ(SIGSEGV, LOAD(2));
 	EXPECT_OK(UNMAP(4, 1));
@@ -296,7 +296,7 @@ TEST_F(address, several_descriptors)
 	unsigned long long access = 77;
 
 	ASSERT_OK(MAP(0, 1));
-	/* all or nothing */
+	/* one bad entry: the call changes no access */
 	EXPECT_REASON(cuMemSetAccess(AT(0), CHUNK, desc, 3), "no device #: there are #");
 	EXPECT_EQ(SIGSEGV, LOAD(0));
 	EXPECT_OK(cuMemSetAccess(AT(0), CHUNK, desc, 2));
@@ -320,7 +320,7 @@ TEST_F(address, get_access)
 	CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
 	unsigned long long access = 77;
 
-	/* where nothing is mapped the output is written all the same */
+	/* where nothing is mapped, the call fails but writes its output */
 	EXPECT_REASON(cuMemGetAccess(&access, &device, AT(0)), "nothing is mapped at #");
 	EXPECT_EQ(0, access);
 	ASSERT_OK(MAP(0, 2));
@@ -349,7 +349,7 @@ TEST_F(address, get_access)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMemGetAccess(&access, &device, AT(0)));
 	EXPECT_EQ(77, access);
 
-	/* the host at large may what any device may; of a node it was given nothing */
+	/* the host at large has the access of all devices; its node was given none */
 	device = (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST, 0 };
 	EXPECT_OK(cuMemGetAccess(&access, &device, AT(0)));
 	EXPECT_EQ(READWRITE, access);
@@ -358,7 +358,7 @@ TEST_F(address, get_access)
 	EXPECT_EQ(NONE, access);
 }
 
-/* Of what cuMemAlloc() gave, the access is not for cuMemGetAccess() to say. */
+/* cuMemGetAccess() does not answer for memory of cuMemAlloc(). */
 TEST_F(address, get_access_of_plain_memory)
 {
 	CUmemLocation device = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Memory on the host: what it may be, who may access it, and for whom it is bound. */
+/*
+ * Memory on the host: what it may be, which devices may access it, and for which device it is
+ * bound.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +81,7 @@ TEST_F(host, create)
 	EXPECT_OK(create(&handle, HOST_NUMA, 0, 3 * CHUNK, SHAREABLE));
 }
 
-/* The host at large is the node where the memory came to lie; its id is ignored. */
+/* The host at large stands for the node where the memory came to lie; its id is ignored. */
 TEST_F(host, create_anywhere)
 {
 	CUmemAllocationProp prop;
@@ -92,7 +95,7 @@ TEST_F(host, create_anywhere)
 	EXPECT_GT(2, prop.location.id);
 }
 
-/* What the hardware of devices does is not for the host's memory. */
+/* Features of devices' hardware are not for the host's memory. */
 TEST_F(host, create_with_flags)
 {
 	CUmemGenericAllocationHandle handle = 77;
@@ -112,7 +115,7 @@ TEST_F(host, create_with_flags)
 	EXPECT_EQ(77, handle);
 }
 
-/* Zero at first, side by side. */
+/* Host memory is zero at first, and maps side by side. */
 TEST_F(host, pages)
 {
 	const size_t small = CHUNK, large = 2 * CHUNK;
@@ -171,14 +174,17 @@ TEST_F(host, access)
 	ASSERT_OK(allow_host(mapping, CHUNK, NONE));
 	EXPECT_EQ(SIGSEGV, try_load(at, NULL));
 
-	/* a device's memory is not the host's to be given */
+	/* the host cannot be given access to a device's memory */
 	mapping = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, allow_host(mapping, CHUNK, READ));
 	EXPECT_OK(cuMemGetAccess(&flags, &location, mapping));
 	EXPECT_EQ(NONE, flags);
 }
 
-/* It is bound for a device that is named, and is on its node. */
+/*
+ * Host memory is bound for a device that the call names; the memory has to be on that device's
+ * node.
+ */
 TEST_F(host, bind)
 {
 	CUmemGenericAllocationHandle team, own, large;
@@ -219,7 +225,7 @@ TEST_F(host, bind_other_node)
 	EXPECT_OK(cuMulticastBindMem_v2(team, 1, 0, on_node(there, CHUNK), 0, CHUNK, 0));
 }
 
-/* ---- the memory cgroup of who creates it pays ---- */
+/* ---- the memory cgroup of the process that creates a memory pays ---- */
 
 static bool put(const char *path, const char *text)
 {

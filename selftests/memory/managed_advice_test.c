@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is advised of managed memory, and told. */
+/* Advice for managed memory, and what the attributes of a range tell of it. */
 #define _GNU_SOURCE
 #include "managed_fixture.h"
 #include "reason.h"
@@ -19,7 +19,7 @@ TEST_F(managed, advice)
 	EXPECT_EQ(CU_DEVICE_INVALID, PREFERRED(memory, 16 * PAGE));
 	EXPECT_EQ(CU_DEVICE_INVALID, PREFETCHED(memory, 16 * PAGE));
 
-	/* whole pages, and all of a range has to agree */
+	/* advice goes to whole pages, and an attribute is set if all pages of the range agree */
 	EXPECT_OK(cuMemAdvise(memory + 5 * PAGE + 7, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
 	EXPECT_EQ(1, READ_MOSTLY(memory + 5 * PAGE, 2 * PAGE));
 	EXPECT_EQ(0, READ_MOSTLY(memory + 5 * PAGE, 2 * PAGE + 1));
@@ -100,7 +100,7 @@ TEST_F(managed, advice)
 	EXPECT_EQ(1, READ_MOSTLY(second, 100));
 	EXPECT_EQ(0, READ_MOSTLY(first, 100));
 
-	/* who gets the same address later gets nothing that was said of it before */
+	/* a block that gets the same address later does not inherit the advice */
 	ASSERT_OK(cuMemFree(memory));
 	ASSERT_OK(cuMemAllocManaged(&plain, 16 * PAGE, CU_MEM_ATTACH_GLOBAL));
 	EXPECT_EQ(memory, plain);
@@ -173,7 +173,7 @@ static int agree(int common, int value)
 	return common == value ? common : CU_DEVICE_INVALID;
 }
 
-/* What should be told of a range */
+/* Return: the attributes that a range of pages should have */
 static struct page expected(const struct page *first, unsigned int count)
 {
 	struct page all = first[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of managed memory share. */
+/* Shared by the tests of managed memory. */
 #ifndef MANAGED_FIXTURE_H
 #define MANAGED_FIXTURE_H
 

@@ -53,14 +53,14 @@ TEST_F(managed, allocation)
 	EXPECT_EQ(memory, other);
 	EXPECT_EQ(3 * CHUNK + 5, bytes);
 
-	/* it is no memory of the host's kind, and freed as a device's */
+	/* managed memory is no host memory, and is freed as a device's memory is */
 	EXPECT_REASON(cuMemFreeHost((void *)memory), "managed memory: cuMemFree() frees it");
 	EXPECT_REASON(cuMemHostGetDevicePointer(&other, (void *)memory, 0), "not memory that was");
 	EXPECT_REASON(cuMemFree(memory + PAGE), "no block starts at #; what was mapped is");
 	EXPECT_OK(cuMemFree(memory));
 	EXPECT_REASON(cuMemFree(memory), "# is not in a reservation");
 
-	/* what a context has ends with it */
+	/* memory that was allocated in a context ends with the context */
 	ASSERT_OK(cuCtxCreate(&second, NULL, 0, 0));
 	ASSERT_OK(cuMemAllocManaged(&memory, PAGE, CU_MEM_ATTACH_GLOBAL));
 	ASSERT_OK(cuMemAdvise(memory, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere));
@@ -70,7 +70,9 @@ TEST_F(managed, allocation)
 	EXPECT_REASON(cuMemFree(memory), "# is not in a reservation");
 }
 
-/* More than a device has, as managed memory may on hardware; and every call takes it. */
+/*
+ * A block of managed memory may be larger than a device, as on hardware; and every call takes one.
+ */
 TEST_F(managed, use)
 {
 	CUdeviceptr memory, plain;
@@ -99,7 +101,7 @@ TEST_F(managed, use)
 	EXPECT_EQ(6, words[CHUNK / 4 + 1]);
 	EXPECT_EQ(4712, words[(all + CHUNK) / 4 - 1]);
 
-	/* of another device as well */
+	/* a context of another device can use it as well */
 	cuda_start(0);
 	ASSERT_OK(cuMemsetD8(memory, 1, 4));
 	EXPECT_EQ(0x01010101, words[0]);
@@ -107,7 +109,7 @@ TEST_F(managed, use)
 	EXPECT_OK(cuMemFree(plain));
 }
 
-/* A child of fork() has none of it, as of all that its parent got of devices. */
+/* A child of fork() has no managed memory, as it has nothing else of its parent's devices. */
 TEST_F(managed, fork)
 {
 	CUdeviceptr memory;
@@ -165,7 +167,7 @@ TEST_F(managed, prefetch)
 		  cuMemPrefetchAsync(memory, PAGE, device(0), 0, (CUstream)0x123456789));
 	EXPECT_EQ(CU_DEVICE_CPU, PREFETCHED(memory, 4 * PAGE));
 
-	/* the functions of before 12.2, which know devices and the CPU */
+	/* the functions from before 12.2, which know only devices and the CPU */
 	EXPECT_OK(old_prefetch(memory, PAGE, 0, stream));
 	EXPECT_EQ(0, PREFETCHED(memory, 1));
 	EXPECT_OK(old_prefetch(memory, PAGE, CU_DEVICE_CPU, stream));
@@ -174,7 +176,7 @@ TEST_F(managed, prefetch)
 	EXPECT_OK(old_advise(memory, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU));
 	EXPECT_EQ(CU_DEVICE_CPU, PREFERRED(memory, 1));
 
-	/* no node of a graph does it */
+	/* a graph has no node for a prefetch */
 	ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
 		  cuMemPrefetchAsync(memory, PAGE, device(1), 0, stream));
@@ -204,7 +206,7 @@ TEST_F(managed, batches)
 	EXPECT_EQ(1, PREFETCHED(other, PAGE));
 	EXPECT_EQ(CU_DEVICE_INVALID, PREFETCHED(memory, 2 * PAGE));
 
-	/* all of it or nothing */
+	/* one bad address: the call prefetches nothing */
 	at[2] = ADDRESS(&stream);
 	EXPECT_REASON(cuMemPrefetchBatchAsync(at, sizes, 3, &to[2], starts, 1, 0, stream),
 		      "# is not in a reservation");

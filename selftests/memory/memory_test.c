@@ -33,7 +33,7 @@ TEST_F(memory, granularity)
 	EXPECT_EQ(CHUNK, bytes);
 }
 
-/* It is one for all memory, of whatever kind. */
+/* All memory of any kind has the same granularity. */
 TEST_F(memory, granularity_of_anything)
 {
 	CUmemAllocationProp odd[8];
@@ -121,7 +121,7 @@ TEST_F(memory, create_handle_types)
 	EXPECT_REASON(CREATE(CHUNK), "handle types #: there are no Windows handles here");
 	self->prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32 | SHAREABLE;
 	EXPECT_REASON(CREATE(CHUNK), "handle types #: there are no Windows handles here");
-	/* bits that no type has */
+	/* bits that stand for no handle type */
 	self->prop.requestedHandleTypes = 0x30;
 	EXPECT_OK(CREATE(CHUNK));
 	EXPECT_OK(cuMemRelease(self->handle));
@@ -132,7 +132,7 @@ TEST_F(memory, create_handle_types)
 	EXPECT_REASON(CREATE(CHUNK), "handle types #: there are no Windows handles here");
 }
 
-/* Everything, then one chunk more: nothing of a failed call is taken. */
+/* All of the pool, then one chunk more: a failed call takes nothing. */
 TEST_F(memory, pool_empty)
 {
 	size_t bytes = device_bytes(0, "free_bytes");
@@ -148,7 +148,7 @@ TEST_F(memory, pool_empty)
 	EXPECT_OK(CREATE(CHUNK));
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, CREATE(CHUNK));
-	/* and other devices are not concerned */
+	/* and other devices still have memory */
 	new_memory(1, CHUNK);
 	EXPECT_OK(cuMemRelease(all));
 	EXPECT_EQ(bytes - CHUNK, device_bytes(0, "free_bytes"));
@@ -163,7 +163,7 @@ static size_t words_not_zero(volatile uint32_t *at, size_t bytes)
 	return count;
 }
 
-/* Write to every page of a few chunks, give them back, take them again: often. */
+/* Writes to every page of a few chunks, gives them back and takes them again, often. */
 TEST_F(memory, fresh_is_zero)
 {
 	const size_t bytes = 4 * CHUNK;
@@ -172,7 +172,7 @@ TEST_F(memory, fresh_is_zero)
 	unsigned int round;
 	size_t i;
 
-	/* so that the same chunks come round */
+	/* the rest of the pool is taken, so that the same chunks come round */
 	new_memory(0, device_bytes(0, "free_bytes") - bytes);
 	for (round = 0; round < 8; round++) {
 		CUmemGenericAllocationHandle handle = new_memory(0, bytes);
@@ -204,7 +204,7 @@ TEST_F(memory, release)
 		      "no handle #: never given out, or released");
 }
 
-/* Legal while mapped: the mapping keeps it. */
+/* Releasing a mapped memory is legal: the mapping keeps the memory. */
 TEST_F(memory, release_while_mapped)
 {
 	size_t before = device_bytes(0, "free_bytes");
@@ -215,7 +215,7 @@ TEST_F(memory, release_while_mapped)
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_EQ(before - CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(5, at[0]);
-	/* and it keeps the handle good, of which no release is owed any more */
+	/* the mapping also keeps the handle valid, though no further release is owed */
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle));
 	EXPECT_EQ(5, *mapped(handle, CHUNK, 1));
 	EXPECT_REASON(cuMemRelease(handle), "no handle #: never given out, or released");
@@ -230,7 +230,7 @@ TEST_F(memory, release_while_mapped)
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
 
-/* What is mapped, or tried to be, is not released by that. */
+/* Neither cuMemMap() nor a failed one changes how many releases a handle needs. */
 TEST_F(memory, mapping_owes_nothing)
 {
 	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
@@ -248,7 +248,7 @@ TEST_F(memory, mapping_owes_nothing)
 	EXPECT_OK(cuMemUnmap(at, CHUNK));
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_OK(cuMemMap(at, CHUNK, 0, handle, 0));
-	/* the last of them goes with the reservation */
+	/* the last mapping goes with the reservation */
 	EXPECT_EQ(0, munmap((void *)at, 2 * CHUNK));
 	EXPECT_REASON(cuMemGetAllocationPropertiesFromHandle(&self->prop, handle),
 		      "no handle #: never given out, or released");
@@ -266,7 +266,7 @@ TEST_F(memory, retain)
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_REASON(cuMemRelease(handle), "no handle #: never given out, or released");
 
-	/* also when it has been released for good */
+	/* also when the handle has been released for good */
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)at));
 	EXPECT_EQ(handle, found);
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (char *)at + 2 * CHUNK - 1));
@@ -312,7 +312,7 @@ TEST_F(memory, properties)
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&seen, self->handle));
 	EXPECT_EQ(0, memcmp(&self->prop, &seen, sizeof(seen)));
 
-	/* of a pool of tiles, which cannot be mapped; who is capable of RDMA is not compressed */
+	/* memory for a pool of tiles cannot be mapped; memory for RDMA is never compressed */
 	self->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
 	self->prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
 	ASSERT_OK(CREATE(CHUNK));

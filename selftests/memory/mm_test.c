@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What memory management does to a reservation behind memcast's back. */
+/* What the kernel's memory management does to a reservation behind memcast's back. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -17,7 +17,7 @@
 #define MADV_POPULATE_WRITE	23
 #endif
 
-/* A memory of four chunks, mapped, not touched */
+/* A memory of four chunks that is mapped, but not touched */
 FIXTURE(mm)
 {
 	CUmemGenericAllocationHandle memory;
@@ -45,7 +45,7 @@ static bool write_file(const char *path, const char *text)
 	return good;
 }
 
-/* Trap 1: a write that the page tables never let through faults for ever. */
+/* clear_refs write-protects page-table entries; the next store must not fault for ever. */
 TEST_F(mm, clear_refs_is_no_livelock)
 {
 	long before;
@@ -64,7 +64,7 @@ TEST_F(mm, clear_refs_is_no_livelock)
 	}
 }
 
-/* Traps 2, 11: what no reservation can be is refused. */
+/* A reservation cannot be private, executable, or of another size or offset: mmap() refuses it. */
 TEST_F(mm, mmap_of_other_kinds)
 {
 	int fd = open("/dev/memcast", O_RDWR);
@@ -93,7 +93,7 @@ TEST_F(mm, mmap_of_other_kinds)
 	EXPECT_EQ(EACCES, ERRNO_OF(mprotect(at, CHUNK, PROT_READ | PROT_EXEC)));
 }
 
-/* Trap 6: a reservation is never split, grown or moved. */
+/* The kernel never splits, grows or moves a reservation. */
 TEST_F(mm, parts_are_refused)
 {
 	CUmemLocation location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
@@ -116,12 +116,12 @@ TEST_F(mm, parts_are_refused)
 				   MAP_ANONYMOUS, -1, 0));
 	EXPECT_EQ(5, WORD(0));
 	EXPECT_EQ(5, WORD(1));
-	/* mremap() closed the copy of the VMA that it had made: only that */
+	/* mremap() closed the copy of the VMA that it had made, and only that */
 	EXPECT_EQ(mappings, stat_of("mappings"));
 	EXPECT_OK(cuMemGetAccess(&flags, &location, ADDRESS(AT(0))));
 }
 
-/* The whole of it may go by munmap: mappings and all. */
+/* munmap() of a whole reservation takes its mappings along. */
 TEST_F(mm, whole_munmap)
 {
 	WORD(3) = 1;
@@ -133,7 +133,7 @@ TEST_F(mm, whole_munmap)
 	EXPECT_EQ(SIGSEGV, try_load(AT(3), NULL));
 }
 
-/* Trap 7: back and forth over all of it; nothing is lost on the way. */
+/* mprotect() back and forth over a whole reservation loses nothing. */
 TEST_F(mm, whole_mprotect)
 {
 	long before;
@@ -151,7 +151,7 @@ TEST_F(mm, whole_mprotect)
 	EXPECT_EQ(SIGSEGV, try_load(AT(0), NULL));
 }
 
-/* mprotect() to all access gives no more than cuMemSetAccess() did. */
+/* mprotect() to all access gives no more than cuMemSetAccess() gave. */
 TEST_F(mm, mprotect_gives_no_access)
 {
 	ASSERT_OK(allow(ADDRESS(AT(0)), 4 * CHUNK, 0, READ));
@@ -164,7 +164,7 @@ TEST_F(mm, mprotect_gives_no_access)
 	EXPECT_EQ(0, WORD(0));
 }
 
-/* Trap 8: a child has no mapping, whatever its parent advised. */
+/* A child has no mapping, whatever its parent advised. */
 TEST_F(mm, child_has_no_mapping)
 {
 	pid_t child;
@@ -182,7 +182,7 @@ TEST_F(mm, child_has_no_mapping)
 	EXPECT_EQ(5, WORD(0));
 }
 
-/* One fault per chunk, also where huge pages are switched off. */
+/* Expects one fault per chunk, also where huge pages are switched off. */
 static void touch_all(struct __test_metadata *_metadata, volatile uint32_t *at)
 {
 	long pmd = stat_of("pmd_faults"), pte = stat_of("pte_faults");
@@ -201,7 +201,7 @@ TEST_F(mm, one_fault_per_chunk)
 	touch_all(_metadata, self->at);
 }
 
-/* A load first: the entry is good for stores as well. */
+/* A load comes first: the entry that it makes is good for stores as well. */
 TEST_F(mm, load_then_store)
 {
 	long before = stat_of("pmd_faults");
@@ -223,7 +223,7 @@ TEST_F(mm, thp_disabled)
 	touch_all(_metadata, self->at);
 }
 
-/* Trap 9 */
+/* MADV_POPULATE and other advice change nothing. */
 TEST_F(mm, populate_and_advice)
 {
 	EXPECT_EQ(EINVAL, ERRNO_OF(madvise(AT(0), CHUNK, MADV_POPULATE_READ)));
@@ -263,8 +263,8 @@ TEST_F(mm, futexes)
 }
 
 /*
- * Trap 4: where a pin is possible (6.1), what it shows stays the former owner's;
- * the next owner gets another chunk.
+ * If the kernel can pin a page (6.1), the pipe keeps showing the former owner's data; the next
+ * owner gets another chunk.
  */
 TEST_F(mm, vmsplice_does_not_reach_the_next_owner)
 {
@@ -284,7 +284,7 @@ TEST_F(mm, vmsplice_does_not_reach_the_next_owner)
 	ASSERT_OK(cuMemRelease(self->memory));
 	EXPECT_EQ(full, device_bytes(0, "free_bytes"));
 
-	/* everything there is, so that the chunk would be among it */
+	/* all of the pool, so that the pinned chunk would be among it */
 	next = mapped(new_memory(0, full), full, 0);
 	for (i = 0; i < full / 4; i += 1024) {
 		ASSERT_EQ(0, next[i]);
@@ -296,7 +296,7 @@ TEST_F(mm, vmsplice_does_not_reach_the_next_owner)
 	}
 }
 
-/* Is this flag, as smaps has it, set for the VMA at an address? */
+/* Return: does smaps list this flag for the VMA at @at? */
 static bool has_flag(volatile void *at, const char *flag)
 {
 	FILE *file = fopen("/proc/self/smaps", "re");
@@ -324,7 +324,7 @@ TEST_F(mm, flags)
 	EXPECT_FALSE(has_flag(self->at, " me"));	/* never executable */
 }
 
-/* Trap 10: the memory is the pool's, not the process's. */
+/* The memory belongs to the pool and does not count as the process's. */
 TEST_F(mm, counts_as_nobodys_memory)
 {
 	long before, after;
@@ -340,7 +340,7 @@ TEST_F(mm, counts_as_nobodys_memory)
 	EXPECT_LE(1, after);
 }
 
-/* Trap 14: a reservation's revocation hits no other. */
+/* Unmapping in one reservation affects no other. */
 TEST_F(mm, two_reservations_two_clients)
 {
 	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 0);

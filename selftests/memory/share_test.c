@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Export and import: fds, how they travel, and who keeps an object alive. */
+/* Export and import: fds, how they travel, and which users keep an object alive. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ TEST_F(share, import_arguments)
 	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, IMPORT(&handle, 12345, SHAREABLE),
 			 "12345 is no open fd of this process");
 	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, IMPORT(&handle, other, SHAREABLE), theirs);
-	/* the fd's address, where the fd itself is expected */
+	/* the address of the fd, where the call expects the fd itself */
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, IMPORT(&handle, &fd, SHAREABLE));
 	EXPECT_REASON(IMPORT(&handle, fd, 0), "handle type #");
 	EXPECT_REASON(IMPORT(&handle, fd, 64), "unknown handle types in #");
@@ -80,12 +80,12 @@ TEST_F(share, each_export_is_a_new_fd)
 	EXPECT_EQ(CHUNK, (size_t)lseek(a, 0, SEEK_END));
 	close(a);
 	imported(b);
-	/* the fd stays the caller's: it is still open, and good once more */
+	/* the caller keeps the fd: it is still open, and can be imported once more */
 	EXPECT_EQ(0, ERRNO_OF(fcntl(b, F_GETFD)));
 	imported(b);
 }
 
-/* It is the same memory, but not with all that its creator asked for. */
+/* An import is the same memory, but without all properties that its creator asked for. */
 TEST_F(share, import_shows_the_same)
 {
 	CUmemAllocationProp prop = memory_on(1), seen;
@@ -105,12 +105,12 @@ TEST_F(share, import_shows_the_same)
 	b = mapped(copy, 2 * CHUNK, 1);
 	a[CHUNK / 4] = 5;
 	EXPECT_EQ(5, b[CHUNK / 4]);
-	/* what was mapped by a handle is known by that one */
+	/* an address gives the handle by which it was mapped */
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)a));
 	EXPECT_EQ(handle, found);
 	EXPECT_OK(cuMemRetainAllocationHandle(&found, (void *)b));
 	EXPECT_EQ(copy, found);
-	/* who imported it cannot export it, whoever created it can go on */
+	/* a process that imported a memory cannot export it; its creator still can */
 	EXPECT_REASON(cuMemExportToShareableHandle(&fd, copy, SHAREABLE, 0),
 		      "memory that was imported is exported by its creator alone");
 	EXPECT_EQ(-77, fd);
@@ -118,7 +118,7 @@ TEST_F(share, import_shows_the_same)
 	EXPECT_EQ(5, mapped(imported(exported(handle)), 2 * CHUNK, 0)[CHUNK / 4]);
 }
 
-/* Handle, fd and mapping: each keeps it, the last gives the chunks back. */
+/* Handle, fd and mapping each keep the memory; the last of them gives the chunks back. */
 TEST_F(share, lives_as_long_as_its_last_user)
 {
 	CUmemGenericAllocationHandle handle;
@@ -146,7 +146,7 @@ TEST_F(share, lives_as_long_as_its_last_user)
 	EXPECT_EQ(full, device_bytes(0, "free_bytes"));
 }
 
-/* ---- to another process; the peer says what it reads in the memory ---- */
+/* ---- to another process; the peer sends what it reads in the memory ---- */
 
 static void say_what_is_there(struct __test_metadata *_metadata, int link, int fd)
 {
@@ -210,7 +210,7 @@ TEST_F(share, by_pidfd_getfd)
 	EXPECT_EQ(0, ended(peer));
 }
 
-/* This program again, told an fd that it inherited: see main() */
+/* Runs this program again, with the number of an fd that it inherits: see main(). */
 static int run_inherited(int fd)
 {
 	CUmemGenericAllocationHandle handle;
@@ -272,7 +272,7 @@ TEST_F(share, outlives_its_exporter)
 	EXPECT_EQ(6, *at);
 }
 
-/* An fd that is on its way when its receiver dies takes its memory along. */
+/* An fd on its way to a receiver that dies takes its memory along. */
 TEST_F(share, fd_in_flight)
 {
 	int link;
@@ -322,12 +322,12 @@ TEST_F(share, incomplete_team)
 	EXPECT_EQ(5, *mapped(handle, CHUNK, 0));
 	send_number(link, 0);
 	EXPECT_EQ(0, ended(peer));
-	/* that member has died: nobody is bound any more */
+	/* the member's process has died, so the team has no binding any more */
 	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
 	EXPECT_EQ(SIGBUS, try_load(view.replica[1], NULL));
 }
 
-/* As some clients do: export, give the handle back, import one's own fd. */
+/* Some clients export a team, release the handle, and import their own fd. */
 TEST_F(share, creator_imports_its_own_team)
 {
 	CUmemGenericAllocationHandle handle, piece;
@@ -342,7 +342,7 @@ TEST_F(share, creator_imports_its_own_team)
 	close(fd);
 	ASSERT_OK(cuMulticastAddDevice(handle, 0));
 	ASSERT_OK(cuMulticastAddDevice(handle, 1));
-	/* map the whole team, then bind pieces at other offsets than 0 */
+	/* maps the whole team, then binds pieces at other offsets than 0 */
 	window = mapped(handle, 2 * CHUNK, 0);
 	piece = new_memory(0, CHUNK);
 	*mapped(piece, CHUNK, 0) = 5;
