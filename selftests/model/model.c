@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* What there is, in arrays: plain enough to be checked by reading. */
+/* The model's state, in arrays: plain enough to be checked by reading. */
 #include <signal.h>
 #include <string.h>
 
 #include "model.h"
 
-/* ---- what there is */
+/* ---- objects, handles, mappings, bindings */
 
 struct handle *model_handle(struct model *m, unsigned int worker, uint64_t value)
 {
@@ -74,7 +74,7 @@ unsigned int model_free_chunks(const struct model *m, int device)
 	return left;
 }
 
-/* Bindings keep nobody alive. */
+/* A binding alone does not keep a memory alive. */
 static bool used(const struct model *m, const struct object *o)
 {
 	unsigned int w;
@@ -122,7 +122,7 @@ void model_end_unused(struct model *m)
 			b->team = NULL;
 }
 
-/* ---- what is at an address */
+/* ---- the contents of addresses */
 
 static uint32_t *replica_word(struct model *m, const struct object *team, int device,
 			      unsigned int chunk, enum place place)
@@ -132,7 +132,7 @@ static uint32_t *replica_word(struct model *m, const struct object *team, int de
 	return b ? &b->memory->word[b->from + chunk - b->at][place] : NULL;
 }
 
-/* The words that a store to all replicas reaches, the one that a load reads first */
+/* Finds the words that a store to all replicas reaches; a load reads the first of them. */
 unsigned int model_words(struct model *m, const struct mapping *p, uint64_t address,
 			     uint32_t *words[DEVICES])
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For model_test.c: what calls should answer, worked out without memcast.
+ * For model_test.c: the answers that calls should give, worked out without memcast.
  *
- * Eight processes, the workers, have a device each. model.c has what exists;
- * model_rules.c what a call should answer, from the API and not from the module;
- * model_effects.c what it changes; model_choice.c invents calls; model_worker.c
- * makes them.
+ * Eight processes, the workers, have a device each. model.c has the state; model_rules.c says what
+ * a call should answer, from the API and not from the module; model_effects.c what the call
+ * changes; model_choice.c invents calls; model_worker.c makes them.
  */
 #ifndef MEMCAST_MODEL_H
 #define MEMCAST_MODEL_H
@@ -18,11 +17,11 @@
 #define WORKERS		8
 #define DEVICES		8
 #define CHUNK_BYTES	(2UL << 20)
-#define MOST_CHUNKS	8		/* of an object */
-#define LOOKS		32		/* addresses looked at in one call */
+#define MOST_CHUNKS	8		/* per object */
+#define LOOKS		32		/* addresses that one call looks at */
 #define UNTOUCHED	0xfeedfacecafebeefULL
 #define UNTOUCHED_TYPE	((CUmemAllocationType)0x5afe)
-#define ON_HOST		100		/* instead of a device: NUMA node 0 */
+#define ON_HOST		100		/* in place of a device: NUMA node 0 */
 #define NOT_AN_FD	(-1)
 #define FOREIGN_FD	(-2)
 
@@ -39,26 +38,26 @@ enum function {
 struct call {
 	enum function function;
 	unsigned int worker;
-	uint64_t handle, memory;	/* a team's in binds is @handle */
-	int device;			/* numDevices of TEAM_CREATE */
+	uint64_t handle, memory;	/* binds name the team in @handle */
+	int device;			/* TEAM_CREATE: numDevices */
 	bool host;			/* CREATE: @device is a NUMA node */
 	uint64_t address, from, bytes, offset, memory_offset;
 	uint64_t flags, types;
-	int kind;			/* of allocation; what a granularity is of */
+	int kind;			/* of an allocation, or of a granularity */
 	uint32_t compression, rdma;
 	uint32_t value, width;
-	unsigned int count;		/* of access or looks */
+	unsigned int count;		/* of access entries or looks */
 	struct { int device; unsigned int flags; } access[3];
-	int fd;				/* index of model.fd, or one of the above */
+	int fd;				/* index of model.fd, or a constant above */
 	unsigned int view;		/* index of model.view */
 	uint64_t look[LOOKS];
 };
 
 struct answer {
 	CUresult result;
-	int signal;			/* of STORE */
+	int signal;			/* STORE: the signal that it raised */
 	uint64_t out;
-	uint32_t words[2];		/* what COPY_OUT read */
+	uint32_t words[2];		/* COPY_OUT: the words that it read */
 	bool cloexec;
 	CUmemAllocationProp prop;
 	unsigned int replicas;
@@ -72,17 +71,17 @@ struct object {
 	bool alive, team;
 	uint64_t types;
 	unsigned int chunks, rdma, compression;
-	int device;			/* memory: where, or ON_HOST; team: for how many */
+	int device;			/* memory: device, or ON_HOST; team: number of devices */
 	int joined[DEVICES], joined_count;
 	uint32_t word[MOST_CHUNKS][2];	/* contents, by chunk and place */
 };
 
-/* Without references it stays as long as something was mapped by it. */
+/* Without references, a handle stays valid as long as an object is mapped by it. */
 struct handle {
 	uint64_t value;
 	unsigned int references;
 	struct object *object;
-	bool imported;			/* a memory's: it cannot be exported */
+	bool imported;			/* an imported memory cannot be exported */
 };
 
 struct reservation {
@@ -91,7 +90,7 @@ struct reservation {
 
 struct mapping {
 	struct object *object;
-	uint64_t handle;		/* that it was mapped by */
+	uint64_t handle;		/* the handle by which it was mapped */
 	unsigned int worker;
 	uint64_t address, bytes;
 	unsigned int access[DEVICES];
@@ -99,7 +98,7 @@ struct mapping {
 
 struct view {
 	struct object *object;
-	uint64_t handle;		/* that it was made by */
+	uint64_t handle;		/* the handle by which it was made */
 	unsigned int worker;
 	uint64_t offset, bytes, replica[DEVICES];
 };
@@ -107,7 +106,7 @@ struct view {
 struct binding {
 	struct object *team, *memory;
 	int device;
-	unsigned int at, from, chunks, bind;	/* @bind: the call it came from */
+	unsigned int at, from, chunks, bind;	/* @bind: number of the call that made it */
 };
 
 #define HANDLES		12
@@ -121,10 +120,10 @@ struct binding {
 struct model {
 	unsigned int pool_chunks[DEVICES], binds;
 	uint64_t recommended;
-	bool channels;			/* fabric handles may work: not asked for */
-	bool nodes;			/* more than one NUMA node: nothing on the host */
-	uint64_t old_handle[WORKERS];	/* values that nothing has, or has no more */
-	unsigned int first_worker, busy_workers;	/* which of them make calls */
+	bool channels;			/* fabric handles may work, so no call uses them */
+	bool nodes;			/* more than one NUMA node: no memory on the host */
+	uint64_t old_handle[WORKERS];	/* values of handles that are released */
+	unsigned int first_worker, busy_workers;	/* the workers that make calls */
 	struct object object[OBJECTS];
 	struct handle handle[WORKERS][HANDLES];
 	struct reservation reservation[WORKERS][RESERVATIONS];
@@ -138,12 +137,12 @@ struct model {
 	for (typeof(&(array)[0]) thing = (array);			\
 	     thing < (array) + sizeof(array) / sizeof((array)[0]); thing++)
 
-/* model_rules.c: a CUresult, or: it waits; the API does not say, or no room here */
+/* model_rules.c: a CUresult; or WAITS; or UNSAID: the API does not say, or the model has no room */
 #define WAITS	(-1)
 #define UNSAID	(-2)
 int model_expect(struct model *model, const struct call *call);
 
-/* What a bind is to bind. Return: how many pieces; 0 if there is no such memory */
+/* The pieces of memory that a bind takes. Return: how many; 0 if there is no such memory */
 struct piece {
 	struct object *memory;
 	unsigned int from, chunks;
@@ -152,20 +151,20 @@ int model_pieces(struct model *model, const struct call *call,
 		 struct piece pieces[MOST_CHUNKS]);
 
 /*
- * model_effects.c: take what a call has done as the model expected it. Return: NULL,
- * or in what its outputs differ
+ * model_effects.c: applies a call's effects to the model, if the call answered as expected. Return:
+ * NULL, or how its outputs differ
  */
 const char *model_settle(struct model *model, const struct call *call,
 			 const struct answer *answer);
 
-/* The device that memory is bound for; -1 if it is for the caller to say */
+/* Return: the device for which a bind takes memory; -1 if the caller has to say */
 int model_bind_device(const struct call *call, const struct object *memory);
 
 /* model.c */
-/* What the processor gets at @address: a signal, or 0 and the word */
+/* An access of the processor to @address. Return: a signal, or 0, with the word in @word */
 int model_touch(struct model *model, unsigned int worker, uint64_t address, bool store,
 		uint32_t **word);
-/* Objects end with their last user, bindings with their team or memory. */
+/* Ends objects without users, and bindings without their team or memory. */
 void model_end_unused(struct model *model);
 void model_kill(struct model *model, unsigned int worker);
 unsigned int model_free_chunks(const struct model *model, int device);
@@ -177,7 +176,7 @@ struct reservation *model_reservation(struct model *model, unsigned int worker,
 struct mapping *model_mapping(struct model *model, unsigned int worker, uint64_t address);
 struct binding *model_binding(struct model *model, const struct object *team, int device,
 			      unsigned int chunk);
-/* What a store to all replicas reaches; the first is what a load reads. */
+/* Finds the words that a store to all replicas reaches; a load reads the first of them. */
 unsigned int model_words(struct model *model, const struct mapping *mapping,
 			 uint64_t address, uint32_t *words[DEVICES]);
 bool model_complete(const struct object *object);
@@ -185,7 +184,7 @@ bool model_member(const struct object *team, int device);
 
 /* model_choice.c */
 uint32_t choice_random(uint64_t *state, uint32_t below);
-/* A call that succeeds or one that fails; or one that waits, if it finds any. */
+/* Chooses a call that succeeds or one that fails; or one that waits, if there is any. */
 void choose_call(struct model *model, uint64_t *random, bool valid, struct call *call);
 /* Return: false if there is nothing left to clean up */
 bool choose_clean_up(struct model *model, uint64_t *random, struct call *call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which call is made next: one that makes sense (model_propose.c), or the same spoilt in
- * one place. Whether one succeeds is the rules' to say.
+ * Chooses the next call: one that makes sense (model_propose.c), or such a call with one argument
+ * spoilt. The rules decide whether it succeeds.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ uint64_t *the_random;
 
 uint32_t choice_random(uint64_t *state, uint32_t below)
 {
-	/* splitmix64: any seed is a good one */
+	/* splitmix64: every seed is good */
 	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
@@ -21,7 +21,7 @@ uint32_t choice_random(uint64_t *state, uint32_t below)
 	return (z ^ z >> 31) % below;
 }
 
-/* One argument becomes wrong, or at least another one. */
+/* Makes one argument wrong, or at least different. */
 static void spoil(struct call *c)
 {
 	static const uint64_t off[] = { 1, 4096, CHUNK_BYTES, CHUNK_BYTES, CHUNK_BYTES,
@@ -32,7 +32,7 @@ static void spoil(struct call *c)
 
 	switch (any(data ? 2 : 12)) {
 	case 0:
-		/* no other range than the model follows */
+		/* the model follows no other addresses */
 		if (c->function == FILL && c->width > 1 && percent(50))
 			c->address += 1;
 		else
@@ -87,7 +87,7 @@ static void spoil(struct call *c)
 
 static enum function some_function(void)
 {
-	/* The more it takes until such a call can succeed, the more often it is tried. */
+	/* The more calls it takes until such a call can succeed, the more often it is drawn. */
 	static const unsigned char weight[FUNCTIONS] = {
 		[CREATE] = 6, [RELEASE] = 3, [RETAIN] = 8, [PROPERTIES] = 2, [GRANULARITY] = 1,
 		[EXPORT] = 8, [IMPORT] = 20, [RESERVE] = 5, [FREE] = 1, [MAP] = 40, [UNMAP] = 5,
@@ -107,14 +107,14 @@ static enum function some_function(void)
 	return function;
 }
 
-/* Those that are only made of something that is there */
+/* Fills in the subject of calls that need an existing object. Return: false if there is none */
 static bool find_subject(struct call *c)
 {
 	if (c->function == CLOSE) {
 		c->fd = any(FDS);
 		return the_model->fd[c->fd].object;
 	}
-	/* no more than it takes */
+	/* no more memory than the test takes */
 	if (c->function == CREATE &&
 	    PICK(h, the_model->handle[c->worker], h->object && !h->object->team) &&
 	    percent(60))
@@ -148,12 +148,12 @@ void choose_call(struct model *model, uint64_t *random, bool valid, struct call 
 		propose(c);
 		result = UNSAID;
 		spoilt = !valid && percent(90);
-		/* mostly what would be right otherwise */
+		/* mostly calls that would succeed unspoilt */
 		if (spoilt && model_expect(the_model, c) != CUDA_SUCCESS && percent(98))
 			continue;
 		if (spoilt)
 			spoil(c);
-		/* Data moves in whole words that the model follows. */
+		/* The model follows whole words of data only. */
 		if (!find_subject(c) || ((c->function == FILL || c->function == COPY_IN) && spoilt &&
 					 c->address % 4 && c->width < 2))
 			continue;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is chosen from, for model_choice.c and model_propose.c. */
+/* Shared by model_choice.c and model_propose.c: state and random numbers to choose from. */
 #ifndef MODEL_CHOICE_H
 #define MODEL_CHOICE_H
 
 #include "model.h"
 
-/* What a call is chosen for, and the random numbers that it is chosen by */
+/* The model for which a call is chosen, and the state of the random numbers */
 extern struct model *the_model;
 extern uint64_t *the_random;
 
@@ -19,7 +19,7 @@ static inline bool percent(uint32_t chance)
 	return any(100) < chance;
 }
 
-/* One of what @condition holds for, or NULL */
+/* Picks a random element of @array for which @condition holds, or NULL. */
 #define PICK(thing, array, condition)					\
 ({									\
 	typeof(&(array)[0]) picked = NULL;				\
@@ -31,7 +31,7 @@ static inline bool percent(uint32_t chance)
 	picked;								\
 })
 
-/* model_propose.c: a call that makes sense; parts of one, for a worker */
+/* model_propose.c: proposes a call that makes sense, or parts of a call of one worker */
 void propose(struct call *c);
 uint64_t some_handle(unsigned int worker, int team);
 unsigned int busy_worker(void);

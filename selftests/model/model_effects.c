@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What each call changes. A sentence tells what is wrong with an answer. */
+/* The effects of each call on the model. A sentence tells what is wrong with an answer. */
 #include <stdio.h>
 #include <string.h>
 
@@ -133,7 +133,7 @@ static void set_access(struct model *m, const struct call *c)
 			p->access[c->access[i].device] = c->access[i].flags;
 }
 
-/* The words of a chunk's start and end in a range, in order of address */
+/* Finds the tracked words of a range, at the start and end of each chunk, in order of address. */
 static unsigned int tracked(uint64_t start, uint64_t bytes, uint64_t words[2 * MOST_CHUNKS])
 {
 	uint64_t chunk = start / CHUNK_BYTES * CHUNK_BYTES;
@@ -330,7 +330,7 @@ const char *model_settle(struct model *m, const struct call *c, const struct ans
 {
 	const char *wrong;
 
-	/* as hardware's driver does */
+	/* the call writes its output even though it fails, as NVIDIA's driver does */
 	if (c->function == GET_ACCESS && a->result == CUDA_ERROR_INVALID_VALUE && c->address)
 		return a->out ? "it failed and wrote an access" : NULL;
 	if (a->result != CUDA_SUCCESS)

@@ -14,7 +14,7 @@ uint64_t some_handle(unsigned int worker, int team)
 	return h ? h->value : percent(50) ? the_model->old_handle[worker] : any(3) * 0x7fffULL;
 }
 
-/* Mostly of those who make calls: then things come together. */
+/* Prefers the workers that make calls, so that their objects come together. */
 unsigned int busy_worker(void)
 {
 	return (the_model->first_worker + any(the_model->busy_workers)) % WORKERS;
@@ -48,7 +48,7 @@ static unsigned int chunks_of(uint64_t handle, unsigned int worker)
 	return o ? o->chunks : 2;
 }
 
-/* A word at the start or the end of a chunk, or both sides of a border */
+/* A word at the start or the end of a chunk, or the two words at a border of chunks */
 static uint64_t some_words(struct call *c, uint64_t *bytes)
 {
 	struct mapping *p = some_mapping(c->worker, false);
@@ -87,7 +87,7 @@ static void propose_map(struct call *c)
 	if (!r)
 		return;
 	end = r->address + r->bytes / CHUNK_BYTES * CHUNK_BYTES;
-	/* the first place where nothing is, so that mappings come to lie side by side */
+	/* the first place without a mapping, so that mappings come to lie side by side */
 	for (c->address = r->address; percent(85) && c->address < end; c->address += CHUNK_BYTES)
 		if (!model_mapping(the_model, c->worker, c->address))
 			break;
@@ -121,7 +121,10 @@ static void propose_bind(struct call *c)
 	chunks = memory ? memory->chunks : 1;
 	c->bytes = CHUNK_BYTES * (1 + any(chunks < of_team ? chunks : of_team));
 	c->offset = any(of_team - c->bytes / CHUNK_BYTES + 1) * CHUNK_BYTES;
-	/* beside what others have bound: one after the other then is what a load reads */
+	/*
+	 * at a place that another member has bound, so that loads fall back from one member to the
+	 * next
+	 */
 	other = !team ? NULL :
 		PICK(b, the_model->binding, b->team == team->object && b->device != c->device);
 	if (other && percent(70)) {

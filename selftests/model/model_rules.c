@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What each call should answer. Its checks stand in their order: flags, handles,
- * devices, alignment, range, state, resources. Who is a member is state, as long as
- * a team is not complete; where a call is wrong in that and in its range, nothing
- * says which comes first, and it is not made.
+ * The answer that each call should give. Checks come in this order: flags, handles, devices,
+ * alignment, range, state, resources. Membership is state as long as a team is not complete. If a
+ * call is wrong in both membership and range, the API does not say which error comes first, and the
+ * test does not make the call.
  */
 #include "model_rules.h"
 
@@ -11,10 +11,10 @@
 #define WINDOWS		(CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)
 #define FABRIC		CU_MEM_HANDLE_TYPE_FABRIC
 
-/* ACROSS: more than one reservation; HOLES: that, too, and parts of none */
+/* ACROSS: more than one reservation; HOLES: whole mappings, and places without one */
 enum span { WHOLE, HOLES, PARTLY, ACROSS };
 
-/* Whether a range consists of whole mappings */
+/* Return: does a range consist of whole mappings? */
 static enum span span_of(struct model *m, const struct call *c)
 {
 	uint64_t at = c->address, end = c->address + c->bytes;
@@ -36,7 +36,7 @@ static enum span span_of(struct model *m, const struct call *c)
 	return parts ? PARTLY : holes ? HOLES : WHOLE;
 }
 
-/* Whether the copy engine may go there for the worker's device */
+/* Return: may the copy engine access the range for the worker's device? */
 static int reachable(struct model *m, unsigned int worker, uint64_t address, uint64_t bytes,
 		     unsigned int access)
 {
@@ -55,7 +55,7 @@ static int reachable(struct model *m, unsigned int worker, uint64_t address, uin
 	return across ? UNSAID : OK;
 }
 
-/* ---- what calls should answer */
+/* ---- the answers that calls should give */
 
 static int expect_types(const struct model *m, uint64_t types)
 {
@@ -70,7 +70,7 @@ static int expect_types(const struct model *m, uint64_t types)
 
 static int expect_create(struct model *m, const struct call *c)
 {
-	/* other bits mean nothing */
+	/* the API ignores other bits */
 	int types = expect_types(m, c->types & (FD | WINDOWS | FABRIC));
 
 	if (c->flags || c->kind != CU_MEM_ALLOCATION_TYPE_PINNED)
@@ -81,7 +81,7 @@ static int expect_create(struct model *m, const struct call *c)
 		return INVALID;
 	if (c->device < 0 || c->device >= (c->host ? 1 : DEVICES))
 		return c->host ? INVALID : NO_DEVICE;
-	/* of the host's memory only what devices can have too */
+	/* the model follows only as much of the host's memory as of a device's */
 	if (c->host && c->bytes / CHUNK_BYTES > MOST_CHUNKS && !misaligned(c->bytes))
 		return UNSAID;
 	if (!c->bytes || misaligned(c->bytes))
@@ -114,7 +114,7 @@ static int expect_map(struct model *m, const struct call *c)
 
 	if (c->flags || !o || !c->bytes)
 		return INVALID;
-	/* where the address is wrong as well, nothing says which comes first */
+	/* if the address is wrong as well, the API does not say which error comes first */
 	if (!o->team && (c->offset || c->bytes != o->chunks * CHUNK_BYTES))
 		return !r || misaligned(c->address) ? UNSAID : CUDA_ERROR_NOT_SUPPORTED;
 	if (c->offset || misaligned(c->address | c->bytes) ||
@@ -242,7 +242,7 @@ static int expect(struct model *m, const struct call *c)
 		return !c->flags && o && c->types == FD && (o->types & FD) &&
 		       !model_handle(m, c->worker, c->handle)->imported ? OK : INVALID;
 	case IMPORT:
-		/* a pointer, then */
+		/* a fabric handle would be a pointer */
 		if (c->types == FABRIC)
 			return UNSAID;
 		if (c->types != FD)
@@ -301,7 +301,7 @@ static int expect(struct model *m, const struct call *c)
 	}
 }
 
-/* How a view is made of mappings is not said, so neither what calls do to them. */
+/* The API does not say which mappings a view is made of, nor what calls on their addresses do. */
 static bool in_view(const struct model *m, unsigned int worker, uint64_t start, uint64_t end)
 {
 	int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rules of the model share. */
+/* Shared by the rules of the model. */
 #ifndef MODEL_RULES_H
 #define MODEL_RULES_H
 

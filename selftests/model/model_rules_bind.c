@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What calls that bind and unbind should answer; the order of checks is that of model_rules.c. */
+/* The answers that binds and unbinds should give; checks come in the order of model_rules.c. */
 #include "model_rules.h"
 
 int model_pieces(struct model *m, const struct call *c, struct piece pieces[MOST_CHUNKS])
@@ -78,7 +78,7 @@ int expect_bind_memory(struct model *m, const struct call *c)
 	return overlaps(m, team, device, c) ? INVALID : OK;
 }
 
-/* Nothing says which comes first of a wrong device and a wrong range. */
+/* The API does not say whether a wrong device or a wrong range is reported first. */
 int expect_bind_address(struct model *m, const struct call *c)
 {
 	bool v2 = c->function == BIND_ADDRESS_V2, device_wrong = false, range_wrong = false;
@@ -111,7 +111,7 @@ int expect_bind_address(struct model *m, const struct call *c)
 	}
 	if (!count)
 		range_wrong = true;
-	/* what is mapped there can change while the call waits */
+	/* the mappings of the range can change while the call waits */
 	if ((range_wrong || device_wrong) && !model_complete(team))
 		return UNSAID;
 	if (range_wrong && device_wrong)
@@ -144,7 +144,10 @@ int expect_unbind(struct model *m, const struct call *c)
 			return INVALID;
 		at += b->chunks;
 	}
-	/* What one call has bound from several memories: may a part of it go? */
+	/*
+	 * The API does not say whether a part of what one call bound from several memories may be
+	 * unbound.
+	 */
 	for_each(b, m->binding)
 		for_each(other, m->binding)
 			if (b->team == team && other->team == team && b->bind == other->bind &&

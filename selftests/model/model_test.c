@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Eight processes and eight devices through random sequences of calls, right and
- * wrong ones, each compared with what a model of the API answers: results, outputs,
- * what is read where, and what is free. model.h says who does what.
+ * Eight processes with eight devices make random sequences of calls, right and wrong ones. The test
+ * compares each answer with that of a model of the API: results, outputs, contents of memory, and
+ * free chunks. model.h lists what the files do.
  *
- * MEMCAST_TEST_SEED=N MEMCAST_TEST_SEQUENCES=1 repeats the sequence that a
- * difference names; MEMCAST_TEST_TRACE=1 prints every call.
+ * MEMCAST_TEST_SEED=N MEMCAST_TEST_SEQUENCES=1 repeats the sequence that a difference names;
+ * MEMCAST_TEST_TRACE=1 prints every call.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -29,8 +29,8 @@ struct session {
 	int link[WORKERS];
 	pid_t pid[WORKERS];
 	uint64_t random;
-	int foreign;			/* an fd that is not memcast's */
-	int free_bytes[DEVICES];	/* files, open as they are read often */
+	int foreign;			/* an fd of another kind of file */
+	int free_bytes[DEVICES];	/* attributes, kept open as they are read often */
 	unsigned int free_chunks[DEVICES], steps, calls, sequence;
 	struct step step[MOST_STEPS];
 };
@@ -66,7 +66,7 @@ static bool receive(struct session *s, unsigned int worker, struct answer *answe
 
 	if (!answered(s, worker, PATIENCE))
 		return false;
-	/* an export comes first */
+	/* an exported fd comes before the answer */
 	if (recv(s->link[worker], answer, sizeof(*answer), MSG_PEEK) == sizeof(long) &&
 	    peer_receive(s->link[worker], NULL, &fd))
 		return false;
@@ -99,7 +99,7 @@ static void kill_worker(struct session *s, unsigned int worker)
 	model_kill(&s->model, worker);
 }
 
-/* ---- steps; each answers whether all is as the model says */
+/* ---- steps; each returns whether memcast did as the model says */
 
 static bool different(struct session *s, const char *what)
 {
@@ -125,7 +125,7 @@ static bool remember(struct session *s, const struct call *c, int result)
 	return true;
 }
 
-/* What changed, and one more in turn */
+/* Compares the free chunks of devices where they changed, and of one more device in turn. */
 static bool same_pools(struct session *s, bool all)
 {
 	unsigned int i, expected;
@@ -212,7 +212,7 @@ static bool look(struct session *s, struct call *c, uint64_t address, bool last)
 	return true;
 }
 
-/* Every chunk that a worker sees, and what it should not see */
+/* Looks at every chunk that a worker sees, and at one place that it may not see. */
 static bool look_around(struct session *s, unsigned int worker)
 {
 	struct call c = { .function = LOOK, .worker = worker };
@@ -245,7 +245,7 @@ static bool all_look_around(struct session *s)
 	return true;
 }
 
-/* Memory that can be told from other memory, where the processor may write to it */
+/* Stores a value into each chunk that the processor may write, to tell memories apart. */
 static bool mark(struct session *s, const struct call *access)
 {
 	struct call c = { .function = STORE, .worker = access->worker, .address = access->address };
@@ -270,7 +270,7 @@ static bool kill_and_replace(struct session *s, unsigned int worker)
 	       same_pools(s, true) && start_worker(s, worker) && all_look_around(s);
 }
 
-/* A call that has to wait: until others have completed the team, or it is killed */
+/* Makes a call that has to wait: other workers complete the team, or the caller is killed. */
 static bool do_waiting(struct session *s, const struct call *c)
 {
 	struct object *team = model_object(&s->model, c->worker, c->handle);
@@ -310,13 +310,13 @@ static bool sequence(struct session *s)
 	unsigned int i, steps = 45 + any(s, 21);
 	struct call c;
 
-	/* what few do is more entangled */
+	/* few busy workers get more entangled with each other */
 	s->model.first_worker = any(s, WORKERS);
 	s->model.busy_workers = 2 + any(s, any(s, 3) ? 2 : WORKERS - 1);
 	for (i = 0; i < steps; i++) {
 		if (!any(s, 150) && !kill_and_replace(s, any(s, WORKERS)))
 			return false;
-		/* first something has to be there */
+		/* calls that succeed are more frequent in the first half, to create objects */
 		choose_call(&s->model, &s->random, any(s, 100) < (i < steps / 2 ? 85 : 45), &c);
 		if (!(model_expect(&s->model, &c) == WAITS ? do_waiting(s, &c) : do_call(s, &c)))
 			return false;
@@ -369,7 +369,7 @@ TEST_F(model, sequences)
 
 	if (device_bytes(DEVICES - 1, "pool_bytes") < 0)
 		SKIP(return, "it takes 8 devices: memcast-vm --devices 8");
-	/* One after another anyway, and on one processor they need not be woken up. */
+	/* One worker at a time makes a call; on one processor the others need not be woken up. */
 	run_on_cpu(0);
 	s->foreign = open("/dev/null", O_RDWR | O_CLOEXEC);
 	s->model.recommended = parameter("recommended_mib") << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Calls as one would write them */
+/* Prints calls and results as one would write them. */
 #include <stdio.h>
 
 #include "model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A process that makes the calls that it is sent, and answers what came out. */
+/* A process that makes the calls it is sent, and sends back their answers. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static CUresult export_fd(const struct call *c, struct answer *a, int link)
 		return result;
 	}
 	a->cloexec = fcntl(fd, F_GETFD) & FD_CLOEXEC;
-	/* Gone from here before the answer: then the parent's is the last one. */
+	/* The fd is closed here before the answer, so that the parent's is the last one. */
 	peer_send(link, 0, fd);
 	close(fd);
 	return result;
@@ -205,7 +205,7 @@ void work(unsigned int worker, int link)
 	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, worker) || cuCtxSetCurrent(context))
 		_exit(1);
 	for (;;) {
-		/* also the first time: that it is there */
+		/* the first, empty answer tells the parent that this worker is ready */
 		if (send(link, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a) ||
 		    recv(link, &c, sizeof(c), 0) != sizeof(c))
 			_exit(0);

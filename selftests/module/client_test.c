@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Clients: one open of /dev/memcast each, of one process each. */
+/* Clients: each is one open of /dev/memcast by one process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -48,7 +48,7 @@ TEST_F(client, unknown_requests)
 	EXPECT_EQ(ENOTTY, ERRNO_OF(ioctl(self->fd, _IO(MEMCAST_IOC_MAGIC, 0xff), &self->create)));
 	EXPECT_EQ(ENOTTY, ERRNO_OF(ioctl(self->fd, _IO(0xEE, MEMCAST_NR_FILL), &self->create)));
 	EXPECT_EQ(ENOTTY, ERRNO_OF(ioctl(self->fd, 0, &self->create)));
-	/* the size is the struct's own field: never part of the number */
+	/* the struct's own field has its size; the ioctl's number never does */
 	for (nr = MEMCAST_NR_BASE; nr <= MEMCAST_NR_FILL; nr++)
 		EXPECT_EQ(ENOTTY, ERRNO_OF(ioctl(self->fd,
 			  _IOC(_IOC_READ | _IOC_WRITE, MEMCAST_IOC_MAGIC, nr, 16),
@@ -61,7 +61,7 @@ TEST_F(client, reason)
 	EXPECT_EQ(EINVAL, CREATE());
 	EXPECT_STREQ("size 4096 is not a multiple of the granularity 2097152: round it up",
 		     self->reason);
-	/* cut to what there is room for, and no byte more */
+	/* the text is cut to the buffer, and no byte is written behind it */
 	strcpy(self->reason, "0123456789");
 	self->create.header.reason_size = 5;
 	EXPECT_EQ(EINVAL, CREATE());
@@ -70,7 +70,7 @@ TEST_F(client, reason)
 	self->create.header.reason_size = 1;
 	EXPECT_EQ(EINVAL, CREATE());
 	EXPECT_STREQ("", self->reason);
-	/* nothing on success */
+	/* a call that succeeds writes no reason */
 	self->create.bytes = CHUNK;
 	self->create.header.reason_size = sizeof(self->reason);
 	strcpy(self->reason, "none");
@@ -116,7 +116,7 @@ TEST_F(client, errno_of_each_meaning)
 	EXPECT_EQ(EBADF, ERRNO_OF(ioctl(self->fd, MEMCAST_IMPORT, &import)));
 }
 
-/* After fork the addresses of a call would mean another process's. */
+/* After fork, a call's addresses would be those of another process. */
 TEST_F(client, of_another_process)
 {
 	pid_t child = fork();
@@ -133,7 +133,7 @@ TEST_F(client, of_another_process)
 	EXPECT_EQ(0, CREATE());
 }
 
-/* Handles are a client's own. */
+/* A handle belongs to one client. */
 TEST_F(client, handles)
 {
 	struct memcast_handle_info info = { .header.size = sizeof(info) };
@@ -150,7 +150,7 @@ TEST_F(client, handles)
 	EXPECT_EQ(1, stat_of("clients"));
 }
 
-/* The file may be closed while something is mapped: the mapping keeps it. */
+/* The file may be closed while a memory is mapped: the mapping keeps the client. */
 TEST_F(client, closed_while_mapped)
 {
 	unsigned char *room = mmap(NULL, 2 * CHUNK, PROT_NONE,

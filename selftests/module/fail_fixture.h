@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How a debug kernel is told to fail: memory and user copies. */
+/* Tells a debug kernel to fail: allocations of memory, and copies from and to user memory. */
 #ifndef FAIL_FIXTURE_H
 #define FAIL_FIXTURE_H
 
 #include <fcntl.h>
 #include "memcast_test.h"
 
-/* Where the n-th failure of this thread is asked for; -1: nowhere now */
+/* The file in which this thread asks for its n-th failure; -1: not open */
 static int failures = -1;
 
 TEST_HELPER void put(const char *path, const char *text)
@@ -20,18 +20,18 @@ TEST_HELPER void put(const char *path, const char *text)
 	close(fd);
 }
 
-/* Return: whether anything can be made to fail. */
+/* Return: can this kernel make calls fail? */
 TEST_HELPER bool can_fail(void)
 {
 	failures = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (failures < 0 || geteuid())
 		return false;
-	/* which allocations may fail: all */
+	/* all allocations may fail */
 	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
 	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
 	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
 	put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-	/* and none says so in the log, where reports are looked for */
+	/* and the log, which tests search for reports, does not mention it */
 	put("/sys/kernel/debug/failslab/verbose", "0");
 	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
 	put("/sys/kernel/debug/fail_usercopy/verbose", "0");

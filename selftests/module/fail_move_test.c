@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-/* mremap() of a reservation where the kernel has no memory left. Needs a debug kernel, and root. */
+/* mremap() of a reservation when the kernel has no memory left. Needs a debug kernel, and root. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include "fail_fixture.h"
 
 /*
- * mremap() makes a copy of the VMA before it asks whether that may be moved. Where the
- * kernel has no memory to take the copy away again, it stays: but is no reservation.
+ * mremap() copies the VMA before it asks whether the VMA may be moved. If the kernel then lacks the
+ * memory to remove the copy, the copy stays, but is no reservation.
  */
 FIXTURE(fail_move) { int fails; };
 FIXTURE_SETUP(fail_move)
 {
 	if (!can_fail())
 		SKIP(return, "needs root and a kernel with CONFIG_FAULT_INJECTION");
-	/* in threads that ask for it, all that is allocated after so many bytes */
+	/* every allocation fails, after so many bytes, in threads that ask for it */
 	put("/sys/kernel/debug/failslab/task-filter", "Y");
 	put("/sys/kernel/debug/failslab/probability", "100");
 	put("/sys/kernel/debug/failslab/times", "-1");
 	self->fails = open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
 	ASSERT_LE(0, self->fails);
 }
-/* In the parent, which comes here whatever the test did */
+/* Runs in the parent, whatever the test did. */
 FIXTURE_TEARDOWN_PARENT(fail_move)
 {
 	put("/sys/kernel/debug/failslab/probability", "0");
@@ -59,7 +59,7 @@ TEST_F(fail_move, leaves_no_other_reservation)
 	EXPECT_LT(0, kept);
 	TH_LOG("%u copies stayed", kept);
 
-	/* nor do they keep what it showed */
+	/* the copies do not keep the memory that the reservation showed */
 	ASSERT_OK(cuMemRelease(handle));
 	EXPECT_EQ(0, munmap((void *)at, CHUNK));
 	EXPECT_EQ(0, stat_of("memories"));

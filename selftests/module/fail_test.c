@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every allocation and every user copy of the kernel fails once, at each place
- * in turn, until a whole story is told without: the call that met it changes
- * nothing, so it succeeds when repeated, and in the end nothing is left. Needs
- * the fault injection of a debug kernel, and root.
+ * A whole story of calls is told again and again: each time the kernel fails one later allocation
+ * or user copy, until none is left to fail. A call that met the failure changes nothing, so it
+ * succeeds when repeated, and at the end nothing is left. Needs the fault injection of a debug
+ * kernel, and root.
  */
 #define _GNU_SOURCE
 #include <linux/dma-buf.h>
@@ -22,12 +22,12 @@ static void arm(unsigned long n)
 	armed = pwrite(failures, text, snprintf(text, sizeof(text), "%lu", n), 0) > 0;
 }
 
-/* Return: has it failed? */
+/* Ends the request for a failure. Return: has it happened? */
 static bool disarm(void)
 {
 	char text[24] = "";
 
-	/* this very read is a user copy that can be the one to fail */
+	/* this read is itself a user copy, which may be the one to fail */
 	if (pread(failures, text, sizeof(text) - 1, 0) < 0)
 		return true;
 	armed = false;
@@ -36,7 +36,7 @@ static bool disarm(void)
 	return text[0] == '0';
 }
 
-/* Fails at most once, by what was asked for, and not the second time. */
+/* A call fails at most once, by the failure that was asked for; repeated, it succeeds. */
 #define STEP(call)							\
 do {									\
 	CUresult result_ = (call);					\
@@ -171,7 +171,7 @@ STORY(shared_by_fd)
 	STEP(cuMemRelease(handle));
 }
 
-/* The dma-buf of a range is as foreign as another driver's. */
+/* For the module, the dma-buf of a range is as foreign as another driver's. */
 STORY(foreign_memory)
 {
 	CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
@@ -215,7 +215,7 @@ STORY(foreign_memory)
 	STEP(cuMemFree(at));
 }
 
-/* Pages for the dma-buf of a team: a fault that gets none is a SIGBUS. */
+/* A fault that gets no page for the dma-buf of a team is a SIGBUS. */
 STORY(team_by_fd)
 {
 	struct dma_buf_sync end = { .flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW };
@@ -341,7 +341,7 @@ TEST_F(fail, at_every_place)
 	bool failed;
 
 	cuda_start(0);
-	/* what stays once it is there should be there */
+	/* the first run makes what stays for good, before anything is counted */
 	variant->play(_metadata);
 	expect_nothing(_metadata, 0);
 	do {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What stands in /proc/PID/fdinfo/ of where things lie: the bindings of members, and the places of
- * memories in pools; in lines that have an end however many there are.
+ * Places in /proc/PID/fdinfo/: the bindings of members, and the chunks of memories in pools. Their
+ * lines have a limited length, however many there are.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -23,7 +23,7 @@ FIXTURE_SETUP(fdinfo)
 }
 NOTHING_LEFT(fdinfo)
 
-/* All of the library's file, anew */
+/* Reads all of the fdinfo of the library's file anew. */
 static const char *look(struct __test_metadata *_metadata, FIXTURE_DATA(fdinfo) *self)
 {
 	size_t length;
@@ -39,7 +39,7 @@ static const char *look(struct __test_metadata *_metadata, FIXTURE_DATA(fdinfo) 
 	return self->text;
 }
 
-/* How often a text stands in another */
+/* Counts how often @part stands in @text. */
 static unsigned int times(const char *text, const char *part)
 {
 	unsigned int found = 0;
@@ -51,7 +51,7 @@ static unsigned int times(const char *text, const char *part)
 	return found;
 }
 
-/* The number of the last memory or team in a line of handles or mappings */
+/* Return: the number of the last memory or team in a line of handles or mappings */
 static uint64_t number_of(const char *text, const char *how)
 {
 	uint64_t number = 0;
@@ -84,7 +84,7 @@ TEST_F(fdinfo, bindings)
 	EXPECT_EQ(1, times(look(_metadata, self), self->wanted)) TH_LOG("%s", self->text);
 	EXPECT_EQ(1, times(self->text, "memcast-bindings:"));
 
-	/* what has no handle any more, but a mapping, tells of them as well */
+	/* a team without a handle, but with a mapping, shows its bindings as well */
 	window = mapped(team, 8 * CHUNK, 0);
 	ASSERT_OK(cuMemRelease(team));
 	EXPECT_EQ(1, times(look(_metadata, self), self->wanted)) TH_LOG("%s", self->text);
@@ -114,7 +114,7 @@ TEST_F(fdinfo, more_bindings_than_a_line_has)
 	EXPECT_EQ(1, times(self->text, " more 6291456\n"));
 }
 
-/* Handles to one team that are next to each other: its bindings stand there once. */
+/* Several handles to one team follow each other: its bindings are listed once. */
 TEST_F(fdinfo, bindings_once)
 {
 	CUmemGenericAllocationHandle own = new_memory(0, CHUNK), team = complete_team(2, CHUNK), again;
@@ -130,7 +130,10 @@ TEST_F(fdinfo, bindings_once)
 	EXPECT_EQ(1, times(self->text, "memcast-bindings:"));
 }
 
-/* Counts the places of all memories. Return: how many chunks they have, with those left out */
+/*
+ * Counts the places of all memories. Return: how many chunks they have, including those left out of
+ * lines
+ */
 static unsigned long count_places(struct __test_metadata *_metadata, const char *text,
 				  unsigned char *used, unsigned long chunks)
 {
@@ -161,7 +164,7 @@ static unsigned long count_places(struct __test_metadata *_metadata, const char 
 	return all;
 }
 
-/* Memories of one to seven chunks take all of a pool: each place of it, once. */
+/* Memories of one to seven chunks take all of a pool: each place of the pool is listed once. */
 TEST_F(fdinfo, places)
 {
 	unsigned long chunks = device_bytes(0, "free_bytes") / CHUNK, left, n;
@@ -171,7 +174,9 @@ TEST_F(fdinfo, places)
 
 	ASSERT_EQ(device_bytes(0, "pool_bytes"), chunks * CHUNK);
 	EXPECT_EQ(NULL, strstr(look(_metadata, self), "memcast-chunks:"));
-	/* first in the order in which the pool was made, then in that in which chunks came back */
+	/*
+	 * chunks first come in the order in which the pool was made, then in that of their return
+	 */
 	for (round = 0; round < 2; round++) {
 		for (count = 0, left = chunks; left; left -= n) {
 			n = 1 + count % 7;
@@ -189,8 +194,8 @@ TEST_F(fdinfo, places)
 }
 
 /*
- * Chunks that came back from last to first go out so, too, but for the one at a time that is just
- * being zeroed: no more than two in a row follow each other in the pool.
+ * Chunks that came back from last to first are taken in that order again, except the chunk that is
+ * being zeroed at the moment: no more than two in a row follow each other in the pool.
  */
 TEST_F(fdinfo, more_places_than_a_line_has)
 {
@@ -213,7 +218,7 @@ TEST_F(fdinfo, more_places_than_a_line_has)
 		EXPECT_LE(used[i], 1);
 }
 
-/* Heaps have mappings and no handles; memory of the host has no pool. */
+/* Heaps have mappings and no handles; memory on the host has no pool. */
 TEST_F(fdinfo, places_of_heaps)
 {
 	unsigned long chunks = device_bytes(0, "pool_bytes") / CHUNK;

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: parameters that the module cannot have are refused when it
-# is loaded, with words, and it says what it has when they are good; in one virtual machine.
+# Runs on the machine that builds, in one virtual machine: the module refuses wrong parameters when
+# it is loaded, and says why; it lists good parameters in the log.
 cd "$(dirname "$0")/../.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 release=''
 eval "$(tools/memcast-kernel path 6.12)"
 
-# parameters, and what the kernel's log is to say; if that begins with "version", the module loads
+# parameters | the kernel's log; if that begins with "version", the module loads
 version=$(sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)
 cat >"$temp/cases" <<END
 team_slots=0|team_slots=0: no team could have bindings

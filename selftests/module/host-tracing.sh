@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: the lines of docs/tracing.md, as they stand there, in one
-# virtual machine, and what each tool says of the module's events.
+# Runs on the machine that builds: runs the commands of docs/tracing.md, as they stand there, in one
+# virtual machine, and checks what each tool says of the module's events.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
@@ -15,12 +15,13 @@ for tool in trace-cmd bpftrace perf; do
 	exit 0
 done
 if head -c 2 "$(command -v perf)" | grep -q '#!'; then
-	# Ubuntu's perf is a script that starts the perf of the running kernel: a machine's has none.
+	# Ubuntu's perf is a script that starts the perf of the running kernel; a machine's kernel
+	# has none.
 	for name in lines order faults waits counts; do skip $name "this perf is of one kernel only"; done
 	exit 0
 fi
 
-# Of the page's indented blocks, those whose first line begins with a command
+# Extracts the page's indented blocks whose first line begins with a command.
 awk '/^## As it was tried/ { tried = 1 }
 	!/^    / { block = 0; next }
 	!block { block = 1; commands = $1 ~ /^(mount|trace-cmd|bpftrace|perf|mkdir)$/ }
@@ -32,7 +33,7 @@ status=$?
 [ "$(grep -cE '^(trace-cmd|bpftrace|perf|mkdir) ' "$temp/lines")" -ge 6 ] && [ $status -eq 0 ]
 result lines $?
 
-# said NAME WORDS: a line of what the tools said
+# said NAME WORDS: a line of the tools' output matches WORDS
 said() {
 	grep -qE "$2" "$temp/said"
 	result "$1" $?

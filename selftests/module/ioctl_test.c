@@ -9,8 +9,8 @@
 #include "raw.h"
 
 /*
- * The layout that programs are built with, for 32-bit ones as well: 64-bit
- * fields are aligned, so nothing depends on the compiler. Sizes only grow.
+ * The layout that programs are built with, 32-bit ones as well: 64-bit fields are aligned, so the
+ * layout does not depend on the compiler. Sizes only grow.
  */
 #define LAYOUT(arg, first_size, field, offset)				\
 	_Static_assert(sizeof(struct memcast_##arg) >= (first_size) &&	\
@@ -50,19 +50,19 @@ union argument {
 	unsigned char bytes[512];
 };
 
-/* A good call of each command: what of a fixture goes where */
+/* The objects for a good call of each command */
 FIXTURE(command)
 {
 	int fd;
 	unsigned char *at;	/* four chunks, the first mapped */
-	uint32_t memory, team, full;	/* a team to be completed, a complete one */
-	int32_t shared;		/* the memory as an fd */
+	uint32_t memory, team, full;	/* @team is incomplete, @full complete */
+	int32_t shared;		/* an fd of the memory */
 	uint32_t heap;		/* a pool with one block */
 	uint32_t plain;		/* a heap that is no pool */
-	uint64_t block, own;	/* in the pool, and not */
+	uint64_t block, own;	/* a block in the pool, and one in the plain heap */
 	struct memcast_access_entry entry;
 	union argument argument;
-	size_t size;		/* of this command's argument */
+	size_t size;		/* size of this command's argument */
 };
 
 FIXTURE_VARIANT(command)
@@ -70,9 +70,9 @@ FIXTURE_VARIANT(command)
 	unsigned long request;
 	size_t size, first_size;
 	void (*fill)(FIXTURE_DATA(command) *self);
-	size_t reserved;	/* a field that must be 0; 0: it has none */
-	size_t flags;		/* likewise, for a bit that means nothing */
-	bool writes;		/* it has outputs */
+	size_t reserved;	/* offset of a field that must be 0; 0: none */
+	size_t flags;		/* offset of the flags, one bit of which is unknown; 0: none */
+	bool writes;		/* the command has outputs */
 };
 
 #define COMMAND(name, NAME, last_of_first, ...)				\
@@ -309,7 +309,7 @@ TEST_F(command, bad_pointer)
 	EXPECT_EQ(EFAULT, ERRNO_OF(ioctl(self->fd, variant->request, -4096L)));
 }
 
-/* What cannot be told to the caller does not happen. */
+/* A command that cannot write its outputs does nothing. */
 TEST_F(command, argument_is_read_only)
 {
 	size_t available = device_bytes(0, "free_bytes");
@@ -329,10 +329,10 @@ TEST_F(command, argument_is_read_only)
 	EXPECT_EQ(available, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(memories, stat_of("memories"));
 	EXPECT_EQ(teams, stat_of("teams"));
-	EXPECT_EQ(next, dup(0));	/* no fd was left open either */
+	EXPECT_EQ(next, dup(0));	/* the command left no fd open */
 }
 
-/* Outputs are written on success only, the reason on failure. */
+/* A command writes its outputs only on success, and its reason only on failure. */
 TEST_F(command, fails_without_a_trace)
 {
 	const size_t header = sizeof(struct memcast_header);
@@ -348,12 +348,12 @@ TEST_F(command, fails_without_a_trace)
 	before.header.size = variant->size;
 	EXPECT_NE(0, CALL(variant->size));
 	EXPECT_EQ(0, memcmp(&before, &self->argument, sizeof(before)));
-	/* it is cut to the buffer, and ends */
+	/* the reason is cut to the buffer, and has its final zero */
 	EXPECT_EQ(7, strlen(reason));
 	EXPECT_STRNE("1234567", reason);
 }
 
-/* Each is good by itself. */
+/* Each flag is good by itself. */
 TEST(flags_that_contradict)
 {
 	struct memcast_import import = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A client ends with the process that opened it, whoever else has its fd; and what it
- * holds is shown to its own user only.
+ * A client ends with the process that opened it, whichever other process has its fd. Only its own
+ * user sees what it holds.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,7 +21,7 @@ FIXTURE_SETUP(owner)
 }
 NOTHING_LEFT(owner)
 
-/* All of device 0's memory, in one handle */
+/* Takes all of device 0's memory, with one handle. */
 static int take_pool(int device)
 {
 	struct memcast_memory_create create = {
@@ -32,7 +32,7 @@ static int take_pool(int device)
 	return RAW(device, MEMORY_CREATE, create);
 }
 
-/* How its process ends once it has told that it has all */
+/* How the owner ends after it has taken the pool */
 enum end { EXIT, KILLED, EXEC, EXEC_WITH_FD };
 
 static void own(struct __test_metadata *_metadata, int link, enum end how, bool mapped)
@@ -83,7 +83,7 @@ static void end_of(struct __test_metadata *_metadata, enum end how, bool mapped)
 	EXPECT_EQ(1, stat_of("clients"));
 	EXPECT_EQ(ESRCH, RAW(fd, SYSTEM_INFO, info));
 	if (how == EXEC || how == EXEC_WITH_FD) {
-		/* it is another program, not dead */
+		/* after exec() the process lives on with another program */
 		EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
 		kill(pid, SIGKILL);
 		ended(pid);
@@ -104,7 +104,7 @@ TEST_F(owner, is_killed)
 	end_of(_metadata, KILLED, true);
 }
 
-/* Its fd is closed by that, or not. */
+/* exec() closes the fd, or hands it on. */
 TEST_F(owner, becomes_another_program)
 {
 	end_of(_metadata, EXEC, false);
@@ -112,7 +112,7 @@ TEST_F(owner, becomes_another_program)
 	end_of(_metadata, EXEC_WITH_FD, true);
 }
 
-/* A child that was forked has the fd, and can do nothing with it. */
+/* A forked child has the fd, and can do nothing with it. */
 TEST_F(owner, leaves_a_child)
 {
 	int link, other, device;
@@ -124,7 +124,7 @@ TEST_F(owner, leaves_a_child)
 		ASSERT_EQ(0, take_pool(device));
 		child = fork();
 		if (!child) {
-			/* not with its parent, but with the test */
+			/* the child is not to die with its parent */
 			ASSERT_EQ(0, prctl(PR_SET_PDEATHSIG, 0));
 			receive_number(link);
 			exit(0);
@@ -142,7 +142,7 @@ TEST_F(owner, leaves_a_child)
 	send_number(link, 0);
 }
 
-/* A thread that has a table of fds of its own and ends does not end the process. */
+/* A thread with its own table of fds ends; the process does not. */
 static void *leave_with_own_table(void *unused)
 {
 	unshare(CLONE_FILES);
@@ -159,12 +159,12 @@ TEST_F(owner, thread_ends)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, leave_with_own_table, NULL));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
-	/* nor does closing another fd of it */
+	/* closing another fd of the file does not end the client either */
 	ASSERT_EQ(0, close(dup(device)));
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
 }
 
-/* ---- who sees what it holds ---- */
+/* ---- the users who see what a client holds ---- */
 
 static bool shows_handles(struct __test_metadata *_metadata, int fd)
 {

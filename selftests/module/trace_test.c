@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Tracepoints: each event once, in a buffer of its own, with the numbers of the objects. */
+/*
+ * Tracepoints: each event comes once, in a buffer of the test's own, with the numbers of objects.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +33,7 @@ FIXTURE_SETUP(trace)
 		SKIP(return, "the kernel has no tracefs");
 	self->text = malloc(TEXT);
 	ASSERT_NE(NULL, self->text);
-	/* one that an earlier run left would have its events */
+	/* a buffer that an earlier run left would have its events */
 	rmdir(BUFFER);
 	ASSERT_EQ(0, mkdir(BUFFER, 0700));
 	ASSERT_EQ(0, write_in(BUFFER, "events/memcast/enable", "1"));
@@ -44,7 +46,7 @@ FIXTURE_TEARDOWN(trace)
 	free(self->text);
 }
 
-/* What has been traced so far, of all processors in the order of time */
+/* Return: all events so far, of all processors in the order of time */
 static const char *traced(FIXTURE_DATA(trace) *self)
 {
 	int file = open(BUFFER "/trace", O_RDONLY | O_CLOEXEC);
@@ -59,7 +61,7 @@ static const char *traced(FIXTURE_DATA(trace) *self)
 	return self->text;
 }
 
-/* How often there is this event with all of these fields, which are in order */
+/* Counts this event with all of these fields, which come in that order. */
 static unsigned int count_events(FIXTURE_DATA(trace) *self, const char *event, const char *fields)
 {
 	unsigned int count = 0;
@@ -74,7 +76,7 @@ static unsigned int count_events(FIXTURE_DATA(trace) *self, const char *event, c
 	return count;
 }
 
-/* The number after a field's name in the last such event; 0: there is none */
+/* Return: the number after a field's name in the last such event; 0: there is none */
 static unsigned long field_of(FIXTURE_DATA(trace) *self, const char *event, const char *field)
 {
 	const char *at = traced(self), *found = NULL;
@@ -168,7 +170,7 @@ static void *bind(void *argument)
 	return NULL;
 }
 
-/* A call that waits says so when it begins, and when it ends. */
+/* A waiting call has an event when it begins to wait, and one when it stops waiting. */
 TEST_F(trace, waits)
 {
 	struct binder binder = { .team = new_team(2, CHUNK), .memory = new_memory(0, CHUNK) };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * memcast/float.h: every value of a narrow format, and floats around every point
- * where rounding changes its mind. MEMCAST_TEST_ALL=1 tries all 2^32.
+ * memcast/float.h: every value of a narrow format, and floats around every point where rounding
+ * changes its direction. MEMCAST_TEST_ALL=1 tries all 2^32.
  */
 #include <memcast/float.h>
 #include "reference.h"
@@ -40,7 +40,7 @@ static void narrow_##F(uint32_t bits)					\
 		complain("%a (%#x) to %s is %#x, not %#x", value, bits, #F, got, want); \
 }									\
 									\
-/* The float half way from each number to the next, and its neighbours */ \
+/* The float half way from each number to the next, and its neighbors */ \
 static void boundaries_##F(void)					\
 {									\
 	uint32_t bits, at, sign;					\

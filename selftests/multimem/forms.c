@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every function of docs/multimem.md's table, on a view and on an address: what it
- * does to 2, 3 and 8 replicas, bit for bit, and that it leaves alone what lies
- * beside. functions.h is made from the table: FUNCTION(name, instruction,
- * operator, accumulator, n, T) for each.
+ * Every function of docs/multimem.md's table, on a view and on an address: its effect on 2, 3 and 8
+ * replicas, bit for bit, and that it leaves neighboring bytes alone. functions.h is made from the
+ * table: FUNCTION(name, instruction, operator, accumulator, n, T) for each.
  */
 #include <memcast/multimem.h>
 #include "reference.h"
 
-#define BYTES	64		/* of a replica; the access is in the middle */
+#define BYTES	64		/* per replica; the access is in the middle */
 #define AT	16
 #define MOST	8
 
@@ -16,7 +15,7 @@ static unsigned char memory[MOST][BYTES], before[MOST][BYTES];
 static struct memcast_view view;
 static const CUdeviceptr address = 0x7f0000000000;
 
-/* The library's own would ask the module. */
+/* Replaces the library's function, which would ask the module. */
 const struct memcast_view *memcastViewAt(CUdeviceptr at, size_t *offset)
 {
 	*offset = at - address;
@@ -25,7 +24,7 @@ const struct memcast_view *memcastViewAt(CUdeviceptr at, size_t *offset)
 
 enum operation { op_none, op_add, op_min, op_max, op_and, op_or, op_xor };
 
-/* What a register is made of; @format NULL: an integer, or f64 */
+/* The type of a register's lanes; @format NULL: an integer, or f64 */
 struct kind {
 	const struct format *format;
 	unsigned int bytes, lane_bytes;
@@ -63,7 +62,7 @@ static uint64_t lane_at(const unsigned char *at, unsigned int bytes)
 	return lane;
 }
 
-/* A sum in f64: x87 has 64 bits of mantissa, of which the last says the rest. */
+/* A sum in f64. x87 has a mantissa of 64 bits, the last of which is set if anything was lost. */
 static uint64_t f64_sum(uint64_t a_bits, uint64_t b_bits)
 {
 	double a, b, result;
@@ -118,7 +117,7 @@ static uint64_t combined(const struct kind *kind, enum operation op, uint64_t a,
 	}
 }
 
-/* Which NaN comes out of a sum is open in f32 and f64. */
+/* f32 and f64 do not specify which NaN a sum gives. */
 static bool same(const struct kind *kind, uint64_t a, uint64_t b)
 {
 	double x = 0, y = 0;
@@ -133,7 +132,7 @@ static bool same(const struct kind *kind, uint64_t a, uint64_t b)
 	return a == b || (isnan(x) && isnan(y));
 }
 
-/* Bits of all sorts; near each other, or nothing would be rounded */
+/* Random bits of all sorts; some near @like, as otherwise no sum would be rounded */
 static void fill(const struct kind *kind, unsigned char *at, const unsigned char *like,
 		 unsigned int n)
 {
@@ -215,7 +214,7 @@ static void check_ld_reduce(const char *name, const struct kind *kind, enum oper
 		complain("%s has written", name);
 }
 
-/* st: op_none */
+/* Checks st, with op_none, and red. */
 static void check_written(const char *name, const struct kind *kind, enum operation op,
 			  unsigned int n, const void *value)
 {
@@ -243,7 +242,7 @@ static void check_written(const char *name, const struct kind *kind, enum operat
 #define VALUE_4(T)	struct multimem_v4_##T
 #define VALUE_8(T)	struct multimem_v8_##T
 
-/* Where comes last: a view and an offset, or an address. */
+/* The place comes last: a view and an offset, or an address. */
 #define DO_ld_reduce(name, function, op, acc, n, T, ...) {			\
 	VALUE_##n(T) got = function(__VA_ARGS__);				\
 										\
@@ -277,7 +276,7 @@ static const struct {
 #include "functions.h"
 };
 
-/* An address is a number or a pointer, of any kind. */
+/* An address may be a number, or a pointer of any kind. */
 static void test_pointers(void)
 {
 	float *p = (float *)(uintptr_t)(address + AT);
@@ -303,7 +302,7 @@ int main(int argc, char **argv)
 	printf("1..1\n");
 	for (f = 0; f < sizeof(functions) / sizeof(functions[0]); f++)
 		for (k = 0; k < rounds; k++)
-			/* one replica is rare, but a view of one is a view */
+			/* a view of one replica is rare, but valid */
 			for (r = 0; r < 3 + (k == 0); r++)
 				functions[f].test(replicas[r]);
 	test_pointers();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# docs/multimem.md's table, a line per function: name instruction operator acc n T
+# Prints docs/multimem.md's table, a line per function: name instruction operator acc n T
 BEGIN {
 	FS = " *\\| *"
 	orders["ld_reduce"] = "- weak relaxed acquire"

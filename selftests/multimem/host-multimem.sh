@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: memcast/multimem.h and float.h, whose operations
-# need no device, against docs/multimem.md and against exact arithmetic; with
-# every compiler that is there and for every kind of processor that this one is.
-# MEMCAST_TEST_ALL=1: all pairs of 16-bit operands and all floats (half an hour).
+# Runs on the machine that builds: checks memcast/multimem.h and float.h, whose operations need no
+# device, against docs/multimem.md and against exact arithmetic, with every installed compiler and
+# for every kind of processor that this one can stand in for. MEMCAST_TEST_ALL=1: all pairs of
+# 16-bit operands and all floats (half an hour).
 cd "$(dirname "$0")/../.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
@@ -28,7 +28,7 @@ skip() {
 	echo "ok $number multimem.$1 # SKIP $2"
 }
 
-# PROGRAM [ARGUMENT…]: its results become ours
+# run PROGRAM [ARGUMENT…]: adds the program's results to this script's
 run() {
 	while IFS= read -r line; do
 		case $line in
@@ -45,13 +45,13 @@ run() {
 	done
 }
 
-# BUILD PROGRAM COMPILER…: with warnings as errors
+# compile BUILD PROGRAM COMPILER…: warnings are errors
 compile() {
 	"${@:3}" -Wall -Wextra -Werror -pthread -Iinclude -I"$temp/$1" -o "$temp/$1/$2" \
 		$sources/$2.c -lm
 }
 
-# BUILD PROGRAM "COMPILER OPTIONS" [ARGUMENT…]
+# try BUILD PROGRAM "COMPILER OPTIONS" [ARGUMENT…]: compiles the program and runs it
 try() {
 	local wrong
 
@@ -62,10 +62,10 @@ try() {
 	fi
 }
 
-# How many results there are shows in the end, and is to be said first.
+# The number of results is known at the end, but has to come first.
 exec 3>&1 >"$temp/results"
 
-# ---- what there is, is what the table says
+# ---- the header's functions are those of the table
 
 awk -f $sources/functions.awk docs/multimem.md >"$temp/table"
 cut -d' ' -f1 "$temp/table" | sed 'p; s/$/_at/' | sort >"$temp/wanted"
@@ -75,7 +75,7 @@ echo '#include <memcast/multimem.h>' | ${CC:-gcc} -Iinclude -E -P -x c - |
 result functions_are_those_of_the_table "$(diff "$temp/wanted" "$temp/there")"
 result table_has_all_of_ptx "$([ "$(wc -l <"$temp/table")" -eq 783 ] || wc -l <"$temp/table")"
 
-# ---- compilers: whatever warnings a program has switched on
+# ---- compilers: with all warnings that a program may switch on
 
 echo '#include <memcast/multimem.h>
 float f(const void *p) { multimem_st_f32_at((CUdeviceptr)4, 1);
@@ -91,7 +91,7 @@ for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++11" "clang++
 		-Wno-unused-function "$temp/header.c" 2>&1)"
 done
 
-# ---- values: all with one build, fewer with the others
+# ---- values: all of them with one build, fewer with the others
 
 mkdir "$temp/gcc"
 awk '{ printf "FUNCTION(%s, %s, %s, %s, %s, %s)\n", $1, $2, $3, $4, $5, $6 }' "$temp/table" \
@@ -102,7 +102,7 @@ try gcc pairs "$base -O2"
 try gcc threads "$base -O2"
 try gcc forms "$base -O1"
 
-# NAME COMPILER…
+# others BUILD COMPILER…: fewer values
 others() {
 	mkdir "$temp/$1"
 	grep -vE '_(weak|relaxed|acquire|release)_' "$temp/gcc/functions.h" >"$temp/$1/functions.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * multimem.h on replicas that are plain shared memory: what an operation does
- * to values needs no device. Each rule is run on 2, 3 and 8 replicas.
+ * multimem.h on replicas that are plain shared memory: the effect of an operation on values needs
+ * no device. Each rule runs on 2, 3 and 8 replicas.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
+#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh notice a stuck test */
 
 #define REPLICA_BYTES	(64 << 10)
 
@@ -49,7 +49,7 @@ FIXTURE_SETUP(replicas)
 {
 	unsigned int i;
 
-	/* shared with the children that red_by_many forks */
+	/* the children that red_by_many forks share the replicas */
 	self->memory = mmap(NULL, variant->count * REPLICA_BYTES,
 			    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			    -1, 0);
@@ -65,7 +65,7 @@ FIXTURE_TEARDOWN(replicas)
 	munmap(self->memory, variant->count * REPLICA_BYTES);
 }
 
-/* Lets children start together, or they would hardly meet. */
+/* Lets children start together; otherwise they would hardly meet. */
 #define GATE	1024
 
 static void wait_for_gate(struct memcast_view *view)
@@ -155,7 +155,7 @@ TEST_F(replicas, red_add_##T)						\
 	}								\
 }									\
 									\
-/* Counts below, at and above a block; neighbours stay as they are. */	\
+/* Counts below, at and above a block; neighbors stay as they are. */	\
 TEST_F(replicas, arrays_##T)						\
 {									\
 	const size_t full = MULTIMEM_BLOCK / sizeof(type);		\
@@ -201,7 +201,7 @@ TEST_F(replicas, arrays_##T)						\
 	}								\
 }									\
 									\
-/* Four processes at once lose no update on any replica. */		\
+/* Four processes update the replicas at once, and no update is lost. */		\
 TEST_F(replicas, red_by_many_##T)					\
 {									\
 	const int processes = 4, rounds = 50000;			\
@@ -247,7 +247,7 @@ TEST_F(replicas, integers_wrap)
 	EXPECT_EQ(n, multimem_ld_reduce_add_u64(&self->view, 8));
 }
 
-/* 2^24 + 1 rounds to 2^24: only member order gives these sums. */
+/* 2^24 + 1 rounds to 2^24: only additions in the order of members give these sums. */
 TEST_F(replicas, f32_in_member_order)
 {
 	unsigned int i, last = variant->count - 1;
@@ -262,7 +262,7 @@ TEST_F(replicas, f32_in_member_order)
 
 	*(float *)(void *)self->view.replica[0] = 1;
 	*(float *)(void *)self->view.replica[last] = 0x1p24f;
-	sum = 0x1p24f + (float)last;	/* exact or rounded once, at the end */
+	sum = 0x1p24f + (float)last;	/* exact, or rounded once at the end */
 	EXPECT_EQ(sum, multimem_ld_reduce_add_f32(&self->view, 0));
 	multimem_ld_reduce_add_f32_n(&self->view, 0, &sum, 1);
 	EXPECT_EQ(0x1p24f + (float)last, sum);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* multimem.h straight on a window's addresses: name_at(). */
+/* multimem.h's name_at() functions, on a window's addresses */
 #include <setjmp.h>
 #include <signal.h>
 #include <memcast/multimem.h>
@@ -49,7 +49,7 @@ TEST_F(window, on_addresses)
 	EXPECT_EQ(8, *(float *)(uintptr_t)(ADDRESS(plain[1]) + 4096 + 12));
 }
 
-/* The signal that an operation raises, or 0 */
+/* For signal_of(): the operation's target, and the point to which the handler jumps back */
 static volatile uint32_t *target;
 static sigjmp_buf back;
 
@@ -114,7 +114,7 @@ TEST_F(window, where_it_cannot_be)
 	EXPECT_EQ(100, *self->plain[0]);
 }
 
-/* Nobody has to know of CUDA_LOG_FILE to learn why. */
+/* A program without CUDA_LOG_FILE still says on stderr why an operation failed. */
 TEST_F(window, says_why)
 {
 	int pipes[2], kept = dup(STDERR_FILENO);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * ld_reduce of two replicas for pairs of operands: all pairs of 8 bits, and of 16
- * bits every value with one of 64 (an argument: of how many), drawn anew for
- * each. MEMCAST_TEST_ALL=1 takes all.
+ * ld_reduce of two replicas for pairs of operands: all pairs of 8 bits; of 16 bits, each value with
+ * one of 64 (or of as many as an argument says), drawn anew for each. MEMCAST_TEST_ALL=1 takes all.
  */
 #include <memcast/multimem.h>
 #include "reference.h"
 
-/* multimem.h wants one; nothing here has an address. */
+/* multimem.h needs this function; this program uses no addresses. */
 const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset)
 {
 	(void)address, (void)offset;
@@ -43,7 +42,7 @@ static void compare(const struct format *f, const char *op, uint32_t a, uint32_t
 		}								\
 	}
 
-/* With two replicas, both accumulators must agree: one in 8 is enough to see. */
+/* With two replicas, both accumulators give the same: one operand in 8 is enough to show it. */
 #define PAIRS_16(T, f)								\
 static void pairs_##T(uint32_t step)						\
 {										\

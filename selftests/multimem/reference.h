@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What multimem operations are to give, from the definitions of the formats and of
- * rounding: numbers are scaled and compared as doubles, which have room for what
- * decides. Slow, and with nothing in common with memcast/float.h.
+ * The results that multimem operations should give, from the definitions of the formats and of
+ * rounding: numbers are scaled and compared as doubles, which have enough bits to decide. Slow, and
+ * without any code of memcast/float.h.
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H
@@ -19,7 +19,7 @@ struct format {
 	int bits, exponent_bits, mantissa_bits;
 	bool has_infinity;
 	bool saturates;
-	uint32_t nan;		/* what operations make */
+	uint32_t nan;		/* the NaN that operations return */
 };
 
 static const struct format f16_format = { "f16", 16, 5, 10, true, false, 0x7fff };
@@ -42,7 +42,7 @@ static inline double power_of_two(int exponent)
 	return value;
 }
 
-/* The largest e with 2^e <= x, for normal x > 0 */
+/* Return: the largest e with 2^e <= x, for normal x > 0 */
 static inline int exponent_of(double x)
 {
 	uint64_t bits;
@@ -79,7 +79,7 @@ static inline uint32_t largest_of(const struct format *f)
 				 special + (1U << f->mantissa_bits) - 2;
 }
 
-/* Round to nearest, ties to even. @x: exact, or rounded to odd in a double */
+/* Rounds to nearest, ties to even. @x: exact, or rounded to odd in a double */
 static inline uint32_t bits_of(const struct format *f, double x)
 {
 	uint32_t sign = signbit(x) ? 1U << (f->bits - 1) : 0, bits;
@@ -112,7 +112,7 @@ static inline uint32_t bits_of(const struct format *f, double x)
 	return sign | bits;
 }
 
-/* The sum, to odd: what is lost shows in the last bit, too low to matter later. */
+/* The sum rounded to odd: a lost part sets the last bit, which is too low to matter later. */
 static inline double exact_sum(double a, double b)
 {
 	volatile double sum = a + b;
@@ -129,7 +129,7 @@ static inline double exact_sum(double a, double b)
 	return result;
 }
 
-/* One step of a sum in @f: numbers of it in, a number of it out */
+/* One addition in format @f: both operands and the result are values that @f has. */
 static inline double rounded_sum(const struct format *f, double a, double b)
 {
 	return value_of(f, bits_of(f, exact_sum(a, b)));
@@ -149,7 +149,7 @@ static inline uint32_t extreme_of(const struct format *f, bool max, uint32_t a, 
 	return (x > y) == max ? a : b;
 }
 
-/* ---- numbers that are worth a try ---- */
+/* ---- numbers near the limits of a format ---- */
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 

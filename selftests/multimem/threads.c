@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads at once: red loses no update, of any type, and touches no neighbour;
- * what comes before a release is seen after the acquire that reads it.
+ * Threads at once: red loses no update, of any type, and changes no neighbor; data that is written
+ * before a release is visible after the acquire that reads it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -40,9 +40,9 @@ static void run(void *(*function)(void *))
 }
 
 /*
- * Each thread adds one @updates times, to register 0 by the short name and to
- * register 1 with release, in turns of @turn that are exact in the type: then all
- * meet, and one of them looks and starts anew.
+ * Each thread adds one @updates times: to register 0 by the short name, and to register 1 with
+ * release. After each turn of @turn updates, whose sum is exact in the type, all threads meet, and
+ * thread 0 checks the sums and clears them.
  */
 #define COUNTED(T, type, one, total, turn, updates)				\
 static void *add_##T(void *number)						\
@@ -81,7 +81,9 @@ COUNTED(f16x2, uint32_t, BOTH(F16(1), F16(0.5f)),
 COUNTED(bf16x2, uint32_t, BOTH(BF16(1), BF16(-1)),
 	BOTH(BF16(THREADS * 60), BF16(-THREADS * 60)), 60, 120000)
 
-/* Single f16s, each thread in its own half of a word: nobody writes the other. */
+/*
+ * Single f16s: each thread adds to its own half of a word, and changes nothing of the other half.
+ */
 #define HALVES(T, narrow, turn, turns)						\
 static void *halves_##T(void *number)						\
 {										\
@@ -109,7 +111,7 @@ static void *halves_##T(void *number)						\
 HALVES(f16, F16, 500, 500)
 HALVES(bf16, BF16, 60, 1000)
 
-/* The extreme of what all threads have said; each has a part of the bits. */
+/* The extreme of all threads' values; the values of each thread differ from all others'. */
 #define EXTREMES(T, type)							\
 static void *extremes_##T(void *number)						\
 {										\
@@ -140,7 +142,7 @@ EXTREMES(s32, int32_t)
 EXTREMES(u64, uint64_t)
 EXTREMES(s64, int64_t)
 
-/* Each thread changes bits of its own, an odd number of times in the end. */
+/* Each thread changes bits of its own, an odd number of times in all. */
 #define BITWISE(T, type)							\
 static void *bits_##T(void *number)						\
 {										\
@@ -172,8 +174,8 @@ BITWISE(b32, uint32_t)
 BITWISE(b64, uint64_t)
 
 /*
- * Thread 0 writes data and then says so with release, by st or red; the others wait
- * for that with acquire, and must see the data.
+ * Thread 0 writes data and then sets a flag with release, by st or red; the other threads wait for
+ * the flag with acquire, and must see the data.
  */
 #define MESSAGES	20000
 #define FLAG		0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Processes that hold something of each kind, for host-smi.sh: "rank0" memory of device 0 and
- * a whole team, "rank1" a part of both and a team that it waits for, and one with a name
- * that is not to be taken for a part of a page.
+ * Processes that hold an object of each kind, for host-smi.sh: "rank0" holds memory of device 0 and
+ * a whole team; "rank1" a part of both, and a team that it waits for; and one process has a name
+ * that a page must not take for a tag.
  */
 #include <cuda.h>
 #include <err.h>

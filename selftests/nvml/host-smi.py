@@ -42,7 +42,7 @@ else:
             of[name] = value
         shows(words[1], not silent, silent)
 
-    # All that is required is asked for, at each level.
+    # The schema requires each field, at each level.
     member = state["teams"][0]["members"][0]
     check(("schema", "schema_refuses"), state, "memcast-smi.schema.json",
           [(state, "teams"), (state["teams"][0], "missing"), (state["memories"][0], "pids"),
@@ -63,7 +63,7 @@ wanted += ["16 MiB of 64 MiB used", "24 MiB of 64 MiB used", "0 bytes of 64 MiB 
 lacks = [word for word in wanted if word not in text]
 shows("page", not lacks, lacks)
 
-# A binding is in the bar of its member where it is in the team, and in the table.
+# The page shows a binding in its member's bar, at its place in the team, and in the table.
 mib = 1 << 20
 whole, = [team for team in state["teams"] if team["devices"] == 2]
 holders = {memory["memory"]: len(memory["pids"]) for memory in state["memories"]}
@@ -78,7 +78,7 @@ good &= all(f"memory {one['memory']}, from {one['from'] // mib} {'MiB' if one['f
             for member in whole["members"] for one in member["bindings"])
 shows("bindings", good, (bound, bars, text))
 
-# A piece is where its memory lies, and as wide, with a stripe for each holder.
+# A piece lies where its memory has its chunks, as wide as they are, with a stripe for each holder.
 pieces = {}
 for group in page.iter(SVG + "g"):
     title = group.find(SVG + "title").text
@@ -100,7 +100,7 @@ links = [link.get("href") for link in page.iter() if link.get("href")]
 marks = ["#" + mark.get("id") for mark in page.iter() if mark.get("id")]
 shows("links", links and set(links) <= set(marks), (links, marks))
 
-# A character is a chunk of a pool, which has 32 here.
+# A character stands for one chunk of a pool, which has 32 chunks here.
 letters = {process["pid"]: chr(ord("a") + i) for i, process in enumerate(state["processes"])}
 names = {process["name"]: letters[process["pid"]] for process in state["processes"]}
 chunk = 2 << 20

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: what memcast-smi says of processes in a virtual machine, as
-# JSON against its schema and as a page; which a browser reads as well, where there is one.
+# Runs on the machine that builds: checks what memcast-smi shows of processes in a virtual machine:
+# JSON, against its schema, and a page, which a browser reads as well if there is one.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d "$PWD/build/host-smi.XXXXXX")
@@ -15,7 +15,7 @@ if ! command -v python3 >/dev/null; then
 	exit
 fi
 
-# It says so, and has the status that nvidia-smi has without its driver.
+# Without the module, memcast-smi says so, and has nvidia-smi's status without its driver.
 not_loaded() {
 	local words status
 	for words in '' topo pool --json -q '--html page.html' '--query-device=index --format=csv' '-l 1'; do
@@ -33,7 +33,8 @@ else
 	result not_loaded $?
 fi
 
-# Both are looked at once all is as it stays: somebody waits, and the last of them has its memory.
+# Both outputs are taken once nothing changes any more: a process waits, and the last process has
+# its memory.
 # shellcheck disable=SC2016	# for the machine's shell
 gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c -Lbuild/lib -lcuda >"$temp/said" 2>&1 &&
 	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 -- sh -c 'cd "$1"; ./host-smi &
@@ -60,13 +61,14 @@ printf '%s\n' '1 --html none/page.html' '1 -l 1 --html none/page.html' '6 -i 77'
 	diff - "$temp/statuses" >"$temp/said" 2>&1
 result statuses $?
 
-# of the tools and of the module, as nvidia-smi has that of the driver
+# The header has the versions of the tools and of the module, as nvidia-smi's has the driver's.
 head -n 2 "$temp/tables" >"$temp/said" 2>&1
 version=$(build/tools/memcast-smi --version | sed 's/.* //')
 grep -qE "memcast-smi $version +module $version +linux [0-9]" "$temp/said"
 result header $?
 
-# by memcast-smi -l, whole, for a browser that looks again; with who has ended meanwhile
+# memcast-smi -l writes the page anew, always whole, for a browser that reloads it; a process that
+# has ended is gone.
 grep -q 'rank0' "$temp/first.html" && grep -q 'http-equiv="refresh" content="1"' "$temp/first.html" &&
 	! grep -q 'rank0' "$temp/again.html" && grep -q 'device 3' "$temp/again.html" &&
 	grep -q '</html>' "$temp/again.html" && ! grep -q 'http-equiv' "$temp/page.html"
@@ -84,7 +86,7 @@ for word in schema schema_refuses topo_schema topo_refuses page bindings pieces 
 	result $word $?
 done
 
-# Lazy pools have no places.
+# Memories of lazy pools have no places.
 lazy() {
 	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 --param backing=lazy -- sh -c 'cd "$1"; ./host-smi &
 	until memcast-smi --json >lazy.json && grep -q "\"where\": *\"3\"" lazy.json; do
@@ -98,7 +100,7 @@ lazy() {
 lazy >"$temp/said" 2>&1
 result lazy $?
 
-# A pool with more chunks than a picture has characters; and more ranges of them than a line tells
+# A pool with more chunks than a picture has characters, and more ranges than a line lists
 large() {
 	tools/memcast-vm --root --devices 2 --pool-mib 1200,64 --add build/selftests -- sh -c 'memcast-smi pool; build/selftests/fdinfo_test'
 }
@@ -106,7 +108,7 @@ large >"$temp/said" 2>&1 && grep -q 'a character is 4 MiB' "$temp/said" && grep 
 	[ "$(grep -cE '^(     0|      )  [.]+' "$temp/said")" -eq 5 ]
 result large $?
 
-# What a browser makes of the page has the same pictures in it.
+# The page as a browser renders it has the same pictures.
 browser() {
 	chromium --headless --no-sandbox --disable-gpu --user-data-dir="$temp/chromium" \
 		--dump-dom "file://$temp/page.html" >"$temp/dom" 2>"$temp/said"

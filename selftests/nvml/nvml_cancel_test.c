@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads that are cancelled in NVML's calls end after them, and leave no file open. */
+/* A thread that is canceled in a call of NVML ends after the call, and leaves no file open. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include "log_lines.h"
 #include "nvml_fixture.h"
 
-/* Each does some calls. Return: did they answer what they should? */
+/* Each function makes some calls. Return: did they answer as they should? */
 
 static bool ask_without_init(void)
 {
@@ -33,7 +33,7 @@ static bool initialise(void)
 
 static bool ask_for_what_is_not_there(void)
 {
-	/* nvml.h does not declare what memcast has not */
+	/* nvml.h declares no function that memcast does not support */
 	nvmlReturn_t (*absent)(void) = dlsym(RTLD_DEFAULT, "nvmlUnitGetHandleByIndex");
 
 	return absent && absent() == NVML_ERROR_NOT_SUPPORTED &&
@@ -110,7 +110,7 @@ TEST_F(nvml, cancelled_in_no_call)
 			       "a call's answer is wrong" : "the thread ended in a call");
 	}
 	EXPECT_EQ(before, open_files());
-	/* one of each failure */
+	/* one line for each call that failed */
 	read_file(text, sizeof(text), path);
 	EXPECT_EQ(7, count_lines(text))
 		TH_LOG("%s", text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of libnvidia-ml.so.1 share. Multicasting is the module's: they are root's. */
+/*
+ * Shared by tests of libnvidia-ml.so.1. They are root's, as they set the module's parameter
+ * multicast.
+ */
 #ifndef MEMCAST_NVML_FIXTURE_H
 #define MEMCAST_NVML_FIXTURE_H
 
@@ -12,7 +15,7 @@
 #define EXPECT_GOOD(call)		EXPECT_NVML(NVML_SUCCESS, call)
 #define ASSERT_GOOD(call)		ASSERT_NVML(NVML_SUCCESS, call)
 
-/* What an output keeps when nothing is written to it */
+/* The value of an output that a call has not written */
 #define UNTOUCHED	99
 
 FIXTURE(nvml)
@@ -44,7 +47,7 @@ TEST_HELPER int set_parameter(const char *name, const char *value)
 
 #define DEVICE_0	"/sys/class/memcast/memcast0"
 
-/* After a failed test too: the programs that follow count on it. */
+/* Runs after a failed test as well: the programs that follow need these values. */
 FIXTURE_TEARDOWN_PARENT(nvml)
 {
 	set_parameter("multicast", "1");

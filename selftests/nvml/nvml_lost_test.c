@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What NVML and memcast-smi say of devices whose host was lost, and of a device whose links
- * are not ready. Where the machine has several hosts it is host 1 that is lost, else the only one.
+ * Answers of NVML and memcast-smi about devices whose host was lost, and about a device whose links
+ * are not ready. In a machine with several hosts, host 1 is lost; otherwise the only one.
  */
 #define _GNU_SOURCE
 #include "memcast_test.h"
@@ -17,7 +17,7 @@ FIXTURE(lost)
 {
 	struct lost_host host;
 	unsigned int devices;		/* of the machine */
-	char folder[32];		/* of the first device that is lost, in sysfs */
+	char folder[32];		/* of the first lost device, in sysfs */
 };
 
 FIXTURE_SETUP(lost)
@@ -51,20 +51,20 @@ TEST_F(lost, nvml)
 	EXPECT_GOOD(nvmlDeviceGetPciInfo(before, &pci));
 	ASSERT_EQ(0, host_lose(&self->host));
 
-	/* they are counted, and no handle is to be had of them */
+	/* lost devices are counted, but NVML gives no handle of them */
 	EXPECT_GOOD(nvmlDeviceGetCount(&count));
 	EXPECT_EQ(self->devices, count);
 	EXPECT_LOST(nvmlDeviceGetHandleByIndex(lost, &device));
 	EXPECT_LOST(nvmlDeviceGetHandleByIndex(last, &device));
 	EXPECT_LOST(nvmlDeviceGetHandleByUUID(uuid, &device));
 	EXPECT_LOST(nvmlDeviceGetHandleByPciBusId(pci.busId, &device));
-	/* an older handle is of no more use */
+	/* a handle from before is of no use any more */
 	EXPECT_LOST(nvmlDeviceGetName(before, name, sizeof(name)));
 	EXPECT_LOST(nvmlDeviceGetUUID(before, uuid, sizeof(uuid)));
 	EXPECT_LOST(nvmlDeviceGetIndex(before, &index));
 	EXPECT_LOST(nvmlDeviceGetMemoryInfo(before, &memory));
 	EXPECT_LOST(nvmlDeviceGetPciInfo(before, &pci));
-	/* other hosts' are as before */
+	/* other hosts' devices are as before */
 	for (unsigned int i = 0; i < lost; i++) {
 		EXPECT_GOOD(nvmlDeviceGetHandleByIndex(i, &device));
 		EXPECT_GOOD(nvmlDeviceGetMemoryInfo(device, &memory));
@@ -76,7 +76,7 @@ TEST_F(lost, nvml)
 	EXPECT_GOOD(nvmlDeviceGetMemoryInfo(before, &memory));
 }
 
-/* memcast-smi's word for the state of device @wanted. Return: how many devices it lists */
+/* Gets memcast-smi's word for the state of device @wanted. Return: how many devices it lists */
 static unsigned int ask_smi(unsigned int wanted, char state[16])
 {
 	FILE *smi = popen("./memcast-smi --query-device=index,state --format=csv,noheader", "re");
@@ -118,7 +118,7 @@ TEST_F(lost, smi)
 	EXPECT_STATE("lost", lost + self->host.devices - 1);
 	if (lost)
 		EXPECT_STATE("ready", lost - 1);
-	/* the page, the tables and the connections are drawn all the same */
+	/* the page, the tables and the topology are still shown */
 	EXPECT_EQ(0, system("./memcast-smi | grep -q 'STATE' && ./memcast-smi -q | grep -q lost && "
 			    "./memcast-smi topo | grep -q lost && "
 			    "./memcast-smi topo --json | grep -q '\"lost\"' && "

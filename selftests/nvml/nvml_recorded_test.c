@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Answers of NVML as recorded on hardware: of two devices with links to a switch, which
- * those that can multicast look like, and of one device without links.
+ * Answers of NVML as recorded on hardware: of two devices with links to a switch, which memcast's
+ * devices that can multicast resemble, and of one device without links.
  */
 #include "nvml_fixture.h"
 
@@ -100,7 +100,7 @@ TEST_F(nvml, pci_address)
 	}
 }
 
-/* What is written of each link; caps are those of 0 to 6 */
+/* Results of the calls about each link; @caps is the result for capabilities 0 to 6 */
 struct link_answers {
 	int state, version, caps, last_cap, remote, type;
 };
@@ -157,12 +157,12 @@ TEST_F(nvml, no_links)
 
 static const struct field {
 	unsigned int id;
-	int with, type;		/* result and type where there are links */
+	int with, type;		/* result and type if the device has links */
 	int without, type_without;
 	unsigned int value, value_without;
 } fields[] = {
 	{ 138, 0, 3, 3, 3, 0, 0 }, { 139, 0, 3, 3, 3, 0, 0 },
-	/* 39 and 156 were recorded: what goes over the links while nobody uses them */
+	/* hardware answered 39 and 156 here: traffic of links that nobody uses */
 	{ 140, 0, 3, 3, 3, 0, 0 }, { 141, 0, 3, 3, 3, 0, 0 },
 	{ 142, 0, 3, 0, 3, 0, 0 }, { 143, 0, 3, 0, 3, 0, 0 },
 	{ 144, 0, 3, 0, 3, 0, 0 }, { 145, 0, 3, 0, 3, 0, 0 },
@@ -171,7 +171,7 @@ static const struct field {
 	{ 161, 0, 3, 3, 3, 0, 0 }, { 162, 0, 3, 3, 3, 0, 0 }, { 163, 0, 3, 3, 3, 0, 0 },
 	{ 164, 0, 1, 3, 1, 26562, 0 }, { 165, 0, 1, 3, 1, 1, 0 }, { 166, 0, 1, 3, 1, 6, 0 },
 	{ 167, 0, 1, 3, 1, 1, 0 }, { 168, 0, 1, 3, 1, 500, 0 },
-	/* 186 and 376 were recorded: how often a bus recovered */
+	/* hardware answered 186 and 376 here: how often a bus recovered */
 	{ 169, 0, 1, 0, 1, 0, 0 },
 	{ 170, 3, 1, 3, 1, 0, 0 },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* libnvidia-ml.so.1: devices and processes as the driver's library and others have them. */
+/* libnvidia-ml.so.1: devices and processes as the driver's library and other tools show them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
@@ -62,7 +62,7 @@ TEST_F(nvml, users_are_counted)
 	EXPECT_GOOD(nvmlDeviceGetCount(&count));
 }
 
-/* Index, UUID in both forms and bus address are of one device, the old names' too. */
+/* Index, both forms of the UUID, and bus address find the same device; the old names do so, too. */
 TEST_F(nvml, one_device_by_all_names)
 {
 	nvmlReturn_t (*old)(const char *text, nvmlDevice_t *device) =
@@ -122,7 +122,7 @@ TEST_F(nvml, nothing_is_found)
 	EXPECT_EQ(NULL, found);
 }
 
-/* The structure ends where each version's does. */
+/* Each version of a call writes no more than its version of the structure has. */
 TEST_F(nvml, old_structures)
 {
 	static const struct {
@@ -170,7 +170,7 @@ TEST_F(nvml, memory)
 	EXPECT_OK(cuMemRelease(handle));
 }
 
-/* Another process that holds memory is listed, on the device that it holds it of. */
+/* NVML lists another process that holds memory, on the device of that memory. */
 TEST_F(nvml, processes)
 {
 	int link[2];
@@ -212,7 +212,7 @@ TEST_F(nvml, processes)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* Looking at devices initialises nothing: children may use them. */
+/* Asking NVML about devices initializes nothing: children may use them afterwards. */
 TEST_F(nvml, children_may_use_devices)
 {
 	char name[96];
@@ -226,7 +226,7 @@ TEST_F(nvml, children_may_use_devices)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* And the child of a process that uses them may look. */
+/* The child of a process that uses devices may ask NVML about them. */
 TEST_F(nvml, children_may_look)
 {
 	char name[96];
@@ -240,7 +240,7 @@ TEST_F(nvml, children_may_look)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* What NVML asks the driver's library by */
+/* The function by which NVML asks the driver's library */
 TEST_F(nvml, describe)
 {
 	static const CUdevice_attribute attributes[] = {
@@ -267,7 +267,7 @@ TEST_F(nvml, describe)
 	}
 }
 
-/* A process that was given another's file holds nothing by it. */
+/* A process that was given another process's file holds nothing by it. */
 TEST_F(nvml, inherited_files)
 {
 	nvmlProcessInfo_t infos[64];
@@ -351,7 +351,7 @@ TEST_F(nvml, affinity)
 	EXPECT_EQ(1UL << device_bytes(0, "numa_node"), nodes);
 	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
 		    nvmlDeviceGetMemoryAffinity(self->device, 1, &nodes, 2));
-	/* a processor that is the device's is not left, and one that is not is */
+	/* the affinity keeps only processors near the device */
 	EXPECT_EQ(0, sched_getaffinity(0, sizeof(before), &before));
 	EXPECT_GOOD(nvmlDeviceSetCpuAffinity(self->device));
 	EXPECT_EQ(0, sched_getaffinity(0, sizeof(now), &now));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* How devices are connected; memcast-smi shows what NVML says, also as a topology file for NCCL. */
+/* Connections of devices: memcast-smi shows NVML's answers, also as a topology file for NCCL. */
 #define _GNU_SOURCE
 #include <stdio.h>
 
 #include "nvml_fixture.h"
 
-/* All that a command prints; NULL if it fails */
+/* Return: all that a command prints; NULL if the command fails */
 static const char *output_of(const char *command)
 {
 	static char text[1 << 16];
@@ -27,7 +27,7 @@ static unsigned int count_of(const char *text, const char *word)
 	return count;
 }
 
-/* The end of the element that begins at @start */
+/* Return: the end of the element that begins at @start */
 static const char *end_of(const char *start, const char *end)
 {
 	const char *found = start ? strstr(start, end) : NULL;
@@ -60,7 +60,7 @@ TEST_F(nvml, file_for_nccl)
 		EXPECT_LT(at, end_of(device, "</pci>"));
 		EXPECT_EQ(0, strncmp(strstr(at, "<nvlink"), "<nvlink target=\"ffffffff:ff:ff.0\" "
 				     "count=\"18\" tclass=\"0x068000\"/>", 61));
-		/* it is below the node that it is on */
+		/* the device is an element below its NUMA node */
 		snprintf(node, sizeof(node), "<cpu numaid=\"%ld\">", device_bytes(i, "numa_node"));
 		cpu = strstr(text, node);
 		ASSERT_NE(NULL, cpu);
@@ -98,7 +98,7 @@ TEST_F(nvml, table)
 	EXPECT_EQ(self->devices, count_of(text, "X "));
 }
 
-/* The table in other words */
+/* The JSON says the same as the table. */
 TEST_F(nvml, json)
 {
 	const char *text = output_of("./memcast-smi topo --json");
@@ -176,7 +176,7 @@ TEST_F(nvml, fabric_of_parameters)
 	EXPECT_EQ(NVML_SUCCESS, (int)info.status);
 }
 
-/* Levels of all pairs are those of the nodes that sysfs tells; nearest GPUs agree. */
+/* The levels of all pairs agree with the NUMA nodes in sysfs, and so do the nearest GPUs. */
 TEST_F(nvml, topology)
 {
 	for (unsigned int i = 1; i < self->devices; i++) {

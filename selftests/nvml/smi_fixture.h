@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of memcast-smi share: run it, and read the JSON that it writes. */
+/* Shared by the tests of memcast-smi: they run it, and read the JSON that it writes. */
 #ifndef MEMCAST_SMI_FIXTURE_H
 #define MEMCAST_SMI_FIXTURE_H
 
@@ -47,8 +47,9 @@ static inline struct json_object *parse(const char *text, size_t length, int fla
 }
 
 /*
- * NULL if what it says is not JSON to the letter, and in UTF-8. When json-c 0.18 (Debian 13)
- * is strict, it accepts nothing but ASCII, so it is strict about a copy with a "?" for the rest.
+ * Parses the output of memcast-smi. Return: NULL if it is not strict JSON in UTF-8. json-c 0.18
+ * (Debian 13) accepts nothing but ASCII when it is strict, so it gets a copy with a "?" for each
+ * other byte.
  */
 static inline struct json_object *end_smi(FILE *smi)
 {
@@ -74,7 +75,7 @@ static inline int64_t number(struct json_object *of, const char *name)
 	return json_object_get_int64(part(of, name));
 }
 
-/* The one in an array whose number of that name it is, or NULL */
+/* Return: the element of an array whose number @name is @value, or NULL */
 static inline struct json_object *find(struct json_object *array, const char *name, int64_t value)
 {
 	for (size_t i = 0; i < json_object_array_length(array); i++) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* What memcast-smi is asked for by options, and text of all kinds in what it says. */
+/* Queries by options of memcast-smi, and texts of all kinds in its output. */
 #define _GNU_SOURCE
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "smi_fixture.h"
 
-/* What memcast-smi says with these options, and its exit status */
+/* Return: the output of memcast-smi with these options; its exit status is in @status */
 static const char *said(const char *options, int *status)
 {
 	static char text[1 << 14];
@@ -21,7 +21,7 @@ static const char *said(const char *options, int *status)
 	return text;
 }
 
-/* As scripts ask nvidia-smi */
+/* Scripts ask nvidia-smi in this form. */
 TEST_F(smi, query_device)
 {
 	char wanted[512];
@@ -82,7 +82,7 @@ TEST_F(smi, looks_again)
 					    &status));
 }
 
-/* What a name of 15 bytes can have: a newline, a cut character, a surrogate, quotes */
+/* A name of 15 bytes can have a newline, a cut character, a surrogate, and quotes. */
 TEST_F(smi, names_of_any_bytes)
 {
 	struct json_object *all, *one;

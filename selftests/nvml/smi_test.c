@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* memcast-smi, and what it reads: who holds what, also while holders are killed. */
+/*
+ * memcast-smi, and the files that it reads: which processes hold what, also while they are killed.
+ */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -8,8 +10,8 @@
 #include "smi_fixture.h"
 
 /*
- * Two chunks of device 0, mapped and bound, without a handle; one of device 1 with
- * two; two teams, one of them not complete; an fd.
+ * Two chunks of device 0, mapped and bound, without a handle; a chunk of device 1 with two handles;
+ * two teams, one of them incomplete; an fd.
  */
 static void hold(struct __test_metadata *_metadata, int link)
 {
@@ -60,7 +62,7 @@ TEST_F(smi, who_holds_what)
 	EXPECT_STREQ("{\"0\":4194304,\"1\":2097152}", text_of(part(one, "memory")));
 	EXPECT_EQ(2, json_object_array_length(part(one, "teams")));
 	EXPECT_EQ(1, number(one, "fds"));
-	/* all that we have is what came through the socket */
+	/* the test's own process holds only the fd that came through the socket */
 	one = find(part(all, "processes"), "pid", getpid());
 	ASSERT_NE(NULL, one);
 	EXPECT_STREQ("{}", text_of(part(one, "memory")));
@@ -106,7 +108,7 @@ TEST_F(smi, who_holds_what)
 	json_object_put(all);
 }
 
-/* A call that waits for members is seen, and for how long it has waited. */
+/* memcast-smi shows a call that waits for members, and for how long it has waited. */
 TEST_F(smi, who_waits)
 {
 	struct json_object *all, *teams, *team, *wait = NULL;
@@ -125,7 +127,7 @@ TEST_F(smi, who_waits)
 		exit(1);
 	}
 	ASSERT_EQ(0, peer_receive(link, NULL, NULL));
-	/* until it is there */
+	/* until the wait shows */
 	for (first = -1; ; json_object_put(all)) {
 		all = end_smi(start_smi());
 		ASSERT_NE(NULL, all);
@@ -140,7 +142,7 @@ TEST_F(smi, who_waits)
 		EXPECT_STREQ("cuMulticastBindMem", json_object_get_string(part(wait, "call")));
 		EXPECT_EQ(2, number(team, "missing"));
 		EXPECT_EQ(0, json_object_get_int64(json_object_array_get_idx(part(team, "others"), 0)));
-		/* the same wait goes on */
+		/* the same wait is still going on */
 		if (first >= 0 && number(wait, "ms") > first)
 			break;
 		first = number(wait, "ms");
@@ -162,7 +164,7 @@ static bool says(const char *command, const char *words)
 	return smi && !pclose(smi) && said;
 }
 
-/* A process that added a device and ended before it bound anything is told of. */
+/* memcast-smi lists a process that added a device and ended before it bound memory. */
 TEST_F(smi, who_has_ended)
 {
 	CUmemGenericAllocationHandle team;
@@ -201,7 +203,7 @@ TEST_F(smi, who_has_ended)
 	peer_close(link);
 }
 
-/* Copies and fills to a window are counted once for all replicas, others not at all. */
+/* A copy or fill to a window counts once for all replicas; other copies and fills do not count. */
 TEST_F(smi, writes_to_a_window)
 {
 	CUmemGenericAllocationHandle team;
@@ -229,7 +231,7 @@ TEST_F(smi, writes_to_a_window)
 	json_object_put(all);
 }
 
-/* Kernel threads have no program, and neither have the dead. */
+/* Counts processes with a program. Kernel threads have none, and neither have dead processes. */
 static int programs(void)
 {
 	char path[300], target[300];
@@ -252,7 +254,7 @@ TEST_F(smi, unseen_are_other_users_processes)
 	long unseen;
 	pid_t pid;
 
-	/* the same before and after, so that it was meanwhile */
+	/* repeats until the count is the same before and after, and so was the same meanwhile */
 	do {
 		before = programs();
 		pid = peer_fork(&link);
@@ -269,11 +271,11 @@ TEST_F(smi, unseen_are_other_users_processes)
 		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 		after = programs();
 	} while (before != after);
-	/* and the one that started it, which was root before */
+	/* one more is unseen: the process that ran memcast-smi, which was root before */
 	EXPECT_EQ(before + 1, unseen);
 }
 
-/* Busy until killed: all that can be seen changes. */
+/* Makes calls until killed, so that all that memcast-smi shows changes. */
 static void be_busy(struct __test_metadata *_metadata, int link)
 {
 	CUmemGenericAllocationHandle team, own;
@@ -315,7 +317,7 @@ TEST_F(smi, while_they_die)
 		}
 		for (int i = 0; i < PEERS; i++)
 			ASSERT_EQ(0, peer_receive(link[i], &ready, &fd));
-		/* one look while all live, one while they die, one after */
+		/* one output while all live, one while they die, one after */
 		for (int look = 0; look < 3; look++) {
 			smi = start_smi();
 			ASSERT_NE(NULL, smi);
