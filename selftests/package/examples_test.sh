@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs each example, and the program in README.md, and looks at how it ended and at
-# one telling line of what it said.
+# Runs each example, and the program in README.md, and checks its status and one telling line of its
+# output.
 cd "$(dirname "$0")/examples" || exit 1
 failed=0
 number=0
 
-# What an example needs and does not find, or nothing
+# missing EXAMPLE: prints what the example needs and does not find, or nothing
 missing() {
 	[ -x "$1" ] || { echo "no NCCL to build it with: make NCCL_HOME=/path/to/nccl/build"; return; }
 	case $1 in
@@ -24,7 +24,7 @@ arguments() {
 	esac
 }
 
-# A line that is there if it has done what it is for
+# telling EXAMPLE: prints a pattern for the line that a successful run writes
 telling() {
 	case $1 in
 	all-gather)	echo '^rank 3: 0 of 327680 values are wrong$' ;;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: what bash and zsh complete is what --help has.
+# Runs on the machine that builds: bash and zsh complete the options that --help lists.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 export PATH=$PWD/build/tools:$PWD/tools:$PATH LC_ALL=C.UTF-8
@@ -10,8 +10,8 @@ temp=$(mktemp -d)
 runner=
 trap '[ -z "$runner" ] || { kill "$runner"; wait "$runner"; }; rm -rf "$temp"' EXIT
 
-# The options of --help, in another way than completion finds them: lines that begin with
-# one, up to the gap before its description, split at commas
+# The options of --help, found in another way than completion finds them: lines that begin with an
+# option, up to the gap before its description, split at commas.
 options() {
 	"$1" --help | awk '/^ *-/ {
 		sub(/^ */, ""); sub(/  .*/, "")
@@ -24,7 +24,7 @@ options() {
 	}' | sort -u
 }
 
-# What bash offers for the last of some words
+# Prints what bash offers for the last of some words.
 # shellcheck disable=SC2016
 in_bash() {
 	bash --norc -c '. packaging/completion/memcast.bash
@@ -33,11 +33,11 @@ in_bash() {
 		[ ${#COMPREPLY[@]} -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"' bash "$@" | sort -u
 }
 
-# What zsh is told to offer: there are no words to complete outside of its line editor, so
-# the functions that add them print them.
+# Prints what zsh is told to offer. Words can be completed only inside of its line editor, so the
+# functions that add words print them.
 # shellcheck disable=SC2016
 in_zsh() {
-	zsh -f -c 'setopt extendedglob	# as it is where zsh completes
+	zsh -f -c 'setopt extendedglob	# as it is set where zsh completes
 		_call_program() { shift; "$@" }
 		_describe() { print -rl -- ${(P)@[-1]%%:*} }
 		compadd() { [[ $1 != -- ]] || shift; print -rl -- "$@" }
@@ -50,13 +50,13 @@ in_zsh() {
 		complete_it' zsh "$@" | sort -u
 }
 
-# same SHELL COMMAND: it offers the options of --help, and there are some
+# same SHELL COMMAND: the shell offers the options of --help, and there are some
 same() {
 	options "$2" >"$temp/help"
 	"in_$1" "$2" - 2>&1 | diff "$temp/help" - >"$temp/said" && [ "$(wc -l <"$temp/help")" -ge 2 ]
 }
 
-# offers SHELL WORDS: "WORD… = OFFERED…"
+# offers SHELL WORDS: "WORD… = OFFERED…": the shell offers these for the last word
 offers() {
 	local words=${2% =*} offered=${2##*= }
 	# shellcheck disable=SC2086	# words of a command
@@ -64,7 +64,7 @@ offers() {
 		{ echo "$1, $words: $(eval "in_$1 $words" 2>&1 | xargs), not $offered"; return 1; }
 }
 
-# values SHELL: words that are no options
+# values SHELL: words that are not options
 values() {
 	offers "$1" "memcast-kernel '' = debug deps fetch path run source" &&
 	offers "$1" "memcast-kernel debug '' = kasan kcsan" &&
@@ -73,8 +73,8 @@ values() {
 	offers "$1" "memcast-vm --kernel '' = 6.1 6.12 backports debug generic kcsan"
 }
 
-# The name of a machine that runs, where one is to be named. Bash is asked for programs by the
-# beginning of a name, as it offers all.
+# Where a command names a running machine, the shell offers its name. For programs, bash is asked
+# with the beginning of a name, as it offers all of them otherwise.
 export XDG_RUNTIME_DIR=$temp/names
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 touch "$temp/said"
@@ -93,7 +93,7 @@ machines_in_bash() {
 	machines bash && offers bash "memcast-vm '' = exec ps shell stop" &&
 	offers bash "memcast-vm exec completed memcast-smi = memcast-smi" &&
 	offers bash "memcast-vm exec completed -- memcast-smi = memcast-smi" &&
-	# programs too, as that may be the start of one
+	# programs too, as the word may be the start of a program's name
 	in_bash memcast-vm sh | grep -qx shell && in_bash memcast-vm sh | grep -qx sh &&
 	in_bash memcast-vm st | grep -qx stop && ! in_bash memcast-vm -- sto | grep -qx stop
 }

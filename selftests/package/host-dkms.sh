@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: DKMS, in folders of its own, builds the module
-# for each kernel from what `make install DKMS=yes` installs, and from a clone.
+# Runs on the machine that builds: DKMS, in folders of its own, builds the module for each kernel
+# from what `make install DKMS=yes` installs, and from a clone.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
@@ -21,13 +21,14 @@ elif [ "$(id -u)" -ne 0 ]; then
 	exit 0
 fi
 
-# dkms_here VERB…: DKMS, with nothing outside of $temp
+# dkms_here VERB…: runs DKMS, which writes nothing outside of $temp
 dkms_here() {
 	dkms "$@" --dkmstree "$temp/dkms" --sourcetree "$root/usr/src" \
 		--installtree "$root/lib/modules" --no-depmod
 }
 
-# build KERNEL: build, install and look at it; what make said of a failure is in a file of DKMS's
+# build KERNEL: builds the module, installs and checks it; after a failure, prints the end of make's
+# log
 build() {
 	is_built "$1" && return
 	find "$temp/dkms" -name make.log -exec tail -n 20 {} +
@@ -43,7 +44,7 @@ is_built() {
 	[ "$(modinfo -F version "$file")" = "$version" ]
 }
 
-# It would make a key to sign with in /var/lib/dkms.
+# Without openssl, DKMS makes no key for signatures in /var/lib/dkms.
 mkdir -p "$temp/bin" "$temp/dkms"
 ln -s /bin/false "$temp/bin/openssl"
 

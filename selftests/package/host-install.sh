@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: `make install` into a folder, an example built
-# against nothing but that, `make uninstall`.
+# Runs on the machine that builds: `make install` into a folder, an example built against nothing
+# but that folder, and `make uninstall`.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
@@ -10,7 +10,7 @@ trap 'rm -rf "$temp"' EXIT
 root=$temp/root
 where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 KERNEL=6.12"
 
-# C or c++: the headers of each, as lines that include them; some are for C++ only
+# include_all c|c++: prints lines that include each header; some headers are for C++ only
 include_all() {
 	for header in memcast.h $(cd include && ls *.h memcast/*.h memcast/cu/*.h); do
 		case $1:$header in
@@ -43,7 +43,7 @@ result install $?
 	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
 result all_is_there $?
 
-# those that the help names
+# the schemas that the help names
 (cd "$root/opt/memcast" && names=$(LD_LIBRARY_PATH='' bin/memcast-smi --help | grep -o '[a-z-]*\.schema\.json') &&
 	[ "$(echo "$names" | wc -l)" -eq 2 ] && cd share/memcast && ls $names) >"$temp/said" 2>&1
 result schemas $?

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: this folder as one of a kernel's selftests, and
-# those of its programs that need most libraries.
+# Runs on the machine that builds: builds selftests/ as one of a kernel's selftests, and runs those
+# of its programs that need most libraries.
 cd "$(dirname "$0")/../.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: the manual pages. Each says what the program, the header or
-# the module says, and neither mandoc nor groff has anything to say about it.
+# Runs on the machine that builds: checks the manual pages. Each says the same as the program, the
+# header or the module; mandoc and groff print no warning.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 export LC_ALL=C.UTF-8 PATH=$PWD/build/tools:$PWD/tools:$PATH
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 
-# words FILE: a page as plain words, without what roff does to them
+# words FILE: prints a page as plain words, without roff's markup
 words() { sed 's/\\f[BIR]//g; s/\\-/-/g; s/\\(dq/"/g; s/\\e/\\/g; s/\\&//g' "$1"; }
 
-# Each option of --help is in the page, and each line that explains one.
+# A page has each option of --help, and each line that explains an option.
 options() {
 	local page command word
 	for page in build/man/memcast-*.1; do
@@ -26,7 +26,7 @@ options() {
 	done
 }
 
-# Each tool has a page. No page has ???, which a program in another locale than UTF-8 makes of "…".
+# Each tool has a page. No page has ???, which a program outside of a UTF-8 locale prints for "…".
 each_tool() {
 	local tool
 	for tool in tools/memcast-* build/tools/memcast-*; do
@@ -35,7 +35,7 @@ each_tool() {
 	! grep -nF '???' build/man/*.[1-9]
 }
 
-# Each function of a header of ours has a page, and is declared on that of the header.
+# Each function of a public header has a page, and the header's own page declares it.
 functions() {
 	local header name
 	for header in include/memcast/*.h; do
@@ -47,7 +47,7 @@ functions() {
 	done
 }
 
-# Each command and each parameter of the module is in section 4, each variable in section 7.
+# Section 4 has each command and each parameter of the module, section 7 each variable.
 module() {
 	local name
 	words build/man/memcast.4 >"$temp/page"
@@ -63,7 +63,7 @@ module() {
 	done
 }
 
-# pages that are not only a reference to another
+# pages that do more than refer to another page
 pages() { grep -L '^\.so ' build/man/*.[1-9]; }
 
 plan man 6

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: the archive of the source, Debian packages made from it,
-# what is in them, what lintian says of them, and memcast-vm from where they put it.
+# Runs on the machine that builds: checks the archive of the source, the Debian packages made from
+# it, their files and lintian's verdict, and runs memcast-vm from an unpacked package.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 version=$(sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)
@@ -12,7 +12,7 @@ trap 'rm -rf "$temp"' EXIT
 root=$temp/root
 unset MAKEFLAGS MAKELEVEL
 
-# The archive has all that makes the same archive once more.
+# The archive has all files that it takes to make the same archive once more.
 dist() {
 	local archive=build/dist/memcast-$version.tar.gz
 	make dist && tar -xzf "$archive" -C "$temp" &&
@@ -21,8 +21,8 @@ dist() {
 	cmp "$archive" "$temp/memcast-$version/$archive"
 }
 
-# The package is built with what `make deps` brings for building; the packages
-# that are left out come with build-essential, or only the module takes them.
+# The package's build dependencies are those of `make deps`; the packages that this list leaves out
+# come with build-essential, or only the module needs them.
 build_depends() {
 	local have missing
 	have=$(sed -n '/^Build-Depends:/,/^[A-Z].*:.*[a-z]/p' packaging/debian/control | tr -d ' ,')
@@ -31,7 +31,8 @@ build_depends() {
 	[ -z "$missing" ] || { echo "packaging/debian/control lacks $missing"; return 1; }
 }
 
-# Recommended packages recommend others, a desktop's: what people copy names those that it takes.
+# Recommended packages recommend others in turn, even a desktop's, so the files that people copy
+# name the packages that they need.
 ready_files() {
 	local need file package bad=0
 	need=$(sed -n '/^Package: memcast-tools/,/^Suggests/p' packaging/debian/control |
@@ -43,16 +44,16 @@ ready_files() {
 		done
 		! grep -n 'apt-get install' "$file" | grep -v -- --no-install-recommends || bad=1
 	done
-	# KVM, and what it takes for an ordinary user to write there
+	# the jobs have KVM, and an ordinary user may write to /dev/kvm
 	grep -q '^ *options: --device /dev/kvm$' packaging/ci/github.yml &&
 		grep -q 'chmod 666 /dev/kvm' packaging/ci/github.yml &&
 		grep -q 'chmod 666 /dev/kvm' packaging/ci/gitlab.yml || { echo "KVM is missing"; bad=1; }
-	# to YAML, a command with a colon and a space is a table
+	# YAML takes a command with a colon and a space for a table
 	! grep -nE "^ +- [^|'\"].*: " packaging/ci/gitlab.yml || bad=1
 	return $bad
 }
 
-# What the example tells to run finds all files that it has rules for.
+# The command that the rules' comment suggests triggers all devices that the rules are for.
 udev_trigger() {
 	local subsystem
 	for subsystem in $(grep -v '^#' packaging/60-memcast.rules | grep -oP 'SUBSYSTEM=="\K[^"]*' | sort -u); do
@@ -63,7 +64,7 @@ udev_trigger() {
 	[ "$(xargs <"$temp/subsystems")" = "memcast-host misc" ] || { cat "$temp/subsystems"; return 1; }
 }
 
-# Each file is in one package, the right one, and nothing is where NVIDIA's would be.
+# Each file is in one package, the right one, and no file is where NVIDIA's would be.
 contents() {
 	local deb
 	for deb in build/deb/*_amd64.deb; do
@@ -92,14 +93,14 @@ contents() {
 	END
 }
 
-# --allow-root, as continuous integration is root in a machine of its own
+# --allow-root, as continuous integration runs as root in a machine of its own
 lintian_silent() {
 	lintian --allow-root --fail-on error,warning build/deb/*.changes >"$temp/lintian" 2>&1 ||
 		{ cat "$temp/lintian"; return 1; }
 	! grep '^[EW]:' "$temp/lintian"
 }
 
-# Unpacked only: to install them takes a system of their own (selftests/package/packages-by-hand.sh).
+# Packages are only unpacked: installing them takes a system of their own (packages-by-hand.sh).
 unpacked() {
 	local deb flags
 	mkdir "$root"
@@ -113,7 +114,7 @@ unpacked() {
 	ldd "$root/usr/bin/memcast-smi" | grep "libcuda.so.1 => .*/memcast/"
 }
 
-# With kernels that are in the cache already, and a cache of its own for the rest
+# Runs a program with kernels from the ordinary cache, and a new cache for the rest.
 machine() {
 	mkdir "$temp/cache"
 	ln -s "$(dirname "$(tools/memcast-kernel path 6.12 | sed -n "s/^vmlinuz='\(.*\)'/\1/p")")" "$temp/cache/6.12"
@@ -122,10 +123,10 @@ machine() {
 		grep -q '16 MiB' "$temp/smi" && [ ! -e "$temp/build" ])
 }
 
-# job FILE: what it tells the ordinary user to do
+# job FILE: prints the commands that the job runs as an ordinary user
 job() { awk "/'\$/ && said { exit } said { sub(/^ +/, \"\"); print } /su tester -c '\$/ { said = 1 }" "$1"; }
 
-# The jobs' last steps, as written, on what was unpacked, for a project with one test
+# Runs the jobs' last steps, as written, with the unpacked packages, for a project with one test.
 ready_jobs() {
 	local folder=$temp/project
 	mkdir -p "$folder/tests" "$folder/.memcast/cache" && ln -s "$(readlink "$temp/cache/6.12")" "$folder/.memcast/cache/6.12"

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# By hand, as root, some minutes: memcast in a fresh Debian. Built from the archive of the
-# source by an ordinary user, its packages installed, used by that user, and removed.
+# By hand, as root, some minutes: memcast in a fresh Debian. An ordinary user builds the packages
+# from the archive of the source; root installs them, the user uses them, and root removes them.
 #
-# Usage: selftests/package/packages-by-hand.sh bookworm|trixie FOLDER	FOLDER may be there already
+# Usage: selftests/package/packages-by-hand.sh bookworm|trixie FOLDER     FOLDER may exist already
 set -eu
 suite=$1
 root=$2
 cd "$(dirname "$0")/../.."
-# What is mounted here is gone with this process, so that nothing is ever left mounted.
+# Mounts are made in a namespace of this process's own, so that none is ever left over.
 [ "${3-}" = inside ] || exec unshare -m --propagation private "$0" "$suite" "$root" inside
 
 version=$(sed -n 's/^PACKAGE_VERSION=//p' dkms.conf)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that play with each other, any of which dies at any moment. */
+/* Processes that use each other's objects, any of which is killed at any moment. */
 #ifndef MEMCAST_KILL_PLAYERS_H
 #define MEMCAST_KILL_PLAYERS_H
 
@@ -10,12 +10,12 @@
 #define PLAYERS	8
 
 /*
- * Start all PLAYERS, then kill @rounds times any one within 30 ms and start another in its
- * place. At the end all that live have to end with success.
+ * Start all PLAYERS, then kill @rounds times one of them within 30 ms and start another in its
+ * place. In the end all living players have to exit with success.
  *
  * @play: a player's process, which ends with success some time after *@stop has become 1; @me is
- *	its place, and @seed differs from round to round. MEMCAST_TEST_SEED repeats a run's.
- * @game: what @play gets
+ *         its place, and @seed differs from round to round. MEMCAST_TEST_SEED repeats a run's.
+ * @game: passed to @play
  * @stop: in memory that all processes share
  */
 static inline void kill_players(struct __test_metadata *_metadata, unsigned int rounds,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * kill -9 of any rank at a random moment: the others go on, what it had is back.
+ * kill -9 of any rank at a random moment: the other ranks go on, and the victim's memory is back.
  * MEMCAST_TEST_SEED repeats a run.
  */
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@ FIXTURE_SETUP(kill)
 }
 NOTHING_LEFT(kill)
 
-/* What a rank does from its first call on until it is told to stop, or killed */
+/* A rank's life, from its first call until it is told to stop, or killed */
 static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 		 const uint32_t *stop)
 {
@@ -46,7 +46,7 @@ static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 	while (!__atomic_load_n(stop, __ATOMIC_SEQ_CST)) {
 		uint32_t value;
 
-		/* other replicas come and go meanwhile */
+		/* other ranks' replicas come and go meanwhile */
 		try_store(view.replica[0], 1);
 		try_load(view.replica[3], &value);
 		try_load(window, &value);
@@ -54,7 +54,7 @@ static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 		ASSERT_OK(cuMulticastUnbind(team, rank, 0, CHUNK));
 		ASSERT_OK(cuMulticastBindMem(team, 0, own, 0, CHUNK, 0));
 	}
-	/* the next bind works, and shows what it should */
+	/* the next bind works, and its memory gets what is stored to the window */
 	ASSERT_OK(cuMulticastBindMem(team, CHUNK, own, CHUNK, CHUNK, 0));
 	ASSERT_OK(cuMemsetD32(ADDRESS(window) + CHUNK, rank + 1, 1));
 	send_number(link, 0);
@@ -62,7 +62,7 @@ static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 	_exit(0);
 }
 
-/* The test has a client of its own, by ioctls: unlike the library it may fork. */
+/* The test's own client uses ioctls: unlike the library, it may fork. */
 static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int client,
 		      unsigned int *seed, double *longest)
 {
@@ -72,7 +72,7 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 	struct memcast_export export = { .handle_type = MEMCAST_HANDLE_FD };
 	struct memcast_handle_release release = {};
 	int i, links[RANKS], victim = rand_r(seed) % RANKS;
-	long clients = RANKS;	/* once the victim's has gone: the test's, and one per other rank */
+	long clients = RANKS;	/* once the victim has gone: the test's, and one per other rank */
 	struct timespec moment = {};
 	struct memcast_team_add add;
 	double started = now();
@@ -89,14 +89,14 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 			live(_metadata, i, export.out_fd, links[i], stop);
 	}
 
-	/* somewhere between its first and its last breath in an undisturbed round */
+	/* at any time within the length of an undisturbed round */
 	moment.tv_nsec = *longest * 1e9 * (rand_r(seed) % 1000) / 1000;
 	nanosleep(&moment, NULL);
 	ASSERT_EQ(0, kill(pid[victim], SIGKILL));
 	ended(pid[victim]);
 	peer_close(links[victim]);
 
-	/* where it did not get to joining, somebody else brings its device */
+	/* if the victim died before it joined, the test adds its device */
 	add = (struct memcast_team_add) { .team = team.out_handle, .device = victim };
 	i = RAW(client, TEAM_ADD, add);
 	ASSERT_TRUE(!i || i == EALREADY);
@@ -122,7 +122,7 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 	release.handle = team.out_handle;
 	ASSERT_EQ(0, RAW(client, HANDLE_RELEASE, release));
 	EXPECT_EQ(0, stat_settled("teams", 0));
-	/* the first round is a measure of how long a life is */
+	/* the first round measures how long a life is */
 	if (*longest <= 0)
 		*longest = now() - started;
 	ASSERT_EQ(0, _metadata->exit_code);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two threads that only a lock of the module keeps apart: where it were not taken, or only
- * for reading, they would meet within some rounds. (A kernel with lockdep says so at once.)
+ * Two threads that only a lock of the module keeps apart: if the module did not take the lock, or
+ * took it only for reading, they would meet within some rounds. (A kernel with lockdep reports that
+ * at once.)
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -52,16 +53,16 @@ static uint64_t reservation(struct __test_metadata *_metadata, FIXTURE_DATA(lock
 	return (uintptr_t)at;
 }
 
-/* ---- a fault fills the page tables while what it shows is unmapped ---- */
+/* ---- a fault fills the page tables while another thread unmaps the memory ---- */
 
 struct toucher {
 	FIXTURE_DATA(lock) *self;
 	char *at;
 	_Atomic bool stop;
-	_Atomic unsigned int touched;	/* so often */
+	_Atomic unsigned int touched;	/* how often */
 };
 
-/* A fault in the kernel needs no signal. */
+/* Touches a page by a system call: a fault in the kernel needs no signal handler. */
 static bool is_there(FIXTURE_DATA(lock) *self, char *at)
 {
 	return pwrite(self->file, at, 1, 0) == 1;
@@ -77,9 +78,9 @@ static void *touch(void *argument)
 }
 
 /*
- * Pages at addresses where no entry of 2 MiB fits: one fault inserts 511 of them, in order,
- * and as long as that takes, the other thread may try to unmap them. When both are done, the
- * last one is not there, as it would be if the fault had gone on after that.
+ * Pages at addresses where no entry of 2 MiB fits: one fault inserts 511 of them, in order, and in
+ * that time the other thread may try to unmap them. When both are done, the last page is not
+ * mapped; it would be if the fault had gone on after the unmap.
  */
 TEST_F(lock, no_fault_while_unmapping)
 {
@@ -99,11 +100,11 @@ TEST_F(lock, no_fault_while_unmapping)
 		DO(MAP, map, .handle = handle, .address = at, .offset = PAGE, .bytes = bytes);
 		DO(SET_ACCESS, set_access, .address = at, .bytes = bytes,
 		   .entries = (uintptr_t)&entry, .count = 1);
-		/* a different moment each time */
+		/* unmap at a different moment each time */
 		for (volatile unsigned int j = 0; j < i % 64 * 500; j++)
 			;
 		DO(UNMAP, unmap, .address = at, .bytes = bytes);
-		/* until whatever it was doing then is done */
+		/* wait until the access that was under way has ended */
 		for (touched = toucher.touched; toucher.touched - touched < 2;)
 			sched_yield();
 		ASSERT_FALSE(is_there(self, (char *)at + bytes - PAGE))
@@ -134,7 +135,10 @@ static void *release(void *argument)
 	return NULL;
 }
 
-/* Chunks of both in turn, so that they are neighbours in the tree of the team's bindings */
+/*
+ * Binds chunks of both memories in turn, so that they are neighbors in the tree of the team's
+ * bindings.
+ */
 static void bind_in_turn(struct __test_metadata *_metadata, FIXTURE_DATA(lock) *self,
 			 uint32_t team, const uint32_t handle[2], uint64_t at)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that play against each other. Whoever comes first, every call answers what its order
- * allows, and nothing is left. Above all for a kernel that finds data races: make check-kcsan.
+ * Threads whose calls race with each other. In whichever order calls come, each answers as that
+ * order allows, and nothing is left. Most useful with a kernel that finds data races: make
+ * check-kcsan.
  */
 #ifndef RACE_FIXTURE_H
 #define RACE_FIXTURE_H
@@ -30,26 +31,26 @@ struct player {
 struct game {
 	CUcontext context;
 	pthread_barrier_t barrier;
-	int file;				/* where what is mapped is written to */
+	int file;				/* touch() writes what it loads there */
 	CUmemGenericAllocationHandle team, own[PLAYERS];
 	CUmemoryPool pool;
 	_Atomic CUdeviceptr at, window;
-	_Atomic unsigned int freed;		/* times */
+	_Atomic unsigned int freed;		/* how often a call succeeded */
 	CUmemFabricHandle fabric[PLAYERS];
-	const char *_Atomic wrong;		/* NULL: nothing */
+	const char *_Atomic wrong;		/* NULL, or the condition that failed */
 	struct player player[PLAYERS];
 };
 
 #define TEXT_(line)		#line
 #define TEXT(line)		TEXT_(line)
-/* In a thread, where the harness cannot be asked */
+/* For threads, which cannot use the harness's assertions */
 #define MUST(condition)							\
 do {									\
 	if (!(condition))						\
 		player->game->wrong = TEXT(__LINE__) ": " #condition;	\
 } while (0)
 
-/* Of a call whose object another may have changed before */
+/* For a call whose object another thread may have changed before */
 TEST_HELPER bool is_one_of(CUresult result, CUresult other)
 {
 	return result == CUDA_SUCCESS || result == other;
@@ -60,7 +61,7 @@ TEST_HELPER void meet(struct player *player)
 	pthread_barrier_wait(&player->game->barrier);
 }
 
-/* Each round starts for all at once, or its calls would not meet. */
+/* All threads start each round together; otherwise their calls would not meet. */
 TEST_HELPER void *play(void *argument)
 {
 	struct player *player = argument;
@@ -104,7 +105,7 @@ TEST_HELPER void run_(struct __test_metadata *_metadata, struct game *game,
 	ASSERT_STREQ("", game->wrong ?: "");
 }
 
-/* A fault in the kernel needs no signal: 4 bytes, or EFAULT */
+/* Touches 4 bytes by a system call: it gives EFAULT where a load or store would raise a signal. */
 TEST_HELPER bool touch(const struct game *game, CUdeviceptr at, bool store)
 {
 	ssize_t got = store ? pread(game->file, (void *)at, 4, 0) :

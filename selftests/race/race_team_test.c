@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Several threads of one process, each with calls that look at or change what the
- * others change at that moment: teams, bindings, fabric handles.
+ * Threads of one process whose calls look at or change what other threads change at that moment:
+ * teams, bindings, fabric handles.
  */
 #define _GNU_SOURCE
 #include "race_fixture.h"
@@ -47,7 +47,7 @@ TEST_F(race, joining)
 	RUN(&game, join);
 }
 
-/* One binds and unbinds a chunk, one binds another until its memory ends. */
+/* Binds and unbinds a chunk, and binds another chunk, which ends with its memory. */
 static void change_bindings(struct player *player)
 {
 	struct game *game = player->game;
@@ -89,7 +89,7 @@ TEST_F(race, bindings)
 	RUN(&game, change_bindings, use_team);
 }
 
-/* ---- fabric handles: made once, whoever asks first ---- */
+/* ---- fabric handles: made once, whichever thread asks first ---- */
 
 static void export_and_import(struct player *player)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Several threads of one process, each with calls that look at or change what the
- * others change at that moment: memory, blocks, pools, handles, mappings.
+ * Threads of one process whose calls look at or change what other threads change at that moment:
+ * memory, blocks, pools, handles, mappings.
  */
 #define _GNU_SOURCE
 #include "race_fixture.h"
@@ -36,7 +36,7 @@ TEST_F(race, memory_of_a_device)
 	RUN(&game, take_and_give, take_and_give, take_and_give, ask_what_is_free);
 }
 
-/* ---- plain allocation: what a heap has just got or is giving back ---- */
+/* ---- plain allocation: blocks that a heap has just given out or is taking back ---- */
 
 static void allocate(struct player *player)
 {
@@ -65,7 +65,7 @@ static void look_at_blocks(struct player *player)
 	if (!cuMemGetHandleForAddressRange(&fd, at, CHUNK,
 					   CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0))
 		close(fd);
-	/* no store: it may be anybody's by now */
+	/* no store: the address may belong to any other block by now */
 	MUST(touch(player->game, at, false));
 }
 
@@ -184,14 +184,16 @@ TEST_F(race, mappings)
 	start(_metadata, &game);
 	game.own[0] = new_memory(0, CHUNK);
 	game.at = reserve(BYTES);
-	/* so that it is never empty, and cannot be freed */
+	/* one mapping stays, so that the reservation is never empty and cannot be freed */
 	ASSERT_OK(cuMemMap(game.at + CHUNK, CHUNK, 0, game.own[0], 0));
 	RUN(&game, change_mappings, look_at_mappings);
 }
 
 /* ---- reservations ---- */
 
-/* What two free at once, one of them has freed: the other's addresses may be new ones. */
+/*
+ * Two threads free a reservation at once, and one succeeds; the other's call finds nothing there.
+ */
 static void free_one(struct player *player)
 {
 	struct game *game = player->game;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What one process unbinds, unmaps or gives back, another cannot reach any more
- * from the moment at which the call returns: each time, while that other never
- * stops trying.
+ * When one process unbinds, unmaps or releases memory, no other process can reach it from the
+ * moment at which the call returns, every time, while the other process never stops trying.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -14,10 +13,9 @@
 #include "memcast_test.h"
 
 /*
- * @phase goes 0 bound, 1 changing, 2 unbound, 3 changing, and on. The reader
- * judges an access only if the phase was the same before and after, so that no
- * verdict depends on timing; the writer goes on when there is a verdict for this
- * phase, so that each one gets its own.
+ * @phase goes 0 bound, 1 changing, 2 unbound, 3 changing, and on. The reader judges an access only
+ * if the phase was the same before and after, so that no verdict depends on timing; the writer goes
+ * on when the reader has judged the phase, so that each phase gets a verdict.
  */
 struct stage {
 	uint32_t phase, judged, bad, stop;
@@ -25,7 +23,7 @@ struct stage {
 
 #define GET(field)		__atomic_load_n(&stage->field, __ATOMIC_SEQ_CST)
 
-/* Those who wait sleep, or they would take the processor from who acts. */
+/* A thread that waits sleeps, as it would otherwise take the processor from the one that acts. */
 #define SET(field, value)						\
 do {									\
 	__atomic_store_n(&stage->field, value, __ATOMIC_SEQ_CST);	\
@@ -48,8 +46,8 @@ FIXTURE(revoke)
 FIXTURE_VARIANT(revoke)
 {
 	unsigned int rounds;
-	bool window;		/* the reader looks at the window, not at a replica */
-	bool by_release;	/* the memory ends, instead of an unbind */
+	bool window;		/* the reader reads the window, not a replica */
+	bool by_release;	/* the memory is released instead of unbound */
 };
 
 FIXTURE_VARIANT_ADD(revoke, replica_unbound) { .rounds = 10000, };
@@ -62,8 +60,8 @@ FIXTURE_SETUP(revoke)
 NOTHING_LEFT(revoke)
 
 /*
- * What is there is accessed until it goes. What is not only now and then: faults
- * without end hold up whoever would change that.
+ * Bound memory is accessed until it goes. Unbound memory is accessed only in some rounds: endless
+ * faults would hold up the thread that binds it again.
  */
 static void judged(struct stage *stage, uint32_t phase)
 {
@@ -179,7 +177,7 @@ struct racer {
 	bool store;
 };
 
-/* As the reader above; what is taken away is the mapping or its access. */
+/* Accesses memory as reader() does; the other thread takes away the mapping or its access. */
 static void *race(void *arg)
 {
 	struct racer *racer = arg;

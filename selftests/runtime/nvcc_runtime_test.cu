@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program with kernels, as nvcc makes it with the shared runtime: it loads, does all that is
- * no launch, and is told of each kernel that is not run. Built where nvcc is found, for the
- * legacy default stream and for that of each thread.
+ * A program with kernels, as nvcc builds it with the shared runtime: it loads, every call works
+ * except launches, and the runtime refuses each kernel that it does not run. Built where nvcc is
+ * found, for the legacy default stream and for the per-thread one.
  */
 #include <cstdio>
 #include <cstring>
@@ -89,7 +89,7 @@ static bool handles()
 		cudaGetKernel(&kernel, add) == cudaSuccess && kernel;
 }
 
-/* What a function that was never launched left: the program's own data. */
+/* Return: is the memory still zero, as no kernel has run? */
 static bool unchanged(const float *memory)
 {
 	float here[16];

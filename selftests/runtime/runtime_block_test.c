@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A driver's call that fails calls the program back, and writes to a log that may be read
- * slowly. The runtime holds no lock meanwhile: a callback may use it, other threads and fork()
- * go on. What hangs is ended by the harness.
+ * A failed call of the driver calls the program back, and writes to a log that may be read slowly.
+ * The runtime holds no lock meanwhile: a callback may use the runtime, and other threads and fork()
+ * go on. The harness ends a test that hangs.
  */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
@@ -12,12 +12,12 @@
 #include "role.h"
 #include "runtime_kernel_fixture.h"
 
-#define NO_DEVICE	63	/* the module could have so many */
+#define NO_DEVICE	63	/* the module could have so many devices */
 
 RUNTIME_FIXTURE(runtime_blocked)
 
-static pid_t caller;		/* a thread that is about to call */
-static int gate[2];		/* it waits there until a byte is written */
+static pid_t caller;		/* the thread that is about to call */
+static int gate[2];		/* the caller waits here for a byte */
 
 #define start_caller(call, data)	start_caller_(_metadata, call, data)
 static pthread_t start_caller_(struct __test_metadata *_metadata, void *(*call)(void *),
@@ -48,7 +48,7 @@ static void hear_at_the_gate(void *unused, cudaLogLevel level, char *message, si
 		;
 }
 
-/* The runtime asks the driver for a context that there cannot be. */
+/* Asks the driver, through the runtime, for a context of a device that does not exist. */
 static void *copy_from_nowhere(void *memory)
 {
 	called();
@@ -122,7 +122,7 @@ static int reset(void)
 	       cudaDeviceReset() == cudaSuccess && cudaFree(memory) == cudaErrorInvalidValue;
 }
 
-/* What the driver says of the release does not count. */
+/* cudaDeviceReset() succeeds whatever the driver answers to the release. */
 static int release(void)
 {
 	void *memory;
@@ -137,7 +137,7 @@ static void add_numbers(const struct memcast_launch *at)
 	(void)at;
 }
 
-/* Which kernel a captured node has: the driver is asked for that of each with its name. */
+/* To name a captured node's kernel, the runtime asks the driver for each kernel of that name. */
 static int get_function(void)
 {
 	static const size_t sizes[] = { 8, 4 };
@@ -190,7 +190,7 @@ static void *refused(void *unused)
 	return cudaGetDevice(NULL) == cudaErrorInvalidValue ? unused : NULL;
 }
 
-/* Each that has a reason to write opens the log, and the first who has it open gives it to all. */
+/* Each thread with a reason to write opens the log; the first to have it open gives it to all. */
 TEST_F(runtime_blocked, in_the_log)
 {
 	char folder[] = "/tmp/runtime_block_XXXXXX", fifo[64], path[64], text[4096];
@@ -224,9 +224,9 @@ TEST_F(runtime_blocked, in_the_log)
 	rmdir(folder);
 }
 
-/* ---- a thread that is cancelled */
+/* ---- a canceled thread */
 
-/* Return: did all calls answer what they should? */
+/* Return: did all calls answer as they should? */
 static bool use_runtime(void)
 {
 	cudaStream_t stream;
@@ -254,7 +254,7 @@ static void *use_cancelled(void *done)
 	return NULL;
 }
 
-/* It ends after its calls, of which some are the first to open the log. */
+/* The thread ends after its calls, some of which are the first to open the log. */
 TEST_F(runtime_blocked, cancelled_in_no_call)
 {
 	char path[] = "/tmp/runtime_block_XXXXXX";

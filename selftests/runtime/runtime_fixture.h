@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the runtime share. */
+/* Shared by the tests of the runtime. */
 #ifndef RUNTIME_FIXTURE_H
 #define RUNTIME_FIXTURE_H
 
@@ -18,7 +18,7 @@ NOTHING_LEFT(name)
 #define EXPECT_RT(error, call)	EXPECT_EQ((int)(error), (int)(call))
 #define ASSERT_RT(call)		ASSERT_EQ((int)cudaSuccess, (int)(call))
 
-/* Whether something holds in a child of the test */
+/* Expects that @condition holds in a child of the test. */
 #define IN_CHILD(condition)						\
 do {									\
 	pid_t pid_ = fork();						\
@@ -31,7 +31,7 @@ do {									\
 	EXPECT_EQ(0, status_);						\
 } while (0)
 
-/* A stream's host function that waits until it may go on */
+/* A host function that blocks its stream until *@go is set */
 TEST_HELPER void wait_for(void *go)
 {
 	while (!__atomic_load_n((int *)go, __ATOMIC_SEQ_CST))

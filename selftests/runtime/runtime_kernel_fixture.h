@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program with kernels registers, as nvcc's code does before main(): by hand. */
+/* Registers a program's kernels by hand, as nvcc's code does before main(). */
 #ifndef RUNTIME_KERNEL_FIXTURE_H
 #define RUNTIME_KERNEL_FIXTURE_H
 
 #include "runtime_fixture.h"
 
-/* What nvcc's code calls; no header of the toolkit declares it for C. */
+/* Functions that nvcc's code calls; no header of the toolkit declares them for C. */
 void **__cudaRegisterFatBinary(void *image);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
@@ -29,7 +29,7 @@ static const char image[] =
 	".maxntid 256, 1, 1\n{\n\tret;\n}\n"
 	".visible .entry runtime_test_plain()\n{\n\tret;\n}\n";
 
-/* The program's own: only their addresses count. */
+/* The program's kernels and variables: only their addresses count. */
 static char add, plain, absent, counter, nowhere __attribute__((unused));
 static const dim3 one = { 1, 1, 1 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Kernels and variables that a program registers, as nvcc's code does before main(): here by
- * hand, with an image of PTX.
+ * Kernels and variables that a program registers, as nvcc's code does before main(): here by hand,
+ * with an image of PTX.
  */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
@@ -26,7 +26,7 @@ FIXTURE_TEARDOWN_PARENT(runtime_kernel)
 		EXPECT_STREQ("", left_over());
 }
 
-/* Until something in it is wanted, nobody looks at an image, nor at the driver. */
+/* Registering neither reads the image nor calls the driver; the first use of a kernel does. */
 TEST_F(runtime_kernel, registering_asks_nobody)
 {
 	CUcontext context;
@@ -90,7 +90,7 @@ TEST_F(runtime_kernel, what_is_not_registered)
 	EXPECT_RT(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(&nowhere, one, one, NULL, 0,
 								   NULL));
 	EXPECT_RT(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&where, &nowhere));
-	/* registered, and not in the image */
+	/* registered, but not in the image */
 	EXPECT_RT(cudaErrorSymbolNotFound, cudaFuncGetAttributes(&attributes, &absent));
 }
 
@@ -139,7 +139,10 @@ TEST_F(runtime_kernel, variables_in_graphs)
 	EXPECT_RT(cudaSuccess, cudaGraphDestroy(graph));
 }
 
-/* <<<grid, block, bytes, stream>>>: arguments may launch, so they are a stack. */
+/*
+ * <<<grid, block, bytes, stream>>>: an argument may itself launch a kernel, so configurations form
+ * a stack.
+ */
 TEST_F(runtime_kernel, configurations)
 {
 	dim3 grid = { 3, 2, 1 }, block = { 64, 1, 1 };
@@ -160,7 +163,7 @@ TEST_F(runtime_kernel, configurations)
 		  __cudaPopCallConfiguration(&grid, &block, &bytes, &stream));
 }
 
-/* Nobody runs it, and the log names it. */
+/* The runtime refuses a launch, and the log names the kernel. */
 TEST_F(runtime_kernel, launches)
 {
 	char path[] = "/tmp/runtime_kernel_XXXXXX", text[4096];
@@ -187,7 +190,7 @@ TEST_F(runtime_kernel, launches)
 	unlink(path);
 }
 
-/* Where the driver loads no code, kernels are known by name all the same. */
+/* If the driver loads no code, the runtime still knows kernels by name. */
 static int without_code(void)
 {
 	struct cudaFuncAttributes first, second;
@@ -217,7 +220,7 @@ static const struct role roles[] = {
 	{}
 };
 
-/* That a kernel is not run is said once without being asked for. */
+/* Without CUDA_LOG_FILE, stderr says once that a kernel is not run. */
 TEST_F(runtime_kernel, known_without_code)
 {
 	char said[4096];

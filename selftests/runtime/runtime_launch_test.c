@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* Launches of registered kernels in place of which memcast has C functions; kernel nodes. */
+/* Launches of registered kernels for which memcast runs C functions; kernel nodes. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <memcast/kernel.h>
 #include "runtime_kernel_fixture.h"
 
-/* What runs in place of runtime_test_add(): a[i] += n for each thread */
+/* Runs in place of runtime_test_add(): a[i] += n for each thread */
 static void add_numbers(const struct memcast_launch *at)
 {
 	MEMCAST_PARAMETER(at, 0, unsigned int *)[memcast_thread(at)] +=
 		MEMCAST_PARAMETER(at, 1, unsigned int);
 }
 
-/* With NVIDIA's stub to link with, memcast's own function is found by name. */
+/* Finds memcast's own function by name, as the program may be linked with NVIDIA's stub. */
 static CUresult register_function(void)
 {
 	static const size_t sizes[] = { 8, 4 };
@@ -62,7 +62,7 @@ do {											\
 		ASSERT_EQ(wanted, found_[i_]);						\
 } while (0)
 
-/* As <<<2, 32>>>, and in each other way that a program has */
+/* <<<2, 32>>>, and each other way in which a program launches */
 TEST_F(runtime_launch, functions_run_in_place_of_kernels)
 {
 	dim3 grid = { 2, 1, 1 }, block = { 32, 1, 1 };
@@ -102,7 +102,7 @@ TEST_F(runtime_launch, kernel_nodes)
 	cudaGraph_t graph;
 	size_t count = 1;
 
-	/* captured: what the node says of the kernel is the program's own stub */
+	/* a captured node gives the program's own stub as its kernel */
 	ASSERT_RT(cudaStreamCreate(&stream));
 	ASSERT_RT(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
 	ASSERT_RT(cudaLaunchKernel(&add, params.gridDim, params.blockDim, self->arguments, 0,
@@ -112,7 +112,7 @@ TEST_F(runtime_launch, kernel_nodes)
 	ASSERT_RT(cudaGraphKernelNodeGetParams(nodes[0], &found));
 	EXPECT_EQ((void *)&add, found.func);
 	EXPECT_EQ(32, found.blockDim.x);
-	/* two more, of which one gets another number */
+	/* two more nodes, one of which gets another number */
 	ASSERT_RT(cudaGraphAddKernelNode(&nodes[1], graph, nodes, 1, &params));
 	any.kernel.func = &add;
 	any.kernel.gridDim = params.gridDim;

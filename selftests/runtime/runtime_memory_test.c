@@ -126,7 +126,7 @@ TEST_F(runtime_memory, rows_and_layers)
 		  cudaMemcpy2D(pitched.ptr, 8, here, 8, 8, 4, 7));
 	copy.dstPtr = pitched;
 	ASSERT_RT(cudaMemcpy3D(&copy));
-	/* the middle of each layer gets 1, the rest of what is there stays */
+	/* the middle of each layer becomes 1, and all other bytes stay */
 	ASSERT_RT(cudaMemset3D((struct cudaPitchedPtr) { (char *)pitched.ptr + pitched.pitch,
 							 pitched.pitch, 8, 4 },
 			       1, (struct cudaExtent) { 8, 2, 2 }));
@@ -247,7 +247,7 @@ static int open_in_child(cudaIpcMemHandle_t handle)
 		byte == 8 && cudaIpcCloseMemHandle(memory) == cudaSuccess;
 }
 
-/* The other process comes first: it is told the handle by a pipe. */
+/* The other process is forked first, and gets the handle through a pipe. */
 TEST_F(runtime_memory, other_processes)
 {
 	cudaIpcMemHandle_t handle;

@@ -102,7 +102,7 @@ TEST_F(runtime_stream, capture)
 	EXPECT_RT(cudaSuccess, cudaStreamDestroy(stream));
 }
 
-/* A graph that is made node by node; what it says of a copy is what it was told. */
+/* A graph that is made node by node; a copy node returns the parameters that it was given. */
 TEST_F(runtime_stream, graphs)
 {
 	struct cudaMemsetParams fill = { .value = 3, .elementSize = 1, .width = 64, .height = 1 };
@@ -158,14 +158,17 @@ TEST_F(runtime_stream, graphs)
 	EXPECT_RT(cudaSuccess, cudaGraphExecDestroy(instance));
 	EXPECT_EQ(0, ended);
 	EXPECT_RT(cudaSuccess, cudaGraphDestroy(graph));
-	/* by a thread of the library's */
+	/* a thread of the library ends the user object */
 	while (!__atomic_load_n(&ended, __ATOMIC_ACQUIRE))
 		usleep(1000);
 	EXPECT_RT(cudaSuccess, cudaDeviceSynchronize());
 	EXPECT_RT(cudaSuccess, cudaFree(memory));
 }
 
-/* What programs built for the per-thread default stream import: NULL is another stream. */
+/*
+ * Names that a program built for the per-thread default stream imports: NULL is the thread's own
+ * stream.
+ */
 TEST_F(runtime_stream, per_thread_names)
 {
 	cudaError_t (*query)(cudaStream_t) = dlsym(RTLD_DEFAULT, "cudaStreamQuery_ptsz");
@@ -176,7 +179,7 @@ TEST_F(runtime_stream, per_thread_names)
 
 	ASSERT_NE(NULL, query);
 	ASSERT_NE(NULL, copy);
-	/* one that the legacy stream does not wait for, nor it for that */
+	/* a stream that is independent of the legacy stream */
 	ASSERT_RT(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
 	ASSERT_RT(cudaLaunchHostFunc(cudaStreamPerThread, wait_for, &go));
 	EXPECT_RT(cudaErrorNotReady, query(NULL));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Every function of the runtime's table is there; what is not supported says so. */
+/* Every function of the runtime's table exists; one that is not supported answers so. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -46,7 +46,7 @@ TEST_F(runtime_surface, not_supported)
 		count++;
 	}
 	EXPECT_LT(0, count);
-	/* none needs a context */
+	/* none of the functions needs a context */
 	ASSERT_OK(cuCtxGetCurrent(&context));
 	EXPECT_EQ(NULL, context);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The runtime: contexts that are made when they are needed, errors, devices, memory, copies. */
+/* The runtime: contexts that it makes when they are needed, errors, devices, memory, copies. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include "runtime_fixture.h"
@@ -39,7 +39,7 @@ TEST_F(runtime, last_error_is_a_threads)
 	EXPECT_RT(cudaSuccess, cudaGetLastError());
 }
 
-/* What succeeds does not forget the error, and work that is under way is none. */
+/* A call that succeeds keeps the last error, and work that is under way sets none. */
 TEST_F(runtime, last_error_stays)
 {
 	cudaStream_t stream;
@@ -134,7 +134,7 @@ static void *reset_here(void *unused __attribute__((unused)))
 	return (void *)(long)cudaDeviceReset();
 }
 
-/* Another thread's reset, too, is followed by a new context. */
+/* After a reset, also by another thread, the next call makes a new context. */
 TEST_F(runtime, reset)
 {
 	pthread_t thread;

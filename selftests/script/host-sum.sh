@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: what the last lines of tools/run-selftests say
+# Runs on the machine that builds: the last lines of tools/run-selftests
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 plan sum 5
 
-# ends STATUS TEXT: whether the sum of the lines on stdin is TEXT, and awk's status STATUS
+# ends STATUS TEXT: for the lines on stdin, awk's status is STATUS and the sum is TEXT
 ends()
 {
 	said=$(awk -f selftests/script/sum.awk) && status=0 || status=$?

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The libraries and their tests with gcc's sanitizers in them: that of threads here, where programs
-# need no device, then those of addresses and of undefined behaviour, here and in a machine.
-# `make check-debug` runs this; a word says which: thread, address or machine.
+# The libraries and their tests built with gcc's sanitizers: the thread sanitizer here, for programs
+# that need no device, then the sanitizers of addresses and of undefined behavior, here and in a
+# machine. `make check-debug` runs this; a word says which: thread, address or machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 failed=0
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
-ASAN_OPTIONS+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0	# the tests make these signals on purpose
+ASAN_OPTIONS+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0 # tests raise these signals
 
-# gcc cannot tell with a sanitizer what it can without; such warnings are left to the ordinary build.
+# With a sanitizer, gcc gives warnings that are wrong; warnings are left to the ordinary build.
 build() {
 	local folder=$1 sanitizers=$2
 	shift 2
@@ -42,9 +42,9 @@ addresses() {
 }
 
 # Left out: blocked_test cancels threads, whose stacks the sanitizer takes for used ever after; in
-# stream_test it gets no memory either, when threads are to get none; bulk_way_test has a memcpy() of
-# its own; cu_test has programs of nvcc's; tests of faults need the process's signals and low addresses
-# as they are; lazy, scale and yield tests are about the module.
+# stream_test the sanitizer itself runs out of memory when threads are to get none; bulk_way_test
+# has a memcpy() of its own; cu_test has programs built by nvcc; tests of faults need the process's
+# signals and low addresses as they are; lazy, scale and yield tests are about the module.
 left_out='^(blocked|stream|bulk_way|cu|kernel_fault|trap_fault|trap_object|lazy|scale|yield|nvidia_.*|nvcc_.*)_test$'
 machine() {
 	local programs

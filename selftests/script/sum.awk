@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# Add up the TAP lines of several runs, for tools/run-selftests. Each run starts with a
-# line "# selftests on WHERE", each program with "# program NAME". Whoever has only the
-# last lines of a long log finds there each failed test and where it failed; of the first
-# three, what the test wrote last; and what a program that failed wrote to stderr last, which
-# follows it in lines "# stderr: TEXT". The last line is exactly "N passed, N failed, N skipped".
+# Adds up the TAP lines of several runs, for tools/run-selftests. Each run starts with a line "#
+# selftests on WHERE", each program with "# program NAME". The last lines of a long log thus show
+# each failed test and where it failed; of the first three, the last lines that the test wrote; and
+# the last lines of a failed program's stderr, which follow the program as lines "# stderr: TEXT".
+# The last line is exactly "N passed, N failed, N skipped".
 function failure(name)
 {
 	fails[++failed] = where (program ? ", " program : "") ": " name

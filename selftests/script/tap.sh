@@ -19,7 +19,7 @@ plan()
 	printf 'TAP version 13\n1..%d\n' "$2"
 }
 
-# passes NAME, fails NAME: fails has what it shows on stdin
+# passes NAME, fails NAME: fails shows its stdin
 passes()
 {
 	number=$((number + 1))

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: our headers against a CUDA toolkit's, where one is
-# found. Every enum value, and the size and every offset of every struct that ours have,
-# are printed by one program, compiled with either header; of the runtime and of NVML also the
-# type of every function.
+# Runs on the machine that builds: compares memcast's headers with a CUDA toolkit's, if one is
+# found. One program, compiled with either header, prints every enum value, and the size and every
+# offset of every struct, that memcast's header has; for the runtime and NVML also the type of every
+# function.
 cd "$(dirname "$0")/../.." || exit 1
 
 echo "TAP version 13"
@@ -23,8 +23,8 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 failed=0
 
-# print_program HEADER TYPES FILE…: what HEADER makes of the enums, structs and, with TYPES
-# yes, functions in the files
+# print_program HEADER TYPES FILE…: prints a program that prints HEADER's enums, structs and, with
+# TYPES yes, functions that the files name
 print_program() {
 	header=$1 types=$2
 	shift 2
@@ -69,7 +69,8 @@ print_program() {
 	printf 'return 0;\n}\n'
 }
 
-# compare NUMBER NAME LANGUAGE AT-LEAST: the program in $temp/print, with either header
+# compare NUMBER NAME LANGUAGE AT-LEAST: compiles the program in $temp/print.c with either header
+# and compares the outputs
 compare() {
 	for header in include "$cuda/include"; do
 		${CC:-gcc} -w -x "$3" -I"$header" -DNVML_NO_UNVERSIONED_FUNC_DEFS -o "$temp/print" "$temp/print.c" -lstdc++ \

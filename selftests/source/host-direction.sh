@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: folders use each other only as direction.txt says, by
-# #include and by symbol, headers declare what their own folder defines, and docs/architecture.md
-# draws that.
+# Runs on the machine that builds: folders use each other only as direction.txt says, by #include
+# and by symbol, headers declare what their own folder defines, and docs/architecture.md draws that.
 # Usage: host-direction.sh           test
 #        host-direction.sh --draw    put the drawings into docs/architecture.md
-#        host-direction.sh --uses    print which folder uses what of which
+#        host-direction.sh --uses    print which folder uses which symbols of which
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 table=selftests/source/direction.txt
@@ -16,7 +15,8 @@ export LC_ALL=C
 roots() { sed -n 's|^\([a-z]*\)/[^:]*:.*|\1|p' $table | sort -u; }
 sources() { find "$1" -name '*.[ch]' | sort; }
 
-# built ROOT: the folders that have an object of each source, none older than it
+# built ROOT: prints the build folders that have an object of each source, none older than its
+# source
 built() {
 	local folder source object
 	for folder in build build/kmod-*; do
@@ -29,8 +29,8 @@ built() {
 	done
 }
 
-# declared HEADER…: "declares HEADER SYMBOL", a line for each function and variable, not for what
-# a macro declares
+# declared HEADER…: prints "declares HEADER SYMBOL" for each function and variable, except those
+# that a macro declares
 declared() {
 	awk '
 	FNR == 1 { statement = ""; macro = comment = 0 }
@@ -70,8 +70,8 @@ declared() {
 	}' "$@"
 }
 
-# facts ROOT: "include FILE HEADER", "declares HEADER SYMBOL", "defines FILE SYMBOL" and
-# "needs FILE SYMBOL", a line each
+# facts ROOT: prints lines "include FILE HEADER", "declares HEADER SYMBOL", "defines FILE SYMBOL"
+# and "needs FILE SYMBOL"
 facts() {
 	local folder source
 	sources "$1" | sed 's/^/source /'
@@ -87,8 +87,8 @@ facts() {
 	done | sort -u
 }
 
-# judge WHAT ROOT: what of the table does not hold; WHAT is table, include, symbol, header, circle
-# or uses
+# judge WHAT ROOT: prints violations of the table; WHAT is table, include, symbol, header, circle or
+# uses
 judge() {
 	facts "$2" | awk -v what="$1" -v root="$2" '
 	function folder_of(file) {
@@ -97,14 +97,14 @@ judge() {
 		while (!(file in place) && file ~ /\//)
 		return file
 	}
-	# the folder that is linked apart and has the file, or nothing
+	# the separately linked folder that has the file, or nothing
 	function library_of(file,   i) {
 		for (i = 1; i <= libraries; i++)
 			if (index(file, library[i] "/") == 1)
 				return library[i]
 		return ""
 	}
-	# the file that an #include of FILE means, of the same root; or nothing
+	# the file of the same root that an #include in FILE means, or nothing
 	function header(file, name,   here, own, other, i) {
 		here = file
 		sub(/[^\/]*$/, name, here)
@@ -121,7 +121,7 @@ judge() {
 		}
 		return other
 	}
-	# the file that has what FILE needs: one of its own library, or of the main one
+	# the file that defines what FILE needs: in its own library, or in the main one
 	function definer_of(file, name) {
 		if ((library_of(file), name) in definer)
 			return definer[library_of(file), name]
@@ -141,7 +141,7 @@ judge() {
 		if (!((from, to) in may) && how ~ "^" what)
 			print file " uses " other " (" how "), but " from " is not to use " to
 	}
-	# A name with a capital is of a public interface, and stands in a header of include/.
+	# A name with a capital belongs to a public interface, and a header of include/ declares it.
 	function declared(file, name,   definer_file, own) {
 		definer_file = definer_of(file, name)
 		own = library_of(definer_file)
@@ -159,7 +159,7 @@ judge() {
 		if (definer_file != "" && folder_of(definer_file) != folder_of(file))
 			print file " declares " name ", which " definer_file " defines"
 	}
-	# Tarjan: the files that reach each other
+	# Tarjan's algorithm: finds files that reach each other
 	function visit(file,   n, i, next_file, list, circle) {
 		seen[file] = low[file] = ++visits
 		stack[++depth] = file
@@ -283,7 +283,7 @@ judge() {
 	}' $table - || echo 'awk has failed'
 }
 
-# drawing ROOT: its folders, those that use others above those that they use
+# drawing ROOT: prints its folders; a folder stands above those that it uses
 drawing() {
 	awk -v root="$1" '
 	/^#/ || $1 !~ /:$/ || $1 !~ "^" root "(/|:)" { next }
@@ -312,7 +312,7 @@ drawing() {
 	}' $table
 }
 
-# The same with the lines around it, by which it is found
+# framed ROOT: prints the drawing between the lines by which it is found
 framed() {
 	printf '<!-- host-direction.sh --draw: %s -->\n\n' "$1"
 	drawing "$1"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: the files are as .editorconfig has editors write them. Lines of
-# kmod/ are checkpatch's affair (`make check-style`); elsewhere a line may be longer than 100 columns
-# for a text or a table.
+# Runs on the machine that builds: files have the form that .editorconfig gives to editors.
+# checkpatch checks the lines of kmod/ (`make check-style`); elsewhere a line may be longer than 100
+# columns if it is a text or a row of a table.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 

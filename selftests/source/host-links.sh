@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: each link of a page to another one, or to a heading, leads there.
+# Runs on the machine that builds: each link of a page to another page, or to a heading, has a
+# target.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 
-# headings PAGE: as links name them
+# headings PAGE: prints its headings in the form that links use
 headings() { sed -n 's/^##* //p' "$1" | tr -d '`.,:;()?!/='"'"'"' | tr 'A-Z ' 'a-z-'; }
 
 broken() {

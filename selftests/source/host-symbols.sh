@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: what the library exports is what it says it
-# does, and what NVIDIA's library of that name exports where its stub is found.
+# Runs on the machine that builds: the libraries export what their tables list, and what NVIDIA's
+# library of that name exports, if its stub is found.
 # Usage: host-symbols.sh [FOLDER OF THE BUILT LIBRARY]
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
@@ -29,7 +29,8 @@ done
 if [ -e "$stub" ]; then
 	names=$(mktemp)
 	exports "$stub" >"$names"
-	# of CUDA 13.1, or only ever asked for by cuda.h's own macros, or only in the driver's library
+	# symbols that are newer than CUDA 13.1, or that only macros of cuda.h ask for, or that only
+	# the driver's library has
 	later='cuMulticastBind(Mem|Addr)_v2|cuGetProcAddress_v2_ptsz|cuMemGetAttribute(_v2)?'
 	later="$later|cu(Graphics)?(EGL|GL|VDPAU)[A-Z].*|cuGraphicsResourceGetMappedEglFrame"
 	holds are_in_the_toolkits_stub "$(echo "$all" | grep -v '^memcast' | grep -vxFf "$names" |
@@ -39,7 +40,7 @@ else
 	skip are_in_the_toolkits_stub "no CUDA toolkit found"
 fi
 
-# With the version that programs ask for, which NVIDIA's has as well
+# Symbols with the version that programs ask for, which NVIDIA's runtime has as well
 versioned() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sort; }
 lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2@@libcudart.so.13/p' lib/cudart/functions.def | sort)
 holds runtime_is_its_table "$(versioned "$runtime" | sed 's/$/ is exported/' |
@@ -57,14 +58,15 @@ else
 	skip runtime_is_the_toolkits "no CUDA toolkit found"
 fi
 
-# Neither more nor less, and without versions, as programs ask for NVML's
+# libnvidia-ml.so.1 exports exactly its table, without versions, as programs ask for NVML's
 nvml=${1:-build/lib}/libnvidia-ml.so.1
 lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2/p' lib/nvml/functions.def | sort)
 holds nvml_is_its_table "$(versioned "$nvml" | sed 's/$/ is exported/' |
 	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
 	[ "$(versioned "$nvml" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported")"
 
-# What its two headers declare, no more; and of the driver's library it uses public functions.
+# libmemcast exports the functions that its two headers declare, and uses only public functions of
+# the driver's library.
 array=${1:-build/lib}/libmemcast.so.0
 lines=$(sed -nE 's/^CUresult (memcast\w+)\(.*/\1/p' include/memcast/bulk.h include/memcast/group.h | sort)
 holds array_is_its_headers "$(exports "$array" | sed 's/$/ is exported/' |
@@ -76,13 +78,15 @@ holds array_uses_public_names "$(nm -D --undefined-only "$array" | awk '{ print 
 		grep -qs "\b$name(" include/cuda.h include/memcast/*.h || echo "$name is in no header"
 	done)"
 
-# It uses nothing of libcuda.so.1 but what it is handed, and that needs no disassembler.
+# memcast-trap.so uses no symbol of libcuda.so.1 except through the pointers that it gets, and
+# libcuda.so.1 needs no disassembler.
 trap=${1:-build/lib}/memcast-trap.so
 holds trap_is_apart "$(exports "$trap" | grep -vx memcast_trap_object | sed 's/$/ is exported/'
 	nm -D --undefined-only "$trap" | awk '{ print $2 }' | grep -E '^(cu[A-Z]|memcast)' | sed 's/$/ is used/'
 	readelf -d "$library" | grep NEEDED.*Zydis)"
 
-# A toolkit's stub has the driver's name, and cu* functions alone: programs link with it and our NVML.
+# A toolkit's stub has the driver's soname, and only cu* functions: programs link with the stub and
+# memcast's NVML.
 temp=$(mktemp -d)
 echo 'int cuDriverGetVersion(int *v) { return !v; }' |
 	${CC:-gcc} -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$temp/libcuda.so" -x c -

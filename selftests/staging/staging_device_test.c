@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The dma-buf of a team: devices that import it, and the kernel's own mapping. */
+/* The dma-buf of a team: devices that import it, and mappings in the kernel. */
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
@@ -7,7 +7,10 @@
 #include "importer.h"
 #include "staging_fixture.h"
 
-/* Larger than any memory: what is touched works, mapping it for a device does not. */
+/*
+ * A team larger than any memory: stores to single pages work, mapping all of it for a device does
+ * not.
+ */
 TEST_F(staging, more_than_there_is)
 {
 	const size_t bytes = 1UL << 44;
@@ -30,7 +33,10 @@ TEST_F(staging, more_than_there_is)
 	EXPECT_EQ(1, stat_of("staging_pages"));
 }
 
-/* The core warns of a vmap() that fails: dying is no reason to. The log says. */
+/*
+ * The kernel's dma-buf code warns if vmap() fails. A killed process must cause no such warning in
+ * the kernel's log, which the runner searches.
+ */
 TEST_F(staging, killed_in_vmap)
 {
 	int fd = exported(complete_team(2, 32 * CHUNK)), device, link;
@@ -109,9 +115,9 @@ TEST_F(imported, device_writes)
 	UNMAP(0);
 	EXPECT_ALL(10, 0);
 	EXPECT_ALL(11, BYTES - 1);
-	/* what it did not write is written as it was when it was mapped */
+	/* bytes that the device did not write get their value from when the buffer was mapped */
 	EXPECT_ALL(1, 100);
-	/* and is up to date the next time */
+	/* the next mapping shows what was written to a replica meanwhile */
 	self->replica[0][0] = 12;
 	MAP(0, READS);
 	EXPECT_EQ(12, GET(0, 0));
@@ -128,7 +134,7 @@ TEST_F(imported, device_reads)
 	EXPECT_ALL(_i + 1, 100);
 }
 
-/* The second one does not undo what the first has written and not yet ended. */
+/* A second mapping does not undo what the first has written and not yet ended. */
 TEST_F(imported, two_mappings)
 {
 	MAP(0, WRITES);
@@ -154,7 +160,7 @@ TEST_F(imported, device_and_processor)
 	EXPECT_EQ(1, GET(0, 0));
 	PUT(0, 1, 2);
 	PUT(0, PAGE, 3);
-	/* a bracket does not undo what the device has written */
+	/* a bracket of the processor does not undo what the device has written */
 	sync_fd(self->fd, START | RW);
 	EXPECT_EQ(2, at[1]);
 	EXPECT_EQ(3, at[PAGE]);
@@ -168,7 +174,7 @@ TEST_F(imported, device_and_processor)
 	UNMAP(0);
 	EXPECT_ALL(3, PAGE);
 	EXPECT_ALL(5, 3 * PAGE);
-	/* a store after that is noticed */
+	/* a store after the device's write is noticed */
 	at[3 * PAGE] = 6;
 	sync_fd(self->fd, END | RW);
 	EXPECT_ALL(6, 3 * PAGE);
@@ -191,7 +197,7 @@ TEST_F(imported, kernel_addresses)
 	EXPECT_ALL(5, 5);
 }
 
-/* Where memory is not in pieces, a device gets few runs. */
+/* If memory is not in pieces, a device gets few segments. */
 TEST_F(imported, segments)
 {
 	uint32_t runs;
@@ -201,7 +207,7 @@ TEST_F(imported, segments)
 	UNMAP(0);
 }
 
-/* The device's file goes, its mapping with it: that ends the write. */
+/* Closing the device's file ends its mapping, and so its write. */
 TEST_F(imported, importer_dies)
 {
 	MAP(0, WRITES);

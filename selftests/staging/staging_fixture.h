@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of a team's dma-buf start with. */
+/* Shared by the tests of a team's dma-buf. */
 #ifndef STAGING_FIXTURE_H
 #define STAGING_FIXTURE_H
 
@@ -18,16 +18,16 @@
 #define WR	DMA_BUF_SYNC_WRITE
 #define RW	DMA_BUF_SYNC_RW
 
-/* A team of three, bound everywhere, and one fd of it */
+/* A team of three, bound everywhere, and one fd of the team */
 FIXTURE(staging)
 {
 	CUmemGenericAllocationHandle team, own[DEVICES];
-	/* each memory, as it is mapped itself */
+	/* each member's memory, in a mapping of its own */
 	volatile char *replica[DEVICES];
 	int fd;
 };
 
-/* Bound everywhere, exported, for a fixture that has what this one has */
+/* Makes a team, binds memory everywhere and exports the team, for a fixture with these fields. */
 #define staging_start()								\
 do {										\
 	cuda_start(0);								\
@@ -58,7 +58,7 @@ TEST_HELPER volatile char *map_fd_(struct __test_metadata *_metadata, int fd, si
 }
 
 #define sync_fd(fd, flags)	ASSERT_EQ(0, dma_buf_sync(fd, flags))
-/* @value may depend on _i, which replica it is */
+/* Expects @value in all replicas; @value may depend on _i, the replica's index. */
 #define EXPECT_ALL(value, offset)					\
 	do {								\
 		for (int _i = 0; _i < DEVICES; _i++) {			\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The dma-buf of a team: what the memory management of a process does with a mapping. */
+/* The dma-buf of a team: what the memory management does with a process's mapping of it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ TEST_F(staging, protection_and_moves)
 {
 	char *at = (char *)map_fd(self->fd, BYTES), *room, *moved;
 
-	/* stored to, then read-only, then broadcast, then writable: a store is seen */
+	/* a store, then read-only, then a broadcast, then writable: the next store is noticed */
 	at[0] = 1;
 	ASSERT_EQ(0, mprotect(at, BYTES, PROT_READ));
 	EXPECT_EQ(SIGSEGV, try_store(at, 2));
@@ -35,14 +35,14 @@ TEST_F(staging, protection_and_moves)
 	sync_fd(self->fd, END | RW);
 	EXPECT_ALL(3, 0);
 
-	/* an offset within */
+	/* a mapping that begins in the middle of the buffer */
 	room = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, CHUNK + PAGE);
 	ASSERT_NE(MAP_FAILED, (void *)room);
 	room[1] = 4;
 	sync_fd(self->fd, END | RW);
 	EXPECT_ALL(4, CHUNK + PAGE + 1);
 
-	/* moved with what is stored in it */
+	/* mremap() moves the mapping, with what was stored in it */
 	at[5] = 5;
 	room = mmap(NULL, BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, (void *)room);
@@ -53,7 +53,7 @@ TEST_F(staging, protection_and_moves)
 	EXPECT_ALL(5, 5);
 	EXPECT_ALL(6, PAGE);
 
-	/* forgotten write access, as soft-dirty tracking does: no store is lost */
+	/* soft-dirty tracking takes write access away: no store is lost */
 	for (int i = 0; i < 2; i++) {
 		int fd = open("/proc/self/clear_refs", O_WRONLY);
 
@@ -75,7 +75,7 @@ TEST_F(staging, munmap_broadcasts_what_was_stored)
 
 	at[0] = 1;
 	at[PAGE] = 2;
-	/* a part: only that is broadcast */
+	/* unmapping a part broadcasts only that part */
 	ASSERT_EQ(0, munmap((char *)at + PAGE, PAGE));
 	EXPECT_ALL(2, PAGE);
 	EXPECT_ALL(0, 0);
@@ -88,7 +88,7 @@ TEST_F(staging, munmap_broadcasts_what_was_stored)
 	EXPECT_EQ(0, stat_of("staging_pages") > 0);
 }
 
-/* A child has the mapping, the fd, and no client. */
+/* A child has the mapping and the fd, but no client. */
 TEST_F(staging, fork_shares_the_mapping)
 {
 	volatile char *at = map_fd(self->fd, BYTES);
@@ -105,7 +105,7 @@ TEST_F(staging, fork_shares_the_mapping)
 		at[PAGE] = 3;
 		send_number(link, 0);
 		receive_number(link);
-		/* the parent's end has been: new stores are noticed here, too */
+		/* the parent has ended its bracket: new stores of the child are noticed, too */
 		at[0] = 4;
 		at[2 * PAGE] = 5;
 		EXPECT_EQ(0, dma_buf_sync(self->fd, END | RW));
@@ -125,7 +125,7 @@ TEST_F(staging, fork_shares_the_mapping)
 	at[4 * PAGE] = 7;
 	send_number(link, 0);
 	EXPECT_EQ(0, ended(child));
-	/* what dies broadcasts, early for the parent, and nothing gets lost */
+	/* the child's death broadcasts all, early for the parent's stores, and loses nothing */
 	EXPECT_ALL(6, 3 * PAGE);
 	at[4 * PAGE + 1] = 8;
 	sync_fd(self->fd, END | RW);
@@ -133,7 +133,7 @@ TEST_F(staging, fork_shares_the_mapping)
 	EXPECT_ALL(8, 4 * PAGE + 1);
 }
 
-/* kill -9 within a bracket: what was stored is broadcast, what was not is not. */
+/* kill -9 within a bracket: pages that were stored to are broadcast, and no others. */
 TEST_F(staging, killed_within_a_bracket)
 {
 	pid_t child;
@@ -162,7 +162,7 @@ TEST_F(staging, killed_within_a_bracket)
 	EXPECT_ALL(30 + _i, PAGE);
 }
 
-/* The fd and the mapping keep the team; its bindings keep no memory. */
+/* The fd and the mapping keep the team; the team's bindings keep no memory. */
 TEST_F(staging, outlives_handle_and_fd)
 {
 	volatile char *at = map_fd(self->fd, BYTES);
@@ -178,7 +178,7 @@ TEST_F(staging, outlives_handle_and_fd)
 	EXPECT_EQ(0, stat_of("teams") > 0);
 }
 
-/* A debugger stores, too. */
+/* A debugger's write counts as a store. */
 TEST_F(staging, proc_mem)
 {
 	volatile char *at = map_fd(self->fd, BYTES);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The dma-buf of a team, written by several at a time. Each writer has words of
- * its own, in pages that all share; after each end of his every replica has what
- * he stored, whatever the others do to these pages meanwhile.
+ * The dma-buf of a team, written by several processes at a time. Each writer has words of its own,
+ * in pages that all of them share; after each end of a writer's bracket, every replica has what
+ * that writer stored, whatever the others do to these pages meanwhile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define DEVICES	3
 #define BYTES	(2 * CHUNK)
 #define PAGE	4096UL
-#define TOUCHED	16	/* pages at the border of the chunks: few, so that they meet */
+#define TOUCHED	16	/* pages around the border of the chunks: few, so that writers meet */
 #define WRITERS	3
 #define RW	DMA_BUF_SYNC_RW
 
@@ -70,7 +70,7 @@ static volatile char *map_all(int fd)
 	return at;
 }
 
-/* Return: 0, or what replicas did not have. */
+/* Return: 0, or what the replicas did not have */
 static int write_and_look(int fd, const int *replica_fd, unsigned int writer, uint64_t rounds)
 {
 	volatile char *at = map_all(fd), *replica[DEVICES];
@@ -175,7 +175,7 @@ TEST_F(staging_race, writers_and_devices)
 	expect_equal();
 }
 
-/* Killed anywhere: replicas are equal all the same. */
+/* After a writer is killed at any moment, all replicas are equal. */
 TEST_F(staging_race, killed_writers)
 {
 	pid_t writer[WRITERS];
@@ -191,7 +191,7 @@ TEST_F(staging_race, killed_writers)
 	expect_equal();
 }
 
-/* Bindings come and go: who is bound in the end gets what is written then. */
+/* Bindings come and go: the members that are bound in the end get what is written then. */
 TEST_F(staging_race, bindings_and_writers)
 {
 	CUmemGenericAllocationHandle team, own;
@@ -219,7 +219,7 @@ TEST_F(staging_race, bindings_and_writers)
 	for (unsigned int round = 0; round < loops(500); round++) {
 		own = new_memory(round % 2, BYTES);
 		ASSERT_OK(when_free(cuMulticastBindMem(team, 0, own, 0, BYTES, 0)));
-		/* by itself, or with its memory */
+		/* an unbind of its own, or with the end of the memory */
 		if (round % 3)
 			ASSERT_OK(cuMulticastUnbind(team, round % 2, 0, BYTES));
 		ASSERT_OK(cuMemRelease(own));
@@ -243,8 +243,8 @@ static bool put(const char *path, const char *text)
 }
 
 /*
- * At the limit any other allocation of the kernel for this process would end it:
- * page tables are there before, and the limit goes before anything else is done.
+ * At the limit, any other allocation of the kernel for this process would end it. So the page
+ * tables are filled before, and the limit is lifted before anything else is done.
  */
 TEST_F(staging_race, out_of_memory)
 {
@@ -277,12 +277,12 @@ TEST_F(staging_race, out_of_memory)
 	ASSERT_EQ(8, write(limit, "50331648", 8));
 	result = importer_map(self->device, id, 0, MEMCAST_IMPORTER_BOTH, NULL);
 	ASSERT_EQ(3, write(limit, "max", 3));
-	/* what was made for it is gone; what was stored is not */
+	/* the pages of the failed call are gone; those that were stored to are not */
 	EXPECT_EQ(-ENOMEM, result);
 	EXPECT_EQ(before, stat_of("staging_pages"));
 	EXPECT_EQ(1, at[0]);
 
-	/* touched until there is no more */
+	/* touch pages until there is no more memory */
 	pages = bytes / PAGE;
 	ASSERT_EQ(8, write(limit, "50331648", 8));
 	for (page = 0; page < pages && !(result = try_store(at + page * PAGE, 1)); page++)
@@ -293,7 +293,7 @@ TEST_F(staging_race, out_of_memory)
 	EXPECT_GT(12288, page);
 	after = before + page - (page + CHUNK / PAGE - 1) / (CHUNK / PAGE);
 	EXPECT_EQ(after, stat_of("staging_pages"));
-	/* with more memory all goes on */
+	/* with more memory, stores work again */
 	EXPECT_EQ(0, try_store(at + page * PAGE, 1));
 	EXPECT_EQ(0, dma_buf_sync(fd, DMA_BUF_SYNC_END | RW));
 	put(CGROUPS "/cgroup.procs", "0");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The dma-buf of a team: what is written to it reaches every replica. */
+/* The dma-buf of a team: a store to it reaches every replica. */
 #include <signal.h>
 
 #include "staging_fixture.h"
@@ -13,7 +13,7 @@ TEST_F(staging, store_reaches_every_replica)
 	at[PAGE + 5] = 2;
 	at[CHUNK - 1] = 3;
 	at[BYTES - 1] = 4;
-	/* not before the end */
+	/* replicas change only at the end of the bracket */
 	EXPECT_ALL(0, 0);
 	sync_fd(self->fd, END | RW);
 	EXPECT_ALL(1, 0);
@@ -21,13 +21,13 @@ TEST_F(staging, store_reaches_every_replica)
 	EXPECT_ALL(3, CHUNK - 1);
 	EXPECT_ALL(4, BYTES - 1);
 
-	/* and again: the first store of a bracket is always noticed */
+	/* the first store of each bracket is noticed */
 	sync_fd(self->fd, START | WR);
 	at[0] = 5;
 	sync_fd(self->fd, END | WR);
 	EXPECT_ALL(5, 0);
 
-	/* also without a new bracket */
+	/* a store without a new bracket is noticed as well */
 	at[0] = 6;
 	EXPECT_ALL(5, 0);
 	sync_fd(self->fd, END | WR);
@@ -42,7 +42,7 @@ TEST_F(staging, reading_bracket_broadcasts_nothing)
 	at[0] = 1;
 	sync_fd(self->fd, END | RD);
 	EXPECT_ALL(0, 0);
-	/* but it is not lost */
+	/* the store is not lost */
 	sync_fd(self->fd, START | RD);
 	EXPECT_EQ(1, at[0]);
 	sync_fd(self->fd, END | WR);
@@ -59,7 +59,7 @@ TEST_F(staging, reads_see_the_first_member)
 	EXPECT_EQ(1, at[PAGE]);
 	sync_fd(self->fd, END | RD);
 
-	/* at the next bracket, what is there then */
+	/* the next bracket shows what another wrote to the replica */
 	self->replica[0][PAGE] = 3;
 	sync_fd(self->fd, START | RD);
 	EXPECT_EQ(3, at[PAGE]);
@@ -72,7 +72,7 @@ TEST_F(staging, reads_see_the_first_member)
 	EXPECT_EQ(SIGSEGV, try_store(at, 1));
 }
 
-/* What was not stored to keeps what others wrote meanwhile. */
+/* Pages that were not stored to keep what others wrote to the replicas meanwhile. */
 TEST_F(staging, clean_pages_overwrite_nothing)
 {
 	volatile char *at = map_fd(self->fd, BYTES);
@@ -95,7 +95,7 @@ TEST_F(staging, clean_pages_overwrite_nothing)
 	EXPECT_ALL(60 + _i, CHUNK);
 }
 
-/* No comparing: a value that one replica has already goes to those that have not. */
+/* Stores are not compared: a value that one replica has already still goes to the others. */
 TEST_F(staging, same_value_is_a_store_too)
 {
 	volatile char *at = map_fd(self->fd, BYTES);
@@ -117,7 +117,7 @@ TEST_F(staging, two_writers_on_different_pages)
 	sync_fd(self->fd, START | RW);
 	at[0] = 1;
 	other[PAGE] = 2;
-	/* they share the pages */
+	/* both mappings share the pages */
 	EXPECT_EQ(1, other[0]);
 	sync_fd(self->fd, END | RW);
 	EXPECT_ALL(1, 0);
@@ -128,7 +128,7 @@ TEST_F(staging, two_writers_on_different_pages)
 	EXPECT_ALL(3, 2 * PAGE);
 }
 
-/* Each fd of a team that was exported by itself has its own pages. */
+/* Each fd that was exported by a call of its own has pages of its own. */
 TEST_F(staging, fds_are_independent)
 {
 	int other_fd = exported(self->team);
@@ -145,7 +145,7 @@ TEST_F(staging, fds_are_independent)
 	sync_fd(other_fd, END | RW);
 	EXPECT_ALL(1, 0);
 	EXPECT_ALL(2, PAGE);
-	/* either gives the team */
+	/* both fds give the team */
 	ASSERT_OK(cuMemRelease(imported(self->fd)));
 	ASSERT_OK(cuMemRelease(imported(other_fd)));
 }
@@ -154,7 +154,7 @@ TEST_F(staging, partly_bound)
 {
 	volatile char *at = map_fd(self->fd, BYTES);
 
-	/* the second chunk: of device 2 alone; the first: of none */
+	/* the second chunk is bound for device 2 alone, the first for none */
 	for (int i = 0; i < DEVICES; i++)
 		ASSERT_OK(cuMulticastUnbind(self->team, i, 0, BYTES));
 	ASSERT_OK(cuMulticastBindMem(self->team, CHUNK, self->own[2], 0, CHUNK, 0));
@@ -170,7 +170,7 @@ TEST_F(staging, partly_bound)
 	EXPECT_EQ(0, self->replica[0][2]);
 	EXPECT_EQ(0, self->replica[2][CHUNK + 2]);
 
-	/* dropped for good: binding later does not bring it */
+	/* the store is gone for good: a later binding does not get it */
 	ASSERT_OK(cuMulticastBindMem(self->team, 0, self->own[0], 0, CHUNK, 0));
 	sync_fd(self->fd, START | RW);
 	sync_fd(self->fd, END | RW);
@@ -193,7 +193,7 @@ TEST_F(staging, bindings_change_within_a_bracket)
 	sync_fd(self->fd, START | RW);
 	at[0] = 2;
 	ASSERT_OK(cuMulticastBindMem(self->team, 0, self->own[1], 0, BYTES, 0));
-	/* a memory that dies, and its binding with it */
+	/* a memory ends, and its binding with it */
 	ASSERT_OK(cuMemUnmap(ADDRESS(self->replica[0]), BYTES));
 	ASSERT_OK(cuMemRelease(self->own[0]));
 	sync_fd(self->fd, END | RW);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Host functions and callbacks: what could wait for their own stream answers
+ * Host functions and callbacks: a call that could wait for its own stream answers
  * CUDA_ERROR_NOT_PERMITTED there, whichever stream it names, and does nothing.
  */
 #define _GNU_SOURCE
@@ -40,7 +40,7 @@ static CUDA_MEMCPY2D *rows(const struct inside *in)
 	return &copy;
 }
 
-/* The default streams, and this one */
+/* Calls of a stream, for the default streams and for the callback's own stream */
 #define OF_STREAM(CALL, stream)						\
 	CALL(cuStreamQuery(stream))					\
 	CALL(cuStreamSynchronize(stream))				\
@@ -165,7 +165,7 @@ TEST_F(stream, nothing_that_could_wait)
 		ASSERT_OK(in.set);
 		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, in.result) TH_LOG("%s", names[in.call]);
 	}
-	/* and none of them did anything */
+	/* none of the calls had any effect */
 	EXPECT_OK(cuCtxSynchronize());
 	memcpy(words, (void *)self->at, sizeof(words));
 	EXPECT_EQ(0, words[0] | words[1] | words[2] | words[3]);

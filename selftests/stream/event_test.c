@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events: what they stand for, and when. */
+/* Events: the work that they stand for, and when they happen. */
 #include "memcast_test.h"
 #include "reason.h"
 
@@ -45,7 +45,7 @@ TEST_F(event, stands_for_the_work_before_it)
 	ASSERT_OK(cuEventSynchronize(self->event));
 	EXPECT_EQ(1, self->at[0]);
 	EXPECT_OK(cuEventQuery(self->event));
-	/* work after it does not count */
+	/* work after the record does not count */
 	*self->gate = 0;
 	HOLD(self->first);
 	EXPECT_OK(cuEventQuery(self->event));
@@ -60,7 +60,7 @@ TEST_F(event, streams_wait)
 	ASSERT_OK(cuStreamWaitEvent(self->second, self->event, CU_EVENT_WAIT_DEFAULT));
 	ASSERT_OK(cuMemcpyDtoDAsync(ADDRESS(self->at + 1), ADDRESS(self->at), 4, self->second));
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(self->second));
-	/* they wait for that record, whatever becomes of the event */
+	/* the waits are for that record, whatever becomes of the event */
 	ASSERT_OK(cuEventDestroy(self->event));
 	LET_GO();
 	ASSERT_OK(cuStreamSynchronize(self->second));
@@ -142,7 +142,7 @@ TEST_F(event, of_its_context_only)
 	ASSERT_OK(cuStreamCreate(&stream, 0));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(self->event, stream));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(self->event, NULL));
-	/* but any stream can wait for it */
+	/* but any stream can wait for the event */
 	HOLD(self->first);
 	ASSERT_OK(cuEventRecord(self->event, self->first));
 	EXPECT_OK(cuStreamWaitEvent(stream, self->event, 0));
@@ -176,7 +176,7 @@ TEST_F(event, times_of_two_contexts)
 	EXPECT_EQ(0, milliseconds);
 }
 
-/* Nor does an event of before the failure answer anything else. */
+/* After a failure, even an event from before it answers with the failure. */
 TEST_F(event, work_before_it_has_failed)
 {
 	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
@@ -202,7 +202,7 @@ TEST_F(event, work_before_it_has_failed)
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventRecord(before, self->second));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventRecord(late, self->first));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventQuery(late));
-	/* it ends all the same */
+	/* the event is destroyed all the same */
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventDestroy(self->event));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventDestroy(self->event));
 }
@@ -212,7 +212,7 @@ static void CUDA_CB called(void *data)
 	*(int *)data = 5;
 }
 
-/* Whoever waits on another device goes on: it was not his failure. */
+/* A stream of another device's context goes on: the failure was not in its context. */
 TEST_F(event, waits_for_work_that_fails)
 {
 	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));

@@ -6,11 +6,11 @@
 #define FLAGS	(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 #define ROUNDS	100
 
-/* What all processes of a test see */
+/* Shared by all processes of a test */
 FIXTURE(ipc_event_kill)
 {
 	CUipcEventHandle of[PLAYERS];
-	uint32_t ready[PLAYERS];	/* counts; odd: being written */
+	uint32_t ready[PLAYERS];	/* counts; odd while the handle is written */
 	uint32_t stop;
 };
 
@@ -44,7 +44,7 @@ static void play(struct __test_metadata *_metadata, void *shared, unsigned int m
 			continue;
 		result = cuIpcOpenEventHandle(&opened, handle);
 		if (result == CUDA_ERROR_MAP_FAILED)
-			continue;	/* it was killed */
+			continue;	/* the event's owner was killed */
 		ASSERT_OK(result);
 		ASSERT_OK(cuStreamWaitEvent(stream, opened, 0));
 		ASSERT_OK(cuEventRecord(rand_r(&seed) % 2 ? own : opened, stream));
@@ -57,7 +57,7 @@ static void play(struct __test_metadata *_metadata, void *shared, unsigned int m
 	_exit(_metadata->exit_code);
 }
 
-/* Whoever is killed, whenever, the others get on with it. */
+/* Whichever process is killed, at any moment, the others go on. */
 TEST_F(ipc_event_kill, at_any_moment)
 {
 	kill_players(_metadata, loops(ROUNDS), play, self, &self->stop);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events of several processes. */
+/* Events that several processes share. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #define FLAGS	(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 #define NOBODY	65534
 
-/* What all processes of a test see */
+/* Shared by all processes of a test */
 FIXTURE(ipc_event)
 {
 	CUipcEventHandle handle;
@@ -22,7 +22,7 @@ NOTHING_LEFT(ipc_event)
 
 enum asked { RECORD, OPEN_GATE, CLOSE_GATE, DESTROY, AGAIN, END };
 
-/* A process with an event, and a stream that waits at a gate, does what its link says. */
+/* A process with an event, and a stream that waits at a gate; it does what its link says. */
 static pid_t exporter(struct __test_metadata *_metadata, CUipcEventHandle *handle, int *link)
 {
 	pid_t pid = peer_fork(link);
@@ -92,14 +92,14 @@ TEST_F(ipc_event, of_two_processes)
 	EXPECT_OK(cuEventSynchronize(event));
 	EXPECT_OK(cuEventQuery(twice));
 
-	/* the last record counts, whoever made it */
+	/* the last record counts, whichever process made it */
 	DO(CLOSE_GATE);
 	DO(RECORD);
 	EXPECT_OK(cuEventRecord(event, stream));
 	EXPECT_OK(cuEventSynchronize(twice));
 	DO(OPEN_GATE);
 
-	/* destroyed where it was made, it goes on here */
+	/* the exporter destroys the event; the importer still uses it */
 	DO(DESTROY);
 	EXPECT_OK(cuEventRecord(event, stream));
 	EXPECT_OK(cuEventSynchronize(event));
@@ -113,7 +113,7 @@ TEST_F(ipc_event, of_two_processes)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* A record is there as a whole or not at all, wherever its maker is stopped or killed. */
+/* Other processes see a whole record or none, wherever its maker is stopped or killed. */
 TEST_F(ipc_event, stopped_while_it_records)
 {
 	unsigned int i, times = loops(200);
@@ -155,7 +155,7 @@ TEST_F(ipc_event, stopped_while_it_records)
 	EXPECT_OK(cuEventRecord(event, stream));
 }
 
-/* So many may record one event at a time; who ends makes room. */
+/* 52 openings may have a record in an event at a time; one that ends makes room. */
 TEST_F(ipc_event, as_many_as_can_record)
 {
 	CUevent event[53];
@@ -182,7 +182,7 @@ TEST_F(ipc_event, as_many_as_can_record)
 	EXPECT_OK(cuEventSynchronize(event[1]));
 }
 
-/* Nobody waits for who has been killed, nor loses what he has. */
+/* After a process is killed, no other waits for it, and none loses its event. */
 TEST_F(ipc_event, killed)
 {
 	CUstream stream;
@@ -257,7 +257,7 @@ TEST_F(ipc_event, arguments)
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&handle, opened));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&time, opened, opened));
 
-	/* a capture goes on without it */
+	/* the capture goes on without the refused calls */
 	ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuEventRecord(event, stream));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamWaitEvent(stream, opened, 0));
@@ -282,8 +282,8 @@ TEST_F(ipc_event, other_user)
 }
 
 /*
- * A wait means the record that was the last one then, however many follow. There is room
- * for 80 that have not happened; of one more the call says so, and changes nothing.
+ * A wait is for the record that was the last one at that time, however many follow. There is room
+ * for 80 records that have not happened; one more is refused, and changes nothing.
  */
 TEST_F(ipc_event, records_ahead)
 {
@@ -318,7 +318,7 @@ TEST_F(ipc_event, records_ahead)
 	EXPECT_OK(cuMemFree(gate));
 }
 
-/* Places are used again once nobody has an event. */
+/* Places of events are used again once no process has the event. */
 TEST_F(ipc_event, many)
 {
 	enum { MOST = 1024 };

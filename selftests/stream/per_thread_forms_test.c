@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * The names that a program built for the per-thread default stream imports: each
- * does what its plain form does, in the thread's own stream.
+ * The names that a program built for the per-thread default stream imports: each does what its
+ * plain form does, in the thread's own stream.
  *
- * Which stream that is shows in what it waits for. A stream that was created holds
- * up the legacy one and not the thread's own; work in the own one does hold it up.
+ * A call's stream shows in what it waits for. A blocking stream with unfinished work holds up the
+ * legacy stream, but not the thread's own; unfinished work in the thread's own stream does hold up
+ * the call.
  */
 #define _GNU_SOURCE
 #include "stream_fixture.h"
 
 #define ADDRESS_OF(at, word)	((at) + 4 * (word))
 
-/* What a form may use; device memory is zero, but for the words it reads. */
+/* The memory that a form uses; device memory is zero, except for the words that the form reads. */
 struct place {
 	CUdeviceptr to, from;		/* 64 words of device 0 each */
-	CUdeviceptr other;		/* 64 words of device 1, which 0 does not reach */
+	CUdeviceptr other;		/* 64 words of device 1, to which device 0 has no access */
 	uint32_t *host;			/* 64 words: 0x1000, 0x1001, ... */
 	CUcontext context, peer;	/* of device 0 and of 1 */
 };
@@ -86,12 +87,12 @@ static void write_word_if_good(CUstream stream, CUresult status, void *data)
 		write_word(data);
 }
 
-/* When the call itself returns: its work is for the stream to do, or done. */
+/* State of the work when the call returns: queued in the stream, or done */
 enum returns { QUEUED, DONE, DONE_LAST };
 
 /*
- * FORM(name, suffix, returns, arguments): DONE is what has the host's memory in it;
- * DONE_LAST comes after all that the contexts' legacy streams would come after.
+ * FORM(name, suffix, returns, arguments): DONE is a call with the host's memory; DONE_LAST is a
+ * call that, like the legacy stream, comes after the other streams of its contexts.
  */
 #define FORMS(FORM)									\
 	FORM(cuMemcpy, ptds, QUEUED, at->to, at->from, 12)				\
@@ -161,7 +162,7 @@ static const struct form {
 
 static uint32_t plain_host[WORDS], own_host[WORDS];
 
-/* Two places with the same in them, and nothing done to either */
+/* Gives both places the same contents, as before any call. */
 #define fill_places(plain, own)	fill_places_(self, plain, own)
 static void fill_places_(FIXTURE_DATA(stream) *self, struct place *plain, struct place *own)
 {
@@ -222,7 +223,7 @@ TEST_F(stream, forms_do_what_plain_ones_do)
 	}
 }
 
-/* The legacy stream would wait for the one that is held up. */
+/* The legacy stream would wait for the stream that is held up. */
 TEST_F(stream, forms_do_not_wait_as_the_legacy_stream)
 {
 	struct place plain, own;
@@ -274,7 +275,7 @@ TEST_F(stream, forms_come_after_own_work)
 	}
 }
 
-/* A stream that is named is that stream. */
+/* A form with a stream as argument uses that stream. */
 TEST_F(stream, forms_take_other_streams)
 {
 	struct place plain, own;

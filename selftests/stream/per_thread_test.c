@@ -9,7 +9,7 @@ FIXTURE(per_thread)
 {
 	volatile uint32_t *at, *gate;
 	CUcontext context;
-	CUstream first, free;		/* created; free is non-blocking */
+	CUstream first, free;		/* created streams; free is non-blocking */
 	CUevent event;
 };
 
@@ -37,7 +37,7 @@ struct other {
 	CUresult results[6];
 };
 
-/* All of it in this thread's own stream */
+/* All calls go to this thread's own stream. */
 static void *use_own(void *argument)
 {
 	struct other *other = argument;
@@ -73,7 +73,7 @@ TEST_F(per_thread, threads_do_not_wait_for_each_other)
 	EXPECT_OK(cuStreamSynchronize(NULL));
 }
 
-/* Without a stream, a call is in the thread's own; it is a blocking one. */
+/* A call without a stream goes to the thread's own, which is a blocking stream. */
 TEST_F(per_thread, fills_and_copies)
 {
 	CUDA_MEMCPY2D copy = {
@@ -87,7 +87,7 @@ TEST_F(per_thread, fills_and_copies)
 	ASSERT_OK(cuMemsetD2D32(ADDRESS(self->at + 4), 4, 6, 1, 2));
 	ASSERT_OK(cuMemcpyDtoD(ADDRESS(self->at + 2), ADDRESS(self->at), 8));
 	ASSERT_OK(cuMemcpy2D(&copy));
-	/* later in the legacy stream */
+	/* work in the legacy stream comes after it */
 	ASSERT_OK(cuMemsetD32Async(ADDRESS(self->at + 10), 9, 1, CU_STREAM_LEGACY));
 	EXPECT_EQ(0, self->at[0]);
 	LET_GO();
@@ -123,9 +123,9 @@ TEST_F(per_thread, a_thread_that_ends_leaves_its_work)
 	EXPECT_EQ(3, self->at[0]);
 }
 
-/* ---- what NULL is: copies and fills are in per_thread_forms_test ---- */
+/* ---- NULL as a stream: copies and fills are in per_thread_forms_test ---- */
 
-/* What holds up the legacy stream does not hold up this one. */
+/* A stream that holds up the legacy stream does not hold up the thread's own. */
 TEST_F(per_thread, not_the_legacy_stream)
 {
 	HOLD(self->first);
@@ -138,7 +138,7 @@ TEST_F(per_thread, not_the_legacy_stream)
 	EXPECT_OK(cuEventQuery(self->event));
 	ASSERT_OK(cuEventRecord(self->event, CU_STREAM_LEGACY));
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
-	/* that is work in the legacy stream now, and this one comes after it */
+	/* that record is work in the legacy stream, and the thread's own stream comes after it */
 	ASSERT_OK(cuEventRecord(self->event, NULL));
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(self->event));
 	LET_GO();
@@ -176,7 +176,7 @@ TEST_F(per_thread, waits_for_events)
 	EXPECT_OK(cuStreamSynchronize(NULL));
 }
 
-/* The value, and the condition: 5 is greater, but not equal. */
+/* A wait compares by its condition: 5 is greater than the value, but not equal. */
 TEST_F(per_thread, waits_for_values)
 {
 	*(volatile uint64_t *)self->gate = 5;
@@ -240,7 +240,7 @@ TEST_F(per_thread, what_there_is_to_ask)
 	EXPECT_REASON(cuStreamGetCtx_v2(NULL, NULL, NULL), "NULL output");
 	EXPECT_REASON(cuStreamGetId(NULL, NULL), "NULL output");
 	EXPECT_REASON(cuStreamGetPriority(NULL, NULL), "NULL output");
-	/* without a context, NULL is none */
+	/* without a context, NULL names no stream */
 	ASSERT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuStreamGetCtx(NULL, &context));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuStreamGetId(NULL, &id[0]));
@@ -254,11 +254,11 @@ static cuuint64_t used(CUmemoryPool pool)
 	return bytes;
 }
 
-#define WHOLE	(16 * CHUNK)		/* the least that a pool may be limited to */
+#define WHOLE	(16 * CHUNK)		/* the smallest limit of a pool */
 
 /*
- * A free comes after the thread's own work. A call that finds no memory waits for
- * frees that come before it, and one in a stream that was created does not.
+ * A free comes after the thread's own work. An allocation that finds no memory waits for frees that
+ * come before it in its stream, and not for a free in a created stream.
  */
 TEST_F(per_thread, pools)
 {
@@ -290,7 +290,7 @@ TEST_F(per_thread, pools)
 	LET_GO();
 	EXPECT_OK(cuStreamSynchronize(self->first));
 	ASSERT_OK(cuMemAllocFromPoolAsync(&other, CHUNK, pool, NULL));
-	/* nor does a free in it wait for the stream that was created */
+	/* nor does a free in the thread's stream wait for the created stream */
 	*self->gate = 0;
 	HOLD(self->first);
 	EXPECT_OK(cuMemFreeAsync(other, NULL));
@@ -298,7 +298,7 @@ TEST_F(per_thread, pools)
 	LET_GO();
 }
 
-/* The streams that a thread had in contexts that are gone go when it uses another. */
+/* A thread has one stream per context, and loses it with the context. */
 TEST_F(per_thread, one_stream_per_context)
 {
 	unsigned long long id[3], again;
@@ -314,7 +314,7 @@ TEST_F(per_thread, one_stream_per_context)
 	EXPECT_NE(id[0], id[1]);
 	EXPECT_NE(id[0], id[2]);
 	EXPECT_NE(id[1], id[2]);
-	/* each stays what it is */
+	/* each context keeps its stream */
 	EXPECT_OK(cuCtxSetCurrent(made[0]));
 	EXPECT_OK(cuStreamGetId(NULL, &again));
 	EXPECT_EQ(id[0], again);
@@ -342,7 +342,7 @@ static void *outlive_contexts(void *results)
 	return NULL;
 }
 
-/* A thread ends with streams whose contexts have. */
+/* A thread with streams ends after the contexts of those streams. */
 TEST_F(per_thread, ends_after_its_contexts)
 {
 	CUresult results[6];

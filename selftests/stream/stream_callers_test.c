@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Several threads that call for the same streams at once. */
+/* Several threads that call the same streams at once. */
 #include "stream_fixture.h"
 
 #define CALLERS	4
@@ -7,11 +7,11 @@
 struct caller {
 	CUcontext context;
 	CUdeviceptr at;
-	CUstream streams[3];	/* all callers' */
+	CUstream streams[3];	/* shared by all callers */
 	int *calls, failed;
 };
 
-/* Every call is good; whose work comes first is open. */
+/* Every call succeeds; the order of the threads' work is open. */
 static void *call_around(void *argument)
 {
 	struct caller *caller = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of streams start with. */
+/* Shared by the tests of streams. */
 #ifndef STREAM_FIXTURE_H
 #define STREAM_FIXTURE_H
 
@@ -8,13 +8,13 @@
 #include "memcast_test.h"
 
 /*
- * Two streams, and one that is non-blocking, which the legacy one does not know.
- * A stream is held back by its wait for the gate.
+ * Two blocking streams, and a non-blocking one, which is independent of the legacy stream. HOLD()
+ * makes a stream wait for the gate.
  */
 FIXTURE(stream)
 {
-	volatile uint32_t *at;		/* a chunk of device memory, zero */
-	volatile uint32_t *gate;	/* its last words */
+	volatile uint32_t *at;		/* a chunk of device memory, zero at first */
+	volatile uint32_t *gate;	/* last words of the chunk */
 	CUstream first, second, free;
 };
 
@@ -36,7 +36,7 @@ NOTHING_LEFT(stream)
 #define EXPECT_WAITS(stream)	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(stream))
 #define SET(word, value, stream) ASSERT_OK(cuMemsetD32Async(AT(word), value, 1, stream))
 
-/* Lets go a little later, from another thread */
+/* Opens the gate a little later, from another thread. */
 static inline void *let_go(void *gate)
 {
 	usleep(50000);

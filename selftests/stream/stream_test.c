@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Streams: order, who waits for whom, and what there is to ask. */
+/* Streams: order, waits for each other, and their attributes. */
 #define _GNU_SOURCE
 #include <sys/resource.h>
 #include "reason.h"
@@ -49,7 +49,9 @@ TEST_F(stream, threads_only_for_work)
 	EXPECT_EQ(2, threads());
 }
 
-/* What cannot be queued leaves nothing: no work, no record, no block without an owner. */
+/*
+ * A call that cannot queue its work leaves nothing: no work, no record, no block without an owner.
+ */
 TEST_F(stream, no_thread_for_work)
 {
 	struct rlimit before, limit;
@@ -59,10 +61,10 @@ TEST_F(stream, no_thread_for_work)
 
 	ASSERT_OK(cuEventCreate(&event, 0));
 	ASSERT_OK(cuMemAllocAsync(&block, 4, self->first));
-	HOLD(NULL);		/* what comes next has to wait for it */
+	HOLD(NULL);		/* the next work has to wait for this */
 	ASSERT_EQ(0, getrlimit(RLIMIT_AS, &before));
 	limit = before;
-	limit.rlim_cur = 4096;	/* room for no stack, nor anything else */
+	limit.rlim_cur = 4096;	/* no room for a thread's stack, nor for anything else */
 	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &limit));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuLaunchHostFunc(self->first, add_one, &calls));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32Async(AT(0), 1, 1, self->first));
@@ -81,7 +83,7 @@ TEST_F(stream, no_thread_for_work)
 	EXPECT_EQ(0, self->at[0]);
 }
 
-/* The thread ends, too. */
+/* The stream's thread ends, too. */
 TEST_F(stream, destroyed_finishes_its_work)
 {
 	int i, calls = 0;
@@ -98,7 +100,7 @@ TEST_F(stream, destroyed_finishes_its_work)
 	EXPECT_TRUE(comes_true(threads() == 1));
 }
 
-/* Who waits for a stream that is destroyed meanwhile waits for its work. */
+/* A wait for a stream that is destroyed meanwhile still waits for the stream's work. */
 TEST_F(stream, destroyed_while_others_wait)
 {
 	CUevent event;
@@ -144,7 +146,7 @@ static void *call_until_refused(void *argument)
 	return NULL;
 }
 
-/* What is accepted is done, and what is not is not, whenever the stream goes. */
+/* An accepted call is done and a refused one is not, whenever the stream is destroyed. */
 TEST_F(stream, destroyed_under_a_caller)
 {
 	struct ending ending = {};
@@ -209,7 +211,7 @@ TEST_F(stream, calls_without_stream_come_after)
 	pthread_join(thread, NULL);
 }
 
-/* As they need no memory of the caller's, they go on in the legacy stream. */
+/* These calls use no memory of the host, so they return before their work in the legacy stream. */
 TEST_F(stream, fills_without_stream_do_not_block)
 {
 	HOLD(self->first);
@@ -248,7 +250,7 @@ TEST_F(stream, per_thread_default)
 	EXPECT_EQ(NULL, failed);
 	EXPECT_NE(own, other);
 
-	/* it is a blocking stream; with these functions, NULL is it */
+	/* the thread's own stream is a blocking one; functions obtained so take NULL for it */
 	ASSERT_OK(cuGetProcAddress("cuMemsetD32Async", (void **)&fill, 12000,
 				   CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
 	ASSERT_OK(cuGetProcAddress("cuStreamQuery", (void **)&query, 12000,
@@ -260,7 +262,7 @@ TEST_F(stream, per_thread_default)
 	LET_GO();
 	ASSERT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
 	EXPECT_EQ(4, self->at[0]);
-	/* the legacy stream may have none, and this one has: no mixing up */
+	/* query(NULL) asks the thread's own stream, which has work, not the legacy one */
 	self->gate[0] = 0;
 	HOLD(CU_STREAM_PER_THREAD);
 	EXPECT_CU(CUDA_ERROR_NOT_READY, query(NULL));
@@ -279,7 +281,7 @@ TEST_F(stream, context_synchronize_waits_for_all)
 	pthread_join(thread, NULL);
 }
 
-/* ---- what there is to ask ---- */
+/* ---- attributes ---- */
 
 TEST_F(stream, what_it_is)
 {

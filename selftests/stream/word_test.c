@@ -60,7 +60,7 @@ TEST_F(stream, words_are_checked_at_the_call)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
 		  cuStreamWaitValue32(self->first, AT(0), 0,
 				      CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH));
-	/* memory of the program's own, which no device was given */
+	/* the program's own memory, which is not registered */
 	EXPECT_REASON(cuStreamWaitValue32(self->first, ADDRESS(&own), 0, 0), "the source # is not");
 	EXPECT_REASON(cuStreamWriteValue32(self->first, ADDRESS(&own), 1, 0),
 		      "the source # is not device memory");
@@ -109,7 +109,7 @@ TEST_F(stream, write_value_reaches_every_replica)
 	EXPECT_EQ(77, plain[1][3]);
 }
 
-/* The fixture's process has no peers; its memory has. */
+/* Another process writes the word: memory that both share is registered. */
 TEST_F(stream, other_processes_words)
 {
 	uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -136,13 +136,13 @@ static void *count_up(void *argument)
 	volatile uint64_t *word = argument;
 	uint64_t i;
 
-	/* the word behind it says when to stop */
+	/* the next word says when to stop */
 	for (i = 1; !__atomic_load_n(&word[1], __ATOMIC_RELAXED); i++)
 		*word = i << 32 | (uint32_t)i;
 	return NULL;
 }
 
-/* Both halves are always of one store, read by copies as by waits. */
+/* Both halves of a word are always from one store, for copies as for waits. */
 TEST_F(stream, words_are_never_torn)
 {
 	uint64_t seen = 0;
@@ -172,7 +172,7 @@ TEST_F(stream, waiting_costs_little)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	sleep(2);
 	EXPECT_WAITS(self->first);
-	/* two that spin would use four seconds; emulated machines are slow */
+	/* two streams that spin would use four seconds; emulated machines are slow */
 	{
 		struct timespec now;
 		double cost;
@@ -209,7 +209,7 @@ TEST_F(stream, batch)
 	EXPECT_EQ(3, self->at[0]);
 	EXPECT_EQ(2, self->at[1]);
 
-	/* one is wrong: none is done */
+	/* one entry is wrong: none is done */
 	self->at[0] = 0;
 	params[4].writeValue.address = AT(1);
 	EXPECT_REASON(cuStreamBatchMemOp(self->first, 5, params, 0), "# is not a multiple of #");

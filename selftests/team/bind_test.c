@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Bindings: what may be bound where, unbinding, and ends of memories. */
+/* Bindings: which memory may be bound where, unbinding, and ends of memories. */
 #include <signal.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
@@ -123,7 +123,7 @@ TEST_F(bind, overlap)
 	EXPECT_REASON(BIND(2, 0, 2, 2), "the range overlaps a binding of device #");
 	EXPECT_REASON(BIND(0, 0, 0, 4), "the range overlaps a binding of device #: memory # is bound from "
 		      "byte # to #, and this process added the device");
-	/* the other member's are its own; so is the same memory elsewhere */
+	/* the other member's places are its own; the same memory may be bound at two places */
 	EXPECT_OK(BIND(1, 1, 0, 2));
 	EXPECT_OK(BIND(0, 0, 0, 1));
 	EXPECT_OK(BIND(3, 0, 3, 1));
@@ -165,19 +165,19 @@ TEST_F(bind, unbind)
 		      "no handle #: never given out, or released");
 	EXPECT_EQ(0, LOAD(0, 0));
 	EXPECT_EQ(0, LOAD(0, 2));
-	EXPECT_OK(UNBIND(0, 0, 3));			/* several whole ones */
+	EXPECT_OK(UNBIND(0, 0, 3));			/* several whole bindings */
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
 	EXPECT_EQ(SIGBUS, LOAD(0, 1));
 	EXPECT_EQ(SIGBUS, LOAD(0, 2));
 	EXPECT_EQ(0, LOAD(0, 3));
-	EXPECT_EQ(0, LOAD(1, 0));			/* others untouched */
+	EXPECT_EQ(0, LOAD(1, 0));			/* other bindings stay */
 	EXPECT_REASON(UNBIND(0, 0, 3), "nothing of device # is bound at #");
 	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at #");
 	EXPECT_OK(BIND(0, 0, 0, 3));
 	EXPECT_EQ(0, LOAD(0, 2));
 }
 
-/* A binding does not keep its memory: with the last user it is undone. */
+/* A binding does not keep its memory: it ends with the memory's last user. */
 TEST_F(bind, ends_with_its_memory)
 {
 	size_t before = device_bytes(0, "free_bytes");
@@ -277,7 +277,7 @@ TEST_F(bind, address_arguments)
 	EXPECT_EQ(0, LOAD(0, 0));
 }
 
-/* Memories of two devices next to each other are not one member's. */
+/* Memories of two devices that lie next to each other cannot be bound for one member. */
 TEST_F(bind, address_over_two_devices)
 {
 	CUdeviceptr at = reserve(2 * CHUNK);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * lib/memory/view/window.c without the module: what calls on windows do when others come in
- * between, before each access to what they share, and with threads at the speed of
- * this machine. A view is a number here: each is to be unmapped once, and none to be
- * found then. host-window.sh runs this.
+ * lib/memory/view/window.c without the module: calls on windows while another thread acts before
+ * each access to shared data, and with threads at the speed of this machine. A view is a number
+ * here: it has to be unmapped exactly once, and not be found then. host-window.sh runs this.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -14,23 +13,23 @@
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
+#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh notice a stuck test */
 
 #define CHUNK		(2UL << 20)
-#define PLACE		(1UL << 40)	/* of the windows */
+#define PLACE		(1UL << 40)	/* address of the windows */
 #define CHUNKS		512UL
-#define VIEWS		(1UL << 41)	/* a view's first replica is here, and its number on */
+#define VIEWS		(1UL << 41)	/* address of view 0's first replica; other views follow */
 #define VIEW_BYTES	(1UL << 20)
 #define MOST_VIEWS	(1U << 16)
 
 enum { NEVER, MAPPED, UNMAPPED };
 
-/* What the kernel knows */
+/* The state that the kernel would have */
 static _Atomic unsigned char view_state[MOST_VIEWS];
 static unsigned int view_team[MOST_VIEWS];
 static atomic_uint views, wrong;
-static atomic_ulong first;		/* of the chunks that the window shows */
-static atomic_ulong mapped;		/* how many; 0: none */
+static atomic_ulong first;		/* first chunk that the window shows */
+static atomic_ulong mapped;		/* how many chunks; 0: no window */
 static atomic_uint team = 1;
 
 unsigned int inject_count;
@@ -160,7 +159,7 @@ void view_unmap(const struct memcast_view *view)
 static pthread_barrier_t barrier;
 static volatile bool stop;
 
-/* Once in a round */
+/* Looks a window up, once in each round. */
 static void *look_there(void *unused)
 {
 	size_t offset;
@@ -177,7 +176,10 @@ static void *look_there(void *unused)
 #define LOOKING	2
 #define ROUNDS	12000U
 
-/* And some time more, so that what follows comes at all moments. */
+/*
+ * Waits until a thread has made a view, and a while that differs by round, so that the unmap comes
+ * at all moments.
+ */
 static void pause_until_one_makes_it(unsigned long round)
 {
 	unsigned int seen = views;
@@ -188,7 +190,7 @@ static void pause_until_one_makes_it(unsigned long round)
 		__builtin_ia32_pause();
 }
 
-/* Return: how many addresses have a view still. */
+/* Return: how many addresses still have a view */
 static unsigned int found(void)
 {
 	unsigned int count = 0;
@@ -229,7 +231,7 @@ TEST(nothing_is_left_behind)
 		pthread_join(thread[i], NULL);
 }
 
-/* The kernel's part of mapping and unmapping, then the library's */
+/* Do the kernel's part of mapping and unmapping, then the library's. */
 static void map(unsigned long chunk, unsigned long chunks)
 {
 	team++;
@@ -247,8 +249,8 @@ static void unmap(void)
 }
 
 /*
- * What another thread does while a call is under way: it unmaps the window and maps
- * another one, then or later looks that up, and goes on using what it has found.
+ * The windows that another thread maps while a call is under way: it unmaps the present window,
+ * maps one of these, looks it up then or later, and goes on using the view that it found.
  */
 static const struct {
 	unsigned long first, chunks;
@@ -309,7 +311,7 @@ FIXTURE(moment)
 {
 };
 
-/* What is called; is the window known, is it there */
+/* The call; whether the library knows the window before, and whether the kernel has it mapped */
 FIXTURE_VARIANT(moment)
 {
 	void (*call)(void);
@@ -344,7 +346,7 @@ FIXTURE_TEARDOWN(moment)
 {
 }
 
-/* Return: was there time for both? */
+/* Return: did the call last long enough for both the map and the look-up? */
 static bool try_moments(const FIXTURE_VARIANT(moment) *variant)
 {
 	size_t offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Before each atomic access of what is included after this, another thread may come. */
+/* Lets another thread act before each atomic access of the code that is included after this. */
 #ifndef MEMCAST_HOST_WINDOW_H
 #define MEMCAST_HOST_WINDOW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Four processes, a device and a replica each: what one does, all see. */
+/* Four processes, each with a device and a replica: all of them see what one does. */
 #include <sched.h>
 #include <sys/mman.h>
 #include <memcast/multimem.h>
@@ -9,7 +9,7 @@
 #define BYTES	(2 * CHUNK)
 #define ROUNDS	20000
 
-/* What the ranks share beside memcast: ordinary memory, made before the fork */
+/* Shared by the ranks beside memcast: ordinary memory, made before the fork */
 struct meeting {
 	uint32_t arrived, failed;
 };
@@ -26,15 +26,15 @@ NOTHING_LEFT(multi)
 
 struct rank {
 	struct meeting *meeting;
-	int index, links[RANKS];	/* of rank 0 to all, of others to rank 0 */
+	int index, links[RANKS];	/* rank 0: links to all; others: to rank 0 */
 	pid_t pid[RANKS];
 	uint32_t target;
 	CUmemGenericAllocationHandle team;
-	volatile uint32_t *plain, *window;	/* own memory, and the team */
+	volatile uint32_t *plain, *window;	/* the rank's memory, and the team */
 	struct memcast_view view;
 };
 
-/* Nobody goes on before all have come; a rank that failed lets all go. */
+/* Waits until all ranks have come; a rank that failed lets all go. */
 static void meet(struct __test_metadata *_metadata, struct rank *rank)
 {
 	rank->target += RANKS;
@@ -45,7 +45,7 @@ static void meet(struct __test_metadata *_metadata, struct rank *rank)
 	}
 }
 
-/* Every process comes out of here, as rank 0 to 3, joined, bound and mapped. */
+/* Forks; each process returns as one of ranks 0 to 3, joined, bound and mapped. */
 static void start(struct __test_metadata *_metadata, struct rank *rank,
 		  struct meeting *meeting)
 {
@@ -97,7 +97,7 @@ static void finish(struct __test_metadata *_metadata, struct rank *rank)
 		EXPECT_EQ(0, ended(rank->pid[i]));
 }
 
-/* In turn each stores; all read it through their own device's plain mapping. */
+/* The ranks store in turn; each reads the value through its device's plain mapping. */
 #define SEEN_BY_ALL(store)						\
 do {									\
 	struct rank rank;						\
@@ -139,7 +139,7 @@ TEST_F(multi, fill_the_team)
 	SEEN_BY_ALL(ASSERT_OK(cuMemsetD32(ADDRESS(rank.window + at), value, 1)));
 }
 
-/* All at once, on every replica: no update is lost. */
+/* All ranks add at once, on every replica: no update is lost. */
 TEST_F(multi, red_loses_nothing)
 {
 	const uint32_t rounds = loops(ROUNDS);
@@ -164,7 +164,7 @@ static uint32_t contribution(int rank, size_t i)
 	return (i + 1) * 2654435761U + rank * 40503U;
 }
 
-/* Each fills its plain mapping; what is read from the team is the sum. */
+/* Each rank fills its plain mapping; a read from the team gives the sum. */
 TEST_F(multi, ld_reduce_equals_the_reference)
 {
 	const size_t count = 3 * 4096 + 5, first = CHUNK / 4 - 4096;

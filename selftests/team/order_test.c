@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The orders in which real clients take things down: all of them work. */
+/* The orders in which real clients release and unmap things: all of them work. */
 #include <signal.h>
 #include "memcast_test.h"
 

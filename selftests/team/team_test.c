@@ -33,7 +33,7 @@ TEST_F(team, granularity)
 	size_t bytes = 77;
 
 	cuda_start(0);
-	/* clients ask before they know size and handle types */
+	/* clients ask for the granularity before they know size and handle types */
 	self->prop.size = 0;
 	self->prop.handleTypes = 0;
 	EXPECT_REASON(cuMulticastGetGranularity(NULL, &self->prop, minimum), "NULL pointer");
@@ -81,7 +81,7 @@ TEST_F(team, create)
 	self->prop.handleTypes = 0;
 	EXPECT_OK(CREATE());
 	EXPECT_NE(77, self->handle);
-	/* a team takes no memory, so its size is no limit */
+	/* a team takes no memory, so it may be larger than the pools */
 	self->prop.size = 1UL << 40;
 	EXPECT_OK(CREATE());
 	EXPECT_OK(cuMemRelease(self->handle));
@@ -104,7 +104,7 @@ TEST_F(team, add_device)
 	EXPECT_REASON(cuMulticastAddDevice(self->handle, 1), "all # devices have joined");
 }
 
-/* A process that brings a device once more is told whose it was, if it may see that one. */
+/* A process that adds a device again is told which process added it, if it may see that process. */
 TEST_F(team, add_device_of_another)
 {
 	int link;
@@ -115,7 +115,7 @@ TEST_F(team, add_device_of_another)
 		int fd = receive_fd(link);
 		pid_t child;
 
-		/* root may have a namespace of processes, which starts with the next one */
+		/* root can make a namespace of processes, which begins with the next child */
 		if (!geteuid())
 			ASSERT_EQ(0, unshare(CLONE_NEWPID));
 		child = fork();
@@ -152,7 +152,7 @@ TEST_F(team, is_not_memory)
 	EXPECT_REASON(cuMulticastUnbind(new_memory(0, CHUNK), 0, 0, CHUNK), "# is the handle of a");
 }
 
-/* ---- waiting: @blocked does what waits for the team's last member ---- */
+/* ---- waiting: @blocked makes the call that waits for the team's last member ---- */
 
 struct waiter {
 	CUresult (*blocked)(const struct waiter *waiter);
@@ -197,7 +197,7 @@ FIXTURE_SETUP(waiting)
 }
 NOTHING_LEFT(waiting)
 
-/* A team of two whose first member is device 0, in this process */
+/* A team of two whose first member, device 0, this process adds */
 static void start_team(struct __test_metadata *_metadata, struct waiter *waiter,
 		       CUresult (*blocked)(const struct waiter *waiter))
 {
@@ -210,7 +210,7 @@ static void start_team(struct __test_metadata *_metadata, struct waiter *waiter,
 	ASSERT_OK(cuMemMap(waiter->at, CHUNK, 0, waiter->memory, 0));
 }
 
-/* Another process brings the last member: the call returns, and succeeds. */
+/* Another process adds the last member: the call returns, and succeeds. */
 TEST_F(waiting, for_another_process)
 {
 	struct waiter *waiter = &self->waiter;
@@ -272,7 +272,7 @@ TEST_F(waiting, goes_on_after_signals)
 	EXPECT_OK(waiter->result);
 }
 
-/* A fatal signal ends the process at once, and what it had is gone. */
+/* A fatal signal ends the process at once, and all its objects are gone. */
 TEST_F(waiting, is_killable)
 {
 	struct waiter *waiter = &self->waiter;
@@ -290,14 +290,14 @@ TEST_F(waiting, is_killable)
 	ASSERT_EQ(1, receive_number(link));
 	ASSERT_TRUE(sleeps(peer, peer));
 	ASSERT_EQ(0, kill(peer, SIGKILL));
-	/* nobody brings the last member: only the signal can end it */
+	/* nobody adds the last member: only the signal can end the call */
 	status = ended(peer);
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(0, waiter->done);
 	EXPECT_STREQ("", left_over());
 }
 
-/* The team may lose its handles meanwhile: the call keeps it. */
+/* The team's handles may be released meanwhile: the waiting call keeps the team. */
 TEST_F(waiting, while_the_handle_is_released)
 {
 	struct waiter *waiter = &self->waiter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* memcastViewAt(): from a window's address to the replicas. */
+/* memcastViewAt(): finds the replicas of a window's address. */
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "memcast_test.h"
 #include "reason.h"
 
-/* Three devices; of the team's two chunks the first is bound, on two of them */
+/* A team of three devices and two chunks, of which the first is bound, on two of the devices */
 FIXTURE(view)
 {
 	CUmemGenericAllocationHandle team, memory[2];
@@ -54,7 +54,7 @@ TEST_F(view, replicas_of_a_window)
 	EXPECT_EQ(SIGBUS, try_load(view->replica[2], NULL));
 	*REPLICA(view, 1) = 7;
 	EXPECT_EQ(7, *self->plain[1]);
-	/* what is bound later shows at once */
+	/* a later binding shows at once */
 	EXPECT_EQ(SIGBUS, try_load(view->replica[0] + CHUNK, NULL));
 	ASSERT_OK(cuMulticastBindMem(self->team, CHUNK, new_memory(0, CHUNK), 0, CHUNK, 0));
 	EXPECT_EQ(0, try_load(view->replica[0] + CHUNK, NULL));
@@ -73,7 +73,7 @@ TEST_F(view, one_for_all_addresses_of_a_mapping)
 	EXPECT_EQ(NULL, FIND((char *)self->window - 1));
 }
 
-/* A part of the team, in the middle of a reservation between others */
+/* Mappings of parts of teams, in the middle of a reservation */
 TEST_F(view, mappings_in_a_reservation)
 {
 	CUmemGenericAllocationHandle other = complete_team(2, 2 * CHUNK);
@@ -128,14 +128,14 @@ TEST_F(view, needs_no_handle)
 	view = FIND(self->window);
 	ASSERT_NE(NULL, view);
 	EXPECT_EQ(101, *REPLICA(view, 1));
-	/* nor does one stay */
+	/* finding the view leaves no handle either */
 	EXPECT_REASON(cuMemRelease(self->team), "no handle #: never given out, or released");
 	ASSERT_OK(cuMemRetainAllocationHandle(&again, (void *)self->window));
 	EXPECT_OK(cuMemRelease(again));
 	EXPECT_REASON(cuMemRelease(again), "no handle #: never given out, or released");
 }
 
-/* The way to the replicas is no way around cuMemSetAccess(). */
+/* A view gives no access that cuMemSetAccess() has not given to the window. */
 TEST_F(view, access_as_the_window_has)
 {
 	CUdeviceptr at = reserve(CHUNK);
@@ -203,7 +203,7 @@ TEST_F(view, a_forked_child_has_none)
 	EXPECT_NE(NULL, FIND(self->window));
 }
 
-/* By whoever does not return to tell; the compiler cannot know when. */
+/* The handler returns no value; volatile, as the compiler cannot know when it runs. */
 static const struct memcast_view *volatile found_by_handler;
 static volatile size_t found_offset;
 
@@ -214,7 +214,7 @@ static void look_up(int signal, siginfo_t *info, void *context)
 	(void)signal, (void)context;
 	found_by_handler = memcastViewAt(ADDRESS(info->si_addr), &offset);
 	found_offset = offset;
-	/* So that the store can go on: ordinary memory in place of the window */
+	/* puts ordinary memory in place of the window, so that the store can go on */
 	if (mmap((void *)((uintptr_t)info->si_addr & -CHUNK), CHUNK, PROT_READ | PROT_WRITE,
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
 		_exit(1);
@@ -239,7 +239,7 @@ TEST_F(view, found_in_a_signal_handler)
 	EXPECT_EQ(101, *REPLICA(found_by_handler, 1));
 }
 
-/* In strict seccomp mode a system call ends the thread, before it says so. */
+/* In strict seccomp mode a system call ends the thread, before it stores @found_offset. */
 static void *look_up_without_calls(void *address)
 {
 	static size_t offset;
@@ -268,7 +268,7 @@ TEST_F(view, found_again_without_a_system_call)
 	EXPECT_EQ(4 * 999, found_offset);
 }
 
-/* All that look first at the same time find the same. */
+/* Threads that look a window up for the first time at once find the same view. */
 #define LOOKERS	8
 
 struct looker {
@@ -285,7 +285,7 @@ static void *look(void *argument)
 
 	pthread_barrier_wait(looker->start);
 	looker->view = memcastViewAt(looker->at, &offset);
-	/* Whoever has the view may use it at once. */
+	/* the view can be used at once */
 	if (looker->view)
 		*REPLICA(looker->view, 0);
 	return NULL;
@@ -324,7 +324,7 @@ TEST_F(view, first_looks_at_once)
 	}
 }
 
-/* Access that is taken while the first look is under way is not to be had. */
+/* Access that is taken away during the first look-up is not to be had through the view. */
 static void *set_access(void *argument)
 {
 	CUmemLocation location = { CU_MEM_LOCATION_TYPE_DEVICE, 1 };
@@ -333,7 +333,7 @@ static void *set_access(void *argument)
 	CUresult result;
 
 	pthread_barrier_wait(looker->start);
-	/* At another moment each time: a look is a good dozen of system calls. */
+	/* At another moment each time: a look-up is a good dozen of system calls. */
 	while (looker->later--)
 		cuMemGetAccess(&flags, &location, looker->at);
 	result = allow(looker->at, CHUNK, 0, READ);

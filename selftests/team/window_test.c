@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A mapped team: the window, replicas, and what shows in them when. */
+/* A mapped team: the window, replicas, and which contents show in them when. */
 #include <signal.h>
 #include <sys/mman.h>
 #include <memcast/view.h>
@@ -37,7 +37,7 @@ NOTHING_LEFT(window)
 	cuMulticastBindMem(self->team, 0, self->memory[device], 0, CHUNK, 0)
 #define UNBIND(device)	cuMulticastUnbind(self->team, device, 0, CHUNK)
 
-/* From the first in order of joining, whenever it was bound. */
+/* Loads come from the first bound member in the order of joining, whenever it was bound. */
 TEST_F(window, loads_from_the_first_bound_member)
 {
 	EXPECT_EQ(SIGBUS, try_load(self->window, NULL));
@@ -62,7 +62,7 @@ TEST_F(window, stores_trap)
 	EXPECT_EQ(102, *self->window);
 	EXPECT_EQ(SIGSEGV, try_store(self->window, 1));
 	EXPECT_EQ(102, *self->plain[2]);
-	/* what a later store in the same chunk finds in the page tables */
+	/* the entry that the load made does not let a store through elsewhere in the chunk */
 	EXPECT_EQ(SIGSEGV, try_store(self->window + CHUNK / 8, 1));
 }
 
@@ -74,7 +74,7 @@ TEST_F(window, unbound_parts_fault)
 	EXPECT_EQ(SIGBUS, try_load(self->window + 3 * CHUNK / 4 - 1, NULL));
 }
 
-/* Its memory dies by its last handle and mapping, not by an unbind. */
+/* The first member's memory ends with its last handle and mapping, without an unbind. */
 TEST_F(window, falls_back_when_memory_ends)
 {
 	ASSERT_OK(BIND(2));
@@ -121,7 +121,7 @@ TEST_F(window, view_arguments)
 	ASSERT_OK(memcastViewDestroy(&view));
 }
 
-/* A view of a part, of a team whose handle is gone */
+/* A view of a part of a team whose handle is gone */
 TEST_F(window, view_of_a_part)
 {
 	struct memcast_view view;
@@ -159,7 +159,7 @@ TEST_F(window, retain_gives_the_team)
 	EXPECT_EQ(102, *self->window);
 }
 
-/* Unmapping and other access concern this mapping only. */
+/* Unmapping one mapping or changing its access does not affect the other. */
 TEST_F(window, mapped_twice)
 {
 	volatile uint32_t *other = mapped(self->team, 3 * CHUNK, 0);
@@ -179,7 +179,9 @@ TEST_F(window, mapped_twice)
 	EXPECT_EQ(SIGSEGV, try_load(self->window, NULL));
 }
 
-/* A munmap() of the program's own takes a window along; the next there has its own view. */
+/*
+ * The program's own munmap() takes a window along; the next window at that place has its own view.
+ */
 TEST_F(window, place_used_again)
 {
 	CUmemGenericAllocationHandle other = complete_team(2, 3 * CHUNK);
