@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Adds up the TAP lines of several runs, for tools/run-selftests. Each run starts with a line "#
-# selftests on WHERE", each program with "# program NAME". The last lines of a long log thus show
+# Adds up the TAP lines of several runs, for tools/run-selftests. A run starts with a line
+# "# selftests on WHERE", each program with "# program NAME". The last lines of a long log thus show
 # each failed test and where it failed; of the first three, the last lines that the test wrote; and
 # the last lines of a failed program's stderr, which follow the program as lines "# stderr: TEXT".
 # The last line is exactly "N passed, N failed, N skipped".

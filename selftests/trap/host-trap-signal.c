@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * lib/fault/signal.c and the signals, handlers, stacks, threads and children of programs.
+ * lib/fault/signal.c together with the signals, handlers, stacks, threads and children of programs.
  * host-trap.sh runs this.
  */
 #define _GNU_SOURCE
@@ -17,7 +17,7 @@
 
 static sigjmp_buf out;
 
-/* What is said must not end a program whose stderr nobody reads. */
+/* A message on stderr must not end a program whose stderr nobody reads. */
 TEST_F(trap, broken_stderr)
 {
 	int pipes[2], status;
@@ -27,7 +27,7 @@ TEST_F(trap, broken_stderr)
 	close(pipes[0]);
 	pid = fork();
 	if (!pid) {
-		/* the parent's cells are not a child's */
+		/* a child may not run in its parent's cells */
 		trap_run_init();
 		dup2(pipes[1], STDERR_FILENO);
 		signal(SIGPIPE, SIG_DFL);
@@ -38,7 +38,7 @@ TEST_F(trap, broken_stderr)
 	EXPECT_EQ(0, status);
 }
 
-/* In a child, nothing of its own may come where the parent's cells are run. */
+/* A child must map nothing of its own where the parent's cells are run. */
 TEST_F(trap, cells_of_a_child)
 {
 	char line[300], rights[5];
@@ -81,7 +81,7 @@ static void fault_at(unsigned char *place)
 		*(volatile unsigned char *)place = 1;
 }
 
-/* A handler that was there before has the stack that it asked for. */
+/* A handler that was installed before the library's runs on the stack that it asked for. */
 TEST(stack_of_the_handler_before)
 {
 	static const int flags[] = { 0, SA_ONSTACK };
@@ -109,7 +109,7 @@ static void fault(void)
 	*nothing = 1;
 }
 
-/* System calls that are refused from now on, as a container may */
+/* Refuses system calls from now on, as a container may. */
 static void refuse(const int *numbers, unsigned int count)
 {
 	struct sock_filter code[8] = {
@@ -151,7 +151,10 @@ static void run_without_memory(void)
 	*(volatile unsigned char *)(all.window + 2 * CHUNK) = 9;
 }
 
-/* A container lets no program make files of memory: it goes without; else stores stay faults. */
+/*
+ * If a container refuses files of memory, the library goes without them; if it also refuses
+ * mremap(), stores stay faults.
+ */
 TEST_F(trap, refused)
 {
 	EXPECT_EQ(0, end_of(run_without_files));
@@ -185,7 +188,10 @@ static void run_chained(void)
 	fault();
 }
 
-/* Installed before cuInit() and once more after it: then all know each other. */
+/*
+ * Installs its handler before cuInit(), and once more after it: each handler then chains to the
+ * other.
+ */
 TEST(handler_that_chains_to_us_and_we_to_it)
 {
 	calls = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -194,7 +200,9 @@ TEST(handler_that_chains_to_us_and_we_to_it)
 	EXPECT_EQ(2, *calls);
 }
 
-/* Another thread's sigaction(), right after we have asked what there was */
+/*
+ * Stands for another thread's sigaction(), right after the library has asked for the old handler.
+ */
 static void (*volatile intruder)(int number);
 
 int sigaction(int number, const struct sigaction *action, struct sigaction *old)
@@ -234,7 +242,7 @@ static void *store_on(void *unused)
 	return unused;
 }
 
-/* A thread ends between its stores, not in the middle of one. */
+/* A canceled thread ends between its stores, not in the middle of one. */
 TEST_F(trap, cancelled)
 {
 	for (int i = 0; i < 150; i++) {
@@ -259,7 +267,7 @@ static void jump_out(void)
 	siglongjmp(out, 1);
 }
 
-/* The program's handler leaves in the middle of a store, from either stack. */
+/* The program's handler jumps out in the middle of a store, on either stack. */
 TEST_F(trap, jumped_away)
 {
 	unsigned char *edge = all.window + 3 * CHUNK;
@@ -281,7 +289,7 @@ TEST_F(trap, jumped_away)
 	}
 }
 
-/* Tasks of the program's that its handlers switch between, each on a stack of its own */
+/* Tasks between which the program's handlers switch, each on a stack of its own */
 #define TASKS	40
 
 static ucontext_t task[TASKS], outside;
@@ -289,7 +297,7 @@ static unsigned char (*task_code)[16];
 static unsigned int tasks_begun;
 static bool task_wrong;
 
-/* mov $number, (%rdi): each has other code, so that it matters whose is run. */
+/* mov $number, (%rdi): the code differs by task, so running another task's code shows. */
 static void store_number(unsigned int number)
 {
 	static const unsigned char code[] = { 0xc7, 0x07, 0, 0, 0, 0x5a, 0xc3 };
@@ -299,7 +307,7 @@ static void store_number(unsigned int number)
 	asm volatile("call *%0" : : "r" (task_code[number]), "D" (edge_at - 2) : "memory");
 }
 
-/* In the middle of its store each lets the next begin; and goes on after all have. */
+/* In the middle of its store, each task starts the next; they go on after all have started. */
 static void switch_task(void)
 {
 	unsigned int number = tasks_begun++;
@@ -326,7 +334,7 @@ static void task_run(int number)
 }
 
 /*
- * A store under way is not over because its stack is not this one, higher or lower: a
+ * A store under way has not ended because the next store comes on another stack, higher or lower: a
  * handler that came in between may have switched to another task.
  */
 TEST_F(trap, switched_away)
@@ -352,7 +360,7 @@ TEST_F(trap, switched_away)
 	EXPECT_FALSE(task_wrong);
 	munmap(stacks, TASKS * bytes);
 
-	/* and nothing is lost: as many again, one by one */
+	/* no cell is lost: as many stores again, one by one */
 	for (unsigned int i = 0; i < 2 * TASKS; i++)
 		store_number(i % TASKS);
 	EXPECT_EQ(TASKS - 1, all.replica[3][3 * CHUNK - 2]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What lib/trap/ makes of instructions: here for those that emulated machines do not
- * have. host-trap.sh runs this.
+ * lib/trap/ runs instructions: here those that emulated machines do not have. host-trap.sh runs
+ * this.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -35,7 +35,7 @@ TEST_F(trap, every_form)
 	TH_LOG("%u forms", possible);
 }
 
-/* Ordinary memory before a window, and two windows */
+/* The edges between ordinary memory and a window, and between two windows */
 TEST_F(trap, over_edges)
 {
 	static const size_t edges[] = { CHUNK, 3 * CHUNK };
@@ -63,12 +63,12 @@ TEST_F(trap, ten_thousand_mixed)
 }
 
 /*
- * A child that stores an inexact half with that exception unmasked, its stderr in @text.
- * Return: the signal that ended it, or 0.
+ * Runs a child that stores an inexact half with that exception unmasked; its stderr is in @text.
+ * Return: the signal that ended it, or 0
  */
 static int end_of_inexact_store(void *address, char *text, size_t size)
 {
-	unsigned int mxcsr = 0x1f80 & ~0x1000;	/* precision */
+	unsigned int mxcsr = 0x1f80 & ~0x1000;	/* the precision exception */
 	int pipes[2], status;
 	FILE *said;
 	pid_t pid;
@@ -95,10 +95,10 @@ static int end_of_inexact_store(void *address, char *text, size_t size)
 }
 
 /*
- * A SIGFPE in the middle of a store would not be where the program has its own. AMD's
- * processors find the page fault of such a store first, so the library has to refuse it.
- * Intel's find the exception first: that is the program's own SIGFPE, and no store is
- * seen. Ordinary memory that may not be written tells which processor this is.
+ * A SIGFPE in the middle of a store would surprise the program. AMD's processors find the page
+ * fault of such a store first, so the library has to refuse it. Intel's find the exception first:
+ * the program gets its own SIGFPE, and the library sees no store. Ordinary memory that may not be
+ * written tells which processor this is.
  */
 TEST_F(trap, exceptions_that_are_not_masked)
 {
@@ -125,7 +125,7 @@ TEST_F(trap, exceptions_that_are_not_masked)
 	munmap(read_only, 4096);
 }
 
-/* The checks above need XSAVE themselves: this is for a kernel with "noxsave". */
+/* Without XSAVE, as on a kernel with "noxsave"; the checks above need XSAVE themselves. */
 TEST_F(trap, sse_and_x87)
 {
 	unsigned char *window = all.window + 2 * CHUNK;
@@ -140,7 +140,7 @@ TEST_F(trap, sse_and_x87)
 	}
 }
 
-/* A REX that is not the last prefix means nothing, and must not begin to. */
+/* A processor ignores a REX that is not the last prefix, and so must the library. */
 TEST_F(trap, rex_before_a_prefix)
 {
 	unsigned char *window = all.window + 2 * CHUNK;
@@ -155,7 +155,7 @@ TEST_F(trap, rex_before_a_prefix)
 	}
 }
 
-/* lcall to push $0x12345678; pop %ss:(%edi); lret: of 4 bytes there, of 8 in 64-bit code */
+/* lcall to push $0x12345678; pop %ss:(%edi); lret: stores 4 bytes in 32-bit code, else 8 */
 static void run_32_bit(void)
 {
 	static const unsigned char code[] = {
@@ -179,7 +179,7 @@ static void run_32_bit(void)
 		     : "r12", "memory", "cc");
 }
 
-/* It is another language, of which only most words are the same. */
+/* The library refuses 32-bit code: only most of its instructions mean the same. */
 TEST_F(trap, code_of_32_bits)
 {
 	memset(all.replica[0] + 2 * CHUNK, 0, 8);
@@ -187,7 +187,7 @@ TEST_F(trap, code_of_32_bits)
 	EXPECT_EQ(0, all.replica[0][2 * CHUNK]);
 }
 
-/* Done as if the fault had come from code in that segment */
+/* The handler pretends that the fault came from code in this segment. */
 static volatile unsigned int segment;
 static volatile int done;
 
@@ -210,7 +210,7 @@ static int done_in(unsigned int selector)
 	return done;
 }
 
-/* Xen runs 64-bit programs in a segment of its own: what counts is what it is. */
+/* Xen runs 64-bit programs in a segment of its own: the segment's type counts, not its number. */
 TEST_F(trap, code_segments)
 {
 	struct sigaction action = { .sa_sigaction = in_segment, .sa_flags = SA_SIGINFO };
@@ -218,11 +218,11 @@ TEST_F(trap, code_segments)
 
 	sigaction(SIGSEGV, &action, NULL);
 	EXPECT_EQ(1, done_in(0x33));
-	EXPECT_EQ(1, done_in(0x30));	/* the same by another number */
+	EXPECT_EQ(1, done_in(0x30));	/* a 64-bit code segment by another number */
 	EXPECT_EQ(0x30, all.replica[3][2 * CHUNK]);
 	EXPECT_EQ(0, done_in(0x23));
 	EXPECT_EQ(0, done_in(0x20));
-	EXPECT_EQ(0, done_in(0x2b));	/* data */
+	EXPECT_EQ(0, done_in(0x2b));	/* a data segment */
 	EXPECT_EQ(0, done_in(0));
 	EXPECT_EQ(0, done_in(0xff00));
 	low.limit = 0xfffff;
@@ -231,7 +231,7 @@ TEST_F(trap, code_segments)
 	EXPECT_EQ(0x30, all.replica[3][2 * CHUNK]);
 }
 
-/* What the program's handler finds, if it has come to that */
+/* The fault as the program's handler sees it */
 static volatile unsigned long seen_error, seen_cr2;
 static void *volatile seen_address;
 static sigjmp_buf out;
@@ -248,7 +248,7 @@ static void note_fault(int number, siginfo_t *info, void *context)
 	siglongjmp(out, 1);
 }
 
-/* Return: where its source ends, after some bytes: so the window faults first. */
+/* Return: the end of a source whose first bytes can be read, so that the window faults first */
 static unsigned char *source_end(void)
 {
 	unsigned char *source = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
@@ -270,7 +270,7 @@ static void copy_over(const unsigned char *end)
 
 #define ERROR_WRITE	2UL
 
-/* A copy's source faults: that is a load, whatever the store to the window was. */
+/* A copy's source faults: the program sees a load, although it stores to the window. */
 TEST_F(trap, fault_of_a_load)
 {
 	struct sigaction action = { .sa_sigaction = note_fault, .sa_flags = SA_SIGINFO };
@@ -283,7 +283,7 @@ TEST_F(trap, fault_of_a_load)
 	EXPECT_EQ((uintptr_t)end, seen_cr2);
 	EXPECT_EQ(0, seen_error & ERROR_WRITE);
 
-	/* over the edge to where nothing is: a store */
+	/* a store over the edge to where nothing is mapped */
 	if (!sigsetjmp(out, 1))
 		*(volatile uint32_t *)(all.window + 4 * CHUNK - 1) = -1;
 	EXPECT_EQ(all.window + 4 * CHUNK, (unsigned char *)seen_address);
@@ -295,7 +295,7 @@ static void run_copy_over(void)
 	copy_over(source_end());
 }
 
-/* And that is how it is called. */
+/* stderr calls such a fault a load. */
 TEST_F(trap, load_that_ends_the_program)
 {
 	char text[2000] = "";
@@ -312,10 +312,10 @@ TEST_F(trap, load_that_ends_the_program)
 	EXPECT_NE(NULL, strstr(text, "it is a load"));
 }
 
-/* Elements are anywhere; the base is more than they need, and addresses have 32 bits. */
+/* A scatter's elements may be anywhere: a high base, in addresses of 32 bits */
 #define BASE	0xf0000000U
 
-static unsigned char *closed;		/* until a fault is there */
+static unsigned char *closed;		/* closed until the first fault */
 static uint64_t seen_mask;
 static unsigned char seen_window[2];
 
@@ -337,7 +337,7 @@ static void open_it(int number, siginfo_t *info, void *context)
 		_exit(1);
 }
 
-/* The mask says what is left, and the program can go on with that. */
+/* The mask tells which elements are left, and the program can go on with it. */
 TEST_F(trap, fault_in_a_scatter)
 {
 	static const struct form needs = { .needs = "avx512f" };
@@ -352,7 +352,7 @@ TEST_F(trap, fault_in_a_scatter)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	ASSERT_NE(MAP_FAILED, (void *)closed);
 	ASSERT_NE(MAP_FAILED, (void *)plain);
-	/* 4 and 6 are masked out, 8 and on as well. */
+	/* Elements 4 and 6 are masked out, and those from 8 on as well. */
 	unsigned char *const place[8] = {
 		window, plain, window + 64, closed, NULL, window + 128, NULL, plain + 8
 	};
@@ -382,7 +382,7 @@ TEST_F(trap, fault_in_a_scatter)
 	EXPECT_EQ(0x48, plain[8]);
 }
 
-/* Not a check: for the record, and in time that was ours on a busy machine */
+/* Prints the cost and judges nothing; it counts processor time, as the machine may be busy. */
 TEST_F(trap, cost)
 {
 	volatile uint32_t *word = (void *)(all.window + 2 * CHUNK);

@@ -20,17 +20,19 @@
 #include "kselftest_harness.h"
 
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
+#define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh notice a stuck test */
 
 #define REPLICAS	4
 
-/* Ordinary memory, a window of two chunks, one of one chunk, nothing: side by side */
+/* Side by side: ordinary memory, a window of two chunks, a window of one chunk, nothing */
 static struct area all;
 static const struct {
 	size_t start, bytes;
 } windows[] = { { CHUNK, 2 * CHUNK }, { 3 * CHUNK, CHUNK } };
 
-/* In the middle of a store over the edge that is here: what follows is looked up then. */
+/*
+ * Called in the middle of a store over the edge at @edge_at, before what is behind it is looked up
+ */
 static void (*volatile in_between)(void);
 static volatile uintptr_t edge_at;
 
@@ -106,14 +108,14 @@ FIXTURE_TEARDOWN(trap)
 {
 }
 
-/* How a child of @run's ends: its exit status, or the negative signal */
+/* Return: how a child that calls @run ends: its exit status, or the negative signal */
 static inline int end_of(void (*run)(void))
 {
 	int status = -1;
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* the parent's cells are not a child's */
+		/* a child may not run in its parent's cells */
 		trap_run_init();
 		run();
 		_exit(0);

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: plain stores to windows, on its own processor.
+# Runs on the machine that builds: plain stores to windows, on this machine's own processor.
 cd "$(dirname "$0")/../.." || exit 1
 
-# What a handler calls must not wait for a lock, nor call malloc(): it may have been
-# the program's malloc(), or its dlopen(), that the signal has interrupted. These are
-# all that may be, and what fault_install(), fault_catch() and the object's start() call
-# besides; load.c is what cuMemMap() calls. In the C library
-# pthread_getspecific() only reads, and pthread_setspecific() of NULL only writes.
+# A signal handler must not call a function that takes a lock or calls malloc(): the signal may have
+# interrupted the program's own malloc() or dlopen(). These functions are safe, and fault_install(),
+# fault_catch() and the object's start() may call those after them as well; load.c runs in
+# cuMemMap(). In the C library, pthread_getspecific() only reads, and pthread_setspecific() of NULL
+# only writes.
 safe='memcpy|memset|memmove|memcmp|memchr|strlen|strnlen|strcmp|write|getpid|gettid|syscall|sched_yield
 sigaction|sigaltstack|sigprocmask|sigpending|sigtimedwait|sigemptyset|sigaddset|sigdelset
 sigismember|sigfillset|sigorset|__errno_location|_dl_find_object|program_invocation_name

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The reference of a store to a window is the same instruction on ordinary
- * memory, once for each replica with that replica's contents: memory, registers,
- * flags and floating-point state afterwards are to be the same, to the bit.
+ * The reference for a store to a window is the same instruction on ordinary memory, once for each
+ * replica with that replica's contents: memory, registers, flags and floating-point state have to
+ * be the same afterwards, to the bit.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -32,7 +32,7 @@ static void random_bytes(void *to, size_t bytes, uint64_t *seed)
 	}
 }
 
-/* Random vectors and masks, some numbers on the x87 stack */
+/* Random vectors and masks, and some numbers on the x87 stack */
 void form_state(struct state *state, uint64_t *seed)
 {
 	static const double number[4] = { 1.5, -3e9, 0.1, 7e4 };
@@ -56,7 +56,7 @@ void form_state(struct state *state, uint64_t *seed)
 	state->flags = form_random(seed) & ARITHMETIC;
 }
 
-/* As trap_enter() of the library, and written without a look at it */
+/* Does what the library's trap_enter() does; written independently of it */
 asm(".pushsection .text\n"
 	".globl form_run\n"
 	".type form_run, @function\n"
@@ -94,9 +94,9 @@ asm(".pushsection .text\n"
 _Static_assert(offsetof(struct state, vector) == 192, "as above");
 
 #define AROUND	1280UL
-#define HUGE_PAGE	(2UL << 20)	/* more than reference() has replicas for */
+#define HUGE_PAGE	(2UL << 20)	/* more than enough for reference()'s replicas */
 
-/* Return: the first byte of the state that differs, or -1. */
+/* Return: the offset of the first byte of the state that differs, or -1 */
 static int different(const struct state *a, const struct state *b, unsigned int offset,
 		     unsigned int size)
 {
@@ -121,7 +121,7 @@ static int different_vectors(const struct state *a, const struct state *b)
 	return at;
 }
 
-/* The reference's operand is elsewhere, by @moved. */
+/* Compares states; the reference's operand is at another address, by @moved. */
 static const char *compare(const struct state *expected, const struct state *got,
 			   uint64_t moved)
 {
@@ -156,19 +156,22 @@ static void prepare(struct state *state, const struct form *form, const void *ol
 	const stack_t stack = { .ss_sp = stack_memory, .ss_size = sizeof(stack_memory) };
 	bool string = !strcmp(form->needs, "string");
 
-	/* Some have the stack pointer in the window. The handler took 9464 bytes in QEMU. */
+	/*
+	 * Some forms have the stack pointer in the window, so the handler needs a stack of its own:
+	 * it took 9464 bytes in QEMU.
+	 */
 	sigaltstack(&stack, NULL);
 	form_state(state, seed);
 	random_bytes(source, sizeof(source), seed);
 	state->reg[9] %= 16;
-	/* a bit within some hundred bytes */
+	/* the number of a bit within some hundred bytes */
 	state->reg[10] = (int64_t)state->reg[10] % 8000;
 	state->reg[CX] = string ? form_random(seed) % 24 : state->reg[CX];
 	if (string)
 		state->reg[SI] = (uintptr_t)source + AROUND / 2;
 	if (string && form_random(seed) & 1)
 		state->flags |= DIRECTION;
-	/* what cmpxchg expects is often there */
+	/* the value that cmpxchg expects is often in memory */
 	if (form_random(seed) & 1) {
 		memcpy(&state->reg[AX], old, 8);
 		memcpy(&state->reg[DX], (const char *)old + 8, 8);
@@ -178,10 +181,10 @@ static void prepare(struct state *state, const struct form *form, const void *ol
 }
 
 /*
- * Ordinary memory whose address has the lower 16 bits of an operand's. A huge page, where
- * neighbours in addresses are neighbours in memory: of a store by the x87 unit that begins
- * less than its size before the end of a page, QEMU 10 puts the rest behind the end of that
- * page in memory, whichever page is mapped there.
+ * Returns ordinary memory at an address with the same lower 16 bits as an operand. It is a huge
+ * page, in which neighboring addresses are neighboring memory: when an x87 store begins less than
+ * its size before the end of a page, QEMU 10 puts the rest behind that page in memory, whichever
+ * page is mapped there.
  */
 static unsigned char *reference(unsigned int replica, const unsigned char *operand)
 {
@@ -197,9 +200,9 @@ static unsigned char *reference(unsigned int replica, const unsigned char *opera
 }
 
 /*
- * Where the last floating-point instruction was, and its operand: fnstenv and its like
- * store that. It is what xsave and xrstor keep of it, and so nothing to compare: on AMD's
- * processors, and in QEMU, it is lost when the kernel lets another thread run.
+ * Clears the addresses of the last floating-point instruction and of its operand, which fnstenv and
+ * its like store. Only xsave and xrstor keep these addresses, so they are not compared: on AMD's
+ * processors, and in QEMU, they are lost when the kernel lets another thread run.
  */
 static void forget_pointers(const struct form *form, unsigned char *operand)
 {
@@ -225,7 +228,10 @@ const char *form_check(const struct area *area, const struct form *form, size_t 
 		       area->replica[i] + from, bytes);
 	}
 	prepare(&start, form, area->replica[0] + offset, seed);
-	/* From one place, so that the stack pointer is the same; the window first */
+	/*
+	 * all runs from one place in the code, so that the stack pointer is the same; the window's
+	 * run first
+	 */
 	for (int i = -1; i < (int)area->replicas; i++) {
 		struct state *state = i < 0 ? &got : i ? &(struct state) {} : &expected;
 
@@ -245,7 +251,7 @@ const char *form_check(const struct area *area, const struct form *form, size_t 
 	return compare(&expected, &got, operand - reference(0, operand));
 }
 
-/* Memory aligned as windows are, with room around */
+/* Memory with the alignment of windows, and room around it */
 static unsigned char *shadow_of(const unsigned char *replica, size_t bytes)
 {
 	unsigned char *shadow = mmap(NULL, bytes + (6UL << 20), PROT_READ | PROT_WRITE,
@@ -263,7 +269,7 @@ static const struct form *any_form(const struct area *area, uint64_t *seed)
 	for (;;) {
 		const struct form *form = &__start_trap_forms[form_random(seed) % count];
 
-		/* what a low address stores may depend on all of it */
+		/* with a low address, the stored value may depend on the whole address */
 		if (form_possible(form, area) && form_divisible(form) &&
 		    strcmp(form->needs, "low"))
 			return form;

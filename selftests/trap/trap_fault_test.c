@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Plain stores to windows that cannot be, and the signals that are the program's. */
+/* Plain stores to windows that the library cannot do, and signals that are the program's own. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <memcast/trap.h>
 #include "trap_setting.h"
 
-/* A handler that was there before cuInit(), in a process of its own */
+/* A handler from before cuInit(), in a process of its own */
 static volatile siginfo_t seen;
 static volatile uint64_t seen_count, seen_rip;
 static sigjmp_buf out;
@@ -45,7 +45,7 @@ FIXTURE(chained)
 	unsigned char *window;
 };
 
-/* Before cuInit(), or after it and by memcastTrap() */
+/* Installed before cuInit(); or after it, calling memcastTrap() */
 FIXTURE_VARIANT(chained)
 {
 	bool before;
@@ -72,7 +72,7 @@ FIXTURE_SETUP(chained)
 }
 NOTHING_LEFT(chained)
 
-/* 0, or the signal. (The parts of a fixture change only outside of this.) */
+/* Return: 0, or the signal. (The parts of a fixture change only outside of this.) */
 #define SIGNAL_OF(statement)						\
 ({									\
 	seen.si_signo = 0;						\
@@ -120,7 +120,7 @@ TEST_F(chained, no_access)
 	EXPECT_EQ(SIGSEGV, SIGNAL_OF(store_at(self->window + 4, 8)));
 }
 
-/* A replica that is not bound is left out; the last one is missed. */
+/* A store leaves unbound replicas out; only without any bound replica does it raise a signal. */
 TEST_F(chained, unbound)
 {
 	CUmemGenericAllocationHandle team = self->setting.team[0];
@@ -132,7 +132,7 @@ TEST_F(chained, unbound)
 	ASSERT_OK(cuMulticastUnbind(team, 2, 0, CHUNK));
 	EXPECT_EQ(0, SIGNAL_OF(store_at(self->window + 8, 5)));
 	ASSERT_OK(cuMulticastUnbind(team, 0, 0, CHUNK));
-	/* the first that is bound says what there was */
+	/* the first bound replica gives the old value */
 	asm volatile("lock xaddq %0, %1" : "+r" (old), "+m" (*(uint64_t *)self->window));
 	EXPECT_EQ(11, old);
 	EXPECT_EQ(10, *(uint64_t *)REPLICA(0));
@@ -143,7 +143,7 @@ TEST_F(chained, unbound)
 	EXPECT_EQ(0, REPLICA(2)[8]);
 	EXPECT_EQ(5, REPLICA(3)[8]);
 
-	/* over the border of a chunk: wholly or not at all */
+	/* over the border of a chunk, a replica gets all of a store or nothing */
 	EXPECT_EQ(0, SIGNAL_OF(store_at(self->window + CHUNK - 2, 0x01020304)));
 	EXPECT_EQ(0x01020304, *(uint32_t *)(REPLICA(1) + CHUNK - 2));
 	EXPECT_EQ(0, *(uint32_t *)(REPLICA(0) + CHUNK - 2));
@@ -155,7 +155,7 @@ TEST_F(chained, unbound)
 	EXPECT_EQ(0, SIGNAL_OF(store_at(self->window + CHUNK, 6)));
 }
 
-/* The source of a copy faults: what came before is there, and the registers say so. */
+/* The source of a copy faults: the bytes before are copied, and the registers say so. */
 TEST_F(chained, source_ends)
 {
 	unsigned char *source = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
@@ -180,7 +180,9 @@ TEST_F(chained, source_ends)
 	}
 }
 
-/* Its other side cannot be written: nothing is, and the fault is there. */
+/*
+ * The memory behind the window's edge cannot be written: nothing is stored, and the fault is there.
+ */
 TEST_F(chained, edge_to_nothing)
 {
 	unsigned char *end = self->window + 3 * CHUNK;
@@ -192,7 +194,7 @@ TEST_F(chained, edge_to_nothing)
 	EXPECT_EQ(255, (REPLICA(3) + 3 * CHUNK)[-1]);
 }
 
-/* What a process of its own ends with; it says it on stderr, in @text. */
+/* Return: how a process that calls @run ends; its stderr is in @text */
 static int end_of(void (*run)(unsigned char *window), const char *variable,
 		  const char *value, char *text, size_t size)
 {
@@ -307,7 +309,7 @@ static void *store_on(void *window)
 	return NULL;
 }
 
-/* exit() waits for whoever reads what is still to be written to stdout. */
+/* exit() waits until somebody reads the rest of stdout. */
 static void run_exit(unsigned char *window)
 {
 	static const struct timespec while_exiting = { .tv_nsec = 300000000 };
@@ -345,7 +347,7 @@ TEST(default_actions)
 	EXPECT_EQ(-SIGSEGV, END_OF(run_forked, NULL, NULL));
 }
 
-/* The kernel does not ignore faults either. */
+/* The kernel does not ignore faults either, even if SIGSEGV is ignored. */
 TEST(ignored)
 {
 	signal(SIGSEGV, SIG_IGN);
@@ -353,7 +355,7 @@ TEST(ignored)
 	signal(SIGSEGV, SIG_DFL);
 }
 
-/* Threads store on while the process exits. */
+/* Other threads go on storing while the process exits. */
 TEST(exiting)
 {
 	EXPECT_EQ(0, END_OF(run_exit, NULL, NULL));

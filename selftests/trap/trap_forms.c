@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The instructions that store: every operation, operand size and way to say where. */
+/* Instructions that store: every operation, operand size and form of address. */
 #define _GNU_SOURCE
 #include <cpuid.h>
 #include <string.h>
 
 #include "trap_forms.h"
 
-/* The features it needs, the alignment, and the instruction */
+/* The processor's features that the instruction needs, the alignment, and the instruction */
 #define FORM(needs, align, text)						\
 	asm(".pushsection .text; 1: " text "; ret; .popsection\n"		\
 	    ".pushsection .rodata; 2: .asciz \"" text "\"; 3: .asciz \"" needs	\
@@ -52,13 +52,13 @@ LOCKED("", "add"); LOCKED("", "and"); LOCKED("", "or"); LOCKED("", "sub"); LOCKE
 LOCKED("", "xadd"); LOCKED("", "cmpxchg");
 ONE("inc"); ONE("dec"); ONE("neg"); ONE("not");
 SHIFT("", "rol"); SHIFT("", "ror"); SHIFT("", "shl"); SHIFT("", "shr"); SHIFT("", "sar");
-/* QEMU's own processor has lost the flags when the store of these faults. */
+/* QEMU's own processor loses the flags when the store of these instructions faults. */
 LOCKED("real", "adc"); LOCKED("real", "sbb");
 SHIFT("real", "rcl"); SHIFT("real", "rcr");
 BIT("bts"); BIT("btr"); BIT("btc");
 SET("o"); SET("b"); SET("e"); SET("be"); SET("s"); SET("p"); SET("l"); SET("g");
 
-/* Registers that have to move out of the way, and ways to say an address */
+/* Instructions whose registers the library has to replace, and forms of addresses */
 FORM("", 1, "mov %di, (%rdi)");
 FORM("", 1, "lea 1(%rdi), %rsi; xadd %si, -1(%rsi)");
 FORM("low", 1, "mov %r8d, (%edi)");
@@ -214,7 +214,7 @@ FORM("avx512dq", 1, "vpextrq $1, %xmm22, (%rdi)");
 FORM("avx512vbmi2", 1, "vpcompressb %zmm2, (%rdi){%k1}");
 FORM("avx512vbmi2", 1, "vpcompressw %zmm2, (%rdi){%k1}");
 
-/* Elements all around, also over each other; and all at one address */
+/* Elements all around, some over each other; and all elements at one address */
 #define D(shift, n)	"vpsrad $" #shift ", %zmm" #n ", %zmm" #n "; "
 #define Q(shift, n)	"vpsraq $" #shift ", %zmm" #n ", %zmm" #n "; "
 FORM("avx512f", 1, D(22, 4) "vpscatterdd %zmm5, (%rdi,%zmm4,1){%k3}");
@@ -272,7 +272,7 @@ bool form_possible(const struct form *form, const struct area *area)
 	return true;
 }
 
-/* Locked ones cannot be taken apart, nor what is no store but a dump. */
+/* Return: may the store be divided at an edge? A locked one may not, nor may a dump of state. */
 bool form_divisible(const struct form *form)
 {
 	return form->align == 1 && !strstr(form->text, "lock") &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * memcast-trap.so: which programs load it, from where, and what is said where it is missing.
+ * memcast-trap.so: which programs load it, from which folder, and what stderr says if it is
+ * missing.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -53,7 +54,7 @@ static CUmemGenericAllocationHandle team_of_two(void)
 	       cuMulticastAddDevice(team, 1) ? 0 : team;
 }
 
-/* A team with memory of one device, mapped; a plain store to it */
+/* Maps a team with one device's memory, and stores to the team. */
 static bool store_to_team(CUmemGenericAllocationHandle team, CUmemGenericAllocationHandle own)
 {
 	volatile int *replica;
@@ -74,7 +75,7 @@ static bool memory_of_own(CUmemGenericAllocationHandle *own)
 	return !cuMemCreate(own, CHUNK, &on, 0);
 }
 
-/* Memory does not load it, a team that exists neither; its mapping does. */
+/* Neither memory nor a team loads the object; mapping the team does. */
 static int first_team(void)
 {
 	CUmemGenericAllocationHandle own, team = team_of_two();
@@ -84,7 +85,7 @@ static int first_team(void)
 	       store_to_team(team, own) && object_is_loaded();
 }
 
-/* Nobody has created the team here. */
+/* The process imports the team instead of creating it. */
 static int imported_team(void)
 {
 	CUmemGenericAllocationHandle own, team;
@@ -113,7 +114,7 @@ static int not_wanted(void)
 	return team && map_and_allow(team, &at) && nothing_is_loaded();
 }
 
-/* The library was found by a name that means another file by now. */
+/* The library was found by a relative path, which names another file after chdir(). */
 static int moved_away(void)
 {
 	CUmemGenericAllocationHandle own, team = team_of_two();
@@ -139,7 +140,7 @@ static void *map_team(void *team)
 	return map_and_allow((CUmemGenericAllocationHandle)team, &at) ? team : NULL;
 }
 
-/* Nobody reads what stderr is to say: the thread that says it waits, and no other does. */
+/* Nobody reads stderr: the thread that writes to it waits, and no other thread does. */
 static int map_beside(void)
 {
 	CUmemGenericAllocationHandle team = team_of_two(), other = team_of_two();
@@ -224,7 +225,9 @@ static bool copy_file(const char *from, const char *to)
 	return !system(command);
 }
 
-/* Only libcuda.so.1 was copied: stores stay faults, and stderr says what to do. */
+/*
+ * A copy of libcuda.so.1 without memcast-trap.so: stores stay faults, and stderr says what to do.
+ */
 TEST_F(object, missing)
 {
 	char folder[PATH_MAX], from[PATH_MAX + 20], to[64], said[4096];

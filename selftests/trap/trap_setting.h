@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of plain stores run on. */
+/* Shared by the tests of plain stores. */
 #ifndef MEMCAST_TRAP_SETTING_H
 #define MEMCAST_TRAP_SETTING_H
 
@@ -10,8 +10,8 @@
 #define DEVICES	4
 
 /*
- * Side by side: the first device's memory, a window of two chunks, another of
- * one, nothing. Each device's memory has a chunk for each of these.
+ * Side by side: the first device's memory, a window of two chunks, a window of one chunk, nothing.
+ * Each device's memory has a chunk for each of these.
  */
 struct setting {
 	struct area all;
@@ -40,14 +40,14 @@ TEST_HELPER void setting_make_(struct __test_metadata *_metadata, struct setting
 						     (chunk + 1) * CHUNK, CHUNK, 0));
 	}
 	plain.handle = setting->memory[0];
-	/* a part of a memory, which the library would not map */
+	/* maps a part of a memory, which the library refuses to do */
 	ASSERT_EQ(0, RAW(raw_library_fd(), MAP, plain));
 	ASSERT_OK(cuMemMap(setting->place + CHUNK, 2 * CHUNK, 0, setting->team[0], 0));
 	ASSERT_OK(cuMemMap(setting->place + 3 * CHUNK, CHUNK, 0, setting->team[1], 0));
 	ASSERT_OK(allow(setting->place, 4 * CHUNK, 0, READWRITE));
 }
 
-/* From the start of the first window */
+/* The start of the first window in a replica */
 #define REPLICA(i)	(self->setting.all.replica[i] + CHUNK)
 
 #endif /* MEMCAST_TRAP_SETTING_H */

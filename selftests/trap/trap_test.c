@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Plain stores to windows: what each instruction does. */
+/* Plain stores to windows: the effect of each instruction. */
 #define _GNU_SOURCE
 #include <asm/prctl.h>
 #include <pthread.h>
@@ -74,7 +74,7 @@ TEST_F(trap, ten_thousand_mixed)
 		TH_LOG("%s", what);
 }
 
-/* What the compiler makes of C */
+/* Stores that the compiler makes of C */
 TEST_F(trap, plain_c)
 {
 	volatile uint32_t *word = (void *)self->window;
@@ -104,7 +104,7 @@ static void store_nine(void *window)
 	*(volatile uint32_t *)window = 9;
 }
 
-/* By the library's own thread */
+/* A store by a thread of the library */
 TEST_F(trap, from_a_host_function)
 {
 	CUstream stream;
@@ -152,7 +152,7 @@ TEST_F(trap, locked_ones_lose_nothing)
 	}
 }
 
-/* Instructions that have an address in themselves */
+/* Instructions that contain an address */
 TEST_F(trap, other_addresses)
 {
 	static const unsigned char relative[] = { 0xc7, 0x05, 0, 0, 0, 0, 1, 2, 3, 4, 0xc3 };
@@ -187,7 +187,7 @@ TEST_F(trap, other_addresses)
 	}
 }
 
-/* Longer than a trap's turn, over chunks and out of the window into the next */
+/* Longer than one trap copies at once, over chunks and out of the window into the next */
 TEST_F(trap, long_strings)
 {
 	size_t bytes = 2 * CHUNK + CHUNK / 2, i;
@@ -204,13 +204,13 @@ TEST_F(trap, long_strings)
 	for (i = 0; i < DEVICES; i++)
 		EXPECT_EQ(0, memcmp(source, REPLICA(i) + CHUNK / 4, bytes));
 
-	/* a pattern that grows out of itself, as it does in memory */
+	/* a pattern that grows out of itself, as it does in ordinary memory */
 	to = self->window + 3;
 	from = self->window;
 	count = 1000;
 	memcpy(self->window, "abc", 3);
 	asm volatile("rep movsb" : "+D" (to), "+S" (from), "+c" (count) : : "memory");
-	/* and down, over itself */
+	/* downwards, over itself */
 	memmove(source, self->window, 1003);
 	memmove(source + 8, source, 800);
 	to = self->window + 8 + 792;
@@ -223,7 +223,7 @@ TEST_F(trap, long_strings)
 	free(source);
 }
 
-/* What a handler may not touch on its own, the program may: by keys of its own. */
+/* A handler may not access memory under a protection key by default, but the program may. */
 TEST_F(trap, protection_keys)
 {
 	unsigned char *memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
@@ -250,7 +250,7 @@ TEST_F(trap, protection_keys)
 	pkey_free(key);
 }
 
-/* Not a check: for the record, and in time that was ours on a busy machine */
+/* Prints the cost and judges nothing; it counts processor time, as the machine may be busy. */
 TEST_F(trap, cost)
 {
 	volatile uint32_t *word = (void *)self->window;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Boot machines while other processes keep the processors busy, and count the programs
-# that ran in them: boots-under-load.sh [BOOTS [BUSY-LOOPS [memcast-vm's OPTION]…]]; 20, 10.
+# Boots machines while other processes keep the processors busy, and counts the programs that ran in
+# them: boots-under-load.sh [BOOTS [BUSY-LOOPS [memcast-vm's OPTION]…]]; 20, 10.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 boots=${1:-20} busy=${2:-10} ran=0 loops=()

@@ -1,28 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: memcast-vm --host and --rw. What programs find of the
-# host's files, and what of theirs is on the host afterwards. Six boots: one for --reuse,
-# one with a folder that is made, one with 6.1, one without the host's files, and one of
-# each kernel by an ordinary user.
+# Runs on the machine that builds: memcast-vm --host and --rw. Which of the host's files programs
+# find, and which of their own files are on the host afterwards. Six boots: one for --reuse, one
+# that makes a folder, one with 6.1, one without the host's files, and one of each kernel by an
+# ordinary user.
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 # below build/, as a user's own files are: the machine's user has to find it
 temp=$(mktemp -d "$top/build/host-files.XXXXXX")
-# its machine's name is of no concern to others
+# a folder of its own for machines' names, so that other machines do not count
 export XDG_RUNTIME_DIR=$temp/names
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 trap '"$top/tools/memcast-vm" stop files >/dev/null 2>&1; rm -rf "$temp"' EXIT
 chmod 777 "$temp"
 cd "$temp" || exit 1
-out="out, of it"	# a comma is QEMU's own
+out="out, of it"	# QEMU's options are separated by commas
 mkdir "$out" && chmod 777 "$out"
 printf 'int main(int argc, char **argv) { (void)argv; return argc > 1 ? 4 : 0; }\n' >covered.c
 printf '#include <stdlib.h>\nint main(void) { abort(); }\n' >aborts.c
 failed=0 number=0
 
 ok() { number=$((number + 1)); echo "ok $number files.$*"; }
-# check NAME COMMAND…: fails if the command does, and shows what it said
+# check NAME COMMAND…: runs the command, and shows its output if it fails
 check() {
 	local name=$1
 	shift
@@ -41,7 +41,7 @@ vm() {
 
 reads_and_writes_in_memory() {
 	echo 'of the host' >data
-	# it boots the machine: environment_left_out
+	# this test boots the machine; see environment_left_out
 	EARLIER=yes vm -- sh -c 'cat data && echo changed >data && cat data && echo >/usr/bin/new; ls -d /home' >out
 	grep -qx 'of the host' out && grep -qx changed out && grep -qx /home out &&
 		[ "$(cat data)" = 'of the host' ]
@@ -58,7 +58,7 @@ rw_is_on_the_host() {
 	[ $? -eq 3 ] && [ "$(cat "$out/junit.xml")" = '<testsuite/>' ] && [ ! -e here ]
 }
 
-# The folder is made, with those above it; a file of that name is refused, by name.
+# --out makes the folder and those above it; it refuses a file of that name, and names it.
 out_is_made() {
 	"$top/tools/memcast-vm" --no-module --out new/reports -- sh -c 'echo said >new/reports/log' &&
 		[ "$(cat new/reports/log)" = said ] || return
@@ -80,8 +80,8 @@ core_dump() {
 	[ $? -eq 134 ] && file=$(echo core.aborts.*) && head -c 4 "$file" | grep -q ELF
 }
 
-# ordinary_user KERNEL: one who may write nothing here but a folder of his own, and reads what he
-# may read. Where root calls, this is user 65534, and a mount lends him the kernel in root's cache.
+# ordinary_user KERNEL: a user who may write only to a folder of his own. If root runs this script,
+# the user is 65534, and a mount lends him the kernel in root's cache.
 ordinary_user() {
 	local kernel=$1 own=$temp/own-$1 id as=() dir vmlinuz='' status=0
 	mkdir -p "$own/cache/$kernel" "$own/out" && cp covered.c aborts.c "$own/out" && cd "$own/out" &&
@@ -105,7 +105,7 @@ ordinary_user() {
 		{ ! command -v gdb || gdb -batch -ex bt aborts "$file" | grep 'in main '; }
 }
 
-# The library that a program is linked with is ours there, wherever the host has another.
+# A program finds memcast's library in the machine, even if the host has another one.
 our_library() {
 	vm --root -- "$top/build/tools/memcast-smi" --json | grep -q '"devices"'
 }
@@ -121,15 +121,15 @@ environment_comes_along() {
 		sh -c 'echo "$WORD, $LC_ALL, $HOME, $(command -v memcast-smi)"' >out
 	grep -qx "of two words, C.UTF-8, $HOME, $top/build/tools/memcast-smi" out
 }
-# What is about our own shell, or is for a make that calls us, is not the program's; nor is what
-# memcast-vm has for itself, or what the program had that booted the machine.
+# A program's environment lacks variables of the calling shell and of a calling make, memcast-vm's
+# own variables, and those of the program that booted the machine.
 environment_left_out() {
 	MAKEFLAGS=-k MAKELEVEL=3 MFLAGS=-k OLDPWD=/ SHLVL=7 env -u LC_ALL "$top/tools/memcast-vm" --reuse --name files \
 		--devices 1 --pool-mib 16 --rw "$temp/$out" -- cat /proc/self/environ </dev/null | tr '\0' '\n' >out
 	grep -q '^PATH=' out && ! grep -E '^(MAKE[A-Z]*|MFLAGS|OLDPWD|SHLVL|_|LC_ALL|EARLIER)=' out
 }
 
-# With one boot for both: a variable's value from here, and memcast's tools in PATH
+# One boot for both: a variable's value from the host, and memcast's tools in PATH
 without_host() {
 	WORD='of two words' "$top/tools/memcast-vm" --devices 3 --env WORD -- \
 		sh -c 'echo "$WORD"; memcast-smi --json

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: memcast-kernel fetches kernels from an archive of
-# ours, whose packages are empty but named and laid out like Ubuntu's and Debian's.
+# Runs on the machine that builds: memcast-kernel fetches kernels from a made-up archive, whose
+# packages are empty but named and laid out like Ubuntu's and Debian's.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
@@ -16,7 +16,7 @@ for tool in apt-get dpkg-deb depmod xz zstd; do
 	}
 done
 
-# package NAME DEPENDS: of what is in $temp/files, which becomes empty again
+# package NAME DEPENDS: makes a package of $temp/files, and empties that folder
 package() {
 	mkdir -p "$temp/files/DEBIAN" "$temp/archive"
 	cat >"$temp/files/DEBIAN/control" <<-END
@@ -39,19 +39,19 @@ package() {
 	mkdir "$temp/files"
 }
 
-# file PATH [TEXT]: for the next package
+# file PATH [TEXT]: adds a file to the next package
 file() {
 	mkdir -p "$temp/files/$(dirname "$1")"
 	echo "${2-}" >"$temp/files/$1"
 }
 
-# module PATH: any object file will do for depmod
+# module PATH: adds a module; any object file will do for depmod
 module() {
 	mkdir -p "$temp/files/$(dirname "$1")"
 	cp "$temp/empty.o" "$temp/files/$1"
 }
 
-# image PATH TEXT: a kernel image whose header says that TEXT is packed in it, by zstd
+# image PATH TEXT: adds a kernel image whose header says that TEXT is packed in it, by zstd
 image() {
 	mkdir -p "$temp/files/$(dirname "$1")"
 	printf '%s' "$2" | zstd -qc >"$temp/packed"
@@ -69,7 +69,7 @@ image() {
 	} >"$temp/files/$1"
 }
 
-# ubuntu VERSION [no-headers]: Ubuntu's generic kernel of that name, from seven packages
+# ubuntu VERSION [no-headers]: makes Ubuntu's generic kernel of that name, of seven packages
 ubuntu() {
 	image "boot/vmlinuz-$1-generic" "kernel $1"
 	package "linux-image-$1-generic" "linux-modules-$1-generic"
@@ -93,7 +93,7 @@ ubuntu() {
 	package "linux-headers-$1-generic" "linux-headers-$1"
 }
 
-# debian RELEASE: Debian's amd64 kernel as it is since 7.3, from seven packages
+# debian RELEASE: makes Debian's amd64 kernel as it is since 7.3, of seven packages
 debian() {
 	package "linux-image-$1-amd64" "linux-base-$1-amd64, linux-binary-$1-amd64, linux-modules-$1-amd64"
 	file "usr/lib/modules/$1-amd64/modules.order"
@@ -113,7 +113,8 @@ debian() {
 	package "linux-image-$1-cloud-amd64"
 }
 
-# fetched NAME RELEASE MODULE…: it is that release, complete, and make finds its Makefile
+# fetched NAME RELEASE MODULE…: fetches a kernel; it is that release, complete, and make finds its
+# Makefile
 fetched() {
 	name=$1 expected=$2
 	shift 2

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: memcast-vm uses KVM where it boots linux, and emulation
-# elsewhere. What a host with KVM does is played by a false QEMU, so it is tested anywhere;
-# nothing is booted.
+# Runs on the machine that builds: memcast-vm uses KVM if linux boots with it, and emulation
+# otherwise. A false QEMU plays a host with KVM, so that any host can run this; nothing is booted.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
@@ -11,14 +10,14 @@ trap 'rm -rf "$temp"' EXIT
 mkdir "$temp/bin"
 touch "$temp/device" "$temp/base" "$temp/said"
 
-# qemu WHAT: what it does whenever it is started, after saying with what
+# qemu COMMAND: makes a false QEMU, which notes its arguments and runs the command
 qemu() {
 	printf '#!/bin/bash\necho "$*" >>"%s"\n%s\n' "$temp/calls" "$1" >"$temp/bin/qemu-system-x86_64"
 	chmod +x "$temp/bin/qemu-system-x86_64"
 	rm -f "$temp/calls"
 }
 
-# chosen CACHE DEVICE: how QEMU is to be started, by what memcast-vm has for that
+# chosen CACHE DEVICE: prints the options with which memcast-vm starts QEMU
 chosen() {
 	# shellcheck disable=SC2016
 	PATH="$temp/bin:$PATH" bash -Eeuo pipefail -c '
@@ -31,7 +30,7 @@ chosen() {
 		echo "${accel[*]}"' - "$2" "$temp" "$1" 2>>"$temp/said"
 }
 
-# is WORDS, or starts with them, what CACHE and DEVICE make it choose
+# chooses WORDS CACHE DEVICE: memcast-vm chooses options that begin with WORDS
 chooses() {
 	local words
 	: >"$temp/said"
@@ -42,7 +41,7 @@ chooses() {
 calls() { [ "$(grep -c . "$temp/calls" 2>/dev/null || true)" = "${1#0}" ]; }
 verdict() { [ "$(cat "$temp/$1"/kvm/*-6.12-played)" = "$2" ]; }
 
-# what init's write to isa-debug-exit makes of QEMU's status
+# QEMU's status after init's write to isa-debug-exit
 passed='' kvm='-accel kvm -cpu host' emulated='-accel tcg,thread=multi'
 eval "$(grep -E '^passed=[0-9]+' tools/vm/boot.sh)"
 
@@ -52,7 +51,7 @@ chooses "$kvm" works "$temp/device" && calls 1 && verdict works yes
 result used_where_it_works $?
 grep -q -- "$kvm" "$temp/calls" && grep -q -- '-initrd' "$temp/calls" && [ -s "$temp/probe.cpio" ]
 result tried_with_kvm_itself $?
-# asked for once per boot of the host, not per machine
+# KVM is tried once per boot of the host, not per machine
 qemu "exit 1"
 chooses "$kvm" works "$temp/device" && calls 0
 result verdict_is_kept $?
@@ -61,7 +60,7 @@ result emulated_where_it_fails $?
 qemu "exit 0"
 chooses "$emulated" reboots "$temp/device" && calls 1 && verdict reboots no
 result other_status_is_no_success $?
-# a host whose KVM hangs, and who asks again is not kept waiting again
+# on a host whose KVM hangs, only the first machine waits for it
 qemu "exec sleep 100000"
 chooses "$emulated" hangs "$temp/device" && chooses "$emulated" hangs "$temp/device" && calls 1 && verdict hangs no
 result emulated_where_it_hangs $?

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: test runners and tools that look into programs, with
-# memcast-vm, as docs/your-tools.md has them, as far as they are installed. One boot. Each meets
-# a test, or a program, that is as it should be, and one that is not.
+# Runs on the machine that builds: test runners and tools that look into programs, with memcast-vm,
+# as docs/your-tools.md describes them, as far as they are installed. One boot. Each runs a test, or
+# a program, that succeeds, and one that fails.
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 temp=$(mktemp -d "$PWD/build/host-runners.XXXXXX")
@@ -19,7 +19,7 @@ trap cleanup EXIT
 cd "$temp" || exit 1
 failed=0 number=0
 
-# check NAME TOOLS COMMAND: fails if the command does, and shows what it said
+# check NAME TOOLS COMMAND: runs the command, and shows its output if it fails
 check() {
 	local result=ok tool
 	number=$((number + 1))
@@ -65,7 +65,7 @@ with_ctest() {
 	cat ctest.out
 	grep -q 'two .*Passed' ctest.out && grep -q 'three .*Failed' ctest.out
 }
-# Its build names no emulator, and is in the folder that is written to.
+# The build names no emulator, and lies in the folder that the machine may write to.
 with_ctest_inside() {
 	cmake_project
 	cmake -B out/cmake && cmake --build out/cmake || return
@@ -190,8 +190,8 @@ with_gtest() {
 	grep -q 'tests="2" failures="1"' out/g.xml
 }
 
-# The tools below look into t, which the first of them compiles, and valgrind into a program that
-# has the library write to memory that was freed.
+# The tools below look into t, which the first of them compiles; valgrind looks into a program that
+# makes the library write to freed memory.
 compile() { [ -e "$1" ] || cc -g -I"$top/include" "$1.c" -o "$1" -L"$top/build/lib" -lcuda; }
 with_strace() {
 	compile t || return
@@ -233,7 +233,7 @@ check ctest_inside "cmake ctest" with_ctest_inside
 check meson "meson ninja" with_meson
 check meson_inside "meson ninja" with_meson_inside
 check cargo cargo with_cargo
-# Debian's package is for Debian's own, which need not be the first.
+# Debian's package of pytest is for Debian's own python3, which need not be the first in PATH.
 for python in python3 /usr/bin/python3 python3-pytest; do
 	! "$python" -c 'import pytest' 2>/dev/null || break
 done
@@ -243,7 +243,7 @@ gtest=g++
 [ -e /usr/include/gtest/gtest.h ] || gtest=gtest/gtest.h
 check gtest "$gtest" with_gtest
 check strace strace with_strace
-# Ubuntu's perf is a script that starts the perf of the running kernel: a machine's has none.
+# Ubuntu's perf is a script that starts the perf of the running kernel; a machine's kernel has none.
 perf=perf
 ! head -c 2 "$(command -v perf || echo /dev/null)" | grep -q '#!' || perf=perf-of-any-kernel
 check perf "$perf" with_perf

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: programs in machines that run already. Eight boots: one
-# that is waited for, a named machine with what was packed, three with terminals, and three for
-# --reuse; a fourth is killed while it boots.
+# Runs on the machine that builds: programs in machines that run already. Eight boots: one that exec
+# waits for, a named machine with packed files, three with terminals, and three for --reuse; a
+# fourth is killed while it boots.
 cd "$(dirname "$0")/../.." || exit 1
 vm=$PWD/tools/memcast-vm
 door=$PWD/build/tools/vm-door
@@ -26,7 +26,7 @@ trap cleanup EXIT
 cd "$temp" || exit 1
 failed=0 number=0
 
-# check NAME COMMAND…: fails if the command does, and shows what it said
+# check NAME COMMAND…: runs the command, and shows its output if it fails
 check() {
 	local name=$1 result=ok
 	shift
@@ -43,7 +43,7 @@ skip() {
 	echo "ok $number running.$1 # SKIP $2"
 }
 
-# status NUMBER COMMAND…: the command ends with it
+# status NUMBER COMMAND…: the command ends with that status
 status() {
 	local wanted=$1 is=0
 	shift
@@ -54,7 +54,7 @@ status() {
 echo "TAP version 13"
 echo "1..37"
 
-# said_by PID WORD FILE: false if the process has ended without saying it
+# said_by PID WORD FILE: waits for the word; false if the process has ended without writing it
 said_by() {
 	until grep -qs "$2" "$3"; do
 		kill -0 "$1" || return
@@ -62,20 +62,20 @@ said_by() {
 	done
 }
 
-# ---- a machine that is being booted for ever: nobody answers at its end of the port
+# ---- a machine that boots for ever: nobody answers at its end of the port
 
-# slow KIND: one of that kind, whose runner is $runner, and whose door is $slow
+# slow KIND: starts such a machine of that kind; its runner is $runner, its door $slow
 slow() {
 	rm -rf fake && mkdir fake && mkfifo fake/door.in fake/door.out && : >fake/settings
 	bash -c '"$0" serve slow $$ fake 6.x "$1" sleep 1 >fake/said & echo $! >fake/door; wait' "$door" "$1" &
 	runner=$!
 	said_by $runner listens fake/said && said_by $runner . fake/door && slow=$(cat fake/door)
 }
-# until_gone PID: that it ends, with or without anybody who waits for it
+# until_gone PID: waits until the process ends, whether or not a parent waits for it
 until_gone() {
 	while grep -qs '^State:.[^Z]' "/proc/$1/status"; do sleep 0.1; done
 }
-# connected PID: a client has reached the machine's socket, or has ended
+# connected PID: waits until the client has reached the machine's socket, or has ended
 connected() {
 	# shellcheck disable=SC2012	# what a link leads to
 	until ls -l "/proc/$1/fd" 2>/dev/null | grep -q socket: || ! kill -0 "$1" 2>/dev/null; do sleep 0.1; done
@@ -96,7 +96,7 @@ input_of_no_program_is_left() {
 	[ "$(cat rest)" = "status 125
 input" ]
 }
-# It counts its tries: stopped, it makes none until the name is there.
+# exec counts its tries: a stopped exec makes none until the name exists.
 exec_waits_for_the_name() {
 	local client
 	"$vm" exec slow cat </dev/null >/dev/null 2>waits &
@@ -105,8 +105,8 @@ exec_waits_for_the_name() {
 		slow named && kill -CONT $client && connected $client && kill -0 $client || return
 	kill "$runner" && status 125 wait $client && ! grep -q 'no machine named' waits
 }
-# A first run fetches its kernel and builds its module before it boots: here its cpio takes as long
-# as it takes exec to say what it waits for.
+# A first run fetches its kernel and builds its module before it boots: here its cpio waits until
+# exec has said what it waits for.
 exec_waits_for_what_comes_before_the_boot() {
 	local client first
 	mkdir -p bin && printf '#!/bin/sh\nuntil [ -e "%s/go" ]; do sleep 0.1; done\nexec %s "$@"\n' \
@@ -117,7 +117,8 @@ exec_waits_for_what_comes_before_the_boot() {
 	"$vm" exec early touch /tmp/end </dev/null 2>waits &
 	client=$!
 	said_by $client 'until the machine named early is ready to boot' waits; touch go
-	# The machine ends with what exec does in it, maybe before exec has heard how that ended.
+	# The machine ends with the program of exec, maybe before exec has heard how that program
+	# ended.
 	wait $client
 	wait $first && [ ! -e "$names/early.starting" ]
 }
@@ -138,7 +139,7 @@ check exec_waits_for_what_comes_before_the_boot exec_waits_for_what_comes_before
 check a_killed_runner_takes_its_door_along a_killed_runner_takes_its_door_along
 check a_killed_runner_takes_its_client_along a_killed_runner_takes_its_client_along
 
-# ---- a machine with what was packed, whose own program waits for a file
+# ---- a machine with packed files, whose own program waits for a file
 
 "$vm" --name first --timeout 3000 --devices 2 --pool-mib 16 -- \
 	sh -c 'until [ -e /tmp/end ]; do sleep 0.1; done; exit 4' >first.out 2>first.err </dev/null &
@@ -181,7 +182,7 @@ names_are_checked() {
 	status 125 "$vm" --name ../first -- true && status 125 "$vm" exec nobody -- true &&
 		status 125 "$vm" exec first
 }
-# A killed client's program is ended.
+# When a client is killed, its program is ended.
 killed_client() {
 	local client i find=(sh -c 'grep -qs 1234[5] /proc/[0-9]*/cmdline')
 	"$vm" exec first -- sh -c 'echo up; exec sleep 12345' >killed </dev/null &
@@ -194,7 +195,7 @@ killed_client() {
 	done
 	return 1
 }
-# SIGINT is passed on, a second one ends the program, and the machine stays.
+# The first SIGINT goes to the program, the second ends it, and the machine stays.
 interrupts() {
 	local client
 	env --default-signal=INT "$vm" exec first -- \
@@ -204,7 +205,7 @@ interrupts() {
 	kill -INT $client
 	status 130 wait $client && "$vm" exec first -- true
 }
-# Even when the folder were open to all, others are not let in.
+# Other users are refused even if the folder is open to all.
 as="setpriv --reuid=65534 --clear-groups"
 other_users_are_not() {
 	status 125 $as "$vm" exec first -- true || return
@@ -236,7 +237,7 @@ if [ "$(id -u)" -eq 0 ] && command -v perl >/dev/null && command -v setpriv >/de
 else
 	skip other_users_are_not "needs root, setpriv and perl"
 fi
-# Its end is its own program's, and who is there then is told.
+# The machine ends with its own program, and clients that are still there are told.
 ends_with_its_program() {
 	local client
 	"$vm" exec first -- sh -c 'echo up; exec sleep 12345' >left 2>err </dev/null &
@@ -269,7 +270,8 @@ fi
 options=()
 again() { "$vm" --reuse --name again --idle 30 --devices 1 --pool-mib 16 "${options[@]}" "$@"; }
 
-# Whose machine is killed before it starts is started in the next one, with all of its input.
+# A program whose machine is killed before the program starts is started in the next machine, with
+# all of its input.
 input_waits_for_the_program() {
 	local client run
 	again cat <random >copy 2>killed &
@@ -285,7 +287,7 @@ runs_again() {
 		"$(again -- cat /proc/sys/kernel/random/boot_id)" ] &&
 		[ "$(again -- cat /tmp/kept)" = kept ] && status 9 again -- sh -c 'exit 9'
 }
-# What was changed here is seen, whatever was read before, and read by whom.
+# The machine sees the host's changes, whatever was read before, and by whichever program.
 sees_new_files() {
 	local i
 	for i in one another three; do
@@ -296,14 +298,14 @@ sees_new_files() {
 	rm script
 	status 127 again -- ./script
 }
-# By name or not: what is asked for is what one gets.
+# A machine with other options is not reused, whether it is named or not.
 other_options() {
 	options=(--param team_slots=7)
 	again -- sh -c 'cat /sys/module/memcast/parameters/team_slots' >out
 	[ "$(cat out)" = 7 ] && grep -q 'again has other options' said
 }
 ends_when_idle() { while "$vm" ps | grep -q ^again; do sleep 0.5; done; }
-# Nothing is left of a machine that had nothing to say.
+# A machine that had nothing to say leaves no files.
 leaves_no_files() {
 	local i
 	for ((i = 0; i < 300; i++)); do
@@ -313,8 +315,8 @@ leaves_no_files() {
 	ls -A "$names"
 	return 1
 }
-# What another program has is not held against one that has ended: while the machine looks at
-# what is left, which waits for a writer here, another one starts.
+# Objects of a running program do not count as leftovers of one that has ended: the machine looks
+# for leftovers, here until a writer comes, while another program starts.
 other_programs_are_no_leftovers() {
 	local client writer fifo=/tmp/stats.fifo stats=/sys/kernel/debug/memcast/stats
 	again --root -- sh -c "mkfifo $fifo && mount --bind $fifo $stats && echo up" >up &
@@ -323,19 +325,19 @@ other_programs_are_no_leftovers() {
 	"$vm" exec --root again -- sh -c "until [ -e /tmp/enough ]; do echo memories 3 >$fifo; done" &
 	writer=$!
 	status 0 wait $client || return
-	# The next one is judged alone: the writer has to end before, and may wait for a reader.
+	# The next program is judged alone: the writer has to end before, and may wait for a reader.
 	"$vm" exec --root again -- sh -c "umount $stats; >/tmp/enough; exec 3<>$fifo" || return
-	wait $writer || true	# or it had nobody to write to any more
+	wait $writer || true	# or the writer has no reader any more
 }
-# Root of the machine makes it look like a leak, and like a report of the kernel: the next
-# program has another machine, which is not booted here.
+# The machine's root fakes a leak and a report of the kernel: the next program gets another machine,
+# which is not booted here.
 leftovers_and_reports_fail_the_run() {
 	status 126 again --root -- sh -c 'sed "s/^memories .*/memories 3/" /sys/kernel/debug/memcast/stats >/tmp/stats &&
 		mount --bind /tmp/stats /sys/kernel/debug/memcast/stats && echo "<4>BUG: of a test" >/dev/kmsg' &&
 		grep -q 'not all free again: memories 3' said && grep -q 'BUG: of a test' said &&
 		[ "$("$vm" ps)" = 'no machine with a name runs' ]
 }
-# Each runner removes what it has unpacked, also where the folder of names goes before it ends.
+# Each runner removes what it has unpacked, even if the folder of names goes before it ends.
 leaves_no_folders() {
 	local i
 	rm -rf "$XDG_RUNTIME_DIR"

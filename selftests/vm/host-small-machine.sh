@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Attacks by an ordinary user, in virtual machines that have little memory to lose.
+# Attacks by an ordinary user, in virtual machines with little memory.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 

@@ -84,12 +84,12 @@ def pump_ends():
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         os.tcsetpgrp(0, runner)
         os.write(go, b"g")
-        # It has the terminal when keys have no echo any more.
+        # The program has the terminal once keys have no echo any more.
         while termios.tcgetattr(0)[3] & termios.ECHO:
             os.sched_yield()
         os.tcsetpgrp(0, os.getpid())
         os.write(taken_back, b"t")
-        # for ever, if the pump takes it
+        # times out after a minute if the pump takes the terminal
         left = select.select([0], [], [], 60)[0]
         with open(f"/proc/{runner}/task/{runner}/children", encoding="ascii") as file:
             pump = int(file.read().split()[0])
@@ -100,7 +100,7 @@ def pump_ends():
             try:
                 with open(f"/proc/{pump}/stat", encoding="ascii") as file:
                     state = file.read().rsplit(")", 1)[1].split()[0]
-            except (FileNotFoundError, ProcessLookupError):  # it may end between open() and read()
+            except (FileNotFoundError, ProcessLookupError):  # it may end after open()
                 state = "Z"
         os._exit(not left or state == "T" or not termios.tcgetattr(0)[3] & termios.ECHO)
     os.read(taken, 1)
@@ -125,7 +125,7 @@ shell.type(b'stty size; echo mar""ker\n')
 shell.until(b"marker")
 shows("size_at_start", b"30 100" in shell.text, shell)
 shell.resize(40, 120)
-# The size goes its own way: it is there at some time.
+# The size does not come in order with the keys, so the program asks until it has arrived.
 for _ in range(100):
     shell.type(b'stty size; echo mar""ker\n')
     shell.until(b"marker")

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: linux may change its own text while emulated processors run
-# it. Without tools/vm/module a machine ends within some tens of the changes that this makes.
+# Runs on the machine that builds: linux may change its own text while emulated processors run it.
+# Without tools/vm/module, a machine ends within some tens of the changes that this test makes.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 plan text 2
 
-# Processors that switch between programs meet this tracepoint all the time.
+# Processors that switch between programs run into this tracepoint all the time.
 cat >"$temp/change" <<'END'
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 event=/sys/kernel/tracing/events/sched/sched_switch/enable

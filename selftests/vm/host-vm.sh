@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: tools/memcast-vm says what went wrong, and ends
-# what does not get on. Each boot serves several tests.
+# Runs on the machine that builds: tools/memcast-vm reports failures, and ends programs and machines
+# that make no progress. Each boot serves several tests.
 cd "$(dirname "$0")/../.." || exit 1
 vm=$PWD/tools/memcast-vm
 temp=$(mktemp -d)
@@ -14,7 +14,7 @@ cleanup() {
 trap cleanup EXIT
 number=0 failed=0 status=0
 
-# What is not in a comma's or a space's way gets along with any folder.
+# A program that copes with a comma and a space copes with any folder.
 export TMPDIR="$temp/a, b"
 mkdir "$TMPDIR" "$temp/bin" "$temp"/only-{conf,rpath,path}
 
@@ -45,7 +45,7 @@ said() { grep -qE -- "$1" "$temp/out"; }
 told() { grep -qE -- "$1" "$temp/err"; }
 ended() { [ $status -eq "$1" ]; }
 
-# In a mount namespace, where one can be had: /etc/ld.so.cache is another one there.
+# A mount namespace, if one can be had, gives programs another /etc/ld.so.cache.
 namespace=()
 for words in "unshare -m" "unshare -rm"; do
 	[ ${#namespace[@]} -gt 0 ] || ! $words true 2>/dev/null || read -ra namespace <<<"$words"
@@ -54,7 +54,7 @@ done
 echo "TAP version 13"
 echo "1..26"
 
-# ---- what is packed: one boot, of a program whose name begins with "-"
+# ---- packed files: one boot, of a program whose name begins with "-"
 
 ${CC:-gcc} -shared -fPIC -o "$temp/only-conf/libonlyconf.so" -x c - <<-END
 	int only_conf(void) { return 42; }
@@ -64,7 +64,7 @@ ${CC:-gcc} -o "$temp/bin/uses-conf" -x c - -L"$temp/only-conf" -lonlyconf <<-END
 	int only_conf(void);
 	int main(void) { return printf("from ld.so.conf %d\n", only_conf()) < 0; }
 END
-# likewise in a folder that is in the program's own search path, and in LD_LIBRARY_PATH
+# libraries in a folder of the program's own search path, and in LD_LIBRARY_PATH
 for place in rpath path; do
 	${CC:-gcc} -shared -fPIC -o "$temp/only-$place/libonly$place.so" -x c - \
 		<<<"int only_$place(void) { return 43; }"
@@ -77,7 +77,7 @@ for place in rpath path; do
 	END
 done
 export LD_LIBRARY_PATH=$temp/only-path
-# NCCL and others link with none of these, and open them by name.
+# NCCL and others link with none of these libraries, and open them by name.
 ${CC:-gcc} -o "$temp/bin/opens" -x c - <<-END
 	#include <dlfcn.h>
 	#include <stdio.h>
@@ -118,7 +118,7 @@ cat >"$temp/bin/-program" <<-END
 	$temp/not-packed
 END
 chmod +x "$temp/bin/-program"
-# without the other ld.so.cache its library is found nowhere, which is an error
+# without the other ld.so.cache, its library is found nowhere, which is an error
 [ ${#namespace[@]} -gt 0 ] || rm "$temp/bin/uses-conf"
 touch "$temp/not-packed"
 echo "include /etc/ld.so.conf
@@ -145,7 +145,7 @@ unset LD_LIBRARY_PATH
 result thread_can_be_cancelled said '^cancelled 1$'
 result status_127_has_a_hint eval 'ended 127 && told "--add"'
 
-# ---- a disk that is full
+# ---- a full disk
 
 if [ ${#namespace[@]} -gt 0 ]; then
 	# shellcheck disable=SC2016
@@ -164,7 +164,7 @@ else
 	skip output_that_nobody_takes "no /dev/full"
 fi
 
-# ---- a panic before init is tried again; and a program that waits is explained
+# ---- a panic before init is tried again; a program that waits is explained
 
 cat >"$temp/bin/qemu-system-x86_64" <<-END
 	#!/bin/bash
@@ -215,7 +215,8 @@ PATH=$temp/bin:$PATH run "$vm" -- true
 result report_while_booting_is_tried_again eval 'ended 0 &&
 	told "the kernel reported something while it booted\), attempt 1 of 3" && [ "$(wc -l <"$temp/boots")" -eq 2 ]'
 
-# Boots nothing for once, and writes to the log what $2 says; $3: what it does then
+# fails_once NAME TEXT COMMAND: a false QEMU that, the first time, boots nothing, writes TEXT to the
+# log and runs COMMAND
 fails_once() {
 	cat >"$temp/bin/qemu-system-x86_64" <<-END
 		#!/bin/bash
@@ -229,7 +230,7 @@ fails_once() {
 	END
 }
 
-# With --icount the host ends a machine after --timeout, and not a minute later.
+# With --icount, the host ends a machine right after --timeout, and not a minute later.
 fails_once hangs "acpi PNP0A03" "sleep 10000"
 PATH=$temp/bin:$PATH run "$vm" --icount --timeout 4 -- true
 result hang_while_booting_is_tried_again eval 'ended 0 &&
@@ -246,7 +247,7 @@ result reused_machine_boots_again eval 'ended 0 && said here && [ "$(wc -l <"$te
 result booting_has_less_time grep -qE -- '--begun [^ ]*.*/status' "$temp/panics.watch"
 run "$vm" stop tried-again
 
-# ---- what a late thread of vivid makes the kernel report fails no run; the same of another does
+# ---- a kernel's report about a late thread of vivid fails no run; one about another thread does
 
 reported() {
 	run "$vm" --no-module --root -- sh -c "
@@ -256,7 +257,7 @@ reported() {
 reports_by_driver() { reported vivid_thread_vid_cap && ended 0 && reported mc_team_wait && ended 126; }
 result reports_by_driver reports_by_driver
 
-# ---- more memory than there is
+# ---- more memory than the host has
 
 ulimited() (
 	ulimit -v 4000000
@@ -265,7 +266,7 @@ ulimited() (
 )
 result too_much_memory ulimited
 
-# ---- a program that computes goes on, to the limit; in machine time, not the clock's
+# ---- a program that computes goes on until the limit, in the machine's time, not the clock's
 
 # shellcheck disable=SC2016
 run "$vm" --no-module --timeout 4 --limit 30 -- sh -c '
@@ -278,9 +279,9 @@ run "$vm" --no-module --timeout 4 --limit 30 -- sh -c '
 result silent_work_goes_on_to_the_limit eval \
 	'ended 124 && said "^computed" && told "did not end in 30 s"'
 
-# ---- without a terminal, the first SIGINT is the program's, and the second ends the machine
+# ---- without a terminal, the first SIGINT goes to the program, and the second ends the machine
 
-# said_by PID WORD: false if the process has ended without saying it
+# said_by PID WORD: waits for the word; false if the process has ended without writing it
 said_by() { until said "$2"; do kill -0 "$1" 2>/dev/null || return; sleep 0.1; done; }
 two_interrupts() {
 	# A script's children in the background ignore SIGINT, and bash could not trap it.
@@ -293,7 +294,7 @@ two_interrupts() {
 }
 result two_interrupts two_interrupts
 
-# ---- who kills the runner ends the machine
+# ---- killing the runner ends the machine
 
 "$vm" --no-module -- sh -c 'echo up; sleep 1000' >"$temp/out" 2>"$temp/err" </dev/null &
 runner=$!
@@ -313,7 +314,7 @@ before=$(machines && echo yes)
 kill -KILL $runner
 result killed_runner_leaves_nothing nothing_left
 
-# ---- what the demo takes: both programs do less when there is no time for more
+# ---- the programs of the demo: both do less when there is no time for more
 
 images=/usr/share/datasets/fashion-mnist
 if [ -e $images ]; then
