@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Work in streams that fails, is left behind, or comes from several threads. */
+/* Work in streams that fails, is discarded with its context, or comes from several threads. */
 #define _GNU_SOURCE
 #include "stream_fixture.h"
 #include "reason.h"
@@ -103,7 +103,7 @@ TEST_F(stream, host_destination_is_written_at_return)
 	pthread_join(thread, NULL);
 }
 
-/* Neither device reaches the other's side. */
+/* A peer copy reads with one context's device and writes with the other's. */
 TEST_F(stream, peer_copies)
 {
 	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 1);
@@ -151,14 +151,14 @@ TEST_F(stream, late_failures_stay)
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemsetD32Async(AT(0), 1, 1, stream));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemsetD32(AT(0), 1, 1));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
-	/* and in the device's other contexts */
+	/* the failure stays in the device's other contexts as well */
 	ASSERT_OK(cuCtxDestroy(context));
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamQuery(self->first));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
 }
 
-/* As recorded: what still is answered, and that the device never comes back. */
+/* As recorded on hardware: few calls still work after a fault, and the device never comes back. */
 TEST_F(stream, a_fault_ends_the_device)
 {
 	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0)), address = 77;
@@ -207,7 +207,7 @@ TEST_F(stream, a_fault_ends_the_device)
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&address, 4));
 }
 
-/* A word may be where the device can only read: it is the device that finds it out. */
+/* A call takes a word that the device may only read: the write fails later, in the stream. */
 TEST_F(stream, words_that_cannot_be_written)
 {
 	CUmemAccessDesc reads = {
@@ -222,7 +222,7 @@ TEST_F(stream, words_that_cannot_be_written)
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemsetD8(AT(0), 1, 1));
 }
 
-/* Whatever is asked for later; and a free that cannot be queued frees nothing. */
+/* After a failure nothing can be queued, and a free that cannot be queued frees nothing. */
 TEST_F(stream, nothing_new_after_a_failure)
 {
 	CUdeviceptr gone = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0)), block, other = 77;
@@ -244,10 +244,10 @@ TEST_F(stream, nothing_new_after_a_failure)
 	EXPECT_EQ(0, calls);
 	EXPECT_EQ(0, self->at[0]);
 	EXPECT_EQ(77, other);
-	/* what asks nothing of the device is answered */
+	/* calls that need no device still work */
 	EXPECT_OK(cuStreamGetCtx(self->free, &current));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamDestroy(self->free));
-	/* who has a context that is good can free the block */
+	/* with a context of a working device, the block can be freed */
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 1));
 	EXPECT_OK(cuMemFreeAsync(block, NULL));
 	EXPECT_REASON(cuMemFreeAsync(block, NULL),
@@ -265,7 +265,7 @@ TEST_F(stream, waits_for_memory_that_goes)
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
 }
 
-/* What is queued is left out, and waits end. */
+/* A context that is destroyed discards its queued work, and waits for it end. */
 TEST_F(stream, context_ends_with_work)
 {
 	CUcontext context;

@@ -27,7 +27,7 @@ TEST_F(stream, batch_copies_all)
 	EXPECT_EQ(4, host[1]);
 }
 
-/* The source is read when the stream comes there, or before the call returns. */
+/* srcAccessOrder: the source is read when the stream gets there, or before the call returns. */
 TEST_F(stream, batch_reads_when_it_is_told_to)
 {
 	uint32_t host[] = { 1, 1 };
@@ -46,7 +46,7 @@ TEST_F(stream, batch_reads_when_it_is_told_to)
 	EXPECT_EQ(1, self->at[1]);
 }
 
-/* Nobody waits, whatever the destination is. */
+/* The call does not wait for the stream, even if the destination is the program's own memory. */
 TEST_F(stream, batch_to_other_memory_does_not_wait)
 {
 	uint32_t host = 0;
@@ -90,7 +90,7 @@ TEST_F(stream, batch_to_a_team_reaches_every_replica)
 	}
 }
 
-/* A copy that cannot be done leaves those before it done: so does hardware. */
+/* Copies before a bad one are made, as on hardware. */
 TEST_F(stream, batch_stops_at_a_bad_copy)
 {
 	CUdeviceptr to[] = { AT(0), AT(1), AT(2) }, from[] = { AT(1024), AT(1024), AT(1024) };
@@ -198,7 +198,7 @@ TEST_F(stream, batch_of_layers)
 	EXPECT_EQ(5, self->at[116]);
 }
 
-/* The first is good, but the second is looked at before. */
+/* The first copy is good, but the second is checked before the first is made. */
 TEST_F(stream, batches_of_layers_that_are_none)
 {
 	CUDA_MEMCPY3D_BATCH_OP copies[2];

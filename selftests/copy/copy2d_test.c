@@ -3,7 +3,7 @@
 #include "memcast_test.h"
 #include "reason.h"
 
-/* Two chunks side by side, of one mapping each: rows cross the border */
+/* Two chunks side by side, of one mapping each: rows cross the border between them. */
 FIXTURE(rows)
 {
 	unsigned char *at;
@@ -18,7 +18,7 @@ FIXTURE_SETUP(rows)
 	address = reserve(4 * CHUNK);
 	ASSERT_OK(cuMemMap(address, CHUNK, 0, new_memory(0, CHUNK), 0));
 	ASSERT_OK(cuMemMap(address + CHUNK, CHUNK, 0, new_memory(0, CHUNK), 0));
-	/* nothing in the third */
+	/* the third chunk stays unmapped */
 	ASSERT_OK(cuMemMap(address + 3 * CHUNK, CHUNK, 0, new_memory(0, CHUNK), 0));
 	ASSERT_OK(allow(address, 2 * CHUNK, 0, READWRITE));
 	ASSERT_OK(allow(address + 3 * CHUNK, CHUNK, 0, READWRITE));
@@ -34,7 +34,7 @@ static unsigned char pattern(size_t row, size_t x)
 	return row * 37 + x * 11 + 1;
 }
 
-/* How many bytes of rows and of what is between them are not as they should be */
+/* Return: how many bytes of the rows, and between them, are wrong */
 static size_t differences(const unsigned char *at, size_t pitch, size_t width, size_t rows)
 {
 	size_t row, x, count = 0;
@@ -134,7 +134,7 @@ TEST_F(rows, no_pitch_is_a_row)
 	EXPECT_EQ(0, differences(self->at, 16, 16, 4));
 }
 
-/* Rows that lie apart are checked each, and those between do not matter. */
+/* Each row is checked by itself: the bytes between rows may be unmapped. */
 TEST_F(rows, rows_apart)
 {
 	EXPECT_OK(cuMemsetD2D8(AT(10), 3 * CHUNK, 6, 100, 2));
@@ -158,7 +158,7 @@ TEST_F(rows, all_are_checked_before_the_first_is_written)
 		      "device # cannot write # bytes at #: unmapped, unbound");
 	EXPECT_REASON(cuMemsetD2D32Async(AT(0), CHUNK, 1, 2, 3, self->stream),
 		      "device # cannot write # bytes at #: unmapped, unbound");
-	/* with the last row's end one byte too far */
+	/* the last row ends one byte behind the mapping */
 	EXPECT_REASON(cuMemsetD2D8(AT(0), CHUNK - 8, 1, 17, 3),
 		      "device # cannot write # bytes at #: unmapped, unbound");
 	ASSERT_OK(cuCtxSynchronize());
@@ -196,7 +196,7 @@ TEST_F(rows, wrong_arguments)
 	copy = good;
 	copy.dstXInBytes = 1;
 	EXPECT_REASON(cuMemcpy2D(&copy), "pitch # is less than x # and width #");
-	/* a row that would end where addresses begin again */
+	/* a row whose end overflows the address space */
 	copy = good;
 	copy.srcPitch = copy.dstPitch = 0;
 	copy.srcXInBytes = -8UL;
@@ -207,7 +207,7 @@ TEST_F(rows, wrong_arguments)
 	copy = good;
 	copy.dstPitch = 1UL << 31;
 	EXPECT_REASON(cuMemcpy2D(&copy), "a pitch is more than #");
-	/* of one row, it does not matter */
+	/* the pitch of a single row does not matter */
 	copy.Height = 1;
 	EXPECT_OK(cuMemcpy2D(&copy));
 	EXPECT_OK(cuMemcpy2DUnaligned(&copy));
@@ -286,7 +286,7 @@ TEST_F(rows, in_a_stream)
 	ASSERT_OK(cuStreamWaitValue32(self->stream, ADDRESS(&gate), 1,
 				      CU_STREAM_WAIT_VALUE_EQ));
 	ASSERT_OK(cuMemcpy2DAsync(&copy, self->stream));
-	/* the source was put aside */
+	/* the call has read the source already */
 	memset(host, 0, 40 * 20);
 	ASSERT_OK(cuMemsetD2D8Async(AT(5000), 10, 1, 1, 2, self->stream));
 	ASSERT_OK(cuMemsetD2D16Async(AT(6000), 10, 2, 1, 2, self->stream));

@@ -5,7 +5,7 @@
 
 #define SIDE	(64 * 1024)
 
-/* What a copy of layers does, byte by byte */
+/* Makes the copy of layers byte by byte, as the model to compare with. */
 static void expect_copy(unsigned char *to, const unsigned char *from, const CUDA_MEMCPY3D *copy)
 {
 	size_t x, y, z;
@@ -68,7 +68,7 @@ TEST_F(stream, layers_go_where_they_should)
 		CUDA_MEMCPY3D copy = {
 			.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = ADDRESS(from),
 			.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = ADDRESS(to),
-			/* of no meaning */
+			/* ignored fields */
 			.srcLOD = 3, .reserved0 = &seed,
 		};
 
@@ -92,7 +92,7 @@ TEST_F(stream, layers_go_where_they_should)
 	free(expected);
 }
 
-/* What the stream has put aside is what there was when it was asked to copy. */
+/* The call reads the program's own memory at once, not when the stream gets there. */
 TEST_F(stream, layers_from_other_memory_are_read_at_once)
 {
 	unsigned char host[3 * 5 * 7];
@@ -116,7 +116,7 @@ TEST_F(stream, layers_from_other_memory_are_read_at_once)
 	EXPECT_EQ(0, memcmp(expected, (void *)self->at, sizeof(expected)));
 }
 
-/* The last layer is in nothing: the first ones stay as they are. */
+/* The last layer is unmapped, so the first ones stay as they are. */
 TEST_F(stream, layers_are_checked_before_the_first_is_written)
 {
 	CUDA_MEMCPY3D copy = {
@@ -173,7 +173,7 @@ TEST_F(stream, layers_that_are_none)
 	EXPECT_EQ(0, self->at[0]);
 }
 
-/* Each device reaches its own side only. */
+/* Each context's device has access to its own side of the copy only. */
 TEST_F(stream, layers_between_devices)
 {
 	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The copy engine, and the system's own ways into mappings. */
+/* The copy engine, and system calls that read and write mappings */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/uio.h>
 #include "memcast_test.h"
 #include "reason.h"
 
-/* A memory of three chunks on each of devices 0 and 1, mapped for its own */
+/* A memory of three chunks on each of devices 0 and 1, mapped for that device */
 FIXTURE(copy)
 {
 	CUmemGenericAllocationHandle memory[2];
@@ -43,7 +43,7 @@ static unsigned char *host_pattern(size_t bytes)
 	return host;
 }
 
-/* How many bytes of [at, at + bytes) are not pattern(), and its neighbours not 0 */
+/* Return: how many bytes of [at, at + bytes) are not pattern(); one more if a neighbour is not 0 */
 static size_t differences(const unsigned char *at, size_t bytes)
 {
 	size_t i, count = at[-1] != 0 || at[bytes] != 0;
@@ -53,7 +53,7 @@ static size_t differences(const unsigned char *at, size_t bytes)
 	return count;
 }
 
-/* Odd sizes at odd offsets, across one and two borders of chunks */
+/* Odd sizes at odd offsets, across no, one and two borders of chunks */
 static const struct {
 	size_t offset, bytes;
 } pieces[] = {
@@ -192,7 +192,7 @@ TEST_F(copy, host_side_not_accessible)
 	EXPECT_REASON(cuMemcpyDtoH(page, AT(0, 0), 4097), "the destination # is not accessible");
 	EXPECT_REASON(cuMemcpyDtoH("constant", AT(0, 0), 1), "the destination # is not accessible");
 	EXPECT_EQ(1, page[0]);
-	/* host memory where device memory must be */
+	/* host memory as an operand that must be device memory */
 	EXPECT_REASON(cuMemcpyHtoD(ADDRESS(page), page, 1),
 		      "the destination # is not device memory");
 	EXPECT_REASON(cuMemcpyDtoD(AT(0, 0), ADDRESS(page), 1),
@@ -201,7 +201,7 @@ TEST_F(copy, host_side_not_accessible)
 	EXPECT_EQ(5, page[0]);
 }
 
-/* The current device must have access. */
+/* A copy needs access of the current device. */
 TEST_F(copy, access_of_the_current_device)
 {
 	unsigned char byte = 3;
@@ -239,7 +239,7 @@ TEST_F(copy, window_reaches_every_replica)
 	unsigned char *host = host_pattern(3 * CHUNK), *back = calloc(1, CHUNK + 2);
 	unsigned int i;
 
-	/* nobody is bound: nothing to write to, nothing to read */
+	/* no memory is bound: a window has no replica to write to or to read from */
 	EXPECT_REASON(cuMemcpyHtoD(window, host, 1),
 		      "device # cannot write # bytes at #: unmapped, unbound");
 	EXPECT_REASON(cuMemcpyDtoH(back, window, 1),
@@ -251,7 +251,7 @@ TEST_F(copy, window_reaches_every_replica)
 	EXPECT_EQ(0, differences(self->at[1] + 2 * CHUNK - 9, 1000));
 	EXPECT_OK(cuMemcpyDtoH(back + 1, window + CHUNK - 9, 1000));
 	EXPECT_EQ(0, differences(back + 1, 1000));
-	/* past what is bound: nothing is written, not even the first byte */
+	/* a copy that leaves the bound range writes nothing, not even its first byte */
 	EXPECT_REASON(cuMemcpyHtoD(window + 2 * CHUNK - 1, host + 1, 2),
 		      "device # cannot write # bytes at #: unmapped, unbound");
 	EXPECT_REASON(cuMemsetD8(window + 2 * CHUNK - 1, 1, 2),
@@ -273,9 +273,9 @@ TEST_F(copy, window_reaches_every_replica)
 	EXPECT_EQ(0, differences(self->at[1] + 2 * CHUNK + 5, 777));
 }
 
-/* ---- what the system offers ---- */
+/* ---- system calls ---- */
 
-/* read(2) and write(2) take device memory as any other. */
+/* read(2) and write(2) take device memory like any other memory. */
 TEST_F(copy, read_and_write)
 {
 	unsigned char *host = host_pattern(CHUNK + 100), *back = calloc(1, CHUNK + 102);
@@ -288,13 +288,13 @@ TEST_F(copy, read_and_write)
 	ASSERT_EQ(bytes, pwrite(fd, self->at[0] + CHUNK - 50, bytes, 1));
 	ASSERT_EQ(bytes, pread(fd, back + 1, bytes, 1));
 	EXPECT_EQ(0, differences(back + 1, bytes));
-	/* into what may only be read */
+	/* into device memory that the program may only read */
 	ASSERT_OK(allow(AT(0, 0), 3 * CHUNK, 0, READ));
 	EXPECT_EQ(EFAULT, ERRNO_OF(pread(fd, self->at[0], 100, 0)));
 	EXPECT_EQ(0, self->at[0][0]);
 }
 
-/* As debuggers do: windows and replicas, whatever the CPU may do. */
+/* Debuggers read and write windows and replicas this way, whatever access the CPU has. */
 TEST_F(copy, proc_self_mem)
 {
 	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
