@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What it costs to touch 1 GiB for the first time: through mmap() of an exported
- * fd, of our own mapping, of a udmabuf and of a buffer of the system heap. Faults
- * are counted and judged; times are printed, with their ratios.
+ * The cost of touching 1 GiB for the first time: through mmap() of an exported fd, through a
+ * mapping of cuMemMap(), through a udmabuf and a buffer of the system heap. Faults are counted
+ * and judged; times are printed, with their ratios.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ FIXTURE_SETUP(export_scale)
 	if (stat_of("pmd_faults") < 0)
 		SKIP(return, "needs root and debugfs");
 	cuda_start(0);
-	/* as much as there is where pools are small */
+	/* the whole pool, if it is smaller than 1 GiB */
 	self->bytes = device_bytes(0, "pool_bytes");
 	if (self->bytes > GIB)
 		self->bytes = GIB;
@@ -32,14 +32,14 @@ FIXTURE_SETUP(export_scale)
 NOTHING_LEFT(export_scale)
 
 struct cost {
-	double map;		/* seconds: mmap(), or its like */
-	double first, again;	/* and a store to every page, twice */
-	double touch;		/* what first took longer than again */
-	long minor;		/* faults of this process, as getrusage() has them */
-	long pmd, pte;		/* those that memcast had a part in */
+	double map;		/* seconds for mmap() or cuMemMap() */
+	double first, again;	/* seconds for a store to every page, twice */
+	double touch;		/* seconds by which the first stores took longer */
+	long minor;		/* faults of this process, by getrusage() */
+	long pmd, pte;		/* faults that memcast handled */
 };
 
-/* More pages than are worth being flushed one by one: all of the TLB is. */
+/* Unmaps so many pages that the kernel flushes the whole TLB rather than page by page. */
 static void flush_tlb(void)
 {
 	void *pages = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE,
@@ -48,7 +48,7 @@ static void flush_tlb(void)
 	munmap(pages, CHUNK);
 }
 
-/* Adds the time of each 2 MiB, times @sign. */
+/* Stores to every page, and adds the time of each 2 MiB, times @sign, to @times. */
 static double touch(volatile char *at, size_t bytes, double *times, int sign)
 {
 	double started = now();
@@ -76,8 +76,8 @@ static struct cost begin(void)
 }
 
 /*
- * Stores themselves, and the processor's own misses, cost all the same and are
- * taken off; the median, as some of the times have others' work in them.
+ * The second stores take as long as the first ones without faults, and are subtracted. The median
+ * is used, as some of the times have work of other programs in them.
  */
 static struct cost end(struct cost start, void *at, size_t bytes)
 {
@@ -107,7 +107,7 @@ static struct cost through_own(struct __test_metadata *_metadata,
 	return cost;
 }
 
-/* mmap() has no reason to give a dma-buf an address where 2 MiB entries fit. */
+/* @aligned: asks for an address that 2 MiB entries fit, as mmap() may give a dma-buf any address */
 static struct cost through_fd(struct __test_metadata *_metadata, int fd, size_t bytes,
 			      bool aligned)
 {
@@ -128,7 +128,7 @@ static struct cost through_fd(struct __test_metadata *_metadata, int fd, size_t 
 	return cost;
 }
 
-/* The least of all rounds on either side: the machine may be busy. */
+/* Keeps the least cost of all rounds, as the machine may be busy. */
 static void keep(struct cost *least, struct cost cost)
 {
 	if (!least->first) {
@@ -175,7 +175,7 @@ TEST_F(export_scale, as_few_faults_as_our_own_mapping)
 		EXPECT_GE(chunks + 16, cost.minor);
 		keep(&aligned, cost);
 
-		/* where no entry fits, all pages under one come at once */
+		/* where no 2 MiB entry fits, a fault maps all pages of its 2 MiB at once */
 		cost = through_fd(_metadata, fd, self->bytes, false);
 		EXPECT_GE(chunks + 1, cost.pmd + cost.pte);
 		EXPECT_GE(chunks + 16, cost.minor);
@@ -189,7 +189,7 @@ TEST_F(export_scale, as_few_faults_as_our_own_mapping)
 	SHOW("its fd, anywhere", plain, own);
 }
 
-/* Against as much of theirs, in turn */
+/* Touches a memory of memcast and a buffer of another driver, @theirs, in turn. */
 static void compare(struct __test_metadata *_metadata, const char *name, int theirs,
 		    size_t bytes)
 {

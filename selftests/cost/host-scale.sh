@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# scale_test where the clock counts instructions: there its ratios are judged
+# Runs scale_test where the clock counts instructions, so that its ratios are judged.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 

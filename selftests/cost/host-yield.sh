@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The longest stretch that a call does not yield, in instructions of a virtual machine
-# whose clock counts them: selftests/cost/yield_test.c, yield_machine_test.c.
+# Measures the longest stretch in which a call does not yield the processor, in instructions of
+# a virtual machine whose clock counts them: selftests/cost/yield_test.c, yield_machine_test.c.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the design promises about cost, as ratios of medians within one run. They are judged in
+ * The design's promises about cost, as ratios of medians within one run. They are judged in
  * a machine whose clock counts instructions (memcast-vm --icount --cpus 1, which host-scale.sh
  * says with MEMCAST_TEST_EXACT=1); elsewhere a busy host can hold up either side of a ratio, and
  * the tests print what they measured.
@@ -59,7 +59,7 @@ static double touch_memfd(struct __test_metadata *_metadata, size_t bytes)
 	return cost;
 }
 
-/* The least of three rounds on either side: the machine may be busy. */
+/* Compares the fastest of three rounds on either side, as the machine may be busy. */
 TEST_F(scale, touching_1_gib)
 {
 	CUmemGenericAllocationHandle own;
@@ -85,7 +85,7 @@ TEST_F(scale, touching_1_gib)
 	       ours * GIB * 1e3, theirs * GIB * 1e3, theirs / ours);
 }
 
-/* The last percent costs at most twice what the first thousandth did. */
+/* A mapping of the last percent takes at most twice as long as one of the first thousandth. */
 TEST_F(scale, mappings_in_one_reservation)
 {
 	const unsigned int count = loops(MAPPINGS), first = count / 1000 ?: 1,
@@ -150,7 +150,7 @@ TEST_F(scale, binding_1_gib)
 	EXPECT_RATIO(1.5, large / small);
 }
 
-/* As many at once as a pool has chunks, each by itself */
+/* Creates as many memories of one chunk as the pool has chunks. */
 TEST_F(scale, memories_of_one_chunk)
 {
 	unsigned int i, count = self->pool / CHUNK;

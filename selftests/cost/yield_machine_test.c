@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * As yield_test.c, of what only other machines have: devices that reach no memory but by bounce
- * buffers (the kernel's swiotlb=…,force), and lazy pools. selftests/cost/host-yield.sh starts such a
- * machine, whose clock counts instructions.
+ * As yield_test.c, on a machine whose devices reach memory only by bounce buffers (the kernel's
+ * swiotlb=…,force) and whose pools are lazy. selftests/cost/host-yield.sh starts such a machine,
+ * whose clock counts instructions.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -12,8 +12,8 @@
 #include "yield_watcher.h"
 
 #define PAGE		4096UL
-#define CHUNKS		(1U << 15)		/* of memories, one each */
-#define MAPPINGS	(1U << 14)		/* of a page, for a device: 64 MiB of bounce buffers */
+#define CHUNKS		(1U << 15)		/* memories of one chunk each */
+#define MAPPINGS	(1U << 14)		/* of a page for a device: 64 MiB of bounces */
 
 /* Milliseconds, where a million instructions are one */
 #define LIMIT		5.0
@@ -89,7 +89,7 @@ TEST_F(yield_machine, bracket)
 	close(importer);
 }
 
-/* A fill counts what nobody has touched, and forgets that when the last chunk is one too many. */
+/* A fill counts the untouched chunks that it needs, and takes none if one of them is too many. */
 TEST_F(yield_machine, untouched)
 {
 	struct memcast_access_entry entry = {

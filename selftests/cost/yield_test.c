@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * However much a user has, no call of his keeps a processor for long: a worker makes a
- * million mappings, bindings and attachments, and some of all else, and then makes the calls
- * that walk them, beside a watcher of a higher priority on the same
- * processor. The watcher sleeps most of the time, and records how long it has to wait for
- * its turn after each wake-up.
+ * However many objects a user has, none of his calls keeps a processor for long: a worker makes a
+ * million mappings, bindings and attachments, and some of all other objects, and then the calls
+ * that walk them, beside a watcher of a higher priority on the same processor. The watcher sleeps
+ * most of the time, and records how long it waits for the processor after each wake-up.
  *
  * With MEMCAST_TEST_EXACT=1 the machine must be one whose clock counts instructions
- * (memcast-vm --icount --cpus 1): a million of them are a millisecond, and nothing else ever
- * comes in between. Too long is 5 ms, and 7 ms for an exit: what the kernel's RCU frees
- * after it has a limit of its own of some 3 ms. selftests/cost/host-yield.sh runs it so. On other
+ * (memcast-vm --icount --cpus 1): a million of them are a millisecond, and no other program ever
+ * comes in between. Too long is 5 ms, and 7 ms for an exit, after which the kernel's RCU frees
+ * objects, with a limit of its own of some 3 ms. selftests/cost/host-yield.sh runs it so. On other
  * machines a busy host can hold up the watcher as well, so that the test prints what it
- * measured and judges nothing: there it is for kernels that report lockups themselves.
+ * measured and judges nothing: there it serves kernels that report lockups themselves.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -23,17 +22,17 @@
 #include "raw.h"
 #include "yield_watcher.h"
 
-#define MANY		(1U << 20)		/* as many as one call binds */
-#define PAGES		(1U << 18)		/* as many as are exported as one range */
+#define MANY		(1U << 20)		/* the most bindings that one call makes */
+#define PAGES		(1U << 18)		/* the most pages that one range exports */
 #define SOME		(1U << 16)
 #define PAGE		4096UL
 
 /* ---- the worker, in a process of its own ---- */
 
 struct worker {
-	int client, second;		/* who has all but the mappings of chunks */
+	int client, second;		/* clients; the second has the pages, handles and heaps */
 	int importer;
-	unsigned int mappings, pages, others;	/* how many */
+	unsigned int mappings, pages, others;	/* how many the worker makes */
 	uint32_t memory[2], page, team;
 	uint64_t at, windows, pages_at;	/* reservations: of a memory, a team, a page */
 	int fd, range;			/* dma-bufs: of a memory, of the pages */
@@ -84,8 +83,8 @@ static void make_objects(struct __test_metadata *_metadata, struct worker *w)
 }
 
 /*
- * Each of these is many short calls. Of memories there is one mapping more than a call takes;
- * of the team's, every second shows a replica.
+ * Each of these functions makes many short calls. Of chunks and of pages there is one mapping more
+ * than one call walks; every second mapping of the team shows a replica.
  */
 static void make_mappings(struct __test_metadata *_metadata, struct worker *w)
 {
@@ -126,14 +125,14 @@ static void make_handles_and_heaps(struct __test_metadata *_metadata, struct wor
 	}
 }
 
-/* What only computes, for comparison */
+/* Computes without a system call, for comparison. */
 static void compute(struct __test_metadata *_metadata, struct worker *w)
 {
 	for (volatile unsigned int i = 0; i < 100 * w->others; i++)
 		ASSERT_LE(0, w->client);
 }
 
-/* Each of these is one call, or two, that walk all of something. */
+/* Each of the following functions makes one or two calls that walk all objects of a kind. */
 static void set_access(struct __test_metadata *_metadata, struct worker *w)
 {
 	struct memcast_access_entry entry = {
@@ -156,7 +155,7 @@ static void bind_addresses(struct __test_metadata *_metadata, struct worker *w)
 	   .bytes = w->mappings * CHUNK);
 }
 
-/* One more than a call takes */
+/* Binds one mapping more than a call takes. */
 static void bind_too_many(struct __test_metadata *_metadata, struct worker *w)
 {
 	struct memcast_bind_address bind = {
@@ -231,7 +230,7 @@ static void bracket_an_access(struct __test_metadata *_metadata, struct worker *
 	ASSERT_EQ(0, dma_buf_sync(w->fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW));
 }
 
-/* All of it is printed before the first byte can be read. */
+/* The kernel prints the whole file before the first byte can be read. */
 static void read_fdinfo(struct __test_metadata *_metadata, struct worker *w)
 {
 	char path[64], text[PAGE];
@@ -255,7 +254,7 @@ static const struct act first_acts[] = {
 	{ "make handles and heaps", make_handles_and_heaps },
 };
 
-/* In an order in which they can be repeated, computing first */
+/* All can be repeated in this order; computing comes first. */
 static const struct act acts[] = {
 	{ "compute", compute },
 	{ "set access", set_access },
@@ -319,7 +318,7 @@ FIXTURE_TEARDOWN(yield)
 	pthread_join(self->watcher.thread, NULL);
 }
 
-/* Milliseconds. @act: NULL to kill the worker */
+/* @act: NULL to kill the worker. Return: the watcher's longest wait meanwhile, in milliseconds */
 static double watched(struct __test_metadata *_metadata, FIXTURE_DATA(yield) *self, pid_t pid,
 		      int link, const struct act *act)
 {
@@ -358,7 +357,7 @@ TEST_F(yield, calls_and_exit)
 	pid = start_worker(_metadata, self, &link);
 	for (i = 0; i < ARRAY_SIZE(acts); i++)
 		longest[i] = watched(_metadata, self, pid, link, &acts[i]);
-	/* all of it at once */
+	/* the worker is killed with everything in place */
 	watched(_metadata, self, pid, link, &last_act);
 	longest[i] = watched(_metadata, self, pid, link, NULL);
 

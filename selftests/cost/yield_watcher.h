@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of high priority on the first processor, which says how long it had to wait for it.
+ * A thread of high priority on the first processor, which records how long it waited to run there.
  * Needs _GNU_SOURCE.
  */
 #ifndef YIELD_WATCHER_H
@@ -18,7 +18,7 @@ struct watcher {
 	pthread_t thread;
 	_Atomic bool stop;
 	bool exact;
-	_Atomic uint64_t longest;	/* wait, in nanoseconds, since this was set to 0 */
+	_Atomic uint64_t longest;	/* the longest wait since this was set to 0, nanoseconds */
 };
 
 /* Nanoseconds that the calling thread has spent waiting for a processor */
@@ -41,9 +41,10 @@ TEST_HELPER int64_t clock_now(void)
 }
 
 /*
- * The scheduler's account starts with the wake-up. That is an interrupt, which a host that
- * stops the emulator delays as well: so most of such a delay is not in the account, but in
- * what the clock says, which is only right where nothing stops the emulator.
+ * Return: how long the watcher waited after one wake-up, in nanoseconds. The scheduler's account
+ * begins with the wake-up, an interrupt. A host that stops the emulator delays that interrupt, so
+ * most of such a delay is not in the account. The clock has all of it, and is right only where
+ * nothing stops the emulator.
  */
 TEST_HELPER uint64_t one_wait(const struct watcher *watcher, int schedstat)
 {
