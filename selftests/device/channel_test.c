@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fabric handles and IMEX channels: they need the module's imex_channels=2. */
+/* Fabric handles and IMEX channels. The tests need the module's imex_channels=2. */
 #define _GNU_SOURCE
 #include <sys/stat.h>
 #include "fabric_peers.h"
@@ -57,7 +57,8 @@ TEST_F(channel, arguments)
 	int value = 0, fd = -1;
 
 	cuda_start(0);
-	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 0));
+	EXPECT_OK(cuDeviceGetAttribute(&value,
+				       CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 0));
 	EXPECT_EQ(1, value);
 	memset(&none, 7, sizeof(none));
 	shareable = none;
@@ -76,7 +77,7 @@ TEST_F(channel, arguments)
 	EXPECT_REASON(receive(NULL, &shareable), "NULL pointer");
 	EXPECT_REASON(receive(&got, NULL), "NULL pointer");
 	EXPECT_REASON(receive(&got, &none), "not a fabric handle");
-	/* every byte counts */
+	/* a handle with any byte changed is invalid */
 	for (i = 0; i < sizeof(shareable); i++) {
 		shareable.data[i] ^= 1;
 		EXPECT_INVALID(receive(&got, &shareable));
@@ -86,7 +87,7 @@ TEST_F(channel, arguments)
 	EXPECT_OK(receive(&got, &shareable));
 }
 
-/* The same each time, unlike any other's, and no life of its own. */
+/* A memory has one fabric handle, unlike any other's, which does not keep the memory. */
 TEST_F(channel, identity)
 {
 	CUmemGenericAllocationHandle handle, other;
@@ -121,11 +122,11 @@ TEST_F(channel, both_types)
 	ASSERT_OK(receive(&got, &shareable));
 	imported(fd);
 	EXPECT_OK(cuMemGetAllocationPropertiesFromHandle(&prop, got));
-	/* an imported memory has none */
+	/* an imported memory has no handle types */
 	EXPECT_EQ(0, (int)prop.requestedHandleTypes);
 }
 
-/* Handles of a device's memory go over its link, by whomever; what has been imported stays. */
+/* Exports and imports of a device's memory need the device's link; imported memory stays. */
 TEST_F(channel, link_states)
 {
 	static const struct {
@@ -170,7 +171,8 @@ TEST_F(channel, host_memory)
 	int value = 0;
 
 	cuda_start(0);
-	EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED, 0));
+	EXPECT_OK(cuDeviceGetAttribute(&value,
+				       CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED, 0));
 	EXPECT_EQ(1, value);
 	ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
 	shareable = fabric_handle(handle);
@@ -179,7 +181,7 @@ TEST_F(channel, host_memory)
 	EXPECT_EQ(4711, *mapped(got, CHUNK, 0));
 }
 
-/* Between processes that share nothing but the 64 bytes */
+/* Two processes share a memory by the 64 bytes of its handle alone. */
 TEST_F(channel, memory)
 {
 	CUmemGenericAllocationHandle handle;
@@ -234,7 +236,7 @@ TEST_F(channel, team)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* A handle ends with its exporter if nobody has imported it. */
+/* A handle ends with its exporter if no process has imported it. */
 TEST_F(channel, exporter_gone)
 {
 	CUmemGenericAllocationHandle handle = 77;
@@ -255,7 +257,7 @@ TEST_F(channel, exporter_gone)
 	EXPECT_EQ(77, handle);
 }
 
-/* Who may open no channel has no fabric handles. */
+/* A process that may open no channel can neither create nor import fabric handles. */
 TEST_F(channel, no_channel)
 {
 	CUmulticastObjectProp team_prop = { .numDevices = 2, .size = CHUNK, .handleTypes = FABRIC };
@@ -290,7 +292,7 @@ TEST_F(channel, no_channel)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* Two users with a channel each; root, who has both, can import from both. */
+/* Two users may open one channel each; root may open both, and can import from both users. */
 TEST_F(channel, other_channel)
 {
 	CUmemGenericAllocationHandle handle = 77;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Contexts that are destroyed, given up, or destroyed while another thread has them. */
+/* Contexts are destroyed, detached from, or destroyed while another thread has them current. */
 #include <pthread.h>
 #include "context_fixture.h"
 #include "reason.h"
@@ -15,7 +15,7 @@ TEST_F(context, destroy_pops_the_top_only)
 	EXPECT_OK(cuCtxDestroy(second));
 	EXPECT_EQ(first, current());
 	EXPECT_OK(cuCtxDestroy(first));
-	/* under it is what was destroyed while it was not at the top */
+	/* below it is the context that was destroyed while it was not at the top */
 	EXPECT_EQ(second, current());
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxGetDevice(&device));
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&at, 4));
@@ -27,7 +27,7 @@ TEST_F(context, destroy_pops_the_top_only)
 	EXPECT_OK(cuCtxSetCurrent(NULL));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetDevice(&device));
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDestroy(first));
-	/* it can still be made current */
+	/* a destroyed context can still be made current */
 	EXPECT_OK(cuCtxSetCurrent(first));
 	EXPECT_EQ(first, current());
 	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
@@ -60,7 +60,7 @@ TEST_F(context, attach_and_detach)
 	EXPECT_EQ(NULL, same);
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuProfilerStart());
 
-	/* a primary one is released */
+	/* cuCtxDetach() releases a primary context */
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, 0));
 	ASSERT_OK(cuCtxSetCurrent(primary));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
@@ -79,7 +79,7 @@ struct thread {
 	CUresult pop, none;
 };
 
-/* The context ends while it is current here. */
+/* Makes calls in a context that another thread has destroyed while it was current here. */
 static void *ask_of_destroyed(void *argument)
 {
 	struct thread *thread = argument;
@@ -117,7 +117,7 @@ TEST_F(context, destroyed_while_current_elsewhere)
 	ASSERT_EQ(0, pthread_create(&id, NULL, ask_of_destroyed, &thread));
 	pthread_barrier_wait(&thread.barrier);
 	ASSERT_OK(cuCtxDestroy(thread.context));
-	/* whoever comes into its place is another one */
+	/* a new context in its slot is another context */
 	created(0, 0);
 	pthread_barrier_wait(&thread.barrier);
 	ASSERT_EQ(0, pthread_join(id, NULL));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of contexts share. */
+/* Fixture of the tests of contexts */
 #ifndef CONTEXT_FIXTURE_H
 #define CONTEXT_FIXTURE_H
 
 #include "memcast_test.h"
 #include "reason.h"
 
-/* What binaries of before 13.0 import; cuda.h has the newest under the plain name. */
+/* Binaries of before CUDA 13.0 import these; cuda.h declares the newest under the plain name. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
 			unsigned int flags, CUdevice device);
 
-/* Nothing is current, nothing retained. */
+/* No context is current, and no primary context is retained. */
 FIXTURE(context) { int devices; };
 FIXTURE_SETUP(context)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Contexts: made, current, ended; and the primary one of each device. */
+/* Contexts are created, made current, waited for and destroyed. */
 #include "context_fixture.h"
 #include "reason.h"
 
@@ -31,7 +31,7 @@ TEST_F(context, create_in_each_version)
 		EXPECT_OK(cuCtxGetApiVersion(NULL, &version));
 		EXPECT_EQ(3020, version);
 		EXPECT_OK(cuCtxPopCurrent(NULL));
-		/* of one that is not current */
+		/* of a context that is not current */
 		EXPECT_OK(cuCtxGetDevice_v2(&device, made[i]));
 		EXPECT_EQ(i & 1, device);
 		version = 0;
@@ -110,7 +110,7 @@ TEST_F(context, as_many_as_there_can_be)
 	}
 	EXPECT_NO_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY, cuCtxCreate(&context, NULL, 0, 0),
 			  "# contexts are live");
-	/* one that goes makes room, and its name is not given out again */
+	/* a context that ends makes room for another, which gets another handle */
 	ASSERT_OK(cuCtxDestroy(made[77]));
 	ASSERT_OK(cuCtxCreate(&again, NULL, 0, 1));
 	EXPECT_NE(made[77], again);
@@ -133,7 +133,7 @@ TEST_F(context, push_pop_set)
 	EXPECT_OK(cuCtxPopCurrent(&popped));
 	EXPECT_EQ(first, popped);
 	EXPECT_EQ(second, current());
-	/* the top is replaced; NULL pops it */
+	/* cuCtxSetCurrent() replaces the top of the stack, and pops it if the context is NULL */
 	EXPECT_OK(cuCtxSetCurrent(first));
 	EXPECT_EQ(first, current());
 	EXPECT_OK(cuCtxSetCurrent(NULL));
@@ -153,7 +153,7 @@ TEST_F(context, push_pop_set)
 	EXPECT_REASON(cuCtxGetCurrent(NULL), "NULL output");
 }
 
-/* A call that finds the stack full makes nothing, however often. */
+/* A call that finds the stack full makes no context, however often it is made. */
 TEST_F(context, stack_is_full)
 {
 	CUcontext first = created(0, 0), context = UNTOUCHED;
@@ -166,7 +166,7 @@ TEST_F(context, stack_is_full)
 		ASSERT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuCtxCreate(&context, NULL, 0, 1));
 	EXPECT_EQ(UNTOUCHED, context);
 	EXPECT_EQ(first, current());
-	/* its top can be replaced */
+	/* the top of a full stack can be replaced */
 	EXPECT_OK(cuCtxSetCurrent(first));
 	EXPECT_OK(cuCtxPopCurrent(NULL));
 	EXPECT_OK(cuCtxCreate(&context, NULL, 0, 1));
@@ -247,7 +247,7 @@ TEST_F(context, synchronize)
 	at[0] = 1;
 	EXPECT_OK(cuCtxSynchronize_v2(second));
 	EXPECT_OK(cuStreamQuery(stream));
-	/* of another one than the current one, and its failures */
+	/* waits for a context that is not current, and returns its failure */
 	ASSERT_OK(cuStreamWaitValue32(stream, ADDRESS(at), 2, CU_STREAM_WAIT_VALUE_EQ));
 	ASSERT_OK(cuCtxSetCurrent(first));
 	ASSERT_OK(cuMemUnmap(ADDRESS(at), CHUNK));
@@ -272,12 +272,12 @@ TEST_F(context, copies_between_two_of_a_device)
 	ASSERT_OK(cuCtxSetCurrent(second));
 	ASSERT_OK(cuMemAlloc(&two, 4096));
 	ASSERT_OK(cuStreamCreate(&stream, 0));
-	/* within one of them, whichever is current; and what no context has */
+	/* within one context, whichever is current; and from memory that belongs to no context */
 	EXPECT_OK(cuMemcpyDtoD(one, one + 2048, 2048));
 	EXPECT_OK(cuMemsetD8(one, 1, 4096));
 	EXPECT_OK(cuMemcpyDtoD(one, ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0)), 4096));
 	EXPECT_OK(cuMemcpyDtoD(one, two, 0));
-	/* the device finds it out */
+	/* a copy between two contexts of a device fails later, in the stream */
 	EXPECT_OK(cuMemcpyDtoDAsync(two, one, 4096, stream));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(stream));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(two));

@@ -51,7 +51,7 @@ static void uuid_text(char *text, const CUuuid *uuid)
 		b[11], b[12], b[13], b[14], b[15]);
 }
 
-/* Each has its own, and sysfs shows the same. */
+/* Each device has a UUID of its own, which sysfs shows as well. */
 TEST_F(device, uuid)
 {
 	char path[64], text[40], shown[40] = "";
@@ -126,7 +126,7 @@ TEST_F(device, memory_info)
 	ASSERT_OK(cuMemGetInfo(&available, &total));
 	EXPECT_EQ(total - 2 * CHUNK, available);
 	EXPECT_EQ(device_bytes(1, "free_bytes"), available);
-	/* as recorded, either may be left out */
+	/* as recorded on hardware, either output may be NULL */
 	total = available = 0;
 	EXPECT_OK(cuMemGetInfo(NULL, &total));
 	EXPECT_EQ(device_bytes(1, "pool_bytes"), total);
@@ -134,7 +134,7 @@ TEST_F(device, memory_info)
 	EXPECT_EQ(device_bytes(1, "free_bytes"), available);
 }
 
-/* A stack per thread; retained ones are one per device. */
+/* Each thread has a stack of contexts, and each device one primary context. */
 TEST_F(device, contexts)
 {
 	CUcontext primary, again, created, current;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The fabric that the module's parameters play. */
+/* Parameters of the module that simulate states of the fabric. */
 #define _GNU_SOURCE
 #include "memcast_test.h"
 #include "reason.h"
@@ -32,7 +32,7 @@ static int set_parameter(const char *name, const char *value)
 	return fclose(file) || failed ? -1 : 0;
 }
 
-/* One device's own link */
+/* Sets the state of one device's link, in sysfs. */
 static int set_link(int device, const char *state)
 {
 	char folder[64];
@@ -59,7 +59,7 @@ FIXTURE_SETUP(fabric)
 		SKIP(return, "parameters are root's");
 }
 
-/* After a failed test too: the programs that follow count on it. */
+/* Sets defaults after a failed test as well: the programs that follow need them. */
 FIXTURE_TEARDOWN_PARENT(fabric)
 {
 	set_defaults();
@@ -82,7 +82,7 @@ TEST_F(fabric, not_ready)
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastAddDevice(new_team(2, CHUNK), 0));
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindMem(handle, 0, part, 0, CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindAddr(handle, 0, at, CHUNK, 0));
-	/* arguments are looked at first */
+	/* arguments are checked before the fabric's state */
 	EXPECT_REASON(cuMulticastBindMem(handle, 1, part, 0, CHUNK, 0),
 		      "team offset # is not a multiple of the granularity #");
 	SET("fabric_state", "ready");
@@ -103,7 +103,7 @@ TEST_F(fabric, illegal_state)
 		  cuMulticastBindMem(handle, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 }
 
-/* The others join and bind as before. */
+/* While one device's link is not ready, other devices join and bind as before. */
 TEST_F(fabric, one_link)
 {
 	CUmemGenericAllocationHandle handle, joining, part;
@@ -117,12 +117,13 @@ TEST_F(fabric, one_link)
 	ASSERT_OK(cuMulticastBindMem(handle, CHUNK, part, 0, CHUNK, 0));
 	ASSERT_EQ(0, set_link(1, "in_progress"));
 	EXPECT_CU_REASON(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastAddDevice(joining, 1),
-			 "device #'s link to the fabric is still in progress (its fabric_state in sysfs)");
+			 "device #'s link to the fabric is still in progress "
+			 "(its fabric_state in sysfs)");
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindMem(handle, 0, part, 0, CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMulticastBindAddr(handle, 0, at, CHUNK, 0));
 	EXPECT_OK(cuMulticastAddDevice(joining, 0));
 	EXPECT_OK(cuMulticastBindMem(handle, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
-	/* what was set up stays, and can be undone */
+	/* an earlier binding stays, and can be undone */
 	EXPECT_OK(cuMulticastUnbind(handle, 1, CHUNK, CHUNK));
 
 	ASSERT_EQ(0, set_link(1, "failed"));
@@ -149,7 +150,7 @@ TEST_F(fabric, slots)
 	SET("team_slots", "1");
 	ASSERT_OK(cuMulticastBindMem(first, 0, part, 0, CHUNK, 0));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMulticastBindMem(second, 0, other, 0, CHUNK, 0));
-	/* one per team, not per binding */
+	/* a team takes one slot, not one per binding */
 	EXPECT_OK(cuMulticastBindMem(first, 0, other, 0, CHUNK, 0));
 	ASSERT_OK(cuMulticastUnbind(first, 1, 0, CHUNK));
 	ASSERT_OK(cuMemRelease(first));
@@ -186,7 +187,7 @@ TEST_F(fabric, timeout)
 	EXPECT_CU(CUDA_ERROR_SYSTEM_NOT_READY, cuMemMap(reserve(CHUNK), CHUNK, 0, handle, 0));
 }
 
-/* Having said that it waits does not make a call wait longer, nor shorter. */
+/* The notice that a call waits makes the call's wait neither longer nor shorter. */
 TEST_F(fabric, notice_before_timeout)
 {
 	CUmemGenericAllocationHandle handle;

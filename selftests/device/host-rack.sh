@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Machines with as many devices as there can be, what the module says to one more, and devices
-# that are divided among hosts.
+# Tests machines with as many devices as there can be, the module's refusal of one more, and
+# devices that are divided among hosts.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 
@@ -13,16 +13,17 @@ case $said in
 	failed=1 ;;
 esac
 
-# 2 for most: what they take of the machine is the figure, so that is little
+# Most devices get a pool of 2 MiB, so that all pools together take little of the machine.
 for kernel in 6.1 6.12; do
 	machine "576 devices with linux $kernel" --kernel $kernel --root --devices 576 \
 		--pool-mib 4,2 --timeout 900 -- build/selftests/rack_test
 	machine "6 devices on 3 hosts with linux $kernel" --kernel $kernel --root --devices 6 \
 		--pool-mib 32 --memory 1024 --param hosts=3 --param imex_channels=1 \
-		--add build/selftests -- build/selftests/run rack_hosts_test rack_fabric_test rack_smi_test
+		--add build/selftests -- build/selftests/run rack_hosts_test rack_fabric_test \
+		rack_smi_test
 done
 
-# what is about devices' numbers, on a host whose first is not the machine's
+# Tests that deal with numbers of devices, on a host whose device 0 is not the machine's.
 # shellcheck disable=SC2016
 machine "other selftests on the second of two hosts" --root --numa 2 --devices 16 --pool-mib 64 \
 	--memory 3072 --param hosts=2 --param imex_channels=2 --add build/selftests -- \

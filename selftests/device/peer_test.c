@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Peers, bus addresses, and what a context says without code to run. */
+/* Peer access, PCI bus ids, and queries of devices and contexts */
 #include "memcast_test.h"
 #include "reason.h"
 
@@ -68,7 +68,7 @@ TEST_F(peer, enable_and_disable)
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(same, 0));
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(same));
 
-	/* one way only, and gone with the context */
+	/* peer access goes one way only, and ends with the context */
 	ASSERT_OK(cuCtxSetCurrent(second));
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(first));
 	ASSERT_OK(cuCtxSetCurrent(first));
@@ -79,7 +79,7 @@ TEST_F(peer, enable_and_disable)
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(second));
 }
 
-/* Fills need peer access to what another device's context allocated, copies do not. */
+/* Fills of memory that another device's context has allocated need peer access, copies do not. */
 TEST_F(peer, fills_of_plain_memory)
 {
 	CUdeviceptr own, other;
@@ -104,7 +104,7 @@ TEST_F(peer, fills_of_plain_memory)
 	EXPECT_OK(cuMemcpyDtoH(&word, own + 4092, 4));
 	EXPECT_EQ(7, word);
 
-	/* of the context whose stream it is, one way */
+	/* the context of the stream needs the access, which goes one way */
 	EXPECT_OK(cuCtxEnablePeerAccess(first, 0));
 	EXPECT_OK(cuMemsetD32(other, 8, 1));
 	EXPECT_OK(cuMemsetD32Async(other + 4, 9, 1, stream));
@@ -119,7 +119,7 @@ TEST_F(peer, fills_of_plain_memory)
 	EXPECT_OK(cuCtxDisablePeerAccess(first));
 	EXPECT_REASON(cuMemsetD32(other, 1, 1), "# is of device #, which device #'s context has");
 
-	/* what is not plain memory has access of its own */
+	/* memory of cuMemCreate() has access of its own */
 	EXPECT_OK(cuMemsetD8(ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 1)), 1, CHUNK));
 }
 
@@ -144,7 +144,7 @@ TEST_F(peer, bus_ids)
 		EXPECT_STRNE(text, other);
 	}
 	EXPECT_OK(cuDeviceGetPCIBusId(small, sizeof(small), 0));
-	/* what there is room for is there all the same */
+	/* a call with too little room writes as much of the id as fits */
 	strcpy(text, small);
 	memset(small, 'x', sizeof(small));
 	EXPECT_REASON(cuDeviceGetPCIBusId(small, sizeof(small) - 1, 0), "# bytes are too few for");
@@ -163,7 +163,7 @@ TEST_F(peer, bus_ids)
 	EXPECT_REASON(cuDeviceGetByPCIBusId(&device, NULL), "NULL pointer");
 	EXPECT_REASON(cuDeviceGetByPCIBusId(NULL, text), "NULL pointer");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "ca57:ff:00.0"));
-	/* in domain 0 */
+	/* without a domain, domain 0 is meant */
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "00:00.0"));
 	EXPECT_EQ(77, device);
 }
@@ -190,7 +190,7 @@ TEST_F(peer, older_queries)
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetProperties(&prop, -1));
 }
 
-/* Programs choose their way by these: what the profile says, but for what there is not. */
+/* Attributes by which programs choose what to use: the profile's, except for missing features. */
 TEST_F(peer, what_can_be_done)
 {
 	const struct {
@@ -220,7 +220,7 @@ TEST_F(peer, what_can_be_done)
 	}
 }
 
-/* As recorded: what limits answer, what they are, and what becomes of 1. */
+/* As recorded on hardware: results of get and set, the first value, and the one after setting 1 */
 static const struct {
 	CUresult known, set;
 	size_t initial, one;
@@ -231,7 +231,7 @@ static const struct {
 	[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = {
 		CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_UNSUPPORTED_LIMIT, 77, 77 },
 	[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = { 0, 0, 2048, 32 },
-	/* what becomes of 1 in these two was not recorded */
+	/* for these two limits, the value after setting 1 was not recorded */
 	[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = { 0, 0, 64, 1 },
 	[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = { 0, 0, 9830400, 1 },
 	[CU_LIMIT_SHMEM_SIZE] = { 0, CUDA_ERROR_NOT_PERMITTED, 232448, 232448 },

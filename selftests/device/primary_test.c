@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Primary contexts: who keeps them alive, and what a reset leaves. */
+/* Primary contexts: retain and release keep and end them; a reset leaves them without objects. */
 #include "memcast_test.h"
 #include "reason.h"
 
-/* Nothing is current, nothing retained. */
+/* No context is current, and no primary context is retained. */
 FIXTURE(primary) { int devices; };
 FIXTURE_SETUP(primary)
 {
@@ -47,10 +47,10 @@ TEST_F(primary, alive_while_retained)
 	EXPECT_NE(first, other);
 	EXPECT_OK(cuCtxGetDevice_v2(&device, other));
 	EXPECT_EQ(1, device);
-	/* nothing was made current */
+	/* a retain makes no context current */
 	EXPECT_OK(cuCtxGetCurrent(&current));
 	EXPECT_EQ(NULL, current);
-	/* and none of them can be destroyed */
+	/* a primary context cannot be destroyed */
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(first));
 	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
 	EXPECT_EQ(1, active(0));
@@ -87,7 +87,7 @@ TEST_F(primary, arguments)
 	EXPECT_EQ(77, active);
 }
 
-/* They can be set before it is alive, and at any time after; it always has MAP_HOST. */
+/* Flags can be set before the context is alive, and later; an alive one always has MAP_HOST. */
 TEST_F(primary, flags)
 {
 	unsigned int flags = 77;
@@ -108,12 +108,12 @@ TEST_F(primary, flags)
 	EXPECT_EQ(CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST, flags);
 	EXPECT_OK(cuCtxSetFlags(CU_CTX_SCHED_SPIN));
 	EXPECT_FLAGS(CU_CTX_SCHED_SPIN, 0);
-	/* they go with it */
+	/* the flags end with the context */
 	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
 	EXPECT_FLAGS(0, 0);
 }
 
-/* A release does not pop. */
+/* The last release ends the context, but does not pop it from the thread's stack. */
 TEST_F(primary, released_while_current)
 {
 	CUcontext context, current = NULL, again;
@@ -135,7 +135,7 @@ TEST_F(primary, released_while_current)
 	EXPECT_EQ(context, again);
 	EXPECT_OK(cuCtxGetDevice(&device));
 	EXPECT_EQ(1, device);
-	/* with nothing of what it had */
+	/* the context that is retained again has none of its former streams and blocks */
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
 	EXPECT_REASON(cuMemFree(at), "# is not in a reservation");
 }
@@ -146,7 +146,7 @@ TEST_F(primary, reset_releases_nothing)
 	CUdevice device = 77;
 	CUdeviceptr at;
 
-	EXPECT_OK(cuDevicePrimaryCtxReset(0));	/* nor does it mind that there is none */
+	EXPECT_OK(cuDevicePrimaryCtxReset(0));	/* of a context that is not alive */
 	EXPECT_EQ(0, active(0));
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
 	ASSERT_OK(cuCtxSetCurrent(context));
@@ -170,7 +170,7 @@ TEST_F(primary, reset_releases_nothing)
 	EXPECT_EQ(0, active(0));
 }
 
-/* Work of before a reset is left out, and no failure of what comes after. */
+/* A reset discards queued work, and later work does not fail by it. */
 TEST_F(primary, reset_with_work)
 {
 	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * As many devices as the machine has, be it the 576 of a rack: each is told from all
- * others, and a team of all reaches all. host-rack.sh runs this where there are 576.
+ * All devices of the machine, up to the 576 of a rack: each can be told from all others, and a
+ * team of all reaches all. host-rack.sh runs this on a machine with 576.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ FIXTURE(rack)
 {
 	int devices;
 	CUdevice last;
-	CUdevice other;		/* what a set of 64 bits takes the last for, or 0 */
+	CUdevice other;		/* the device that a set of 64 bits confuses with the last, or 0 */
 	CUmemGenericAllocationHandle handle, *memory;
 	CUdeviceptr window;
 };
@@ -72,7 +72,7 @@ TEST_F(rack, each_has_its_own_name)
 	free(all);
 }
 
-/* A team of all, in the reverse order; a chunk of each bound, the window for the last. */
+/* Makes a team of all devices in reverse order, binds a chunk of each and maps the window. */
 static void make_team(struct __test_metadata *_metadata, FIXTURE_DATA(rack) *self)
 {
 	int i;
@@ -128,7 +128,7 @@ TEST_F(rack, team_of_all)
 	EXPECT_EQ(5, word);
 	EXPECT_OK(memcastViewDestroy(&view));
 
-	/* the first to have joined goes: the next one is what a load sees */
+	/* once the first member is unbound, a load sees the second member's replica */
 	multimem_st_u32_at((uint32_t *)self->window, 1);
 	ASSERT_OK(cuMulticastUnbind(self->handle, self->last, 0, CHUNK));
 	EXPECT_EQ(1, *(volatile uint32_t *)self->window);
@@ -177,7 +177,7 @@ TEST_F(rack, access_is_of_one)
 	EXPECT_OK(cuMemRelease(handle));
 }
 
-/* Descriptors for all devices, and twice as many, are taken; more are not. */
+/* cuMemSetAccess() takes up to twice as many descriptors as there can be devices, and no more. */
 TEST_F(rack, access_of_all)
 {
 	unsigned int most = 2 * MEMCAST_MAX_DEVICES, i;
