@@ -45,8 +45,8 @@ TEST_F(pool, handles_that_are_none)
 	EXPECT_NO_POOL(NULL, "no heap #");
 	EXPECT_NO_POOL((CUmemoryPool)0x123456, "no heap #");
 	/* a number of more than 32 bits, of which the lower 32 are the pool's */
-	EXPECT_NO_POOL((CUmemoryPool)((uintptr_t)self->pool | 1UL << 32), "no heap #");
-	EXPECT_NO_POOL((CUmemoryPool)-1UL, "no heap #");
+	EXPECT_NO_POOL((CUmemoryPool)((uintptr_t)self->pool | 1UL << 32), "not a pool");
+	EXPECT_NO_POOL((CUmemoryPool)-1UL, "not a pool");
 	ASSERT_OK(cuDeviceGetMemPool(&pool, 0));
 	ASSERT_OK(cuDeviceGetDefaultMemPool(&current, 0));
 	EXPECT_EQ(current, pool);
