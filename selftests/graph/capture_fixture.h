@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of capture start with. */
+/* Helpers of the tests of stream capture. */
 #ifndef CAPTURE_FIXTURE_H
 #define CAPTURE_FIXTURE_H
 
@@ -29,7 +29,7 @@ TEST_HELPER CUevent event_new_(struct __test_metadata *_metadata)
 	return event;
 }
 
-/* End the capture, launch what it was and wait for it, so many times */
+/* Ends the capture, launches the captured graph so many times, and waits for it. */
 #define end_and_run(stream, times)	end_and_run_(_metadata, stream, times)
 TEST_HELPER void end_and_run_(struct __test_metadata *_metadata, CUstream stream, int times)
 {

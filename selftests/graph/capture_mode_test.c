@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* What captures forbid, and how they end. */
+/* Calls that a capture forbids, and the ends of captures. */
 #include "capture_fixture.h"
 #include "reason.h"
 
-/* ---- what is forbidden ---- */
+/* ---- forbidden calls ---- */
 
 static CUresult forbidden(int which, CUdeviceptr memory, CUevent event, CUstream other)
 {
@@ -64,7 +64,7 @@ TEST_F(stream, modes_forbid)
 	for (which = 0; which < FORBIDDEN; which++)
 		for (mode = 0; mode < 3; mode++)
 			for (own = 0; own < 3; own++) {
-				/* RELAXED on either side allows it */
+				/* a RELAXED capture or a RELAXED thread allows every call */
 				bool allowed = mode == RELAXED || own == RELAXED;
 				CUstreamCaptureMode exchange = own;
 				CUresult result;
@@ -88,7 +88,7 @@ TEST_F(stream, modes_forbid)
 	EXPECT_REASON(cuThreadExchangeStreamCaptureMode(NULL), "NULL pointer");
 }
 
-/* Another thread is forbidden what a GLOBAL capture forbids, unless it is not GLOBAL itself. */
+/* A GLOBAL capture forbids another thread's calls only if that thread's mode is GLOBAL too. */
 TEST_F(stream, modes_forbid_other_threads)
 {
 	struct other_thread thread = {};
@@ -121,7 +121,7 @@ static void unused_callback(CUstream stream, CUresult status, void *data)
 	(void)data;
 }
 
-/* In every mode */
+/* Some calls on a captured stream are forbidden in every mode. */
 TEST_F(stream, what_no_captured_stream_does)
 {
 	CUgraph graph, empty;
@@ -148,7 +148,7 @@ TEST_F(stream, what_no_captured_stream_does)
 	NEVER(cuMemcpyPeerAsync(AT(0), context, AT(8), context, 4, self->free));
 	EXPECT_EQ(77, flags);
 
-	/* bad calls and batches are no nodes, and do no harm */
+	/* invalid calls and batches fail, but the capture goes on, without nodes of them */
 	ASSERT_OK(cuStreamBeginCapture(self->free, GLOBAL));
 	EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE, cuStreamBeginCapture(self->free, GLOBAL));
 	EXPECT_REASON(cuMemcpyHtoDAsync(0, &flags, 4, self->free),
@@ -170,7 +170,10 @@ TEST_F(stream, what_no_captured_stream_does)
 	EXPECT_OK(cuGraphExecDestroy(instance));
 }
 
-/* It would wait for blocking streams; to ask it for its state does no harm. */
+/*
+ * While a blocking stream is captured, work in the legacy stream, which would wait for that
+ * stream, fails the capture; a query of the legacy stream's state fails, but harms nothing.
+ */
 TEST_F(stream, the_legacy_stream_meanwhile)
 {
 	CUstreamCaptureStatus state = 77;
@@ -200,7 +203,7 @@ static void *capture_and_end(void *context)
 	return NULL;
 }
 
-/* A capture ends with its stream, its context or its thread, and forbids nothing then. */
+/* A capture ends with its stream, context or thread; from then on it forbids no call. */
 TEST_F(stream, captures_end)
 {
 	CUevent fork = event_new();
@@ -216,7 +219,7 @@ TEST_F(stream, captures_end)
 	ASSERT_OK(cuStreamDestroy(stream));
 	EXPECT_OK(cuMemAlloc(&at, 4096));
 
-	/* a stream that was brought in goes; its work must be joined all the same */
+	/* the work of a stream that joined the capture stays unjoined after the stream's end */
 	ASSERT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
 	ASSERT_OK(cuStreamBeginCapture(self->first, GLOBAL));
 	ASSERT_OK(cuEventRecord(fork, self->first));
@@ -263,7 +266,7 @@ TEST_F(stream, threads_end_what_they_began)
 		pthread_join(thread, &result);
 		EXPECT_EQ(mode == RELAXED ? 0 : (long)CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
 			  (long)result);
-		/* ended in any case */
+		/* the capture has ended, whatever the result */
 		EXPECT_STATE(NOT_CAPTURED, self->free);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Captured streams: what becomes of what they are asked. */
+/* Captured streams: the nodes that calls become, forks, joins and events. */
 #include "capture_fixture.h"
 #include "reason.h"
 
@@ -33,7 +33,7 @@ TEST_F(stream, what_is_asked_is_done_by_the_launch)
 	EXPECT_EQ(0, calls);
 
 	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
-	/* read by the launch */
+	/* the launch reads the source, not the capture */
 	host[1] = 20;
 	for (i = 0; i < 1000; i++)
 		ASSERT_OK(cuGraphLaunch(instance, stream));
@@ -63,7 +63,7 @@ TEST_F(stream, nothing_is_no_node)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
-/* A team's replicas after a captured sequence are those after the calls themselves. */
+/* Makes a sequence of calls, captured or not; a team's replicas must be the same after both. */
 static CUresult work_on(CUdeviceptr window, CUdeviceptr from, CUstream stream)
 {
 	CUDA_MEMCPY3D layers = {
@@ -133,7 +133,7 @@ TEST_F(stream, forks_and_joins)
 	ASSERT_OK(cuGraphGetRootNodes(graph, roots, &count));
 	EXPECT_EQ(2, count);
 	EXPECT_OK(cuGraphDestroy(graph));
-	/* the events stand for nothing that could be waited for */
+	/* both events were recorded in the capture, so no call can wait for them */
 	EXPECT_REASON(cuEventQuery(fork), "the event was recorded in a capture that has ended");
 	EXPECT_REASON(cuEventSynchronize(join),
 		      "the event was recorded in a capture that has ended");
@@ -149,7 +149,7 @@ TEST_F(stream, forks_that_do_not_end)
 	CUstream one = self->first, two = self->free;
 	CUgraph graph = NULL;
 
-	/* work that nobody waits for */
+	/* @one does not wait for @two's work */
 	ASSERT_OK(cuStreamBeginCapture(one, GLOBAL));
 	ASSERT_OK(cuEventRecord(fork, one));
 	ASSERT_OK(cuStreamWaitEvent(two, fork, 0));
@@ -158,7 +158,7 @@ TEST_F(stream, forks_that_do_not_end)
 	EXPECT_EQ(NULL, graph);
 	EXPECT_STATE(NOT_CAPTURED, one);
 	EXPECT_STATE(NOT_CAPTURED, two);
-	/* after it was waited for */
+	/* @two does more work after the event for which @one waited */
 	ASSERT_OK(cuStreamBeginCapture(one, GLOBAL));
 	ASSERT_OK(cuEventRecord(fork, one));
 	ASSERT_OK(cuStreamWaitEvent(two, fork, 0));
@@ -167,14 +167,14 @@ TEST_F(stream, forks_that_do_not_end)
 	ASSERT_OK(cuStreamWaitEvent(one, join, 0));
 	SET(8, 1, two);
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, cuStreamEndCapture(one, &graph));
-	/* no work of its own */
+	/* @two has no work of its own */
 	ASSERT_OK(cuStreamBeginCapture(one, GLOBAL));
 	SET(0, 1, one);
 	ASSERT_OK(cuEventRecord(fork, one));
 	ASSERT_OK(cuStreamWaitEvent(two, fork, 0));
 	EXPECT_OK(cuStreamEndCapture(one, &graph));
 	EXPECT_OK(cuGraphDestroy(graph));
-	/* in the other stream */
+	/* the capture is ended in the stream that joined it */
 	ASSERT_OK(cuStreamBeginCapture(one, GLOBAL));
 	ASSERT_OK(cuEventRecord(fork, one));
 	ASSERT_OK(cuStreamWaitEvent(two, fork, 0));
@@ -189,13 +189,13 @@ TEST_F(stream, forks_that_do_not_end)
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_MERGE, cuStreamWaitEvent(two, fork, 0));
 	expect_failed(one);
 	expect_failed(two);
-	/* what was there before */
+	/* an event recorded before the capture; an event that was never recorded does no harm */
 	ASSERT_OK(cuEventRecord(outside, two));
 	ASSERT_OK(cuStreamBeginCapture(one, GLOBAL));
 	EXPECT_OK(cuStreamWaitEvent(one, never, 0));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(one, outside, 0));
 	expect_failed(one);
-	/* the legacy stream, and an event that is asked too early */
+	/* the legacy stream waits for a captured event; a program queries one */
 	ASSERT_OK(cuStreamBeginCapture(two, GLOBAL));
 	ASSERT_OK(cuEventRecord(fork, two));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuStreamWaitEvent(NULL, fork, 0));
@@ -209,7 +209,7 @@ TEST_F(stream, forks_that_do_not_end)
 	EXPECT_EQ(3, self->at[0]);
 }
 
-/* As nodes, events are recorded and waited for by each launch. */
+/* External events become nodes: each launch records them and waits for them. */
 TEST_F(stream, external_events)
 {
 	CUevent event = event_new();
@@ -244,7 +244,7 @@ TEST_F(stream, external_events)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
-/* ---- what a capture is made of ---- */
+/* ---- a capture's nodes and dependencies ---- */
 
 TEST_F(stream, dependencies_by_hand)
 {
@@ -292,7 +292,7 @@ TEST_F(stream, dependencies_by_hand)
 	EXPECT_EQ(graph, same);
 	EXPECT_OK(cuGraphDestroy(same));
 
-	/* into a graph that is there, after a node of it */
+	/* captures into an existing graph, after one of its nodes */
 	EXPECT_REASON(cuStreamBeginCaptureToGraph(self->free, other, &mine, NULL, 1, GLOBAL),
 		      "# is not a node, or destroyed");
 	ASSERT_OK(cuStreamBeginCaptureToGraph(self->free, other, &outside, NULL, 1, GLOBAL));
@@ -305,7 +305,7 @@ TEST_F(stream, dependencies_by_hand)
 	EXPECT_EQ(other, same);
 	EXPECT_EQ(2, nodes_of(other));
 	EXPECT_EQ(1, edges_of(other));
-	/* to make something of it meanwhile fails the capture, but not the graph */
+	/* to instantiate the graph during the capture fails the capture, but not the graph */
 	ASSERT_OK(cuStreamBeginCaptureToGraph(self->free, other, NULL, NULL, 0, GLOBAL));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuGraphInstantiate(&instance, other, 0));
 	expect_failed(self->free);

@@ -19,7 +19,7 @@ TEST_F(stream, children)
 	EXPECT_NE(inner, got);
 	EXPECT_EQ(2, nodes_of(got));
 	EXPECT_REASON(cuGraphDestroy(got), "the graph is a child node's");
-	/* a copy: the original may go */
+	/* the child node has a copy: the original can be destroyed */
 	EXPECT_OK(cuGraphDestroy(inner));
 	instance = instance_of(outer);
 	launch_and_wait(instance, self->first);
@@ -68,7 +68,7 @@ TEST_F(stream, nesting_has_a_limit)
 			ASSERT_OK(cuGraphDestroy(outer));
 			break;
 		}
-		/* it is the node's now */
+		/* the graph belongs to the child node now */
 		EXPECT_REASON(cuGraphDestroy(graph), "the graph is a child node's");
 		graph = outer;
 	}
@@ -96,7 +96,7 @@ TEST_F(stream, changes_are_for_later_launches)
 	ASSERT_OK(cuGraphExecUpdate(instance, changed, &info));
 	EXPECT_EQ(0, (int)info.result);
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
-	/* the nodes are still known by those that the instance was made of */
+	/* the instance's nodes still go by the nodes of the graph that it was made of */
 	EXPECT_REASON(cuGraphNodeSetEnabled(instance, again, 0), "the instance was not made with");
 	ASSERT_OK(cuGraphNodeSetEnabled(instance, set, 0));
 	ASSERT_OK(cuGraphNodeGetEnabled(instance, set, &enabled));
@@ -110,7 +110,7 @@ TEST_F(stream, changes_are_for_later_launches)
 	self->at[16] = 0;
 	launch_and_wait(instance, self->first);
 	EXPECT_EQ(0, self->at[16]);
-	/* the graph is as it was */
+	/* changes of the instance have not changed the graph */
 	ASSERT_OK(cuGraphMemsetNodeGetParams(set, &params));
 	EXPECT_EQ(1, params.value);
 	EXPECT_OK(cuGraphExecDestroy(instance));
@@ -166,7 +166,7 @@ TEST_F(stream, updates_that_do_not_fit)
 	EXPECT_OK(cuGraphDestroy(other));
 }
 
-/* Copies, and the ends of what they were copied from, in any order */
+/* Graphs, their clones and the instances of each are destroyed in any order. */
 TEST_F(stream, clones_outlive_and_are_outlived)
 {
 	unsigned int seed = 9, round;
@@ -259,26 +259,26 @@ TEST_F(stream, bad_nodes)
 	CUgraphEdgeData edge = {};
 
 	ASSERT_OK(cuGraphAddEmptyNode(&foreign, other, NULL, 0));
-#define BAD_SET(...)	EXPECT_INVALID(({ set = good_set; __VA_ARGS__;		\
-	cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, NULL); }))
-	BAD_SET(set.elementSize = 0);
-	BAD_SET(set.elementSize = 3);
-	BAD_SET(set.elementSize = 8);
-	BAD_SET(set.width = 0);
-	BAD_SET(set.height = 0);
-	BAD_SET(set.dst++);
-	BAD_SET(set.dst = 0);
-	BAD_SET(set.dst = 0x1000);
-	BAD_SET(set.width = CHUNK);
-	BAD_SET(set.height = 2, set.pitch = 8);
-#define BAD_COPY(...)	EXPECT_INVALID(({ copy = good_copy; __VA_ARGS__;	\
-	cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, NULL); }))
-	BAD_COPY(copy.WidthInBytes = 0);
-	BAD_COPY(copy.Height = 0);
-	BAD_COPY(copy.Depth = 0);
-	BAD_COPY(copy.srcMemoryType = 9);
-	BAD_COPY(copy.dstDevice = 0);
-	BAD_COPY(copy.WidthInBytes = 2 * CHUNK);
+#define BAD_SET(text, ...)	EXPECT_REASON(({ set = good_set; __VA_ARGS__;		\
+	cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, NULL); }), text)
+	BAD_SET("elements are of #, # or # bytes", set.elementSize = 0);
+	BAD_SET("elements are of #, # or # bytes", set.elementSize = 3);
+	BAD_SET("elements are of #, # or # bytes", set.elementSize = 8);
+	BAD_SET("width or height is #", set.width = 0);
+	BAD_SET("width or height is #", set.height = 0);
+	BAD_SET("# or the pitch # is not a multiple of #", set.dst++);
+	BAD_SET("the destination # is not device memory", set.dst = 0);
+	BAD_SET("the destination # is not device memory", set.dst = 0x1000);
+	BAD_SET("device # cannot write # bytes at #:", set.width = CHUNK);
+	BAD_SET("the destination's pitch # is less than a row of #", set.height = 2, set.pitch = 8);
+#define BAD_COPY(text, ...)	EXPECT_REASON(({ copy = good_copy; __VA_ARGS__;		\
+	cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, NULL); }), text)
+	BAD_COPY("width, height or depth is #", copy.WidthInBytes = 0);
+	BAD_COPY("width, height or depth is #", copy.Height = 0);
+	BAD_COPY("width, height or depth is #", copy.Depth = 0);
+	BAD_COPY("no such memory type: #", copy.srcMemoryType = 9);
+	BAD_COPY("the destination # is not device memory", copy.dstDevice = 0);
+	BAD_COPY("device # cannot ", copy.WidthInBytes = 2 * CHUNK);
 	EXPECT_REASON(cuGraphAddHostNode(&node, graph, NULL, 0, &call), "NULL function");
 	EXPECT_REASON(cuGraphAddHostNode(&node, graph, NULL, 0, NULL), "NULL parameters");
 	EXPECT_REASON(cuGraphAddEventRecordNode(&node, graph, NULL, 0, NULL), "NULL event");
@@ -370,7 +370,7 @@ static void *launcher(void *data)
 	return (void *)failures;
 }
 
-/* Launches of one instance from several threads, each in its own stream, and changes to it */
+/* Several threads launch one instance, each in its own stream, and change the instance. */
 TEST_F(stream, threads_share_an_instance)
 {
 	struct shared shared = { .graph = graph_new() };

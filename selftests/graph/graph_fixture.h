@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of graphs start with. */
+/* Helpers of the tests of graphs. */
 #ifndef GRAPH_FIXTURE_H
 #define GRAPH_FIXTURE_H
 

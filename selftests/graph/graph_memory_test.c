@@ -24,9 +24,9 @@ static cuuint64_t usage(CUgraphMem_attribute attribute)
 	return bytes;
 }
 
-/* A graph that allocates and fills; @address: output */
-#define allocating(address)	allocating_(_metadata, address)
-static CUgraph allocating_(struct __test_metadata *_metadata, CUdeviceptr *address)
+/* Makes a graph that allocates memory and fills it; @address: output, the memory's address */
+#define new_allocating_graph(address)	new_allocating_graph_(_metadata, address)
+static CUgraph new_allocating_graph_(struct __test_metadata *_metadata, CUdeviceptr *address)
 {
 	CUDA_MEM_ALLOC_NODE_PARAMS params = of_device(0, 4 * MIB);
 	CUDA_MEMSET_NODE_PARAMS fill = words(0, 0x42, 16);
@@ -43,7 +43,7 @@ static CUgraph allocating_(struct __test_metadata *_metadata, CUdeviceptr *addre
 TEST_F(stream, memory_is_allocated_by_launches)
 {
 	CUdeviceptr at;
-	CUgraph graph = allocating(&at);
+	CUgraph graph = new_allocating_graph(&at);
 	CUgraphExec instance, second;
 	cuuint64_t zero = 0;
 	uint32_t word = 0;
@@ -76,7 +76,7 @@ TEST_F(stream, memory_is_allocated_by_launches)
 	EXPECT_REASON(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero),
 		      "only the highest can be set, and to #");
 	EXPECT_OK(cuGraphExecDestroy(instance));
-	/* each launch frees what the one before has left */
+	/* each launch frees the memory that the launch before has left */
 	ASSERT_OK(cuGraphInstantiate(&instance, graph,
 				     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
 	EXPECT_OK(cuGraphLaunch(instance, self->first));
@@ -87,7 +87,7 @@ TEST_F(stream, memory_is_allocated_by_launches)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
-/* What was not freed outlives the graph, and goes back to the device when it is. */
+/* A graph's memory outlives the graph, and returns to the device when the program frees it. */
 TEST_F(stream, memory_outlives_its_graph)
 {
 	long before = device_bytes(0, "free_bytes"), i;
@@ -97,7 +97,7 @@ TEST_F(stream, memory_outlives_its_graph)
 	uint32_t word;
 
 	for (i = 0; i < 4; i++) {
-		graph = allocating(&at);
+		graph = new_allocating_graph(&at);
 		ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
 		ASSERT_OK(cuGraphLaunch(instance, self->first));
 		if (i & 1)
@@ -115,12 +115,12 @@ TEST_F(stream, memory_outlives_its_graph)
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
 
-/* Freed while the stream still works on it, with graph and instance gone */
+/* A graph's memory, freed behind work in its stream, stays until that work has ended. */
 TEST_F(stream, memory_stays_for_work_before_its_free)
 {
 	CUgraphExec instance;
 	CUdeviceptr at;
-	CUgraph graph = allocating(&at);
+	CUgraph graph = new_allocating_graph(&at);
 
 	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
 	HOLD(self->first);
@@ -178,7 +178,7 @@ TEST_F(stream, graphs_with_memory_keep_their_shape)
 	EXPECT_OK(cuGraphDestroy(outer));
 }
 
-/* Another device has access if it was named, and only then. */
+/* A second device has access to a graph's memory only if the alloc node names that device. */
 TEST_F(stream, memory_for_other_devices)
 {
 	CUmemAccessDesc other = { { CU_MEM_LOCATION_TYPE_DEVICE, 1 }, READWRITE };
@@ -240,7 +240,7 @@ TEST_F(stream, objects_live_as_long_as_they_are_used)
 	ASSERT_OK(cuGraphReleaseUserObject(graph, object, 1));
 	ASSERT_OK(cuGraphDestroy(graph));
 	ASSERT_OK(cuGraphDestroy(clone));
-	/* a launch that is under way */
+	/* a launch under way keeps the object after its instance is destroyed */
 	HOLD(self->first);
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
 	ASSERT_OK(cuGraphExecDestroy(instance));

@@ -22,7 +22,7 @@ TEST_F(stream, a_thousand_launches)
 	EXPECT_EQ(7, self->at[0]);
 	EXPECT_EQ(7, self->at[11]);
 	EXPECT_EQ(0, self->at[12]);
-	/* the instance needs the graph no longer */
+	/* the instance no longer needs the graph */
 	self->at[8] = 0;
 	EXPECT_OK(cuGraphDestroy(graph));
 	launch_and_wait(instance, self->first);
@@ -44,7 +44,7 @@ static void stamp(void *data)
 	dag_at[(intptr_t)data] = ++dag_time;
 }
 
-/* Edges go against the order in which nodes were added as often as with it. */
+/* Half of the random edges lead from a node to one that was added earlier. */
 TEST_F(stream, edges_are_kept)
 {
 	unsigned int seed = 5, round, i, k;
@@ -109,7 +109,7 @@ TEST_F(stream, cycles_are_found)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
-/* What waits for a word holds up what depends on it, and nothing else. */
+/* A node that waits for a word holds up the nodes that depend on it, but no others. */
 TEST_F(stream, waits_let_others_go_on)
 {
 	CUstreamBatchMemOpParams wait = { .waitValue = {
@@ -122,7 +122,7 @@ TEST_F(stream, waits_let_others_go_on)
 
 	ASSERT_OK(cuGraphAddBatchMemOpNode(&waiting, graph, NULL, 0, &params));
 	add_words(graph, waiting, AT(0), 5);
-	/* added later, and on no way to the wait */
+	/* the node that writes the word is added later, and has no edge to the waiting node */
 	add_words(graph, NULL, AT(100), 3);
 	instance = instance_of(graph);
 	launch_and_wait(instance, self->first);
@@ -142,7 +142,7 @@ TEST_F(stream, launches_are_in_order)
 	instance = instance_of(graph);
 	HOLD(self->first);
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
-	/* the same instance elsewhere comes after it; in its own stream, what comes later */
+	/* a launch in another stream waits for the first launch, and later work there for both */
 	ASSERT_OK(cuGraphLaunch(instance, self->free));
 	ASSERT_OK(cuMemsetD32Async(AT(0), 9, 1, self->free));
 	EXPECT_WAITS(self->free);
@@ -157,7 +157,7 @@ TEST_F(stream, launches_are_in_order)
 
 /* ---- replicas ---- */
 
-/* A team's replicas after a graph are those after the same calls without one. */
+/* A graph leaves a team's replicas as the same calls without a graph do. */
 TEST_F(stream, replicas_are_as_without_a_graph)
 {
 	CUmemGenericAllocationHandle group = complete_team(3, CHUNK), members[3];
@@ -216,7 +216,7 @@ TEST_F(stream, events_in_graphs)
 	instance = instance_of(graph);
 	HOLD(self->first);
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
-	/* recorded by the call, not by the device */
+	/* the call of the launch records the event, before the device runs the node */
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
 	/* a later launch does not change what an earlier one waits for */
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
@@ -226,7 +226,7 @@ TEST_F(stream, events_in_graphs)
 	ASSERT_OK(cuCtxSynchronize());
 	EXPECT_OK(cuEventQuery(event));
 
-	/* an event from outside: what it stands for when the graph is launched */
+	/* a wait node waits for the event's record that is the last when the graph is launched */
 	*self->gate = 0;
 	ASSERT_OK(cuGraphAddEventWaitNode(&other, waits, NULL, 0, outside));
 	add_call(waits, other, add_one, &calls);
