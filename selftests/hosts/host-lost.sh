@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Machines with several hosts, of which one is lost: what the others find, and at any moment.
-# (With one host, lost_host_test and lost_race_test run where all tests do.)
+# Tests of lost hosts, on machines with two hosts. (On machines with one host, lost_host_test
+# and lost_race_test run together with all other tests.)
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What other hosts find of one that was lost, on a machine with several (host-rack.sh): its
- * memory, teams with its devices or of its making, fabric handles.
+ * A lost host's memory, fabric handles and teams, seen by the other hosts of a machine
+ * (host-lost.sh): teams with its devices, and teams that its processes created.
  */
 #define _GNU_SOURCE
 #include <memcast/view.h>
@@ -30,7 +30,7 @@ FIXTURE_TEARDOWN_PARENT(lost)
 		EXPECT_STREQ("", left_over());
 }
 
-/* A process of a host, with a device current */
+/* Forks a process of a host, with device 0 current. */
 #define process_of(number, link)	process_of_(_metadata, self, number, link)
 static pid_t process_of_(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self,
 			 unsigned int number, int *link)
@@ -45,7 +45,7 @@ static pid_t process_of_(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *
 	return pid;
 }
 
-#define victim(link)	process_of(self->host.number, link)
+#define fork_victim(link)	process_of(self->host.number, link)
 
 #define fabric_memory(device)	fabric_memory_(_metadata, device)
 static CUmemGenericAllocationHandle fabric_memory_(struct __test_metadata *_metadata,
@@ -77,8 +77,9 @@ static CUresult import(CUmemGenericAllocationHandle *handle, CUmemFabricHandle *
 	return cuMemImportFromShareableHandle(handle, shareable, FABRIC);
 }
 
-#define taken(link)	taken_(_metadata, link)
-static CUmemGenericAllocationHandle taken_(struct __test_metadata *_metadata, int link)
+/* Imports the object whose fabric handle comes through a link. */
+#define import_received(link)	import_received_(_metadata, link)
+static CUmemGenericAllocationHandle import_received_(struct __test_metadata *_metadata, int link)
 {
 	CUmemFabricHandle shareable = receive_fabric(link);
 	CUmemGenericAllocationHandle handle = 0;
@@ -94,7 +95,7 @@ static bool pool_is_full(unsigned int device)
 
 /* ---- memory ---- */
 
-/* The ways in which a process's device meets memory that is not there any more */
+/* Calls by which a process's device accesses another host's memory that is lost */
 enum meeting { COPY_TO, COPY_FROM, FILL, ASYNC_COPY, ASYNC_FILL, WORD, MEETINGS };
 
 static CUresult meet(enum meeting how, CUdeviceptr at, CUdeviceptr own, CUstream stream)
@@ -142,15 +143,15 @@ static void look_on(struct __test_metadata *_metadata, int link, enum meeting ho
 	EXPECT_REASON(import(&again, &shareable), "memory # was of host #, which was lost");
 	EXPECT_REASON(cuMemMap(free, CHUNK, 0, theirs, 0),
 		      "memory # was of host #, which was lost");
-	/* its own are as they were */
+	/* the process's own memory is unchanged */
 	EXPECT_OK(cuMemsetD32(own, 6, 16));
 	EXPECT_OK(cuMemcpyDtoH(&word, own, sizeof(word)));
 	EXPECT_EQ(6, word);
-	/* the first that meets it ends the device for the process */
+	/* the first access to lost memory ends the device for the process */
 	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, meet(how, at, own, stream));
 	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, cuMemsetD32(own, 6, 16));
 	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, cuStreamSynchronize(stream));
-	/* what takes no context goes on, and so it can give back what it had */
+	/* calls without a context still succeed, so the process can free the lost memory */
 	EXPECT_OK(cuMemUnmap(at, CHUNK));
 	EXPECT_OK(cuMemRelease(theirs));
 	send_number(link, 0);
@@ -166,7 +167,7 @@ TEST_F(lost, memory)
 	pid_t pid, lost;
 
 	for (how = 0; how < MEETINGS; how++) {
-		lost = victim(&link);
+		lost = fork_victim(&link);
 		if (!lost) {
 			send_fabric(link, fabric_memory(1));
 			receive_number(link);
@@ -179,7 +180,7 @@ TEST_F(lost, memory)
 		ASSERT_EQ(sizeof(shareable), send(other, &shareable, sizeof(shareable), 0));
 		receive_number(other);
 		ASSERT_EQ(0, host_lose(&self->host));
-		/* the importer has it still */
+		/* the importer still holds the memory */
 		EXPECT_FALSE(pool_is_full(self->host.first + 1));
 		send_number(other, 0);
 		receive_number(other);
@@ -194,7 +195,7 @@ TEST_F(lost, memory)
 
 /* ---- teams ---- */
 
-/* A host's part of a team: its two devices join, and a chunk of each is bound. */
+/* A host's part of a team: its two devices join; bind_two() binds a chunk of each. */
 #define join_two(team)	join_two_(_metadata, team)
 static void join_two_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle team)
 {
@@ -211,7 +212,7 @@ static void bind_two_(struct __test_metadata *_metadata, CUmemGenericAllocationH
 		ASSERT_OK(cuMulticastBindMem(team, 0, fabric_memory(i), 0, CHUNK, 0));
 }
 
-/* Which replicas are there, and have this value? A bit each, in order of joining. */
+/* Return: a bit for each replica that can be read and has this value, in order of joining */
 static unsigned int replicas_with(struct memcast_view *view, uint32_t value)
 {
 	unsigned int i, found = 0;
@@ -232,21 +233,21 @@ TEST_F(lost, members)
 	int link, later;
 	pid_t pid, next;
 
-	/* a process that has called cuInit() cannot fork one that does */
+	/* forked before this process calls cuInit(): its children could not call it later */
 	next = peer_fork(&later);
 	ASSERT_LE(0, next);
 	if (!next) {
 		receive_number(later);
 		ASSERT_EQ(0, host_enter(&self->host, self->host.number));
 		cuda_start(0);
-		bind_two(taken(later));
+		bind_two(import_received(later));
 		send_number(later, 0);
 		receive_number(later);
 		_exit(_metadata->exit_code);
 	}
-	pid = victim(&link);
+	pid = fork_victim(&link);
 	if (!pid) {
-		team = taken(link);
+		team = import_received(link);
 		join_two(team);
 		send_number(link, 0);
 		bind_two(team);
@@ -258,7 +259,7 @@ TEST_F(lost, members)
 	cuda_start(0);
 	team = fabric_team(4);
 	send_fabric(link, team);
-	/* those that will be lost join first: reads of the window come from there */
+	/* the devices that will be lost join first, so that loads read from their replicas */
 	receive_number(link);
 	join_two(team);
 	bind_two(team);
@@ -270,7 +271,7 @@ TEST_F(lost, members)
 	EXPECT_EQ(3, *(volatile uint32_t *)window);
 
 	ASSERT_EQ(0, host_lose(&self->host));
-	/* the others go on, and nobody is told but who looks for the lost */
+	/* copies, fills and loads of the window go on, without an error, on the other replicas */
 	EXPECT_OK(cuMemsetD32(window, 4, 1));
 	EXPECT_EQ(4, *(volatile uint32_t *)window);
 	EXPECT_EQ(2, __builtin_popcount(replicas_with(&view, 4)));
@@ -280,7 +281,7 @@ TEST_F(lost, members)
 	send_number(link, 0);
 	EXPECT_EQ(0, ended(pid));
 
-	/* its devices are members still, and a process of the host that has returned binds again */
+	/* the lost devices are still members: after the return, a new process there binds again */
 	ASSERT_EQ(0, host_return(&self->host));
 	send_number(later, 0);
 	send_fabric(later, team);
@@ -292,7 +293,7 @@ TEST_F(lost, members)
 	EXPECT_EQ(0, ended(next));
 }
 
-/* A team of the victim's making ends with nobody but its last user. */
+/* A team that a lost host's process created goes on until its last user ends. */
 TEST_F(lost, team_of_its_making)
 {
 	CUmemGenericAllocationHandle team, again;
@@ -301,7 +302,7 @@ TEST_F(lost, team_of_its_making)
 	int link;
 	pid_t pid;
 
-	pid = victim(&link);
+	pid = fork_victim(&link);
 	if (!pid) {
 		team = fabric_team(4);
 		join_two(team);
@@ -324,7 +325,7 @@ TEST_F(lost, team_of_its_making)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* Who has opened /dev/memcast is on no host: of the lost one's devices he has lost what he had. */
+/* A process with /dev/memcast is on no host, but loses its memory on a lost host's devices. */
 TEST_F(lost, process_of_no_host)
 {
 	CUdevice lost = self->host.first;
@@ -359,11 +360,11 @@ TEST_F(lost, process_of_no_host)
 	ASSERT_EQ(0, host_return(&self->host));
 	EXPECT_EQ(SIGBUS, try_load(at, &word));
 	EXPECT_OK(cuMulticastBindMem(team, 0, new_memory(lost, CHUNK), 0, CHUNK, 0));
-	/* read from the first member again */
+	/* loads read from the first member's replica again */
 	EXPECT_EQ(0, *window);
 }
 
-/* Handles and mappings outlive the loss, and so does the refusal: it leaves nothing bound. */
+/* Lost memory's handles and mappings remain; to bind them fails even after the host's return. */
 TEST_F(lost, binds_of_lost_memory)
 {
 	CUdevice lost = self->host.first;
@@ -387,10 +388,10 @@ TEST_F(lost, binds_of_lost_memory)
 		      "memory # was of host #, which was lost");
 	EXPECT_REASON(cuMulticastBindAddr(other, 0, at, 2 * CHUNK, 0),
 		      "memory # was of host #, which was lost");
-	/* the only slot is free */
+	/* the failed binds have left the only slot free */
 	ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
 	ASSERT_OK(cuMemRelease(team));
-	/* and so is the place of what is not lost */
+	/* and the part of @at that is not lost can be bound */
 	EXPECT_OK(cuMulticastBindAddr(other, 0, at, CHUNK, 0));
 }
 

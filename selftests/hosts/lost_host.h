@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts that are lost and return, as tests have it from the module's files. */
+/* Makes hosts lose their devices and return, by the module's files in /sys. */
 #ifndef MEMCAST_LOST_HOST_H
 #define MEMCAST_LOST_HOST_H
 
@@ -13,12 +13,12 @@
 #define PARAMETERS	"/sys/module/memcast/parameters"
 #define LOST_FILES	"/sys/class/misc/memcast"
 
-/* The one that is lost: the second, or the only one */
+/* The host that a test loses: the second one, or the only one */
 struct lost_host {
-	unsigned int hosts;		/* how many there are */
+	unsigned int hosts;		/* number of the machine's hosts */
 	unsigned int number;
 	char name[12];			/* its number, as text */
-	unsigned int first, devices;	/* of the machine's, its own */
+	unsigned int first, devices;	/* its first device's number in the machine; their count */
 };
 
 static inline unsigned int lost_parameter(const char *name, unsigned int otherwise)
@@ -35,7 +35,7 @@ static inline unsigned int lost_parameter(const char *name, unsigned int otherwi
 	return otherwise;
 }
 
-/* Return: can it be lost by this process, and has it devices enough for a team? */
+/* Return: may this process lose a host, and has the host enough devices for a team? */
 static inline bool lost_host_find(struct lost_host *host)
 {
 	host->hosts = lost_parameter("hosts", 1);
@@ -65,7 +65,7 @@ static inline int host_return(const struct lost_host *host)
 	return write_in(LOST_FILES, "return_host", host->name);
 }
 
-/* 0 if the module says that these are lost, and no others */
+/* Return: 0 if the module says that exactly these hosts are lost, else -1 */
 static inline int lost_hosts(const char *numbers)
 {
 	char said[64] = "";
@@ -78,7 +78,7 @@ static inline int lost_hosts(const char *numbers)
 	return file && !strcmp(said, numbers) ? 0 : -1;
 }
 
-/* What this process opens as /dev/memcast is a host's file from now on. */
+/* Makes /dev/memcast the host's file, for this process, if the machine has several hosts. */
 static inline int host_enter(const struct lost_host *host, unsigned int number)
 {
 	char path[32];

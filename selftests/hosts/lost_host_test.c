@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hosts that are lost, and return: what their own processes are told, what others find of
- * them, and that nothing comes back. Where the machine has several hosts it is host 1, and
- * others look on; else the only one, which takes all processes with it.
+ * Hosts that are lost, and return: the results of their own processes' calls, dma-bufs of
+ * their memory, and that lost memory does not return. On a machine with several hosts, the
+ * test loses host 1; else the only host, with all its processes' memory.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -35,9 +35,10 @@ FIXTURE_TEARDOWN_PARENT(lost)
 #define LOST	"host # was lost, and with it all that this process had of its devices"
 #define ENDED	"the host was lost, and its devices with it: only another process can go on"
 
-/* A process of the host that will be lost, with a device current */
-#define victim(link)	victim_(_metadata, self, link)
-static pid_t victim_(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self, int *link)
+/* Forks a process of the host that will be lost, with device 0 current. */
+#define fork_victim(link)	fork_victim_(_metadata, self, link)
+static pid_t fork_victim_(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self,
+			  int *link)
 {
 	pid_t pid = peer_fork(link);
 
@@ -49,9 +50,9 @@ static pid_t victim_(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self
 	return pid;
 }
 
-/* ---- its own processes ---- */
+/* ---- the lost host's own processes ---- */
 
-/* It is told by the first call that needs the device, and from then on by all. */
+/* The first call that needs the device reports the loss; from then on, every call fails. */
 static void be_lost(struct __test_metadata *_metadata, int link)
 {
 	CUmemGenericAllocationHandle handle, again;
@@ -86,7 +87,7 @@ static void be_lost(struct __test_metadata *_metadata, int link)
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuInit(0));
 	send_number(link, 0);
 	receive_number(link);
-	/* the host has returned, but not to this process */
+	/* the host has returned, but this process stays lost */
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMemCreate(&again, CHUNK, &prop, 0));
 	EXPECT_EQ(SIGBUS, try_load((void *)at, &word));
 	EXPECT_EQ(SIGBUS, try_load((void *)plain, &word));
@@ -95,7 +96,7 @@ static void be_lost(struct __test_metadata *_metadata, int link)
 	_exit(_metadata->exit_code);
 }
 
-/* Processes that open the host's file: none while it is lost, and afterwards as on any other */
+/* While the host is lost, cuInit() fails there; after the return, a new process can use it. */
 static void open_lost(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self)
 {
 	int link;
@@ -115,7 +116,7 @@ static void open_returned(struct __test_metadata *_metadata, FIXTURE_DATA(lost) 
 {
 	volatile uint32_t *at;
 	int link;
-	pid_t pid = victim(&link);
+	pid_t pid = fork_victim(&link);
 
 	if (pid) {
 		EXPECT_EQ(0, ended(pid));
@@ -132,14 +133,14 @@ TEST_F(lost, own_processes)
 {
 	unsigned int device = self->host.first;
 	int link;
-	pid_t pid = victim(&link);
+	pid_t pid = fork_victim(&link);
 
 	if (!pid)
 		be_lost(_metadata, link);
 	receive_number(link);
 	ASSERT_NE(device_bytes(device, "pool_bytes"), device_bytes(device, "free_bytes"));
 	ASSERT_EQ(0, host_lose(&self->host));
-	/* the process has not ended, and holds nothing */
+	/* the process has not ended, but holds no memory */
 	EXPECT_EQ(device_bytes(device, "pool_bytes"), device_bytes(device, "free_bytes"));
 	EXPECT_EQ(0, stat_of("memories"));
 	send_number(link, 0);
@@ -153,7 +154,7 @@ TEST_F(lost, own_processes)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* What stands on stderr when a process that does not expect it touches what it had */
+/* A process that loads from its lost memory ends by SIGBUS, with the reason on stderr. */
 TEST_F(lost, words_of_a_signal)
 {
 	char said[1024] = "";
@@ -163,7 +164,7 @@ TEST_F(lost, words_of_a_signal)
 	pid_t pid;
 
 	ASSERT_EQ(0, pipe2(out, O_CLOEXEC));
-	pid = victim(&link);
+	pid = fork_victim(&link);
 	if (!pid) {
 		dup2(out[1], STDERR_FILENO);
 		at = mapped(new_memory(0, CHUNK), CHUNK, 0);
@@ -220,7 +221,7 @@ TEST_F(lost, who_waits_is_woken)
 	for (i = 0; i < WAITINGS; i++) {
 		ASSERT_EQ(0, write_in(PARAMETERS, "team_setup_delay_ms",
 				      i == FOR_THE_FABRIC ? "1000000" : "0"));
-		pid = victim(&link);
+		pid = fork_victim(&link);
 		if (!pid) {
 			EXPECT_CU(CUDA_ERROR_UNKNOWN, wait_for(_metadata, i, link));
 			_exit(_metadata->exit_code);
@@ -235,7 +236,7 @@ TEST_F(lost, who_waits_is_woken)
 	ASSERT_EQ(0, write_in(PARAMETERS, "team_setup_delay_ms", "0"));
 }
 
-/* ---- dma-bufs: who has mapped one, on whatever host ---- */
+/* ---- dma-bufs of lost memory, mapped by processes of any host, and by drivers ---- */
 
 TEST_F(lost, dmabufs)
 {
@@ -243,7 +244,7 @@ TEST_F(lost, dmabufs)
 	volatile uint32_t *memory, *replicas;
 	uint32_t word;
 	int link, fd[2];
-	pid_t pid = victim(&link);
+	pid_t pid = fork_victim(&link);
 
 	if (!pid) {
 		team = complete_team(2, CHUNK);
@@ -272,10 +273,10 @@ TEST_F(lost, dmabufs)
 	ASSERT_EQ(0, host_return(&self->host));
 	EXPECT_EQ(SIGBUS, try_load(memory, &word));
 	EXPECT_EQ(SIGBUS, try_load(replicas, &word));
-	/* the fd means nothing to new processes of the host */
-	pid = victim(&link);
+	/* new processes of the host cannot import the fds */
+	pid = fork_victim(&link);
 	if (!pid) {
-		/* as of an fd that is no dma-buf's */
+		/* the result is the same as for an fd of no dma-buf */
 		EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN,
 				 cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd[0],
 								SHAREABLE),
@@ -298,8 +299,8 @@ TEST_F(lost, dmabufs)
 }
 
 /*
- * A driver keeps what it has mapped for its device, and maps no more. A kernel's mapping, which
- * may fail for want of memory only, has nothing of what the lost team showed.
+ * A driver keeps its DMA mappings of a lost object, but can make no new ones. A new mapping by
+ * vmap(), which may fail for want of memory only, shows nothing of the lost team's contents.
  */
 TEST_F(lost, dmabufs_of_drivers)
 {
@@ -312,7 +313,7 @@ TEST_F(lost, dmabufs_of_drivers)
 	device = importer_open(&why);
 	if (device < 0)
 		SKIP(return, "%s", why);
-	pid = victim(&link);
+	pid = fork_victim(&link);
 	if (!pid) {
 		handle[0] = new_memory(0, CHUNK);
 		handle[1] = complete_team(2, CHUNK);
@@ -363,7 +364,7 @@ TEST_F(lost, files)
 	EXPECT_EQ(0, lost_hosts(""));
 	ASSERT_EQ(0, host_lose(&self->host));
 	EXPECT_EQ(0, lost_hosts(self->host.name));
-	/* once more is no more */
+	/* to lose a lost host, or to return a host that is not lost, succeeds and does nothing */
 	ASSERT_EQ(0, host_lose(&self->host));
 	ASSERT_EQ(0, host_return(&self->host));
 	EXPECT_EQ(0, lost_hosts(""));

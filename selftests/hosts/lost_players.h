@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Players: processes of several hosts in one game, which go on while hosts are lost and return.
- * Each checks what it is answered and what it reads, and gives the others fabric handles.
+ * Players: processes of several hosts in one game, which goes on while hosts are lost and
+ * return. Each player checks calls' results and loaded values, and shares fabric handles.
  */
 #ifndef MEMCAST_LOST_PLAYERS_H
 #define MEMCAST_LOST_PLAYERS_H
@@ -17,31 +17,30 @@
 
 #define FABRIC		CU_MEM_HANDLE_TYPE_FABRIC
 #define MOST_PLAYERS	8
-#define PLAYERS_EACH	2U	/* of a host: each has a device */
+#define PLAYERS_EACH	2U	/* players per host: each has a device */
 
-/* What one gives the others, while the number is even and stays the same */
+/* A fabric handle for the other players; valid while the number is even and stays the same */
 struct gift {
 	uint32_t number, tag;
 	CUmemFabricHandle handle;
 };
 
-/* Of all processes of the game */
+/* All processes of the game share this. */
 struct game {
 	uint32_t players, stop, acts, tags, visits, reductions, signals, bad;
-	char said[160];			/* the first that is bad */
+	char said[160];			/* describes the first error */
 	struct gift memory[MOST_PLAYERS], team;
-	uint32_t joined[MOST_PLAYERS];	/* the number of the team that it has joined */
+	uint32_t joined[MOST_PLAYERS];	/* the number of the team that each player has joined */
 };
 
-/* One process */
 struct player {
 	struct game *game;
 	unsigned int number, host, device, seed;
-	bool lost;			/* it was told so */
+	bool lost;			/* a call has reported the loss of its host */
 	CUstream stream;
 	CUmemGenericAllocationHandle own, team;
 	uint32_t tag, team_number;
-	CUdeviceptr at, plain, window;	/* of its own memory; 0: not mapped */
+	CUdeviceptr at, plain, window;	/* @at: its own memory; 0: not mapped */
 	struct memcast_view view;
 };
 
@@ -53,7 +52,7 @@ static inline unsigned int any(unsigned int *seed, unsigned int of)
 #define COUNT(player, what) \
 	__atomic_add_fetch(&(player)->game->what, 1, __ATOMIC_SEQ_CST)
 
-/* ---- what a player finds ---- */
+/* ---- a player's checks ---- */
 
 static inline void bad(struct player *player, const char *what, long number)
 {
@@ -64,8 +63,9 @@ static inline void bad(struct player *player, const char *what, long number)
 }
 
 /*
- * Its host was lost: that is the last thing which it is told. Another's was: its device does
- * nothing any more, and it starts anew. The rest has to be @other, or CUDA_SUCCESS.
+ * Checks a call's result. CUDA_ERROR_UNKNOWN: the player's host was lost, and all later calls
+ * have to say so. CUDA_ERROR_NVLINK_UNCORRECTABLE: another host was lost, which ends the
+ * player's device; its process ends. Any other result has to be @other or CUDA_SUCCESS.
  */
 static inline bool good(struct player *player, const char *what, CUresult result, CUresult other)
 {
@@ -92,7 +92,7 @@ static inline void on_fault(int number)
 	siglongjmp(way_out, number);
 }
 
-/* Return: whether it was lost; as the next call says, which takes all from it. */
+/* Return: was the player's host lost? Makes a call, which would report that. */
 static inline bool is_lost(struct player *player)
 {
 	size_t free, total;
@@ -101,7 +101,7 @@ static inline bool is_lost(struct player *player)
 	return player->lost;
 }
 
-/* Its own memory is there until it is lost; others' may be gone. */
+/* Loads a tag: from the player's @own memory, which may fail only after its loss; or another's. */
 static inline void look(struct player *player, CUdeviceptr at, uint32_t tag, bool own)
 {
 	int number = sigsetjmp(way_out, 1);
@@ -120,9 +120,9 @@ static inline void look(struct player *player, CUdeviceptr at, uint32_t tag, boo
 		bad(player, "a signal", number);
 }
 
-/* ---- what players give each other ---- */
+/* ---- fabric handles for other players ---- */
 
-/* Nobody ends in the middle: there is no call that could tell him to. */
+/* No player ends while the number is odd: there is no call in between that could fail. */
 static inline void put_gift(struct player *player, struct gift *gift,
 			    CUmemGenericAllocationHandle object, uint32_t tag)
 {
@@ -138,7 +138,7 @@ static inline void put_gift(struct player *player, struct gift *gift,
 	__atomic_store_n(&gift->number, number + 2, __ATOMIC_SEQ_CST);
 }
 
-/* Return: the gift's number; 0: there is none just now */
+/* Return: the gift's number; 0: there is no gift yet, or a player is changing it */
 static inline uint32_t get_gift(struct gift *gift, struct gift *copy)
 {
 	uint32_t number = __atomic_load_n(&gift->number, __ATOMIC_SEQ_CST);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Hosts are lost and return at any moment, while processes of all hosts create, map, copy,
- * bind, import, reduce and fault. Each says what must not be: a value that was never stored
- * where it is read, a signal for what is its own and there, an answer that has nothing to do
- * with a loss. Whoever ends is started again, as long as the game goes on.
+ * bind, import, reduce and fault. A process reports an error if it loads a value that was never
+ * stored there, gets a signal for its own memory on a host that is not lost, or gets a result
+ * that a loss does not explain. A process that ends is started again until the game is over.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -41,7 +41,7 @@ FIXTURE_TEARDOWN_PARENT(lost)
 		EXPECT_STREQ("", left_over());
 }
 
-/* Memory of its own, which all can import, with a tag that no other has */
+/* Makes memory that all players can import, with a unique tag; or frees the player's memory. */
 static void make_memory(struct player *player)
 {
 	struct gift *gift = &player->game->memory[player->number];
@@ -68,7 +68,7 @@ static void make_memory(struct player *player)
 	put_gift(player, gift, player->own, player->tag);
 }
 
-/* A look at another's memory, by the CPU, and then by the device */
+/* Imports a player's memory, and reads its tag by the CPU, sometimes by the device too. */
 static void visit(struct player *player)
 {
 	struct game *game = player->game;
@@ -96,7 +96,7 @@ static void visit(struct player *player)
 	MUST(cuMemRelease(handle));
 }
 
-/* A team of all players, by whoever is first: they know it by its number. */
+/* Makes a team for all players, who know it by its number. */
 static void make_team(struct player *player)
 {
 	struct gift *gift = &player->game->team;
@@ -108,7 +108,7 @@ static void make_team(struct player *player)
 	if (!MUST(cuMulticastCreate(&team, &prop)))
 		return;
 	put_gift(player, gift, team, 0);
-	/* until the others have it */
+	/* the team's maker holds it until the other players have imported it */
 	if (player->team)
 		MUST(cuMemRelease(player->team));
 	player->team = team;
@@ -128,7 +128,7 @@ static void leave_team(struct player *player)
 	player->team_number = 0;
 }
 
-/* Whether all have joined: nobody waits here for somebody who may not come. */
+/* Return: have all players joined? A bind would wait for a player whose host may be lost. */
 static bool is_complete(const struct game *game, uint32_t number)
 {
 	unsigned int i;
@@ -150,7 +150,7 @@ static void join_team(struct player *player)
 		return;
 	if (!GOOD(cuMemImportFromShareableHandle(&team, &gift.handle, FABRIC),
 		  CUDA_ERROR_INVALID_VALUE)) {
-		/* its maker was lost, or has ended */
+		/* the team's maker was lost, or has ended */
 		if (!player->lost && any(&player->seed, 4) == 0)
 			make_team(player);
 		return;
@@ -158,7 +158,7 @@ static void join_team(struct player *player)
 	leave_team(player);
 	player->team = team;
 	player->team_number = number;
-	/* one that had this place before has joined for the device, which is for good */
+	/* an earlier process of this player may have joined its device, which is for good */
 	if (__atomic_load_n(&game->joined[player->number], __ATOMIC_SEQ_CST) != number &&
 	    MUST(cuMulticastAddDevice(team, player->device)))
 		__atomic_store_n(&game->joined[player->number], number, __ATOMIC_SEQ_CST);
@@ -183,7 +183,7 @@ static void use_team(struct player *player)
 	if (player->at)
 		GOOD(cuMulticastBindMem(player->team, 0, player->own, 0, CHUNK, 0),
 		     CUDA_ERROR_INVALID_VALUE);
-	/* the first word is the tag */
+	/* the fills spare the first word, which holds the tag */
 	GOOD(cuMemsetD32(player->window + 64, 1, 16), CUDA_ERROR_INVALID_VALUE);
 	GOOD(cuMemsetD32Async(player->window + 128, 1, 16, player->stream),
 	     CUDA_ERROR_INVALID_VALUE);
@@ -198,7 +198,7 @@ static void use_team(struct player *player)
 	if (any(&player->seed, 16) == 0)
 		GOOD(cuMulticastUnbind(player->team, player->device, 0, CHUNK),
 		     CUDA_ERROR_INVALID_VALUE);
-	/* what has failed in the stream has ended the device, as it does on hardware */
+	/* a failure in the stream has ended the device for this process, as it does on hardware */
 	if (GOOD(cuStreamSynchronize(player->stream), CUDA_ERROR_LAUNCH_FAILED) == false &&
 	    !player->lost)
 		_exit(0);
@@ -210,7 +210,7 @@ static void use_heap(struct player *player)
 
 	if (MUST(cuMemAllocAsync(&at, 4096, player->stream)))
 		MUST(cuMemFreeAsync(at, player->stream));
-	/* who is told of the loss may still see for a moment what it has not written any more */
+	/* a fill that reports the loss has not written, so the value is checked after a success */
 	if (MUST(cuMemsetD32(player->plain, player->number + 1, 16)))
 		look(player, player->plain, player->number + 1, true);
 }
@@ -244,7 +244,7 @@ static void act(struct player *player)
 	}
 }
 
-/* A process of a host, until it or its device is lost, or the game is over */
+/* Plays until the player's host or device is lost, or the game is over. */
 static void play(struct player *player)
 {
 	const struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_NODEFER };
@@ -269,7 +269,10 @@ static void play(struct player *player)
 	}
 }
 
-/* Starts players in one place, one after the other: none of them can fork another. */
+/*
+ * Starts a player's processes one after the other. This process never calls cuInit(): the child
+ * of a process that has could not.
+ */
 static void seat(struct __test_metadata *_metadata, struct game *game,
 		 const struct lost_host *host, unsigned int number, unsigned int seed)
 {
@@ -297,7 +300,7 @@ static void seat(struct __test_metadata *_metadata, struct game *game,
 	_exit(0);
 }
 
-/* Some more is done, by whoever is there. */
+/* Waits until the players together have done so many more acts. */
 static void wait_for_acts(const struct game *game, unsigned int acts)
 {
 	uint32_t before = __atomic_load_n(&game->acts, __ATOMIC_SEQ_CST);

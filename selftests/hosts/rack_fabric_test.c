@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the fabric carries from host to host: handles of memory, and teams of all hosts. */
+/* Fabric handles of memory, and teams of all hosts' devices, shared from host to host. */
 #define _GNU_SOURCE
 #include <memcast/multimem.h>
 #include "rack_hosts.h"
@@ -20,14 +20,14 @@ static int ordinal_of(volatile void *at)
 	return ordinal;
 }
 
-/* A process of host 0 that shares a memory: it says what is in it, whenever it is asked. */
+/* A process of host 0 that shares a memory, and reports a word of the memory at each request. */
 static void owner(struct __test_metadata *_metadata, int link, CUmemGenericAllocationHandle handle)
 {
 	volatile uint32_t *words = mapped(handle, CHUNK, 0);
 	CUmemFabricHandle shareable = fabric_handle(handle);
 
 	words[0] = 4711;
-	give(link, shareable);
+	SEND_VALUE(link, shareable);
 	while (!receive_number(link))
 		send_number(link, words[1]);
 	_exit(_metadata->exit_code);
@@ -50,7 +50,7 @@ TEST_F(hosts, memory_of_another)
 	handle = take_object(link);
 	EXPECT_EQ(INVISIBLE, (int)location_of(handle).type);
 	EXPECT_EQ(CU_DEVICE_INVALID, location_of(handle).id);
-	/* a device here may access it; a device of its own host there is none */
+	/* a device of this host can get access; the owner's devices have no numbers here */
 	words = mapped(handle, CHUNK, 1);
 	EXPECT_NE(CUDA_SUCCESS, allow(ADDRESS(words), CHUNK, self->each, READWRITE));
 	EXPECT_EQ(CU_DEVICE_INVALID, ordinal_of(words));
@@ -64,10 +64,12 @@ TEST_F(hosts, memory_of_another)
 	ASSERT_OK(cuMemcpyDtoH(&word, ADDRESS(words), sizeof(word)));
 	EXPECT_EQ(4711, word);
 
-	/* exported and bound it is where it was created */
-	EXPECT_INVALID(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
-	EXPECT_INVALID(cuMemGetHandleForAddressRange(&fd, ADDRESS(words), CHUNK,
-						     CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	/* only processes of the host that created the memory can export and bind it */
+	EXPECT_REASON(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0),
+		      "memory that was imported is exported by its creator alone");
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, ADDRESS(words), CHUNK,
+						    CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0),
+		      "no device's memory is mapped there");
 	EXPECT_EQ(-1, fd);
 	ASSERT_OK(cuMulticastCreate(&team, &prop));
 	ASSERT_OK(cuMulticastAddDevice(team, 0));
@@ -84,7 +86,7 @@ TEST_F(hosts, memory_of_another)
 	send_number(link, 1);
 }
 
-/* The memory of a NUMA node of another host is no node's here, though the machine has the node. */
+/* Another host's NUMA memory has no location here, although both hosts share the node. */
 TEST_F(hosts, node_memory_of_another)
 {
 	CUmemAllocationProp on_node = {
@@ -110,7 +112,7 @@ TEST_F(hosts, node_memory_of_another)
 	send_number(link, 1);
 }
 
-/* How many devices a team may be for */
+/* A team is for at most a host's devices, or with fabric handles for all of the machine's. */
 TEST_F(hosts, size_of_teams)
 {
 	CUmulticastObjectProp prop = { .size = CHUNK };
@@ -123,7 +125,8 @@ TEST_F(hosts, size_of_teams)
 	EXPECT_OK(cuMulticastCreate(&team, &prop));
 	prop.numDevices = self->each + 1;
 	EXPECT_REASON(cuMulticastCreate(&team, &prop), "a team is for # to # devices, not #");
-	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, &prop, CU_MULTICAST_GRANULARITY_MINIMUM));
+	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &prop, CU_MULTICAST_GRANULARITY_MINIMUM),
+		      "a team is of # to # devices, not #");
 	prop.handleTypes = SHAREABLE;
 	EXPECT_REASON(cuMulticastCreate(&team, &prop), "a team is for # to # devices, not #");
 	prop.handleTypes = FABRIC;
@@ -133,21 +136,22 @@ TEST_F(hosts, size_of_teams)
 	EXPECT_OK(cuMulticastCreate(&team, &prop));
 	prop.numDevices = self->machine + 1;
 	EXPECT_REASON(cuMulticastCreate(&team, &prop), "a team is for # to # devices, not #");
-	EXPECT_INVALID(cuMulticastGetGranularity(&bytes, &prop, CU_MULTICAST_GRANULARITY_MINIMUM));
+	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &prop, CU_MULTICAST_GRANULARITY_MINIMUM),
+		      "a team is of # to # devices, not #");
 }
 
 /* ---- a team of all devices of all hosts, with a process for each device ---- */
 
 struct rank {
 	unsigned int host;
-	int device;			/* as the host counts it */
+	int device;			/* the host's number of the device */
 	unsigned int number, ranks;
 	CUmemGenericAllocationHandle team;
-	volatile uint32_t *own;		/* what it has bound */
+	volatile uint32_t *own;		/* the memory that the rank has bound */
 	volatile uint32_t *window;
 };
 
-/* All are through with this before any goes on: the first one passes the word. */
+/* No rank goes on before all ranks are here: rank 0 collects the messages and answers them. */
 static void barrier(struct __test_metadata *_metadata, const struct rank *rank, const int *links)
 {
 	unsigned int i;
@@ -163,7 +167,7 @@ static void barrier(struct __test_metadata *_metadata, const struct rank *rank, 
 		send_number(links[i], 0);
 }
 
-/* As a member of a host's other device or of another host would see it, by its number */
+/* The team's members have the machine's numbers as seen from here, and other hosts' are marked. */
 static void check_members(struct __test_metadata *_metadata, const struct rank *rank, int each)
 {
 	struct memcast_team_member member[MEMCAST_MAX_DEVICES] = {};
@@ -189,13 +193,13 @@ static void join(struct __test_metadata *_metadata, struct rank *rank)
 	CUmemGenericAllocationHandle memory = new_shared(rank->device, FABRIC);
 
 	ASSERT_OK(cuMulticastAddDevice(rank->team, rank->device));
-	/* waits until those of all hosts have joined */
+	/* the call waits until the devices of all hosts have joined */
 	ASSERT_OK(cuMulticastBindMem(rank->team, 0, memory, 0, CHUNK, 0));
 	rank->own = mapped(memory, CHUNK, rank->device);
 	rank->window = mapped(rank->team, CHUNK, rank->device);
 }
 
-/* Each rank writes to all; each looks at what it has itself. */
+/* Each rank writes to all replicas, and checks its own replica. */
 static void exchange(struct __test_metadata *_metadata, struct rank *rank, const int *links)
 {
 	struct memcast_view view;
@@ -204,7 +208,7 @@ static void exchange(struct __test_metadata *_metadata, struct rank *rank, const
 	ASSERT_OK(memcastViewCreate(&view, rank->team, 0, CHUNK));
 	ASSERT_EQ(rank->ranks, view.replicas);
 	barrier(_metadata, rank, links);
-	/* a copy engine, a store of the CPU, and operations of multimem, each at places of its own */
+	/* a fill, a store of the CPU and operations of multimem, each at addresses of its own */
 	ASSERT_OK(cuMemsetD32(ADDRESS(&rank->window[rank->number]), 100 + rank->number, 1));
 	rank->window[1000 + rank->number] = 200 + rank->number;
 	multimem_st_u32(&view, (2000 + rank->number) * 4, 300 + rank->number);
@@ -256,13 +260,13 @@ TEST_F(hosts, team_of_all)
 	ASSERT_OK(cuMulticastCreate(&rank.team, &prop));
 	shareable = fabric_handle(rank.team);
 	for (i = 1; i < rank.ranks; i++)
-		give(links[i], shareable);
+		SEND_VALUE(links[i], shareable);
 	join(_metadata, &rank);
 	check_members(_metadata, &rank, self->each);
 	exchange(_metadata, &rank, links);
 }
 
-/* Its members go by fabric handles alone: an fd of it is its exporter's host's. */
+/* A team's fd is good on its exporter's host only; other hosts need a fabric handle. */
 TEST_F(hosts, team_fds)
 {
 	CUmulticastObjectProp prop = {
@@ -275,9 +279,9 @@ TEST_F(hosts, team_fds)
 	if (!host_fork(0, &link)) {
 		ASSERT_OK(cuMulticastCreate(&team, &prop));
 		shareable = fabric_handle(team);
-		give(link, shareable);
+		SEND_VALUE(link, shareable);
 		send_fd(link, exported(team));
-		/* what the other host exports means nothing here, though the team is ours */
+		/* the other host's fd is refused here, although the team was created here */
 		fd = receive_fd(link);
 		EXPECT_CU(CUDA_ERROR_UNKNOWN,
 			  cuMemImportFromShareableHandle(&again, (void *)(intptr_t)fd, SHAREABLE));
@@ -296,7 +300,7 @@ TEST_F(hosts, team_fds)
 	receive_number(link);
 }
 
-/* /dev/memcast has all devices, and is no host. */
+/* A process with /dev/memcast sees all hosts' devices, and is on no host. */
 TEST_F(hosts, whole_machine)
 {
 	CUmemGenericAllocationHandle handle;
@@ -307,9 +311,9 @@ TEST_F(hosts, whole_machine)
 		handle = new_shared(1, FABRIC | SHAREABLE);
 		*mapped(handle, CHUNK, 1) = 4711;
 		shareable = fabric_handle(handle);
-		give(link, shareable);
+		SEND_VALUE(link, shareable);
 		send_fd(link, exported(handle));
-		/* memory that was made for this host's device from outside is that device's */
+		/* memory that the process on no host created on this host's device 1 */
 		handle = take_object(link);
 		EXPECT_EQ(CU_MEM_LOCATION_TYPE_DEVICE, (int)location_of(handle).type);
 		EXPECT_EQ(1, location_of(handle).id);
@@ -333,7 +337,7 @@ TEST_F(hosts, whole_machine)
 		  cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, SHAREABLE));
 	handle = new_shared(self->each + 1, FABRIC | SHAREABLE);
 	shareable = fabric_handle(handle);
-	give(link, shareable);
+	SEND_VALUE(link, shareable);
 	send_fd(link, exported(handle));
 	receive_number(link);
 }

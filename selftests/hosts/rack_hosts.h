@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tests of several hosts share: they need root, the module's hosts= above 1, two devices
- * per host and an IMEX channel; host-rack.sh has such machines.
+ * Fixture and helpers of tests with several hosts. They need root, the module's hosts= above 1,
+ * two devices per host and an IMEX channel; host-rack.sh starts such machines.
  */
 #ifndef MEMCAST_RACK_HOSTS_H
 #define MEMCAST_RACK_HOSTS_H
@@ -18,14 +18,14 @@
 #include "reason.h"
 
 #define HOST_FILE	"/dev/memcast-host/%u"
-/* CU_MEM_LOCATION_TYPE_INVISIBLE, where cuda.h has it */
+/* CU_MEM_LOCATION_TYPE_INVISIBLE, for a cuda.h that lacks it */
 #define INVISIBLE	5
 
 FIXTURE(hosts)
 {
-	unsigned int hosts;	/* how many there are */
-	int each;		/* devices of one */
-	int machine;		/* devices of all */
+	unsigned int hosts;	/* number of the machine's hosts */
+	int each;		/* number of each host's devices */
+	int machine;		/* number of all hosts' devices */
 };
 
 TEST_HELPER unsigned int number_in(const char *path)
@@ -52,8 +52,8 @@ FIXTURE_SETUP(hosts)
 NOTHING_LEFT(hosts)
 
 /*
- * This process is on a host from now on: what it opens as /dev/memcast is that host's file. All
- * else it shares with processes on other hosts: users, processes, other files.
+ * Puts this process on a host: /dev/memcast is that host's file for it from now on. It shares
+ * everything else with processes on other hosts: users, processes, other files.
  */
 #define go_to(host)		go_to_(_metadata, host)
 TEST_HELPER void go_to_(struct __test_metadata *_metadata, unsigned int host)
@@ -66,7 +66,7 @@ TEST_HELPER void go_to_(struct __test_metadata *_metadata, unsigned int host)
 	ASSERT_EQ(0, mount(path, "/dev/memcast", NULL, MS_BIND, NULL));
 }
 
-/* Another process, on a host, with one of its devices current: as peer_fork() */
+/* Like peer_fork(), but the child is on a host, with the host's device 0 current. */
 #define host_fork(host, link)	host_fork_(_metadata, host, link)
 TEST_HELPER pid_t host_fork_(struct __test_metadata *_metadata, unsigned int host, int *link)
 {
@@ -80,9 +80,11 @@ TEST_HELPER pid_t host_fork_(struct __test_metadata *_metadata, unsigned int hos
 	return pid;
 }
 
-/* Whatever has no pointers, to or from a process that shares nothing else */
-#define give(link, what)	ASSERT_EQ(sizeof(what), send(link, &(what), sizeof(what), 0))
-#define take(link, what)	ASSERT_EQ(sizeof(what), recv(link, &(what), sizeof(what), 0))
+/* Send and receive a value without pointers; the processes may share nothing but the link. */
+#define SEND_VALUE(link, value)		\
+	ASSERT_EQ(sizeof(value), send(link, &(value), sizeof(value), 0))
+#define RECEIVE_VALUE(link, value)	\
+	ASSERT_EQ(sizeof(value), recv(link, &(value), sizeof(value), 0))
 
 #define new_shared(device, types)	new_shared_(_metadata, device, types)
 TEST_HELPER CUmemGenericAllocationHandle
@@ -96,14 +98,14 @@ new_shared_(struct __test_metadata *_metadata, CUdevice device, int types)
 	return handle;
 }
 
-/* What the other side of a link gives as a CUmemFabricHandle */
+/* Receives a fabric handle through a link, and imports its object. */
 #define take_object(link)		take_object_(_metadata, link)
 TEST_HELPER CUmemGenericAllocationHandle take_object_(struct __test_metadata *_metadata, int link)
 {
 	CUmemGenericAllocationHandle handle = 0;
 	CUmemFabricHandle shareable;
 
-	take(link, shareable);
+	RECEIVE_VALUE(link, shareable);
 	ASSERT_OK(cuMemImportFromShareableHandle(&handle, &shareable, FABRIC));
 	return handle;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hosts do not see each other: what a process of one does with devices, fds, numbers, handles
- * and files of another, though both share a machine. (rack_fabric_test: what they do share.)
+ * Hosts of one machine do not see each other: a process of one host uses devices, fds, numbers,
+ * handles and files of another, and is refused. (rack_fabric_test has what hosts do share.)
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,12 +22,12 @@ static struct identity identity_of(CUdevice device)
 	return found;
 }
 
-/* The process of another host, which says who its last device is */
+/* The process of another host, which sends the UUID and the bus id of its device @last. */
 static void be_another(struct __test_metadata *_metadata, int link, int last)
 {
 	struct identity mine = identity_of(last);
 
-	give(link, mine);
+	SEND_VALUE(link, mine);
 	receive_number(link);
 	_exit(_metadata->exit_code);
 }
@@ -39,7 +39,7 @@ TEST_F(hosts, devices_of_others)
 
 	if (!host_fork(1, &link))
 		be_another(_metadata, link, self->each - 1);
-	take(link, theirs);
+	RECEIVE_VALUE(link, theirs);
 	go_to(0);
 	cuda_start(0);
 	EXPECT_OK(cuDeviceGetCount(&count));
@@ -52,7 +52,7 @@ TEST_F(hosts, devices_of_others)
 		EXPECT_EQ(i, found);
 	}
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&found, theirs.bus));
-	/* the last device of the last host has the machine's last number */
+	/* numbers of other hosts' devices, as the whole machine counts, up to one past the last */
 	for (i = self->each; i <= self->machine; i++) {
 		EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&found, i));
 		EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&found, 0, i));
@@ -60,7 +60,7 @@ TEST_F(hosts, devices_of_others)
 	send_number(link, 0);
 }
 
-/* Every command that takes a device's number, without the library in between */
+/* Without the library, every command that takes a device's number refuses another host's. */
 TEST_F(hosts, numbers_of_others)
 {
 	struct memcast_access_entry entry = {
@@ -138,7 +138,7 @@ TEST_F(hosts, numbers_of_others)
 	}
 }
 
-/* A child that sees those devices only that it is told to, by UUIDs of another host */
+/* A UUID in CUDA_VISIBLE_DEVICES names a device on its own host only. */
 TEST_F(hosts, visible_uuids_of_others)
 {
 	struct identity theirs;
@@ -148,7 +148,7 @@ TEST_F(hosts, visible_uuids_of_others)
 
 	if (!host_fork(1, &link))
 		be_another(_metadata, link, 0);
-	take(link, theirs);
+	RECEIVE_VALUE(link, theirs);
 	snprintf(text, sizeof(text),
 		 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
 		 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
@@ -170,7 +170,7 @@ TEST_F(hosts, visible_uuids_of_others)
 	send_number(link, 0);
 }
 
-/* Of each kind of fd that memcast gives: a memory's, a team's, a range's, a pool's, and the file */
+/* One fd of each kind: a memory, a team, a node's memory, a range, a pool, and /dev/memcast */
 enum { MEMORY, TEAM, NODE_MEMORY, RANGE, POOL, CLIENT, FDS };
 
 static void exporter(struct __test_metadata *_metadata, int link)
@@ -217,7 +217,7 @@ static int import_foreign(int fd, uint32_t device)
 	return RAW(raw_library_fd(), IMPORT, import);
 }
 
-/* What an fd of the same machine's other host is good for */
+/* Every use of another host's fds fails. */
 static void expect_meaningless(struct __test_metadata *_metadata, const int *fd)
 {
 	CUDA_EXTERNAL_MEMORY_HANDLE_DESC outside = {
@@ -245,7 +245,7 @@ static void expect_meaningless(struct __test_metadata *_metadata, const int *fd)
 			 cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fd[POOL],
 							    SHAREABLE, 0),
 			 "fd # was exported on host #, and means nothing on another");
-	/* neither is it of use that the other's file is passed on */
+	/* another host's open /dev/memcast is of no use either */
 	EXPECT_EQ(ESRCH, RAW(fd[CLIENT], SYSTEM_INFO, info));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd[CLIENT], 0));
 }
@@ -265,7 +265,7 @@ TEST_F(hosts, fds_of_others)
 	send_number(link, -1);
 }
 
-/* Fetched, not given */
+/* The fds are not sent, but fetched with pidfd_getfd(). */
 TEST_F(hosts, fds_by_pidfd)
 {
 	int link, fd[FDS], i, pidfd;
@@ -286,7 +286,7 @@ TEST_F(hosts, fds_by_pidfd)
 	send_number(link, -1);
 }
 
-/* On the exporter's own host they are as good as ever. */
+/* A process on the exporter's own host can import its fds. */
 TEST_F(hosts, fds_at_home)
 {
 	CUmemGenericAllocationHandle handle;
@@ -324,13 +324,13 @@ TEST_F(hosts, ipc_handles_of_others)
 		ASSERT_OK(cuIpcGetMemHandle(&handle, at));
 		ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
 		ASSERT_OK(cuIpcGetEventHandle(&event_handle, event));
-		give(link, handle);
-		give(link, event_handle);
+		SEND_VALUE(link, handle);
+		SEND_VALUE(link, event_handle);
 		receive_number(link);
 		_exit(_metadata->exit_code);
 	}
-	take(link, handle);
-	take(link, event_handle);
+	RECEIVE_VALUE(link, handle);
+	RECEIVE_VALUE(link, event_handle);
 	if (!host_fork(0, &own)) {
 		ASSERT_OK(cuIpcOpenMemHandle(&at, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
 		EXPECT_EQ(4711, *(volatile uint32_t *)at);
@@ -347,7 +347,7 @@ TEST_F(hosts, ipc_handles_of_others)
 	send_number(link, 0);
 }
 
-/* /proc shows another host's process to who may look; its file, opened anew, is that host's. */
+/* /proc shows another host's process; its /dev/memcast, reopened there, is still that host's. */
 TEST_F(hosts, files_in_proc)
 {
 	struct memcast_handle_info handle = {};
@@ -384,7 +384,7 @@ TEST_F(hosts, files_in_proc)
 	ASSERT_LE(0, again);
 	ASSERT_EQ(0, RAW(again, SYSTEM_INFO, info));
 	EXPECT_EQ(1, info.out_host);
-	/* a new client, with no handle of the other's */
+	/* the reopened file is a new client, without the other process's handles */
 	for (handle.handle = 1; handle.handle < 64; handle.handle++)
 		EXPECT_EQ(ENOENT, RAW(again, HANDLE_INFO, handle));
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd[MEMORY]);

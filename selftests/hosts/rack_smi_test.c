@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* What memcast-smi and NVML say of hosts: all of the rack, or what one host has. */
+/* memcast-smi shows one host's devices on a host, and those of all hosts on /dev/memcast. */
 #define _GNU_SOURCE
 #include "rack_hosts.h"
 
 struct line {
 	unsigned int host;
-	unsigned long seen, teams;	/* MiB of processes' memory; teams that it has joined */
+	unsigned long seen, teams;	/* MiB of processes' memory; teams of the device */
 };
 
-/* What memcast-smi has of a device, as this process sees it. Return: how many there are */
+/* @line: output, memcast-smi's line of a device. Return: the number of devices, or -1 */
 static int ask_smi(int device, struct line *line)
 {
 	FILE *smi = popen("./memcast-smi --query-device=index,host,memory.seen,teams "
@@ -42,10 +42,10 @@ TEST_F(hosts, smi)
 		ASSERT_OK(cuMulticastCreate(&team, &prop));
 		ASSERT_OK(cuMulticastAddDevice(team, 1));
 		shareable = fabric_handle(team);
-		give(link, shareable);
+		SEND_VALUE(link, shareable);
 		new_memory(1, CHUNK);
 		receive_number(link);
-		/* its own device, and the team's member of the other host is not one here */
+		/* the host's own device has a team; the member on the other host has none here */
 		EXPECT_EQ(self->each, ask_smi(1, &line));
 		EXPECT_EQ(1, line.host);
 		EXPECT_EQ(2, line.seen);
@@ -57,7 +57,7 @@ TEST_F(hosts, smi)
 		receive_number(link);
 		_exit(_metadata->exit_code);
 	}
-	take(link, shareable);
+	RECEIVE_VALUE(link, shareable);
 	if (!host_fork(0, &other)) {
 		ASSERT_OK(cuMemImportFromShareableHandle(&team, &shareable, FABRIC));
 		ASSERT_OK(cuMulticastAddDevice(team, 0));
@@ -78,7 +78,7 @@ TEST_F(hosts, smi)
 	send_number(link, 0);
 	receive_number(link);
 
-	/* of the rack, by its own numbers */
+	/* all devices of the rack, by the machine's numbers */
 	for (device = 0; device < self->machine; device++) {
 		EXPECT_EQ(self->machine, ask_smi(device, &line));
 		EXPECT_EQ(device / self->each, line.host);
