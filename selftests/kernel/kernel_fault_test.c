@@ -35,10 +35,10 @@ TEST_F(kernel, faults_at_nothing)
 {
 	CUdeviceptr bad = 0x7000000000;
 
-	start();
+	load_kernels();
 	ASSERT_OK(LAUNCH("store", 2, 4, &bad));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS,
-		  "kernel store, block (1, 0, 0), thread (2, 0, 0): store at 0x7000000000: ");
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS,
+		   "kernel store, block (1, 0, 0), thread (2, 0, 0): store at 0x7000000000: ");
 }
 
 TEST_F(kernel, faults_at_freed_memory)
@@ -46,21 +46,21 @@ TEST_F(kernel, faults_at_freed_memory)
 	CUdeviceptr address = 0;
 	CUmemGenericAllocationHandle handle;
 
-	start();
+	load_kernels();
 	handle = new_memory(0, CHUNK);
 	address = ADDRESS(mapped(handle, CHUNK, 0));
 	ASSERT_OK(cuMemUnmap(address, CHUNK));
 	ASSERT_OK(LAUNCH("store", 2, 4, &address));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "cuMemUnmap() took");
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "cuMemUnmap() took");
 }
 
 TEST_F(kernel, faults_at_read_only_memory)
 {
 	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	start();
+	load_kernels();
 	ASSERT_OK(LAUNCH("store", 2, 4, &page));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store");
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store");
 }
 
 TEST_F(kernel, checks_host_memory)
@@ -69,31 +69,31 @@ TEST_F(kernel, checks_host_memory)
 	void *address = own;
 	size_t bytes = 1 << 20;
 
-	start();
+	load_kernels();
 	ASSERT_OK(LAUNCH("check", 1, 1, &self->memory, &bytes));
 	ASSERT_OK(cuStreamSynchronize(self->stream));
 	bytes = sizeof(own);
 	ASSERT_OK(LAUNCH("check", 1, 1, &address, &bytes));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel check", "cannot access");
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel check", "cannot access");
 }
 
 TEST_F(kernel, stack_overflow)
 {
 	uint32_t depth = 3;
 
-	start();
+	load_kernels();
 	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
 	ASSERT_OK(cuStreamSynchronize(self->stream));
 	depth = 1000;
 	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel recurse, block (0, 0, 0), thread (0, 0, 0)");
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel recurse, block (0, 0, 0), thread (0, 0, 0)");
 }
 
 TEST_F(kernel, traps)
 {
-	start();
+	load_kernels();
 	ASSERT_OK(LAUNCH("trap", 1, 8, NULL));
-	ends_with(CUDA_ERROR_LAUNCH_FAILED, "kernel trap", "as the code says");
+	EXPECT_END(CUDA_ERROR_LAUNCH_FAILED, "kernel trap", "as the code says");
 }
 
 static volatile int *volatile nowhere = (volatile int *)8;
@@ -111,7 +111,7 @@ TEST_F(kernel, others_faults_stay)
 
 	if (!pid) {
 		signal(SIGSEGV, on_fault);
-		start();
+		load_kernels();
 		EXPECT_OK(LAUNCH("trap", 1, 1, NULL));
 		EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->stream));
 		*nowhere = 1;
@@ -133,7 +133,7 @@ TEST_F(kernel, endless)
 	if (!pid) {
 		uint32_t value = 1;
 
-		start();
+		load_kernels();
 		ASSERT_OK(LAUNCH("wait_word", 1, 1, &self->memory, &value));
 		ASSERT_EQ(1, write(pipes[1], "", 1));
 		pause();

@@ -55,8 +55,8 @@ FIXTURE_SETUP(kernel) { }
 NOTHING_LEFT(kernel)
 
 /* Prepares the test's own process; a test that forks a child does so before. */
-#define start()	start_(_metadata, self)
-TEST_HELPER void start_(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self)
+#define load_kernels()	load_kernels_(_metadata, self)
+TEST_HELPER void load_kernels_(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self)
 {
 	cuda_start(0);
 	ASSERT_OK(cuModuleLoadData(&self->module, text));
@@ -79,9 +79,10 @@ TEST_HELPER CUresult launch(CUmodule module, CUstream stream, const char *name, 
 	launch(self->module, self->stream, name, grid, block, (void *[]) { parameters })
 
 /* The stream's work ends with @result. @names: words that the log must have */
-#define ends_with(result, names...)	ends_with_(_metadata, self, result, (const char *[]) { names, NULL })
-TEST_HELPER void ends_with_(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self,
-		       CUresult result, const char *const *names)
+#define EXPECT_END(result, names...)	\
+	expect_end(_metadata, self, result, (const char *[]) { names, NULL })
+TEST_HELPER void expect_end(struct __test_metadata *_metadata, FIXTURE_DATA(kernel) *self,
+			    CUresult result, const char *const *names)
 {
 	char log[8192];
 	size_t size = sizeof(log);

@@ -4,8 +4,8 @@
 #include "kernel_image_fixture.h"
 #include "reason.h"
 
-#define look(module)	look_(_metadata, module)
-static void look_(struct __test_metadata *_metadata, CUmodule module)
+#define check_functions(module)	check_functions_(_metadata, module)
+static void check_functions_(struct __test_metadata *_metadata, CUmodule module)
 {
 	static const size_t expected[][2] = { { 0, 1 }, { 2, 2 }, { 4, 4 }, { 8, 8 }, { 16, 20 } };
 	CUfunction function, all[2] = {};
@@ -47,7 +47,7 @@ TEST_F(kernel_image, ptx)
 	char copy[16];
 
 	ASSERT_OK(cuModuleLoadData(&self->module, text));
-	look(self->module);
+	check_functions(self->module);
 	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
 	EXPECT_EQ(4, bytes);
 	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
@@ -86,10 +86,13 @@ TEST_F(kernel_image, refused)
 		{ HEAD ".entry k(.param a) { ret; }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .u32 v = 3", CUDA_ERROR_INVALID_PTX },
 		/* arrays of 2^64 - 1 bytes, and of 2^64 */
-		{ HEAD ".global .b8 v[4294967295][641][6700417] = {1};" ENTRY, CUDA_ERROR_INVALID_PTX },
-		{ HEAD ".global .b8 v[4294967296][4294967296] = {1};" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .b8 v[4294967295][641][6700417] = {1};" ENTRY,
+		  CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .b8 v[4294967296][4294967296] = {1};" ENTRY,
+		  CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .b8 v[2] = {{{{{{{{{{1}}}}}}}}}};" ENTRY, CUDA_ERROR_INVALID_PTX },
-		{ HEAD ".extern .func none();\n.entry k() { call none; ret; }", CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".extern .func none();\n.entry k() { call none; ret; }",
+		  CUDA_ERROR_INVALID_PTX },
 		{ ".version 8.0\n" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ ".version 7.0\n.target sm_90\n" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ ".version 9.0\n.target sm_100\n" ENTRY, CUDA_ERROR_INVALID_PTX },
@@ -194,12 +197,12 @@ TEST_F(kernel_image, fatbins)
 	for (enum pack how = PLAIN; how <= ZSTD; how++) {
 		fill(&fatbin, how, 80);
 		ASSERT_OK(cuModuleLoadFatBinary(&module, &fatbin));
-		look(module);
+		check_functions(module);
 		EXPECT_OK(cuModuleUnload(module));
 		wrapper.data = &fatbin;
 		ASSERT_OK(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
 		ASSERT_OK(cuLibraryGetModule(&module, library));
-		look(module);
+		check_functions(module);
 		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, cuModuleUnload(module));
 		EXPECT_OK(cuLibraryUnload(library));
 	}

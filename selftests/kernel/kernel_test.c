@@ -71,7 +71,7 @@ TEST_F(kernel, shapes)
 	uint32_t *memory, value = 5, i;
 	CUdeviceptr to;
 
-	start();
+	load_kernels();
 	memory = (uint32_t *)self->memory;
 	to = self->memory + 4096;
 	ASSERT_OK(LAUNCH("fill", 4, 32, &self->memory, &value));
@@ -101,7 +101,7 @@ TEST_F(kernel, not_registered)
 	char log[4096];
 	size_t size = sizeof(log);
 
-	start();
+	load_kernels();
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, LAUNCH("unknown", 1, 1, &a, &a, &c));
 	ASSERT_OK(cuLogsDumpToMemory(NULL, log, &size, 0));
 	EXPECT_SAYS(log, "kernel unknown(8, 8, 4) is not registered: memcast/kernel.h");
@@ -126,7 +126,7 @@ TEST_F(kernel, registered_with_other_parameters)
 	/* registered before there is a module: checked at the first launch */
 	ASSERT_OK(memcastKernelRegister(&late));
 	EXPECT_REASON(memcastKernelRegister(&late), "kernel late is registered already");
-	start();
+	load_kernels();
 	EXPECT_REASON(LAUNCH("late", 1, 1, &self->memory),
 		      "kernel late takes (#), but is registered with (#, #)");
 	/* registered while there is a module: checked at once */
@@ -146,7 +146,7 @@ TEST_F(kernel, wrong_shape)
 {
 	uint32_t value = 1;
 
-	start();
+	load_kernels();
 	EXPECT_REASON(LAUNCH("_Z5plainPi", 1, 65, &self->memory),
 		      "# threads in a block, the most is #");
 	EXPECT_REASON(LAUNCH("fill", 0, 1, &self->memory, &value), "a grid of #, #, # blocks");
@@ -167,7 +167,7 @@ TEST_F(kernel, order)
 	CUevent event;
 	uint32_t i, random = 1;
 
-	start();
+	load_kernels();
 	ASSERT_OK(cuModuleGetFunction(&mix, self->module, "mix"));
 	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 	for (i = 0; i < STREAMS; i++)
@@ -203,7 +203,7 @@ TEST_F(kernel, waits_in_its_code)
 	CUstream other;
 	uint32_t value = 77;
 
-	start();
+	load_kernels();
 	ASSERT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
 	ASSERT_OK(LAUNCH("wait_word", 1, 1, &self->memory, &value));
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(self->stream));
@@ -219,7 +219,7 @@ TEST_F(kernel, multimem)
 	CUgraphExec instance;
 	CUgraph graph;
 
-	start();
+	load_kernels();
 	team = complete_team(2, CHUNK);
 	for (int i = 0; i < 2; i++) {
 		parts[i] = new_memory(i, CHUNK);
@@ -264,7 +264,7 @@ TEST_F(kernel, graph)
 	CUgraphNode node;
 	CUgraph graph, clone;
 
-	start();
+	load_kernels();
 	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
 	ASSERT_OK(cuGraphCreate(&graph, 0));
 	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
@@ -299,7 +299,7 @@ TEST_F(kernel, graph)
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
 		  cuGraphExecKernelNodeSetParams(instance, node, &params));
 	ASSERT_OK(cuGraphLaunch(instance, self->stream));
-	ends_with(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "at 0x10");
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "at 0x10");
 }
 
 TEST_HARNESS_MAIN

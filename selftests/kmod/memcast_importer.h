@@ -34,8 +34,8 @@ struct memcast_importer {
 	__aligned_u64 bytes;		/* address of the program's data */
 	__aligned_u64 data;		/* WRITE, READ: address of the program's buffer */
 	__aligned_u64 out_bytes;	/* ATTACH: the dma-buf's size */
-	__u32 out_segments;		/* ATTACH: 1: the second device */
-	__u32 single_pages;		/* ATTACH: 1: the device that takes segments of a page only */
+	__u32 out_segments;		/* MAP: segments that the device sees */
+	__u32 single_pages;		/* ATTACH: 1: the second device */
 };
 
 #define MEMCAST_IMPORTER_ATTACH	_IOWR(0xE7, 0, struct memcast_importer)

@@ -12,7 +12,7 @@
 #include "peers.h"
 
 /* Sets the limit so that all pools together can take @chunks more. */
-#define leave(chunks)	\
+#define leave_room(chunks)	\
 	ASSERT_EQ(0, set_limit("lazy_max_mib", (taken_by_all() + (long)((chunks) * CHUNK)) / MIB))
 
 TEST_F(lazy_limit, copies)
@@ -28,7 +28,7 @@ TEST_F(lazy_limit, copies)
 	at = ADDRESS(mapped(handle, SIZE, 0));
 	other = ADDRESS(mapped(new_memory(0, SIZE), SIZE, 0));
 	ASSERT_OK(cuMemsetD32(other, 3, CHUNK / 4));
-	leave(4);
+	leave_room(4);
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(at, 1, 5 * CHUNK / 4));
 	read_file(text, sizeof(text), LOG);
 	EXPECT_SAYS(text, "lazy_max_mib");
@@ -66,7 +66,7 @@ TEST_F(lazy_limit, aliases_and_rows)
 	for (i = 0; i < 8; i++)
 		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, handle, 0));
 	ASSERT_OK(allow(at, 8 * CHUNK, 0, READWRITE));
-	leave(2);
+	leave_room(2);
 	EXPECT_OK(cuMemsetD8(at, 1, 8 * CHUNK));
 	EXPECT_TAKEN(1, 0);
 	EXPECT_OK(cuMemsetD2D8(rows, 16384, 1, 4096, CHUNK / 16384));
@@ -84,7 +84,7 @@ TEST_F(lazy_limit, windows)
 
 	cuda_start(0);
 	all = complete_team(2, SIZE);
-	leave(3);
+	leave_room(3);
 	for (i = 0; i < 2; i++) {
 		part[i] = new_memory(i, SIZE);
 		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, SIZE, 0));
@@ -100,7 +100,7 @@ TEST_F(lazy_limit, windows)
 	EXPECT_EQ(SIGBUS, try_store(window + CHUNK / 4, 6));
 	EXPECT_EQ(0, try_load(mapped(part[0], SIZE, 0) + CHUNK / 4, &word));
 	EXPECT_EQ(0, word);
-	leave(1);
+	leave_room(1);
 	window[CHUNK / 4] = 6;
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(6, mapped(part[i], SIZE, i)[CHUNK / 4]);
@@ -113,14 +113,14 @@ TEST_F(lazy_limit, touch)
 
 	cuda_start(0);
 	at = mapped(new_memory(0, SIZE), SIZE, 0);
-	leave(2);
+	leave_room(2);
 	EXPECT_EQ(0, try_store(at, 4));
 	EXPECT_EQ(0, try_load(at + CHUNK / 4, &value));
 	EXPECT_EQ(SIGBUS, try_store(at + 2 * CHUNK / 4, 4));
 	EXPECT_EQ(SIGBUS, try_load(at + 2 * CHUNK / 4, &value));
 	EXPECT_EQ(0, try_load(at, &value));
 	EXPECT_EQ(4, value);
-	leave(1);
+	leave_room(1);
 	EXPECT_EQ(0, try_store(at + 2 * CHUNK / 4, 4));
 	EXPECT_TAKEN(3, 0);
 }
@@ -140,7 +140,7 @@ TEST_F(lazy_limit, words_of_a_touch)
 		cuda_start(0);
 		at = mapped(new_memory(0, SIZE), SIZE, 0);
 		at[0] = 1;
-		leave(0);
+		leave_room(0);
 		dup2(fd, 2);
 		at[CHUNK / 4] = 1;
 		_exit(0);
@@ -167,14 +167,14 @@ TEST_F(lazy_limit, importers_and_debuggers)
 	shared = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, shared);
 	at[0] = 1;
-	leave(4);
+	leave_room(4);
 	card = vgem_open();
 	if (card >= 0) {
 		EXPECT_EQ(0, vgem_import(card, fd));
 		EXPECT_EQ(ENOMEM, errno);
 	}
 	EXPECT_TAKEN(1, 0);
-	leave(0);
+	leave_room(0);
 	EXPECT_EQ(SIGBUS, try_store(shared + CHUNK / 4, 1));
 	EXPECT_EQ(0, try_load(shared, &value));
 	EXPECT_EQ(1, value);
@@ -281,7 +281,7 @@ TEST_F(lazy_limit, eight_at_once)
 		exit(_metadata->exit_code);
 	}
 	receive_number(bystander);
-	leave(40);
+	leave_room(40);
 	for (i = 0; i < 8; i++) {
 		pids[i] = peer_fork(&links[i]);
 		ASSERT_LE(0, pids[i]);

@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN_PARENT(limit)
 		EXPECT_STREQ("", left_over());
 }
 
-#define take_all(device)	\
+#define take_all_memory(device)	\
 	take_host_memory(device, MIB, self->reason, sizeof(self->reason))
 
 /* Two programs of a user have one share; another user, and root, have theirs besides. */
@@ -55,7 +55,7 @@ TEST_F(limit, share_of_a_user)
 
 			receive_number(links[i]);
 			ASSERT_EQ(0, take_open(&device));
-			send_number(links[i], take_all(device));
+			send_number(links[i], take_all_memory(device));
 			EXPECT_SAYS(self->reason, "host_user_mib");
 			receive_number(links[i]);
 			exit(0);
@@ -72,7 +72,7 @@ TEST_F(limit, share_of_a_user)
 	EXPECT_GE(16 * MIB, taken_by(USER));
 	EXPECT_LE(got[2], taken_by(OTHER));
 	ASSERT_EQ(0, set_limit("host_max_mib", 64));
-	EXPECT_LT(16 * MIB, take_all(self->device));
+	EXPECT_LT(16 * MIB, take_all_memory(self->device));
 	EXPECT_SAYS(self->reason, "host_max_mib");
 	for (i = 0; i < 3; i++) {
 		send_number(links[i], 0);
@@ -93,7 +93,7 @@ TEST_F(limit, share_of_a_namespace)
 			exit(0);
 		}
 		ASSERT_EQ(0, take_open(&device));
-		send_number(link, take_all(device));
+		send_number(link, take_all_memory(device));
 		receive_number(link);
 		exit(0);
 	}

@@ -39,9 +39,9 @@ static CUresult create(CUmemGenericAllocationHandle *handle, CUmemLocationType t
 	return cuMemCreate(handle, bytes, &prop, 0);
 }
 
-#define on_node(node, bytes)	on_node_(_metadata, node, bytes)
-static CUmemGenericAllocationHandle on_node_(struct __test_metadata *_metadata, int node,
-					     size_t bytes)
+#define new_memory_on_node(node, bytes)	new_memory_on_node_(_metadata, node, bytes)
+static CUmemGenericAllocationHandle
+new_memory_on_node_(struct __test_metadata *_metadata, int node, size_t bytes)
 {
 	CUmemGenericAllocationHandle handle = 0;
 
@@ -125,11 +125,12 @@ TEST_F(host, pages)
 	cuda_start(0);
 	at = reserve(4 * CHUNK);
 	bytes = (volatile char *)at;
-	ASSERT_OK(cuMemMap(at, small, 0, on_node(0, small), 0));
-	ASSERT_OK(cuMemMap(at + small, large, 0, on_node(0, large), 0));
-	EXPECT_REASON(cuMemMap(at + large, CHUNK, 0, on_node(0, CHUNK), 0),
+	ASSERT_OK(cuMemMap(at, small, 0, new_memory_on_node(0, small), 0));
+	ASSERT_OK(cuMemMap(at + small, large, 0, new_memory_on_node(0, large), 0));
+	EXPECT_REASON(cuMemMap(at + large, CHUNK, 0, new_memory_on_node(0, CHUNK), 0),
 		      "something is mapped there already");
-	EXPECT_REASON(cuMemMap(at + small + large - PAGE, CHUNK, 0, on_node(0, CHUNK), 0),
+	EXPECT_REASON(cuMemMap(at + small + large - PAGE, CHUNK, 0,
+			       new_memory_on_node(0, CHUNK), 0),
 		      "address # is not a multiple of the granularity #");
 	EXPECT_EQ(SIGSEGV, try_load(bytes, NULL));
 	ASSERT_OK(allow_host(at, small + large, READWRITE));
@@ -157,7 +158,7 @@ TEST_F(host, access)
 	cuda_start(0);
 	mapping = reserve(CHUNK);
 	at = (volatile uint32_t *)mapping;
-	ASSERT_OK(cuMemMap(mapping, CHUNK, 0, on_node(0, CHUNK), 0));
+	ASSERT_OK(cuMemMap(mapping, CHUNK, 0, new_memory_on_node(0, CHUNK), 0));
 	ASSERT_OK(allow_host(mapping, CHUNK, READ));
 	EXPECT_OK(cuMemGetAccess(&flags, &location, mapping));
 	EXPECT_EQ(READ, flags);
@@ -193,7 +194,7 @@ TEST_F(host, bind)
 
 	cuda_start(0);
 	team = complete_team(2, 4 * CHUNK);
-	own = on_node(node, 2 * CHUNK);
+	own = new_memory_on_node(node, 2 * CHUNK);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(team, 0, own, 0, 2 * CHUNK, 0));
 	EXPECT_REASON(cuMulticastBindMem_v2(team, 0, 0, own, 0, PAGE, 0),
 		      "size # is not a multiple of the granularity #: round it");
@@ -203,7 +204,7 @@ TEST_F(host, bind)
 	EXPECT_EQ(7, window[CHUNK / 2 - 1]);
 
 	/* by address: whole chunks only */
-	large = on_node(node, 2 * CHUNK);
+	large = new_memory_on_node(node, 2 * CHUNK);
 	ASSERT_OK(cuMulticastBindAddr_v2(team, 0, 2 * CHUNK,
 					 ADDRESS(mapped(large, 2 * CHUNK, 0)), CHUNK, 0));
 	EXPECT_OK(cuMemRelease(own));
@@ -220,9 +221,9 @@ TEST_F(host, bind_other_node)
 	cuda_start(0);
 	team = complete_team(2, CHUNK);
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
-		  cuMulticastBindMem_v2(team, 0, 0, on_node(there, CHUNK), 0, CHUNK, 0));
-	EXPECT_OK(cuMulticastBindMem_v2(team, 0, 0, on_node(here, CHUNK), 0, CHUNK, 0));
-	EXPECT_OK(cuMulticastBindMem_v2(team, 1, 0, on_node(there, CHUNK), 0, CHUNK, 0));
+		  cuMulticastBindMem_v2(team, 0, 0, new_memory_on_node(there, CHUNK), 0, CHUNK, 0));
+	EXPECT_OK(cuMulticastBindMem_v2(team, 0, 0, new_memory_on_node(here, CHUNK), 0, CHUNK, 0));
+	EXPECT_OK(cuMulticastBindMem_v2(team, 1, 0, new_memory_on_node(there, CHUNK), 0, CHUNK, 0));
 }
 
 /* ---- the memory cgroup of the process that creates a memory pays ---- */
@@ -265,7 +266,7 @@ TEST_F(host, charged)
 		SKIP(return, "no memory controller in cgroup2");
 	cuda_start(0);
 	before = current_of(CGROUP "/memory.current");
-	own = on_node(0, 16 * CHUNK);
+	own = new_memory_on_node(0, 16 * CHUNK);
 	with = current_of(CGROUP "/memory.current");
 	EXPECT_LE(before + 16 * (long)CHUNK, with);
 	EXPECT_OK(cuMemRelease(own));

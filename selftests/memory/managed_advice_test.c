@@ -232,7 +232,8 @@ TEST_F(managed, random_advice)
 		for (unsigned int i = first; i < first + count; i++) {
 			struct page *page = &pages[b][i];
 
-			page->read_mostly = what % 7 == 1 ? 1 : what % 7 == 2 ? 0 : page->read_mostly;
+			page->read_mostly = what % 7 == 1 ? 1 :
+					    what % 7 == 2 ? 0 : page->read_mostly;
 			page->preferred = what % 7 == 3 ? to : what % 7 == 4 ? CU_DEVICE_INVALID :
 								       page->preferred;
 			if (what % 7 == 5 || what % 7 == 6)

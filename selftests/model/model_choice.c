@@ -154,8 +154,8 @@ void choose_call(struct model *model, uint64_t *random, bool valid, struct call 
 		if (spoilt)
 			spoil(c);
 		/* The model follows whole words of data only. */
-		if (!find_subject(c) || ((c->function == FILL || c->function == COPY_IN) && spoilt &&
-					 c->address % 4 && c->width < 2))
+		if (!find_subject(c) || ((c->function == FILL || c->function == COPY_IN) &&
+					 spoilt && c->address % 4 && c->width < 2))
 			continue;
 		result = model_expect(the_model, c);
 		if (result == WAITS && percent(75))
@@ -192,15 +192,17 @@ do {									\
 				  .bytes = p->bytes);
 	for_each(v, the_model->view)
 		if (v->object)
-			CANDIDATE(.function = VIEW_DESTROY, .worker = v->worker, .view = v - the_model->view);
+			CANDIDATE(.function = VIEW_DESTROY, .worker = v->worker,
+				  .view = v - the_model->view);
 	for (w = 0; w < FDS; w++)
 		if (the_model->fd[w].object)
 			CANDIDATE(.function = CLOSE, .fd = w);
 	for_each(b, the_model->binding)
 		for_each(h, the_model->handle[b->device])
 			if (b->team && h->object == b->team)
-				CANDIDATE(.function = UNBIND, .worker = b->device, .handle = h->value,
-					  .device = b->device, .offset = b->at * CHUNK_BYTES,
+				CANDIDATE(.function = UNBIND, .worker = b->device,
+					  .handle = h->value, .device = b->device,
+					  .offset = b->at * CHUNK_BYTES,
 					  .bytes = b->chunks * CHUNK_BYTES);
 	return seen;
 }

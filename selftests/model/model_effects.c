@@ -118,7 +118,8 @@ static void new_bindings(struct model *m, const struct call *c)
 		while (b->team)
 			b++;
 		*b = (struct binding) { team, pieces[i].memory,
-					model_bind_device(c, pieces[i].memory), at, pieces[i].from, pieces[i].chunks, m->binds };
+					model_bind_device(c, pieces[i].memory), at,
+					pieces[i].from, pieces[i].chunks, m->binds };
 		at += pieces[i].chunks;
 	}
 }
@@ -182,7 +183,8 @@ static const char *move_data(struct model *m, const struct call *c, const struct
 		count = tracked(c->from, c->bytes, from);
 	for (i = 0; i < count; i++)
 		values[i] = c->function == FILL ? fill_word(c) :
-			    c->function == COPY_IN ? c->value + i : read_word(m, c->worker, from[i]);
+			    c->function == COPY_IN ? c->value + i :
+						     read_word(m, c->worker, from[i]);
 	for (i = 0; i < count; i++) {
 		if (c->function != COPY_OUT)
 			write_word(m, c->worker, to[i], values[i]);

@@ -62,7 +62,8 @@ int expect_bind_memory(struct model *m, const struct call *c)
 	device = model_bind_device(c, memory);
 	if (device < 0 && c->function == BIND_MEMORY)
 		return UNSAID;
-	if (c->function == BIND_MEMORY_V2 && (device < 0 || device >= DEVICES || c->device != device))
+	if (c->function == BIND_MEMORY_V2 &&
+	    (device < 0 || device >= DEVICES || c->device != device))
 		return team->types && !memory->types ? UNSAID : NO_DEVICE;
 	range_wrong = !c->bytes || misaligned(c->bytes | c->offset | c->memory_offset) ||
 		      outside(c->offset, c->bytes, team->chunks) ||

@@ -22,8 +22,10 @@ const char *call_in_words(const struct call *c)
 #define SAY(...)	(n += snprintf(words + n, sizeof(words) - n, __VA_ARGS__))
 	switch (c->function) {
 	case CREATE:
-		SAY("cuMemCreate(%#lx bytes, {type %d, %s %d, handle types %#lx, compression %u, rdma %u}, flags %#lx)",
-		    c->bytes, c->kind, c->host ? "host node" : "device", c->device, c->types, c->compression, c->rdma, c->flags);
+		SAY("cuMemCreate(%#lx bytes, {type %d, %s %d, handle types %#lx, compression %u, "
+		    "rdma %u}, flags %#lx)",
+		    c->bytes, c->kind, c->host ? "host node" : "device", c->device, c->types,
+		    c->compression, c->rdma, c->flags);
 		break;
 	case RELEASE:
 		SAY("cuMemRelease(%#lx)", c->handle);
@@ -41,8 +43,8 @@ const char *call_in_words(const struct call *c)
 		SAY("cuMulticastGetGranularity(option %d)", c->kind);
 		break;
 	case EXPORT:
-		SAY("cuMemExportToShareableHandle(%#lx, type %#lx, flags %#lx)", c->handle, c->types,
-		    c->flags);
+		SAY("cuMemExportToShareableHandle(%#lx, type %#lx, flags %#lx)", c->handle,
+		    c->types, c->flags);
 		break;
 	case IMPORT:
 		SAY("cuMemImportFromShareableHandle(%s %d, type %#lx)",
@@ -81,7 +83,8 @@ const char *call_in_words(const struct call *c)
 		break;
 	case BIND_MEMORY:
 	case BIND_MEMORY_V2:
-		SAY("cuMulticastBindMem%s(%#lx, ", c->function == BIND_MEMORY ? "" : "_v2", c->handle);
+		SAY("cuMulticastBindMem%s(%#lx, ", c->function == BIND_MEMORY ? "" : "_v2",
+		    c->handle);
 		if (c->function == BIND_MEMORY_V2)
 			SAY("device %d, ", c->device);
 		SAY("at %#lx, %#lx from %#lx, %#lx bytes, flags %#lx)", c->offset, c->memory,
@@ -89,7 +92,8 @@ const char *call_in_words(const struct call *c)
 		break;
 	case BIND_ADDRESS:
 	case BIND_ADDRESS_V2:
-		SAY("cuMulticastBindAddr%s(%#lx, ", c->function == BIND_ADDRESS ? "" : "_v2", c->handle);
+		SAY("cuMulticastBindAddr%s(%#lx, ", c->function == BIND_ADDRESS ? "" : "_v2",
+		    c->handle);
 		if (c->function == BIND_ADDRESS_V2)
 			SAY("device %d, ", c->device);
 		SAY("at %#lx, address %#lx, %#lx bytes, flags %#lx)", c->offset, c->address,

@@ -68,7 +68,8 @@ static uint64_t number_of(const char *text, const char *how)
 
 TEST_F(fdinfo, bindings)
 {
-	CUmemGenericAllocationHandle team = complete_team(2, 8 * CHUNK), own = new_memory(1, 4 * CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(2, 8 * CHUNK);
+	CUmemGenericAllocationHandle own = new_memory(1, 4 * CHUNK);
 	uint64_t number, memory;
 	volatile uint32_t *window;
 
@@ -78,9 +79,10 @@ TEST_F(fdinfo, bindings)
 	memory = number_of(self->text, MEMORY);
 	ASSERT_OK(cuMulticastBindMem(team, 5 * CHUNK, own, 0, CHUNK, 0));
 	ASSERT_OK(cuMulticastBindMem(team, CHUNK, own, 2 * CHUNK, 2 * CHUNK, 0));
-	snprintf(self->wanted, sizeof(self->wanted), "\nmemcast-bindings:\tteam %" PRIu64 " device 1 "
-		 "%lu:%" PRIu64 ":%lu:%lu %lu:%" PRIu64 ":0:%lu\n", number, CHUNK, memory, 2 * CHUNK,
-		 2 * CHUNK, 5 * CHUNK, memory, CHUNK);
+	snprintf(self->wanted, sizeof(self->wanted),
+		 "\nmemcast-bindings:\tteam %" PRIu64 " device 1 %lu:%" PRIu64 ":%lu:%lu "
+		 "%lu:%" PRIu64 ":0:%lu\n", number, CHUNK, memory, 2 * CHUNK, 2 * CHUNK,
+		 5 * CHUNK, memory, CHUNK);
 	EXPECT_EQ(1, times(look(_metadata, self), self->wanted)) TH_LOG("%s", self->text);
 	EXPECT_EQ(1, times(self->text, "memcast-bindings:"));
 
@@ -99,7 +101,8 @@ TEST_F(fdinfo, bindings)
 TEST_F(fdinfo, more_bindings_than_a_line_has)
 {
 	enum { ALL = BINDINGS + 3 };
-	CUmemGenericAllocationHandle team = complete_team(2, ALL * CHUNK), own = new_memory(0, CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(2, ALL * CHUNK);
+	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 	unsigned int i;
 
 	for (i = 0; i < BINDINGS; i++)
@@ -117,7 +120,8 @@ TEST_F(fdinfo, more_bindings_than_a_line_has)
 /* Several handles to one team follow each other: its bindings are listed once. */
 TEST_F(fdinfo, bindings_once)
 {
-	CUmemGenericAllocationHandle own = new_memory(0, CHUNK), team = complete_team(2, CHUNK), again;
+	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK), again;
 	unsigned int i;
 	int fd;
 

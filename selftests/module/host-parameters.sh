@@ -35,7 +35,8 @@ while IFS='|' read -r words said; do
 		dmesg | grep -q "memcast: $said\$"
 		status=$?
 		case $words in *imex_mode=*)
-			grep -qx "${words##*imex_mode=}" /sys/module/memcast/parameters/imex_mode || status=1 ;;
+			grep -qx "${words##*imex_mode=}" \
+				/sys/module/memcast/parameters/imex_mode || status=1 ;;
 		esac
 		case $said in version*) ;; *) status=1 ;; esac
 		rmmod memcast
@@ -45,13 +46,15 @@ while IFS='|' read -r words said; do
 		case $said in version*) status=1 ;; esac
 	fi
 	[ $status -eq 0 ] || dmesg | sed 's/^/# /'
-	[ $status -eq 0 ] && echo "ok $number parameters.$words" || echo "not ok $number parameters.$words"
+	[ $status -eq 0 ] && ok=ok || ok="not ok"
+	echo "$ok $number parameters.$words"
 done </cases
 END
 
 echo "TAP version 13"
 echo "1..$(wc -l <"$temp/cases")"
 env -u MAKEFLAGS -u MAKELEVEL make -s kmod KERNEL=6.12 >"$temp/said" 2>&1 &&
-	tools/memcast-vm --no-module --root --memory 512 --add "build/kmod-$release/memcast.ko:/memcast.ko" \
+	tools/memcast-vm --no-module --root --memory 512 \
+	--add "build/kmod-$release/memcast.ko:/memcast.ko" \
 		--add "$temp/cases:/cases" --add "$temp/try:/try" -- sh /try 2>>"$temp/said" ||
 	sed 's/^/# /' "$temp/said"

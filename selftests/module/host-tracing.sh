@@ -11,13 +11,17 @@ trap 'rm -rf "$temp"' EXIT
 plan tracing 5
 for tool in trace-cmd bpftrace perf; do
 	command -v $tool >/dev/null && continue
-	for name in lines order faults waits counts; do skip $name "no $tool here: make deps-check"; done
+	for name in lines order faults waits counts; do
+		skip $name "no $tool here: make deps-check"
+	done
 	exit 0
 done
 if head -c 2 "$(command -v perf)" | grep -q '#!'; then
 	# Ubuntu's perf is a script that starts the perf of the running kernel; a machine's kernel
 	# has none.
-	for name in lines order faults waits counts; do skip $name "this perf is of one kernel only"; done
+	for name in lines order faults waits counts; do
+		skip $name "this perf is of one kernel only"
+	done
 	exit 0
 fi
 
@@ -27,7 +31,8 @@ awk '/^## As it was tried/ { tried = 1 }
 	!block { block = 1; commands = $1 ~ /^(mount|trace-cmd|bpftrace|perf|mkdir)$/ }
 	tried && commands { print substr($0, 5) }' docs/tracing.md >"$temp/lines"
 
-tools/memcast-vm --host --root --devices 4 --pool-mib 16 --memory 1536 -- sh -exc "$(cat "$temp/lines")" \
+tools/memcast-vm --host --root --devices 4 --pool-mib 16 --memory 1536 -- \
+	sh -exc "$(cat "$temp/lines")" \
 	>"$temp/said" 2>&1 </dev/null
 status=$?
 [ "$(grep -cE '^(trace-cmd|bpftrace|perf|mkdir) ' "$temp/lines")" -ge 6 ] && [ $status -eq 0 ]

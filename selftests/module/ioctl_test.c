@@ -122,8 +122,9 @@ COMMAND(bind_memory, BIND_MEMORY, bytes, .team = self->full, .memory = self->mem
      .team_offset = CHUNK);
 #define OPTIONS_bind_address						\
 	.flags = FIELD(bind_address, flags), .reserved = FIELD(bind_address, reserved),
-COMMAND(bind_address, BIND_ADDRESS, reserved, .team = self->full, .device = MEMCAST_DEVICE_OF_MEMORY,
-     .address = (uintptr_t)self->at, .bytes = CHUNK, .team_offset = CHUNK);
+COMMAND(bind_address, BIND_ADDRESS, reserved, .team = self->full,
+     .device = MEMCAST_DEVICE_OF_MEMORY, .address = (uintptr_t)self->at, .bytes = CHUNK,
+     .team_offset = CHUNK);
 #define OPTIONS_unbind
 COMMAND(unbind, UNBIND, bytes, .team = self->full, .bytes = CHUNK);
 #define OPTIONS_reservation_free					\

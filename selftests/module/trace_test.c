@@ -112,7 +112,8 @@ TEST_F(trace, team)
 		ASSERT_OK(cuMulticastBindMem(object, 0, handle[i], 0, CHUNK, 0));
 		memory[i] = field_of(self, "memcast_bind: ", "memory=");
 		EXPECT_EVENT(1, "memcast_bind",
-			     "team=%lu device=%d memory=%lu offset=0x0 memory_offset=0x0 bytes=0x200000",
+			     "team=%lu device=%d memory=%lu offset=0x0 memory_offset=0x0 "
+			     "bytes=0x200000",
 			     number, i, memory[i]);
 	}
 	EXPECT_NE(memory[0], memory[1]);

@@ -106,8 +106,9 @@ static uint64_t combined(const struct kind *kind, enum operation op, uint64_t a,
 		if (kind->is_f64)
 			return f64_sum(a, b);
 		if (kind->format)
-			return bits_of(kind->format, exact_sum(value_of(kind->format, (uint32_t)a),
-							       value_of(kind->format, (uint32_t)b)));
+			return bits_of(kind->format,
+				       exact_sum(value_of(kind->format, (uint32_t)a),
+						 value_of(kind->format, (uint32_t)b)));
 		return kind->lane_bytes == 4 ? (uint32_t)(a + b) : a + b;
 	default:
 		if (kind->format)
@@ -226,7 +227,8 @@ static void check_written(const char *name, const struct kind *kind, enum operat
 
 			if (op != op_none)
 				want = combined(kind, op,
-						lane_at(before[i] + AT + k, kind->lane_bytes), want);
+						lane_at(before[i] + AT + k, kind->lane_bytes),
+						want);
 			check_lane(name, kind, k, lane_at(memory[i] + AT + k, kind->lane_bytes),
 				   want);
 		}

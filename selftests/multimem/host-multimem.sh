@@ -6,27 +6,11 @@
 # for every kind of processor that this one can stand in for. MEMCAST_TEST_ALL=1: all pairs of
 # 16-bit operands and all floats (half an hour).
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 sources=selftests/multimem
-number=0 planned=0 failed=0
-
-# ok NAME WHAT-IS-WRONG
-result() {
-	number=$((number + 1))
-	if [ -z "$2" ]; then
-		echo "ok $number multimem.$1"
-	else
-		failed=1
-		echo "$2" | head -20 | sed 's/^/# /'
-		echo "not ok $number multimem.$1"
-	fi
-}
-
-skip() {
-	number=$((number + 1))
-	echo "ok $number multimem.$1 # SKIP $2"
-}
+subject=multimem planned=0
 
 # run PROGRAM [ARGUMENT…]: adds the program's results to this script's
 run() {
@@ -41,7 +25,7 @@ run() {
 	done < <("$@")
 	wait $! || failed=1
 	while [ $number -lt $planned ]; do
-		result "${*##*/}" "it ended early"
+		holds "${*##*/}" "it ended early"
 	done
 }
 
@@ -58,7 +42,7 @@ try() {
 	if wrong=$(compile "$1" "$2" $3 2>&1); then
 		run "$temp/$1/$2" "$1" "${@:4}"
 	else
-		result "$1.$2" "$wrong"
+		holds "$1.$2" "$(head -n 20 <<<"$wrong")"
 	fi
 }
 
@@ -72,23 +56,24 @@ cut -d' ' -f1 "$temp/table" | sed 'p; s/$/_at/' | sort >"$temp/wanted"
 echo '#include <memcast/multimem.h>' | ${CC:-gcc} -Iinclude -E -P -x c - |
 	grep -oE '\bmultimem_(ld_reduce|st|red)_\w+ ?\(' | tr -d ' (' | sort -u |
 	grep -vE '_(n|block)$' >"$temp/there"
-result functions_are_those_of_the_table "$(diff "$temp/wanted" "$temp/there")"
-result table_has_all_of_ptx "$([ "$(wc -l <"$temp/table")" -eq 783 ] || wc -l <"$temp/table")"
+holds functions_are_those_of_the_table "$(diff "$temp/wanted" "$temp/there" | head -n 20)"
+holds table_has_all_of_ptx "$([ "$(wc -l <"$temp/table")" -eq 783 ] || wc -l <"$temp/table")"
 
 # ---- compilers: with all warnings that a program may switch on
 
 echo '#include <memcast/multimem.h>
 float f(const void *p) { multimem_st_f32_at((CUdeviceptr)4, 1);
 	return multimem_ld_reduce_add_v4_f32_at((CUdeviceptr)(size_t)p).v[2]; }' >"$temp/header.c"
-for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++11" "clang++ -x c++ -std=c++17"; do
+for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++11" \
+		"clang++ -x c++ -std=c++17"; do
 	name=header_with_${compiler%% *}
 	if ! command -v "${compiler%% *}" >/dev/null; then
 		skip "$name" "no ${compiler%% *}"
 		continue
 	fi
-	result "$name" "$($compiler -fsyntax-only -Iinclude -Wall -Wextra -Wshadow -Wconversion \
+	holds "$name" "$($compiler -fsyntax-only -Iinclude -Wall -Wextra -Wshadow -Wconversion \
 		-Wsign-conversion -Wfloat-conversion -Wcast-align -Wundef -Werror \
-		-Wno-unused-function "$temp/header.c" 2>&1)"
+		-Wno-unused-function "$temp/header.c" 2>&1 | head -n 20)"
 done
 
 # ---- values: all of them with one build, fewer with the others
@@ -127,6 +112,6 @@ for compiler in clang g++; do
 done
 
 exec >&3
-printf 'TAP version 13\n1..%d\n' $number
+plan multimem $number
 cat "$temp/results"
 exit $failed

@@ -8,6 +8,7 @@
 #define REFERENCE_H
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -171,19 +172,18 @@ static inline bool try_all(void)
 static int results, failures;
 static unsigned long complaints;
 
-static inline void complain_(void)
+static inline __attribute__((format(printf, 1, 2))) void complain(const char *format, ...)
 {
-	complaints++;
-}
+	va_list arguments;
 
-#define complain(...) do {						\
-	if (complaints < 10) {						\
-		printf("# ");						\
-		printf(__VA_ARGS__);					\
-		printf("\n");						\
-	}								\
-	complain_();							\
-} while (0)
+	if (complaints++ >= 10)
+		return;
+	printf("# ");
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	printf("\n");
+}
 
 static inline void result(const char *build, const char *name)
 {

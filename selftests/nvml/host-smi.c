@@ -52,7 +52,8 @@ static void start(const char *name, CUmemGenericAllocationHandle team,
 	CHECK(cuMemExportToShareableHandle(&fd, team, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 	snprintf(fds[0], sizeof(fds[0]), "%d", fd);
 	fcntl(fd, F_SETFD, 0);
-	CHECK(cuMemExportToShareableHandle(&fd, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+	CHECK(cuMemExportToShareableHandle(&fd, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+					   0));
 	snprintf(fds[1], sizeof(fds[1]), "%d", fd);
 	fcntl(fd, F_SETFD, 0);
 	if (fork())

@@ -26,7 +26,7 @@ except ImportError:
     print("no jsonschema")
 else:
     def check(words, document, schema, taken):
-        """Prints words[0] if a document is as its schema says, words[1] if each of these is asked for."""
+        """Prints words[0] if the schema accepts a document, words[1] if it requires all taken."""
         with open(f"{DOCS}/{schema}", encoding="utf-8") as opened:
             validator = jsonschema.Draft202012Validator(json.load(opened))
         errors = [error.message for error in validator.iter_errors(document)]
@@ -67,14 +67,17 @@ shows("page", not lacks, lacks)
 mib = 1 << 20
 whole, = [team for team in state["teams"] if team["devices"] == 2]
 holders = {memory["memory"]: len(memory["pids"]) for memory in state["memories"]}
-bound = [[(one["at"], one["from"], one["bytes"], holders[one["memory"]]) for one in member["bindings"]]
+bound = [[(one["at"], one["from"], one["bytes"], holders[one["memory"]])
+          for one in member["bindings"]]
          for member in whole["members"]]
 bars = [(rect.get("width"), rect.find(SVG + "title").text.split(" of memory")[0])
         for rect in page.iter(SVG + "rect") if rect.get("class") == "bound"]
 good = bound == [[(0, 0, 16 * mib, 2)], [(0, 4 * mib, 4 * mib, 1), (8 * mib, 0, 4 * mib, 1)]]
-good &= bars == [("96.00", "at 0 bytes of the team: 16 MiB"), ("24.00", "at 0 bytes of the team: 4 MiB"),
+good &= bars == [("96.00", "at 0 bytes of the team: 16 MiB"),
+                 ("24.00", "at 0 bytes of the team: 4 MiB"),
                  ("24.00", "at 8 MiB of the team: 4 MiB")]
-good &= all(f"memory {one['memory']}, from {one['from'] // mib} {'MiB' if one['from'] else 'bytes'} on\n" in text
+good &= all(f"memory {one['memory']}, from {one['from'] // mib} "
+            f"{'MiB' if one['from'] else 'bytes'} on\n" in text
             for member in whole["members"] for one in member["bindings"])
 shows("bindings", good, (bound, bars, text))
 
@@ -83,7 +86,8 @@ pieces = {}
 for group in page.iter(SVG + "g"):
     title = group.find(SVG + "title").text
     stripes = [rect for rect in group.findall(SVG + "rect") if rect.get("fill") != "none"]
-    pieces[title.split(":")[0]] = [(float(one.get("x")), float(one.get("width"))) for one in stripes]
+    pieces[title.split(":")[0]] = [(float(one.get("x")), float(one.get("width")))
+                                   for one in stripes]
 wrong = []
 whole = 630 / (64 << 20)
 for memory in state["memories"]:
@@ -111,7 +115,8 @@ for device in state["devices"]:
         for place in memory["places"]:
             at, end = place["at"] // chunk, (place["at"] + place["bytes"]) // chunk
             if memory["where"] == str(device["device"]):
-                line[at:end] = ["+" if len(memory["pids"]) > 1 else letters[memory["pids"][0]]] * (end - at)
+                shown = "+" if len(memory["pids"]) > 1 else letters[memory["pids"][0]]
+                line[at:end] = [shown] * (end - at)
     used = (device["total"] - device["free"]) >> 20
     wanted.append(f"{device['device']:6}  {''.join(line)}  {used} of 64 MiB")
 wanted.append("a character is 2 MiB at its place in the pool")

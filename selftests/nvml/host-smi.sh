@@ -11,14 +11,18 @@ trap 'rm -rf "$temp"' EXIT
 
 plan smi 17
 if ! command -v python3 >/dev/null; then
-	for word in not_loaded machine statuses header written_anew schema schema_refuses page bindings pieces links pool lazy large topo_schema topo_refuses browser; do skip $word "no python3 here"; done
+	for word in not_loaded machine statuses header written_anew schema schema_refuses page \
+		bindings pieces links pool lazy large topo_schema topo_refuses browser; do
+		skip $word "no python3 here"
+	done
 	exit
 fi
 
 # Without the module, memcast-smi says so, and has nvidia-smi's status without its driver.
 not_loaded() {
 	local words status
-	for words in '' topo pool --json -q '--html page.html' '--query-device=index --format=csv' '-l 1'; do
+	for words in '' topo pool --json -q '--html page.html' \
+		'--query-device=index --format=csv' '-l 1'; do
 		status=0
 		# shellcheck disable=SC2086
 		build/tools/memcast-smi $words || status=$?
@@ -36,12 +40,16 @@ fi
 # Both outputs are taken once nothing changes any more: a process waits, and the last process has
 # its memory.
 # shellcheck disable=SC2016	# for the machine's shell
-gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c -Lbuild/lib -lcuda >"$temp/said" 2>&1 &&
-	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 -- sh -c 'cd "$1"; ./host-smi &
-	until memcast-smi --json >smi.json && grep -q cuMulticastBindMem smi.json && grep -q "\"where\": *\"3\"" smi.json; do
+gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c \
+	-Lbuild/lib -lcuda >"$temp/said" 2>&1 &&
+	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 -- \
+	sh -c 'cd "$1"; ./host-smi &
+	until memcast-smi --json >smi.json && grep -q cuMulticastBindMem smi.json &&
+			grep -q "\"where\": *\"3\"" smi.json; do
 		kill -0 $! || exit; sleep 0.1
 	done
-	memcast-smi topo --json >topo.json && memcast-smi pool >pool && memcast-smi --html page.html && ! ls | grep part && memcast-smi >tables || exit
+	memcast-smi topo --json >topo.json && memcast-smi pool >pool &&
+		memcast-smi --html page.html && ! ls | grep part && memcast-smi >tables || exit
 	for words in "--html none/page.html" "-l 1 --html none/page.html" "-i 77" --nonsense; do
 		memcast-smi $words 2>>none
 		echo "$? $words"
@@ -57,7 +65,8 @@ gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c -Lbuil
 	sh "$temp" >>"$temp/said" 2>&1
 result machine $?
 
-printf '%s\n' '1 --html none/page.html' '1 -l 1 --html none/page.html' '6 -i 77' '2 --nonsense' '1 full' |
+printf '%s\n' '1 --html none/page.html' '1 -l 1 --html none/page.html' '6 -i 77' \
+	'2 --nonsense' '1 full' |
 	diff - "$temp/statuses" >"$temp/said" 2>&1
 result statuses $?
 
@@ -69,7 +78,8 @@ result header $?
 
 # memcast-smi -l writes the page anew, always whole, for a browser that reloads it; a process that
 # has ended is gone.
-grep -q 'rank0' "$temp/first.html" && grep -q 'http-equiv="refresh" content="1"' "$temp/first.html" &&
+grep -q 'rank0' "$temp/first.html" &&
+	grep -q 'http-equiv="refresh" content="1"' "$temp/first.html" &&
 	! grep -q 'rank0' "$temp/again.html" && grep -q 'device 3' "$temp/again.html" &&
 	grep -q '</html>' "$temp/again.html" && ! grep -q 'http-equiv' "$temp/page.html"
 result written_anew $?
@@ -88,13 +98,16 @@ done
 
 # Memories of lazy pools have no places.
 lazy() {
-	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 --param backing=lazy -- sh -c 'cd "$1"; ./host-smi &
+	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 --param backing=lazy -- \
+		sh -c 'cd "$1"; ./host-smi &
 	until memcast-smi --json >lazy.json && grep -q "\"where\": *\"3\"" lazy.json; do
 		kill -0 $! || exit; sleep 0.1
 	done
 	memcast-smi pool >lazy-pool && memcast-smi --html lazy.html' sh "$temp" &&
-		grep -q '"backing": *"lazy"' "$temp/lazy.json" && ! grep -q '"places"' "$temp/lazy.json" &&
-		grep -q 'lazy pools have no places' "$temp/lazy-pool" && grep -q 'as lazy pools have no places' "$temp/lazy.html" &&
+		grep -q '"backing": *"lazy"' "$temp/lazy.json" &&
+		! grep -q '"places"' "$temp/lazy.json" &&
+		grep -q 'lazy pools have no places' "$temp/lazy-pool" &&
+		grep -q 'as lazy pools have no places' "$temp/lazy.html" &&
 		grep -qE '^     3  (.)\1{5}\.{58}  6 of 64 MiB$' "$temp/lazy-pool"
 }
 lazy >"$temp/said" 2>&1
@@ -102,9 +115,11 @@ result lazy $?
 
 # A pool with more chunks than a picture has characters, and more ranges than a line lists
 large() {
-	tools/memcast-vm --root --devices 2 --pool-mib 1200,64 --add build/selftests -- sh -c 'memcast-smi pool; build/selftests/fdinfo_test'
+	tools/memcast-vm --root --devices 2 --pool-mib 1200,64 --add build/selftests -- \
+		sh -c 'memcast-smi pool; build/selftests/fdinfo_test'
 }
-large >"$temp/said" 2>&1 && grep -q 'a character is 4 MiB' "$temp/said" && grep -q '^ok.*more_places' "$temp/said" &&
+large >"$temp/said" 2>&1 && grep -q 'a character is 4 MiB' "$temp/said" &&
+	grep -q '^ok.*more_places' "$temp/said" &&
 	[ "$(grep -cE '^(     0|      )  [.]+' "$temp/said")" -eq 5 ]
 result large $?
 
@@ -114,7 +129,8 @@ browser() {
 		--dump-dom "file://$temp/page.html" >"$temp/dom" 2>"$temp/said"
 	local part
 	for part in '<rect' '<text' '<tr' '<h3' '&lt;b'; do
-		[ "$(grep -o "$part" "$temp/page.html" | wc -l)" -eq "$(grep -o "$part" "$temp/dom" | wc -l)" ] ||
+		[ "$(grep -o "$part" "$temp/page.html" | wc -l)" -eq \
+			"$(grep -o "$part" "$temp/dom" | wc -l)" ] ||
 			{ echo "$part: page and browser differ" >>"$temp/said"; return 1; }
 	done
 }

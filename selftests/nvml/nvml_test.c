@@ -9,6 +9,7 @@
 #include <memcast/device.h>
 
 #include "nvml_fixture.h"
+#include "reason.h"
 
 struct line {
 	const char *symbol;
@@ -252,7 +253,7 @@ TEST_F(nvml, describe)
 	EXPECT_OK(memcastDeviceDescribe(0, name, sizeof(name), before, attributes, 2));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  memcastDeviceDescribe(self->devices, NULL, 0, before, attributes, 2));
-	EXPECT_INVALID(memcastDeviceDescribe(0, NULL, 0, NULL, attributes, 1));
+	EXPECT_REASON(memcastDeviceDescribe(0, NULL, 0, NULL, attributes, 1), "NULL array");
 	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED,
 		  cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
 	EXPECT_EQ(UNTOUCHED, value);

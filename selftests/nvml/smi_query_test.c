@@ -78,8 +78,8 @@ TEST_F(smi, looks_again)
 {
 	int status;
 
-	EXPECT_STREQ("index\n0\n0\n", said("-l 1 -i 0 --query-device=index --format=csv | head -n 3",
-					    &status));
+	EXPECT_STREQ("index\n0\n0\n",
+		     said("-l 1 -i 0 --query-device=index --format=csv | head -n 3", &status));
 }
 
 /* A name of 15 bytes can have a newline, a cut character, a surrogate, and quotes. */

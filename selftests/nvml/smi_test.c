@@ -111,7 +111,7 @@ TEST_F(smi, who_holds_what)
 /* memcast-smi shows a call that waits for members, and for how long it has waited. */
 TEST_F(smi, who_waits)
 {
-	struct json_object *all, *teams, *team, *wait = NULL;
+	struct json_object *all, *teams, *team, *one, *wait = NULL;
 	int64_t first, fd_pid;
 	int link;
 	pid_t pid = peer_fork(&link);
@@ -141,7 +141,8 @@ TEST_F(smi, who_waits)
 		EXPECT_EQ(pid, fd_pid);
 		EXPECT_STREQ("cuMulticastBindMem", json_object_get_string(part(wait, "call")));
 		EXPECT_EQ(2, number(team, "missing"));
-		EXPECT_EQ(0, json_object_get_int64(json_object_array_get_idx(part(team, "others"), 0)));
+		one = json_object_array_get_idx(part(team, "others"), 0);
+		EXPECT_EQ(0, json_object_get_int64(one));
 		/* the same wait is still going on */
 		if (first >= 0 && number(wait, "ms") > first)
 			break;

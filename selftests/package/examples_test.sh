@@ -9,7 +9,8 @@ number=0
 
 # missing EXAMPLE: prints what the example needs and does not find, or nothing
 missing() {
-	[ -x "$1" ] || { echo "no NCCL to build it with: make NCCL_HOME=/path/to/nccl/build"; return; }
+	[ -x "$1" ] ||
+		{ echo "no NCCL to build it with: make NCCL_HOME=/path/to/nccl/build"; return; }
 	case $1 in
 	all-gather|all-reduce-kernel|nccl-ce)
 		[ -e /sys/class/memcast/memcast3 ] || echo "needs 4 devices" ;;

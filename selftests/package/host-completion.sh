@@ -53,7 +53,8 @@ in_zsh() {
 # same SHELL COMMAND: the shell offers the options of --help, and there are some
 same() {
 	options "$2" >"$temp/help"
-	"in_$1" "$2" - 2>&1 | diff "$temp/help" - >"$temp/said" && [ "$(wc -l <"$temp/help")" -ge 2 ]
+	"in_$1" "$2" - 2>&1 | diff "$temp/help" - >"$temp/said" &&
+		[ "$(wc -l <"$temp/help")" -ge 2 ]
 }
 
 # offers SHELL WORDS: "WORD… = OFFERED…": the shell offers these for the last word
@@ -69,7 +70,8 @@ values() {
 	offers "$1" "memcast-kernel '' = debug deps fetch path run source" &&
 	offers "$1" "memcast-kernel debug '' = kasan kcsan" &&
 	offers "$1" "memcast-perf '' = allreduce broadcast reduce" &&
-	offers "$1" "memcast-bench '' = $(memcast-bench --list | awk '{ print $1 }' | sort | xargs)" &&
+	offers "$1" "memcast-bench '' = $(memcast-bench --list | awk '{ print $1 }' |
+		sort | xargs)" &&
 	offers "$1" "memcast-vm --kernel '' = 6.1 6.12 backports debug generic kcsan"
 }
 
@@ -78,7 +80,8 @@ values() {
 export XDG_RUNTIME_DIR=$temp/names
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 touch "$temp/said"
-memcast-vm --no-module --name completed -- sh -c 'echo runs; sleep 100000' </dev/null >"$temp/runs" 2>&1 &
+memcast-vm --no-module --name completed -- sh -c 'echo runs; sleep 100000' </dev/null \
+	>"$temp/runs" 2>&1 &
 runner=$!
 until grep -q runs "$temp/runs" || ! kill -0 $runner; do sleep 0.1; done 2>/dev/null
 machines() {

@@ -34,17 +34,20 @@ env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
 result install $?
 
 (cd "$root/opt/memcast" && ls bin/memcast-bench include/memcast/view.h include/memcast.h \
-	lib64/libcuda.so.1 lib64/libcudart.so.13 lib64/libnvidia-ml.so.1 share/man/man3/memcastViewCreate.3 \
+	lib64/libcuda.so.1 lib64/libcudart.so.13 lib64/libnvidia-ml.so.1 \
+	share/man/man3/memcastViewCreate.3 \
 	lib64/libmemcast.so.0 lib64/memcast-trap.so lib64/pkgconfig/memcast.pc &&
 	bin/memcast-vm --version && bin/memcast-kernel --version && bin/memcast-run true &&
-	LD_LIBRARY_PATH='' bin/memcast-bench --version && grep -h '^memcast.*-smi .- ' share/man/man1/memcast-smi.1 &&
+	LD_LIBRARY_PATH='' bin/memcast-bench --version &&
+	grep -h '^memcast.*-smi .- ' share/man/man1/memcast-smi.1 &&
 	cmp lib64/libcuda.so lib64/libcuda.so.1 && cmp lib64/libcudart.so lib64/libcudart.so.13 &&
 	cmp lib64/libmemcast.so lib64/libmemcast.so.0 &&
 	ls "$root"/lib/modules/*/updates/memcast.ko*) >"$temp/said" 2>&1
 result all_is_there $?
 
 # the schemas that the help names
-(cd "$root/opt/memcast" && names=$(LD_LIBRARY_PATH='' bin/memcast-smi --help | grep -o '[a-z-]*\.schema\.json') &&
+(cd "$root/opt/memcast" && names=$(LD_LIBRARY_PATH='' bin/memcast-smi --help |
+	grep -o '[a-z-]*\.schema\.json') &&
 	[ "$(echo "$names" | wc -l)" -eq 2 ] && cd share/memcast && ls $names) >"$temp/said" 2>&1
 result schemas $?
 

@@ -18,10 +18,13 @@ options() {
 	for page in build/man/memcast-*.1; do
 		command=${page##*/} command=${command%.1}
 		words "$page" >"$temp/page"
-		"$command" --help | grep -oE '^ *(-[^ ,]+, )*--[a-z-]+' | grep -oE -- '--[a-z-]+' | while read -r word; do
-			grep -qE "^ *(-[^ ,]+, )?$word\b" "$temp/page" || { echo "$page has no $word"; exit 1; }
+		"$command" --help | grep -oE '^ *(-[^ ,]+, )*--[a-z-]+' | grep -oE -- '--[a-z-]+' |
+			while read -r word; do
+			grep -qE "^ *(-[^ ,]+, )?$word\b" "$temp/page" ||
+				{ echo "$page has no $word"; exit 1; }
 		done || return 1
-		[ "$(tr -s ' \n' '\n\n' <"$temp/page" | wc -l)" -ge "$("$command" --help | wc -w)" ] ||
+		[ "$(tr -s ' \n' '\n\n' <"$temp/page" | wc -l)" -ge \
+			"$("$command" --help | wc -w)" ] ||
 			{ echo "$page has fewer words than $command --help"; return 1; }
 	done
 }
@@ -41,7 +44,8 @@ functions() {
 	for header in include/memcast/*.h; do
 		for name in $(sed -nE 's/^ \* (memcast[A-Za-z]+)\(\) - .*/\1/p' "$header"); do
 			[ -e "build/man/$name.3" ] || { echo "$name has no page"; return 1; }
-			grep -q "$name(" "build/man/$(basename "$(sed 's/.so //' "build/man/$name.3")")" ||
+			grep -q "$name(" \
+				"build/man/$(basename "$(sed 's/.so //' "build/man/$name.3")")" ||
 				{ echo "$name is not declared on its page"; return 1; }
 		done
 	done
@@ -51,7 +55,8 @@ functions() {
 module() {
 	local name
 	words build/man/memcast.4 >"$temp/page"
-	for name in $(sed -nE 's/^ \* struct memcast_[a-z_]+ - ioctl\((MEMCAST_[A-Z_]+)\)/\1/p' include/uapi/memcast.h); do
+	for name in $(sed -nE 's/^ \* struct memcast_[a-z_]+ - ioctl\((MEMCAST_[A-Z_]+)\)/\1/p' \
+		include/uapi/memcast.h); do
 		grep -q "ioctl($name)" "$temp/page" || { echo "no $name"; return 1; }
 	done
 	for name in $(sed -nE 's/^MODULE_PARM_DESC\(([a-z_]+),.*/\1/p' kmod/*/*.c); do

@@ -16,7 +16,8 @@ unset MAKEFLAGS MAKELEVEL
 dist() {
 	local archive=build/dist/memcast-$version.tar.gz
 	make dist && tar -xzf "$archive" -C "$temp" &&
-	make -C "$temp/memcast-$version" dist SOURCE_DATE_EPOCH="$(tar -tvzf "$archive" --full-time |
+	make -C "$temp/memcast-$version" dist \
+		SOURCE_DATE_EPOCH="$(tar -tvzf "$archive" --full-time |
 		awk 'NR == 1 { print $4, $5 }' | date -u -f - +%s)" TZ=UTC &&
 	cmp "$archive" "$temp/memcast-$version/$archive"
 }
@@ -26,7 +27,8 @@ dist() {
 build_depends() {
 	local have missing
 	have=$(sed -n '/^Build-Depends:/,/^[A-Z].*:.*[a-z]/p' packaging/debian/control | tr -d ' ,')
-	missing=$(sed -n '/^deps_build=/,/)/p' tools/memcast-kernel | sed 's/.*=(//; s/)//' | xargs -n 1 |
+	missing=$(sed -n '/^deps_build=/,/)/p' tools/memcast-kernel | sed 's/.*=(//; s/)//' |
+		xargs -n 1 |
 		grep -vxE 'libc6-dev|make|perl|xz-utils|kmod' | grep -vxF "$have")
 	[ -z "$missing" ] || { echo "packaging/debian/control lacks $missing"; return 1; }
 }
@@ -47,7 +49,8 @@ ready_files() {
 	# the jobs have KVM, and an ordinary user may write to /dev/kvm
 	grep -q '^ *options: --device /dev/kvm$' packaging/ci/github.yml &&
 		grep -q 'chmod 666 /dev/kvm' packaging/ci/github.yml &&
-		grep -q 'chmod 666 /dev/kvm' packaging/ci/gitlab.yml || { echo "KVM is missing"; bad=1; }
+		grep -q 'chmod 666 /dev/kvm' packaging/ci/gitlab.yml ||
+		{ echo "KVM is missing"; bad=1; }
 	# YAML takes a command with a colon and a space for a table
 	! grep -nE "^ +- [^|'\"].*: " packaging/ci/gitlab.yml || bad=1
 	return $bad
@@ -56,12 +59,15 @@ ready_files() {
 # The command that the rules' comment suggests triggers all devices that the rules are for.
 udev_trigger() {
 	local subsystem
-	for subsystem in $(grep -v '^#' packaging/60-memcast.rules | grep -oP 'SUBSYSTEM=="\K[^"]*' | sort -u); do
-		grep -q "^#.*udevadm trigger .*--subsystem-match=$subsystem\b" packaging/60-memcast.rules ||
+	for subsystem in $(grep -v '^#' packaging/60-memcast.rules |
+		grep -oP 'SUBSYSTEM=="\K[^"]*' | sort -u); do
+		grep -q "^#.*udevadm trigger .*--subsystem-match=$subsystem\b" \
+			packaging/60-memcast.rules ||
 			{ echo "trigger leaves out $subsystem" >&2; return 1; }
 		echo "$subsystem"
 	done >"$temp/subsystems"
-	[ "$(xargs <"$temp/subsystems")" = "memcast-host misc" ] || { cat "$temp/subsystems"; return 1; }
+	[ "$(xargs <"$temp/subsystems")" = "memcast-host misc" ] ||
+		{ cat "$temp/subsystems"; return 1; }
 }
 
 # Each file is in one package, the right one, and no file is where NVIDIA's would be.
@@ -69,10 +75,12 @@ contents() {
 	local deb
 	for deb in build/deb/*_amd64.deb; do
 		case $deb in *-dbgsym_*) continue ;; esac
-		dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -v '/$' | sed "s|^\.|${deb##*/}|; s|_[^/]*/|: /|"
+		dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -v '/$' |
+			sed "s|^\.|${deb##*/}|; s|_[^/]*/|: /|"
 	done | sort >"$temp/contents"
 	! cut -d' ' -f2 "$temp/contents" | grep -v '/usr/share/doc/' | sort | uniq -d | grep . &&
-	! grep -E "lib(cuda|cudart|nvidia-ml)\.so" "$temp/contents" | grep -v "/usr/lib/$triplet/memcast/" &&
+	! grep -E "lib(cuda|cudart|nvidia-ml)\.so" "$temp/contents" |
+	grep -v "/usr/lib/$triplet/memcast/" &&
 	! grep -E '/usr/include/(cuda|nvml|driver_types)' "$temp/contents" || return 1
 	while read -r line; do
 		grep -qxF "$line" "$temp/contents" || { echo "missing: $line"; return 1; }
@@ -82,7 +90,8 @@ contents() {
 	memcast-dkms: /usr/share/man/man4/memcast.4.gz
 	memcast-tools: /usr/share/memcast/memcast-smi.schema.json
 	memcast-tools: /usr/share/memcast/memcast-smi-topo.schema.json
-	$(cd "build/deb/memcast-$version" && find kmod -type f | sed "s|^|memcast-dkms: /usr/src/memcast-$version/|")
+	$(cd "build/deb/memcast-$version" &&
+		find kmod -type f | sed "s|^|memcast-dkms: /usr/src/memcast-$version/|")
 	$(cd build/lib && printf "libmemcast-cuda1: /usr/lib/$triplet/memcast/%s\n" lib*.so.[0-9]*)
 	libmemcast-cuda-dev: /usr/include/memcast/view.h
 	libmemcast-cuda-dev: /usr/include/memcast/cuda/cuda.h
@@ -110,26 +119,31 @@ unpacked() {
 	# shellcheck disable=SC2086	# words of a command
 	gcc -I"$root/usr/include" -o "$temp/two-ranks" examples/two-ranks.c $flags &&
 	"$root/usr/bin/memcast-run" "$temp/two-ranks" &&
-	[ "$("$root/usr/bin/memcast-run" ldd "$root/usr/bin/memcast-smi" | grep -c "$root")" -ge 2 ] &&
+	[ "$("$root/usr/bin/memcast-run" ldd "$root/usr/bin/memcast-smi" |
+		grep -c "$root")" -ge 2 ] &&
 	ldd "$root/usr/bin/memcast-smi" | grep "libcuda.so.1 => .*/memcast/"
 }
 
 # Runs a program with kernels from the ordinary cache, and a new cache for the rest.
 machine() {
 	mkdir "$temp/cache"
-	ln -s "$(dirname "$(tools/memcast-kernel path 6.12 | sed -n "s/^vmlinuz='\(.*\)'/\1/p")")" "$temp/cache/6.12"
+	ln -s "$(dirname "$(tools/memcast-kernel path 6.12 | sed -n "s/^vmlinuz='\(.*\)'/\1/p")")" \
+		"$temp/cache/6.12"
 	(cd "$temp" && MEMCAST_CACHE=$temp/cache PATH=$root/usr/bin:/usr/bin:/bin \
 		memcast-vm --devices 2 --pool-mib 16 -- memcast-smi | tee "$temp/smi" &&
 		grep -q '16 MiB' "$temp/smi" && [ ! -e "$temp/build" ])
 }
 
 # job FILE: prints the commands that the job runs as an ordinary user
-job() { awk "/'\$/ && said { exit } said { sub(/^ +/, \"\"); print } /su tester -c '\$/ { said = 1 }" "$1"; }
+job() {
+	awk "/'\$/ && said { exit } said { sub(/^ +/, \"\"); print } /su tester -c '\$/ { said = 1 }" "$1"
+}
 
 # Runs the jobs' last steps, as written, with the unpacked packages, for a project with one test.
 ready_jobs() {
 	local folder=$temp/project
-	mkdir -p "$folder/tests" "$folder/.memcast/cache" && ln -s "$(readlink "$temp/cache/6.12")" "$folder/.memcast/cache/6.12"
+	mkdir -p "$folder/tests" "$folder/.memcast/cache" &&
+		ln -s "$(readlink "$temp/cache/6.12")" "$folder/.memcast/cache/6.12"
 	cat >"$folder/tests/my-test.c" <<-END
 		#include <cuda.h>
 		#include <stdio.h>

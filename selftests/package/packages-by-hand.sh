@@ -48,7 +48,8 @@ as_user "cd memcast-$version; make deb; lintian --fail-on error,warning build/de
 in_root dpkg-query -W | sort >"$root/tmp/before"
 
 step "install"
-in_root sh -c "cp /home/user/memcast-$version/build/deb/*_amd64.deb /tmp; rm -rf /home/user/memcast-$version /tmp/*dbgsym*"
+in_root sh -c "cp /home/user/memcast-$version/build/deb/*_amd64.deb /tmp
+	rm -rf /home/user/memcast-$version /tmp/*dbgsym*"
 install linux-headers-amd64 man-db
 in_root sh -c 'apt-get install -y /tmp/*_amd64.deb' >"$root/tmp/apt.log" 2>&1 ||
 	{ tail -n 20 "$root/tmp/apt.log"; exit 1; }
@@ -58,13 +59,17 @@ in_root dkms status | grep "memcast/$version, $headers, x86_64: installed"
 
 step "use"
 cp examples/two-ranks.c "$root/home/user/"
-as_user 'gcc two-ranks.c $(pkg-config --cflags --libs memcast libmemcast) -o two-ranks; memcast-run ./two-ranks'
+as_user 'gcc two-ranks.c $(pkg-config --cflags --libs memcast libmemcast) -o two-ranks
+	memcast-run ./two-ranks'
 as_user 'memcast-vm --devices 2 --pool-mib 16 -- memcast-smi; memcast-vm -- ./two-ranks'
 as_user 'memcast-vm -- memcast-perf allreduce -e 1K | tail -n 3'
-as_user 'man memcast-vm | sed -n 1,4p; man 3 memcastViewCreate | sed -n 1,4p; man 4 memcast | sed -n 1,4p'
+as_user 'man memcast-vm | sed -n 1,4p; man 3 memcastViewCreate | sed -n 1,4p
+	man 4 memcast | sed -n 1,4p'
 
 step "remove"
-in_root apt-get purge -y memcast-dkms memcast-tools libmemcast-cuda-dev libmemcast-cuda1 >/dev/null 2>&1
-left=$(in_root find / -xdev -iname '*memcast*' ! -path '/home/*' ! -path '/tmp/*' ! -path '/proc/*' ! -path '/var/cache/*')
+in_root apt-get purge -y memcast-dkms memcast-tools libmemcast-cuda-dev libmemcast-cuda1 \
+	>/dev/null 2>&1
+left=$(in_root find / -xdev -iname '*memcast*' ! -path '/home/*' ! -path '/tmp/*' \
+	! -path '/proc/*' ! -path '/var/cache/*')
 [ -z "$left" ] || { echo "left behind: $left"; exit 1; }
 step "all done"

@@ -163,7 +163,8 @@ static void change_mappings(struct player *player)
 
 static void look_at_mappings(struct player *player)
 {
-	CUdeviceptr part = player->game->at + (player->number - player->round % 2) % PLAYERS * CHUNK;
+	CUdeviceptr part = player->game->at +
+			   (player->number - player->round % 2) % PLAYERS * CHUNK;
 	CUmemLocation where = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
 	CUmemGenericAllocationHandle handle;
 	unsigned long long access;

@@ -323,8 +323,9 @@ TEST_F(runtime_memory, managed)
 	EXPECT_RT(cudaSuccess, cudaFree(memory));
 	EXPECT_RT(cudaErrorInvalidValue, cudaFree(memory));
 	EXPECT_RT(cudaSuccess,
-		  cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
-						     cudaFlushGPUDirectRDMAWritesToOwner));
+		  cudaDeviceFlushGPUDirectRDMAWrites(
+			cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+			cudaFlushGPUDirectRDMAWritesToOwner));
 }
 
 TEST_HARNESS_MAIN

@@ -15,7 +15,8 @@ ASAN_OPTIONS+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0 # tests raise these
 build() {
 	local folder=$1 sanitizers=$2
 	shift 2
-	make -j"$(nproc)" "B=build/$folder" "CC=${CC:-gcc} -fsanitize=$sanitizers -fno-sanitize-recover=undefined" \
+	make -j"$(nproc)" "B=build/$folder" \
+		"CC=${CC:-gcc} -fsanitize=$sanitizers -fno-sanitize-recover=undefined" \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -Wno-maybe-uninitialized -Wno-int-in-bool-context -Wno-tsan' \
 		lib "${@/#/build/$folder/selftests/}"
 }
@@ -48,15 +49,18 @@ addresses() {
 left_out='^(blocked|stream|bulk_way|cu|kernel_fault|trap_fault|trap_object|lazy|scale|yield|nvidia_.*|nvcc_.*)_test$'
 machine() {
 	local programs
-	mapfile -t programs < <(find selftests -name '*_test.c' -printf '%f\n' | sed 's/\.c$//' | grep -vE "$left_out" | sort)
+	mapfile -t programs < <(find selftests -name '*_test.c' -printf '%f\n' | sed 's/\.c$//' |
+		grep -vE "$left_out" | sort)
 	build address address,undefined "${programs[@]}"
 	make -j"$(nproc)" build/selftests/{run,vm-watch,memcast-smi} build/tools/vm-init
 	cp build/selftests/{run,vm-watch,memcast-smi} build/address/selftests/
 	# shellcheck disable=SC2046	# options are words
-	LD_LIBRARY_PATH=$PWD/build/address/lib tools/memcast-vm --root --timeout 600 --limit 10800 --memory 3500 \
-		--devices 8 --pool-mib 128,64 --param imex_channels=2 $(sed -n 2p selftests/vm-options) \
+	LD_LIBRARY_PATH=$PWD/build/address/lib tools/memcast-vm --root --timeout 600 --limit 10800 \
+		--memory 3500 --devices 8 --pool-mib 128,64 --param imex_channels=2 \
+		$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 --env ASAN_OPTIONS \
-		--add build/address/selftests -- build/address/selftests/run "${programs[@]}" || failed=1
+		--add build/address/selftests -- build/address/selftests/run "${programs[@]}" ||
+		failed=1
 }
 
 [ $# -gt 0 ] || set -- thread address machine

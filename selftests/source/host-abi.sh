@@ -73,8 +73,9 @@ print_program() {
 # and compares the outputs
 compare() {
 	for header in include "$cuda/include"; do
-		${CC:-gcc} -w -x "$3" -I"$header" -DNVML_NO_UNVERSIONED_FUNC_DEFS -o "$temp/print" "$temp/print.c" -lstdc++ \
-			2>"$temp/errors" && "$temp/print" >"$temp/$(echo "$header" | tr -c 'a-z\n' _)" || {
+		${CC:-gcc} -w -x "$3" -I"$header" -DNVML_NO_UNVERSIONED_FUNC_DEFS -o "$temp/print" \
+			"$temp/print.c" -lstdc++ 2>"$temp/errors" &&
+			"$temp/print" >"$temp/$(echo "$header" | tr -c 'a-z\n' _)" || {
 			sed 's/^/# /' "$temp/errors"
 			echo "not ok $1 abi.$2 # it does not compile with $header's"
 			failed=1
@@ -95,7 +96,8 @@ compare() {
 
 print_program cuda.h no include/cuda.h >"$temp/print.c"
 compare 1 cuda_h c 300
-print_program cuda_runtime_api.h yes include/driver_types.h include/cuda_runtime_api.h >"$temp/print.c"
+print_program cuda_runtime_api.h yes include/driver_types.h include/cuda_runtime_api.h \
+	>"$temp/print.c"
 compare 2 cuda_runtime_api_h c++ 700
 if [ -e "$cuda/include/nvml.h" ]; then
 	print_program nvml.h yes include/nvml.h >"$temp/print.c"

@@ -145,7 +145,8 @@ judge() {
 	function declared(file, name,   definer_file, own) {
 		definer_file = definer_of(file, name)
 		own = library_of(definer_file)
-		if (definer_file == "" || definer_file == file || name ~ /[A-Z]/ || (own, name) in header_of)
+		if (definer_file == "" || definer_file == file || name ~ /[A-Z]/ ||
+		    (own, name) in header_of)
 			return
 		print file " uses " name " of " definer_file ", which no header declares"
 	}
@@ -159,7 +160,7 @@ judge() {
 		if (definer_file != "" && folder_of(definer_file) != folder_of(file))
 			print file " declares " name ", which " definer_file " defines"
 	}
-	# Tarjan's algorithm: finds files that reach each other
+	# Tarjan: finds the files that reach each other
 	function visit(file,   n, i, next_file, list, circle) {
 		seen[file] = low[file] = ++visits
 		stack[++depth] = file
@@ -247,7 +248,8 @@ judge() {
 			uses(part[1], definer_of(part[1], part[2]), "symbol " part[2])
 		}
 		if (what == "symbol" && !n_needs)
-			print "no build has an object of each source of " root "/ that is not older than it"
+			print "no build has an object of each source of " root \
+				"/ that is not older than it"
 		if (what == "symbol" && n_needs)
 			for (pair in may)
 				if (!(pair in used)) {
@@ -273,13 +275,15 @@ judge() {
 		if (what == "circle")
 			for (i = 1; i <= sources; i++)
 				for (w = 1; w <= ways; w++)
-					if (index(source[i], one_way[w] "/") == 1 && !(source[i] in seen))
+					if (index(source[i], one_way[w] "/") == 1 &&
+					    !(source[i] in seen))
 						visit(source[i])
 		if (what == "uses")
 			for (i = 1; i <= places; i++)
 				for (j = 1; j <= places; j++)
 					if ((order[i], order[j]) in used)
-						print order[i] " -> " order[j] ":" used[order[i], order[j]]
+						print order[i] " -> " order[j] ":" \
+							used[order[i], order[j]]
 	}' $table - || echo 'awk has failed'
 }
 
@@ -327,9 +331,10 @@ case ${1-} in
 	exit ;;
 --draw)
 	for root in $(roots); do
+		first="<!-- host-direction.sh --draw: $root -->" last="<!-- end of $root -->"
 		framed "$root" >"$docs.new" &&
-		sed -i -e "/^<!-- host-direction.sh --draw: $root -->/,/^<!-- end of $root -->/{ /^<!-- end/!d }" \
-			-e "/^<!-- end of $root -->/{ r $docs.new
+		sed -i -e "/^$first/,/^$last/{ /^<!-- end/!d }" \
+			-e "/^$last/{ r $docs.new
 			d }" $docs
 		rm -f "$docs.new"
 	done

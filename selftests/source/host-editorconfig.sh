@@ -15,6 +15,7 @@ fi
 mapfile -t texts < <(git ls-files | grep -vE '\.(png|svg)$|^LICENSES/')
 mapfile -t code < <(git ls-files '*.[ch]' '*.awk' '*.sh' '*.mk' 'tools/memcast-*' Makefile Kbuild)
 holds blanks "$(grep -nE '[[:blank:]]+$|'$'\r' -- "${texts[@]}" | cut -d: -f-2)"
-holds ends "$(for file in "${texts[@]}"; do [ -z "$(tail -c 1 -- "$file")" ] || echo "$file has no line end at its end"; done)"
+holds ends "$(for file in "${texts[@]}"; do [ -z "$(tail -c 1 -- "$file")" ] ||
+	echo "$file has no line end at its end"; done)"
 holds tabs "$(grep -nE '^ {8}' -- "${code[@]}" | cut -d: -f-2)"
 exit $failed

@@ -12,12 +12,14 @@ headings() { sed -n 's/^##* //p' "$1" | tr -d '`.,:;()?!/='"'"'"' | tr 'A-Z ' 'a
 broken() {
 	local page link file heading
 	find ./*.md docs selftests -name '*.md' | while read -r page; do
-		grep -o ']([^) ]*)' "$page" | sed 's/^](//; s/)$//; /^https\?:/d' | sort -u | while read -r link; do
+		grep -o ']([^) ]*)' "$page" | sed 's/^](//; s/)$//; /^https\?:/d' | sort -u |
+			while read -r link; do
 			file=${link%%#*} heading=${link#"${link%%#*}"}
 			file=${file:+${page%/*}/$file}
 			if [ ! -e "${file:-$page}" ]; then
 				echo "$page: no file $link"
-			elif [ -n "$heading" ] && ! headings "${file:-$page}" | grep -qxF -- "${heading#\#}"; then
+			elif [ -n "$heading" ] &&
+				! headings "${file:-$page}" | grep -qxF -- "${heading#\#}"; then
 				echo "$page: no heading $link"
 			fi
 		done

@@ -42,10 +42,12 @@ fi
 
 # Symbols with the version that programs ask for, which NVIDIA's runtime has as well
 versioned() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sort; }
-lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2@@libcudart.so.13/p' lib/cudart/functions.def | sort)
+lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2@@libcudart.so.13/p' \
+	lib/cudart/functions.def | sort)
 holds runtime_is_its_table "$(versioned "$runtime" | sed 's/$/ is exported/' |
 	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
-	[ "$(versioned "$runtime" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported")"
+	[ "$(versioned "$runtime" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] ||
+		echo "not all are exported")"
 theirs=
 for cuda in "$CUDA_HOME" /usr/local/cuda; do
 	[ ! -e "$cuda/lib64/libcudart.so.13" ] || theirs=$cuda/lib64/libcudart.so.13
@@ -63,26 +65,31 @@ nvml=${1:-build/lib}/libnvidia-ml.so.1
 lines=$(sed -nE 's/^(COMPLETE|PARTIAL|UNSUPPORTED)\((\w+).*/\2/p' lib/nvml/functions.def | sort)
 holds nvml_is_its_table "$(versioned "$nvml" | sed 's/$/ is exported/' |
 	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
-	[ "$(versioned "$nvml" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported")"
+	[ "$(versioned "$nvml" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] ||
+		echo "not all are exported")"
 
 # libmemcast exports the functions that its two headers declare, and uses only public functions of
 # the driver's library.
 array=${1:-build/lib}/libmemcast.so.0
-lines=$(sed -nE 's/^CUresult (memcast\w+)\(.*/\1/p' include/memcast/bulk.h include/memcast/group.h | sort)
+lines=$(sed -nE 's/^CUresult (memcast\w+)\(.*/\1/p' \
+	include/memcast/bulk.h include/memcast/group.h | sort)
 holds array_is_its_headers "$(exports "$array" | sed 's/$/ is exported/' |
 	grep -vxF "$(echo "$lines" | sed 's/$/ is exported/')"
-	[ "$(exports "$array" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] || echo "not all are exported"
+	[ "$(exports "$array" | wc -l)" -eq "$(echo "$lines" | wc -l)" ] ||
+		echo "not all are exported"
 	echo "$all" | grep -xF "$lines" | sed 's/$/ is in libcuda.so.1 as well/')"
 holds array_uses_public_names "$(nm -D --undefined-only "$array" | awk '{ print $2 }' |
 	grep -vE '@|^_|^__' | while read -r name; do
-		grep -qs "\b$name(" include/cuda.h include/memcast/*.h || echo "$name is in no header"
+		grep -qs "\b$name(" include/cuda.h include/memcast/*.h ||
+			echo "$name is in no header"
 	done)"
 
 # memcast-trap.so uses no symbol of libcuda.so.1 except through the pointers that it gets, and
 # libcuda.so.1 needs no disassembler.
 trap=${1:-build/lib}/memcast-trap.so
 holds trap_is_apart "$(exports "$trap" | grep -vx memcast_trap_object | sed 's/$/ is exported/'
-	nm -D --undefined-only "$trap" | awk '{ print $2 }' | grep -E '^(cu[A-Z]|memcast)' | sed 's/$/ is used/'
+	nm -D --undefined-only "$trap" | awk '{ print $2 }' | grep -E '^(cu[A-Z]|memcast)' |
+		sed 's/$/ is used/'
 	readelf -d "$library" | grep NEEDED.*Zydis)"
 
 # A toolkit's stub has the driver's soname, and only cu* functions: programs link with the stub and
@@ -90,8 +97,10 @@ holds trap_is_apart "$(exports "$trap" | grep -vx memcast_trap_object | sed 's/$
 temp=$(mktemp -d)
 echo 'int cuDriverGetVersion(int *v) { return !v; }' |
 	${CC:-gcc} -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$temp/libcuda.so" -x c -
-holds nvml_links_beside_a_stub "$(echo 'int nvmlInit_v2(void); int main(void) { return nvmlInit_v2(); }' |
-	${CC:-gcc} -o "$temp/program" -x c - -L"$temp" -L"${1:-build/lib}" -Wl,--no-as-needed -lcuda \
+holds nvml_links_beside_a_stub "$(
+	echo 'int nvmlInit_v2(void); int main(void) { return nvmlInit_v2(); }' |
+	${CC:-gcc} -o "$temp/program" -x c - -L"$temp" -L"${1:-build/lib}" -Wl,--no-as-needed \
+	-lcuda \
 		-lnvidia-ml 2>&1)"
 rm -rf "$temp"
 exit $failed

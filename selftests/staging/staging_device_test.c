@@ -52,7 +52,8 @@ TEST_F(staging, killed_in_vmap)
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		if (!importer_attach(device, fd, &id))
-			importer_map(device, id, MEMCAST_IMPORTER_VMAP, MEMCAST_IMPORTER_BOTH, NULL);
+			importer_map(device, id, MEMCAST_IMPORTER_VMAP, MEMCAST_IMPORTER_BOTH,
+				     NULL);
 		receive_number(link);
 		_exit(0);
 	}

@@ -47,7 +47,7 @@ FIXTURE_SETUP(staging)
 NOTHING_LEFT(staging)
 
 #define map_fd(fd, bytes)	map_fd_(_metadata, fd, bytes, PROT_READ | PROT_WRITE)
-#define map_read(fd, bytes)	map_fd_(_metadata, fd, bytes, PROT_READ)
+#define map_fd_read_only(fd, bytes)	map_fd_(_metadata, fd, bytes, PROT_READ)
 TEST_HELPER volatile char *map_fd_(struct __test_metadata *_metadata, int fd, size_t bytes,
 				   int prot)
 {

@@ -118,8 +118,9 @@ static void start_writers(struct __test_metadata *_metadata, FIXTURE_DATA(stagin
 	}
 }
 
-#define expect_equal()	expect_equal_(_metadata, self)
-static void expect_equal_(struct __test_metadata *_metadata, FIXTURE_DATA(staging_race) *self)
+#define expect_equal_replicas()	expect_equal_replicas_(_metadata, self)
+static void expect_equal_replicas_(struct __test_metadata *_metadata,
+				   FIXTURE_DATA(staging_race) *self)
 {
 	char *first = (char *)map_all(self->replica_fd[0]);
 
@@ -134,7 +135,7 @@ TEST_F(staging_race, writers)
 	start_writers(_metadata, self, writer, loops(4000));
 	for (int i = 0; i < WRITERS; i++)
 		EXPECT_EQ(0, ended(writer[i]));
-	expect_equal();
+	expect_equal_replicas();
 }
 
 /* Devices and the kernel map the same pages, for reading and for writing. */
@@ -172,7 +173,7 @@ TEST_F(staging_race, writers_and_devices)
 	*self->stop = 1;
 	for (int i = 0; i < 3; i++)
 		EXPECT_EQ(0, ended(device[i]));
-	expect_equal();
+	expect_equal_replicas();
 }
 
 /* After a writer is killed at any moment, all replicas are equal. */
@@ -188,7 +189,7 @@ TEST_F(staging_race, killed_writers)
 		for (int i = 0; i < WRITERS; i++)
 			EXPECT_EQ(SIGKILL, ended(writer[i]));
 	}
-	expect_equal();
+	expect_equal_replicas();
 }
 
 /* Bindings come and go: the members that are bound in the end get what is written then. */

@@ -51,7 +51,7 @@ TEST_F(staging, reading_bracket_broadcasts_nothing)
 
 TEST_F(staging, reads_see_the_first_member)
 {
-	volatile char *at = map_read(self->fd, BYTES);
+	volatile char *at = map_fd_read_only(self->fd, BYTES);
 
 	self->replica[0][PAGE] = 1;
 	self->replica[1][PAGE] = 2;

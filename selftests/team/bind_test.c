@@ -121,8 +121,9 @@ TEST_F(bind, overlap)
 	EXPECT_REASON(BIND(1, 0, 0, 2), "the range overlaps a binding of device #");
 	EXPECT_REASON(BIND(0, 0, 0, 2), "the range overlaps a binding of device #");
 	EXPECT_REASON(BIND(2, 0, 2, 2), "the range overlaps a binding of device #");
-	EXPECT_REASON(BIND(0, 0, 0, 4), "the range overlaps a binding of device #: memory # is bound from "
-		      "byte # to #, and this process added the device");
+	EXPECT_REASON(BIND(0, 0, 0, 4),
+		      "the range overlaps a binding of device #: memory # is bound from byte "
+		      "# to #, and this process added the device");
 	/* the other member's places are its own; the same memory may be bound at two places */
 	EXPECT_OK(BIND(1, 1, 0, 2));
 	EXPECT_OK(BIND(0, 0, 0, 1));

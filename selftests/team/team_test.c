@@ -123,8 +123,9 @@ TEST_F(team, add_device_of_another)
 		cuda_start(1);
 		self->handle = imported(fd);
 		EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN, cuMulticastAddDevice(self->handle, 0),
-				 !child && !geteuid() ? "device # is a member already: a process out of sight (" :
-							"device # is a member already: # (");
+				 !child && !geteuid() ?
+				 "device # is a member already: a process out of sight (" :
+				 "device # is a member already: # (");
 		EXPECT_OK(cuMemRelease(self->handle));
 		if (child)
 			EXPECT_EQ(0, ended(child));

@@ -36,13 +36,15 @@ check() {
 	fi
 }
 vm() {
-	"$top/tools/memcast-vm" --reuse --name files --devices 1 --pool-mib 16 --rw "$temp/$out" "$@" </dev/null
+	"$top/tools/memcast-vm" --reuse --name files --devices 1 --pool-mib 16 --rw "$temp/$out" \
+		"$@" </dev/null
 }
 
 reads_and_writes_in_memory() {
 	echo 'of the host' >data
 	# this test boots the machine; see environment_left_out
-	EARLIER=yes vm -- sh -c 'cat data && echo changed >data && cat data && echo >/usr/bin/new; ls -d /home' >out
+	EARLIER=yes vm -- sh -c \
+		'cat data && echo changed >data && cat data && echo >/usr/bin/new; ls -d /home' >out
 	grep -qx 'of the host' out && grep -qx changed out && grep -qx /home out &&
 		[ "$(cat data)" = 'of the host' ]
 }
@@ -60,7 +62,8 @@ rw_is_on_the_host() {
 
 # --out makes the folder and those above it; it refuses a file of that name, and names it.
 out_is_made() {
-	"$top/tools/memcast-vm" --no-module --out new/reports -- sh -c 'echo said >new/reports/log' &&
+	"$top/tools/memcast-vm" --no-module --out new/reports -- \
+		sh -c 'echo said >new/reports/log' &&
 		[ "$(cat new/reports/log)" = said ] || return
 	echo >file
 	! "$top/tools/memcast-vm" --no-module --out file/reports -- true 2>refused &&
@@ -84,23 +87,32 @@ core_dump() {
 # the user is 65534, and a mount lends him the kernel in root's cache.
 ordinary_user() {
 	local kernel=$1 own=$temp/own-$1 id as=() dir vmlinuz='' status=0
-	mkdir -p "$own/cache/$kernel" "$own/out" && cp covered.c aborts.c "$own/out" && cd "$own/out" &&
-		gcc --coverage -c covered.c && gcc --coverage -o covered covered.o && gcc -g -o aborts aborts.c || return
+	mkdir -p "$own/cache/$kernel" "$own/out" && cp covered.c aborts.c "$own/out" &&
+		cd "$own/out" &&
+		gcc --coverage -c covered.c && gcc --coverage -o covered covered.o &&
+		gcc -g -o aborts aborts.c || return
 	id=$(id -u)
 	if [ "$id" -eq 0 ]; then
-		eval "$("$top/tools/memcast-kernel" path "$kernel")" && dir=$(dirname "$vmlinuz") || return
+		eval "$("$top/tools/memcast-kernel" path "$kernel")" && dir=$(dirname "$vmlinuz") ||
+			return
 		id=65534
 		# shellcheck disable=SC2016	# for the inner shell
-		as=(unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$dir" "$own/cache/$kernel"
-			setpriv --reuid=$id --regid=$id --clear-groups env HOME="$own" MEMCAST_CACHE="$own/cache")
+		as=(unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$dir" \
+			"$own/cache/$kernel"
+			setpriv --reuid=$id --regid=$id --clear-groups env HOME="$own" \
+				MEMCAST_CACHE="$own/cache")
 		chown -R $id:$id "$own"
 	fi
-	"${as[@]}" "$top/tools/memcast-vm" --kernel "$kernel" --devices 1 --pool-mib 16 --out . -- sh -c '
-		id -u; cat /etc/shadow; memcast-smi --json >smi.json && ./covered && echo "<testsuite/>" >junit.xml
+	"${as[@]}" "$top/tools/memcast-vm" --kernel "$kernel" --devices 1 --pool-mib 16 --out . -- \
+		sh -c '
+		id -u; cat /etc/shadow; memcast-smi --json >smi.json && ./covered &&
+			echo "<testsuite/>" >junit.xml
 		ulimit -c unlimited; exec ./aborts' >said </dev/null || status=$?
-	echo "status $status" && cat said && [ $status -eq 134 ] && grep -qx "$id" said && ! grep '^root:' said &&
+	echo "status $status" && cat said && [ $status -eq 134 ] && grep -qx "$id" said &&
+		! grep '^root:' said &&
 		grep -q '"devices"' smi.json && [ "$(stat -c %u junit.xml)" = "$id" ] &&
-		gcov -n covered.c | grep 'Lines executed:100.00% of 1' && file=$(echo core.aborts.*) &&
+		gcov -n covered.c | grep 'Lines executed:100.00% of 1' &&
+		file=$(echo core.aborts.*) &&
 		head -c 4 "$file" | grep -q ELF &&
 		{ ! command -v gdb || gdb -batch -ex bt aborts "$file" | grep 'in main '; }
 }
@@ -124,8 +136,10 @@ environment_comes_along() {
 # A program's environment lacks variables of the calling shell and of a calling make, memcast-vm's
 # own variables, and those of the program that booted the machine.
 environment_left_out() {
-	MAKEFLAGS=-k MAKELEVEL=3 MFLAGS=-k OLDPWD=/ SHLVL=7 env -u LC_ALL "$top/tools/memcast-vm" --reuse --name files \
-		--devices 1 --pool-mib 16 --rw "$temp/$out" -- cat /proc/self/environ </dev/null | tr '\0' '\n' >out
+	MAKEFLAGS=-k MAKELEVEL=3 MFLAGS=-k OLDPWD=/ SHLVL=7 env -u LC_ALL "$top/tools/memcast-vm" \
+		--reuse --name files --devices 1 --pool-mib 16 --rw "$temp/$out" -- \
+		cat /proc/self/environ </dev/null |
+		tr '\0' '\n' >out
 	grep -q '^PATH=' out && ! grep -E '^(MAKE[A-Z]*|MFLAGS|OLDPWD|SHLVL|_|LC_ALL|EARLIER)=' out
 }
 
@@ -144,15 +158,21 @@ variable_by_name() {
 tools_without_host() {
 	local tool
 	cat out
-	for tool in smi perf profile run; do grep -qx "/memcast-vm/memcast-$tool" out || return; done
-	grep -q '"device": *2' out && grep -qx 'both help' out && grep -q "^at $top/build/lib" out &&
+	for tool in smi perf profile run; do
+		grep -qx "/memcast-vm/memcast-$tool" out || return
+	done
+	grep -q '"device": *2' out && grep -qx 'both help' out &&
+		grep -q "^at $top/build/lib" out &&
 		grep -qx "$("$top/tools/memcast-run" --version)" out
 }
 # shellcheck disable=SC2016
 tools_with_host() {
-	vm -- sh -c 'for tool in smi perf profile run bench cu train hosts; do command -v memcast-$tool || echo "no $tool"; done' >out
+	vm -- sh -c 'for tool in smi perf profile run bench cu train hosts; do
+			command -v memcast-$tool || echo "no $tool"
+		done' >out
 	cat out
-	! grep '^no ' out && grep -qx "$top/build/tools/memcast-bench" out && grep -qx "$top/tools/memcast-run" out
+	! grep '^no ' out && grep -qx "$top/build/tools/memcast-bench" out &&
+		grep -qx "$top/tools/memcast-run" out
 }
 
 echo "TAP version 13"
@@ -181,7 +201,8 @@ fi
 for kernel in 6.12 6.1; do
 	if [ "$(id -u)" -eq 0 ] && ! unshare -m true 2>/dev/null; then
 		ok "ordinary_user_$kernel # SKIP no mount namespace to be had"
-	elif [ "$(id -u)" -eq 0 ] && ! setpriv --reuid=65534 --clear-groups test -x "$top/tools/memcast-vm"; then
+	elif [ "$(id -u)" -eq 0 ] &&
+		! setpriv --reuid=65534 --clear-groups test -x "$top/tools/memcast-vm"; then
 		ok "ordinary_user_$kernel # SKIP another user cannot reach $top/tools/memcast-vm"
 	else
 		check "ordinary_user_$kernel" ordinary_user "$kernel"

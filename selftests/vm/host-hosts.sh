@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Emulated hosts: what memcast-hosts gives ranks, what hosts see, how all end, and a collective of
-# all of them. In a machine of a
-# user who is not root and has busybox only, and in one with all files of this one, as root here.
-# The second part of this script runs there.
-# shellcheck disable=SC2317,SC2086	# functions that are called by their names, words of commands
+# Emulated hosts: what memcast-hosts gives ranks, what hosts see, how ranks end, and a collective of
+# all hosts. One machine runs this as a user who is not root, with busybox only; another has all
+# files of this host, and runs it as the user who started it. The second part of this script runs
+# in these machines.
+# shellcheck disable=SC2317,SC2086	# functions called by their names, words of commands
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 
 outside()
 {
-	. selftests/script/tap.sh
 	temp=$(mktemp -d "$PWD/build/host-hosts.XXXXXX")
 	chmod 755 "$temp"
 	trap 'rm -rf "$temp"' EXIT
@@ -20,7 +20,7 @@ outside()
 			#include <stdio.h>
 			#include <unistd.h>
 
-			/* Where each rank is, said by the first one; the last fails if asked to */
+			/* Rank 0 prints the host of each rank; with an argument, the last fails. */
 			int main(int argc, char **argv)
 			{
 				char name[16][64] = { "" }, own[64];
@@ -31,7 +31,8 @@ outside()
 				MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 				MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 				gethostname(own, sizeof(own));
-				MPI_Gather(own, 64, MPI_CHAR, name, 64, MPI_CHAR, 0, MPI_COMM_WORLD);
+				MPI_Gather(own, 64, MPI_CHAR, name, 64, MPI_CHAR, 0,
+					   MPI_COMM_WORLD);
 				for (int i = 0; i < ranks && !rank; i++)
 					printf("%s\n", name[i]);
 				if (argc > 1 && rank == ranks - 1)
@@ -42,45 +43,37 @@ outside()
 		END
 	fi
 	for kernel in 6.1 6.12; do
-		files="--add $PWD/selftests/vm/host-hosts.sh --add build/tools/memcast-perf:/memcast-vm/memcast-perf"
+		files="--add $PWD/selftests/vm/host-hosts.sh --add $PWD/selftests/script/tap.sh"
+		files="$files --add build/tools/memcast-perf:/memcast-vm/memcast-perf"
 		[ $kernel = 6.1 ] || files=--host
-		machine "hosts with linux $kernel, $files" --kernel $kernel $files --hosts 4 --devices 8 \
-			--pool-mib 16 -- sh "$PWD/selftests/vm/host-hosts.sh" inside "$kernel" "$temp/mpi"
+		machine "hosts with linux $kernel, $files" --kernel $kernel $files --hosts 4 \
+			--devices 8 --pool-mib 16 -- \
+			sh "$PWD/selftests/vm/host-hosts.sh" inside "$kernel" "$temp/mpi"
 	done
 	echo "# memcast-vm --each"
+	plan hosts 1
 	# shellcheck disable=SC2016	# of the ranks
-	tools/memcast-vm --hosts 2 --devices 4 --pool-mib 16 --each --label -- sh -c '[ $RANK = 3 ] || sleep 1000000
+	tools/memcast-vm --hosts 2 --devices 4 --pool-mib 16 --each --label -- \
+		sh -c '[ $RANK = 3 ] || sleep 1000000
 		hostname; exit 3' </dev/null >"$temp/said" 2>"$temp/errors"
 	status=$?
-	if [ $status -eq 3 ] && [ "$(cat "$temp/said")" = "3: host1" ] &&
-			grep -qx "memcast-hosts: rank 3 on host1 ended with status 3; ending the others" "$temp/errors"; then
-		echo "ok 1 hosts.memcast-vm"
-	else
-		failed=1
-		sed 's/^/# /' "$temp/said" "$temp/errors"
-		echo "not ok 1 hosts.memcast-vm # status $status"
-	fi
+	words="memcast-hosts: rank 3 on host1 ended with status 3; ending the others"
+	[ $status -eq 3 ] && [ "$(cat "$temp/said")" = "3: host1" ] &&
+		grep -qx "$words" "$temp/errors"
+	add_errors_and_result memcast-vm $?
 	exit $failed
+}
+
+# add_errors_and_result NAME STATUS: stderr, in $temp/errors, is shown after stdout
+add_errors_and_result()
+{
+	[ "$2" -eq 0 ] || sed 's/^/! /' "$temp/errors" >>"$temp/said"
+	result "$1" "$2"
 }
 
 # ---- in the machine: 4 hosts with 2 devices each
 
-number=0 failed=0
-# result NAME STATUS: what was said is in said and errors
-result()
-{
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number hosts-$kernel.$1"
-	else
-		failed=1
-		sed 's/^/# /' said
-		sed 's/^/# ! /' errors
-		echo "not ok $number hosts-$kernel.$1"
-	fi
-}
-
-# hosts STATUS OPTION…: what memcast-hosts says goes to said and errors; has it that status?
+# hosts STATUS OPTION…: memcast-hosts ends with that status; its output is in said and errors
 hosts()
 {
 	expected=$1
@@ -90,7 +83,7 @@ hosts()
 	[ $status -eq "$expected" ] || { echo "status $status, not $expected" >>errors; return 1; }
 }
 
-# said WORDS: all of it, lines in order of the ranks; complained TEXT
+# said WORDS: the whole output, with lines in the order of ranks; complained TEXT: the whole stderr
 said() { [ "$(sort -n said | xargs)" = "$1" ]; }
 complained() { [ "$(cat errors)" = "$1" ]; }
 
@@ -111,11 +104,12 @@ environment()
 per_host()
 {
 	# shellcheck disable=SC2016
-	hosts 0 --per-host --hosts 3 --label -- sh -c 'echo $(hostname) $RANK $WORLD_SIZE $LOCAL_RANK' || return
+	hosts 0 --per-host --hosts 3 --label -- \
+		sh -c 'echo $(hostname) $RANK $WORLD_SIZE $LOCAL_RANK' || return
 	said "0: host0 0 3 0 1: host1 1 3 0 2: host2 2 3 0"
 }
 
-# each host gets a line from the one before it, by name; an input that ends would end nc too soon
+# Each host gets a line from the host before it, by name. The input of nc must not end too soon.
 tcp()
 {
 	# shellcheck disable=SC2016
@@ -128,7 +122,7 @@ tcp()
 	said "0 from 3 1 from 0 2 from 1 3 from 2"
 }
 
-# whole lines, though ranks write them in pieces
+# Lines come out whole, though ranks write them in pieces.
 whole_lines()
 {
 	# shellcheck disable=SC2016
@@ -139,7 +133,7 @@ whole_lines()
 		[ "$(sed -E 's/^([0-7]): begin \1 middle \1 end \1$/right/' said | sort -u)" = right ]
 }
 
-# Only one has the input.
+# Only one rank gets the input.
 input()
 {
 	status=0
@@ -147,7 +141,7 @@ input()
 	[ $status -eq 0 ] && said "0: line"
 }
 
-# The first that fails is named, and ends the others, which wait for ever.
+# memcast-hosts names the first rank that fails, and ends the others, which wait for ever.
 failure()
 {
 	# shellcheck disable=SC2016
@@ -159,15 +153,19 @@ by_signal()
 {
 	# shellcheck disable=SC2016
 	hosts 139 -- sh -c '[ $RANK != 2 ] || kill -SEGV $$; sleep 1000000' &&
-		complained "memcast-hosts: rank 2 on host1 ended by signal 11 (Segmentation fault); ending the others"
+		complained "memcast-hosts: rank 2 on host1 ended by signal 11 (Segmentation fault);\
+ ending the others"
 }
 
-# Who does not end by SIGTERM is ended in another way.
+# A rank that survives SIGTERM gets SIGKILL.
 stubborn()
 {
 	# shellcheck disable=SC2016
 	hosts 4 --grace 1 -- sh -c 'trap "" TERM
-		if [ $RANK = 0 ]; then until [ $(cat said.* | wc -l) = 7 ]; do sleep 0.1; done; exit 4; fi
+		if [ $RANK = 0 ]; then
+			until [ $(cat said.* | wc -l) = 7 ]; do sleep 0.1; done
+			exit 4
+		fi
 		echo there >said.$RANK; while :; do sleep 1000000; done'
 	status=$?
 	rm -f said.*
@@ -176,11 +174,12 @@ stubborn()
 
 not_found()
 {
-	hosts 127 -- ./no-such-program && grep -q "cannot run ./no-such-program: No such file" errors &&
+	hosts 127 -- ./no-such-program &&
+		grep -q "cannot run ./no-such-program: No such file" errors &&
 		grep -qE "rank [0-7] on host[0-3] ended with status 127" errors
 }
 
-# What hosts have for themselves: processes, shared memory, devices, a name
+# Each host has its own processes, shared memory, devices and name.
 isolation()
 {
 	# shellcheck disable=SC2016
@@ -194,11 +193,11 @@ isolation()
 		true' && [ ! -s said ]
 }
 
-# running NAME: how many processes of that name there are, in all hosts
+# running NAME: prints how many processes of that name there are, in all hosts
 running() { grep -lxs "$1" /proc/[0-9]*/comm | wc -l; }
 until_sleeping() { until [ "$(running sleep)" -eq "$1" ]; do sleep 0.1; done; }
 
-# start: in the background, with $! for its pid, until all eight ranks sleep
+# start: starts memcast-hosts, whose pid is then $hosts_pid, and waits until all eight ranks sleep
 start()
 {
 	$memcast_hosts -- sleep 1234567 >said 2>errors &
@@ -215,7 +214,7 @@ terminated()
 	[ $status -eq 143 ] && until_sleeping 0
 }
 
-# Killed, it leaves no process, and no interface: names of networks there are none.
+# A killed memcast-hosts leaves no process, and no network interface.
 killed()
 {
 	ls /sys/class/net >before
@@ -223,7 +222,7 @@ killed()
 	kill -KILL $hosts_pid
 	wait $hosts_pid 2>/dev/null
 	until_sleeping 0
-	# the first processes of the hosts are the last to go, after all others of theirs
+	# each host's first process goes after all other processes of the host
 	until [ "$(running memcast-hosts)" -eq 0 ]; do sleep 0.1; done
 	ls /sys/class/net >after
 	diff before after >said
@@ -248,13 +247,14 @@ in_running()
 		grep -q "there are host0 to host3 only" errors
 }
 
-# A team of all devices of all hosts, which see two each
+# A team of all devices of all hosts; each host sees two of the devices.
 collective()
 {
 	# shellcheck disable=SC2016
 	hosts 0 -- memcast-perf allreduce -b 1M -e 1M -w 1 -i 1 --bind 4M --create 6M || return
 	for rank in 0 1 2 3 4 5 6 7; do
-		grep -qE "Rank +$rank Pid +[0-9]+ on host$((rank / 2)) device +$((rank % 2)) " said || return
+		grep -qE "Rank +$rank Pid +[0-9]+ on host$((rank / 2)) device +$((rank % 2)) " said ||
+			return
 	done
 	[ "$(grep -oE '[0-9a-f]{8}-[0-9a-f-]{27}' said | sort -u | wc -l)" -eq 8 ] &&
 		grep -q "Out of bounds values : 0 OK" said
@@ -263,7 +263,8 @@ collective()
 refusals()
 {
 	hosts 125 --hosts 5 -- true && grep -q "5: there are 4" errors &&
-		hosts 125 --device-folder /no/such/folder -- true && grep -q "there is no /no/such/folder/0" errors &&
+		hosts 125 --device-folder /no/such/folder -- true &&
+		grep -q "there is no /no/such/folder/0" errors &&
 		hosts 125 --no-devices -- true && grep -q "says how many" errors &&
 		hosts 125 exec host0 true && grep -q "no hosts run here" errors
 }
@@ -271,11 +272,11 @@ refusals()
 mpirun_across()
 {
 	mpirun="mpirun --allow-run-as-root --mca btl_base_warn_component_unused 0"
-	# With the agent by hand, and the ranks that each host is to have
+	# mpirun is told the agent, and the number of ranks of each host
 	hosts 0 --once -- $mpirun --mca plm_rsh_agent "$memcast_hosts agent" \
 		--host host0:2,host1:1,host3:2 "$mpi" || return
 	said "host0 host0 host1 host3 host3" || return
-	# With nothing by hand: a rank for each device
+	# mpirun is told nothing: each device gets a rank
 	hosts 0 --once -- $mpirun "$mpi" || return
 	said "host0 host0 host1 host1 host2 host2 host3 host3" || return
 	hosts 3 --once -- $mpirun "$mpi" fail
@@ -283,24 +284,23 @@ mpirun_across()
 
 inside()
 {
-	kernel=$1 mpi=$2
+	mpi=$2
 	cd /tmp && mkdir host-hosts && cd host-hosts || exit 1
 	memcast_hosts=/memcast-vm/memcast-hosts
-	PATH=/memcast-vm:$PATH
-	echo "TAP version 13"
-	echo "1..16"
-	for name in environment per_host tcp whole_lines input failure by_signal stubborn not_found isolation \
-			terminated killed in_running collective refusals; do
+	PATH=/memcast-vm:$PATH temp=$PWD
+	plan "hosts-$1" 16
+	for name in environment per_host tcp whole_lines input failure by_signal stubborn \
+			not_found isolation terminated killed in_running collective refusals; do
 		: >said
 		: >errors
 		$name
-		result $name $?
+		add_errors_and_result $name $?
 	done
 	if [ -x "$mpi" ] && command -v mpirun >/dev/null; then
 		mpirun_across
-		result mpirun $?
+		add_errors_and_result mpirun $?
 	else
-		echo "ok 16 hosts-$kernel.mpirun # SKIP no mpirun, or no mpicc when this was started"
+		skip mpirun "no mpirun, or no mpicc when this was started"
 	fi
 	exit $failed
 }

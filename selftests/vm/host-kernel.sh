@@ -9,7 +9,8 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 
 for tool in apt-get dpkg-deb depmod xz zstd; do
-	command -v "$tool" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || {
+	command -v "$tool" >/dev/null ||
+		PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || {
 		plan kernel 1
 		skip fetch "no $tool here"
 		exit 0
@@ -28,12 +29,14 @@ package() {
 	${2:+Depends: $2}
 	END
 	sed -i '/^$/d' "$temp/files/DEBIAN/control"
-	dpkg-deb --build --root-owner-group "$temp/files" "$temp/archive/$1_1_amd64.deb" >/dev/null &&
+	dpkg-deb --build --root-owner-group "$temp/files" "$temp/archive/$1_1_amd64.deb" \
+		>/dev/null &&
 	{
 		cat "$temp/files/DEBIAN/control"
 		echo "Filename: ./$1_1_amd64.deb"
 		echo "Size: $(stat -c %s "$temp/archive/$1_1_amd64.deb")"
-		printf 'SHA256: %s\n\n' "$(sha256sum <"$temp/archive/$1_1_amd64.deb" | cut -d' ' -f1)"
+		printf 'SHA256: %s\n\n' \
+			"$(sha256sum <"$temp/archive/$1_1_amd64.deb" | cut -d' ' -f1)"
 	} >>"$temp/archive/Packages"
 	rm -rf "$temp/files"
 	mkdir "$temp/files"
@@ -95,7 +98,8 @@ ubuntu() {
 
 # debian RELEASE: makes Debian's amd64 kernel as it is since 7.3, of seven packages
 debian() {
-	package "linux-image-$1-amd64" "linux-base-$1-amd64, linux-binary-$1-amd64, linux-modules-$1-amd64"
+	package "linux-image-$1-amd64" \
+		"linux-base-$1-amd64, linux-binary-$1-amd64, linux-modules-$1-amd64"
 	file "usr/lib/modules/$1-amd64/modules.order"
 	file "usr/lib/modules/$1-amd64/modules.builtin"
 	package "linux-base-$1-amd64"
@@ -103,9 +107,11 @@ debian() {
 	package "linux-binary-$1-amd64" "linux-base-$1-amd64"
 	module "usr/lib/modules/$1-amd64/kernel/base.ko"
 	package "linux-modules-$1-amd64" "linux-base-$1-amd64"
-	file "usr/src/linux-headers-$1-amd64/Makefile" "include /usr/src/linux-headers-$1-common/Makefile"
+	file "usr/src/linux-headers-$1-amd64/Makefile" \
+		"include /usr/src/linux-headers-$1-common/Makefile"
 	file "usr/src/linux-headers-$1-amd64/.kernelvariables" 'CC = $(CROSS_COMPILE)gcc-4'
-	package "linux-headers-$1-amd64" "linux-headers-$1-common, linux-kbuild-$1, linux-image-$1-amd64-unsigned"
+	package "linux-headers-$1-amd64" \
+		"linux-headers-$1-common, linux-kbuild-$1, linux-image-$1-amd64-unsigned"
 	file "usr/src/linux-headers-$1-common/Makefile" "all:"
 	package "linux-headers-$1-common"
 	file "usr/lib/linux-kbuild-$1/scripts/mark"
@@ -119,11 +125,14 @@ fetched() {
 	name=$1 expected=$2
 	shift 2
 	tools/memcast-kernel fetch "$name" >"$temp/said" 2>&1 &&
-	tools/memcast-kernel path "$name" >>"$temp/said" && eval "$(tools/memcast-kernel path "$name")" &&
-	[ "$release" = "$expected" ] && grep -q '^kernel' "$vmlinuz" && make -s -C "$kdir" all >>"$temp/said" 2>&1 &&
+	tools/memcast-kernel path "$name" >>"$temp/said" &&
+	eval "$(tools/memcast-kernel path "$name")" &&
+	[ "$release" = "$expected" ] && grep -q '^kernel' "$vmlinuz" &&
+	make -s -C "$kdir" all >>"$temp/said" 2>&1 &&
 	[ "$(readlink -f "$modules/build")" = "$(readlink -f "$kdir")" ] || return 1
 	for module; do
-		[ -n "$(modinfo -b "$modules/../../.." -k "$release" -F filename "$module" 2>>"$temp/said")" ] || return 1
+		[ -n "$(modinfo -b "$modules/../../.." -k "$release" -F filename "$module" \
+			2>>"$temp/said")" ] || return 1
 	done
 }
 
@@ -147,7 +156,8 @@ APT::Architectures { "amd64"; };
 APT::Sandbox::User "$(id -un)";
 END
 export APT_CONFIG="$temp/apt/conf" MEMCAST_CACHE="$temp/cache"
-apt-get update >"$temp/said" 2>&1 || { sed 's/^/# /' "$temp/said"; echo "Bail out! apt-get update failed"; exit 1; }
+apt-get update >"$temp/said" 2>&1 ||
+	{ sed 's/^/# /' "$temp/said"; echo "Bail out! apt-get update failed"; exit 1; }
 
 plan kernel 6
 fetched 6.8 6.8.0-31-generic base extra
@@ -158,14 +168,18 @@ fetched 6.5 6.5.0-44-generic base
 result ubuntu_older_series $?
 fetched 7.3 7.3.4+deb13-amd64 base &&
 	[ -e "$kdir/../../lib/linux-kbuild-7.3.4+deb13/scripts/mark" ] &&
-	printf 'include .kernelvariables\nall:\n\t@echo $(CC)\n' | make -s -C "$kdir" -f - >"$temp/said" &&
+	printf 'include .kernelvariables\nall:\n\t@echo $(CC)\n' |
+	make -s -C "$kdir" -f - >"$temp/said" &&
 	grep -qx gcc "$temp/said"
 result debian_split $?
 ubuntu 6.8.0-50
 apt-get update >"$temp/said" 2>&1 && fetched 6.8 6.8.0-31-generic &&
-	tools/memcast-kernel fetch 6.8 --update >"$temp/said" 2>&1 && fetched 6.8 6.8.0-50-generic extra
+	tools/memcast-kernel fetch 6.8 --update >"$temp/said" 2>&1 &&
+	fetched 6.8 6.8.0-50-generic extra
 result update $?
-! tools/memcast-kernel fetch nonsense >"$temp/said" 2>&1 && grep -q 'a series such as' "$temp/said" &&
-	! tools/memcast-kernel path 6.9 >"$temp/said" 2>&1 && grep -q 'run: tools/memcast-kernel fetch 6.9' "$temp/said"
+! tools/memcast-kernel fetch nonsense >"$temp/said" 2>&1 &&
+	grep -q 'a series such as' "$temp/said" &&
+	! tools/memcast-kernel path 6.9 >"$temp/said" 2>&1 &&
+	grep -q 'run: tools/memcast-kernel fetch 6.9' "$temp/said"
 result advice $?
 exit $failed

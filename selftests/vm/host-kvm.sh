@@ -12,7 +12,8 @@ touch "$temp/device" "$temp/base" "$temp/said"
 
 # qemu COMMAND: makes a false QEMU, which notes its arguments and runs the command
 qemu() {
-	printf '#!/bin/bash\necho "$*" >>"%s"\n%s\n' "$temp/calls" "$1" >"$temp/bin/qemu-system-x86_64"
+	printf '#!/bin/bash\necho "$*" >>"%s"\n%s\n' "$temp/calls" "$1" \
+		>"$temp/bin/qemu-system-x86_64"
 	chmod +x "$temp/bin/qemu-system-x86_64"
 	rm -f "$temp/calls"
 }
@@ -21,8 +22,8 @@ qemu() {
 chosen() {
 	# shellcheck disable=SC2016
 	PATH="$temp/bin:$PATH" bash -Eeuo pipefail -c '
-		build=build base=$2/base cache=$2/$3 temp=$2 verbose= keep_log= release=6.12-played vmlinuz=vmlinuz
-		module= cpus=2 icount= append= settings=()
+		build=build base=$2/base cache=$2/$3 temp=$2 verbose= keep_log= release=6.12-played
+		vmlinuz=vmlinuz module= cpus=2 icount= append= settings=()
 		say() { echo "$*" >>"$temp/said"; }
 		. tools/vm/boot.sh
 		kvm_device=$1
@@ -62,7 +63,8 @@ chooses "$emulated" reboots "$temp/device" && calls 1 && verdict reboots no
 result other_status_is_no_success $?
 # on a host whose KVM hangs, only the first machine waits for it
 qemu "exec sleep 100000"
-chooses "$emulated" hangs "$temp/device" && chooses "$emulated" hangs "$temp/device" && calls 1 && verdict hangs no
+chooses "$emulated" hangs "$temp/device" && chooses "$emulated" hangs "$temp/device" && calls 1 &&
+	verdict hangs no
 result emulated_where_it_hangs $?
 qemu "exit $passed"
 chooses "$emulated" none "$temp/no-device" && calls 0 && [ ! -e "$temp/none/kvm" ]

@@ -24,7 +24,8 @@ check() {
 	local result=ok tool
 	number=$((number + 1))
 	for tool in $2; do
-		command -v "$tool" >/dev/null || { echo "ok $number runners.$1 # SKIP no $tool here"; return; }
+		command -v "$tool" >/dev/null ||
+			{ echo "ok $number runners.$1 # SKIP no $tool here"; return; }
 	done
 	if ! "$3" >said 2>&1; then
 		failed=1 result='not ok'
@@ -60,7 +61,8 @@ cmake_project() {
 }
 with_ctest() {
 	cmake_project
-	cmake -B cmake "-DCMAKE_CROSSCOMPILING_EMULATOR=$(IFS=';'; echo "${vm[*]}")" && cmake --build cmake || return
+	cmake -B cmake "-DCMAKE_CROSSCOMPILING_EMULATOR=$(IFS=';'; echo "${vm[*]}")" &&
+		cmake --build cmake || return
 	! ctest --test-dir cmake >ctest.out || return
 	cat ctest.out
 	grep -q 'two .*Passed' ctest.out && grep -q 'three .*Failed' ctest.out
@@ -119,7 +121,8 @@ with_cargo() {
 		#[test]
 		fn three() { assert_eq!(devices(), 3); }
 	END
-	! CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="${vm[*]}" cargo test --offline --lib >cargo.out || return
+	! CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="${vm[*]}" cargo test --offline --lib \
+		>cargo.out || return
 	cat cargo.out
 	grep -q 'two \.\.\. ok' cargo.out && grep -q 'three \.\.\. FAILED' cargo.out
 }
@@ -143,7 +146,8 @@ with_pytest() {
 		def test_three():
 		    assert devices() == 3
 	END
-	! "${vm[@]}" "$python" -m pytest -p no:cacheprovider --junitxml=out/junit.xml test_devices.py >pytest.out || return
+	! "${vm[@]}" "$python" -m pytest -p no:cacheprovider \
+		--junitxml=out/junit.xml test_devices.py >pytest.out || return
 	cat pytest.out
 	grep -q 'failures="1".* tests="2"' out/junit.xml
 }
@@ -195,7 +199,8 @@ with_gtest() {
 compile() { [ -e "$1" ] || cc -g -I"$top/include" "$1.c" -o "$1" -L"$top/build/lib" -lcuda; }
 with_strace() {
 	compile t || return
-	"${vm[@]}" strace -y -e trace=ioctl -o out/strace ./t 2 && ! "${vm[@]}" strace -o /dev/null ./t 3 || return
+	"${vm[@]}" strace -y -e trace=ioctl -o out/strace ./t 2 &&
+		! "${vm[@]}" strace -o /dev/null ./t 3 || return
 	cat out/strace
 	grep -q '^ioctl([0-9]*</dev/memcast>.* = 0' out/strace
 }

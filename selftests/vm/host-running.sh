@@ -67,7 +67,8 @@ said_by() {
 # slow KIND: starts such a machine of that kind; its runner is $runner, its door $slow
 slow() {
 	rm -rf fake && mkdir fake && mkfifo fake/door.in fake/door.out && : >fake/settings
-	bash -c '"$0" serve slow $$ fake 6.x "$1" sleep 1 >fake/said & echo $! >fake/door; wait' "$door" "$1" &
+	bash -c '"$0" serve slow $$ fake 6.x "$1" sleep 1 >fake/said & echo $! >fake/door; wait' \
+		"$door" "$1" &
 	runner=$!
 	said_by $runner listens fake/said && said_by $runner . fake/door && slow=$(cat fake/door)
 }
@@ -78,7 +79,9 @@ until_gone() {
 # connected PID: waits until the client has reached the machine's socket, or has ended
 connected() {
 	# shellcheck disable=SC2012	# what a link leads to
-	until ls -l "/proc/$1/fd" 2>/dev/null | grep -q socket: || ! kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+	until ls -l "/proc/$1/fd" 2>/dev/null | grep -q socket: || ! kill -0 "$1" 2>/dev/null; do
+		sleep 0.1
+	done
 }
 is_listed_while_it_boots() {
 	slow named && "$vm" ps >list && grep -qE '^slow .* starting: sleep 1$' list &&
@@ -109,7 +112,8 @@ exec_waits_for_the_name() {
 # exec has said what it waits for.
 exec_waits_for_what_comes_before_the_boot() {
 	local client first
-	mkdir -p bin && printf '#!/bin/sh\nuntil [ -e "%s/go" ]; do sleep 0.1; done\nexec %s "$@"\n' \
+	mkdir -p bin &&
+		printf '#!/bin/sh\nuntil [ -e "%s/go" ]; do sleep 0.1; done\nexec %s "$@"\n' \
 		"$temp" "$(type -P cpio)" >bin/cpio && chmod +x bin/cpio
 	PATH=$temp/bin:$PATH "$vm" --no-module --name early --limit 300 -- \
 		sh -c 'until [ -e /tmp/end ]; do sleep 0.1; done' </dev/null &
@@ -126,9 +130,11 @@ a_killed_runner_takes_its_door_along() { slow named && kill -9 "$runner" && unti
 a_killed_runner_takes_its_client_along() {
 	local client
 	slow reused && mkdir of-client || return
-	bash -c '"$0" run slow fake/settings of-client/began cat & echo $! >fake/client; wait' "$door" </dev/null &
+	bash -c '"$0" run slow fake/settings of-client/began cat & echo $! >fake/client; wait' \
+		"$door" </dev/null &
 	client=$!
-	said_by $client . fake/client && connected "$(cat fake/client)" && kill -9 $client && until_gone "$(cat fake/client)" || return
+	said_by $client . fake/client && connected "$(cat fake/client)" && kill -9 $client &&
+		until_gone "$(cat fake/client)" || return
 	kill "$runner"
 	[ ! -e of-client ]
 }
@@ -142,7 +148,8 @@ check a_killed_runner_takes_its_client_along a_killed_runner_takes_its_client_al
 # ---- a machine with packed files, whose own program waits for a file
 
 "$vm" --name first --timeout 3000 --devices 2 --pool-mib 16 -- \
-	sh -c 'until [ -e /tmp/end ]; do sleep 0.1; done; exit 4' >first.out 2>first.err </dev/null &
+	sh -c 'until [ -e /tmp/end ]; do sleep 0.1; done; exit 4' >first.out 2>first.err \
+	</dev/null &
 runner=$!
 until "$vm" ps | grep -q ^first || ! kill -0 $runner; do sleep 0.2; done
 
@@ -160,7 +167,8 @@ a_signal_is_its_status() {
 }
 devices_are_there() { "$vm" exec first memcast-smi --json | grep -q '"device": *1'; }
 root_and_environment() {
-	[ "$("$vm" exec --root --env WORD='of two words' first -- sh -c 'echo "$(id -u), $WORD"')" = \
+	[ "$("$vm" exec --root --env WORD='of two words' first -- \
+		sh -c 'echo "$(id -u), $WORD"')" = \
 		'0, of two words' ]
 }
 is_listed() {
@@ -171,12 +179,14 @@ a_name_is_taken_once() {
 	status 125 "$vm" --name first --devices 1 -- true && grep -q 'named first runs already' said
 }
 reuse_leaves_it_alone() {
-	status 125 "$vm" --reuse --name first -- true && grep -q 'first was started without --reuse' said &&
+	status 125 "$vm" --reuse --name first -- true &&
+		grep -q 'first was started without --reuse' said &&
 		"$vm" exec first -- true
 }
 long_arguments() {
 	# shellcheck disable=SC2016	# for the inner shell
-	[ "$("$vm" exec first -- sh -c 'echo ${#1} ${#2}' x "$(head -c 100000 /dev/zero | tr '\0' y)" '')" = '100000 0' ]
+	[ "$("$vm" exec first -- sh -c 'echo ${#1} ${#2}' x \
+		"$(head -c 100000 /dev/zero | tr '\0' y)" '')" = '100000 0' ]
 }
 names_are_checked() {
 	status 125 "$vm" --name ../first -- true && status 125 "$vm" exec nobody -- true &&
@@ -199,7 +209,8 @@ killed_client() {
 interrupts() {
 	local client
 	env --default-signal=INT "$vm" exec first -- \
-		sh -c 'trap "echo caught" INT; echo up; while :; do sleep 0.1; done' >caught </dev/null &
+		sh -c 'trap "echo caught" INT; echo up; while :; do sleep 0.1; done' >caught \
+		</dev/null &
 	client=$!
 	said_by $client up caught && kill -INT $client && said_by $client caught caught || return
 	kill -INT $client
@@ -213,7 +224,8 @@ other_users_are_not() {
 	# shellcheck disable=SC2016	# perl's
 	$as perl -MSocket -e 'chdir shift; socket(my $s, PF_UNIX, SOCK_STREAM, 0);
 		connect($s, sockaddr_un("first")) or exit 2; $SIG{PIPE} = "IGNORE";
-		syswrite $s, "\0" x 12; exit(sysread($s, my $word, 1) ? 1 : 0)' "$names" && chmod 700 "$names" && "$vm" exec first -- true
+		syswrite $s, "\0" x 12; exit(sysread($s, my $word, 1) ? 1 : 0)' "$names" &&
+			chmod 700 "$names" && "$vm" exec first -- true
 }
 
 check streams streams
@@ -276,14 +288,18 @@ input_waits_for_the_program() {
 	local client run
 	again cat <random >copy 2>killed &
 	client=$!
-	until run=$(cat /proc/[0-9]*/task/[0-9]*/children 2>/dev/null | tr ' ' '\n' | while read -r run; do
-			tr '\0' ' ' 2>/dev/null <"/proc/$run/cmdline" | grep -q "^$door run again" && echo "$run"
+	until run=$(cat /proc/[0-9]*/task/[0-9]*/children 2>/dev/null | tr ' ' '\n' |
+		while read -r run; do
+			tr '\0' ' ' 2>/dev/null <"/proc/$run/cmdline" |
+				grep -q "^$door run again" && echo "$run"
 		done) && [ -n "$run" ] || ! kill -0 $client; do sleep 0.2; done
 	connected "$run" || return
-	kill -9 "$("$vm" ps --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p')" && wait $client && cmp random copy
+	kill -9 "$("$vm" ps --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p')" && wait $client &&
+		cmp random copy
 }
 runs_again() {
-	[ "$(again -- sh -c 'echo kept >/tmp/kept; cat /proc/sys/kernel/random/boot_id' </dev/null)" = \
+	[ "$(again -- sh -c 'echo kept >/tmp/kept; cat /proc/sys/kernel/random/boot_id' \
+		</dev/null)" = \
 		"$(again -- cat /proc/sys/kernel/random/boot_id)" ] &&
 		[ "$(again -- cat /tmp/kept)" = kept ] && status 9 again -- sh -c 'exit 9'
 }
@@ -322,7 +338,8 @@ other_programs_are_no_leftovers() {
 	again --root -- sh -c "mkfifo $fifo && mount --bind $fifo $stats && echo up" >up &
 	client=$!
 	said_by $client up up || return
-	"$vm" exec --root again -- sh -c "until [ -e /tmp/enough ]; do echo memories 3 >$fifo; done" &
+	"$vm" exec --root again -- sh -c \
+		"until [ -e /tmp/enough ]; do echo memories 3 >$fifo; done" &
 	writer=$!
 	status 0 wait $client || return
 	# The next program is judged alone: the writer has to end before, and may wait for a reader.
@@ -332,8 +349,10 @@ other_programs_are_no_leftovers() {
 # The machine's root fakes a leak and a report of the kernel: the next program gets another machine,
 # which is not booted here.
 leftovers_and_reports_fail_the_run() {
-	status 126 again --root -- sh -c 'sed "s/^memories .*/memories 3/" /sys/kernel/debug/memcast/stats >/tmp/stats &&
-		mount --bind /tmp/stats /sys/kernel/debug/memcast/stats && echo "<4>BUG: of a test" >/dev/kmsg' &&
+	status 126 again --root -- sh -c \
+		'sed "s/^memories .*/memories 3/" /sys/kernel/debug/memcast/stats >/tmp/stats &&
+		mount --bind /tmp/stats /sys/kernel/debug/memcast/stats &&
+		echo "<4>BUG: of a test" >/dev/kmsg' &&
 		grep -q 'not all free again: memories 3' said && grep -q 'BUG: of a test' said &&
 		[ "$("$vm" ps)" = 'no machine with a name runs' ]
 }

@@ -78,7 +78,8 @@ def pump_ends():
         if not runner:
             os.setpgid(0, 0)
             os.read(ready, 1)
-            subprocess.Popen([DOOR, "input", str(os.getpid()), "/dev/null"], stdout=subprocess.DEVNULL)
+            subprocess.Popen([DOOR, "input", str(os.getpid()), "/dev/null"],
+                             stdout=subprocess.DEVNULL)
             signal.pause()
         os.setpgid(runner, runner)
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)

@@ -24,7 +24,8 @@ done
 echo changed
 END
 for kernel in 6.1 6.12; do
-	tools/memcast-vm --kernel $kernel --root --timeout 60 --add "$temp/change" -- sh "$temp/change" \
+	tools/memcast-vm --kernel $kernel --root --timeout 60 --add "$temp/change" -- \
+		sh "$temp/change" \
 		</dev/null >"$temp/said" 2>&1 && grep -qx changed "$temp/said"
 	result "changes_while_it_runs_$kernel" $?
 done

@@ -4,6 +4,7 @@
 # Runs on the machine that builds: tools/memcast-vm reports failures, and ends programs and machines
 # that make no progress. Each boot serves several tests.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 vm=$PWD/tools/memcast-vm
 temp=$(mktemp -d)
 mounted=
@@ -12,28 +13,19 @@ cleanup() {
 	rm -rf "$temp"
 }
 trap cleanup EXIT
-number=0 failed=0 status=0
+status=0
 
 # A program that copes with a comma and a space copes with any folder.
 export TMPDIR="$temp/a, b"
 mkdir "$TMPDIR" "$temp/bin" "$temp"/only-{conf,rpath,path}
 
-# result NAME COMMAND…: ok if it succeeds; what was said is in $temp/{out,err}
-result() {
-	number=$((number + 1))
+# check NAME COMMAND…: a failed command shows the output of the last run, in $temp/{out,err}
+check() {
 	if "${@:2}"; then
-		echo "ok $number vm.$1"
-		return
+		passes "$1"
+	else
+		fails "$1" < <(tail -n 30 "$temp/out" "$temp/err"; echo "status $status")
 	fi
-	failed=1
-	tail -n 30 "$temp/out" "$temp/err" | sed 's/^/# /'
-	echo "# status $status"
-	echo "not ok $number vm.$1"
-}
-
-skip() {
-	number=$((number + 1))
-	echo "ok $number vm.$1 # SKIP $2"
 }
 
 run() {
@@ -51,8 +43,7 @@ for words in "unshare -m" "unshare -rm"; do
 	[ ${#namespace[@]} -gt 0 ] || ! $words true 2>/dev/null || read -ra namespace <<<"$words"
 done
 
-echo "TAP version 13"
-echo "1..26"
+plan vm 26
 
 # ---- packed files: one boot, of a program whose name begins with "-"
 
@@ -130,20 +121,20 @@ PATH=$temp/bin:$PATH run "${namespace[@]}" bash -c '
 	[ -z "$1" ] || mount --bind "$2" /etc/ld.so.cache || exit 99
 	exec "${@:3}"' - "${namespace[*]}" "$temp/ld.so.cache" \
 	"$vm" --no-module --add "$temp/bin" -- -program "${many[@]}"
-result command_begins_with_a_dash said '^arguments '
-result comma_in_tmpdir said '^arguments '
-result five_thousand_arguments said '^arguments 5000$'
+check command_begins_with_a_dash said '^arguments '
+check comma_in_tmpdir said '^arguments '
+check five_thousand_arguments said '^arguments 5000$'
 if [ ${#namespace[@]} -gt 0 ]; then
-	result library_of_ld_so_conf said '^from ld.so.conf 42$'
+	check library_of_ld_so_conf said '^from ld.so.conf 42$'
 else
 	skip library_of_ld_so_conf "no mount namespace to be had"
 fi
-result library_of_rpath said '^from rpath 43$'
-result library_of_ld_library_path said '^from path 43$'
-result libraries_opened_by_name said '^opened 1 1 1 1$'
+check library_of_rpath said '^from rpath 43$'
+check library_of_ld_library_path said '^from path 43$'
+check libraries_opened_by_name said '^opened 1 1 1 1$'
 unset LD_LIBRARY_PATH
-result thread_can_be_cancelled said '^cancelled 1$'
-result status_127_has_a_hint eval 'ended 127 && told "--add"'
+check thread_can_be_cancelled said '^cancelled 1$'
+check status_127_has_a_hint eval 'ended 127 && told "--add"'
 
 # ---- a full disk
 
@@ -152,14 +143,14 @@ if [ ${#namespace[@]} -gt 0 ]; then
 	run "${namespace[@]}" bash -c '
 		mount -t tmpfs -o size=40m tmpfs "$TMPDIR" && exec "$@"' - \
 		"$vm" --no-module -- sh -c 'head -c 40000000 /dev/zero; exit 37'
-	result lost_output_is_an_error eval 'ended 125 && told "output was lost.*no room is left"'
+	check lost_output_is_an_error eval 'ended 125 && told "output was lost.*no room is left"'
 else
 	skip lost_output_is_an_error "no mount namespace to be had"
 fi
 if [ -w /dev/full ]; then
 	"$vm" --no-module -- sh -c 'echo; sleep 1000' >/dev/full 2>"$temp/err" </dev/null
 	status=$?
-	result output_that_nobody_takes eval 'ended 125 && told "could not be written"'
+	check output_that_nobody_takes eval 'ended 125 && told "could not be written"'
 else
 	skip output_that_nobody_takes "no /dev/full"
 fi
@@ -196,24 +187,27 @@ ${CC:-gcc} -Iinclude -o "$temp/waits" -x c - -Lbuild/lib -lcuda <<-END
 	}
 END
 PATH=$temp/bin:$PATH run "$vm" --timeout 5 -- "$temp/waits"
-result panic_while_booting_is_tried_again eval \
-	'told "linux did not boot \(Kernel panic .*attempt 1 of 3" && [ "$(wc -l <"$temp/calls")" -eq 2 ]'
-result timer_is_not_tested grep -q no_timer_check "$temp/calls"
+check panic_while_booting_is_tried_again eval \
+	'told "linux did not boot \(Kernel panic .*attempt 1 of 3" &&
+		[ "$(wc -l <"$temp/calls")" -eq 2 ]'
+check timer_is_not_tested grep -q no_timer_check "$temp/calls"
 explained() {
 	ended 124 && told 'time is up: .* used no processor for 5 s' && told '\(waits\) sleeps' &&
 		told 'WAITING SINCE'
 }
-result who_waits_is_explained explained
+check who_waits_is_explained explained
 
 cat >"$temp/bin/qemu-system-x86_64" <<-END
 	#!/bin/bash
 	echo >>"$temp/boots"
-	[ "\$(wc -l <"$temp/boots")" -gt 1 ] || set -- "\${@/no_timer_check/no_timer_check sysctl.kernel.tainted=512}"
+	[ "\$(wc -l <"$temp/boots")" -gt 1 ] ||
+		set -- "\${@/no_timer_check/no_timer_check sysctl.kernel.tainted=512}"
 	exec $(type -P qemu-system-x86_64) "\$@"
 END
 PATH=$temp/bin:$PATH run "$vm" -- true
-result report_while_booting_is_tried_again eval 'ended 0 &&
-	told "the kernel reported something while it booted\), attempt 1 of 3" && [ "$(wc -l <"$temp/boots")" -eq 2 ]'
+check report_while_booting_is_tried_again eval 'ended 0 &&
+	told "the kernel reported something while it booted\), attempt 1 of 3" &&
+	[ "$(wc -l <"$temp/boots")" -eq 2 ]'
 
 # fails_once NAME TEXT COMMAND: a false QEMU that, the first time, boots nothing, writes TEXT to the
 # log and runs COMMAND
@@ -233,18 +227,20 @@ fails_once() {
 # With --icount, the host ends a machine right after --timeout, and not a minute later.
 fails_once hangs "acpi PNP0A03" "sleep 10000"
 PATH=$temp/bin:$PATH run "$vm" --icount --timeout 4 -- true
-result hang_while_booting_is_tried_again eval 'ended 0 &&
-	told "linux did not boot \(wrote nothing .*\), attempt 1 of 3" && [ "$(wc -l <"$temp/hangs")" -eq 2 ]'
+check hang_while_booting_is_tried_again eval 'ended 0 &&
+	told "linux did not boot \(wrote nothing .*\), attempt 1 of 3" &&
+	[ "$(wc -l <"$temp/hangs")" -eq 2 ]'
 
 fails_once later "memcast-vm: init" "sleep 10000"
 PATH=$temp/bin:$PATH run "$vm" --icount --timeout 4 -- true
-result hang_after_that_is_not_tried_again eval 'ended 124 && told "time was up" &&
+check hang_after_that_is_not_tried_again eval 'ended 124 && told "time was up" &&
 	! told "boot" && [ "$(wc -l <"$temp/later")" -eq 1 ]'
 
 fails_once panics "Kernel panic - not syncing" true
 PATH=$temp/bin:$PATH run "$vm" --reuse --name tried-again --idle 5 -- echo here
-result reused_machine_boots_again eval 'ended 0 && said here && [ "$(wc -l <"$temp/panics")" -eq 2 ]'
-result booting_has_less_time grep -qE -- '--begun [^ ]*.*/status' "$temp/panics.watch"
+check reused_machine_boots_again eval \
+	'ended 0 && said here && [ "$(wc -l <"$temp/panics")" -eq 2 ]'
+check booting_has_less_time grep -qE -- '--begun [^ ]*.*/status' "$temp/panics.watch"
 run "$vm" stop tried-again
 
 # ---- a kernel's report about a late thread of vivid fails no run; one about another thread does
@@ -254,8 +250,10 @@ reported() {
 		for line in 'schedule_timeout: wrong timeout value ffffffffffffffea' 'Call Trace:' \\
 			' $1+0x3b2/0x440' ' </TASK>'; do echo \"<4>\$line\" >/dev/kmsg; done"
 }
-reports_by_driver() { reported vivid_thread_vid_cap && ended 0 && reported mc_team_wait && ended 126; }
-result reports_by_driver reports_by_driver
+reports_by_driver() {
+	reported vivid_thread_vid_cap && ended 0 && reported mc_team_wait && ended 126
+}
+check reports_by_driver reports_by_driver
 
 # ---- more memory than the host has
 
@@ -264,7 +262,7 @@ ulimited() (
 	run "$vm" --memory 8192 -- true
 	ended 125 && told "does not give the machine the 8192 MiB"
 )
-result too_much_memory ulimited
+check too_much_memory ulimited
 
 # ---- a program that computes goes on until the limit, in the machine's time, not the clock's
 
@@ -276,7 +274,7 @@ run "$vm" --no-module --timeout 4 --limit 30 -- sh -c '
 	while [ $(($(seconds) - start)) -lt 12 ]; do :; done
 	echo computed
 	while :; do :; done'
-result silent_work_goes_on_to_the_limit eval \
+check silent_work_goes_on_to_the_limit eval \
 	'ended 124 && said "^computed" && told "did not end in 30 s"'
 
 # ---- without a terminal, the first SIGINT goes to the program, and the second ends the machine
@@ -286,13 +284,14 @@ said_by() { until said "$2"; do kill -0 "$1" 2>/dev/null || return; sleep 0.1; d
 two_interrupts() {
 	# A script's children in the background ignore SIGINT, and bash could not trap it.
 	env --default-signal=INT "$vm" --no-module --limit 300 -- sh -c '
-		trap "echo caught" INT; echo up; while :; do sleep 0.1; done' >"$temp/out" 2>"$temp/err" </dev/null &
+		trap "echo caught" INT; echo up; while :; do sleep 0.1; done' >"$temp/out" \
+			2>"$temp/err" </dev/null &
 	said_by $! ^up && kill -INT $! && said_by $! ^caught && kill -0 $! && kill -INT $!
 	wait $!
 	status=$?
 	ended 130 && [ "$(grep -c caught "$temp/out")" -eq 1 ]
 }
-result two_interrupts two_interrupts
+check two_interrupts two_interrupts
 
 # ---- killing the runner ends the machine
 
@@ -312,17 +311,20 @@ nothing_left() {
 }
 before=$(machines && echo yes)
 kill -KILL $runner
-result killed_runner_leaves_nothing nothing_left
+check killed_runner_leaves_nothing nothing_left
 
 # ---- the programs of the demo: both do less when there is no time for more
 
 images=/usr/share/datasets/fashion-mnist
 if [ -e $images ]; then
-	run "$vm" --add $images --add build/tools/memcast-perf --add build/tools/memcast-train -- sh -c '
+	run "$vm" --add $images --add build/tools/memcast-perf --add build/tools/memcast-train -- \
+		sh -c '
 		build/tools/memcast-perf allreduce --iters 100000 --seconds 2 &&
 		build/tools/memcast-train --epochs 100 --seconds 2'
-	result perf_in_time eval 'said "^# Fewer iterations from" && said "^# Out of bounds values : 0 OK"'
-	result train_in_time eval 'ended 0 && told "of 60000 images, as a short trial" && said "rounding: .* OK$"'
+	check perf_in_time eval \
+		'said "^# Fewer iterations from" && said "^# Out of bounds values : 0 OK"'
+	check train_in_time eval \
+		'ended 0 && told "of 60000 images, as a short trial" && said "rounding: .* OK$"'
 else
 	skip perf_in_time "no $images"
 	skip train_in_time "no $images"

@@ -1,66 +1,62 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: vm-watch ends what does not get on, and only that.
+# Runs on the machine that builds: vm-watch ends programs that make no progress, and no others.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 watch=$PWD/build/selftests/vm-watch
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
-number=0 failed=0
 
-# result NAME STATUS LINE COMMAND…: it is to end so, and to say this
-result() {
+# check NAME STATUS LINE COMMAND…: the command ends with that status, and its output has the line
+check() {
 	local status=0
-	"${@:4}" >"$temp/out" 2>&1 || status=$?
-	number=$((number + 1))
-	if [ $status -eq "$2" ] && { [ -z "$3" ] || grep -qE -- "$3" "$temp/out"; }; then
-		echo "ok $number watch.$1"
-	else
-		failed=1
-		sed 's/^/# /' "$temp/out"
-		echo "not ok $number watch.$1 # status $status"
-	fi
+	"${@:4}" >"$temp/said" 2>&1 || status=$?
+	[ $status -eq "$2" ] && { [ -z "$3" ] || grep -qE -- "$3" "$temp/said"; }
+	set -- "$1" $?
+	echo "status $status" >>"$temp/said"
+	result "$1" "$2"
 }
 
-echo "TAP version 13"
-echo "1..14"
-result status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
-result signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
-result sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
-result where_it_waits 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps' \
+plan watch 14
+check status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
+check signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
+check sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
+check where_it_waits 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps' \
 	"$watch" --timeout 3 sleep 10000
-result what_never_begins 124 'wrote nothing .* for 3 s' \
+check what_never_begins 124 'wrote nothing .* for 3 s' \
 	"$watch" --timeout 10000 --begun "$temp/none" --begin 3 sleep 10000
 : >"$temp/begun"
 # shellcheck disable=SC2016
-result what_has_begun 0 '' "$watch" --timeout 10000 --begun "$temp/begun" --begin 6 \
+check what_has_begun 0 '' "$watch" --timeout 10000 --begun "$temp/begun" --begin 6 \
 	sh -c 'sleep 2; echo yes >"$1"; sleep 16' - "$temp/begun"
 if head -n 1 /proc/self/stack >/dev/null 2>&1; then
-	result stacks_are_shown_once 124 '^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps in .*, as thread [0-9]+$' \
+	check stacks_are_shown_once 124 \
+		'^#   process [0-9]+, thread [0-9]+ \(sleep\) sleeps in .*, as thread [0-9]+$' \
 		"$watch" --timeout 3 sh -c 'sleep 10000 & sleep 10000'
 else
-	number=$((number + 1))
-	echo "ok $number watch.stacks_are_shown_once # SKIP stacks are for root to see"
+	skip stacks_are_shown_once "stacks are for root to see"
 fi
-result work_without_end 124 'did not end in 6 s' "$watch" --timeout 60 --limit 6 \
+check work_without_end 124 'did not end in 6 s' "$watch" --timeout 60 --limit 6 \
 	sh -c 'while :; do :; done'
-result work_without_output 124 'works, but wrote nothing for 6 s' "$watch" --timeout 60 --silence 6 \
+check work_without_output 124 'works, but wrote nothing for 6 s' \
+	"$watch" --timeout 60 --silence 6 \
 	sh -c 'echo begins; while :; do :; done'
-result output_now_and_then 0 '' "$watch" --timeout 60 --silence 10 \
+check output_now_and_then 0 '' "$watch" --timeout 60 --silence 10 \
 	sh -c 'for i in 1 2 3 4; do sleep 5; echo $i; done'
-# It ends itself after 8 seconds of processor time, with SIGXCPU.
-result silent_work_goes_on 152 '' "$watch" --timeout 5 bash -c 'ulimit -S -t 8; while :; do :; done'
+# The program ends itself after 8 seconds of processor time, by SIGXCPU.
+check silent_work_goes_on 152 '' "$watch" --timeout 5 bash -c 'ulimit -S -t 8; while :; do :; done'
 # shellcheck disable=SC2016
-result what_is_left_running 1 '' bash -c '
+check what_is_left_running 1 '' bash -c '
 	"$1" bash -c "setsid sleep 10000 & echo \$! >$2/pid"
 	kill -0 "$(cat "$2/pid")"' - "$watch" "$temp"
 # shellcheck disable=SC2016
-result what_is_left_running_tidies_up 0 '' bash -c '
+check what_is_left_running_tidies_up 0 '' bash -c '
 	"$1" bash -c "(trap \"rm $2/mess; exit\" TERM; >$2/mess; while :; do sleep 0.1; done) &
 		until [ -e $2/mess ]; do sleep 0.1; done"
 	[ ! -e "$2/mess" ]' - "$watch" "$temp"
 # shellcheck disable=SC2016
-result what_will_not_end 1 '' bash -c '
+check what_will_not_end 1 '' bash -c '
 	"$1" bash -c "(trap \"\" TERM; echo \$BASHPID >$2/pid; while :; do sleep 0.1; done) &
 		until [ -s $2/pid ]; do sleep 0.1; done"
 	kill -0 "$(cat "$2/pid")"' - "$watch" "$temp"
