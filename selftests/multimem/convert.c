@@ -40,7 +40,7 @@ static void narrow_##F(uint32_t bits)					\
 		complain("%a (%#x) to %s is %#x, not %#x", value, bits, #F, got, want); \
 }									\
 									\
-/* The float half way from each number to the next, and its neighbors */ \
+/* The float half way from each number to the next, and its neighbours */ \
 static void boundaries_##F(void)					\
 {									\
 	uint32_t bits, at, sign;					\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Every function of docs/multimem.md's table, on a view and on an address: its effect on 2, 3 and 8
- * replicas, bit for bit, and that it leaves neighboring bytes alone. functions.h is made from the
+ * replicas, bit for bit, and that it leaves neighbouring bytes alone. functions.h is made from the
  * table: FUNCTION(name, instruction, operator, accumulator, n, T) for each.
  */
 #include <memcast/multimem.h>

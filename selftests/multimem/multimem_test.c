@@ -155,7 +155,7 @@ TEST_F(replicas, red_add_##T)						\
 	}								\
 }									\
 									\
-/* Counts below, at and above a block; neighbors stay as they are. */	\
+/* Counts below, at and above a block; neighbours stay as they are. */	\
 TEST_F(replicas, arrays_##T)						\
 {									\
 	const size_t full = MULTIMEM_BLOCK / sizeof(type);		\

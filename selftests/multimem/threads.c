@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads at once: red loses no update, of any type, and changes no neighbor; data that is written
+ * Threads at once: red loses no update, of any type, and changes no neighbour; data that is written
  * before a release is visible after the acquire that reads it.
  */
 #define _GNU_SOURCE

@@ -213,7 +213,7 @@ TEST_F(nvml, processes)
 	EXPECT_EQ(0, ended(pid));
 }
 
-/* Asking NVML about devices initializes nothing: children may use them afterwards. */
+/* Asking NVML about devices initialises nothing: children may use them afterwards. */
 TEST_F(nvml, children_may_use_devices)
 {
 	char name[96];

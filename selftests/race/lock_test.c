@@ -136,7 +136,7 @@ static void *release(void *argument)
 }
 
 /*
- * Binds chunks of both memories in turn, so that they are neighbors in the tree of the team's
+ * Binds chunks of both memories in turn, so that they are neighbours in the tree of the team's
  * bindings.
  */
 static void bind_in_turn(struct __test_metadata *_metadata, FIXTURE_DATA(lock) *self,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The libraries and their tests built with gcc's sanitizers: the thread sanitizer here, for programs
-# that need no device, then the sanitizers of addresses and of undefined behavior, here and in a
+# that need no device, then the sanitizers of addresses and of undefined behaviour, here and in a
 # machine. `make check-debug` runs this; a word says which: thread, address or machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -182,7 +182,7 @@ static void prepare(struct state *state, const struct form *form, const void *ol
 
 /*
  * Returns ordinary memory at an address with the same lower 16 bits as an operand. It is a huge
- * page, in which neighboring addresses are neighboring memory: when an x87 store begins less than
+ * page, in which neighbouring addresses are neighbouring memory: when an x87 store begins less than
  * its size before the end of a page, QEMU 10 puts the rest behind that page in memory, whichever
  * page is mapped there.
  */
