@@ -235,4 +235,17 @@ TEST_F(kernel_image, damaged_fatbins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
 }
 
+TEST_F(kernel_image, loading_mode)
+{
+	CUmoduleLoadingMode mode;
+
+	ASSERT_EQ(0, unsetenv("CUDA_MODULE_LOADING"));
+	EXPECT_OK(cuModuleGetLoadingMode(&mode));
+	EXPECT_EQ(CU_MODULE_LAZY_LOADING, mode);
+	ASSERT_EQ(0, setenv("CUDA_MODULE_LOADING", "EAGER", 1));
+	EXPECT_OK(cuModuleGetLoadingMode(&mode));
+	EXPECT_EQ(CU_MODULE_EAGER_LOADING, mode);
+	EXPECT_REASON(cuModuleGetLoadingMode(NULL), "NULL output");
+}
+
 TEST_HARNESS_MAIN
