@@ -11,8 +11,8 @@
  * call's rules come from: the API document (NVIDIA's published text), hardware
  * (seen there), or ours (where neither says).
  *
- * Every function but cuDriverGetVersion(), cuGetErrorName(), cuGetErrorString()
- * and cuGetProcAddress() can answer, beside what is listed with it,
+ * Every function except cuDriverGetVersion(), cuGetErrorName(), cuGetErrorString()
+ * and cuGetProcAddress() can return, besides the errors listed with it,
  *
  *   CUDA_ERROR_NOT_INITIALIZED	cuInit() was not called, or this is the child of
  *				a fork() of a process that called it
@@ -23,13 +23,13 @@
  * stdout or a path in the environment, each failed call writes a line there:
  * its arguments, its result and the reason in words.
  *
- * All calls may be made from several threads at once. No call is a point where a
- * thread ends that another one has cancelled (pthread_cancel()): it ends after the call.
+ * All calls may be made from several threads at once. A thread that is cancelled
+ * (pthread_cancel()) during a call ends after the call.
  * A thread that can be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS) may also
- * end in a call: it holds no lock then, and what the call was making, if it is not known
- * to the program yet, stays until the process ends (all of this is ours).
+ * end in a call: it holds no lock then, and an object that the call was making, if the program
+ * does not know it yet, stays until the process ends (all of this is ours).
  */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
 
@@ -42,8 +42,8 @@
 #define CUDA_CB
 
 /*
- * Programs built for the per-thread default stream import other names of what
- * uses a stream: there NULL, or no stream at all, is CU_STREAM_PER_THREAD.
+ * Programs built for the per-thread default stream import other names of the functions that use
+ * a stream: there NULL, or no stream at all, is CU_STREAM_PER_THREAD.
  */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define MEMCAST_PER_THREAD(name)	name##_ptds
@@ -171,7 +171,7 @@ extern "C" {
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 
-/* An address in a reservation: what a CPU pointer to it would be. */
+/* An address in a reservation, with the same value as a CPU pointer to it. */
 typedef unsigned long long CUdeviceptr_v2;
 typedef CUdeviceptr_v2 CUdeviceptr;
 
@@ -183,10 +183,10 @@ typedef CUdevice_v1 CUdevice;
 #define CU_DEVICE_INVALID	((CUdevice)-2)
 
 typedef struct CUctx_st *CUcontext;
-typedef struct CUgreenCtx_st *CUgreenCtx;	/* there are none */
-typedef struct CUarray_st *CUarray;		/* there are none */
+typedef struct CUgreenCtx_st *CUgreenCtx;	/* not supported */
+typedef struct CUarray_st *CUarray;		/* not supported */
 
-/* A queue of work; a context's, as an event is. */
+/* A queue of work. It belongs to a context, as an event does. */
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 
@@ -194,7 +194,7 @@ typedef struct CUevent_st *CUevent;
 #define CU_STREAM_LEGACY	((CUstream)0x1)
 #define CU_STREAM_PER_THREAD	((CUstream)0x2)
 
-/* Where stream-ordered memory comes from. */
+/* A source of stream-ordered memory. */
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
 /* A memory or a team, in this process. */
@@ -210,13 +210,13 @@ typedef struct CUuuid_st {
 
 #define CU_IPC_HANDLE_SIZE	64
 
-/* What CU_MEM_HANDLE_TYPE_FABRIC exports. */
+/* The handle that CU_MEM_HANDLE_TYPE_FABRIC exports. */
 typedef struct CUmemFabricHandle_st {
 	unsigned char data[CU_IPC_HANDLE_SIZE];
 } CUmemFabricHandle_v1;
 typedef CUmemFabricHandle_v1 CUmemFabricHandle;
 
-/* What cuIpcGetMemHandle() and cuIpcGetEventHandle() give. */
+/* The handles that cuIpcGetMemHandle() and cuIpcGetEventHandle() give. */
 typedef struct CUipcMemHandle_st {
 	char reserved[CU_IPC_HANDLE_SIZE];
 } CUipcMemHandle_v1;
@@ -228,10 +228,10 @@ typedef struct CUipcEventHandle_st {
 typedef CUipcEventHandle_v1 CUipcEventHandle;
 
 typedef enum CUipcMem_flags_enum {
-	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 0x1	/* has to be said */
+	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 0x1	/* has to be set */
 } CUipcMem_flags;
 
-/* Flags of a context. Nothing here runs in the background: kept, no effect. */
+/* Flags of a context: kept, without effect. */
 typedef enum CUctx_flags_enum {
 	CU_CTX_SCHED_AUTO		= 0x00,
 	CU_CTX_SCHED_SPIN		= 0x01,
@@ -306,7 +306,7 @@ typedef enum CUmemAllocationHandleType_enum {
 	CU_MEM_HANDLE_TYPE_MAX				= 0x7fffffff
 } CUmemAllocationHandleType;
 
-/* What a device may do with a mapping. */
+/* Access of a device to a mapping. */
 typedef enum CUmemAccess_flags_enum {
 	CU_MEM_ACCESS_FLAGS_PROT_NONE		= 0x0,
 	CU_MEM_ACCESS_FLAGS_PROT_READ		= 0x1,
@@ -350,7 +350,7 @@ typedef enum CUmemAllocationGranularity_flags_enum {
 	CU_MEM_ALLOC_GRANULARITY_RECOMMENDED	= 0x1
 } CUmemAllocationGranularity_flags;
 
-/* What cuMemCreate() is to create. */
+/* The properties of a new memory. */
 typedef struct CUmemAllocationProp_st {
 	CUmemAllocationType type;			/* PINNED */
 	CUmemAllocationHandleType requestedHandleTypes;	/* mask */
@@ -367,11 +367,11 @@ typedef CUmemAllocationProp_v1 CUmemAllocationProp;
 
 #define CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS	0x2	/* not supported */
 
-/* What cuMemPoolCreate() is to create. */
+/* The properties of a new pool. */
 typedef struct CUmemPoolProps_st {
 	CUmemAllocationType allocType;		/* PINNED */
 	CUmemAllocationHandleType handleTypes;	/* NONE or POSIX_FILE_DESCRIPTOR */
-	CUmemLocation location;			/* a device */
+	CUmemLocation location;			/* a device, the host or a node of it */
 	void *win32SecurityAttributes;		/* NULL */
 	size_t maxSize;				/* bytes, rounded up to G; 0: any */
 	unsigned short usage;			/* 0 */
@@ -379,36 +379,39 @@ typedef struct CUmemPoolProps_st {
 } CUmemPoolProps_v1;
 typedef CUmemPoolProps_v1 CUmemPoolProps;
 
-/* What cuMemPoolExportPointer() says, for another process. */
+/* A block of a pool, described for another process by cuMemPoolExportPointer(). */
 typedef struct CUmemPoolPtrExportData_st {
 	unsigned char reserved[64];
 } CUmemPoolPtrExportData_v1;
 typedef CUmemPoolPtrExportData_v1 CUmemPoolPtrExportData;
 
-/* The REUSE_… (int, 0 or 1) are kept, without effect: what is free is reused. */
+/* The REUSE_… attributes (int, 0 or 1) are kept, without effect: free memory is always reused. */
 typedef enum CUmemPool_attribute_enum {
 	CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES		= 1,
 	CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC		= 2,
 	CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES	= 3,
-	/* cuuint64_t: bytes that the pool keeps though nothing uses them */
+	/* cuuint64_t: bytes that the pool keeps even if no block uses them */
 	CU_MEMPOOL_ATTR_RELEASE_THRESHOLD			= 4,
-	/* cuuint64_t: what it has of the device's memory; what of that is in use */
+	/* cuuint64_t: bytes that it has of the device's memory; bytes of these in use */
 	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT			= 5,
 	CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH			= 6, /* may be set to 0 */
 	CU_MEMPOOL_ATTR_USED_MEM_CURRENT			= 7,
 	CU_MEMPOOL_ATTR_USED_MEM_HIGH				= 8  /* may be set to 0 */
 } CUmemPool_attribute;
 
-/* Flags of cuMemHostAlloc(): kept; all is as with the first two, and DEVICEMAP is told. */
+/*
+ * Flags of cuMemHostAlloc(): kept. PORTABLE and DEVICEMAP always hold, and DEVICEMAP is
+ * reported.
+ */
 #define CU_MEMHOSTALLOC_PORTABLE	0x01
 #define CU_MEMHOSTALLOC_DEVICEMAP	0x02
 #define CU_MEMHOSTALLOC_WRITECOMBINED	0x04
 
-/* Flags of cuMemHostRegister(): likewise. */
+/* Flags of cuMemHostRegister(): the same. */
 #define CU_MEMHOSTREGISTER_PORTABLE	0x01
 #define CU_MEMHOSTREGISTER_DEVICEMAP	0x02
-#define CU_MEMHOSTREGISTER_IOMEMORY	0x04	/* there is none */
-#define CU_MEMHOSTREGISTER_READ_ONLY	0x08	/* the memory need not be writable; not told */
+#define CU_MEMHOSTREGISTER_IOMEMORY	0x04	/* not supported */
+#define CU_MEMHOSTREGISTER_READ_ONLY	0x08	/* the memory need not be writable; not reported */
 
 /* One device's access to a mapping. */
 typedef struct CUmemAccessDesc_st {
@@ -422,7 +425,7 @@ typedef enum CUmulticastGranularity_flags_enum {
 	CU_MULTICAST_GRANULARITY_RECOMMENDED	= 0x1
 } CUmulticastGranularity_flags;
 
-/* What cuMulticastCreate() is to create. */
+/* The properties of a new team. */
 typedef struct CUmulticastObjectProp_st {
 	unsigned int numDevices;	/* that will join */
 	size_t size;			/* a multiple of G */
@@ -431,7 +434,7 @@ typedef struct CUmulticastObjectProp_st {
 } CUmulticastObjectProp_v1;
 typedef CUmulticastObjectProp_v1 CUmulticastObjectProp;
 
-/* Which interface cuGetProcAddress() finds of calls that use the default stream. */
+/* The interface that cuGetProcAddress() finds for calls with a default stream. */
 typedef enum CUdriverProcAddress_flags_enum {
 	CU_GET_PROC_ADDRESS_DEFAULT			= 0,
 	CU_GET_PROC_ADDRESS_LEGACY_STREAM		= 1 << 0,
@@ -457,7 +460,7 @@ typedef enum CUstream_flags_enum {
 	CU_STREAM_NON_BLOCKING	= 0x1	/* does not wait for the legacy stream */
 } CUstream_flags;
 
-/* Which streams managed memory is for. */
+/* The streams that may use managed memory. */
 typedef enum CUmemAttach_flags_enum {
 	CU_MEM_ATTACH_GLOBAL	= 0x1,
 	CU_MEM_ATTACH_HOST	= 0x2,
@@ -474,21 +477,21 @@ typedef enum CUmem_advise_enum {
 	CU_MEM_ADVISE_UNSET_ACCESSED_BY		= 6
 } CUmem_advise;
 
-/* What cuMemRangeGetAttribute() can be asked: an int each. */
+/* Attributes of managed memory for cuMemRangeGetAttribute(): an int each. */
 typedef enum CUmem_range_attribute_enum {
-	CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY		= 1,	/* 1: all of it is */
-	/* a device, CU_DEVICE_CPU; CU_DEVICE_INVALID: not the same everywhere, or none */
+	CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY		= 1,	/* 1: for the whole range */
+	/* a device, CU_DEVICE_CPU; CU_DEVICE_INVALID: none, or several in the range */
 	CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION	= 2,
 	CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY		= 3,	/* several ints: devices */
 	CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION	= 4,	/* as PREFERRED_LOCATION */
-	/* as in a CUmemLocation; INVALID: not the same everywhere, or none */
+	/* as in a CUmemLocation; INVALID: none, or several in the range */
 	CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE	= 5,
 	CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID	= 6,
 	CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7,
 	CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8
 } CUmem_range_attribute;
 
-/* For cuFlushGPUDirectRDMAWrites(), and what a device's attribute says of it. */
+/* For cuFlushGPUDirectRDMAWrites(), and values of a device's attributes about it. */
 typedef enum CUflushGPUDirectRDMAWritesTarget_enum {
 	CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX	= 0
 } CUflushGPUDirectRDMAWritesTarget;
@@ -520,7 +523,7 @@ typedef enum CUevent_wait_flags_enum {
 	CU_EVENT_WAIT_EXTERNAL	= 0x1		/* captured streams: becomes a node */
 } CUevent_wait_flags;
 
-/* When a wait for a word ends. */
+/* The condition that ends a wait for a word. */
 typedef enum CUstreamWaitValue_flags_enum {
 	CU_STREAM_WAIT_VALUE_GEQ	= 0x0,	/* (signed)(word - value) >= 0 */
 	CU_STREAM_WAIT_VALUE_EQ		= 0x1,	/* word == value */
@@ -539,7 +542,7 @@ typedef enum CUstreamBatchMemOpType_enum {
 	CU_STREAM_MEM_OP_WRITE_VALUE_32		= 2,
 	CU_STREAM_MEM_OP_WAIT_VALUE_64		= 4,
 	CU_STREAM_MEM_OP_WRITE_VALUE_64		= 5,
-	CU_STREAM_MEM_OP_BARRIER		= 6,	/* no effect: all is in order */
+	CU_STREAM_MEM_OP_BARRIER		= 6,	/* no effect: operations are in order */
 	CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES	= 3	/* not supported */
 } CUstreamBatchMemOpType;
 
@@ -670,7 +673,7 @@ typedef CUDA_MEMCPY3D_PEER_v1 CUDA_MEMCPY3D_PEER;
 /* When a batch reads the source of a copy. */
 typedef enum CUmemcpySrcAccessOrder_enum {
 	CU_MEMCPY_SRC_ACCESS_ORDER_INVALID		= 0x0,
-	CU_MEMCPY_SRC_ACCESS_ORDER_STREAM		= 0x1,	/* when the stream comes there */
+	CU_MEMCPY_SRC_ACCESS_ORDER_STREAM		= 0x1,	/* in the order of the stream */
 	CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL	= 0x2,	/* before the call returns */
 	CU_MEMCPY_SRC_ACCESS_ORDER_ANY			= 0x3,	/* here: as STREAM */
 	CU_MEMCPY_SRC_ACCESS_ORDER_MAX			= 0x7FFFFFFF
@@ -681,7 +684,7 @@ typedef enum CUmemcpyFlags_enum {
 	CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE	= 0x1	/* no effect */
 } CUmemcpyFlags;
 
-/* How some copies of a batch are done. */
+/* Attributes of some copies of a batch. */
 typedef struct CUmemcpyAttributes_st {
 	CUmemcpySrcAccessOrder srcAccessOrder;
 	CUmemLocation srcLocHint;	/* checked, without effect */
@@ -739,8 +742,8 @@ typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
 typedef CUDA_MEMCPY3D_BATCH_OP_v1 CUDA_MEMCPY3D_BATCH_OP;
 
 /*
- * What cuPointerGetAttribute() can be asked, and the type of its output. A bool
- * is an int. "Mapped": needs something mapped at the address.
+ * Properties of an address for cuPointerGetAttribute(), and the type of each output. A bool is
+ * an int. "Mapped": needs a mapping at the address.
  */
 typedef enum CUpointer_attribute_enum {
 	CU_POINTER_ATTRIBUTE_CONTEXT = 1,	/* CUcontext: of plain allocations; mapped */
@@ -750,7 +753,7 @@ typedef enum CUpointer_attribute_enum {
 	CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5,	/* two numbers in 16 bytes; a device's memory */
 	CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,	/* bool, without effect; mapped; P2P_TOKENS sets it */
 	CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,	/* unsigned long long; mapped */
-	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,	/* bool: 0; mapped */
+	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,	/* bool; mapped */
 	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, /* int; mapped */
 	CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, /* bool: plain allocation; mapped */
 	CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, /* CUdeviceptr: reservation; mapped */
@@ -766,7 +769,7 @@ typedef enum CUpointer_attribute_enum {
 	CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE = 21 /* bool: 0; mapped */
 } CUpointer_attribute;
 
-/* What an older interface of CU_DEVICE_ATTRIBUTE_… gives at once. */
+/* The output of cuDeviceGetProperties(), which older programs use for attributes. */
 typedef struct CUdevprop_st {
 	int maxThreadsPerBlock;
 	int maxThreadsDim[3];
@@ -781,7 +784,7 @@ typedef struct CUdevprop_st {
 } CUdevprop_v1;
 typedef CUdevprop_v1 CUdevprop;
 
-/* What cuDeviceGetP2PAttribute() can be asked. */
+/* Attributes of two devices for cuDeviceGetP2PAttribute(). */
 typedef enum CUdevice_P2PAttribute_enum {
 	CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1,	/* 0: all are alike */
 	CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,	/* 1 */
@@ -806,7 +809,7 @@ typedef enum CUlimit_enum {
 	CU_LIMIT_MAX
 } CUlimit;
 
-/* What a context prefers of its caches: a preference, without effect. */
+/* A context's preference for its caches; without effect. */
 typedef enum CUfunc_cache_enum {
 	CU_FUNC_CACHE_PREFER_NONE	= 0x0,
 	CU_FUNC_CACHE_PREFER_SHARED	= 0x1,
@@ -815,7 +818,7 @@ typedef enum CUfunc_cache_enum {
 } CUfunc_cache;
 
 typedef enum CUlogLevel_enum {
-	CU_LOG_LEVEL_ERROR	= 0,	/* of every line here */
+	CU_LOG_LEVEL_ERROR	= 0,	/* a failed call */
 	CU_LOG_LEVEL_WARNING	= 1
 } CUlogLevel;
 
@@ -823,7 +826,7 @@ typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
 typedef void (CUDA_CB *CUlogsCallback)(void *data, CUlogLevel logLevel,
 				       char *message, size_t length);
 
-/* A place in the log: what has been logged since. */
+/* A place in the log: the number of lines before it. */
 typedef unsigned int CUlogIterator;
 
 /* Results; cuGetErrorString() has a sentence for each. */
@@ -931,12 +934,12 @@ typedef enum cudaError_enum {
 	CUDA_ERROR_UNKNOWN = 999
 } CUresult;
 
-/* What streams call. */
+/* Functions that streams call. */
 typedef void (CUDA_CB *CUhostFn)(void *userData);
 typedef void (CUDA_CB *CUstreamCallback)(CUstream hStream, CUresult status,
 					 void *userData);
 
-/* What cuDeviceGetAttribute() can be asked. */
+/* Attributes of a device for cuDeviceGetAttribute(). */
 typedef enum CUdevice_attribute_enum {
 	CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
 	CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
@@ -1094,10 +1097,10 @@ typedef enum CUdevice_attribute_enum {
 	CU_DEVICE_ATTRIBUTE_MAX
 } CUdevice_attribute;
 
-/* Of CUDA 13.3: a dma-buf of the device's memory can be given to mmap(). */
+/* Since CUDA 13.3: can a dma-buf of the device's memory be given to mmap()? */
 #define CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED	((CUdevice_attribute)152)
 
-/* External memory: what other drivers have made */
+/* External memory: made by other drivers */
 
 typedef struct CUextMemory_st *CUexternalMemory;
 
@@ -1163,7 +1166,10 @@ typedef enum CUgraphNodeType_enum {
 	CU_GRAPH_NODE_TYPE_CONDITIONAL		= 13	/* not supported */
 } CUgraphNodeType;
 
-/* What an edge waits for; other than 0 is for kernels, and not supported. */
+/*
+ * The part of a node that an edge waits for; only DEFAULT is supported, the others are for
+ * kernels.
+ */
 typedef enum CUgraphDependencyType_enum {
 	CU_GRAPH_DEPENDENCY_TYPE_DEFAULT	= 0,
 	CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC	= 1
@@ -1176,11 +1182,11 @@ typedef struct CUgraphEdgeData_st {
 	unsigned char reserved[5];	/* 0 */
 } CUgraphEdgeData;
 
-/* In all node parameters a context is whose device does the work; NULL: the current one. */
+/* In all node parameters, the device of the context does the work; NULL: the current context. */
 typedef struct CUDA_MEMSET_NODE_PARAMS_st {
 	CUdeviceptr dst;
 	size_t pitch;			/* bytes from one row to the next, if there are two */
-	unsigned int value;		/* its low bytes, if it is wider than an element */
+	unsigned int value;		/* an element's width of it, from the low end */
 	unsigned int elementSize;	/* 1, 2 or 4 */
 	size_t width;			/* elements of a row, over 0 */
 	size_t height;			/* rows, over 0 */
@@ -1270,9 +1276,9 @@ typedef struct CUDA_MEM_FREE_NODE_PARAMS_st {
 } CUDA_MEM_FREE_NODE_PARAMS;
 
 /*
- * Device code. A module is device code in a context; a library is device code in all of
- * them. memcast reads of it what there is (names, parameters, variables) and runs none
- * of it: what a kernel does is a C function, see memcast/kernel.h.
+ * Device code. A module is device code in a context; a library is device code in all of them.
+ * memcast reads the names, parameters and variables in device code, and runs none of it: C
+ * functions do the work of kernels, see memcast/kernel.h.
  */
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;	/* of a module */
@@ -1299,14 +1305,14 @@ typedef enum CUfunction_attribute_enum {
 	CU_FUNC_ATTRIBUTE_MAX
 } CUfunction_attribute;
 
-/* How a compiler is to make device code of PTX: all are checked, none changes anything. */
+/* Options for compiling PTX: all are checked, none has an effect. */
 typedef enum CUjit_option_enum {
 	CU_JIT_MAX_REGISTERS				= 0,
 	CU_JIT_THREADS_PER_BLOCK			= 1,
 	CU_JIT_WALL_TIME				= 2,
 	CU_JIT_INFO_LOG_BUFFER				= 3,	/* written, always "" */
 	CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES		= 4,	/* becomes the length */
-	CU_JIT_ERROR_LOG_BUFFER				= 5,	/* written: what is wrong with PTX */
+	CU_JIT_ERROR_LOG_BUFFER				= 5,	/* written: the error in PTX text */
 	CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES		= 6,	/* becomes the length */
 	CU_JIT_OPTIMIZATION_LEVEL			= 7,
 	CU_JIT_TARGET_FROM_CUCONTEXT			= 8,
@@ -1367,7 +1373,7 @@ typedef enum CUoccupancy_flags_enum {
 	CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE	= 0x1	/* changes nothing */
 } CUoccupancy_flags;
 
-/* Bytes of dynamic shared memory that a block of so many threads takes */
+/* Returns the bytes of dynamic shared memory that a block of so many threads needs. */
 typedef size_t (CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 
 typedef enum CUaccessProperty_enum {
@@ -1484,12 +1490,12 @@ typedef struct CUlaunchConfig_st {
 	unsigned int numAttrs;
 } CUlaunchConfig;
 
-/* What @extra of a launch is made of: in place of @kernelParams, one buffer */
+/* Tags in @extra of a launch, which give one buffer in place of @kernelParams */
 #define CU_LAUNCH_PARAM_END		((void *)0x00)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER	((void *)0x01)	/* then the buffer */
 #define CU_LAUNCH_PARAM_BUFFER_SIZE	((void *)0x02)	/* then a size_t's address */
 
-/* A kernel node; in the newer one either func or kern */
+/* The parameters of a kernel node; the newer struct takes either func or kern */
 typedef struct CUDA_KERNEL_NODE_PARAMS_st {
 	CUfunction func;
 	unsigned int gridDimX;
@@ -1555,7 +1561,7 @@ typedef struct CUgraphNodeParams_st {
 } CUgraphNodeParams;
 
 typedef enum CUgraphInstantiate_flags_enum {
-	/* a launch frees what the launch before it has left allocated */
+	/* a launch frees the memory that the launch before it has left allocated */
 	CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH	= 1,
 	CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD		= 2,	/* no effect */
 	CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH	= 4,	/* not supported */
@@ -1605,7 +1611,7 @@ typedef enum CUgraphMem_attribute_enum {
 	CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH	/* may be set to 0 */
 } CUgraphMem_attribute;
 
-/* What cuGraphDebugDotPrint() writes of each node; here, only VERBOSE adds anything. */
+/* The content of cuGraphDebugDotPrint()'s output; only VERBOSE has an effect. */
 typedef enum CUgraphDebugDot_flags_enum {
 	CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE			= 1 << 0,
 	CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES			= 1 << 1,
@@ -1639,7 +1645,7 @@ typedef enum CUstreamCaptureStatus_enum {
 	CU_STREAM_CAPTURE_STATUS_INVALIDATED	= 2	/* failed, but not ended yet */
 } CUstreamCaptureStatus;
 
-/* Whose calls a capture forbids; see cuThreadExchangeStreamCaptureMode(). */
+/* The threads whose calls a capture forbids; see cuThreadExchangeStreamCaptureMode(). */
 typedef enum CUstreamCaptureMode_enum {
 	CU_STREAM_CAPTURE_MODE_GLOBAL		= 0,
 	CU_STREAM_CAPTURE_MODE_THREAD_LOCAL	= 1,
@@ -1657,8 +1663,8 @@ typedef enum CUstreamUpdateCaptureDependencies_flags_enum {
  * cuInit() - open /dev/memcast
  * @Flags: 0
  *
- * Comes first; again is harmless. In a child of a process that called it, it
- * answers CUDA_ERROR_NOT_INITIALIZED: start such children with exec.
+ * To be called first; more calls have no effect. In a child of a process that called it, it
+ * returns CUDA_ERROR_NOT_INITIALIZED: such a child has to execute a program anew.
  *
  * Errors: CUDA_ERROR_NO_DEVICE (the module is not loaded), _OPERATING_SYSTEM
  * (/dev/memcast cannot be opened; the log says why), _SYSTEM_DRIVER_MISMATCH
@@ -1667,7 +1673,7 @@ typedef enum CUstreamUpdateCaptureDependencies_flags_enum {
 CUresult CUDAAPI cuInit(unsigned int Flags);
 
 /**
- * cuDriverGetVersion() - the newest CUDA version of which calls are known
+ * cuDriverGetVersion() - the newest CUDA version whose calls the library has
  * @driverVersion: output, 1000 * major + 10 * minor
  */
 CUresult CUDAAPI cuDriverGetVersion(int *driverVersion);
@@ -1677,14 +1683,14 @@ CUresult CUDAAPI cuDriverGetVersion(int *driverVersion);
 /**
  * cuGetErrorName() - the name of a result
  * @error: what a call answered
- * @pStr: output, "CUDA_ERROR_…"; NULL when @error is none (INVALID_VALUE)
+ * @pStr: output, "CUDA_ERROR_…"; NULL if @error is no result (INVALID_VALUE)
  */
 CUresult CUDAAPI cuGetErrorName(CUresult error, const char **pStr);
 
 /**
- * cuGetErrorString() - what a result means, in a few words
+ * cuGetErrorString() - the meaning of a result, in a few words
  * @error: what a call answered
- * @pStr: output; NULL when @error is none (CUDA_ERROR_INVALID_VALUE)
+ * @pStr: output; NULL if @error is no result (CUDA_ERROR_INVALID_VALUE)
  */
 CUresult CUDAAPI cuGetErrorString(CUresult error, const char **pStr);
 
@@ -1692,12 +1698,12 @@ CUresult CUDAAPI cuGetErrorString(CUresult error, const char **pStr);
  * Log (source: the API document)
  *
  * The last 100 failed calls and notices (a call waits for a team's members, a
- * copy leaves out a member), as CUDA_LOG_FILE shows them: a line each. These need
+ * copy leaves out a member), as CUDA_LOG_FILE shows them: a line each. These calls need
  * no cuInit() (ours).
  */
 
 /**
- * cuLogsRegisterCallback() - have a function called for every line
+ * cuLogsRegisterCallback() - register a function that is called for every line
  * @callbackFunc: gets it without its newline; called in the thread whose call
  *	failed or that copies, which cannot be cancelled meanwhile, with no lock
  *	held. Of a copy in a stream that may be a thread of the library, where what
@@ -1732,7 +1738,7 @@ CUresult CUDAAPI cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags);
  * @pathToFile: name; made if there is none
  * @flags: any
  *
- * A line in front says so if older ones are lost.
+ * If older lines are lost, a line in front says so.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (the file cannot be opened), _OPERATING_SYSTEM
  * (or written: ours).
@@ -1747,7 +1753,7 @@ CUresult CUDAAPI cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFil
  * @size: bytes at @buffer; becomes the length of the string
  * @flags: any
  *
- * If not all fits, the last lines that do, and a line in front that says so.
+ * If not all lines fit, the last that do are written, after a line that says so.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (also if no line fits: @size becomes 0).
  */
@@ -1766,8 +1772,8 @@ CUresult CUDAAPI cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer,
  * @flags: CUdriverProcAddress_flags
  * @symbolStatus: output, CUdriverProcAddressQueryResult; may be NULL
  *
- * A name that no function has, or none up to @cudaVersion, is no failure: @pfn is NULL
- * and @symbolStatus says which of both it is. With
+ * A name that no function has, or none up to @cudaVersion, is no failure: @pfn is NULL,
+ * and @symbolStatus says which of the two it is. With
  * CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, a name that has interfaces for per-thread
  * streams leads to those only.
  *
@@ -1776,8 +1782,8 @@ CUresult CUDAAPI cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer,
  * take a context; as in NVIDIA's driver.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL, unknown flags, @cudaVersion is newer than the
- * driver). The first interface, which has no @symbolStatus, answers
- * CUDA_ERROR_NOT_FOUND where there is no function.
+ * driver). The first interface, which has no @symbolStatus, returns
+ * CUDA_ERROR_NOT_FOUND if there is no function.
  */
 CUresult CUDAAPI cuGetProcAddress(const char *symbol, void **pfn,
 				  int cudaVersion, cuuint64_t flags,
@@ -1801,7 +1807,7 @@ CUresult CUDAAPI cuDeviceGetCount(int *count);
 CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal);
 
 /**
- * cuDeviceGetName() - what a device calls itself
+ * cuDeviceGetName() - the name of a device
  * @name: output, cut to @len bytes with its NUL
  * @len: bytes at @name, at least 1
  * @dev: device
@@ -1844,9 +1850,9 @@ CUresult CUDAAPI cuDeviceTotalMem(size_t *bytes, CUdevice dev);
  * @attrib: which
  * @dev: device
  *
- * What memcast cannot do reads as 0: textures, kernel launches. The numbers that
- * programs divide by are those of a data-centre device of compute capability
- * 9.0. MEMCAST_ATTR in the environment changes any (source: ours).
+ * Attributes of features that memcast lacks read as 0, except limits, also those of textures.
+ * Limits are those of the profile (MEMCAST_PROFILE), by default a data-center device of
+ * compute capability 9.0. MEMCAST_ATTR in the environment changes any (source: ours).
  *
  * Errors: CUDA_ERROR_INVALID_DEVICE.
  */
@@ -1854,7 +1860,7 @@ CUresult CUDAAPI cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
 				      CUdevice dev);
 
 /**
- * cuDeviceComputeCapability() - what an older interface calls two attributes
+ * cuDeviceComputeCapability() - two attributes, by an older interface
  * @major: output
  * @minor: output
  * @dev: device
@@ -1864,7 +1870,7 @@ CUresult CUDAAPI cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
 CUresult CUDAAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice dev);
 
 /**
- * cuDeviceGetProperties() - what an older interface has instead of attributes
+ * cuDeviceGetProperties() - several attributes, by an older interface
  * @prop: output
  * @dev: device
  *
@@ -1873,7 +1879,7 @@ CUresult CUDAAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 CUresult CUDAAPI cuDeviceGetProperties(CUdevprop *prop, CUdevice dev);
 
 /**
- * cuDeviceGetPCIBusId() - where a device would be on a bus
+ * cuDeviceGetPCIBusId() - the bus address that stands for a device
  * @pciBusId: output, "ca57:03:00.0": a domain that no machine has, and the
  *	ordinal (source: ours)
  * @len: bytes at @pciBusId, at least 13
@@ -1884,7 +1890,7 @@ CUresult CUDAAPI cuDeviceGetProperties(CUdevprop *prop, CUdevice dev);
 CUresult CUDAAPI cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev);
 
 /**
- * cuDeviceGetByPCIBusId() - a device by where it would be
+ * cuDeviceGetByPCIBusId() - find a device by its bus address
  * @dev: output
  * @pciBusId: domain:bus:device.function, domain:bus:device or
  *	bus:device.function, hexadecimal
@@ -1895,11 +1901,11 @@ CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId);
 
 /*
  * Peers (source: the API document; that every device reaches every other: ours).
- * What a device may do with a mapping is cuMemSetAccess()'s alone.
+ * Access to mappings is set by cuMemSetAccess() alone.
  */
 
 /**
- * cuDeviceCanAccessPeer() - can a device reach another one's memory
+ * cuDeviceCanAccessPeer() - can a device reach another device's memory?
  * @canAccessPeer: output, 1; 0 for a device and itself
  * @dev: device
  * @peerDev: the other one
@@ -1914,8 +1920,8 @@ CUresult CUDAAPI cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
  * @target: CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX
  * @scope: CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER or _TO_ALL_DEVICES
  *
- * What another driver has written into a dma-buf is in the memory already: only the calling
- * thread's later loads have to come after it.
+ * Writes of another driver into a dma-buf are in the memory already: only the calling
+ * thread's later loads have to come after them.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
  */
@@ -1923,7 +1929,7 @@ CUresult CUDAAPI cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget tar
 					    CUflushGPUDirectRDMAWritesScope scope);
 
 /**
- * cuDeviceGetP2PAttribute() - one property of the way between two devices
+ * cuDeviceGetP2PAttribute() - one property of the path between two devices
  * @value: output
  * @attrib: which
  * @srcDevice: device
@@ -1935,11 +1941,11 @@ CUresult CUDAAPI cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attri
 					 CUdevice srcDevice, CUdevice dstDevice);
 
 /**
- * cuCtxEnablePeerAccess() - let the current context reach another one's memory
+ * cuCtxEnablePeerAccess() - let the current context reach another context's memory
  * @peerContext: context of another device
  * @Flags: 0
  *
- * Fills of what cuMemAlloc() gave there need it; copies do not (source: hardware). Virtual
+ * Fills of cuMemAlloc() memory there need it; copies do not (source: hardware). Virtual
  * memory and pools have access of their own.
  *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current, or @peerContext is not
@@ -1961,10 +1967,10 @@ CUresult CUDAAPI cuCtxDisablePeerAccess(CUcontext peerContext);
  *
  * A context names a device for the calls that need a current one: copies, fills
  * and cuMemGetInfo(). Each thread has a stack of them, its top is current; at
- * most 256 deep (ours). A context that was destroyed answers
- * CUDA_ERROR_CONTEXT_IS_DESTROYED, handed to a call or current; it can still be made
- * current (source: hardware). What never was a context is CUDA_ERROR_INVALID_CONTEXT
- * (ours), and in a host function none is current: CUDA_ERROR_NOT_PERMITTED.
+ * most 256 deep (ours). Calls with a context that was destroyed return
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED, as an argument or current; it can still be made
+ * current (source: hardware). For a value that never was a context they return
+ * CUDA_ERROR_INVALID_CONTEXT (ours), and in a host function CUDA_ERROR_NOT_PERMITTED.
  */
 
 /**
@@ -1985,10 +1991,11 @@ CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev);
 CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev);
 
 /**
- * cuDevicePrimaryCtxReset() - end a primary context, whoever holds it
+ * cuDevicePrimaryCtxReset() - end a primary context, even if references are held
  * @dev: device
  *
- * References stay owed; the next cuDevicePrimaryCtxRetain() revives it, without flags.
+ * References still have to be released; the next cuDevicePrimaryCtxRetain() revives the
+ * context, without flags.
  *
  * Errors: CUDA_ERROR_INVALID_DEVICE.
  */
@@ -2005,7 +2012,7 @@ CUresult CUDAAPI cuDevicePrimaryCtxReset(CUdevice dev);
 CUresult CUDAAPI cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags);
 
 /**
- * cuDevicePrimaryCtxGetState() - is a primary context alive, with which flags
+ * cuDevicePrimaryCtxGetState() - is a primary context alive, and with which flags?
  * @dev: device
  * @flags: output, CUctx_flags
  * @active: output, 1 or 0
@@ -2034,14 +2041,14 @@ CUresult CUDAAPI cuCtxCreate(CUcontext *pctx,
  * cuCtxDestroy() - end a context; popped if it is current here
  * @ctx: from cuCtxCreate()
  *
- * Memories, teams and reservations are not a context's: they stay.
+ * Memories, teams and reservations belong to no context: they stay.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (also a primary context).
  */
 CUresult CUDAAPI cuCtxDestroy(CUcontext ctx);
 
 /**
- * cuCtxAttach() - have the current context end one cuCtxDetach() later
+ * cuCtxAttach() - let the current context survive one more cuCtxDetach()
  * @pctx: output, the current context
  * @flags: 0
  *
@@ -2051,7 +2058,7 @@ CUresult CUDAAPI cuCtxDestroy(CUcontext ctx);
 CUresult CUDAAPI cuCtxAttach(CUcontext *pctx, unsigned int flags);
 
 /**
- * cuCtxDetach() - give back cuCtxAttach(), or what cuCtxCreate() made
+ * cuCtxDetach() - undo cuCtxAttach(), or end a context from cuCtxCreate()
  * @ctx: the current context
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (not the current one; a
@@ -2061,7 +2068,7 @@ CUresult CUDAAPI cuCtxAttach(CUcontext *pctx, unsigned int flags);
 CUresult CUDAAPI cuCtxDetach(CUcontext ctx);
 
 /**
- * cuCtxPushCurrent() - make a context current, above the one before
+ * cuCtxPushCurrent() - push a context on the thread's stack: it becomes current
  * @ctx: context
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT, _OUT_OF_MEMORY (the stack is full: ours).
@@ -2069,8 +2076,8 @@ CUresult CUDAAPI cuCtxDetach(CUcontext ctx);
 CUresult CUDAAPI cuCtxPushCurrent(CUcontext ctx);
 
 /**
- * cuCtxPopCurrent() - make the one before current again
- * @pctx: output, what was current; may be NULL (source: hardware)
+ * cuCtxPopCurrent() - pop the current context: the one below it becomes current
+ * @pctx: output, the popped context; may be NULL (source: hardware)
  *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current).
  */
@@ -2092,7 +2099,7 @@ CUresult CUDAAPI cuCtxGetCurrent(CUcontext *pctx);
 
 /**
  * cuCtxGetDevice() - the current context's device
- * @device: output; a primary context has one while nobody retains it, too
+ * @device: output; a primary context has one also while no reference is held
  *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current), _CONTEXT_IS_DESTROYED.
  */
@@ -2134,7 +2141,7 @@ CUresult CUDAAPI cuCtxGetId(CUcontext ctx, unsigned long long *ctxId);
 
 /**
  * cuCtxGetLimit() - a limit of code on the current context's device
- * @pvalue: output, as hardware has it: no code runs here
+ * @pvalue: output, hardware's values: no code runs on devices here
  * @limit: which
  *
  * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, as cuCtxGetDevice(). Source: hardware.
@@ -2147,13 +2154,13 @@ CUresult CUDAAPI cuCtxGetLimit(size_t *pvalue, CUlimit limit);
  * @value: brought into the limit's range, as hardware does
  *
  * Errors: CUDA_ERROR_UNSUPPORTED_LIMIT, _INVALID_VALUE (a stack of more than 512 KiB:
- * where it ends is ours), _NOT_PERMITTED (only to be asked for), as cuCtxGetDevice().
+ * the maximum is ours), _NOT_PERMITTED (a limit that cannot be set), as cuCtxGetDevice().
  * Source: hardware.
  */
 CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, size_t value);
 
 /**
- * cuCtxGetCacheConfig() - what the current context prefers
+ * cuCtxGetCacheConfig() - the current context's preference for its caches
  * @pconfig: output, CU_FUNC_CACHE_PREFER_NONE until it was set
  *
  * Errors: as cuCtxGetDevice().
@@ -2161,7 +2168,7 @@ CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, size_t value);
 CUresult CUDAAPI cuCtxGetCacheConfig(CUfunc_cache *pconfig);
 
 /**
- * cuCtxSetCacheConfig() - say what is preferred; without effect
+ * cuCtxSetCacheConfig() - set that preference; without effect
  * @config: preference
  *
  * Errors: as cuCtxGetDevice().
@@ -2176,9 +2183,9 @@ CUresult CUDAAPI cuCtxSetCacheConfig(CUfunc_cache config);
 CUresult CUDAAPI cuCtxResetPersistingL2Cache(void);
 
 /**
- * cuCtxGetStreamPriorityRange() - which priorities streams have
+ * cuCtxGetStreamPriorityRange() - the range of streams' priorities
  * @leastPriority: output, 0; may be NULL
- * @greatestPriority: output, -5; may be NULL. Work is done alike in all.
+ * @greatestPriority: output, -5; may be NULL. Priorities have no effect.
  *
  * Errors: as cuCtxGetDevice().
  */
@@ -2197,7 +2204,7 @@ CUresult CUDAAPI cuCtxGetApiVersion(CUcontext ctx, unsigned int *version);
 /**
  * cuCtxSynchronize() - wait for the current context's work
  *
- * Every call here returns when its work is done: nothing to wait for.
+ * Waits for all streams of the context.
  *
  * Errors: as cuCtxGetDevice().
  */
@@ -2220,12 +2227,12 @@ CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext ctx);
  */
 CUresult CUDAAPI cuMemGetInfo(size_t *free, size_t *total);
 
-/* Memory: needs no context (source: hardware, where no other is named) */
+/* Memory: needs no context (source: hardware, unless another is named) */
 
 /**
- * cuMemGetAllocationGranularity() - what sizes and offsets are multiples of
+ * cuMemGetAllocationGranularity() - the unit of sizes and offsets
  * @granularity: output, bytes: G
- * @prop: as for cuMemCreate(); not NULL, but what it says does not matter
+ * @prop: as for cuMemCreate(); not NULL, but its content is ignored
  * @option: MINIMUM or RECOMMENDED; the same
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
@@ -2238,10 +2245,10 @@ CUresult CUDAAPI cuMemGetAllocationGranularity(size_t *granularity,
  * cuMemCreate() - take memory from a device's pool; it reads as zero
  * @handle: output
  * @size: bytes, a multiple of G
- * @prop: where, and how it may leave the process
+ * @prop: location, and handle types for export
  * @flags: 0
  *
- * HOST is the node of the host where the memory comes to lie; it cannot be shared.
+ * HOST is the node of the host on which the memory happens to be; it cannot be shared.
  * Compression is kept and reported, unless RDMA is asked for as well; the host's
  * memory has neither. Memory for tile pools is created, but cannot be mapped.
  * Bits of requestedHandleTypes that no type has, and unknown usages, are ignored.
@@ -2258,16 +2265,16 @@ CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
  * cuMemRelease() - give a handle back
  * @handle: of a memory or a team; once per create, import and retain
  *
- * Legal while mapped or bound: mappings keep the object, bindings do not. What a
- * handle was mapped by it stays good for, until the last of these is unmapped.
+ * Allowed while the object is mapped or bound: mappings keep it, bindings do not. A handle
+ * that mappings were made with stays valid for more mappings until the last is unmapped.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
  */
 CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle handle);
 
 /**
- * cuMemRetainAllocationHandle() - the handle that what is at an address was mapped by
- * @handle: output; owes one more cuMemRelease(). The team's for a window.
+ * cuMemRetainAllocationHandle() - the handle with which the mapping at an address was made
+ * @handle: output; needs one more cuMemRelease(). For a window, the team's.
  * @addr: anywhere inside a mapping
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (nothing is mapped there).
@@ -2276,7 +2283,7 @@ CUresult CUDAAPI cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handl
 					     void *addr);
 
 /**
- * cuMemGetAllocationPropertiesFromHandle() - what a memory was created with
+ * cuMemGetAllocationPropertiesFromHandle() - the properties that a memory was created with
  * @prop: output
  * @handle: of a memory; of an imported one, without handle types and RDMA
  *
@@ -2286,7 +2293,7 @@ CUresult CUDAAPI
 cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 				       CUmemGenericAllocationHandle handle);
 
-/* What a range of addresses can leave the process as. */
+/* Handle types for the export of a range of addresses. */
 typedef enum CUmemRangeHandleType_enum {
 	CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 0x1,
 	CU_MEM_RANGE_HANDLE_TYPE_MAX = 0x7FFFFFFF
@@ -2297,7 +2304,7 @@ typedef enum CUmemRangeFlags_enum {
 } CUmemRangeFlags;
 
 /**
- * cuProfilerStart() - nothing looks from here on, either
+ * cuProfilerStart() - without effect: there is no profiler
  *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current).
  */
@@ -2307,7 +2314,7 @@ CUresult CUDAAPI cuProfilerStart(void);
 CUresult CUDAAPI cuProfilerStop(void);
 
 /**
- * cuMemGetHandleForAddressRange() - what is mapped in a range, as a dma-buf
+ * cuMemGetHandleForAddressRange() - export the memory mapped in a range, as a dma-buf
  * @handle: output; int: a new dma-buf fd, close-on-exec, the caller's to close
  * @dptr: a multiple of the host's page size
  * @size: bytes, a multiple of the host's page size; one memory's mapping, a part
@@ -2316,7 +2323,7 @@ CUresult CUDAAPI cuProfilerStop(void);
  * @handleType: CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
  * @flags: 0
  *
- * The dma-buf keeps what it shows. It stands for bytes, not for a handle: imported
+ * The dma-buf keeps its memory. It stands for bytes, not for a handle: imported
  * it is a memory of its own (ours).
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (windows; memory that is of a
@@ -2328,10 +2335,10 @@ CUresult CUDAAPI cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr,
 					       unsigned long long flags);
 
 /**
- * cuMemExportToShareableHandle() - let a memory or a team leave the process
+ * cuMemExportToShareableHandle() - export a memory or a team to other processes
  * @shareableHandle: output; int for POSIX_FILE_DESCRIPTOR: a new dma-buf fd,
  *	close-on-exec, the caller's to close; CUmemFabricHandle for FABRIC
- * @handle: of a memory or a team; not of a memory that was imported, but for another
+ * @handle: of a memory or a team; not of a memory that was imported, except for another
  *	driver's (ours)
  * @handleType: one of those it was created with
  * @flags: 0
@@ -2346,8 +2353,8 @@ cuMemExportToShareableHandle(void *shareableHandle,
 			     unsigned long long flags);
 
 /**
- * cuMemImportFromShareableHandle() - a handle for what was exported
- * @handle: output; lives on when the fd is closed and the exporter has ended
+ * cuMemImportFromShareableHandle() - import a memory or a team
+ * @handle: output; stays valid when the fd is closed and the exporter has ended
  * @osHandle: the fd itself, as (void *)(intptr_t)fd; stays the caller's
  * @shHandleType: how it was exported
  *
@@ -2357,21 +2364,21 @@ cuMemExportToShareableHandle(void *shareableHandle,
  * the host's page. cuMulticastBindMem_v2() binds multiples of G of it for any
  * member, cuMemExportToShareableHandle() gives the same dma-buf again. It must
  * have been exported for writing (O_RDWR, DRM_RDWR) and be of pages that a CPU may
- * map. What is said below of external memory and other devices goes for it as
+ * map. The rules for external memory below (other users of the buffer) hold for it as
  * well.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (also a fabric handle of nothing: ours), _UNKNOWN
+ * Errors: CUDA_ERROR_INVALID_VALUE (also a fabric handle of no object: ours), _UNKNOWN
  * (not a dma-buf's fd), _NOT_PERMITTED (a fabric handle of another IMEX channel; a
  * read-only dma-buf: ours), _NOT_SUPPORTED (a fabric handle without any IMEX channel;
  * dma-bufs that no CPU may map: ours), _OUT_OF_MEMORY; for FABRIC _SYSTEM_NOT_READY and
- * _ILLEGAL_STATE as when it is exported.
+ * _ILLEGAL_STATE as for an export.
  */
 CUresult CUDAAPI
 cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 			       void *osHandle,
 			       CUmemAllocationHandleType shHandleType);
 
-/* Addresses: needs no context (source: hardware, where no other is named) */
+/* Addresses: needs no context (source: hardware, unless another is named) */
 
 /**
  * cuMemAddressReserve() - reserve a range of addresses
@@ -2393,20 +2400,20 @@ CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *ptr, size_t size,
  * @ptr: as reserved
  * @size: as reserved
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (also while something is mapped in it).
+ * Errors: CUDA_ERROR_INVALID_VALUE (also while it has mappings).
  */
 CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size);
 
 /**
- * cuMemMap() - show a memory, or a team's window, in a reservation
- * @ptr: a multiple of G, in one reservation; nothing is mapped from there to its end
+ * cuMemMap() - map a memory, or a team's window, in a reservation
+ * @ptr: a multiple of G, in one reservation; the range there has no mappings
  * @size: bytes; a memory's size; of a team, a multiple of G, at most its size
  * @offset: 0
- * @handle: of a memory or a team; also a released one, by which something is mapped
+ * @handle: of a memory or a team; also a released one, as long as it has a mapping
  * @flags: 0
  *
- * Nobody has access before cuMemSetAccess(). Of a team, the call waits until
- * all its devices have joined; what is bound may come later.
+ * No device has access before cuMemSetAccess(). For a team, the call waits until
+ * all its devices have joined; memory may be bound later.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (a part of a memory), _ILLEGAL_STATE
  * (of the fabric).
@@ -2417,36 +2424,36 @@ CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 
 /**
  * cuMemUnmap() - back to reserved
- * @ptr: start of a mapping, or a multiple of G where nothing is mapped
+ * @ptr: start of a mapping, or a multiple of G between mappings
  * @size: bytes; to the end of a mapping, or to such a place, in the same reservation
  *
- * Where nothing is mapped there is nothing to do, which is no error.
+ * A range without mappings is no error.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (part of a mapping: nothing is unmapped then).
  */
 CUresult CUDAAPI cuMemUnmap(CUdeviceptr ptr, size_t size);
 
 /**
- * cuMemSetAccess() - say which device may do what with mappings
+ * cuMemSetAccess() - set devices' access to mappings
  * @ptr: start of a mapping
- * @size: bytes; to the end of that mapping, or of one of those next to it
- * @desc: array; all of it is set, or nothing (ours)
+ * @size: bytes; to the end of that mapping, or of one of the adjacent ones
+ * @desc: array; all of it takes effect, or nothing (ours)
  * @count: its length, 1 to 128 (the limit: ours)
  *
  * The CPU may do what any device may (ours). A device must be a member of the
- * team whose window this is.
+ * team whose window is mapped.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (also a device that is not there), _NOT_SUPPORTED (the
+ * Errors: CUDA_ERROR_INVALID_VALUE (also a device that does not exist), _NOT_SUPPORTED (the
  * host, of a device's memory), _INVALID_DEVICE (not a member).
  */
 CUresult CUDAAPI cuMemSetAccess(CUdeviceptr ptr, size_t size,
 				const CUmemAccessDesc *desc, size_t count);
 
 /**
- * cuMemGetAccess() - what a device may do at an address
+ * cuMemGetAccess() - a device's access at an address
  * @flags: output, CUmemAccess_flags
- * @location: the device; HOST: what any may do; HOST_NUMA: what the host was given
- * @ptr: anywhere inside a mapping; what cuMemAlloc() and the like gave answers NONE
+ * @location: the device; HOST: the most of any device; HOST_NUMA: the host's own
+ * @ptr: anywhere inside a mapping; in memory from cuMemAlloc() and the like, NONE
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (nothing is mapped there: @flags is NONE then),
  * _INVALID_DEVICE.
@@ -2455,9 +2462,9 @@ CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags,
 				const CUmemLocation *location, CUdeviceptr ptr);
 
 /*
- * Pointers (source: the API document; what windows answer: ours)
+ * Pointers (source: the API document; attributes of windows: ours)
  *
- * Addresses are those inside reservations; those of a window are on the device
+ * Addresses are those inside reservations; an address in a window counts as on the device
  * that joined its team first.
  */
 
@@ -2468,8 +2475,8 @@ CUresult CUDAAPI cuMemGetAccess(unsigned long long *flags,
  * @ptr: inside a reservation; inside a mapping for most
  *
  * There is a device pointer if the current context's device has access (without a
- * context: the one that has the memory), a host pointer of memory of the host; both
- * equal @ptr. Where there is none, NULL is written.
+ * context: the device with the memory), a host pointer of memory of the host; both
+ * equal @ptr. A pointer that does not exist is written as NULL.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (no such attribute, or @ptr has none).
  */
@@ -2481,9 +2488,9 @@ CUresult CUDAAPI cuPointerGetAttribute(void *data, CUpointer_attribute attribute
  * @numAttributes: how many
  * @attributes: which
  * @data: an output for each
- * @ptr: any address; what it does not have reads as 0, or NULL
+ * @ptr: any address; attributes that it does not have read as 0, or NULL
  *
- * Errors: as cuPointerGetAttribute(), but for @ptr.
+ * Errors: as cuPointerGetAttribute(), except for @ptr.
  */
 CUresult CUDAAPI cuPointerGetAttributes(unsigned int numAttributes,
 					CUpointer_attribute *attributes,
@@ -2517,14 +2524,14 @@ CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize,
  * marked)
  *
  * A team is made for a number of devices. When all have joined, each binds its
- * memory at offsets of the team; what is stored at an offset of the team's
- * window reaches every device's memory that is bound there, its replicas.
+ * memory at offsets of the team; a store at an offset of the team's
+ * window reaches the memory of every device that is bound there, the replicas.
  */
 
 /**
- * cuMulticastGetGranularity() - what a team's sizes and offsets are multiples of
+ * cuMulticastGetGranularity() - the unit of a team's sizes and offsets
  * @granularity: output, bytes
- * @prop: as for cuMulticastCreate(); its size is not looked at (hardware)
+ * @prop: as for cuMulticastCreate(); its size is ignored (hardware)
  * @option: MINIMUM: G. RECOMMENDED: a parameter of the module.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (Windows handles: ours).
@@ -2537,7 +2544,7 @@ cuMulticastGetGranularity(size_t *granularity,
 /**
  * cuMulticastCreate() - make a team
  * @mcHandle: output
- * @prop: for how many devices (at least 2: hardware), how large, how shared
+ * @prop: number of devices (at least 2: hardware), size, handle types
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_PERMITTED (FABRIC without an IMEX
  * channel: hardware), _NOT_SUPPORTED (no device can multicast; Windows
@@ -2548,7 +2555,7 @@ CUresult CUDAAPI cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
 
 /**
  * cuMulticastAddDevice() - let a device join, for good
- * @mcHandle: of a team; whoever holds one may add any device
+ * @mcHandle: of a team; any process with a handle may add any device
  * @dev: device
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (not a team, or it is full),
@@ -2568,7 +2575,7 @@ CUresult CUDAAPI cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle,
  * @size: bytes, a multiple of G, inside both
  * @flags: 0
  *
- * The binding does not keep the memory: it ends with it.
+ * The binding does not keep the memory, but ends with it.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (range, handles, or overlap with a binding
  * of the same device), _INVALID_DEVICE (not a member), _OUT_OF_MEMORY (no
@@ -2601,7 +2608,7 @@ CUresult CUDAAPI cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle,
 				       unsigned long long flags);
 
 /**
- * cuMulticastBindAddr() - bind what is mapped at an address
+ * cuMulticastBindAddr() - bind the memory mapped at an address
  * @mcHandle: of a team; the call waits until all its devices have joined
  * @mcOffset: bytes into the team, a multiple of G
  * @memptr: a mapping's address; memory from there on, over adjacent mappings
@@ -2615,7 +2622,7 @@ CUresult CUDAAPI cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle,
 				     size_t size, unsigned long long flags);
 
 /**
- * cuMulticastBindAddr_v2() - bind what is mapped, for a device (CUDA 13.1)
+ * cuMulticastBindAddr_v2() - bind the memory mapped at an address, for a device (CUDA 13.1)
  * @mcHandle: as above
  * @dev: a member: the one that the memory is on, or near for host memory; any for
  *	foreign memory (ours)
@@ -2636,7 +2643,7 @@ CUresult CUDAAPI cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle,
  * @mcHandle: of a team
  * @dev: a member
  * @mcOffset: start of a binding, bytes into the team
- * @size: bytes; to the end of that binding, or of one of those next to it (ours)
+ * @size: bytes; to the end of that binding, or of one of the adjacent ones (ours)
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (part of a binding, or a hole: nothing is
  * unbound then), _INVALID_DEVICE (not a member).
@@ -2717,20 +2724,20 @@ CUresult CUDAAPI cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t N)
 CUresult CUDAAPI cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N);
 
 /*
- * More copies and fills (source: the API document, where nothing else is said)
+ * More copies and fills (source: the API document, unless another is named)
  *
  * Without a stream, a call is in the legacy default stream: it comes after all
  * work of the context's streams that are not CU_STREAM_NON_BLOCKING. It is done
- * when the call returns, but for fills and copies between devices that have to
+ * when the call returns, except for fills and copies between devices that have to
  * wait for such work: these go on as if they had a stream.
  *
- * With a stream, arguments are checked at the call, a window's bindings too
- * (ours). Host memory that no reservation has is used as the real driver uses
+ * With a stream, the call checks its arguments, a window's bindings too
+ * (ours). Host memory outside all reservations is used as NVIDIA's driver uses
  * pageable memory: as source it may change once the call has returned, as
  * destination it is written by then (the call waits for the stream).
  *
- * Further errors: CUDA_ERROR_INVALID_HANDLE (not a stream, or destroyed); what
- * failed in the context's streams before; _NOT_PERMITTED in a host function.
+ * Further errors: CUDA_ERROR_INVALID_HANDLE (not a stream, or destroyed); the
+ * failure of earlier work in the context's streams; _NOT_PERMITTED in a host function.
  */
 
 /**
@@ -2858,10 +2865,10 @@ CUresult CUDAAPI cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch,
  * @numAttrs: 1 to @count
  * @hStream: any but the legacy one
  *
- * The copies are done in the order of the arrays (hardware: in any). No copy waits,
- * whatever memory it is of, but those whose source is read during the call.
- * The arrays are checked first; what is wrong with a copy itself leaves those
- * before it done. Not for streams that are being captured.
+ * The copies are done in the order of the arrays (hardware: in any order). The call waits for
+ * no copy, whatever its memory, except copies whose source is read during the call.
+ * The arrays are checked first; when a copy itself fails, the copies
+ * before it are done. Not for streams that are being captured.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _STREAM_CAPTURE_UNSUPPORTED, as other calls with
  * streams. Source: hardware.
@@ -2871,9 +2878,9 @@ CUresult CUDAAPI cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t
 				    size_t *attrsIdxs, size_t numAttrs, CUstream hStream);
 
 /**
- * cuMemcpy3DBatchAsync() - copy many times layers of rows
+ * cuMemcpy3DBatchAsync() - do many copies of layers of rows
  * @numOps: over 0
- * @opList: array; all are checked before the first is copied, but for what is mapped
+ * @opList: array; all are checked before the first is copied, except for their mappings
  * @flags: 0
  * @hStream: any but the legacy one
  *
@@ -2886,24 +2893,23 @@ CUresult CUDAAPI cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opL
 				      unsigned long long flags, CUstream hStream);
 
 /*
- * Streams (source: the API document, where nothing else is said)
+ * Streams (source: the API document, unless another is named)
  *
- * Work in a stream is done in the order it was queued, by a thread of its own.
- * The legacy stream waits for the context's other streams and they for it, but
- * not those that are CU_STREAM_NON_BLOCKING. Each thread has a default stream of
- * its own in each context, CU_STREAM_PER_THREAD, which is not one of these.
+ * Work in a stream is done in the order in which it was queued, by the stream's thread.
+ * The legacy stream waits for the context's other streams and they for it, except
+ * those that are CU_STREAM_NON_BLOCKING. Each thread has a default stream of
+ * its own in each context, CU_STREAM_PER_THREAD, which is not NON_BLOCKING.
  *
- * Work that fails after it was queued (memory that has been unmapped since, for
- * one) ends the device for the process, as on hardware: CUDA_ERROR_LAUNCH_FAILED.
- * The work behind it is left out, every call here and every other that takes the
- * device's contexts answers that failure, and no new context can be made. Contexts
+ * Work that fails after it was queued (because its memory has been unmapped, for
+ * example) ends the device for the process, as on hardware: CUDA_ERROR_LAUNCH_FAILED.
+ * Later work is not done, every call here and every other that uses the
+ * device's contexts returns that failure, and no new context can be made. Contexts
  * can still be destroyed, reset and asked for their device, flags and version, and
- * memory can be unmapped and released. What was destroyed is, whatever the answer.
+ * memory can be unmapped and released. A call that destroys an object does so even if it fails.
  *
  * Errors of all: CUDA_ERROR_INVALID_HANDLE (not a stream or not an event, or
  * destroyed), _INVALID_CONTEXT (a default stream, and no context is current),
- * _NOT_PERMITTED (called from a host function), and what has failed on the device
- * before.
+ * _NOT_PERMITTED (called from a host function), and an earlier failure on the device.
  */
 
 /**
@@ -2924,15 +2930,15 @@ CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *phStream, unsigned int fla
 
 /**
  * cuStreamDestroy() - end a stream
- * @hStream: not a default one. What is queued in it will still be done.
+ * @hStream: not a default one. Work that is queued in it will still be done.
  */
 CUresult CUDAAPI cuStreamDestroy(CUstream hStream);
 
 /**
  * cuStreamQuery() - has a stream done its work?
- * @hStream: the legacy stream has when those that it waits for have
+ * @hStream: the legacy stream is done when the streams that it waits for are
  *
- * Errors: CUDA_ERROR_NOT_READY (it has not; this is not logged).
+ * Errors: CUDA_ERROR_NOT_READY (it has not; not logged).
  */
 CUresult CUDAAPI cuStreamQuery(CUstream hStream);
 
@@ -2942,7 +2948,7 @@ CUresult CUDAAPI cuStreamQuery(CUstream hStream);
  */
 CUresult CUDAAPI cuStreamSynchronize(CUstream hStream);
 
-/* What a stream was created with; its number, which no other stream has had. */
+/* Properties that a stream was created with; its number, which no other stream has had. */
 CUresult CUDAAPI cuStreamGetPriority(CUstream hStream, int *priority);
 CUresult CUDAAPI cuStreamGetFlags(CUstream hStream, unsigned int *flags);
 CUresult CUDAAPI cuStreamGetId(CUstream hStream, unsigned long long *streamId);
@@ -2965,7 +2971,7 @@ CUresult CUDAAPI cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx,
  * @length: bytes: all that was allocated, or 0
  * @flags: one of CUmemAttach_flags
  *
- * Devices here reach managed memory at any time, so that it changes nothing: that is what
+ * Without effect: devices here reach managed memory at any time, as
  * CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS says.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _STREAM_CAPTURE_UNSUPPORTED.
@@ -2976,14 +2982,14 @@ CUresult CUDAAPI cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size
 /**
  * cuLaunchHostFunc() - have a stream call a function
  * @hStream: later work in it waits until the function has returned
- * @fn: runs in the stream's thread, with all signals blocked; it may not call
- *	what streams, events or copies have to do with. Left out after a failure.
+ * @fn: runs in the stream's thread, with all signals blocked except SIGSEGV and SIGBUS; it
+ *	may make no call about streams, events or copies. Not called after a failure.
  * @userData: for it
  */
 CUresult CUDAAPI cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData);
 
 /**
- * cuStreamAddCallback() - have a stream call a function, with its state
+ * cuStreamAddCallback() - have a stream call a function, with the stream's result
  * @hStream: as above
  * @callback: as above, but also called after a failure, which it is told
  * @userData: for it
@@ -2994,7 +3000,7 @@ CUresult CUDAAPI cuStreamAddCallback(CUstream hStream, CUstreamCallback callback
 
 /**
  * cuStreamWaitValue32() - have a stream wait for a word
- * @stream: goes on when the word is as asked for
+ * @stream: goes on when the word fulfills the condition
  * @addr: of the word, a multiple of its size: mapped memory, a window, a
  *	replica or registered memory of the host. The wait polls, from at once down
  *	to 1,000 times in a second, or less where that would use over 5 % of a
@@ -3011,7 +3017,7 @@ CUresult CUDAAPI cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64
 
 /**
  * cuStreamWriteValue32() - have a stream write a word
- * @stream: writes after all its work before
+ * @stream: writes after all its earlier work
  * @addr: as above; to a window it reaches every replica
  * @value: what to write
  * @flags: 0
@@ -3024,20 +3030,20 @@ CUresult CUDAAPI cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint6
 				      unsigned int flags);
 
 /**
- * cuStreamBatchMemOp() - several of these at once, in their order
+ * cuStreamBatchMemOp() - several waits and writes at once, in their order
  * @stream: as above
  * @count: up to 255
  * @paramArray: checked as a whole before anything is queued
  * @flags: 0
  *
- * Errors: as each alone.
+ * Errors: as cuStreamWaitValue32() and cuStreamWriteValue32().
  */
 CUresult CUDAAPI cuStreamBatchMemOp(CUstream stream, unsigned int count,
 				    CUstreamBatchMemOpParams *paramArray,
 				    unsigned int flags);
 
 /*
- * Events: points in streams. Not recorded yet, an event stands for no work.
+ * Events: points in streams. An event that was never recorded stands for no work.
  */
 
 /**
@@ -3051,7 +3057,7 @@ CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags);
 
 /**
  * cuEventDestroy() - end an event
- * @hEvent: what waits for it goes on waiting
+ * @hEvent: streams and threads that wait for it go on waiting
  *
  * Errors: CUDA_ERROR_CONTEXT_IS_DESTROYED (the event's context has ended; the event
  * ends as well).
@@ -3059,14 +3065,14 @@ CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags);
 CUresult CUDAAPI cuEventDestroy(CUevent hEvent);
 
 /**
- * cuEventRecord() - let an event stand for what is in a stream now
- * @hEvent: what it stood for before is forgotten, but by those that wait for it
+ * cuEventRecord() - let an event stand for the work in a stream now
+ * @hEvent: its last record is forgotten, except in waits that have begun
  * @hStream: of the event's context (else CUDA_ERROR_INVALID_HANDLE)
  */
 CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream);
 
 /**
- * cuEventRecordWithFlags() - let an event stand for what is in a stream now
+ * cuEventRecordWithFlags() - let an event stand for the work in a stream now
  * @hEvent: as above
  * @hStream: as above
  * @flags: CU_EVENT_RECORD_DEFAULT; a captured stream takes CU_EVENT_RECORD_EXTERNAL, too
@@ -3077,21 +3083,21 @@ CUresult CUDAAPI cuEventRecordWithFlags(CUevent hEvent, CUstream hStream,
 					unsigned int flags);
 
 /**
- * cuEventQuery() - is done what an event stands for?
+ * cuEventQuery() - is the work done that an event stands for?
  * @hEvent: an event
  *
- * Errors: CUDA_ERROR_NOT_READY (it is not; this is not logged).
+ * Errors: CUDA_ERROR_NOT_READY (it is not; not logged).
  */
 CUresult CUDAAPI cuEventQuery(CUevent hEvent);
 
 /**
- * cuEventSynchronize() - wait until what an event stands for is done
+ * cuEventSynchronize() - wait until the work is done that an event stands for
  * @hEvent: an event
  */
 CUresult CUDAAPI cuEventSynchronize(CUevent hEvent);
 
 /**
- * cuEventElapsedTime() - how much later one event was
+ * cuEventElapsedTime() - the time between two events
  * @pMilliseconds: output (NULL: CUDA_ERROR_INVALID_HANDLE)
  * @hStart: was recorded, with timing (else CUDA_ERROR_INVALID_HANDLE)
  * @hEnd: likewise, in the same context
@@ -3101,7 +3107,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent hEvent);
 CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd);
 
 /**
- * cuStreamWaitEvent() - have a stream wait for what an event stands for now
+ * cuStreamWaitEvent() - have a stream wait for the work that an event stands for now
  * @hStream: of any context
  * @hEvent: of any context
  * @Flags: CU_EVENT_WAIT_DEFAULT; a captured stream takes CU_EVENT_WAIT_EXTERNAL, too
@@ -3111,12 +3117,12 @@ CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeven
 CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags);
 
 /*
- * Plain allocation (source: the API document; what shares memory, and when it goes
+ * Plain allocation (source: the API document; which blocks share memory, and when it goes
  * back to the device: ours)
  *
  * Blocks are aligned to 512 bytes, and to G from a size of G on. Smaller ones of
- * one context share memory. A new block is zero or holds what this process left
- * there. All devices may access it. It ends with its context.
+ * one context share memory. A new block is zero or holds old data of this process.
+ * All devices may access it. It ends with its context.
  *
  * Errors of all: CUDA_ERROR_INVALID_CONTEXT.
  */
@@ -3145,13 +3151,13 @@ CUresult CUDAAPI cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch,
 				 unsigned int ElementSizeBytes);
 
 /**
- * cuMemFree() - free what cuMemAlloc() or a pool gave
+ * cuMemFree() - free memory from cuMemAlloc() or a pool
  * @dptr: as it was given
  *
  * Waits for the work in the streams of the memory's context, but not for a
  * pool's memory.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, what has failed in the context's streams.
+ * Errors: CUDA_ERROR_INVALID_VALUE, an earlier failure in the context's streams.
  */
 CUresult CUDAAPI cuMemFree(CUdeviceptr dptr);
 
@@ -3170,7 +3176,7 @@ CUresult CUDAAPI cuMemAllocHost(void **pp, size_t bytesize);
 
 /**
  * cuMemFreeHost() - free memory of the host
- * @p: what cuMemHostAlloc() or cuMemAllocHost() gave
+ * @p: from cuMemHostAlloc() or cuMemAllocHost()
  *
  * Errors: as cuMemFree().
  */
@@ -3196,9 +3202,9 @@ CUresult CUDAAPI cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 CUresult CUDAAPI cuMemHostUnregister(void *p);
 
 /**
- * cuMemHostGetDevicePointer() - where devices see memory of the host
+ * cuMemHostGetDevicePointer() - the devices' address of memory of the host
  * @pdptr: output: @p
- * @p: in what was allocated on the host, or registered
+ * @p: in memory that was allocated on the host, or registered
  * @Flags: 0
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
@@ -3207,7 +3213,7 @@ CUresult CUDAAPI cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p,
 					   unsigned int Flags);
 
 /**
- * cuMemHostGetFlags() - with which flags memory was allocated on the host
+ * cuMemHostGetFlags() - the flags with which memory was allocated on the host
  * @pFlags: output
  * @p: in it
  *
@@ -3216,9 +3222,9 @@ CUresult CUDAAPI cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p,
 CUresult CUDAAPI cuMemHostGetFlags(unsigned int *pFlags, void *p);
 
 /*
- * Pools (source: the API document; what happens when memory is short: ours)
+ * Pools (source: the API document; the behavior when memory is short: ours)
  *
- * As plain allocation, but frees are work in a stream, the pool says who may
+ * As plain allocation, but frees are work in a stream, the pool decides which devices may
  * access its memory, and blocks whose size is a multiple of G can be bound with
  * cuMulticastBindAddr(). A device has a default pool, and one that is current:
  * the default, until another is set.
@@ -3234,8 +3240,8 @@ CUresult CUDAAPI cuMemHostGetFlags(unsigned int *pFlags, void *p);
  * @bytesize: over 0
  * @flags: CU_MEM_ATTACH_GLOBAL or _HOST; both are alike here
  *
- * It is memory of the host, of which a device's pool has none: as much can be allocated as the
- * machine has, whatever the devices have. It belongs to the current context and ends with it.
+ * It is memory of the host, not of a device's pool: as much can be allocated as the
+ * machine has, whatever the devices have. It belongs to the current context, and ends with it.
  * cuMemFree() frees it.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY, _NOT_SUPPORTED (the profile's device does
@@ -3244,14 +3250,14 @@ CUresult CUDAAPI cuMemHostGetFlags(unsigned int *pFlags, void *p);
 CUresult CUDAAPI cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags);
 
 /**
- * cuMemAdvise() - say how managed memory will be used
+ * cuMemAdvise() - give advice about the use of managed memory
  * @devPtr: anywhere in managed memory; whole pages count
  * @count: bytes, over 0; no more than what was allocated there
  * @advice: CUmem_advise
- * @location: READ_MOSTLY and UNSET_PREFERRED_LOCATION do not look at it; a device or the host
+ * @location: ignored with READ_MOSTLY and UNSET_PREFERRED_LOCATION; a device or the host
  *	for ACCESSED_BY; also a node of the host for SET_PREFERRED_LOCATION
  *
- * Nothing moves here, so that it changes only what cuMemRangeGetAttribute() tells.
+ * Nothing moves here: advice only changes the output of cuMemRangeGetAttribute().
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_DEVICE, _OUT_OF_MEMORY.
  */
@@ -3259,14 +3265,14 @@ CUresult CUDAAPI cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advi
 			     CUmemLocation location);
 
 /**
- * cuMemPrefetchAsync() - say where managed memory will be used next
+ * cuMemPrefetchAsync() - prefetch managed memory to a location
  * @devPtr: anywhere in managed memory; whole pages count
  * @count: bytes, over 0; no more than what was allocated there
  * @location: a device, the host or one of its nodes
  * @flags: 0
  * @hStream: any that is not being captured
  *
- * Nothing moves; cuMemRangeGetAttribute() tells it.
+ * Nothing moves; cuMemRangeGetAttribute() outputs the location.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_DEVICE, _OUT_OF_MEMORY,
  * _STREAM_CAPTURE_UNSUPPORTED.
@@ -3285,7 +3291,7 @@ CUresult CUDAAPI cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUmemLocat
  * @flags: 0
  * @hStream: not a legacy stream
  *
- * All is checked before anything is done. Errors: as cuMemPrefetchAsync().
+ * All ranges are checked before one is changed. Errors: as cuMemPrefetchAsync().
  */
 CUresult CUDAAPI cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
 					 CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
@@ -3293,14 +3299,14 @@ CUresult CUDAAPI cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size
 					 CUstream hStream);
 
 /**
- * cuMemDiscardBatchAsync() - say that what is in managed memory is of no use any more
+ * cuMemDiscardBatchAsync() - discard the content of managed memory
  * @dptrs: array of @count: anywhere in managed memory
  * @sizes: array of @count: bytes, over 0
  * @count: over 0
  * @flags: 0
  * @hStream: not a legacy stream
  *
- * It stays here: a program may not count on that. Errors: as cuMemPrefetchAsync().
+ * Here the content stays, but programs must not count on it. Errors: as cuMemPrefetchAsync().
  */
 CUresult CUDAAPI cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
 					unsigned long long flags, CUstream hStream);
@@ -3313,7 +3319,7 @@ CUresult CUDAAPI cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *s
 						   unsigned long long flags, CUstream hStream);
 
 /**
- * cuMemRangeGetAttribute() - what was advised of managed memory
+ * cuMemRangeGetAttribute() - the advice that managed memory was given
  * @data: output
  * @dataSize: its bytes: 4; of ACCESSED_BY a multiple of 4, over 0: what is left over is
  *	CU_DEVICE_INVALID
@@ -3336,7 +3342,7 @@ CUresult CUDAAPI cuMemRangeGetAttribute(void *data, size_t dataSize,
  * @devPtr: as there
  * @count: as there
  *
- * All is checked before anything is written. Errors: as there.
+ * All arguments are checked before an output is written. Errors: as there.
  */
 CUresult CUDAAPI cuMemRangeGetAttributes(void **data, size_t *dataSizes,
 					 CUmem_range_attribute *attributes,
@@ -3346,23 +3352,23 @@ CUresult CUDAAPI cuMemRangeGetAttributes(void **data, size_t *dataSizes,
 /**
  * cuMemPoolCreate() - make a pool
  * @pool: output
- * @poolProps: on which device, how shared, how large
+ * @poolProps: location, handle type, largest size
  *
- * Errors: CUDA_ERROR_INVALID_DEVICE, _NOT_SUPPORTED (pools on the host, handles
- * other than fds: ours).
+ * Errors: CUDA_ERROR_INVALID_VALUE (also a device or node that does not exist),
+ * _OUT_OF_MEMORY (the device has less than maxSize), _NOT_SUPPORTED (fabric handles: ours).
  */
 CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps);
 
 /**
  * cuMemPoolDestroy() - destroy a pool
- * @pool: not a default one; its memory goes with its last block
+ * @pool: not a default one; its memory is freed with its last block
  *
- * Where it was current, the default pool is.
+ * If it was the current pool of a device, the default pool becomes current.
  */
 CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool pool);
 
 /**
- * cuMemPoolTrimTo() - give back what no block uses
+ * cuMemPoolTrimTo() - give back memory that no block uses
  * @pool: of this pool
  * @minBytesToKeep: bytes that it keeps, if it has them
  */
@@ -3375,8 +3381,8 @@ CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute at
 				       void *value);
 
 /**
- * cuMemPoolSetAccess() - say which devices may access a pool's memory
- * @pool: all that it has and will have
+ * cuMemPoolSetAccess() - set devices' access to a pool's memory
+ * @pool: for all memory that it has and will have
  * @map: array; the pool's own device keeps its access
  * @count: its length
  *
@@ -3401,7 +3407,7 @@ CUresult CUDAAPI cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool
 						  unsigned long long flags);
 
 /**
- * cuMemPoolImportFromShareableHandle() - a pool for another's blocks, no new ones
+ * cuMemPoolImportFromShareableHandle() - import a pool; it takes blocks of the exporter only
  * @pool_out: output
  * @handle: the fd itself, as (void *)(intptr_t)fd; stays the caller's
  * @handleType: how it was exported
@@ -3414,7 +3420,7 @@ CUresult CUDAAPI cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void
 						    unsigned long long flags);
 
 /**
- * cuMemPoolExportPointer() - what another process needs to import a block
+ * cuMemPoolExportPointer() - the data that another process needs to import a block
  * @shareData_out: output
  * @ptr: where a block of a pool that was created with a handle type starts
  */
@@ -3423,7 +3429,7 @@ CUresult CUDAAPI cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out,
 
 /**
  * cuMemPoolImportPointer() - map another process's block
- * @ptr_out: output; to be freed here, while it still is allocated there
+ * @ptr_out: output; to be freed here before the exporter frees the block
  * @pool: imported
  * @shareData: of a block that is not imported yet
  */
@@ -3435,7 +3441,7 @@ CUresult CUDAAPI cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 CUresult CUDAAPI cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev);
 CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool);
 
-/* The same for a @location; only DEVICE with PINNED, others are not supported. */
+/* The same for a @location: a device, the host or a node of it; only for type PINNED. */
 CUresult CUDAAPI cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
 					CUmemAllocationType type);
 CUresult CUDAAPI cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
@@ -3447,7 +3453,7 @@ CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType ty
  * cuMemAllocAsync() - allocate from the current pool of a stream's device
  * @dptr: output; can be used at once
  * @bytesize: over 0
- * @hStream: whose work is waited for if the pool is empty, as it may free some
+ * @hStream: if the pool is empty, the call waits for its work, which may free some
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY, as other calls with streams.
  */
@@ -3456,8 +3462,8 @@ CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize,
 					 CUmemoryPool pool, CUstream hStream);
 
 /**
- * cuMemFreeAsync() - free memory when a stream comes there
- * @dptr: what a pool or cuMemAlloc() gave; must not be freed again from now on
+ * cuMemFreeAsync() - free memory in the order of a stream
+ * @dptr: from a pool or cuMemAlloc(); must not be freed again from now on
  * @hStream: the stream
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, as other calls with streams.
@@ -3465,13 +3471,13 @@ CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize,
 CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
 
 /*
- * Graphs (source: hardware, where nothing else is said)
+ * Graphs (source: hardware, unless another is named)
  *
  * A graph has nodes, and edges between them: a node is done after those that it
- * depends on. cuGraphInstantiate() makes something of it that can be launched in any
+ * depends on. cuGraphInstantiate() makes an instance of it, which can be launched in any
  * stream, many times. Nodes that do not depend on each other may be done in any
  * order; here, one after the other, but a node that waits (for an event, for a word)
- * holds up only those that depend on it. Kernels, external semaphores and conditional
+ * holds up only those that depend on it. External semaphores and conditional
  * nodes are not supported.
  *
  * A graph's functions may be called from several threads at once. Handles of graphs
@@ -3490,8 +3496,8 @@ CUresult CUDAAPI cuGraphCreate(CUgraph *phGraph, unsigned int flags);
 
 /**
  * cuGraphDestroy() - destroy a graph and its nodes
- * @hGraph: not a child node's, and not one that a stream is being captured to. What
- *	was instantiated from it stays.
+ * @hGraph: not a child node's, and not one that a stream is being captured to.
+ *	Its instances stay.
  */
 CUresult CUDAAPI cuGraphDestroy(CUgraph hGraph);
 
@@ -3508,13 +3514,13 @@ CUresult CUDAAPI cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph);
  * cuGraphNodeFindInClone() - find a node's copy
  * @phNode: output
  * @hOriginalNode: of the graph that was cloned
- * @hClonedGraph: what cuGraphClone() gave
+ * @hClonedGraph: from cuGraphClone()
  */
 CUresult CUDAAPI cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
 					CUgraph hClonedGraph);
 
 /*
- * To add a node of each type. Of all:
+ * Calls that add a node of one type. Common to all:
  *
  * @phGraphNode: output
  * @hGraph: to this graph
@@ -3522,7 +3528,7 @@ CUresult CUDAAPI cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOrigin
  * @numDependencies: its length
  *
  * Memory and addresses are checked as a copy or a fill checks them when it is called;
- * what has gone by the time of a launch fails the launch's stream.
+ * if one is gone by the time of a launch, the launch's stream fails.
  */
 CUresult CUDAAPI cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				      const CUgraphNode *dependencies,
@@ -3565,7 +3571,7 @@ CUresult CUDAAPI cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGr
 
 /**
  * cuGraphAddEventWaitNode() - add a node that waits for an event
- * @event: for what it stands for when cuGraphLaunch() is called; for the last record
+ * @event: for the work that it stands for when cuGraphLaunch() is called; for the last record
  *	node of it that this node depends on, if there is one
  */
 CUresult CUDAAPI cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -3576,11 +3582,11 @@ CUresult CUDAAPI cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGrap
  * cuGraphAddMemAllocNode() - add a node that allocates memory
  * @nodeParams: dptr is an output: the address, the same for all launches
  *
- * The memory may be used by nodes that depend on this one, and by what comes after
+ * The memory may be used by nodes that depend on this one, and by work that comes after
  * the launch, until it is freed: by a node that cuGraphAddMemFreeNode() adds, by
- * cuMemFreeAsync() or by cuMemFree(). It stays as it is when the graph is destroyed.
+ * cuMemFreeAsync() or by cuMemFree(). It stays allocated when the graph is destroyed.
  * It is taken from the device when the node is added, and given back when it is
- * not allocated and neither the graph nor what was instantiated from it is there any
+ * not allocated and neither the graph nor an instance of it exists any
  * more (ours; hardware takes it at the launch).
  *
  * Of a graph with such nodes no node or edge can be removed, it can be neither
@@ -3595,7 +3601,7 @@ CUresult CUDAAPI cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph
 
 /**
  * cuGraphAddMemFreeNode() - add a node that frees memory
- * @dptr: what an alloc node of this or another graph gave, with no other free node
+ * @dptr: from an alloc node of this or another graph, with no other free node
  *	in this one
  */
 CUresult CUDAAPI cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -3615,9 +3621,9 @@ CUresult CUDAAPI cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				size_t numDependencies, CUgraphNodeParams *nodeParams);
 
 /*
- * A node's parameters; the node must be of the type. What pointers in them point to
- * is the node's until it is destroyed or gets others. What was instantiated before
- * keeps its own.
+ * A node's parameters; the node must be of the type. Arrays that they point to belong to
+ * the node, until it is destroyed or gets others. Instances made before
+ * keep their own.
  */
 CUresult CUDAAPI cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams);
 CUresult CUDAAPI cuGraphMemcpyNodeSetParams(CUgraphNode hNode,
@@ -3668,10 +3674,10 @@ CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *node
 CUresult CUDAAPI cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type);
 
 /*
- * What a graph has, in the order in which it was added; edges, in the order of the
- * nodes that they come from. The arrays may be NULL, to ask for their number only;
- * else the number is an input as well: the length of the arrays. Elements beyond what
- * there is become NULL. @edgeData may be NULL: all edges are alike.
+ * A graph's nodes and edges, in the order in which they were added; edges, in the order of the
+ * nodes at which they start. The arrays may be NULL, to find only their number;
+ * else the number is an input as well: the length of the arrays. Elements left over
+ * become NULL. @edgeData may be NULL: all edges are alike.
  */
 CUresult CUDAAPI cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes);
 CUresult CUDAAPI cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes,
@@ -3690,13 +3696,13 @@ CUresult CUDAAPI cuGraphNodeGetDependentNodes(CUgraphNode hNode,
  * cuGraphAddDependencies() - add edges
  * @hGraph: of this graph
  * @from: array of nodes
- * @to: array of nodes that are to come after those
+ * @to: array of nodes, each to come after the one in @from
  * @edgeData: array with 0 in all fields, or NULL
  * @numDependencies: the length of the arrays
  *
  * A cycle is found when the graph is instantiated. Edges are added one after the
- * other: those before one that cannot be added (to the node itself, or there
- * already) stay.
+ * other: edges before one that cannot be added (from a node to itself, or one
+ * that exists already) stay.
  */
 CUresult CUDAAPI cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from,
 					const CUgraphNode *to,
@@ -3738,20 +3744,20 @@ CUresult CUDAAPI cuGraphDebugDotPrint(CUgraph hGraph, const char *path,
 				      unsigned int flags);
 
 /**
- * cuGraphInstantiate() - make something of a graph that can be launched
+ * cuGraphInstantiate() - make an instance of a graph, which can be launched
  * @phGraphExec: output; independent of the graph from now on
  * @hGraph: any without cycles
  * @flags: AUTO_FREE_ON_LAUNCH, USE_NODE_PRIORITY
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (a cycle), _NOT_SUPPORTED (the graph allocates, and
- * there is an instance of it), _STREAM_CAPTURE_UNSUPPORTED (a stream is being
+ * has an instance already), _STREAM_CAPTURE_UNSUPPORTED (a stream is being
  * captured to it: the capture fails).
  */
 CUresult CUDAAPI cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
 				    unsigned long long flags);
 
 /**
- * cuGraphInstantiateWithParams() - the same, with an answer in more detail
+ * cuGraphInstantiateWithParams() - the same, with more detail about an error
  * @phGraphExec: output
  * @hGraph: as above
  * @instantiateParams: also flag UPLOAD, with a stream
@@ -3763,7 +3769,7 @@ cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
 			     CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams);
 
 /**
- * cuGraphExecGetFlags() - with which flags a graph was instantiated
+ * cuGraphExecGetFlags() - the flags with which a graph was instantiated
  * @hGraphExec: an instance
  * @flags: output: AUTO_FREE_ON_LAUNCH or 0
  */
@@ -3776,20 +3782,20 @@ CUresult CUDAAPI cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags);
 CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec hGraphExec);
 
 /**
- * cuGraphLaunch() - have a stream do what a graph says
+ * cuGraphLaunch() - have a stream do the work of a graph
  * @hGraphExec: also comes after all earlier launches of the same instance
  * @hStream: any
  *
  * A node that fails fails the stream, as other work does: the nodes not begun are left
  * out.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (what an earlier launch allocated was not freed;
- * what is to be freed is not allocated), _STREAM_CAPTURE_UNSUPPORTED (the stream is
- * being captured, which fails), as other calls with streams.
+ * Errors: CUDA_ERROR_INVALID_VALUE (memory that an earlier launch allocated was not freed;
+ * memory to free is not allocated), _STREAM_CAPTURE_UNSUPPORTED (the stream is
+ * being captured: the capture fails), as other calls with streams.
  */
 CUresult CUDAAPI cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream);
 
-/* Without effect: there is nothing to prepare on a device. Errors: as cuGraphLaunch(). */
+/* Without effect: a device needs no preparation. Errors: as cuGraphLaunch(). */
 CUresult CUDAAPI cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream);
 
 /**
@@ -3808,7 +3814,7 @@ CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
 
 /*
  * Other parameters for one node of an instance. @hNode is of the graph that was
- * instantiated. What may change: see cuGraphExecUpdate().
+ * instantiated. cuGraphExecUpdate() says which changes are possible.
  */
 CUresult CUDAAPI cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
 						const CUDA_MEMCPY3D *copyParams,
@@ -3832,7 +3838,7 @@ CUresult CUDAAPI cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hN
  * cuGraphExecChildGraphNodeSetParams() - other parameters for all of a child node
  * @hGraphExec: an instance
  * @hNode: a child node of the graph that was instantiated
- * @childGraph: as cuGraphExecUpdate()'s graph, seen from the child node's
+ * @childGraph: related to the child node's graph as in cuGraphExecUpdate()
  *
  * Errors: CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE.
  */
@@ -3841,7 +3847,7 @@ CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec,
 						    CUgraph childGraph);
 
 /**
- * cuGraphNodeSetEnabled() - have an instance leave a node out, or not any more
+ * cuGraphNodeSetEnabled() - have an instance skip a node, or do it again
  * @hGraphExec: an instance
  * @hNode: a copy or a fill of the graph that was instantiated
  * @isEnabled: 0 or another number
@@ -3852,7 +3858,7 @@ CUresult CUDAAPI cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode
 				       unsigned int *isEnabled);
 
 /*
- * What the launches of a process have allocated on a device.
+ * Memory that the launches of a process have allocated on a device.
  *
  * Errors of all: CUDA_ERROR_INVALID_DEVICE.
  */
@@ -3863,10 +3869,10 @@ CUresult CUDAAPI cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attrib
 					      void *value);
 
 /**
- * cuUserObjectCreate() - have something destroyed when no graph uses it any more
+ * cuUserObjectCreate() - have an object destroyed when no graph uses it any more
  * @object_out: output
  * @ptr: for @destroy
- * @destroy: called when the last reference is gone, in a thread of the library's; it
+ * @destroy: called when the last reference is gone, in a thread of the library; it
  *	may call nothing here
  * @initialRefcount: the caller's references, 1 to INT_MAX
  * @flags: CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
@@ -3879,7 +3885,7 @@ CUresult CUDAAPI cuUserObjectRetain(CUuserObject object, unsigned int count);
 CUresult CUDAAPI cuUserObjectRelease(CUuserObject object, unsigned int count);
 
 /**
- * cuGraphRetainUserObject() - let a graph have references
+ * cuGraphRetainUserObject() - give a graph references to an object
  * @graph: its clones and instances, and launches of those, have references of their own
  * @object: an object
  * @count: 1 to INT_MAX
@@ -3892,7 +3898,7 @@ CUresult CUDAAPI cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
  * cuGraphReleaseUserObject() - take references from a graph
  * @graph: a graph
  * @object: an object
- * @count: as many as it has at most
+ * @count: at most as many as the graph has
  */
 CUresult CUDAAPI cuGraphReleaseUserObject(CUgraph graph, CUuserObject object,
 					  unsigned int count);
@@ -3900,19 +3906,19 @@ CUresult CUDAAPI cuGraphReleaseUserObject(CUgraph graph, CUuserObject object,
 /*
  * Capture (source: hardware)
  *
- * While a stream is captured, what it is asked to do becomes nodes of a graph and is
+ * While a stream is captured, work that is queued in it becomes nodes of a graph and is
  * not done. Each node depends on the stream's last one. An event that is recorded in
  * the stream brings other streams into the capture when they wait for it; all that
  * they got must be joined to the first stream in the same way before it ends.
  *
- * What cannot be captured answers CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED and fails the
- * capture: to ask a captured stream, or to wait for it; callbacks; copies between
+ * Calls that cannot be captured return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED and fail the
+ * capture: queries of a captured stream, or waits for it; callbacks; copies between
  * contexts; launches of graphs; cuStreamGetFlags(); cuCtxSynchronize() in the context.
  * So do, for other streams as well, cuMemAlloc(), cuMemFree(), memory of the host,
  * cuMemAllocAsync(), cuMemPoolTrimTo(), and to ask or wait for streams and events,
  * where the modes of the thread and of the capture forbid it. The legacy stream must
  * not be used while a blocking stream of its context is captured
- * (CUDA_ERROR_STREAM_CAPTURE_IMPLICIT). A captured stream answers
+ * (CUDA_ERROR_STREAM_CAPTURE_IMPLICIT). Calls for a captured stream return
  * CUDA_ERROR_STREAM_CAPTURE_INVALIDATED from the failure on until its capture is ended.
  */
 
@@ -3943,11 +3949,11 @@ CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
 
 /**
  * cuStreamEndCapture() - end a capture
- * @hStream: where it began
+ * @hStream: the stream in which it began
  * @phGraph: output: the graph; NULL if the capture has failed. May be NULL: the graph is
  *	destroyed then, unless it was there before
  *
- * Unless it is RELAXED, it is to be ended by the thread that began it.
+ * Unless its mode is RELAXED, the thread that began it has to end it.
  *
  * Errors: CUDA_ERROR_ILLEGAL_STATE (no capture), _STREAM_CAPTURE_UNMATCHED (another
  * stream of the capture, which fails), _STREAM_CAPTURE_INVALIDATED (it had failed),
@@ -3966,9 +3972,9 @@ CUresult CUDAAPI cuStreamEndCapture(CUstream hStream, CUgraph *phGraph);
 CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus);
 
 /**
- * cuStreamGetCaptureInfo() - what a stream's capture has come to
+ * cuStreamGetCaptureInfo() - the state of a stream's capture
  * @hStream: any
- * @captureStatus_out: output. Unless it is ACTIVE, the others stay as they are
+ * @captureStatus_out: output. Unless it is ACTIVE, the other outputs are not written
  * @id_out: output, or NULL: the capture's number, which no other has had
  * @graph_out: output, or NULL: may be changed, but not destroyed or instantiated
  * @dependencies_out: output, or NULL: array of nodes that the next node will depend on,
@@ -3986,7 +3992,7 @@ CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream hStream,
 					size_t *numDependencies_out);
 
 /**
- * cuStreamUpdateCaptureDependencies() - say what a captured stream's next node depends on
+ * cuStreamUpdateCaptureDependencies() - change the dependencies of a captured stream's next node
  * @hStream: a captured stream
  * @dependencies: array of nodes of the graph
  * @dependencyData: array with 0 in all fields, or NULL
@@ -4002,7 +4008,7 @@ CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream hStream,
 						   unsigned int flags);
 
 /**
- * cuThreadExchangeStreamCaptureMode() - which captures forbid calls to this thread
+ * cuThreadExchangeStreamCaptureMode() - set which captures forbid calls to this thread
  * @mode: input: GLOBAL: those of all threads that are GLOBAL, and its own but for
  *	RELAXED ones; THREAD_LOCAL: its own, but for RELAXED ones; any other: none.
  *	Output: what it was before, GLOBAL at first
@@ -4010,18 +4016,18 @@ CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream hStream,
 CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
 /*
- * Memory of other processes (source: the API document; whom a handle serves: ours)
+ * Memory of other processes (source: the API document; which processes may use a handle: ours)
  *
- * A handle is 64 bytes that go by any way. It is good in other processes of the same
+ * A handle is 64 bytes, sent in any way. It is valid in other processes of the same
  * user, as long as these have the exporter's user and process namespaces, and the
- * exporter lives and has not freed the memory. What was opened stays until it is
+ * exporter lives and has not freed the memory. Opened memory stays until it is
  * closed, also when the exporter frees it or dies. Needs a current context.
  */
 
 /**
  * cuIpcGetMemHandle() - let other processes have an allocation
  * @pHandle: output; the same each time
- * @dptr: anywhere in what cuMemAlloc() or cuMemAllocPitch() gave
+ * @dptr: anywhere in memory from cuMemAlloc() or cuMemAllocPitch()
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
  */
@@ -4030,7 +4036,7 @@ CUresult CUDAAPI cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr);
 /**
  * cuIpcOpenMemHandle() - map another process's allocation
  * @pdptr: output: where it starts; in the same context the same each time
- * @handle: what cuIpcGetMemHandle() gave
+ * @handle: from cuIpcGetMemHandle()
  * @Flags: CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_CONTEXT (it is this process's own).
@@ -4042,7 +4048,7 @@ CUresult CUDAAPI cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle,
  * cuIpcCloseMemHandle() - undo one cuIpcOpenMemHandle(); the last one unmaps it
  * @dptr: as it was given
  *
- * Waits for the work in the context's streams. cuMemFree() does not take it.
+ * Waits for the work in the context's streams. cuMemFree() refuses such memory.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE.
  */
@@ -4053,8 +4059,8 @@ CUresult CUDAAPI cuIpcCloseMemHandle(CUdeviceptr dptr);
  * @pHandle: output; the same each time, until the event is destroyed
  * @event: created here with CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING
  *
- * The same processes may open it as a handle of memory. Each may record it: who asks or
- * waits means the last record of any. A record of a process that dies has happened.
+ * The same processes may open it as a handle of memory. Each may record it: queries and
+ * waits mean the last record of any process. A record of a process that dies has happened.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE (another kind of event).
  */
@@ -4063,7 +4069,7 @@ CUresult CUDAAPI cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event);
 /**
  * cuIpcOpenEventHandle() - an event of another process, each time a new handle
  * @phEvent: output; destroy it with cuEventDestroy()
- * @handle: what cuIpcGetEventHandle() gave
+ * @handle: from cuIpcGetEventHandle()
  *
  * Errors: CUDA_ERROR_MAP_FAILED (no such handle), _INVALID_HANDLE (the event was
  * destroyed), _INVALID_CONTEXT (it is this process's own), _OUT_OF_MEMORY (a process has
@@ -4073,18 +4079,18 @@ CUresult CUDAAPI cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 
 /*
  * External memory (source: the API document): dma-bufs of other drivers, which
- * this device can read and write, copy from and to, and bind. Needs a current
+ * a device can read and write, copy from and to, and bind. Needs a current
  * context.
  *
- * Who else uses the buffer: copies and fills wait for its fences before they start
- * and tell its exporter of the access, as DMA_BUF_IOCTL_SYNC does, with which they
+ * Other users of the buffer: copies and fills wait for its fences before they start
+ * and tell its exporter of the access, as DMA_BUF_IOCTL_SYNC does, with which programs
  * need not be combined. A program that loads and stores through the address does
- * both itself, with that ioctl or poll() on the fd; on x86 what it stores is seen
+ * both itself, with that ioctl or poll() on the fd; on x86 its stores are seen
  * by all other CPUs and devices at once, as caches are coherent there (ours).
  */
 
 /**
- * cuImportExternalMemory() - take another driver's memory in
+ * cuImportExternalMemory() - import another driver's memory
  * @extMem_out: output
  * @memHandleDesc: of type OPAQUE_FD or DMABUF_FD: handle.fd, any dma-buf's that
  *	cuMemImportFromShareableHandle() would take, but no team's (ours); size, at
@@ -4121,7 +4127,7 @@ cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
 
 /**
  * cuDestroyExternalMemory() - give external memory back
- * @extMem: what cuImportExternalMemory() gave. Buffers mapped from it stay until
+ * @extMem: from cuImportExternalMemory(). Buffers mapped from it stay until
  *	they are freed (ours; the document: they must no longer be used)
  *
  * Errors: CUDA_ERROR_INVALID_HANDLE.
@@ -4130,7 +4136,7 @@ CUresult CUDAAPI cuDestroyExternalMemory(CUexternalMemory extMem);
 
 /*
  * Device code: modules, libraries and their kernels. Source of all rules: hardware.
- * @image is PTX text that ends with a 0 byte, a cubin, a fatbin, or what nvcc puts
+ * @image is PTX text that ends with a 0 byte, a cubin, a fatbin, or the wrapper that nvcc puts
  * around a fatbin; it may be freed after the call. PTX is read as far as its
  * instructions' names, and not compiled.
  *
@@ -4184,12 +4190,12 @@ CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction *functions, unsigned int 
  * @bytes: output: its size; or NULL, but not both
  *
  * It has the value that the image gives it, or 0. Addresses in such values are not
- * known, and 0 (ours). The memory is taken when the variable is first asked for (ours).
+ * known, and 0 (ours). The memory is allocated when the variable is first looked up (ours).
  */
 CUresult CUDAAPI cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
 				   const char *name);
 
-/* Lazy, unless the environment has CUDA_MODULE_LOADING=EAGER. */
+/* The mode is lazy, unless the environment has CUDA_MODULE_LOADING=EAGER. */
 CUresult CUDAAPI cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
 
 /**
@@ -4233,13 +4239,13 @@ CUresult CUDAAPI cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
 CUresult CUDAAPI cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,
 				      CUdevice dev);
 
-/* What is set for a kernel is set for its functions on that device, not the other way round. */
+/* Sets the attribute of the kernel and of its functions on that device, but not the reverse. */
 CUresult CUDAAPI cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
 				      CUdevice dev);
 CUresult CUDAAPI cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev);
 
 /**
- * cuFuncGetAttribute() - a figure of a kernel
+ * cuFuncGetAttribute() - an attribute of a kernel
  * @pi: output
  * @attrib: CUfunction_attribute
  * @hfunc: a function; not a CUkernel
@@ -4252,13 +4258,13 @@ CUresult CUDAAPI cuFuncGetModule(CUmodule *hmod, CUfunction hfunc);
 CUresult CUDAAPI cuFuncGetName(const char **name, CUfunction hfunc);
 
 /**
- * cuFuncGetParamInfo() - where a parameter is
+ * cuFuncGetParamInfo() - the offset and size of a parameter
  * @func: a function
  * @paramIndex: from 0
  * @paramOffset: output: from the first parameter's first byte
  * @paramSize: output, or NULL
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (it has not as many).
+ * Errors: CUDA_ERROR_INVALID_VALUE (no such parameter).
  */
 CUresult CUDAAPI cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
 				    size_t *paramSize);
@@ -4267,8 +4273,8 @@ CUresult CUDAAPI cuFuncLoad(CUfunction function);
 
 /*
  * How many blocks of a kernel a multiprocessor of the emulated device could have at a
- * time: by its figures (threads, blocks, shared memory); registers are not counted for
- * PTX. It says nothing of the machine.
+ * time: by its attributes (threads, blocks, shared memory); registers are not known for
+ * PTX. The numbers do not describe this machine.
  */
 CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
 							     int blockSize,
@@ -4304,8 +4310,8 @@ CUresult CUDAAPI cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
  * @kernelParams: an address for each parameter; read before the call returns
  * @extra: in place of it, one buffer: CU_LAUNCH_PARAM_…
  *
- * What runs is the C function that was registered for the kernel's name: see
- * memcast/kernel.h. What it finds wrong ends the context, as a device's fault does.
+ * The stream calls the C function that is registered for the kernel's name: see
+ * memcast/kernel.h. A fault in it ends the context, as a device's fault does.
  *
  * Errors: CUDA_ERROR_INVALID_HANDLE, _INVALID_VALUE, _NOT_SUPPORTED (no function is
  * registered: ours), _INVALID_CLUSTER_SIZE, _COOPERATIVE_LAUNCH_TOO_LARGE.
@@ -4325,7 +4331,7 @@ CUresult CUDAAPI cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
 					   unsigned int blockDimZ, unsigned int sharedMemBytes,
 					   CUstream hStream, void **kernelParams);
 
-/* Of before CUDA 4.0: the shape and the parameters are set one by one, then launched. */
+/* Calls from before CUDA 4.0: set shape and parameters one by one, then launch. */
 CUresult CUDAAPI cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z);
 CUresult CUDAAPI cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes);
 CUresult CUDAAPI cuParamSetSize(CUfunction hfunc, unsigned int numbytes);
