@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cooperative groups of threads that are there in every launch: a block, and its parts of up
- * to 32 threads. For kernels that are compiled as C++ (memcast/cu.h); C++17. Groups of the
- * grid, of a cluster and of the threads that are at a place by chance are not here.
+ * Cooperative groups of threads that exist in every launch: a block, and its parts of up to 32
+ * threads. For kernels that are compiled as C++ (memcast/cu.h); C++17. Groups of the grid, of a
+ * cluster and of threads that happen to execute together are not supported.
  */
 #ifndef MEMCAST_COOPERATIVE_GROUPS_H
 #define MEMCAST_COOPERATIVE_GROUPS_H
@@ -29,7 +29,7 @@ inline thread_block this_thread_block()
 	return thread_block();
 }
 
-/* @Size threads of a block that follow each other: a power of two, at most 32 */
+/* @Size adjacent threads of a block: a power of two, at most 32 */
 template <unsigned int Size> class thread_block_tile {
 	static_assert(Size && Size <= 32 && !(Size & (Size - 1)),
 		      "memcast has tiles of 1, 2, 4, 8, 16 and 32 threads");

@@ -2071,7 +2071,8 @@ CUresult CUDAAPI cuCtxDetach(CUcontext ctx);
  * cuCtxPushCurrent() - push a context on the thread's stack: it becomes current
  * @ctx: context
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT, _OUT_OF_MEMORY (the stack is full: ours).
+ * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT, _OUT_OF_MEMORY (the stack is
+ * full: ours).
  */
 CUresult CUDAAPI cuCtxPushCurrent(CUcontext ctx);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a program wants to be profiled. Nothing profiles it here: both functions succeed, as
- * they do on hardware without a profiler.
+ * Marks the part of a program that a profiler is to record. memcast has no profiler: both
+ * functions succeed, as they do on hardware without one.
  */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __CUDA_PROFILER_API_H__
 #define __CUDA_PROFILER_API_H__
 

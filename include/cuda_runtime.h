@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA runtime API as programs that are not compiled by nvcc include it: all of
- * cuda_runtime_api.h, and for C++ the same functions with typed pointers. With kernels in
- * it, a program is compiled by nvcc, with NVIDIA's header.
+ * The CUDA runtime API for programs that are not compiled by nvcc: all of cuda_runtime_api.h, and
+ * for C++ the same functions with typed pointers. A program with kernels is compiled by nvcc, with
+ * NVIDIA's header, or by memcast-cu (memcast/cu.h).
  */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 
 #include <cuda_runtime_api.h>
 #include <vector_functions.h>
 
-/* What cudaMallocPitch() and its like are about */
+/* Values of the types that cudaMallocPitch() and similar functions use */
 static inline struct cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t xsize,
 							size_t ysize)
 {
@@ -129,7 +129,7 @@ cudaLaunchKernel(T *kernel, dim3 grid, dim3 block, void **arguments, size_t shar
  * @block_size: output: threads of a block, the largest of the sizes that are best
  * @kernel: its function
  * @dynamic_bytes: function of a block's size: the dynamic shared memory that it needs
- * @limit: the largest size that the caller can use; 0: what the kernel can
+ * @limit: the largest size that the caller can use; 0: the kernel's limit
  *
  * Errors: cudaErrorInvalidValue; those of cudaFuncGetAttributes().
  */
@@ -170,7 +170,7 @@ cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, 
 	return cudaSuccess;
 }
 
-/* The same with as much dynamic shared memory for each size */
+/* The same with an equal size of dynamic shared memory for all blocks */
 template <class T> static inline cudaError_t
 cudaOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, T *kernel,
 				   size_t dynamic_bytes = 0, int limit = 0)

@@ -6,29 +6,29 @@
  * header of this name runs on memcast's libcudart.so.13, and the other way round. Text
  * and everything else is memcast's own.
  *
- * The runtime is a layer on the driver API. What a function here takes and answers is
- * said with the function of include/cuda.h that it calls, whose name is given as "cu…".
+ * The runtime is a layer on the driver API. Parameters and results of a function here are
+ * described with the function of include/cuda.h that it calls, whose name is given as "cu…".
  * The runtime adds three things:
  *
- *   - The calling thread's device, 0 unless cudaSetDevice() said otherwise, and the
+ *   - The calling thread's device, 0 unless cudaSetDevice() has set another, and the
  *     primary context of that device, which the first call that needs one makes current.
  *     A context that the program made current itself is used as it is.
- *   - An error of the driver is answered as the cudaError_t of the same number, and kept
+ *   - An error of the driver is returned as the cudaError_t of the same number, and kept
  *     as the thread's last error (cudaGetLastError()). cudaErrorNotReady is not kept.
  *   - The default stream is NULL; for programs that are built with
  *     CUDA_API_PER_THREAD_DEFAULT_STREAM it is cudaStreamPerThread.
  *
- * Every function that needs a device can answer, beside what is listed,
+ * Every function that needs a device can return, besides the errors listed with it,
  *
  *   cudaErrorInvalidValue	an output is NULL, or flags are unknown
  *   cudaErrorNoDevice		there is no device: the module is not loaded
  *   cudaErrorInitializationError	in the child of a fork() of a process that used it
  *
- * What is not declared here is exported and answers cudaErrorNotSupported, so that every
- * program loads; docs/stack/runtime.md lists it. With CUDA_LOG_FILE=stderr, stdout or a path in
- * the environment each failed call has a line there with its reason.
+ * Functions that are not declared here are exported and return cudaErrorNotSupported, so that
+ * every program loads; docs/stack/runtime.md lists them. With CUDA_LOG_FILE=stderr, stdout or
+ * a path in the environment each failed call has a line there with its reason.
  */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_API_H__
 
@@ -112,7 +112,7 @@ cudaError_t cudaGetLastError(void);
 /* The last error of the calling thread, which stays. */
 cudaError_t cudaPeekAtLastError(void);
 
-/* The name of an error, and a sentence; "unrecognized error code" of other numbers. */
+/* The name of an error, and a sentence; "unrecognized error code" for other numbers. */
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
@@ -135,7 +135,7 @@ cudaError_t cudaGetDeviceCount(int *count);
  */
 cudaError_t cudaSetDevice(int device);
 
-/* The device of the current context, or else the one that the next call would use. */
+/* The device of the current context; without one, the device that the next call would use. */
 cudaError_t cudaGetDevice(int *device);
 
 /*
@@ -146,7 +146,7 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int fl
 
 /*
  * Threads that have not chosen a device take the first of these @len ones; with @len 0,
- * device 0. cudaErrorInvalidDevice: one of them does not exist.
+ * device 0. cudaErrorInvalidDevice: one of the devices does not exist.
  */
 cudaError_t cudaSetValidDevices(int *device_arr, int len);
 
@@ -165,10 +165,10 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags);
 /* cuDeviceGetAttribute. cudaErrorInvalidDevice: there is no such device. */
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
 
-/* All that is known of a device; what is not a device's attribute here is 0. */
+/* All properties of a device; fields without an attribute are 0. */
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 
-/* cuDeviceGetPCIBusId, @len bytes with the final 0; and the device that has such a one. */
+/* cuDeviceGetPCIBusId, @len bytes with the final 0; the device with such a bus address. */
 cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device);
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId);
 
@@ -248,7 +248,7 @@ cudaError_t cudaHostGetFlags(unsigned int *pFlags, void *pHost);
 /* cuMemGetInfo: bytes of the current device. Either may be NULL. */
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 
-/* What an address is; one that is nobody's is cudaMemoryTypeUnregistered, and a success. */
+/* The memory at an address; cudaMemoryTypeUnregistered (success) if the driver does not know it. */
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 				     const void *ptr);
 
@@ -266,7 +266,7 @@ cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem,
 cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t extMem);
 
 /*
- * Copies. @kind says from where to where, and an address of another kind is
+ * Copies. @kind says whether each side is host or device memory; an address of another kind is
  * cudaErrorInvalidValue; cudaMemcpyDefault takes any.
  *
  *   cudaErrorInvalidMemcpyDirection	@kind is none
@@ -307,7 +307,7 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t numOps, struct cudaMemcpy3DBatchOp *op
 				   unsigned long long flags, cudaStream_t stream);
 
 /*
- * The device's variable that a program calls @symbol, a registered address: its bytes from
+ * The device's variable that is registered under the address @symbol: its bytes from
  * @offset. cudaErrorInvalidSymbol: no such variable is registered.
  */
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count,
@@ -480,7 +480,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
 
-/* Capture: what a stream is told becomes a graph. */
+/* Capture: work that is queued in a stream becomes a graph. */
 
 /* cuStreamBeginCapture, cuStreamBeginCaptureToGraph, cuStreamEndCapture */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
@@ -523,7 +523,7 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t ori
 
 /*
  * cuGraphAddMemcpyNode, and others of such names: a node that depends on @numDependencies
- * ones. Copies and fills are the current device's.
+ * nodes. The current device does copies and fills.
  */
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
 				   const cudaGraphNode_t *pDependencies, size_t numDependencies,
@@ -560,7 +560,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
 			     const cudaGraphEdgeData *dependencyData, size_t numDependencies,
 			     struct cudaGraphNodeParams *nodeParams);
 
-/* cuGraphMemcpyNodeGetParams, and others of such names: what a node does, and changes to it */
+/* cuGraphMemcpyNodeGetParams, and others of such names: parameters of nodes, and changes to them */
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
 					 struct cudaMemcpy3DParms *pNodeParams);
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
@@ -624,7 +624,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream);
 cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream);
 
-/* cuGraphExecUpdate, and changes to one node of what was instantiated */
+/* cuGraphExecUpdate, and changes to one node of an instance */
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
 				cudaGraphExecUpdateResultInfo *resultInfo);
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
@@ -673,7 +673,7 @@ cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t objec
 
 /*
  * cuGetProcAddress: the driver's function @symbol of the CUDA version @cudaVersion, or
- * NULL and why in *@driverStatus, which may be NULL. The first one takes this library's
+ * NULL and the reason in *@driverStatus, which may be NULL. The first function takes this library's
  * version.
  */
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
@@ -712,7 +712,7 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
  * @func: such an address, or a cudaKernel_t
  */
 
-/* cuKernelGetAttribute, cuKernelSetAttribute: all figures of a kernel on the current device */
+/* cuKernelGetAttribute, cuKernelSetAttribute: all attributes of a kernel on the current device */
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func);
 cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value);
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr,
@@ -727,7 +727,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *func);
 cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
 				 size_t *paramSize);
 
-/* The driver's handles of it, the first in the current context: cuKernelGetFunction */
+/* The driver's handles of a kernel, the first in the current context: cuKernelGetFunction */
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr);
 cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr);
 
@@ -771,8 +771,8 @@ cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t libra
 				 const char *name);
 
 /*
- * cuGraphAddKernelNode, and others of such names. What is got of a node whose kernel the
- * program has registered is the address it is registered under.
+ * cuGraphAddKernelNode, and others of such names. A node's parameters name a kernel that the
+ * program has registered by the address of its registration.
  */
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
 				   const cudaGraphNode_t *pDependencies, size_t numDependencies,

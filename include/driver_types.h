@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types and numbers of the CUDA runtime API, as far as memcast emulates it: what
- * cuda_runtime_api.h declares functions with. Names, numbers and layouts are those of
+ * Types and numbers of the CUDA runtime API, as far as memcast emulates it, with which
+ * cuda_runtime_api.h declares functions. Names, numbers and layouts are those of
  * CUDA 13.0; text and everything else is memcast's own.
  *
- * Where a type is said to be "as" one of the driver API, it has that one's layout, and
- * include/cuda.h says what its fields mean. Types of arrays, textures, surfaces, graphics
- * and external semaphores are not here: there are none of these.
+ * A type that is "as" a type of the driver API has its layout, and
+ * include/cuda.h describes its fields. Types of arrays, textures, surfaces, graphics
+ * and external semaphores are left out: memcast does not support these.
  */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __DRIVER_TYPES_H__
 #define __DRIVER_TYPES_H__
 
@@ -29,13 +29,13 @@
 
 #define cudaPeerAccessDefault		0x00
 
-/* Of streams, and the two default ones */
+/* Flags of streams, and the two default streams */
 #define cudaStreamDefault		0x00
 #define cudaStreamNonBlocking		0x01
 #define cudaStreamLegacy		((cudaStream_t)0x1)
 #define cudaStreamPerThread		((cudaStream_t)0x2)
 
-/* Of events, of recording them and of waiting for them */
+/* Flags of events, of records and of waits */
 #define cudaEventDefault		0x00
 #define cudaEventBlockingSync		0x01
 #define cudaEventDisableTiming		0x02
@@ -45,7 +45,7 @@
 #define cudaEventWaitDefault		0x00
 #define cudaEventWaitExternal		0x01
 
-/* Of devices: CUctx_flags */
+/* Flags of devices: CUctx_flags */
 #define cudaDeviceScheduleAuto		0x00
 #define cudaDeviceScheduleSpin		0x01
 #define cudaDeviceScheduleYield		0x02
@@ -67,11 +67,11 @@
 #define cudaExternalMemoryDedicated	0x01
 #define cudaMemPoolCreateUsageHwDecompress	0x2
 
-/* Devices that are none: the processor, and what memory has that is nobody's */
+/* Device numbers that stand for no device: the processor, and no device at all */
 #define cudaCpuDeviceId			((int)-1)
 #define cudaInvalidDeviceId		((int)-2)
 
-/* What functions answer. The numbers are those of CUresult. */
+/* Result codes of the runtime's functions; the numbers are those of CUresult. */
 enum cudaError {
 	cudaSuccess				= 0,
 	cudaErrorInvalidValue			= 1,
@@ -223,7 +223,7 @@ typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUlib_st *cudaLibrary_t;
 typedef struct CUexternalMemory_st *cudaExternalMemory_t;
-typedef struct cudaArray *cudaArray_t;			/* there are none */
+typedef struct cudaArray *cudaArray_t;			/* not supported */
 typedef const struct cudaArray *cudaArray_const_t;
 
 typedef void (*cudaHostFn_t)(void *userData);
@@ -380,8 +380,8 @@ enum cudaDeviceAttr {
 };
 
 /*
- * What a device has, each field as the attribute of its name. Sizes are in bytes;
- * pairs and triples are width, height and depth, or the number of layers.
+ * Properties of a device, each field from the attribute of its name. Sizes are in bytes; pairs
+ * and triples are width, height and depth, or the number of layers.
  */
 struct cudaDeviceProp {
 	char name[256];
@@ -511,7 +511,7 @@ enum cudaComputeMode {
 	cudaComputeModeExclusiveProcess	= 3
 };
 
-/* Of attributes of GPUDirect RDMA */
+/* Bits of device attributes about GPUDirect RDMA */
 enum cudaFlushGPUDirectRDMAWritesOptions {
 	cudaFlushGPUDirectRDMAWritesOptionHost		= 1<<0,
 	cudaFlushGPUDirectRDMAWritesOptionMemOps	= 1<<1
@@ -525,7 +525,7 @@ enum cudaGPUDirectRDMAWritesOrdering {
 
 /* Memory */
 
-/* What an address is: cudaPointerGetAttributes(). */
+/* The kind of memory at an address: cudaPointerGetAttributes(). */
 enum cudaMemoryType {
 	cudaMemoryTypeUnregistered	= 0,
 	cudaMemoryTypeHost		= 1,
@@ -533,7 +533,7 @@ enum cudaMemoryType {
 	cudaMemoryTypeManaged		= 3
 };
 
-/* From where to where a copy goes; the last is found by the addresses. */
+/* The kinds of memory that a copy reads and writes; with Default, the addresses decide. */
 enum cudaMemcpyKind {
 	cudaMemcpyHostToHost		= 0,
 	cudaMemcpyHostToDevice		= 1,
@@ -544,9 +544,9 @@ enum cudaMemcpyKind {
 
 struct cudaPointerAttributes {
 	enum cudaMemoryType type;
-	int device;		/* whose memory, or that current when host memory was made */
-	void *devicePointer;	/* by which the current device has it, or NULL */
-	void *hostPointer;	/* by which the processor may, or NULL */
+	int device;		/* with the memory; host memory: current when it was made */
+	void *devicePointer;	/* address for the current device, or NULL */
+	void *hostPointer;	/* address for the processor, or NULL */
 	long reserved[8];
 };
 
@@ -572,7 +572,7 @@ struct cudaPos {
 };
 
 struct cudaMemcpy3DParms {
-	cudaArray_t srcArray;		/* NULL, as there are none */
+	cudaArray_t srcArray;		/* NULL: not supported */
 	struct cudaPos srcPos;
 	struct cudaPitchedPtr srcPtr;
 	cudaArray_t dstArray;
@@ -956,7 +956,7 @@ struct cudaKernelNodeParamsV2 {
 	void **extra;
 };
 
-/* What cudaGraphAddNode() makes a node of */
+/* The parameters of a node of any type */
 struct cudaGraphNodeParams {
 	enum cudaGraphNodeType type;
 	int reserved0[3];
@@ -1039,7 +1039,7 @@ enum cudaGraphDebugDotFlags {
 	cudaGraphDebugDotFlagsConditionalNodeParams	= 1<<15
 };
 
-/* Kernels, which are known by name and not run */
+/* Kernels, which are known by name; registered C functions do their work */
 
 struct cudaFuncAttributes {
 	size_t sharedSizeBytes;
@@ -1189,7 +1189,7 @@ typedef enum CUDAlogLevel_enum {
 typedef struct CUlogsCallbackEntry_st *cudaLogsCallbackHandle;
 typedef unsigned int cudaLogIterator;
 
-/* Of channels of an array, for cudaCreateChannelDesc() */
+/* Kinds of channels of an array, for cudaCreateChannelDesc() */
 enum cudaChannelFormatKind {
 	cudaChannelFormatKindSigned	= 0,
 	cudaChannelFormatKindUnsigned	= 1,

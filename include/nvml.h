@@ -5,14 +5,15 @@
  * Names, numbers and layouts are those of NVML 13.0, so that a program built with
  * NVIDIA's header of this name runs on memcast's libnvidia-ml.so.1, and the other way
  * round. Text and everything else is memcast's own. The library exports all functions
- * of NVML 13.0; those that are not declared here answer NVML_ERROR_NOT_SUPPORTED, as
+ * of NVML 13.0; those that are not declared here return NVML_ERROR_NOT_SUPPORTED, as
  * lib/nvml/functions.def lists them, and a program that names them needs NVIDIA's header.
- * docs/stack/nvml.md has what clients find.
+ * docs/stack/nvml.md says what programs find.
  *
  * "Source" says where a function's rules come from: recorded (on hardware: H100s, driver
  * 580), document (NVIDIA's published text), or ours (where neither says).
  *
- * Every function but the five that say so can answer, beside what is listed with it,
+ * Every function except the five that need no initialization can return, besides the errors
+ * listed with it,
  *
  *   NVML_ERROR_UNINITIALIZED	nvmlInit() was not called
  *   NVML_ERROR_INVALID_ARGUMENT	not a device, or an output pointer is NULL
@@ -21,10 +22,10 @@
  * A call that fails leaves its outputs as they were. With CUDA_LOG_FILE=stderr, stdout or
  * a path in the environment, each failed call writes a line there with the reason in
  * words. All calls may be made from several threads at once, and by the child of a fork()
- * as by its parent. None of them initialises CUDA: a program that has called NVML alone
+ * as by its parent. No call initializes CUDA: a program that has called NVML alone
  * may fork, and its children may use devices.
  */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __nvml_nvml_h__
 #define __nvml_nvml_h__
 
@@ -50,7 +51,7 @@ extern "C" {
 #define nvmlGetBlacklistDeviceCount		nvmlGetExcludedDeviceCount
 #endif
 
-/* What a structure's version field holds: its size, and its version in the top byte */
+/* The value of a structure's version field: its size, and its version in the top byte */
 #define NVML_STRUCT_VERSION(data, ver) \
 	((unsigned int)(sizeof(nvml##data##_v##ver##_t) | ((ver) << 24U)))
 
@@ -96,19 +97,19 @@ typedef enum nvmlEnableState_enum {
 	NVML_FEATURE_ENABLED	= 1,
 } nvmlEnableState_t;
 
-/* A device: good in the process that was given it, until that ends */
+/* A device: valid in the process that was given it, until the process ends */
 typedef struct nvmlDevice_st *nvmlDevice_t;
 
 /* ---- the library */
 
-#define NVML_INIT_FLAG_NO_GPUS		1	/* do not fail for want of devices */
+#define NVML_INIT_FLAG_NO_GPUS		1	/* do not fail if there are no devices */
 #define NVML_INIT_FLAG_NO_ATTACH	2
 
 /**
- * nvmlInit_v2() - begin
+ * nvmlInit_v2() - initialize the library
  *
- * Counts: each call wants an nvmlShutdown(). Under the name nvmlInit it is the same.
- * Needs no initialisation before.
+ * Calls are counted: each needs an nvmlShutdown(). nvmlInit() is the same.
+ * Needs no initialization before.
  *
  * Return: NVML_SUCCESS, or NVML_ERROR_DRIVER_NOT_LOADED: there are no devices.
  * Source: recorded.
@@ -116,7 +117,7 @@ typedef struct nvmlDevice_st *nvmlDevice_t;
 nvmlReturn_t nvmlInit_v2(void);
 
 /**
- * nvmlInitWithFlags() - begin, with conditions
+ * nvmlInitWithFlags() - initialize the library, with flags
  * @flags: mask of NVML_INIT_FLAG_…
  *
  * Return: as nvmlInit_v2(); NVML_ERROR_INVALID_ARGUMENT for other flags.
@@ -125,17 +126,18 @@ nvmlReturn_t nvmlInit_v2(void);
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags);
 
 /**
- * nvmlShutdown() - end what one nvmlInit() began
+ * nvmlShutdown() - undo one nvmlInit()
  *
- * Return: NVML_SUCCESS, or NVML_ERROR_UNINITIALIZED when none is left. Source: recorded.
+ * Return: NVML_SUCCESS, or NVML_ERROR_UNINITIALIZED if no nvmlInit() is left to undo.
+ * Source: recorded.
  */
 nvmlReturn_t nvmlShutdown(void);
 
 /**
  * nvmlErrorString() - a result in words
- * @result: any number; needs no initialisation
+ * @result: any number; needs no initialization
  *
- * Return: a text that stays; "Unknown Error" for what is not in the list.
+ * Return: a constant text; "Unknown Error" for numbers that are not in the list.
  * Source: recorded.
  */
 const char *nvmlErrorString(nvmlReturn_t result);
@@ -146,7 +148,7 @@ const char *nvmlErrorString(nvmlReturn_t result);
 #define NVML_SYSTEM_NVML_VERSION_BUFFER_SIZE	80
 
 /**
- * nvmlSystemGetDriverVersion() - the driver whose answers memcast gives
+ * nvmlSystemGetDriverVersion() - the version of the driver whose results memcast gives
  * @version: buffer
  * @length: bytes there; 80 are enough
  *
@@ -155,7 +157,7 @@ const char *nvmlErrorString(nvmlReturn_t result);
 nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length);
 
 /**
- * nvmlSystemGetNVMLVersion() - the same of NVML; needs no initialisation
+ * nvmlSystemGetNVMLVersion() - the same of NVML; needs no initialization
  * @version: buffer
  * @length: bytes there; 80 are enough
  *
@@ -167,8 +169,8 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length);
 #define NVML_CUDA_DRIVER_VERSION_MINOR(v)	(((v) % 1000) / 10)
 
 /**
- * nvmlSystemGetCudaDriverVersion_v2() - what cuDriverGetVersion() says; needs no
- * initialisation
+ * nvmlSystemGetCudaDriverVersion_v2() - the version that cuDriverGetVersion() gives; needs no
+ * initialization
  * @version: output; nvmlSystemGetCudaDriverVersion() is the same
  *
  * Return: NVML_SUCCESS. Source: recorded.
@@ -188,7 +190,7 @@ nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int
 
 /**
  * nvmlSystemGetTopologyGpuSet() - the devices near a CPU
- * @cpu: its number
+ * @cpu: the CPU's number
  * @count: how many @devices there is room for; output: how many were written, or, with
  *	@devices NULL and 0 here, how many there are
  * @devices: array
@@ -222,7 +224,7 @@ nvmlReturn_t nvmlUnitGetCount(unsigned int *count);
 
 /**
  * nvmlGetExcludedDeviceCount() - devices that the driver leaves out; needs no
- * initialisation
+ * initialization
  * @count: output: 0
  *
  * Return: NVML_SUCCESS. Source: document.
@@ -259,15 +261,15 @@ typedef nvmlSystemConfComputeSettings_v1_t nvmlSystemConfComputeSettings_t;
 #define nvmlSystemConfComputeSettings_v1	NVML_STRUCT_VERSION(SystemConfComputeSettings, 1)
 
 /**
- * nvmlSystemGetConfComputeCapabilities() - what could be computed in confidence
- * @capabilities: output: nothing
+ * nvmlSystemGetConfComputeCapabilities() - which confidential computing is possible
+ * @capabilities: output: none
  *
  * Return: NVML_SUCCESS. Source: ours.
  */
 nvmlReturn_t nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *capabilities);
 
 /**
- * nvmlSystemGetConfComputeState() - whether it is
+ * nvmlSystemGetConfComputeState() - is confidential computing on?
  * @state: output: off
  *
  * Return: NVML_SUCCESS. Source: ours.
@@ -275,17 +277,17 @@ nvmlReturn_t nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *c
 nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *state);
 
 /**
- * nvmlSystemGetConfComputeSettings() - whether it is, and for several devices
+ * nvmlSystemGetConfComputeSettings() - is it on, and for several devices?
  * @settings: its version set; output: off
  *
  * Return: NVML_SUCCESS, or NVML_ERROR_ARGUMENT_VERSION_MISMATCH. Source: ours.
  */
 nvmlReturn_t nvmlSystemGetConfComputeSettings(nvmlSystemConfComputeSettings_t *settings);
 
-/* ---- which devices there are */
+/* ---- finding devices */
 
 /**
- * nvmlDeviceGetCount_v2() - how many devices
+ * nvmlDeviceGetCount_v2() - how many devices there are
  * @count: output; nvmlDeviceGetCount() is the same
  *
  * Return: NVML_SUCCESS. Source: recorded.
@@ -350,18 +352,18 @@ nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t *uuid, nvmlDevice_t *de
  * @address: [domain:]bus:device[.function], in hexadecimal
  * @device: output; nvmlDeviceGetHandleByPciBusId() is the same
  *
- * Return: NVML_SUCCESS; NVML_ERROR_NOT_FOUND: nothing is there; or
- * NVML_ERROR_INVALID_ARGUMENT: not an address. Source: recorded (nothing there), document.
+ * Return: NVML_SUCCESS; NVML_ERROR_NOT_FOUND: no device has this address; or
+ * NVML_ERROR_INVALID_ARGUMENT: not an address. Source: recorded (NOT_FOUND), document.
  */
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *address, nvmlDevice_t *device);
 
-/* ---- what a device is */
+/* ---- constant properties of a device */
 
 #define NVML_DEVICE_NAME_BUFFER_SIZE	64
 #define NVML_DEVICE_NAME_V2_BUFFER_SIZE	96
 
 /**
- * nvmlDeviceGetName() - what cuDeviceGetName() says
+ * nvmlDeviceGetName() - the name that cuDeviceGetName() gives
  * @device: which
  * @name: buffer
  * @length: bytes there; 96 are enough
@@ -420,16 +422,16 @@ typedef enum nvmlGpuVirtualizationMode {
 } nvmlGpuVirtualizationMode_t;
 
 /**
- * nvmlDeviceGetBrand() - and other single facts about a device
+ * nvmlDeviceGetBrand() - the brand; similar functions give other single properties
  * @device: which
  * @brand: output
  *
  * Architecture is NVML_DEVICE_ARCH_…, after the compute capability; cores are those of
  * all multiprocessors; the memory bus is in bits; the compute mode is the driver API's. A
- * device stays as it is while nobody uses it (persistence), has no screen (display mode
- * and active), is not virtual, and alone on its board, whose number is its bus address.
+ * device keeps its state without users (persistence), has no screen (display mode
+ * and active), is not virtual, and is alone on its board, whose number is its bus address.
  *
- * Return: NVML_SUCCESS. Source: recorded; display, virtualisation and boards of several: ours.
+ * Return: NVML_SUCCESS. Source: recorded; display, virtualization and shared boards: ours.
  */
 nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *brand);
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, nvmlDeviceArchitecture_t *arch);
@@ -445,7 +447,7 @@ nvmlReturn_t nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned int *board);
 nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int *several);
 
 /**
- * nvmlDeviceOnSameBoard() - are two handles one board?
+ * nvmlDeviceOnSameBoard() - are two devices on one board?
  * @first: a device
  * @second: a device
  * @same: output: 1 if they are one device, else 0
@@ -455,7 +457,7 @@ nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int *sever
 nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t first, nvmlDevice_t second, int *same);
 
 /**
- * nvmlDeviceGetCudaComputeCapability() - what cuDeviceComputeCapability() says
+ * nvmlDeviceGetCudaComputeCapability() - the numbers that cuDeviceComputeCapability() gives
  * @device: which
  * @major: output
  * @minor: output
@@ -475,7 +477,7 @@ typedef enum nvmlClockType_enum {
 /**
  * nvmlDeviceGetMaxClockInfo() - the driver API's clock rates
  * @device: which
- * @type: of what
+ * @type: the clock
  * @mhz: output, in MHz
  *
  * Return: NVML_SUCCESS, or NVML_ERROR_NOT_SUPPORTED (video). Source: ours.
@@ -483,7 +485,7 @@ typedef enum nvmlClockType_enum {
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type,
 				       unsigned int *mhz);
 
-/* ---- PCI, where the devices are not: addresses that no machine has */
+/* ---- PCI: the devices are on no bus; their addresses are in domains that no machine has */
 
 #define NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE	32
 #define NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE	16
@@ -517,7 +519,7 @@ typedef nvmlPciInfoExt_v1_t nvmlPciInfoExt_t;
 #define nvmlPciInfoExt_v1	NVML_STRUCT_VERSION(PciInfoExt, 1)
 
 /**
- * nvmlDeviceGetPciInfo_v3() - the bus address that the driver API tells
+ * nvmlDeviceGetPciInfo_v3() - the bus address that the driver API gives
  * @device: which
  * @info: output. nvmlDeviceGetPciInfo_v2() ends before busId, nvmlDeviceGetPciInfo()
  *	before pciSubSystemId.
@@ -543,7 +545,7 @@ typedef unsigned int nvmlBusType_t;
 #define NVML_PCIE_LINK_MAX_SPEED_32000MBPS	5
 
 /**
- * nvmlDeviceGetBusType() - and what a device of its kind has of PCI Express
+ * nvmlDeviceGetBusType() - the bus type; similar functions give properties of PCI Express
  * @device: which
  * @type: output
  *
@@ -562,7 +564,7 @@ nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned int *w
 nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device, unsigned int *speed);
 nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device, unsigned int *speed);
 
-/* ---- memory, and who has it */
+/* ---- memory, and the processes that hold it */
 
 typedef struct nvmlMemory_st {
 	unsigned long long total;
@@ -590,7 +592,7 @@ typedef struct nvmlMemory_v2_st {
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory);
 
 /**
- * nvmlDeviceGetMemoryInfo_v2() - the same, and what of it is reserved: nothing
+ * nvmlDeviceGetMemoryInfo_v2() - the same, and the reserved part: 0
  * @device: which
  * @memory: its version set; output, in bytes
  *
@@ -618,11 +620,11 @@ typedef nvmlProcessInfo_v2_t nvmlProcessInfo_t;
  * @count: how many @infos there is room for; output: how many there are
  * @infos: array, or NULL if @count is 0
  *
- * Users see their own processes, root all. The older ones differ in @infos. Graphics and
- * MPS processes are none.
+ * Users see their own processes, root all. The older functions differ in @infos. The lists
+ * of graphics and MPS processes are empty.
  *
  * Return: NVML_SUCCESS, or NVML_ERROR_INSUFFICIENT_SIZE with *@count written.
- * Source: document; who is seen: ours.
+ * Source: document; which processes a user sees: ours.
  */
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
 						     nvmlProcessInfo_t *infos);
@@ -642,7 +644,7 @@ typedef unsigned int nvmlAffinityScope_t;
  * @words: how many @set has
  * @set: array, output: bit N is CPU N
  *
- * With a scope it is the same: each node is a socket. The memory's is the node itself.
+ * With a scope it is the same: each node is a socket. The memory affinity is the node itself.
  *
  * Return: NVML_SUCCESS. Source: document.
  */
@@ -657,7 +659,7 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int words
  * nvmlDeviceSetCpuAffinity() - run the calling thread near a device
  * @device: which; nvmlDeviceClearCpuAffinity() lets it run anywhere again
  *
- * Return: NVML_SUCCESS, or NVML_ERROR_UNKNOWN: no such CPU is the thread's to use.
+ * Return: NVML_SUCCESS, or NVML_ERROR_UNKNOWN: the thread may not run on these CPUs.
  * Source: document.
  */
 nvmlReturn_t nvmlDeviceSetCpuAffinity(nvmlDevice_t device);
@@ -705,13 +707,13 @@ typedef enum nvmlNvlinkVersion_enum {
 } nvmlNvlinkVersion_t;
 
 /**
- * nvmlDeviceGetNvLinkState() - and what else is known of a link
+ * nvmlDeviceGetNvLinkState() - is a link enabled? Similar functions give its other properties
  * @device: which
  * @link: its number
  * @active: output: enabled
  *
  * All links of a device are alike and go to a switch that the machine does not see: its
- * bus address is FFFFFFFF:FF:FF.0. Nothing goes over them, so errors stand at 0.
+ * bus address is FFFFFFFF:FF:FF.0. Links carry nothing, so error counters read 0.
  * nvmlDeviceGetNvLinkRemotePciInfo(), the older one, ends before busId.
  *
  * Return: NVML_SUCCESS; NVML_ERROR_INVALID_ARGUMENT: no such link (capability, counter);
@@ -776,7 +778,7 @@ typedef nvmlGpuFabricInfo_v3_t nvmlGpuFabricInfoV_t;
 #define nvmlGpuFabricInfo_v3	NVML_STRUCT_VERSION(GpuFabricInfo, 3)
 
 /**
- * nvmlDeviceGetGpuFabricInfoV() - how the fabric is, and which devices are on the same
+ * nvmlDeviceGetGpuFabricInfoV() - the state of the fabric, its cluster and its clique
  * @device: which
  * @info: its version set, 2 or 3; output. nvmlDeviceGetGpuFabricInfo(), the older one,
  *	has no version and no health.
@@ -815,10 +817,10 @@ typedef enum nvmlGpuP2PCapsIndex_enum {
 } nvmlGpuP2PCapsIndex_t;
 
 /**
- * nvmlDeviceGetP2PStatus() - what one device can do to another
+ * nvmlDeviceGetP2PStatus() - the access of one device to another
  * @first: a device
  * @second: a device, or the same
- * @index: of what
+ * @index: the kind of access
  * @status: output
  *
  * With links: all but PCI. Without: reading and writing, over PCI.
@@ -849,9 +851,9 @@ nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_
 						 nvmlGpuTopologyLevel_t *level);
 
 /**
- * nvmlDeviceGetTopologyNearestGpus() - the others up to some distance
- * @device: of which
- * @level: how far
+ * nvmlDeviceGetTopologyNearestGpus() - the other devices up to a distance
+ * @device: distances are from this one
+ * @level: the largest distance
  * @count: as nvmlSystemGetTopologyGpuSet() has it
  * @devices: array
  *
@@ -920,14 +922,14 @@ typedef struct nvmlFieldValue_st {
 } nvmlFieldValue_t;
 
 /**
- * nvmlDeviceGetFieldValues() - several numbers at once
+ * nvmlDeviceGetFieldValues() - several values at once
  * @device: which
  * @count: how many @values
  * @values: fieldId and scopeId set; output: the rest, each with its own result
  *
- * Of a field: NVML_SUCCESS; NVML_ERROR_NOT_SUPPORTED: one of links, and there are none, or
- * one that is not in the list above; NVML_ERROR_INVALID_ARGUMENT: no such field or link.
- * Counters stand at 0, so nvmlDeviceClearFieldValues() has nothing to clear.
+ * Result of a field: NVML_SUCCESS; NVML_ERROR_NOT_SUPPORTED: it is about links and there are
+ * none, or it is not in the list above; NVML_ERROR_INVALID_ARGUMENT: no such field or link.
+ * Counters read 0, so nvmlDeviceClearFieldValues() has nothing to clear.
  *
  * Return: NVML_SUCCESS. Source: recorded; links by number: document.
  */
@@ -946,8 +948,8 @@ nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count,
  * @current: output: no
  * @pending: output: no
  *
- * Accordingly it has at most 0 instances, no handle is one, and to ask for one finds
- * nothing (NVML_ERROR_NOT_FOUND; of an instance's device: NVML_ERROR_INVALID_ARGUMENT).
+ * So a device has at most 0 instances, no handle is one, and a call that looks for one finds
+ * none (NVML_ERROR_NOT_FOUND; the device of an instance: NVML_ERROR_INVALID_ARGUMENT).
  *
  * Return: NVML_SUCCESS. Source: recorded (mode); else ours.
  */
@@ -960,7 +962,7 @@ nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned i
 nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t instance,
 							  nvmlDevice_t *device);
 
-/* ---- events: none ever happens */
+/* ---- events: no event ever happens */
 
 typedef struct nvmlEventSet_st *nvmlEventSet_t;
 
@@ -982,7 +984,7 @@ nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set);
 nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set);
 
 /**
- * nvmlDeviceGetSupportedEventTypes() - which events a device has
+ * nvmlDeviceGetSupportedEventTypes() - the events that a device has
  * @device: which
  * @types: output: 0
  *
@@ -1004,7 +1006,7 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
 /**
  * nvmlEventSetWait_v2() - wait for an event
  * @set: of nvmlEventSetCreate()
- * @data: output, where there are events; nvmlEventSetWait() is the same
+ * @data: not written, as there are no events; nvmlEventSetWait() is the same
  * @milliseconds: for how long
  *
  * Return: NVML_ERROR_TIMEOUT, after that time. Source: document.
@@ -1012,7 +1014,7 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
 				 unsigned int milliseconds);
 
-/* ---- not supported: what is often asked for all the same */
+/* ---- not supported, but often called by programs */
 
 typedef struct nvmlUtilization_st {
 	unsigned int gpu;
@@ -1037,9 +1039,9 @@ typedef enum nvmlPStates_enum {
 } nvmlPstates_t;
 
 /*
- * There is no board with a number or a firmware, nothing is powered, warm, ventilated or
- * clocked, engines are not measured, memory has no errors to correct and is not shown on a
- * bus. Programs that ask are ready for that, as hardware differs as well.
+ * There is no board with a number or a firmware, no power, temperature, fan or
+ * clock, engines are not measured, memory has no errors to correct and is not visible on a
+ * bus. Programs are prepared for that, as hardware differs as well.
  *
  * Return: NVML_ERROR_NOT_SUPPORTED, whatever the arguments. Source: recorded
  * (nvmlDeviceGetNumaNodeId); else ours.

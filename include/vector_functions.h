@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* make_float4() and its like: vectors of numbers as values, for C and C++ */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* make_float4() and similar functions: vectors of numbers as values, for C and C++ */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __VECTOR_FUNCTIONS_H__
 #define __VECTOR_FUNCTIONS_H__
 

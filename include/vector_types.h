@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Vectors of one to four numbers, as device code and programs name them (float4, uint3), and
- * dim3. Sizes and alignment are those of CUDA 13.0. C and C++; make_float4() and its like are
- * in vector_functions.h.
+ * dim3. Sizes and alignment are those of CUDA 13.0. C and C++; vector_functions.h has
+ * make_float4() and similar functions.
  */
-/* The guard of NVIDIA's header of this name: whichever comes first serves both. */
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __VECTOR_TYPES_H__
 #define __VECTOR_TYPES_H__
 
@@ -37,7 +37,7 @@ MEMCAST_VECTORS(double, double, 16, 16)
 
 #undef MEMCAST_VECTORS
 
-/* Numbers of threads or blocks in each direction; what is left out is 1. */
+/* Numbers of threads or blocks in each direction; omitted ones are 1. */
 struct dim3 {
 	unsigned int x, y, z;
 #ifdef __cplusplus

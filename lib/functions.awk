@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# docs/functions.md from lib/functions.def, docs/stack/runtime-functions.md from lib/cudart/functions.def: `make docs`
+# `make docs`: docs/functions.md from lib/functions.def, docs/stack/runtime-functions.md from
+# lib/cudart/functions.def
 BEGIN {
 	FS = "[(),]+ *"
 	runtime = ARGV[1] ~ /cudart/

@@ -16,7 +16,7 @@
  */
 #define MULTIMEM_BLOCK		4096
 
-/* Full blocks get a constant count, which lets compilers vectorise at -O2. */
+/* Full blocks get a constant count, which lets compilers vectorize at -O2. */
 #define MULTIMEM_ARRAY(name, type)					\
 static inline void name##_n(const struct memcast_view *view,		\
 			    size_t offset, type *buffer, size_t count)	\
