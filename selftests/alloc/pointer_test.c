@@ -17,20 +17,22 @@ NOTHING_LEFT(pointer)
 										\
 	result_ == CUDA_SUCCESS ? (unsigned long long)value_ : ~0ULL;		\
 })
-#define NO_ATTRIBUTE(name, address)						\
+#define NO_ATTRIBUTE(name, address, reason)					\
 ({										\
 	unsigned long long data_ = 77;						\
 										\
-	EXPECT_INVALID(cuPointerGetAttribute(&data_, CU_POINTER_ATTRIBUTE_##name, address)); \
+	EXPECT_REASON(cuPointerGetAttribute(&data_,				\
+				CU_POINTER_ATTRIBUTE_##name, address), reason);	\
 	EXPECT_EQ(77, data_);							\
 })
 
 /* The call fails, and its output, a pointer, is NULL. */
-#define NO_POINTER(name, address)						\
+#define NO_POINTER(name, address, reason)					\
 ({										\
 	unsigned long long data_ = 77;						\
 										\
-	EXPECT_INVALID(cuPointerGetAttribute(&data_, CU_POINTER_ATTRIBUTE_##name, address)); \
+	EXPECT_REASON(cuPointerGetAttribute(&data_,				\
+				CU_POINTER_ATTRIBUTE_##name, address), reason);	\
 	EXPECT_EQ(0, data_);							\
 })
 
@@ -61,7 +63,7 @@ TEST_F(pointer, memory)
 	EXPECT_EQ(CU_MEMORYTYPE_DEVICE, ATTRIBUTE(MEMORY_TYPE, unsigned int, at));
 	EXPECT_EQ(1, ATTRIBUTE(DEVICE_ORDINAL, int, at));
 	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
-	NO_POINTER(HOST_POINTER, at);
+	NO_POINTER(HOST_POINTER, at, "memory of devices has no address on the host");
 	EXPECT_EQ(start, ATTRIBUTE(RANGE_START_ADDR, CUdeviceptr, at));
 	EXPECT_EQ(2 * SIZE, ATTRIBUTE(RANGE_SIZE, size_t, at));
 	EXPECT_EQ(start + CHUNK, ATTRIBUTE(MAPPING_BASE_ADDR, CUdeviceptr, at));
@@ -92,10 +94,10 @@ TEST_F(pointer, access)
 	ASSERT_OK(allow(at, SIZE / 2, 1, NONE));
 	cuda_start(0);
 	EXPECT_EQ(NONE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
-	NO_POINTER(DEVICE_POINTER, at);
+	NO_POINTER(DEVICE_POINTER, at, "the current device has no access");
 	ASSERT_OK(allow(at, SIZE / 2, 1, READWRITE));
-	NO_POINTER(DEVICE_POINTER, at);
-	NO_POINTER(HOST_POINTER, at);
+	NO_POINTER(DEVICE_POINTER, at, "the current device has no access");
+	NO_POINTER(HOST_POINTER, at, "memory of devices has no address on the host");
 	ASSERT_OK(allow(at, SIZE / 2, 0, READWRITE));
 	EXPECT_EQ(READWRITE, ATTRIBUTE(ACCESS_FLAGS, unsigned int, at));
 	EXPECT_EQ(at, ATTRIBUTE(DEVICE_POINTER, CUdeviceptr, at));
@@ -176,18 +178,18 @@ TEST_F(pointer, reserved)
 
 	cuda_start(0);
 	at = place(_metadata, &start);
-	NO_ATTRIBUTE(MAPPED, start);
-	NO_ATTRIBUTE(RANGE_START_ADDR, start + 5);
-	NO_ATTRIBUTE(RANGE_SIZE, start);
+	NO_ATTRIBUTE(MAPPED, start, "nothing is mapped at #");
+	NO_ATTRIBUTE(RANGE_START_ADDR, start + 5, "nothing is mapped at #");
+	NO_ATTRIBUTE(RANGE_SIZE, start, "nothing is mapped at #");
 	ASSERT_OK(cuPointerGetAttributes(4, which, data, start + 5));
 	EXPECT_EQ(start, range);
 	EXPECT_EQ(2 * SIZE, size);
 	EXPECT_EQ(0, is_mapped);
 	/* an address at which nothing is mapped is taken for one of the host */
 	EXPECT_EQ(start + 5, host);
-	NO_ATTRIBUTE(MEMORY_TYPE, start);
-	NO_ATTRIBUTE(DEVICE_ORDINAL, at + SIZE / 2);
-	NO_ATTRIBUTE(MAPPING_SIZE, start);
+	NO_ATTRIBUTE(MEMORY_TYPE, start, "nothing is mapped at #");
+	NO_ATTRIBUTE(DEVICE_ORDINAL, at + SIZE / 2, "nothing is mapped at #");
+	NO_ATTRIBUTE(MAPPING_SIZE, start, "nothing is mapped at #");
 }
 
 TEST_F(pointer, arguments)
@@ -207,10 +209,10 @@ TEST_F(pointer, arguments)
 	EXPECT_NE(0, tokens[0]);
 	EXPECT_REASON(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, start),
 		      "nothing is mapped at #");
-	NO_ATTRIBUTE(MAPPED, 0);
-	NO_ATTRIBUTE(MAPPED, ADDRESS(&data));
-	NO_ATTRIBUTE(MEMORY_TYPE, ADDRESS(&data));
-	NO_ATTRIBUTE(MEMORY_TYPE, ~0ULL);
+	NO_ATTRIBUTE(MAPPED, 0, "# is not in a reservation");
+	NO_ATTRIBUTE(MAPPED, ADDRESS(&data), "# is not in a reservation");
+	NO_ATTRIBUTE(MEMORY_TYPE, ADDRESS(&data), "# is not in a reservation");
+	NO_ATTRIBUTE(MEMORY_TYPE, ~0ULL, "# is not in a reservation");
 }
 
 /* An attribute of type int writes 4 bytes and nothing behind them. */

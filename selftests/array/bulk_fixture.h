@@ -12,12 +12,13 @@
 
 #include "bulk_plain.h"
 #include "kselftest_harness.h"
+#include "reason.h"
 
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
 
 #define EXPECT_OK(call)		EXPECT_EQ((int)CUDA_SUCCESS, (int)(call))
-#define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
+#define EXPECT_CU(result, call)	EXPECT_EQ((int)(result), (int)(call))
 
 #define ROOM		512
 #define GUARD		0xa5

@@ -299,6 +299,8 @@ TEST_F(bulk, fenced)
 
 /* ---- refusals */
 
+#define OUTSIDE	"# elements of # bytes at # are not inside the view's # bytes"
+
 TEST_F(bulk, refusals)
 {
 	struct memcast_view none = { .bytes = 64 }, many = {
@@ -308,32 +310,39 @@ TEST_F(bulk, refusals)
 	unsigned char from[64] = {};
 
 	new_replicas(2, 64, 0);
-	EXPECT_INVALID(memcastBroadcast(NULL, 0, from, 1));
-	EXPECT_INVALID(memcastBroadcast(&none, 0, from, 1));
-	EXPECT_INVALID(memcastBroadcast(&many, 0, from, 1));
-	EXPECT_INVALID(memcastBroadcast(view, 0, NULL, 1));
-	EXPECT_INVALID(memcastBroadcast(view, 0, from, 65));
-	EXPECT_INVALID(memcastBroadcast(view, 64, from, 1));
-	EXPECT_INVALID(memcastBroadcast(view, 65, from, 0));
-	EXPECT_INVALID(memcastBroadcast(view, SIZE_MAX, from, 2));
-	EXPECT_INVALID(memcastFill(view, 0, from, 3, 1));
-	EXPECT_INVALID(memcastFill(view, 0, from, 0, 1));
-	EXPECT_INVALID(memcastFill(view, 0, from, 32, 1));
-	EXPECT_INVALID(memcastFill(view, 0, from, 16, 5));
-	EXPECT_INVALID(memcastFill(view, 0, from, 16, SIZE_MAX / 16 + 2));
-	EXPECT_INVALID(memcastFill(view, 0, NULL, 1, 1));
-	EXPECT_INVALID(memcastReduceLoad(view, 2, from, 1, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceLoad(view, 60, from, 2, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceLoad(view, 0, from, SIZE_MAX / 4 + 2, MEMCAST_U32,
-					 MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceLoad(view, 0, NULL, 1, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceLoad(view, 0, from, 1, MEMCAST_BF16 + 1, MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceLoad(view, 0, from, 1, MEMCAST_U32, MEMCAST_XOR + 1));
-	EXPECT_INVALID(memcastReduceLoad(view, 0, from, 1, MEMCAST_F32, MEMCAST_AND));
-	EXPECT_INVALID(memcastReduceStore(view, 0, from, 1, MEMCAST_BF16, MEMCAST_XOR));
-	EXPECT_INVALID(memcastReduceStore(view, 1, from, 1, MEMCAST_BF16, MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceBroadcast(view, 4, 8, MEMCAST_U64, MEMCAST_ADD));
-	EXPECT_INVALID(memcastReduceBroadcast(view, 8, 8, MEMCAST_U64, MEMCAST_ADD));
+	EXPECT_REASON(memcastBroadcast(NULL, 0, from, 1), "NULL view");
+	EXPECT_REASON(memcastBroadcast(&none, 0, from, 1), "a view of # replicas");
+	EXPECT_REASON(memcastBroadcast(&many, 0, from, 1), "a view of # replicas");
+	EXPECT_REASON(memcastBroadcast(view, 0, NULL, 1), "NULL buffer");
+	EXPECT_REASON(memcastBroadcast(view, 0, from, 65), OUTSIDE);
+	EXPECT_REASON(memcastBroadcast(view, 64, from, 1), OUTSIDE);
+	EXPECT_REASON(memcastBroadcast(view, 65, from, 0), OUTSIDE);
+	EXPECT_REASON(memcastBroadcast(view, SIZE_MAX, from, 2), OUTSIDE);
+	EXPECT_REASON(memcastFill(view, 0, from, 3, 1), "elements of # bytes: #, #, #, # or #");
+	EXPECT_REASON(memcastFill(view, 0, from, 0, 1), "elements of # bytes: #, #, #, # or #");
+	EXPECT_REASON(memcastFill(view, 0, from, 32, 1), "elements of # bytes: #, #, #, # or #");
+	EXPECT_REASON(memcastFill(view, 0, from, 16, 5), OUTSIDE);
+	EXPECT_REASON(memcastFill(view, 0, from, 16, SIZE_MAX / 16 + 2), OUTSIDE);
+	EXPECT_REASON(memcastFill(view, 0, NULL, 1, 1), "NULL buffer");
+	EXPECT_REASON(memcastReduceLoad(view, 2, from, 1, MEMCAST_U32, MEMCAST_ADD),
+		      "offset # is not a multiple of the type's # bytes");
+	EXPECT_REASON(memcastReduceLoad(view, 60, from, 2, MEMCAST_U32, MEMCAST_ADD), OUTSIDE);
+	EXPECT_REASON(memcastReduceLoad(view, 0, from, SIZE_MAX / 4 + 2, MEMCAST_U32, MEMCAST_ADD),
+		      OUTSIDE);
+	EXPECT_REASON(memcastReduceLoad(view, 0, NULL, 1, MEMCAST_U32, MEMCAST_ADD), "NULL buffer");
+	EXPECT_REASON(memcastReduceLoad(view, 0, from, 1, MEMCAST_BF16 + 1, MEMCAST_ADD),
+		      "no type has the number #");
+	EXPECT_REASON(memcastReduceLoad(view, 0, from, 1, MEMCAST_U32, MEMCAST_XOR + 1),
+		      "no operator has the number #");
+	EXPECT_REASON(memcastReduceLoad(view, 0, from, 1, MEMCAST_F32, MEMCAST_AND),
+		      "f32 has no operator 'and'");
+	EXPECT_REASON(memcastReduceStore(view, 0, from, 1, MEMCAST_BF16, MEMCAST_XOR),
+		      "bf16 has no operator 'xor'");
+	EXPECT_REASON(memcastReduceStore(view, 1, from, 1, MEMCAST_BF16, MEMCAST_ADD),
+		      "offset # is not a multiple of the type's # bytes");
+	EXPECT_REASON(memcastReduceBroadcast(view, 4, 8, MEMCAST_U64, MEMCAST_ADD),
+		      "offset # is not a multiple of the type's # bytes");
+	EXPECT_REASON(memcastReduceBroadcast(view, 8, 8, MEMCAST_U64, MEMCAST_ADD), OUTSIDE);
 	EXPECT_EQ(0, damage(&self->place[0], 0, 0));
 	EXPECT_EQ(0, damage(&self->place[1], 0, 0));
 

@@ -133,13 +133,17 @@ TEST(broadcast_refusals)
 	struct memcast_group group;
 
 	ASSERT_EQ(CUDA_SUCCESS, memcastGroupInit(&group, &view, 128, 0, 2));
-	EXPECT_INVALID(memcastGroupBroadcast(NULL, 0, 0, 1));
-	EXPECT_INVALID(memcastGroupBroadcast(&group, 2, 0, 1));
-	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, view.bytes, 1));
-	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, SIZE_MAX, 2));
+	EXPECT_REASON(memcastGroupBroadcast(NULL, 0, 0, 1), "NULL group");
+	EXPECT_REASON(memcastGroupBroadcast(&group, 2, 0, 1), "root #: there are # replicas");
+	EXPECT_REASON(memcastGroupBroadcast(&group, 0, view.bytes, 1),
+		      "# elements of # bytes at # are not inside the view's # bytes");
+	EXPECT_REASON(memcastGroupBroadcast(&group, 0, SIZE_MAX, 2),
+		      "# elements of # bytes at # are not inside the view's # bytes");
 	/* over the group's flags, which begin at 128: no rank would ever see another's post */
-	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, 0, 129));
-	EXPECT_INVALID(memcastGroupBroadcast(&group, 0, 128 + MEMCAST_GROUP_BYTES(2) - 1, 1));
+	EXPECT_REASON(memcastGroupBroadcast(&group, 0, 0, 129),
+		      "# bytes at # share some with the group's own # at #");
+	EXPECT_REASON(memcastGroupBroadcast(&group, 0, 128 + MEMCAST_GROUP_BYTES(2) - 1, 1),
+		      "# bytes at # share some with the group's own # at #");
 	EXPECT_EQ(0, group.epoch);
 	/* a broadcast of 0 bytes waits for no rank */
 	EXPECT_EQ(CUDA_SUCCESS, memcastGroupBroadcast(&group, 1, 0, 0));

@@ -15,11 +15,12 @@
 #include <memcast/group.h>
 
 #include "kselftest_harness.h"
+#include "reason.h"
 
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh see when one is stuck */
 
-#define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
+#define EXPECT_CU(result, call)	EXPECT_EQ((int)(result), (int)(call))
 
 #define DATA_BYTES	(1 << 20)
 #define RANKS_MAX	6

@@ -252,32 +252,42 @@ TEST(refusals)
 
 	memset(&group, 0x55, sizeof(group));
 	before = group;
-	EXPECT_INVALID(memcastGroupInit(NULL, &view, 0, 0, 2));
-	EXPECT_INVALID(memcastGroupInit(&group, NULL, 0, 0, 2));
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 0));
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 2, 2));
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, MEMCAST_GROUP_MAX + 1));
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 8, 0, 2));
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 192, 0, 2));
-	EXPECT_INVALID(memcastGroupInit(&group, &view, -64, 0, 2));
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 3));
+	EXPECT_REASON(memcastGroupInit(NULL, &view, 0, 0, 2), "NULL output");
+	EXPECT_REASON(memcastGroupInit(&group, NULL, 0, 0, 2), "NULL view");
+	EXPECT_REASON(memcastGroupInit(&group, &view, 0, 0, 0), "rank # of #; there can be #");
+	EXPECT_REASON(memcastGroupInit(&group, &view, 0, 2, 2), "rank # of #; there can be #");
+	EXPECT_REASON(memcastGroupInit(&group, &view, 0, 0, MEMCAST_GROUP_MAX + 1),
+		      "rank # of #; there can be #");
+	EXPECT_REASON(memcastGroupInit(&group, &view, 8, 0, 2),
+		      "flags at #: # bytes, a multiple of #, are not inside");
+	EXPECT_REASON(memcastGroupInit(&group, &view, 192, 0, 2),
+		      "flags at #: # bytes, a multiple of #, are not inside");
+	EXPECT_REASON(memcastGroupInit(&group, &view, -64, 0, 2),
+		      "flags at #: # bytes, a multiple of #, are not inside");
+	EXPECT_REASON(memcastGroupInit(&group, &view, 0, 0, 3),
+		      "flags at #: # bytes, a multiple of #, are not inside");
 	view.replicas = 0;
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 2));
+	EXPECT_REASON(memcastGroupInit(&group, &view, 0, 0, 2), "a view of # replicas");
 	view.replicas = MEMCAST_VIEW_MAX + 1;
-	EXPECT_INVALID(memcastGroupInit(&group, &view, 0, 0, 2));
+	EXPECT_REASON(memcastGroupInit(&group, &view, 0, 0, 2), "a view of # replicas");
 	view.replicas = 2;
 	EXPECT_EQ(0, memcmp(&before, &group, sizeof(group)));
 
 	ASSERT_EQ(CUDA_SUCCESS, memcastGroupInit(&group, &view, 128, 0, 2));
-	EXPECT_INVALID(memcastBarrier(NULL));
-	EXPECT_INVALID(memcastAllReduce(NULL, 0, 1, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastAllReduce(&group, 2, 1, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastAllReduce(&group, view.bytes, 1, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastAllReduce(&group, 0, 1, MEMCAST_F32, MEMCAST_OR));
+	EXPECT_REASON(memcastBarrier(NULL), "NULL group");
+	EXPECT_REASON(memcastAllReduce(NULL, 0, 1, MEMCAST_U32, MEMCAST_ADD), "NULL group");
+	EXPECT_REASON(memcastAllReduce(&group, 2, 1, MEMCAST_U32, MEMCAST_ADD),
+		      "offset # is not a multiple of the type's # bytes");
+	EXPECT_REASON(memcastAllReduce(&group, view.bytes, 1, MEMCAST_U32, MEMCAST_ADD),
+		      "# elements of # bytes at # are not inside the view's # bytes");
+	EXPECT_REASON(memcastAllReduce(&group, 0, 1, MEMCAST_F32, MEMCAST_OR),
+		      "f32 has no operator 'or'");
 	/* over the group's flags, which begin at 128: no rank would ever see another's post */
-	EXPECT_INVALID(memcastAllReduce(&group, 0, 33, MEMCAST_U32, MEMCAST_ADD));
-	EXPECT_INVALID(memcastAllReduce(&group, 128 + MEMCAST_GROUP_BYTES(2) - 4, 1, MEMCAST_U32,
-					MEMCAST_ADD));
+	EXPECT_REASON(memcastAllReduce(&group, 0, 33, MEMCAST_U32, MEMCAST_ADD),
+		      "# bytes at # share some with the group's own # at #");
+	EXPECT_REASON(memcastAllReduce(&group, 128 + MEMCAST_GROUP_BYTES(2) - 4, 1, MEMCAST_U32,
+				       MEMCAST_ADD),
+		      "# bytes at # share some with the group's own # at #");
 	/* an all-reduce of 0 elements waits for no rank */
 	EXPECT_EQ(CUDA_SUCCESS, memcastAllReduce(&group, 0, 0, MEMCAST_F32, MEMCAST_ADD));
 }

@@ -129,28 +129,28 @@ TEST_F(stream, batches_that_are_none)
 	CUmemcpyAttributes good = { .srcAccessOrder = STREAM }, attributes[2];
 
 	self->at[1024] = 5;
-#define NO_BATCH(count, attributes_count, stream, ...)					\
+#define NO_BATCH(count, attributes_count, stream, reason, ...)			\
 ({										\
 	attributes[0] = attributes[1] = good;					\
 	starts[0] = 0;								\
 	starts[1] = 1;								\
 	__VA_ARGS__;								\
-	EXPECT_INVALID(cuMemcpyBatchAsync(to, from, bytes, count, attributes, starts,	\
-					  attributes_count, stream));		\
+	EXPECT_REASON(cuMemcpyBatchAsync(to, from, bytes, count, attributes, starts, \
+					 attributes_count, stream), reason);	\
 })
-	NO_BATCH(0, 1, self->first);
-	NO_BATCH(2, 0, self->first);
-	NO_BATCH(1, 2, self->first);
-	NO_BATCH(2, 1, NULL);
-	NO_BATCH(2, 1, CU_STREAM_LEGACY);
-	NO_BATCH(2, 2, self->first, starts[0] = 1);
-	NO_BATCH(2, 2, self->first, starts[1] = 0);
-	NO_BATCH(2, 2, self->first, starts[1] = 2);
-	NO_BATCH(2, 2, self->first, attributes[1].srcAccessOrder = 0);
-	NO_BATCH(2, 2, self->first, attributes[1].srcAccessOrder = 4);
-	NO_BATCH(2, 2, self->first, attributes[1].flags = 2);
-	NO_BATCH(2, 2, self->first, attributes[1].srcLocHint.type = 5);
-	NO_BATCH(2, 2, self->first, attributes[1].dstLocHint =
+	NO_BATCH(0, 1, self->first, "# attributes for # copies");
+	NO_BATCH(2, 0, self->first, "# attributes for # copies");
+	NO_BATCH(1, 2, self->first, "# attributes for # copies");
+	NO_BATCH(2, 1, NULL, "batches are not for the legacy stream");
+	NO_BATCH(2, 1, CU_STREAM_LEGACY, "batches are not for the legacy stream");
+	NO_BATCH(2, 2, self->first, "the first attribute is not for copy #", starts[0] = 1);
+	NO_BATCH(2, 2, self->first, "attribute # starts at copy #, not after", starts[1] = 0);
+	NO_BATCH(2, 2, self->first, "attribute # starts at copy #, not after", starts[1] = 2);
+	NO_BATCH(2, 2, self->first, "no such order of access: #", attributes[1].srcAccessOrder = 0);
+	NO_BATCH(2, 2, self->first, "no such order of access: #", attributes[1].srcAccessOrder = 4);
+	NO_BATCH(2, 2, self->first, "unknown flags #", attributes[1].flags = 2);
+	NO_BATCH(2, 2, self->first, "no such location: #", attributes[1].srcLocHint.type = 5);
+	NO_BATCH(2, 2, self->first, "the hint names device #", attributes[1].dstLocHint =
 		 (CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 64 });
 	attributes[0] = good;
 	EXPECT_REASON(cuMemcpyBatchAsync(NULL, from, bytes, 1, attributes, starts, 1,

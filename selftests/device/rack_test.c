@@ -226,7 +226,8 @@ TEST_F(rack, pools_and_peers)
 
 		ASSERT_OK(cuDevicePrimaryCtxRetain(&third, self->other));
 		EXPECT_OK(cuCtxEnablePeerAccess(third, 0));
-		EXPECT_INVALID(cuMemsetD8(at, 1, 64));
+		EXPECT_REASON(cuMemsetD8(at, 1, 64),
+			      "# is of device #, which device #'s context has no");
 	}
 	EXPECT_OK(cuCtxEnablePeerAccess(others, 0));
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, cuCtxEnablePeerAccess(others, 0));
