@@ -36,7 +36,6 @@ TEST_F(context, destroy_pops_the_top_only)
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(UNTOUCHED));
 }
 
-/* Each context has an address space of its own on hardware. */
 TEST_F(context, attach_and_detach)
 {
 	CUcontext made, other, primary, same = NULL;

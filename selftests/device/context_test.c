@@ -258,6 +258,7 @@ TEST_F(context, synchronize)
 
 /* ---- ended ---- */
 
+/* On hardware each context has an address space of its own. */
 TEST_F(context, copies_between_two_of_a_device)
 {
 	CUcontext first = created(0, 0), second = created(0, 0), other = created(0, 1);

@@ -2,7 +2,7 @@
 /*
  * Calls that block on a slow reader of the log, on a host function or on a callback. Other
  * threads' calls and fork() go on, and a thread that is cancelled meanwhile ends when its call
- * has returned. The harness ends a test that hangs.
+ * has returned. run.sh ends a program that hangs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Threads that are cancelled in the library's calls. Whichever call they were in, other
- * threads' calls, fork() and the log go on. The harness ends a test that hangs.
+ * threads' calls, fork() and the log go on. run.sh ends a program that hangs.
  */
 #define _GNU_SOURCE
 #include <memcast/bulk.h>
