@@ -113,7 +113,7 @@ TEST_F(alloc, killed_at_any_moment)
 		receive_number(link);
 		nanosleep(&moment, NULL);
 		ASSERT_EQ(0, kill(pid, SIGKILL));
-		ended(pid);
+		reap_child(pid);
 		peer_close(link);
 		ASSERT_EQ(0, stat_settled("clients", 0));
 		ASSERT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));

@@ -356,7 +356,7 @@ TEST_F(alloc, nothing_of_another_process)
 		_exit(0);
 	}
 	receive_number(link);
-	ended(pid);
+	reap_child(pid);
 	cuda_start(0);
 	ASSERT_OK(cuMemAlloc(&block, bytes));
 	words = (void *)block;
@@ -377,7 +377,7 @@ TEST_F(alloc, not_in_a_child)
 		_exit(cuMemFree(block) != CUDA_ERROR_NOT_INITIALIZED ||
 		      cuMemAlloc(&other, 1) != CUDA_ERROR_NOT_INITIALIZED ||
 		      !try_load((void *)block, NULL));
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_OK(cuMemFree(block));
 }
 

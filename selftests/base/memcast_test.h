@@ -228,8 +228,8 @@ TEST_HELPER int receive_fd_(struct __test_metadata *_metadata, int link)
 	return fd;
 }
 
-#define ended(pid)		ended_(_metadata, pid)
-TEST_HELPER int ended_(struct __test_metadata *_metadata, pid_t pid)
+#define reap_child(pid)		reap_child_(_metadata, pid)
+TEST_HELPER int reap_child_(struct __test_metadata *_metadata, pid_t pid)
 {
 	int status = -1;
 

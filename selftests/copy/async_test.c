@@ -297,7 +297,7 @@ TEST_F(stream, child_of_fork)
 		     cuStreamDestroy(self->first) != CUDA_ERROR_NOT_INITIALIZED ||
 		     cuMemsetD32Async(AT(0), 1, 1, NULL) != CUDA_ERROR_NOT_INITIALIZED);
 	}
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	LET_GO();
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(1, self->at[0]);
@@ -321,7 +321,7 @@ TEST(exit_with_work_queued)
 		}
 		exit(3);
 	}
-	EXPECT_EQ(3 << 8, ended(pid));
+	EXPECT_EQ(3 << 8, reap_child(pid));
 }
 
 TEST_HARNESS_MAIN

@@ -328,7 +328,7 @@ static double watched(struct __test_metadata *_metadata, FIXTURE_DATA(yield) *se
 		receive_number(link);
 	} else {
 		ASSERT_EQ(0, kill(pid, SIGKILL));
-		ended(pid);
+		reap_child(pid);
 		peer_close(link);
 	}
 	return self->watcher.longest / 1e6;

@@ -206,7 +206,7 @@ TEST_F(channel, memory)
 	*mapped(handle, CHUNK, 1) = 4711;
 	send_fabric(link, handle);
 	EXPECT_EQ(1, receive_number(link));
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 TEST_F(channel, team)
@@ -237,7 +237,7 @@ TEST_F(channel, team)
 	ASSERT_OK(cuMemsetD32(ADDRESS(window), 4711, 1));
 	EXPECT_EQ(4711, *window);
 	send_number(link, 1);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* A handle ends with its exporter if no process has imported it. */
@@ -255,7 +255,7 @@ TEST_F(channel, exporter_gone)
 		exit(0);
 	}
 	shareable = receive_fabric(link);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_REASON(receive(&handle, &shareable),
 		      "the fabric handle's object is unknown or gone");
 	EXPECT_EQ(77, handle);
@@ -293,7 +293,7 @@ TEST_F(channel, no_channel)
 	send_number(link, 1);
 	ASSERT_EQ(sizeof(shareable), send(link, &shareable, sizeof(shareable), 0));
 	EXPECT_EQ(1, receive_number(link));
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* Two users may open one channel each; root may open both, and can import from both users. */
@@ -339,7 +339,7 @@ TEST_F(channel, other_channel)
 		EXPECT_OK(receive(&handle, &shareable[i]));
 	for (i = 0; i < 2; i++) {
 		send_number(links[i], 1);
-		EXPECT_EQ(0, ended(pids[i]));
+		EXPECT_EQ(0, reap_child(pids[i]));
 	}
 }
 

@@ -232,11 +232,11 @@ static void happen(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *se
 	switch (event) {
 	case EXPORTER_EXITS:
 		send_number(self->exporter, 0);
-		EXPECT_EQ(0, ended(self->exporter_pid));
+		EXPECT_EQ(0, reap_child(self->exporter_pid));
 		break;
 	case IMPORTER_EXITS:
 		send_number(self->importer, 0);
-		EXPECT_EQ(0, ended(self->importer_pid));
+		EXPECT_EQ(0, reap_child(self->importer_pid));
 		break;
 	case FD_CLOSED:
 		ASSERT_EQ(0, close(self->fd));
@@ -304,7 +304,7 @@ TEST_F(lifetime, killed)
 			bool exporter = i == first;
 
 			kill(exporter ? self->exporter_pid : self->importer_pid, SIGKILL);
-			ended(exporter ? self->exporter_pid : self->importer_pid);
+			reap_child(exporter ? self->exporter_pid : self->importer_pid);
 			self->held[exporter ? EXPORTER_EXITS : IMPORTER_EXITS] = false;
 			check(_metadata, self);
 		}

@@ -111,7 +111,7 @@ TEST_F(blocked, in_a_callback)
 	child = fork();
 	if (!child)
 		_exit(cuLogsUnregisterCallback(handle) != CUDA_SUCCESS);
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 
 	open_gate(self->gate);
 	ASSERT_EQ(0, pthread_join(thread, &ends));
@@ -207,7 +207,7 @@ TEST_F(blocked, in_a_dump)
 			use_log(_metadata);
 			_exit(0);
 		}
-		EXPECT_EQ(0, ended(child));
+		EXPECT_EQ(0, reap_child(child));
 		/* in the second round, the thread in the dump is cancelled */
 		if (!round)
 			ASSERT_EQ(0, pthread_cancel(thread));

@@ -186,7 +186,7 @@ static void child_works(struct __test_metadata *_metadata)
 		_exit(cuInit(0) != CUDA_ERROR_NOT_INITIALIZED);
 	}
 	ASSERT_LT(0, child);
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 }
 
 /* Return: NULL, or the number of the round that failed, from 1 on */

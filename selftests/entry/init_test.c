@@ -122,7 +122,7 @@ TEST_F(process, after_fork)
 		EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetCount(&count));
 		_exit(0);
 	}
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 	/* the parent's calls and mappings still work */
 	EXPECT_OK(cuDeviceGetCount(&count));
 	EXPECT_EQ(0, try_store(at, 2));
@@ -139,7 +139,7 @@ TEST_F(process, init_in_two_processes)
 	EXPECT_OK(cuDeviceGetCount(&count));
 	if (!peer)
 		_exit(0);
-	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, reap_child(peer));
 }
 
 /* Mounts an empty directory at @place, for this process only. */

@@ -326,7 +326,7 @@ TEST_F(fence, waiting_can_be_killed)
 	usleep(100000);
 	start = now();
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	ASSERT_EQ(SIGKILL, ended(pid));
+	ASSERT_EQ(SIGKILL, reap_child(pid));
 	/* the process died by the signal, not at the end of the fence: the fence is still there */
 	EXPECT_FALSE(readable(self->fd));
 	TH_LOG("killed after %.3f s", now() - start);

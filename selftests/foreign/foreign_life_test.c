@@ -71,7 +71,7 @@ TEST_F(ends, killed)
 		receive_number(link);
 		usleep(i * 997 % 30000);
 		ASSERT_EQ(0, kill(pid, SIGKILL));
-		ASSERT_EQ(SIGKILL, ended(pid));
+		ASSERT_EQ(SIGKILL, reap_child(pid));
 		peer_close(link);
 		/* a reader of its /proc/PID/stat may keep its address space for a moment */
 		EXPECT_TRUE(comes_true(bufinfo_attached(fd) <= 0));

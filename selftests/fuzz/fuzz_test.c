@@ -254,7 +254,7 @@ TEST_F(fuzz, rounds)
 		ASSERT_LE(0, pid);
 		if (!pid)
 			play(round);
-		status = ended(pid);
+		status = reap_child(pid);
 		peer_close(unused);
 		EXPECT_TRUE(!status || status == SIGKILL) TH_LOG("status %#x", status);
 		expect_as_before(_metadata, self);

@@ -186,9 +186,9 @@ TEST_F(lost, memory)
 		receive_number(other);
 		EXPECT_TRUE(pool_is_full(self->host.first + 1));
 		send_number(other, 0);
-		EXPECT_EQ(0, ended(pid)) TH_LOG("meeting %u", how);
+		EXPECT_EQ(0, reap_child(pid)) TH_LOG("meeting %u", how);
 		send_number(link, 0);
-		EXPECT_EQ(0, ended(lost));
+		EXPECT_EQ(0, reap_child(lost));
 		ASSERT_EQ(0, host_return(&self->host));
 	}
 }
@@ -279,7 +279,7 @@ TEST_F(lost, members)
 	EXPECT_OK(cuMemcpyDtoH(&word, window, sizeof(word)));
 	EXPECT_EQ(4, word);
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 
 	/* the lost devices are still members: after the return, a new process there binds again */
 	ASSERT_EQ(0, host_return(&self->host));
@@ -290,7 +290,7 @@ TEST_F(lost, members)
 	EXPECT_OK(cuMemsetD32(window, 5, 1));
 	EXPECT_EQ(15, replicas_with(&view, 5));
 	send_number(later, 0);
-	EXPECT_EQ(0, ended(next));
+	EXPECT_EQ(0, reap_child(next));
 }
 
 /* A team that a lost host's process created goes on until its last user ends. */
@@ -322,7 +322,7 @@ TEST_F(lost, team_of_its_making)
 	EXPECT_OK(cuMemsetD32(window, 4, 1));
 	EXPECT_EQ(4, *(volatile uint32_t *)window);
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* A process with /dev/memcast is on no host, but loses its memory on a lost host's devices. */

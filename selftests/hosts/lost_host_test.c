@@ -104,7 +104,7 @@ static void open_lost(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *sel
 
 	ASSERT_LE(0, pid);
 	if (pid) {
-		EXPECT_EQ(0, ended(pid));
+		EXPECT_EQ(0, reap_child(pid));
 		return;
 	}
 	ASSERT_EQ(0, host_enter(&self->host, self->host.number));
@@ -119,7 +119,7 @@ static void open_returned(struct __test_metadata *_metadata, FIXTURE_DATA(lost) 
 	pid_t pid = fork_victim(&link);
 
 	if (pid) {
-		EXPECT_EQ(0, ended(pid));
+		EXPECT_EQ(0, reap_child(pid));
 		return;
 	}
 	at = mapped(new_memory(0, CHUNK), CHUNK, 0);
@@ -151,7 +151,7 @@ TEST_F(lost, own_processes)
 	send_number(link, 0);
 	receive_number(link);
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* A process that loads from its lost memory ends by SIGBUS, with the reason on stderr. */
@@ -230,7 +230,7 @@ TEST_F(lost, who_waits_is_woken)
 		if (i != FOR_A_WORD)
 			EXPECT_TRUE(sleeps(pid, pid));
 		ASSERT_EQ(0, host_lose(&self->host));
-		EXPECT_EQ(0, ended(pid)) TH_LOG("waiting %d", i);
+		EXPECT_EQ(0, reap_child(pid)) TH_LOG("waiting %d", i);
 		ASSERT_EQ(0, host_return(&self->host));
 	}
 	ASSERT_EQ(0, write_in(PARAMETERS, "team_setup_delay_ms", "0"));
@@ -269,7 +269,7 @@ TEST_F(lost, dmabufs)
 	EXPECT_EQ(SIGBUS, try_load(replicas, &word));
 	EXPECT_EQ(SIGBUS, try_store(replicas + 1, 2));
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	ASSERT_EQ(0, host_return(&self->host));
 	EXPECT_EQ(SIGBUS, try_load(memory, &word));
 	EXPECT_EQ(SIGBUS, try_load(replicas, &word));
@@ -287,7 +287,7 @@ TEST_F(lost, dmabufs)
 				 "team # was of host #, which was lost");
 		_exit(_metadata->exit_code);
 	}
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_NE(device_bytes(self->host.first, "pool_bytes"),
 		  device_bytes(self->host.first, "free_bytes"));
 	munmap((void *)memory, CHUNK);
@@ -342,7 +342,7 @@ TEST_F(lost, dmabufs_of_drivers)
 	EXPECT_EQ(0, importer_read(device, id[1], MEMCAST_IMPORTER_VMAP, 0, &word, sizeof(word)));
 	EXPECT_EQ(0, word);
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	ASSERT_EQ(0, host_return(&self->host));
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(-EHOSTDOWN,

@@ -339,7 +339,7 @@ TEST_F(lost, at_any_moment)
 	}
 	__atomic_store_n(&game->stop, 1, __ATOMIC_SEQ_CST);
 	for (i = 0; i < game->players; i++)
-		EXPECT_EQ(0, ended(pid[i]));
+		EXPECT_EQ(0, reap_child(pid[i]));
 	EXPECT_FALSE(game->bad) TH_LOG("%s; seed %u", game->said, self->seed);
 	TH_LOG("%u losses, %u acts, %u memories, %u visits, %u signals, %u teams, %u reductions",
 	       rounds, game->acts, game->tags, game->visits, game->signals,

@@ -112,7 +112,7 @@ TEST_F(ipc, of_two_processes)
 		      NO_SUCH_HANDLE);
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
 	send_number(link, 2);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* A small block shares its chunk: a process that opened it does not see blocks that come later. */
@@ -139,7 +139,7 @@ TEST_F(ipc, small)
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle(&base, handle, LAZY));
 	/* a killed exporter leaves other processes what they have opened */
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	ended(pid);
+	reap_child(pid);
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)at);
 	/*
 	 * the same context gets the block that it has open; another context can no longer open it
@@ -169,7 +169,7 @@ TEST_F(ipc, ends_with_its_process)
 	file = syscall(SYS_pidfd_getfd, pidfd, raw_fd_of(pid), 0);
 	ASSERT_LE(0, file);
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	ended(pid);
+	reap_child(pid);
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
 	EXPECT_REASON(cuIpcOpenMemHandle(&other, self->handle, LAZY),
 		      NO_SUCH_HANDLE);
@@ -226,7 +226,7 @@ TEST_F(ipc, arguments)
 	EXPECT_EQ(77, at);
 	EXPECT_OK(cuIpcOpenMemHandle(&at, self->handle, LAZY));
 	send_number(link, 2);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_OK(cuMemFreeAsync(pool, NULL));
 }
 
@@ -251,7 +251,7 @@ TEST_F(ipc, contexts)
 	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
 	EXPECT_EQ(first, again);
 	send_number(link, 2);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
 }
 
@@ -267,7 +267,7 @@ static void open_by(struct __test_metadata *_metadata, enum stranger stranger,
 
 	ASSERT_LE(0, pid);
 	if (pid) {
-		EXPECT_EQ(0, ended(pid));
+		EXPECT_EQ(0, reap_child(pid));
 		peer_close(link);
 		return;
 	}
@@ -307,7 +307,7 @@ TEST_F(ipc, strangers)
 		open_by(_metadata, OTHER_USERS, &self->handle);
 	open_by(_metadata, NO_STRANGER, &self->handle);
 	send_number(link, 2);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /*
@@ -344,7 +344,7 @@ TEST_F(ipc, keys)
 	EXPECT_SAYS(why[1], "imported");
 	close(client);
 	send_number(link, 2);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 TEST_HARNESS_MAIN

@@ -195,7 +195,7 @@ TEST_F(pools, of_two_processes)
 	send_number(link, 0);
 	receive_number(link);
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
 	EXPECT_EQ(device_bytes(0, "pool_bytes") - (long)CHUNK, device_bytes(0, "free_bytes"));
 	/* with the memory gone, no block can be imported any more */

@@ -63,7 +63,7 @@ static void in_a_group(struct __test_metadata *_metadata, const char *group)
 	/* a process outside of the full cgroup still gets chunks */
 	EXPECT_EQ(0, try_store(mapped(imported(fd), SIZE, 0) + 31 * (CHUNK / 4), 1));
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	close(fd);
 	peer_close(link);
 }

@@ -145,7 +145,7 @@ TEST_F(lazy_limit, words_of_a_touch)
 		at[CHUNK / 4] = 1;
 		_exit(0);
 	}
-	status = ended(pid);
+	status = reap_child(pid);
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(SIGBUS, WTERMSIG(status));
 	read_file(text, sizeof(text), LOG);
@@ -213,7 +213,7 @@ TEST_F(lazy_limit, kill)
 		receive_number(link);
 		usleep(1000 + round * 7777);
 		kill(pid, SIGKILL);
-		ended(pid);
+		reap_child(pid);
 		peer_close(link);
 		ASSERT_STREQ("", left_over());
 	}
@@ -289,11 +289,11 @@ TEST_F(lazy_limit, eight_at_once)
 			greedy(_metadata, i);
 	}
 	for (i = 0; i < 8; i++) {
-		EXPECT_EQ(0, ended(pids[i]));
+		EXPECT_EQ(0, reap_child(pids[i]));
 		peer_close(links[i]);
 	}
 	send_number(bystander, 0);
-	EXPECT_EQ(0, ended(other));
+	EXPECT_EQ(0, reap_child(other));
 	peer_close(bystander);
 }
 

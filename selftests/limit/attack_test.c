@@ -105,7 +105,7 @@ static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self)
 {
 	expect_alive(_metadata, self);
 	__atomic_store_n(&self->stop, 1, __ATOMIC_SEQ_CST);
-	EXPECT_EQ(0, ended(self->bystander));
+	EXPECT_EQ(0, reap_child(self->bystander));
 }
 
 /* Two programs of one user take all that they get of one kind, and are killed then. */
@@ -142,7 +142,7 @@ static void attack(struct __test_metadata *_metadata, FIXTURE_DATA(attack) *self
 	expect_alive(_metadata, self);
 	for (i = 0; i < 2; i++) {
 		kill(pids[i], SIGKILL);
-		ended(pids[i]);
+		reap_child(pids[i]);
 		peer_close(links[i]);
 	}
 	EXPECT_TRUE(gone(USER));

@@ -120,7 +120,7 @@ static bool compare(struct __test_metadata *_metadata, const struct take *take,
 		EXPECT_EQ(ENOTSUP, error);
 	}
 	kill(pid, SIGKILL);
-	ended(pid);
+	reap_child(pid);
 	peer_close(link);
 	return charged_all;
 }

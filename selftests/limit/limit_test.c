@@ -76,7 +76,7 @@ TEST_F(limit, share_of_a_user)
 	EXPECT_SAYS(self->reason, "host_max_mib");
 	for (i = 0; i < 3; i++) {
 		send_number(links[i], 0);
-		EXPECT_EQ(0, ended(pids[i]));
+		EXPECT_EQ(0, reap_child(pids[i]));
 	}
 	EXPECT_TRUE(gone(USER));
 }
@@ -102,7 +102,7 @@ TEST_F(limit, share_of_a_namespace)
 	EXPECT_LE(16 * MIB - CLOSE, taken_by(USER));
 	EXPECT_EQ(-1, taken_by(65534));
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 static int export_heaps(struct __test_metadata *_metadata)
@@ -158,7 +158,7 @@ static void counted(struct __test_metadata *_metadata,
 	EXPECT_LT(0, least);
 	EXPECT_LE(least, taken_by(USER));
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_TRUE(gone(USER));
 }
 
@@ -200,7 +200,7 @@ TEST_F(limit, words)
 	}
 	receive_number(link);
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	peer_close(link);
 	unlink("/tmp/limit.log");
 
@@ -216,7 +216,7 @@ TEST_F(limit, words)
 		exit(0);
 	}
 	EXPECT_EQ(ENOMEM, receive_number(link));
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* Return: does a command need a chunk, 2 MiB, of the machine's memory? */
@@ -266,7 +266,7 @@ TEST_F(limit, every_command)
 			TH_LOG("%s: %ld bytes", what->name, taken_by(USER));
 		}
 		send_number(link, 0);
-		EXPECT_EQ(0, ended(pid));
+		EXPECT_EQ(0, reap_child(pid));
 		peer_close(link);
 		EXPECT_TRUE(gone(USER));
 	}
@@ -294,7 +294,7 @@ TEST_F(limit, outlives_its_process)
 		exit(0);
 	}
 	import.fd = receive_fd(link);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	EXPECT_LE(8 * MIB, taken_by(USER));
 	ASSERT_EQ(0, RAW(self->device, IMPORT, import));
 	close(import.fd);
@@ -307,7 +307,7 @@ TEST_F(limit, outlives_its_process)
 		EXPECT_GE(8 * MIB, take_host_memory(device, MIB, NULL, 0));
 		exit(0);
 	}
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 	release.handle = import.out_handle;
 	ASSERT_EQ(0, RAW(self->device, HANDLE_RELEASE, release));
 	EXPECT_TRUE(gone(USER));
@@ -351,7 +351,7 @@ TEST_F(limit, staging_pages)
 	receive_number(link);
 	ASSERT_EQ(0, set_limit("host_user_mib", 17));
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* The importer is charged for the page table that another driver makes for a memcast device. */

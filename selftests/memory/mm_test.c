@@ -178,7 +178,7 @@ TEST_F(mm, child_has_no_mapping)
 		EXPECT_EQ(SIGSEGV, try_store(AT(0), 6));
 		_exit(0);
 	}
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 	EXPECT_EQ(5, WORD(0));
 }
 

@@ -179,7 +179,7 @@ TEST_F(share, by_scm_rights)
 	EXPECT_EQ(5, receive_number(link));
 	receive_number(link);
 	EXPECT_EQ(6, *at);
-	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, reap_child(peer));
 }
 
 TEST_F(share, by_pidfd_getfd)
@@ -207,7 +207,7 @@ TEST_F(share, by_pidfd_getfd)
 	send_number(link, exported(handle));
 	EXPECT_EQ(5, receive_number(link));
 	receive_number(link);
-	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, reap_child(peer));
 }
 
 /* Runs this program again, with the number of an fd that it inherits: see main(). */
@@ -243,7 +243,7 @@ TEST_F(share, by_fork_and_exec)
 		execl("/proc/self/exe", "share_test", NULL);
 		_exit(3);
 	}
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 }
 
 TEST_F(share, outlives_its_exporter)
@@ -265,7 +265,7 @@ TEST_F(share, outlives_its_exporter)
 	}
 	cuda_start(1);
 	at = mapped(imported(receive_fd(link)), CHUNK, 1);
-	status = ended(peer);
+	status = reap_child(peer);
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(5, *at);
 	*at = 6;
@@ -288,7 +288,7 @@ TEST_F(share, fd_in_flight)
 	handle = new_memory(0, CHUNK);
 	send_fd(link, exported(handle));
 	ASSERT_EQ(0, kill(peer, SIGKILL));
-	ended(peer);
+	reap_child(peer);
 }
 
 /* ---- teams ---- */
@@ -321,7 +321,7 @@ TEST_F(share, incomplete_team)
 	ASSERT_OK(memcastViewCreate(&view, handle, 0, CHUNK));
 	EXPECT_EQ(5, *mapped(handle, CHUNK, 0));
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, reap_child(peer));
 	/* the member's process has died, so the team has no binding any more */
 	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
 	EXPECT_EQ(SIGBUS, try_load(view.replica[1], NULL));

@@ -129,7 +129,7 @@ TEST_F(client, of_another_process)
 		EXPECT_EQ(ESRCH, errno);
 		_exit(0);
 	}
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 	EXPECT_EQ(0, CREATE());
 }
 

@@ -75,7 +75,7 @@ static void end_of(struct __test_metadata *_metadata, enum end how, bool mapped)
 	send_number(link, 0);
 	if (how == EXIT || how == KILLED) {
 		ASSERT_EQ(0, how == EXIT ? 0 : kill(pid, SIGKILL));
-		ended(pid);
+		reap_child(pid);
 	}
 	/* exec() takes a moment, and so does an end while another process reads /proc/PID/stat */
 	EXPECT_EQ(0, stat_settled("memories", 0));
@@ -86,7 +86,7 @@ static void end_of(struct __test_metadata *_metadata, enum end how, bool mapped)
 		/* after exec() the process lives on with another program */
 		EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
 		kill(pid, SIGKILL);
-		ended(pid);
+		reap_child(pid);
 	}
 	close(fd);
 	peer_close(link);
@@ -135,7 +135,7 @@ TEST_F(owner, leaves_a_child)
 	other = receive_number(link);
 	EXPECT_EQ(0, device_bytes(0, "free_bytes"));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	ended(pid);
+	reap_child(pid);
 	EXPECT_EQ(1, stat_of("clients"));
 	EXPECT_EQ(0, kill(other, 0));
 	EXPECT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
@@ -210,8 +210,8 @@ TEST_F(owner, table_is_its_users)
 		send_fd(reader, receive_fd(owner));
 		EXPECT_EQ(cases[i].sees, receive_number(reader)) TH_LOG("case %u", i);
 		send_number(owner, 0);
-		EXPECT_EQ(0, ended(pids[0]));
-		EXPECT_EQ(0, ended(pids[1]));
+		EXPECT_EQ(0, reap_child(pids[0]));
+		EXPECT_EQ(0, reap_child(pids[1]));
 		peer_close(owner);
 		peer_close(reader);
 	}

@@ -210,7 +210,7 @@ TEST_F(nvml, processes)
 	EXPECT_GOOD(nvmlDeviceGetGraphicsRunningProcesses(device_at(1), &count, infos));
 	EXPECT_EQ(0, count);
 	send_number(link[0], 1);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* Asking NVML about devices initialises nothing: children may use them afterwards. */
@@ -224,7 +224,7 @@ TEST_F(nvml, children_may_use_devices)
 	pid = fork();
 	if (!pid)
 		_exit(cuInit(0) == CUDA_SUCCESS ? 0 : 1);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* The child of a process that uses devices may ask NVML about them. */
@@ -238,7 +238,7 @@ TEST_F(nvml, children_may_look)
 	if (!pid)
 		_exit(nvmlDeviceGetName(device_at(1), name, sizeof(name)) == NVML_SUCCESS &&
 		      cuInit(0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* The function by which NVML asks the driver's library */
@@ -300,7 +300,7 @@ TEST_F(nvml, inherited_files)
 	}
 	EXPECT_EQ(1, found);
 	send_number(link[0], 1);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 TEST_F(nvml, events_never_come)

@@ -36,7 +36,7 @@ static inline void kill_players(struct __test_metadata *_metadata, unsigned int 
 		if (pid[victim]) {
 			nanosleep(&moment, NULL);
 			ASSERT_EQ(0, kill(pid[victim], SIGKILL));
-			ASSERT_EQ(SIGKILL, ended(pid[victim]));
+			ASSERT_EQ(SIGKILL, reap_child(pid[victim]));
 			peer_close(links[victim]);
 		}
 		pid[victim] = peer_fork(&links[victim]);
@@ -46,7 +46,7 @@ static inline void kill_players(struct __test_metadata *_metadata, unsigned int 
 	}
 	__atomic_store_n(stop, 1, __ATOMIC_SEQ_CST);
 	for (i = 0; i < PLAYERS; i++) {
-		EXPECT_EQ(0, ended(pid[i]));
+		EXPECT_EQ(0, reap_child(pid[i]));
 		peer_close(links[i]);
 	}
 }

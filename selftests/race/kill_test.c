@@ -93,7 +93,7 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 	moment.tv_nsec = *longest * 1e9 * (rand_r(seed) % 1000) / 1000;
 	nanosleep(&moment, NULL);
 	ASSERT_EQ(0, kill(pid[victim], SIGKILL));
-	ended(pid[victim]);
+	reap_child(pid[victim]);
 	peer_close(links[victim]);
 
 	/* if the victim died before it joined, the test adds its device */
@@ -110,7 +110,7 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 		if (i == victim)
 			continue;
 		send_number(links[i], 0);
-		EXPECT_EQ(0, ended(pid[i]));
+		EXPECT_EQ(0, reap_child(pid[i]));
 		clients--;
 		EXPECT_EQ(clients, stat_settled("clients", clients));
 		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));

@@ -155,7 +155,7 @@ TEST_F(revoke, at_once_every_time)
 			own = new_memory(0, CHUNK);
 	}
 	SET(stop, 1);
-	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, reap_child(peer));
 	EXPECT_EQ(0, GET(bad));
 }
 

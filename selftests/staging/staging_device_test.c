@@ -61,7 +61,7 @@ TEST_F(staging, killed_in_vmap)
 		;
 	EXPECT_LT(0, stat_of("staging_pages"));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	EXPECT_EQ(SIGKILL, ended(pid));
+	EXPECT_EQ(SIGKILL, reap_child(pid));
 	peer_close(link);
 }
 

@@ -124,7 +124,7 @@ TEST_F(staging, fork_shares_the_mapping)
 	EXPECT_ALL(5, 2 * PAGE);
 	at[4 * PAGE] = 7;
 	send_number(link, 0);
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 	/* the child's death broadcasts all, early for the parent's stores, and loses nothing */
 	EXPECT_ALL(6, 3 * PAGE);
 	at[4 * PAGE + 1] = 8;
@@ -156,7 +156,7 @@ TEST_F(staging, killed_within_a_bracket)
 	for (int i = 0; i < DEVICES; i++)
 		self->replica[i][PAGE] = 30 + i;
 	ASSERT_EQ(0, kill(child, SIGKILL));
-	EXPECT_EQ(SIGKILL, ended(child));
+	EXPECT_EQ(SIGKILL, reap_child(child));
 	EXPECT_ALL(1, 0);
 	EXPECT_ALL(2, CHUNK);
 	EXPECT_ALL(30 + _i, PAGE);

@@ -134,7 +134,7 @@ TEST_F(staging_race, writers)
 
 	start_writers(_metadata, self, writer, loops(4000));
 	for (int i = 0; i < WRITERS; i++)
-		EXPECT_EQ(0, ended(writer[i]));
+		EXPECT_EQ(0, reap_child(writer[i]));
 	expect_equal_replicas();
 }
 
@@ -169,10 +169,10 @@ TEST_F(staging_race, writers_and_devices)
 	}
 	start_writers(_metadata, self, writer, loops(1000));
 	for (int i = 0; i < WRITERS; i++)
-		EXPECT_EQ(0, ended(writer[i]));
+		EXPECT_EQ(0, reap_child(writer[i]));
 	*self->stop = 1;
 	for (int i = 0; i < 3; i++)
-		EXPECT_EQ(0, ended(device[i]));
+		EXPECT_EQ(0, reap_child(device[i]));
 	expect_equal_replicas();
 }
 
@@ -187,7 +187,7 @@ TEST_F(staging_race, killed_writers)
 		for (int i = 0; i < WRITERS; i++)
 			ASSERT_EQ(0, kill(writer[i], SIGKILL));
 		for (int i = 0; i < WRITERS; i++)
-			EXPECT_EQ(SIGKILL, ended(writer[i]));
+			EXPECT_EQ(SIGKILL, reap_child(writer[i]));
 	}
 	expect_equal_replicas();
 }
@@ -226,7 +226,7 @@ TEST_F(staging_race, bindings_and_writers)
 		ASSERT_OK(cuMemRelease(own));
 	}
 	*self->stop = 1;
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 }
 
 /* ---- no memory for pages ---- */

@@ -110,7 +110,7 @@ TEST_F(ipc_event, of_two_processes)
 	EXPECT_OK(cuIpcOpenEventHandle(&event, self->handle));
 	EXPECT_OK(cuEventDestroy(event));
 	send_number(link, END);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /* Other processes see a whole record or none, wherever its maker is stopped or killed. */
@@ -149,7 +149,7 @@ TEST_F(ipc_event, stopped_while_it_records)
 		usleep(500);
 	}
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	ended(pid);
+	reap_child(pid);
 	EXPECT_OK(cuEventQuery(event));
 	EXPECT_OK(cuEventSynchronize(event));
 	EXPECT_OK(cuEventRecord(event, stream));
@@ -177,7 +177,7 @@ TEST_F(ipc_event, as_many_as_can_record)
 	EXPECT_OK(cuEventRecord(event[51], stream));
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuEventRecord(event[52], stream));
 	ASSERT_EQ(0, kill(pid, SIGKILL));
-	ended(pid);
+	reap_child(pid);
 	EXPECT_OK(cuEventRecord(event[52], stream));
 	EXPECT_OK(cuEventSynchronize(event[1]));
 }
@@ -200,7 +200,7 @@ TEST_F(ipc_event, killed)
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	EXPECT_OK(cuEventSynchronize(event));
 	EXPECT_OK(cuStreamSynchronize(stream));
-	ended(pid);
+	reap_child(pid);
 	EXPECT_OK(cuEventQuery(event));
 	EXPECT_OK(cuEventRecord(event, stream));
 	EXPECT_OK(cuEventSynchronize(event));
@@ -263,7 +263,7 @@ TEST_F(ipc_event, arguments)
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamWaitEvent(stream, opened, 0));
 	EXPECT_OK(cuStreamEndCapture(stream, &graph));
 	send_number(link, END);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 TEST_F(ipc_event, other_user)
@@ -278,7 +278,7 @@ TEST_F(ipc_event, other_user)
 	cuda_start(0);
 	EXPECT_CU(CUDA_ERROR_MAP_FAILED, cuIpcOpenEventHandle(&event, self->handle));
 	send_number(link, END);
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 /*

@@ -128,7 +128,7 @@ TEST_F(stream, other_processes_words)
 		_exit(0);
 	}
 	ASSERT_OK(cuStreamSynchronize(self->first));
-	EXPECT_EQ(0, ended(pid));
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 static void *count_up(void *argument)

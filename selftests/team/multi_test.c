@@ -94,7 +94,7 @@ static void finish(struct __test_metadata *_metadata, struct rank *rank)
 	if (rank->index)
 		_exit(0);
 	for (i = 1; i < RANKS; i++)
-		EXPECT_EQ(0, ended(rank->pid[i]));
+		EXPECT_EQ(0, reap_child(rank->pid[i]));
 }
 
 /* The ranks store in turn; each reads the value through its device's plain mapping. */

@@ -128,14 +128,14 @@ TEST_F(team, add_device_of_another)
 				 "device # is a member already: # (");
 		EXPECT_OK(cuMemRelease(self->handle));
 		if (child)
-			EXPECT_EQ(0, ended(child));
+			EXPECT_EQ(0, reap_child(child));
 		_exit(_metadata->exit_code);
 	}
 	cuda_start(0);
 	ASSERT_OK(CREATE());
 	ASSERT_OK(cuMulticastAddDevice(self->handle, 0));
 	send_fd(link, exported(self->handle));
-	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, reap_child(peer));
 }
 
 TEST_F(team, is_not_memory)
@@ -233,7 +233,7 @@ TEST_F(waiting, for_another_process)
 	send_fd(link, exported(waiter->team));
 	EXPECT_OK(waiter->blocked(waiter));
 	waiter->done = 1;
-	EXPECT_EQ(0, ended(peer));
+	EXPECT_EQ(0, reap_child(peer));
 }
 
 static void *wait_in_thread(void *arg)
@@ -292,7 +292,7 @@ TEST_F(waiting, is_killable)
 	ASSERT_TRUE(sleeps(peer, peer));
 	ASSERT_EQ(0, kill(peer, SIGKILL));
 	/* nobody adds the last member: only the signal can end the call */
-	status = ended(peer);
+	status = reap_child(peer);
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(0, waiter->done);
 	EXPECT_STREQ("", left_over());

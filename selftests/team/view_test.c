@@ -199,7 +199,7 @@ TEST_F(view, a_forked_child_has_none)
 	ASSERT_LE(0, child);
 	if (!child)
 		_exit(FIND(self->window) ? 1 : 0);
-	EXPECT_EQ(0, ended(child));
+	EXPECT_EQ(0, reap_child(child));
 	EXPECT_NE(NULL, FIND(self->window));
 }
 
