@@ -156,7 +156,7 @@ complete_team_(struct __test_metadata *_metadata, unsigned int devices, size_t b
  * Repeats @bind while it is invalid, for up to 60 s: a call that still uses the binding that was
  * there before keeps it until the call returns. An overlap is the only such result to wait for.
  */
-#define when_free(bind)							\
+#define RETRY_BIND(bind)						\
 ({									\
 	double end_ = now() + 60;					\
 	CUresult bound_;						\

@@ -143,7 +143,7 @@ static void *binds(void *data)
 		CUmemGenericAllocationHandle handle;
 
 		MUST(import_raw(&handle, racers->fd));
-		MUST(when_free(cuMulticastBindMem_v2(racers->group, 0, 0, handle, 0, SIZE, 0)));
+		MUST(RETRY_BIND(cuMulticastBindMem_v2(racers->group, 0, 0, handle, 0, SIZE, 0)));
 		if (i % 2)
 			MUST(cuMulticastUnbind(racers->group, 0, 0, SIZE));
 		MUST(cuMemRelease(handle));

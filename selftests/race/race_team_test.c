@@ -55,9 +55,9 @@ static void change_bindings(struct player *player)
 	CUmemAllocationProp prop = memory_on(device);
 	CUmemGenericAllocationHandle memory;
 
-	MUST(!when_free(cuMulticastBindMem(game->team, 0, game->own[device], 0, CHUNK, 0)));
+	MUST(!RETRY_BIND(cuMulticastBindMem(game->team, 0, game->own[device], 0, CHUNK, 0)));
 	MUST(!cuMemCreate(&memory, CHUNK, &prop, 0));
-	MUST(!when_free(cuMulticastBindMem(game->team, CHUNK, memory, 0, CHUNK, 0)));
+	MUST(!RETRY_BIND(cuMulticastBindMem(game->team, CHUNK, memory, 0, CHUNK, 0)));
 	MUST(!cuMemRelease(memory));
 	MUST(!cuMulticastUnbind(game->team, device, 0, CHUNK));
 }

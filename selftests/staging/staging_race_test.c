@@ -219,7 +219,7 @@ TEST_F(staging_race, bindings_and_writers)
 	send_fd(link, exported(team));
 	for (unsigned int round = 0; round < loops(500); round++) {
 		own = new_memory(round % 2, BYTES);
-		ASSERT_OK(when_free(cuMulticastBindMem(team, 0, own, 0, BYTES, 0)));
+		ASSERT_OK(RETRY_BIND(cuMulticastBindMem(team, 0, own, 0, BYTES, 0)));
 		/* an unbind of its own, or with the end of the memory */
 		if (round % 3)
 			ASSERT_OK(cuMulticastUnbind(team, round % 2, 0, BYTES));
