@@ -3223,7 +3223,7 @@ CUresult CUDAAPI cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p,
 CUresult CUDAAPI cuMemHostGetFlags(unsigned int *pFlags, void *p);
 
 /*
- * Pools (source: the API document; the behavior when memory is short: ours)
+ * Pools (source: the API document; the behaviour when memory is short: ours)
  *
  * As plain allocation, but frees are work in a stream, the pool decides which devices may
  * access its memory, and blocks whose size is a multiple of G can be bound with

@@ -12,7 +12,7 @@
  * "Source" says where a function's rules come from: recorded (on hardware: H100s, driver
  * 580), document (NVIDIA's published text), or ours (where neither says).
  *
- * Every function except the five that need no initialization can return, besides the errors
+ * Every function except the five that need no initialisation can return, besides the errors
  * listed with it,
  *
  *   NVML_ERROR_UNINITIALIZED	nvmlInit() was not called
@@ -22,7 +22,7 @@
  * A call that fails leaves its outputs as they were. With CUDA_LOG_FILE=stderr, stdout or
  * a path in the environment, each failed call writes a line there with the reason in
  * words. All calls may be made from several threads at once, and by the child of a fork()
- * as by its parent. No call initializes CUDA: a program that has called NVML alone
+ * as by its parent. No call initialises CUDA: a program that has called NVML alone
  * may fork, and its children may use devices.
  */
 /* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
@@ -106,10 +106,10 @@ typedef struct nvmlDevice_st *nvmlDevice_t;
 #define NVML_INIT_FLAG_NO_ATTACH	2
 
 /**
- * nvmlInit_v2() - initialize the library
+ * nvmlInit_v2() - initialise the library
  *
  * Calls are counted: each needs an nvmlShutdown(). nvmlInit() is the same.
- * Needs no initialization before.
+ * Needs no initialisation before.
  *
  * Return: NVML_SUCCESS, or NVML_ERROR_DRIVER_NOT_LOADED: there are no devices.
  * Source: recorded.
@@ -117,7 +117,7 @@ typedef struct nvmlDevice_st *nvmlDevice_t;
 nvmlReturn_t nvmlInit_v2(void);
 
 /**
- * nvmlInitWithFlags() - initialize the library, with flags
+ * nvmlInitWithFlags() - initialise the library, with flags
  * @flags: mask of NVML_INIT_FLAG_…
  *
  * Return: as nvmlInit_v2(); NVML_ERROR_INVALID_ARGUMENT for other flags.
@@ -135,7 +135,7 @@ nvmlReturn_t nvmlShutdown(void);
 
 /**
  * nvmlErrorString() - a result in words
- * @result: any number; needs no initialization
+ * @result: any number; needs no initialisation
  *
  * Return: a constant text; "Unknown Error" for numbers that are not in the list.
  * Source: recorded.
@@ -157,7 +157,7 @@ const char *nvmlErrorString(nvmlReturn_t result);
 nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length);
 
 /**
- * nvmlSystemGetNVMLVersion() - the same of NVML; needs no initialization
+ * nvmlSystemGetNVMLVersion() - the same of NVML; needs no initialisation
  * @version: buffer
  * @length: bytes there; 80 are enough
  *
@@ -170,7 +170,7 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length);
 
 /**
  * nvmlSystemGetCudaDriverVersion_v2() - the version that cuDriverGetVersion() gives; needs no
- * initialization
+ * initialisation
  * @version: output; nvmlSystemGetCudaDriverVersion() is the same
  *
  * Return: NVML_SUCCESS. Source: recorded.
@@ -224,7 +224,7 @@ nvmlReturn_t nvmlUnitGetCount(unsigned int *count);
 
 /**
  * nvmlGetExcludedDeviceCount() - devices that the driver leaves out; needs no
- * initialization
+ * initialisation
  * @count: output: 0
  *
  * Return: NVML_SUCCESS. Source: document.
