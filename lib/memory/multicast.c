@@ -48,7 +48,7 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 	if (handle_types & MEMCAST_HANDLE_FABRIC && info.out_hosts > 1)
 		most = info.out_machine;
 	if (prop->numDevices < 2 || prop->numDevices > most)
-		return fail(CUDA_ERROR_INVALID_VALUE, "a team is of 2 to %u devices, not %u",
+		return fail(CUDA_ERROR_INVALID_VALUE, "a team is for 2 to %u devices, not %u",
 			    most, prop->numDevices);
 	*granularity = option == CU_MULTICAST_GRANULARITY_MINIMUM ?
 		       info.out_granularity : info.out_recommended;

@@ -25,7 +25,6 @@
 #define EXPECT_CU(result, call)	EXPECT_EQ((int)(result), (int)(call))
 #define ASSERT_OK(call)		ASSERT_EQ((int)CUDA_SUCCESS, (int)(call))
 #define EXPECT_OK(call)		EXPECT_EQ((int)CUDA_SUCCESS, (int)(call))
-#define EXPECT_INVALID(call)	EXPECT_EQ((int)CUDA_ERROR_INVALID_VALUE, (int)(call))
 
 /* @said contains @text; else the failure shows @said. */
 #define EXPECT_SAYS(said, text)						\

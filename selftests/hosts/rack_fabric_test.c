@@ -126,7 +126,7 @@ TEST_F(hosts, size_of_teams)
 	prop.numDevices = self->each + 1;
 	EXPECT_REASON(cuMulticastCreate(&team, &prop), "a team is for # to # devices, not #");
 	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &prop, CU_MULTICAST_GRANULARITY_MINIMUM),
-		      "a team is of # to # devices, not #");
+		      "a team is for # to # devices, not #");
 	prop.handleTypes = SHAREABLE;
 	EXPECT_REASON(cuMulticastCreate(&team, &prop), "a team is for # to # devices, not #");
 	prop.handleTypes = FABRIC;
@@ -137,7 +137,7 @@ TEST_F(hosts, size_of_teams)
 	prop.numDevices = self->machine + 1;
 	EXPECT_REASON(cuMulticastCreate(&team, &prop), "a team is for # to # devices, not #");
 	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &prop, CU_MULTICAST_GRANULARITY_MINIMUM),
-		      "a team is of # to # devices, not #");
+		      "a team is for # to # devices, not #");
 }
 
 /* ---- a team of all devices of all hosts, with a process for each device ---- */

@@ -82,9 +82,7 @@ static void expect_alive(struct __test_metadata *_metadata, FIXTURE_DATA(attack)
 	uint32_t rounds = __atomic_load_n(&self->rounds, __ATOMIC_SEQ_CST);
 	int status;
 
-	/*
-	 * three rounds, of which two began after this; the harness ends a test that waits for ever
-	 */
+	/* three rounds, of which two began after this; run.sh ends a test that waits for ever */
 	while (__atomic_load_n(&self->rounds, __ATOMIC_SEQ_CST) - rounds < 3) {
 		ASSERT_EQ(0, waitpid(self->bystander, &status, WNOHANG));
 		usleep(10000);

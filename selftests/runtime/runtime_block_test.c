@@ -2,7 +2,7 @@
 /*
  * A failed call of the driver calls the program back, and writes to a log that may be read slowly.
  * The runtime holds no lock meanwhile: a callback may use the runtime, and other threads and fork()
- * go on. The harness ends a test that hangs.
+ * go on. run.sh ends a test that hangs.
  */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
