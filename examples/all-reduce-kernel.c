@@ -25,7 +25,7 @@
 #define LAUNCHES	1000
 #define BYTES		(2UL << 20)
 
-/* What each replica has, at the same place */
+/* The layout of each replica */
 struct shared {
 	float words[WORDS];
 	uint32_t arrived __attribute__((aligned(64)));	/* ranks at barriers, counted by all */
@@ -33,13 +33,13 @@ struct shared {
 	uint32_t wrong;				/* words, of all launches */
 };
 
-/* Device code: of it memcast reads what the kernel is called and takes. */
+/* Device code, from which memcast reads only the name and the parameters of the kernel */
 static const char code[] =
 	".version 8.0\n.target sm_90\n.address_size 64\n"
 	".visible .entry all_reduce(.param .u64 team, .param .u64 own, .param .u32 rank)\n"
 	"{ ret; }\n";
 
-/* One thread of each rank: everybody is here, and has done what comes before. */
+/* A barrier for one thread of each rank: all ranks have finished their work before it. */
 static void barrier(const struct memcast_launch *at, struct shared *team, struct shared *own)
 {
 	uint32_t want = ++own->barriers * RANKS;

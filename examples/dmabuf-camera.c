@@ -325,6 +325,6 @@ int main(int argc, char **argv)
 	}
 	printf("%u frames, %.1f per second, %d with replicas that differ\n", options.frames,
 	       options.frames / (now() - started), bad);
-	/* What the camera and the devices hold goes with the process. */
+	/* The buffers of the camera and the memory of the devices end with the process. */
 	return bad ? 1 : 0;
 }

@@ -51,7 +51,7 @@ static struct {
 	const char *only;		/* a collective's name, or NULL */
 } option = { .processes = 4, .threads = 1, .iterations = 20, .first = 1024, .last = 1 << 20, .factor = 4 };
 
-/* What the ranks of all processes share: made before fork() */
+/* Memory that all ranks share; it is mapped before fork(). */
 static struct {
 	ncclUniqueId id;
 	bool id_is_there;

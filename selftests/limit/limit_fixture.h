@@ -41,7 +41,7 @@ TEST_HELPER long taken_by(unsigned int user)
 	return found;
 }
 
-/* What was charged to a user goes a moment after the user's last process. */
+/* Is nothing charged to the user any more? That is so a moment after its last process ended. */
 TEST_HELPER bool gone(unsigned int user)
 {
 	return comes_true(taken_by(user) < 0);

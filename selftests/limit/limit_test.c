@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What users may take of the machine's memory: shares, the limit of all users, and what counts. */
+/* Limits on users: the share of each, the limit of all together, and which memory counts. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>

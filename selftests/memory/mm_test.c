@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel's memory management does to a reservation behind memcast's back. */
+/* Operations of the kernel's memory management on a reservation that memcast does not start. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
