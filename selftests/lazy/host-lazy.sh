@@ -16,14 +16,12 @@ lazy()
 
 for kernel in 6.1 6.12; do
 	lazy "72 devices of 80 GiB in 4 GiB, with linux $kernel" --kernel $kernel \
-		--try-modules vgem \
-		--devices 72 --pool-mib 81920 --memory 4096 -- \
+		--try-modules vgem --devices 72 --pool-mib 81920 --memory 4096 -- \
 		build/selftests/run lazy_test lazy_limit_test lazy_charge_test
 done
 for kernel in 6.1 6.12; do
 	lazy "instructions of a first touch, with linux $kernel" --kernel $kernel --icount \
-		--cpus 1 \
-		--devices 1 --pool-mib 128 --memory 1024 --env MEMCAST_TEST_EXACT=1 -- \
+		--cpus 1 --devices 1 --pool-mib 128 --memory 1024 --env MEMCAST_TEST_EXACT=1 -- \
 		build/selftests/run lazy_cost_test
 done
 lazy "576 devices of 80 GiB in 3 GiB" --devices 576 --pool-mib 81920 --memory 3072 -- \
@@ -33,8 +31,7 @@ lazy "576 devices of 80 GiB in 3 GiB" --devices 576 --pool-mib 81920 --memory 30
 # shellcheck disable=SC2046
 lazy "other selftests with lazy pools" $(cat selftests/vm-options) --param lazy_max_mib=1600 -- \
 	build/selftests/run address_test alloc_race_test alloc_test bind_test block_test \
-	copy2d_test \
-	copy_test dmabuf_test drm_test external_test foreign_team_test foreign_test \
+	copy2d_test copy_test dmabuf_test drm_test external_test foreign_team_test foreign_test \
 	heap_import_test importer_test kill_test lifetime_test memory_test owner_test \
 	pool_test race_test reuse_test revoke_test scale_test share_test staging_device_test \
 	staging_test team_test trap_fault_test vivid_test window_test

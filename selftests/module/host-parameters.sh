@@ -55,6 +55,6 @@ echo "TAP version 13"
 echo "1..$(wc -l <"$temp/cases")"
 env -u MAKEFLAGS -u MAKELEVEL make -s kmod KERNEL=6.12 >"$temp/said" 2>&1 &&
 	tools/memcast-vm --no-module --root --memory 512 \
-	--add "build/kmod-$release/memcast.ko:/memcast.ko" \
+		--add "build/kmod-$release/memcast.ko:/memcast.ko" \
 		--add "$temp/cases:/cases" --add "$temp/try:/try" -- sh /try 2>>"$temp/said" ||
 	sed 's/^/# /' "$temp/said"
