@@ -295,6 +295,7 @@ check two_interrupts two_interrupts
 
 # ---- killing the runner ends the machine
 
+: >"$temp/out"	# the test before has left its "up" there
 "$vm" --no-module -- sh -c 'echo up; sleep 1000' >"$temp/out" 2>"$temp/err" </dev/null &
 runner=$!
 disown
