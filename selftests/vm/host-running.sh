@@ -5,6 +5,7 @@
 # waits for, a named machine with packed files, three with terminals, and three for --reuse; a
 # fourth is killed while it boots.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 vm=$PWD/tools/memcast-vm
 door=$PWD/build/tools/vm-door
 terminal=$PWD/selftests/vm/host-terminal.py
@@ -24,23 +25,12 @@ cleanup() {
 }
 trap cleanup EXIT
 cd "$temp" || exit 1
-failed=0 number=0
 
 # check NAME COMMAND…: runs the command, and shows its output if it fails
 check() {
-	local name=$1 result=ok
-	shift
-	number=$((number + 1))
-	if ! "$@" >said 2>&1; then
-		failed=1 result='not ok'
-		sed 's/^/# /' said
-	fi
-	echo "$result $number running.$name"
-}
-
-skip() {
-	number=$((number + 1))
-	echo "ok $number running.$1 # SKIP $2"
+	local is=0
+	"${@:2}" >said 2>&1 || is=$?
+	result "$1" $is
 }
 
 # status NUMBER COMMAND…: the command ends with that status
@@ -51,8 +41,7 @@ status() {
 	[ $is -eq "$wanted" ] || { echo "status $is"; return 1; }
 }
 
-echo "TAP version 13"
-echo "1..37"
+plan running 38
 
 # said_by PID WORD FILE: waits for the word; false if the process has ended without writing it
 said_by() {
@@ -99,6 +88,21 @@ input_of_no_program_is_left() {
 	[ "$(cat rest)" = "status 125
 input" ]
 }
+# The client reads all that came before the socket was closed, though it can answer no more. A frame
+# is CHANNEL, TYPE (6: output, 8: status, see wire.h), LENGTH and data.
+closed_socket_is_read() {
+	# shellcheck disable=SC2016	# perl's
+	perl -MSocket -e 'chdir shift; socket(my $l, PF_UNIX, SOCK_STREAM, 0);
+		bind($l, sockaddr_un("closed")) && listen($l, 1) && open(my $f, ">", shift) or exit 2;
+		syswrite $f, "listens\n"; accept(my $s, $l); unlink "closed";
+		my $client = unpack("i", getsockopt($s, SOL_SOCKET, 17)); kill "STOP", $client;
+		sub frame { syswrite $s, pack("LLL", 0, $_[0], length $_[1]) . $_[1] }
+		frame(8, "start\n"); frame(6, "x" x 30000) for 1 .. 5; frame(8, "exit 7\nend\n");
+		close $s; kill "CONT", $client' "$names" "$PWD/listens" &
+	said_by $! listens listens &&
+		status 7 "$door" run closed fake/settings "" cat </dev/null >copy 2>err &&
+		[ "$(wc -c <copy)" -eq 150000 ]
+}
 # exec counts its tries: a stopped exec makes none until the name exists.
 exec_waits_for_the_name() {
 	local client
@@ -140,6 +144,7 @@ a_killed_runner_takes_its_client_along() {
 }
 check is_listed_while_it_boots is_listed_while_it_boots
 check input_of_no_program_is_left input_of_no_program_is_left
+check closed_socket_is_read closed_socket_is_read
 check exec_waits_for_the_name exec_waits_for_the_name
 check exec_waits_for_what_comes_before_the_boot exec_waits_for_what_comes_before_the_boot
 check a_killed_runner_takes_its_door_along a_killed_runner_takes_its_door_along

@@ -270,8 +270,8 @@ static int wait_for(struct client *client)
 				return 141;
 			}
 		}
-		if (goes_on && !wire_write(&client->wire))
-			goes_on = false;
+		/* If it fails, the other side has closed; what it wrote before is still to be read. */
+		wire_write(&client->wire);
 		if (client->ended && !bytes_left(&client->output.bytes) &&
 		    !bytes_left(&client->errors.bytes))
 			return client->left ? 126 : client->status;
