@@ -6,6 +6,7 @@
 # that makes a folder, one with 6.1, one without the host's files, and one of each kernel by an
 # ordinary user.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 top=$PWD
 # below build/, as a user's own files are: the machine's user has to find it
 temp=$(mktemp -d "$top/build/host-files.XXXXXX")
@@ -19,21 +20,13 @@ out="out, of it"	# QEMU's options are separated by commas
 mkdir "$out" && chmod 777 "$out"
 printf 'int main(int argc, char **argv) { (void)argv; return argc > 1 ? 4 : 0; }\n' >covered.c
 printf '#include <stdlib.h>\nint main(void) { abort(); }\n' >aborts.c
-failed=0 number=0
 
-ok() { number=$((number + 1)); echo "ok $number files.$*"; }
 # check NAME COMMAND…: runs the command, and shows its output if it fails
 check() {
-	local name=$1
-	shift
+	local is=0
 	cd "$temp" || exit 1
-	if "$@" >"$temp/said" 2>&1; then
-		ok "$name"
-	else
-		failed=1 number=$((number + 1))
-		sed 's/^/# /' "$temp/said"
-		echo "not ok $number files.$name"
-	fi
+	"${@:2}" >"$temp/said" 2>&1 || is=$?
+	result "$1" $is
 }
 vm() {
 	"$top/tools/memcast-vm" --reuse --name files --devices 1 --pool-mib 16 --rw "$temp/$out" \
@@ -175,13 +168,12 @@ tools_with_host() {
 		grep -qx "$top/tools/memcast-run" out
 }
 
-echo "TAP version 13"
-echo 1..15
+plan files 15
 check reads_and_writes_in_memory reads_and_writes_in_memory
 if command -v python3 >/dev/null; then
 	check an_interpreter an_interpreter
 else
-	ok 'an_interpreter # SKIP no python3 here'
+	skip an_interpreter 'no python3 here'
 fi
 check rw_is_on_the_host rw_is_on_the_host
 check out_is_made out_is_made
@@ -196,14 +188,14 @@ check tools_with_host tools_with_host
 if command -v gdb >/dev/null; then
 	check debugger debugger
 else
-	ok 'debugger # SKIP no gdb here'
+	skip debugger 'no gdb here'
 fi
 for kernel in 6.12 6.1; do
 	if [ "$(id -u)" -eq 0 ] && ! unshare -m true 2>/dev/null; then
-		ok "ordinary_user_$kernel # SKIP no mount namespace to be had"
+		skip "ordinary_user_$kernel" "no mount namespace to be had"
 	elif [ "$(id -u)" -eq 0 ] &&
 		! setpriv --reuid=65534 --clear-groups test -x "$top/tools/memcast-vm"; then
-		ok "ordinary_user_$kernel # SKIP another user cannot reach $top/tools/memcast-vm"
+		skip "ordinary_user_$kernel" "another user cannot reach $top/tools/memcast-vm"
 	else
 		check "ordinary_user_$kernel" ordinary_user "$kernel"
 	fi

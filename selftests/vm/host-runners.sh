@@ -5,6 +5,7 @@
 # as docs/your-tools.md describes them, as far as they are installed. One boot. Each runs a test, or
 # a program, that succeeds, and one that fails.
 cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
 top=$PWD
 temp=$(mktemp -d "$PWD/build/host-runners.XXXXXX")
 chmod 755 "$temp"
@@ -17,21 +18,15 @@ cleanup() {
 }
 trap cleanup EXIT
 cd "$temp" || exit 1
-failed=0 number=0
 
 # check NAME TOOLS COMMAND: runs the command, and shows its output if it fails
 check() {
-	local result=ok tool
-	number=$((number + 1))
+	local tool is=0
 	for tool in $2; do
-		command -v "$tool" >/dev/null ||
-			{ echo "ok $number runners.$1 # SKIP no $tool here"; return; }
+		command -v "$tool" >/dev/null || { skip "$1" "no $tool here"; return; }
 	done
-	if ! "$3" >said 2>&1; then
-		failed=1 result='not ok'
-		sed 's/^/# /' said
-	fi
-	echo "$result $number runners.$1"
+	"$3" >said 2>&1 || is=$?
+	result "$1" $is
 }
 
 cat >t.c <<'END'
@@ -231,8 +226,7 @@ with_valgrind() {
 	[ $status -eq 9 ]
 }
 
-echo "TAP version 13"
-echo "1..11"
+plan runners 11
 check ctest "cmake ctest" with_ctest
 check ctest_inside "cmake ctest" with_ctest_inside
 check meson "meson ninja" with_meson

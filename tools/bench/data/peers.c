@@ -97,19 +97,19 @@ static bool run_peer(struct bench *bench, const struct contest *contest, const s
 
 /* The fastest peer of one round, by one measure; OURS if there is none */
 static enum side fastest(const struct contest_times *round, enum contest_call call,
-			 unsigned int s, const bool *there)
+			 unsigned int s, const bool *missing)
 {
 	enum side best = OURS, side;
 
 	for (side = OURS + 1; side < SIDES; side++)
-		if (there[side] && (best == OURS ||
-				    round[side].seconds[call][s] < round[best].seconds[call][s]))
+		if (!missing[side] &&
+		    (best == OURS || round[side].seconds[call][s] < round[best].seconds[call][s]))
 			best = side;
 	return best;
 }
 
 static void add_line(struct bench *bench, const struct contest *contest, enum contest_call call,
-		     unsigned int s, const struct contest_times (*rounds)[SIDES], const bool *there)
+		     unsigned int s, const struct contest_times (*rounds)[SIDES], const bool *missing)
 {
 	static const char *const measures[] = {
 		[ALL_REDUCE] = "all-reduce f32", [BROADCAST_CALL] = "broadcast to ranks",
@@ -128,7 +128,7 @@ static void add_line(struct bench *bench, const struct contest *contest, enum co
 	};
 
 	for (i = 0; i < contest->rounds; i++) {
-		side = fastest(rounds[i], theirs_is, s, there);
+		side = fastest(rounds[i], theirs_is, s, missing);
 		ours[i] = rounds[i][OURS].seconds[call][s];
 		if (!ours[i])
 			return;
@@ -156,30 +156,28 @@ void contest_run(struct bench *bench, const struct contest *contest)
 	struct contest_times (*rounds)[SIDES] = calloc(contest->rounds, sizeof(*rounds));
 	struct contest_times *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	bool there[SIDES];
+	bool missing[SIDES] = { false };
 	unsigned int round, s;
 	enum contest_call call;
 	enum side side;
 
 	if (!rounds || shared == MAP_FAILED)
 		rank_die("no memory for times");
-	for (side = OURS; side < SIDES; side++)
-		there[side] = true;
 	for (round = 0; round < contest->rounds; round++) {
 		memset(shared, 0, sizeof(*shared));
 		contest->run(contest, shared);
 		rounds[round][OURS] = *shared;
 		for (side = OURS + 1; side < SIDES; side++)
-			if (there[side])
-				there[side] = run_peer(bench, contest, &peers[side],
-						       &rounds[round][side]);
+			if (!missing[side])
+				missing[side] = !run_peer(bench, contest, &peers[side],
+							  &rounds[round][side]);
 		bench_progress(bench, "%u processes, round %u of %u", contest->ranks, round + 1,
 			       contest->rounds);
 	}
 	for (call = 0; call < CONTEST_CALLS; call++)
 		for (s = 0; s < contest->count; s++)
 			add_line(bench, contest, call, s,
-				 (const struct contest_times (*)[SIDES])rounds, there);
+				 (const struct contest_times (*)[SIDES])rounds, missing);
 	munmap(shared, sizeof(*shared));
 	free(rounds);
 }
