@@ -320,15 +320,19 @@ check: deps-check
 	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) $$(cat selftests/vm-options) host $(CHECK_KERNELS)
 
-# The tests that T names, without building the rest of the suite
+# The tests that T names, or those that make the call CALL, without building the rest of the suite
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))
-test: test_built = $(addprefix $(B)/selftests/,$(T) run vm-watch memcast-smi) $(test_tables)
+test: test_named = $(strip $(T) $(if $(CALL),$(shell selftests/script/calls.sh '$(CALL)')))
+test: test_built = $(addprefix $(B)/selftests/,$(foreach name,$(test_named),$(firstword $(subst :, ,$(name)))) \
+	run vm-watch memcast-smi) $(test_tables)
 test:
-	@[ -n '$(T)' ] || { \
-		echo 'which? make test T=team_test, or T="team_test bind_test" KERNEL=6.1' >&2; exit 1; }
+	@[ -n '$(T)$(CALL)' ] || { \
+		echo 'which? make test T=team_test, T="bind_test share_test:by_scm_rights" KERNEL=6.1,' \
+			'or CALL=cuMulticastBindMem' >&2; exit 1; }
+	@[ -n '$(test_named)' ] || { echo 'no test makes the call $(CALL)' >&2; exit 1; }
 	@$(MAKE) -j$$(nproc) $(test_built) $(B)/tools/vm-init
 	@tools/memcast-vm --kernel '$(test_kernel)' --root --add $(B)/selftests \
-		$$(cat selftests/vm-options) -- $(B)/selftests/run $(T)
+		$$(cat selftests/vm-options) -- $(B)/selftests/run $(test_named)
 
 # A change of what calls cost goes into the same commit as its cause.
 costs: lib tools
@@ -373,7 +377,9 @@ help:
 	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
 	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines;'
 	@echo '                  JOBS=N: so many runs at a time (one a processor)'
-	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1'
+	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1,'
+	@echo '                  some cases: T=share_test:by_scm_rights,by_pidfd, or CALL=cuMulticastBindMem:'
+	@echo '                  the cases that make that call'
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once),'
 	@echo '                  and the libraries with the sanitizers of gcc'
 	@echo 'make check-kcsan  the selftests on a kernel that finds data races of the module'

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Run selftests where memcast is loaded, as root: run.sh [NAME…]; without names
+# Run selftests where memcast is loaded, as root: run.sh [NAME[:CASE,…]…]; without names
 # all programs beside this script. KTAP on stdout, each program's after a line
-# "# program NAME". Exit status 0 if none failed.
+# "# program NAME". Exit status 0 if none failed. A CASE is a test's name, for all its
+# fixtures and variants, or FIXTURE.TEST or FIXTURE.VARIANT.TEST, as results are named.
 #
 # A program is ended when it has neither written anything nor used a processor for a
 # minute, or has written nothing for 15 minutes, which no test takes; time does not count
@@ -19,10 +20,34 @@ failed=0
 if [ $# -eq 0 ]; then
 	set -- *_test
 fi
+# options_of CASE,…: sets $options, of the harness; fails at a case that the program has not
+options_of()
+{
+	options=
+	for one in $(echo "$1" | tr , ' '); do
+		"./$name" -l 2>&1 | grep -qw -- "${one##*.}" || return
+		case $one in
+		*.*) options="$options -r $one" ;;
+		*)   options="$options -t $one" ;;
+		esac
+	done
+}
+
 for name; do
 	name=${name##*/}
+	cases=
+	case $name in
+	*:*) cases=${name#*:} name=${name%%:*} ;;
+	esac
 	echo "# program $name"
-	./vm-watch --timeout $((60 * times)) --silence $((900 * times)) --smi ./memcast-smi "./$name"
+	if ! options_of "$cases"; then
+		failed=1
+		echo "not ok 0 $name # it has no case '$one'; it lists them with -l"
+		continue
+	fi
+	# shellcheck disable=SC2086	# options are words
+	./vm-watch --timeout $((60 * times)) --silence $((900 * times)) --smi ./memcast-smi \
+		"./$name" $options
 	code=$?
 	case $code in
 	0|4) ;;
