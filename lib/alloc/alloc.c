@@ -8,11 +8,11 @@
 static CUresult allocate(CUdeviceptr *address, size_t bytes)
 {
 	CUresult result;
-	uint32_t heap;
+	uint32_t heap, tag;
 
 	if (!address)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = context_heap(HEAP_OF_DEVICE, &heap);
+	result = context_heap(HEAP_OF_DEVICE, &heap, &tag);
 	if (result != CUDA_SUCCESS)
 		return result;
 	/* a program that ignores the result finds NULL, as on hardware */
@@ -20,7 +20,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
 	if (!bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
 	result = capture_unsafe();
-	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
+	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, tag, address) : result;
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)

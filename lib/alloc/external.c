@@ -153,7 +153,7 @@ static CUresult map_buffer(CUdeviceptr *address, CUexternalMemory memory,
 	if (result == CUDA_SUCCESS)
 		result = check_external(memory, &arg.handle);
 	if (result == CUDA_SUCCESS)
-		result = context_heap(HEAP_OF_DEVICE, &arg.heap);
+		result = context_heap(HEAP_OF_DEVICE, &arg.heap, &arg.flags);
 	if (result != CUDA_SUCCESS)
 		return result;
 	arg.offset = desc->offset;

@@ -76,13 +76,19 @@ CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *h
 	return CUDA_SUCCESS;
 }
 
-/* Finds the current context's heap of one kind, or makes it. */
-CUresult context_heap(enum context_heap which, uint32_t *heap)
+/*
+ * Finds the current context's heap of one kind, or makes it. @tag: output, the context's, for the
+ * flags of a new block
+ */
+CUresult context_heap(enum context_heap which, uint32_t *heap, uint32_t *tag)
 {
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
 
-	return result == CUDA_SUCCESS ? context_heap_of(slot, which, heap) : result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	*tag = block_flags_of(slot);
+	return context_heap_of(slot, which, heap);
 }
 
 /*
@@ -111,15 +117,32 @@ static void heap_load(void)
 	context_operations.end_heaps = heaps_end;
 }
 
-static struct slot *slot_of_heap(uint32_t heap)
+/* Return: the context's tag, for the flags of its blocks. */
+uint32_t block_flags_of(const struct slot *slot)
 {
-	if (!heap)
-		return NULL;
-	for (struct slot *slot = slots; slot < &slots[SLOTS]; slot++)
-		for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
-			if (slot->heaps[i] == heap)
-				return slot;
-	return NULL;
+	return (uint32_t)(uintptr_t)context_value(slot) << BLOCK_CONTEXT_SHIFT;
+}
+
+static bool has_heap(const struct slot *slot, uint32_t heap)
+{
+	for (unsigned int i = 0; heap && i < CONTEXT_HEAPS; i++)
+		if (slot->heaps[i] == heap)
+			return true;
+	return false;
+}
+
+/*
+ * The slot of the context that allocated or registered a block, or NULL: no context did. A block
+ * in a heap goes with its context, so its heap says whether the context still lives.
+ */
+struct slot *slot_of_block(const struct memcast_address_info *info)
+{
+	uint32_t tag = info->out_block_flags & BLOCK_CONTEXT_MASK;
+	struct slot *slot = &slots[(tag >> BLOCK_CONTEXT_SHIFT) % SLOTS];
+
+	if (!block_registered(info))
+		return has_heap(slot, info->out_heap) ? slot : NULL;
+	return slot->live && block_flags_of(slot) == tag ? slot : NULL;
 }
 
 static struct slot *context_with_memory(uint64_t address)
@@ -128,7 +151,7 @@ static struct slot *context_with_memory(uint64_t address)
 	struct slot *slot = NULL;
 
 	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) == CUDA_SUCCESS)
-		slot = slot_of_heap(info.out_heap);
+		slot = slot_of_block(&info);
 	return slot && slot->heaps[HEAP_OF_DEVICE] == info.out_heap ? slot : NULL;
 }
 
@@ -166,37 +189,11 @@ CUresult fill_from_context(CUcontext context, uint64_t to)
 		    (unsigned long long)to, owner->device, slot->device);
 }
 
-/* Return: the context that has a heap, or NULL: the heap is a pool, or does not exist. */
-CUcontext context_of_heap(uint32_t heap)
-{
-	struct slot *slot = slot_of_heap(heap);
-
-	return slot ? context_value(slot) : NULL;
-}
-
-/* Return: the flags of a block that a context registers, with the context's tag. */
-uint32_t block_flags_of(const struct slot *slot)
-{
-	return (uint32_t)(uintptr_t)context_value(slot) << BLOCK_CONTEXT_SHIFT;
-}
-
-/* The slot of the context that allocated or registered a block, or NULL: no context did. */
-struct slot *slot_of_block(const struct memcast_address_info *info)
-{
-	uint32_t tag = info->out_block_flags & BLOCK_CONTEXT_MASK;
-	struct slot *slot = &slots[(tag >> BLOCK_CONTEXT_SHIFT) % SLOTS];
-
-	if (!block_registered(info))
-		return slot_of_heap(info->out_heap);
-	return slot->live && block_flags_of(slot) == tag ? slot : NULL;
-}
-
 /* Frees a block after all work in its context's streams, which may use it. */
 CUresult context_free(CUdeviceptr address, uint32_t kind)
 {
 	struct memcast_address_info info = { .address = address };
-	struct slot *current;
-	CUcontext context;
+	struct slot *current, *slot;
 	CUresult result;
 	bool taken;
 
@@ -227,9 +224,9 @@ CUresult context_free(CUdeviceptr address, uint32_t kind)
 			return fail(CUDA_ERROR_INVALID_VALUE, "managed memory: cuMemFree() frees it");
 		kind = MEMCAST_BLOCK_HOST;
 	}
-	context = context_of_heap(info.out_heap);
-	if (context)
-		result = streams_wait(context);
+	slot = block_registered(&info) ? NULL : slot_of_block(&info);
+	if (slot)
+		result = streams_wait(context_value(slot));
 	if (result == CUDA_SUCCESS)
 		result = heap_free(address, kind);
 	if (result == CUDA_SUCCESS && block_managed(&info))

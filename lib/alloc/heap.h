@@ -11,9 +11,9 @@
 
 /*
  * A block's flags, which the kernel keeps: those that the program gave, those of the library,
- * and for a registered range a tag of the context that registered it: the lowest bits of the
- * CUcontext (the slot's number and some bits of its count of uses). Other blocks are in a
- * context's heap.
+ * and a tag of the context that allocated, opened or registered it: the lowest bits of the
+ * CUcontext (the slot's number and some bits of its count of uses). A block of a pool has no
+ * tag; its heap is none of the slot's.
  */
 #define BLOCK_FLAGS_GIVEN	0x0f
 #define BLOCK_MANAGED		0x10	/* from cuMemAllocManaged() */
@@ -39,8 +39,7 @@ struct slot *slot_of_block(const struct memcast_address_info *info);
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address);
 CUresult heap_free(CUdeviceptr address, uint32_t flags);
 CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *heap);
-CUresult context_heap(enum context_heap which, uint32_t *heap);
-CUcontext context_of_heap(uint32_t heap);
+CUresult context_heap(enum context_heap which, uint32_t *heap, uint32_t *tag);
 CUresult context_free(CUdeviceptr address, uint32_t kind);
 
 /* Counters by which a copy or fill tells whether contexts can be in each other's way */

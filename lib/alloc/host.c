@@ -14,11 +14,11 @@ static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 {
 	CUdeviceptr address;
 	CUresult result;
-	uint32_t heap;
+	uint32_t heap, tag;
 
 	if (!pointer)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = context_heap(HEAP_OF_HOST, &heap);
+	result = context_heap(HEAP_OF_HOST, &heap, &tag);
 	if (result != CUDA_SUCCESS)
 		return result;
 	/* a program that ignores the result finds NULL, as on hardware */
@@ -29,7 +29,7 @@ static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 	if (result != CUDA_SUCCESS || !bytes)
 		return result;
 	/* all host memory is mapped for devices, even if the flags do not ask for it */
-	result = heap_alloc(heap, bytes, flags | CU_MEMHOSTALLOC_DEVICEMAP, &address);
+	result = heap_alloc(heap, bytes, flags | CU_MEMHOSTALLOC_DEVICEMAP | tag, &address);
 	if (result == CUDA_SUCCESS)
 		*pointer = (void *)(uintptr_t)address;
 	return result;

@@ -89,10 +89,10 @@ static void forget_ended(void)
 
 static CUresult map(CUdeviceptr *address, const struct handle *handle)
 {
-	struct memcast_block_map block = { .flags = BLOCK_IPC };
+	struct memcast_block_map block = {};
 	struct memcast_handle_release release = {};
 	struct memcast_ipc_open arg = {};
-	CUresult result = context_heap(HEAP_OF_DEVICE, &block.heap);
+	CUresult result = context_heap(HEAP_OF_DEVICE, &block.heap, &block.flags);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -103,6 +103,7 @@ static CUresult map(CUdeviceptr *address, const struct handle *handle)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (result != CUDA_SUCCESS)
 		return result;
+	block.flags |= BLOCK_IPC;
 	block.handle = arg.out_handle;
 	block.offset = arg.out_offset;
 	block.bytes = arg.out_bytes;

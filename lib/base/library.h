@@ -32,6 +32,7 @@
 
 /* process.c */
 CUresult library_ready(void);
+bool library_lost(void);
 bool library_open(void);
 bool library_forked(void);
 int library_fd(void);

@@ -128,6 +128,12 @@ void library_lose(void)
 	state->ended = true;
 }
 
+/* Was the host lost? Then all calls fail until the process ends, and work that is left ends. */
+bool library_lost(void)
+{
+	return state && state->lost;
+}
+
 CUresult library_ready(void)
 {
 	if (state && library_fd() >= 0 && !state->ended)

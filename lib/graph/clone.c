@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: MIT
 /* Copies of graphs: cuGraphClone() and child nodes. graphs_lock is held. */
+#include <search.h>
 #include <stdlib.h>
 
 #include "graph.h"
+
+static int compare_originals(const void *one, const void *other)
+{
+	uintptr_t a = (uintptr_t)((const struct node *)one)->original;
+	uintptr_t b = (uintptr_t)((const struct node *)other)->original;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A node leaves its graph. */
+void original_forget(const struct node *node)
+{
+	if (node->original)
+		tdelete(node, &node->graph->by_original, compare_originals);
+}
 
 /* Return: how many graphs are around this one. */
 unsigned int graph_level(const struct graph *graph)
@@ -46,7 +62,10 @@ static CUresult copy_node(const struct node *node, struct graph *clone, struct n
 	}
 	copy->original = node->handle;
 	*copied = copy;
-	return CUDA_SUCCESS;
+	if (tsearch(copy, &clone->by_original, compare_originals))
+		return CUDA_SUCCESS;
+	copy->original = NULL;
+	return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
 }
 
 static CUresult copy_all(const struct graph *graph, struct graph *clone, struct node **copies)
@@ -117,8 +136,9 @@ CUresult cuGraphClone(CUgraph *handle, CUgraph original)
 
 static CUresult find_in_clone(CUgraphNode *copy, CUgraphNode original, CUgraph handle)
 {
+	const struct node wanted = { .original = original };
 	struct graph *graph;
-	struct node *node;
+	struct node **found;
 	CUresult result;
 
 	if (!copy || !original)
@@ -126,10 +146,9 @@ static CUresult find_in_clone(CUgraphNode *copy, CUgraphNode original, CUgraph h
 	graphs_lock();
 	result = graph_of(handle, &graph);
 	if (result == CUDA_SUCCESS) {
-		for (node = graph->first; node && node->original != original; node = node->next)
-			;
-		if (node)
-			*copy = node->handle;
+		found = tfind(&wanted, &graph->by_original, compare_originals);
+		if (found)
+			*copy = (*found)->handle;
 		else
 			result = fail(CUDA_ERROR_INVALID_VALUE,
 				      "the graph has no copy of the node");

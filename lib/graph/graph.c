@@ -103,6 +103,7 @@ void graph_free(struct graph *graph)
 
 	for (node = graph->first; node; node = next) {
 		next = node->next;
+		original_forget(node);
 		node_free(node);
 	}
 	uses_free(&graph->objects);

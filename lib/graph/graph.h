@@ -94,6 +94,7 @@ struct graph {
 	struct capture *capture;	/* the capture that adds to it, or NULL */
 	unsigned int instances;
 	struct uses objects;
+	void *by_original;		/* tree of nodes that are copies, by their original */
 };
 
 /* How deep graphs may nest: functions that copy them recurse as deep. */
@@ -130,6 +131,7 @@ CUresult edges_check(const CUgraphEdgeData *edges, size_t count);
 
 /* clone.c */
 CUresult graph_clone(const struct graph *graph, struct graph **clone);
+void original_forget(const struct node *node);
 unsigned int graph_depth(const struct graph *graph);
 unsigned int graph_level(const struct graph *graph);
 

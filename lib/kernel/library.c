@@ -199,6 +199,20 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 }
 
 /*
+ * The first of a library's modules. New ones come before it, under modules_lock; what is behind
+ * it stays as it is until the library's last reference goes.
+ */
+static struct module *modules_of(const struct library *library)
+{
+	struct module *first;
+
+	pthread_mutex_lock(&modules_lock);
+	first = library->modules;
+	pthread_mutex_unlock(&modules_lock);
+	return first;
+}
+
+/*
  * Ends a library's handles, and those of its modules, which stay in its list until its last
  * reference goes.
  */
@@ -211,14 +225,14 @@ static CUresult unload(CUlibrary handle)
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = capture_unsafe();
-	for (module = library->modules; module && result == CUDA_SUCCESS; module = module->sibling)
+	for (module = modules_of(library); module && result == CUDA_SUCCESS;
+	     module = module->sibling)
 		if (module_is_alive(module))
 			result = streams_wait(module->context);
 	if (result == CUDA_SUCCESS) {
 		bool first;
 
-		for (module = library->modules; module; module = module->sibling)
-			module_end(module);
+		/* without a handle, a library gets no more modules */
 		pthread_mutex_lock(&modules_lock);
 		first = library->handle;
 		handle_remove(library->handle);
@@ -226,6 +240,8 @@ static CUresult unload(CUlibrary handle)
 		for (uint32_t i = 0; i < library->image->kernels_count; i++)
 			handle_remove(library->kernels[i].handle);
 		pthread_mutex_unlock(&modules_lock);
+		for (module = modules_of(library); module; module = module->sibling)
+			module_end(module);
 		if (first)
 			library_put(library);
 	}

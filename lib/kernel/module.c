@@ -7,7 +7,15 @@
 #include "heap.h"
 #include "module.h"
 
-static struct module *modules;
+/*
+ * The modules of each slot's contexts, under modules_lock, and the context and its life in which
+ * the last module was loaded: only after the end of a context can some of them be dead.
+ */
+static struct of_slot {
+	struct module *first;
+	CUcontext context;
+	unsigned int ends;
+} of_slots[SLOTS];
 
 void module_put(struct module *module)
 {
@@ -24,13 +32,12 @@ void module_put(struct module *module)
 /* With modules_lock held: ends a module's handles. Return: is this the first call? */
 static bool withdraw(struct module *module)
 {
-	struct module **link = &modules;
-
-	while (*link && *link != module)
-		link = &(*link)->next;
-	if (!*link)
+	if (!module->link)
 		return false;
-	*link = module->next;
+	*module->link = module->next;
+	if (module->next)
+		module->next->link = module->link;
+	module->link = NULL;
 	handle_remove(module->handle);
 	for (uint32_t i = 0; i < module->image->kernels_count; i++)
 		handle_remove(module->functions[i].handle);
@@ -41,11 +48,11 @@ static bool withdraw(struct module *module)
  * Ends modules of contexts that have ended, except those of libraries, which the library puts.
  * Return: a list of these modules.
  */
-static struct module *withdraw_dead(void)
+static struct module *withdraw_dead(struct of_slot *list)
 {
 	struct module *module, *next, *dead = NULL;
 
-	for (module = modules; module; module = next) {
+	for (module = list->first; module; module = next) {
 		next = module->next;
 		if (module->of_library || module_is_alive(module))
 			continue;
@@ -53,6 +60,27 @@ static struct module *withdraw_dead(void)
 		module->next = dead;
 		dead = module;
 	}
+	return dead;
+}
+
+/*
+ * With modules_lock held: adds a module to its slot's list. Return: the modules of the slot's
+ * earlier contexts, which end
+ */
+static struct module *list_add(struct module *module)
+{
+	struct of_slot *list = &of_slots[context_slot(module->context) - slots];
+	struct module *dead = NULL;
+
+	if (list->context != module->context || list->ends != module->ends)
+		dead = withdraw_dead(list);
+	list->context = module->context;
+	list->ends = module->ends;
+	module->next = list->first;
+	module->link = &list->first;
+	if (module->next)
+		module->next->link = &module->next;
+	list->first = module;
 	return dead;
 }
 
@@ -90,9 +118,7 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 			.settings = settings_of(&image->kernels[i], module->figures),
 		};
 	pthread_mutex_lock(&modules_lock);
-	dead = withdraw_dead();
-	module->next = modules;
-	modules = module;
+	dead = list_add(module);
 	pthread_mutex_unlock(&modules_lock);
 	for (; dead; dead = next) {
 		next = dead->next;
@@ -112,13 +138,11 @@ bool module_end(struct module *module)
 
 	pthread_mutex_lock(&modules_lock);
 	first = withdraw(module);
-	for (uint32_t i = 0; i < module->image->variables_count; i++) {
-		/* a context that has ended has freed its memory */
+	pthread_mutex_unlock(&modules_lock);
+	/* a module that has ended gets no more variables; a context that has, has freed them */
+	for (uint32_t i = 0; first && i < module->image->variables_count; i++)
 		if (module->addresses[i] && module_is_alive(module))
 			heap_free(module->addresses[i], 0);
-		module->addresses[i] = 0;
-	}
-	pthread_mutex_unlock(&modules_lock);
 	return first;
 }
 
@@ -240,8 +264,11 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, C
 			  (void *)module);
 }
 
-/* With modules_lock held: allocates a variable, and sets its initial value. */
-static CUresult place(struct module *module, const struct variable *variable,
+/*
+ * Allocates a variable, and sets its initial value. No lock is held: a copy may be long, and the
+ * first touch of memory in a lazy pool may end in a signal.
+ */
+static CUresult place(const struct module *module, const struct variable *variable,
 		      CUdeviceptr *address)
 {
 	struct slot *slot;
@@ -251,8 +278,8 @@ static CUresult place(struct module *module, const struct variable *variable,
 	if (result == CUDA_SUCCESS)
 		result = context_heap_of(slot, HEAP_OF_DEVICE, &heap);
 	if (result == CUDA_SUCCESS)
-		result = heap_alloc(heap, variable->bytes ? variable->bytes : 1, BLOCK_MODULE,
-				    address);
+		result = heap_alloc(heap, variable->bytes ? variable->bytes : 1,
+				    BLOCK_MODULE | block_flags_of(slot), address);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (variable->value)
@@ -262,13 +289,32 @@ static CUresult place(struct module *module, const struct variable *variable,
 	return CUDA_SUCCESS;
 }
 
+/* Publishes a variable that was placed, unless another thread was first, or the module ended. */
+static CUresult publish(struct module *module, CUdeviceptr *at, CUdeviceptr new,
+			CUdeviceptr *address)
+{
+	bool ended, first;
+
+	pthread_mutex_lock(&modules_lock);
+	ended = !module->link;
+	first = !ended && !*at;
+	if (first)
+		*at = new;
+	*address = *at;
+	pthread_mutex_unlock(&modules_lock);
+	if (!first)
+		heap_free(new, 0);
+	return ended ? fail(CUDA_ERROR_INVALID_HANDLE, "the module was unloaded meanwhile") :
+		       CUDA_SUCCESS;
+}
+
 /* Finds a variable, and allocates it if needed. Outputs may be NULL. */
 CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
 			 size_t *bytes)
 {
 	const struct variable *variable = image_variable(module->image, name);
 	CUresult result = CUDA_SUCCESS;
-	CUdeviceptr *at;
+	CUdeviceptr *at, found, new;
 
 	if (!variable && image_kernel(module->image, name))
 		return fail(CUDA_ERROR_INVALID_VALUE, "%.100s is a kernel", name);
@@ -277,11 +323,14 @@ CUresult module_variable(struct module *module, const char *name, CUdeviceptr *a
 			    name);
 	at = &module->addresses[variable - module->image->variables];
 	pthread_mutex_lock(&modules_lock);
-	if (!*at)
-		result = place(module, variable, at);
-	if (result == CUDA_SUCCESS && address)
-		*address = *at;
+	found = *at;
 	pthread_mutex_unlock(&modules_lock);
+	if (!found)
+		result = place(module, variable, &new);
+	if (!found && result == CUDA_SUCCESS)
+		result = publish(module, at, new, &found);
+	if (result == CUDA_SUCCESS && address)
+		*address = found;
 	if (result == CUDA_SUCCESS && bytes)
 		*bytes = variable->bytes;
 	return result;
@@ -321,8 +370,9 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
 void modules_each_code(void (*function)(const struct code *code, void *data), void *data)
 {
 	pthread_mutex_lock(&modules_lock);
-	for (struct module *module = modules; module; module = module->next)
-		for (uint32_t i = 0; i < module->image->kernels_count; i++)
-			function(&module->image->kernels[i], data);
+	for (unsigned int slot = 0; slot < SLOTS; slot++)
+		for (struct module *module = of_slots[slot].first; module; module = module->next)
+			for (uint32_t i = 0; i < module->image->kernels_count; i++)
+				function(&module->image->kernels[i], data);
 	pthread_mutex_unlock(&modules_lock);
 }

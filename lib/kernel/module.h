@@ -34,12 +34,12 @@ struct figures {
 	int threads_each, blocks_each, shared_each, registers_each; /* of a multiprocessor */
 };
 
-/* Attributes that a program may set */
+/* Attributes that a program may set; launches and occupancy read them without modules_lock. */
 struct settings {
-	int dynamic;			/* most dynamic shared memory of a launch */
-	int carveout;
-	int cluster[3];			/* 0: any */
-	int non_portable, policy;
+	atomic_int dynamic;		/* most dynamic shared memory of a launch */
+	atomic_int carveout;
+	atomic_int cluster[3];		/* 0: any */
+	atomic_int non_portable, policy;
 };
 
 enum handle_kind { HANDLE_MODULE, HANDLE_FUNCTION, HANDLE_LIBRARY, HANDLE_KERNEL };
@@ -49,20 +49,26 @@ struct handle {
 	enum handle_kind kind;
 };
 
+struct registered;
+
 struct function {
 	struct handle head;
 	CUfunction handle;		/* NULL: not made yet */
 	struct module *module;
 	const struct code *code;
 	struct settings settings;
-	bool loaded;
+	atomic_bool loaded;
+	/* the C function that lib/launch/registry.c found last, and when; or NULL */
+	const struct registered *_Atomic registered;
+	atomic_uint registered_at;
 	struct old_launch *old;		/* settings of calls from before CUDA 4.0, or NULL */
 };
 
 struct module {
 	struct handle head;
 	CUmodule handle;
-	struct module *next;		/* list of all modules */
+	/* list of the slot's modules; @link is NULL once the module has ended */
+	struct module *next, **link;
 	struct module *sibling;		/* list of a library's modules */
 	atomic_uint references;
 	bool of_library;

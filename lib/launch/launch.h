@@ -26,17 +26,23 @@
 #pragma GCC visibility pop
 
 /* registry.c: entries stay until the process ends */
+struct name {
+	const char *at;			/* NULL: no name */
+	size_t length;
+};
+
 struct registered {
-	struct registered *next;
+	struct name name;		/* first: the key of a tree */
+	struct registered *next;	/* of the same name */
 	enum memcast_shape shape;
 	memcast_kernel_function function;
 	void *user;
 	unsigned int count;
 	size_t *sizes;
-	char name[];
+	char text[];			/* of the name */
 };
 
-CUresult registered_find(const struct code *code, const struct registered **registered);
+CUresult registered_find(struct function *function, const struct registered **registered);
 CUresult kernels_load(void);
 
 /* The arguments of a launch, whichever call makes it */

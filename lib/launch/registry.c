@@ -3,28 +3,62 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "launch.h"
 
+/*
+ * A tree by name; functions of one name, with different parameters, are a list. And how many
+ * functions it has, which changes with the lock held.
+ */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct registered *registry;
+static void *registry;
+static atomic_uint registrations = 1;
+
+static int compare_names(const void *one, const void *other)
+{
+	const struct name *a = one, *b = other;
+	size_t least = a->length < b->length ? a->length : b->length;
+	int order = memcmp(a->at, b->at, least);
+
+	return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static struct name name_of(const char *text)
+{
+	return (struct name) { text, strlen(text) };
+}
 
 /*
- * Is it a mangled name like _Z9vectorAddPKfS0_Pfi, of a function in no namespace? The name
- * follows its length.
+ * Return: the plain name in a mangled one like _Z9vectorAddPKfS0_Pfi, of a function in no
+ * namespace, where it follows its length; else no name.
  */
-static bool mangled_from(const char *mangled, const char *plain)
+static struct name plain_name(const char *mangled)
 {
 	char *end;
 	size_t length;
 
 	if (strncmp(mangled, "_Z", 2) || !isdigit((unsigned char)mangled[2]))
-		return false;
+		return (struct name) {};
 	length = strtoul(mangled + 2, &end, 10);
-	return length == strlen(plain) && !strncmp(end, plain, length);
+	return strnlen(end, length) == length ? (struct name) { end, length } :
+						(struct name) {};
+}
+
+static bool same_name(struct name one, struct name other)
+{
+	return one.at && one.length == other.length && !memcmp(one.at, other.at, one.length);
+}
+
+/* With the lock held. Return: the functions of a name, or NULL. */
+static struct registered *of_name(struct name name)
+{
+	void **found = name.at ? tfind(&name, &registry, compare_names) : NULL;
+
+	return found ? *found : NULL;
 }
 
 static bool same_sizes(const struct registered *registered, const struct code *code)
@@ -51,15 +85,12 @@ static const char *list(char *text, size_t room, unsigned int count, const size_
 }
 
 /* With the lock held. @other: output, a function with this name but other parameters, or NULL */
-static const struct registered *find_function(const struct code *code, bool exact,
+static const struct registered *find_function(const struct code *code, struct name name,
 					      const struct registered **other)
 {
 	const struct registered *registered;
 
-	for (registered = registry; registered; registered = registered->next) {
-		if (exact ? strcmp(code->name, registered->name) :
-			    !mangled_from(code->name, registered->name))
-			continue;
+	for (registered = of_name(name); registered; registered = registered->next) {
 		if (same_sizes(registered, code))
 			return registered;
 		*other = registered;
@@ -67,19 +98,11 @@ static const struct registered *find_function(const struct code *code, bool exac
 	return NULL;
 }
 
-/* Finds the C function that is registered for a kernel of an image. */
-CUresult registered_find(const struct code *code, const struct registered **found)
+/* Fails for a kernel without a C function. @other: one of this name, or NULL */
+static CUresult fail_none(const struct code *code, const struct registered *other)
 {
-	const struct registered *other = NULL;
 	char takes[80], has[80];
 
-	pthread_mutex_lock(&registry_lock);
-	*found = find_function(code, true, &other);
-	if (!*found)
-		*found = find_function(code, false, &other);
-	pthread_mutex_unlock(&registry_lock);
-	if (*found)
-		return CUDA_SUCCESS;
 	list(takes, sizeof(takes), code->parameters_count, NULL, code->parameters);
 	if (!other)
 		return fail(CUDA_ERROR_NOT_SUPPORTED,
@@ -90,16 +113,41 @@ CUresult registered_find(const struct code *code, const struct registered **foun
 		    list(has, sizeof(has), other->count, other->sizes, NULL));
 }
 
+/*
+ * Finds the C function that is registered for a function of a module. The function remembers it
+ * until others are registered, of which one may fit better.
+ */
+CUresult registered_find(struct function *function, const struct registered **found)
+{
+	const struct code *code = function->code;
+	const struct registered *other = NULL;
+
+	if (function->registered_at == registrations) {
+		*found = function->registered;
+		return CUDA_SUCCESS;
+	}
+	pthread_mutex_lock(&registry_lock);
+	*found = find_function(code, name_of(code->name), &other);
+	if (!*found)
+		*found = find_function(code, plain_name(code->name), &other);
+	if (*found) {
+		function->registered = *found;
+		function->registered_at = registrations;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return *found ? CUDA_SUCCESS : fail_none(code, other);
+}
+
 /* With the lock held */
 static CUresult check_other(const struct registered *new)
 {
 	const struct registered *old;
 
-	for (old = registry; old; old = old->next)
-		if (!strcmp(old->name, new->name) && old->count == new->count &&
+	for (old = of_name(new->name); old; old = old->next)
+		if (old->count == new->count &&
 		    !memcmp(old->sizes, new->sizes, new->count * sizeof(*new->sizes)))
 			return fail(CUDA_ERROR_INVALID_VALUE, "kernel %.100s is registered already",
-				    new->name);
+				    new->text);
 	return CUDA_SUCCESS;
 }
 
@@ -113,7 +161,8 @@ static void compare(const struct code *code, void *data)
 {
 	struct search *search = data;
 
-	if (strcmp(code->name, search->new->name) && !mangled_from(code->name, search->new->name))
+	if (!same_name(name_of(code->name), search->new->name) &&
+	    !same_name(plain_name(code->name), search->new->name))
 		return;
 	if (same_sizes(search->new, code))
 		search->fits = true;
@@ -137,6 +186,21 @@ static CUresult check_modules(const struct registered *new)
 		    list(has, sizeof(has), new->count, new->sizes, NULL));
 }
 
+/* With the lock held: adds a function to the tree, or to the list of its name. */
+static CUresult enter(struct registered *new)
+{
+	struct registered **found = tsearch(new, &registry, compare_names);
+
+	if (!found)
+		return image_no_memory();
+	if (*found != new) {
+		new->next = (*found)->next;
+		(*found)->next = new;
+	}
+	registrations++;
+	return CUDA_SUCCESS;
+}
+
 static CUresult add(const struct memcast_kernel *kernel)
 {
 	struct registered *new;
@@ -153,7 +217,8 @@ static CUresult add(const struct memcast_kernel *kernel)
 		free(new);
 		return image_no_memory();
 	}
-	strcpy(new->name, kernel->name);
+	strcpy(new->text, kernel->name);
+	new->name = name_of(new->text);
 	new->shape = kernel->shape;
 	new->function = kernel->function;
 	new->user = kernel->user;
@@ -164,10 +229,8 @@ static CUresult add(const struct memcast_kernel *kernel)
 	pthread_mutex_lock(&registry_lock);
 	if (result == CUDA_SUCCESS)
 		result = check_other(new);
-	if (result == CUDA_SUCCESS) {
-		new->next = registry;
-		registry = new;
-	}
+	if (result == CUDA_SUCCESS)
+		result = enter(new);
 	pthread_mutex_unlock(&registry_lock);
 	if (result != CUDA_SUCCESS) {
 		free(new->sizes);

@@ -37,7 +37,8 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)
 		result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
 		result = context_heap_of(slot, HEAP_MANAGED, &heap);
-	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, BLOCK_MANAGED, address) : result;
+	return result != CUDA_SUCCESS ? result :
+		heap_alloc(heap, bytes, BLOCK_MANAGED | block_flags_of(slot), address);
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)

@@ -8,7 +8,7 @@
 #include "table.h"
 
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct stream_set *sets;
+static struct stream_set *sets[SLOTS];	/* a list per slot: a set may outlive its context */
 
 /* A thread's per-thread default streams, one for each context in which it used one */
 struct own {
@@ -49,7 +49,7 @@ CUresult set_find(CUcontext context, struct stream_set **found)
 		return result;
 	context = context_value(slot);
 	set_lock();
-	for (set = sets; set && set->context != context; set = set->next)
+	for (set = sets[slot - slots]; set && set->context != context; set = set->next)
 		;
 	if (!set) {
 		set = calloc(1, sizeof(*set));
@@ -62,8 +62,8 @@ CUresult set_find(CUcontext context, struct stream_set **found)
 			 * missed it
 			 */
 			set->error = device_working(slot->device);
-			set->next = sets;
-			sets = set;
+			set->next = sets[slot - slots];
+			sets[slot - slots] = set;
 		}
 	}
 	if (set)
@@ -87,17 +87,23 @@ static void sets_fail(uint32_t device, CUresult error)
 	struct stream_set *set;
 
 	set_lock();
-	for (set = sets; set; set = set->next)
-		if (set->device == device)
-			set_fail(set, error);
+	for (unsigned int i = 0; i < SLOTS; i++)
+		for (set = sets[i]; set; set = set->next)
+			if (set->device == device)
+				set_fail(set, error);
 	set_unlock();
 }
 
 static void add_locked(struct stream *stream)
 {
+	struct stream_set *set = stream->set;
+
 	stream_reference(stream);
-	stream->next = stream->set->streams;
-	stream->set->streams = stream;
+	stream->next = set->streams;
+	stream->link = &set->streams;
+	if (stream->next)
+		stream->next->link = &stream->next;
+	set->streams = stream;
 }
 
 static void set_add(struct stream *stream)
@@ -107,14 +113,68 @@ static void set_add(struct stream *stream)
 	set_unlock();
 }
 
+/* With sets_lock and the stream's lock held */
+static void busy_add(struct stream *stream)
+{
+	struct stream_set *set = stream->set;
+
+	stream->busy = true;
+	stream->next_busy = set->busy;
+	stream->link_busy = &set->busy;
+	if (stream->next_busy)
+		stream->next_busy->link_busy = &stream->next_busy;
+	set->busy = stream;
+}
+
+static void busy_remove(struct stream *stream)
+{
+	stream->busy = false;
+	*stream->link_busy = stream->next_busy;
+	if (stream->next_busy)
+		stream->next_busy->link_busy = stream->link_busy;
+}
+
+/*
+ * With sets_lock held: takes a stream without work left off its set's list of busy streams.
+ * Streams come into that list as work is queued, and leave it as the list is walked, so each
+ * walk is paid for by the work that was queued before it. Return: was the stream idle?
+ */
+bool busy_drop_idle(struct stream *stream)
+{
+	bool idle;
+
+	pthread_mutex_lock(&stream->lock);
+	idle = stream->done == stream->queued;
+	if (idle)
+		busy_remove(stream);
+	pthread_mutex_unlock(&stream->lock);
+	return idle;
+}
+
+/* Takes the lock of a stream that is to get work, and lists the stream as busy. */
+void stream_lock_busy(struct stream *stream)
+{
+	pthread_mutex_lock(&stream->lock);
+	if (stream->busy || stream->ended)
+		return;
+	pthread_mutex_unlock(&stream->lock);
+	set_lock();
+	pthread_mutex_lock(&stream->lock);
+	if (!stream->busy && !stream->ended)
+		busy_add(stream);
+	set_unlock();
+}
+
 void set_remove(struct stream *stream)
 {
-	struct stream **link;
-
 	set_lock();
-	for (link = &stream->set->streams; *link != stream; link = &(*link)->next)
-		;
-	*link = stream->next;
+	pthread_mutex_lock(&stream->lock);
+	if (stream->busy)
+		busy_remove(stream);
+	pthread_mutex_unlock(&stream->lock);
+	*stream->link = stream->next;
+	if (stream->next)
+		stream->next->link = stream->link;
 	set_unlock();
 	stream_put(stream);
 }
@@ -265,8 +325,9 @@ static void streams_end(CUcontext context)
 	struct stream *stream;
 
 	set_lock();
-	for (link = &sets; *link && (*link)->context != context; link = &(*link)->next)
-		;
+	link = &sets[context_slot(context) - slots];
+	while (*link && (*link)->context != context)
+		link = &(*link)->next;
 	set = *link;
 	if (set) {
 		*link = set->next;

@@ -32,14 +32,16 @@ struct branch;
 
 /* The streams of one context. */
 struct stream_set {
-	struct stream_set *next;
+	struct stream_set *next;	/* of the same slot */
 	CUcontext context;
 	uint32_t device;
 	atomic_uint references;
 	/* The first failure of work, which all later calls return. */
 	_Atomic CUresult error;
+	/* under sets_lock: */
 	struct stream *streams;		/* streams that take work or have work left */
-	struct stream *legacy;		/* one of @streams, or NULL; under sets_lock */
+	struct stream *busy;		/* those of them that may have work left */
+	struct stream *legacy;		/* one of @streams, or NULL */
 };
 
 /* Result of work whose arguments were good when it was queued and are bad now: hardware's. */
@@ -55,7 +57,8 @@ struct work {
 };
 
 struct stream {
-	struct stream *next;		/* in its set */
+	struct stream *next, **link;	/* in its set */
+	struct stream *next_busy, **link_busy;	/* in the set's list, if @busy */
 	struct stream_set *set;
 	CUstream handle;		/* 0 for default streams */
 	unsigned long long id;
@@ -70,6 +73,7 @@ struct stream {
 	uint64_t queued, done;		/* numbers of the work queued and done so far */
 	bool has_worker;
 	bool ended;			/* takes no more work */
+	bool busy;			/* changes with sets_lock held as well */
 };
 
 /* The work that a call waits for: a mask. */
@@ -90,6 +94,8 @@ void set_lock(void);
 void set_unlock(void);
 void set_put(struct stream_set *set);
 void set_remove(struct stream *stream);
+void stream_lock_busy(struct stream *stream);
+bool busy_drop_idle(struct stream *stream);
 CUresult set_fail(struct stream_set *set, CUresult error);
 CUresult stream_get(CUstream handle, struct stream **stream);
 CUresult stream_publish(struct stream *stream);

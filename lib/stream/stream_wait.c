@@ -4,12 +4,10 @@
 
 #include "capture.h"
 
-/* Does new work in one stream wait for the work queued in the other? */
-static bool comes_after(const struct stream *stream, const struct stream *other)
+/* Does new work in the legacy stream wait for the work queued in the other? */
+static bool legacy_waits_for(const struct stream *legacy, const struct stream *other)
 {
-	if ((stream->flags | other->flags) & CU_STREAM_NON_BLOCKING)
-		return false;
-	return stream != other && (stream->is_legacy || other->is_legacy);
+	return other != legacy && !(other->flags & CU_STREAM_NON_BLOCKING);
 }
 
 static CUresult point_add(struct points *points, struct stream *stream)
@@ -33,6 +31,36 @@ static CUresult point_add(struct points *points, struct stream *stream)
 	return CUDA_SUCCESS;
 }
 
+/*
+ * Calls point_add() for the busy streams of a set: all (@legacy is NULL), or those that new work
+ * in the legacy stream waits for.
+ */
+static CUresult add_busy(struct points *points, struct stream_set *set,
+			 const struct stream *legacy)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct stream *other, *next;
+
+	set_lock();
+	for (other = set->busy; other && result == CUDA_SUCCESS; other = next) {
+		next = other->next_busy;
+		if (!busy_drop_idle(other) && (!legacy || legacy_waits_for(legacy, other)))
+			result = point_add(points, other);
+	}
+	set_unlock();
+	return result;
+}
+
+static CUresult add_legacy(struct points *points, struct stream_set *set)
+{
+	CUresult result;
+
+	set_lock();
+	result = set->legacy ? point_add(points, set->legacy) : CUDA_SUCCESS;
+	set_unlock();
+	return result;
+}
+
 /**
  * points_collect() - the points of streams that are not idle
  * @points: output, to be freed
@@ -44,15 +72,15 @@ CUresult points_collect(struct points *points, struct stream_set *set,
 			struct stream *stream, unsigned int what)
 {
 	CUresult result = CUDA_SUCCESS;
-	struct stream *other;
 
 	*points = (struct points) {};
-	set_lock();
-	for (other = set->streams; other && result == CUDA_SUCCESS; other = other->next)
-		if (!stream || (what & WAIT_OWN && other == stream) ||
-		    (what & WAIT_BEFORE && comes_after(stream, other)))
-			result = point_add(points, other);
-	set_unlock();
+	if (stream && what & WAIT_OWN)
+		result = point_add(points, stream);
+	if (result == CUDA_SUCCESS && (!stream || (what & WAIT_BEFORE && stream->is_legacy)))
+		result = add_busy(points, set, stream);
+	else if (result == CUDA_SUCCESS && what & WAIT_BEFORE &&
+		 !(stream->flags & CU_STREAM_NON_BLOCKING))
+		result = add_legacy(points, set);
 	if (result != CUDA_SUCCESS)
 		points_free(points);
 	return result;

@@ -74,8 +74,14 @@ static void *worker(void *argument)
 			stream->last = &stream->first;
 		pthread_mutex_unlock(&stream->lock);
 
-		/* At exit no further work begins, and no thread waits for this one. */
-		if (library_ready() != CUDA_SUCCESS)
+		/*
+		 * At exit no further work begins, and no thread waits for this one. After the
+		 * loss of the host threads do wait: the work that is left runs with an error,
+		 * so that it does nothing but end, and signals what others wait for.
+		 */
+		if (library_lost())
+			set_fail(stream->set, CUDA_ERROR_UNKNOWN);
+		else if (library_ready() != CUDA_SUCCESS)
 			return NULL;
 		work_do(stream, work);
 
@@ -176,7 +182,7 @@ CUresult stream_submit(struct stream *stream, struct work *work)
 	if (result != CUDA_SUCCESS)
 		return result;
 
-	pthread_mutex_lock(&stream->lock);
+	stream_lock_busy(stream);
 	if (stream->ended)
 		result = fail(CUDA_ERROR_INVALID_HANDLE, "the stream was destroyed");
 	else

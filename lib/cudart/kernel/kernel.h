@@ -21,6 +21,7 @@ struct kernel {
 	int thread_limit;		/* most threads of a block, or less than 1 */
 	int dynamic_bytes;		/* dynamic shared memory that the program allows, or 0 */
 	CUkernel handle;		/* the driver's, once loaded */
+	struct kernel *same_name;	/* list of the loaded kernels of this name */
 };
 
 /* register.c */

@@ -135,40 +135,92 @@ CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cy
 		fail(CUDA_ERROR_INVALID_VALUE, "the edges form a cycle");
 }
 
-/* Does a marked step come after this one? */
-static bool leads_to_mark(const struct plan *plan, const struct step *step,
-			  const uint32_t *marks)
+/* A step that records an event, or waits for it */
+struct mention {
+	struct event *event;
+	uint32_t at;			/* place in the plan's order */
+	bool records;
+};
+
+static int compare(const void *one, const void *other)
 {
-	for (uint32_t i = 0; i < step->after_count; i++)
-		if (marks[plan->after[step->after + i]])
-			return true;
-	return false;
+	const struct mention *a = one, *b = other;
+
+	if (a->event != b->event)
+		return (uintptr_t)a->event < (uintptr_t)b->event ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/*
+ * Finds, for the steps that wait for one event, the last record before each. Walks from the
+ * first record to the last wait, and hands each step's last record on to those that follow it.
+ * @places: of the steps, in the order; @last: room for all steps
+ */
+static void resolve_event(struct plan *plan, const struct mention *mentions, size_t count,
+			  const uint32_t *places, uint32_t *last)
+{
+	size_t first = 0;
+	uint32_t end;
+
+	while (first < count && !mentions[first].records)
+		first++;
+	while (count > first && mentions[count - 1].records)
+		count--;
+	if (first == count)
+		return;
+	end = mentions[count - 1].at;
+	for (uint32_t at = mentions[first].at; at <= end; at++)
+		last[plan->order[at]] = NO_STEP;
+	for (uint32_t at = mentions[first].at; at <= end; at++) {
+		uint32_t number = plan->order[at], found = last[number];
+		struct step *step = &plan->steps[number];
+
+		if (step->event == mentions->event &&
+		    step->params.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+			found = number;
+		else if (step->event == mentions->event)
+			step->record = found;
+		for (uint32_t i = 0; i < step->after_count && found != NO_STEP; i++) {
+			uint32_t after = plan->after[step->after + i];
+
+			if (places[after] <= end && (last[after] == NO_STEP ||
+						     places[found] > places[last[after]]))
+				last[after] = found;
+		}
+	}
+}
+
+/* Return: room for plan_resolve(), to be freed; NULL: no memory */
+void *plan_room(const struct plan *plan)
+{
+	return malloc((plan->count + 1) * (sizeof(struct mention) + 2 * sizeof(uint32_t)));
 }
 
 /*
  * Finds for each step that waits for an event the record before it in the plan, if there is
- * one. @marks: room for all steps
+ * one. @room: of plan_room()
  */
-void plan_resolve(struct plan *plan, uint32_t *marks)
+void plan_resolve(struct plan *plan, void *room)
 {
+	struct mention *mentions = room;
+	uint32_t *places = (uint32_t *)(mentions + plan->count), *last = places + plan->count;
+	size_t count = 0, first, end;
+
 	for (uint32_t at = 0; at < plan->count; at++) {
-		uint32_t number = plan->order[at];
-		struct step *wait = &plan->steps[number];
+		struct step *step = &plan->steps[plan->order[at]];
 
-		wait->record = NO_STEP;
-		if (wait->params.type != CU_GRAPH_NODE_TYPE_WAIT_EVENT)
-			continue;
-		memset(marks, 0, plan->count * sizeof(*marks));
-		marks[number] = 1;
-		for (uint32_t k = at; k-- && wait->record == NO_STEP;) {
-			const struct step *step = &plan->steps[plan->order[k]];
-
-			if (!leads_to_mark(plan, step, marks))
-				continue;
-			marks[plan->order[k]] = 1;
-			if (step->params.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD &&
-			    step->event == wait->event)
-				wait->record = plan->order[k];
-		}
+		places[plan->order[at]] = at;
+		step->record = NO_STEP;
+		if (step->event)
+			mentions[count++] = (struct mention) {
+				step->event, at,
+				step->params.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+			};
+	}
+	qsort(mentions, count, sizeof(*mentions), compare);
+	for (first = 0; first < count; first = end) {
+		for (end = first; end < count && mentions[end].event == mentions[first].event;)
+			end++;
+		resolve_event(plan, &mentions[first], end - first, places, last);
 	}
 }

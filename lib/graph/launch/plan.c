@@ -84,7 +84,7 @@ static CUresult fill(struct plan *plan, const struct graph *graph)
 /* Finds what a launch has to prepare, and for each waiting step the record that it waits for. */
 CUresult plan_look(struct plan *plan)
 {
-	uint32_t *marks;
+	void *room;
 
 	plan->waits = false;
 	plan->events = plan->memory_steps = 0;
@@ -100,11 +100,11 @@ CUresult plan_look(struct plan *plan)
 	}
 	if (!plan->events)
 		return CUDA_SUCCESS;
-	marks = malloc(plan->count * sizeof(*marks));
-	if (!marks)
+	room = plan_room(plan);
+	if (!room)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
-	plan_resolve(plan, marks);
-	free(marks);
+	plan_resolve(plan, room);
+	free(room);
 	return CUDA_SUCCESS;
 }
 

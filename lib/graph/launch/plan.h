@@ -62,7 +62,8 @@ void step_free(struct step *step);
 /* order.c */
 CUresult plan_number(const struct graph *graph, uint32_t *count);
 CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cycle);
-void plan_resolve(struct plan *plan, uint32_t *marks);
+void *plan_room(const struct plan *plan);
+void plan_resolve(struct plan *plan, void *room);
 
 /* instance.c */
 struct instance {

@@ -42,7 +42,7 @@ static CUresult set_step(struct instance *instance, CUgraphNode node,
 {
 	struct step *step;
 	struct plan *plan;
-	uint32_t *marks;
+	void *room;
 	CUresult result = step_of(instance->plan, node, &step);
 
 	if (result == CUDA_SUCCESS)
@@ -54,18 +54,18 @@ static CUresult set_step(struct instance *instance, CUgraphNode node,
 		result = own_plan(instance, &plan);
 	if (result != CUDA_SUCCESS)
 		return result;
-	marks = malloc(plan->count * sizeof(*marks));
+	room = plan_room(plan);
 	step = plan_step(plan, node);
-	result = marks ? step_replace(step, params) :
+	result = room ? step_replace(step, params) :
 			 fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
 	if (result == CUDA_SUCCESS) {
 		if (step->event)
-			plan_resolve(plan, marks);
+			plan_resolve(plan, room);
 		give_plan(instance, plan);
 	} else {
 		plan_put(plan);
 	}
-	free(marks);
+	free(room);
 	return result;
 }
 
@@ -217,6 +217,7 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 	struct step *step;
 	struct plan *plan;
 	uint32_t *marks;
+	void *room;
 	CUresult result = CUDA_SUCCESS;
 
 	if (child) {
@@ -229,8 +230,12 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 		count = step->inner;
 	}
 	marks = calloc(instance->plan->count + 1, sizeof(*marks));
-	if (!marks)
+	room = plan_room(instance->plan);
+	if (!marks || !room) {
+		free(marks);
+		free(room);
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
+	}
 	*difference = compare(instance->plan, first, count, new, marks);
 	if (difference->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 		result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
@@ -246,10 +251,11 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 			new->objects = before;
 		}
 		if (plan->events)
-			plan_resolve(plan, marks);
+			plan_resolve(plan, room);
 		give_plan(instance, plan);
 	}
 	free(marks);
+	free(room);
 	return result;
 }
 

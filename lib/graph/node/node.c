@@ -130,6 +130,7 @@ static void take_out(struct node *node)
 {
 	struct graph *graph = node->graph;
 
+	original_forget(node);
 	*(node->previous ? &node->previous->next : &graph->first) = node->next;
 	*(node->next ? &node->next->previous : &graph->last) = node->previous;
 	graph->nodes--;

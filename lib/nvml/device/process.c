@@ -17,31 +17,60 @@
 /* Folder of the hosts' files. One that is in the place of /dev/memcast has that name. */
 #define HOST_PATH	"/dev/memcast-host/"
 
-/* Numbers of the memories, or of the clients, that have been counted */
+/* Numbers of the memories, or of the clients, that have been counted: a hash table */
 struct seen {
-	unsigned long long *numbers;
-	size_t count, room;
+	unsigned long long *numbers;	/* each plus 1; 0: a free place */
+	size_t count, room;		/* @room is 0 or a power of two, at least twice @count */
 	bool failed;
 };
 
+/* Return: the place of a number, or the free one where it is to be. */
+static unsigned long long *place_of(const struct seen *seen, unsigned long long number)
+{
+	/* numbers that follow each other get places far from each other */
+	size_t at = (number * 0x9e3779b97f4a7c15) >> 32;
+
+	while (seen->numbers[at % seen->room] && seen->numbers[at % seen->room] != number + 1)
+		at++;
+	return &seen->numbers[at % seen->room];
+}
+
+static bool make_room(struct seen *seen)
+{
+	struct seen larger = { .count = seen->count, .room = seen->room ? 2 * seen->room : 64 };
+
+	larger.numbers = calloc(larger.room, sizeof(*larger.numbers));
+	if (!larger.numbers)
+		return false;
+	for (size_t i = 0; i < seen->room; i++)
+		if (seen->numbers[i])
+			*place_of(&larger, seen->numbers[i] - 1) = seen->numbers[i];
+	free(seen->numbers);
+	*seen = larger;
+	return true;
+}
+
 static bool seen_before(struct seen *seen, unsigned long long number)
 {
-	for (size_t i = 0; i < seen->count; i++)
-		if (seen->numbers[i] == number)
-			return true;
-	if (seen->count == seen->room) {
-		size_t room = seen->room ? 2 * seen->room : 64;
-		void *more = reallocarray(seen->numbers, room, sizeof(*seen->numbers));
+	unsigned long long *place;
 
-		if (!more) {
-			seen->failed = true;
-			return true;
-		}
-		seen->numbers = more;
-		seen->room = room;
+	if (2 * (seen->count + 1) > seen->room && !make_room(seen)) {
+		seen->failed = true;
+		return true;
 	}
-	seen->numbers[seen->count++] = number;
+	place = place_of(seen, number);
+	if (*place)
+		return true;
+	*place = number + 1;
+	seen->count++;
 	return false;
+}
+
+static void seen_clear(struct seen *seen)
+{
+	if (seen->count)
+		memset(seen->numbers, 0, seen->room * sizeof(*seen->numbers));
+	seen->count = 0;
 }
 
 /* State of a search through all processes */
@@ -90,7 +119,7 @@ static unsigned long long look_process(const char *pid, struct look *look)
 	ssize_t length;
 	DIR *dir;
 
-	look->memories.count = 0;
+	seen_clear(&look->memories);
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	dir = opendir(path);
 	if (!dir)

@@ -322,6 +322,8 @@ static CUresult event_synchronize(CUevent handle)
 	if (result == CUDA_SUCCESS && shared) {
 		shared_wait(shared);
 		shared_put(shared);
+		/* the wait ends, too, when the host is lost */
+		result = library_ready();
 	}
 	if (result != CUDA_SUCCESS || !fence)
 		return result;

@@ -70,7 +70,9 @@ static CUresult run_happen(struct work *work, struct stream *stream, CUresult er
 
 	(void)stream;
 	(void)error;
-	happen(it->shared, it->number);
+	/* the memory of the event has gone with the host */
+	if (!library_lost())
+		happen(it->shared, it->number);
 	shared_put(it->shared);
 	return CUDA_SUCCESS;
 }
