@@ -16,14 +16,15 @@
  *   mc_staging.lock	pages of a team's dma-buf; also taken by faults that show them
  *   mc_reservation.lock	mappings in a reservation
  *   mc_team.lock		members, bindings and mappings of a team
- *   mc_memory.lock		list of a memory's bindings
+ *   mc_memory.lock		tree of a memory's bindings
  *   mc_host.objects_lock	objects that are lost with a host
  *   mc_pool.lock		free chunks
  *
  * No code copies to or from user space under one of them, or calls the
  * exporter of a foreign dma-buf, which has locks of its own. Faults hold the
  * read side of reservation and team over lookup and insertion; a call that changes
- * what they look up holds the write side over the change and the zap.
+ * what they look up holds the write side over the zap and the change. The zap comes first, as
+ * another thread frees what the trees do not show.
  * Innermost are the lock of mc_client.handles, fabric_lock (fabric_handle.c) and
  * accounts_lock (account.c): nothing is taken under them.
  *

@@ -133,10 +133,10 @@ static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
 int mc_unmap(struct mc_call *call)
 {
 	struct memcast_unmap *unmap = call->arg;
-	struct interval_tree_node *node, *next;
 	struct mc_reservation *reservation;
+	struct interval_tree_node *node;
 	unsigned long first, last;
-	LIST_HEAD(undone);
+	LIST_HEAD(removed);
 	int ret = 0;
 
 	reservation = mc_reservation_around(call, unmap->address, unmap->bytes);
@@ -150,25 +150,10 @@ int mc_unmap(struct mc_call *call)
 	/* most ranges are one mapping */
 	if (!node || node->start != first || node->last != last)
 		ret = unmap_check(call, reservation, first, last);
-	if (!ret) {
-		for (; node; node = next) {
-			struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
-
-			next = node->last < last ?
-				interval_tree_iter_next(node, first, last) : NULL;
-			reservation->unmapped = (struct mc_unmapped) {
-				.first = mapping->va.start, .last = mapping->va.last,
-				.object = mapping->object->number,
-				.type = mapping->object->type,
-			};
-			mc_mapping_undo(mapping, &undone);
-			cond_resched();
-		}
-		if (!list_empty(&undone))
-			mc_reservation_zap(reservation, first, last);
-	}
+	if (!ret)
+		mc_mappings_remove(reservation, first, last, &removed);
 	up_write(&reservation->lock);
-	mc_mappings_free(&undone);
+	mc_mappings_free(&removed);
 	mc_reservation_put(reservation);
 	return ret;
 }

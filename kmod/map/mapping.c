@@ -23,16 +23,14 @@ static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 				  &mc_team(mapping->object)->windows;
 }
 
-/*
- * Takes a mapping out of its trees, for mc_mappings_free(). The reservation's lock is held for
- * writing; takes the team's. The caller zaps, once for all mappings that it undoes.
- */
-void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
+static void mapping_unlink(struct mc_mapping *mapping)
 {
-	lockdep_assert_held_write(&mapping->reservation->lock);
+	struct mc_reservation *reservation = mapping->reservation;
+
 	trace_memcast_unmap(mapping->object->number, mapping->va.start,
 			    mapping->range.bytes.start, mapping->va.last - mapping->va.start + 1);
-	interval_tree_remove(&mapping->va, &mapping->reservation->mappings);
+	VM_WARN_ON_ONCE(!reservation->zapped);
+	interval_tree_remove(&mapping->va, &reservation->mappings);
 	if (mapping->object->type == MEMCAST_TYPE_TEAM) {
 		struct mc_team *team = mc_team(mapping->object);
 
@@ -40,7 +38,44 @@ void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone)
 		interval_tree_remove(&mapping->range.bytes, mappings_of_team(mapping));
 		up_write(&team->lock);
 	}
-	list_add(&mapping->list, undone);
+}
+
+/**
+ * mc_mappings_remove() - take mappings out of page tables, then out of the trees
+ * @reservation: its lock is held for writing, and so no fault fills the page tables again
+ * @first: the first address of a range that cuts no mapping in two
+ * @last: the last one
+ * @removed: output: the mappings, for mc_mappings_free() without the lock
+ *
+ * The only way in which a mapping goes. Whoever undoes a binding of a team looks in the team's
+ * trees for the page tables that it has to zap: so a mapping stays there until its own page
+ * tables show nothing. Takes the locks of teams.
+ */
+void mc_mappings_remove(struct mc_reservation *reservation, unsigned long first,
+			unsigned long last, struct list_head *removed)
+{
+	struct interval_tree_node *node, *next;
+
+	lockdep_assert_held_write(&reservation->lock);
+	node = interval_tree_iter_first(&reservation->mappings, first, last);
+	if (!node)
+		return;
+	mc_reservation_zap(reservation, first, last);
+	reservation->zapped = true;
+	for (; node; node = next) {
+		struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
+
+		next = node->last < last ? interval_tree_iter_next(node, first, last) : NULL;
+		reservation->unmapped = (struct mc_unmapped) {
+			.first = mapping->va.start, .last = mapping->va.last,
+			.object = mapping->object->number,
+			.type = mapping->object->type,
+		};
+		mapping_unlink(mapping);
+		list_add(&mapping->list, removed);
+		cond_resched();
+	}
+	reservation->zapped = false;
 }
 
 static size_t mapping_bytes(void)
@@ -54,12 +89,12 @@ static void mapping_free(struct mc_mapping *mapping)
 	mc_free(mapping->reservation->client->account, mapping, mapping_bytes());
 }
 
-/* Frees undone mappings, and gives up their objects. Without locks: an object may end here. */
-void mc_mappings_free(struct list_head *undone)
+/* Frees removed mappings, and gives up their objects. Without locks: an object may end here. */
+void mc_mappings_free(struct list_head *removed)
 {
 	struct mc_mapping *mapping, *next;
 
-	list_for_each_entry_safe(mapping, next, undone, list) {
+	list_for_each_entry_safe(mapping, next, removed, list) {
 		mc_handle_unmapped(mapping->reservation->client, mapping->handle);
 		mapping_free(mapping);
 		atomic_long_dec(&mc_stats.mappings);
@@ -73,18 +108,13 @@ void mc_mappings_free(struct list_head *undone)
  */
 void mc_mappings_undo(struct mc_reservation *reservation)
 {
-	struct rb_node *node;
-	LIST_HEAD(undone);
+	LIST_HEAD(removed);
 
 	down_write(&reservation->lock);
 	reservation->dead = true;
-	while ((node = rb_first_cached(&reservation->mappings))) {
-		mc_mapping_undo(rb_entry(node, struct mc_mapping, va.rb), &undone);
-		cond_resched();
-	}
-	mc_reservation_zap(reservation, reservation->start, reservation->end - 1);
+	mc_mappings_remove(reservation, reservation->start, reservation->end - 1, &removed);
 	up_write(&reservation->lock);
-	mc_mappings_free(&undone);
+	mc_mappings_free(&removed);
 }
 
 /* Return: a mapping that is in no tree yet, a user of its object; or NULL. */

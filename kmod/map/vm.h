@@ -30,6 +30,7 @@ struct mc_reservation {
 	bool dead;			/* the VMA went away */
 	bool of_heap;			/* a heap's, and only it maps; only ever set, lockless */
 	bool of_block;			/* and one block has all of it */
+	bool zapped;			/* page tables show nothing of what is being removed */
 	struct mc_unmapped unmapped;
 };
 
@@ -96,8 +97,9 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);
 int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last);
-void mc_mapping_undo(struct mc_mapping *mapping, struct list_head *undone);
-void mc_mappings_free(struct list_head *undone);
+void mc_mappings_remove(struct mc_reservation *reservation, unsigned long first,
+			unsigned long last, struct list_head *removed);
+void mc_mappings_free(struct list_head *removed);
 void mc_mappings_undo(struct mc_reservation *reservation);
 
 /* Does the mapping show a team's window? */

@@ -5,6 +5,10 @@
  * A binding does not keep its memory alive: it goes with the memory's last user
  * or with the team's, whichever is first. It holds both structs, so that each
  * side can find it without the other's lock.
+ *
+ * Whoever gives chunks back has seen every page table without them. A memory that ends relies on
+ * its tree of bindings for that: if the tree is empty, no team shows the memory. So a binding
+ * leaves that tree last; see bindings_revoke(), the only way in which a binding goes.
  */
 #include "object.h"
 #include "trace.h"
@@ -40,7 +44,7 @@ struct mc_binding *mc_binding_create(struct mc_call *call, struct mc_team *team,
 	kref_get(&team->object.kref);
 	binding->memory = memory;
 	kref_get(&memory->object.kref);
-	INIT_LIST_HEAD(&binding->of_memory);
+	RB_CLEAR_NODE(&binding->of_memory);
 	atomic_long_inc(&mc_stats.bindings);
 	return binding;
 }
@@ -62,29 +66,65 @@ void mc_bindings_free(struct list_head *list)
 	}
 }
 
+/* The tree of a memory's bindings: those to one team are neighbours. */
+static bool binding_less(struct rb_node *a, const struct rb_node *b)
+{
+	const struct mc_binding *one = rb_entry(a, struct mc_binding, of_memory);
+	const struct mc_binding *other = rb_entry(b, struct mc_binding, of_memory);
+
+	return one->team == other->team ? one->range.start < other->range.start :
+					  one->team < other->team;
+}
+
 static void binding_unlist(struct mc_binding *binding)
 {
 	spin_lock(&binding->memory->lock);
-	list_del(&binding->of_memory);
+	rb_erase(&binding->of_memory, &binding->memory->bindings);
 	spin_unlock(&binding->memory->lock);
 	cond_resched();
 }
 
-/*
- * A binding is in its team's tree exactly as long as it is on its memory's list: both
- * change under the team's write side. The caller zaps, once for all bindings that it undoes.
- */
-static void binding_undo(struct mc_binding *binding, struct list_head *undone)
+/* Has the range been taken out of all page tables since the caller has the team's lock? */
+static void assert_zapped(const struct mc_binding *binding)
 {
-	lockdep_assert_held_write(&binding->team->lock);
-	trace_memcast_unbind(binding->team->object.number, binding->member->device->id,
-			     binding->memory->object.number, binding->range.start,
-			     mc_binding_memory_offset(binding, binding->range.start),
-			     binding->range.last - binding->range.start + 1);
-	interval_tree_remove(&binding->range, &binding->member->bindings);
-	binding->member->bound -= binding->range.last - binding->range.start + 1;
-	list_add(&binding->list, undone);
-	binding_unlist(binding);
+	const struct mc_team *team = binding->team;
+
+	lockdep_assert_held_write(&team->lock);
+	VM_WARN_ON_ONCE(binding->range.start < team->zapped_first ||
+			binding->range.last > team->zapped_last);
+}
+
+/**
+ * bindings_revoke() - take bindings away: zap, unlink, list last
+ * @team: its lock is held for writing
+ * @member: whose bindings they are; NULL: of any
+ * @first: the first byte of them in the team
+ * @last: the last one
+ * @revoked: all of them, by mc_binding.list; for mc_bindings_free(), without the lock
+ *
+ * Once the page tables are empty no fault fills them again, as faults hold the lock for reading.
+ * So a memory that ends finds its bindings listed, and waits for the lock; or it finds none, and no
+ * page table shows it. What else is in the range comes back with a fault.
+ */
+static void bindings_revoke(struct mc_team *team, struct mc_member *member,
+			    unsigned long first, unsigned long last, struct list_head *revoked)
+{
+	struct mc_binding *binding;
+
+	mc_team_zap(team, member, first, last);
+	list_for_each_entry(binding, revoked, list) {
+		unsigned long bytes = binding->range.last - binding->range.start + 1;
+
+		trace_memcast_unbind(team->object.number, binding->member->device->id,
+				     binding->memory->object.number, binding->range.start,
+				     mc_binding_memory_offset(binding, binding->range.start),
+				     bytes);
+		assert_zapped(binding);
+		interval_tree_remove(&binding->range, &binding->member->bindings);
+		binding->member->bound -= bytes;
+		binding_unlist(binding);
+	}
+	mc_team_zap_done(team);
 }
 
 /*
@@ -124,7 +164,7 @@ static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 	return false;
 }
 
-/* Takes the bindings before @binding off the lists of their memories. */
+/* Takes the bindings before @binding out of the trees of their memories: no team shows them yet. */
 static void bindings_unlist(struct list_head *list, struct mc_binding *binding)
 {
 	list_for_each_entry_continue_reverse(binding, list, list)
@@ -132,9 +172,9 @@ static void bindings_unlist(struct list_head *list, struct mc_binding *binding)
 }
 
 /*
- * Puts bindings on the lists of their memories, all or none. A memory may be lost meanwhile:
- * lost_objects.c marks it, and only then takes away what its list has, under its lock. So a
- * binding is on the list in time to be taken away, or it finds the mark here and stays off.
+ * Puts bindings into the trees of their memories, all or none. A memory may be lost meanwhile:
+ * lost_objects.c marks it, and only then takes away what its tree has, under its lock. So a
+ * binding is in the tree in time to be taken away, or it finds the mark here and stays out.
  */
 static int bindings_list(struct mc_call *call, struct list_head *list)
 {
@@ -147,7 +187,7 @@ static int bindings_list(struct mc_call *call, struct list_head *list)
 		spin_lock(&memory->lock);
 		lost = READ_ONCE(memory->object.lost);
 		if (likely(!lost))
-			list_add(&binding->of_memory, &memory->bindings);
+			rb_add(&binding->of_memory, &memory->bindings, binding_less);
 		spin_unlock(&memory->lock);
 		if (unlikely(lost)) {
 			bindings_unlist(list, binding);
@@ -267,12 +307,12 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 /* Undoes whole bindings of a device in a range of a team, or none. Takes the team's lock. */
 int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			   struct mc_device *device,
-			       unsigned long first, unsigned long last)
+			   unsigned long first, unsigned long last)
 {
 	struct mc_binding *binding;
 	struct mc_member *member;
 	unsigned long next;
-	LIST_HEAD(undone);
+	LIST_HEAD(revoked);
 	int ret;
 
 	down_write(&team->lock);
@@ -286,61 +326,68 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 		goto unlock;
 	for (next = first; next <= last; next = binding->range.last + 1) {
 		binding = mc_binding_find(member, next);
-		binding_undo(binding, &undone);
+		list_add_tail(&binding->list, &revoked);
+		cond_resched();
 	}
 	member_lost(member, team, first, last, MC_LOSS_UNBOUND);
-	mc_team_zap(team, member, first, last);
+	bindings_revoke(team, member, first, last, &revoked);
 unlock:
 	up_write(&team->lock);
-	mc_bindings_free(&undone);
+	mc_bindings_free(&revoked);
 	return ret;
 }
 
-/* Undoes all bindings of a team that has ended: nothing maps it, so there is nothing to zap. */
+/* Undoes all bindings of a team that has ended, which nothing maps. */
 void mc_bindings_undo_team(struct mc_team *team)
 {
 	struct mc_member *member;
-	LIST_HEAD(undone);
+	LIST_HEAD(revoked);
 
 	down_write(&team->lock);
 	for (member = team->member; member < team->member + team->joined; member++) {
 		struct rb_node *node;
 
-		while ((node = rb_first_cached(&member->bindings)))
-			binding_undo(rb_entry(node, struct mc_binding, range.rb),
-				     &undone);
+		for (node = rb_first_cached(&member->bindings); node; node = rb_next(node)) {
+			list_add_tail(&rb_entry(node, struct mc_binding, range.rb)->list,
+				      &revoked);
+			cond_resched();
+		}
 	}
+	bindings_revoke(team, NULL, 0, team->object.bytes - 1, &revoked);
 	up_write(&team->lock);
-	mc_bindings_free(&undone);
+	mc_bindings_free(&revoked);
 }
 
 /* Return: the team of a memory's first binding, its struct held; or NULL. */
 static struct mc_team *memory_first_team(struct mc_memory *memory)
 {
-	struct mc_binding *binding;
 	struct mc_team *team = NULL;
+	struct rb_node *node;
 
 	spin_lock(&memory->lock);
-	binding = list_first_entry_or_null(&memory->bindings,
-					   struct mc_binding, of_memory);
-	if (binding) {
-		team = binding->team;
+	node = rb_first(&memory->bindings);
+	if (node) {
+		team = rb_entry(node, struct mc_binding, of_memory)->team;
 		kref_get(&team->object.kref);
 	}
 	spin_unlock(&memory->lock);
 	return team;
 }
 
-/* Return: the first binding if it is to this team, whose lock keeps it so: see binding_undo(). */
-static struct mc_binding *memory_first_binding(struct mc_memory *memory,
-					       struct mc_team *team)
+/*
+ * Return: the binding of a memory after @previous (NULL: the first) if it is to this team, whose
+ * lock keeps it and @previous where they are; or NULL.
+ */
+static struct mc_binding *memory_next_binding(struct mc_memory *memory, struct mc_team *team,
+					      struct mc_binding *previous)
 {
 	struct mc_binding *binding;
+	struct rb_node *node;
 
 	lockdep_assert_held_write(&team->lock);
 	spin_lock(&memory->lock);
-	binding = list_first_entry_or_null(&memory->bindings,
-					   struct mc_binding, of_memory);
+	node = previous ? rb_next(&previous->of_memory) : rb_first(&memory->bindings);
+	binding = node ? rb_entry(node, struct mc_binding, of_memory) : NULL;
 	if (binding && binding->team != team)
 		binding = NULL;
 	spin_unlock(&memory->lock);
@@ -348,36 +395,38 @@ static struct mc_binding *memory_first_binding(struct mc_memory *memory,
 }
 
 /*
- * Undoes all bindings of a memory that has ended, or is lost. Its lock comes after a team's: so
- * this looks which team is next, takes that team's lock, and looks again.
+ * Undoes all bindings of a memory that has ended, or is lost, team by team. The memory's lock comes
+ * after a team's: so this looks which team is next, takes that team's lock, and looks again.
+ * Another thread may have undone the bindings in between, or made one to an earlier team.
  */
 void mc_bindings_undo_memory(struct mc_memory *memory)
 {
-	struct mc_binding *binding;
+	enum mc_loss_cause cause = READ_ONCE(memory->object.lost) ? MC_LOSS_HOST : MC_LOSS_ENDED;
 	struct mc_team *team;
-	LIST_HEAD(undone);
+	LIST_HEAD(all);
 
 	while ((team = memory_first_team(memory))) {
 		unsigned long first = ULONG_MAX, last = 0;
+		struct mc_binding *binding = NULL;
+		LIST_HEAD(revoked);
 
 		down_write(&team->lock);
-		while ((binding = memory_first_binding(memory, team))) {
+		while ((binding = memory_next_binding(memory, team, binding))) {
 			first = min(first, binding->range.start);
 			last = max(last, binding->range.last);
 			member_lost(binding->member, team, binding->range.start,
-				    binding->range.last, READ_ONCE(memory->object.lost) ?
-				    MC_LOSS_HOST : MC_LOSS_ENDED);
-			binding_undo(binding, &undone);
+				    binding->range.last, cause);
+			list_add_tail(&binding->list, &revoked);
+			cond_resched();
 		}
-		/* not if another thread has undone them before this one had the lock */
-		if (first <= last) {
+		if (!list_empty(&revoked)) {
 			trace_memcast_evict(team->object.number, memory->object.number, first,
 					    last - first + 1);
-			/* other bindings in between come back with a fault */
-			mc_team_zap(team, NULL, first, last);
+			bindings_revoke(team, NULL, first, last, &revoked);
 		}
 		up_write(&team->lock);
+		list_splice(&revoked, &all);
 		mc_object_forget(&team->object);
 	}
-	mc_bindings_free(&undone);
+	mc_bindings_free(&all);
 }

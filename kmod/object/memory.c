@@ -80,7 +80,10 @@ static u64 memory_room(struct mc_device *device)
 			(u64)totalram_pages() << PAGE_SHIFT;
 }
 
-/* No user is left, so no mapping shows the memory: only its bindings do. */
+/*
+ * No user is left, so no mapping shows the memory, as mappings are users until they are zapped:
+ * only its bindings do. Once they are undone no page table has the chunks that go back here.
+ */
 static void memory_end(struct mc_object *object)
 {
 	struct mc_memory *memory = mc_memory(object);
@@ -88,6 +91,7 @@ static void memory_end(struct mc_object *object)
 	BUILD_BUG_ON(offsetof(struct mc_memory, object));
 	mc_fabric_forget(object);
 	mc_bindings_undo_memory(memory);
+	VM_WARN_ON_ONCE(!RB_EMPTY_ROOT(&memory->bindings));
 	memory->ops->give_back(memory);
 	atomic_long_dec(&mc_stats.memories);
 }
@@ -113,7 +117,7 @@ struct mc_memory *mc_memory_alloc(struct mc_call *call, const struct mc_memory_o
 	memory->ops = ops;
 	memory->chunks = chunks;
 	spin_lock_init(&memory->lock);
-	INIT_LIST_HEAD(&memory->bindings);
+	memory->bindings = RB_ROOT;
 	return memory;
 }
 

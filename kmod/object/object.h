@@ -152,7 +152,8 @@ struct mc_memory {
 	u32 last_order;			/* of the last chunk, of host memory smaller */
 	bool exposed;			/* by a team, dma-buf, IPC handle; only set, lockless */
 	spinlock_t lock;		/* protects bindings */
-	struct list_head bindings;	/* by mc_binding.of_memory */
+	/* by mc_binding.of_memory; if it is empty no team shows the memory: see binding.c */
+	struct rb_root bindings;
 	u32 shift;			/* of a chunk's size, which in foreign memory is a page's */
 	unsigned long chunks;
 	struct page *chunk[];
@@ -282,6 +283,8 @@ struct mc_team {
 	u16 *place;			/* by device: index of its member */
 	bool has_slot;			/* of the fabric, since the first binding */
 	u64 losses;			/* of all members, counted */
+	/* bytes that mc_team_zap() took out of page tables, until mc_team_zap_done() */
+	unsigned long zapped_first, zapped_last;
 	atomic64_t writes;		/* by copies and fills to windows; lockless */
 	ktime_t ready;			/* when it will be, once complete */
 	wait_queue_head_t complete;
@@ -327,6 +330,7 @@ struct mc_object_range {
 void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned long last);
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last);
+void mc_team_zap_done(struct mc_team *team);
 
 /* ---- wait.c ---- */
 
@@ -351,7 +355,7 @@ struct mc_binding {
 	struct mc_member *member;
 	struct mc_memory *memory;	/* holds the struct */
 	unsigned long memory_offset;		/* bytes into the memory */
-	struct list_head of_memory;	/* in memory->bindings */
+	struct rb_node of_memory;	/* in memory->bindings */
 	struct list_head list;		/* of bindings being made or undone */
 	struct mc_account *account;	/* of the client that made it */
 };

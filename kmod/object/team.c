@@ -51,6 +51,7 @@ static struct mc_team *team_create(struct mc_call *call)
 		       MC_CHUNK_SIZE, create->handle_types);
 	init_rwsem(&team->lock);
 	team->windows = RB_ROOT_CACHED;
+	team->zapped_first = ULONG_MAX;
 	team->devices = create->devices;
 	init_waitqueue_head(&team->complete);
 	atomic_long_inc(&mc_stats.teams);

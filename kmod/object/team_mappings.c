@@ -29,17 +29,27 @@ void mc_team_zap_windows(struct mc_team *team, unsigned long first, unsigned lon
 }
 
 /*
- * Takes a range, in which bindings of a member (NULL: of any) were undone, out of the page
- * tables of every process: the member's replica mappings, and the windows. With the team's lock.
+ * Takes a range, in which bindings of a member (NULL: of any) are about to be undone, out of the
+ * page tables of every process: the member's replica mappings, and the windows. With the team's
+ * lock, without which no fault brings it back.
  */
 void mc_team_zap(struct mc_team *team, struct mc_member *member,
 		 unsigned long first, unsigned long last)
 {
+	struct mc_member *each = member ?: team->member;
+	struct mc_member *end = member ? member + 1 : team->member + team->joined;
+
 	mc_team_zap_windows(team, first, last);
-	if (member) {
-		zap_mappings(&member->replicas, first, last);
-		return;
-	}
-	for (member = team->member; member < team->member + team->joined; member++)
-		zap_mappings(&member->replicas, first, last);
+	for (; each < end; each++)
+		zap_mappings(&each->replicas, first, last);
+	team->zapped_first = first;
+	team->zapped_last = last;
+}
+
+/* The bindings in the range of mc_team_zap() are undone: faults may fill it again. */
+void mc_team_zap_done(struct mc_team *team)
+{
+	lockdep_assert_held_write(&team->lock);
+	team->zapped_first = ULONG_MAX;
+	team->zapped_last = 0;
 }
