@@ -2735,7 +2735,8 @@ CUresult CUDAAPI cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N);
  * With a stream, the call checks its arguments, a window's bindings too
  * (ours). Host memory outside all reservations is used as NVIDIA's driver uses
  * pageable memory: as source it may change once the call has returned, as
- * destination it is written by then (the call waits for the stream).
+ * destination it is written by then (the call waits for the stream). Sources of up to
+ * 1 MiB, 64 MiB of all streams together, are put aside; for others the call waits.
  *
  * Further errors: CUDA_ERROR_INVALID_HANDLE (not a stream, or destroyed); the
  * failure of earlier work in the context's streams; _NOT_PERMITTED in a host function.
@@ -2917,6 +2918,10 @@ CUresult CUDAAPI cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opL
  * cuStreamCreate() - create a stream in the current context
  * @phStream: output
  * @Flags: CUstream_flags
+ *
+ * A call that queues work waits while the stream has 16384 pieces of work that are not done;
+ * hardware makes it wait from about 1,024 launches on. So work that the same thread is to let go
+ * on later must not have more than that queued behind it.
  */
 CUresult CUDAAPI cuStreamCreate(CUstream *phStream, unsigned int Flags);
 

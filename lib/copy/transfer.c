@@ -6,7 +6,7 @@
  *   device to device, fills	in the stream; a call without a stream does them at once if no
  *				earlier work is left
  *   from other host memory	as if at once: a small source is read into a buffer (put_aside()),
- *				for a large one the call waits
+ *				for a large one, or without room for more, the call waits
  *   to other host memory	the call waits
  *
  * "Other" host memory is memory outside all reservations: NVIDIA's driver has to put such memory
@@ -20,10 +20,14 @@
 #include "ioctl.h"
 
 #define ASIDE_MAX	(1 << 20)	/* bytes of a small source */
+#define ASIDE_ALL	(64 << 20)	/* of all sources that are put aside; cuda.h says so */
+
+static atomic_size_t aside_all;
 
 struct transfer {
 	struct work work;
 	bool is_copy;
+	size_t aside_bytes;
 	union {
 		struct layers layers;
 		struct memcast_fill fill;
@@ -88,9 +92,12 @@ static CUresult check_transfer(const struct transfer *transfer)
 
 static CUresult run_transfer(struct work *work, struct stream *stream, CUresult error)
 {
+	struct transfer *transfer = (struct transfer *)work;
+
 	(void)stream;
 	if (error == CUDA_SUCCESS)
-		error = do_transfer((struct transfer *)work);
+		error = do_transfer(transfer);
+	aside_all -= transfer->aside_bytes;
 	return work_result(error);
 }
 
@@ -111,7 +118,16 @@ static void put_aside(struct transfer *work)
 	layers->from_pitch = copy->bytes * copy->rows;
 }
 
-/* @aside: bytes of the source to read now: all of it, or 0 */
+/* Takes room for a source that is put aside. Return: is there room? */
+static bool take_room(size_t bytes)
+{
+	if (atomic_fetch_add(&aside_all, bytes) + bytes <= ASIDE_ALL)
+		return true;
+	aside_all -= bytes;
+	return false;
+}
+
+/* @aside: bytes of the source to read now, for which there is room: all of it, or 0 */
 static CUresult submit(struct stream *stream, const struct transfer *transfer, size_t aside)
 {
 	struct transfer *work = malloc(sizeof(*work) + aside);
@@ -121,6 +137,7 @@ static CUresult submit(struct stream *stream, const struct transfer *transfer, s
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
 	*work = *transfer;
 	work->work.run = run_transfer;
+	work->aside_bytes = aside;
 	result = check_transfer(work);
 	if (aside && result == CUDA_SUCCESS)
 		put_aside(work);
@@ -176,9 +193,12 @@ static CUresult start(struct stream *stream, struct transfer *transfer,
 	if ((copy->flags & MEMCAST_COPY_FROM_DEVICE) || is_mapped(copy->from))
 		return now ? wait_and_do(stream, transfer) : submit(stream, transfer, 0);
 	aside = small_bytes(&transfer->layers);
-	if (idle || when == TRANSFER_SYNC || !aside)
+	if (idle || when == TRANSFER_SYNC || !aside || !take_room(aside))
 		return wait_and_do(stream, transfer);
-	return submit(stream, transfer, aside);
+	result = submit(stream, transfer, aside);
+	if (result != CUDA_SUCCESS)
+		aside_all -= aside;
+	return result;
 }
 
 /*

@@ -7,6 +7,8 @@
 #include "stream.h"
 #include "table.h"
 
+#define QUEUE_MOST	16384	/* pieces of work that a stream may have; cuda.h says so */
+
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stream_set *sets[SLOTS];	/* a list per slot: a set may outlive its context */
 
@@ -151,10 +153,31 @@ bool busy_drop_idle(struct stream *stream)
 	return idle;
 }
 
+/*
+ * With the stream's lock held: waits while a stream has as much work as it may, so that a thread
+ * that queues faster than the stream works does not take all memory. Hardware makes it wait from
+ * about 1,024 launches on. The limit is soft: several threads may come together.
+ */
+static void wait_room_locked(struct stream *stream)
+{
+	while (stream->queued - stream->done >= QUEUE_MOST && !stream->ended &&
+	       stream->set->error == CUDA_SUCCESS)
+		pthread_cond_wait(&stream->changed, &stream->lock);
+}
+
+/* For a caller that takes a lock before it queues work, which others must not wait for so long */
+void stream_wait_room(struct stream *stream)
+{
+	pthread_mutex_lock(&stream->lock);
+	wait_room_locked(stream);
+	pthread_mutex_unlock(&stream->lock);
+}
+
 /* Takes the lock of a stream that is to get work, and lists the stream as busy. */
 void stream_lock_busy(struct stream *stream)
 {
 	pthread_mutex_lock(&stream->lock);
+	wait_room_locked(stream);
 	if (stream->busy || stream->ended)
 		return;
 	pthread_mutex_unlock(&stream->lock);

@@ -95,6 +95,7 @@ void set_unlock(void);
 void set_put(struct stream_set *set);
 void set_remove(struct stream *stream);
 void stream_lock_busy(struct stream *stream);
+void stream_wait_room(struct stream *stream);
 bool busy_drop_idle(struct stream *stream);
 CUresult set_fail(struct stream_set *set, CUresult error);
 CUresult stream_get(CUstream handle, struct stream **stream);

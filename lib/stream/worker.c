@@ -183,7 +183,10 @@ CUresult stream_submit(struct stream *stream, struct work *work)
 		return result;
 
 	stream_lock_busy(stream);
-	if (stream->ended)
+	result = stream->set->error;
+	if (result != CUDA_SUCCESS)
+		result = fail(result, "work that was queued before has failed");
+	else if (stream->ended)
 		result = fail(CUDA_ERROR_INVALID_HANDLE, "the stream was destroyed");
 	else
 		result = worker_start(stream);

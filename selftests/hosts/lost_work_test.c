@@ -32,7 +32,7 @@ FIXTURE_TEARDOWN_PARENT(work)
 
 enum waiting {
 	FOR_A_STREAM, FOR_AN_EVENT, FOR_THE_CONTEXT, FOR_THE_LEGACY_STREAM,
-	FOR_AN_EVENT_IN_ANOTHER_STREAM, FOR_A_GRAPH_IN_ANOTHER_STREAM, WAITINGS
+	FOR_ROOM_IN_THE_QUEUE, FOR_AN_EVENT_IN_ANOTHER_STREAM, FOR_A_GRAPH_IN_ANOTHER_STREAM, WAITINGS
 };
 
 static void must_not_run(void *data)
@@ -73,6 +73,7 @@ static CUresult wait_for(struct __test_metadata *_metadata, enum waiting what, i
 	CUgraphExec instance;
 	CUevent event, shared;
 	CUdeviceptr word;
+	CUresult result;
 
 	ASSERT_OK(cuMemAlloc(&word, 64));
 	ASSERT_OK(cuMemsetD32(word, 0, 16));
@@ -107,6 +108,11 @@ static CUresult wait_for(struct __test_metadata *_metadata, enum waiting what, i
 		return cuCtxSynchronize();
 	case FOR_THE_LEGACY_STREAM:
 		return cuStreamSynchronize(NULL);
+	case FOR_ROOM_IN_THE_QUEUE:
+		do
+			result = cuLaunchHostFunc(stream, must_not_run, NULL);
+		while (result == CUDA_SUCCESS);
+		return result;
 	case FOR_AN_EVENT_IN_ANOTHER_STREAM:
 	case FOR_A_GRAPH_IN_ANOTHER_STREAM:
 		return cuStreamSynchronize(other);

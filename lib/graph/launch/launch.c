@@ -184,6 +184,7 @@ static CUresult launch_in(struct instance *instance, struct stream *stream)
 
 	if (!launch)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a launch");
+	stream_wait_room(stream);
 	pthread_mutex_lock(&instance->lock);
 	result = prepare(launch, instance, stream);
 	if (result == CUDA_SUCCESS)
