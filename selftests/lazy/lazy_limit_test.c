@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <memcast/kernel.h>
 #include "lazy_limit_fixture.h"
 #include "peers.h"
 
@@ -50,6 +51,40 @@ TEST_F(lazy_limit, copies)
 	EXPECT_OK(cuMemUnmap(at, SIZE));
 	EXPECT_OK(cuMemRelease(handle));
 	EXPECT_OK(cuMemsetD32(other, 1, 5 * CHUNK / 4));
+}
+
+static const char code[] =
+	".version 8.0\n.target sm_90\n.address_size 64\n"
+	".visible .global .b8 large[6291456];\n"
+	".visible .entry ask() { ret; }\n";
+
+MEMCAST_KERNEL(ask, MEMCAST_ONCE)
+{
+	memcastKernelVariable(at, "large");
+}
+
+static void nothing(const struct memcast_launch *launch)
+{
+	(void)launch;
+}
+
+/* A kernel that ends in a signal, while its module's variable is made, leaves nothing locked. */
+TEST_F(lazy_limit, variables_of_kernels)
+{
+	const struct memcast_kernel other = {
+		.size = sizeof(other), .name = "other", .shape = MEMCAST_ONCE, .function = nothing,
+	};
+	CUfunction function;
+	CUmodule module;
+
+	cuda_start(0);
+	ASSERT_OK(cuModuleLoadData(&module, code));
+	ASSERT_OK(cuModuleGetFunction(&function, module, "ask"));
+	leave_room(1);
+	ASSERT_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	EXPECT_NE(CUDA_SUCCESS, cuCtxSynchronize());
+	/* looks at all modules */
+	EXPECT_OK(memcastKernelRegister(&other));
 }
 
 /* A call counts each chunk that it needs once, however often the chunk is mapped or written. */
