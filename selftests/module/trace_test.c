@@ -192,4 +192,29 @@ TEST_F(trace, waits)
 	EXPECT_EVENT(1, "memcast_wait_end", "team=%lu error=0", number);
 }
 
+#define EACH	8
+
+/* A memory that ends is taken out of each mapping of a team once, however often it is bound. */
+TEST_F(trace, memory_ends_bound_to_two_teams_in_turn)
+{
+	CUmemGenericAllocationHandle own, team[2];
+	unsigned long number;
+
+	own = new_memory(0, EACH * CHUNK);
+	for (int i = 0; i < 2; i++)
+		team[i] = complete_team(2, EACH * CHUNK);
+	for (int i = 0; i < EACH; i++)
+		for (int k = 0; k < 2; k++)
+			ASSERT_OK(cuMulticastBindMem(team[k], i * CHUNK, own, i * CHUNK, CHUNK, 0));
+	number = field_of(self, "memcast_bind: ", "memory=");
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 2; k++)
+			mapped(team[k], EACH * CHUNK, 0);
+	EXPECT_EVENT(0, "memcast_zap", "address=");
+	ASSERT_OK(cuMemRelease(own));
+	EXPECT_EVENT(2, "memcast_evict", "memory=%lu offset=0x0 bytes=0x%lx", number, EACH * CHUNK);
+	EXPECT_EVENT(2 * EACH, "memcast_unbind", "memory=%lu", number);
+	EXPECT_EVENT(2 * 3, "memcast_zap", "address=");
+}
+
 TEST_HARNESS_MAIN
