@@ -186,7 +186,7 @@ $(B)/examples/%: examples/%.c | $(linked)
 # Built as users of CUDA build programs, with NVIDIA's headers and memcast's libraries
 $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(filter-out -Iinclude,$(flags)) -I$(NCCL_HOME)/include \
+	$(call quiet,CC)$(CC) $(filter-out -Iinclude,$(flags)) -Iinclude/uapi -I$(NCCL_HOME)/include \
 		-isystem $(dir $(nvidia)) -o $@ $< -L$(NCCL_HOME)/lib -L$(B)/lib -lnccl -lcudart \
 		-Wl,-rpath,'$$ORIGIN/../lib:$(abspath $(NCCL_HOME))/lib'
 

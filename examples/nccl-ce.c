@@ -14,6 +14,9 @@
 #include <argp.h>
 #include <cuda_runtime.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <memcast.h>
 #include <nccl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -170,39 +174,63 @@ static uint64_t check(const struct collective *what, struct buffers *have, size_
 	return wrong;
 }
 
+/* Teams that were counted, and how often copies have written to their windows */
+struct counted {
+	uint64_t team[64], writes;
+	unsigned int count;
+};
+
+/* Reads the list of what the client with a key holds: memcast.h describes its lines. */
+static void count_writes(uint64_t key, struct counted *counted)
+{
+	struct memcast_client_list list = { .header.size = sizeof(list), .key = key };
+	int device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	uint64_t team, writes;
+	unsigned int i;
+	char line[4096];
+	FILE *file;
+
+	file = ioctl(device, MEMCAST_CLIENT_LIST, &list) ? NULL : fdopen(list.out_fd, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		char *found = strstr(line, " writes ");
+
+		if (!found || sscanf(line, "memcast-%*[a-z]: team %" SCNu64, &team) != 1)
+			continue;
+		for (i = 0; i < counted->count && counted->team[i] != team; i++)
+			;
+		if (i < counted->count || counted->count == 64)
+			continue;
+		counted->team[counted->count++] = team;
+		if (sscanf(found, " writes %" SCNu64, &writes) == 1)
+			counted->writes += writes;
+	}
+	if (file)
+		fclose(file);
+	close(device);
+}
+
 /* How often copies have written to windows of the teams that this process has */
 static uint64_t window_writes(void)
 {
-	uint64_t writes = 0, team, one, seen[64];
+	struct counted counted = {};
 	struct dirent *entry;
-	char path[300], line[4096];
+	char path[300], line[256];
 	DIR *all = opendir("/proc/self/fdinfo");
-	unsigned int count = 0;
+	uint64_t key;
 	FILE *file;
 
 	while (all && (entry = readdir(all))) {
 		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
 		file = fopen(path, "re");
-		while (file && fgets(line, sizeof(line), file)) {
-			char *found = strstr(line, " writes ");
-			unsigned int i;
-
-			if (!found || sscanf(line, "memcast-%*[a-z]: team %lu", &team) != 1)
-				continue;
-			for (i = 0; i < count && seen[i] != team; i++)
-				;
-			if (i < count || count == 64)
-				continue;
-			seen[count++] = team;
-			if (sscanf(found, " writes %lu", &one) == 1)
-				writes += one;
-		}
+		while (file && fgets(line, sizeof(line), file))
+			if (sscanf(line, "memcast-key: %" SCNu64, &key) == 1)
+				count_writes(key, &counted);
 		if (file)
 			fclose(file);
 	}
 	if (all)
 		closedir(all);
-	return writes;
+	return counted.writes;
 }
 
 static void measure(const struct collective *what, struct buffers *have, size_t bytes)

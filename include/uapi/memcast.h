@@ -12,11 +12,19 @@
  * A reservation is an mmap() of the file (MAP_SHARED, read and write, offset 0,
  * the address a multiple of MEMCAST_GRANULARITY); mappings are put inside it.
  *
- * /proc/PID/fdinfo/FD lists what a client holds:
+ * /proc/PID/fdinfo/FD tells how much a client holds:
  *
  *   memcast-client:	NUMBER
  *   memcast-host:	HOST first DEVICE of DEVICES, of a host's file only: its device N is
  *			device (N + DEVICE) % DEVICES of the machine
+ *   memcast-key:	KEY, for MEMCAST_CLIENT_LIST
+ *   memcast-handles:	how many handles it has; also those that are released, but mapped
+ *   memcast-mappings:	how many mappings, those of heaps as well
+ *   memcast-waits:	how many of its calls wait for a team's members
+ *
+ * A reader who is another user than the client's, and does not have CAP_SYS_PTRACE, gets
+ * the first line only. MEMCAST_CLIENT_LIST gives an fd from which to read what a client holds:
+ *
  *   memcast-handle:	OBJECT, a line for each handle
  *   memcast-mapping:	OBJECT, a line for each mapping, those of heaps as well
  *   memcast-wait:	OBJECT waits PID COMMAND MILLISECONDS, a line for each call that
@@ -30,10 +38,8 @@
  *			of the memory's bytes, 256 ranges at most. Memories of lazy pools, which
  *			have no places, and of other hosts have no such line
  *
- * Bindings and ranges together are 16384 at most in a file; the others count as "more".
- *
- * A reader who is another user than the client's, and does not have CAP_SYS_PTRACE, gets
- * the first line only. An OBJECT is one of these, with numbers as in struct
+ * The list is of the moment in which a line is read: an object that comes or goes meanwhile may
+ * be in some of its lines. An OBJECT is one of these, with numbers as in struct
  * memcast_address_info, sizes in bytes, DEVICE:BOUND for each device that has joined, and
  * PID of the process that added it (0: one that the reader cannot see) in the same order;
  * after "ended" come the devices whose process has ended, if there are any.
@@ -1089,6 +1095,20 @@ struct memcast_export_range {
 	__s32 out_fd;
 };
 
+/**
+ * struct memcast_client_list - ioctl(MEMCAST_CLIENT_LIST)
+ * @key: of any client, from its fdinfo (else ENOENT)
+ * @out_fd: to read() the lines from that are described above, from the first to the last once;
+ *	close-on-exec. Numbers of devices are the listed client's, those of processes the reader's.
+ * @reserved: 0
+ */
+struct memcast_client_list {
+	struct memcast_header header;
+	__aligned_u64 key;
+	__s32 out_fd;
+	__u32 reserved;
+};
+
 enum memcast_ioctl_nr {
 	MEMCAST_NR_BASE = 0x80,
 	MEMCAST_NR_SYSTEM_INFO = MEMCAST_NR_BASE,
@@ -1134,6 +1154,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_BLOCK_SET,
 	MEMCAST_NR_IPC_EXPORT,
 	MEMCAST_NR_IPC_OPEN,
+	MEMCAST_NR_CLIENT_LIST,
 };
 
 /* _IO() has no size in it: a command whose struct grows keeps its number. */
@@ -1182,5 +1203,6 @@ enum memcast_ioctl_nr {
 #define MEMCAST_BLOCK_SET		MEMCAST_IOCTL(BLOCK_SET)
 #define MEMCAST_IPC_EXPORT		MEMCAST_IOCTL(IPC_EXPORT)
 #define MEMCAST_IPC_OPEN		MEMCAST_IOCTL(IPC_OPEN)
+#define MEMCAST_CLIENT_LIST		MEMCAST_IOCTL(CLIENT_LIST)
 
 #endif /* _UAPI_MEMCAST_H */

@@ -58,6 +58,7 @@ COMMAND(address_check, ADDRESS_CHECK, reserved, NO_HOST)
 COMMAND(block_set, BLOCK_SET, mask, NOTHING)
 COMMAND(ipc_export, IPC_EXPORT, out_key, NOTHING)
 COMMAND(ipc_open, IPC_OPEN, reserved, NOTHING)
+COMMAND(client_list, CLIENT_LIST, reserved, NOTHING)
 
 #undef COMMAND
 #undef MC_ROW_END

@@ -5,6 +5,7 @@
  *
  * Lock order, outermost first:
  *
+ *   mc_list.lock (list.c)	reading of a list of what a client holds
  *   lose_lock (host_loss.c)	loss and return of hosts
  *   mc_host.lock		clients of a host
  *   mc_client.wait_lock	calls that wait for a team's members
@@ -20,7 +21,7 @@
  *   mc_host.objects_lock	objects that are lost with a host
  *   mc_pool.lock		free chunks
  *
- * No code copies to or from user space under one of them, or calls the
+ * No code copies to or from user space under one of them but the first, or calls the
  * exporter of a foreign dma-buf, which has locks of its own. Faults hold the
  * read side of reservation and team over lookup and insertion; a call that changes
  * what they look up holds the write side over the zap and the change. The zap comes first, as
@@ -82,6 +83,7 @@ void mc_stats_exit(void);
 
 struct mc_client {
 	u64 number;			/* no other client's; fdinfo shows it */
+	u64 key;			/* random: who knows it may list the client */
 	struct mc_host *host;		/* whose file was opened: it has those devices */
 	struct list_head of_host;	/* in host->clients */
 	u64 round;			/* the last host->round that visited it */
@@ -96,14 +98,17 @@ struct mc_client {
 	struct mm_struct *mm;		/* of the process that opened it */
 	struct pid *process;		/* that process */
 	struct mc_account *account;	/* of the user who opened it */
-	struct xarray handles;		/* its lock protects channels, refs, ended */
+	struct xarray handles;		/* its lock protects channels, refs, ended, handle_count */
+	unsigned long handle_count;	/* lockless */
+	atomic_long_t mapping_count;
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */
 	struct xarray heaps;
 	u32 next_heap;
 	struct rb_root_cached blocks;	/* by mc_block.va */
-	struct mutex wait_lock;		/* protects waits */
+	struct mutex wait_lock;		/* protects waits and wait_count */
 	struct list_head waits;		/* by mc_wait.list */
+	unsigned int wait_count;	/* lockless */
 	u64 channels;			/* a bit per IMEX channel it has opened; lockless */
 	bool ended;			/* its process has ended; only ever set, lockless */
 };

@@ -132,6 +132,34 @@ struct mc_client *mc_host_next_client(struct mc_host *host, u64 round)
 	return client;
 }
 
+static struct mc_client *find_client_on(struct mc_host *host, u64 key)
+{
+	struct mc_client *client, *found = NULL;
+
+	mutex_lock(&host->lock);
+	list_for_each_entry(client, &host->clients, of_host) {
+		if (client->key == key) {
+			kref_get(&client->kref);
+			found = client;
+			break;
+		}
+		cond_resched();
+	}
+	mutex_unlock(&host->lock);
+	return found;
+}
+
+/* Return: the client with a key, on any host, its struct held; or NULL. Takes the hosts' locks. */
+struct mc_client *mc_host_find_client(u64 key)
+{
+	struct mc_client *client = find_client_on(&mc_machine, key);
+	u32 i;
+
+	for (i = 0; mc_hosts && i < hosts && !client; i++)
+		client = find_client_on(&mc_hosts[i], key);
+	return client;
+}
+
 /* Return: -EHOSTDOWN, with the reason: the caller's host was lost. */
 int mc_fail_lost(struct mc_call *call)
 {

@@ -32,6 +32,7 @@ struct mc_host *mc_host_of_file(const struct inode *inode);
 int mc_host_enter(struct mc_host *host, struct mc_client *client);
 void mc_host_leave(struct mc_client *client);
 u64 mc_host_begin_round(struct mc_host *host);
+struct mc_client *mc_host_find_client(u64 key);
 struct mc_client *mc_host_next_client(struct mc_host *host, u64 round);
 int mc_fail_lost(struct mc_call *call);
 int mc_fail_lost_host(struct mc_call *call, const struct mc_host *host);

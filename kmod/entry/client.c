@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Clients: one open of /dev/memcast, or of a host's file, from open() to the end of its process. */
 #include <linux/pid.h>
+#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include "compat.h"
@@ -59,6 +60,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	client->process = get_pid(task_tgid(current));
 	xa_init_flags(&client->handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	client->number = mc_object_number();
+	client->key = get_random_u64();
 	atomic_long_inc(&mc_stats.clients);
 	ret = mc_host_enter(mc_host_of_file(inode), client);
 	if (ret) {

@@ -95,6 +95,7 @@ void mc_mappings_free(struct list_head *removed)
 	struct mc_mapping *mapping, *next;
 
 	list_for_each_entry_safe(mapping, next, removed, list) {
+		atomic_long_dec(&mapping->reservation->client->mapping_count);
 		mc_handle_unmapped(mapping->reservation->client, mapping->handle);
 		mapping_free(mapping);
 		atomic_long_dec(&mc_stats.mappings);
@@ -180,11 +181,13 @@ int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 {
 	int ret = mapping_link(call, mapping);
 
-	if (ret)
+	if (ret) {
 		mapping_free(mapping);
-	else
-		atomic_long_inc(&mc_stats.mappings);
-	return ret;
+		return ret;
+	}
+	atomic_long_inc(&mc_stats.mappings);
+	atomic_long_inc(&call->client->mapping_count);
+	return 0;
 }
 
 /* Do whole mappings cover a range? Return: 0, -EINVAL with the reason, or -EINTR. With the lock. */

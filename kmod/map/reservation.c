@@ -247,10 +247,11 @@ int mc_reservation_free(struct mc_call *call)
 /**
  * mc_client_each_reservation() - go through the reservations of a client's process
  * @client: the client; if its process is just ending, there are none any more
+ * @from: address of the first byte to look at
  * @act: called with mmap_lock; once it returns false, the rest is left out
  * @data: for @act
  */
-void mc_client_each_reservation(struct mc_client *client,
+void mc_client_each_reservation(struct mc_client *client, unsigned long from,
 				bool (*act)(struct mc_reservation *reservation, void *data),
 				void *data)
 {
@@ -261,7 +262,7 @@ void mc_client_each_reservation(struct mc_client *client,
 	if (!mmget_not_zero(client->mm))
 		return;
 	mmap_read_lock(client->mm);
-	vma_iter_init(&vmi, client->mm, 0);
+	vma_iter_init(&vmi, client->mm, from);
 	for_each_vma(vmi, vma) {
 		reservation = reservation_of(client, vma);
 		if (reservation && !act(reservation, data))
@@ -281,7 +282,7 @@ static bool undo_mappings(struct mc_reservation *reservation, void *data)
 /* Undoes all mappings of a client, whose host was lost. Takes mmap_lock. */
 void mc_client_unmap(struct mc_client *client)
 {
-	mc_client_each_reservation(client, undo_mappings, NULL);
+	mc_client_each_reservation(client, 0, undo_mappings, NULL);
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)

@@ -27,6 +27,8 @@ static void handle_publish(struct mc_client *client, struct mc_handle *handle)
 	ended = client->ended;
 	/* the place is reserved: this allocates nothing */
 	__xa_store(&client->handles, handle->id, ended ? NULL : handle, GFP_KERNEL);
+	if (!ended)
+		WRITE_ONCE(client->handle_count, client->handle_count + 1);
 	xa_unlock(&client->handles);
 	if (ended)
 		handle_free(client, handle);
@@ -113,13 +115,25 @@ struct mc_object *mc_handle_mapped(struct mc_client *client, u32 id)
 	return object;
 }
 
+/* Takes a handle out of the table. Return: the handle, or NULL: another thread has. */
+static struct mc_handle *handle_erase(struct mc_client *client, unsigned long id)
+{
+	struct mc_handle *handle;
+
+	lockdep_assert_held(&client->handles.xa_lock);
+	handle = __xa_erase(&client->handles, id);
+	if (handle)
+		WRITE_ONCE(client->handle_count, client->handle_count - 1);
+	return handle;
+}
+
 /* Takes a handle out of the table if it is unused. Return: the handle, to be freed; or NULL. */
 static struct mc_handle *handle_unused(struct mc_client *client, struct mc_handle *handle)
 {
 	lockdep_assert_held(&client->handles.xa_lock);
 	if (handle->refs || handle->maps)
 		return NULL;
-	return __xa_erase(&client->handles, handle->id);
+	return handle_erase(client, handle->id);
 }
 
 /*
@@ -184,7 +198,7 @@ static void release_handles(struct mc_client *client)
 	xa_for_each(&client->handles, id, handle) {
 		xa_lock(&client->handles);
 		/* unless another thread is just releasing it */
-		handle = __xa_erase(&client->handles, id);
+		handle = handle_erase(client, id);
 		xa_unlock(&client->handles);
 		if (handle)
 			handle_free(client, handle);

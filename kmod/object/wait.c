@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls that wait for a team's members: until all have joined and the fabric has set
- * the team up. While they wait, client->waits has them, and fdinfo shows them.
+ * the team up. While they wait, client->waits has them, and list.c lists them.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -88,12 +88,14 @@ static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 command
 
 	mutex_lock(&client->wait_lock);
 	list_add_tail(&wait.list, &client->waits);
+	WRITE_ONCE(client->wait_count, client->wait_count + 1);
 	mutex_unlock(&client->wait_lock);
 	trace_memcast_wait(team->object.number, command, READ_ONCE(team->joined), team->devices);
 	ret = wait_until(client, team, min(deadline, notice));
 	trace_memcast_wait_end(team->object.number, ret);
 	mutex_lock(&client->wait_lock);
 	list_del(&wait.list);
+	WRITE_ONCE(client->wait_count, client->wait_count - 1);
 	mutex_unlock(&client->wait_lock);
 
 	if (READ_ONCE(client->lost))

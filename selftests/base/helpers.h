@@ -75,4 +75,9 @@ void peer_close(int link);
 int peer_send(int link, long number, int fd);
 int peer_receive(int link, long *number, int *fd);
 
+/* client_list.c: the key of the client that a process's fd is of; 0: the caller may not know it */
+uint64_t client_key(pid_t pid, int fd);
+/* Return: an fd, to read what the client with a key holds; or a negative errno. @device: any client */
+int client_list(int device, uint64_t key);
+
 #endif /* MEMCAST_HELPERS_H */

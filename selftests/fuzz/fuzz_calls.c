@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fuzz_commands.h"
+#include "helpers.h"
 
 static uint64_t get(const void *arg, const struct fuzz_field *field)
 {
@@ -120,6 +121,8 @@ static uint64_t value_of(struct fuzz *f, unsigned int kind, struct fuzz_thing *l
 		return (*last = fuzz_pick(f, fds[fuzz_any(f, 6)])).value;
 	case CHANNEL_FD:
 		return f->things->channel;
+	case KEY:
+		return client_key(getpid(), fuzz_pick(f, CLIENT).value);
 	case WIDTH:
 		return fuzz_percent(f, 80) ? 2 : fuzz_any(f, 6);
 	case ROWS:
@@ -212,6 +215,16 @@ static void follow_up(struct fuzz *f, int client, unsigned int number, const voi
 	}
 }
 
+/* Reads a part of a list, or all of it. */
+static void read_list(struct fuzz *f, int fd)
+{
+	char text[PAGE];
+	unsigned int i, most = fuzz_any(f, 64);
+
+	for (i = 0; i < most && read(fd, text, 1 + fuzz_any(f, sizeof(text))) > 0; i++)
+		;
+}
+
 static void learn(struct fuzz *f, int client, unsigned int number, const void *arg)
 {
 	const struct fuzz_command *command = &fuzz_commands[number];
@@ -235,6 +248,9 @@ static void learn(struct fuzz *f, int client, unsigned int number, const void *a
 			return;
 		}
 		extra = lseek(export->out_fd, 0, SEEK_END);
+		break;
+	case MEMCAST_NR_CLIENT_LIST:
+		read_list(f, value);
 		break;
 	case MEMCAST_NR_BLOCK_REGISTER:
 		/* a spoilt bit may have registered the C library's memory, which acts must spare */

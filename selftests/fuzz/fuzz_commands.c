@@ -110,6 +110,8 @@ const struct fuzz_command fuzz_commands[FUZZ_COMMANDS] = {
 	     F(block_set, mask, FEW))),
 	COMMAND(IPC_EXPORT, ipc_export, (F(ipc_export, address, BLOCK))),
 	COMMAND(IPC_OPEN, ipc_open, ()),
+	COMMAND(CLIENT_LIST, client_list, (F(client_list, key, KEY)),
+	     GIVES(OTHER_FD, client_list, out_fd, key)),
 };
 #pragma GCC diagnostic pop
 

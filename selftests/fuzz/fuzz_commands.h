@@ -19,6 +19,7 @@ enum fuzz_field_kind {
 	FLAGS,			/* 0, or a bit or two of the low four */
 	ENTRIES, COUNT,
 	FD, FABRIC, CHANNEL_FD,
+	KEY,			/* of a client of this process */
 	WIDTH, ROWS, SETTING,
 	WAITING,		/* the number of a command that waits for a team, or of any */
 	REST,			/* 0 */

@@ -352,8 +352,8 @@ TEST_F(hosts, files_in_proc)
 {
 	struct memcast_handle_info handle = {};
 	struct memcast_system_info info = {};
-	int link, again, fd[FDS], i;
-	char path[64], line[128];
+	int link, again, list, fd[FDS], i, memories = 0;
+	char path[64], line[256];
 	unsigned int host = 99;
 	pid_t pid = host_fork(1, &link);
 	FILE *file;
@@ -368,16 +368,25 @@ TEST_F(hosts, files_in_proc)
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd[CLIENT]);
 	file = fopen(path, "re");
 	ASSERT_NE(NULL, file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "memcast-host: %u", &host);
+	fclose(file);
+	/* the list has the numbers that the listed client has for devices */
+	list = client_list(raw_library_fd(), client_key(pid, fd[CLIENT]));
+	ASSERT_LE(0, list);
+	file = fdopen(list, "r");
+	ASSERT_NE(NULL, file);
 	while (fgets(line, sizeof(line), file)) {
 		unsigned int device = 0;
 		const char *words = strstr(line, " device ");
 
-		sscanf(line, "memcast-host: %u", &host);
+		memories += !strncmp(line, "memcast-handle:\tmemory ", 23);
 		if (words && sscanf(words, " device %u", &device) == 1)
 			EXPECT_EQ(0, device);
 	}
 	fclose(file);
 	EXPECT_EQ(1, host);
+	EXPECT_LT(0, memories);
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd[CLIENT]);
 	again = open(path, O_RDWR | O_CLOEXEC);

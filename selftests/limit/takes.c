@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -339,6 +340,38 @@ static int once_staging(unsigned int i)
 	return read(pipes[0], &byte, 1) == 1 ? 0 : errno;
 }
 
+/* ---- open files that tell what a client holds ---- */
+
+/* Many mappings, so that a text of all of them would be long */
+static int prepare_tell(void)
+{
+	unsigned int i;
+	int error = start() ?: full_team(TAKE_CHUNK) ?: reserve(2000 * TAKE_CHUNK, &at);
+
+	handle = team;
+	for (i = 0; i < 2000 && !error; i++)
+		error = map(i * TAKE_CHUNK, TAKE_CHUNK);
+	return error;
+}
+
+static int once_fdinfo(UNUSED unsigned int i)
+{
+	char name[32], byte;
+	int info;
+
+	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", device);
+	info = open(name, O_RDONLY | O_CLOEXEC);
+	return info < 0 || read(info, &byte, 1) != 1 ? errno : 0;
+}
+
+static int once_list(UNUSED unsigned int i)
+{
+	int list = client_list(device, client_key(getpid(), device));
+	char byte;
+
+	return list < 0 ? -list : read(list, &byte, 1) != 1 ? errno : 0;
+}
+
 /* The kernel's dma-buf code charges its own struct to nobody. */
 #define DMA_BUF	512
 /* ... and neither its attachments nor udmabuf's table of pages */
@@ -353,6 +386,8 @@ static const struct take takes[] = {
 	{ "export", 8000, DMA_BUF, prepare_shareable, once_export },
 	{ "export_team", 8000, DMA_BUF, prepare_team, once_export },
 	{ "export_fabric", 16000, 0, prepare_fabric, once_fabric },
+	{ "fdinfo", 4000, 0, prepare_tell, once_fdinfo },
+	{ "list", 400, 0, prepare_tell, once_list },
 	{ "reserve", 16000, 0, start, once_reserve },
 	{ "map", 60000, 0, prepare_map, once_map },
 	{ "touch", 2000, 0, prepare_map, once_touch },

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Places in /proc/PID/fdinfo/: the bindings of members, and the chunks of memories in pools. Their
- * lines have a limited length, however many there are.
+ * What a client holds: how much of it in /proc/PID/fdinfo/, and all of it in the module's list, with
+ * the bindings of members and the chunks of memories in pools. Lines have a limited length, and so
+ * has the fdinfo, however much there is.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include "log_lines.h"
 #include "memcast_test.h"
 #include "raw.h"
 
@@ -15,7 +19,7 @@
 
 FIXTURE(fdinfo)
 {
-	char text[1 << 16], wanted[256];
+	char text[1 << 20], wanted[256];
 };
 FIXTURE_SETUP(fdinfo)
 {
@@ -23,20 +27,28 @@ FIXTURE_SETUP(fdinfo)
 }
 NOTHING_LEFT(fdinfo)
 
-/* Reads all of the fdinfo of the library's file anew. */
+/* Reads all of a client's list anew, @step bytes at a time. */
+static const char *look_at(struct __test_metadata *_metadata, FIXTURE_DATA(fdinfo) *self,
+			   int device, size_t step)
+{
+	int list = client_list(device, client_key(getpid(), device));
+	size_t length = 0;
+	ssize_t got;
+
+	ASSERT_LE(0, list);
+	while ((got = read(list, self->text + length, step)) > 0) {
+		length += got;
+		ASSERT_LT(length + step, sizeof(self->text));
+	}
+	ASSERT_EQ(0, got);
+	self->text[length] = '\0';
+	ASSERT_EQ(0, close(list));
+	return self->text;
+}
+
 static const char *look(struct __test_metadata *_metadata, FIXTURE_DATA(fdinfo) *self)
 {
-	size_t length;
-	char path[40];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", raw_library_fd());
-	file = fopen(path, "re");
-	ASSERT_NE(NULL, file);
-	length = fread(self->text, 1, sizeof(self->text) - 1, file);
-	self->text[length] = '\0';
-	ASSERT_EQ(0, fclose(file));
-	return self->text;
+	return look_at(_metadata, self, raw_library_fd(), 4096);
 }
 
 /* Counts how often @part stands in @text. */
@@ -62,6 +74,104 @@ static uint64_t number_of(const char *text, const char *how)
 	}
 	return number;
 }
+
+/* ---- how much there is, and all of it */
+
+/* Return: the number in a line of the fdinfo of a client; -1: there is no such line */
+static long total(struct __test_metadata *_metadata, FIXTURE_DATA(fdinfo) *self, int device,
+		  const char *name)
+{
+	char path[40];
+	const char *line;
+	long value;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", device);
+	read_file(self->text, sizeof(self->text), path);
+	/* the kernel keeps all of the text for as long as the file is open: a page has room */
+	EXPECT_GT(1024, strlen(self->text));
+	snprintf(self->wanted, sizeof(self->wanted), "memcast-%s:", name);
+	line = strstr(self->text, self->wanted);
+	return line && sscanf(line, "%*s %ld", &value) == 1 ? value : -1;
+}
+
+TEST_F(fdinfo, totals_of_many)
+{
+	enum { MAPPINGS = 3000, HANDLES = 500, PAGE_BYTES = 4096 };
+	int device = open("/dev/memcast", O_RDWR | O_CLOEXEC), i;
+	struct memcast_memory_create create = {
+		.location = MEMCAST_LOCATION_HOST, .bytes = PAGE_BYTES,
+	};
+	struct memcast_map map = { .bytes = PAGE_BYTES };
+	char *at = mmap(NULL, 16 * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
+	size_t step;
+
+	ASSERT_NE(MAP_FAILED, at);
+	for (i = 0; i < HANDLES; i++)
+		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
+	map.handle = create.out_handle;
+	for (i = 0; i < MAPPINGS; i++) {
+		map.address = (uintptr_t)at + i * PAGE_BYTES;
+		ASSERT_EQ(0, RAW(device, MAP, map));
+	}
+	EXPECT_EQ(HANDLES, total(_metadata, self, device, "handles"));
+	EXPECT_EQ(MAPPINGS, total(_metadata, self, device, "mappings"));
+	EXPECT_EQ(0, total(_metadata, self, device, "waits"));
+
+	/* each line once, whatever the reader's pieces are */
+	for (step = 1000; step < 100000; step = step * 8 + 1) {
+		look_at(_metadata, self, device, step);
+		EXPECT_EQ(HANDLES, times(self->text, "memcast-handle:"));
+		EXPECT_EQ(MAPPINGS, times(self->text, "memcast-mapping:"));
+		EXPECT_EQ(0, times(self->text, "memcast-wait:"));
+	}
+	/* a mapping keeps the released handle; an unmapped one goes */
+	for (i = 1; i <= HANDLES; i++) {
+		struct memcast_handle_release release = { .handle = i };
+
+		ASSERT_EQ(0, RAW(device, HANDLE_RELEASE, release));
+	}
+	EXPECT_EQ(1, total(_metadata, self, device, "handles"));
+	EXPECT_EQ(0, times(look_at(_metadata, self, device, 4096), "memcast-handle:"));
+	ASSERT_EQ(0, munmap(at, 16 * CHUNK));
+	EXPECT_EQ(0, total(_metadata, self, device, "handles"));
+	EXPECT_EQ(0, total(_metadata, self, device, "mappings"));
+	ASSERT_EQ(0, close(device));
+}
+
+/* A key is of an open file: no other number lists a client. */
+TEST_F(fdinfo, unknown_key)
+{
+	int device = raw_library_fd(), other = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	uint64_t key = client_key(getpid(), other);
+
+	ASSERT_LE(0, other);
+	ASSERT_NE(0, key);
+	EXPECT_NE(key, client_key(getpid(), device));
+	EXPECT_EQ(-ENOENT, client_list(device, key + 1));
+	EXPECT_EQ(-ENOENT, client_list(device, 0));
+	ASSERT_EQ(0, close(other));
+	EXPECT_EQ(-ENOENT, client_list(device, key));
+}
+
+/* The list of a client that has gone is empty, and harms nothing. */
+TEST_F(fdinfo, list_outlives_client)
+{
+	int other = open("/dev/memcast", O_RDWR | O_CLOEXEC), list;
+	struct memcast_memory_create create = {
+		.location = MEMCAST_LOCATION_DEVICE, .bytes = CHUNK,
+	};
+	char text[100];
+
+	ASSERT_LE(0, other);
+	list = client_list(raw_library_fd(), client_key(getpid(), other));
+	ASSERT_LE(0, list);
+	ASSERT_EQ(0, RAW(other, MEMORY_CREATE, create));
+	ASSERT_EQ(0, close(other));
+	EXPECT_EQ(0, read(list, text, sizeof(text)));
+	ASSERT_EQ(0, close(list));
+}
+
+/* ---- the lines of pieces */
 
 #define TEAM	"memcast-handle:\tteam "
 #define MEMORY	"memcast-handle:\tmemory "

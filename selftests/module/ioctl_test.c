@@ -44,6 +44,7 @@ LAYOUT(team_wait, 40, since, 32);
 LAYOUT(team_member, 32, name, 16);
 LAYOUT(team_members, 48, out_joined, 44);
 LAYOUT(address_check, 32, reserved, 28);
+LAYOUT(client_list, 32, out_fd, 24);
 
 union argument {
 	struct memcast_header header;
@@ -199,6 +200,9 @@ COMMAND(block_set, BLOCK_SET, mask, .address = self->block, .flags = 1, .mask = 
 COMMAND(ipc_export, IPC_EXPORT, out_key, .address = self->own);
 #define OPTIONS_block_export	.writes = true,
 COMMAND(block_export, BLOCK_EXPORT, out_bytes, .address = self->block);
+
+#define OPTIONS_client_list	.reserved = FIELD(client_list, reserved), .writes = true,
+COMMAND(client_list, CLIENT_LIST, reserved, .key = client_key(getpid(), self->fd));
 
 #define CALL(size)	raw(self->fd, variant->request, &self->argument, size)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A client ends with the process that opened it, whichever other process has its fd. Only its own
- * user sees what it holds.
+ * user learns the key to what it holds.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -166,14 +166,15 @@ TEST_F(owner, thread_ends)
 
 /* ---- the users who see what a client holds ---- */
 
-static bool shows_handles(struct __test_metadata *_metadata, int fd)
+static bool shows_key(struct __test_metadata *_metadata, int fd)
 {
 	char path[40], text[4096];
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	read_file(text, sizeof(text), path);
 	EXPECT_SAYS(text, "memcast-client:");
-	return strstr(text, "memcast-handle:");
+	EXPECT_EQ(!strstr(text, "memcast-key:"), !strstr(text, "memcast-handles:"));
+	return strstr(text, "memcast-key:");
 }
 
 TEST_F(owner, table_is_its_users)
@@ -197,14 +198,14 @@ TEST_F(owner, table_is_its_users)
 
 			ASSERT_EQ(0, take_open(&device));
 			ASSERT_EQ(0, take_pool(device));
-			EXPECT_TRUE(shows_handles(_metadata, device));
+			EXPECT_TRUE(shows_key(_metadata, device));
 			send_fd(owner, device);
 			receive_number(owner);
 			exit(0);
 		}
 		pids[1] = user_fork(cases[i].reader, &reader);
 		if (!pids[1]) {
-			send_number(reader, shows_handles(_metadata, receive_fd(reader)));
+			send_number(reader, shows_key(_metadata, receive_fd(reader)));
 			exit(0);
 		}
 		send_fd(reader, receive_fd(owner));

@@ -100,7 +100,7 @@ static void count(struct json_object *object, const char *name, int64_t bytes)
 	add(object, name, number(before + bytes));
 }
 
-/* ---- /proc: the lines are described in include/uapi/memcast.h */
+/* ---- /proc and lists: the lines are described in include/uapi/memcast.h */
 
 static void see_memory(struct objects *objects, struct process *process, const char *id,
 		       int64_t bytes, const char *rest)
@@ -205,14 +205,33 @@ static bool see_line(struct objects *objects, struct process *process, bool clie
 	return true;
 }
 
+/* Reads a client's fdinfo or list, or a dma-buf's fdinfo. Return: the client's key, or 0 */
+static uint64_t read_lines(struct objects *objects, struct process *process, bool client,
+			   FILE *file)
+{
+	uint64_t key = 0;
+	char *line = NULL;
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) > 0) {
+		if (!see_line(objects, process, client, line))
+			break;
+		if (client)
+			sscanf(line, "memcast-key: %" SCNu64, &key);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return key;
+}
+
 static void read_fd(struct objects *objects, struct process *process, const char *pid,
 		    const char *fd)
 {
-	char path[600], target[64], *line = NULL;
+	char path[600], target[64];
 	ssize_t length;
-	size_t size = 0;
+	uint64_t key;
 	bool client;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, fd);
 	length = readlink(path, target, sizeof(target) - 1);
@@ -220,17 +239,13 @@ static void read_fd(struct objects *objects, struct process *process, const char
 		return;
 	target[length] = '\0';
 	client = !strncmp(target, "/dev/memcast", 12);
-	if (!client && !strstr(target, "/dmabuf:"))
+	if (smi_list_is_own(pid, fd) || (!client && !strstr(target, "/dmabuf:")))
 		return;
 	process->count = (struct smi_count) {};
 	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
-	file = fopen(path, "re");
-	while (file && getline(&line, &size, file) > 0)
-		if (!see_line(objects, process, client, line))
-			break;
-	free(line);
-	if (file)
-		fclose(file);
+	key = read_lines(objects, process, client, fopen(path, "re"));
+	if (key)
+		read_lines(objects, process, client, smi_list(target, key));
 }
 
 /* Sorts a process's memory: by device, then that of no device */
@@ -351,6 +366,7 @@ struct json_object *smi_collect(void)
 	}
 	if (found >= 0)
 		free(pids);
+	smi_list_end();
 
 	all = json_object_new_object();
 	smi_add_versions(all);

@@ -2,7 +2,8 @@
 /*
  * memcast-smi: the devices, and the memory and teams that each process holds.
  *
- * NVML describes devices; /proc/PID/fdinfo/ of an open /dev/memcast lists a process's objects.
+ * NVML describes devices; /proc/PID/fdinfo/ of an open /dev/memcast has the key by which the module
+ * lists a process's objects.
  * Processes run on meanwhile, so an object that changes is shown as it was before or after.
  */
 #define _GNU_SOURCE

@@ -29,6 +29,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* All of it. Return: NULL if there are no devices, after a message to stderr */
 struct json_object *smi_collect(void);
@@ -43,6 +44,10 @@ struct smi_count {
 
 /* device.c: the number that memcast-smi has for a device of such a file */
 unsigned int smi_number(const struct smi_count *count, unsigned int device);
+/* list.c: the list of what a client holds, and whether a file is the one that asks for lists */
+FILE *smi_list(const char *path, uint64_t key);
+bool smi_list_is_own(const char *pid, const char *fd);
+void smi_list_end(void);
 /* team.c, for collect.c */
 struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
 			     const struct smi_count *count, size_t all);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
  * The processes that hold memory of a device, from /proc/PID/fdinfo/ of each open /dev/memcast or
- * host's file; uapi/memcast.h describes the lines. A memory counts once for a process, however
+ * host's file, and the module's list of what it holds; uapi/memcast.h describes the lines. A memory counts once for a process, however
  * many handles and mappings it has there. An inherited file is open in several processes, and
  * counts only for the first one found. A user finds his own processes, root all.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+#include <uapi/memcast.h>
 
 #include "process.h"
 
@@ -78,31 +82,73 @@ struct look {
 	unsigned int device;	/* number in the machine */
 	struct seen memories;	/* counted for this process */
 	struct seen clients;	/* counted for any process */
+	int client;		/* own file, to ask for lists; -1: not opened yet */
 };
 
-static unsigned long long read_file(const char *path, struct look *look)
+/* A client's numbers of devices, and its key; 0: it is counted already, or may not be looked at */
+struct client {
+	unsigned int first, all;
+	uint64_t key;
+};
+
+static struct client read_client(const char *path, struct look *look)
+{
+	struct client client = { .all = DEVICES_MAX };
+	unsigned long long number;
+	FILE *file = fopen(path, "re");
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "memcast-client: %llu", &number) == 1 &&
+		    seen_before(&look->clients, number))
+			break;
+		sscanf(line, "memcast-host: %*u first %u of %u", &client.first, &client.all);
+		sscanf(line, "memcast-key: %" SCNu64, &client.key);
+	}
+	if (file)
+		fclose(file);
+	return client;
+}
+
+/* Return: the list of what a client holds, or NULL. @path: its file, as its process has it */
+static FILE *open_list(const char *path, uint64_t key, struct look *look)
+{
+	struct memcast_client_list list = { .header.size = sizeof(list), .key = key };
+	FILE *file;
+
+	if (!key)
+		return NULL;
+	if (look->client < 0)
+		look->client = open(path, O_RDWR | O_CLOEXEC);
+	if (look->client < 0)
+		look->client = open(DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	if (look->client < 0 || ioctl(look->client, MEMCAST_CLIENT_LIST, &list))
+		return NULL;
+	file = fdopen(list.out_fd, "r");
+	if (!file)
+		close(list.out_fd);
+	return file;
+}
+
+/* Return: how many bytes of the device's memory a client holds that were not counted yet. */
+static unsigned long long read_list(FILE *file, const struct client *client, struct look *look)
 {
 	unsigned long long bytes = 0, number, size;
-	unsigned int on, first = 0, all = DEVICES_MAX;
+	unsigned int on;
 	size_t room = 0;
 	char *line = NULL;
-	FILE *file = fopen(path, "re");
 
 	if (!file)
 		return 0;
 	while (getline(&line, &room, file) > 0) {
 		const char *words = strchr(line, '\t');
 
-		if (sscanf(line, "memcast-client: %llu", &number) == 1 &&
-		    seen_before(&look->clients, number))
-			break;
-		/* the next lines have device numbers of this file */
-		sscanf(line, "memcast-host: %*u first %u of %u", &first, &all);
 		if (!words || (strncmp(line, "memcast-handle:", 15) &&
 			       strncmp(line, "memcast-mapping:", 16)))
 			continue;
 		if (sscanf(words, " memory %llu bytes %llu device %u", &number, &size, &on) == 3 &&
-		    (on + first) % all == look->device && !seen_before(&look->memories, number))
+		    (on + client->first) % client->all == look->device &&
+		    !seen_before(&look->memories, number))
 			bytes += size;
 	}
 	free(line);
@@ -116,6 +162,7 @@ static unsigned long long look_process(const char *pid, struct look *look)
 	unsigned long long bytes = 0;
 	char path[64 + NAME_MAX], target[64];
 	struct dirent *entry;
+	struct client client;
 	ssize_t length;
 	DIR *dir;
 
@@ -134,8 +181,11 @@ static unsigned long long look_process(const char *pid, struct look *look)
 		target[length] = '\0';
 		if (strcmp(target, DEVICE_PATH) && strncmp(target, HOST_PATH, strlen(HOST_PATH)))
 			continue;
+		if (atoi(pid) == getpid() && atoi(entry->d_name) == look->client)
+			continue;
 		snprintf(path, sizeof(path), "/proc/%.16s/fdinfo/%s", pid, entry->d_name);
-		bytes += read_file(path, look);
+		client = read_client(path, look);
+		bytes += read_list(open_list(target, client.key, look), &client, look);
 	}
 	closedir(dir);
 	return bytes;
@@ -148,7 +198,7 @@ static bool failed(const struct look *look)
 
 bool processes_of(unsigned int device, struct process **found, unsigned int *count)
 {
-	struct look look = { .device = state_first() + device };
+	struct look look = { .device = state_first() + device, .client = -1 };
 	size_t room = 16;
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
@@ -173,6 +223,8 @@ bool processes_of(unsigned int device, struct process **found, unsigned int *cou
 	}
 	if (dir)
 		closedir(dir);
+	if (look.client >= 0)
+		close(look.client);
 	free(look.memories.numbers);
 	free(look.clients.numbers);
 	if (*found && !failed(&look))
