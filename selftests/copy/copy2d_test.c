@@ -168,6 +168,32 @@ TEST_F(rows, all_are_checked_before_the_first_is_written)
 	EXPECT_EQ(1, self->at[2 * CHUNK - 1]);
 }
 
+/* The first row of each copy is inside a block of plain memory, and the second is not. */
+TEST_F(rows, all_are_in_the_block)
+{
+	CUDA_MEMCPY2D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = AT(0), .srcPitch = 64,
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstPitch = 4096,
+		.WidthInBytes = 64, .Height = 2,
+	};
+	CUdeviceptr block, behind;
+
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	ASSERT_OK(cuMemAlloc(&behind, 4096));
+	copy.dstDevice = block;
+	EXPECT_REASON(cuMemcpy2D(&copy), "the destination leaves the block at #");
+	EXPECT_REASON(cuMemsetD2D8(block, 4096, 1, 64, 2), "the destination leaves the block at #");
+	copy.dstDevice = AT(0);
+	copy.dstPitch = 64;
+	copy.srcDevice = block;
+	copy.srcPitch = 4096;
+	EXPECT_REASON(cuMemcpy2D(&copy), "the source leaves the block at #");
+	copy.srcPitch = 4096 - 64;
+	EXPECT_OK(cuMemcpy2D(&copy));
+	EXPECT_OK(cuMemFree(behind));
+	EXPECT_OK(cuMemFree(block));
+}
+
 TEST_F(rows, host_rows_are_checked)
 {
 	CUDA_MEMCPY2D copy = {

@@ -195,6 +195,9 @@ TEST_F(visible, numbers)
 	ASSERT_OK(cuMemGetAccess(&access, &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
 				 ADDRESS(at)));
 	EXPECT_EQ(NONE, access);
+	ASSERT_OK(cuMemGetAccess(&access, &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+				 ADDRESS(mapped(handle, CHUNK, 0))));
+	EXPECT_EQ(READWRITE, access);
 	EXPECT_OK(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, ADDRESS(at)));
 	EXPECT_EQ(0, value);
 

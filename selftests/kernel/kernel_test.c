@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Kernels by name: launches and their order, in streams and graphs. */
 #define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
 #include <memcast/multimem.h>
 #include "kernel_fixture.h"
 #include "reason.h"
@@ -140,6 +142,54 @@ TEST_F(kernel, registered_with_other_parameters)
 	late.name = NULL;
 	EXPECT_REASON(memcastKernelRegister(&late), "NULL pointer, no name, or no such shape");
 	EXPECT_REASON(memcastKernelRegister(NULL), "NULL pointer, no name, or no such shape");
+}
+
+static void set_to_nine(const struct memcast_launch *at)
+{
+	*PARAMETER(at, 0, int *) = 9;
+}
+
+/* A function that fits a kernel's whole name replaces one that was found by a part of it. */
+TEST_F(kernel, registered_by_a_better_name)
+{
+	const size_t sizes[] = { 8 };
+	const struct memcast_kernel better = {
+		.size = sizeof(better), .name = "_Z5plainPi", .function = set_to_nine,
+		.sizes = sizes, .count = 1,
+	};
+
+	load_kernels();
+	ASSERT_OK(LAUNCH("_Z5plainPi", 1, 1, &self->memory));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(1, *(uint32_t *)self->memory);
+	ASSERT_OK(memcastKernelRegister(&better));
+	ASSERT_OK(LAUNCH("_Z5plainPi", 1, 1, &self->memory));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(9, *(uint32_t *)self->memory);
+}
+
+/* Of a buffer that ends before the parameters do, no byte behind its end is read. */
+TEST_F(kernel, a_short_buffer_of_parameters)
+{
+	size_t size = sizeof(self->memory), page = getpagesize();
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	char *at = pages + page - size;
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, at, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+			  CU_LAUNCH_PARAM_END };
+	CUfunction function;
+
+	load_kernels();
+	ASSERT_NE(MAP_FAILED, pages);
+	ASSERT_EQ(0, mprotect(pages + page, page, PROT_NONE));
+	memcpy(at, &self->memory, size);
+	*(uint32_t *)self->memory = 5;
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "fill"));
+	ASSERT_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, self->stream, NULL, extra));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	/* the value, which is missing, is 0 */
+	EXPECT_EQ(0, *(uint32_t *)self->memory);
+	munmap(pages, 2 * page);
 }
 
 TEST_F(kernel, wrong_shape)

@@ -204,4 +204,23 @@ TEST_F(window, place_used_again)
 	EXPECT_EQ(NULL, memcastViewAt(at, &offset));
 }
 
+#define LEAF	(1UL << 30)	/* the tree of windows has a leaf for each GiB of addresses */
+
+/* A call for a range of addresses finds the windows in it, behind other mappings as well. */
+TEST_F(window, behind_other_mappings)
+{
+	CUdeviceptr start = reserve(3 * LEAF), border = (start + 2 * LEAF - 1) & -LEAF;
+	size_t offset;
+	int i;
+
+	/* the leaf below the border has no window; above, one comes after another mapping */
+	for (i = -1; i < 1; i++)
+		ASSERT_OK(cuMemMap(border + i * CHUNK, CHUNK, 0, self->memory[0], 0));
+	ASSERT_OK(cuMemMap(border + CHUNK, CHUNK, 0, self->team, 0));
+	ASSERT_OK(allow(border - CHUNK, 3 * CHUNK, 0, READWRITE));
+	ASSERT_NE(NULL, memcastViewAt(border + CHUNK, &offset));
+	ASSERT_OK(cuMemUnmap(border - CHUNK, 3 * CHUNK));
+	EXPECT_EQ(NULL, memcastViewAt(border + CHUNK, &offset));
+}
+
 TEST_HARNESS_MAIN
