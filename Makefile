@@ -16,8 +16,9 @@ LIBDIR	?= $(PREFIX)/lib
 DKMS	?=
 # A name that `memcast-kernel fetch` knows, debug, kcsan, a kernel release or a build folder
 KERNEL	?= $(shell uname -r)
-# kernels that `make check` builds for and boots, such as 6.12 or backports
-CHECK_KERNELS ?= 6.1 6.12
+# kernels to build for and to boot, such as 6.12 or backports, instead of those of `make check` and
+# `make check-all`
+CHECK_KERNELS ?=
 CC	:= gcc
 CXX	:= g++
 CFLAGS	?= -O2 -g
@@ -28,7 +29,7 @@ flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check check check-style \
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check deps-check-all check check-all check-style \
 	check-debug check-kcsan test costs demo install uninstall man dist deb clean help
 all: lib tools examples
 
@@ -297,8 +298,8 @@ endif
 
 # ---- commands
 
-deps deps-check:
-	@missing=$$(tools/memcast-kernel deps $(if $(filter deps-check,$@),check) missing); \
+deps deps-check deps-check-all:
+	@missing=$$(tools/memcast-kernel deps $(patsubst deps-%,%,$(filter deps-%,$@)) missing); \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "packages are missing; run as root: apt-get install $$missing" >&2; exit 1; \
@@ -306,9 +307,19 @@ deps deps-check:
 	apt-get update && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y --no-install-recommends $$missing
 
-# Each line runs make anew, which then sees the packages that deps-check has installed.
+# `make check` runs what a change can break, on one kernel, with a part of the rounds of tests that
+# repeat themselves; `make check-all` runs everything, and random tests for SECONDS each.
+check check-all: check_kernels = $(or $(CHECK_KERNELS),$(if $(filter check-all,$@),6.1 6.12,6.12))
 check: deps-check
-	@for kernel in $(CHECK_KERNELS); do tools/memcast-kernel fetch $$kernel || exit; done
+check: check_options = --env MEMCAST_TEST_LOOPS=25
+check-all: deps-check-all
+check-all: check_options = --all $(if $(SECONDS),--env MEMCAST_TEST_SECONDS=$(SECONDS))
+# Shells count in a variable of this name.
+unexport SECONDS
+
+# Each line runs make anew, which then sees the packages that deps-check has installed.
+check check-all:
+	@for kernel in $(check_kernels); do tools/memcast-kernel fetch $$kernel || exit; done
 	@tools/memcast-kernel source >/dev/null
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@awk -f lib/functions.awk lib/functions.def | diff docs/functions.md - || \
@@ -317,8 +328,9 @@ check: deps-check
 		diff docs/stack/runtime-functions.md - || { \
 		echo 'docs/stack/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; \
 		exit 1; }
-	@for kernel in $(CHECK_KERNELS); do $(MAKE) check-style KERNEL=$$kernel || exit; done
-	@tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) $$(cat selftests/vm-options) host $(CHECK_KERNELS)
+	@for kernel in $(check_kernels); do $(MAKE) check-style KERNEL=$$kernel || exit; done
+	@CHECK_KERNELS='$(check_kernels)' tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) \
+		$$(cat selftests/vm-options) $(check_options) $(check_kernels) host
 
 # The tests that T names, or those that make the call CALL, without building the rest of the suite
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))
@@ -340,7 +352,7 @@ costs: lib tools
 	@git --no-pager diff --stat selftests/costs.txt 2>/dev/null || true
 
 # Small pools, as a debug kernel is slow; the second line of options has modules of other drivers.
-check-debug: deps-check
+check-debug: deps-check-all
 	@tools/memcast-kernel debug kasan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 \
@@ -349,7 +361,7 @@ check-debug: deps-check
 	@selftests/script/sanitized.sh
 
 # Every data race that KCSAN sees in the module's code fails this goal.
-check-kcsan: deps-check
+check-kcsan: deps-check-all
 	@tools/memcast-kernel debug kcsan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 \
@@ -375,8 +387,9 @@ clean:
 help:
 	@echo 'make              library, tools and, with its headers there, the module for this kernel'
 	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
-	@echo 'make check        build for Linux 6.1 and 6.12, style, selftests in virtual machines;'
-	@echo '                  JOBS=N: so many runs at a time (one a processor)'
+	@echo 'make check        what a change can break: style, selftests in virtual machines with Linux 6.12;'
+	@echo '                  JOBS=N: so many runs at a time (one a processor); CHECK_KERNELS="6.12 backports"'
+	@echo 'make check-all    all there is, on Linux 6.1 and 6.12; SECONDS=600: for each random test'
 	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1,'
 	@echo '                  some cases: T=share_test:by_scm_rights,by_pidfd, or CALL=cuMulticastBindMem:'
 	@echo '                  the cases that make that call'
@@ -391,7 +404,7 @@ help:
 	@echo 'make dist         build/dist/memcast-$(VERSION).tar.gz, which builds without git'
 	@echo 'make deb          Debian packages, in build/deb/'
 	@echo 'make deps         the Debian packages that building and running take, as root;'
-	@echo '                  make deps-check has those of the tests and packages, too'
+	@echo '                  make deps-check has those of make check, too; deps-check-all those of all goals'
 	@echo 'make docs         docs/functions.md; docs-pictures: what a camera filmed into a team'
 	@echo 'make check-style  checkpatch and sparse on the module; KERNEL= as above'
 	@echo 'make lib|tools|examples|selftests|clean; V=1 shows each command'

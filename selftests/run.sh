@@ -5,6 +5,8 @@
 # all programs beside this script. KTAP on stdout, each program's after a line
 # "# program NAME". Exit status 0 if none failed. A CASE is a test's name, for all its
 # fixtures and variants, or FIXTURE.TEST or FIXTURE.VARIANT.TEST, as results are named.
+# With "-" as the only argument it reads names from stdin, after each line "# next" that it
+# writes, until an empty one comes: for run-selftests.
 #
 # A program is ended when it has neither written anything nor used a processor for a
 # minute, or has written nothing for 15 minutes, which no test takes; time does not count
@@ -33,8 +35,10 @@ options_of()
 	done
 }
 
-for name; do
-	name=${name##*/}
+# run NAME[:CASE,…]
+run()
+{
+	name=${1##*/}
 	cases=
 	case $name in
 	*:*) cases=${name#*:} name=${name%%:*} ;;
@@ -43,11 +47,11 @@ for name; do
 	if ! options_of "$cases"; then
 		failed=1
 		echo "not ok 0 $name # it has no case '$one'; it lists them with -l"
-		continue
+		return
 	fi
 	# shellcheck disable=SC2086	# options are words
 	./vm-watch --timeout $((60 * times)) --silence $((900 * times)) --smi ./memcast-smi \
-		"./$name" $options
+		"./$name" $options </dev/null
 	code=$?
 	case $code in
 	0|4) ;;
@@ -61,5 +65,12 @@ for name; do
 		failed=1
 		[ $code -lt 128 ] || echo "not ok 0 $name # signal $((code - 128)) ended it" ;;
 	esac
-done
+}
+
+if [ "$1" = - ]; then
+	# The line before may have no end.
+	while printf '\n# next\n' && read -r name && [ -n "$name" ]; do run "$name"; done
+else
+	for name; do run "$name"; done
+fi
 exit $failed

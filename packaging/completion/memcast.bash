@@ -115,7 +115,7 @@ _memcast()
 			memcast-kernel|*/memcast-kernel) words='fetch source debug path run deps' ;;
 			fetch|path|run)	words='6.1 6.12 backports generic' ;;
 			debug)		words='kasan kcsan' ;;
-			deps)		words='missing check package' ;;
+			deps)		words='missing check check-all package' ;;
 			esac ;;
 		memcast-bench)
 			[[ $word == -* ]] ||

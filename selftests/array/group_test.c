@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "group_fixture.h"
+#include "helpers.h"
 
 static int count_together(struct memcast_group *group, uint32_t *count)
 {
@@ -39,7 +40,7 @@ static int stream_together(struct memcast_group *group, uint32_t *count)
 	unsigned int rank, k;
 
 	(void)count;
-	for (round = 1; round <= 2000; round++) {
+	for (round = 1; round <= (int)loops(500); round++) {
 		for (k = 0; k < lines; k++)
 			_mm_stream_si32(at + 1024 * (group->rank * lines + k), round);
 		memcastBarrier(group);
@@ -147,7 +148,7 @@ static int reduce_few(struct memcast_group *group, uint32_t *count)
 
 	(void)count;
 	for (n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++)
-		for (round = 0; round < 10000 / group->ranks; round++) {
+		for (round = 0; round < loops(2500) / group->ranks; round++) {
 			if (reduce_f32(group, 0, sizes[n], round))
 				return 1;
 			if (group->ranks != group->view->replicas)
@@ -226,7 +227,7 @@ TEST(replicas_that_go)
 	unsigned int i;
 	uint32_t round;
 
-	for (round = 0; round < 150; round++) {
+	for (round = 0; round < loops(40); round++) {
 		for (i = 0; i < 3; i++) {
 			replica_fd[i] = memfd_create("replica", MFD_CLOEXEC);
 			ASSERT_EQ(0, ftruncate(replica_fd[i], (off_t)view.bytes));

@@ -134,6 +134,19 @@ unsigned int loops(unsigned int full)
 	return count ? count : 1;
 }
 
+bool another_round(unsigned int done, unsigned int full)
+{
+	const char *seconds = getenv("MEMCAST_TEST_SECONDS");
+	static struct timespec start;
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	if (!start.tv_sec)
+		start = time;
+	return done < loops(full) ||
+	       (seconds && time.tv_sec - start.tv_sec < strtol(seconds, NULL, 10));
+}
+
 static __thread sigjmp_buf way_out;
 
 static void on_fault(int number)

@@ -45,6 +45,12 @@ const char *left_over(void);
 /* Return: MEMCAST_TEST_LOOPS percent of @full, at least 1: how often a loop runs */
 unsigned int loops(unsigned int full);
 
+/*
+ * Return: does a test of random rounds, which has done @done of them, go on? It does loops(@full)
+ * of them, and more as long as the program runs for less than MEMCAST_TEST_SECONDS.
+ */
+bool another_round(unsigned int done, unsigned int full);
+
 /* Return: 0, or the signal that the access raised */
 int try_load(const volatile void *at, uint32_t *value);
 int try_store(volatile void *at, uint32_t value);

@@ -14,7 +14,7 @@ case $said in
 esac
 
 # Most devices get a pool of 2 MiB, so that all pools together take little of the machine.
-for kernel in 6.1 6.12; do
+for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	machine "576 devices with linux $kernel" --kernel $kernel --root --devices 576 \
 		--pool-mib 4,2 --timeout 900 -- build/selftests/rack_test
 	machine "6 devices on 3 hosts with linux $kernel" --kernel $kernel --root --devices 6 \

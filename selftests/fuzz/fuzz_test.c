@@ -228,10 +228,15 @@ static unsigned int number_of(const char *name, unsigned int otherwise)
 	return given ? strtoul(given, NULL, 0) : otherwise;
 }
 
+static bool more_to_do(unsigned int done, unsigned int count)
+{
+	return count ? done < count : another_round(done, ROUNDS);
+}
+
 TEST_F(fuzz, rounds)
 {
 	unsigned int i, seed = number_of("MEMCAST_TEST_SEED", 1);
-	unsigned int count = number_of("MEMCAST_TEST_SEQUENCES", loops(ROUNDS));
+	unsigned int count = number_of("MEMCAST_TEST_SEQUENCES", 0);
 	struct round *round = mmap(NULL, sizeof(*round), PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
@@ -244,7 +249,7 @@ TEST_F(fuzz, rounds)
 		fuzz_keep_memory(link);
 	keeper_is_content(_metadata, link);
 	look(self->before, self->free_bytes);
-	for (i = 0; i < count && !_metadata->exit_code; i++) {
+	for (i = 0; more_to_do(i, count) && !_metadata->exit_code; i++) {
 		int status, unused;
 
 		memset(round, 0, sizeof(*round));

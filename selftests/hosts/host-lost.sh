@@ -6,11 +6,10 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 
-for kernel in 6.1 6.12; do
-	for program in lost_host_test lost_work_test lost_fabric_test lost_race_test nvml_lost_test; do
-		machine "$program on two hosts with linux $kernel" --kernel $kernel --root \
-			--devices 4 --pool-mib 32 --param hosts=2 --param imex_channels=1 \
-			--timeout 900 --add build/selftests -- build/selftests/run $program
-	done
+for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
+	machine "two hosts with linux $kernel" --kernel $kernel --root --devices 4 --pool-mib 32 \
+		--param hosts=2 --param imex_channels=1 --timeout 900 --add build/selftests -- \
+		build/selftests/run lost_host_test lost_work_test lost_fabric_test lost_race_test \
+		nvml_lost_test
 done
 exit $failed

@@ -72,7 +72,7 @@ TEST_F(ipc_kill, at_any_moment)
 {
 	unsigned int i;
 
-	kill_players(_metadata, loops(ROUNDS), play, self, &self->stop);
+	kill_players(_metadata, ROUNDS, play, self, &self->stop);
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));
 	EXPECT_EQ(0, stat_of("memories"));

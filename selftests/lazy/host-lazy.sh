@@ -14,12 +14,12 @@ lazy()
 	machine "$what" --root --timeout 900 --add build/selftests --param backing=lazy "$@"
 }
 
-for kernel in 6.1 6.12; do
+for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	lazy "72 devices of 80 GiB in 4 GiB, with linux $kernel" --kernel $kernel \
 		--try-modules vgem --devices 72 --pool-mib 81920 --memory 4096 -- \
 		build/selftests/run lazy_test lazy_limit_test lazy_charge_test
 done
-for kernel in 6.1 6.12; do
+for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	lazy "instructions of a first touch, with linux $kernel" --kernel $kernel --icount \
 		--cpus 1 --devices 1 --pool-mib 128 --memory 1024 --env MEMCAST_TEST_EXACT=1 -- \
 		build/selftests/run lazy_cost_test

@@ -356,13 +356,18 @@ static long parameter(const char *name)
 	return got > 0 ? strtol(text, NULL, 0) : 0;
 }
 
+static bool more_to_do(unsigned int done, unsigned int count)
+{
+	return count ? done < count : another_round(done, SEQUENCES);
+}
+
 TEST_F(model, sequences)
 {
 	static const char * const left[] = {
 		"memories", "teams", "bindings", "reservations", "mappings",
 	};
 	unsigned int i, first = number_of("MEMCAST_TEST_SEED", 1);
-	unsigned int count = number_of("MEMCAST_TEST_SEQUENCES", loops(SEQUENCES));
+	unsigned int count = number_of("MEMCAST_TEST_SEQUENCES", 0);
 	struct session *s = &session;
 	bool same = true;
 	char path[64];
@@ -381,7 +386,7 @@ TEST_F(model, sequences)
 		s->model.pool_chunks[i] = device_bytes(i, "pool_bytes") / CHUNK;
 		ASSERT_TRUE(start_worker(s, i));
 	}
-	for (s->sequence = first; same && s->sequence - first < count; s->sequence++) {
+	for (s->sequence = first; same && more_to_do(s->sequence - first, count); s->sequence++) {
 		s->random = s->sequence;
 		s->steps = 0;
 		memset(s->model.old_handle, 0, sizeof(s->model.old_handle));

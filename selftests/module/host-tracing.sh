@@ -12,7 +12,7 @@ plan tracing 5
 for tool in trace-cmd bpftrace perf; do
 	command -v $tool >/dev/null && continue
 	for name in lines order faults waits counts; do
-		skip $name "no $tool here: make deps-check"
+		skip $name "no $tool here: make deps-check-all"
 	done
 	exit 0
 done

@@ -10,8 +10,8 @@
 #define PLAYERS	8
 
 /*
- * Start all PLAYERS, then kill @rounds times one of them within 30 ms and start another in its
- * place. In the end all living players have to exit with success.
+ * Start all PLAYERS, then kill one of them within 30 ms and start another in its place, in so many
+ * rounds as another_round() makes of @rounds. In the end all living players have to exit with success.
  *
  * @play: a player's process, which ends with success some time after *@stop has become 1; @me is
  *         its place, and @seed differs from round to round. MEMCAST_TEST_SEED repeats a run's.
@@ -29,7 +29,7 @@ static inline void kill_players(struct __test_metadata *_metadata, unsigned int 
 	unsigned int i, round;
 	int links[PLAYERS];
 
-	for (round = 0; round < rounds + PLAYERS; round++) {
+	for (round = 0; round < PLAYERS || another_round(round - PLAYERS, rounds); round++) {
 		unsigned int any = rand_r(&seed), victim = round < PLAYERS ? round : any % PLAYERS;
 		struct timespec moment = { .tv_nsec = rand_r(&seed) % 30000000 };
 

@@ -14,7 +14,7 @@
 #include "raw.h"
 
 #define PAGE	4096UL
-#define ROUNDS	5000
+#define ROUNDS	1000
 #define PAIRS	1500			/* bindings of each of two memories */
 
 FIXTURE(lock)

@@ -50,7 +50,7 @@ FIXTURE_VARIANT(revoke)
 	bool by_release;	/* the memory is released instead of unbound */
 };
 
-FIXTURE_VARIANT_ADD(revoke, replica_unbound) { .rounds = 10000, };
+FIXTURE_VARIANT_ADD(revoke, replica_unbound) { .rounds = 4000, };
 FIXTURE_VARIANT_ADD(revoke, window_unbound) { .rounds = 1000, .window = true, };
 FIXTURE_VARIANT_ADD(revoke, replica_memory_ends) { .rounds = 1000, .by_release = true, };
 

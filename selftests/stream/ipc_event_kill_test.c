@@ -60,7 +60,7 @@ static void play(struct __test_metadata *_metadata, void *shared, unsigned int m
 /* Whichever process is killed, at any moment, the others go on. */
 TEST_F(ipc_event_kill, at_any_moment)
 {
-	kill_players(_metadata, loops(ROUNDS), play, self, &self->stop);
+	kill_players(_metadata, ROUNDS, play, self, &self->stop);
 }
 
 TEST_HARNESS_MAIN

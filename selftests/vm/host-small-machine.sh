@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 
-for kernel in 6.1 6.12; do
+for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	machine "attacks on a machine of 448 MiB with linux $kernel" --kernel $kernel --root \
 		--memory 448 --devices 2 --pool-mib 16 --timeout 900 -- build/selftests/attack_test
 done
