@@ -5,6 +5,7 @@
  * keeps only which handles are open, and how often: a context that opens a handle again gets
  * the same address.
  */
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +26,109 @@ _Static_assert(sizeof(struct handle) == sizeof(CUipcMemHandle),
 static const char kind[8] = "memcast";
 
 struct opened {
-	struct opened *next;
+	struct opened *next, **link;	/* list of all */
 	struct handle handle;
 	CUcontext context;
+	unsigned int ends;		/* how often the context had ended before */
 	CUdeviceptr address;
 	unsigned int times;
 };
 
-static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct opened *all_opened;	/* changes under opened_lock */
-atomic_uint ipc_opened;
+/*
+ * All that is open, and trees of it by address and by handle and context. An entry of a context
+ * that has ended stays until an address of it is opened again, or until there are twice as many
+ * entries as after the last look at all of them.
+ */
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects the next four */
+static struct opened *all_opened;
+static void *by_address, *by_handle;
+static unsigned int look_at = 64;
+atomic_uint ipc_opened;			/* how many entries there are */
+
+static int compare_addresses(const void *one, const void *other)
+{
+	const struct opened *a = one, *b = other;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int compare_handles(const void *one, const void *other)
+{
+	const struct opened *a = one, *b = other;
+
+	if (a->context != b->context)
+		return (uintptr_t)a->context < (uintptr_t)b->context ? -1 : 1;
+	if (a->ends != b->ends)
+		return a->ends < b->ends ? -1 : 1;
+	return memcmp(&a->handle, &b->handle, sizeof(a->handle));
+}
+
+static struct opened *find(const struct opened *wanted, void *const *tree,
+			   int (*order)(const void *one, const void *other))
+{
+	struct opened **found = tfind(wanted, tree, order);
+
+	return found ? *found : NULL;
+}
+
+/* With opened_lock held, as the next two */
+static void forget(struct opened *opened)
+{
+	tdelete(opened, &by_address, compare_addresses);
+	tdelete(opened, &by_handle, compare_handles);
+	*opened->link = opened->next;
+	if (opened->next)
+		opened->next->link = opened->link;
+	ipc_opened--;
+}
+
+/* A context that ends unmaps what it has opened; another block may be at the address by now. */
+static bool has_ended(const struct opened *opened)
+{
+	struct slot *slot;
+
+	return context_find(opened->context, &slot) != CUDA_SUCCESS || slot->ends != opened->ends;
+}
+
+static void forget_ended(void)
+{
+	struct opened *opened, *next;
+
+	if (ipc_opened < look_at)
+		return;
+	for (opened = all_opened; opened; opened = next) {
+		next = opened->next;
+		if (!has_ended(opened))
+			continue;
+		forget(opened);
+		free(opened);
+	}
+	look_at = 2 * ipc_opened + 64;
+}
+
+/* Return: is there memory for the trees? If not, the entry is in none of them. */
+static bool remember(struct opened *opened)
+{
+	struct opened *stale = find(opened, &by_address, compare_addresses);
+
+	if (stale) {
+		forget(stale);
+		free(stale);
+	}
+	if (!tsearch(opened, &by_address, compare_addresses))
+		return false;
+	if (!tsearch(opened, &by_handle, compare_handles)) {
+		tdelete(opened, &by_address, compare_addresses);
+		return false;
+	}
+	opened->next = all_opened;
+	opened->link = &all_opened;
+	if (opened->next)
+		opened->next->link = &opened->next;
+	all_opened = opened;
+	ipc_opened++;
+	return true;
+}
 
 static CUresult get_handle(CUipcMemHandle *handle, CUdeviceptr address)
 {
@@ -70,23 +164,6 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
 		    address);
 }
 
-/* A context that ends unmaps what it has opened; another block may be at the address by now. */
-static void forget_ended(void)
-{
-	struct opened **at = &all_opened, *opened;
-	struct slot *slot;
-
-	while ((opened = *at)) {
-		if (context_find(opened->context, &slot) == CUDA_SUCCESS) {
-			at = &opened->next;
-			continue;
-		}
-		*at = opened->next;
-		ipc_opened--;
-		free(opened);
-	}
-}
-
 static CUresult map(CUdeviceptr *address, const struct handle *handle)
 {
 	struct memcast_block_map block = {};
@@ -116,30 +193,28 @@ static CUresult map(CUdeviceptr *address, const struct handle *handle)
 
 /* With opened_lock held */
 static CUresult open_handle_locked(CUdeviceptr *address, const struct handle *handle,
-				   CUcontext context)
+				   const struct slot *slot)
 {
-	struct opened *opened;
+	struct opened wanted = { .handle = *handle, .context = context_value(slot),
+				 .ends = slot->ends };
+	struct opened *opened = find(&wanted, &by_handle, compare_handles);
 	CUresult result;
 
-	forget_ended();
-	for (opened = all_opened; opened; opened = opened->next)
-		if (opened->context == context &&
-		    !memcmp(&opened->handle, handle, sizeof(*handle)))
-			break;
 	if (!opened) {
-		opened = calloc(1, sizeof(*opened));
+		forget_ended();
+		opened = malloc(sizeof(*opened));
 		if (!opened)
 			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
+		*opened = wanted;
 		result = map(&opened->address, handle);
+		if (result == CUDA_SUCCESS && !remember(opened)) {
+			heap_free(opened->address, 0);
+			result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
+		}
 		if (result != CUDA_SUCCESS) {
 			free(opened);
 			return result;
 		}
-		opened->handle = *handle;
-		opened->context = context;
-		opened->next = all_opened;
-		all_opened = opened;
-		ipc_opened++;
 	}
 	opened->times++;
 	*address = opened->address;
@@ -165,7 +240,7 @@ static CUresult open_handle(CUdeviceptr *address, CUipcMemHandle given, unsigned
 	if (result != CUDA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&opened_lock);
-	result = open_handle_locked(address, &handle, context_value(slot));
+	result = open_handle_locked(address, &handle, slot);
 	pthread_mutex_unlock(&opened_lock);
 	return result;
 }
@@ -188,19 +263,16 @@ OLDER_NAME(cuIpcOpenMemHandle, (CUdeviceptr *address, CUipcMemHandle handle,
  */
 static CUresult close_once(CUdeviceptr address, struct opened **last)
 {
-	struct opened **at = &all_opened;
+	const struct opened wanted = { .address = address };
+	struct opened *opened = find(&wanted, &by_address, compare_addresses);
 
 	*last = NULL;
-	forget_ended();
-	while (*at && (*at)->address != address)
-		at = &(*at)->next;
-	if (!*at)
+	if (!opened || has_ended(opened))
 		return fail(CUDA_ERROR_INVALID_VALUE, "no handle is open at %#llx", address);
-	if (--(*at)->times)
+	if (--opened->times)
 		return CUDA_SUCCESS;
-	*last = *at;
-	*at = (*at)->next;
-	ipc_opened--;
+	forget(opened);
+	*last = opened;
 	return CUDA_SUCCESS;
 }
 

@@ -255,6 +255,32 @@ TEST_F(ipc, contexts)
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
 }
 
+/* What a primary context had open ends with it, also if the context is revived. */
+TEST_F(ipc, a_revived_context)
+{
+	CUdeviceptr before[100], again;
+	CUcontext context;
+	int link, i;
+	pid_t pid = exporter(_metadata, &self->handle, CHUNK, &link);
+
+	cuda_start(1);
+	for (i = 0; i < 100; i++) {
+		ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
+		ASSERT_OK(cuCtxSetCurrent(context));
+		ASSERT_OK(cuIpcOpenMemHandle(&before[i], self->handle, LAZY));
+		EXPECT_EQ(0x1234, *(volatile uint32_t *)before[i]);
+		if (i < 99)
+			ASSERT_OK(cuDevicePrimaryCtxReset(1));
+	}
+	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
+	EXPECT_EQ(before[99], again);
+	EXPECT_OK(cuIpcCloseMemHandle(again));
+	EXPECT_OK(cuIpcCloseMemHandle(again));
+	EXPECT_REASON(cuIpcCloseMemHandle(before[0]), "no handle is open at #");
+	send_number(link, 2);
+	EXPECT_EQ(0, reap_child(pid));
+}
+
 enum stranger { NO_STRANGER, OTHER_USER, OTHER_PIDS, OTHER_USERS };
 
 /* A process that differs from the test's own in one thing opens nothing. */
