@@ -112,8 +112,6 @@ TEST_F(stream, changes_are_for_later_launches)
 	EXPECT_EQ(0, self->at[16]);
 	/* what was left out stays so when the instance is updated again */
 	ASSERT_OK(cuGraphExecUpdate(instance, changed, &info));
-	ASSERT_OK(cuGraphNodeGetEnabled(instance, set, &enabled));
-	EXPECT_EQ(0, enabled);
 	launch_and_wait(instance, self->first);
 	EXPECT_EQ(0, self->at[16]);
 	/* changes of the instance have not changed the graph */

@@ -104,7 +104,6 @@ static void add_loaded(struct kernel *kernel)
 
 	tsearch(kernel, &loaded, compare_handles);
 	first = tsearch(kernel, &named, compare_names);
-	kernel->same_name = NULL;
 	if (first && *first != kernel) {
 		kernel->same_name = *first;
 		*first = kernel;
