@@ -24,8 +24,8 @@
  * No code copies to or from user space under one of them but the first, or calls the
  * exporter of a foreign dma-buf, which has locks of its own. Faults hold the
  * read side of reservation and team over lookup and insertion; a call that changes
- * what they look up holds the write side over the zap and the change. The zap comes first, as
- * another thread frees what the trees do not show.
+ * what they look up holds the write side over the change and the zap. Where something is taken
+ * away the zap comes first: once the trees do not have it, another thread may free its pages.
  * Innermost are the lock of mc_client.handles, fabric_lock (fabric_handle.c) and
  * accounts_lock (account.c): nothing is taken under them.
  *

@@ -66,7 +66,18 @@ static int vma_access(struct vm_area_struct *vma, unsigned long address,
 	return bytes;
 }
 
+/*
+ * mremap() or fork() copies the VMA, and then its page-table entries. No zap sees a PMD entry on
+ * the way, and the copy would go on showing the memory of a host that is lost. So the entries
+ * go first, under the locks that keep faults out until the copy is made.
+ */
+static void vma_open(struct vm_area_struct *vma)
+{
+	unmap_mapping_pages(vma->vm_file->f_mapping, vma->vm_pgoff, vma_pages(vma), false);
+}
+
 static const struct vm_operations_struct buffer_vm_ops = {
+	.open = vma_open,
 	.fault = vma_fault,
 #ifdef MC_HUGE_FAULT_ORDER
 	.huge_fault = vma_huge_fault,

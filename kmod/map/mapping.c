@@ -23,6 +23,14 @@ static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 				  &mc_team(mapping->object)->windows;
 }
 
+/* Takes what is being removed out of the page tables, for the check in mapping_unlink(). */
+static void zap_removed(struct mc_reservation *reservation, unsigned long first,
+			unsigned long last)
+{
+	mc_reservation_zap(reservation, first, last);
+	reservation->zapped = true;
+}
+
 static void mapping_unlink(struct mc_mapping *mapping)
 {
 	struct mc_reservation *reservation = mapping->reservation;
@@ -47,9 +55,9 @@ static void mapping_unlink(struct mc_mapping *mapping)
  * @last: the last one
  * @removed: output: the mappings, for mc_mappings_free() without the lock
  *
- * The only way in which a mapping goes. Whoever undoes a binding of a team looks in the team's
- * trees for the page tables that it has to zap: so a mapping stays there until its own page
- * tables show nothing. Takes the locks of teams.
+ * The only way in which a mapping goes. A thread that revokes a binding of a team looks in the
+ * team's trees for the page tables that it has to zap: so a mapping stays there until its own
+ * page tables show nothing. Takes the locks of teams.
  */
 void mc_mappings_remove(struct mc_reservation *reservation, unsigned long first,
 			unsigned long last, struct list_head *removed)
@@ -60,8 +68,7 @@ void mc_mappings_remove(struct mc_reservation *reservation, unsigned long first,
 	node = interval_tree_iter_first(&reservation->mappings, first, last);
 	if (!node)
 		return;
-	mc_reservation_zap(reservation, first, last);
-	reservation->zapped = true;
+	zap_removed(reservation, first, last);
 	for (; node; node = next) {
 		struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
 

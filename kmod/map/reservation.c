@@ -25,8 +25,9 @@ void mc_reservation_put(struct mc_reservation *reservation)
 }
 
 /*
- * mremap() copies the VMA before it asks whether the VMA may be moved. The copy stays
- * if there is no memory to remove it again: then it shows no pages.
+ * mremap() copies the VMA, and moves its page-table entries to the copy, before it asks whether the
+ * VMA may be moved; then it moves them back. The copy stays if there is no memory to remove it
+ * again: then it shows no pages.
  */
 static bool is_copy(const struct vm_area_struct *vma)
 {
@@ -35,11 +36,18 @@ static bool is_copy(const struct vm_area_struct *vma)
 	return vma->vm_start != reservation->start;
 }
 
+/*
+ * A copy is being made. While mremap() moves a PMD entry it is in neither place, and a zap by
+ * another thread would miss it. So the entries go before mremap() can move them: it holds mmap_lock
+ * and the VMA's lock for writing until it has ended, so that no fault brings them back before.
+ */
 static void reservation_open(struct vm_area_struct *vma)
 {
 	struct mc_reservation *reservation = vma->vm_private_data;
 
 	kref_get(&reservation->kref);
+	if (is_copy(vma))
+		mc_reservation_zap(reservation, reservation->start, reservation->end - 1);
 }
 
 /* The VMA is gone; copies and calls under way may still hold the struct. */

@@ -73,7 +73,7 @@ struct mc_mapping {
 	u8 host;			/* what the host may do with its own memory */
 	u8 any;				/* the most that any device may do */
 	bool strict;			/* a window without page-table entries */
-	struct list_head list;		/* of mappings being undone */
+	struct list_head list;		/* of mappings being removed */
 	unsigned long access[];		/* sets of devices that may read, and that may write */
 };
 

@@ -6,9 +6,9 @@
  * or with the team's, whichever is first. It holds both structs, so that each
  * side can find it without the other's lock.
  *
- * Whoever gives chunks back has seen every page table without them. A memory that ends relies on
- * its tree of bindings for that: if the tree is empty, no team shows the memory. So a binding
- * leaves that tree last; see bindings_revoke(), the only way in which a binding goes.
+ * No chunk goes back while a page table shows it. A memory that ends relies on its tree of bindings
+ * for that: if the tree is empty, no team shows the memory. So a binding leaves that tree last;
+ * see bindings_revoke(), the only way in which a binding goes that a team shows.
  */
 #include "object.h"
 #include "trace.h"
@@ -76,7 +76,7 @@ static bool binding_less(struct rb_node *a, const struct rb_node *b)
 					  one->team < other->team;
 }
 
-static void binding_unlist(struct mc_binding *binding)
+static void binding_leave_memory(struct mc_binding *binding)
 {
 	spin_lock(&binding->memory->lock);
 	rb_erase(&binding->of_memory, &binding->memory->bindings);
@@ -84,27 +84,28 @@ static void binding_unlist(struct mc_binding *binding)
 	cond_resched();
 }
 
-/* Has the range been taken out of all page tables since the caller has the team's lock? */
+/* Warns, on debug kernels, of a binding that goes although nobody has zapped its range. */
 static void assert_zapped(const struct mc_binding *binding)
 {
 	const struct mc_team *team = binding->team;
 
 	lockdep_assert_held_write(&team->lock);
 	VM_WARN_ON_ONCE(binding->range.start < team->zapped_first ||
-			binding->range.last > team->zapped_last);
+			binding->range.last > team->zapped_last ||
+			(team->zapped_member && team->zapped_member != binding->member));
 }
 
 /**
- * bindings_revoke() - take bindings away: zap, unlink, list last
+ * bindings_revoke() - take bindings away: zap, the team's tree, the memory's tree last
  * @team: its lock is held for writing
  * @member: whose bindings they are; NULL: of any
  * @first: the first byte of them in the team
  * @last: the last one
- * @revoked: all of them, by mc_binding.list; for mc_bindings_free(), without the lock
+ * @revoked: the bindings, by mc_binding.list; for mc_bindings_free(), without the lock
  *
  * Once the page tables are empty no fault fills them again, as faults hold the lock for reading.
- * So a memory that ends finds its bindings listed, and waits for the lock; or it finds none, and no
- * page table shows it. What else is in the range comes back with a fault.
+ * So a memory that ends finds bindings in its tree, and waits for the lock; or it finds none, and
+ * no page table shows it. What else is in the range comes back with a fault.
  */
 static void bindings_revoke(struct mc_team *team, struct mc_member *member,
 			    unsigned long first, unsigned long last, struct list_head *revoked)
@@ -122,7 +123,7 @@ static void bindings_revoke(struct mc_team *team, struct mc_member *member,
 		assert_zapped(binding);
 		interval_tree_remove(&binding->range, &binding->member->bindings);
 		binding->member->bound -= bytes;
-		binding_unlist(binding);
+		binding_leave_memory(binding);
 	}
 	mc_team_zap_done(team);
 }
@@ -165,10 +166,10 @@ static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 }
 
 /* Takes the bindings before @binding out of the trees of their memories: no team shows them yet. */
-static void bindings_unlist(struct list_head *list, struct mc_binding *binding)
+static void bindings_leave_memories(struct list_head *list, struct mc_binding *binding)
 {
 	list_for_each_entry_continue_reverse(binding, list, list)
-		binding_unlist(binding);
+		binding_leave_memory(binding);
 }
 
 /*
@@ -176,7 +177,7 @@ static void bindings_unlist(struct list_head *list, struct mc_binding *binding)
  * lost_objects.c marks it, and only then takes away what its tree has, under its lock. So a
  * binding is in the tree in time to be taken away, or it finds the mark here and stays out.
  */
-static int bindings_list(struct mc_call *call, struct list_head *list)
+static int bindings_enter_memories(struct mc_call *call, struct list_head *list)
 {
 	struct mc_binding *binding;
 
@@ -190,7 +191,7 @@ static int bindings_list(struct mc_call *call, struct list_head *list)
 			rb_add(&binding->of_memory, &memory->bindings, binding_less);
 		spin_unlock(&memory->lock);
 		if (unlikely(lost)) {
-			bindings_unlist(list, binding);
+			bindings_leave_memories(list, binding);
 			return mc_object_fail_lost(call, &memory->object);
 		}
 		cond_resched();
@@ -251,7 +252,7 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	ret = team->has_slot ? 0 : mc_fabric_take_slot(call);
 	if (ret)
 		goto unlock;
-	ret = bindings_list(call, list);
+	ret = bindings_enter_memories(call, list);
 	if (ret) {
 		if (!team->has_slot)
 			mc_fabric_give_slot();

@@ -283,7 +283,8 @@ struct mc_team {
 	u16 *place;			/* by device: index of its member */
 	bool has_slot;			/* of the fabric, since the first binding */
 	u64 losses;			/* of all members, counted */
-	/* bytes that mc_team_zap() took out of page tables, until mc_team_zap_done() */
+	/* what mc_team_zap() took out of page tables, until mc_team_zap_done() */
+	struct mc_member *zapped_member;	/* NULL: of all members */
 	unsigned long zapped_first, zapped_last;
 	atomic64_t writes;		/* by copies and fills to windows; lockless */
 	ktime_t ready;			/* when it will be, once complete */
@@ -356,7 +357,7 @@ struct mc_binding {
 	struct mc_memory *memory;	/* holds the struct */
 	unsigned long memory_offset;		/* bytes into the memory */
 	struct rb_node of_memory;	/* in memory->bindings */
-	struct list_head list;		/* of bindings being made or undone */
+	struct list_head list;		/* of bindings being made or revoked */
 	struct mc_account *account;	/* of the client that made it */
 };
 

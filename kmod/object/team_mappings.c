@@ -42,11 +42,12 @@ void mc_team_zap(struct mc_team *team, struct mc_member *member,
 	mc_team_zap_windows(team, first, last);
 	for (; each < end; each++)
 		zap_mappings(&each->replicas, first, last);
+	team->zapped_member = member;
 	team->zapped_first = first;
 	team->zapped_last = last;
 }
 
-/* The bindings in the range of mc_team_zap() are undone: faults may fill it again. */
+/* The bindings in the range of mc_team_zap() are undone. With the team's lock. */
 void mc_team_zap_done(struct mc_team *team)
 {
 	lockdep_assert_held_write(&team->lock);

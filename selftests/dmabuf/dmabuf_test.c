@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memories and ranges of addresses as dma-bufs: mmap(), debuggers, imports and lifetime. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -99,6 +100,39 @@ TEST_F(dmabuf, mmap_costs_a_fault_per_chunk)
 	EXPECT_TRUE(is_marked(at, bytes - 4096, 4096));
 	EXPECT_EQ(0, stat_of("pmd_faults") - huge);
 	EXPECT_EQ(16, stat_of("pte_faults") - small);
+}
+
+/*
+ * The loss of a host would miss a PMD entry that fork() or mremap() is just copying: so the entries
+ * go before, and each process faults again.
+ */
+TEST_F(dmabuf, copies_of_a_mapping_begin_without_entries)
+{
+	CUmemGenericAllocationHandle own;
+	long faults;
+	pid_t child;
+	char *at;
+
+	if (stat_of("pmd_faults") < 0)
+		SKIP(return, "needs root and debugfs");
+	cuda_start(0);
+	own = new_memory(0, CHUNK);
+	at = mmap(NULL, 3 * CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)at);
+	at = (char *)chunks_for((uintptr_t)at);
+	ASSERT_EQ(at, mmap(at, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			   exported(own), 0));
+	mark(at, CHUNK);
+	faults = stat_of("pmd_faults");
+	child = fork();
+	if (!child)
+		_exit(!is_marked(at, CHUNK, 0));
+	EXPECT_EQ(0, reap_child(child));
+	EXPECT_TRUE(is_marked(at, CHUNK, 0));
+	EXPECT_EQ(faults + 2, stat_of("pmd_faults"));
+	ASSERT_EQ(at + CHUNK, mremap(at, CHUNK, CHUNK, MREMAP_MAYMOVE | MREMAP_FIXED, at + CHUNK));
+	EXPECT_TRUE(is_marked(at + CHUNK, CHUNK, 0));
+	EXPECT_EQ(faults + 3, stat_of("pmd_faults"));
 }
 
 TEST_F(dmabuf, mmap_refused)

@@ -121,6 +121,27 @@ TEST_F(mm, parts_are_refused)
 	EXPECT_OK(cuMemGetAccess(&flags, &location, ADDRESS(AT(0))));
 }
 
+/*
+ * A zap by another thread would miss a PMD entry that mremap() is just moving: so the entries go
+ * before mremap() can move them, although it is refused.
+ */
+TEST_F(mm, refused_mremap_moves_no_entry)
+{
+	char *room = mmap(NULL, 5 * CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long faults;
+
+	ASSERT_NE(MAP_FAILED, (void *)room);
+	WORD(0) = 5;
+	faults = stat_of("pmd_faults");
+	EXPECT_EQ(5, WORD(0));
+	EXPECT_EQ(faults, stat_of("pmd_faults"));
+	EXPECT_EQ(EINVAL, ERRNO_OF(mremap(AT(0), 4 * CHUNK, 4 * CHUNK,
+					  MREMAP_MAYMOVE | MREMAP_FIXED,
+					  (void *)chunks_for((uintptr_t)room))));
+	EXPECT_EQ(5, WORD(0));
+	EXPECT_EQ(faults + 1, stat_of("pmd_faults"));
+}
+
 /* munmap() of a whole reservation takes its mappings along. */
 TEST_F(mm, whole_munmap)
 {
