@@ -13,7 +13,8 @@ test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/tables/*.tsv))
 test_scripts	 := selftests/run.sh $(wildcard selftests/*/*_test.sh)
 
 tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))) \
-	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-window \
+	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal \
+	    $(B)/selftests/host-trap-stack $(B)/selftests/host-window \
 	    $(B)/selftests/host-bulk-way \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
@@ -62,12 +63,17 @@ nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml
 $(nvml_tests): above = -lnvidia-ml
 $(nvml_tests): | $(B)/lib/$(so_nvml)
 
+# A program whose symbols the library can see, as with -rdynamic
+$(B)/selftests/entry_test: above = -Wl,--export-dynamic-symbol=cuStreamQuery
+
 # Without the module, so with another idea of where windows are
-$(B)/selftests/host-trap $(B)/selftests/host-trap-signal: $(B)/selftests/%: selftests/trap/%.c \
+$(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-trap-stack: \
+		$(B)/selftests/%: selftests/trap/%.c \
 		$(B)/selftests/shared.a $(libcuda) $(trap_object)
 	@mkdir -p $(B)/$(<D)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -MF $(B)/$(<:.c=.d) \
-		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/say.o \
+		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/stack.o \
+		$(B)/lib/fault/say.o \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # All constants and functions, for facts_names.c

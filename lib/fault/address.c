@@ -11,6 +11,12 @@
 #include "ioctl.h"
 #include "view.h"
 
+/* Could a window be at this address? Most faults have other causes, and are not to cost anything. */
+bool fault_near(uintptr_t address)
+{
+	return window_near(address);
+}
+
 bool fault_window_at(uintptr_t address, struct trap_window *window)
 {
 	const struct memcast_view *view;

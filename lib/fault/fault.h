@@ -4,6 +4,7 @@
  *
  *   signal.c	the signal handlers: handle a fault, or pass it on to the program's handler
  *   load.c	when and where from memcast-trap.so is loaded, for plain stores to windows
+ *   stack.c	the stacks of the store, and of the program's handler
  *   say.c	messages on stderr
  *   address.c	window, team or reason of failure at an address
  *   object.h	the interface between memcast-trap.so (lib/trap/) and this folder
@@ -32,11 +33,22 @@ void fault_install(void);
 bool fault_strict(void);
 bool fault_attach(const struct trap_object *trap);
 
+/* stack.c */
+struct fault_frame;
+
+void fault_stacks_make(void);
+void fault_call(const ucontext_t *context, void (*run)(void *data), void *data);
+bool fault_has_moved(const ucontext_t *context);
+struct fault_frame *fault_frame_place(const ucontext_t *context);
+void fault_handle_at(struct fault_frame *frame, void *handler, int number, const siginfo_t *info,
+		     const ucontext_t *context);
+
 /* address.c */
 struct fault_place {
 	uint64_t team, offset;
 };
 
+bool fault_near(uintptr_t address);
 bool fault_window_at(uintptr_t address, struct trap_window *window);
 bool fault_place_at(uintptr_t address, struct fault_place *place);
 bool fault_reason(uintptr_t address, bool store, char *text, size_t size);

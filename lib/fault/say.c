@@ -50,22 +50,26 @@ static void begin(struct line *line)
 }
 
 /*
- * Writes a line. stderr may be a pipe without a reader: that must not end the program. SIGPIPE
- * is blocked here. A system call instead of write(), which is a cancellation point: a cancelled
+ * Writes a line. stderr may be a pipe without a reader, or a file at its limit: that must not end the
+ * program. The signals are blocked here. A system call instead of write(), which is a cancellation point: a cancelled
  * thread would end in it, in the middle of its store.
  */
 static void end(struct line *line)
 {
 	static const struct timespec now;
 	sigset_t pending, raised;
+	int number;
 
 	line->text[line->length++] = '\n';
 	sigpending(&pending);
-	if (syscall(SYS_write, STDERR_FILENO, line->text, line->length) >= 0 || errno != EPIPE ||
-	    sigismember(&pending, SIGPIPE))
+	if (syscall(SYS_write, STDERR_FILENO, line->text, line->length) >= 0 ||
+	    (errno != EPIPE && errno != EFBIG))
+		return;
+	number = errno == EPIPE ? SIGPIPE : SIGXFSZ;
+	if (sigismember(&pending, number))
 		return;
 	sigemptyset(&raised);
-	sigaddset(&raised, SIGPIPE);
+	sigaddset(&raised, number);
 	sigtimedwait(&raised, NULL, &now);
 }
 

@@ -37,7 +37,7 @@ static unsigned int keys_offset;	/* offset in a signal's saved state; 0: no keys
  */
 static void block_others(uint64_t *mask)
 {
-	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
+	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
 	uint64_t others = -1ULL;
 
 	for (unsigned int i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
@@ -105,30 +105,41 @@ static void explain(const siginfo_t *info, const ucontext_t *context, bool write
 	fault_say_strict(text, rip, (uintptr_t)info->si_addr, &place, writes);
 }
 
-static bool store_everywhere(const struct trap_object *trap, siginfo_t *info,
-			     ucontext_t *context)
+/* A signal, for functions that run on another stack */
+struct event {
+	const struct trap_object *trap;
+	siginfo_t *info;
+	ucontext_t *context;
+	bool done;		/* output: the store */
+};
+
+static void store_everywhere(void *data)
 {
-	uintptr_t address = (uintptr_t)info->si_addr;
+	struct event *event = data;
+	uintptr_t address = (uintptr_t)event->info->si_addr;
 	struct trap_window window;
 
 	if (!fault_window_at(address, &window))
-		return false;
-	if (!trap) {
-		fault_say_cannot("", context->uc_mcontext.gregs[REG_RIP], address,
+		return;
+	if (!event->trap) {
+		fault_say_cannot("", event->context->uc_mcontext.gregs[REG_RIP], address,
 				 TRAP_OBJECT " was not loaded when the team was mapped");
-		return false;
+		return;
 	}
 	fault_say_note();
-	return trap->store(info, context);
+	event->done = event->trap->store(event->info, event->context);
 }
 
 static bool reach_all(const struct trap_object *trap, siginfo_t *info, ucontext_t *context)
 {
+	struct event event = { .trap = trap, .info = info, .context = context };
 	bool writes = context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE;
 
 	if (strict)
 		explain(info, context, writes);
-	return !strict && writes && store_everywhere(trap, info, context);
+	else if (writes && fault_near((uintptr_t)info->si_addr))
+		fault_call(context, store_everywhere, &event);
+	return event.done;
 }
 
 static bool handled(int number, siginfo_t *info, ucontext_t *context)
@@ -158,9 +169,11 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 }
 
 /* Says why a fault at a reservation is the program's own, before it ends the program. */
-__attribute__((noinline))
-static void explain_end(const siginfo_t *info, const ucontext_t *context)
+static void explain_end(void *data)
 {
+	const struct event *event = data;
+	const ucontext_t *context = event->context;
+	const siginfo_t *info = event->info;
 	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
 	bool store = context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE;
 	struct fault_place place;
@@ -178,20 +191,6 @@ static void explain_end(const siginfo_t *info, const ucontext_t *context)
 	unblock(&mask);
 }
 
-/* Ends the program as the kernel does by default, with the program's registers as they were. */
-static void end_program(int number, siginfo_t *info, ucontext_t *context)
-{
-	struct sigaction action = { .sa_handler = SIG_DFL };
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, number);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	sigaction(number, &action, NULL);
-	syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info);
-	sigdelset(&context->uc_sigmask, number);
-}
-
 /*
  * The mark of a signal that this handler has passed on to the handler before it. If that
  * handler was installed again later and passes signals back, a signal would go round for ever:
@@ -202,17 +201,45 @@ static int *mark_of(siginfo_t *info)
 	return (int *)(info + 1) - 1;
 }
 
-static void pass_on(int number, siginfo_t *info, ucontext_t *context)
+/* Ends the program as the kernel does by default, with the program's registers as they were. */
+static void end_program(int number, siginfo_t *info, ucontext_t *context)
+{
+	struct event event = { .info = info, .context = context };
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t mask;
+
+	*mark_of(info) = 0;
+	fault_call(context, explain_end, &event);
+	sigemptyset(&mask);
+	sigaddset(&mask, number);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	sigaction(number, &action, NULL);
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info);
+	sigdelset(&context->uc_sigmask, number);
+}
+
+/*
+ * Calls the program's handler, on the stack that its flags ask for. Without room for a frame on the
+ * thread's own stack, the kernel could not call it either. @called: this handler was called by a
+ * function of the program, not by the kernel
+ */
+static void pass_on(int number, siginfo_t *info, ucontext_t *context, bool called)
 {
 	struct sigaction *place = &before[number == SIGBUS], action = *place;
+	bool move = !called && !(action.sa_flags & SA_ONSTACK) && fault_has_moved(context);
+	struct fault_frame *frame = NULL;
 	sigset_t mask;
 
 	if (action.sa_handler == SIG_IGN && info->si_code <= 0)
 		return;
 	if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL ||
 	    *mark_of(info) == PASSED_ON) {
-		*mark_of(info) = 0;
-		explain_end(info, context);
+		end_program(number, info, context);
+		return;
+	}
+	if (move)
+		frame = fault_frame_place(context);
+	if (move && !frame) {
 		end_program(number, info, context);
 		return;
 	}
@@ -223,6 +250,8 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 	if (action.sa_flags & SA_RESETHAND)
 		place->sa_handler = SIG_DFL;
 	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (move)
+		fault_handle_at(frame, (void *)action.sa_sigaction, number, info, context);
 	if (action.sa_flags & SA_SIGINFO)
 		action.sa_sigaction(number, info, context);
 	else
@@ -262,14 +291,16 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE);
 }
 
+/* The kernel puts the context right above the address to which this function returns. */
 static void on_signal(int number, siginfo_t *given, void *context)
 {
+	bool called = context != (char *)__builtin_frame_address(0) + 2 * sizeof(void *);
 	siginfo_t info = *given;
 
 	/* Another handler has passed this signal back: it has been handled before. */
 	if (*mark_of(&info) == PASSED_ON || !handled(number, &info, context)) {
 		catch(info.si_signo, &info, context);
-		pass_on(info.si_signo, &info, context);
+		pass_on(info.si_signo, &info, context, called);
 	}
 }
 
@@ -288,8 +319,8 @@ bool fault_strict(void)
 }
 
 /*
- * Installs the handler for one signal. It gets the stack flag of the program's handler, which
- * it calls.
+ * Installs the handler for one signal. It asks for the alternate stack whatever the program's handler
+ * does: a kernel's function that overflows its stack leaves no other.
  */
 static void take_over(unsigned int i)
 {
@@ -297,11 +328,9 @@ static void take_over(unsigned int i)
 
 	sigaction(signals[i], NULL, &before[i]);
 	for (;;) {
-		action.sa_flags = SA_SIGINFO | SA_NODEFER;
-		if (before[i].sa_handler == SIG_DFL || before[i].sa_handler == SIG_IGN)
-			action.sa_flags |= SA_ONSTACK;
-		else
-			action.sa_flags |= before[i].sa_flags & (SA_RESTART | SA_ONSTACK);
+		action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+		if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN)
+			action.sa_flags |= before[i].sa_flags & SA_RESTART;
 		sigaction(signals[i], &action, &found);
 		if (found.sa_sigaction == on_signal ||
 		    found.sa_sigaction == before[i].sa_sigaction)
@@ -357,6 +386,7 @@ bool fault_attach(const struct trap_object *trap)
 
 	if (!trap->start(&host))
 		return false;
+	fault_stacks_make();
 	loaded = trap;
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -63,45 +64,6 @@ TEST_F(trap, cells_of_a_child)
 	EXPECT_EQ(0, status);
 }
 
-static unsigned char *alternate;
-static volatile bool on_alternate;
-
-static void note_stack(int number)
-{
-	unsigned char here;
-
-	(void)number;
-	on_alternate = (uintptr_t)&here - (uintptr_t)alternate < 65536;
-	siglongjmp(out, 1);
-}
-
-static void fault_at(unsigned char *place)
-{
-	if (!sigsetjmp(out, 1))
-		*(volatile unsigned char *)place = 1;
-}
-
-/* A handler that was installed before the library's runs on the stack that it asked for. */
-TEST(stack_of_the_handler_before)
-{
-	static const int flags[] = { 0, SA_ONSTACK };
-	stack_t stack = { .ss_size = 65536 };
-	unsigned char *none = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	ASSERT_NE(MAP_FAILED, (void *)none);
-	stack.ss_sp = alternate = malloc(stack.ss_size);
-	ASSERT_EQ(0, sigaltstack(&stack, NULL));
-	for (int i = 0; i < 2; i++) {
-		struct sigaction action = { .sa_handler = note_stack, .sa_flags = flags[i] };
-
-		sigaction(SIGSEGV, &action, NULL);
-		fault_install();
-		on_alternate = !i;
-		fault_at(none);
-		EXPECT_EQ(i, on_alternate);
-	}
-}
-
 static void fault(void)
 {
 	volatile unsigned char *volatile nothing = NULL;
@@ -151,13 +113,26 @@ static void run_without_memory(void)
 	*(volatile unsigned char *)(all.window + 2 * CHUNK) = 9;
 }
 
+static void run_without_file_size(void)
+{
+	static const struct rlimit none;
+
+	/* not even the note of the first store may be written */
+	if (dup2(memfd_create("stderr", MFD_CLOEXEC), STDERR_FILENO) < 0 ||
+	    setrlimit(RLIMIT_FSIZE, &none) || !trap_run_init())
+		_exit(1);
+	*(volatile unsigned char *)(all.window + 2 * CHUNK) = 9;
+	_exit(all.replica[3][2 * CHUNK] == 9 ? 0 : 2);
+}
+
 /*
- * If a container refuses files of memory, the library goes without them; if it also refuses
- * mremap(), stores stay faults.
+ * If a container or a limit refuses files of memory, the library goes without them; if mremap() is
+ * refused as well, stores stay faults.
  */
 TEST_F(trap, refused)
 {
 	EXPECT_EQ(0, end_of(run_without_files));
+	EXPECT_EQ(0, end_of(run_without_file_size));
 	EXPECT_EQ(-SIGSEGV, end_of(run_without_memory));
 }
 

@@ -36,6 +36,12 @@ static const struct {
 static void (*volatile in_between)(void);
 static volatile uintptr_t edge_at;
 
+bool fault_near(uintptr_t address)
+{
+	(void)address;
+	return true;
+}
+
 bool fault_window_at(uintptr_t address, struct trap_window *window)
 {
 	static unsigned char *replica[2][REPLICAS];
@@ -73,12 +79,8 @@ bool fault_reason(uintptr_t address, bool store, char *text, size_t size)
 	return true;
 }
 
-FIXTURE(trap)
-{
-};
-
 /* Low in the address space, for 32-bit addresses */
-FIXTURE_SETUP(trap)
+static inline void make_area(struct __test_metadata *_metadata)
 {
 	unsigned char *place = mmap(NULL, 6 * CHUNK, PROT_NONE,
 				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -100,6 +102,15 @@ FIXTURE_SETUP(trap)
 		close(fd);
 	}
 	ASSERT_EQ(0, mprotect(place, CHUNK, PROT_READ | PROT_WRITE));
+}
+
+FIXTURE(trap)
+{
+};
+
+FIXTURE_SETUP(trap)
+{
+	make_area(_metadata);
 	fault_install();
 	ASSERT_TRUE(fault_attach(&memcast_trap_object));
 }

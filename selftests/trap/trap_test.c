@@ -117,6 +117,42 @@ TEST_F(trap, from_a_host_function)
 	EXPECT_EQ(0, *(uint32_t *)REPLICA(1));
 }
 
+#define BELOW	65536
+
+/* In a thread with the room for one signal and 2 KiB. Return: what is below that, untouched */
+static void *store_with_little_stack(void *window)
+{
+	stack_t stack = { .ss_size = sysconf(_SC_MINSIGSTKSZ) + 2048 };
+	unsigned char *below = malloc(BELOW + stack.ss_size);
+
+	memset(below, 0xee, BELOW);
+	stack.ss_sp = below + BELOW;
+	if (sigaltstack(&stack, NULL))
+		return NULL;
+	store_nine(window);
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	for (unsigned int i = 0; i < BELOW; i++)
+		if (below[i] != 0xee)
+			return NULL;
+	return below;
+}
+
+/* The first store makes the view of the window as well, and one member has no memory. */
+TEST_F(trap, little_stack)
+{
+	pthread_t thread;
+	void *below;
+
+	ASSERT_OK(cuMulticastUnbind(self->setting.team[0], 1, 0, CHUNK));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, store_with_little_stack, self->window));
+	ASSERT_EQ(0, pthread_join(thread, &below));
+	EXPECT_NE(NULL, below);
+	EXPECT_EQ(9, *(uint32_t *)REPLICA(3));
+	EXPECT_EQ(0, *(uint32_t *)REPLICA(1));
+	free(below);
+}
+
 #define THREADS	4
 
 static unsigned char *shared;
