@@ -17,9 +17,10 @@
 #include "fault.h"
 #include "ioctl.h"
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool may_have_teams, tried;
-static atomic_bool unsaid;
+/* Protects the loading; a child of fork() maps nothing, and so does not take it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool may_have_teams, ended;	/* ended: loaded, or never will be */
+static atomic_bool said, unsaid;
 static char failure[2 * PATH_MAX + 300];	/* the message about a failure to load it */
 
 /* Finds the file that has code at an address, as the kernel knows it. */
@@ -62,49 +63,60 @@ static bool object_path(char *path)
 	return true;
 }
 
-/* Return: are plain stores ready? If not, @why says what is missing. */
-static bool load_and_attach(char *why, size_t size)
+/*
+ * Return: are plain stores ready? If not, @why says what is missing, and *@final whether that will
+ * stay so: memory or file descriptors may be short just now.
+ */
+static bool load_and_attach(char *why, size_t size, bool *final)
 {
 	const struct trap_object *trap;
 	char path[PATH_MAX];
 	void *object;
 
+	*final = true;
 	if (!object_path(path)) {
 		snprintf(why, size, "the folder of libcuda.so.1 is not known");
 		return false;
 	}
 	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	trap = object ? dlsym(object, TRAP_OBJECT_SYMBOL) : NULL;
-	if (!trap)
+	if (!trap) {
 		snprintf(why, size, "%s", dlerror());
-	else if (trap->version != TRAP_OBJECT_VERSION)
+		*final = access(path, R_OK) && errno != ENOMEM;
+	} else if (trap->version != TRAP_OBJECT_VERSION) {
 		snprintf(why, size, TRAP_OBJECT " is not of the same build as libcuda.so.1");
-	else if (fault_attach(trap))
+	} else if (fault_attach(trap)) {
 		return true;
-	else
+	} else {
 		snprintf(why, size, "no memory to run instructions in: %m");
+		*final = false;
+	}
 	return false;
 }
 
+/* Loads the object, with the lock held. A failure is said once. */
 static void load(void)
 {
 	char why[2 * PATH_MAX];
+	bool final;
 
-	if (!load_and_attach(why, sizeof(why))) {
+	if (load_and_attach(why, sizeof(why), &final)) {
+		ended = true;
+		return;
+	}
+	if (!said) {
 		snprintf(failure, sizeof(failure),
 			 "memcast: plain stores to a team's address stay faults: %s. "
 			 TRAP_OBJECT " belongs into the folder of libcuda.so.1, where `make "
-			 "install` puts it, and needs libZydis. MEMCAST_TRAP=0 does without it\n",
-			 why);
+			 "install` puts it, and needs libZydis. %sMEMCAST_TRAP=0 does without it\n",
+			 why, final ? "" : "The next team that is mapped tries again. ");
+		said = true;
 		unsaid = true;
 	}
-	tried = true;
+	ended = final;
 }
 
-/*
- * One thread prints the failure. The others do not wait for its reader: they have left
- * pthread_once().
- */
+/* One thread prints the failure. The others do not wait for its reader: it has left the lock. */
 static void say_failure(void)
 {
 	if (!atomic_exchange(&unsaid, false))
@@ -125,11 +137,14 @@ static void mapped(CUdeviceptr address)
 	struct memcast_address_info info = { .address = address };
 	int before;
 
-	if (!may_have_teams || tried || !fault_wanted())
+	if (!may_have_teams || ended || !fault_wanted())
 		return;
 	before = cancel_hold();
 	if (device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_type == MEMCAST_TYPE_TEAM) {
-		pthread_once(&once, load);
+		pthread_mutex_lock(&lock);
+		if (!ended)
+			load();
+		pthread_mutex_unlock(&lock);
 		say_failure();
 	}
 	cancel_release(before);

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "trap.h"
@@ -167,10 +168,21 @@ static void cell_write(unsigned int number, const unsigned char *code, size_t le
 	__cpuid(0, a, b, c, d);
 }
 
+/* The kernel ends a program that grows a file over its limit. Memory without a file has no such limit. */
+static bool may_have_file(size_t size)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= size;
+}
+
 static int cells_file(size_t size)
 {
-	int fd = memfd_create("memcast-trap", MFD_CLOEXEC | MFD_EXEC);
+	int fd;
 
+	if (!may_have_file(size))
+		return -1;
+	fd = memfd_create("memcast-trap", MFD_CLOEXEC | MFD_EXEC);
 	if (fd < 0)
 		fd = memfd_create("memcast-trap", MFD_CLOEXEC);
 	if (fd >= 0 && ftruncate(fd, size)) {
@@ -195,8 +207,8 @@ static void *map_again(void *pages, size_t size, int fd)
 }
 
 /*
- * Return: can instructions be run? If not, errno is set. If files of memory are refused
- * (seccomp), the second mapping is of the pages themselves.
+ * Return: can instructions be run? If not, errno is set. If there can be no file of memory
+ * (seccomp, ulimit -f), the second mapping is of the pages themselves.
  */
 bool trap_run_init(void)
 {
