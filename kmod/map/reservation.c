@@ -3,6 +3,7 @@
  * Reservations: an address range of one process. One VMA, never split, with a
  * tree of mappings inside; the page tables are only that tree's cache.
  */
+#include <linux/personality.h>
 #include <linux/sched/mm.h>
 #include "compat.h"
 #include "vm.h"
@@ -168,8 +169,11 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 		return -ESRCH;
 	if (READ_ONCE(client->lost))
 		return -EHOSTDOWN;
-	if ((vma->vm_flags & access) != access || vma->vm_flags & VM_EXEC ||
-	    vma->vm_pgoff || !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
+	/* setarch -X: the kernel adds VM_EXEC to what the process asks for */
+	if (vma->vm_flags & VM_EXEC && !(current->personality & READ_IMPLIES_EXEC))
+		return -EINVAL;
+	if ((vma->vm_flags & access) != access || vma->vm_pgoff ||
+	    !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
 		return -EINVAL;
 
 	reservation = mc_alloc(NULL, client->account, sizeof(*reservation));
@@ -186,7 +190,7 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	vma->vm_pgoff = vma->vm_start >> PAGE_SHIFT;
 	/* VM_IO: else MADV_DOFORK could undo VM_DONTCOPY */
 	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
-		     VM_DONTDUMP, VM_MAYEXEC);
+		     VM_DONTDUMP, VM_EXEC | VM_MAYEXEC);
 	vma->vm_private_data = reservation;
 	vma->vm_ops = &reservation_ops;
 	return 0;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio_ext.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -343,6 +344,25 @@ TEST_F(mm, flags)
 	EXPECT_TRUE(has_flag(self->at, " de"));		/* does not grow */
 	EXPECT_TRUE(has_flag(self->at, " dc"));		/* not copied by fork */
 	EXPECT_FALSE(has_flag(self->at, " me"));	/* never executable */
+}
+
+/* setarch -X: the kernel makes executable all that a program can read, but not this. */
+TEST_F(mm, read_implies_exec)
+{
+	int before = personality(0xffffffff);
+	volatile uint32_t *at;
+	CUdeviceptr plain;
+
+	ASSERT_LE(0, personality(before | READ_IMPLIES_EXEC));
+	at = mapped(new_memory(1, CHUNK), CHUNK, 0);
+	ASSERT_OK(cuMemAlloc(&plain, CHUNK));
+	ASSERT_LE(0, personality(before));
+	*at = 7;
+	EXPECT_EQ(7, *at);
+	EXPECT_FALSE(has_flag(at, " ex"));
+	EXPECT_FALSE(has_flag(at, " me"));
+	EXPECT_FALSE(has_flag((void *)plain, " ex"));
+	EXPECT_OK(cuMemFree(plain));
 }
 
 /* The memory belongs to the pool and does not count as the process's. */
