@@ -42,6 +42,9 @@ __attribute__((format(printf, 2, 3)))
 CUresult fail(CUresult result, const char *reason, ...);
 const char *fail_reason(void);
 char *reason_buffer(size_t *size);
+bool reason_quiet(void);
+bool reason_quiet_begin(void);
+void reason_quiet_end(void);
 __attribute__((format(printf, 3, 4)))
 void log_failure(const char *call, CUresult result, const char *arguments, ...);
 void log_notice(const char *text, bool aloud);

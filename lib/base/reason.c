@@ -25,9 +25,67 @@ CUresult (*inject_result)(const char *symbol);
 static __thread char reason[256];
 static atomic_int log_fd = NOT_LOOKED_UP;
 
-/* The buffer in which the kernel puts the reason of this thread's next ioctl. */
+/*
+ * Threads in signal handlers, which give no reasons: a thread's first use of its own reason may be
+ * a malloc(), and the signal may have interrupted one.
+ */
+#define QUIET_MOST	64
+static _Atomic pthread_t quiet[QUIET_MOST];
+static atomic_uint quiet_count;
+
+/* Return: the place of the calling thread in the list, or -1 */
+static int quiet_place(void)
+{
+	if (__builtin_expect(!atomic_load_explicit(&quiet_count, memory_order_relaxed), 1))
+		return -1;
+	for (int i = 0; i < QUIET_MOST; i++)
+		if (quiet[i] == pthread_self())
+			return i;
+	return -1;
+}
+
+bool reason_quiet(void)
+{
+	return quiet_place() >= 0;
+}
+
+/*
+ * Until reason_quiet_end() the calls of this thread give no reasons. Return: has the caller to call
+ * that? If the thread is quiet already, or too many are, it has not.
+ */
+bool reason_quiet_begin(void)
+{
+	if (reason_quiet())
+		return false;
+	atomic_fetch_add(&quiet_count, 1);
+	for (int i = 0; i < QUIET_MOST; i++) {
+		pthread_t none = 0;
+
+		if (atomic_compare_exchange_strong(&quiet[i], &none, pthread_self()))
+			return true;
+	}
+	atomic_fetch_sub(&quiet_count, 1);
+	return false;
+}
+
+void reason_quiet_end(void)
+{
+	quiet[quiet_place()] = 0;
+	atomic_fetch_sub(&quiet_count, 1);
+}
+
+/*
+ * The buffer in which the kernel puts the reason of this thread's next ioctl; none of a thread that
+ * is quiet.
+ */
 char *reason_buffer(size_t *size)
 {
+	static char none[1];
+
+	if (reason_quiet()) {
+		*size = 0;
+		return none;
+	}
 	reason[0] = '\0';
 	*size = sizeof(reason);
 	return reason;
@@ -41,9 +99,12 @@ const char *fail_reason(void)
 
 CUresult fail(CUresult result, const char *format, ...)
 {
-	int before = cancel_hold();
 	va_list arguments;
+	int before;
 
+	if (reason_quiet())
+		return result;
+	before = cancel_hold();
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
@@ -61,10 +122,26 @@ static void write_line(int fd, const char *line, size_t length)
 		;
 }
 
+/* Return: the length of the line, which ends with a newline also where it had to be cut. */
+__attribute__((format(printf, 2, 3)))
+static size_t print_line(char line[LOG_LINE], const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, LOG_LINE, format, arguments);
+	va_end(arguments);
+	if (length < LOG_LINE)
+		return length;
+	line[LOG_LINE - 2] = '\n';
+	return LOG_LINE - 1;
+}
+
 void memcastNoView(CUdeviceptr address)
 {
 	char line[LOG_LINE];
-	int length = snprintf(line, sizeof(line),
+	size_t length = print_line(line,
 			      "memcast[%d]: a multimem operation on %#llx: %s. Operations named "
 			      "…_at() take an address that cuMemMap() was given for a team; those "
 			      "without _at take a view and an offset (memcast/view.h)\n",
@@ -130,9 +207,9 @@ void log_notice(const char *text, bool aloud)
 	int before = cancel_hold();
 	int saved = errno;
 	char line[LOG_LINE];
-	int length;
+	size_t length;
 
-	length = snprintf(line, sizeof(line), "memcast[%d]: %s\n", getpid(), text);
+	length = print_line(line, "memcast[%d]: %s\n", getpid(), text);
 	if (aloud && log_where() != STDERR_FILENO)
 		write_line(STDERR_FILENO, line, length);
 	log_line(CU_LOG_LEVEL_WARNING, line, length);
@@ -147,10 +224,10 @@ void memcastLogFailure(const char *call, const char *arguments, CUresult result,
 	char line[LOG_LINE];
 	int before = cancel_hold();
 	int saved = errno;
-	int length;
+	size_t length;
 
-	length = snprintf(line, sizeof(line), "memcast[%d]: %s(%.383s): %s: %.255s\n",
-			  getpid(), call, arguments, error_name(result), why);
+	length = print_line(line, "memcast[%d]: %s(%.383s): %s: %.255s\n", getpid(), call,
+			    arguments, error_name(result), why);
 	log_line(CU_LOG_LEVEL_ERROR, line, length);
 	errno = saved;
 	cancel_release(before);

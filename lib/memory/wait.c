@@ -247,7 +247,8 @@ CUresult team_ioctl(const char *call, unsigned long request, struct memcast_head
 	CUresult result = device_ioctl_fd(library_fd(), request, argument, size);
 	struct waiter waiter = { .call = call, .team = team, .memory = memory };
 
-	if (result != CUDA_ERROR_NOT_READY)
+	/* a signal handler waits for nobody; the team's own mapping has waited already */
+	if (result != CUDA_ERROR_NOT_READY || reason_quiet())
 		return result;
 	return wait_and_call(&waiter, request, argument, size);
 }

@@ -85,6 +85,23 @@ static void fail_inside(void *data, CUlogLevel level, char *message, size_t leng
 }
 
 /* A call that fails in a callback causes no other callback; a callback cannot unregister itself. */
+/* A line has 1023 bytes, however long the names are. */
+TEST_F(log, long_names)
+{
+	struct heard heard = {};
+	CUlogsCallbackHandle handle;
+	char name[3000];
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	ASSERT_OK(cuLogsRegisterCallback(hear_line, &heard, &handle));
+	memcastLogFailure(name, "argument=1", CUDA_ERROR_INVALID_VALUE, "no reason");
+	EXPECT_EQ(1, heard.calls);
+	EXPECT_EQ(1022, heard.length);
+	EXPECT_EQ(strlen(heard.text), heard.length);
+	EXPECT_OK(cuLogsUnregisterCallback(handle));
+}
+
 TEST_F(log, callback_that_fails)
 {
 	CUresult result = CUDA_SUCCESS;

@@ -32,41 +32,9 @@ static atomic_ulong first;		/* first chunk that the window shows */
 static atomic_ulong mapped;		/* how many chunks; 0: no window */
 static atomic_uint team = 1;
 
-unsigned int inject_count;
-
 static CUresult refuse(void)
 {
 	return CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fail(CUresult result, const char *format, ...)
-{
-	(void)format;
-	return result;
-}
-
-void log_failure(const char *call, CUresult result, const char *arguments, ...)
-{
-	(void)call;
-	(void)result;
-	(void)arguments;
-}
-
-CUresult (*inject_result)(const char *symbol);
-
-int library_fd(void)
-{
-	return 0;
-}
-
-bool library_open(void)
-{
-	return true;
-}
-
-CUresult library_ready(void)
-{
-	return CUDA_SUCCESS;
 }
 
 static unsigned int number_of(const void *replica)

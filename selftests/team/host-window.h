@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Lets another thread act before each atomic access of the code that is included after this. */
+/*
+ * Lets another thread act before each atomic access of the code that is included after this; what
+ * that needs of lib/base/.
+ */
 #ifndef MEMCAST_HOST_WINDOW_H
 #define MEMCAST_HOST_WINDOW_H
 
 #include <stdatomic.h>
+
+#include "../lib/base/library.h"
 
 #undef atomic_load_explicit
 #undef atomic_store_explicit
@@ -28,5 +33,45 @@
 	(another_may_come(), __atomic_fetch_sub(at, __VA_ARGS__))
 
 static void another_may_come(void);
+
+unsigned int inject_count;
+CUresult fail(CUresult result, const char *format, ...)
+{
+	(void)format;
+	return result;
+}
+
+bool reason_quiet_begin(void)
+{
+	return false;
+}
+
+void reason_quiet_end(void)
+{
+}
+
+void log_failure(const char *call, CUresult result, const char *arguments, ...)
+{
+	(void)call;
+	(void)result;
+	(void)arguments;
+}
+
+CUresult (*inject_result)(const char *symbol);
+
+int library_fd(void)
+{
+	return 0;
+}
+
+bool library_open(void)
+{
+	return true;
+}
+
+CUresult library_ready(void)
+{
+	return CUDA_SUCCESS;
+}
 
 #endif /* MEMCAST_HOST_WINDOW_H */

@@ -8,7 +8,10 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include "log_lines.h"
 #include "role.h"
@@ -166,6 +169,113 @@ static int map_beside(void)
 	return !pthread_join(thread, &mapped) && mapped == (void *)team;
 }
 
+/* With no file descriptor left the object is not loaded; the next team tries again. */
+static int tried_again(void)
+{
+	CUmemGenericAllocationHandle own, team = team_of_two(), other = team_of_two();
+	int next = dup(STDERR_FILENO);
+	struct rlimit limit, none;
+	CUdeviceptr at;
+
+	if (!team || !other || !memory_of_own(&own) || next < 0 || close(next) ||
+	    getrlimit(RLIMIT_NOFILE, &limit))
+		return false;
+	none = (struct rlimit) { .rlim_cur = next, .rlim_max = limit.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &none) || !map_and_allow(other, &at) ||
+	    setrlimit(RLIMIT_NOFILE, &limit) || !nothing_is_loaded())
+		return false;
+	return store_to_team(team, own);
+}
+
+/* ---- a plain store in a program that has loaded the library late */
+
+static volatile bool counting;
+static unsigned int allocations;
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+	allocations += counting;
+	return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	allocations += counting;
+	return __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	allocations += counting;
+	return __libc_realloc(old, size);
+}
+
+int vsnprintf(char *text, size_t size, const char *format, va_list arguments)
+{
+	typeof(&vsnprintf) next = (typeof(&vsnprintf))dlsym(RTLD_NEXT, "vsnprintf");
+
+	allocations += counting;
+	return next(text, size, format, arguments);
+}
+
+static sigjmp_buf out;
+
+static void jump(int number)
+{
+	siglongjmp(out, number);
+}
+
+/* Stores to a window and behind it, where nothing is mapped. */
+static void *store_here(void *at)
+{
+	volatile int *window = at;
+
+	counting = true;
+	*window = 7;
+	if (!sigsetjmp(out, 1))
+		window[CHUNK / sizeof(int)] = 8;
+	counting = false;
+	return at;
+}
+
+#define NAME(name)		NAME_OF(name)
+#define NAME_OF(name)		#name
+#define LATE(function)		((typeof(&function))dlsym(library, NAME(function)))
+
+/*
+ * The library in the folder LATE, which is not the one that the program is linked with: its
+ * thread-local memory is made when a thread first uses it. This thread has not, nor has the team a
+ * view yet; the signal could have interrupted malloc().
+ */
+static int nothing_allocated(void)
+{
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
+	void *library = dlopen(getenv("LATE"), RTLD_NOW | RTLD_LOCAL);
+	CUmemAccessDesc access = { memory_on(0).location, READWRITE };
+	CUmemAllocationProp on = memory_on(0);
+	CUmemGenericAllocationHandle team, own;
+	pthread_t thread;
+	CUdeviceptr at;
+
+	signal(SIGSEGV, jump);
+	if (!library || LATE(cuInit) == cuInit || LATE(cuInit)(0) ||
+	    LATE(cuMulticastCreate)(&team, &prop) || LATE(cuMulticastAddDevice)(team, 0) ||
+	    LATE(cuMulticastAddDevice)(team, 1) || LATE(cuMemCreate)(&own, CHUNK, &on, 0) ||
+	    LATE(cuMulticastBindMem)(team, 0, own, 0, CHUNK, 0) ||
+	    LATE(cuMemAddressReserve)(&at, 3 * CHUNK, 0, 0, 0) ||
+	    LATE(cuMemMap)(at, CHUNK, 0, team, 0) ||
+	    LATE(cuMemMap)(at + 2 * CHUNK, CHUNK, 0, team, 0) ||
+	    LATE(cuMemSetAccess)(at, CHUNK, &access, 1) ||
+	    pthread_create(&thread, NULL, store_here, (void *)at) || pthread_join(thread, NULL))
+		return false;
+	fprintf(stderr, "%u calls that allocate or print\n", allocations);
+	return !allocations && *(volatile int *)at == 7;
+}
+
 static const struct role roles[] = {
 	{ "first_team", first_team },
 	{ "imported_team", imported_team },
@@ -173,6 +283,8 @@ static const struct role roles[] = {
 	{ "moved_away", moved_away },
 	{ "store_without", store_without },
 	{ "map_beside", map_beside },
+	{ "tried_again", tried_again },
+	{ "nothing_allocated", nothing_allocated },
 	{ }
 };
 
@@ -251,6 +363,36 @@ TEST_F(object, missing)
 	EXPECT_STREQ("", said);
 	EXPECT_EQ(0, run_role("map_beside", "UNRELATED=1", said));
 	unlink(to);
+	rmdir(place);
+}
+
+TEST_F(object, tried_again)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run_role("tried_again", "UNRELATED=1", said))
+		TH_LOG("%s", said);
+	EXPECT_SAYS(said, "The next team that is mapped tries again.");
+}
+
+TEST_F(object, nothing_allocated_in_a_signal)
+{
+	char folder[PATH_MAX], from[PATH_MAX + 20], setting[80], said[4096];
+	char place[] = "/tmp/memcast-late-XXXXXX", library[64], object[64];
+
+	folder_of_library(folder);
+	ASSERT_NE(NULL, mkdtemp(place));
+	snprintf(library, sizeof(library), "%s/libcuda.so.1", place);
+	snprintf(object, sizeof(object), "%s/memcast-trap.so", place);
+	snprintf(from, sizeof(from), "%s/libcuda.so.1", folder);
+	ASSERT_TRUE(copy_file(from, library));
+	snprintf(from, sizeof(from), "%s/memcast-trap.so", folder);
+	ASSERT_TRUE(copy_file(from, object));
+	snprintf(setting, sizeof(setting), "LATE=%s", library);
+	EXPECT_EQ(0, run_role("nothing_allocated", setting, said))
+		TH_LOG("%s", said);
+	unlink(library);
+	unlink(object);
 	rmdir(place);
 }
 

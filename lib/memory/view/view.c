@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Views: one reservation, in which the replicas of a team lie side by side. */
-#include <stdlib.h>
+/*
+ * Views: one reservation, in which the replicas of a team lie side by side. Signal handlers make
+ * views as well (window.c): no malloc.
+ */
+#define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
 
@@ -61,14 +64,16 @@ void view_unmap(const struct memcast_view *view)
 static CUresult find_accessors(const struct memcast_handle_info *team, uint32_t *accessor,
 			       unsigned int count)
 {
-	struct memcast_team_member *member = calloc(team->out_devices, sizeof(*member));
+	size_t bytes = team->out_devices * sizeof(struct memcast_team_member);
+	struct memcast_team_member *member = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct memcast_team_members members = {
 		.team = team->handle, .count = team->out_devices, .members = (uintptr_t)member,
 	};
 	unsigned int here = 0;
 	CUresult result;
 
-	if (!member)
+	if (member == MAP_FAILED)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u members",
 			    team->out_devices);
 	result = device_ioctl(MEMCAST_TEAM_MEMBERS, &members);
@@ -78,7 +83,7 @@ static CUresult find_accessors(const struct memcast_handle_info *team, uint32_t 
 				      "no device of this host is a member of the team");
 	for (unsigned int i = 0; result == CUDA_SUCCESS && i < count; i++)
 		accessor[i] = member[member[i].flags & MEMCAST_MEMBER_ELSEWHERE ? here : i].device;
-	free(member);
+	munmap(member, bytes);
 	return result;
 }
 
@@ -124,17 +129,14 @@ CUresult view_map(const char *call, struct memcast_view *view,
 static CUresult create_for(struct memcast_view *out, const struct memcast_handle_info *team,
 			   size_t offset, size_t bytes)
 {
-	uint32_t *accessor = calloc(team->out_devices, sizeof(*accessor));
+	uint32_t accessor[MEMCAST_VIEW_MAX];
 	struct memcast_view view;
 	CUresult result;
 
-	if (!accessor)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %u members",
-			    team->out_devices);
 	result = view_map("memcastViewCreate", &view, team, offset, bytes, accessor,
 			  team->out_devices);
 	if (result != CUDA_SUCCESS)
-		goto free_accessors;
+		return result;
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < view.replicas; i++)
 		result = view_allow(&view, i, 1, accessor[i],
 				    CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
@@ -146,8 +148,6 @@ static CUresult create_for(struct memcast_view *out, const struct memcast_handle
 		memcpy(out, &view, offsetof(struct memcast_view, replica[view.replicas]));
 	else
 		view_unmap(&view);
-free_accessors:
-	free(accessor);
 	return result;
 }
 

@@ -7,6 +7,10 @@
  * gives none of them access to other memory.
  *
  * A child of fork() finds no window: library_ready() and library_open() return false there.
+ *
+ * A plain store makes the view of a window that has none in the signal handler, and so costs no
+ * program anything that makes none. The signal may have interrupted malloc(): nothing here calls
+ * that, and the calls give no reasons meanwhile.
  */
 #include "ioctl.h"
 #include "view.h"
@@ -201,6 +205,15 @@ static CUresult window_make(CUdeviceptr address, struct window **out)
 	return result;
 }
 
+/**
+ * window_get() - the view of a window, for calls and for signal handlers
+ * @address: in the window
+ * @view: output
+ * @offset: output, of @address in the view
+ * @access: output: the access of the CPU. It may be out of date; the kernel decides.
+ *
+ * errno is not kept.
+ */
 static CUresult window_get(CUdeviceptr address, const struct memcast_view **view,
 			   size_t *offset, CUmemAccess_flags *access)
 {
@@ -219,27 +232,8 @@ static CUresult window_get(CUdeviceptr address, const struct memcast_view **view
 	*offset = address - window->start;
 	if (*offset >= window->view.bytes)
 		return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is being unmapped", address);
-	if (access)
-		*access = window->access;
+	*access = window->access;
 	return CUDA_SUCCESS;
-}
-
-/**
- * window_view() - the view of a window, for calls and for signal handlers
- * @address: in the window
- * @view: output
- * @offset: output, of @address in the view
- * @access: output unless NULL: the access of the CPU. It may be out of date; the
- *	kernel decides.
- *
- * errno is not kept.
- */
-static CUresult window_view(CUdeviceptr address, const struct memcast_view **view,
-		     size_t *offset, CUmemAccess_flags *access)
-{
-	CUresult result = library_ready();
-
-	return result == CUDA_SUCCESS ? window_get(address, view, offset, access) : result;
 }
 
 /*
@@ -258,12 +252,20 @@ bool window_between(CUdeviceptr address)
 	return address >= lowest && address < highest;
 }
 
-/* As window_view(), for faults, also in threads that run on while another one is in exit(). */
+/* As window_get(), for faults, also in threads that run on while another one is in exit(). */
 bool window_trapped(CUdeviceptr address, const struct memcast_view **view,
 		    size_t *offset, CUmemAccess_flags *access)
 {
-	return window_near(address) &&
-	       window_get(address, view, offset, access) == CUDA_SUCCESS;
+	CUresult result;
+	bool quiet;
+
+	if (!window_near(address))
+		return false;
+	quiet = reason_quiet_begin();
+	result = window_get(address, view, offset, access);
+	if (quiet)
+		reason_quiet_end();
+	return result == CUDA_SUCCESS;
 }
 
 /*
@@ -310,9 +312,12 @@ void windows_mapped(CUdeviceptr address, size_t bytes)
 static CUresult view_at(CUdeviceptr address, const struct memcast_view **view,
 			size_t *offset)
 {
+	CUresult result = library_ready();
+	CUmemAccess_flags access;
+
 	if (!offset)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	return window_view(address, view, offset, NULL);
+	return result == CUDA_SUCCESS ? window_get(address, view, offset, &access) : result;
 }
 
 const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset)

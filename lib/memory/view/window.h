@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * window.c gives each window its view and keeps the view's access as the window's;
- * window_tree.c finds windows by address. Neither takes locks or calls malloc(): signal
- * handlers look up windows too, also in the very thread that is changing the tree.
+ * window_tree.c finds windows by address. Neither takes locks or calls malloc(), and view.c does not
+ * either: signal handlers look up windows too, also in the very thread that is changing the tree.
  */
 #ifndef LIBRARY_WINDOW_H
 #define LIBRARY_WINDOW_H
