@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "ioctl.h"
 #include "process.h"
@@ -54,12 +55,29 @@ CUresult result_of_errno(int error)
 	return CUDA_ERROR_OPERATING_SYSTEM;
 }
 
+/*
+ * A program that has closed its stdin, stdout or stderr may give these numbers to other files at any
+ * time, as daemons do, and would so close a file that has one of them.
+ */
+static int above_stderr(int fd)
+{
+	int above, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	errno = error;
+	return above;
+}
+
 CUresult device_open(int *fd)
 {
 	int opened;
 
 	do {
-		opened = open(DEVICE_PATH, O_RDWR | O_CLOEXEC);
+		opened = above_stderr(open(DEVICE_PATH, O_RDWR | O_CLOEXEC));
 	} while (opened < 0 && errno == EINTR);
 	if (opened >= 0) {
 		*fd = opened;
@@ -132,7 +150,8 @@ static void say_missed(char *reason, size_t size, bool translate)
 CUresult device_ioctl_fd(int fd, unsigned long request,
 			 struct memcast_header *header, size_t size)
 {
-	bool translate = visible_set && visible_translates();
+	/* not asked in a signal handler: the answer is in thread-local memory, too */
+	bool translate = visible_set && (reason_quiet() || visible_translates());
 	size_t reason_size;
 	char *reason = reason_buffer(&reason_size);
 	int error, done;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -27,14 +28,26 @@ static struct state {
 
 /* Was the file opened in this process, or in one that it was forked from? */
 static atomic_bool was_opened;
-static int inherited_fd = -1;
 
-/* A client lives as long as its file is open: a child must not prolong its parent's. */
+/* What a child of fork() has of its parent's file */
+static struct {
+	int fd;			/* -1: nothing */
+	dev_t device;
+	ino_t inode;
+} inherited = { .fd = -1 };
+
+/*
+ * A client lives as long as its file is open: a child must not prolong its parent's. The parent may
+ * have closed all its files, as daemons do, and the number may be another file's by now.
+ */
 static void forked_child(void)
 {
-	if (inherited_fd >= 0)
-		close(inherited_fd);
-	inherited_fd = -1;
+	struct stat file;
+
+	if (inherited.fd >= 0 && !fstat(inherited.fd, &file) &&
+	    file.st_dev == inherited.device && file.st_ino == inherited.inode)
+		close(inherited.fd);
+	inherited.fd = -1;
 }
 
 __attribute__((constructor))
@@ -177,8 +190,14 @@ void process_unlock(void)
 /* In this order, so that a child forked in between knows that the file was opened. */
 void process_opened(int fd)
 {
+	struct stat file;
+
 	was_opened = true;
-	inherited_fd = fd;
+	if (!fstat(fd, &file)) {
+		inherited.device = file.st_dev;
+		inherited.inode = file.st_ino;
+		inherited.fd = fd;
+	}
 	atomic_store_explicit(&state->opened, fd + 1, memory_order_release);
 }
 

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include "memcast_test.h"
+#include "raw.h"
 #include "reason.h"
 
 FIXTURE(process) { char unused; };
@@ -196,6 +197,71 @@ TEST_F(process, log_says_why)
 	EXPECT_TRUE(file_with(path, "CUDA_ERROR_INVALID_VALUE"));
 	EXPECT_TRUE(file_with(path, "4096 is not a multiple of the granularity 2097152"));
 	unlink(path);
+}
+
+/* As daemons do: they close all files, and open their own. A child leaves those alone. */
+TEST_F(process, files_of_a_daemon)
+{
+	int fd, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t child;
+
+	ASSERT_LE(0, null);
+	for (int i = 0; i < 2; i++) {
+		cuda_start(0);
+		fd = raw_library_fd();
+		ASSERT_LE(0, fd);
+		if (i)
+			ASSERT_EQ(fd, dup2(null, fd));
+		child = fork();
+		if (!child)
+			_exit(fcntl(fd, F_GETFD) >= 0);
+		/* the first time it is the library's, which a child does not keep open */
+		EXPECT_EQ(i << 8, reap_child(child));
+	}
+}
+
+/* Without stdin the file gets another number: one that no program gives away unasked */
+TEST_F(process, never_stdin)
+{
+	int before = dup(STDIN_FILENO);
+
+	close(STDIN_FILENO);
+	EXPECT_OK(cuInit(0));
+	EXPECT_LT(STDERR_FILENO, raw_library_fd());
+	EXPECT_LT(fcntl(STDIN_FILENO, F_GETFD), 0);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(raw_library_fd(), F_GETFD));
+	if (before >= 0)
+		dup2(before, STDIN_FILENO);
+}
+
+/* Programs compare the sentences, which are those of the runtime where it has the error. */
+TEST_F(process, error_strings)
+{
+	static const struct {
+		CUresult result;
+		const char *sentence;
+	} known[] = {
+		{ CUDA_SUCCESS, "no error" },
+		{ CUDA_ERROR_INVALID_VALUE, "invalid argument" },
+		{ CUDA_ERROR_OUT_OF_MEMORY, "out of memory" },
+		{ CUDA_ERROR_NOT_INITIALIZED, "initialization error" },
+		{ CUDA_ERROR_DEINITIALIZED, "driver shutting down" },
+		{ CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected" },
+		{ CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal" },
+		{ CUDA_ERROR_INVALID_CONTEXT, "invalid device context" },
+		{ CUDA_ERROR_INVALID_HANDLE, "invalid resource handle" },
+		{ CUDA_ERROR_NOT_READY, "device not ready" },
+		{ CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered" },
+		{ CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure" },
+		{ CUDA_ERROR_NOT_SUPPORTED, "operation not supported" },
+		{ CUDA_ERROR_UNKNOWN, "unknown error" },
+	};
+	const char *sentence;
+
+	for (unsigned int i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		EXPECT_OK(cuGetErrorString(known[i].result, &sentence));
+		EXPECT_STREQ(known[i].sentence, sentence);
+	}
 }
 
 TEST_F(process, error_names)
