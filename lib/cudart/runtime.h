@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <cuda.h>
+#include <memcast/view.h>
 #pragma GCC visibility push(default)
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
@@ -23,8 +24,8 @@
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define EXPORTED		__attribute__((visibility("default")))
 
-/* the module's limit */
-#define DEVICES_MAX	64
+/* No machine has more devices than a view has replicas. */
+#define DEVICES_MAX	MEMCAST_VIEW_MAX
 
 /* error.c */
 cudaError_t error_of(CUresult result);

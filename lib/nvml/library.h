@@ -17,12 +17,14 @@
 
 /* Without these macros: the older names are functions here, too. */
 #define NVML_NO_UNVERSIONED_FUNC_DEFS
+#include <memcast/view.h>
 #pragma GCC visibility push(default)
 #include <nvml.h>
 #pragma GCC visibility pop
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-#define DEVICES_MAX		1024
+/* No machine has more devices than a view has replicas. */
+#define DEVICES_MAX		MEMCAST_VIEW_MAX
 
 /* init.c */
 nvmlReturn_t library_ready(void);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Tests machines with as many devices as there can be, the module's refusal of one more, and
-# devices that are divided among hosts.
+# Tests machines with as many devices as there can be, the module's refusal of one more, the 72 of
+# a rack, and devices that are divided among hosts.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 
@@ -22,6 +22,8 @@ for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 		--add build/selftests -- build/selftests/run rack_hosts_test rack_fabric_test \
 		rack_smi_test
 done
+machine "the runtime with 72 devices" --root --devices 72 --pool-mib 4 --memory 1536 \
+	--add build/selftests -- build/selftests/run runtime_rack_test
 
 # Tests that deal with numbers of devices, on a host whose device 0 is not the machine's.
 # shellcheck disable=SC2016
