@@ -103,17 +103,21 @@ $(B)/lib/libcuda.map: lib/libcuda.map.in lib/functions.def
 	@mkdir -p $(@D)
 	$(call quiet,GEN)$(CC) -E -P -x c -o $@ $<
 
+# How libraries are linked: a symbol of the program's, or of a preloaded library's, does not take
+# the place of a function within a library, nor within the table of cuGetProcAddress().
+shared = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,now
+
 $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
-	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 \
+	$(call quiet,LD)$(shared) -pthread -Wl,-soname,libcuda.so.1 \
 		-Wl,--version-script=$(B)/lib/libcuda.map \
-		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -o $@ $(filter %.o,$^) \
+		-Wl,-z,nodelete -o $@ $(filter %.o,$^) \
 		-Wl,--as-needed -lm -lelf -lzstd -llz4
 
 # libcuda.so.1 loads this library from its own folder when a team is first mapped: lib/fault/load.c.
 trap_objects := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))
 $(trap_object): $(trap_objects)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now \
-		-o $@ $^ -Wl,--as-needed -lZydis
+	$(call quiet,LD)$(shared) -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $^ \
+		-Wl,--as-needed -lZydis
 
 # A companion exports what its map names, most of it by the table in its functions.def.
 define companion
@@ -123,8 +127,8 @@ $(B)/lib/$(1).map: lib/$(1)/exports.map.in $(wildcard lib/$(1)/functions.def)
 
 $(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c lib/$(1)/*/*.c)) \
 		$(B)/lib/$(1).map | $(libcuda)
-	$$(call quiet,LD)$$(CC) -shared -pthread -Wl,-soname,$(so_$(1)) \
-		-Wl,--version-script=$(B)/lib/$(1).map -Wl,-z,defs -Wl,-z,now \
+	$$(call quiet,LD)$$(shared) -pthread -Wl,-soname,$(so_$(1)) \
+		-Wl,--version-script=$(B)/lib/$(1).map \
 		-Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) -Wl,--as-needed -L$(B)/lib -lcuda
 	@ln -sfn $(so_$(1)) $(B)/lib/$(basename $(so_$(1)))
 endef

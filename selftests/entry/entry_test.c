@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* cuGetProcAddress() in its three ABIs: versions of names, flags, and names without a function. */
+/*
+ * cuGetProcAddress() in its three ABIs: versions of names, flags, and names without a function;
+ * programs that have symbols of the same names.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include "memcast_test.h"
@@ -127,6 +130,82 @@ TEST_F(entry, per_thread_abi)
 	EXPECT_OK(get("cuMemMap", &function, 12000, 0, &status));
 	EXPECT_EQ(SYMBOL("cuMemMap"), function);
 	EXPECT_EQ((int)CU_GET_PROC_ADDRESS_SUCCESS, (int)status);
+}
+
+/*
+ * Symbols of this program with the names of the driver's functions, which come before the library's:
+ * functions that count calls and go on to the driver's, as profilers and preloaded libraries have
+ * them, and pointers to the driver's functions, as loaders have them.
+ */
+
+static unsigned int calls;
+
+/* It has to find the library's function, not itself. */
+CUresult cuMemGetInfo(size_t *available, size_t *total)
+{
+	get_v2_t get = (get_v2_t)dlsym(RTLD_NEXT, "cuGetProcAddress_v2");
+	void *next = NULL;
+
+	calls++;
+	if (get("cuMemGetInfo", &next, 12000, 0, NULL) != CUDA_SUCCESS || !next ||
+	    next == (void *)cuMemGetInfo)
+		return CUDA_ERROR_NOT_FOUND;
+	return ((CUresult (*)(size_t *, size_t *))next)(available, total);
+}
+
+TEST_F(entry, profiler_finds_the_library)
+{
+	size_t available, total;
+
+	cuda_start(0);
+	EXPECT_OK(cuMemGetInfo(&available, &total));
+	EXPECT_EQ(1, calls);
+}
+
+/* A call that the library makes of its own is not the program's. */
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	(void)to;
+	(void)from;
+	(void)bytes;
+	(void)stream;
+	calls++;
+	return CUDA_ERROR_UNKNOWN;
+}
+
+TEST_F(entry, library_calls_itself)
+{
+	CUresult (*per_thread)(CUdeviceptr, CUdeviceptr, size_t, CUstream) =
+		dlsym(RTLD_NEXT, "cuMemcpyAsync_ptsz");
+	CUdeviceptr memory;
+
+	ASSERT_NE(NULL, per_thread);
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&memory, CHUNK));
+	EXPECT_OK(per_thread(memory, memory + CHUNK / 2, CHUNK / 2, NULL));
+	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_EQ(0, calls);
+	EXPECT_OK(cuMemFree(memory));
+}
+
+/* A loader's variable, which has the function's name */
+extern CUresult (*query_loaded)(CUstream) __asm__("cuStreamQuery");
+CUresult (*query_loaded)(CUstream);
+
+TEST_F(entry, pointer_of_the_same_name)
+{
+	CUresult (*per_thread)(CUstream) = dlsym(RTLD_NEXT, "cuStreamQuery_ptsz");
+	get_v2_t get = (get_v2_t)dlsym(RTLD_NEXT, "cuGetProcAddress_v2");
+	void *found = NULL;
+
+	ASSERT_NE(NULL, get);
+	ASSERT_NE(NULL, per_thread);
+	EXPECT_OK(get("cuStreamQuery", &found, 12000, 0, NULL));
+	EXPECT_NE((void *)&query_loaded, found);
+	query_loaded = (CUresult (*)(CUstream))found;
+	cuda_start(0);
+	EXPECT_OK(per_thread(NULL));
+	EXPECT_OK(query_loaded(NULL));
 }
 
 TEST_HARNESS_MAIN
