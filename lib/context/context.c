@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Contexts, and the stack of current ones that each thread has. */
+#include <signal.h>
+
 #include "context.h"
 #include "device.h"
 
@@ -27,6 +29,31 @@ bool thread_is_worker(void)
 void thread_becomes_worker(void)
 {
 	in_worker = true;
+}
+
+/*
+ * Starts a detached thread, for functions of the program too. Signals that other processes send
+ * are for the program's own threads. Those that an instruction raises are for the program's
+ * handlers and for lib/fault/: blocked, they would end the process.
+ *
+ * Return: 0, or an error number
+ */
+int thread_start(void *(*run)(void *), void *argument)
+{
+	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+	sigset_t blocked, before;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&blocked);
+	for (size_t i = 0; i < ARRAY_SIZE(raised); i++)
+		sigdelset(&blocked, raised[i]);
+	pthread_sigmask(SIG_SETMASK, &blocked, &before);
+	error = pthread_create(&thread, NULL, run, argument);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!error)
+		pthread_detach(thread);
+	return error;
 }
 
 /* Was this value ever a context's? Destroyed contexts can still be made current, as on hardware. */

@@ -104,6 +104,7 @@ extern struct context_operations {
  */
 bool thread_is_worker(void);
 void thread_becomes_worker(void);
+int thread_start(void *(*run)(void *), void *argument);
 
 /* fault.c */
 void context_fault(uint32_t device, CUresult error);

@@ -4,7 +4,6 @@
  * a thread of its own, which is started when a destructor has to run and ends when none is
  * left.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,17 +55,8 @@ static void *destroyer(void *argument)
 /* Starts the thread that runs destructors, with the lock held. */
 static void start_destroyer(void)
 {
-	sigset_t all, before;
-	pthread_t thread;
-
-	if (has_thread)
-		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	has_thread = !pthread_create(&thread, NULL, destroyer, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (has_thread)
-		pthread_detach(thread);
+	if (!has_thread)
+		has_thread = !thread_start(destroyer, NULL);
 }
 
 /*

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A stream's queue, and the thread that does the work in it. */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,30 +94,16 @@ static void *worker(void *argument)
 	return NULL;
 }
 
-/*
- * Starts a stream's thread, with the stream's lock held. All signals are for the program's own
- * threads, except those of a host function's plain stores to a team's address.
- */
+/* Starts a stream's thread, with the stream's lock held. */
 static CUresult worker_start(struct stream *stream)
 {
-	sigset_t all, before;
-	pthread_t thread;
-	int error;
-
 	if (stream->has_worker)
 		return CUDA_SUCCESS;
 	stream->references++;
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, NULL, worker, stream);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (error) {
+	if (thread_start(worker, stream)) {
 		stream->references--;
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no thread for the stream");
 	}
-	pthread_detach(thread);
 	stream->has_worker = true;
 	return CUDA_SUCCESS;
 }

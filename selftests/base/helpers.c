@@ -194,6 +194,22 @@ int try_store(volatile void *at, uint32_t value)
 	return trying(store, at, &value);
 }
 
+bool signals_are_own(void)
+{
+	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+	static const int sent[] = { SIGTERM, SIGINT, SIGUSR1, SIGCHLD };
+	sigset_t blocked;
+	bool own = true;
+	unsigned int i;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	for (i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
+		own &= !sigismember(&blocked, raised[i]);
+	for (i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
+		own &= sigismember(&blocked, sent[i]) == 1;
+	return own;
+}
+
 void run_on_cpu(unsigned int number)
 {
 	cpu_set_t allowed, one;

@@ -56,6 +56,12 @@ int try_load(const volatile void *at, uint32_t *value);
 int try_store(volatile void *at, uint32_t value);
 
 /*
+ * Does the calling thread leave signals of other processes to other threads, and none that an
+ * instruction raises? So do threads of the library that call functions of the program.
+ */
+bool signals_are_own(void);
+
+/*
  * Keeps the calling thread to the processor @number. Threads that wait for each other in turn are
  * slow where they share a processor.
  */

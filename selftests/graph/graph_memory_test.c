@@ -295,4 +295,31 @@ TEST_F(stream, bad_objects)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
+struct destroyed {
+	int count, raised;
+	bool own_signals;
+};
+
+static void raise_in_destructor(void *data)
+{
+	struct destroyed *destroyed = data;
+
+	destroyed->own_signals = signals_are_own();
+	destroyed->raised = try_store(NULL, 1);
+	count_destroyed(&destroyed->count);
+}
+
+/* The program handles what a destructor raises. */
+TEST_F(stream, signals_of_a_destructor)
+{
+	struct destroyed destroyed = {};
+	CUuserObject object;
+
+	ASSERT_OK(cuUserObjectCreate(&object, &destroyed, raise_in_destructor, 1, 1));
+	ASSERT_OK(cuUserObjectRelease(object, 1));
+	ASSERT_TRUE(becomes(&destroyed.count, 1));
+	EXPECT_TRUE(destroyed.own_signals);
+	EXPECT_EQ(SIGSEGV, destroyed.raised);
+}
+
 TEST_HARNESS_MAIN

@@ -4,6 +4,8 @@
  * CUDA_ERROR_NOT_PERMITTED there, whichever stream it names, and does nothing.
  */
 #define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
 #include "stream_fixture.h"
 
 struct inside {
@@ -174,6 +176,43 @@ TEST_F(stream, nothing_that_could_wait)
 	EXPECT_OK(cuEventQuery(in.event));
 	EXPECT_OK(cuMemGetAddressRange(&end, NULL, in.block));
 	EXPECT_OK(cuMemFree(in.block));
+}
+
+/* ---- signals */
+
+static sigjmp_buf out;
+
+static void jump(int number)
+{
+	siglongjmp(out, number);
+}
+
+struct signals {
+	bool own;
+	int raised;
+};
+
+static void divide_by_zero(void *data)
+{
+	struct signals *signals = data;
+
+	signals->own = signals_are_own();
+	signals->raised = sigsetjmp(out, 1);
+	if (!signals->raised)
+		asm volatile("divl %0" : : "r" (0), "a" (1), "d" (0) : "cc");
+}
+
+/* The program handles what a host function raises. */
+TEST_F(stream, signals_of_a_host_function)
+{
+	struct signals signals = {};
+
+	signal(SIGFPE, jump);
+	ASSERT_OK(cuLaunchHostFunc(self->first, divide_by_zero, &signals));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_TRUE(signals.own);
+	EXPECT_EQ(SIGFPE, signals.raised);
+	signal(SIGFPE, SIG_DFL);
 }
 
 TEST_HARNESS_MAIN
