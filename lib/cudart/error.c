@@ -14,9 +14,10 @@ struct description {
 static const struct description *describe(cudaError_t error)
 {
 	static const struct description descriptions[] = {
-#define ERROR(name, sentence)	[name] = { #name, sentence },
-#include "errors.def"
-#undef ERROR
+#define BOTH(result, error, sentence)	ONLY_RUNTIME(error, sentence)
+#define ONLY_DRIVER(result, sentence)
+#define ONLY_RUNTIME(error, sentence)	[error] = { #error, sentence },
+#include "../base/errors.def"
 	};
 
 	if ((size_t)error >= ARRAY_SIZE(descriptions) || !descriptions[error].name)
