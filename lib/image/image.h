@@ -11,7 +11,10 @@
  *   ptx.c	text: statements at the outermost level
  *   ptx_body.c	text: bodies of functions
  *   ptx_calls.c	text: functions that are called but not defined
- *   ptx_word.c	text: words and numbers
+ *   ptx_word.c	text: words
+ *   ptx_number.c	text: numbers
+ *   ptx_value.c	text: constant expressions
+ *   ptx_wrong.c	text: errors
  */
 #ifndef MEMCAST_IMAGE_H
 #define MEMCAST_IMAGE_H

@@ -6,6 +6,8 @@
 #include "ptx.h"
 
 #define MAX_THREADS	1024
+#define PARAMETERS_MOST	32764	/* bytes of a launch */
+#define ALIGN_MOST	(1U << 20)
 #define REGISTERS	16	/* a guess: only a compiler could tell */
 
 static uint32_t type_bytes(const struct word *word)
@@ -38,6 +40,10 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 	for (; reader->word.kind == WORD_DIRECTIVE; ptx_next(reader)) {
 		if (ptx_is(reader, ".align")) {
 			ptx_next(reader);
+			if (reader->word.kind != WORD_NUMBER || !reader->word.value ||
+			    reader->word.value & (reader->word.value - 1) ||
+			    reader->word.value > ALIGN_MOST)
+				return ptx_wrong(reader, "no alignment is");
 			*(pointer ? &pointed : &align) = reader->word.value;
 		} else if (ptx_is(reader, ".v2") || ptx_is(reader, ".v4") ||
 			   ptx_is(reader, ".v8")) {
@@ -49,6 +55,8 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 				ptx_next(reader);
 		} else if (!declared->element) {
 			declared->element = type_bytes(&reader->word);
+			declared->is_float = reader->word.length == 4 &&
+					     reader->word.at[1] == 'f';
 		}
 	}
 	if (!declared->element || reader->word.kind != WORD_NAME)
@@ -75,30 +83,17 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 	return CUDA_SUCCESS;
 }
 
-/* Reads the value of an element; a name stands for an unknown address, and becomes 0. */
-static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t bytes)
+/* Reads the value of an element; an address, which is not known here, becomes 0. */
+static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t bytes, bool is_float)
 {
-	bool minus = ptx_take(reader, "-"), number = reader->word.kind == WORD_NUMBER;
-	uint64_t value = number ? reader->word.value : 0;
-	double wide;
-	float narrow;
+	struct constant constant;
+	CUresult result = ptx_constant(reader, &constant);
 
-	if (number && memchr(reader->word.at, '.', reader->word.length)) {
-		memcpy(&wide, &value, sizeof(wide));
-		narrow = wide;
-		if (bytes == sizeof(narrow))
-			memcpy(&value, &narrow, sizeof(narrow));
-	}
-	if (minus)
-		value = -value;
-	if (to)
-		memcpy(to, &value, bytes < sizeof(value) ? bytes : sizeof(value));
-	while (!ptx_is(reader, ",") && !ptx_is(reader, "}") && !ptx_is(reader, ";")) {
-		if (reader->word.kind == WORD_END)
-			return ptx_wrong(reader, "a value does not end before");
-		ptx_next(reader);
-	}
-	return CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS && constant.kind == CONSTANT_ADDRESS)
+		constant = (struct constant) {};
+	if (result == CUDA_SUCCESS && to)
+		ptx_constant_store(&constant, is_float, to, bytes);
+	return result;
 }
 
 /* Reads = value, or = { values }; inner braces fill their part of the array. */
@@ -111,7 +106,8 @@ static CUresult read_value(struct reader *reader, const struct declared *declare
 	if (depth > ARRAY_SIZE(declared->dimensions))
 		return ptx_wrong(reader, "too many braces at");
 	if (!ptx_take(reader, "{"))
-		return one_value(reader, at + part <= declared->bytes ? value + at : NULL, part);
+		return one_value(reader, at + part <= declared->bytes ? value + at : NULL, part,
+				 declared->is_float);
 	if (depth < declared->dimensions_count && declared->dimensions[depth])
 		part = bytes / declared->dimensions[depth];
 	while (!ptx_is(reader, "}") && result == CUDA_SUCCESS) {
@@ -166,10 +162,13 @@ static CUresult variable(struct reader *reader, bool constant, bool external)
 static CUresult add_parameter(struct reader *reader, struct code *code,
 			      const struct declared *declared)
 {
-	uint32_t offset = (code->parameters_bytes + declared->align - 1) / declared->align *
-			  declared->align;
+	uint64_t offset = ((uint64_t)code->parameters_bytes + declared->align - 1) /
+			  declared->align * declared->align;
 	struct parameter *more = code->parameters;
 
+	/* below, sums of 32 bits cannot wrap */
+	if (declared->bytes > PARAMETERS_MOST || offset + declared->bytes > PARAMETERS_MOST)
+		return ptx_wrong(reader, "the parameters need over 32764 bytes before");
 	/* grow to room for 8, 16, 32, … */
 	if (!(code->parameters_count & (code->parameters_count - 1)) &&
 	    (!code->parameters_count || code->parameters_count >= 8)) {

@@ -12,17 +12,26 @@ enum word_kind {
 	WORD_NUMBER,
 	WORD_STRING,
 	WORD_MARK,		/* one character */
+	WORD_BAD,		/* a number that is none, or what is not ASCII */
+};
+
+enum number_kind {
+	NUMBER_INTEGER,
+	NUMBER_DECIMAL,		/* 1.5e3; the value is the bits of a double */
+	NUMBER_BITS32,		/* 0f and the bits of a float */
+	NUMBER_BITS64,		/* 0d and the bits of a double */
 };
 
 struct word {
 	enum word_kind kind;
+	enum number_kind number;
 	const char *at;
 	size_t length;
 	uint64_t value;		/* of a number; for a floating-point number, its bits */
 };
 
 struct reader {
-	const char *at, *end;
+	const char *begin, *at, *end;
 	unsigned int line;
 	struct word word;	/* the current word */
 	struct image *image;
@@ -45,6 +54,25 @@ bool ptx_take(struct reader *reader, const char *word);
 CUresult ptx_need(struct reader *reader, const char *word);
 CUresult ptx_wrong(struct reader *reader, const char *what);
 
+/* ptx_number.c */
+size_t ptx_number(const char *at, const char *end, enum number_kind *kind, uint64_t *value);
+double ptx_number_double(enum number_kind kind, uint64_t value);
+
+/* ptx_value.c: what an initial value or an immediate operand is */
+struct constant {
+	enum constant_kind { CONSTANT_INTEGER, CONSTANT_FLOAT, CONSTANT_ADDRESS } kind;
+	bool bits32;		/* written as the bits of a float */
+	bool generic;		/* generic(name) */
+	uint64_t integer;	/* two's complement; of an address, what is added to it */
+	uint64_t mask;		/* of an address: 0xff00(name) takes one of its bytes; 0: all */
+	double real;
+	uint32_t real_bits;	/* with bits32: exactly these, even if they are a NaN */
+	struct word name;	/* of an address */
+};
+
+CUresult ptx_constant(struct reader *reader, struct constant *constant);
+void ptx_constant_store(const struct constant *constant, bool is_float, void *to, uint32_t bytes);
+
 /* ptx_body.c: memory that a function's body declares */
 struct body {
 	uint32_t shared, local;
@@ -56,6 +84,7 @@ CUresult ptx_body(struct reader *reader, struct body *body);
 struct declared {
 	struct word name;
 	uint32_t element, align;
+	bool is_float;
 	uint32_t dimensions[8], dimensions_count;
 	size_t bytes;
 };

@@ -20,7 +20,7 @@ static const struct {
 
 static void begin(struct reader *reader, const char *text, size_t bytes)
 {
-	*reader = (struct reader) { .at = text, .end = text + bytes, .line = 1 };
+	*reader = (struct reader) { .begin = text, .at = text, .end = text + bytes, .line = 1 };
 	ptx_next(reader);
 }
 

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: MIT
-/* Splits PTX text into words, without comments and white space. */
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
+/*
+ * Splits PTX text into words, without comments and white space. memcast-ptx.so has this code,
+ * too.
+ */
 #include <string.h>
 
 #include "ptx.h"
 
+/* PTX is ASCII: ctype.h would ask the program's locale. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static bool in_name(char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       c == '$' || c == '%';
 }
 
 static void skip_between(struct reader *reader)
@@ -17,11 +29,11 @@ static void skip_between(struct reader *reader)
 	while (reader->at < reader->end) {
 		const char *at = reader->at;
 
-		if (isspace((unsigned char)*at)) {
+		if (is_space(*at)) {
 			reader->line += *at == '\n';
 			reader->at++;
 		} else if (at + 1 < reader->end && at[0] == '/' && at[1] == '/') {
-			while (reader->at < reader->end && *reader->at != '\n')
+			while (reader->at < reader->end && *reader->at != '\n' && *reader->at >= 0)
 				reader->at++;
 		} else if (at + 1 < reader->end && at[0] == '/' && at[1] == '*') {
 			for (reader->at += 2; reader->at < reader->end; reader->at++) {
@@ -30,33 +42,26 @@ static void skip_between(struct reader *reader)
 				    reader->at > at + 2)
 					break;
 			}
-			if (reader->at < reader->end)
-				reader->at++;
+			if (reader->at == reader->end) {
+				reader->at = at;	/* a comment without an end is no comment */
+				return;
+			}
+			reader->at++;
 		} else {
 			return;
 		}
 	}
 }
 
-/* Reads 12, 0x1f, 0b11, 1.5e3, and 0f or 0d with the bits of a floating-point number. */
-static void take_number(struct word *word)
+/* A digit, or a point and a digit: but tex.2d has a part .2d */
+static bool is_number(const struct reader *reader)
 {
-	char text[40], *end;
-	size_t length = word->length < sizeof(text) ? word->length : sizeof(text) - 1;
-	double value;
+	const char *at = reader->at;
 
-	memcpy(text, word->at, length);
-	text[length] = '\0';
-	if (text[0] == '0' && strchr("fFdD", text[1]) && text[1]) {
-		word->value = strtoull(text + 2, NULL, 16);
-	} else if (text[0] == '0' && (text[1] == 'b' || text[1] == 'B')) {
-		word->value = strtoull(text + 2, NULL, 2);
-	} else if (strpbrk(text, ".") && !strpbrk(text, "xX")) {
-		value = strtod(text, NULL);
-		memcpy(&word->value, &value, sizeof(value));
-	} else {
-		word->value = strtoull(text, &end, 0);
-	}
+	if (is_digit(*at))
+		return true;
+	return *at == '.' && at + 1 < reader->end && is_digit(at[1]) &&
+	       (at == reader->begin || !in_name(at[-1]));
 }
 
 /* Reads the next word into reader->word. */
@@ -74,9 +79,12 @@ void ptx_next(struct reader *reader)
 			;
 		if (reader->at < reader->end)
 			reader->at++;
-	} else if (isdigit((unsigned char)*reader->at)) {
-		word->kind = WORD_NUMBER;
-		while (reader->at < reader->end && (in_name(*reader->at) || *reader->at == '.'))
+	} else if (is_number(reader)) {
+		size_t length = ptx_number(reader->at, reader->end, &word->number, &word->value);
+
+		word->kind = length ? WORD_NUMBER : WORD_BAD;
+		reader->at += length ? length : 1;
+		while (!length && reader->at < reader->end && in_name(*reader->at))
 			reader->at++;
 	} else if (in_name(*reader->at) || *reader->at == '.') {
 		word->kind = *reader->at == '.' ? WORD_DIRECTIVE : WORD_NAME;
@@ -87,12 +95,10 @@ void ptx_next(struct reader *reader)
 						(reader->at[1] != ':' && reader->at[-1] != ':'))))
 			reader->at++;
 	} else {
-		word->kind = WORD_MARK;
+		word->kind = *reader->at > 0 ? WORD_MARK : WORD_BAD;
 		reader->at++;
 	}
 	word->length = reader->at - word->at;
-	if (word->kind == WORD_NUMBER)
-		take_number(word);
 }
 
 /* Skips the rest of the line, which is for debuggers. */
@@ -116,29 +122,4 @@ bool ptx_take(struct reader *reader, const char *word)
 	if (is)
 		ptx_next(reader);
 	return is;
-}
-
-CUresult ptx_need(struct reader *reader, const char *word)
-{
-	char what[64];
-
-	if (ptx_take(reader, word))
-		return CUDA_SUCCESS;
-	snprintf(what, sizeof(what), "%s is missing before", word);
-	return ptx_wrong(reader, what);
-}
-
-/* Fails because of the current word. @what: the error, in front of the word */
-CUresult ptx_wrong(struct reader *reader, const char *what)
-{
-	int length = reader->word.length < 60 ? reader->word.length : 60;
-
-	if (!length)
-		snprintf(reader->complaint->text, sizeof(reader->complaint->text),
-			 "ptxas: line %u: %s the end of the text", reader->line, what);
-	else
-		snprintf(reader->complaint->text, sizeof(reader->complaint->text),
-			 "ptxas: line %u: %s '%.*s'", reader->line, what, length,
-			 reader->word.at);
-	return fail(CUDA_ERROR_INVALID_PTX, "%s", reader->complaint->text);
 }

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Constant expressions of PTX text: initial values and immediate operands, as 7, -1.5,
+ * (1 << 4) | 3, generic(name)+8 and 0xff00(name). memcast-ptx.so has this code, too.
+ */
+#include <string.h>
+
+#include "ptx.h"
+
+#define DEEPEST	64	/* parentheses and signs within each other: the reader's stack is finite */
+
+static CUresult expression(struct reader *reader, struct constant *value, int level, int depth);
+
+static void set_integer(struct constant *value, uint64_t integer)
+{
+	*value = (struct constant) { .kind = CONSTANT_INTEGER, .integer = integer };
+}
+
+static void set_real(struct constant *value, double real)
+{
+	*value = (struct constant) { .kind = CONSTANT_FLOAT, .real = real };
+}
+
+static double real_of(const struct constant *value)
+{
+	return value->kind == CONSTANT_FLOAT ? value->real : (double)(int64_t)value->integer;
+}
+
+static CUresult number(struct reader *reader, struct constant *value)
+{
+	const struct word *word = &reader->word;
+
+	if (word->number == NUMBER_INTEGER)
+		set_integer(value, word->value);
+	else
+		set_real(value, ptx_number_double(word->number, word->value));
+	if (word->number == NUMBER_BITS32) {
+		value->bits32 = true;
+		value->real_bits = word->value;
+	}
+	ptx_next(reader);
+	if (value->kind == CONSTANT_INTEGER && ptx_is(reader, "(")) {
+		uint64_t mask = value->integer;
+
+		ptx_next(reader);
+		if (reader->word.kind != WORD_NAME)
+			return ptx_wrong(reader, "no name is");
+		*value = (struct constant) { .kind = CONSTANT_ADDRESS, .mask = mask,
+					     .name = reader->word };
+		ptx_next(reader);
+		return ptx_need(reader, ")");
+	}
+	return CUDA_SUCCESS;
+}
+
+/* A type in parentheses only changes how an integer is read: (.s64) 5 */
+static CUresult in_parentheses(struct reader *reader, struct constant *value, int depth)
+{
+	CUresult result;
+
+	ptx_next(reader);
+	if (ptx_take(reader, ".s64") || ptx_take(reader, ".u64")) {
+		result = ptx_need(reader, ")");
+		return result == CUDA_SUCCESS ? expression(reader, value, 99, depth + 1) : result;
+	}
+	result = expression(reader, value, 0, depth + 1);
+	return result == CUDA_SUCCESS ? ptx_need(reader, ")") : result;
+}
+
+static CUresult name(struct reader *reader, struct constant *value)
+{
+	bool generic = ptx_take(reader, "generic");
+	CUresult result = generic ? ptx_need(reader, "(") : CUDA_SUCCESS;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (reader->word.kind != WORD_NAME)
+		return ptx_wrong(reader, "no name is");
+	*value = (struct constant) { .kind = CONSTANT_ADDRESS, .generic = generic,
+				     .name = reader->word };
+	ptx_next(reader);
+	return generic ? ptx_need(reader, ")") : CUDA_SUCCESS;
+}
+
+static CUresult unary(struct reader *reader, struct constant *value, int depth)
+{
+	char sign = reader->word.length == 1 ? *reader->word.at : 0;
+	CUresult result;
+
+	if (depth > DEEPEST)
+		return ptx_wrong(reader, "an expression is too deep at");
+	if (sign == '(')
+		return in_parentheses(reader, value, depth);
+	if (reader->word.kind == WORD_NUMBER)
+		return number(reader, value);
+	if (reader->word.kind == WORD_NAME)
+		return name(reader, value);
+	if (!sign || !strchr("-+!~", sign))
+		return ptx_wrong(reader, "no value is");
+	ptx_next(reader);
+	result = unary(reader, value, depth + 1);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (value->kind == CONSTANT_ADDRESS)
+		return ptx_wrong(reader, "an address has no sign before");
+	if (value->kind == CONSTANT_FLOAT && sign == '-') {
+		value->real = -value->real;
+		value->real_bits ^= 1U << 31;
+	} else if (value->kind == CONSTANT_INTEGER) {
+		value->integer = sign == '-' ? -value->integer : sign == '~' ? ~value->integer :
+				 sign == '!' ? !value->integer : value->integer;
+	} else if (sign != '+' && sign != '-') {
+		return ptx_wrong(reader, "this number is not an integer before");
+	}
+	return CUDA_SUCCESS;
+}
+
+/* From the weakest; all are left-associative. Levels are those of C. */
+static const struct operator {
+	const char *text;
+	int level;
+} operators[] = {
+	{ "||", 1 }, { "&&", 2 }, { "|", 3 }, { "^", 4 }, { "&", 5 }, { "==", 6 }, { "!=", 6 },
+	{ "<=", 7 }, { ">=", 7 }, { "<<", 8 }, { ">>", 8 }, { "<", 7 }, { ">", 7 }, { "+", 9 },
+	{ "-", 9 }, { "*", 10 }, { "/", 10 }, { "%", 10 },
+};
+
+/* Words have one character of an operator each. Return: the operator that stands here, or NULL */
+static const struct operator *operator_here(const struct reader *reader)
+{
+	const char *at = reader->word.at;
+
+	if (reader->word.kind != WORD_MARK)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
+		size_t length = strlen(operators[i].text);
+
+		if ((size_t)(reader->end - at) >= length && !memcmp(at, operators[i].text, length))
+			return &operators[i];
+	}
+	return NULL;
+}
+
+static CUresult of_integers(struct reader *reader, const char *text, struct constant *left,
+			    const struct constant *right)
+{
+	uint64_t a = left->integer, b = right->integer, result = 0;
+	int64_t s = a, t = b;
+
+	if ((*text == '/' || *text == '%') && !b)
+		return ptx_wrong(reader, "a division by zero ends before");
+	switch (*text) {
+	case '|': result = text[1] ? a || b : (a | b); break;
+	case '&': result = text[1] ? a && b : (a & b); break;
+	case '^': result = a ^ b; break;
+	case '=': result = a == b; break;
+	case '!': result = a != b; break;
+	case '<': result = text[1] == '<' ? b < 64 ? a << b : 0 : text[1] ? s <= t : s < t; break;
+	case '>': result = text[1] == '>' ? s >> (b < 64 ? b : 63) : text[1] ? s >= t : s > t; break;
+	case '+': result = a + b; break;
+	case '-': result = a - b; break;
+	case '*': result = a * b; break;
+	case '/': result = t == -1 ? -a : (uint64_t)(s / t); break;
+	case '%': result = t == -1 ? 0 : (uint64_t)(s % t); break;
+	}
+	set_integer(left, result);
+	return CUDA_SUCCESS;
+}
+
+static CUresult of_reals(struct reader *reader, const char *text, struct constant *left,
+			 const struct constant *right)
+{
+	double a = real_of(left), b = real_of(right);
+
+	switch (*text) {
+	case '+': set_real(left, a + b); break;
+	case '-': set_real(left, a - b); break;
+	case '*': set_real(left, a * b); break;
+	case '/': set_real(left, a / b); break;
+	case '=': set_integer(left, a == b); break;
+	case '!': set_integer(left, a != b); break;
+	default:
+		if ((*text != '<' && *text != '>') || text[1] == *text)
+			return ptx_wrong(reader, "these numbers are not integers before");
+		set_integer(left, *text == '<' ? text[1] ? a <= b : a < b :
+						 text[1] ? a >= b : a > b);
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult apply(struct reader *reader, const char *text, struct constant *left,
+		      const struct constant *right)
+{
+	if (left->kind == CONSTANT_ADDRESS || right->kind == CONSTANT_ADDRESS) {
+		bool turned = right->kind == CONSTANT_ADDRESS;
+		struct constant address = turned ? *right : *left;
+		const struct constant *added = turned ? left : right;
+
+		if (added->kind != CONSTANT_INTEGER || (*text != '+' && (*text != '-' || turned)))
+			return ptx_wrong(reader, "an address takes only + and - before");
+		address.integer += *text == '+' ? added->integer : -added->integer;
+		*left = address;
+		return CUDA_SUCCESS;
+	}
+	if (left->kind == CONSTANT_FLOAT || right->kind == CONSTANT_FLOAT)
+		return of_reals(reader, text, left, right);
+	return of_integers(reader, text, left, right);
+}
+
+/* condition ? one : other */
+static CUresult choice(struct reader *reader, struct constant *value, int depth)
+{
+	struct constant one, other;
+	CUresult result;
+
+	ptx_next(reader);
+	result = expression(reader, &one, 0, depth + 1);
+	if (result == CUDA_SUCCESS)
+		result = ptx_need(reader, ":");
+	if (result == CUDA_SUCCESS)
+		result = expression(reader, &other, 0, depth + 1);
+	if (result == CUDA_SUCCESS)
+		*value = (value->kind == CONSTANT_INTEGER ? value->integer != 0 :
+			  value->real != 0) ? one : other;
+	return result;
+}
+
+/* Reads what binds as strongly as @level, or more so. */
+static CUresult expression(struct reader *reader, struct constant *value, int level, int depth)
+{
+	const struct operator *operator;
+	CUresult result = unary(reader, value, depth);
+
+	while (result == CUDA_SUCCESS && (operator = operator_here(reader)) &&
+	       operator->level >= level) {
+		struct constant right;
+
+		for (size_t i = strlen(operator->text); i; i--)
+			ptx_next(reader);
+		result = expression(reader, &right, operator->level + 1, depth + 1);
+		if (result == CUDA_SUCCESS)
+			result = apply(reader, operator->text, value, &right);
+	}
+	if (result == CUDA_SUCCESS && !level && ptx_is(reader, "?"))
+		result = choice(reader, value, depth);
+	return result;
+}
+
+CUresult ptx_constant(struct reader *reader, struct constant *constant)
+{
+	return expression(reader, constant, 0, 0);
+}
+
+/* Writes a constant that is no address as an element of @bytes, of a type of floats or not. */
+void ptx_constant_store(const struct constant *constant, bool is_float, void *to, uint32_t bytes)
+{
+	double wide = real_of(constant);
+	uint64_t value = constant->integer;
+	float narrow = wide;
+
+	if (constant->kind == CONSTANT_FLOAT && bytes == sizeof(narrow) && constant->bits32)
+		value = constant->real_bits;
+	else if ((is_float || constant->kind == CONSTANT_FLOAT) && bytes == sizeof(narrow))
+		memcpy(&value, &narrow, sizeof(narrow));
+	else if ((is_float || constant->kind == CONSTANT_FLOAT) && bytes == sizeof(wide))
+		memcpy(&value, &wide, sizeof(wide));
+	memset(to, 0, bytes);
+	memcpy(to, &value, bytes < sizeof(value) ? bytes : sizeof(value));
+}
