@@ -244,7 +244,7 @@ static void about_kernel(struct reader *reader, struct code *code)
 static CUresult function(struct reader *reader, bool kernel)
 {
 	struct code *code = NULL, new = { .max_threads = MAX_THREADS, .registers = REGISTERS };
-	struct body body = {};
+	struct body_memory body = {};
 	struct word name;
 	CUresult result = kernel ? CUDA_SUCCESS : parameters(reader, NULL);
 

@@ -74,11 +74,11 @@ CUresult ptx_constant(struct reader *reader, struct constant *constant);
 void ptx_constant_store(const struct constant *constant, bool is_float, void *to, uint32_t bytes);
 
 /* ptx_body.c: memory that a function's body declares */
-struct body {
+struct body_memory {
 	uint32_t shared, local;
 };
 
-CUresult ptx_body(struct reader *reader, struct body *body);
+CUresult ptx_body(struct reader *reader, struct body_memory *body);
 
 /* ptx.c */
 struct declared {

@@ -75,7 +75,7 @@ static uint32_t add_aligned(uint32_t bytes, const struct declared *declared)
 }
 
 /* Reads a declaration in a body: memory counts, registers and parameters of calls do not. */
-static CUresult directive(struct reader *reader, struct body *body)
+static CUresult directive(struct reader *reader, struct body_memory *body)
 {
 	struct declared declared;
 	CUresult result = CUDA_SUCCESS;
@@ -96,7 +96,7 @@ static CUresult directive(struct reader *reader, struct body *body)
 	return result == CUDA_SUCCESS ? skip_statement(reader) : result;
 }
 
-static CUresult statement(struct reader *reader, struct body *body)
+static CUresult statement(struct reader *reader, struct body_memory *body)
 {
 	struct reader label;
 
@@ -131,7 +131,7 @@ static CUresult statement(struct reader *reader, struct body *body)
  * Reads a body. The current word is the opening brace; afterwards, the word behind the closing
  * one.
  */
-CUresult ptx_body(struct reader *reader, struct body *body)
+CUresult ptx_body(struct reader *reader, struct body_memory *body)
 {
 	CUresult result = CUDA_SUCCESS;
 	unsigned int braces = 0;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Asynchronous copies and mbarriers. A copy is done at once, which programs cannot tell from one
+ * that is quick.
+ */
+#include "instructions.h"
+#include "ir.h"
+
+/* cp.async.ca.shared.global [to], [from], bytes {, bytes that are read}: zeros fill the rest */
+static void copy(struct translator *t)
+{
+	uint64_t bytes = operand(t, 2)->number.integer;
+	LLVMValueRef to, from, size = constant(t, 64, bytes);
+
+	if (bytes != 4 && bytes != 8 && bytes != 16) {
+		unsupported(t);
+		return;
+	}
+	to = pointer_to(t, operand(t, 0), SPACE_SHARED, bytes);
+	from = pointer_to(t, operand(t, 1), SPACE_GLOBAL, bytes);
+	if (operand(t, 3)->kind == OPERAND_REGISTER && operand(t, 3)->symbol->type == TYPE_PRED) {
+		LLVMValueRef ignore = get_predicate(t, operand(t, 3));
+
+		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
+		size = choose(t, ignore, constant(t, 64, 0), size);
+	} else if (t->at->operands_count > 3 && !has(t, MOD_L2__cache_hint)) {
+		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
+		size = resize(t, get(t, operand(t, 3), TYPE_U32), 64, false);
+	} else {
+		LLVMValueRef value = BUILD(Load2, int_type(t, 8 * bytes), from);
+
+		LLVMSetAlignment(value, bytes);
+		LLVMSetAlignment(LLVMBuildStore(t->builder, value, to), bytes);
+		return;
+	}
+	LLVMBuildMemCpy(t->builder, to, 1, from, 1, size);
+}
+
+void translate_cp(struct translator *t)
+{
+	static const enum modifier hints[] = {
+		MOD_ca, MOD_cg, MOD_L2__128B, MOD_L2__256B, MOD_L2__64B, MOD_L2__cache_hint,
+		MOD_global, MOD_shared, MOD_shared__cta,
+	};
+
+	if (!has(t, MOD_async) || has(t, MOD_bulk)) {
+		unsupported(t);
+		return;
+	}
+	if (has(t, MOD_mbarrier)) {
+		unsupported(t);
+		return;
+	}
+	if (has(t, MOD_commit_group) || has(t, MOD_wait_group) || has(t, MOD_wait_all))
+		return;
+	has_any(t, hints, ARRAY_SIZE(hints));
+	copy(t);
+}
+
+static const enum modifier scopes[] = {
+	MOD_cta, MOD_cluster, MOD_relaxed, MOD_acquire, MOD_release, MOD_noComplete,
+};
+
+/* test_wait and try_wait: {d}, [barrier], state or, with .parity, a parity {, time} */
+static void test(struct translator *t, enum space space)
+{
+	bool parity = has(t, MOD_parity);
+	LLVMValueRef barrier = pointer_to(t, operand(t, 1), space, 8), token, done;
+
+	token = parity ? resize(t, get(t, operand(t, 2), TYPE_U32), 64, false) :
+			 get(t, operand(t, 2), TYPE_B64);
+	done = call_math(t, "mbarrier_test", barrier, token, constant(t, 32, parity));
+	put_predicate(t, operand(t, 0), LLVMBuildICmp(t->builder, LLVMIntNE, done,
+						      constant(t, 32, 0), ""));
+}
+
+void translate_mbarrier(struct translator *t)
+{
+	enum space space = space_of_modifiers(t);
+	bool expect = has(t, MOD_expect_tx), complete = has(t, MOD_complete_tx);
+	bool arrive = has(t, MOD_arrive), drop = has(t, MOD_arrive_drop);
+	uint32_t at = arrive || drop;
+	LLVMValueRef barrier, count;
+
+	has_any(t, scopes, ARRAY_SIZE(scopes));
+	if (has(t, MOD_test_wait) | has(t, MOD_try_wait)) {
+		test(t, space);
+		return;
+	}
+	if (has(t, MOD_pending_count)) {
+		put(t, operand(t, 0), call_math(t, "mbarrier_pending", get(t, operand(t, 1), TYPE_B64)),
+		    TYPE_U32);
+		return;
+	}
+	if (has(t, MOD_inval)) {
+		pointer_to(t, operand(t, 0), space, 8);
+		return;
+	}
+	if (at && operand(t, 0)->kind == OPERAND_ADDRESS)	/* no state is asked for */
+		at = 0;
+	barrier = pointer_to(t, operand(t, at), space, 8);
+	count = t->at->operands_count > at + 1 ? get(t, operand(t, at + 1), TYPE_U32) :
+						 constant(t, 32, 1);
+	if (has(t, MOD_init)) {
+		call_math(t, "mbarrier_init", barrier, count);
+	} else if (arrive || drop) {
+		if (expect && drop)
+			unsupported(t);
+		count = call_math(t, "mbarrier_arrive", barrier, count,
+				  constant(t, 32, expect ? 1 : drop ? 2 : 0));
+		if (at)
+			put(t, operand(t, 0), count, TYPE_B64);
+	} else if (expect || complete) {
+		call_math(t, "mbarrier_transactions", barrier, count, constant(t, 32, complete));
+	} else {
+		unsupported(t);
+	}
+}
+
+/* mapa: the same address in another block of the cluster; shared addresses have its rank */
+void translate_mapa(struct translator *t)
+{
+	enum space space = space_of_modifiers(t);
+	enum type type = type_at(t, 0);
+	uint32_t bits = type_bits(type);
+	LLVMValueRef a, rank = get(t, operand(t, 2), TYPE_U32), base;
+
+	if (space == SPACE_SHARED) {
+		a = resize(t, get(t, operand(t, 1), operand(t, 1)->kind == OPERAND_SYMBOL ?
+				  TYPE_B32 : type), 32, false);
+		a = BUILD(And, a, constant(t, 32, 0xffffff));
+		a = BUILD(Or, a, BUILD(Shl, rank, constant(t, 32, 24)));
+		put(t, operand(t, 0), resize(t, a, bits, false), type);
+		return;
+	}
+	base = as_int(t, shared_window(t));
+	a = BUILD(And, BUILD(Sub, get(t, operand(t, 1), TYPE_B64), base), constant(t, 64, 0xffffff));
+	rank = BUILD(Shl, resize(t, rank, 64, false), constant(t, 64, 24));
+	put(t, operand(t, 0), BUILD(Add, BUILD(Add, a, rank), base), type);
+}
+
+void translate_getctarank(struct translator *t)
+{
+	enum space space = space_of_modifiers(t);
+	LLVMValueRef a = get(t, operand(t, 1), type_at(t, 0));
+
+	if (space != SPACE_SHARED)
+		a = BUILD(Sub, a, as_int(t, shared_window(t)));
+	a = resize(t, a, 64, false);
+	put(t, operand(t, 0), resize(t, BUILD(LShr, a, constant(t, 64, 24)), 32, false), TYPE_U32);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/* Operations of blocks, warps and clusters: calls of the runtime. */
+#include <string.h>
+
+#include "instructions.h"
+#include "ir.h"
+
+static LLVMValueRef number(struct translator *t, uint64_t value)
+{
+	return constant(t, 32, value);
+}
+
+static LLVMValueRef predicate_at(struct translator *t, uint32_t index)
+{
+	return resize(t, get_predicate(t, operand(t, index)), 32, false);
+}
+
+static LLVMValueRef is_set(struct translator *t, LLVMValueRef value)
+{
+	return LLVMBuildICmp(t->builder, LLVMIntNE, value, number(t, 0), "");
+}
+
+static bool has_space_load(const struct statement *statement)
+{
+	return word_is(&statement->name, "ld");
+}
+
+/*
+ * In which order lanes go on: NCCL's LL128 takes lanes' loads for one access of the warp, data
+ * with the flag behind it in the last lane. If lanes only load until they meet again, the last
+ * one goes first: then all others see what was stored before its flag.
+ */
+static LLVMValueRef order_after(struct translator *t)
+{
+	bool loads = false;
+
+	for (const struct statement *next = t->at->next; next; next = next->next) {
+		if (next->kind == STATEMENT_LABEL)
+			break;
+		if (word_is(&next->name, "st") || word_is(&next->name, "red") ||
+		    word_is(&next->name, "atom"))
+			return number(t, PTX_LANES_UP);
+		loads |= has_space_load(next);
+		if (next->opcode && next->opcode->flags & (OPCODE_WAITS | OPCODE_ENDS))
+			break;
+	}
+	return number(t, loads ? PTX_LANES_DOWN : PTX_LANES_UP);
+}
+
+/* bar.red.popc.u32 d, a {, b}, {!}c */
+static void bar_red(struct translator *t)
+{
+	bool popc = has(t, MOD_popc), and = has(t, MOD_and), or = has(t, MOD_or);
+	uint32_t last = t->at->operands_count - 1;
+	LLVMValueRef count = last == 3 ? get(t, operand(t, 2), TYPE_U32) : number(t, 0), result;
+
+	if (last < 2 || popc + and + or != 1) {
+		unsupported(t);
+		return;
+	}
+	result = call_run(t, "bar_red", "i:iiii", get(t, operand(t, 1), TYPE_U32), count,
+			  number(t, popc ? PTX_RED_POPC : and ? PTX_RED_AND : PTX_RED_OR),
+			  predicate_at(t, last));
+	if (popc)
+		put(t, operand(t, 0), result, TYPE_U32);
+	else
+		put_predicate(t, operand(t, 0), is_set(t, result));
+}
+
+/* bar, barrier: .cta, .warp and .cluster */
+void translate_bar(struct translator *t)
+{
+	LLVMValueRef id, count;
+
+	has(t, MOD_cta);
+	has(t, MOD_aligned);
+	if (has(t, MOD_warp)) {
+		has(t, MOD_sync);
+		call_run(t, "bar_warp_sync", "v:ii", get(t, operand(t, 0), TYPE_U32), order_after(t));
+		return;
+	}
+	if (has(t, MOD_cluster)) {
+		has(t, MOD_acquire);
+		has(t, MOD_release);
+		has(t, MOD_relaxed);
+		if (has(t, MOD_arrive))
+			call_run(t, "cluster_arrive", "v:");
+		else if (has(t, MOD_wait))
+			call_run(t, "cluster_wait", "v:");
+		else
+			unsupported(t);
+		return;
+	}
+	if (has(t, MOD_red)) {
+		bar_red(t);
+		return;
+	}
+	id = get(t, operand(t, 0), TYPE_U32);
+	count = t->at->operands_count > 1 ? get(t, operand(t, 1), TYPE_U32) : number(t, 0);
+	if (has(t, MOD_sync))
+		call_run(t, "bar_sync", "v:ii", id, count);
+	else if (has(t, MOD_arrive))
+		call_run(t, "bar_arrive", "v:ii", id, count);
+	else
+		unsupported(t);
+}
+
+void translate_vote(struct translator *t)
+{
+	uint32_t operation = has(t, MOD_all) ? PTX_VOTE_ALL : has(t, MOD_any) ? PTX_VOTE_ANY :
+			     has(t, MOD_uni) ? PTX_VOTE_UNI : PTX_VOTE_BALLOT;
+	LLVMValueRef result;
+
+	if (!has(t, MOD_sync) || (operation == PTX_VOTE_BALLOT && !has(t, MOD_ballot))) {
+		unsupported(t);
+		return;
+	}
+	result = call_run(t, "vote", "i:iiii", get(t, operand(t, 2), TYPE_U32),
+			  number(t, operation), predicate_at(t, 1), order_after(t));
+	if (operation == PTX_VOTE_BALLOT)
+		put(t, operand(t, 0), result, TYPE_B32);
+	else
+		put_predicate(t, operand(t, 0), is_set(t, result));
+}
+
+/* Where an operation leaves its predicate, d|p; a null pointer if the text has none */
+static LLVMValueRef predicate_place(struct translator *t)
+{
+	return operand(t, 0)->second ? alloca_at_entry(t, t->i32, 1, 4) :
+				       LLVMConstNull(t->pointer);
+}
+
+static void put_both(struct translator *t, LLVMValueRef result, LLVMValueRef place)
+{
+	struct operand *to = operand(t, 0);
+
+	if (to->second)
+		put_predicate(t, to->second, is_set(t, BUILD(Load2, t->i32, place)));
+	put(t, to, result, TYPE_B32);
+}
+
+void translate_shfl(struct translator *t)
+{
+	uint32_t mode = has(t, MOD_up) ? PTX_SHFL_UP : has(t, MOD_down) ? PTX_SHFL_DOWN :
+			has(t, MOD_bfly) ? PTX_SHFL_BFLY : PTX_SHFL_IDX;
+	LLVMValueRef place = predicate_place(t);
+
+	has(t, MOD_idx);
+	if (!has(t, MOD_sync))
+		unsupported(t);
+	put_both(t, call_run(t, "shfl", "i:iiiiip", get(t, operand(t, 4), TYPE_U32),
+			     number(t, mode), get(t, operand(t, 1), TYPE_B32),
+			     get(t, operand(t, 2), TYPE_U32), get(t, operand(t, 3), TYPE_U32), place),
+		 place);
+}
+
+void translate_match(struct translator *t)
+{
+	enum type type = type_at(t, 0);
+	LLVMValueRef mask = get(t, operand(t, 2), TYPE_U32), value, place;
+
+	has(t, MOD_sync);
+	value = resize(t, get(t, operand(t, 1), type ? type : TYPE_B32), 64, false);
+	if (has(t, MOD_any)) {
+		put(t, operand(t, 0), call_run(t, "match_any", "i:il", mask, value), TYPE_B32);
+		return;
+	}
+	has(t, MOD_all);
+	place = predicate_place(t);
+	put_both(t, call_run(t, "match_all", "i:ilp", mask, value, place), place);
+}
+
+void translate_redux(struct translator *t)
+{
+	bool is_signed = type_is(type_at(t, 0), KIND_SIGNED);
+	uint32_t operation = has(t, MOD_add) ? PTX_REDUX_ADD :
+		has(t, MOD_min) ? is_signed ? PTX_REDUX_MIN_S : PTX_REDUX_MIN_U :
+		has(t, MOD_max) ? is_signed ? PTX_REDUX_MAX_S : PTX_REDUX_MAX_U :
+		has(t, MOD_and) ? PTX_REDUX_AND : has(t, MOD_or) ? PTX_REDUX_OR : PTX_REDUX_XOR;
+
+	has(t, MOD_xor);
+	has(t, MOD_sync);
+	if (type_bits(type_at(t, 0)) != 32 || type_is(type_at(t, 0), KIND_FLOAT))
+		unsupported(t);
+	put(t, operand(t, 0), call_run(t, "redux", "i:iii", get(t, operand(t, 2), TYPE_U32),
+				       number(t, operation), get(t, operand(t, 1), TYPE_B32)),
+	    TYPE_B32);
+}
+
+void translate_activemask(struct translator *t)
+{
+	put(t, operand(t, 0), call_run(t, "activemask", "i:l",
+				       constant(t, 64, (uint64_t)(uintptr_t)t->at->name.at)),
+	    TYPE_B32);
+}
+
+void translate_elect(struct translator *t)
+{
+	LLVMValueRef place = predicate_place(t);
+
+	has(t, MOD_sync);
+	put_both(t, call_run(t, "elect", "i:ip", get(t, operand(t, 1), TYPE_U32), place), place);
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+/*
+ * f32 and f64. Results that are NaN have the bits that an H100 gives: all ones but the sign for
+ * f32; for f64 the second operand's NaN, else the first one's, made quiet.
+ */
+#include "instructions.h"
+#include "ir.h"
+#include "ptx_math.h"
+
+uint32_t rounding(struct translator *t)
+{
+	if (has(t, MOD_rz))
+		return ROUND_RZ;
+	if (has(t, MOD_rm))
+		return ROUND_RM;
+	if (has(t, MOD_rp))
+		return ROUND_RP;
+	has(t, MOD_rn);
+	return ROUND_RN;
+}
+
+LLVMValueRef is_nan(struct translator *t, LLVMValueRef value)
+{
+	return LLVMBuildFCmp(t->builder, LLVMRealUNO, value, value, "");
+}
+
+static bool is_half(enum type type)
+{
+	return type != TYPE_F32 && type != TYPE_F64;
+}
+
+static LLVMValueRef float_bits(struct translator *t, uint32_t bits)
+{
+	return LLVMConstBitCast(constant(t, 32, bits), t->f32);
+}
+
+static LLVMValueRef double_bits(struct translator *t, uint64_t bits)
+{
+	return LLVMConstBitCast(constant(t, 64, bits), t->f64);
+}
+
+/* An f32 NaN, if the value is any */
+LLVMValueRef canonical(struct translator *t, LLVMValueRef value, enum type type)
+{
+	if (type != TYPE_F32)
+		return value;
+	return choose(t, is_nan(t, value), float_bits(t, 0x7fffffff), value);
+}
+
+/* Which NaN an f64 operation gives. @list: the operands, the one that counts most first */
+static LLVMValueRef canonical64(struct translator *t, LLVMValueRef value, LLVMValueRef *list,
+				uint32_t count)
+{
+	LLVMValueRef nan = double_bits(t, 0xfff8000000000000ULL);
+
+	for (uint32_t i = count; i--; ) {
+		LLVMValueRef quiet = BUILD(Or, as_int(t, list[i]), constant(t, 64, 1ULL << 51));
+
+		nan = choose(t, is_nan(t, list[i]), BUILD(BitCast, quiet, t->f64), nan);
+	}
+	return choose(t, is_nan(t, value), nan, value);
+}
+
+/* .ftz: subnormals become zeros of their sign */
+LLVMValueRef flush(struct translator *t, LLVMValueRef value, enum type type)
+{
+	LLVMValueRef bits, exponent, sign;
+
+	if (type != TYPE_F32)
+		return value;
+	bits = as_int(t, value);
+	exponent = BUILD(And, bits, constant(t, 32, 0x7f800000));
+	sign = BUILD(BitCast, BUILD(And, bits, constant(t, 32, 0x80000000)), t->f32);
+	return choose(t, LLVMBuildICmp(t->builder, LLVMIntEQ, exponent, constant(t, 32, 0), ""), sign,
+		      value);
+}
+
+/* .sat: into 0 to 1, a NaN to +0 */
+LLVMValueRef saturate(struct translator *t, LLVMValueRef value, enum type type)
+{
+	LLVMTypeRef kind = type == TYPE_F64 ? t->f64 : t->f32;
+	LLVMValueRef zero = LLVMConstReal(kind, 0), one = LLVMConstReal(kind, 1), above;
+
+	above = LLVMBuildFCmp(t->builder, LLVMRealOGT, value, zero, "");
+	value = choose(t, above, value, zero);
+	return choose(t, LLVMBuildFCmp(t->builder, LLVMRealOGT, value, one, ""), one, value);
+}
+
+/* Modifiers of an operation on f32 or f64, and its operands */
+struct operation {
+	enum type type;
+	uint32_t mode, count;
+	bool ftz, sat;
+	LLVMValueRef values[3];
+};
+
+static void take(struct translator *t, struct operation *operation, uint32_t count)
+{
+	operation->type = type_at(t, 0);
+	operation->mode = rounding(t);
+	operation->ftz = has(t, MOD_ftz);
+	operation->sat = has(t, MOD_sat);
+	operation->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		operation->values[i] = get_float(t, operand(t, 1 + i), operation->type);
+		if (operation->ftz)
+			operation->values[i] = flush(t, operation->values[i], operation->type);
+	}
+}
+
+static void give(struct translator *t, struct operation *operation, LLVMValueRef value)
+{
+	LLVMValueRef order[3];
+
+	if (operation->type == TYPE_F64) {
+		/* of fma: the addend, then b, then a */
+		for (uint32_t i = 0; i < operation->count; i++)
+			order[i] = operation->values[operation->count - 1 - i];
+		value = canonical64(t, value, order, operation->count);
+	} else {
+		value = canonical(t, value, operation->type);
+	}
+	if (operation->ftz)
+		value = flush(t, value, operation->type);
+	if (operation->sat)
+		value = saturate(t, value, operation->type);
+	put(t, operand(t, 0), value, operation->type);
+}
+
+static const char *name_of(const char *f32, const char *f64, enum type type)
+{
+	return type == TYPE_F64 ? f64 : f32;
+}
+
+void translate_float_binary(struct translator *t, char kind)
+{
+	struct operation operation;
+	LLVMValueRef *v = operation.values, value;
+
+	if (is_half(type_at(t, 0))) {
+		half_binary(t, kind);
+		return;
+	}
+	take(t, &operation, 2);
+	if (operation.mode == ROUND_RN)
+		value = kind == '+' ? BUILD(FAdd, v[0], v[1]) : kind == '-' ? BUILD(FSub, v[0], v[1]) :
+			BUILD(FMul, v[0], v[1]);
+	else
+		value = call_math(t, kind == '+' ? name_of("add_f32", "add_f64", operation.type) :
+				  kind == '-' ? name_of("sub_f32", "sub_f64", operation.type) :
+				  name_of("mul_f32", "mul_f64", operation.type), v[0], v[1],
+				  constant(t, 32, operation.mode));
+	give(t, &operation, value);
+}
+
+void translate_fma(struct translator *t)
+{
+	struct operation operation;
+	LLVMValueRef *v = operation.values, value;
+
+	if (is_half(type_at(t, 0))) {
+		half_fma(t);
+		return;
+	}
+	take(t, &operation, 3);
+	if (operation.mode == ROUND_RN)
+		value = intrinsic(t, "llvm.fma", LLVMTypeOf(v[0]), 3, v[0], v[1], v[2]);
+	else
+		value = call_math(t, name_of("fma_f32", "fma_f64", operation.type), v[0], v[1], v[2],
+				  constant(t, 32, operation.mode));
+	give(t, &operation, value);
+}
+
+static LLVMValueRef one(struct translator *t, enum type type)
+{
+	return LLVMConstReal(type == TYPE_F64 ? t->f64 : t->f32, 1);
+}
+
+static LLVMValueRef quotient(struct translator *t, struct operation *operation, LLVMValueRef a,
+			     LLVMValueRef b)
+{
+	if (operation->mode == ROUND_RN)
+		return BUILD(FDiv, a, b);
+	return call_math(t, name_of("div_f32", "div_f64", operation->type), a, b,
+			 constant(t, 32, operation->mode));
+}
+
+/* div.approx is a * (1 / b): from 2^126 on, 1 / b is 0. */
+void translate_float_division(struct translator *t)
+{
+	bool approx = has(t, MOD_approx), full = has(t, MOD_full);
+	struct operation operation;
+	LLVMValueRef value, large, zero;
+
+	if (is_half(type_at(t, 0))) {
+		unsupported(t);
+		return;
+	}
+	take(t, &operation, 2);
+	value = quotient(t, &operation, operation.values[0], operation.values[1]);
+	if (approx && !full) {
+		LLVMValueRef magnitude = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[1], NULL,
+						   NULL);
+
+		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, magnitude,
+				      LLVMConstReal(t->f32, 0x1p126), "");
+		zero = BUILD(FMul, operation.values[0], LLVMConstReal(t->f32, 0));
+		zero = intrinsic(t, "llvm.copysign", t->f32, 2, zero, value, NULL);
+		value = choose(t, large, zero, value);
+	}
+	give(t, &operation, value);
+}
+
+void translate_rcp(struct translator *t)
+{
+	bool approx = has(t, MOD_approx);
+	struct operation operation;
+
+	take(t, &operation, 1);
+	if (approx && operation.type == TYPE_F64)
+		put(t, operand(t, 0), call_math(t, "rcp_f64", operation.values[0]), TYPE_F64);
+	else
+		give(t, &operation, quotient(t, &operation, one(t, operation.type),
+					     operation.values[0]));
+}
+
+void translate_sqrt(struct translator *t)
+{
+	struct operation operation;
+	LLVMValueRef value;
+
+	has(t, MOD_approx);
+	take(t, &operation, 1);
+	value = operation.values[0];
+	if (operation.mode == ROUND_RN)
+		value = intrinsic(t, "llvm.sqrt", LLVMTypeOf(value), 1, value, NULL, NULL);
+	else
+		value = call_math(t, name_of("sqrt_f32", "sqrt_f64", operation.type), value,
+				  constant(t, 32, operation.mode));
+	give(t, &operation, value);
+}
+
+void translate_rsqrt(struct translator *t)
+{
+	struct operation operation;
+
+	has(t, MOD_approx);
+	take(t, &operation, 1);
+	if (operation.type == TYPE_F64)
+		put(t, operand(t, 0), call_math(t, "rsqrt_f64", operation.values[0]), TYPE_F64);
+	else
+		give(t, &operation, call_math(t, "rsqrt_f32", operation.values[0]));
+}
+
+/* Functions of f32; of f16 and bf16 they are those of f32, rounded once more. */
+static void approximate(struct translator *t, const char *name)
+{
+	enum type type = type_at(t, 0);
+	struct operation operation;
+	LLVMValueRef bits, result;
+	uint32_t count = type_facts[type].packed;
+
+	has(t, MOD_approx);
+	if (type == TYPE_F64) {
+		unsupported(t);
+		return;
+	}
+	if (type == TYPE_F32) {
+		take(t, &operation, 1);
+		give(t, &operation, call_math(t, name, operation.values[0]));
+		return;
+	}
+	has(t, MOD_ftz);	/* of bf16: its subnormals are those of f32, and 2^x of them is 1 */
+	bits = get(t, operand(t, 1), type);
+	result = constant(t, 16 * count, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		LLVMValueRef part = BUILD(LShr, bits, constant(t, 16 * count, 16 * i));
+
+		part = widen(t, resize(t, part, 16, false), type);
+		part = resize(t, narrow(t, call_math(t, name, part), type), 16 * count, false);
+		result = BUILD(Or, result, BUILD(Shl, part, constant(t, 16 * count, 16 * i)));
+	}
+	put(t, operand(t, 0), result, type);
+}
+
+void translate_sin(struct translator *t)
+{
+	approximate(t, "sin_f32");
+}
+
+void translate_cos(struct translator *t)
+{
+	approximate(t, "cos_f32");
+}
+
+void translate_lg2(struct translator *t)
+{
+	approximate(t, "lg2_f32");
+}
+
+void translate_ex2(struct translator *t)
+{
+	approximate(t, "ex2_f32");
+}
+
+void translate_tanh(struct translator *t)
+{
+	approximate(t, "tanh_f32");
+}
+
+/* abs and neg of an f64 NaN leave its bits, made quiet; of an f32 NaN they give the one NaN. */
+void translate_float_sign(struct translator *t, bool negate)
+{
+	enum type type = type_at(t, 0);
+	bool ftz;
+	LLVMValueRef a, value;
+
+	if (is_half(type)) {
+		half_sign(t, negate);
+		return;
+	}
+	ftz = has(t, MOD_ftz);
+	a = get_float(t, operand(t, 1), type);
+	if (ftz)
+		a = flush(t, a, type);
+	value = negate ? BUILD(FNeg, a) : intrinsic(t, "llvm.fabs", LLVMTypeOf(a), 1, a, NULL, NULL);
+	if (type == TYPE_F64)
+		value = canonical64(t, value, &a, 1);
+	put(t, operand(t, 0), canonical(t, value, type), type);
+}
+
+/* The lesser or greater of two, -0 below +0; a NaN loses, or with .NaN wins. */
+LLVMValueRef minimum(struct translator *t, LLVMValueRef a, LLVMValueRef b, enum type type,
+		     bool max, bool nan)
+{
+	LLVMValueRef less = LLVMBuildFCmp(t->builder, max ? LLVMRealOGT : LLVMRealOLT, a, b, "");
+	LLVMValueRef equal = LLVMBuildFCmp(t->builder, LLVMRealOEQ, a, b, ""), result, bits;
+
+	result = choose(t, less, a, b);
+	/* equal numbers differ in the sign of zero at most: min takes either's, max both's */
+	bits = max ? BUILD(And, as_int(t, a), as_int(t, b)) : BUILD(Or, as_int(t, a), as_int(t, b));
+	result = choose(t, equal, BUILD(BitCast, bits, LLVMTypeOf(a)), result);
+	result = choose(t, is_nan(t, b), a, result);
+	if (nan) {
+		result = choose(t, is_nan(t, a), a, result);
+		result = choose(t, is_nan(t, b), b, result);
+	}
+	if (type == TYPE_F64) {
+		LLVMValueRef list[] = { b, a };
+
+		return canonical64(t, result, list, 2);
+	}
+	return canonical(t, result, TYPE_F32);
+}
+
+/* .xorsign.abs: of the magnitudes, with the product's sign */
+void translate_float_minimum(struct translator *t, bool max)
+{
+	enum type type = type_at(t, 0);
+	bool ftz = has(t, MOD_ftz), nan = has(t, MOD_NaN), sign = has(t, MOD_xorsign);
+	LLVMValueRef a, b, result;
+
+	has(t, MOD_abs);
+	if (t->at->operands_count != 3) {
+		unsupported(t);
+		return;
+	}
+	if (is_half(type)) {
+		half_minimum(t, max, ftz, nan, sign);
+		return;
+	}
+	a = get_float(t, operand(t, 1), type);
+	b = get_float(t, operand(t, 2), type);
+	if (ftz) {
+		a = flush(t, a, type);
+		b = flush(t, b, type);
+	}
+	if (sign) {
+		LLVMValueRef both = BUILD(Xor, as_int(t, a), as_int(t, b)), x, y;
+
+		x = intrinsic(t, "llvm.fabs", t->f32, 1, a, NULL, NULL);
+		y = intrinsic(t, "llvm.fabs", t->f32, 1, b, NULL, NULL);
+		result = as_int(t, minimum(t, x, y, type, max, nan));
+		both = BUILD(And, both, constant(t, 32, 0x80000000));
+		result = BUILD(BitCast, BUILD(Or, result, both), t->f32);
+		result = canonical(t, result, type);
+	} else {
+		result = minimum(t, a, b, type, max, nan);
+	}
+	put(t, operand(t, 0), result, type);
+}
+
+/* copysign d, a, b: b with a's sign */
+void translate_copysign(struct translator *t)
+{
+	enum type type = type_at(t, 0);
+	LLVMValueRef a = get_float(t, operand(t, 1), type), b = get_float(t, operand(t, 2), type);
+
+	put(t, operand(t, 0), intrinsic(t, "llvm.copysign", LLVMTypeOf(a), 2, b, a, NULL), type);
+}
+
+void translate_testp(struct translator *t)
+{
+	enum type type = type_at(t, 0);
+	LLVMValueRef a = get_float(t, operand(t, 1), type), size, least, infinity, result;
+
+	size = intrinsic(t, "llvm.fabs", LLVMTypeOf(a), 1, a, NULL, NULL);
+	least = type == TYPE_F64 ? double_bits(t, 0x0010000000000000ULL) : float_bits(t, 0x00800000);
+	infinity = type == TYPE_F64 ? double_bits(t, 0x7ff0000000000000ULL) :
+				      float_bits(t, 0x7f800000);
+	if (has(t, MOD_finite)) {
+		result = LLVMBuildFCmp(t->builder, LLVMRealOLT, size, infinity, "");
+	} else if (has(t, MOD_infinite)) {
+		result = LLVMBuildFCmp(t->builder, LLVMRealOEQ, size, infinity, "");
+	} else if (has(t, MOD_number)) {
+		result = BUILD(Not, is_nan(t, a));
+	} else if (has(t, MOD_notanumber)) {
+		result = is_nan(t, a);
+	} else if (has(t, MOD_normal)) {
+		result = BUILD(And, LLVMBuildFCmp(t->builder, LLVMRealOLT, size, infinity, ""),
+			       LLVMBuildFCmp(t->builder, LLVMRealOGE, size, least, ""));
+	} else {
+		has(t, MOD_subnormal);
+		result = BUILD(And, LLVMBuildFCmp(t->builder, LLVMRealOLT, size, least, ""),
+			       LLVMBuildFCmp(t->builder, LLVMRealOGT, size,
+					     LLVMConstNull(LLVMTypeOf(size)), ""));
+	}
+	put_predicate(t, operand(t, 0), result);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Translation of PTX functions to LLVM's IR.
+ *
+ * Registers are allocas of the type that they are declared with; LLVM makes values of them. What
+ * is rare or hard to do exactly is a call of a C function (lib/ptx/math).
+ *
+ *   function.c	a function: entry, labels, loops, the form that loops over a block's threads
+ *   statement.c	the table of instructions; guards; modifiers
+ *   value.c	operands to values and back; constants
+ *   address.c	addresses: spaces, variables, alignment
+ *   special.c	special registers
+ *   integer.c, bits.c, compare.c, video.c, float.c, half.c, convert.c, move.c
+ *   memory.c, atomic.c, multimem.c, async.c
+ *   flow.c, call.c, collective.c
+ */
+#ifndef MEMCAST_PTX_IR_H
+#define MEMCAST_PTX_IR_H
+
+#include <llvm-c/Core.h>
+#include <stdarg.h>
+
+#include "code.h"
+#include "modifier.h"
+#include "run.h"
+#include "text.h"
+
+struct translator {
+	LLVMContextRef context;
+	LLVMModuleRef module;
+	LLVMBuilderRef builder, entry_builder;
+	LLVMTypeRef i1, i8, i16, i32, i64, i128, f32, f64, pointer, nothing;
+	struct ptx_code *code;
+	struct root *root;
+	/* the function */
+	struct unit *unit;
+	struct function *function;
+	struct body body;
+	LLVMValueRef value, thread, parameters, results, tid[3];
+	LLVMBasicBlockRef start;
+	LLVMValueRef shared_base, carry, misaligned;
+	bool polls, ended;
+	bool loops;			/* the root has a form that loops over threads */
+	uint32_t *waits_before;		/* instructions that may wait, before each statement */
+	uint32_t index;			/* of the statement */
+	/* the instruction */
+	struct statement *at;
+	enum modifier modifiers[PTX_MODIFIERS_MOST];
+	enum type types[PTX_MODIFIERS_MOST];
+	uint32_t types_count, used;
+	bool unsupported;
+};
+
+/* An instruction's name, and what makes IR of it */
+struct opcode {
+	const char *name;
+	void (*translate)(struct translator *t);
+	uint8_t least, most;		/* operands */
+	uint8_t flags;
+};
+
+#define OPCODE_WAITS	1		/* for other threads */
+#define OPCODE_ENDS	2		/* the thread, or the function */
+#define OPCODE_NO_CHECK	4		/* modifiers are not looked at: it is not supported */
+
+const struct opcode *opcode_find(const struct word *name);
+
+/* ---- statement.c ---- */
+bool has(struct translator *t, enum modifier modifier);
+bool has_any(struct translator *t, const enum modifier *list, uint32_t count);
+void unsupported(struct translator *t);
+void translate_statement(struct translator *t, struct statement *statement);
+static inline enum type type_at(const struct translator *t, uint32_t index)
+{
+	return index < t->types_count ? t->types[index] : TYPE_NONE;
+}
+
+static inline struct operand *operand(struct translator *t, uint32_t index)
+{
+	static struct operand none;
+
+	return index < t->at->operands_count ? &t->at->operands[index] : &none;
+}
+
+/* ---- value.c ---- */
+LLVMTypeRef int_type(struct translator *t, uint32_t bits);
+LLVMValueRef constant(struct translator *t, uint32_t bits, uint64_t value);
+LLVMValueRef get(struct translator *t, const struct operand *operand, enum type type);
+LLVMValueRef get_float(struct translator *t, const struct operand *operand, enum type type);
+LLVMValueRef get_predicate(struct translator *t, const struct operand *operand);
+void put(struct translator *t, const struct operand *operand, LLVMValueRef value, enum type type);
+void put_predicate(struct translator *t, const struct operand *operand, LLVMValueRef value);
+LLVMValueRef register_read(struct translator *t, struct symbol *symbol, int element);
+void register_write(struct translator *t, struct symbol *symbol, int element, LLVMValueRef value,
+		    bool is_signed);
+LLVMValueRef as_int(struct translator *t, LLVMValueRef value);
+LLVMValueRef resize(struct translator *t, LLVMValueRef value, uint32_t bits, bool is_signed);
+LLVMValueRef alloca_at_entry(struct translator *t, LLVMTypeRef type, uint64_t count,
+			     uint32_t align);
+LLVMValueRef intrinsic(struct translator *t, const char *name, LLVMTypeRef type,
+		       uint32_t count, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+LLVMValueRef call_run(struct translator *t, const char *name, const char *signature, ...);
+LLVMValueRef call_math(struct translator *t, const char *name, ...);
+LLVMValueRef choose(struct translator *t, LLVMValueRef condition, LLVMValueRef yes,
+		    LLVMValueRef no);
+LLVMValueRef thread_field(struct translator *t, size_t offset, LLVMTypeRef type);
+LLVMValueRef invariant(struct translator *t, LLVMValueRef load);
+LLVMBasicBlockRef new_block(struct translator *t);
+void go_on_at(struct translator *t, LLVMBasicBlockRef block);
+
+void function_is_pure(struct translator *t, LLVMValueRef function);
+void function_ends(struct translator *t, LLVMValueRef function);
+void root_external(struct root *root, const char *name, void *address);
+
+/* ---- address.c ---- */
+LLVMValueRef symbol_address(struct translator *t, struct symbol *symbol);
+LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enum space space,
+			uint32_t align);
+LLVMValueRef address_value(struct translator *t, const struct operand *operand);
+enum space space_of_modifiers(struct translator *t);
+LLVMValueRef shared_window(struct translator *t);
+LLVMValueRef external(struct translator *t, const char *name, void *address);
+
+/* ---- special.c ---- */
+LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);
+
+/* ---- function.c ---- */
+bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef context,
+		    LLVMModuleRef module);
+LLVMValueRef function_value(struct translator *t, struct function *function);
+LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
+void edge(struct translator *t, struct symbol *label);
+
+/* ---- float.c, half.c ---- */
+LLVMValueRef canonical(struct translator *t, LLVMValueRef value, enum type type);
+LLVMValueRef flush(struct translator *t, LLVMValueRef value, enum type type);
+LLVMValueRef saturate(struct translator *t, LLVMValueRef value, enum type type);
+LLVMValueRef is_nan(struct translator *t, LLVMValueRef value);
+LLVMValueRef widen(struct translator *t, LLVMValueRef bits, enum type type);
+LLVMValueRef narrow(struct translator *t, LLVMValueRef value, enum type type);
+uint32_t rounding(struct translator *t);
+void half_binary(struct translator *t, char operation);
+void half_fma(struct translator *t);
+void half_sign(struct translator *t, bool negate);
+LLVMValueRef minimum(struct translator *t, LLVMValueRef a, LLVMValueRef b, enum type type,
+		     bool max, bool nan);
+LLVMValueRef compare_floats(struct translator *t, enum modifier operation, LLVMValueRef a,
+			    LLVMValueRef b);
+LLVMValueRef compare_ints(struct translator *t, enum modifier operation, LLVMValueRef a,
+			  LLVMValueRef b, bool is_signed);
+enum modifier comparison(struct translator *t);
+
+#define BUILD(kind, ...) LLVMBuild##kind(t->builder, __VA_ARGS__, "")
+
+#endif /* MEMCAST_PTX_IR_H */

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Loads, stores and fences. Weak accesses are plain ones; relaxed and volatile ones are atomic to
+ * LLVM, or volatile where they have more than 64 bits, which processors with AVX do at once.
+ */
+#include "instructions.h"
+#include "ir.h"
+
+/* What caches are to do: results are the same */
+static const enum modifier hints[] = {
+	MOD_ca, MOD_cg, MOD_cs, MOD_lu, MOD_cv, MOD_wb, MOD_wt, MOD_nc, MOD_weak,
+	MOD_L1__evict_first, MOD_L1__evict_last, MOD_L1__evict_normal, MOD_L1__evict_unchanged,
+	MOD_L1__no_allocate, MOD_L2__128B, MOD_L2__256B, MOD_L2__64B, MOD_L2__cache_hint,
+	MOD_L2__evict_first, MOD_L2__evict_last, MOD_L2__evict_normal, MOD_unified,
+	/* all scopes are that of the system */
+	MOD_cta, MOD_cluster, MOD_gpu, MOD_sys,
+};
+
+struct access {
+	enum space space;
+	enum type type;
+	uint32_t count, bytes;		/* elements; bytes of all */
+	bool strong, is_volatile, acquire, release;
+};
+
+static bool access_of(struct translator *t, struct access *access)
+{
+	*access = (struct access) { .type = type_at(t, t->types_count ? t->types_count - 1 : 0),
+				    .count = 1 };
+	access->space = space_of_modifiers(t);
+	has_any(t, hints, ARRAY_SIZE(hints));
+	if (has(t, MOD_v2))
+		access->count = 2;
+	if (has(t, MOD_v4))
+		access->count = 4;
+	if (has(t, MOD_v8))
+		access->count = 8;
+	access->is_volatile = has(t, MOD_volatile);
+	access->acquire = has(t, MOD_acquire);
+	access->release = has(t, MOD_release);
+	access->strong = has(t, MOD_relaxed) | has(t, MOD_mmio) | access->is_volatile |
+			 access->acquire | access->release;
+	access->bytes = access->count * (type_bits(access->type) / 8);
+	if (!access->bytes || access->bytes > 32 || t->types_count != 1) {
+		unsupported(t);
+		return false;
+	}
+	return true;
+}
+
+/* Vectors are one access of integers. */
+static LLVMTypeRef access_type(struct translator *t, const struct access *access)
+{
+	uint32_t bits = type_bits(access->type);
+
+	if (bits == 128)
+		return LLVMVectorType(t->i64, 2);
+	return access->count > 1 ? LLVMVectorType(int_type(t, bits), access->count) :
+				   int_type(t, bits);
+}
+
+static void order(const struct access *access, LLVMValueRef instruction)
+{
+	bool scalar = access->count == 1 && access->bytes <= 8;
+
+	LLVMSetAlignment(instruction, access->bytes < 16 ? access->bytes :
+			 access->count > 1 || access->bytes == 16 ? 16 : access->bytes);
+	if (!access->strong)
+		return;
+	if (!scalar || access->is_volatile)
+		LLVMSetVolatile(instruction, true);
+	if (scalar)
+		LLVMSetOrdering(instruction, access->acquire ? LLVMAtomicOrderingAcquire :
+				access->release ? LLVMAtomicOrderingRelease :
+				LLVMAtomicOrderingMonotonic);
+}
+
+static const struct operand *element(struct translator *t, const struct operand *operand,
+				     const struct access *access, uint32_t index)
+{
+	static const struct operand sink = { .kind = OPERAND_SINK };
+
+	if (access->count == 1)
+		return operand;
+	if (operand->kind == OPERAND_VECTOR && index < operand->count)
+		return &operand->items[index];
+	unsupported(t);
+	return &sink;
+}
+
+void translate_ld(struct translator *t)
+{
+	struct access access;
+	LLVMValueRef pointer, value;
+
+	if (!access_of(t, &access))
+		return;
+	pointer = pointer_to(t, operand(t, 1), access.space, access.bytes);
+	value = BUILD(Load2, access_type(t, &access), pointer);
+	order(&access, value);
+	if (!access.strong && (access.space == SPACE_CONST ||
+			       (access.space == SPACE_PARAM && t->function->kernel &&
+				operand(t, 1)->symbol && operand(t, 1)->symbol->parameter)))
+		invariant(t, value);
+	if (access.count == 1) {
+		if (type_bits(access.type) == 128)
+			value = BUILD(BitCast, value, t->i128);
+		put(t, operand(t, 0), value, access.type);
+		return;
+	}
+	for (uint32_t i = 0; i < access.count; i++)
+		put(t, element(t, operand(t, 0), &access, i),
+		    LLVMBuildExtractElement(t->builder, value, constant(t, 32, i), ""), access.type);
+}
+
+void translate_st(struct translator *t)
+{
+	struct access access;
+	LLVMValueRef pointer, value;
+
+	if (has(t, MOD_async) || !access_of(t, &access)) {
+		unsupported(t);
+		return;
+	}
+	pointer = pointer_to(t, operand(t, 0), access.space, access.bytes);
+	if (access.count == 1) {
+		value = get(t, operand(t, 1), access.type);
+		if (type_bits(access.type) == 128)
+			value = BUILD(BitCast, value, access_type(t, &access));
+	} else {
+		value = LLVMGetUndef(access_type(t, &access));
+		for (uint32_t i = 0; i < access.count; i++)
+			value = LLVMBuildInsertElement(t->builder, value,
+						       get(t, element(t, operand(t, 1), &access, i),
+							   access.type),
+						       constant(t, 32, i), "");
+	}
+	order(&access, LLVMBuildStore(t->builder, value, pointer));
+}
+
+/* Only a fence of sequential consistency needs an instruction of this processor. */
+void translate_fence(struct translator *t)
+{
+	bool membar = word_is(&t->at->name, "membar");
+	bool full = membar ? !has(t, MOD_cta) : has(t, MOD_sc);
+
+	t->used = (1U << t->at->modifiers_count) - 1;
+	LLVMBuildFence(t->builder, full ? LLVMAtomicOrderingSequentiallyConsistent :
+		       LLVMAtomicOrderingAcquireRelease, false, "");
+}
+
+/* cvta.space d, a: shared addresses get the window's address; cvta.to.space takes it away. */
+void translate_cvta(struct translator *t)
+{
+	bool to = has(t, MOD_to);
+	enum space space = space_of_modifiers(t);
+	enum type type = type_at(t, 0);
+	LLVMValueRef value, window;
+
+	value = resize(t, get(t, operand(t, 1), operand(t, 1)->kind == OPERAND_SYMBOL ?
+			      TYPE_B64 : type), 64, false);
+	if (space == SPACE_SHARED) {
+		window = BUILD(PtrToInt, shared_window(t), t->i64);
+		value = to ? BUILD(Sub, value, window) :
+			     BUILD(Add, BUILD(And, value, constant(t, 64, UINT32_MAX)), window);
+	}
+	put(t, operand(t, 0), value, TYPE_B64);
+}
+
+/* Where an address points to, as far as that can be told */
+void translate_isspacep(struct translator *t)
+{
+	bool cluster = has(t, MOD_shared__cluster);
+	enum space space = space_of_modifiers(t);
+	LLVMValueRef address = get(t, operand(t, 1), TYPE_B64);
+
+	put_predicate(t, operand(t, 0),
+		      is_in_space(t, address, space, cluster || !has(t, MOD_shared__cta), cluster));
+}
+
+void translate_prefetch(struct translator *t)
+{
+	translate_nothing(t);
+}
+
+/* The policies of an H100, for programs that print them */
+void translate_createpolicy(struct translator *t)
+{
+	put(t, operand(t, 0), constant(t, 64, cache_policy(t)), TYPE_B64);
+	translate_nothing(t);
+}
+
+void translate_stack(struct translator *t)
+{
+	enum type type = type_at(t, 0);
+
+	if (word_is(&t->at->name, "stacksave")) {
+		put(t, operand(t, 0), as_int(t, intrinsic_plain(t, "llvm.stacksave", NULL)), type);
+	} else if (word_is(&t->at->name, "stackrestore")) {
+		intrinsic_plain(t, "llvm.stackrestore",
+				BUILD(IntToPtr, get(t, operand(t, 0), TYPE_B64), t->pointer));
+	} else {
+		uint32_t align = t->at->operands_count > 2 ? operand(t, 2)->number.integer : 16;
+		LLVMValueRef place = BUILD(ArrayAlloca, t->i8, get(t, operand(t, 1), type));
+
+		LLVMSetAlignment(place, align >= 1 && !(align & (align - 1)) ? align : 16);
+		put(t, operand(t, 0), as_int(t, place), type);
+	}
+}

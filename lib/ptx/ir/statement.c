@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/* Instructions: the table of what makes IR of them, their modifiers, and guards. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instructions.h"
+#include "ir.h"
+
+/* Sorted by name. Those without a function are instructions of PTX that memcast has not. */
+static const struct opcode opcodes[] = {
+#define O(name, function, least, most, flags) { name, function, least, most, flags },
+	PTX_INSTRUCTIONS(O)
+#undef O
+};
+
+static int compare(const void *key, const void *element)
+{
+	const struct word *word = key;
+	const char *name = ((const struct opcode *)element)->name;
+	int order = strncmp(word->at, name, word->length);
+
+	return order ? order : name[word->length] ? -1 : 0;
+}
+
+/* Return: NULL if PTX has no such instruction */
+const struct opcode *opcode_find(const struct word *name)
+{
+	return bsearch(name, opcodes, ARRAY_SIZE(opcodes), sizeof(*opcodes), compare);
+}
+
+/* Has the instruction this modifier? Those that nobody asks for make it unsupported. */
+bool has(struct translator *t, enum modifier modifier)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < t->at->modifiers_count; i++)
+		if (t->modifiers[i] == modifier) {
+			t->used |= 1U << i;
+			found = true;
+		}
+	return found;
+}
+
+bool has_any(struct translator *t, const enum modifier *list, uint32_t count)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		found |= has(t, list[i]);
+	return found;
+}
+
+/* Notes the first instruction that memcast lacks; translation goes on with any value. */
+void unsupported(struct translator *t)
+{
+	struct ptx_log *log = &t->root->log;
+
+	t->unsupported = true;
+	if (t->root->failed)
+		return;
+	t->root->failed = true;
+	snprintf(log->text, sizeof(log->text), "%s %.*s: line %u: %.*s is not supported",
+		 t->function->kernel ? "kernel" : "function",
+		 (int)(t->function->symbol->length < 300 ? t->function->symbol->length : 300),
+		 t->function->symbol->name, t->at ? t->at->line : t->function->line,
+		 t->at ? (int)(t->at->text.length < 200 ? t->at->text.length : 200) : 4,
+		 t->at && t->at->text.at ? t->at->text.at : "this");
+}
+
+static void take_modifiers(struct translator *t)
+{
+	t->types_count = 0;
+	t->used = 0;
+	t->unsupported = false;
+	for (uint32_t i = 0; i < t->at->modifiers_count; i++) {
+		const struct word *word = &t->at->modifiers[i];
+		enum type type = type_of_word(word);
+
+		t->modifiers[i] = type ? MOD_NONE : modifier_of_word(word);
+		if (type) {
+			t->types[t->types_count++] = type;
+			t->used |= 1U << i;
+		}
+	}
+}
+
+/* Runs an instruction only where its guard is true. */
+static LLVMBasicBlockRef guard(struct translator *t)
+{
+	LLVMBasicBlockRef then = new_block(t), after = new_block(t);
+	LLVMValueRef condition = register_read(t, t->at->guard, 0);
+
+	if (t->at->guard_negated)
+		condition = BUILD(Not, condition);
+	LLVMBuildCondBr(t->builder, condition, then, after);
+	LLVMPositionBuilderAtEnd(t->builder, then);
+	return after;
+}
+
+void translate_statement(struct translator *t, struct statement *statement)
+{
+	LLVMBasicBlockRef after = NULL;
+
+	t->at = statement;
+	if (statement->kind == STATEMENT_LABEL) {
+		go_on_at(t, label_block(t, statement->label));
+		return;
+	}
+	if (t->ended)	/* nothing comes here; LLVM still wants a block */
+		go_on_at(t, new_block(t));
+	take_modifiers(t);
+	if (statement->guard)
+		after = guard(t);
+	if (!statement->opcode->translate)
+		unsupported(t);
+	else
+		statement->opcode->translate(t);
+	if (t->used != (1U << statement->modifiers_count) - 1)
+		unsupported(t);
+	if (after)
+		go_on_at(t, after);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is found in bodies when an image is read: errors, and facts for launches. Statements are
+ * forgotten again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+#include "instructions.h"
+
+static const char *const waiting[] = { "atom", "mbarrier", "nanosleep", "call" };
+
+/* May the instruction, in a loop, be what the loop waits by? */
+bool statement_may_wait(const struct statement *statement)
+{
+	if (word_is(&statement->name, "ld")) {
+		for (uint32_t i = 0; i < statement->modifiers_count; i++) {
+			const struct word *word = &statement->modifiers[i];
+
+			if (word_is(word, ".volatile") || word_is(word, ".relaxed") ||
+			    word_is(word, ".acquire") || word_is(word, ".mmio") ||
+			    word_is(word, ".cv"))
+				return true;
+		}
+		return false;
+	}
+	if (word_is(&statement->name, "multimem"))
+		return statement->modifiers_count && word_is(&statement->modifiers[0], ".ld_reduce");
+	for (size_t i = 0; i < ARRAY_SIZE(waiting); i++)
+		if (word_is(&statement->name, waiting[i]))
+			return true;
+	return false;
+}
+
+static bool add_callee(struct facts *facts, struct function *function)
+{
+	for (uint32_t i = 0; i < facts->callees_count; i++)
+		if (facts->callees[i] == function)
+			return true;
+	if (facts->callees_count == facts->callees_room) {
+		uint32_t room = facts->callees_room ? 2 * facts->callees_room : 8;
+		struct function **more = realloc(facts->callees, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		facts->callees = more;
+		facts->callees_room = room;
+	}
+	facts->callees[facts->callees_count++] = function;
+	return true;
+}
+
+struct checking {
+	struct ptx_code *code;
+	struct function *function;
+	struct facts *facts;
+	struct statement *statement;
+	struct complaint *complaint;
+};
+
+static CUresult wrong(struct checking *checking, const char *what, const struct word *word)
+{
+	snprintf(checking->complaint->text, sizeof(checking->complaint->text),
+		 "ptxas: line %u: %s '%.*s'", checking->statement->line, what,
+		 (int)(word->length < 60 ? word->length : 60), word->at);
+	return CUDA_ERROR_INVALID_PTX;
+}
+
+static void reads_thread(struct checking *checking, const struct operand *operand)
+{
+	const struct word *name = &operand->name;
+
+	if (operand->kind == OPERAND_SPECIAL &&
+	    (word_is(name, "%tid") || word_is(name, "%laneid") || word_is(name, "%warpid") ||
+	     (name->length > 9 && !memcmp(name->at, "%lanemask", 9))))
+		checking->facts->own_thread = true;
+}
+
+/* Names that no scope knows are errors, unless they are labels that follow. */
+static CUresult operand_check(struct checking *checking, const struct operand *operand)
+{
+	struct symbol *symbol = operand->symbol;
+	CUresult result = CUDA_SUCCESS;
+
+	reads_thread(checking, operand);
+	if (operand->kind == OPERAND_NAME) {
+		symbol = scope_find(checking->statement->scope, operand->name.at,
+				    operand->name.length);
+		if (!symbol)
+			return wrong(checking, "nothing declares", &operand->name);
+	}
+	if (symbol && symbol->kind == SYMBOL_VARIABLE && symbol->space == SPACE_SHARED)
+		checking->facts->shared = true;
+	if (symbol && symbol->kind == SYMBOL_FUNCTION && operand->kind == OPERAND_SYMBOL &&
+	    !word_is(&checking->statement->name, "call"))
+		checking->facts->indirect = true;
+	for (uint32_t i = 0; i < operand->count && result == CUDA_SUCCESS; i++)
+		result = operand_check(checking, &operand->items[i]);
+	if (result == CUDA_SUCCESS && operand->second)
+		result = operand_check(checking, operand->second);
+	return result;
+}
+
+static CUresult call_check(struct checking *checking)
+{
+	struct statement *statement = checking->statement;
+	struct symbol *defined;
+
+	for (uint32_t i = 0; i < statement->operands_count; i++) {
+		const struct operand *operand = &statement->operands[i];
+
+		if (operand->kind == OPERAND_REGISTER) {
+			checking->facts->indirect = true;
+			return CUDA_SUCCESS;
+		}
+		if (operand->kind != OPERAND_SYMBOL || operand->symbol->kind != SYMBOL_FUNCTION)
+			continue;
+		defined = code_resolve(checking->code, operand->symbol);
+		if (defined && defined->function->defined)
+			return add_callee(checking->facts, defined->function) ? CUDA_SUCCESS :
+			       CUDA_ERROR_OUT_OF_MEMORY;
+		return CUDA_SUCCESS;
+	}
+	return CUDA_SUCCESS;
+}
+
+/* A branch back makes a loop of the statements between. */
+static void loop_check(struct checking *checking, uint32_t index, const uint32_t *waits)
+{
+	struct statement *statement = checking->statement;
+
+	for (uint32_t i = 0; i < statement->operands_count; i++) {
+		const struct operand *operand = &statement->operands[i];
+		struct symbol *label;
+
+		if (operand->kind == OPERAND_SYMBOL && operand->symbol->kind == SYMBOL_TARGETS)
+			checking->facts->waits = true;	/* it is not looked where they are */
+		if (operand->kind != OPERAND_NAME)
+			continue;
+		label = scope_find(statement->scope, operand->name.at, operand->name.length);
+		if (label && label->used && waits[index] > waits[label->count])
+			checking->facts->waits = true;
+	}
+}
+
+static CUresult statement_check(struct checking *checking, uint32_t index, uint32_t *waits)
+{
+	struct statement *statement = checking->statement;
+	const struct opcode *opcode;
+	CUresult result = CUDA_SUCCESS;
+
+	if (statement->kind == STATEMENT_LABEL) {
+		statement->label->count = index;
+		statement->label->used = true;
+		waits[index + 1] = waits[index];
+		return CUDA_SUCCESS;
+	}
+	opcode = statement->opcode = opcode_find(&statement->name);
+	if (!opcode)
+		return wrong(checking, "no instruction is called", &statement->name);
+	waits[index + 1] = waits[index] + statement_may_wait(statement);
+	if (opcode->flags & OPCODE_WAITS)
+		checking->facts->waits = true;
+	if (word_is(&statement->name, "exit"))
+		checking->facts->exits = true;
+	for (uint32_t i = 0; i < statement->operands_count && result == CUDA_SUCCESS; i++)
+		result = operand_check(checking, &statement->operands[i]);
+	if (result == CUDA_SUCCESS)
+		result = form_check(statement, checking->complaint);
+	if (result == CUDA_SUCCESS && word_is(&statement->name, "call"))
+		result = call_check(checking);
+	if (word_is(&statement->name, "bra") || word_is(&statement->name, "brx"))
+		loop_check(checking, index, waits);
+	return result;
+}
+
+/* Sizes of the memory that a body declares */
+static void memory_check(struct checking *checking, const struct body *body)
+{
+	struct facts *facts = checking->facts;
+	uint64_t shared = 0, local = 0;
+
+	facts->shared_align = 1;
+	for (uint32_t i = 0; i < body->memory_count; i++) {
+		const struct symbol *symbol = body->memory[i];
+		uint64_t align = symbol->align ? symbol->align : 1;
+
+		if (symbol->space == SPACE_SHARED && !symbol->unsized) {
+			shared = ((shared + align - 1) & ~(align - 1)) + symbol->bytes;
+			if (align > facts->shared_align)
+				facts->shared_align = align;
+			facts->shared = true;
+		} else if (symbol->space == SPACE_LOCAL) {
+			local = ((local + align - 1) & ~(align - 1)) + symbol->bytes;
+		}
+	}
+	facts->shared_bytes = shared < UINT32_MAX / 2 ? shared : UINT32_MAX / 2;
+	checking->function->local = local < UINT32_MAX ? local : UINT32_MAX;
+}
+
+CUresult function_check(struct ptx_code *code, struct function *function,
+			struct complaint *complaint)
+{
+	struct checking checking = { .code = code, .function = function,
+				     .facts = facts_of(function), .complaint = complaint };
+	uint32_t index = 0, *waits = NULL;
+	struct body body;
+	CUresult result = body_read(function, &body, complaint);
+
+	if (result == CUDA_SUCCESS) {
+		waits = calloc(body.count + 2, sizeof(*waits));
+		if (!waits)
+			result = CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	for (struct statement *statement = body.first; statement && result == CUDA_SUCCESS;
+	     statement = statement->next) {
+		checking.statement = statement;
+		result = statement_check(&checking, index++, waits);
+	}
+	if (result == CUDA_SUCCESS)
+		memory_check(&checking, &body);
+	function->statements = body.count;
+	body_free(&body);
+	free(waits);
+	return result;
+}

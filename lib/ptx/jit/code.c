@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+/* Texts of an image: reading, linking, and compiling what is asked for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+#include "instructions.h"
+
+static int fail_with(struct ptx_log *log, int result, const char *text)
+{
+	snprintf(log->text, sizeof(log->text), "%s", text);
+	return result;
+}
+
+static bool is_global_name(const struct symbol *symbol)
+{
+	return symbol->linkage != LINK_PRIVATE;
+}
+
+static bool is_defined(const struct symbol *symbol)
+{
+	if (symbol->kind == SYMBOL_FUNCTION)
+		return symbol->function->defined;
+	return symbol->linkage != LINK_EXTERN ||
+	       (symbol->space == SPACE_SHARED && symbol->unsized);
+}
+
+/* Of two definitions, one that is weak or common gives way. */
+static bool gives_way(const struct symbol *symbol)
+{
+	return symbol->linkage == LINK_WEAK || symbol->linkage == LINK_COMMON ||
+	       (symbol->space == SPACE_SHARED && symbol->unsized);
+}
+
+/* Return: what a name stands for over all texts; NULL: nothing defines it */
+struct symbol *code_resolve(struct ptx_code *code, struct symbol *symbol)
+{
+	struct symbol *global;
+
+	if (!is_global_name(symbol))
+		return is_defined(symbol) || symbol->kind != SYMBOL_FUNCTION ? symbol : NULL;
+	global = scope_find_here(code->globals, symbol->name, symbol->length);
+	return global ? global->value : NULL;
+}
+
+struct facts *facts_of(struct function *function)
+{
+	return function->translated;
+}
+
+static int add_global(struct ptx_code *code, struct symbol *symbol, struct ptx_log *log)
+{
+	struct word name = { .at = symbol->name, .length = symbol->length };
+	struct symbol *global, *old;
+
+	if (!is_global_name(symbol) || !is_defined(symbol))
+		return CUDA_SUCCESS;
+	global = scope_find_here(code->globals, name.at, name.length);
+	if (!global) {
+		global = scope_add(code->globals, &name);
+		if (!global)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		global->value = symbol;
+		return CUDA_SUCCESS;
+	}
+	old = global->value;
+	if (gives_way(symbol))
+		return CUDA_SUCCESS;
+	if (!gives_way(old)) {
+		snprintf(log->text, sizeof(log->text), "nvlink: two texts define '%.*s'",
+			 (int)(name.length < 200 ? name.length : 200), name.at);
+		return CUDA_ERROR_INVALID_PTX;
+	}
+	global->value = symbol;
+	return CUDA_SUCCESS;
+}
+
+static int link_names(struct ptx_code *code, struct ptx_log *log)
+{
+	int result = CUDA_SUCCESS;
+
+	for (uint32_t u = 0; u < code->units_count && !result; u++) {
+		struct unit *unit = &code->units[u];
+
+		for (uint32_t i = 0; i < unit->variables_count && !result; i++)
+			result = add_global(code, unit->variables[i], log);
+		for (struct function *function = unit->functions; function && !result;
+		     function = function->next)
+			result = add_global(code, function->symbol, log);
+		code->has_clusters |= unit->clusters;
+	}
+	return result;
+}
+
+static int make_facts(struct ptx_code *code)
+{
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (struct function *function = code->units[u].functions; function;
+		     function = function->next) {
+			struct facts *facts = calloc(1, sizeof(*facts));
+
+			if (!facts)
+				return CUDA_ERROR_OUT_OF_MEMORY;
+			function->translated = facts;
+			facts->slot = (struct ptx_slot) { ptx_slot_first_call, code, function };
+		}
+	return CUDA_SUCCESS;
+}
+
+static int check_bodies(struct ptx_code *code, struct ptx_log *log)
+{
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (struct function *function = code->units[u].functions; function;
+		     function = function->next) {
+			struct complaint complaint = {};
+			CUresult result = function->defined ?
+					  function_check(code, function, &complaint) : CUDA_SUCCESS;
+
+			if (result != CUDA_SUCCESS)
+				return fail_with(log, result, complaint.text);
+		}
+	return CUDA_SUCCESS;
+}
+
+static uint32_t align_up(uint32_t value, uint32_t align)
+{
+	return align ? (value + align - 1) & ~(align - 1) : value;
+}
+
+/* Shared variables of texts and of functions that kernels call have one place for all kernels. */
+static void place_common(struct ptx_code *code)
+{
+	uint32_t next = PTX_SHARED_FIRST;
+
+	for (uint32_t u = 0; u < code->units_count; u++) {
+		struct unit *unit = &code->units[u];
+
+		for (uint32_t i = 0; i < unit->variables_count; i++) {
+			struct symbol *symbol = unit->variables[i];
+
+			if (symbol->space != SPACE_SHARED || symbol->unsized ||
+			    code_resolve(code, symbol) != symbol)
+				continue;
+			symbol->offset = align_up(next, symbol->align);
+			next = symbol->offset + symbol->bytes;
+		}
+		for (struct function *function = unit->functions; function; function = function->next) {
+			struct facts *facts = facts_of(function);
+
+			if (function->kernel || !facts->shared_bytes)
+				continue;
+			facts->shared_base = align_up(next, facts->shared_align);
+			next = facts->shared_base + facts->shared_bytes;
+		}
+	}
+	code->common_shared = next;
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (struct function *function = code->units[u].functions; function;
+		     function = function->next)
+			if (function->kernel)
+				facts_of(function)->shared_base = align_up(next, facts_of(function)->shared_align);
+}
+
+static int place_variables(struct ptx_code *code, const struct ptx_variables *variables,
+			   struct ptx_log *log)
+{
+	char name[1024];
+
+	for (uint32_t u = 0; u < code->units_count; u++) {
+		struct unit *unit = &code->units[u];
+
+		for (uint32_t i = 0; i < unit->variables_count; i++) {
+			struct symbol *symbol = unit->variables[i];
+
+			if ((symbol->space != SPACE_GLOBAL && symbol->space != SPACE_CONST) ||
+			    code_resolve(code, symbol) != symbol)
+				continue;
+			if (symbol->length >= sizeof(name))
+				return fail_with(log, CUDA_ERROR_INVALID_PTX,
+						 "a variable's name has over 1023 characters");
+			memcpy(name, symbol->name, symbol->length);
+			name[symbol->length] = '\0';
+			symbol->address = variables->address(variables->data, name, u, symbol->bytes,
+							     symbol->align ? symbol->align : 1);
+			if (!symbol->address)
+				return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY,
+						 "no memory for a variable");
+		}
+	}
+	return CUDA_SUCCESS;
+}
+
+/* Return: an address in an initial value: of a variable, or the slot of a function */
+static uint64_t address_of(struct ptx_code *code, struct symbol *symbol)
+{
+	struct symbol *defined = code_resolve(code, symbol);
+
+	if (!defined)
+		return 0;
+	if (defined->kind == SYMBOL_FUNCTION)
+		return (uintptr_t)&facts_of(defined->function)->slot;
+	if (defined->space == SPACE_SHARED)
+		return defined->offset;
+	return defined->address;
+}
+
+static int write_addresses(struct ptx_code *code, struct ptx_log *log)
+{
+	for (uint32_t u = 0; u < code->units_count; u++) {
+		struct unit *unit = &code->units[u];
+
+		for (uint32_t i = 0; i < unit->variables_count; i++) {
+			struct symbol *symbol = unit->variables[i];
+			struct relocation *relocation;
+
+			if (!symbol->address || !symbol->initial)
+				continue;
+			for (relocation = symbol->initial->relocations; relocation;
+			     relocation = relocation->next) {
+				uint64_t value = address_of(code, relocation->symbol);
+
+				if (!value) {
+					snprintf(log->text, sizeof(log->text),
+						 "nvlink: nothing defines '%.*s'",
+						 (int)(relocation->name.length < 200 ?
+						       relocation->name.length : 200),
+						 relocation->name.at);
+					return CUDA_ERROR_INVALID_PTX;
+				}
+				value += relocation->added;
+				if (relocation->mask)
+					value = (value & relocation->mask) >>
+						__builtin_ctzll(relocation->mask);
+				memcpy((void *)(uintptr_t)(symbol->address + relocation->at), &value,
+				       relocation->bytes < 8 ? relocation->bytes : 8);
+			}
+		}
+	}
+	return CUDA_SUCCESS;
+}
+
+static int read_units(struct ptx_code *code, const struct ptx_text *texts, struct ptx_log *log)
+{
+	for (uint32_t u = 0; u < code->units_count; u++) {
+		struct complaint complaint = {};
+		CUresult result = unit_read(&code->units[u], texts[u].text, texts[u].bytes, &complaint);
+
+		code->units[u].number = u;
+		if (result != CUDA_SUCCESS)
+			return fail_with(log, result, complaint.text[0] ? complaint.text :
+					 "no memory for the text");
+	}
+	return CUDA_SUCCESS;
+}
+
+static int new_code(const struct ptx_text *texts, uint32_t count, struct ptx_code **code,
+		    struct ptx_log *log)
+{
+	struct ptx_code *new = calloc(1, sizeof(*new));
+	int result;
+
+	*code = NULL;
+	log->text[0] = '\0';
+	if (!new)
+		return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
+	pthread_mutex_init(&new->lock, NULL);
+	new->units = calloc(count ? count : 1, sizeof(*new->units));
+	new->globals = scope_new(&new->arena, NULL);
+	new->units_count = new->units ? count : 0;
+	result = new->units && new->globals ? read_units(new, texts, log) :
+		 fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
+	if (!result)
+		result = make_facts(new);
+	if (!result)
+		result = link_names(new, log);
+	if (!result)
+		result = check_bodies(new, log);
+	if (result) {
+		ptx_code_free(new);
+		return result;
+	}
+	place_common(new);
+	*code = new;
+	return CUDA_SUCCESS;
+}
+
+int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architecture,
+		 const struct ptx_variables *variables, struct ptx_code **code,
+		 struct ptx_log *log)
+{
+	struct ptx_code *new;
+	int result = new_code(texts, count, &new, log);
+
+	(void)architecture;
+	*code = NULL;
+	if (!result)
+		result = place_variables(new, variables, log);
+	if (!result)
+		result = write_addresses(new, log);
+	if (result) {
+		ptx_code_free(new);
+		return result;
+	}
+	*code = new;
+	return CUDA_SUCCESS;
+}
+
+int ptx_check(const struct ptx_text *text, uint32_t architecture, struct ptx_log *log)
+{
+	struct ptx_code *code;
+	int result = new_code(text, 1, &code, log);
+
+	(void)architecture;
+	ptx_code_free(code);
+	return result;
+}
+
+static void root_free(struct root *root)
+{
+	for (uint32_t i = 0; i < root->externals_count; i++)
+		free(root->externals[i].name);
+	free(root->externals);
+	free(root->functions);
+	free((char *)root->kernel.name);
+	free(root);
+}
+
+void ptx_code_free(struct ptx_code *code)
+{
+	struct root *next;
+
+	if (!code)
+		return;
+	if (code->jit)
+		jit_free(code->jit);
+	for (struct root *root = code->roots; root; root = next) {
+		next = root->next;
+		root_free(root);
+	}
+	for (uint32_t u = 0; u < code->units_count; u++) {
+		for (struct function *function = code->units[u].functions; function;
+		     function = function->next) {
+			if (function->translated)
+				free(facts_of(function)->callees);
+			free(function->translated);
+		}
+		unit_free(&code->units[u]);
+	}
+	free(code->units);
+	arena_free(&code->arena);
+	pthread_mutex_destroy(&code->lock);
+	free(code);
+}

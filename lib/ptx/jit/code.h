@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Code of an image: its texts, their linking, and what has been compiled of them. */
+#ifndef MEMCAST_PTX_CODE_H
+#define MEMCAST_PTX_CODE_H
+
+#include <pthread.h>
+
+#include "run.h"
+#include "text.h"
+#include "translate.h"
+
+/* What a function pointer of PTX points to. Its code compiles the function when first called. */
+struct ptx_slot {
+	void (*code)(struct ptx_thread *thread, void *parameters, void *results,
+		     struct ptx_slot *slot);
+	struct ptx_code *owner;
+	struct function *function;
+};
+
+/* What is known of a function, beyond its head; function->translated is this */
+struct facts {
+	struct ptx_slot slot;
+	bool waits, exits, indirect, shared, own_thread, seen, walking;
+	uint32_t shared_bytes, shared_align, shared_base;
+	struct function **callees;
+	uint32_t callees_count, callees_room;
+	uint32_t own_frame;
+	struct root *root;		/* once it has been compiled */
+};
+
+/* A function that is compiled by itself, with all that it calls directly */
+struct root {
+	struct function *function;
+	struct ptx_kernel kernel;
+	void *entry;			/* of a device function */
+	bool failed, done, polls;
+	bool deep;			/* nobody knows how deep its stack gets */
+	struct ptx_log log;
+	struct root *next;
+	uint32_t statements;
+	uint32_t dynamic_first;		/* of a kernel: where dynamic shared memory begins */
+	/* while it is translated: functions that are to be translated, too */
+	struct function **functions;
+	uint32_t functions_count, functions_room;
+	struct external {
+		char *name;
+		void *address;
+	} *externals;
+	uint32_t externals_count, externals_room;
+};
+
+struct ptx_code {
+	struct arena arena;
+	struct unit *units;
+	uint32_t units_count;
+	struct scope *globals;		/* names that all units see */
+	struct jit *jit;
+	pthread_mutex_t lock;
+	struct root *roots;
+	uint32_t common_shared, common_align;
+	bool has_clusters;
+};
+
+struct symbol *code_resolve(struct ptx_code *code, struct symbol *symbol);
+struct facts *facts_of(struct function *function);
+CUresult function_check(struct ptx_code *code, struct function *function,
+			struct complaint *complaint);
+CUresult form_check(const struct statement *statement, struct complaint *complaint);
+void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *results,
+			 struct ptx_slot *slot);
+
+/* ---- jit.c ---- */
+struct jit *jit_new(char *reason, size_t size);
+void jit_free(struct jit *jit);
+bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);
+
+#endif /* MEMCAST_PTX_CODE_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From IR to code of this processor. Each root becomes an object by itself, which a linker of
+ * LLVM's puts into memory; it maps code as readable and executable only.
+ */
+#include <llvm-c/Analysis.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+#include "ir.h"
+#include "llvm.h"
+
+#define LARGE	4000	/* statements: from here on, code is made quickly rather than well */
+
+struct jit {
+	LLVMOrcLLJITRef linker;
+	LLVMTargetMachineRef machines[2];	/* for small roots, and for large ones */
+	struct arena arena;
+	struct scope *names;		/* that the linker knows */
+};
+
+/* Functions of the C library that LLVM may call for instructions that a processor lacks */
+static const struct {
+	const char *name;
+	void *address;
+} library_functions[] = {
+#define F(name) { #name, (void *)(uintptr_t)name },
+	F(memcpy) F(memset) F(memmove) F(fma) F(fmaf) F(floor) F(floorf) F(ceil) F(ceilf) F(trunc)
+	F(truncf) F(rint) F(rintf) F(nearbyint) F(nearbyintf) F(sqrt) F(sqrtf) F(fmin) F(fminf)
+	F(fmax) F(fmaxf)
+#undef F
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void initialise(void)
+{
+	LLVMInitializeX86TargetInfo();
+	LLVMInitializeX86Target();
+	LLVMInitializeX86TargetMC();
+	LLVMInitializeX86AsmPrinter();
+}
+
+static bool take_error(LLVMErrorRef error, char *reason, size_t size)
+{
+	char *message;
+
+	if (!error)
+		return false;
+	message = LLVMGetErrorMessage(error);
+	snprintf(reason, size, "LLVM: %s", message);
+	LLVMDisposeErrorMessage(message);
+	return true;
+}
+
+struct jit *jit_new(char *reason, size_t size)
+{
+	struct jit *jit = calloc(1, sizeof(*jit));
+	char *triple, *processor, *features, *message = NULL;
+	LLVMTargetRef target;
+
+	pthread_once(&once, initialise);
+	if (!jit) {
+		snprintf(reason, size, "no memory for the compiler");
+		return NULL;
+	}
+	if (take_error(llvm_new_linker(&jit->linker), reason, size)) {
+		free(jit);
+		return NULL;
+	}
+	jit->names = scope_new(&jit->arena, NULL);
+	triple = LLVMGetDefaultTargetTriple();
+	processor = LLVMGetHostCPUName();
+	features = LLVMGetHostCPUFeatures();
+	if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+		snprintf(reason, size, "LLVM: %s", message);
+		jit_free(jit);
+		jit = NULL;
+	} else {
+		jit->machines[0] = LLVMCreateTargetMachine(target, triple, processor, features,
+							   LLVMCodeGenLevelDefault, LLVMRelocPIC,
+							   LLVMCodeModelSmall);
+		jit->machines[1] = LLVMCreateTargetMachine(target, triple, processor, features,
+							   LLVMCodeGenLevelNone, LLVMRelocPIC,
+							   LLVMCodeModelSmall);
+	}
+	if (message)
+		LLVMDisposeMessage(message);
+	LLVMDisposeMessage(triple);
+	LLVMDisposeMessage(processor);
+	LLVMDisposeMessage(features);
+	return jit;
+}
+
+void jit_free(struct jit *jit)
+{
+	LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit->linker);
+
+	if (error)
+		LLVMConsumeError(error);
+	for (int i = 0; i < 2; i++)
+		if (jit->machines[i])
+			LLVMDisposeTargetMachine(jit->machines[i]);
+	arena_free(&jit->arena);
+	free(jit);
+}
+
+/* LLVM tells the size of each stack frame as if it were a warning. */
+static void diagnostic(LLVMDiagnosticInfoRef info, void *data)
+{
+	char *text = LLVMGetDiagInfoDescription(info), *frame = strstr(text, "stack frame size (");
+	char *function = strstr(text, "function '"), *number = strchr(text, '(');
+	struct root *root = data;
+	void *pointer;
+
+	if (frame)
+		number = strchr(frame, '(');
+	if (number && function) {
+		uint32_t bytes = strtoul(number + 1, NULL, 10);
+
+		if (sscanf(function, "function 'function.%p", &pointer) == 1)
+			facts_of(pointer)->own_frame = bytes;
+		else
+			facts_of(root->function)->own_frame = bytes;
+	}
+	LLVMDisposeMessage(text);
+}
+
+/* Tells the linker a name, once. */
+static bool define(struct jit *jit, const char *name, void *address, struct root *root)
+{
+	struct word word = { .at = arena_text(&jit->arena, name, strlen(name)),
+			     .length = strlen(name) };
+	LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->linker);
+	LLVMOrcCSymbolMapPair pair = {
+		.Sym = { .Address = (uintptr_t)address,
+			 .Flags = { LLVMJITSymbolGenericFlagsExported, 0 } },
+	};
+
+	if (!jit->names || !word.at)
+		return false;
+	if (scope_find_here(jit->names, word.at, word.length))
+		return true;
+	pair.Name = LLVMOrcLLJITMangleAndIntern(jit->linker, name);
+	return scope_add(jit->names, &word) &&
+	       !take_error(llvm_define(jit->linker, library, &pair, 1), root->log.text,
+			   sizeof(root->log.text));
+}
+
+static bool define_all(struct jit *jit, struct root *root)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(library_functions); i++)
+		if (!define(jit, library_functions[i].name, library_functions[i].address, root))
+			return false;
+	for (uint32_t i = 0; i < root->externals_count; i++)
+		if (!define(jit, root->externals[i].name, root->externals[i].address, root))
+			return false;
+	return true;
+}
+
+static void *look_up(struct jit *jit, const char *kind, struct root *root)
+{
+	LLVMOrcExecutorAddress address = 0;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s.%p", kind, (void *)root->function);
+	if (take_error(LLVMOrcLLJITLookup(jit->linker, &address, name), root->log.text,
+		       sizeof(root->log.text)))
+		return NULL;
+	return (void *)(uintptr_t)address;
+}
+
+static bool link_object(struct jit *jit, struct root *root, LLVMMemoryBufferRef object)
+{
+	LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->linker);
+
+	if (!define_all(jit, root)) {
+		LLVMDisposeMemoryBuffer(object);
+		return false;
+	}
+	if (take_error(LLVMOrcLLJITAddObjectFile(jit->linker, library, object), root->log.text,
+		       sizeof(root->log.text)))
+		return false;
+	if (!root->function->kernel) {
+		root->entry = look_up(jit, "function", root);
+		return root->entry;
+	}
+	if (root->kernel.waits)
+		root->kernel.thread = look_up(jit, "thread", root);
+	else
+		root->kernel.block = look_up(jit, "block", root);
+	return root->kernel.thread || root->kernel.block;
+}
+
+static bool fail_root(struct root *root, const char *what, char *message)
+{
+	root->failed = true;
+	snprintf(root->log.text, sizeof(root->log.text), "%s: %s", what, message ? message : "");
+	if (message)
+		LLVMDisposeMessage(message);
+	return false;
+}
+
+static bool make_object(struct jit *jit, struct root *root, LLVMModuleRef module)
+{
+	bool large = root->statements > LARGE;
+	LLVMTargetMachineRef machine = jit->machines[large];
+	LLVMMemoryBufferRef object;
+	char *message = NULL;
+
+	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+		return fail_root(root, "the translator made a mistake", message);
+	LLVMDisposeMessage(message);
+	message = llvm_optimise(module, machine, large ?
+				"always-inline,function(mem2reg,simplifycfg)" : "default<O2>", large);
+	if (message)
+		return fail_root(root, "LLVM", message);
+	if (getenv("MEMCAST_PTX_IR"))
+		LLVMPrintModuleToFile(module, getenv("MEMCAST_PTX_IR"), &message);
+	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
+		return fail_root(root, "LLVM", message);
+	return link_object(jit, root, object);
+}
+
+/* Return: false: the root's log says why not */
+bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
+{
+	LLVMContextRef context = LLVMContextCreate();
+	LLVMModuleRef module = LLVMModuleCreateWithNameInContext("ptx", context);
+	LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->machines[0]);
+	char *triple = LLVMGetTargetMachineTriple(jit->machines[0]);
+	bool good;
+
+	LLVMSetModuleDataLayout(module, layout);
+	LLVMSetTarget(module, triple);
+	LLVMContextSetDiagnosticHandler(context, diagnostic, root);
+	good = translate_root(code, root, context, module);
+	for (uint32_t i = 0; i < root->functions_count; i++)
+		root->statements += root->functions[i]->statements;
+	if (good)
+		good = make_object(jit, root, module);
+	LLVMDisposeMessage(triple);
+	LLVMDisposeTargetData(layout);
+	LLVMDisposeModule(module);
+	LLVMContextDispose(context);
+	return good;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/* Where versions of LLVM differ. */
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Config/llvm-config.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llvm.h"
+
+#if LLVM_VERSION_MAJOR < 15
+#error "LLVM 15 or newer is needed: older ones have no pointers without types in their C API"
+#endif
+
+/* From 16 on, one attribute says all about memory; 0 is none at all. */
+void llvm_pure(LLVMContextRef context, LLVMValueRef function)
+{
+#if LLVM_VERSION_MAJOR >= 16
+	const char *name = "memory";
+#else
+	const char *name = "readnone";
+#endif
+	unsigned int kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+				LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+char *llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
+		    int large)
+{
+	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+	LLVMErrorRef error;
+	char *message, *copy;
+
+	LLVMPassBuilderOptionsSetLoopVectorization(options, !large);
+	LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+	LLVMPassBuilderOptionsSetLoopUnrolling(options, !large);
+	error = LLVMRunPasses(module, passes, machine, options);
+	LLVMDisposePassBuilderOptions(options);
+	if (!error)
+		return NULL;
+	message = LLVMGetErrorMessage(error);
+	copy = LLVMCreateMessage(message);
+	LLVMDisposeErrorMessage(message);
+	return copy;
+}
+
+LLVMErrorRef llvm_new_linker(LLVMOrcLLJITRef *linker)
+{
+	return LLVMOrcCreateLLJIT(linker, NULL);
+}
+
+LLVMErrorRef llvm_define(LLVMOrcLLJITRef linker, LLVMOrcJITDylibRef library,
+			 LLVMOrcCSymbolMapPairs pairs, size_t count)
+{
+	(void)linker;
+	return LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, count));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What differs between versions of LLVM is in llvm.c alone: 15 and newer, which have pointers
+ * without types.
+ */
+#ifndef MEMCAST_PTX_LLVM_H
+#define MEMCAST_PTX_LLVM_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/TargetMachine.h>
+
+/* Marks a function that neither reads nor writes memory. */
+void llvm_pure(LLVMContextRef context, LLVMValueRef function);
+
+/* Return: NULL, or what went wrong, to be freed by LLVMDisposeMessage() */
+char *llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
+		    int large);
+
+/* A linker of objects whose memory is never writable and executable at once */
+LLVMErrorRef llvm_new_linker(LLVMOrcLLJITRef *linker);
+LLVMErrorRef llvm_define(LLVMOrcLLJITRef linker, LLVMOrcJITDylibRef library,
+			 LLVMOrcCSymbolMapPairs pairs, size_t count);
+
+#endif /* MEMCAST_PTX_LLVM_H */

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/* What is compiled by itself: kernels, and functions that are called through pointers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+
+#define CUDA_NOT_FOUND	CUDA_ERROR_NOT_FOUND
+
+/* What a function and all that it calls do together */
+struct reach {
+	bool waits, shared, indirect, recursive, uses_thread, exits;
+	uint32_t frame;
+};
+
+static void look(struct function *function, struct reach *reach, uint32_t depth)
+{
+	struct facts *facts = facts_of(function);
+
+	if (facts->walking || depth > 2000) {
+		reach->recursive = true;
+		return;
+	}
+	if (facts->seen)
+		return;
+	facts->seen = facts->walking = true;
+	reach->waits |= facts->waits;
+	reach->shared |= facts->shared;
+	reach->indirect |= facts->indirect;
+	if (depth) {
+		reach->exits |= facts->exits;
+		reach->uses_thread |= facts->own_thread;
+	}
+	for (uint32_t i = 0; i < facts->callees_count; i++)
+		look(facts->callees[i], reach, depth + 1);
+	facts->walking = false;
+}
+
+static struct reach reach_of(struct ptx_code *code, struct function *function)
+{
+	struct reach reach = {};
+
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (struct function *one = code->units[u].functions; one; one = one->next)
+			facts_of(one)->seen = false;
+	look(function, &reach, 0);
+	return reach;
+}
+
+/* The deepest stack: the frames of the function and of the deepest that it calls */
+static uint32_t frame_of(struct function *function, uint32_t depth)
+{
+	struct facts *facts = facts_of(function);
+	uint32_t deepest = 0;
+
+	if (depth > 1000)
+		return 0;
+	for (uint32_t i = 0; i < facts->callees_count; i++) {
+		uint32_t frame = frame_of(facts->callees[i], depth + 1);
+
+		if (frame > deepest)
+			deepest = frame;
+	}
+	return facts->own_frame + deepest;
+}
+
+static struct root *root_new(struct ptx_code *code, struct function *function)
+{
+	struct root *root = calloc(1, sizeof(*root));
+	struct facts *facts = facts_of(function);
+	struct reach reach;
+	uint32_t end;
+
+	if (!root)
+		return NULL;
+	reach = reach_of(code, function);
+	root->function = function;
+	root->polls = true;
+	if (function->kernel) {
+		/* a function that asks for its thread, or ends it, needs one */
+		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
+				     reach.uses_thread || reach.recursive;
+		root->polls = root->kernel.waits;
+		if (!reach.shared)
+			facts->shared_base = PTX_SHARED_FIRST;
+		end = reach.shared ? facts->shared_base + facts->shared_bytes : PTX_SHARED_FIRST;
+		if (reach.shared && code->common_shared == PTX_SHARED_FIRST && !facts->shared_bytes)
+			end = PTX_SHARED_FIRST;
+		root->kernel.static_shared = end - PTX_SHARED_FIRST;
+		root->dynamic_first = (end + 15) & ~15U;
+		root->kernel.name = strndup(function->symbol->name, function->symbol->length);
+	}
+	root->deep = reach.recursive || reach.indirect;
+	root->next = code->roots;
+	code->roots = root;
+	facts->root = root;
+	return root;
+}
+
+/* Compiles a function, once; the code is locked. */
+static struct root *root_compile(struct ptx_code *code, struct function *function)
+{
+	struct root *root = facts_of(function)->root;
+
+	if (root && root->done)
+		return root;
+	if (!root)
+		root = root_new(code, function);
+	if (!root)
+		return NULL;
+	root->done = true;
+	if (!code->jit)
+		code->jit = jit_new(root->log.text, sizeof(root->log.text));
+	if (!code->jit) {
+		root->failed = true;
+		return root;
+	}
+	if (!jit_compile(code->jit, code, root))
+		root->failed = true;
+	root->kernel.frame = root->deep ? 0 : frame_of(function, 0);
+	return root;
+}
+
+static struct function *kernel_of(struct ptx_code *code, const char *name)
+{
+	for (uint32_t u = 0; u < code->units_count; u++) {
+		struct symbol *symbol = scope_find_here(code->units[u].scope, name, strlen(name));
+
+		if (symbol && symbol->kind == SYMBOL_FUNCTION && symbol->function->kernel &&
+		    symbol->function->defined)
+			return symbol->function;
+	}
+	return NULL;
+}
+
+int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
+		    struct ptx_log *log)
+{
+	struct function *function = kernel_of(code, name);
+	int result = CUDA_SUCCESS;
+	struct root *root;
+
+	*kernel = NULL;
+	if (!function) {
+		snprintf(log->text, sizeof(log->text), "no text has a kernel '%.200s'", name);
+		return CUDA_NOT_FOUND;
+	}
+	pthread_mutex_lock(&code->lock);
+	root = root_compile(code, function);
+	if (!root) {
+		snprintf(log->text, sizeof(log->text), "no memory for device code");
+		result = CUDA_ERROR_OUT_OF_MEMORY;
+	} else if (root->failed) {
+		*log = root->log;
+		result = CUDA_ERROR_NOT_SUPPORTED;
+	} else {
+		*kernel = &root->kernel;
+	}
+	pthread_mutex_unlock(&code->lock);
+	return result;
+}
+
+static void compile_slot(void *data)
+{
+	struct ptx_slot *slot = data;
+	struct root *root;
+
+	pthread_mutex_lock(&slot->owner->lock);
+	root = root_compile(slot->owner, slot->function);
+	if (root && !root->failed)
+		__atomic_store_n(&slot->code, root->entry, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&slot->owner->lock);
+}
+
+/* The first call of a function through a pointer compiles it, on a stack that is large enough. */
+void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *results,
+			 struct ptx_slot *slot)
+{
+	ptx_run_host(thread, compile_slot, slot);
+	if (slot->code == ptx_slot_first_call) {
+		struct root *root = facts_of(slot->function)->root;
+
+		ptx_run_fault(thread, CUDA_ERROR_NOT_SUPPORTED, 0, root ? root->log.text : NULL);
+	}
+	slot->code(thread, parameters, results, slot);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/* Atomic operations that processors lack: loops of compare-and-exchange. */
+#include <math.h>
+
+#include "ptx_math.h"
+
+#define LOOP(type, memory, old, next)							\
+	do {										\
+		type *at = (memory);							\
+											\
+		old = __atomic_load_n(at, __ATOMIC_RELAXED);				\
+		while (!__atomic_compare_exchange_n(at, &old, next, true,		\
+						    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) \
+			;								\
+	} while (0)
+
+uint32_t ptx_math_atomic_inc(void *memory, uint32_t most)
+{
+	uint32_t old;
+
+	LOOP(uint32_t, memory, old, old >= most ? 0 : old + 1);
+	return old;
+}
+
+uint32_t ptx_math_atomic_dec(void *memory, uint32_t most)
+{
+	uint32_t old;
+
+	LOOP(uint32_t, memory, old, !old || old > most ? most : old - 1);
+	return old;
+}
+
+static uint32_t sum_bits(uint32_t old, float value)
+{
+	float sum = float_of_bits(old) + value;
+
+	return isnan(sum) ? 0x7fffffff : bits_of_float(sum);
+}
+
+float ptx_math_atomic_add_f32(void *memory, float value)
+{
+	uint32_t old;
+
+	LOOP(uint32_t, memory, old, sum_bits(old, value));
+	return float_of_bits(old);
+}
+
+static uint64_t sum_bits64(uint64_t old, double value)
+{
+	return bits_of_double(double_of_bits(old) + value);
+}
+
+double ptx_math_atomic_add_f64(void *memory, double value)
+{
+	uint64_t old;
+
+	LOOP(uint64_t, memory, old, sum_bits64(old, value));
+	return double_of_bits(old);
+}
+
+/* @kind: bit 0: bf16; bit 1: two of them; from bit 2: 0 add, 1 min, 2 max */
+static uint32_t half_combine(uint32_t a, uint32_t b, uint32_t kind)
+{
+	const struct narrow_format *format = kind & 1 ? &narrow_bf16 : &narrow_f16;
+	double x = widen_bits(a & 0xffff, format), y = widen_bits(b & 0xffff, format), result = x + y;
+
+	if (kind >> 2) {
+		bool first = isnan(y) || x < y || (x == y && signbit(x));
+
+		if (kind >> 2 == 2)
+			first = isnan(y) || x > y || (x == y && !signbit(x));
+		if (isnan(x))
+			first = false;
+		result = first ? x : y;
+	}
+	return narrow_double(result, format, ROUND_RN, false);
+}
+
+static uint32_t halves_combine(uint32_t a, uint32_t b, uint32_t kind)
+{
+	return half_combine(a, b, kind) | half_combine(a >> 16, b >> 16, kind) << 16;
+}
+
+uint32_t ptx_math_atomic_half(void *memory, uint32_t value, uint32_t kind)
+{
+	uint32_t old;
+	uint16_t old_half;
+
+	if (kind & 2) {
+		LOOP(uint32_t, memory, old, halves_combine(old, value, kind));
+		return old;
+	}
+	LOOP(uint16_t, memory, old_half, (uint16_t)half_combine(old_half, value, kind));
+	return old_half;
+}
+
+/* cmpxchg16b, which all processors of 64 bits have */
+static bool exchange_if(void *memory, uint64_t *expected, const uint64_t *value)
+{
+	bool equal;
+
+	asm volatile("lock cmpxchg16b %1"
+		     : "=@ccz" (equal), "+m" (*(char (*)[16])memory), "+a" (expected[0]),
+		       "+d" (expected[1])
+		     : "b" (value[0]), "c" (value[1]) : "memory");
+	return equal;
+}
+
+void ptx_math_exchange_128(void *memory, void *value, void *old)
+{
+	uint64_t expected[2] = {}, next[2];
+
+	memcpy(next, value, 16);
+	while (!exchange_if(memory, expected, next))
+		;
+	memcpy(old, expected, 16);
+}
+
+void ptx_math_compare_128(void *memory, void *compare, void *value, void *old)
+{
+	uint64_t expected[2], next[2];
+
+	memcpy(expected, compare, 16);
+	memcpy(next, value, 16);
+	exchange_if(memory, expected, next);
+	memcpy(old, expected, 16);
+}

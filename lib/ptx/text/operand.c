@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/* Operands: registers, immediates, [addresses], {vectors}, (lists), a|b, !p, names. */
+#include <string.h>
+
+#include "text.h"
+
+static const char *const special[] = {
+	"%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid",
+	"%gridid", "%is_explicit_cluster", "%clusterid", "%nclusterid", "%cluster_ctaid",
+	"%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank", "%lanemask_eq", "%lanemask_le",
+	"%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi", "%clock64",
+	"%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%reserved_smem_offset_begin",
+	"%reserved_smem_offset_end", "%reserved_smem_offset_cap", "%reserved_smem_offset_0",
+	"%reserved_smem_offset_1", "%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size",
+	"%current_graph_exec", "WARP_SZ",
+};
+
+bool is_special_register(const char *name, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++)
+		if (strlen(special[i]) == length && !memcmp(special[i], name, length))
+			return true;
+	return (length > 7 && !memcmp(name, "%envreg", 7)) ||
+	       (length > 3 && length < 6 && !memcmp(name, "%pm", 3)) ||
+	       (length == 7 && !memcmp(name, "%pm", 3) && !memcmp(name + 4, "_64", 3));
+}
+
+static CUresult one(struct reader *reader, struct scope *scope, struct operand *operand, int depth);
+
+static CUresult items(struct reader *reader, struct scope *scope, struct operand *operand,
+		      const char *end, int depth)
+{
+	struct operand list[PTX_OPERANDS_MOST * 16] = {};
+	CUresult result = CUDA_SUCCESS;
+
+	operand->kind = OPERAND_VECTOR;
+	ptx_next(reader);
+	while (result == CUDA_SUCCESS && !ptx_take(reader, end)) {
+		if (operand->count == ARRAY_SIZE(list))
+			return ptx_wrong(reader, "a list is too long at");
+		result = one(reader, scope, &list[operand->count++], depth + 1);
+		if (result == CUDA_SUCCESS && !ptx_is(reader, end))
+			result = ptx_need(reader, ",");
+	}
+	if (result == CUDA_SUCCESS && operand->count) {
+		operand->items = arena_take(source_of(reader)->arena,
+					    operand->count * sizeof(*list));
+		if (!operand->items)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		memcpy(operand->items, list, operand->count * sizeof(*list));
+	}
+	return result;
+}
+
+/* Reads the base of an address and what is added to it: [r+8], [name+-4], [16] */
+static CUresult address(struct reader *reader, struct scope *scope, struct operand *operand,
+			int depth)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	ptx_next(reader);
+	operand->kind = OPERAND_ADDRESS;
+	operand->number.kind = CONSTANT_INTEGER;
+	if (reader->word.kind == WORD_NAME) {
+		struct reader name = *reader;
+
+		operand->symbol = scope_find(scope, reader->word.at, reader->word.length);
+		if (!operand->symbol || operand->symbol->kind == SYMBOL_LABEL)
+			return ptx_wrong(reader, "nothing declares");
+		ptx_next(&name);
+		*reader = name;
+		if (reader->word.kind == WORD_DIRECTIVE) {
+			operand->part = reader->word;
+			ptx_next(reader);
+		}
+		if (ptx_is(reader, "+") || ptx_is(reader, "-")) {
+			bool minus = ptx_is(reader, "-");
+
+			ptx_next(reader);
+			result = ptx_constant(reader, &operand->number);
+			if (minus)
+				operand->number.integer = -operand->number.integer;
+		}
+	} else {
+		result = ptx_constant(reader, &operand->number);
+	}
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (operand->number.kind != CONSTANT_INTEGER)
+		return ptx_wrong(reader, "an address is wrong before");
+	if (ptx_is(reader, ",")) {	/* of textures and tensors: [map, {x, y}] */
+		struct operand more = {};
+
+		result = items(reader, scope, &more, "]", depth);
+		operand->items = more.items;
+		operand->count = more.count;
+		return result;
+	}
+	return ptx_need(reader, "]");
+}
+
+static CUresult named(struct reader *reader, struct scope *scope, struct operand *operand)
+{
+	struct word name = reader->word;
+
+	operand->symbol = scope_find(scope, name.at, name.length);
+	operand->name = name;
+	ptx_next(reader);
+	if (name.length == 1 && *name.at == '_') {
+		operand->kind = OPERAND_SINK;
+		return CUDA_SUCCESS;
+	}
+	if (operand->symbol && operand->symbol->kind == SYMBOL_REGISTER) {
+		operand->kind = OPERAND_REGISTER;
+	} else if (is_special_register(name.at, name.length)) {
+		operand->kind = OPERAND_SPECIAL;
+	} else if (operand->symbol && operand->symbol->kind != SYMBOL_LABEL) {
+		operand->kind = OPERAND_SYMBOL;
+		if (ptx_is(reader, "+") || ptx_is(reader, "-")) {
+			bool minus = ptx_is(reader, "-");
+			CUresult result;
+
+			ptx_next(reader);
+			result = ptx_constant(reader, &operand->number);
+			if (minus)
+				operand->number.integer = -operand->number.integer;
+			return result;
+		}
+	} else {
+		operand->kind = OPERAND_NAME;	/* a label, which may follow */
+	}
+	if (reader->word.kind == WORD_DIRECTIVE) {
+		operand->part = reader->word;
+		ptx_next(reader);
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult one(struct reader *reader, struct scope *scope, struct operand *operand, int depth)
+{
+	struct reader ahead = *reader;
+	CUresult result;
+
+	if (depth > 3)
+		return ptx_wrong(reader, "operands are too deep at");
+	if (ptx_is(reader, "["))
+		return address(reader, scope, operand, depth);
+	if (ptx_is(reader, "{"))
+		return items(reader, scope, operand, "}", depth);
+	if (ptx_is(reader, "!") || ptx_is(reader, "-")) {
+		ptx_next(&ahead);
+		if (ahead.word.kind == WORD_NAME) {
+			*reader = ahead;
+			operand->negated = true;
+		}
+	}
+	if (reader->word.kind != WORD_NAME) {
+		operand->kind = OPERAND_NUMBER;
+		result = ptx_constant(reader, &operand->number);
+		if (result == CUDA_SUCCESS && operand->number.kind == CONSTANT_ADDRESS)
+			return ptx_wrong(reader, "an address is no immediate, before");
+		return result;
+	}
+	result = named(reader, scope, operand);
+	if (result == CUDA_SUCCESS && ptx_is(reader, "|")) {
+		ptx_next(reader);
+		operand->second = arena_take(source_of(reader)->arena, sizeof(*operand->second));
+		if (!operand->second)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		return one(reader, scope, operand->second, depth + 1);
+	}
+	return result;
+}
+
+/* Reads all operands of an instruction, and the semicolon. */
+CUresult operands_read(struct reader *reader, struct scope *scope, struct statement *statement)
+{
+	struct operand list[PTX_OPERANDS_MOST] = {};
+	CUresult result = CUDA_SUCCESS;
+
+	while (result == CUDA_SUCCESS && !ptx_is(reader, ";")) {
+		struct operand *operand = &list[statement->operands_count++];
+
+		if (statement->operands_count > ARRAY_SIZE(list))
+			return ptx_wrong(reader, "too many operands at");
+		if (ptx_is(reader, "("))	/* of a call; (1 + 2) is an immediate elsewhere */
+			result = word_is(&statement->name, "call") ?
+				 items(reader, scope, operand, ")", 0) :
+				 one(reader, scope, operand, 0);
+		else
+			result = one(reader, scope, operand, 0);
+		/* [barrier] 16 of st.async has no comma */
+		if (result == CUDA_SUCCESS && !ptx_is(reader, ";") &&
+		    !(operand->kind == OPERAND_ADDRESS && reader->word.kind == WORD_NUMBER)) {
+			result = ptx_need(reader, ",");
+			if (result == CUDA_SUCCESS && ptx_is(reader, ";"))
+				return ptx_wrong(reader, "an operand is missing before");
+		}
+	}
+	if (result != CUDA_SUCCESS)
+		return result;
+	ptx_next(reader);
+	statement->operands = arena_take(source_of(reader)->arena,
+					 (statement->operands_count + 1) * sizeof(*list));
+	if (!statement->operands)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(statement->operands, list, statement->operands_count * sizeof(*list));
+	return CUDA_SUCCESS;
+}
