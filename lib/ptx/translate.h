@@ -12,6 +12,8 @@ int ptx_check(const struct ptx_text *text, uint32_t architecture, struct ptx_log
 int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architecture,
 		 const struct ptx_variables *variables, struct ptx_code **code,
 		 struct ptx_log *log);
+int ptx_link(const struct ptx_text *texts, uint32_t count, const char *const *names,
+	     bool complete, uint32_t architecture, struct ptx_log *log);
 void ptx_code_free(struct ptx_code *code);
 int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
 		    struct ptx_log *log);

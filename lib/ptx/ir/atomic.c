@@ -51,17 +51,19 @@ static LLVMValueRef half(struct translator *t, enum atomic_kind kind, enum type 
 
 /* Return: the old value; of cas, @value is compared and @other stored */
 static LLVMValueRef one(struct translator *t, enum atomic_kind kind, enum type type,
-			LLVMValueRef pointer, LLVMValueRef value, LLVMValueRef other)
+			LLVMValueRef pointer, LLVMValueRef value, LLVMValueRef other, bool shared)
 {
 	LLVMValueRef result;
 
 	if (type_is(type, KIND_FLOAT) && kind != EXCH && kind != CAS) {
 		if (type == TYPE_F32 && kind == ADD)
 			return as_int(t, call_math(t, "atomic_add_f32", pointer,
-						   BUILD(BitCast, value, t->f32)));
+						   BUILD(BitCast, value, t->f32),
+						   constant(t, 32, !shared)));
 		if (type == TYPE_F64 && kind == ADD)
 			return as_int(t, call_math(t, "atomic_add_f64", pointer,
-						   BUILD(BitCast, value, t->f64)));
+						   BUILD(BitCast, value, t->f64),
+						   constant(t, 32, !shared)));
 		if (type_bits(type) > 32 || type == TYPE_F32)
 			unsupported(t);
 		return half(t, kind, type, pointer, value);
@@ -134,14 +136,15 @@ static void atomic(struct translator *t, bool with_result)
 	if (kind == CAS)
 		other = get(t, operand(t, 3), type);
 	if (count == 1) {
-		put(t, to, one(t, kind, type, pointer, get(t, from, type), other), type);
+		put(t, to, one(t, kind, type, pointer, get(t, from, type), other,
+			       space == SPACE_SHARED), type);
 		return;
 	}
 	for (uint32_t i = 0; i < count && i < from->count; i++) {
 		index = constant(t, 64, i * bits / 8);
 		put(t, with_result && i < to->count ? &to->items[i] : &sink,
 		    one(t, kind, type, LLVMBuildGEP2(t->builder, t->i8, pointer, &index, 1, ""),
-			get(t, &from->items[i], type), NULL), type);
+			get(t, &from->items[i], type), NULL, space == SPACE_SHARED), type);
 	}
 }
 

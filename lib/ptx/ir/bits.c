@@ -179,9 +179,12 @@ void translate_brev(struct translator *t)
 	put(t, operand(t, 0), intrinsic(t, "llvm.bitreverse", LLVMTypeOf(a), 1, a, NULL, NULL), type);
 }
 
-static LLVMValueRef byte_of(struct translator *t, LLVMValueRef value)
+/* A position or a length: of fields in 32 bits, its lowest byte */
+static LLVMValueRef place_at(struct translator *t, uint32_t index, uint32_t bits)
 {
-	return BUILD(And, value, constant(t, 32, 255));
+	LLVMValueRef value = get(t, operand(t, index), TYPE_U32);
+
+	return bits == 32 ? BUILD(And, value, constant(t, 32, 255)) : value;
 }
 
 /* Bits pos … pos + len - 1 of a; above the top of a, and of signed fields, the sign */
@@ -191,8 +194,8 @@ void translate_bfe(struct translator *t)
 	uint32_t bits = type_bits(type);
 	bool with_sign = type_is(type, KIND_SIGNED);
 	LLVMValueRef a = get(t, operand(t, 1), type);
-	LLVMValueRef pos = byte_of(t, get(t, operand(t, 2), TYPE_U32));
-	LLVMValueRef len = byte_of(t, get(t, operand(t, 3), TYPE_U32)), unused, field, none;
+	LLVMValueRef pos = place_at(t, 2, bits);
+	LLVMValueRef len = place_at(t, 3, bits), unused, field, none;
 
 	/* the field's top goes to the top of the value, and back down */
 	field = shift(t, a, pos, false, with_sign);
@@ -209,8 +212,8 @@ void translate_bfi(struct translator *t)
 	enum type type = type_at(t, 0);
 	uint32_t bits = type_bits(type);
 	LLVMValueRef a = get(t, operand(t, 1), type), b = get(t, operand(t, 2), type), mask;
-	LLVMValueRef pos = byte_of(t, get(t, operand(t, 3), TYPE_U32));
-	LLVMValueRef len = byte_of(t, get(t, operand(t, 4), TYPE_U32));
+	LLVMValueRef pos = place_at(t, 3, bits);
+	LLVMValueRef len = place_at(t, 4, bits);
 
 	mask = BUILD(Not, shift(t, constant(t, bits, UINT64_MAX), len, true, false));
 	mask = shift(t, mask, pos, true, false);

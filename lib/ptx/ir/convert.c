@@ -28,7 +28,8 @@ static LLVMValueRef source(struct translator *t, struct conversion *c, uint32_t 
 
 	if (c->from == TYPE_F32 || c->from == TYPE_F64) {
 		value = get_float(t, operand(t, index), c->from);
-		return c->ftz ? flush(t, value, c->from) : value;
+		/* results of 16 bits are made of subnormals, too */
+		return c->ftz && c->to != TYPE_F16 ? flush(t, value, c->from) : value;
 	}
 	return widen(t, get(t, operand(t, index), c->from), c->from);
 }
@@ -47,7 +48,8 @@ static LLVMValueRef whole_number(struct translator *t, LLVMValueRef value, uint3
 
 static uint32_t flags_of(const struct conversion *c)
 {
-	return (c->satfinite ? NARROW_SATFINITE : 0) | (c->relu ? NARROW_RELU : 0);
+	return (c->satfinite ? NARROW_SATFINITE : 0) | (c->relu ? NARROW_RELU : 0) |
+	       (c->from == TYPE_F64 ? NARROW_KEEP_NAN : 0);
 }
 
 /* Return: the bits of a result of 16 bits */
@@ -59,13 +61,23 @@ static LLVMValueRef to_half(struct translator *t, struct conversion *c, LLVMValu
 			 constant(t, 32, c->mode), constant(t, 32, flags_of(c)));
 }
 
+/* A NaN keeps its bits if nothing is asked for but another format. */
 static LLVMValueRef to_float(struct translator *t, struct conversion *c, LLVMValueRef value)
 {
-	if (c->to == TYPE_F64)		/* a NaN keeps its bits */
+	bool plain = !c->ftz && !c->sat && !c->whole;
+
+	if (c->to == TYPE_F64) {
+		if (c->from == TYPE_F32 && c->ftz)
+			value = canonical(t, value, TYPE_F32);
 		return as_double(t, value);
-	if (LLVMTypeOf(value) == t->f64)
+	}
+	if (LLVMTypeOf(value) == t->f64) {
 		value = c->mode == ROUND_RN ? BUILD(FPTrunc, value, t->f32) :
 			call_math(t, "f32_of_f64", value, constant(t, 32, c->mode));
+		return c->ftz ? flush(t, value, TYPE_F32) : value;
+	}
+	if (plain && (c->from == TYPE_F32 || c->from == TYPE_BF16))
+		return value;
 	value = canonical(t, value, TYPE_F32);
 	return c->ftz ? flush(t, value, TYPE_F32) : value;
 }
@@ -99,7 +111,7 @@ static void float_to_int(struct translator *t, struct conversion *c)
 	result = LLVMBuildCall2(t->builder, LLVMIntrinsicGetType(t->context, id, types, 2),
 				LLVMGetIntrinsicDeclaration(t->module, id, types, 2), &value, 1, "");
 	if (c->from == TYPE_F64 || bits == 64)
-		result = choose(t, nan, constant(t, bits, c->sat ? 0 : 1ULL << (bits - 1)), result);
+		result = choose(t, nan, constant(t, bits, 1ULL << (bits - 1)), result);
 	put(t, operand(t, 0), result, c->to);
 }
 

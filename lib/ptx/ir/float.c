@@ -90,7 +90,7 @@ LLVMValueRef saturate(struct translator *t, LLVMValueRef value, enum type type)
 struct operation {
 	enum type type;
 	uint32_t mode, count;
-	bool ftz, sat;
+	bool ftz, sat, divides;
 	LLVMValueRef values[3];
 };
 
@@ -101,6 +101,7 @@ static void take(struct translator *t, struct operation *operation, uint32_t cou
 	operation->ftz = has(t, MOD_ftz);
 	operation->sat = has(t, MOD_sat);
 	operation->count = count;
+	operation->divides = false;
 	for (uint32_t i = 0; i < count; i++) {
 		operation->values[i] = get_float(t, operand(t, 1 + i), operation->type);
 		if (operation->ftz)
@@ -110,12 +111,13 @@ static void take(struct translator *t, struct operation *operation, uint32_t cou
 
 static void give(struct translator *t, struct operation *operation, LLVMValueRef value)
 {
+	uint32_t count = operation->count;
 	LLVMValueRef order[3];
 
-	if (operation->type == TYPE_F64) {
-		/* of fma: the addend, then b, then a */
-		for (uint32_t i = 0; i < operation->count; i++)
-			order[i] = operation->values[operation->count - 1 - i];
+	if (operation->type == TYPE_F64 && !operation->ftz) {
+		/* of fma: the addend, then b, then a; of a division, a comes first */
+		for (uint32_t i = 0; i < count; i++)
+			order[i] = operation->values[operation->divides ? i : count - 1 - i];
 		value = canonical64(t, value, order, operation->count);
 	} else {
 		value = canonical(t, value, operation->type);
@@ -197,6 +199,7 @@ void translate_float_division(struct translator *t)
 		return;
 	}
 	take(t, &operation, 2);
+	operation.divides = true;
 	value = quotient(t, &operation, operation.values[0], operation.values[1]);
 	if (approx && !full) {
 		LLVMValueRef magnitude = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[1], NULL,
@@ -211,17 +214,27 @@ void translate_float_division(struct translator *t)
 	give(t, &operation, value);
 }
 
+/* With .ftz, what is below the least normal number before it is rounded is 0. */
 void translate_rcp(struct translator *t)
 {
 	bool approx = has(t, MOD_approx);
 	struct operation operation;
+	LLVMValueRef value, size, large, zero;
 
 	take(t, &operation, 1);
-	if (approx && operation.type == TYPE_F64)
+	if (approx && operation.type == TYPE_F64) {
 		put(t, operand(t, 0), call_math(t, "rcp_f64", operation.values[0]), TYPE_F64);
-	else
-		give(t, &operation, quotient(t, &operation, one(t, operation.type),
-					     operation.values[0]));
+		return;
+	}
+	value = quotient(t, &operation, one(t, operation.type), operation.values[0]);
+	if (operation.ftz && operation.type == TYPE_F32) {
+		size = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[0], NULL, NULL);
+		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, size, LLVMConstReal(t->f32, 0x1p126), "");
+		zero = intrinsic(t, "llvm.copysign", t->f32, 2, LLVMConstNull(t->f32),
+				 operation.values[0], NULL);
+		value = choose(t, large, zero, value);
+	}
+	give(t, &operation, value);
 }
 
 void translate_sqrt(struct translator *t)
@@ -247,7 +260,8 @@ void translate_rsqrt(struct translator *t)
 	has(t, MOD_approx);
 	take(t, &operation, 1);
 	if (operation.type == TYPE_F64)
-		put(t, operand(t, 0), call_math(t, "rsqrt_f64", operation.values[0]), TYPE_F64);
+		give(t, &operation, call_math(t, "rsqrt_f64", operation.values[0],
+					      constant(t, 32, operation.ftz)));
 	else
 		give(t, &operation, call_math(t, "rsqrt_f32", operation.values[0]));
 }

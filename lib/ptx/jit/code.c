@@ -33,7 +33,10 @@ static bool gives_way(const struct symbol *symbol)
 	       (symbol->space == SPACE_SHARED && symbol->unsized);
 }
 
-/* Return: what a name stands for over all texts; NULL: nothing defines it */
+/*
+ * Return: what a name stands for over all texts; NULL: nothing defines it. A variable of a text
+ * that is alone is defined by its declaration.
+ */
 struct symbol *code_resolve(struct ptx_code *code, struct symbol *symbol)
 {
 	struct symbol *global;
@@ -41,7 +44,15 @@ struct symbol *code_resolve(struct ptx_code *code, struct symbol *symbol)
 	if (!is_global_name(symbol))
 		return is_defined(symbol) || symbol->kind != SYMBOL_FUNCTION ? symbol : NULL;
 	global = scope_find_here(code->globals, symbol->name, symbol->length);
+	if (!global && code->units_count == 1 && symbol->kind == SYMBOL_VARIABLE)
+		return symbol;
 	return global ? global->value : NULL;
+}
+
+/* Alone, a text is what a compiler refuses; of several, it is the linker that does. */
+CUresult link_error(const struct ptx_code *code)
+{
+	return code->units_count > 1 ? CUDA_ERROR_INVALID_SOURCE : CUDA_ERROR_INVALID_PTX;
 }
 
 struct facts *facts_of(struct function *function)
@@ -49,7 +60,28 @@ struct facts *facts_of(struct function *function)
 	return function->translated;
 }
 
-static int add_global(struct ptx_code *code, struct symbol *symbol, struct ptx_log *log)
+/* Writes which of two texts defined a name first. */
+static int twice(struct ptx_code *code, const char *what, const struct symbol *symbol,
+		 uint32_t second, uint32_t first, struct ptx_log *log)
+{
+	char names[2][40];
+
+	for (int i = 0; i < 2; i++)
+		snprintf(names[i], sizeof(names[i]), "text %u", (i ? first : second) + 1);
+	snprintf(log->text, sizeof(log->text), "nvlink: %s of '%.*s' in '%.200s', first in '%.200s'",
+		 what, (int)(symbol->length < 200 ? symbol->length : 200), symbol->name,
+		 code->names ? code->names[second] : names[0],
+		 code->names ? code->names[first] : names[1]);
+	return CUDA_ERROR_INVALID_SOURCE;
+}
+
+static bool same_blocks(const struct parameters *one, const struct parameters *other)
+{
+	return one->count == other->count && one->bytes == other->bytes;
+}
+
+static int add_global(struct ptx_code *code, uint32_t number, struct symbol *symbol,
+		      struct ptx_log *log)
 {
 	struct word name = { .at = symbol->name, .length = symbol->length };
 	struct symbol *global, *old;
@@ -62,18 +94,32 @@ static int add_global(struct ptx_code *code, struct symbol *symbol, struct ptx_l
 		if (!global)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		global->value = symbol;
+		global->offset = number;
 		return CUDA_SUCCESS;
 	}
 	old = global->value;
 	if (gives_way(symbol))
 		return CUDA_SUCCESS;
-	if (!gives_way(old)) {
-		snprintf(log->text, sizeof(log->text), "nvlink: two texts define '%.*s'",
-			 (int)(name.length < 200 ? name.length : 200), name.at);
-		return CUDA_ERROR_INVALID_PTX;
-	}
+	if (!gives_way(old))
+		return twice(code, "two definitions", symbol, number, global->offset, log);
 	global->value = symbol;
+	global->offset = number;
 	return CUDA_SUCCESS;
+}
+
+/* What a text declares must be what another defines. */
+static int check_declared(struct ptx_code *code, uint32_t number, struct function *function,
+			  struct ptx_log *log)
+{
+	struct symbol *defined = code_resolve(code, function->symbol), *global;
+
+	if (function->defined || !defined || defined->kind != SYMBOL_FUNCTION ||
+	    (same_blocks(&function->parameters, &defined->function->parameters) &&
+	     same_blocks(&function->results, &defined->function->results)))
+		return CUDA_SUCCESS;
+	global = scope_find_here(code->globals, defined->name, defined->length);
+	return twice(code, "other parameters", function->symbol, number, global ? global->offset : 0,
+		     log);
 }
 
 static int link_names(struct ptx_code *code, struct ptx_log *log)
@@ -84,12 +130,15 @@ static int link_names(struct ptx_code *code, struct ptx_log *log)
 		struct unit *unit = &code->units[u];
 
 		for (uint32_t i = 0; i < unit->variables_count && !result; i++)
-			result = add_global(code, unit->variables[i], log);
+			result = add_global(code, u, unit->variables[i], log);
 		for (struct function *function = unit->functions; function && !result;
 		     function = function->next)
-			result = add_global(code, function->symbol, log);
-		code->has_clusters |= unit->clusters;
+			result = add_global(code, u, function->symbol, log);
 	}
+	for (uint32_t u = 0; u < code->units_count && !result; u++)
+		for (struct function *function = code->units[u].functions; function && !result;
+		     function = function->next)
+			result = check_declared(code, u, function, log);
 	return result;
 }
 
@@ -186,6 +235,12 @@ static int place_variables(struct ptx_code *code, const struct ptx_variables *va
 			if (!symbol->address)
 				return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY,
 						 "no memory for a variable");
+			/* of several texts, only the linker knows whose value counts */
+			if (code->units_count > 1 && symbol->bytes)
+				memset((void *)(uintptr_t)symbol->address, 0, symbol->bytes);
+			if (code->units_count > 1 && symbol->initial)
+				memcpy((void *)(uintptr_t)symbol->address, symbol->initial->bytes,
+				       symbol->initial->size);
 		}
 	}
 	return CUDA_SUCCESS;
@@ -226,7 +281,7 @@ static int write_addresses(struct ptx_code *code, struct ptx_log *log)
 						 (int)(relocation->name.length < 200 ?
 						       relocation->name.length : 200),
 						 relocation->name.at);
-					return CUDA_ERROR_INVALID_PTX;
+					return link_error(code);
 				}
 				value += relocation->added;
 				if (relocation->mask)
@@ -254,8 +309,8 @@ static int read_units(struct ptx_code *code, const struct ptx_text *texts, struc
 	return CUDA_SUCCESS;
 }
 
-static int new_code(const struct ptx_text *texts, uint32_t count, struct ptx_code **code,
-		    struct ptx_log *log)
+static int new_code(const struct ptx_text *texts, uint32_t count, const char *const *names,
+		    bool complete, struct ptx_code **code, struct ptx_log *log)
 {
 	struct ptx_code *new = calloc(1, sizeof(*new));
 	int result;
@@ -265,6 +320,8 @@ static int new_code(const struct ptx_text *texts, uint32_t count, struct ptx_cod
 	if (!new)
 		return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
 	pthread_mutex_init(&new->lock, NULL);
+	new->names = names;
+	new->incomplete = !complete;
 	new->units = calloc(count ? count : 1, sizeof(*new->units));
 	new->globals = scope_new(&new->arena, NULL);
 	new->units_count = new->units ? count : 0;
@@ -290,7 +347,7 @@ int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architec
 		 struct ptx_log *log)
 {
 	struct ptx_code *new;
-	int result = new_code(texts, count, &new, log);
+	int result = new_code(texts, count, NULL, true, &new, log);
 
 	(void)architecture;
 	*code = NULL;
@@ -309,7 +366,19 @@ int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architec
 int ptx_check(const struct ptx_text *text, uint32_t architecture, struct ptx_log *log)
 {
 	struct ptx_code *code;
-	int result = new_code(text, 1, &code, log);
+	int result = new_code(text, 1, NULL, true, &code, log);
+
+	(void)architecture;
+	ptx_code_free(code);
+	return result;
+}
+
+/* Do the texts link? @complete: nothing may be undefined any more */
+int ptx_link(const struct ptx_text *texts, uint32_t count, const char *const *names,
+	     bool complete, uint32_t architecture, struct ptx_log *log)
+{
+	struct ptx_code *code;
+	int result = new_code(texts, count, names, complete, &code, log);
 
 	(void)architecture;
 	ptx_code_free(code);

@@ -58,10 +58,12 @@ struct ptx_code {
 	pthread_mutex_t lock;
 	struct root *roots;
 	uint32_t common_shared, common_align;
-	bool has_clusters;
+	const char *const *names;	/* of the texts, for errors; or NULL */
+	bool incomplete;		/* more texts may come, and define what is missing */
 };
 
 struct symbol *code_resolve(struct ptx_code *code, struct symbol *symbol);
+CUresult link_error(const struct ptx_code *code);
 struct facts *facts_of(struct function *function);
 CUresult function_check(struct ptx_code *code, struct function *function,
 			struct complaint *complaint);

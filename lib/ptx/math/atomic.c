@@ -30,31 +30,46 @@ uint32_t ptx_math_atomic_dec(void *memory, uint32_t most)
 	return old;
 }
 
-static uint32_t sum_bits(uint32_t old, float value)
+static uint32_t flushed(uint32_t bits)
 {
-	float sum = float_of_bits(old) + value;
-
-	return isnan(sum) ? 0x7fffffff : bits_of_float(sum);
+	return bits & 0x7f800000 ? bits : bits & 0x80000000;
 }
 
-float ptx_math_atomic_add_f32(void *memory, float value)
+static uint32_t sum_bits(uint32_t old, float value, bool flush)
+{
+	float sum;
+
+	if (flush)
+		sum = float_of_bits(flushed(old)) + float_of_bits(flushed(bits_of_float(value)));
+	else
+		sum = float_of_bits(old) + value;
+	return isnan(sum) ? 0x7fffffff : flush ? flushed(bits_of_float(sum)) : bits_of_float(sum);
+}
+
+/* Subnormals are zeros where the memory is not shared memory: @flush */
+float ptx_math_atomic_add_f32(void *memory, float value, uint32_t flush)
 {
 	uint32_t old;
 
-	LOOP(uint32_t, memory, old, sum_bits(old, value));
+	LOOP(uint32_t, memory, old, sum_bits(old, value, flush));
 	return float_of_bits(old);
 }
 
-static uint64_t sum_bits64(uint64_t old, double value)
+static uint64_t sum_bits64(uint64_t old, double value, uint64_t quiet)
 {
-	return bits_of_double(double_of_bits(old) + value);
+	double sum = double_of_bits(old);
+
+	if (isnan(value))
+		return bits_of_double(value) | quiet;
+	return isnan(sum) ? old | quiet : bits_of_double(sum + value);
 }
 
-double ptx_math_atomic_add_f64(void *memory, double value)
+/* Outside of shared memory, NaNs stay as they are: @raw */
+double ptx_math_atomic_add_f64(void *memory, double value, uint32_t raw)
 {
 	uint64_t old;
 
-	LOOP(uint64_t, memory, old, sum_bits64(old, value));
+	LOOP(uint64_t, memory, old, sum_bits64(old, value, raw ? 0 : 1ULL << 51));
 	return double_of_bits(old);
 }
 

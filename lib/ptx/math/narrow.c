@@ -113,6 +113,13 @@ static uint16_t narrow_flags(double a, const struct narrow_format *format, uint3
 {
 	uint16_t bits = narrow_double(a, format, mode, flags & NARROW_SATFINITE);
 
+	if (isnan(a) && flags & NARROW_KEEP_NAN) {
+		int drop = 52 - format->mantissa_bits;
+		uint64_t quiet = bits_of_double(a) | 1ULL << 51;
+
+		return (quiet >> 63) << 15 | (largest(format) + 1) |
+		       ((quiet & ((1ULL << 52) - 1)) >> drop);
+	}
 	return flags & NARROW_RELU && bits >> 15 ? 0 : bits;
 }
 
@@ -192,13 +199,13 @@ uint32_t ptx_math_tf32_of_f32(float a, uint32_t mode, uint32_t flags)
 {
 	uint32_t bits = bits_of_float(a), kept = bits >> 13, sign = bits & 1U << 31;
 
-	if (isnan(a))
-		return 0x7fffffff;
-	if (!isinf(a))
+	if (isnan(a) && mode != ROUND_RNA)
+		return 0x7fffe000;
+	if (!isinf(a) && !isnan(a))
 		kept += rounds_up(kept, bits & 0x1fff, 0x1000, sign, mode);
 	bits = kept << 13;
 	if (flags & NARROW_SATFINITE && (bits & 0x7fffffff) >= 0x7f800000)
-		bits = sign | 0x7f7fe000;
+		bits -= 1U << 13;	/* also of a NaN, on an H100 */
 	return flags & NARROW_RELU && sign ? 0 : bits;
 }
 

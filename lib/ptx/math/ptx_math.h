@@ -44,6 +44,7 @@ extern const struct narrow_format narrow_f16, narrow_bf16, narrow_e4m3, narrow_e
 /* flags of conversions */
 #define NARROW_SATFINITE	1
 #define NARROW_RELU		2
+#define NARROW_KEEP_NAN		4	/* of an f64: the upper bits of a NaN stay */
 
 static inline uint32_t bits_of_float(float value)
 {
@@ -121,7 +122,7 @@ static inline double double_of_bits(uint64_t bits)
 	F(float, tanh_f32, (float), "f:f")						\
 	F(float, rsqrt_f32, (float), "f:f")						\
 	F(double, rcp_f64, (double), "d:d")						\
-	F(double, rsqrt_f64, (double), "d:d")
+	F(double, rsqrt_f64, (double, uint32_t), "d:di")
 
 #define MATH_VIDEO(F)									\
 	F(uint32_t, video, (uint32_t, uint32_t, uint32_t, uint64_t), "i:iiil")	\
@@ -136,8 +137,8 @@ static inline double double_of_bits(uint64_t bits)
 #define MATH_ATOMIC(F)									\
 	F(uint32_t, atomic_inc, (void *, uint32_t), "i:pi")				\
 	F(uint32_t, atomic_dec, (void *, uint32_t), "i:pi")				\
-	F(float, atomic_add_f32, (void *, float), "f:pf")				\
-	F(double, atomic_add_f64, (void *, double), "d:pd")				\
+	F(float, atomic_add_f32, (void *, float, uint32_t), "f:pfi")			\
+	F(double, atomic_add_f64, (void *, double, uint32_t), "d:pdi")		\
 	F(uint32_t, atomic_half, (void *, uint32_t, uint32_t), "i:pii")		\
 	F(void, exchange_128, (void *, void *, void *), "v:ppp")			\
 	F(void, compare_128, (void *, void *, void *, void *), "v:pppp")

@@ -49,7 +49,7 @@ static int64_t operate(const struct video *video, int64_t a, int64_t b)
 	case VIDEO_MAX: return a > b ? a : b;
 	case VIDEO_SHL:
 		count = video->wrap ? count & 31 : count > 32 ? 32 : count;
-		return (int64_t)((uint64_t)a << count);
+		return (int64_t)((uint64_t)a << count << 30) >> 30;	/* 34 bits are kept */
 	case VIDEO_SHR:
 		count = video->wrap ? count & 31 : count > 32 ? 32 : count;
 		return a >> count;
@@ -67,31 +67,40 @@ static int64_t clamp(int64_t value, uint32_t bits, bool is_signed)
 	return value < least ? least : value > most ? most : value;
 }
 
+/* Whole operands are signed here, whatever the types say, and c always is. */
 static uint32_t multiply(const struct video *video, int64_t a, int64_t b, uint32_t c)
 {
-	__int128 wide = (__int128)a * b, addend;
-	bool with_sign = video->a_signed || video->b_signed || video->negate_product ||
-			 video->negate_c;
+	__int128 wide = (__int128)(video->a_part ? a : (int32_t)a) *
+			(video->b_part ? b : (int32_t)b);
+	int64_t addend = (int32_t)c, result;
+	bool no_sign = !video->a_signed && !video->b_signed;
 
-	addend = with_sign ? (__int128)(int32_t)c : (__int128)c;
 	if (video->negate_product)
 		wide = -wide;
 	if (video->negate_c)
 		addend = -addend;
-	wide = (wide + addend + video->plus_one) >> video->right;
-	if (video->saturate) {
-		__int128 most = video->d_signed ? INT32_MAX : UINT32_MAX;
-		__int128 least = video->d_signed ? INT32_MIN : 0;
-
-		wide = wide < least ? least : wide > most ? most : wide;
+	result = wide + addend + video->plus_one;
+	if (video->saturate && no_sign) {	/* whatever d is */
+		result = video->right ? (int64_t)((uint64_t)result >> video->right) : result;
+		return clamp(result, 32, false);
 	}
-	return (uint32_t)wide;
+	result >>= video->right;
+	return video->saturate ? clamp(result, 32, video->d_signed) : result;
 }
 
-static uint32_t second(const struct video *video, uint32_t first, uint32_t c)
+/*
+ * The second operation of an unsigned sum sees it as the greater one if its top bit is set; that
+ * of a signed distance sees all of its 33 bits.
+ */
+static uint32_t second(const struct video *video, int64_t value, uint32_t c)
 {
-	bool less = video->d_signed ? (int32_t)first < (int32_t)c : first < c;
+	uint32_t first = value;
+	bool less = first < c;
 
+	if (video->d_signed)
+		less = (video->operation == VIDEO_ABSDIFF ? value : (int32_t)first) < (int32_t)c;
+	else if (video->operation == VIDEO_ADD || video->operation == VIDEO_SUB)
+		less = first >> 31 ? false : less;
 	switch (video->second) {
 	case VIDEO_THEN_ADD: return first + c;
 	case VIDEO_THEN_MIN: return less ? first : c;
@@ -100,23 +109,42 @@ static uint32_t second(const struct video *video, uint32_t first, uint32_t c)
 	}
 }
 
+/* A result of 32 bits; of mixed signs, an unsigned one only saturates at 0. */
+static int64_t saturated(const struct video *video, int64_t value)
+{
+	if (!video->saturate)
+		return value;
+	if (!video->d_signed && video->a_signed != video->b_signed && value > 0 &&
+	    video->operation < VIDEO_MIN)
+		return value;
+	return clamp(value, 32, video->d_signed);
+}
+
 uint32_t ptx_math_video(uint32_t a, uint32_t b, uint32_t c, uint64_t what)
 {
 	struct video video = unpack(what);
 	int64_t x = part_of(a, video.a_part, video.a_signed);
 	int64_t y = part_of(b, video.b_part, video.b_signed), result;
-	uint32_t bits = !video.d_part ? 32 : video.d_part < 5 ? 8 : 16;
-	uint32_t at = video.d_part < 5 ? 8 * (video.d_part - 1) : 16 * (video.d_part - 5), mask;
+	uint32_t bits = video.d_part < 5 ? 8 : 16, mask, most;
+	uint32_t at = video.d_part < 5 ? 8 * (video.d_part - 1) : 16 * (video.d_part - 5);
+	bool shifts = video.operation == VIDEO_SHL || video.operation == VIDEO_SHR;
 
 	if (video.operation == VIDEO_MAD)
 		return multiply(&video, x, y, c);
 	result = operate(&video, x, y);
-	if (video.saturate)
-		result = clamp(result, bits, video.d_signed);
 	if (!video.d_part)
-		return second(&video, result, c);
+		return second(&video, saturated(&video, result), c);
+	/* a part of d takes the same part of the result; or, saturated as unsigned, all of it */
 	mask = ((1U << bits) - 1) << at;
-	return ((uint32_t)result << at & mask) | (c & ~mask);
+	if (video.saturate && !shifts) {
+		most = (1U << (bits - video.d_signed)) - 1;
+		result = ((uint64_t)result < most ? (uint64_t)result : most) << at;
+	} else if (shifts) {
+		result = saturated(&video, result);
+	} else if (video.operation == VIDEO_SET) {
+		result <<= at;
+	}
+	return ((uint32_t)result & mask) | (c & ~mask);
 }
 
 /* Lanes: a number of three bits picks each operand's lane from those of a and b. */
@@ -146,10 +174,7 @@ uint32_t ptx_math_video_simd(uint32_t a, uint32_t b, uint32_t c, uint64_t what)
 		}
 		if (video.saturate)
 			value = clamp(value, width, video.d_signed);
-		/* without saturation, the second operation sees all bits of the value's lane */
-		sum += video.d_signed ? (uint32_t)((int32_t)((uint32_t)value << (32 - width)) >>
-						   (32 - width)) :
-					(uint32_t)value & ((1U << width) - 1);
+		sum += (uint32_t)value;
 		result |= (uint32_t)value << width * i & lane_mask;
 	}
 	return video.second == VIDEO_THEN_ADD ? sum + c : result;
