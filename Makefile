@@ -37,8 +37,8 @@ all: lib tools examples
 
 # libraries above the driver's: each has a folder, and knows public headers only
 companions	 := cudart nvml array
-# a library that libcuda.so.1 loads when a program needs it
-loaded		 := trap
+# libraries that libcuda.so.1 loads when a program needs them
+loaded		 := trap ptx
 apart		 := $(companions) $(loaded)
 lib_sources	 := $(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
 lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),\
