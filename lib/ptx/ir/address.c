@@ -9,7 +9,7 @@
 #include "ir.h"
 
 /* An address that only the linker of the code writes into it */
-LLVMValueRef external(struct translator *t, const char *name, void *address)
+static LLVMValueRef external(struct translator *t, const char *name, void *address)
 {
 	LLVMValueRef global = LLVMGetNamedGlobal(t->module, name);
 

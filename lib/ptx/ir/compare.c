@@ -18,7 +18,7 @@ static const struct {
 	{ MOD_num, LLVMRealORD, 0, 0 }, { MOD_nan, LLVMRealUNO, 0, 0 },
 };
 
-enum modifier comparison(struct translator *t)
+static enum modifier comparison(struct translator *t)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++)
 		if (has(t, comparisons[i].modifier))
@@ -27,7 +27,7 @@ enum modifier comparison(struct translator *t)
 	return MOD_eq;
 }
 
-LLVMValueRef compare_ints(struct translator *t, enum modifier how, LLVMValueRef a, LLVMValueRef b,
+static LLVMValueRef compare_ints(struct translator *t, enum modifier how, LLVMValueRef a, LLVMValueRef b,
 			  bool is_signed)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++)
@@ -38,7 +38,8 @@ LLVMValueRef compare_ints(struct translator *t, enum modifier how, LLVMValueRef 
 	return constant(t, 1, 0);
 }
 
-LLVMValueRef compare_floats(struct translator *t, enum modifier how, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef compare_floats(struct translator *t, enum modifier how, LLVMValueRef a,
+				   LLVMValueRef b)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++)
 		if (comparisons[i].modifier == how && comparisons[i].real)

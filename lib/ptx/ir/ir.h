@@ -119,7 +119,6 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 LLVMValueRef address_value(struct translator *t, const struct operand *operand);
 enum space space_of_modifiers(struct translator *t);
 LLVMValueRef shared_window(struct translator *t);
-LLVMValueRef external(struct translator *t, const char *name, void *address);
 
 /* ---- special.c ---- */
 LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);
@@ -144,11 +143,6 @@ void half_fma(struct translator *t);
 void half_sign(struct translator *t, bool negate);
 LLVMValueRef minimum(struct translator *t, LLVMValueRef a, LLVMValueRef b, enum type type,
 		     bool max, bool nan);
-LLVMValueRef compare_floats(struct translator *t, enum modifier operation, LLVMValueRef a,
-			    LLVMValueRef b);
-LLVMValueRef compare_ints(struct translator *t, enum modifier operation, LLVMValueRef a,
-			  LLVMValueRef b, bool is_signed);
-enum modifier comparison(struct translator *t);
 
 #define BUILD(kind, ...) LLVMBuild##kind(t->builder, __VA_ARGS__, "")
 

@@ -59,7 +59,7 @@ uint64_t ptx_math_globaltimer(void *unused)
 }
 
 const struct math_name math_names[] = {
-#define NAME(result, name, arguments, signature) { #name, signature, ptx_math_##name },
+#define NAME(name, signature) { #name, signature, (void *)(uintptr_t)ptx_math_##name },
 	MATH_FUNCTIONS(NAME)
 #undef NAME
 	{},

@@ -8,8 +8,8 @@
 
 #include "ptx_math.h"
 
-const struct narrow_format narrow_f16 = { 5, 10, false }, narrow_bf16 = { 8, 7, false },
-			   narrow_e4m3 = { 4, 3, true }, narrow_e5m2 = { 5, 2, false };
+const struct narrow_format narrow_f16 = { 5, 10, false }, narrow_bf16 = { 8, 7, false };
+static const struct narrow_format narrow_e4m3 = { 4, 3, true }, narrow_e5m2 = { 5, 2, false };
 
 static bool rounds_up(uint64_t kept, uint64_t lost, uint64_t half, bool negative, uint32_t mode)
 {

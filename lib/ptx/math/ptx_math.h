@@ -39,7 +39,7 @@ uint32_t narrow_double(double value, const struct narrow_format *format, uint32_
 		       bool saturate);
 double widen_bits(uint32_t bits, const struct narrow_format *format);
 
-extern const struct narrow_format narrow_f16, narrow_bf16, narrow_e4m3, narrow_e5m2;
+extern const struct narrow_format narrow_f16, narrow_bf16;
 
 /* flags of conversions */
 #define NARROW_SATFINITE	1
@@ -78,82 +78,96 @@ static inline double double_of_bits(uint64_t bits)
 	return value;
 }
 
-#define MATH_DECLARE(result, name, arguments, signature) result ptx_math_##name arguments;
+/* ---- round.c ---- */
+float ptx_math_add_f32(float, float, uint32_t);
+float ptx_math_sub_f32(float, float, uint32_t);
+float ptx_math_mul_f32(float, float, uint32_t);
+float ptx_math_div_f32(float, float, uint32_t);
+float ptx_math_sqrt_f32(float, uint32_t);
+float ptx_math_fma_f32(float, float, float, uint32_t);
+double ptx_math_add_f64(double, double, uint32_t);
+double ptx_math_sub_f64(double, double, uint32_t);
+double ptx_math_mul_f64(double, double, uint32_t);
+double ptx_math_div_f64(double, double, uint32_t);
+double ptx_math_sqrt_f64(double, uint32_t);
+double ptx_math_fma_f64(double, double, double, uint32_t);
+float ptx_math_f32_of_f64(double, uint32_t);
+float ptx_math_f32_of_s64(int64_t, uint32_t);
+float ptx_math_f32_of_u64(uint64_t, uint32_t);
+double ptx_math_f64_of_s64(int64_t, uint32_t);
+double ptx_math_f64_of_u64(uint64_t, uint32_t);
 
-#define MATH_ROUND(F)									\
-	F(float, add_f32, (float, float, uint32_t), "f:ffi")				\
-	F(float, sub_f32, (float, float, uint32_t), "f:ffi")				\
-	F(float, mul_f32, (float, float, uint32_t), "f:ffi")				\
-	F(float, div_f32, (float, float, uint32_t), "f:ffi")				\
-	F(float, sqrt_f32, (float, uint32_t), "f:fi")					\
-	F(float, fma_f32, (float, float, float, uint32_t), "f:fffi")			\
-	F(double, add_f64, (double, double, uint32_t), "d:ddi")			\
-	F(double, sub_f64, (double, double, uint32_t), "d:ddi")			\
-	F(double, mul_f64, (double, double, uint32_t), "d:ddi")			\
-	F(double, div_f64, (double, double, uint32_t), "d:ddi")			\
-	F(double, sqrt_f64, (double, uint32_t), "d:di")				\
-	F(double, fma_f64, (double, double, double, uint32_t), "d:dddi")		\
-	F(float, f32_of_f64, (double, uint32_t), "f:di")				\
-	F(float, f32_of_s64, (int64_t, uint32_t), "f:li")				\
-	F(float, f32_of_u64, (uint64_t, uint32_t), "f:li")				\
-	F(double, f64_of_s64, (int64_t, uint32_t), "d:li")				\
-	F(double, f64_of_u64, (uint64_t, uint32_t), "d:li")
+/* ---- narrow.c ---- */
+uint16_t ptx_math_f16_of_f32(float);
+float ptx_math_f32_of_f16(uint16_t);
+uint16_t ptx_math_f16_of_f64(double, uint32_t, uint32_t);
+uint16_t ptx_math_bf16_of_f64(double, uint32_t, uint32_t);
+uint16_t ptx_math_f16_of_s64(int64_t, uint32_t);
+uint16_t ptx_math_f16_of_u64(uint64_t, uint32_t);
+uint16_t ptx_math_bf16_of_s64(int64_t, uint32_t);
+uint16_t ptx_math_bf16_of_u64(uint64_t, uint32_t);
+uint16_t ptx_math_fma_f16(uint16_t, uint16_t, uint16_t);
+uint16_t ptx_math_fma_bf16(uint16_t, uint16_t, uint16_t);
+uint32_t ptx_math_tf32_of_f32(float, uint32_t, uint32_t);
+uint32_t ptx_math_fp8_of_f32(float, uint32_t, uint32_t);
+uint32_t ptx_math_f16_of_fp8(uint32_t, uint32_t, uint32_t);
 
-#define MATH_NARROW(F)									\
-	F(uint16_t, f16_of_f32, (float), "h:f")					\
-	F(float, f32_of_f16, (uint16_t), "f:h")					\
-	F(uint16_t, f16_of_f64, (double, uint32_t, uint32_t), "h:dii")		\
-	F(uint16_t, bf16_of_f64, (double, uint32_t, uint32_t), "h:dii")		\
-	F(uint16_t, f16_of_s64, (int64_t, uint32_t), "h:li")				\
-	F(uint16_t, f16_of_u64, (uint64_t, uint32_t), "h:li")				\
-	F(uint16_t, bf16_of_s64, (int64_t, uint32_t), "h:li")				\
-	F(uint16_t, bf16_of_u64, (uint64_t, uint32_t), "h:li")			\
-	F(uint16_t, fma_f16, (uint16_t, uint16_t, uint16_t), "h:hhh")			\
-	F(uint16_t, fma_bf16, (uint16_t, uint16_t, uint16_t), "h:hhh")		\
-	F(uint32_t, tf32_of_f32, (float, uint32_t, uint32_t), "i:fii")		\
-	F(uint32_t, fp8_of_f32, (float, uint32_t, uint32_t), "i:fii")			\
-	F(uint32_t, f16_of_fp8, (uint32_t, uint32_t, uint32_t), "i:iii")
+/* ---- approximate.c ---- */
+float ptx_math_sin_f32(float);
+float ptx_math_cos_f32(float);
+float ptx_math_lg2_f32(float);
+float ptx_math_ex2_f32(float);
+float ptx_math_tanh_f32(float);
+float ptx_math_rsqrt_f32(float);
+double ptx_math_rcp_f64(double);
+double ptx_math_rsqrt_f64(double, uint32_t);
 
-#define MATH_APPROXIMATE(F)								\
-	F(float, sin_f32, (float), "f:f")						\
-	F(float, cos_f32, (float), "f:f")						\
-	F(float, lg2_f32, (float), "f:f")						\
-	F(float, ex2_f32, (float), "f:f")						\
-	F(float, tanh_f32, (float), "f:f")						\
-	F(float, rsqrt_f32, (float), "f:f")						\
-	F(double, rcp_f64, (double), "d:d")						\
-	F(double, rsqrt_f64, (double, uint32_t), "d:di")
+/* ---- video.c ---- */
+uint32_t ptx_math_video(uint32_t, uint32_t, uint32_t, uint64_t);
+uint32_t ptx_math_video_simd(uint32_t, uint32_t, uint32_t, uint64_t);
 
-#define MATH_VIDEO(F)									\
-	F(uint32_t, video, (uint32_t, uint32_t, uint32_t, uint64_t), "i:iiil")	\
-	F(uint32_t, video_simd, (uint32_t, uint32_t, uint32_t, uint64_t), "i:iiil")
+/* ---- bits.c ---- */
+uint32_t ptx_math_prmt(uint32_t, uint32_t, uint32_t, uint32_t);
+uint32_t ptx_math_fns(uint32_t, uint32_t, uint32_t);
+uint64_t ptx_math_clock(void *);
+uint64_t ptx_math_globaltimer(void *);
 
-#define MATH_BITS(F)									\
-	F(uint32_t, prmt, (uint32_t, uint32_t, uint32_t, uint32_t), "i:iiii")		\
-	F(uint32_t, fns, (uint32_t, uint32_t, uint32_t), "i:iii")			\
-	F(uint64_t, clock, (void *), "l:p")						\
-	F(uint64_t, globaltimer, (void *), "l:p")
+/* ---- atomic.c ---- */
+uint32_t ptx_math_atomic_inc(void *, uint32_t);
+uint32_t ptx_math_atomic_dec(void *, uint32_t);
+float ptx_math_atomic_add_f32(void *, float, uint32_t);
+double ptx_math_atomic_add_f64(void *, double, uint32_t);
+uint32_t ptx_math_atomic_half(void *, uint32_t, uint32_t);
+void ptx_math_exchange_128(void *, void *, void *);
+void ptx_math_compare_128(void *, void *, void *, void *);
 
-#define MATH_ATOMIC(F)									\
-	F(uint32_t, atomic_inc, (void *, uint32_t), "i:pi")				\
-	F(uint32_t, atomic_dec, (void *, uint32_t), "i:pi")				\
-	F(float, atomic_add_f32, (void *, float, uint32_t), "f:pfi")			\
-	F(double, atomic_add_f64, (void *, double, uint32_t), "d:pdi")		\
-	F(uint32_t, atomic_half, (void *, uint32_t, uint32_t), "i:pii")		\
-	F(void, exchange_128, (void *, void *, void *), "v:ppp")			\
-	F(void, compare_128, (void *, void *, void *, void *), "v:pppp")
+/* ---- mbarrier.c ---- */
+void ptx_math_mbarrier_init(void *, uint32_t);
+uint64_t ptx_math_mbarrier_arrive(void *, uint32_t, uint32_t);
+void ptx_math_mbarrier_transactions(void *, uint32_t, uint32_t);
+uint32_t ptx_math_mbarrier_test(void *, uint64_t, uint32_t);
+uint32_t ptx_math_mbarrier_pending(uint64_t);
 
-#define MATH_MBARRIER(F)								\
-	F(void, mbarrier_init, (void *, uint32_t), "v:pi")				\
-	F(uint64_t, mbarrier_arrive, (void *, uint32_t, uint32_t), "l:pii")		\
-	F(void, mbarrier_transactions, (void *, uint32_t, uint32_t), "v:pii")		\
-	F(uint32_t, mbarrier_test, (void *, uint64_t, uint32_t), "i:pli")		\
-	F(uint32_t, mbarrier_pending, (uint64_t), "i:l")
-
-#define MATH_FUNCTIONS(F) MATH_ROUND(F) MATH_NARROW(F) MATH_APPROXIMATE(F) MATH_VIDEO(F) \
-	MATH_BITS(F) MATH_ATOMIC(F) MATH_MBARRIER(F)
-
-MATH_FUNCTIONS(MATH_DECLARE)
+/* Names and signatures of all of them */
+#define MATH_FUNCTIONS(F) \
+	F(add_f32, "f:ffi") F(sub_f32, "f:ffi") F(mul_f32, "f:ffi") F(div_f32, "f:ffi") \
+	F(sqrt_f32, "f:fi") F(fma_f32, "f:fffi") F(add_f64, "d:ddi") \
+	F(sub_f64, "d:ddi") F(mul_f64, "d:ddi") F(div_f64, "d:ddi") F(sqrt_f64, "d:di") \
+	F(fma_f64, "d:dddi") F(f32_of_f64, "f:di") F(f32_of_s64, "f:li") \
+	F(f32_of_u64, "f:li") F(f64_of_s64, "d:li") F(f64_of_u64, "d:li") \
+	F(f16_of_f32, "h:f") F(f32_of_f16, "f:h") F(f16_of_f64, "h:dii") \
+	F(bf16_of_f64, "h:dii") F(f16_of_s64, "h:li") F(f16_of_u64, "h:li") \
+	F(bf16_of_s64, "h:li") F(bf16_of_u64, "h:li") F(fma_f16, "h:hhh") \
+	F(fma_bf16, "h:hhh") F(tf32_of_f32, "i:fii") F(fp8_of_f32, "i:fii") \
+	F(f16_of_fp8, "i:iii") F(sin_f32, "f:f") F(cos_f32, "f:f") F(lg2_f32, "f:f") \
+	F(ex2_f32, "f:f") F(tanh_f32, "f:f") F(rsqrt_f32, "f:f") F(rcp_f64, "d:d") \
+	F(rsqrt_f64, "d:di") F(video, "i:iiil") F(video_simd, "i:iiil") \
+	F(prmt, "i:iiii") F(fns, "i:iii") F(clock, "l:p") F(globaltimer, "l:p") \
+	F(atomic_inc, "i:pi") F(atomic_dec, "i:pi") F(atomic_add_f32, "f:pfi") \
+	F(atomic_add_f64, "d:pdi") F(atomic_half, "i:pii") F(exchange_128, "v:ppp") \
+	F(compare_128, "v:pppp") F(mbarrier_init, "v:pi") F(mbarrier_arrive, "l:pii") \
+	F(mbarrier_transactions, "v:pii") F(mbarrier_test, "i:pli") \
+	F(mbarrier_pending, "i:l")
 
 /* What a video instruction does: fields of the number that generated code passes */
 enum video_operation {

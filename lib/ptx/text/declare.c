@@ -162,20 +162,3 @@ CUresult declare_name(struct reader *reader, struct scope *scope,
 	}
 	return result;
 }
-
-/* Reads all names of a statement. */
-CUresult declare_all(struct reader *reader, struct scope *scope, enum space space,
-		     enum linkage linkage)
-{
-	struct declaration declaration = { .space = space, .linkage = linkage };
-	CUresult result = declaration_read(reader, &declaration);
-
-	while (result == CUDA_SUCCESS) {
-		struct symbol *symbol;
-
-		result = declare_name(reader, scope, &declaration, &symbol);
-		if (result == CUDA_SUCCESS && !ptx_take(reader, ","))
-			return ptx_need(reader, ";");
-	}
-	return result;
-}

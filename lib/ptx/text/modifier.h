@@ -150,7 +150,6 @@ enum modifier {
 	MODIFIERS
 };
 
-extern const char *const modifier_texts[MODIFIERS];
 enum modifier modifier_of_word(const struct word *word);	/* ".sat"; MOD_NONE: not known */
 
 #endif /* MEMCAST_PTX_MODIFIER_H */

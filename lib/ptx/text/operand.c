@@ -15,7 +15,7 @@ static const char *const special[] = {
 	"%current_graph_exec", "WARP_SZ",
 };
 
-bool is_special_register(const char *name, size_t length)
+static bool is_special_register(const char *name, size_t length)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(special); i++)
 		if (strlen(special[i]) == length && !memcmp(special[i], name, length))

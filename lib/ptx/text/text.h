@@ -215,6 +215,8 @@ struct source {
 	struct arena *arena;
 };
 
+/* ---- wrong.c has ptx_need() and ptx_wrong() of ptx.h ---- */
+
 static inline struct source *source_of(struct reader *reader)
 {
 	return (struct source *)reader;
@@ -234,8 +236,6 @@ struct declaration {
 CUresult declaration_read(struct reader *reader, struct declaration *declaration);
 CUresult declare_name(struct reader *reader, struct scope *scope,
 		      const struct declaration *declaration, struct symbol **symbol);
-CUresult declare_all(struct reader *reader, struct scope *scope, enum space space,
-		     enum linkage linkage);
 CUresult initial_read(struct reader *reader, struct symbol *symbol,
 		      const struct declared_array *array);
 
@@ -297,7 +297,6 @@ struct body {
 CUresult body_read(struct function *function, struct body *body, struct complaint *complaint);
 void body_free(struct body *body);
 CUresult operands_read(struct reader *reader, struct scope *scope, struct statement *statement);
-bool is_special_register(const char *name, size_t length);
 
 static inline bool word_is(const struct word *word, const char *text)
 {

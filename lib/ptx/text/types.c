@@ -23,7 +23,7 @@ enum type type_of_word(const struct word *word)
 	return TYPE_NONE;
 }
 
-const char *const modifier_texts[MODIFIERS] = {
+static const char *const modifier_texts[MODIFIERS] = {
 #define M(id, text) [MOD_##id] = text,
 	PTX_MODIFIERS(M)
 #undef M

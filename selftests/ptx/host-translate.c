@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The translator of PTX, without a device: results of instructions against facts.txt, numbers of
+ * the text, and text that is cut off, too large or mad, which must give an error with a line.
+ *
+ *	host-translate MEMCAST-PTX.SO FACTS.TXT
+ */
+#include <dlfcn.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx_object.h"
+
+#define HEAD		".version 8.6\n.target sm_90\n.address_size 64\n"
+#define ROWS		16
+#define INVALID_PTX	218
+
+static const struct ptx_object *object;
+static int number, failed;
+
+static void told(const char *name, bool good, const char *why)
+{
+	if (!good)
+		printf("# %s\n", why);
+	printf("%sok %d ptx.translate.%s\n", good ? "" : "not ", ++number, name);
+	failed |= !good;
+}
+
+/* A variable's memory, for code that asks for it */
+static struct {
+	char name[64];
+	uint64_t memory[64];
+} variables[32];
+static uint32_t variables_count;
+
+static uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
+{
+	(void)data, (void)text, (void)align;
+	if (variables_count == 32 || bytes > sizeof(variables[0].memory))
+		return 0;
+	snprintf(variables[variables_count].name, sizeof(variables[0].name), "%s", name);
+	return (uintptr_t)variables[variables_count++].memory;
+}
+
+static int load(const char *text, size_t bytes, struct ptx_code **code, struct ptx_log *log)
+{
+	/* a second text: then the object writes initial values by itself */
+	struct ptx_text texts[] = { { text, bytes }, { HEAD, sizeof(HEAD) - 1 } };
+	struct ptx_variables where = { .address = variable_at };
+
+	variables_count = 0;
+	log->text[0] = '\0';
+	return object->code_new(texts, 2, 90, &where, code, log);
+}
+
+static int run(struct ptx_code *code, const char *kernel, uint32_t threads, const void *parameters,
+	       char *reason, size_t size)
+{
+	static const struct ptx_run_host host;
+	struct ptx_launch launch = {
+		.parameters = parameters, .grid = { 1, 1, 1 }, .block = { threads, 1, 1 },
+		.cluster = { 1, 1, 1 }, .multiprocessors = 1, .stack_limit = 65536, .host = &host,
+	};
+	struct ptx_outcome outcome = {};
+	struct ptx_log log = {};
+	int result = object->kernel(code, kernel, &launch.kernel, &log);
+
+	if (result) {
+		snprintf(reason, size, "%.200s", log.text);
+		return result;
+	}
+	object->run(&launch, &outcome);
+	snprintf(reason, size, "%.200s", outcome.reason);
+	return outcome.result;
+}
+
+/* An instruction of facts.txt, and its rows */
+struct fact {
+	char name[64], operands[16];
+	int bits, widths[5], count, rows;
+	uint64_t in[5][ROWS], out[ROWS];
+};
+
+/* Appends a kernel, called k and a number, whose thread i computes row i. */
+static int write_kernel(char *text, size_t size, const struct fact *fact, int index)
+{
+	int used = snprintf(text, size,
+		".visible .entry k%d(.param .u64 pi, .param .u64 po) {\n"
+		".reg .b32 %%t; .reg .b64 %%a, %%b; .reg .b%d %%o;\nmov.u32 %%t, %%tid.x; "
+		"ld.param.u64 %%a, [pi]; ld.param.u64 %%b, [po]; mad.wide.u32 %%a, %%t, 8, %%a; "
+		"mad.wide.u32 %%b, %%t, 8, %%b;\n", index, fact->bits);
+
+	for (int i = 0; i < fact->count; i++)
+		used += snprintf(text + used, size - used,
+				 ".reg .b%d %%i%d; ld.global.b%d %%i%d, [%%a+%d];\n",
+				 fact->widths[i], i, fact->widths[i], i, i * ROWS * 8);
+	used += snprintf(text + used, size - used, "%s %%o", fact->name);
+	for (int i = 0; i < fact->count; i++)
+		used += snprintf(text + used, size - used, ", %%i%d", i);
+	return used + snprintf(text + used, size - used,
+			       ";\nst.global.b%d [%%b], %%o;\nret;\n}\n", fact->bits);
+}
+
+static struct fact *read_facts(const char *path, int *count)
+{
+	struct fact *facts = calloc(400, sizeof(*facts)), *fact = facts - 1;
+	FILE *file = fopen(path, "r");
+	char line[400], *at;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (*line == '#')
+			continue;
+		if (*line != '\t') {
+			fact++;
+			sscanf(line, "%63s %d", fact->name, &fact->bits);
+			for (at = strrchr(line, ' '); at && fact->count < 5;
+			     at = strchr(at + 1, ','))
+				fact->widths[fact->count++] = atoi(at + 1);
+			continue;
+		}
+		at = line;
+		for (int i = 0; i < fact->count; i++)
+			fact->in[i][fact->rows] = strtoull(at, &at, 16);
+		fact->out[fact->rows++] = strtoull(strchr(at, '=') + 1, NULL, 16);
+	}
+	*count = fact - facts + 1;
+	if (file)
+		fclose(file);
+	return facts;
+}
+
+static void instructions(const char *path)
+{
+	int count, used = sizeof(HEAD) - 1, wrong = 0;
+	struct fact *facts = read_facts(path, &count);
+	size_t size = 4096UL * (count + 1);
+	char *text = malloc(size), reason[256], name[16];
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	memcpy(text, HEAD, sizeof(HEAD));
+	for (int i = 0; i < count; i++)
+		used += write_kernel(text + used, size - used, &facts[i], i);
+	if (count < 100 || load(text, used, &code, &log)) {
+		told("instructions", false, count < 100 ? "no facts" : log.text);
+		return;
+	}
+	for (int i = 0; i < count; i++) {
+		uint64_t out[ROWS] = {}, parameters[] = { (uintptr_t)facts[i].in, (uintptr_t)out };
+		uint64_t mask = facts[i].bits == 64 ? UINT64_MAX : (1ULL << facts[i].bits) - 1;
+
+		snprintf(name, sizeof(name), "k%d", i);
+		if (run(code, name, facts[i].rows, parameters, reason, sizeof(reason))) {
+			printf("# %s: %s\n", facts[i].name, reason);
+			wrong++;
+			continue;
+		}
+		for (int row = 0; row < facts[i].rows; row++) {
+			if ((out[row] & mask) == facts[i].out[row])
+				continue;
+			printf("# %s row %d: %llx, not %llx\n", facts[i].name, row,
+			       (unsigned long long)(out[row] & mask),
+			       (unsigned long long)facts[i].out[row]);
+			wrong++;
+		}
+	}
+	snprintf(reason, sizeof(reason), "%d of %d instructions and rows are wrong", wrong, count);
+	told("instructions", !wrong, reason);
+	object->code_free(code);
+	free(text);
+	free(facts);
+}
+
+static void numbers(void)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} cases[] = {
+		{ "1.5", 1.5 }, { "-7.5", -7.5 }, { "1.5e3", 1500 }, { "1.5e-3", 1.5e-3 },
+		{ "1.5E+2", 150 }, { "2e3", 2000 }, { "0f40400000", 3 }, { "-0f40400000", -3 },
+		{ "0d4008000000000000", 3 }, { "-0d4008000000000000", -3 }, { ".5", .5 },
+		{ "5.", 5 }, { "0.1", 0.1 }, { "3", 3 }, { "-3", -3 }, { "0x10", 16 }, { "017", 15 },
+		{ "0b101", 5 }, { "(1 + 2) * 3", 9 }, { "5 > 3 ? 7 : 8", 7 },
+		{ "1.0000000000000000000000000000000000000000000000000000000000000000001e10", 1e10 },
+	};
+	static const char *const bad[] = { "12abc", "0f12", "0x", "1e", "99999999999999999999", "." };
+	char text[600], why[256] = "";
+	struct ptx_code *code;
+	struct ptx_log log;
+	double value;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), HEAD ".global .f64 x = %s;\n", cases[i].text);
+		if (load(text, strlen(text), &code, &log)) {
+			snprintf(why, sizeof(why), "%s: %.200s", cases[i].text, log.text);
+			continue;
+		}
+		memcpy(&value, variables[0].memory, sizeof(value));
+		if (value != cases[i].value)
+			snprintf(why, sizeof(why), "%s became %.17g", cases[i].text, value);
+		object->code_free(code);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), HEAD ".global .f64 x = %s;\n", bad[i]);
+		if (load(text, strlen(text), &code, &log) != INVALID_PTX || !strstr(log.text, "line 4"))
+			snprintf(why, sizeof(why), "%s: %.200s", bad[i], log.text);
+	}
+	told("numbers", !*why, why);
+}
+
+static const char sample[] = HEAD
+	".global .align 8 .u64 g[4] = { 1, generic(g)+8, 0xff, (2 + 3) * 4 };\n"
+	".func (.param .b32 r) f(.param .b32 a) { .reg .u32 x; ld.param.u32 x, [a]; "
+	"st.param.b32 [r], x; ret; }\n"
+	".visible .entry k(.param .u64 o) { .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %d<4>; "
+	"ld.param.u64 %d1, [o]; mov.u32 %r1, %tid.x; L: setp.lt.u32 %p1, %r1, 40; "
+	"@%p1 add.u32 %r1, %r1, 17; @%p1 bra L; { .param .b32 a; .param .b32 v; "
+	"st.param.b32 [a], %r1; call (v), f, (a); ld.param.b32 %r2, [v]; } "
+	"st.global.v2.u32 [%d1], {%r1, %r2}; ret; }\n";
+
+/* Loads a text that may be anything, and compiles its kernel if it has one. */
+static int any(const char *text, size_t bytes, struct ptx_log *log)
+{
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	int result = load(text, bytes, &code, log);
+
+	if (!result) {
+		object->kernel(code, "k", &kernel, log);
+		object->code_free(code);
+	}
+	return result;
+}
+
+static void cut_off(void)
+{
+	size_t bytes = sizeof(sample) - 1;
+	char why[256] = "", *copy;
+	struct ptx_log log;
+
+	for (size_t i = sizeof(HEAD); i + 2 < bytes; i++) {
+		int result;
+
+		/* memory of exactly this size, so that reading on is seen */
+		copy = malloc(i);
+		memcpy(copy, sample, i);
+		result = any(copy, i, &log);
+		if (result && !strstr(log.text, "line "))
+			snprintf(why, sizeof(why), "at %zu: %d %.200s", i, result, log.text);
+		free(copy);
+	}
+	if (any(sample, bytes, &log))
+		snprintf(why, sizeof(why), "whole: %.200s", log.text);
+	told("cut_off", !*why, why);
+}
+
+/* Bytes that are others: whatever it is, it ends in a result. */
+static void changed(void)
+{
+	static const char bytes[] = "{}()[];,.:@%$!\"/*-+<>|0x9aZ_ \n\x80";
+	char copy[sizeof(sample)];
+	unsigned int random = 1;
+	struct ptx_log log;
+
+	for (int round = 0; round < 3000; round++) {
+		memcpy(copy, sample, sizeof(sample));
+		for (int i = 0; i < 1 + round % 3; i++) {
+			random = random * 1103515245 + 12345;
+			copy[sizeof(HEAD) + random / 65536 % (sizeof(sample) - sizeof(HEAD) - 1)] =
+				bytes[random / 7 % (sizeof(bytes) - 1)];
+		}
+		any(copy, sizeof(sample) - 1, &log);
+	}
+	told("changed", true, "");
+}
+
+/* A text of @head, @count times @part, and @tail */
+static char *repeated(const char *head, const char *part, size_t count, const char *tail,
+		      size_t *bytes)
+{
+	size_t each = strlen(part), before = strlen(head), after = strlen(tail);
+	char *text = malloc(before + each * count + after + 1);
+
+	memcpy(text, head, before);
+	for (size_t i = 0; i < count; i++)
+		memcpy(text + before + i * each, part, each);
+	memcpy(text + before + each * count, tail, after + 1);
+	*bytes = before + each * count + after;
+	return text;
+}
+
+static void large(const char *name, const char *head, const char *part, size_t count,
+		  const char *tail, int want)
+{
+	struct ptx_log log;
+	char why[1300];
+	size_t bytes;
+	char *text = repeated(head, part, count, tail, &bytes);
+	int result = any(text, bytes, &log);
+
+	snprintf(why, sizeof(why), "result %d: %s", result, log.text);
+	told(name, result == want && (!want || strstr(log.text, "line ")), why);
+	free(text);
+}
+
+static void unsupported(void)
+{
+	static const char text[] = HEAD ".visible .entry k() {\n.reg .b32 r;\nwgmma.fence.sync.aligned;\n"
+				   "ret;\n}\n";
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	struct ptx_log log;
+	int result = load(text, sizeof(text) - 1, &code, &log);
+	bool good = false;
+
+	if (!result) {
+		result = object->kernel(code, "k", &kernel, &log);
+		good = result && strstr(log.text, "kernel k: line 6: wgmma.fence.sync.aligned is not");
+		object->code_free(code);
+	}
+	told("unsupported", good, log.text);
+}
+
+int main(int argc, char **argv)
+{
+	void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	object = library ? dlsym(library, PTX_OBJECT_SYMBOL) : NULL;
+	if (!object || object->version != PTX_OBJECT_VERSION) {
+		fprintf(stderr, "%s\n", library ? "no object" : dlerror());
+		return 2;
+	}
+	setlocale(LC_ALL, "");		/* with a decimal comma, if the script has found one */
+	instructions(argv[2]);
+	numbers();
+	unsupported();
+	cut_off();
+	changed();
+	large("many_registers", HEAD ".visible .entry k() { .reg .b32 %r<1000000>; ",
+	      "mov.b32 %r999999, 1; ", 1, "ret; }\n", 0);
+	large("long_name", HEAD ".visible .entry ", "name", 1 << 18, "() { ret; }\n", 0);
+	large("deep_scopes", HEAD ".visible .entry k() { ", "{", 100000, "ret; }\n", INVALID_PTX);
+	large("deep_parentheses", HEAD ".global .u32 x = ", "(", 1000000, "1;\n", INVALID_PTX);
+	large("many_statements", HEAD ".visible .entry j() { .reg .b32 a; ", "add.u32 a, a, 1; ", 1 << 19,
+	      "ret; \n", INVALID_PTX);
+	large("without_end", HEAD ".func f() { call f; ret; } .visible .entry k() { ", "call f; ", 3,
+	      "ret; }\n", 0);
+	return failed;
+}
