@@ -308,7 +308,8 @@ static void large(const char *name, const char *head, const char *part, size_t c
 
 static void unsupported(void)
 {
-	static const char text[] = HEAD ".visible .entry k() {\n.reg .b32 r;\nwgmma.fence.sync.aligned;\n"
+	static const char text[] = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+				   ".visible .entry k() {\n.reg .b32 r;\nwgmma.fence.sync.aligned;\n"
 				   "ret;\n}\n";
 	const struct ptx_kernel *kernel;
 	struct ptx_code *code;

@@ -185,7 +185,7 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 	for (uint32_t i = 0; i < statement->operands_count && result == CUDA_SUCCESS; i++)
 		result = operand_check(checking, &statement->operands[i]);
 	if (result == CUDA_SUCCESS)
-		result = form_check(statement, checking->complaint);
+		result = form_check(statement, checking->function->unit, checking->complaint);
 	if (result == CUDA_SUCCESS && word_is(&statement->name, "call"))
 		result = call_check(checking);
 	if (word_is(&statement->name, "bra") || word_is(&statement->name, "brx"))

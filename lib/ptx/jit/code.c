@@ -309,6 +309,41 @@ static int read_units(struct ptx_code *code, const struct ptx_text *texts, struc
 	return CUDA_SUCCESS;
 }
 
+#define SHARED_MOST	232448
+#define CONST_MOST	65536
+
+static int too_large(struct ptx_log *log, uint32_t line, const char *what)
+{
+	snprintf(log->text, sizeof(log->text), "ptxas: line %u: %s", line, what);
+	return CUDA_ERROR_INVALID_PTX;
+}
+
+/* Limits of an H100's memory, and of parameters by the version of PTX */
+static int check_sizes(struct ptx_code *code, struct ptx_log *log)
+{
+	for (uint32_t u = 0; u < code->units_count; u++) {
+		struct unit *unit = &code->units[u];
+		uint64_t constant = 0;
+
+		for (uint32_t i = 0; i < unit->variables_count; i++) {
+			if (unit->variables[i]->space == SPACE_CONST)
+				constant += unit->variables[i]->bytes;
+			if (constant > CONST_MOST)
+				return too_large(log, unit->variables[i]->line,
+						 "more than 65,536 bytes are constant");
+		}
+		for (struct function *function = unit->functions; function; function = function->next) {
+			if (function->kernel && function->parameters.bytes >
+			    (unit->version < 81 ? 4352 : 32764))
+				return too_large(log, function->line, "the parameters are too large");
+			if (function->kernel && facts_of(function)->shared_bytes > SHARED_MOST)
+				return too_large(log, function->line,
+						 "a kernel has more shared memory than a block");
+		}
+	}
+	return CUDA_SUCCESS;
+}
+
 static int new_code(const struct ptx_text *texts, uint32_t count, const char *const *names,
 		    bool complete, struct ptx_code **code, struct ptx_log *log)
 {
@@ -333,6 +368,8 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		result = link_names(new, log);
 	if (!result)
 		result = check_bodies(new, log);
+	if (!result)
+		result = check_sizes(new, log);
 	if (result) {
 		ptx_code_free(new);
 		return result;

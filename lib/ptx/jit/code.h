@@ -67,7 +67,8 @@ CUresult link_error(const struct ptx_code *code);
 struct facts *facts_of(struct function *function);
 CUresult function_check(struct ptx_code *code, struct function *function,
 			struct complaint *complaint);
-CUresult form_check(const struct statement *statement, struct complaint *complaint);
+CUresult form_check(const struct statement *statement, const struct unit *unit,
+		    struct complaint *complaint);
 void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *results,
 			 struct ptx_slot *slot);
 

@@ -6,28 +6,334 @@
 #include "code.h"
 #include "instructions.h"
 
-static CUresult wrong(const struct statement *statement, struct complaint *complaint,
-		      const char *what, const struct word *word)
+/* An instruction that is checked, with its types and modifiers by number */
+struct form {
+	const struct statement *at;
+	const struct unit *unit;
+	struct complaint *complaint;
+	enum type types[PTX_MODIFIERS_MOST];
+	enum modifier modifiers[PTX_MODIFIERS_MOST];
+	uint32_t types_count;
+};
+
+static CUresult wrong(struct form *form, const char *what, const struct word *word)
 {
-	snprintf(complaint->text, sizeof(complaint->text), "ptxas: line %u: %s '%.*s'",
-		 statement->line, what, (int)(word->length < 60 ? word->length : 60), word->at);
+	snprintf(form->complaint->text, sizeof(form->complaint->text), "ptxas: line %u: %s '%.*s'",
+		 form->at->line, what, (int)(word->length < 60 ? word->length : 60), word->at);
 	return CUDA_ERROR_INVALID_PTX;
 }
 
-CUresult form_check(const struct statement *statement, struct complaint *complaint)
+static CUresult bad(struct form *form, const char *what)
 {
+	return wrong(form, what, &form->at->text);
+}
+
+static bool has_modifier(const struct form *form, enum modifier modifier)
+{
+	for (uint32_t i = 0; i < form->at->modifiers_count; i++)
+		if (form->modifiers[i] == modifier)
+			return true;
+	return false;
+}
+
+static bool named(const struct form *form, const char *const *names, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (word_is(&form->at->name, names[i]))
+			return true;
+	return false;
+}
+
+#define NAMED(form, ...) named(form, (const char *const []) { __VA_ARGS__ },	\
+			       sizeof((const char *const []) { __VA_ARGS__ }) / sizeof(char *))
+
+static bool rounds(const struct form *form)
+{
+	return has_modifier(form, MOD_rn) || has_modifier(form, MOD_rz) ||
+	       has_modifier(form, MOD_rm) || has_modifier(form, MOD_rp) ||
+	       has_modifier(form, MOD_rna) || has_modifier(form, MOD_rs);
+}
+
+static bool rounds_to_integer(const struct form *form)
+{
+	return has_modifier(form, MOD_rni) || has_modifier(form, MOD_rzi) ||
+	       has_modifier(form, MOD_rmi) || has_modifier(form, MOD_rpi);
+}
+
+static bool is_float(enum type type)
+{
+	return type_is(type, KIND_FLOAT);
+}
+
+/* May a register, or an immediate, be an operand of the type? */
+static bool fits(const struct operand *operand, enum type type)
+{
+	enum type own;
+
+	if (operand->kind == OPERAND_NUMBER)
+		return operand->number.kind != CONSTANT_FLOAT || is_float(type) ||
+		       type_is(type, KIND_BITS);
+	if (operand->kind != OPERAND_REGISTER || operand->part.length)
+		return true;
+	own = operand->symbol->type;
+	if (type_bits(own) != type_bits(type))
+		return false;
+	if (type_is(own, KIND_PREDICATE) || type_is(type, KIND_PREDICATE))
+		return own == type;
+	return type_is(own, KIND_BITS) || type_is(type, KIND_BITS) || is_float(own) == is_float(type);
+}
+
+/* Instructions all of whose operands have the one type */
+static CUresult check_uniform(struct form *form)
+{
+	const struct statement *at = form->at;
+
+	if (!NAMED(form, "add", "sub", "mul", "mad", "fma", "min", "max", "div", "rem", "and", "or",
+		   "xor", "not", "neg", "abs", "addc", "subc") ||
+	    has_modifier(form, MOD_wide) || form->types_count != 1)
+		return CUDA_SUCCESS;
+	if (at->operands[0].kind != OPERAND_REGISTER && at->operands[0].kind != OPERAND_SINK)
+		return bad(form, "no register gets the result of");
+	for (uint32_t i = 0; i < at->operands_count; i++)
+		if (!fits(&at->operands[i], form->types[0]))
+			return bad(form, "wrong is the type of an operand of");
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_modifiers(struct form *form)
+{
+	enum type type = form->types[0];
+	bool integer = type_is(type, KIND_SIGNED) || type_is(type, KIND_UNSIGNED);
+
+	if (NAMED(form, "add", "sub", "mul", "fma", "mad", "div", "min", "max", "abs", "neg", "sqrt") &&
+	    type == TYPE_F64 && (has_modifier(form, MOD_sat) || has_modifier(form, MOD_ftz)))
+		return bad(form, "f64 has neither .sat nor .ftz:");
+	if (NAMED(form, "fma") && is_float(type) && !rounds(form))
+		return bad(form, "a rounding mode is missing:");
+	if (NAMED(form, "sqrt", "div", "rcp") && (type == TYPE_F32 || type == TYPE_F64) &&
+	    !rounds(form) && !has_modifier(form, MOD_approx) && !has_modifier(form, MOD_full))
+		return bad(form, "a rounding mode, or .approx, is missing:");
+	if (NAMED(form, "mul", "mad") && integer && !has_modifier(form, MOD_lo) &&
+	    !has_modifier(form, MOD_hi) && !has_modifier(form, MOD_wide))
+		return bad(form, ".lo, .hi or .wide is missing:");
+	if (NAMED(form, "mul", "mad") && type_bits(type) == 64 && has_modifier(form, MOD_wide))
+		return bad(form, "products of 128 bits are not there:");
+	if (NAMED(form, "neg", "abs") && type_is(type, KIND_UNSIGNED))
+		return bad(form, "only numbers with a sign have");
+	if (NAMED(form, "ex2") && (type == TYPE_F16 || type == TYPE_F16X2) &&
+	    has_modifier(form, MOD_ftz))
+		return bad(form, ".ftz is not for f16:");
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_conversion(struct form *form)
+{
+	enum type to = form->types[0], from = form->types[1];
+	bool plain = type_facts[to].packed == 1 && type_facts[from].packed == 1;
+	bool no_sign = type_is(to, KIND_UNSIGNED), from_no_sign = type_is(from, KIND_UNSIGNED);
+	uint32_t bits = type_bits(to), from_bits = type_bits(from);
+
+	if (!NAMED(form, "cvt") || form->types_count != 2 || has_modifier(form, MOD_pack) || !plain)
+		return CUDA_SUCCESS;
+	if (is_float(to) && (!is_float(from) || bits < from_bits) && !rounds(form) &&
+	    !rounds_to_integer(form))
+		return bad(form, "a rounding mode is missing:");
+	if (!is_float(to) && is_float(from) && !rounds_to_integer(form))
+		return bad(form, "a rounding mode to integers is missing:");
+	if (!is_float(to) && !is_float(from) && has_modifier(form, MOD_sat) &&
+	    (no_sign == from_no_sign ? bits >= from_bits : !no_sign && bits > from_bits))
+		return bad(form, ".sat changes nothing:");
+	if ((to == TYPE_BF16 && !is_float(from) && from_bits == 8) ||
+	    (from == TYPE_BF16 && !is_float(to) && has_modifier(form, MOD_sat)) ||
+	    (to == TYPE_TF32 && has_modifier(form, MOD_satfinite) && !has_modifier(form, MOD_rna) &&
+	     form->unit->target < 100))
+		return bad(form, "there is no conversion");
+	return CUDA_SUCCESS;
+}
+
+static uint32_t register_bits(const struct operand *operand)
+{
+	return operand->kind == OPERAND_REGISTER && !operand->part.length &&
+	       operand->symbol->vector == 1 ? type_bits(operand->symbol->type) : 0;
+}
+
+static CUresult check_mov(struct form *form)
+{
+	uint32_t bits = type_bits(form->types[0]);
+
+	if (!NAMED(form, "mov") || form->types_count != 1 || has_modifier(form, MOD_v2) ||
+	    has_modifier(form, MOD_v4))
+		return CUDA_SUCCESS;
+	if (bits == 8)
+		return bad(form, "registers of 8 bits are moved by cvt, not by");
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct operand *operand = &form->at->operands[i];
+		uint32_t all = register_bits(operand), known = 1;
+
+		for (uint32_t j = 0; operand->kind == OPERAND_VECTOR && j < operand->count; j++) {
+			all += register_bits(&operand->items[j]);
+			known &= register_bits(&operand->items[j]) != 0;
+		}
+		if (all && known && all != bits)
+			return bad(form, "wrong is the size of an operand of");
+	}
+	return CUDA_SUCCESS;
+}
+
+/* Has the instruction no space, so that its address is generic? */
+static bool space_free(const enum modifier *modifiers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		switch (modifiers[i]) {
+		case MOD_global: case MOD_shared: case MOD_shared__cta: case MOD_shared__cluster:
+		case MOD_local: case MOD_const: case MOD_param: case MOD_param__entry:
+		case MOD_param__func:
+			return false;
+		default:
+			break;
+		}
+	return true;
+}
+
+static CUresult check_memory(struct form *form)
+{
+	const struct statement *at = form->at;
+	bool load = NAMED(form, "ld", "ldu"), store = NAMED(form, "st");
+	uint32_t bits = type_bits(form->types[0]), count;
+	const struct operand *value, *address;
+
+	if ((!load && !store) || form->types_count != 1 || has_modifier(form, MOD_async))
+		return CUDA_SUCCESS;
+	value = &at->operands[load ? 0 : 1];
+	address = &at->operands[load ? 1 : 0];
+	count = has_modifier(form, MOD_v2) ? 2 : has_modifier(form, MOD_v4) ? 4 :
+		has_modifier(form, MOD_v8) ? 8 : 1;
+	if (store && has_modifier(form, MOD_const))
+		return bad(form, "constant memory is not written by");
+	if (has_modifier(form, MOD_volatile) && has_modifier(form, MOD_local))
+		return bad(form, "local memory is not volatile:");
+	if (count * bits > 128 && (form->unit->version < 88 || form->unit->target < 100))
+		return bad(form, "an access has 128 bits at most:");
+	if (address->kind == OPERAND_ADDRESS && address->symbol &&
+	    address->symbol->kind == SYMBOL_REGISTER && type_bits(address->symbol->type) == 32 &&
+	    (has_modifier(form, MOD_global) || space_free(form->modifiers, at->modifiers_count)))
+		return bad(form, "an address needs a register of 64 bits:");
+	for (uint32_t i = 0; i < (count > 1 ? value->count : 1); i++) {
+		const struct operand *one = count > 1 ? &value->items[i] : value;
+
+		if (register_bits(one) && register_bits(one) < bits)
+			return bad(form, "a register is too small for");
+	}
+	return CUDA_SUCCESS;
+}
+
+static bool immediate(const struct statement *at, uint32_t index, uint64_t *value)
+{
+	if (index >= at->operands_count || at->operands[index].kind != OPERAND_NUMBER)
+		return false;
+	*value = at->operands[index].number.integer;
+	return true;
+}
+
+static CUresult check_barrier(struct form *form)
+{
+	bool red = has_modifier(form, MOD_red);
+	uint64_t value;
+
+	if (!NAMED(form, "bar", "barrier") || has_modifier(form, MOD_warp) ||
+	    has_modifier(form, MOD_cluster))
+		return CUDA_SUCCESS;
+	if (immediate(form->at, red, &value) && value > 15)
+		return bad(form, "barriers have the numbers 0 to 15, not as in");
+	if (immediate(form->at, 1 + red, &value) && value % 32)
+		return bad(form, "a barrier's threads are whole warps, not as in");
+	return CUDA_SUCCESS;
+}
+
+/* What is for newer devices than the text is for, or was for older ones */
+static CUresult check_target(struct form *form)
+{
+	int target = form->unit->target;
+	bool minimum = NAMED(form, "min", "max");
+
+	if (target < 100 && NAMED(form, "tcgen05"))
+		return bad(form, "this target has no");
+	if (!form->unit->own_features && NAMED(form, "wgmma", "setmaxnreg"))
+		return bad(form, "a target without its own features has no");
+	if (target >= 70 && NAMED(form, "shfl", "vote") && !has_modifier(form, MOD_sync))
+		return bad(form, ".sync is missing:");
+	if (NAMED(form, "elect") && form->unit->version < 80)
+		return bad(form, "this version of PTX has no");
+	if (target < 90 && NAMED(form, "barrier") && has_modifier(form, MOD_cluster))
+		return bad(form, "this target has no");
+	for (uint32_t i = 0; i < form->types_count; i++) {
+		enum type type = form->types[i];
+
+		if ((target < 100 && type == TYPE_F32X2) ||
+		    (target < 100 && type == TYPE_F32 && NAMED(form, "redux")) ||
+		    (target < 100 && minimum && form->at->operands_count == 4) ||
+		    (target < 80 && (type == TYPE_BF16 || type == TYPE_BF16X2)))
+			return bad(form, "this target has no");
+		if (type == TYPE_S64 && NAMED(form, "atom", "red") && has_modifier(form, MOD_add))
+			return bad(form, "sums of s64 are those of u64:");
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_call(struct form *form)
+{
+	const struct operand *list = NULL, *callee = NULL;
+	const struct function *function;
+
+	if (!NAMED(form, "call"))
+		return CUDA_SUCCESS;
+	for (uint32_t i = 0; i < form->at->operands_count; i++) {
+		const struct operand *operand = &form->at->operands[i];
+
+		if (!callee && operand->kind == OPERAND_SYMBOL)
+			callee = operand;
+		else if (callee && operand->kind == OPERAND_VECTOR)
+			list = operand;
+	}
+	if (!callee || callee->symbol->kind != SYMBOL_FUNCTION)
+		return CUDA_SUCCESS;
+	function = callee->symbol->function;
+	if (function->kernel)
+		return bad(form, "a kernel is called by");
+	if (function->line > form->at->line)
+		return wrong(form, "declared further down is", &callee->name);
+	if (function->parameters.count != (list ? list->count : 0))
+		return wrong(form, "wrong is the number of parameters for", &callee->name);
+	return CUDA_SUCCESS;
+}
+
+CUresult form_check(const struct statement *statement, const struct unit *unit,
+		    struct complaint *complaint)
+{
+	static CUresult (*const checks[])(struct form *form) = {
+		check_modifiers, check_conversion, check_uniform, check_mov, check_memory,
+		check_barrier, check_call,
+	};
 	const struct opcode *opcode = statement->opcode;
+	struct form form = { .at = statement, .unit = unit, .complaint = complaint };
+	CUresult result;
 
 	for (uint32_t i = 0; i < statement->modifiers_count; i++) {
 		const struct word *word = &statement->modifiers[i];
+		enum type type = type_of_word(word);
 
-		if (!type_of_word(word) && !modifier_of_word(word) && opcode->translate)
-			return wrong(statement, complaint, "unknown is the modifier", word);
+		form.modifiers[i] = type ? MOD_NONE : modifier_of_word(word);
+		if (type)
+			form.types[form.types_count++] = type;
+		else if (!form.modifiers[i] && opcode->translate)
+			return wrong(&form, "unknown is the modifier", word);
 	}
-	if (!opcode->translate)
-		return CUDA_SUCCESS;
+	result = check_target(&form);
+	if (result != CUDA_SUCCESS || !opcode->translate)
+		return result;
 	if (statement->operands_count < opcode->least || statement->operands_count > opcode->most)
-		return wrong(statement, complaint, "wrong is the number of operands of",
-			     &statement->text);
-	return CUDA_SUCCESS;
+		return bad(&form, "wrong is the number of operands of");
+	for (size_t i = 0; i < ARRAY_SIZE(checks) && result == CUDA_SUCCESS; i++)
+		result = checks[i](&form);
+	return result;
 }

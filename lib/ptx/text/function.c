@@ -171,7 +171,8 @@ static CUresult named(struct reader *reader, struct unit *unit, bool kernel, enu
 	} else if (linkage != LINK_EXTERN) {
 		symbol->linkage = linkage;
 	}
-	symbol->function->line = reader->line;
+	if (!symbol->function->line)
+		symbol->function->line = reader->line;
 	symbol->function->kernel = kernel;
 	ptx_next(reader);
 	*result_function = symbol->function;

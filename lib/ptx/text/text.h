@@ -197,6 +197,7 @@ struct unit {
 	uint32_t variables_count, variables_room;
 	int version, target;
 	uint32_t number;		/* of the text, in its image */
+	bool own_features;		/* its target is sm_90a or sm_100f */
 	bool clusters;			/* the text has instructions of clusters */
 	struct complaint *complaint;
 };

@@ -27,6 +27,8 @@ static CUresult head(struct reader *reader, struct unit *unit)
 		unit->target = atoi((char[4]) { reader->word.at[3],
 				    reader->word.length > 4 ? reader->word.at[4] : 0,
 				    reader->word.length > 5 ? reader->word.at[5] : 0 });
+	if (reader->word.length)
+		unit->own_features = strchr("af", reader->word.at[reader->word.length - 1]) != NULL;
 	for (ptx_next(reader); ptx_take(reader, ","); ptx_next(reader))
 		;
 	if (ptx_take(reader, ".address_size")) {
