@@ -29,7 +29,8 @@ lazy "576 devices of 80 GiB in 3 GiB" --devices 576 --pool-mib 81920 --memory 30
 
 # all tests of memory, teams, copies, heaps and dma-bufs; the machine has all that the pools promise
 # shellcheck disable=SC2046
-lazy "other selftests with lazy pools" $(cat selftests/vm-options) --param lazy_max_mib=1600 -- \
+lazy "other selftests with lazy pools" $(cat selftests/vm-options) --param lazy_max_mib=1600 \
+	--env MEMCAST_TEST_LOOPS=25 -- \
 	build/selftests/run address_test alloc_race_test alloc_test bind_test block_test \
 	copy2d_test copy_test dmabuf_test drm_test external_test foreign_team_test foreign_test \
 	heap_import_test importer_test kill_test lifetime_test memory_test owner_test \
