@@ -3361,7 +3361,8 @@ CUresult CUDAAPI cuMemRangeGetAttributes(void **data, size_t *dataSizes,
  * @poolProps: location, handle type, largest size
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (also a device or node that does not exist),
- * _OUT_OF_MEMORY (the device has less than maxSize), _NOT_SUPPORTED (fabric handles: ours).
+ * _OUT_OF_MEMORY (maxSize is more than addresses reach; the device may have less), _NOT_SUPPORTED
+ * (fabric handles: ours).
  */
 CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps);
 

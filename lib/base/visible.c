@@ -18,6 +18,7 @@
 bool visible_set;
 static uint32_t order[MEMCAST_MAX_DEVICES];	/* the module's numbers; the visible ones first */
 static uint32_t visible, known;	/* how many the program sees, and how many there are */
+static bool named_twice;	/* the list names a device twice */
 static _Atomic uint32_t first;
 static __thread bool sees_all;
 
@@ -93,6 +94,7 @@ static CUresult parse(char *list, int fd, uint32_t devices)
 		if (result != CUDA_SUCCESS || device < 0 || device >= (long)devices)
 			break;
 		if (listed[device]) {
+			named_twice = true;
 			visible = 0;
 			break;
 		}
@@ -135,6 +137,8 @@ CUresult visible_check(void)
 {
 	if (!visible_set || visible)
 		return CUDA_SUCCESS;
+	if (named_twice)
+		return fail(CUDA_ERROR_INVALID_DEVICE, VARIABLE " names a device twice");
 	return fail(CUDA_ERROR_NO_DEVICE, VARIABLE " names no device that there is");
 }
 

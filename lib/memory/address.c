@@ -2,6 +2,7 @@
 /* Reservations and mappings. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "address.h"
@@ -21,6 +22,18 @@ _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
 
 const struct memory_watcher *memory_watcher;
 
+/*
+ * Where the last reservation ends. As on hardware, the next one lies behind it if that place is
+ * free: a program that runs over the end of the first meets the second.
+ */
+static _Atomic uintptr_t next_place;
+
+/*
+ * Addresses that a reservation leaves free behind it if it cannot lie behind the last one. The
+ * kernel gives addresses from above, so other mappings take the far end of them first.
+ */
+#define FREE_BEHIND	(64ULL << 30)
+
 /* Claims addresses that nothing else in the process gets, as the place of a reservation. */
 static char *claim(char *hint, size_t size, size_t alignment, int flags)
 {
@@ -28,27 +41,54 @@ static char *claim(char *hint, size_t size, size_t alignment, int flags)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
+static char *claim_at(uintptr_t place, size_t size, size_t alignment)
+{
+	place = (place + alignment - 1) & ~(alignment - 1);
+	return claim((char *)place, size, 0, MAP_FIXED_NOREPLACE);
+}
+
+/*
+ * Claims addresses for a reservation whose place the program leaves open: behind the last
+ * reservation, or where much is free behind it.
+ */
+static char *claim_anywhere(size_t size, size_t alignment)
+{
+	size_t with_free = alignment + FREE_BEHIND;
+	uintptr_t place = next_place;
+	char *claimed = MAP_FAILED;
+
+	if (place)
+		claimed = claim_at(place, size, alignment);
+	if (claimed != MAP_FAILED || size > ADDRESSES_END - with_free)
+		return claimed;
+	claimed = claim(NULL, size, with_free, 0);
+	if (claimed == MAP_FAILED)
+		return claimed;
+	munmap(claimed, size + with_free);
+	return claim_at((uintptr_t)claimed, size, alignment);
+}
+
 /*
  * The kernel takes a mapping of the device only where its address is a multiple of the
  * granularity, which mmap() cannot be asked for: claim a larger range, map the device over an
- * aligned part of it, unmap the rest. A hint that fits is tried first, without spare bytes, as
+ * aligned part of it, unmap the rest. A place that fits is tried first, without spare bytes, as
  * the ranges beside it may be taken.
  */
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint)
 {
 	char *claimed = MAP_FAILED, *start;
-	size_t claimed_size, rest;
+	size_t claimed_size = size, rest;
 
 	if (alignment < MEMCAST_GRANULARITY)
 		alignment = MEMCAST_GRANULARITY;
-	if (__builtin_add_overflow(size, alignment, &claimed_size))
+	if (__builtin_add_overflow(size, alignment, &rest))
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %zu bytes", size);
 
-	if (hint && !(hint % alignment)) {
-		claimed_size = size;
+	if (!hint)
+		claimed = claim_anywhere(size, alignment);
+	else if (!(hint % alignment))
 		claimed = claim((char *)hint, size, 0, MAP_FIXED_NOREPLACE);
-	}
 	if (claimed == MAP_FAILED) {
 		claimed_size = size + alignment;
 		claimed = claim((char *)hint, size, alignment, 0);
@@ -74,7 +114,17 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	if (claimed_size - rest > size)
 		munmap(start + size, claimed_size - rest - size);
 	*address = (uintptr_t)start;
+	if (!hint)
+		next_place = *address + size;
 	return CUDA_SUCCESS;
+}
+
+/* The place of a reservation that was freed is the next one's, if it was the last one's. */
+static void give_place_back(CUdeviceptr address, size_t size)
+{
+	uintptr_t end = address + size;
+
+	atomic_compare_exchange_strong(&next_place, &end, address);
 }
 
 static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
@@ -115,8 +165,11 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment
 static CUresult address_free(CUdeviceptr address, size_t size)
 {
 	struct memcast_reservation_free arg = { .address = address, .bytes = size };
+	CUresult result = device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
 
-	return device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
+	if (result == CUDA_SUCCESS)
+		give_place_back(address, size);
+	return result;
 }
 
 /* Frees a reservation and all mappings in it in one step, which fails as a whole. */
@@ -127,8 +180,11 @@ CUresult address_free_mapped(CUdeviceptr address, size_t size)
 		.bytes = size,
 		.flags = MEMCAST_FREE_MAPPED,
 	};
+	CUresult result = device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
 
-	return device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
+	if (result == CUDA_SUCCESS)
+		give_place_back(address, size);
+	return result;
 }
 
 CUresult cuMemAddressFree(CUdeviceptr address, size_t size)

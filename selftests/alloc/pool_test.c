@@ -38,8 +38,9 @@ TEST_F(pool, create)
 	props.handleTypes = CU_MEM_HANDLE_TYPE_WIN32 | SHAREABLE;
 	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "pools are shared as fds only, not #");
 	props = good;
-	props.maxSize = device_bytes(1, "pool_bytes") + 1;
-	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemPoolCreate(&pool, &props));
+	props.maxSize = (1UL << 46) + 1;
+	EXPECT_CU_REASON(CUDA_ERROR_OUT_OF_MEMORY, cuMemPoolCreate(&pool, &props),
+			 "a pool of # bytes: addresses reach for #");
 	props = good;
 	props.location.id = 99;
 	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "no device #: there are #");
@@ -48,6 +49,11 @@ TEST_F(pool, create)
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "no such location");
 	EXPECT_EQ((void *)77, pool);
+	/* maxSize is a limit: it may be more than the device has */
+	props = good;
+	props.maxSize = device_bytes(1, "pool_bytes") + 1;
+	EXPECT_OK(cuMemPoolCreate(&pool, &props));
+	EXPECT_OK(cuMemPoolDestroy(pool));
 	/* memcast ignores these fields */
 	good.usage = 1 | CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
 	good.win32SecurityAttributes = &props;
@@ -298,7 +304,7 @@ TEST_F(pool, bound_to_a_team)
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 2 * CHUNK, pool, self->stream));
 	ASSERT_OK(cuMemAllocFromPoolAsync(&unshared, CHUNK, self->pool, self->stream));
 	EXPECT_REASON(cuMulticastBindAddr(team, 0, small & ~(CHUNK - 1), CHUNK, 0),
-		      "cuMemAlloc memory cannot be bound, only whole chunks of a pool");
+		      "a pool's memory is bound as an allocation of whole chunks: cuMemAllocAsync() of # bytes or more");
 	EXPECT_REASON(cuMulticastBindAddr(team, 0, unshared, CHUNK, 0), "a shareable team takes");
 	EXPECT_REASON(cuMemRetainAllocationHandle(&handle, (void *)block),
 		      "no memory with a handle is mapped at #");

@@ -107,13 +107,18 @@ TEST_F(visible, lists)
 		{ "1,,0", "1" },
 		{ "1,x,0", "1" },
 		{ "0,GPU-", "0" },
+		{ "+1;2", "1" },
+		{ "0x1", "0" },
 		/* these lists make no device visible */
 		{ "", "error 100" },
 		{ "-1", "error 100" },
 		{ "x", "error 100" },
 		{ "99", "error 100" },
 		{ "NoDevFiles", "error 100" },
-		{ "0,1,0", "error 100" },
+		{ ",0", "error 100" },
+		/* so does one that names a device twice, with another error */
+		{ "0,0", "error 101" },
+		{ "0,1,0", "error 101" },
 		{ "GPU-", "error 100" },
 		{ "GPU-no", "error 100" },
 		{ "MIG-0", "error 100" },
@@ -141,7 +146,7 @@ TEST_F(visible, uuids)
 	EXPECT_STREQ(expected, order);
 	snprintf(list, sizeof(list), "%s,%s", self->uuid[2], self->uuid[2]);
 	order_with(list, order);
-	EXPECT_STREQ("error 100", order);
+	EXPECT_STREQ("error 101", order);
 
 	/* a prefix of a UUID names a device if no other UUID begins with it */
 	for (size_t length = strlen("GPU-"); length <= strlen(self->uuid[3]); length++) {

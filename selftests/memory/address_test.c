@@ -84,16 +84,32 @@ TEST_F(address, reserve_hint)
 	EXPECT_EQ(0, at % CHUNK);
 }
 
-/* Reservations follow each other downward from the first free place, without holes. */
+/* As on hardware, reservations follow each other upward, without holes. */
 TEST_F(address, reserve_side_by_side)
 {
-	CUdeviceptr at[4];
+	CUdeviceptr at[4], other;
 	unsigned int i;
+	void *wall;
 
 	for (i = 0; i < ARRAY_SIZE(at); i++)
 		at[i] = reserve(3 * CHUNK);
 	for (i = 1; i < ARRAY_SIZE(at); i++)
-		EXPECT_EQ(at[i - 1] - 3 * CHUNK, at[i]);
+		EXPECT_EQ(at[i - 1] + 3 * CHUNK, at[i]);
+	/* the last one's place is the next one's */
+	ASSERT_OK(cuMemAddressFree(at[3], 3 * CHUNK));
+	EXPECT_EQ(at[3], reserve(CHUNK));
+	/* other mappings may be in the way */
+	wall = (void *)(at[3] + CHUNK);
+	ASSERT_EQ(wall, mmap(wall, CHUNK, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
+			     MAP_FIXED_NOREPLACE, -1, 0));
+	at[0] = reserve(2 * CHUNK);
+	EXPECT_EQ(at[0] + 2 * CHUNK, reserve(CHUNK));
+	/* a greater alignment leaves a hole */
+	ASSERT_OK(cuMemAddressReserve(&other, CHUNK, 512 * CHUNK, 0, 0));
+	EXPECT_EQ(0, other % (512 * CHUNK));
+	EXPECT_LE(at[0] + 3 * CHUNK, other);
+	EXPECT_GT(at[0] + 3 * CHUNK + 512 * CHUNK, other);
+	ASSERT_EQ(0, munmap(wall, CHUNK));
 }
 
 TEST_F(address, free)

@@ -79,7 +79,6 @@ static CUresult check_types(CUmemAllocationHandleType types, uint32_t *mask)
 
 static CUresult check_props(const CUmemPoolProps *props, struct memcast_heap_create *arg)
 {
-	struct memcast_device_info device = {};
 	CUresult result;
 
 	if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
@@ -94,11 +93,9 @@ static CUresult check_props(const CUmemPoolProps *props, struct memcast_heap_cre
 	case CU_MEM_LOCATION_TYPE_DEVICE:
 		arg->location = MEMCAST_LOCATION_DEVICE;
 		result = pool_check_device(props->location.id);
-		if (result == CUDA_SUCCESS)
-			result = device_info(props->location.id, &device);
-		if (result == CUDA_SUCCESS && props->maxSize > device.out_pool_bytes)
-			result = fail(CUDA_ERROR_OUT_OF_MEMORY, "the device has %llu bytes",
-				      (unsigned long long)device.out_pool_bytes);
+		if (result == CUDA_SUCCESS && props->maxSize > POOL_LARGEST)
+			result = fail(CUDA_ERROR_OUT_OF_MEMORY, "a pool of %zu bytes: addresses reach for %llu",
+				      props->maxSize, POOL_LARGEST);
 		if (result != CUDA_SUCCESS)
 			return result;
 		break;

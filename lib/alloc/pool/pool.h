@@ -6,6 +6,11 @@
 
 /* Pools report growth in such steps, as hardware's do; they take single chunks. */
 #define POOL_GROWTH	(32ULL << 20)
+/*
+ * The largest maxSize: what a reservation can have. Hardware takes more than the device has, and
+ * refuses 2^50 bytes; what lies between was not recorded.
+ */
+#define POOL_LARGEST	(1ULL << 46)
 
 CUresult pool_check_device(CUdevice device);
 CUresult own_pool_info(CUmemoryPool pool, struct memcast_heap_info *info);
