@@ -29,6 +29,10 @@ CUresult layers_check(const struct layers *layers);
 CUresult layers_copy(const struct layers *layers);
 CUresult fill_check(const struct memcast_fill *fill);
 
+/* fault.c: the result of queued work, instead of @result, which a call without a stream returns */
+CUresult layers_result(const struct layers *layers, CUresult result);
+CUresult fill_result(const struct memcast_fill *fill, CUresult result);
+
 /* copy3d.c */
 CUresult layers_of(struct layers *layers, const CUDA_MEMCPY3D *copy);
 CUresult copy_layers(CUstream stream, bool async, const CUDA_MEMCPY3D *copy);

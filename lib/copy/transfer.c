@@ -95,10 +95,12 @@ static CUresult run_transfer(struct work *work, struct stream *stream, CUresult 
 	struct transfer *transfer = (struct transfer *)work;
 
 	(void)stream;
-	if (error == CUDA_SUCCESS)
-		error = do_transfer(transfer);
+	if (error == CUDA_SUCCESS && transfer->is_copy)
+		error = layers_result(&transfer->layers, layers_copy(&transfer->layers));
+	else if (error == CUDA_SUCCESS)
+		error = fill_result(&transfer->fill, do_fill(&transfer->fill, 0));
 	aside_all -= transfer->aside_bytes;
-	return work_result(error);
+	return error;
 }
 
 /* Reads the source of a copy now, into the piece of work. */

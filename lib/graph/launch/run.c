@@ -15,10 +15,10 @@ static CUresult do_step(const struct step *step)
 		return CUDA_SUCCESS;
 	switch (step->params.type) {
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return work_result(layers_copy(&step->layers));
+		return layers_result(&step->layers, layers_copy(&step->layers));
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		fill = step->fill;
-		return work_result(device_ioctl(MEMCAST_FILL, &fill));
+		return fill_result(&step->fill, device_ioctl(MEMCAST_FILL, &fill));
 	case CU_GRAPH_NODE_TYPE_KERNEL:
 		return kernel_node_run(&step->params);
 	case CU_GRAPH_NODE_TYPE_HOST:
