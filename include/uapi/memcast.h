@@ -881,16 +881,22 @@ struct memcast_heap_access {
 	__aligned_u64 entries;
 };
 
+/* Instead of one heap: all in which blocks ended by MEMCAST_BLOCK_NOW, down to their thresholds */
+#define MEMCAST_TRIM_FREED	(1U << 0)
+/* Instead of one heap: all heaps, of all that is unused */
+#define MEMCAST_TRIM_ALL	(1U << 1)
+
 /**
  * struct memcast_heap_trim - ioctl(MEMCAST_HEAP_TRIM)
- * @heap: number of the heap, which gives unused memory back
- * @reserved: 0
- * @keep: bytes of memory that the heap keeps at least, blocks included, if it has them
+ * @heap: number of the heap, which gives unused memory back; with a flag: 0
+ * @flags: MEMCAST_TRIM_FREED, MEMCAST_TRIM_ALL, or 0
+ * @keep: bytes of memory that the heap keeps at least, blocks included, if it has them; with a
+ *	flag: 0
  */
 struct memcast_heap_trim {
 	struct memcast_header header;
 	__u32 heap;
-	__u32 reserved;
+	__u32 flags;
 	__aligned_u64 keep;
 };
 
@@ -999,7 +1005,8 @@ struct memcast_block_map {
 #define MEMCAST_BLOCK_HOST		(1U << 0)	/* a block of a host heap, not a pool */
 #define MEMCAST_BLOCK_REGISTERED	(1U << 1)	/* a registered range */
 #define MEMCAST_BLOCK_LATER		(1U << 2)	/* only announce the end of the block */
-#define MEMCAST_BLOCK_NOW		(1U << 3)	/* end a block with an announced end */
+/* end a block with an announced end; a pool keeps its memory until MEMCAST_HEAP_TRIM */
+#define MEMCAST_BLOCK_NOW		(1U << 3)
 #define MEMCAST_BLOCK_KEEP		(1U << 4)	/* take the announcement back */
 
 /**

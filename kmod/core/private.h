@@ -105,6 +105,7 @@ struct mc_client {
 	struct mutex heap_lock;		/* protects heaps and blocks */
 	struct xarray heaps;
 	u32 next_heap;
+	struct list_head freed;		/* heaps over their threshold, by mc_heap.freed */
 	struct rb_root_cached blocks;	/* by mc_block.va */
 	struct mutex wait_lock;		/* protects waits and wait_count */
 	struct list_head waits;		/* by mc_wait.list */

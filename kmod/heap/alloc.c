@@ -301,6 +301,8 @@ int mc_block_free(struct mc_call *call)
 			block->freeing = true;
 		else if (free->flags & MEMCAST_BLOCK_KEEP)
 			block->freeing = false;
+		else if (free->flags & MEMCAST_BLOCK_NOW)
+			mc_block_end_later(client, block, &reaped);
 		else
 			mc_block_end(client, block, &reaped);
 	}

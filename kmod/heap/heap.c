@@ -27,14 +27,8 @@ struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_cr
 		heap->host = MEMCAST_ACCESS_READWRITE;
 	INIT_LIST_HEAD(&heap->segments);
 	INIT_LIST_HEAD(&heap->rooms);
+	INIT_LIST_HEAD(&heap->freed);
 	return heap;
-}
-
-static void heap_free(struct mc_heap *heap)
-{
-	if (heap->share)
-		mc_share_put(heap->share);
-	mc_free(heap->account, heap, sizeof(*heap));
 }
 
 /* Makes a device's default pool, on first use. Return: it; NULL: no such device; or an error. */
@@ -52,7 +46,7 @@ static struct mc_heap *heap_default(struct mc_call *call, u32 id)
 	heap->id = id;
 	if (!xa_insert(&call->client->heaps, id, heap, GFP_KERNEL_ACCOUNT))
 		return heap;
-	heap_free(heap);
+	mc_heap_free(heap);
 	return ERR_PTR(-ENOMEM);
 }
 
@@ -68,53 +62,6 @@ struct mc_heap *mc_heap_find(struct mc_call *call, u32 id)
 	if (!heap && id && id <= MEMCAST_MAX_DEVICES)
 		heap = heap_default(call, id);
 	return heap ?: ERR_PTR(mc_fail(call, -ENOENT, "no heap %u", id));
-}
-
-/*
- * A block of the heap has ended, or was not made: segments that the heap need not keep go to
- * @reaped, and a destroyed heap is freed with its last block. The client's heap_lock is held; the
- * heap may be gone afterwards.
- */
-void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped)
-{
-	heap->blocks--;
-	if (heap->ending)
-		return;
-	mc_segments_reap(heap, heap->ended ? 0 : heap->threshold, reaped);
-	if (heap->ended && !heap->blocks)
-		heap_free(heap);
-}
-
-/* Ends and frees a block. Segments that its heap need not keep go to @reaped. With heap_lock. */
-void mc_block_end(struct mc_client *client, struct mc_block *block,
-		  struct list_head *reaped)
-{
-	lockdep_assert_held(&client->heap_lock);
-	interval_tree_remove(&block->va, &client->blocks);
-	if (block->ipc)
-		mc_ipc_end(client, block);
-	if (block->segment) {
-		struct mc_heap *heap = block->segment->heap;
-
-		mc_segment_take_back(block);
-		mc_heap_put_block(heap, reaped);
-	}
-	mc_free(client->account, block, sizeof(*block));
-	atomic_long_dec(&mc_stats.blocks);
-}
-
-/* Moves all unused segments of a client to @reaped. Return: are there any? With the heap_lock. */
-bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped)
-{
-	struct mc_heap *heap;
-	unsigned long id;
-
-	lockdep_assert_held(&client->heap_lock);
-	xa_for_each(&client->heaps, id, heap) {
-		mc_segments_reap(heap, 0, reaped);
-		cond_resched();
-	}
-	return !list_empty(reaped);
 }
 
 /*
@@ -137,7 +84,7 @@ void mc_heaps_destroy(struct mc_client *client)
 	mutex_unlock(&client->heap_lock);
 	mc_segments_free(NULL, &reaped);
 	xa_for_each(&client->heaps, id, heap) {
-		heap_free(heap);
+		mc_heap_free(heap);
 		cond_resched();
 	}
 	mc_xa_destroy(&client->heaps);
@@ -212,7 +159,7 @@ int mc_heap_create(struct mc_call *call)
 	if (arg->handle_types) {
 		heap->share = mc_share_new(call, &create, device);
 		if (!heap->share) {
-			heap_free(heap);
+			mc_heap_free(heap);
 			return -ENOMEM;
 		}
 	}
@@ -230,7 +177,7 @@ int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id)
 			      &client->next_heap, GFP_KERNEL_ACCOUNT);
 	mutex_unlock(&client->heap_lock);
 	if (ret < 0) {
-		heap_free(heap);
+		mc_heap_free(heap);
 		return -ENOMEM;
 	}
 	*id = heap->id;
@@ -238,7 +185,7 @@ int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id)
 	mutex_lock(&client->heap_lock);
 	if (ret) {
 		xa_release(&client->heaps, heap->id);
-		heap_free(heap);
+		mc_heap_free(heap);
 	} else {
 		/* the place is reserved: this allocates nothing */
 		xa_store(&client->heaps, heap->id, heap, GFP_KERNEL);
@@ -378,6 +325,20 @@ int mc_heap_set(struct mc_call *call)
 	return ret;
 }
 
+/* Without the heap_lock */
+static void trim_all(struct mc_client *client, bool freed)
+{
+	LIST_HEAD(reaped);
+
+	mutex_lock(&client->heap_lock);
+	if (freed)
+		mc_heap_reap_freed(client, &reaped);
+	else
+		mc_heap_reap_all(client, &reaped);
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+}
+
 /* MEMCAST_HEAP_TRIM: give back memory that no block is in. */
 int mc_heap_trim(struct mc_call *call)
 {
@@ -386,8 +347,15 @@ int mc_heap_trim(struct mc_call *call)
 	struct mc_heap *heap;
 	LIST_HEAD(reaped);
 
-	if (trim->reserved)
-		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (trim->flags & ~(MEMCAST_TRIM_FREED | MEMCAST_TRIM_ALL) ||
+	    hweight32(trim->flags) > 1)
+		return mc_fail(call, -EINVAL, "unknown flags %#x", trim->flags);
+	if (trim->flags && (trim->heap || trim->keep))
+		return mc_fail(call, -EINVAL, "with a flag, heap and bytes must be 0");
+	if (trim->flags) {
+		trim_all(client, trim->flags & MEMCAST_TRIM_FREED);
+		return 0;
+	}
 	mutex_lock(&client->heap_lock);
 	heap = mc_heap_find(call, trim->heap);
 	if (!IS_ERR(heap))

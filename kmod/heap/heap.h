@@ -26,6 +26,7 @@ struct mc_heap {
 	bool ended;			/* destroyed; freed with its last block */
 	struct list_head segments;
 	struct list_head rooms;		/* segments where a block may fit */
+	struct list_head freed;		/* in client->freed, or empty */
 };
 
 #define MC_SLOTS	(MC_CHUNK_SIZE / MEMCAST_BLOCK_ALIGN)
@@ -56,12 +57,19 @@ struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_cr
 			    struct mc_device *device, u32 flags);
 int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id);
 struct mc_heap *mc_heap_find(struct mc_call *call, u32 id);
-void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped);
-bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped);
 void mc_heaps_destroy(struct mc_client *client);
 void mc_heap_add_segment(struct mc_segment *segment, struct list_head *reaped);
+
+/* ---- free.c ---- */
+
+void mc_heap_free(struct mc_heap *heap);
+void mc_heap_put_block(struct mc_heap *heap, struct list_head *reaped);
+bool mc_heap_reap_all(struct mc_client *client, struct list_head *reaped);
+void mc_heap_reap_freed(struct mc_client *client, struct list_head *reaped);
 void mc_block_end(struct mc_client *client, struct mc_block *block,
 		  struct list_head *reaped);
+void mc_block_end_later(struct mc_client *client, struct mc_block *block,
+			struct list_head *reaped);
 
 /* ---- segment.c ---- */
 

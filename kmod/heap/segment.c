@@ -53,8 +53,10 @@ static bool reservation_claim(struct mc_segment *segment)
 	down_write(&reservation->lock);
 	ours = !reservation->of_heap && reservation->start == segment->start &&
 	       reservation->end == segment->start + segment->bytes;
-	if (ours)
+	if (ours) {
+		reservation->of_pool = segment->heap->flags & MEMCAST_HEAP_POOL;
 		WRITE_ONCE(reservation->of_heap, true);
+	}
 	up_write(&reservation->lock);
 	if (!ours) {
 		mc_reservation_put(reservation);

@@ -102,6 +102,17 @@ CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp 
 		    (void *)bytes, (const void *)prop, (int)option);
 }
 
+/* Pools give back what they keep unused where memory is short. */
+static CUresult create_in_need(struct memcast_memory_create *arg)
+{
+	struct memcast_heap_trim trim = { .flags = MEMCAST_TRIM_ALL };
+	CUresult result = device_ioctl(MEMCAST_MEMORY_CREATE, arg);
+
+	if (result != CUDA_ERROR_OUT_OF_MEMORY || !device_ask(MEMCAST_HEAP_TRIM, &trim))
+		return result;
+	return device_ioctl(MEMCAST_MEMORY_CREATE, arg);
+}
+
 static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 		       const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -128,7 +139,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 		arg.flags |= MEMCAST_MEMORY_COMPRESSIBLE;
 	if (prop->allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL)
 		arg.flags |= MEMCAST_MEMORY_TILES;
-	result = device_ioctl(MEMCAST_MEMORY_CREATE, &arg);
+	result = create_in_need(&arg);
 	if (result == CUDA_SUCCESS)
 		*handle = arg.out_handle;
 	return result;

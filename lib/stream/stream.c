@@ -118,7 +118,7 @@ static CUresult stream_synchronize(CUstream handle)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-	return WHOLE_CALL(stream_synchronize(stream), "stream=%p", (void *)stream);
+	return WHOLE_CALL(synchronized(stream_synchronize(stream)), "stream=%p", (void *)stream);
 }
 
 /* Reads a property of a stream that never changes. */

@@ -120,6 +120,10 @@ void points_free(struct points *points);
 CUresult stream_wait(struct stream *stream, unsigned int what);
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
 
+/* give_back.c */
+void give_back_later(void);
+CUresult synchronized(CUresult result);
+
 struct event;
 
 /* fence.c: something that happens once, such as a record of an event */

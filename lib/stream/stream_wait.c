@@ -164,7 +164,7 @@ static CUresult context_synchronize(CUcontext context)
 {
 	CUresult result = capture_context(context);
 
-	return result == CUDA_SUCCESS ? streams_wait(context) : result;
+	return result == CUDA_SUCCESS ? synchronized(streams_wait(context)) : result;
 }
 
 CUresult cuCtxSynchronize(void)

@@ -23,6 +23,8 @@ TEST_F(pool, threshold_and_trim)
 	EXPECT_EQ(0, USED(self->pool));
 	EXPECT_EQ(STEP, pool_value(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
 	EXPECT_EQ(4 * CHUNK, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
+	EXPECT_EQ(before - 4 * (long)CHUNK, device_bytes(0, "free_bytes"));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
 	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_REASON(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one),
 		      "setting # cannot be #");

@@ -144,6 +144,8 @@ TEST_F(pool, imported_blocks)
 		EXPECT_OK(cuMemFreeAsync(block[i], self->stream));
 		EXPECT_REASON(cuMemFree(import[i]), "# is not in a reservation");
 	}
+	EXPECT_EQ(STEP, TAKEN(pool));
+	EXPECT_OK(cuStreamSynchronize(self->stream));
 	EXPECT_EQ(0, TAKEN(pool));
 	EXPECT_REASON(cuMemPoolImportPointer(&again, other, &data[0]), "the block's memory is not");
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));

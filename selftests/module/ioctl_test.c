@@ -179,7 +179,7 @@ COMMAND(heap_set, HEAP_SET, value, .heap = self->heap, .setting = MEMCAST_HEAP_T
 #define OPTIONS_heap_access
 COMMAND(heap_access, HEAP_ACCESS, entries, .heap = self->heap, .count = 1,
      .entries = (uintptr_t)&self->entry);
-#define OPTIONS_heap_trim	.reserved = FIELD(heap_trim, reserved),
+#define OPTIONS_heap_trim	.flags = FIELD(heap_trim, flags),
 COMMAND(heap_trim, HEAP_TRIM, keep, .heap = self->heap);
 #define OPTIONS_heap_export						\
 	.reserved = FIELD(heap_export, reserved), .writes = true,

@@ -105,12 +105,22 @@ struct free_work {
 	CUdeviceptr address;
 };
 
+/* The pool keeps the memory until the next synchronization. */
+static CUresult free_now(CUdeviceptr address)
+{
+	CUresult result = heap_free(address, MEMCAST_BLOCK_NOW);
+
+	if (result == CUDA_SUCCESS)
+		give_back_later();
+	return result;
+}
+
 /* Frees the block even after a failure: nothing else would. */
 static CUresult run_free(struct work *work, struct stream *stream, CUresult error)
 {
 	(void)stream;
 	(void)error;
-	return heap_free(((struct free_work *)work)->address, MEMCAST_BLOCK_NOW);
+	return free_now(((struct free_work *)work)->address);
 }
 
 static CUresult submit_free(struct stream *stream, CUdeviceptr address)
@@ -143,8 +153,7 @@ static CUresult free_in(struct stream *stream, CUdeviceptr address)
 		return result;
 	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
 	if (result == CUDA_SUCCESS)
-		result = idle ? heap_free(address, MEMCAST_BLOCK_NOW) :
-				submit_free(stream, address);
+		result = idle ? free_now(address) : submit_free(stream, address);
 	if (result != CUDA_SUCCESS)
 		heap_free(address, MEMCAST_BLOCK_KEEP);
 	return result;

@@ -334,7 +334,8 @@ static CUresult event_synchronize(CUevent handle)
 
 CUresult cuEventSynchronize(CUevent event)
 {
-	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE, event_synchronize(event),
+	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE,
+			     synchronized(event_synchronize(event)),
 			     "event=%p", (void *)event);
 }
 
