@@ -120,6 +120,25 @@ put_team:
 /* The most bindings of one call, which holds the team's lock meanwhile: other calls wait for it. */
 #define MOST_BINDINGS	SZ_1M
 
+/* Fails a bind of a heap's memory, and names the calls whose memory can be bound. */
+static int fail_heap(struct mc_call *call, struct mc_reservation *reservation)
+{
+	const struct memcast_bind_address *bind = call->arg;
+	struct mc_mapping *mapping = mc_mapping_find(reservation, bind->address);
+
+	lockdep_assert_held(&reservation->lock);
+	if (reservation->of_pool)
+		return mc_fail(call, -EINVAL,
+			       "a pool's memory is bound as an allocation of whole chunks: cuMemAllocAsync() of %lu bytes or more",
+			       MC_CHUNK_SIZE);
+	if (mapping && !mc_memory(mapping->object)->device)
+		return mc_fail(call, -EINVAL,
+			       "memory of cuMemHostAlloc() or cuMemAllocManaged() cannot be bound; that of cuMemCreate() can");
+	return mc_fail(call, -EINVAL,
+		       "memory of cuMemAlloc() cannot be bound; that of cuMemCreate() can, and that of cuMemAllocAsync() from %lu bytes on",
+		       MC_CHUNK_SIZE);
+}
+
 /*
  * Makes a list of uncommitted bindings, one for each mapping in the range. The caller holds the
  * reservation's lock: the mappings keep the memories.
@@ -136,8 +155,7 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 
 	lockdep_assert_held(&reservation->lock);
 	if (reservation->of_heap && !reservation->of_block)
-		return mc_fail(call, -EINVAL,
-			       "cuMemAlloc memory cannot be bound, only whole chunks of a pool");
+		return fail_heap(call, reservation);
 	for (n = 0; address < end; n++) {
 		struct mc_mapping *mapping = mc_mapping_find(reservation, address);
 		unsigned long memory_offset, bytes;

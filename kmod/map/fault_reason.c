@@ -18,21 +18,6 @@ static int print_mapped(const struct mc_mapping *mapping, char *text, size_t siz
 					 mapping->replica->device->id, words), object->number);
 }
 
-/* Says which process took a member's memory away, and how. */
-static void print_loss(const struct mc_loss *loss, char *text, size_t size)
-{
-	char process[MC_PROCESS_WORDS];
-
-	mc_process_print(&loss->process, process, sizeof(process));
-	if (loss->cause == MC_LOSS_HOST)
-		scnprintf(text, size, "its host was lost");
-	else if (loss->cause == MC_LOSS_UNBOUND)
-		scnprintf(text, size, "%s unbound it", process);
-	else
-		scnprintf(text, size, "its last owner, %s, has %s", process,
-			  mc_process_has_ended(&loss->process) ? "ended" : "released it");
-}
-
 /*
  * Return: of all members, or @only one, the member whose loss at an offset is the newest; or NULL.
  * @known: none of these members has lost memory that it no longer remembers.
@@ -64,7 +49,8 @@ static const struct mc_member *last_loss(struct mc_team *team, struct mc_member 
 static int fail_unbound(struct mc_call *call, struct mc_team *team,
 			struct mc_member *only, unsigned long offset)
 {
-	char whose[48] = "no device has memory", last[64] = "", loss[96], words[MC_WORDS];
+	char whose[48] = "no device has memory", last[64] = "";
+	char loss[MC_LOSS_WORDS], words[MC_WORDS];
 	const struct mc_client *client = call->client;
 	const struct mc_member *member;
 	bool known;
@@ -81,7 +67,7 @@ static int fail_unbound(struct mc_call *call, struct mc_team *team,
 	if (!only)
 		scnprintf(last, sizeof(last), "%s's was the last, ",
 			  mc_device_words(client, member->device->id, words));
-	print_loss(&member->loss, loss, sizeof(loss));
+	mc_loss_print(&member->loss, loss, sizeof(loss));
 	return mc_fail(call, -EFAULT, "%s at byte %lu of team %llu any more: %s%s", whose,
 		       offset, team->object.number, last, loss);
 }

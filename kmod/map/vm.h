@@ -29,6 +29,7 @@ struct mc_reservation {
 	bool retiring;			/* being freed, unless munmap fails */
 	bool dead;			/* the VMA went away */
 	bool of_heap;			/* a heap's, and only it maps; only ever set, lockless */
+	bool of_pool;			/* and the heap is a pool */
 	bool of_block;			/* and one block has all of it */
 	bool zapped;			/* page tables show nothing of what is being removed */
 	struct mc_unmapped unmapped;

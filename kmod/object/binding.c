@@ -288,7 +288,6 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 			  struct mc_member *member, unsigned long first,
 			  unsigned long last)
 {
-	u32 device = mc_device_ordinal(call->client, member->device->id);
 	struct interval_tree_node *node;
 	unsigned long where;
 	int ret;
@@ -298,11 +297,11 @@ static int bindings_cover(struct mc_call *call, struct mc_team *team,
 	if (ret != -EINVAL)
 		return ret;
 	if (!node)
-		return mc_fail(call, -EINVAL, "nothing of device %u is bound at %lu",
-			       device, where);
+		return mc_fail_not_bound(call, team, member, where);
 	return mc_fail(call, -EINVAL,
 		       "only a part of the binding of %lu bytes at %lu of device %u is in the range",
-		       node->last - node->start + 1, node->start, device);
+		       node->last - node->start + 1, node->start,
+		       mc_device_ordinal(call->client, member->device->id));
 }
 
 /* Undoes whole bindings of a device in a range of a team, or none. Takes the team's lock. */

@@ -109,9 +109,11 @@ struct mc_object *mc_fabric_import(struct mc_call *call)
 	struct mc_object *object;
 	int ret;
 
-	if (!READ_ONCE(call->client->channels))
-		return ERR_PTR(mc_fail(call, -EOPNOTSUPP,
-				       "fabric handles need an IMEX channel, and none is open"));
+	if (!READ_ONCE(call->client->channels)) {
+		ret = mc_fail(call, -EOPNOTSUPP,
+			      "fabric handles need an IMEX channel, and none is open (parameter imex_channels)");
+		return ERR_PTR(ret);
+	}
 	memcpy(&handle, import->fabric, sizeof(handle));
 	if (memcmp(handle.magic, fabric_magic, sizeof(handle.magic)) ||
 	    memchr_inv(handle.zero, 0, sizeof(handle.zero)))

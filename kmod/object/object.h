@@ -255,7 +255,7 @@ int mc_process_print(const struct mc_process *process, char *text, size_t size);
 /* Why a member has lost memory: it was unbound, it has ended, or its host was lost. */
 enum mc_loss_cause { MC_LOSS_UNBOUND, MC_LOSS_ENDED, MC_LOSS_HOST };
 
-/* The memory that a member lost last, for the words of fault_reason.c */
+/* The memory that a member lost last, for words */
 struct mc_loss {
 	unsigned long first, last;	/* bytes in the team */
 	u64 order;			/* counts the team's losses; 0: none yet */
@@ -308,6 +308,11 @@ static inline struct mc_member *mc_team_member(struct mc_team *team,
 		return NULL;
 	return &team->member[team->place[device->id]];
 }
+
+#define MC_LOSS_WORDS	96	/* room for mc_loss_print() */
+void mc_loss_print(const struct mc_loss *loss, char *text, size_t size);
+int mc_fail_not_bound(struct mc_call *call, struct mc_team *team, struct mc_member *member,
+		      unsigned long offset);
 
 /* Return: -ENODEV, with the reason that a device is not a member. */
 static inline int mc_no_member(struct mc_call *call, u32 device)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of processes that did something, for reasons given when they may have ended. */
+/* Who did something, for reasons given when that process may have ended. */
 #include <linux/ctype.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -66,4 +66,39 @@ int mc_process_print(const struct mc_process *process, char *text, size_t size)
 	if (!pid)
 		return scnprintf(text, size, "a process out of sight (%s)", name);
 	return scnprintf(text, size, "%d (%s)", pid, name);
+}
+
+/* Says which process took a member's memory away, and how. */
+void mc_loss_print(const struct mc_loss *loss, char *text, size_t size)
+{
+	char process[MC_PROCESS_WORDS];
+
+	mc_process_print(&loss->process, process, sizeof(process));
+	if (loss->cause == MC_LOSS_HOST)
+		scnprintf(text, size, "its host was lost");
+	else if (loss->cause == MC_LOSS_UNBOUND)
+		scnprintf(text, size, "%s unbound it", process);
+	else
+		scnprintf(text, size, "its last owner, %s, has %s", process,
+			  mc_process_has_ended(&loss->process) ? "ended" : "released it");
+}
+
+/*
+ * Fails an unbind, as the member has nothing bound at an offset. A binding goes with its memory, so
+ * a program that releases the memory first finds none.
+ */
+int mc_fail_not_bound(struct mc_call *call, struct mc_team *team, struct mc_member *member,
+		      unsigned long offset)
+{
+	u32 device = mc_device_ordinal(call->client, member->device->id);
+	const struct mc_loss *loss = &member->loss;
+	char words[MC_LOSS_WORDS];
+
+	lockdep_assert_held(&team->lock);
+	if (!loss->order || offset < loss->first || offset > loss->last)
+		return mc_fail(call, -EINVAL, "nothing of device %u is bound at %lu", device,
+			       offset);
+	mc_loss_print(loss, words, sizeof(words));
+	return mc_fail(call, -EINVAL, "nothing of device %u is bound at %lu any more: %s", device,
+		       offset, words);
 }

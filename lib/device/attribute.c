@@ -91,7 +91,6 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 	case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
 		*value = !!(info.out_flags & MEMCAST_DEVICE_MULTICAST);
 		break;
-	case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:
 	case CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED:
 		*value = !!(info.out_flags & MEMCAST_DEVICE_FABRIC);
 		break;

@@ -170,10 +170,13 @@ TEST_F(alloc, free_takes_the_base_of_a_block_once)
 TEST_F(alloc, is_not_vmm)
 {
 	CUmemGenericAllocationHandle handle = 77, team, own;
-	CUdeviceptr block;
+	CUdeviceptr block, managed;
+	void *host;
 
 	cuda_start(0);
 	ASSERT_OK(cuMemAlloc(&block, CHUNK));
+	ASSERT_OK(cuMemHostAlloc(&host, CHUNK, 0));
+	ASSERT_OK(cuMemAllocManaged(&managed, CHUNK, CU_MEM_ATTACH_GLOBAL));
 	team = complete_team(2, CHUNK);
 	own = new_memory(0, CHUNK);
 	EXPECT_REASON(cuMemRetainAllocationHandle(&handle, (void *)block),
@@ -183,7 +186,11 @@ TEST_F(alloc, is_not_vmm)
 	EXPECT_REASON(allow(block, CHUNK, 0, READ), "what is at # is a heap's");
 	EXPECT_REASON(cuMemAddressFree(block, CHUNK), "what is at # is a heap's");
 	EXPECT_REASON(cuMulticastBindAddr(team, 0, block, CHUNK, 0),
-		      "cuMemAlloc memory cannot be bound, only whole chunks of");
+		      "memory of cuMemAlloc() cannot be bound; that of cuMemCreate() can, and that of cuMemAllocAsync() from # bytes on");
+	EXPECT_REASON(cuMulticastBindAddr(team, 0, ADDRESS(host), CHUNK, 0),
+		      "memory of cuMemHostAlloc() or cuMemAllocManaged() cannot be bound; that of cuMemCreate() can");
+	EXPECT_REASON(cuMulticastBindAddr(team, 0, managed, CHUNK, 0),
+		      "memory of cuMemHostAlloc() or cuMemAllocManaged() cannot be bound; that of cuMemCreate() can");
 	EXPECT_EQ(77, handle);
 	*(volatile uint32_t *)block = 1;
 	EXPECT_OK(cuMemFree(block));

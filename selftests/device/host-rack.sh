@@ -17,6 +17,8 @@ esac
 for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	machine "576 devices with linux $kernel" --kernel $kernel --root --devices 576 \
 		--pool-mib 4,2 --timeout 900 -- build/selftests/rack_test
+	machine "without IMEX channels, with linux $kernel" --kernel $kernel --devices 2 -- \
+		build/selftests/channel_test -t none_on_the_machine
 	machine "6 devices on 3 hosts with linux $kernel" --kernel $kernel --root --devices 6 \
 		--pool-mib 32 --memory 1024 --param hosts=3 --param imex_channels=1 \
 		--add build/selftests -- build/selftests/run rack_hosts_test rack_fabric_test \

@@ -316,7 +316,7 @@ TEST_F(log, reasons_for_beginners)
 	snprintf(words, sizeof(words), "address %#llx is not a multiple of the granularity 2097152",
 		 at + 4096);
 	EXPECT_WORDS(words, cuMulticastBindAddr(team, 0, at + 4096, CHUNK, 0));
-	EXPECT_WORDS("cuMemAlloc memory cannot be bound, only whole chunks of a pool",
+	EXPECT_WORDS("memory of cuMemAlloc() cannot be bound; that of cuMemCreate() can, and that of cuMemAllocAsync() from 2097152 bytes on",
 		     cuMulticastBindAddr(team, 0, block, CHUNK, 0));
 	snprintf(words, sizeof(words), "%llu is the handle of a memory, not of a team", own);
 	EXPECT_WORDS(words, cuMulticastBindMem(own, 0, team, 0, CHUNK, 0));

@@ -172,8 +172,9 @@ TEST_F(bind, unbind)
 	EXPECT_EQ(SIGBUS, LOAD(0, 2));
 	EXPECT_EQ(0, LOAD(0, 3));
 	EXPECT_EQ(0, LOAD(1, 0));			/* other bindings stay */
-	EXPECT_REASON(UNBIND(0, 0, 3), "nothing of device # is bound at #");
-	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at #");
+	EXPECT_REASON(UNBIND(0, 0, 3),
+		      "nothing of device # is bound at # any more: this process unbound it");
+	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at # any more");
 	EXPECT_OK(BIND(0, 0, 0, 3));
 	EXPECT_EQ(0, LOAD(0, 2));
 }
@@ -188,7 +189,8 @@ TEST_F(bind, ends_with_its_memory)
 	EXPECT_OK(cuMemRelease(self->memory[0]));
 	EXPECT_EQ(before + 4 * CHUNK, device_bytes(0, "free_bytes"));
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
-	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at #");
+	EXPECT_REASON(UNBIND(0, 0, 4), "nothing of device # is bound at # any more: "
+				       "its last owner, this process, has released it");
 	/* the place is free again */
 	self->memory[0] = new_memory(0, 4 * CHUNK);
 	EXPECT_OK(BIND(0, 0, 0, 4));
