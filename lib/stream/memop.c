@@ -47,43 +47,6 @@ static bool holds(const struct operation *operation, uint64_t seen)
 	}
 }
 
-#define LOOKS_AT_ONCE	20
-#define PAUSE_FIRST	10000		/* nanoseconds */
-#define PAUSE_LAST	1000000
-#define PAUSE_SLOW	20000000
-
-static long nanoseconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000L + time.tv_nsec;
-}
-
-/* Begins a look at the words: pauses are in proportion to the time of a look. */
-void pause_begin(struct pause *pause)
-{
-	pause->start = nanoseconds();
-}
-
-/* Pauses after a look in vain, so that looking uses about 5 % of a processor at most. */
-void pause_sleep(struct pause *pause)
-{
-	struct timespec time;
-	long limit;
-
-	if (pause->looks++ < LOOKS_AT_ONCE)
-		return;
-	limit = 20 * (nanoseconds() - pause->start);
-	if (limit < PAUSE_LAST)
-		limit = PAUSE_LAST;
-	if (limit > PAUSE_SLOW)
-		limit = PAUSE_SLOW;
-	time = (struct timespec) { .tv_nsec = pause->next ? pause->next : PAUSE_FIRST };
-	nanosleep(&time, NULL);
-	pause->next = 2 * time.tv_nsec < limit ? 2 * time.tv_nsec : limit;
-}
-
 /* Does a write, or checks a wait. *@done: output; false: the wait goes on. */
 static CUresult try_operation(uint32_t device, const struct operation *operation, bool *done)
 {
@@ -140,12 +103,13 @@ static CUresult do_memops(const struct memops *memops, const struct stream *stre
 		if (result != CUDA_SUCCESS)
 			return result;
 		if (at != before)
-			pause = (struct pause) { .start = pause.start };
+			pause = (struct pause) { .start = pause.start, .begun = pause.start };
 		if (done || stream->set->error != CUDA_SUCCESS)
 			break;
 		result = library_ready();
 		if (result != CUDA_SUCCESS)
 			return result == CUDA_ERROR_UNKNOWN ? result : CUDA_SUCCESS;
+		pause_notice(&pause, &memops->at[at], stream);
 		pause_sleep(&pause);
 	}
 	return CUDA_SUCCESS;

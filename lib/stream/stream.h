@@ -176,14 +176,17 @@ CUresult memops_check(const struct memops *memops, uint32_t device);
 bool memops_wait(const struct memops *memops);
 CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, bool *done);
 
-/* State of a thread that polls, with longer and longer pauses */
+/* pause.c: state of a thread that polls, with longer and longer pauses */
 struct pause {
 	unsigned int looks;
-	long start, next;	/* nanoseconds */
+	bool said;
+	long begun, start, next;	/* nanoseconds: of the first look, of the last, of a pause */
 };
 
 void pause_begin(struct pause *pause);
 void pause_sleep(struct pause *pause);
+void pause_notice(struct pause *pause, const struct operation *operation,
+		  const struct stream *stream);
 
 /* As CALL(), but CUDA_ERROR_NOT_READY is a result, not a failure to log. */
 #define POLL(expression, ...)	POLL_ON(true, expression, __VA_ARGS__)

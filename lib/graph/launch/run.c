@@ -80,6 +80,20 @@ static CUresult look_at_all(struct launch *launch, uint32_t *left)
 	return result;
 }
 
+/* Names a word that the launch waits for, if it has waited long. */
+static void notice_wait(const struct launch *launch, struct pause *pause,
+			const struct stream *stream)
+{
+	for (uint32_t i = 0; i < launch->plan->count; i++) {
+		const struct step *step = &launch->plan->steps[i];
+
+		if (!launch->progress[i].before && step->params.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+			pause_notice(pause, &step->memops->at[launch->progress[i].at], stream);
+			return;
+		}
+	}
+}
+
 static CUresult run_waiting(struct launch *launch, struct stream *stream)
 {
 	uint32_t left = launch->plan->count;
@@ -98,6 +112,7 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 			result = stream->set->error;
 			if (result == CUDA_SUCCESS)
 				result = library_ready();
+			notice_wait(launch, &pause, stream);
 			pause_sleep(&pause);
 		}
 	}

@@ -35,8 +35,8 @@ static void wait_for(const struct shared *shared, uint64_t number,
 {
 	struct pause pause = {};
 
-	pause_begin(&pause);
 	for (unsigned int looks = 1; library_ready() == CUDA_SUCCESS; looks++) {
+		pause_begin(&pause);
 		if (has_happened(shared, number, looks % LOOKS == 0) ||
 		    (set && set->error != CUDA_SUCCESS))
 			return;

@@ -90,6 +90,9 @@ static CUresult map_page(const uint8_t *key, struct page *page)
 		return result;
 	memcpy(arg.key, key, sizeof(arg.key));
 	result = device_ioctl(MEMCAST_IPC_OPEN, &arg);
+	/* the kernel's result for an exporter with this process's number */
+	if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
+		return CUDA_ERROR_INVALID_CONTEXT;
 	if (result != CUDA_SUCCESS)
 		return result;
 	block.heap = heap;
