@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * IPC handles: numbers by which other processes open a block. Nobody can guess one, and it
- * is good only on the exporter's host, for processes of its user and namespaces (user and PID):
- * a handle that leaks opens no memory elsewhere. It ends with its block, and so with the
- * exporter; memory that was opened until then stays, as with fds.
+ * is good only on the exporter's host, for processes of its user and user namespace: a handle that
+ * leaks opens no memory elsewhere. It ends with its block, and so with the exporter; memory that
+ * was opened until then stays, as with fds.
+ *
+ * Processes in other PID namespaces may open it, as on hardware, where containers share memory so.
+ * NVIDIA's driver tells processes apart by their numbers: one with the exporter's number counts as
+ * the exporter, and is refused. So it is here, as programs have to find that out.
  */
 #include <linux/cred.h>
 #include <linux/pid_namespace.h>
@@ -16,6 +20,7 @@ struct mc_ipc {
 	u8 key[MEMCAST_IPC_KEY_SIZE];
 	const struct cred *cred;	/* the exporter's */
 	struct pid_namespace *pids;	/* the exporter's, held */
+	pid_t number;			/* the exporter's, in that namespace */
 	struct mc_client *client;	/* the exporter, which outlives its blocks */
 	struct mc_memory *memory;	/* holds the struct */
 	u64 offset, bytes;
@@ -40,8 +45,13 @@ static bool may_open(const struct mc_call *call, const struct mc_ipc *ipc)
 {
 	return ipc->client->host == call->client->host &&
 	       uid_eq(ipc->cred->euid, current_euid()) &&
-	       ipc->cred->user_ns == current_user_ns() &&
-	       ipc->pids == task_active_pid_ns(current);
+	       ipc->cred->user_ns == current_user_ns();
+}
+
+/* Has the caller the exporter's number, in another namespace? */
+static bool has_its_number(const struct mc_ipc *ipc)
+{
+	return ipc->pids != task_active_pid_ns(current) && ipc->number == task_tgid_vnr(current);
 }
 
 /* Makes a block's IPC handle. Its segment shows the memory from offset 0: see check_block(). */
@@ -56,6 +66,7 @@ static int ipc_new(struct mc_call *call, struct mc_block *block)
 	get_random_bytes(ipc->key, sizeof(ipc->key));
 	ipc->cred = get_current_cred();
 	ipc->pids = get_pid_ns(task_active_pid_ns(current));
+	ipc->number = task_tgid_vnr(current);
 	ipc->client = call->client;
 	ipc->memory = segment->memory;
 	kref_get(&ipc->memory->object.kref);
@@ -122,8 +133,8 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	struct memcast_ipc_open *open = call->arg;
 	struct mc_memory *memory = NULL;
 	struct rb_node *node;
+	bool own = false, alike = false;
 	struct mc_ipc *ipc;
-	bool own = false;
 
 	mutex_lock(&ipc_lock);
 	node = rb_find(open->key, &ipcs, compare_key);
@@ -131,7 +142,8 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	/* the exporter is told that the memory is its own, also after a change of its user */
 	own = ipc && ipc->client == call->client;
 	if (ipc && !own && !READ_ONCE(ipc->client->ended) && may_open(call, ipc)) {
-		if (mc_object_tryget(&ipc->memory->object))
+		alike = has_its_number(ipc);
+		if (!alike && mc_object_tryget(&ipc->memory->object))
 			memory = ipc->memory;
 		open->out_offset = ipc->offset;
 		open->out_bytes = ipc->bytes;
@@ -139,6 +151,13 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	mutex_unlock(&ipc_lock);
 	if (own)
 		return ERR_PTR(mc_fail(call, -EEXIST, "the memory is this process's own"));
+	if (alike) {
+		int ret = mc_fail(call, -EEXIST,
+				  "the exporter has this process's number, %d, in another PID namespace: hardware takes it for this process (run them with one PID namespace, or export fds)",
+				  task_tgid_vnr(current));
+
+		return ERR_PTR(ret);
+	}
 	/* a process that may not open it is not told whether there is such a handle */
 	return memory ?: ERR_PTR(mc_fail(call, -ENOENT,
 				"no such handle: its memory was freed, or is another's"));

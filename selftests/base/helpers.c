@@ -304,7 +304,8 @@ pid_t peer_fork(int *link)
 	while (link_count)
 		close(links[--link_count]);
 	*link = pair[1];
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+	/* 0: the parent is outside of this PID namespace */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || (getppid() && getppid() != parent))
 		_exit(1);
 	return 0;
 }

@@ -281,14 +281,30 @@ TEST_F(ipc, a_revived_context)
 	EXPECT_EQ(0, reap_child(pid));
 }
 
-enum stranger { NO_STRANGER, OTHER_USER, OTHER_PIDS, OTHER_USERS };
+enum stranger { NO_STRANGER, OTHER_USER, OTHER_USERS, OTHER_PIDS, SAME_NUMBER };
 
-/* A process that differs from the test's own in one thing opens nothing. */
+/* Goes on in a child, whose status the caller takes over. */
+static void become_child(struct __test_metadata *_metadata)
+{
+	pid_t pid = fork();
+	int status;
+
+	ASSERT_LE(0, pid);
+	if (!pid)
+		return;
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	_exit(status ? 1 : _metadata->exit_code);
+}
+
+/*
+ * A process that differs from the test's own in one thing. Of another user, it opens nothing. In
+ * another PID namespace it does, unless it has the exporter's number there.
+ */
 static void open_by(struct __test_metadata *_metadata, enum stranger stranger,
 		    const CUipcMemHandle *handle)
 {
 	CUdeviceptr at;
-	int link, status;
+	int link;
 	pid_t pid = peer_fork(&link);
 
 	ASSERT_LE(0, pid);
@@ -301,18 +317,21 @@ static void open_by(struct __test_metadata *_metadata, enum stranger stranger,
 		ASSERT_EQ(0, setresuid(NOBODY, NOBODY, NOBODY));
 	if (stranger == OTHER_USERS)
 		ASSERT_EQ(0, unshare(CLONE_NEWUSER));
-	if (stranger == OTHER_PIDS) {
+	if (stranger == OTHER_PIDS || stranger == SAME_NUMBER) {
 		ASSERT_EQ(0, unshare(CLONE_NEWPID));
-		pid = fork();
-		ASSERT_LE(0, pid);
-		if (pid) {
-			ASSERT_EQ(pid, waitpid(pid, &status, 0));
-			_exit(status ? 1 : _metadata->exit_code);
-		}
+		become_child(_metadata);
+		ASSERT_EQ(1, getpid());
+		if (stranger == OTHER_PIDS)
+			become_child(_metadata);
 	}
 	cuda_start(0);
-	if (stranger == NO_STRANGER) {
+	if (stranger == NO_STRANGER || stranger == OTHER_PIDS) {
 		EXPECT_OK(cuIpcOpenMemHandle(&at, *handle, LAZY));
+		EXPECT_EQ(0x1234, *(volatile uint32_t *)at);
+	} else if (stranger == SAME_NUMBER) {
+		EXPECT_CU_REASON(CUDA_ERROR_INVALID_CONTEXT,
+				 cuIpcOpenMemHandle(&at, *handle, LAZY),
+				 "the exporter has this process's number, #, in another PID namespace");
 	} else {
 		EXPECT_REASON(cuIpcOpenMemHandle(&at, *handle, LAZY), NO_SUCH_HANDLE);
 	}
@@ -332,6 +351,22 @@ TEST_F(ipc, strangers)
 	if (!access("/proc/self/ns/user", F_OK))
 		open_by(_metadata, OTHER_USERS, &self->handle);
 	open_by(_metadata, NO_STRANGER, &self->handle);
+	send_number(link, 2);
+	EXPECT_EQ(0, reap_child(pid));
+}
+
+/* Two containers: each has a PID namespace of its own, in which the exporter is process 1. */
+TEST_F(ipc, containers)
+{
+	int link;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "only root makes namespaces");
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = exporter(_metadata, &self->handle, CHUNK, &link);
+	open_by(_metadata, SAME_NUMBER, &self->handle);
+	open_by(_metadata, OTHER_PIDS, &self->handle);
 	send_number(link, 2);
 	EXPECT_EQ(0, reap_child(pid));
 }
