@@ -4026,9 +4026,10 @@ CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
  * Memory of other processes (source: the API document; which processes may use a handle: ours)
  *
  * A handle is 64 bytes, sent in any way. It is valid in other processes of the same
- * user, as long as these have the exporter's user and process namespaces, and the
- * exporter lives and has not freed the memory. Opened memory stays until it is
- * closed, also when the exporter frees it or dies. Needs a current context.
+ * user, as long as these have the exporter's user namespace, and the exporter lives and
+ * has not freed the memory. A process in another PID namespace that has the exporter's
+ * number there gets CUDA_ERROR_INVALID_CONTEXT, as on hardware. Opened memory stays until
+ * it is closed, also when the exporter frees it or dies. Needs a current context.
  */
 
 /**

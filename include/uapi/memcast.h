@@ -965,8 +965,9 @@ struct memcast_ipc_export {
 
 /**
  * struct memcast_ipc_open - ioctl(MEMCAST_IPC_OPEN)
- * @key: from MEMCAST_IPC_EXPORT, in another process of the same host and user, and the
- *	same user and PID namespaces (else ENOENT, as if there was no such block)
+ * @key: from MEMCAST_IPC_EXPORT, in another process of the same host, user and user
+ *	namespace (else ENOENT, as if there was no such block); EEXIST for a process with the
+ *	exporter's number in another PID namespace, as hardware takes it for the exporter
  * @out_offset: where the block starts in its memory, for MEMCAST_BLOCK_MAP
  * @out_bytes: its size
  * @out_handle: a new handle for the memory

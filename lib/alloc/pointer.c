@@ -77,11 +77,11 @@ static uint32_t device_of(const struct memcast_address_info *info)
 	struct slot *slot = slot_of_block(info);
 	uint32_t device = 0;
 
-	/* another host's memory, imported with a fabric handle: its device is not visible here */
-	if (info->out_location == MEMCAST_LOCATION_ELSEWHERE)
-		return CU_DEVICE_INVALID;
 	if (slot && (!on_device(info) || info->out_block_flags & BLOCK_IPC))
 		return slot->device;
+	/* imported memory of another host, or of a device that CUDA_VISIBLE_DEVICES hides */
+	if (info->out_location == MEMCAST_LOCATION_ELSEWHERE)
+		return CU_DEVICE_INVALID;
 	if (on_device(info))
 		return info->out_location_id;
 	context_device(&device);

@@ -8,12 +8,12 @@
 #include "visible.h"
 
 static uint32_t to_module[MEMCAST_MAX_DEVICES], from_module[MEMCAST_MAX_DEVICES];
-static uint32_t devices;
+static uint32_t devices, visible;	/* how many there are, and how many the program sees */
 
 enum kind {
 	DEVICE,		/* u32, an input; with a condition: if those flags are set */
 	PLACE,		/* enum memcast_location and u32, an input */
-	PLACE_TOLD,	/* the same, an output */
+	PLACE_TOLD,	/* the same, an output: an invisible device is elsewhere */
 	ENTRIES,	/* pointer to struct memcast_access_entry, an input; count */
 	MEMBERS_TOLD,	/* pointer to struct memcast_team_member, an output; count */
 };
@@ -56,9 +56,10 @@ static const struct field {
 	COUNTED(HEAP_ACCESS, heap_access, entries, count, ENTRIES),
 };
 
-void translate_by(const uint32_t *order, uint32_t count)
+void translate_by(const uint32_t *order, uint32_t count, uint32_t seen)
 {
 	devices = count;
+	visible = seen;
 	for (uint32_t i = 0; i < count; i++) {
 		to_module[i] = order[i];
 		from_module[order[i]] = i;
@@ -76,6 +77,19 @@ static void replace_place(uint32_t *place, const uint32_t *map)
 {
 	if (place[0] == MEMCAST_LOCATION_DEVICE)
 		replace(&place[1], map);
+}
+
+/*
+ * The program has no number for a device that it does not see: its memory, which another process
+ * has shared, is told as another host's is.
+ */
+static void tell_place(uint32_t *place)
+{
+	replace_place(place, from_module);
+	if (place[0] != MEMCAST_LOCATION_DEVICE || place[1] < visible || place[1] >= devices)
+		return;
+	place[0] = MEMCAST_LOCATION_ELSEWHERE;
+	place[1] = MEMCAST_DEVICE_NONE;
 }
 
 static void replace_given(const struct field *field, char *argument, const uint32_t *map)
@@ -108,7 +122,7 @@ static void replace_told(const struct field *field, char *argument)
 
 	switch (field->kind) {
 	case PLACE_TOLD:
-		replace_place(at, from_module);
+		tell_place(at);
 		break;
 	case MEMBERS_TOLD:
 		members = (void *)(uintptr_t)*(uint64_t *)at;

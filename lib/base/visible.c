@@ -127,7 +127,7 @@ CUresult visible_read(int fd, uint32_t devices)
 	if (result != CUDA_SUCCESS)
 		return result;
 	known = devices;
-	translate_by(order, devices);
+	translate_by(order, devices, visible);
 	visible_set = true;
 	return CUDA_SUCCESS;
 }

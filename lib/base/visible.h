@@ -43,9 +43,9 @@ static inline uint32_t location_number(const CUmemLocation *location)
 
 /*
  * translate.c: the program's numbers are indices of @order, whose entries are the module's
- * numbers.
+ * numbers; it sees the first @seen.
  */
-void translate_by(const uint32_t *order, uint32_t count);
+void translate_by(const uint32_t *order, uint32_t count, uint32_t seen);
 
 /* translate the device numbers in an ioctl's argument, before the ioctl and after it */
 void visible_before(unsigned long request, void *argument);

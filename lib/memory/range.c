@@ -4,6 +4,7 @@
 
 #include "context.h"
 #include "ioctl.h"
+#include "visible.h"
 
 #define PAGE		4096ULL
 
@@ -13,7 +14,9 @@ static CUresult check_place(CUdeviceptr address)
 	struct memcast_address_info info = { .address = address };
 	CUresult result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
 
-	if (result == CUDA_SUCCESS && info.out_location != MEMCAST_LOCATION_DEVICE)
+	/* memory of an invisible device is good; the kernel refuses another host's */
+	if (result == CUDA_SUCCESS && info.out_location != MEMCAST_LOCATION_DEVICE &&
+	    !(visible_set && info.out_location == MEMCAST_LOCATION_ELSEWHERE))
 		result = fail(CUDA_ERROR_INVALID_VALUE, "no device's memory is mapped there");
 	return result;
 }

@@ -76,7 +76,7 @@ static void name_memory(uint64_t address, char *text, size_t size)
 	else if (info.out_type == MEMCAST_TYPE_TEAM)
 		snprintf(text, size, "in device %u's replica of team %llu", device, number);
 	else if (info.out_location == MEMCAST_LOCATION_ELSEWHERE)
-		snprintf(text, size, "in memory %llu of another host", number);
+		snprintf(text, size, "in memory %llu of a device that this process does not see", number);
 	else if (info.out_location == MEMCAST_LOCATION_DEVICE)
 		snprintf(text, size, info.out_heap ? "in this process's memory on device %u" :
 			 "on device %u, in memory %llu", device, number);
