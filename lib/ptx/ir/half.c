@@ -179,10 +179,17 @@ static LLVMValueRef lesser(struct translator *t, struct parts *parts)
 	return finish(t, parts, bits);
 }
 
+/* Of one value and itself, NVIDIA's compiler makes a copy, in which a NaN keeps its bits. */
 void half_minimum(struct translator *t, bool max, bool ftz, bool nan, bool sign)
 {
 	struct parts parts = { .type = type_at(t, 0), .max = max, .ftz = ftz, .nan = nan,
 			       .sign = sign };
+	const struct operand *a = operand(t, 1), *b = operand(t, 2);
 
+	if (a->kind == OPERAND_REGISTER && b->kind == OPERAND_REGISTER && a->symbol == b->symbol &&
+	    !ftz && !sign && !nan && type_facts[parts.type].packed == 1) {
+		put(t, operand(t, 0), get(t, a, parts.type), parts.type);
+		return;
+	}
 	each_part(t, &parts, 2, lesser);
 }

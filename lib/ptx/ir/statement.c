@@ -98,6 +98,37 @@ static LLVMBasicBlockRef guard(struct translator *t)
 	return after;
 }
 
+/*
+ * NVIDIA's compiler makes several instructions of some, and puts the guard on all but the last one.
+ * Where the guard is false, an H100 then tests a number all the same, or converts what a register
+ * already has. Compilers make no such code; random kernels have it.
+ */
+static bool guard_is_dropped(const struct translator *t)
+{
+	return word_is(&t->at->name, "testp");
+}
+
+static void last_instruction(struct translator *t)
+{
+	enum type to = type_at(t, 0), from = type_at(t, 1);
+	LLVMValueRef guard, value, converted;
+
+	if (!word_is(&t->at->name, "set") || type_is(from, KIND_FLOAT) || type_bits(to) != 32 ||
+	    (to != TYPE_F32 && type_bits(from) != 16))
+		return;
+	value = get(t, operand(t, 0), TYPE_B32);
+	if (to == TYPE_F32) {
+		guard = register_read(t, t->at->guard, 0);
+		if (t->at->guard_negated)
+			guard = BUILD(Not, guard);
+		converted = as_int(t, BUILD(UIToFP, value, t->f32));
+		put(t, operand(t, 0), choose(t, guard, value, converted), TYPE_B32);
+	} else {
+		value = resize(t, value, 16, false);
+		put(t, operand(t, 0), resize(t, value, 32, true), TYPE_B32);
+	}
+}
+
 void translate_statement(struct translator *t, struct statement *statement)
 {
 	LLVMBasicBlockRef after = NULL;
@@ -110,7 +141,7 @@ void translate_statement(struct translator *t, struct statement *statement)
 	if (t->ended)	/* nothing comes here; LLVM still wants a block */
 		go_on_at(t, new_block(t));
 	take_modifiers(t);
-	if (statement->guard)
+	if (statement->guard && !guard_is_dropped(t))
 		after = guard(t);
 	if (!statement->opcode->translate)
 		unsupported(t);
@@ -118,6 +149,8 @@ void translate_statement(struct translator *t, struct statement *statement)
 		statement->opcode->translate(t);
 	if (t->used != (1U << statement->modifiers_count) - 1)
 		unsupported(t);
-	if (after)
+	if (after) {
 		go_on_at(t, after);
+		last_instruction(t);
+	}
 }
