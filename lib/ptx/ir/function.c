@@ -218,6 +218,7 @@ static void translate_function(struct translator *t, struct function *function)
 	t->unit = function->unit;
 	t->at = NULL;
 	t->value = function_value(t, function);
+	lines_function(t, function->line);
 	t->ended = false;
 	t->carry = t->misaligned = NULL;
 	memset(&t->body, 0, sizeof(t->body));
@@ -256,6 +257,7 @@ static void translate_function(struct translator *t, struct function *function)
 	     statement = statement->next, t->index++) {
 		if (statement->kind == STATEMENT_LABEL)
 			statement->label->used = true;
+		lines_at(t, statement->line);
 		translate_statement(t, statement);
 	}
 	if (!t->ended)
@@ -281,6 +283,7 @@ static void thread_form(struct translator *t, LLVMValueRef body)
 	attribute(t, t->value, LLVMAttributeFunctionIndex, "nounwind");
 	attribute(t, t->value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
 	text_attribute(t, t->value, "warn-stack-size", "0");
+	lines_function(t, t->root->function->line);
 	LLVMPositionBuilderAtEnd(t->builder, LLVMAppendBasicBlockInContext(t->context, t->value, ""));
 	t->thread = arguments[0] = LLVMGetParam(t->value, 0);
 	arguments[1] = LLVMGetParam(t->value, 1);
@@ -336,6 +339,7 @@ static void block_form(struct translator *t, LLVMValueRef body)
 	attribute(t, t->value, 1, "noalias");
 	attribute(t, t->value, 2, "noalias");
 	text_attribute(t, t->value, "warn-stack-size", "0");
+	lines_function(t, t->root->function->line);
 	LLVMPositionBuilderAtEnd(t->entry_builder,
 				 LLVMAppendBasicBlockInContext(t->context, t->value, ""));
 	LLVMPositionBuilderAtEnd(t->builder, LLVMGetEntryBasicBlock(t->value));
@@ -383,6 +387,7 @@ bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef con
 	};
 	LLVMValueRef body;
 
+	lines_begin(&t);
 	t.function = root->function;
 	t.unit = root->function->unit;
 	body = function_value(&t, root->function);
@@ -401,6 +406,7 @@ bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef con
 		else
 			block_form(&t, body);
 	}
+	lines_end(&t);
 	LLVMDisposeBuilder(t.builder);
 	LLVMDisposeBuilder(t.entry_builder);
 	return !root->failed;

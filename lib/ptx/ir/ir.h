@@ -13,11 +13,13 @@
  *   integer.c, bits.c, compare.c, video.c, float.c, half.c, convert.c, move.c
  *   memory.c, atomic.c, multimem.c, async.c
  *   flow.c, call.c, collective.c
+ *   lines.c	lines of the text, for faults
  */
 #ifndef MEMCAST_PTX_IR_H
 #define MEMCAST_PTX_IR_H
 
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
 
 #include "code.h"
@@ -38,6 +40,8 @@ struct translator {
 	struct body body;
 	LLVMValueRef value, thread, parameters, results, tid[3];
 	LLVMBasicBlockRef start;
+	LLVMDIBuilderRef lines;
+	LLVMMetadataRef file, lines_scope;
 	LLVMValueRef shared_base, carry, misaligned;
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
@@ -122,6 +126,12 @@ LLVMValueRef shared_window(struct translator *t);
 
 /* ---- special.c ---- */
 LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);
+
+/* ---- lines.c ---- */
+void lines_begin(struct translator *t);
+void lines_function(struct translator *t, uint32_t line);
+void lines_at(struct translator *t, uint32_t line);
+void lines_end(struct translator *t);
 
 /* ---- function.c ---- */
 bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef context,

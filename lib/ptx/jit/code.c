@@ -6,6 +6,7 @@
 
 #include "code.h"
 #include "instructions.h"
+#include "line_table.h"
 
 static int fail_with(struct ptx_log *log, int result, const char *text)
 {
@@ -424,6 +425,7 @@ int ptx_link(const struct ptx_text *texts, uint32_t count, const char *const *na
 
 static void root_free(struct root *root)
 {
+	line_table_remove(root->lines);
 	for (uint32_t i = 0; i < root->externals_count; i++)
 		free(root->externals[i].name);
 	free(root->externals);

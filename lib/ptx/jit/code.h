@@ -38,6 +38,7 @@ struct root {
 	struct ptx_log log;
 	struct root *next;
 	uint32_t statements;
+	struct line_table *lines;
 	uint32_t dynamic_first;		/* of a kernel: where dynamic shared memory begins */
 	/* while it is translated: functions that are to be translated, too */
 	struct function **functions;

@@ -14,6 +14,7 @@
 
 #include "code.h"
 #include "ir.h"
+#include "line_table.h"
 #include "llvm.h"
 
 #define LARGE	4000	/* statements: from here on, code is made quickly rather than well */
@@ -41,6 +42,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void initialise(void)
 {
+	ptx_run_line_at = line_table_find;
 	LLVMInitializeX86TargetInfo();
 	LLVMInitializeX86Target();
 	LLVMInitializeX86TargetMC();
@@ -176,26 +178,46 @@ static void *look_up(struct jit *jit, const char *kind, struct root *root)
 	return (void *)(uintptr_t)address;
 }
 
+static void keep_lines(struct root *root, const char *kind, const void *object, size_t size,
+		       const void *address)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s.%p", kind, (void *)root->function);
+	root->lines = line_table_add(object, size, name, (uintptr_t)address);
+}
+
 static bool link_object(struct jit *jit, struct root *root, LLVMMemoryBufferRef object)
 {
 	LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->linker);
+	const char *kind = !root->function->kernel ? "function" : root->kernel.waits ? "thread" :
+			   "block";
+	size_t size = LLVMGetBufferSize(object);
+	void *copy = malloc(size), *address;	/* the linker takes the object away */
 
-	if (!define_all(jit, root)) {
+	if (copy)
+		memcpy(copy, LLVMGetBufferStart(object), size);
+	if (!copy || !define_all(jit, root)) {
+		free(copy);
 		LLVMDisposeMemoryBuffer(object);
 		return false;
 	}
 	if (take_error(LLVMOrcLLJITAddObjectFile(jit->linker, library, object), root->log.text,
-		       sizeof(root->log.text)))
+		       sizeof(root->log.text))) {
+		free(copy);
 		return false;
-	if (!root->function->kernel) {
-		root->entry = look_up(jit, "function", root);
-		return root->entry;
 	}
-	if (root->kernel.waits)
-		root->kernel.thread = look_up(jit, "thread", root);
+	address = look_up(jit, kind, root);
+	if (address)
+		keep_lines(root, kind, copy, size, address);
+	free(copy);
+	if (!root->function->kernel)
+		root->entry = address;
+	else if (root->kernel.waits)
+		root->kernel.thread = (void (*)(struct ptx_thread *, const void *))address;
 	else
-		root->kernel.block = look_up(jit, "block", root);
-	return root->kernel.thread || root->kernel.block;
+		root->kernel.block = (void (*)(struct ptx_thread *, const void *))address;
+	return address;
 }
 
 static bool fail_root(struct root *root, const char *what, char *message)

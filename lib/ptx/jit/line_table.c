@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From an address in translated code to the line of its text. The tables of all objects are in a
+ * list that a handler of signals may read: entries are only added, and those of code that is gone
+ * are empty, for the next object to take.
+ */
+#include <elf.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+#include "line_table.h"
+
+struct line {
+	uint64_t offset;		/* in the object's code */
+	uint32_t line;
+};
+
+struct line_table {
+	struct line_table *next;
+	atomic_uintptr_t begin;		/* 0: it is empty */
+	uintptr_t end;
+	struct line *lines;
+	uint32_t count, room;
+};
+
+static _Atomic(struct line_table *) tables;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of additions */
+
+/* An object's sections, of which only those that are asked for are looked at */
+struct object {
+	const unsigned char *bytes;
+	size_t size;
+	const Elf64_Shdr *sections;
+	const char *names;
+	uint32_t count;
+};
+
+static bool object_open(struct object *object, const void *bytes, size_t size)
+{
+	const Elf64_Ehdr *head = bytes;
+
+	if (size < sizeof(*head) || head->e_shoff > size ||
+	    (size - head->e_shoff) / sizeof(Elf64_Shdr) < head->e_shnum ||
+	    head->e_shstrndx >= head->e_shnum)
+		return false;
+	*object = (struct object) { .bytes = bytes, .size = size, .count = head->e_shnum };
+	object->sections = (const void *)(object->bytes + head->e_shoff);
+	object->names = (const char *)object->bytes + object->sections[head->e_shstrndx].sh_offset;
+	return true;
+}
+
+static const Elf64_Shdr *section(const struct object *object, const char *name)
+{
+	for (uint32_t i = 0; i < object->count; i++)
+		if (!strcmp(object->names + object->sections[i].sh_name, name))
+			return &object->sections[i];
+	return NULL;
+}
+
+/* Where a symbol lies in its section; UINT64_MAX: it is not there */
+static uint64_t symbol_offset(const struct object *object, const char *name)
+{
+	const Elf64_Shdr *table = section(object, ".symtab");
+	const Elf64_Sym *symbols;
+	const char *names;
+
+	if (!table)
+		return UINT64_MAX;
+	symbols = (const void *)(object->bytes + table->sh_offset);
+	names = (const char *)object->bytes + object->sections[table->sh_link].sh_offset;
+	for (uint64_t i = 0; i < table->sh_size / sizeof(*symbols); i++)
+		if (!strcmp(names + symbols[i].st_name, name))
+			return symbols[i].st_value;
+	return UINT64_MAX;
+}
+
+/* The address that the linker will write to a place of .debug_line: an offset in the code */
+static uint64_t relocated(const struct object *object, uint64_t place)
+{
+	const Elf64_Shdr *table = section(object, ".rela.debug_line");
+	const Elf64_Rela *relas = table ? (const void *)(object->bytes + table->sh_offset) : NULL;
+
+	for (uint64_t i = 0; table && i < table->sh_size / sizeof(*relas); i++)
+		if (relas[i].r_offset == place)
+			return relas[i].r_addend;
+	return 0;
+}
+
+static uint64_t uleb(const unsigned char **at)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+
+	do {
+		value |= (uint64_t)(**at & 0x7f) << (shift & 63);
+		shift += 7;
+	} while (*(*at)++ & 0x80);
+	return value;
+}
+
+static int64_t sleb(const unsigned char **at)
+{
+	int64_t value = 0;
+	unsigned int shift = 0;
+	unsigned char byte;
+
+	do {
+		byte = *(*at)++;
+		value |= (int64_t)(byte & 0x7f) << (shift & 63);
+		shift += 7;
+	} while (byte & 0x80);
+	if (byte & 0x40 && shift < 64)
+		value |= -(1LL << shift);
+	return value;
+}
+
+static void add_line(struct line_table *table, uint64_t offset, uint32_t line)
+{
+	if (table->count == table->room) {
+		uint32_t room = table->room ? 2 * table->room : 256;
+		struct line *more = realloc(table->lines, room * sizeof(*more));
+
+		if (!more)
+			return;
+		table->lines = more;
+		table->room = room;
+	}
+	table->lines[table->count++] = (struct line) { offset, line };
+}
+
+/* What stands before a program of DWARF 4 */
+struct __attribute__((packed)) line_head {
+	uint32_t length;
+	uint16_t version;
+	uint32_t head_length;
+	uint8_t minimum, most, is_statement;
+	int8_t line_base;
+	uint8_t line_range, opcode_base;
+	uint8_t lengths[];
+};
+
+/* Runs the program that makes a line table; LLVM wrote it, so it is taken as right. */
+static void read_lines(const struct object *object, const Elf64_Shdr *lines,
+		       struct line_table *table)
+{
+	const unsigned char *begin = object->bytes + lines->sh_offset, *at, *end, *next;
+	const struct line_head *head = (const void *)begin;
+	uint64_t offset = 0, length;
+	uint32_t line = 1;
+
+	if (lines->sh_size < sizeof(*head) || head->version != 4)
+		return;
+	end = begin + 4 + head->length;
+	at = begin + 10 + head->head_length;
+	while (at < end) {
+		unsigned char opcode = *at++;
+
+		if (opcode >= head->opcode_base) {
+			opcode -= head->opcode_base;
+			offset += opcode / head->line_range;
+			line += head->line_base + opcode % head->line_range;
+			add_line(table, offset, line);
+			continue;
+		}
+		switch (opcode) {
+		case 0:
+			length = uleb(&at);
+			next = at + length;
+			if (*at == 2)
+				offset = relocated(object, at + 1 - begin);
+			if (*at == 1)
+				line = 1;
+			at = next;
+			break;
+		case 1:
+			add_line(table, offset, line);
+			break;
+		case 2:
+			offset += uleb(&at);
+			break;
+		case 3:
+			line += sleb(&at);
+			break;
+		case 8:
+			offset += (255 - head->opcode_base) / head->line_range;
+			break;
+		case 9:
+			offset += at[0] | at[1] << 8;
+			at += 2;
+			break;
+		default:
+			for (int i = head->lengths[opcode - 1]; i > 0; i--)
+				uleb(&at);
+		}
+	}
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct line *a = one, *b = other;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Keeps the lines of an object whose symbol @name was put to @address. NULL: it has none */
+struct line_table *line_table_add(const void *bytes, size_t size, const char *name,
+				  uintptr_t address)
+{
+	const Elf64_Shdr *code, *lines;
+	struct line_table *table;
+	struct object object;
+	uint64_t offset;
+
+	if (!object_open(&object, bytes, size))
+		return NULL;
+	code = section(&object, ".text");
+	lines = section(&object, ".debug_line");
+	offset = symbol_offset(&object, name);
+	if (!code || !lines || offset == UINT64_MAX)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	for (table = tables; table && table->begin; table = table->next)
+		;
+	if (!table) {
+		table = calloc(1, sizeof(*table));
+		if (table) {
+			table->next = tables;
+			tables = table;
+		}
+	}
+	if (table) {
+		table->count = 0;
+		read_lines(&object, lines, table);
+		if (table->count)
+			qsort(table->lines, table->count, sizeof(*table->lines), compare);
+		table->end = address - offset + code->sh_size;
+		atomic_store(&table->begin, address - offset);
+	}
+	pthread_mutex_unlock(&lock);
+	return table;
+}
+
+void line_table_remove(struct line_table *table)
+{
+	if (!table)
+		return;
+	pthread_mutex_lock(&lock);
+	atomic_store(&table->begin, 0);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Writes "line 12", or nothing. Handlers of signals may call it. */
+void line_table_find(uintptr_t address, char *text, size_t size)
+{
+	*text = '\0';
+	for (struct line_table *table = tables; table; table = table->next) {
+		uintptr_t begin = atomic_load(&table->begin);
+		uint32_t low = 0, high = table->count;
+
+		if (!begin || address < begin || address >= table->end)
+			continue;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (table->lines[middle].offset <= address - begin)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low && table->lines[low - 1].line)
+			snprintf(text, size, "line %u", table->lines[low - 1].line);
+		return;
+	}
+}
