@@ -54,7 +54,8 @@ static CUresult version(struct reader *reader, int *version)
 	*version = digits(reader->word.at, point) * 100 +
 		   digits(point + 1, reader->word.at + reader->word.length);
 	if (*version > NEWEST)
-		return fail(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX of version %d.%d, not up to %d.%d",
+		return fail(CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+			    "PTX of version %d.%d, not up to %d.%d",
 			    *version / 100, *version % 100, NEWEST / 100, NEWEST % 100);
 	ptx_next(reader);
 	return CUDA_SUCCESS;

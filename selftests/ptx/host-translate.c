@@ -182,11 +182,14 @@ static void numbers(void)
 		{ "1.5", 1.5 }, { "-7.5", -7.5 }, { "1.5e3", 1500 }, { "1.5e-3", 1.5e-3 },
 		{ "1.5E+2", 150 }, { "2e3", 2000 }, { "0f40400000", 3 }, { "-0f40400000", -3 },
 		{ "0d4008000000000000", 3 }, { "-0d4008000000000000", -3 }, { ".5", .5 },
-		{ "5.", 5 }, { "0.1", 0.1 }, { "3", 3 }, { "-3", -3 }, { "0x10", 16 }, { "017", 15 },
+		{ "5.", 5 }, { "0.1", 0.1 }, { "3", 3 }, { "-3", -3 }, { "0x10", 16 }, { "017",
+											 15 },
 		{ "0b101", 5 }, { "(1 + 2) * 3", 9 }, { "5 > 3 ? 7 : 8", 7 },
-		{ "1.0000000000000000000000000000000000000000000000000000000000000000001e10", 1e10 },
+		{ "1.0000000000000000000000000000000000000000000000000000000000000000001e10",
+		  1e10 },
 	};
-	static const char *const bad[] = { "12abc", "0f12", "0x", "1e", "99999999999999999999", "." };
+	static const char *const bad[] = { "12abc", "0f12", "0x", "1e", "99999999999999999999",
+					   "." };
 	char text[600], why[256] = "";
 	struct ptx_code *code;
 	struct ptx_log log;
@@ -205,7 +208,8 @@ static void numbers(void)
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		snprintf(text, sizeof(text), HEAD ".global .f64 x = %s;\n", bad[i]);
-		if (load(text, strlen(text), &code, &log) != INVALID_PTX || !strstr(log.text, "line 4"))
+		if (load(text, strlen(text), &code, &log) != INVALID_PTX || !strstr(log.text,
+										    "line 4"))
 			snprintf(why, sizeof(why), "%s: %.200s", bad[i], log.text);
 	}
 	told("numbers", !*why, why);
@@ -319,7 +323,8 @@ static void unsupported(void)
 
 	if (!result) {
 		result = object->kernel(code, "k", &kernel, &log);
-		good = result && strstr(log.text, "kernel k: line 6: wgmma.fence.sync.aligned is not");
+		good = result && strstr(log.text,
+					"kernel k: line 6: wgmma.fence.sync.aligned is not");
 		object->code_free(code);
 	}
 	told("unsupported", good, log.text);
@@ -345,9 +350,11 @@ int main(int argc, char **argv)
 	large("long_name", HEAD ".visible .entry ", "name", 1 << 18, "() { ret; }\n", 0);
 	large("deep_scopes", HEAD ".visible .entry k() { ", "{", 100000, "ret; }\n", INVALID_PTX);
 	large("deep_parentheses", HEAD ".global .u32 x = ", "(", 1000000, "1;\n", INVALID_PTX);
-	large("many_statements", HEAD ".visible .entry j() { .reg .b32 a; ", "add.u32 a, a, 1; ", 1 << 19,
+	large("many_statements", HEAD ".visible .entry j() { .reg .b32 a; ", "add.u32 a, a, 1; ",
+	      1 << 19,
 	      "ret; \n", INVALID_PTX);
-	large("without_end", HEAD ".func f() { call f; ret; } .visible .entry k() { ", "call f; ", 3,
+	large("without_end", HEAD ".func f() { call f; ret; } .visible .entry k() { ", "call f; ",
+	      3,
 	      "ret; }\n", 0);
 	return failed;
 }

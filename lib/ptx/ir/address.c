@@ -255,7 +255,8 @@ LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space 
 		shared = thread_field(t, offsetof(struct ptx_thread, cluster_shared), t->i64);
 		blocks = thread_field(t, offsetof(struct ptx_thread, cluster_nctarank), t->i32);
 		blocks = BUILD(Shl, resize(t, blocks, 64, false), constant(t, 64, 24));
-		return LLVMBuildICmp(t->builder, LLVMIntULT, BUILD(Sub, address, shared), blocks, "");
+		return LLVMBuildICmp(t->builder, LLVMIntULT, BUILD(Sub, address, shared), blocks,
+				     "");
 	case SPACE_LOCAL:
 		return in_local(t, address);
 	case SPACE_CONST:
@@ -265,7 +266,8 @@ LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space 
 			return constant(t, 1, 0);
 		return within(t, address, as_int(t, t->parameters), t->function->parameters.bytes);
 	default:
-		other = BUILD(Or, within(t, address, shared, PTX_SHARED_WINDOW), in_local(t, address));
+		other = BUILD(Or, within(t, address, shared, PTX_SHARED_WINDOW), in_local(t,
+											  address));
 		return BUILD(Not, BUILD(Or, other, in_const(t, address)));
 	}
 }
@@ -293,6 +295,7 @@ LLVMValueRef intrinsic_plain(struct translator *t, const char *name, LLVMValueRe
 	uint32_t overloads = LLVMIntrinsicIsOverloaded(id) ? 1 : 0;
 
 	return LLVMBuildCall2(t->builder, LLVMIntrinsicGetType(t->context, id, types, overloads),
-			      LLVMGetIntrinsicDeclaration(t->module, id, types, overloads), &argument,
+			      LLVMGetIntrinsicDeclaration(t->module, id, types,
+							  overloads), &argument,
 			      argument ? 1 : 0, "");
 }

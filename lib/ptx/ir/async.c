@@ -88,7 +88,8 @@ void translate_mbarrier(struct translator *t)
 		return;
 	}
 	if (has(t, MOD_pending_count)) {
-		put(t, operand(t, 0), call_math(t, "mbarrier_pending", get(t, operand(t, 1), TYPE_B64)),
+		put(t, operand(t, 0), call_math(t, "mbarrier_pending", get(t, operand(t, 1),
+									   TYPE_B64)),
 		    TYPE_U32);
 		return;
 	}
@@ -134,7 +135,8 @@ void translate_mapa(struct translator *t)
 		return;
 	}
 	base = as_int(t, shared_window(t));
-	a = BUILD(And, BUILD(Sub, get(t, operand(t, 1), TYPE_B64), base), constant(t, 64, 0xffffff));
+	a = BUILD(And, BUILD(Sub, get(t, operand(t, 1), TYPE_B64), base), constant(t, 64,
+										   0xffffff));
 	rank = BUILD(Shl, resize(t, rank, 64, false), constant(t, 64, 24));
 	put(t, operand(t, 0), BUILD(Add, BUILD(Add, a, rank), base), type);
 }

@@ -82,7 +82,8 @@ static LLVMValueRef one(struct translator *t, enum atomic_kind kind, enum type t
 		unsupported(t);
 		return value;
 	default:
-		return LLVMBuildAtomicRMW(t->builder, operation_of(kind, type_is(type, KIND_SIGNED)),
+		return LLVMBuildAtomicRMW(t->builder, operation_of(kind, type_is(type,
+										 KIND_SIGNED)),
 					  pointer, value, LLVMAtomicOrderingSequentiallyConsistent,
 					  false);
 	}

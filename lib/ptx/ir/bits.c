@@ -38,7 +38,8 @@ void translate_cnot(struct translator *t)
 {
 	enum type type = type_at(t, 0);
 	LLVMValueRef a = get(t, operand(t, 1), type);
-	LLVMValueRef zero = LLVMBuildICmp(t->builder, LLVMIntEQ, a, LLVMConstNull(LLVMTypeOf(a)), "");
+	LLVMValueRef zero = LLVMBuildICmp(t->builder, LLVMIntEQ, a, LLVMConstNull(LLVMTypeOf(a)),
+					  "");
 
 	put(t, operand(t, 0), resize(t, zero, type_bits(type), false), type);
 }
@@ -52,7 +53,8 @@ LLVMValueRef shift(struct translator *t, LLVMValueRef a, LLVMValueRef count, boo
 	LLVMValueRef most = constant(t, 32, bits - 1), large, fitting, result;
 
 	large = LLVMBuildICmp(t->builder, LLVMIntUGT, count, most, "");
-	fitting = resize(t, choose(t, large, arithmetic ? most : constant(t, 32, 0), count), bits, false);
+	fitting = resize(t, choose(t, large, arithmetic ? most : constant(t, 32, 0), count), bits,
+			 false);
 	if (arithmetic)
 		return BUILD(AShr, a, fitting);
 	result = left ? BUILD(Shl, a, fitting) : BUILD(LShr, a, fitting);
@@ -176,7 +178,8 @@ void translate_brev(struct translator *t)
 	enum type type = type_at(t, 0);
 	LLVMValueRef a = get(t, operand(t, 1), type);
 
-	put(t, operand(t, 0), intrinsic(t, "llvm.bitreverse", LLVMTypeOf(a), 1, a, NULL, NULL), type);
+	put(t, operand(t, 0), intrinsic(t, "llvm.bitreverse", LLVMTypeOf(a), 1, a, NULL, NULL),
+	    type);
 }
 
 /* A position or a length: of fields in 32 bits, its lowest byte */
@@ -248,7 +251,8 @@ void translate_bmsk(struct translator *t)
 void translate_szext(struct translator *t)
 {
 	bool with_sign = type_is(type_at(t, 0), KIND_SIGNED);
-	LLVMValueRef a = get(t, operand(t, 1), TYPE_B32), n = get(t, operand(t, 2), TYPE_U32), unused;
+	LLVMValueRef a = get(t, operand(t, 1), TYPE_B32), n = get(t, operand(t, 2),
+								  TYPE_U32), unused;
 	LLVMValueRef none;
 
 	if (wraps(t))
@@ -269,7 +273,8 @@ void translate_fns(struct translator *t)
 
 void translate_prmt(struct translator *t)
 {
-	static const enum modifier modes[] = { MOD_f4e, MOD_b4e, MOD_rc8, MOD_ecl, MOD_ecr, MOD_rc16 };
+	static const enum modifier modes[] = { MOD_f4e, MOD_b4e, MOD_rc8, MOD_ecl, MOD_ecr,
+					       MOD_rc16 };
 	LLVMValueRef a = get(t, operand(t, 1), TYPE_B32), b = get(t, operand(t, 2), TYPE_B32);
 	LLVMValueRef selector = get(t, operand(t, 3), TYPE_B32), both, result;
 	uint32_t mode = 0;

@@ -100,7 +100,8 @@ static bool system_call(struct translator *t, const struct symbol *symbol,
 		result_out(t, results, call_run(t, "vprintf", "i:pp", pointer_in(t, list, 0),
 						pointer_in(t, list, 1)));
 	} else if (word_is(&name, "malloc")) {
-		result_out(t, results, call_run(t, "malloc", "p:l", value_in(t, list, 0, TYPE_B64)));
+		result_out(t, results, call_run(t, "malloc", "p:l", value_in(t, list, 0,
+									     TYPE_B64)));
 	} else if (word_is(&name, "free")) {
 		call_run(t, "free", "v:p", pointer_in(t, list, 0));
 	} else if (word_is(&name, "__assertfail")) {
@@ -120,7 +121,8 @@ static void call_slot(struct translator *t, LLVMValueRef slot, LLVMValueRef para
 	LLVMValueRef values[] = { t->thread, parameters, results, slot };
 	LLVMValueRef code = BUILD(Load2, t->pointer, slot);
 
-	LLVMBuildCall2(t->builder, LLVMFunctionType(t->nothing, types, 4, false), code, values, 4, "");
+	LLVMBuildCall2(t->builder, LLVMFunctionType(t->nothing, types, 4, false), code, values, 4,
+		       "");
 }
 
 static void call_function(struct translator *t, struct symbol *symbol, LLVMValueRef parameters,

@@ -76,7 +76,8 @@ void translate_bar(struct translator *t)
 	has(t, MOD_aligned);
 	if (has(t, MOD_warp)) {
 		has(t, MOD_sync);
-		call_run(t, "bar_warp_sync", "v:ii", get(t, operand(t, 0), TYPE_U32), order_after(t));
+		call_run(t, "bar_warp_sync", "v:ii", get(t, operand(t, 0), TYPE_U32),
+			 order_after(t));
 		return;
 	}
 	if (has(t, MOD_cluster)) {
@@ -150,7 +151,8 @@ void translate_shfl(struct translator *t)
 		unsupported(t);
 	put_both(t, call_run(t, "shfl", "i:iiiiip", get(t, operand(t, 4), TYPE_U32),
 			     number(t, mode), get(t, operand(t, 1), TYPE_B32),
-			     get(t, operand(t, 2), TYPE_U32), get(t, operand(t, 3), TYPE_U32), place),
+			     get(t, operand(t, 2), TYPE_U32), get(t, operand(t, 3),
+								  TYPE_U32), place),
 		 place);
 }
 

@@ -8,13 +8,18 @@ static const struct {
 	LLVMRealPredicate real;
 	LLVMIntPredicate is_signed, is_unsigned;
 } comparisons[] = {
-	{ MOD_eq, LLVMRealOEQ, LLVMIntEQ, LLVMIntEQ }, { MOD_ne, LLVMRealONE, LLVMIntNE, LLVMIntNE },
-	{ MOD_lt, LLVMRealOLT, LLVMIntSLT, LLVMIntULT }, { MOD_le, LLVMRealOLE, LLVMIntSLE, LLVMIntULE },
-	{ MOD_gt, LLVMRealOGT, LLVMIntSGT, LLVMIntUGT }, { MOD_ge, LLVMRealOGE, LLVMIntSGE, LLVMIntUGE },
+	{ MOD_eq, LLVMRealOEQ, LLVMIntEQ, LLVMIntEQ }, { MOD_ne, LLVMRealONE, LLVMIntNE,
+							 LLVMIntNE },
+	{ MOD_lt, LLVMRealOLT, LLVMIntSLT, LLVMIntULT }, { MOD_le, LLVMRealOLE, LLVMIntSLE,
+							   LLVMIntULE },
+	{ MOD_gt, LLVMRealOGT, LLVMIntSGT, LLVMIntUGT }, { MOD_ge, LLVMRealOGE, LLVMIntSGE,
+							   LLVMIntUGE },
 	{ MOD_lo, 0, LLVMIntULT, LLVMIntULT }, { MOD_ls, 0, LLVMIntULE, LLVMIntULE },
 	{ MOD_hi, 0, LLVMIntUGT, LLVMIntUGT }, { MOD_hs, 0, LLVMIntUGE, LLVMIntUGE },
-	{ MOD_equ, LLVMRealUEQ, 0, 0 }, { MOD_neu, LLVMRealUNE, 0, 0 }, { MOD_ltu, LLVMRealULT, 0, 0 },
-	{ MOD_leu, LLVMRealULE, 0, 0 }, { MOD_gtu, LLVMRealUGT, 0, 0 }, { MOD_geu, LLVMRealUGE, 0, 0 },
+	{ MOD_equ, LLVMRealUEQ, 0, 0 }, { MOD_neu, LLVMRealUNE, 0, 0 }, { MOD_ltu, LLVMRealULT, 0,
+									  0 },
+	{ MOD_leu, LLVMRealULE, 0, 0 }, { MOD_gtu, LLVMRealUGT, 0, 0 }, { MOD_geu, LLVMRealUGE, 0,
+									  0 },
 	{ MOD_num, LLVMRealORD, 0, 0 }, { MOD_nan, LLVMRealUNO, 0, 0 },
 };
 
@@ -27,7 +32,8 @@ static enum modifier comparison(struct translator *t)
 	return MOD_eq;
 }
 
-static LLVMValueRef compare_ints(struct translator *t, enum modifier how, LLVMValueRef a, LLVMValueRef b,
+static LLVMValueRef compare_ints(struct translator *t, enum modifier how, LLVMValueRef a,
+				 LLVMValueRef b,
 			  bool is_signed)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++)
@@ -167,7 +173,8 @@ void translate_selp(struct translator *t)
 {
 	enum type type = type_at(t, 0);
 
-	put(t, operand(t, 0), choose(t, get_predicate(t, operand(t, 3)), get(t, operand(t, 1), type),
+	put(t, operand(t, 0), choose(t, get_predicate(t, operand(t, 3)), get(t, operand(t, 1),
+									     type),
 				     get(t, operand(t, 2), type)), type);
 }
 

@@ -127,7 +127,8 @@ static void float_to_int(struct translator *t, struct conversion *c)
 
 	value = whole_number(t, value, c->whole ? c->whole - 1 : ROUND_RZ);
 	result = LLVMBuildCall2(t->builder, LLVMIntrinsicGetType(t->context, id, types, 2),
-				LLVMGetIntrinsicDeclaration(t->module, id, types, 2), &value, 1, "");
+				LLVMGetIntrinsicDeclaration(t->module, id, types,
+							    2), &value, 1, "");
 	if (c->from == TYPE_F64 || bits == 64)
 		result = choose(t, nan, constant(t, bits, 1ULL << (bits - 1)), result);
 	put(t, operand(t, 0), result, c->to);
@@ -171,7 +172,8 @@ static LLVMValueRef clamp(struct translator *t, LLVMValueRef value, enum type to
 		return value;
 	}
 	if (!type_is(to, KIND_SIGNED))
-		value = intrinsic(t, "llvm.smax", LLVMTypeOf(value), 2, value, constant(t, wide, 0), NULL);
+		value = intrinsic(t, "llvm.smax", LLVMTypeOf(value), 2, value, constant(t, wide, 0),
+				  NULL);
 	else if (bits < wide)
 		value = intrinsic(t, "llvm.smax", LLVMTypeOf(value), 2, value,
 				  constant(t, wide, -(1ULL << (bits - 1))), NULL);

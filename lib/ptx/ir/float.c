@@ -71,7 +71,8 @@ LLVMValueRef flush(struct translator *t, LLVMValueRef value, enum type type)
 	bits = as_int(t, value);
 	exponent = BUILD(And, bits, constant(t, 32, 0x7f800000));
 	sign = BUILD(BitCast, BUILD(And, bits, constant(t, 32, 0x80000000)), t->f32);
-	return choose(t, LLVMBuildICmp(t->builder, LLVMIntEQ, exponent, constant(t, 32, 0), ""), sign,
+	return choose(t, LLVMBuildICmp(t->builder, LLVMIntEQ, exponent, constant(t, 32, 0), ""),
+		      sign,
 		      value);
 }
 
@@ -145,7 +146,8 @@ void translate_float_binary(struct translator *t, char kind)
 	}
 	take(t, &operation, 2);
 	if (operation.mode == ROUND_RN)
-		value = kind == '+' ? BUILD(FAdd, v[0], v[1]) : kind == '-' ? BUILD(FSub, v[0], v[1]) :
+		value = kind == '+' ? BUILD(FAdd, v[0], v[1]) : kind == '-' ? BUILD(FSub, v[0],
+										    v[1]) :
 			BUILD(FMul, v[0], v[1]);
 	else
 		value = call_math(t, kind == '+' ? name_of("add_f32", "add_f64", operation.type) :
@@ -168,7 +170,8 @@ void translate_fma(struct translator *t)
 	if (operation.mode == ROUND_RN)
 		value = intrinsic(t, "llvm.fma", LLVMTypeOf(v[0]), 3, v[0], v[1], v[2]);
 	else
-		value = call_math(t, name_of("fma_f32", "fma_f64", operation.type), v[0], v[1], v[2],
+		value = call_math(t, name_of("fma_f32", "fma_f64", operation.type), v[0], v[1],
+				  v[2],
 				  constant(t, 32, operation.mode));
 	give(t, &operation, value);
 }
@@ -202,7 +205,8 @@ void translate_float_division(struct translator *t)
 	operation.divides = true;
 	value = quotient(t, &operation, operation.values[0], operation.values[1]);
 	if (approx && !full) {
-		LLVMValueRef magnitude = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[1], NULL,
+		LLVMValueRef magnitude = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[1],
+						   NULL,
 						   NULL);
 
 		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, magnitude,
@@ -229,7 +233,8 @@ void translate_rcp(struct translator *t)
 	value = quotient(t, &operation, one(t, operation.type), operation.values[0]);
 	if (operation.ftz && operation.type == TYPE_F32) {
 		size = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[0], NULL, NULL);
-		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, size, LLVMConstReal(t->f32, 0x1p126), "");
+		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, size, LLVMConstReal(t->f32, 0x1p126),
+				      "");
 		zero = intrinsic(t, "llvm.copysign", t->f32, 2, LLVMConstNull(t->f32),
 				 operation.values[0], NULL);
 		value = choose(t, large, zero, value);
@@ -337,7 +342,8 @@ void translate_float_sign(struct translator *t, bool negate)
 	a = get_float(t, operand(t, 1), type);
 	if (ftz)
 		a = flush(t, a, type);
-	value = negate ? BUILD(FNeg, a) : intrinsic(t, "llvm.fabs", LLVMTypeOf(a), 1, a, NULL, NULL);
+	value = negate ? BUILD(FNeg, a) : intrinsic(t, "llvm.fabs", LLVMTypeOf(a), 1, a, NULL,
+						    NULL);
 	if (type == TYPE_F64)
 		value = canonical64(t, value, &a, 1);
 	put(t, operand(t, 0), canonical(t, value, type), type);
@@ -419,7 +425,8 @@ void translate_testp(struct translator *t)
 	LLVMValueRef a = get_float(t, operand(t, 1), type), size, least, infinity, result;
 
 	size = intrinsic(t, "llvm.fabs", LLVMTypeOf(a), 1, a, NULL, NULL);
-	least = type == TYPE_F64 ? double_bits(t, 0x0010000000000000ULL) : float_bits(t, 0x00800000);
+	least = type == TYPE_F64 ? double_bits(t, 0x0010000000000000ULL) : float_bits(t,
+										      0x00800000);
 	infinity = type == TYPE_F64 ? double_bits(t, 0x7ff0000000000000ULL) :
 				      float_bits(t, 0x7f800000);
 	if (has(t, MOD_finite)) {

@@ -248,7 +248,8 @@ static void translate_function(struct translator *t, struct function *function)
 		LLVMBuildStore(t->entry_builder, constant(t, 64, 0), t->misaligned);
 	} else {
 		for (int i = 0; i < 3; i++)
-			t->tid[i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i, t->i32);
+			t->tid[i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
+						 t->i32);
 	}
 	place_memory(t);
 	take_registers(t);
@@ -284,11 +285,13 @@ static void thread_form(struct translator *t, LLVMValueRef body)
 	attribute(t, t->value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
 	text_attribute(t, t->value, "warn-stack-size", "0");
 	lines_function(t, t->root->function->line);
-	LLVMPositionBuilderAtEnd(t->builder, LLVMAppendBasicBlockInContext(t->context, t->value, ""));
+	LLVMPositionBuilderAtEnd(t->builder, LLVMAppendBasicBlockInContext(t->context, t->value,
+									   ""));
 	t->thread = arguments[0] = LLVMGetParam(t->value, 0);
 	arguments[1] = LLVMGetParam(t->value, 1);
 	for (int i = 0; i < 3; i++)
-		arguments[2 + i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i, t->i32);
+		arguments[2 + i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
+						t->i32);
 	LLVMBuildCall2(t->builder, function_type(t, true), body, arguments, 5, "");
 	LLVMBuildRetVoid(t->builder);
 }

@@ -68,7 +68,8 @@ static void add_or_sub(struct translator *t, bool sub, bool in)
 	if (in || out)
 		result = add_with_carry(t, a, b, sub, in, out);
 	else if (has(t, MOD_sat))
-		result = intrinsic(t, sub ? "llvm.ssub.sat" : "llvm.sadd.sat", t->i32, 2, a, b, NULL);
+		result = intrinsic(t, sub ? "llvm.ssub.sat" : "llvm.sadd.sat", t->i32, 2, a, b,
+				   NULL);
 	else if (type_facts[type].packed == 2)
 		result = BUILD(BitCast, sub ? BUILD(Sub, halves(t, a), halves(t, b)) :
 			       BUILD(Add, halves(t, a), halves(t, b)), t->i32);
@@ -209,7 +210,8 @@ void translate_mad24(struct translator *t)
 {
 	LLVMValueRef a = product24(t, type_at(t, 0)), c = get(t, operand(t, 3), type_at(t, 0));
 
-	put(t, operand(t, 0), has(t, MOD_sat) ? intrinsic(t, "llvm.sadd.sat", t->i32, 2, a, c, NULL) :
+	put(t, operand(t, 0), has(t, MOD_sat) ? intrinsic(t, "llvm.sadd.sat", t->i32, 2, a, c,
+							  NULL) :
 	    BUILD(Add, a, c), type_at(t, 0));
 }
 
@@ -288,7 +290,8 @@ static void min_or_max(struct translator *t, bool max)
 	}
 	a = intrinsic(t, name, LLVMTypeOf(a), 2, a, b, NULL);
 	if (relu)
-		a = intrinsic(t, "llvm.smax", LLVMTypeOf(a), 2, a, LLVMConstNull(LLVMTypeOf(a)), NULL);
+		a = intrinsic(t, "llvm.smax", LLVMTypeOf(a), 2, a, LLVMConstNull(LLVMTypeOf(a)),
+			      NULL);
 	put(t, operand(t, 0), pair ? BUILD(BitCast, a, t->i32) : a, type);
 }
 

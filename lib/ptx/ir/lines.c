@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which line of the text an instruction of the processor comes from, as LLVM's line tables say it */
+/* Lines: which line of the text an instruction comes from, in the line tables that LLVM makes */
 #include <llvm-c/DebugInfo.h>
 
 #include "ir.h"
@@ -14,7 +14,8 @@ void lines_begin(struct translator *t)
 	LLVMAddModuleFlag(t->module, 1, "Dwarf Version", 13, LLVMValueAsMetadata(dwarf));
 	t->lines = LLVMCreateDIBuilder(t->module);
 	t->file = LLVMDIBuilderCreateFile(t->lines, "ptx", 3, ".", 1);
-	LLVMDIBuilderCreateCompileUnit(t->lines, LLVMDWARFSourceLanguageC, t->file, "memcast", 7, true,
+	LLVMDIBuilderCreateCompileUnit(t->lines, LLVMDWARFSourceLanguageC, t->file, "memcast", 7,
+				       true,
 				       "", 0, 0, "", 0, LLVMDWARFEmissionLineTablesOnly, 0, false,
 				       false, "", 0, "", 0);
 }
@@ -25,7 +26,8 @@ void lines_function(struct translator *t, uint32_t line)
 	LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(t->lines, t->file, NULL, 0,
 								 LLVMDIFlagZero);
 
-	t->lines_scope = LLVMDIBuilderCreateFunction(t->lines, t->file, "f", 1, "f", 1, t->file, line,
+	t->lines_scope = LLVMDIBuilderCreateFunction(t->lines, t->file, "f", 1, "f", 1, t->file,
+						     line,
 						     type, true, true, line, LLVMDIFlagZero, true);
 	LLVMSetSubprogram(t->value, t->lines_scope);
 	lines_at(t, line);

@@ -110,7 +110,8 @@ void translate_ld(struct translator *t)
 	}
 	for (uint32_t i = 0; i < access.count; i++)
 		put(t, element(t, operand(t, 0), &access, i),
-		    LLVMBuildExtractElement(t->builder, value, constant(t, 32, i), ""), access.type);
+		    LLVMBuildExtractElement(t->builder, value, constant(t, 32, i),
+					    ""), access.type);
 }
 
 void translate_st(struct translator *t)

@@ -68,7 +68,8 @@ static LLVMValueRef view_of(struct translator *t, LLVMValueRef address, LLVMValu
 
 	distance = BUILD(Sub, address, field_at(t, offsetof(struct ptx_thread, window), t->i64));
 	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, distance,
-			field_at(t, offsetof(struct ptx_thread, window_bytes), t->i64), ""), near, far);
+			field_at(t, offsetof(struct ptx_thread, window_bytes),
+				 t->i64), ""), near, far);
 	LLVMPositionBuilderAtEnd(t->builder, near);
 	views[0] = field_at(t, offsetof(struct ptx_thread, view), t->pointer);
 	offsets[0] = distance;

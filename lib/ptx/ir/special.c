@@ -83,8 +83,10 @@ static LLVMValueRef read_one(struct translator *t, const char *name, uint32_t el
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (!strcmp(name, fields[i].name)) {
 			if (fields[i].three && element == 3)
-				return constant(t, 32, strstr(name, "nt") || strstr(name, "nc") ? 1 : 0);
-			return thread_field(t, fields[i].offset + (fields[i].three ? 4 * element : 0),
+				return constant(t, 32, strstr(name, "nt") || strstr(name,
+										    "nc") ? 1 : 0);
+			return thread_field(t,
+					    fields[i].offset + (fields[i].three ? 4 * element : 0),
 					    int_type(t, fields[i].bits));
 		}
 	if (!strcmp(name, "%tid"))

@@ -306,7 +306,8 @@ static LLVMValueRef call_external(struct translator *t, const char *name, void *
 		root_external(t->root, name, address);
 		if (!with_thread && !strchr(signature, 'p'))
 			function_is_pure(t, function);
-		else if (with_thread && (strstr(name, "_exit") || strstr(name, "_trap") || strstr(name, "_fault") ||
+		else if (with_thread && (strstr(name, "_exit") || strstr(name, "_trap") ||
+					 strstr(name, "_fault") ||
 			 strstr(name, "misaligned") || strstr(name, "overflow")))
 			function_ends(t, function);
 	}

@@ -106,7 +106,8 @@ void translate_video(struct translator *t)
 	video.negate_c = three && c->negated;
 	to.part.length = 0;
 	put(t, &to, call_math(t, "video", plain(t, a), plain(t, b),
-			      three ? plain(t, c) : constant(t, 32, 0), packed(t, &video)), TYPE_B32);
+			      three ? plain(t, c) : constant(t, 32, 0), packed(t,
+									       &video)), TYPE_B32);
 }
 
 /* .h10 or .b3210, the highest lane first: the number of each result's operand lane */

@@ -27,7 +27,8 @@ bool statement_may_wait(const struct statement *statement)
 		return false;
 	}
 	if (word_is(&statement->name, "multimem"))
-		return statement->modifiers_count && word_is(&statement->modifiers[0], ".ld_reduce");
+		return statement->modifiers_count && word_is(&statement->modifiers[0],
+							     ".ld_reduce");
 	for (size_t i = 0; i < ARRAY_SIZE(waiting); i++)
 		if (word_is(&statement->name, waiting[i]))
 			return true;

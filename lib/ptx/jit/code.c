@@ -69,7 +69,8 @@ static int twice(struct ptx_code *code, const char *what, const struct symbol *s
 
 	for (int i = 0; i < 2; i++)
 		snprintf(names[i], sizeof(names[i]), "text %u", (i ? first : second) + 1);
-	snprintf(log->text, sizeof(log->text), "nvlink: %s of '%.*s' in '%.200s', first in '%.200s'",
+	snprintf(log->text, sizeof(log->text),
+		 "nvlink: %s of '%.*s' in '%.200s', first in '%.200s'",
 		 what, (int)(symbol->length < 200 ? symbol->length : 200), symbol->name,
 		 code->names ? code->names[second] : names[0],
 		 code->names ? code->names[first] : names[1]);
@@ -119,7 +120,8 @@ static int check_declared(struct ptx_code *code, uint32_t number, struct functio
 	     same_blocks(&function->results, &defined->function->results)))
 		return CUDA_SUCCESS;
 	global = scope_find_here(code->globals, defined->name, defined->length);
-	return twice(code, "other parameters", function->symbol, number, global ? global->offset : 0,
+	return twice(code, "other parameters", function->symbol, number,
+		     global ? global->offset : 0,
 		     log);
 }
 
@@ -195,7 +197,8 @@ static void place_common(struct ptx_code *code)
 			symbol->offset = align_up(next, symbol->align);
 			next = symbol->offset + symbol->bytes;
 		}
-		for (struct function *function = unit->functions; function; function = function->next) {
+		for (struct function *function = unit->functions; function;
+		     function = function->next) {
 			struct facts *facts = facts_of(function);
 
 			if (function->kernel || !facts->shared_bytes)
@@ -209,7 +212,8 @@ static void place_common(struct ptx_code *code)
 		for (struct function *function = code->units[u].functions; function;
 		     function = function->next)
 			if (function->kernel)
-				facts_of(function)->shared_base = align_up(next, facts_of(function)->shared_align);
+				facts_of(function)->shared_base = align_up(next,
+									   facts_of(function)->shared_align);
 }
 
 static int place_variables(struct ptx_code *code, const struct ptx_variables *variables,
@@ -231,7 +235,8 @@ static int place_variables(struct ptx_code *code, const struct ptx_variables *va
 						 "a variable's name has over 1023 characters");
 			memcpy(name, symbol->name, symbol->length);
 			name[symbol->length] = '\0';
-			symbol->address = variables->address(variables->data, name, u, symbol->bytes,
+			symbol->address = variables->address(variables->data, name, u,
+							     symbol->bytes,
 							     symbol->align ? symbol->align : 1);
 			if (!symbol->address)
 				return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY,
@@ -288,7 +293,8 @@ static int write_addresses(struct ptx_code *code, struct ptx_log *log)
 				if (relocation->mask)
 					value = (value & relocation->mask) >>
 						__builtin_ctzll(relocation->mask);
-				memcpy((void *)(uintptr_t)(symbol->address + relocation->at), &value,
+				memcpy((void *)(uintptr_t)(symbol->address + relocation->at),
+				       &value,
 				       relocation->bytes < 8 ? relocation->bytes : 8);
 			}
 		}
@@ -300,7 +306,8 @@ static int read_units(struct ptx_code *code, const struct ptx_text *texts, struc
 {
 	for (uint32_t u = 0; u < code->units_count; u++) {
 		struct complaint complaint = {};
-		CUresult result = unit_read(&code->units[u], texts[u].text, texts[u].bytes, &complaint);
+		CUresult result = unit_read(&code->units[u], texts[u].text, texts[u].bytes,
+					    &complaint);
 
 		code->units[u].number = u;
 		if (result != CUDA_SUCCESS)
@@ -333,10 +340,12 @@ static int check_sizes(struct ptx_code *code, struct ptx_log *log)
 				return too_large(log, unit->variables[i]->line,
 						 "more than 65,536 bytes are constant");
 		}
-		for (struct function *function = unit->functions; function; function = function->next) {
+		for (struct function *function = unit->functions; function;
+		     function = function->next) {
 			if (function->kernel && function->parameters.bytes >
 			    (unit->version < 81 ? 4352 : 32764))
-				return too_large(log, function->line, "the parameters are too large");
+				return too_large(log, function->line,
+						 "the parameters are too large");
 			if (function->kernel && facts_of(function)->shared_bytes > SHARED_MOST)
 				return too_large(log, function->line,
 						 "a kernel has more shared memory than a block");

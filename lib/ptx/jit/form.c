@@ -80,7 +80,8 @@ static bool fits(const struct operand *operand, enum type type)
 		return false;
 	if (type_is(own, KIND_PREDICATE) || type_is(type, KIND_PREDICATE))
 		return own == type;
-	return type_is(own, KIND_BITS) || type_is(type, KIND_BITS) || is_float(own) == is_float(type);
+	return type_is(own, KIND_BITS) || type_is(type,
+						  KIND_BITS) || is_float(own) == is_float(type);
 }
 
 /* Instructions all of whose operands have the one type */
@@ -105,7 +106,8 @@ static CUresult check_modifiers(struct form *form)
 	enum type type = form->types[0];
 	bool integer = type_is(type, KIND_SIGNED) || type_is(type, KIND_UNSIGNED);
 
-	if (NAMED(form, "add", "sub", "mul", "fma", "mad", "div", "min", "max", "abs", "neg", "sqrt") &&
+	if (NAMED(form, "add", "sub", "mul", "fma", "mad", "div", "min", "max", "abs", "neg",
+		  "sqrt") &&
 	    type == TYPE_F64 && (has_modifier(form, MOD_sat) || has_modifier(form, MOD_ftz)))
 		return bad(form, "f64 has neither .sat nor .ftz:");
 	if (NAMED(form, "fma") && is_float(type) && !rounds(form))

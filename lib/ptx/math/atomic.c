@@ -77,7 +77,8 @@ double ptx_math_atomic_add_f64(void *memory, double value, uint32_t raw)
 static uint32_t half_combine(uint32_t a, uint32_t b, uint32_t kind)
 {
 	const struct narrow_format *format = kind & 1 ? &narrow_bf16 : &narrow_f16;
-	double x = widen_bits(a & 0xffff, format), y = widen_bits(b & 0xffff, format), result = x + y;
+	double x = widen_bits(a & 0xffff, format), y = widen_bits(b & 0xffff,
+								  format), result = x + y;
 
 	if (kind >> 2) {
 		bool first = isnan(y) || x < y || (x == y && signbit(x));

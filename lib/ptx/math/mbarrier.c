@@ -61,7 +61,8 @@ static uint64_t change(void *at, uint32_t arrivals, int32_t bytes, bool drop)
 uint64_t ptx_math_mbarrier_arrive(void *at, uint32_t count, uint32_t what)
 {
 	uint32_t arrivals = what == 1 ? 1 : count;
-	struct state state = unpack(change(at, arrivals, what == 1 ? (int32_t)count : 0, what == 2));
+	struct state state = unpack(change(at, arrivals, what == 1 ? (int32_t)count : 0,
+					   what == 2));
 
 	return (uint64_t)state.phase << 63 | (uint64_t)state.pending << 20 | state.expected;
 }

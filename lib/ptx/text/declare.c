@@ -152,7 +152,8 @@ CUresult declare_name(struct reader *reader, struct scope *scope,
 	result = dimensions(reader, symbol, &array);
 	if (result == CUDA_SUCCESS && ptx_is(reader, "=")) {
 		if (declaration->space != SPACE_GLOBAL && declaration->space != SPACE_CONST)
-			return ptx_wrong(reader, "only .global and .const variables have a value, but");
+			return ptx_wrong(reader,
+					 "only .global and .const variables have a value, but");
 		ptx_next(reader);
 		result = initial_read(reader, symbol, &array);
 	} else if (symbol->unsized) {

@@ -114,7 +114,8 @@ static CUresult limits(struct reader *reader, struct function *function)
 			   ptx_is(reader, ".maxclusterrank") ||
 			   ptx_is(reader, ".blocksareclusters") ||
 			   ptx_is(reader, ".unique") || ptx_is(reader, ".language") ||
-			   ptx_is(reader, ".abi_preserve") || ptx_is(reader, ".abi_preserve_control")) {
+			   ptx_is(reader, ".abi_preserve") || ptx_is(reader,
+								     ".abi_preserve_control")) {
 			ptx_next(reader);
 			numbers(reader, three);
 		} else {

@@ -17,7 +17,8 @@ enum type type_of_word(const struct word *word)
 	for (enum type type = 1; type < TYPES; type++) {
 		size_t length = strlen(type_facts[type].name);
 
-		if (word->length == length + 1 && !memcmp(word->at + 1, type_facts[type].name, length))
+		if (word->length == length + 1 && !memcmp(word->at + 1, type_facts[type].name,
+							  length))
 			return type;
 	}
 	return TYPE_NONE;
@@ -55,10 +56,12 @@ __attribute__((constructor)) static void fill_slots(void)
 
 enum modifier modifier_of_word(const struct word *word)
 {
-	for (uint32_t at = slot_of(word->at + 1, word->length - 1); slots[at]; at = (at + 1) % SLOTS) {
+	for (uint32_t at = slot_of(word->at + 1,
+				   word->length - 1); slots[at]; at = (at + 1) % SLOTS) {
 		const char *text = modifier_texts[slots[at]];
 
-		if (strlen(text) == word->length - 1 && !memcmp(text, word->at + 1, word->length - 1))
+		if (strlen(text) == word->length - 1 && !memcmp(text, word->at + 1,
+								word->length - 1))
 			return slots[at];
 	}
 	return MOD_NONE;
