@@ -135,9 +135,52 @@ static const char *name_of(const char *f32, const char *f64, enum type type)
 	return type == TYPE_F64 ? f64 : f32;
 }
 
+static struct symbol *product_in(struct translator *t, const struct operand *operand)
+{
+	struct symbol *symbol = operand->kind == OPERAND_REGISTER ? operand->symbol : NULL;
+
+	return symbol && symbol->factors_epoch == t->epoch ? symbol : NULL;
+}
+
+/*
+ * Without a rounding mode, a product and the sum that uses it become one fma, as NVIDIA's compiler
+ * does it. Return: false: there is no product
+ */
+static bool fused(struct translator *t, struct operation *operation, char kind)
+{
+	struct symbol *first = product_in(t, operand(t, 1)), *second = product_in(t, operand(t, 2));
+	struct symbol *product = first ? first : second;
+	LLVMValueRef *v = operation->values, added, factor;
+
+	if (!product || kind == '*' || operation->ftz)
+		return false;
+	factor = product->factors[0];
+	added = first ? v[1] : v[0];
+	if (kind == '-' && first)
+		added = BUILD(FNeg, added);
+	else if (kind == '-')
+		factor = BUILD(FNeg, factor);
+	give(t, operation, intrinsic(t, "llvm.fma", LLVMTypeOf(added), 3, factor,
+				     product->factors[1], added));
+	return true;
+}
+
+/* Notes that a register has a product. */
+static void note_product(struct translator *t, const struct operation *operation)
+{
+	const struct operand *to = operand(t, 0);
+
+	if (to->kind != OPERAND_REGISTER || operation->ftz || operation->sat)
+		return;
+	to->symbol->factors[0] = operation->values[0];
+	to->symbol->factors[1] = operation->values[1];
+	to->symbol->factors_epoch = t->epoch;
+}
+
 void translate_float_binary(struct translator *t, char kind)
 {
 	struct operation operation;
+	bool free;
 	LLVMValueRef *v = operation.values, value;
 
 	if (is_half(type_at(t, 0))) {
@@ -145,6 +188,9 @@ void translate_float_binary(struct translator *t, char kind)
 		return;
 	}
 	take(t, &operation, 2);
+	free = operation.mode == ROUND_RN && !has(t, MOD_rn);
+	if (free && fused(t, &operation, kind))
+		return;
 	if (operation.mode == ROUND_RN)
 		value = kind == '+' ? BUILD(FAdd, v[0], v[1]) : kind == '-' ? BUILD(FSub, v[0],
 										    v[1]) :
@@ -155,6 +201,8 @@ void translate_float_binary(struct translator *t, char kind)
 				  name_of("mul_f32", "mul_f64", operation.type), v[0], v[1],
 				  constant(t, 32, operation.mode));
 	give(t, &operation, value);
+	if (free && kind == '*')
+		note_product(t, &operation);
 }
 
 void translate_fma(struct translator *t)
@@ -437,9 +485,12 @@ void translate_testp(struct translator *t)
 		result = BUILD(Not, is_nan(t, a));
 	} else if (has(t, MOD_notanumber)) {
 		result = is_nan(t, a);
-	} else if (has(t, MOD_normal)) {
-		result = BUILD(And, LLVMBuildFCmp(t->builder, LLVMRealOLT, size, infinity, ""),
-			       LLVMBuildFCmp(t->builder, LLVMRealOGE, size, least, ""));
+	} else if (has(t, MOD_normal)) {	/* zeros are normal */
+		result = BUILD(Or, LLVMBuildFCmp(t->builder, LLVMRealOGE, size, least, ""),
+			       LLVMBuildFCmp(t->builder, LLVMRealOEQ, size,
+					     LLVMConstNull(LLVMTypeOf(size)), ""));
+		result = BUILD(And, result,
+			       LLVMBuildFCmp(t->builder, LLVMRealOLT, size, infinity, ""));
 	} else {
 		has(t, MOD_subnormal);
 		result = BUILD(And, LLVMBuildFCmp(t->builder, LLVMRealOLT, size, least, ""),

@@ -219,6 +219,7 @@ static void translate_function(struct translator *t, struct function *function)
 	t->at = NULL;
 	t->value = function_value(t, function);
 	lines_function(t, function->line);
+	t->epoch = 1;
 	t->ended = false;
 	t->carry = t->misaligned = NULL;
 	memset(&t->body, 0, sizeof(t->body));

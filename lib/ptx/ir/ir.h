@@ -43,6 +43,7 @@ struct translator {
 	LLVMDIBuilderRef lines;
 	LLVMMetadataRef file, lines_scope;
 	LLVMValueRef shared_base, carry, misaligned;
+	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
 	uint32_t *waits_before;		/* instructions that may wait, before each statement */

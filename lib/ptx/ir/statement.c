@@ -134,6 +134,8 @@ void translate_statement(struct translator *t, struct statement *statement)
 	LLVMBasicBlockRef after = NULL;
 
 	t->at = statement;
+	if (statement->kind == STATEMENT_LABEL || statement->guard)
+		t->epoch++;
 	if (statement->kind == STATEMENT_LABEL) {
 		go_on_at(t, label_block(t, statement->label));
 		return;
@@ -151,6 +153,7 @@ void translate_statement(struct translator *t, struct statement *statement)
 		unsupported(t);
 	if (after) {
 		go_on_at(t, after);
+		t->epoch++;
 		last_instruction(t);
 	}
 }

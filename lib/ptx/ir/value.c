@@ -94,6 +94,7 @@ void register_write(struct translator *t, struct symbol *symbol, int element, LL
 	LLVMValueRef place = register_place(t, symbol, element);
 	LLVMTypeRef type = register_type(t, symbol->type);
 
+	symbol->factors_epoch = 0;
 	if (LLVMTypeOf(value) != type) {
 		value = resize(t, as_int(t, value), type_bits(symbol->type), is_signed);
 		if (symbol->type == TYPE_F32 || symbol->type == TYPE_F64)

@@ -129,6 +129,9 @@ struct symbol {
 	/* what translation makes of it: values of LLVM, or NULL */
 	void *value, *values[8];
 	bool used;
+	/* of a register that has a product of two floats, which a sum may take in */
+	void *factors[2];
+	uint32_t factors_epoch;
 };
 
 struct scope {
