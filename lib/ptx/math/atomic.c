@@ -59,9 +59,11 @@ static uint64_t sum_bits64(uint64_t old, double value, uint64_t quiet)
 {
 	double sum = double_of_bits(old);
 
+	if (isnan(sum) && quiet)	/* in shared memory, the old NaN comes first */
+		return old | quiet;
 	if (isnan(value))
 		return bits_of_double(value) | quiet;
-	return isnan(sum) ? old | quiet : bits_of_double(sum + value);
+	return isnan(sum) ? old : bits_of_double(sum + value);
 }
 
 /* Outside of shared memory, NaNs stay as they are: @raw */
