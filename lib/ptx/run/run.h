@@ -4,7 +4,7 @@
  *
  * Each thread of a block that may wait has a stack of its own and takes turns with the others
  * in one thread of the process (a *runner*); blocks of a grid are divided among runners. Two
- * sides use this header: generated code calls the functions of RUN_FUNCTIONS, by name, and
+ * sides use this header: generated code calls the functions by name, and
  * reads struct ptx_thread; a launch calls ptx_run().
  *
  *   launch.c	a launch: its blocks, the runners that work on it, how it ends
@@ -17,12 +17,12 @@
 #ifndef MEMCAST_PTX_RUN_H
 #define MEMCAST_PTX_RUN_H
 
-#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct memcast_view;
+#include "ptx_object.h"
+
 struct ptx_block;
 
 #define PTX_WARP		32
@@ -47,6 +47,7 @@ struct ptx_thread {
 	uint32_t tid[3], ntid[3], ctaid[3], nctaid[3];
 	uint32_t laneid, warpid, nwarpid;
 	uint32_t dynamic_shared;	/* %dynamic_smem_size */
+	uint32_t dynamic_first;		/* where dynamic shared memory begins in the window */
 	uint32_t total_shared;		/* %total_smem_size; bytes behind PTX_SHARED_FIRST */
 	/* once below 0, the thread calls ptx_run_poll(), which sets it anew */
 	int32_t poll_budget;
@@ -81,61 +82,62 @@ enum ptx_redux {
 	PTX_REDUX_AND, PTX_REDUX_OR, PTX_REDUX_XOR,
 };
 
-/*
- * The functions that generated code calls: result, name, arguments behind the thread. The
- * header's user makes declarations of the rows, or a table of names and addresses.
- */
-#define RUN_FUNCTIONS(F)								\
-	/* Back edges: gives the turn away */						\
-	F(void, poll, (struct ptx_thread *))						\
-	F(void, nanosleep, (struct ptx_thread *, uint32_t nanoseconds))		\
-	/* Ends of a thread */								\
-	F(void, exit, (struct ptx_thread *))						\
-	F(void, trap, (struct ptx_thread *))						\
-	F(void, brkpt, (struct ptx_thread *))						\
-	/* ends the launch; @result: a CUresult; @what: stays valid, or NULL */	\
-	F(void, fault, (struct ptx_thread *, uint32_t result, uint32_t line, const char *what)) \
-	F(void, misaligned, (struct ptx_thread *, uint64_t address))			\
-	F(void, stack_overflow, (struct ptx_thread *))					\
-	/* Barriers of a block; @count: threads, 0: all */				\
-	F(void, bar_sync, (struct ptx_thread *, uint32_t id, uint32_t count))		\
-	F(void, bar_arrive, (struct ptx_thread *, uint32_t id, uint32_t count))	\
-	F(uint32_t, bar_red, (struct ptx_thread *, uint32_t id, uint32_t count,	\
-			      uint32_t operation, uint32_t predicate))			\
-	F(void, cluster_arrive, (struct ptx_thread *))					\
-	F(void, cluster_wait, (struct ptx_thread *))					\
-	/* Operations of the lanes in @mask; @order: of the lanes afterwards */	\
-	F(void, bar_warp_sync, (struct ptx_thread *, uint32_t mask, uint32_t order))	\
-	F(uint32_t, vote, (struct ptx_thread *, uint32_t mask, uint32_t operation,	\
-			   uint32_t predicate, uint32_t order))			\
-	F(uint32_t, shfl, (struct ptx_thread *, uint32_t mask, uint32_t mode, uint32_t value, \
-			   uint32_t b, uint32_t c, uint32_t *predicate))		\
-	F(uint32_t, match_any, (struct ptx_thread *, uint32_t mask, uint64_t value))	\
-	F(uint32_t, match_all, (struct ptx_thread *, uint32_t mask, uint64_t value,	\
-				uint32_t *predicate))					\
-	F(uint32_t, redux, (struct ptx_thread *, uint32_t mask, uint32_t operation,	\
-			    uint32_t value))						\
-	F(uint32_t, elect, (struct ptx_thread *, uint32_t mask, uint32_t *predicate))	\
-	/* the lanes that reach the same @site, a number of the instruction, together */ \
-	F(uint32_t, activemask, (struct ptx_thread *, uint64_t site))			\
-	/* copies @bytes of each lane in @mask to @all[lane * bytes], zeros for others */ \
-	F(void, gather, (struct ptx_thread *, uint32_t mask, const void *own, void *all, \
-			 uint32_t bytes))						\
-	/* A window's view; ends the launch if there is none */			\
-	F(const struct memcast_view *, view, (struct ptx_thread *, uint64_t address,	\
-					      size_t *offset))				\
-	/* Runs a function on a stack of the process: it may need much of it */	\
-	F(void, host, (struct ptx_thread *, void (*function)(void *), void *data))	\
-	/* Device functions that CUDA programs call */					\
-	F(uint32_t, vprintf, (struct ptx_thread *, const char *format, const char *values)) \
-	F(void *, malloc, (struct ptx_thread *, uint64_t bytes))			\
-	F(void, free, (struct ptx_thread *, void *memory))				\
-	F(void, assertfail, (struct ptx_thread *, const char *message, const char *file, \
-			     uint32_t line, const char *function, uint64_t character))
+/* The functions that generated code calls; names.c has the table of them. */
 
-#define RUN_DECLARE(result, name, arguments)	result ptx_run_##name arguments;
-RUN_FUNCTIONS(RUN_DECLARE)
-#undef RUN_DECLARE
+/* Back edges: gives the turn away */
+void ptx_run_poll(struct ptx_thread *thread);
+void ptx_run_nanosleep(struct ptx_thread *thread, uint32_t nanoseconds);
+
+/*
+ * Ends of a thread, and of the launch. @result: a CUresult; @what: stays valid, or NULL; @line:
+ * 0, or of the text
+ */
+void ptx_run_exit(struct ptx_thread *thread);
+void ptx_run_trap(struct ptx_thread *thread);
+void ptx_run_brkpt(struct ptx_thread *thread);
+void ptx_run_fault(struct ptx_thread *thread, uint32_t result, uint32_t line, const char *what);
+void ptx_run_misaligned(struct ptx_thread *thread, uint64_t address);
+void ptx_run_stack_overflow(struct ptx_thread *thread);
+
+/* Barriers of a block, for @count threads, 0: all; and of a cluster */
+void ptx_run_bar_sync(struct ptx_thread *thread, uint32_t id, uint32_t count);
+void ptx_run_bar_arrive(struct ptx_thread *thread, uint32_t id, uint32_t count);
+uint32_t ptx_run_bar_red(struct ptx_thread *thread, uint32_t id, uint32_t count,
+			 uint32_t operation, uint32_t predicate);
+void ptx_run_cluster_arrive(struct ptx_thread *thread);
+void ptx_run_cluster_wait(struct ptx_thread *thread);
+
+/* Operations of the lanes in @mask; @order: of the lanes afterwards */
+void ptx_run_bar_warp_sync(struct ptx_thread *thread, uint32_t mask, uint32_t order);
+uint32_t ptx_run_vote(struct ptx_thread *thread, uint32_t mask, uint32_t operation,
+		      uint32_t predicate, uint32_t order);
+uint32_t ptx_run_shfl(struct ptx_thread *thread, uint32_t mask, uint32_t mode, uint32_t value,
+		      uint32_t b, uint32_t c, uint32_t *predicate);
+uint32_t ptx_run_match_any(struct ptx_thread *thread, uint32_t mask, uint64_t value);
+uint32_t ptx_run_match_all(struct ptx_thread *thread, uint32_t mask, uint64_t value,
+			   uint32_t *predicate);
+uint32_t ptx_run_redux(struct ptx_thread *thread, uint32_t mask, uint32_t operation,
+		       uint32_t value);
+uint32_t ptx_run_elect(struct ptx_thread *thread, uint32_t mask, uint32_t *predicate);
+/* The lanes that reach the same @site, a number of the instruction, together */
+uint32_t ptx_run_activemask(struct ptx_thread *thread, uint64_t site);
+/* Copies @bytes of each lane in @mask to @all[lane * bytes], zeros for the others. */
+void ptx_run_gather(struct ptx_thread *thread, uint32_t mask, const void *own, void *all,
+		    uint32_t bytes);
+
+/* Return: the view of a window, and the offset in it; ends the launch if there is none */
+const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
+					size_t *offset);
+
+/* Runs a function on a stack of the process: it may need much of it. */
+void ptx_run_host(struct ptx_thread *thread, void (*function)(void *data), void *data);
+
+/* Device functions that CUDA programs call */
+uint32_t ptx_run_vprintf(struct ptx_thread *thread, const char *format, const char *values);
+void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes);
+void ptx_run_free(struct ptx_thread *thread, void *memory);
+void ptx_run_assertfail(struct ptx_thread *thread, const char *message, const char *file,
+			uint32_t line, const char *function, uint64_t character);
 
 /* All of them, for a linker of generated code; the last name is NULL */
 struct ptx_run_name {
@@ -154,45 +156,16 @@ struct ptx_kernel {
 	 */
 	void (*block)(struct ptx_thread *first, const void *parameters);
 	const char *name;
-	uint32_t static_shared;		/* bytes behind PTX_SHARED_FIRST */
+	uint32_t static_shared;		/* bytes behind PTX_SHARED_FIRST; dynamic memory follows */
 	uint32_t frame;			/* the deepest stack that a thread has; 0: not known */
 	bool waits;			/* has barriers, operations of warps, or loops that wait */
 };
 
-/* What a launch needs of the library that loads this object; all functions may be NULL */
-struct ptx_run_host {
-	/* Sets the function that gets this thread's faults, or NULL. It may jump away. */
-	void (*catch)(void (*caught)(int number, uintptr_t address, uintptr_t rip, bool store));
-	/* Finds the view of a window. Return: is there one? */
-	bool (*view_at)(uint64_t address, uint64_t *window, size_t *bytes,
-			const struct memcast_view **view);
-	/* Writes why an access failed. Return: is it known? */
-	bool (*reason)(uintptr_t address, bool store, char *text, size_t size);
-};
-
-/* Finds the source of an instruction of generated code: "line 12 (a.cu:7)"; "" if unknown */
-typedef void ptx_line_at(uintptr_t rip, char *text, size_t size);
-
-struct ptx_launch {
-	const struct ptx_kernel *kernel;
-	const void *parameters;		/* laid out as PTX does */
-	uint32_t grid[3], block[3], cluster[3];	/* cluster: 1 or more */
-	uint32_t dynamic_shared;
-	uint32_t resident;		/* most blocks that run at the same time; 0: any */
-	bool cooperative;
-	bool is_cluster;
-	uint32_t multiprocessors;
-	uint32_t stack_limit;		/* for kernels whose frame is not known */
-	uint64_t heap_limit;		/* of malloc() */
-	const struct ptx_run_host *host;
-	ptx_line_at *line_at;
-};
-
-/* How a launch ended */
-struct ptx_outcome {
-	int result;			/* a CUresult */
-	char reason[512];
-};
+/*
+ * Finds the source of an instruction of generated code, such as "line 12 (a.cu:7)"; "" if it is
+ * not known. The translator sets the function, before the first launch.
+ */
+extern void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
 
 void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome);
 

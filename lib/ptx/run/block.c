@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Clusters of blocks: their memory, and their threads' beginnings. A runner keeps the memory of
+ * a cluster that has ended for the next one.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "inside.h"
+
+/* As much as a block can have; on hardware, what lies behind a block's own can be read, too. */
+#define SHARED_MAPPED	(256UL << 10)
+
+void cluster_free(struct cluster *cluster)
+{
+	if (!cluster)
+		return;
+	if (cluster->reserved)
+		munmap(cluster->reserved, cluster->reserved_bytes);
+	stacks_unmap(&cluster->stacks);
+	free(cluster->fibers);
+	free(cluster->blocks);
+	free(cluster);
+}
+
+/* Reserves windows of shared memory, aligned, and allows access to the first part of each. */
+static bool windows_map(struct cluster *cluster)
+{
+	size_t bytes = (cluster->count + 1) * PTX_SHARED_WINDOW;
+	char *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			    -1, 0);
+	uintptr_t first = ((uintptr_t)memory + PTX_SHARED_WINDOW - 1) & ~(PTX_SHARED_WINDOW - 1);
+
+	if (memory == MAP_FAILED)
+		return false;
+	cluster->reserved = memory;
+	cluster->reserved_bytes = bytes;
+	cluster->shared = (char *)first;
+	for (uint32_t i = 0; i < cluster->count; i++)
+		if (mprotect(cluster->shared + i * PTX_SHARED_WINDOW, SHARED_MAPPED,
+			     PROT_READ | PROT_WRITE))
+			return false;
+	return true;
+}
+
+static struct cluster *cluster_new(const struct ptx_grid *grid)
+{
+	struct cluster *new = calloc(1, sizeof(*new));
+	size_t fibers;
+
+	if (!new)
+		return NULL;
+	new->count = grid->blocks_each;
+	new->serial = grid->serial;
+	new->threads = grid->serial ? 1 : grid->threads;
+	new->stack_each = grid->stack_each;
+	fibers = (size_t)new->count * new->threads;
+	new->blocks = calloc(new->count, sizeof(*new->blocks));
+	new->fibers = aligned_alloc(64, (fibers * sizeof(*new->fibers) + 63) & ~63UL);
+	if (!new->blocks || !new->fibers || !windows_map(new) ||
+	    !stacks_map(&new->stacks, fibers, grid->stack_each, fibers)) {
+		cluster_free(new);
+		return NULL;
+	}
+	return new;
+}
+
+/* Finds memory of a cluster that has ended, or makes new memory. */
+static struct cluster *cluster_take(struct runner *runner, const struct ptx_grid *grid)
+{
+	struct cluster **link = &runner->spare, *found;
+
+	for (; (found = *link); link = &found->next)
+		if (found->count == grid->blocks_each && found->serial == grid->serial &&
+		    (found->serial || found->threads >= grid->threads) &&
+		    found->stack_each >= grid->stack_each) {
+			*link = found->next;
+			runner->spares--;
+			return found;
+		}
+	return cluster_new(grid);
+}
+
+/* The first function on a fiber's stack */
+static void begin(void *data)
+{
+	struct fiber *fiber = data;
+	const struct ptx_launch *launch = fiber->at.block->runner->grid->launch;
+
+	launch->kernel->thread(&fiber->at, launch->parameters);
+	ptx_run_exit(&fiber->at);
+}
+
+static void thread_place(struct ptx_thread *at, uint32_t number)
+{
+	at->tid[0] = number % at->ntid[0];
+	at->tid[1] = number / at->ntid[0] % at->ntid[1];
+	at->tid[2] = number / at->ntid[0] / at->ntid[1];
+	at->laneid = number % PTX_WARP;
+	at->warpid = number / PTX_WARP;
+}
+
+/* Runs a block's threads one after the other: the kernel never waits. */
+static void begin_serial(void *data)
+{
+	struct fiber *fiber = data;
+	struct ptx_block *block = fiber->at.block;
+	const struct ptx_launch *launch = block->runner->grid->launch;
+
+	if (launch->kernel->block) {
+		launch->kernel->block(&fiber->at, launch->parameters);
+		block->live = 1;
+	}
+	while (!launch->kernel->block) {
+		launch->kernel->thread(&fiber->at, launch->parameters);
+		if (block->live <= 1 || block->runner->grid->failed)
+			break;
+		block->live--;
+		thread_place(&fiber->at, block->threads - block->live);
+	}
+	ptx_run_exit(&fiber->at);
+}
+
+/* After a thread has ended by exit, in a function: goes on with the next one, on a new stack. */
+bool serial_next(struct ptx_block *block)
+{
+	struct fiber *fiber = block->fibers;
+	const struct stacks *stacks = &block->cluster->stacks;
+
+	if (!block->live)
+		return false;
+	thread_place(&fiber->at, block->threads - block->live);
+	fiber->stack = fiber_begin(fiber->at.stack_end + stacks->each, begin_serial, fiber);
+	return true;
+}
+
+/* What all threads of a block have in common */
+static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block *block,
+				   uint64_t cluster, uint32_t rank)
+{
+	const struct ptx_launch *launch = grid->launch;
+	uint32_t in_cluster[3], of_grid[3];
+	struct ptx_thread at = {
+		.dynamic_shared = launch->dynamic_shared,
+		.dynamic_first = PTX_SHARED_FIRST + ((launch->kernel->static_shared + 15) & ~15U),
+		.nwarpid = 64,			/* of a multiprocessor */
+		.poll_budget = PTX_POLL_BUDGET,
+		.shared = block->cluster->shared + rank * PTX_SHARED_WINDOW,
+		.cluster_shared = block->cluster->shared,
+		.cluster_ctarank = rank, .cluster_nctarank = grid->blocks_each,
+		.is_cluster = launch->is_cluster,
+		.nsmid = launch->multiprocessors ? launch->multiprocessors : 1,
+		.gridid = grid->id,
+		.envreg[1] = (uintptr_t)grid->workspace >> 32,
+		.envreg[2] = (uint32_t)(uintptr_t)grid->workspace,
+		.block = block,
+	};
+
+	at.smid = (cluster * grid->blocks_each + rank) % at.nsmid;
+	at.total_shared = (at.dynamic_first - PTX_SHARED_FIRST + launch->dynamic_shared + 127) &
+			  ~127U;
+	if (!launch->cooperative)
+		at.envreg[1] = at.envreg[2] = 0;
+	of_grid[0] = cluster % grid->nclusterid[0];
+	of_grid[1] = cluster / grid->nclusterid[0] % grid->nclusterid[1];
+	of_grid[2] = cluster / grid->nclusterid[0] / grid->nclusterid[1];
+	in_cluster[0] = rank % launch->cluster[0];
+	in_cluster[1] = rank / launch->cluster[0] % launch->cluster[1];
+	in_cluster[2] = rank / launch->cluster[0] / launch->cluster[1];
+	for (int i = 0; i < 3; i++) {
+		at.ntid[i] = launch->block[i];
+		at.nctaid[i] = launch->grid[i];
+		at.clusterid[i] = of_grid[i];
+		at.nclusterid[i] = grid->nclusterid[i];
+		at.cluster_ctaid[i] = in_cluster[i];
+		at.cluster_nctaid[i] = launch->cluster[i];
+		at.ctaid[i] = of_grid[i] * launch->cluster[i] + in_cluster[i];
+	}
+	return at;
+}
+
+static void block_start(struct ptx_block *block, const struct ptx_grid *grid, uint64_t cluster,
+			uint32_t rank)
+{
+	const struct stacks *stacks = &block->cluster->stacks;
+	uint32_t count = grid->serial ? 1 : grid->threads;
+	struct ptx_thread at = thread_of(grid, block, cluster, rank);
+
+	block->threads = grid->threads;
+	block->live = grid->threads;
+	block->serial = grid->serial;
+	block->ready = (struct queue) {};
+	block->queued = 0;
+	block->at_sites = 0;
+	/* a launch that has failed leaves barriers with threads */
+	for (uint32_t i = 0; block->barriers >> i; i++)
+		if (block->barriers >> i & 1)
+			memset(&block->barrier[i], 0, sizeof(block->barrier[i]));
+	block->barriers = 0;
+	for (uint32_t i = 0; i * PTX_WARP < grid->threads; i++) {
+		uint32_t lanes = grid->threads - i * PTX_WARP;
+
+		block->warps[i].live = lanes >= PTX_WARP ? -1U : (1U << lanes) - 1;
+		block->warps[i].waiting = 0;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct fiber *fiber = &block->fibers[i];
+
+		thread_place(&at, i);
+		at.stack_end = stack_at(stacks, (size_t)rank * block->cluster->threads + i);
+		fiber->at = at;
+		fiber->polled = false;
+		fiber->stack = fiber_begin(at.stack_end + stacks->each,
+					   grid->serial ? begin_serial : begin, fiber);
+		fiber_wake(fiber);
+	}
+}
+
+/* Starts a cluster's blocks. NULL: there is no memory. */
+struct cluster *cluster_start(struct runner *runner, struct ptx_grid *grid, uint64_t number)
+{
+	struct cluster *cluster = cluster_take(runner, grid);
+
+	if (!cluster)
+		return NULL;
+	cluster->runner = runner;
+	cluster->live_blocks = cluster->count;
+	cluster->live = cluster->count * grid->threads;
+	cluster->arrived = 0;
+	cluster->waiting = (struct queue) {};
+	for (uint32_t i = 0; i < cluster->count; i++) {
+		struct ptx_block *block = &cluster->blocks[i];
+
+		block->runner = runner;
+		block->cluster = cluster;
+		block->fibers = cluster->fibers + (size_t)i * cluster->threads;
+		block_start(block, grid, number, i);
+	}
+	return cluster;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of this folder share.
+ *
+ * A cluster of blocks belongs to one runner from its start to its end, so that what happens
+ * inside of it needs no locks. Runners share their grid's counters, which are atomic, and the
+ * launches that wait for help, under the lock of launch.c.
+ */
+#ifndef MEMCAST_PTX_INSIDE_H
+#define MEMCAST_PTX_INSIDE_H
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+
+#include "fiber.h"
+#include "run.h"
+
+/* Results, as in cuda.h */
+enum {
+	RESULT_OUT_OF_MEMORY = 2,
+	RESULT_ILLEGAL_ADDRESS = 700,
+	RESULT_ASSERT = 710,
+	RESULT_ILLEGAL_INSTRUCTION = 715,
+	RESULT_MISALIGNED_ADDRESS = 716,
+	RESULT_LAUNCH_FAILED = 719,
+};
+
+enum fiber_state {
+	FIBER_READY,			/* in the block's queue, or running */
+	FIBER_WAITS,			/* for others of its block, warp or cluster */
+	FIBER_DONE,
+};
+
+/* Operations for which lanes of a warp meet */
+enum meeting {
+	MEET_SYNC, MEET_VOTE, MEET_SHFL, MEET_MATCH_ANY, MEET_MATCH_ALL, MEET_REDUX, MEET_ELECT,
+	MEET_GATHER, MEET_SITE,
+};
+
+/* A thread that may wait. What generated code sees of it comes first. */
+struct fiber {
+	struct ptx_thread at;
+	void *stack;			/* where it goes on */
+	struct fiber *next;		/* in the queue, or in a list of those who wait */
+	uint8_t state;
+	bool polled;			/* has given its turn away, and waits for nothing we know */
+	uint8_t meeting;
+	uint8_t order;			/* of lanes after the meeting */
+	uint32_t mask;			/* lanes that meet */
+	uint32_t detail[2];		/* of the operation: its kind, and more */
+	uint64_t value;			/* what this lane brings */
+	void *all;			/* MEET_GATHER: where all lanes' values go */
+	uint64_t outcome;		/* of the operation */
+	uint32_t agreed;		/* its predicate */
+	uint32_t cluster_phase;		/* of the cluster's barrier, at this thread's arrival */
+};
+
+struct queue {
+	struct fiber *first, *last;
+};
+
+struct warp {
+	uint32_t live;			/* lanes that have not ended */
+	uint32_t waiting;		/* lanes at a meeting */
+};
+
+struct barrier {
+	uint32_t arrived;		/* threads */
+	uint32_t sum;			/* with lanes that a complete warp does not have */
+	uint32_t expected;		/* 0: all threads of the block */
+	uint32_t full;			/* warps of which all live lanes have arrived */
+	uint32_t yes;			/* of the predicates of bar.red */
+	uint32_t asked;			/* how many predicates there were */
+	struct queue waiting;
+	uint32_t lanes[PTX_BLOCK_THREADS / PTX_WARP];
+};
+
+struct ptx_block {
+	struct runner *runner;
+	struct cluster *cluster;
+	struct fiber *fibers;		/* of all threads; of one, if the kernel never waits */
+	uint32_t threads, live;
+	uint32_t turns;			/* of this round that are left */
+	uint32_t queued;
+	bool happened;			/* a thread did something in this round */
+	bool serial;			/* the threads run one after the other */
+	uint32_t at_sites;		/* warps of which lanes wait at a site */
+	uint32_t barriers;		/* that have threads */
+	struct queue ready;
+	struct warp warps[PTX_BLOCK_THREADS / PTX_WARP];
+	struct barrier barrier[PTX_BARRIERS];
+};
+
+/* Blocks that run together: one, or a cluster's. Its memory serves clusters that follow. */
+struct cluster {
+	struct cluster *next;
+	struct runner *runner;
+	struct ptx_block *blocks;
+	uint32_t count;
+	uint32_t live_blocks;
+	uint32_t arrived, phase;	/* at the cluster's barrier */
+	uint32_t live;			/* threads */
+	struct queue waiting;		/* for it */
+	char *shared, *reserved;	/* windows, and the reservation around them */
+	size_t reserved_bytes;
+	struct fiber *fibers;
+	struct stacks stacks;
+	uint32_t threads;		/* of a block that there is memory for */
+	uint32_t stack_each;
+	bool serial;
+};
+
+/* A launch */
+struct ptx_grid {
+	const struct ptx_launch *launch;
+	uint32_t threads;		/* of a block */
+	uint32_t blocks_each;		/* of a cluster */
+	uint64_t clusters, resident;
+	uint64_t id;
+	uint32_t stack_each;
+	uint32_t nclusterid[3];
+	bool serial;
+	atomic_ullong started, running;	/* clusters */
+	atomic_bool failed;
+	struct ptx_outcome *outcome;	/* written by the one that sets failed */
+	uint32_t workspace[4];		/* of grid.sync(), by %envreg1 and %envreg2 */
+	struct ptx_grid *next;		/* of those that take help; by the lock of launch.c */
+	uint32_t helpers;		/* likewise */
+	bool offered;
+};
+
+/* One for each thread of the process that runs blocks, as long as the thread */
+struct runner {
+	struct ptx_grid *grid;
+	void *stack;			/* of the process's thread, while a fiber runs */
+	struct fiber *current;
+	struct cluster *active, *spare;
+	uint32_t spares;
+	void (*call)(void *data);	/* what a fiber wants to run on that stack */
+	void *call_data;
+	sigjmp_buf back;
+	int signal;			/* what has ended the launch here */
+	uintptr_t address, rip;
+	bool store;
+	void *alternate;		/* stack for signals, of helpers */
+};
+
+/* runner.c */
+struct runner *runner_get(void);
+void runner_work(struct runner *runner, struct ptx_grid *grid);
+void fiber_wake(struct fiber *fiber);
+void fibers_wake(struct queue *queue);
+void fiber_wait(struct fiber *fiber);
+void queue_add(struct queue *queue, struct fiber *fiber);
+__attribute__((noreturn)) void run_fail(struct fiber *fiber, int result, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static inline struct fiber *fiber_of(struct ptx_thread *thread)
+{
+	return (struct fiber *)thread;
+}
+
+/* block.c */
+struct cluster *cluster_start(struct runner *runner, struct ptx_grid *grid, uint64_t number);
+void cluster_free(struct cluster *cluster);
+bool serial_next(struct ptx_block *block);
+
+/* barrier.c */
+void barriers_left(struct fiber *fiber);
+
+/* warp.c */
+void warp_left(struct fiber *fiber);
+bool warps_sites(struct ptx_block *block);
+
+/* launch.c */
+void launch_more(struct ptx_grid *grid);
+void launch_failed(struct ptx_grid *grid, int result, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif /* MEMCAST_PTX_INSIDE_H */

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/* The functions that generated code calls, by name. */
+#include "run.h"
+
+#define NAME(name)	{ "ptx_run_" #name, (void *)ptx_run_##name }
+
+const struct ptx_run_name ptx_run_names[] = {
+	NAME(poll), NAME(nanosleep), NAME(exit), NAME(trap), NAME(brkpt), NAME(fault),
+	NAME(misaligned), NAME(stack_overflow), NAME(bar_sync), NAME(bar_arrive), NAME(bar_red),
+	NAME(cluster_arrive), NAME(cluster_wait), NAME(bar_warp_sync), NAME(vote), NAME(shfl),
+	NAME(match_any), NAME(match_all), NAME(redux), NAME(elect), NAME(activemask),
+	NAME(gather), NAME(view), NAME(host), NAME(vprintf), NAME(malloc), NAME(free),
+	NAME(assertfail),
+	{}
+};

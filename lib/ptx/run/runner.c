@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Runners: give the threads of blocks their turns. A round gives each thread of a block that
+ * can run one turn; a thread that waits hands its turn straight to the next one. When all
+ * threads of all blocks wait, or only poll, the next block begins; when no block is left or may
+ * begin, the runner yields its processor, and in the end sleeps between rounds.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inside.h"
+
+#define SPARES_MOST	8		/* clusters' memory that a runner keeps */
+#define IDLE_YIELDS	64		/* rounds without news before the clock is read */
+#define IDLE_AWAKE_NS	2000000UL	/* so long, it only yields */
+#define IDLE_SLEEP_NS	50000UL
+
+void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
+
+static __thread struct runner *here;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void spares_free(struct runner *runner)
+{
+	struct cluster *cluster;
+
+	while ((cluster = runner->spare)) {
+		runner->spare = cluster->next;
+		cluster_free(cluster);
+	}
+	runner->spares = 0;
+}
+
+static void runner_end(void *data)
+{
+	struct runner *runner = data;
+
+	spares_free(runner);
+	free(runner);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key, runner_end);
+}
+
+/* Return: the runner of this thread; NULL: no memory */
+struct runner *runner_get(void)
+{
+	if (here)
+		return here;
+	pthread_once(&once, make_key);
+	here = calloc(1, sizeof(*here));
+	if (here)
+		pthread_setspecific(key, here);
+	return here;
+}
+
+void queue_add(struct queue *queue, struct fiber *fiber)
+{
+	fiber->next = NULL;
+	if (queue->first)
+		queue->last->next = fiber;
+	else
+		queue->first = fiber;
+	queue->last = fiber;
+}
+
+static struct fiber *queue_take(struct ptx_block *block)
+{
+	struct fiber *fiber = block->ready.first;
+
+	block->ready.first = fiber->next;
+	block->queued--;
+	return fiber;
+}
+
+/* Lets a thread run: it gets its turn after all that wait for theirs. */
+void fiber_wake(struct fiber *fiber)
+{
+	struct ptx_block *block = fiber->at.block;
+
+	fiber->state = FIBER_READY;
+	queue_add(&block->ready, fiber);
+	block->queued++;
+	block->happened = true;
+}
+
+/* Wakes all threads of a list, in its order. */
+void fibers_wake(struct queue *queue)
+{
+	struct fiber *fiber = queue->first, *next;
+
+	for (*queue = (struct queue) {}; fiber; fiber = next) {
+		next = fiber->next;
+		fiber_wake(fiber);
+	}
+}
+
+/*
+ * Leaves a thread that has no turn any more, for the next one of the round. It goes on after
+ * fiber_wake(), which may have been called already.
+ */
+void fiber_wait(struct fiber *fiber)
+{
+	struct ptx_block *block = fiber->at.block;
+	struct runner *runner = block->runner;
+	struct fiber *next;
+
+	if (!block->turns || runner->grid->failed) {
+		fiber_switch(&fiber->stack, runner->stack);
+		return;
+	}
+	block->turns--;
+	next = queue_take(block);
+	next->polled = false;
+	runner->current = next;
+	if (next != fiber)
+		fiber_switch(&fiber->stack, next->stack);
+}
+
+void ptx_run_poll(struct ptx_thread *thread)
+{
+	struct fiber *fiber = fiber_of(thread);
+	struct ptx_block *block = thread->block;
+
+	thread->poll_budget = PTX_POLL_BUDGET;
+	if (block->serial && !block->runner->grid->failed)
+		return;
+	fiber->polled = true;
+	queue_add(&block->ready, fiber);
+	block->queued++;
+	fiber_wait(fiber);
+}
+
+void ptx_run_nanosleep(struct ptx_thread *thread, uint32_t nanoseconds)
+{
+	(void)nanoseconds;		/* any time from 0 to twice that is right */
+	ptx_run_poll(thread);
+}
+
+void ptx_run_exit(struct ptx_thread *thread)
+{
+	struct fiber *fiber = fiber_of(thread);
+	struct ptx_block *block = thread->block;
+
+	block->live--;
+	block->cluster->live--;
+	block->happened = true;
+	if (block->serial) {
+		fiber_switch(&fiber->stack, block->runner->stack);
+		__builtin_unreachable();
+	}
+	fiber->state = FIBER_DONE;
+	block->warps[thread->warpid].live &= ~(1U << thread->laneid);
+	warp_left(fiber);
+	barriers_left(fiber);
+	fiber_wait(fiber);
+	__builtin_unreachable();
+}
+
+void ptx_run_host(struct ptx_thread *thread, void (*function)(void *), void *data)
+{
+	struct runner *runner = thread->block->runner;
+
+	runner->call = function;
+	runner->call_data = data;
+	fiber_switch(&fiber_of(thread)->stack, runner->stack);
+}
+
+/* Gives a thread its turn; the turn may end in another thread. */
+static void resume(struct runner *runner, struct fiber *fiber)
+{
+	fiber->polled = false;
+	runner->current = fiber;
+	fiber_switch(&runner->stack, fiber->stack);
+	while (runner->call) {
+		void (*call)(void *data) = runner->call;
+
+		runner->call = NULL;
+		call(runner->call_data);
+		fiber_switch(&runner->stack, runner->current->stack);
+	}
+}
+
+/* Runs a block whose threads never wait. */
+static void serial_round(struct runner *runner, struct ptx_block *block)
+{
+	struct fiber *fiber = queue_take(block);
+
+	do {
+		resume(runner, fiber);
+	} while (!runner->grid->failed && serial_next(block));
+}
+
+/* Gives each thread of a block that can run a turn. Return: did one do more than poll? */
+static bool block_round(struct runner *runner, struct ptx_block *block)
+{
+	block->happened = false;
+	if (block->serial) {
+		serial_round(runner, block);
+		return true;
+	}
+	for (block->turns = block->queued; block->turns && !runner->grid->failed;) {
+		block->turns--;
+		resume(runner, queue_take(block));
+	}
+	if (block->at_sites && warps_sites(block))
+		block->happened = true;
+	return block->happened;
+}
+
+static void cluster_finish(struct runner *runner, struct cluster *cluster)
+{
+	runner->grid->running--;
+	if (runner->spares == SPARES_MOST) {
+		cluster_free(cluster);
+		return;
+	}
+	cluster->next = runner->spare;
+	runner->spare = cluster;
+	runner->spares++;
+}
+
+/* Gives all threads of a cluster a turn. Return: did one do more than poll? */
+static bool cluster_round(struct runner *runner, struct cluster *cluster)
+{
+	bool happened = false, can_run = false;
+
+	for (uint32_t i = 0; i < cluster->count; i++) {
+		struct ptx_block *block = &cluster->blocks[i];
+
+		if (!block->live)
+			continue;
+		happened |= block_round(runner, block);
+		if (!block->live)
+			cluster->live_blocks--;
+	}
+	for (uint32_t i = 0; i < cluster->count; i++)
+		can_run |= cluster->blocks[i].queued;
+	if (cluster->live_blocks && !can_run && !runner->grid->failed)
+		launch_failed(runner->grid, RESULT_LAUNCH_FAILED,
+			      "kernel %.80s, block (%u, %u, %u): threads wait at different barriers, "
+			      "and for ever", runner->grid->launch->kernel->name,
+			      cluster->blocks->fibers->at.ctaid[0],
+			      cluster->blocks->fibers->at.ctaid[1],
+			      cluster->blocks->fibers->at.ctaid[2]);
+	return happened;
+}
+
+/* Starts the next cluster, if there is one and it may run with the others. */
+static bool start_next(struct runner *runner, struct ptx_grid *grid)
+{
+	struct cluster *cluster;
+	uint64_t number;
+
+	if (grid->started >= grid->clusters)
+		return false;
+	if (++grid->running > grid->resident) {
+		grid->running--;
+		return false;
+	}
+	number = grid->started++;
+	if (number >= grid->clusters) {
+		grid->running--;
+		return false;
+	}
+	cluster = cluster_start(runner, grid, number);
+	if (!cluster) {
+		grid->running--;
+		launch_failed(grid, RESULT_OUT_OF_MEMORY, "no memory for threads of kernel %.80s",
+			      grid->launch->kernel->name);
+		return false;
+	}
+	cluster->next = runner->active;
+	runner->active = cluster;
+	return true;
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000UL + time.tv_nsec;
+}
+
+/* All threads wait for something outside, perhaps for another process. */
+static void idle(uint32_t *rounds, uint64_t *since)
+{
+	static const struct timespec nap = { .tv_nsec = IDLE_SLEEP_NS };
+
+	if (++*rounds < IDLE_YIELDS) {
+		sched_yield();
+		return;
+	}
+	if (*rounds == IDLE_YIELDS)
+		*since = now();
+	if (now() - *since < IDLE_AWAKE_NS)
+		sched_yield();
+	else
+		nanosleep(&nap, NULL);
+}
+
+/* Gives each cluster a round. Return: did a thread do more than poll? */
+static bool all_rounds(struct runner *runner)
+{
+	struct cluster **link = &runner->active, *cluster;
+	bool happened = false;
+
+	while ((cluster = *link) && !runner->grid->failed) {
+		happened |= cluster_round(runner, cluster);
+		if (cluster->live_blocks || runner->grid->failed) {
+			link = &cluster->next;
+			continue;
+		}
+		*link = cluster->next;
+		cluster_finish(runner, cluster);
+		happened = true;
+	}
+	return happened;
+}
+
+static void work(struct runner *runner, struct ptx_grid *grid)
+{
+	uint32_t quiet = 0;
+	uint64_t since = 0;
+
+	while (!grid->failed) {
+		if (all_rounds(runner)) {
+			quiet = 0;
+			if (runner->active)
+				continue;
+		}
+		if (start_next(runner, grid)) {
+			launch_more(grid);
+			continue;
+		}
+		/* nothing of this grid is left for this runner */
+		if (!runner->active && grid->started >= grid->clusters)
+			return;
+		idle(&quiet, &since);
+	}
+}
+
+/* The signal handler calls this in the thread that runs the block. */
+static void caught(int number, uintptr_t address, uintptr_t rip, bool store)
+{
+	here->signal = number;
+	here->address = address;
+	here->rip = rip;
+	here->store = store;
+	siglongjmp(here->back, 1);
+}
+
+/* Says where a thread was, in words. @rip: 0, or the instruction */
+static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintptr_t rip, char *text,
+		  size_t size)
+{
+	const struct ptx_launch *launch = grid->launch;
+	char line[200] = "";
+	int used = 0;
+
+	if (rip && ptx_run_line_at)
+		ptx_run_line_at(rip, line, sizeof(line));
+	used = snprintf(text, size, "kernel %.80s, block (%u, %u, %u)", launch->kernel->name,
+			fiber->at.ctaid[0], fiber->at.ctaid[1], fiber->at.ctaid[2]);
+	if (!grid->serial || !launch->kernel->block)
+		used += snprintf(text + used, size - used, ", thread (%u, %u, %u)", fiber->at.tid[0],
+				 fiber->at.tid[1], fiber->at.tid[2]);
+	if (*line)
+		snprintf(text + used, size - used, ", %s", line);
+}
+
+/* A signal has ended a turn. */
+static void explain(struct runner *runner, struct ptx_grid *grid)
+{
+	const struct fiber *fiber = runner->current;
+	const struct ptx_run_host *host = grid->launch->host;
+	char where[320], what[160] = "no memory is there";
+	bool on_stack = runner->address >= (uintptr_t)fiber->at.stack_end - 64 * GUARD_BYTES &&
+			runner->address < (uintptr_t)fiber->at.stack_end + 64;
+
+	place(grid, fiber, runner->rip, where, sizeof(where));
+	if (on_stack)
+		strcpy(what, "its stack has overflowed");
+	else if (host->reason)
+		host->reason(runner->address, runner->store, what, sizeof(what));
+	launch_failed(grid, RESULT_ILLEGAL_ADDRESS, "%s: %s at %#lx: %.150s", where,
+		      runner->store ? "store" : "load", runner->address, what);
+}
+
+/* Ends the launch because of what a thread has done. */
+void run_fail(struct fiber *fiber, int result, const char *format, ...)
+{
+	struct runner *runner = fiber->at.block->runner;
+	char where[320], what[200];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(what, sizeof(what), format, list);
+	va_end(list);
+	place(runner->grid, fiber, 0, where, sizeof(where));
+	launch_failed(runner->grid, result, "%s: %s", where, what);
+	for (;;)
+		fiber_switch(&fiber->stack, runner->stack);
+}
+
+/* Works on a grid until nothing of it is left to begin, and all that began here has ended. */
+void runner_work(struct runner *runner, struct ptx_grid *grid)
+{
+	const struct ptx_run_host *host = grid->launch->host;
+	struct cluster *cluster;
+
+	runner->grid = grid;
+	runner->call = NULL;
+	if (!sigsetjmp(runner->back, 1)) {
+		if (host->catch)
+			host->catch(caught);
+		work(runner, grid);
+	} else {
+		explain(runner, grid);
+	}
+	if (host->catch)
+		host->catch(NULL);
+	/* after a failure: threads that have not ended are never run again */
+	while ((cluster = runner->active)) {
+		runner->active = cluster->next;
+		cluster_finish(runner, cluster);
+	}
+	runner->grid = NULL;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+/* What device code calls of the system, and how it ends a launch. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "inside.h"
+
+void ptx_run_trap(struct ptx_thread *thread)
+{
+	run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED, "trap");
+}
+
+void ptx_run_brkpt(struct ptx_thread *thread)
+{
+	run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED, "brkpt, and no debugger");
+}
+
+void ptx_run_fault(struct ptx_thread *thread, uint32_t result, uint32_t line, const char *what)
+{
+	if (line)
+		run_fail(fiber_of(thread), result, "line %u: %s", line, what ? what : "a fault");
+	run_fail(fiber_of(thread), result, "%s", what ? what : "a fault");
+}
+
+void ptx_run_misaligned(struct ptx_thread *thread, uint64_t address)
+{
+	run_fail(fiber_of(thread), RESULT_MISALIGNED_ADDRESS, "a misaligned access at %#lx",
+		 address);
+}
+
+void ptx_run_stack_overflow(struct ptx_thread *thread)
+{
+	run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
+		 "its stack has overflowed: CU_LIMIT_STACK_SIZE");
+}
+
+const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
+					size_t *offset)
+{
+	const struct ptx_run_host *host = thread->block->runner->grid->launch->host;
+
+	if (!host->view_at ||
+	    !host->view_at(address, &thread->window, &thread->window_bytes, &thread->view))
+		run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
+			 "a multimem operation at %#lx: " PTX_NO_VIEW, address);
+	*offset = address - thread->window;
+	return thread->view;
+}
+
+struct text {
+	FILE *file;
+	const char *format, *values;
+	uint32_t count;
+};
+
+/* Return: the next value of a list as vprintf() of device code gets it: by its own alignment */
+static const char *next_value(const char **values, size_t size)
+{
+	const char *at = (const char *)(((uintptr_t)*values + size - 1) & ~(size - 1));
+
+	*values = at + size;
+	return at;
+}
+
+/* Prints one conversion, from its % to its letter. @part: text of it, with room for "ll" */
+static void print_value(struct text *text, char *part, size_t length, bool wide)
+{
+	char letter = part[length - 1];
+	union {
+		uint64_t bits;
+		uint32_t half;
+		double real;
+		const char *string;
+	} value = {};
+
+	if (strchr("eEfFgGaA", letter)) {
+		memcpy(&value, next_value(&text->values, 8), 8);
+		fprintf(text->file, part, value.real);
+	} else if (letter == 's') {
+		memcpy(&value, next_value(&text->values, 8), 8);
+		fprintf(text->file, part, value.string ? value.string : "(null)");
+	} else if (letter == 'p') {
+		memcpy(&value, next_value(&text->values, 8), 8);
+		fprintf(text->file, part, (void *)value.bits);
+	} else if (wide) {
+		memcpy(&value, next_value(&text->values, 8), 8);
+		part[length - 1] = 'l';
+		part[length] = 'l';
+		part[length + 1] = letter;
+		part[length + 2] = '\0';
+		fprintf(text->file, part, value.bits);
+	} else {
+		memcpy(&value, next_value(&text->values, 4), 4);
+		fprintf(text->file, part, value.half);
+	}
+	text->count++;
+}
+
+/* Copies flags, width and precision of a conversion. Lengths are left out: @wide has them. */
+static const char *read_conversion(struct text *text, const char *at, char *part, size_t room,
+				   size_t *length, bool *wide)
+{
+	*length = 1;
+	*wide = false;
+	part[0] = '%';
+	for (; *at && !strchr("diouxXcspeEfFgGaA%", *at); at++) {
+		if (*at == '*') {
+			int number;
+
+			memcpy(&number, next_value(&text->values, 4), 4);
+			if (*length + 12 < room)
+				*length += sprintf(part + *length, "%d", number);
+			continue;
+		}
+		*wide |= strchr("ljzt", *at) != NULL;
+		if (!strchr("hljztL", *at) && *length + 8 < room)
+			part[(*length)++] = *at;
+	}
+	if (*at)
+		part[(*length)++] = *at;
+	part[*length] = '\0';
+	return at;
+}
+
+/* On a stack of the process */
+static void print(void *data)
+{
+	struct text *text = data;
+	char part[64];
+	size_t length;
+	bool wide;
+
+	flockfile(text->file);
+	for (const char *at = text->format; *at; at++) {
+		if (*at != '%') {
+			putc_unlocked(*at, text->file);
+			continue;
+		}
+		at = read_conversion(text, at + 1, part, sizeof(part), &length, &wide);
+		if (!*at)
+			break;
+		if (*at == '%')
+			putc_unlocked('%', text->file);
+		else
+			print_value(text, part, length, wide);
+	}
+	fflush(text->file);
+	funlockfile(text->file);
+}
+
+/* Return: how many values were printed */
+uint32_t ptx_run_vprintf(struct ptx_thread *thread, const char *format, const char *values)
+{
+	struct text text = { .file = stdout, .format = format, .values = values };
+
+	ptx_run_host(thread, print, &text);
+	return text.count;
+}
+
+struct assertion {
+	const struct ptx_thread *thread;
+	const char *message, *file, *function;
+	uint32_t line;
+};
+
+static void print_assertion(void *data)
+{
+	const struct assertion *assertion = data;
+	const struct ptx_thread *at = assertion->thread;
+
+	fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+		assertion->file, assertion->line, assertion->function, at->ctaid[0], at->ctaid[1],
+		at->ctaid[2], at->tid[0], at->tid[1], at->tid[2], assertion->message);
+}
+
+void ptx_run_assertfail(struct ptx_thread *thread, const char *message, const char *file,
+			uint32_t line, const char *function, uint64_t character)
+{
+	struct assertion assertion = { thread, message, file, function, line };
+
+	(void)character;
+	ptx_run_host(thread, print_assertion, &assertion);
+	run_fail(fiber_of(thread), RESULT_ASSERT, "assertion `%.100s` failed, %.60s:%u", message,
+		 file, line);
+}
+
+/*
+ * The heap of malloc(): an arena that is never given back, so that a pointer to memory that was
+ * freed can be told. Free blocks of each size, a power of two, are in a list.
+ */
+#define HEAP_BYTES	(1UL << 36)	/* addresses; a launch's limit is what counts */
+#define HEAP_CLASSES	40
+#define LIVE		0x6c697665U
+#define FREED		0x66726565U
+
+struct block_head {
+	uint32_t state, size_class;
+	struct block_head *next;
+};
+
+static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
+static char *heap;
+static size_t heap_used, heap_live;
+static struct block_head *heap_free[HEAP_CLASSES];
+
+static uint32_t class_of(uint64_t bytes)
+{
+	uint32_t size_class = 5;
+
+	while ((1UL << size_class) < bytes + sizeof(struct block_head))
+		size_class++;
+	return size_class;
+}
+
+/* With heap_lock held */
+static struct block_head *take(uint32_t size_class, uint64_t limit)
+{
+	size_t bytes = 1UL << size_class;
+	struct block_head *head = heap_free[size_class];
+
+	if (heap_live + bytes > limit)
+		return NULL;
+	if (!heap) {
+		heap = mmap(NULL, HEAP_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (heap == MAP_FAILED)
+			heap = NULL;
+	}
+	if (head) {
+		heap_free[size_class] = head->next;
+	} else {
+		if (!heap || heap_used + bytes > HEAP_BYTES)
+			return NULL;
+		head = (struct block_head *)(heap + heap_used);
+		heap_used += bytes;
+	}
+	heap_live += bytes;
+	head->state = LIVE;
+	head->size_class = size_class;
+	return head;
+}
+
+void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
+{
+	uint64_t limit = thread->block->runner->grid->launch->heap_limit;
+	struct block_head *head;
+
+	if (bytes > limit)
+		return NULL;
+	pthread_mutex_lock(&heap_lock);
+	head = take(class_of(bytes), limit);
+	pthread_mutex_unlock(&heap_lock);
+	return head ? head + 1 : NULL;
+}
+
+/* Memory that is not of the heap is let be, as on hardware. */
+void ptx_run_free(struct ptx_thread *thread, void *memory)
+{
+	struct block_head *head = (struct block_head *)memory - 1;
+	bool twice = false;
+
+	pthread_mutex_lock(&heap_lock);
+	if (heap && (char *)head >= heap && (char *)head < heap + heap_used) {
+		twice = head->state == FREED;
+		if (head->state == LIVE) {
+			head->state = FREED;
+			head->next = heap_free[head->size_class];
+			heap_free[head->size_class] = head;
+			heap_live -= 1UL << head->size_class;
+		}
+	}
+	pthread_mutex_unlock(&heap_lock);
+	if (twice)
+		run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED, "free() of memory that was freed");
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Operations of a warp's lanes. The lanes that an operation names meet: each leaves what it
+ * brings, the last one computes all results, and then all go on in the order of their numbers.
+ * Lanes that have ended are not waited for. Several groups of a warp may meet at the same time.
+ */
+#include <string.h>
+
+#include "inside.h"
+
+static struct fiber *lane_of(const struct fiber *fiber, uint32_t lane)
+{
+	return fiber->at.block->fibers + fiber->at.warpid * PTX_WARP + lane;
+}
+
+static struct warp *warp_of(const struct fiber *fiber)
+{
+	return &fiber->at.block->warps[fiber->at.warpid];
+}
+
+#define EACH_LANE(lane, lanes)							\
+	for (uint32_t left = (lanes), lane; left && (lane = __builtin_ctz(left), 1);	\
+	     left &= left - 1)
+
+static void shuffle(const struct fiber *first, uint32_t lanes)
+{
+	EACH_LANE(lane, lanes) {
+		struct fiber *fiber = lane_of(first, lane);
+		uint32_t b = fiber->detail[0] & 31, c = fiber->detail[1];
+		uint32_t segment = c >> 8 & 31, clamp = c & 31;
+		int limit = (lane & segment) | (clamp & ~segment), from = lane;
+		bool inside;
+
+		switch (c >> 16) {
+		case PTX_SHFL_UP:
+			from -= b;
+			inside = from >= limit;
+			break;
+		case PTX_SHFL_DOWN:
+			from += b;
+			inside = from <= limit;
+			break;
+		case PTX_SHFL_BFLY:
+			from ^= b;
+			inside = from <= limit;
+			break;
+		default:
+			from = (lane & segment) | (b & ~segment);
+			inside = from <= limit;
+		}
+		/* a lane that is not there brings nothing */
+		if (!inside)
+			from = lane;
+		fiber->outcome = lanes >> from & 1 ? lane_of(first, from)->value : fiber->value;
+		fiber->agreed = inside;
+	}
+}
+
+static uint32_t reduce(uint32_t operation, uint32_t a, uint32_t b)
+{
+	switch (operation) {
+	case PTX_REDUX_ADD:
+		return a + b;
+	case PTX_REDUX_MIN_U:
+		return a < b ? a : b;
+	case PTX_REDUX_MAX_U:
+		return a > b ? a : b;
+	case PTX_REDUX_MIN_S:
+		return (int32_t)a < (int32_t)b ? a : b;
+	case PTX_REDUX_MAX_S:
+		return (int32_t)a > (int32_t)b ? a : b;
+	case PTX_REDUX_AND:
+		return a & b;
+	case PTX_REDUX_OR:
+		return a | b;
+	default:
+		return a ^ b;
+	}
+}
+
+static uint32_t vote(uint32_t operation, uint32_t lanes, uint32_t yes)
+{
+	switch (operation) {
+	case PTX_VOTE_ALL:
+		return yes == lanes;
+	case PTX_VOTE_ANY:
+		return yes != 0;
+	case PTX_VOTE_UNI:
+		return yes == lanes || !yes;
+	default:
+		return yes;
+	}
+}
+
+/* Copies what each lane brings to each lane. */
+static void gather(const struct fiber *first, uint32_t lanes)
+{
+	EACH_LANE(lane, lanes) {
+		const struct fiber *to = lane_of(first, lane);
+		uint32_t bytes = to->detail[0];
+
+		for (uint32_t from = 0; from < PTX_WARP; from++) {
+			char *place = (char *)to->all + from * bytes;
+
+			if (lanes >> from & 1)
+				memcpy(place, (void *)lane_of(first, from)->value, bytes);
+			else
+				memset(place, 0, bytes);
+		}
+	}
+}
+
+/* Computes the results of lanes that have met. */
+static void compute(const struct fiber *first, uint32_t lanes)
+{
+	uint32_t yes = 0, sum = first->value;
+	bool equal = true, begun = false;
+
+	if (first->meeting == MEET_SHFL) {
+		shuffle(first, lanes);
+		return;
+	}
+	if (first->meeting == MEET_GATHER) {
+		gather(first, lanes);
+		return;
+	}
+	EACH_LANE(lane, lanes) {
+		const struct fiber *fiber = lane_of(first, lane);
+
+		yes |= (uint32_t)!!fiber->value << lane;
+		equal &= fiber->value == first->value;
+		sum = begun ? reduce(first->detail[0], sum, fiber->value) : fiber->value;
+		begun = true;
+	}
+	EACH_LANE(lane, lanes) {
+		struct fiber *fiber = lane_of(first, lane);
+
+		switch (first->meeting) {
+		case MEET_VOTE:
+			fiber->outcome = vote(fiber->detail[0], lanes, yes);
+			break;
+		case MEET_MATCH_ANY:
+			fiber->outcome = 0;
+			for (uint32_t other = 0; other < PTX_WARP; other++)
+				if (lanes >> other & 1 &&
+				    lane_of(first, other)->value == fiber->value)
+					fiber->outcome |= 1U << other;
+			break;
+		case MEET_MATCH_ALL:
+			fiber->agreed = equal;
+			fiber->outcome = equal ? lanes : 0;
+			break;
+		case MEET_REDUX:
+			fiber->outcome = sum;
+			break;
+		case MEET_ELECT:
+			fiber->outcome = __builtin_ctz(lanes);
+			fiber->agreed = lane == fiber->outcome;
+			break;
+		default:
+			fiber->outcome = lanes;
+		}
+	}
+}
+
+/* Lets lanes that have met go on. */
+static void part(const struct fiber *first, uint32_t lanes)
+{
+	bool down = first->order == PTX_LANES_DOWN;
+
+	warp_of(first)->waiting &= ~lanes;
+	while (lanes) {
+		uint32_t lane = down ? 31 - __builtin_clz(lanes) : __builtin_ctz(lanes);
+
+		lanes &= ~(1U << lane);
+		fiber_wake(lane_of(first, lane));
+	}
+}
+
+/* Return: the lanes that meet with a lane that waits, if all of them are there; else 0 */
+static uint32_t all_here(const struct fiber *fiber)
+{
+	const struct warp *warp = warp_of(fiber);
+	uint32_t lanes = fiber->mask & warp->live;
+
+	if ((warp->waiting & lanes) != lanes)
+		return 0;
+	EACH_LANE(lane, lanes) {
+		const struct fiber *other = lane_of(fiber, lane);
+
+		if (other->mask != fiber->mask || other->meeting != fiber->meeting)
+			return 0;
+	}
+	return lanes;
+}
+
+static void meet(struct fiber *fiber, enum meeting meeting, uint32_t mask, uint32_t order)
+{
+	uint32_t lanes;
+
+	if (fiber->at.block->serial)
+		run_fail(fiber, RESULT_LAUNCH_FAILED,
+			 "an operation of a warp in a kernel that should have none");
+	fiber->meeting = meeting;
+	fiber->mask = mask | 1U << fiber->at.laneid;
+	fiber->order = order;
+	fiber->state = FIBER_WAITS;
+	fiber->at.block->happened = true;
+	warp_of(fiber)->waiting |= 1U << fiber->at.laneid;
+	lanes = all_here(fiber);
+	if (lanes) {
+		compute(fiber, lanes);
+		part(fiber, lanes);
+	}
+	fiber_wait(fiber);
+}
+
+/* A lane has ended: those that waited for it only go on. */
+void warp_left(struct fiber *fiber)
+{
+	uint32_t waiting = warp_of(fiber)->waiting, lanes;
+
+	while (waiting) {
+		struct fiber *other = lane_of(fiber, __builtin_ctz(waiting));
+
+		waiting &= ~other->mask & (waiting - 1);
+		if (other->meeting == MEET_SITE || !(other->mask >> fiber->at.laneid & 1))
+			continue;
+		lanes = all_here(other);
+		if (lanes) {
+			compute(other, lanes);
+			part(other, lanes);
+		}
+	}
+}
+
+void ptx_run_bar_warp_sync(struct ptx_thread *thread, uint32_t mask, uint32_t order)
+{
+	meet(fiber_of(thread), MEET_SYNC, mask, order);
+}
+
+uint32_t ptx_run_vote(struct ptx_thread *thread, uint32_t mask, uint32_t operation,
+		      uint32_t predicate, uint32_t order)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	fiber->detail[0] = operation;
+	fiber->value = predicate;
+	meet(fiber, MEET_VOTE, mask, order);
+	return fiber->outcome;
+}
+
+uint32_t ptx_run_shfl(struct ptx_thread *thread, uint32_t mask, uint32_t mode, uint32_t value,
+		      uint32_t b, uint32_t c, uint32_t *predicate)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	fiber->detail[0] = b;
+	fiber->detail[1] = (c & 0xffff) | mode << 16;
+	fiber->value = value;
+	meet(fiber, MEET_SHFL, mask, PTX_LANES_UP);
+	if (predicate)
+		*predicate = fiber->agreed;
+	return fiber->outcome;
+}
+
+uint32_t ptx_run_match_any(struct ptx_thread *thread, uint32_t mask, uint64_t value)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	fiber->value = value;
+	meet(fiber, MEET_MATCH_ANY, mask, PTX_LANES_UP);
+	return fiber->outcome;
+}
+
+uint32_t ptx_run_match_all(struct ptx_thread *thread, uint32_t mask, uint64_t value,
+			   uint32_t *predicate)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	fiber->value = value;
+	meet(fiber, MEET_MATCH_ALL, mask, PTX_LANES_UP);
+	if (predicate)
+		*predicate = fiber->agreed;
+	return fiber->outcome;
+}
+
+uint32_t ptx_run_redux(struct ptx_thread *thread, uint32_t mask, uint32_t operation,
+		       uint32_t value)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	fiber->detail[0] = operation;
+	fiber->value = value;
+	meet(fiber, MEET_REDUX, mask, PTX_LANES_UP);
+	return fiber->outcome;
+}
+
+uint32_t ptx_run_elect(struct ptx_thread *thread, uint32_t mask, uint32_t *predicate)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	meet(fiber, MEET_ELECT, mask, PTX_LANES_UP);
+	if (predicate)
+		*predicate = fiber->agreed;
+	return fiber->outcome;
+}
+
+void ptx_run_gather(struct ptx_thread *thread, uint32_t mask, const void *own, void *all,
+		    uint32_t bytes)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	fiber->value = (uintptr_t)own;
+	fiber->all = all;
+	fiber->detail[0] = bytes;
+	meet(fiber, MEET_GATHER, mask, PTX_LANES_UP);
+}
+
+/*
+ * Lanes wait at a site until all others of their warp wait for something, poll, or have ended.
+ * Those that are at the same site then are active together.
+ */
+uint32_t ptx_run_activemask(struct ptx_thread *thread, uint64_t site)
+{
+	struct fiber *fiber = fiber_of(thread);
+	struct ptx_block *block = thread->block;
+
+	if (block->serial)
+		run_fail(fiber, RESULT_LAUNCH_FAILED,
+			 "activemask in a kernel that should have none");
+	fiber->meeting = MEET_SITE;
+	fiber->mask = 1U << thread->laneid;
+	fiber->order = PTX_LANES_UP;
+	fiber->value = site;
+	fiber->state = FIBER_WAITS;
+	warp_of(fiber)->waiting |= fiber->mask;
+	block->at_sites |= 1U << thread->warpid;
+	fiber_wait(fiber);
+	return fiber->outcome;
+}
+
+/* Lets lanes at sites of a warp go on, if they are complete. Return: does one go on? */
+static bool sites(struct ptx_block *block, uint32_t number)
+{
+	const struct fiber *warp = block->fibers + number * PTX_WARP;
+	uint32_t at_site = 0, same = 0;
+	uint64_t site = 0;
+
+	EACH_LANE(lane, block->warps[number].live) {
+		if (warp[lane].state == FIBER_READY && !warp[lane].polled)
+			return false;
+		if (warp[lane].state == FIBER_WAITS && warp[lane].meeting == MEET_SITE &&
+		    block->warps[number].waiting >> lane & 1)
+			at_site |= 1U << lane;
+	}
+	/* one site at a time, that of the lowest lane: the others may still join what follows */
+	EACH_LANE(lane, at_site) {
+		if (!same)
+			site = warp[lane].value;
+		if (warp[lane].value == site)
+			same |= 1U << lane;
+	}
+	if (!same)
+		return false;
+	EACH_LANE(lane, same)
+		block->fibers[number * PTX_WARP + lane].outcome = same;
+	if (same == at_site)
+		block->at_sites &= ~(1U << number);
+	part(&warp[__builtin_ctz(same)], same);
+	return true;
+}
+
+/* At the end of a round: for all warps with lanes at sites. Return: does one go on? */
+bool warps_sites(struct ptx_block *block)
+{
+	bool any = false;
+
+	EACH_LANE(number, block->at_sites)
+		any |= sites(block, number);
+	return any;
+}

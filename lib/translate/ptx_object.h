@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interface between libcuda.so.1 and memcast-ptx.so, which translates PTX and runs it. Both
+ * come from one build: if PTX_OBJECT_VERSION differs, the object is not used.
+ */
+#ifndef MEMCAST_PTX_OBJECT_H
+#define MEMCAST_PTX_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PTX_OBJECT		"memcast-ptx.so"
+#define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
+#define PTX_OBJECT_VERSION	1
+
+struct memcast_view;
+struct ptx_code;			/* texts, read and linked */
+struct ptx_kernel;			/* a kernel that was translated */
+
+/* A text of PTX; an image may have several, which are linked */
+struct ptx_text {
+	const char *text;
+	size_t bytes;
+};
+
+/* What is wrong, as a compiler's log says it */
+struct ptx_log {
+	char text[1024];
+};
+
+/* Where a module's variables are */
+struct ptx_variables {
+	/*
+	 * Return: the address of memory that has a variable's bytes, without the addresses in
+	 * its initialiser, which the object then writes; 0: there is no memory. @text: the
+	 * number of the text that defines it
+	 */
+	uint64_t (*address)(void *data, const char *name, uint32_t text, size_t bytes,
+			    size_t align);
+	void *data;
+};
+
+/* What a launch needs of libcuda.so.1 */
+struct ptx_run_host {
+	/* Sets the function that gets this thread's faults, or NULL. It may jump away. */
+	void (*catch)(void (*caught)(int number, uintptr_t address, uintptr_t rip, bool store));
+	/* Finds the view of a window. Return: is there one? */
+	bool (*view_at)(uint64_t address, uint64_t *window, size_t *bytes,
+			const struct memcast_view **view);
+	/* Writes why an access failed. Return: is it known? */
+	bool (*reason)(uintptr_t address, bool store, char *text, size_t size);
+};
+
+struct ptx_launch {
+	const struct ptx_kernel *kernel;
+	const void *parameters;		/* laid out as PTX does */
+	uint32_t grid[3], block[3], cluster[3];	/* cluster: 1 or more */
+	uint32_t dynamic_shared;
+	uint32_t resident;		/* most blocks that run at the same time; 0: any */
+	bool cooperative;
+	bool is_cluster;
+	uint32_t multiprocessors;
+	uint32_t stack_limit;		/* for kernels whose frame is not known */
+	uint64_t heap_limit;		/* of malloc() */
+	const struct ptx_run_host *host;
+};
+
+/* How a launch ended */
+struct ptx_outcome {
+	int result;			/* a CUresult */
+	char reason[512];
+};
+
+/* The functions of the object. Results are CUresults; @log says what is wrong. */
+struct ptx_object {
+	uint32_t version;
+	/* Reads text as a compiler does, and forgets it. */
+	int (*check)(const struct ptx_text *text, uint32_t architecture, struct ptx_log *log);
+	/*
+	 * Do texts link, as far as they are there? @names: of the texts; @complete: there are no
+	 * more
+	 */
+	int (*link)(const struct ptx_text *texts, uint32_t count, const char *const *names,
+		    bool complete, uint32_t architecture, struct ptx_log *log);
+	/* Reads and links texts, which must stay, for one module. */
+	int (*code_new)(const struct ptx_text *texts, uint32_t count, uint32_t architecture,
+			const struct ptx_variables *variables, struct ptx_code **code,
+			struct ptx_log *log);
+	void (*code_free)(struct ptx_code *code);
+	/*
+	 * Finds a kernel, and translates it the first time. It stays as long as the code. Threads
+	 * may call it at the same time.
+	 */
+	int (*kernel)(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
+		      struct ptx_log *log);
+	/* Runs a launch. When it returns, the launch has ended, well or not. */
+	void (*run)(const struct ptx_launch *launch, struct ptx_outcome *outcome);
+};
+
+extern const struct ptx_object memcast_ptx_object __attribute__((visibility("default")));
+
+#endif /* MEMCAST_PTX_OBJECT_H */
