@@ -51,7 +51,7 @@ kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
 # built before programs are linked; the linker takes the libraries that a program uses
-linked	  = $(libcuda) $(B)/lib/$(so_array) $(trap_object)
+linked	  = $(libcuda) $(B)/lib/$(so_array) $(trap_object) $(ptx_object)
 tools	 := $(programs:%=$(B)/tools/memcast-%)
 # NCCL's headers include CUDA's; `make NCCL_HOME=/path/of/its/build` says where NCCL is
 nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
@@ -63,10 +63,19 @@ so_cudart := libcudart.so.13
 so_nvml	  := libnvidia-ml.so.1
 so_array  := libmemcast.so.0
 trap_object := $(B)/lib/memcast-trap.so
+# The newest LLVM with headers, of those that lib/ptx/ has been built with
+llvm	 := $(firstword $(foreach version,19 18 17 16 15 14,\
+	    $(wildcard /usr/lib/llvm-$(version)/include/llvm-c/LLJIT.h)))
+llvm_config := $(llvm:%/include/llvm-c/LLJIT.h=%/bin/llvm-config)
+ptx_object := $(if $(llvm),$(if $(wildcard lib/ptx/object.c),$(B)/lib/memcast-ptx.so))
 pc_files := lib/memcast.pc.in lib/array/libmemcast.pc.in
 companion_libs := $(foreach name,$(companions),$(if $(wildcard lib/$(name)/*.c),$(B)/lib/$(so_$(name))))
 
-lib: $(libcuda) $(companion_libs) $(trap_object)
+lib: $(libcuda) $(companion_libs) $(trap_object) $(if $(llvm),$(ptx_object),no-llvm)
+
+.PHONY: no-llvm
+no-llvm:
+	@echo 'no headers of LLVM (llvm-19-dev), so no memcast-ptx.so: kernels need functions in C'
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 examples: $(examples)
 
@@ -75,6 +84,10 @@ examples: $(examples)
 folders = $(lib_folders)
 $(foreach name,$(companions),$(eval $(B)/lib/$(name)/%.o: folders = lib/$(name)))
 $(B)/lib/trap/%.o: folders = lib/trap lib/fault
+$(B)/lib/ptx/%.o: folders = $(ptx_folders) lib/translate lib/fiber lib/image lib/base
+$(B)/lib/ptx/%.o: flags += $(llvm_flags)
+ptx_folders := $(patsubst %/,%,$(wildcard lib/ptx/ lib/ptx/*/))
+llvm_flags := $(if $(llvm),$(patsubst -I%,-isystem %,$(filter -I%,$(shell $(llvm_config) --cflags))))
 
 $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
@@ -118,6 +131,14 @@ trap_objects := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))
 $(trap_object): $(trap_objects)
 	$(call quiet,LD)$(shared) -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $^ \
 		-Wl,--as-needed -lZydis
+
+# libcuda.so.1 loads this library when a kernel is needed of which there is PTX: lib/translate/load.c.
+# the reader that lib/image/ and lib/ptx/ share
+ptx_reader  := ptx_word ptx_number ptx_value
+ptx_sources := $(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c) $(ptx_reader:%=lib/image/%.c)
+$(B)/lib/memcast-ptx.so: $(ptx_sources:lib/%.c=$(B)/lib/%.o)
+	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now \
+		-o $@ $^ -Wl,--as-needed $(shell $(llvm_config) --ldflags --libs) -lm
 
 # A companion exports what its map names, most of it by the table in its functions.def.
 define companion
@@ -348,6 +369,7 @@ test:
 	@[ -n '$(test_named)' ] || { echo 'no test makes the call $(CALL)' >&2; exit 1; }
 	@$(MAKE) -j$$(nproc) $(test_built) $(B)/tools/vm-init
 	@tools/memcast-vm --kernel '$(test_kernel)' --root --add $(B)/selftests \
+		$(if $(filter ptx_test%,$(test_named)),$(ptx_object:%=--add %)) \
 		$$(cat selftests/vm-options) -- $(B)/selftests/run $(test_named)
 
 # A change of what calls cost goes into the same commit as its cause.

@@ -122,6 +122,9 @@
 #define cuGraphRemoveDependencies	cuGraphRemoveDependencies_v2
 #define cuIpcOpenMemHandle		cuIpcOpenMemHandle_v2
 #define cuMemAdvise			cuMemAdvise_v2
+#define cuLinkAddData			cuLinkAddData_v2
+#define cuLinkAddFile			cuLinkAddFile_v2
+#define cuLinkCreate			cuLinkCreate_v2
 #define cuMemAlloc			cuMemAlloc_v2
 #define cuMemAllocHost			cuMemAllocHost_v2
 #define cuMemAllocPitch			cuMemAllocPitch_v2
@@ -4205,6 +4208,58 @@ CUresult CUDAAPI cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hm
 
 /* The mode is lazy, unless the environment has CUDA_MODULE_LOADING=EAGER. */
 CUresult CUDAAPI cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
+
+/* What cuLinkAddData() is given */
+typedef enum CUjitInputType_enum {
+	CU_JIT_INPUT_CUBIN = 0,
+	CU_JIT_INPUT_PTX = 1,
+	CU_JIT_INPUT_FATBINARY = 2,
+	CU_JIT_INPUT_OBJECT = 3,
+	CU_JIT_INPUT_LIBRARY = 4,
+	CU_JIT_INPUT_NVVM = 5,
+	CU_JIT_NUM_INPUT_TYPES = 6,
+} CUjitInputType;
+
+typedef struct CUlinkState_st *CUlinkState;
+
+/**
+ * cuLinkCreate() - begin to link device code of several parts
+ * @numOptions, @options, @optionValues: as those of cuModuleLoadDataEx(); logs are written by
+ *	cuLinkAddData() and cuLinkComplete(), so @optionValues and the logs must stay until
+ *	cuLinkDestroy()
+ * @stateOut: output
+ *
+ * Ours: the parts are PTX, or fatbins with PTX; the calls need the package memcast-ptx
+ * (CUDA_ERROR_NOT_SUPPORTED).
+ */
+CUresult CUDAAPI cuLinkCreate(unsigned int numOptions, CUjit_option *options,
+			      void **optionValues, CUlinkState *stateOut);
+
+/**
+ * cuLinkAddData() - add a part
+ * @type: CU_JIT_INPUT_PTX or _FATBINARY
+ * @data, @size: the part, which the call copies; of PTX, a 0 ends it
+ * @name: for messages, or NULL
+ *
+ * Errors: CUDA_ERROR_INVALID_PTX, _INVALID_SOURCE (a second definition of a name),
+ * _INVALID_VALUE, _INVALID_HANDLE.
+ */
+CUresult CUDAAPI cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
+			       const char *name, unsigned int numOptions, CUjit_option *options,
+			       void **optionValues);
+CUresult CUDAAPI cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
+			       unsigned int numOptions, CUjit_option *options,
+			       void **optionValues);
+
+/**
+ * cuLinkComplete() - link the parts
+ * @cubinOut: output, an image for cuModuleLoadData(); valid until cuLinkDestroy()
+ * @sizeOut: output, its size, or NULL
+ *
+ * Errors: CUDA_ERROR_INVALID_SOURCE (a name that no part defines).
+ */
+CUresult CUDAAPI cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut);
+CUresult CUDAAPI cuLinkDestroy(CUlinkState state);
 
 /**
  * cuLibraryLoadData() - load device code for all contexts; no context is needed

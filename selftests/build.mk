@@ -59,6 +59,10 @@ $(foreach file,$(test_mains),$(eval $(B)/selftests/$(notdir $(file:.c=)): $(file
 $(test_programs): $(B)/selftests/shared.a | $(linked)
 	$(call quiet,LD)$(CC) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) $(test_libs) -lm
 
+# Blocks of translated PTX run without a device, and without the rest of the library.
+$(B)/selftests/ptx/blocks_test.o: test_includes += -Ilib/ptx/run -Ilib/translate -Ilib/fiber
+$(B)/selftests/blocks_test: $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/ptx/run/*.c lib/fiber/*.c))
+
 nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml/nvml*_test.c)))
 $(nvml_tests): above = -lnvidia-ml
 $(nvml_tests): | $(B)/lib/$(so_nvml)

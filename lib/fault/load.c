@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "beside.h"
 #include "fault.h"
 #include "ioctl.h"
 
@@ -22,46 +23,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool may_have_teams, ended;	/* ended: loaded, or never will be */
 static atomic_bool said, unsaid;
 static char failure[2 * PATH_MAX + 300];	/* the message about a failure to load it */
-
-/* Finds the file that has code at an address, as the kernel knows it. */
-static bool file_of_code(unsigned long address, char *path)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[PATH_MAX + 128], *found = NULL;
-	unsigned long start, end;
-
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && address >= start && address < end)
-			found = strchr(line, '/');
-	if (maps)
-		fclose(maps);
-	if (found)
-		snprintf(path, PATH_MAX, "%s", found);
-	return found;
-}
-
-/*
- * Finds the path of memcast-trap.so, beside this library's file. The loader's name of that file
- * may be a link's, or relative to a folder that the program has left: it is used only without
- * /proc.
- */
-static bool object_path(char *path)
-{
-	unsigned long here = (unsigned long)object_path;
-	char *slash;
-	Dl_info info;
-
-	if (!file_of_code(here, path)) {
-		if (!dladdr((void *)here, &info))
-			return false;
-		snprintf(path, PATH_MAX, "%s", info.dli_fname);
-	}
-	slash = strrchr(path, '/');
-	if (!slash || slash - path > PATH_MAX - (ptrdiff_t)sizeof("/" TRAP_OBJECT))
-		return false;
-	strcpy(slash + 1, TRAP_OBJECT);
-	return true;
-}
 
 /*
  * Return: are plain stores ready? If not, @why says what is missing, and *@final whether that will
@@ -74,7 +35,7 @@ static bool load_and_attach(char *why, size_t size, bool *final)
 	void *object;
 
 	*final = true;
-	if (!object_path(path)) {
+	if (!library_beside(TRAP_OBJECT, path)) {
 		snprintf(why, size, "the folder of libcuda.so.1 is not known");
 		return false;
 	}

@@ -288,7 +288,8 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 	if (!chosen || info->si_code <= 0)
 		return;
 	pthread_setspecific(catchers, NULL);
-	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE);
+	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE,
+	       context->uc_mcontext.gregs[REG_RIP]);
 }
 
 /* The kernel puts the context right above the address to which this function returns. */

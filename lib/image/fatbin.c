@@ -77,6 +77,7 @@ static CUresult unpack(const struct entry *entry, char *to)
 	return fail(CUDA_ERROR_INVALID_IMAGE, "an image in a fatbin cannot be unpacked");
 }
 
+/* @complaint: NULL: PTX text is kept, and not read */
 static CUresult read_entry(struct image *image, const struct entry *entry,
 			   struct complaint *complaint)
 {
@@ -102,8 +103,11 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 		unpacked[bytes] = '\0';
 		data = unpacked;
 	}
-	image->architecture = entry->architecture;
-	if (entry->kind == KIND_CUBIN)
+	if (complaint)
+		image->architecture = entry->architecture;
+	if (!complaint)
+		result = image_add_text(image, data, strnlen(data, bytes));
+	else if (entry->kind == KIND_CUBIN)
 		result = cubin_read(image, data, bytes);
 	else
 		result = ptx_read(image, data, strnlen(data, bytes), complaint);
@@ -111,14 +115,18 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 	return result;
 }
 
-/* @bytes: 0: unknown */
-CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
-		     struct complaint *complaint)
+/*
+ * Finds the best entry, and the best PTX. @bytes: 0: unknown. The outputs are NULL if there is
+ * none.
+ */
+static CUresult find_entries(const struct fatbin *fatbin, size_t bytes, uint32_t device,
+			     const struct entry **best, const struct entry **best_text)
 {
-	const struct fatbin *fatbin = data;
-	const struct entry *entry, *best = NULL;
-	const char *at = (const char *)data + sizeof(*fatbin), *end;
+	const char *at = (const char *)fatbin + sizeof(*fatbin), *end;
+	const struct entry *entry;
 
+	*best = NULL;
+	*best_text = NULL;
 	if (fatbin->version != 1 || fatbin->header_bytes != sizeof(*fatbin))
 		return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin of an unknown version");
 	if (bytes && (bytes < sizeof(*fatbin) || fatbin->bytes > bytes - sizeof(*fatbin)))
@@ -130,10 +138,37 @@ CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
 		    entry->header_bytes > (size_t)(end - at) ||
 		    entry->bytes > (size_t)(end - at) - entry->header_bytes)
 			return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin whose sizes are wrong");
-		if (fits_better(entry, best, image->binary))
-			best = entry;
+		if (fits_better(entry, *best, device))
+			*best = entry;
+		if (entry->kind == KIND_PTX && fits_better(entry, *best_text, device))
+			*best_text = entry;
 	}
-	return best ? read_entry(image, best, complaint) :
-		fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the fatbin has no code for %d.%d",
-		     image->binary / 10, image->binary % 10);
+	return CUDA_SUCCESS;
+}
+
+/* @bytes: 0: unknown */
+CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
+		     struct complaint *complaint)
+{
+	const struct entry *best, *best_text;
+	CUresult result = find_entries(data, bytes, image->binary, &best, &best_text);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!best)
+		return fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the fatbin has no code for %d.%d",
+			    image->binary / 10, image->binary % 10);
+	result = read_entry(image, best, complaint);
+	if (result == CUDA_SUCCESS && best_text && best_text != best)
+		result = read_entry(image, best_text, NULL);
+	return result;
+}
+
+/* Keeps the PTX of a fatbin, if it has any. */
+CUresult fatbin_text(struct image *image, const void *data)
+{
+	const struct entry *best, *best_text;
+	CUresult result = find_entries(data, 0, image->binary, &best, &best_text);
+
+	return result == CUDA_SUCCESS && best_text ? read_entry(image, best_text, NULL) : result;
 }

@@ -60,6 +60,20 @@ struct variable *image_add_variable(struct image *image)
 			sizeof(*image->variables));
 }
 
+/* Keeps a copy of PTX text, with a 0 behind it, for the translator. */
+CUresult image_add_text(struct image *image, const char *text, size_t bytes)
+{
+	char *copy = image_keep(image, NULL, bytes + 1);
+	struct ptx_text *new = copy ? one_more(&image->texts, &image->texts_count,
+					       &image->texts_room, sizeof(*image->texts)) : NULL;
+
+	if (!new)
+		return image_no_memory();
+	memcpy(copy, text, bytes);
+	*new = (struct ptx_text) { copy, bytes };
+	return CUDA_SUCCESS;
+}
+
 static int compare_kernels(const void *one, const void *other, void *kernels)
 {
 	const struct code *code = kernels;
@@ -145,6 +159,7 @@ void image_put(struct image *image)
 	free(image->kernels);
 	free(image->variables);
 	free(image->by_name);
+	free(image->texts);
 	free(image);
 }
 
@@ -158,11 +173,40 @@ static CUresult read_linked(struct image *image, const struct wrapper *wrapper,
 	const void *const *part = wrapper->parts;
 	CUresult result = fatbin_read(image, wrapper->data, 0, complaint);
 
-	if (result != CUDA_ERROR_NO_BINARY_FOR_GPU || !part || !*part)
+	if (!part || !*part)
+		return result;
+	/* code for the device is in the linker's result, PTX in the parts only */
+	for (; result == CUDA_SUCCESS && *part; part++)
+		result = fatbin_text(image, *part);
+	if (result != CUDA_ERROR_NO_BINARY_FOR_GPU)
 		return result;
 	image->of_parts = true;
 	for (result = CUDA_SUCCESS; *part && result == CUDA_SUCCESS; part++)
 		result = fatbin_read(image, *part, 0, complaint);
+	return result;
+}
+
+/* Reads what cuLinkComplete() made. @bytes: 0: unknown */
+static CUresult read_parts(struct image *image, const struct linked *linked, size_t bytes,
+			   struct complaint *complaint)
+{
+	const char *at = (const char *)(linked + 1), *end = (const char *)linked + linked->bytes;
+	CUresult result = CUDA_SUCCESS;
+	uint64_t size;
+
+	if ((bytes && linked->bytes > bytes) || linked->bytes < sizeof(*linked))
+		return fail(CUDA_ERROR_INVALID_IMAGE, "a linked image that ends before its end");
+	image->of_parts = true;
+	for (uint64_t i = 0; i < linked->count && result == CUDA_SUCCESS; i++) {
+		if ((size_t)(end - at) < sizeof(size))
+			return fail(CUDA_ERROR_INVALID_IMAGE, "a linked image whose sizes are wrong");
+		memcpy(&size, at, sizeof(size));
+		at += sizeof(size);
+		if (size > (size_t)(end - at))
+			return fail(CUDA_ERROR_INVALID_IMAGE, "a linked image whose sizes are wrong");
+		result = ptx_read(image, at, size, complaint);
+		at += (size + 7) / 8 * 8;
+	}
 	return result;
 }
 
@@ -182,6 +226,8 @@ static CUresult read_any(struct image *image, const void *data, size_t bytes,
 	}
 	if (image_is_fatbin(data))
 		return fatbin_read(image, data, bytes, complaint);
+	if (!strncmp(data, LINKED_MAGIC, sizeof(LINKED_MAGIC)))
+		return read_parts(image, data, bytes, complaint);
 	if (!memcmp(data, "\177ELF", 4))
 		return cubin_read(image, data, bytes);
 	length = bytes ? strnlen(data, bytes) : strlen(data);

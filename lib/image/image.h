@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 
 #include "library.h"
+#include "ptx_object.h"
 
 struct parameter {
 	uint32_t offset, size;
@@ -56,6 +57,10 @@ struct image {
 	uint32_t constant_bytes;
 	int architecture, binary;	/* 90 is 9.0: of the source, of the code */
 	bool of_parts;			/* made of parts, which call each other's functions */
+	/* PTX of the kernels, also where there is code for the device, which nobody can run */
+	struct ptx_text *texts;
+	uint32_t texts_count, texts_room;
+	bool has_addresses;		/* variables begin with addresses of others */
 	uint32_t kernels_room, variables_room;
 };
 
@@ -77,6 +82,7 @@ void *image_keep(struct image *image, const void *data, size_t bytes);
 const char *image_keep_name(struct image *image, const char *name, size_t length);
 struct code *image_add_kernel(struct image *image);
 struct variable *image_add_variable(struct image *image);
+CUresult image_add_text(struct image *image, const char *text, size_t bytes);
 CUresult image_sort(struct image *image, const char **twice);
 
 /* The wrapper that nvcc puts around a fatbin, for the runtime */
@@ -88,7 +94,16 @@ struct wrapper {
 };
 #define WRAPPER_LINKED	2
 
+/* What cuLinkComplete() makes: texts, each behind its size, padded to 8 bytes */
+#define LINKED_MAGIC	"memcast linked\n"
+struct linked {
+	char magic[16];
+	uint64_t bytes;			/* of the whole image */
+	uint64_t count;
+};
+
 bool image_is_fatbin(const void *data);
+CUresult fatbin_text(struct image *image, const void *data);
 CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
 		     struct complaint *complaint);
 CUresult cubin_read(struct image *image, const void *data, size_t bytes);

@@ -83,14 +83,16 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 	return CUDA_SUCCESS;
 }
 
-/* Reads the value of an element; an address, which is not known here, becomes 0. */
+/* Reads the value of an element; an address, which the translator knows, becomes 0. */
 static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t bytes, bool is_float)
 {
 	struct constant constant;
 	CUresult result = ptx_constant(reader, &constant);
 
-	if (result == CUDA_SUCCESS && constant.kind == CONSTANT_ADDRESS)
+	if (result == CUDA_SUCCESS && constant.kind == CONSTANT_ADDRESS) {
 		constant = (struct constant) {};
+		reader->image->has_addresses = true;
+	}
 	if (result == CUDA_SUCCESS && to)
 		ptx_constant_store(&constant, is_float, to, bytes);
 	return result;

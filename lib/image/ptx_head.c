@@ -113,6 +113,8 @@ CUresult ptx_read(struct image *image, const char *text, size_t bytes,
 		result = ptx_outermost(&reader);
 	if (result == CUDA_SUCCESS)
 		result = ptx_functions_check(&reader);
+	if (result == CUDA_SUCCESS)
+		result = image_add_text(image, text, bytes);
 	free(reader.functions.at);
 	return result;
 }

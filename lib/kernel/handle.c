@@ -13,6 +13,8 @@ static atomic_uint *references_of(void *object)
 		return &((struct function *)object)->module->references;
 	case HANDLE_LIBRARY:
 		return &((struct library *)object)->references;
+	case HANDLE_LINK:
+		return link_references(object);
 	default:
 		return &((struct kernel *)object)->library->references;
 	}
@@ -41,6 +43,8 @@ void handle_put(void *object)
 		module_put(((struct function *)object)->module);
 	else if (handle->kind == HANDLE_LIBRARY)
 		library_put(object);
+	else if (handle->kind == HANDLE_LINK)
+		link_put(object);
 	else
 		library_put(((struct kernel *)object)->library);
 }
@@ -83,7 +87,9 @@ CUresult context_not_failed(void)
  */
 CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object)
 {
-	static const char *const names[] = { "module", "function", "library", "kernel" };
+	static const char *const names[] = {
+		"module", "function", "library", "kernel", "state of linking",
+	};
 	CUresult result = context_not_failed();
 	void **found = object;
 

@@ -368,6 +368,7 @@ static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library
 	result = library_module(library, NULL, &module);
 	if (result != CUDA_SUCCESS)
 		return result;
+	module_addresses(module);
 	result = module_variable(module, name, address, bytes);
 	module_put(module);
 	return result;

@@ -11,6 +11,7 @@
 
 #include "capture.h"
 #include "module.h"
+#include "translate.h"
 
 static bool has(unsigned int count, const CUjit_option *options, CUjit_option wanted,
 		unsigned int *at)
@@ -72,25 +73,56 @@ static void write_log(unsigned int count, const CUjit_option *options, void **va
 	values[size_at] = (void *)(uintptr_t)(strlen(text) < room ? strlen(text) : room);
 }
 
+/* Writes both logs, with what went wrong, or "". */
+void load_log(unsigned int count, const CUjit_option *options, void **values, const char *error)
+{
+	write_log(count, options, values, CU_JIT_INFO_LOG_BUFFER,
+		  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, "");
+	write_log(count, options, values, CU_JIT_ERROR_LOG_BUFFER,
+		  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);
+}
+
+/*
+ * Checks PTX text as a compiler does, if memcast-ptx.so is there. Text in a fatbin comes from a
+ * compiler, so that a program of such does without the check.
+ */
+static CUresult check_text(const struct image *image, const void *data, size_t bytes,
+			   struct ptx_log *log)
+{
+	const struct ptx_object *object;
+	const char *why;
+	CUresult result;
+
+	if (!image_is_ptx(data, bytes ? strnlen(data, bytes) : strlen(data)))
+		return CUDA_SUCCESS;
+	object = translator_get(&why);
+	if (!object)
+		return CUDA_SUCCESS;
+	result = object->check(image->texts, image->binary, log);
+	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log->text);
+}
+
 /* @count: of options, which options_check() has checked */
 CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned int count,
 		    const CUjit_option *options, void **values, struct image **image)
 {
 	const struct figures *figures;
 	struct complaint complaint;
+	struct ptx_log log = {};
 	unsigned int at;
 	CUresult result = figures_get(device, &figures);
 
-	if (result == CUDA_SUCCESS)
-		result = image_read(data, bytes, figures->architecture, image, &complaint);
-	else
+	if (result != CUDA_SUCCESS)
 		return result;
+	result = image_read(data, bytes, figures->architecture, image, &complaint);
+	if (result == CUDA_SUCCESS) {
+		result = check_text(*image, data, bytes, &log);
+		if (result != CUDA_SUCCESS)
+			image_put(*image);
+	}
 	if (!count)
 		return result;
-	write_log(count, options, values, CU_JIT_INFO_LOG_BUFFER,
-		  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, "");
-	write_log(count, options, values, CU_JIT_ERROR_LOG_BUFFER,
-		  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, complaint.text);
+	load_log(count, options, values, *log.text ? log.text : complaint.text);
 	if (has(count, options, CU_JIT_WALL_TIME, &at))
 		values[at] = NULL;	/* 0.0 ms: nothing is compiled */
 	return result;

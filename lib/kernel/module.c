@@ -23,6 +23,7 @@ void module_put(struct module *module)
 		return;
 	for (uint32_t i = 0; module->functions && i < module->image->kernels_count; i++)
 		free(module->functions[i].old);
+	module_code_free(module);
 	free(module->functions);
 	free(module->addresses);
 	image_put(module->image);
@@ -102,6 +103,7 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		.functions = calloc(image->kernels_count + 1, sizeof(*module->functions)),
 		.addresses = calloc(image->variables_count + 1, sizeof(*module->addresses)),
 	};
+	pthread_mutex_init(&module->code_lock, NULL);
 	result = figures_get(slot->device, &module->figures);
 	if (result == CUDA_SUCCESS && module->functions && module->addresses)
 		module->handle = (CUmodule)handle_add(module);
@@ -143,6 +145,8 @@ bool module_end(struct module *module)
 	for (uint32_t i = 0; first && i < module->image->variables_count; i++)
 		if (module->addresses[i] && module_is_alive(module))
 			heap_free(module->addresses[i], 0);
+	if (first && module_is_alive(module))
+		module_own_free(module);
 	return first;
 }
 
@@ -348,6 +352,7 @@ static CUresult find_variable(CUdeviceptr *address, size_t *bytes, CUmodule hand
 		module_put(module);
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs, or no name");
 	}
+	module_addresses(module);
 	result = module_variable(module, name, address, bytes);
 	/* a program that ignores the result finds NULL, as on hardware */
 	if (result == CUDA_ERROR_NOT_FOUND && address)

@@ -42,7 +42,9 @@ struct settings {
 	atomic_int non_portable, policy;
 };
 
-enum handle_kind { HANDLE_MODULE, HANDLE_FUNCTION, HANDLE_LIBRARY, HANDLE_KERNEL };
+enum handle_kind {
+	HANDLE_MODULE, HANDLE_FUNCTION, HANDLE_LIBRARY, HANDLE_KERNEL, HANDLE_LINK,
+};
 
 /* The first member of every object that has a handle */
 struct handle {
@@ -79,6 +81,11 @@ struct module {
 	struct image *image;
 	struct function *functions;	/* in the order of the image's kernels */
 	CUdeviceptr *addresses;		/* as the image's variables; 0: not allocated */
+	/* Protects the members below; taken before modules_lock */
+	pthread_mutex_t code_lock;
+	struct ptx_code *code;		/* the image's PTX, linked; NULL: not yet */
+	CUdeviceptr *own;		/* variables that the image does not list */
+	unsigned int own_count;
 };
 
 struct kernel {
@@ -124,6 +131,14 @@ CUresult module_variable(struct module *module, const char *name, CUdeviceptr *a
 			 size_t *bytes);
 void modules_each_code(void (*function)(const struct code *code, void *data), void *data);
 
+/* compile.c */
+struct ptx_kernel;
+CUresult module_compiled(struct module *module, const char *name,
+			 const struct ptx_kernel **kernel, const char **why);
+void module_addresses(struct module *module);
+void module_code_free(struct module *module);
+void module_own_free(struct module *module);
+
 /* library.c */
 void library_put(struct library *library);
 CUresult library_module(struct library *library, CUcontext context, struct module **module);
@@ -133,6 +148,13 @@ CUresult load_file(const char *path, char **text, size_t *bytes);
 CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned int count,
 		    const CUjit_option *options, void **values, struct image **image);
 CUresult options_check(unsigned int count, const CUjit_option *options, void *const *values);
+
+void load_log(unsigned int count, const CUjit_option *options, void **values, const char *error);
+
+/* link.c */
+struct link;
+atomic_uint *link_references(struct link *link);
+void link_put(struct link *link);
 
 /* device_figures.c */
 CUresult figures_get(uint32_t device, const struct figures **figures);

@@ -4,27 +4,28 @@
  * thread that runs the launch. A thread at a barrier gets no turn until all threads of its
  * block, or of the grid, have reached the barrier or returned.
  */
-#undef _FORTIFY_SOURCE
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <ucontext.h>
 
 #include "launch.h"
 
-#define STACK_BYTES	(64UL << 10)
-#define GUARD_BYTES	(4UL << 10)	/* below each stack: an overflow faults here */
+/*
+ * One guard for 16 stacks: a mapping can be split into parts so often only (vm.max_map_count). An
+ * overflow reaches the guard, or is seen when the thread ends.
+ */
+#define STACK_BYTES	(60UL << 10)
+#define GUARDED		16
 
 enum member_state { READY, IN_BLOCK, IN_GRID, DONE };
 
 struct member {
-	ucontext_t context;
+	void *stack;			/* where the member goes on */
 	enum member_state state;
 	struct memcast_launch at;
 };
 
 struct gang {
-	ucontext_t back;		/* the thread that runs the launch */
+	void *back;			/* the thread that runs the launch */
 	memcast_kernel_function function;
 	struct member *current;
 	unsigned int count;		/* number of members */
@@ -36,47 +37,29 @@ struct gang {
 
 void stacks_free(struct runner *runner)
 {
-	if (runner->stacks)
-		munmap(runner->stacks, runner->stacks_count * STACK_BYTES);
+	stacks_unmap(&runner->stacks);
 	free(runner->gang_memory);
-	runner->stacks = NULL;
 	runner->gang_memory = NULL;
-	runner->stacks_count = 0;
 }
 
 /* Makes room for so many members, with stacks; it stays for later launches. */
 bool stacks_room(struct runner *runner, size_t count)
 {
-	char *stacks;
-
-	if (count <= runner->stacks_count)
+	if (count <= runner->stacks.count)
 		return true;
 	if (count > GANG_MOST)
 		return false;
 	stacks_free(runner);
 	runner->gang_memory = calloc(1, sizeof(struct gang) + count * sizeof(struct member));
-	stacks = mmap(NULL, count * STACK_BYTES, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!runner->gang_memory || stacks == MAP_FAILED) {
-		free(runner->gang_memory);
-		runner->gang_memory = NULL;
-		if (stacks != MAP_FAILED)
-			munmap(stacks, count * STACK_BYTES);
-		return false;
-	}
-	runner->stacks = stacks;
-	runner->stacks_count = count;
-	for (size_t i = 0; i < count; i++)
-		if (mprotect(stacks + i * STACK_BYTES, GUARD_BYTES, PROT_NONE)) {
-			stacks_free(runner);
-			return false;
-		}
-	return true;
+	if (runner->gang_memory && stacks_map(&runner->stacks, count, STACK_BYTES, GUARDED))
+		return true;
+	stacks_free(runner);
+	return false;
 }
 
 static void turn_over(struct gang *gang)
 {
-	swapcontext(&gang->current->context, &gang->back);
+	fiber_switch(&gang->current->stack, gang->back);
 }
 
 /* Gives the current member's turn to the others. Return: false: there is no gang. */
@@ -106,14 +89,26 @@ bool gang_wait(struct runner *runner, bool grid)
 	return true;
 }
 
-static void begin(void)
+/*
+ * Has a member that gave its turn away used more than its stack? If it has ended, the lowest
+ * word tells, which was 0.
+ */
+static bool overflowed(const struct runner *runner, const struct member *member)
 {
-	struct gang *gang = runner_here()->gang;
-	struct member *member = gang->current;
+	const char *lowest = stack_at(&runner->stacks, member - runner->gang->members);
 
-	gang->function(&member->at);
+	return (const char *)member->stack < lowest ||
+	       (member->state == DONE && *(const uint64_t *)lowest);
+}
+
+static void begin(void *data)
+{
+	struct runner *runner = runner_here();
+	struct member *member = data;
+
+	runner->gang->function(&member->at);
 	member->state = DONE;
-	swapcontext(&member->context, &gang->back);
+	fiber_switch(&member->stack, runner->gang->back);
 }
 
 /* Opens a barrier if all members that have not returned are there. Return: is it open? */
@@ -145,7 +140,10 @@ static bool take_turns(struct runner *runner, struct gang *gang, unsigned int *l
 		gang->current = member;
 		gang->yielded = false;
 		runner->at = &member->at;
-		swapcontext(&gang->back, &member->context);
+		fiber_switch(&gang->back, member->stack);
+		if (overflowed(runner, member))
+			memcastKernelFail(&member->at, CUDA_ERROR_ILLEGAL_ADDRESS,
+					  "the thread's stack has overflowed");
 		*left -= member->state == DONE;
 		happened |= !gang->yielded;
 	}
@@ -178,15 +176,10 @@ static void run(struct runner *runner, struct gang *gang)
 static void member_begin(struct runner *runner, struct member *member, unsigned int number,
 			 const struct memcast_launch *at)
 {
-	char *stack = (char *)runner->stacks + number * STACK_BYTES;
-
 	member->state = READY;
 	member->at = *at;
-	getcontext(&member->context);
-	member->context.uc_stack.ss_sp = stack + GUARD_BYTES;
-	member->context.uc_stack.ss_size = STACK_BYTES - GUARD_BYTES;
-	member->context.uc_link = NULL;
-	makecontext(&member->context, begin, 0);
+	member->stack = fiber_begin(stack_at(&runner->stacks, number) + STACK_BYTES, begin,
+				    member);
 }
 
 /* Begins the threads of one block, from member @first on. */

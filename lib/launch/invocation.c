@@ -193,7 +193,9 @@ CUresult invocation_new(struct function *function, const struct request *request
 		result = set_cluster(new, request, function);
 	if (result == CUDA_SUCCESS)
 		result = registered_find(function, &new->registered);
-	if (result == CUDA_SUCCESS && new->registered->shape == MEMCAST_GRID &&
+	if (result == CUDA_SUCCESS && !new->registered)
+		result = translated_find(function, new);
+	if (result == CUDA_SUCCESS && new->registered && new->registered->shape == MEMCAST_GRID &&
 	    (unsigned long long)new->grid[0] * new->grid[1] * new->grid[2] *
 	    block[0] * block[1] * block[2] > GANG_MOST)
 		result = fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,

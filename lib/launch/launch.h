@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches: a kernel's C function, called in the order of a stream or by a graph.
+ * Launches: a kernel's C function, or its PTX, run in the order of a stream or by a graph.
  *
  *   registry.c	finds the function of a kernel's name; MEMCAST_KERNELS
  *   invocation.c	a launch that has been checked: function and parameters
@@ -19,6 +19,7 @@
 #include <setjmp.h>
 
 #include "capture.h"
+#include "fiber.h"
 #include "module.h"
 
 #pragma GCC visibility push(default)
@@ -43,6 +44,7 @@ struct registered {
 };
 
 CUresult registered_find(struct function *function, const struct registered **registered);
+CUresult registered_missing(const struct code *code, const char *why);
 CUresult kernels_load(void);
 
 /* The arguments of a launch, whichever call makes it */
@@ -63,7 +65,9 @@ struct invocation {
 	atomic_uint references;
 	struct module *module;		/* with a reference */
 	const struct code *code;
-	const struct registered *registered;
+	const struct registered *registered;	/* NULL: the kernel is translated */
+	const struct ptx_kernel *translated;
+	unsigned int resident;		/* blocks that run at the same time, if it is translated */
 	unsigned int grid[3], block[3], cluster[3], shared;
 	bool cooperative;
 	CUstream stream;
@@ -90,6 +94,10 @@ CUresult launch(CUfunction handle, const struct request *request, CUstream strea
 /* run.c */
 CUresult invocation_run(const struct invocation *invocation);
 
+/* translated.c */
+CUresult translated_find(struct function *function, struct invocation *invocation);
+CUresult translated_run(const struct invocation *invocation);
+
 struct gang;
 
 struct runner {			/* of a stream's thread, for all its launches */
@@ -104,8 +112,8 @@ struct runner {			/* of a stream's thread, for all its launches */
 	void *alternate;		/* stack for signals */
 	char *shared;			/* memory of a block */
 	size_t shared_room;
-	void *stacks, *gang_memory;	/* of a gang's threads; of the gang */
-	unsigned int stacks_count;
+	struct stacks stacks;		/* of a gang's threads */
+	void *gang_memory;
 };
 
 struct runner *runner_here(void);

@@ -98,24 +98,31 @@ static const struct registered *find_function(const struct code *code, struct na
 	return NULL;
 }
 
-/* Fails for a kernel without a C function. @other: one of this name, or NULL */
-static CUresult fail_none(const struct code *code, const struct registered *other)
+/* Fails for a kernel whose functions in C, of which @other is one, have other parameters. */
+static CUresult fail_other(const struct code *code, const struct registered *other)
 {
 	char takes[80], has[80];
 
 	list(takes, sizeof(takes), code->parameters_count, NULL, code->parameters);
-	if (!other)
-		return fail(CUDA_ERROR_NOT_SUPPORTED,
-			    "kernel %.80s(%s) is not registered: memcast/kernel.h", code->name,
-			    takes);
 	return fail(CUDA_ERROR_INVALID_VALUE, "kernel %.60s takes (%s), but is registered with (%s)",
 		    code->name, takes,
 		    list(has, sizeof(has), other->count, other->sizes, NULL));
 }
 
+/* Fails for a kernel that has no function in C. @why: it is not translated either */
+CUresult registered_missing(const struct code *code, const char *why)
+{
+	char takes[80];
+
+	list(takes, sizeof(takes), code->parameters_count, NULL, code->parameters);
+	return fail(CUDA_ERROR_NOT_SUPPORTED,
+		    "kernel %.80s(%s) is not registered: memcast/kernel.h; and %.160s", code->name,
+		    takes, why);
+}
+
 /*
  * Finds the C function that is registered for a function of a module. The function remembers it
- * until others are registered, of which one may fit better.
+ * until others are registered, of which one may fit better. @found: NULL: there is none
  */
 CUresult registered_find(struct function *function, const struct registered **found)
 {
@@ -135,7 +142,7 @@ CUresult registered_find(struct function *function, const struct registered **fo
 		function->registered_at = registrations;
 	}
 	pthread_mutex_unlock(&registry_lock);
-	return *found ? CUDA_SUCCESS : fail_none(code, other);
+	return *found || !other ? CUDA_SUCCESS : fail_other(code, other);
 }
 
 /* With the lock held */

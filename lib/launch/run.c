@@ -2,7 +2,7 @@
 /*
  * Calls a kernel's function in a stream's thread, and catches its faults: lib/fault/ handles
  * the signal and calls back, a jump leaves the handler, and the fault becomes the launch's
- * error. The stacks that the jump leaves are used again by the next launch.
+ * error.
  */
 #undef _FORTIFY_SOURCE	/* its longjmp() refuses to change stacks */
 #include <sched.h>
@@ -65,8 +65,9 @@ struct runner *runner_here(void)
 }
 
 /* The signal handler calls this in the thread that runs the kernel. */
-static void caught(int number, const siginfo_t *info, bool store)
+static void caught(int number, const siginfo_t *info, bool store, uintptr_t rip)
 {
+	(void)rip;
 	here->result = CUDA_ERROR_ILLEGAL_ADDRESS;
 	here->signal = number;
 	here->address = info->si_addr;
@@ -244,8 +245,8 @@ static void run_shape(const struct invocation *invocation, struct memcast_launch
 		each_block(invocation, at);
 }
 
-/* Runs one launch, in a stream's thread. */
-CUresult invocation_run(const struct invocation *invocation)
+/* Runs the C function of a launch. */
+static CUresult run_function(const struct invocation *invocation)
 {
 	size_t bytes = ((invocation->shared + 15UL) & ~15UL) +
 		       ((invocation->code->shared + 15UL) & ~15UL);
@@ -254,6 +255,7 @@ CUresult invocation_run(const struct invocation *invocation)
 			      invocation->grid[2] : 1;
 	struct runner *runner = runner_here();
 	struct memcast_launch at;
+	CUresult result;
 	size_t threads = (size_t)invocation->block[0] * invocation->block[1] *
 			 invocation->block[2] * blocks;
 
@@ -269,5 +271,16 @@ CUresult invocation_run(const struct invocation *invocation)
 		run_shape(invocation, &at, bytes);
 	}
 	fault_catch(NULL);
-	return runner->result == CUDA_SUCCESS ? CUDA_SUCCESS : explain(invocation, runner);
+	if (runner->result == CUDA_SUCCESS)
+		return CUDA_SUCCESS;
+	result = explain(invocation, runner);
+	/* a stack that has overflowed into another would be taken for one again */
+	stacks_free(runner);
+	return result;
+}
+
+/* Runs one launch, in a stream's thread. */
+CUresult invocation_run(const struct invocation *invocation)
+{
+	return invocation->registered ? run_function(invocation) : translated_run(invocation);
 }

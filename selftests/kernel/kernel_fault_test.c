@@ -16,13 +16,19 @@ static uint32_t __attribute__((noinline)) deeper(uint32_t depth)
 {
 	volatile char room[4096];
 
-	room[depth % sizeof(room)] = depth;
+	for (unsigned int i = 0; i < sizeof(room); i++)
+		room[i] = depth + 1;
 	return depth ? deeper(depth - 1) + room[depth % sizeof(room)] : 0;
 }
 
+/* Odd depths: in one thread only */
 MEMCAST_KERNEL(recurse, MEMCAST_THREADS, uint32_t)
 {
-	deeper(PARAMETER(at, 0, uint32_t));
+	uint32_t depth = PARAMETER(at, 0, uint32_t);
+
+	memcastSyncThreads(at);
+	if (depth % 2 == 0 || at->thread_index.x == 5)
+		deeper(depth);
 }
 
 MEMCAST_KERNEL(trap, MEMCAST_THREADS)
@@ -79,7 +85,7 @@ TEST_F(kernel, checks_host_memory)
 
 TEST_F(kernel, stack_overflow)
 {
-	uint32_t depth = 3;
+	uint32_t depth = 4;
 
 	load_kernels();
 	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
@@ -87,6 +93,17 @@ TEST_F(kernel, stack_overflow)
 	depth = 1000;
 	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
 	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel recurse, block (0, 0, 0), thread (0, 0, 0)");
+}
+
+/* A thread that reaches into the next stack, but not to a guard */
+TEST_F(kernel, stack_overflow_by_little)
+{
+	uint32_t depth = 15;
+
+	load_kernels();
+	ASSERT_OK(LAUNCH("recurse", 1, 8, &depth));
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel recurse, block (0, 0, 0), thread (5, 0, 0)",
+		   "stack has overflowed");
 }
 
 TEST_F(kernel, traps)

@@ -17,6 +17,7 @@ static const char text[] =
 	".visible .entry check(.param .u64 at, .param .u64 bytes) { ret; }\n"
 	".visible .entry recurse(.param .u32 depth) { ret; }\n"
 	".visible .entry wait_word(.param .u64 at, .param .u32 value) { ret; }\n"
+	".visible .entry meet(.param .u64 at, .param .u32 blocks) { ret; }\n"
 	".visible .entry trap() { trap; }\n"
 	".visible .entry read_word(.param .u64 to) { ret; }\n"
 	".visible .entry all_reduce(.param .u64 team) { ret; }\n"

@@ -51,6 +51,20 @@ MEMCAST_KERNEL(turns, MEMCAST_GRID, uint32_t *)
 	to[number] = sum;
 }
 
+/* Waits in the middle of a block until as many blocks as are expected have come. */
+MEMCAST_KERNEL(meet, MEMCAST_THREADS, uint32_t *, uint32_t)
+{
+	uint32_t *met = PARAMETER(at, 0, uint32_t *);
+
+	memcastSyncThreads(at);
+	if (!at->thread_index.x)
+		__atomic_fetch_add(met, 1, __ATOMIC_RELAXED);
+	while (__atomic_load_n(met, __ATOMIC_ACQUIRE) < PARAMETER(at, 1, uint32_t))
+		memcastYield(at);
+	memcastSyncThreads(at);
+	__atomic_fetch_add(&met[1], 1, __ATOMIC_RELAXED);
+}
+
 MEMCAST_KERNEL(read_word, MEMCAST_ONCE, uint32_t *)
 {
 	*PARAMETER(at, 0, uint32_t *) = *(uint32_t *)memcastKernelVariable(at, "word");
@@ -103,6 +117,7 @@ TEST_F(kernel, not_registered)
 	char log[4096];
 	size_t size = sizeof(log);
 
+	setenv("MEMCAST_PTX", "0", 1);
 	load_kernels();
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, LAUNCH("unknown", 1, 1, &a, &a, &c));
 	ASSERT_OK(cuLogsDumpToMemory(NULL, log, &size, 0));
@@ -350,6 +365,24 @@ TEST_F(kernel, graph)
 		  cuGraphExecKernelNodeSetParams(instance, node, &params));
 	ASSERT_OK(cuGraphLaunch(instance, self->stream));
 	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "at 0x10");
+}
+
+/* One mapping for each stack would be more mappings than a process may have. */
+TEST_F(kernel, large_blocks_of_many_streams_wait_for_each_other)
+{
+	CUstream stream[32];
+	uint32_t count = 32, met[2];
+
+	load_kernels();
+	for (int i = 0; i < 32; i++) {
+		ASSERT_OK(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
+		ASSERT_OK(launch(self->module, stream[i], "meet", 1, 1024,
+				 (void *[]) { &self->memory, &count }));
+	}
+	for (int i = 0; i < 32; i++)
+		ASSERT_OK(cuStreamSynchronize(stream[i]));
+	ASSERT_OK(cuMemcpyDtoH(met, self->memory, sizeof(met)));
+	EXPECT_EQ(32 * 1024, (int)met[1]);
 }
 
 TEST_HARNESS_MAIN

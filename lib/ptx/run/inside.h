@@ -153,6 +153,9 @@ void fiber_wake(struct fiber *fiber);
 void fibers_wake(struct queue *queue);
 void fiber_wait(struct fiber *fiber);
 void queue_add(struct queue *queue, struct fiber *fiber);
+
+/* fault.c */
+void fault_explain(struct runner *runner, struct ptx_grid *grid);
 __attribute__((noreturn)) void run_fail(struct fiber *fiber, int result, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

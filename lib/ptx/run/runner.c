@@ -7,12 +7,8 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "inside.h"
 
@@ -20,8 +16,6 @@
 #define IDLE_YIELDS	64		/* rounds without news before the clock is read */
 #define IDLE_AWAKE_NS	2000000UL	/* so long, it only yields */
 #define IDLE_SLEEP_NS	50000UL
-
-void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
 
 static __thread struct runner *here;
 static pthread_key_t key;
@@ -360,59 +354,6 @@ static void caught(int number, uintptr_t address, uintptr_t rip, bool store)
 	siglongjmp(here->back, 1);
 }
 
-/* Says where a thread was, in words. @rip: 0, or the instruction */
-static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintptr_t rip, char *text,
-		  size_t size)
-{
-	const struct ptx_launch *launch = grid->launch;
-	char line[200] = "";
-	int used = 0;
-
-	if (rip && ptx_run_line_at)
-		ptx_run_line_at(rip, line, sizeof(line));
-	used = snprintf(text, size, "kernel %.80s, block (%u, %u, %u)", launch->kernel->name,
-			fiber->at.ctaid[0], fiber->at.ctaid[1], fiber->at.ctaid[2]);
-	if (!grid->serial || !launch->kernel->block)
-		used += snprintf(text + used, size - used, ", thread (%u, %u, %u)", fiber->at.tid[0],
-				 fiber->at.tid[1], fiber->at.tid[2]);
-	if (*line)
-		snprintf(text + used, size - used, ", %s", line);
-}
-
-/* A signal has ended a turn. */
-static void explain(struct runner *runner, struct ptx_grid *grid)
-{
-	const struct fiber *fiber = runner->current;
-	const struct ptx_run_host *host = grid->launch->host;
-	char where[320], what[160] = "no memory is there";
-	bool on_stack = runner->address >= (uintptr_t)fiber->at.stack_end - 64 * GUARD_BYTES &&
-			runner->address < (uintptr_t)fiber->at.stack_end + 64;
-
-	place(grid, fiber, runner->rip, where, sizeof(where));
-	if (on_stack)
-		strcpy(what, "its stack has overflowed");
-	else if (host->reason)
-		host->reason(runner->address, runner->store, what, sizeof(what));
-	launch_failed(grid, RESULT_ILLEGAL_ADDRESS, "%s: %s at %#lx: %.150s", where,
-		      runner->store ? "store" : "load", runner->address, what);
-}
-
-/* Ends the launch because of what a thread has done. */
-void run_fail(struct fiber *fiber, int result, const char *format, ...)
-{
-	struct runner *runner = fiber->at.block->runner;
-	char where[320], what[200];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(what, sizeof(what), format, list);
-	va_end(list);
-	place(runner->grid, fiber, 0, where, sizeof(where));
-	launch_failed(runner->grid, result, "%s: %s", where, what);
-	for (;;)
-		fiber_switch(&fiber->stack, runner->stack);
-}
-
 /* Works on a grid until nothing of it is left to begin, and all that began here has ended. */
 void runner_work(struct runner *runner, struct ptx_grid *grid)
 {
@@ -426,7 +367,7 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 			host->catch(caught);
 		work(runner, grid);
 	} else {
-		explain(runner, grid);
+		fault_explain(runner, grid);
 	}
 	if (host->catch)
 		host->catch(NULL);

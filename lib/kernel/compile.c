@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/* Translates the kernels of a module of which there is PTX. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap.h"
+#include "module.h"
+#include "translate.h"
+
+/* With code_lock held. Memory of a variable that the image does not list is the module's, too. */
+static uint64_t own_memory(struct module *module, size_t bytes)
+{
+	CUdeviceptr *more = realloc(module->own, (module->own_count + 1) * sizeof(*more));
+	struct slot *slot;
+	uint32_t heap;
+
+	if (!more)
+		return 0;
+	module->own = more;
+	if (context_find(module->context, &slot) != CUDA_SUCCESS ||
+	    context_heap_of(slot, HEAP_OF_DEVICE, &heap) != CUDA_SUCCESS ||
+	    heap_alloc(heap, bytes ? bytes : 1, BLOCK_MODULE | block_flags_of(slot),
+		       &more[module->own_count]) != CUDA_SUCCESS)
+		return 0;
+	memset((void *)more[module->own_count], 0, bytes);
+	return more[module->own_count++];
+}
+
+/* Finds the memory of a variable, for the translator. */
+static uint64_t address_of(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
+{
+	struct module *module = data;
+	CUdeviceptr address;
+	size_t size;
+
+	(void)text;
+	(void)align;		/* blocks of a heap are aligned to 256 bytes or more */
+	if (image_variable(module->image, name) &&
+	    module_variable(module, name, &address, &size) == CUDA_SUCCESS && size >= bytes)
+		return address;
+	return own_memory(module, bytes);
+}
+
+/* With code_lock held: reads and links the module's texts, the first time. */
+static CUresult link_texts(struct module *module, const struct ptx_object *object)
+{
+	const struct ptx_variables variables = { address_of, module };
+	struct image *image = module->image;
+	struct ptx_log log = {};
+	CUresult result;
+
+	if (module->code)
+		return CUDA_SUCCESS;
+	result = object->code_new(image->texts, image->texts_count, image->binary, &variables,
+				  &module->code, &log);
+	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log.text);
+}
+
+/*
+ * Writes addresses into variables that begin with them, before the program sees a variable.
+ * Without memcast-ptx.so they stay 0.
+ */
+void module_addresses(struct module *module)
+{
+	const struct ptx_object *object;
+	const char *why;
+
+	if (!module->image->has_addresses || !module->image->texts_count)
+		return;
+	object = translator_get(&why);
+	if (!object)
+		return;
+	pthread_mutex_lock(&module->code_lock);
+	link_texts(module, object);
+	pthread_mutex_unlock(&module->code_lock);
+}
+
+/*
+ * Finds a kernel that is translated from PTX, and translates it the first time. @why: output,
+ * why no kernel can be; then @kernel is NULL
+ */
+CUresult module_compiled(struct module *module, const char *name,
+			 const struct ptx_kernel **kernel, const char **why)
+{
+	const struct ptx_object *object;
+	struct ptx_log log = {};
+	CUresult result;
+
+	*kernel = NULL;
+	*why = "its image has no PTX for the device";
+	object = module->image->texts_count ? translator_get(why) : NULL;
+	if (!object)
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&module->code_lock);
+	result = link_texts(module, object);
+	pthread_mutex_unlock(&module->code_lock);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = object->kernel(module->code, name, kernel, &log);
+	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log.text);
+}
+
+/* The module has no users any more. */
+void module_code_free(struct module *module)
+{
+	const char *why;
+
+	if (module->code)
+		translator_get(&why)->code_free(module->code);
+	free(module->own);
+	pthread_mutex_destroy(&module->code_lock);
+}
+
+/* Frees what own_memory() has allocated. The module has ended. */
+void module_own_free(struct module *module)
+{
+	pthread_mutex_lock(&module->code_lock);
+	for (unsigned int i = 0; i < module->own_count; i++)
+		heap_free(module->own[i], 0);
+	module->own_count = 0;
+	pthread_mutex_unlock(&module->code_lock);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/* Runs kernels that were translated from PTX, by memcast-ptx.so. */
+#include "fault.h"
+#include "launch.h"
+#include "translate.h"
+
+#pragma GCC visibility push(default)
+#include <memcast/view.h>
+#pragma GCC visibility pop
+
+/* The object's function for faults of this thread */
+static __thread void (*chosen)(int number, uintptr_t address, uintptr_t rip, bool store);
+
+static void caught(int number, const siginfo_t *info, bool store, uintptr_t rip)
+{
+	chosen(number, (uintptr_t)info->si_addr, rip, store);
+}
+
+static void set_catcher(void (*function)(int number, uintptr_t address, uintptr_t rip, bool store))
+{
+	chosen = function;
+	fault_catch(function ? caught : NULL);
+}
+
+static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
+		    const struct memcast_view **view)
+{
+	size_t offset;
+
+	*view = memcastViewAt(address, &offset);
+	if (!*view)
+		return false;
+	*window = address - offset;
+	*bytes = (*view)->bytes;
+	return true;
+}
+
+static const struct ptx_run_host host = {
+	.catch = set_catcher,
+	.view_at = view_at,
+	.reason = fault_reason,
+};
+
+/* Finds the translation of a kernel that has no function in C; it may take its time. */
+CUresult translated_find(struct function *function, struct invocation *invocation)
+{
+	const unsigned int *block = invocation->block;
+	const char *why;
+	CUresult result = module_compiled(function->module, function->code->name,
+					  &invocation->translated, &why);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	invocation->resident = (unsigned int)function->module->figures->multiprocessors *
+			       occupancy(function, block[0] * block[1] * block[2],
+					 invocation->shared);
+	return invocation->translated ? CUDA_SUCCESS : registered_missing(function->code, why);
+}
+
+CUresult translated_run(const struct invocation *invocation)
+{
+	const struct code *code = invocation->code;
+	const struct slot *slot = context_slot(invocation->module->context);
+	const unsigned int *cluster = invocation->cluster;
+	struct ptx_launch launch = {
+		.kernel = invocation->translated,
+		.parameters = invocation->parameters,
+		.dynamic_shared = invocation->shared,
+		.resident = invocation->resident,
+		.cooperative = invocation->cooperative,
+		.is_cluster = cluster[0],
+		.multiprocessors = invocation->module->figures->multiprocessors,
+		.stack_limit = slot->limits[CU_LIMIT_STACK_SIZE],
+		.heap_limit = slot->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
+		.host = &host,
+	};
+	struct ptx_outcome outcome;
+	const char *why;
+
+	/* the runner has the stack for signals, on which overflows are handled */
+	if (!runner_here())
+		return image_no_memory();
+	if (code->parameters_count)
+		launch.parameters = (char *)invocation->parameters[0] - code->parameters[0].offset;
+	for (int i = 0; i < 3; i++) {
+		launch.grid[i] = invocation->grid[i];
+		launch.block[i] = invocation->block[i];
+		launch.cluster[i] = cluster[i] ? cluster[i] : 1;
+	}
+	translator_get(&why)->run(&launch, &outcome);
+	return outcome.result ? fail(outcome.result, "%s", outcome.reason) : CUDA_SUCCESS;
+}

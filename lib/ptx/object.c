@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/* What memcast-ptx.so offers to libcuda.so.1 */
+#include "run.h"
+#include "translate.h"
+
+const struct ptx_object memcast_ptx_object = {
+	.version = PTX_OBJECT_VERSION,
+	.check = ptx_check,
+	.link = ptx_link,
+	.code_new = ptx_code_new,
+	.code_free = ptx_code_free,
+	.kernel = ptx_code_kernel,
+	.run = ptx_run,
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/* Says why a launch has failed, and where: kernel, block, thread and line. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inside.h"
+
+void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
+
+/* Says where a thread was, in words. @rip: 0, or the instruction */
+static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintptr_t rip, char *text,
+		  size_t size)
+{
+	const struct ptx_launch *launch = grid->launch;
+	char line[200] = "";
+	int used = 0;
+
+	if (rip && ptx_run_line_at)
+		ptx_run_line_at(rip, line, sizeof(line));
+	used = snprintf(text, size, "kernel %.80s, block (%u, %u, %u)", launch->kernel->name,
+			fiber->at.ctaid[0], fiber->at.ctaid[1], fiber->at.ctaid[2]);
+	if (!grid->serial || !launch->kernel->block)
+		used += snprintf(text + used, size - used, ", thread (%u, %u, %u)", fiber->at.tid[0],
+				 fiber->at.tid[1], fiber->at.tid[2]);
+	if (*line)
+		snprintf(text + used, size - used, ", %s", line);
+}
+
+/* A signal has ended a turn. */
+void fault_explain(struct runner *runner, struct ptx_grid *grid)
+{
+	const struct fiber *fiber = runner->current;
+	const struct ptx_run_host *host = grid->launch->host;
+	char where[320], what[160] = "no memory is there";
+	bool on_stack = runner->address >= (uintptr_t)fiber->at.stack_end - 64 * GUARD_BYTES &&
+			runner->address < (uintptr_t)fiber->at.stack_end + 64;
+
+	place(grid, fiber, runner->rip, where, sizeof(where));
+	if (on_stack)
+		strcpy(what, "its stack has overflowed");
+	else if (host->reason)
+		host->reason(runner->address, runner->store, what, sizeof(what));
+	launch_failed(grid, RESULT_ILLEGAL_ADDRESS, "%s: %s at %#lx: %.150s", where,
+		      runner->store ? "store" : "load", runner->address, what);
+}
+
+/* Ends the launch because of what a thread has done. */
+void run_fail(struct fiber *fiber, int result, const char *format, ...)
+{
+	struct runner *runner = fiber->at.block->runner;
+	char where[320], what[200];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(what, sizeof(what), format, list);
+	va_end(list);
+	place(runner->grid, fiber, 0, where, sizeof(where));
+	launch_failed(runner->grid, result, "%s: %s", where, what);
+	for (;;)
+		fiber_switch(&fiber->stack, runner->stack);
+}

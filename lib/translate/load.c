@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/* Loads memcast-ptx.so from the folder of libcuda.so.1. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "beside.h"
+#include "translate.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const struct ptx_object *loaded;
+static char failure[2 * PATH_MAX];	/* why it cannot be used */
+
+/*
+ * DEEPBIND: the object's calls of LLVM are its own LLVM's, whatever the program has of it. A
+ * sanitizer's runtime does not allow that.
+ */
+static void load(void)
+{
+	const char *value = secure_getenv("MEMCAST_PTX");
+	const struct ptx_object *object;
+	char path[PATH_MAX];
+	void *handle;
+	int flags = RTLD_NOW | RTLD_LOCAL;
+
+	if (!dlsym(RTLD_DEFAULT, "__asan_init") && !dlsym(RTLD_DEFAULT, "__tsan_init"))
+		flags |= RTLD_DEEPBIND;
+	if (value && !strcmp(value, "0")) {
+		strcpy(failure, "MEMCAST_PTX=0 is set");
+		return;
+	}
+	if (!library_beside(PTX_OBJECT, path)) {
+		strcpy(failure, "the folder of libcuda.so.1 is not known");
+		return;
+	}
+	handle = dlopen(path, flags);
+	object = handle ? dlsym(handle, PTX_OBJECT_SYMBOL) : NULL;
+	if (!object)
+		snprintf(failure, sizeof(failure),
+			 "its PTX is run by the package memcast-ptx (%s)", dlerror());
+	else if (object->version != PTX_OBJECT_VERSION)
+		strcpy(failure, PTX_OBJECT " is not of the same build as libcuda.so.1");
+	else
+		loaded = object;
+}
+
+const struct ptx_object *translator_get(const char **why)
+{
+	pthread_once(&once, load);
+	*why = failure;
+	return loaded;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+/* Kernels that run from their PTX: launches, waiting, windows, faults, linking. */
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include "log_lines.h"
+#include "memcast_test.h"
+#include "ptx_kernels.h"
+
+FIXTURE(ptx)
+{
+	CUmodule module;
+	CUstream stream;
+	CUdeviceptr memory;
+};
+
+FIXTURE_SETUP(ptx) { }
+NOTHING_LEFT(ptx)
+
+TEST_HELPER CUresult launch(CUmodule module, CUstream stream, const char *name, unsigned int grid,
+			    unsigned int block, void **parameters)
+{
+	CUfunction function;
+	CUresult result = cuModuleGetFunction(&function, module, name);
+
+	return result ? result : cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream,
+						parameters, NULL);
+}
+
+#define load(text)	load_(_metadata, self, text, 0)
+TEST_HELPER void load_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self,
+		       const char *text, CUdevice device)
+{
+	cuda_start(device);
+	/* make test T=ptx_test and host-ptx.sh bring memcast-ptx.so and LLVM along */
+	ASSERT_OK(cuModuleLoadData(&self->module, kernels));
+	if (launch(self->module, NULL, "empty", 1, 1, NULL) == CUDA_ERROR_NOT_SUPPORTED)
+		SKIP(_exit(KSFT_SKIP), "memcast-ptx.so is not here");
+	if (text != kernels)
+		ASSERT_OK(cuModuleLoadData(&self->module, text));
+	ASSERT_OK(cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuMemAlloc(&self->memory, CHUNK));
+	ASSERT_OK(cuMemsetD32(self->memory, 0, CHUNK / 4));
+}
+
+#define LAUNCH(name, grid, block, parameters...)	\
+	launch(self->module, self->stream, name, grid, block, (void *[]) { parameters })
+
+/* The log has each of the words. */
+#define EXPECT_LOG(words...)	expect_log(_metadata, (const char *[]) { words, NULL })
+TEST_HELPER void expect_log(struct __test_metadata *_metadata, const char *const *words)
+{
+	char log[8192];
+	size_t size = sizeof(log);
+
+	ASSERT_OK(cuLogsDumpToMemory(NULL, log, &size, 0));
+	for (; *words; words++)
+		EXPECT_SAYS(log, *words);
+}
+
+TEST_F(ptx, adds_vectors)
+{
+	uint32_t count = 1000;
+	CUdeviceptr a, b, c;
+	float *at;
+
+	load(kernels);
+	a = self->memory;
+	b = a + 4096;
+	c = b + 4096;
+	at = (float *)a;
+	for (uint32_t i = 0; i < count; i++) {
+		at[i] = i;
+		at[1024 + i] = 0.5f * i;
+	}
+	ASSERT_OK(LAUNCH("add", 4, 256, &a, &b, &c, &count));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	for (uint32_t i = 0; i < count; i++)
+		ASSERT_EQ((int)(3 * i), (int)(2 * at[2048 + i]));
+	EXPECT_EQ(0, (int)at[2048 + count]);
+}
+
+/* Values of variables are written where cuModuleGetGlobal() says; addresses are those of memory. */
+TEST_F(ptx, variables_and_their_addresses)
+{
+	CUdeviceptr words, place;
+	uint32_t *to;
+	size_t bytes;
+
+	load(kernels);
+	to = (uint32_t *)self->memory;
+	ASSERT_OK(cuModuleGetGlobal(&words, &bytes, self->module, "words"));
+	EXPECT_EQ(16, (int)bytes);
+	ASSERT_OK(cuModuleGetGlobal(&place, NULL, self->module, "place"));
+	EXPECT_EQ(words, *(CUdeviceptr *)place);
+	((uint32_t *)words)[2] = 1234;
+	ASSERT_OK(LAUNCH("read", 1, 1, &self->memory));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(-8, (int)to[0]);
+	EXPECT_EQ(1234, (int)to[1]);
+}
+
+TEST_F(ptx, barriers_in_streams_and_graphs)
+{
+	CUdeviceptr to;
+	CUgraphExec instance;
+	CUgraph graph;
+	uint32_t *from;
+
+	load(kernels);
+	to = self->memory + (64 << 10);
+	from = (uint32_t *)self->memory;
+	for (uint32_t i = 0; i < 8 * 1024; i++)
+		from[i] = i;
+	ASSERT_OK(cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	ASSERT_OK(LAUNCH("sum", 8, 1024, &to, &self->memory));
+	ASSERT_OK(cuStreamEndCapture(self->stream, &graph));
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	for (int round = 0; round < 3; round++) {
+		ASSERT_OK(cuMemsetD32Async(to, 0, 8, self->stream));
+		ASSERT_OK(cuGraphLaunch(instance, self->stream));
+		ASSERT_OK(cuStreamSynchronize(self->stream));
+		for (uint32_t i = 0; i < 8; i++)
+			EXPECT_EQ(1023 * 512 + i * 1024 * 1024, ((uint32_t *)to)[i]);
+	}
+	ASSERT_OK(cuGraphExecDestroy(instance));
+	ASSERT_OK(cuGraphDestroy(graph));
+}
+
+/* A block waits for another one, and a stream's blocks for another stream's. */
+TEST_F(ptx, blocks_and_streams_go_on_side_by_side)
+{
+	CUstream stream[32];
+	uint32_t all = 40, *met;
+
+	load(kernels);
+	met = (uint32_t *)self->memory;
+	ASSERT_OK(LAUNCH("meet", 40, 64, &self->memory, &all));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(40 * 64, (int)met[1]);
+	met[0] = met[1] = 0;
+	all = 32;
+	for (int i = 0; i < 32; i++) {
+		ASSERT_OK(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
+		ASSERT_OK(launch(self->module, stream[i], "meet", 1, 1024,
+				 (void *[]) { &self->memory, &all }));
+	}
+	for (int i = 0; i < 32; i++)
+		ASSERT_OK(cuStreamSynchronize(stream[i]));
+	EXPECT_EQ(32 * 1024, (int)met[1]);
+}
+
+TEST_F(ptx, cooperative_launches)
+{
+	CUfunction function;
+	uint32_t *to;
+
+	load(kernels);
+	to = (uint32_t *)self->memory;
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "together"));
+	ASSERT_OK(cuLaunchCooperativeKernel(function, 100, 1, 1, 32, 1, 1, 0, self->stream,
+					    (void *[]) { &self->memory }));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(100, (int)to[0]);
+	EXPECT_EQ(100 * 32, (int)to[1]);
+}
+
+/* One rank of an all-reduce over a team of @ranks devices. Return: how many words are wrong */
+#define reduce_as(team, rank, ranks)	reduce_as_(_metadata, self, team, rank, ranks)
+TEST_HELPER int reduce_as_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self,
+			   CUmemGenericAllocationHandle team, uint32_t rank, uint32_t ranks)
+{
+	CUmemGenericAllocationHandle memory = new_memory(rank, CHUNK);
+	CUdeviceptr own, window;
+	int wrong = 0;
+	float *values;
+
+	own = ADDRESS(mapped(memory, CHUNK, rank));
+	ASSERT_OK(cuMemsetD32(own, 0, CHUNK / 4));
+	values = (float *)(own + 4096);
+	for (uint32_t i = 0; i < 256; i++)
+		values[i] = (rank + 1) * (i + 1);
+	ASSERT_OK(cuMulticastBindMem(team, 0, memory, 0, CHUNK, 0));
+	window = ADDRESS(mapped(team, CHUNK, rank));
+	ASSERT_OK(LAUNCH("all_reduce", 1, 256, &window, &own, &ranks, &rank));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	for (uint32_t i = 0; i < 256; i++)
+		wrong += values[i] != ranks * (ranks + 1) / 2 * (i + 1);
+	return wrong;
+}
+
+/* Two processes, a device and a rank each */
+TEST_F(ptx, all_reduce_of_two_processes)
+{
+	CUmemGenericAllocationHandle team;
+	int ends[2], status, fd;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	pid = fork();
+	if (!pid) {
+		fd = receive_fd(ends[1]);
+		load_(_metadata, self, kernels, 1);
+		team = imported(fd);
+		ASSERT_OK(cuMulticastAddDevice(team, 1));
+		_exit(reduce_as(team, 1, 2) ? 1 : 0);
+	}
+	load(kernels);
+	team = new_team(2, CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(team, 0));
+	send_fd(ends[0], exported(team));
+	EXPECT_EQ(0, reduce_as(team, 0, 2));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+TEST_F(ptx, faults_say_where)
+{
+	CUdeviceptr bad = 0x7000000000, more;
+
+	load(store);
+	ASSERT_OK(LAUNCH("store", 2, 1, &bad));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&more, 4096));
+	EXPECT_LOG("kernel store, block (0, 0, 0)", "store at 0x7000000000");
+}
+
+TEST_F(ptx, faults_of_unmapped_memory_say_why)
+{
+	CUmemGenericAllocationHandle handle;
+	CUdeviceptr address;
+
+	load(store);
+	handle = new_memory(0, CHUNK);
+	address = ADDRESS(mapped(handle, CHUNK, 0));
+	ASSERT_OK(cuMemUnmap(address, CHUNK));
+	ASSERT_OK(LAUNCH("store", 1, 1, &address));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	EXPECT_LOG("kernel store", "cuMemUnmap() took");
+}
+
+TEST_F(ptx, multimem_needs_a_window)
+{
+	uint32_t ranks = 1, rank = 0;
+
+	load(kernels);
+	ASSERT_OK(LAUNCH("all_reduce", 1, 32, &self->memory, &self->memory, &ranks, &rank));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	EXPECT_LOG("kernel all_reduce", "no multicast object is mapped there");
+}
+
+TEST_F(ptx, traps)
+{
+	load(kernels);
+	ASSERT_OK(LAUNCH("trap_at_3", 1, 32, NULL));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->stream));
+	EXPECT_LOG("kernel trap_at_3, block (0, 0, 0)", "trap");
+}
+
+/* What memcast does not have is said at the launch, which changes nothing. */
+TEST_F(ptx, unsupported_instructions)
+{
+	load(unsupported);
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, LAUNCH("multiply", 1, 128, NULL));
+	EXPECT_LOG("kernel multiply", "line 7", "wgmma.fence", "is not supported");
+	EXPECT_OK(cuCtxSynchronize());
+}
+
+TEST_F(ptx, wrong_text)
+{
+	static const char text[] = HEAD ".visible .entry k() {\n.reg .b32 %r<2>;\n"
+		"add.u32 %r0, %r1, %r1;\nadd.u33 %r0, %r1, %r1;\nret; }\n";
+	char error[512] = "";
+	CUjit_option options[] = {
+		CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+	};
+	void *values[] = { error, (void *)sizeof(error) };
+
+	cuda_start(0);
+	EXPECT_CU(CUDA_ERROR_INVALID_PTX,
+		  cuModuleLoadDataEx(&self->module, text, 2, options, values));
+	EXPECT_SAYS(error, "line 7");
+}
+
+TEST_F(ptx, links_parts)
+{
+	static const char caller[] = HEAD
+		".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+		".visible .entry k(.param .u64 to) {\n.reg .b32 %r<3>; .reg .b64 %d<2>;\n"
+		"ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x;\n"
+		"{ .param .b32 a; .param .b32 v; st.param.b32 [a], %r1; call (v), twice, (a);\n"
+		"ld.param.b32 %r2, [v]; }\n"
+		"mul.wide.u32 %d0, %r1, 4; add.u64 %d1, %d1, %d0; st.global.u32 [%d1], %r2; ret; }\n";
+	static const char called[] = HEAD
+		".visible .func (.param .b32 r) twice(.param .b32 x) {\n.reg .b32 %r<2>;\n"
+		"ld.param.b32 %r1, [x]; add.u32 %r1, %r1, %r1; st.param.b32 [r], %r1; ret; }\n";
+	uint32_t *to;
+	CUlinkState state;
+	CUmodule linked;
+	size_t bytes;
+	void *image;
+
+	load(kernels);
+	to = (uint32_t *)self->memory;
+	ASSERT_OK(cuLinkCreate(0, NULL, NULL, &state));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)caller, sizeof(caller), "caller",
+				0, NULL, NULL));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)called, sizeof(called), "called",
+				0, NULL, NULL));
+	ASSERT_OK(cuLinkComplete(state, &image, &bytes));
+	ASSERT_OK(cuModuleLoadData(&linked, image));
+	ASSERT_OK(cuLinkDestroy(state));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuLinkDestroy(state));
+	ASSERT_OK(launch(linked, self->stream, "k", 1, 32, (void *[]) { &self->memory }));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	for (uint32_t i = 0; i < 32; i++)
+		EXPECT_EQ(2 * i, to[i]);
+}
+
+TEST_HARNESS_MAIN
