@@ -153,12 +153,8 @@ static CUresult add_texts(struct link *link, CUjitInputType type, const void *da
 		result = find_translator(&object);
 	if (result != CUDA_SUCCESS)
 		return result;
-	for (uint32_t i = before; i < link->image->texts_count && result == CUDA_SUCCESS; i++)
-		result = object->check(&link->image->texts[i], link->image->binary, &log);
-	if (result == CUDA_SUCCESS)
-		result = object->link(link->image->texts, link->image->texts_count,
-				      (const char *const *)link->names, false, link->image->binary,
-				      &log);
+	result = object->link(link->image->texts, link->image->texts_count,
+			      (const char *const *)link->names, false, link->image->binary, &log);
 	write_logs(link, log.text);
 	if (result == CUDA_SUCCESS)
 		return result;

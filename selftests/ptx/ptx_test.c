@@ -41,6 +41,7 @@ TEST_HELPER void load_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *sel
 	ASSERT_OK(cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING));
 	ASSERT_OK(cuMemAlloc(&self->memory, CHUNK));
 	ASSERT_OK(cuMemsetD32(self->memory, 0, CHUNK / 4));
+	ASSERT_OK(cuCtxSynchronize());
 }
 
 #define LAUNCH(name, grid, block, parameters...)	\
@@ -62,6 +63,7 @@ TEST_F(ptx, adds_vectors)
 {
 	uint32_t count = 1000;
 	CUdeviceptr a, b, c;
+	int wrong = 0;
 	float *at;
 
 	load(kernels);
@@ -76,7 +78,8 @@ TEST_F(ptx, adds_vectors)
 	ASSERT_OK(LAUNCH("add", 4, 256, &a, &b, &c, &count));
 	ASSERT_OK(cuStreamSynchronize(self->stream));
 	for (uint32_t i = 0; i < count; i++)
-		ASSERT_EQ((int)(3 * i), (int)(2 * at[2048 + i]));
+		wrong += at[2048 + i] != 1.5f * i;
+	EXPECT_EQ(0, wrong);
 	EXPECT_EQ(0, (int)at[2048 + count]);
 }
 
