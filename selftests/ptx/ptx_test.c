@@ -222,7 +222,7 @@ TEST_F(ptx, faults_say_where)
 	CUdeviceptr bad = 0x7000000000, more;
 
 	load(store);
-	ASSERT_OK(LAUNCH("store", 2, 1, &bad));
+	ASSERT_OK(LAUNCH("store", 1, 1, &bad));
 	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
 	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&more, 4096));
 	EXPECT_LOG("kernel store, block (0, 0, 0)", "store at 0x7000000000");
