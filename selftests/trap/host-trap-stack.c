@@ -183,8 +183,9 @@ static void run_overflow(void)
 	_exit(use_all(0));
 }
 
-static void caught_overflow(int number, const siginfo_t *info, bool store)
+static void caught_overflow(int number, const siginfo_t *info, bool store, uintptr_t rip)
 {
+	(void)rip;
 	(void)info;
 	(void)store;
 	_exit(number);
