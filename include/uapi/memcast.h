@@ -610,6 +610,21 @@ struct memcast_handle_retain {
 	__u32 handle;
 };
 
+/**
+ * struct memcast_progress - where a copy or fill goes on that a signal has interrupted
+ * @done: 0; while the call is under way, how many bytes are done
+ * @missed: 0; likewise, where a member had no memory
+ *
+ * A thread that gets a signal, or is to be frozen, leaves a long copy between two pieces. The
+ * module notes here how far it came, and Linux makes the call again, after the signal's handler.
+ * The module does not interrupt calls with a shorter struct, without this, or in memory that
+ * cannot be written.
+ */
+struct memcast_progress {
+	__aligned_u64 done;
+	__aligned_u64 missed;
+};
+
 #define MEMCAST_COPY_TO_DEVICE		(1U << 0)	/* @to must be mapped or registered */
 #define MEMCAST_COPY_FROM_DEVICE	(1U << 1)	/* so must @from */
 #define MEMCAST_COPY_CHECK		(1U << 2)	/* check only, copy nothing */
@@ -628,6 +643,7 @@ struct memcast_handle_retain {
  * @from_device: with MEMCAST_COPY_PEER: ordinal; must have access to the mappings
  *	at @from, instead of @device
  * @reserved: 0
+ * @progress: zeros
  *
  * A copy from a window reads the first bound member; a copy to a window reaches
  * every replica; if a member has no memory there, ioctl() returns MEMCAST_MISSED.
@@ -647,6 +663,7 @@ struct memcast_copy {
 	__aligned_u64 from_pitch;
 	__u32 from_device;
 	__u32 reserved;
+	struct memcast_progress progress;
 };
 
 #define MEMCAST_FILL_CHECK	(1U << 0)	/* check only, fill nothing */
@@ -662,6 +679,7 @@ struct memcast_copy {
  * @rows: how many; 0 is 1
  * @pitch: bytes from one row to the next, a multiple of @width; as long as a row
  *	at least, if @rows is over 1
+ * @progress: zeros
  *
  * A fill of a window reaches every replica; if a member has no memory there, ioctl()
  * returns MEMCAST_MISSED.
@@ -678,6 +696,7 @@ struct memcast_fill {
 	__u32 flags;
 	__aligned_u64 rows;
 	__aligned_u64 pitch;
+	struct memcast_progress progress;
 };
 
 /* A team's replica is mapped there, not its window. */

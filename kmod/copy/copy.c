@@ -112,16 +112,14 @@ put_from:
 	return ret ?: piece;
 }
 
-static int copy_row(struct mc_call *call, struct mc_copying *copying)
+/* Copies the rest of a row. @done: of all rows; counts what is copied */
+static int copy_row(struct mc_call *call, struct mc_copying *copying, u64 left, u64 *done)
 {
 	struct memcast_copy *copy = call->arg;
-	u64 left = copy->bytes;
 	bool word = is_word(copying, left);
 	ssize_t ret;
 
 	while (left) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
 		ret = copy_piece(copying, left, word);
 		if (ret < 0)
 			return mc_fail(call, ret, ret == -EHOSTUNREACH ?
@@ -130,6 +128,10 @@ static int copy_row(struct mc_call *call, struct mc_copying *copying)
 		copying->to.address += ret;
 		copying->from.address += ret;
 		left -= ret;
+		*done += ret;
+		ret = left ? mc_copy_must_stop(call, &copying->to, &copy->progress, *done) : 0;
+		if (ret)
+			return ret;
 		cond_resched();
 	}
 	return 0;
@@ -138,6 +140,7 @@ static int copy_row(struct mc_call *call, struct mc_copying *copying)
 static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
 {
 	struct memcast_copy *copy = call->arg;
+	u64 done = copy->progress.done, row = copy->bytes, left = row;
 	int ret;
 
 	if (copy->flags & MEMCAST_COPY_CHECK)
@@ -145,10 +148,19 @@ static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
 	ret = mc_copy_touch(call, &copying->to, copy->bytes, rows) ?:
 	      mc_copy_begin(call, &copying->to, copy->bytes, rows) ?:
 	      mc_copy_begin(call, &copying->from, copy->bytes, rows);
+	if (unlikely(done) && !ret) {
+		ret = mc_copy_resume(call, &copying->to, row, rows, &copy->progress) ?:
+		      mc_copy_resume(call, &copying->from, row, rows, &copy->progress);
+		left -= done % row;
+		rows -= done / row;
+	}
 	while (!ret && rows--) {
-		ret = copy_row(call, copying);
-		copying->to.address += copying->to.pitch - copy->bytes;
-		copying->from.address += copying->from.pitch - copy->bytes;
+		ret = copy_row(call, copying, left, &done);
+		left = row;
+		copying->to.address += copying->to.pitch - row;
+		copying->from.address += copying->from.pitch - row;
+		if (!ret && rows)
+			ret = mc_copy_must_stop(call, &copying->to, &copy->progress, done);
 	}
 	return ret;
 }
@@ -191,6 +203,7 @@ int mc_copy(struct mc_call *call)
 			   copy->flags & MEMCAST_COPY_FROM_DEVICE) ?:
 	      copy_rows(call, copying, rows);
 	trace_memcast_copy(copy->to, copy->from, copy->bytes, rows, to->id, ret);
+	mc_copy_forget(call, &copy->progress, ret);
 	ret = ret ?: mc_copy_note(call, &copying->to);
 	mc_copy_close(&copying->from);
 	mc_copy_close(&copying->to);

@@ -3,6 +3,7 @@
 #ifndef _MC_COPY_H
 #define _MC_COPY_H
 
+#include <linux/sched/signal.h>
 #include <linux/xarray.h>
 #include "vm.h"
 
@@ -33,5 +34,20 @@ int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 void mc_copy_close(struct mc_copy_iter *side);
 int mc_copy_next(struct mc_copy_iter *side, u64 bytes);
 int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *to);
+int mc_copy_resume(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
+		   const struct memcast_progress *progress);
+int mc_copy_leave(struct mc_call *call, const struct mc_copy_iter *to,
+		  struct memcast_progress *progress, u64 done);
+void mc_copy_forget(struct mc_call *call, struct memcast_progress *progress, int error);
+
+/*
+ * Has a call to stop between two pieces, of which @done bytes are done? Return: 0, or -EINTR or
+ * -ERESTARTNOINTR. Without locks.
+ */
+static inline int mc_copy_must_stop(struct mc_call *call, const struct mc_copy_iter *to,
+				    struct memcast_progress *progress, u64 done)
+{
+	return likely(!signal_pending(current)) ? 0 : mc_copy_leave(call, to, progress, done);
+}
 
 #endif /* _MC_COPY_H */

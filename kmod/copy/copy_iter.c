@@ -132,6 +132,7 @@ static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct m
 {
 	struct mc_pinned_range *pinned = &side->pinned;
 	unsigned int i;
+	bool taken;
 	int ret = 0;
 
 	for (; bytes && !ret; bytes -= pinned->bytes, address += pinned->bytes) {
@@ -142,11 +143,15 @@ static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct m
 					   true);
 		if (ret)
 			return ret;
+		taken = !lacks && pinned->lacks;
 		if (!lacks)
 			ret = mc_pinned_range_fill(pinned, true);
 		for (i = 0; lacks && pinned->lacks && !ret && i < pinned->replicas; i++)
 			ret = mc_lacks_add(lacks, pinned->spot[i].memory, pinned->spot[i].offset);
 		mc_pinned_range_put(pinned);
+		/* the call is made again, and finds the chunks that were taken */
+		if (taken && !ret && signal_pending(current))
+			ret = -ERESTARTNOINTR;
 		cond_resched();
 	}
 	return ret;
@@ -188,7 +193,7 @@ int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 		ret = rows_touch(side, bytes, rows, NULL);
 	if (ret == -ENOMEM)
 		return mc_lazy_fail(call, ret, lacks.chunks);
-	if (ret && ret != -EINTR)
+	if (ret && ret != -EINTR && ret != -ERESTARTNOINTR)
 		return mc_fail(call, ret, "the memory changed under the call");
 	return ret;
 }
@@ -218,6 +223,55 @@ int mc_copy_next(struct mc_copy_iter *side, u64 bytes)
 	if (unlikely(side->pinned.missed) && !side->missed)
 		side->missed = side->address;
 	return ret;
+}
+
+/*
+ * Moves one side to the byte at which an interrupted call goes on. Return: 0, or -EINVAL: the
+ * caller has changed @progress.
+ */
+int mc_copy_resume(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
+		   const struct memcast_progress *progress)
+{
+	/* the side was checked, so all its bytes can be counted */
+	if (progress->done > bytes * rows)
+		return mc_fail(call, -EINVAL, "progress of %llu bytes is more than there are",
+			       progress->done);
+	side->address += progress->done / bytes * side->pitch + progress->done % bytes;
+	if (side->write)
+		side->missed = progress->missed;
+	return 0;
+}
+
+/*
+ * A signal is there, of a call with @done bytes done: notes them where the program has the
+ * argument. Return: -EINTR: the caller is dying; -ERESTARTNOINTR; or 0: the call has to go on, as
+ * its argument cannot be written. Without locks.
+ */
+int mc_copy_leave(struct mc_call *call, const struct mc_copy_iter *to,
+		  struct memcast_progress *progress, u64 done)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (call->bytes < (void *)(progress + 1) - call->arg)
+		return 0;
+	progress->done = done;
+	progress->missed = to->missed;
+	if (!mc_respond(call))
+		return -ERESTARTNOINTR;
+	call->reason[0] = '\0';
+	return 0;
+}
+
+/* A call ends that was interrupted: it leaves the argument as it was. */
+void mc_copy_forget(struct mc_call *call, struct memcast_progress *progress, int error)
+{
+	if (likely(!progress->done) || error == -ERESTARTNOINTR)
+		return;
+	*progress = (struct memcast_progress) {};
+	/* best effort: the result is the answer */
+	if (call->bytes >= (void *)(progress + 1) - call->arg &&
+	    copy_to_user(call->user, call->arg, call->bytes))
+		return;
 }
 
 /**

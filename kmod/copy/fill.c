@@ -23,10 +23,11 @@ static void fill_pinned(const struct mc_pinned_range *pinned, u32 width, u32 val
 }
 
 /* Fills the program's own memory by stores to its addresses, as the program itself would. */
-static int fill_user(struct mc_call *call, struct mc_copy_iter *to, u64 left)
+static int fill_user(struct mc_call *call, struct mc_copy_iter *to, u64 left, u64 *done)
 {
 	struct memcast_fill *fill = call->arg;
 	u32 words[64];
+	int ret;
 
 	/* a width divides a word, so each piece continues the pattern of the one before */
 	memset32(words, fill->width == 1 ? fill->value * 0x01010101 :
@@ -35,30 +36,31 @@ static int fill_user(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 	while (left) {
 		size_t bytes = min_t(u64, left, sizeof(words));
 
-		if (fatal_signal_pending(current))
-			return -EINTR;
 		if (copy_to_user(mc_copy_user(to), words, bytes))
 			return mc_fail(call, -EFAULT,
 				       "the memory changed while it was filled");
 		to->address += bytes;
 		left -= bytes;
+		*done += bytes;
+		ret = left ? mc_copy_must_stop(call, to, &fill->progress, *done) : 0;
+		if (ret)
+			return ret;
 		cond_resched();
 	}
 	return 0;
 }
 
-static int fill_row(struct mc_call *call, struct mc_copy_iter *to, u64 left)
+/* Fills the rest of a row. @done: bytes of all rows; counts what is filled */
+static int fill_row(struct mc_call *call, struct mc_copy_iter *to, u64 left, u64 *done)
 {
 	struct memcast_fill *fill = call->arg;
 
 	if (!to->reservation)
-		return fill_user(call, to, left);
+		return fill_user(call, to, left, done);
 	while (left) {
 		size_t bytes;
 		int ret;
 
-		if (fatal_signal_pending(current))
-			return -EINTR;
 		ret = mc_copy_next(to, left);
 		if (ret == -EHOSTUNREACH)
 			return mc_fail(call, ret,
@@ -71,6 +73,10 @@ static int fill_row(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 		mc_pinned_range_put(&to->pinned);
 		to->address += bytes;
 		left -= bytes;
+		*done += bytes;
+		ret = left ? mc_copy_must_stop(call, to, &fill->progress, *done) : 0;
+		if (ret)
+			return ret;
 		cond_resched();
 	}
 	return 0;
@@ -79,14 +85,23 @@ static int fill_row(struct mc_call *call, struct mc_copy_iter *to, u64 left)
 static int fill_rows(struct mc_call *call, struct mc_copy_iter *to, u64 bytes, u64 rows)
 {
 	struct memcast_fill *fill = call->arg;
+	u64 done = fill->progress.done, left = bytes;
 	int ret;
 
 	if (fill->flags & MEMCAST_FILL_CHECK)
 		return 0;
 	ret = mc_copy_touch(call, to, bytes, rows) ?: mc_copy_begin(call, to, bytes, rows);
+	if (unlikely(done) && !ret) {
+		ret = mc_copy_resume(call, to, bytes, rows, &fill->progress);
+		left -= done % bytes;
+		rows -= done / bytes;
+	}
 	while (!ret && rows--) {
-		ret = fill_row(call, to, bytes);
+		ret = fill_row(call, to, left, &done);
+		left = bytes;
 		to->address += to->pitch - bytes;
+		if (!ret && rows)
+			ret = mc_copy_must_stop(call, to, &fill->progress, done);
 	}
 	return ret;
 }
@@ -105,6 +120,9 @@ static int fill_check(struct mc_call *call, u64 *bytes)
 	if (!IS_ALIGNED(fill->to | fill->pitch, fill->width))
 		return mc_fail(call, -EINVAL, "%#llx or the pitch %llu is not a multiple of %u",
 			       fill->to, fill->pitch, fill->width);
+	if (!IS_ALIGNED(fill->progress.done, fill->width))
+		return mc_fail(call, -EINVAL, "progress of %llu bytes is not whole elements",
+			       fill->progress.done);
 	if (check_mul_overflow(fill->count, (u64)fill->width, bytes))
 		return mc_fail(call, -EINVAL, "the size overflows");
 	return 0;
@@ -137,6 +155,7 @@ int mc_fill(struct mc_call *call)
 	ret = mc_copy_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);
 	trace_memcast_fill(fill->to, bytes, rows, device->id, ret);
+	mc_copy_forget(call, &fill->progress, ret);
 	ret = ret ?: mc_copy_note(call, to);
 	mc_copy_close(to);
 	kfree(to);

@@ -20,9 +20,6 @@
  *
  * MC_ZAP_SPECIAL: zap_special_vma_range() removes entries from a PFN map.
  *
- * MC_DFL_WQ: the workqueue that is bound to no processor is system_dfl_wq; these kernels
- * log that the old name is deprecated.
- *
  * MC_DEVNODE_CONST: the function that names a device's node gets a const device.
  *
  * MC_IN_EXECVE: exec() marks its task. Some kernels close files in it while the old
@@ -34,15 +31,8 @@
 #include <linux/dma-buf.h>
 #include <linux/huge_mm.h>
 #include <linux/mm.h>
-#include <linux/workqueue.h>
 #ifdef MC_PFN_T
 #include <linux/pfn_t.h>
-#endif
-
-#ifdef MC_DFL_WQ
-#define mc_unbound_wq	system_dfl_wq
-#else
-#define mc_unbound_wq	system_unbound_wq
 #endif
 
 #ifdef MC_DEVNODE_CONST

@@ -39,12 +39,15 @@
 #define _MC_PRIVATE_H
 
 #include <linux/device.h>
+#include <linux/freezer.h>
 #include <linux/fs.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
+#include <linux/sched/jobctl.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
 #include <linux/uuid.h>
@@ -141,6 +144,18 @@ int mc_range_is_covered(struct rb_root_cached *tree, unsigned long first, unsign
 /* ---- xarray.c ---- */
 
 void mc_xa_destroy(struct xarray *xa);
+
+/* ---- freezing ---- */
+
+/*
+ * Is the caller to be frozen, with its cgroup or for suspend? Calls whose progress cannot be kept
+ * stop only then, and begin anew afterwards; at every signal, they might never end.
+ */
+static inline bool mc_freezing(void)
+{
+	return unlikely(signal_pending(current)) &&
+	       (freezing(current) || READ_ONCE(current->jobctl) & JOBCTL_TRAP_FREEZE);
+}
 
 /* ---- user.c ---- */
 

@@ -9,8 +9,6 @@
 #include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/uuid.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
 #include "host.h"
 #include "private.h"
 
@@ -24,13 +22,11 @@ void mc_chunk_free(struct page *chunk, unsigned int order);
 struct mc_pool {
 	spinlock_t lock;		/* protects the next four */
 	struct list_head clean;		/* zeroed chunks, by page->lru */
-	struct list_head dirty;		/* chunks still to be zeroed */
-	unsigned long free;		/* on a list, or just being zeroed; lockless */
+	struct list_head dirty;		/* chunks that are zeroed when they are taken */
+	unsigned long free;		/* on a list, and no thread is about to take it; lockless */
 	unsigned long total;
 	atomic_long_t taken;		/* of a lazy pool: chunks taken from the host */
 	int node;
-	struct work_struct zero;
-	wait_queue_head_t zeroed;
 };
 
 /*

@@ -3,12 +3,12 @@
  * Pools: the physical memory of one device, in chunks. (A lazy pool only counts its chunks, and
  * lazy.c takes them: the next paragraph is about other pools.)
  *
- * A chunk that comes back is dirty. A worker zeroes dirty chunks, so that taking
- * one from a warm pool costs no memset; a caller that takes chunks faster than the
- * worker zeroes them does so itself.
+ * A chunk that comes back is dirty. Who takes it zeroes it: in its own time, which its cgroup
+ * limits, and where a signal can end it. (A worker would do it in nobody's time, so that a program
+ * could use more of the processors than it may; and the end of a program must not take long.)
  */
 #include <linux/highmem.h>
-#include "compat.h"
+#include <linux/sched/signal.h>
 #include "device.h"
 
 static void chunk_zero(struct page *chunk)
@@ -30,48 +30,53 @@ static struct page *list_take(struct list_head *list)
 	return chunk;
 }
 
-static void pool_zero(struct work_struct *work)
+/*
+ * Return: a zeroed chunk. The caller has counted it out of pool->free, so there is one.
+ * @zeroed: set if this call has zeroed it
+ */
+static struct page *pool_take_one(struct mc_pool *pool, bool *zeroed)
 {
-	struct mc_pool *pool = container_of(work, struct mc_pool, zero);
 	struct page *chunk;
+	bool clean;
 
-	for (;;) {
-		spin_lock(&pool->lock);
+	spin_lock(&pool->lock);
+	chunk = list_take(&pool->clean);
+	clean = chunk;
+	if (!chunk)
 		chunk = list_take(&pool->dirty);
-		spin_unlock(&pool->lock);
-		if (!chunk)
-			return;
-
+	spin_unlock(&pool->lock);
+	if (!clean) {
 		chunk_zero(chunk);
-
-		spin_lock(&pool->lock);
-		list_add_tail(&chunk->lru, &pool->clean);
-		spin_unlock(&pool->lock);
-		wake_up(&pool->zeroed);
+		*zeroed = true;
 	}
+	return chunk;
 }
 
-/* Return: a zeroed chunk. The caller has counted it out of pool->free, so there is one. */
-static struct page *pool_take_one(struct mc_pool *pool)
+/*
+ * Has a thread to stop, that has taken some chunks? A dying one has. One with another signal, or
+ * that is to be frozen, makes the same call again: so each try zeroes a chunk at least.
+ */
+static int must_stop(bool zeroed)
 {
-	struct page *chunk;
+	if (likely(!signal_pending(current)))
+		return 0;
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	return zeroed ? -ERESTARTNOINTR : 0;
+}
 
-	for (;;) {
+/* Puts chunks on one of the pool's lists. */
+static void pool_put(struct mc_pool *pool, struct list_head *list, struct page **chunk,
+		     unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++) {
 		spin_lock(&pool->lock);
-		chunk = list_take(&pool->clean);
-		if (chunk) {
-			spin_unlock(&pool->lock);
-			return chunk;
-		}
-		chunk = list_take(&pool->dirty);
+		list_add_tail(&chunk[i]->lru, list);
+		WRITE_ONCE(pool->free, pool->free + 1);
 		spin_unlock(&pool->lock);
-		if (chunk) {
-			chunk_zero(chunk);
-			return chunk;
-		}
-		/* the worker is zeroing the last chunks: a matter of microseconds */
-		wait_event(pool->zeroed, !list_empty(&pool->clean) ||
-			   !list_empty(&pool->dirty));
+		cond_resched();
 	}
 }
 
@@ -81,11 +86,14 @@ static struct page *pool_take_one(struct mc_pool *pool)
  * @chunk: output, @n of them; of a lazy pool they stay NULL until they are touched
  * @n: how many
  *
- * Return: 0, -ENOMEM (nothing was taken), or -EINTR when the caller is dying.
+ * Return: 0, or an error, and nothing was taken: -ENOMEM, -EINTR when the caller is dying, or
+ * -ERESTARTNOINTR: it has a signal. The next try finds the chunks that this one has zeroed.
  */
 int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 {
+	bool zeroed = false;
 	unsigned long i;
+	int ret;
 
 	spin_lock(&pool->lock);
 	if (n > pool->free) {
@@ -98,9 +106,10 @@ int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 		return 0;
 
 	for (i = 0; i < n; i++) {
-		if (fatal_signal_pending(current))
+		ret = must_stop(zeroed);
+		if (ret)
 			goto give_back;
-		chunk[i] = pool_take_one(pool);
+		chunk[i] = pool_take_one(pool, &zeroed);
 		/* a chunk takes some 75 instructions: to look for each would be felt */
 		if (i % 64 == 63)
 			cond_resched();
@@ -111,8 +120,8 @@ give_back:
 	spin_lock(&pool->lock);
 	WRITE_ONCE(pool->free, pool->free + n - i);
 	spin_unlock(&pool->lock);
-	mc_pool_give(pool, chunk, i);
-	return -EINTR;
+	pool_put(pool, &pool->clean, chunk, i);
+	return ret;
 }
 
 /* Gives back the chunks of a lazy pool that were touched; all @n count as free from now on. */
@@ -138,21 +147,10 @@ static void lazy_give(struct mc_pool *pool, struct page **chunk, unsigned long n
  */
 void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
 {
-	unsigned long i;
-
-	if (mc_lazy()) {
+	if (mc_lazy())
 		lazy_give(pool, chunk, n);
-		return;
-	}
-	for (i = 0; i < n; i++) {
-		spin_lock(&pool->lock);
-		list_add_tail(&chunk[i]->lru, &pool->dirty);
-		WRITE_ONCE(pool->free, pool->free + 1);
-		spin_unlock(&pool->lock);
-		cond_resched();
-	}
-	wake_up(&pool->zeroed);
-	queue_work(mc_unbound_wq, &pool->zero);
+	else
+		pool_put(pool, &pool->dirty, chunk, n);
 }
 
 static void pool_free(struct mc_pool *pool)
@@ -182,8 +180,6 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 	spin_lock_init(&pool->lock);
 	INIT_LIST_HEAD(&pool->clean);
 	INIT_LIST_HEAD(&pool->dirty);
-	INIT_WORK(&pool->zero, pool_zero);
-	init_waitqueue_head(&pool->zeroed);
 	pool->node = node;
 
 	for (i = 0; i < chunks && !mc_lazy(); i++) {
@@ -210,7 +206,6 @@ int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node)
 /* Frees the chunks of a pool. All are back: an object that uses one keeps the module. */
 void mc_pool_destroy(struct mc_pool *pool)
 {
-	cancel_work_sync(&pool->zero);
 	WARN_ON(pool->free != pool->total || atomic_long_read(&pool->taken));
 	WRITE_ONCE(mc_pool_pages, mc_pool_pages - (pool->total << MC_CHUNK_ORDER));
 	pool_free(pool);

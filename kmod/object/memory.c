@@ -40,7 +40,8 @@ static int host_take(struct mc_call *call, struct mc_memory *memory)
 		u32 order = i == memory->chunks - 1 ? memory->last_order :
 						      MC_CHUNK_ORDER;
 
-		ret = fatal_signal_pending(current) ? -EINTR : mc_check_left(call);
+		ret = fatal_signal_pending(current) ? -EINTR :
+		      mc_freezing() ? -ERESTARTNOINTR : mc_check_left(call);
 		if (ret)
 			goto give_back;
 		memory->chunk[i] = mc_chunk_alloc(node, __GFP_ACCOUNT |

@@ -308,8 +308,8 @@ TEST_F(fdinfo, places)
 }
 
 /*
- * Chunks that came back from last to first are taken in that order again, except the chunk that is
- * being zeroed at the moment: no more than two in a row follow each other in the pool.
+ * Chunks that came back from last to first are taken in that order again: no two in a row follow
+ * each other in the pool.
  */
 TEST_F(fdinfo, more_places_than_a_line_has)
 {

@@ -217,4 +217,28 @@ TEST_F(trace, memory_ends_bound_to_two_teams_in_turn)
 	EXPECT_EVENT(2 * 3, "memcast_zap", "address=");
 }
 
+/* Chunks that come back are zeroed by who takes them: no worker of the kernel does it. */
+TEST_F(trace, no_work_for_workers)
+{
+	unsigned long bytes = device_bytes(0, "free_bytes"), i;
+	CUmemGenericAllocationHandle own;
+	volatile uint32_t *at;
+	const char *found;
+
+	ASSERT_EQ(0, write_in(BUFFER, "events/workqueue/workqueue_queue_work/enable", "1"));
+	for (int round = 0; round < 2; round++) {
+		own = new_memory(0, bytes);
+		at = mapped(own, bytes, 0);
+		for (i = 0; i < bytes / 4; i += CHUNK / 4) {
+			ASSERT_EQ(0, at[i]);
+			at[i] = 1;
+		}
+		ASSERT_OK(cuMemUnmap(ADDRESS(at), bytes));
+		ASSERT_OK(cuMemRelease(own));
+	}
+	ASSERT_EQ(0, write_in(BUFFER, "tracing_on", "0"));
+	found = strstr(traced(self), " [memcast] ");
+	EXPECT_EQ(NULL, found) TH_LOG("%.200s", found - 150);
+}
+
 TEST_HARNESS_MAIN
