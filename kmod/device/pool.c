@@ -37,18 +37,17 @@ static struct page *list_take(struct list_head *list)
 static struct page *pool_take_one(struct mc_pool *pool, bool *zeroed)
 {
 	struct page *chunk;
-	bool clean;
 
 	spin_lock(&pool->lock);
 	chunk = list_take(&pool->clean);
-	clean = chunk;
-	if (!chunk)
-		chunk = list_take(&pool->dirty);
-	spin_unlock(&pool->lock);
-	if (!clean) {
-		chunk_zero(chunk);
-		*zeroed = true;
+	if (likely(chunk)) {
+		spin_unlock(&pool->lock);
+		return chunk;
 	}
+	chunk = list_take(&pool->dirty);
+	spin_unlock(&pool->lock);
+	chunk_zero(chunk);
+	*zeroed = true;
 	return chunk;
 }
 
@@ -56,9 +55,9 @@ static struct page *pool_take_one(struct mc_pool *pool, bool *zeroed)
  * Has a thread to stop, that has taken some chunks? A dying one has. One with another signal, or
  * that is to be frozen, makes the same call again: so each try zeroes a chunk at least.
  */
-static int must_stop(bool zeroed)
+static __always_inline int must_stop(bool zeroed)
 {
-	if (likely(!signal_pending(current)))
+	if (likely(!task_sigpending(current)))
 		return 0;
 	if (fatal_signal_pending(current))
 		return -EINTR;

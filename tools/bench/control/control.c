@@ -146,13 +146,8 @@ static void round_of_calls(size_t bytes)
 	COUNT(TAKE_ACCESS, CU(cuMemSetAccess(at, bytes, &may_nothing, 1)));
 	COUNT(UNMAP, CU(cuMemUnmap(at, bytes)));
 	COUNT(FREE, CU(cuMemAddressFree(at, bytes)));
-	/*
-	 * Freed memory is zeroed by a kernel thread. Waking that thread costs the scheduler
-	 * varying time: release another memory first, so that the thread is awake.
-	 */
 	CU(cuMemRelease(other));
 	COUNT(RELEASE, CU(cuMemRelease(memory)));
-	usleep(bytes >> 10);
 }
 
 /* Measures an ioctl whose number the file's driver does not know. */
