@@ -310,8 +310,8 @@ struct memcast_export {
  *
  * A foreign dma-buf becomes a memory that shows its pages, in the granularity of
  * a page; each import makes a new memory, which keeps the buffer and its exporter,
- * and is exported as the same dma-buf again. Only buffers of pages that the
- * exporter lets CPUs map and write are taken.
+ * and is exported as the same dma-buf again. Only buffers that the exporter lets
+ * programs map and write are taken, of the exporters of the parameter foreign_exporters.
  *
  * Copies and fills wait for the buffer's fences and tell its exporter of the
  * access, as DMA_BUF_IOCTL_SYNC does; a program that loads and stores itself

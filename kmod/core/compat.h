@@ -35,6 +35,17 @@
 #include <linux/pfn_t.h>
 #endif
 
+/* Chunks are shown by one PMD entry each, and addressed in the kernel's map of all memory. */
+#ifndef CONFIG_64BIT
+#error "memcast needs a 64-bit kernel"
+#endif
+#ifndef CONFIG_TRANSPARENT_HUGEPAGE
+#error "memcast needs CONFIG_TRANSPARENT_HUGEPAGE, for entries of 2 MiB"
+#endif
+#ifndef CONFIG_INTERVAL_TREE
+#error "memcast needs CONFIG_INTERVAL_TREE, which CONFIG_DRM or CONFIG_MMU_NOTIFIER's users select"
+#endif
+
 #ifdef MC_DEVNODE_CONST
 #define mc_devnode_const	const
 #else

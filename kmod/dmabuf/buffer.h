@@ -92,6 +92,11 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 				    struct mc_device *device, bool is_range);
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
 
+/* ---- exporters.c: whose dma-bufs may be imported ---- */
+
+bool mc_exporter_is_known(const struct dma_buf *dmabuf);
+int mc_exporter_lets_map(struct dma_buf *dmabuf);
+
 /* ---- cpu_access.c: access to foreign memory with the CPU ---- */
 
 int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,

@@ -3,9 +3,9 @@
  * Foreign memory: dma-bufs of other drivers, as memories.
  *
  * The exporter maps its buffer for one of memcast's devices. Such a device sees what a
- * CPU sees, so the DMA addresses that it gets are those of pages. (The pages in
- * an sg_table are the exporter's alone. vmap() would show pages too, but
- * warns where it fails, and udmabuf's of Linux 6.12 shows wrong ones.)
+ * CPU sees, so the DMA addresses that it gets are those of pages, from the exporters that
+ * exporters.c knows. (The pages in an sg_table are the exporter's alone. vmap() would show
+ * pages too, but warns where it fails, and udmabuf's of Linux 6.12 shows wrong ones.)
  *
  * A range of addresses that memcast has exported comes back here as well, as its
  * dma-buf stands for no single memory. The memories behind the range are asked where the
@@ -179,9 +179,14 @@ static int foreign_take(struct mc_call *call, struct mc_foreign *foreign,
 	return 0;
 }
 
-static int foreign_check(struct mc_call *call, const struct dma_buf *dmabuf,
-			 struct device *dev)
+static int foreign_check(struct mc_call *call, struct dma_buf *dmabuf, struct device *dev)
 {
+	int error;
+
+	if (!mc_exporter_is_known(dmabuf))
+		return mc_fail(call, -EOPNOTSUPP,
+			       "dma-bufs of %s are not imported: their pages may not be ordinary memory (parameter foreign_exporters)",
+			       dmabuf->exp_name);
 	if (!dmabuf->size || !PAGE_ALIGNED(dmabuf->size))
 		return mc_fail(call, -EINVAL, "the dma-buf's size %zu is not whole pages",
 			       dmabuf->size);
@@ -192,9 +197,11 @@ static int foreign_check(struct mc_call *call, const struct dma_buf *dmabuf,
 	if (!(dmabuf->file->f_mode & FMODE_WRITE))
 		return mc_fail(call, -EPERM, "the dma-buf is read-only (not exported with %s)",
 			       "O_RDWR or DRM_RDWR");
-	if (!dmabuf->ops->mmap && !dmabuf->ops->vmap)
-		return mc_fail(call, -EOPNOTSUPP, "its exporter %s lets no CPU map the dma-buf",
-			       dmabuf->exp_name);
+	error = mc_exporter_lets_map(dmabuf);
+	if (error)
+		return mc_fail(call, error == -ENOMEM ? -ENOMEM : -EOPNOTSUPP,
+			       "its exporter %s lets no program map the dma-buf (errno %d)",
+			       dmabuf->exp_name, -error);
 	if (!addresses_are_physical(dev))
 		return mc_fail(call, -EOPNOTSUPP,
 			       "this machine's DMA addresses are not those of pages");

@@ -181,7 +181,9 @@ int mc_block_map(struct mc_call *call)
 	memory = mc_find_memory(call, map->handle);
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
-	ret = mc_check_range(call, "memory", map->offset, map->bytes,
+	ret = memory->flags & MEMCAST_MEMORY_TILES ?
+	      mc_fail(call, -EINVAL, "the memory is for the tiles of arrays alone") :
+	      mc_check_range(call, "memory", map->offset, map->bytes,
 			     memory->object.bytes, 1);
 	if (ret)
 		goto put_memory;

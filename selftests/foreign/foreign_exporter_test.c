@@ -20,6 +20,10 @@
 #define PAGES	8
 #define BYTES	(PAGES * 4096UL)
 
+/* Exporters that users may import from: this one not, unless root adds it */
+#define PARAMETERS	"/sys/module/memcast/parameters"
+#define KNOWN		"udmabuf,system,vgem"
+
 FIXTURE(exporter)
 {
 	int device;
@@ -33,9 +37,16 @@ FIXTURE_SETUP(exporter)
 		SKIP(return, "no memcast_exporter.ko for this kernel");
 	self->device = open("/dev/memcast-exporter", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->device);
+	ASSERT_EQ(0, write_in(PARAMETERS, "foreign_exporters", KNOWN ",memcast_exporter"));
 	cuda_start(0);
 }
-NOTHING_LEFT(exporter)
+
+FIXTURE_TEARDOWN_PARENT(exporter)
+{
+	write_in(PARAMETERS, "foreign_exporters", KNOWN);
+	if (!_metadata->aborted)
+		EXPECT_STREQ("", left_over());
+}
 
 #define new_buffer(vice, pages)	new_buffer_(_metadata, self->device, vice, pages)
 static int new_buffer_(struct __test_metadata *_metadata, int device, uint32_t vice,
@@ -95,11 +106,35 @@ TEST_F(exporter, refused)
 		{ MEMCAST_EXPORTER_UNALIGNED, CUDA_ERROR_NOT_SUPPORTED },
 		{ MEMCAST_EXPORTER_NO_PAGES, CUDA_ERROR_NOT_SUPPORTED },
 		{ MEMCAST_EXPORTER_RESERVED, CUDA_ERROR_NOT_SUPPORTED },
+		{ MEMCAST_EXPORTER_REFUSES, CUDA_ERROR_NOT_SUPPORTED },
 	};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(vices) / sizeof(vices[0]); i++)
 		refused(_metadata, self->device, vices[i].vice, vices[i].result);
+}
+
+/* No buffer of an exporter that is not known is imported, not even a good one. */
+TEST_F(exporter, not_known)
+{
+	static const char *const lists[] = { KNOWN, "", "memcast_export", "xmemcast_exporter,a" };
+	static const uint32_t vices[] = {
+		MEMCAST_EXPORTER_GOOD, MEMCAST_EXPORTER_REFUSES, MEMCAST_EXPORTER_OWN_ADDRESS,
+	};
+	CUmemGenericAllocationHandle handle;
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, write_in(PARAMETERS, "foreign_exporters", lists[i]));
+		refused(_metadata, self->device, vices[i % 3], CUDA_ERROR_NOT_SUPPORTED);
+	}
+	fd = new_buffer(MEMCAST_EXPORTER_OWN_ADDRESS, PAGES);
+	EXPECT_CU_REASON(CUDA_ERROR_NOT_SUPPORTED, import_raw(&handle, fd),
+			 "dma-bufs of memcast_exporter are not imported");
+	ASSERT_EQ(0, close(fd));
+	ASSERT_EQ(0, write_in(PARAMETERS, "foreign_exporters", "a,memcast_exporter,b"));
+	imported(new_buffer(MEMCAST_EXPORTER_GOOD, PAGES));
 }
 
 /* If the exporter refuses CPU access, fills and copies fail without moving a byte. */

@@ -65,6 +65,9 @@ static dma_addr_t wrong_address(u32 vice, struct page *page)
 		return 1ULL << 45;
 	case MEMCAST_EXPORTER_RESERVED:
 		return 0;
+	case MEMCAST_EXPORTER_OWN_ADDRESS:
+		/* 64 MiB within the device's memory: where the machine has memory of its own */
+		return SZ_64M;
 	default:
 		return DMA_MAPPING_ERROR;
 	}
@@ -146,6 +149,8 @@ static int exporter_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
 	struct buffer *buffer = dmabuf->priv;
 
+	if (buffer->vice == MEMCAST_EXPORTER_REFUSES)
+		return -EPERM;
 	return vm_map_pages(vma, buffer->page, buffer->pages);
 }
 

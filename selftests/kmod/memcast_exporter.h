@@ -21,6 +21,8 @@ enum memcast_exporter_vice {
 	MEMCAST_EXPORTER_UNALIGNED,	/* DMA addresses within pages */
 	MEMCAST_EXPORTER_NO_PAGES,	/* DMA addresses without memory */
 	MEMCAST_EXPORTER_RESERVED,	/* DMA addresses of firmware */
+	MEMCAST_EXPORTER_REFUSES,	/* it has an mmap, which refuses */
+	MEMCAST_EXPORTER_OWN_ADDRESS,	/* addresses of its own device, not the importer's */
 	MEMCAST_EXPORTER_VICES
 };
 
