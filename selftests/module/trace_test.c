@@ -225,6 +225,9 @@ TEST_F(trace, no_work_for_workers)
 	volatile uint32_t *at;
 	const char *found;
 
+	/* faults would fill the text */
+	ASSERT_EQ(0, write_in(BUFFER, "events/memcast/enable", "0"));
+	ASSERT_EQ(0, write_in(BUFFER, "trace", "\n"));
 	ASSERT_EQ(0, write_in(BUFFER, "events/workqueue/workqueue_queue_work/enable", "1"));
 	for (int round = 0; round < 2; round++) {
 		own = new_memory(0, bytes);
