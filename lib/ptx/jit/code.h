@@ -64,6 +64,7 @@ struct ptx_code {
 };
 
 struct symbol *code_resolve(struct ptx_code *code, struct symbol *symbol);
+int code_link(struct ptx_code *code, struct ptx_log *log);
 CUresult link_error(const struct ptx_code *code);
 struct facts *facts_of(struct function *function);
 CUresult function_check(struct ptx_code *code, struct function *function,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Permutations of bytes, the n-th set bit, clocks; and the table of all functions. */
+/* Permutations of bytes, the n-th set bit, clocks. */
 #include <time.h>
 #include <x86intrin.h>
 
@@ -57,10 +57,3 @@ uint64_t ptx_math_globaltimer(void *unused)
 	clock_gettime(CLOCK_REALTIME, &now);
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
-
-const struct math_name math_names[] = {
-#define NAME(name, signature) { #name, signature, (void *)(uintptr_t)ptx_math_##name },
-	MATH_FUNCTIONS(NAME)
-#undef NAME
-	{},
-};

@@ -219,7 +219,9 @@ struct source {
 	struct arena *arena;
 };
 
-/* ---- wrong.c has ptx_need() and ptx_wrong() of ptx.h ---- */
+/* ---- wrong.c: for this library what lib/image has for its own ---- */
+CUresult ptx_need(struct reader *reader, const char *word);
+CUresult ptx_wrong(struct reader *reader, const char *what);
 
 static inline struct source *source_of(struct reader *reader)
 {
