@@ -151,7 +151,7 @@ int mc_unmap(struct mc_call *call)
 	if (!node || node->start != first || node->last != last)
 		ret = unmap_check(call, reservation, first, last);
 	if (!ret)
-		mc_mappings_remove(reservation, first, last, &removed);
+		mc_mappings_remove(reservation, node, first, last, &removed);
 	up_write(&reservation->lock);
 	mc_mappings_free(&removed);
 	mc_reservation_put(reservation);

@@ -51,6 +51,7 @@ static void mapping_unlink(struct mc_mapping *mapping)
 /**
  * mc_mappings_remove() - take mappings out of page tables, then out of the trees
  * @reservation: its lock is held for writing, and so no fault fills the page tables again
+ * @node: the first mapping in the range, by mc_mapping.va, or NULL
  * @first: the first address of a range that cuts no mapping in two
  * @last: the last one
  * @removed: output: the mappings, for mc_mappings_free() without the lock
@@ -59,13 +60,12 @@ static void mapping_unlink(struct mc_mapping *mapping)
  * team's trees for the page tables that it has to zap: so a mapping stays there until its own
  * page tables show nothing. Takes the locks of teams.
  */
-void mc_mappings_remove(struct mc_reservation *reservation, unsigned long first,
-			unsigned long last, struct list_head *removed)
+void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree_node *node,
+			unsigned long first, unsigned long last, struct list_head *removed)
 {
-	struct interval_tree_node *node, *next;
+	struct interval_tree_node *next;
 
 	lockdep_assert_held_write(&reservation->lock);
-	node = interval_tree_iter_first(&reservation->mappings, first, last);
 	if (!node)
 		return;
 	zap_removed(reservation, first, last);
@@ -116,11 +116,14 @@ void mc_mappings_free(struct list_head *removed)
  */
 void mc_mappings_undo(struct mc_reservation *reservation)
 {
+	unsigned long first = reservation->start, last = reservation->end - 1;
 	LIST_HEAD(removed);
 
 	down_write(&reservation->lock);
 	reservation->dead = true;
-	mc_mappings_remove(reservation, reservation->start, reservation->end - 1, &removed);
+	mc_mappings_remove(reservation,
+			   interval_tree_iter_first(&reservation->mappings, first, last),
+			   first, last, &removed);
 	up_write(&reservation->lock);
 	mc_mappings_free(&removed);
 }

@@ -98,8 +98,8 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);
 int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last);
-void mc_mappings_remove(struct mc_reservation *reservation, unsigned long first,
-			unsigned long last, struct list_head *removed);
+void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree_node *node,
+			unsigned long first, unsigned long last, struct list_head *removed);
 void mc_mappings_free(struct list_head *removed);
 void mc_mappings_undo(struct mc_reservation *reservation);
 

@@ -353,7 +353,8 @@ void mc_bindings_undo_team(struct mc_team *team)
 			cond_resched();
 		}
 	}
-	bindings_revoke(team, NULL, 0, team->object.bytes - 1, &revoked);
+	if (!list_empty(&revoked))
+		bindings_revoke(team, NULL, 0, team->object.bytes - 1, &revoked);
 	up_write(&team->lock);
 	mc_bindings_free(&revoked);
 }
