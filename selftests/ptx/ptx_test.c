@@ -279,7 +279,7 @@ TEST_F(ptx, wrong_text)
 	};
 	void *values[] = { error, (void *)sizeof(error) };
 
-	cuda_start(0);
+	load(kernels);
 	EXPECT_CU(CUDA_ERROR_INVALID_PTX,
 		  cuModuleLoadDataEx(&self->module, text, 2, options, values));
 	EXPECT_SAYS(error, "line 7");
