@@ -148,7 +148,9 @@ static int copy_rows(struct mc_call *call, struct mc_copying *copying, u64 rows)
 	ret = mc_copy_touch(call, &copying->to, copy->bytes, rows) ?:
 	      mc_copy_begin(call, &copying->to, copy->bytes, rows) ?:
 	      mc_copy_begin(call, &copying->from, copy->bytes, rows);
-	if (unlikely(done) && !ret) {
+	if (unlikely(ret))
+		return mc_copy_checked(&copy->progress, ret);
+	if (unlikely(done)) {
 		ret = mc_copy_resume(call, &copying->to, row, rows, &copy->progress) ?:
 		      mc_copy_resume(call, &copying->from, row, rows, &copy->progress);
 		left -= done % row;
@@ -197,6 +199,8 @@ int mc_copy(struct mc_call *call)
 	copying->from.pinned.spot = copying->spot + mc_spots(true);
 	mc_copy_init(&copying->to, copy->to, copy->to_pitch, to->id, true);
 	mc_copy_init(&copying->from, copy->from, copy->from_pitch, from->id, false);
+	if (unlikely(copy->progress.done))
+		copying->to.began = ktime_get_ns();
 	ret = mc_copy_open(call, &copying->to, copy->bytes, rows,
 			   copy->flags & MEMCAST_COPY_TO_DEVICE) ?:
 	      mc_copy_open(call, &copying->from, copy->bytes, rows,

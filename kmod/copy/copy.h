@@ -17,6 +17,7 @@ struct mc_copy_iter {
 	u32 device;			/* the machine's number */
 	bool write;
 	u64 missed;		/* first address that is not bound for all members; or 0 */
+	u64 began, until;	/* of a call that goes on: its time, and till when signals wait */
 	struct xarray foreign;			/* foreign memories, being accessed */
 	struct mc_pinned_range pinned;
 };
@@ -36,6 +37,7 @@ int mc_copy_next(struct mc_copy_iter *side, u64 bytes);
 int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *to);
 int mc_copy_resume(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
 		   const struct memcast_progress *progress);
+int mc_copy_checked(const struct memcast_progress *progress, int ret);
 int mc_copy_leave(struct mc_call *call, const struct mc_copy_iter *to,
 		  struct memcast_progress *progress, u64 done);
 void mc_copy_forget(struct mc_call *call, struct memcast_progress *progress, int error);

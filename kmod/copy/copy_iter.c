@@ -18,6 +18,7 @@ void mc_copy_init(struct mc_copy_iter *side, u64 address, u64 pitch, u32 device,
 	side->device = device;
 	side->write = write;
 	side->missed = 0;
+	side->until = 0;
 	xa_init_flags(&side->foreign, XA_FLAGS_ACCOUNT);
 }
 
@@ -232,14 +233,34 @@ int mc_copy_next(struct mc_copy_iter *side, u64 bytes)
 int mc_copy_resume(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
 		   const struct memcast_progress *progress)
 {
+	u64 now;
+
 	/* the side was checked, so all its bytes can be counted */
 	if (progress->done > bytes * rows)
 		return mc_fail(call, -EINVAL, "progress of %llu bytes is more than there are",
 			       progress->done);
 	side->address += progress->done / bytes * side->pitch + progress->done % bytes;
-	if (side->write)
+	if (!side->write)
+		return 0;
+	/* only a window misses a member, whatever the caller has made of @progress */
+	if (side->reservation)
 		side->missed = progress->missed;
+	/* a call that signals interrupt all the time is to copy as long as it checks, at least */
+	now = ktime_get_ns();
+	side->until = now + (now - side->began);
 	return 0;
+}
+
+/*
+ * Return: the result of checks that may have waited. A signal that interrupts them does not make an
+ * interrupted call forget what it has done.
+ */
+int mc_copy_checked(const struct memcast_progress *progress, int ret)
+{
+	bool again = (ret == -ERESTARTSYS || ret == -EINTR) && progress->done &&
+		     signal_pending(current) && !fatal_signal_pending(current);
+
+	return again ? -ERESTARTNOINTR : ret;
 }
 
 /*
@@ -253,6 +274,8 @@ int mc_copy_leave(struct mc_call *call, const struct mc_copy_iter *to,
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	if (call->bytes < (void *)(progress + 1) - call->arg)
+		return 0;
+	if (to->until && ktime_get_ns() < to->until)
 		return 0;
 	progress->done = done;
 	progress->missed = to->missed;

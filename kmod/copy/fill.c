@@ -91,7 +91,9 @@ static int fill_rows(struct mc_call *call, struct mc_copy_iter *to, u64 bytes, u
 	if (fill->flags & MEMCAST_FILL_CHECK)
 		return 0;
 	ret = mc_copy_touch(call, to, bytes, rows) ?: mc_copy_begin(call, to, bytes, rows);
-	if (unlikely(done) && !ret) {
+	if (unlikely(ret))
+		return mc_copy_checked(&fill->progress, ret);
+	if (unlikely(done)) {
 		ret = mc_copy_resume(call, to, bytes, rows, &fill->progress);
 		left -= done % bytes;
 		rows -= done / bytes;
@@ -152,6 +154,8 @@ int mc_fill(struct mc_call *call)
 		return -ENOMEM;
 	to->pinned.spot = (void *)(to + 1);
 	mc_copy_init(to, fill->to, fill->pitch, device->id, true);
+	if (unlikely(fill->progress.done))
+		to->began = ktime_get_ns();
 	ret = mc_copy_open(call, to, bytes, rows, true) ?:
 	      fill_rows(call, to, bytes, rows);
 	trace_memcast_fill(fill->to, bytes, rows, device->id, ret);

@@ -189,15 +189,18 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
  */
 int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 {
-	int ret = mapping_link(call, mapping);
+	int ret;
 
-	if (ret) {
-		mapping_free(mapping);
-		return ret;
-	}
+	/* another thread may unmap it as soon as it is in the trees */
 	atomic_long_inc(&mc_stats.mappings);
 	atomic_long_inc(&call->client->mapping_count);
-	return 0;
+	ret = mapping_link(call, mapping);
+	if (ret) {
+		atomic_long_dec(&call->client->mapping_count);
+		atomic_long_dec(&mc_stats.mappings);
+		mapping_free(mapping);
+	}
+	return ret;
 }
 
 /* Do whole mappings cover a range? Return: 0, -EINVAL with the reason, or -EINTR. With the lock. */

@@ -310,7 +310,7 @@ TEST_F(interrupt, forged_progress)
 {
 	struct memcast_heap_create heap = { .location = MEMCAST_LOCATION_DEVICE };
 	struct memcast_block_alloc block = { .bytes = 4096 };
-	uint32_t source[16] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	uint32_t source[16] = { 1, 2, 3, 4, 5, 6, 7, 8 }, own[16] = {};
 	struct memcast_fill fill = { .count = 16, .width = 4, .value = 9 };
 	struct memcast_copy copy = { .from = (uintptr_t)source, .bytes = sizeof(source) };
 
@@ -328,6 +328,13 @@ TEST_F(interrupt, forged_progress)
 		EXPECT_EQ(0, copy.progress.done);
 		EXPECT_EQ(0, *(uint32_t *)(uintptr_t)(block.out_address + 12));
 		EXPECT_EQ(5, *(uint32_t *)(uintptr_t)(block.out_address + 16));
+		/* memory of the program's own has no members to miss */
+		copy.to = (uintptr_t)own;
+		copy.progress.done = 16;
+		copy.progress.missed = 1;
+		EXPECT_EQ(0, RAW(self->device, COPY, copy));
+		EXPECT_EQ(0, own[3]);
+		EXPECT_EQ(5, own[4]);
 		return;
 	}
 	fill.progress.done = 68;
