@@ -68,8 +68,8 @@ run()
 }
 
 if [ "$1" = - ]; then
-	# The line before may have no end.
-	while printf '\n# next\n' && read -r name && [ -n "$name" ]; do run "$name"; done
+	# The line before may have no end. Why a test failed, which it writes to stderr, stands with it.
+	while printf '\n# next\n' && read -r name && [ -n "$name" ]; do run "$name" 2>&1; done
 else
 	for name; do run "$name"; done
 fi

@@ -29,6 +29,9 @@ FIXTURE(exporter)
 	int device;
 };
 
+/* What other tests, and programs that they have killed, have left of the exporter's counts */
+static struct memcast_exporter_counts before;
+
 FIXTURE_SETUP(exporter)
 {
 	if (geteuid())
@@ -37,6 +40,7 @@ FIXTURE_SETUP(exporter)
 		SKIP(return, "no memcast_exporter.ko for this kernel");
 	self->device = open("/dev/memcast-exporter", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->device);
+	ASSERT_EQ(0, ioctl(self->device, MEMCAST_EXPORTER_COUNTS, &before));
 	ASSERT_EQ(0, write_in(PARAMETERS, "foreign_exporters", KNOWN ",memcast_exporter"));
 	cuda_start(0);
 }
@@ -64,6 +68,11 @@ static struct memcast_exporter_counts read_counts_(struct __test_metadata *_meta
 	struct memcast_exporter_counts counts = {};
 
 	ASSERT_EQ(0, ioctl(device, MEMCAST_EXPORTER_COUNTS, &counts));
+	counts.begun_reads -= before.begun_reads;
+	counts.begun_writes -= before.begun_writes;
+	counts.ended_reads -= before.ended_reads;
+	counts.ended_writes -= before.ended_writes;
+	counts.locked -= before.locked;
 	return counts;
 }
 

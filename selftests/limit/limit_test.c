@@ -243,6 +243,9 @@ TEST_F(limit, every_command)
 	pid_t pid;
 
 	for (n = 0; (what = take_at(n)); n++) {
+		/* open files of /proc are Linux's, and in the memory cgroup: charge_test */
+		if (!strcmp(what->name, "fdinfo"))
+			continue;
 		/* a machine that does few loops takes long to fill three */
 		limit = loops(300) < 100 && !takes_chunk(what->name) ? 1 : 3;
 		ASSERT_EQ(0, set_limit("host_user_mib", limit));

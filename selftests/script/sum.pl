@@ -89,4 +89,4 @@ if (!$brief) {
 }
 print $details;
 printf "%d passed, %d failed, %d skipped\n", $passed, $failed, $skipped if !$brief;
-exit($failed || !$passed ? 1 : 0);
+exit($failed || !($passed || ($brief && $skipped)) ? 1 : 0);
