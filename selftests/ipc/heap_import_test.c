@@ -187,4 +187,24 @@ TEST_F(heap_import, all_slots)
 	CAN_BE_THERE(self->chunk, 0, CHUNK);
 }
 
+/* Memory for the tiles of arrays has no addresses: no block shows it, as no mapping does. */
+TEST_F(heap_import, tiles_are_in_no_block)
+{
+	struct memcast_memory_create create = {
+		.location = MEMCAST_LOCATION_DEVICE, .bytes = CHUNK,
+	};
+	struct memcast_heap_create heap = { .location = MEMCAST_LOCATION_DEVICE };
+	struct memcast_block_map map = { .bytes = CHUNK };
+
+	ASSERT_EQ(0, RAW(self->owner, HEAP_CREATE, heap));
+	map.heap = heap.out_heap;
+	ASSERT_EQ(0, RAW(self->owner, MEMORY_CREATE, create));
+	map.handle = create.out_handle;
+	EXPECT_EQ(0, RAW(self->owner, BLOCK_MAP, map));
+	create.flags = MEMCAST_MEMORY_TILES;
+	ASSERT_EQ(0, RAW(self->owner, MEMORY_CREATE, create));
+	map.handle = create.out_handle;
+	EXPECT_EQ(EINVAL, RAW(self->owner, BLOCK_MAP, map));
+}
+
 TEST_HARNESS_MAIN
