@@ -132,13 +132,13 @@ $(trap_object): $(trap_objects)
 	$(call quiet,LD)$(shared) -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $^ \
 		-Wl,--as-needed -lZydis
 
-# libcuda.so.1 loads this library when a kernel is needed of which there is PTX: lib/translate/load.c.
-# the reader that lib/image/ and lib/ptx/ share
+# libcuda.so.1 loads this library when it needs a kernel of which there is PTX: lib/translate/load.c.
+# lib/image/ and lib/ptx/ share a reader.
 ptx_reader  := ptx_word ptx_number ptx_value
 ptx_sources := $(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c) $(ptx_reader:%=lib/image/%.c)
 $(B)/lib/memcast-ptx.so: $(ptx_sources:lib/%.c=$(B)/lib/%.o)
-	$(call quiet,LD)$(CC) -shared -pthread -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now \
-		-o $@ $^ -Wl,--as-needed $(shell $(llvm_config) --ldflags --libs) -lm
+	$(call quiet,LD)$(shared) -pthread -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $^ \
+		-Wl,--as-needed $(shell $(llvm_config) --ldflags --libs) -lm
 
 # A companion exports what its map names, most of it by the table in its functions.def.
 define companion
