@@ -21,8 +21,8 @@
  *   mc_host.objects_lock	objects that are lost with a host
  *   mc_pool.lock		free chunks
  *
- * No code copies to or from user space under one of them but the first, or calls the
- * exporter of a foreign dma-buf, which has locks of its own. Faults hold the
+ * No code copies to or from user space under one of them, but for mc_list.lock. None calls the
+ * exporter of a foreign dma-buf under one, as exporters have locks of their own. Faults hold the
  * read side of reservation and team over lookup and insertion; a call that changes
  * what they look up holds the write side over the change and the zap. Where something is taken
  * away the zap comes first: once the trees do not have it, another thread may free its pages.

@@ -56,9 +56,9 @@ static void mapping_unlink(struct mc_mapping *mapping)
  * @last: the last one
  * @removed: output: the mappings, for mc_mappings_free() without the lock
  *
- * The only way in which a mapping goes. A thread that revokes a binding of a team looks in the
- * team's trees for the page tables that it has to zap: so a mapping stays there until its own
- * page tables show nothing. Takes the locks of teams.
+ * The only function that takes mappings out of the trees. A thread that revokes a binding of a
+ * team looks in the team's trees for the page tables that it has to zap: so a mapping stays there
+ * until its own page tables show nothing. Takes the locks of teams.
  */
 void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree_node *node,
 			unsigned long first, unsigned long last, struct list_head *removed)

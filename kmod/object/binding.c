@@ -7,8 +7,8 @@
  * side can find it without the other's lock.
  *
  * No chunk goes back while a page table shows it. A memory that ends relies on its tree of bindings
- * for that: if the tree is empty, no team shows the memory. So a binding leaves that tree last;
- * see bindings_revoke(), the only way in which a binding goes that a team shows.
+ * for that: if the tree is empty, no team shows the memory. So a binding leaves that tree last.
+ * bindings_revoke() is the only function that takes away bindings which a team shows.
  */
 #include "object.h"
 #include "trace.h"
