@@ -41,8 +41,6 @@ companions	 := cudart nvml array
 loaded		 := trap ptx
 apart		 := $(companions) $(loaded)
 lib_sources	 := $(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
-lib_folders	 := $(filter-out $(apart:%=lib/%) $(apart:%=lib/%/%),\
-		    $(patsubst %/,%,$(wildcard lib/ lib/*/ lib/*/*/)))
 # A program is tools/NAME/memcast-NAME.c, with all other sources in that folder.
 programs	 := $(patsubst memcast-%.c,%,$(notdir $(wildcard tools/*/memcast-*.c)))
 # The MPI libraries that are installed, for memcast-bench to compare with
@@ -79,17 +77,37 @@ no-llvm:
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 examples: $(examples)
 
+# ---- #include "FOLDER/HEADER.h" finds the folders that a folder may use, and no others
+
+rooms	 := $(B)/rooms
+# $(call make_rooms,WHERE,ROOT): for each folder of ROOT, a folder of links to those that it may use
+make_rooms = awk -v root=$(2) -f selftests/source/rooms.awk selftests/source/direction.txt | \
+	while read -r room folder; do \
+		mkdir -p $(1)/$${room\#*/} && ln -sfn $(CURDIR)/$$folder $(1)/$${room\#*/}/; \
+	done
+$(rooms)/lib/made: selftests/source/direction.txt selftests/source/rooms.awk
+	@rm -rf $(@D)
+	@$(call make_rooms,$(@D),lib)
+	@touch $@
+
+# A tool may use itself and tools/shared.
+tool_rooms := $(patsubst tools/%/,$(rooms)/tools/%/shared,$(wildcard tools/*/))
+$(tool_rooms): $(rooms)/tools/%/shared:
+	@mkdir -p $(@D)
+	@ln -sfn $(CURDIR)/tools/$* $(@D)/$*
+	@ln -sfn $(CURDIR)/tools/shared $@
+
 # ---- the library
 
-folders = $(lib_folders)
+# the first folder below lib/ of an object's source
+room = $(firstword $(subst /, ,$*))
+folders = $(rooms)/lib/$(room)
 $(foreach name,$(companions),$(eval $(B)/lib/$(name)/%.o: folders = lib/$(name)))
-$(B)/lib/trap/%.o: folders = lib/trap lib/fault
-$(B)/lib/ptx/%.o: folders = $(ptx_folders) lib/translate lib/fiber lib/image lib/base
+$(B)/lib/ptx/%.o: folders = $(rooms)/lib/ptx
 $(B)/lib/ptx/%.o: flags += $(llvm_flags)
-ptx_folders := $(patsubst %/,%,$(wildcard lib/ptx/ lib/ptx/*/))
 llvm_flags := $(if $(llvm),$(patsubst -I%,-isystem %,$(filter -I%,$(shell $(llvm_config) --cflags))))
 
-$(B)/lib/%.o: lib/%.c
+$(B)/lib/%.o: lib/%.c $(rooms)/lib/made
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(folders:%=-I%) -fPIC -fvisibility=hidden \
 		-c -o $@ $<
@@ -177,9 +195,9 @@ $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 
 tool_libs = $(call pkg,--libs,json-c smartcols zlib)
 
-$(B)/tools/%.o: tools/%.c dkms.conf
+$(B)/tools/%.o: tools/%.c dkms.conf | $(tool_rooms)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -Itools/shared -Itools/$(firstword $(subst /, ,$*)) \
+	$(call quiet,CC)$(CC) $(flags) -I$(rooms)/tools/$(room) \
 		-DMEMCAST_VERSION='"$(VERSION)"' $(call pkg,--cflags,json-c smartcols zlib) -c -o $@ $<
 
 $(B)/tools/profile/memcast-profile.o: $(B)/lib/attribute-names.h
@@ -221,16 +239,16 @@ $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
 vm_headers	:= $(wildcard tools/vm/*/*.h)
 vm_wire		:= $(wildcard tools/vm/wire/*.c)
-vm_includes	:= -Itools/vm/watch -Itools/vm/wire
+vm_includes	:= -I$(rooms)/tools/vm
 $(B)/tools/vm-init: $(wildcard tools/vm/init/*.c) $(patsubst %,tools/vm/watch/%.c,progress explain) $(vm_wire)
 $(B)/tools/vm-watch: $(wildcard tools/vm/watch/*.c)
-$(vm_programs): $(vm_headers)
+$(vm_programs): $(vm_headers) | $(tool_rooms)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 
 # vm-door starts programs in running machines, from the host
 vm_tools	:= $(vm_programs) $(B)/tools/vm-door
-$(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) $(vm_wire) $(vm_headers)
+$(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) $(vm_wire) $(vm_headers) | $(tool_rooms)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) $(call pkg,--cflags,json-c) -o $@ \
 		$(filter %.c,$^) $(call pkg,--libs,json-c)
@@ -265,11 +283,13 @@ test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-
 
 kmod: $(farm)/memcast.ko $(farm)/vm/made $(test_modules)
 
-$(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers
+$(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers selftests/source/direction.txt
 	@mkdir -p $(patsubst %,$(farm)/%,$(sort $(dir $(filter kmod/%,$(kmod_sources)))))
 	@find $(farm) -xtype l -delete
 	@ln -sfn $(CURDIR)/Kbuild $(CURDIR)/dkms.conf $(CURDIR)/include $(farm)/
 	@for file in $(filter kmod/%,$(kmod_sources)); do ln -sfn $(CURDIR)/$$file $(farm)/$$file; done
+	@rm -rf $(farm)/rooms
+	@$(call make_rooms,$(farm)/rooms,kmod)
 	@echo "memcast.ko for $(release)"
 	@$(kbuild) modules
 	@touch $@

@@ -60,7 +60,7 @@ $(test_programs): $(B)/selftests/shared.a | $(linked)
 	$(call quiet,LD)$(CC) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) $(test_libs) -lm
 
 # Blocks of translated PTX run without a device, and without the rest of the library.
-$(B)/selftests/ptx/blocks_test.o: test_includes += -Ilib/ptx/run -Ilib/translate -Ilib/fiber
+$(B)/selftests/ptx/blocks_test.o: test_includes += -Ilib
 $(B)/selftests/blocks_test: $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/ptx/run/*.c lib/fiber/*.c))
 
 nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml/nvml*_test.c)))
@@ -75,7 +75,7 @@ $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-tra
 		$(B)/selftests/%: selftests/trap/%.c \
 		$(B)/selftests/shared.a $(libcuda) $(trap_object)
 	@mkdir -p $(B)/$(<D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -isystem $(harness) -MF $(B)/$(<:.c=.d) \
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -isystem $(harness) -MF $(B)/$(<:.c=.d) \
 		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/stack.o \
 		$(B)/lib/fault/say.o \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
@@ -114,7 +114,7 @@ $(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)
 $(B)/selftests/host-bulk-way: selftests/array/host-bulk-way.c | $(libcuda)
 $(B)/selftests/host-window $(B)/selftests/host-bulk-way:
 	@mkdir -p $(B)/$(<D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(lib_folders:%=-I%) -Ilib/array -isystem $(harness) \
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -Ilib/array -isystem $(harness) \
 		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
 
 $(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC

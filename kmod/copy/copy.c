@@ -4,7 +4,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "copy.h"
-#include "trace.h"
+#include "core/trace.h"
 
 #define BOUNCE_SIZE	(16 * 1024)
 

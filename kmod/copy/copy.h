@@ -5,7 +5,7 @@
 
 #include <linux/sched/signal.h>
 #include <linux/xarray.h>
-#include "vm.h"
+#include "map/map.h"
 
 /* ---- copy_iter.c ---- */
 

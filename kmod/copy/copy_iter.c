@@ -3,9 +3,9 @@
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
-#include "buffer.h"
+#include "dmabuf/dmabuf.h"
 #include "copy.h"
-#include "heap.h"
+#include "heap/heap.h"
 
 /*
  * Initialises a side, which mc_copy_open() looks up. mc_copy_close() may be called from now on.

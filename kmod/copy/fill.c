@@ -5,7 +5,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "copy.h"
-#include "trace.h"
+#include "core/trace.h"
 
 static void fill_pinned(const struct mc_pinned_range *pinned, u32 width, u32 value)
 {

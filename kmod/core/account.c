@@ -17,7 +17,7 @@
 #include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/user_namespace.h>
-#include "private.h"
+#include "core.h"
 
 static unsigned long host_max_mib;
 module_param(host_max_mib, ulong, 0644);

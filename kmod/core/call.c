@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Calls: how one fails with a reason, and how it answers. */
 #include <linux/uaccess.h>
-#include "private.h"
+#include "core.h"
 
 /**
  * mc_fail() - say why a call fails

@@ -2,7 +2,7 @@
 /* Checks of ranges: of a call's arguments, and of the intervals in a tree. */
 #include <linux/interval_tree.h>
 #include <linux/sched/signal.h>
-#include "private.h"
+#include "core.h"
 
 /**
  * mc_check_range() - check a range given in bytes

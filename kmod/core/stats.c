@@ -5,7 +5,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
-#include "private.h"
+#include "core.h"
 
 struct mc_stats mc_stats;
 static struct dentry *mc_debugfs;

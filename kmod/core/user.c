@@ -2,7 +2,7 @@
 /* The program's own memory, as opposed to what the module maps for it. */
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
-#include "private.h"
+#include "core.h"
 
 /*
  * Checks that the calling process can read, or (@write) write, all of a range of its own memory,

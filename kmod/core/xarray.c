@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Frees xarrays whose length a user has chosen. */
 #include <linux/sched.h>
-#include "private.h"
+#include "core.h"
 
 /**
  * mc_xa_destroy() - empty an array that no other thread uses any more

@@ -10,7 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/uuid.h>
 #include "host.h"
-#include "private.h"
+#include "core/core.h"
 
 /* ---- chunk.c ---- */
 

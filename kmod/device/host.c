@@ -15,7 +15,7 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
-#include "compat.h"
+#include "core/compat.h"
 #include "host.h"
 
 static unsigned int hosts = 1;

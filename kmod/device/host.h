@@ -7,7 +7,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
-#include "private.h"
+#include "core/core.h"
 
 #define MC_NO_HOST	(~0U)
 

@@ -5,7 +5,7 @@
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
-#include "buffer.h"
+#include "dmabuf.h"
 
 /* Protects the list; under lose_lock or no lock of the module, and outside mc_staging.lock. */
 static DEFINE_MUTEX(buffers_lock);

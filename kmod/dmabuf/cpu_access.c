@@ -5,8 +5,8 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
-#include "buffer.h"
-#include "vm.h"
+#include "dmabuf.h"
+#include "map/map.h"
 
 /* Mark of a foreign memory whose exporter has been told that the CPU's access begins */
 #define BEGUN	XA_MARK_0

@@ -10,7 +10,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
-#include "buffer.h"
+#include "dmabuf.h"
 
 /* Bytes that a dma-buf costs the kernel, roughly: a file, its inode and name, its own struct. */
 #define FILE_BYTES	2048

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Operations of the dma-buf of a memory, or of a range, for devices, the kernel and processors. */
-#include "buffer.h"
-#include "compat.h"
-#include "vm.h"
+#include "dmabuf.h"
+#include "core/compat.h"
+#include "map/map.h"
 
 static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge)
 {

@@ -3,9 +3,9 @@
 #include <linux/dma-buf.h>
 #include <linux/file.h>
 #include <linux/sched/signal.h>
-#include "buffer.h"
-#include "heap.h"
-#include "trace.h"
+#include "dmabuf.h"
+#include "heap/heap.h"
+#include "core/trace.h"
 
 /* Answers a call with an fd of a dma-buf. Takes over the caller's reference, also if it fails. */
 static int answer_fd(struct mc_call *call, struct dma_buf *dmabuf, s32 *out_fd)

@@ -14,7 +14,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
-#include "buffer.h"
+#include "dmabuf.h"
 
 /* udmabuf, the system heap, and vgem, whose dma-bufs have the name of DRM's core */
 static char foreign_exporters[256] = "udmabuf,system,vgem";

@@ -23,8 +23,8 @@
 #include <linux/memremap.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
-#include "buffer.h"
-#include "compat.h"
+#include "dmabuf.h"
+#include "core/compat.h"
 
 struct mc_foreign {
 	struct dma_buf *dmabuf;

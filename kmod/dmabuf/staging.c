@@ -11,8 +11,8 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/sched/signal.h>
-#include "buffer.h"
-#include "vm.h"
+#include "dmabuf.h"
+#include "map/map.h"
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
 #define DIRTY		XA_MARK_0

@@ -17,8 +17,8 @@
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
 #include <linux/pagemap.h>
-#include "buffer.h"
-#include "compat.h"
+#include "dmabuf.h"
+#include "core/compat.h"
 
 /* ---- devices and the kernel ---- */
 

@@ -4,10 +4,10 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include "compat.h"
+#include "core/compat.h"
 #include "entry.h"
-#include "heap.h"
-#include "host.h"
+#include "heap/heap.h"
+#include "device/host.h"
 
 static void client_free(struct kref *kref)
 {

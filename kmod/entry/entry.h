@@ -5,7 +5,7 @@
 
 #include <linux/fs.h>
 #include <linux/seq_file.h>
-#include "private.h"
+#include "core/core.h"
 
 /* ---- client.c ---- */
 

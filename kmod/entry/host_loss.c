@@ -7,9 +7,9 @@
 
 #include <linux/bitmap.h>
 #include <linux/mutex.h>
-#include "buffer.h"
+#include "dmabuf/dmabuf.h"
 #include "entry.h"
-#include "vm.h"
+#include "map/map.h"
 
 /* Held while hosts are lost and return, one at a time; outermost. */
 static DEFINE_MUTEX(lose_lock);

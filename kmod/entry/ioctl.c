@@ -5,13 +5,13 @@
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
-#include "device.h"
+#include "device/device.h"
 #include "entry.h"
 
 union mc_argument {
 	struct memcast_header header;
 #define COMMAND(_struct, ...)	struct memcast_##_struct _struct; MC_ROW_END
-#include "commands.h"
+#include "core/commands.h"
 };
 
 enum needs { NOTHING, MULTICAST, NO_HOST };
@@ -31,7 +31,7 @@ static const struct mc_command mc_commands[] = {
 		.least = offsetofend(struct memcast_##_struct, _last),	\
 		.needs = _needs,					\
 	},
-#include "commands.h"
+#include "core/commands.h"
 };
 
 /* MEMCAST_SYSTEM_INFO: the numbers of devices and hosts, and the granularities. */

@@ -11,7 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include "entry.h"
-#include "vm.h"
+#include "map/map.h"
 
 /* The most bindings or ranges in a line; those left out are counted */
 #define MEMBER_BINDINGS	64

@@ -9,7 +9,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include "entry.h"
-#include "vm.h"
+#include "map/map.h"
 
 static int mc_open(struct inode *inode, struct file *file)
 {

@@ -9,7 +9,7 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include "entry.h"
-#include "host.h"
+#include "device/host.h"
 
 /*
  * A process that was sent the fd finds it in its own /proc/self/fdinfo/. Only the user

@@ -5,7 +5,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/interval_tree.h>
-#include "vm.h"
+#include "map/map.h"
 
 /* ---- heap.c: where blocks come from ---- */
 

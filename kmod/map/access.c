@@ -3,7 +3,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "vm.h"
+#include "map.h"
 
 #define MAX_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
 

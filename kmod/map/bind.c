@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The commands that make and undo bindings: checks of their arguments, and what they bind. */
 #include <linux/sched/signal.h>
-#include "vm.h"
+#include "map.h"
 
 /*
  * Fails a call as the memory is another device's, or host's. A function of its own, as room for

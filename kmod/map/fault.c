@@ -6,8 +6,8 @@
  * and newer ones under MADV_NOHUGEPAGE, call .fault with an empty PMD, which may
  * install the PMD entry itself. Both come here.
  */
-#include "compat.h"
-#include "vm.h"
+#include "core/compat.h"
+#include "map.h"
 
 /*
  * Can a PMD entry show the chunk? Only if all of it is mapped, at an address that fits.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reasons in words: why a load or store of the CPU is a fault, and which member a copy missed. */
 #include <linux/slab.h>
-#include "vm.h"
+#include "map.h"
 
 /* Names the object of a mapping, for a sentence. */
 static int print_mapped(const struct mc_mapping *mapping, char *text, size_t size)

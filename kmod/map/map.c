@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Commands that map and unmap, and that ask for the handle of a mapped object. */
-#include "vm.h"
+#include "map.h"
 
 static struct mc_member *map_replica(struct mc_call *call,
 				     struct mc_object *object)

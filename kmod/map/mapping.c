@@ -3,7 +3,7 @@
  * Mappings: a part of a reservation that shows a memory, a team's window, or
  * one replica of a team.
  */
-#include "vm.h"
+#include "map.h"
 
 /* Return: the mapping at an address, or NULL. The reservation's lock is held, and keeps it. */
 struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,

@@ -6,7 +6,7 @@
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include "vm.h"
+#include "map.h"
 
 static bool may(struct mc_mapping *mapping, u32 device, bool write)
 {

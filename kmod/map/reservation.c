@@ -5,8 +5,8 @@
  */
 #include <linux/personality.h>
 #include <linux/sched/mm.h>
-#include "compat.h"
-#include "vm.h"
+#include "core/compat.h"
+#include "map.h"
 
 static const struct vm_operations_struct reservation_ops;
 

@@ -11,7 +11,7 @@
  * bindings_revoke() is the only function that takes away bindings which a team shows.
  */
 #include "object.h"
-#include "trace.h"
+#include "core/trace.h"
 
 /* Return: a member's binding at an offset, or NULL. The team's lock is held, and keeps it. */
 struct mc_binding *mc_binding_find(struct mc_member *member,

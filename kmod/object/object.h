@@ -14,8 +14,8 @@
 #include <linux/sched.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
-#include "device.h"
-#include "set.h"
+#include "device/device.h"
+#include "device/set.h"
 
 /* ---- object.c: what memories and teams have in common ---- */
 

@@ -3,7 +3,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include "object.h"
-#include "trace.h"
+#include "core/trace.h"
 
 static void team_end(struct mc_object *object)
 {

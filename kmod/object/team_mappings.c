@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Mappings of teams: taking a range of a team out of the page tables of every process. */
 #include "object.h"
-#include "trace.h"
+#include "core/trace.h"
 
 static void zap_mappings(struct rb_root_cached *mappings, unsigned long first,
 			 unsigned long last)

@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "object.h"
-#include "trace.h"
+#include "core/trace.h"
 
 static bool team_complete(struct mc_team *team)
 {

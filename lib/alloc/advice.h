@@ -3,7 +3,7 @@
 #ifndef MEMCAST_ADVICE_H
 #define MEMCAST_ADVICE_H
 
-#include "library.h"
+#include "base/base.h"
 
 /* Accessors of memory: a bit for each device, and one for the CPU */
 #define ACCESSOR_CPU	MEMCAST_MAX_DEVICES

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Plain allocation of device memory. */
-#include "capture.h"
-#include "heap.h"
+#include "stream/capture.h"
+#include "alloc.h"
 
 #define PITCH	512UL
 

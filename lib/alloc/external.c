@@ -6,9 +6,9 @@
  */
 #include <unistd.h>
 
-#include "handle.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "memory/handle.h"
+#include "alloc.h"
+#include "base/ioctl.h"
 
 static CUresult check_reserved(const unsigned int *reserved, size_t count)
 {

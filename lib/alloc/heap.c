@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Blocks of heaps, and the heaps of contexts. */
 #include "advice.h"
-#include "capture.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "stream/capture.h"
+#include "alloc.h"
+#include "base/ioctl.h"
 
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Memory of the host for devices: allocated by the library, or registered by the program. */
-#include "capture.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "stream/capture.h"
+#include "alloc.h"
+#include "base/ioctl.h"
 
 #define ALLOC_FLAGS	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | \
 			 CU_MEMHOSTALLOC_WRITECOMBINED)

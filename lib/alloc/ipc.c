@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "stream/capture.h"
+#include "alloc.h"
+#include "base/ioctl.h"
 
 /* The content of a CUipcMemHandle */
 struct handle {

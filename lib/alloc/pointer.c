@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "handle.h"
-#include "heap.h"
-#include "ioctl.h"
-#include "pool.h"
+#include "memory/handle.h"
+#include "alloc.h"
+#include "base/ioctl.h"
+#include "alloc/pool/pool.h"
 
 #define ATTRIBUTE(name, type)	[CU_POINTER_ATTRIBUTE_##name] = sizeof(type)
 

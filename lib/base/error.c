@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The names of result codes, and the descriptions that cuGetErrorString() gives. */
-#include "library.h"
+#include "base.h"
 
 static const struct description {
 	CUresult result;

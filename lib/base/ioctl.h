@@ -3,7 +3,7 @@
 #ifndef LIBRARY_IOCTL_H
 #define LIBRARY_IOCTL_H
 
-#include "library.h"
+#include "base.h"
 
 /* The reason of an ENOMEM for which the kernel cannot give one */
 #define SHARE_HINT	"(of the machine, or of this user's share: module parameter host_user_mib)"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "library.h"
+#include "base.h"
 
 #define LINES		100
 #define LOST_NOTE	"memcast: older lines are lost\n"

@@ -7,7 +7,7 @@
 #ifndef MEMCAST_PROCESS_H
 #define MEMCAST_PROCESS_H
 
-#include "library.h"
+#include "base.h"
 
 /*
  * Is there a state, in a page that fork() clears? Without it no other function here may be

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "library.h"
+#include "base.h"
 
 #define NOT_LOOKED_UP	-2
 #define NONE		-1

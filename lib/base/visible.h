@@ -8,7 +8,7 @@
 #ifndef MEMCAST_VISIBLE_H
 #define MEMCAST_VISIBLE_H
 
-#include "library.h"
+#include "base.h"
 
 /* CUDA_VISIBLE_DEVICES is set: numbers are translated. Constant once cuInit() has succeeded. */
 extern bool visible_set;

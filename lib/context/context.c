@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "context.h"
-#include "device.h"
+#include "device/device.h"
 
 #define STACK_DEPTH	256
 #define API_VERSION	3020

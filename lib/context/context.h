@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "library.h"
+#include "base/base.h"
 
 #define SLOT_BITS	12
 #define SLOTS		(1U << SLOT_BITS)

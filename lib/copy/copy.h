@@ -3,7 +3,7 @@
 #ifndef MEMCAST_COPY_H
 #define MEMCAST_COPY_H
 
-#include "capture.h"
+#include "stream/capture.h"
 
 /* Layers of rows: the shape of every copy. The kernel copies one layer at a time. */
 struct layers {

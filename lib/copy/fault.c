@@ -5,7 +5,7 @@
  * work: the processors of the device find an illegal address, the copy engine fails.
  */
 #include "copy.h"
-#include "ioctl.h"
+#include "base/ioctl.h"
 
 /* A linear fill of fewer bytes is the copy engine's. */
 #define FILL_OF_PROCESSORS	(16 << 10)

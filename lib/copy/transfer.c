@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "copy.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "alloc/alloc.h"
+#include "base/ioctl.h"
 
 #define ASIDE_MAX	(1 << 20)	/* bytes of a small source */
 #define ASIDE_ALL	(64 << 20)	/* of all sources that are put aside; cuda.h says so */

@@ -4,7 +4,7 @@
  * exceptions below, which are the same for every device, the profile.
  */
 #include "device.h"
-#include "visible.h"
+#include "base/visible.h"
 
 #define ONE(attribute, value)	{ CU_DEVICE_ATTRIBUTE_##attribute, (value) }
 

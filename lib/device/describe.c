@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "device.h"
-#include "visible.h"
+#include "base/visible.h"
 
 #pragma GCC visibility push(default)
 #include <memcast/device.h>

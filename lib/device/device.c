@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "device.h"
-#include "ioctl.h"
-#include "visible.h"
+#include "base/ioctl.h"
+#include "base/visible.h"
 
 CUresult system_info(struct memcast_system_info *info)
 {

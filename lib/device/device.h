@@ -3,7 +3,7 @@
 #ifndef LIBRARY_DEVICE_H
 #define LIBRARY_DEVICE_H
 
-#include "library.h"
+#include "base/base.h"
 
 /* open.c */
 CUresult device_open_checked(int *fd, int *devices);

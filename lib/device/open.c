@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "device.h"
-#include "ioctl.h"
-#include "process.h"
-#include "visible.h"
+#include "base/ioctl.h"
+#include "base/process.h"
+#include "base/visible.h"
 
 /*
  * Opens the file and checks that the module's interface is the library's. The caller holds the

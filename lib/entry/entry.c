@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "functions.h"
-#include "library.h"
+#include "entry.h"
+#include "base/base.h"
 
 /* The newest CUDA version whose interfaces functions.def has */
 #define DRIVER_VERSION	13010

@@ -4,14 +4,14 @@
  * of the functions, and without prototypes: a function that is not supported ignores its
  * arguments.
  */
-#include "functions.h"
+#include "entry.h"
 
 #pragma GCC visibility push(default)
 
 #define COMPLETE(symbol, version)		void symbol(void);
 #define PARTIAL(symbol, version, missing)	void symbol(void);
 #define UNSUPPORTED(symbol, version, lacking)	int symbol(void);
-#include "functions.def"
+#include "../functions.def"
 #undef UNSUPPORTED
 
 #define UNSUPPORTED(symbol, version, lacking)			\
@@ -23,7 +23,7 @@
 #define COMPLETE(symbol, version)
 #undef PARTIAL
 #define PARTIAL(symbol, version, missing)
-#include "functions.def"
+#include "../functions.def"
 
 #pragma GCC visibility pop
 
@@ -36,7 +36,7 @@
 #define UNSUPPORTED(symbol, version, lacking)	ENTRY(symbol, version)
 
 const struct function functions[] = {
-#include "functions.def"
+#include "../functions.def"
 };
 
 const size_t functions_count = sizeof(functions) / sizeof(functions[0]);

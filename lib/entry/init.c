@@ -2,11 +2,11 @@
 /* cuInit(), which opens /dev/memcast for the process; see base/process.c. */
 #include <unistd.h>
 
-#include "device.h"
-#include "fault.h"
-#include "launch.h"
-#include "process.h"
-#include "visible.h"
+#include "device/device.h"
+#include "fault/fault.h"
+#include "launch/launch.h"
+#include "base/process.h"
+#include "base/visible.h"
 
 /* Opens the file. *@devices: output, the number of devices. */
 static CUresult open_and_check(int *devices)

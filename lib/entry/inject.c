@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "functions.h"
-#include "library.h"
+#include "entry.h"
+#include "base/base.h"
 
 #define VARIABLE	"MEMCAST_INJECT"
 #define INJECTIONS	64

@@ -3,7 +3,7 @@
  * The symbols that programs built for the per-thread default stream import: the same calls, in
  * which that stream takes the place of the legacy one.
  */
-#include "copy.h"
+#include "copy/copy.h"
 
 #define OWN	CU_STREAM_PER_THREAD
 #define OR_OWN(stream)	((stream) ? (stream) : OWN)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "fault.h"
-#include "ioctl.h"
-#include "view.h"
+#include "base/ioctl.h"
+#include "memory/view/view.h"
 
 /* Could a window be at this address? Most faults have other causes, and are not to cost anything. */
 bool fault_near(uintptr_t address)

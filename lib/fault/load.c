@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "beside.h"
+#include "memory/address.h"
+#include "base/beside.h"
 #include "fault.h"
-#include "ioctl.h"
+#include "base/ioctl.h"
 
 /* Protects the loading; a child of fork() maps nothing, and so does not take it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

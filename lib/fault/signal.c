@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "library.h"
+#include "base/base.h"
 
 #define KEYS		9	/* number of the keys' state, for xsave */
 #define PASSED_ON	0x6d656d63	/* in bytes of a siginfo_t that the kernel leaves 0 */

@@ -38,8 +38,8 @@
 #ifndef MEMCAST_GRAPH_H
 #define MEMCAST_GRAPH_H
 
-#include "copy.h"
-#include "table.h"
+#include "copy/copy.h"
+#include "table/table.h"
 
 /* capture/stream_calls.c: older names, for per_thread.c */
 #undef cuStreamBeginCapture

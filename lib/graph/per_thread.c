@@ -3,7 +3,7 @@
  * Symbols that programs built for the per-thread default stream import, as in
  * lib/entry/per_thread.c.
  */
-#include "plan.h"
+#include "graph/launch/plan.h"
 
 #define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
 

@@ -21,8 +21,8 @@
 
 #include <stdatomic.h>
 
-#include "library.h"
-#include "ptx_object.h"
+#include "base/base.h"
+#include "translate/ptx_object.h"
 
 struct parameter {
 	uint32_t offset, size;

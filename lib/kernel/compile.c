@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap.h"
-#include "module.h"
-#include "translate.h"
+#include "alloc/alloc.h"
+#include "kernel.h"
+#include "translate/translate.h"
 
 /* With code_lock held. Memory of a variable that the image does not list is the module's, too. */
 static uint64_t own_memory(struct module *module, size_t bytes)

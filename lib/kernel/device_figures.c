@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A device's attributes that matter for kernels, read once. */
-#include "device.h"
-#include "module.h"
+#include "device/device.h"
+#include "kernel.h"
 
 static struct figures known[MEMCAST_MAX_DEVICES];
 static bool is_known[MEMCAST_MAX_DEVICES];

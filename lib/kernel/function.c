@@ -2,7 +2,7 @@
 /* Properties of functions and kernels: reads them and sets them. */
 #include <stdlib.h>
 
-#include "module.h"
+#include "kernel.h"
 
 /* Finds a function or a kernel, evaluates an expression with it, and puts it. */
 #define WITH(find, type, handle, refusal, expression)					\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The attributes of a function, or of a kernel on a device. All rules come from hardware. */
-#include "module.h"
+#include "kernel.h"
 
 /* Return: the most dynamic shared memory that a function may be set to. */
 static int most_dynamic(const struct code *code, const struct figures *figures)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Handles of modules, functions, libraries and kernels. */
-#include "module.h"
+#include "kernel.h"
 
 pthread_mutex_t modules_lock = PTHREAD_MUTEX_INITIALIZER;
 

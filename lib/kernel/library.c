@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"
-#include "module.h"
+#include "stream/capture.h"
+#include "kernel.h"
 
 void library_put(struct library *library)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module.h"
-#include "translate.h"
+#include "kernel.h"
+#include "translate/translate.h"
 
 struct link {
 	struct handle head;

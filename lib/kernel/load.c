@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "module.h"
-#include "translate.h"
+#include "stream/capture.h"
+#include "kernel.h"
+#include "translate/translate.h"
 
 static bool has(unsigned int count, const CUjit_option *options, CUjit_option wanted,
 		unsigned int *at)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"
-#include "heap.h"
-#include "module.h"
+#include "stream/capture.h"
+#include "alloc/alloc.h"
+#include "kernel.h"
 
 /*
  * The modules of each slot's contexts, under modules_lock, and the context and its life in which

@@ -4,7 +4,7 @@
  * warps, blocks, shared memory, registers. The formula is CUDA's; its results on hardware were
  * recorded.
  */
-#include "module.h"
+#include "kernel.h"
 
 #define SHARED_UNIT	128	/* units of shared memory, */
 #define REGISTERS_UNIT	256	/* and of a warp's registers */

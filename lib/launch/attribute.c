@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The attributes of a launch, and their valid values. Source: hardware. */
-#include "event.h"
+#include "stream/event/event.h"
 #include "launch.h"
 
 static CUresult invalid(const char *what, int value)

@@ -18,9 +18,9 @@
 
 #include <setjmp.h>
 
-#include "capture.h"
-#include "fiber.h"
-#include "module.h"
+#include "stream/capture.h"
+#include "fiber/fiber.h"
+#include "kernel/kernel.h"
 
 #pragma GCC visibility push(default)
 #include <memcast/kernel.h>

@@ -6,7 +6,7 @@
 #ifndef MEMCAST_NODE_H
 #define MEMCAST_NODE_H
 
-#include "library.h"
+#include "base/base.h"
 
 struct invocation;
 struct function;

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fault.h"
-#include "ioctl.h"
+#include "fault/fault.h"
+#include "base/ioctl.h"
 #include "launch.h"
 
 #define ALTERNATE_BYTES	(64UL << 10)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Runs kernels that were translated from PTX, by memcast-ptx.so. */
-#include "fault.h"
+#include "fault/fault.h"
 #include "launch.h"
-#include "translate.h"
+#include "translate/translate.h"
 
 #pragma GCC visibility push(default)
 #include <memcast/view.h>

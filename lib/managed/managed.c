@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "device.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "stream/capture.h"
+#include "device/device.h"
+#include "alloc/alloc.h"
+#include "base/ioctl.h"
 #include "managed.h"
 
 static CUresult allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)

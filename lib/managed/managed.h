@@ -8,7 +8,7 @@
 #ifndef MEMCAST_MANAGED_H
 #define MEMCAST_MANAGED_H
 
-#include "advice.h"
+#include "alloc/advice.h"
 
 /* prefetch.c: an older name, which per_thread.c calls */
 #undef cuMemPrefetchAsync

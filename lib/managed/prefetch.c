@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "capture.h"
+#include "stream/capture.h"
 #include "managed.h"
 
 static void apply(struct advice *advice, const void *how)

@@ -7,9 +7,9 @@
 
 #include "address.h"
 #include "handle.h"
-#include "ioctl.h"
-#include "view.h"
-#include "visible.h"
+#include "base/ioctl.h"
+#include "memory/view/view.h"
+#include "base/visible.h"
 
 /* The library passes these numbers to the kernel unchanged. */
 _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&

@@ -3,7 +3,7 @@
 #ifndef LIBRARY_ADDRESS_H
 #define LIBRARY_ADDRESS_H
 
-#include "library.h"
+#include "base/base.h"
 
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "handle.h"
-#include "ioctl.h"
+#include "base/ioctl.h"
 
 #define CHANNEL_PATH	"/dev/memcast-imex/channel%u"
 

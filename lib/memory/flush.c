@@ -5,7 +5,7 @@
  */
 #include <stdatomic.h>
 
-#include "context.h"
+#include "context/context.h"
 
 static CUresult flush(CUflushGPUDirectRDMAWritesTarget target,
 		      CUflushGPUDirectRDMAWritesScope scope)

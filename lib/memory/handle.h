@@ -3,7 +3,7 @@
 #ifndef LIBRARY_HANDLE_H
 #define LIBRARY_HANDLE_H
 
-#include "library.h"
+#include "base/base.h"
 
 /* memory.c */
 static inline CUresult memory_handle(CUmemGenericAllocationHandle handle, uint32_t *number)

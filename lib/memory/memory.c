@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "address.h"
-#include "context.h"
-#include "device.h"
+#include "context/context.h"
+#include "device/device.h"
 #include "handle.h"
-#include "ioctl.h"
-#include "visible.h"
+#include "base/ioctl.h"
+#include "base/visible.h"
 
 /* The library passes these numbers to the kernel unchanged. */
 _Static_assert((int)CU_MEM_LOCATION_TYPE_DEVICE == MEMCAST_LOCATION_DEVICE &&

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Teams: cuMulticast…(). */
 #include "address.h"
-#include "device.h"
+#include "device/device.h"
 #include "handle.h"
-#include "ioctl.h"
-#include "visible.h"
+#include "base/ioctl.h"
+#include "base/visible.h"
 
 /* Checks what CUmulticastObjectProp has, except the size. */
 static CUresult check_prop(const CUmulticastObjectProp *prop, uint32_t *handle_types)

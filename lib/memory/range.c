@@ -2,9 +2,9 @@
 /* Ranges of addresses as dma-bufs. */
 #include <string.h>
 
-#include "context.h"
-#include "ioctl.h"
-#include "visible.h"
+#include "context/context.h"
+#include "base/ioctl.h"
+#include "base/visible.h"
 
 #define PAGE		4096ULL
 

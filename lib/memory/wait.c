@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "handle.h"
-#include "ioctl.h"
-#include "visible.h"
+#include "base/ioctl.h"
+#include "base/visible.h"
 
 struct waiter {
 	const char *call;		/* name of the called function */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What memcast-ptx.so offers to libcuda.so.1 */
-#include "run.h"
+#include "ptx/run/run.h"
 #include "translate.h"
 
 const struct ptx_object memcast_ptx_object = {

@@ -6,7 +6,7 @@
 #ifndef MEMCAST_PTX_TRANSLATE_H
 #define MEMCAST_PTX_TRANSLATE_H
 
-#include "ptx_object.h"
+#include "translate/ptx_object.h"
 
 int ptx_check(const struct ptx_text *text, uint32_t architecture, struct ptx_log *log);
 int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architecture,

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "capture.h"
-#include "context.h"
+#include "context/context.h"
 #include "stream.h"
-#include "table.h"
+#include "table/table.h"
 
 #define QUEUE_MOST	16384	/* pieces of work that a stream may have; cuda.h says so */
 

@@ -5,7 +5,7 @@
  * threshold says. Where memory is short, pools give back all that is unused before that: the
  * kernel sees to it for blocks, cuMemCreate() for memories.
  */
-#include "ioctl.h"
+#include "base/ioctl.h"
 #include "stream.h"
 
 static atomic_bool freed;	/* since the last synchronization */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "capture.h"
-#include "ioctl.h"
+#include "base/ioctl.h"
 
 #define OPERATIONS	255	/* in one batch */
 

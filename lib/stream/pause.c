@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "ioctl.h"
+#include "base/ioctl.h"
 #include "stream.h"
-#include "visible.h"
+#include "base/visible.h"
 
 #define LOOKS_AT_ONCE	20
 #define PAUSE_FIRST	10000L		/* nanoseconds */

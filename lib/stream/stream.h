@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "context.h"
+#include "context/context.h"
 
 struct stream;
 struct branch;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "capture.h"
-#include "context.h"
+#include "context/context.h"
 
 struct stream *stream_alloc(struct stream_set *set, unsigned int flags)
 {

@@ -6,7 +6,7 @@
 #ifndef MEMCAST_TRANSLATE_H
 #define MEMCAST_TRANSLATE_H
 
-#include "library.h"
+#include "base/base.h"
 #include "ptx_object.h"
 
 /* Return: the object, loaded the first time; NULL: it cannot be used, and @why says why not */

@@ -28,7 +28,7 @@
 #include <uapi/memcast.h>
 #include <Zydis/Zydis.h>
 
-#include "object.h"
+#include "fault/object.h"
 
 #define CHUNK			MEMCAST_GRANULARITY	/* a store may cross the end of one */
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fiber.h"
+#include "fiber/fiber.h"
 #include "kselftest_harness.h"
-#include "run.h"
+#include "ptx/run/run.h"
 
 #define ILLEGAL_ADDRESS		700
 #define ILLEGAL_INSTRUCTION	715

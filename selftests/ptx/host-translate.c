@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx_object.h"
+#include "translate/ptx_object.h"
 
 #define HEAD		".version 8.6\n.target sm_90\n.address_size 64\n"
 #define ROWS		16

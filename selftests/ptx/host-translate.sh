@@ -14,7 +14,7 @@ if [ ! -e $object ]; then
 	skip translate 'memcast-ptx.so is not built: LLVM has no headers here'
 	exit 0
 fi
-if ! ${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Werror -Ilib/translate -o "$temp/translate" \
+if ! ${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Werror -Ilib -o "$temp/translate" \
 	selftests/ptx/host-translate.c -ldl 2>"$temp/said"; then
 	plan ptx 1
 	result translate 1

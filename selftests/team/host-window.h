@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "../lib/base/library.h"
+#include "../lib/base/base.h"
 
 #undef atomic_load_explicit
 #undef atomic_store_explicit

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../lib/base/library.h"
+#include "../lib/base/base.h"
 #include "../lib/fault/fault.h"
 #include "../lib/trap/trap.h"
 #include "trap_forms.h"

@@ -13,7 +13,7 @@
 
 #include "bench.h"
 #include "count.h"
-#include "ranks.h"
+#include "shared/ranks.h"
 
 /*
  * On the machine of the record counts repeat exactly, so memcast has caused a difference.

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "ranks.h"
+#include "shared/ranks.h"
 
 #define MAX_WORDS	64
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "options.h"
-#include "ranks.h"
+#include "shared/options.h"
+#include "shared/ranks.h"
 
 static const struct bench_suite *const suites[] = {
 	&bench_bulk, &bench_group, &bench_team, &bench_map, &bench_control, &bench_growth,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "ranks.h"
+#include "shared/ranks.h"
 
 #define PROGRESS_SECONDS	2.0
 

@@ -8,7 +8,7 @@
 
 #include "bench.h"
 #include "count.h"
-#include "ranks.h"
+#include "shared/ranks.h"
 
 /* A race gets up to MORE_ROUNDS times @least rounds, but stops adding some after LONG_SECONDS. */
 #define MORE_ROUNDS		8

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cu.h"
-#include "options.h"
+#include "shared/options.h"
 
 static const char usage[] =
 	"Usage: memcast-cu [OPTION...] FILE.cu... [FILE...]\n"

@@ -14,7 +14,7 @@
 #include <uapi/memcast.h>
 
 #include "hosts.h"
-#include "options.h"
+#include "shared/options.h"
 
 #define FOLDER	"/dev/memcast-host"
 

@@ -12,7 +12,7 @@
 
 #include "pattern.h"
 #include "perf.h"
-#include "options.h"
+#include "shared/options.h"
 
 struct bench {
 	const struct options *options;

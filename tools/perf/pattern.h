@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "team.h"
+#include "shared/team.h"
 
 /* Writes the @count elements of @rank; f32 are in [-1, 1). */
 void pattern_fill(const struct element *element, void *to, size_t count,

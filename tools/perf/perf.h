@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ranks.h"
-#include "team.h"
+#include "shared/ranks.h"
+#include "shared/team.h"
 
 struct json_object;
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options.h"
+#include "shared/options.h"
 #include "smi.h"
 #include "devices.h"
 

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "fashion.h"
-#include "ranks.h"
+#include "shared/ranks.h"
 
 /* An idx file: a magic number, the sizes, then bytes; words are big-endian. */
 #define IDX_LABELS	0x801

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "shared/options.h"
 #include "train.h"
 
 /* Larger steps overshoot: they blow rounding errors up instead of damping them. */

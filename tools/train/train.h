@@ -7,7 +7,7 @@
 
 #include "fashion.h"
 #include "softmax.h"
-#include "team.h"
+#include "shared/team.h"
 
 struct job {
 	const char *folder;

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "capture.h"
-#include "heap.h"
+#include "stream/capture.h"
+#include "alloc/alloc.h"
 #include "pool.h"
 
 /* If memory is short, waits for the stream, whose work may free some, and tries again. */

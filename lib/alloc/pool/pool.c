@@ -2,13 +2,13 @@
 /* Pools: create and destroy them, find their properties, and set a device's current pool. */
 #include <string.h>
 
-#include "capture.h"
-#include "device.h"
-#include "handle.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "stream/capture.h"
+#include "device/device.h"
+#include "memory/handle.h"
+#include "alloc/alloc.h"
+#include "base/ioctl.h"
 #include "pool.h"
-#include "visible.h"
+#include "base/visible.h"
 
 /* A device's current pool; 0: its default one. */
 static _Atomic uint32_t current[MEMCAST_MAX_DEVICES];

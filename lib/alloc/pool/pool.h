@@ -2,7 +2,7 @@
 #ifndef MEMCAST_POOL_H
 #define MEMCAST_POOL_H
 
-#include "library.h"
+#include "base/base.h"
 
 /* Pools report growth in such steps, as hardware's do; they take single chunks. */
 #define POOL_GROWTH	(32ULL << 20)

@@ -2,8 +2,8 @@
 /* Attributes of pools, and devices' access to pools. */
 #include <string.h>
 
-#include "address.h"
-#include "ioctl.h"
+#include "memory/address.h"
+#include "base/ioctl.h"
 #include "pool.h"
 
 static bool is_switch(CUmemPool_attribute attribute)

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "ioctl.h"
+#include "base/ioctl.h"
 #include "pool.h"
 
 /* The content of a CUmemPoolPtrExportData */

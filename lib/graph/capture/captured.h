@@ -3,7 +3,7 @@
 #ifndef MEMCAST_GRAPH_CAPTURED_H
 #define MEMCAST_GRAPH_CAPTURED_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 struct capture {
 	struct capture *next;

@@ -7,7 +7,7 @@
 #ifndef MEMCAST_GRAPH_PLAN_H
 #define MEMCAST_GRAPH_PLAN_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define NO_STEP		UINT32_MAX
 

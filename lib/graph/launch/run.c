@@ -3,8 +3,8 @@
  * Runs a launch in its stream's thread, step by step. While a step waits for an event or a
  * word, steps that do not depend on it go on.
  */
-#include "ioctl.h"
-#include "node.h"
+#include "base/ioctl.h"
+#include "launch/node.h"
 #include "plan.h"
 
 static CUresult do_step(const struct step *step)

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "node.h"
-#include "plan.h"
+#include "launch/node.h"
+#include "graph/launch/plan.h"
 #include "typed.h"
 
 static CUgraphNodeParams kernel_all(const CUDA_KERNEL_NODE_PARAMS *params)

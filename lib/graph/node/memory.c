@@ -8,11 +8,11 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "address.h"
-#include "device.h"
-#include "graph.h"
-#include "heap.h"
-#include "ioctl.h"
+#include "memory/address.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "alloc/alloc.h"
+#include "base/ioctl.h"
 #include "memory.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -3,7 +3,7 @@
 #ifndef MEMCAST_GRAPH_MEMORY_H
 #define MEMCAST_GRAPH_MEMORY_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 struct memory {
 	CUdeviceptr address;

@@ -2,7 +2,7 @@
 /* Nodes: creates them, adds them to a graph, reads and changes their parameters. */
 #include <stdlib.h>
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * Makes a node that is in no graph yet, of parameters that have been checked. An alloc node

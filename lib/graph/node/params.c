@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "context.h"
-#include "graph.h"
-#include "node.h"
+#include "context/context.h"
+#include "graph/graph.h"
+#include "launch/node.h"
 
 /* Finds a context's device; NULL becomes the current context, for good. */
 static CUresult check_context(CUcontext *context, uint32_t *device)

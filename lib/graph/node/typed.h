@@ -3,7 +3,7 @@
 #ifndef MEMCAST_GRAPH_TYPED_H
 #define MEMCAST_GRAPH_TYPED_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 static inline CUgraphNodeParams memcpy_all(const CUDA_MEMCPY3D *params, CUcontext context)
 {

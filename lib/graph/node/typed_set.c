@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The calls that change a node of one type: of a graph, and of an instance. */
-#include "plan.h"
+#include "graph/launch/plan.h"
 #include "typed.h"
 
 /* Sets the parameters of a copy or a fill, whose context stays. */

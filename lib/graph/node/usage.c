@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "context.h"
+#include "context/context.h"
 #include "memory.h"
-#include "pool.h"
+#include "alloc/pool/pool.h"
 
 /* Under memory_lock */
 static struct usage {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "address.h"
-#include "handle.h"
-#include "ioctl.h"
+#include "memory/address.h"
+#include "memory/handle.h"
+#include "base/ioctl.h"
 #include "view.h"
 
 _Static_assert(MEMCAST_VIEW_MAX == MEMCAST_MAX_DEVICES, "a view has all members of a team");

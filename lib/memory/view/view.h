@@ -3,7 +3,7 @@
 #ifndef LIBRARY_VIEW_H
 #define LIBRARY_VIEW_H
 
-#include "library.h"
+#include "base/base.h"
 
 /* view.c */
 CUresult view_map(const char *call, struct memcast_view *view,

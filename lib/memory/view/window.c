@@ -12,7 +12,7 @@
  * program anything that makes none. The signal may have interrupted malloc(): nothing here calls
  * that, and the calls give no reasons meanwhile.
  */
-#include "ioctl.h"
+#include "base/ioctl.h"
 #include "view.h"
 #include "window.h"
 

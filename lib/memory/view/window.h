@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "library.h"
+#include "base/base.h"
 
 struct window {
 	struct memcast_view view;

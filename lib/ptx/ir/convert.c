@@ -2,7 +2,7 @@
 /* Conversions. */
 #include "instructions.h"
 #include "ir.h"
-#include "ptx_math.h"
+#include "ptx/math/ptx_math.h"
 
 struct conversion {
 	enum type to, from;

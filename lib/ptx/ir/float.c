@@ -5,7 +5,7 @@
  */
 #include "instructions.h"
 #include "ir.h"
-#include "ptx_math.h"
+#include "ptx/math/ptx_math.h"
 
 uint32_t rounding(struct translator *t)
 {

@@ -10,7 +10,7 @@
 
 #include "instructions.h"
 #include "ir.h"
-#include "llvm.h"
+#include "ptx/jit/llvm.h"
 
 static void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name)
 {

@@ -22,10 +22,10 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
 
-#include "code.h"
-#include "modifier.h"
-#include "run.h"
-#include "text.h"
+#include "ptx/jit/code.h"
+#include "ptx/text/modifier.h"
+#include "ptx/run/run.h"
+#include "ptx/text/text.h"
 
 struct translator {
 	LLVMContextRef context;

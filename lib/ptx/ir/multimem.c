@@ -8,7 +8,7 @@
 
 #include "instructions.h"
 #include "ir.h"
-#include "multimem.h"
+#include "ptx/math/multimem.h"
 
 /* Appends a modifier, in the order that the header's names have. */
 static void append(struct translator *t, char *name, size_t size, enum modifier modifier,

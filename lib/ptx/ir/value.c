@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ir.h"
-#include "ptx_math.h"
+#include "ptx/math/ptx_math.h"
 
 LLVMTypeRef int_type(struct translator *t, uint32_t bits)
 {

@@ -4,7 +4,7 @@
 
 #include "instructions.h"
 #include "ir.h"
-#include "ptx_math.h"
+#include "ptx/math/ptx_math.h"
 
 static enum video_operation operation_of(const struct word *name)
 {

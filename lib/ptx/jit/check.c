@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "code.h"
-#include "instructions.h"
+#include "ptx/ir/instructions.h"
 
 static const char *const waiting[] = { "atom", "mbarrier", "nanosleep", "call" };
 

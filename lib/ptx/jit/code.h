@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
-#include "run.h"
-#include "text.h"
-#include "translate.h"
+#include "ptx/run/run.h"
+#include "ptx/text/text.h"
+#include "ptx/translate.h"
 
 /* What a function pointer of PTX points to. Its code compiles the function when first called. */
 struct ptx_slot {

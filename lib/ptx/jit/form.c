@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "code.h"
-#include "instructions.h"
+#include "ptx/ir/instructions.h"
 
 /* An instruction that is checked, with its types and modifiers by number */
 struct form {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "code.h"
-#include "ir.h"
+#include "ptx/ir/ir.h"
 #include "line_table.h"
 #include "llvm.h"
 

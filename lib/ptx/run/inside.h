@@ -13,7 +13,7 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 
-#include "fiber.h"
+#include "fiber/fiber.h"
 #include "run.h"
 
 /* Results, as in cuda.h */

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ptx_object.h"
+#include "translate/ptx_object.h"
 
 struct ptx_block;
 

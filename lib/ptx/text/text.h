@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "ptx.h"
+#include "image/ptx.h"
 
 /* ---- arena.c ---- */
 

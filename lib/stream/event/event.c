@@ -2,9 +2,9 @@
 /* Events: each refers to the fence of its last record. */
 #include <stdlib.h>
 
-#include "capture.h"
+#include "stream/capture.h"
 #include "event.h"
-#include "table.h"
+#include "table/table.h"
 
 struct event *event_reference(struct event *event)
 {

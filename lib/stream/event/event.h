@@ -3,7 +3,7 @@
 #ifndef MEMCAST_EVENT_H
 #define MEMCAST_EVENT_H
 
-#include "context.h"
+#include "context/context.h"
 #include "shared.h"
 
 struct event {

@@ -8,7 +8,7 @@
 #ifndef MEMCAST_SHARED_H
 #define MEMCAST_SHARED_H
 
-#include "stream.h"
+#include "stream/stream.h"
 
 struct page;
 

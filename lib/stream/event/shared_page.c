@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ioctl.h"
+#include "base/ioctl.h"
 #include "shared.h"
 
 #define PAGE_BYTES	MEMCAST_GRANULARITY

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <uapi/memcast.h>
 
-#include "bench.h"
-#include "count.h"
-#include "team.h"
+#include "bench/bench.h"
+#include "bench/count.h"
+#include "shared/team.h"
 
 #define SMALL		(2UL << 20)
 #define LARGE		(1UL << 30)

@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <uapi/memcast.h>
 
-#include "bench.h"
-#include "count.h"
-#include "team.h"
+#include "bench/bench.h"
+#include "bench/count.h"
+#include "shared/team.h"
 
 #define CHUNK		MEMCAST_GRANULARITY
 #define SAMPLES		9

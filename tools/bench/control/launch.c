@@ -3,9 +3,9 @@
 #include <cuda.h>
 #include <memcast/kernel.h>
 
-#include "bench.h"
-#include "count.h"
-#include "team.h"
+#include "bench/bench.h"
+#include "bench/count.h"
+#include "shared/team.h"
 
 #define ROUNDS	200
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
-#include "count.h"
-#include "team.h"
+#include "bench/bench.h"
+#include "bench/count.h"
+#include "shared/team.h"
 
 #define SAMPLES		9	/* less than the least size: those objects are destroyed */
 #define SIZES		3

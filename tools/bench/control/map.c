@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "count.h"
-#include "team.h"
+#include "bench/bench.h"
+#include "bench/count.h"
+#include "shared/team.h"
 
 #define ROUNDS		3
 #define PAGE_BYTES	4096

@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <memcast/bulk.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "jobs.h"
-#include "ranks.h"
-#include "team.h"
+#include "shared/ranks.h"
+#include "shared/team.h"
 
 #define REPLICAS_MAX	12
 #define LARGE_MAX	8	/* replicas of LARGEST bytes; the others have HUGE_BYTES */

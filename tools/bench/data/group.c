@@ -14,11 +14,11 @@
 #include <unistd.h>
 #include <memcast/group.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "data.h"
 #include "peers.h"
-#include "ranks.h"
-#include "team.h"
+#include "shared/ranks.h"
+#include "shared/team.h"
 
 #define RANKS		2
 #define LARGEST		(64UL << 20)

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "jobs.h"
-#include "ranks.h"
+#include "shared/ranks.h"
 
 #define PAGE		4096
 #define STACK_PLACES	15	/* places on the stack, not a multiple of a cache line apart */

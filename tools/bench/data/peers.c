@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "peers.h"
-#include "ranks.h"
+#include "shared/ranks.h"
 
 #define PATIENCE	300	/* seconds for one round of an MPI */
 

@@ -7,11 +7,11 @@
 #include <unistd.h>
 #include <memcast/group.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "data.h"
 #include "peers.h"
-#include "ranks.h"
-#include "team.h"
+#include "shared/ranks.h"
+#include "shared/team.h"
 
 #define LARGEST		(16UL << 20)
 #define FLAGS_BYTES	(1UL << 20)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "smi.h"
+#include "smi/smi.h"
 
 static inline struct json_object *part(struct json_object *object, const char *name)
 {

@@ -23,7 +23,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 #include "door.h"
-#include "wire.h"
+#include "vm/wire/wire.h"
 
 /* Output that has come and is not written yet */
 struct sink {

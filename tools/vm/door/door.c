@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "door.h"
-#include "relay.h"
+#include "vm/wire/relay.h"
 
 struct program {
 	uint32_t channel;

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "door.h"
-#include "wire.h"
+#include "vm/wire/wire.h"
 
 static const char *text_of(struct json_object *object, const char *name)
 {

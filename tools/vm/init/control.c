@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "init.h"
-#include "progress.h"
+#include "vm/watch/progress.h"
 
 /* The first process writes the host's time to a file, for the processes that watch programs. */
 static void keep_clock(double seconds)

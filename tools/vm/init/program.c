@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "init.h"
-#include "progress.h"
+#include "vm/watch/progress.h"
 
 #define SMI	"/memcast-vm/memcast-smi"
 #define ALIVE	20.0	/* seconds between signs of life to the host, which waits for longer */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "init.h"
-#include "relay.h"
+#include "vm/wire/relay.h"
 
 #define ALIVE	20.0	/* seconds, as program.c has it */
 

@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "init.h"
-#include "progress.h"
-#include "wire.h"
+#include "vm/watch/progress.h"
+#include "vm/wire/wire.h"
 
 #define STATS	"/sys/kernel/debug/memcast/stats"
 

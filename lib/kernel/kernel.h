@@ -16,14 +16,14 @@
  * A handle that was found keeps its object: a module counts references, also for its functions,
  * which have none of their own; a library does so for its kernels.
  */
-#ifndef MEMCAST_MODULE_H
-#define MEMCAST_MODULE_H
+#ifndef LIB_KERNEL_H
+#define LIB_KERNEL_H
 
 #include <pthread.h>
 
-#include "context.h"
-#include "image.h"
-#include "table.h"
+#include "context/context.h"
+#include "image/image.h"
+#include "table/table.h"
 
 /* A device's attributes that matter for kernels */
 struct figures {
@@ -172,4 +172,4 @@ int occupancy(const struct function *function, int threads, size_t dynamic);
 CUresult cluster_check(const struct function *function, const unsigned int *grid,
 		       const unsigned int *cluster);
 
-#endif /* MEMCAST_MODULE_H */
+#endif /* LIB_KERNEL_H */

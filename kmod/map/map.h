@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Addresses: reservations, mappings in them, faults, and the kernel's own access. */
-#ifndef _MC_VM_H
-#define _MC_VM_H
+#ifndef _MC_MAP_H
+#define _MC_MAP_H
 
 #include <linux/interval_tree.h>
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/rwsem.h>
-#include "object.h"
-#include "set.h"
-#include "trace.h"
+#include "object/object.h"
+#include "device/set.h"
+#include "core/trace.h"
 
 /* ---- reservation.c ---- */
 
@@ -186,4 +186,4 @@ int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u6
 
 bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64 address);
 
-#endif /* _MC_VM_H */
+#endif /* _MC_MAP_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of functions.def. This header does without cuda.h; functions.c says why. */
-#ifndef MEMCAST_FUNCTIONS_H
-#define MEMCAST_FUNCTIONS_H
+#ifndef MEMCAST_ENTRY_H
+#define MEMCAST_ENTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,4 +20,4 @@ bool function_has_name(const char *symbol, const char *name);
 /* logs that an unsupported function was called, and returns its result */
 int function_unsupported(const char *symbol, const char *lacking);
 
-#endif /* MEMCAST_FUNCTIONS_H */
+#endif /* MEMCAST_ENTRY_H */

@@ -7,8 +7,8 @@
  * The kernel is the single source of truth: the library does not repeat its checks. It checks
  * only pointers, 64-bit flags and arguments that have no place in the ioctl's argument.
  */
-#ifndef MEMCAST_LIBRARY_H
-#define MEMCAST_LIBRARY_H
+#ifndef MEMCAST_BASE_H
+#define MEMCAST_BASE_H
 
 #include <limits.h>
 #include <pthread.h>
@@ -145,4 +145,4 @@ bool error_known(CUresult result);
 
 #pragma GCC visibility pop
 
-#endif /* MEMCAST_LIBRARY_H */
+#endif /* MEMCAST_BASE_H */

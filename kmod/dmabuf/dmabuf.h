@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* dma-bufs that memcast exports, of memories, ranges and teams; and other drivers', as memories. */
-#ifndef _MC_BUFFER_H
-#define _MC_BUFFER_H
+#ifndef _MC_DMABUF_H
+#define _MC_DMABUF_H
 
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
 #include <linux/mutex.h>
 #include <linux/xarray.h>
-#include "object.h"
+#include "object/object.h"
 
 struct mc_reservation;
 
@@ -104,4 +104,4 @@ int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 int mc_foreign_begin_cpu(struct mc_call *call, struct xarray *brackets, bool write);
 void mc_foreign_end_cpu(struct xarray *brackets, bool write);
 
-#endif /* _MC_BUFFER_H */
+#endif /* _MC_DMABUF_H */

@@ -4,10 +4,10 @@
  * three of its own, for plain allocation on its device and on the host and for managed memory;
  * their numbers are in its slot. A CUmemoryPool is the number of a heap.
  */
-#ifndef MEMCAST_HEAP_H
-#define MEMCAST_HEAP_H
+#ifndef MEMCAST_ALLOC_H
+#define MEMCAST_ALLOC_H
 
-#include "context.h"
+#include "context/context.h"
 
 /*
  * A block's flags, which the kernel keeps: those that the program gave, those of the library,
@@ -51,4 +51,4 @@ CUresult copy_between_contexts(uint64_t to, uint64_t from);
 extern atomic_uint ipc_opened;
 CUresult ipc_check_free(CUdeviceptr address);
 
-#endif /* MEMCAST_HEAP_H */
+#endif /* MEMCAST_ALLOC_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Declarations for all files of the module. A folder declares what it offers to the folders
- * above it in a header of its own: device.h, object.h, vm.h, heap.h, buffer.h, copy.h, entry.h.
+ * above it in a header of its own: device.h, object.h, map.h, heap.h, dmabuf.h, copy.h, entry.h.
  *
  * Lock order, outermost first:
  *
@@ -35,8 +35,8 @@
  * A member marked "lockless" in a header may be read without its lock, by READ_ONCE(),
  * where an old value does no harm. Writers hold its lock, if it has one, and use WRITE_ONCE().
  */
-#ifndef _MC_PRIVATE_H
-#define _MC_PRIVATE_H
+#ifndef _MC_CORE_H
+#define _MC_CORE_H
 
 #include <linux/device.h>
 #include <linux/freezer.h>
@@ -166,4 +166,4 @@ int mc_user_check(u64 address, u64 bytes, bool write);
 #define COMMAND(_struct, ...)	int mc_##_struct(struct mc_call *call); MC_ROW_END
 #include "commands.h"
 
-#endif /* _MC_PRIVATE_H */
+#endif /* _MC_CORE_H */
