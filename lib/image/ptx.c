@@ -234,11 +234,15 @@ static void about_kernel(struct reader *reader, struct code *code)
 		} else if (ptx_take(reader, ".reqnctapercluster")) {
 			numbers(reader, code ? code->cluster : unused);
 		} else {
+			bool pragma = ptx_is(reader, ".pragma");
+
 			ptx_next(reader);
 			while (reader->word.kind == WORD_NUMBER || ptx_is(reader, ",") ||
 			       reader->word.kind == WORD_STRING)
 				ptx_next(reader);
-			ptx_take(reader, ";");
+			/* a declaration, .extern .func f() .noreturn;, ends with its own */
+			if (pragma)
+				ptx_take(reader, ";");
 		}
 	}
 }

@@ -61,6 +61,26 @@ static void take(struct translator *t, LLVMValueRef block, const struct paramete
 	}
 }
 
+/*
+ * Where a kernel loops over its threads, only the loop knows which one it is at: the thread gets
+ * the indices before a call that may name it.
+ */
+void name_thread(struct translator *t)
+{
+	LLVMValueRef at;
+
+	for (int i = 0; t->loops && i < 3; i++) {
+		at = constant(t, 64, offsetof(struct ptx_thread, tid) + 4 * i);
+		LLVMBuildStore(t->builder, t->tid[i],
+			       LLVMBuildInBoundsGEP2(t->builder, t->i8, t->thread, &at, 1, ""));
+	}
+	if (t->loops) {
+		at = constant(t, 64, offsetof(struct ptx_thread, named));
+		LLVMBuildStore(t->builder, constant(t, 32, 1),
+			       LLVMBuildInBoundsGEP2(t->builder, t->i8, t->thread, &at, 1, ""));
+	}
+}
+
 static LLVMValueRef value_in(struct translator *t, const struct operand *list, uint32_t index,
 			     enum type type)
 {
@@ -105,6 +125,7 @@ static bool system_call(struct translator *t, const struct symbol *symbol,
 	} else if (word_is(&name, "free")) {
 		call_run(t, "free", "v:p", pointer_in(t, list, 0));
 	} else if (word_is(&name, "__assertfail")) {
+		name_thread(t);
 		call_run(t, "assertfail", "v:ppipl", pointer_in(t, list, 0), pointer_in(t, list, 1),
 			 value_in(t, list, 2, TYPE_B32), pointer_in(t, list, 3),
 			 value_in(t, list, 4, TYPE_B64));

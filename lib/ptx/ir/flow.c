@@ -97,6 +97,7 @@ void translate_exit(struct translator *t)
 
 void translate_trap(struct translator *t)
 {
+	name_thread(t);
 	call_run(t, "trap", "v:");
 	LLVMBuildUnreachable(t->builder);
 	t->ended = true;
@@ -104,6 +105,7 @@ void translate_trap(struct translator *t)
 
 void translate_brkpt(struct translator *t)
 {
+	name_thread(t);
 	call_run(t, "brkpt", "v:");
 }
 

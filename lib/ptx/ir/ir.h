@@ -125,6 +125,9 @@ LLVMValueRef address_value(struct translator *t, const struct operand *operand);
 enum space space_of_modifiers(struct translator *t);
 LLVMValueRef shared_window(struct translator *t);
 
+/* ---- call.c ---- */
+void name_thread(struct translator *t);
+
 /* ---- special.c ---- */
 LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);
 

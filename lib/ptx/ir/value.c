@@ -308,8 +308,8 @@ static LLVMValueRef call_external(struct translator *t, const char *name, void *
 		if (!with_thread && !strchr(signature, 'p'))
 			function_is_pure(t, function);
 		else if (with_thread && (strstr(name, "_exit") || strstr(name, "_trap") ||
-					 strstr(name, "_fault") ||
-			 strstr(name, "misaligned") || strstr(name, "overflow")))
+					 strstr(name, "_fault") || strstr(name, "assertfail") ||
+					 strstr(name, "misaligned") || strstr(name, "overflow")))
 			function_ends(t, function);
 	}
 	return LLVMBuildCall2(t->builder, type, function, values, count, "");

@@ -136,6 +136,8 @@ static CUresult call_check(struct checking *checking)
 		if (defined && defined->function->defined)
 			return add_callee(checking->facts, defined->function) ? CUDA_SUCCESS :
 			       CUDA_ERROR_OUT_OF_MEMORY;
+		if (word_is(&operand->name, "__assertfail"))
+			checking->facts->own_thread = true;
 		if (is_system_function(operand->symbol) || checking->code->incomplete)
 			return CUDA_SUCCESS;
 		wrong(checking, "nothing defines the function", &operand->name);
@@ -181,6 +183,9 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 	waits[index + 1] = waits[index] + statement_may_wait(statement);
 	if (opcode->flags & OPCODE_WAITS)
 		checking->facts->waits = true;
+	/* what says which thread it is */
+	if (word_is(&statement->name, "trap") || word_is(&statement->name, "brkpt"))
+		checking->facts->own_thread = true;
 	if (word_is(&statement->name, "exit"))
 		checking->facts->exits = true;
 	for (uint32_t i = 0; i < statement->operands_count && result == CUDA_SUCCESS; i++)

@@ -20,7 +20,7 @@ static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintpt
 		ptx_run_line_at(rip, line, sizeof(line));
 	used = snprintf(text, size, "kernel %.80s, block (%u, %u, %u)", launch->kernel->name,
 			fiber->at.ctaid[0], fiber->at.ctaid[1], fiber->at.ctaid[2]);
-	if (!grid->serial || !launch->kernel->block)
+	if (!grid->serial || !launch->kernel->block || fiber->at.named)
 		used += snprintf(text + used, size - used, ", thread (%u, %u, %u)", fiber->at.tid[0],
 				 fiber->at.tid[1], fiber->at.tid[2]);
 	if (*line)

@@ -45,6 +45,7 @@ struct ptx_block;
 /* A thread, as generated code sees it. Special registers have their PTX names. */
 struct ptx_thread {
 	uint32_t tid[3], ntid[3], ctaid[3], nctaid[3];
+	uint32_t named;			/* tid is a thread's, also in a loop over threads */
 	uint32_t laneid, warpid, nwarpid;
 	uint32_t dynamic_shared;	/* %dynamic_smem_size */
 	uint32_t dynamic_first;		/* where dynamic shared memory begins in the window */
