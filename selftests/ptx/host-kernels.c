@@ -122,7 +122,7 @@ static int run(const struct kernel *kernel, struct ptx_log *log)
 	return result;
 }
 
-/* Runs with standard output and error in a file, and returns what is in it, with \n for newlines. */
+/* Runs with standard output and error in a file, and reads it: \n stands for a newline. */
 static int run_and_read(const struct kernel *kernel, struct ptx_log *log, char *said, size_t size)
 {
 	int kept[2] = { dup(1), dup(2) }, result, byte;

@@ -5,6 +5,7 @@
  */
 #include "instructions.h"
 #include "ir.h"
+#include "ptx/math/ptx_math.h"
 
 /* cp.async.ca.shared.global [to], [from], bytes {, bytes that are read}: zeros fill the rest */
 static void copy(struct translator *t)
@@ -23,7 +24,7 @@ static void copy(struct translator *t)
 
 		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
 		size = choose(t, ignore, constant(t, 64, 0), size);
-	} else if (t->at->operands_count > 3 && !has(t, MOD_L2__cache_hint)) {
+	} else if (t->at->operands_count > 3U + has(t, MOD_L2__cache_hint)) {
 		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
 		size = resize(t, get(t, operand(t, 3), TYPE_U32), 64, false);
 	} else {
@@ -36,6 +37,32 @@ static void copy(struct translator *t)
 	LLVMBuildMemCpy(t->builder, to, 1, from, 1, size);
 }
 
+/*
+ * cp.async.mbarrier.arrive: the copies have been made. Without .noinc the arrival is one that the
+ * phase did not expect: both together change nothing.
+ */
+static void arrive_after_copies(struct translator *t)
+{
+	enum space space = space_of_modifiers(t);
+	LLVMValueRef barrier = pointer_to(t, operand(t, 0), space, 8);
+
+	if (!has(t, MOD_arrive))
+		unsupported(t);
+	if (has(t, MOD_noinc))
+		call_math(t, "mbarrier_arrive", barrier, constant(t, 32, 1), constant(t, 32, 0));
+}
+
+/* st.async and red.async: the mbarrier [b] gets the bytes that have been written. */
+void complete_bytes(struct translator *t, uint32_t index, uint32_t bytes)
+{
+	if (!has(t, MOD_mbarrier__complete_tx__bytes)) {
+		unsupported(t);
+		return;
+	}
+	call_math(t, "mbarrier_transactions", pointer_to(t, operand(t, index), SPACE_SHARED, 8),
+		  constant(t, 32, bytes), constant(t, 32, 1));
+}
+
 void translate_cp(struct translator *t)
 {
 	static const enum modifier hints[] = {
@@ -43,12 +70,18 @@ void translate_cp(struct translator *t)
 		MOD_global, MOD_shared, MOD_shared__cta,
 	};
 
-	if (!has(t, MOD_async) || has(t, MOD_bulk)) {
+	bool reduces = has(t, MOD_reduce);
+
+	if (!has(t, MOD_async) || has(t, MOD_tensor)) {
 		unsupported(t);
 		return;
 	}
+	if (has(t, MOD_bulk)) {
+		translate_bulk(t, reduces);
+		return;
+	}
 	if (has(t, MOD_mbarrier)) {
-		unsupported(t);
+		arrive_after_copies(t);
 		return;
 	}
 	if (has(t, MOD_commit_group) || has(t, MOD_wait_group) || has(t, MOD_wait_all))
@@ -105,10 +138,9 @@ void translate_mbarrier(struct translator *t)
 	if (has(t, MOD_init)) {
 		call_math(t, "mbarrier_init", barrier, count);
 	} else if (arrive || drop) {
-		if (expect && drop)
-			unsupported(t);
 		count = call_math(t, "mbarrier_arrive", barrier, count,
-				  constant(t, 32, expect ? 1 : drop ? 2 : 0));
+				  constant(t, 32, (expect ? ARRIVE_EXPECTS : 0) |
+					   (drop ? ARRIVE_DROPS : 0)));
 		if (at)
 			put(t, operand(t, 0), count, TYPE_B64);
 	} else if (expect || complete) {

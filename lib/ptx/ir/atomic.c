@@ -125,7 +125,7 @@ static void atomic(struct translator *t, bool with_result)
 
 	has_any(t, ignored, ARRAY_SIZE(ignored));
 	count = has(t, MOD_v2) ? 2 : has(t, MOD_v4) ? 4 : has(t, MOD_v8) ? 8 : 1;
-	if (has(t, MOD_async) || !bits) {
+	if (!bits) {
 		unsupported(t);
 		return;
 	}
@@ -139,6 +139,8 @@ static void atomic(struct translator *t, bool with_result)
 	if (count == 1) {
 		put(t, to, one(t, kind, type, pointer, get(t, from, type), other,
 			       space == SPACE_SHARED), type);
+		if (has(t, MOD_async))
+			complete_bytes(t, 2, bits / 8);
 		return;
 	}
 	for (uint32_t i = 0; i < count && i < from->count; i++) {

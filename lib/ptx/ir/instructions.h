@@ -70,7 +70,7 @@
 	O("movmatrix", NULL, 0, 16, OPCODE_WAITS | OPCODE_NO_CHECK) \
 	O("mul", translate_mul, 3, 3, 0) \
 	O("mul24", translate_mul24, 3, 3, 0) \
-	O("multimem", translate_multimem, 2, 3, 0) \
+	O("multimem", translate_multimem, 2, 4, 0) \
 	O("nanosleep", translate_nanosleep, 1, 1, OPCODE_WAITS) \
 	O("neg", translate_neg, 2, 2, 0) \
 	O("not", translate_not, 2, 2, 0) \

@@ -11,7 +11,7 @@
  *   address.c	addresses: spaces, variables, alignment
  *   special.c	special registers
  *   integer.c, bits.c, compare.c, video.c, float.c, half.c, convert.c, move.c
- *   memory.c, atomic.c, multimem.c, async.c
+ *   memory.c, atomic.c, multimem.c, async.c, bulk.c
  *   flow.c, call.c, collective.c
  *   lines.c	lines of the text, for faults
  */
@@ -130,6 +130,12 @@ void name_thread(struct translator *t);
 
 /* ---- special.c ---- */
 LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);
+
+/* ---- multimem.c, async.c, bulk.c ---- */
+LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValueRef *offset);
+void complete_bytes(struct translator *t, uint32_t index, uint32_t bytes);
+void translate_bulk(struct translator *t, bool reduces);
+void translate_multimem_bulk(struct translator *t);
 
 /* ---- lines.c ---- */
 void lines_begin(struct translator *t);

@@ -119,7 +119,7 @@ void translate_st(struct translator *t)
 	struct access access;
 	LLVMValueRef pointer, value;
 
-	if (has(t, MOD_async) || !access_of(t, &access)) {
+	if (!access_of(t, &access)) {
 		unsupported(t);
 		return;
 	}
@@ -137,6 +137,8 @@ void translate_st(struct translator *t)
 						       constant(t, 32, i), "");
 	}
 	order(&access, LLVMBuildStore(t->builder, value, pointer));
+	if (has(t, MOD_async))
+		complete_bytes(t, 2, access.bytes);
 }
 
 /* Only a fence of sequential consistency needs an instruction of this processor. */

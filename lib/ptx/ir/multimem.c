@@ -60,7 +60,7 @@ static LLVMValueRef field_at(struct translator *t, size_t offset, LLVMTypeRef ty
 }
 
 /* Finds view and offset of an address, by the thread's last window or by the runtime. */
-static LLVMValueRef view_of(struct translator *t, LLVMValueRef address, LLVMValueRef *offset)
+LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValueRef *offset)
 {
 	LLVMBasicBlockRef near = new_block(t), far = new_block(t), after = new_block(t);
 	LLVMValueRef place = alloca_at_entry(t, t->i64, 1, 8), distance, views[2], offsets[2], all;
@@ -106,6 +106,10 @@ void translate_multimem(struct translator *t)
 	uint32_t bytes = type_bits(type) / 8, count;
 	char name[96] = "";
 
+	if (has(t, MOD_cp)) {
+		translate_multimem_bulk(t);
+		return;
+	}
 	has(t, MOD_global);
 	has(t, MOD_cta);
 	has(t, MOD_cluster);
@@ -128,8 +132,8 @@ void translate_multimem(struct translator *t)
 	for (uint32_t i = 0; !load && i < count; i++)
 		LLVMBuildStore(t->builder, get(t, count > 1 && i < value->count ? &value->items[i] :
 					       value, type), element_at(t, place, i * bytes));
-	values[0] = view_of(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0), SPACE_GLOBAL, 1)),
-			    &values[1]);
+	values[0] = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0),
+							  SPACE_GLOBAL, 1)), &values[1]);
 	values[2] = values[3] = place;
 	LLVMBuildCall2(t->builder, function_type, function, values, 4, "");
 	for (uint32_t i = 0; load && i < count; i++)

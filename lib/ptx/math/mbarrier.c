@@ -55,14 +55,12 @@ static uint64_t change(void *at, uint32_t arrivals, int32_t bytes, bool drop)
 	return old;
 }
 
-/*
- * @what: 0: arrive, 1: expect bytes and arrive once, 2: drop. Return: the state before it
- */
-uint64_t ptx_math_mbarrier_arrive(void *at, uint32_t count, uint32_t what)
+/* @flags: ARRIVE_EXPECTS, ARRIVE_DROPS. Return: the state before it */
+uint64_t ptx_math_mbarrier_arrive(void *at, uint32_t count, uint32_t flags)
 {
-	uint32_t arrivals = what == 1 ? 1 : count;
-	struct state state = unpack(change(at, arrivals, what == 1 ? (int32_t)count : 0,
-					   what == 2));
+	bool expects = flags & ARRIVE_EXPECTS;
+	struct state state = unpack(change(at, expects ? 1 : count, expects ? (int32_t)count : 0,
+					   flags & ARRIVE_DROPS));
 
 	return (uint64_t)state.phase << 63 | (uint64_t)state.pending << 20 | state.expected;
 }

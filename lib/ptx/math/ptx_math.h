@@ -9,6 +9,7 @@
  *   video.c	video instructions
  *   bits.c	prmt, fns, clocks
  *   atomic.c	atomic operations that processors lack
+ *   bulk.c	bulk copies
  *
  * A table has the functions' names and signatures: f float, d double, h 16 bits, i 32, l 64,
  * p pointer, v nothing; the result first.
@@ -142,11 +143,29 @@ void ptx_math_exchange_128(void *, void *, void *);
 void ptx_math_compare_128(void *, void *, void *, void *);
 
 /* ---- mbarrier.c ---- */
+#define ARRIVE_EXPECTS	1	/* bytes, and arrives once; else the count is one of arrivals */
+#define ARRIVE_DROPS	2	/* later phases expect fewer arrivals */
 void ptx_math_mbarrier_init(void *, uint32_t);
 uint64_t ptx_math_mbarrier_arrive(void *, uint32_t, uint32_t);
 void ptx_math_mbarrier_transactions(void *, uint32_t, uint32_t);
 uint32_t ptx_math_mbarrier_test(void *, uint64_t, uint32_t);
 uint32_t ptx_math_mbarrier_pending(uint64_t);
+
+/* ---- bulk.c ---- */
+enum bulk_operation {
+	BULK_ADD, BULK_MIN, BULK_MAX, BULK_INC, BULK_DEC, BULK_AND, BULK_OR, BULK_XOR,
+};
+
+enum bulk_element {
+	BULK_U32, BULK_S32, BULK_U64, BULK_S64, BULK_F16, BULK_BF16, BULK_F32, BULK_F64,
+	BULK_ELEMENTS,
+};
+
+void ptx_math_bulk_copy(void *, void *, uint32_t, uint32_t);
+void ptx_math_bulk_reduce(void *, void *, uint32_t, uint32_t);
+void ptx_math_bulk_multicast(void *, uint64_t, void *, uint32_t, uint64_t, uint32_t);
+void ptx_math_bulk_multimem_copy(void *, uint64_t, void *, uint32_t, uint32_t);
+void ptx_math_bulk_multimem_reduce(void *, uint64_t, void *, uint32_t, uint32_t);
 
 /* Names and signatures of all of them */
 #define MATH_FUNCTIONS(F) \
@@ -167,7 +186,9 @@ uint32_t ptx_math_mbarrier_pending(uint64_t);
 	F(atomic_add_f64, "d:pdi") F(atomic_half, "i:pii") F(exchange_128, "v:ppp") \
 	F(compare_128, "v:pppp") F(mbarrier_init, "v:pi") F(mbarrier_arrive, "l:pii") \
 	F(mbarrier_transactions, "v:pii") F(mbarrier_test, "i:pli") \
-	F(mbarrier_pending, "i:l")
+	F(mbarrier_pending, "i:l") F(bulk_copy, "v:ppii") F(bulk_reduce, "v:ppii") \
+	F(bulk_multicast, "v:plpili") F(bulk_multimem_copy, "v:plpii") \
+	F(bulk_multimem_reduce, "v:plpii")
 
 /* What a video instruction does: fields of the number that generated code passes */
 enum video_operation {

@@ -130,6 +130,12 @@ void ptx_run_gather(struct ptx_thread *thread, uint32_t mask, const void *own, v
 const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
 					size_t *offset);
 
+/* Ends the launch if a bulk copy's addresses or size are no multiples of 16. */
+void ptx_run_bulk_check(struct ptx_thread *thread, const void *to, const void *from,
+			uint32_t bytes);
+/* Ends the launch if the window that was found last does not have so many bytes behind @address. */
+void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t bytes);
+
 /* Runs a function on a stack of the process: it may need much of it. */
 void ptx_run_host(struct ptx_thread *thread, void (*function)(void *data), void *data);
 

@@ -49,6 +49,23 @@ const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t addr
 	return thread->view;
 }
 
+void ptx_run_bulk_check(struct ptx_thread *thread, const void *to, const void *from,
+			uint32_t bytes)
+{
+	if (((uintptr_t)to | (uintptr_t)from | bytes) % 16)
+		run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED,
+			 "a bulk copy of %u bytes from %p to %p: each is a multiple of 16", bytes,
+			 from, to);
+}
+
+void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t bytes)
+{
+	if (address - thread->window + bytes > thread->window_bytes)
+		run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
+			 "a multimem copy of %u bytes to %#lx: the window ends at %#lx", bytes,
+			 address, thread->window + thread->window_bytes);
+}
+
 struct text {
 	FILE *file;
 	const char *format, *values;

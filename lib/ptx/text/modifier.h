@@ -19,7 +19,7 @@
 	M(cc, "cc") M(cg, "cg") M(cluster, "cluster") \
 	M(clusterlaunchcontrol, "clusterlaunchcontrol") M(col, "col") \
 	M(commit, "commit") M(commit_group, "commit_group") \
-	M(complete_tx, "complete_tx") M(compute, "compute") M(cp, "cp") M(cs, "cs") \
+	M(complete_tx, "complete_tx") M(compute, "compute") M(cp, "cp") M(cp_mask, "cp_mask") M(cs, "cs") \
 	M(cta, "cta") M(cta_group__1, "cta_group::1") M(cta_group__2, "cta_group::2") \
 	M(cv, "cv") M(cvt, "cvt") M(cache_hint, "cache_hint") M(clamp, "clamp") \
 	M(common, "common") M(const, "const") M(consts, "consts") M(cop, "cop") \
