@@ -128,7 +128,7 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 	return mc_foreign_begin_cpu(call, &side->foreign, side->write);
 }
 
-/* Takes the chunks that a row lacks, or (@lacks) counts them. */
+/* Populates a row, or (@lacks) counts the chunks that this would take. */
 static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct mc_lacks *lacks)
 {
 	struct mc_pinned_range *pinned = &side->pinned;
@@ -176,7 +176,7 @@ static int rows_touch(struct mc_copy_iter *side, u64 bytes, u64 rows, struct mc_
  * @bytes: of a row
  * @rows: how many
  *
- * It counts the chunks that lack before it takes one, so that a call writes all or nothing.
+ * It counts the chunks that it needs before it takes one, so that a call writes all or nothing.
  *
  * Return: 0, or an error.
  */

@@ -5,8 +5,9 @@
 #include "core.h"
 
 /*
- * Checks that the calling process can read, or (@write) write, all of a range of its own memory,
- * in slices, as the kernel's helpers do not look for signals. Without locks: it faults pages in.
+ * Checks that the calling process can read, or (@write) write, all of a range of its own memory.
+ * It goes by slices and looks for a fatal signal before each, as the kernel's helpers look for
+ * none. Without locks: it faults pages in.
  * Return: 0, -EFAULT, or -EINTR when the caller is dying.
  */
 int mc_user_check(u64 address, u64 bytes, bool write)

@@ -87,7 +87,7 @@ static void *pinned_page(const struct mc_staging *staging, unsigned int replica,
 	       ((index - staging->pinned_first) << PAGE_SHIFT);
 }
 
-/* Takes chunks that replicas lack, before a store, whose process can be told. Return: success? */
+/* Populates replicas before a store, whose process can be told. Return: success? */
 static bool replicas_touch(struct mc_staging *staging, unsigned long index)
 {
 	if (!mc_lazy())

@@ -113,7 +113,7 @@ long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		ret = -EHOSTDOWN;
 	else
 		ret = command->handler(&call);
-	/* the host was lost meanwhile: that is the reason, whatever the handler did not find */
+	/* the handler may have failed with another error because the host was lost meanwhile */
 	if (ret < 0 && is_lost(call.client, command))
 		ret = mc_fail_lost(&call);
 	if (ret == -ENOMEM && !call.reason[0])

@@ -103,12 +103,12 @@ static struct mc_binding *window_binding(struct mc_team *team,
  * chunk, and looks the address up again.
  */
 struct lack {
-	struct mc_memory *memory;	/* with a user; NULL: no chunk lacks */
+	struct mc_memory *memory;	/* with a user; NULL: nothing to populate */
 	unsigned long offset;
 	u64 object;			/* number of the object at the address, or 0 */
 };
 
-/* Notes a chunk that lacks. Return: 0: it is there; or the fault's result if it cannot be had. */
+/* Notes a chunk that is missing. Return: 0: it is there; or the fault's result if there is none. */
 static vm_fault_t find_lack(struct lack *lack, struct mc_memory *memory, unsigned long offset)
 {
 	if (likely(!mc_memory_lacks(memory, offset)))

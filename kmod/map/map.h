@@ -142,7 +142,7 @@ vm_fault_t mc_pfn_mkwrite(struct vm_fault *vmf);
 
 /* ---- pinned_range.c: the kernel's own access to mapped chunks ---- */
 
-/* A pinned range in one memory */
+/* A pinned range in one memory: of one replica, if a team is mapped there */
 struct mc_spot {
 	void *kaddr;			/* in the kernel; NULL: no chunk was taken yet */
 	struct mc_memory *memory;	/* with a user for this spot */
@@ -156,7 +156,7 @@ struct mc_spot {
 struct mc_pinned_range {
 	size_t bytes;
 	unsigned int replicas;
-	bool lacks;			/* some spot has no chunk yet */
+	bool lacks;			/* some spot is not populated yet */
 	bool missed;			/* some member of a window has nothing bound there */
 	struct mc_spot *spot;		/* of each */
 };

@@ -33,13 +33,13 @@ static void pinned_range_add(struct mc_pinned_range *pinned, struct mc_memory *m
 }
 
 /**
- * mc_pinned_range_fill() - take the chunks that a pinned range lacks
+ * mc_pinned_range_fill() - populate a pinned range
  * @pinned: from mc_pinned_range_find() or mc_pinned_range_add_team()
  * @write: take chunks; else the chunk of zeros will do, which all readers share
  *
  * The caller holds no lock but that of a team's dma-buf, as chunks come from the host.
  *
- * Return: 0, or -ENOMEM; then some spots are NULL still.
+ * Return: 0, or -ENOMEM; then some spots still have no chunk.
  */
 int mc_pinned_range_fill(struct mc_pinned_range *pinned, bool write)
 {
@@ -146,7 +146,7 @@ int mc_pinned_range_find(struct mc_pinned_range *pinned, struct mc_reservation *
 	return pinned->replicas ? 0 : ret;
 }
 
-/* As mc_pinned_range_find(), and takes chunks that lack. Without locks. Return: also -ENOMEM. */
+/* As mc_pinned_range_find(), and populates the range. Without locks. Return: also -ENOMEM. */
 int mc_pinned_range_get(struct mc_pinned_range *pinned, struct mc_reservation *reservation,
 			u64 address, u64 bytes, u32 device, bool write)
 {

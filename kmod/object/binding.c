@@ -152,7 +152,10 @@ static void member_lost(struct mc_member *member, struct mc_team *team,
 	loss->order = ++team->losses;
 }
 
-/* Has a later member a binding in the range? A window shows it until this member has one. */
+/*
+ * Has a member that joined after @member a binding in the range? Loads from a window show the first
+ * bound member, so once @member is bound there, page-table entries of the later one are wrong.
+ */
 static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 			       unsigned long first, unsigned long last)
 {

@@ -177,13 +177,13 @@ no_room:
 }
 
 /**
- * mc_memory_touch() - take a chunk for an offset, if the memory lacks it
+ * mc_memory_touch() - populate an offset: take a chunk for it, unless there is one
  * @memory: the caller is a user of it, and holds no lock but that of a team's dma-buf
  * @offset: bytes
  *
  * Once there is a chunk it stays until the memory ends.
  *
- * Return: 0, or -ENOMEM: a lazy pool can have no chunk, or the caller may not.
+ * Return: 0, or -ENOMEM: the limits of lazy pools, or the caller's cgroup, allow no more.
  */
 int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 {
@@ -195,7 +195,7 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 	pool = &memory->device->pool;
 	chunk = mc_lazy_take(pool);
 	if (!chunk)
-		/* another thread may have had the last chunk, for the same place */
+		/* another thread may have taken the last chunk, for the same offset */
 		return mc_memory_lacks(memory, offset) ? -ENOMEM : 0;
 	/* orders the zeros before the pointer; of several threads the first one wins */
 	if (cmpxchg(&memory->chunk[offset >> memory->shift], NULL, chunk))
@@ -204,12 +204,12 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 }
 
 /**
- * mc_lacks_add() - count the chunk at an offset, if the memory lacks it
+ * mc_lacks_add() - count the chunk that an offset needs, if it is not populated
  * @lacks: the count
  * @memory: the caller is a user of it, and holds no lock
  * @offset: bytes
  *
- * Return: 0, or -ENOMEM: pools can have no more chunks, so the caller need not count on.
+ * Return: 0, or -ENOMEM: the pools cannot give that many chunks, so the caller can stop counting.
  */
 int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory, unsigned long offset)
 {

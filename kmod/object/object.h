@@ -164,7 +164,7 @@ static inline struct mc_memory *mc_memory(struct mc_object *object)
 	return container_of(object, struct mc_memory, object);
 }
 
-/* Return: the page frame at an offset, which must not lack a chunk. */
+/* Return: the page frame at an offset, which must be populated. */
 static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 					  unsigned long offset)
 {
@@ -178,13 +178,13 @@ static inline unsigned long mc_memory_pfn(const struct mc_memory *memory,
 	       ((offset & (BIT(memory->shift) - 1)) >> PAGE_SHIFT);
 }
 
-/* Is there no chunk at an offset, as no thread has touched it yet? See lazy.c. */
+/* Is an offset not populated yet, as no thread has touched it? See lazy.c. */
 static inline bool mc_memory_lacks(const struct mc_memory *memory, unsigned long offset)
 {
 	return !memory->ops->extent && !READ_ONCE(memory->chunk[offset >> memory->shift]);
 }
 
-/* Return: the kernel's address of an offset, which must not lack a chunk. */
+/* Return: the kernel's address of an offset, which must be populated. */
 static inline void *mc_memory_address(const struct mc_memory *memory,
 				      unsigned long offset)
 {
@@ -203,7 +203,7 @@ static inline unsigned long mc_memory_extent(const struct mc_memory *memory,
 
 int mc_memory_touch(struct mc_memory *memory, unsigned long offset);
 
-/* Chunks that a call needs and memories lack: each counts once, however often it is shown */
+/* Chunks that a call has to populate: each counts once, however many mappings show it */
 struct mc_lacks {
 	struct xarray places;		/* by place in mc_memory.chunk */
 	unsigned long chunks;

@@ -4,7 +4,7 @@
 
 #include "shared.h"
 
-#define LOOKS		16		/* between two checks whether a maker lives */
+#define LOOKS		16		/* between two checks whether the recording process lives */
 
 static _Atomic uint64_t *record_of(const struct shared *shared, uint64_t number)
 {
@@ -12,8 +12,8 @@ static _Atomic uint64_t *record_of(const struct shared *shared, uint64_t number)
 }
 
 /*
- * Has a record happened? A record whose place a later one has did: see begin(). @ask: check
- * also whether its maker lives
+ * Has a record happened? One that a later record has overwritten did, as begin() overwrites no
+ * other. @ask: check, too, whether the process that made the record still lives
  */
 static bool has_happened(const struct shared *shared, uint64_t number, bool ask)
 {
@@ -110,9 +110,9 @@ static CUresult submit(struct stream *stream, struct shared_work *it)
 }
 
 /*
- * Begins a record: fills its place, then raises the event's number. A process that finds the
- * place for the next number filled raises the number for its maker, which may have been stopped
- * or killed in between. @happened: the record has happened already
+ * Begins a record: writes its word, then raises the event's number. A process that finds the word
+ * of the next number written raises the number for the process that wrote it, which may have been
+ * stopped or killed in between. @happened: the record has happened already
  */
 static CUresult begin(struct shared *shared, bool happened, uint64_t *number)
 {
