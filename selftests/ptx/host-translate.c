@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sequences.h"
 #include "translate/ptx_object.h"
 
 #define HEAD		".version 8.6\n.target sm_90\n.address_size 64\n"
@@ -171,6 +172,43 @@ static void instructions(const char *path)
 	object->code_free(code);
 	free(text);
 	free(facts);
+}
+
+/* Runs each sequence as a kernel, by a loop over threads and, as it waits, by fibers. */
+static void run_sequences(void)
+{
+	size_t count = sizeof(sequences) / sizeof(*sequences);
+	char text[2000], reason[256];
+	struct ptx_code *code;
+	struct ptx_log log;
+	bool good = true;
+
+	for (size_t i = 0; i < 2 * count; i++) {
+		const struct sequence *sequence = &sequences[i / 2];
+		uint32_t out = 0;
+		uint64_t parameters[] = { (uintptr_t)sequence->in, (uintptr_t)&out };
+		int result;
+
+		*reason = '\0';
+		snprintf(text, sizeof(text), HEAD ".visible .entry k(.param .u64 pi, .param .u64 po) {\n"
+			 ".reg .pred %%p<4>; .reg .b16 %%h<4>; .reg .b32 %%r<8>; .reg .b64 %%d<8>; "
+			 ".reg .f32 %%f<4>; .reg .f64 %%g<4>; .reg .b64 %%i, %%o; ld.param.u64 %%i, [pi]; "
+			 "ld.param.u64 %%o, [po]; ld.global.u32 %%r1, [%%i]; ld.global.u32 %%r2, [%%i+4]; "
+			 "ld.global.u32 %%r3, [%%i+8]; mov.u32 %%r0, %%tid.x; setp.ne.u32 %%p0, %%r0, 0; "
+			 "not.pred %%p1, %%p0; %s\n%s\nst.global.u32 [%%o], %%r0; ret; }\n",
+			 i & 1 ? "bar.sync 0;" : "", sequence->text);
+		result = load(text, strlen(text), &code, &log);
+		if (!result) {
+			result = run(code, "k", 1, parameters, reason, sizeof(reason));
+			object->code_free(code);
+		}
+		if (!result && out == sequence->out)
+			continue;
+		printf("# %s: %08x, not %08x %.200s %.200s\n", sequence->text, out, sequence->out,
+		       reason, log.text);
+		good = false;
+	}
+	told("sequences", good, "differs from an H100");
 }
 
 static void numbers(void)
@@ -341,6 +379,7 @@ int main(int argc, char **argv)
 	}
 	setlocale(LC_ALL, "");		/* with a decimal comma, if the script has found one */
 	instructions(argv[2]);
+	run_sequences();
 	numbers();
 	unsupported();
 	cut_off();

@@ -61,20 +61,30 @@ LLVMValueRef shift(struct translator *t, LLVMValueRef a, LLVMValueRef count, boo
 	return choose(t, large, LLVMConstNull(type), result);
 }
 
+/* NVIDIA's compiler takes 16 bits of a number by which 16 bits are shifted: 0x10000 is 0. */
+static LLVMValueRef shift_count(struct translator *t)
+{
+	LLVMValueRef count = get(t, operand(t, 2), TYPE_U32);
+
+	if (operand(t, 2)->kind == OPERAND_NUMBER && type_bits(type_at(t, 0)) == 16)
+		count = BUILD(And, count, constant(t, 32, 0xffff));
+	return count;
+}
+
 void translate_shl(struct translator *t)
 {
 	enum type type = type_at(t, 0);
 
-	put(t, operand(t, 0), shift(t, get(t, operand(t, 1), type), get(t, operand(t, 2), TYPE_U32),
-				    true, false), type);
+	put(t, operand(t, 0), shift(t, get(t, operand(t, 1), type), shift_count(t), true, false),
+	    type);
 }
 
 void translate_shr(struct translator *t)
 {
 	enum type type = type_at(t, 0);
 
-	put(t, operand(t, 0), shift(t, get(t, operand(t, 1), type), get(t, operand(t, 2), TYPE_U32),
-				    false, type_is(type, KIND_SIGNED)), type);
+	put(t, operand(t, 0), shift(t, get(t, operand(t, 1), type), shift_count(t), false,
+				    type_is(type, KIND_SIGNED)), type);
 }
 
 /* shf: 32 bits of the 64 of b and a, after a shift by c modulo 32 or up to 32 */

@@ -121,8 +121,9 @@ static void last_instruction(struct translator *t)
 		guard = register_read(t, t->at->guard, 0);
 		if (t->at->guard_negated)
 			guard = BUILD(Not, guard);
-		converted = BUILD(SIToFP, value, t->f32);
-		converted = as_int(t, intrinsic(t, "llvm.fabs", t->f32, 1, converted, NULL, NULL));
+		converted = choose(t, BUILD(ICmp, LLVMIntSLT, value, constant(t, 32, 0)),
+				   BUILD(Neg, value), value);
+		converted = as_int(t, BUILD(SIToFP, converted, t->f32));
 		put(t, operand(t, 0), choose(t, guard, value, converted), TYPE_B32);
 	} else {
 		value = resize(t, value, 16, false);
