@@ -123,7 +123,7 @@ LLVMValueRef address_value(struct translator *t, const struct operand *operand)
 }
 
 /* Ends the launch if the address is no multiple of @align. */
-static void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align)
+void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align)
 {
 	LLVMValueRef address = BUILD(PtrToInt, pointer, t->i64), wrong;
 	LLVMBasicBlockRef bad, good;

@@ -221,7 +221,7 @@ static void translate_function(struct translator *t, struct function *function)
 	lines_function(t, function->line);
 	t->epoch = 1;
 	t->ended = false;
-	t->carry = t->misaligned = NULL;
+	t->carry = t->misaligned = t->lane = NULL;
 	memset(&t->body, 0, sizeof(t->body));
 	forget(&function->parameters);
 	forget(&function->results);

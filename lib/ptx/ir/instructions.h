@@ -52,7 +52,7 @@
 	O("isspacep", translate_isspacep, 2, 2, 0) \
 	O("istypep", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("ld", translate_ld, 2, 3, 0) \
-	O("ldmatrix", NULL, 0, 16, OPCODE_WAITS | OPCODE_NO_CHECK) \
+	O("ldmatrix", translate_ldmatrix, 2, 2, OPCODE_WAITS) \
 	O("ldu", translate_ld, 2, 3, 0) \
 	O("lg2", translate_lg2, 2, 2, 0) \
 	O("lop3", translate_lop3, 5, 6, 0) \
@@ -65,9 +65,9 @@
 	O("mbarrier", translate_mbarrier, 1, 4, 0) \
 	O("membar", translate_fence, 0, 0, 0) \
 	O("min", translate_min, 3, 4, 0) \
-	O("mma", NULL, 0, 16, OPCODE_WAITS | OPCODE_NO_CHECK) \
+	O("mma", translate_mma, 4, 10, OPCODE_WAITS) \
 	O("mov", translate_mov, 2, 2, 0) \
-	O("movmatrix", NULL, 0, 16, OPCODE_WAITS | OPCODE_NO_CHECK) \
+	O("movmatrix", translate_movmatrix, 2, 2, OPCODE_WAITS) \
 	O("mul", translate_mul, 3, 3, 0) \
 	O("mul24", translate_mul24, 3, 3, 0) \
 	O("multimem", translate_multimem, 2, 4, 0) \
@@ -101,7 +101,7 @@
 	O("st", translate_st, 2, 3, 0) \
 	O("stackrestore", translate_stack, 1, 1, 0) \
 	O("stacksave", translate_stack, 1, 1, 0) \
-	O("stmatrix", NULL, 0, 16, OPCODE_WAITS | OPCODE_NO_CHECK) \
+	O("stmatrix", translate_stmatrix, 2, 2, OPCODE_WAITS) \
 	O("sub", translate_sub, 3, 3, 0) \
 	O("subc", translate_subc, 3, 3, 0) \
 	O("suld", NULL, 0, 16, OPCODE_NO_CHECK) \
@@ -142,7 +142,7 @@
 	O("vsub2", translate_video_simd, 4, 4, 0) \
 	O("vsub4", translate_video_simd, 4, 4, 0) \
 	O("wgmma", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("wmma", NULL, 0, 16, OPCODE_WAITS | OPCODE_NO_CHECK) \
+	O("wmma", translate_wmma, 2, 4, OPCODE_WAITS) \
 	O("xor", translate_xor, 3, 3, 0)
 
 void translate_abs(struct translator *t);
@@ -180,6 +180,7 @@ void translate_fns(struct translator *t);
 void translate_getctarank(struct translator *t);
 void translate_isspacep(struct translator *t);
 void translate_ld(struct translator *t);
+void translate_ldmatrix(struct translator *t);
 void translate_lg2(struct translator *t);
 void translate_lop3(struct translator *t);
 void translate_mad(struct translator *t);
@@ -190,7 +191,9 @@ void translate_match(struct translator *t);
 void translate_max(struct translator *t);
 void translate_mbarrier(struct translator *t);
 void translate_min(struct translator *t);
+void translate_mma(struct translator *t);
 void translate_mov(struct translator *t);
+void translate_movmatrix(struct translator *t);
 void translate_mul(struct translator *t);
 void translate_mul24(struct translator *t);
 void translate_multimem(struct translator *t);
@@ -221,6 +224,7 @@ void translate_slct(struct translator *t);
 void translate_sqrt(struct translator *t);
 void translate_st(struct translator *t);
 void translate_stack(struct translator *t);
+void translate_stmatrix(struct translator *t);
 void translate_sub(struct translator *t);
 void translate_subc(struct translator *t);
 void translate_szext(struct translator *t);
@@ -230,6 +234,7 @@ void translate_trap(struct translator *t);
 void translate_video(struct translator *t);
 void translate_video_simd(struct translator *t);
 void translate_vote(struct translator *t);
+void translate_wmma(struct translator *t);
 void translate_xor(struct translator *t);
 
 /* Parts of the above that are for other types, in other files */

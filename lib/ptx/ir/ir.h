@@ -12,7 +12,7 @@
  *   special.c	special registers
  *   integer.c, bits.c, compare.c, video.c, float.c, half.c, convert.c, move.c
  *   memory.c, atomic.c, multimem.c, async.c, bulk.c
- *   flow.c, call.c, collective.c
+ *   flow.c, call.c, collective.c, matrix.c
  *   lines.c	lines of the text, for faults
  */
 #ifndef MEMCAST_PTX_IR_H
@@ -43,6 +43,7 @@ struct translator {
 	LLVMDIBuilderRef lines;
 	LLVMMetadataRef file, lines_scope;
 	LLVMValueRef shared_base, carry, misaligned;
+	LLVMValueRef lane;		/* what a lane brings for operations of matrices */
 	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
@@ -106,6 +107,7 @@ LLVMValueRef intrinsic(struct translator *t, const char *name, LLVMTypeRef type,
 		       uint32_t count, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
 LLVMValueRef call_run(struct translator *t, const char *name, const char *signature, ...);
 LLVMValueRef call_math(struct translator *t, const char *name, ...);
+LLVMValueRef math_function(struct translator *t, const char *name);
 LLVMValueRef choose(struct translator *t, LLVMValueRef condition, LLVMValueRef yes,
 		    LLVMValueRef no);
 LLVMValueRef thread_field(struct translator *t, size_t offset, LLVMTypeRef type);
@@ -121,6 +123,7 @@ void root_external(struct root *root, const char *name, void *address);
 LLVMValueRef symbol_address(struct translator *t, struct symbol *symbol);
 LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enum space space,
 			uint32_t align);
+void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align);
 LLVMValueRef address_value(struct translator *t, const struct operand *operand);
 enum space space_of_modifiers(struct translator *t);
 LLVMValueRef shared_window(struct translator *t);

@@ -352,3 +352,21 @@ LLVMValueRef call_math(struct translator *t, const char *name, ...)
 	va_end(list);
 	return result;
 }
+
+/* Return: a function of lib/ptx/math, for the runtime to call */
+LLVMValueRef math_function(struct translator *t, const char *name)
+{
+	const struct math_name *entry = math_names;
+	char full[64] = "ptx_math_";
+	LLVMValueRef global;
+
+	while (strcmp(entry->name, name))
+		entry++;
+	strcat(full, name);
+	global = LLVMGetNamedGlobal(t->module, full);
+	if (!global) {
+		global = LLVMAddGlobal(t->module, t->i8, full);
+		root_external(t->root, full, entry->address);
+	}
+	return global;
+}

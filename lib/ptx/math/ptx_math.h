@@ -10,6 +10,7 @@
  *   bits.c	prmt, fns, clocks
  *   atomic.c	atomic operations that processors lack
  *   bulk.c	bulk copies
+ *   matrix.c	products of matrices; tensor.c: sums as tensor cores make them
  *
  * A table has the functions' names and signatures: f float, d double, h 16 bits, i 32, l 64,
  * p pointer, v nothing; the result first.
@@ -167,6 +168,11 @@ void ptx_math_bulk_multicast(void *, uint64_t, void *, uint32_t, uint64_t, uint3
 void ptx_math_bulk_multimem_copy(void *, uint64_t, void *, uint32_t, uint32_t);
 void ptx_math_bulk_multimem_reduce(void *, uint64_t, void *, uint32_t, uint32_t);
 
+/* ---- matrix.c ---- */
+void ptx_math_matrix_multiply(void *const *);
+void ptx_math_matrix_load(void *, void *, uint32_t, uint32_t, uint64_t);
+void ptx_math_matrix_store(void *, void *, uint32_t, uint32_t, uint64_t);
+
 /* Names and signatures of all of them */
 #define MATH_FUNCTIONS(F) \
 	F(add_f32, "f:ffi") F(sub_f32, "f:ffi") F(mul_f32, "f:ffi") F(div_f32, "f:ffi") \
@@ -188,7 +194,8 @@ void ptx_math_bulk_multimem_reduce(void *, uint64_t, void *, uint32_t, uint32_t)
 	F(mbarrier_transactions, "v:pii") F(mbarrier_test, "i:pli") \
 	F(mbarrier_pending, "i:l") F(bulk_copy, "v:ppii") F(bulk_reduce, "v:ppii") \
 	F(bulk_multicast, "v:plpili") F(bulk_multimem_copy, "v:plpii") \
-	F(bulk_multimem_reduce, "v:plpii")
+	F(bulk_multimem_reduce, "v:plpii") F(matrix_load, "v:ppiil") \
+	F(matrix_store, "v:ppiil") F(matrix_multiply, "v:p")
 
 /* What a video instruction does: fields of the number that generated code passes */
 enum video_operation {

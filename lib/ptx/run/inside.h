@@ -35,7 +35,7 @@ enum fiber_state {
 /* Operations for which lanes of a warp meet */
 enum meeting {
 	MEET_SYNC, MEET_VOTE, MEET_SHFL, MEET_MATCH_ANY, MEET_MATCH_ALL, MEET_REDUX, MEET_ELECT,
-	MEET_GATHER, MEET_SITE,
+	MEET_GATHER, MEET_TOGETHER, MEET_SITE,
 };
 
 /* A thread that may wait. What generated code sees of it comes first. */
@@ -51,6 +51,7 @@ struct fiber {
 	uint32_t detail[2];		/* of the operation: its kind, and more */
 	uint64_t value;			/* what this lane brings */
 	void *all;			/* MEET_GATHER: where all lanes' values go */
+	void (*function)(void *const *lanes);	/* MEET_TOGETHER */
 	uint64_t outcome;		/* of the operation */
 	uint32_t agreed;		/* its predicate */
 	uint32_t cluster_phase;		/* of the cluster's barrier, at this thread's arrival */

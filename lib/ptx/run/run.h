@@ -126,6 +126,13 @@ uint32_t ptx_run_activemask(struct ptx_thread *thread, uint64_t site);
 void ptx_run_gather(struct ptx_thread *thread, uint32_t mask, const void *own, void *all,
 		    uint32_t bytes);
 
+/*
+ * Calls a function once for the lanes in @mask: it gets the @own of each, NULL for those that are
+ * not there.
+ */
+void ptx_run_together(struct ptx_thread *thread, uint32_t mask, void *own,
+		      void (*function)(void *const *lanes));
+
 /* Return: the view of a window, and the offset in it; ends the launch if there is none */
 const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
 					size_t *offset);

@@ -110,6 +110,28 @@ static void gather(const struct fiber *first, uint32_t lanes)
 	}
 }
 
+struct together {
+	void (*function)(void *const *lanes);
+	void *lanes[PTX_WARP];
+};
+
+static void call_together(void *data)
+{
+	struct together *together = data;
+
+	together->function(together->lanes);
+}
+
+/* The function may need much of a stack: it runs on one of the process. */
+static void together(const struct fiber *first, uint32_t lanes)
+{
+	struct together all = { .function = first->function };
+
+	EACH_LANE(lane, lanes)
+		all.lanes[lane] = (void *)lane_of(first, lane)->value;
+	ptx_run_host(&first->at.block->runner->current->at, call_together, &all);
+}
+
 /* Computes the results of lanes that have met. */
 static void compute(const struct fiber *first, uint32_t lanes)
 {
@@ -118,6 +140,10 @@ static void compute(const struct fiber *first, uint32_t lanes)
 
 	if (first->meeting == MEET_SHFL) {
 		shuffle(first, lanes);
+		return;
+	}
+	if (first->meeting == MEET_TOGETHER) {
+		together(first, lanes);
 		return;
 	}
 	if (first->meeting == MEET_GATHER) {
@@ -315,6 +341,16 @@ void ptx_run_gather(struct ptx_thread *thread, uint32_t mask, const void *own, v
 	fiber->all = all;
 	fiber->detail[0] = bytes;
 	meet(fiber, MEET_GATHER, mask, PTX_LANES_UP);
+}
+
+void ptx_run_together(struct ptx_thread *thread, uint32_t mask, void *own,
+		      void (*function)(void *const *lanes))
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	fiber->value = (uintptr_t)own;
+	fiber->function = function;
+	meet(fiber, MEET_TOGETHER, mask, PTX_LANES_UP);
 }
 
 /*

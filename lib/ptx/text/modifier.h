@@ -6,6 +6,7 @@
 #include "text.h"
 
 #define PTX_MODIFIERS(M) \
+	M(a, "a") M(c, "c") M(d, "d") M(load, "load") M(store, "store") \
 	M(abs, "abs") M(acc__f32, "acc::f32") M(acc__f16, "acc::f16") \
 	M(acq_rel, "acq_rel") M(acquire, "acquire") M(add, "add") M(after, "after") \
 	M(aligned, "aligned") M(all, "all") M(alias, "alias") \
