@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs on the machine that builds: each link of a page to another page, or to a heading, has a
-# target, and each file that a page names in back quotes exists.
+# target, and each file, folder and test that a page names exists.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 
@@ -26,13 +26,21 @@ broken() {
 	done
 }
 
+# names PAGE: prints the files, folders and tests in back quotes, and all with a path of this tree
+names() {
+	local file='[A-Za-z0-9_./-]+\.(c|h|sh|awk|pl|py|mk|def|tsv|txt|md|in|json|profile|cu)'
+	{ grep -oE "\`($file|[a-z0-9_-][a-z0-9_/-]*/)\`" "$1" | tr -d '`'
+	grep -oE '`[a-z0-9_]+_test`' "$1" | sed 's/.\(.*\)./\1.c/'
+	grep -oE "(^|[ (])(kmod|lib|tools|selftests|include|examples|docs)/$file" "$1" | tr -d ' ('; } | sort -u
+}
+
 # missing_files [PAGE…]: names with NAME or FOLDER are patterns; some headers are others'
-others='cuda_fp16.h'
+others='cuda_fp16.h
+tools/testing/selftests/'
 missing_files() {
 	local page name
 	for page; do
-		grep -oE '`[A-Za-z0-9_./-]+\.(c|h|sh|awk|pl|py|mk|def|tsv|txt|md|in|json|profile|cu)`' "$page" |
-			tr -d '`' | sort -u | grep -vE 'NAME|FOLDER' | grep -vxF "$others" |
+		names "$page" | grep -vE 'NAME|FOLDER|^build/' | grep -vxF "$others" |
 			while read -r name; do
 			[ -e "$name" ] || [ -e "${page%/*}/$name" ] || grep -qF "/$name " "$temp" ||
 				echo "$page: no file $name"
@@ -43,11 +51,17 @@ missing_files() {
 plan links 3
 temp=$(mktemp)
 trap 'rm -f "$temp" "$temp.md"' EXIT
-# each file's path, with a blank at its end
-find . -path ./build -prune -o -path ./.git -prune -o -type f -printf '%p \n' >"$temp"
+# each file's and folder's path, with a blank at its end
+find . -path ./build -prune -o -path ./.git -prune -o -type f -printf '%p \n' -o \
+	-type d -printf '%p/ \n' >"$temp"
 holds pages "$(broken)"
 # shellcheck disable=SC2046	# no page has a blank in its name
 holds files "$(missing_files $(find ./*.md docs selftests -name '*.md'))"
-echo 'See `smi/no_such_file.c` and `smi/collect.c`.' >"$temp.md"
-holds a_missing_file_is_found "$(missing_files "$temp.md" | diff <(echo "$temp.md: no file smi/no_such_file.c") -)"
+cat >"$temp.md" <<-END
+See \`smi/no_such_file.c\` and \`smi/collect.c\`, \`smi/no_such_folder/\` and \`smi/\`,
+    lib/base/no_such_file.c and lib/base/base.h; \`no_such_test\` and \`bind_test\`.
+END
+expected=$(printf "$temp.md: no file %s\n" lib/base/no_such_file.c no_such_test.c smi/no_such_file.c \
+	smi/no_such_folder/)
+holds a_missing_file_is_found "$(missing_files "$temp.md" | diff <(echo "$expected") -)"
 exit $failed
