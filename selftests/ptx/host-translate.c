@@ -5,77 +5,16 @@
  *
  *	host-translate MEMCAST-PTX.SO FACTS.TXT
  */
-#include <dlfcn.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sequences.h"
-#include "translate/ptx_object.h"
+#define GROUP	"translate"
+#include "translate.h"
 
-#define HEAD		".version 8.6\n.target sm_90\n.address_size 64\n"
 #define ROWS		16
-#define INVALID_PTX	218
-
-static const struct ptx_object *object;
-static int number, failed;
-
-static void told(const char *name, bool good, const char *why)
-{
-	if (!good)
-		printf("# %s\n", why);
-	printf("%sok %d ptx.translate.%s\n", good ? "" : "not ", ++number, name);
-	failed |= !good;
-}
-
-/* A variable's memory, for code that asks for it */
-static struct {
-	char name[64];
-	uint64_t memory[64];
-} variables[32];
-static uint32_t variables_count;
-
-static uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
-{
-	(void)data, (void)text, (void)align;
-	if (variables_count == 32 || bytes > sizeof(variables[0].memory))
-		return 0;
-	snprintf(variables[variables_count].name, sizeof(variables[0].name), "%s", name);
-	return (uintptr_t)variables[variables_count++].memory;
-}
-
-static int load(const char *text, size_t bytes, struct ptx_code **code, struct ptx_log *log)
-{
-	/* a second text: then the object writes initial values by itself */
-	struct ptx_text texts[] = { { text, bytes }, { HEAD, sizeof(HEAD) - 1 } };
-	struct ptx_variables where = { .address = variable_at };
-
-	variables_count = 0;
-	log->text[0] = '\0';
-	return object->code_new(texts, 2, 90, &where, code, log);
-}
-
-static int run(struct ptx_code *code, const char *kernel, uint32_t threads, const void *parameters,
-	       char *reason, size_t size)
-{
-	static const struct ptx_run_host host;
-	struct ptx_launch launch = {
-		.parameters = parameters, .grid = { 1, 1, 1 }, .block = { threads, 1, 1 },
-		.cluster = { 1, 1, 1 }, .multiprocessors = 1, .stack_limit = 65536, .host = &host,
-	};
-	struct ptx_outcome outcome = {};
-	struct ptx_log log = {};
-	int result = object->kernel(code, kernel, &launch.kernel, &log);
-
-	if (result) {
-		snprintf(reason, size, "%.200s", log.text);
-		return result;
-	}
-	object->run(&launch, &outcome);
-	snprintf(reason, size, "%.200s", outcome.reason);
-	return outcome.result;
-}
 
 /* An instruction of facts.txt, and its rows */
 struct fact {
@@ -370,13 +309,8 @@ static void unsupported(void)
 
 int main(int argc, char **argv)
 {
-	void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-
-	object = library ? dlsym(library, PTX_OBJECT_SYMBOL) : NULL;
-	if (!object || object->version != PTX_OBJECT_VERSION) {
-		fprintf(stderr, "%s\n", library ? "no object" : dlerror());
+	if (!open_object(argc == 3 ? argv[1] : NULL))
 		return 2;
-	}
 	setlocale(LC_ALL, "");		/* with a decimal comma, if the script has found one */
 	instructions(argv[2]);
 	run_sequences();
