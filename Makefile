@@ -152,7 +152,7 @@ $(trap_object): $(trap_objects)
 
 # libcuda.so.1 loads this library when it needs a kernel of which there is PTX: lib/translate/load.c.
 # lib/image/ and lib/ptx/ share a reader.
-ptx_reader  := ptx_word ptx_number ptx_value
+ptx_reader  := ptx_word ptx_number ptx_value ptx_wrong
 ptx_sources := $(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c) $(ptx_reader:%=lib/image/%.c)
 $(B)/lib/memcast-ptx.so: $(ptx_sources:lib/%.c=$(B)/lib/%.o)
 	$(call quiet,LD)$(shared) -pthread -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $^ \

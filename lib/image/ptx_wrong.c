@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* PTX text: errors. */
+/* Errors in PTX text: the first one is told, with its line. */
 #include <stdio.h>
 
 #include "ptx.h"
@@ -26,5 +26,5 @@ CUresult ptx_wrong(struct reader *reader, const char *what)
 		snprintf(reader->complaint->text, sizeof(reader->complaint->text),
 			 "ptxas: line %u: %s '%.*s'", reader->line, what, length,
 			 reader->word.at);
-	return fail(CUDA_ERROR_INVALID_PTX, "%s", reader->complaint->text);
+	return CUDA_ERROR_INVALID_PTX;
 }

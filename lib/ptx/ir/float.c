@@ -3,6 +3,7 @@
  * f32 and f64. Results that are NaN have the bits that an H100 gives: all ones but the sign for
  * f32; for f64 the second operand's NaN, else the first one's, made quiet.
  */
+#include "float.h"
 #include "instructions.h"
 #include "ir.h"
 #include "ptx/math/ptx_math.h"
@@ -22,11 +23,6 @@ uint32_t rounding(struct translator *t)
 LLVMValueRef is_nan(struct translator *t, LLVMValueRef value)
 {
 	return LLVMBuildFCmp(t->builder, LLVMRealUNO, value, value, "");
-}
-
-static bool is_half(enum type type)
-{
-	return type != TYPE_F32 && type != TYPE_F64;
 }
 
 static LLVMValueRef float_bits(struct translator *t, uint32_t bits)
@@ -87,15 +83,7 @@ LLVMValueRef saturate(struct translator *t, LLVMValueRef value, enum type type)
 	return choose(t, LLVMBuildFCmp(t->builder, LLVMRealOGT, value, one, ""), one, value);
 }
 
-/* Modifiers of an operation on f32 or f64, and its operands */
-struct operation {
-	enum type type;
-	uint32_t mode, count;
-	bool ftz, sat, divides;
-	LLVMValueRef values[3];
-};
-
-static void take(struct translator *t, struct operation *operation, uint32_t count)
+void float_operands(struct translator *t, struct operation *operation, uint32_t count)
 {
 	operation->type = type_at(t, 0);
 	operation->mode = rounding(t);
@@ -110,7 +98,7 @@ static void take(struct translator *t, struct operation *operation, uint32_t cou
 	}
 }
 
-static void give(struct translator *t, struct operation *operation, LLVMValueRef value)
+void float_result(struct translator *t, struct operation *operation, LLVMValueRef value)
 {
 	uint32_t count = operation->count;
 	LLVMValueRef order[3];
@@ -128,11 +116,6 @@ static void give(struct translator *t, struct operation *operation, LLVMValueRef
 	if (operation->sat)
 		value = saturate(t, value, operation->type);
 	put(t, operand(t, 0), value, operation->type);
-}
-
-static const char *name_of(const char *f32, const char *f64, enum type type)
-{
-	return type == TYPE_F64 ? f64 : f32;
 }
 
 static struct symbol *product_in(struct translator *t, const struct operand *operand)
@@ -160,7 +143,7 @@ static bool fused(struct translator *t, struct operation *operation, char kind)
 		added = BUILD(FNeg, added);
 	else if (kind == '-')
 		factor = BUILD(FNeg, factor);
-	give(t, operation, intrinsic(t, "llvm.fma", LLVMTypeOf(added), 3, factor,
+	float_result(t, operation, intrinsic(t, "llvm.fma", LLVMTypeOf(added), 3, factor,
 				     product->factors[1], added));
 	return true;
 }
@@ -187,7 +170,7 @@ void translate_float_binary(struct translator *t, char kind)
 		half_binary(t, kind);
 		return;
 	}
-	take(t, &operation, 2);
+	float_operands(t, &operation, 2);
 	free = operation.mode == ROUND_RN && !has(t, MOD_rn);
 	if (free && fused(t, &operation, kind))
 		return;
@@ -200,7 +183,7 @@ void translate_float_binary(struct translator *t, char kind)
 				  kind == '-' ? name_of("sub_f32", "sub_f64", operation.type) :
 				  name_of("mul_f32", "mul_f64", operation.type), v[0], v[1],
 				  constant(t, 32, operation.mode));
-	give(t, &operation, value);
+	float_result(t, &operation, value);
 	if (free && kind == '*')
 		note_product(t, &operation);
 }
@@ -214,165 +197,14 @@ void translate_fma(struct translator *t)
 		half_fma(t);
 		return;
 	}
-	take(t, &operation, 3);
+	float_operands(t, &operation, 3);
 	if (operation.mode == ROUND_RN)
 		value = intrinsic(t, "llvm.fma", LLVMTypeOf(v[0]), 3, v[0], v[1], v[2]);
 	else
 		value = call_math(t, name_of("fma_f32", "fma_f64", operation.type), v[0], v[1],
 				  v[2],
 				  constant(t, 32, operation.mode));
-	give(t, &operation, value);
-}
-
-static LLVMValueRef one(struct translator *t, enum type type)
-{
-	return LLVMConstReal(type == TYPE_F64 ? t->f64 : t->f32, 1);
-}
-
-static LLVMValueRef quotient(struct translator *t, struct operation *operation, LLVMValueRef a,
-			     LLVMValueRef b)
-{
-	if (operation->mode == ROUND_RN)
-		return BUILD(FDiv, a, b);
-	return call_math(t, name_of("div_f32", "div_f64", operation->type), a, b,
-			 constant(t, 32, operation->mode));
-}
-
-/* div.approx is a * (1 / b): from 2^126 on, 1 / b is 0. */
-void translate_float_division(struct translator *t)
-{
-	bool approx = has(t, MOD_approx), full = has(t, MOD_full);
-	struct operation operation;
-	LLVMValueRef value, large, zero;
-
-	if (is_half(type_at(t, 0))) {
-		unsupported(t);
-		return;
-	}
-	take(t, &operation, 2);
-	operation.divides = true;
-	value = quotient(t, &operation, operation.values[0], operation.values[1]);
-	if (approx && !full) {
-		LLVMValueRef magnitude = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[1],
-						   NULL,
-						   NULL);
-
-		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, magnitude,
-				      LLVMConstReal(t->f32, 0x1p126), "");
-		zero = BUILD(FMul, operation.values[0], LLVMConstReal(t->f32, 0));
-		zero = intrinsic(t, "llvm.copysign", t->f32, 2, zero, value, NULL);
-		value = choose(t, large, zero, value);
-	}
-	give(t, &operation, value);
-}
-
-/* With .ftz, what is below the least normal number before it is rounded is 0. */
-void translate_rcp(struct translator *t)
-{
-	bool approx = has(t, MOD_approx);
-	struct operation operation;
-	LLVMValueRef value, size, large, zero;
-
-	take(t, &operation, 1);
-	if (approx && operation.type == TYPE_F64) {
-		put(t, operand(t, 0), call_math(t, "rcp_f64", operation.values[0]), TYPE_F64);
-		return;
-	}
-	value = quotient(t, &operation, one(t, operation.type), operation.values[0]);
-	if (operation.ftz && operation.type == TYPE_F32) {
-		size = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[0], NULL, NULL);
-		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, size, LLVMConstReal(t->f32, 0x1p126),
-				      "");
-		zero = intrinsic(t, "llvm.copysign", t->f32, 2, LLVMConstNull(t->f32),
-				 operation.values[0], NULL);
-		value = choose(t, large, zero, value);
-	}
-	give(t, &operation, value);
-}
-
-void translate_sqrt(struct translator *t)
-{
-	struct operation operation;
-	LLVMValueRef value;
-
-	has(t, MOD_approx);
-	take(t, &operation, 1);
-	value = operation.values[0];
-	if (operation.mode == ROUND_RN)
-		value = intrinsic(t, "llvm.sqrt", LLVMTypeOf(value), 1, value, NULL, NULL);
-	else
-		value = call_math(t, name_of("sqrt_f32", "sqrt_f64", operation.type), value,
-				  constant(t, 32, operation.mode));
-	give(t, &operation, value);
-}
-
-void translate_rsqrt(struct translator *t)
-{
-	struct operation operation;
-
-	has(t, MOD_approx);
-	take(t, &operation, 1);
-	if (operation.type == TYPE_F64)
-		give(t, &operation, call_math(t, "rsqrt_f64", operation.values[0],
-					      constant(t, 32, operation.ftz)));
-	else
-		give(t, &operation, call_math(t, "rsqrt_f32", operation.values[0]));
-}
-
-/* Functions of f32; of f16 and bf16 they are those of f32, rounded once more. */
-static void approximate(struct translator *t, const char *name)
-{
-	enum type type = type_at(t, 0);
-	struct operation operation;
-	LLVMValueRef bits, result;
-	uint32_t count = type_facts[type].packed;
-
-	has(t, MOD_approx);
-	if (type == TYPE_F64) {
-		unsupported(t);
-		return;
-	}
-	if (type == TYPE_F32) {
-		take(t, &operation, 1);
-		give(t, &operation, call_math(t, name, operation.values[0]));
-		return;
-	}
-	has(t, MOD_ftz);	/* of bf16: its subnormals are those of f32, and 2^x of them is 1 */
-	bits = get(t, operand(t, 1), type);
-	result = constant(t, 16 * count, 0);
-	for (uint32_t i = 0; i < count; i++) {
-		LLVMValueRef part = BUILD(LShr, bits, constant(t, 16 * count, 16 * i));
-
-		part = widen(t, resize(t, part, 16, false), type);
-		part = resize(t, narrow(t, call_math(t, name, part), type), 16 * count, false);
-		result = BUILD(Or, result, BUILD(Shl, part, constant(t, 16 * count, 16 * i)));
-	}
-	put(t, operand(t, 0), result, type);
-}
-
-void translate_sin(struct translator *t)
-{
-	approximate(t, "sin_f32");
-}
-
-void translate_cos(struct translator *t)
-{
-	approximate(t, "cos_f32");
-}
-
-void translate_lg2(struct translator *t)
-{
-	approximate(t, "lg2_f32");
-}
-
-void translate_ex2(struct translator *t)
-{
-	approximate(t, "ex2_f32");
-}
-
-void translate_tanh(struct translator *t)
-{
-	approximate(t, "tanh_f32");
+	float_result(t, &operation, value);
 }
 
 /* abs and neg of an f64 NaN leave its bits, made quiet; of an f32 NaN they give the one NaN. */

@@ -10,7 +10,7 @@
  *   value.c	operands to values and back; constants
  *   address.c	addresses: spaces, variables, alignment
  *   special.c	special registers
- *   integer.c, bits.c, compare.c, video.c, float.c, half.c, convert.c, move.c
+ *   integer.c, bits.c, compare.c, video.c, float.c, quotient.c, half.c, convert.c
  *   memory.c, atomic.c, multimem.c, async.c, bulk.c
  *   flow.c, call.c, collective.c, matrix.c
  *   lines.c	lines of the text, for faults

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PTX text, as statements. Words and numbers are those of lib/image.
+ * PTX text, as statements. Words, numbers and errors are those of lib/image.
  *
  * A unit is one text: its declarations are read at once. Bodies of functions are read when they
  * are checked, and again when they are translated, so that memory is that of the largest one.
@@ -14,7 +14,6 @@
  *   function.c	heads of functions
  *   body.c	bodies: directives, labels, instructions
  *   operand.c	operands
- *   wrong.c	errors
  */
 #ifndef MEMCAST_PTX_TEXT_H
 #define MEMCAST_PTX_TEXT_H
@@ -218,10 +217,6 @@ struct source {
 	struct unit *unit;
 	struct arena *arena;
 };
-
-/* ---- wrong.c: for this library what lib/image has for its own ---- */
-CUresult ptx_need(struct reader *reader, const char *word);
-CUresult ptx_wrong(struct reader *reader, const char *what);
 
 static inline struct source *source_of(struct reader *reader)
 {
