@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* PTX text: reads its version and its target, then all statements. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,9 @@ static CUresult target(struct reader *reader, int version, int device)
 		return ptx_wrong(reader, "the device is older than, or other than");
 	reader->image->architecture = known;
 	for (ptx_next(reader); ptx_take(reader, ","); ptx_next(reader))
-		;
+		if (ptx_is(reader, "debug") &&
+		    !memmem(reader->at, reader->end - reader->at, ".debug_info", 11))
+			return ptx_wrong(reader, "no .debug_info follows");
 	return CUDA_SUCCESS;
 }
 

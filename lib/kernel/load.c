@@ -86,20 +86,38 @@ void load_log(unsigned int count, const CUjit_option *options, void **values, co
  * Checks PTX text as a compiler does, if memcast-ptx.so is there. Text in a fatbin comes from a
  * compiler, so that a program of such does without the check.
  */
-static CUresult check_text(const struct image *image, const void *data, size_t bytes,
-			   struct ptx_log *log)
+static CUresult check_text(const struct image *image, struct ptx_log *log)
 {
 	const struct ptx_object *object;
 	const char *why;
 	CUresult result;
 
-	if (!image_is_ptx(data, bytes ? strnlen(data, bytes) : strlen(data)))
-		return CUDA_SUCCESS;
 	object = translator_get(&why);
 	if (!object)
 		return CUDA_SUCCESS;
 	result = object->check(image->texts, image->binary, log);
 	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log->text);
+}
+
+/*
+ * Checks CU_JIT_TARGET: an H100's driver makes code for another device than the context's, and then
+ * refuses it.
+ */
+static CUresult check_target(const struct image *image, unsigned int count,
+			     const CUjit_option *options, void *const *values)
+{
+	unsigned int at, target;
+
+	if (!has(count, options, CU_JIT_TARGET, &at))
+		return CUDA_SUCCESS;
+	target = (uintptr_t)values[at] & 0xffff;	/* 90a has a bit above */
+	if ((int)target < image->architecture)
+		return fail(CUDA_ERROR_INVALID_PTX, "CU_JIT_TARGET is %u, the text's .target sm_%d",
+			    target, image->architecture);
+	if ((int)target != image->binary)
+		return fail(CUDA_ERROR_INVALID_SOURCE, "CU_JIT_TARGET is %u, the device %d",
+			    target, image->binary);
+	return CUDA_SUCCESS;
 }
 
 /* @count: of options, which options_check() has checked */
@@ -116,7 +134,11 @@ CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned in
 		return result;
 	result = image_read(data, bytes, figures->architecture, image, &complaint);
 	if (result == CUDA_SUCCESS) {
-		result = check_text(*image, data, bytes, &log);
+		if (image_is_ptx(data, bytes ? strnlen(data, bytes) : strlen(data))) {
+			result = check_target(*image, count, options, values);
+			if (result == CUDA_SUCCESS)
+				result = check_text(*image, &log);
+		}
 		if (result != CUDA_SUCCESS)
 			image_put(*image);
 	}

@@ -285,6 +285,43 @@ TEST_F(ptx, wrong_text)
 	EXPECT_SAYS(error, "line 7");
 }
 
+static CUresult load_for(CUmodule *module, const char *text, unsigned int target)
+{
+	CUjit_option option = CU_JIT_TARGET;
+	void *value = (void *)(uintptr_t)target;
+
+	return cuModuleLoadDataEx(module, text, 1, &option, &value);
+}
+
+/* CU_JIT_TARGET is neither older than the text nor another device's. */
+TEST_F(ptx, jit_target)
+{
+	static const char text[] = HEAD ".visible .entry k() { ret; }\n";
+	CUmodule module;
+
+	load(kernels);
+	EXPECT_CU(CUDA_ERROR_INVALID_PTX, load_for(&module, text, 80));
+	EXPECT_CU(CUDA_ERROR_INVALID_SOURCE, load_for(&module, text, 100));
+	ASSERT_OK(load_for(&module, text, 90));
+	ASSERT_OK(cuModuleUnload(module));
+	ASSERT_OK(load_for(&module, text, 0x10000 + 90));	/* 90a */
+	ASSERT_OK(cuModuleUnload(module));
+}
+
+TEST_F(ptx, debug_needs_information)
+{
+	static const char text[] = ".version 8.0\n.target sm_90, debug\n.address_size 64\n"
+		".visible .entry k() { ret; }\n";
+	static const char debugged[] = ".version 8.0\n.target sm_90, debug\n.address_size 64\n"
+		".visible .entry k() { ret; }\n.section .debug_info { .b8 0 }\n";
+	CUmodule module;
+
+	load(kernels);
+	EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, text));
+	ASSERT_OK(cuModuleLoadData(&module, debugged));
+	ASSERT_OK(cuModuleUnload(module));
+}
+
 TEST_F(ptx, links_parts)
 {
 	static const char caller[] = HEAD
