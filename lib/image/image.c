@@ -81,10 +81,22 @@ static int compare_kernels(const void *one, const void *other, void *kernels)
 	return strcmp(code[*(const uint32_t *)one].name, code[*(const uint32_t *)other].name);
 }
 
-static int compare_variables(const void *one, const void *other)
+static int compare_names(const void *one, const void *other)
 {
 	return strcmp(((const struct variable *)one)->name,
 		      ((const struct variable *)other)->name);
+}
+
+static int compare_variables(const void *one, const void *other)
+{
+	const struct variable *a = one, *b = other;
+	int order = compare_names(one, other);
+
+	if (order)
+		return order;
+	if (a->is_private != b->is_private)
+		return a->is_private ? 1 : -1;
+	return a->text < b->text ? -1 : a->text > b->text;
 }
 
 /*
@@ -134,10 +146,26 @@ const struct code *image_kernel(const struct image *image, const char *name)
 const struct variable *image_variable(const struct image *image, const char *name)
 {
 	struct variable wanted = { .name = name };
-
-	return !image->variables_count ? NULL :
+	const struct variable *found = !image->variables_count ? NULL :
 		bsearch(&wanted, image->variables, image->variables_count, sizeof(wanted),
-			compare_variables);
+			compare_names);
+
+	while (found && found > image->variables && !strcmp(found[-1].name, name))
+		found--;
+	return found;
+}
+
+/* Return: what a text means by a name: a variable of its own, else that of all texts, or NULL */
+const struct variable *image_variable_of(const struct image *image, const char *name,
+					 uint32_t text)
+{
+	const struct variable *first = image_variable(image, name), *end, *at;
+
+	end = image->variables + image->variables_count;
+	for (at = first; at && at < end && !strcmp(at->name, name); at++)
+		if (at->is_private && at->text == text)
+			return at;
+	return first;
 }
 
 struct image *image_get(struct image *image)

@@ -45,13 +45,16 @@ struct variable {
 	const char *name;
 	size_t bytes;
 	const void *value;		/* NULL: all zeros */
+	uint32_t text;			/* number of the text that declares it */
+	bool is_private;		/* of that text */
 };
 
 struct image {
 	atomic_uint references;
 	struct kept *kept;		/* memory that is freed with the image */
 	struct code *kernels;		/* in the image's order */
-	struct variable *variables;	/* sorted by name */
+	/* sorted by name; of one name, those that all texts see come first */
+	struct variable *variables;
 	uint32_t kernels_count, variables_count;
 	uint32_t *by_name;		/* numbers of kernels, sorted by name */
 	uint32_t constant_bytes;
@@ -76,6 +79,8 @@ struct image *image_get(struct image *image);
 void image_put(struct image *image);
 const struct code *image_kernel(const struct image *image, const char *name);
 const struct variable *image_variable(const struct image *image, const char *name);
+const struct variable *image_variable_of(const struct image *image, const char *name,
+					 uint32_t text);
 
 /* Called while an image is read. Their results are freed with the image; NULL: no memory */
 void *image_keep(struct image *image, const void *data, size_t bytes);

@@ -98,29 +98,62 @@ static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t byt
 	return result;
 }
 
-/* Reads = value, or = { values }; inner braces fill their part of the array. */
+/* Return: the bytes of one element of the first dimension */
+static size_t row_bytes(const struct declared *declared)
+{
+	size_t bytes = declared->element;
+
+	for (uint32_t i = 1; i < declared->dimensions_count; i++)
+		bytes *= declared->dimensions[i];
+	return bytes;
+}
+
+/*
+ * Reads = value, or = { values }; inner braces fill their part of the array. @end: output, where
+ * the values end
+ */
 static CUresult read_value(struct reader *reader, const struct declared *declared,
-			   unsigned char *value, size_t at, size_t bytes, unsigned int depth)
+			   unsigned char *value, size_t at, size_t bytes, unsigned int depth,
+			   size_t *end)
 {
 	CUresult result = CUDA_SUCCESS;
-	size_t part = declared->element, used = at;
+	size_t part = declared->element, used = at, inside;
 
 	if (depth > ARRAY_SIZE(declared->dimensions))
 		return ptx_wrong(reader, "too many braces at");
+	*end = at + part;
 	if (!ptx_take(reader, "{"))
 		return one_value(reader, at + part <= declared->bytes ? value + at : NULL, part,
 				 declared->is_float);
 	if (depth < declared->dimensions_count && declared->dimensions[depth])
 		part = bytes / declared->dimensions[depth];
+	else if (!depth)
+		part = row_bytes(declared);
 	while (!ptx_is(reader, "}") && result == CUDA_SUCCESS) {
 		bool inner = ptx_is(reader, "{");
 
-		result = read_value(reader, declared, value, used, part, depth + 1);
+		result = read_value(reader, declared, value, used, part, depth + 1, &inside);
 		used += inner ? part : declared->element;
 		if (result == CUDA_SUCCESS && !ptx_is(reader, "}"))
 			result = ptx_need(reader, ",");
 	}
+	*end = used;
 	ptx_next(reader);
+	return result;
+}
+
+/* name[] = { … }: the values tell the length. They are read twice. */
+static CUresult count_values(const struct reader *reader, struct declared *declared)
+{
+	struct reader again = *reader;
+	size_t each = row_bytes(declared);
+	struct image image = {};	/* the second reading tells what the image has */
+	CUresult result;
+
+	again.image = &image;
+	result = read_value(&again, declared, NULL, 0, 0, 0, &declared->bytes);
+	if (each)
+		declared->bytes = (declared->bytes + each - 1) / each * each;
 	return result;
 }
 
@@ -132,13 +165,18 @@ static CUresult variable(struct reader *reader, bool constant, bool external)
 	CUresult result = ptx_declaration(reader, &declared);
 
 	while (result == CUDA_SUCCESS) {
+		size_t end;
+
 		value = NULL;
-		if (ptx_is(reader, "=")) {
+		if (ptx_take(reader, "=")) {
+			if (declared.dimensions_count && !declared.dimensions[0])
+				result = count_values(reader, &declared);
+			if (result != CUDA_SUCCESS)
+				return result;
 			value = image_keep(reader->image, NULL, declared.bytes + 1);
 			if (!value)
 				return image_no_memory();
-			ptx_next(reader);
-			result = read_value(reader, &declared, value, 0, declared.bytes, 0);
+			result = read_value(reader, &declared, value, 0, declared.bytes, 0, &end);
 			if (result != CUDA_SUCCESS)
 				return result;
 		}
@@ -148,6 +186,8 @@ static CUresult variable(struct reader *reader, bool constant, bool external)
 						    declared.name.length);
 			new->bytes = declared.bytes;
 			new->value = value;
+			new->text = reader->image->texts_count;	/* it is kept when it is read */
+			new->is_private = reader->is_private;
 		}
 		if (!external && (!new || !new->name))
 			return image_no_memory();
@@ -286,9 +326,11 @@ CUresult ptx_outermost(struct reader *reader)
 {
 	bool external = false;
 
+	reader->is_private = true;
 	while (ptx_is(reader, ".visible") || ptx_is(reader, ".extern") ||
 	       ptx_is(reader, ".weak") || ptx_is(reader, ".common")) {
 		external |= ptx_is(reader, ".extern");
+		reader->is_private = false;
 		ptx_next(reader);
 	}
 	if (ptx_is(reader, ".entry") || ptx_is(reader, ".func")) {

@@ -35,6 +35,7 @@ struct reader {
 	unsigned int line;
 	struct word word;	/* the current word */
 	struct image *image;
+	bool is_private;		/* the statement's names are the text's own */
 	struct complaint *complaint;
 	struct functions {
 		struct function_seen {

@@ -30,13 +30,13 @@ static uint64_t own_memory(struct module *module, size_t bytes)
 static uint64_t address_of(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
 {
 	struct module *module = data;
+	const struct variable *variable = image_variable_of(module->image, name, text);
 	CUdeviceptr address;
 	size_t size;
 
-	(void)text;
 	(void)align;		/* blocks of a heap are aligned to 256 bytes or more */
-	if (image_variable(module->image, name) &&
-	    module_variable(module, name, &address, &size) == CUDA_SUCCESS && size >= bytes)
+	if (variable && module_place(module, variable, &address, &size) == CUDA_SUCCESS &&
+	    size >= bytes)
 		return address;
 	return own_memory(module, bytes);
 }
@@ -57,15 +57,16 @@ static CUresult link_texts(struct module *module, const struct ptx_object *objec
 }
 
 /*
- * Writes addresses into variables that begin with them, before the program sees a variable.
- * Without memcast-ptx.so they stay 0.
+ * Writes addresses into variables that begin with them, and the values that linking several texts
+ * has chosen, before the program sees a variable. Without memcast-ptx.so they stay as they are.
  */
 void module_addresses(struct module *module)
 {
 	const struct ptx_object *object;
 	const char *why;
 
-	if (!module->image->has_addresses || !module->image->texts_count)
+	if (!module->image->texts_count ||
+	    (!module->image->has_addresses && module->image->texts_count == 1))
 		return;
 	object = translator_get(&why);
 	if (!object)

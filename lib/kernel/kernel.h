@@ -127,6 +127,8 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 bool module_end(struct module *module);
 void module_put(struct module *module);
 CUfunction function_handle(struct function *function);
+CUresult module_place(struct module *module, const struct variable *variable,
+		      CUdeviceptr *address, size_t *bytes);
 CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
 			 size_t *bytes);
 void modules_each_code(void (*function)(const struct code *code, void *data), void *data);

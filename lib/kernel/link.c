@@ -16,6 +16,7 @@ struct link {
 	unsigned int options_count;
 	CUjit_option *options;
 	void **values;
+	unsigned int rooms[2];		/* sizes of the logs, which each call writes anew */
 	/* The parts, and their names; link_lock protects them and what follows */
 	struct image *image;
 	char **names;
@@ -57,6 +58,19 @@ static CUresult find_translator(const struct ptx_object **object)
 	return *object ? CUDA_SUCCESS : fail(CUDA_ERROR_NOT_SUPPORTED, "linking: %.200s", why);
 }
 
+static const CUjit_option log_sizes[] = {
+	CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+};
+
+/* Keeps the sizes of the logs, which become those of the texts when logs are written. */
+static void keep_rooms(struct link *link)
+{
+	for (unsigned int i = 0; i < link->options_count; i++)
+		for (int j = 0; j < 2; j++)
+			if (link->options[i] == log_sizes[j])
+				link->rooms[j] = (uintptr_t)link->values[i];
+}
+
 static CUresult create(unsigned int count, CUjit_option *options, void **values, CUlinkState *state)
 {
 	const struct ptx_object *object;
@@ -87,6 +101,8 @@ static CUresult create(unsigned int count, CUjit_option *options, void **values,
 	link->values = values;
 	if (link->options && count)
 		memcpy(link->options, options, count * sizeof(*options));
+	if (link->options)
+		keep_rooms(link);
 	if (link->options && image_empty(&link->image) == CUDA_SUCCESS)
 		link->handle = (CUlinkState)handle_add(link);
 	if (!link->handle) {
@@ -107,6 +123,10 @@ CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **value
 
 static void write_logs(const struct link *link, const char *error)
 {
+	for (unsigned int i = 0; i < link->options_count; i++)
+		for (int j = 0; j < 2; j++)
+			if (link->options[i] == log_sizes[j])
+				link->values[i] = (void *)(uintptr_t)link->rooms[j];
 	load_log(link->options_count, link->options, link->values, error);
 }
 

@@ -312,19 +312,13 @@ static CUresult publish(struct module *module, CUdeviceptr *at, CUdeviceptr new,
 		       CUDA_SUCCESS;
 }
 
-/* Finds a variable, and allocates it if needed. Outputs may be NULL. */
-CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
-			 size_t *bytes)
+/* Allocates a variable of the module's image if needed. Outputs may be NULL. */
+CUresult module_place(struct module *module, const struct variable *variable,
+		      CUdeviceptr *address, size_t *bytes)
 {
-	const struct variable *variable = image_variable(module->image, name);
 	CUresult result = CUDA_SUCCESS;
 	CUdeviceptr *at, found, new;
 
-	if (!variable && image_kernel(module->image, name))
-		return fail(CUDA_ERROR_INVALID_VALUE, "%.100s is a kernel", name);
-	if (!variable)
-		return fail(CUDA_ERROR_NOT_FOUND, "no variable of the module is called %.100s",
-			    name);
 	at = &module->addresses[variable - module->image->variables];
 	pthread_mutex_lock(&modules_lock);
 	found = *at;
@@ -338,6 +332,19 @@ CUresult module_variable(struct module *module, const char *name, CUdeviceptr *a
 	if (result == CUDA_SUCCESS && bytes)
 		*bytes = variable->bytes;
 	return result;
+}
+
+/* Finds a variable, and allocates it if needed. Outputs may be NULL. */
+CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
+			 size_t *bytes)
+{
+	const struct variable *variable = image_variable(module->image, name);
+
+	if (variable)
+		return module_place(module, variable, address, bytes);
+	if (image_kernel(module->image, name))
+		return fail(CUDA_ERROR_INVALID_VALUE, "%.100s is a kernel", name);
+	return fail(CUDA_ERROR_NOT_FOUND, "no variable of the module is called %.100s", name);
 }
 
 static CUresult find_variable(CUdeviceptr *address, size_t *bytes, CUmodule handle,

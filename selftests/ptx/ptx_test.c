@@ -357,4 +357,97 @@ TEST_F(ptx, links_parts)
 		EXPECT_EQ(2 * i, to[i]);
 }
 
+/* Two parts have a private variable of one name, and one that both may see. */
+#define PART(function, value) HEAD						\
+	".global .u32 own = " value "; .extern .global .u32 seen;\n"		\
+	".visible .func (.param .b32 r) " function "() { .reg .b32 %a, %b;\n"	\
+	"ld.global.u32 %a, [own]; ld.global.u32 %b, [seen]; add.u32 %a, %a, %b;\n" \
+	"st.param.b32 [r], %a; ret; }\n"
+
+TEST_F(ptx, links_private_names)
+{
+	static const char caller[] = HEAD ".visible .global .u32 seen = 100;\n"
+		".extern .func (.param .b32 r) one();\n.extern .func (.param .b32 r) two();\n"
+		".visible .entry k(.param .u64 to) {\n.reg .b32 %r<3>; .reg .b64 %d<2>;\n"
+		"ld.param.u64 %d1, [to]; { .param .b32 v; call (v), one, (); ld.param.b32 %r1, [v]; }\n"
+		"{ .param .b32 v; call (v), two, (); ld.param.b32 %r2, [v]; }\n"
+		"st.global.v2.u32 [%d1], {%r1, %r2}; ret; }\n";
+	static const char *const parts[] = { caller, PART("one", "1"), PART("two", "2") };
+	uint32_t *to, value = 200;
+	CUdeviceptr seen;
+	CUlinkState state;
+	CUmodule linked;
+	size_t bytes;
+	void *image;
+
+	load(kernels);
+	to = (uint32_t *)self->memory;
+	ASSERT_OK(cuLinkCreate(0, NULL, NULL, &state));
+	for (int i = 0; i < 3; i++)
+		ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)parts[i],
+					strlen(parts[i]) + 1, "part", 0, NULL, NULL));
+	ASSERT_OK(cuLinkComplete(state, &image, &bytes));
+	ASSERT_OK(cuModuleLoadData(&linked, image));
+	ASSERT_OK(cuLinkDestroy(state));
+	/* what a program writes before the first launch stays */
+	ASSERT_OK(cuModuleGetGlobal(&seen, &bytes, linked, "seen"));
+	EXPECT_EQ(100, *(uint32_t *)seen);
+	ASSERT_OK(cuMemcpyHtoD(seen, &value, sizeof(value)));
+	ASSERT_OK(launch(linked, self->stream, "k", 1, 1, (void *[]) { &self->memory }));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(201, to[0]);
+	EXPECT_EQ(202, to[1]);
+	ASSERT_OK(cuModuleUnload(linked));
+}
+
+/* The error log has what is wrong with the second part, although the first one was written, too. */
+TEST_F(ptx, links_say_why_not)
+{
+	static const char text[] = HEAD ".visible .func twice() { ret; }\n";
+	CUjit_option options[] = {
+		CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+	};
+	char error[512] = "";
+	void *values[] = { error, (void *)sizeof(error) };
+	CUlinkState state;
+
+	load(kernels);
+	ASSERT_OK(cuLinkCreate(2, options, values, &state));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)text, sizeof(text), "first", 0,
+				NULL, NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_SOURCE,
+		  cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)text, sizeof(text), "second", 0,
+				NULL, NULL));
+	EXPECT_SAYS(error, "'twice' in 'second'");
+	EXPECT_EQ(strlen(error), (size_t)values[1]);
+	ASSERT_OK(cuLinkDestroy(state));
+}
+
+TEST_F(ptx, arrays_as_long_as_their_values)
+{
+	static const char text[] = HEAD
+		".visible .global .u16 a[] = { 1, 2, 3 };\n"
+		".visible .global .u32 b[][3] = { { 1, 2, 3 }, { 4, 5 } };\n"
+		".visible .entry k(.param .u64 to) {\n.reg .b32 %r<4>; .reg .b64 %d<2>;\n"
+		"ld.param.u64 %d1, [to]; ld.global.u16 %r1, [a+4]; ld.global.u32 %r2, [b+16];\n"
+		"st.global.v2.u32 [%d1], {%r1, %r2}; ret; }\n";
+	uint32_t *to;
+	CUdeviceptr at;
+	CUmodule module;
+	size_t bytes;
+
+	load(kernels);
+	to = (uint32_t *)self->memory;
+	ASSERT_OK(cuModuleLoadData(&module, text));
+	ASSERT_OK(cuModuleGetGlobal(&at, &bytes, module, "a"));
+	EXPECT_EQ(6, bytes);
+	ASSERT_OK(cuModuleGetGlobal(&at, &bytes, module, "b"));
+	EXPECT_EQ(24, bytes);
+	ASSERT_OK(launch(module, self->stream, "k", 1, 1, (void *[]) { &self->memory }));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(3, to[0]);
+	EXPECT_EQ(5, to[1]);
+	ASSERT_OK(cuModuleUnload(module));
+}
+
 TEST_HARNESS_MAIN
