@@ -9,8 +9,6 @@
 #include "instructions.h"
 #include "ir.h"
 
-#define LARGE	3000	/* statements: such a function is compiled by itself, when first called */
-
 static LLVMValueRef at_offset(struct translator *t, LLVMValueRef block, uint64_t offset)
 {
 	LLVMValueRef at = constant(t, 64, offset);
@@ -153,7 +151,7 @@ static void call_function(struct translator *t, struct symbol *symbol, LLVMValue
 	LLVMTypeRef types[] = { t->pointer, t->pointer, t->pointer };
 	LLVMValueRef values[] = { t->thread, parameters, results };
 
-	if (function->statements > LARGE || function->kernel) {
+	if (function->statements > PTX_LARGE_CALLEE || function->kernel) {
 		call_slot(t, symbol_address(t, symbol), parameters, results);
 		return;
 	}

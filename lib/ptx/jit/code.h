@@ -17,6 +17,9 @@ struct ptx_slot {
 	struct function *function;
 };
 
+/* Statements: a larger function is compiled by itself, when first called, through its slot */
+#define PTX_LARGE_CALLEE	3000
+
 /* What is known of a function, beyond its head; function->translated is this */
 struct facts {
 	struct ptx_slot slot;

@@ -29,6 +29,8 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 	reach->shared |= facts->shared;
 	reach->indirect |= facts->indirect;
 	if (depth) {
+		/* it is called as if through a pointer */
+		reach->indirect |= function->statements > PTX_LARGE_CALLEE;
 		reach->exits |= facts->exits;
 		reach->uses_thread |= facts->own_thread;
 	}
@@ -81,6 +83,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 		/* a function that asks for its thread, or ends it, needs one */
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
 				     reach.uses_thread || reach.recursive;
+		root->kernel.calls_pointers = reach.indirect;
 		root->polls = root->kernel.waits;
 		if (!reach.shared)
 			facts->shared_base = PTX_SHARED_FIRST;
@@ -161,6 +164,21 @@ int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_ke
 	return result;
 }
 
+#define FRAME_SMALL	4096U		/* room that each stack has below what is known of it */
+
+/* Calls a function whose frame is large, if the thread's stack has room for it. */
+static void call_large(struct ptx_thread *thread, void *parameters, void *results,
+		       struct ptx_slot *slot)
+{
+	const struct root *root = facts_of(slot->function)->root;
+	size_t room = (char *)__builtin_frame_address(0) - thread->stack_end;
+	void (*entry)(struct ptx_thread *, void *, void *, struct ptx_slot *) = root->entry;
+
+	if (room < (size_t)root->kernel.frame + FRAME_SMALL)
+		ptx_run_stack_overflow(thread);
+	entry(thread, parameters, results, slot);
+}
+
 static void compile_slot(void *data)
 {
 	struct ptx_slot *slot = data;
@@ -169,7 +187,8 @@ static void compile_slot(void *data)
 	pthread_mutex_lock(&slot->owner->lock);
 	root = root_compile(slot->owner, slot->function);
 	if (root && !root->failed)
-		__atomic_store_n(&slot->code, root->entry, __ATOMIC_RELEASE);
+		__atomic_store_n(&slot->code, root->kernel.frame > FRAME_SMALL ? call_large :
+				 root->entry, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&slot->owner->lock);
 }
 

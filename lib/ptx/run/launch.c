@@ -19,6 +19,11 @@
 #define FRAME_SLACK	4096U		/* for functions of this folder, which a thread calls */
 #define SERIAL_STACK	(256U << 10)
 #define STACK_LEAST	(16U << 10)	/* of a kernel whose frame is not known */
+/*
+ * Of one that calls functions through pointers: NCCL's have frames of up to 200 KiB. It is address
+ * space; memory is taken for what is used of it.
+ */
+#define STACK_POINTERS	(1U << 20)
 
 /* Protects the list of grids, their helpers and offered, and the counts. Taken alone. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -167,6 +172,8 @@ static uint32_t stack_of(const struct ptx_launch *launch, bool serial)
 		frame = launch->stack_limit;
 		if (frame < STACK_LEAST)
 			frame = STACK_LEAST;
+		if (launch->kernel->calls_pointers && frame < STACK_POINTERS)
+			frame = STACK_POINTERS;
 	}
 	frame += FRAME_SLACK;
 	if (serial && frame < SERIAL_STACK)

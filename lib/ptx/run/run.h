@@ -173,6 +173,7 @@ struct ptx_kernel {
 	uint32_t static_shared;		/* bytes behind PTX_SHARED_FIRST; dynamic memory follows */
 	uint32_t frame;			/* the deepest stack that a thread has; 0: not known */
 	bool waits;			/* has barriers, operations of warps, or loops that wait */
+	bool calls_pointers;		/* nobody knows which functions, nor their frames */
 };
 
 /*
