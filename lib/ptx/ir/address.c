@@ -122,29 +122,6 @@ LLVMValueRef address_value(struct translator *t, const struct operand *operand)
 	return BUILD(Add, value, LLVMConstInt(type, operand->number.integer, false));
 }
 
-/* Ends the launch if the address is no multiple of @align. */
-void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align)
-{
-	LLVMValueRef address = BUILD(PtrToInt, pointer, t->i64), wrong;
-	LLVMBasicBlockRef bad, good;
-
-	wrong = BUILD(And, address, constant(t, 64, align - 1));
-	if (t->loops) {
-		/* a branch would keep LLVM from making vectors: the block's end looks at it */
-		wrong = BUILD(Or, wrong, BUILD(Load2, t->i64, t->misaligned));
-		LLVMBuildStore(t->builder, wrong, t->misaligned);
-		return;
-	}
-	bad = new_block(t);
-	good = new_block(t);
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntNE, wrong,
-						  constant(t, 64, 0), ""), bad, good);
-	LLVMPositionBuilderAtEnd(t->builder, bad);
-	call_run(t, "misaligned", "v:l", address);
-	LLVMBuildUnreachable(t->builder);
-	LLVMPositionBuilderAtEnd(t->builder, good);
-}
-
 /* Return: where [operand] points to, checked to be a multiple of @align */
 LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enum space space,
 			uint32_t align)
@@ -180,7 +157,8 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 	if (added)
 		pointer = offset_of(t, pointer, constant(t, 64, added));
 	if (align > 1 && !known)
-		check_alignment(t, pointer, align);
+		align_check(t, pointer, align, symbol && symbol->kind == SYMBOL_REGISTER &&
+			    space != SPACE_SHARED ? symbol : NULL, added);
 	return pointer;
 }
 

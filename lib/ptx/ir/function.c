@@ -229,6 +229,7 @@ static void translate_function(struct translator *t, struct function *function)
 		unsupported(t);
 		return;
 	}
+	registers_look(&t->body);
 	entry = LLVMAppendBasicBlockInContext(t->context, t->value, "");
 	LLVMPositionBuilderAtEnd(t->entry_builder, entry);
 	t->start = new_block(t);

@@ -7,8 +7,10 @@
  *
  *   function.c	a function: entry, labels, loops, the form that loops over a block's threads
  *   statement.c	the table of instructions; guards; modifiers
+ *   registers.c	which registers are values, and which need memory
  *   value.c	operands to values and back; constants
  *   address.c	addresses: spaces, variables, alignment
+ *   align.c	checks of addresses
  *   special.c	special registers
  *   integer.c, bits.c, compare.c, video.c, float.c, quotient.c, half.c, convert.c
  *   memory.c, atomic.c, multimem.c, async.c, bulk.c
@@ -119,6 +121,9 @@ void function_is_pure(struct translator *t, LLVMValueRef function);
 void function_ends(struct translator *t, LLVMValueRef function);
 void root_external(struct root *root, const char *name, void *address);
 
+/* ---- registers.c ---- */
+void registers_look(const struct body *body);
+
 /* ---- address.c ---- */
 LLVMValueRef symbol_address(struct translator *t, struct symbol *symbol);
 LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enum space space,
@@ -130,6 +135,12 @@ LLVMValueRef shared_window(struct translator *t);
 
 /* ---- call.c ---- */
 void name_thread(struct translator *t);
+
+/* ---- align.c ---- */
+void align_forget(struct symbol *symbol);
+void align_note_sum(struct translator *t);
+void align_check(struct translator *t, LLVMValueRef pointer, uint32_t align, struct symbol *base,
+		 uint64_t added);
 
 /* ---- special.c ---- */
 LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);

@@ -151,6 +151,7 @@ void translate_statement(struct translator *t, struct statement *statement)
 		unsupported(t);
 	else
 		statement->opcode->translate(t);
+	align_note_sum(t);
 	if (t->used != (1U << statement->modifiers_count) - 1)
 		unsupported(t);
 	if (after) {

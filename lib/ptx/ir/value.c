@@ -67,6 +67,12 @@ static LLVMTypeRef register_type(struct translator *t, enum type type)
 	       int_type(t, type_bits(type));
 }
 
+/* Is a register written in one place, before all that read it? Then it is that value. */
+static bool is_value(const struct symbol *symbol)
+{
+	return symbol->flow.known && symbol->flow.written == 1 && !symbol->flow.zeroed;
+}
+
 /* A register that is read before it is written is 0: LLVM would make anything of it. */
 static LLVMValueRef register_place(struct translator *t, struct symbol *symbol, int element)
 {
@@ -74,7 +80,10 @@ static LLVMValueRef register_place(struct translator *t, struct symbol *symbol, 
 		LLVMTypeRef type = register_type(t, symbol->type);
 		LLVMValueRef place = alloca_at_entry(t, type, 1, 0);
 
-		LLVMBuildStore(t->entry_builder, LLVMConstNull(type), place);
+		if (!symbol->flow.known || symbol->flow.zeroed) {
+			LLVMBuildStore(t->entry_builder, LLVMConstNull(type), place);
+			t->root->zeroed++;
+		}
 		symbol->values[element] = place;
 	}
 	return symbol->values[element];
@@ -82,25 +91,31 @@ static LLVMValueRef register_place(struct translator *t, struct symbol *symbol, 
 
 LLVMValueRef register_read(struct translator *t, struct symbol *symbol, int element)
 {
-	LLVMValueRef place = register_place(t, symbol, element);
+	LLVMTypeRef type = register_type(t, symbol->type);
 
-	return BUILD(Load2, register_type(t, symbol->type), place);
+	/* without a value, what should have written it is not supported */
+	if (is_value(symbol))
+		return symbol->values[element] ? symbol->values[element] : LLVMConstNull(type);
+	return BUILD(Load2, type, register_place(t, symbol, element));
 }
 
 /* Writes bits, or a float, to a register that may be wider. */
 void register_write(struct translator *t, struct symbol *symbol, int element, LLVMValueRef value,
 		    bool is_signed)
 {
-	LLVMValueRef place = register_place(t, symbol, element);
 	LLVMTypeRef type = register_type(t, symbol->type);
 
 	symbol->factors_epoch = 0;
+	align_forget(symbol);
 	if (LLVMTypeOf(value) != type) {
 		value = resize(t, as_int(t, value), type_bits(symbol->type), is_signed);
 		if (symbol->type == TYPE_F32 || symbol->type == TYPE_F64)
 			value = BUILD(BitCast, value, type);
 	}
-	LLVMBuildStore(t->builder, value, place);
+	if (is_value(symbol))
+		symbol->values[element] = value;
+	else
+		LLVMBuildStore(t->builder, value, register_place(t, symbol, element));
 }
 
 /* .x .y .z .w of a vector; also .r .g .b .a */

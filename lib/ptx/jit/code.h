@@ -41,6 +41,7 @@ struct root {
 	struct ptx_log log;
 	struct root *next;
 	uint32_t statements;
+	uint32_t zeroed;		/* registers that begin as 0, in memory */
 	struct line_table *lines;
 	uint32_t dynamic_first;		/* of a kernel: where dynamic shared memory begins */
 	/* while it is translated: functions that are to be translated, too */

@@ -19,6 +19,12 @@
 
 #define LARGE	4000	/* statements: from here on, code is made quickly rather than well */
 
+/*
+ * LLVM's mem2reg looks at all blocks for each register that begins as 0. From this product of both
+ * on, the registers of a large function stay in memory.
+ */
+#define PROMOTED_MOST	(20UL << 20)
+
 struct jit {
 	LLVMOrcLLJITRef linker;
 	LLVMTargetMachineRef machines[2];	/* for small roots, and for large ones */
@@ -229,6 +235,15 @@ static bool fail_root(struct root *root, const char *what, char *message)
 	return false;
 }
 
+static const char *passes_of(const struct root *root, bool large)
+{
+	if (!large)
+		return "default<O2>";
+	if ((uint64_t)root->zeroed * root->statements > PROMOTED_MOST)
+		return "always-inline,function(simplifycfg)";
+	return "always-inline,function(mem2reg,simplifycfg)";
+}
+
 static bool make_object(struct jit *jit, struct root *root, LLVMModuleRef module)
 {
 	const char *level = getenv("MEMCAST_PTX_LEVEL");	/* 0: as if all were large */
@@ -240,8 +255,7 @@ static bool make_object(struct jit *jit, struct root *root, LLVMModuleRef module
 	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
 		return fail_root(root, "the translator made a mistake", message);
 	LLVMDisposeMessage(message);
-	message = llvm_optimise(module, machine, large ?
-				"always-inline,function(mem2reg,simplifycfg)" : "default<O2>", large);
+	message = llvm_optimise(module, machine, passes_of(root, large), large);
 	if (message)
 		return fail_root(root, "LLVM", message);
 	if (getenv("MEMCAST_PTX_IR"))

@@ -101,6 +101,17 @@ enum symbol_kind {
 
 enum linkage { LINK_PRIVATE, LINK_VISIBLE, LINK_EXTERN, LINK_WEAK, LINK_COMMON };
 
+/* What is known of a register's value as an address; lib/ptx/ir/align.c */
+struct alignment {
+	struct symbol *of;		/* NULL, or the register is the sum of it, */
+	uint64_t added;			/* and this, */
+	uint32_t of_version, sum_epoch;	/* in this epoch, if it still has this version */
+	uint32_t version;		/* counts values that the register got */
+	uint32_t checked_epoch;
+	uint32_t checked;		/* alignment that the register + checked_at has; 0: unknown */
+	uint64_t checked_at;
+};
+
 struct symbol {
 	struct symbol *next;		/* in the scope's bucket */
 	struct scope *scope;
@@ -124,6 +135,14 @@ struct symbol {
 		struct initial *initial;	/* of a variable; NULL: zeros */
 		struct targets *targets;	/* labels or functions of a table */
 		struct parameters *prototype;
+		/* of a register: how a body uses it; lib/ptx/ir/registers.c */
+		struct {
+			uint32_t seen;		/* 1 + the last block that writes it */
+			uint32_t exposed;	/* 1 + its bit in sets */
+			uint8_t written;	/* places that write it; 2: or more, or unsure ones */
+			bool known;		/* the rest is true of the body */
+			bool zeroed;		/* it may be read before it is written */
+		} flow;
 	};
 	/* what translation makes of it: values of LLVM, or NULL */
 	void *value, *values[8];
@@ -131,6 +150,7 @@ struct symbol {
 	/* of a register that has a product of two floats, which a sum may take in */
 	void *factors[2];
 	uint32_t factors_epoch;
+	struct alignment alignment;
 };
 
 struct scope {

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The translator of PTX, without a device: registers that are values, or begin as zeros; checks of
+ * addresses that are left out where others have seen them; stacks of functions that are called
+ * through pointers.
+ *
+ *	host-flow MEMCAST-PTX.SO
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "translate/ptx_object.h"
+
+#define HEAD		".version 8.6\n.target sm_90\n.address_size 64\n"
+#define MISALIGNED	716
+#define ILLEGAL_ADDRESS	700
+#define THREADS		64
+
+static const struct ptx_object *object;
+static int number, failed;
+
+static void told(const char *name, bool good, const char *why)
+{
+	if (!good)
+		printf("# %s\n", why);
+	printf("%sok %d ptx.flow.%s\n", good ? "" : "not ", ++number, name);
+	failed |= !good;
+}
+
+static uint64_t no_variable(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
+{
+	(void)data, (void)name, (void)text, (void)bytes, (void)align;
+	return 0;
+}
+
+/* Runs kernel k of a text with one parameter, an address. Return: how the launch ended */
+static int run(const char *text, void *parameter, char *reason, size_t size)
+{
+	static const struct ptx_run_host host;
+	struct ptx_text texts[] = { { text, strlen(text) } };
+	struct ptx_variables where = { .address = no_variable };
+	struct ptx_launch launch = {
+		.parameters = &parameter, .grid = { 1, 1, 1 }, .block = { THREADS, 1, 1 },
+		.cluster = { 1, 1, 1 }, .multiprocessors = 1, .stack_limit = 1024, .host = &host,
+	};
+	struct ptx_outcome outcome = {};
+	struct ptx_log log = {};
+	struct ptx_code *code;
+	int result = object->code_new(texts, 1, 90, &where, &code, &log);
+
+	if (!result) {
+		result = object->kernel(code, "k", &launch.kernel, &log);
+		if (!result) {
+			object->run(&launch, &outcome);
+			result = outcome.result;
+		}
+		object->code_free(code);
+	}
+	snprintf(reason, size, "%.200s%.200s", log.text, outcome.reason);
+	return result;
+}
+
+/* A kernel that leaves %r0 of each thread in an array; it may wait, so each thread is a fiber. */
+#define KERNEL(body)									\
+	HEAD ".visible .entry k(.param .u64 o) { .reg .pred %p<9>; .reg .b32 %r<99>; "	\
+	".reg .b64 %d<99>; .reg .f32 %f<9>; bar.sync 0; ld.param.u64 %d90, [o]; "	\
+	"mov.u32 %r90, %tid.x; mad.wide.u32 %d91, %r90, 4, %d90; " body			\
+	" st.global.u32 [%d91], %r0; ret; }\n"
+
+/* What thread i is to find: @first in threads below 32, @second in others; + @each * i */
+static const struct {
+	const char *name, *text;
+	uint32_t first, second, each;
+} values[] = {
+	{ "once", KERNEL("add.u32 %r1, %r90, 5; add.u32 %r2, %r1, %r1; mov.u32 %r0, %r2;"),
+	  10, 10, 2 },
+	/* written on one way only: 0 on the other one */
+	{ "one_way", KERNEL("setp.lt.u32 %p1, %r90, 32; @%p1 bra L; mov.u32 %r1, 7; L: "
+			    "mov.u32 %r0, %r1;"), 0, 7, 0 },
+	{ "guarded", KERNEL("setp.lt.u32 %p1, %r90, 32; @!%p1 mov.u32 %r1, 7; mov.u32 %r0, %r1;"),
+	  0, 7, 0 },
+	{ "never", KERNEL("mov.u32 %r0, %r1; @%p1 mov.u32 %r0, 3;"), 0, 0, 0 },
+	{ "both_ways", KERNEL("setp.lt.u32 %p1, %r90, 32; @%p1 bra L; mov.u32 %r1, 7; bra M; L: "
+			      "mov.u32 %r1, 8; M: mov.u32 %r0, %r1;"), 8, 7, 0 },
+	/* a write that stands behind its read in the text, and runs before it */
+	{ "behind", KERNEL("bra A; B: add.u32 %r0, %r1, 1; bra C; A: add.u32 %r1, %r90, 4; bra B; "
+			   "C: "), 5, 5, 1 },
+	{ "loop", KERNEL("mov.u32 %r1, 0; mov.u32 %r0, 0; L: add.u32 %r2, %r1, 1; "
+			 "add.u32 %r0, %r0, %r2; mov.u32 %r1, %r2; setp.lt.u32 %p1, %r1, 4; "
+			 "@%p1 bra L;"), 10, 10, 0 },
+	/* in the first round, what the last one has left is 0 */
+	{ "last_round", KERNEL("mov.u32 %r1, 0; mov.u32 %r0, 100; L: add.u32 %r0, %r0, %r3; "
+			       "add.u32 %r3, %r1, 1; add.u32 %r1, %r1, 1; "
+			       "setp.lt.u32 %p1, %r1, 4; @%p1 bra L;"), 106, 106, 0 },
+	{ "itself", KERNEL("add.u32 %r1, %r1, 1; mov.u32 %r0, %r1;"), 1, 1, 0 },
+	{ "pair", KERNEL("mov.b64 %d1, 0x700000005; mov.b64 {%r1, %r2}, %d1; "
+			 "sub.u32 %r0, %r2, %r1;"), 2, 2, 0 },
+	{ "two_predicates", KERNEL("setp.lt.u32 %p1|%p2, %r90, 32; selp.u32 %r1, 1, 0, %p1; "
+				   "selp.u32 %r2, 10, 0, %p2; add.u32 %r0, %r1, %r2;"), 1, 10, 0 },
+	{ "table", KERNEL("setp.lt.u32 %p1, %r90, 32; selp.u32 %r1, 0, 1, %p1; "
+			  "T: .branchtargets A, B; brx.idx %r1, T; A: mov.u32 %r2, 4; bra C; "
+			  "B: mov.u32 %r2, 6; bra C; C: mov.u32 %r0, %r2;"), 4, 6, 0 },
+	{ "result", HEAD ".func (.reg .u32 r) f(.reg .u32 a) { add.u32 r, a, 3; ret; }\n"
+		    ".visible .entry k(.param .u64 o) { .reg .b32 %r<9>; .reg .b64 %d<9>; "
+		    "bar.sync 0; ld.param.u64 %d1, [o]; mov.u32 %r1, %tid.x; "
+		    "mad.wide.u32 %d2, %r1, 4, %d1; call (%r2), f, (%r1); "
+		    "st.global.u32 [%d2], %r2; ret; }\n", 3, 3, 1 },
+};
+
+static void value(uint32_t i)
+{
+	uint32_t out[THREADS] = {};
+	char why[700], reason[500];
+	int result = run(values[i].text, out, reason, sizeof(reason));
+	bool good = !result;
+
+	snprintf(why, sizeof(why), "result %d: %s", result, reason);
+	for (uint32_t thread = 0; thread < THREADS && good; thread++) {
+		uint32_t want = (thread < 32 ? values[i].first : values[i].second) +
+				values[i].each * thread;
+
+		good = out[thread] == want;
+		snprintf(why, sizeof(why), "thread %u has %u, not %u", thread, out[thread], want);
+	}
+	told(values[i].name, good, why);
+}
+
+/* Accesses of 4 and 8 bytes: the last one of each is misaligned, or none is. */
+static const struct {
+	const char *name, *text;
+	int result;
+} addresses[] = {
+	{ "sums", KERNEL("ld.global.u32 %r0, [%d90]; add.s64 %d1, %d90, 8; "
+			 "ld.global.u32 %r0, [%d1]; add.s64 %d2, %d1, 12; "
+			 "ld.global.u32 %r0, [%d2+4];"), 0 },
+	{ "sum_is_not", KERNEL("ld.global.u32 %r0, [%d90]; add.s64 %d1, %d90, 8; "
+			       "ld.global.u32 %r0, [%d1]; add.s64 %d2, %d1, 2; "
+			       "ld.global.u32 %r0, [%d2];"), MISALIGNED },
+	{ "wider", KERNEL("ld.global.u32 %r0, [%d90+4]; ld.global.u64 %d2, [%d90+4];"),
+	  MISALIGNED },
+	{ "changed_register", KERNEL("ld.global.u32 %r0, [%d90]; add.s64 %d90, %d90, 1; "
+				     "ld.global.u32 %r0, [%d90];"), MISALIGNED },
+	{ "changed_base", KERNEL("add.s64 %d1, %d90, 4; ld.global.u32 %r0, [%d1]; "
+				 "add.s64 %d90, %d90, 1; add.s64 %d2, %d90, 4; "
+				 "ld.global.u32 %r0, [%d2];"), MISALIGNED },
+	{ "old_sum", KERNEL("add.s64 %d1, %d90, 2; add.s64 %d90, %d90, 2; "
+			    "ld.global.u32 %r0, [%d90+2]; ld.global.u32 %r0, [%d1];"), MISALIGNED },
+	{ "other_way", KERNEL("add.s64 %d1, %d90, 1; setp.lt.u32 %p1, %r90, 99; @%p1 bra L; "
+			      "ld.global.u32 %r0, [%d1]; L: ld.global.u32 %r0, [%d1];"),
+	  MISALIGNED },
+	{ "guarded_address", KERNEL("add.s64 %d1, %d90, 1; setp.gt.u32 %p1, %r90, 99; "
+				    "@%p1 ld.global.u32 %r0, [%d1]; ld.global.u32 %r0, [%d1];"),
+	  MISALIGNED },
+	{ "guarded_sum", KERNEL("setp.lt.u32 %p1, %r90, 99; ld.global.u32 %r0, [%d90]; "
+				"add.s64 %d1, %d90, 4; @%p1 add.s64 %d1, %d90, 1; "
+				"ld.global.u32 %r0, [%d1];"), MISALIGNED },
+};
+
+static void address(uint32_t i)
+{
+	uint64_t out[THREADS + 8] = {};
+	char why[700], reason[500];
+	int result = run(addresses[i].text, out, reason, sizeof(reason));
+
+	snprintf(why, sizeof(why), "result %d, not %d: %s", result, addresses[i].result, reason);
+	told(addresses[i].name, result == addresses[i].result, why);
+}
+
+/*
+ * A function with @bytes of local memory, called through a pointer: each thread fills it, all wait,
+ * and each looks whether its own is still there.
+ */
+static void stack(const char *name, uint32_t bytes, int want)
+{
+	static const char form[] = HEAD
+		".func (.param .b32 r) f(.param .b32 a) { .local .align 16 .b8 m[%u]; .reg .b64 %%d<9>; "
+		".reg .b32 %%r<9>; .reg .pred %%p; ld.param.u32 %%r1, [a]; mov.u64 %%d1, m; "
+		"cvta.local.u64 %%d1, %%d1; mov.u32 %%r2, 0; "
+		"L: cvt.u64.u32 %%d2, %%r2; add.u64 %%d2, %%d1, %%d2; st.u32 [%%d2], %%r1; "
+		"add.u32 %%r2, %%r2, 64; setp.lt.u32 %%p, %%r2, %u; @%%p bra L; bar.sync 0; "
+		"mov.u32 %%r2, 0; mov.u32 %%r4, 0; "
+		"M: cvt.u64.u32 %%d2, %%r2; add.u64 %%d2, %%d1, %%d2; ld.u32 %%r3, [%%d2]; "
+		"setp.ne.u32 %%p, %%r3, %%r1; @%%p add.u32 %%r4, %%r4, 1; "
+		"add.u32 %%r2, %%r2, 64; setp.lt.u32 %%p, %%r2, %u; @%%p bra M; "
+		"st.param.b32 [r], %%r4; ret; }\n"
+		".visible .entry k(.param .u64 o) { .reg .b64 %%d<9>; .reg .b32 %%r<9>; "
+		"ld.param.u64 %%d1, [o]; mov.u32 %%r1, %%tid.x; mad.wide.u32 %%d2, %%r1, 4, %%d1; "
+		"mov.u64 %%d3, f; { .param .b32 a; .param .b32 v; st.param.b32 [a], %%r1; "
+		"P: .callprototype (.param .b32 _) _ (.param .b32 _); call (v), %%d3, (a), P; "
+		"ld.param.b32 %%r2, [v]; } st.global.u32 [%%d2], %%r2; ret; }\n";
+	uint32_t out[THREADS], wrong = 0;
+	char text[3000], why[700], reason[500];
+	int result;
+
+	memset(out, 0xff, sizeof(out));
+	snprintf(text, sizeof(text), form, bytes, bytes, bytes);
+	result = run(text, out, reason, sizeof(reason));
+	for (uint32_t i = 0; i < THREADS && !want; i++)
+		wrong += out[i];
+	snprintf(why, sizeof(why), "result %d, not %d: %s; %u words are wrong", result, want,
+		 reason, wrong);
+	told(name, result == want && !wrong && (!want || strstr(reason, "stack")), why);
+}
+
+/*
+ * Labels and registers by tens of thousands: what takes a square of their number takes many
+ * minutes. @second: the second sum of each block comes before the branch, or else behind it, so
+ * that all registers may be read before they are written
+ */
+static void many(const char *name, bool second)
+{
+	enum { BLOCKS = 20000 };
+	char *text = malloc(BLOCKS * 200UL + 1000), *at = text, reason[500], why[700];
+	uint32_t out[THREADS] = {};
+	int result;
+
+	at += sprintf(at, HEAD ".visible .entry k(.param .u64 o) { .reg .pred %%p<%u>; "
+		      ".reg .b32 %%r<%u>; .reg .b64 %%d; bar.sync 0; ld.param.u64 %%d, [o]; "
+		      "mov.u32 %%r0, %%tid.x;\n", BLOCKS + 1, 2 * BLOCKS + 2);
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		at += sprintf(at, "add.u32 %%r%u, %%r%u, 1; setp.eq.u32 %%p%u, %%r%u, 0; %s%u bra "
+			      "L%u; %sadd.u32 %%r%u, %%r%u, 1; %s%u bra L%u; %sst.global.u32 "
+			      "[%%d], %%r%u; L%u:\n", 2 * i + 1, 2 * i, i, 2 * i + 1,
+			      second ? "//" : "@%p", i, i, second ? "\n" : "", 2 * i + 2,
+			      2 * i + 1, second ? "@%p" : "//", i, i, second ? "" : "\n",
+			      2 * i + 2, i);
+	at += sprintf(at, "st.global.u32 [%%d], %%r%u; ret; }\n", 2 * BLOCKS);
+	result = run(text, out, reason, sizeof(reason));
+	snprintf(why, sizeof(why), "result %d: %s, %u", result, reason, out[0]);
+	told(name, !result && out[0] == 2 * BLOCKS + THREADS - 1, why);
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	object = library ? dlsym(library, PTX_OBJECT_SYMBOL) : NULL;
+	if (!object || object->version != PTX_OBJECT_VERSION) {
+		fprintf(stderr, "%s\n", library ? "no object" : dlerror());
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("TAP version 13\n1..%zu\n", sizeof(values) / sizeof(*values) +
+	       sizeof(addresses) / sizeof(*addresses) + 4);
+	for (uint32_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		value(i);
+	for (uint32_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++)
+		address(i);
+	stack("large_frame", 200000, 0);
+	stack("too_large_frame", 4000000, ILLEGAL_ADDRESS);
+	many("many_registers", true);
+	many("many_zeros", false);
+	return failed;
+}
