@@ -52,11 +52,13 @@ static int channel_register(struct mc_channel *channel, unsigned int id)
 	channel->misc.name = channel->name;
 	channel->misc.nodename = channel->nodename;
 	channel->misc.mode = imex_mode;
-	channel->misc.fops = &mc_channel_fops;
 	return misc_register(&channel->misc);
 }
 
-/* Makes the nodes of the IMEX channels. Return: 0, or an error; then there are no nodes. */
+/*
+ * Makes the nodes of the IMEX channels; open() of one answers ENODEV until mc_channels_publish().
+ * Return: 0, or an error; then there are no nodes.
+ */
 int mc_channels_init(void)
 {
 	int ret;
@@ -79,6 +81,15 @@ int mc_channels_init(void)
 		mc_channel_count++;
 	}
 	return 0;
+}
+
+/* Lets programs open the nodes. The module's init cannot fail any more: see mc_init(). */
+void mc_channels_publish(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < mc_channel_count; i++)
+		WRITE_ONCE(mc_channels[i].misc.fops, &mc_channel_fops);
 }
 
 /* Removes the nodes. An open file of one keeps the module, so none is open. */

@@ -100,6 +100,7 @@ int mc_fabric_take_slot(struct mc_call *call);
 void mc_fabric_give_slot(void);
 bool mc_channels_exist(void);
 int mc_channels_init(void);
+void mc_channels_publish(void);
 void mc_channels_exit(void);
 
 #endif /* _MC_DEVICE_H */

@@ -298,6 +298,8 @@ static void nodes_remove(u32 count)
  * mc_host_files_init() - make the files of the hosts
  * @fops: the operations of /dev/memcast, which are theirs too
  *
+ * Programs can open them when this returns 0, so it is the last step of init that can fail.
+ *
  * Return: 0, or an error; then there are no files.
  */
 int mc_host_files_init(const struct file_operations *fops)
@@ -321,7 +323,7 @@ int mc_host_files_init(const struct file_operations *fops)
 		if (ret)
 			goto remove_nodes;
 	}
-	/* the last step that can fail: until then open() of a node answers ENXIO */
+	/* until then open() of a node answers ENXIO */
 	cdev_init(&host_cdev, fops);
 	host_cdev.owner = fops->owner;
 	ret = cdev_add(&host_cdev, host_files, hosts);

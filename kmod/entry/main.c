@@ -47,10 +47,10 @@ static const struct file_operations mc_fops = {
 	.show_fdinfo = mc_client_show,
 };
 
+/* Its fops come last, in mc_init(): until then open() answers ENODEV. */
 static struct miscdevice mc_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "memcast",
-	.fops = &mc_fops,
 	.mode = 0666,
 	.groups = mc_lose_groups,
 };
@@ -67,24 +67,27 @@ static int __init mc_init(void)
 		goto exit_fabric;
 	mc_stats_init();
 	/*
-	 * Files last: a process that opens one keeps the module, but not one that fails to load.
-	 * So the steps that take long, or find out that a parameter is wrong, come before.
+	 * A process that has opened a file keeps the module, but not one that fails to load: its
+	 * functions would be gone. So no file can be opened before the last step that can fail,
+	 * which is mc_host_files_init().
 	 */
 	ret = mc_channels_init();
 	if (ret)
 		goto exit_devices;
-	ret = mc_host_files_init(&mc_fops);
-	if (ret)
-		goto exit_channels;
 	ret = misc_register(&mc_misc);
 	if (ret)
-		goto exit_host_files;
+		goto exit_channels;
+	ret = mc_host_files_init(&mc_fops);
+	if (ret)
+		goto deregister;
+	mc_channels_publish();
+	WRITE_ONCE(mc_misc.fops, &mc_fops);
 	pr_info("version " __stringify(MC_VERSION) ", %u devices, %u host%s, /dev/memcast\n",
 		mc_device_count, mc_host_count(), mc_host_count() == 1 ? "" : "s");
 	return 0;
 
-exit_host_files:
-	mc_host_files_exit();
+deregister:
+	misc_deregister(&mc_misc);
 exit_channels:
 	mc_channels_exit();
 exit_devices:
@@ -98,8 +101,8 @@ module_init(mc_init);
 
 static void __exit mc_exit(void)
 {
-	misc_deregister(&mc_misc);
 	mc_host_files_exit();
+	misc_deregister(&mc_misc);
 	mc_channels_exit();
 	mc_stats_exit();
 	mc_devices_exit();

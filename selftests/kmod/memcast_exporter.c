@@ -278,7 +278,35 @@ static struct miscdevice exporter_misc = {
 	.fops = &exporter_fops,
 	.mode = 0600,
 };
-module_misc_device(exporter_misc);
+
+/* A test takes the numbers that another module needs, to make that one fail late in its init. */
+static bool take_majors;
+module_param(take_majors, bool, 0444);
+MODULE_PARM_DESC(take_majors, "take all major numbers that are free (default no)");
+
+static dev_t taken[512];
+static unsigned int taken_count;
+
+static int __init exporter_init(void)
+{
+	int ret = misc_register(&exporter_misc);
+
+	if (ret)
+		return ret;
+	while (take_majors && taken_count < ARRAY_SIZE(taken) &&
+	       !alloc_chrdev_region(&taken[taken_count], 0, 1, "memcast-exporter"))
+		taken_count++;
+	return 0;
+}
+module_init(exporter_init);
+
+static void __exit exporter_exit(void)
+{
+	while (taken_count)
+		unregister_chrdev_region(taken[--taken_count], 1);
+	misc_deregister(&exporter_misc);
+}
+module_exit(exporter_exit);
 
 MODULE_DESCRIPTION("Exports dma-bufs, for memcast's selftests");
 MODULE_AUTHOR("The memcast authors");
