@@ -254,17 +254,17 @@ static void dma_free(struct mc_buffer *buffer, struct dma *dma)
 	kfree(dma);
 }
 
-/* Was a host lost whose memory is in the buffer? */
-static bool buffer_is_lost(const struct mc_buffer *buffer)
+/* Return: a memory in the buffer whose host was lost, or NULL. */
+const struct mc_memory *mc_buffer_lost_memory(const struct mc_buffer *buffer)
 {
 	const struct mc_piece *piece;
 
 	for (piece = buffer->piece; piece < buffer->piece + buffer->pieces; piece++) {
 		if (READ_ONCE(piece->memory->object.lost))
-			return true;
+			return piece->memory;
 		cond_resched();
 	}
-	return false;
+	return NULL;
 }
 
 /*
@@ -281,7 +281,7 @@ struct sg_table *mc_buffer_map(struct dma_buf_attachment *attach,
 	/* a range may show the same memory over and over */
 	if (buffer->bytes >> PAGE_SHIFT > totalram_pages())
 		return ERR_PTR(-ENOMEM);
-	if (buffer_is_lost(buffer))
+	if (mc_buffer_lost_memory(buffer))
 		return ERR_PTR(-EHOSTDOWN);
 	dma = kzalloc(sizeof(*dma), GFP_KERNEL_ACCOUNT);
 	if (!dma)

@@ -42,6 +42,7 @@ struct mc_buffer {
 };
 
 const struct mc_piece *mc_buffer_piece(const struct mc_buffer *buffer, unsigned long offset);
+const struct mc_memory *mc_buffer_lost_memory(const struct mc_buffer *buffer);
 int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsigned long offset,
 		    unsigned long bytes, bool killable);
 unsigned long mc_buffer_extent(const struct mc_buffer *buffer, unsigned long offset,
@@ -89,7 +90,7 @@ void mc_staging_unlock(struct dma_buf *dmabuf);
 /* ---- foreign.c: other drivers' memory ---- */
 
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
-				    struct mc_device *device, bool is_range);
+				    struct mc_device *device, const struct mc_buffer *range);
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
 
 /* ---- exporters.c: whose dma-bufs may be imported ---- */

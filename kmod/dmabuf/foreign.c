@@ -276,29 +276,48 @@ free_foreign:
 	return ERR_PTR(ret);
 }
 
+/* Return: the host with which an import is lost: that of the pages, or of the device. */
+static struct mc_host *import_place(const struct mc_call *call, const struct mc_device *device,
+				    const struct mc_buffer *range)
+{
+	/* all of a range is memory of one device, or of the exporter's host */
+	if (range)
+		return range->piece[0].memory->object.place;
+	return device ? device->host : call->client->host;
+}
+
+/* Gives the memory of a range what it needs: all chunks, as it is mapped by page frames. */
+static int range_take(struct mc_call *call, const struct mc_buffer *range)
+{
+	/* the host may have been lost, and have returned, before the import entered its list */
+	const struct mc_memory *lost = mc_buffer_lost_memory(range);
+
+	return lost ? mc_object_fail_lost(call, &lost->object) :
+		      mc_buffer_touch(call, range, 0, range->bytes, true);
+}
+
 /**
  * mc_foreign_import() - make a memory of another driver's dma-buf, or of a range's
  * @call: the call
  * @dmabuf: held by the caller; not exported of an object
  * @device: which it counts as memory of; NULL: the host's
- * @is_range: the dma-buf is of a range of addresses that memcast has exported
+ * @range: the buffer, if the dma-buf is of a range of addresses that memcast has exported; or NULL
  *
  * Return: an object with one user, or an error.
  */
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
-				    struct mc_device *device, bool is_range)
+				    struct mc_device *device, const struct mc_buffer *range)
 {
 	struct mc_device *by = device ?: mc_device_find(call->client->host->first);
 	struct mc_foreign *foreign;
 	struct mc_memory *memory;
 	int ret = -ENOMEM;
 
-	foreign = is_range ? foreign_new(call, dmabuf) :
-			  foreign_map(call, dmabuf, &by->dev);
+	foreign = range ? foreign_new(call, dmabuf) : foreign_map(call, dmabuf, &by->dev);
 	if (IS_ERR(foreign))
 		return ERR_CAST(foreign);
-	memory = mc_memory_alloc(call, is_range ? &range_ops : &foreign_ops, dmabuf->size,
-				 is_range ? 0 : dmabuf->size >> PAGE_SHIFT, PAGE_SIZE,
+	memory = mc_memory_alloc(call, range ? &range_ops : &foreign_ops, dmabuf->size,
+				 range ? 0 : dmabuf->size >> PAGE_SHIFT, PAGE_SIZE,
 				 MEMCAST_HANDLE_FD);
 	if (!memory)
 		goto free_foreign;
@@ -307,12 +326,8 @@ struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf
 	memory->location = device ? MEMCAST_LOCATION_DEVICE : MEMCAST_LOCATION_HOST;
 	memory->location_id = device ? device->id : 0;
 	memory->foreign = foreign;
-	ret = mc_object_enter(call, &memory->object, call->client->host);
-	if (ret)
-		goto forget_memory;
-	/* a range is mapped by page frames, as other memory is: so it must not lack chunks */
-	ret = is_range ? mc_buffer_touch(call, dmabuf->priv, 0, dmabuf->size, true) :
-			 foreign_take(call, foreign, memory);
+	ret = mc_object_enter(call, &memory->object, import_place(call, device, range)) ?:
+	      (range ? range_take(call, range) : foreign_take(call, foreign, memory));
 	if (ret)
 		goto forget_memory;
 	atomic_long_inc(&mc_stats.memories);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <memcast/view.h>
 #include "fabric_peers.h"
+#include "foreign.h"
 #include "memcast_test.h"
 #include "lost_host.h"
 #include "reason.h"
@@ -362,6 +363,50 @@ TEST_F(lost, process_of_no_host)
 	EXPECT_OK(cuMulticastBindMem(team, 0, new_memory(lost, CHUNK), 0, CHUNK, 0));
 	/* loads read from the first member's replica again */
 	EXPECT_EQ(0, *window);
+}
+
+/*
+ * A range of a lost host's memory, exported and imported again, is lost with the host: the import
+ * shows no page of it, in a mapping or in a team, and gives none away.
+ */
+TEST_F(lost, range_that_was_imported)
+{
+	CUdevice lost = self->host.first;
+	CUexternalMemory external, again;
+	volatile uint32_t *at, *window;
+	CUdeviceptr imported;
+	CUmemGenericAllocationHandle team;
+	uint32_t word;
+	int fd;
+
+	cuda_start(0);
+	at = mapped(new_memory(lost, CHUNK), CHUNK, 0);
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, ADDRESS(at), CHUNK,
+						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	external = import_buffer(fd, CHUNK);
+	imported = map_buffer(external, 0, CHUNK);
+	team = new_team(2, CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(team, lost));
+	ASSERT_OK(cuMulticastAddDevice(team, 0));
+	ASSERT_OK(cuMulticastBindAddr_v2(team, lost, 0, imported, CHUNK, 0));
+	window = mapped(team, CHUNK, 0);
+	*at = 7;
+	ASSERT_EQ(7, *(volatile uint32_t *)imported);
+	ASSERT_EQ(7, *window);
+
+	ASSERT_EQ(0, host_lose(&self->host));
+	EXPECT_EQ(SIGBUS, try_load(at, &word));
+	EXPECT_EQ(SIGBUS, try_load((void *)imported, &word));
+	EXPECT_EQ(SIGBUS, try_store((void *)imported, 1));
+	EXPECT_EQ(SIGBUS, try_load(window, &word));
+	EXPECT_EQ(0, stat_of("bindings"));
+	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, import_as(&again, DMABUF, fd, CHUNK));
+	ASSERT_EQ(0, host_return(&self->host));
+	EXPECT_EQ(SIGBUS, try_load((void *)imported, &word));
+	EXPECT_CU_REASON(CUDA_ERROR_NOT_SUPPORTED, import_as(&again, DMABUF, fd, CHUNK),
+			 "memory # was of host #, which was lost");
+	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, cuMemcpyDtoH(&word, imported, sizeof(word)));
+	ASSERT_EQ(0, close(fd));
 }
 
 /* Lost memory's handles and mappings remain; to bind them fails even after the host's return. */
