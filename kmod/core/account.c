@@ -255,7 +255,7 @@ long mc_accounts_used(void)
 	return bytes;
 }
 
-/* Prints a line for each user with charged bytes: the user, the bytes and the limit. */
+/* Prints a line for each user with charged bytes: the user, the bytes, slots and the limit. */
 void mc_accounts_show(struct seq_file *out)
 {
 	struct mc_account *account;
@@ -264,8 +264,9 @@ void mc_accounts_show(struct seq_file *out)
 	list_for_each_entry(account, &accounts, list) {
 		if (!used(account))
 			continue;
-		seq_printf(out, "user %u bytes %ld limit ",
-			   from_kuid_munged(seq_user_ns(out), account->user), used(account));
+		seq_printf(out, "user %u bytes %ld slots %u limit ",
+			   from_kuid_munged(seq_user_ns(out), account->user), used(account),
+			   READ_ONCE(account->slots));
 		if (account->unlimited)
 			seq_puts(out, "none\n");
 		else

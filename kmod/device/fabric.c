@@ -111,7 +111,7 @@ static const struct kernel_param_ops slots_ops = {
 	.get = param_get_uint,
 };
 module_param_cb(team_slots, &slots_ops, &team_slots, 0644);
-MODULE_PARM_DESC(team_slots, "teams that can have bindings at a time, 1 or more (default 1024)");
+MODULE_PARM_DESC(team_slots, "teams that can have bindings at a time, 1 or more; one user gets half of what other users leave (default 1024)");
 
 static unsigned int team_setup_delay_ms;
 module_param(team_setup_delay_ms, uint, 0644);
@@ -129,7 +129,9 @@ static unsigned int recommended_mib = MC_CHUNK_SIZE >> 20;
 module_param(recommended_mib, uint, 0644);
 MODULE_PARM_DESC(recommended_mib, "recommended granularity of teams in MiB, even (default 2; Hopper has 512)");
 
-static atomic_t slots_taken;
+/* Protects slots_taken and mc_account.slots. Innermost. */
+static DEFINE_SPINLOCK(slots_lock);
+static unsigned int slots_taken;
 
 /* Can devices multicast? The answer may change at any time. */
 bool mc_fabric_multicast(void)
@@ -206,23 +208,45 @@ int mc_fabric_check(struct mc_call *call, const struct mc_device *device)
 	return likely(!state && !link) ? 0 : fail_not_ready(call, device, state, link);
 }
 
-/*
- * Takes a slot of the fabric for a team's first binding; the team gives it back when it ends.
- * Return: 0, or -ENOMEM with the reason.
+/**
+ * mc_fabric_take_slot() - take a slot of the fabric for a team's first binding
+ * @call: for the reason if it fails
+ * @account: of the user who has made the team; the slot counts for that user until the team ends
+ *
+ * A user without CAP_IPC_LOCK gets half of the slots that other users have not taken, so that
+ * whoever comes next gets some.
+ *
+ * Return: 0, or -ENOMEM.
  */
-int mc_fabric_take_slot(struct mc_call *call)
+int mc_fabric_take_slot(struct mc_call *call, struct mc_account *account)
 {
-	unsigned int slots = READ_ONCE(team_slots);
+	unsigned int slots = READ_ONCE(team_slots), mine, left;
+	bool enough;
 
-	if (atomic_inc_return(&slots_taken) <= slots)
+	spin_lock(&slots_lock);
+	mine = account->slots;
+	left = slots - min(slots, slots_taken);
+	/* a user gets half of what others leave, which is mine + left, rounded up */
+	enough = account->unlimited ? left : mine < left;
+	if (enough) {
+		WRITE_ONCE(account->slots, mine + 1);
+		slots_taken++;
+	}
+	spin_unlock(&slots_lock);
+	if (enough)
 		return 0;
-	atomic_dec(&slots_taken);
-	return mc_fail(call, -ENOMEM, "all %u team slots of the fabric are taken",
-		       slots);
+	if (!left)
+		return mc_fail(call, -ENOMEM, "all %u team slots of the fabric are taken", slots);
+	return mc_fail(call, -ENOMEM,
+		       "this user's teams have %u of the fabric's %u team slots: half of what other users leave",
+		       mine, slots);
 }
 
 /* Gives back what mc_fabric_take_slot() took. Once per team. */
-void mc_fabric_give_slot(void)
+void mc_fabric_give_slot(struct mc_account *account)
 {
-	atomic_dec(&slots_taken);
+	spin_lock(&slots_lock);
+	WRITE_ONCE(account->slots, account->slots - 1);
+	slots_taken--;
+	spin_unlock(&slots_lock);
 }

@@ -252,13 +252,13 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	ret = check_unbound(call, team, member, first->range.start, last->range.last);
 	if (ret)
 		goto unlock;
-	ret = team->has_slot ? 0 : mc_fabric_take_slot(call);
+	ret = team->has_slot ? 0 : mc_fabric_take_slot(call, team->object.account);
 	if (ret)
 		goto unlock;
 	ret = bindings_enter_memories(call, list);
 	if (ret) {
 		if (!team->has_slot)
-			mc_fabric_give_slot();
+			mc_fabric_give_slot(team->object.account);
 		goto unlock;
 	}
 	team->has_slot = true;

@@ -12,7 +12,7 @@ static void team_end(struct mc_object *object)
 	mc_fabric_forget(object);
 	mc_bindings_undo_team(team);
 	if (team->has_slot)
-		mc_fabric_give_slot();
+		mc_fabric_give_slot(team->object.account);
 	atomic_long_dec(&mc_stats.teams);
 }
 
