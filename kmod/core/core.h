@@ -100,6 +100,8 @@ struct mc_client {
 	struct address_space mapping;
 	struct mm_struct *mm;		/* of the process that opened it */
 	struct pid *process;		/* that process */
+	struct wait_queue_entry process_ends;	/* in process->wait_pidfd; see client.c */
+	struct work_struct outlived;
 	struct mc_account *account;	/* of the user who opened it */
 	struct xarray handles;		/* its lock protects channels, refs, ended, handle_count */
 	unsigned long handle_count;	/* lockless */

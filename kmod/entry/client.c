@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clients: one open of /dev/memcast, or of a host's file, from open() to the end of its process. */
+/*
+ * Clients: one open of /dev/memcast, or of a host's file, from open() to the end of its process.
+ *
+ * A process that exits closes its files, and so ends its clients. If another process has the same
+ * table of files (CLONE_FILES), nobody closes them: then the kernel's queue of those who wait for
+ * the process tells of its end, as it does to a pidfd's poll(). If another process has the same
+ * address space (CLONE_VM), the mappings do not go with the process: the client removes them.
+ */
 #include <linux/pid.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -8,6 +15,7 @@
 #include "entry.h"
 #include "heap/heap.h"
 #include "device/host.h"
+#include "map/map.h"
 
 static void client_free(struct kref *kref)
 {
@@ -25,6 +33,34 @@ static void client_free(struct kref *kref)
 void mc_client_put(struct mc_client *client)
 {
 	kref_put(&client->kref, client_free);
+}
+
+/* The client's process goes: its handles and mappings do, whoever has the file or the addresses. */
+static void client_leave(struct mc_client *client)
+{
+	mc_client_end(client);
+	mc_client_unmap(client);
+}
+
+/* The process has ended, or the first of its threads, or a debugger has looked. */
+static void process_woke(struct work_struct *work)
+{
+	struct mc_client *client = container_of(work, struct mc_client, outlived);
+	const struct mc_process process = { .pid = client->process };
+
+	if (mc_process_has_ended(&process))
+		client_leave(client);
+}
+
+/* With locks of the kernel, and interrupts off: so the work does the rest. */
+static int wake_client(struct wait_queue_entry *entry, unsigned int mode, int sync, void *key)
+{
+	struct mc_client *client = container_of(entry, struct mc_client, process_ends);
+
+	/* mostly the process has closed the file before */
+	if (!READ_ONCE(client->ended))
+		queue_work(system_unbound_wq, &client->outlived);
+	return 0;
 }
 
 /*
@@ -68,6 +104,9 @@ struct mc_client *mc_client_create(struct inode *inode)
 		mc_client_put(client);
 		return ERR_PTR(ret);
 	}
+	INIT_WORK(&client->outlived, process_woke);
+	init_waitqueue_func_entry(&client->process_ends, wake_client);
+	add_wait_queue(&client->process->wait_pidfd, &client->process_ends);
 	return client;
 }
 
@@ -81,16 +120,18 @@ static bool process_leaves(const struct mc_client *client)
 	return current->mm != client->mm || mc_in_exec();
 }
 
-/* A task closes an fd, or exits with one: if its process goes, so do the handles. */
+/* A task closes an fd, or exits with one: if its process goes, so do handles and mappings. */
 void mc_client_closed(struct mc_client *client)
 {
 	if (process_leaves(client))
-		mc_client_end(client);
+		client_leave(client);
 }
 
 /* Ends a client whose file is gone, and with it every VMA: only handles and heaps are left. */
 void mc_client_destroy(struct mc_client *client)
 {
+	remove_wait_queue(&client->process->wait_pidfd, &client->process_ends);
+	cancel_work_sync(&client->outlived);
 	mc_host_leave(client);
 	mc_handles_destroy(client);
 	mc_heaps_destroy(client);

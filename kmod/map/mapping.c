@@ -161,7 +161,10 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 	if (ret)
 		return ret;
 	down_write(&reservation->lock);
-	if (reservation->dead || reservation->retiring) {
+	if (READ_ONCE(call->client->ended)) {
+		/* mc_client_unmap() may have gone by already */
+		ret = -ESRCH;
+	} else if (reservation->dead || reservation->retiring) {
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
 	} else if (interval_tree_iter_first(&reservation->mappings,
 					    mapping->va.start,

@@ -285,16 +285,19 @@ void mc_client_each_reservation(struct mc_client *client, unsigned long from,
 	mmput(client->mm);
 }
 
-static bool undo_mappings(struct mc_reservation *reservation, void *data)
+static bool remove_mappings(struct mc_reservation *reservation, void *data)
 {
 	mc_mappings_undo(reservation);
 	return true;
 }
 
-/* Undoes all mappings of a client, whose host was lost. Takes mmap_lock. */
+/*
+ * Removes all mappings of a client that has ended, or whose host was lost; no call of it that is
+ * under way makes another. Takes mmap_lock.
+ */
 void mc_client_unmap(struct mc_client *client)
 {
-	mc_client_each_reservation(client, 0, undo_mappings, NULL);
+	mc_client_each_reservation(client, 0, remove_mappings, NULL);
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)
