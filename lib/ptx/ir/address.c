@@ -29,7 +29,7 @@ static LLVMValueRef variable(struct translator *t, struct symbol *symbol)
 		unsupported(t);
 		return LLVMConstNull(t->pointer);
 	}
-	snprintf(name, sizeof(name), "variable.%p", (void *)defined);
+	snprintf(name, sizeof(name), "variable.%u", defined->offset);
 	return external(t, name, (void *)(uintptr_t)defined->address);
 }
 
@@ -87,7 +87,7 @@ static LLVMValueRef slot(struct translator *t, struct symbol *symbol)
 		unsupported(t);
 		return LLVMConstNull(t->pointer);
 	}
-	snprintf(name, sizeof(name), "slot.%p", (void *)defined->function);
+	snprintf(name, sizeof(name), "slot.%u", facts_of(defined->function)->number);
 	return external(t, name, &facts_of(defined->function)->slot);
 }
 

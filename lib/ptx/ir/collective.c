@@ -191,9 +191,9 @@ void translate_redux(struct translator *t)
 
 void translate_activemask(struct translator *t)
 {
-	put(t, operand(t, 0), call_run(t, "activemask", "i:l",
-				       constant(t, 64, (uint64_t)(uintptr_t)t->at->name.at)),
-	    TYPE_B32);
+	uint64_t site = (uint64_t)t->unit->number << 40 | (t->at->name.at - t->unit->text);
+
+	put(t, operand(t, 0), call_run(t, "activemask", "i:l", constant(t, 64, site)), TYPE_B32);
 }
 
 void translate_elect(struct translator *t)

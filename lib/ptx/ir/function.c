@@ -75,7 +75,7 @@ LLVMValueRef function_value(struct translator *t, struct function *function)
 	LLVMValueRef value;
 	char name[64];
 
-	snprintf(name, sizeof(name), "function.%p", (void *)function);
+	snprintf(name, sizeof(name), "function.%u", facts_of(function)->number);
 	value = LLVMGetNamedFunction(t->module, name);
 	if (value)
 		return value;
@@ -270,7 +270,7 @@ static void translate_function(struct translator *t, struct function *function)
 
 static const char *form_name(struct translator *t, const char *kind, char *name, size_t size)
 {
-	snprintf(name, size, "%s.%p", kind, (void *)t->root->function);
+	snprintf(name, size, "%s.%u", kind, facts_of(t->root->function)->number);
 	return name;
 }
 

@@ -184,6 +184,7 @@ static int read_units(struct ptx_code *code, const struct ptx_text *texts, struc
 					    &complaint);
 
 		code->units[u].number = u;
+		digest_add(&code->digest, texts[u].text, texts[u].bytes);
 		if (result != CUDA_SUCCESS)
 			return fail_with(log, result, complaint.text[0] ? complaint.text :
 					 "no memory for the text");
@@ -248,6 +249,8 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		 fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
 	if (!result)
 		result = make_facts(new);
+	if (!result)
+		external_number(new);
 	if (!result)
 		result = code_link(new, log);
 	if (!result)

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "digest.h"
 #include "ptx/run/run.h"
 #include "ptx/text/text.h"
 #include "ptx/translate.h"
@@ -28,6 +29,7 @@ struct facts {
 	struct function **callees;
 	uint32_t callees_count, callees_room;
 	uint32_t own_frame;
+	uint32_t number;		/* of the function, of all that the texts name */
 	struct root *root;		/* once it has been compiled */
 };
 
@@ -64,6 +66,7 @@ struct ptx_code {
 	struct root *roots;
 	uint32_t common_shared, common_align;
 	const char *const *names;	/* of the texts, for errors; or NULL */
+	struct digest digest;		/* of the texts */
 	bool incomplete;		/* more texts may come, and define what is missing */
 };
 
@@ -77,6 +80,13 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 		    struct complaint *complaint);
 void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *results,
 			 struct ptx_slot *slot);
+
+/* ---- root.c ---- */
+uint32_t root_frame(struct function *function);
+
+/* ---- external.c ---- */
+void external_number(struct ptx_code *code);
+void *external_find(struct ptx_code *code, const char *name);
 
 /* ---- jit.c ---- */
 struct jit *jit_new(char *reason, size_t size);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache.h"
 #include "code.h"
 #include "ptx/ir/ir.h"
 #include "line_table.h"
@@ -30,6 +31,17 @@ struct jit {
 	LLVMTargetMachineRef machines[2];	/* for small roots, and for large ones */
 	struct arena arena;
 	struct scope *names;		/* that the linker knows */
+	struct digest target;		/* the compiler, and the processor that it compiles for */
+	bool caches;
+};
+
+/* A root while its code is made */
+struct making {
+	struct jit *jit;
+	struct ptx_code *code;
+	struct root *root;
+	struct digest key;		/* in the cache */
+	int lock;			/* of the cache; -1: there is none */
 };
 
 /* Functions of the C library that LLVM may call for instructions that a processor lacks */
@@ -98,6 +110,12 @@ struct jit *jit_new(char *reason, size_t size)
 							   LLVMCodeGenLevelNone, LLVMRelocPIC,
 							   LLVMCodeModelSmall);
 	}
+	if (jit) {
+		jit->caches = cache_build(&jit->target);
+		digest_add(&jit->target, processor, strlen(processor));
+		digest_add(&jit->target, features, strlen(features));
+		llvm_version(&jit->target);
+	}
 	if (message)
 		LLVMDisposeMessage(message);
 	LLVMDisposeMessage(triple);
@@ -125,17 +143,20 @@ static void diagnostic(LLVMDiagnosticInfoRef info, void *data)
 	char *text = LLVMGetDiagInfoDescription(info), *frame = strstr(text, "stack frame size (");
 	char *function = strstr(text, "function '"), *number = strchr(text, '(');
 	struct root *root = data;
-	void *pointer;
+	struct function *of = root->function;
+	unsigned int id;
 
 	if (frame)
 		number = strchr(frame, '(');
 	if (number && function) {
 		uint32_t bytes = strtoul(number + 1, NULL, 10);
 
-		if (sscanf(function, "function 'function.%p", &pointer) == 1)
-			facts_of(pointer)->own_frame = bytes;
-		else
-			facts_of(root->function)->own_frame = bytes;
+		if (sscanf(function, "function 'function.%u", &id) != 1)
+			id = UINT32_MAX;
+		for (uint32_t i = 0; i < root->functions_count; i++)
+			if (facts_of(root->functions[i])->number == id)
+				of = root->functions[i];
+		facts_of(of)->own_frame = bytes;
 	}
 	LLVMDisposeMessage(text);
 }
@@ -177,7 +198,7 @@ static void *look_up(struct jit *jit, const char *kind, struct root *root)
 	LLVMOrcExecutorAddress address = 0;
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s.%p", kind, (void *)root->function);
+	snprintf(name, sizeof(name), "%s.%u", kind, facts_of(root->function)->number);
 	if (take_error(LLVMOrcLLJITLookup(jit->linker, &address, name), root->log.text,
 		       sizeof(root->log.text)))
 		return NULL;
@@ -189,12 +210,33 @@ static void keep_lines(struct root *root, const char *kind, const void *object, 
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s.%p", kind, (void *)root->function);
+	snprintf(name, sizeof(name), "%s.%u", kind, facts_of(root->function)->number);
 	root->lines = line_table_add(object, size, name, (uintptr_t)address);
 }
 
-static bool link_object(struct jit *jit, struct root *root, LLVMMemoryBufferRef object)
+/* Keeps an object for other processes. */
+static void keep(const struct making *making, void *object, size_t size)
 {
+	const struct root *root = making->root;
+	struct cached cached = { .frame = root_frame(root->function), .object = object,
+				 .object_bytes = size };
+	char *end;
+
+	for (uint32_t i = 0; i < root->externals_count; i++)
+		cached.names_bytes += strlen(root->externals[i].name) + 1;
+	cached.names = end = malloc(cached.names_bytes + 1);
+	if (!end)
+		return;
+	for (uint32_t i = 0; i < root->externals_count; i++)
+		end = stpcpy(end, root->externals[i].name) + 1;
+	cache_store(making->lock, &making->key, &cached);
+	free(cached.names);
+}
+
+static bool link_object(const struct making *making, LLVMMemoryBufferRef object, bool is_new)
+{
+	struct jit *jit = making->jit;
+	struct root *root = making->root;
 	LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->linker);
 	const char *kind = !root->function->kernel ? "function" : root->kernel.waits ? "thread" :
 			   "block";
@@ -216,6 +258,8 @@ static bool link_object(struct jit *jit, struct root *root, LLVMMemoryBufferRef 
 	address = look_up(jit, kind, root);
 	if (address)
 		keep_lines(root, kind, copy, size, address);
+	if (address && is_new)
+		keep(making, copy, size);
 	free(copy);
 	if (!root->function->kernel)
 		root->entry = address;
@@ -244,9 +288,11 @@ static const char *passes_of(const struct root *root, bool large)
 	return "always-inline,function(mem2reg,simplifycfg)";
 }
 
-static bool make_object(struct jit *jit, struct root *root, LLVMModuleRef module)
+static bool make_object(const struct making *making, LLVMModuleRef module)
 {
 	const char *level = getenv("MEMCAST_PTX_LEVEL");	/* 0: as if all were large */
+	struct jit *jit = making->jit;
+	struct root *root = making->root;
 	bool large = root->statements > LARGE || (level && *level == '0');
 	LLVMTargetMachineRef machine = jit->machines[large];
 	LLVMMemoryBufferRef object;
@@ -262,12 +308,13 @@ static bool make_object(struct jit *jit, struct root *root, LLVMModuleRef module
 		LLVMPrintModuleToFile(module, getenv("MEMCAST_PTX_IR"), &message);
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
 		return fail_root(root, "LLVM", message);
-	return link_object(jit, root, object);
+	return link_object(making, object, true);
 }
 
-/* Return: false: the root's log says why not */
-bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
+static bool compile(const struct making *making)
 {
+	struct jit *jit = making->jit;
+	struct root *root = making->root;
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMModuleRef module = LLVMModuleCreateWithNameInContext("ptx", context);
 	LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->machines[0]);
@@ -277,14 +324,68 @@ bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
 	LLVMSetModuleDataLayout(module, layout);
 	LLVMSetTarget(module, triple);
 	LLVMContextSetDiagnosticHandler(context, diagnostic, root);
-	good = translate_root(code, root, context, module);
+	good = translate_root(making->code, root, context, module);
 	for (uint32_t i = 0; i < root->functions_count; i++)
 		root->statements += root->functions[i]->statements;
 	if (good)
-		good = make_object(jit, root, module);
+		good = make_object(making, module);
 	LLVMDisposeMessage(triple);
 	LLVMDisposeTargetData(layout);
 	LLVMDisposeModule(module);
 	LLVMContextDispose(context);
+	return good;
+}
+
+static struct digest key_of(const struct making *making)
+{
+	const char *level = getenv("MEMCAST_PTX_LEVEL");
+	struct digest key = making->jit->target;
+
+	digest_add(&key, &making->code->digest, sizeof(making->code->digest));
+	digest_add(&key, &facts_of(making->root->function)->number, sizeof(uint32_t));
+	digest_add(&key, level ? level : "", level ? strlen(level) : 0);
+	return key;
+}
+
+/* Takes an object that another process, or an earlier run, has made. */
+static bool take_cached(const struct making *making)
+{
+	struct root *root = making->root;
+	struct cached cached;
+	bool good = true;
+
+	if (!cache_load(&making->key, &cached))
+		return false;
+	for (const char *name = cached.names; good && name < cached.names + cached.names_bytes;
+	     name += strlen(name) + 1) {
+		void *address = external_find(making->code, name);
+
+		good = address;
+		if (good)
+			root_external(root, name, address);
+	}
+	if (good) {
+		facts_of(root->function)->own_frame = cached.frame;
+		good = link_object(making, LLVMCreateMemoryBufferWithMemoryRangeCopy
+				   (cached.object, cached.object_bytes, "ptx"), false);
+	}
+	free(cached.memory);
+	return good;
+}
+
+/* Return: false: the root's log says why not */
+bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
+{
+	struct making making = { .jit = jit, .code = code, .root = root, .lock = -1 };
+	bool good;
+
+	if (!jit->caches)
+		return compile(&making);
+	making.key = key_of(&making);
+	if (take_cached(&making))
+		return true;
+	making.lock = cache_lock(&making.key);
+	good = (making.lock >= 0 && take_cached(&making)) || compile(&making);
+	cache_unlock(making.lock);
 	return good;
 }

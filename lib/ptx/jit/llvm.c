@@ -46,6 +46,16 @@ char *llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const ch
 	return copy;
 }
 
+void llvm_version(struct digest *digest)
+{
+	unsigned int version[3] = { LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, LLVM_VERSION_PATCH };
+
+#if LLVM_VERSION_MAJOR >= 16
+	LLVMGetVersion(&version[0], &version[1], &version[2]);
+#endif
+	digest_add(digest, version, sizeof(version));
+}
+
 LLVMErrorRef llvm_new_linker(LLVMOrcLLJITRef *linker)
 {
 	return LLVMOrcCreateLLJIT(linker, NULL);

@@ -10,12 +10,17 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "digest.h"
+
 /* Marks a function that neither reads nor writes memory. */
 void llvm_pure(LLVMContextRef context, LLVMValueRef function);
 
 /* Return: NULL, or what went wrong, to be freed by LLVMDisposeMessage() */
 char *llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
 		    int large);
+
+/* Adds the version of LLVM that runs. */
+void llvm_version(struct digest *digest);
 
 /* A linker of objects whose memory is never writable and executable at once */
 LLVMErrorRef llvm_new_linker(LLVMOrcLLJITRef *linker);

@@ -50,7 +50,6 @@ static struct reach reach_of(struct ptx_code *code, struct function *function)
 	return reach;
 }
 
-/* The deepest stack: the frames of the function and of the deepest that it calls */
 static uint32_t frame_of(struct function *function, uint32_t depth)
 {
 	struct facts *facts = facts_of(function);
@@ -65,6 +64,12 @@ static uint32_t frame_of(struct function *function, uint32_t depth)
 			deepest = frame;
 	}
 	return facts->own_frame + deepest;
+}
+
+/* The deepest stack: the frames of the function and of the deepest that it calls */
+uint32_t root_frame(struct function *function)
+{
+	return frame_of(function, 0);
 }
 
 static struct root *root_new(struct ptx_code *code, struct function *function)
@@ -121,7 +126,7 @@ static struct root *root_compile(struct ptx_code *code, struct function *functio
 	}
 	if (!jit_compile(code->jit, code, root))
 		root->failed = true;
-	root->kernel.frame = root->deep ? 0 : frame_of(function, 0);
+	root->kernel.frame = root->deep ? 0 : root_frame(function);
 	return root;
 }
 

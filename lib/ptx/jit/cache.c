@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The cache of compiled code: a folder of this user's, to which nobody else may write, with a file
+ * for each function. A file is written under another name and renamed, so that it is whole; and its
+ * beginning has a digest of the rest. If the folder gets too large, the files go that nobody has
+ * used for longest. Without a folder, or with a full disk, functions are compiled each time.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache.h"
+
+#define MAGIC		"memcast ptx 1\n"
+#define FILE_MOST	(64UL << 20)
+#define FOLDER_MOST	(256UL << 20)
+#define NAME_BYTES	40
+
+struct head {
+	char magic[16];
+	struct digest check;		/* of what follows this member */
+	uint64_t object_bytes;
+	uint32_t names_bytes, frame;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int folder = -1;
+
+/* Makes a folder, and those above it. Return: false: there is none, and none can be made */
+static bool make_folder(char *path)
+{
+	for (char *at = path + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		mkdir(path, 0700);
+		*at = '/';
+	}
+	return !mkdir(path, 0700) || errno == EEXIST || errno == EROFS;
+}
+
+/* Is it this user's, and can no other user write to it? */
+static bool is_own(int fd, mode_t kind)
+{
+	struct stat about;
+
+	return !fstat(fd, &about) && (about.st_mode & S_IFMT) == kind &&
+	       about.st_uid == geteuid() && !(about.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static void open_folder(void)
+{
+	const char *own = secure_getenv("MEMCAST_PTX_CACHE"), *base, *home;
+	char path[PATH_MAX];
+	int length;
+
+	base = secure_getenv("XDG_CACHE_HOME");
+	home = secure_getenv("HOME");
+	if (own)
+		length = snprintf(path, sizeof(path), "%s", own);
+	else if (base && *base == '/')
+		length = snprintf(path, sizeof(path), "%s/memcast/ptx", base);
+	else if (home && *home == '/')
+		length = snprintf(path, sizeof(path), "%s/.cache/memcast/ptx", home);
+	else
+		return;
+	if (length >= (int)sizeof(path) || *path != '/' || !make_folder(path))
+		return;
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0 || is_own(folder, S_IFDIR))
+		return;
+	close(folder);
+	folder = -1;
+}
+
+static int add_build(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *here = (const char *)(uintptr_t)add_build;
+	bool found = false, mine = false;
+	struct digest digest = {};
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) * part = &info->dlpi_phdr[i];
+		const char *at = (const char *)info->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type == PT_LOAD)
+			mine |= (size_t)(here - at) < part->p_memsz;
+		if (part->p_type != PT_NOTE)
+			continue;
+		found = true;
+		digest_add(&digest, at, part->p_memsz);
+	}
+	if (!mine || !found)
+		return 0;
+	digest_add(data, &digest, sizeof(digest));
+	return 1;
+}
+
+bool cache_build(struct digest *digest)
+{
+	return dl_iterate_phdr(add_build, digest) == 1;
+}
+
+static void name_of(const struct digest *key, char name[NAME_BYTES])
+{
+	snprintf(name, NAME_BYTES, "%016llx%016llx.o", (unsigned long long)key->part[0],
+		 (unsigned long long)key->part[1]);
+}
+
+/* Reads a whole file. Return: false: it has another size */
+static bool read_all(int fd, char *to, size_t size)
+{
+	while (size) {
+		ssize_t got = read(fd, to, size);
+
+		if (got <= 0) {
+			if (got < 0 && errno == EINTR)
+				continue;
+			return false;
+		}
+		to += got;
+		size -= got;
+	}
+	return true;
+}
+
+static struct digest check_of(const struct head *head, const void *rest, size_t size)
+{
+	struct digest digest = {};
+
+	digest_add(&digest, &head->object_bytes,
+		   sizeof(*head) - offsetof(struct head, object_bytes));
+	digest_add(&digest, rest, size);
+	return digest;
+}
+
+static bool read_cached(int fd, struct cached *cached)
+{
+	struct head head;
+	struct digest check;
+	struct stat about;
+	size_t size;
+
+	if (!is_own(fd, S_IFREG) || fstat(fd, &about) || about.st_size < (off_t)sizeof(head) ||
+	    about.st_size > (off_t)FILE_MOST || !read_all(fd, (char *)&head, sizeof(head)))
+		return false;
+	size = about.st_size - sizeof(head);
+	if (memcmp(head.magic, MAGIC, sizeof(MAGIC)) || head.object_bytes > size ||
+	    head.names_bytes != size - head.object_bytes)
+		return false;
+	cached->memory = malloc(size + 1);
+	if (!cached->memory)
+		return false;
+	if (read_all(fd, cached->memory, size)) {
+		check = check_of(&head, cached->memory, size);
+		cached->frame = head.frame;
+		cached->names = (char *)cached->memory + head.object_bytes;
+		cached->names_bytes = head.names_bytes;
+		cached->object = cached->memory;
+		cached->object_bytes = head.object_bytes;
+		if (!memcmp(&check, &head.check, sizeof(check)) &&
+		    (!head.names_bytes || !cached->names[head.names_bytes - 1]))
+			return true;
+	}
+	free(cached->memory);
+	cached->memory = NULL;
+	return false;
+}
+
+bool cache_load(const struct digest *key, struct cached *cached)
+{
+	char name[NAME_BYTES];
+	bool good;
+	int fd;
+
+	pthread_once(&once, open_folder);
+	*cached = (struct cached) {};
+	name_of(key, name);
+	fd = folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	good = read_cached(fd, cached);
+	if (good)
+		futimens(fd, NULL);	/* it has been used now */
+	close(fd);
+	return good;
+}
+
+/* Two processes that need the same function have the same byte of one file. */
+int cache_lock(const struct digest *key)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
+			      .l_start = key->part[0] & INT_MAX, .l_len = 1 };
+	int fd;
+
+	pthread_once(&once, open_folder);
+	fd = folder < 0 ? -1 : openat(folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+				      0600);
+	if (fd < 0)
+		return -1;
+	while (fcntl(fd, F_OFD_SETLKW, &lock))
+		if (errno != EINTR)
+			break;
+	return fd;
+}
+
+void cache_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
+/* A file of the folder; the oldest is the one that goes first */
+struct oldest {
+	char name[256];
+	struct timespec used;
+	off_t total;
+};
+
+static bool is_older(const struct stat *about, const struct oldest *oldest)
+{
+	return !*oldest->name || about->st_mtim.tv_sec < oldest->used.tv_sec ||
+	       (about->st_mtim.tv_sec == oldest->used.tv_sec &&
+		about->st_mtim.tv_nsec < oldest->used.tv_nsec);
+}
+
+static bool find_oldest(struct oldest *oldest)
+{
+	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = again < 0 ? NULL : fdopendir(again);
+	struct dirent *entry;
+	struct stat about;
+
+	*oldest = (struct oldest) {};
+	if (!list) {
+		if (again >= 0)
+			close(again);
+		return false;
+	}
+	while ((entry = readdir(list))) {
+		if (fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(about.st_mode) || !strcmp(entry->d_name, "lock"))
+			continue;
+		oldest->total += about.st_size;
+		if (!is_older(&about, oldest))
+			continue;
+		snprintf(oldest->name, sizeof(oldest->name), "%s", entry->d_name);
+		oldest->used = about.st_mtim;
+	}
+	closedir(list);
+	return true;
+}
+
+/* Removes files until there is room. */
+static bool make_room(off_t size)
+{
+	struct oldest oldest;
+
+	while (find_oldest(&oldest)) {
+		if (oldest.total + size <= (off_t)FOLDER_MOST)
+			return true;
+		if (!*oldest.name || unlinkat(folder, oldest.name, 0))
+			return false;
+	}
+	return false;
+}
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	while (size) {
+		ssize_t put = write(fd, at, size);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return false;
+		at += put;
+		size -= put;
+	}
+	return true;
+}
+
+void cache_store(int lock, const struct digest *key, const struct cached *cached)
+{
+	struct head head = { .magic = MAGIC, .object_bytes = cached->object_bytes,
+			     .names_bytes = cached->names_bytes, .frame = cached->frame };
+	size_t size = cached->object_bytes + cached->names_bytes;
+	char name[NAME_BYTES], temporary[NAME_BYTES + 16], *rest;
+	bool good;
+	int fd;
+
+	if (lock < 0 || size > FILE_MOST - sizeof(head) || !make_room(size + sizeof(head)))
+		return;
+	rest = malloc(size + 1);
+	if (!rest)
+		return;
+	memcpy(rest, cached->object, cached->object_bytes);
+	memcpy(rest + cached->object_bytes, cached->names, cached->names_bytes);
+	head.check = check_of(&head, rest, size);
+	name_of(key, name);
+	snprintf(temporary, sizeof(temporary), "%s.%d", name, (int)getpid());
+	/* a process of the same number, in another namespace, may have left one */
+	unlinkat(folder, temporary, 0);
+	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		good = write_all(fd, &head, sizeof(head)) && write_all(fd, rest, size);
+		good &= !close(fd);
+		if (!good || renameat(folder, temporary, folder, name))
+			unlinkat(folder, temporary, 0);
+	}
+	free(rest);
+}

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: compiled code is kept in a folder, is used from there by the next
+# process, and nothing is used that is damaged or that another user could have written.
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+object=$PWD/build/lib/memcast-ptx.so
+folder=$temp/a/b
+
+if [ ! -e "$object" ]; then
+	plan ptx 1
+	skip cache 'memcast-ptx.so is not built: LLVM has no headers here'
+	exit 0
+fi
+plan ptx.cache 14
+${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Werror -Ilib -o "$temp/run" selftests/ptx/host-cache.c \
+	-ldl 2>"$temp/said"
+result builds $?
+
+# Runs the kernel. The compiler writes a file if it is asked to make anything.
+run() {
+	rm -f "$temp/ir"
+	MEMCAST_PTX_CACHE=$folder MEMCAST_PTX_IR=$temp/ir timeout 100 "$temp/run" "$object" "${1:-5}" \
+		>"$temp/said" 2>&1
+}
+compiles() { run "$@" && [ -e "$temp/ir" ]; }
+compiles_nothing() { run "$@" && [ ! -e "$temp/ir" ]; }
+files() { find "$folder/" -name '*.o' 2>/dev/null | wc -l; }
+last() { find "$folder/" -name '*.o' -printf '%p\n' | sort | tail -1; }
+
+compiles && [ "$(files)" = 2 ] && [ "$(stat -c %a "$folder" "$(last)" | paste -sd' ')" = '700 600' ]
+result kept $?
+compiles_nothing && [ "$(files)" = 2 ]
+result used $?
+compiles 6 && [ "$(files)" = 4 ]
+result other_text $?
+
+size=$(stat -c %s "$(last)")
+for file in "$folder"/*.o; do
+	printf '\x5a' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") / 2)) conv=notrunc 2>/dev/null
+done
+compiles && compiles_nothing
+result damaged $?
+for file in "$folder"/*.o; do truncate -s 100 "$file"; done
+compiles && compiles_nothing
+result cut_off $?
+for file in "$folder"/*.o; do : >"$file"; done
+compiles && compiles_nothing && [ "$(stat -c %s "$(last)")" -gt $((size / 2)) ]
+result empty $?
+chmod 666 "$folder"/*.o
+compiles && compiles_nothing
+result writable_file $?
+for file in "$folder"/*.o; do
+	mv "$file" "$temp/${file##*/}" && ln -s "$temp/${file##*/}" "$file"
+done
+compiles && compiles_nothing
+result link $?
+
+rm -rf "$folder"
+mkdir -m 777 "$folder"
+chmod 777 "$folder"
+compiles && [ "$(files)" = 0 ]
+result writable_folder $?
+rmdir "$folder"
+mkdir -m 700 "$temp/real"
+ln -s "$temp/real" "$folder"
+compiles && [ "$(files)" = 0 ]
+result linked_folder $?
+rm "$folder"
+
+# the oldest file goes when there is no room
+mkdir -m 700 "$folder"
+truncate -s 250M "$folder/old.o"
+truncate -s 7M "$folder/young.o"
+touch -d '2 days ago' "$folder/old.o"
+compiles && [ ! -e "$folder/old.o" ] && [ -e "$folder/young.o" ]
+result bounded $?
+rm -rf "$folder"
+
+# of several processes that need the same, one compiles it
+for i in 1 2 3 4; do
+	MEMCAST_PTX_CACHE=$folder MEMCAST_PTX_IR=$temp/ir.$i timeout 100 "$temp/run" "$object" 5 &
+done >"$temp/said" 2>&1
+good=0
+for i in 1 2 3 4; do wait -n || good=1; done
+made=$(find "$temp" -name 'ir.*' | wc -l)	# the kernel and the function: by two at most
+[ $good = 0 ] && [ "$made" -le 2 ] && [ "$(files)" = 2 ] && ! compgen -G "$folder/*.o.*" >"$temp/said"
+result together $?
+
+folder=0
+compiles && compiles && [ ! -e 0 ]
+result off $?
+exit $failed
