@@ -345,8 +345,10 @@ CUresult ptx_outermost(struct reader *reader)
 		return variable(reader, false, external);
 	if (ptx_take(reader, ".const"))
 		return variable(reader, true, external);
-	if (ptx_take(reader, ".shared") || ptx_take(reader, ".local"))
+	if (ptx_take(reader, ".shared"))
 		return variable(reader, false, true);
+	if (ptx_is(reader, ".local"))
+		return ptx_wrong(reader, "outside of functions, there is no");
 	if (ptx_is(reader, ".file") || ptx_is(reader, ".loc") || ptx_is(reader, "@")) {
 		ptx_skip_line(reader);
 		return CUDA_SUCCESS;

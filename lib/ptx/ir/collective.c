@@ -20,31 +20,78 @@ static LLVMValueRef is_set(struct translator *t, LLVMValueRef value)
 	return LLVMBuildICmp(t->builder, LLVMIntNE, value, number(t, 0), "");
 }
 
-static bool has_space_load(const struct statement *statement)
+#define LOOK_AHEAD	400		/* statements */
+
+static const struct statement *target_of(struct translator *t, const struct statement *branch)
 {
-	return word_is(&statement->name, "ld");
+	const struct operand *to = &branch->operands[0];
+	struct symbol *label = branch->operands_count && to->kind == OPERAND_NAME ?
+			       scope_find(branch->scope, to->name.at, to->name.length) : NULL;
+
+	for (const struct statement *at = t->body.first; at && label; at = at->next)
+		if (at->kind == STATEMENT_LABEL && at->label == label)
+			return at;
+	return NULL;
+}
+
+static bool is_branch(const struct statement *statement)
+{
+	return statement->kind != STATEMENT_LABEL && word_is(&statement->name, "bra");
+}
+
+/* Return: do lanes only load from here until they meet again? */
+static bool only_loads(struct translator *t, const struct statement *from)
+{
+	bool loads = false;
+
+	for (uint32_t i = 0; from && i < LOOK_AHEAD; i++) {
+		const struct statement *at = from;
+
+		from = at->next;
+		if (at->kind == STATEMENT_LABEL)
+			continue;
+		if (word_is(&at->name, "st") || word_is(&at->name, "red") ||
+		    word_is(&at->name, "atom"))
+			return false;
+		loads |= word_is(&at->name, "ld");
+		if (at->opcode && at->opcode->flags & OPCODE_WAITS)
+			break;
+		if (at->guard)		/* some go on behind it */
+			continue;
+		if (is_branch(at))
+			from = target_of(t, at);
+		else if (at->opcode && at->opcode->flags & OPCODE_ENDS)
+			break;
+	}
+	return loads;
 }
 
 /*
  * In which order lanes go on: NCCL's LL128 takes lanes' loads for one access of the warp, data
  * with the flag behind it in the last lane. If lanes only load until they meet again, the last
- * one goes first: then all others see what was stored before its flag.
+ * one goes first: then all others see what was stored before its flag. If a branch by what they
+ * have voted follows, they load where it loops, and may store where it does not.
  */
 static LLVMValueRef order_after(struct translator *t)
 {
-	bool loads = false;
+	const struct operand *to = operand(t, 0);
+	bool on = only_loads(t, t->at->next), there;
 
-	for (const struct statement *next = t->at->next; next; next = next->next) {
-		if (next->kind == STATEMENT_LABEL)
+	for (const struct statement *at = t->at->next; at; at = at->next) {
+		if (at->kind == STATEMENT_LABEL || !word_is(&t->at->name, "vote") ||
+		    (at->opcode && at->opcode->flags & OPCODE_WAITS))
 			break;
-		if (word_is(&next->name, "st") || word_is(&next->name, "red") ||
-		    word_is(&next->name, "atom"))
-			return number(t, PTX_LANES_UP);
-		loads |= has_space_load(next);
-		if (next->opcode && next->opcode->flags & (OPCODE_WAITS | OPCODE_ENDS))
+		if (!is_branch(at) || !at->guard)
+			continue;
+		if (to->kind != OPERAND_REGISTER || at->guard != to->symbol)
 			break;
+		there = only_loads(t, target_of(t, at));
+		if (there != on)
+			return number(t, there != at->guard_negated ? PTX_LANES_DOWN_IF_TRUE :
+				      PTX_LANES_DOWN_IF_FALSE);
+		break;
 	}
-	return number(t, loads ? PTX_LANES_DOWN : PTX_LANES_UP);
+	return number(t, on ? PTX_LANES_DOWN : PTX_LANES_UP);
 }
 
 /* bar.red.popc.u32 d, a {, b}, {!}c */

@@ -71,6 +71,8 @@ struct ptx_thread {
 /* Orders in which lanes go on after an operation of a warp, by what they do until the next */
 #define PTX_LANES_UP	0
 #define PTX_LANES_DOWN	1		/* they only load: data behind its flag (NCCL's LL128) */
+#define PTX_LANES_DOWN_IF_TRUE	2	/* if that is what they have voted */
+#define PTX_LANES_DOWN_IF_FALSE	3
 
 #define PTX_NO_VIEW	"no multicast object is mapped there"
 

@@ -192,7 +192,9 @@ static void compute(const struct fiber *first, uint32_t lanes)
 /* Lets lanes that have met go on. */
 static void part(const struct fiber *first, uint32_t lanes)
 {
-	bool down = first->order == PTX_LANES_DOWN;
+	bool down = first->order == PTX_LANES_DOWN ||
+		    (first->order == PTX_LANES_DOWN_IF_TRUE && first->outcome) ||
+		    (first->order == PTX_LANES_DOWN_IF_FALSE && !first->outcome);
 
 	warp_of(first)->waiting &= ~lanes;
 	while (lanes) {
