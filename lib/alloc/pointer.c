@@ -50,15 +50,17 @@ static CUresult check_attribute(CUpointer_attribute attribute)
 
 static CUresult address_info(struct memcast_address_info *info)
 {
-	return device_ioctl(MEMCAST_ADDRESS_INFO, info);
+	CUresult result = device_ioctl(MEMCAST_ADDRESS_INFO, info);
+
+	return result == CUDA_ERROR_INVALID_VALUE ? asked(result) : result;
 }
 
 static CUresult check_mapped(const struct memcast_address_info *info)
 {
 	if (info->out_mapping_bytes)
 		return CUDA_SUCCESS;
-	return fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at %#llx",
-		    (unsigned long long)info->address);
+	return asked(fail(CUDA_ERROR_INVALID_VALUE, "nothing is mapped at %#llx",
+			  (unsigned long long)info->address));
 }
 
 static bool on_device(const struct memcast_address_info *info)

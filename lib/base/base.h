@@ -40,6 +40,7 @@ int library_fd(void);
 /* reason.c */
 __attribute__((format(printf, 2, 3)))
 CUresult fail(CUresult result, const char *reason, ...);
+CUresult asked(CUresult result);
 const char *fail_reason(void);
 char *reason_buffer(size_t *size);
 bool reason_quiet(void);

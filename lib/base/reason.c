@@ -23,6 +23,10 @@ unsigned int inject_count;
 CUresult (*inject_result)(const char *symbol);
 
 static __thread char reason[256];
+
+/* Is the reason that of an answer? asked() */
+static __thread bool answers;
+
 static atomic_int log_fd = NOT_LOOKED_UP;
 
 /*
@@ -87,6 +91,7 @@ char *reason_buffer(size_t *size)
 		return none;
 	}
 	reason[0] = '\0';
+	answers = false;
 	*size = sizeof(reason);
 	return reason;
 }
@@ -108,7 +113,18 @@ CUresult fail(CUresult result, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
+	answers = false;
 	cancel_release(before);
+	return result;
+}
+
+/*
+ * Marks a failure as the answer to what the program has asked. Programs ask by the dozen as they
+ * start, so CUDA_LOG_FILE gets no line of it unless MEMCAST_LOG=all is set. Return: @result
+ */
+CUresult asked(CUresult result)
+{
+	answers = true;
 	return result;
 }
 
@@ -186,16 +202,23 @@ static int log_where(void)
 	return found;
 }
 
+static bool wants_answers(void)
+{
+	const char *value = secure_getenv("MEMCAST_LOG");
+
+	return value && !strcmp(value, "all");
+}
+
 /*
- * Keeps a line, which ends with a newline, writes it to CUDA_LOG_FILE and gives it to the
- * callbacks.
+ * Keeps a line, which ends with a newline, writes it to CUDA_LOG_FILE if @to_file, and gives it to
+ * the callbacks.
  */
-static void log_line(CUlogLevel level, const char *line, size_t length)
+static void log_line(CUlogLevel level, const char *line, size_t length, bool to_file)
 {
 	int fd;
 
 	logs_add(line, length);
-	fd = log_where();
+	fd = to_file ? log_where() : NONE;
 	if (fd != NONE)
 		write_line(fd, line, length);
 	logs_call_back(level, line, length);
@@ -212,14 +235,13 @@ void log_notice(const char *text, bool aloud)
 	length = print_line(line, "memcast[%d]: %s\n", getpid(), text);
 	if (aloud && log_where() != STDERR_FILENO)
 		write_line(STDERR_FILENO, line, length);
-	log_line(CU_LOG_LEVEL_WARNING, line, length);
+	log_line(CU_LOG_LEVEL_WARNING, line, length, true);
 	errno = saved;
 	cancel_release(before);
 }
 
-/* Logs the failure of a call. errno is kept, as a callback may change it. */
-void memcastLogFailure(const char *call, const char *arguments, CUresult result,
-		       const char *why)
+static void log_call(const char *call, const char *arguments, CUresult result, const char *why,
+		     bool to_file)
 {
 	char line[LOG_LINE];
 	int before = cancel_hold();
@@ -228,9 +250,16 @@ void memcastLogFailure(const char *call, const char *arguments, CUresult result,
 
 	length = print_line(line, "memcast[%d]: %s(%.383s): %s: %.255s\n", getpid(), call,
 			    arguments, error_name(result), why);
-	log_line(CU_LOG_LEVEL_ERROR, line, length);
+	log_line(CU_LOG_LEVEL_ERROR, line, length, to_file);
 	errno = saved;
 	cancel_release(before);
+}
+
+/* Logs the failure of a call. errno is kept, as a callback may change it. */
+void memcastLogFailure(const char *call, const char *arguments, CUresult result,
+		       const char *why)
+{
+	log_call(call, arguments, result, why, true);
 }
 
 void log_failure(const char *call, CUresult result, const char *format, ...)
@@ -243,7 +272,7 @@ void log_failure(const char *call, CUresult result, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(arguments, sizeof(arguments), format, list);
 	va_end(list);
-	memcastLogFailure(call, arguments, result, fail_reason());
+	log_call(call, arguments, result, fail_reason(), !answers || wants_answers());
 	errno = saved;
 	cancel_release(before);
 }

@@ -99,8 +99,8 @@ static CUresult enable(CUcontext context, unsigned int flags)
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (atomic_fetch_or(peer.word, peer.bit) & peer.bit)
-		return fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
-			    "peer access is on already");
+		return asked(fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+				  "peer access is on already"));
 	return CUDA_SUCCESS;
 }
 

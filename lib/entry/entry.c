@@ -121,10 +121,11 @@ static CUresult find_or_fail(const char *name, void **pointer, int version, cuui
 
 	if (result != CUDA_SUCCESS || *pointer)
 		return result;
-	return fail(CUDA_ERROR_NOT_FOUND, status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ?
-		    "%s is not a function of any version up to %d" : "%s is not in version %d",
-		    name, status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? DRIVER_VERSION :
-									  version);
+	if (status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
+		return asked(fail(CUDA_ERROR_NOT_FOUND,
+				  "%s is not a function of any version up to %d", name,
+				  DRIVER_VERSION));
+	return asked(fail(CUDA_ERROR_NOT_FOUND, "%s is not in version %d", name, version));
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
@@ -159,7 +160,7 @@ EXPORTED CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, in
 		      (unsigned long long)flags, (void *)status);
 }
 
-int function_unsupported(const char *symbol, const char *lacking)
+int function_unsupported(const char *symbol, const char *lacking, const void *caller)
 {
 	CUresult result = inject_count ? inject_result(symbol) : CUDA_SUCCESS;
 
@@ -169,5 +170,7 @@ int function_unsupported(const char *symbol, const char *lacking)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "%s is not supported: memcast has no %s", symbol, lacking);
 	log_failure(symbol, result, "%s", "");
+	if (!strcmp(symbol, "cuGetExportTable"))
+		table_refused(caller);
 	return result;
 }

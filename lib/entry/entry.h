@@ -17,7 +17,10 @@ extern const size_t functions_count;
 
 /* entry.c */
 bool function_has_name(const char *symbol, const char *name);
-/* logs that an unsupported function was called, and returns its result */
-int function_unsupported(const char *symbol, const char *lacking);
+/* logs that an unsupported function was called from @caller, and returns its result */
+int function_unsupported(const char *symbol, const char *lacking, const void *caller);
+
+/* table.c */
+void table_refused(const void *caller);
 
 #endif /* MEMCAST_ENTRY_H */

@@ -17,7 +17,8 @@
 #define UNSUPPORTED(symbol, version, lacking)			\
 	int symbol(void)					\
 	{							\
-		return function_unsupported(#symbol, lacking);	\
+		return function_unsupported(#symbol, lacking,	\
+					    __builtin_return_address(0));	\
 	}
 #undef COMPLETE
 #define COMPLETE(symbol, version)

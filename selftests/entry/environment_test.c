@@ -22,6 +22,41 @@ static int fail_thrice(void)
 	return cuMemRelease(4711) == CUDA_ERROR_INVALID_VALUE;
 }
 
+/* What programs ask to find out, and then a failure */
+static int ask_first(void)
+{
+	CUresult (*first)(const char *name, void **function, int version, cuuint64_t flags) =
+		dlsym(RTLD_DEFAULT, "cuGetProcAddress");
+	CUcontext context;
+	CUdeviceptr base;
+	void *function;
+
+	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
+	    first("cuNoSuch", &function, 12000, 0) != CUDA_ERROR_NOT_FOUND ||
+	    cuMemGetAddressRange(&base, NULL, ADDRESS(&base)) != CUDA_ERROR_NOT_FOUND)
+		return 0;
+	fail_once();
+	return 1;
+}
+
+static int ask_all(void)
+{
+	setenv("MEMCAST_LOG", "all", 1);
+	return ask_first();
+}
+
+/* As NVIDIA's static runtime begins */
+static int ask_for_tables(void)
+{
+	CUresult (*table)(const void **table, const CUuuid *id) =
+		dlsym(RTLD_DEFAULT, "cuGetExportTable");
+	const void *pointer = NULL;
+	CUuuid id = {};
+
+	return cuInit(0) == CUDA_SUCCESS && table(&pointer, &id) == CUDA_ERROR_NOT_SUPPORTED &&
+	       table(&pointer, &id) == CUDA_ERROR_NOT_SUPPORTED && !pointer;
+}
+
 static int attribute(CUdevice device, CUdevice_attribute attribute)
 {
 	int value = -77;
@@ -128,6 +163,9 @@ static int start(void)
 }
 
 static const struct role roles[] = {
+	{ "ask_all", ask_all },
+	{ "ask_first", ask_first },
+	{ "ask_for_tables", ask_for_tables },
 	{ "fail_thrice", fail_thrice },
 	{ "see_attributes", see_attributes },
 	{ "see_default", see_default },
@@ -137,6 +175,32 @@ static const struct role roles[] = {
 	{ "start", start },
 	{ }
 };
+
+/* A result that is the answer to a question is no line of CUDA_LOG_FILE; MEMCAST_LOG=all */
+TEST_F(environment, answers)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run_role("ask_first", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(1, count_lines(said))
+		TH_LOG("%s", said);
+	EXPECT_SAYS(said, ": cuMemRelease(");
+	EXPECT_EQ(0, run_role("ask_all", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(3, count_lines(said))
+		TH_LOG("%s", said);
+	EXPECT_SAYS(said, "cuNoSuch is not a function of any version");
+}
+
+/* Without CUDA_LOG_FILE, stderr says once which runtime a program has. */
+TEST_F(environment, static_runtime)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run_role("ask_for_tables", "NOTHING=", said));
+	EXPECT_EQ(1, count_lines(said));
+	EXPECT_SAYS(said, "]: role has NVIDIA's static runtime, ");
+	EXPECT_SAYS(said, "nvcc --cudart shared (docs/stack/runtime.md)");
+}
 
 TEST_F(environment, cuda_log_file)
 {
