@@ -195,6 +195,8 @@ CUresult invocation_new(struct function *function, const struct request *request
 		result = registered_find(function, &new->registered);
 	if (result == CUDA_SUCCESS && !new->registered)
 		result = translated_find(function, new);
+	if (result == CUDA_ERROR_NOT_SUPPORTED)
+		registered_say_refused();
 	if (result == CUDA_SUCCESS && new->registered && new->registered->shape == MEMCAST_GRID &&
 	    (unsigned long long)new->grid[0] * new->grid[1] * new->grid[2] *
 	    block[0] * block[1] * block[2] > GANG_MOST)

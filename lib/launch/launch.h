@@ -45,6 +45,7 @@ struct registered {
 
 CUresult registered_find(struct function *function, const struct registered **registered);
 CUresult registered_missing(const struct code *code, const char *why);
+void registered_say_refused(void);
 CUresult kernels_load(void);
 
 /* The arguments of a launch, whichever call makes it */

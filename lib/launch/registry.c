@@ -121,6 +121,23 @@ CUresult registered_missing(const struct code *code, const char *why)
 }
 
 /*
+ * Says once in a process, on stderr, why the last launch was refused: few programs check that.
+ * Those that do print a number.
+ */
+void registered_say_refused(void)
+{
+	static atomic_bool said;
+	char text[512];
+
+	if (atomic_exchange(&said, true))
+		return;
+	snprintf(text, sizeof(text),
+		 "a kernel cannot run: %s. What runs: kernels with PTX (nvcc -arch=compute_90, docs/stack/ptx.md), and C functions in the place of kernels (memcast-vm --kernels FILE, docs/stack/kernels.md)",
+		 fail_reason());
+	log_notice(text, true);
+}
+
+/*
  * Finds the C function that is registered for a function of a module. The function remembers it
  * until others are registered, of which one may fit better. @found: NULL: there is none
  */

@@ -6,6 +6,7 @@
 #include <memcast/multimem.h>
 #include "kernel_fixture.h"
 #include "reason.h"
+#include "role.h"
 
 #define STREAMS		32
 #define LAUNCHES	10000
@@ -125,6 +126,44 @@ TEST_F(kernel, not_registered)
 	/* a refused launch leaves the context as it was */
 	EXPECT_OK(LAUNCH("fill", 1, 1, &self->memory, &c));
 	EXPECT_OK(cuCtxSynchronize());
+}
+
+/* Launches a kernel that cannot run, twice. */
+static int refused(void)
+{
+	CUdeviceptr a = 0;
+	uint32_t c = 0;
+	void *parameters[] = { &a, &a, &c };
+	CUfunction function;
+	CUcontext context;
+	CUmodule module;
+
+	setenv("MEMCAST_PTX", "0", 1);
+	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
+	    cuModuleLoadData(&module, text) || cuModuleGetFunction(&function, module, "unknown"))
+		return 0;
+	for (int i = 0; i < 2; i++)
+		if (cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) !=
+		    CUDA_ERROR_NOT_SUPPORTED)
+			return 0;
+	return 1;
+}
+
+static const struct role roles[] = {
+	{ "refused", refused },
+	{}
+};
+
+/* Without CUDA_LOG_FILE, stderr says once that a kernel cannot run, and what would. */
+TEST_F(kernel, refused_aloud)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run_role("refused", "NOTHING=", said));
+	EXPECT_EQ(1, count_lines(said));
+	EXPECT_SAYS(said, "]: a kernel cannot run: kernel unknown(8, 8, 4) is not registered");
+	EXPECT_SAYS(said, "nvcc -arch=compute_90, ");
+	EXPECT_SAYS(said, "memcast-vm --kernels FILE, docs/stack/kernels.md");
 }
 
 static void nothing(const struct memcast_launch *at)

@@ -7,19 +7,27 @@
 SAME_LAYOUT(cudaLaunchAttribute, CUlaunchAttribute);
 
 /*
- * Return: the error of a driver's result about a kernel. If memcast can neither load nor run
- * it, the message has the kernel's name.
+ * Return: the error of a driver's result about a kernel. If memcast cannot run it, the driver has
+ * said why, once in a process, and the log gets the kernel's name.
  */
 cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresult result)
 {
-	char text[512];
-
 	if (result != CUDA_ERROR_NOT_SUPPORTED)
 		return error_of(result);
-	snprintf(text, sizeof(text), "kernel %.400s: memcast runs no kernels, but C functions that "
-		 "are registered for them: memcast/kernel.h", kernel->name);
-	log_aloud(text);
-	return refuse(call, cudaErrorNotSupported, "%s", text);
+	return refuse(call, cudaErrorNotSupported, "kernel %.400s cannot run", kernel->name);
+}
+
+/* As kernel_result(), of loading a kernel's code: here the runtime says it, once in a process. */
+static cudaError_t load_result(const char *call, const struct kernel *kernel, CUresult result)
+{
+	char text[512];
+
+	if (result == CUDA_ERROR_NOT_SUPPORTED) {
+		snprintf(text, sizeof(text), "kernel %.300s cannot be loaded: build it with "
+			 "nvcc -arch=compute_90 (docs/stack/runtime.md)", kernel->name);
+		log_aloud(text);
+	}
+	return kernel_result(call, kernel, result);
 }
 
 /* Finds the driver's handle of a kernel, which is loaded then. @stub may be a handle itself. */
@@ -35,7 +43,7 @@ cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub)
 			refuse(call, cudaErrorInvalidDeviceFunction,
 			       "no kernel is registered at %p", stub);
 	}
-	error = kernel_result(call, kernel, kernel_load(kernel));
+	error = load_result(call, kernel, kernel_load(kernel));
 	if (error == cudaSuccess)
 		*handle = kernel->handle;
 	return error;
