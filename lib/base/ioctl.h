@@ -6,7 +6,7 @@
 #include "base.h"
 
 /* The reason of an ENOMEM for which the kernel cannot give one */
-#define SHARE_HINT	"(of the machine, or of this user's share: module parameter host_user_mib)"
+#define SHARE_HINT	"(the machine has too little: memcast-vm --memory; or this user's share is taken: module parameter host_user_mib)"
 
 CUresult result_of_errno(int error);
 CUresult device_open(int *fd);

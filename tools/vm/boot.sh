@@ -18,7 +18,8 @@ choose_memory() {
 	[[ " ${params[*]} " != *" backing=lazy "* ]] || pools=2048
 	# 8 MiB for a process per device
 	[ -z "$hosts" ] || : $((pools += 8 * devices))
-	memory=$((pools + 512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576))
+	# Linux describes pages in a 64th of the memory, and the module leaves a 16th free
+	memory=$((pools * 64 / 59 + 512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576))
 	case $release in *-kasan|*-kcsan) memory=$((memory * 5 / 4 + 512)) ;; esac
 }
 
@@ -203,10 +204,22 @@ without_late_vivid() {
 		END { if (held) printf "%s", text }'
 }
 
+# Where programs have used up the memory, Linux says so with call traces, which are no faults of its.
+without_oom() {
+	sed '/ invoked oom-killer: /,/[Oo]ut of memory: Killed process /d
+		/ page allocation failure: order:0, mode:.*GFP_HIGHUSER/,/<\/TASK>/d'
+}
+say_out_of_memory() {
+	local killed
+	killed=$(grep -oE 'Out of memory: Killed process [0-9]+ \([^)]*\)' "$temp/log" | tail -n 1) || true
+	[ -z "$killed" ] || say "the machine ran out of memory, and Linux killed ${killed#*Killed }:" \
+		"--memory gives the machine more than its $memory MiB"
+}
+
 # show_reports: print reports in the kernel's log; fails if there is none
 show_reports() {
 	local found
-	found=$(grep -vE "$harmless" "$temp/log" | without_late_vivid | awk -v re="$reports" '
+	found=$(grep -vE "$harmless" "$temp/log" | without_oom | without_late_vivid | awk -v re="$reports" '
 		{ sub(/\r$/, "") }
 		!left && $0 ~ re { left = 45; shown++; if (shown > 1) print "…" }
 		left { print "  " $0; left-- }

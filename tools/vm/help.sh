@@ -26,7 +26,7 @@ usage() {
 	                      debug or kcsan (built by tools/memcast-kernel debug), or
 	                      a kernel image or a kernel build folder
 	  --cpus N            processors (2)
-	  --memory MIB        memory (the pools and 512 MiB; more for debug kernels)
+	  --memory MIB        memory (the pools, 9 % more, and 512 MiB; more for debug kernels)
 	  --numa N            split processors and memory over N NUMA nodes
 	  --modules A,B       load these modules of that kernel first
 	  --try-modules A,B   and these, as far as that kernel has them

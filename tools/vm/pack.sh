@@ -92,6 +92,18 @@ pack_needs() {
 # memcast's own tools are found without their folder.
 find_program() { PATH=$PATH:$build/tools:$here type -P -- "${command[0]}"; }
 
+# Says before the boot that the program, or one among its arguments, has NVIDIA's static runtime.
+note_static_runtime() {
+	local word
+	for word in "${command[@]}"; do
+		if [ -f "$word" ] && grep -aqF cuGetExportTable "$word" &&
+		   grep -aqF cudaErrorCudartUnloading "$word" && [[ $word != *.so* ]]; then
+			say "${word##*/} has NVIDIA's static runtime, which does not work on memcast:" \
+				"build it with nvcc --cudart shared (docs/stack/runtime.md)"
+		fi
+	done
+}
+
 # Packs the program, files among its arguments, files of --add, and memcast's libraries
 pack_program() {
 	local program word from to file
@@ -103,6 +115,7 @@ pack_program() {
 		esac
 	fi
 	command[0]=$(realpath -s -- "$program")
+	note_static_runtime
 	for word in "${command[@]}"; do
 		[ ! -f "$word" ] || { pack "$(realpath -s -- "$word")"; pack_needs "$word"; }
 	done
@@ -131,6 +144,8 @@ pack_program() {
 pack_tools() {
 	local tool run=$build/tools/memcast-run
 	pack "$build/tools/memcast-smi" memcast-vm/memcast-smi	# init runs it, too
+	# behind all other folders of PATH, so that NVIDIA's own comes first
+	pack "$build/tools/memcast-smi" memcast-vm/nvidia/nvidia-smi
 	[ -z "$host" ] || return 0
 	for tool in smi perf profile; do
 		pack "$build/tools/memcast-$tool" "memcast-vm/memcast-$tool"
@@ -149,6 +164,7 @@ host_files() {
 	local word
 	word=$(find_program) || die "no program '${command[0]}' on this machine"
 	command[0]=$(realpath -s -- "$word")
+	note_static_runtime
 	for word in 9p 9pnet_virtio overlay; do pack_module "$word"; done
 	settings+=(host=)
 	if [ -z "$root" ]; then
@@ -169,10 +185,10 @@ environment() {
 			*) all+=("$word") ;;
 			esac
 		done < <(env -0)
-		all+=(PATH="$build/tools:$here:$PATH" ${lc_all+LC_ALL="$lc_all"}
+		all+=(PATH="$build/tools:$here:$PATH:/memcast-vm/nvidia" ${lc_all+LC_ALL="$lc_all"}
 			LD_LIBRARY_PATH="$(library_path)")
 	else
-		all=(PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/memcast-vm
+		all=(PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/memcast-vm:/memcast-vm/nvidia
 			TERM="${TERM-dumb}" HOME="$([ -n "$root" ] && echo /root || echo /tmp)"
 			LD_LIBRARY_PATH="$(library_path)")
 	fi

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: what tools/memcast-vm says of a program or a machine that cannot
+# do what was asked.
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/script/tap.sh
+vm=$PWD/tools/memcast-vm
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+status=0
+
+# check NAME COMMAND…: a failed command shows what the last run said
+check() {
+	if "${@:2}"; then
+		passes "$1"
+	else
+		fails "$1" < <(tail -n 30 "$temp/err"; echo "status $status")
+	fi
+}
+told() { grep -qE -- "$1" "$temp/err"; }
+
+plan words 6
+
+# The strings are those of NVIDIA's static runtime, as a stripped program has them.
+${CC:-gcc} -o "$temp/takes" -x c - <<-END
+	#include <stdlib.h>
+	#include <string.h>
+	const char *strings[] = { "cuGetExportTable", "cudaErrorCudartUnloading" };
+	int main(void)
+	{
+		for (;;)
+			memset(malloc(1 << 20), strings[0][0], 1 << 20);
+	}
+END
+"$vm" --no-module --memory 256 -- "$temp/takes" 2>"$temp/err" </dev/null || status=$?
+check static_runtime told "takes has NVIDIA's static runtime, .* nvcc --cudart shared "
+check out_of_memory told 'killed process [0-9]+ \(takes\): --memory gives .* its 256 MiB$'
+check killed_by_a_signal [ $status -eq 137 ]
+
+status=0
+"$vm" --devices 2 --pool-mib 128 --memory 224 -- "$temp/takes" 2>"$temp/err" </dev/null || status=$?
+check no_room_for_pools told 'memcast-vm: --memory gives .* its 224 MiB$'
+check no_other_words [ "$(grep -c ':[0-9]* failed: ' "$temp/err")" -eq 0 ]
+
+# The pools, Linux's description of pages, what the module leaves free, and 400 MiB for all else
+enough() (
+	# shellcheck disable=SC2034	# for choose_memory
+	build=$temp cache=$temp temp=$temp pool_mib=1024 devices=4 params=() hosts= release=6.12 memory=
+	truncate -s 1M "$temp/files.cpio"
+	. tools/vm/boot.sh
+	choose_memory
+	[ $((memory - memory / 64 - memory / 16 - 4096)) -ge 400 ]
+)
+check memory_for_large_pools enough
