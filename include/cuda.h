@@ -2429,7 +2429,7 @@ CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 /**
  * cuMemUnmap() - back to reserved
  * @ptr: start of a mapping, or a multiple of G between mappings
- * @size: bytes; to the end of a mapping, or to such a place, in the same reservation
+ * @size: bytes; to the end of a mapping, or to a place in the same reservation where none is
  *
  * A range without mappings is no error.
  *
@@ -3031,7 +3031,7 @@ CUresult CUDAAPI cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64
  * @value: what to write
  * @flags: 0
  *
- * Errors: CUDA_ERROR_INVALID_VALUE (address or flags).
+ * Errors: CUDA_ERROR_INVALID_VALUE (address, also one in memory of a pool; flags).
  */
 CUresult CUDAAPI cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
 				      unsigned int flags);

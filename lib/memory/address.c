@@ -226,13 +226,35 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 		    address, size, offset, handle, flags);
 }
 
+/*
+ * A range may end anywhere if it cuts no mapping, as on hardware: where its last, incomplete chunk
+ * shows nothing.
+ */
+static CUresult without_end(CUdeviceptr address, unsigned long long *size)
+{
+	size_t end = *size % MEMCAST_GRANULARITY;
+	struct memcast_address_info info = { .address = address + *size - end };
+	CUresult result;
+
+	if (!end || address % MEMCAST_GRANULARITY)
+		return CUDA_SUCCESS;
+	result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+	if (result == CUDA_SUCCESS && !info.out_mapping_bytes)
+		*size -= end;
+	return result;
+}
+
 static CUresult address_unmap(CUdeviceptr address, size_t size)
 {
 	struct memcast_unmap arg = { .address = address, .bytes = size };
-	CUresult result = device_ioctl(MEMCAST_UNMAP, &arg);
+	CUresult result = without_end(address, &arg.bytes);
 
+	/* less than a chunk, in a reservation, where nothing is mapped: nothing to unmap */
+	if (result != CUDA_SUCCESS || (size && !arg.bytes))
+		return result;
+	result = device_ioctl(MEMCAST_UNMAP, &arg);
 	if (result == CUDA_SUCCESS)
-		windows_changed(address, size);
+		windows_changed(address, arg.bytes);
 	return result;
 }
 

@@ -11,6 +11,9 @@
 
 #define OPERATIONS	255	/* in one batch */
 
+/* Is an address in memory of a pool? NULL as long as this process has had no such memory. */
+static bool (*_Atomic in_pool)(CUdeviceptr address);
+
 struct memop_work {
 	struct work work;
 	struct memops memops;
@@ -122,6 +125,24 @@ static CUresult run_memops(struct work *work, struct stream *stream, CUresult er
 	return work_result(error);
 }
 
+/* lib/alloc/pool/, which stands above, gives this process memory of a pool. */
+void memops_pools_used(bool (*function)(CUdeviceptr address))
+{
+	if (!in_pool)
+		in_pool = function;
+}
+
+/* As on hardware, streams write no words to memory of a pool. */
+static CUresult check_pool(const struct operation *operation)
+{
+	bool (*asks)(CUdeviceptr address) = in_pool;
+
+	if (!asks || operation->wait || !asks(operation->address))
+		return CUDA_SUCCESS;
+	return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is memory of a pool, where no stream writes words",
+		    (unsigned long long)operation->address);
+}
+
 /*
  * Checks that the words are in memory of the device, or in host memory that it can reach.
  * Whether the device may write there is checked as the work is done.
@@ -134,9 +155,12 @@ CUresult memops_check(const struct memops *memops, uint32_t device)
 	for (unsigned int i = 0; i < memops->count && result == CUDA_SUCCESS; i++) {
 		const struct operation *operation = &memops->at[i];
 
-		if (operation->size)
-			result = move(device, (uintptr_t)&word, operation->address, operation->size,
-				      MEMCAST_COPY_CHECK | MEMCAST_COPY_FROM_DEVICE);
+		if (!operation->size)
+			continue;
+		result = move(device, (uintptr_t)&word, operation->address, operation->size,
+			      MEMCAST_COPY_CHECK | MEMCAST_COPY_FROM_DEVICE);
+		if (result == CUDA_SUCCESS)
+			result = check_pool(operation);
 	}
 	return result;
 }

@@ -173,6 +173,7 @@ CUresult memops_check_array(unsigned int count, const CUstreamBatchMemOpParams *
 CUresult memops_translate(struct memops *memops, unsigned int count,
 			  const CUstreamBatchMemOpParams *params);
 CUresult memops_check(const struct memops *memops, uint32_t device);
+void memops_pools_used(bool (*in_pool)(CUdeviceptr address));
 bool memops_wait(const struct memops *memops);
 CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, bool *done);
 

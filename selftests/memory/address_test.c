@@ -286,8 +286,6 @@ TEST_F(address, whole_mappings)
 	EXPECT_REASON(UNMAP(8, 1), "# is not in a reservation");
 	EXPECT_REASON(cuMemUnmap(AT(3) + 4096, CHUNK - 4096),
 		      "# to # begins or ends at no mapping, and at no multiple");
-	EXPECT_REASON(cuMemUnmap(AT(3), 4096),
-		      "# to # begins or ends at no mapping, and at no multiple");
 	EXPECT_OK(allow(AT(0), 3 * CHUNK, 0, READ));	/* several mappings are fine */
 	EXPECT_EQ(0, LOAD(0));
 	EXPECT_EQ(0, LOAD(2));
@@ -300,6 +298,24 @@ TEST_F(address, whole_mappings)
 	EXPECT_OK(UNMAP(4, 1));
 	EXPECT_OK(MAP(0, 4));
 	EXPECT_OK(MAP(4, 4));
+}
+
+/* A range may end within a chunk where nothing is mapped, and cuts no mapping. */
+TEST_F(address, unmap_ends_anywhere)
+{
+	ASSERT_OK(cuMemMap(self->at, CHUNK, 0, self->memory[1], 0));
+	ASSERT_OK(cuMemMap(self->at + CHUNK, 2 * CHUNK, 0, self->memory[2], 0));
+	EXPECT_OK(cuMemUnmap(self->at + 4 * CHUNK, 4096));
+	EXPECT_REASON(cuMemUnmap(self->at, 4096), "only a part of the mapping");
+	EXPECT_REASON(cuMemUnmap(self->at, CHUNK + 4096), "only a part of the mapping");
+	EXPECT_REASON(cuMemUnmap(self->at + 4096, 4 * CHUNK), "only a part of the mapping");
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(self->at, 8 * CHUNK + 4096));
+	/* nothing of that has unmapped anything */
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuMemMap(self->at, CHUNK, 0, self->memory[1], 0));
+	EXPECT_OK(cuMemUnmap(self->at, 3 * CHUNK + 4096));
+	EXPECT_OK(cuMemMap(self->at, 3 * CHUNK, 0, self->memory[3], 0));
+	EXPECT_OK(cuMemUnmap(self->at, 3 * CHUNK));
 }
 
 TEST_F(address, several_descriptors)

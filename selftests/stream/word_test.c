@@ -68,6 +68,25 @@ TEST_F(stream, words_are_checked_at_the_call)
 	EXPECT_OK(cuStreamQuery(self->first));
 }
 
+/* As on hardware, streams write no words to memory of a pool, but wait for words there. */
+TEST_F(stream, no_words_are_written_to_pools)
+{
+	CUdeviceptr of_pool, plain;
+
+	ASSERT_OK(cuMemAlloc(&plain, 4096));
+	ASSERT_OK(cuMemAllocAsync(&of_pool, 4096, self->first));
+	ASSERT_OK(cuMemsetD32(of_pool, 7, 2));
+	EXPECT_REASON(cuStreamWriteValue32(self->first, of_pool, 1, 0), "# is memory of a pool, ");
+	EXPECT_REASON(cuStreamWriteValue64(self->first, of_pool + 8, 1, 0),
+		      "# is memory of a pool, ");
+	EXPECT_EQ(7, *(volatile uint32_t *)of_pool);
+	EXPECT_OK(cuStreamWaitValue32(self->first, of_pool, 7, CU_STREAM_WAIT_VALUE_EQ));
+	EXPECT_OK(cuStreamWriteValue32(self->first, plain, 1, 0));
+	EXPECT_OK(cuStreamSynchronize(self->first));
+	EXPECT_OK(cuMemFreeAsync(of_pool, self->first));
+	EXPECT_OK(cuMemFree(plain));
+}
+
 TEST_F(stream, write_value)
 {
 	uint64_t host[2] = { -1ULL, -1ULL };

@@ -7,7 +7,17 @@
 
 #include "stream/capture.h"
 #include "alloc/alloc.h"
+#include "base/ioctl.h"
 #include "pool.h"
+
+/* Is an address in memory of a pool? For lib/stream/memop.c */
+bool pool_has(CUdeviceptr address)
+{
+	struct memcast_address_info info = { .address = address };
+
+	return device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_heap &&
+	       info.out_location == MEMCAST_LOCATION_DEVICE && !slot_of_block(&info);
+}
 
 /* If memory is short, waits for the stream, whose work may free some, and tries again. */
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
@@ -81,6 +91,8 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool 
 	if (result == CUDA_SUCCESS && bytes)
 		result = allocate_in(stream, address, bytes,
 				     pool ? info.heap : pool_current(stream->set->device));
+	if (result == CUDA_SUCCESS)
+		memops_pools_used(pool_has);
 	stream_put(stream);
 	return result;
 }

@@ -16,5 +16,6 @@ CUresult pool_check_device(CUdevice device);
 CUresult own_pool_info(CUmemoryPool pool, struct memcast_heap_info *info);
 CUresult pool_info(CUmemoryPool pool, struct memcast_heap_info *info);
 uint32_t pool_current(uint32_t device);
+bool pool_has(CUdeviceptr address);
 
 #endif /* MEMCAST_POOL_H */

@@ -5,6 +5,7 @@
 
 #include "base/ioctl.h"
 #include "pool.h"
+#include "stream/stream.h"
 
 /* The content of a CUmemPoolPtrExportData */
 struct shared_pointer {
@@ -137,9 +138,11 @@ static CUresult import_pointer(CUdeviceptr *address, CUmemoryPool pool,
 	arg.offset = pointer.offset;
 	arg.bytes = pointer.bytes;
 	result = device_ioctl(MEMCAST_BLOCK_IMPORT, &arg);
-	if (result == CUDA_SUCCESS)
-		*address = arg.out_address;
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	memops_pools_used(pool_has);
+	*address = arg.out_address;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
