@@ -20,7 +20,7 @@ check() {
 }
 told() { grep -qE -- "$1" "$temp/err"; }
 
-plan words 6
+plan words 8
 
 # The strings are those of NVIDIA's static runtime, as a stripped program has them.
 ${CC:-gcc} -o "$temp/takes" -x c - <<-END
@@ -46,10 +46,21 @@ check no_other_words [ "$(grep -c ':[0-9]* failed: ' "$temp/err")" -eq 0 ]
 # The pools, Linux's description of pages, what the module leaves free, and 400 MiB for all else
 enough() (
 	# shellcheck disable=SC2034	# for choose_memory
-	build=$temp cache=$temp temp=$temp pool_mib=1024 devices=4 params=() hosts= release=6.12 memory=
+	build=$temp cache=$temp pool_mib=1024 devices=4 params=() hosts='' release=6.12 memory=''
 	truncate -s 1M "$temp/files.cpio"
+	# shellcheck source=tools/vm/boot.sh
 	. tools/vm/boot.sh
 	choose_memory
 	[ $((memory - memory / 64 - memory / 16 - 4096)) -ge 400 ]
 )
 check memory_for_large_pools enough
+
+# nvidia-smi is memcast-smi where there is no other.
+"$vm" --devices 2 --pool-mib 16 -- sh -c 'nvidia-smi -L; command -v nvidia-smi' >"$temp/err" 2>&1 </dev/null
+check nvidia_smi [ "$(grep -c '^GPU [01]: .* (UUID: GPU-' "$temp/err")" -eq 2 ]
+mkdir "$temp/bin"
+printf '#!/bin/sh\necho another\n' >"$temp/bin/nvidia-smi"
+chmod +x "$temp/bin/nvidia-smi"
+"$vm" --no-module --add "$temp/bin/nvidia-smi:/usr/bin/nvidia-smi" -- sh -c nvidia-smi >"$temp/err" 2>&1 </dev/null
+check another_nvidia_smi told '^another$'
+exit $failed

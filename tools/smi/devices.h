@@ -20,6 +20,7 @@ int smi_node(nvmlDevice_t device);
 
 /* topo.c. Return: false if NVML did not answer */
 bool smi_topo_nccl(const struct smi_devices *devices);
+void smi_connection(nvmlDevice_t first, nvmlDevice_t second, char *word, size_t size);
 void smi_topo_print(const struct smi_devices *devices);
 void smi_topo_json(const struct smi_devices *devices);
 

@@ -18,6 +18,7 @@
 #include "shared/options.h"
 #include "smi.h"
 #include "devices.h"
+#include "nvidia/nvidia.h"
 
 const char *argp_program_version = TOOLS_VERSION("memcast-smi");
 
@@ -212,6 +213,8 @@ int main(int argc, char **argv)
 	struct wanted wanted = {};
 	enum status status;
 
+	if (nvidia_asked(argc, argv))
+		return nvidia_main(argc, argv);
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &wanted);
 	if (wanted.topo)

@@ -99,7 +99,7 @@ bool smi_topo_nccl(const struct smi_devices *devices)
 }
 
 /* In nvidia-smi's words: NV and how many links, host bridge, across nodes */
-static void connection(nvmlDevice_t first, nvmlDevice_t second, char *word, size_t size)
+void smi_connection(nvmlDevice_t first, nvmlDevice_t second, char *word, size_t size)
 {
 	nvmlGpuP2PStatus_t status;
 	nvmlGpuTopologyLevel_t level;
@@ -131,7 +131,8 @@ void smi_topo_print(const struct smi_devices *devices)
 		snprintf(word, sizeof(word), "GPU%u", i);
 		printf("%-8s", word);
 		for (unsigned int k = 0; k < devices->count; k++) {
-			connection(devices->device[i], devices->device[k], word, sizeof(word));
+			smi_connection(devices->device[i], devices->device[k], word,
+				       sizeof(word));
 			printf("%-8s", word);
 		}
 		if (devices->device[i])
@@ -159,7 +160,7 @@ static struct json_object *device_json(const struct smi_devices *devices, unsign
 		json_object_object_add(object, "switch",
 				       json_object_new_string(lower(remote.busId)));
 	for (unsigned int i = 0; i < devices->count; i++) {
-		connection(device, devices->device[i], word, sizeof(word));
+		smi_connection(device, devices->device[i], word, sizeof(word));
 		json_object_array_add(words, json_object_new_string(word));
 	}
 	json_object_object_add(object, "connections", words);

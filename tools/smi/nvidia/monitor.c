@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/* dmon and pmon: figures of devices and of processes, a line each, again and again. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nvidia.h"
+
+/* How often the names of the columns are printed again, in lines of devices */
+#define AGAIN	20
+
+struct monitor {
+	const char *groups;		/* of columns, in this order */
+	unsigned long rounds;		/* 0: without end */
+	unsigned int seconds;
+};
+
+static const struct column {
+	char group;
+	const char *name, *unit, *field;	/* NULL: memcast has none */
+} columns[] = {
+	{ 'p', "pwr", "W", "power.draw" }, { 'p', "gtemp", "C", "temperature.gpu" },
+	{ 'p', "mtemp", "C", NULL },
+	{ 'u', "sm", "%", "utilization.gpu" }, { 'u', "mem", "%", "utilization.memory" },
+	{ 'u', "enc", "%", NULL }, { 'u', "dec", "%", NULL }, { 'u', "jpg", "%", NULL },
+	{ 'u', "ofa", "%", NULL },
+	{ 'c', "mclk", "MHz", "clocks.current.memory" },
+	{ 'c', "pclk", "MHz", "clocks.current.graphics" },
+	{ 'v', "pviol", "%", NULL }, { 'v', "tviol", "bool", NULL },
+	{ 'm', "fb", "MB", "memory.used" }, { 'm', "bar1", "MB", NULL },
+	{ 'm', "ccpm", "MB", NULL },
+	{ 'e', "sbecc", "errs", NULL }, { 'e', "dbecc", "errs", NULL }, { 'e', "pci", "errs", NULL },
+	{ 't', "rxpci", "MB/s", NULL }, { 't', "txpci", "MB/s", NULL },
+};
+
+#define COLUMNS		(sizeof(columns) / sizeof(*columns))
+
+/* Calls @print for each column of the chosen groups. */
+static void each_column(const struct monitor *monitor, const struct nvidia_device *device,
+			void (*print)(const struct column *column,
+				      const struct nvidia_device *device))
+{
+	for (const char *group = monitor->groups; *group; group++)
+		for (size_t i = 0; i < COLUMNS; i++)
+			if (columns[i].group == *group)
+				print(&columns[i], device);
+}
+
+static void print_name(const struct column *column, const struct nvidia_device *device)
+{
+	(void)device;
+	printf(" %6s", column->name);
+}
+
+static void print_unit(const struct column *column, const struct nvidia_device *device)
+{
+	(void)device;
+	printf(" %6s", column->unit);
+}
+
+static void print_figure(const struct column *column, const struct nvidia_device *device)
+{
+	char value[NVIDIA_VALUE];
+
+	if (!column->field || strspn(nvidia_text(column->field, device, value), "0123456789") == 0)
+		strcpy(value, "-");
+	value[strcspn(value, " .")] = '\0';
+	printf(" %6s", value);
+}
+
+static void print_device_names(const struct monitor *monitor)
+{
+	fputs("# gpu", stdout);
+	each_column(monitor, NULL, print_name);
+	fputs(" \n# Idx", stdout);
+	each_column(monitor, NULL, print_unit);
+	puts(" ");
+}
+
+static void print_device(const struct monitor *monitor, const struct nvidia_device *device)
+{
+	printf("%5u", device->index);
+	each_column(monitor, device, print_figure);
+	puts(" ");
+}
+
+static void print_process_names(const struct monitor *monitor)
+{
+	(void)monitor;
+	puts("# gpu         pid   type     sm    mem    enc    dec    jpg    ofa    command \n"
+	     "# Idx           #    C/G      %      %      %      %      %      %    name ");
+}
+
+static void print_processes(const struct monitor *monitor, const struct nvidia_device *device)
+{
+#define NOTHING	"      -      -      -      -      -      -"
+	const struct nvidia_process *list;
+	size_t count = nvidia_processes(device, &list);
+
+	(void)monitor;
+	for (size_t i = 0; i < count; i++)
+		printf("%5u %10u     C" NOTHING "    %-15.15s\n", device->index, list[i].pid,
+		       list[i].name);
+	if (!count)
+		printf("%5u %10s     -" NOTHING "    %-15s\n", device->index, "-", "-");
+}
+
+/* Return: an exit status, after a message if an option is wrong */
+static int parse(struct monitor *monitor, int count, char **words)
+{
+	for (int i = 0; i < count; i++) {
+		char *value = i + 1 < count ? words[i + 1] : NULL, *end = NULL;
+		unsigned long number = value ? strtoul(value, &end, 10) : 0;
+		bool is_number = value && end != value && !*end && number;
+
+		if (!strcmp(words[i], "-s") && value &&
+		    strspn(value, "pucvmet") == strlen(value))
+			monitor->groups = value;
+		else if ((!strcmp(words[i], "-c") || !strcmp(words[i], "--count")) && is_number)
+			monitor->rounds = number;
+		else if ((!strcmp(words[i], "-d") || !strcmp(words[i], "--delay")) && is_number)
+			monitor->seconds = number;
+		else
+			return nvidia_unknown_option(words[i]);
+		i++;
+	}
+	return NVIDIA_GOOD;
+}
+
+int nvidia_monitor(const struct nvidia_devices *devices, bool processes, int count, char **words)
+{
+	struct monitor monitor = { .groups = "puc", .seconds = 1 };
+	int status = parse(&monitor, count, words);
+	unsigned int lines = 0;
+
+	for (unsigned long round = 0; status == NVIDIA_GOOD &&
+	     (!monitor.rounds || round < monitor.rounds); round++) {
+		if (round)
+			sleep(monitor.seconds);
+		if (!round || lines >= AGAIN) {
+			(processes ? print_process_names : print_device_names)(&monitor);
+			lines = 0;
+		}
+		for (unsigned int i = 0; i < devices->count; i++, lines++)
+			(processes ? print_processes : print_device)(&monitor, &devices->at[i]);
+		if (fflush(stdout))
+			break;
+	}
+	return status;
+}
