@@ -14,6 +14,8 @@ missing() {
 	case $1 in
 	all-gather|all-reduce-kernel|nccl-ce)
 		[ -e /sys/class/memcast/memcast3 ] || echo "needs 4 devices" ;;
+	nccl-all-reduce)
+		echo "needs memcast-ptx.so and larger pools: selftests/ptx/host-nccl.sh runs it" ;;
 	dmabuf-camera)
 		[ -e /dev/video0 ] || echo "no camera: the module vivid is not loaded" ;;
 	esac

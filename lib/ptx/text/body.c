@@ -203,6 +203,7 @@ static CUresult guard(struct reader *reader, struct place *place, struct stateme
 static CUresult instruction(struct reader *reader, struct place *place)
 {
 	struct statement *statement = add_statement(reader, place, STATEMENT_INSTRUCTION);
+	struct word modifiers[PTX_MODIFIERS_MOST];
 	CUresult result = CUDA_SUCCESS;
 
 	if (!statement)
@@ -220,10 +221,15 @@ static CUresult instruction(struct reader *reader, struct place *place)
 			return ptx_wrong(reader, "too many modifiers at");
 		if (ptx_is(reader, ".cluster") || ptx_is(reader, ".shared::cluster"))
 			place->function->unit->clusters = true;
-		statement->modifiers[statement->modifiers_count++] = reader->word;
+		modifiers[statement->modifiers_count++] = reader->word;
 		statement->text.length = reader->word.at + reader->word.length -
 					 statement->text.at;
 	}
+	statement->modifiers = arena_take(&place->body->arena,
+					  (statement->modifiers_count + 1) * sizeof(*modifiers));
+	if (!statement->modifiers)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(statement->modifiers, modifiers, statement->modifiers_count * sizeof(*modifiers));
 	return operands_read(reader, place->scope, statement);
 }
 

@@ -293,7 +293,7 @@ struct statement {
 	bool guard_negated;
 	struct word name, text;
 	const struct opcode *opcode;
-	struct word modifiers[PTX_MODIFIERS_MOST];
+	struct word *modifiers;		/* PTX_MODIFIERS_MOST at most */
 	uint32_t modifiers_count;
 	struct operand *operands;
 	uint32_t operands_count;
