@@ -20,7 +20,7 @@ check() {
 }
 told() { grep -qE -- "$1" "$temp/err"; }
 
-plan words 8
+plan words 9
 
 # The strings are those of NVIDIA's static runtime, as a stripped program has them.
 ${CC:-gcc} -o "$temp/takes" -x c - <<-END
@@ -56,8 +56,10 @@ enough() (
 check memory_for_large_pools enough
 
 # nvidia-smi is memcast-smi where there is no other.
-"$vm" --devices 2 --pool-mib 16 -- sh -c 'nvidia-smi -L; command -v nvidia-smi' >"$temp/err" 2>&1 </dev/null
+"$vm" --devices 2 --pool-mib 16 -- nvidia-smi -L >"$temp/err" 2>&1 </dev/null
 check nvidia_smi [ "$(grep -c '^GPU [01]: .* (UUID: GPU-' "$temp/err")" -eq 2 ]
+"$vm" --host --devices 2 --pool-mib 16 -- sh -c 'nvidia-smi -L' >"$temp/err" 2>&1 </dev/null
+check nvidia_smi_with_the_hosts_files [ "$(grep -c '^GPU [01]: .* (UUID: GPU-' "$temp/err")" -eq 2 ]
 mkdir "$temp/bin"
 printf '#!/bin/sh\necho another\n' >"$temp/bin/nvidia-smi"
 chmod +x "$temp/bin/nvidia-smi"

@@ -92,6 +92,13 @@ pack_needs() {
 # memcast's own tools are found without their folder.
 find_program() { PATH=$PATH:$build/tools:$here type -P -- "${command[0]}"; }
 
+# Is the program nvidia-smi, of which this computer has none? Then it is the machine's.
+machine_has_nvidia_smi() {
+	[ "${command[0]}" = nvidia-smi ] && [ -n "$module" ] && ! type -P nvidia-smi >/dev/null ||
+		return 1
+	command[0]=/memcast-vm/nvidia/nvidia-smi
+}
+
 # Says before the boot that the program, or one among its arguments, has NVIDIA's static runtime.
 note_static_runtime() {
 	local word
@@ -107,14 +114,16 @@ note_static_runtime() {
 # Packs the program, files among its arguments, files of --add, and memcast's libraries
 pack_program() {
 	local program word from to file
-	program=$(find_program) || true
-	if [ -z "$program" ] || [ ! -f "$program" ]; then
-		case ${command[0]} in
-		build/*|"$build"/*) die "no ${command[0]} yet; run: make" ;;
-		*) die "no program '${command[0]}' on this machine" ;;
-		esac
+	if ! machine_has_nvidia_smi; then
+		program=$(find_program) || true
+		if [ -z "$program" ] || [ ! -f "$program" ]; then
+			case ${command[0]} in
+			build/*|"$build"/*) die "no ${command[0]} yet; run: make" ;;
+			*) die "no program '${command[0]}' on this machine" ;;
+			esac
+		fi
+		command[0]=$(realpath -s -- "$program")
 	fi
-	command[0]=$(realpath -s -- "$program")
 	note_static_runtime
 	for word in "${command[@]}"; do
 		[ ! -f "$word" ] || { pack "$(realpath -s -- "$word")"; pack_needs "$word"; }
@@ -162,8 +171,10 @@ pack_tools() {
 # With --host no file is packed: init loads these modules and mounts the host's files.
 host_files() {
 	local word
-	word=$(find_program) || die "no program '${command[0]}' on this machine"
-	command[0]=$(realpath -s -- "$word")
+	if ! machine_has_nvidia_smi; then
+		word=$(find_program) || die "no program '${command[0]}' on this machine"
+		command[0]=$(realpath -s -- "$word")
+	fi
 	note_static_runtime
 	for word in 9p 9pnet_virtio overlay; do pack_module "$word"; done
 	settings+=(host=)
