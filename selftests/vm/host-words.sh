@@ -20,7 +20,7 @@ check() {
 }
 told() { grep -qE -- "$1" "$temp/err"; }
 
-plan words 9
+plan words 10
 
 # The strings are those of NVIDIA's static runtime, as a stripped program has them.
 ${CC:-gcc} -o "$temp/takes" -x c - <<-END
@@ -65,4 +65,16 @@ printf '#!/bin/sh\necho another\n' >"$temp/bin/nvidia-smi"
 chmod +x "$temp/bin/nvidia-smi"
 "$vm" --no-module --add "$temp/bin/nvidia-smi:/usr/bin/nvidia-smi" -- sh -c nvidia-smi >"$temp/err" 2>&1 </dev/null
 check another_nvidia_smi told '^another$'
+
+# What translates PTX is there for a program with device code alone: with LLVM it is large.
+ptx=$PWD/build/lib/memcast-ptx.so
+if [ -e "$ptx" ]; then
+	for word in .nv_fatbin .text; do
+		printf '# %s\n[ -e %s ] && echo translates\n' $word "$ptx" >"$temp/$word"
+		"$vm" --devices 1 -- sh "$temp/$word"
+	done >"$temp/err" 2>&1 </dev/null
+	check translator_for_device_code [ "$(grep -c '^translates$' "$temp/err")" -eq 1 ]
+else
+	skip translator_for_device_code "no $ptx"
+fi
 exit $failed

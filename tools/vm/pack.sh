@@ -111,6 +111,16 @@ note_static_runtime() {
 	done
 }
 
+# Has the program, or a file among its arguments, device code? It is in a section of programs of nvcc,
+# and PTX names its target.
+has_device_code() {
+	local word
+	for word in "${command[@]}"; do
+		[ ! -f "$word" ] || ! grep -aqF -e .nv_fatbin -e '.target sm_' "$word" || return 0
+	done
+	return 1
+}
+
 # Packs the program, files among its arguments, files of --add, and memcast's libraries
 pack_program() {
 	local program word from to file
@@ -142,7 +152,7 @@ pack_program() {
 	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
 	# Programs load these with dlopen(), which ldd does not see.
 	for file in libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 libmemcast.so.0 \
-		    memcast-trap.so; do
+		    memcast-trap.so $(! has_device_code || echo memcast-ptx.so); do
 		file=$libraries/$file
 		[ ! -e "$file" ] || { pack "$file"; pack_needs "$file"; }
 	done
