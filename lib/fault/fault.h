@@ -25,7 +25,8 @@
  * It is called for faults that no window causes, and jumps out of the handler; NULL: none.
  * fault_take_over() installs the signal handler, if it is not installed yet.
  */
-typedef void fault_catcher(int number, const siginfo_t *info, bool store, uintptr_t rip);
+typedef void fault_catcher(int number, const siginfo_t *info, bool store, uintptr_t rip,
+			   uintptr_t rsp);
 void fault_catch(fault_catcher *catcher);
 void fault_take_over(void);
 bool fault_wanted(void);

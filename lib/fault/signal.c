@@ -289,7 +289,7 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 		return;
 	pthread_setspecific(catchers, NULL);
 	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE,
-	       context->uc_mcontext.gregs[REG_RIP]);
+	       context->uc_mcontext.gregs[REG_RIP], context->uc_mcontext.gregs[REG_RSP]);
 }
 
 /* The kernel puts the context right above the address to which this function returns. */

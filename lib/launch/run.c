@@ -65,9 +65,9 @@ struct runner *runner_here(void)
 }
 
 /* The signal handler calls this in the thread that runs the kernel. */
-static void caught(int number, const siginfo_t *info, bool store, uintptr_t rip)
+static void caught(int number, const siginfo_t *info, bool store, uintptr_t rip, uintptr_t rsp)
 {
-	(void)rip;
+	(void)rip, (void)rsp;
 	here->result = CUDA_ERROR_ILLEGAL_ADDRESS;
 	here->signal = number;
 	here->address = info->si_addr;

@@ -9,14 +9,14 @@
 #pragma GCC visibility pop
 
 /* The object's function for faults of this thread */
-static __thread void (*chosen)(int number, uintptr_t address, uintptr_t rip, bool store);
+static __thread ptx_catcher *chosen;
 
-static void caught(int number, const siginfo_t *info, bool store, uintptr_t rip)
+static void caught(int number, const siginfo_t *info, bool store, uintptr_t rip, uintptr_t rsp)
 {
-	chosen(number, (uintptr_t)info->si_addr, rip, store);
+	chosen(number, (uintptr_t)info->si_addr, rip, rsp, store);
 }
 
-static void set_catcher(void (*function)(int number, uintptr_t address, uintptr_t rip, bool store))
+static void set_catcher(ptx_catcher *function)
 {
 	chosen = function;
 	fault_catch(function ? caught : NULL);

@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	1
+#define PTX_OBJECT_VERSION	2
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -41,10 +41,13 @@ struct ptx_variables {
 	void *data;
 };
 
+/* Gets a fault: the address, and where the thread was */
+typedef void ptx_catcher(int number, uintptr_t address, uintptr_t rip, uintptr_t rsp, bool store);
+
 /* What a launch needs of libcuda.so.1 */
 struct ptx_run_host {
 	/* Sets the function that gets this thread's faults, or NULL. It may jump away. */
-	void (*catch)(void (*caught)(int number, uintptr_t address, uintptr_t rip, bool store));
+	void (*catch)(ptx_catcher *caught);
 	/* Finds the view of a window. Return: is there one? */
 	bool (*view_at)(uint64_t address, uint64_t *window, size_t *bytes,
 			const struct memcast_view **view);

@@ -24,15 +24,15 @@
 			ptx_run_poll(thread);				\
 	}
 
-static __thread void (*catcher)(int number, uintptr_t address, uintptr_t rip, bool store);
+static __thread ptx_catcher *catcher;
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	catcher(number, (uintptr_t)info->si_addr, 0, true);
+	catcher(number, (uintptr_t)info->si_addr, 0, 0, true);
 }
 
-static void set_catcher(void (*caught)(int number, uintptr_t address, uintptr_t rip, bool store))
+static void set_catcher(ptx_catcher *caught)
 {
 	catcher = caught;
 }

@@ -183,9 +183,11 @@ static void run_overflow(void)
 	_exit(use_all(0));
 }
 
-static void caught_overflow(int number, const siginfo_t *info, bool store, uintptr_t rip)
+static void caught_overflow(int number, const siginfo_t *info, bool store, uintptr_t rip,
+			    uintptr_t rsp)
 {
 	(void)rip;
+	(void)rsp;
 	(void)info;
 	(void)store;
 	_exit(number);

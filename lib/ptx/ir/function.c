@@ -86,6 +86,8 @@ LLVMValueRef function_value(struct translator *t, struct function *function)
 	attribute(t, value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
 	attribute(t, value, LLVMAttributeFunctionIndex, "nounwind");
 	text_attribute(t, value, "warn-stack-size", "0");
+	/* a return address in the stack tells which line has called the runtime */
+	text_attribute(t, value, "disable-tail-calls", "true");
 	if (function->kernel) {
 		attribute(t, value, LLVMAttributeFunctionIndex, "alwaysinline");
 		attribute(t, value, 1, "noalias");
@@ -288,6 +290,7 @@ static void thread_form(struct translator *t, LLVMValueRef body)
 	attribute(t, t->value, LLVMAttributeFunctionIndex, "nounwind");
 	attribute(t, t->value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
 	text_attribute(t, t->value, "warn-stack-size", "0");
+	text_attribute(t, t->value, "disable-tail-calls", "true");
 	lines_function(t, t->root->function->line);
 	LLVMPositionBuilderAtEnd(t->builder, LLVMAppendBasicBlockInContext(t->context, t->value,
 									   ""));
@@ -346,6 +349,7 @@ static void block_form(struct translator *t, LLVMValueRef body)
 	attribute(t, t->value, 1, "noalias");
 	attribute(t, t->value, 2, "noalias");
 	text_attribute(t, t->value, "warn-stack-size", "0");
+	text_attribute(t, t->value, "disable-tail-calls", "true");
 	lines_function(t, t->root->function->line);
 	LLVMPositionBuilderAtEnd(t->entry_builder,
 				 LLVMAppendBasicBlockInContext(t->context, t->value, ""));
@@ -371,6 +375,7 @@ static void block_form(struct translator *t, LLVMValueRef body)
 	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, found, constant(t, 64, 0),
 						  ""), good, bad);
 	LLVMPositionBuilderAtEnd(t->builder, bad);
+	lines_at(t, 0);		/* any instruction of the kernel */
 	call_run(t, "misaligned", "v:l", found);
 	LLVMBuildUnreachable(t->builder);
 	LLVMPositionBuilderAtEnd(t->builder, good);

@@ -33,9 +33,11 @@ void lines_function(struct translator *t, uint32_t line)
 	lines_at(t, line);
 }
 
+/* The column is the text's number, from 1 on: parts that are linked have lines of their own. */
 void lines_at(struct translator *t, uint32_t line)
 {
-	LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(t->context, line, 0,
+	uint32_t column = t->unit->number < 65535 ? t->unit->number + 1 : 0;
+	LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(t->context, line, column,
 								    t->lines_scope, NULL);
 
 	LLVMSetCurrentDebugLocation2(t->builder, location);

@@ -211,7 +211,8 @@ static void keep_lines(struct root *root, const char *kind, const void *object, 
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s.%u", kind, facts_of(root->function)->number);
-	root->lines = line_table_add(object, size, name, (uintptr_t)address);
+	root->lines = line_table_add(object, size, name, (uintptr_t)address,
+				     facts_of(root->function)->slot.owner);
 }
 
 /* Keeps an object for other processes. */

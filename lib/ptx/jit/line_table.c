@@ -13,16 +13,18 @@
 
 #include "code.h"
 #include "line_table.h"
+#include "source_line.h"
 
 struct line {
 	uint64_t offset;		/* in the object's code */
-	uint32_t line;
+	uint32_t line, column;		/* column: the number of the text, from 1 on */
 };
 
 struct line_table {
 	struct line_table *next;
 	atomic_uintptr_t begin;		/* 0: it is empty */
 	uintptr_t end;
+	const struct ptx_code *code;
 	struct line *lines;
 	uint32_t count, room;
 };
@@ -118,7 +120,7 @@ static int64_t sleb(const unsigned char **at)
 	return value;
 }
 
-static void add_line(struct line_table *table, uint64_t offset, uint32_t line)
+static void add_line(struct line_table *table, uint64_t offset, uint32_t line, uint32_t column)
 {
 	if (table->count == table->room) {
 		uint32_t room = table->room ? 2 * table->room : 256;
@@ -129,7 +131,7 @@ static void add_line(struct line_table *table, uint64_t offset, uint32_t line)
 		table->lines = more;
 		table->room = room;
 	}
-	table->lines[table->count++] = (struct line) { offset, line };
+	table->lines[table->count++] = (struct line) { offset, line, column };
 }
 
 /* What stands before a program of DWARF 4 */
@@ -150,7 +152,7 @@ static void read_lines(const struct object *object, const Elf64_Shdr *lines,
 	const unsigned char *begin = object->bytes + lines->sh_offset, *at, *end, *next;
 	const struct line_head *head = (const void *)begin;
 	uint64_t offset = 0, length;
-	uint32_t line = 1;
+	uint32_t line = 1, column = 0;
 
 	if (lines->sh_size < sizeof(*head) || head->version != 4)
 		return;
@@ -163,7 +165,7 @@ static void read_lines(const struct object *object, const Elf64_Shdr *lines,
 			opcode -= head->opcode_base;
 			offset += opcode / head->line_range;
 			line += head->line_base + opcode % head->line_range;
-			add_line(table, offset, line);
+			add_line(table, offset, line, column);
 			continue;
 		}
 		switch (opcode) {
@@ -172,18 +174,23 @@ static void read_lines(const struct object *object, const Elf64_Shdr *lines,
 			next = at + length;
 			if (*at == 2)
 				offset = relocated(object, at + 1 - begin);
-			if (*at == 1)
+			if (*at == 1) {
 				line = 1;
+				column = 0;
+			}
 			at = next;
 			break;
 		case 1:
-			add_line(table, offset, line);
+			add_line(table, offset, line, column);
 			break;
 		case 2:
 			offset += uleb(&at);
 			break;
 		case 3:
 			line += sleb(&at);
+			break;
+		case 5:
+			column = uleb(&at);
 			break;
 		case 8:
 			offset += (255 - head->opcode_base) / head->line_range;
@@ -208,7 +215,7 @@ static int compare(const void *one, const void *other)
 
 /* Keeps the lines of an object whose symbol @name was put to @address. NULL: it has none */
 struct line_table *line_table_add(const void *bytes, size_t size, const char *name,
-				  uintptr_t address)
+				  uintptr_t address, const struct ptx_code *of)
 {
 	const Elf64_Shdr *code, *lines;
 	struct line_table *table;
@@ -234,6 +241,7 @@ struct line_table *line_table_add(const void *bytes, size_t size, const char *na
 	}
 	if (table) {
 		table->count = 0;
+		table->code = of;
 		read_lines(&object, lines, table);
 		if (table->count)
 			qsort(table->lines, table->count, sizeof(*table->lines), compare);
@@ -253,7 +261,22 @@ void line_table_remove(struct line_table *table)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Writes "line 12", or nothing. Handlers of signals may call it. */
+static void write_line(const struct line_table *table, const struct line *line, char *text,
+		       size_t size)
+{
+	const struct unit *unit;
+	int used = snprintf(text, size, "line %u", line->line);
+	char source[100];
+
+	if (!line->column || line->column > table->code->units_count)
+		return;
+	unit = &table->code->units[line->column - 1];
+	source_line(unit->text, unit->end, line->line, source, sizeof(source));
+	if (*source)
+		snprintf(text + used, size - used, " (%s)", source);
+}
+
+/* Writes "line 12" or, where the text tells, "line 12 (a.cu:7)"; or nothing. */
 void line_table_find(uintptr_t address, char *text, size_t size)
 {
 	*text = '\0';
@@ -272,7 +295,7 @@ void line_table_find(uintptr_t address, char *text, size_t size)
 				high = middle;
 		}
 		if (low && table->lines[low - 1].line)
-			snprintf(text, size, "line %u", table->lines[low - 1].line);
+			write_line(table, &table->lines[low - 1], text, size);
 		return;
 	}
 }

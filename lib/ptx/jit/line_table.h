@@ -8,8 +8,10 @@
 
 struct line_table;
 
+struct ptx_code;
+
 struct line_table *line_table_add(const void *bytes, size_t size, const char *name,
-				  uintptr_t address);
+				  uintptr_t address, const struct ptx_code *of);
 void line_table_remove(struct line_table *table);
 void line_table_find(uintptr_t address, char *text, size_t size);
 

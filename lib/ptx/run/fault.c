@@ -8,16 +8,39 @@
 
 void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
 
+/*
+ * Finds the line of translated code at which a thread is: that of the instruction, or of the call
+ * of a function of this library. Such functions keep no chain of frames, so a return address is
+ * looked for in the stack, from @rsp on.
+ */
+static void line_of(const struct fiber *fiber, uintptr_t rip, uintptr_t rsp, char *line,
+		    size_t size)
+{
+	uintptr_t end = (uintptr_t)fiber->at.stack_end;
+	uintptr_t top = end + fiber->at.block->cluster->stacks.each;
+
+	*line = '\0';
+	if (!ptx_run_line_at)
+		return;
+	if (rip)
+		ptx_run_line_at(rip, line, size);
+	/* a call that runs on the process's stack has left the thread at its own */
+	if (rsp < end || rsp >= top)
+		rsp = (uintptr_t)fiber->stack;
+	rsp &= ~7UL;
+	for (; !*line && rsp >= end && rsp + 8 <= top; rsp += 8)
+		ptx_run_line_at(*(uintptr_t *)rsp - 1, line, size);
+}
+
 /* Says where a thread was, in words. @rip: 0, or the instruction */
-static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintptr_t rip, char *text,
-		  size_t size)
+static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintptr_t rip,
+		  uintptr_t rsp, char *text, size_t size)
 {
 	const struct ptx_launch *launch = grid->launch;
-	char line[200] = "";
+	char line[200];
 	int used = 0;
 
-	if (rip && ptx_run_line_at)
-		ptx_run_line_at(rip, line, sizeof(line));
+	line_of(fiber, rip, rsp, line, sizeof(line));
 	used = snprintf(text, size, "kernel %.80s, block (%u, %u, %u)", launch->kernel->name,
 			fiber->at.ctaid[0], fiber->at.ctaid[1], fiber->at.ctaid[2]);
 	if (!grid->serial || !launch->kernel->block || fiber->at.named)
@@ -36,13 +59,29 @@ void fault_explain(struct runner *runner, struct ptx_grid *grid)
 	bool on_stack = runner->address >= (uintptr_t)fiber->at.stack_end - 64 * GUARD_BYTES &&
 			runner->address < (uintptr_t)fiber->at.stack_end + 64;
 
-	place(grid, fiber, runner->rip, where, sizeof(where));
+	place(grid, fiber, runner->rip, runner->rsp, where, sizeof(where));
 	if (on_stack)
 		strcpy(what, "its stack has overflowed");
 	else if (host->reason)
 		host->reason(runner->address, runner->store, what, sizeof(what));
 	launch_failed(grid, RESULT_ILLEGAL_ADDRESS, "%s: %s at %#lx: %.150s", where,
 		      runner->store ? "store" : "load", runner->address, what);
+}
+
+/* No thread of a cluster can ever go on: names the first one that waits. */
+void stuck_explain(struct runner *runner, const struct cluster *cluster)
+{
+	const struct ptx_block *block = cluster->blocks;
+	const struct fiber *fiber;
+	char where[320];
+
+	while (!block->live)
+		block++;
+	for (fiber = block->fibers; fiber->state == FIBER_DONE; fiber++)
+		;
+	place(runner->grid, fiber, 0, (uintptr_t)fiber->stack, where, sizeof(where));
+	launch_failed(runner->grid, RESULT_LAUNCH_FAILED,
+		      "%s: threads wait at different barriers, and for ever", where);
 }
 
 /* Ends the launch because of what a thread has done. */
@@ -55,7 +94,7 @@ void run_fail(struct fiber *fiber, int result, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(what, sizeof(what), format, list);
 	va_end(list);
-	place(runner->grid, fiber, 0, where, sizeof(where));
+	place(runner->grid, fiber, 0, (uintptr_t)__builtin_frame_address(0), where, sizeof(where));
 	launch_failed(runner->grid, result, "%s: %s", where, what);
 	for (;;)
 		fiber_switch(&fiber->stack, runner->stack);

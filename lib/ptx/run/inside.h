@@ -142,7 +142,7 @@ struct runner {
 	void *call_data;
 	sigjmp_buf back;
 	int signal;			/* what has ended the launch here */
-	uintptr_t address, rip;
+	uintptr_t address, rip, rsp;
 	bool store;
 	void *alternate;		/* stack for signals, of helpers */
 };
@@ -157,6 +157,7 @@ void queue_add(struct queue *queue, struct fiber *fiber);
 
 /* fault.c */
 void fault_explain(struct runner *runner, struct ptx_grid *grid);
+void stuck_explain(struct runner *runner, const struct cluster *cluster);
 __attribute__((noreturn)) void run_fail(struct fiber *fiber, int result, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -240,12 +240,7 @@ static bool cluster_round(struct runner *runner, struct cluster *cluster)
 	for (uint32_t i = 0; i < cluster->count; i++)
 		can_run |= cluster->blocks[i].queued;
 	if (cluster->live_blocks && !can_run && !runner->grid->failed)
-		launch_failed(runner->grid, RESULT_LAUNCH_FAILED,
-			      "kernel %.80s, block (%u, %u, %u): threads wait at different barriers, "
-			      "and for ever", runner->grid->launch->kernel->name,
-			      cluster->blocks->fibers->at.ctaid[0],
-			      cluster->blocks->fibers->at.ctaid[1],
-			      cluster->blocks->fibers->at.ctaid[2]);
+		stuck_explain(runner, cluster);
 	return happened;
 }
 
@@ -345,11 +340,12 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 }
 
 /* The signal handler calls this in the thread that runs the block. */
-static void caught(int number, uintptr_t address, uintptr_t rip, bool store)
+static void caught(int number, uintptr_t address, uintptr_t rip, uintptr_t rsp, bool store)
 {
 	here->signal = number;
 	here->address = address;
 	here->rip = rip;
+	here->rsp = rsp;
 	here->store = store;
 	siglongjmp(here->back, 1);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* From a line of PTX to the line of the source that a compiler made it of */
+#ifndef MEMCAST_PTX_SOURCE_LINE_H
+#define MEMCAST_PTX_SOURCE_LINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes "a.cu:7"; nothing if the text has no .loc for the line */
+void source_line(const char *text, const char *end, uint32_t line, char *source, size_t size);
+
+#endif /* MEMCAST_PTX_SOURCE_LINE_H */
