@@ -2,6 +2,7 @@
 /* The calls that launch a kernel in a stream. */
 #include <stdlib.h>
 
+#include "base/prints.h"
 #include "launch.h"
 #include "node.h"
 
@@ -101,6 +102,7 @@ CUresult launch(CUfunction handle, const struct request *request, CUstream wante
 	struct stream *stream;
 	CUresult result = find_stream(handle, wanted, &stream);
 
+	prints_flush();
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (handle)

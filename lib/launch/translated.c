@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Runs kernels that were translated from PTX, by memcast-ptx.so. */
+#include "base/prints.h"
 #include "fault/fault.h"
 #include "launch.h"
 #include "translate/translate.h"
@@ -38,6 +39,7 @@ static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
 static const struct ptx_run_host host = {
 	.catch = set_catcher,
 	.view_at = view_at,
+	.print = prints_add,
 	.reason = fault_reason,
 };
 
@@ -72,6 +74,7 @@ CUresult translated_run(const struct invocation *invocation)
 		.multiprocessors = invocation->module->figures->multiprocessors,
 		.stack_limit = slot->limits[CU_LIMIT_STACK_SIZE],
 		.heap_limit = slot->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
+		.print_limit = slot->limits[CU_LIMIT_PRINTF_FIFO_SIZE],
 		.host = &host,
 	};
 	struct ptx_outcome outcome;

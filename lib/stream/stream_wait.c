@@ -2,6 +2,7 @@
 /* Waits for points in streams. */
 #include <stdlib.h>
 
+#include "base/prints.h"
 #include "capture.h"
 
 /* Does new work in the legacy stream wait for the work queued in the other? */
@@ -116,6 +117,7 @@ static CUresult collect_and_wait(struct stream_set *set, struct stream *stream,
 		return result;
 	points_wait(&points);
 	points_free(&points);
+	prints_flush();
 	result = set->error;
 	return result == CUDA_SUCCESS ? result : fail(result, "work in a stream has failed");
 }

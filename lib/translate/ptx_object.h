@@ -51,6 +51,8 @@ struct ptx_run_host {
 	/* Finds the view of a window. Return: is there one? */
 	bool (*view_at)(uint64_t address, uint64_t *window, size_t *bytes,
 			const struct memcast_view **view);
+	/* Takes what a thread has printed; NULL: it goes to standard output. */
+	void (*print)(const char *text, size_t bytes, size_t limit);
 	/* Writes why an access failed. Return: is it known? */
 	bool (*reason)(uintptr_t address, bool store, char *text, size_t size);
 };
@@ -66,6 +68,7 @@ struct ptx_launch {
 	uint32_t multiprocessors;
 	uint32_t stack_limit;		/* for kernels whose frame is not known */
 	uint64_t heap_limit;		/* of malloc() */
+	uint64_t print_limit;		/* of what printf() has written and nobody has read */
 	const struct ptx_run_host *host;
 };
 

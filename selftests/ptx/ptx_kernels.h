@@ -85,6 +85,27 @@ static const char store[] = HEAD
 	"st.global.u32 [%d1], 7;\n"
 	"ret;\n}\n";
 
+/* Prints the numbers below count, each in a line of 1,001 bytes; fails an assertion if it is 0. */
+#define PRINTED_LINE	1001
+static const char printing[] = HEAD
+	".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+	".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n,"
+	" .param .b64 s);\n"
+	".global .align 1 .b8 format[8] = { 37, 49, 48, 48, 48, 100, 10, 0 };\n"
+	".global .align 1 .b8 name[2] = { 120, 0 };\n"
+	".visible .entry print(.param .u32 count) {\n" REGISTERS
+	".local .align 8 .b8 values[8]; mov.b64 %d1, values; cvta.local.u64 %d1, %d1;\n"
+	"mov.b64 %d2, format; cvta.global.u64 %d2, %d2; ld.param.u32 %r2, [count];\n"
+	"mov.b64 %d3, name; cvta.global.u64 %d3, %d3; mov.u32 %r1, 0;\n"
+	"setp.eq.u32 %p1, %r2, 0; @!%p1 bra NEXT;\n"
+	"{ .param .b64 m, f; .param .b32 l; .param .b64 n, s; st.param.b64 [m], %d3;\n"
+	"st.param.b64 [f], %d3; st.param.b32 [l], 12; st.param.b64 [n], %d3; st.param.b64 [s], 1;\n"
+	"call.uni __assertfail, (m, f, l, n, s); }\n"
+	"NEXT: st.local.u32 [values], %r1;\n"
+	"{ .param .b64 f, a; .param .b32 r; st.param.b64 [f], %d2; st.param.b64 [a], %d1;\n"
+	"call.uni (r), vprintf, (f, a); }\n"
+	"add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r2; @%p1 bra NEXT; ret; }\n";
+
 /* An instruction that memcast does not have, in line 7 */
 static const char unsupported[] =
 	".version 8.0\n.target sm_90a\n.address_size 64\n"

@@ -252,6 +252,97 @@ TEST_F(ptx, multimem_needs_a_window)
 	EXPECT_LOG("kernel all_reduce", "no multicast object is mapped there");
 }
 
+/* Standard output, or error, goes to a file from here on. Return: what it was */
+static int divert(int fd, FILE *file)
+{
+	int kept = dup(fd);
+
+	fflush(stdout);
+	dup2(fileno(file), fd);
+	return kept;
+}
+
+static void restore(int fd, int kept)
+{
+	fflush(stdout);
+	dup2(kept, fd);
+	close(kept);
+}
+
+/* Return: the number in line @number of a file of printed lines */
+static int printed_number(FILE *file, long line)
+{
+	char text[PRINTED_LINE + 1] = "";
+
+	fseek(file, line * PRINTED_LINE, SEEK_SET);
+	return fread(text, 1, PRINTED_LINE, file) == PRINTED_LINE ? atoi(text) : -1;
+}
+
+static long size_of(FILE *file)
+{
+	fseek(file, 0, SEEK_END);
+	return ftell(file);
+}
+
+/* It comes out at a synchronization, and of too much the oldest lines are gone. */
+TEST_F(ptx, prints_when_the_program_waits)
+{
+	uint32_t few = 3, many = 700;
+	size_t limit = 512 << 10;
+	long early, late, kept_lines = limit / PRINTED_LINE;
+	FILE *file = tmpfile();
+	CUresult result;
+	int kept;
+
+	load(printing);
+	ASSERT_OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, limit));
+	kept = divert(1, file);
+	result = LAUNCH("print", 1, 1, &few);
+	while (result == CUDA_SUCCESS && cuStreamQuery(self->stream) == CUDA_ERROR_NOT_READY)
+		;
+	early = size_of(file);
+	if (result == CUDA_SUCCESS)
+		result = cuStreamSynchronize(self->stream);
+	late = size_of(file);
+	if (result == CUDA_SUCCESS)
+		result = LAUNCH("print", 1, 1, &many);
+	if (result == CUDA_SUCCESS)
+		result = cuCtxSynchronize();
+	restore(1, kept);
+	ASSERT_OK(result);
+	EXPECT_EQ(0, early);
+	EXPECT_EQ(few * PRINTED_LINE, late);
+	EXPECT_EQ((few + kept_lines) * PRINTED_LINE, size_of(file));
+	EXPECT_EQ(2, printed_number(file, 2));
+	EXPECT_EQ((int)many - kept_lines, printed_number(file, few));
+	EXPECT_EQ((int)many - 1, printed_number(file, few + kept_lines - 1));
+	fclose(file);
+}
+
+TEST_F(ptx, assertions)
+{
+	char said[256] = "";
+	FILE *file = tmpfile();
+	CUresult result;
+	uint32_t none = 0;
+	int kept;
+
+	load(printing);
+	kept = divert(2, file);
+	result = LAUNCH("print", 3, 1, &none);
+	if (result == CUDA_SUCCESS)
+		result = cuStreamSynchronize(self->stream);
+	restore(2, kept);
+	EXPECT_CU(CUDA_ERROR_ASSERT, result);
+	EXPECT_CU(CUDA_ERROR_ASSERT, cuCtxSynchronize());
+	rewind(file);
+	ASSERT_NE(NULL, fgets(said, sizeof(said), file));
+	EXPECT_SAYS(said, "x:12: x: block: [");
+	EXPECT_SAYS(said, ",0,0], thread: [0,0,0] Assertion `x` failed.\n");
+	EXPECT_LOG("kernel print, block (", "thread (0, 0, 0)", "assertion `x` failed, x:12");
+	fclose(file);
+}
+
 TEST_F(ptx, traps)
 {
 	load(kernels);

@@ -84,18 +84,39 @@ void stuck_explain(struct runner *runner, const struct cluster *cluster)
 		      "%s: threads wait at different barriers, and for ever", where);
 }
 
-/* Ends the launch because of what a thread has done. */
+struct failure {
+	struct fiber *fiber;
+	int result;
+	const char *format;
+	va_list *list;
+	uintptr_t rsp;
+};
+
+static void tell_failure(void *data)
+{
+	const struct failure *failure = data;
+	struct runner *runner = failure->fiber->at.block->runner;
+	char where[320], what[200];
+
+	vsnprintf(what, sizeof(what), failure->format, *failure->list);
+	place(runner->grid, failure->fiber, 0, failure->rsp, where, sizeof(where));
+	launch_failed(runner->grid, failure->result, "%s: %s", where, what);
+}
+
+/* Ends the launch because of what a thread has done. A thread's stack is too small for the words. */
 void run_fail(struct fiber *fiber, int result, const char *format, ...)
 {
 	struct runner *runner = fiber->at.block->runner;
-	char where[320], what[200];
+	struct failure failure = {
+		.fiber = fiber, .result = result, .format = format,
+		.rsp = (uintptr_t)__builtin_frame_address(0),
+	};
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(what, sizeof(what), format, list);
+	failure.list = &list;
+	ptx_run_host(&fiber->at, tell_failure, &failure);
 	va_end(list);
-	place(runner->grid, fiber, 0, (uintptr_t)__builtin_frame_address(0), where, sizeof(where));
-	launch_failed(runner->grid, result, "%s: %s", where, what);
 	for (;;)
 		fiber_switch(&fiber->stack, runner->stack);
 }

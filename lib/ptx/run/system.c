@@ -68,6 +68,7 @@ void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t by
 
 struct text {
 	FILE *file;
+	const struct ptx_launch *launch;
 	const char *format, *values;
 	uint32_t count;
 };
@@ -145,11 +146,13 @@ static const char *read_conversion(struct text *text, const char *at, char *part
 static void print(void *data)
 {
 	struct text *text = data;
-	char part[64];
-	size_t length;
+	char part[64], *all = NULL;
+	size_t length, bytes = 0;
 	bool wide;
 
-	flockfile(text->file);
+	text->file = open_memstream(&all, &bytes);
+	if (!text->file)
+		return;
 	for (const char *at = text->format; *at; at++) {
 		if (*at != '%') {
 			putc_unlocked(*at, text->file);
@@ -163,14 +166,23 @@ static void print(void *data)
 		else
 			print_value(text, part, length, wide);
 	}
-	fflush(text->file);
-	funlockfile(text->file);
+	fclose(text->file);
+	if (text->launch->host->print) {
+		text->launch->host->print(all, bytes, text->launch->print_limit);
+	} else {
+		fwrite(all, 1, bytes, stdout);
+		fflush(stdout);
+	}
+	free(all);
 }
 
 /* Return: how many values were printed */
 uint32_t ptx_run_vprintf(struct ptx_thread *thread, const char *format, const char *values)
 {
-	struct text text = { .file = stdout, .format = format, .values = values };
+	struct text text = {
+		.launch = thread->block->runner->grid->launch,
+		.format = format, .values = values,
+	};
 
 	ptx_run_host(thread, print, &text);
 	return text.count;
