@@ -27,7 +27,7 @@ run() {
 		>"$temp/said" 2>&1
 }
 compiles() { run "$@" && [ -e "$temp/ir" ]; }
-compiles_nothing() { run "$@" && [ ! -e "$temp/ir" ]; }
+compiles_nothing() { run 5 && [ ! -e "$temp/ir" ]; }
 files() { find "$folder/" -name '*.o' 2>/dev/null | wc -l; }
 last() { find "$folder/" -name '*.o' -printf '%p\n' | sort | tail -1; }
 
