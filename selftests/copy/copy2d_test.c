@@ -194,6 +194,27 @@ TEST_F(rows, all_are_in_the_block)
 	EXPECT_OK(cuMemFree(block));
 }
 
+/* The first row is in a registered range, and the second is in memory of the program behind it. */
+TEST_F(rows, all_are_registered)
+{
+	CUDA_MEMCPY2D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcPitch = 4096,
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = AT(0), .dstPitch = 64,
+		.WidthInBytes = 64, .Height = 2,
+	};
+	char *own = aligned_alloc(4096, 8192);
+
+	ASSERT_NE(NULL, own);
+	memset(own, 1, 8192);
+	ASSERT_OK(cuMemHostRegister(own, 4096, 0));
+	copy.srcDevice = ADDRESS(own);
+	EXPECT_REASON(cuMemcpy2D(&copy), "the source # is not device memory");
+	copy.srcPitch = 4096 - 64;
+	EXPECT_OK(cuMemcpy2D(&copy));
+	ASSERT_OK(cuMemHostUnregister(own));
+	free(own);
+}
+
 TEST_F(rows, host_rows_are_checked)
 {
 	CUDA_MEMCPY2D copy = {
