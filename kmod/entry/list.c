@@ -17,9 +17,12 @@
 #define MEMBER_BINDINGS	64
 #define MEMORY_RANGES	256
 
-/* Text that a file has at a time: more than the longest line, of a team with all devices */
-#define LIST_BYTES	SZ_32K
-static_assert(MEMCAST_MAX_DEVICES * 48 < SZ_32K);
+/*
+ * Text that a file has at a time: more than the longest line, of a team with all devices, and so
+ * much that the struct is 32 KiB at most. With a byte more it would cost, and be charged, 64.
+ */
+#define LIST_BYTES	(SZ_32K - 256)
+static_assert(MEMCAST_MAX_DEVICES * 48 < LIST_BYTES);
 
 /* Kinds of lines, in the order in which they are listed */
 enum stage { WAITS, HANDLES, MAPPINGS, PIECES, NO_STAGE };
@@ -36,6 +39,8 @@ struct mc_list {
 	size_t from, used;	/* the bytes of the text that are not read yet */
 	char text[LIST_BYTES];
 };
+
+static_assert(sizeof(struct mc_list) <= SZ_32K);
 
 /* Adds to a line. Without room it notes so, and the line comes at the next time. */
 __printf(2, 3)
