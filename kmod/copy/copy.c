@@ -193,8 +193,10 @@ int mc_copy(struct mc_call *call)
 	/* no larger than needed: kernels that zero what they allocate take long for the largest */
 	copying = kvmalloc(struct_size(copying, spot, mc_spots(true) + mc_spots(false)) +
 			   min_t(u64, copy->bytes, BOUNCE_SIZE), GFP_KERNEL_ACCOUNT);
-	if (!copying)
+	if (!copying) {
+		mc_copy_forget(call, &copy->progress, -ENOMEM);
 		return -ENOMEM;
+	}
 	copying->to.pinned.spot = copying->spot;
 	copying->from.pinned.spot = copying->spot + mc_spots(true);
 	mc_copy_init(&copying->to, copy->to, copy->to_pitch, to->id, true);

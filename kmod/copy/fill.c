@@ -150,8 +150,10 @@ int mc_fill(struct mc_call *call)
 		return 0;
 
 	to = kmalloc(sizeof(*to) + mc_spots(true) * sizeof(*to->pinned.spot), GFP_KERNEL_ACCOUNT);
-	if (!to)
+	if (!to) {
+		mc_copy_forget(call, &fill->progress, -ENOMEM);
 		return -ENOMEM;
+	}
 	to->pinned.spot = (void *)(to + 1);
 	mc_copy_init(to, fill->to, fill->pitch, device->id, true);
 	if (unlikely(fill->progress.done))
