@@ -90,9 +90,10 @@ static int buffer_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
 	struct mc_buffer *buffer = dmabuf->priv;
 
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+	if (!(vma->vm_flags & VM_SHARED) || mc_vma_wants_exec(vma))
 		return -EINVAL;
-	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP,
+		     VM_EXEC | VM_MAYEXEC);
 	vma->vm_private_data = buffer;
 	vma->vm_ops = &buffer_vm_ops;
 	return 0;

@@ -19,6 +19,7 @@
 #include <linux/pagemap.h>
 #include "dmabuf.h"
 #include "core/compat.h"
+#include "map/map.h"
 
 /* ---- devices and the kernel ---- */
 
@@ -169,9 +170,10 @@ static const struct vm_operations_struct staging_vm_ops = {
 
 static int staging_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+	if (!(vma->vm_flags & VM_SHARED) || mc_vma_wants_exec(vma))
 		return -EINVAL;
-	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP,
+		     VM_EXEC | VM_MAYEXEC);
 	vma->vm_private_data = dmabuf;
 	vma->vm_ops = &staging_vm_ops;
 	return 0;

@@ -6,6 +6,7 @@
 #include <linux/interval_tree.h>
 #include <linux/kref.h>
 #include <linux/mm.h>
+#include <linux/personality.h>
 #include <linux/rwsem.h>
 #include "object/object.h"
 #include "device/set.h"
@@ -34,6 +35,15 @@ struct mc_reservation {
 	bool zapped;			/* page tables show nothing of what is being removed */
 	struct mc_unmapped unmapped;
 };
+
+/*
+ * Does the program ask mmap() for memory that it can run? With setarch -X the kernel adds VM_EXEC
+ * to what it asks for, and the caller takes that away.
+ */
+static inline bool mc_vma_wants_exec(const struct vm_area_struct *vma)
+{
+	return vma->vm_flags & VM_EXEC && !(current->personality & READ_IMPLIES_EXEC);
+}
 
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,

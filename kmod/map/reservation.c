@@ -3,7 +3,6 @@
  * Reservations: an address range of one process. One VMA, never split, with a
  * tree of mappings inside; the page tables are only that tree's cache.
  */
-#include <linux/personality.h>
 #include <linux/sched/mm.h>
 #include "core/compat.h"
 #include "map.h"
@@ -169,10 +168,7 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 		return -ESRCH;
 	if (READ_ONCE(client->lost))
 		return -EHOSTDOWN;
-	/* setarch -X: the kernel adds VM_EXEC to what the process asks for */
-	if (vma->vm_flags & VM_EXEC && !(current->personality & READ_IMPLIES_EXEC))
-		return -EINVAL;
-	if ((vma->vm_flags & access) != access || vma->vm_pgoff ||
+	if (mc_vma_wants_exec(vma) || (vma->vm_flags & access) != access || vma->vm_pgoff ||
 	    !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
 		return -EINVAL;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <unistd.h>
 #include "memcast_test.h"
 #include "reason.h"
@@ -147,6 +148,28 @@ TEST_F(dmabuf, mmap_refused)
 	EXPECT_EQ(MAP_FAILED, (void *)map_fd(fd, 2 * CHUNK, 0));
 	EXPECT_EQ(MAP_FAILED, (void *)map_fd(fd, CHUNK, 4096));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0));
+}
+
+/* Under setarch -X a program can map a dma-buf, and gets memory that it cannot run. */
+TEST_F(dmabuf, read_implies_exec)
+{
+	int before = personality(0xffffffff), fds[2];
+
+	cuda_start(0);
+	fds[0] = exported(new_memory(0, CHUNK));
+	fds[1] = exported(complete_team(2, CHUNK));
+	ASSERT_LE(0, personality(before | READ_IMPLIES_EXEC));
+	for (int i = 0; i < 2; i++) {
+		char *at = map_fd(fds[i], CHUNK, 0);
+
+		EXPECT_NE(MAP_FAILED, (void *)at) TH_LOG("fd %d: %s", i, strerror(errno));
+		if (at == MAP_FAILED)
+			continue;
+		EXPECT_NE(0, mprotect(at, CHUNK, PROT_READ | PROT_EXEC));
+		EXPECT_EQ(0, munmap(at, CHUNK));
+	}
+	ASSERT_LE(0, personality(before));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_EXEC, MAP_SHARED, fds[1], 0));
 }
 
 /* A debugger may not store where the program may not. */
