@@ -129,13 +129,13 @@ static void run_sequences(void)
 		int result;
 
 		*reason = '\0';
-		snprintf(text, sizeof(text), HEAD "%s.visible .entry k(.param .u64 pi, .param .u64 po) {\n"
+		snprintf(text, sizeof(text), HEAD ".visible .entry k(.param .u64 pi, .param .u64 po) {\n"
 			 ".reg .pred %%p<4>; .reg .b16 %%h<4>; .reg .b32 %%r<8>; .reg .b64 %%d<8>; "
 			 ".reg .f32 %%f<4>; .reg .f64 %%g<4>; .reg .b64 %%i, %%o; ld.param.u64 %%i, [pi]; "
 			 "ld.param.u64 %%o, [po]; ld.global.u32 %%r1, [%%i]; ld.global.u32 %%r2, [%%i+4]; "
 			 "ld.global.u32 %%r3, [%%i+8]; mov.u32 %%r0, %%tid.x; setp.ne.u32 %%p0, %%r0, 0; "
 			 "not.pred %%p1, %%p0; %s\n%s\nst.global.u32 [%%o], %%r0; ret; }\n",
-			 sequences_functions, i & 1 ? "bar.sync 0;" : "", sequence->text);
+			 i & 1 ? "bar.sync 0;" : "", sequence->text);
 		result = load(text, strlen(text), &code, &log);
 		if (!result) {
 			result = run(code, "k", 1, parameters, reason, sizeof(reason));

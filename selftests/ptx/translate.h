@@ -50,8 +50,8 @@ static int load(const char *text, size_t bytes, struct ptx_code **code, struct p
 	return object->code_new(texts, 2, 90, &where, code, log);
 }
 
-static inline int run(struct ptx_code *code, const char *kernel, uint32_t threads,
-		      const void *parameters, char *reason, size_t size)
+static inline int run(struct ptx_code *code, const char *kernel, uint32_t threads, const void *parameters,
+	       char *reason, size_t size)
 {
 	static const struct ptx_run_host host;
 	struct ptx_launch launch = {

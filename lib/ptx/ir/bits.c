@@ -64,29 +64,19 @@ LLVMValueRef shift(struct translator *t, LLVMValueRef a, LLVMValueRef count, boo
 /* NVIDIA's compiler takes 16 bits of a number by which 16 bits are shifted: 0x10000 is 0. */
 static LLVMValueRef shift_count(struct translator *t)
 {
-	const struct operand *from = operand(t, 2);
-	LLVMValueRef count = get(t, from, TYPE_U32), zero = constant(t, 32, 0), negative;
+	LLVMValueRef count = get(t, operand(t, 2), TYPE_U32);
 
-	if (type_bits(type_at(t, 0)) != 16)
-		return count;
-	if (from->kind == OPERAND_NUMBER)
-		return BUILD(And, count, constant(t, 32, 0xffff));
-	if (!t->origins || type_is(type_at(t, 0), KIND_SIGNED))
-		return count;
-	negative = LLVMBuildICmp(t->builder, LLVMIntSLT, count, zero, "");
-	return choose(t, BUILD(And, negative, origin_is(t, from, ORIGIN_SIGNED)), zero, count);
+	if (operand(t, 2)->kind == OPERAND_NUMBER && type_bits(type_at(t, 0)) == 16)
+		count = BUILD(And, count, constant(t, 32, 0xffff));
+	return count;
 }
 
 void translate_shl(struct translator *t)
 {
 	enum type type = type_at(t, 0);
-	LLVMValueRef value = get(t, operand(t, 1), type), result;
 
-	result = shift(t, value, shift_count(t), true, false);
-	if (t->origins && type_bits(type) == 64 && operand(t, 2)->kind == OPERAND_NUMBER &&
-	    (uint32_t)operand(t, 2)->number.integer >= 64)
-		result = choose(t, origin_is(t, operand(t, 1), ORIGIN_PRODUCT), value, result);
-	put(t, operand(t, 0), result, type);
+	put(t, operand(t, 0), shift(t, get(t, operand(t, 1), type), shift_count(t), true, false),
+	    type);
 }
 
 void translate_shr(struct translator *t)

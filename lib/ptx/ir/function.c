@@ -182,7 +182,6 @@ static void forget(const struct parameters *parameters)
 {
 	for (uint32_t i = 0; i < parameters->count; i++) {
 		parameters->at[i]->value = NULL;
-		parameters->at[i]->origin = NULL;
 		memset(parameters->at[i]->values, 0, sizeof(parameters->at[i]->values));
 	}
 }
@@ -233,7 +232,6 @@ static void translate_function(struct translator *t, struct function *function)
 		return;
 	}
 	registers_look(&t->body);
-	origins_begin(t);
 	entry = LLVMAppendBasicBlockInContext(t->context, t->value, "");
 	LLVMPositionBuilderAtEnd(t->entry_builder, entry);
 	t->start = new_block(t);

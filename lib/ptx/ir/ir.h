@@ -16,7 +16,6 @@
  *   memory.c, atomic.c, multimem.c, async.c, bulk.c
  *   flow.c, call.c, collective.c, matrix.c
  *   lines.c	lines of the text, for faults
- *   origin.c	shifts that depend on what their operands come from
  */
 #ifndef MEMCAST_PTX_IR_H
 #define MEMCAST_PTX_IR_H
@@ -49,7 +48,6 @@ struct translator {
 	LLVMValueRef lane;		/* what a lane brings for operations of matrices */
 	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
-	bool origins;			/* registers say what they come from */
 	bool loops;			/* the root has a form that loops over threads */
 	uint32_t *waits_before;		/* instructions that may wait, before each statement */
 	uint32_t index;			/* of the statement */
@@ -165,14 +163,6 @@ bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef con
 LLVMValueRef function_value(struct translator *t, struct function *function);
 LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
 void edge(struct translator *t, struct symbol *label);
-
-/* ---- origin.c ---- */
-enum origin { ORIGIN_OTHER, ORIGIN_PRODUCT, ORIGIN_SIGNED };
-
-void origins_begin(struct translator *t);
-LLVMValueRef origin_of_result(struct translator *t);
-void origin_note(struct translator *t, struct symbol *symbol, LLVMValueRef origin);
-LLVMValueRef origin_is(struct translator *t, const struct operand *from, enum origin origin);
 
 /* ---- float.c, half.c ---- */
 LLVMValueRef canonical(struct translator *t, LLVMValueRef value, enum type type);

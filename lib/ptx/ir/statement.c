@@ -134,7 +134,6 @@ static void last_instruction(struct translator *t)
 void translate_statement(struct translator *t, struct statement *statement)
 {
 	LLVMBasicBlockRef after = NULL;
-	LLVMValueRef origin;
 
 	t->at = statement;
 	if (statement->kind == STATEMENT_LABEL || statement->guard)
@@ -148,13 +147,10 @@ void translate_statement(struct translator *t, struct statement *statement)
 	take_modifiers(t);
 	if (statement->guard && !guard_is_dropped(t))
 		after = guard(t);
-	origin = t->origins ? origin_of_result(t) : NULL;
 	if (!statement->opcode->translate)
 		unsupported(t);
 	else
 		statement->opcode->translate(t);
-	if (origin)
-		origin_note(t, operand(t, 0)->symbol, origin);
 	align_note_sum(t);
 	if (t->used != (1U << statement->modifiers_count) - 1)
 		unsupported(t);

@@ -106,7 +106,6 @@ void register_write(struct translator *t, struct symbol *symbol, int element, LL
 	LLVMTypeRef type = register_type(t, symbol->type);
 
 	symbol->factors_epoch = 0;
-	origin_note(t, symbol, NULL);
 	align_forget(symbol);
 	if (LLVMTypeOf(value) != type) {
 		value = resize(t, as_int(t, value), type_bits(symbol->type), is_signed);

@@ -146,7 +146,6 @@ struct symbol {
 	};
 	/* what translation makes of it: values of LLVM, or NULL */
 	void *value, *values[8];
-	void *origin;			/* of a register: what it comes from */
 	bool used;
 	/* of a register that has a product of two floats, which a sum may take in */
 	void *factors[2];
