@@ -153,6 +153,28 @@ static int expect_set_access(struct model *m, const struct call *c)
 	return OK;
 }
 
+static int expect_unmap(struct model *m, const struct call *c)
+{
+	struct call chunks = *c;
+	uint64_t end = c->address + c->bytes;
+	enum span span;
+
+	if (!c->bytes || misaligned(c->address))
+		return INVALID;
+	/* an incomplete chunk at the end is left out if it shows nothing */
+	if (misaligned(c->bytes)) {
+		if (end < c->address || !model_reservation(m, c->worker, end) ||
+		    model_mapping(m, c->worker, end))
+			return INVALID;
+		if (model_reservation(m, c->worker, end) !=
+		    model_reservation(m, c->worker, c->address))
+			return UNSAID;
+		chunks.bytes = c->bytes / CHUNK_BYTES * CHUNK_BYTES;
+	}
+	span = span_of(m, &chunks);
+	return span == WHOLE || span == HOLES ? OK : span == ACROSS ? UNSAID : INVALID;
+}
+
 static int expect_add(struct model *m, const struct call *c)
 {
 	struct object *team = team_of(m, c);
@@ -224,7 +246,6 @@ static int expect(struct model *m, const struct call *c)
 {
 	struct object *o = model_object(m, c->worker, c->handle);
 	struct reservation *r = model_reservation(m, c->worker, c->address);
-	enum span span;
 
 	switch (c->function) {
 	case CREATE:
@@ -264,10 +285,7 @@ static int expect(struct model *m, const struct call *c)
 	case MAP:
 		return expect_map(m, c);
 	case UNMAP:
-		if (!c->bytes || misaligned(c->address | c->bytes))
-			return INVALID;
-		span = span_of(m, c);
-		return span == WHOLE || span == HOLES ? OK : span == ACROSS ? UNSAID : INVALID;
+		return expect_unmap(m, c);
 	case SET_ACCESS:
 		return expect_set_access(m, c);
 	case GET_ACCESS:
