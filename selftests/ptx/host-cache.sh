@@ -4,26 +4,15 @@
 # Runs on the machine that builds: compiled code is kept in a folder, is used from there by the next
 # process, and nothing is used that is damaged or that another user could have written.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
-object=$PWD/build/lib/memcast-ptx.so
+. selftests/ptx/object.sh
+build_test cache
 folder=$temp/a/b
-
-if [ ! -e "$object" ]; then
-	plan ptx 1
-	skip cache 'memcast-ptx.so is not built: LLVM has no headers here'
-	exit 0
-fi
-plan ptx.cache 14
-${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Werror -Ilib -o "$temp/run" selftests/ptx/host-cache.c \
-	-ldl 2>"$temp/said"
-result builds $?
+plan ptx.cache 13
 
 # Runs the kernel. The compiler writes a file if it is asked to make anything.
 run() {
 	rm -f "$temp/ir"
-	MEMCAST_PTX_CACHE=$folder MEMCAST_PTX_IR=$temp/ir timeout 100 "$temp/run" "$object" "${1:-5}" \
+	MEMCAST_PTX_CACHE=$folder MEMCAST_PTX_IR=$temp/ir timeout 100 "$temp/cache" "$object" "${1:-5}" \
 		>"$temp/said" 2>&1
 }
 compiles() { run "$@" && [ -e "$temp/ir" ]; }
@@ -81,7 +70,7 @@ rm -rf "$folder"
 
 # of several processes that need the same, one compiles it
 for i in 1 2 3 4; do
-	MEMCAST_PTX_CACHE=$folder MEMCAST_PTX_IR=$temp/ir.$i timeout 100 "$temp/run" "$object" 5 &
+	MEMCAST_PTX_CACHE=$folder MEMCAST_PTX_IR=$temp/ir.$i timeout 100 "$temp/cache" "$object" 5 &
 done >"$temp/said" 2>&1
 good=0
 for i in 1 2 3 4; do wait -n || good=1; done
