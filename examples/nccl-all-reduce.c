@@ -25,23 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(call)								\
-do {										\
-	cudaError_t error_ = (call);						\
-										\
-	if (error_)								\
-		fprintf(stderr, "rank %d: %s: %s\n", rank, #call,		\
-			cudaGetErrorString(error_)), exit(1);			\
-} while (0)
-
-#define CHECK_NCCL(call)							\
-do {										\
-	ncclResult_t result_ = (call);						\
-										\
-	if (result_)								\
-		fprintf(stderr, "rank %d: %s: %s; %s\n", rank, #call,		\
-			ncclGetErrorString(result_), ncclGetLastError(NULL)), exit(1); \
-} while (0)
+#include "nccl-check.h"
 
 static const struct type {
 	const char *name;
@@ -307,7 +291,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		if (option.processes < 2 || option.processes > 8 || option.iterations < 1 ||
 		    option.factor < 2 || option.first < 4 || option.first > option.last ||
 		    option.last < 64)
-			argp_error(state, "2 to 8 ranks, an iteration, a factor of 2, 4 to 64 bytes");
+			argp_error(state, "2 to 8 ranks, at least one iteration, a factor of 2, "
+				   "-b 4 or more and not above -e, -e 64 or more");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -30,23 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(call)								\
-do {										\
-	cudaError_t error_ = (call);						\
-										\
-	if (error_)								\
-		fprintf(stderr, "rank %d: %s: %s\n", rank, #call,		\
-			cudaGetErrorString(error_)), exit(1);			\
-} while (0)
-
-#define CHECK_NCCL(call)							\
-do {										\
-	ncclResult_t result_ = (call);						\
-										\
-	if (result_)								\
-		fprintf(stderr, "rank %d: %s: %s; %s\n", rank, #call,		\
-			ncclGetErrorString(result_), ncclGetLastError(NULL)), exit(1); \
-} while (0)
+#include "nccl-check.h"
 
 static struct {
 	int processes, threads, iterations;
