@@ -155,7 +155,7 @@ $(trap_object): $(trap_objects)
 ptx_reader  := ptx_word ptx_number ptx_value ptx_wrong
 ptx_sources := $(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c) $(ptx_reader:%=lib/image/%.c)
 $(B)/lib/memcast-ptx.so: $(ptx_sources:lib/%.c=$(B)/lib/%.o)
-	$(call quiet,LD)$(shared) -pthread -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $^ \
+	$(call quiet,LD)$(shared) -pthread -Wl,-soname,$(@F) -Wl,-z,nodelete -Wl,--build-id -o $@ $^ \
 		-Wl,--as-needed $(shell $(llvm_config) --ldflags --libs) -lm
 
 # A companion exports what its map names, most of it by the table in its functions.def.

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test cache
 folder=$temp/a/b
-plan ptx.cache 13
+plan ptx.cache 14
 
 # Runs the kernel. The compiler writes a file if it is asked to make anything.
 run() {
@@ -61,11 +61,21 @@ rm "$folder"
 
 # the oldest file goes when there is no room
 mkdir -m 700 "$folder"
-truncate -s 250M "$folder/old.o"
-truncate -s 7M "$folder/young.o"
-touch -d '2 days ago' "$folder/old.o"
-compiles && [ ! -e "$folder/old.o" ] && [ -e "$folder/young.o" ]
+old=$folder/$(printf '0%.0s' {1..32}).o young=$folder/$(printf 'f%.0s' {1..32}).o
+truncate -s 250M "$old"
+truncate -s 7M "$young"
+touch -d '2 days ago' "$old"
+compiles && [ ! -e "$old" ] && [ -e "$young" ]
 result bounded $?
+rm -rf "$folder"
+
+# what others keep in the folder does not count, and stays
+mkdir -m 700 "$folder"
+truncate -s 300M "$folder/mine.o" "$folder/00000000000000000000000000000000.old"
+touch -d '2 days ago' "$folder"/*
+compiles && compiles_nothing && [ -e "$folder/mine.o" ] &&
+	[ -e "$folder/00000000000000000000000000000000.old" ]
+result files_of_others $?
 rm -rf "$folder"
 
 # of several processes that need the same, one compiles it

@@ -2,8 +2,8 @@
 /*
  * The cache of compiled code: a folder of this user's, to which nobody else may write, with a file
  * for each function. A file is written under another name and renamed, so that it is whole; and its
- * beginning has a digest of the rest. If the folder gets too large, the files go that nobody has
- * used for longest. Without a folder, or with a full disk, functions are compiled each time.
+ * beginning has a digest of the rest. If such files take too much, those go that nobody has used for
+ * longest; other files of the folder stay. Without a folder, or with a full disk, functions are compiled each time.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -81,6 +81,27 @@ static void open_folder(void)
 	folder = -1;
 }
 
+/* Other notes are alike in all builds. Return: is the linker's number of this build there? */
+static bool add_build_id(struct digest *digest, const char *at, size_t size)
+{
+	const ElfW(Nhdr) * note;
+	size_t name, all;
+
+	for (; size >= sizeof(*note); at += all, size -= all) {
+		note = (const void *)at;
+		name = (note->n_namesz + 3UL) & ~3UL;
+		all = sizeof(*note) + name + ((note->n_descsz + 3UL) & ~3UL);
+		if (all > size)
+			return false;
+		if (note->n_type != NT_GNU_BUILD_ID || note->n_namesz != sizeof("GNU") ||
+		    memcmp(note + 1, "GNU", sizeof("GNU")))
+			continue;
+		digest_add(digest, at + sizeof(*note) + name, note->n_descsz);
+		return true;
+	}
+	return false;
+}
+
 static int add_build(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const char *here = (const char *)(uintptr_t)add_build;
@@ -94,10 +115,8 @@ static int add_build(struct dl_phdr_info *info, size_t size, void *data)
 
 		if (part->p_type == PT_LOAD)
 			mine |= (size_t)(here - at) < part->p_memsz;
-		if (part->p_type != PT_NOTE)
-			continue;
-		found = true;
-		digest_add(&digest, at, part->p_memsz);
+		if (part->p_type == PT_NOTE)
+			found |= add_build_id(&digest, at, part->p_memsz);
 	}
 	if (!mine || !found)
 		return 0;
@@ -116,7 +135,7 @@ static void name_of(const struct digest *key, char name[NAME_BYTES])
 		 (unsigned long long)key->part[1]);
 }
 
-/* Reads a whole file. Return: false: it has another size */
+/* Return: false: the file ends before, or cannot be read */
 static bool read_all(int fd, char *to, size_t size)
 {
 	while (size) {
@@ -215,8 +234,19 @@ int cache_lock(const struct digest *key)
 
 void cache_unlock(int lock)
 {
-	if (lock >= 0)
-		close(lock);
+	struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	if (lock < 0)
+		return;
+	fcntl(lock, F_OFD_SETLK, &all);	/* a child of fork() may have the file open as well */
+	close(lock);
+}
+
+/* Did cache_store() make the file? A number behind ".o" is of a process that writes it. */
+static bool is_ours(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == 32 && !strncmp(name + 32, ".o", 2) &&
+	       (!name[34] || name[34] == '.');
 }
 
 /* A file of the folder; the oldest is the one that goes first */
@@ -247,8 +277,9 @@ static bool find_oldest(struct oldest *oldest)
 		return false;
 	}
 	while ((entry = readdir(list))) {
-		if (fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ||
-		    !S_ISREG(about.st_mode) || !strcmp(entry->d_name, "lock"))
+		if (!is_ours(entry->d_name) ||
+		    fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(about.st_mode))
 			continue;
 		oldest->total += about.st_size;
 		if (!is_older(&about, oldest))
@@ -268,7 +299,8 @@ static bool make_room(off_t size)
 	while (find_oldest(&oldest)) {
 		if (oldest.total + size <= (off_t)FOLDER_MOST)
 			return true;
-		if (!*oldest.name || unlinkat(folder, oldest.name, 0))
+		/* another process may have removed it */
+		if (!*oldest.name || (unlinkat(folder, oldest.name, 0) && errno != ENOENT))
 			return false;
 	}
 	return false;

@@ -17,7 +17,7 @@ struct digest {
 static inline uint64_t digest_mix(uint64_t value, uint64_t word, uint64_t factor)
 {
 	value = (value ^ word) * factor;
-	return value ^ (value >> 29 | value << 35);
+	return value ^ value >> 29;
 }
 
 /* Adds bytes and their number. */
