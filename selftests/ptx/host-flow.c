@@ -69,6 +69,10 @@ static int run(const char *text, void *parameter, char *reason, size_t size)
 	"mov.u32 %r90, %tid.x; mad.wide.u32 %d91, %r90, 4, %d90; " body			\
 	" st.global.u32 [%d91], %r0; ret; }\n"
 
+/* 1 for 0, else the sum of what both functions give for one less */
+#define RECURSES "{ .reg .pred p; .reg .u32 m, x, y; mov.u32 r, 1; setp.eq.u32 p, n, 0; @p ret; "	\
+		 "sub.u32 m, n, 1; call (x), a, (m); call (y), b, (m); add.u32 r, x, y; ret; }\n"
+
 /* What thread i is to find: @first in threads below 32, @second in others; + @each * i */
 static const struct {
 	const char *name, *text;
@@ -107,6 +111,14 @@ static const struct {
 		    "bar.sync 0; ld.param.u64 %d1, [o]; mov.u32 %r1, %tid.x; "
 		    "mad.wide.u32 %d2, %r1, 4, %d1; call (%r2), f, (%r1); "
 		    "st.global.u32 [%d2], %r2; ret; }\n", 3, 3, 1 },
+	/* the ways through functions that call each other are too many to follow each */
+	{ "recursion", HEAD ".func (.reg .u32 r) b(.reg .u32 n);\n"
+		       ".func (.reg .u32 r) a(.reg .u32 n) " RECURSES
+		       ".func (.reg .u32 r) b(.reg .u32 n) " RECURSES
+		       ".visible .entry k(.param .u64 o) { .reg .b32 %r<9>; .reg .b64 %d<9>; "
+		       "bar.sync 0; ld.param.u64 %d1, [o]; mov.u32 %r1, %tid.x; mov.u32 %r3, 3; "
+		       "mad.wide.u32 %d2, %r1, 4, %d1; call (%r2), a, (%r3); "
+		       "st.global.u32 [%d2], %r2; ret; }\n", 8, 8, 0 },
 };
 
 static void value(uint32_t i)

@@ -33,6 +33,7 @@ struct jit {
 	struct scope *names;		/* that the linker knows */
 	struct digest target;		/* the compiler, and the processor that it compiles for */
 	bool caches;
+	bool all_large;			/* MEMCAST_PTX_LEVEL=0: as if all roots were large */
 };
 
 /* A root while its code is made */
@@ -83,6 +84,7 @@ struct jit *jit_new(char *reason, size_t size)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
 	char *triple, *processor, *features, *message = NULL;
+	const char *level = getenv("MEMCAST_PTX_LEVEL");
 	LLVMTargetRef target;
 
 	pthread_once(&once, initialise);
@@ -111,10 +113,12 @@ struct jit *jit_new(char *reason, size_t size)
 							   LLVMCodeModelSmall);
 	}
 	if (jit) {
+		jit->all_large = level && *level == '0';
 		jit->caches = cache_build(&jit->target);
 		digest_add(&jit->target, processor, strlen(processor));
 		digest_add(&jit->target, features, strlen(features));
 		llvm_version(&jit->target);
+		digest_add(&jit->target, &jit->all_large, sizeof(jit->all_large));
 	}
 	if (message)
 		LLVMDisposeMessage(message);
@@ -219,7 +223,7 @@ static void keep_lines(struct root *root, const char *kind, const void *object, 
 static void keep(const struct making *making, void *object, size_t size)
 {
 	const struct root *root = making->root;
-	struct cached cached = { .frame = root_frame(root->function), .object = object,
+	struct cached cached = { .frame = root->kernel.frame, .object = object,
 				 .object_bytes = size };
 	char *end;
 
@@ -291,10 +295,9 @@ static const char *passes_of(const struct root *root, bool large)
 
 static bool make_object(const struct making *making, LLVMModuleRef module)
 {
-	const char *level = getenv("MEMCAST_PTX_LEVEL");	/* 0: as if all were large */
 	struct jit *jit = making->jit;
 	struct root *root = making->root;
-	bool large = root->statements > LARGE || (level && *level == '0');
+	bool large = root->statements > LARGE || jit->all_large;
 	LLVMTargetMachineRef machine = jit->machines[large];
 	LLVMMemoryBufferRef object;
 	char *message = NULL;
@@ -309,6 +312,7 @@ static bool make_object(const struct making *making, LLVMModuleRef module)
 		LLVMPrintModuleToFile(module, getenv("MEMCAST_PTX_IR"), &message);
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
 		return fail_root(root, "LLVM", message);
+	root->kernel.frame = root->deep ? 0 : root_frame(root->function);
 	return link_object(making, object, true);
 }
 
@@ -339,12 +343,10 @@ static bool compile(const struct making *making)
 
 static struct digest key_of(const struct making *making)
 {
-	const char *level = getenv("MEMCAST_PTX_LEVEL");
 	struct digest key = making->jit->target;
 
 	digest_add(&key, &making->code->digest, sizeof(making->code->digest));
 	digest_add(&key, &facts_of(making->root->function)->number, sizeof(uint32_t));
-	digest_add(&key, level ? level : "", level ? strlen(level) : 0);
 	return key;
 }
 
@@ -366,7 +368,7 @@ static bool take_cached(const struct making *making)
 			root_external(root, name, address);
 	}
 	if (good) {
-		facts_of(root->function)->own_frame = cached.frame;
+		root->kernel.frame = cached.frame;
 		good = link_object(making, LLVMCreateMemoryBufferWithMemoryRangeCopy
 				   (cached.object, cached.object_bytes, "ptx"), false);
 	}

@@ -126,7 +126,6 @@ static struct root *root_compile(struct ptx_code *code, struct function *functio
 	}
 	if (!jit_compile(code->jit, code, root))
 		root->failed = true;
-	root->kernel.frame = root->deep ? 0 : root_frame(function);
 	return root;
 }
 
