@@ -9,7 +9,8 @@
 #include "instructions.h"
 #include "ir.h"
 
-static LLVMValueRef at_offset(struct translator *t, LLVMValueRef block, uint64_t offset)
+/* Return: a pointer to a byte of what is at a pointer */
+LLVMValueRef at_offset(struct translator *t, LLVMValueRef block, uint64_t offset)
 {
 	LLVMValueRef at = constant(t, 64, offset);
 
@@ -65,18 +66,13 @@ static void take(struct translator *t, LLVMValueRef block, const struct paramete
  */
 void name_thread(struct translator *t)
 {
-	LLVMValueRef at;
-
-	for (int i = 0; t->loops && i < 3; i++) {
-		at = constant(t, 64, offsetof(struct ptx_thread, tid) + 4 * i);
+	if (!t->loops)
+		return;
+	for (int i = 0; i < 3; i++)
 		LLVMBuildStore(t->builder, t->tid[i],
-			       LLVMBuildInBoundsGEP2(t->builder, t->i8, t->thread, &at, 1, ""));
-	}
-	if (t->loops) {
-		at = constant(t, 64, offsetof(struct ptx_thread, named));
-		LLVMBuildStore(t->builder, constant(t, 32, 1),
-			       LLVMBuildInBoundsGEP2(t->builder, t->i8, t->thread, &at, 1, ""));
-	}
+			       at_offset(t, t->thread, offsetof(struct ptx_thread, tid) + 4 * i));
+	LLVMBuildStore(t->builder, constant(t, 32, 1),
+		       at_offset(t, t->thread, offsetof(struct ptx_thread, named)));
 }
 
 static LLVMValueRef value_in(struct translator *t, const struct operand *list, uint32_t index,

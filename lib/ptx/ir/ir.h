@@ -9,8 +9,8 @@
  *   statement.c	the table of instructions; guards; modifiers
  *   registers.c	which registers are values, and which need memory
  *   value.c	operands to values and back; constants
- *   address.c	addresses: spaces, variables, alignment
- *   align.c	checks of addresses
+ *   address.c	addresses: spaces, variables
+ *   align.c	checks that addresses are aligned
  *   special.c	special registers
  *   integer.c, bits.c, compare.c, video.c, float.c, quotient.c, half.c, convert.c
  *   memory.c, atomic.c, multimem.c, async.c, bulk.c
@@ -128,15 +128,16 @@ void registers_look(const struct body *body);
 LLVMValueRef symbol_address(struct translator *t, struct symbol *symbol);
 LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enum space space,
 			uint32_t align);
-void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align);
 LLVMValueRef address_value(struct translator *t, const struct operand *operand);
 enum space space_of_modifiers(struct translator *t);
 LLVMValueRef shared_window(struct translator *t);
 
 /* ---- call.c ---- */
+LLVMValueRef at_offset(struct translator *t, LLVMValueRef block, uint64_t offset);
 void name_thread(struct translator *t);
 
 /* ---- align.c ---- */
+void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align);
 void align_forget(struct symbol *symbol);
 void align_note_sum(struct translator *t);
 void align_check(struct translator *t, LLVMValueRef pointer, uint32_t align, struct symbol *base,

@@ -11,13 +11,6 @@
 #include "ptx/math/matrix.h"
 #include "ptx/math/ptx_math.h"
 
-static LLVMValueRef at_bytes(struct translator *t, LLVMValueRef place, uint64_t bytes)
-{
-	LLVMValueRef index = constant(t, 64, bytes);
-
-	return LLVMBuildInBoundsGEP2(t->builder, t->i8, place, &index, 1, "");
-}
-
 /* What a lane brings: one piece of memory serves all such instructions of a function. */
 static LLVMValueRef lane_place(struct translator *t)
 {
@@ -133,8 +126,8 @@ static LLVMValueRef put_words(struct translator *t, LLVMValueRef place,
 {
 	for (uint32_t i = 0; i < words / (wide ? 2 : 1); i++)
 		LLVMBuildStore(t->builder, get(t, item(operand, i), wide ? TYPE_B64 : TYPE_B32),
-			       at_bytes(t, place, i * (wide ? 8 : 4)));
-	return at_bytes(t, place, 4 * words);
+			       at_offset(t, place, i * (wide ? 8 : 4)));
+	return at_offset(t, place, 4 * words);
 }
 
 static void get_words(struct translator *t, LLVMValueRef place, const struct operand *operand,
@@ -144,13 +137,13 @@ static void get_words(struct translator *t, LLVMValueRef place, const struct ope
 
 	for (uint32_t i = 0; i < count_of(operand); i++)
 		put(t, item(operand, i),
-		    BUILD(Load2, wide ? t->i64 : t->i32, at_bytes(t, place, i % count * each)),
+		    BUILD(Load2, wide ? t->i64 : t->i32, at_offset(t, place, i % count * each)),
 		    wide ? TYPE_B64 : TYPE_B32);
 }
 
 static void multiply(struct translator *t, struct matrix matrix)
 {
-	LLVMValueRef place = lane_place(t), at = at_bytes(t, place, sizeof(matrix));
+	LLVMValueRef place = lane_place(t), at = at_offset(t, place, sizeof(matrix));
 	bool wide = matrix.a == MATRIX_F64;
 	struct matrix result = matrix;
 
@@ -163,7 +156,7 @@ static void multiply(struct translator *t, struct matrix matrix)
 		at = put_words(t, at, operand(t, 1 + part), matrix_words(matrix, part), wide);
 	call_run(t, "together", "v:ipp", constant(t, 32, UINT32_MAX), place,
 		 math_function(t, "matrix_multiply"));
-	get_words(t, at_bytes(t, place, sizeof(matrix)), operand(t, 0),
+	get_words(t, at_offset(t, place, sizeof(matrix)), operand(t, 0),
 		  matrix_words(result, MATRIX_C), wide);
 }
 
@@ -307,7 +300,7 @@ void translate_wmma(struct translator *t)
 /* Return: where the addresses, or what else has so many bytes, of all lanes are */
 static LLVMValueRef gather(struct translator *t, LLVMValueRef own, uint32_t bytes)
 {
-	LLVMValueRef place = lane_place(t), all = at_bytes(t, place, 8);
+	LLVMValueRef place = lane_place(t), all = at_offset(t, place, 8);
 
 	LLVMBuildStore(t->builder, own, place);
 	call_run(t, "gather", "v:ippi", constant(t, 32, UINT32_MAX), place, all,

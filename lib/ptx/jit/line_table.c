@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * From an address in translated code to the line of its text. The tables of all objects are in a
- * list that a handler of signals may read: entries are only added, and those of code that is gone
- * are empty, for the next object to take.
+ * list; entries of code that is gone are empty, for the next object to take.
  */
 #include <elf.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +20,16 @@ struct line {
 
 struct line_table {
 	struct line_table *next;
-	atomic_uintptr_t begin;		/* 0: it is empty */
+	uintptr_t begin;		/* 0: it is empty */
 	uintptr_t end;
 	const struct ptx_code *code;
 	struct line *lines;
 	uint32_t count, room;
 };
 
-static _Atomic(struct line_table *) tables;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of additions */
+/* Protects the list, its entries, and the texts of those that are not empty. Taken alone. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct line_table *tables;
 
 /* An object's sections, of which only those that are asked for are looked at */
 struct object {
@@ -246,7 +245,7 @@ struct line_table *line_table_add(const void *bytes, size_t size, const char *na
 		if (table->count)
 			qsort(table->lines, table->count, sizeof(*table->lines), compare);
 		table->end = address - offset + code->sh_size;
-		atomic_store(&table->begin, address - offset);
+		table->begin = address - offset;
 	}
 	pthread_mutex_unlock(&lock);
 	return table;
@@ -257,7 +256,7 @@ void line_table_remove(struct line_table *table)
 	if (!table)
 		return;
 	pthread_mutex_lock(&lock);
-	atomic_store(&table->begin, 0);
+	table->begin = 0;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -280,22 +279,23 @@ static void write_line(const struct line_table *table, const struct line *line, 
 void line_table_find(uintptr_t address, char *text, size_t size)
 {
 	*text = '\0';
+	pthread_mutex_lock(&lock);
 	for (struct line_table *table = tables; table; table = table->next) {
-		uintptr_t begin = atomic_load(&table->begin);
 		uint32_t low = 0, high = table->count;
 
-		if (!begin || address < begin || address >= table->end)
+		if (!table->begin || address < table->begin || address >= table->end)
 			continue;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
 
-			if (table->lines[middle].offset <= address - begin)
+			if (table->lines[middle].offset <= address - table->begin)
 				low = middle + 1;
 			else
 				high = middle;
 		}
 		if (low && table->lines[low - 1].line)
 			write_line(table, &table->lines[low - 1], text, size);
-		return;
+		break;
 	}
+	pthread_mutex_unlock(&lock);
 }

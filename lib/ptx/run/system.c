@@ -54,7 +54,7 @@ void ptx_run_bulk_check(struct ptx_thread *thread, const void *to, const void *f
 {
 	if (((uintptr_t)to | (uintptr_t)from | bytes) % 16)
 		run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED,
-			 "a bulk copy of %u bytes from %p to %p: each is a multiple of 16", bytes,
+			 "a bulk copy of %u bytes from %p to %p: PTX wants multiples of 16", bytes,
 			 from, to);
 }
 
