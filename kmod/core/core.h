@@ -26,8 +26,8 @@
  * read side of reservation and team over lookup and insertion; a call that changes
  * what they look up holds the write side over the change and the zap. Where something is taken
  * away the zap comes first: once the trees do not have it, another thread may free its pages.
- * Innermost are the lock of mc_client.handles, fabric_lock (fabric_handle.c) and
- * accounts_lock (account.c): nothing is taken under them.
+ * Innermost are the lock of mc_client.handles, fabric_lock (fabric_handle.c), slots_lock (fabric.c)
+ * and accounts_lock (account.c): nothing is taken under them.
  *
  * No function has __must_hold(): sparse cannot follow mutexes and rwsems, whose functions
  * carry no annotations. lockdep_assert_held() checks the same at run time.

@@ -35,8 +35,11 @@ void mc_client_put(struct mc_client *client)
 	kref_put(&client->kref, client_free);
 }
 
-/* The client's process goes: its handles and mappings do, whoever has the file or the addresses. */
-static void client_leave(struct mc_client *client)
+/*
+ * Takes a client's handles, then its mappings, whoever has the file or the addresses: its process
+ * goes, or its host was lost. mapping_link() says why in this order.
+ */
+void mc_client_leave(struct mc_client *client)
 {
 	mc_client_end(client);
 	mc_client_unmap(client);
@@ -49,7 +52,7 @@ static void process_woke(struct work_struct *work)
 	const struct mc_process process = { .pid = client->process };
 
 	if (mc_process_has_ended(&process))
-		client_leave(client);
+		mc_client_leave(client);
 }
 
 /* With locks of the kernel, and interrupts off: so the work does the rest. */
@@ -124,7 +127,7 @@ static bool process_leaves(const struct mc_client *client)
 void mc_client_closed(struct mc_client *client)
 {
 	if (process_leaves(client))
-		client_leave(client);
+		mc_client_leave(client);
 }
 
 /* Ends a client whose file is gone, and with it every VMA: only handles and heaps are left. */

@@ -44,8 +44,7 @@ static void strip_client(struct mc_client *client)
 {
 	mc_waits_wake(client);
 	zap_client(client);
-	mc_client_end(client);
-	mc_client_unmap(client);
+	mc_client_leave(client);
 }
 
 static void lose(struct mc_host *host)

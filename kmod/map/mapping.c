@@ -111,8 +111,8 @@ void mc_mappings_free(struct list_head *removed)
 }
 
 /*
- * Undoes all mappings of a reservation, for good: its VMA has gone, or cannot be unmapped, or the
- * host was lost. Without locks but mmap_lock.
+ * Undoes all mappings of a reservation, for good: its VMA has gone, or cannot be unmapped, or its
+ * client has ended or lost its host. Without locks but mmap_lock.
  */
 void mc_mappings_undo(struct mc_reservation *reservation)
 {
