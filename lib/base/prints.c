@@ -51,17 +51,32 @@ void prints_add(const char *text, size_t bytes, size_t limit)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Kernels of other streams may go on printing meanwhile. */
+/*
+ * Kernels of other streams may go on printing meanwhile, also where stdout blocks. A second flush
+ * waits for the first one, so that texts come out in their order.
+ */
 void prints_flush(void)
 {
+	static pthread_mutex_t writes = PTHREAD_MUTEX_INITIALIZER;
+	struct print *print, *next;
+
 	if (!atomic_load_explicit(&waiting, memory_order_relaxed))
 		return;
+	pthread_mutex_lock(&writes);
 	pthread_mutex_lock(&lock);
-	atomic_store(&waiting, false);
-	while (first) {
-		fwrite(first->text, 1, first->bytes, stdout);
-		drop_first();
+	print = first;
+	first = NULL;
+	last = &first;
+	total = 0;
+	pthread_mutex_unlock(&lock);
+	for (; print; print = next) {
+		next = print->next;
+		fwrite(print->text, 1, print->bytes, stdout);
+		free(print);
 	}
 	fflush(stdout);
+	pthread_mutex_lock(&lock);
+	atomic_store(&waiting, first != NULL);
 	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&writes);
 }
