@@ -149,6 +149,8 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 CUresult load_file(const char *path, char **text, size_t *bytes);
 CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned int count,
 		    const CUjit_option *options, void **values, struct image **image);
+bool option_has(unsigned int count, const CUjit_option *options, CUjit_option wanted,
+		unsigned int *at);
 CUresult options_check(unsigned int count, const CUjit_option *options, void *const *values);
 
 void load_log(unsigned int count, const CUjit_option *options, void **values, const char *error);

@@ -65,10 +65,11 @@ static const CUjit_option log_sizes[] = {
 /* Keeps the sizes of the logs, which become those of the texts when logs are written. */
 static void keep_rooms(struct link *link)
 {
-	for (unsigned int i = 0; i < link->options_count; i++)
-		for (int j = 0; j < 2; j++)
-			if (link->options[i] == log_sizes[j])
-				link->rooms[j] = (uintptr_t)link->values[i];
+	unsigned int at;
+
+	for (int j = 0; j < 2; j++)
+		if (option_has(link->options_count, link->options, log_sizes[j], &at))
+			link->rooms[j] = (uintptr_t)link->values[at];
 }
 
 static CUresult create(unsigned int count, CUjit_option *options, void **values, CUlinkState *state)
@@ -123,10 +124,11 @@ CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **value
 
 static void write_logs(const struct link *link, const char *error)
 {
-	for (unsigned int i = 0; i < link->options_count; i++)
-		for (int j = 0; j < 2; j++)
-			if (link->options[i] == log_sizes[j])
-				link->values[i] = (void *)(uintptr_t)link->rooms[j];
+	unsigned int at;
+
+	for (int j = 0; j < 2; j++)
+		if (option_has(link->options_count, link->options, log_sizes[j], &at))
+			link->values[at] = (void *)(uintptr_t)link->rooms[j];
 	load_log(link->options_count, link->options, link->values, error);
 }
 

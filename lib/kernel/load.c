@@ -13,7 +13,8 @@
 #include "kernel.h"
 #include "translate/translate.h"
 
-static bool has(unsigned int count, const CUjit_option *options, CUjit_option wanted,
+/* Return: is an option given? *at: where, the first time */
+bool option_has(unsigned int count, const CUjit_option *options, CUjit_option wanted,
 		unsigned int *at)
 {
 	for (unsigned int i = 0; i < count; i++)
@@ -29,9 +30,9 @@ static CUresult buffer_check(unsigned int count, const CUjit_option *options,
 			     void *const *values, CUjit_option buffer, CUjit_option size)
 {
 	unsigned int buffer_at, size_at;
-	bool has_buffer = has(count, options, buffer, &buffer_at);
+	bool has_buffer = option_has(count, options, buffer, &buffer_at);
 
-	if (has_buffer != has(count, options, size, &size_at))
+	if (has_buffer != option_has(count, options, size, &size_at))
 		return fail(CUDA_ERROR_INVALID_VALUE, "a log's buffer, or its size, is missing");
 	if (has_buffer && !values[buffer_at])
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL log");
@@ -65,7 +66,7 @@ static void write_log(unsigned int count, const CUjit_option *options, void **va
 {
 	unsigned int buffer_at, size_at, room;
 
-	if (!has(count, options, buffer, &buffer_at) || !has(count, options, size, &size_at))
+	if (!option_has(count, options, buffer, &buffer_at) || !option_has(count, options, size, &size_at))
 		return;
 	room = (uintptr_t)values[size_at];
 	if (room)
@@ -108,7 +109,7 @@ static CUresult check_target(const struct image *image, unsigned int count,
 {
 	unsigned int at, target;
 
-	if (!has(count, options, CU_JIT_TARGET, &at))
+	if (!option_has(count, options, CU_JIT_TARGET, &at))
 		return CUDA_SUCCESS;
 	target = (uintptr_t)values[at] & 0xffff;	/* 90a has a bit above */
 	if ((int)target < image->architecture)
@@ -145,7 +146,7 @@ CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned in
 	if (!count)
 		return result;
 	load_log(count, options, values, *log.text ? log.text : complaint.text);
-	if (has(count, options, CU_JIT_WALL_TIME, &at))
+	if (option_has(count, options, CU_JIT_WALL_TIME, &at))
 		values[at] = NULL;	/* 0.0 ms: nothing is compiled */
 	return result;
 }
