@@ -165,7 +165,7 @@ const struct variable *image_variable_of(const struct image *image, const char *
 	for (at = first; at && at < end && !strcmp(at->name, name); at++)
 		if (at->is_private && at->text == text)
 			return at;
-	return first;
+	return first && !first->is_private ? first : NULL;
 }
 
 struct image *image_get(struct image *image)
