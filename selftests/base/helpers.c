@@ -225,20 +225,30 @@ void run_on_cpu(unsigned int number)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-bool sleeps(pid_t pid, pid_t thread)
+char thread_state(pid_t pid, pid_t thread)
 {
 	char path[64], state = 0;
-	int tries, count = 0;
 	FILE *file;
 
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, thread);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state;
+}
+
+bool sleeps(pid_t pid, pid_t thread)
+{
+	int tries, count = 0;
+	char state;
+
 	for (tries = 0; tries < 25000 && count < 5; tries++) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, thread);
-		file = fopen(path, "re");
-		if (!file)
+		state = thread_state(pid, thread);
+		if (!state)
 			return false;
-		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-			state = 0;
-		fclose(file);
 		count = state == 'S' ? count + 1 : 0;
 		usleep(2000);
 	}

@@ -67,6 +67,9 @@ bool signals_are_own(void);
  */
 void run_on_cpu(unsigned int number);
 
+/* Return: the letter that the kernel has for what a thread does (R, S, Z ...); 0: there is no such thread */
+char thread_state(pid_t pid, pid_t thread);
+
 /* Waits, as long as comes_true() does, for the thread to sleep in the kernel. Return: does it? */
 bool sleeps(pid_t pid, pid_t thread);
 

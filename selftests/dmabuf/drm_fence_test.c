@@ -114,28 +114,13 @@ struct signaller {
 	int result;
 };
 
-/* Return: the state letter of a thread of this process */
-static char state_of(pid_t tid)
-{
-	char path[64], state = '?';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	file = fopen(path, "re");
-	if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = '?';
-	if (file)
-		fclose(file);
-	return state;
-}
-
 /* Signals the fence once the waiting thread sleeps; after 5 s in any case. */
 static void *signal_when_waited_for(void *data)
 {
 	struct signaller *signaller = data;
 	double until = now() + 5;
 
-	while (state_of(signaller->waiter) == 'R' && now() < until)
+	while (thread_state(getpid(), signaller->waiter) == 'R' && now() < until)
 		usleep(1000);
 	atomic_store(&signaller->signalled, true);
 	signaller->result = vgem_signal(signaller->card, signaller->fence);

@@ -8,10 +8,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <uapi/memcast.h>
 #include "memcast_test.h"
@@ -157,21 +155,6 @@ static void *work_on(void *main_thread)
 	_exit(RAW(of.fd, MEMORY_CREATE, create));
 }
 
-/* Has the first thread of a process ended? */
-static bool is_zombie(pid_t pid)
-{
-	char path[40], line[256] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, pid);
-	file = fopen(path, "re");
-	if (file && !fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	if (file)
-		fclose(file);
-	return strstr(line, ") Z ");
-}
-
 /* The exit of a process's first thread does not end its clients. */
 TEST_F(opener, other_threads_go_on)
 {
@@ -189,7 +172,7 @@ TEST_F(opener, other_threads_go_on)
 		pthread_exit(NULL);
 	}
 	receive_number(link);
-	EXPECT_TRUE(comes_true(is_zombie(pid)));
+	EXPECT_TRUE(comes_true(thread_state(pid, pid) == 'Z'));
 	ASSERT_EQ(1, write(self->begin[1], "", 1));
 	EXPECT_EQ(0, reap_child(pid));
 }
