@@ -1293,7 +1293,7 @@ typedef enum CUfunction_attribute_enum {
 	CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES			= 1,	/* without the dynamic part */
 	CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES			= 2,	/* of the module */
 	CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES			= 3,	/* of a thread */
-	CU_FUNC_ATTRIBUTE_NUM_REGS				= 4,	/* of PTX, which is not compiled: 16 */
+	CU_FUNC_ATTRIBUTE_NUM_REGS				= 4,	/* of PTX: always 16 */
 	CU_FUNC_ATTRIBUTE_PTX_VERSION				= 5,	/* 10 x major + minor, of the target */
 	CU_FUNC_ATTRIBUTE_BINARY_VERSION			= 6,
 	CU_FUNC_ATTRIBUTE_CACHE_MODE_CA				= 7,
@@ -4148,8 +4148,8 @@ CUresult CUDAAPI cuDestroyExternalMemory(CUexternalMemory extMem);
 /*
  * Device code: modules, libraries and their kernels. Source of all rules: hardware.
  * @image is PTX text that ends with a 0 byte, a cubin, a fatbin, or the wrapper that nvcc puts
- * around a fatbin; it may be freed after the call. PTX is read as far as its
- * instructions' names, and not compiled.
+ * around a fatbin; it may be freed after the call. PTX is read as far as its instructions' names,
+ * and compiled when a kernel is first launched.
  *
  * Errors of loading: CUDA_ERROR_INVALID_IMAGE (none of these), _INVALID_PTX,
  * _UNSUPPORTED_PTX_VERSION, _NO_BINARY_FOR_GPU (a fatbin without code for this device),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PTX text: the body of a function. Instructions are not compiled: only their names are
- * checked, so that other text is not taken for PTX, and memory that the function declares is
+ * PTX text: the body of a function. Instructions are compiled by lib/ptx; here only their names
+ * are checked, so that other text is not taken for PTX, and memory that the function declares is
  * counted.
  */
 #include <stdlib.h>
