@@ -204,16 +204,17 @@ without_late_vivid() {
 		END { if (held) printf "%s", text }'
 }
 
-# Where programs have used up the memory, Linux says so with call traces, which are no faults of its.
+# Where programs have used up the memory, Linux says so with call traces: they report no fault.
 without_oom() {
 	sed '/ invoked oom-killer: /,/[Oo]ut of memory: Killed process /d
 		/ page allocation failure: order:0, mode:.*GFP_HIGHUSER/,/<\/TASK>/d'
 }
+more_memory() { echo "--memory gives the machine more than its $memory MiB"; }
 say_out_of_memory() {
 	local killed
 	killed=$(grep -oE 'Out of memory: Killed process [0-9]+ \([^)]*\)' "$temp/log" | tail -n 1) || true
 	[ -z "$killed" ] || say "the machine ran out of memory, and Linux killed ${killed#*Killed }:" \
-		"--memory gives the machine more than its $memory MiB"
+		"$(more_memory)"
 }
 
 # show_reports: print reports in the kernel's log; fails if there is none

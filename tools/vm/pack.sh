@@ -89,26 +89,35 @@ pack_needs() {
 	esac
 }
 
-# memcast's own tools are found without their folder.
-find_program() { PATH=$PATH:$build/tools:$here type -P -- "${command[0]}"; }
-
-# Is the program nvidia-smi, of which this computer has none? Then it is the machine's.
-machine_has_nvidia_smi() {
-	[ "${command[0]}" = nvidia-smi ] && [ -n "$module" ] && ! type -P nvidia-smi >/dev/null ||
-		return 1
-	command[0]=/memcast-vm/nvidia/nvidia-smi
-}
-
 # Says before the boot that the program, or one among its arguments, has NVIDIA's static runtime.
 note_static_runtime() {
 	local word
 	for word in "${command[@]}"; do
-		if [ -f "$word" ] && grep -aqF cuGetExportTable "$word" &&
-		   grep -aqF cudaErrorCudartUnloading "$word" && [[ $word != *.so* ]]; then
+		if [[ ${word##*/} != *.so* ]] && [ -f "$word" ] && grep -aqF cuGetExportTable "$word" &&
+		   grep -aqF cudaErrorCudartUnloading "$word"; then
 			say "${word##*/} has NVIDIA's static runtime, which does not work on memcast:" \
 				"build it with nvcc --cudart shared (docs/stack/runtime.md)"
 		fi
 	done
+}
+
+# Finds the program's file. memcast's own tools are found without their folder; nvidia-smi is the
+# machine's, if this computer has none.
+find_program() {
+	local program
+	if [ "${command[0]}" = nvidia-smi ] && [ -n "$module" ] && ! type -P nvidia-smi >/dev/null; then
+		command[0]=/memcast-vm/nvidia/nvidia-smi
+	else
+		program=$(PATH=$PATH:$build/tools:$here type -P -- "${command[0]}") || true
+		if [ -z "$program" ] || [ ! -f "$program" ]; then
+			case ${command[0]} in
+			build/*|"$build"/*) die "no ${command[0]} yet; run: make" ;;
+			*) die "no program '${command[0]}' on this machine" ;;
+			esac
+		fi
+		command[0]=$(realpath -s -- "$program")
+	fi
+	note_static_runtime
 }
 
 # Has the program, or a file among its arguments, device code? It is in a section of programs of nvcc,
@@ -123,18 +132,8 @@ has_device_code() {
 
 # Packs the program, files among its arguments, files of --add, and memcast's libraries
 pack_program() {
-	local program word from to file
-	if ! machine_has_nvidia_smi; then
-		program=$(find_program) || true
-		if [ -z "$program" ] || [ ! -f "$program" ]; then
-			case ${command[0]} in
-			build/*|"$build"/*) die "no ${command[0]} yet; run: make" ;;
-			*) die "no program '${command[0]}' on this machine" ;;
-			esac
-		fi
-		command[0]=$(realpath -s -- "$program")
-	fi
-	note_static_runtime
+	local word from to file
+	find_program
 	for word in "${command[@]}"; do
 		[ ! -f "$word" ] || { pack "$(realpath -s -- "$word")"; pack_needs "$word"; }
 	done
@@ -181,11 +180,7 @@ pack_tools() {
 # With --host no file is packed: init loads these modules and mounts the host's files.
 host_files() {
 	local word
-	if ! machine_has_nvidia_smi; then
-		word=$(find_program) || die "no program '${command[0]}' on this machine"
-		command[0]=$(realpath -s -- "$word")
-	fi
-	note_static_runtime
+	find_program
 	for word in 9p 9pnet_virtio overlay; do pack_module "$word"; done
 	settings+=(host=)
 	if [ -z "$root" ]; then

@@ -18,6 +18,13 @@
 
 unsigned int nvidia_all_count;
 
+void nvidia_date(char *date, size_t size)
+{
+	time_t now = time(NULL);
+
+	strftime(date, size, "%a %b %e %H:%M:%S %Y", localtime(&now));
+}
+
 void nvidia_versions(char *driver, char *cuda, size_t size)
 {
 	int version = 0;
@@ -355,7 +362,7 @@ static const struct nvidia_field log_fields[] = {
 	FIELD("link_width_max", NULL, NULL, width_most_log)
 };
 
-static bool is_called(const char *name, const char *text, size_t length)
+bool nvidia_same(const char *name, const char *text, size_t length)
 {
 	return name && strlen(name) == length && !strncmp(name, text, length);
 }
@@ -363,8 +370,8 @@ static bool is_called(const char *name, const char *text, size_t length)
 const struct nvidia_field *nvidia_field(const char *name, size_t length)
 {
 	for (size_t i = 0; i < nvidia_fields_count; i++)
-		if (is_called(nvidia_fields[i].name, name, length) ||
-		    is_called(nvidia_fields[i].other, name, length))
+		if (nvidia_same(nvidia_fields[i].name, name, length) ||
+		    nvidia_same(nvidia_fields[i].other, name, length))
 			return &nvidia_fields[i];
 	return NULL;
 }

@@ -67,9 +67,8 @@ int nvidia_nvlink(const struct nvidia_devices *devices, int count, char **words)
 		return nvidia_unknown_option(words[0]);
 	for (unsigned int d = 0; d < devices->count; d++) {
 		const struct nvidia_device *device = &devices->at[d];
-		const struct nvidia_devices one = { .count = 1, .at = { *device } };
 
-		nvidia_list(&one);
+		nvidia_print_name(device);
 		for (unsigned int link = 0; link < NVML_NVLINK_MAX_LINKS; link++)
 			if (device->handle &&
 			    !nvmlDeviceGetNvLinkState(device->handle, link, &active))

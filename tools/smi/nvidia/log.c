@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "nvidia.h"
 
@@ -233,14 +232,13 @@ static unsigned int sections_of(const char *text)
 	}
 }
 
-static void print_head(bool xml, unsigned int count)
+static void print_head(bool xml)
 {
 	char date[64], driver[NVIDIA_VALUE], cuda[NVIDIA_VALUE], all[16];
-	time_t now = time(NULL);
 
-	strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", localtime(&now));
+	nvidia_date(date, sizeof(date));
 	nvidia_versions(driver, cuda, NVIDIA_VALUE);
-	snprintf(all, sizeof(all), "%u", count);
+	snprintf(all, sizeof(all), "%u", nvidia_all_count);
 	if (xml) {
 		puts("<?xml version=\"1.0\" ?>\n"
 		     "<!DOCTYPE nvidia_smi_log SYSTEM \"nvsmi_device_v13.dtd\">\n<nvidia_smi_log>");
@@ -265,7 +263,7 @@ bool nvidia_log(const struct nvidia_devices *devices, bool xml, const char *sect
 
 	if (sections && !chosen)
 		return false;
-	print_head(xml, devices->all);
+	print_head(xml);
 	for (unsigned int i = 0; i < devices->count; i++) {
 		const struct nvidia_device *device = &devices->at[i];
 

@@ -9,8 +9,6 @@
 
 #include "nvidia.h"
 
-#define NOT_AVAILABLE	3	/* the exit status for what a device cannot do */
-
 enum key {
 	HELP, VERSION, LIST, ID, FILENAME, LOOP, LOOP_MS, LOG, XML, DTD, DISPLAY, QUERY_GPU,
 	QUERY_APPS, QUERY_ACCOUNTED, FORMAT, HELP_GPU, HELP_APPS, HELP_ACCOUNTED, CHANGE,
@@ -167,7 +165,7 @@ static bool choose(struct nvidia_devices *devices, const char *ids)
 	char *copy = strdup(ids), *rest = copy, *word;
 	bool found = copy;
 
-	chosen = (struct nvidia_devices) { .all = devices->all };
+	chosen.count = 0;
 	while (found && (word = strsep(&rest, ","))) {
 		found = false;
 		for (unsigned int i = 0; i < devices->count && !found; i++) {
@@ -188,7 +186,6 @@ static int find_devices(struct nvidia_devices *devices, const char *ids)
 
 	if (!smi_devices(&found))
 		return smi_not_loaded ? NVIDIA_NOT_LOADED : NVIDIA_NOT_FOUND;
-	devices->all = found.count;
 	devices->count = found.count;
 	nvidia_all_count = found.count;
 	for (unsigned int i = 0; i < found.count; i++)
@@ -206,7 +203,7 @@ static int change(const struct nvidia_devices *devices, const char *option)
 	for (unsigned int i = 0; i < devices->count; i++)
 		printf("%s is not supported for GPU %s: emulated devices have no such setting.\n",
 		       option, nvidia_text("pci.bus_id", &devices->at[i], address));
-	return NOT_AVAILABLE;
+	return NVIDIA_NOT_AVAILABLE;
 }
 
 static int show(const struct nvidia_devices *devices, const struct wanted *wanted, bool first)
@@ -266,7 +263,7 @@ static int take(struct wanted *wanted, const struct option *option, const char *
 		nvidia_help_query(option->key != HELP_GPU);
 		return NVIDIA_GOOD;
 	case DTD:
-		return change(&(struct nvidia_devices) {}, option->name);
+		return NVIDIA_NOT_AVAILABLE;	/* without a word */
 	case LIST:
 		wanted->list = true;
 		return -1;

@@ -24,12 +24,11 @@
 #define NVIDIA_VALUE	128	/* bytes of a field's value */
 
 /* Exit statuses */
-enum { NVIDIA_GOOD = 0, NVIDIA_USAGE = 2, NVIDIA_NOT_FOUND = 6, NVIDIA_NOT_LOADED = 9,
-       NVIDIA_UNKNOWN_OPTION = 255 };
+enum { NVIDIA_GOOD = 0, NVIDIA_USAGE = 2, NVIDIA_NOT_AVAILABLE = 3, NVIDIA_NOT_FOUND = 6,
+       NVIDIA_NOT_LOADED = 9, NVIDIA_UNKNOWN_OPTION = 255 };
 
 /* The devices that a call is about */
 struct nvidia_devices {
-	unsigned int all;	/* how many the machine has */
 	unsigned int count;
 	struct nvidia_device {
 		unsigned int index;
@@ -53,8 +52,12 @@ const struct nvidia_field *nvidia_field(const char *name, size_t length);
 bool nvidia_value(const struct nvidia_field *field, const struct nvidia_device *device,
 		  char *value);
 const char *nvidia_text(const char *name, const struct nvidia_device *device, char *value);
+/* The time, as the table and -q have it: Wed Nov 25 22:15:00 2026 */
+void nvidia_date(char *date, size_t size);
 void nvidia_versions(char *driver, char *cuda, size_t size);
-extern unsigned int nvidia_all_count;
+extern unsigned int nvidia_all_count;	/* devices of the machine, also where -i chooses some */
+/* Is a text, which may end anywhere, this name? @name: or NULL */
+bool nvidia_same(const char *name, const char *text, size_t length);
 
 /* Processes that hold memory of a device, for query.c, log.c, table.c and monitor.c */
 struct nvidia_process {
@@ -86,6 +89,7 @@ bool nvidia_log(const struct nvidia_devices *devices, bool xml, const char *sect
 /* table.c */
 void nvidia_table(const struct nvidia_devices *devices);
 void nvidia_list(const struct nvidia_devices *devices);
+void nvidia_print_name(const struct nvidia_device *device);
 void nvidia_print_version(void);
 
 /* matrix.c, links.c, monitor.c: the words behind the command. Return: an exit status */

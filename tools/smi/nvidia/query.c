@@ -36,11 +36,11 @@ bool nvidia_format_parse(struct nvidia_format *format, const char *text)
 	for (const char *word = text; (end = next(&word)); word = behind(end)) {
 		size_t length = trimmed(word, end);
 
-		if (length == 3 && !strncmp(word, "csv", length))
+		if (nvidia_same("csv", word, length))
 			csv = true;
-		else if (length == 8 && !strncmp(word, "noheader", length))
+		else if (nvidia_same("noheader", word, length))
 			format->no_header = true;
-		else if (length == 7 && !strncmp(word, "nounits", length))
+		else if (nvidia_same("nounits", word, length))
 			format->no_units = true;
 		else
 			return false;
@@ -145,9 +145,8 @@ static const struct app_field *app_field_in(const struct app_field *fields, size
 					    const char *word, size_t length)
 {
 	for (size_t i = 0; i < count; i++)
-		if ((strlen(fields[i].name) == length && !strncmp(fields[i].name, word, length)) ||
-		    (fields[i].other && strlen(fields[i].other) == length &&
-		     !strncmp(fields[i].other, word, length)))
+		if (nvidia_same(fields[i].name, word, length) ||
+		    nvidia_same(fields[i].other, word, length))
 			return &fields[i];
 	return NULL;
 }
@@ -228,7 +227,8 @@ static void print_names(const char *name, const char *other, bool has)
 
 void nvidia_help_query(bool apps)
 {
-	puts("The fields, which --query takes with commas between:\n");
+	printf("The fields, which --query-%s takes with commas between:\n\n",
+	       apps ? "compute-apps" : "gpu");
 	for (size_t i = 0; apps && i < COUNT(app_fields); i++)
 		print_names(app_fields[i].name, app_fields[i].other, true);
 	for (size_t i = 0; !apps && i < nvidia_fields_count; i++)

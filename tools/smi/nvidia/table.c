@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "nvidia.h"
 
@@ -66,10 +65,9 @@ static size_t print_processes(const struct nvidia_device *device)
 void nvidia_table(const struct nvidia_devices *devices)
 {
 	char date[64], driver[NVIDIA_VALUE], cuda[NVIDIA_VALUE];
-	time_t now = time(NULL);
 	size_t processes = 0;
 
-	strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", localtime(&now));
+	nvidia_date(date, sizeof(date));
 	nvidia_versions(driver, cuda, NVIDIA_VALUE);
 	printf("%s       \n" LINE "\n", date);
 	printf("| NVIDIA-SMI %-23sDriver Version: %-15sCUDA Version: %-9s|\n" CELLS "\n", driver,
@@ -92,14 +90,18 @@ void nvidia_table(const struct nvidia_devices *devices)
 	puts(LINE);
 }
 
-void nvidia_list(const struct nvidia_devices *devices)
+void nvidia_print_name(const struct nvidia_device *device)
 {
 	char name[NVIDIA_VALUE], uuid[NVIDIA_VALUE];
 
+	printf("GPU %u: %s (UUID: %s)\n", device->index, nvidia_text("name", device, name),
+	       nvidia_text("uuid", device, uuid));
+}
+
+void nvidia_list(const struct nvidia_devices *devices)
+{
 	for (unsigned int i = 0; i < devices->count; i++)
-		printf("GPU %u: %s (UUID: %s)\n", devices->at[i].index,
-		       nvidia_text("name", &devices->at[i], name),
-		       nvidia_text("uuid", &devices->at[i], uuid));
+		nvidia_print_name(&devices->at[i]);
 }
 
 void nvidia_print_version(void)
