@@ -203,6 +203,12 @@ $(B)/tools/%.o: tools/%.c dkms.conf | $(tool_rooms)
 $(B)/tools/profile/memcast-profile.o: $(B)/lib/attribute-names.h
 $(B)/tools/profile/memcast-profile.o: flags += -I$(B)/lib
 
+# memcast-bench measures memcast-ptx.so by the interface that libcuda.so.1 uses, against loops of C
+# that are compiled as well as can be
+$(B)/tools/bench/ptx/%.o: flags += -I$(rooms)/lib/ptx
+$(B)/tools/bench/ptx/loops.o: flags += -O3
+$(patsubst %.c,$(B)/%.o,$(wildcard tools/bench/ptx/*.c)): $(rooms)/lib/made
+
 # $(call tool_objects,FOLDER): the objects of its sources; the MPI programs have a rule of their own
 tool_objects = $(patsubst %.c,$(B)/%.o,\
 	       $(filter-out %/mpi.c,$(wildcard tools/$(1)/*.c tools/$(1)/*/*.c)))
