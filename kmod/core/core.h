@@ -57,10 +57,14 @@
 #include <memcast.h>
 #include "account.h"
 
-/* A chunk, the unit of pools and teams: physically contiguous, shown by one PMD entry. */
-#define MC_CHUNK_SHIFT	PMD_SHIFT
+/*
+ * A chunk, the unit of pools and teams: 2 MiB, physically contiguous. One PMD entry shows it where
+ * pages have 4 KiB; with larger pages a PMD entry is longer than a chunk, and PTEs show it.
+ */
+#define MC_CHUNK_SHIFT	21
 #define MC_CHUNK_SIZE	BIT(MC_CHUNK_SHIFT)
 #define MC_CHUNK_ORDER	(MC_CHUNK_SHIFT - PAGE_SHIFT)
+#define MC_CHUNK_IS_PMD	(MC_CHUNK_SHIFT == PMD_SHIFT)
 
 struct interval_tree_node;
 struct mc_call;

@@ -42,7 +42,7 @@ static const struct file_operations mc_fops = {
 	.unlocked_ioctl = mc_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = mc_reservation_mmap,
-	.get_unmapped_area = thp_get_unmapped_area,
+	.get_unmapped_area = mc_reservation_place,
 	.llseek = noop_llseek,
 	.show_fdinfo = mc_client_show,
 };

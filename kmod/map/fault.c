@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults: look the address up, install one PMD entry per chunk.
+ * Faults: look the address up, install one PMD entry per chunk, or the chunk's PTEs where
+ * pages are larger than 4 KiB.
  *
  * Kernels since 6.6 call .huge_fault for an empty PMD of a PFN map; older ones,
  * and newer ones under MADV_NOHUGEPAGE, call .fault with an empty PMD, which may
@@ -21,14 +22,15 @@ static bool fits_pmd(struct vm_fault *vmf, const struct mc_memory *memory,
 	/* other threads may fill and zap it meanwhile: the insertion looks again, locked */
 	pmd_t pmd = READ_ONCE(*vmf->pmd);
 
-	return IS_ALIGNED((vmf->address & PAGE_MASK) - offset, MC_CHUNK_SIZE) &&
+	return MC_CHUNK_IS_PMD &&
+	       IS_ALIGNED((vmf->address & PAGE_MASK) - offset, MC_CHUNK_SIZE) &&
 	       first <= address && last >= address + MC_CHUNK_SIZE - 1 &&
 	       ALIGN(offset + 1, MC_CHUNK_SIZE) <= memory->object.bytes &&
 	       (memory->shift == MC_CHUNK_SHIFT || mc_memory_has_chunk(memory, offset)) &&
 	       (pmd_none(pmd) || pmd_leaf(pmd));
 }
 
-/* Inserts PTEs: of all pages that are mapped under the same PMD, so that one fault is enough. */
+/* Inserts PTEs: of all pages that are mapped in the same chunk, so that one fault is enough. */
 static vm_fault_t insert_pages(struct vm_fault *vmf, const struct mc_memory *memory,
 			       unsigned long offset, unsigned long first,
 			       unsigned long last, bool write)

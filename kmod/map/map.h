@@ -45,6 +45,8 @@ static inline bool mc_vma_wants_exec(const struct vm_area_struct *vma)
 	return vma->vm_flags & VM_EXEC && !(current->personality & READ_IMPLIES_EXEC);
 }
 
+unsigned long mc_reservation_place(struct file *file, unsigned long hint, unsigned long bytes,
+				   unsigned long pgoff, unsigned long flags);
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);

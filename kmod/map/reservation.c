@@ -157,6 +157,23 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 	return ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's", address));
 }
 
+/*
+ * The file's addresses: a VMA that is as long as a chunk begins at a multiple of one, if there is
+ * room for that. Linux's function aligns to a PMD entry, and only what is as long as that.
+ */
+unsigned long mc_reservation_place(struct file *file, unsigned long hint, unsigned long bytes,
+				   unsigned long pgoff, unsigned long flags)
+{
+	unsigned long place;
+
+	if (!MC_CHUNK_IS_PMD && !hint && bytes >= MC_CHUNK_SIZE && bytes < TASK_SIZE_MAX) {
+		place = thp_get_unmapped_area(file, 0, bytes + MC_CHUNK_SIZE - PAGE_SIZE, 0, flags);
+		if (!IS_ERR_VALUE(place))
+			return ALIGN(place, MC_CHUNK_SIZE);
+	}
+	return thp_get_unmapped_area(file, hint, bytes, pgoff, flags);
+}
+
 /* The file's mmap(): makes a reservation, which is all of the VMA. With mmap_lock. */
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 {
