@@ -23,11 +23,32 @@ CC	:= gcc
 CXX	:= g++
 CFLAGS	?= -O2 -g
 
-B := build
+# ARCH=arm64, or a kernel of that name: for other processors than this machine's, by Debian's cross
+# compiler and libraries that are unpacked, not installed. Folders of lib/ and tools/ that are named
+# after processors are for these only.
+machine	:= $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+ARCH	?= $(machine)
+arch	:= $(if $(filter %-arm64 %-arm64-16k,$(KERNEL)),arm64,$(ARCH:x86_64=x86))
+others	:= $(filter-out $(arch),x86 arm64)
+$(if $(filter x86 arm64,$(arch)),,$(error ARCH is x86 or arm64, not '$(ARCH)'))
+$(if $(filter $(machine) arm64,$(arch)),,$(error for ARCH=$(arch) there is no cross build))
+cross	:= $(filter-out $(machine),$(arch))
+# $(call own,FILES): without those in folders of other processors
+own	 = $(foreach file,$(1),$(if $(findstring /$(others)/,$(file)),,$(file)))
+ifneq ($(cross),)
+binutils := aarch64-linux-gnu-
+sysroot	:= $(shell tools/memcast-kernel sysroot)
+root_lib := $(sysroot)/usr/lib/aarch64-linux-gnu
+CC	:= $(binutils)gcc -isystem $(sysroot)/usr/include -L$(root_lib) -Wl,-rpath-link,$(root_lib)
+CXX	:= $(binutils)g++
+pkg_root := PKG_CONFIG_LIBDIR=$(root_lib)/pkgconfig:$(sysroot)/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(sysroot)
+endif
+
+B := build$(cross:%=/%)
 flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 # A line for each file, as kernels are built; V=1 shows the commands
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
-pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
+pkg = $(shell $(pkg_root) pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check deps-check-all check check-all check-style \
 	check-debug check-kcsan test costs demo install uninstall man dist deb clean help
@@ -300,12 +321,12 @@ $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers selftests/source/dire
 	@$(kbuild) modules
 	@touch $@
 
-# memcast_vm.ko, which memcast-vm's emulated machines load; only kernels with kprobes have one
+# memcast_vm.ko, which memcast-vm's emulated x86 machines load; only kernels with kprobes have one
 $(farm)/vm/made: $(wildcard tools/vm/module/*) $(KDIR)/Module.symvers
 	@mkdir -p $(@D)
 	@ln -sfn $(abspath $(wildcard tools/vm/module/*)) $(@D)/
 	@$(kbuild) M=$(CURDIR)/$(@D) modules
-	@find $(@D) -name '*.ko' -exec objcopy --strip-debug {} \;
+	@find $(@D) -name '*.ko' -exec $(binutils)objcopy --strip-debug {} \;
 	@touch $@
 
 # An importer and an exporter of dma-bufs that tests load; they know nothing of memcast
@@ -315,7 +336,7 @@ $(test_modules) &: $(wildcard selftests/kmod/*) $(KDIR)/Module.symvers
 	@$(kbuild) M=$(CURDIR)/$(farm)/tests modules
 	@for module in $(test_modules); do \
 		name=$${module##*/}; \
-		objcopy --strip-debug $(farm)/tests/$${name%%-*}.ko $$module; \
+		$(binutils)objcopy --strip-debug $(farm)/tests/$${name%%-*}.ko $$module; \
 	done
 
 # checkpatch and sparse: any message about memcast's files fails

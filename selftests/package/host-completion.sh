@@ -67,7 +67,7 @@ offers() {
 
 # values SHELL: words that are not options
 values() {
-	offers "$1" "memcast-kernel '' = debug deps fetch path run source" &&
+	offers "$1" "memcast-kernel '' = debug deps fetch path run source sysroot" &&
 	offers "$1" "memcast-kernel debug '' = kasan kcsan" &&
 	offers "$1" "memcast-perf '' = allreduce broadcast reduce" &&
 	offers "$1" "memcast-bench '' = $(memcast-bench --list | awk '{ print $1 }' |

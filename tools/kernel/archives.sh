@@ -9,10 +9,13 @@
 debian_suites=(bookworm trixie)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
+# For other processors than this machine's; $arch says which. Its own caches stay as they are.
 apt_options=()
 use_system() {
 	apt_options=()
-	[ "$(id -u)" -ne 0 ] || apt_options=(-o APT::Sandbox::User=root)
+	[ "$arch" = "$own" ] || apt_options=(-o APT::Architecture="$arch"
+		-o APT::Architectures="$arch,$own" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
+	[ "$(id -u)" -ne 0 ] || apt_options+=(-o APT::Sandbox::User=root)
 }
 
 # system_uri SUITE DEFAULT: the mirror that this system takes a suite from
@@ -25,7 +28,7 @@ system_uri() {
 
 debian_updated=
 use_debian() {
-	local dir=$cache/apt any newest=${debian_suites[-1]}
+	local dir=$cache/apt${arch#"$own"} any newest=${debian_suites[-1]}
 	any=$(IFS='|'; echo "(${debian_suites[*]})")
 	[ -e "$keyring" ] || die "$1, and Debian's archive needs its keys; run as root:" \
 		"apt-get install debian-archive-keyring"
@@ -48,7 +51,8 @@ use_debian() {
 		-o Dir::Etc::sourceparts=/dev/null
 		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null
 		-o Dir::State="$dir/state" -o Dir::State::status="$dir/status"
-		-o Dir::Cache="$dir/cache" -o APT::Architecture=amd64 -o APT::Architectures=amd64
+		-o Dir::Cache="$dir/cache" -o APT::Architecture="$arch"
+		-o APT::Architectures="$arch,$own"
 		-o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none)
 	[ -z "$debian_updated" ] || return 0
 	say "$1; reading the lists of Debian's archive, some 30 MB the first time"
@@ -75,9 +79,10 @@ depends() {
 newest() {
 	local pattern=$1 only=. images
 	case $1 in
-	backports) pattern='[0-9].*-amd64' only=-backports/ ;;
+	*-arm64*)  pattern="${1%%-*}" pattern="${pattern//./\\.}\..*-${1#*-}" ;;
+	backports) pattern="[0-9].*-$own" only=-backports/ ;;
 	generic)   pattern='[0-9].*-generic' ;;
-	*)	   pattern="${1//./\\.}\..*-(amd64|generic)" ;;
+	*)	   pattern="${1//./\\.}\..*-($own|generic)" ;;
 	esac
 	mapfile -t images < <(apt-cache "${apt_options[@]}" pkgnames linux-image- 2>/dev/null |
 		grep -E "^linux-image-$pattern\$" | grep -vE -- '-(cloud|rt|unsigned)-')
@@ -99,7 +104,8 @@ newest() {
 
 # packages_of RELEASE: print the image, the headers, and packages of that kernel which they need
 packages_of() {
-	local release=$1 queue name need seen=" "
+	local release=$1 queue name need seen=" " version=${1%-*}
+	version=${version%-arm64}
 	queue=("linux-image-$release" "linux-headers-$release")
 	# Ubuntu has drivers that tests use in a package on which no other package depends.
 	if apt-cache "${apt_options[@]}" madison "linux-modules-extra-$release" 2>/dev/null |
@@ -114,7 +120,9 @@ packages_of() {
 		for need in $(depends "$name"); do
 			case $need in
 			linux-image-*) ;;
-			linux-kbuild-*|linux-*"${release%-*}"*) queue+=("$need") ;;
+			# programs that build modules run here
+			linux-kbuild-*) queue+=("${need%:*}:$own") ;;
+			linux-*"$version"*) queue+=("$need") ;;
 			esac
 		done
 	done

@@ -19,6 +19,7 @@ builds_here() {
 	local compiler
 	if ldd "$1/kdir/scripts/basic/fixdep" 2>&1 | grep -q 'not found'; then return 1; fi
 	compiler=$(compiler_of "$1")
+	[ "$arch" = "$own" ] || return 0	# the cross compiler is installed
 	[ -z "$compiler" ] || command -v "$compiler" >/dev/null ||
 		[ "$(gcc -dumpversion | cut -d. -f1)" -ge "${compiler#gcc-}" ]
 }
