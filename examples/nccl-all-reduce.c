@@ -4,7 +4,7 @@
  * nccl-tests prints it.
  *
  *	make && make build/examples/nccl-all-reduce NCCL_HOME=/path/to/nccl/build
- *	tools/memcast-vm --host --pool-mib 256 -- build/examples/nccl-all-reduce
+ *	tools/memcast-vm --host -- build/examples/nccl-all-reduce
  *
  * Each rank is a process and has a device. The kernels are NVIDIA's, run from their PTX; with
  * --algorithm NVLS, the default, their sums are made at multicast addresses, and NCCL's log has to

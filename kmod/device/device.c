@@ -16,10 +16,13 @@ MODULE_PARM_DESC(devices, "number of emulated devices, 1 to 576 (default 4)");
 static_assert(MEMCAST_MAX_DEVICES == 576, "the words above, and docs/install/by-hand.md");
 static_assert(MC_CHUNK_SIZE == MEMCAST_GRANULARITY);
 
-static unsigned long pool_mib[MEMCAST_MAX_DEVICES] = { 64 };
+/* What an H100 with 80 GB gives programs, in whole chunks: profiles/h100.profile */
+#define MC_POOL_MIB	81078
+
+static unsigned long pool_mib[MEMCAST_MAX_DEVICES] = { MC_POOL_MIB };
 static unsigned int pools_given;
 module_param_array(pool_mib, ulong, &pools_given, 0444);
-MODULE_PARM_DESC(pool_mib, "memory of each device in MiB, even; the last is repeated for the others (default 64)");
+MODULE_PARM_DESC(pool_mib, "memory of each device in MiB, even; the last is repeated for the others (default 81078, of lazy pools only)");
 
 static int nodes[MEMCAST_MAX_DEVICES];
 static unsigned int nodes_given;
@@ -220,7 +223,7 @@ int mc_devices_init(void)
 	ret = mc_hosts_divide(devices);
 	if (ret)
 		return ret;
-	ret = mc_lazy_init();
+	ret = mc_lazy_init(pools_given);
 	if (ret)
 		goto free_hosts;
 	ret = class_register(&mc_class);

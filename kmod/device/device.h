@@ -53,7 +53,7 @@ static inline bool mc_lazy(void)
 	return unlikely(mc_is_lazy);
 }
 
-int mc_lazy_init(void);
+int mc_lazy_init(bool sized);
 void mc_lazy_exit(void);
 void *mc_lazy_zeros(void);
 struct page *mc_lazy_take(struct mc_pool *pool);

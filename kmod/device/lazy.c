@@ -18,6 +18,7 @@
 #include "device.h"
 
 static const char * const backing_names[] = { "eager", "lazy" };
+static bool backing_given;
 bool mc_is_lazy __ro_after_init;
 
 static int backing_set(const char *value, const struct kernel_param *param)
@@ -29,6 +30,7 @@ static int backing_set(const char *value, const struct kernel_param *param)
 		return ret;
 	}
 	mc_is_lazy = ret;
+	backing_given = true;
 	return 0;
 }
 
@@ -42,7 +44,7 @@ static const struct kernel_param_ops backing_ops = {
 	.get = backing_get,
 };
 module_param_cb(backing, &backing_ops, NULL, 0444);
-MODULE_PARM_DESC(backing, "eager: pools take their memory when the module is loaded; lazy: when it is first touched (default eager)");
+MODULE_PARM_DESC(backing, "eager: pools take their memory when the module is loaded; lazy: when it is first touched (default: eager if pool_mib is given, else lazy)");
 
 static unsigned long lazy_max_mib;
 
@@ -81,9 +83,23 @@ static const struct kernel_param_ops lazy_max_ops = {
 module_param_cb(lazy_max_mib, &lazy_max_ops, &lazy_max_mib, 0644);
 MODULE_PARM_DESC(lazy_max_mib, "MiB that all lazy pools may take together (default 0: half of the machine's memory)");
 
-/* Takes the chunk of zeros, before there are pools. Return: 0 or -ENOMEM. */
-int mc_lazy_init(void)
+/*
+ * Decides whether pools are lazy, and takes the chunk of zeros, before there are pools.
+ * @sized: a size of pools was given
+ *
+ * A size that was given is one that the machine is to have: those pools take it at once. Pools of
+ * the default size are larger than most machines.
+ *
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int mc_lazy_init(bool sized)
 {
+	if (!backing_given)
+		mc_is_lazy = !sized;
+	if (!mc_lazy() && !sized) {
+		pr_err("backing=eager: pool_mib must say how much\n");
+		return -EINVAL;
+	}
 	limit_update();
 	if (!mc_lazy())
 		return 0;
@@ -109,6 +125,14 @@ void *mc_lazy_zeros(void)
 	return page_address(zero_chunk);
 }
 
+/* In the kernel's log, for memcast-vm: what programs learn of it, not all of them show. */
+static void say_short(void)
+{
+	pr_warn_once("lazy pools have no more memory: they may take %lu of the machine's %lu MiB (lazy_max_mib)\n",
+		     READ_ONCE(lazy_limit) << (MC_CHUNK_SHIFT - 20),
+		     totalram_pages() >> (20 - PAGE_SHIFT));
+}
+
 static bool count_one(void)
 {
 	long limit = READ_ONCE(lazy_limit), now = atomic_long_read(&lazy_taken);
@@ -130,8 +154,10 @@ struct page *mc_lazy_take(struct mc_pool *pool)
 {
 	struct page *chunk;
 
-	if (mc_check_left(NULL) || !count_one())
+	if (mc_check_left(NULL) || !count_one()) {
+		say_short();
 		return NULL;
+	}
 	chunk = mc_chunk_alloc(pool->node, __GFP_ACCOUNT | __GFP_THISNODE, MC_CHUNK_ORDER);
 	if (chunk)
 		atomic_long_inc(&pool->taken);
@@ -173,11 +199,13 @@ int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks)
 {
 	const unsigned int mib = MC_CHUNK_SHIFT - 20;
 
-	if (!mc_lazy_has_room(chunks))
+	if (!mc_lazy_has_room(chunks)) {
+		say_short();
 		return mc_fail(call, error,
-			       "%lu MiB or more that are touched first cannot be had: pools have taken %lu of %lu MiB (parameter lazy_max_mib)",
+			       "%lu MiB or more that are touched first cannot be had: pools have taken %lu of %lu MiB; memcast-vm --memory or lazy_max_mib gives more",
 			       chunks << mib, atomic_long_read(&lazy_taken) << mib,
 			       READ_ONCE(lazy_limit) << mib);
+	}
 	if (mc_check_left(call))
 		return error;
 	return mc_fail(call, error,

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	machine "yields, with linux $kernel" --kernel $kernel --icount --cpus 1 --root --devices 2 \
-		--memory 2048 --timeout 900 --env MEMCAST_TEST_EXACT=1 --env MEMCAST_TEST_LOOPS=20 \
+		--pool-mib 64 --memory 2048 --timeout 900 --env MEMCAST_TEST_EXACT=1 --env MEMCAST_TEST_LOOPS=20 \
 		--add build/selftests -- build/selftests/run yield_test
 	machine "yields with bounce buffers and lazy pools, with linux $kernel" --kernel $kernel \
 		--icount --cpus 1 --root --devices 1 --pool-mib 131072 --param backing=lazy \

@@ -23,6 +23,8 @@ devices=6 pool_mib=16 hosts=4|hosts=4: 6 devices cannot be divided among them ev
 devices=4 pool_mib=16 hosts=0|hosts=0: 4 devices cannot be divided among them evenly
 devices=1 pool_mib=3|pool_mib=3: must be even
 devices=1 pool_mib=0|pool_mib=0: must be even
+backing=eager|backing=eager: pool_mib must say how much
+devices=2 lazy_max_mib=16|version $version, 2 devices, 1 host, /dev/memcast
 devices=1 pool_mib=16 nodes=9|nodes: node 9 of device 0 has no memory
 devices=1 pool_mib=16 imex_channels=1 imex_mode=0777|imex_channels=1, imex_mode=0777: at most
 devices=2 pool_mib=16,16 team_slots=1 imex_channels=1 imex_mode=0640|version $version, 2 devices, 1 host, /dev/memcast
@@ -40,6 +42,13 @@ while IFS='|' read -r words said; do
 			grep -qx "${words##*imex_mode=}" \
 				/sys/module/memcast/parameters/imex_mode || status=1 ;;
 		esac
+		# pools take what their size says, or are an H100's and take nothing yet
+		case $words in
+		*pool_mib=16*) told="eager 16777216" ;;
+		*) told="lazy 0" ;;
+		esac
+		[ "$(echo $(cat /sys/module/memcast/parameters/backing \
+			/sys/class/memcast/memcast0/taken_bytes))" = "$told" ] || status=1
 		case $said in version*) ;; *) status=1 ;; esac
 		rmmod memcast
 	else

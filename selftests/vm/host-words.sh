@@ -20,7 +20,7 @@ check() {
 }
 told() { grep -qE -- "$1" "$temp/err"; }
 
-plan words 10
+plan words 13
 
 # The strings are those of NVIDIA's static runtime, as a stripped program has them.
 ${CC:-gcc} -o "$temp/takes" -x c - <<-END
@@ -54,6 +54,39 @@ enough() (
 	[ $((memory - memory / 64 - memory / 16 - 4096)) -ge 400 ]
 )
 check memory_for_large_pools enough
+
+# Without --pool-mib a device has an H100's memory, and the machine half of what this computer has.
+${CC:-gcc} -Iinclude -o "$temp/touches" -x c - -Lbuild/lib -lcuda <<-END
+	#include <cuda.h>
+	int main(void)
+	{
+		CUcontext context;
+		CUdeviceptr at;
+		size_t free, total;
+
+		return cuInit(0) || cuCtxCreate(&context, NULL, 0, 0) || cuMemGetInfo(&free, &total) ||
+		       total != 81078UL << 20 || cuMemAlloc(&at, 40UL << 30) ||
+		       cuMemsetD8(at, 1, 2 << 20) ||
+		       cuMemsetD8(at, 1, 1UL << 30) != CUDA_ERROR_OUT_OF_MEMORY;
+	}
+END
+status=0
+"$vm" --memory 768 --env CUDA_LOG_FILE=stderr -- "$temp/touches" 2>"$temp/err" </dev/null || status=$?
+check large_pools [ $status -eq 0 ]
+check pools_past_the_memory told 'memcast-vm: programs touched more .* --memory gives .* its 768 MiB$'
+by_the_computer() (
+	# shellcheck disable=SC2034	# for choose_memory
+	build=$temp cache=$temp pool_mib='' devices=4 params=() hosts='' release=6.12 module=yes
+	# shellcheck source=tools/vm/boot.sh
+	. tools/vm/boot.sh
+	for word in '64000 6144' '8000 4000' '100 834'; do
+		# shellcheck disable=SC2317	# choose_memory calls it
+		available_mib() { echo "${word% *}"; }
+		choose_memory
+		[ "$memory" -eq "${word#* }" ] || return
+	done
+)
+check memory_of_the_computer by_the_computer
 
 # nvidia-smi is memcast-smi where there is no other.
 "$vm" --devices 2 --pool-mib 16 -- nvidia-smi -L >"$temp/err" 2>&1 </dev/null

@@ -9,17 +9,44 @@
 passed=85	# what init's write to isa-debug-exit makes of QEMU's exit status
 kvm_device=/dev/kvm	# host-kvm.sh sets another file
 
-# Memory for a machine without --memory: that of the pools, and what the machine needs beside them
+# Are pools lazy? The module decides likewise.
+lazy_pools() {
+	case "$module ${params[*]} " in
+	" "*) return 1 ;;
+	*" backing=lazy "*) ;;
+	*" backing="*) return 1 ;;
+	*) [ -z "$pool_mib" ] ;;
+	esac
+}
+
+# Prints what this computer, or the container's limit of it, can give now, in MiB
+available_mib() {
+	local mib limit file
+	mib=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
+	for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+		read -r limit 2>/dev/null <"$file" || continue
+		[ "$limit" = max ] || [ $((limit >> 20)) -ge "$mib" ] || mib=$((limit >> 20))
+	done
+	echo "$mib"
+}
+
+# Memory for a machine without --memory
 choose_memory() {
-	local pools=0 each i
-	IFS=, read -ra each <<<"$pool_mib"
-	for ((i = 0; i < devices; i++)); do : $((pools += ${each[i]-${each[-1]}})); done
-	# lazy pools take half of the memory at most
-	[[ " ${params[*]} " != *" backing=lazy "* ]] || pools=2048
-	# 8 MiB for a process per device
-	[ -z "$hosts" ] || : $((pools += 8 * devices))
-	# Linux describes pages in a 64th of the memory, and the module leaves a 16th free
-	memory=$((pools * 64 / 59 + 512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576))
+	local pools=0 needs each i
+	# a process per device needs 8 MiB
+	needs=$((512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576 + ${hosts:+8 * devices}+0))
+	if lazy_pools; then
+		# Half of it is the pools', and as much as half of this computer's, so that two fit. A
+		# boot takes longer with more: an emulated processor describes each page.
+		memory=$(($(available_mib) / 2))
+		[ "$memory" -le 6144 ] || memory=6144
+		[ "$memory" -ge $((needs + 320)) ] || memory=$((needs + 320))
+	else
+		IFS=, read -ra each <<<"${pool_mib:-64}"
+		for ((i = 0; i < devices; i++)); do : $((pools += ${each[i]-${each[-1]}})); done
+		# Linux describes pages in a 64th of the memory, and the module leaves a 16th free
+		memory=$((pools * 64 / 59 + needs))
+	fi
 	case $release in *-kasan|*-kcsan) memory=$((memory * 5 / 4 + 512)) ;; esac
 }
 
@@ -215,6 +242,9 @@ say_out_of_memory() {
 	killed=$(grep -oE 'Out of memory: Killed process [0-9]+ \([^)]*\)' "$temp/log" | tail -n 1) || true
 	[ -z "$killed" ] || say "the machine ran out of memory, and Linux killed ${killed#*Killed }:" \
 		"$(more_memory)"
+	! grep -q 'memcast: lazy pools have no more memory' "$temp/log" ||
+		say "programs touched more memory of devices than the machine has for pools:" \
+			"$(more_memory)"
 }
 
 # show_reports: print reports in the kernel's log; fails if there is none

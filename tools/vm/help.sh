@@ -26,7 +26,9 @@ usage() {
 	                      debug or kcsan (built by tools/memcast-kernel debug), or
 	                      a kernel image or a kernel build folder
 	  --cpus N            processors (2)
-	  --memory MIB        memory (the pools, 9 % more, and 512 MiB; more for debug kernels)
+	  --memory MIB        memory (half of what this computer has free, up to 6144; with
+	                      --pool-mib the pools, 9 % more, and 512 MiB). More for debug
+	                      kernels
 	  --numa N            split processors and memory over N NUMA nodes
 	  --modules A,B       load these modules of that kernel first
 	  --try-modules A,B   and these, as far as that kernel has them
@@ -36,7 +38,10 @@ usage() {
 	memcast
 	  --devices N         emulated devices (4)
 	  --hosts N           divide them among N emulated hosts
-	  --pool-mib N[,N…]   MiB of memory per device (64); the last is for all others
+	  --pool-mib N[,N…]   MiB of memory per device, which the machine has from the start; the
+	                      last is for all others. Without it a device has 81078 MiB, as an
+	                      H100, and takes of the machine's memory what programs touch,
+	                      up to half: docs/lazy-pools.md
 	  --param K=V         another parameter of the module; may be repeated.
 	                      MODULE.K=V: of another, as on a kernel's command line
 	  --no-module         do not load memcast.ko

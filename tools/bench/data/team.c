@@ -150,6 +150,6 @@ const struct bench_suite bench_team = {
 	.name = "team",
 	.about = "all-reduce of processes on a team of devices, against Open MPI and MPICH",
 	.obstacle = obstacle,
-	.machine = "--cpus 4 --devices 4 --timeout 1500 " CONTEST_FILES,
+	.machine = "--cpus 4 --devices 4 --pool-mib 64 --timeout 1500 " CONTEST_FILES,
 	.run = run,
 };
