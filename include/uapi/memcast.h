@@ -90,11 +90,15 @@
 #include <linux/types.h>
 
 /*
- * Result of ioctl() for a copy or fill of a window that was done, but left out a member
- * that has no memory bound there. The reason (struct memcast_header) names the first such
- * member. All other commands that succeed return 0.
+ * Results of ioctl() for copies and fills that were done; all other commands that succeed return 0.
+ * The reason (struct memcast_header) says more.
+ *
+ * MEMCAST_MISSED: a window was written, but for a member that has no memory bound there.
+ * MEMCAST_UNMAPPED: the memory was registered, and the program has unmapped it since; a device
+ * would go on with the pages that were there. Said once for each registered range.
  */
 #define MEMCAST_MISSED		1
+#define MEMCAST_UNMAPPED	2
 
 #define MEMCAST_ABI_VERSION	3
 #define MEMCAST_MAX_DEVICES	576

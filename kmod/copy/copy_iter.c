@@ -298,14 +298,19 @@ void mc_copy_forget(struct mc_call *call, struct memcast_progress *progress, int
 }
 
 /**
- * mc_copy_note() - say whether a call has missed a member of a team that it wrote to
+ * mc_copy_note() - say what a call that was done has missed
  * @call: the call; its reason is the output
- * @to: the side that was written
+ * @side: which it wrote or read
+ * @address: where that begins
  *
- * Return: MEMCAST_MISSED, or 0. Without locks.
+ * Without locks.
+ *
+ * Return: MEMCAST_MISSED: a member of a team that it wrote to; MEMCAST_UNMAPPED; or 0.
  */
-int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *to)
+int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *side, u64 address)
 {
-	return unlikely(to->missed) && mc_say_missed(call, to->reservation, to->missed) ?
+	if (!side->reservation)
+		return mc_registered_note(call, address) ? MEMCAST_UNMAPPED : 0;
+	return unlikely(side->missed) && mc_say_missed(call, side->reservation, side->missed) ?
 		MEMCAST_MISSED : 0;
 }

@@ -42,6 +42,9 @@
 #ifndef CONFIG_TRANSPARENT_HUGEPAGE
 #error "memcast needs CONFIG_TRANSPARENT_HUGEPAGE, for entries of 2 MiB"
 #endif
+#ifndef CONFIG_MMU_NOTIFIER
+#error "memcast needs CONFIG_MMU_NOTIFIER, which says when programs unmap registered memory"
+#endif
 #ifndef CONFIG_INTERVAL_TREE
 #error "memcast needs CONFIG_INTERVAL_TREE, which CONFIG_DRM or CONFIG_MMU_NOTIFIER's users select"
 #endif

@@ -72,7 +72,7 @@ static bool is_lost(const struct mc_client *client, const struct mc_command *com
 
 /*
  * The file's ioctl(): one call, from the argument in user space to its answer there. Return: 0,
- * MEMCAST_MISSED, or an errno, whose reason is where the argument's header asks for it.
+ * MEMCAST_MISSED, MEMCAST_UNMAPPED, or an errno, whose reason is where the argument asks for it.
  */
 long mc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {

@@ -46,6 +46,8 @@ static void block_remove(struct mc_client *client, struct mc_block *block)
 		mc_ipc_end(client, block);
 	if (block->segment)
 		mc_segment_take_back(block);
+	if (block->registered)
+		mc_registered_end(client, block->registered);
 }
 
 /* Ends and frees a block. Segments that its heap need not keep go to @reaped. With heap_lock. */

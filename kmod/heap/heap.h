@@ -90,6 +90,7 @@ struct mc_block {
 	u64 number;			/* no other block's or object's */
 	u32 flags;			/* the client's, which alone interprets them */
 	struct mc_ipc *ipc;		/* its IPC handle, or NULL */
+	struct mc_registered *registered;	/* of a registered range; else NULL */
 	bool freeing;			/* MEMCAST_BLOCK_LATER has announced its end */
 };
 
@@ -108,6 +109,11 @@ bool mc_block_describe(struct mc_client *client,
 		       struct memcast_address_info *info);
 bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);
 bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes);
+
+/* ---- registered.c ---- */
+
+void mc_registered_end(struct mc_client *client, struct mc_registered *registered);
+bool mc_registered_note(struct mc_call *call, u64 address);
 
 /* ---- alloc.c ---- */
 

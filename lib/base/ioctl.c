@@ -130,14 +130,22 @@ static void say_whose_numbers(char *reason, size_t size)
 			 " (devices numbered as without CUDA_VISIBLE_DEVICES)");
 }
 
-/* Once in a process: a program may leave out a member on purpose, in each of its copies. */
+/*
+ * Says what a copy or fill that was done has noticed. A member is missed on purpose by some programs,
+ * in each of their copies: so that is said once in a process.
+ */
 __attribute__((cold))
-static void say_missed(char *reason, size_t size, bool translate)
+static void say_noticed(int noticed, char *reason, size_t size, bool translate)
 {
 	static atomic_bool said;
-	char text[320];
+	char text[400];
 
-	if (!atomic_exchange(&said, true)) {
+	if (noticed == MEMCAST_UNMAPPED) {
+		snprintf(text, sizeof(text),
+			 "%s; a GPU would go on with the pages that were there, and memcast uses those that are there now: call cuMemHostUnregister() first",
+			 reason);
+		log_notice(text, true);
+	} else if (!atomic_exchange(&said, true)) {
 		if (translate)
 			say_whose_numbers(reason, size);
 		snprintf(text, sizeof(text),
@@ -163,8 +171,8 @@ CUresult device_ioctl_fd(int fd, unsigned long request,
 	do {
 		done = call(fd, request, header, translate);
 	} while (done < 0 && errno == EINTR);
-	if (__builtin_expect(done == MEMCAST_MISSED, 0))
-		say_missed(reason, reason_size, translate);
+	if (__builtin_expect(done > 0, 0))
+		say_noticed(done, reason, reason_size, translate);
 	if (done >= 0)
 		return CUDA_SUCCESS;
 	error = errno;

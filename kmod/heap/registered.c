@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ranges of the program's own memory that it has registered. They are not pinned: copies reach them
+ * by their addresses. A device would go on with the pages that were there when the range was
+ * registered; so a program that unmaps the range, and then uses it, has a fault that only hardware
+ * would show. The memory manager tells of each unmapping, and the next copy or fill says it.
+ */
+#include <linux/mmu_notifier.h>
+#include "heap.h"
+
+struct mc_registered {
+	struct mmu_interval_notifier notifier;	/* of the block's addresses */
+	struct mc_client *client;
+	bool unmapped;			/* a part of it was, since; only ever set, lockless */
+	bool said;			/* of that; the heap_lock protects it */
+};
+
+/* A part of the range leaves the page tables: for good only if the program unmaps or moves it. */
+static bool invalidate(struct mmu_interval_notifier *notifier,
+		       const struct mmu_notifier_range *range, unsigned long sequence)
+{
+	struct mc_registered *registered =
+		container_of(notifier, struct mc_registered, notifier);
+
+	mmu_interval_set_seq(notifier, sequence);
+	if (range->event == MMU_NOTIFY_UNMAP && !xchg(&registered->unmapped, true))
+		atomic_inc(&registered->client->unmapped);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops notifier_ops = { .invalidate = invalidate };
+
+/* Lets the memory manager watch a block that no tree has. Without locks. Return: 0, or an error. */
+static int watch(struct mc_call *call, struct mc_block *block)
+{
+	struct mc_client *client = call->client;
+	struct mc_registered *registered =
+		mc_alloc(call, client->account, sizeof(*registered));
+	int ret;
+
+	if (!registered)
+		return -ENOMEM;
+	registered->client = client;
+	ret = mmu_interval_notifier_insert(&registered->notifier, client->mm, block->va.start,
+					   mc_block_bytes(block), &notifier_ops);
+	if (ret) {
+		mc_free(client->account, registered, sizeof(*registered));
+		return mc_fail(call, ret, "no memory for a notifier");
+	}
+	block->registered = registered;
+	return 0;
+}
+
+/**
+ * mc_registered_end() - end the watch of a registered range
+ * @client: whose
+ * @registered: of a block that is in no tree
+ *
+ * It waits for an unmapping that is under way in the program's memory. That takes page tables away
+ * and waits for nothing of memcast's, so the heap_lock may be held.
+ */
+void mc_registered_end(struct mc_client *client, struct mc_registered *registered)
+{
+	mmu_interval_notifier_remove(&registered->notifier);
+	if (registered->unmapped && !registered->said)
+		atomic_dec(&client->unmapped);
+	mc_free(client->account, registered, sizeof(*registered));
+}
+
+/**
+ * mc_registered_note() - say that an address was registered, and unmapped since
+ * @call: its reason is the output
+ * @address: of the program's own memory, which a call has read or written
+ *
+ * Takes the heap_lock if the program has unmapped a registered range.
+ *
+ * Return: is it so? Once for each range
+ */
+bool mc_registered_note(struct mc_call *call, u64 address)
+{
+	struct mc_client *client = call->client;
+	struct mc_registered *registered;
+	struct mc_block *block;
+	bool news;
+
+	if (likely(!atomic_read(&client->unmapped)))
+		return false;
+	mutex_lock(&client->heap_lock);
+	block = mc_block_find(client, address, address);
+	registered = block ? block->registered : NULL;
+	news = registered && registered->unmapped && !registered->said;
+	if (news) {
+		registered->said = true;
+		atomic_dec(&client->unmapped);
+		mc_fail(call, 0,
+			"memory at %#lx was registered, and the program has unmapped it since",
+			block->va.start);
+	}
+	mutex_unlock(&client->heap_lock);
+	return news;
+}
+
+/* MEMCAST_BLOCK_REGISTER: make a block of a range of the program's own memory. */
+int mc_block_register(struct mc_call *call)
+{
+	struct memcast_block_register *arg = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_block *block;
+	int ret;
+
+	if (arg->reserved || arg->padding || arg->access & ~MEMCAST_ACCESS_READWRITE)
+		return mc_fail(call, -EINVAL, "unknown access or reserved fields");
+	ret = mc_check_range(call, NULL, arg->address, arg->bytes,
+			     TASK_SIZE_MAX, 1);
+	if (ret)
+		return ret;
+	if (mc_reservation_in(client, arg->address, arg->bytes))
+		return mc_fail(call, -EINVAL, "a part of the range is in a reservation");
+	block = mc_block_new(call, arg->flags);
+	if (!block)
+		return -ENOMEM;
+	block->va.start = arg->address;
+	block->va.last = arg->address + arg->bytes - 1;
+	/* an unmapping after the check is noticed */
+	ret = watch(call, block);
+	if (ret)
+		goto drop;
+	ret = mc_user_check(arg->address, arg->bytes, arg->access != MEMCAST_ACCESS_READ);
+	if (ret) {
+		mc_fail(call, ret, "not all of the range is memory, or writable");
+		goto end;
+	}
+	mutex_lock(&client->heap_lock);
+	if (mc_block_find(client, block->va.start, block->va.last))
+		ret = mc_fail(call, -EEXIST, "a part of the range is registered already");
+	else
+		mc_block_insert(client, block);
+	mutex_unlock(&client->heap_lock);
+	if (!ret)
+		return 0;
+end:
+	mc_registered_end(client, block->registered);
+drop:
+	mc_block_drop(call, block);
+	return ret;
+}
+
