@@ -25,7 +25,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
-	return CALL(allocate(address, bytes), "address=%p, bytes=%zu", (void *)address, bytes);
+	return CALL(allocate(address, bytes), address, bytes);
 }
 
 static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
@@ -54,11 +54,10 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width,
 			    size_t height, unsigned int element)
 {
 	return CALL(allocate_rows(address, pitch, width, height, element),
-		    "address=%p, pitch=%p, width=%zu, height=%zu, element=%u",
-		    (void *)address, (void *)pitch, width, height, element);
+		    address, pitch, width, height, element);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
-	return WHOLE_CALL(context_free(address, 0), "address=%#llx", address);
+	return WHOLE_CALL(context_free(address, 0), address);
 }

@@ -119,8 +119,7 @@ static CUresult import_external(CUexternalMemory *memory,
 CUresult cuImportExternalMemory(CUexternalMemory *memory,
 				const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
-	return WHOLE_CALL(import_external(memory, desc), "extMem_out=%p, memHandleDesc=%p",
-			  (void *)memory, (const void *)desc);
+	return WHOLE_CALL(import_external(memory, desc), memory, desc);
 }
 
 static CUresult check_external(CUexternalMemory memory, uint32_t *handle)
@@ -167,8 +166,7 @@ static CUresult map_buffer(CUdeviceptr *address, CUexternalMemory memory,
 CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *address, CUexternalMemory memory,
 					 const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
 {
-	return CALL(map_buffer(address, memory, desc), "devPtr=%p, extMem=%p, bufferDesc=%p",
-		    (void *)address, (void *)memory, (const void *)desc);
+	return CALL(map_buffer(address, memory, desc), address, memory, desc);
 }
 
 static CUresult destroy_external(CUexternalMemory memory)
@@ -181,5 +179,5 @@ static CUresult destroy_external(CUexternalMemory memory)
 
 CUresult cuDestroyExternalMemory(CUexternalMemory memory)
 {
-	return CALL(destroy_external(memory), "extMem=%p", (void *)memory);
+	return CALL(destroy_external(memory), memory);
 }

@@ -37,20 +37,17 @@ static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 
 CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
 {
-	return CALL(allocate(pointer, bytes, flags), "pointer=%p, bytes=%zu, flags=%#x",
-		    (void *)pointer, bytes, flags);
+	return CALL(allocate(pointer, bytes, flags), pointer, bytes, flags);
 }
 
 CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
 {
-	return CALL(allocate(pointer, bytes, 0), "pointer=%p, bytes=%zu",
-		    (void *)pointer, bytes);
+	return CALL(allocate(pointer, bytes, 0), pointer, bytes);
 }
 
 CUresult cuMemFreeHost(void *pointer)
 {
-	return WHOLE_CALL(context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), "pointer=%p",
-			  pointer);
+	return WHOLE_CALL(context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), pointer);
 }
 
 static CUresult add(void *pointer, size_t bytes, unsigned int flags)
@@ -84,8 +81,7 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 
 CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags)
 {
-	return CALL(add(pointer, bytes, flags), "pointer=%p, bytes=%zu, flags=%#x",
-		    pointer, bytes, flags);
+	return CALL(add(pointer, bytes, flags), pointer, bytes, flags);
 }
 
 static CUresult drop(void *pointer)
@@ -107,7 +103,7 @@ static CUresult drop(void *pointer)
 
 CUresult cuMemHostUnregister(void *pointer)
 {
-	return CALL(drop(pointer), "pointer=%p", pointer);
+	return CALL(drop(pointer), pointer);
 }
 
 /* Finds the block or the registered range of the host that has an address. */
@@ -146,8 +142,7 @@ static CUresult get_device_pointer(CUdeviceptr *address, void *pointer, unsigned
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer,
 				      unsigned int flags)
 {
-	return CALL(get_device_pointer(address, pointer, flags),
-		    "address=%p, pointer=%p, flags=%#x", (void *)address, pointer, flags);
+	return CALL(get_device_pointer(address, pointer, flags), address, pointer, flags);
 }
 
 static CUresult get_flags(unsigned int *flags, void *pointer)
@@ -165,8 +160,7 @@ static CUresult get_flags(unsigned int *flags, void *pointer)
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer)
 {
-	return CALL(get_flags(flags, pointer), "flags=%p, pointer=%p",
-		    (void *)flags, pointer);
+	return CALL(get_flags(flags, pointer), flags, pointer);
 }
 
 /* The first version does the same. */

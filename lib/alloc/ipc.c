@@ -160,8 +160,7 @@ static CUresult get_handle(CUipcMemHandle *handle, CUdeviceptr address)
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
 {
-	return CALL(get_handle(handle, address), "handle=%p, address=%#llx", (void *)handle,
-		    address);
+	return CALL(get_handle(handle, address), handle, address);
 }
 
 static CUresult map(CUdeviceptr *address, const struct handle *handle)
@@ -247,8 +246,7 @@ static CUresult open_handle(CUdeviceptr *address, CUipcMemHandle given, unsigned
 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags)
 {
-	return WHOLE_CALL(open_handle(address, handle, flags), "address=%p, flags=%#x",
-			  (void *)address, flags);
+	return WHOLE_CALL(open_handle(address, handle, flags), address, flags);
 }
 
 /* The first version does the same. */
@@ -299,7 +297,7 @@ static CUresult close_handle(CUdeviceptr address)
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 {
-	return WHOLE_CALL(close_handle(address), "address=%#llx", address);
+	return WHOLE_CALL(close_handle(address), address);
 }
 
 /* A block that a handle opened is closed, not freed: its memory is another process's. */

@@ -281,8 +281,7 @@ static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdevic
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
 {
-	return CALL(get_attribute(data, attribute, pointer),
-		    "data=%p, attribute=%d, pointer=%#llx", data, (int)attribute, pointer);
+	return CALL(get_attribute(data, attribute, pointer), data, attribute, pointer);
 }
 
 /*
@@ -341,8 +340,7 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
 				void **data, CUdeviceptr pointer)
 {
 	return CALL(get_attributes(count, attributes, data, pointer),
-		    "count=%u, attributes=%p, data=%p, pointer=%#llx",
-		    count, (void *)attributes, (void *)data, pointer);
+		    count, attributes, data, pointer);
 }
 
 static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
@@ -369,8 +367,7 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 			       CUdeviceptr pointer)
 {
-	return CALL(set_attribute(value, attribute, pointer),
-		    "value=%p, attribute=%d, pointer=%#llx", value, (int)attribute, pointer);
+	return CALL(set_attribute(value, attribute, pointer), value, attribute, pointer);
 }
 
 static CUresult address_range(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
@@ -396,6 +393,5 @@ static CUresult address_range(CUdeviceptr *base, size_t *size, CUdeviceptr point
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
 {
-	return CALL(address_range(base, size, pointer), "base=%p, size=%p, pointer=%#llx",
-		    (void *)base, (void *)size, pointer);
+	return CALL(address_range(base, size, pointer), base, size, pointer);
 }

@@ -46,8 +46,8 @@ char *reason_buffer(size_t *size);
 bool reason_quiet(void);
 bool reason_quiet_begin(void);
 void reason_quiet_end(void);
-__attribute__((format(printf, 3, 4)))
-void log_failure(const char *call, CUresult result, const char *arguments, ...);
+struct argument;
+void log_failure(const char *call, CUresult result, const struct argument *arguments);
 void log_notice(const char *text, bool aloud);
 
 /* log_ring.c: keeps the lines of the log and gives them to callbacks */
@@ -62,19 +62,63 @@ void logs_call_back(CUlogLevel level, const char *line, size_t length);
 extern unsigned int inject_count;
 extern CUresult (*inject_result)(const char *symbol);
 
-/* The arguments are formatted only if the call failed. */
-#define LOGGED(expression, ...)	LOGGED_AS(__func__, expression, __VA_ARGS__)
+/* An argument of a call, as the log shows it: "name=value" */
+struct argument {
+	const char *name;	/* a cast before it is left out */
+	enum argument_kind {
+		ARGUMENT_SIGNED,
+		ARGUMENT_UNSIGNED,	/* in hexadecimal, if it is called "flags" or "value" */
+		ARGUMENT_HEX,
+		ARGUMENT_POINTER,
+		ARGUMENT_TEXT,
+	} kind;
+	unsigned long long value;
+};
 
-#define LOGGED_AS(name, expression, ...)						\
+#define ARGUMENT(argument)							\
+{										\
+	#argument,								\
+	_Generic((argument),							\
+		 int: ARGUMENT_SIGNED,						\
+		 long: ARGUMENT_SIGNED,						\
+		 unsigned int: ARGUMENT_UNSIGNED,				\
+		 unsigned long: ARGUMENT_UNSIGNED,				\
+		 unsigned char: ARGUMENT_HEX,					\
+		 unsigned short: ARGUMENT_HEX,					\
+		 unsigned long long: ARGUMENT_HEX,	/* an address, or flags */ \
+		 const char *: ARGUMENT_TEXT,					\
+		 default: ARGUMENT_POINTER),					\
+	(uintptr_t)(argument)							\
+}
+
+/* Up to 10 arguments, as a list that ends with one without a name */
+#define ARGUMENTS(...)	\
+	((const struct argument []) { __VA_OPT__(ARGUMENTS_1(__VA_ARGS__)) { .name = NULL } })
+#define ARGUMENTS_1(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_2(__VA_ARGS__))
+#define ARGUMENTS_2(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_3(__VA_ARGS__))
+#define ARGUMENTS_3(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_4(__VA_ARGS__))
+#define ARGUMENTS_4(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_5(__VA_ARGS__))
+#define ARGUMENTS_5(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_6(__VA_ARGS__))
+#define ARGUMENTS_6(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_7(__VA_ARGS__))
+#define ARGUMENTS_7(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_8(__VA_ARGS__))
+#define ARGUMENTS_8(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_9(__VA_ARGS__))
+#define ARGUMENTS_9(one, ...)	ARGUMENT(one), __VA_OPT__(ARGUMENTS_10(__VA_ARGS__))
+#define ARGUMENTS_10(one)	ARGUMENT(one),
+
+/*
+ * Evaluates to a call's result. A failure is logged with the arguments that follow: they are
+ * formatted only then.
+ */
+#define LOGGED(expression, ...)								\
 ({										\
 	CUresult result_ = CUDA_SUCCESS;					\
 										\
 	if (__builtin_expect(inject_count, 0))					\
-		result_ = inject_result(name);				\
+		result_ = inject_result(__func__);			\
 	if (result_ == CUDA_SUCCESS)						\
 		result_ = (expression);						\
 	if (__builtin_expect(result_ != CUDA_SUCCESS, 0))			\
-		log_failure(name, result_, __VA_ARGS__);			\
+		log_failure(__func__, result_, ARGUMENTS(__VA_ARGS__));	\
 	result_;								\
 })
 
@@ -82,7 +126,7 @@ extern CUresult (*inject_result)(const char *symbol);
 ({										\
 	CUresult ready_ = library_ready();					\
 										\
-	LOGGED(ready_ == CUDA_SUCCESS ? (expression) : ready_, __VA_ARGS__);	\
+	LOGGED(ready_ == CUDA_SUCCESS ? (expression) : ready_, ##__VA_ARGS__);	\
 })
 
 /*
@@ -135,7 +179,7 @@ static inline void cancel_release(int before)
 	whole_;									\
 })
 
-#define WHOLE_CALL(expression, ...)	WHOLE(CALL(expression, __VA_ARGS__))
+#define WHOLE_CALL(expression, ...)	WHOLE(CALL(expression, ##__VA_ARGS__))
 #define WHOLE_CALL_ON(handles, refusal, expression, ...)	\
 	WHOLE(CALL_ON(handles, refusal, expression, __VA_ARGS__))
 #define WHOLE_LOGGED(expression, ...)	WHOLE(LOGGED(expression, __VA_ARGS__))

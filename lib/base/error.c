@@ -45,8 +45,7 @@ static CUresult name_of(CUresult result, const char **name)
 
 CUresult cuGetErrorName(CUresult result, const char **name)
 {
-	return LOGGED(name_of(result, name), "error=%d, name=%p", (int)result,
-		      (void *)name);
+	return LOGGED(name_of(result, name), result, name);
 }
 
 static CUresult text_of(CUresult result, const char **text)
@@ -61,6 +60,5 @@ static CUresult text_of(CUresult result, const char **text)
 
 CUresult cuGetErrorString(CUresult result, const char **text)
 {
-	return LOGGED(text_of(result, text), "error=%d, text=%p", (int)result,
-		      (void *)text);
+	return LOGGED(text_of(result, text), result, text);
 }

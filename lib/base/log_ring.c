@@ -134,9 +134,7 @@ static CUresult register_callback(CUlogsCallback function, void *data,
 CUresult cuLogsRegisterCallback(CUlogsCallback function, void *data,
 				CUlogsCallbackHandle *handle)
 {
-	return WHOLE_LOGGED(register_callback(function, data, handle),
-			    "function=%p, data=%p, handle=%p", (void *)function, data,
-			    (void *)handle);
+	return WHOLE_LOGGED(register_callback(function, data, handle), function, data, handle);
 }
 
 static CUresult unregister_callback(CUlogsCallbackHandle handle)
@@ -167,7 +165,7 @@ static CUresult unregister_callback(CUlogsCallbackHandle handle)
 
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
 {
-	return WHOLE_LOGGED(unregister_callback(handle), "handle=%p", (void *)handle);
+	return WHOLE_LOGGED(unregister_callback(handle), handle);
 }
 
 /* Return: a copy of the log, which the caller frees, or NULL. */
@@ -204,8 +202,7 @@ static CUresult current(CUlogIterator *iterator)
 
 CUresult cuLogsCurrent(CUlogIterator *iterator, unsigned int flags)
 {
-	return WHOLE_LOGGED(current(iterator), "iterator=%p, flags=%#x",
-			    (void *)iterator, flags);
+	return WHOLE_LOGGED(current(iterator), iterator, flags);
 }
 
 /*
@@ -282,9 +279,7 @@ static CUresult dump_to_file(CUlogIterator *iterator, const char *path)
 
 CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *path, unsigned int flags)
 {
-	return WHOLE_LOGGED(dump_to_file(iterator, path),
-			    "iterator=%p, path=%s, flags=%#x", (void *)iterator,
-			    path ? path : "NULL", flags);
+	return WHOLE_LOGGED(dump_to_file(iterator, path), iterator, path, flags);
 }
 
 /*
@@ -359,7 +354,5 @@ static CUresult dump_to_memory(CUlogIterator *iterator, char *buffer, size_t *si
 CUresult cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size,
 			    unsigned int flags)
 {
-	return WHOLE_LOGGED(dump_to_memory(iterator, buffer, size),
-			    "iterator=%p, buffer=%p, size=%p, flags=%#x", (void *)iterator,
-			    (void *)buffer, (void *)size, flags);
+	return WHOLE_LOGGED(dump_to_memory(iterator, buffer, size), iterator, buffer, size, flags);
 }

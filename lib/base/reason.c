@@ -262,17 +262,45 @@ void memcastLogFailure(const char *call, const char *arguments, CUresult result,
 	log_call(call, arguments, result, why, true);
 }
 
-void log_failure(const char *call, CUresult result, const char *format, ...)
+/* Return: the length of the argument's text, of which @room bytes are written at most */
+static int print_argument(char *text, size_t room, const struct argument *argument,
+			  const char *separator)
 {
-	char arguments[384];
+	const char *cast = strrchr(argument->name, ')');
+	const char *name = cast ? cast + 1 : argument->name;
+	size_t length = strlen(name);
+	bool bits = !strcmp(name, "value") || (length >= 5 && !strcmp(name + length - 5, "flags"));
+	const char *string;
+
+	switch (argument->kind) {
+	case ARGUMENT_SIGNED:
+		return snprintf(text, room, "%s%s=%lld", separator, name,
+				(long long)argument->value);
+	case ARGUMENT_UNSIGNED:
+		return snprintf(text, room, bits ? "%s%s=%#llx" : "%s%s=%llu", separator, name,
+				argument->value);
+	case ARGUMENT_HEX:
+		return snprintf(text, room, "%s%s=%#llx", separator, name, argument->value);
+	case ARGUMENT_TEXT:
+		string = (const char *)(uintptr_t)argument->value;
+		return snprintf(text, room, "%s%s=%s", separator, name, string ? string : "NULL");
+	default:
+		return snprintf(text, room, "%s%s=%p", separator, name,
+				(void *)(uintptr_t)argument->value);
+	}
+}
+
+void log_failure(const char *call, CUresult result, const struct argument *arguments)
+{
+	char text[384] = "";
 	int before = cancel_hold();
 	int saved = errno;
-	va_list list;
+	size_t length = 0;
 
-	va_start(list, format);
-	vsnprintf(arguments, sizeof(arguments), format, list);
-	va_end(list);
-	log_call(call, arguments, result, fail_reason(), !answers || wants_answers());
+	for (const struct argument *one = arguments; one->name && length < sizeof(text); one++)
+		length += print_argument(text + length, sizeof(text) - length, one,
+					 one == arguments ? "" : ", ");
+	log_call(call, text, result, fail_reason(), !answers || wants_answers());
 	errno = saved;
 	cancel_release(before);
 }

@@ -164,7 +164,7 @@ static CUresult context_push(CUcontext context)
 
 CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
-	return CALL(context_push(context), "context=%p", (void *)context);
+	return CALL(context_push(context), context);
 }
 
 static CUresult context_pop(CUcontext *context)
@@ -179,7 +179,7 @@ static CUresult context_pop(CUcontext *context)
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context)
 {
-	return CALL(context_pop(context), "context=%p", (void *)context);
+	return CALL(context_pop(context), context);
 }
 
 static CUresult context_set(CUcontext context)
@@ -193,7 +193,7 @@ static CUresult context_set(CUcontext context)
 
 CUresult cuCtxSetCurrent(CUcontext context)
 {
-	return CALL(context_set(context), "context=%p", (void *)context);
+	return CALL(context_set(context), context);
 }
 
 static CUresult context_get(CUcontext *context)
@@ -206,7 +206,7 @@ static CUresult context_get(CUcontext *context)
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
-	return CALL(context_get(context), "context=%p", (void *)context);
+	return CALL(context_get(context), context);
 }
 
 /* A primary context has a device also while no reference to it is held. */
@@ -227,13 +227,12 @@ static CUresult context_get_device(CUdevice *device, CUcontext context)
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
-	return CALL(context_get_device(device, NULL), "device=%p", (void *)device);
+	return CALL(context_get_device(device, NULL), device);
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context)
 {
-	return CALL(context_get_device(device, context), "device=%p, context=%p",
-		    (void *)device, (void *)context);
+	return CALL(context_get_device(device, context), device, context);
 }
 
 static CUresult context_get_flags(unsigned int *flags)
@@ -251,7 +250,7 @@ static CUresult context_get_flags(unsigned int *flags)
 
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
-	return CALL(context_get_flags(flags), "flags=%p", (void *)flags);
+	return CALL(context_get_flags(flags), flags);
 }
 
 /* MAP_HOST stays as it was when the context was made. */
@@ -269,7 +268,7 @@ static CUresult context_set_flags(unsigned int flags)
 
 CUresult cuCtxSetFlags(unsigned int flags)
 {
-	return CALL(context_set_flags(flags), "flags=%#x", flags);
+	return CALL(context_set_flags(flags), flags);
 }
 
 static CUresult context_get_id(CUcontext context, unsigned long long *id)
@@ -287,8 +286,7 @@ static CUresult context_get_id(CUcontext context, unsigned long long *id)
 
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
 {
-	return CALL(context_get_id(context, id), "context=%p, id=%p",
-		    (void *)context, (void *)id);
+	return CALL(context_get_id(context, id), context, id);
 }
 
 static CUresult context_get_version(CUcontext context, unsigned int *version)
@@ -309,8 +307,7 @@ static CUresult context_get_version(CUcontext context, unsigned int *version)
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
 {
-	return CALL(context_get_version(context, version), "context=%p, version=%p",
-		    (void *)context, (void *)version);
+	return CALL(context_get_version(context, version), context, version);
 }
 
 /* These names' first versions differ only in effects on hardware. */

@@ -63,15 +63,14 @@ static CUresult context_create(CUcontext *context, const CUexecAffinityParam *li
 EXPORTED CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 {
 	return WHOLE_CALL(context_create(context, NULL, 0, NULL, flags, device),
-			  "context=%p, flags=%#x, device=%d", (void *)context, flags, device);
+			  context, flags, device);
 }
 
 EXPORTED CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *limits, int count,
 				 unsigned int flags, CUdevice device)
 {
 	return WHOLE_CALL(context_create(context, limits, count, NULL, flags, device),
-			  "context=%p, limits=%p, count=%d, flags=%#x, device=%d",
-			  (void *)context, (void *)limits, count, flags, device);
+			  context, limits, count, flags, device);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params,
@@ -82,9 +81,7 @@ CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params,
 
 	return WHOLE_CALL(context_create(context, given->execAffinityParams,
 					 given->numExecAffinityParams, given->cigParams,
-					 flags, device),
-			  "context=%p, params=%p, flags=%#x, device=%d",
-			  (void *)context, (void *)params, flags, device);
+					 flags, device), context, params, flags, device);
 }
 
 static CUresult context_destroy(CUcontext context)
@@ -117,8 +114,7 @@ static CUresult context_destroy(CUcontext context)
 
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
-	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context),
-			     "context=%p", (void *)context);
+	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context), context);
 }
 
 static CUresult attach(CUcontext *context, unsigned int flags)
@@ -142,7 +138,7 @@ static CUresult attach(CUcontext *context, unsigned int flags)
 
 CUresult cuCtxAttach(CUcontext *context, unsigned int flags)
 {
-	return WHOLE_CALL(attach(context, flags), "context=%p, flags=%#x", (void *)context, flags);
+	return WHOLE_CALL(attach(context, flags), context, flags);
 }
 
 /* The last call ends the context. */
@@ -166,8 +162,7 @@ static CUresult detach(CUcontext context)
 
 CUresult cuCtxDetach(CUcontext context)
 {
-	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, detach(context),
-			     "context=%p", (void *)context);
+	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, detach(context), context);
 }
 
 /* These names' first versions differ only in effects on hardware. */

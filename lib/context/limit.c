@@ -67,7 +67,7 @@ static CUresult get_limit(size_t *value, CUlimit which)
 
 CUresult cuCtxGetLimit(size_t *value, CUlimit which)
 {
-	return CALL(get_limit(value, which), "value=%p, limit=%d", (void *)value, (int)which);
+	return CALL(get_limit(value, which), value, which);
 }
 
 static CUresult set_limit(CUlimit which, size_t value)
@@ -91,7 +91,7 @@ static CUresult set_limit(CUlimit which, size_t value)
 
 CUresult cuCtxSetLimit(CUlimit which, size_t value)
 {
-	return CALL(set_limit(which, value), "limit=%d, value=%zu", (int)which, value);
+	return CALL(set_limit(which, value), which, value);
 }
 
 static CUresult get_cache_config(CUfunc_cache *config)
@@ -109,7 +109,7 @@ static CUresult get_cache_config(CUfunc_cache *config)
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
 {
-	return CALL(get_cache_config(config), "config=%p", (void *)config);
+	return CALL(get_cache_config(config), config);
 }
 
 static CUresult set_cache_config(CUfunc_cache config)
@@ -127,13 +127,13 @@ static CUresult set_cache_config(CUfunc_cache config)
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 {
-	return CALL(set_cache_config(config), "config=%d", (int)config);
+	return CALL(set_cache_config(config), config);
 }
 
 /* Copies and fills leave nothing in a device's cache. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
-	return CALL(check_current(), "%s", "");
+	return CALL(check_current());
 }
 
 static CUresult priority_range(int *least, int *greatest)
@@ -151,6 +151,5 @@ static CUresult priority_range(int *least, int *greatest)
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
-	return CALL(priority_range(least, greatest), "least=%p, greatest=%p",
-		    (void *)least, (void *)greatest);
+	return CALL(priority_range(least, greatest), least, greatest);
 }

@@ -27,8 +27,7 @@ static CUresult can_access(int *possible, CUdevice device, CUdevice peer)
 
 CUresult cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
 {
-	return CALL(can_access(possible, device, peer), "possible=%p, device=%d, peer=%d",
-		    (void *)possible, device, peer);
+	return CALL(can_access(possible, device, peer), possible, device, peer);
 }
 
 static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
@@ -56,9 +55,7 @@ static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute,
 				 CUdevice device, CUdevice peer)
 {
-	return CALL(peer_attribute(value, attribute, device, peer),
-		    "value=%p, attribute=%d, device=%d, peer=%d",
-		    (void *)value, (int)attribute, device, peer);
+	return CALL(peer_attribute(value, attribute, device, peer), value, attribute, device, peer);
 }
 
 /* A bit in the current context's mask of peers */
@@ -106,7 +103,7 @@ static CUresult enable(CUcontext context, unsigned int flags)
 
 CUresult cuCtxEnablePeerAccess(CUcontext context, unsigned int flags)
 {
-	return CALL(enable(context, flags), "context=%p, flags=%#x", (void *)context, flags);
+	return CALL(enable(context, flags), context, flags);
 }
 
 static CUresult disable(CUcontext context)
@@ -123,5 +120,5 @@ static CUresult disable(CUcontext context)
 
 CUresult cuCtxDisablePeerAccess(CUcontext context)
 {
-	return CALL(disable(context), "context=%p", (void *)context);
+	return CALL(disable(context), context);
 }

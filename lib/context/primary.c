@@ -36,8 +36,7 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-	return WHOLE_CALL(primary_retain(context, device), "context=%p, device=%d",
-			  (void *)context, device);
+	return WHOLE_CALL(primary_retain(context, device), context, device);
 }
 
 /*
@@ -75,7 +74,7 @@ static CUresult primary_release(CUdevice device)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-	return WHOLE_CALL(primary_release(device), "device=%d", device);
+	return WHOLE_CALL(primary_release(device), device);
 }
 
 static CUresult primary_reset(CUdevice device)
@@ -94,7 +93,7 @@ static CUresult primary_reset(CUdevice device)
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
-	return WHOLE_CALL(primary_reset(device), "device=%d", device);
+	return WHOLE_CALL(primary_reset(device), device);
 }
 
 static CUresult primary_set_flags(CUdevice device, unsigned int flags)
@@ -112,8 +111,7 @@ static CUresult primary_set_flags(CUdevice device, unsigned int flags)
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
 {
-	return CALL(primary_set_flags(device, flags), "device=%d, flags=%#x",
-		    device, flags);
+	return CALL(primary_set_flags(device, flags), device, flags);
 }
 
 static CUresult primary_state(CUdevice device, unsigned int *flags, int *active)
@@ -132,9 +130,7 @@ static CUresult primary_state(CUdevice device, unsigned int *flags, int *active)
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
 {
-	return CALL(primary_state(device, flags, active),
-		    "device=%d, flags=%p, active=%p", device, (void *)flags,
-		    (void *)active);
+	return CALL(primary_state(device, flags, active), device, flags, active);
 }
 
 /* The changes of these names' second versions do not concern memcast. */

@@ -14,10 +14,10 @@ static CUresult nobody_looks(void)
 
 CUresult cuProfilerStart(void)
 {
-	return CALL(nobody_looks(), "%s", "");
+	return CALL(nobody_looks());
 }
 
 CUresult cuProfilerStop(void)
 {
-	return CALL(nobody_looks(), "%s", "");
+	return CALL(nobody_looks());
 }

@@ -133,10 +133,8 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes
 {
 	struct batch batch = { to, from, bytes, count, attributes, starts, attributes_count, NULL };
 
-	return WHOLE_CALL(batch_copy(stream, &batch), "to=%p, from=%p, bytes=%p, count=%zu, "
-			  "attributes=%p, starts=%p, attributes_count=%zu, stream=%p", (void *)to,
-			  (void *)from, (void *)bytes, count, (void *)attributes, (void *)starts,
-			  attributes_count, (void *)stream);
+	return WHOLE_CALL(batch_copy(stream, &batch),
+			  to, from, bytes, count, attributes, starts, attributes_count, stream);
 }
 
 CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t count,
@@ -146,10 +144,8 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, s
 	struct batch batch = { to, from, bytes, count, attributes, starts, attributes_count,
 			       failed };
 
-	return WHOLE_CALL(batch_copy(stream, &batch), "to=%p, from=%p, bytes=%p, count=%zu, "
-			  "attributes=%p, starts=%p, attributes_count=%zu, failed=%p, stream=%p",
-			  (void *)to, (void *)from, (void *)bytes, count, (void *)attributes,
-			  (void *)starts, attributes_count, (void *)failed, (void *)stream);
+	return WHOLE_CALL(batch_copy(stream, &batch), to, from, bytes, count, attributes, starts,
+			  attributes_count, failed, stream);
 }
 
 /* Checks an operand. It counts in elements, which are bytes, as neither side is an array. */
@@ -234,14 +230,12 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies,
 				 unsigned long long flags, CUstream stream)
 {
 	return WHOLE_CALL(batch_copy_layers(stream, copies, count, flags, NULL),
-			  "count=%zu, copies=%p, flags=%#llx, stream=%p", count, (void *)copies,
-			  flags, (void *)stream);
+			  count, copies, flags, stream);
 }
 
 CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed,
 			      unsigned long long flags, CUstream stream)
 {
 	return WHOLE_CALL(batch_copy_layers(stream, copies, count, flags, failed),
-			  "count=%zu, copies=%p, failed=%p, flags=%#llx, stream=%p", count,
-			  (void *)copies, (void *)failed, flags, (void *)stream);
+			  count, copies, failed, flags, stream);
 }

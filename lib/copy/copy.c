@@ -21,57 +21,48 @@ CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
 	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, to, from, bytes, 0),
-			  "to=%#llx, from=%#llx, bytes=%zu", to, from, bytes);
+			  to, from, bytes);
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
 	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, to, (uintptr_t)from, bytes,
-				      MEMCAST_COPY_TO_DEVICE),
-			  "to=%#llx, from=%p, bytes=%zu", to, from, bytes);
+				      MEMCAST_COPY_TO_DEVICE), to, from, bytes);
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 {
 	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, (uintptr_t)to, from, bytes,
-				      MEMCAST_COPY_FROM_DEVICE),
-			  "to=%p, from=%#llx, bytes=%zu", to, from, bytes);
+				      MEMCAST_COPY_FROM_DEVICE), to, from, bytes);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
 	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, to, from, bytes, BOTH_DEVICES),
-			  "to=%#llx, from=%#llx, bytes=%zu", to, from, bytes);
+			  to, from, bytes);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-	return WHOLE_CALL(copy_linear(stream, true, to, from, bytes, 0),
-			  "to=%#llx, from=%#llx, bytes=%zu, stream=%p", to, from, bytes,
-			  (void *)stream);
+	return WHOLE_CALL(copy_linear(stream, true, to, from, bytes, 0), to, from, bytes, stream);
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
 	return WHOLE_CALL(copy_linear(stream, true, to, (uintptr_t)from, bytes,
-				      MEMCAST_COPY_TO_DEVICE),
-			  "to=%#llx, from=%p, bytes=%zu, stream=%p", to, from, bytes,
-			  (void *)stream);
+				      MEMCAST_COPY_TO_DEVICE), to, from, bytes, stream);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
 	return WHOLE_CALL(copy_linear(stream, true, (uintptr_t)to, from, bytes,
-				      MEMCAST_COPY_FROM_DEVICE),
-			  "to=%p, from=%#llx, bytes=%zu, stream=%p", to, from, bytes,
-			  (void *)stream);
+				      MEMCAST_COPY_FROM_DEVICE), to, from, bytes, stream);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
 	return WHOLE_CALL(copy_linear(stream, true, to, from, bytes, BOTH_DEVICES),
-			  "to=%#llx, from=%#llx, bytes=%zu, stream=%p", to, from, bytes,
-			  (void *)stream);
+			  to, from, bytes, stream);
 }
 
 /*
@@ -116,16 +107,12 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 		      CUcontext from_context, size_t bytes)
 {
 	return WHOLE_CALL(copy_peer(CU_STREAM_LEGACY, false, to, to_context, from, from_context,
-				    bytes),
-			  "to=%#llx, to_context=%p, from=%#llx, from_context=%p, bytes=%zu",
-			  to, (void *)to_context, from, (void *)from_context, bytes);
+				    bytes), to, to_context, from, from_context, bytes);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 			   CUcontext from_context, size_t bytes, CUstream stream)
 {
 	return WHOLE_CALL(copy_peer(stream, true, to, to_context, from, from_context, bytes),
-			  "to=%#llx, to_context=%p, from=%#llx, from_context=%p, bytes=%zu, stream=%p",
-			  to, (void *)to_context, from, (void *)from_context, bytes,
-			  (void *)stream);
+			  to, to_context, from, from_context, bytes, stream);
 }

@@ -25,16 +25,14 @@ CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
 CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count)	\
 {										\
 	return WHOLE_CALL(fill_rows(CU_STREAM_LEGACY, false, to, 0, value,		\
-				    sizeof(value), count, 1),				\
-			  "to=%#llx, value=%#x, count=%zu", to, value, count);	\
+				    sizeof(value), count, 1), to, value, count);	\
 }										\
 										\
 CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count,	\
 				CUstream stream)				\
 {										\
 	return WHOLE_CALL(fill_rows(stream, true, to, 0, value, sizeof(value), count, 1), \
-			  "to=%#llx, value=%#x, count=%zu, stream=%p", to, value,	\
-			  count, (void *)stream);					\
+			  to, value, count, stream);					\
 }										\
 										\
 CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value,	\
@@ -42,7 +40,6 @@ CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value,	\
 {										\
 	return WHOLE_CALL(fill_rows(CU_STREAM_LEGACY, false, to, pitch, value,	\
 				    sizeof(value), count, rows),			\
-			  "to=%#llx, pitch=%zu, value=%#x, count=%zu, rows=%zu",	\
 			  to, pitch, value, count, rows);				\
 }										\
 										\
@@ -51,8 +48,7 @@ CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value,	\
 {										\
 	return WHOLE_CALL(fill_rows(stream, true, to, pitch, value, sizeof(value),	\
 				    count, rows),					\
-			  "to=%#llx, pitch=%zu, value=%#x, count=%zu, rows=%zu, stream=%p", \
-			  to, pitch, value, count, rows, (void *)stream);		\
+			  to, pitch, value, count, rows, stream);			\
 }
 
 FILLS(8, unsigned char)

@@ -115,7 +115,5 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
 			      CUdevice device)
 {
-	return CALL(device_attribute(value, attribute, device),
-		    "value=%p, attribute=%d, device=%d",
-		    (void *)value, (int)attribute, device);
+	return CALL(device_attribute(value, attribute, device), value, attribute, device);
 }

@@ -44,7 +44,5 @@ CUresult memcastDeviceDescribe(CUdevice device, char *name, int length, int *val
 			       const CUdevice_attribute *attributes, unsigned int count)
 {
 	return WHOLE_LOGGED(describe_borrowed(device, name, length, values, attributes, count),
-			    "device=%d, name=%p, length=%d, values=%p, attributes=%p, count=%u",
-			    device, (void *)name, length, (void *)values,
-			    (const void *)attributes, count);
+			    device, name, length, values, attributes, count);
 }

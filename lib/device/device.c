@@ -37,7 +37,7 @@ static CUresult device_count(int *count)
 
 CUresult cuDeviceGetCount(int *count)
 {
-	return CALL(device_count(count), "count=%p", (void *)count);
+	return CALL(device_count(count), count);
 }
 
 static CUresult device_get(CUdevice *device, int ordinal)
@@ -55,8 +55,7 @@ static CUresult device_get(CUdevice *device, int ordinal)
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-	return CALL(device_get(device, ordinal), "device=%p, ordinal=%d",
-		    (void *)device, ordinal);
+	return CALL(device_get(device, ordinal), device, ordinal);
 }
 
 static CUresult device_name(char *name, int length, CUdevice device)
@@ -74,8 +73,7 @@ static CUresult device_name(char *name, int length, CUdevice device)
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 {
-	return CALL(device_name(name, length, device), "name=%p, length=%d, device=%d",
-		    (void *)name, length, device);
+	return CALL(device_name(name, length, device), name, length, device);
 }
 
 /* Every kind of affinity is unsupported, known or not. */
@@ -94,8 +92,7 @@ static CUresult device_affinity(int *supported, CUdevice device)
 
 CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device)
 {
-	return CALL(device_affinity(supported, device), "supported=%p, type=%d, device=%d",
-		    (void *)supported, (int)type, device);
+	return CALL(device_affinity(supported, device), supported, type, device);
 }
 
 static CUresult device_uuid(CUuuid *uuid, CUdevice device)
@@ -113,8 +110,7 @@ static CUresult device_uuid(CUuuid *uuid, CUdevice device)
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
-	return CALL(device_uuid(uuid, device), "uuid=%p, device=%d",
-		    (void *)uuid, device);
+	return CALL(device_uuid(uuid, device), uuid, device);
 }
 
 static CUresult device_total(size_t *bytes, CUdevice device)
@@ -132,8 +128,7 @@ static CUresult device_total(size_t *bytes, CUdevice device)
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
-	return CALL(device_total(bytes, device), "bytes=%p, device=%d",
-		    (void *)bytes, device);
+	return CALL(device_total(bytes, device), bytes, device);
 }
 
 static CUresult capability(int *major, int *minor, CUdevice device)
@@ -151,8 +146,7 @@ static CUresult capability(int *major, int *minor, CUdevice device)
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 {
-	return CALL(capability(major, minor, device), "major=%p, minor=%p, device=%d",
-		    (void *)major, (void *)minor, device);
+	return CALL(capability(major, minor, device), major, minor, device);
 }
 
 static CUresult properties(CUdevprop *prop, CUdevice device)
@@ -192,7 +186,7 @@ static CUresult properties(CUdevprop *prop, CUdevice device)
 
 CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice device)
 {
-	return CALL(properties(prop, device), "prop=%p, device=%d", (void *)prop, device);
+	return CALL(properties(prop, device), prop, device);
 }
 
 /* Devices are not split into instances: both versions return the same UUID. */

@@ -52,8 +52,7 @@ static CUresult print(char *text, int length, CUdevice device)
 
 CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
 {
-	return CALL(print(text, length, device), "text=%p, length=%d, device=%d",
-		    (void *)text, length, device);
+	return CALL(print(text, length, device), text, length, device);
 }
 
 static bool scan(struct address *address, const char *text)
@@ -101,6 +100,5 @@ static CUresult find(CUdevice *device, const char *text)
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
 {
-	return CALL(find(device, text), "device=%p, text=%s", (void *)device,
-		    text ? text : "NULL");
+	return CALL(find(device, text), device, text);
 }

@@ -25,7 +25,7 @@ static CUresult driver_version(int *version)
 
 CUresult cuDriverGetVersion(int *version)
 {
-	return LOGGED(driver_version(version), "version=%p", (void *)version);
+	return LOGGED(driver_version(version), version);
 }
 
 static bool is_per_thread(const char *symbol)
@@ -132,19 +132,14 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
 			     cuuint64_t flags, CUdriverProcAddressQueryResult *status)
 {
 	return LOGGED(find(name, function, version, flags, status),
-		      "name=%s, function=%p, version=%d, flags=%#llx, status=%p",
-		      name ? name : "NULL", (void *)function, version,
-		      (unsigned long long)flags, (void *)status);
+		      name, function, version, flags, status);
 }
 
 #undef cuGetProcAddress
 EXPORTED CUresult cuGetProcAddress(const char *name, void **function, int version,
 				   cuuint64_t flags)
 {
-	return LOGGED(find_or_fail(name, function, version, flags),
-		      "name=%s, function=%p, version=%d, flags=%#llx",
-		      name ? name : "NULL", (void *)function, version,
-		      (unsigned long long)flags);
+	return LOGGED(find_or_fail(name, function, version, flags), name, function, version, flags);
 }
 
 /* Programs built for the per-thread default stream import this symbol. */
@@ -155,9 +150,7 @@ EXPORTED CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, in
 	if (flags == CU_GET_PROC_ADDRESS_DEFAULT)
 		flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 	return LOGGED(find(name, function, version, flags, status),
-		      "name=%s, function=%p, version=%d, flags=%#llx, status=%p",
-		      name ? name : "NULL", (void *)function, version,
-		      (unsigned long long)flags, (void *)status);
+		      name, function, version, flags, status);
 }
 
 int function_unsupported(const char *symbol, const char *lacking, const void *caller)
@@ -169,7 +162,7 @@ int function_unsupported(const char *symbol, const char *lacking, const void *ca
 	if (result == CUDA_SUCCESS)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "%s is not supported: memcast has no %s", symbol, lacking);
-	log_failure(symbol, result, "%s", "");
+	log_failure(symbol, result, ARGUMENTS());
 	if (!strcmp(symbol, "cuGetExportTable"))
 		table_refused(caller);
 	return result;

@@ -61,7 +61,7 @@ static CUresult init(unsigned int flags)
 CUresult cuInit(unsigned int flags)
 {
 	int before = cancel_hold();
-	CUresult result = LOGGED(init(flags), "flags=%#x", flags);
+	CUresult result = LOGGED(init(flags), flags);
 
 	/* also a failure that MEMCAST_INJECT asks for */
 	process_note_failure(result);

@@ -17,61 +17,59 @@
 
 CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-	return WHOLE_CALL(copy_linear(OWN, false, to, from, bytes, 0),
-			  "to=%#llx, from=%#llx, bytes=%zu", to, from, bytes);
+	return WHOLE_CALL(copy_linear(OWN, false, to, from, bytes, 0), to, from, bytes);
 }
 
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes)
 {
 	return WHOLE_CALL(copy_linear(OWN, false, to, (uintptr_t)from, bytes, TO_DEVICE),
-			  "to=%#llx, from=%p, bytes=%zu", to, from, bytes);
+			  to, from, bytes);
 }
 
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes)
 {
 	return WHOLE_CALL(copy_linear(OWN, false, (uintptr_t)to, from, bytes, FROM_DEVICE),
-			  "to=%p, from=%#llx, bytes=%zu", to, from, bytes);
+			  to, from, bytes);
 }
 
 CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
 	return WHOLE_CALL(copy_linear(OWN, false, to, from, bytes, TO_DEVICE | FROM_DEVICE),
-			  "to=%#llx, from=%#llx, bytes=%zu", to, from, bytes);
+			  to, from, bytes);
 }
 
 CUresult cuMemcpyPeer_ptds(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 			   CUcontext from_context, size_t bytes)
 {
 	return WHOLE_CALL(copy_peer(OWN, false, to, to_context, from, from_context, bytes),
-			  "to=%#llx, to_context=%p, from=%#llx, from_context=%p, bytes=%zu",
-			  to, (void *)to_context, from, (void *)from_context, bytes);
+			  to, to_context, from, from_context, bytes);
 }
 
 CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *copy)
 {
-	return WHOLE_CALL(copy_rows(OWN, false, copy, false), "copy=%p", (void *)copy);
+	return WHOLE_CALL(copy_rows(OWN, false, copy, false), copy);
 }
 
 CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *copy)
 {
-	return WHOLE_CALL(copy_rows(OWN, false, copy, true), "copy=%p", (void *)copy);
+	return WHOLE_CALL(copy_rows(OWN, false, copy, true), copy);
 }
 
 CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *copy)
 {
-	return WHOLE_CALL(copy_layers(OWN, false, copy), "copy=%p", (void *)copy);
+	return WHOLE_CALL(copy_layers(OWN, false, copy), copy);
 }
 
 CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *copy)
 {
-	return WHOLE_CALL(copy_peer_layers(OWN, false, copy), "copy=%p", (void *)copy);
+	return WHOLE_CALL(copy_peer_layers(OWN, false, copy), copy);
 }
 
 #define FILLS(bits, type)							\
 CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr to, type value, size_t count)	\
 {										\
 	return WHOLE_CALL(fill_rows(OWN, false, to, 0, value, sizeof(value), count, 1), \
-			  "to=%#llx, value=%#x, count=%zu", to, value, count);	\
+			  to, value, count);						\
 }										\
 										\
 CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr to, size_t pitch, type value,	\
@@ -79,7 +77,6 @@ CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr to, size_t pitch, type value,	\
 {										\
 	return WHOLE_CALL(fill_rows(OWN, false, to, pitch, value, sizeof(value),	\
 				    count, rows),					\
-			  "to=%#llx, pitch=%zu, value=%#x, count=%zu, rows=%zu",	\
 			  to, pitch, value, count, rows);				\
 }
 

@@ -130,8 +130,7 @@ static CUresult clone(CUgraph *handle, CUgraph original)
 
 CUresult cuGraphClone(CUgraph *handle, CUgraph original)
 {
-	return WHOLE_CALL(clone(handle, original), "handle=%p, original=%p", (void *)handle,
-			  (void *)original);
+	return WHOLE_CALL(clone(handle, original), handle, original);
 }
 
 static CUresult find_in_clone(CUgraphNode *copy, CUgraphNode original, CUgraph handle)
@@ -159,6 +158,5 @@ static CUresult find_in_clone(CUgraphNode *copy, CUgraphNode original, CUgraph h
 
 CUresult cuGraphNodeFindInClone(CUgraphNode *copy, CUgraphNode original, CUgraph clone)
 {
-	return WHOLE_CALL(find_in_clone(copy, original, clone), "copy=%p, original=%p, clone=%p",
-			  (void *)copy, (void *)original, (void *)clone);
+	return WHOLE_CALL(find_in_clone(copy, original, clone), copy, original, clone);
 }

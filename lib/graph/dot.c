@@ -127,6 +127,5 @@ static CUresult print(CUgraph handle, const char *path, unsigned int flags)
 
 CUresult cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned int flags)
 {
-	return WHOLE_CALL(print(graph, path, flags), "graph=%p, path=%s, flags=%#x", (void *)graph,
-			  path ? path : "NULL", flags);
+	return WHOLE_CALL(print(graph, path, flags), graph, path, flags);
 }

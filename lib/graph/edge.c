@@ -142,17 +142,14 @@ CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from,
 				   size_t count)
 {
 	return WHOLE_CALL(edges_change(graph, from, to, edges, count, true),
-			  "graph=%p, from=%p, to=%p, edges=%p, count=%zu", (void *)graph,
-			  (void *)from, (void *)to, (void *)edges, count);
+			  graph, from, to, edges, count);
 }
 
 #undef cuGraphAddDependencies
 EXPORTED CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
 					 const CUgraphNode *to, size_t count)
 {
-	return WHOLE_CALL(edges_change(graph, from, to, NULL, count, true),
-			  "graph=%p, from=%p, to=%p, count=%zu", (void *)graph, (void *)from,
-			  (void *)to, count);
+	return WHOLE_CALL(edges_change(graph, from, to, NULL, count, true), graph, from, to, count);
 }
 
 CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from,
@@ -160,8 +157,7 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from,
 				      size_t count)
 {
 	return WHOLE_CALL(edges_change(graph, from, to, edges, count, false),
-			  "graph=%p, from=%p, to=%p, edges=%p, count=%zu", (void *)graph,
-			  (void *)from, (void *)to, (void *)edges, count);
+			  graph, from, to, edges, count);
 }
 
 #undef cuGraphRemoveDependencies
@@ -169,6 +165,5 @@ EXPORTED CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *fr
 					    const CUgraphNode *to, size_t count)
 {
 	return WHOLE_CALL(edges_change(graph, from, to, NULL, count, false),
-			  "graph=%p, from=%p, to=%p, count=%zu", (void *)graph, (void *)from,
-			  (void *)to, count);
+			  graph, from, to, count);
 }

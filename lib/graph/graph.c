@@ -127,7 +127,7 @@ static CUresult create(CUgraph *handle, unsigned int flags)
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 {
-	return WHOLE_CALL(create(graph, flags), "graph=%p, flags=%#x", (void *)graph, flags);
+	return WHOLE_CALL(create(graph, flags), graph, flags);
 }
 
 static CUresult destroy(CUgraph handle)
@@ -152,5 +152,5 @@ static CUresult destroy(CUgraph handle)
 
 CUresult cuGraphDestroy(CUgraph graph)
 {
-	return WHOLE_CALL(destroy(graph), "graph=%p", (void *)graph);
+	return WHOLE_CALL(destroy(graph), graph);
 }

@@ -121,8 +121,7 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *data, CUhostFn destroy,
 			    unsigned int count, unsigned int flags)
 {
 	return WHOLE_CALL(create(object, data, destroy, count, flags),
-			  "object=%p, data=%p, destroy=%p, count=%u, flags=%#x", (void *)object,
-			  data, (void *)destroy, count, flags);
+			  object, data, destroy, count, flags);
 }
 
 /* Changes the number of the program's own references. */
@@ -151,14 +150,12 @@ static CUresult change_own(CUuserObject handle, unsigned int count, bool more)
 
 CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
 {
-	return WHOLE_CALL(change_own(object, count, true), "object=%p, count=%u",
-			  (void *)object, count);
+	return WHOLE_CALL(change_own(object, count, true), object, count);
 }
 
 CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 {
-	return WHOLE_CALL(change_own(object, count, false), "object=%p, count=%u", (void *)object,
-			  count);
+	return WHOLE_CALL(change_own(object, count, false), object, count);
 }
 
 /* Return: an object's entry in @uses; with @add, a new one if needed; or NULL. Needs both locks. */
@@ -247,14 +244,12 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
 				 unsigned int flags)
 {
 	return WHOLE_CALL(change_graph(graph, object, count, flags, true),
-			  "graph=%p, object=%p, count=%u, flags=%#x", (void *)graph, (void *)object,
-			  count, flags);
+			  graph, object, count, flags);
 }
 
 CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
 {
-	return WHOLE_CALL(change_graph(graph, object, count, 0, false),
-			  "graph=%p, object=%p, count=%u", (void *)graph, (void *)object, count);
+	return WHOLE_CALL(change_graph(graph, object, count, 0, false), graph, object, count);
 }
 
 /* @from is a graph's, with graphs_lock held; @to is empty. */

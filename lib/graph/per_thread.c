@@ -57,8 +57,7 @@ CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *instance, CUgraph graph,
 {
 	return WHOLE_CALL(instantiate_with(instance, graph, params,
 					   OR_OWN(params ? params->hUploadStream : NULL)),
-			  "instance=%p, graph=%p, params=%p", (void *)instance, (void *)graph,
-			  (void *)params);
+			  instance, graph, params);
 }
 
 #pragma GCC visibility pop

@@ -67,14 +67,12 @@ static CUresult get_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, boo
 
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
-	return WHOLE_CALL(get_nodes(graph, nodes, count, false), "graph=%p, nodes=%p, count=%p",
-			  (void *)graph, (void *)nodes, (void *)count);
+	return WHOLE_CALL(get_nodes(graph, nodes, count, false), graph, nodes, count);
 }
 
 CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
-	return WHOLE_CALL(get_nodes(graph, nodes, count, true), "graph=%p, nodes=%p, count=%p",
-			  (void *)graph, (void *)nodes, (void *)count);
+	return WHOLE_CALL(get_nodes(graph, nodes, count, true), graph, nodes, count);
 }
 
 static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
@@ -102,18 +100,14 @@ static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
 CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
 			    CUgraphEdgeData *edges, size_t *count)
 {
-	return WHOLE_CALL(get_edges(graph, from, to, edges, count),
-			  "graph=%p, from=%p, to=%p, edges=%p, count=%p", (void *)graph,
-			  (void *)from, (void *)to, (void *)edges, (void *)count);
+	return WHOLE_CALL(get_edges(graph, from, to, edges, count), graph, from, to, edges, count);
 }
 
 #undef cuGraphGetEdges
 EXPORTED CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
 				  size_t *count)
 {
-	return WHOLE_CALL(get_edges(graph, from, to, NULL, count),
-			  "graph=%p, from=%p, to=%p, count=%p", (void *)graph, (void *)from,
-			  (void *)to, (void *)count);
+	return WHOLE_CALL(get_edges(graph, from, to, NULL, count), graph, from, to, count);
 }
 
 static CUresult get_links(CUgraphNode handle, CUgraphNode *nodes, CUgraphEdgeData *edges,
@@ -143,8 +137,7 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependenci
 				       CUgraphEdgeData *edges, size_t *count)
 {
 	return WHOLE_CALL(get_links(node, dependencies, edges, count, true),
-			  "node=%p, dependencies=%p, edges=%p, count=%p", (void *)node,
-			  (void *)dependencies, (void *)edges, (void *)count);
+			  node, dependencies, edges, count);
 }
 
 #undef cuGraphNodeGetDependencies
@@ -152,25 +145,21 @@ EXPORTED CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *depe
 					     size_t *count)
 {
 	return WHOLE_CALL(get_links(node, dependencies, NULL, count, true),
-			  "node=%p, dependencies=%p, count=%p", (void *)node, (void *)dependencies,
-			  (void *)count);
+			  node, dependencies, count);
 }
 
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *dependents,
 					 CUgraphEdgeData *edges, size_t *count)
 {
 	return WHOLE_CALL(get_links(node, dependents, edges, count, false),
-			  "node=%p, dependents=%p, edges=%p, count=%p", (void *)node,
-			  (void *)dependents, (void *)edges, (void *)count);
+			  node, dependents, edges, count);
 }
 
 #undef cuGraphNodeGetDependentNodes
 EXPORTED CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *dependents,
 					       size_t *count)
 {
-	return WHOLE_CALL(get_links(node, dependents, NULL, count, false),
-			  "node=%p, dependents=%p, count=%p", (void *)node, (void *)dependents,
-			  (void *)count);
+	return WHOLE_CALL(get_links(node, dependents, NULL, count, false), node, dependents, count);
 }
 
 static CUresult get_type(CUgraphNode handle, CUgraphNodeType *type)
@@ -190,5 +179,5 @@ static CUresult get_type(CUgraphNode handle, CUgraphNodeType *type)
 
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
 {
-	return WHOLE_CALL(get_type(node, type), "node=%p, type=%p", (void *)node, (void *)type);
+	return WHOLE_CALL(get_type(node, type), node, type);
 }

@@ -4,25 +4,12 @@
 
 #include "kernel.h"
 
-/* Finds a function or a kernel, evaluates an expression with it, and puts it. */
-#define WITH(find, type, handle, refusal, expression)					\
-({											\
-	struct type *type;								\
-	CUresult asked_ = find;								\
-											\
-	if (asked_ == CUDA_SUCCESS) {							\
-		pthread_mutex_lock(&modules_lock);					\
-		asked_ = expression;							\
-		pthread_mutex_unlock(&modules_lock);					\
-		handle_put(type);							\
-	}										\
-	asked_;										\
-})
-#define WITH_FUNCTION(handle, refusal, expression)					\
-	WITH(function_get(handle, refusal, &function), function, handle, refusal, expression)
-#define WITH_KERNEL(handle, refusal, expression)					\
-	WITH(handle_get(handle, HANDLE_KERNEL, refusal, &kernel), kernel, handle, refusal,	\
-	     expression)
+#define WITH_FUNCTION(found, handle, refusal, expression)			\
+	WITH(struct function *found, function_get(handle, refusal, &found), LOCKED(expression), \
+	     handle_put(found))
+#define WITH_KERNEL(found, handle, refusal, expression)			\
+	WITH(struct kernel *found, handle_get(handle, HANDLE_KERNEL, refusal, &found), \
+	     LOCKED(expression), handle_put(found))
 
 static CUresult null_output(void)
 {
@@ -36,21 +23,19 @@ static CUresult function_attribute(int *value, CUfunction_attribute attribute,
 				   attribute, value) : null_output();
 }
 
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle)
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE,
-					function_attribute(value, attribute, function)),
-			  "value=%p, attribute=%d, function=%p", (void *)value, (int)attribute,
-			  (void *)handle);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+					function_attribute(value, attribute, found)),
+			  value, attribute, function);
 }
 
-CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE,
-					setting_set(function->code, function->module->figures,
-						    &function->settings, attribute, value)),
-			  "function=%p, attribute=%d, value=%d", (void *)handle, (int)attribute,
-			  value);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+					setting_set(found->code, found->module->figures,
+						    &found->settings, attribute, value)),
+			  function, attribute, value);
 }
 
 static CUresult cache_check(CUfunc_cache cache)
@@ -59,10 +44,11 @@ static CUresult cache_check(CUfunc_cache cache)
 		fail(CUDA_ERROR_INVALID_VALUE, "no such preference");
 }
 
-CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache cache)
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache cache)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE, cache_check(cache)),
-			  "function=%p, cache=%d", (void *)handle, (int)cache);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+					cache_check(cache)),
+			  function, cache);
 }
 
 static CUresult banks_check(CUsharedconfig banks)
@@ -71,10 +57,11 @@ static CUresult banks_check(CUsharedconfig banks)
 		fail(CUDA_ERROR_INVALID_VALUE, "no such size of banks");
 }
 
-CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig banks)
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig banks)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE, banks_check(banks)),
-			  "function=%p, banks=%d", (void *)handle, (int)banks);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+					banks_check(banks)),
+			  function, banks);
 }
 
 static CUresult function_module(CUmodule *module, const struct function *function)
@@ -85,11 +72,10 @@ static CUresult function_module(CUmodule *module, const struct function *functio
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetModule(CUmodule *module, CUfunction handle)
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_VALUE,
-					function_module(module, function)),
-			  "module=%p, function=%p", (void *)module, (void *)handle);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
+					function_module(module, found)), module, function);
 }
 
 static CUresult name_of(const char **name, const struct code *code)
@@ -100,18 +86,16 @@ static CUresult name_of(const char **name, const struct code *code)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetName(const char **name, CUfunction handle)
+CUresult cuFuncGetName(const char **name, CUfunction function)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_VALUE,
-					name_of(name, function->code)),
-			  "name=%p, function=%p", (void *)name, (void *)handle);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
+					name_of(name, found->code)), name, function);
 }
 
-CUresult cuKernelGetName(const char **name, CUkernel handle)
+CUresult cuKernelGetName(const char **name, CUkernel kernel)
 {
-	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_VALUE,
-				      name_of(name, kernel->code)),
-			  "name=%p, kernel=%p", (void *)name, (void *)handle);
+	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_VALUE,
+				      name_of(name, found->code)), name, kernel);
 }
 
 static CUresult parameter_info(const struct code *code, size_t number, size_t *offset,
@@ -128,20 +112,18 @@ static CUresult parameter_info(const struct code *code, size_t number, size_t *o
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetParamInfo(CUfunction handle, size_t number, size_t *offset, size_t *bytes)
+CUresult cuFuncGetParamInfo(CUfunction function, size_t number, size_t *offset, size_t *bytes)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_VALUE,
-					parameter_info(function->code, number, offset, bytes)),
-			  "function=%p, number=%zu, offset=%p, bytes=%p", (void *)handle, number,
-			  (void *)offset, (void *)bytes);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
+					parameter_info(found->code, number, offset, bytes)),
+			  function, number, offset, bytes);
 }
 
-CUresult cuKernelGetParamInfo(CUkernel handle, size_t number, size_t *offset, size_t *bytes)
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t number, size_t *offset, size_t *bytes)
 {
-	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_VALUE,
-				      parameter_info(kernel->code, number, offset, bytes)),
-			  "kernel=%p, number=%zu, offset=%p, bytes=%p", (void *)handle, number,
-			  (void *)offset, (void *)bytes);
+	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_VALUE,
+				      parameter_info(found->code, number, offset, bytes)),
+			  kernel, number, offset, bytes);
 }
 
 static CUresult is_loaded(CUfunctionLoadingState *state, const struct function *function)
@@ -156,11 +138,10 @@ static CUresult is_loaded(CUfunctionLoadingState *state, const struct function *
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle)
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE,
-					is_loaded(state, function)),
-			  "state=%p, function=%p", (void *)state, (void *)handle);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+					is_loaded(state, found)), state, function);
 }
 
 static CUresult set_loaded(struct function *function)
@@ -169,10 +150,11 @@ static CUresult set_loaded(struct function *function)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncLoad(CUfunction handle)
+CUresult cuFuncLoad(CUfunction function)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, CUDA_ERROR_INVALID_HANDLE, set_loaded(function)),
-			  "function=%p", (void *)handle);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+					set_loaded(found)),
+			  function);
 }
 
 /* Finds a kernel's function in the current context. */
@@ -202,8 +184,7 @@ static CUresult kernel_function(CUfunction *found, CUkernel handle)
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
-	return WHOLE_CALL(kernel_function(function, kernel), "function=%p, kernel=%p",
-			  (void *)function, (void *)kernel);
+	return WHOLE_CALL(kernel_function(function, kernel), function, kernel);
 }
 
 static CUresult kernel_library(CUlibrary *library, const struct kernel *kernel)
@@ -214,11 +195,10 @@ static CUresult kernel_library(CUlibrary *library, const struct kernel *kernel)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel handle)
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
 {
-	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_library(library, kernel)),
-			  "library=%p, kernel=%p", (void *)library, (void *)handle);
+	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_library(library, found)), library, kernel);
 }
 
 static CUresult kernel_attribute(int *value, CUfunction_attribute attribute,
@@ -240,13 +220,12 @@ static CUresult kernel_attribute(int *value, CUfunction_attribute attribute,
 	return setting_get(kernel->library->image, kernel->code, &settings, attribute, value);
 }
 
-CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel handle,
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
 			      CUdevice device)
 {
-	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_attribute(value, attribute, kernel, device)),
-			  "value=%p, attribute=%d, kernel=%p, device=%d", (void *)value,
-			  (int)attribute, (void *)handle, device);
+	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_attribute(value, attribute, found, device)),
+			  value, attribute, kernel, device);
 }
 
 /* Sets an attribute of a kernel, and of its functions in contexts of that device. */
@@ -279,13 +258,12 @@ static CUresult kernel_set(struct kernel *kernel, CUfunction_attribute attribute
 	return CUDA_SUCCESS;
 }
 
-CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
 			      CUdevice device)
 {
-	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_set(kernel, attribute, value, device)),
-			  "attribute=%d, value=%d, kernel=%p, device=%d", (int)attribute, value,
-			  (void *)handle, device);
+	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_set(found, attribute, value, device)),
+			  attribute, value, kernel, device);
 }
 
 static CUresult kernel_cache(CUfunc_cache cache, CUdevice device)
@@ -295,9 +273,8 @@ static CUresult kernel_cache(CUfunc_cache cache, CUdevice device)
 	return result == CUDA_SUCCESS ? cache_check(cache) : result;
 }
 
-CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache cache, CUdevice device)
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache cache, CUdevice device)
 {
-	return WHOLE_CALL(WITH_KERNEL(handle, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_cache(cache, device)),
-			  "kernel=%p, cache=%d, device=%d", (void *)handle, (int)cache, device);
+	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
+				      kernel_cache(cache, device)), kernel, cache, device);
 }

@@ -176,4 +176,27 @@ int occupancy(const struct function *function, int threads, size_t dynamic);
 CUresult cluster_check(const struct function *function, const unsigned int *grid,
 		       const unsigned int *cluster);
 
+/* Finds an object, evaluates an expression with it, and puts it. */
+#define WITH(declaration, find, expression, put)				\
+({										\
+	declaration;								\
+	CUresult with_ = (find);						\
+										\
+	if (with_ == CUDA_SUCCESS) {						\
+		with_ = (expression);						\
+		put;								\
+	}									\
+	with_;									\
+})
+
+/* Evaluates an expression with modules_lock held. */
+#define LOCKED(expression)							\
+({										\
+	pthread_mutex_lock(&modules_lock);					\
+	CUresult locked_ = (expression);					\
+										\
+	pthread_mutex_unlock(&modules_lock);					\
+	locked_;								\
+})
+
 #endif /* LIB_KERNEL_H */

@@ -167,8 +167,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
 {
 	struct options all = { jit_count, count, jit, options, jit_values, values };
 
-	return WHOLE_CALL(load(library, code, 0, &all), "library=%p, code=%p, options=%u and %u",
-			  (void *)library, code, jit_count, count);
+	return WHOLE_CALL(load(library, code, 0, &all), library, code, jit_count, count);
 }
 
 static CUresult load_from_file(CUlibrary *library, const char *path,
@@ -194,8 +193,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 {
 	struct options all = { jit_count, count, jit, options, jit_values, values };
 
-	return WHOLE_CALL(load_from_file(library, path, &all), "library=%p, path=%s",
-			  (void *)library, path ? path : "NULL");
+	return WHOLE_CALL(load_from_file(library, path, &all), library, path);
 }
 
 /*
@@ -251,7 +249,7 @@ static CUresult unload(CUlibrary handle)
 
 CUresult cuLibraryUnload(CUlibrary library)
 {
-	return WHOLE_CALL(unload(library), "library=%p", (void *)library);
+	return WHOLE_CALL(unload(library), library);
 }
 
 /* With modules_lock held. Return: the handle, made if needed; NULL: no room */
@@ -278,25 +276,15 @@ static CUresult find_kernel(CUkernel *found, const struct library *library, cons
 	return *found ? CUDA_SUCCESS : image_no_memory();
 }
 
-/* Finds a library, evaluates an expression with it, and puts it. */
-#define WITH_LIBRARY(handle, expression)						\
-({											\
-	struct library *library_;							\
-	CUresult asked_ = handle_get(handle, HANDLE_LIBRARY,				\
-				     CUDA_ERROR_INVALID_HANDLE, &library_);		\
-											\
-	if (asked_ == CUDA_SUCCESS) {							\
-		asked_ = expression;							\
-		library_put(library_);							\
-	}										\
-	asked_;										\
-})
+#define WITH_LIBRARY(found, handle, expression)				\
+	WITH(struct library *found,						\
+	     handle_get(handle, HANDLE_LIBRARY, CUDA_ERROR_INVALID_HANDLE, &found), \
+	     expression, library_put(found))
 
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
-	return WHOLE_CALL(WITH_LIBRARY(library, find_kernel(kernel, library_, name)),
-			  "kernel=%p, library=%p, name=%s", (void *)kernel, (void *)library,
-			  name ? name : "NULL");
+	return WHOLE_CALL(WITH_LIBRARY(found, library, find_kernel(kernel, found, name)),
+			  kernel, library, name);
 }
 
 static CUresult count_kernels(unsigned int *count, const struct library *library)
@@ -309,8 +297,7 @@ static CUresult count_kernels(unsigned int *count, const struct library *library
 
 CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary library)
 {
-	return WHOLE_CALL(WITH_LIBRARY(library, count_kernels(count, library_)),
-			  "count=%p, library=%p", (void *)count, (void *)library);
+	return WHOLE_CALL(WITH_LIBRARY(found, library, count_kernels(count, found)), count, library);
 }
 
 static CUresult list_kernels(CUkernel *kernels, unsigned int count,
@@ -331,9 +318,8 @@ static CUresult list_kernels(CUkernel *kernels, unsigned int count,
 
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibrary library)
 {
-	return WHOLE_CALL(WITH_LIBRARY(library, list_kernels(kernels, count, library_)),
-			  "kernels=%p, count=%u, library=%p", (void *)kernels, count,
-			  (void *)library);
+	return WHOLE_CALL(WITH_LIBRARY(found, library, list_kernels(kernels, count, found)),
+			  kernels, count, library);
 }
 
 static CUresult get_module(CUmodule *handle, struct library *library)
@@ -353,8 +339,7 @@ static CUresult get_module(CUmodule *handle, struct library *library)
 
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
-	return WHOLE_CALL(WITH_LIBRARY(library, get_module(module, library_)),
-			  "module=%p, library=%p", (void *)module, (void *)library);
+	return WHOLE_CALL(WITH_LIBRARY(found, library, get_module(module, found)), module, library);
 }
 
 static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library *library,
@@ -377,7 +362,6 @@ static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library
 CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
 			    const char *name)
 {
-	return WHOLE_CALL(WITH_LIBRARY(library, get_variable(address, bytes, library_, name)),
-			  "address=%p, bytes=%p, library=%p, name=%s", (void *)address,
-			  (void *)bytes, (void *)library, name ? name : "NULL");
+	return WHOLE_CALL(WITH_LIBRARY(found, library, get_variable(address, bytes, found, name)),
+			  address, bytes, library, name);
 }

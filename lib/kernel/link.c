@@ -118,8 +118,7 @@ static CUresult create(unsigned int count, CUjit_option *options, void **values,
 CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **values,
 			 CUlinkState *state)
 {
-	return WHOLE_CALL(create(count, options, values, state), "options=%u, state=%p", count,
-			  (void *)state);
+	return WHOLE_CALL(create(count, options, values, state), count, state);
 }
 
 static void write_logs(const struct link *link, const char *error)
@@ -218,8 +217,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 	(void)options;
 	(void)values;
 	return WHOLE_CALL(add(state, type, data, bytes, name),
-			  "state=%p, type=%d, data=%p, size=%zu, name=%s, options=%u",
-			  (void *)state, (int)type, data, bytes, name ? name : "NULL", count);
+			  state, type, data, bytes, name, count);
 }
 
 static CUresult add_file(CUlinkState state, CUjitInputType type, const char *path)
@@ -243,8 +241,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
 {
 	(void)options;
 	(void)values;
-	return WHOLE_CALL(add_file(state, type, path), "state=%p, type=%d, path=%s, options=%u",
-			  (void *)state, (int)type, path ? path : "NULL", count);
+	return WHOLE_CALL(add_file(state, type, path), state, type, path, count);
 }
 
 /* Return: an image of the texts; NULL: no memory */
@@ -315,8 +312,7 @@ static CUresult complete(CUlinkState state, void **image, size_t *bytes)
 
 CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
 {
-	return WHOLE_CALL(complete(state, image, bytes), "state=%p, image=%p, size=%p",
-			  (void *)state, (void *)image, (void *)bytes);
+	return WHOLE_CALL(complete(state, image, bytes), state, image, bytes);
 }
 
 static CUresult destroy(CUlinkState state)
@@ -341,5 +337,5 @@ static CUresult destroy(CUlinkState state)
 
 CUresult cuLinkDestroy(CUlinkState state)
 {
-	return WHOLE_CALL(destroy(state), "state=%p", (void *)state);
+	return WHOLE_CALL(destroy(state), state);
 }

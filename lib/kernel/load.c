@@ -175,22 +175,19 @@ static CUresult load_module(CUmodule *handle, const void *data, size_t bytes, un
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), "module=%p, image=%p",
-			  (void *)module, image);
+	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), module, image);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 {
-	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), "module=%p, image=%p",
-			  (void *)module, image);
+	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), module, image);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
 			    CUjit_option *options, void **values)
 {
 	return WHOLE_CALL(load_module(module, image, 0, count, options, values),
-			  "module=%p, image=%p, count=%u, options=%p, values=%p", (void *)module,
-			  image, count, (void *)options, (void *)values);
+			  module, image, count, options, values);
 }
 
 #define ZEROS	16	/* behind a file's content, so that reading a header stays inside */
@@ -263,8 +260,7 @@ static CUresult load_module_file(CUmodule *module, const char *path)
 
 CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
-	return WHOLE_CALL(load_module_file(module, path), "module=%p, path=%s", (void *)module,
-			  path ? path : "NULL");
+	return WHOLE_CALL(load_module_file(module, path), module, path);
 }
 
 static CUresult loading_mode(CUmoduleLoadingMode *mode)
@@ -280,5 +276,5 @@ static CUresult loading_mode(CUmoduleLoadingMode *mode)
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
-	return CALL(loading_mode(mode), "mode=%p", (void *)mode);
+	return CALL(loading_mode(mode), mode);
 }

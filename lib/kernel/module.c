@@ -171,7 +171,7 @@ static CUresult unload(CUmodule handle)
 
 CUresult cuModuleUnload(CUmodule module)
 {
-	return WHOLE_CALL(unload(module), "module=%p", (void *)module);
+	return WHOLE_CALL(unload(module), module);
 }
 
 /* With modules_lock held. Return: the handle, made if needed; NULL: no room */
@@ -214,9 +214,7 @@ static CUresult find_function(CUfunction *found, CUmodule handle, const char *na
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-	return WHOLE_CALL(find_function(function, module, name),
-			  "function=%p, module=%p, name=%s", (void *)function, (void *)module,
-			  name ? name : "NULL");
+	return WHOLE_CALL(find_function(function, module, name), function, module, name);
 }
 
 static CUresult count_functions(unsigned int *count, CUmodule handle)
@@ -236,8 +234,7 @@ static CUresult count_functions(unsigned int *count, CUmodule handle)
 
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module)
 {
-	return WHOLE_CALL(count_functions(count, module), "count=%p, module=%p", (void *)count,
-			  (void *)module);
+	return WHOLE_CALL(count_functions(count, module), count, module);
 }
 
 static CUresult list_functions(CUfunction *functions, unsigned int count, CUmodule handle)
@@ -263,9 +260,7 @@ static CUresult list_functions(CUfunction *functions, unsigned int count, CUmodu
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule module)
 {
-	return WHOLE_CALL(list_functions(functions, count, module),
-			  "functions=%p, count=%u, module=%p", (void *)functions, count,
-			  (void *)module);
+	return WHOLE_CALL(list_functions(functions, count, module), functions, count, module);
 }
 
 /*
@@ -374,8 +369,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
 			      const char *name)
 {
 	return WHOLE_CALL(find_variable(address, bytes, module, name),
-			  "address=%p, bytes=%p, module=%p, name=%s", (void *)address,
-			  (void *)bytes, (void *)module, name ? name : "NULL");
+			  address, bytes, module, name);
 }
 
 /* Calls a function for each kernel of each module. */

@@ -44,18 +44,9 @@ int occupancy(const struct function *function, int threads, size_t dynamic)
 	return least(by_threads(function, threads), shared ? figures->shared_each / shared : INT_MAX);
 }
 
-/* Finds a function, evaluates an expression with it, and puts it. */
-#define WITH_FUNCTION(handle, expression)						\
-({											\
-	struct function *function;							\
-	CUresult asked_ = function_get_any(handle, NULL, &function);				\
-											\
-	if (asked_ == CUDA_SUCCESS) {							\
-		asked_ = expression;							\
-		handle_put(function);							\
-	}										\
-	asked_;										\
-})
+#define WITH_FUNCTION(found, handle, expression)				\
+	WITH(struct function *found, function_get_any(handle, NULL, &found), expression, \
+	     handle_put(found))
 
 static CUresult flags_check(unsigned int flags)
 {
@@ -74,23 +65,21 @@ static CUresult active_blocks(int *blocks, const struct function *function, int 
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction handle,
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
 							      int threads, size_t dynamic,
 							      unsigned int flags)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, active_blocks(blocks, function, threads, dynamic,
-							      flags)),
-			  "blocks=%p, function=%p, threads=%d, dynamic=%zu, flags=%#x",
-			  (void *)blocks, (void *)handle, threads, dynamic, flags);
+	return WHOLE_CALL(WITH_FUNCTION(found, function,
+					active_blocks(blocks, found, threads, dynamic, flags)),
+			  blocks, function, threads, dynamic, flags);
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int threads,
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
 						     size_t dynamic)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, active_blocks(blocks, function, threads, dynamic,
-							      0)),
-			  "blocks=%p, function=%p, threads=%d, dynamic=%zu", (void *)blocks,
-			  (void *)handle, threads, dynamic);
+	return WHOLE_CALL(WITH_FUNCTION(found, function,
+					active_blocks(blocks, found, threads, dynamic, 0)),
+			  blocks, function, threads, dynamic);
 }
 
 struct wish {
@@ -128,25 +117,23 @@ static CUresult best_block(int *grid, int *block, const struct function *functio
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction handle,
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
 						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
 						   int limit, unsigned int flags)
 {
 	struct wish wish = { dynamic_of, dynamic, limit, flags };
 
-	return WHOLE_CALL(WITH_FUNCTION(handle, best_block(grid, block, function, &wish)),
-			  "grid=%p, block=%p, function=%p, dynamic=%zu, limit=%d, flags=%#x",
-			  (void *)grid, (void *)block, (void *)handle, dynamic, limit, flags);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, best_block(grid, block, found, &wish)),
+			  grid, block, function, dynamic, limit, flags);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction handle,
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
 					  CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit)
 {
 	struct wish wish = { dynamic_of, dynamic, limit, 0 };
 
-	return WHOLE_CALL(WITH_FUNCTION(handle, best_block(grid, block, function, &wish)),
-			  "grid=%p, block=%p, function=%p, dynamic=%zu, limit=%d", (void *)grid,
-			  (void *)block, (void *)handle, dynamic, limit);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, best_block(grid, block, found, &wish)),
+			  grid, block, function, dynamic, limit);
 }
 
 /* As on hardware, the system's part of a block's shared memory is not subtracted. */
@@ -166,12 +153,12 @@ static CUresult available(size_t *dynamic, const struct function *function, int 
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction handle, int blocks,
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction function, int blocks,
 						 int threads)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, available(dynamic, function, blocks, threads)),
-			  "dynamic=%p, function=%p, blocks=%d, threads=%d", (void *)dynamic,
-			  (void *)handle, blocks, threads);
+	return WHOLE_CALL(WITH_FUNCTION(found, function,
+					available(dynamic, found, blocks, threads)),
+			  dynamic, function, blocks, threads);
 }
 
 static unsigned int largest_cluster(const struct function *function)
@@ -252,12 +239,11 @@ static CUresult active_clusters(int *clusters, const struct function *function,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
 				      const CUlaunchConfig *config)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, active_clusters(clusters, function, config)),
-			  "clusters=%p, function=%p, config=%p", (void *)clusters,
-			  (void *)handle, (void *)config);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, active_clusters(clusters, found, config)),
+			  clusters, function, config);
 }
 
 static CUresult potential_cluster(int *size, const struct function *function,
@@ -269,10 +255,9 @@ static CUresult potential_cluster(int *size, const struct function *function,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction handle,
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function,
 					    const CUlaunchConfig *config)
 {
-	return WHOLE_CALL(WITH_FUNCTION(handle, potential_cluster(size, function, config)),
-			  "size=%p, function=%p, config=%p", (void *)size, (void *)handle,
-			  (void *)config);
+	return WHOLE_CALL(WITH_FUNCTION(found, function, potential_cluster(size, found, config)),
+			  size, function, config);
 }

@@ -129,9 +129,7 @@ CUresult launch(CUfunction handle, const struct request *request, CUstream wante
 }
 
 #define SHAPE	{ grid_x, grid_y, grid_z }, { block_x, block_y, block_z }, shared
-#define FORMAT	"function=%p, grid=%u,%u,%u, block=%u,%u,%u, shared=%u, stream=%p"
-#define VALUES	(void *)function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, \
-		(void *)stream
+#define VALUES	function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
 			unsigned int grid_z, unsigned int block_x, unsigned int block_y,
@@ -140,7 +138,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 {
 	struct request request = { SHAPE, .parameters = parameters, .extra = extra };
 
-	return WHOLE_CALL(launch(function, &request, stream), FORMAT, VALUES);
+	return WHOLE_CALL(launch(function, &request, stream), VALUES);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
@@ -151,7 +149,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
 {
 	struct request request = { SHAPE, .parameters = parameters, .cooperative = true };
 
-	return WHOLE_CALL(launch(function, &request, stream), FORMAT, VALUES);
+	return WHOLE_CALL(launch(function, &request, stream), VALUES);
 }
 
 static CUresult launch_with(const CUlaunchConfig *config, CUfunction function,
@@ -181,8 +179,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 			  void **extra)
 {
 	return WHOLE_CALL(launch_with(config, function, config ? config->hStream : NULL,
-				      parameters, extra),
-			  "config=%p, function=%p", (void *)config, (void *)function);
+				      parameters, extra), config, function);
 }
 
 /* Symbols that programs built for the per-thread default stream import */
@@ -214,5 +211,5 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function
 {
 	return WHOLE_CALL(launch_with(config, function,
 				      config ? OR_OWN(config->hStream) : NULL, parameters, extra),
-			  "config=%p, function=%p", (void *)config, (void *)function);
+			  config, function);
 }

@@ -25,22 +25,14 @@ static struct old_launch *old_of(struct function *function)
 	return function->old;
 }
 
-/* Finds a function and its settings, evaluates an expression with them, and puts the function. */
-#define WITH_OLD(handle, expression)						\
-({										\
-	struct function *function;						\
-	struct old_launch *old;							\
-	CUresult asked_ = function_get(handle, CUDA_ERROR_INVALID_HANDLE, &function);	\
+/* Evaluates an expression with a function and its settings. */
+#define WITH_OLD(found, old, handle, expression)				\
+	WITH(struct function *found,						\
+	     function_get(handle, CUDA_ERROR_INVALID_HANDLE, &found), LOCKED(({	\
+		struct old_launch *old = old_of(found);				\
 										\
-	if (asked_ == CUDA_SUCCESS) {						\
-		pthread_mutex_lock(&modules_lock);				\
-		old = old_of(function);						\
-		asked_ = old ? (expression) : image_no_memory();		\
-		pthread_mutex_unlock(&modules_lock);				\
-		handle_put(function);						\
-	}									\
-	asked_;									\
-})
+		old ? (expression) : image_no_memory();				\
+	     })), handle_put(found))
 
 static CUresult set_block(struct old_launch *old, const struct figures *figures, int x, int y,
 			  int z)
@@ -60,10 +52,11 @@ static CUresult set_block(struct old_launch *old, const struct figures *figures,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetBlockShape(CUfunction handle, int x, int y, int z)
+CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
 {
-	return WHOLE_CALL(WITH_OLD(handle, set_block(old, function->module->figures, x, y, z)),
-			  "function=%p, block=%d,%d,%d", (void *)handle, x, y, z);
+	return WHOLE_CALL(WITH_OLD(found, old, function,
+				   set_block(old, found->module->figures, x, y, z)),
+			  function, x, y, z);
 }
 
 static CUresult set_shared(struct old_launch *old, const struct function *function,
@@ -76,10 +69,10 @@ static CUresult set_shared(struct old_launch *old, const struct function *functi
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetSharedSize(CUfunction handle, unsigned int bytes)
+CUresult cuFuncSetSharedSize(CUfunction function, unsigned int bytes)
 {
-	return WHOLE_CALL(WITH_OLD(handle, set_shared(old, function, bytes)),
-			  "function=%p, bytes=%u", (void *)handle, bytes);
+	return WHOLE_CALL(WITH_OLD(found, old, function, set_shared(old, found, bytes)), function,
+			  bytes);
 }
 
 static CUresult set_bytes(struct old_launch *old, unsigned int bytes)
@@ -91,10 +84,9 @@ static CUresult set_bytes(struct old_launch *old, unsigned int bytes)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuParamSetSize(CUfunction handle, unsigned int bytes)
+CUresult cuParamSetSize(CUfunction function, unsigned int bytes)
 {
-	return WHOLE_CALL(WITH_OLD(handle, set_bytes(old, bytes)), "function=%p, bytes=%u",
-			  (void *)handle, bytes);
+	return WHOLE_CALL(WITH_OLD(found, old, function, set_bytes(old, bytes)), function, bytes);
 }
 
 static CUresult set_value(struct old_launch *old, int offset, const void *value, size_t bytes)
@@ -105,23 +97,24 @@ static CUresult set_value(struct old_launch *old, int offset, const void *value,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuParamSeti(CUfunction handle, int offset, unsigned int value)
+CUresult cuParamSeti(CUfunction function, int offset, unsigned int value)
 {
-	return WHOLE_CALL(WITH_OLD(handle, set_value(old, offset, &value, sizeof(value))),
-			  "function=%p, offset=%d, value=%u", (void *)handle, offset, value);
+	return WHOLE_CALL(WITH_OLD(found, old, function,
+				   set_value(old, offset, &value, sizeof(value))),
+			  function, offset, value);
 }
 
-CUresult cuParamSetf(CUfunction handle, int offset, float value)
+CUresult cuParamSetf(CUfunction function, int offset, float value)
 {
-	return WHOLE_CALL(WITH_OLD(handle, set_value(old, offset, &value, sizeof(value))),
-			  "function=%p, offset=%d, value=%g", (void *)handle, offset, value);
+	return WHOLE_CALL(WITH_OLD(found, old, function,
+				   set_value(old, offset, &value, sizeof(value))),
+			  function, offset, value);
 }
 
-CUresult cuParamSetv(CUfunction handle, int offset, void *value, unsigned int bytes)
+CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned int bytes)
 {
-	return WHOLE_CALL(WITH_OLD(handle, set_value(old, offset, value, bytes)),
-			  "function=%p, offset=%d, value=%p, bytes=%u", (void *)handle, offset,
-			  value, bytes);
+	return WHOLE_CALL(WITH_OLD(found, old, function, set_value(old, offset, value, bytes)),
+			  function, offset, value, bytes);
 }
 
 static CUresult old_launch(CUfunction handle, int width, int height, CUstream stream)
@@ -131,7 +124,7 @@ static CUresult old_launch(CUfunction handle, int width, int height, CUstream st
 	size_t bytes = 0;
 	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, values, CU_LAUNCH_PARAM_BUFFER_SIZE,
 			  &bytes, CU_LAUNCH_PARAM_END };
-	CUresult result = WITH_OLD(handle, ({
+	CUresult result = WITH_OLD(found, old, handle, ({
 		memcpy(request.block, old->block, sizeof(request.block));
 		request.shared = old->shared;
 		bytes = old->bytes;
@@ -149,18 +142,17 @@ static CUresult old_launch(CUfunction handle, int width, int height, CUstream st
 
 CUresult cuLaunch(CUfunction function)
 {
-	return WHOLE_CALL(old_launch(function, 1, 1, NULL), "function=%p", (void *)function);
+	return WHOLE_CALL(old_launch(function, 1, 1, NULL), function);
 }
 
 CUresult cuLaunchGrid(CUfunction function, int width, int height)
 {
 	return WHOLE_CALL(old_launch(function, width, height, NULL),
-			  "function=%p, grid=%d,%d", (void *)function, width, height);
+			  function, width, height);
 }
 
 CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
 {
 	return WHOLE_CALL(old_launch(function, width, height, stream),
-			  "function=%p, grid=%d,%d, stream=%p", (void *)function, width, height,
-			  (void *)stream);
+			  function, width, height, stream);
 }

@@ -265,8 +265,9 @@ static CUresult add(const struct memcast_kernel *kernel)
 
 CUresult memcastKernelRegister(const struct memcast_kernel *kernel)
 {
-	return WHOLE_LOGGED(add(kernel), "kernel=%s",
-			    kernel && kernel->name ? kernel->name : "NULL");
+	const char *name = kernel ? kernel->name : NULL;
+
+	return WHOLE_LOGGED(add(kernel), name);
 }
 
 void memcastKernelMust(const struct memcast_kernel *kernel)

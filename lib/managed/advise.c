@@ -75,8 +75,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
 			CUmemLocation place)
 {
 	return WHOLE_CALL(advise(address, bytes, advice, place),
-			  "address=%#llx, bytes=%zu, advice=%d, location={%d, %d}", address,
-			  bytes, (int)advice, (int)place.type, place.id);
+			  address, bytes, advice, place.type, place.id);
 }
 
 #undef cuMemAdvise
@@ -84,8 +83,7 @@ EXPORTED CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise ad
 			      CUdevice device)
 {
 	return WHOLE_CALL(advise(address, bytes, advice, place_of_device(device)),
-			  "address=%#llx, bytes=%zu, advice=%d, device=%d", address, bytes,
-			  (int)advice, device);
+			  address, bytes, advice, device);
 }
 
 /* Return: a location as the older functions have it, which know only devices and the CPU. */
@@ -187,14 +185,12 @@ CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute 
 				CUdeviceptr address, size_t size)
 {
 	return WHOLE_CALL(get_attributes(&data, &bytes, &attribute, 1, address, size),
-			  "data=%p, bytes=%zu, attribute=%d, address=%#llx, size=%zu", data, bytes,
-			  (int)attribute, address, size);
+			  data, bytes, attribute, address, size);
 }
 
 CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, CUmem_range_attribute *attributes,
 				 size_t count, CUdeviceptr address, size_t size)
 {
 	return WHOLE_CALL(get_attributes(data, bytes, attributes, count, address, size),
-			  "data=%p, bytes=%p, attributes=%p, count=%zu, address=%#llx, size=%zu",
-			  (void *)data, (void *)bytes, (void *)attributes, count, address, size);
+			  data, bytes, attributes, count, address, size);
 }

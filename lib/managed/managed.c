@@ -43,8 +43,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
 {
-	return CALL(allocate(address, bytes, flags), "address=%p, bytes=%zu, flags=%#x",
-		    (void *)address, bytes, flags);
+	return CALL(allocate(address, bytes, flags), address, bytes, flags);
 }
 
 /* Finds the pages of a range, as far as they are the block's: two blocks may share a page. */
@@ -185,7 +184,5 @@ static CUresult attach(CUstream handle, CUdeviceptr address, size_t bytes, unsig
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
 				unsigned int flags)
 {
-	return WHOLE_CALL(attach(stream, address, bytes, flags),
-			  "stream=%p, address=%#llx, bytes=%zu, flags=%#x", (void *)stream,
-			  address, bytes, flags);
+	return WHOLE_CALL(attach(stream, address, bytes, flags), stream, address, bytes, flags);
 }

@@ -73,15 +73,13 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation 
 			       unsigned int flags, CUstream stream)
 {
 	return WHOLE_CALL(prefetch(address, bytes, place, flags, stream),
-			  "address=%#llx, bytes=%zu, location={%d, %d}, flags=%#x, stream=%p",
-			  address, bytes, (int)place.type, place.id, flags, (void *)stream);
+			  address, bytes, place.type, place.id, flags, stream);
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
 {
 	return WHOLE_CALL(prefetch(address, bytes, place_of_device(device), 0, stream),
-			  "address=%#llx, bytes=%zu, device=%d, stream=%p", address, bytes,
-			  device, (void *)stream);
+			  address, bytes, device, stream);
 }
 
 struct batch_of_ranges {
@@ -162,9 +160,7 @@ CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t co
 		.addresses = addresses, .sizes = sizes, .count = count, .flags = flags,
 	};
 
-	return WHOLE_CALL(do_batch(&batch, false, stream),
-			  "addresses=%p, sizes=%p, count=%zu, flags=%#llx, stream=%p",
-			  (void *)addresses, (void *)sizes, count, flags, (void *)stream);
+	return WHOLE_CALL(do_batch(&batch, false, stream), addresses, sizes, count, flags, stream);
 }
 
 #define PREFETCHES(name)							\
@@ -176,10 +172,8 @@ CUresult name(CUdeviceptr *addresses, size_t *sizes, size_t count,		\
 					 places_count, flags };			\
 										\
 	return WHOLE_CALL(do_batch(&batch, true, stream),			\
-			  "addresses=%p, sizes=%p, count=%zu, locations=%p, starts=%p, " \
-			  "locations_count=%zu, flags=%#llx, stream=%p",		\
-			  (void *)addresses, (void *)sizes, count, (void *)places, \
-			  (void *)starts, places_count, flags, (void *)stream);	\
+			  addresses, sizes, count, places, starts, places_count,	\
+			  flags, stream);						\
 }
 
 PREFETCHES(cuMemPrefetchBatchAsync)

@@ -158,8 +158,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment
 			     CUdeviceptr hint, unsigned long long flags)
 {
 	return CALL(reserve(address, size, alignment, hint, flags),
-		    "address=%p, size=%zu, alignment=%zu, hint=%#llx, flags=%#llx",
-		    (void *)address, size, alignment, hint, flags);
+		    address, size, alignment, hint, flags);
 }
 
 static CUresult address_free(CUdeviceptr address, size_t size)
@@ -189,7 +188,7 @@ CUresult address_free_mapped(CUdeviceptr address, size_t size)
 
 CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 {
-	return CALL(address_free(address, size), "address=%#llx, size=%zu", address, size);
+	return CALL(address_free(address, size), address, size);
 }
 
 static CUresult map(CUdeviceptr address, size_t size, size_t offset,
@@ -222,8 +221,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 		  CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
 	return CALL(map(address, size, offset, handle, flags),
-		    "address=%#llx, size=%zu, offset=%zu, handle=%llu, flags=%#llx",
-		    address, size, offset, handle, flags);
+		    address, size, offset, (unsigned long)handle, flags);
 }
 
 /*
@@ -260,7 +258,7 @@ static CUresult address_unmap(CUdeviceptr address, size_t size)
 
 CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 {
-	return CALL(address_unmap(address, size), "address=%#llx, size=%zu", address, size);
+	return CALL(address_unmap(address, size), address, size);
 }
 
 /* Converts descriptors to entries for the kernel, which takes ACCESS_ENTRIES at most. */
@@ -300,9 +298,7 @@ static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDe
 CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
 			size_t count)
 {
-	return CALL(set_access(address, size, desc, count),
-		    "address=%#llx, size=%zu, desc=%p, count=%zu",
-		    address, size, (const void *)desc, count);
+	return CALL(set_access(address, size, desc, count), address, size, desc, count);
 }
 
 static CUresult get_access(unsigned long long *flags, const CUmemLocation *location,
@@ -329,7 +325,5 @@ static CUresult get_access(unsigned long long *flags, const CUmemLocation *locat
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
 			CUdeviceptr address)
 {
-	return CALL(get_access(flags, location, address),
-		    "flags=%p, location=%p, address=%#llx",
-		    (void *)flags, (const void *)location, address);
+	return CALL(get_access(flags, location, address), flags, location, address);
 }

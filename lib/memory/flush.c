@@ -28,5 +28,5 @@ static CUresult flush(CUflushGPUDirectRDMAWritesTarget target,
 CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
 				    CUflushGPUDirectRDMAWritesScope scope)
 {
-	return CALL(flush(target, scope), "target=%d, scope=%d", (int)target, (int)scope);
+	return CALL(flush(target, scope), target, scope);
 }

@@ -98,8 +98,7 @@ static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop
 CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *prop,
 				       CUmemAllocationGranularity_flags option)
 {
-	return CALL(granularity(bytes, prop, option), "granularity=%p, prop=%p, option=%d",
-		    (void *)bytes, (const void *)prop, (int)option);
+	return CALL(granularity(bytes, prop, option), bytes, prop, option);
 }
 
 /* Pools give back what they keep unused where memory is short. */
@@ -148,9 +147,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 		     const CUmemAllocationProp *prop, unsigned long long flags)
 {
-	return CALL(create(handle, size, prop, flags),
-		    "handle=%p, size=%zu, prop=%p, flags=%#llx",
-		    (void *)handle, size, (const void *)prop, flags);
+	return CALL(create(handle, size, prop, flags), handle, size, prop, flags);
 }
 
 static CUresult release(CUmemGenericAllocationHandle handle)
@@ -165,7 +162,7 @@ static CUresult release(CUmemGenericAllocationHandle handle)
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-	return CALL(release(handle), "handle=%llu", handle);
+	return CALL(release(handle), (unsigned long)handle);
 }
 
 static CUresult retain(CUmemGenericAllocationHandle *handle, void *address)
@@ -183,8 +180,7 @@ static CUresult retain(CUmemGenericAllocationHandle *handle, void *address)
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
 {
-	return CALL(retain(handle, address), "handle=%p, address=%p",
-		    (void *)handle, address);
+	return CALL(retain(handle, address), handle, address);
 }
 
 static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
@@ -217,7 +213,7 @@ static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHand
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 						CUmemGenericAllocationHandle handle)
 {
-	return CALL(properties(prop, handle), "prop=%p, handle=%llu", (void *)prop, handle);
+	return CALL(properties(prop, handle), prop, (unsigned long)handle);
 }
 
 /* An export or import is of exactly one type. */
@@ -257,8 +253,7 @@ CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHan
 				      unsigned long long flags)
 {
 	return CALL(export_handle(shareable, handle, type, flags),
-		    "shareable=%p, handle=%llu, type=%#x, flags=%#llx",
-		    shareable, handle, (int)type, flags);
+		    shareable, (unsigned long)handle, type, flags);
 }
 
 static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *shareable,
@@ -297,9 +292,7 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 					void *os_handle, CUmemAllocationHandleType type)
 {
-	return CALL(import_handle(handle, os_handle, type),
-		    "handle=%p, os_handle=%ld, type=%#x",
-		    (void *)handle, (long)(intptr_t)os_handle, (int)type);
+	return CALL(import_handle(handle, os_handle, type), handle, (long)os_handle, type);
 }
 
 static CUresult pool(size_t *available, size_t *total)
@@ -319,6 +312,5 @@ static CUresult pool(size_t *available, size_t *total)
 
 CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
 {
-	return CALL(pool(available, total), "free=%p, total=%p",
-		    (void *)available, (void *)total);
+	return CALL(pool(available, total), available, total);
 }

@@ -58,8 +58,7 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 CUresult cuMulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *prop,
 				   CUmulticastGranularity_flags option)
 {
-	return CALL(granularity(bytes, prop, option), "granularity=%p, prop=%p, option=%d",
-		    (void *)bytes, (const void *)prop, (int)option);
+	return CALL(granularity(bytes, prop, option), bytes, prop, option);
 }
 
 static CUresult create(CUmemGenericAllocationHandle *team, const CUmulticastObjectProp *prop)
@@ -85,8 +84,7 @@ static CUresult create(CUmemGenericAllocationHandle *team, const CUmulticastObje
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *team,
 			   const CUmulticastObjectProp *prop)
 {
-	return CALL(create(team, prop), "team=%p, prop=%p",
-		    (void *)team, (const void *)prop);
+	return CALL(create(team, prop), team, prop);
 }
 
 static CUresult add_device(CUmemGenericAllocationHandle team, CUdevice device)
@@ -101,7 +99,7 @@ static CUresult add_device(CUmemGenericAllocationHandle team, CUdevice device)
 
 CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle team, CUdevice device)
 {
-	return CALL(add_device(team, device), "team=%llu, device=%d", team, device);
+	return CALL(add_device(team, device), (unsigned long)team, device);
 }
 
 static CUresult bind_memory(const char *call, CUmemGenericAllocationHandle team, uint32_t device,
@@ -134,8 +132,7 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle team, size_t offset,
 {
 	return CALL(bind_memory(__func__, team, MEMCAST_DEVICE_OF_MEMORY, offset, memory,
 				memory_offset, size, flags),
-		    "team=%llu, offset=%zu, memory=%llu, memory_offset=%zu, size=%zu, flags=%#llx",
-		    team, offset, memory, memory_offset, size, flags);
+		    (unsigned long)team, offset, (unsigned long)memory, memory_offset, size, flags);
 }
 
 CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle team, CUdevice device,
@@ -143,9 +140,8 @@ CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle team, CUdevice devic
 			       size_t memory_offset, size_t size, unsigned long long flags)
 {
 	return CALL(bind_memory(__func__, team, device_number(device), offset, memory,
-				memory_offset, size, flags),
-		    "team=%llu, device=%d, offset=%zu, memory=%llu, memory_offset=%zu, size=%zu, flags=%#llx",
-		    team, device, offset, memory, memory_offset, size, flags);
+				memory_offset, size, flags), (unsigned long)team, device, offset,
+		    (unsigned long)memory, memory_offset, size, flags);
 }
 
 static CUresult bind_address(const char *call, CUmemGenericAllocationHandle team, uint32_t device,
@@ -174,9 +170,7 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle team, size_t offset,
 			     CUdeviceptr address, size_t size, unsigned long long flags)
 {
 	return CALL(bind_address(__func__, team, MEMCAST_DEVICE_OF_MEMORY, offset, address, size,
-				 flags),
-		    "team=%llu, offset=%zu, address=%#llx, size=%zu, flags=%#llx",
-		    team, offset, address, size, flags);
+				 flags), (unsigned long)team, offset, address, size, flags);
 }
 
 CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle team, CUdevice device,
@@ -184,9 +178,7 @@ CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle team, CUdevice devi
 				unsigned long long flags)
 {
 	return CALL(bind_address(__func__, team, device_number(device), offset, address, size,
-				 flags),
-		    "team=%llu, device=%d, offset=%zu, address=%#llx, size=%zu, flags=%#llx",
-		    team, device, offset, address, size, flags);
+				 flags), (unsigned long)team, device, offset, address, size, flags);
 }
 
 static CUresult unbind(CUmemGenericAllocationHandle team, CUdevice device, size_t offset,
@@ -207,6 +199,5 @@ static CUresult unbind(CUmemGenericAllocationHandle team, CUdevice device, size_
 CUresult cuMulticastUnbind(CUmemGenericAllocationHandle team, CUdevice device,
 			   size_t offset, size_t size)
 {
-	return CALL(unbind(team, device, offset, size),
-		    "team=%llu, device=%d, offset=%zu, size=%zu", team, device, offset, size);
+	return CALL(unbind(team, device, offset, size), (unsigned long)team, device, offset, size);
 }

@@ -65,6 +65,5 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t si
 		ready = CUDA_ERROR_NOT_SUPPORTED;
 	return LOGGED(ready == CUDA_SUCCESS ?
 		      export_range(handle, dptr, size, handleType, flags) : ready,
-		    "handle=%p, dptr=%#llx, size=%zu, handleType=%d, flags=%#llx",
-		    handle, dptr, size, handleType, flags);
+		      handle, dptr, size, handleType, flags);
 }

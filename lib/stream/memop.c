@@ -294,8 +294,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
 			       CUstreamBatchMemOpParams *params, unsigned int flags)
 {
 	return WHOLE_CALL(stream_memops(stream, count, params, flags),
-			  "stream=%p, count=%u, params=%p, flags=%#x", (void *)stream, count,
-			  (void *)params, flags);
+			  stream, count, params, flags);
 }
 
 static CUresult stream_memop(CUstream stream, CUstreamBatchMemOpType operation,
@@ -314,15 +313,14 @@ static CUresult stream_memop(CUstream stream, CUstreamBatchMemOpType operation,
 	return stream_memops(stream, 1, &params, 0);
 }
 
-#define MEMOP(name, operation, type, format)					\
+#define MEMOP(name, operation, type)						\
 CUresult name(CUstream stream, CUdeviceptr address, type value, unsigned int flags) \
 {										\
 	return WHOLE_CALL(stream_memop(stream, operation, address, value, flags),	\
-			  "stream=%p, address=%#llx, value=" format ", flags=%#x",	\
-			  (void *)stream, address, value, flags);			\
+			  stream, address, value, flags);				\
 }
 
-MEMOP(cuStreamWaitValue32_v2, CU_STREAM_MEM_OP_WAIT_VALUE_32, cuuint32_t, "%#x")
-MEMOP(cuStreamWaitValue64_v2, CU_STREAM_MEM_OP_WAIT_VALUE_64, cuuint64_t, "%#lx")
-MEMOP(cuStreamWriteValue32_v2, CU_STREAM_MEM_OP_WRITE_VALUE_32, cuuint32_t, "%#x")
-MEMOP(cuStreamWriteValue64_v2, CU_STREAM_MEM_OP_WRITE_VALUE_64, cuuint64_t, "%#lx")
+MEMOP(cuStreamWaitValue32_v2, CU_STREAM_MEM_OP_WAIT_VALUE_32, cuuint32_t)
+MEMOP(cuStreamWaitValue64_v2, CU_STREAM_MEM_OP_WAIT_VALUE_64, cuuint64_t)
+MEMOP(cuStreamWriteValue32_v2, CU_STREAM_MEM_OP_WRITE_VALUE_32, cuuint32_t)
+MEMOP(cuStreamWriteValue64_v2, CU_STREAM_MEM_OP_WRITE_VALUE_64, cuuint64_t)

@@ -41,14 +41,12 @@ static CUresult stream_create(CUstream *handle, unsigned int flags, int priority
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
-	return WHOLE_CALL(stream_create(stream, flags, 0), "stream=%p, flags=%#x",
-			  (void *)stream, flags);
+	return WHOLE_CALL(stream_create(stream, flags, 0), stream, flags);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {
-	return WHOLE_CALL(stream_create(stream, flags, priority),
-			  "stream=%p, flags=%#x, priority=%d", (void *)stream, flags, priority);
+	return WHOLE_CALL(stream_create(stream, flags, priority), stream, flags, priority);
 }
 
 static CUresult stream_destroy(CUstream handle)
@@ -71,8 +69,7 @@ static CUresult stream_destroy(CUstream handle)
 
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
-	return WHOLE_CALL_ON(stream, CUDA_ERROR_INVALID_HANDLE, stream_destroy(stream),
-			     "stream=%p", (void *)stream);
+	return WHOLE_CALL_ON(stream, CUDA_ERROR_INVALID_HANDLE, stream_destroy(stream), stream);
 }
 
 static CUresult stream_query(CUstream handle)
@@ -97,7 +94,7 @@ static CUresult stream_query(CUstream handle)
 
 CUresult cuStreamQuery(CUstream stream)
 {
-	return POLL(stream_query(stream), "stream=%p", (void *)stream);
+	return POLL(stream_query(stream), stream);
 }
 
 /* The legacy stream is done when the streams that it waits for are done. */
@@ -118,7 +115,7 @@ static CUresult stream_synchronize(CUstream handle)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-	return WHOLE_CALL(synchronized(stream_synchronize(stream)), "stream=%p", (void *)stream);
+	return WHOLE_CALL(synchronized(stream_synchronize(stream)), stream);
 }
 
 /* Reads a property of a stream that never changes. */
@@ -139,8 +136,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 
 CUresult cuStreamGetPriority(CUstream stream, int *priority)
 {
-	return WHOLE_CALL(STREAM_GET(stream, priority, priority), "stream=%p, priority=%p",
-			  (void *)stream, (void *)priority);
+	return WHOLE_CALL(STREAM_GET(stream, priority, priority), stream, priority);
 }
 
 /* Hardware refuses to tell the flags of a stream that is being captured. */
@@ -163,26 +159,22 @@ static CUresult stream_get_flags(CUstream handle, unsigned int *flags)
 
 CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
 {
-	return WHOLE_CALL(stream_get_flags(stream, flags), "stream=%p, flags=%p",
-			  (void *)stream, (void *)flags);
+	return WHOLE_CALL(stream_get_flags(stream, flags), stream, flags);
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
 {
-	return WHOLE_CALL(STREAM_GET(stream, id, id), "stream=%p, id=%p",
-			  (void *)stream, (void *)id);
+	return WHOLE_CALL(STREAM_GET(stream, id, id), stream, id);
 }
 
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
 {
-	return WHOLE_CALL(STREAM_GET(stream, device, set->device), "stream=%p, device=%p",
-			  (void *)stream, (void *)device);
+	return WHOLE_CALL(STREAM_GET(stream, device, set->device), stream, device);
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 {
-	return WHOLE_CALL(STREAM_GET(stream, context, set->context), "stream=%p, context=%p",
-			  (void *)stream, (void *)context);
+	return WHOLE_CALL(STREAM_GET(stream, context, set->context), stream, context);
 }
 
 /* One of the two outputs may be NULL. */
@@ -201,9 +193,7 @@ static CUresult stream_get_contexts(CUstream stream, CUcontext *context, CUgreen
 
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green)
 {
-	return WHOLE_CALL(stream_get_contexts(stream, context, green),
-			  "stream=%p, context=%p, green=%p", (void *)stream, (void *)context,
-			  (void *)green);
+	return WHOLE_CALL(stream_get_contexts(stream, context, green), stream, context, green);
 }
 
 struct host_work {
@@ -258,17 +248,14 @@ static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 {
-	return WHOLE_CALL(stream_host(stream, function, NULL, data, 0),
-			  "stream=%p, function=%p, data=%p", (void *)stream,
-			  (void *)function, data);
+	return WHOLE_CALL(stream_host(stream, function, NULL, data, 0), stream, function, data);
 }
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data,
 			     unsigned int flags)
 {
 	return WHOLE_CALL(stream_host(stream, NULL, callback, data, flags),
-			  "stream=%p, callback=%p, data=%p, flags=%#x", (void *)stream,
-			  (void *)callback, data, flags);
+			  stream, callback, data, flags);
 }
 
 /* The name from before CUDA 4.0 has the same meaning. */

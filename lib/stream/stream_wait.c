@@ -171,10 +171,10 @@ static CUresult context_synchronize(CUcontext context)
 
 CUresult cuCtxSynchronize(void)
 {
-	return WHOLE_CALL(context_synchronize(NULL), "%s", "");
+	return WHOLE_CALL(context_synchronize(NULL));
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
-	return WHOLE_CALL(context_synchronize(context), "context=%p", (void *)context);
+	return WHOLE_CALL(context_synchronize(context), context);
 }

@@ -49,7 +49,7 @@ static void work_do(struct stream *stream, struct work *work)
 		result = set_fail(stream->set, result);
 		if (result != CUDA_ERROR_CONTEXT_IS_DESTROYED)
 			context_fault(stream->set->device, result);
-		log_failure("work in a stream", result, "stream=%p", (void *)stream->handle);
+		log_failure("work in a stream", result, ARGUMENTS(stream->handle));
 	}
 	free(work);
 }

@@ -50,7 +50,7 @@ void reason_quiet_end(void)
 {
 }
 
-void log_failure(const char *call, CUresult result, const char *arguments, ...)
+void log_failure(const char *call, CUresult result, const struct argument *arguments)
 {
 	(void)call;
 	(void)result;

@@ -99,17 +99,13 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool 
 
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
 {
-	return WHOLE_CALL(allocate(address, bytes, NULL, stream),
-			  "address=%p, bytes=%zu, stream=%p", (void *)address, bytes,
-			  (void *)stream);
+	return WHOLE_CALL(allocate(address, bytes, NULL, stream), address, bytes, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
 				 CUstream stream)
 {
-	return WHOLE_CALL(allocate(address, bytes, &pool, stream),
-			  "address=%p, bytes=%zu, pool=%p, stream=%p", (void *)address, bytes,
-			  (void *)pool, (void *)stream);
+	return WHOLE_CALL(allocate(address, bytes, &pool, stream), address, bytes, pool, stream);
 }
 
 struct free_work {
@@ -185,6 +181,5 @@ static CUresult free_async(CUdeviceptr address, CUstream handle)
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-	return WHOLE_CALL(free_async(address, stream), "address=%#llx, stream=%p", address,
-			  (void *)stream);
+	return WHOLE_CALL(free_async(address, stream), address, stream);
 }

@@ -132,7 +132,7 @@ static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
-	return CALL(create(pool, props), "pool=%p, props=%p", (void *)pool, (void *)props);
+	return CALL(create(pool, props), pool, props);
 }
 
 static CUresult destroy(CUmemoryPool pool)
@@ -158,7 +158,7 @@ static CUresult destroy(CUmemoryPool pool)
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
-	return CALL(destroy(pool), "pool=%p", (void *)pool);
+	return CALL(destroy(pool), pool);
 }
 
 static CUresult trim(CUmemoryPool pool, size_t keep)
@@ -177,7 +177,7 @@ static CUresult trim(CUmemoryPool pool, size_t keep)
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
 {
-	return CALL(trim(pool, keep), "pool=%p, keep=%zu", (void *)pool, keep);
+	return CALL(trim(pool, keep), pool, keep);
 }
 
 static CUresult get_pool(CUmemoryPool *pool, CUdevice device, bool get_default)
@@ -201,12 +201,12 @@ static CUresult get_default_pool(CUmemoryPool *pool, CUdevice device)
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
 {
-	return CALL(get_default_pool(pool, device), "pool=%p, device=%d", (void *)pool, device);
+	return CALL(get_default_pool(pool, device), pool, device);
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 {
-	return CALL(get_pool(pool, device, false), "pool=%p, device=%d", (void *)pool, device);
+	return CALL(get_pool(pool, device, false), pool, device);
 }
 
 static CUresult set_pool(CUdevice device, CUmemoryPool pool)
@@ -229,7 +229,7 @@ static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
 {
-	return CALL(set_pool(device, pool), "device=%d, pool=%p", device, (void *)pool);
+	return CALL(set_pool(device, pool), device, pool);
 }
 
 static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type)
@@ -295,15 +295,13 @@ static CUresult get_pool_of(CUmemoryPool *pool, const CUmemLocation *location,
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location,
 				CUmemAllocationType type)
 {
-	return CALL(get_pool_of(pool, location, type, true), "pool=%p, location=%p, type=%d",
-		    (void *)pool, (void *)location, (int)type);
+	return CALL(get_pool_of(pool, location, type, true), pool, location, type);
 }
 
 CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
 			 CUmemAllocationType type)
 {
-	return CALL(get_pool_of(pool, location, type, false), "pool=%p, location=%p, type=%d",
-		    (void *)pool, (void *)location, (int)type);
+	return CALL(get_pool_of(pool, location, type, false), pool, location, type);
 }
 
 static CUresult set_pool_of(const CUmemLocation *location, CUmemAllocationType type,
@@ -319,6 +317,5 @@ static CUresult set_pool_of(const CUmemLocation *location, CUmemAllocationType t
 CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
 			 CUmemoryPool pool)
 {
-	return CALL(set_pool_of(location, type, pool), "location=%p, type=%d, pool=%p",
-		    (void *)location, (int)type, (void *)pool);
+	return CALL(set_pool_of(location, type, pool), location, type, pool);
 }

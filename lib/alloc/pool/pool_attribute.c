@@ -67,8 +67,7 @@ static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
-	return CALL(set_attribute(pool, attribute, value), "pool=%p, attribute=%d, value=%p",
-		    (void *)pool, (int)attribute, value);
+	return CALL(set_attribute(pool, attribute, value), pool, attribute, value);
 }
 
 /* Rounds up to the steps in which pools report the memory that they have of a device. */
@@ -119,8 +118,7 @@ static CUresult get_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, 
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
-	return CALL(get_attribute(pool, attribute, value), "pool=%p, attribute=%d, value=%p",
-		    (void *)pool, (int)attribute, value);
+	return CALL(get_attribute(pool, attribute, value), pool, attribute, value);
 }
 
 /* A device may read and write a pool, or neither; a device always has access to its own pools. */
@@ -163,8 +161,7 @@ static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
 {
-	return CALL(set_access(pool, desc, count), "pool=%p, desc=%p, count=%zu",
-		    (void *)pool, (void *)desc, count);
+	return CALL(set_access(pool, desc, count), pool, desc, count);
 }
 
 static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
@@ -198,6 +195,5 @@ static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool,
 			    CUmemLocation *location)
 {
-	return CALL(get_access(flags, pool, location), "flags=%p, pool=%p, location=%p",
-		    (void *)flags, (void *)pool, (void *)location);
+	return CALL(get_access(flags, pool, location), flags, pool, location);
 }

@@ -61,9 +61,7 @@ CUresult cuMemPoolExportToShareableHandle(void *handle, CUmemoryPool pool,
 					  CUmemAllocationHandleType type,
 					  unsigned long long flags)
 {
-	return CALL(export_pool(handle, pool, type, flags),
-		    "handle=%p, pool=%p, type=%#x, flags=%#llx", handle, (void *)pool,
-		    (int)type, flags);
+	return CALL(export_pool(handle, pool, type, flags), handle, pool, type, flags);
 }
 
 static CUresult import_pool(CUmemoryPool *pool, void *handle, CUmemAllocationHandleType type,
@@ -87,9 +85,7 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *handle,
 					    CUmemAllocationHandleType type,
 					    unsigned long long flags)
 {
-	return CALL(import_pool(pool, handle, type, flags),
-		    "pool=%p, handle=%p, type=%#x, flags=%#llx", (void *)pool, handle,
-		    (int)type, flags);
+	return CALL(import_pool(pool, handle, type, flags), pool, handle, type, flags);
 }
 
 static CUresult export_pointer(CUmemPoolPtrExportData *data, CUdeviceptr address)
@@ -113,8 +109,7 @@ static CUresult export_pointer(CUmemPoolPtrExportData *data, CUdeviceptr address
 
 CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *data, CUdeviceptr address)
 {
-	return CALL(export_pointer(data, address), "data=%p, address=%#llx", (void *)data,
-		    address);
+	return CALL(export_pointer(data, address), data, address);
 }
 
 static CUresult import_pointer(CUdeviceptr *address, CUmemoryPool pool,
@@ -148,6 +143,5 @@ static CUresult import_pointer(CUdeviceptr *address, CUmemoryPool pool,
 CUresult cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
 				CUmemPoolPtrExportData *data)
 {
-	return CALL(import_pointer(address, pool, data), "address=%p, pool=%p, data=%p",
-		    (void *)address, (void *)pool, (void *)data);
+	return CALL(import_pointer(address, pool, data), address, pool, data);
 }

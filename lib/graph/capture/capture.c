@@ -134,7 +134,7 @@ static CUresult exchange_mode(CUstreamCaptureMode *mode)
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-	return CALL(exchange_mode(mode), "mode=%p", (void *)mode);
+	return CALL(exchange_mode(mode), mode);
 }
 
 /*

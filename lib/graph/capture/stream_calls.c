@@ -104,15 +104,14 @@ static CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgra
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
-	return WHOLE_CALL(capture_begin(stream, NULL, NULL, NULL, 0, mode, true),
-			  "stream=%p, mode=%d", (void *)stream, mode);
+	return WHOLE_CALL(capture_begin(stream, NULL, NULL, NULL, 0, mode, true), stream, mode);
 }
 
 /* The first version knows one mode. */
 CUresult cuStreamBeginCapture(CUstream stream)
 {
 	return WHOLE_CALL(capture_begin(stream, NULL, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL,
-					true), "stream=%p", (void *)stream);
+					true), stream);
 }
 
 CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
@@ -120,8 +119,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgra
 				     CUstreamCaptureMode mode)
 {
 	return WHOLE_CALL(capture_begin(stream, graph, nodes, edges, count, mode, false),
-			  "stream=%p, graph=%p, nodes=%p, edges=%p, count=%zu, mode=%d",
-			  (void *)stream, (void *)graph, (void *)nodes, (void *)edges, count, mode);
+			  stream, graph, nodes, edges, count, mode);
 }
 
 /* Marks all nodes on which marked nodes depend. @order: room for all nodes of the graph */
@@ -221,7 +219,7 @@ static CUresult end(CUstream stream_handle, CUgraph *handle)
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
-	return WHOLE_CALL(end(stream, graph), "stream=%p, graph=%p", (void *)stream, (void *)graph);
+	return WHOLE_CALL(end(stream, graph), stream, graph);
 }
 
 /*
@@ -309,8 +307,7 @@ static CUresult ask(CUstream handle, const struct question *question)
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-	return WHOLE_CALL(ask(stream, &(struct question) { .status = status }),
-			  "stream=%p, status=%p", (void *)stream, (void *)status);
+	return WHOLE_CALL(ask(stream, &(struct question) { .status = status }), stream, status);
 }
 
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status,
@@ -319,8 +316,7 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *statu
 {
 	const struct question question = { status, id, graph, nodes, edges, count };
 
-	return WHOLE_CALL(ask(stream, &question), "stream=%p, status=%p", (void *)stream,
-			  (void *)status);
+	return WHOLE_CALL(ask(stream, &question), stream, status);
 }
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
@@ -329,14 +325,13 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 {
 	const struct question question = { status, id, graph, nodes, NULL, count };
 
-	return WHOLE_CALL(ask(stream, &question), "stream=%p, status=%p", (void *)stream,
-			  (void *)status);
+	return WHOLE_CALL(ask(stream, &question), stream, status);
 }
 
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id)
 {
 	return WHOLE_CALL(ask(stream, &(struct question) { .status = status, .id = id }),
-			  "stream=%p, status=%p", (void *)stream, (void *)status);
+			  stream, status);
 }
 
 /* Changes a branch's dependencies, with graphs_lock held. */
@@ -382,14 +377,11 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *node
 					      unsigned int flags)
 {
 	return WHOLE_CALL(update(stream, nodes, edges, count, flags),
-			  "stream=%p, nodes=%p, edges=%p, count=%zu, flags=%#x", (void *)stream,
-			  (void *)nodes, (void *)edges, count, flags);
+			  stream, nodes, edges, count, flags);
 }
 
 CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t count,
 					   unsigned int flags)
 {
-	return WHOLE_CALL(update(stream, nodes, NULL, count, flags),
-			  "stream=%p, nodes=%p, count=%zu, flags=%#x", (void *)stream,
-			  (void *)nodes, count, flags);
+	return WHOLE_CALL(update(stream, nodes, NULL, count, flags), stream, nodes, count, flags);
 }

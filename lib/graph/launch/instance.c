@@ -145,9 +145,7 @@ static CUresult instantiate_plain(CUgraphExec *handle, CUgraph graph, unsigned l
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *instance, CUgraph graph,
 				     unsigned long long flags)
 {
-	return WHOLE_CALL(instantiate_plain(instance, graph, flags),
-			  "instance=%p, graph=%p, flags=%#llx", (void *)instance, (void *)graph,
-			  flags);
+	return WHOLE_CALL(instantiate_plain(instance, graph, flags), instance, graph, flags);
 }
 
 /* @log: becomes empty; reasons are in the log that CUDA_LOG_FILE names */
@@ -168,8 +166,7 @@ EXPORTED CUresult cuGraphInstantiate_v2(CUgraphExec *instance, CUgraph graph,
 					CUgraphNode *error_node, char *log, size_t bytes)
 {
 	return WHOLE_CALL(instantiate_logged(instance, graph, error_node, log, bytes),
-			  "instance=%p, graph=%p, error_node=%p, log=%p, bytes=%zu",
-			  (void *)instance, (void *)graph, (void *)error_node, (void *)log, bytes);
+			  instance, graph, error_node, log, bytes);
 }
 
 static CUresult check_upload(CUstream handle)
@@ -217,8 +214,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *instance, CUgraph graph,
 {
 	return WHOLE_CALL(instantiate_with(instance, graph, params,
 					   params ? params->hUploadStream : NULL),
-			  "instance=%p, graph=%p, params=%p", (void *)instance, (void *)graph,
-			  (void *)params);
+			  instance, graph, params);
 }
 
 static CUresult get_flags(CUgraphExec handle, cuuint64_t *flags)
@@ -238,8 +234,7 @@ static CUresult get_flags(CUgraphExec handle, cuuint64_t *flags)
 
 CUresult cuGraphExecGetFlags(CUgraphExec instance, cuuint64_t *flags)
 {
-	return WHOLE_CALL(get_flags(instance, flags), "instance=%p, flags=%p", (void *)instance,
-			  (void *)flags);
+	return WHOLE_CALL(get_flags(instance, flags), instance, flags);
 }
 
 static CUresult destroy(CUgraphExec handle)
@@ -256,7 +251,7 @@ static CUresult destroy(CUgraphExec handle)
 
 CUresult cuGraphExecDestroy(CUgraphExec instance)
 {
-	return WHOLE_CALL(destroy(instance), "instance=%p", (void *)instance);
+	return WHOLE_CALL(destroy(instance), instance);
 }
 
 static CUresult upload(CUgraphExec handle, CUstream stream)
@@ -272,8 +267,7 @@ static CUresult upload(CUgraphExec handle, CUstream stream)
 
 CUresult cuGraphUpload(CUgraphExec instance, CUstream stream)
 {
-	return WHOLE_CALL(upload(instance, stream), "instance=%p, stream=%p", (void *)instance,
-			  (void *)stream);
+	return WHOLE_CALL(upload(instance, stream), instance, stream);
 }
 
 /* The first version does the same. */

@@ -217,6 +217,5 @@ static CUresult launch(CUgraphExec handle, CUstream stream_handle)
 
 CUresult cuGraphLaunch(CUgraphExec instance, CUstream stream)
 {
-	return WHOLE_CALL(launch(instance, stream), "instance=%p, stream=%p", (void *)instance,
-			  (void *)stream);
+	return WHOLE_CALL(launch(instance, stream), instance, stream);
 }

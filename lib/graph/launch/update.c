@@ -91,9 +91,7 @@ CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, CUgraphNodePara
 CUresult cuGraphExecNodeSetParams(CUgraphExec instance, CUgraphNode node,
 				  CUgraphNodeParams *params)
 {
-	return WHOLE_CALL(instance_set_node(instance, node, params),
-			  "instance=%p, node=%p, params=%p", (void *)instance,
-			  (void *)node, (void *)params);
+	return WHOLE_CALL(instance_set_node(instance, node, params), instance, node, params);
 }
 
 /* @change: the new state, or NULL; @enabled: output, or NULL */
@@ -130,17 +128,14 @@ static CUresult enable(CUgraphExec handle, CUgraphNode node, const unsigned int 
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec instance, CUgraphNode node, unsigned int enabled)
 {
-	return WHOLE_CALL(enable(instance, node, &enabled, NULL),
-			  "instance=%p, node=%p, enabled=%u", (void *)instance,
-			  (void *)node, enabled);
+	return WHOLE_CALL(enable(instance, node, &enabled, NULL), instance, node, enabled);
 }
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode node, unsigned int *enabled)
 {
 	return WHOLE_CALL(enabled ? enable(instance, node, NULL, enabled) :
 				    fail(CUDA_ERROR_INVALID_VALUE, "NULL output"),
-			  "instance=%p, node=%p, enabled=%p", (void *)instance, (void *)node,
-			  (void *)enabled);
+			  instance, node, enabled);
 }
 
 /* Do the same steps come after a step in both plans? @first: the step that is 0 in the new plan */
@@ -312,8 +307,7 @@ static CUresult update_all(CUgraphExec instance, CUgraph graph,
 CUresult cuGraphExecUpdate_v2(CUgraphExec instance, CUgraph graph,
 			      CUgraphExecUpdateResultInfo *info)
 {
-	return WHOLE_CALL(update_all(instance, graph, info), "instance=%p, graph=%p, info=%p",
-			  (void *)instance, (void *)graph, (void *)info);
+	return WHOLE_CALL(update_all(instance, graph, info), instance, graph, info);
 }
 
 static CUresult update_older(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,
@@ -334,8 +328,7 @@ EXPORTED CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph,
 				    CUgraphNode *error_node, CUgraphExecUpdateResult *result)
 {
 	return WHOLE_CALL(update_older(instance, graph, error_node, result),
-			  "instance=%p, graph=%p, error_node=%p, result=%p", (void *)instance,
-			  (void *)graph, (void *)error_node, (void *)result);
+			  instance, graph, error_node, result);
 }
 
 static CUresult update_child(CUgraphExec instance, CUgraphNode node, CUgraph graph)
@@ -350,6 +343,5 @@ static CUresult update_child(CUgraphExec instance, CUgraphNode node, CUgraph gra
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec instance, CUgraphNode node,
 					    CUgraph graph)
 {
-	return WHOLE_CALL(update_child(instance, node, graph), "instance=%p, node=%p, graph=%p",
-			  (void *)instance, (void *)node, (void *)graph);
+	return WHOLE_CALL(update_child(instance, node, graph), instance, node, graph);
 }

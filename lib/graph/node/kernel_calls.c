@@ -26,15 +26,14 @@ static CUgraphNodeParams kernel_all_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 	return all;
 }
 
-#define ADD_FORMAT	"node=%p, graph=%p, dependencies=%p, count=%zu, params=%p"
-#define ADD_ARGUMENTS	(void *)node, (void *)graph, (void *)dependencies, count, (void *)params
 #define ADD		node_add(node, graph, dependencies, NULL, count, &all)
 
 EXPORTED CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
 					  const CUgraphNode *dependencies, size_t count,
 					  const CUDA_KERNEL_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, kernel_all(params), ADD), ADD_FORMAT, ADD_ARGUMENTS);
+	return WHOLE_CALL(WITH_ALL(all, params, kernel_all(params), ADD), node, graph, dependencies,
+			  count, params);
 }
 
 #undef cuGraphAddKernelNode
@@ -42,42 +41,40 @@ EXPORTED CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph,
 				       const CUgraphNode *dependencies, size_t count,
 				       const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-	return WHOLE_CALL(WITH(params, kernel_all_v1(params), ADD), ADD_FORMAT, ADD_ARGUMENTS);
+	return WHOLE_CALL(WITH_ALL(all, params, kernel_all_v1(params), ADD), node, graph,
+			  dependencies, count, params);
 }
-
-#define SET_FORMAT	"node=%p, params=%p"
-#define SET_ARGUMENTS	(void *)node, (void *)params
 
 EXPORTED CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
 						const CUDA_KERNEL_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, kernel_all(params), node_set(node, &all)), SET_FORMAT,
-			  SET_ARGUMENTS);
+	return WHOLE_CALL(WITH_ALL(all, params, kernel_all(params), node_set(node, &all)), node,
+			  params);
 }
 
 #undef cuGraphKernelNodeSetParams
 EXPORTED CUresult cuGraphKernelNodeSetParams(CUgraphNode node,
 					     const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-	return WHOLE_CALL(WITH(params, kernel_all_v1(params), node_set(node, &all)), SET_FORMAT,
-			  SET_ARGUMENTS);
+	return WHOLE_CALL(WITH_ALL(all, params, kernel_all_v1(params), node_set(node, &all)), node,
+			  params);
 }
 
 EXPORTED CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec instance, CUgraphNode node,
 						    const CUDA_KERNEL_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, kernel_all(params),
+	return WHOLE_CALL(WITH_ALL(all, params, kernel_all(params),
 			       instance_set_node(instance, node, &all)),
-			  "instance=%p, " SET_FORMAT, (void *)instance, SET_ARGUMENTS);
+			  instance, node, params);
 }
 
 #undef cuGraphExecKernelNodeSetParams
 EXPORTED CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNode node,
 						 const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-	return WHOLE_CALL(WITH(params, kernel_all_v1(params),
+	return WHOLE_CALL(WITH_ALL(all, params, kernel_all_v1(params),
 			       instance_set_node(instance, node, &all)),
-			  "instance=%p, " SET_FORMAT, (void *)instance, SET_ARGUMENTS);
+			  instance, node, params);
 }
 
 static CUresult get(CUgraphNode node, void *params, size_t bytes)
@@ -96,14 +93,14 @@ static CUresult get(CUgraphNode node, void *params, size_t bytes)
 EXPORTED CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node,
 						CUDA_KERNEL_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(get(node, params, sizeof(*params)), SET_FORMAT, SET_ARGUMENTS);
+	return WHOLE_CALL(get(node, params, sizeof(*params)), node, params);
 }
 
 #undef cuGraphKernelNodeGetParams
 EXPORTED CUresult cuGraphKernelNodeGetParams(CUgraphNode node,
 					     CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-	return WHOLE_CALL(get(node, params, sizeof(*params)), SET_FORMAT, SET_ARGUMENTS);
+	return WHOLE_CALL(get(node, params, sizeof(*params)), node, params);
 }
 
 /* Finds a kernel node, with graphs_lock held. */
@@ -136,17 +133,13 @@ static CUresult attribute(CUgraphNode handle, CUkernelNodeAttrID number,
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID number,
 				       CUkernelNodeAttrValue *value)
 {
-	return WHOLE_CALL(attribute(node, number, value, NULL),
-			  "node=%p, attribute=%d, value=%p", (void *)node, (int)number,
-			  (void *)value);
+	return WHOLE_CALL(attribute(node, number, value, NULL), node, number, value);
 }
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID number,
 				       const CUkernelNodeAttrValue *value)
 {
-	return WHOLE_CALL(attribute(node, number, NULL, value),
-			  "node=%p, attribute=%d, value=%p", (void *)node, (int)number,
-			  (void *)value);
+	return WHOLE_CALL(attribute(node, number, NULL, value), node, number, value);
 }
 
 static CUresult copy_attributes(CUgraphNode to_handle, CUgraphNode from_handle)
@@ -166,5 +159,5 @@ static CUresult copy_attributes(CUgraphNode to_handle, CUgraphNode from_handle)
 
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
 {
-	return WHOLE_CALL(copy_attributes(to, from), "to=%p, from=%p", (void *)to, (void *)from);
+	return WHOLE_CALL(copy_attributes(to, from), to, from);
 }

@@ -205,9 +205,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 			   CUgraphNodeParams *params)
 {
 	return WHOLE_CALL(node_add(node, graph, dependencies, edges, count, params),
-			  "node=%p, graph=%p, dependencies=%p, edges=%p, count=%zu, params=%p",
-			  (void *)node, (void *)graph, (void *)dependencies, (void *)edges, count,
-			  (void *)params);
+			  node, graph, dependencies, edges, count, params);
 }
 
 #undef cuGraphAddNode
@@ -216,8 +214,7 @@ EXPORTED CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph,
 				 CUgraphNodeParams *params)
 {
 	return WHOLE_CALL(node_add(node, graph, dependencies, NULL, count, params),
-			  "node=%p, graph=%p, dependencies=%p, count=%zu, params=%p", (void *)node,
-			  (void *)graph, (void *)dependencies, count, (void *)params);
+			  node, graph, dependencies, count, params);
 }
 
 /* Pointers in the output point to the node's own arrays. */
@@ -277,8 +274,7 @@ CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
 
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
 {
-	return WHOLE_CALL(node_set(node, params), "node=%p, params=%p", (void *)node,
-			  (void *)params);
+	return WHOLE_CALL(node_set(node, params), node, params);
 }
 
 static CUresult destroy(CUgraphNode handle)
@@ -304,5 +300,5 @@ static CUresult destroy(CUgraphNode handle)
 
 CUresult cuGraphDestroyNode(CUgraphNode node)
 {
-	return WHOLE_CALL(destroy(node), "node=%p", (void *)node);
+	return WHOLE_CALL(destroy(node), node);
 }

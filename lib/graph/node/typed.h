@@ -71,15 +71,15 @@ static inline CUgraphNodeParams alloc_all(const CUDA_MEM_ALLOC_NODE_PARAMS *para
 	};
 }
 
-/* Makes "all" of @params, unless they are NULL, and evaluates an expression with it. */
-#define WITH(params, general, call)						\
+/* Makes @all of @params, unless they are NULL, and evaluates an expression with it. */
+#define WITH_ALL(all, params, general, expression)				\
 ({										\
 	CUresult with_;								\
 										\
 	if (params) {								\
 		CUgraphNodeParams all = general;				\
 										\
-		with_ = call;							\
+		with_ = (expression);						\
 	} else {								\
 		with_ = fail(CUDA_ERROR_INVALID_VALUE, "NULL parameters");	\
 	}									\

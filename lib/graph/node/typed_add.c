@@ -2,8 +2,6 @@
 /* The calls that add a node of one type, and those that read its parameters. */
 #include "typed.h"
 
-#define FORMAT		"node=%p, graph=%p, dependencies=%p, count=%zu"
-#define ARGUMENTS	(void *)node, (void *)graph, (void *)dependencies, count
 #define ADD		node_add(node, graph, dependencies, NULL, count, &all)
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -11,32 +9,30 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode
 {
 	CUgraphNodeParams all = { .type = CU_GRAPH_NODE_TYPE_EMPTY };
 
-	return WHOLE_CALL(ADD, FORMAT, ARGUMENTS);
+	return WHOLE_CALL(ADD, node, graph, dependencies, count);
 }
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph,
 			      const CUgraphNode *dependencies, size_t count,
 			      const CUDA_MEMCPY3D *params, CUcontext context)
 {
-	return WHOLE_CALL(WITH(params, memcpy_all(params, context), ADD),
-			  FORMAT ", params=%p, context=%p", ARGUMENTS, (void *)params,
-			  (void *)context);
+	return WHOLE_CALL(WITH_ALL(all, params, memcpy_all(params, context), ADD),
+			  node, graph, dependencies, count, params, context);
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph,
 			      const CUgraphNode *dependencies, size_t count,
 			      const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
 {
-	return WHOLE_CALL(WITH(params, memset_all(params, context), ADD),
-			  FORMAT ", params=%p, context=%p", ARGUMENTS, (void *)params,
-			  (void *)context);
+	return WHOLE_CALL(WITH_ALL(all, params, memset_all(params, context), ADD),
+			  node, graph, dependencies, count, params, context);
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
 			    size_t count, const CUDA_HOST_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, host_all(params), ADD), FORMAT ", params=%p", ARGUMENTS,
-			  (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, host_all(params), ADD), node, graph, dependencies,
+			  count, params);
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph,
@@ -44,7 +40,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph,
 {
 	CUgraphNodeParams all = { .type = CU_GRAPH_NODE_TYPE_GRAPH, .graph.graph = child };
 
-	return WHOLE_CALL(ADD, FORMAT ", child=%p", ARGUMENTS, (void *)child);
+	return WHOLE_CALL(ADD, node, graph, dependencies, count, child);
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph,
@@ -52,7 +48,7 @@ CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph,
 {
 	CUgraphNodeParams all = record_all(event);
 
-	return WHOLE_CALL(ADD, FORMAT ", event=%p", ARGUMENTS, (void *)event);
+	return WHOLE_CALL(ADD, node, graph, dependencies, count, event);
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph,
@@ -60,15 +56,15 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph,
 {
 	CUgraphNodeParams all = wait_all(event);
 
-	return WHOLE_CALL(ADD, FORMAT ", event=%p", ARGUMENTS, (void *)event);
+	return WHOLE_CALL(ADD, node, graph, dependencies, count, event);
 }
 
 CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph,
 				  const CUgraphNode *dependencies, size_t count,
 				  const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, memops_all(params), ADD), FORMAT ", params=%p", ARGUMENTS,
-			  (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, memops_all(params), ADD), node, graph, dependencies,
+			  count, params);
 }
 
 static CUresult add_alloc(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -85,9 +81,9 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph,
 				const CUgraphNode *dependencies, size_t count,
 				CUDA_MEM_ALLOC_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, alloc_all(params),
+	return WHOLE_CALL(WITH_ALL(all, params, alloc_all(params),
 			       add_alloc(node, graph, dependencies, count, &all, &params->dptr)),
-			  FORMAT ", params=%p", ARGUMENTS, (void *)params);
+			  node, graph, dependencies, count, params);
 }
 
 CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph,
@@ -96,7 +92,7 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph,
 {
 	CUgraphNodeParams all = { .type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free.dptr = address };
 
-	return WHOLE_CALL(ADD, FORMAT ", address=%#llx", ARGUMENTS, address);
+	return WHOLE_CALL(ADD, node, graph, dependencies, count, address);
 }
 
 /* A call that reads a property of a node of one type: @expression, made of "all" */
@@ -114,8 +110,7 @@ static CUresult get_##name(CUgraphNode node, output_type *output)		\
 										\
 CUresult name(CUgraphNode node, output_type *output)				\
 {										\
-	return WHOLE_CALL(get_##name(node, output), "node=%p, output=%p",	\
-			  (void *)node, (void *)output);			\
+	return WHOLE_CALL(get_##name(node, output), node, output);		\
 }
 
 GETTER(cuGraphMemcpyNodeGetParams, CU_GRAPH_NODE_TYPE_MEMCPY, CUDA_MEMCPY3D,

@@ -20,69 +20,64 @@ static CUresult set_work(CUgraphNode node, CUgraphNodeParams *all)
 
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
 {
-	return WHOLE_CALL(WITH(params, memcpy_all(params, NULL), set_work(node, &all)),
-			  "node=%p, params=%p", (void *)node, (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, memcpy_all(params, NULL), set_work(node, &all)),
+			  node, params);
 }
 
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, memset_all(params, NULL), set_work(node, &all)),
-			  "node=%p, params=%p", (void *)node, (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, memset_all(params, NULL), set_work(node, &all)),
+			  node, params);
 }
 
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, host_all(params), node_set(node, &all)),
-			  "node=%p, params=%p", (void *)node, (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, host_all(params), node_set(node, &all)), node,
+			  params);
 }
 
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
 {
 	CUgraphNodeParams all = record_all(event);
 
-	return WHOLE_CALL(node_set(node, &all), "node=%p, event=%p", (void *)node, (void *)event);
+	return WHOLE_CALL(node_set(node, &all), node, event);
 }
 
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
 {
 	CUgraphNodeParams all = wait_all(event);
 
-	return WHOLE_CALL(node_set(node, &all), "node=%p, event=%p", (void *)node, (void *)event);
+	return WHOLE_CALL(node_set(node, &all), node, event);
 }
 
 CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node,
 					const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, memops_all(params), node_set(node, &all)),
-			  "node=%p, params=%p", (void *)node, (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, memops_all(params), node_set(node, &all)), node,
+			  params);
 }
 
-#define FORMAT		"instance=%p, node=%p, "
-#define ARGUMENTS	(void *)instance, (void *)node
 #define SET		instance_set_node(instance, node, &all)
 
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec instance, CUgraphNode node,
 					const CUDA_MEMCPY3D *params, CUcontext context)
 {
-	return WHOLE_CALL(WITH(params, memcpy_all(params, context), SET),
-			  FORMAT "params=%p, context=%p", ARGUMENTS, (void *)params,
-			  (void *)context);
+	return WHOLE_CALL(WITH_ALL(all, params, memcpy_all(params, context), SET),
+			  instance, node, params, context);
 }
 
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec instance, CUgraphNode node,
 					const CUDA_MEMSET_NODE_PARAMS *params,
 					CUcontext context)
 {
-	return WHOLE_CALL(WITH(params, memset_all(params, context), SET),
-			  FORMAT "params=%p, context=%p", ARGUMENTS, (void *)params,
-			  (void *)context);
+	return WHOLE_CALL(WITH_ALL(all, params, memset_all(params, context), SET),
+			  instance, node, params, context);
 }
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec instance, CUgraphNode node,
 				      const CUDA_HOST_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, host_all(params), SET), FORMAT "params=%p", ARGUMENTS,
-			  (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, host_all(params), SET), instance, node, params);
 }
 
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec instance, CUgraphNode node,
@@ -90,19 +85,18 @@ CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec instance, CUgraphNode no
 {
 	CUgraphNodeParams all = record_all(event);
 
-	return WHOLE_CALL(SET, FORMAT "event=%p", ARGUMENTS, (void *)event);
+	return WHOLE_CALL(SET, instance, node, event);
 }
 
 CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec instance, CUgraphNode node, CUevent event)
 {
 	CUgraphNodeParams all = wait_all(event);
 
-	return WHOLE_CALL(SET, FORMAT "event=%p", ARGUMENTS, (void *)event);
+	return WHOLE_CALL(SET, instance, node, event);
 }
 
 CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec instance, CUgraphNode node,
 					    const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(WITH(params, memops_all(params), SET), FORMAT "params=%p", ARGUMENTS,
-			  (void *)params);
+	return WHOLE_CALL(WITH_ALL(all, params, memops_all(params), SET), instance, node, params);
 }

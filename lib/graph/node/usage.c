@@ -170,7 +170,7 @@ static CUresult trim(CUdevice device)
 
 CUresult cuDeviceGraphMemTrim(CUdevice device)
 {
-	return WHOLE_CALL(trim(device), "device=%d", device);
+	return WHOLE_CALL(trim(device), device);
 }
 
 static CUresult get_attribute(CUdevice device, CUgraphMem_attribute attribute, void *value)
@@ -207,8 +207,7 @@ static CUresult get_attribute(CUdevice device, CUgraphMem_attribute attribute, v
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
 				      void *value)
 {
-	return WHOLE_CALL(get_attribute(device, attribute, value),
-			  "device=%d, attribute=%d, value=%p", device, attribute, value);
+	return WHOLE_CALL(get_attribute(device, attribute, value), device, attribute, value);
 }
 
 /* Sets a highest value so far to the current value. */
@@ -240,6 +239,5 @@ static CUresult set_attribute(CUdevice device, CUgraphMem_attribute attribute,
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
 				      void *value)
 {
-	return WHOLE_CALL(set_attribute(device, attribute, value),
-			  "device=%d, attribute=%d, value=%p", device, attribute, value);
+	return WHOLE_CALL(set_attribute(device, attribute, value), device, attribute, value);
 }

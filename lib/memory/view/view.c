@@ -174,9 +174,7 @@ static CUresult create(struct memcast_view *out, CUmemGenericAllocationHandle te
 CUresult memcastViewCreate(struct memcast_view *view, CUmemGenericAllocationHandle team,
 			   size_t offset, size_t bytes)
 {
-	return CALL(create(view, team, offset, bytes),
-		    "view=%p, team=%llu, offset=%zu, bytes=%zu",
-		    (void *)view, team, offset, bytes);
+	return CALL(create(view, team, offset, bytes), view, (unsigned long)team, offset, bytes);
 }
 
 static CUresult destroy(struct memcast_view *view)
@@ -194,5 +192,5 @@ static CUresult destroy(struct memcast_view *view)
 
 CUresult memcastViewDestroy(struct memcast_view *view)
 {
-	return CALL(destroy(view), "view=%p", (void *)view);
+	return CALL(destroy(view), view);
 }

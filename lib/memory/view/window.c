@@ -323,8 +323,7 @@ static CUresult view_at(CUdeviceptr address, const struct memcast_view **view,
 const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset)
 {
 	const struct memcast_view *view = NULL;
-	CUresult result = CALL(view_at(address, &view, offset), "address=%#llx, offset=%p",
-			       address, (void *)offset);
+	CUresult result = CALL(view_at(address, &view, offset), address, offset);
 
 	return result == CUDA_SUCCESS ? view : NULL;
 }

@@ -164,7 +164,7 @@ static CUresult event_create(CUevent *handle, unsigned int flags)
 
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
-	return WHOLE_CALL(event_create(event, flags), "event=%p, flags=%#x", (void *)event, flags);
+	return WHOLE_CALL(event_create(event, flags), event, flags);
 }
 
 static CUresult event_destroy(CUevent handle)
@@ -186,8 +186,7 @@ static CUresult event_destroy(CUevent handle)
 
 CUresult cuEventDestroy_v2(CUevent event)
 {
-	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE, event_destroy(event), "event=%p",
-			     (void *)event);
+	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE, event_destroy(event), event);
 }
 
 /* Records an event; in an idle stream, the record has happened at once. */
@@ -276,14 +275,12 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-	return WHOLE_CALL(event_record(event, stream, 0), "event=%p, stream=%p",
-			  (void *)event, (void *)stream);
+	return WHOLE_CALL(event_record(event, stream, 0), event, stream);
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
 {
-	return WHOLE_CALL(event_record(event, stream, flags), "event=%p, stream=%p, flags=%#x",
-			  (void *)event, (void *)stream, flags);
+	return WHOLE_CALL(event_record(event, stream, flags), event, stream, flags);
 }
 
 /* An event that was never recorded counts as happened. */
@@ -310,7 +307,7 @@ static CUresult event_query(CUevent handle)
 
 CUresult cuEventQuery(CUevent event)
 {
-	return POLL_ON(event, event_query(event), "event=%p", (void *)event);
+	return POLL_ON(event, event_query(event), event);
 }
 
 static CUresult event_synchronize(CUevent handle)
@@ -335,8 +332,7 @@ static CUresult event_synchronize(CUevent handle)
 CUresult cuEventSynchronize(CUevent event)
 {
 	return WHOLE_CALL_ON(event, CUDA_ERROR_INVALID_HANDLE,
-			     synchronized(event_synchronize(event)),
-			     "event=%p", (void *)event);
+			     synchronized(event_synchronize(event)), event);
 }
 
 static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigned int flags)
@@ -375,8 +371,7 @@ static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigne
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
-	return WHOLE_CALL(stream_wait_event(stream, event, flags), "stream=%p, event=%p, flags=%#x",
-			  (void *)stream, (void *)event, flags);
+	return WHOLE_CALL(stream_wait_event(stream, event, flags), stream, event, flags);
 }
 
 /* The older name has the same meaning. */

@@ -17,7 +17,7 @@ static CUresult get_handle(CUipcEventHandle *handle, CUevent event_handle)
 CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
 {
 	return WHOLE_CALL_ON(handle && event, CUDA_ERROR_INVALID_VALUE, get_handle(handle, event),
-			     "handle=%p, event=%p", (void *)handle, (void *)event);
+			     handle, event);
 }
 
 static CUresult open_handle(CUevent *event, const CUipcEventHandle *handle)
@@ -38,5 +38,5 @@ static CUresult open_handle(CUevent *event, const CUipcEventHandle *handle)
 
 CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
 {
-	return WHOLE_CALL(open_handle(event, &handle), "event=%p", (void *)event);
+	return WHOLE_CALL(open_handle(event, &handle), event);
 }

@@ -54,8 +54,7 @@ static CUresult event_elapsed(float *milliseconds, CUevent start, CUevent end)
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 {
 	return POLL_ON(milliseconds && start && end, event_elapsed(milliseconds, start, end),
-		    "milliseconds=%p, start=%p, end=%p", (void *)milliseconds,
-		    (void *)start, (void *)end);
+		       milliseconds, start, end);
 }
 
 /* The older name has the same meaning. */
