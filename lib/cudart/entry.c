@@ -3,32 +3,18 @@
 #include "runtime.h"
 #include "unsupported.h"
 
-cudaError_t cudaLogsRegisterCallback(cudaLogsCallback_t callback, void *data,
-				     cudaLogsCallbackHandle *handle)
-{
-	return DRIVER_LOADED(cuLogsRegisterCallback((CUlogsCallback)callback, data, handle));
-}
-
-cudaError_t cudaLogsUnregisterCallback(cudaLogsCallbackHandle handle)
-{
-	return DRIVER_LOADED(cuLogsUnregisterCallback(handle));
-}
-
-cudaError_t cudaLogsCurrent(cudaLogIterator *iterator, unsigned int flags)
-{
-	return DRIVER_LOADED(cuLogsCurrent(iterator, flags));
-}
-
-cudaError_t cudaLogsDumpToFile(cudaLogIterator *iterator, const char *path, unsigned int flags)
-{
-	return DRIVER_LOADED(cuLogsDumpToFile(iterator, path, flags));
-}
-
-cudaError_t cudaLogsDumpToMemory(cudaLogIterator *iterator, char *buffer, size_t *size,
-				 unsigned int flags)
-{
-	return DRIVER_LOADED(cuLogsDumpToMemory(iterator, buffer, size, flags));
-}
+FORWARD_LOADED(cudaLogsRegisterCallback, (cudaLogsCallback_t callback, void *data,
+					  cudaLogsCallbackHandle *handle),
+	       cuLogsRegisterCallback((CUlogsCallback)callback, data, handle))
+FORWARD_LOADED(cudaLogsUnregisterCallback, (cudaLogsCallbackHandle handle),
+	       cuLogsUnregisterCallback(handle))
+FORWARD_LOADED(cudaLogsCurrent, (cudaLogIterator *iterator, unsigned int flags),
+	       cuLogsCurrent(iterator, flags))
+FORWARD_LOADED(cudaLogsDumpToFile, (cudaLogIterator *iterator, const char *path,
+				    unsigned int flags), cuLogsDumpToFile(iterator, path, flags))
+FORWARD_LOADED(cudaLogsDumpToMemory, (cudaLogIterator *iterator, char *buffer, size_t *size,
+				      unsigned int flags),
+	       cuLogsDumpToMemory(iterator, buffer, size, flags))
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 						   enum cudaChannelFormatKind kind)

@@ -61,6 +61,12 @@ cudaError_t primary_context(CUcontext *context, int device);
 #define DRIVER(call)		CALL(error_of(call))
 #define DRIVER_LOADED(call)	CALL_LOADED(error_of(call))
 
+/* Defines a function that is one call of the driver's, whose arguments are made of its own. */
+#define FORWARD(name, parameters, call)		\
+	cudaError_t name parameters { return DRIVER(call); }
+#define FORWARD_LOADED(name, parameters, call)	\
+	cudaError_t name parameters { return DRIVER_LOADED(call); }
+
 /* Checks that a type of the runtime has the driver's layout. */
 #define SAME_LAYOUT(ours, drivers)						\
 	_Static_assert(sizeof(ours) == sizeof(drivers) &&			\

@@ -16,60 +16,25 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 	return cudaSuccess;
 }
 
-cudaError_t cudaGetDeviceCount(int *count)
-{
-	return DRIVER_LOADED(cuDeviceGetCount(count));
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
-{
-	return DRIVER_LOADED(cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device));
-}
-
-cudaError_t cudaDeviceGetPCIBusId(char *id, int length, int device)
-{
-	return DRIVER_LOADED(cuDeviceGetPCIBusId(id, length, device));
-}
-
-cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
-{
-	return DRIVER_LOADED(cuDeviceGetByPCIBusId(device, id));
-}
-
-cudaError_t cudaDeviceSynchronize(void)
-{
-	return DRIVER(cuCtxSynchronize());
-}
-
-cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-{
-	return DRIVER(cuCtxSetLimit((CUlimit)limit, value));
-}
-
-cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
-{
-	return DRIVER(cuCtxGetLimit(value, (CUlimit)limit));
-}
-
-cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
-{
-	return DRIVER(cuCtxGetCacheConfig((CUfunc_cache *)config));
-}
-
-cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
-{
-	return DRIVER(cuCtxSetCacheConfig((CUfunc_cache)config));
-}
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
-{
-	return DRIVER(cuCtxGetStreamPriorityRange(least, greatest));
-}
-
-cudaError_t cudaCtxResetPersistingL2Cache(void)
-{
-	return DRIVER(cuCtxResetPersistingL2Cache());
-}
+FORWARD_LOADED(cudaGetDeviceCount, (int *count), cuDeviceGetCount(count))
+FORWARD_LOADED(cudaDeviceGetAttribute, (int *value, enum cudaDeviceAttr attribute, int device),
+	       cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device))
+FORWARD_LOADED(cudaDeviceGetPCIBusId, (char *id, int length, int device),
+	       cuDeviceGetPCIBusId(id, length, device))
+FORWARD_LOADED(cudaDeviceGetByPCIBusId, (int *device, const char *id),
+	       cuDeviceGetByPCIBusId(device, id))
+FORWARD(cudaDeviceSynchronize, (void), cuCtxSynchronize())
+FORWARD(cudaDeviceSetLimit, (enum cudaLimit limit, size_t value),
+	cuCtxSetLimit((CUlimit)limit, value))
+FORWARD(cudaDeviceGetLimit, (size_t *value, enum cudaLimit limit),
+	cuCtxGetLimit(value, (CUlimit)limit))
+FORWARD(cudaDeviceGetCacheConfig, (enum cudaFuncCache *config),
+	cuCtxGetCacheConfig((CUfunc_cache *)config))
+FORWARD(cudaDeviceSetCacheConfig, (enum cudaFuncCache config),
+	cuCtxSetCacheConfig((CUfunc_cache)config))
+FORWARD(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest),
+	cuCtxGetStreamPriorityRange(least, greatest))
+FORWARD(cudaCtxResetPersistingL2Cache, (void), cuCtxResetPersistingL2Cache())
 
 cudaError_t cudaProfilerStart(void)
 {
@@ -83,17 +48,11 @@ cudaError_t cudaProfilerStop(void)
 
 /* Peers */
 
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-	return DRIVER_LOADED(cuDeviceCanAccessPeer(can, device, peer));
-}
-
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int device,
-				      int peer)
-{
-	return DRIVER_LOADED(cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute,
-						     device, peer));
-}
+FORWARD_LOADED(cudaDeviceCanAccessPeer, (int *can, int device, int peer),
+	       cuDeviceCanAccessPeer(can, device, peer))
+FORWARD_LOADED(cudaDeviceGetP2PAttribute, (int *value, enum cudaDeviceP2PAttr attribute, int device,
+					   int peer),
+	       cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, device, peer))
 
 /* Checks the flags first, then the peer, whose context is made. */
 static cudaError_t enable_peer(int peer, unsigned int flags)

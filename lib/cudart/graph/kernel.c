@@ -105,21 +105,13 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 	return CALL(get_params(node, params));
 }
 
-cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
-{
-	return DRIVER(cuGraphKernelNodeCopyAttributes(to, from));
-}
-
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
-					    cudaLaunchAttributeValue *value)
-{
-	return DRIVER(cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute,
-						    (CUkernelNodeAttrValue *)value));
-}
-
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
-					    const cudaLaunchAttributeValue *value)
-{
-	return DRIVER(cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute,
-						    (const CUkernelNodeAttrValue *)value));
-}
+FORWARD(cudaGraphKernelNodeCopyAttributes, (cudaGraphNode_t to, cudaGraphNode_t from),
+	cuGraphKernelNodeCopyAttributes(to, from))
+FORWARD(cudaGraphKernelNodeGetAttribute, (cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+					  cudaLaunchAttributeValue *value),
+	cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute,
+				      (CUkernelNodeAttrValue *)value))
+FORWARD(cudaGraphKernelNodeSetAttribute, (cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+					  const cudaLaunchAttributeValue *value),
+	cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute,
+				      (const CUkernelNodeAttrValue *)value))

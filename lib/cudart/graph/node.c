@@ -83,151 +83,74 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t instance, cudaGra
 		    error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)));
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
-				   const cudaGraphNode_t *dependencies, size_t count,
-				   const struct cudaMemsetParams *params)
-{
-	return DRIVER(cuGraphAddMemsetNode(node, graph, dependencies, count,
-					   (const CUDA_MEMSET_NODE_PARAMS *)params, NULL));
-}
-
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *params)
-{
-	return DRIVER(cuGraphMemsetNodeGetParams(node, (CUDA_MEMSET_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
-					 const struct cudaMemsetParams *params)
-{
-	return DRIVER(cuGraphMemsetNodeSetParams(node, (const CUDA_MEMSET_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
-					     const struct cudaMemsetParams *params)
-{
-	return DRIVER(cuGraphExecMemsetNodeSetParams(instance, node,
-						     (const CUDA_MEMSET_NODE_PARAMS *)params,
-						     NULL));
-}
-
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
+FORWARD(cudaGraphAddMemsetNode, (cudaGraphNode_t *node, cudaGraph_t graph,
 				 const cudaGraphNode_t *dependencies, size_t count,
-				 const struct cudaHostNodeParams *params)
-{
-	return DRIVER(cuGraphAddHostNode(node, graph, dependencies, count,
-					 (const CUDA_HOST_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *params)
-{
-	return DRIVER(cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
-				       const struct cudaHostNodeParams *params)
-{
-	return DRIVER(cuGraphHostNodeSetParams(node, (const CUDA_HOST_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
-					   const struct cudaHostNodeParams *params)
-{
-	return DRIVER(cuGraphExecHostNodeSetParams(instance, node,
-						   (const CUDA_HOST_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
-				       const cudaGraphNode_t *dependencies, size_t count,
-				       cudaGraph_t child)
-{
-	return DRIVER(cuGraphAddChildGraphNode(node, graph, dependencies, count, child));
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
-{
-	return DRIVER(cuGraphChildGraphNodeGetGraph(node, graph));
-}
-
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
-						 cudaGraph_t child)
-{
-	return DRIVER(cuGraphExecChildGraphNodeSetParams(instance, node, child));
-}
-
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
-				  const cudaGraphNode_t *dependencies, size_t count)
-{
-	return DRIVER(cuGraphAddEmptyNode(node, graph, dependencies, count));
-}
-
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
-					const cudaGraphNode_t *dependencies, size_t count,
-					cudaEvent_t event)
-{
-	return DRIVER(cuGraphAddEventRecordNode(node, graph, dependencies, count, event));
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
-{
-	return DRIVER(cuGraphEventRecordNodeGetEvent(node, event));
-}
-
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{
-	return DRIVER(cuGraphEventRecordNodeSetEvent(node, event));
-}
-
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t instance, cudaGraphNode_t node,
-						 cudaEvent_t event)
-{
-	return DRIVER(cuGraphExecEventRecordNodeSetEvent(instance, node, event));
-}
-
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
-				      const cudaGraphNode_t *dependencies, size_t count,
-				      cudaEvent_t event)
-{
-	return DRIVER(cuGraphAddEventWaitNode(node, graph, dependencies, count, event));
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
-{
-	return DRIVER(cuGraphEventWaitNodeGetEvent(node, event));
-}
-
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{
-	return DRIVER(cuGraphEventWaitNodeSetEvent(node, event));
-}
-
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t instance, cudaGraphNode_t node,
-					       cudaEvent_t event)
-{
-	return DRIVER(cuGraphExecEventWaitNodeSetEvent(instance, node, event));
-}
-
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+				 const struct cudaMemsetParams *params),
+	cuGraphAddMemsetNode(node, graph, dependencies, count,
+			     (const CUDA_MEMSET_NODE_PARAMS *)params, NULL))
+FORWARD(cudaGraphMemsetNodeGetParams, (cudaGraphNode_t node, struct cudaMemsetParams *params),
+	cuGraphMemsetNodeGetParams(node, (CUDA_MEMSET_NODE_PARAMS *)params))
+FORWARD(cudaGraphMemsetNodeSetParams, (cudaGraphNode_t node, const struct cudaMemsetParams *params),
+	cuGraphMemsetNodeSetParams(node, (const CUDA_MEMSET_NODE_PARAMS *)params))
+FORWARD(cudaGraphExecMemsetNodeSetParams, (cudaGraphExec_t instance, cudaGraphNode_t node,
+					   const struct cudaMemsetParams *params),
+	cuGraphExecMemsetNodeSetParams(instance, node, (const CUDA_MEMSET_NODE_PARAMS *)params,
+				       NULL))
+FORWARD(cudaGraphAddHostNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+			       const cudaGraphNode_t *dependencies, size_t count,
+			       const struct cudaHostNodeParams *params),
+	cuGraphAddHostNode(node, graph, dependencies, count, (const CUDA_HOST_NODE_PARAMS *)params))
+FORWARD(cudaGraphHostNodeGetParams, (cudaGraphNode_t node, struct cudaHostNodeParams *params),
+	cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)params))
+FORWARD(cudaGraphHostNodeSetParams, (cudaGraphNode_t node, const struct cudaHostNodeParams *params),
+	cuGraphHostNodeSetParams(node, (const CUDA_HOST_NODE_PARAMS *)params))
+FORWARD(cudaGraphExecHostNodeSetParams, (cudaGraphExec_t instance, cudaGraphNode_t node,
+					 const struct cudaHostNodeParams *params),
+	cuGraphExecHostNodeSetParams(instance, node, (const CUDA_HOST_NODE_PARAMS *)params))
+FORWARD(cudaGraphAddChildGraphNode, (cudaGraphNode_t *node, cudaGraph_t graph,
 				     const cudaGraphNode_t *dependencies, size_t count,
-				     struct cudaMemAllocNodeParams *params)
-{
-	return DRIVER(cuGraphAddMemAllocNode(node, graph, dependencies, count,
-					     (CUDA_MEM_ALLOC_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
-					   struct cudaMemAllocNodeParams *params)
-{
-	return DRIVER(cuGraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+				     cudaGraph_t child),
+	cuGraphAddChildGraphNode(node, graph, dependencies, count, child))
+FORWARD(cudaGraphChildGraphNodeGetGraph, (cudaGraphNode_t node, cudaGraph_t *graph),
+	cuGraphChildGraphNodeGetGraph(node, graph))
+FORWARD(cudaGraphExecChildGraphNodeSetParams, (cudaGraphExec_t instance, cudaGraphNode_t node,
+					       cudaGraph_t child),
+	cuGraphExecChildGraphNodeSetParams(instance, node, child))
+FORWARD(cudaGraphAddEmptyNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+				const cudaGraphNode_t *dependencies, size_t count),
+	cuGraphAddEmptyNode(node, graph, dependencies, count))
+FORWARD(cudaGraphAddEventRecordNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+				      const cudaGraphNode_t *dependencies, size_t count,
+				      cudaEvent_t event),
+	cuGraphAddEventRecordNode(node, graph, dependencies, count, event))
+FORWARD(cudaGraphEventRecordNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *event),
+	cuGraphEventRecordNodeGetEvent(node, event))
+FORWARD(cudaGraphEventRecordNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event),
+	cuGraphEventRecordNodeSetEvent(node, event))
+FORWARD(cudaGraphExecEventRecordNodeSetEvent, (cudaGraphExec_t instance, cudaGraphNode_t node,
+					       cudaEvent_t event),
+	cuGraphExecEventRecordNodeSetEvent(instance, node, event))
+FORWARD(cudaGraphAddEventWaitNode, (cudaGraphNode_t *node, cudaGraph_t graph,
 				    const cudaGraphNode_t *dependencies, size_t count,
-				    void *pointer)
-{
-	return DRIVER(cuGraphAddMemFreeNode(node, graph, dependencies, count, address(pointer)));
-}
-
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointer)
-{
-	return DRIVER(cuGraphMemFreeNodeGetParams(node, pointer));
-}
+				    cudaEvent_t event),
+	cuGraphAddEventWaitNode(node, graph, dependencies, count, event))
+FORWARD(cudaGraphEventWaitNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *event),
+	cuGraphEventWaitNodeGetEvent(node, event))
+FORWARD(cudaGraphEventWaitNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event),
+	cuGraphEventWaitNodeSetEvent(node, event))
+FORWARD(cudaGraphExecEventWaitNodeSetEvent, (cudaGraphExec_t instance, cudaGraphNode_t node,
+					     cudaEvent_t event),
+	cuGraphExecEventWaitNodeSetEvent(instance, node, event))
+FORWARD(cudaGraphAddMemAllocNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+				   const cudaGraphNode_t *dependencies, size_t count,
+				   struct cudaMemAllocNodeParams *params),
+	cuGraphAddMemAllocNode(node, graph, dependencies, count,
+			       (CUDA_MEM_ALLOC_NODE_PARAMS *)params))
+FORWARD(cudaGraphMemAllocNodeGetParams, (cudaGraphNode_t node,
+					 struct cudaMemAllocNodeParams *params),
+	cuGraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)params))
+FORWARD(cudaGraphAddMemFreeNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+				  const cudaGraphNode_t *dependencies, size_t count, void *pointer),
+	cuGraphAddMemFreeNode(node, graph, dependencies, count, address(pointer)))
+FORWARD(cudaGraphMemFreeNodeGetParams, (cudaGraphNode_t node, void *pointer),
+	cuGraphMemFreeNodeGetParams(node, pointer))

@@ -146,52 +146,29 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *stub,
 
 /* Libraries: device code that the program loads itself */
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
-				enum cudaJitOption *options, void **values, unsigned int count,
-				enum cudaLibraryOption *library_options, void **library_values,
-				unsigned int library_count)
-{
-	return DRIVER(cuLibraryLoadData(library, code, (CUjit_option *)options, values, count,
-					(CUlibraryOption *)library_options, library_values,
-					library_count));
-}
-
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *path,
-				    enum cudaJitOption *options, void **values, unsigned int count,
-				    enum cudaLibraryOption *library_options,
-				    void **library_values, unsigned int library_count)
-{
-	return DRIVER(cuLibraryLoadFromFile(library, path, (CUjit_option *)options, values, count,
-					    (CUlibraryOption *)library_options, library_values,
-					    library_count));
-}
-
-cudaError_t cudaLibraryUnload(cudaLibrary_t library)
-{
-	return DRIVER(cuLibraryUnload(library));
-}
-
-cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name)
-{
-	return DRIVER(cuLibraryGetKernel(kernel, library, name));
-}
-
-cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t library)
-{
-	return DRIVER(cuLibraryGetKernelCount(count, library));
-}
-
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int count,
-					cudaLibrary_t library)
-{
-	return DRIVER(cuLibraryEnumerateKernels(kernels, count, library));
-}
-
-cudaError_t cudaLibraryGetGlobal(void **pointer, size_t *bytes, cudaLibrary_t library,
-				 const char *name)
-{
-	return DRIVER(cuLibraryGetGlobal((CUdeviceptr *)pointer, bytes, library, name));
-}
+FORWARD(cudaLibraryLoadData, (cudaLibrary_t *library, const void *code, enum cudaJitOption *options,
+			      void **values, unsigned int count,
+			      enum cudaLibraryOption *library_options, void **library_values,
+			      unsigned int library_count),
+	cuLibraryLoadData(library, code, (CUjit_option *)options, values, count,
+			  (CUlibraryOption *)library_options, library_values, library_count))
+FORWARD(cudaLibraryLoadFromFile, (cudaLibrary_t *library, const char *path,
+				  enum cudaJitOption *options, void **values, unsigned int count,
+				  enum cudaLibraryOption *library_options, void **library_values,
+				  unsigned int library_count),
+	cuLibraryLoadFromFile(library, path, (CUjit_option *)options, values, count,
+			      (CUlibraryOption *)library_options, library_values, library_count))
+FORWARD(cudaLibraryUnload, (cudaLibrary_t library), cuLibraryUnload(library))
+FORWARD(cudaLibraryGetKernel, (cudaKernel_t *kernel, cudaLibrary_t library, const char *name),
+	cuLibraryGetKernel(kernel, library, name))
+FORWARD(cudaLibraryGetKernelCount, (unsigned int *count, cudaLibrary_t library),
+	cuLibraryGetKernelCount(count, library))
+FORWARD(cudaLibraryEnumerateKernels, (cudaKernel_t *kernels, unsigned int count,
+				      cudaLibrary_t library),
+	cuLibraryEnumerateKernels(kernels, count, library))
+FORWARD(cudaLibraryGetGlobal, (void **pointer, size_t *bytes, cudaLibrary_t library,
+			       const char *name),
+	cuLibraryGetGlobal((CUdeviceptr *)pointer, bytes, library, name))
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
 					    int value, int device)

@@ -100,25 +100,12 @@ cudaError_t cudaFreeHost(void *pointer)
 	return CALL(pointer ? error_of(cuMemFreeHost(pointer)) : cudaSuccess);
 }
 
-cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
-{
-	return DRIVER(cuMemHostRegister(pointer, bytes, flags));
-}
-
-cudaError_t cudaHostUnregister(void *pointer)
-{
-	return DRIVER(cuMemHostUnregister(pointer));
-}
-
-cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int flags)
-{
-	return DRIVER(cuMemHostGetDevicePointer((CUdeviceptr *)pointer, host, flags));
-}
-
-cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
-{
-	return DRIVER(cuMemHostGetFlags(flags, host));
-}
+FORWARD(cudaHostRegister, (void *pointer, size_t bytes, unsigned int flags),
+	cuMemHostRegister(pointer, bytes, flags))
+FORWARD(cudaHostUnregister, (void *pointer), cuMemHostUnregister(pointer))
+FORWARD(cudaHostGetDevicePointer, (void **pointer, void *host, unsigned int flags),
+	cuMemHostGetDevicePointer((CUdeviceptr *)pointer, host, flags))
+FORWARD(cudaHostGetFlags, (unsigned int *flags, void *host), cuMemHostGetFlags(flags, host))
 
 static cudaError_t memory_info(size_t *free, size_t *total)
 {

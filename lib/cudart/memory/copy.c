@@ -124,21 +124,14 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *params,
 	return CALL(copy_peers_async(params, stream));
 }
 
-cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes,
-				 size_t count, struct cudaMemcpyAttributes *attributes,
-				 size_t *starts, size_t attributes_count, cudaStream_t stream)
-{
-	return DRIVER(cuMemcpyBatchAsync((CUdeviceptr *)to, (CUdeviceptr *)from, (size_t *)bytes,
-					 count, (CUmemcpyAttributes *)attributes, starts,
-					 attributes_count, stream));
-}
-
-cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *copies,
-				   unsigned long long flags, cudaStream_t stream)
-{
-	return DRIVER(cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)copies, flags,
-					   stream));
-}
+FORWARD(cudaMemcpyBatchAsync, (void *const *to, const void *const *from, const size_t *bytes,
+			       size_t count, struct cudaMemcpyAttributes *attributes,
+			       size_t *starts, size_t attributes_count, cudaStream_t stream),
+	cuMemcpyBatchAsync((CUdeviceptr *)to, (CUdeviceptr *)from, (size_t *)bytes, count,
+			   (CUmemcpyAttributes *)attributes, starts, attributes_count, stream))
+FORWARD(cudaMemcpy3DBatchAsync, (size_t count, struct cudaMemcpy3DBatchOp *copies,
+				 unsigned long long flags, cudaStream_t stream),
+	cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)copies, flags, stream))
 
 /* Variables of device code */
 

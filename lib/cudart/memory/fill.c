@@ -2,26 +2,14 @@
 /* Fills, of bytes. Compiled twice: per_thread.c. */
 #include "runtime.h"
 
-cudaError_t cudaMemset(void *to, int value, size_t bytes)
-{
-	return DRIVER(cuMemsetD8(address(to), value, bytes));
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
-{
-	return DRIVER(cuMemsetD8Async(address(to), value, bytes, stream));
-}
-
-cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-	return DRIVER(cuMemsetD2D8(address(to), pitch, value, width, height));
-}
-
-cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
-			      cudaStream_t stream)
-{
-	return DRIVER(cuMemsetD2D8Async(address(to), pitch, value, width, height, stream));
-}
+FORWARD(cudaMemset, (void *to, int value, size_t bytes), cuMemsetD8(address(to), value, bytes))
+FORWARD(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
+	cuMemsetD8Async(address(to), value, bytes, stream))
+FORWARD(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+	cuMemsetD2D8(address(to), pitch, value, width, height))
+FORWARD(cudaMemset2DAsync, (void *to, size_t pitch, int value, size_t width, size_t height,
+			    cudaStream_t stream),
+	cuMemsetD2D8Async(address(to), pitch, value, width, height, stream))
 
 /*
  * Layers whose rows are all filled are adjacent: one call fills all rows. Otherwise each layer

@@ -52,47 +52,21 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 	return CALL(attributes_of(attributes, pointer));
 }
 
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer)
-{
-	return DRIVER(cuIpcGetMemHandle((CUipcMemHandle *)handle, address(pointer)));
-}
-
-cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsigned int flags)
-{
-	return DRIVER(cuIpcOpenMemHandle((CUdeviceptr *)pointer, *(CUipcMemHandle *)&handle,
-					 flags));
-}
-
-cudaError_t cudaIpcCloseMemHandle(void *pointer)
-{
-	return DRIVER(cuIpcCloseMemHandle(address(pointer)));
-}
-
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
-{
-	return DRIVER(cuIpcGetEventHandle((CUipcEventHandle *)handle, event));
-}
-
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
-{
-	return DRIVER(cuIpcOpenEventHandle(event, *(CUipcEventHandle *)&handle));
-}
-
-cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *memory,
-				     const struct cudaExternalMemoryHandleDesc *described)
-{
-	return DRIVER(cuImportExternalMemory((CUexternalMemory *)memory, (const void *)described));
-}
-
-cudaError_t cudaExternalMemoryGetMappedBuffer(void **pointer, cudaExternalMemory_t memory,
-					      const struct cudaExternalMemoryBufferDesc *described)
-{
-	return DRIVER(cuExternalMemoryGetMappedBuffer((CUdeviceptr *)pointer,
-						      (CUexternalMemory)memory,
-						      (const void *)described));
-}
-
-cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t memory)
-{
-	return DRIVER(cuDestroyExternalMemory((CUexternalMemory)memory));
-}
+FORWARD(cudaIpcGetMemHandle, (cudaIpcMemHandle_t *handle, void *pointer),
+	cuIpcGetMemHandle((CUipcMemHandle *)handle, address(pointer)))
+FORWARD(cudaIpcOpenMemHandle, (void **pointer, cudaIpcMemHandle_t handle, unsigned int flags),
+	cuIpcOpenMemHandle((CUdeviceptr *)pointer, *(CUipcMemHandle *)&handle, flags))
+FORWARD(cudaIpcCloseMemHandle, (void *pointer), cuIpcCloseMemHandle(address(pointer)))
+FORWARD(cudaIpcGetEventHandle, (cudaIpcEventHandle_t *handle, cudaEvent_t event),
+	cuIpcGetEventHandle((CUipcEventHandle *)handle, event))
+FORWARD(cudaIpcOpenEventHandle, (cudaEvent_t *event, cudaIpcEventHandle_t handle),
+	cuIpcOpenEventHandle(event, *(CUipcEventHandle *)&handle))
+FORWARD(cudaImportExternalMemory, (cudaExternalMemory_t *memory,
+				   const struct cudaExternalMemoryHandleDesc *described),
+	cuImportExternalMemory((CUexternalMemory *)memory, (const void *)described))
+FORWARD(cudaExternalMemoryGetMappedBuffer, (void **pointer, cudaExternalMemory_t memory,
+					    const struct cudaExternalMemoryBufferDesc *described),
+	cuExternalMemoryGetMappedBuffer((CUdeviceptr *)pointer, (CUexternalMemory)memory,
+					(const void *)described))
+FORWARD(cudaDestroyExternalMemory, (cudaExternalMemory_t memory),
+	cuDestroyExternalMemory((CUexternalMemory)memory))

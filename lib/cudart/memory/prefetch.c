@@ -11,29 +11,19 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
 	return DRIVER(cuMemPrefetchAsync(address(pointer), bytes, to, flags, stream));
 }
 
-cudaError_t cudaMemPrefetchBatchAsync(void **pointers, size_t *sizes, size_t count,
-				      struct cudaMemLocation *locations, size_t *starts,
-				      size_t locations_count, unsigned long long flags,
-				      cudaStream_t stream)
-{
-	return DRIVER(cuMemPrefetchBatchAsync((CUdeviceptr *)pointers, sizes, count,
-					      (CUmemLocation *)locations, starts,
-					      locations_count, flags, stream));
-}
-
-cudaError_t cudaMemDiscardBatchAsync(void **pointers, size_t *sizes, size_t count,
-				     unsigned long long flags, cudaStream_t stream)
-{
-	return DRIVER(cuMemDiscardBatchAsync((CUdeviceptr *)pointers, sizes, count, flags,
-					     stream));
-}
-
-cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **pointers, size_t *sizes, size_t count,
-						struct cudaMemLocation *locations, size_t *starts,
-						size_t locations_count, unsigned long long flags,
-						cudaStream_t stream)
-{
-	return DRIVER(cuMemDiscardAndPrefetchBatchAsync((CUdeviceptr *)pointers, sizes, count,
-							(CUmemLocation *)locations, starts,
-							locations_count, flags, stream));
-}
+FORWARD(cudaMemPrefetchBatchAsync, (void **pointers, size_t *sizes, size_t count,
+				    struct cudaMemLocation *locations, size_t *starts,
+				    size_t locations_count, unsigned long long flags,
+				    cudaStream_t stream),
+	cuMemPrefetchBatchAsync((CUdeviceptr *)pointers, sizes, count, (CUmemLocation *)locations,
+				starts, locations_count, flags, stream))
+FORWARD(cudaMemDiscardBatchAsync, (void **pointers, size_t *sizes, size_t count,
+				   unsigned long long flags, cudaStream_t stream),
+	cuMemDiscardBatchAsync((CUdeviceptr *)pointers, sizes, count, flags, stream))
+FORWARD(cudaMemDiscardAndPrefetchBatchAsync, (void **pointers, size_t *sizes, size_t count,
+					      struct cudaMemLocation *locations, size_t *starts,
+					      size_t locations_count, unsigned long long flags,
+					      cudaStream_t stream),
+	cuMemDiscardAndPrefetchBatchAsync((CUdeviceptr *)pointers, sizes, count,
+					  (CUmemLocation *)locations, starts, locations_count,
+					  flags, stream))

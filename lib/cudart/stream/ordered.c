@@ -5,68 +5,29 @@
 SAME_LAYOUT(cudaGraphEdgeData, CUgraphEdgeData);
 SAME_LAYOUT(cudaGraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
 
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
-{
-	return DRIVER(cuStreamGetPriority(stream, priority));
-}
-
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
-{
-	return DRIVER(cuStreamGetFlags(stream, flags));
-}
-
-cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
-{
-	return DRIVER(cuStreamGetId(stream, id));
-}
-
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
-{
-	return DRIVER(cuStreamGetDevice(stream, device));
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-	return DRIVER(cuStreamQuery(stream));
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-	return DRIVER(cuStreamSynchronize(stream));
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
-{
-	return DRIVER(cuStreamWaitEvent(stream, event, flags));
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
-{
-	return DRIVER(cuLaunchHostFunc(stream, function, data));
-}
+FORWARD(cudaStreamGetPriority, (cudaStream_t stream, int *priority),
+	cuStreamGetPriority(stream, priority))
+FORWARD(cudaStreamGetFlags, (cudaStream_t stream, unsigned int *flags),
+	cuStreamGetFlags(stream, flags))
+FORWARD(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id), cuStreamGetId(stream, id))
+FORWARD(cudaStreamGetDevice, (cudaStream_t stream, int *device), cuStreamGetDevice(stream, device))
+FORWARD(cudaStreamQuery, (cudaStream_t stream), cuStreamQuery(stream))
+FORWARD(cudaStreamSynchronize, (cudaStream_t stream), cuStreamSynchronize(stream))
+FORWARD(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
+	cuStreamWaitEvent(stream, event, flags))
+FORWARD(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *data),
+	cuLaunchHostFunc(stream, function, data))
 
 /* The errors in callbacks have the numbers of the driver's results. */
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
-				  unsigned int flags)
-{
-	return DRIVER(cuStreamAddCallback(stream, (CUstreamCallback)callback, data, flags));
-}
-
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes,
-				     unsigned int flags)
-{
-	return DRIVER(cuStreamAttachMemAsync(stream, address(pointer), bytes, flags));
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-	return DRIVER(cuEventRecord(event, stream));
-}
-
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
-{
-	return DRIVER(cuEventRecordWithFlags(event, stream, flags));
-}
+FORWARD(cudaStreamAddCallback, (cudaStream_t stream, cudaStreamCallback_t callback, void *data,
+				unsigned int flags),
+	cuStreamAddCallback(stream, (CUstreamCallback)callback, data, flags))
+FORWARD(cudaStreamAttachMemAsync, (cudaStream_t stream, void *pointer, size_t bytes,
+				   unsigned int flags),
+	cuStreamAttachMemAsync(stream, address(pointer), bytes, flags))
+FORWARD(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), cuEventRecord(event, stream))
+FORWARD(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned int flags),
+	cuEventRecordWithFlags(event, stream, flags))
 
 /* Memory: size 0 gives NULL, as with cudaMalloc() */
 
@@ -92,69 +53,39 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 /* Capture */
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
-{
-	return DRIVER(cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode));
-}
-
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-					  const cudaGraphNode_t *dependencies,
-					  const cudaGraphEdgeData *edges, size_t count,
-					  enum cudaStreamCaptureMode mode)
-{
-	return DRIVER(cuStreamBeginCaptureToGraph(stream, graph, dependencies,
-						  (const CUgraphEdgeData *)edges, count,
-						  (CUstreamCaptureMode)mode));
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-	return DRIVER(cuStreamEndCapture(stream, graph));
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-	return DRIVER(cuStreamIsCapturing(stream, (CUstreamCaptureStatus *)status));
-}
-
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-				     unsigned long long *id, cudaGraph_t *graph,
-				     const cudaGraphNode_t **dependencies,
-				     const cudaGraphEdgeData **edges, size_t *count)
-{
-	return DRIVER(cuStreamGetCaptureInfo(stream, (CUstreamCaptureStatus *)status,
-					     (cuuint64_t *)id, graph, dependencies,
-					     (const CUgraphEdgeData **)edges, count));
-}
-
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
-						cudaGraphNode_t *dependencies,
-						const cudaGraphEdgeData *edges, size_t count,
-						unsigned int flags)
-{
-	return DRIVER(cuStreamUpdateCaptureDependencies(stream, dependencies,
-							(const CUgraphEdgeData *)edges, count,
-							flags));
-}
+FORWARD(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+	cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode))
+FORWARD(cudaStreamBeginCaptureToGraph, (cudaStream_t stream, cudaGraph_t graph,
+					const cudaGraphNode_t *dependencies,
+					const cudaGraphEdgeData *edges, size_t count,
+					enum cudaStreamCaptureMode mode),
+	cuStreamBeginCaptureToGraph(stream, graph, dependencies, (const CUgraphEdgeData *)edges,
+				    count, (CUstreamCaptureMode)mode))
+FORWARD(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph),
+	cuStreamEndCapture(stream, graph))
+FORWARD(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
+	cuStreamIsCapturing(stream, (CUstreamCaptureStatus *)status))
+FORWARD(cudaStreamGetCaptureInfo, (cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+				   unsigned long long *id, cudaGraph_t *graph,
+				   const cudaGraphNode_t **dependencies,
+				   const cudaGraphEdgeData **edges, size_t *count),
+	cuStreamGetCaptureInfo(stream, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph,
+			       dependencies, (const CUgraphEdgeData **)edges, count))
+FORWARD(cudaStreamUpdateCaptureDependencies, (cudaStream_t stream, cudaGraphNode_t *dependencies,
+					      const cudaGraphEdgeData *edges, size_t count,
+					      unsigned int flags),
+	cuStreamUpdateCaptureDependencies(stream, dependencies, (const CUgraphEdgeData *)edges,
+					  count, flags))
 
 /* Graphs */
 
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *instance, cudaGraph_t graph,
-					   cudaGraphInstantiateParams *params)
-{
-	return DRIVER(cuGraphInstantiateWithParams(instance, graph,
-						   (CUDA_GRAPH_INSTANTIATE_PARAMS *)params));
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t instance, cudaStream_t stream)
-{
-	return DRIVER(cuGraphLaunch(instance, stream));
-}
-
-cudaError_t cudaGraphUpload(cudaGraphExec_t instance, cudaStream_t stream)
-{
-	return DRIVER(cuGraphUpload(instance, stream));
-}
+FORWARD(cudaGraphInstantiateWithParams, (cudaGraphExec_t *instance, cudaGraph_t graph,
+					 cudaGraphInstantiateParams *params),
+	cuGraphInstantiateWithParams(instance, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params))
+FORWARD(cudaGraphLaunch, (cudaGraphExec_t instance, cudaStream_t stream),
+	cuGraphLaunch(instance, stream))
+FORWARD(cudaGraphUpload, (cudaGraphExec_t instance, cudaStream_t stream),
+	cuGraphUpload(instance, stream))
 
 /* The driver's functions; the default here are those for per-thread streams */
 
