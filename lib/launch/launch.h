@@ -10,6 +10,8 @@
  *   node.c	kernel nodes, for lib/graph/
  *   run.c	calls the function, and catches its faults
  *   block_threads.c	threads that wait for each other
+ *   translated.c	kernels that were translated from PTX
+ *   reach.c	which memory they may access, for MEMCAST_PTX_CHECK
  *
  * No lock is held while a kernel runs. registry_lock is innermost.
  */
@@ -98,6 +100,11 @@ CUresult invocation_run(const struct invocation *invocation);
 /* translated.c */
 CUresult translated_find(struct function *function, struct invocation *invocation);
 CUresult translated_run(const struct invocation *invocation);
+
+/* reach.c */
+struct ptx_reach;
+
+bool reach_find(void *data, uint64_t address, struct ptx_reach *reach);
 
 struct gang;
 

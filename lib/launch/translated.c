@@ -41,6 +41,7 @@ static const struct ptx_run_host host = {
 	.view_at = view_at,
 	.print = prints_add,
 	.reason = fault_reason,
+	.reach = reach_find,
 };
 
 /* Finds the translation of a kernel that has no function in C; it may take its time. */
@@ -62,7 +63,7 @@ CUresult translated_find(struct function *function, struct invocation *invocatio
 CUresult translated_run(const struct invocation *invocation)
 {
 	const struct code *code = invocation->code;
-	const struct slot *slot = context_slot(invocation->module->context);
+	struct slot *slot = context_slot(invocation->module->context);
 	const unsigned int *cluster = invocation->cluster;
 	struct ptx_launch launch = {
 		.kernel = invocation->translated,
@@ -76,6 +77,7 @@ CUresult translated_run(const struct invocation *invocation)
 		.heap_limit = slot->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
 		.print_limit = slot->limits[CU_LIMIT_PRINTF_FIFO_SIZE],
 		.host = &host,
+		.host_data = slot,
 	};
 	struct ptx_outcome outcome;
 	const char *why;

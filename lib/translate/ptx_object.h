@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	2
+#define PTX_OBJECT_VERSION	3
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -44,6 +44,14 @@ struct ptx_variables {
 /* Gets a fault: the address, and where the thread was */
 typedef void ptx_catcher(int number, uintptr_t address, uintptr_t rip, uintptr_t rsp, bool store);
 
+/* Memory around an address, as MEMCAST_PTX_CHECK asks for it */
+struct ptx_reach {
+	uint64_t start, end;
+	bool stores;			/* the device may write there, too */
+	bool window;			/* of a multicast object */
+	char text[200];			/* why the device may not access it, or "" */
+};
+
 /* What a launch needs of libcuda.so.1 */
 struct ptx_run_host {
 	/* Sets the function that gets this thread's faults, or NULL. It may jump away. */
@@ -55,6 +63,8 @@ struct ptx_run_host {
 	void (*print)(const char *text, size_t bytes, size_t limit);
 	/* Writes why an access failed. Return: is it known? */
 	bool (*reason)(uintptr_t address, bool store, char *text, size_t size);
+	/* Finds memory. Return: may the launch load from there? @data: host_data; NULL: all */
+	bool (*reach)(void *data, uint64_t address, struct ptx_reach *reach);
 };
 
 struct ptx_launch {
@@ -70,6 +80,7 @@ struct ptx_launch {
 	uint64_t heap_limit;		/* of malloc() */
 	uint64_t print_limit;		/* of what printf() has written and nobody has read */
 	const struct ptx_run_host *host;
+	void *host_data;
 };
 
 /* How a launch ended */

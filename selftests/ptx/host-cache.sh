@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test cache
 folder=$temp/a/b
-plan ptx.cache 14
+plan ptx.cache 15
 
 # Runs the kernel. The compiler writes a file if it is asked to make anything.
 run() {
@@ -27,6 +27,11 @@ result used $?
 compiles 6 && [ "$(files)" = 4 ]
 result other_text $?
 
+# code with checks is other code, and both stay
+export MEMCAST_PTX_CHECK=1
+compiles && compiles_nothing && [ "$(files)" = 6 ] && unset MEMCAST_PTX_CHECK && compiles_nothing
+result checked $?
+unset MEMCAST_PTX_CHECK
 for file in "$folder"/*.o; do
 	printf '\x5a' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") / 2)) conv=notrunc 2>/dev/null
 done

@@ -252,6 +252,100 @@ TEST_F(ptx, multimem_needs_a_window)
 	EXPECT_LOG("kernel all_reduce", "no multicast object is mapped there");
 }
 
+/* What the device may not access, although this process has it. Each ends the context. */
+TEST_F(ptx, checks_find_ends_of_allocations)
+{
+	CUdeviceptr block, last;
+
+	ASSERT_EQ(0, setenv("MEMCAST_PTX_CHECK", "1", 1));
+	load(store);
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	last = block + 996;
+	ASSERT_OK(LAUNCH("store", 1, 1, &last));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	last += 1;
+	ASSERT_OK(LAUNCH("store", 1, 1, &last));
+	EXPECT_CU(CUDA_ERROR_MISALIGNED_ADDRESS, cuStreamSynchronize(self->stream));
+}
+
+TEST_F(ptx, checks_say_what_lies_before)
+{
+	CUdeviceptr block, behind;
+
+	ASSERT_EQ(0, setenv("MEMCAST_PTX_CHECK", "1", 1));
+	load(store);
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	behind = block + 1000;
+	ASSERT_OK(LAUNCH("store", 1, 1, &behind));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	EXPECT_LOG("kernel store, block (0, 0, 0), thread (0, 0, 0), line ",
+		   "a store of 4 bytes at ",
+		   "1 byte behind the end of an allocation of 1000 bytes at ");
+}
+
+TEST_F(ptx, checks_find_windows)
+{
+	CUmemGenericAllocationHandle team;
+	CUdeviceptr window;
+
+	ASSERT_EQ(0, setenv("MEMCAST_PTX_CHECK", "1", 1));
+	load(store);
+	team = complete_team(2, CHUNK);
+	ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
+	window = ADDRESS(mapped(team, CHUNK, 0));
+	ASSERT_OK(LAUNCH("store", 1, 1, &window));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	EXPECT_LOG("this is the window of a multicast object");
+}
+
+TEST_F(ptx, checks_find_memory_of_other_devices)
+{
+	CUcontext first, other;
+	CUdeviceptr block;
+
+	ASSERT_EQ(0, setenv("MEMCAST_PTX_CHECK", "1", 1));
+	load(store);
+	ASSERT_OK(cuCtxGetCurrent(&first));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&other, 1));
+	ASSERT_OK(cuCtxPushCurrent(other));
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	ASSERT_OK(cuCtxPopCurrent(NULL));
+	ASSERT_OK(cuCtxEnablePeerAccess(other, 0));
+	ASSERT_OK(LAUNCH("store", 1, 1, &block));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	ASSERT_OK(cuCtxDisablePeerAccess(other));
+	ASSERT_OK(LAUNCH("store", 1, 1, &block));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	EXPECT_LOG("memory of device 1, and no call of cuCtxEnablePeerAccess()");
+}
+
+/* Memory of all kinds that a device can access */
+TEST_F(ptx, checks_pass_what_may_be_accessed)
+{
+	CUdeviceptr managed, pool, view;
+	uint32_t *host, *registered = aligned_alloc(4096, 4096);
+	CUmemGenericAllocationHandle handle;
+
+	ASSERT_EQ(0, setenv("MEMCAST_PTX_CHECK", "1", 1));
+	load(store);
+	handle = new_memory(0, CHUNK);
+	view = ADDRESS(mapped(handle, CHUNK, 0));
+	ASSERT_OK(cuMemAllocManaged(&managed, 4, CU_MEM_ATTACH_GLOBAL));
+	ASSERT_OK(cuMemAllocAsync(&pool, 4, self->stream));
+	ASSERT_OK(cuMemHostAlloc((void **)&host, 4, 0));
+	ASSERT_OK(cuMemHostRegister(registered, 4096, 0));
+	for (int i = 0; i < 5; i++) {
+		CUdeviceptr to = ((CUdeviceptr []) { managed, pool, ADDRESS(host),
+						     ADDRESS(registered), view })[i];
+
+		ASSERT_OK(LAUNCH("store", 1, 1, &to));
+		EXPECT_OK(cuStreamSynchronize(self->stream));
+	}
+	ASSERT_OK(cuMemHostUnregister(registered));
+	ASSERT_OK(cuMemFreeAsync(pool, self->stream));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+}
+
 /* Standard output, or error, goes to a file from here on. Return: what it was */
 static int divert(int fd, FILE *file)
 {

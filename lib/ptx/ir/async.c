@@ -19,6 +19,8 @@ static void copy(struct translator *t)
 	}
 	to = pointer_to(t, operand(t, 0), SPACE_SHARED, bytes);
 	from = pointer_to(t, operand(t, 1), SPACE_GLOBAL, bytes);
+	checked_access(t, to, operand(t, 0), SPACE_SHARED, constant(t, 32, bytes),
+		       PTX_ACCESS_STORE, NULL);
 	if (operand(t, 3)->kind == OPERAND_REGISTER && operand(t, 3)->symbol->type == TYPE_PRED) {
 		LLVMValueRef ignore = get_predicate(t, operand(t, 3));
 
@@ -28,13 +30,25 @@ static void copy(struct translator *t)
 		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
 		size = resize(t, get(t, operand(t, 3), TYPE_U32), 64, false);
 	} else {
-		LLVMValueRef value = BUILD(Load2, int_type(t, 8 * bytes), from);
+		LLVMValueRef value;
 
+		checked_access(t, from, operand(t, 1), SPACE_GLOBAL, constant(t, 32, bytes),
+			       PTX_ACCESS_LOAD, NULL);
+		value = BUILD(Load2, int_type(t, 8 * bytes), from);
 		LLVMSetAlignment(value, bytes);
 		LLVMSetAlignment(LLVMBuildStore(t->builder, value, to), bytes);
 		return;
 	}
+	checked_access(t, from, operand(t, 1), SPACE_GLOBAL, resize(t, size, 32, false),
+		       PTX_ACCESS_LOAD, NULL);
 	LLVMBuildMemCpy(t->builder, to, 1, from, 1, size);
+}
+
+static void use_mbarrier(struct translator *t, LLVMValueRef barrier,
+			 const struct operand *operand, enum space space)
+{
+	checked_access(t, barrier, operand, space, constant(t, 32, 8),
+		       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG, NULL);
 }
 
 /*
@@ -46,6 +60,8 @@ static void arrive_after_copies(struct translator *t)
 	enum space space = space_of_modifiers(t);
 	LLVMValueRef barrier = pointer_to(t, operand(t, 0), space, 8);
 
+	use_mbarrier(t, barrier, operand(t, 0), space);
+	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
 	if (!has(t, MOD_arrive))
 		unsupported(t);
 	if (has(t, MOD_noinc))
@@ -59,6 +75,7 @@ void complete_bytes(struct translator *t, uint32_t index, uint32_t bytes)
 		unsupported(t);
 		return;
 	}
+	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
 	call_math(t, "mbarrier_transactions", pointer_to(t, operand(t, index), SPACE_SHARED, 8),
 		  constant(t, 32, bytes), constant(t, 32, 1));
 }
@@ -102,7 +119,11 @@ static void test(struct translator *t, enum space space)
 
 	token = parity ? resize(t, get(t, operand(t, 2), TYPE_U32), 64, false) :
 			 get(t, operand(t, 2), TYPE_B64);
+	use_mbarrier(t, barrier, operand(t, 1), space);
 	done = call_math(t, "mbarrier_test", barrier, token, constant(t, 32, parity));
+	checked_order(t, choose(t, LLVMBuildICmp(t->builder, LLVMIntNE, done, constant(t, 32, 0),
+						 ""),
+				constant(t, 32, PTX_ORDER_ACQUIRE), constant(t, 32, 0)));
 	put_predicate(t, operand(t, 0), LLVMBuildICmp(t->builder, LLVMIntNE, done,
 						      constant(t, 32, 0), ""));
 }
@@ -133,6 +154,8 @@ void translate_mbarrier(struct translator *t)
 	if (at && operand(t, 0)->kind == OPERAND_ADDRESS)	/* no state is asked for */
 		at = 0;
 	barrier = pointer_to(t, operand(t, at), space, 8);
+	use_mbarrier(t, barrier, operand(t, at), space);
+	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
 	count = t->at->operands_count > at + 1 ? get(t, operand(t, at + 1), TYPE_U32) :
 						 constant(t, 32, 1);
 	if (has(t, MOD_init)) {

@@ -118,11 +118,13 @@ static void atomic(struct translator *t, bool with_result)
 	static const struct operand sink = { .kind = OPERAND_SINK };
 	enum space space = space_of_modifiers(t);
 	enum type type = type_at(t, t->types_count ? t->types_count - 1 : 0);
-	uint32_t at = with_result, bits = type_bits(type), count = 1;
+	uint32_t at = with_result, bits = type_bits(type), count = 1, order = 0;
 	enum atomic_kind kind = kind_of(t);
 	const struct operand *to = with_result ? operand(t, 0) : &sink, *from = operand(t, at + 1);
 	LLVMValueRef pointer, other = NULL, index;
 
+	order |= has(t, MOD_acquire) || has(t, MOD_acq_rel) ? PTX_ORDER_ACQUIRE : 0;
+	order |= has(t, MOD_release) || has(t, MOD_acq_rel) ? PTX_ORDER_RELEASE : 0;
 	has_any(t, ignored, ARRAY_SIZE(ignored));
 	count = has(t, MOD_v2) ? 2 : has(t, MOD_v4) ? 4 : has(t, MOD_v8) ? 8 : 1;
 	if (!bits) {
@@ -130,6 +132,10 @@ static void atomic(struct translator *t, bool with_result)
 		return;
 	}
 	pointer = pointer_to(t, operand(t, at), space, count * bits / 8);
+	checked_access(t, pointer, operand(t, at), space, constant(t, 32, count * bits / 8),
+		       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG, NULL);
+	if (order)
+		checked_order(t, constant(t, 32, order));
 	if (bits == 128) {
 		wide(t, kind, pointer);
 		return;

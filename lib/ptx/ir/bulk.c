@@ -101,6 +101,13 @@ static void begin(struct translator *t, struct bulk *bulk)
 		bulk->mask = get(t, operand(t, last), TYPE_U16);
 	bulk->mask = resize(t, bulk->mask, 32, false);
 	call_run(t, "bulk_check", "v:ppi", bulk->to, bulk->from, bulk->bytes);
+	checked_access(t, bulk->from, operand(t, 1), bulk->from_space, bulk->bytes,
+		       PTX_ACCESS_LOAD, NULL);
+	/* a window's replicas, and its bounds, are looked for elsewhere */
+	if (!word_is(&t->at->name, "multimem"))
+		checked_access(t, bulk->to, operand(t, 0), bulk->to_space, bulk->bytes,
+			       PTX_ACCESS_STORE, NULL);
+	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
 }
 
 static void complete(struct translator *t, const struct bulk *bulk)

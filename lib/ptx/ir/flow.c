@@ -66,6 +66,7 @@ void translate_return(struct translator *t)
 	const struct parameters *results = &t->function->results;
 
 	has(t, MOD_uni);
+	checked_end(t);
 	if (t->function->kernel) {
 		LLVMBuildRet(t->builder, BUILD(Load2, t->i64, t->misaligned));
 		t->ended = true;

@@ -41,6 +41,12 @@ void function_ends(struct translator *t, LLVMValueRef function)
 	attribute(t, function, LLVMAttributeFunctionIndex, "cold");
 }
 
+/* LLVM makes one call of two only where both are of the same line. */
+void function_keeps_lines(struct translator *t, LLVMValueRef function)
+{
+	attribute(t, function, LLVMAttributeFunctionIndex, "nomerge");
+}
+
 /* Notes an address for the linker of the code. */
 void root_external(struct root *root, const char *name, void *address)
 {
@@ -256,6 +262,7 @@ static void translate_function(struct translator *t, struct function *function)
 						 t->i32);
 	}
 	place_memory(t);
+	checked_begin(t);
 	take_registers(t);
 	t->index = 0;
 	for (struct statement *statement = t->body.first; statement;

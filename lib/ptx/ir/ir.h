@@ -11,6 +11,7 @@
  *   value.c	operands to values and back; constants
  *   address.c	addresses: spaces, variables
  *   align.c	checks that addresses are aligned
+ *   checked.c	what MEMCAST_PTX_CHECK adds
  *   special.c	special registers
  *   integer.c, bits.c, compare.c, video.c, float.c, quotient.c, half.c, convert.c
  *   memory.c, atomic.c, multimem.c, async.c, bulk.c
@@ -46,6 +47,7 @@ struct translator {
 	LLVMMetadataRef file, lines_scope;
 	LLVMValueRef shared_base, carry, misaligned;
 	LLVMValueRef lane;		/* what a lane brings for operations of matrices */
+	LLVMValueRef outer_locals;	/* of the callers, where the function has local memory */
 	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
@@ -119,6 +121,7 @@ void go_on_at(struct translator *t, LLVMBasicBlockRef block);
 
 void function_is_pure(struct translator *t, LLVMValueRef function);
 void function_ends(struct translator *t, LLVMValueRef function);
+void function_keeps_lines(struct translator *t, LLVMValueRef function);
 void root_external(struct root *root, const char *name, void *address);
 
 /* ---- registers.c ---- */
@@ -142,6 +145,13 @@ void align_forget(struct symbol *symbol);
 void align_note_sum(struct translator *t);
 void align_check(struct translator *t, LLVMValueRef pointer, uint32_t align, struct symbol *base,
 		 uint64_t added);
+
+/* ---- checked.c ---- */
+void checked_access(struct translator *t, LLVMValueRef pointer, const struct operand *operand,
+		    enum space space, LLVMValueRef bytes, uint32_t kind, LLVMValueRef value);
+void checked_order(struct translator *t, LLVMValueRef kind);
+void checked_begin(struct translator *t);
+void checked_end(struct translator *t);
 
 /* ---- special.c ---- */
 LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);

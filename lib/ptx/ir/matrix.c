@@ -242,6 +242,9 @@ static void move_matrix(struct translator *t, bool load)
 	if (bits < 8 && (matrix.part == MATRIX_C || column != (matrix.part == MATRIX_B)))
 		unsupported(t);
 	pointer = pointer_to(t, operand(t, load ? 1 : 0), space, bits < 32 ? 4 : bits / 8);
+	checked_access(t, pointer, operand(t, load ? 1 : 0), space,
+		       constant(t, 32, bits < 32 ? 4 : bits / 8),
+		       load ? PTX_ACCESS_LOAD : PTX_ACCESS_STORE, NULL);
 	if (t->at->operands_count > 2)
 		distance = get(t, stride, TYPE_U32);
 	else
@@ -348,7 +351,11 @@ static LLVMValueRef element(struct translator *t, const struct rows *rows, uint3
 
 	pointer = BUILD(Load2, t->pointer, index_of(t, rows->all, t->i64, at));
 	check_alignment(t, pointer, 16);
-	return index_of(t, pointer, t->i16, column);
+	pointer = index_of(t, pointer, t->i16, column);
+	checked_access(t, pointer, NULL, SPACE_SHARED, constant(t, 32, 2),
+		       word_is(&t->at->name, "stmatrix") ? PTX_ACCESS_STORE : PTX_ACCESS_LOAD,
+		       NULL);
+	return pointer;
 }
 
 /* The two elements that a lane has of a matrix, one after the other */

@@ -96,8 +96,12 @@ void translate_ld(struct translator *t)
 	if (!access_of(t, &access))
 		return;
 	pointer = pointer_to(t, operand(t, 1), access.space, access.bytes);
+	checked_access(t, pointer, operand(t, 1), access.space, constant(t, 32, access.bytes),
+		       PTX_ACCESS_LOAD | (access.strong ? PTX_ACCESS_STRONG : 0), NULL);
 	value = BUILD(Load2, access_type(t, &access), pointer);
 	order(&access, value);
+	if (access.acquire)
+		checked_order(t, constant(t, 32, PTX_ORDER_ACQUIRE));
 	if (!access.strong && (access.space == SPACE_CONST ||
 			       (access.space == SPACE_PARAM && t->function->kernel &&
 				operand(t, 1)->symbol && operand(t, 1)->symbol->parameter)))
@@ -136,6 +140,11 @@ void translate_st(struct translator *t)
 							   access.type),
 						       constant(t, 32, i), "");
 	}
+	if (access.release)
+		checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
+	checked_access(t, pointer, operand(t, 0), access.space, constant(t, 32, access.bytes),
+		       PTX_ACCESS_STORE |
+		       (access.strong || has(t, MOD_async) ? PTX_ACCESS_STRONG : 0), value);
 	order(&access, LLVMBuildStore(t->builder, value, pointer));
 	if (has(t, MOD_async))
 		complete_bytes(t, 2, access.bytes);
@@ -150,6 +159,7 @@ void translate_fence(struct translator *t)
 	t->used = (1U << t->at->modifiers_count) - 1;
 	LLVMBuildFence(t->builder, full ? LLVMAtomicOrderingSequentiallyConsistent :
 		       LLVMAtomicOrderingAcquireRelease, false, "");
+	checked_order(t, constant(t, 32, PTX_ORDER_ACQUIRE | PTX_ORDER_RELEASE));
 }
 
 /* cvta.space d, a: shared addresses get the window's address; cvta.to.space takes it away. */
@@ -207,6 +217,9 @@ void translate_stack(struct translator *t)
 		LLVMValueRef place = BUILD(ArrayAlloca, t->i8, get(t, operand(t, 1), type));
 
 		LLVMSetAlignment(place, align >= 1 && !(align & (align - 1)) ? align : 16);
+		if (t->root->kernel.checked)
+			call_run(t, "stack_taken", "v:pi", place,
+				 resize(t, get(t, operand(t, 1), type), 32, false));
 		put(t, operand(t, 0), as_int(t, place), type);
 	}
 }

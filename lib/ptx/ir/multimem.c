@@ -132,8 +132,9 @@ void translate_multimem(struct translator *t)
 	for (uint32_t i = 0; !load && i < count; i++)
 		LLVMBuildStore(t->builder, get(t, count > 1 && i < value->count ? &value->items[i] :
 					       value, type), element_at(t, place, i * bytes));
-	values[0] = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0),
-							  SPACE_GLOBAL, 1)), &values[1]);
+	values[0] = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0), SPACE_GLOBAL,
+							  t->root->kernel.checked ? count * bytes :
+							  1)), &values[1]);
 	values[2] = values[3] = place;
 	LLVMBuildCall2(t->builder, function_type, function, values, 4, "");
 	for (uint32_t i = 0; load && i < count; i++)

@@ -320,6 +320,9 @@ static LLVMValueRef call_external(struct translator *t, const char *name, void *
 	if (!function) {
 		function = LLVMAddFunction(t->module, name, type);
 		root_external(t->root, name, address);
+		/* a line that says where a thread waits is of one instruction */
+		if (with_thread)
+			function_keeps_lines(t, function);
 		if (!with_thread && !strchr(signature, 'p'))
 			function_is_pure(t, function);
 		else if (with_thread && (strstr(name, "_exit") || strstr(name, "_trap") ||

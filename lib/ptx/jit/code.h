@@ -89,6 +89,7 @@ void external_number(struct ptx_code *code);
 void *external_find(struct ptx_code *code, const char *name);
 
 /* ---- jit.c ---- */
+bool jit_checks(void);
 struct jit *jit_new(char *reason, size_t size);
 void jit_free(struct jit *jit);
 bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);

@@ -3,6 +3,7 @@
  * From IR to code of this processor. Each root becomes an object by itself, which a linker of
  * LLVM's puts into memory; it maps code as readable and executable only.
  */
+#define _GNU_SOURCE
 #include <llvm-c/Analysis.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
@@ -80,6 +81,14 @@ static bool take_error(LLVMErrorRef error, char *reason, size_t size)
 	return true;
 }
 
+/* Is MEMCAST_PTX_CHECK set? */
+bool jit_checks(void)
+{
+	const char *value = secure_getenv("MEMCAST_PTX_CHECK");
+
+	return value && *value && strcmp(value, "0");
+}
+
 struct jit *jit_new(char *reason, size_t size)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
@@ -119,6 +128,8 @@ struct jit *jit_new(char *reason, size_t size)
 		digest_add(&jit->target, features, strlen(features));
 		llvm_version(&jit->target);
 		digest_add(&jit->target, &jit->all_large, sizeof(jit->all_large));
+		if (jit_checks())
+			digest_add(&jit->target, "checks", 6);
 	}
 	if (message)
 		LLVMDisposeMessage(message);

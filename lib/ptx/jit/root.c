@@ -84,11 +84,14 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 	reach = reach_of(code, function);
 	root->function = function;
 	root->polls = true;
+	root->kernel.checked = jit_checks();
 	if (function->kernel) {
 		/* a function that asks for its thread, or ends it, needs one */
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
-				     reach.uses_thread || reach.recursive;
+				     reach.uses_thread || reach.recursive ||
+				     root->kernel.checked;
 		root->kernel.calls_pointers = reach.indirect;
+		root->kernel.parameter_bytes = function->parameters.bytes;
 		root->polls = root->kernel.waits;
 		if (!reach.shared)
 			facts->shared_base = PTX_SHARED_FIRST;

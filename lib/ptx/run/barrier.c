@@ -37,6 +37,7 @@ static void open_if_complete(struct ptx_block *block, uint32_t id)
 	for (struct fiber *fiber = waiting.first; fiber; fiber = fiber->next) {
 		fiber->outcome = fiber->detail[0] == PTX_RED_POPC ? yes :
 				 fiber->detail[0] == PTX_RED_AND ? yes == asked : yes > 0;
+		races_meet(fiber);
 	}
 	fibers_wake(&waiting);
 }
@@ -100,6 +101,8 @@ static void open_cluster(struct cluster *cluster)
 		return;
 	cluster->arrived = 0;
 	cluster->phase++;
+	for (const struct fiber *fiber = cluster->waiting.first; fiber; fiber = fiber->next)
+		races_meet(fiber);
 	fibers_wake(&cluster->waiting);
 }
 
@@ -120,8 +123,10 @@ void ptx_run_cluster_wait(struct ptx_thread *thread)
 	struct fiber *fiber = fiber_of(thread);
 	struct cluster *cluster = thread->block->cluster;
 
-	if (fiber->cluster_phase != cluster->phase)
+	if (fiber->cluster_phase != cluster->phase) {
+		races_meet(fiber);
 		return;
+	}
 	fiber->state = FIBER_WAITS;
 	queue_add(&cluster->waiting, fiber);
 	fiber_wait(fiber);

@@ -9,9 +9,6 @@
 
 #include "inside.h"
 
-/* As much as a block can have; on hardware, what lies behind a block's own can be read, too. */
-#define SHARED_MAPPED	(256UL << 10)
-
 void cluster_free(struct cluster *cluster)
 {
 	if (!cluster)
@@ -19,6 +16,8 @@ void cluster_free(struct cluster *cluster)
 	if (cluster->reserved)
 		munmap(cluster->reserved, cluster->reserved_bytes);
 	stacks_unmap(&cluster->stacks);
+	for (uint32_t i = 0; cluster->blocks && i < cluster->count; i++)
+		races_free(cluster->blocks[i].races);
 	free(cluster->fibers);
 	free(cluster->blocks);
 	free(cluster);
@@ -44,6 +43,16 @@ static bool windows_map(struct cluster *cluster)
 	return true;
 }
 
+static bool races_map(struct cluster *cluster)
+{
+	for (uint32_t i = 0; cluster->checked && i < cluster->count; i++) {
+		cluster->blocks[i].races = races_new();
+		if (!cluster->blocks[i].races)
+			return false;
+	}
+	return true;
+}
+
 static struct cluster *cluster_new(const struct ptx_grid *grid)
 {
 	struct cluster *new = calloc(1, sizeof(*new));
@@ -55,10 +64,11 @@ static struct cluster *cluster_new(const struct ptx_grid *grid)
 	new->serial = grid->serial;
 	new->threads = grid->serial ? 1 : grid->threads;
 	new->stack_each = grid->stack_each;
+	new->checked = grid->launch->kernel->checked;
 	fibers = (size_t)new->count * new->threads;
 	new->blocks = calloc(new->count, sizeof(*new->blocks));
 	new->fibers = aligned_alloc(64, (fibers * sizeof(*new->fibers) + 63) & ~63UL);
-	if (!new->blocks || !new->fibers || !windows_map(new) ||
+	if (!new->blocks || !new->fibers || !windows_map(new) || !races_map(new) ||
 	    !stacks_map(&new->stacks, fibers, grid->stack_each, fibers)) {
 		cluster_free(new);
 		return NULL;
@@ -73,6 +83,7 @@ static struct cluster *cluster_take(struct runner *runner, const struct ptx_grid
 
 	for (; (found = *link); link = &found->next)
 		if (found->count == grid->blocks_each && found->serial == grid->serial &&
+		    found->checked == grid->launch->kernel->checked &&
 		    (found->serial || found->threads >= grid->threads) &&
 		    found->stack_each >= grid->stack_each) {
 			*link = found->next;
@@ -198,6 +209,8 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 		if (block->barriers >> i & 1)
 			memset(&block->barrier[i], 0, sizeof(block->barrier[i]));
 	block->barriers = 0;
+	if (block->races)
+		races_start(block->races);
 	for (uint32_t i = 0; i * PTX_WARP < grid->threads; i++) {
 		uint32_t lanes = grid->threads - i * PTX_WARP;
 
@@ -211,6 +224,8 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 		at.stack_end = stack_at(stacks, (size_t)rank * block->cluster->threads + i);
 		fiber->at = at;
 		fiber->polled = false;
+		fiber->locals = NULL;
+		fiber->taken_start = fiber->taken_end = 0;
 		fiber->stack = fiber_begin(at.stack_end + stacks->each,
 					   grid->serial ? begin_serial : begin, fiber);
 		fiber_wake(fiber);

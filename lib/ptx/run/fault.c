@@ -11,7 +11,7 @@ void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
 /*
  * Finds the line of translated code at which a thread is: that of the instruction, or of the call
  * of a function of this library. Such functions keep no chain of frames, so a return address is
- * looked for in the stack, from @rsp on.
+ * looked for in the stack, from @rsp on. @rsp: 0 if it is @rip for certain
  */
 static void line_of(const struct fiber *fiber, uintptr_t rip, uintptr_t rsp, char *line,
 		    size_t size)
@@ -24,6 +24,8 @@ static void line_of(const struct fiber *fiber, uintptr_t rip, uintptr_t rsp, cha
 		return;
 	if (rip)
 		ptx_run_line_at(rip, line, size);
+	if (!rsp)
+		return;
 	/* a call that runs on the process's stack has left the thread at its own */
 	if (rsp < end || rsp >= top)
 		rsp = (uintptr_t)fiber->stack;
@@ -87,36 +89,55 @@ void stuck_explain(struct runner *runner, const struct cluster *cluster)
 struct failure {
 	struct fiber *fiber;
 	int result;
+	void (*write)(const void *data, char *text, size_t size);
+	const void *data;
+	uintptr_t rip, rsp;
+};
+
+struct words {
 	const char *format;
 	va_list *list;
-	uintptr_t rsp;
 };
+
+static void write_words(const void *data, char *text, size_t size)
+{
+	const struct words *words = data;
+
+	vsnprintf(text, size, words->format, *words->list);
+}
 
 static void tell_failure(void *data)
 {
 	const struct failure *failure = data;
 	struct runner *runner = failure->fiber->at.block->runner;
-	char where[320], what[200];
+	char where[320], what[400];
 
-	vsnprintf(what, sizeof(what), failure->format, *failure->list);
-	place(runner->grid, failure->fiber, 0, failure->rsp, where, sizeof(where));
+	failure->write(failure->data, what, sizeof(what));
+	place(runner->grid, failure->fiber, failure->rip, failure->rsp, where, sizeof(where));
 	launch_failed(runner->grid, failure->result, "%s: %s", where, what);
 }
 
 /* Ends the launch because of what a thread has done. A thread's stack is too small for the words. */
-void run_fail(struct fiber *fiber, int result, const char *format, ...)
+void run_fail_at(struct fiber *fiber, uintptr_t rip, int result,
+		 void (*write)(const void *data, char *text, size_t size), const void *data)
 {
 	struct runner *runner = fiber->at.block->runner;
 	struct failure failure = {
-		.fiber = fiber, .result = result, .format = format,
-		.rsp = (uintptr_t)__builtin_frame_address(0),
+		.fiber = fiber, .result = result, .write = write, .data = data, .rip = rip,
+		.rsp = rip ? 0 : (uintptr_t)__builtin_frame_address(0),
 	};
+
+	ptx_run_host(&fiber->at, tell_failure, &failure);
+	for (;;)
+		fiber_switch(&fiber->stack, runner->stack);
+}
+
+void run_fail(struct fiber *fiber, int result, const char *format, ...)
+{
+	struct words words = { .format = format };
 	va_list list;
 
 	va_start(list, format);
-	failure.list = &list;
-	ptx_run_host(&fiber->at, tell_failure, &failure);
-	va_end(list);
-	for (;;)
-		fiber_switch(&fiber->stack, runner->stack);
+	words.list = &list;
+	run_fail_at(fiber, 0, result, write_words, &words);
 }

@@ -55,6 +55,9 @@ struct fiber {
 	uint64_t outcome;		/* of the operation */
 	uint32_t agreed;		/* its predicate */
 	uint32_t cluster_phase;		/* of the cluster's barrier, at this thread's arrival */
+	/* for MEMCAST_PTX_CHECK: its local variables, and what it got from the stack otherwise */
+	struct ptx_local *locals;
+	uint64_t taken_start, taken_end;
 };
 
 struct queue {
@@ -86,6 +89,7 @@ struct ptx_block {
 	uint32_t queued;
 	bool happened;			/* a thread did something in this round */
 	bool serial;			/* the threads run one after the other */
+	struct races *races;		/* for MEMCAST_PTX_CHECK; or NULL */
 	uint32_t at_sites;		/* warps of which lanes wait at a site */
 	uint32_t barriers;		/* that have threads */
 	struct queue ready;
@@ -109,7 +113,7 @@ struct cluster {
 	struct stacks stacks;
 	uint32_t threads;		/* of a block that there is memory for */
 	uint32_t stack_each;
-	bool serial;
+	bool serial, checked;
 };
 
 /* A launch */
@@ -131,6 +135,14 @@ struct ptx_grid {
 	bool offered;
 };
 
+/* Memory that a launch may access, for MEMCAST_PTX_CHECK */
+struct reached {
+	uint64_t start, bytes;
+	bool stores, window;
+};
+
+#define REACHED		8
+
 /* One for each thread of the process that runs blocks, as long as the thread */
 struct runner {
 	struct ptx_grid *grid;
@@ -145,6 +157,8 @@ struct runner {
 	uintptr_t address, rip, rsp;
 	bool store;
 	void *alternate;		/* stack for signals, of helpers */
+	struct reached reached[REACHED];	/* what this launch has accessed last */
+	uint32_t reached_next;
 };
 
 /* runner.c */
@@ -161,12 +175,40 @@ void stuck_explain(struct runner *runner, const struct cluster *cluster);
 __attribute__((noreturn)) void run_fail(struct fiber *fiber, int result, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* @write makes the words, on a stack of the process; @rip: the instruction, or 0 */
+__attribute__((noreturn)) void run_fail_at(struct fiber *fiber, uintptr_t rip, int result,
+					   void (*write)(const void *data, char *text, size_t size),
+					   const void *data);
+
 static inline struct fiber *fiber_of(struct ptx_thread *thread)
 {
 	return (struct fiber *)thread;
 }
 
-/* block.c */
+/* reach.c */
+struct access {
+	uint64_t address, value;
+	uint32_t bytes, kind;
+	uintptr_t rip;
+};
+
+int access_words(const struct access *access, char *text, size_t size);
+
+/* race.c */
+struct races *races_new(void);
+void races_free(struct races *races);
+void races_start(struct races *races);
+void races_meet(const struct fiber *fiber);
+void races_meet_warp(const struct fiber *fiber);
+void race_look(struct fiber *fiber, const struct access *access, uint64_t at);
+
+/* system.c */
+bool heap_has(uint64_t address);
+void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed);
+
+/* block.c; as much as a block can have: what lies behind its own can be read on hardware, too */
+#define SHARED_MAPPED	(256UL << 10)
+
 struct cluster *cluster_start(struct runner *runner, struct ptx_grid *grid, uint64_t number);
 void cluster_free(struct cluster *cluster);
 bool serial_next(struct ptx_block *block);

@@ -44,6 +44,9 @@ void launch_failed(struct ptx_grid *grid, int result, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(grid->outcome->reason, sizeof(grid->outcome->reason), format, list);
 	va_end(list);
+	if (grid->launch->kernel->checked)
+		fprintf(stderr, "memcast[%d]: MEMCAST_PTX_CHECK: %s\n", (int)getpid(),
+			grid->outcome->reason);
 }
 
 static uint32_t helpers_wanted(void)

@@ -11,5 +11,6 @@ const struct ptx_run_name ptx_run_names[] = {
 	NAME(match_any), NAME(match_all), NAME(redux), NAME(elect), NAME(activemask),
 	NAME(gather), NAME(together), NAME(view), NAME(view_holds), NAME(bulk_check), NAME(host),
 	NAME(vprintf), NAME(malloc), NAME(free), NAME(assertfail),
+	NAME(access), NAME(order), NAME(locals), NAME(local), NAME(locals_end), NAME(stack_taken),
 	{}
 };

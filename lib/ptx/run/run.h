@@ -13,6 +13,8 @@
  *   barrier.c	barriers of blocks and clusters
  *   warp.c	operations of a warp's lanes
  *   system.c	printf, malloc, assert, traps
+ *   reach.c	MEMCAST_PTX_CHECK: may a thread access what it accesses?
+ *   race.c	and does another thread of the block access it at the same time?
  */
 #ifndef MEMCAST_PTX_RUN_H
 #define MEMCAST_PTX_RUN_H
@@ -155,6 +157,36 @@ void ptx_run_free(struct ptx_thread *thread, void *memory);
 void ptx_run_assertfail(struct ptx_thread *thread, const char *message, const char *file,
 			uint32_t line, const char *function, uint64_t character);
 
+/*
+ * What code has for MEMCAST_PTX_CHECK: before an access of @bytes, 0: none; @kind: mask of
+ * PTX_ACCESS_…; @value: what is stored, if the mask says so
+ */
+#define PTX_ACCESS_LOAD		1U
+#define PTX_ACCESS_STORE	2U
+#define PTX_ACCESS_STRONG	4U	/* two of them are no race */
+#define PTX_ACCESS_VALUE	8U
+#define PTX_ACCESS_SHARED	16U	/* the instruction names shared memory */
+void ptx_run_access(struct ptx_thread *thread, uint64_t address, uint32_t bytes, uint32_t kind,
+		    uint64_t value);
+
+/* Fences, and what else orders a thread's accesses to shared memory with those of others */
+#define PTX_ORDER_ACQUIRE	1U
+#define PTX_ORDER_RELEASE	2U
+void ptx_run_order(struct ptx_thread *thread, uint32_t kind);
+
+/* Local variables, whose entries are in the stacks of the functions that have them */
+struct ptx_local {
+	struct ptx_local *next;
+	uint64_t start;
+	uint32_t bytes;
+};
+
+struct ptx_local *ptx_run_locals(struct ptx_thread *thread);
+void ptx_run_local(struct ptx_thread *thread, struct ptx_local *local, void *start,
+		   uint32_t bytes);
+void ptx_run_locals_end(struct ptx_thread *thread, struct ptx_local *outer);
+void ptx_run_stack_taken(struct ptx_thread *thread, void *start, uint32_t bytes);
+
 /* All of them, for a linker of generated code; the last name is NULL */
 struct ptx_run_name {
 	const char *name;		/* "ptx_run_poll" */
@@ -176,6 +208,8 @@ struct ptx_kernel {
 	uint32_t frame;			/* the deepest stack that a thread has; 0: not known */
 	bool waits;			/* has barriers, operations of warps, or loops that wait */
 	bool calls_pointers;		/* nobody knows which functions, nor their frames */
+	bool checked;			/* it was translated for MEMCAST_PTX_CHECK */
+	uint32_t parameter_bytes;
 };
 
 /*

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "inside.h"
@@ -358,6 +359,7 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 
 	runner->grid = grid;
 	runner->call = NULL;
+	memset(runner->reached, 0, sizeof(runner->reached));
 	if (!sigsetjmp(runner->back, 1)) {
 		if (host->catch)
 			host->catch(caught);

@@ -24,10 +24,15 @@ void ptx_run_fault(struct ptx_thread *thread, uint32_t result, uint32_t line, co
 	run_fail(fiber_of(thread), result, "%s", what ? what : "a fault");
 }
 
+static void describe_misaligned(const void *data, char *text, size_t size)
+{
+	snprintf(text, size, "a misaligned access at %#lx", *(const uint64_t *)data);
+}
+
 void ptx_run_misaligned(struct ptx_thread *thread, uint64_t address)
 {
-	run_fail(fiber_of(thread), RESULT_MISALIGNED_ADDRESS, "a misaligned access at %#lx",
-		 address);
+	run_fail_at(fiber_of(thread), (uintptr_t)__builtin_return_address(0) - 1,
+		    RESULT_MISALIGNED_ADDRESS, describe_misaligned, &address);
 }
 
 void ptx_run_stack_overflow(struct ptx_thread *thread)
@@ -226,7 +231,10 @@ void ptx_run_assertfail(struct ptx_thread *thread, const char *message, const ch
 
 struct block_head {
 	uint32_t state, size_class;
-	struct block_head *next;
+	union {
+		struct block_head *next;	/* that is free */
+		uint64_t bytes;			/* that were asked for */
+	};
 };
 
 static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
@@ -280,8 +288,42 @@ void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
 		return NULL;
 	pthread_mutex_lock(&heap_lock);
 	head = take(class_of(bytes), limit);
+	if (head)
+		head->bytes = bytes;
 	pthread_mutex_unlock(&heap_lock);
 	return head ? head + 1 : NULL;
+}
+
+/* Is an address in the heap, or where it may grow? */
+bool heap_has(uint64_t address)
+{
+	uint64_t start = (uintptr_t)__atomic_load_n(&heap, __ATOMIC_RELAXED);
+
+	return start && address - start < HEAP_BYTES;
+}
+
+/*
+ * Finds the block, live or free, with an address of the heap: blocks lie one behind the other. The
+ * search is as long as the heap, and only for MEMCAST_PTX_CHECK.
+ */
+void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed)
+{
+	uint64_t wanted = address - (uintptr_t)heap;
+	const struct block_head *head;
+
+	*freed = false;
+	pthread_mutex_lock(&heap_lock);
+	for (size_t at = 0; at < heap_used; at += 1UL << head->size_class) {
+		head = (struct block_head *)(heap + at);
+		*start = (uintptr_t)(head + 1);
+		*bytes = head->bytes;
+		*freed = head->state == FREED;
+		if (wanted < at + (1UL << head->size_class))
+			break;
+	}
+	if (*freed)
+		*bytes = 0;
+	pthread_mutex_unlock(&heap_lock);
 }
 
 /* Memory that is not of the heap is let be, as on hardware. */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Faulty kernels, one in a file, without a device: how each launch ends, and what it says.
+ *
+ *	host-faults MEMCAST-PTX.SO FILE.ptx…
+ *
+ * Lines of a file that begin with "//" tell the test:
+ *
+ *	// check		with MEMCAST_PTX_CHECK=1
+ *	// launch GRID BLOCK DYNAMIC	blocks, threads of a block, bytes of dynamic shared memory
+ *	// result NUMBER	of the launch
+ *	// says TEXT		a part of its words
+ *	// writes NUMBER	the first word of the memory afterwards, if the launch succeeds
+ *
+ * A line that ends in "// here" is the one that the words name, and "// there" one that they name
+ * as well. Kernel k gets addresses: of 256 bytes of memory, of a window, of 256 bytes that the
+ * device may only read, of memory that the process has and the device has not, and 0.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "memcast/view.h"
+
+#define GROUP "faults"
+#include "translate.h"
+
+#define WINDOW	0x700000000000UL	/* of a multicast object with one replica */
+#define BYTES	256
+
+static struct {
+	_Alignas(256) unsigned char before[BYTES], memory[BYTES], after[BYTES], only_read[BYTES],
+		last[BYTES];
+} all;
+static unsigned char replica[BYTES];
+static struct memcast_view view = { .replicas = 1, .bytes = BYTES };
+static ptx_catcher *catcher;
+
+static void set_catcher(ptx_catcher *new)
+{
+	catcher = new;
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *at)
+{
+	const ucontext_t *context = at;
+
+	if (!catcher)
+		signal(signal_number, SIG_DFL);
+	else
+		catcher(signal_number, (uintptr_t)info->si_addr,
+			context->uc_mcontext.gregs[REG_RIP], context->uc_mcontext.gregs[REG_RSP],
+			context->uc_mcontext.gregs[REG_ERR] & 2);
+}
+
+static void catch_faults(void)
+{
+	static char memory[65536];
+	stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	struct sigaction action = {
+		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
+	};
+
+	sigaltstack(&stack, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
+		    const struct memcast_view **found)
+{
+	*window = WINDOW;
+	*bytes = BYTES;
+	*found = &view;
+	return address - WINDOW < BYTES;
+}
+
+static bool reach(void *data, uint64_t address, struct ptx_reach *found)
+{
+	const struct {
+		uint64_t start, bytes;
+		bool stores, window;
+	} ranges[] = {
+		{ (uintptr_t)all.memory, BYTES, true, false },
+		{ (uintptr_t)all.only_read, BYTES, false, false },
+		{ (uintptr_t)variables, sizeof(variables), true, false },
+		{ WINDOW, BYTES, true, true },
+	};
+
+	(void)data;
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (address - ranges[i].start < ranges[i].bytes) {
+			*found = (struct ptx_reach) {
+				.start = ranges[i].start,
+				.end = ranges[i].start + ranges[i].bytes,
+				.stores = ranges[i].stores, .window = ranges[i].window,
+			};
+			return true;
+		}
+	snprintf(found->text, sizeof(found->text), "not the context's");
+	return false;
+}
+
+/* What a file tells */
+struct fault {
+	bool checks, writes;
+	int result;
+	unsigned int launch[3], value;
+	char says[12][160];
+	int says_count;
+};
+
+/* Return: the file's text, in memory that stays */
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = calloc(1, 65536);
+
+	if (!file || !text || !fread(text, 1, 65535, file)) {
+		perror(path);
+		exit(2);
+	}
+	fclose(file);
+	return text;
+}
+
+static void says(struct fault *fault, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	if (fault->says_count == 12)
+		abort();
+	vsnprintf(fault->says[fault->says_count++], sizeof(fault->says[0]), format, list);
+	va_end(list);
+}
+
+static void read_fault(const char *text, struct fault *fault)
+{
+	char line[400];
+	int number_of_line = 1;
+
+	*fault = (struct fault) { .launch = { 1, 64, 0 } };
+	for (const char *at = text; *at; at += strcspn(at, "\n") + 1, number_of_line++) {
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+		if (!strcmp(line, "// check"))
+			fault->checks = true;
+		else if (!strncmp(line, "// says ", 8))
+			says(fault, "%s", line + 8);
+		else if (sscanf(line, "// result %d", &fault->result) == 1)
+			continue;
+		else if (sscanf(line, "// writes %u", &fault->value) == 1)
+			fault->writes = true;
+		else if (sscanf(line, "// launch %u %u %u", &fault->launch[0], &fault->launch[1],
+				&fault->launch[2]) == 3)
+			continue;
+		else if (strstr(line, "// here") || strstr(line, "// there"))
+			says(fault, "line %d", number_of_line);
+	}
+}
+
+static int launch(const struct fault *fault, const char *text, struct ptx_outcome *outcome)
+{
+	static const struct ptx_run_host host = {
+		.catch = set_catcher, .view_at = view_at, .reach = reach,
+	};
+	void *parameters[] = {
+		all.memory, (void *)WINDOW, all.only_read, all.last, NULL,
+	};
+	struct ptx_launch launch = {
+		.parameters = parameters, .grid = { fault->launch[0], 1, 1 },
+		.block = { fault->launch[1], 1, 1 }, .cluster = { 1, 1, 1 },
+		.dynamic_shared = fault->launch[2], .multiprocessors = 1, .stack_limit = 1024,
+		.heap_limit = 1 << 20, .host = &host,
+	};
+	struct ptx_code *code;
+	struct ptx_log log = {};
+	int result;
+
+	setenv("MEMCAST_PTX_CHECK", fault->checks ? "1" : "0", 1);
+	result = load(text, strlen(text), &code, &log);
+	if (!result) {
+		result = object->kernel(code, "k", &launch.kernel, &log);
+		if (!result) {
+			object->run(&launch, outcome);
+			result = outcome->result;
+		}
+		object->code_free(code);
+	}
+	if (*log.text)
+		snprintf(outcome->reason, sizeof(outcome->reason), "%.500s", log.text);
+	return result;
+}
+
+/* Reads what was written to standard error, from a file that is in its place. */
+static void read_said(FILE *file, char *said, size_t size)
+{
+	fflush(stderr);
+	rewind(file);
+	said[fread(said, 1, size - 1, file)] = '\0';
+	if (ftruncate(fileno(file), 0))
+		abort();
+	rewind(file);
+}
+
+/* A number at the end of the words ends there in the text, too. */
+static bool has_words(const char *text, const char *words)
+{
+	size_t length = strlen(words);
+
+	while ((text = strstr(text, words)) && isdigit(words[length - 1]) && isdigit(text[length]))
+		text++;
+	return text;
+}
+
+static void judge(const char *path, FILE *file)
+{
+	const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;
+	struct ptx_outcome outcome = {};
+	char name[64], said[2048], why[4096];
+	struct fault fault;
+	char *text = read_file(path);
+	uint32_t word;
+	bool good;
+	int result;
+
+	read_fault(text, &fault);
+	memset(&all, 0, sizeof(all));
+	result = launch(&fault, text, &outcome);
+	read_said(file, said, sizeof(said));
+	memcpy(&word, all.memory, sizeof(word));
+	good = result == fault.result && (!fault.writes || word == fault.value) &&
+	       (!fault.result || fault.says_count > 1);
+	for (int i = 0; i < fault.says_count; i++)
+		good &= has_words(outcome.reason, fault.says[i]);
+	/* a finding is on standard error, too, word for word; nothing else is */
+	if (fault.checks && fault.result)
+		good &= strstr(said, outcome.reason) && strstr(said, "MEMCAST_PTX_CHECK: ");
+	else if (fault.result != 710)
+		good &= !*said;
+	snprintf(why, sizeof(why), "result %d, not %d; word %u; it says: %s; and %s", result,
+		 fault.result, word, outcome.reason, said);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(start, "."), start);
+	told(name, good, why);
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	FILE *file = tmpfile();
+	int kept = dup(2);
+
+	if (!open_object(argc > 1 ? argv[1] : NULL) || !file)
+		return 2;
+	view.replica[0] = replica;
+	catch_faults();
+	dup2(fileno(file), 2);
+	for (int i = 2; i < argc; i++)
+		judge(argv[i], file);
+	dup2(kept, 2);
+	printf("1..%d\n", number);
+	return failed;
+}
