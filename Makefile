@@ -45,7 +45,8 @@ pkg_root := PKG_CONFIG_LIBDIR=$(root_lib)/pkgconfig:$(sysroot)/usr/share/pkgconf
 endif
 
 B := build$(cross:%=/%)
-flags := -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
+# -fsigned-char: arm64's is unsigned otherwise
+flags := -std=gnu11 $(CFLAGS) -fsigned-char -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
 # A line for each file, as kernels are built; V=1 shows the commands
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell $(pkg_root) pkg-config $(1) $(2) 2>/dev/null)
@@ -61,11 +62,13 @@ companions	 := cudart nvml array
 # libraries that libcuda.so.1 loads when a program needs them
 loaded		 := trap ptx
 apart		 := $(companions) $(loaded)
-lib_sources	 := $(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c))
+lib_sources	 := $(call own,$(filter-out $(apart:%=lib/%/%),$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)))
 # A program is tools/NAME/memcast-NAME.c, with all other sources in that folder.
-programs	 := $(patsubst memcast-%.c,%,$(notdir $(wildcard tools/*/memcast-*.c)))
+# memcast-bench measures x86-64 only.
+programs	 := $(filter-out $(if $(filter x86,$(arch)),,bench),\
+		    $(patsubst memcast-%.c,%,$(notdir $(wildcard tools/*/memcast-*.c))))
 # The MPI libraries that are installed, for memcast-bench to compare with
-mpis		 := $(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi)))
+mpis		 := $(if $(cross),,$(foreach mpi,openmpi mpich,$(if $(shell command -v mpicc.$(mpi)),$(mpi))))
 kmod_sources	 := Kbuild dkms.conf $(wildcard kmod/*/*.[ch] include/uapi/*.h)
 
 libcuda	 := $(if $(lib_sources),$(B)/lib/libcuda.so.1 $(B)/lib/libcuda.so)
@@ -81,10 +84,10 @@ link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda)
 so_cudart := libcudart.so.13
 so_nvml	  := libnvidia-ml.so.1
 so_array  := libmemcast.so.0
-trap_object := $(B)/lib/memcast-trap.so
-# The newest LLVM with headers, of those that lib/ptx/ has been built with
-llvm	 := $(firstword $(foreach version,19 18 17 16 15 14,\
-	    $(wildcard /usr/lib/llvm-$(version)/include/llvm-c/LLJIT.h)))
+trap_object := $(if $(filter x86,$(arch)),$(B)/lib/memcast-trap.so)
+# The newest LLVM with headers, of those that lib/ptx/ has been built with; lib/ptx/ is for x86-64 only
+llvm	 := $(if $(filter x86,$(arch)),$(firstword $(foreach version,19 18 17 16 15 14,\
+	    $(wildcard /usr/lib/llvm-$(version)/include/llvm-c/LLJIT.h))))
 llvm_config := $(llvm:%/include/llvm-c/LLJIT.h=%/bin/llvm-config)
 ptx_object := $(if $(llvm),$(if $(wildcard lib/ptx/object.c),$(B)/lib/memcast-ptx.so))
 pc_files := lib/memcast.pc.in lib/array/libmemcast.pc.in
@@ -94,7 +97,7 @@ lib: $(libcuda) $(companion_libs) $(trap_object) $(if $(llvm),$(ptx_object),no-l
 
 .PHONY: no-llvm
 no-llvm:
-	@echo 'no headers of LLVM (llvm-19-dev), so no memcast-ptx.so: kernels need functions in C'
+	@echo 'no $(if $(filter x86,$(arch)),headers of LLVM (llvm-19-dev),LLVM for $(arch)), so no memcast-ptx.so: kernels need functions in C'
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 examples: $(examples)
 
@@ -130,7 +133,8 @@ llvm_flags := $(if $(llvm),$(patsubst -I%,-isystem %,$(filter -I%,$(shell $(llvm
 
 $(B)/lib/%.o: lib/%.c $(rooms)/lib/made
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(folders:%=-I%) -fPIC -fvisibility=hidden \
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi $(folders:%=-I%) -Ilib/$(room)/$(arch) -fPIC \
+		-fvisibility=hidden \
 		-c -o $@ $<
 
 # The names of device attributes for MEMCAST_ATTR
@@ -174,7 +178,7 @@ $(trap_object): $(trap_objects)
 # libcuda.so.1 loads this library when it needs a kernel of which there is PTX: lib/translate/load.c.
 # lib/image/ and lib/ptx/ share a reader.
 ptx_reader  := ptx_word ptx_number ptx_value ptx_wrong
-ptx_sources := $(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c) $(ptx_reader:%=lib/image/%.c)
+ptx_sources := $(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c lib/fiber/$(arch)/*.c) $(ptx_reader:%=lib/image/%.c)
 $(B)/lib/memcast-ptx.so: $(ptx_sources:lib/%.c=$(B)/lib/%.o)
 	$(call quiet,LD)$(shared) -pthread -Wl,-soname,$(@F) -Wl,-z,nodelete -Wl,--build-id -o $@ $^ \
 		-Wl,--as-needed $(shell $(llvm_config) --ldflags --libs) -lm
@@ -185,7 +189,7 @@ $(B)/lib/$(1).map: lib/$(1)/exports.map.in $(wildcard lib/$(1)/functions.def)
 	@mkdir -p $$(@D)
 	$$(call quiet,GEN)$$(CC) -E -P -x c -o $$@ $$<
 
-$(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(wildcard lib/$(1)/*.c lib/$(1)/*/*.c)) \
+$(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(call own,$(wildcard lib/$(1)/*.c lib/$(1)/*/*.c))) \
 		$(B)/lib/$(1).map | $(libcuda)
 	$$(call quiet,LD)$$(shared) -pthread -Wl,-soname,$(so_$(1)) \
 		-Wl,--version-script=$(B)/lib/$(1).map \
@@ -232,11 +236,11 @@ $(patsubst %.c,$(B)/%.o,$(wildcard tools/bench/ptx/*.c)): $(rooms)/lib/made
 
 # $(call tool_objects,FOLDER): the objects of its sources; the MPI programs have a rule of their own
 tool_objects = $(patsubst %.c,$(B)/%.o,\
-	       $(filter-out %/mpi.c,$(wildcard tools/$(1)/*.c tools/$(1)/*/*.c)))
+	       $(filter-out %/mpi.c,$(call own,$(wildcard tools/$(1)/*.c tools/$(1)/*/*.c))))
 
 $(B)/tools/shared.a: $(call tool_objects,shared)
 	@rm -f $@
-	$(call quiet,AR)ar rcs $@ $^
+	$(call quiet,AR)$(binutils)ar rcs $@ $^
 
 $(foreach name,$(programs),$(eval $(B)/tools/memcast-$(name): $(call tool_objects,$(name))))
 $(tools): $(B)/tools/shared.a | $(linked)
@@ -267,8 +271,8 @@ vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
 vm_headers	:= $(wildcard tools/vm/*/*.h)
 vm_wire		:= $(wildcard tools/vm/wire/*.c)
 vm_includes	:= -I$(rooms)/tools/vm
-$(B)/tools/vm-init: $(wildcard tools/vm/init/*.c) $(patsubst %,tools/vm/watch/%.c,progress explain) $(vm_wire)
-$(B)/tools/vm-watch: $(wildcard tools/vm/watch/*.c)
+$(B)/tools/vm-init: $(wildcard tools/vm/init/*.c tools/vm/init/$(arch)/*.c) $(patsubst %,tools/vm/watch/%.c,progress explain) $(vm_wire)
+$(B)/tools/vm-watch: $(wildcard tools/vm/watch/*.c tools/vm/watch/$(arch)/*.c)
 $(vm_programs): $(vm_headers) | $(tool_rooms)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) -Wno-unused-result -static -o $@ $(filter %.c,$^)
@@ -405,7 +409,7 @@ check check-all:
 		$$(cat selftests/vm-options) $(check_options) $(check_kernels) host
 
 # The tests that T names, or those that make the call CALL, without building the rest of the suite
-test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12,$(KERNEL))
+test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12$(cross:%=-%),$(KERNEL))
 test: test_named = $(strip $(T) $(if $(CALL),$(shell selftests/script/calls.sh '$(CALL)')))
 test: test_built = $(addprefix $(B)/selftests/,$(foreach name,$(test_named),$(firstword $(subst :, ,$(name)))) \
 	run vm-watch memcast-smi) $(test_tables)

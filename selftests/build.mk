@@ -5,23 +5,24 @@
 
 # Tests are in folders by subject; built, all are in one, so a name stands for one test.
 $(foreach file,$(wildcard selftests/*.[ch] selftests/host-*),$(error $(file): move it to a folder of selftests/))
-test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/%,$(wildcard selftests/*/*.c))
-test_mains	 := $(wildcard selftests/*/*_test.c)
+# x86_tests: about x86's instructions, and libraries that are for x86-64 only
+x86_tests	 := $(if $(filter x86,$(arch)),,selftests/trap/% selftests/ptx/% selftests/lazy/lazy_cost_test.c)
+test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/% $(x86_tests),$(wildcard selftests/*/*.c))
+test_mains	 := $(filter-out $(x86_tests),$(wildcard selftests/*/*_test.c))
 test_shared	 := $(foreach file,$(filter-out $(test_mains),$(test_sources)),$(if $(filter host-%,$(notdir $(file))),,$(file)))
 test_programs	 := $(patsubst %.c,$(B)/selftests/%,$(notdir $(test_mains)))
 test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/tables/*.tsv))
 test_scripts	 := selftests/run.sh $(wildcard selftests/*/*_test.sh)
 
 tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))) \
-	    $(B)/selftests/host-trap $(B)/selftests/host-trap-signal \
-	    $(B)/selftests/host-trap-stack $(B)/selftests/host-window \
-	    $(B)/selftests/host-bulk-way \
+	    $(if $(filter x86,$(arch)),$(patsubst %,$(B)/selftests/%,host-trap host-trap-signal host-trap-stack)) \
+	    $(if $(cross),,$(B)/selftests/host-window $(B)/selftests/host-bulk-way) \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
 	    $(test_tables)
 # CUDA C++, by the C++ compiler and, further down, by nvcc
-tests	 += $(if $(shell command -v $(CXX)),$(B)/selftests/cu_program $(B)/selftests/cu_program.so)
-nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
+tests	 += $(if $(cross),,$(if $(shell command -v $(CXX)),$(B)/selftests/cu_program $(B)/selftests/cu_program.so))
+nvidia	 := $(if $(cross),,$(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda))))
 ifneq ($(nvidia),)
 of_nvidia := address copy device entry memory surface team
 ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
@@ -48,7 +49,7 @@ $(B)/selftests/%.o: selftests/%.c
 
 $(B)/selftests/shared.a: $(test_shared:selftests/%.c=$(B)/selftests/%.o)
 	@rm -f $@
-	$(call quiet,AR)ar rcs $@ $^
+	$(call quiet,AR)$(binutils)ar rcs $@ $^
 
 # Tests of a companion link with it as well.
 runtime_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/runtime/*_test.c)))
@@ -61,7 +62,7 @@ $(test_programs): $(B)/selftests/shared.a | $(linked)
 
 # Blocks of translated PTX run without a device, and without the rest of the library.
 $(B)/selftests/ptx/blocks_test.o: test_includes += -Ilib
-$(B)/selftests/blocks_test: $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/ptx/run/*.c lib/fiber/*.c))
+$(B)/selftests/blocks_test: $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/ptx/run/*.c lib/fiber/*.c lib/fiber/$(arch)/*.c))
 
 nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml/nvml*_test.c)))
 $(nvml_tests): above = -lnvidia-ml
@@ -77,7 +78,7 @@ $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-tra
 	@mkdir -p $(B)/$(<D)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -isystem $(harness) -MF $(B)/$(<:.c=.d) \
 		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/stack.o \
-		$(B)/lib/fault/say.o \
+		$(B)/lib/fault/say.o $(B)/lib/fault/$(arch)/frame.o $(B)/lib/fault/$(arch)/keys.o \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # All constants and functions, for facts_names.c
@@ -114,7 +115,7 @@ $(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)
 $(B)/selftests/host-bulk-way: selftests/array/host-bulk-way.c | $(libcuda)
 $(B)/selftests/host-window $(B)/selftests/host-bulk-way:
 	@mkdir -p $(B)/$(<D)
-	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -Ilib/array -isystem $(harness) \
+	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -Ilib/array -Ilib/array/$(arch) -isystem $(harness) \
 		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
 
 $(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC

@@ -8,7 +8,6 @@
 			 CU_MEMHOSTALLOC_WRITECOMBINED)
 #define REGISTER_FLAGS	(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | \
 			 CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
-#define ADDRESSES_END	(1UL << 47)	/* of the addresses of a program */
 
 static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 {
@@ -69,7 +68,7 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 		return result;
 	if (flags & CU_MEMHOSTREGISTER_IOMEMORY)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no device here has I/O memory");
-	if (!__builtin_add_overflow(arg.address, bytes, &end) && end > ADDRESSES_END)
+	if (!__builtin_add_overflow(arg.address, bytes, &end) && end > addresses_end)
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "addresses do not reach that far");
 	/* the range is mapped for devices; the flags are those that the program can read back */
 	if (flags & CU_MEMHOSTREGISTER_READ_ONLY)

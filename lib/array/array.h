@@ -9,6 +9,8 @@
  *   bulk-way.c		finds the fastest way for long arrays
  *   loops/		the inner loops: bulk-loops.h is compiled once per instruction set,
  *			and bulk-choose.c chooses one at the first use
+ *   x86/, arm64/	what differs between processors: their sets of instructions, and
+ *			what C cannot say
  *   group.c		groups of ranks: barrier, all-reduce, broadcast
  *   log.c		logs failed calls
  */
@@ -18,7 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <xmmintrin.h>
+
+#include "processor.h"
 
 /* The functions that these headers declare are exported, all others are hidden. */
 #pragma GCC visibility push(default)
@@ -76,27 +79,35 @@ struct bulk_loops {
 	bulk_combine *combine[BULK_TYPES][BULK_OPS];	/* NULL: no such operation */
 };
 
-extern const struct bulk_loops bulk_sse2, bulk_avx2, bulk_avx512;
+/* A set of instructions that loops are built for. x86/sets.c, arm64/sets.c */
+struct bulk_set {
+	const char *name;
+	const struct bulk_loops *loops;
+	bool (*there)(void);		/* does this processor have it? */
+};
+
+extern const struct bulk_set bulk_sets[];	/* the best last, then one without a name */
+
+/* Return: the best loops for copies, where @loops are the best for sums. */
+const struct bulk_loops *bulk_copies_of(const struct bulk_loops *loops);
 
 /*
  * Sums round to nearest, keep subnormals and raise no signal, whatever the program has set; its
- * setting comes back afterwards. So all ranks get the same bits.
+ * setting comes back afterwards. So all ranks get the same bits. BULK_CONTROL of processor.h
  */
-#define BULK_CONTROL	_MM_MASK_MASK	/* of MXCSR; flags of exceptions do not matter */
-
 static inline unsigned int bulk_arithmetic_begin(void)
 {
-	unsigned int program = _mm_getcsr();
+	unsigned int program = processor_control();
 
-	if (__builtin_expect((program & ~_MM_EXCEPT_MASK) != BULK_CONTROL, 0))
-		_mm_setcsr(BULK_CONTROL);
+	if (__builtin_expect((program & ~BULK_FLAGS) != BULK_CONTROL, 0))
+		processor_set_control(BULK_CONTROL);
 	return program;
 }
 
 static inline void bulk_arithmetic_end(unsigned int program)
 {
-	if (__builtin_expect((program & ~_MM_EXCEPT_MASK) != BULK_CONTROL, 0))
-		_mm_setcsr(program);
+	if (__builtin_expect((program & ~BULK_FLAGS) != BULK_CONTROL, 0))
+		processor_set_control(program);
 }
 
 /* bulk-choose.c: properties of the machine, which the first call of any thread finds. */

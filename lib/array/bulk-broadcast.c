@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Bulk functions that store the same bytes to all replicas: copies and fills. */
-#include <immintrin.h>
 #include <string.h>
 
 #include "array.h"
@@ -59,7 +58,7 @@ static void broadcast_past_caches(const struct memcast_view *view, size_t offset
 				memcpy(to + lines, source + lines, left - lines);
 		}
 	}
-	_mm_sfence();
+	processor_fence();
 }
 
 /* The loops here are for places at the start of a line. The C library's copy does the others. */

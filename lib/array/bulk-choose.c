@@ -2,8 +2,8 @@
 /*
  * Choices that depend on the CPU, or that the environment makes.
  *
- * The instruction set: the widest, or MEMCAST_CPU=sse2|avx2|avx512. That holds for
- * QEMU without KVM as well (measured: AVX2 takes 0.55 to 1.0 of SSE2's time).
+ * The instruction set: the widest of x86/sets.c or arm64/sets.c, or MEMCAST_CPU=sse2|avx2|avx512|neon.
+ * That holds for QEMU without KVM as well (measured: AVX2 takes 0.55 to 1.0 of SSE2's time).
  *
  * The number of bytes from which on stores always go past the caches: three quarters of the size
  * of the last cache (measured on an AMD EPYC), or MEMCAST_STREAM=BYTES. A virtual machine is told
@@ -11,7 +11,6 @@
  * (bulk-way.c).
  */
 #define _GNU_SOURCE
-#include <cpuid.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -27,7 +26,6 @@
 #define VARIABLE	"MEMCAST_CPU"
 #define STREAM_VARIABLE	"MEMCAST_STREAM"
 #define PAGE		4096
-#define CPUID_7_EDX_FSRM	(1U << 4)
 #define CACHE_SIZE	"/sys/devices/system/cpu/cpu0/cache/index3/size"
 
 /* emulated CPUs do not tell the sizes */
@@ -53,62 +51,25 @@ static void complain(const char *format, ...)
 	unsaid = true;
 }
 
-static bool has_sse2(void)
-{
-	return true;
-}
-
-static bool has_avx2(void)
-{
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
-}
-
-static bool has_avx512(void)
-{
-	return has_avx2() && __builtin_cpu_supports("avx512f") &&
-	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("avx512vl");
-}
-
-static const struct {
-	const char *name;
-	const struct bulk_loops *loops;
-	bool (*there)(void);
-} sets[] = {	/* the best last */
-	{ "sse2", &bulk_sse2, has_sse2 },
-	{ "avx2", &bulk_avx2, has_avx2 },
-	{ "avx512", &bulk_avx512, has_avx512 },
-};
-
 static const struct bulk_loops *choose_loops(void)
 {
 	const char *wanted = secure_getenv(VARIABLE);
 	const struct bulk_loops *loops = NULL;
 
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-		if (!sets[i].there())
+	for (const struct bulk_set *set = bulk_sets; set->name; set++) {
+		if (!set->there())
 			continue;
-		if (wanted && !strcmp(wanted, sets[i].name))
-			return sets[i].loops;
-		loops = sets[i].loops;
+		if (wanted && !strcmp(wanted, set->name))
+			return set->loops;
+		loops = set->loops;
 	}
-	if (wanted && *wanted)
+	if (wanted && *wanted) {
 		complain("memcast: " VARIABLE "=%.100s: this CPU has no such thing; it is "
-			 "one of sse2, avx2, avx512\n", wanted);
+			 "one of ", wanted);
+		for (const struct bulk_set *set = bulk_sets; set->name; set++)
+			complain("%s%s", set->name, set[1].name ? ", " : "\n");
+	}
 	return loops;
-}
-
-/*
- * Processors from before fast short "rep movsb" (FSRM) lower their clock for vectors of 64
- * bytes. That is worth it for sums, but not for copies.
- */
-static const struct bulk_loops *choose_copies(const struct bulk_loops *loops)
-{
-	unsigned int a, b, c, d = 0;
-
-	if (loops != &bulk_avx512 || secure_getenv(VARIABLE))
-		return loops;
-	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & CPUID_7_EDX_FSRM ? loops : &bulk_avx2;
 }
 
 /* sysconf() is not used: in virtual machines it has returned ten times as much. */
@@ -194,7 +155,8 @@ static void choose(void)
 	size_t short_bytes;
 
 	machine->loops = choose_loops();
-	machine->copies = choose_copies(machine->loops);
+	machine->copies = secure_getenv(VARIABLE) ? machine->loops :
+			  bulk_copies_of(machine->loops);
 	machine->copy = machine->copies->copy;
 	machine->stream = choose_stream(&machine->stream_set);
 	machine->cache1 = own_cache(_SC_LEVEL1_DCACHE_SIZE, CACHE1_UNKNOWN);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Bulk functions: checks of arguments, and reductions. The inner loops are in bulk-loops.h. */
-#include <immintrin.h>
 #include <string.h>
 
 #include "array.h"
@@ -55,7 +54,7 @@ CUresult bulk_check(const struct memcast_view *view, size_t offset, size_t count
 		return fail(CUDA_ERROR_INVALID_VALUE, "no type has the number %u", type);
 	if (op >= BULK_OPS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no operator has the number %u", op);
-	if (!bulk_sse2.combine[type][op])
+	if (!BULK_LEAST.combine[type][op])
 		return fail(CUDA_ERROR_INVALID_VALUE, "%s has no operator '%s'",
 			    type_names[type], op_names[op]);
 	if (offset % width)
@@ -111,7 +110,7 @@ static void reduce_to_buffer(const struct memcast_view *view, size_t at, unsigne
 	}
 	combine(&to, 0, 1, view->replica, at, view->replicas, bytes, way);
 	if (bulk_goes_past(way))
-		_mm_sfence();
+		processor_fence();
 	bulk_way_done(&trial);
 	bulk_arithmetic_end(program);
 }

@@ -8,7 +8,6 @@
  * all ranks once more, and each had read the post before that meeting.
  */
 #define _GNU_SOURCE
-#include <immintrin.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
@@ -110,7 +109,7 @@ static void relax(const struct memcast_group *group, unsigned int round)
 	long most = (long)group->nap_us * 1000, nap = NAP_MIN_NS;
 
 	if (round < group->spins) {
-		_mm_pause();
+		processor_pause();
 		return;
 	}
 	round -= group->spins;
@@ -146,7 +145,7 @@ static void barrier(struct memcast_group *group)
 {
 	unsigned int own = own_replica(group), i;
 
-	_mm_sfence();
+	processor_fence();
 	group->epoch++;
 	for (i = 0; i < group->view->replicas; i++)
 		__atomic_store_n(&flags_of(group, group->rank, i)->epoch, group->epoch,

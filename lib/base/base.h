@@ -184,6 +184,12 @@ static inline void cancel_release(int before)
 	WHOLE(CALL_ON(handles, refusal, expression, __VA_ARGS__))
 #define WHOLE_LOGGED(expression, ...)	WHOLE(LOGGED(expression, __VA_ARGS__))
 
+/*
+ * x86/addresses.c, arm64/addresses.c: the kernel places mappings of a process below this address,
+ * unless the program asks for more.
+ */
+extern const uint64_t addresses_end;
+
 /* error.c */
 const char *error_name(CUresult result);
 bool error_known(CUresult result);

@@ -5,6 +5,7 @@
  *   signal.c	the signal handlers: handle a fault, or pass it on to the program's handler
  *   load.c	when and where from memcast-trap.so is loaded, for plain stores to windows
  *   stack.c	the stacks of the store, and of the program's handler
+ *   x86/, arm64/	what differs between processors: registers.h, keys.c, frame.c
  *   say.c	messages on stderr
  *   address.c	window, team or reason of failure at an address
  *   object.h	the interface between memcast-trap.so (lib/trap/) and this folder
@@ -40,9 +41,21 @@ struct fault_frame;
 void fault_stacks_make(void);
 void fault_call(const ucontext_t *context, void (*run)(void *data), void *data);
 bool fault_has_moved(const ucontext_t *context);
+bool fault_writable(uintptr_t start, uintptr_t end);
+
+/* x86/frame.c, arm64/frame.c: calls a function with the stack that ends at @end */
+void fault_stack_call(void *end, void (*run)(void *data), void *data);
+bool fault_has_shadow_stack(void);
 struct fault_frame *fault_frame_place(const ucontext_t *context);
 void fault_handle_at(struct fault_frame *frame, void *handler, int number, const siginfo_t *info,
 		     const ucontext_t *context);
+
+/* x86/keys.c, arm64/keys.c: sets this thread's protection keys. Return: the keys before */
+uint32_t fault_keys_set(uint32_t keys);
+/* Return: the keys of what a signal interrupted */
+uint32_t fault_keys_of(const ucontext_t *context);
+/* Called once, before the other two */
+void fault_keys_find(void);
 
 /* address.c */
 struct fault_place {

@@ -16,6 +16,7 @@
 #include "memory/address.h"
 #include "base/beside.h"
 #include "fault.h"
+#include "registers.h"
 #include "base/ioctl.h"
 
 /* Protects the loading; a child of fork() maps nothing, and so does not take it. */
@@ -98,7 +99,7 @@ static void mapped(CUdeviceptr address)
 	struct memcast_address_info info = { .address = address };
 	int before;
 
-	if (!may_have_teams || ended || !fault_wanted())
+	if (!may_have_teams || ended || FAULT_NO_STORES || !fault_wanted())
 		return;
 	before = cancel_hold();
 	if (device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_type == MEMCAST_TYPE_TEAM) {

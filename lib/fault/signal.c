@@ -8,7 +8,6 @@
  * memcastTrap() from them.
  */
 #define _GNU_SOURCE
-#include <cpuid.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,15 +19,14 @@
 
 #include "fault.h"
 #include "base/base.h"
+#include "registers.h"
 
-#define KEYS		9	/* number of the keys' state, for xsave */
 #define PASSED_ON	0x6d656d63	/* in bytes of a siginfo_t that the kernel leaves 0 */
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
 static bool enabled, strict, taken_over;
 static const struct trap_object *_Atomic loaded;
-static unsigned int keys_offset;	/* offset in a signal's saved state; 0: no keys */
 
 /*
  * Blocks all signals but those that running an instruction may raise, so that it is done on all
@@ -50,39 +48,6 @@ static void unblock(const uint64_t *mask)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
 }
 
-/* Sets this thread's protection keys. Return: the keys before. */
-static uint32_t keys_set(uint32_t keys)
-{
-	uint32_t before = 0, zero;
-
-	if (!keys_offset)
-		return 0;
-	asm volatile(".byte 0x0f, 0x01, 0xee" : "=a" (before), "=d" (zero) : "c" (0));
-	asm volatile(".byte 0x0f, 0x01, 0xef" : : "a" (keys), "c" (0), "d" (0) : "memory");
-	return before;
-}
-
-static uint32_t keys_of(const ucontext_t *context)
-{
-	const unsigned char *state = (const void *)context->uc_mcontext.fpregs;
-	uint64_t present;
-	uint32_t keys = 0;
-
-	memcpy(&present, state + 512, sizeof(present));
-	if (keys_offset && present >> KEYS & 1)
-		memcpy(&keys, state + keys_offset, sizeof(keys));
-	return keys;
-}
-
-static void keys_find(void)
-{
-	unsigned int a, b, c, d;
-
-	if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && c & bit_OSPKE &&
-	    __get_cpuid_count(0xd, KEYS, &a, &b, &c, &d))
-		keys_offset = b;
-}
-
 /* Writes the text of an instruction, or "" if it cannot be read. */
 static void describe(uintptr_t rip, char *text, size_t size)
 {
@@ -95,7 +60,7 @@ static void describe(uintptr_t rip, char *text, size_t size)
 __attribute__((noinline))
 static void explain(const siginfo_t *info, const ucontext_t *context, bool writes)
 {
-	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
+	uintptr_t rip = fault_instruction(context);
 	struct fault_place place;
 	char text[TRAP_TEXT];
 
@@ -122,7 +87,8 @@ static void store_everywhere(void *data)
 	if (!fault_window_at(address, &window))
 		return;
 	if (!event->trap) {
-		fault_say_cannot("", event->context->uc_mcontext.gregs[REG_RIP], address,
+		fault_say_cannot("", fault_instruction(event->context), address,
+				 FAULT_NO_STORES ?:
 				 TRAP_OBJECT " was not loaded when the team was mapped");
 		return;
 	}
@@ -133,7 +99,7 @@ static void store_everywhere(void *data)
 static bool reach_all(const struct trap_object *trap, siginfo_t *info, ucontext_t *context)
 {
 	struct event event = { .trap = trap, .info = info, .context = context };
-	bool writes = context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE;
+	bool writes = fault_writes(context);
 
 	if (strict)
 		explain(info, context, writes);
@@ -155,14 +121,14 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	if (trap && trap->caught(number, info, context))
 		return true;
 	if (number != SIGSEGV || info->si_code <= 0 || info->si_code == SEGV_PKUERR ||
-	    context->uc_mcontext.gregs[REG_TRAPNO] != FAULT_OF_A_PAGE)
+	    !fault_is_of_a_page(context))
 		return false;
 	block_others(&mask);
 	/* Allow what the program's keys allow, and key 0, which the library's own data has. */
-	keys = keys_set(0);
-	keys_set(keys & keys_of(context));
+	keys = fault_keys_set(0);
+	fault_keys_set(keys & fault_keys_of(context));
 	done = reach_all(trap, info, context);
-	keys_set(keys);
+	fault_keys_set(keys);
 	unblock(&mask);
 	errno = saved;
 	return done;
@@ -174,13 +140,13 @@ static void explain_end(void *data)
 	const struct event *event = data;
 	const ucontext_t *context = event->context;
 	const siginfo_t *info = event->info;
-	uintptr_t rip = context->uc_mcontext.gregs[REG_RIP];
-	bool store = context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE;
+	uintptr_t rip = fault_instruction(context);
+	bool store = fault_writes(context);
 	struct fault_place place;
 	char why[200], text[TRAP_TEXT];
 	uint64_t mask;
 
-	if (info->si_code <= 0 || context->uc_mcontext.gregs[REG_TRAPNO] != FAULT_OF_A_PAGE)
+	if (info->si_code <= 0 || !fault_is_of_a_page(context))
 		return;
 	if (!fault_reason((uintptr_t)info->si_addr, store, why, sizeof(why)) ||
 	    (strict && fault_place_at((uintptr_t)info->si_addr, &place)))
@@ -288,14 +254,13 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 	if (!chosen || info->si_code <= 0)
 		return;
 	pthread_setspecific(catchers, NULL);
-	chosen(number, info, context->uc_mcontext.gregs[REG_ERR] & FAULT_ERROR_WRITE,
-	       context->uc_mcontext.gregs[REG_RIP], context->uc_mcontext.gregs[REG_RSP]);
+	chosen(number, info, fault_writes(context),
+	       fault_instruction(context), fault_stack_pointer(context));
 }
 
-/* The kernel puts the context right above the address to which this function returns. */
 static void on_signal(int number, siginfo_t *given, void *context)
 {
-	bool called = context != (char *)__builtin_frame_address(0) + 2 * sizeof(void *);
+	bool called = !fault_by_kernel(__builtin_dwarf_cfa(), given, context);
 	siginfo_t info = *given;
 
 	/* Another handler has passed this signal back: it has been handled before. */
@@ -364,7 +329,7 @@ void fault_install(void)
 	strict = wanted("MEMCAST_STRICT", false);
 	if (!wanted("MEMCAST_TRAP", true))
 		return;
-	keys_find();
+	fault_keys_find();
 	enabled = true;
 	fault_take_over();
 }
@@ -380,7 +345,7 @@ bool fault_attach(const struct trap_object *trap)
 {
 	static const struct trap_host host = {
 		.window_at = fault_window_at,
-		.keys_set = keys_set,
+		.keys_set = fault_keys_set,
 		.say_cannot = fault_say_cannot,
 		.say_missed = fault_say_missed,
 	};

@@ -19,12 +19,13 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "registers.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ	51
 #endif
 
-#define PAGE		4096UL
+#define LEAST_PAGE	4096UL	/* of any processor */
 #define STACKS		16U
 #define STORE_BYTES	(8UL << 10)	/* what a store takes beside the frames of signals */
 /* Yields until a store does without a stack of its own; each takes some thousand instructions. */
@@ -37,19 +38,19 @@ static atomic_uint stacks_free;
 /* Called before the first store, not in a handler. Without memory, stores do without. */
 void fault_stacks_make(void)
 {
-	size_t each;
+	size_t page = sysconf(_SC_PAGESIZE), each;
 
 	frame_bytes = getauxval(AT_MINSIGSTKSZ);
-	if (frame_bytes < PAGE)
-		frame_bytes = PAGE;
-	each = (PAGE + 2 * (frame_bytes + STORE_BYTES) + PAGE - 1) & -PAGE;
+	if (frame_bytes < LEAST_PAGE)
+		frame_bytes = LEAST_PAGE;
+	each = (page + 2 * (frame_bytes + STORE_BYTES) + page - 1) & -page;
 	stacks = mmap(NULL, STACKS * each, PROT_NONE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (stacks == MAP_FAILED)
 		return;
 	stack_bytes = each;
 	for (unsigned int i = 0; i < STACKS; i++)
-		if (!mprotect(stacks + i * each + PAGE, each - PAGE, PROT_READ | PROT_WRITE))
+		if (!mprotect(stacks + i * each + page, each - page, PROT_READ | PROT_WRITE))
 			atomic_fetch_or(&stacks_free, 1U << i);
 }
 
@@ -76,30 +77,6 @@ static int take(void)
 	}
 	return -1;
 }
-
-/* Calls a function with the stack that ends at @end. */
-void fault_stack_call(void *end, void (*run)(void *data), void *data);
-asm(".pushsection .text\n"
-	".type fault_stack_call, @function\n"
-	".hidden fault_stack_call\n"
-	"fault_stack_call:\n"
-	"	.cfi_startproc\n"
-	"	endbr64\n"
-	"	push %rbp\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"	.cfi_offset %rbp, -16\n"
-	"	mov %rsp, %rbp\n"
-	"	.cfi_def_cfa_register %rbp\n"
-	"	mov %rdi, %rsp\n"
-	"	mov %rdx, %rdi\n"
-	"	call *%rsi\n"
-	"	mov %rbp, %rsp\n"
-	"	pop %rbp\n"
-	"	.cfi_def_cfa %rsp, 8\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-	".size fault_stack_call, . - fault_stack_call\n"
-	".popsection\n");
 
 struct call {
 	void (*run)(void *data);
@@ -138,100 +115,23 @@ void fault_call(const ucontext_t *context, void (*run)(void *data), void *data)
 	atomic_fetch_or(&stacks_free, 1U << number);
 }
 
-/* What a handler returns to. Debuggers know these bytes. */
-void fault_restorer(void);
-asm(".pushsection .text\n"
-	"	nop\n"	/* or they would take the function before for the caller */
-	".type fault_restorer, @function\n"
-	".hidden fault_restorer\n"
-	"fault_restorer:\n"
-	"	.byte 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0\n"	/* mov $SYS_rt_sigreturn, %rax */
-	"	syscall\n"
-	".size fault_restorer, . - fault_restorer\n"
-	".popsection\n");
-
-/* A signal's frame as the kernel makes it; its context ends earlier than the C library's. */
-#define CONTEXT_BYTES	(offsetof(ucontext_t, uc_sigmask) + sizeof(uint64_t))
-
-struct fault_frame {
-	void (*restorer)(void);
-	unsigned char context[CONTEXT_BYTES];
-	siginfo_t info;
-};
-
-_Static_assert(offsetof(struct fault_frame, info) == 8 + CONTEXT_BYTES, "as the kernel's");
-
-static bool has_shadow_stack(void)
-{
-	uint64_t pointer = 0;
-
-	asm volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" : "+a" (pointer));	/* rdsspq %rax */
-	return pointer;
-}
-
 /*
  * Is the handler on the alternate stack, and what the signal interrupted is not? (A shadow stack
  * allows no return to another stack: the answer is then no.)
  */
 bool fault_has_moved(const ucontext_t *context)
 {
-	uintptr_t below = context->uc_mcontext.gregs[REG_RSP], room;
+	uintptr_t below = fault_stack_pointer(context), room;
 
-	return on_alternate(context, &room) && !has_shadow_stack() &&
+	return on_alternate(context, &room) && !fault_has_shadow_stack() &&
 	       below - (uintptr_t)context->uc_stack.ss_sp > context->uc_stack.ss_size;
 }
 
-/* Return: bytes of the floating-point state, as the kernel has noted them in it */
-static size_t state_bytes(const unsigned char *state)
-{
-	const uint32_t magic = 0x46505853;
-	uint32_t found, bytes;
-
-	memcpy(&found, state + 464, sizeof(found));
-	memcpy(&bytes, state + 468, sizeof(bytes));
-	return found == magic ? bytes : 512;
-}
-
 /* Writes to each page, by a system call that fails where the program could not write. */
-static bool writable(uintptr_t start, uintptr_t end)
+bool fault_writable(uintptr_t start, uintptr_t end)
 {
-	for (uintptr_t at = start; at < end; at = (at & -PAGE) + PAGE)
+	for (uintptr_t at = start; at < end; at = (at & -LEAST_PAGE) + LEAST_PAGE)
 		if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, at, sizeof(uint64_t)))
 			return false;
 	return true;
-}
-
-/* Return: the place of the signal's frame on the thread's own stack; NULL: there is no room. */
-struct fault_frame *fault_frame_place(const ucontext_t *context)
-{
-	const unsigned int red_zone = 128;
-	uintptr_t end = context->uc_mcontext.gregs[REG_RSP] - red_zone, at = end;
-	const void *state = context->uc_mcontext.fpregs;
-
-	if (state)
-		at = (at - state_bytes(state)) & -64UL;
-	at = ((at - sizeof(struct fault_frame)) & -16UL) - 8;
-	return writable(at, end) ? (struct fault_frame *)at : NULL;
-}
-
-/* Goes on in a handler as the kernel calls it. Does not return, but the handler may. */
-void fault_handle_at(struct fault_frame *frame, void *handler, int number, const siginfo_t *info,
-		     const ucontext_t *context)
-{
-	const void *state = context->uc_mcontext.fpregs;
-	uintptr_t copy = (uintptr_t)(frame + 1);
-
-	frame->restorer = fault_restorer;
-	frame->info = *info;
-	memcpy(frame->context, context, sizeof(frame->context));
-	if (state) {
-		copy = (copy + 63) & -64UL;
-		memcpy((void *)copy, state, state_bytes(state));
-		memcpy(frame->context + offsetof(ucontext_t, uc_mcontext.fpregs), &copy,
-		       sizeof(copy));
-	}
-	asm volatile("mov %0, %%rsp\n\txor %%eax, %%eax\n\tjmp *%1" : :
-		     "r" (frame), "r" (handler), "D" (number), "S" (&frame->info),
-		     "d" (frame->context) : "rax", "memory");
-	__builtin_unreachable();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fibers: threads of kernels, many of which take turns in one thread of the process. Each has a
- * stack, and fiber_switch() leaves one stack for another. libcuda.so.1 and memcast-ptx.so are
- * both built with these files.
+ * stack, and fiber_switch() leaves one stack for another: x86/switch.c, arm64/switch.c.
+ * libcuda.so.1 and memcast-ptx.so are both built with these files.
  */
 #ifndef MEMCAST_FIBER_H
 #define MEMCAST_FIBER_H
@@ -31,24 +31,23 @@ struct stacks {
 	size_t each;			/* of a stack; a multiple of 64 */
 	size_t count;
 	size_t guarded;			/* stacks above a guard */
+	size_t guard;			/* bytes of a guard: a page */
 };
 
 bool stacks_map(struct stacks *stacks, size_t count, size_t each, size_t guarded);
 void stacks_unmap(struct stacks *stacks);
 
-#define GUARD_BYTES	4096UL
-
 /* Return: the bytes of a group of stacks with its guard */
 static inline size_t stacks_group(const struct stacks *stacks)
 {
-	return GUARD_BYTES + ((stacks->guarded * stacks->each + GUARD_BYTES - 1) &
-			      ~(GUARD_BYTES - 1));
+	return stacks->guard + ((stacks->guarded * stacks->each + stacks->guard - 1) &
+				~(stacks->guard - 1));
 }
 
 /* Return: the lowest address of a stack; it ends @each bytes above. */
 static inline char *stack_at(const struct stacks *stacks, size_t number)
 {
-	return stacks->memory + number / stacks->guarded * stacks_group(stacks) + GUARD_BYTES +
+	return stacks->memory + number / stacks->guarded * stacks_group(stacks) + stacks->guard +
 	       number % stacks->guarded * stacks->each;
 }
 

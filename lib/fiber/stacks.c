@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* Memory of stacks. */
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "fiber.h"
 
 bool stacks_map(struct stacks *stacks, size_t count, size_t each, size_t guarded)
 {
-	struct stacks new = { .each = (each + 63) & ~63UL, .count = count, .guarded = guarded };
+	struct stacks new = {
+		.each = (each + 63) & ~63UL, .count = count, .guarded = guarded,
+		.guard = sysconf(_SC_PAGESIZE),
+	};
 	size_t groups = (count + guarded - 1) / guarded;
 
 	new.bytes = groups * stacks_group(&new);
@@ -17,7 +21,7 @@ bool stacks_map(struct stacks *stacks, size_t count, size_t each, size_t guarded
 	/* a huge page would take 2 MiB for stacks of which the first few hundred bytes are used */
 	madvise(new.memory, new.bytes, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < groups; i++)
-		if (mprotect(new.memory + i * stacks_group(&new), GUARD_BYTES, PROT_NONE)) {
+		if (mprotect(new.memory + i * stacks_group(&new), new.guard, PROT_NONE)) {
 			munmap(new.memory, new.bytes);
 			return false;
 		}

@@ -17,9 +17,6 @@ _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
 	       (int)CU_MEM_ACCESS_FLAGS_PROT_READWRITE == MEMCAST_ACCESS_READWRITE,
 	       "access flags have the same numbers");
 
-/* The kernel places mappings of a process below this address, unless the program asks for more. */
-#define ADDRESSES_END	(1ULL << 47)
-
 const struct memory_watcher *memory_watcher;
 
 /*
@@ -59,7 +56,7 @@ static char *claim_anywhere(size_t size, size_t alignment)
 
 	if (place)
 		claimed = claim_at(place, size, alignment);
-	if (claimed != MAP_FAILED || size > ADDRESSES_END - with_free)
+	if (claimed != MAP_FAILED || size > addresses_end - with_free)
 		return claimed;
 	claimed = claim(NULL, size, with_free, 0);
 	if (claimed == MAP_FAILED)
@@ -137,7 +134,7 @@ static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	if (alignment & (alignment - 1))
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "alignment %zu is not a power of two", alignment);
-	if (alignment >= ADDRESSES_END)
+	if (alignment >= addresses_end)
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "no address is a multiple of %zu", alignment);
 	if (!size || size % MEMCAST_GRANULARITY)
@@ -148,7 +145,7 @@ static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "address %#llx is not a multiple of the granularity %llu", hint,
 			    MEMCAST_GRANULARITY);
-	if (hint >= ADDRESSES_END)
+	if (hint >= addresses_end)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no process has addresses from %#llx on",
 			    hint);
 	return address_reserve(address, size, alignment, hint);

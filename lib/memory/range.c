@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Ranges of addresses as dma-bufs. */
 #include <string.h>
+#include <unistd.h>
 
 #include "context/context.h"
 #include "base/ioctl.h"
 #include "base/visible.h"
-
-#define PAGE		4096ULL
 
 /* Other drivers can reach only memory of devices. */
 static CUresult check_place(CUdeviceptr address)
@@ -37,7 +36,7 @@ static CUresult export_range(void *handle, CUdeviceptr address, size_t size,
 		return result;
 	if (type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown handle type %d", type);
-	if (!address || !size || (address | size) % PAGE ||
+	if (!address || !size || (address | size) % sysconf(_SC_PAGESIZE) ||
 	    __builtin_add_overflow(address, size, &end))
 		return fail(CUDA_ERROR_INVALID_VALUE, "not a range of whole pages");
 	if (flags && !(flags & CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE))

@@ -64,6 +64,17 @@ FIXTURE_VARIANT(bulk)
 	const char *cpu, *needs;
 };
 
+#ifdef __aarch64__
+FIXTURE_VARIANT_ADD(bulk, neon)
+{
+	.cpu = "neon",
+};
+
+static inline bool cpu_has(const char *feature)
+{
+	return !feature;
+}
+#else
 FIXTURE_VARIANT_ADD(bulk, sse2)
 {
 	.cpu = "sse2",
@@ -88,6 +99,7 @@ static inline bool cpu_has(const char *feature)
 	return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
 	       __builtin_cpu_supports("avx512vl");
 }
+#endif
 
 FIXTURE_SETUP(bulk)
 {

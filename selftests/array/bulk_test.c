@@ -3,12 +3,12 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
-#include <xmmintrin.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <memcast/multimem.h>
 
 #include "bulk_fixture.h"
+#include "processor.h"
 
 static bool has_op(const struct type *type, enum memcast_op op)
 {
@@ -112,12 +112,14 @@ TEST_F(bulk, as_multimem)
 }
 
 /*
- * Bulk functions neither obey nor change the calling thread's MXCSR: subnormals as zeros, as
+ * Bulk functions neither obey nor change the calling thread's setting: subnormals as zeros, as
  * -ffast-math has it; rounding upwards and towards zero; a signal for every exception.
  */
 TEST_F(bulk, arithmetic_of_others)
 {
-	const unsigned int controls[] = { 0x9fc0, 0x5f80, 0x7f80, 0x0000 }, initial = _mm_getcsr();
+	const unsigned int controls[] = {
+		CONTROL_NO_SUBNORMALS, CONTROL_UP, CONTROL_TO_ZERO, CONTROL_ODD,
+	}, initial = control_get();
 	const size_t bytes = 2048;
 	unsigned int t, c, i;
 	enum memcast_op op;
@@ -144,7 +146,7 @@ TEST_F(bulk, arithmetic_of_others)
 				}
 			}
 			for (c = 0; c < 3; c++) {
-				_mm_setcsr(control);
+				control_set(control);
 				if (c == 0)
 					memcastReduceLoad(&self->view, 0, self->buffer.at, count,
 							  type->element, op);
@@ -154,8 +156,8 @@ TEST_F(bulk, arithmetic_of_others)
 				else
 					memcastReduceBroadcast(&self->view, 0, count, type->element,
 							       op);
-				after[c] = _mm_getcsr() & ~_MM_EXCEPT_MASK;
-				_mm_setcsr(initial);
+				after[c] = control_get() & ~CONTROL_FLAGS;
+				control_set(initial);
 				EXPECT_EQ(control, after[c]);
 				if (c == 0) {
 					EXPECT_SAME(all, self->buffer.at, bytes) {

@@ -4,11 +4,11 @@
  * sizes, by as many ranks as replicas or not.
  */
 #define _GNU_SOURCE
-#include <immintrin.h>
 #include <string.h>
 
 #include "group_fixture.h"
 #include "helpers.h"
+#include "processor.h"
 
 static int count_together(struct memcast_group *group, uint32_t *count)
 {
@@ -42,7 +42,7 @@ static int stream_together(struct memcast_group *group, uint32_t *count)
 	(void)count;
 	for (round = 1; round <= (int)loops(500); round++) {
 		for (k = 0; k < lines; k++)
-			_mm_stream_si32(at + 1024 * (group->rank * lines + k), round);
+			store_past(at + 1024 * (group->rank * lines + k), round);
 		memcastBarrier(group);
 		for (rank = 0; rank < group->ranks; rank++)
 			for (k = 0; k < lines; k++)
@@ -163,12 +163,14 @@ TEST_F(group, all_reduce_of_few)
 }
 
 /*
- * All ranks get the same bits although their MXCSRs round in different ways, of few elements and
+ * All ranks get the same bits although they round in different ways, of few elements and
  * of many. In f32 every step of 1 + 2^-25 + 2^-25 … is rounded down, and up with 3 * 2^-25.
  */
 static int reduce_differently(struct memcast_group *group, uint32_t *count)
 {
-	static const unsigned int controls[] = { 0x1f80, 0x5f80, 0x7f80, 0x9fc0 };
+	static const unsigned int controls[] = {
+		CONTROL_DEFAULT, CONTROL_UP, CONTROL_TO_ZERO, CONTROL_NO_SUBNORMALS,
+	};
 	const struct memcast_view *view = group->view;
 	unsigned int own = group->rank % view->replicas, i;
 	size_t counts[] = { 20, 100000 }, n, k;
@@ -182,10 +184,10 @@ static int reduce_differently(struct memcast_group *group, uint32_t *count)
 			for (k = 0; k < counts[n] && i % group->ranks == group->rank; k++)
 				((float *)(void *)view->replica[i])[k] = i ? little[k % 2] : 1;
 		memcastBarrier(group);
-		_mm_setcsr(controls[group->rank % 4]);
+		control_set(controls[group->rank % 4]);
 		wrong |= memcastAllReduce(group, 0, counts[n], MEMCAST_F32, MEMCAST_ADD) !=
 			 CUDA_SUCCESS;
-		_mm_setcsr(controls[0]);
+		control_set(controls[0]);
 		for (k = 0; k < counts[n]; k++)
 			wrong |= ((float *)(void *)view->replica[own])[k] != sum[k % 2];
 		memcastBarrier(group);

@@ -8,6 +8,7 @@
 #include <cuda.h>
 
 #include "facts.h"
+#include "processor.h"
 
 void *fact_zeroed(size_t size)
 {
@@ -80,21 +81,30 @@ typedef uint64_t (*any_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_
 				 uint64_t, uint64_t, uint64_t, uint64_t);
 
 /*
- * As x86-64's calling convention wants it: six arguments are in registers, the others on the
- * stack. A struct passed by value is on the stack in any case.
+ * As the calling conventions want it: six arguments are in registers on x86-64, eight on arm64, the
+ * others on the stack. A struct passed by value is on the stack on x86-64; on arm64 its address is
+ * the argument, which in both calls that take one is the second.
  */
 int64_t fact_call(const char *name, const int64_t *a, size_t count, const int64_t *by_value)
 {
 	any_function function = (any_function)fact_function(name);
-	uint64_t registers[6] = {}, stack[10] = {};
-	size_t i, stacked = 0;
+	uint64_t registers[8] = {}, stack[10] = {};
+	size_t i, stacked = 0, first = 0;
 
 	if (!function)
 		fact_nonsense("there is no function '%s'", name);
-	for (i = 0; i < count && i < 6; i++)
-		registers[i] = a[i];
+	for (i = 0; i < count && first < CALL_REGISTERS; i++) {
+		registers[first++] = a[i];
+		if (by_value && !i && CALL_REGISTERS == 8)
+			registers[first++] = (uintptr_t)by_value;
+	}
 	for (; i < count; i++)
 		stack[stacked++] = a[i];
+	if (CALL_REGISTERS == 8)
+		return function(registers[0], registers[1], registers[2], registers[3],
+				registers[4], registers[5], registers[6], registers[7], stack[0],
+				stack[1], stack[2], stack[3], stack[4], stack[5], stack[6],
+				stack[7]);
 	if (by_value)
 		memcpy(stack + stacked, by_value, 64);
 	return function(registers[0], registers[1], registers[2], registers[3], registers[4],

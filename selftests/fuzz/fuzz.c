@@ -15,6 +15,7 @@
 #include "fuzz.h"
 #include "importer.h"
 #include "peers.h"
+#include "processor.h"
 
 uint32_t fuzz_any(struct fuzz *f, uint32_t below)
 {
@@ -133,7 +134,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	if (failing && info->si_code == SI_KERNEL)
 		return;
 	dprintf(2, "# the fuzzer itself faulted, at %p for %p, code %d\n",
-		(void *)where->uc_mcontext.gregs[REG_RIP], info->si_addr, info->si_code);
+		(void *)instruction_of(where), info->si_addr, info->si_code);
 	_exit(70);
 }
 

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include "stream_fixture.h"
+#include "processor.h"
 
 struct inside {
 	CUcontext context;
@@ -199,7 +200,7 @@ static void divide_by_zero(void *data)
 	signals->own = signals_are_own();
 	signals->raised = sigsetjmp(out, 1);
 	if (!signals->raised)
-		asm volatile("divl %0" : : "r" (0), "a" (1), "d" (0) : "cc");
+		arithmetic_fails();
 }
 
 /* The program handles what a host function raises. */

@@ -11,6 +11,7 @@
 #include "../lib/memory/view/window_tree.c"
 #include "../lib/memory/view/window.c"
 #include "kselftest_harness.h"
+#include "../selftests/base/processor.h"
 
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT 86400	/* run-selftests and run.sh notice a stuck test */
@@ -153,9 +154,9 @@ static void pause_until_one_makes_it(unsigned long round)
 	unsigned int seen = views;
 
 	for (unsigned int i = 0; i < 5000 && views == seen; i++)
-		__builtin_ia32_pause();
+		processor_relax();
 	for (unsigned int i = 0; i < round % 512; i++)
-		__builtin_ia32_pause();
+		processor_relax();
 }
 
 /* Return: how many addresses still have a view */

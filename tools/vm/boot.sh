@@ -4,9 +4,8 @@
 # Starts and watches memcast-vm's machine, and looks for reports in its kernel's log. Used
 # by memcast-vm only, with its variables: temp, build, base, cache, machine, append, watched,
 # verbose, keep_log, release, vmlinuz, module, cpus, icount, memory, pool_mib, devices, hosts,
-# params, settings; memcast-vm has accel, passed and kvm_device from here.
+# params, settings; memcast-vm has accel and kvm_device from here.
 
-passed=85	# what init's write to isa-debug-exit makes of QEMU's exit status
 kvm_device=/dev/kvm	# host-kvm.sh sets another file
 
 # Are pools lazy? The module decides likewise.
@@ -53,20 +52,20 @@ choose_memory() {
 # Chooses KVM or emulation for the machine's processors
 choose_processors() {
 	local vm_module=$build/kmod-$release/vm/memcast_vm.ko
-	machine=(-nodefaults -no-user-config -display none -no-reboot -machine pc -kernel "$vmlinuz"
-		-device isa-debug-exit,iobase=0xf4,iosize=4)
-	# An emulated timer comes late on a busy host, and linux's test whether it ticks fails.
-	append="console=ttyS0 loglevel=5 panic=-1 oops=panic no_timer_check$append"
+	machine=(-nodefaults -no-user-config -display none -no-reboot -kernel "$vmlinuz"
+		"${board[@]}")
+	append="$board_words loglevel=5 panic=-1 oops=panic$append"
 	if [ -n "$icount" ]; then
 		accel=(-accel tcg -cpu "max,-erms,-fsrm" -icount shift=0,sleep=off -seed 1
 			-rtc base=2024-01-01T00:00:00,clock=vm)
 		append+=" nokaslr norandmaps"
 		return
-	elif kvm_works; then
+	elif [ "$arch" = "$own" ] && kvm_works; then
 		accel=(-accel kvm -cpu host)
 		return
 	fi
-	accel=(-accel "tcg,thread=multi" -cpu "max,-erms,-fsrm")
+	accel=(-accel "tcg,thread=multi" -cpu "$emulated")
+	[ "$arch" = x86 ] || return 0
 	# Without memcast_vm.ko QEMU may go on running kernel text that linux has replaced.
 	if [ -n "$module" ] && [ "$cpus" -gt 1 ] && [ -e "$vm_module" ]; then
 		pack "$vm_module" memcast-vm/modules/memcast_vm.ko
@@ -76,7 +75,7 @@ choose_processors() {
 	# on a busy host may be wrong by a factor of four; linux then reports false lockups.
 	if grep -qsE 'tsc|kvm-clock' \
 		/sys/devices/system/clocksource/clocksource0/current_clocksource; then
-		append+=" tsc=reliable tsc_early_khz=$("$build/tools/vm-watch" --counter-rate)"
+		append+=" tsc=reliable tsc_early_khz=$("$tools/vm-watch" --counter-rate)"
 	fi
 }
 
@@ -93,8 +92,10 @@ kvm_works() {
 		(cd "$temp/probe" && find memcast-vm | cpio -o -H newc --quiet) |
 			cat "$base" - >"$temp/probe.cpio"
 		# The answer is kept, so the 8 s are time in which the host let QEMU run.
-		{ "$build/tools/vm-watch" --limit 8 qemu-system-x86_64 "${machine[@]}" -accel kvm \
-			-cpu host -m 512 -initrd "$temp/probe.cpio" -append "$append" </dev/null
+		# without panic=-1, as arm64's exit status is the same after a panic
+		{ "$tools/vm-watch" --limit 8 "$qemu_program" "${machine[@]}" -accel kvm \
+			-cpu host -m 512 -initrd "$temp/probe.cpio" \
+			-append "${append/panic=-1/panic=0}" </dev/null
 		} >/dev/null 2>&1 || code=$?
 		[ $code -eq $passed ] && echo yes >"$verdict" || echo no >"$verdict"
 		say "KVM: $(cat "$verdict")"
@@ -180,7 +181,7 @@ boot() {
 	# The files that tell of a full disk get their room before the disk is full.
 	{ fallocate -n -l 1M "$temp/log" && fallocate -n -l 64K "$temp/status" &&
 		fallocate -n -l 64K "$temp/qemu"; } 2>/dev/null || true
-	"$build/tools/vm-watch" "${watched[@]}" -- qemu-system-x86_64 "${machine[@]}" \
+	"$tools/vm-watch" "${watched[@]}" -- "$qemu_program" "${machine[@]}" \
 		0<&"$keys" >/dev/null 2>>"$temp/qemu" &
 	qemu=$!
 	tail -c +1 -f -s 0.02 --pid=$qemu "$temp/out" 2>"$temp/tail" &
@@ -209,12 +210,12 @@ panics='Kernel panic - .*|Oops: .*|the kernel reported something while it booted
 booted() { grep -q 'memcast-vm: init' "$temp/log"; }
 # Prints vm-watch's message if it ended QEMU for its silence while linux booted; else fails
 hung() { [ $code -eq 124 ] && ! booted && grep -oE 'wrote nothing .*' "$temp/qemu"; }
-reports='WARNING:|BUG:|Oops|kernel BUG|KASAN|KCSAN|UBSAN|general protection fault|Bad page|'
+reports='WARNING:|BUG:|Oops|Internal error: |kernel BUG|KASAN|KCSAN|UBSAN|general protection fault|Bad page|'
 reports+='refcount_t|DMA-API|INFO: task .* blocked|possible circular locking|'
 reports+='inconsistent lock state|suspicious RCU|possible recursive|held lock freed|'
 reports+='bad unlock balance|still has locks held|'
 reports+='lock held when returning|sleeping function called|unreferenced object|soft lockup|'
-reports+='rcu: INFO|stack-protector|memory leak|list_(add|del) corruption|ODEBUG|Call Trace'
+reports+='rcu: INFO|stack-protector|memory leak|list_(add|del) corruption|ODEBUG|Call [Tt]race'
 harmless='DMA-API: preallocated|KASAN: outline|debugging enabled|KernelAddressSanitizer initialized'
 
 # On a busy machine vivid's capture thread runs late and asks the kernel to sleep for a negative

@@ -25,6 +25,8 @@ usage() {
 	                      generic (see tools/memcast-kernel --help; fetched once),
 	                      debug or kcsan (built by tools/memcast-kernel debug), or
 	                      a kernel image or a kernel build folder
+	  --arch ARCH         arm64: emulated processors of arm64, with the kernel of that
+	                      name (6.12-arm64), for programs of make ARCH=arm64
 	  --cpus N            processors (2)
 	  --memory MIB        memory (half of what this computer has free, up to 6144; with
 	                      --pool-mib the pools, 9 % more, and 512 MiB). More for debug

@@ -11,7 +11,7 @@ use_installed() {
 	local tool
 	# shellcheck disable=SC1091
 	. "$here/installed"
-	build=$cache/installed
+	build=$cache/installed tools=$cache/installed/tools
 	libraries=$(realpath "$here/$libraries")
 	mkdir -p "$build/tools"
 	for tool in "$here"/vm-init "$here"/vm-watch "$here"/vm-door "$here/$programs"/memcast-*; do

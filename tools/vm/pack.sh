@@ -15,7 +15,7 @@ make_base() {
 	for dir in bin sbin lib lib64; do ln -s "usr/$dir" "$root/$dir"; done
 	mkdir -m 1777 "$root/tmp"
 	cp "$build/tools/vm-init" "$root/init"
-	cp "$(type -P busybox)" "$root/usr/bin/busybox"
+	cp "$sysroot$(type -P busybox)" "$root/usr/bin/busybox"
 	busybox --list | grep -vx busybox | (cd "$root/usr/bin" && xargs -n 1 ln -s busybox)
 	printf '%s\n' root:x:0:0:root:/root:/bin/sh user:x:1000:1000:user:/tmp:/bin/sh \
 		>"$root/etc/passwd"
@@ -72,6 +72,7 @@ pack_needs() {
 	IFS= read -r -n 4 magic <"$file" 2>/dev/null || true
 	case $magic in
 	$'\177ELF')
+		[ -z "$sysroot" ] || { pack_foreign "$file"; return; }
 		while read -r lib; do
 			[[ $lib != *'not found'* ]] ||
 				die "$file needs ${lib%% *}, which is not found"
@@ -80,6 +81,7 @@ pack_needs() {
 			 grep -E '=> not found|/' || true) ;;
 	'#!'*)
 		read -r interpreter <"$file"
+		[ -z "$sysroot" ] || return 0	# the machine's busybox is all there is
 		for word in ${interpreter#'#!'}; do
 			if word=$(type -P -- "$word") && [ -f "$word" ]; then
 				pack "$word"
@@ -116,6 +118,7 @@ find_program() {
 			esac
 		fi
 		command[0]=$(realpath -s -- "$program")
+		[ -z "$sysroot" ] || check_foreign "${command[0]}"
 	fi
 	note_static_runtime
 }
@@ -148,7 +151,7 @@ pack_program() {
 	done
 	# By this cache the loader finds libraries in folders that only /etc/ld.so.conf names.
 	# If a library in the cache is not packed, the loader searches the usual folders.
-	[ ! -e /etc/ld.so.cache ] || pack /etc/ld.so.cache
+	[ ! -e /etc/ld.so.cache ] || [ -n "$sysroot" ] || pack /etc/ld.so.cache
 	# Programs load these with dlopen(), which ldd does not see.
 	for file in libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 libmemcast.so.0 \
 		    memcast-trap.so $(! has_device_code || echo memcast-ptx.so); do

@@ -8,7 +8,7 @@
 built() {
 	local made=$build/made-$release${module:+-module} goal
 	[ -e "$made" ] || return
-	for goal in "${goals[@]}"; do
+	for goal in "${goals[@]}" "${host_goals[@]}"; do
 		[[ $goal != */* ]] || [ -e "$top/$goal" ] || return
 	done
 	if [ -n "$module" ]; then
@@ -23,7 +23,7 @@ built() {
 need_door() {
 	[ ! -e "$here/installed" ] || use_installed
 	[ "$*" != await ] || await_name
-	[ -x "$build/tools/vm-door" ] || die "no machine with a name runs"
+	[ -x "$tools/vm-door" ] || die "no machine with a name runs"
 }
 
 # Prints the file that is locked before a machine with this name boots, while its kernel is fetched
@@ -57,7 +57,7 @@ await_name() {
 	local file lock tries
 	file=$(starting_file) || return 0
 	for ((tries = 0; tries < 100; tries++)); do
-		! "$build/tools/vm-door" alive "$name" 2>/dev/null || return 0
+		! "$tools/vm-door" alive "$name" 2>/dev/null || return 0
 		if { exec {lock}<"$file"; } 2>/dev/null; then
 			# Without a lock, the file's runner is about to lock it, or was killed.
 			if ! flock -ns "$lock"; then
@@ -77,7 +77,7 @@ await_name() {
 remember_option() {
 	case $1 in
 	--rw|--out) machine_options+=(--rw "$(realpath -m -- "$2")") ;;
-	--kernel|--cpus|--memory|--numa|--modules|--try-modules|--append|--devices|--hosts|\
+	--kernel|--arch|--cpus|--memory|--numa|--modules|--try-modules|--append|--devices|--hosts|\
 	--pool-mib|--param)
 		machine_options+=("$1" "$2") ;;
 	--no-module|--no-unload|--no-leaks) machine_options+=("$1") ;;
@@ -89,10 +89,10 @@ open_door() {
 	local mode=named words=("${command[@]}") line ready
 	if [ -n "$serves" ]; then
 		mode=reused words=()
-		reuse_folder=$("$build/tools/vm-door" folder)
+		reuse_folder=$("$tools/vm-door" folder)
 		echo "$temp" >"$reuse_folder/$name.folder"
 	fi
-	exec {ready}< <(exec "$build/tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" \
+	exec {ready}< <(exec "$tools/vm-door" serve "$name" $$ "$temp" "$release" "$mode" \
 		"${words[@]}")
 	door=$!
 	read -r line <&"$ready" && [ "$line" = listens ] || exit 125
@@ -140,7 +140,7 @@ running_exec() {
 		die "usage: $me exec [--root] [--env K=V] NAME [--] COMMAND [ARGUMENT…]"
 	need_door await
 	program_settings ${root:+root=} timeout=0 limit=0
-	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "" "${words[@]}"
+	exec "$tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "" "${words[@]}"
 }
 
 running_shell() {
@@ -148,7 +148,7 @@ running_shell() {
 	running_options "$@"
 	need_door ${name:+await}
 	if [ -z "$name" ]; then
-		mapfile -t names < <("$build/tools/vm-door" list --names)
+		mapfile -t names < <("$tools/vm-door" list --names)
 		[ ${#names[@]} -gt 0 ] ||
 			die "no machine with a name runs; for one with a shell: $me --host -- bash"
 		[ ${#names[@]} -eq 1 ] || die "in which? ${names[*]}"
@@ -157,7 +157,7 @@ running_shell() {
 	[ ${#words[@]} -eq 0 ] || die "shell takes a name only; $me exec runs commands"
 	program_settings ${root:+root=} timeout=0 limit=0
 	settings+=("shell=${SHELL:-/bin/sh}")
-	exec "$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") ""
+	exec "$tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") ""
 }
 
 running_ps() {
@@ -167,17 +167,17 @@ running_ps() {
 	*) die "usage: $me ps [--json]" ;;
 	esac
 	[ ! -e "$here/installed" ] || use_installed
-	if [ ! -x "$build/tools/vm-door" ]; then
+	if [ ! -x "$tools/vm-door" ]; then
 		[ $# -eq 0 ] && echo "no machine with a name runs" || echo '[]'
 		exit
 	fi
-	exec "$build/tools/vm-door" list "$@"
+	exec "$tools/vm-door" list "$@"
 }
 
 running_stop() {
 	[ $# -eq 1 ] || die "usage: $me stop NAME"
 	need_door
-	exec "$build/tools/vm-door" stop "$1"
+	exec "$tools/vm-door" stop "$1"
 }
 
 # ---- --reuse
@@ -225,14 +225,14 @@ reuse_sweep() {
 		-regex '.*\.\(key\|folder\|lock\|log\|starting\)' -print0 |
 		while IFS= read -r -d '' file; do
 			word=${file##*/}
-			"$build/tools/vm-door" alive "${word%.*}" || rm -f "$file"
+			"$tools/vm-door" alive "${word%.*}" || rm -f "$file"
 		done
 }
 
 # Refuses a name that belongs to a machine with a program of its own, and leaves that machine alone.
 reuse_check() {
-	if "$build/tools/vm-door" alive "$name" && ! "$build/tools/vm-door" reused "$name" &&
-	   "$build/tools/vm-door" alive "$name"; then
+	if "$tools/vm-door" alive "$name" && ! "$tools/vm-door" reused "$name" &&
+	   "$tools/vm-door" alive "$name"; then
 		die "the machine named $name was started without --reuse and runs a program of" \
 			"its own; give another name, or run this in it: $me exec $name COMMAND"
 	fi
@@ -245,12 +245,12 @@ reuse_boot() {
 	reuse_sweep "$folder"
 	reuse_lock "$folder/$name.lock"
 	if [ "$(cat "$folder/$name.key" 2>/dev/null)" != "$key" ] &&
-	   "$build/tools/vm-door" alive "$name"; then
+	   "$tools/vm-door" alive "$name"; then
 		say "$name has other options, or another module: it is started anew when its" \
 			"programs have ended"
-		"$build/tools/vm-door" stop "$name"
+		"$tools/vm-door" stop "$name"
 	fi
-	if ! "$build/tools/vm-door" alive "$name"; then
+	if ! "$tools/vm-door" alive "$name"; then
 		if [ -s "$folder/$name.log" ]; then
 			say "the machine before this one said:"
 			sed 's/^/  /' "$folder/$name.log" >&2
@@ -259,7 +259,7 @@ reuse_boot() {
 		echo "$key" >"$folder/$name.key"
 		setsid "$0" "${machine_options[@]}" --idle "$idle" --serves "$name" \
 			</dev/null >/dev/null 2>"$folder/$name.log" {lock}>&- &
-		until "$build/tools/vm-door" alive "$name"; do
+		until "$tools/vm-door" alive "$name"; do
 			kill -0 $! 2>/dev/null || {
 				sed 's/^/  /' "$folder/$name.log" >&2
 				rm -f "$folder/$name".{key,folder,lock,log}
@@ -277,7 +277,7 @@ reuse_boot() {
 # another program of the machine is the cause.
 run_reused() {
 	local folder theirs size code attempt key
-	folder=$("$build/tools/vm-door" folder)
+	folder=$("$tools/vm-door" folder)
 	rm -f "$temp/made"
 	reuse_name
 	program_settings ${root:+root=} fresh= clean= "timeout=$timeout" "limit=$limit"
@@ -286,7 +286,7 @@ run_reused() {
 		theirs=$(cat "$folder/$name.folder")
 		size=$(stat -c %s "$theirs/log" 2>/dev/null) || size=0
 		code=0
-		"$build/tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "$temp/began" \
+		"$tools/vm-door" run "$name" <(printf '%s\0' "${settings[@]}") "$temp/began" \
 			"${launcher[@]}" "${command[@]}" || code=$?
 		[ ! -e "$temp/began" ] || break
 		note "attempt $attempt: the machine had ended"
@@ -297,6 +297,6 @@ run_reused() {
 		code=126
 	fi
 	# After a report or a leak the next run gets a fresh module, in another machine.
-	[ $code -ne 126 ] || "$build/tools/vm-door" stop "$name" 2>/dev/null || true
+	[ $code -ne 126 ] || "$tools/vm-door" stop "$name" 2>/dev/null || true
 	exit $code
 }

@@ -7,6 +7,9 @@
 #define COPY_BYTES	(8 * WIDTH)	/* the bytes in registers at a time */
 typedef __attribute__((vector_size(WIDTH), may_alias, aligned(1))) uint8_t copy_v;
 
+typedef __attribute__((vector_size(16))) uint8_t vector_16;
+typedef __attribute__((vector_size(32))) uint8_t vector_32;
+
 /* Does STORE() to each of @places. A single place is both first and last, and gets two stores. */
 #define TO_EACH(STORE) do {							\
 	STORE(to[0] + to_at);							\
@@ -55,13 +58,13 @@ copy_few(unsigned char *const *to, size_t to_at, unsigned int writes, const unsi
 {
 #if WIDTH > 32
 	if (bytes >= 32) {
-		FROM_ENDS(__m256i);
+		FROM_ENDS(vector_32);
 		return CUDA_SUCCESS;
 	}
 #endif
 #if WIDTH > 16
 	if (bytes >= 16) {
-		FROM_ENDS(__m128i);
+		FROM_ENDS(vector_16);
 		return CUDA_SUCCESS;
 	}
 #endif

@@ -3,7 +3,6 @@
  * The inner loops of the bulk functions on vectors of WIDTH bytes; defines the
  * struct LOOPS.
  */
-#include <immintrin.h>
 #include <string.h>
 
 #include "array.h"
@@ -14,13 +13,7 @@ INLINE void store(unsigned char *to, u8_v value, bool stream)
 	if (!stream)
 		*(loose_v *)to = value;
 	else
-#if WIDTH == 64
-		_mm512_stream_si512((void *)to, (__m512i)value);
-#elif WIDTH == 32
-		_mm256_stream_si256((void *)to, (__m256i)value);
-#else
-		_mm_stream_si128((void *)to, (__m128i)value);
-#endif
+		store_past(to, value);
 }
 
 static void stream(unsigned char *to, const unsigned char *from, size_t bytes)
@@ -64,8 +57,7 @@ INLINE void fetch_ahead(unsigned char *const *from, size_t from_at, unsigned int
 {
 	for (unsigned int i = 0; i < reads; i++)
 		for (size_t at = 0; at < bytes; at += BULK_LINE)
-			_mm_prefetch((const char *)from[i] + from_at + AHEAD_BYTES + at,
-				     _MM_HINT_T0);
+			__builtin_prefetch(from[i] + from_at + AHEAD_BYTES + at, 0, 3);
 }
 
 /*

@@ -8,7 +8,6 @@
  * for memory, and finish_ does the same if it may have NaNs, which nans_ finds: they become the
  * canonical one.
  */
-#include <immintrin.h>
 #include <stdint.h>
 
 #define INLINE		static inline __attribute__((__always_inline__))
@@ -30,16 +29,7 @@ INLINE u8_v load(const unsigned char *from)
 	return *(const loose_v *)from;
 }
 
-INLINE bool any(u8_v mask)
-{
-#if WIDTH == 64
-	return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask);
-#elif WIDTH == 32
-	return _mm256_movemask_epi8((__m256i)mask);
-#else
-	return _mm_movemask_epi8((__m128i)mask);
-#endif
-}
+#include "vectors.h"
 
 #define EACH(T, value)			((T){} + (value))
 #define SELECT(T, mask, yes, no)	(((T)(mask) & (yes)) | (~(T)(mask) & (no)))
@@ -142,19 +132,7 @@ INLINE wide_v load_bf16(const unsigned char *from)
 	return (wide_v){ (f32_v)(both << 16), (f32_v)(both & 0xffff0000) };
 }
 
-/* Finds NaNs in either vector: one instruction for two vectors. */
 #define nans_wide_f16	nans_wide_bf16
-INLINE u8_v nans_wide_bf16(wide_v all)
-{
-#if WIDTH == 64
-	return (u8_v)_mm512_movm_epi32(_mm512_cmp_ps_mask((__m512)all.a, (__m512)all.b,
-							  _CMP_UNORD_Q));
-#elif WIDTH == 32
-	return (u8_v)_mm256_cmp_ps((__m256)all.a, (__m256)all.b, _CMP_UNORD_Q);
-#else
-	return (u8_v)_mm_cmpunord_ps((__m128)all.a, (__m128)all.b);
-#endif
-}
 
 /*
  * Rounds to nearest even: the sum carries into the upper half exactly when it has to be rounded
@@ -180,39 +158,7 @@ INLINE u8_v finish_wide_bf16(wide_v all)
 	return SELECT(u8_v, nan_a | nan_b, (u8_v)EACH(u32_v, 0x7fff7fff), round_wide_bf16(all));
 }
 
-#if WIDTH == 64
-INLINE wide_v load_f16(const unsigned char *from)
-{
-	return (wide_v){
-		(f32_v)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)from)),
-		(f32_v)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)(from + 32))),
-	};
-}
-
-INLINE u8_v round_wide_f16(wide_v all)
-{
-	__m256i a = _mm512_cvtps_ph((__m512)all.a, _MM_FROUND_TO_NEAREST_INT);
-	__m256i b = _mm512_cvtps_ph((__m512)all.b, _MM_FROUND_TO_NEAREST_INT);
-
-	return (u8_v)_mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
-}
-#elif WIDTH == 32
-INLINE wide_v load_f16(const unsigned char *from)
-{
-	return (wide_v){
-		(f32_v)_mm256_cvtph_ps(_mm_loadu_si128((const void *)from)),
-		(f32_v)_mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + 16))),
-	};
-}
-
-INLINE u8_v round_wide_f16(wide_v all)
-{
-	__m128i a = _mm256_cvtps_ph((__m256)all.a, _MM_FROUND_TO_NEAREST_INT);
-	__m128i b = _mm256_cvtps_ph((__m256)all.b, _MM_FROUND_TO_NEAREST_INT);
-
-	return (u8_v)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
-}
-#else
+#ifndef PROCESSOR_HALF
 /*
  * Converts an f16 to f32. Its bits, moved to the place of an f32's, are a number 2^112 times
  * too small. Infinity and NaN then lack some bits of the exponent.

@@ -6,6 +6,8 @@
 
 #include "inside.h"
 
+#define BELOW_STACK	(256UL << 10)	/* its guard, and frames that reach beyond that */
+
 void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
 
 /*
@@ -58,7 +60,7 @@ void fault_explain(struct runner *runner, struct ptx_grid *grid)
 	const struct fiber *fiber = runner->current;
 	const struct ptx_run_host *host = grid->launch->host;
 	char where[320], what[160] = "no memory is there";
-	bool on_stack = runner->address >= (uintptr_t)fiber->at.stack_end - 64 * GUARD_BYTES &&
+	bool on_stack = runner->address >= (uintptr_t)fiber->at.stack_end - BELOW_STACK &&
 			runner->address < (uintptr_t)fiber->at.stack_end + 64;
 
 	place(grid, fiber, runner->rip, runner->rsp, where, sizeof(where));

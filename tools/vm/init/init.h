@@ -36,6 +36,9 @@ struct vm_ports {
 	int status, out, err, in, control;
 };
 
+/* x86/end.c, arm64/end.c: ends QEMU */
+void end_machine(void);
+
 /* Tell the host something, in a line. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "fiber.h"
+#include "fiber/fiber.h"
 
 /*
  * Control words are loaded only if they differ, as loading is slow. MXCSR's lowest six bits are

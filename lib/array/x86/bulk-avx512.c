@@ -6,4 +6,4 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c")
 #define LOOPS	bulk_avx512
 #define WIDTH	64
-#include "bulk-loops.h"
+#include "loops/bulk-loops.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <time.h>
 #include <x86intrin.h>
-#include "counter.h"
+#include "vm/watch/counter.h"
 
 #define TRIES	20
 

@@ -3,4 +3,4 @@
 #pragma GCC target("avx2,f16c")
 #define LOOPS	bulk_avx2
 #define WIDTH	32
-#include "bulk-loops.h"
+#include "loops/bulk-loops.h"
