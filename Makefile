@@ -51,7 +51,7 @@ flags := -std=gnu11 $(CFLAGS) -fsigned-char -Wall -Wextra -Werror -pthread -Iinc
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell $(pkg_root) pkg-config $(1) $(2) 2>/dev/null)
 
-.PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check deps-check-all check check-all check-style \
+.PHONY: all lib tools examples selftests docs docs-pictures kmod deps deps-check deps-check-all deps-arm64 check check-all check-style \
 	check-debug check-kcsan test costs demo install uninstall man dist deb clean help
 all: lib tools examples
 
@@ -294,6 +294,8 @@ fetched := $(shell tools/memcast-kernel is-fetched '$(KERNEL)' && echo yes)
 ifneq ($(fetched),)
 fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
 endif
+$(if $(and $(cross),$(fetched),$(filter-out %-$(cross) %-$(cross)-16k,$(KERNEL))),\
+	$(error KERNEL=$(KERNEL) is not for $(cross): KERNEL=6.12-$(cross), or 6.12-$(cross)-16k))
 ifneq ($(fetched)$(filter debug kcsan,$(KERNEL)),)
 KDIR := $(shell eval "$$(tools/memcast-kernel path $(KERNEL))"; echo $$kdir)
 # Modules for a kernel of a newer Debian are built with that Debian's compiler.
@@ -360,7 +362,7 @@ kmod check-style:
 endif
 
 # `make` also builds the module for the running kernel, if its headers are installed.
-ifneq ($(wildcard /lib/modules/$(shell uname -r)/build/Makefile),)
+ifneq ($(if $(cross),,$(wildcard /lib/modules/$(shell uname -r)/build/Makefile)),)
 all: module-here
 .PHONY: module-here
 module-here:
@@ -374,7 +376,7 @@ endif
 
 # ---- commands
 
-deps deps-check deps-check-all:
+deps deps-check deps-check-all deps-arm64:
 	@missing=$$(tools/memcast-kernel deps $(patsubst deps-%,%,$(filter deps-%,$@)) missing); \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then \
@@ -385,7 +387,9 @@ deps deps-check deps-check-all:
 
 # `make check` runs what a change can break, on one kernel, with a part of the rounds of tests that
 # repeat themselves; `make check-all` runs everything, and random tests for SECONDS each.
-check check-all: check_kernels = $(or $(CHECK_KERNELS),$(if $(filter check-all,$@),6.1 6.12,6.12))
+check check-all: check_kernels = $(or $(CHECK_KERNELS),$(if $(filter check-all,$@),\
+	$(if $(cross),6.12-arm64-16k 6.12-arm64,6.1 6.12),6.12$(cross:%=-%)))
+check check-all: $(cross:%=deps-%)
 check: deps-check
 check: check_options = --env MEMCAST_TEST_LOOPS=25
 check-all: deps-check-all
@@ -406,7 +410,7 @@ check check-all:
 		exit 1; }
 	@for kernel in $(check_kernels); do $(MAKE) check-style KERNEL=$$kernel || exit; done
 	@CHECK_KERNELS='$(check_kernels)' tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) \
-		$$(cat selftests/vm-options) $(check_options) $(check_kernels) host
+		$$(cat selftests/vm-options) $(check_options) $(check_kernels) $(if $(cross),,host)
 
 # The tests that T names, or those that make the call CALL, without building the rest of the suite
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12$(cross:%=-%),$(KERNEL))
@@ -451,8 +455,8 @@ fashion := /usr/share/datasets/fashion-mnist
 # --seconds: on a slow machine fewer values and images, rather than an evening
 demo: deps
 	@$(MAKE) -j$$(nproc) lib tools examples
-	tools/memcast-vm --devices 4 -- $(B)/tools/memcast-perf allreduce --seconds 30
-	tools/memcast-vm --devices 4 --add $(fashion) -- $(B)/tools/memcast-train --seconds 40
+	tools/memcast-vm $(cross:%=--arch %) --devices 4 -- $(B)/tools/memcast-perf allreduce --seconds 30
+	tools/memcast-vm $(cross:%=--arch %) --devices 4 --add $(fashion) -- $(B)/tools/memcast-train --seconds 40
 
 include packaging/install.mk
 include packaging/man.mk
@@ -473,6 +477,8 @@ help:
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once),'
 	@echo '                  and the libraries with the sanitizers of gcc'
 	@echo 'make check-kcsan  the selftests on a kernel that finds data races of the module'
+	@echo 'make ARCH=arm64   builds for arm64, into build/arm64; so do kmod, test and check (emulated machines);'
+	@echo '                  make deps-arm64 has the packages for that'
 	@echo 'make costs        record what calls cost in instructions; make check holds them against it'
 	@echo 'make kmod         the module for this kernel, or KERNEL=6.1|6.12|backports|debug|/path/to/build'
 	@echo 'make install      library, headers, tools, module; PREFIX=/usr/local LIBDIR= DESTDIR= KERNEL='

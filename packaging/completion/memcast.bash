@@ -112,7 +112,7 @@ _memcast()
 			[ "$at" -eq 0 ] || { _memcast_program "$at"; return; } ;;
 		memcast-kernel)
 			case $before in
-			memcast-kernel|*/memcast-kernel) words='fetch source debug path run deps' ;;
+			memcast-kernel|*/memcast-kernel) words='fetch source debug path run deps sysroot' ;;
 			fetch|path|run)	words='6.1 6.12 backports generic' ;;
 			debug)		words='kasan kcsan' ;;
 			deps)		words='missing check check-all package' ;;

@@ -4,6 +4,7 @@
 #define PROCESSOR_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -64,6 +65,10 @@ static inline void store_past(int *to, int value)
 
 /* Arguments of a call that are in registers */
 #define CALL_REGISTERS		8
+/* Do plain stores to a window reach all replicas? */
+#define STORES_REACH_ALL	false
+/* How a message about an instruction begins: there is no text of it */
+#define SAID_INSTRUCTION	"the instruction at 0x"
 
 #else
 #include <immintrin.h>
@@ -112,6 +117,8 @@ static inline void store_past(int *to, int value)
 }
 
 #define CALL_REGISTERS		6
+#define STORES_REACH_ALL	true
+#define SAID_INSTRUCTION	"'"
 
 #endif
 

@@ -14,7 +14,7 @@ sigaction|sigaltstack|sigprocmask|sigpending|sigtimedwait|sigemptyset|sigaddset|
 sigismember|sigfillset|sigorset|__errno_location|_dl_find_object|program_invocation_name
 Zydis[A-Za-z0-9]*|memcast[A-Z].*|trap_[a-z_]*|fault_[a-z_]*|window_(near|trapped|between)|device_ask_fd|library_[a-z]*
 __popcountdi2|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|pthread_getspecific|pthread_setspecific'
-install='secure_getenv|getauxval|getrlimit|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise|pthread_once|pthread_key_create'
+install='secure_getenv|getauxval|sysconf|getrlimit|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise|pthread_once|pthread_key_create'
 unsafe=$(nm -u build/lib/trap/*.o $(ls build/lib/fault/*.o build/lib/fault/*/*.o | grep -v /load.o) |
 	sed -n 's/^ *U //p' | sort -u |
 	grep -vxE "$(echo "$safe|$install" | tr '\n' '|')")
