@@ -62,7 +62,7 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
 		ln -sfn $(notdir $(file)) $(libdir)/$(notdir $(basename $(file))) &&) :
-	install -m 644 $(trap_object) $(ptx_object) $(libdir)/
+	$(if $(trap_object)$(ptx_object),install -m 644 $(trap_object) $(ptx_object) $(libdir)/)
 	install -m 644 include/*.h $(api)/
 	install -m 644 include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
@@ -108,7 +108,7 @@ endif
 uninstall: man
 	rm -f $(foreach file,$(installed_libs),\
 		$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
-	rm -f $(libdir)/$(notdir $(trap_object)) $(libdir)/memcast-ptx.so
+	rm -f $(libdir)/memcast-trap.so $(libdir)/memcast-ptx.so
 	rm -f $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files))) $(include)/memcast.h \
 		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) \
 		$(patsubst include/%,$(include)/%,\
