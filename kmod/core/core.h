@@ -13,7 +13,7 @@
  *   ipc_lock (ipc_handle.c)	IPC handles of blocks
  *   mmap_lock or a VMA's lock	the kernel's, of a process
  *   mc_object.resv	taken by the dma-buf core, of dma-bufs
- *   buffers_lock (buffers.c)	all exported dma-bufs
+ *   buffers_lock (dmabuf.c)	all exported dma-bufs
  *   mc_staging.lock	pages of a team's dma-buf; also taken by faults that show them
  *   mc_reservation.lock	mappings in a reservation
  *   mc_team.lock		members, bindings and mappings of a team
@@ -141,12 +141,11 @@ int mc_respond(struct mc_call *call);
 __printf(3, 4)
 int mc_fail(struct mc_call *call, int error, const char *format, ...);
 
-/* ---- range.c ---- */
-
 int mc_check_range(struct mc_call *call, const char *what, u64 first, u64 bytes,
 		   u64 limit, u32 granularity);
 int mc_range_is_covered(struct rb_root_cached *tree, unsigned long first, unsigned long last,
 			unsigned long *where, struct interval_tree_node **partial);
+int mc_user_check(u64 address, u64 bytes, bool write);
 
 /* ---- xarray.c ---- */
 
@@ -163,10 +162,6 @@ static inline bool mc_freezing(void)
 	return unlikely(signal_pending(current)) &&
 	       (freezing(current) || READ_ONCE(current->jobctl) & JOBCTL_TRAP_FREEZE);
 }
-
-/* ---- user.c ---- */
-
-int mc_user_check(u64 address, u64 bytes, bool write);
 
 /* ---- handlers of commands, in all folders ---- */
 

@@ -34,7 +34,7 @@ struct mc_buffer {
 	unsigned long struct_bytes;
 	struct mutex lock;		/* protects mapped */
 	struct list_head mapped;	/* mappings for devices that need syncs */
-	struct list_head list;		/* of all that were exported, in buffers.c */
+	struct list_head list;		/* of all that were exported, in dmabuf.c */
 	struct inode *inode;		/* of its file, held; NULL: it was never exported */
 	struct mc_staging *staging;	/* a team's pages; NULL: it has pieces */
 	unsigned int pieces;
@@ -57,11 +57,8 @@ void mc_buffer_sync(struct mc_buffer *buffer, bool for_cpu);
 struct mc_buffer *mc_buffer_create(struct mc_call *call, unsigned int pieces);
 void mc_buffer_free(struct mc_buffer *buffer);
 
-/* ---- buffers.c: all exported buffers ---- */
-
 void mc_buffer_publish(struct mc_buffer *buffer, struct dma_buf *dmabuf,
 		       const struct mc_client *client);
-void mc_buffer_withdraw(struct mc_buffer *buffer);
 void mc_buffers_mark(const struct mc_host *host);
 void mc_buffers_zap(void);
 
@@ -69,7 +66,7 @@ void mc_buffers_zap(void);
 
 extern const struct dma_buf_ops mc_buffer_ops;
 
-/* ---- staging.c, staging_ops.c: pages of a team's dma-buf ---- */
+/* ---- staging.c: pages of a team's dma-buf ---- */
 
 struct mc_staging;
 
@@ -78,25 +75,12 @@ struct mc_staging *mc_staging_create(struct mc_call *call, struct mc_team *team)
 void mc_staging_free(struct mc_staging *staging);
 void mc_staging_lose(struct mc_staging *staging);
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long offset);
-int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device);
-void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed);
-void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped);
-void mc_staging_begin(struct dma_buf *dmabuf);
-void mc_staging_end(struct dma_buf *dmabuf);
-void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last);
-struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty);
-void mc_staging_unlock(struct dma_buf *dmabuf);
 
 /* ---- foreign.c: other drivers' memory ---- */
 
 struct mc_object *mc_foreign_import(struct mc_call *call, struct dma_buf *dmabuf,
 				    struct mc_device *device, const struct mc_buffer *range);
 struct dma_buf *mc_foreign_dmabuf(const struct mc_foreign *foreign);
-
-/* ---- exporters.c: whose dma-bufs may be imported ---- */
-
-bool mc_exporter_is_known(const struct dma_buf *dmabuf);
-int mc_exporter_lets_map(struct dma_buf *dmabuf);
 
 /* ---- cpu_access.c: access to foreign memory with the CPU ---- */
 

@@ -4,7 +4,7 @@
  *
  * The exporter maps its buffer for one of memcast's devices. Such a device sees what a
  * CPU sees, so the DMA addresses that it gets are those of pages, from the exporters that
- * exporters.c knows. (The pages in an sg_table are the exporter's alone. vmap() would show
+ * are listed. (The pages in an sg_table are the exporter's alone. vmap() would show
  * pages too, but warns where it fails, and udmabuf's of Linux 6.12 shows wrong ones.)
  *
  * A range of addresses that memcast has exported comes back here as well, as its
@@ -21,10 +21,95 @@
 #include <linux/dma-mapping.h>
 #include <linux/file.h>
 #include <linux/memremap.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
+#include <linux/string.h>
 #include "dmabuf.h"
 #include "core/compat.h"
+
+/*
+ * Exporters whose dma-bufs may be imported: those whose pages are known to be ordinary memory.
+ *
+ * An importer may use DMA addresses for its device only. memcast's devices are the machine's
+ * processors, so it maps the pages behind the addresses. That is right where an exporter gives a
+ * device without an IOMMU the addresses of its own pages: not where its memory is its device's, or
+ * is for no processor.
+ *
+ * By default udmabuf, the system heap, and vgem, whose dma-bufs have the name of DRM's core
+ */
+static char foreign_exporters[256] = "udmabuf,system,vgem";
+static DEFINE_MUTEX(exporters_lock);	/* protects foreign_exporters */
+
+static int exporters_set(const char *value, const struct kernel_param *param)
+{
+	size_t length = strcspn(value, "\n");
+
+	if (length >= sizeof(foreign_exporters))
+		return -ENOSPC;
+	mutex_lock(&exporters_lock);
+	memcpy(foreign_exporters, value, length);
+	foreign_exporters[length] = '\0';
+	mutex_unlock(&exporters_lock);
+	return 0;
+}
+
+static int exporters_get(char *buffer, const struct kernel_param *param)
+{
+	int bytes;
+
+	mutex_lock(&exporters_lock);
+	bytes = sysfs_emit(buffer, "%s\n", foreign_exporters);
+	mutex_unlock(&exporters_lock);
+	return bytes;
+}
+
+static const struct kernel_param_ops exporters_ops = {
+	.set = exporters_set,
+	.get = exporters_get,
+};
+module_param_cb(foreign_exporters, &exporters_ops, NULL, 0644);
+MODULE_PARM_DESC(foreign_exporters, "exporters whose dma-bufs programs may import, with commas between (default udmabuf,system,vgem)");
+
+static bool is_listed(const char *name)
+{
+	const char *at = foreign_exporters;
+	size_t length = strlen(name);
+
+	lockdep_assert_held(&exporters_lock);
+	for (; *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == length && !strncmp(at, name, length))
+			return true;
+	return false;
+}
+
+/* Is a dma-buf's exporter one of those whose pages are ordinary memory? */
+static bool exporter_is_known(const struct dma_buf *dmabuf)
+{
+	bool known;
+
+	mutex_lock(&exporters_lock);
+	known = is_listed(dmabuf->exp_name) ||
+		(dmabuf->owner && !strcmp(dmabuf->exp_name, "drm") &&
+		 is_listed(module_name(dmabuf->owner)));
+	mutex_unlock(&exporters_lock);
+	return known;
+}
+
+/*
+ * Asks a dma-buf's exporter whether programs may map the buffer to write, as it is asked by mmap().
+ * Without locks. Return: 0, or its errno.
+ */
+static int exporter_lets_map(struct dma_buf *dmabuf)
+{
+	unsigned long at = vm_mmap(dmabuf->file, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+				   MAP_SHARED, 0);
+
+	return IS_ERR_VALUE(at) ? (int)at : vm_munmap(at, PAGE_SIZE);
+}
 
 struct mc_foreign {
 	struct dma_buf *dmabuf;
@@ -183,7 +268,7 @@ static int foreign_check(struct mc_call *call, struct dma_buf *dmabuf, struct de
 {
 	int error;
 
-	if (!mc_exporter_is_known(dmabuf))
+	if (!exporter_is_known(dmabuf))
 		return mc_fail(call, -EOPNOTSUPP,
 			       "dma-bufs of %s are not imported: their pages may not be ordinary memory (parameter foreign_exporters)",
 			       dmabuf->exp_name);
@@ -197,7 +282,7 @@ static int foreign_check(struct mc_call *call, struct dma_buf *dmabuf, struct de
 	if (!(dmabuf->file->f_mode & FMODE_WRITE))
 		return mc_fail(call, -EPERM, "the dma-buf is read-only (not exported with %s)",
 			       "O_RDWR or DRM_RDWR");
-	error = mc_exporter_lets_map(dmabuf);
+	error = exporter_lets_map(dmabuf);
 	if (error)
 		return mc_fail(call, error == -ENOMEM ? -ENOMEM : -EOPNOTSUPP,
 			       "its exporter %s lets no program map the dma-buf (errno %d)",

@@ -7,12 +7,27 @@
  * (or zeros), and *broadcast* to all replicas. docs/dma-bufs.md says what programs may rely on.
  *
  * Pages stay until the dma-buf is released. They are single, as stores are seen page by page;
- * a device that maps all of them gets them from chunks. staging_ops.c has the operations.
+ * a device that maps all of them gets them from chunks.
+ *
+ * Processors. A page is filled when it is first touched after a bracket began
+ * (DMA_BUF_SYNC_START, by any process). Until it is stored to, page tables show it read-only; the
+ * first store marks it dirty. The end of a bracket that writes takes dirty pages out of all
+ * page tables, broadcasts them and clears the mark: pages without stores never overwrite
+ * what other processes did meanwhile. A dirty page is not filled: it has the only copy of what
+ * was stored. When a mapping goes without an end (munmap, exit, kill), its dirty pages are
+ * broadcast: so a process that dies does not undo its stores, as it does not with other memory.
+ *
+ * Devices and the kernel. Mapping fills all pages; unmapping broadcasts all of them if there
+ * could have been writes, as the kernel does not know which. In between pages are not filled,
+ * since they have the only copy of what was written.
  */
 #include <linux/dma-buf.h>
+#include <linux/iosys-map.h>
+#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include "dmabuf.h"
 #include "map/map.h"
+#include "core/compat.h"
 
 #define CHUNK_PAGES	BIT(MC_CHUNK_ORDER)
 #define DIRTY		XA_MARK_0
@@ -239,37 +254,11 @@ static void staging_broadcast(struct dma_buf *dmabuf, unsigned long first,
 		;
 }
 
-/* Broadcasts pages of a range that were stored to, as a mapping of them goes. Takes the lock. */
-void mc_staging_flush(struct dma_buf *dmabuf, unsigned long first, unsigned long last)
-{
-	staging_broadcast(dmabuf, first, last, DIRTY);
-}
-
-/* A processor's bracket begins: pages are filled anew when touched next. Takes the lock. */
-void mc_staging_begin(struct dma_buf *dmabuf)
-{
-	struct mc_staging *staging = staging_of(dmabuf);
-
-	mutex_lock(&staging->lock);
-	staging->round++;
-	staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
-	staging_unlock(staging);
-}
-
-/* A processor's bracket that writes ends: broadcasts what was stored. Takes the lock. */
-void mc_staging_end(struct dma_buf *dmabuf)
-{
-	bool all = READ_ONCE(staging_of(dmabuf)->vmapped);
-
-	/* the kernel's stores to its own mapping leave no marks */
-	staging_broadcast(dmabuf, 0, ULONG_MAX, all ? XA_PRESENT : DIRTY);
-}
-
 /*
- * Return: the page at an offset, with the lock held until mc_staging_unlock(); or NULL, without.
+ * Return: the page at an offset, with the lock held until staging_unlock(); or NULL, without.
  * @dirty: in: the caller is going to store to the page; out: the page has stores to broadcast.
  */
-struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *dirty)
+static struct page *staging_lock_page(struct dma_buf *dmabuf, unsigned long index, bool *dirty)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
 	struct page *page;
@@ -286,17 +275,11 @@ struct page *mc_staging_lock(struct dma_buf *dmabuf, unsigned long index, bool *
 	return page;
 }
 
-/* Ends what mc_staging_lock() began. */
-void mc_staging_unlock(struct dma_buf *dmabuf)
-{
-	staging_unlock(staging_of(dmabuf));
-}
-
 /*
- * Ends what mc_staging_get() began. If the device or the kernel may have written, all pages are
+ * Ends what staging_get() began. If the device or the kernel may have written, all pages are
  * broadcast; if it @failed, unused pages are freed with the last use. Takes the lock.
  */
-void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
+static void staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
 	struct page *page;
@@ -319,11 +302,11 @@ void mc_staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 }
 
 /*
- * Makes and fills all pages, for a @device or the kernel, until mc_staging_put(). Other threads may
+ * Makes and fills all pages, for a @device or the kernel, until staging_put(). Other threads may
  * fill them meanwhile. For the kernel only want of memory is an error; a process that is being
  * killed goes on. Takes the lock. Return: 0, -ENOMEM, -EHOSTDOWN or -EINTR.
  */
-int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device)
+static int staging_get(struct dma_buf *dmabuf, bool write, bool device)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
 	unsigned long first, pages = dmabuf->size >> PAGE_SHIFT;
@@ -347,19 +330,13 @@ int mc_staging_get(struct dma_buf *dmabuf, bool write, bool device)
 		cond_resched();
 	}
 	if (ret) {
-		mc_staging_put(dmabuf, false, true);
+		staging_put(dmabuf, false, true);
 		return ret;
 	}
 	mutex_lock(&staging->lock);
 	staging->writers += write;
 	staging_unlock(staging);
 	return 0;
-}
-
-/* Notes whether the kernel has a mapping of its own. */
-void mc_staging_set_vmapped(struct dma_buf *dmabuf, bool vmapped)
-{
-	WRITE_ONCE(staging_of(dmabuf)->vmapped, vmapped);
 }
 
 /*
@@ -393,8 +370,192 @@ void mc_staging_free(struct mc_staging *staging)
 	mc_free(staging->account, staging, staging_bytes());
 }
 
-/* Return: the page frame at an offset, while mc_staging_get() keeps all pages. */
+/* Return: the page frame at an offset, while staging_get() keeps all pages. */
 unsigned long mc_staging_pfn(struct mc_staging *staging, unsigned long offset)
 {
 	return page_to_pfn((struct page *)xa_load(&staging->pages, offset >> PAGE_SHIFT));
 }
+
+/* ---- devices and the kernel ---- */
+
+static struct sg_table *staging_map(struct dma_buf_attachment *attach,
+				    enum dma_data_direction direction)
+{
+	bool write = direction != DMA_TO_DEVICE;
+	struct sg_table *sgt;
+	int ret;
+
+	ret = staging_get(attach->dmabuf, write, true);
+	if (ret)
+		return ERR_PTR(ret);
+	sgt = mc_buffer_map(attach, direction);
+	if (IS_ERR(sgt))
+		staging_put(attach->dmabuf, write, true);
+	return sgt;
+}
+
+static void staging_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+			  enum dma_data_direction direction)
+{
+	mc_buffer_unmap(attach, sgt, direction);
+	staging_put(attach->dmabuf, direction != DMA_TO_DEVICE, false);
+}
+
+/*
+ * The core counts uses, and calls this for the first only, and vunmap for the last. It
+ * warns of failures, so only want of memory is one.
+ */
+static int staging_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	int ret;
+
+	ret = staging_get(dmabuf, true, false);
+	if (ret)
+		return ret;
+	ret = mc_buffer_vmap(dmabuf, map);
+	if (ret)
+		staging_put(dmabuf, true, true);
+	else
+		WRITE_ONCE(staging_of(dmabuf)->vmapped, true);
+	return ret;
+}
+
+static void staging_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	mc_buffer_vunmap(dmabuf, map);
+	WRITE_ONCE(staging_of(dmabuf)->vmapped, false);
+	staging_put(dmabuf, true, false);
+}
+
+/* ---- processors ---- */
+
+/* A bracket begins: pages are filled anew when touched next. */
+static int staging_begin_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+
+	mc_buffer_sync(dmabuf->priv, true);
+	mutex_lock(&staging->lock);
+	staging->round++;
+	staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
+	staging_unlock(staging);
+	return 0;
+}
+
+/* A bracket ends: if it writes, what was stored is broadcast. */
+static int staging_end_cpu(struct dma_buf *dmabuf, enum dma_data_direction direction)
+{
+	/* the kernel's stores to its own mapping leave no marks */
+	xa_mark_t which = READ_ONCE(staging_of(dmabuf)->vmapped) ? XA_PRESENT : DIRTY;
+
+	if (direction != DMA_FROM_DEVICE)
+		staging_broadcast(dmabuf, 0, ULONG_MAX, which);
+	mc_buffer_sync(dmabuf->priv, false);
+	return 0;
+}
+
+/* Holds the lock over lookup and insertion, so that zapped pages stay zapped. */
+static vm_fault_t vma_insert(struct vm_fault *vmf, bool store, bool present)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct dma_buf *dmabuf = vma->vm_private_data;
+	unsigned long address = vmf->address & PAGE_MASK;
+	pgprot_t prot = vma->vm_page_prot;
+	bool dirty = store;
+	struct page *page;
+	vm_fault_t ret;
+
+	page = staging_lock_page(dmabuf, vmf->pgoff, &dirty);
+	if (!page)
+		return VM_FAULT_SIGBUS;
+	if (dirty)
+		prot = vm_get_page_prot(vma->vm_flags);
+	if (present)
+		mc_zap_page(vma, address);
+	ret = vmf_insert_pfn_prot(vma, address, page_to_pfn(page), prot);
+	staging_unlock(staging_of(dmabuf));
+	return ret;
+}
+
+static vm_fault_t vma_fault(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, vmf->flags & FAULT_FLAG_WRITE, false);
+}
+
+/*
+ * The first store to a page that page tables show. As this operation exists, the core
+ * keeps write access out of the VMA's page protection. A change of the entry by the core
+ * afterwards could undo a zap, so the core is told that all is done.
+ */
+static vm_fault_t vma_pfn_mkwrite(struct vm_fault *vmf)
+{
+	return vma_insert(vmf, true, true);
+}
+
+/* Access of debuggers. What they write is broadcast as if the program had stored it. */
+static int vma_access(struct vm_area_struct *vma, unsigned long address,
+		      void *buffer, int bytes, int write)
+{
+	struct dma_buf *dmabuf = vma->vm_private_data;
+	bool dirty = write;
+	struct page *page;
+	void *kaddr;
+
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EACCES;
+	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(address));
+	page = staging_lock_page(dmabuf, linear_page_index(vma, address), &dirty);
+	if (!page)
+		return -ENOMEM;
+	kaddr = page_address(page) + offset_in_page(address);
+	if (write)
+		memcpy(kaddr, buffer, bytes);
+	else
+		memcpy(buffer, kaddr, bytes);
+	staging_unlock(staging_of(dmabuf));
+	return bytes;
+}
+
+/*
+ * A mapping ends, in whole or in part, or moves, or is a child's that ends: pages that were stored
+ * to are broadcast. To do so early is harmless.
+ */
+static void vma_close(struct vm_area_struct *vma)
+{
+	staging_broadcast(vma->vm_private_data, vma->vm_pgoff,
+			  vma->vm_pgoff + vma_pages(vma) - 1, DIRTY);
+}
+
+static const struct vm_operations_struct staging_vm_ops = {
+	.fault = vma_fault,
+	.pfn_mkwrite = vma_pfn_mkwrite,
+	.access = vma_access,
+	.close = vma_close,
+};
+
+static int staging_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+{
+	if (!(vma->vm_flags & VM_SHARED) || mc_vma_wants_exec(vma))
+		return -EINVAL;
+	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP,
+		     VM_EXEC | VM_MAYEXEC);
+	vma->vm_private_data = dmabuf;
+	vma->vm_ops = &staging_vm_ops;
+	return 0;
+}
+
+static void staging_release(struct dma_buf *dmabuf)
+{
+	mc_buffer_free(dmabuf->priv);
+}
+
+const struct dma_buf_ops mc_staging_ops = {
+	.map_dma_buf = staging_map,
+	.unmap_dma_buf = staging_unmap,
+	.begin_cpu_access = staging_begin_cpu,
+	.end_cpu_access = staging_end_cpu,
+	.vmap = staging_vmap,
+	.vunmap = staging_vunmap,
+	.mmap = staging_mmap,
+	.release = staging_release,
+};
