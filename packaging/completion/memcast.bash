@@ -93,7 +93,7 @@ _memcast()
 	COMPREPLY=()
 	case $before in
 	--kernel) words='6.1 6.12 backports generic debug kcsan' ;;
-	--add|--kernels|--keep-log|--check|--record|--plot)
+	--add|--kernels|--keep-log|--check|--record)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;
 	--rw|--data|--out|--device-folder)

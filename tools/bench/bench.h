@@ -33,7 +33,7 @@ extern const struct bench_suite bench_bulk, bench_group, bench_team, bench_map, 
  * without @against has no peer.
  */
 struct bench_line {
-	const char *measure;	/* "broadcast": what the plot groups by */
+	const char *measure;	/* "broadcast": what is measured */
 	const char *parameters;	/* "N=4, 64 MiB, 2 threads" */
 	double value;
 	const char *unit;
@@ -122,8 +122,5 @@ bool bench_machine_run(struct bench *bench, const char *machine,
 /* costs.c */
 bool bench_costs_record(const struct bench *bench, const char *path);
 int bench_costs_check(const struct bench *bench, const char *path);
-
-/* plot.c */
-bool bench_plot(const struct bench *bench, const char *path);
 
 #endif /* MEMCAST_TOOLS_BENCH_H */

@@ -24,15 +24,14 @@ static const struct bench_suite *const suites[] = {
 
 struct request {
 	bool chosen[SUITES], any, quick;
-	const char *json, *plot, *check, *record;
+	const char *json, *check, *record;
 };
 
-enum { KEY_JSON = 1, KEY_PLOT, KEY_QUICK, KEY_LIST, KEY_CHECK, KEY_RECORD };
+enum { KEY_JSON = 1, KEY_QUICK, KEY_LIST, KEY_CHECK, KEY_RECORD };
 
 static const struct argp_option argp_options[] = {
 	{ "json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
 	  "JSON instead of the table; with FILE, besides it", 0 },
-	{ "plot", KEY_PLOT, "FILE.svg", 0, "draw the ratios (gnuplot)", 0 },
 	{ "quick", KEY_QUICK, NULL, 0, "smaller sizes, fewer rounds", 0 },
 	{ "check", KEY_CHECK, "FILE", 0,
 	  "hold what suites count against what FILE has, print TAP", 0 },
@@ -69,9 +68,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_JSON:
 		request->json = arg ?: "";
-		break;
-	case KEY_PLOT:
-		request->plot = arg;
 		break;
 	case KEY_QUICK:
 		request->quick = true;
@@ -225,8 +221,6 @@ int main(int argc, char **argv)
 		bench_table(&bench);
 	if (request.json)
 		ok &= write_json(&bench, request.json);
-	if (request.plot)
-		ok &= bench_plot(&bench, request.plot);
 	/* JSON is for programs, such as this one outside a virtual machine */
 	return ok ? verdict(&bench, request.json && !*request.json) : 3;
 }
