@@ -152,6 +152,17 @@ struct argument {
 	}
 
 /*
+ * Define the function that a program built for the per-thread default stream imports: the same
+ * call, in which that stream takes the place of NULL. The stream is the last parameter, or the
+ * first; the macros' further arguments are the other parameters.
+ */
+#define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
+#define LAST(name, parameters, ...)	\
+	CUresult name##_ptsz parameters { return name(__VA_ARGS__, OR_OWN(stream)); }
+#define FIRST(name, parameters, ...)	\
+	CUresult name##_ptsz parameters { return name(OR_OWN(stream), __VA_ARGS__); }
+
+/*
  * A thread that is cancelled between cancel_hold() and cancel_release() ends after it: it would
  * otherwise end with a lock held, or with an object counted or opened for ever. Code that takes
  * locks, calls malloc() or comes to a cancellation point runs between the two.

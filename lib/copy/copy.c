@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Linear copies. Those without a stream run in the legacy one. */
+/* Linear copies, and fills. */
 #include "copy.h"
 
 #define BOTH_DEVICES	(MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE)
@@ -16,53 +16,6 @@ CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
 	};
 
 	return transfer_copy(stream, &arg, async);
-}
-
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, to, from, bytes, 0),
-			  to, from, bytes);
-}
-
-CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, to, (uintptr_t)from, bytes,
-				      MEMCAST_COPY_TO_DEVICE), to, from, bytes);
-}
-
-CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, (uintptr_t)to, from, bytes,
-				      MEMCAST_COPY_FROM_DEVICE), to, from, bytes);
-}
-
-CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(CU_STREAM_LEGACY, false, to, from, bytes, BOTH_DEVICES),
-			  to, from, bytes);
-}
-
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(stream, true, to, from, bytes, 0), to, from, bytes, stream);
-}
-
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(stream, true, to, (uintptr_t)from, bytes,
-				      MEMCAST_COPY_TO_DEVICE), to, from, bytes, stream);
-}
-
-CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(stream, true, (uintptr_t)to, from, bytes,
-				      MEMCAST_COPY_FROM_DEVICE), to, from, bytes, stream);
-}
-
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(stream, true, to, from, bytes, BOTH_DEVICES),
-			  to, from, bytes, stream);
 }
 
 /*
@@ -103,16 +56,21 @@ CUresult copy_peer(CUstream stream, bool async, CUdeviceptr to, CUcontext to_con
 	return result == CUDA_SUCCESS ? transfer_copy(stream, &arg, async) : result;
 }
 
-CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-		      CUcontext from_context, size_t bytes)
+CUresult fill_rows(CUstream stream, bool async, CUdeviceptr to, size_t pitch,
+		   uint32_t value, uint32_t width, size_t count, size_t rows)
 {
-	return WHOLE_CALL(copy_peer(CU_STREAM_LEGACY, false, to, to_context, from, from_context,
-				    bytes), to, to_context, from, from_context, bytes);
-}
+	struct memcast_fill arg = {
+		.width = width,
+		.value = value,
+		.rows = 1,
+	};
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-			   CUcontext from_context, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_peer(stream, true, to, to_context, from, from_context, bytes),
-			  to, to_context, from, from_context, bytes, stream);
+	/* an empty fill ignores its address, and one of a single row its pitch */
+	if (count && rows) {
+		arg.to = to;
+		arg.count = count;
+		arg.rows = rows;
+		arg.pitch = rows > 1 ? pitch : 0;
+	}
+	return transfer_fill(stream, &arg, async);
 }

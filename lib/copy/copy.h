@@ -48,7 +48,7 @@ EXPORTED CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t 
 				     size_t *starts, size_t attributes_count, size_t *failed,
 				     CUstream stream);
 
-/* copy.c, copy2d.c, fill.c: called by per_thread.c */
+/* copy.c, copy2d.c: called by calls.c */
 CUresult peer_devices(struct memcast_copy *arg, CUcontext to, CUcontext from, bool async);
 CUresult copy_linear(CUstream stream, bool async, uintptr_t to, uintptr_t from,
 		     size_t bytes, uint32_t flags);

@@ -78,18 +78,3 @@ CUresult copy_rows(CUstream stream, bool async, const CUDA_MEMCPY2D *copy, bool 
 		    (from.device ? MEMCAST_COPY_FROM_DEVICE : 0);
 	return transfer_copy(stream, &arg, async);
 }
-
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy)
-{
-	return WHOLE_CALL(copy_rows(CU_STREAM_LEGACY, false, copy, false), copy);
-}
-
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy)
-{
-	return WHOLE_CALL(copy_rows(CU_STREAM_LEGACY, false, copy, true), copy);
-}
-
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
-{
-	return WHOLE_CALL(copy_rows(stream, true, copy, false), copy, stream);
-}

@@ -181,23 +181,3 @@ CUresult copy_peer_layers(CUstream stream, bool async, const CUDA_MEMCPY3D_PEER 
 	return result == CUDA_SUCCESS ?
 		transfer_layers(stream, &layers, async ? TRANSFER_ASYNC : TRANSFER_SYNC) : result;
 }
-
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy)
-{
-	return WHOLE_CALL(copy_layers(CU_STREAM_LEGACY, false, copy), copy);
-}
-
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream)
-{
-	return WHOLE_CALL(copy_layers(stream, true, copy), copy, stream);
-}
-
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *copy)
-{
-	return WHOLE_CALL(copy_peer_layers(CU_STREAM_LEGACY, false, copy), copy);
-}
-
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
-{
-	return WHOLE_CALL(copy_peer_layers(stream, true, copy), copy, stream);
-}

@@ -5,12 +5,7 @@
  */
 #include "graph/launch/plan.h"
 
-#define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
-
 #pragma GCC visibility push(default)
-
-#define FIRST(name, parameters, ...)						\
-CUresult name##_ptsz parameters { return name(OR_OWN(stream), __VA_ARGS__); }
 
 FIRST(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), mode)
 FIRST(cuStreamBeginCaptureToGraph, (CUstream stream, CUgraph graph, const CUgraphNode *nodes,

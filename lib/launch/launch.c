@@ -185,8 +185,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 /* Symbols that programs built for the per-thread default stream import */
 #pragma GCC visibility push(default)
 
-#define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
-
 CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
 			     unsigned int grid_z, unsigned int block_x, unsigned int block_y,
 			     unsigned int block_z, unsigned int shared, CUstream stream,

@@ -5,13 +5,7 @@
  */
 #include "managed.h"
 
-#define OR_OWN(stream)	((stream) ? (stream) : CU_STREAM_PER_THREAD)
-
 #pragma GCC visibility push(default)
-
-#define LAST(name, parameters, ...)						\
-CUresult name##_ptsz parameters;						\
-CUresult name##_ptsz parameters { return name(__VA_ARGS__, OR_OWN(stream)); }
 
 LAST(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
      address, bytes, device)
