@@ -101,6 +101,14 @@ CUresult invocation_run(const struct invocation *invocation);
 CUresult translated_find(struct function *function, struct invocation *invocation);
 CUresult translated_run(const struct invocation *invocation);
 
+/* A launch of a translated kernel, while it runs */
+struct translated {
+	struct slot *slot;
+	const char *name;
+	struct activity *activity;	/* for memcast-smi, or NULL */
+	atomic_bool said;		/* that it waits */
+};
+
 /* reach.c */
 struct ptx_reach;
 

@@ -50,10 +50,11 @@ static void explain(uint64_t address, uint32_t device, struct ptx_reach *reach)
 		snprintf(reach->text, sizeof(reach->text), "no memory of the context is there");
 }
 
-/* @data: the context's slot */
+/* @data: the launch */
 bool reach_find(void *data, uint64_t address, struct ptx_reach *reach)
 {
-	const struct slot *slot = data, *owner;
+	const struct translated *launch = data;
+	const struct slot *slot = launch->slot, *owner;
 	struct memcast_address_info info;
 
 	*reach = (struct ptx_reach) {};

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "fault/fault.h"
+#include "base/activity.h"
 #include "base/ioctl.h"
 #include "launch.h"
 
@@ -254,6 +255,7 @@ static CUresult run_function(const struct invocation *invocation)
 	size_t blocks = all ? (size_t)invocation->grid[0] * invocation->grid[1] *
 			      invocation->grid[2] : 1;
 	struct runner *runner = runner_here();
+	struct activity *activity;
 	struct memcast_launch at;
 	CUresult result;
 	size_t threads = (size_t)invocation->block[0] * invocation->block[1] *
@@ -266,11 +268,13 @@ static CUresult run_function(const struct invocation *invocation)
 	runner->at = &at;
 	runner->result = CUDA_SUCCESS;
 	runner->gang = NULL;
+	activity = activity_begin(activity_now(), "kernel ", invocation->code->name);
 	if (!sigsetjmp(runner->back, 0)) {
 		fault_catch(caught);
 		run_shape(invocation, &at, bytes);
 	}
 	fault_catch(NULL);
+	activity_end(activity);
 	if (runner->result == CUDA_SUCCESS)
 		return CUDA_SUCCESS;
 	result = explain(invocation, runner);

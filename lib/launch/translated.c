@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Runs kernels that were translated from PTX, by memcast-ptx.so. */
+#include <stdio.h>
+
+#include "base/activity.h"
 #include "base/prints.h"
 #include "fault/fault.h"
 #include "launch.h"
@@ -36,12 +39,31 @@ static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
 	return true;
 }
 
+#define NOTICE_AFTER	5000000000UL
+
+/* Threads of a launch have waited for long. */
+static void waits(void *data, const char *where, uint64_t nanoseconds)
+{
+	struct translated *launch = data;
+	static atomic_bool aloud;
+	char text[960];
+
+	activity_where(launch->activity, where);
+	if (nanoseconds < NOTICE_AFTER || atomic_exchange(&launch->said, true))
+		return;
+	snprintf(text, sizeof(text), "kernel %.80s has waited %.1f s: %.800s", launch->name,
+		 nanoseconds * 1e-9, where);
+	log_notice(text, !atomic_exchange(&aloud, true));
+}
+
 static const struct ptx_run_host host = {
 	.catch = set_catcher,
 	.view_at = view_at,
 	.print = prints_add,
 	.reason = fault_reason,
 	.reach = reach_find,
+	.memory = memory_words,
+	.waits = waits,
 };
 
 /* Finds the translation of a kernel that has no function in C; it may take its time. */
@@ -64,6 +86,7 @@ CUresult translated_run(const struct invocation *invocation)
 {
 	const struct code *code = invocation->code;
 	struct slot *slot = context_slot(invocation->module->context);
+	struct translated running = { .slot = slot, .name = code->name };
 	const unsigned int *cluster = invocation->cluster;
 	struct ptx_launch launch = {
 		.kernel = invocation->translated,
@@ -77,7 +100,7 @@ CUresult translated_run(const struct invocation *invocation)
 		.heap_limit = slot->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
 		.print_limit = slot->limits[CU_LIMIT_PRINTF_FIFO_SIZE],
 		.host = &host,
-		.host_data = slot,
+		.host_data = &running,
 	};
 	struct ptx_outcome outcome;
 	const char *why;
@@ -92,6 +115,8 @@ CUresult translated_run(const struct invocation *invocation)
 		launch.block[i] = invocation->block[i];
 		launch.cluster[i] = cluster[i] ? cluster[i] : 1;
 	}
+	running.activity = activity_begin(activity_now(), "kernel ", code->name);
 	translator_get(&why)->run(&launch, &outcome);
+	activity_end(running.activity);
 	return outcome.result ? fail(outcome.result, "%s", outcome.reason) : CUDA_SUCCESS;
 }

@@ -91,9 +91,9 @@ CUresult memops_try(const struct memops *memops, uint32_t device, uint32_t *at, 
 }
 
 /* Ends early after a failure in the context, and at the end of the context or of the process. */
-static CUresult do_memops(const struct memops *memops, const struct stream *stream)
+static CUresult try_until_done(const struct memops *memops, const struct stream *stream,
+			       struct pause *pause)
 {
-	struct pause pause = {};
 	uint32_t at = 0, before;
 	bool done = false;
 
@@ -101,21 +101,34 @@ static CUresult do_memops(const struct memops *memops, const struct stream *stre
 		CUresult result;
 
 		before = at;
-		pause_begin(&pause);
+		pause_begin(pause);
 		result = memops_try(memops, stream->set->device, &at, &done);
 		if (result != CUDA_SUCCESS)
 			return result;
-		if (at != before)
-			pause = (struct pause) { .start = pause.start, .begun = pause.start };
+		if (at != before) {
+			long start = pause->start;
+
+			pause_end(pause);
+			pause->start = pause->begun = start;
+		}
 		if (done || stream->set->error != CUDA_SUCCESS)
 			break;
 		result = library_ready();
 		if (result != CUDA_SUCCESS)
 			return result == CUDA_ERROR_UNKNOWN ? result : CUDA_SUCCESS;
-		pause_notice(&pause, &memops->at[at], stream);
-		pause_sleep(&pause);
+		pause_notice(pause, &memops->at[at], stream);
+		pause_sleep(pause);
 	}
 	return CUDA_SUCCESS;
+}
+
+static CUresult do_memops(const struct memops *memops, const struct stream *stream)
+{
+	struct pause pause = {};
+	CUresult result = try_until_done(memops, stream, &pause);
+
+	pause_end(&pause);
+	return result;
 }
 
 static CUresult run_memops(struct work *work, struct stream *stream, CUresult error)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/activity.h"
 #include "base/ioctl.h"
 #include "stream.h"
 #include "base/visible.h"
@@ -59,7 +60,7 @@ void pause_sleep(struct pause *pause)
 }
 
 /* Names the memory at an address. All lines of the log have the module's device numbers. */
-static void name_memory(uint64_t address, char *text, size_t size)
+void memory_words(uint64_t address, char *text, size_t size)
 {
 	struct memcast_address_info info = { .address = address, .device = MEMCAST_DEVICE_NONE };
 	unsigned long long number;
@@ -83,6 +84,13 @@ static void name_memory(uint64_t address, char *text, size_t size)
 	else
 		snprintf(text, size, info.out_heap || !info.out_type ?
 			 "in this process's host memory" : "in host memory %llu", number);
+}
+
+/* The wait is over; another one may begin. */
+void pause_end(struct pause *pause)
+{
+	activity_end(pause->activity);
+	*pause = (struct pause) {};
 }
 
 static uint64_t read_word(const struct operation *operation, uint32_t device)
@@ -119,12 +127,12 @@ void pause_notice(struct pause *pause, const struct operation *operation,
 {
 	long waited = pause->start - pause->begun;
 	static atomic_bool aloud;
-	char memory[96], text[384];
+	char memory[96], text[384], name[32];
 
 	if (__builtin_expect(pause->said || waited < NOTICE_AFTER, 1))
 		return;
 	pause->said = true;
-	name_memory(operation->address, memory, sizeof(memory));
+	memory_words(operation->address, memory, sizeof(memory));
 	snprintf(text, sizeof(text),
 		 "stream %p has waited %.1f s for the word at %#llx, %s: it is %#llx, and the wait is for %s %#llx (cuStreamWaitValue%u)",
 		 (void *)stream->handle, waited * 1e-9, (unsigned long long)operation->address,
@@ -132,4 +140,11 @@ void pause_notice(struct pause *pause, const struct operation *operation,
 		 words_of(operation->how), (unsigned long long)operation->value,
 		 8 * operation->size);
 	log_notice(text, !atomic_exchange(&aloud, true));
+	snprintf(name, sizeof(name), "%p", (void *)stream->handle);
+	pause->activity = activity_begin(pause->begun, "stream ", name);
+	snprintf(text, sizeof(text), "waits for the word at %#llx, %s, %s %#llx "
+		 "(cuStreamWaitValue%u)", (unsigned long long)operation->address, memory,
+		 words_of(operation->how), (unsigned long long)operation->value,
+		 8 * operation->size);
+	activity_where(pause->activity, text);
 }

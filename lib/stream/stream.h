@@ -182,10 +182,13 @@ struct pause {
 	unsigned int looks;
 	bool said;
 	long begun, start, next;	/* nanoseconds: of the first look, of the last, of a pause */
+	struct activity *activity;	/* for memcast-smi, of a long wait; or NULL */
 };
 
 void pause_begin(struct pause *pause);
 void pause_sleep(struct pause *pause);
+void pause_end(struct pause *pause);
+void memory_words(uint64_t address, char *text, size_t size);
 void pause_notice(struct pause *pause, const struct operation *operation,
 		  const struct stream *stream);
 

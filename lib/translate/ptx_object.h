@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	3
+#define PTX_OBJECT_VERSION	4
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -65,6 +65,13 @@ struct ptx_run_host {
 	bool (*reason)(uintptr_t address, bool store, char *text, size_t size);
 	/* Finds memory. Return: may the launch load from there? @data: host_data; NULL: all */
 	bool (*reach)(void *data, uint64_t address, struct ptx_reach *reach);
+	/* Names the memory at an address. */
+	void (*memory)(uint64_t address, char *text, size_t size);
+	/*
+	 * Takes words about where threads of a launch have waited for so long, each second; "":
+	 * they go on. Several threads may call it.
+	 */
+	void (*waits)(void *data, const char *where, uint64_t nanoseconds);
 };
 
 struct ptx_launch {

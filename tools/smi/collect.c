@@ -21,6 +21,7 @@
 struct objects {
 	struct json_object *devices, *processes, *teams;
 	struct json_object *memories;	/* of all processes */
+	struct json_object *activities;
 	struct json_object *clients;	/* already seen: processes may inherit their files */
 	int64_t unseen;
 };
@@ -315,10 +316,12 @@ static void read_process(struct objects *objects, const char *pid)
 	add(process.json, "teams", process.teams);
 	add(process.json, "fds", number(process.fds));
 	json_object_put(process.memories);
-	if (process.any)
+	if (process.any) {
 		json_object_array_add(objects->processes, process.json);
-	else
+		smi_activities(objects->activities, pid);
+	} else {
 		json_object_put(process.json);
+	}
 }
 
 static int by_number(const struct dirent **a, const struct dirent **b)
@@ -356,6 +359,7 @@ struct json_object *smi_collect(void)
 	if (!objects.devices)
 		return NULL;
 	objects.processes = json_object_new_array();
+	objects.activities = json_object_new_array();
 	objects.teams = json_object_new_object();
 	objects.memories = json_object_new_object();
 	objects.clients = json_object_new_object();
@@ -375,6 +379,7 @@ struct json_object *smi_collect(void)
 	add(all, "processes", objects.processes);
 	add(all, "memories", values(objects.memories));
 	add(all, "teams", values(objects.teams));
+	add(all, "activities", objects.activities);
 	add(all, "unseen", number(objects.unseen));
 	json_object_put(objects.clients);
 	return all;

@@ -274,6 +274,25 @@ static void print_teams(struct json_object *teams, struct json_object *processes
 	table_end(table);
 }
 
+/* Kernels that end at once would only flicker. */
+static void print_activities(struct json_object *activities, struct json_object *processes)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < json_object_array_length(activities); i++) {
+		struct json_object *activity = json_object_array_get_idx(activities, i);
+		const char *where = json_object_get_string(json_object_object_get(activity, "where"));
+
+		if (get(activity, "ms") < 1000)
+			continue;
+		printf("%s%" PRId64 " %s: %s, for %.1f s%s%s\n", any ? "" : "\n", get(activity, "pid"),
+		       name_of(processes, get(activity, "pid")),
+		       json_object_get_string(json_object_object_get(activity, "what")),
+		       get(activity, "ms") / 1e3, *where ? ": " : "", where);
+		any = true;
+	}
+}
+
 static void print_header(struct json_object *all)
 {
 	struct json_object *version = json_object_object_get(all, "version");
@@ -305,6 +324,7 @@ void smi_print(struct json_object *all)
 		putchar('\n');
 		print_teams(teams, processes);
 	}
+	print_activities(json_object_object_get(all, "activities"), processes);
 	if (unseen)
 		printf("\nprocesses that you may not look into: %" PRId64 "; root may\n", unseen);
 }

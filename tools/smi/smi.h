@@ -21,6 +21,8 @@
  *              offset in the memory, bytes; untold: bytes of further bindings; pids; missing:
  *              how many members have not joined; others: devices that could join; waits: calls
  *              that wait for them: pid, call, ms: how long the call waits
+ *   activities pid, what: "kernel sum", or "stream 0x…" with a long wait for a word; ms: since when;
+ *              where: at what its threads wait, or ""
  *   unseen     how many processes (no kernel threads) memcast-smi may not read
  */
 #ifndef MEMCAST_SMI_H
@@ -53,6 +55,9 @@ struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
 			     const struct smi_count *count, size_t all);
 void smi_team_wait(struct json_object *team, const char *rest);
 void smi_team_bindings(struct json_object *team, int64_t device, const char *text);
+
+/* activity.c: add what a process does, for collect.c */
+void smi_activities(struct json_object *list, const char *pid);
 
 /* device.c: versions, and the time */
 void smi_add_versions(struct json_object *all);

@@ -106,7 +106,7 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 		pause_begin(&pause);
 		result = look_at_all(launch, &left);
 		if (left < before) {
-			pause = (struct pause) {};
+			pause_end(&pause);
 		} else if (result == CUDA_SUCCESS) {
 			/* a failure in the context, its end, or the end of the process */
 			result = stream->set->error;
@@ -116,6 +116,7 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 			pause_sleep(&pause);
 		}
 	}
+	pause_end(&pause);
 	return result;
 }
 

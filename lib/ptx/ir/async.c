@@ -120,6 +120,7 @@ static void test(struct translator *t, enum space space)
 	token = parity ? resize(t, get(t, operand(t, 2), TYPE_U32), 64, false) :
 			 get(t, operand(t, 2), TYPE_B64);
 	use_mbarrier(t, barrier, operand(t, 1), space);
+	note_looked_at(t, barrier, 8);
 	done = call_math(t, "mbarrier_test", barrier, token, constant(t, 32, parity));
 	checked_order(t, choose(t, LLVMBuildICmp(t->builder, LLVMIntNE, done, constant(t, 32, 0),
 						 ""),

@@ -146,6 +146,9 @@ void align_note_sum(struct translator *t);
 void align_check(struct translator *t, LLVMValueRef pointer, uint32_t align, struct symbol *base,
 		 uint64_t added);
 
+/* ---- memory.c ---- */
+void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes);
+
 /* ---- checked.c ---- */
 void checked_access(struct translator *t, LLVMValueRef pointer, const struct operand *operand,
 		    enum space space, LLVMValueRef bytes, uint32_t kind, LLVMValueRef value);

@@ -88,6 +88,18 @@ static const struct operand *element(struct translator *t, const struct operand 
 	return &sink;
 }
 
+/* A thread that polls is taken to wait for the word that it has looked at last. */
+void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes)
+{
+	LLVMValueRef value;
+
+	if (!t->polls)
+		return;
+	value = BUILD(Or, as_int(t, pointer), constant(t, 64, (uint64_t)bytes << PTX_LOOKED_SHIFT));
+	LLVMBuildStore(t->builder, value, at_offset(t, t->thread,
+						    offsetof(struct ptx_thread, looked_at)));
+}
+
 void translate_ld(struct translator *t)
 {
 	struct access access;
@@ -98,6 +110,8 @@ void translate_ld(struct translator *t)
 	pointer = pointer_to(t, operand(t, 1), access.space, access.bytes);
 	checked_access(t, pointer, operand(t, 1), access.space, constant(t, 32, access.bytes),
 		       PTX_ACCESS_LOAD | (access.strong ? PTX_ACCESS_STRONG : 0), NULL);
+	if (access.strong)
+		note_looked_at(t, pointer, access.bytes);
 	value = BUILD(Load2, access_type(t, &access), pointer);
 	order(&access, value);
 	if (access.acquire)

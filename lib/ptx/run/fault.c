@@ -36,6 +36,12 @@ static void line_of(const struct fiber *fiber, uintptr_t rip, uintptr_t rsp, cha
 		ptx_run_line_at(*(uintptr_t *)rsp - 1, line, size);
 }
 
+/* Of a thread that has no turn */
+void line_of_waiting(const struct fiber *fiber, char *line, size_t size)
+{
+	line_of(fiber, 0, (uintptr_t)fiber->stack, line, size);
+}
+
 /* Says where a thread was, in words. @rip: 0, or the instruction */
 static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintptr_t rip,
 		  uintptr_t rsp, char *text, size_t size)

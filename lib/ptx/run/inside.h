@@ -169,7 +169,18 @@ void fibers_wake(struct queue *queue);
 void fiber_wait(struct fiber *fiber);
 void queue_add(struct queue *queue, struct fiber *fiber);
 
+/* waits.c */
+struct waiting {
+	uint32_t rounds;		/* without news */
+	uint64_t since, told, ended;	/* nanoseconds: the first, the last words, the last round */
+	bool said;
+};
+
+void wait_outside(struct runner *runner, struct waiting *waiting);
+void wait_over(const struct runner *runner, struct waiting *waiting);
+
 /* fault.c */
+void line_of_waiting(const struct fiber *fiber, char *line, size_t size);
 void fault_explain(struct runner *runner, struct ptx_grid *grid);
 void stuck_explain(struct runner *runner, const struct cluster *cluster);
 __attribute__((noreturn)) void run_fail(struct fiber *fiber, int result, const char *format, ...)

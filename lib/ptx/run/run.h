@@ -10,6 +10,7 @@
  *   launch.c	a launch: its blocks, the runners that work on it, how it ends
  *   runner.c	runners: turns of threads, starts of blocks, idle waiting
  *   block.c	memory of blocks: shared memory, stacks, threads
+ *   waits.c	where threads wait, for those who ask why a kernel does not end
  *   barrier.c	barriers of blocks and clusters
  *   warp.c	operations of a warp's lanes
  *   system.c	printf, malloc, assert, traps
@@ -68,7 +69,11 @@ struct ptx_thread {
 	size_t window_bytes;
 	const struct memcast_view *view;
 	struct ptx_block *block;
+	uint64_t looked_at;		/* the last word that it may have to wait for, with its size */
 };
+
+#define PTX_LOOKED_SHIFT	56
+#define PTX_LOOKED_ADDRESS	((1UL << PTX_LOOKED_SHIFT) - 1)
 
 /* Orders in which lanes go on after an operation of a warp, by what they do until the next */
 #define PTX_LANES_UP	0

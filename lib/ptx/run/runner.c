@@ -6,17 +6,12 @@
  * begin, the runner yields its processor, and in the end sleeps between rounds.
  */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "inside.h"
 
 #define SPARES_MOST	8		/* clusters' memory that a runner keeps */
-#define IDLE_YIELDS	64		/* rounds without news before the clock is read */
-#define IDLE_AWAKE_NS	2000000UL	/* so long, it only yields */
-#define IDLE_SLEEP_NS	50000UL
 
 static __thread struct runner *here;
 static pthread_key_t key;
@@ -274,31 +269,6 @@ static bool start_next(struct runner *runner, struct ptx_grid *grid)
 	return true;
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000UL + time.tv_nsec;
-}
-
-/* All threads wait for something outside, perhaps for another process. */
-static void idle(uint32_t *rounds, uint64_t *since)
-{
-	static const struct timespec nap = { .tv_nsec = IDLE_SLEEP_NS };
-
-	if (++*rounds < IDLE_YIELDS) {
-		sched_yield();
-		return;
-	}
-	if (*rounds == IDLE_YIELDS)
-		*since = now();
-	if (now() - *since < IDLE_AWAKE_NS)
-		sched_yield();
-	else
-		nanosleep(&nap, NULL);
-}
-
 /* Gives each cluster a round. Return: did a thread do more than poll? */
 static bool all_rounds(struct runner *runner)
 {
@@ -320,12 +290,11 @@ static bool all_rounds(struct runner *runner)
 
 static void work(struct runner *runner, struct ptx_grid *grid)
 {
-	uint32_t quiet = 0;
-	uint64_t since = 0;
+	struct waiting waiting = {};
 
 	while (!grid->failed) {
 		if (all_rounds(runner)) {
-			quiet = 0;
+			wait_over(runner, &waiting);
 			if (runner->active)
 				continue;
 		}
@@ -335,9 +304,10 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 		}
 		/* nothing of this grid is left for this runner */
 		if (!runner->active && grid->started >= grid->clusters)
-			return;
-		idle(&quiet, &since);
+			break;
+		wait_outside(runner, &waiting);
 	}
+	wait_over(runner, &waiting);
 }
 
 /* The signal handler calls this in the thread that runs the block. */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a process does that may take for ever, kernels and waits of streams: libcuda.so.1 keeps it
+ * in memory of the process (lib/base/activity.h). Who may trace the process may read it.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "smi.h"
+
+#define MEMORY	"/memfd:memcast-activity"
+#define RECORDS	64
+
+struct record {				/* as struct activity there */
+	uint64_t begun;
+	char what[248], where[768];
+};
+
+/* Return: the address of the process's records; 0: it has none */
+static uintptr_t find(const char *pid)
+{
+	char path[64], *line = NULL;
+	unsigned long start = 0, found = 0;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/maps", pid);
+	file = fopen(path, "re");
+	while (file && !found && getline(&line, &room, file) > 0)
+		if (strstr(line, MEMORY) && sscanf(line, "%lx", &start) == 1)
+			found = start;
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* JSON is UTF-8, and names of PTX are ASCII: other bytes are of a text that is being written. */
+static struct json_object *text_new(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (char *at = text; *at; at++)
+		if (*at & 0x80)
+			*at = '?';
+	return json_object_new_string(text);
+}
+
+static void add(struct json_object *list, struct record *record, int64_t pid, uint64_t now)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "pid", json_object_new_int64(pid));
+	json_object_object_add(json, "what", text_new(record->what, sizeof(record->what)));
+	json_object_object_add(json, "where", text_new(record->where, sizeof(record->where)));
+	json_object_object_add(json, "ms", json_object_new_int64((now - record->begun) / 1000000));
+	json_object_array_add(list, json);
+}
+
+void smi_activities(struct json_object *list, const char *pid)
+{
+	uintptr_t address = find(pid);
+	struct record *records = address ? calloc(RECORDS, sizeof(*records)) : NULL;
+	struct iovec to = { records, RECORDS * sizeof(*records) };
+	struct iovec from = { (void *)address, to.iov_len };
+	struct timespec time;
+	uint64_t now;
+
+	if (!records)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	now = time.tv_sec * 1000000000UL + time.tv_nsec;
+	if (process_vm_readv(atoi(pid), &to, 1, &from, 1, 0) == (ssize_t)to.iov_len)
+		for (int i = 0; i < RECORDS; i++)
+			if (records[i].begun && records[i].begun <= now)
+				add(list, &records[i], atoi(pid), now);
+	free(records);
+}
