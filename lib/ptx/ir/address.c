@@ -152,7 +152,8 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 	} else if (LLVMGetTypeKind(LLVMTypeOf(base)) == LLVMPointerTypeKind) {
 		pointer = base;
 	} else {
-		pointer = BUILD(IntToPtr, resize(t, base, 64, false), t->pointer);
+		pointer = offset_of(t, thread_field(t, offsetof(struct ptx_thread, origin),
+						    t->pointer), resize(t, base, 64, false));
 	}
 	if (added)
 		pointer = offset_of(t, pointer, constant(t, 64, added));

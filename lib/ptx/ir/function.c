@@ -19,6 +19,20 @@ static void attribute(struct translator *t, LLVMValueRef function, uint32_t at, 
 	LLVMAddAttributeAtIndex(function, at, LLVMCreateEnumAttribute(t->context, kind, 0));
 }
 
+/* What a function's argument points to is there: LLVM may load it before it is needed. */
+static void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, uint64_t bytes)
+{
+	static const char *const names[] = { "dereferenceable", "align" };
+	const uint64_t values[] = { bytes, 8 };
+
+	for (int i = 0; i < 2 && bytes; i++) {
+		uint32_t kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+
+		LLVMAddAttributeAtIndex(function, 1 + argument,
+					LLVMCreateEnumAttribute(t->context, kind, values[i]));
+	}
+}
+
 static void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
 			   const char *value)
 {
@@ -353,6 +367,8 @@ static void block_form(struct translator *t, LLVMValueRef body)
 	attribute(t, t->value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
 	attribute(t, t->value, 1, "noalias");
 	attribute(t, t->value, 2, "noalias");
+	is_there(t, t->value, 0, sizeof(struct ptx_thread));
+	is_there(t, t->value, 1, t->root->function->parameters.bytes);
 	text_attribute(t, t->value, "warn-stack-size", "0");
 	text_attribute(t, t->value, "disable-tail-calls", "true");
 	lines_function(t, t->root->function->line);

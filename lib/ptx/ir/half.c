@@ -11,11 +11,13 @@ static bool is_bf16(enum type type)
 	return type == TYPE_BF16 || type == TYPE_BF16X2;
 }
 
-/* Return: 16 bits as an f32 */
+/* Return: 16 bits as an f32; a NaN keeps its bits, made quiet */
 LLVMValueRef widen(struct translator *t, LLVMValueRef bits, enum type type)
 {
 	if (!is_bf16(type))
-		return call_math(t, "f32_of_f16", bits);
+		return !jit_has_f16c(t->code->jit) ? call_math(t, "f32_of_f16", bits) :
+		       BUILD(FPExt, BUILD(BitCast, bits, LLVMHalfTypeInContext(t->context)),
+			     t->f32);
 	bits = BUILD(Shl, resize(t, bits, 32, false), constant(t, 32, 16));
 	return BUILD(BitCast, bits, t->f32);
 }
@@ -25,8 +27,13 @@ LLVMValueRef narrow(struct translator *t, LLVMValueRef value, enum type type)
 {
 	LLVMValueRef bits, odd, rounded;
 
-	if (!is_bf16(type))
-		return call_math(t, "f16_of_f32", value);
+	if (!is_bf16(type)) {
+		if (!jit_has_f16c(t->code->jit))
+			return call_math(t, "f16_of_f32", value);
+		bits = BUILD(FPTrunc, value, LLVMHalfTypeInContext(t->context));
+		return choose(t, is_nan(t, value), constant(t, 16, 0x7fff),
+			      BUILD(BitCast, bits, t->i16));
+	}
 	bits = as_int(t, value);
 	odd = BUILD(And, BUILD(LShr, bits, constant(t, 32, 16)), constant(t, 32, 1));
 	rounded = BUILD(Add, BUILD(Add, bits, constant(t, 32, 0x7fff)), odd);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * multimem: calls of the functions of memcast/multimem.h. The view of a window is looked for once:
- * the thread keeps the one that it has used last.
+ * multimem: stores, and sums of f32, as loops over the replicas; all else as calls of the functions
+ * of memcast/multimem.h. The view of a window is looked for once: the thread keeps the one that it
+ * has used last.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "instructions.h"
 #include "ir.h"
+#include "memcast/view.h"
 #include "ptx/math/multimem.h"
 
 /* Appends a modifier, in the order that the header's names have. */
@@ -95,6 +97,106 @@ static LLVMValueRef element_at(struct translator *t, LLVMValueRef place, uint32_
 	return LLVMBuildGEP2(t->builder, t->i8, place, &index, 1, "");
 }
 
+/* A loop over the replicas of a view, from @first on; the builder stands in it. */
+struct replicas {
+	LLVMValueRef view, offset, index;
+	LLVMBasicBlockRef head, before;
+};
+
+static LLVMValueRef replica_at(struct translator *t, const struct replicas *all, LLVMValueRef index)
+{
+	LLVMValueRef place = element_at(t, all->view, offsetof(struct memcast_view, replica));
+	LLVMValueRef base;
+
+	place = LLVMBuildGEP2(t->builder, t->pointer, place, &index, 1, "");
+	base = invariant(t, BUILD(Load2, t->pointer, place));
+	return LLVMBuildGEP2(t->builder, t->i8, base, (LLVMValueRef *)&all->offset, 1, "");
+}
+
+static void replicas_begin(struct translator *t, struct replicas *all, uint64_t first)
+{
+	LLVMValueRef start = constant(t, 64, first);
+
+	all->before = LLVMGetInsertBlock(t->builder);
+	all->head = new_block(t);
+	LLVMBuildBr(t->builder, all->head);
+	LLVMPositionBuilderAtEnd(t->builder, all->head);
+	all->index = BUILD(Phi, t->i64);
+	LLVMAddIncoming(all->index, &start, &all->before, 1);
+}
+
+/* Is there another replica at the loop's index? The builder then stands where there is one. */
+static LLVMBasicBlockRef replicas_more(struct translator *t, const struct replicas *all)
+{
+	LLVMBasicBlockRef more = new_block(t), after = new_block(t);
+	LLVMValueRef count = invariant(t, BUILD(Load2, t->i32, all->view));
+
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, all->index,
+						  resize(t, count, 64, false), ""), more, after);
+	LLVMPositionBuilderAtEnd(t->builder, more);
+	return after;
+}
+
+static void replicas_end(struct translator *t, const struct replicas *all, LLVMBasicBlockRef after)
+{
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder);
+	LLVMValueRef next = LLVMBuildNUWAdd(t->builder, all->index, constant(t, 64, 1), "");
+
+	LLVMAddIncoming(all->index, &next, &here, 1);
+	LLVMBuildBr(t->builder, all->head);
+	LLVMPositionBuilderAtEnd(t->builder, after);
+}
+
+/* Each register is read or written whole: an access has as many as the instruction has. */
+static LLVMValueRef whole(struct translator *t, LLVMValueRef access)
+{
+	LLVMSetAlignment(access, 4);
+	LLVMSetVolatile(access, !has(t, MOD_weak));
+	return access;
+}
+
+/* ((r0 + r1) + r2) + …, as memcast/multimem.h has it */
+static void sum_f32(struct translator *t, struct replicas *all, struct operand *to, uint32_t count)
+{
+	LLVMTypeRef type = LLVMVectorType(t->f32, count);
+	LLVMValueRef sum, first, next;
+	LLVMBasicBlockRef after, from;
+
+	first = whole(t, BUILD(Load2, type, replica_at(t, all, constant(t, 64, 0))));
+	replicas_begin(t, all, 1);
+	sum = BUILD(Phi, type);
+	LLVMAddIncoming(sum, &first, &all->before, 1);
+	after = replicas_more(t, all);
+	next = BUILD(FAdd, sum, whole(t, BUILD(Load2, type, replica_at(t, all, all->index))));
+	from = LLVMGetInsertBlock(t->builder);
+	LLVMAddIncoming(sum, &next, &from, 1);
+	replicas_end(t, all, after);
+	if (has(t, MOD_acquire))
+		LLVMBuildFence(t->builder, LLVMAtomicOrderingAcquire, false, "");
+	for (uint32_t i = 0; i < count; i++)
+		put(t, count > 1 && i < to->count ? &to->items[i] : to,
+		    LLVMBuildExtractElement(t->builder, sum, constant(t, 32, i), ""), TYPE_F32);
+}
+
+static void store_all(struct translator *t, struct replicas *all, struct operand *from,
+		      enum type type, uint32_t count)
+{
+	LLVMValueRef value = LLVMGetUndef(LLVMVectorType(int_type(t, type_bits(type)), count));
+	LLVMBasicBlockRef after;
+
+	for (uint32_t i = 0; i < count; i++)
+		value = LLVMBuildInsertElement(t->builder, value,
+					       get(t, count > 1 && i < from->count ?
+						   &from->items[i] : from, type),
+					       constant(t, 32, i), "");
+	if (has(t, MOD_release))
+		LLVMBuildFence(t->builder, LLVMAtomicOrderingRelease, false, "");
+	replicas_begin(t, all, 0);
+	after = replicas_more(t, all);
+	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, all->index)));
+	replicas_end(t, all, after);
+}
+
 void translate_multimem(struct translator *t)
 {
 	enum type type = type_at(t, t->types_count ? t->types_count - 1 : 0);
@@ -120,6 +222,18 @@ void translate_multimem(struct translator *t)
 		entry++;
 	if (!entry->name || !bytes) {
 		unsupported(t);
+		return;
+	}
+	if (!load ? has(t, MOD_st) && bytes * count >= 4 :
+		    type == TYPE_F32 && has(t, MOD_add)) {
+		struct replicas all = {};
+
+		all.view = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0),
+								 SPACE_GLOBAL, 1)), &all.offset);
+		if (load)
+			sum_f32(t, &all, value, count);
+		else
+			store_all(t, &all, value, type, count);
 		return;
 	}
 	function_type = LLVMFunctionType(t->nothing, types, 4, false);

@@ -10,31 +10,6 @@
 #include "code.h"
 #include "ptx/ir/instructions.h"
 
-static const char *const waiting[] = { "atom", "mbarrier", "nanosleep", "call" };
-
-/* May the instruction, in a loop, be what the loop waits by? */
-bool statement_may_wait(const struct statement *statement)
-{
-	if (word_is(&statement->name, "ld")) {
-		for (uint32_t i = 0; i < statement->modifiers_count; i++) {
-			const struct word *word = &statement->modifiers[i];
-
-			if (word_is(word, ".volatile") || word_is(word, ".relaxed") ||
-			    word_is(word, ".acquire") || word_is(word, ".mmio") ||
-			    word_is(word, ".cv"))
-				return true;
-		}
-		return false;
-	}
-	if (word_is(&statement->name, "multimem"))
-		return statement->modifiers_count && word_is(&statement->modifiers[0],
-							     ".ld_reduce");
-	for (size_t i = 0; i < ARRAY_SIZE(waiting); i++)
-		if (word_is(&statement->name, waiting[i]))
-			return true;
-	return false;
-}
-
 static bool add_callee(struct facts *facts, struct function *function)
 {
 	for (uint32_t i = 0; i < facts->callees_count; i++)
@@ -156,12 +131,12 @@ static void loop_check(struct checking *checking, uint32_t index, const uint32_t
 		struct symbol *label;
 
 		if (operand->kind == OPERAND_SYMBOL && operand->symbol->kind == SYMBOL_TARGETS)
-			checking->facts->waits = true;	/* it is not looked where they are */
+			checking->facts->loop_waits = true;	/* it is not looked where they are */
 		if (operand->kind != OPERAND_NAME)
 			continue;
 		label = scope_find(statement->scope, operand->name.at, operand->name.length);
 		if (label && label->used && waits[index] > waits[label->count])
-			checking->facts->waits = true;
+			checking->facts->loop_waits = true;
 	}
 }
 
@@ -244,6 +219,8 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 	}
 	if (result == CUDA_SUCCESS)
 		memory_check(&checking, &body);
+	if (result == CUDA_SUCCESS && checking.facts->loop_waits)
+		checking.facts->waits |= body_depends(&body);
 	function->statements = body.count;
 	body_free(&body);
 	free(waits);

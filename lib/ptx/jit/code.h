@@ -24,6 +24,7 @@ struct ptx_slot {
 /* What is known of a function, beyond its head; function->translated is this */
 struct facts {
 	struct ptx_slot slot;
+	bool loop_waits;		/* a loop has what it may wait by */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
 	uint32_t shared_bytes, shared_align, shared_base;
 	struct function **callees;
@@ -92,6 +93,8 @@ void *external_find(struct ptx_code *code, const char *name);
 bool jit_checks(void);
 struct jit *jit_new(char *reason, size_t size);
 void jit_free(struct jit *jit);
+/* Has the processor instructions that convert f16? */
+bool jit_has_f16c(const struct jit *jit);
 bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);
 
 #endif /* MEMCAST_PTX_CODE_H */

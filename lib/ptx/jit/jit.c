@@ -34,6 +34,7 @@ struct jit {
 	struct scope *names;		/* that the linker knows */
 	struct digest target;		/* the compiler, and the processor that it compiles for */
 	bool caches;
+	bool f16c;
 	bool all_large;			/* MEMCAST_PTX_LEVEL=0: as if all roots were large */
 };
 
@@ -123,6 +124,7 @@ struct jit *jit_new(char *reason, size_t size)
 	}
 	if (jit) {
 		jit->all_large = level && *level == '0';
+		jit->f16c = strstr(features, "+f16c");
 		jit->caches = cache_build(&jit->target);
 		digest_add(&jit->target, processor, strlen(processor));
 		digest_add(&jit->target, features, strlen(features));
@@ -137,6 +139,11 @@ struct jit *jit_new(char *reason, size_t size)
 	LLVMDisposeMessage(processor);
 	LLVMDisposeMessage(features);
 	return jit;
+}
+
+bool jit_has_f16c(const struct jit *jit)
+{
+	return jit->f16c;
 }
 
 void jit_free(struct jit *jit)

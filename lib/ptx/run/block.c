@@ -112,20 +112,65 @@ static void thread_place(struct ptx_thread *at, uint32_t number)
 	at->warpid = number / PTX_WARP;
 }
 
+/* Which block of the grid it is */
+static void block_place(struct ptx_thread *at, const struct ptx_grid *grid, uint64_t cluster,
+			uint32_t rank)
+{
+	const struct ptx_launch *launch = grid->launch;
+	uint32_t in_cluster[3], of_grid[3];
+
+	at->smid = (cluster * grid->blocks_each + rank) % at->nsmid;
+	of_grid[0] = cluster % grid->nclusterid[0];
+	of_grid[1] = cluster / grid->nclusterid[0] % grid->nclusterid[1];
+	of_grid[2] = cluster / grid->nclusterid[0] / grid->nclusterid[1];
+	in_cluster[0] = rank % launch->cluster[0];
+	in_cluster[1] = rank / launch->cluster[0] % launch->cluster[1];
+	in_cluster[2] = rank / launch->cluster[0] / launch->cluster[1];
+	for (int i = 0; i < 3; i++) {
+		at->clusterid[i] = of_grid[i];
+		at->cluster_ctaid[i] = in_cluster[i];
+		at->ctaid[i] = of_grid[i] * launch->cluster[i] + in_cluster[i];
+	}
+}
+
+/*
+ * Runs blocks whose threads are one loop. Each takes less time than a start of a block, so that this
+ * block's place serves those that follow.
+ */
+static void run_loops(struct fiber *fiber, struct ptx_grid *grid)
+{
+	const struct ptx_launch *launch = grid->launch;
+	uint64_t next, end;
+
+	launch->kernel->block(&fiber->at, launch->parameters);
+	while (grid->blocks_each == 1 && !grid->failed) {
+		next = atomic_fetch_add(&grid->started, grid->share);
+		end = next + grid->share < grid->clusters ? next + grid->share : grid->clusters;
+		if (next >= end)
+			break;
+		for (; next < end && !grid->failed; next++) {
+			block_place(&fiber->at, grid, next, 0);
+			fiber->at.named = 0;
+			launch->kernel->block(&fiber->at, launch->parameters);
+		}
+	}
+}
+
 /* Runs a block's threads one after the other: the kernel never waits. */
 static void begin_serial(void *data)
 {
 	struct fiber *fiber = data;
 	struct ptx_block *block = fiber->at.block;
-	const struct ptx_launch *launch = block->runner->grid->launch;
+	struct ptx_grid *grid = block->runner->grid;
+	const struct ptx_launch *launch = grid->launch;
 
 	if (launch->kernel->block) {
-		launch->kernel->block(&fiber->at, launch->parameters);
+		run_loops(fiber, grid);
 		block->live = 1;
 	}
 	while (!launch->kernel->block) {
 		launch->kernel->thread(&fiber->at, launch->parameters);
-		if (block->live <= 1 || block->runner->grid->failed)
+		if (block->live <= 1 || grid->failed)
 			break;
 		block->live--;
 		thread_place(&fiber->at, block->threads - block->live);
@@ -151,7 +196,6 @@ static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block
 				   uint64_t cluster, uint32_t rank)
 {
 	const struct ptx_launch *launch = grid->launch;
-	uint32_t in_cluster[3], of_grid[3];
 	struct ptx_thread at = {
 		.dynamic_shared = launch->dynamic_shared,
 		.dynamic_first = PTX_SHARED_FIRST + ((launch->kernel->static_shared + 15) & ~15U),
@@ -168,26 +212,17 @@ static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block
 		.block = block,
 	};
 
-	at.smid = (cluster * grid->blocks_each + rank) % at.nsmid;
 	at.total_shared = (at.dynamic_first - PTX_SHARED_FIRST + launch->dynamic_shared + 127) &
 			  ~127U;
 	if (!launch->cooperative)
 		at.envreg[1] = at.envreg[2] = 0;
-	of_grid[0] = cluster % grid->nclusterid[0];
-	of_grid[1] = cluster / grid->nclusterid[0] % grid->nclusterid[1];
-	of_grid[2] = cluster / grid->nclusterid[0] / grid->nclusterid[1];
-	in_cluster[0] = rank % launch->cluster[0];
-	in_cluster[1] = rank / launch->cluster[0] % launch->cluster[1];
-	in_cluster[2] = rank / launch->cluster[0] / launch->cluster[1];
 	for (int i = 0; i < 3; i++) {
 		at.ntid[i] = launch->block[i];
 		at.nctaid[i] = launch->grid[i];
-		at.clusterid[i] = of_grid[i];
 		at.nclusterid[i] = grid->nclusterid[i];
-		at.cluster_ctaid[i] = in_cluster[i];
 		at.cluster_nctaid[i] = launch->cluster[i];
-		at.ctaid[i] = of_grid[i] * launch->cluster[i] + in_cluster[i];
 	}
+	block_place(&at, grid, cluster, rank);
 	return at;
 }
 

@@ -122,6 +122,7 @@ struct ptx_grid {
 	uint32_t threads;		/* of a block */
 	uint32_t blocks_each;		/* of a cluster */
 	uint64_t clusters, resident;
+	uint64_t share;			/* clusters that a runner takes at once, if they never wait */
 	uint64_t id;
 	uint32_t stack_each;
 	uint32_t nclusterid[3];

@@ -25,6 +25,10 @@
  */
 #define STACK_POINTERS	(1U << 20)
 
+/* Runners take so many shares of a grid, so that all end at about the same time. */
+#define SHARES		256
+#define SHARE_MOST	16
+
 /* Protects the list of grids, their helpers and offered, and the counts. Taken alone. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t offers = PTHREAD_COND_INITIALIZER;
@@ -206,6 +210,8 @@ void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome)
 		grid.nclusterid[i] = launch->grid[i] / launch->cluster[i];
 		grid.clusters *= grid.nclusterid[i];
 	}
+	grid.share = grid.clusters / SHARES;
+	grid.share = grid.share < 1 ? 1 : grid.share > SHARE_MOST ? SHARE_MOST : grid.share;
 	if (launch->resident && !launch->cooperative)
 		grid.resident = launch->resident / grid.blocks_each ?
 				launch->resident / grid.blocks_each : 1;

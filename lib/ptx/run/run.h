@@ -63,6 +63,11 @@ struct ptx_thread {
 	uint32_t smid, nsmid;
 	uint32_t envreg[3];
 	uint64_t gridid;
+	/*
+	 * Always 0, which generated code does not know: LLVM understands addresses as sums of a
+	 * pointer and a number
+	 */
+	char *origin;
 	char *stack_end;		/* the lowest address of this thread's stack */
 	/* the window of a multicast object that the thread has used last; see ptx_run_view() */
 	uint64_t window;

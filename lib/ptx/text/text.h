@@ -142,6 +142,7 @@ struct symbol {
 			uint8_t written;	/* places that write it; 2: or more, or unsure ones */
 			bool known;		/* the rest is true of the body */
 			bool zeroed;		/* it may be read before it is written */
+			bool depends;		/* on what others write; lib/ptx/jit/wait.c */
 		} flow;
 	};
 	/* what translation makes of it: values of LLVM, or NULL */
