@@ -108,11 +108,8 @@ LLVMValueRef function_value(struct translator *t, struct function *function)
 	text_attribute(t, value, "warn-stack-size", "0");
 	/* a return address in the stack tells which line has called the runtime */
 	text_attribute(t, value, "disable-tail-calls", "true");
-	if (function->kernel) {
+	if (function->kernel)
 		attribute(t, value, LLVMAttributeFunctionIndex, "alwaysinline");
-		attribute(t, value, 1, "noalias");
-		attribute(t, value, 2, "noalias");
-	}
 	if (root->functions_count == root->functions_room) {
 		uint32_t room = root->functions_room ? 2 * root->functions_room : 16;
 		struct function **more = realloc(root->functions, room * sizeof(*more));
@@ -322,6 +319,37 @@ static void thread_form(struct translator *t, LLVMValueRef body)
 	LLVMBuildRetVoid(t->builder);
 }
 
+/*
+ * A name for the innermost loop of the form for blocks. Metadata that has itself as its first part
+ * is like no other.
+ */
+static LLVMValueRef name_loop(struct translator *t)
+{
+	LLVMMetadataRef empty = LLVMTemporaryMDNode(t->context, NULL, 0), name;
+	LLVMValueRef value;
+
+	name = LLVMMDNodeInContext2(t->context, &empty, 1);
+	value = LLVMMetadataAsValue(t->context, name);
+	LLVMMetadataReplaceAllUsesWith(empty, name);
+	return value;
+}
+
+static void mark(struct translator *t, LLVMValueRef instruction, const char *kind)
+{
+	LLVMSetMetadata(instruction, LLVMGetMDKindIDInContext(t->context, kind, strlen(kind)),
+			t->parallel);
+}
+
+/*
+ * Weak accesses of different threads have no order if nothing between them makes one, and a kernel
+ * that never waits has nothing: LLVM need not look for addresses that turns of the loop share.
+ */
+void no_order(struct translator *t, LLVMValueRef access)
+{
+	if (t->loops)
+		mark(t, access, "llvm.mem.parallel_loop_access");
+}
+
 /* A loop of the form for blocks: from 0 to what the thread says the block has */
 struct loop {
 	LLVMBasicBlockRef head;
@@ -346,10 +374,13 @@ static void loop_end(struct translator *t, struct loop *loop, LLVMValueRef count
 {
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder), after = new_block(t);
 	LLVMValueRef next = LLVMBuildNUWAdd(t->builder, loop->index, constant(t, 32, 1), "");
+	LLVMValueRef branch;
 
 	LLVMAddIncoming(loop->index, &next, &here, 1);
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, next, count, ""),
-			loop->head, after);
+	branch = LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, next, count, ""),
+				 loop->head, after);
+	if (!loop->dimension)
+		mark(t, branch, "llvm.loop");
 	LLVMPositionBuilderAtEnd(t->builder, after);
 }
 
@@ -421,6 +452,7 @@ bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef con
 	LLVMValueRef body;
 
 	lines_begin(&t);
+	t.parallel = name_loop(&t);
 	t.function = root->function;
 	t.unit = root->function->unit;
 	body = function_value(&t, root->function);

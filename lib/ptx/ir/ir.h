@@ -51,6 +51,7 @@ struct translator {
 	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
+	LLVMValueRef parallel;		/* the innermost of its loops, as metadata */
 	uint32_t *waits_before;		/* instructions that may wait, before each statement */
 	uint32_t index;			/* of the statement */
 	/* the instruction */
@@ -175,6 +176,7 @@ void lines_end(struct translator *t);
 bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef context,
 		    LLVMModuleRef module);
 LLVMValueRef function_value(struct translator *t, struct function *function);
+void no_order(struct translator *t, LLVMValueRef access);
 LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
 void edge(struct translator *t, struct symbol *label);
 

@@ -59,14 +59,16 @@ static LLVMTypeRef access_type(struct translator *t, const struct access *access
 				   int_type(t, bits);
 }
 
-static void order(const struct access *access, LLVMValueRef instruction)
+static void order(struct translator *t, const struct access *access, LLVMValueRef instruction)
 {
 	bool scalar = access->count == 1 && access->bytes <= 8;
 
 	LLVMSetAlignment(instruction, access->bytes < 16 ? access->bytes :
 			 access->count > 1 || access->bytes == 16 ? 16 : access->bytes);
-	if (!access->strong)
+	if (!access->strong) {
+		no_order(t, instruction);
 		return;
+	}
 	if (!scalar || access->is_volatile)
 		LLVMSetVolatile(instruction, true);
 	if (scalar)
@@ -113,7 +115,7 @@ void translate_ld(struct translator *t)
 	if (access.strong)
 		note_looked_at(t, pointer, access.bytes);
 	value = BUILD(Load2, access_type(t, &access), pointer);
-	order(&access, value);
+	order(t, &access, value);
 	if (access.acquire)
 		checked_order(t, constant(t, 32, PTX_ORDER_ACQUIRE));
 	if (!access.strong && (access.space == SPACE_CONST ||
@@ -159,7 +161,7 @@ void translate_st(struct translator *t)
 	checked_access(t, pointer, operand(t, 0), access.space, constant(t, 32, access.bytes),
 		       PTX_ACCESS_STORE |
 		       (access.strong || has(t, MOD_async) ? PTX_ACCESS_STRONG : 0), value);
-	order(&access, LLVMBuildStore(t->builder, value, pointer));
+	order(t, &access, LLVMBuildStore(t->builder, value, pointer));
 	if (has(t, MOD_async))
 		complete_bytes(t, 2, access.bytes);
 }

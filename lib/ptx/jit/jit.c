@@ -90,6 +90,45 @@ bool jit_checks(void)
 	return value && *value && strcmp(value, "0");
 }
 
+/* What a processor of each level has, by LLVM's names; f16c goes by the third one */
+static const struct {
+	const char *name, *features[10];
+} levels[] = {
+	{ "x86-64-v4", { "+avx512f", "+avx512bw", "+avx512cd", "+avx512dq", "+avx512vl", "+f16c",
+			 "+fma", "+bmi2", "+lzcnt" } },
+	{ "x86-64-v3", { "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe",
+			 "+popcnt" } },
+};
+
+static bool has_level(const char *features, uint32_t level)
+{
+	for (uint32_t i = 0; levels[level].features[i]; i++)
+		if (!strstr(features, levels[level].features[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Which processor code is for: a level, so that different ones share compiled code, or this one if
+ * it is older. MEMCAST_PTX_TARGET=x86-64-v3: no higher level, as another machine is to run it
+ */
+static void choose_target(char **processor, char **features)
+{
+	const char *most = getenv("MEMCAST_PTX_TARGET");
+	uint32_t level = most && !strcmp(most, "x86-64-v3");
+
+	*features = LLVMGetHostCPUFeatures();
+	while (level < ARRAY_SIZE(levels) && !has_level(*features, level))
+		level++;
+	if (level == ARRAY_SIZE(levels)) {
+		*processor = LLVMGetHostCPUName();
+		return;
+	}
+	LLVMDisposeMessage(*features);
+	*processor = LLVMCreateMessage(levels[level].name);
+	*features = LLVMCreateMessage("");
+}
+
 struct jit *jit_new(char *reason, size_t size)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
@@ -108,8 +147,7 @@ struct jit *jit_new(char *reason, size_t size)
 	}
 	jit->names = scope_new(&jit->arena, NULL);
 	triple = LLVMGetDefaultTargetTriple();
-	processor = LLVMGetHostCPUName();
-	features = LLVMGetHostCPUFeatures();
+	choose_target(&processor, &features);
 	if (LLVMGetTargetFromTriple(triple, &target, &message)) {
 		snprintf(reason, size, "LLVM: %s", message);
 		jit_free(jit);
@@ -124,7 +162,7 @@ struct jit *jit_new(char *reason, size_t size)
 	}
 	if (jit) {
 		jit->all_large = level && *level == '0';
-		jit->f16c = strstr(features, "+f16c");
+		jit->f16c = !*features || strstr(features, "+f16c");
 		jit->caches = cache_build(&jit->target);
 		digest_add(&jit->target, processor, strlen(processor));
 		digest_add(&jit->target, features, strlen(features));
