@@ -128,7 +128,7 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 {
 	struct symbol *symbol = operand->symbol;
 	uint64_t added = operand->number.integer;
-	LLVMValueRef base, pointer;
+	LLVMValueRef base, pointer, low;
 	bool known = false;
 
 	if (operand->kind != OPERAND_ADDRESS) {
@@ -146,8 +146,9 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 	} else {
 		base = constant(t, 64, 0);
 	}
+	low = as_int(t, base);
 	if (space == SPACE_SHARED) {
-		base = resize(t, resize(t, as_int(t, base), 32, false), 64, false);
+		base = resize(t, resize(t, low, 32, false), 64, false);
 		pointer = offset_of(t, shared_window(t), base);
 	} else if (LLVMGetTypeKind(LLVMTypeOf(base)) == LLVMPointerTypeKind) {
 		pointer = base;
@@ -158,7 +159,8 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 	if (added)
 		pointer = offset_of(t, pointer, constant(t, 64, added));
 	if (align > 1 && !known)
-		align_check(t, pointer, align, symbol && symbol->kind == SYMBOL_REGISTER &&
+		align_check(t, pointer, BUILD(Add, resize(t, low, 32, false),
+					      constant(t, 32, added)), align, symbol && symbol->kind == SYMBOL_REGISTER &&
 			    space != SPACE_SHARED ? symbol : NULL, added);
 	return pointer;
 }

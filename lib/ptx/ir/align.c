@@ -51,25 +51,25 @@ void align_note_sum(struct translator *t)
 	to->symbol->alignment.sum_epoch = t->epoch;
 }
 
-/* Ends the launch if the address is no multiple of @align. */
-void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align)
+/* Ends the launch if the address, of which @low has the low bits, is no multiple of @align. */
+void check_alignment(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, uint32_t align)
 {
-	LLVMValueRef address = BUILD(PtrToInt, pointer, t->i64), wrong;
 	LLVMBasicBlockRef bad, good;
+	LLVMValueRef wrong;
 
-	wrong = BUILD(And, address, constant(t, 64, align - 1));
+	wrong = BUILD(And, low, constant(t, 32, align - 1));
 	if (t->loops) {
 		/* a branch would keep LLVM from making vectors: the block's end looks at it */
-		wrong = BUILD(Or, wrong, BUILD(Load2, t->i64, t->misaligned));
+		wrong = BUILD(Or, wrong, BUILD(Load2, t->i32, t->misaligned));
 		LLVMBuildStore(t->builder, wrong, t->misaligned);
 		return;
 	}
 	bad = new_block(t);
 	good = new_block(t);
 	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntNE, wrong,
-						  constant(t, 64, 0), ""), bad, good);
+						  constant(t, 32, 0), ""), bad, good);
 	LLVMPositionBuilderAtEnd(t->builder, bad);
-	call_run(t, "misaligned", "v:l", address);
+	call_run(t, "misaligned", "v:l", BUILD(PtrToInt, pointer, t->i64));
 	LLVMBuildUnreachable(t->builder);
 	LLVMPositionBuilderAtEnd(t->builder, good);
 }
@@ -78,14 +78,14 @@ void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align)
  * Does so if it is not known that the address is one. @base: the register that it is a sum
  * of, with @added; NULL: none
  */
-void align_check(struct translator *t, LLVMValueRef pointer, uint32_t align, struct symbol *base,
-		 uint64_t added)
+void align_check(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, uint32_t align,
+		 struct symbol *base, uint64_t added)
 {
 	struct alignment *about;
 	struct sum sum;
 
 	if (!base || base->vector > 1 || type_bits(base->type) != 64) {
-		check_alignment(t, pointer, align);
+		check_alignment(t, pointer, low, align);
 		return;
 	}
 	sum = sum_of(t, base);
@@ -94,7 +94,7 @@ void align_check(struct translator *t, LLVMValueRef pointer, uint32_t align, str
 	if (about->checked >= align && about->checked_epoch == t->epoch &&
 	    !((about->checked_at - added) & (align - 1)))
 		return;
-	check_alignment(t, pointer, align);
+	check_alignment(t, pointer, low, align);
 	about->checked = align;
 	about->checked_at = added;
 	about->checked_epoch = t->epoch;

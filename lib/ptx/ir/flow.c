@@ -68,7 +68,7 @@ void translate_return(struct translator *t)
 	has(t, MOD_uni);
 	checked_end(t);
 	if (t->function->kernel) {
-		LLVMBuildRet(t->builder, BUILD(Load2, t->i64, t->misaligned));
+		LLVMBuildRet(t->builder, BUILD(Load2, t->i32, t->misaligned));
 		t->ended = true;
 		return;
 	}

@@ -84,7 +84,7 @@ static LLVMTypeRef function_type(struct translator *t, bool kernel)
 	LLVMTypeRef device[] = { t->pointer, t->pointer, t->pointer };
 	LLVMTypeRef body[] = { t->pointer, t->pointer, t->i32, t->i32, t->i32 };
 
-	return kernel ? LLVMFunctionType(t->i64, body, 5, false) :
+	return kernel ? LLVMFunctionType(t->i32, body, 5, false) :
 			LLVMFunctionType(t->nothing, device, 3, false);
 }
 
@@ -265,8 +265,8 @@ static void translate_function(struct translator *t, struct function *function)
 	t->carry = alloca_at_entry(t, t->i1, 1, 0);
 	LLVMBuildStore(t->entry_builder, constant(t, 1, 0), t->carry);
 	if (function->kernel) {
-		t->misaligned = alloca_at_entry(t, t->i64, 1, 0);
-		LLVMBuildStore(t->entry_builder, constant(t, 64, 0), t->misaligned);
+		t->misaligned = alloca_at_entry(t, t->i32, 1, 0);
+		LLVMBuildStore(t->entry_builder, constant(t, 32, 0), t->misaligned);
 	} else {
 		for (int i = 0; i < 3; i++)
 			t->tid[i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
@@ -408,8 +408,8 @@ static void block_form(struct translator *t, LLVMValueRef body)
 	LLVMPositionBuilderAtEnd(t->builder, LLVMGetEntryBasicBlock(t->value));
 	t->thread = arguments[0] = LLVMGetParam(t->value, 0);
 	arguments[1] = LLVMGetParam(t->value, 1);
-	wrong = alloca_at_entry(t, t->i64, 1, 0);
-	LLVMBuildStore(t->builder, constant(t, 64, 0), wrong);
+	wrong = alloca_at_entry(t, t->i32, 1, 0);
+	LLVMBuildStore(t->builder, constant(t, 32, 0), wrong);
 	for (int i = 0; i < 3; i++)
 		counts[i] = thread_field(t, offsetof(struct ptx_thread, ntid) + 4 * i, t->i32);
 	for (int i = 2; i >= 0; i--) {
@@ -417,18 +417,18 @@ static void block_form(struct translator *t, LLVMValueRef body)
 		arguments[2 + i] = loops[i].index;
 	}
 	found = LLVMBuildCall2(t->builder, function_type(t, true), body, arguments, 5, "");
-	found = BUILD(Or, found, BUILD(Load2, t->i64, wrong));
+	found = BUILD(Or, found, BUILD(Load2, t->i32, wrong));
 	LLVMBuildStore(t->builder, found, wrong);
 	for (int i = 0; i < 3; i++)
 		loop_end(t, &loops[i], counts[i]);
 	bad = new_block(t);
 	good = new_block(t);
-	found = BUILD(Load2, t->i64, wrong);
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, found, constant(t, 64, 0),
+	found = BUILD(Load2, t->i32, wrong);
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, found, constant(t, 32, 0),
 						  ""), good, bad);
 	LLVMPositionBuilderAtEnd(t->builder, bad);
 	lines_at(t, 0);		/* any instruction of the kernel */
-	call_run(t, "misaligned", "v:l", found);
+	call_run(t, "misaligned", "v:l", resize(t, found, 64, false));
 	LLVMBuildUnreachable(t->builder);
 	LLVMPositionBuilderAtEnd(t->builder, good);
 	LLVMBuildRetVoid(t->builder);

@@ -141,11 +141,11 @@ LLVMValueRef at_offset(struct translator *t, LLVMValueRef block, uint64_t offset
 void name_thread(struct translator *t);
 
 /* ---- align.c ---- */
-void check_alignment(struct translator *t, LLVMValueRef pointer, uint32_t align);
+void check_alignment(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, uint32_t align);
 void align_forget(struct symbol *symbol);
 void align_note_sum(struct translator *t);
-void align_check(struct translator *t, LLVMValueRef pointer, uint32_t align, struct symbol *base,
-		 uint64_t added);
+void align_check(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, uint32_t align,
+		 struct symbol *base, uint64_t added);
 
 /* ---- memory.c ---- */
 void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes);

@@ -350,7 +350,7 @@ static LLVMValueRef element(struct translator *t, const struct rows *rows, uint3
 	LLVMValueRef at = BUILD(Add, row, constant(t, 32, 8 * matrix)), pointer;
 
 	pointer = BUILD(Load2, t->pointer, index_of(t, rows->all, t->i64, at));
-	check_alignment(t, pointer, 16);
+	check_alignment(t, pointer, resize(t, as_int(t, pointer), 32, false), 16);
 	pointer = index_of(t, pointer, t->i16, column);
 	checked_access(t, pointer, NULL, SPACE_SHARED, constant(t, 32, 2),
 		       word_is(&t->at->name, "stmatrix") ? PTX_ACCESS_STORE : PTX_ACCESS_LOAD,

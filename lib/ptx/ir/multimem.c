@@ -224,8 +224,9 @@ void translate_multimem(struct translator *t)
 		unsupported(t);
 		return;
 	}
-	if (!load ? has(t, MOD_st) && bytes * count >= 4 :
-		    type == TYPE_F32 && has(t, MOD_add)) {
+	if (!t->root->kernel.checked &&
+	    (!load ? has(t, MOD_st) && bytes * count >= 4 :
+		    type == TYPE_F32 && has(t, MOD_add))) {
 		struct replicas all = {};
 
 		all.view = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0),
