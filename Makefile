@@ -254,6 +254,13 @@ $(B)/tools/bench-mpi.%: tools/bench/data/mpi.c
 	@mkdir -p $(@D)
 	$(call quiet,MPICC)mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
 
+# memcast-ptx reads images with the code that libcuda.so.1 has for it.
+ptx_images := $(patsubst %.c,$(B)/%.o,$(wildcard lib/image/*.c))
+$(B)/tools/memcast-ptx: $(ptx_images)
+$(B)/tools/memcast-ptx: above = -lelf -lzstd -llz4
+$(B)/tools/ptx/%.o: flags += -I$(rooms)/lib/kernel -Iinclude/uapi
+$(patsubst %.c,$(B)/%.o,$(wildcard tools/ptx/*.c)): $(rooms)/lib/made
+
 $(B)/examples/%: examples/%.c | $(linked)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'

@@ -10,5 +10,7 @@ const struct ptx_object memcast_ptx_object = {
 	.code_new = ptx_code_new,
 	.code_free = ptx_code_free,
 	.kernel = ptx_code_kernel,
+	.count = ptx_code_count,
+	.compile = ptx_code_compile,
 	.run = ptx_run,
 };

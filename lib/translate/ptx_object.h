@@ -96,6 +96,9 @@ struct ptx_outcome {
 	char reason[512];
 };
 
+/* Hears of a function that has been compiled. @wrong: NULL, or why it could not be */
+typedef void ptx_told(void *data, const char *name, const char *wrong);
+
 /* The functions of the object. Results are CUresults; @log says what is wrong. */
 struct ptx_object {
 	uint32_t version;
@@ -118,6 +121,11 @@ struct ptx_object {
 	 */
 	int (*kernel)(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
 		      struct ptx_log *log);
+	/* Ahead of time: how many functions there are to compile */
+	int (*count)(const struct ptx_code *code);
+	/* Compiles each @parts-th of them, from @part on, and keeps the code for other processes. */
+	int (*compile)(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
+		       void *data);
 	/* Runs a launch. When it returns, the launch has ended, well or not. */
 	void (*run)(const struct ptx_launch *launch, struct ptx_outcome *outcome);
 };

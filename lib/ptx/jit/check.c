@@ -70,8 +70,13 @@ static CUresult operand_check(struct checking *checking, const struct operand *o
 	if (symbol && symbol->kind == SYMBOL_VARIABLE && symbol->space == SPACE_SHARED)
 		checking->facts->shared = true;
 	if (symbol && symbol->kind == SYMBOL_FUNCTION && operand->kind == OPERAND_SYMBOL &&
-	    !word_is(&checking->statement->name, "call"))
+	    !word_is(&checking->statement->name, "call")) {
+		struct symbol *defined = code_resolve(checking->code, symbol);
+
 		checking->facts->indirect = true;
+		if (defined)
+			facts_of(defined->function)->by_pointer = true;
+	}
 	for (uint32_t i = 0; i < operand->count && result == CUDA_SUCCESS; i++)
 		result = operand_check(checking, &operand->items[i]);
 	if (result == CUDA_SUCCESS && operand->second)

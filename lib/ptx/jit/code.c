@@ -133,8 +133,10 @@ static uint64_t address_of(struct ptx_code *code, struct symbol *symbol)
 
 	if (!defined)
 		return 0;
-	if (defined->kind == SYMBOL_FUNCTION)
+	if (defined->kind == SYMBOL_FUNCTION) {
+		facts_of(defined->function)->by_pointer = true;
 		return (uintptr_t)&facts_of(defined->function)->slot;
+	}
 	if (defined->space == SPACE_SHARED)
 		return defined->offset;
 	return defined->address;

@@ -25,6 +25,7 @@ struct ptx_slot {
 struct facts {
 	struct ptx_slot slot;
 	bool loop_waits;		/* a loop has what it may wait by */
+	bool by_pointer;		/* its address is taken: it is compiled by itself */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
 	uint32_t shared_bytes, shared_align, shared_base;
 	struct function **callees;
@@ -84,6 +85,8 @@ void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *resu
 
 /* ---- root.c ---- */
 uint32_t root_frame(struct function *function);
+/* Compiles a function, once; the code is locked. NULL: no memory */
+struct root *root_compile(struct ptx_code *code, struct function *function);
 
 /* ---- external.c ---- */
 void external_number(struct ptx_code *code);

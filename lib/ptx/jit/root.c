@@ -109,8 +109,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 	return root;
 }
 
-/* Compiles a function, once; the code is locked. */
-static struct root *root_compile(struct ptx_code *code, struct function *function)
+struct root *root_compile(struct ptx_code *code, struct function *function)
 {
 	struct root *root = facts_of(function)->root;
 

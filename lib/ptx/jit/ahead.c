@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/* Compiling ahead of time: all that launches and calls through pointers may ask for. */
+#include <string.h>
+
+#include "code.h"
+
+static bool is_root(struct function *function)
+{
+	return function->defined && (function->kernel || facts_of(function)->by_pointer ||
+				     function->statements > PTX_LARGE_CALLEE);
+}
+
+/* Compiles every @parts-th function, from @part on; several processes can divide the work. */
+int ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
+		     void *data)
+{
+	struct function *function;
+	uint32_t index = 0;
+	char name[256];
+
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (function = code->units[u].functions; function; function = function->next) {
+			const struct root *root;
+			struct symbol *symbol = function->symbol;
+			size_t length = symbol->length < sizeof(name) ? symbol->length :
+								       sizeof(name) - 1;
+
+			if (!is_root(function) || index++ % parts != part)
+				continue;
+			memcpy(name, symbol->name, length);
+			name[length] = '\0';
+			pthread_mutex_lock(&code->lock);
+			root = root_compile(code, function);
+			pthread_mutex_unlock(&code->lock);
+			told(data, name, root && !root->failed ? NULL :
+			     root ? root->log.text : "no memory");
+		}
+	return index;
+}
+
+/* How many functions there are to compile */
+int ptx_code_count(const struct ptx_code *code)
+{
+	int count = 0;
+
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (struct function *function = code->units[u].functions; function;
+		     function = function->next)
+			count += is_root(function);
+	return count;
+}

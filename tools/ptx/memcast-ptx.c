@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/*
+ * memcast-ptx: compiles the kernels of programs and libraries ahead of time, into the folder where
+ * memcast looks for compiled code. A virtual machine that is emulated takes minutes for what its
+ * host does in seconds.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx.h"
+#include "shared/options.h"
+
+#define ARCHITECTURE	90
+
+static char reason[512];
+
+/* What lib/image says is wrong */
+CUresult fail(CUresult result, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(reason, sizeof(reason), format, list);
+	va_end(list);
+	return result;
+}
+
+struct request {
+	struct compiling all;
+	const char *target;
+	double seconds;
+	uint32_t files;
+	int failed;
+};
+
+enum { KEY_TARGET = 1, KEY_SECONDS };
+
+static const struct argp_option argp_options[] = {
+	{ "jobs", 'j', "N", 0, "so many processes (as many as there are processors)", 0 },
+	{ "quiet", 'q', NULL, 0, "say only what is wrong", 0 },
+	{ "seconds", KEY_SECONDS, "N", 0, "stop after N seconds; what is done is kept", 0 },
+	{ "target", KEY_TARGET, "LEVEL", 0,
+	  "for processors of x86-64-v3, as memcast-vm's machines count as; without it, for this one",
+	  0 },
+	{ 0 }
+};
+
+static const struct ptx_object *open_object(void)
+{
+	const struct ptx_object *object;
+	char path[PATH_MAX], *slash;
+	void *handle = NULL;
+	Dl_info info;
+
+	if (dladdr((void *)(uintptr_t)cuInit, &info)) {
+		snprintf(path, sizeof(path) - sizeof(PTX_OBJECT), "%s", info.dli_fname);
+		slash = strrchr(path, '/');
+		strcpy(slash ? slash + 1 : path, PTX_OBJECT);
+		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	}
+	object = handle ? dlsym(handle, PTX_OBJECT_SYMBOL) : NULL;
+	if (!object || object->version != PTX_OBJECT_VERSION) {
+		fprintf(stderr, "memcast-ptx: %s\n", handle ? PTX_OBJECT " is of another build" :
+			dlerror());
+		exit(1);
+	}
+	return object;
+}
+
+static void compile_data(struct request *request, const char *path, const void *data, size_t bytes)
+{
+	struct complaint complaint = {};
+	struct image *image;
+
+	*reason = '\0';
+	if (image_read(data, bytes, ARCHITECTURE, &image, &complaint)) {
+		fprintf(stderr, "memcast-ptx: %s: %s%s\n", path, reason, complaint.text);
+		request->failed = 1;
+		return;
+	}
+	compile_image(&request->all, path, image);
+	image_put(image);
+}
+
+/* A fatbin, or PTX by itself */
+static void compile_alone(struct request *request, const char *path)
+{
+	FILE *stream = fopen(path, "r");
+	size_t bytes = 0, got, room = 1 << 20;
+	char *data = malloc(room + 1);
+
+	while (stream && data && (got = fread(data + bytes, 1, room - bytes, stream))) {
+		bytes += got;
+		if (bytes == room) {
+			room *= 2;
+			data = realloc(data, room + 1);
+		}
+	}
+	if (stream)
+		fclose(stream);
+	if (data && (image_is_ptx(data, bytes) || (bytes >= 16 && image_is_fatbin(data)))) {
+		data[bytes] = '\0';
+		compile_data(request, path, data, bytes);
+	}
+	free(data);
+}
+
+static void compile_file(struct request *request, const char *path)
+{
+	const char *wrong;
+	struct file file;
+
+	wrong = file_load(&file, path);
+	for (uint32_t i = 0; i < file.count && !request->all.stopped; i++)
+		compile_data(request, path, &file.wrappers[i], 0);
+	if (!wrong && !file.wrappers)
+		compile_alone(request, path);
+	if (wrong) {
+		fprintf(stderr, "memcast-ptx: %s: %s\n", path, wrong);
+		request->failed = 1;
+	}
+	file_unload(&file);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct request *request = state->input;
+
+	switch (key) {
+	case 'j':
+		request->all.jobs = range_option(state, arg, 1, 256);
+		break;
+	case 'q':
+		request->all.quiet = true;
+		break;
+	case KEY_SECONDS:
+		request->seconds = count_option(state, arg, 1);
+		break;
+	case KEY_TARGET:
+		if (strcmp(arg, "x86-64-v3"))
+			argp_error(state, "the one target to choose is x86-64-v3");
+		setenv("MEMCAST_PTX_TARGET", arg, 1);
+		break;
+	case ARGP_KEY_ARG:
+		if (!request->files++) {
+			request->all.object = open_object();
+			request->all.until = request->seconds ? now() + request->seconds : 0;
+		}
+		if (!request->all.stopped)
+			compile_file(request, arg);
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse_option, .args_doc = "FILE…",
+		.doc = "Compiles the kernels of programs, libraries, fatbins and PTX files ahead of "
+		       "time, into ~/.cache/memcast/ptx (MEMCAST_PTX_CACHE)."
+		       "\vmemcast-vm --host does it for its program and the libraries that this is "
+		       "linked with.",
+	};
+	struct request request = {};
+	cpu_set_t cpus;
+
+	argp_program_version = TOOLS_VERSION("memcast-ptx");
+	request.all.jobs = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+	/* options come first, wherever they stand */
+	argp_parse(&argp, argc, argv, 0, NULL, &request);
+	if (!request.all.quiet)
+		printf("%u functions are compiled%s\n", request.all.compiled,
+		       request.all.stopped ? ", and the time is up" : "");
+	if (request.all.lacking && !request.all.quiet)
+		printf("%u use what memcast lacks\n", request.all.lacking);
+	return request.failed;
+}
