@@ -48,10 +48,12 @@ static void show(const struct compiling *all, const char *path, uint32_t done, i
 {
 	static double shown;
 
-	if (all->quiet || (now() - shown < 1 && done != (uint32_t)count))
+	if (!shown)
+		shown = now();
+	if (!all->shows || now() - shown < 2)
 		return;
 	shown = now();
-	fprintf(stderr, "memcast-ptx: %s: %u of %d functions\n", path, done, count);
+	fprintf(stderr, "memcast-ptx: %s: %u of %d functions compiled\n", path, done, count);
 }
 
 /* Reads what processes tell until all have ended, or until the time is up. */

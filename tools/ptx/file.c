@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "ptx.h"
 
 #define SEGMENT		".nvFatBinSegment"
+#define RELOCATABLE	"__nv_relfatbin"
 #define BYTES_MOST	(8UL << 30)
 
 /* A file's bytes, and its header */
@@ -135,10 +137,43 @@ static bool is_sound(const struct file *file, const struct wrapper *wrapper)
 	return true;
 }
 
+bool file_is_part(const struct file *file, const struct wrapper *wrapper)
+{
+	return (uintptr_t)wrapper->data - (uintptr_t)file->relocatable < file->relocatable_bytes;
+}
+
+/*
+ * A program collects the parts of its linked code when it starts, in the order of its files, which
+ * is that of the wrappers.
+ */
+static const char *link_parts(struct file *file)
+{
+	uint32_t count = 0;
+
+	file->parts = calloc(file->count + 1, sizeof(*file->parts));
+	if (!file->parts)
+		return "no memory";
+	for (uint32_t i = 0; i < file->count; i++)
+		if (file_is_part(file, &file->wrappers[i]))
+			file->parts[count++] = file->wrappers[i].data;
+	for (uint32_t i = 0; i < file->count; i++)
+		if (file->wrappers[i].version == WRAPPER_LINKED &&
+		    (!file->wrappers[i].parts || !*file->wrappers[i].parts))
+			file->wrappers[i].parts = file->parts;
+	return NULL;
+}
+
+static bool is_called(const struct source *source, const Elf64_Shdr *names, const Elf64_Shdr *one,
+		      const char *name)
+{
+	const char *own = one ? at(source, names->sh_offset + one->sh_name, strlen(name) + 1) : NULL;
+
+	return own && !memcmp(own, name, strlen(name) + 1);
+}
+
 static const char *load(struct file *file, const struct source *source)
 {
-	const Elf64_Shdr *names, *found = NULL, *one;
-	const char *name;
+	const Elf64_Shdr *names, *found = NULL, *relocatable = NULL, *one;
 
 	if (source->size < sizeof(*source->head) || memcmp(source->bytes, ELFMAG, SELFMAG) ||
 	    source->bytes[EI_CLASS] != ELFCLASS64 || source->head->e_machine != EM_X86_64)
@@ -146,9 +181,10 @@ static const char *load(struct file *file, const struct source *source)
 	names = section(source, source->head->e_shstrndx);
 	for (uint32_t i = 0; names && i < source->head->e_shnum; i++) {
 		one = section(source, i);
-		name = one ? at(source, names->sh_offset + one->sh_name, sizeof(SEGMENT)) : NULL;
-		if (name && !memcmp(name, SEGMENT, sizeof(SEGMENT)))
+		if (is_called(source, names, one, SEGMENT))
 			found = one;
+		if (is_called(source, names, one, RELOCATABLE))
+			relocatable = one;
 	}
 	if (!found)
 		return NULL;
@@ -162,7 +198,11 @@ static const char *load(struct file *file, const struct source *source)
 			file->count = i;
 			return "its device code is of a kind that is not known";
 		}
-	return NULL;
+	if (relocatable && inside(file, relocatable->sh_addr, relocatable->sh_size)) {
+		file->relocatable = file->memory + relocatable->sh_addr;
+		file->relocatable_bytes = relocatable->sh_size;
+	}
+	return link_parts(file);
 }
 
 const char *file_load(struct file *file, const char *path)
@@ -193,6 +233,7 @@ const char *file_load(struct file *file, const char *path)
 
 void file_unload(struct file *file)
 {
+	free(file->parts);
 	if (file->mapped)
 		munmap(file->mapped, file->bytes);
 }

@@ -34,17 +34,18 @@ CUresult fail(CUresult result, const char *format, ...)
 
 struct request {
 	struct compiling all;
-	const char *target;
 	double seconds;
+	bool quiet;
 	uint32_t files;
 	int failed;
 };
 
-enum { KEY_TARGET = 1, KEY_SECONDS };
+enum { KEY_TARGET = 1, KEY_SECONDS, KEY_PROGRESS };
 
 static const struct argp_option argp_options[] = {
 	{ "jobs", 'j', "N", 0, "so many processes (as many as there are processors)", 0 },
-	{ "quiet", 'q', NULL, 0, "say only what is wrong", 0 },
+	{ "progress", KEY_PROGRESS, NULL, 0, "show how far it is, every 2 seconds", 0 },
+	{ "quiet", 'q', NULL, 0, "print no sums", 0 },
 	{ "seconds", KEY_SECONDS, "N", 0, "stop after N seconds; what is done is kept", 0 },
 	{ "target", KEY_TARGET, "LEVEL", 0,
 	  "for processors of x86-64-v3, as memcast-vm's machines count as; without it, for this one",
@@ -78,9 +79,13 @@ static void compile_data(struct request *request, const char *path, const void *
 {
 	struct complaint complaint = {};
 	struct image *image;
+	CUresult result;
 
 	*reason = '\0';
-	if (image_read(data, bytes, ARCHITECTURE, &image, &complaint)) {
+	result = image_read(data, bytes, ARCHITECTURE, &image, &complaint);
+	if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+		return;		/* that is for other devices alone */
+	if (result != CUDA_SUCCESS) {
 		fprintf(stderr, "memcast-ptx: %s: %s%s\n", path, reason, complaint.text);
 		request->failed = 1;
 		return;
@@ -119,7 +124,8 @@ static void compile_file(struct request *request, const char *path)
 
 	wrong = file_load(&file, path);
 	for (uint32_t i = 0; i < file.count && !request->all.stopped; i++)
-		compile_data(request, path, &file.wrappers[i], 0);
+		if (!file_is_part(&file, &file.wrappers[i]))
+			compile_data(request, path, &file.wrappers[i], 0);
 	if (!wrong && !file.wrappers)
 		compile_alone(request, path);
 	if (wrong) {
@@ -138,7 +144,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		request->all.jobs = range_option(state, arg, 1, 256);
 		break;
 	case 'q':
-		request->all.quiet = true;
+		request->quiet = true;
+		break;
+	case KEY_PROGRESS:
+		request->all.shows = true;
 		break;
 	case KEY_SECONDS:
 		request->seconds = count_option(state, arg, 1);
@@ -181,10 +190,10 @@ int main(int argc, char **argv)
 	request.all.jobs = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 	/* options come first, wherever they stand */
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
-	if (!request.all.quiet)
-		printf("%u functions are compiled%s\n", request.all.compiled,
-		       request.all.stopped ? ", and the time is up" : "");
-	if (request.all.lacking && !request.all.quiet)
-		printf("%u use what memcast lacks\n", request.all.lacking);
+	if (request.all.stopped)
+		fprintf(stderr, "memcast-ptx: the time is up; the rest is compiled when it is launched\n");
+	if (!request.quiet)
+		printf("%u functions are compiled; %u cannot be\n", request.all.compiled,
+		       request.all.lacking);
 	return request.failed;
 }

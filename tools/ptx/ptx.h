@@ -16,13 +16,18 @@ struct file {
 	char *memory;			/* where address 0 of the file's is */
 	void *mapped;
 	uint64_t bytes;
-	const struct wrapper *wrappers;	/* what nvcc has put there for the runtime */
+	struct wrapper *wrappers;	/* what nvcc has put there for the runtime */
 	uint32_t count;
+	const char *relocatable;	/* fatbins of relocatable device code, which programs link */
+	uint64_t relocatable_bytes;
+	const void **parts;		/* of them: all, as a program collects them when it starts */
 };
 
 /* Return: NULL, or what is wrong. A file without device code has no wrappers. */
 const char *file_load(struct file *file, const char *path);
 void file_unload(struct file *file);
+/* Is it to be compiled with others, not by itself? */
+bool file_is_part(const struct file *file, const struct wrapper *wrapper);
 
 /* ---- compile.c */
 
@@ -30,7 +35,7 @@ struct compiling {
 	const struct ptx_object *object;
 	uint32_t jobs;
 	double until;			/* when to stop, in seconds of CLOCK_MONOTONIC; 0: never */
-	bool quiet;
+	bool shows;			/* how far it is */
 	uint32_t compiled, lacking;	/* functions so far */
 	bool stopped;			/* by @until */
 };

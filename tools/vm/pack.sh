@@ -184,6 +184,7 @@ pack_tools() {
 host_files() {
 	local word
 	find_program
+	compile_ahead
 	for word in 9p 9pnet_virtio overlay; do pack_module "$word"; done
 	settings+=(host=)
 	if [ -z "$root" ]; then
@@ -191,6 +192,36 @@ host_files() {
 		for word in $(id -G); do settings+=("group=$word"); done
 	fi
 	for word in "${rw[@]}"; do settings+=("rw=$(realpath "$word")"); done
+}
+
+# Compiles the kernels of the program, and of the libraries that it is linked with, into the user's
+# folder, where the machine finds them: an emulated processor takes minutes for seconds of this one.
+# It has no more than x86-64-v3. A file in the folder says that this was done.
+compile_ahead() {
+	local word file done settings=() files=() target=--target=x86-64-v3
+	[ -z "$icount" ] && [ -x "$build/tools/memcast-ptx" ] && [ -e "$libraries/memcast-ptx.so" ] ||
+		return 0
+	for word in ${MEMCAST_PTX+"MEMCAST_PTX=$MEMCAST_PTX"} "${env[@]}"; do
+		[ "$word" != MEMCAST_PTX=0 ] || return 0
+		[[ $word != MEMCAST_PTX_* ]] || settings+=("$word")
+	done
+	for word in "${command[@]}"; do
+		[ -f "$word" ] && [ -r "$word" ] || continue
+		while IFS= read -r file; do
+			! grep -aqF .nvFatBinSegment "$file" 2>/dev/null || files+=("$file")
+		done < <(printf '%s\n' "$word"; LD_LIBRARY_PATH=$(library_path) ldd "$word" 2>/dev/null |
+			 sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p')
+	done
+	[ ${#files[@]} -gt 0 ] || return 0
+	! kvm_works || target=
+	done=$(env "${settings[@]}" bash -c 'echo "${MEMCAST_PTX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/memcast/ptx}"')
+	[[ $done == /* ]] || return 0
+	done+=/ahead.$({ echo "$target ${settings[*]}"
+		stat -c '%n %s %Y' "$libraries/memcast-ptx.so" "${files[@]}"; } | sha256sum | cut -c1-32)
+	[ ! -e "$done" ] || return 0
+	env "${settings[@]}" "$build/tools/memcast-ptx" --quiet --progress --seconds 120 $target \
+		"${files[@]}" >&2 || true
+	[ ! -d "${done%/*}" ] || : >"$done" || true
 }
 
 # Prints the program's environment: with --host that of this script, without the variables of its
