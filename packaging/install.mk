@@ -46,6 +46,8 @@ $(tools:$(B)/tools/%=$(B)/installed/%): $(B)/tools/shared.a lib FORCE
 		$(filter %.a,$^) $(link) $(above) \
 		-Wl,-rpath,'$$ORIGIN/$(call relative,$(PREFIX)/bin,$(LIBDIR))' $(tool_libs) -lm
 $(B)/installed/memcast-smi: above = -lnvidia-ml
+$(B)/installed/memcast-ptx: $(ptx_images)
+$(B)/installed/memcast-ptx: above = -lelf -lzstd -llz4
 FORCE:
 .PHONY: FORCE
 

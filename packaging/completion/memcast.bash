@@ -121,7 +121,7 @@ _memcast()
 			[[ $word == -* ]] ||
 				words=$("${COMP_WORDS[0]}" --list 2>/dev/null |
 					awk '{ print $1 }') ;;
-		memcast-cu)
+		memcast-cu|memcast-ptx)
 			if [[ $word != -* ]]; then
 				mapfile -t COMPREPLY < <(compgen -f -- "$word")
 				return
@@ -135,4 +135,4 @@ _memcast()
 }
 
 complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-cu memcast-hosts \
-	memcast-perf memcast-profile memcast-smi memcast-train
+	memcast-perf memcast-profile memcast-ptx memcast-smi memcast-train
