@@ -479,7 +479,7 @@ help:
 	@echo '                  JOBS=N: so many runs at a time (one a processor); CHECK_KERNELS="6.12 backports"'
 	@echo 'make check-all    all there is, on Linux 6.1 and 6.12; SECONDS=600: for each random test'
 	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1,'
-	@echo '                  some cases: T=share_test:by_scm_rights,by_pidfd, or CALL=cuMulticastBindMem:'
+	@echo '                  some cases: T=share_test:by_scm_rights,by_pidfd_getfd, or CALL=cuMulticastBindMem:'
 	@echo '                  the cases that make that call'
 	@echo 'make check-debug  the selftests on a kernel with KASAN, lockdep, kmemleak (built once),'
 	@echo '                  and the libraries with the sanitizers of gcc'

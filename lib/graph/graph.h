@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Graphs: nodes and edges, instances that can be launched, and captures, by which streams add
- * nodes. capture.h has the functions that other folders call here; this folder uses streams,
+ * nodes. stream/capture.h has the functions that other folders call here; this folder uses streams,
  * events, copies and heaps.
  *
  * In this folder:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Work of captured streams becomes nodes, and records of events in them become edges. */
+/*
+ * Work of captured streams becomes nodes, each after the branch's last ones (insert()) and after
+ * those of events that the stream waits for (branch_join()).
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -133,7 +133,7 @@ struct jit *jit_new(char *reason, size_t size)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
 	char *triple, *processor, *features, *message = NULL;
-	const char *level = getenv("MEMCAST_PTX_LEVEL");
+	const char *level = secure_getenv("MEMCAST_PTX_LEVEL");
 	LLVMTargetRef target;
 
 	pthread_once(&once, initialise);
@@ -364,8 +364,8 @@ static bool make_object(const struct making *making, LLVMModuleRef module)
 	message = llvm_optimise(module, machine, passes_of(root, large), large);
 	if (message)
 		return fail_root(root, "LLVM", message);
-	if (getenv("MEMCAST_PTX_IR"))
-		LLVMPrintModuleToFile(module, getenv("MEMCAST_PTX_IR"), &message);
+	if (secure_getenv("MEMCAST_PTX_IR"))
+		LLVMPrintModuleToFile(module, secure_getenv("MEMCAST_PTX_IR"), &message);
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
 		return fail_root(root, "LLVM", message);
 	root->kernel.frame = root->deep ? 0 : root_frame(root->function);
