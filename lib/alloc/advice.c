@@ -39,7 +39,7 @@ void advice_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static int compare(const void *left, const void *right)
+static int advice_compare(const void *left, const void *right)
 {
 	const struct piece *one = left, *other = right;
 
@@ -61,7 +61,7 @@ static struct heap_advice *heap_find(uint32_t heap)
 static struct piece *piece_in(struct heap_advice *heap, uint64_t start, uint64_t end)
 {
 	struct piece wanted = { .start = start, .end = end };
-	struct piece **found = heap ? tfind(&wanted, &heap->pieces, compare) : NULL;
+	struct piece **found = heap ? tfind(&wanted, &heap->pieces, advice_compare) : NULL;
 
 	return found ? *found : NULL;
 }
@@ -83,7 +83,7 @@ static CUresult piece_add(struct heap_advice *heap, const struct piece *like)
 	if (!piece)
 		return no_memory();
 	*piece = *like;
-	if (tsearch(piece, &heap->pieces, compare))
+	if (tsearch(piece, &heap->pieces, advice_compare))
 		return CUDA_SUCCESS;
 	free(piece);
 	return no_memory();
@@ -91,7 +91,7 @@ static CUresult piece_add(struct heap_advice *heap, const struct piece *like)
 
 static void piece_remove(struct heap_advice *heap, struct piece *piece)
 {
-	tdelete(piece, &heap->pieces, compare);
+	tdelete(piece, &heap->pieces, advice_compare);
 	free(piece);
 }
 

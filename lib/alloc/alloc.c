@@ -5,7 +5,7 @@
 
 #define PITCH	512UL
 
-static CUresult allocate(CUdeviceptr *address, size_t bytes)
+static CUresult block_allocate(CUdeviceptr *address, size_t bytes)
 {
 	CUresult result;
 	uint32_t heap, tag;
@@ -25,7 +25,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
-	return CALL(allocate(address, bytes), address, bytes);
+	return CALL(block_allocate(address, bytes), address, bytes);
 }
 
 static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
@@ -47,7 +47,7 @@ static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
 		return fail(CUDA_ERROR_INVALID_VALUE, "the size is 0");
 	/* both may overflow: hardware goes on with the result, which is 0 or too large */
 	*pitch = (width + PITCH - 1) & ~(PITCH - 1);
-	return allocate(address, *pitch * height);
+	return block_allocate(address, *pitch * height);
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width,

@@ -18,7 +18,7 @@ static CUresult check_reserved(const unsigned int *reserved, size_t count)
 	return CUDA_SUCCESS;
 }
 
-static CUresult release(uint32_t handle)
+static CUresult external_release(uint32_t handle)
 {
 	struct memcast_handle_release arg = { .handle = handle };
 
@@ -69,7 +69,7 @@ static CUresult import_opaque(CUexternalMemory *memory,
 	if (result == CUDA_SUCCESS && info.out_type != MEMCAST_TYPE_MEMORY)
 		result = fail(CUDA_ERROR_UNKNOWN, "the fd is of a team");
 	if (result != CUDA_SUCCESS) {
-		release(arg.out_handle);
+		external_release(arg.out_handle);
 		return result;
 	}
 	close(desc->handle.fd);
@@ -174,7 +174,7 @@ static CUresult destroy_external(CUexternalMemory memory)
 	uint32_t handle;
 	CUresult result = check_external(memory, &handle);
 
-	return result == CUDA_SUCCESS ? release(handle) : result;
+	return result == CUDA_SUCCESS ? external_release(handle) : result;
 }
 
 CUresult cuDestroyExternalMemory(CUexternalMemory memory)

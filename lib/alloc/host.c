@@ -9,7 +9,7 @@
 #define REGISTER_FLAGS	(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | \
 			 CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
 
-static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
+static CUresult host_allocate(void **pointer, size_t bytes, unsigned int flags)
 {
 	CUdeviceptr address;
 	CUresult result;
@@ -36,12 +36,12 @@ static CUresult allocate(void **pointer, size_t bytes, unsigned int flags)
 
 CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
 {
-	return CALL(allocate(pointer, bytes, flags), pointer, bytes, flags);
+	return CALL(host_allocate(pointer, bytes, flags), pointer, bytes, flags);
 }
 
 CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
 {
-	return CALL(allocate(pointer, bytes, 0), pointer, bytes);
+	return CALL(host_allocate(pointer, bytes, 0), pointer, bytes);
 }
 
 CUresult cuMemFreeHost(void *pointer)
@@ -49,7 +49,7 @@ CUresult cuMemFreeHost(void *pointer)
 	return WHOLE_CALL(context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), pointer);
 }
 
-static CUresult add(void *pointer, size_t bytes, unsigned int flags)
+static CUresult host_add(void *pointer, size_t bytes, unsigned int flags)
 {
 	struct memcast_block_register arg = {
 		.address = (uintptr_t)pointer,
@@ -80,7 +80,7 @@ static CUresult add(void *pointer, size_t bytes, unsigned int flags)
 
 CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags)
 {
-	return CALL(add(pointer, bytes, flags), pointer, bytes, flags);
+	return CALL(host_add(pointer, bytes, flags), pointer, bytes, flags);
 }
 
 static CUresult drop(void *pointer)
@@ -106,7 +106,7 @@ CUresult cuMemHostUnregister(void *pointer)
 }
 
 /* Finds the block or the registered range of the host that has an address. */
-static CUresult find(void *pointer, struct memcast_address_info *info)
+static CUresult host_find(void *pointer, struct memcast_address_info *info)
 {
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
@@ -132,7 +132,7 @@ static CUresult get_device_pointer(CUdeviceptr *address, void *pointer, unsigned
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	result = find(pointer, &info);
+	result = host_find(pointer, &info);
 	if (result == CUDA_SUCCESS)
 		*address = info.address;
 	return result;
@@ -144,14 +144,14 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer,
 	return CALL(get_device_pointer(address, pointer, flags), address, pointer, flags);
 }
 
-static CUresult get_flags(unsigned int *flags, void *pointer)
+static CUresult host_get_flags(unsigned int *flags, void *pointer)
 {
 	struct memcast_address_info info = {};
 	CUresult result;
 
 	if (!flags || !pointer)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = find(pointer, &info);
+	result = host_find(pointer, &info);
 	if (result == CUDA_SUCCESS)
 		*flags = info.out_block_flags & BLOCK_FLAGS_GIVEN;
 	return result;
@@ -159,7 +159,7 @@ static CUresult get_flags(unsigned int *flags, void *pointer)
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer)
 {
-	return CALL(get_flags(flags, pointer), flags, pointer);
+	return CALL(host_get_flags(flags, pointer), flags, pointer);
 }
 
 /* The first version does the same. */

@@ -63,8 +63,8 @@ static int compare_handles(const void *one, const void *other)
 	return memcmp(&a->handle, &b->handle, sizeof(a->handle));
 }
 
-static struct opened *find(const struct opened *wanted, void *const *tree,
-			   int (*order)(const void *one, const void *other))
+static struct opened *ipc_find(const struct opened *wanted, void *const *tree,
+			       int (*order)(const void *one, const void *other))
 {
 	struct opened **found = tfind(wanted, tree, order);
 
@@ -109,7 +109,7 @@ static void forget_ended(void)
 /* Return: is there memory for the trees? If not, the entry is in none of them. */
 static bool remember(struct opened *opened)
 {
-	struct opened *stale = find(opened, &by_address, compare_addresses);
+	struct opened *stale = ipc_find(opened, &by_address, compare_addresses);
 
 	if (stale) {
 		forget(stale);
@@ -130,7 +130,7 @@ static bool remember(struct opened *opened)
 	return true;
 }
 
-static CUresult get_handle(CUipcMemHandle *handle, CUdeviceptr address)
+static CUresult ipc_get_handle(CUipcMemHandle *handle, CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };
 	struct memcast_ipc_export arg = { .address = address };
@@ -160,10 +160,10 @@ static CUresult get_handle(CUipcMemHandle *handle, CUdeviceptr address)
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
 {
-	return CALL(get_handle(handle, address), handle, address);
+	return CALL(ipc_get_handle(handle, address), handle, address);
 }
 
-static CUresult map(CUdeviceptr *address, const struct handle *handle)
+static CUresult ipc_map(CUdeviceptr *address, const struct handle *handle)
 {
 	struct memcast_block_map block = {};
 	struct memcast_handle_release release = {};
@@ -196,7 +196,7 @@ static CUresult open_handle_locked(CUdeviceptr *address, const struct handle *ha
 {
 	struct opened wanted = { .handle = *handle, .context = context_value(slot),
 				 .ends = slot->ends };
-	struct opened *opened = find(&wanted, &by_handle, compare_handles);
+	struct opened *opened = ipc_find(&wanted, &by_handle, compare_handles);
 	CUresult result;
 
 	if (!opened) {
@@ -205,7 +205,7 @@ static CUresult open_handle_locked(CUdeviceptr *address, const struct handle *ha
 		if (!opened)
 			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
 		*opened = wanted;
-		result = map(&opened->address, handle);
+		result = ipc_map(&opened->address, handle);
 		if (result == CUDA_SUCCESS && !remember(opened)) {
 			heap_free(opened->address, 0);
 			result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
@@ -220,7 +220,7 @@ static CUresult open_handle_locked(CUdeviceptr *address, const struct handle *ha
 	return CUDA_SUCCESS;
 }
 
-static CUresult open_handle(CUdeviceptr *address, CUipcMemHandle given, unsigned int flags)
+static CUresult ipc_open_handle(CUdeviceptr *address, CUipcMemHandle given, unsigned int flags)
 {
 	struct handle handle;
 	struct slot *slot;
@@ -246,7 +246,7 @@ static CUresult open_handle(CUdeviceptr *address, CUipcMemHandle given, unsigned
 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags)
 {
-	return WHOLE_CALL(open_handle(address, handle, flags), address, flags);
+	return WHOLE_CALL(ipc_open_handle(address, handle, flags), address, flags);
 }
 
 /* The first version does the same. */
@@ -262,7 +262,7 @@ OLDER_NAME(cuIpcOpenMemHandle, (CUdeviceptr *address, CUipcMemHandle handle,
 static CUresult close_once(CUdeviceptr address, struct opened **last)
 {
 	const struct opened wanted = { .address = address };
-	struct opened *opened = find(&wanted, &by_address, compare_addresses);
+	struct opened *opened = ipc_find(&wanted, &by_address, compare_addresses);
 
 	*last = NULL;
 	if (!opened || has_ended(opened))

@@ -63,7 +63,7 @@ static CUresult check_mapped(const struct memcast_address_info *info)
 			  (unsigned long long)info->address));
 }
 
-static bool on_device(const struct memcast_address_info *info)
+static bool pointer_on_device(const struct memcast_address_info *info)
 {
 	return info->out_location == MEMCAST_LOCATION_DEVICE ||
 	       info->out_location == MEMCAST_LOCATION_ELSEWHERE;
@@ -74,29 +74,29 @@ static bool on_device(const struct memcast_address_info *info)
  * context allocated or registered it; memory that another process exported, as that of the
  * context that opened it; memory that no context made, as the current device's.
  */
-static uint32_t device_of(const struct memcast_address_info *info)
+static uint32_t pointer_device(const struct memcast_address_info *info)
 {
 	struct slot *slot = slot_of_block(info);
 	uint32_t device = 0;
 
-	if (slot && (!on_device(info) || info->out_block_flags & BLOCK_IPC))
+	if (slot && (!pointer_on_device(info) || info->out_block_flags & BLOCK_IPC))
 		return slot->device;
 	/* imported memory of another host, or of a device that CUDA_VISIBLE_DEVICES hides */
 	if (info->out_location == MEMCAST_LOCATION_ELSEWHERE)
 		return CU_DEVICE_INVALID;
-	if (on_device(info))
+	if (pointer_on_device(info))
 		return info->out_location_id;
 	context_device(&device);
 	return device;
 }
 
 /* Return: the access of the current device; without a context, of the device with the memory. */
-static CUmemAccess_flags access_of(const struct memcast_address_info *info)
+static CUmemAccess_flags pointer_access(const struct memcast_address_info *info)
 {
 	struct memcast_address_info asked = { .address = info->address };
 
 	if (context_device(&asked.device) != CUDA_SUCCESS)
-		asked.device = device_of(info);
+		asked.device = pointer_device(info);
 	/* memory that has gone meanwhile: no access */
 	return device_ioctl(MEMCAST_ADDRESS_INFO, &asked) == CUDA_SUCCESS ?
 		(CUmemAccess_flags)asked.out_access : CU_MEM_ACCESS_FLAGS_PROT_NONE;
@@ -111,7 +111,7 @@ static bool is_block(const struct memcast_address_info *info)
 /* Is it plain device memory, which has every property that hardware has? */
 static bool is_plain(const struct memcast_address_info *info)
 {
-	return on_device(info) && slot_of_block(info);
+	return pointer_on_device(info) && slot_of_block(info);
 }
 
 /*
@@ -141,20 +141,20 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
 		/* managed memory counts as device memory, wherever it is */
-		*value = on_device(info) || block_managed(info) ? CU_MEMORYTYPE_DEVICE :
+		*value = pointer_on_device(info) || block_managed(info) ? CU_MEMORYTYPE_DEVICE :
 								  CU_MEMORYTYPE_HOST;
 		break;
 	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-		*value = access_of(info);
+		*value = pointer_access(info);
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-		if (access_of(info) == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+		if (pointer_access(info) == CU_MEM_ACCESS_FLAGS_PROT_NONE)
 			return fail(CUDA_ERROR_INVALID_VALUE,
 				    "the current device has no access");
 		*value = info->address;
 		break;
 	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-		if (on_device(info))
+		if (pointer_on_device(info))
 			return fail(CUDA_ERROR_INVALID_VALUE,
 				    "memory of devices has no address on the host");
 		*value = info->address;
@@ -179,8 +179,8 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		/* CU_DEVICE_CPU: only memory that the host shares with other PCIe devices */
-		*value = on_device(info) || !(info->out_flags & MEMCAST_MEMORY_RDMA) ?
-			(int)device_of(info) : CU_DEVICE_CPU;
+		*value = pointer_on_device(info) || !(info->out_flags & MEMCAST_MEMORY_RDMA) ?
+			(int)pointer_device(info) : CU_DEVICE_CPU;
 		break;
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
 		slot = slot_of_block(info);
@@ -205,7 +205,7 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = block_managed(info);
 		break;
 	case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-		if (!on_device(info))
+		if (!pointer_on_device(info))
 			return fail(CUDA_ERROR_INVALID_VALUE, "not memory of a device");
 		*value = info->out_object;
 		break;
@@ -238,7 +238,7 @@ static CUresult set_sync(CUdeviceptr pointer, bool sync)
 	return device_ioctl(MEMCAST_BLOCK_SET, &set);
 }
 
-static void give(void *data, CUpointer_attribute attribute, uint64_t value)
+static void pointer_give(void *data, CUpointer_attribute attribute, uint64_t value)
 {
 	uint32_t half = value;
 	struct tokens tokens = {
@@ -254,7 +254,8 @@ static void give(void *data, CUpointer_attribute attribute, uint64_t value)
 		memcpy(data, &value, sizeof(value));
 }
 
-static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
+static CUresult pointer_get_attribute(void *data, CUpointer_attribute attribute,
+				      CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
 	uint64_t value = 0;
@@ -275,13 +276,13 @@ static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdevic
 	/* a pointer that does not exist is NULL in the output */
 	if (result == CUDA_SUCCESS || attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
 	    attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
-		give(data, attribute, value);
+		pointer_give(data, attribute, value);
 	return result;
 }
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
 {
-	return CALL(get_attribute(data, attribute, pointer), data, attribute, pointer);
+	return CALL(pointer_get_attribute(data, attribute, pointer), data, attribute, pointer);
 }
 
 /*
@@ -311,8 +312,8 @@ static uint64_t value_or_none(CUpointer_attribute attribute,
 	}
 }
 
-static CUresult get_attributes(unsigned int count, const CUpointer_attribute *attributes,
-			       void **data, CUdeviceptr pointer)
+static CUresult pointer_get_attributes(unsigned int count, const CUpointer_attribute *attributes,
+				       void **data, CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
 	CUresult result;
@@ -331,7 +332,7 @@ static CUresult get_attributes(unsigned int count, const CUpointer_attribute *at
 			result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output %u", i);
 		if (result != CUDA_SUCCESS)
 			return result;
-		give(data[i], attributes[i], value_or_none(attributes[i], &info));
+		pointer_give(data[i], attributes[i], value_or_none(attributes[i], &info));
 	}
 	return CUDA_SUCCESS;
 }
@@ -339,12 +340,12 @@ static CUresult get_attributes(unsigned int count, const CUpointer_attribute *at
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes,
 				void **data, CUdeviceptr pointer)
 {
-	return CALL(get_attributes(count, attributes, data, pointer),
+	return CALL(pointer_get_attributes(count, attributes, data, pointer),
 		    count, attributes, data, pointer);
 }
 
-static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
-			      CUdeviceptr pointer)
+static CUresult pointer_set_attribute(const void *value, CUpointer_attribute attribute,
+				      CUdeviceptr pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
 	unsigned int wanted;
@@ -367,7 +368,7 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute,
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 			       CUdeviceptr pointer)
 {
-	return CALL(set_attribute(value, attribute, pointer), value, attribute, pointer);
+	return CALL(pointer_set_attribute(value, attribute, pointer), value, attribute, pointer);
 }
 
 static CUresult address_range(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)

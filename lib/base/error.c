@@ -13,7 +13,7 @@ static const struct description {
 #include "errors.def"
 };
 
-static const struct description *describe(CUresult result)
+static const struct description *error_describe(CUresult result)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(descriptions); i++)
 		if (descriptions[i].result == result)
@@ -23,19 +23,19 @@ static const struct description *describe(CUresult result)
 
 bool error_known(CUresult result)
 {
-	return describe(result);
+	return error_describe(result);
 }
 
 const char *error_name(CUresult result)
 {
-	const struct description *found = describe(result);
+	const struct description *found = error_describe(result);
 
 	return found ? found->name : "no such result";
 }
 
-static CUresult name_of(CUresult result, const char **name)
+static CUresult error_get_name(CUresult result, const char **name)
 {
-	const struct description *found = describe(result);
+	const struct description *found = error_describe(result);
 
 	if (!name)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
@@ -45,12 +45,12 @@ static CUresult name_of(CUresult result, const char **name)
 
 CUresult cuGetErrorName(CUresult result, const char **name)
 {
-	return LOGGED(name_of(result, name), result, name);
+	return LOGGED(error_get_name(result, name), result, name);
 }
 
 static CUresult text_of(CUresult result, const char **text)
 {
-	const struct description *found = describe(result);
+	const struct description *found = error_describe(result);
 
 	if (!text)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");

@@ -44,40 +44,40 @@ static struct CUlogsCallbackEntry_st *callbacks;
 /* The callback that this thread runs */
 static __thread struct CUlogsCallbackEntry_st *inside;
 
-static void take(void)
+static void log_take(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-static void give(void)
+static void log_give(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
 /* A child has one thread: callbacks that other threads ran do not return in the child. */
-static void forked_child(void)
+static void log_forked_child(void)
 {
 	struct CUlogsCallbackEntry_st *entry;
 
 	for (entry = callbacks; entry; entry = entry->next)
 		entry->calls = entry == inside;
 	returned = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-	give();
+	log_give();
 }
 
 /* A child of fork() logs its calls' failures too. */
 __attribute__((constructor))
 static void logs_load(void)
 {
-	pthread_atfork(take, give, forked_child);
+	pthread_atfork(log_take, log_give, log_forked_child);
 }
 
 /* Keeps a line with its newline, shorter than LOG_LINE. The caller holds cancellation. */
 void logs_add(const char *line, size_t length)
 {
-	take();
+	log_take();
 	memcpy(all.line[all.count++ % LINES], line, length + 1);
-	give();
+	log_give();
 }
 
 /*
@@ -92,22 +92,22 @@ void logs_call_back(CUlogLevel level, const char *line, size_t length)
 	/* A call that fails in a callback would call the callback again, and so on. */
 	if (inside)
 		return;
-	take();
+	log_take();
 	for (entry = callbacks; entry; entry = entry->next) {
 		if (entry->removed)
 			continue;
 		entry->calls++;
-		give();
+		log_give();
 		memcpy(copy, line, length - 1);
 		copy[length - 1] = '\0';
 		inside = entry;
 		entry->function(entry->data, level, copy, length - 1);
 		inside = NULL;
-		take();
+		log_take();
 		if (!--entry->calls && entry->removed)
 			pthread_cond_broadcast(&returned);
 	}
-	give();
+	log_give();
 }
 
 static CUresult register_callback(CUlogsCallback function, void *data,
@@ -122,10 +122,10 @@ static CUresult register_callback(CUlogsCallback function, void *data,
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "%m");
 	entry->function = function;
 	entry->data = data;
-	take();
+	log_take();
 	entry->next = callbacks;
 	callbacks = entry;
-	give();
+	log_give();
 	if (handle)
 		*handle = entry;
 	return CUDA_SUCCESS;
@@ -144,11 +144,11 @@ static CUresult unregister_callback(CUlogsCallbackHandle handle)
 	if (inside)
 		return fail(CUDA_ERROR_NOT_PERMITTED,
 			    "a callback would wait for itself to return");
-	take();
+	log_take();
 	for (at = &callbacks; *at && *at != handle; at = &(*at)->next)
 		;
 	if (!*at || handle->removed) {
-		give();
+		log_give();
 		return fail(CUDA_ERROR_INVALID_VALUE, "not a registered callback");
 	}
 	handle->removed = true;
@@ -158,7 +158,7 @@ static CUresult unregister_callback(CUlogsCallbackHandle handle)
 	for (at = &callbacks; *at != handle; at = &(*at)->next)
 		;
 	*at = handle->next;
-	give();
+	log_give();
 	free(handle);
 	return CUDA_SUCCESS;
 }
@@ -175,9 +175,9 @@ static struct log *snapshot(void)
 
 	if (!log)
 		return NULL;
-	take();
+	log_take();
 	memcpy(log, &all, sizeof(all));
-	give();
+	log_give();
 	return log;
 }
 
@@ -193,9 +193,9 @@ static CUresult current(CUlogIterator *iterator)
 
 	if (!iterator)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	take();
+	log_take();
 	count = all.count;
-	give();
+	log_give();
 	*iterator = count;
 	return CUDA_SUCCESS;
 }

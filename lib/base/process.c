@@ -40,7 +40,7 @@ static struct {
  * A client lives as long as its file is open: a child must not prolong its parent's. The parent may
  * have closed all its files, as daemons do, and the number may be another file's by now.
  */
-static void forked_child(void)
+static void process_forked_child(void)
 {
 	struct stat file;
 
@@ -60,7 +60,7 @@ static void library_load(void)
 	if (page == MAP_FAILED)
 		return;
 	if (madvise(page, size, MADV_WIPEONFORK) ||
-	    pthread_atfork(NULL, NULL, forked_child))
+	    pthread_atfork(NULL, NULL, process_forked_child))
 		munmap(page, size);
 	else
 		state = page;

@@ -78,7 +78,7 @@ static CUresult find_uuid(int fd, uint32_t devices, const char *wanted, long *fo
  * The list ends at the first entry that names no device; a list that names a device twice makes
  * no device visible. The first entry decides whether all entries are UUIDs or numbers.
  */
-static CUresult parse(char *list, int fd, uint32_t devices)
+static CUresult visible_parse(char *list, int fd, uint32_t devices)
 {
 	bool uuids = !strncmp(list, UUID_PREFIX, strlen(UUID_PREFIX));
 	bool listed[MEMCAST_MAX_DEVICES] = {};
@@ -122,7 +122,7 @@ CUresult visible_read(int fd, uint32_t devices)
 		return CUDA_SUCCESS;
 	if (!list)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for " VARIABLE);
-	result = parse(list, fd, devices);
+	result = visible_parse(list, fd, devices);
 	free(list);
 	if (result != CUDA_SUCCESS)
 		return result;

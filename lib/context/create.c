@@ -117,7 +117,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
 	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context), context);
 }
 
-static CUresult attach(CUcontext *context, unsigned int flags)
+static CUresult context_attach(CUcontext *context, unsigned int flags)
 {
 	struct slot *slot;
 	CUresult result;
@@ -138,7 +138,7 @@ static CUresult attach(CUcontext *context, unsigned int flags)
 
 CUresult cuCtxAttach(CUcontext *context, unsigned int flags)
 {
-	return WHOLE_CALL(attach(context, flags), context, flags);
+	return WHOLE_CALL(context_attach(context, flags), context, flags);
 }
 
 /* The last call ends the context. */

@@ -85,7 +85,7 @@ static CUresult find_pair(CUcontext context, struct peer_bit *out)
 	return CUDA_SUCCESS;
 }
 
-static CUresult enable(CUcontext context, unsigned int flags)
+static CUresult peer_enable(CUcontext context, unsigned int flags)
 {
 	struct peer_bit peer;
 	CUresult result;
@@ -103,7 +103,7 @@ static CUresult enable(CUcontext context, unsigned int flags)
 
 CUresult cuCtxEnablePeerAccess(CUcontext context, unsigned int flags)
 {
-	return CALL(enable(context, flags), context, flags);
+	return CALL(peer_enable(context, flags), context, flags);
 }
 
 static CUresult disable(CUcontext context)

@@ -69,7 +69,7 @@ static CUresult check_attributes(const struct batch *batch)
 	return result;
 }
 
-static CUresult check_stream(CUstream stream)
+static CUresult copies_check_stream(CUstream stream)
 {
 	if (!stream || stream == CU_STREAM_LEGACY)
 		return fail(CUDA_ERROR_INVALID_VALUE, "batches are not for the legacy stream");
@@ -82,7 +82,7 @@ static enum transfer_when when_of(CUmemcpySrcAccessOrder order)
 								     TRANSFER_IN_ORDER;
 }
 
-static CUresult do_batch(CUstream stream, const struct batch *batch, size_t *failed)
+static CUresult copies_do(CUstream stream, const struct batch *batch, size_t *failed)
 {
 	CUresult result = CUDA_SUCCESS;
 	size_t attribute = 0;
@@ -117,11 +117,11 @@ static CUresult batch_copy(CUstream stream, const struct batch *batch)
 	if (!batch->to || !batch->from || !batch->bytes || !batch->attributes || !batch->starts)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	else
-		result = check_stream(stream);
+		result = copies_check_stream(stream);
 	if (result == CUDA_SUCCESS)
 		result = check_attributes(batch);
 	if (result == CUDA_SUCCESS)
-		result = do_batch(stream, batch, &failed);
+		result = copies_do(stream, batch, &failed);
 	if (result != CUDA_SUCCESS && batch->failed)
 		*batch->failed = failed;
 	return result;
@@ -212,7 +212,7 @@ static CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP 
 	else if (flags)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	else
-		result = check_stream(stream);
+		result = copies_check_stream(stream);
 	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
 		at = i;
 		result = check_copy(&copies[i]);

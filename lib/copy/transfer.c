@@ -130,7 +130,8 @@ static bool take_room(size_t bytes)
 }
 
 /* @aside: bytes of the source to read now, for which there is room: all of it, or 0 */
-static CUresult submit(struct stream *stream, const struct transfer *transfer, size_t aside)
+static CUresult transfer_submit(struct stream *stream, const struct transfer *transfer,
+				size_t aside)
 {
 	struct transfer *work = malloc(sizeof(*work) + aside);
 	CUresult result;
@@ -176,8 +177,8 @@ static size_t small_bytes(const struct layers *layers)
 	return copy->bytes * copy->rows * layers->count;
 }
 
-static CUresult start(struct stream *stream, struct transfer *transfer,
-		      enum transfer_when when)
+static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
+			       enum transfer_when when)
 {
 	const struct memcast_copy *copy = &transfer->layers.copy;
 	bool now = when == TRANSFER_READ_NOW, idle;
@@ -189,15 +190,15 @@ static CUresult start(struct stream *stream, struct transfer *transfer,
 	if (idle && (when == TRANSFER_SYNC || now))
 		return do_transfer(transfer);
 	if (!transfer->is_copy || when == TRANSFER_IN_ORDER)
-		return submit(stream, transfer, 0);
+		return transfer_submit(stream, transfer, 0);
 	if (!now && !(copy->flags & MEMCAST_COPY_TO_DEVICE) && !is_mapped(copy->to))
 		return wait_and_do(stream, transfer);
 	if ((copy->flags & MEMCAST_COPY_FROM_DEVICE) || is_mapped(copy->from))
-		return now ? wait_and_do(stream, transfer) : submit(stream, transfer, 0);
+		return now ? wait_and_do(stream, transfer) : transfer_submit(stream, transfer, 0);
 	aside = small_bytes(&transfer->layers);
 	if (idle || when == TRANSFER_SYNC || !aside || !take_room(aside))
 		return wait_and_do(stream, transfer);
-	result = submit(stream, transfer, aside);
+	result = transfer_submit(stream, transfer, aside);
 	if (result != CUDA_SUCCESS)
 		aside_all -= aside;
 	return result;
@@ -290,7 +291,7 @@ static CUresult capture(struct stream *stream, const struct transfer *transfer,
 }
 
 /* Checks peer access to plain memory, of which the kernel does not know. */
-static CUresult check_access(const struct stream *stream, const struct transfer *transfer)
+static CUresult transfer_check_access(const struct stream *stream, const struct transfer *transfer)
 {
 	if (transfer->is_copy || !transfer->fill.count ||
 	    __builtin_expect(contexts_with_memory == with_memory[stream->set->device], 1))
@@ -311,9 +312,9 @@ static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *
 	if (stream_captured(stream)) {
 		result = capture(stream, transfer, when);
 	} else {
-		result = check_access(stream, transfer);
+		result = transfer_check_access(stream, transfer);
 		if (result == CUDA_SUCCESS)
-			result = start(stream, transfer, when);
+			result = transfer_start(stream, transfer, when);
 	}
 	stream_put(stream);
 	return result;

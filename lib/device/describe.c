@@ -12,8 +12,8 @@
 #include <memcast/device.h>
 #pragma GCC visibility pop
 
-static CUresult describe(CUdevice device, char *name, int length, int *values,
-			 const CUdevice_attribute *attributes, unsigned int count)
+static CUresult device_describe(CUdevice device, char *name, int length, int *values,
+				const CUdevice_attribute *attributes, unsigned int count)
 {
 	CUresult result = CUDA_SUCCESS;
 
@@ -33,7 +33,7 @@ static CUresult describe_borrowed(CUdevice device, char *name, int length, int *
 	CUresult result = library_borrow(&borrowed);
 
 	if (result == CUDA_SUCCESS)
-		result = describe(device, name, length, values, attributes, count);
+		result = device_describe(device, name, length, values, attributes, count);
 	visible_all(all);
 	if (borrowed)
 		library_return();

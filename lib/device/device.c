@@ -149,7 +149,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 	return CALL(capability(major, minor, device), major, minor, device);
 }
 
-static CUresult properties(CUdevprop *prop, CUdevice device)
+static CUresult device_properties(CUdevprop *prop, CUdevice device)
 {
 	CUdevprop read;
 	const struct {
@@ -186,7 +186,7 @@ static CUresult properties(CUdevprop *prop, CUdevice device)
 
 CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice device)
 {
-	return CALL(properties(prop, device), prop, device);
+	return CALL(device_properties(prop, device), prop, device);
 }
 
 /* Devices are not split into instances: both versions return the same UUID. */

@@ -64,7 +64,7 @@ bool attribute_named(const char *name, size_t length, CUdevice_attribute *attrib
 static const char no_name[] = "no such attribute";
 
 /* Return: what is wrong with an entry, or NULL. */
-static const char *parse(const char *text, int devices, struct override *override)
+static const char *override_parse(const char *text, int devices, struct override *override)
 {
 	const char *colon = strchr(text, ':');
 	const char *equals = strchr(text, '=');
@@ -103,7 +103,7 @@ void attribute_overrides_read(int devices)
 	char *list = list_given(), *rest = list, *text;
 
 	while ((text = strsep(&rest, ",")) && count < OVERRIDES)
-		if (!parse(text, devices, &overrides[count]))
+		if (!override_parse(text, devices, &overrides[count]))
 			count++;
 	free(list);
 }
@@ -121,7 +121,7 @@ void attribute_overrides_complain(int devices)
 	while ((text = strsep(&rest, ","))) {
 		struct override unused;
 		const char *wrong = good == OVERRIDES ? "too many" :
-				    parse(text, devices, &unused);
+				    override_parse(text, devices, &unused);
 
 		if (wrong)
 			fprintf(stderr, "memcast: " VARIABLE ": '%s' is ignored: %s\n",

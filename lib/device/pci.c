@@ -11,7 +11,7 @@ struct address {
 	unsigned int domain, bus, device, function;
 };
 
-static CUresult address_of(struct address *address, CUdevice device)
+static CUresult pci_address(struct address *address, CUdevice device)
 {
 	int domain, bus, slot;
 	CUresult result;
@@ -26,7 +26,7 @@ static CUresult address_of(struct address *address, CUdevice device)
 	return result;
 }
 
-static CUresult print(char *text, int length, CUdevice device)
+static CUresult pci_print(char *text, int length, CUdevice device)
 {
 	struct address address;
 	char printed[40];
@@ -35,7 +35,7 @@ static CUresult print(char *text, int length, CUdevice device)
 
 	if (!text)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = address_of(&address, device);
+	result = pci_address(&address, device);
 	if (result != CUDA_SUCCESS)
 		return result;
 	printed_length = snprintf(printed, sizeof(printed), "%04x:%02x:%02x.%x",
@@ -52,7 +52,7 @@ static CUresult print(char *text, int length, CUdevice device)
 
 CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
 {
-	return CALL(print(text, length, device), text, length, device);
+	return CALL(pci_print(text, length, device), text, length, device);
 }
 
 static bool scan(struct address *address, const char *text)
@@ -73,7 +73,7 @@ static bool scan(struct address *address, const char *text)
 	       !text[end];
 }
 
-static CUresult find(CUdevice *device, const char *text)
+static CUresult pci_find(CUdevice *device, const char *text)
 {
 	struct memcast_system_info info = {};
 	struct address wanted, address;
@@ -85,7 +85,7 @@ static CUresult find(CUdevice *device, const char *text)
 		return fail(CUDA_ERROR_INVALID_VALUE, "not a PCI bus id");
 	result = system_info(&info);
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < info.out_devices; i++) {
-		result = address_of(&address, i);
+		result = pci_address(&address, i);
 		if (result == CUDA_SUCCESS && address.domain == wanted.domain &&
 		    address.bus == wanted.bus && address.device == wanted.device &&
 		    address.function == wanted.function) {
@@ -100,5 +100,5 @@ static CUresult find(CUdevice *device, const char *text)
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
 {
-	return CALL(find(device, text), device, text);
+	return CALL(pci_find(device, text), device, text);
 }

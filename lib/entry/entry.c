@@ -83,8 +83,8 @@ static const struct function *newest(const char *name, int version, bool per_thr
  * no failure, but gives NULL and a status. A version below zero stands for any. A program that
  * asks for per-thread streams gets no ordinary interface of a name that has both kinds.
  */
-static CUresult find(const char *name, void **pointer, int version, cuuint64_t flags,
-		     CUdriverProcAddressQueryResult *status)
+static CUresult function_find(const char *name, void **pointer, int version, cuuint64_t flags,
+			      CUdriverProcAddressQueryResult *status)
 {
 	const struct function *found = NULL;
 	unsigned int kinds = 0;
@@ -117,7 +117,7 @@ static CUresult find(const char *name, void **pointer, int version, cuuint64_t f
 static CUresult find_or_fail(const char *name, void **pointer, int version, cuuint64_t flags)
 {
 	CUdriverProcAddressQueryResult status;
-	CUresult result = find(name, pointer, version, flags, &status);
+	CUresult result = function_find(name, pointer, version, flags, &status);
 
 	if (result != CUDA_SUCCESS || *pointer)
 		return result;
@@ -131,7 +131,7 @@ static CUresult find_or_fail(const char *name, void **pointer, int version, cuui
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
 			     cuuint64_t flags, CUdriverProcAddressQueryResult *status)
 {
-	return LOGGED(find(name, function, version, flags, status),
+	return LOGGED(function_find(name, function, version, flags, status),
 		      name, function, version, flags, status);
 }
 
@@ -149,7 +149,7 @@ EXPORTED CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, in
 {
 	if (flags == CU_GET_PROC_ADDRESS_DEFAULT)
 		flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-	return LOGGED(find(name, function, version, flags, status),
+	return LOGGED(function_find(name, function, version, flags, status),
 		      name, function, version, flags, status);
 }
 

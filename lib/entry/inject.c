@@ -38,7 +38,7 @@ static bool names_a_function(const char *name)
 }
 
 /* Reads a number that ends at @stop or at the end of the text. */
-static bool number(const char **text, char stop, unsigned int *value)
+static bool inject_number(const char **text, char stop, unsigned int *value)
 {
 	char *end;
 	unsigned long read;
@@ -53,7 +53,7 @@ static bool number(const char **text, char stop, unsigned int *value)
 }
 
 /* Return: what is wrong with an entry of MEMCAST_INJECT, or NULL. */
-static const char *parse(const char *text, struct injection *injection)
+static const char *inject_parse(const char *text, struct injection *injection)
 {
 	const char *colon = strchr(text, ':');
 	const char *rest = colon + 1;
@@ -65,9 +65,9 @@ static const char *parse(const char *text, struct injection *injection)
 		 (int)(colon - text), text);
 	if (!names_a_function(injection->function))
 		return "no such function";
-	if (!number(&rest, '*', &result) || (result && !error_known((CUresult)result)))
+	if (!inject_number(&rest, '*', &result) || (result && !error_known((CUresult)result)))
 		return "no such result";
-	if (rest[-1] == '*' && !number(&rest, '\0', &times))
+	if (rest[-1] == '*' && !inject_number(&rest, '\0', &times))
 		return "not a number of times";
 	injection->result = (CUresult)result;
 	injection->left = times;
@@ -108,7 +108,7 @@ static void inject_load(void)
 	inject_result = use_up_one;
 	while ((text = strsep(&rest, ","))) {
 		const char *wrong = inject_count == INJECTIONS ? "too many" :
-				    parse(text, &injections[inject_count]);
+				    inject_parse(text, &injections[inject_count]);
 
 		if (wrong)
 			fprintf(stderr, "memcast: " VARIABLE ": '%s' is ignored: %s\n",

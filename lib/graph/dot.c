@@ -96,7 +96,7 @@ static CUresult write_file(const char *path, const char *text, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
-static CUresult print(CUgraph handle, const char *path, unsigned int flags)
+static CUresult dot_print(CUgraph handle, const char *path, unsigned int flags)
 {
 	struct graph *graph;
 	char *text = NULL;
@@ -127,5 +127,5 @@ static CUresult print(CUgraph handle, const char *path, unsigned int flags)
 
 CUresult cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned int flags)
 {
-	return WHOLE_CALL(print(graph, path, flags), graph, path, flags);
+	return WHOLE_CALL(dot_print(graph, path, flags), graph, path, flags);
 }

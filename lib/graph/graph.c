@@ -7,13 +7,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The tables take no references: a caller holds graphs_lock while it uses a graph or node. */
-static void no_reference(void *object)
+static void graph_no_reference(void *object)
 {
 	(void)object;
 }
 
-static struct table graphs_table = TABLE(no_reference);
-static struct table nodes_table = TABLE(no_reference);
+static struct table graphs_table = TABLE(graph_no_reference);
+static struct table nodes_table = TABLE(graph_no_reference);
 
 void graphs_lock(void)
 {
@@ -110,7 +110,7 @@ void graph_free(struct graph *graph)
 	free(graph);
 }
 
-static CUresult create(CUgraph *handle, unsigned int flags)
+static CUresult graph_create(CUgraph *handle, unsigned int flags)
 {
 	struct graph *graph;
 	CUresult result;
@@ -127,10 +127,10 @@ static CUresult create(CUgraph *handle, unsigned int flags)
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 {
-	return WHOLE_CALL(create(graph, flags), graph, flags);
+	return WHOLE_CALL(graph_create(graph, flags), graph, flags);
 }
 
-static CUresult destroy(CUgraph handle)
+static CUresult graph_destroy(CUgraph handle)
 {
 	struct graph *graph;
 	CUresult result;
@@ -152,5 +152,5 @@ static CUresult destroy(CUgraph handle)
 
 CUresult cuGraphDestroy(CUgraph graph)
 {
-	return WHOLE_CALL(destroy(graph), graph);
+	return WHOLE_CALL(graph_destroy(graph), graph);
 }

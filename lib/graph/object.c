@@ -23,12 +23,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object *ended, **ended_last = &ended;
 static bool has_thread;
 
-static void no_reference(void *object)
+static void user_object_no_reference(void *object)
 {
 	(void)object;
 }
 
-static struct table table = TABLE(no_reference);
+static struct table table = TABLE(user_object_no_reference);
 
 static void *destroyer(void *argument)
 {
@@ -89,8 +89,8 @@ static CUresult check_count(unsigned int count)
 		fail(CUDA_ERROR_INVALID_VALUE, "the number of references is not 1 to %d", INT_MAX);
 }
 
-static CUresult create(CUuserObject *handle, void *data, CUhostFn destroy, unsigned int count,
-		       unsigned int flags)
+static CUresult user_object_create(CUuserObject *handle, void *data, CUhostFn destroy,
+				   unsigned int count, unsigned int flags)
 {
 	CUresult result = check_count(count);
 	struct object *object;
@@ -120,7 +120,7 @@ static CUresult create(CUuserObject *handle, void *data, CUhostFn destroy, unsig
 CUresult cuUserObjectCreate(CUuserObject *object, void *data, CUhostFn destroy,
 			    unsigned int count, unsigned int flags)
 {
-	return WHOLE_CALL(create(object, data, destroy, count, flags),
+	return WHOLE_CALL(user_object_create(object, data, destroy, count, flags),
 			  object, data, destroy, count, flags);
 }
 
@@ -174,7 +174,8 @@ static struct use *use_of(struct uses *uses, struct object *object, bool add)
 	return &at[uses->count++];
 }
 
-static CUresult retain(struct uses *uses, CUuserObject handle, unsigned int count, bool move)
+static CUresult user_object_retain(struct uses *uses, CUuserObject handle, unsigned int count,
+				   bool move)
 {
 	struct object *object;
 	struct use *use;
@@ -199,7 +200,7 @@ static CUresult retain(struct uses *uses, CUuserObject handle, unsigned int coun
 	return CUDA_SUCCESS;
 }
 
-static CUresult release(struct uses *uses, CUuserObject handle, unsigned int count)
+static CUresult user_object_release(struct uses *uses, CUuserObject handle, unsigned int count)
 {
 	struct object *object;
 	struct use *use;
@@ -232,8 +233,8 @@ static CUresult change_graph(CUgraph handle, CUuserObject object, unsigned int c
 	result = graph_of(handle, &graph);
 	if (result == CUDA_SUCCESS) {
 		pthread_mutex_lock(&lock);
-		result = more ? retain(&graph->objects, object, count, flags) :
-				release(&graph->objects, object, count);
+		result = more ? user_object_retain(&graph->objects, object, count, flags) :
+				user_object_release(&graph->objects, object, count);
 		pthread_mutex_unlock(&lock);
 	}
 	graphs_unlock();

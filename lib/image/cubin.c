@@ -95,8 +95,8 @@ static uint32_t room_of(uint32_t count)
 	return count ? room : 0;
 }
 
-static CUresult add_parameter(struct cubin *cubin, struct code *code, uint32_t number,
-			      uint32_t offset, uint32_t size)
+static CUresult cubin_add_parameter(struct cubin *cubin, struct code *code, uint32_t number,
+				    uint32_t offset, uint32_t size)
 {
 	struct parameter *more;
 
@@ -121,11 +121,11 @@ static CUresult kernel_info(struct cubin *cubin, struct code *code, unsigned int
 			    const unsigned char *data, size_t bytes)
 {
 	if (name == INFO_PARAMETER && bytes >= 12)
-		return add_parameter(cubin, code, half(data + 4), half(data + 6),
-				     word(data + 8) >> 18);
+		return cubin_add_parameter(cubin, code, half(data + 4), half(data + 6),
+					   word(data + 8) >> 18);
 	if (name == INFO_PARAMETER_LARGE && bytes >= 12)
-		return add_parameter(cubin, code, half(data + 4), half(data + 6),
-				     word(data + 8));
+		return cubin_add_parameter(cubin, code, half(data + 4), half(data + 6),
+					   word(data + 8));
 	for (int i = 0; i < 3 && bytes >= 12; i++) {
 		if (name == INFO_REQUIRED_THREADS)
 			code->block[i] = word(data + 4 * i);

@@ -81,7 +81,7 @@ static int compare_kernels(const void *one, const void *other, void *kernels)
 	return strcmp(code[*(const uint32_t *)one].name, code[*(const uint32_t *)other].name);
 }
 
-static int compare_names(const void *one, const void *other)
+static int image_compare_names(const void *one, const void *other)
 {
 	return strcmp(((const struct variable *)one)->name,
 		      ((const struct variable *)other)->name);
@@ -90,7 +90,7 @@ static int compare_names(const void *one, const void *other)
 static int compare_variables(const void *one, const void *other)
 {
 	const struct variable *a = one, *b = other;
-	int order = compare_names(one, other);
+	int order = image_compare_names(one, other);
 
 	if (order)
 		return order;
@@ -148,7 +148,7 @@ const struct variable *image_variable(const struct image *image, const char *nam
 	struct variable wanted = { .name = name };
 	const struct variable *found = !image->variables_count ? NULL :
 		bsearch(&wanted, image->variables, image->variables_count, sizeof(wanted),
-			compare_names);
+			image_compare_names);
 
 	while (found && found > image->variables && !strcmp(found[-1].name, name))
 		found--;

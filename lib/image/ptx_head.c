@@ -19,7 +19,7 @@ static const struct {
 	{ 110, 900 }, { 120, 807 }, { 121, 808 },
 };
 
-static void begin(struct reader *reader, const char *text, size_t bytes)
+static void head_begin(struct reader *reader, const char *text, size_t bytes)
 {
 	*reader = (struct reader) { .begin = text, .at = text, .end = text + bytes, .line = 1 };
 	ptx_next(reader);
@@ -29,12 +29,12 @@ bool image_is_ptx(const char *text, size_t bytes)
 {
 	struct reader reader;
 
-	begin(&reader, text, bytes);
+	head_begin(&reader, text, bytes);
 	return ptx_is(&reader, ".version");
 }
 
 /* Return: the number up to @end, of three digits at most, so that no sum overflows. */
-static int digits(const char *at, const char *end)
+static int head_digits(const char *at, const char *end)
 {
 	int value = 0;
 
@@ -52,8 +52,8 @@ static CUresult version(struct reader *reader, int *version)
 	point = memchr(reader->word.at, '.', reader->word.length);
 	if (reader->word.kind != WORD_NUMBER || !point)
 		return ptx_wrong(reader, "no version is");
-	*version = digits(reader->word.at, point) * 100 +
-		   digits(point + 1, reader->word.at + reader->word.length);
+	*version = head_digits(reader->word.at, point) * 100 +
+		   head_digits(point + 1, reader->word.at + reader->word.length);
 	if (*version > NEWEST)
 		return fail(CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
 			    "PTX of version %d.%d, not up to %d.%d",
@@ -76,7 +76,7 @@ static CUresult target(struct reader *reader, int version, int device)
 		return ptx_wrong(reader, ".target is missing before");
 	if (word->kind != WORD_NAME || word->length < 5 || memcmp(word->at, "sm_", 3))
 		return ptx_wrong(reader, "no target is");
-	number = digits(word->at + 3, word->at + word->length);
+	number = head_digits(word->at + 3, word->at + word->length);
 	last = word->at[word->length - 1];
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
 		if (targets[i].target == number && targets[i].version <= version)
@@ -101,7 +101,7 @@ CUresult ptx_read(struct image *image, const char *text, size_t bytes,
 	int number = 0;
 	CUresult result;
 
-	begin(&reader, text, bytes);
+	head_begin(&reader, text, bytes);
 	reader.image = image;
 	reader.complaint = complaint;
 	result = version(&reader, &number);

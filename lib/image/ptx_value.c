@@ -26,7 +26,7 @@ static double real_of(const struct constant *value)
 	return value->kind == CONSTANT_FLOAT ? value->real : (double)(int64_t)value->integer;
 }
 
-static CUresult number(struct reader *reader, struct constant *value)
+static CUresult value_number(struct reader *reader, struct constant *value)
 {
 	const struct word *word = &reader->word;
 
@@ -92,7 +92,7 @@ static CUresult unary(struct reader *reader, struct constant *value, int depth)
 	if (sign == '(')
 		return in_parentheses(reader, value, depth);
 	if (reader->word.kind == WORD_NUMBER)
-		return number(reader, value);
+		return value_number(reader, value);
 	if (reader->word.kind == WORD_NAME)
 		return name(reader, value);
 	if (!sign || !strchr("-+!~", sign))
@@ -188,8 +188,8 @@ static CUresult of_reals(struct reader *reader, const char *text, struct constan
 	return CUDA_SUCCESS;
 }
 
-static CUresult apply(struct reader *reader, const char *text, struct constant *left,
-		      const struct constant *right)
+static CUresult value_apply(struct reader *reader, const char *text, struct constant *left,
+			    const struct constant *right)
 {
 	if (left->kind == CONSTANT_ADDRESS || right->kind == CONSTANT_ADDRESS) {
 		bool turned = right->kind == CONSTANT_ADDRESS;
@@ -239,7 +239,7 @@ static CUresult expression(struct reader *reader, struct constant *value, int le
 			ptx_next(reader);
 		result = expression(reader, &right, operator->level + 1, depth + 1);
 		if (result == CUDA_SUCCESS)
-			result = apply(reader, operator->text, value, &right);
+			result = value_apply(reader, operator->text, value, &right);
 	}
 	if (result == CUDA_SUCCESS && !level && ptx_is(reader, "?"))
 		result = choice(reader, value, depth);

@@ -27,7 +27,8 @@ static uint64_t own_memory(struct module *module, size_t bytes)
 }
 
 /* Finds the memory of a variable, for the translator. */
-static uint64_t address_of(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
+static uint64_t variable_address(void *data, const char *name, uint32_t text, size_t bytes,
+				 size_t align)
 {
 	struct module *module = data;
 	const struct variable *variable = image_variable_of(module->image, name, text);
@@ -44,7 +45,7 @@ static uint64_t address_of(void *data, const char *name, uint32_t text, size_t b
 /* With code_lock held: reads and links the module's texts, the first time. */
 static CUresult link_texts(struct module *module, const struct ptx_object *object)
 {
-	const struct ptx_variables variables = { address_of, module };
+	const struct ptx_variables variables = { variable_address, module };
 	struct image *image = module->image;
 	struct ptx_log log = {};
 	CUresult result;

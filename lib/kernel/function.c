@@ -78,7 +78,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
 					function_module(module, found)), module, function);
 }
 
-static CUresult name_of(const char **name, const struct code *code)
+static CUresult function_get_name(const char **name, const struct code *code)
 {
 	if (!name)
 		return null_output();
@@ -89,13 +89,13 @@ static CUresult name_of(const char **name, const struct code *code)
 CUresult cuFuncGetName(const char **name, CUfunction function)
 {
 	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
-					name_of(name, found->code)), name, function);
+					function_get_name(name, found->code)), name, function);
 }
 
 CUresult cuKernelGetName(const char **name, CUkernel kernel)
 {
 	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_VALUE,
-				      name_of(name, found->code)), name, kernel);
+				      function_get_name(name, found->code)), name, kernel);
 }
 
 static CUresult parameter_info(const struct code *code, size_t number, size_t *offset,

@@ -136,8 +136,8 @@ struct options {
 	void **jit_values, **library_values;
 };
 
-static CUresult load(CUlibrary *handle, const void *data, size_t bytes,
-		     const struct options *options)
+static CUresult library_load_from(CUlibrary *handle, const void *data, size_t bytes,
+				  const struct options *options)
 {
 	struct library *library = NULL;
 	CUresult result = context_not_failed();
@@ -167,7 +167,8 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
 {
 	struct options all = { jit_count, count, jit, options, jit_values, values };
 
-	return WHOLE_CALL(load(library, code, 0, &all), library, code, jit_count, count);
+	return WHOLE_CALL(library_load_from(library, code, 0, &all), library, code, jit_count,
+			  count);
 }
 
 static CUresult load_from_file(CUlibrary *library, const char *path,
@@ -182,7 +183,7 @@ static CUresult load_from_file(CUlibrary *library, const char *path,
 	result = load_file(path, &text, &bytes);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = load(library, text, bytes, options);
+	result = library_load_from(library, text, bytes, options);
 	free(text);
 	return result;
 }
@@ -214,7 +215,7 @@ static struct module *modules_of(const struct library *library)
  * Ends a library's handles, and those of its modules, which stay in its list until its last
  * reference goes.
  */
-static CUresult unload(CUlibrary handle)
+static CUresult library_unload(CUlibrary handle)
 {
 	struct library *library;
 	struct module *module;
@@ -249,7 +250,7 @@ static CUresult unload(CUlibrary handle)
 
 CUresult cuLibraryUnload(CUlibrary library)
 {
-	return WHOLE_CALL(unload(library), library);
+	return WHOLE_CALL(library_unload(library), library);
 }
 
 /* With modules_lock held. Return: the handle, made if needed; NULL: no room */

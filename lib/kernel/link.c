@@ -72,7 +72,8 @@ static void keep_rooms(struct link *link)
 			link->rooms[j] = (uintptr_t)link->values[at];
 }
 
-static CUresult create(unsigned int count, CUjit_option *options, void **values, CUlinkState *state)
+static CUresult link_create(unsigned int count, CUjit_option *options, void **values,
+			    CUlinkState *state)
 {
 	const struct ptx_object *object;
 	const struct figures *figures;
@@ -118,7 +119,7 @@ static CUresult create(unsigned int count, CUjit_option *options, void **values,
 CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **values,
 			 CUlinkState *state)
 {
-	return WHOLE_CALL(create(count, options, values, state), count, state);
+	return WHOLE_CALL(link_create(count, options, values, state), count, state);
 }
 
 static void write_logs(const struct link *link, const char *error)
@@ -183,8 +184,8 @@ static CUresult add_texts(struct link *link, CUjitInputType type, const void *da
 	return fail(result, "%.200s", log.text);
 }
 
-static CUresult add(CUlinkState state, CUjitInputType type, const void *data, size_t bytes,
-		    const char *name)
+static CUresult link_add(CUlinkState state, CUjitInputType type, const void *data, size_t bytes,
+			 const char *name)
 {
 	struct link *link;
 	CUresult result;
@@ -216,7 +217,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 {
 	(void)options;
 	(void)values;
-	return WHOLE_CALL(add(state, type, data, bytes, name),
+	return WHOLE_CALL(link_add(state, type, data, bytes, name),
 			  state, type, data, bytes, name, count);
 }
 
@@ -231,7 +232,7 @@ static CUresult add_file(CUlinkState state, CUjitInputType type, const char *pat
 	result = load_file(path, &text, &bytes);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = add(state, type, text, bytes, path);
+	result = link_add(state, type, text, bytes, path);
 	free(text);
 	return result;
 }
@@ -315,7 +316,7 @@ CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
 	return WHOLE_CALL(complete(state, image, bytes), state, image, bytes);
 }
 
-static CUresult destroy(CUlinkState state)
+static CUresult link_destroy(CUlinkState state)
 {
 	struct link *link;
 	CUresult result = handle_get(state, HANDLE_LINK, CUDA_ERROR_INVALID_HANDLE, &link);
@@ -337,5 +338,5 @@ static CUresult destroy(CUlinkState state)
 
 CUresult cuLinkDestroy(CUlinkState state)
 {
-	return WHOLE_CALL(destroy(state), state);
+	return WHOLE_CALL(link_destroy(state), state);
 }

@@ -150,7 +150,7 @@ bool module_end(struct module *module)
 	return first;
 }
 
-static CUresult unload(CUmodule handle)
+static CUresult module_unload(CUmodule handle)
 {
 	struct module *module;
 	CUresult result = module_get(handle, &module);
@@ -171,7 +171,7 @@ static CUresult unload(CUmodule handle)
 
 CUresult cuModuleUnload(CUmodule module)
 {
-	return WHOLE_CALL(unload(module), module);
+	return WHOLE_CALL(module_unload(module), module);
 }
 
 /* With modules_lock held. Return: the handle, made if needed; NULL: no room */
@@ -182,7 +182,7 @@ CUfunction function_handle(struct function *function)
 	return function->handle;
 }
 
-static CUresult find_function(CUfunction *found, CUmodule handle, const char *name)
+static CUresult module_find_function(CUfunction *found, CUmodule handle, const char *name)
 {
 	struct function *function;
 	const struct code *code;
@@ -214,7 +214,7 @@ static CUresult find_function(CUfunction *found, CUmodule handle, const char *na
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-	return WHOLE_CALL(find_function(function, module, name), function, module, name);
+	return WHOLE_CALL(module_find_function(function, module, name), function, module, name);
 }
 
 static CUresult count_functions(unsigned int *count, CUmodule handle)
@@ -289,8 +289,8 @@ static CUresult place(const struct module *module, const struct variable *variab
 }
 
 /* Publishes a variable that was placed, unless another thread was first, or the module ended. */
-static CUresult publish(struct module *module, CUdeviceptr *at, CUdeviceptr new,
-			CUdeviceptr *address)
+static CUresult module_publish(struct module *module, CUdeviceptr *at, CUdeviceptr new,
+			       CUdeviceptr *address)
 {
 	bool ended, first;
 
@@ -321,7 +321,7 @@ CUresult module_place(struct module *module, const struct variable *variable,
 	if (!found)
 		result = place(module, variable, &new);
 	if (!found && result == CUDA_SUCCESS)
-		result = publish(module, at, new, &found);
+		result = module_publish(module, at, new, &found);
 	if (result == CUDA_SUCCESS && address)
 		*address = found;
 	if (result == CUDA_SUCCESS && bytes)

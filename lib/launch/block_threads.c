@@ -101,7 +101,7 @@ static bool overflowed(const struct runner *runner, const struct member *member)
 	       (member->state == DONE && *(const uint64_t *)lowest);
 }
 
-static void begin(void *data)
+static void member_run(void *data)
 {
 	struct runner *runner = runner_here();
 	struct member *member = data;
@@ -178,7 +178,7 @@ static void member_begin(struct runner *runner, struct member *member, unsigned 
 {
 	member->state = READY;
 	member->at = *at;
-	member->stack = fiber_begin(stack_at(&runner->stacks, number) + STACK_BYTES, begin,
+	member->stack = fiber_begin(stack_at(&runner->stacks, number) + STACK_BYTES, member_run,
 				    member);
 }
 

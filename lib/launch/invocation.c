@@ -126,8 +126,9 @@ static CUresult copy_values(struct invocation *invocation, const struct request 
 }
 
 /* Takes a reference to the function's module. */
-static struct invocation *allocate(struct function *function, const struct request *request,
-				   const unsigned int *block)
+static struct invocation *invocation_allocate(struct function *function,
+					      const struct request *request,
+					      const unsigned int *block)
 {
 	const struct code *code = function->code;
 	size_t head = sizeof(struct invocation) +
@@ -185,7 +186,7 @@ CUresult invocation_new(struct function *function, const struct request *request
 		result = check_shared(request, function);
 	if (result != CUDA_SUCCESS)
 		return result;
-	new = allocate(function, request, block);
+	new = invocation_allocate(function, request, block);
 	if (!new)
 		return image_no_memory();
 	result = copy_values(new, request);

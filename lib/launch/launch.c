@@ -6,7 +6,7 @@
 #include "launch.h"
 #include "node.h"
 
-static CUresult run(struct work *work, struct stream *stream, CUresult error)
+static CUresult launch_run_work(struct work *work, struct stream *stream, CUresult error)
 {
 	struct invocation *invocation = (struct invocation *)work;
 	CUresult result = CUDA_SUCCESS;
@@ -51,8 +51,8 @@ static CUresult find_stream(CUfunction handle, CUstream wanted, struct stream **
 	return result;
 }
 
-static CUresult find_function(CUfunction handle, const struct stream *stream,
-			      struct function **function)
+static CUresult launch_find_function(CUfunction handle, const struct stream *stream,
+				     struct function **function)
 {
 	CUresult result = function_get_any(handle, stream->set->context, function);
 
@@ -62,11 +62,11 @@ static CUresult find_function(CUfunction handle, const struct stream *stream,
 	return fail(CUDA_ERROR_INVALID_HANDLE, "the stream is of another context than the function");
 }
 
-static CUresult submit(struct stream *stream, struct invocation *invocation, CUstream handle)
+static CUresult launch_submit(struct stream *stream, struct invocation *invocation, CUstream handle)
 {
 	CUresult result;
 
-	invocation->work.run = run;
+	invocation->work.run = launch_run_work;
 	invocation->stream = handle;
 	result = stream_submit(stream, &invocation->work);
 	if (result != CUDA_SUCCESS)
@@ -106,7 +106,7 @@ CUresult launch(CUfunction handle, const struct request *request, CUstream wante
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (handle)
-		result = find_function(handle, stream, &function);
+		result = launch_find_function(handle, stream, &function);
 	else
 		result = fail(CUDA_ERROR_INVALID_HANDLE, "NULL function");
 	if (result != CUDA_SUCCESS) {
@@ -118,7 +118,7 @@ CUresult launch(CUfunction handle, const struct request *request, CUstream wante
 	} else {
 		result = invocation_new(function, request, &invocation);
 		if (result == CUDA_SUCCESS)
-			result = submit(stream, invocation, wanted);
+			result = launch_submit(stream, invocation, wanted);
 	}
 	handle_put(function);
 	stream_put(stream);

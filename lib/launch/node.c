@@ -53,7 +53,8 @@ void node_params_of(CUgraphNodeParams *params, struct invocation *invocation,
 }
 
 /* Finds the function of a node: it has a function, or a kernel with a context. */
-static CUresult find(const CUDA_KERNEL_NODE_PARAMS_v3 *kernel, struct function **function)
+static CUresult launch_node_find(const CUDA_KERNEL_NODE_PARAMS_v3 *kernel,
+				 struct function **function)
 {
 	CUfunction handle = kernel->func ? kernel->func : (CUfunction)kernel->kern;
 
@@ -73,7 +74,7 @@ static CUresult make(const CUgraphNodeParams *params, struct invocation **invoca
 		.parameters = kernel->kernelParams, .extra = kernel->extra,
 	};
 	struct function *function;
-	CUresult result = find(kernel, &function);
+	CUresult result = launch_node_find(kernel, &function);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -172,7 +173,7 @@ CUresult node_attribute(const CUgraphNodeParams *params, int number,
 }
 
 /* Gives a node an invocation of its own: other nodes share the one that it has. */
-static struct invocation *change(CUgraphNodeParams *params)
+static struct invocation *launch_node_change(CUgraphNodeParams *params)
 {
 	struct invocation *before = own(params), *copy = invocation_copy(before);
 
@@ -202,7 +203,7 @@ CUresult node_attribute_set(CUgraphNodeParams *params, int number,
 	result = attributes_read(&config, &request);
 	if (result != CUDA_SUCCESS)
 		return result;
-	new = change(params);
+	new = launch_node_change(params);
 	if (!new)
 		return image_no_memory();
 	new->attributes[number] = *value;
@@ -216,7 +217,7 @@ CUresult node_attribute_set(CUgraphNodeParams *params, int number,
 CUresult node_attributes_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 {
 	const struct invocation *other = own(from);
-	struct invocation *new = change(to);
+	struct invocation *new = launch_node_change(to);
 
 	if (!new)
 		return image_no_memory();

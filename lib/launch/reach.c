@@ -26,7 +26,7 @@ static bool is_on_device(const struct memcast_address_info *info)
 }
 
 /* Says what the address lies behind, or why a fault would come; else that nothing is there. */
-static void explain(uint64_t address, uint32_t device, struct ptx_reach *reach)
+static void reach_explain(uint64_t address, uint32_t device, struct ptx_reach *reach)
 {
 	struct memcast_address_info info;
 
@@ -59,7 +59,7 @@ bool reach_find(void *data, uint64_t address, struct ptx_reach *reach)
 
 	*reach = (struct ptx_reach) {};
 	if (!mapping_at(address, slot->device, &info)) {
-		explain(address, slot->device, reach);
+		reach_explain(address, slot->device, reach);
 		return false;
 	}
 	reach->start = info.out_mapping;

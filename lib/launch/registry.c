@@ -18,7 +18,7 @@ static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *registry;
 static atomic_uint registrations = 1;
 
-static int compare_names(const void *one, const void *other)
+static int registered_compare_names(const void *one, const void *other)
 {
 	const struct name *a = one, *b = other;
 	size_t least = a->length < b->length ? a->length : b->length;
@@ -27,7 +27,7 @@ static int compare_names(const void *one, const void *other)
 	return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-static struct name name_of(const char *text)
+static struct name registered_get_name(const char *text)
 {
 	return (struct name) { text, strlen(text) };
 }
@@ -56,7 +56,7 @@ static bool same_name(struct name one, struct name other)
 /* With the lock held. Return: the functions of a name, or NULL. */
 static struct registered *of_name(struct name name)
 {
-	void **found = name.at ? tfind(&name, &registry, compare_names) : NULL;
+	void **found = name.at ? tfind(&name, &registry, registered_compare_names) : NULL;
 
 	return found ? *found : NULL;
 }
@@ -85,8 +85,8 @@ static const char *list(char *text, size_t room, unsigned int count, const size_
 }
 
 /* With the lock held. @other: output, a function with this name but other parameters, or NULL */
-static const struct registered *find_function(const struct code *code, struct name name,
-					      const struct registered **other)
+static const struct registered *registered_find_function(const struct code *code, struct name name,
+							 const struct registered **other)
 {
 	const struct registered *registered;
 
@@ -151,9 +151,9 @@ CUresult registered_find(struct function *function, const struct registered **fo
 		return CUDA_SUCCESS;
 	}
 	pthread_mutex_lock(&registry_lock);
-	*found = find_function(code, name_of(code->name), &other);
+	*found = registered_find_function(code, registered_get_name(code->name), &other);
 	if (!*found)
-		*found = find_function(code, plain_name(code->name), &other);
+		*found = registered_find_function(code, plain_name(code->name), &other);
 	if (*found) {
 		function->registered = *found;
 		function->registered_at = registrations;
@@ -181,11 +181,11 @@ struct search {
 	bool fits;
 };
 
-static void compare(const struct code *code, void *data)
+static void registered_compare(const struct code *code, void *data)
 {
 	struct search *search = data;
 
-	if (!same_name(name_of(code->name), search->new->name) &&
+	if (!same_name(registered_get_name(code->name), search->new->name) &&
 	    !same_name(plain_name(code->name), search->new->name))
 		return;
 	if (same_sizes(search->new, code))
@@ -200,7 +200,7 @@ static CUresult check_modules(const struct registered *new)
 	struct search search = { .new = new };
 	char takes[80], has[80];
 
-	modules_each_code(compare, &search);
+	modules_each_code(registered_compare, &search);
 	if (search.fits || !search.other)
 		return CUDA_SUCCESS;
 	return fail(CUDA_ERROR_INVALID_VALUE, "kernel %.60s takes (%s), not (%s)",
@@ -213,7 +213,7 @@ static CUresult check_modules(const struct registered *new)
 /* With the lock held: adds a function to the tree, or to the list of its name. */
 static CUresult enter(struct registered *new)
 {
-	struct registered **found = tsearch(new, &registry, compare_names);
+	struct registered **found = tsearch(new, &registry, registered_compare_names);
 
 	if (!found)
 		return image_no_memory();
@@ -225,7 +225,7 @@ static CUresult enter(struct registered *new)
 	return CUDA_SUCCESS;
 }
 
-static CUresult add(const struct memcast_kernel *kernel)
+static CUresult registered_add(const struct memcast_kernel *kernel)
 {
 	struct registered *new;
 	CUresult result;
@@ -242,7 +242,7 @@ static CUresult add(const struct memcast_kernel *kernel)
 		return image_no_memory();
 	}
 	strcpy(new->text, kernel->name);
-	new->name = name_of(new->text);
+	new->name = registered_get_name(new->text);
 	new->shape = kernel->shape;
 	new->function = kernel->function;
 	new->user = kernel->user;
@@ -267,7 +267,7 @@ CUresult memcastKernelRegister(const struct memcast_kernel *kernel)
 {
 	const char *name = kernel ? kernel->name : NULL;
 
-	return WHOLE_LOGGED(add(kernel), name);
+	return WHOLE_LOGGED(registered_add(kernel), name);
 }
 
 void memcastKernelMust(const struct memcast_kernel *kernel)

@@ -37,7 +37,7 @@ static void runner_end(void *data)
 	free(runner);
 }
 
-static void begin(void)
+static void run_begin(void)
 {
 	pthread_key_create(&key, runner_end);
 	fault_take_over();
@@ -50,7 +50,7 @@ struct runner *runner_here(void)
 
 	if (here)
 		return here;
-	pthread_once(&once, begin);
+	pthread_once(&once, run_begin);
 	here = calloc(1, sizeof(*here));
 	if (!here)
 		return NULL;
@@ -66,7 +66,7 @@ struct runner *runner_here(void)
 }
 
 /* The signal handler calls this in the thread that runs the kernel. */
-static void caught(int number, const siginfo_t *info, bool store, uintptr_t rip, uintptr_t rsp)
+static void run_caught(int number, const siginfo_t *info, bool store, uintptr_t rip, uintptr_t rsp)
 {
 	(void)rip, (void)rsp;
 	here->result = CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -142,7 +142,7 @@ void memcastSyncGrid(const struct memcast_launch *at)
 }
 
 /* Explains a fault in words, for the log. */
-static CUresult explain(const struct invocation *invocation, struct runner *runner)
+static CUresult run_explain(const struct invocation *invocation, struct runner *runner)
 {
 	const struct memcast_launch *at = runner->at;
 	char where[128] = "", what[200] = "no memory is there";
@@ -270,14 +270,14 @@ static CUresult run_function(const struct invocation *invocation)
 	runner->gang = NULL;
 	activity = activity_begin(activity_now(), "kernel ", invocation->code->name);
 	if (!sigsetjmp(runner->back, 0)) {
-		fault_catch(caught);
+		fault_catch(run_caught);
 		run_shape(invocation, &at, bytes);
 	}
 	fault_catch(NULL);
 	activity_end(activity);
 	if (runner->result == CUDA_SUCCESS)
 		return CUDA_SUCCESS;
-	result = explain(invocation, runner);
+	result = run_explain(invocation, runner);
 	/* a stack that has overflowed into another would be taken for one again */
 	stacks_free(runner);
 	return result;

@@ -9,7 +9,7 @@ struct statement {
 	CUmemLocation place;
 };
 
-static void apply(struct advice *advice, const void *how)
+static void advise_apply(struct advice *advice, const void *how)
 {
 	const struct statement *said = how;
 	unsigned int who = said->place.type == CU_MEM_LOCATION_TYPE_HOST ? ACCESSOR_CPU :
@@ -35,7 +35,7 @@ static void apply(struct advice *advice, const void *how)
 	}
 }
 
-static CUresult check_place(struct statement *said)
+static CUresult advise_check_place(struct statement *said)
 {
 	switch (said->advice) {
 	case CU_MEM_ADVISE_SET_READ_MOSTLY:
@@ -59,13 +59,13 @@ static CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
 	CUresult result = range_of(&range, address, bytes);
 
 	if (result == CUDA_SUCCESS)
-		result = check_place(&said);
+		result = advise_check_place(&said);
 	if (result != CUDA_SUCCESS)
 		return result;
 	advice_lock();
 	result = advice_prepare(&range);
 	if (result == CUDA_SUCCESS)
-		advice_change(&range, apply, &said);
+		advice_change(&range, advise_apply, &said);
 	advice_settle(&range);
 	advice_unlock();
 	return result;
@@ -87,7 +87,7 @@ EXPORTED CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise ad
 }
 
 /* Return: a location as the older functions have it, which know only devices and the CPU. */
-static int device_of(const CUmemLocation *place)
+static int advise_device(const CUmemLocation *place)
 {
 	switch (place->type) {
 	case CU_MEM_LOCATION_TYPE_INVALID:
@@ -111,8 +111,8 @@ static void give_accessors(int *data, size_t count, const struct advice *advice)
 		data[given++] = CU_DEVICE_INVALID;
 }
 
-static void give(void *data, size_t bytes, CUmem_range_attribute attribute,
-		 const struct advice *advice)
+static void advise_give(void *data, size_t bytes, CUmem_range_attribute attribute,
+			const struct advice *advice)
 {
 	int value = 0;
 
@@ -121,10 +121,10 @@ static void give(void *data, size_t bytes, CUmem_range_attribute attribute,
 		value = advice->read_mostly;
 		break;
 	case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-		value = device_of(&advice->preferred);
+		value = advise_device(&advice->preferred);
 		break;
 	case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-		value = device_of(&advice->prefetched);
+		value = advise_device(&advice->prefetched);
 		break;
 	case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
 		value = advice->preferred.type;
@@ -159,9 +159,9 @@ static CUresult check_output(const void *data, size_t bytes, CUmem_range_attribu
 	return CUDA_SUCCESS;
 }
 
-static CUresult get_attributes(void **data, const size_t *bytes,
-			       const CUmem_range_attribute *attributes, size_t count,
-			       CUdeviceptr address, size_t size)
+static CUresult advise_get_attributes(void **data, const size_t *bytes,
+				      const CUmem_range_attribute *attributes, size_t count,
+				      CUdeviceptr address, size_t size)
 {
 	CUresult result = CUDA_SUCCESS;
 	struct advice advice;
@@ -177,20 +177,20 @@ static CUresult get_attributes(void **data, const size_t *bytes,
 		return result;
 	advice_get(&range, &advice);
 	for (size_t i = 0; i < count; i++)
-		give(data[i], bytes[i], attributes[i], &advice);
+		advise_give(data[i], bytes[i], attributes[i], &advice);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute attribute,
 				CUdeviceptr address, size_t size)
 {
-	return WHOLE_CALL(get_attributes(&data, &bytes, &attribute, 1, address, size),
+	return WHOLE_CALL(advise_get_attributes(&data, &bytes, &attribute, 1, address, size),
 			  data, bytes, attribute, address, size);
 }
 
 CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, CUmem_range_attribute *attributes,
 				 size_t count, CUdeviceptr address, size_t size)
 {
-	return WHOLE_CALL(get_attributes(data, bytes, attributes, count, address, size),
+	return WHOLE_CALL(advise_get_attributes(data, bytes, attributes, count, address, size),
 			  data, bytes, attributes, count, address, size);
 }

@@ -11,7 +11,7 @@
 #include "base/ioctl.h"
 #include "managed.h"
 
-static CUresult allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)
+static CUresult managed_allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)
 {
 	struct slot *slot;
 	CUresult result;
@@ -43,7 +43,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
 {
-	return CALL(allocate(address, bytes, flags), address, bytes, flags);
+	return CALL(managed_allocate(address, bytes, flags), address, bytes, flags);
 }
 
 /* Finds the pages of a range, as far as they are the block's: two blocks may share a page. */
@@ -163,7 +163,8 @@ static CUresult attach_to(struct stream *stream, CUdeviceptr address, size_t byt
 }
 
 /* Attaching has no effect: devices reach managed memory at any time. */
-static CUresult attach(CUstream handle, CUdeviceptr address, size_t bytes, unsigned int flags)
+static CUresult managed_attach(CUstream handle, CUdeviceptr address, size_t bytes,
+			       unsigned int flags)
 {
 	struct stream *stream;
 	CUresult result = stream_get(handle, &stream);
@@ -184,5 +185,6 @@ static CUresult attach(CUstream handle, CUdeviceptr address, size_t bytes, unsig
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
 				unsigned int flags)
 {
-	return WHOLE_CALL(attach(stream, address, bytes, flags), stream, address, bytes, flags);
+	return WHOLE_CALL(managed_attach(stream, address, bytes, flags), stream, address, bytes,
+			  flags);
 }

@@ -9,7 +9,7 @@
 #include "stream/capture.h"
 #include "managed.h"
 
-static void apply(struct advice *advice, const void *how)
+static void prefetch_apply(struct advice *advice, const void *how)
 {
 	advice->prefetched = *(const CUmemLocation *)how;
 }
@@ -28,7 +28,7 @@ static CUresult prefetch_all(const struct prefetch *prefetches, size_t count)
 	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
 		result = advice_prepare(&prefetches[i].range);
 	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
-		advice_change(&prefetches[i].range, apply, &prefetches[i].place);
+		advice_change(&prefetches[i].range, prefetch_apply, &prefetches[i].place);
 	for (size_t i = 0; i < count; i++)
 		advice_settle(&prefetches[i].range);
 	advice_unlock();
@@ -36,7 +36,7 @@ static CUresult prefetch_all(const struct prefetch *prefetches, size_t count)
 }
 
 /* Checks that a stream takes work. If it is captured, its capture fails. */
-static CUresult check_stream(CUstream handle)
+static CUresult prefetch_check_stream(CUstream handle)
 {
 	struct stream *stream;
 	CUresult result = stream_get(handle, &stream);
@@ -58,7 +58,7 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation place,
 			 unsigned int flags, CUstream stream)
 {
 	struct prefetch one = { .place = place };
-	CUresult result = check_stream(stream);
+	CUresult result = prefetch_check_stream(stream);
 
 	if (result == CUDA_SUCCESS && flags)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
@@ -116,7 +116,8 @@ static CUresult check_batch(const struct batch_of_ranges *batch, bool places, CU
 	return CUDA_SUCCESS;
 }
 
-static CUresult fill(struct prefetch *prefetches, const struct batch_of_ranges *batch, bool places)
+static CUresult prefetch_fill(struct prefetch *prefetches, const struct batch_of_ranges *batch,
+			      bool places)
 {
 	CUresult result = CUDA_SUCCESS;
 	size_t place = 0;
@@ -134,19 +135,19 @@ static CUresult fill(struct prefetch *prefetches, const struct batch_of_ranges *
 }
 
 /* @places: false: only discard, which leaves no trace */
-static CUresult do_batch(const struct batch_of_ranges *batch, bool places, CUstream stream)
+static CUresult prefetch_do(const struct batch_of_ranges *batch, bool places, CUstream stream)
 {
 	struct prefetch *prefetches;
 	CUresult result = check_batch(batch, places, stream);
 
 	if (result == CUDA_SUCCESS)
-		result = check_stream(stream);
+		result = prefetch_check_stream(stream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	prefetches = calloc(batch->count, sizeof(*prefetches));
 	if (!prefetches)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for %zu ranges", batch->count);
-	result = fill(prefetches, batch, places);
+	result = prefetch_fill(prefetches, batch, places);
 	if (result == CUDA_SUCCESS && places)
 		result = prefetch_all(prefetches, batch->count);
 	free(prefetches);
@@ -160,7 +161,8 @@ CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t co
 		.addresses = addresses, .sizes = sizes, .count = count, .flags = flags,
 	};
 
-	return WHOLE_CALL(do_batch(&batch, false, stream), addresses, sizes, count, flags, stream);
+	return WHOLE_CALL(prefetch_do(&batch, false, stream), addresses, sizes, count, flags,
+			  stream);
 }
 
 #define PREFETCHES(name)							\
@@ -171,7 +173,7 @@ CUresult name(CUdeviceptr *addresses, size_t *sizes, size_t count,		\
 	struct batch_of_ranges batch = { addresses, sizes, count, places, starts, \
 					 places_count, flags };			\
 										\
-	return WHOLE_CALL(do_batch(&batch, true, stream),			\
+	return WHOLE_CALL(prefetch_do(&batch, true, stream),			\
 			  addresses, sizes, count, places, starts, places_count,	\
 			  flags, stream);						\
 }

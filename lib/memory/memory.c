@@ -57,7 +57,7 @@ CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 }
 
 /* Checks what CUmemAllocationProp has, except what the kernel checks. */
-static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_types)
+static CUresult memory_check_prop(const CUmemAllocationProp *prop, uint32_t *handle_types)
 {
 	if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
 		return fail(CUDA_ERROR_INVALID_VALUE, "type %d is not PINNED", (int)prop->type);
@@ -77,8 +77,8 @@ static CUresult check_prop(const CUmemAllocationProp *prop, uint32_t *handle_typ
 }
 
 /* One granularity for all memory, whether it could be created or not: @prop is ignored. */
-static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop,
-			    CUmemAllocationGranularity_flags option)
+static CUresult memory_granularity(size_t *granularity, const CUmemAllocationProp *prop,
+				   CUmemAllocationGranularity_flags option)
 {
 	struct memcast_system_info info = {};
 	CUresult result;
@@ -98,7 +98,7 @@ static CUresult granularity(size_t *granularity, const CUmemAllocationProp *prop
 CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *prop,
 				       CUmemAllocationGranularity_flags option)
 {
-	return CALL(granularity(bytes, prop, option), bytes, prop, option);
+	return CALL(memory_granularity(bytes, prop, option), bytes, prop, option);
 }
 
 /* Pools give back what they keep unused where memory is short. */
@@ -122,7 +122,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
-	result = check_prop(prop, &arg.handle_types);
+	result = memory_check_prop(prop, &arg.handle_types);
 	if (result != CUDA_SUCCESS)
 		return result;
 	/* the kernel itself would also take single pages of the host's memory */
@@ -150,7 +150,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	return CALL(create(handle, size, prop, flags), handle, size, prop, flags);
 }
 
-static CUresult release(CUmemGenericAllocationHandle handle)
+static CUresult memory_release(CUmemGenericAllocationHandle handle)
 {
 	struct memcast_handle_release arg = {};
 	CUresult result = memory_handle(handle, &arg.handle);
@@ -162,10 +162,10 @@ static CUresult release(CUmemGenericAllocationHandle handle)
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-	return CALL(release(handle), (unsigned long)handle);
+	return CALL(memory_release(handle), (unsigned long)handle);
 }
 
-static CUresult retain(CUmemGenericAllocationHandle *handle, void *address)
+static CUresult memory_retain(CUmemGenericAllocationHandle *handle, void *address)
 {
 	struct memcast_handle_retain arg = { .address = (uintptr_t)address };
 	CUresult result;
@@ -180,10 +180,10 @@ static CUresult retain(CUmemGenericAllocationHandle *handle, void *address)
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
 {
-	return CALL(retain(handle, address), handle, address);
+	return CALL(memory_retain(handle, address), handle, address);
 }
 
-static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+static CUresult memory_properties(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 {
 	struct memcast_handle_info info = {};
 	CUresult result;
@@ -213,7 +213,7 @@ static CUresult properties(CUmemAllocationProp *prop, CUmemGenericAllocationHand
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 						CUmemGenericAllocationHandle handle)
 {
-	return CALL(properties(prop, handle), prop, (unsigned long)handle);
+	return CALL(memory_properties(prop, handle), prop, (unsigned long)handle);
 }
 
 /* An export or import is of exactly one type. */

@@ -7,15 +7,15 @@
 #include "base/visible.h"
 
 /* Checks what CUmulticastObjectProp has, except the size. */
-static CUresult check_prop(const CUmulticastObjectProp *prop, uint32_t *handle_types)
+static CUresult team_check_prop(const CUmulticastObjectProp *prop, uint32_t *handle_types)
 {
 	if (prop->flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
 	return memory_handle_types(prop->handleTypes, handle_types);
 }
 
-static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *prop,
-			    CUmulticastGranularity_flags option)
+static CUresult team_granularity(size_t *granularity, const CUmulticastObjectProp *prop,
+				 CUmulticastGranularity_flags option)
 {
 	struct memcast_device_info device = {};
 	struct memcast_system_info info = {};
@@ -27,7 +27,7 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 	if (option != CU_MULTICAST_GRANULARITY_MINIMUM &&
 	    option != CU_MULTICAST_GRANULARITY_RECOMMENDED)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such option");
-	result = check_prop(prop, &handle_types);
+	result = team_check_prop(prop, &handle_types);
 	if (result == CUDA_SUCCESS)
 		result = device_info(0, &device);
 	if (result == CUDA_SUCCESS)
@@ -58,17 +58,17 @@ static CUresult granularity(size_t *granularity, const CUmulticastObjectProp *pr
 CUresult cuMulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *prop,
 				   CUmulticastGranularity_flags option)
 {
-	return CALL(granularity(bytes, prop, option), bytes, prop, option);
+	return CALL(team_granularity(bytes, prop, option), bytes, prop, option);
 }
 
-static CUresult create(CUmemGenericAllocationHandle *team, const CUmulticastObjectProp *prop)
+static CUresult team_create(CUmemGenericAllocationHandle *team, const CUmulticastObjectProp *prop)
 {
 	struct memcast_team_create arg = {};
 	CUresult result;
 
 	if (!team || !prop)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = check_prop(prop, &arg.handle_types);
+	result = team_check_prop(prop, &arg.handle_types);
 	if (result != CUDA_SUCCESS)
 		return result;
 	arg.bytes = prop->size;
@@ -84,10 +84,10 @@ static CUresult create(CUmemGenericAllocationHandle *team, const CUmulticastObje
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *team,
 			   const CUmulticastObjectProp *prop)
 {
-	return CALL(create(team, prop), team, prop);
+	return CALL(team_create(team, prop), team, prop);
 }
 
-static CUresult add_device(CUmemGenericAllocationHandle team, CUdevice device)
+static CUresult team_add_device(CUmemGenericAllocationHandle team, CUdevice device)
 {
 	struct memcast_team_add arg = { .device = device_number(device) };
 	CUresult result = memory_handle(team, &arg.team);
@@ -99,7 +99,7 @@ static CUresult add_device(CUmemGenericAllocationHandle team, CUdevice device)
 
 CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle team, CUdevice device)
 {
-	return CALL(add_device(team, device), (unsigned long)team, device);
+	return CALL(team_add_device(team, device), (unsigned long)team, device);
 }
 
 static CUresult bind_memory(const char *call, CUmemGenericAllocationHandle team, uint32_t device,

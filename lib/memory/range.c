@@ -8,7 +8,7 @@
 #include "base/visible.h"
 
 /* Other drivers can reach only memory of devices. */
-static CUresult check_place(CUdeviceptr address)
+static CUresult range_check_place(CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };
 	CUresult result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
@@ -45,7 +45,7 @@ static CUresult export_range(void *handle, CUdeviceptr address, size_t size,
 	memcpy(handle, &fd, sizeof(fd));
 	if (flags)
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "there is no PCIe to map it for");
-	result = check_place(address);
+	result = range_check_place(address);
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_EXPORT_RANGE, &arg);
 	if (result == CUDA_SUCCESS)

@@ -52,7 +52,7 @@ struct text {
 };
 
 __attribute__((format(printf, 2, 3)))
-static void add(struct text *text, const char *format, ...)
+static void wait_add(struct text *text, const char *format, ...)
 {
 	size_t room = sizeof(text->at) - text->length;
 	va_list arguments;
@@ -67,18 +67,18 @@ static void add(struct text *text, const char *format, ...)
 #define MOST_NAMED	12	/* of each kind: more would not fit the text */
 
 /* Adds "3", or for another host's device "0 of host 2". */
-static void add_device(struct text *text, unsigned int device,
-		       const struct memcast_system_info *info)
+static void wait_add_member(struct text *text, unsigned int device,
+			    const struct memcast_system_info *info)
 {
 	unsigned int machine, each;
 
 	if (device < info->out_devices || !info->out_machine) {
-		add(text, "%u", device);
+		wait_add(text, "%u", device);
 		return;
 	}
 	machine = (device + info->out_first) % info->out_machine;
 	each = info->out_machine / info->out_hosts;
-	add(text, "%u of host %u", machine % each, machine / each);
+	wait_add(text, "%u of host %u", machine % each, machine / each);
 }
 
 /* Adds "0 (712 rank0), 1 (713 rank1, which has ended)". */
@@ -86,18 +86,18 @@ static void add_members(struct text *text, const struct memcast_team_member *mem
 			unsigned int count, const struct memcast_system_info *info)
 {
 	for (unsigned int i = 0; i < count && i < MOST_NAMED; i++) {
-		add(text, i ? ", " : "");
-		add_device(text, member[i].device, info);
-		add(text, " (");
+		wait_add(text, i ? ", " : "");
+		wait_add_member(text, member[i].device, info);
+		wait_add(text, " (");
 		if (member[i].pid == getpid())
-			add(text, "this process");
+			wait_add(text, "this process");
 		else
-			add(text, "%d %.*s", member[i].pid, (int)sizeof(member[i].name),
-			    (const char *)member[i].name);
-		add(text, member[i].flags & MEMCAST_MEMBER_ENDED ? ", which has ended)" : ")");
+			wait_add(text, "%d %.*s", member[i].pid, (int)sizeof(member[i].name),
+				 (const char *)member[i].name);
+		wait_add(text, member[i].flags & MEMCAST_MEMBER_ENDED ? ", which has ended)" : ")");
 	}
 	if (count > MOST_NAMED)
-		add(text, ", and %u more", count - MOST_NAMED);
+		wait_add(text, ", and %u more", count - MOST_NAMED);
 }
 
 /* Adds the devices that could still join. */
@@ -114,20 +114,20 @@ static void add_others(struct text *text, const struct memcast_team_member *memb
 			i++;
 		if (i < count || others++ >= MOST_NAMED)
 			continue;
-		add(text, others > 1 ? ", " : "");
-		add_device(text, device, info);
+		wait_add(text, others > 1 ? ", " : "");
+		wait_add_member(text, device, info);
 	}
 	if (others > MOST_NAMED)
-		add(text, ", and %u more", others - MOST_NAMED);
+		wait_add(text, ", and %u more", others - MOST_NAMED);
 }
 
 /* The missing devices are known only if the team takes all @others. */
 static void add_missing(struct text *text, unsigned int missing, unsigned int others)
 {
 	if (missing == others)
-		add(text, missing == 1 ? "; missing: device " : "; missing: devices ");
+		wait_add(text, missing == 1 ? "; missing: device " : "; missing: devices ");
 	else
-		add(text, "; missing: %u of the devices ", missing);
+		wait_add(text, "; missing: %u of the devices ", missing);
 }
 
 /*
@@ -175,20 +175,21 @@ static void say_who_of(const struct waiter *waiter, uint64_t since,
 	for (uint32_t i = 0; i < team.count; i++)
 		member[i].device = visible_module_number(member[i].device);
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	add(&text, "%s has waited %.1f s for team %llu: ", waiter->call,
-	    now.tv_sec + now.tv_nsec * 1e-9 - since * 1e-9,
-	    (unsigned long long)team.out_object);
+	wait_add(&text, "%s has waited %.1f s for team %llu: ", waiter->call,
+		 now.tv_sec + now.tv_nsec * 1e-9 - since * 1e-9,
+		 (unsigned long long)team.out_object);
 	if (team.out_joined == team.out_devices) {
-		add(&text, "it is complete: this call goes on at once, or after the module's team_setup_delay_ms");
+		wait_add(&text, "it is complete: this call goes on at once, or after the module's "
+				"team_setup_delay_ms");
 	} else {
-		add(&text, "%u of %u devices have joined", team.out_joined, team.out_devices);
-		add(&text, team.out_joined ? ": " : "");
+		wait_add(&text, "%u of %u devices have joined", team.out_joined, team.out_devices);
+		wait_add(&text, team.out_joined ? ": " : "");
 		add_members(&text, member, team.count, info);
 		add_missing(&text, team.out_devices - team.out_joined, devices - team.count);
 		add_others(&text, member, team.count, devices, info);
-		add(&text, has_added_none(member, team.count) ?
-			   "; this process has added none (cuMulticastAddDevice)" :
-			   " (cuMulticastAddDevice)");
+		wait_add(&text, has_added_none(member, team.count) ?
+				"; this process has added none (cuMulticastAddDevice)" :
+				" (cuMulticastAddDevice)");
 	}
 	log_notice(text.at, !atomic_exchange(&said, true));
 }

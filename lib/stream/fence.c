@@ -84,7 +84,7 @@ static CUresult run_signal(struct work *work, struct stream *stream, CUresult er
  * Waits until another stream's work is done; a failure of that work is no failure of this
  * stream.
  */
-static CUresult run_wait(struct work *work, struct stream *stream, CUresult error)
+static CUresult fence_run_wait(struct work *work, struct stream *stream, CUresult error)
 {
 	struct fence *fence = ((struct fence_work *)work)->fence;
 
@@ -99,7 +99,7 @@ static CUresult run_wait(struct work *work, struct stream *stream, CUresult erro
 CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wait)
 {
 	const struct fence_work work = {
-		.work.run = wait ? run_wait : run_signal, .fence = fence,
+		.work.run = wait ? fence_run_wait : run_signal, .fence = fence,
 	};
 	CUresult result;
 

@@ -257,8 +257,8 @@ CUresult memops_translate(struct memops *memops, unsigned int count,
 	return result;
 }
 
-static CUresult submit(struct stream *stream, unsigned int count,
-		       const CUstreamBatchMemOpParams *params)
+static CUresult memop_submit(struct stream *stream, unsigned int count,
+			     const CUstreamBatchMemOpParams *params)
 {
 	struct memop_work *work = malloc(sizeof(*work) + count * sizeof(struct operation));
 	CUresult result;
@@ -298,7 +298,7 @@ static CUresult stream_memops(CUstream handle, unsigned int count,
 	else
 		result = memops_check_array(count, params);
 	if (result == CUDA_SUCCESS)
-		result = submit(stream, count, params);
+		result = memop_submit(stream, count, params);
 	stream_put(stream);
 	return result;
 }

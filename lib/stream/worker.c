@@ -113,7 +113,7 @@ struct wait_work {
 	struct points points;
 };
 
-static CUresult run_wait(struct work *work, struct stream *stream, CUresult error)
+static CUresult stream_run_wait(struct work *work, struct stream *stream, CUresult error)
 {
 	struct wait_work *wait = (struct wait_work *)work;
 
@@ -141,7 +141,7 @@ static CUresult wait_before(struct stream *stream, struct wait_work **wait)
 		points_free(&points);
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
 	}
-	**wait = (struct wait_work) { .work.run = run_wait, .points = points };
+	**wait = (struct wait_work) { .work.run = stream_run_wait, .points = points };
 	return CUDA_SUCCESS;
 }
 

@@ -18,7 +18,7 @@ static char failure[2 * PATH_MAX];	/* why it cannot be used */
  * DEEPBIND: the object's calls of LLVM are its own LLVM's, whatever the program has of it. A
  * sanitizer's runtime does not allow that.
  */
-static void load(void)
+static void translate_load(void)
 {
 	const char *value = secure_getenv("MEMCAST_PTX");
 	const struct ptx_object *object;
@@ -49,7 +49,7 @@ static void load(void)
 
 const struct ptx_object *translator_get(const char **why)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, translate_load);
 	*why = failure;
 	return loaded;
 }

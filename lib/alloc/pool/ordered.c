@@ -58,8 +58,8 @@ static CUresult capture_alloc(struct stream *stream, CUdeviceptr *address, size_
 }
 
 /* @pool: NULL: the current pool of the stream's device */
-static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool *pool,
-			 CUstream handle)
+static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool *pool,
+				 CUstream handle)
 {
 	struct memcast_heap_info info = {};
 	struct stream *stream;
@@ -99,13 +99,14 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool 
 
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
 {
-	return WHOLE_CALL(allocate(address, bytes, NULL, stream), address, bytes, stream);
+	return WHOLE_CALL(ordered_allocate(address, bytes, NULL, stream), address, bytes, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
 				 CUstream stream)
 {
-	return WHOLE_CALL(allocate(address, bytes, &pool, stream), address, bytes, pool, stream);
+	return WHOLE_CALL(ordered_allocate(address, bytes, &pool, stream), address, bytes, pool,
+			  stream);
 }
 
 struct free_work {

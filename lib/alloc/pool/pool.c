@@ -114,7 +114,7 @@ static CUresult check_props(const CUmemPoolProps *props, struct memcast_heap_cre
 	return check_types(props->handleTypes, &arg->handle_types);
 }
 
-static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
+static CUresult pool_create(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
 	struct memcast_heap_create arg = { .flags = MEMCAST_HEAP_POOL };
 	CUresult result;
@@ -132,10 +132,10 @@ static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
-	return CALL(create(pool, props), pool, props);
+	return CALL(pool_create(pool, props), pool, props);
 }
 
-static CUresult destroy(CUmemoryPool pool)
+static CUresult pool_destroy(CUmemoryPool pool)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_destroy arg = {};
@@ -158,10 +158,10 @@ static CUresult destroy(CUmemoryPool pool)
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
-	return CALL(destroy(pool), pool);
+	return CALL(pool_destroy(pool), pool);
 }
 
-static CUresult trim(CUmemoryPool pool, size_t keep)
+static CUresult pool_trim(CUmemoryPool pool, size_t keep)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_trim arg = {};
@@ -177,7 +177,7 @@ static CUresult trim(CUmemoryPool pool, size_t keep)
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
 {
-	return CALL(trim(pool, keep), pool, keep);
+	return CALL(pool_trim(pool, keep), pool, keep);
 }
 
 static CUresult get_pool(CUmemoryPool *pool, CUdevice device, bool get_default)

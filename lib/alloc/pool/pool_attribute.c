@@ -29,8 +29,8 @@ static CUresult set_switch(const struct memcast_heap_info *info, CUmemPool_attri
 	return device_ioctl(MEMCAST_HEAP_SET, &arg);
 }
 
-static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute,
-			      const void *value)
+static CUresult pool_set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute,
+				   const void *value)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_set arg = {};
@@ -67,7 +67,7 @@ static CUresult set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
-	return CALL(set_attribute(pool, attribute, value), pool, attribute, value);
+	return CALL(pool_set_attribute(pool, attribute, value), pool, attribute, value);
 }
 
 /* Rounds up to the steps in which pools report the memory that they have of a device. */
@@ -76,7 +76,7 @@ static cuuint64_t reserved(uint64_t taken)
 	return (taken + POOL_GROWTH - 1) & ~(POOL_GROWTH - 1);
 }
 
-static CUresult get_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+static CUresult pool_get_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
 	struct memcast_heap_info info = {};
 	cuuint64_t bytes;
@@ -118,11 +118,11 @@ static CUresult get_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, 
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
 {
-	return CALL(get_attribute(pool, attribute, value), pool, attribute, value);
+	return CALL(pool_get_attribute(pool, attribute, value), pool, attribute, value);
 }
 
 /* A device may read and write a pool, or neither; a device always has access to its own pools. */
-static CUresult check_access(const struct memcast_heap_info *info, const CUmemAccessDesc *desc)
+static CUresult pool_check_access(const struct memcast_heap_info *info, const CUmemAccessDesc *desc)
 {
 	if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "access to pools is that of devices");
@@ -136,7 +136,7 @@ static CUresult check_access(const struct memcast_heap_info *info, const CUmemAc
 	return CUDA_SUCCESS;
 }
 
-static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
+static CUresult pool_set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
 {
 	struct memcast_access_entry entries[ACCESS_ROOM(count)];
 	struct memcast_heap_access arg = {
@@ -152,7 +152,7 @@ static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_
 	if (result != CUDA_SUCCESS || !count)
 		return result;
 	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
-		result = check_access(&info, &desc[i]);
+		result = pool_check_access(&info, &desc[i]);
 	if (result == CUDA_SUCCESS)
 		result = access_entries(entries, desc, count);
 	arg.heap = info.heap;
@@ -161,11 +161,11 @@ static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
 {
-	return CALL(set_access(pool, desc, count), pool, desc, count);
+	return CALL(pool_set_access(pool, desc, count), pool, desc, count);
 }
 
-static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
-			   const CUmemLocation *location)
+static CUresult pool_get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
+				const CUmemLocation *location)
 {
 	struct memcast_heap_info info = {};
 	CUresult result;
@@ -195,5 +195,5 @@ static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool,
 			    CUmemLocation *location)
 {
-	return CALL(get_access(flags, pool, location), flags, pool, location);
+	return CALL(pool_get_access(flags, pool, location), flags, pool, location);
 }

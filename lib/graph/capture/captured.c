@@ -112,7 +112,7 @@ static CUresult refuse(struct stream *stream)
 }
 
 /* @mark: output, the nodes that work waiting for the event comes after */
-static CUresult record(struct stream *stream, struct mark **mark)
+static CUresult captured_record(struct stream *stream, struct mark **mark)
 {
 	CUresult result = CUDA_SUCCESS;
 	struct branch *branch;
@@ -180,8 +180,8 @@ static CUresult wait_outside(struct branch *branch, bool recorded)
  * A stream waits for an event. Either the stream is captured, or the event's last record was.
  * @mark: of such a record, or NULL; @recorded: was the event ever recorded?
  */
-static CUresult wait_for(struct stream *stream, CUevent event, const struct mark *mark,
-			 bool recorded, bool external)
+static CUresult captured_wait_for(struct stream *stream, CUevent event, const struct mark *mark,
+				  bool recorded, bool external)
 {
 	struct capture *capture;
 	CUresult result;
@@ -235,8 +235,8 @@ static const struct capture_operations operations = {
 	.check_failed = check_failed,
 	.fail_of = fail_of,
 	.end = captures_end,
-	.record = record,
-	.wait = wait_for,
+	.record = captured_record,
+	.wait = captured_wait_for,
 	.ask_event = ask_event,
 	.unsafe = captures_check_unsafe,
 	.legacy = captures_check_legacy,

@@ -45,8 +45,8 @@ static CUresult graph_to_capture(CUgraph handle, bool own, struct graph **graph)
 	return result;
 }
 
-static CUresult start(struct stream *stream, struct graph *graph, bool own,
-		      const CUgraphNode *nodes, size_t count, CUstreamCaptureMode mode)
+static CUresult capture_start(struct stream *stream, struct graph *graph, bool own,
+			      const CUgraphNode *nodes, size_t count, CUstreamCaptureMode mode)
 {
 	struct capture *capture;
 	CUresult result = capture_new(&capture, mode);
@@ -91,7 +91,7 @@ static CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgra
 	if (result == CUDA_SUCCESS) {
 		result = check_nodes(graph, nodes, edges, count);
 		if (result == CUDA_SUCCESS)
-			result = start(stream, graph, own, nodes, count, mode);
+			result = capture_start(stream, graph, own, nodes, count, mode);
 		if (result != CUDA_SUCCESS && own) {
 			graph_withdraw(graph);
 			graph_free(graph);
@@ -188,7 +188,7 @@ static CUresult how_it_ends(struct capture *capture)
 	return check_joined(capture);
 }
 
-static CUresult end(CUstream stream_handle, CUgraph *handle)
+static CUresult capture_end(CUstream stream_handle, CUgraph *handle)
 {
 	struct graph *graph = NULL;
 	struct capture *capture;
@@ -219,7 +219,7 @@ static CUresult end(CUstream stream_handle, CUgraph *handle)
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
-	return WHOLE_CALL(end(stream, graph), stream, graph);
+	return WHOLE_CALL(capture_end(stream, graph), stream, graph);
 }
 
 /*
@@ -335,8 +335,8 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, 
 }
 
 /* Changes a branch's dependencies, with graphs_lock held. */
-static CUresult change(struct branch *branch, const CUgraphNode *nodes,
-		       const CUgraphEdgeData *edges, size_t count, unsigned int flags)
+static CUresult capture_change(struct branch *branch, const CUgraphNode *nodes,
+			       const CUgraphEdgeData *edges, size_t count, unsigned int flags)
 {
 	CUresult result;
 
@@ -357,8 +357,8 @@ static CUresult change(struct branch *branch, const CUgraphNode *nodes,
 	return branch_join(branch, nodes, count);
 }
 
-static CUresult update(CUstream handle, const CUgraphNode *nodes, const CUgraphEdgeData *edges,
-		       size_t count, unsigned int flags)
+static CUresult capture_update(CUstream handle, const CUgraphNode *nodes,
+			       const CUgraphEdgeData *edges, size_t count, unsigned int flags)
 {
 	struct stream *stream;
 	CUresult result = stream_get(handle, &stream);
@@ -366,7 +366,7 @@ static CUresult update(CUstream handle, const CUgraphNode *nodes, const CUgraphE
 	if (result != CUDA_SUCCESS)
 		return result;
 	graphs_lock();
-	result = change(stream->branch, nodes, edges, count, flags);
+	result = capture_change(stream->branch, nodes, edges, count, flags);
 	graphs_unlock();
 	stream_put(stream);
 	return result;
@@ -376,12 +376,13 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *node
 					      const CUgraphEdgeData *edges, size_t count,
 					      unsigned int flags)
 {
-	return WHOLE_CALL(update(stream, nodes, edges, count, flags),
+	return WHOLE_CALL(capture_update(stream, nodes, edges, count, flags),
 			  stream, nodes, edges, count, flags);
 }
 
 CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t count,
 					   unsigned int flags)
 {
-	return WHOLE_CALL(update(stream, nodes, NULL, count, flags), stream, nodes, count, flags);
+	return WHOLE_CALL(capture_update(stream, nodes, NULL, count, flags), stream, nodes, count,
+			  flags);
 }

@@ -90,7 +90,7 @@ static void leave_graph(CUgraph handle)
 	graphs_unlock();
 }
 
-static CUresult publish(CUgraphExec *handle, struct instance *instance)
+static CUresult instance_publish(CUgraphExec *handle, struct instance *instance)
 {
 	CUresult result = enter_graph(instance->graph);
 
@@ -127,7 +127,7 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph, unsigned long lo
 					.lock = PTHREAD_MUTEX_INITIALIZER, .plan = plan };
 	result = plan_look(plan);
 	if (result == CUDA_SUCCESS)
-		result = publish(handle, instance);
+		result = instance_publish(handle, instance);
 	if (result != CUDA_SUCCESS)
 		instance_put(instance);
 	return result;
@@ -217,7 +217,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *instance, CUgraph graph,
 			  instance, graph, params);
 }
 
-static CUresult get_flags(CUgraphExec handle, cuuint64_t *flags)
+static CUresult instance_get_flags(CUgraphExec handle, cuuint64_t *flags)
 {
 	struct instance *instance;
 	CUresult result;
@@ -234,10 +234,10 @@ static CUresult get_flags(CUgraphExec handle, cuuint64_t *flags)
 
 CUresult cuGraphExecGetFlags(CUgraphExec instance, cuuint64_t *flags)
 {
-	return WHOLE_CALL(get_flags(instance, flags), instance, flags);
+	return WHOLE_CALL(instance_get_flags(instance, flags), instance, flags);
 }
 
-static CUresult destroy(CUgraphExec handle)
+static CUresult instance_destroy(CUgraphExec handle)
 {
 	struct instance *instance = handle ? table_remove(&table, handle) : NULL;
 
@@ -251,7 +251,7 @@ static CUresult destroy(CUgraphExec handle)
 
 CUresult cuGraphExecDestroy(CUgraphExec instance)
 {
-	return WHOLE_CALL(destroy(instance), instance);
+	return WHOLE_CALL(instance_destroy(instance), instance);
 }
 
 static CUresult upload(CUgraphExec handle, CUstream stream)

@@ -31,7 +31,7 @@ static void signal_rest(struct launch *launch, CUresult error)
 	fence_signal(launch->done, error);
 }
 
-static CUresult run(struct work *work, struct stream *stream, CUresult error)
+static CUresult graph_launch_run(struct work *work, struct stream *stream, CUresult error)
 {
 	struct launch *launch = (struct launch *)work;
 
@@ -110,7 +110,7 @@ static CUresult prepare(struct launch *launch, struct instance *instance,
 	struct plan *plan = instance->plan;
 	CUresult result = CUDA_SUCCESS;
 
-	launch->work.run = run;
+	launch->work.run = graph_launch_run;
 	launch->plan = plan_get(plan);
 	launch->done = fence_alloc();
 	if (!launch->done)
@@ -131,7 +131,8 @@ static CUresult prepare(struct launch *launch, struct instance *instance,
  * Queues a launch, with the instance's lock held. The launch may be done, and freed, when
  * stream_submit() returns: later code has references of its own.
  */
-static CUresult submit(struct launch *launch, struct instance *instance, struct stream *stream)
+static CUresult graph_launch_submit(struct launch *launch, struct instance *instance,
+				    struct stream *stream)
 {
 	bool auto_free = instance->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
 	struct plan *plan = instance->plan;
@@ -188,7 +189,7 @@ static CUresult launch_in(struct instance *instance, struct stream *stream)
 	pthread_mutex_lock(&instance->lock);
 	result = prepare(launch, instance, stream);
 	if (result == CUDA_SUCCESS)
-		result = submit(launch, instance, stream);
+		result = graph_launch_submit(launch, instance, stream);
 	if (result != CUDA_SUCCESS)
 		launch_free(launch);
 	pthread_mutex_unlock(&instance->lock);

@@ -142,7 +142,7 @@ struct mention {
 	bool records;
 };
 
-static int compare(const void *one, const void *other)
+static int order_compare(const void *one, const void *other)
 {
 	const struct mention *a = one, *b = other;
 
@@ -217,7 +217,7 @@ void plan_resolve(struct plan *plan, void *room)
 				step->params.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD,
 			};
 	}
-	qsort(mentions, count, sizeof(*mentions), compare);
+	qsort(mentions, count, sizeof(*mentions), order_compare);
 	for (first = 0; first < count; first = end) {
 		for (end = first; end < count && mentions[end].event == mentions[first].event;)
 			end++;

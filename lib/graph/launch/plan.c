@@ -45,7 +45,7 @@ void plan_put(struct plan *plan)
 	free(plan);
 }
 
-static int compare(const void *one, const void *other)
+static int plan_compare(const void *one, const void *other)
 {
 	uintptr_t a = (uintptr_t)((const struct by_node *)one)->node;
 	uintptr_t b = (uintptr_t)((const struct by_node *)other)->node;
@@ -57,12 +57,12 @@ struct step *plan_step(const struct plan *plan, CUgraphNode node)
 {
 	struct by_node key = { .node = node };
 	const struct by_node *found = bsearch(&key, plan->by_node, plan->by_node_count,
-					      sizeof(key), compare);
+					      sizeof(key), plan_compare);
 
 	return found ? &plan->steps[found->step] : NULL;
 }
 
-static CUresult fill(struct plan *plan, const struct graph *graph)
+static CUresult plan_fill(struct plan *plan, const struct graph *graph)
 {
 	CUresult result = CUDA_SUCCESS;
 
@@ -76,7 +76,7 @@ static CUresult fill(struct plan *plan, const struct graph *graph)
 									  node->first };
 		result = step_fill(step, &node->params, node->memory);
 		if (result == CUDA_SUCCESS && node->child)
-			result = fill(plan, node->child);
+			result = plan_fill(plan, node->child);
 	}
 	return result;
 }
@@ -124,7 +124,7 @@ CUresult plan_new(const struct graph *graph, struct plan **out, CUgraphNode *err
 	plan = plan_alloc(count);
 	if (!plan)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
-	result = fill(plan, graph);
+	result = plan_fill(plan, graph);
 	if (result == CUDA_SUCCESS)
 		result = uses_copy(&plan->objects, &graph->objects);
 	if (result == CUDA_SUCCESS) {
@@ -136,7 +136,7 @@ CUresult plan_new(const struct graph *graph, struct plan **out, CUgraphNode *err
 		plan_put(plan);
 		return result;
 	}
-	qsort(plan->by_node, plan->by_node_count, sizeof(*plan->by_node), compare);
+	qsort(plan->by_node, plan->by_node_count, sizeof(*plan->by_node), plan_compare);
 	*out = plan;
 	return CUDA_SUCCESS;
 }

@@ -30,7 +30,7 @@ static CUresult step_of(const struct plan *plan, CUgraphNode node, struct step *
 		     (void *)node);
 }
 
-static bool can_be_set(CUgraphNodeType type)
+static bool instance_can_be_set(CUgraphNodeType type)
 {
 	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
 	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
@@ -47,7 +47,7 @@ static CUresult set_step(struct instance *instance, CUgraphNode node,
 
 	if (result == CUDA_SUCCESS)
 		result = params_may_replace(&step->params, params);
-	if (result == CUDA_SUCCESS && !can_be_set(params->type))
+	if (result == CUDA_SUCCESS && !instance_can_be_set(params->type))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
 	if (result == CUDA_SUCCESS)
@@ -95,8 +95,8 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec instance, CUgraphNode node,
 }
 
 /* @change: the new state, or NULL; @enabled: output, or NULL */
-static CUresult enable(CUgraphExec handle, CUgraphNode node, const unsigned int *change,
-		       unsigned int *enabled)
+static CUresult instance_enable(CUgraphExec handle, CUgraphNode node, const unsigned int *change,
+				unsigned int *enabled)
 {
 	struct instance *instance;
 	struct plan *plan;
@@ -128,12 +128,12 @@ static CUresult enable(CUgraphExec handle, CUgraphNode node, const unsigned int 
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec instance, CUgraphNode node, unsigned int enabled)
 {
-	return WHOLE_CALL(enable(instance, node, &enabled, NULL), instance, node, enabled);
+	return WHOLE_CALL(instance_enable(instance, node, &enabled, NULL), instance, node, enabled);
 }
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode node, unsigned int *enabled)
 {
-	return WHOLE_CALL(enabled ? enable(instance, node, NULL, enabled) :
+	return WHOLE_CALL(enabled ? instance_enable(instance, node, NULL, enabled) :
 				    fail(CUDA_ERROR_INVALID_VALUE, "NULL output"),
 			  instance, node, enabled);
 }
@@ -166,8 +166,8 @@ struct difference {
 };
 
 /* Return: the first difference that keeps a new plan from replacing some steps, or none */
-static struct difference compare(const struct plan *plan, uint32_t first, uint32_t count,
-				 const struct plan *new, uint32_t *marks)
+static struct difference instance_compare(const struct plan *plan, uint32_t first, uint32_t count,
+					  const struct plan *new, uint32_t *marks)
 {
 	if (new->count != count)
 		return (struct difference) { CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL };
@@ -231,7 +231,7 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 		free(room);
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
 	}
-	*difference = compare(instance->plan, first, count, new, marks);
+	*difference = instance_compare(instance->plan, first, count, new, marks);
 	if (difference->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 		result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	else
@@ -266,8 +266,8 @@ static const char *why(CUgraphExecUpdateResult result)
 	}
 }
 
-static CUresult update(CUgraphExec handle, CUgraphNode child, CUgraph graph,
-		       struct difference *difference)
+static CUresult instance_update(CUgraphExec handle, CUgraphNode child, CUgraph graph,
+				struct difference *difference)
 {
 	struct instance *instance;
 	CUgraphNode error = NULL;
@@ -297,7 +297,7 @@ static CUresult update_all(CUgraphExec instance, CUgraph graph,
 			   CUgraphExecUpdateResultInfo *info)
 {
 	struct difference difference = {};
-	CUresult result = update(instance, NULL, graph, &difference);
+	CUresult result = instance_update(instance, NULL, graph, &difference);
 
 	if (info)
 		*info = (CUgraphExecUpdateResultInfo) { difference.result, difference.node, NULL };
@@ -314,7 +314,7 @@ static CUresult update_older(CUgraphExec instance, CUgraph graph, CUgraphNode *e
 			     CUgraphExecUpdateResult *why_not)
 {
 	struct difference difference = {};
-	CUresult result = update(instance, NULL, graph, &difference);
+	CUresult result = instance_update(instance, NULL, graph, &difference);
 
 	if (error_node)
 		*error_node = difference.node;
@@ -337,7 +337,7 @@ static CUresult update_child(CUgraphExec instance, CUgraphNode node, CUgraph gra
 
 	if (!node)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL node");
-	return update(instance, node, graph, &difference);
+	return instance_update(instance, node, graph, &difference);
 }
 
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec instance, CUgraphNode node,

@@ -77,7 +77,7 @@ EXPORTED CUresult cuGraphExecKernelNodeSetParams(CUgraphExec instance, CUgraphNo
 			  instance, node, params);
 }
 
-static CUresult get(CUgraphNode node, void *params, size_t bytes)
+static CUresult kernel_node_get(CUgraphNode node, void *params, size_t bytes)
 {
 	CUgraphNodeParams all;
 	CUresult result;
@@ -93,14 +93,14 @@ static CUresult get(CUgraphNode node, void *params, size_t bytes)
 EXPORTED CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node,
 						CUDA_KERNEL_NODE_PARAMS *params)
 {
-	return WHOLE_CALL(get(node, params, sizeof(*params)), node, params);
+	return WHOLE_CALL(kernel_node_get(node, params, sizeof(*params)), node, params);
 }
 
 #undef cuGraphKernelNodeGetParams
 EXPORTED CUresult cuGraphKernelNodeGetParams(CUgraphNode node,
 					     CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-	return WHOLE_CALL(get(node, params, sizeof(*params)), node, params);
+	return WHOLE_CALL(kernel_node_get(node, params, sizeof(*params)), node, params);
 }
 
 /* Finds a kernel node, with graphs_lock held. */

@@ -30,7 +30,7 @@ void memory_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static int compare(const void *one, const void *other)
+static int graph_memory_compare(const void *one, const void *other)
 {
 	const struct memory *a = one, *b = other;
 
@@ -51,7 +51,7 @@ static CUresult heap_new(uint32_t device, uint32_t *heap)
 }
 
 /* The kernel ends the heap with its last block. */
-static void heap_end(uint32_t heap)
+static void graph_heap_end(uint32_t heap)
 {
 	struct memcast_heap_destroy arg = { .heap = heap };
 
@@ -71,7 +71,7 @@ static CUresult heap_of(uint32_t device, uint32_t *heap)
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!atomic_compare_exchange_strong(&heaps[device], &none, *heap)) {
-		heap_end(*heap);
+		graph_heap_end(*heap);
 		*heap = none;
 	}
 	return CUDA_SUCCESS;
@@ -94,11 +94,11 @@ static CUresult take_shared(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
 	result = device_ioctl(MEMCAST_HEAP_ACCESS, &arg);
 	if (result == CUDA_SUCCESS)
 		result = heap_alloc(arg.heap, params->bytesize, 0, &params->dptr);
-	heap_end(arg.heap);
+	graph_heap_end(arg.heap);
 	return result;
 }
 
-static CUresult take(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
+static CUresult graph_memory_take(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
 {
 	uint32_t heap;
 	CUresult result;
@@ -157,7 +157,7 @@ CUresult memory_new(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct memory **out)
 
 	if (!memory)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node");
-	result = take(params);
+	result = graph_memory_take(params);
 	if (result != CUDA_SUCCESS) {
 		free(memory);
 		return result;
@@ -169,7 +169,7 @@ CUresult memory_new(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct memory **out)
 		.references = 1,
 	};
 	memory_lock();
-	added = tsearch(memory, &tree, compare);
+	added = tsearch(memory, &tree, graph_memory_compare);
 	memory_unlock();
 	if (!added) {
 		heap_free(memory->address, 0);
@@ -185,7 +185,7 @@ CUresult memory_new(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct memory **out)
 struct memory *memory_at(CUdeviceptr address)
 {
 	struct memory key = { .address = address };
-	struct memory **found = tfind(&key, &tree, compare);
+	struct memory **found = tfind(&key, &tree, graph_memory_compare);
 
 	return found ? *found : NULL;
 }
@@ -214,7 +214,7 @@ struct memory *memory_get(struct memory *memory)
 /* With the lock held: memory_at() does not find the memory any more. */
 void memory_forget(struct memory *memory)
 {
-	tdelete(memory, &tree, compare);
+	tdelete(memory, &tree, graph_memory_compare);
 	graph_memories--;
 }
 

@@ -234,7 +234,7 @@ CUresult node_get(CUgraphNode handle, CUgraphNodeType type, CUgraphNodeParams *p
 	return result;
 }
 
-static bool can_be_set(CUgraphNodeType type)
+static bool node_can_be_set(CUgraphNodeType type)
 {
 	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
 	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
@@ -258,7 +258,7 @@ CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
 	if (result == CUDA_SUCCESS && node->params.type != params->type)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d",
 			      node->params.type, params->type);
-	else if (result == CUDA_SUCCESS && !can_be_set(params->type))
+	else if (result == CUDA_SUCCESS && !node_can_be_set(params->type))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
 	if (result == CUDA_SUCCESS) {
@@ -277,7 +277,7 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
 	return WHOLE_CALL(node_set(node, params), node, params);
 }
 
-static CUresult destroy(CUgraphNode handle)
+static CUresult node_destroy(CUgraphNode handle)
 {
 	struct node *node;
 	CUresult result;
@@ -300,5 +300,5 @@ static CUresult destroy(CUgraphNode handle)
 
 CUresult cuGraphDestroyNode(CUgraphNode node)
 {
-	return WHOLE_CALL(destroy(node), node);
+	return WHOLE_CALL(node_destroy(node), node);
 }

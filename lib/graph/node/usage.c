@@ -87,7 +87,7 @@ void memory_unlaunch(const struct memory_step *steps, size_t count)
  * is no alloc node's, or no node and no launch has the memory any more. Then the caller frees
  * the block.
  */
-static CUresult release(CUdeviceptr address, struct memory **kept)
+static CUresult graph_usage_release(CUdeviceptr address, struct memory **kept)
 {
 	CUresult result = CUDA_SUCCESS;
 	struct memory *memory, *gone = NULL;
@@ -139,7 +139,7 @@ static CUresult put_in_stream(struct stream *stream, struct memory *memory)
 CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *taken)
 {
 	struct memory *memory;
-	CUresult result = release(address, &memory);
+	CUresult result = graph_usage_release(address, &memory);
 
 	*taken = memory;
 	if (!memory)
@@ -156,7 +156,7 @@ CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *t
 	return result;
 }
 
-static CUresult trim(CUdevice device)
+static CUresult graph_usage_trim(CUdevice device)
 {
 	CUresult result = context_check_device(device);
 
@@ -170,10 +170,11 @@ static CUresult trim(CUdevice device)
 
 CUresult cuDeviceGraphMemTrim(CUdevice device)
 {
-	return WHOLE_CALL(trim(device), device);
+	return WHOLE_CALL(graph_usage_trim(device), device);
 }
 
-static CUresult get_attribute(CUdevice device, CUgraphMem_attribute attribute, void *value)
+static CUresult graph_usage_get_attribute(CUdevice device, CUgraphMem_attribute attribute,
+					  void *value)
 {
 	CUresult result = context_check_device(device);
 	const struct usage *usage;
@@ -207,12 +208,13 @@ static CUresult get_attribute(CUdevice device, CUgraphMem_attribute attribute, v
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
 				      void *value)
 {
-	return WHOLE_CALL(get_attribute(device, attribute, value), device, attribute, value);
+	return WHOLE_CALL(graph_usage_get_attribute(device, attribute, value), device, attribute,
+			  value);
 }
 
 /* Sets a highest value so far to the current value. */
-static CUresult set_attribute(CUdevice device, CUgraphMem_attribute attribute,
-			      const void *value)
+static CUresult graph_usage_set_attribute(CUdevice device, CUgraphMem_attribute attribute,
+					  const void *value)
 {
 	CUresult result = context_check_device(device);
 	struct usage *usage;
@@ -239,5 +241,6 @@ static CUresult set_attribute(CUdevice device, CUgraphMem_attribute attribute,
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
 				      void *value)
 {
-	return WHOLE_CALL(set_attribute(device, attribute, value), device, attribute, value);
+	return WHOLE_CALL(graph_usage_set_attribute(device, attribute, value), device, attribute,
+			  value);
 }

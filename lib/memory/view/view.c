@@ -151,8 +151,8 @@ static CUresult create_for(struct memcast_view *out, const struct memcast_handle
 	return result;
 }
 
-static CUresult create(struct memcast_view *out, CUmemGenericAllocationHandle team,
-		       size_t offset, size_t bytes)
+static CUresult view_create(struct memcast_view *out, CUmemGenericAllocationHandle team,
+			    size_t offset, size_t bytes)
 {
 	struct memcast_handle_info info = {};
 	CUresult result;
@@ -174,10 +174,11 @@ static CUresult create(struct memcast_view *out, CUmemGenericAllocationHandle te
 CUresult memcastViewCreate(struct memcast_view *view, CUmemGenericAllocationHandle team,
 			   size_t offset, size_t bytes)
 {
-	return CALL(create(view, team, offset, bytes), view, (unsigned long)team, offset, bytes);
+	return CALL(view_create(view, team, offset, bytes), view, (unsigned long)team, offset,
+		    bytes);
 }
 
-static CUresult destroy(struct memcast_view *view)
+static CUresult view_destroy(struct memcast_view *view)
 {
 	CUresult result;
 
@@ -192,5 +193,5 @@ static CUresult destroy(struct memcast_view *view)
 
 CUresult memcastViewDestroy(struct memcast_view *view)
 {
-	return CALL(destroy(view), view);
+	return CALL(view_destroy(view), view);
 }

@@ -27,7 +27,7 @@ static void window_end(struct window *window)
 	window_put(window);
 }
 
-static CUmemAccess_flags access_of(const struct memcast_address_info *info)
+static CUmemAccess_flags window_access(const struct memcast_address_info *info)
 {
 	/* The CPU may do what any device may do. */
 	return (CUmemAccess_flags)info->out_any;
@@ -119,8 +119,8 @@ static CUresult window_follow(struct window *window)
 		    info.out_mapping_bytes != window->view.bytes)
 			return fail(CUDA_ERROR_INVALID_VALUE,
 				    "%#llx was mapped again meanwhile", window->start);
-		access = access_of(&info);
-		if (access_of(&replica) == access && window->access == access)
+		access = window_access(&info);
+		if (window_access(&replica) == access && window->access == access)
 			return CUDA_SUCCESS;
 		result = view_allow(&window->view, 0, window->view.replicas,
 				    window->member, access);
@@ -309,8 +309,8 @@ void windows_mapped(CUdeviceptr address, size_t bytes)
 		;
 }
 
-static CUresult view_at(CUdeviceptr address, const struct memcast_view **view,
-			size_t *offset)
+static CUresult window_view_at(CUdeviceptr address, const struct memcast_view **view,
+			       size_t *offset)
 {
 	CUresult result = library_ready();
 	CUmemAccess_flags access;
@@ -323,7 +323,7 @@ static CUresult view_at(CUdeviceptr address, const struct memcast_view **view,
 const struct memcast_view *memcastViewAt(CUdeviceptr address, size_t *offset)
 {
 	const struct memcast_view *view = NULL;
-	CUresult result = CALL(view_at(address, &view, offset), address, offset);
+	CUresult result = CALL(window_view_at(address, &view, offset), address, offset);
 
 	return result == CUDA_SUCCESS ? view : NULL;
 }

@@ -12,12 +12,12 @@ struct event *event_reference(struct event *event)
 	return event;
 }
 
-static void find(void *event)
+static void event_find(void *event)
 {
 	event_reference(event);
 }
 
-static struct table events_table = TABLE(find);
+static struct table events_table = TABLE(event_find);
 
 void event_put(struct event *event)
 {

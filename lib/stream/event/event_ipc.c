@@ -2,7 +2,7 @@
 /* Exports events to other processes, as handles of 64 bytes, and opens them. */
 #include "event.h"
 
-static CUresult get_handle(CUipcEventHandle *handle, CUevent event_handle)
+static CUresult event_ipc_get_handle(CUipcEventHandle *handle, CUevent event_handle)
 {
 	struct event *event;
 	CUresult result = event_get(event_handle, &event);
@@ -16,11 +16,11 @@ static CUresult get_handle(CUipcEventHandle *handle, CUevent event_handle)
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
 {
-	return WHOLE_CALL_ON(handle && event, CUDA_ERROR_INVALID_VALUE, get_handle(handle, event),
-			     handle, event);
+	return WHOLE_CALL_ON(handle && event, CUDA_ERROR_INVALID_VALUE,
+			     event_ipc_get_handle(handle, event), handle, event);
 }
 
-static CUresult open_handle(CUevent *event, const CUipcEventHandle *handle)
+static CUresult event_ipc_open_handle(CUevent *event, const CUipcEventHandle *handle)
 {
 	struct shared *shared;
 	struct slot *slot;
@@ -38,5 +38,5 @@ static CUresult open_handle(CUevent *event, const CUipcEventHandle *handle)
 
 CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
 {
-	return WHOLE_CALL(open_handle(event, &handle), event);
+	return WHOLE_CALL(event_ipc_open_handle(event, &handle), event);
 }

@@ -12,8 +12,8 @@ static _Atomic uint64_t *record_of(const struct shared *shared, uint64_t number)
 }
 
 /*
- * Has a record happened? One that a later record has overwritten did, as begin() overwrites no
- * other. @ask: check, too, whether the process that made the record still lives
+ * Has a record happened? One that a later record has overwritten did, as shared_begin() overwrites
+ * no other. @ask: check, too, whether the process that made the record still lives
  */
 static bool has_happened(const struct shared *shared, uint64_t number, bool ask)
 {
@@ -30,8 +30,8 @@ bool shared_happened(const struct shared *shared)
 }
 
 /* @set: a failure of this set ends the wait, too; or NULL */
-static void wait_for(const struct shared *shared, uint64_t number,
-		     const struct stream_set *set)
+static void shared_wait_for(const struct shared *shared, uint64_t number,
+			    const struct stream_set *set)
 {
 	struct pause pause = {};
 
@@ -46,7 +46,7 @@ static void wait_for(const struct shared *shared, uint64_t number,
 
 void shared_wait(const struct shared *shared)
 {
-	wait_for(shared, shared->event->recorded, NULL);
+	shared_wait_for(shared, shared->event->recorded, NULL);
 }
 
 struct shared_work {
@@ -77,12 +77,12 @@ static CUresult run_happen(struct work *work, struct stream *stream, CUresult er
 	return CUDA_SUCCESS;
 }
 
-static CUresult run_wait(struct work *work, struct stream *stream, CUresult error)
+static CUresult shared_run_wait(struct work *work, struct stream *stream, CUresult error)
 {
 	struct shared_work *it = (struct shared_work *)work;
 
 	if (error == CUDA_SUCCESS)
-		wait_for(it->shared, it->number, stream->set);
+		shared_wait_for(it->shared, it->number, stream->set);
 	shared_put(it->shared);
 	return CUDA_SUCCESS;
 }
@@ -93,12 +93,13 @@ static struct shared_work *new_work(struct shared *shared, bool wait)
 
 	if (!it)
 		return NULL;
-	*it = (struct shared_work) { .work.run = wait ? run_wait : run_happen, .shared = shared };
+	*it = (struct shared_work) { .work.run = wait ? shared_run_wait : run_happen,
+				     .shared = shared };
 	shared->references++;
 	return it;
 }
 
-static CUresult submit(struct stream *stream, struct shared_work *it)
+static CUresult shared_submit(struct stream *stream, struct shared_work *it)
 {
 	CUresult result = stream_submit(stream, &it->work);
 
@@ -114,7 +115,7 @@ static CUresult submit(struct stream *stream, struct shared_work *it)
  * of the next number written raises the number for the process that wrote it, which may have been
  * stopped or killed in between. @happened: the record has happened already
  */
-static CUresult begin(struct shared *shared, bool happened, uint64_t *number)
+static CUresult shared_begin(struct shared *shared, bool happened, uint64_t *number)
 {
 	struct shared_event *event = shared->event;
 	uint64_t last, record, old;
@@ -161,7 +162,7 @@ CUresult shared_record(struct shared *shared, struct stream *stream)
 	it = idle ? NULL : new_work(shared, false);
 	if (!idle && !it)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a record");
-	result = begin(shared, idle, &number);
+	result = shared_begin(shared, idle, &number);
 	if (result != CUDA_SUCCESS) {
 		if (it)
 			shared_put(shared);
@@ -171,7 +172,7 @@ CUresult shared_record(struct shared *shared, struct stream *stream)
 	if (idle)
 		return CUDA_SUCCESS;
 	it->number = number;
-	result = submit(stream, it);
+	result = shared_submit(stream, it);
 	if (result != CUDA_SUCCESS)
 		happen(shared, number);
 	return result;
@@ -188,5 +189,5 @@ CUresult shared_wait_in(struct shared *shared, struct stream *stream)
 	if (!it)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a wait");
 	it->number = number;
-	return submit(stream, it);
+	return shared_submit(stream, it);
 }

@@ -73,7 +73,7 @@ static CUresult make_own_page(void)
 	return CUDA_SUCCESS;
 }
 
-static void release(uint32_t handle)
+static void shared_page_release(uint32_t handle)
 {
 	struct memcast_handle_release arg = { .handle = handle };
 
@@ -103,7 +103,7 @@ static CUresult map_page(const uint8_t *key, struct page *page)
 		result = device_ioctl(MEMCAST_BLOCK_MAP, &block);
 	else
 		result = fail(CUDA_ERROR_MAP_FAILED, "not a page of events");
-	release(arg.out_handle);
+	shared_page_release(arg.out_handle);
 	memcpy(page->key, key, sizeof(page->key));
 	page->events = (struct shared_event *)(uintptr_t)block.out_address;
 	return result;
@@ -312,6 +312,6 @@ bool shared_alive(const uint8_t *key)
 	memcpy(arg.key, key, sizeof(arg.key));
 	result = device_ioctl(MEMCAST_IPC_OPEN, &arg);
 	if (result == CUDA_SUCCESS)
-		release(arg.out_handle);
+		shared_page_release(arg.out_handle);
 	return result != CUDA_ERROR_INVALID_VALUE;
 }
