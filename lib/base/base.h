@@ -67,13 +67,20 @@ struct argument {
 	const char *name;	/* a cast before it is left out */
 	enum argument_kind {
 		ARGUMENT_SIGNED,
-		ARGUMENT_UNSIGNED,	/* in hexadecimal, if it is called "flags" or "value" */
+		ARGUMENT_UNSIGNED,	/* also an enum: a number, or bits if its name says so */
+		ARGUMENT_SIZE,		/* likewise */
 		ARGUMENT_HEX,
+		ARGUMENT_FLOAT,		/* the value is the address of a double */
 		ARGUMENT_POINTER,
 		ARGUMENT_TEXT,
 	} kind;
 	unsigned long long value;
 };
+
+/* The address of a number, which is 0 if the argument is of another type */
+#define ARGUMENT_NUMBER(argument)						\
+	(&(const double) { _Generic((argument),					\
+				    float: (argument), double: (argument), default: 0) })
 
 #define ARGUMENT(argument)							\
 {										\
@@ -82,13 +89,18 @@ struct argument {
 		 int: ARGUMENT_SIGNED,						\
 		 long: ARGUMENT_SIGNED,						\
 		 unsigned int: ARGUMENT_UNSIGNED,				\
-		 unsigned long: ARGUMENT_UNSIGNED,				\
+		 unsigned long: ARGUMENT_SIZE,					\
 		 unsigned char: ARGUMENT_HEX,					\
 		 unsigned short: ARGUMENT_HEX,					\
 		 unsigned long long: ARGUMENT_HEX,	/* an address, or flags */ \
 		 const char *: ARGUMENT_TEXT,					\
+		 float: ARGUMENT_FLOAT,						\
+		 double: ARGUMENT_FLOAT,					\
 		 default: ARGUMENT_POINTER),					\
-	(uintptr_t)(argument)							\
+	(uintptr_t)_Generic((argument),						\
+			    float: ARGUMENT_NUMBER(argument),			\
+			    double: ARGUMENT_NUMBER(argument),			\
+			    default: (argument))				\
 }
 
 /* Up to 10 arguments, as a list that ends with one without a name */

@@ -262,32 +262,51 @@ void memcastLogFailure(const char *call, const char *arguments, CUresult result,
 	log_call(call, arguments, result, why, true);
 }
 
+/* Is an argument with this name a set of bits? */
+static bool name_of_bits(const char *name)
+{
+	static const char *const ends[] = { "flags", "type", "Type", "types", "Types", "value" };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (length >= strlen(ends[i]) && !strcmp(name + length - strlen(ends[i]), ends[i]))
+			return true;
+	return false;
+}
+
 /* Return: the length of the argument's text, of which @room bytes are written at most */
 static int print_argument(char *text, size_t room, const struct argument *argument,
 			  const char *separator)
 {
 	const char *cast = strrchr(argument->name, ')');
 	const char *name = cast ? cast + 1 : argument->name;
-	size_t length = strlen(name);
-	bool bits = !strcmp(name, "value") || (length >= 5 && !strcmp(name + length - 5, "flags"));
-	const char *string;
+	const void *pointer = (const void *)(uintptr_t)argument->value;
 
 	switch (argument->kind) {
 	case ARGUMENT_SIGNED:
 		return snprintf(text, room, "%s%s=%lld", separator, name,
 				(long long)argument->value);
 	case ARGUMENT_UNSIGNED:
-		return snprintf(text, room, bits ? "%s%s=%#llx" : "%s%s=%llu", separator, name,
-				argument->value);
-	case ARGUMENT_HEX:
-		return snprintf(text, room, "%s%s=%#llx", separator, name, argument->value);
+		/* an enum may be negative */
+		if (!name_of_bits(name))
+			return snprintf(text, room, "%s%s=%d", separator, name,
+					(int)argument->value);
+		break;
+	case ARGUMENT_SIZE:
+		if (!name_of_bits(name))
+			return snprintf(text, room, "%s%s=%llu", separator, name, argument->value);
+		break;
+	case ARGUMENT_FLOAT:
+		return snprintf(text, room, "%s%s=%g", separator, name, *(const double *)pointer);
+	case ARGUMENT_POINTER:
+		return snprintf(text, room, "%s%s=%p", separator, name, pointer);
 	case ARGUMENT_TEXT:
-		string = (const char *)(uintptr_t)argument->value;
-		return snprintf(text, room, "%s%s=%s", separator, name, string ? string : "NULL");
-	default:
-		return snprintf(text, room, "%s%s=%p", separator, name,
-				(void *)(uintptr_t)argument->value);
+		return snprintf(text, room, "%s%s=%s", separator, name,
+				pointer ? (const char *)pointer : "NULL");
+	case ARGUMENT_HEX:
+		break;
 	}
+	return snprintf(text, room, "%s%s=%#llx", separator, name, argument->value);
 }
 
 void log_failure(const char *call, CUresult result, const struct argument *arguments)

@@ -53,6 +53,33 @@ TEST_F(log, callback)
 	EXPECT_OK(cuLogsUnregisterCallback(other));
 }
 
+/* Each argument is shown as its type and its name say. */
+TEST_F(log, arguments)
+{
+	struct heard heard = {};
+	CUlogsCallbackHandle handle;
+	int value;
+
+	ASSERT_OK(cuLogsRegisterCallback(hear_line, &heard, &handle));
+	ASSERT_OK(cuInit(0));
+	EXPECT_NE(CUDA_SUCCESS, cuParamSetf(NULL, 4, 1.5));
+	EXPECT_SAYS(heard.text, "]: cuParamSetf(function=(nil), offset=4, value=1.5): ");
+	EXPECT_NE(CUDA_SUCCESS, cuDeviceGetAttribute(&value, (CUdevice_attribute)-1, -2));
+	EXPECT_SAYS(heard.text, ", attribute=-1, device=-2): ");
+	EXPECT_NE(CUDA_SUCCESS, cuMemExportToShareableHandle(&value, 4711,
+							     CU_MEM_HANDLE_TYPE_FABRIC, 0));
+	EXPECT_SAYS(heard.text, ", handle=4711, type=0x8, flags=0): ");
+	EXPECT_NE(CUDA_SUCCESS, cuStreamCreate(NULL, 0x10));
+	EXPECT_SAYS(heard.text, "]: cuStreamCreate(stream=(nil), flags=0x10): ");
+	EXPECT_NE(CUDA_SUCCESS, cuDeviceGetByPCIBusId(&value, NULL));
+	EXPECT_SAYS(heard.text, ", text=NULL): ");
+	EXPECT_NE(CUDA_SUCCESS, cuMemFree(0x1000));
+	EXPECT_SAYS(heard.text, "(address=0x1000): ");
+	EXPECT_NE(CUDA_SUCCESS, cuCtxSynchronize());
+	EXPECT_SAYS(heard.text, "]: cuCtxSynchronize(): ");
+	EXPECT_OK(cuLogsUnregisterCallback(handle));
+}
+
 /* Libraries on top of libcuda.so log their failures here as well, as libmemcast.so does. */
 TEST_F(log, calls_of_other_libraries)
 {
