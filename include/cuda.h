@@ -2410,7 +2410,9 @@ CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size);
 
 /**
  * cuMemMap() - map a memory, or a team's window, in a reservation
- * @ptr: a multiple of G, in one reservation; the range there has no mappings
+ * @ptr: a multiple of G, in a reservation; the range there has no mappings. As with NVIDIA's
+ *	driver, it may go on over the reservation's end: into other reservations, up to 16, and
+ *	addresses that nothing else in the process has
  * @size: bytes; a memory's size; of a team, a multiple of G, at most its size
  * @offset: 0
  * @handle: of a memory or a team; also a released one, as long as it has a mapping
@@ -2429,7 +2431,8 @@ CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 /**
  * cuMemUnmap() - back to reserved
  * @ptr: start of a mapping, or a multiple of G between mappings
- * @size: bytes; to the end of a mapping, or to a place in the same reservation where none is
+ * @size: bytes, to the end of a mapping, or to a place in the same reservation where none is;
+ *	rounded up to a multiple of G
  *
  * A range without mappings is no error.
  *

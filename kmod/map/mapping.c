@@ -116,16 +116,20 @@ void mc_mappings_free(struct list_head *removed)
  */
 void mc_mappings_undo(struct mc_reservation *reservation)
 {
-	unsigned long first = reservation->start, last = reservation->end - 1;
+	unsigned long first = reservation->start, last;
+	struct mc_reservation *lenders;
 	LIST_HEAD(removed);
 
 	down_write(&reservation->lock);
 	reservation->dead = true;
+	last = reservation->reach - 1;
 	mc_mappings_remove(reservation,
 			   interval_tree_iter_first(&reservation->mappings, first, last),
 			   first, last, &removed);
+	lenders = mc_lend_end(reservation);
 	up_write(&reservation->lock);
 	mc_mappings_free(&removed);
+	mc_lenders_put(lenders);
 }
 
 /* Return: a mapping that is in no tree yet, a user of its object; or NULL. */
@@ -149,7 +153,8 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 	return mapping;
 }
 
-static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
+static int mapping_link(struct mc_call *call, struct mc_mapping *mapping,
+			struct mc_overhang *overhang)
 {
 	struct mc_reservation *reservation = mapping->reservation;
 	struct mc_object *object = mapping->object;
@@ -164,13 +169,16 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 	if (READ_ONCE(call->client->ended)) {
 		/* mc_client_unmap() may have gone by already */
 		ret = -ESRCH;
-	} else if (reservation->dead || reservation->retiring) {
+	} else if (reservation->dead || reservation->retiring || reservation->spare) {
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
 	} else if (interval_tree_iter_first(&reservation->mappings,
 					    mapping->va.start,
 					    mapping->va.last)) {
 		ret = mc_fail(call, -EINVAL, "something is mapped there already");
 	} else {
+		ret = mc_lend(call, overhang, reservation, mapping->va.last);
+	}
+	if (!ret) {
 		interval_tree_insert(&mapping->va, &reservation->mappings);
 		if (object->type == MEMCAST_TYPE_TEAM) {
 			struct mc_team *team = mc_team(object);
@@ -187,17 +195,19 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 }
 
 /*
- * Puts a mapping into its trees, or frees it. Takes the locks of reservation and team.
+ * Puts a mapping into its trees, or frees it. If it reaches over its reservation's end, @overhang
+ * has what is behind; else it has nothing. Takes the locks of reservations and team.
  * Return: 0, or an error.
  */
-int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
+int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping,
+		      struct mc_overhang *overhang)
 {
 	int ret;
 
 	/* another thread may unmap it as soon as it is in the trees */
 	atomic_long_inc(&mc_stats.mappings);
 	atomic_long_inc(&call->client->mapping_count);
-	ret = mapping_link(call, mapping);
+	ret = mapping_link(call, mapping, overhang);
 	if (ret) {
 		atomic_long_dec(&call->client->mapping_count);
 		atomic_long_dec(&mc_stats.mappings);

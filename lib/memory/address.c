@@ -222,10 +222,11 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 }
 
 /*
- * A range may end anywhere if it cuts no mapping, as on hardware: where its last, incomplete chunk
- * shows nothing.
+ * A range may end anywhere, as on hardware, where its last, incomplete chunk counts as a whole one.
+ * Here it does if the chunk shows a part of chunks; it is left out if it shows nothing. Where
+ * another driver's memory, which is mapped in pages, ends with the range, the range is right as it is.
  */
-static CUresult without_end(CUdeviceptr address, unsigned long long *size)
+static CUresult whole_chunks(CUdeviceptr address, unsigned long long *size)
 {
 	size_t end = *size % MEMCAST_GRANULARITY;
 	struct memcast_address_info info = { .address = address + *size - end };
@@ -234,15 +235,19 @@ static CUresult without_end(CUdeviceptr address, unsigned long long *size)
 	if (!end || address % MEMCAST_GRANULARITY)
 		return CUDA_SUCCESS;
 	result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
-	if (result == CUDA_SUCCESS && !info.out_mapping_bytes)
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!info.out_mapping_bytes)
 		*size -= end;
+	else if (!((info.out_mapping + info.out_mapping_bytes) % MEMCAST_GRANULARITY))
+		*size += MEMCAST_GRANULARITY - end;
 	return result;
 }
 
 static CUresult address_unmap(CUdeviceptr address, size_t size)
 {
 	struct memcast_unmap arg = { .address = address, .bytes = size };
-	CUresult result = without_end(address, &arg.bytes);
+	CUresult result = whole_chunks(address, &arg.bytes);
 
 	/* less than a chunk, in a reservation, where nothing is mapped: nothing to unmap */
 	if (result != CUDA_SUCCESS || (size && !arg.bytes))

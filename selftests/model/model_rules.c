@@ -120,8 +120,11 @@ static int expect_map(struct model *m, const struct call *c)
 	if (c->offset || misaligned(c->address | c->bytes) ||
 	    outside(0, c->bytes, o->chunks))
 		return INVALID;
-	if (!r || c->bytes > r->address + r->bytes - c->address)
+	if (!r)
 		return INVALID;
+	/* overhang_test makes mappings that reach over the end; the model has none */
+	if (c->bytes > r->address + r->bytes - c->address)
+		return UNSAID;
 	for (at = c->address; at < c->address + c->bytes; at += CHUNK_BYTES)
 		if (model_mapping(m, c->worker, at))
 			return o->team && !model_complete(o) ? UNSAID : INVALID;
@@ -161,15 +164,14 @@ static int expect_unmap(struct model *m, const struct call *c)
 
 	if (!c->bytes || misaligned(c->address))
 		return INVALID;
-	/* an incomplete chunk at the end is left out if it shows nothing */
+	/* an incomplete chunk at the end counts as a whole one */
 	if (misaligned(c->bytes)) {
-		if (end < c->address || !model_reservation(m, c->worker, end) ||
-		    model_mapping(m, c->worker, end))
+		if (end < c->address || !model_reservation(m, c->worker, end))
 			return INVALID;
 		if (model_reservation(m, c->worker, end) !=
 		    model_reservation(m, c->worker, c->address))
 			return UNSAID;
-		chunks.bytes = c->bytes / CHUNK_BYTES * CHUNK_BYTES;
+		chunks.bytes = (c->bytes / CHUNK_BYTES + 1) * CHUNK_BYTES;
 	}
 	span = span_of(m, &chunks);
 	return span == WHOLE || span == HOLES ? OK : span == ACROSS ? UNSAID : INVALID;
