@@ -40,6 +40,22 @@ static CUgraph new_allocating_graph_(struct __test_metadata *_metadata, CUdevice
 	return graph;
 }
 
+/* An alloc node's memory is a pool's, also in a process that has used no other pool. */
+TEST_F(stream, no_words_are_written_to_alloc_nodes)
+{
+	CUdeviceptr at;
+	CUgraph graph = new_allocating_graph(&at);
+	CUgraphExec instance;
+
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_REASON(cuStreamWriteValue32(self->first, at, 1, 0), "# is memory of a pool, ");
+	EXPECT_OK(cuMemFree(at));
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
 TEST_F(stream, memory_is_allocated_by_launches)
 {
 	CUdeviceptr at;

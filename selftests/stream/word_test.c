@@ -87,6 +87,29 @@ TEST_F(stream, no_words_are_written_to_pools)
 	EXPECT_OK(cuMemFree(plain));
 }
 
+/* Pools of the host are no exception; other memory of the host is. */
+TEST_F(stream, no_words_are_written_to_pools_of_the_host)
+{
+	CUmemLocation host = { .type = CU_MEM_LOCATION_TYPE_HOST };
+	CUmemAccessDesc device = {
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	};
+	CUmemoryPool pool;
+	CUdeviceptr of_pool;
+	void *pinned;
+
+	ASSERT_OK(cuMemGetDefaultMemPool(&pool, &host, CU_MEM_ALLOCATION_TYPE_PINNED));
+	ASSERT_OK(cuMemPoolSetAccess(pool, &device, 1));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&of_pool, 4096, pool, self->first));
+	ASSERT_OK(cuMemHostAlloc(&pinned, 4096, 0));
+	EXPECT_REASON(cuStreamWriteValue32(self->first, of_pool, 1, 0), "# is memory of a pool, ");
+	EXPECT_OK(cuStreamWriteValue32(self->first, (CUdeviceptr)pinned, 1, 0));
+	EXPECT_OK(cuStreamSynchronize(self->first));
+	EXPECT_OK(cuMemFreeAsync(of_pool, self->first));
+	EXPECT_OK(cuMemFreeHost(pinned));
+}
+
 TEST_F(stream, write_value)
 {
 	uint64_t host[2] = { -1ULL, -1ULL };

@@ -10,20 +10,35 @@
 #include "base/ioctl.h"
 #include "pool.h"
 
-/* Is an address in memory of a pool? For lib/stream/memop.c */
+/*
+ * Is an address in memory of a pool? For lib/stream/memop.c. Other memory of the host has flags,
+ * also when the context has gone that allocated it.
+ */
 bool pool_has(CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };
 
-	return device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_heap &&
-	       info.out_location == MEMCAST_LOCATION_DEVICE && !slot_of_block(&info);
+	if (!device_ask(MEMCAST_ADDRESS_INFO, &info) || !info.out_heap || slot_of_block(&info))
+		return false;
+	return info.out_location == MEMCAST_LOCATION_DEVICE ||
+	       !(info.out_block_flags & ~BLOCK_CONTEXT_MASK);
+}
+
+/* Allocates memory of a pool, or of an alloc node: from now on streams look where they write. */
+CUresult pool_alloc(uint32_t heap, size_t bytes, CUdeviceptr *address)
+{
+	CUresult result = heap_alloc(heap, bytes, 0, address);
+
+	if (result == CUDA_SUCCESS)
+		memops_pools_used(pool_has);
+	return result;
 }
 
 /* If memory is short, waits for the stream, whose work may free some, and tries again. */
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
 			    uint32_t heap)
 {
-	CUresult result = heap_alloc(heap, bytes, 0, address);
+	CUresult result = pool_alloc(heap, bytes, address);
 	bool idle;
 
 	if (result != CUDA_ERROR_OUT_OF_MEMORY)
@@ -31,7 +46,7 @@ static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t 
 	if (stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle) != CUDA_SUCCESS || idle)
 		return result;
 	result = stream_wait(stream, WAIT_OWN | WAIT_BEFORE);
-	return result == CUDA_SUCCESS ? heap_alloc(heap, bytes, 0, address) : result;
+	return result == CUDA_SUCCESS ? pool_alloc(heap, bytes, address) : result;
 }
 
 /*
@@ -91,8 +106,6 @@ static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmem
 	if (result == CUDA_SUCCESS && bytes)
 		result = allocate_in(stream, address, bytes,
 				     pool ? info.heap : pool_current(stream->set->device));
-	if (result == CUDA_SUCCESS)
-		memops_pools_used(pool_has);
 	stream_put(stream);
 	return result;
 }
