@@ -287,6 +287,30 @@ static void large(const char *name, const char *head, const char *part, size_t c
 	free(text);
 }
 
+/* Metadata of mma.sp are a register, and which lanes have them is a number: else no load. */
+static void sparse(void)
+{
+	static const struct { const char *last; int want; } cases[] = {
+		{ "e, 0", 0 }, { "0x4e4e4e4e, 0", INVALID_PTX }, { "e, e", INVALID_PTX },
+	};
+	char text[600], why[1300] = "";
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), HEAD ".visible .entry k() { .reg .b32 e, a<4>, b<4>; "
+			 ".reg .f32 d<4>;\n"
+			 "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
+			 "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1, b2, b3}, {d0, d1, d2, d3}, %s;\n"
+			 "ret; }\n", cases[i].last);
+		if (load(text, strlen(text), &code, &log) != cases[i].want)
+			snprintf(why, sizeof(why), "%s: %.200s", cases[i].last, log.text);
+		else if (!cases[i].want)
+			object->code_free(code);
+	}
+	told("sparse", !*why, why);
+}
+
 static void unsupported(void)
 {
 	static const char text[] = ".version 8.6\n.target sm_90a\n.address_size 64\n"
@@ -315,6 +339,7 @@ int main(int argc, char **argv)
 	instructions(argv[2]);
 	run_sequences();
 	numbers();
+	sparse();
 	unsupported();
 	cut_off();
 	changed();

@@ -154,6 +154,8 @@ static void multiply(struct translator *t, struct matrix matrix)
 	LLVMBuildStore(t->builder, constant(t, 64, bits_of(matrix)), place);
 	for (enum matrix_part part = MATRIX_A; part <= MATRIX_C; part++)
 		at = put_words(t, at, operand(t, 1 + part), matrix_words(matrix, part), wide);
+	if (matrix.sparse)
+		put_words(t, at, operand(t, 4), 1, false);
 	call_run(t, "together", "v:ipp", constant(t, 32, UINT32_MAX), place,
 		 math_function(t, "matrix_multiply"));
 	get_words(t, at_offset(t, place, sizeof(matrix)), operand(t, 0),
@@ -182,12 +184,29 @@ static bool kinds_fit(struct matrix matrix)
 		return matrix_bits(matrix.a) == matrix_bits(matrix.b) && matrix.c == MATRIX_S32 &&
 		       matrix.d == MATRIX_S32;
 	return matrix_bits(matrix.a) == matrix_bits(matrix.b) && matrix.a <= MATRIX_E5M2 &&
-	       matrix.b <= MATRIX_E5M2 && matrix.k <= TENSOR_K &&
+	       matrix.b <= MATRIX_E5M2 && matrix.k <= TENSOR_K << matrix.sparse &&
 	       (matrix.c == MATRIX_F32 || matrix.c == MATRIX_F16) &&
 	       (matrix.d == MATRIX_F32 || matrix.d == MATRIX_F16);
 }
 
-/* mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c */
+/*
+ * mma.sp: the shapes whose metadata fill the lanes of a group of four that the selector, the last
+ * operand, allows
+ */
+static bool sparse_fits(struct translator *t, struct matrix *matrix)
+{
+	uint32_t lanes = matrix_metadata_lanes(*matrix);
+	const struct operand *last = operand(t, 5);
+
+	if (matrix->m != 16 || matrix->n != 8 || matrix->a == MATRIX_F64 ||
+	    matrix->a == MATRIX_B1 || (lanes != 1 && lanes != 2 && lanes != 4) ||
+	    last->kind != OPERAND_NUMBER || last->number.integer >= 4 / lanes)
+		return false;
+	matrix->selector = last->number.integer;
+	return true;
+}
+
+/* mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c; mma.sp d, a, b, c, metadata, 0 */
 void translate_mma(struct translator *t)
 {
 	struct matrix matrix = {};
@@ -195,8 +214,9 @@ void translate_mma(struct translator *t)
 
 	has(t, MOD_sync);
 	has(t, MOD_aligned);
-	if (!shape_of(t, &matrix) || t->types_count != 4 || t->at->operands_count != 4 ||
-	    has(t, MOD_sp) || has(t, MOD_sp__ordered_metadata)) {
+	matrix.sparse = has(t, MOD_sp) || has(t, MOD_sp__ordered_metadata);
+	if (!shape_of(t, &matrix) || t->types_count != 4 ||
+	    t->at->operands_count != (matrix.sparse ? 6 : 4)) {
 		unsupported(t);
 		return;
 	}
@@ -209,7 +229,8 @@ void translate_mma(struct translator *t)
 	matrix.a_column = a;
 	matrix.b_column = b;
 	how(t, &matrix);
-	if (!kinds_fit(matrix) || (!matrix.quads && (a || !b))) {
+	if (!kinds_fit(matrix) || (!matrix.quads && (a || !b)) ||
+	    (matrix.sparse && !sparse_fits(t, &matrix))) {
 		unsupported(t);
 		return;
 	}

@@ -252,6 +252,20 @@ static CUresult check_barrier(struct form *form)
 	return CUDA_SUCCESS;
 }
 
+/* Metadata of a sparse matrix are a register, and which lanes have them is a number. */
+static CUresult check_sparse(struct form *form)
+{
+	const struct operand *operands = form->at->operands;
+
+	if (!NAMED(form, "mma") ||
+	    !(has_modifier(form, MOD_sp) || has_modifier(form, MOD_sp__ordered_metadata)) ||
+	    form->at->operands_count < 6)
+		return CUDA_SUCCESS;
+	if (operands[4].kind == OPERAND_NUMBER || operands[5].kind != OPERAND_NUMBER)
+		return bad(form, "metadata are a register, and their selector a number, not as in");
+	return CUDA_SUCCESS;
+}
+
 /* What is for newer devices than the text is for, or was for older ones */
 static CUresult check_target(struct form *form)
 {
@@ -314,7 +328,7 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 {
 	static CUresult (*const checks[])(struct form *form) = {
 		check_modifiers, check_conversion, check_uniform, check_mov, check_memory,
-		check_barrier, check_call,
+		check_barrier, check_sparse, check_call,
 	};
 	const struct opcode *opcode = statement->opcode;
 	struct form form = { .at = statement, .unit = unit, .complaint = complaint };

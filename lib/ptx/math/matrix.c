@@ -8,6 +8,8 @@
 
 #define ROWS	32		/* most rows of A, and columns of B */
 #define DEEPEST	256		/* most columns of A, and rows of B */
+#define SPARSE_ROWS	16	/* of A, and */
+#define SPARSE_COLUMNS	8	/* columns of B of mma.sp */
 #define LANES	32
 
 static struct matrix matrix_of(uint64_t bits)
@@ -23,9 +25,15 @@ static enum matrix_type type_of(struct matrix matrix, enum matrix_part part)
 	return part == MATRIX_A ? matrix.a : part == MATRIX_B ? matrix.b : matrix.c;
 }
 
+/* Columns of A that lanes have */
+static uint32_t depth(struct matrix matrix)
+{
+	return matrix.sparse ? matrix.k / 2 : matrix.k;
+}
+
 uint32_t matrix_words(struct matrix matrix, enum matrix_part part)
 {
-	uint32_t elements = part == MATRIX_A ? matrix.m * matrix.k :
+	uint32_t elements = part == MATRIX_A ? matrix.m * depth(matrix) :
 			    part == MATRIX_B ? matrix.n * matrix.k : matrix.m * matrix.n;
 
 	if (matrix.quads)
@@ -63,7 +71,7 @@ static struct place place_of(struct matrix matrix, enum matrix_part part, uint32
 		place.column = 2 * in_group + 8 * (tile % tiles) + (each == 2 ? 0 : index % 2);
 		return place;
 	}
-	across = matrix.k / (4 * each);
+	across = (part == MATRIX_A ? depth(matrix) : matrix.k) / (4 * each);
 	if (part == MATRIX_A) {
 		tile = index / (rows * across);
 		index %= rows * across;
@@ -113,6 +121,7 @@ static uint64_t element_at(const uint32_t *words, uint32_t index, uint32_t bits)
 struct product {
 	struct matrix matrix;
 	uint64_t a[ROWS * DEEPEST], b[ROWS * DEEPEST], c[ROWS * ROWS], d[ROWS * ROWS];
+	uint32_t metadata[LANES];
 };
 
 static uint64_t *cell(struct product *product, enum matrix_part part, struct place place)
@@ -270,7 +279,7 @@ static void floats(struct product *product)
 				   a[i / matrix.n], b[i % matrix.n], matrix.k, fraction, matrix.d);
 }
 
-static void multiply(struct product *product)
+static void multiply_dense(struct product *product)
 {
 	struct matrix matrix = product->matrix;
 
@@ -288,6 +297,71 @@ static void multiply(struct product *product)
 		product->d[i] = one(product, i / matrix.n, i % matrix.n);
 }
 
+/*
+ * mma.sp: of four elements of a row of A next to each other two are not 0; lanes bring those two,
+ * and metadata with two bits for the place of each. Of tf32, whose elements have the size of two of
+ * f16, it is one of two; of 4 bits, two pairs of four. In the group of four lanes that has the rows
+ * r and r + 8 of A, a lane's metadata are 16 bits of each, or, for elements of 8 or 4 bits, 32 bits
+ * of one of them.
+ *
+ * Return: where in its row the element is that lanes have at @index
+ */
+static uint32_t place_in_row(const struct product *product, uint32_t row, uint32_t index)
+{
+	struct matrix matrix = product->matrix;
+	uint32_t bits = matrix_bits(matrix.a), lanes = matrix_metadata_lanes(matrix);
+	uint32_t lane = row % 8 * 4 + matrix.selector * lanes, bit, place;
+
+	/* the first bit for this element, or for the two that have one place */
+	bit = bits == 32 ? 4 * index : bits == 4 ? index / 2 * 2 : 2 * index;
+	if (bits >= 16)
+		place = product->metadata[lane + bit / 16] >> (bit % 16 + row / 8 * 16) & 3;
+	else
+		place = product->metadata[lane + row / 8 + bit / 32 * 2] >> bit % 32 & 3;
+	if (bits == 32)
+		return 2 * index + place / 2;
+	if (bits == 4)
+		return index / 4 * 8 + 2 * place + index % 2;
+	return index / 2 * 4 + place;
+}
+
+/* Multiplies row by row, each with what its own elements of A meet in B. */
+static void multiply_sparse(struct product *product)
+{
+	uint64_t a[SPARSE_ROWS * DEEPEST], b[SPARSE_COLUMNS * DEEPEST], c[SPARSE_ROWS * ROWS];
+	uint64_t d[SPARSE_ROWS * ROWS];
+	const struct matrix matrix = product->matrix;
+	uint32_t count = depth(matrix);
+
+	memcpy(a, product->a, matrix.m * matrix.k * sizeof(*a));
+	memcpy(b, product->b, matrix.n * matrix.k * sizeof(*b));
+	memcpy(c, product->c, matrix.m * matrix.n * sizeof(*c));
+	for (uint32_t row = 0; row < matrix.m; row++) {
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t place = place_in_row(product, row, i);
+
+			product->a[i] = a[row * matrix.k + i];
+			for (uint32_t column = 0; column < matrix.n; column++)
+				product->b[column * count + i] = b[column * matrix.k + place];
+		}
+		memcpy(product->c, c + row * matrix.n, matrix.n * sizeof(*c));
+		product->matrix.m = 1;
+		product->matrix.k = count;
+		multiply_dense(product);
+		product->matrix = matrix;
+		memcpy(d + row * matrix.n, product->d, matrix.n * sizeof(*d));
+	}
+	memcpy(product->d, d, matrix.m * matrix.n * sizeof(*d));
+}
+
+static void multiply(struct product *product)
+{
+	if (product->matrix.sparse)
+		multiply_sparse(product);
+	else
+		multiply_dense(product);
+}
+
 static void take_all(struct product *product, const struct matrix_lane *lane, uint32_t number)
 {
 	const uint32_t *words = lane->words;
@@ -296,6 +370,8 @@ static void take_all(struct product *product, const struct matrix_lane *lane, ui
 		take(product, part, words, number);
 		words += matrix_words(product->matrix, part);
 	}
+	if (product->matrix.sparse)
+		product->metadata[number] = *words;
 }
 
 /* @lanes: a struct matrix_lane for each, NULL for those that are not there: they have zeros */

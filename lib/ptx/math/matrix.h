@@ -24,6 +24,8 @@ struct matrix {
 	uint64_t m : 6, n : 6, k : 9, a : 4, b : 4, c : 4, d : 4, operation : 2, saturate : 1,
 		 quads : 1,		/* mma.m8n8k4 of f16: a product for each eight lanes */
 		 a_column : 1, b_column : 1,	/* of those, and of matrices in memory */
+		 sparse : 1,		/* mma.sp: lanes bring half of A, and where that is in its rows */
+		 selector : 2,		/* which lanes of four bring the latter */
 		 part : 2;		/* of wmma.load and wmma.store */
 };
 
@@ -36,12 +38,21 @@ static inline uint32_t matrix_bits(enum matrix_type type)
 	return bits[type];
 }
 
+/* Of mma.sp: how many lanes of four bring metadata; of each of the 16 rows one bit for a column */
+static inline uint32_t matrix_metadata_lanes(struct matrix matrix)
+{
+	uint32_t bits = matrix_bits(matrix.a);
+
+	/* tf32 has two for a column, and elements of 4 bits half a bit */
+	return (bits == 32 ? 2 * matrix.k : bits == 4 ? matrix.k / 2 : matrix.k) / 16;
+}
+
 /* Registers of a lane, without those that wmma has twice; f64 takes two */
 uint32_t matrix_words(struct matrix matrix, enum matrix_part part);
 
 /*
- * What lanes bring for an mma: the instruction, and the registers of A, B and C; D is put at their
- * beginning.
+ * What lanes bring for an mma: the instruction, and the registers of A, B and C, of mma.sp that of
+ * the metadata as well; D is put at their beginning.
  */
 struct matrix_lane {
 	struct matrix matrix;
