@@ -156,14 +156,17 @@ EXPORTED CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, in
 int function_unsupported(const char *symbol, const char *lacking, const void *caller)
 {
 	CUresult result = inject_count ? inject_result(symbol) : CUDA_SUCCESS;
+	bool lacks;
 
 	if (result == CUDA_SUCCESS)
 		result = library_ready();
-	if (result == CUDA_SUCCESS)
+	lacks = result == CUDA_SUCCESS;
+	if (lacks)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "%s is not supported: memcast has no %s", symbol, lacking);
 	log_failure(symbol, result, ARGUMENTS());
-	if (!strcmp(symbol, "cuGetExportTable"))
+	/* a failure that the user asked for, or that is about devices, says nothing of the runtime */
+	if (lacks && !strcmp(symbol, "cuGetExportTable"))
 		table_refused(caller);
 	return result;
 }

@@ -61,7 +61,8 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 	}
 	if (!declared->element || reader->word.kind != WORD_NAME)
 		return ptx_wrong(reader, "a declaration without type or name at");
-	declared->bytes = (size_t)vector * declared->element;
+	declared->whole = vector * declared->element;
+	declared->bytes = declared->whole;
 	declared->align = align ? align : declared->bytes;
 	declared->name = reader->word;
 	for (ptx_next(reader); ptx_take(reader, "["); ) {
@@ -101,7 +102,7 @@ static CUresult one_value(struct reader *reader, unsigned char *to, uint32_t byt
 /* Return: the bytes of one element of the first dimension */
 static size_t row_bytes(const struct declared *declared)
 {
-	size_t bytes = declared->element;
+	size_t bytes = declared->whole;
 
 	for (uint32_t i = 1; i < declared->dimensions_count; i++)
 		bytes *= declared->dimensions[i];

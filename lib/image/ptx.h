@@ -84,7 +84,8 @@ CUresult ptx_body(struct reader *reader, struct body_memory *body);
 /* ptx.c */
 struct declared {
 	struct word name;
-	uint32_t element, align;
+	uint32_t element, align;	/* bytes; of a vector, element is one of its parts */
+	uint32_t whole;			/* bytes of the vector, or of the element */
 	bool is_float;
 	uint32_t dimensions[8], dimensions_count;
 	size_t bytes;

@@ -200,6 +200,9 @@ TEST_F(environment, static_runtime)
 	EXPECT_EQ(1, count_lines(said));
 	EXPECT_SAYS(said, "]: role has NVIDIA's static runtime, ");
 	EXPECT_SAYS(said, "nvcc --cudart shared (docs/stack/runtime.md)");
+	/* a failure that was asked for tells nothing about the program */
+	EXPECT_NE(0, run_role("ask_for_tables", "MEMCAST_INJECT=cuGetExportTable:999", said));
+	EXPECT_EQ(NULL, strstr(said, "static runtime"));
 }
 
 TEST_F(environment, cuda_log_file)

@@ -72,6 +72,37 @@ TEST_F(kernel_image, ptx)
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(self->module));
 }
 
+/* The values of an array tell how many vectors it has; braces are around each, or around all. */
+TEST_F(kernel_image, arrays_of_vectors)
+{
+	static const char vectors[] =
+		HEAD ".visible .global .v4 .u32 a[] = { { 1, 2, 3 }, { 5, 6, 7, 8 } };\n"
+		".visible .global .v2 .u16 b[] = { 1, 2, 3 };\n"
+		".visible .global .v2 .u8 c[][2] = { { { 1 }, { 3, 4 } }, { 5 } };\n" ENTRY;
+	static const struct {
+		const char *name;
+		size_t bytes;
+		unsigned char value[32];
+	} arrays[] = {
+		{ "a", 32, { [0] = 1, [4] = 2, [8] = 3, [16] = 5, [20] = 6, [24] = 7, [28] = 8 } },
+		{ "b", 8, { [0] = 1, [2] = 2, [4] = 3 } },
+		{ "c", 8, { 1, 0, 3, 4, 5 } },
+	};
+	unsigned char copy[32];
+	CUdeviceptr address;
+	size_t bytes;
+
+	ASSERT_OK(cuModuleLoadData(&self->module, vectors));
+	for (unsigned int i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, arrays[i].name));
+		ASSERT_EQ(arrays[i].bytes, bytes)
+			TH_LOG("%s", arrays[i].name);
+		ASSERT_OK(cuMemcpyDtoH(copy, address, bytes));
+		EXPECT_EQ(0, memcmp(arrays[i].value, copy, bytes))
+			TH_LOG("%s", arrays[i].name);
+	}
+}
+
 TEST_F(kernel_image, refused)
 {
 	static const struct {

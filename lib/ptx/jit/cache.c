@@ -249,61 +249,88 @@ static bool is_ours(const char *name)
 	       (!name[34] || name[34] == '.');
 }
 
-/* A file of the folder; the oldest is the one that goes first */
-struct oldest {
-	char name[256];
+/* A file of the folder */
+struct kept {
+	struct kept *next;
 	struct timespec used;
-	off_t total;
+	off_t size;
+	char name[];
 };
 
-static bool is_older(const struct stat *about, const struct oldest *oldest)
+static bool is_older(const struct kept *one, const struct kept *other)
 {
-	return !*oldest->name || about->st_mtim.tv_sec < oldest->used.tv_sec ||
-	       (about->st_mtim.tv_sec == oldest->used.tv_sec &&
-		about->st_mtim.tv_nsec < oldest->used.tv_nsec);
+	return one->used.tv_sec < other->used.tv_sec ||
+	       (one->used.tv_sec == other->used.tv_sec && one->used.tv_nsec < other->used.tv_nsec);
 }
 
-static bool find_oldest(struct oldest *oldest)
+static void free_kept(struct kept *kept)
+{
+	while (kept) {
+		struct kept *next = kept->next;
+
+		free(kept);
+		kept = next;
+	}
+}
+
+/* Lists the files of the folder. @total: output, their bytes. Return: could it be read? */
+static bool list_kept(struct kept **first, off_t *total)
 {
 	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = again < 0 ? NULL : fdopendir(again);
 	struct dirent *entry;
 	struct stat about;
 
-	*oldest = (struct oldest) {};
+	*first = NULL;
+	*total = 0;
 	if (!list) {
 		if (again >= 0)
 			close(again);
 		return false;
 	}
 	while ((entry = readdir(list))) {
+		struct kept *kept;
+
 		if (!is_ours(entry->d_name) ||
 		    fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(about.st_mode))
 			continue;
-		oldest->total += about.st_size;
-		if (!is_older(&about, oldest))
+		*total += about.st_size;
+		/* a file that has no room in the list stays */
+		kept = malloc(sizeof(*kept) + strlen(entry->d_name) + 1);
+		if (!kept)
 			continue;
-		snprintf(oldest->name, sizeof(oldest->name), "%s", entry->d_name);
-		oldest->used = about.st_mtim;
+		strcpy(kept->name, entry->d_name);
+		kept->used = about.st_mtim;
+		kept->size = about.st_size;
+		kept->next = *first;
+		*first = kept;
 	}
 	closedir(list);
 	return true;
 }
 
-/* Removes files until there is room. */
+/* Removes the files that were used longest ago, until there is room. */
 static bool make_room(off_t size)
 {
-	struct oldest oldest;
+	struct kept *first, *kept, *oldest;
+	off_t total;
 
-	while (find_oldest(&oldest)) {
-		if (oldest.total + size <= (off_t)FOLDER_MOST)
-			return true;
+	if (!list_kept(&first, &total))
+		return false;
+	while (total + size > (off_t)FOLDER_MOST) {
+		oldest = NULL;
+		for (kept = first; kept; kept = kept->next)
+			if (*kept->name && (!oldest || is_older(kept, oldest)))
+				oldest = kept;
 		/* another process may have removed it */
-		if (!*oldest.name || (unlinkat(folder, oldest.name, 0) && errno != ENOENT))
-			return false;
+		if (!oldest || (unlinkat(folder, oldest->name, 0) && errno != ENOENT))
+			break;
+		total -= oldest->size;
+		*oldest->name = '\0';
 	}
-	return false;
+	free_kept(first);
+	return total + size <= (off_t)FOLDER_MOST;
 }
 
 static bool write_all(int fd, const void *bytes, size_t size)

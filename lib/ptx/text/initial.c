@@ -85,9 +85,8 @@ static CUresult values(struct reader *reader, struct filling *filling, uint64_t 
 		return ptx_wrong(reader, "too many braces at");
 	if (depth < array->count && array->dimensions[depth])
 		part = bytes / array->dimensions[depth];
-	else if (depth < array->count)
-		for (uint32_t i = depth + 1; i < array->count; i++)
-			part *= array->dimensions[i];
+	else if (!depth && filling->symbol->unsized)
+		part = filling->symbol->bytes;
 	while (!ptx_is(reader, "}") && result == CUDA_SUCCESS) {
 		bool inner = ptx_is(reader, "{");
 
