@@ -143,6 +143,14 @@ void translate_bar(struct translator *t)
 		bar_red(t);
 		return;
 	}
+	if (t->cuts && t->at->cut) {
+		LLVMBasicBlockRef block = new_block(t);
+
+		has(t, MOD_sync);
+		go_on_at(t, block);
+		cut_here(t, block, t->at->cut);
+		return;
+	}
 	id = get(t, operand(t, 0), TYPE_U32);
 	count = t->at->operands_count > 1 ? get(t, operand(t, 1), TYPE_U32) : number(t, 0);
 	if (has(t, MOD_sync))

@@ -12,7 +12,7 @@
 #include "ir.h"
 #include "ptx/jit/llvm.h"
 
-static void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name)
+void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name)
 {
 	uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
@@ -20,7 +20,7 @@ static void attribute(struct translator *t, LLVMValueRef function, uint32_t at, 
 }
 
 /* What a function's argument points to is there: LLVM may load it before it is needed. */
-static void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, uint64_t bytes)
+void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, uint64_t bytes)
 {
 	static const char *const names[] = { "dereferenceable", "align" };
 	const uint64_t values[] = { bytes, 8 };
@@ -33,7 +33,7 @@ static void is_there(struct translator *t, LLVMValueRef function, uint32_t argum
 	}
 }
 
-static void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
+void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
 			   const char *value)
 {
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
@@ -78,13 +78,17 @@ void root_external(struct root *root, const char *name, void *address)
 	root->externals[root->externals_count++] = (struct external) { strdup(name), address };
 }
 
-/* Device functions get thread, parameters and results; kernels thread, parameters, indices. */
-static LLVMTypeRef function_type(struct translator *t, bool kernel)
+/*
+ * Device functions get thread, parameters and results; kernels thread, parameters, indices, and of
+ * what is cut the place, the state and the thread's number.
+ */
+LLVMTypeRef function_type(struct translator *t, bool kernel)
 {
 	LLVMTypeRef device[] = { t->pointer, t->pointer, t->pointer };
-	LLVMTypeRef body[] = { t->pointer, t->pointer, t->i32, t->i32, t->i32 };
+	LLVMTypeRef body[] = { t->pointer, t->pointer, t->i32, t->i32, t->i32, t->i32, t->pointer,
+			       t->i32 };
 
-	return kernel ? LLVMFunctionType(t->i32, body, 5, false) :
+	return kernel ? LLVMFunctionType(t->i32, body, ARRAY_SIZE(body), false) :
 			LLVMFunctionType(t->nothing, device, 3, false);
 }
 
@@ -228,9 +232,27 @@ static bool count_waits(struct translator *t)
 	return true;
 }
 
+/* Translates what a cut kernel computes first wherever it begins. */
+static void translate_hoisted(struct translator *t)
+{
+	LLVMBasicBlockRef start = LLVMGetInsertBlock(t->builder);
+
+	t->before = new_block(t);
+	LLVMPositionBuilderAtEnd(t->builder, t->before);
+	for (struct statement *at = t->body.first; at; at = at->next)
+		if (at->hoisted) {
+			lines_at(t, at->line);
+			translate_statement(t, at);
+		}
+	t->before = LLVMGetInsertBlock(t->builder);
+	LLVMPositionBuilderAtEnd(t->builder, start);
+	t->epoch++;
+}
+
 static void translate_function(struct translator *t, struct function *function)
 {
 	struct complaint complaint = {};
+	struct kept kept = {};
 	LLVMBasicBlockRef entry;
 
 	t->function = function;
@@ -248,7 +270,8 @@ static void translate_function(struct translator *t, struct function *function)
 		unsupported(t);
 		return;
 	}
-	registers_look(&t->body);
+	t->cuts = function->kernel && t->root->is_cut ? cuts_find(&t->body) : 0;
+	registers_look(&t->body, t->cuts ? &kept : NULL);
 	entry = LLVMAppendBasicBlockInContext(t->context, t->value, "");
 	LLVMPositionBuilderAtEnd(t->entry_builder, entry);
 	t->start = new_block(t);
@@ -257,11 +280,15 @@ static void translate_function(struct translator *t, struct function *function)
 	t->parameters = LLVMGetParam(t->value, 1);
 	t->loops = function->kernel && !t->root->kernel.waits;
 	t->polls = t->root->polls;
-	if (function->kernel)
+	if (function->kernel) {
 		for (int i = 0; i < 3; i++)
 			t->tid[i] = LLVMGetParam(t->value, 2 + i);
-	else
+		t->which = LLVMGetParam(t->value, 5);
+		t->state = LLVMGetParam(t->value, 6);
+		t->number = LLVMGetParam(t->value, 7);
+	} else {
 		t->results = LLVMGetParam(t->value, 2);
+	}
 	t->carry = alloca_at_entry(t, t->i1, 1, 0);
 	LLVMBuildStore(t->entry_builder, constant(t, 1, 0), t->carry);
 	if (function->kernel) {
@@ -275,9 +302,13 @@ static void translate_function(struct translator *t, struct function *function)
 	place_memory(t);
 	checked_begin(t);
 	take_registers(t);
+	if (t->cuts)
+		translate_hoisted(t);
 	t->index = 0;
 	for (struct statement *statement = t->body.first; statement;
 	     statement = statement->next, t->index++) {
+		if (statement->hoisted)
+			continue;
 		if (statement->kind == STATEMENT_LABEL)
 			statement->label->used = true;
 		lines_at(t, statement->line);
@@ -285,10 +316,14 @@ static void translate_function(struct translator *t, struct function *function)
 	}
 	if (!t->ended)
 		translate_return(t);
-	LLVMBuildBr(t->entry_builder, t->start);
+	if (t->cuts)
+		cuts_end(t, &kept);
+	else
+		LLVMBuildBr(t->entry_builder, t->start);
+	free(kept.at);
 }
 
-static const char *form_name(struct translator *t, const char *kind, char *name, size_t size)
+const char *form_name(struct translator *t, const char *kind, char *name, size_t size)
 {
 	snprintf(name, size, "%s.%u", kind, facts_of(t->root->function)->number);
 	return name;
@@ -298,7 +333,7 @@ static const char *form_name(struct translator *t, const char *kind, char *name,
 static void thread_form(struct translator *t, LLVMValueRef body)
 {
 	LLVMTypeRef types[] = { t->pointer, t->pointer };
-	LLVMValueRef arguments[5];
+	LLVMValueRef arguments[8];
 	char name[64];
 
 	t->value = LLVMAddFunction(t->module, form_name(t, "thread", name, sizeof(name)),
@@ -315,122 +350,9 @@ static void thread_form(struct translator *t, LLVMValueRef body)
 	for (int i = 0; i < 3; i++)
 		arguments[2 + i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
 						t->i32);
-	LLVMBuildCall2(t->builder, function_type(t, true), body, arguments, 5, "");
-	LLVMBuildRetVoid(t->builder);
-}
-
-/*
- * A name for the innermost loop of the form for blocks. Metadata that has itself as its first part
- * is like no other.
- */
-static LLVMValueRef name_loop(struct translator *t)
-{
-	LLVMMetadataRef empty = LLVMTemporaryMDNode(t->context, NULL, 0), name;
-	LLVMValueRef value;
-
-	name = LLVMMDNodeInContext2(t->context, &empty, 1);
-	value = LLVMMetadataAsValue(t->context, name);
-	LLVMMetadataReplaceAllUsesWith(empty, name);
-	return value;
-}
-
-static void mark(struct translator *t, LLVMValueRef instruction, const char *kind)
-{
-	LLVMSetMetadata(instruction, LLVMGetMDKindIDInContext(t->context, kind, strlen(kind)),
-			t->parallel);
-}
-
-/*
- * Weak accesses of different threads have no order if nothing between them makes one, and a kernel
- * that never waits has nothing: LLVM need not look for addresses that turns of the loop share.
- */
-void no_order(struct translator *t, LLVMValueRef access)
-{
-	if (t->loops)
-		mark(t, access, "llvm.mem.parallel_loop_access");
-}
-
-/* A loop of the form for blocks: from 0 to what the thread says the block has */
-struct loop {
-	LLVMBasicBlockRef head;
-	LLVMValueRef index;
-	uint32_t dimension;
-};
-
-static void loop_begin(struct translator *t, struct loop *loop, uint32_t dimension)
-{
-	LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder);
-	LLVMValueRef zero = constant(t, 32, 0);
-
-	loop->dimension = dimension;
-	loop->head = new_block(t);
-	LLVMBuildBr(t->builder, loop->head);
-	LLVMPositionBuilderAtEnd(t->builder, loop->head);
-	loop->index = BUILD(Phi, t->i32);
-	LLVMAddIncoming(loop->index, &zero, &before, 1);
-}
-
-static void loop_end(struct translator *t, struct loop *loop, LLVMValueRef count)
-{
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder), after = new_block(t);
-	LLVMValueRef next = LLVMBuildNUWAdd(t->builder, loop->index, constant(t, 32, 1), "");
-	LLVMValueRef branch;
-
-	LLVMAddIncoming(loop->index, &next, &here, 1);
-	branch = LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, next, count, ""),
-				 loop->head, after);
-	if (!loop->dimension)
-		mark(t, branch, "llvm.loop");
-	LLVMPositionBuilderAtEnd(t->builder, after);
-}
-
-static void block_form(struct translator *t, LLVMValueRef body)
-{
-	LLVMTypeRef types[] = { t->pointer, t->pointer };
-	LLVMValueRef counts[3], wrong, found, arguments[5];
-	LLVMBasicBlockRef bad, good;
-	struct loop loops[3];
-	char name[64];
-
-	t->value = LLVMAddFunction(t->module, form_name(t, "block", name, sizeof(name)),
-				   LLVMFunctionType(t->nothing, types, 2, false));
-	attribute(t, t->value, LLVMAttributeFunctionIndex, "nounwind");
-	attribute(t, t->value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
-	attribute(t, t->value, 1, "noalias");
-	attribute(t, t->value, 2, "noalias");
-	is_there(t, t->value, 0, sizeof(struct ptx_thread));
-	is_there(t, t->value, 1, t->root->function->parameters.bytes);
-	text_attribute(t, t->value, "warn-stack-size", "0");
-	text_attribute(t, t->value, "disable-tail-calls", "true");
-	lines_function(t, t->root->function->line);
-	LLVMPositionBuilderAtEnd(t->entry_builder,
-				 LLVMAppendBasicBlockInContext(t->context, t->value, ""));
-	LLVMPositionBuilderAtEnd(t->builder, LLVMGetEntryBasicBlock(t->value));
-	t->thread = arguments[0] = LLVMGetParam(t->value, 0);
-	arguments[1] = LLVMGetParam(t->value, 1);
-	wrong = alloca_at_entry(t, t->i32, 1, 0);
-	LLVMBuildStore(t->builder, constant(t, 32, 0), wrong);
-	for (int i = 0; i < 3; i++)
-		counts[i] = thread_field(t, offsetof(struct ptx_thread, ntid) + 4 * i, t->i32);
-	for (int i = 2; i >= 0; i--) {
-		loop_begin(t, &loops[i], i);
-		arguments[2 + i] = loops[i].index;
-	}
-	found = LLVMBuildCall2(t->builder, function_type(t, true), body, arguments, 5, "");
-	found = BUILD(Or, found, BUILD(Load2, t->i32, wrong));
-	LLVMBuildStore(t->builder, found, wrong);
-	for (int i = 0; i < 3; i++)
-		loop_end(t, &loops[i], counts[i]);
-	bad = new_block(t);
-	good = new_block(t);
-	found = BUILD(Load2, t->i32, wrong);
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, found, constant(t, 32, 0),
-						  ""), good, bad);
-	LLVMPositionBuilderAtEnd(t->builder, bad);
-	lines_at(t, 0);		/* any instruction of the kernel */
-	call_run(t, "misaligned", "v:l", resize(t, found, 64, false));
-	LLVMBuildUnreachable(t->builder);
-	LLVMPositionBuilderAtEnd(t->builder, good);
+	arguments[5] = arguments[7] = constant(t, 32, 0);
+	arguments[6] = LLVMConstNull(t->pointer);
+	LLVMBuildCall2(t->builder, function_type(t, true), body, arguments, 8, "");
 	LLVMBuildRetVoid(t->builder);
 }
 
@@ -452,7 +374,7 @@ bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef con
 	LLVMValueRef body;
 
 	lines_begin(&t);
-	t.parallel = name_loop(&t);
+	loops_name(&t);
 	t.function = root->function;
 	t.unit = root->function->unit;
 	body = function_value(&t, root->function);

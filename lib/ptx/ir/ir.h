@@ -5,7 +5,10 @@
  * Registers are allocas of the type that they are declared with; LLVM makes values of them. What
  * is rare or hard to do exactly is a call of a C function (lib/ptx/math).
  *
- *   function.c	a function: entry, labels, loops, the form that loops over a block's threads
+ *   function.c	a function: entry, labels, loops
+ *   loops.c	the form of a kernel that loops over a block's threads
+ *   hoist.c	what is computed again behind each of them
+ *   cut.c	places where all threads of a block meet: what they keep there
  *   statement.c	the table of instructions; guards; modifiers
  *   registers.c	which registers are values, and which need memory
  *   value.c	operands to values and back; constants
@@ -43,6 +46,7 @@ struct translator {
 	struct body body;
 	LLVMValueRef value, thread, parameters, results, tid[3];
 	LLVMBasicBlockRef start;
+	LLVMBasicBlockRef before;	/* of a kernel that is cut: what is computed before all cuts */
 	LLVMDIBuilderRef lines;
 	LLVMMetadataRef file, lines_scope;
 	LLVMValueRef shared_base, carry, misaligned;
@@ -51,7 +55,13 @@ struct translator {
 	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
-	LLVMValueRef parallel;		/* the innermost of its loops, as metadata */
+	/* the innermost of its loops, as metadata: of each cut, and two more; all of them */
+	LLVMValueRef loop_names[PTX_CUTS_MOST + 2], parallel;
+	/* of a kernel that is cut: where a thread begins, what threads keep, and its number */
+	LLVMValueRef which, state, number;
+	LLVMBasicBlockRef cut[PTX_CUTS_MOST + 1], resume[PTX_CUTS_MOST + 1];
+	uint32_t cuts;
+	uint32_t slots;			/* registers that threads keep */
 	uint32_t *waits_before;		/* instructions that may wait, before each statement */
 	uint32_t index;			/* of the statement */
 	/* the instruction */
@@ -102,6 +112,7 @@ LLVMValueRef get_predicate(struct translator *t, const struct operand *operand);
 void put(struct translator *t, const struct operand *operand, LLVMValueRef value, enum type type);
 void put_predicate(struct translator *t, const struct operand *operand, LLVMValueRef value);
 LLVMValueRef register_read(struct translator *t, struct symbol *symbol, int element);
+LLVMValueRef register_place(struct translator *t, struct symbol *symbol, int element);
 void register_write(struct translator *t, struct symbol *symbol, int element, LLVMValueRef value,
 		    bool is_signed);
 LLVMValueRef as_int(struct translator *t, LLVMValueRef value);
@@ -126,7 +137,20 @@ void function_keeps_lines(struct translator *t, LLVMValueRef function);
 void root_external(struct root *root, const char *name, void *address);
 
 /* ---- registers.c ---- */
-void registers_look(const struct body *body);
+/* Registers that threads keep from a cut to the next; the caller frees at */
+struct kept {
+	struct symbol **at;
+	uint32_t count;
+};
+
+void registers_look(const struct body *body, struct kept *kept);
+
+/* ---- hoist.c ---- */
+bool hoist(struct statement *at);
+
+/* ---- cut.c ---- */
+void cut_here(struct translator *t, LLVMBasicBlockRef block, uint32_t number);
+void cuts_end(struct translator *t, const struct kept *kept);
 
 /* ---- address.c ---- */
 LLVMValueRef symbol_address(struct translator *t, struct symbol *symbol);
@@ -176,7 +200,17 @@ void lines_end(struct translator *t);
 bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef context,
 		    LLVMModuleRef module);
 LLVMValueRef function_value(struct translator *t, struct function *function);
+LLVMTypeRef function_type(struct translator *t, bool kernel);
+const char *form_name(struct translator *t, const char *kind, char *name, size_t size);
+void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name);
+void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
+		    const char *value);
+void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, uint64_t bytes);
+
+/* ---- loops.c ---- */
+void loops_name(struct translator *t);
 void no_order(struct translator *t, LLVMValueRef access);
+void block_form(struct translator *t, LLVMValueRef body);
 LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
 void edge(struct translator *t, struct symbol *label);
 

@@ -21,6 +21,7 @@ struct flow {
 	uint32_t blocks, statements;
 	uint32_t exposed;		/* registers with a bit */
 	size_t words;			/* of a set */
+	struct symbol **kept;		/* registers with a bit, by its number */
 	uint64_t *before, *set;		/* before: what is written before each block, on all ways */
 };
 
@@ -276,17 +277,56 @@ static bool find_blocks(struct flow *flow, const struct body *body)
 			flow->first[flow->blocks++] = i;
 		flow->at[i] = statement;
 		flow->block_of[i++] = flow->blocks - 1;
-		begins = ends_block(statement);
+		begins = ends_block(statement) || statement->cut;
 	}
 	flow->statements = flow->first[flow->blocks] = i;
 	return true;
 }
 
+static void collect(struct flow *flow, struct symbol *symbol, uint32_t block, bool sure)
+{
+	(void)block;
+	(void)sure;
+	if (symbol->flow.exposed)
+		flow->kept[symbol->flow.exposed - 1] = symbol;
+}
+
+/*
+ * A register that some block reads before it writes it may be one that a thread has at a cut: it is
+ * kept there, and so is in memory. One that is written in one place, before the block of a label
+ * that is a cut, does not change from then on.
+ */
+static void find_kept(struct flow *flow, struct kept *kept)
+{
+	uint32_t before = UINT32_MAX;
+
+	flow->kept = kept->at = calloc(flow->exposed + 1, sizeof(*kept->at));
+	if (!flow->kept)
+		return;
+	visit_all(flow, collect, collect);
+	for (uint32_t i = 0; i < flow->statements; i++)
+		hoist(flow->at[i]);
+	for (uint32_t i = 0; i < flow->exposed; i++)
+		if (kept->at[i] && !kept->at[i]->flow.hoisted)
+			kept->at[kept->count++] = kept->at[i];
+	for (uint32_t i = 0; i < flow->statements; i++)
+		if (flow->at[i]->kind == STATEMENT_LABEL && flow->at[i]->cut)
+			before = flow->block_of[i];
+	for (uint32_t i = 0; i < kept->count; i++) {
+		struct symbol *symbol = kept->at[i];
+
+		symbol->flow.stays = before != UINT32_MAX &&
+				     (!symbol->flow.known ||
+				      (symbol->flow.written == 1 && symbol->flow.seen <= before));
+		symbol->flow.written = 2;
+	}
+}
+
 /*
  * Looks at all registers of a body, of which labels know their statements. Those that it knows
- * nothing about keep memory that begins as zeros.
+ * nothing about keep memory that begins as zeros. @kept: output, if the body is cut; or NULL
  */
-void registers_look(const struct body *body)
+void registers_look(const struct body *body, struct kept *kept)
 {
 	struct flow flow = {};
 
@@ -297,6 +337,8 @@ void registers_look(const struct body *body)
 			visit_all(&flow, check_read, check_write);
 		else
 			visit_all(&flow, zero_exposed, nothing);
+		if (kept)
+			find_kept(&flow, kept);
 	}
 	free(flow.at);
 	free(flow.block_of);

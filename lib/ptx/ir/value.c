@@ -74,7 +74,7 @@ static bool is_value(const struct symbol *symbol)
 }
 
 /* A register that is read before it is written is 0: LLVM would make anything of it. */
-static LLVMValueRef register_place(struct translator *t, struct symbol *symbol, int element)
+LLVMValueRef register_place(struct translator *t, struct symbol *symbol, int element)
 {
 	if (!symbol->values[element]) {
 		LLVMTypeRef type = register_type(t, symbol->type);

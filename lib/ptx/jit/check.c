@@ -161,7 +161,9 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 	if (!opcode)
 		return wrong(checking, "no instruction is called", &statement->name);
 	waits[index + 1] = waits[index] + statement_may_wait(statement);
-	if (opcode->flags & OPCODE_WAITS)
+	if (statement_is_barrier(statement))
+		checking->facts->barriers = true;
+	else if (opcode->flags & OPCODE_WAITS)
 		checking->facts->waits = true;
 	/* what says which thread it is */
 	if (word_is(&statement->name, "trap") || word_is(&statement->name, "brkpt"))
@@ -226,6 +228,8 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 		memory_check(&checking, &body);
 	if (result == CUDA_SUCCESS && checking.facts->loop_waits)
 		checking.facts->waits |= body_depends(&body);
+	if (result == CUDA_SUCCESS && function->kernel)
+		checking.facts->cuts = cuts_find(&body);
 	function->statements = body.count;
 	body_free(&body);
 	free(waits);

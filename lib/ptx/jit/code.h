@@ -18,6 +18,8 @@ struct ptx_slot {
 	struct function *function;
 };
 
+#define PTX_CUTS_MOST	24		/* of a kernel */
+
 /* Statements: a larger function is compiled by itself, when first called, through its slot */
 #define PTX_LARGE_CALLEE	3000
 
@@ -25,6 +27,8 @@ struct ptx_slot {
 struct facts {
 	struct ptx_slot slot;
 	bool loop_waits;		/* a loop has what it may wait by */
+	bool barriers;			/* of the whole block; all else that waits is in waits */
+	uint32_t cuts;			/* where it can be cut into loops over threads */
 	bool by_pointer;		/* its address is taken: it is compiled by itself */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
 	uint32_t shared_bytes, shared_align, shared_base;
@@ -45,6 +49,7 @@ struct root {
 	struct ptx_log log;
 	struct root *next;
 	uint32_t statements;
+	bool is_cut;			/* a kernel, into loops over threads */
 	uint32_t zeroed;		/* registers that begin as 0, in memory */
 	struct line_table *lines;
 	uint32_t dynamic_first;		/* of a kernel: where dynamic shared memory begins */
@@ -96,6 +101,8 @@ void *external_find(struct ptx_code *code, const char *name);
 bool jit_checks(void);
 struct jit *jit_new(char *reason, size_t size);
 void jit_free(struct jit *jit);
+/* MEMCAST_PTX_FIBERS=1: does each thread of a kernel that waits have a stack? */
+bool jit_fibers(void);
 /* Has the processor instructions that convert f16? */
 bool jit_has_f16c(const struct jit *jit);
 bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);

@@ -170,6 +170,8 @@ struct jit *jit_new(char *reason, size_t size)
 		digest_add(&jit->target, &jit->all_large, sizeof(jit->all_large));
 		if (jit_checks())
 			digest_add(&jit->target, "checks", 6);
+		if (jit_fibers())
+			digest_add(&jit->target, "fibers", 6);
 	}
 	if (message)
 		LLVMDisposeMessage(message);
@@ -177,6 +179,13 @@ struct jit *jit_new(char *reason, size_t size)
 	LLVMDisposeMessage(processor);
 	LLVMDisposeMessage(features);
 	return jit;
+}
+
+bool jit_fibers(void)
+{
+	const char *value = getenv("MEMCAST_PTX_FIBERS");
+
+	return value && *value && strcmp(value, "0");
 }
 
 bool jit_has_f16c(const struct jit *jit)

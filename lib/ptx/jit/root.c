@@ -10,7 +10,7 @@
 
 /* What a function and all that it calls do together */
 struct reach {
-	bool waits, shared, indirect, recursive, uses_thread, exits;
+	bool waits, barriers, shared, indirect, recursive, uses_thread, exits;
 	uint32_t frame;
 };
 
@@ -26,6 +26,7 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 		return;
 	facts->seen = facts->walking = true;
 	reach->waits |= facts->waits;
+	reach->barriers |= facts->barriers;
 	reach->shared |= facts->shared;
 	reach->indirect |= facts->indirect;
 	if (depth) {
@@ -89,7 +90,9 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 		/* a function that asks for its thread, or ends it, needs one */
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
 				     reach.uses_thread || reach.recursive ||
-				     root->kernel.checked;
+				     root->kernel.checked ||
+				     (reach.barriers && (!facts->cuts || jit_fibers()));
+		root->is_cut = !root->kernel.waits && facts->cuts && !jit_fibers();
 		root->kernel.calls_pointers = reach.indirect;
 		root->kernel.parameter_bytes = function->parameters.bytes;
 		root->polls = root->kernel.waits;

@@ -82,9 +82,20 @@ static void mark(struct knowledge *know, const struct operand *operand)
 		mark(know, operand->second);
 }
 
+/* What a kernel stores does not come back from there. */
+static bool is_constant(const struct statement *statement)
+{
+	for (uint32_t i = 0; i < statement->modifiers_count; i++)
+		if (word_is(&statement->modifiers[i], ".param") ||
+		    word_is(&statement->modifiers[i], ".const"))
+			return true;
+	return false;
+}
+
 static void learn(struct knowledge *know, const struct statement *statement)
 {
-	bool load = is_name(statement, "ld") || is_name(statement, "ldu");
+	bool load = (is_name(statement, "ld") || is_name(statement, "ldu")) &&
+		    !is_constant(statement);
 
 	if (!statement->operands_count || is_branch(statement) ||
 	    !(statement_may_wait(statement) || (load && know->memory) ||

@@ -142,6 +142,8 @@ struct symbol {
 			uint8_t written;	/* places that write it; 2: or more, or unsure ones */
 			bool known;		/* the rest is true of the body */
 			bool zeroed;		/* it may be read before it is written */
+			bool hoisted;		/* computed before all cuts; lib/ptx/ir/hoist.c */
+			bool stays;		/* as it is, from the first cut on */
 			bool depends;		/* on what others write; lib/ptx/jit/wait.c */
 		} flow;
 	};
@@ -288,6 +290,8 @@ struct statement {
 	enum statement_kind { STATEMENT_INSTRUCTION, STATEMENT_LABEL } kind;
 	uint32_t line, source_file, source_line;
 	struct symbol *label;
+	bool hoisted;			/* computed before all cuts */
+	uint32_t cut;			/* number of the place, from 1 on; lib/ptx/jit/cut.c */
 	/* an instruction: @guard name.modifiers operands */
 	struct symbol *guard;
 	bool guard_negated;

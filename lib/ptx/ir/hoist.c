@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a cut kernel's threads compute from their indices and parameters alone is not kept at cuts,
+ * but computed again behind each: LLVM drops what is not needed, and knows how such values differ
+ * from thread to thread. Loads at kept addresses would be one by one.
+ */
+#include "instructions.h"
+#include "ir.h"
+
+/* Cheap, and the same wherever they run */
+static const char *const pure[] = {
+	"add", "sub", "mul", "mad", "mul24", "mad24", "shl", "shr", "and", "or", "xor", "not", "neg",
+	"min", "max", "mov", "cvt", "cvta", "ld", "setp", "selp", "bfe", "lop3",
+};
+
+static bool has_word(const struct statement *at, const char *text)
+{
+	for (uint32_t i = 0; i < at->modifiers_count; i++)
+		if (word_is(&at->modifiers[i], text))
+			return true;
+	return false;
+}
+
+static bool is_pure(const struct statement *at)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pure); i++)
+		found |= word_is(&at->name, pure[i]);
+	if (!found || at->guard || has_word(at, ".cc"))
+		return false;
+	return !word_is(&at->name, "ld") || (has_word(at, ".param") && !has_word(at, ".v2") &&
+					      !has_word(at, ".v4"));
+}
+
+static bool is_fixed(const struct statement *at, const struct operand *operand)
+{
+	switch (operand->kind) {
+	case OPERAND_NUMBER:
+		return true;
+	case OPERAND_SPECIAL:
+		return word_is(&operand->name, "%tid") || word_is(&operand->name, "%ntid") ||
+		       word_is(&operand->name, "%ctaid") || word_is(&operand->name, "%nctaid") ||
+		       word_is(&operand->name, "%laneid") || word_is(&operand->name, "%warpid");
+	case OPERAND_SYMBOL:
+		return word_is(&at->name, "mov") && operand->symbol->kind == SYMBOL_VARIABLE;
+	case OPERAND_REGISTER:
+		return operand->symbol->flow.hoisted && !operand->part.length && !operand->second;
+	case OPERAND_ADDRESS:
+		return word_is(&at->name, "ld") && operand->symbol && operand->symbol->parameter;
+	default:
+		return false;
+	}
+}
+
+/* Can a statement stand before all cuts? Those before it in the text have been asked. */
+bool hoist(struct statement *at)
+{
+	struct symbol *to;
+
+	if (at->kind == STATEMENT_LABEL || at->operands_count < 2 || !is_pure(at) ||
+	    at->operands[0].kind != OPERAND_REGISTER || at->operands[0].part.length ||
+	    at->operands[0].second)
+		return false;
+	to = at->operands[0].symbol;
+	if (!to->flow.known || to->flow.written != 1 || to->flow.zeroed || to->vector != 1 ||
+	    to->parameter)
+		return false;
+	for (uint32_t i = 1; i < at->operands_count; i++)
+		if (!is_fixed(at, &at->operands[i]))
+			return false;
+	to->flow.hoisted = at->hoisted = true;
+	return true;
+}
