@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Compiles an image's functions in several processes, each its share, and shows how far they are. */
+/* Compiles an image's functions in several processes, and shows how far they are. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

@@ -166,9 +166,10 @@ static const char *link_parts(struct file *file)
 static bool is_called(const struct source *source, const Elf64_Shdr *names, const Elf64_Shdr *one,
 		      const char *name)
 {
-	const char *own = one ? at(source, names->sh_offset + one->sh_name, strlen(name) + 1) : NULL;
+	size_t bytes = strlen(name) + 1;
+	const char *own = one ? at(source, names->sh_offset + one->sh_name, bytes) : NULL;
 
-	return own && !memcmp(own, name, strlen(name) + 1);
+	return own && !memcmp(own, name, bytes);
 }
 
 static const char *load(struct file *file, const struct source *source)

@@ -191,7 +191,8 @@ int main(int argc, char **argv)
 	/* options come first, wherever they stand */
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 	if (request.all.stopped)
-		fprintf(stderr, "memcast-ptx: the time is up; the rest is compiled when it is launched\n");
+		fprintf(stderr, "memcast-ptx: the time is up; "
+			"the rest is compiled when it is launched\n");
 	if (!request.quiet)
 		printf("%u functions are compiled; %u cannot be\n", request.all.compiled,
 		       request.all.lacking);

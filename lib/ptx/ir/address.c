@@ -159,9 +159,10 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 	if (added)
 		pointer = offset_of(t, pointer, constant(t, 64, added));
 	if (align > 1 && !known)
-		align_check(t, pointer, BUILD(Add, resize(t, low, 32, false),
-					      constant(t, 32, added)), align, symbol && symbol->kind == SYMBOL_REGISTER &&
-			    space != SPACE_SHARED ? symbol : NULL, added);
+		align_check(t, pointer,
+			    BUILD(Add, resize(t, low, 32, false), constant(t, 32, added)), align,
+			    symbol && symbol->kind == SYMBOL_REGISTER && space != SPACE_SHARED ?
+			    symbol : NULL, added);
 	return pointer;
 }
 

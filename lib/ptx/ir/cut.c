@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Cuts of a kernel (lib/ptx/jit/cut.c says where). The body is a function that runs a thread from
- * one cut, or the beginning, to the next: it returns the next one's number, from bit 8 on, and below
- * what was not aligned. Between two cuts a thread's registers are in memory, each register's of all
+ * one cut, or the beginning, to the next: it returns the next one's number, from bit 8 on, and
+ * below what was not aligned. Between two cuts a thread's registers are in memory, each register's of all
  * threads side by side.
  */
 #include "instructions.h"

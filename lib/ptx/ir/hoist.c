@@ -9,8 +9,8 @@
 
 /* Cheap, and the same wherever they run */
 static const char *const pure[] = {
-	"add", "sub", "mul", "mad", "mul24", "mad24", "shl", "shr", "and", "or", "xor", "not", "neg",
-	"min", "max", "mov", "cvt", "cvta", "ld", "setp", "selp", "bfe", "lop3",
+	"add", "sub", "mul", "mad", "mul24", "mad24", "shl", "shr", "and", "or", "xor", "not",
+	"neg", "min", "max", "mov", "cvt", "cvta", "ld", "setp", "selp", "bfe", "lop3",
 };
 
 static bool has_word(const struct statement *at, const char *text)

@@ -79,7 +79,7 @@ static void loop_end(struct translator *t, struct loop *loop, LLVMValueRef count
 struct form {
 	LLVMValueRef body, parameters, counts[3];
 	LLVMValueRef wrong;		/* bits of addresses that are not aligned */
-	LLVMValueRef state, next;	/* what threads keep; at which cut each is, 0: it has ended */
+	LLVMValueRef state, next;	/* what threads keep; the cut that each is at, 0: none */
 	LLVMValueRef lowest, highest;	/* of all next */
 	uint32_t loops;
 };

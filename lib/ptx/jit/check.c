@@ -136,7 +136,7 @@ static void loop_check(struct checking *checking, uint32_t index, const uint32_t
 		struct symbol *label;
 
 		if (operand->kind == OPERAND_SYMBOL && operand->symbol->kind == SYMBOL_TARGETS)
-			checking->facts->loop_waits = true;	/* it is not looked where they are */
+			checking->facts->loop_waits = true;	/* wherever they are */
 		if (operand->kind != OPERAND_NAME)
 			continue;
 		label = scope_find(statement->scope, operand->name.at, operand->name.length);

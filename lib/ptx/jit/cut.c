@@ -2,9 +2,9 @@
 /*
  * Where kernels can be cut, so that a block's threads are loops and none needs a stack: at barriers
  * of the whole block, or, without barriers, where the first loop begins its turns. Each thread runs
- * from a cut to the next one, then all go on. Then barriers hold wherever they stand, as all threads
- * that have not ended are at one; and the threads of a loop take their turns side by side, as they do
- * on hardware, and so do their accesses.
+ * from a cut to the next one, then all go on. Then barriers hold wherever they stand, as all
+ * threads that have not ended are at one; and the threads of a loop take their turns side by side,
+ * as they do on hardware, and so do their accesses.
  */
 #include "code.h"
 #include "ptx/ir/instructions.h"

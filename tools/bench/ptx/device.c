@@ -40,7 +40,8 @@ const char *device_open(void)
 	return why;
 }
 
-static uint64_t no_variables(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
+static uint64_t no_variables(void *data, const char *name, uint32_t text, size_t bytes,
+			     size_t align)
 {
 	(void)data, (void)name, (void)text, (void)bytes, (void)align;
 	return 0;

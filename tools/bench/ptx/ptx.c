@@ -165,7 +165,8 @@ static void fill_halves(uint32_t count)
 
 static void all_kernels(struct bench *bench)
 {
-	uint32_t n = bench_quick(bench) ? WORDS / 8 : WORDS, side = bench_quick(bench) ? 256 : MATRIX;
+	uint32_t n = bench_quick(bench) ? WORDS / 8 : WORDS;
+	uint32_t side = bench_quick(bench) ? 256 : MATRIX;
 	uint32_t square = bench_quick(bench) ? SQUARE / 2 : SQUARE;
 	const struct work works[] = {
 		{ "vectorAdd, f32", "vector_add", loop_vector_add, n, { n / 256, 1 }, { 256, 1 }, n,
