@@ -235,6 +235,7 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		    bool complete, struct ptx_code **code, struct ptx_log *log)
 {
 	struct ptx_code *new = calloc(1, sizeof(*new));
+	const char *fibers = getenv("MEMCAST_PTX_FIBERS");
 	int result;
 
 	*code = NULL;
@@ -243,6 +244,7 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
 	pthread_mutex_init(&new->lock, NULL);
 	new->names = names;
+	new->fibers = fibers && *fibers && strcmp(fibers, "0");
 	new->incomplete = !complete;
 	new->units = calloc(count ? count : 1, sizeof(*new->units));
 	new->globals = scope_new(&new->arena, NULL);

@@ -74,6 +74,7 @@ struct ptx_code {
 	uint32_t common_shared, common_align;
 	const char *const *names;	/* of the texts, for errors; or NULL */
 	struct digest digest;		/* of the texts */
+	bool fibers;			/* MEMCAST_PTX_FIBERS: no kernel is cut */
 	bool incomplete;		/* more texts may come, and define what is missing */
 };
 
@@ -101,8 +102,6 @@ void *external_find(struct ptx_code *code, const char *name);
 bool jit_checks(void);
 struct jit *jit_new(char *reason, size_t size);
 void jit_free(struct jit *jit);
-/* MEMCAST_PTX_FIBERS=1: does each thread of a kernel that waits have a stack? */
-bool jit_fibers(void);
 /* Has the processor instructions that convert f16? */
 bool jit_has_f16c(const struct jit *jit);
 bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);

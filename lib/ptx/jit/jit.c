@@ -170,8 +170,6 @@ struct jit *jit_new(char *reason, size_t size)
 		digest_add(&jit->target, &jit->all_large, sizeof(jit->all_large));
 		if (jit_checks())
 			digest_add(&jit->target, "checks", 6);
-		if (jit_fibers())
-			digest_add(&jit->target, "fibers", 6);
 	}
 	if (message)
 		LLVMDisposeMessage(message);
@@ -179,13 +177,6 @@ struct jit *jit_new(char *reason, size_t size)
 	LLVMDisposeMessage(processor);
 	LLVMDisposeMessage(features);
 	return jit;
-}
-
-bool jit_fibers(void)
-{
-	const char *value = getenv("MEMCAST_PTX_FIBERS");
-
-	return value && *value && strcmp(value, "0");
 }
 
 bool jit_has_f16c(const struct jit *jit)
@@ -411,6 +402,7 @@ static struct digest key_of(const struct making *making)
 	struct digest key = making->jit->target;
 
 	digest_add(&key, &making->code->digest, sizeof(making->code->digest));
+	digest_add(&key, &making->code->fibers, sizeof(making->code->fibers));
 	digest_add(&key, &facts_of(making->root->function)->number, sizeof(uint32_t));
 	return key;
 }

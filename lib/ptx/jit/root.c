@@ -91,8 +91,8 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
 				     reach.uses_thread || reach.recursive ||
 				     root->kernel.checked ||
-				     (reach.barriers && (!facts->cuts || jit_fibers()));
-		root->is_cut = !root->kernel.waits && facts->cuts && !jit_fibers();
+				     (reach.barriers && (!facts->cuts || code->fibers));
+		root->is_cut = !root->kernel.waits && facts->cuts && !code->fibers;
 		root->kernel.calls_pointers = reach.indirect;
 		root->kernel.parameter_bytes = function->parameters.bytes;
 		root->polls = root->kernel.waits;
