@@ -82,6 +82,9 @@ MULTIMEM_INLINE const struct memcast_view *multimem_view(multimem_address at,
 
 	if (__builtin_expect(!view, 0)) {
 		memcastNoView(MULTIMEM_ADDRESS(at));
+#ifdef __aarch64__
+		__asm__ volatile(".inst 0");	/* SIGILL; a trap is SIGTRAP there */
+#endif
 		__builtin_trap();
 	}
 	return view;

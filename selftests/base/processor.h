@@ -69,6 +69,8 @@ static inline void store_past(int *to, int value)
 #define STORES_REACH_ALL	false
 /* How a message about an instruction begins: there is no text of it */
 #define SAID_INSTRUCTION	"the instruction at 0x"
+/* The sets of instructions that the loops of arrays are built for */
+#define SAID_SETS		"neon"
 
 #else
 #include <immintrin.h>
@@ -119,6 +121,7 @@ static inline void store_past(int *to, int value)
 #define CALL_REGISTERS		6
 #define STORES_REACH_ALL	true
 #define SAID_INSTRUCTION	"'"
+#define SAID_SETS		"sse2, avx2, avx512"
 
 #endif
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "log_lines.h"
+#include "processor.h"
 
 FIXTURE(blocked)
 {
@@ -298,8 +299,8 @@ TEST_F(blocked, in_a_complaint)
 	ASSERT_EQ(0, pthread_join(thread, &result));
 	EXPECT_EQ(PTHREAD_CANCELED, result);
 	ASSERT_NE(NULL, text);
-	EXPECT_STREQ("memcast: MEMCAST_CPU=none: this CPU has no such thing; it is one of sse2, "
-		     "avx2, avx512\n", text);
+	EXPECT_STREQ("memcast: MEMCAST_CPU=none: this CPU has no such thing; it is one of "
+		     SAID_SETS "\n", text);
 }
 
 TEST_HARNESS_MAIN
