@@ -183,6 +183,8 @@ static int launch(const struct fault *fault, const char *text, struct ptx_outcom
 
 	setenv("MEMCAST_PTX_CHECK", fault->checks ? "1" : "0", 1);
 	result = load(text, strlen(text), &code, &log);
+	/* what was set as the code was loaded counts, for all of it */
+	setenv("MEMCAST_PTX_CHECK", fault->checks ? "0" : "1", 1);
 	if (!result) {
 		result = object->kernel(code, "k", &launch.kernel, &log);
 		if (!result) {

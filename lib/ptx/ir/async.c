@@ -71,13 +71,16 @@ static void arrive_after_copies(struct translator *t)
 /* st.async and red.async: the mbarrier [b] gets the bytes that have been written. */
 void complete_bytes(struct translator *t, uint32_t index, uint32_t bytes)
 {
+	LLVMValueRef barrier;
+
 	if (!has(t, MOD_mbarrier__complete_tx__bytes)) {
 		unsupported(t);
 		return;
 	}
+	barrier = pointer_to(t, operand(t, index), SPACE_SHARED, 8);
+	use_mbarrier(t, barrier, operand(t, index), SPACE_SHARED);
 	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
-	call_math(t, "mbarrier_transactions", pointer_to(t, operand(t, index), SPACE_SHARED, 8),
-		  constant(t, 32, bytes), constant(t, 32, 1));
+	call_math(t, "mbarrier_transactions", barrier, constant(t, 32, bytes), constant(t, 32, 1));
 }
 
 void translate_cp(struct translator *t)
@@ -149,14 +152,20 @@ void translate_mbarrier(struct translator *t)
 		return;
 	}
 	if (has(t, MOD_inval)) {
-		pointer_to(t, operand(t, 0), space, 8);
+		checked_access(t, pointer_to(t, operand(t, 0), space, 8), operand(t, 0), space,
+			       constant(t, 32, 8), PTX_ACCESS_STORE, NULL);
 		return;
 	}
 	if (at && operand(t, 0)->kind == OPERAND_ADDRESS)	/* no state is asked for */
 		at = 0;
 	barrier = pointer_to(t, operand(t, at), space, 8);
-	use_mbarrier(t, barrier, operand(t, at), space);
-	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
+	if (has(t, MOD_init)) {
+		checked_access(t, barrier, operand(t, at), space, constant(t, 32, 8),
+			       PTX_ACCESS_STORE, NULL);
+	} else {
+		use_mbarrier(t, barrier, operand(t, at), space);
+		checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
+	}
 	count = t->at->operands_count > at + 1 ? get(t, operand(t, at + 1), TYPE_U32) :
 						 constant(t, 32, 1);
 	if (has(t, MOD_init)) {

@@ -136,6 +136,8 @@ static void atomic(struct translator *t, bool with_result)
 		       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG, NULL);
 	if (with_result)
 		note_looked_at(t, pointer, count * bits / 8);
+	else
+		note_deed(t);
 	if (order)
 		checked_order(t, constant(t, 32, order));
 	if (bits == 128) {

@@ -81,6 +81,30 @@ struct bulk {
 	bool counts, multicast;		/* an mbarrier gets the bytes; several blocks get them */
 };
 
+static void check(struct translator *t, const struct bulk *bulk)
+{
+	bool reduces = has(t, MOD_reduce);
+	LLVMValueRef bytes = bulk->bytes, own;
+
+	checked_access(t, bulk->from, operand(t, 1), bulk->from_space, bytes, PTX_ACCESS_LOAD,
+		       NULL);
+	/* a window's replicas, and its bounds, are looked for elsewhere */
+	if (word_is(&t->at->name, "multimem"))
+		return;
+	if (bulk->multicast) {		/* of the blocks in the mask, only this one is checked */
+		own = thread_field(t, offsetof(struct ptx_thread, cluster_ctarank), t->i32);
+		own = BUILD(LShr, resize(t, get(t, operand(t, 4), TYPE_U16), 32, false), own);
+		bytes = choose(t, BUILD(Trunc, own, t->i1), bytes, constant(t, 32, 0));
+	}
+	checked_access(t, bulk->to, operand(t, 0), bulk->to_space, bytes, reduces ?
+		       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG : PTX_ACCESS_STORE,
+		       NULL);
+	if (bulk->counts && !bulk->multicast)
+		checked_access(t, pointer_to(t, operand(t, 3), SPACE_SHARED, 8), operand(t, 3),
+			       SPACE_SHARED, constant(t, 32, 8),
+			       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG, NULL);
+}
+
 static void begin(struct translator *t, struct bulk *bulk)
 {
 	uint32_t last = t->at->operands_count - 1;
@@ -101,12 +125,8 @@ static void begin(struct translator *t, struct bulk *bulk)
 		bulk->mask = get(t, operand(t, last), TYPE_U16);
 	bulk->mask = resize(t, bulk->mask, 32, false);
 	call_run(t, "bulk_check", "v:ppi", bulk->to, bulk->from, bulk->bytes);
-	checked_access(t, bulk->from, operand(t, 1), bulk->from_space, bulk->bytes,
-		       PTX_ACCESS_LOAD, NULL);
-	/* a window's replicas, and its bounds, are looked for elsewhere */
-	if (!word_is(&t->at->name, "multimem"))
-		checked_access(t, bulk->to, operand(t, 0), bulk->to_space, bulk->bytes,
-			       PTX_ACCESS_STORE, NULL);
+	if (t->root->kernel.checked)
+		check(t, bulk);
 	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
 }
 

@@ -26,10 +26,19 @@ void checked_access(struct translator *t, LLVMValueRef pointer, const struct ope
 	}
 	if (space == SPACE_SHARED)
 		kind |= PTX_ACCESS_SHARED;
-	if (value && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind &&
-	    LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64)
+	if (!value) {
+		value = constant(t, 64, 0);
+	} else if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind &&
+		   LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64) {
 		kind |= PTX_ACCESS_VALUE;
-	value = kind & PTX_ACCESS_VALUE ? resize(t, value, 64, false) : constant(t, 64, 0);
+		value = resize(t, value, 64, false);
+	} else {
+		LLVMValueRef place = alloca_at_entry(t, LLVMTypeOf(value), 1, 32);
+
+		kind |= PTX_ACCESS_VALUE_AT;
+		LLVMBuildStore(t->builder, value, place);
+		value = as_int(t, place);
+	}
 	call_run(t, "access", "v:liil", as_int(t, pointer), bytes, constant(t, 32, kind), value);
 }
 

@@ -172,6 +172,7 @@ void align_check(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, u
 		 struct symbol *base, uint64_t added);
 
 /* ---- memory.c ---- */
+void note_deed(struct translator *t);
 void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes);
 
 /* ---- checked.c ---- */

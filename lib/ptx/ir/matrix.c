@@ -237,6 +237,28 @@ void translate_mma(struct translator *t)
 	multiply(t, matrix);
 }
 
+/* Lanes have the same address, and elements of their own. */
+static void check_elements(struct translator *t, LLVMValueRef pointer, const struct operand *operand,
+			   enum space space, struct matrix matrix, LLVMValueRef distance,
+			   uint32_t kind)
+{
+	uint32_t bits = matrix_bits(matrix.a), bytes = bits < 8 ? 4 : bits / 8;
+	uint32_t count = matrix_words(matrix, matrix.part) * 4 / bytes;
+	LLVMValueRef places, at;
+
+	if (!t->root->kernel.checked)
+		return;
+	places = alloca_at_entry(t, t->i64, count, 8);
+	call_math(t, "matrix_places", places, distance,
+		  thread_field(t, offsetof(struct ptx_thread, laneid), t->i32),
+		  constant(t, 64, bits_of(matrix)));
+	for (uint32_t i = 0; i < count; i++) {
+		at = BUILD(Load2, t->i64, at_offset(t, places, 8 * i));
+		checked_access(t, LLVMBuildGEP2(t->builder, t->i8, pointer, &at, 1, ""), operand,
+			       space, constant(t, 32, bytes), kind, NULL);
+	}
+}
+
 /* wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 r, [p] {, stride}; wmma.store.d */
 static void move_matrix(struct translator *t, bool load)
 {
@@ -263,15 +285,14 @@ static void move_matrix(struct translator *t, bool load)
 	if (bits < 8 && (matrix.part == MATRIX_C || column != (matrix.part == MATRIX_B)))
 		unsupported(t);
 	pointer = pointer_to(t, operand(t, load ? 1 : 0), space, bits < 32 ? 4 : bits / 8);
-	checked_access(t, pointer, operand(t, load ? 1 : 0), space,
-		       constant(t, 32, bits < 32 ? 4 : bits / 8),
-		       load ? PTX_ACCESS_LOAD : PTX_ACCESS_STORE, NULL);
 	if (t->at->operands_count > 2)
 		distance = get(t, stride, TYPE_U32);
 	else
 		distance = constant(t, 32, matrix.part == MATRIX_A ? column ? matrix.m : matrix.k :
 				    matrix.part == MATRIX_B ? column ? matrix.k : matrix.n :
 				    column ? matrix.m : matrix.n);
+	check_elements(t, pointer, operand(t, load ? 1 : 0), space, matrix, distance,
+		       load ? PTX_ACCESS_LOAD : PTX_ACCESS_STORE);
 	if (!load)
 		put_words(t, place, list, words, bits == 64);
 	call_math(t, load ? "matrix_load" : "matrix_store", place, pointer, distance,

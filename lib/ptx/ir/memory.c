@@ -102,6 +102,17 @@ void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes)
 						    offsetof(struct ptx_thread, looked_at)));
 }
 
+/* It has done what others may wait for. */
+void note_deed(struct translator *t)
+{
+	LLVMValueRef at;
+
+	if (!t->polls)
+		return;
+	at = at_offset(t, t->thread, offsetof(struct ptx_thread, deeds));
+	LLVMBuildStore(t->builder, BUILD(Add, BUILD(Load2, t->i32, at), constant(t, 32, 1)), at);
+}
+
 void translate_ld(struct translator *t)
 {
 	struct access access;
@@ -156,6 +167,8 @@ void translate_st(struct translator *t)
 							   access.type),
 						       constant(t, 32, i), "");
 	}
+	if (access.strong)
+		note_deed(t);
 	if (access.release)
 		checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
 	checked_access(t, pointer, operand(t, 0), access.space, constant(t, 32, access.bytes),
@@ -176,6 +189,7 @@ void translate_fence(struct translator *t)
 	LLVMBuildFence(t->builder, full ? LLVMAtomicOrderingSequentiallyConsistent :
 		       LLVMAtomicOrderingAcquireRelease, false, "");
 	checked_order(t, constant(t, 32, PTX_ORDER_ACQUIRE | PTX_ORDER_RELEASE));
+	note_deed(t);
 }
 
 /* cvta.space d, a: shared addresses get the window's address; cvta.to.space takes it away. */

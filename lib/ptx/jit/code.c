@@ -246,6 +246,7 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 	new->names = names;
 	new->fibers = fibers && *fibers && strcmp(fibers, "0");
 	new->incomplete = !complete;
+	new->checked = jit_checks();
 	new->units = calloc(count ? count : 1, sizeof(*new->units));
 	new->globals = scope_new(&new->arena, NULL);
 	new->units_count = new->units ? count : 0;

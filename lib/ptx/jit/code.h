@@ -75,6 +75,7 @@ struct ptx_code {
 	const char *const *names;	/* of the texts, for errors; or NULL */
 	struct digest digest;		/* of the texts */
 	bool fibers;			/* MEMCAST_PTX_FIBERS: no kernel is cut */
+	bool checked;			/* MEMCAST_PTX_CHECK was set */
 	bool incomplete;		/* more texts may come, and define what is missing */
 };
 
@@ -100,7 +101,7 @@ void *external_find(struct ptx_code *code, const char *name);
 
 /* ---- jit.c ---- */
 bool jit_checks(void);
-struct jit *jit_new(char *reason, size_t size);
+struct jit *jit_new(bool checked, char *reason, size_t size);
 void jit_free(struct jit *jit);
 /* Has the processor instructions that convert f16? */
 bool jit_has_f16c(const struct jit *jit);

@@ -129,7 +129,7 @@ static void choose_target(char **processor, char **features)
 	*features = LLVMCreateMessage("");
 }
 
-struct jit *jit_new(char *reason, size_t size)
+struct jit *jit_new(bool checked, char *reason, size_t size)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
 	char *triple, *processor, *features, *message = NULL;
@@ -168,7 +168,7 @@ struct jit *jit_new(char *reason, size_t size)
 		digest_add(&jit->target, features, strlen(features));
 		llvm_version(&jit->target);
 		digest_add(&jit->target, &jit->all_large, sizeof(jit->all_large));
-		if (jit_checks())
+		if (checked)
 			digest_add(&jit->target, "checks", 6);
 	}
 	if (message)

@@ -85,7 +85,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 	reach = reach_of(code, function);
 	root->function = function;
 	root->polls = true;
-	root->kernel.checked = jit_checks();
+	root->kernel.checked = code->checked;
 	if (function->kernel) {
 		/* a function that asks for its thread, or ends it, needs one */
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
@@ -124,7 +124,7 @@ struct root *root_compile(struct ptx_code *code, struct function *function)
 		return NULL;
 	root->done = true;
 	if (!code->jit)
-		code->jit = jit_new(root->log.text, sizeof(root->log.text));
+		code->jit = jit_new(code->checked, root->log.text, sizeof(root->log.text));
 	if (!code->jit) {
 		root->failed = true;
 		return root;

@@ -409,24 +409,43 @@ static uint64_t distance(struct matrix matrix, struct place place, uint32_t stri
 				(uint64_t)place.row * stride + place.column);
 }
 
+/* Return: how many bytes behind the matrix's beginning element @i of a lane is */
+static uint64_t bytes_to(struct matrix matrix, uint32_t stride, uint32_t lane, uint32_t i)
+{
+	enum matrix_type type = type_of(matrix, matrix.part);
+	uint32_t each = packed(type);
+	struct place place = place_of(matrix, matrix.part, lane, i / each);
+
+	if (matrix.part == MATRIX_B)
+		place.row += i % each;
+	else
+		place.column += i % each;
+	return distance(matrix, place, stride, matrix_bits(type)) / 8;
+}
+
+/* Writes the distances of a lane's elements, for checks of their addresses. */
+void ptx_math_matrix_places(void *places, uint32_t stride, uint32_t lane, uint64_t bits_of_matrix)
+{
+	struct matrix matrix = matrix_of(bits_of_matrix);
+	uint32_t bits = matrix_bits(type_of(matrix, matrix.part));
+	uint32_t together = bits < 8 ? 32 / bits : 1;
+	uint32_t count = matrix_words(matrix, matrix.part) * 32 / bits / together;
+
+	for (uint32_t i = 0; i < count; i++)
+		((uint64_t *)places)[i] = bytes_to(matrix, stride, lane, i * together);
+}
+
 /* Calls @copy for each element, or what is smaller than a byte and lies in a row, of a lane. */
 static void each_element(struct matrix matrix, char *memory, uint32_t stride, uint32_t lane,
 			 uint32_t *words, void (*copy)(char *memory, char *element, size_t bytes))
 {
 	enum matrix_type type = type_of(matrix, matrix.part);
 	uint32_t bits = matrix_bits(type), together = bits < 8 ? 32 / bits : 1;
-	uint32_t count = matrix_words(matrix, matrix.part) * 32 / bits, each = packed(type);
+	uint32_t count = matrix_words(matrix, matrix.part) * 32 / bits;
 
-	for (uint32_t i = 0; i < count; i += together) {
-		struct place place = place_of(matrix, matrix.part, lane, i / each);
-
-		if (matrix.part == MATRIX_B)
-			place.row += i % each;
-		else
-			place.column += i % each;
-		copy(memory + distance(matrix, place, stride, bits) / 8,
+	for (uint32_t i = 0; i < count; i += together)
+		copy(memory + bytes_to(matrix, stride, lane, i),
 		     (char *)words + i * bits / 8, together * bits / 8);
-	}
 }
 
 static void copy_in(char *memory, char *element, size_t bytes)

@@ -170,6 +170,7 @@ void ptx_math_bulk_multimem_reduce(void *, uint64_t, void *, uint32_t, uint32_t)
 
 /* ---- matrix.c ---- */
 void ptx_math_matrix_multiply(void *const *);
+void ptx_math_matrix_places(void *, uint32_t, uint32_t, uint64_t);
 void ptx_math_matrix_load(void *, void *, uint32_t, uint32_t, uint64_t);
 void ptx_math_matrix_store(void *, void *, uint32_t, uint32_t, uint64_t);
 
@@ -195,6 +196,7 @@ void ptx_math_matrix_store(void *, void *, uint32_t, uint32_t, uint64_t);
 	F(mbarrier_pending, "i:l") F(bulk_copy, "v:ppii") F(bulk_reduce, "v:ppii") \
 	F(bulk_multicast, "v:plpili") F(bulk_multimem_copy, "v:plpii") \
 	F(bulk_multimem_reduce, "v:plpii") F(matrix_load, "v:ppiil") \
+	F(matrix_places, "v:piil") \
 	F(matrix_store, "v:ppiil") F(matrix_multiply, "v:p")
 
 /* What a video instruction does: fields of the number that generated code passes */

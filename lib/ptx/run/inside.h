@@ -55,6 +55,9 @@ struct fiber {
 	uint64_t outcome;		/* of the operation */
 	uint32_t agreed;		/* its predicate */
 	uint32_t cluster_phase;		/* of the cluster's barrier, at this thread's arrival */
+	/* at its last poll: what it had looked at and seen there, and done */
+	uint64_t last_looked, last_word;
+	uint32_t last_deeds;
 	/* for MEMCAST_PTX_CHECK: its local variables, and what it got from the stack otherwise */
 	struct ptx_local *locals;
 	uint64_t taken_start, taken_end;
@@ -174,9 +177,10 @@ void queue_add(struct queue *queue, struct fiber *fiber);
 struct waiting {
 	uint32_t rounds;		/* without news */
 	uint64_t since, told, ended;	/* nanoseconds: the first, the last words, the last round */
-	bool said;
+	bool said, known;		/* known: the words that threads wait for */
 };
 
+bool has_progressed(struct fiber *fiber);
 void wait_outside(struct runner *runner, struct waiting *waiting);
 void wait_over(const struct runner *runner, struct waiting *waiting);
 
@@ -211,7 +215,7 @@ struct races *races_new(void);
 void races_free(struct races *races);
 void races_start(struct races *races);
 void races_meet(const struct fiber *fiber);
-void races_meet_warp(const struct fiber *fiber);
+void races_meet_warp(const struct fiber *warp, uint32_t lanes);
 void race_look(struct fiber *fiber, const struct access *access, uint64_t at);
 
 /* system.c */

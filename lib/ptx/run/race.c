@@ -93,31 +93,51 @@ static uint32_t number_of(const struct fiber *fiber)
 	return fiber - fiber->at.block->fibers;
 }
 
-/* Threads have waited for each other at a barrier. */
+/*
+ * Threads have waited for each other at a barrier. What one of them releases afterwards, is
+ * released for the others, too.
+ */
 void races_meet(const struct fiber *fiber)
 {
 	struct races *races = fiber->at.block->races;
+	struct thread_order *own;
 
-	if (races)
-		races->threads[number_of(fiber)].barrier = next_step(races);
+	if (!races)
+		return;
+	own = &races->threads[number_of(fiber)];
+	own->barrier = own->released = next_step(races);
 }
 
-void races_meet_warp(const struct fiber *fiber)
+/* Lanes of a warp have; what one has acquired, all have. @warp: the fiber of lane 0 */
+void races_meet_warp(const struct fiber *warp, uint32_t lanes)
 {
-	struct races *races = fiber->at.block->races;
+	struct races *races = warp->at.block->races;
+	struct thread_order *own;
+	uint32_t over, acquired = 0;
 
-	if (races)
-		races->threads[number_of(fiber)].warp = next_step(races);
+	if (!races)
+		return;
+	over = next_step(races);
+	own = &races->threads[number_of(warp)];
+	for (uint32_t lane = 0; lane < PTX_WARP; lane++)
+		if (lanes >> lane & 1 && own[lane].acquired > acquired)
+			acquired = own[lane].acquired;
+	for (uint32_t lane = 0; lane < PTX_WARP; lane++)
+		if (lanes >> lane & 1) {
+			own[lane].warp = own[lane].released = over;
+			own[lane].acquired = acquired;
+		}
 }
 
 void ptx_run_order(struct ptx_thread *thread, uint32_t kind)
 {
 	struct races *races = thread->block->races;
-	struct thread_order *own = &races->threads[number_of(fiber_of(thread))];
+	struct thread_order *own;
 	uint32_t over;
 
-	if (!kind)
+	if (!kind || !races)
 		return;
+	own = &races->threads[number_of(fiber_of(thread))];
 	over = next_step(races);
 	if (kind & PTX_ORDER_RELEASE)
 		own->released = over;
@@ -177,15 +197,21 @@ void race_look(struct fiber *fiber, const struct access *access, uint64_t at)
 {
 	struct races *races = fiber->at.block->races;
 	bool stores = access->kind & PTX_ACCESS_STORE, changes = stores;
+	const void *value = &access->value;
 	struct seen now = {
-		.rip = access->rip, .step = races->step, .thread = number_of(fiber),
+		.rip = access->rip, .thread = number_of(fiber),
 		.strong = access->kind & PTX_ACCESS_STRONG,
 	};
 
+	if (!races)
+		return;
+	now.step = races->step;
 	races->used = true;
 	/* threads may store the same value */
-	if (access->kind & PTX_ACCESS_VALUE &&
-	    !memcmp((void *)access->address, &access->value, access->bytes))
+	if (access->kind & PTX_ACCESS_VALUE_AT)
+		value = (const void *)access->value;
+	if (access->kind & (PTX_ACCESS_VALUE | PTX_ACCESS_VALUE_AT) &&
+	    !memcmp((void *)access->address, value, access->bytes))
 		changes = false;
 	for (uint64_t i = at; i < at + access->bytes; i++) {
 		struct shadow *byte = &races->bytes[i];

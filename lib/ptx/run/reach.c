@@ -44,6 +44,7 @@ static void describe(const void *data, char *text, size_t size)
 	const struct access *access = finding->access;
 	uint32_t bytes = shared_bytes(finding->fiber);
 	int used = access_words(access, text, size);
+	int64_t distance;
 
 	text += used;
 	size -= used;
@@ -70,9 +71,11 @@ static void describe(const void *data, char *text, size_t size)
 			 access->address);
 		break;
 	case BEYOND_HEAP:
-		snprintf(text, size, " at %#" PRIx64 ", %" PRIu64 " bytes behind the start of %" PRIu64
+		distance = access->address - finding->start;
+		snprintf(text, size, " at %#" PRIx64 ", %" PRId64 " bytes %s the start of %" PRIu64
 			 " from the kernel's malloc()", access->address,
-			 access->address - finding->start, finding->bytes);
+			 distance < 0 ? -distance : distance, distance < 0 ? "before" : "behind",
+			 finding->bytes);
 		break;
 	default:
 		snprintf(text, size, " at %#" PRIx64 ": %.240s", access->address, finding->text);
@@ -91,8 +94,10 @@ static void look_shared(struct fiber *fiber, const struct access *access, uint64
 	uint64_t all = (uint64_t)fiber->at.cluster_nctarank * PTX_SHARED_WINDOW;
 	uint64_t at = offset < all ? offset % PTX_SHARED_WINDOW : offset;
 	struct finding finding = { access, .what = BEYOND_SHARED };
+	uint64_t bytes = shared_bytes(fiber);
 
-	if (at < PTX_SHARED_FIRST || at + access->bytes > PTX_SHARED_FIRST + shared_bytes(fiber)) {
+	if (at - PTX_SHARED_FIRST > bytes ||
+	    access->bytes > bytes - (at - PTX_SHARED_FIRST)) {
 		finding.at = (int64_t)(at - PTX_SHARED_FIRST);
 		fail(fiber, &finding);
 	}
@@ -193,8 +198,8 @@ static void look_global(struct fiber *fiber, const struct access *access)
 	    is_within(access, (uintptr_t)fiber->at.block->runner->grid->workspace,
 		      sizeof(fiber->at.block->runner->grid->workspace)))
 		return;
-	for (uint64_t at = access->address, end = at + access->bytes; at < end; at = reach.end) {
-		if (!find(fiber, at, &reach))
+	for (uint64_t done = 0; done < access->bytes; done = reach.end - access->address) {
+		if (!find(fiber, access->address + done, &reach))
 			fail(fiber, &finding);
 		finding.text = "";
 		if (reach.window)

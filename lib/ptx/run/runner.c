@@ -125,6 +125,7 @@ void ptx_run_poll(struct ptx_thread *thread)
 	if (block->serial && !block->runner->grid->failed)
 		return;
 	fiber->polled = true;
+	block->happened |= has_progressed(fiber);
 	queue_add(&block->ready, fiber);
 	block->queued++;
 	fiber_wait(fiber);

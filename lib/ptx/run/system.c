@@ -241,6 +241,23 @@ static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all be
 static char *heap;
 static size_t heap_used, heap_live;
 static struct block_head *heap_free[HEAP_CLASSES];
+static uint32_t *heap_starts, heap_blocks, heap_room;	/* of all blocks, in units of 32 bytes */
+
+/* With heap_lock held: notes where a new block begins. */
+static bool note_start(size_t start)
+{
+	if (heap_blocks == heap_room) {
+		uint32_t room = heap_room ? 2 * heap_room : 1024;
+		uint32_t *more = realloc(heap_starts, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		heap_starts = more;
+		heap_room = room;
+	}
+	heap_starts[heap_blocks++] = start / 32;
+	return true;
+}
 
 static uint32_t class_of(uint64_t bytes)
 {
@@ -268,7 +285,7 @@ static struct block_head *take(uint32_t size_class, uint64_t limit)
 	if (head) {
 		heap_free[size_class] = head->next;
 	} else {
-		if (!heap || heap_used + bytes > HEAP_BYTES)
+		if (!heap || heap_used + bytes > HEAP_BYTES || !note_start(heap_used))
 			return NULL;
 		head = (struct block_head *)(heap + heap_used);
 		heap_used += bytes;
@@ -302,27 +319,26 @@ bool heap_has(uint64_t address)
 	return start && address - start < HEAP_BYTES;
 }
 
-/*
- * Finds the block, live or free, with an address of the heap: blocks lie one behind the other. The
- * search is as long as the heap, and only for MEMCAST_PTX_CHECK.
- */
+/* Finds the block, live or free, with an address of the heap: blocks lie one behind the other. */
 void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed)
 {
 	uint64_t wanted = address - (uintptr_t)heap;
 	const struct block_head *head;
 
-	*freed = false;
+	uint32_t low = 0, high, middle;
+
 	pthread_mutex_lock(&heap_lock);
-	for (size_t at = 0; at < heap_used; at += 1UL << head->size_class) {
-		head = (struct block_head *)(heap + at);
-		*start = (uintptr_t)(head + 1);
-		*bytes = head->bytes;
-		*freed = head->state == FREED;
-		if (wanted < at + (1UL << head->size_class))
-			break;
+	for (high = heap_blocks; high - low > 1;) {
+		middle = low + (high - low) / 2;
+		if (heap_starts[middle] * 32UL <= wanted)
+			low = middle;
+		else
+			high = middle;
 	}
-	if (*freed)
-		*bytes = 0;
+	head = (struct block_head *)(heap + (high ? heap_starts[low] * 32UL : 0));
+	*start = (uintptr_t)(head + 1);
+	*bytes = high ? head->bytes : 0;
+	*freed = high && head->state == FREED;
 	pthread_mutex_unlock(&heap_lock);
 }
 

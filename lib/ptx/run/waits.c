@@ -134,13 +134,14 @@ static int describe_group(const struct runner *runner, const struct group *group
 }
 
 /* Says where the threads of this runner's blocks wait. */
-static void tell(const struct runner *runner, uint64_t waited)
+static void tell(const struct runner *runner, struct waiting *waiting, uint64_t waited)
 {
 	const struct ptx_launch *launch = runner->grid->launch;
 	struct groups groups = {};
 	char text[760];
 	size_t used = 0;
 
+	waiting->known = true;
 	for (const struct cluster *cluster = runner->active; cluster; cluster = cluster->next) {
 		for (uint32_t i = 0; i < cluster->count; i++)
 			if (cluster->blocks[i].live)
@@ -149,6 +150,8 @@ static void tell(const struct runner *runner, uint64_t waited)
 			add(&groups, AT_CLUSTER, 0, fiber);
 	}
 	for (uint32_t i = 0; i < groups.count && used < sizeof(text); i++) {
+		if (groups.at[i].kind == POLLS && !groups.at[i].what)
+			waiting->known = false;
 		if (i)
 			used += snprintf(text + used, sizeof(text) - used, "; ");
 		if (used < sizeof(text))
@@ -162,8 +165,25 @@ static void tell(const struct runner *runner, uint64_t waited)
 }
 
 /*
- * A wait ends a 64th of the time later than it could, at most, and uses little of a processor after
- * a second: memcast-vm takes more for work.
+ * Has a thread that polls again done anything since its last poll? It has seen another word, or
+ * another value, or has stored what others may wait for. A loop of which nobody knows the word
+ * counts as none.
+ */
+bool has_progressed(struct fiber *fiber)
+{
+	uint64_t looked = fiber->at.looked_at, word = looked ? word_at(looked) : 0;
+	bool same = looked == fiber->last_looked && word == fiber->last_word &&
+		    fiber->at.deeds == fiber->last_deeds;
+
+	fiber->last_looked = looked;
+	fiber->last_word = word;
+	fiber->last_deeds = fiber->at.deeds;
+	return !same;
+}
+
+/*
+ * After a second without progress, a wait ends a 64th of the time later than it could, at most, and
+ * uses little of a processor: memcast-vm takes more for work.
  */
 void wait_outside(struct runner *runner, struct waiting *waiting)
 {
@@ -182,11 +202,11 @@ void wait_outside(struct runner *runner, struct waiting *waiting)
 	if (time - waiting->told > TELL_NS && runner->grid->launch->host->waits) {
 		waiting->told = time;
 		waiting->said = true;
-		tell(runner, waited);
+		tell(runner, waiting, waited);
 	}
-	sleep = waited / 64 > SLEEP_NS ? waited / 64 : SLEEP_NS;
-	if (waited > TELL_NS && sleep < 30 * round)
-		sleep = 30 * round;
+	sleep = SLEEP_NS;
+	if (waiting->known)
+		sleep = waited / 64 > 30 * round ? waited / 64 : 30 * round;
 	nap.tv_nsec = sleep < SLEEP_MOST_NS ? sleep : SLEEP_MOST_NS;
 	if (waited < AWAKE_NS)
 		sched_yield();

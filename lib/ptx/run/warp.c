@@ -197,12 +197,12 @@ static void part(const struct fiber *first, uint32_t lanes)
 		    (first->order == PTX_LANES_DOWN_IF_FALSE && !first->outcome);
 
 	warp_of(first)->waiting &= ~lanes;
+	if (first->meeting == MEET_SYNC)
+		races_meet_warp(lane_of(first, 0), lanes);
 	while (lanes) {
 		uint32_t lane = down ? 31 - __builtin_clz(lanes) : __builtin_ctz(lanes);
 
 		lanes &= ~(1U << lane);
-		if (first->meeting == MEET_SYNC)
-			races_meet_warp(lane_of(first, lane));
 		fiber_wake(lane_of(first, lane));
 	}
 }
