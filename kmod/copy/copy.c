@@ -210,8 +210,8 @@ int mc_copy(struct mc_call *call)
 	      copy_rows(call, copying, rows);
 	trace_memcast_copy(copy->to, copy->from, copy->bytes, rows, to->id, ret);
 	mc_copy_forget(call, &copy->progress, ret);
-	ret = ret ?: mc_copy_note(call, &copying->to, copy->to) ?:
-	      mc_copy_note(call, &copying->from, copy->from);
+	ret = ret ?: mc_copy_note(call, &copying->to, copy->to, copy->bytes, rows) ?:
+	      mc_copy_note(call, &copying->from, copy->from, copy->bytes, rows);
 	mc_copy_close(&copying->from);
 	mc_copy_close(&copying->to);
 	kvfree(copying);

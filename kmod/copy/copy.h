@@ -34,7 +34,8 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows);
 void mc_copy_close(struct mc_copy_iter *side);
 int mc_copy_next(struct mc_copy_iter *side, u64 bytes);
-int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *side, u64 address);
+int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *side, u64 address, u64 bytes,
+		 u64 rows);
 int mc_copy_resume(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64 rows,
 		   const struct memcast_progress *progress);
 int mc_copy_checked(const struct memcast_progress *progress, int ret);

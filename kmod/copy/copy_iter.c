@@ -302,15 +302,19 @@ void mc_copy_forget(struct mc_call *call, struct memcast_progress *progress, int
  * @call: the call; its reason is the output
  * @side: which it wrote or read
  * @address: where that begins
+ * @bytes: of a row
+ * @rows: how many
  *
  * Without locks.
  *
  * Return: MEMCAST_MISSED: a member of a team that it wrote to; MEMCAST_UNMAPPED; or 0.
  */
-int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *side, u64 address)
+int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *side, u64 address, u64 bytes,
+		 u64 rows)
 {
 	if (!side->reservation)
-		return mc_registered_note(call, address) ? MEMCAST_UNMAPPED : 0;
+		return mc_registered_note(call, address, (rows - 1) * side->pitch + bytes) ?
+			MEMCAST_UNMAPPED : 0;
 	return unlikely(side->missed) && mc_say_missed(call, side->reservation, side->missed) ?
 		MEMCAST_MISSED : 0;
 }

@@ -162,7 +162,7 @@ int mc_fill(struct mc_call *call)
 	      fill_rows(call, to, bytes, rows);
 	trace_memcast_fill(fill->to, bytes, rows, device->id, ret);
 	mc_copy_forget(call, &fill->progress, ret);
-	ret = ret ?: mc_copy_note(call, to, fill->to);
+	ret = ret ?: mc_copy_note(call, to, fill->to, bytes, rows);
 	mc_copy_close(to);
 	kfree(to);
 	return ret;

@@ -91,6 +91,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	client->mapping.a_ops = &empty_aops;
 	mutex_init(&client->heap_lock);
 	INIT_LIST_HEAD(&client->freed);
+	INIT_LIST_HEAD(&client->registered_ended);
 	mutex_init(&client->wait_lock);
 	INIT_LIST_HEAD(&client->waits);
 	xa_init_flags(&client->heaps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);

@@ -270,6 +270,7 @@ int mc_block_free(struct mc_call *call)
 			mc_block_end(client, block, &reaped);
 	}
 	mutex_unlock(&client->heap_lock);
+	mc_registered_free_ended(client);
 	mc_segments_free(client, &reaped);
 	return ret;
 }

@@ -82,6 +82,7 @@ void mc_heaps_destroy(struct mc_client *client)
 	}
 	mc_heap_reap_all(client, &reaped);
 	mutex_unlock(&client->heap_lock);
+	mc_registered_free_ended(client);
 	mc_segments_free(NULL, &reaped);
 	xa_for_each(&client->heaps, id, heap) {
 		mc_heap_free(heap);

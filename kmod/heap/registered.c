@@ -3,7 +3,8 @@
  * Ranges of the program's own memory that it has registered. They are not pinned: copies reach them
  * by their addresses. A device would go on with the pages that were there when the range was
  * registered; so a program that unmaps the range, and then uses it, has a fault that only hardware
- * would show. The memory manager tells of each unmapping, and the next copy or fill says it.
+ * would show. The memory manager tells of each unmapping, and the next copy or fill says it. For
+ * pages that madvise() or a truncated file drops it does not tell whether they come back.
  */
 #include <linux/mmu_notifier.h>
 #include "heap.h"
@@ -11,11 +12,12 @@
 struct mc_registered {
 	struct mmu_interval_notifier notifier;	/* of the block's addresses */
 	struct mc_client *client;
+	struct list_head ended;			/* in client->registered_ended, without a block */
 	bool unmapped;			/* a part of it was, since; only ever set, lockless */
 	bool said;			/* of that; the heap_lock protects it */
 };
 
-/* A part of the range leaves the page tables: for good only if the program unmaps or moves it. */
+/* A part of the range leaves the page tables. */
 static bool invalidate(struct mmu_interval_notifier *notifier,
 		       const struct mmu_notifier_range *range, unsigned long sequence)
 {
@@ -45,59 +47,91 @@ static int watch(struct mc_call *call, struct mc_block *block)
 					   mc_block_bytes(block), &notifier_ops);
 	if (ret) {
 		mc_free(client->account, registered, sizeof(*registered));
-		return mc_fail(call, ret, "no memory for a notifier");
+		/* an address space's first notifier takes all its locks, and stops for signals */
+		return ret == -EINTR ? -ERESTARTNOINTR :
+		       mc_fail(call, ret, "no memory for a notifier");
 	}
 	block->registered = registered;
 	return 0;
 }
 
-/**
- * mc_registered_end() - end the watch of a registered range
- * @client: whose
- * @registered: of a block that is in no tree
- *
- * It waits for an unmapping that is under way in the program's memory. That takes page tables away
- * and waits for nothing of memcast's, so the heap_lock may be held.
- */
-void mc_registered_end(struct mc_client *client, struct mc_registered *registered)
+static void registered_free(struct mc_registered *registered)
 {
+	struct mc_client *client = registered->client;
+
 	mmu_interval_notifier_remove(&registered->notifier);
 	if (registered->unmapped && !registered->said)
 		atomic_dec(&client->unmapped);
 	mc_free(client->account, registered, sizeof(*registered));
 }
 
+/* The range's block has left the tree. The heap_lock is held; see mc_registered_free_ended(). */
+void mc_registered_end(struct mc_client *client, struct mc_registered *registered)
+{
+	lockdep_assert_held(&client->heap_lock);
+	list_add(&registered->ended, &client->registered_ended);
+}
+
 /**
- * mc_registered_note() - say that an address was registered, and unmapped since
+ * mc_registered_free_ended() - free what mc_registered_end() has left
+ * @client: whose
+ *
+ * Without locks: it waits until no thread of the program changes page tables, which threads that do
+ * so all the time put off.
+ */
+void mc_registered_free_ended(struct mc_client *client)
+{
+	struct mc_registered *registered, *next;
+	LIST_HEAD(ended);
+
+	mutex_lock(&client->heap_lock);
+	list_splice_init(&client->registered_ended, &ended);
+	mutex_unlock(&client->heap_lock);
+	list_for_each_entry_safe(registered, next, &ended, ended) {
+		registered_free(registered);
+		cond_resched();
+	}
+}
+
+static bool is_news(const struct mc_block *block)
+{
+	return block->registered && block->registered->unmapped && !block->registered->said;
+}
+
+/**
+ * mc_registered_note() - say that memory was registered, and unmapped since
  * @call: its reason is the output
  * @address: of the program's own memory, which a call has read or written
+ * @bytes: from the first byte to the last; 1 or more
  *
  * Takes the heap_lock if the program has unmapped a registered range.
  *
  * Return: is it so? Once for each range
  */
-bool mc_registered_note(struct mc_call *call, u64 address)
+bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned long bytes)
 {
 	struct mc_client *client = call->client;
-	struct mc_registered *registered;
+	unsigned long last = address + bytes - 1;
 	struct mc_block *block;
-	bool news;
 
 	if (likely(!atomic_read(&client->unmapped)))
 		return false;
 	mutex_lock(&client->heap_lock);
-	block = mc_block_find(client, address, address);
-	registered = block ? block->registered : NULL;
-	news = registered && registered->unmapped && !registered->said;
-	if (news) {
-		registered->said = true;
+	block = mc_block_find(client, address, last);
+	while (block && !is_news(block)) {
+		block = block->va.last < last ?
+			mc_block_find(client, block->va.last + 1, last) : NULL;
+		cond_resched();
+	}
+	if (block) {
+		block->registered->said = true;
 		atomic_dec(&client->unmapped);
 		mc_fail(call, 0,
 			"memory at %#lx was registered, and the program has unmapped it since",
 			block->va.start);
 	}
 	mutex_unlock(&client->heap_lock);
-	return news;
+	return block;
 }
 
 /* MEMCAST_BLOCK_REGISTER: make a block of a range of the program's own memory. */
@@ -139,7 +173,7 @@ int mc_block_register(struct mc_call *call)
 	if (!ret)
 		return 0;
 end:
-	mc_registered_end(client, block->registered);
+	registered_free(block->registered);
 drop:
 	mc_block_drop(call, block);
 	return ret;

@@ -48,14 +48,36 @@ static int copy_from(void)
 	       cuMemHostRegister(at, BYTES, 0) == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 }
 
-/* mmap() over the last page unmaps it */
+/* mmap() over the last page unmaps it. The copy begins before the range. */
 static int copy_to(void)
 {
 	CUdeviceptr device;
 	char *at = registered(&device);
 
+	map_anew(at - 4096, 4096);
 	map_anew(at + BYTES - 4096, 4096);
-	return !cuMemcpyDtoH(at, device, BYTES);
+	return !cuMemcpyDtoH(at - 4096, device, BYTES);
+}
+
+/* The third row of a copy is the first in the range, and behind a range that nobody unmapped. */
+static int rows(void)
+{
+	CUdeviceptr device;
+	char *at = registered(&device);
+	CUDA_MEMCPY2D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = 4096,
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = device, .dstPitch = 64,
+		.WidthInBytes = 64, .Height = 4,
+	};
+	char *before = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+
+	copy.srcHost = before;
+	map_anew(at, BYTES);
+	return !cuMemHostRegister(before + 4096, 4096, 0) &&
+	       !cuMemHostRegister(before + 2 * 4096, 4096, 0) &&
+	       munmap(before + 2 * 4096, 4096) == 0 &&
+	       (map_anew(before + 2 * 4096, 4096), !cuMemcpy2D(&copy));
 }
 
 static int fill(void)
@@ -120,6 +142,7 @@ static const struct role roles[] = {
 	{ "copy_from", copy_from },
 	{ "copy_to", copy_to },
 	{ "fill", fill },
+	{ "rows", rows },
 	{ "two_ranges", two_ranges },
 	{ "nothing_unmapped", nothing_unmapped },
 	{ "unregistered", unregistered },
@@ -128,7 +151,7 @@ static const struct role roles[] = {
 
 TEST_F(registered, unmapped_is_said_once)
 {
-	static const char *const uses[] = { "copy_from", "copy_to", "fill" };
+	static const char *const uses[] = { "copy_from", "copy_to", "fill", "rows" };
 	char said[4096];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(uses); i++) {
