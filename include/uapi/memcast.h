@@ -9,8 +9,9 @@
  * are released when that process ends, even if another one has an fd of the file.
  * Objects are memories and teams; they live as long as a handle, a mapping or an
  * exported fd shows them.
- * A reservation is an mmap() of the file (MAP_SHARED, read and write, offset 0,
- * the address a multiple of MEMCAST_GRANULARITY); mappings are put inside it.
+ * A reservation is an mmap() of the file (MAP_SHARED, read and write, the address
+ * a multiple of MEMCAST_GRANULARITY); mappings are put inside it. The offset is 0,
+ * or the reservation's protection key (pkeys(7)) times MEMCAST_GRANULARITY.
  *
  * /proc/PID/fdinfo/FD tells how much a client holds:
  *
@@ -1142,6 +1143,19 @@ struct memcast_client_list {
 	__u32 reserved;
 };
 
+/**
+ * struct memcast_client_protect - ioctl(MEMCAST_CLIENT_PROTECT)
+ * @key: protection key (pkeys(7)) of what heaps map of devices' memory from now on; 0: none
+ * @reserved: 0
+ *
+ * EINVAL if the machine has no such key. Whether the process has allocated it is not checked.
+ */
+struct memcast_client_protect {
+	struct memcast_header header;
+	__u32 key;
+	__u32 reserved;
+};
+
 enum memcast_ioctl_nr {
 	MEMCAST_NR_BASE = 0x80,
 	MEMCAST_NR_SYSTEM_INFO = MEMCAST_NR_BASE,
@@ -1188,6 +1202,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_IPC_EXPORT,
 	MEMCAST_NR_IPC_OPEN,
 	MEMCAST_NR_CLIENT_LIST,
+	MEMCAST_NR_CLIENT_PROTECT,
 };
 
 /* _IO() has no size in it: a command whose struct grows keeps its number. */
@@ -1237,5 +1252,6 @@ enum memcast_ioctl_nr {
 #define MEMCAST_IPC_EXPORT		MEMCAST_IOCTL(IPC_EXPORT)
 #define MEMCAST_IPC_OPEN		MEMCAST_IOCTL(IPC_OPEN)
 #define MEMCAST_CLIENT_LIST		MEMCAST_IOCTL(CLIENT_LIST)
+#define MEMCAST_CLIENT_PROTECT		MEMCAST_IOCTL(CLIENT_PROTECT)
 
 #endif /* _UAPI_MEMCAST_H */

@@ -59,6 +59,7 @@ COMMAND(block_set, BLOCK_SET, mask, NOTHING)
 COMMAND(ipc_export, IPC_EXPORT, out_key, NOTHING)
 COMMAND(ipc_open, IPC_OPEN, reserved, NOTHING)
 COMMAND(client_list, CLIENT_LIST, reserved, NOTHING)
+COMMAND(client_protect, CLIENT_PROTECT, reserved, NOTHING)
 
 #undef COMMAND
 #undef MC_ROW_END

@@ -31,6 +31,7 @@
 #include <linux/dma-buf.h>
 #include <linux/huge_mm.h>
 #include <linux/mm.h>
+#include <linux/pkeys.h>
 #ifdef MC_PFN_T
 #include <linux/pfn_t.h>
 #endif
@@ -96,6 +97,21 @@ static inline void mc_vma_flags(struct vm_area_struct *vma, unsigned long set,
 	vm_flags_mod(vma, set, clear);
 #else
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+/* Can this machine's page tables have the protection key? Key 0 is that of all other pages. */
+static inline bool mc_key_exists(unsigned long key)
+{
+	return !key || (arch_pkeys_enabled() && key < arch_max_pkey());
+}
+
+/* Gives a VMA that mmap() is making a protection key. */
+static inline void mc_vma_set_key(struct vm_area_struct *vma, unsigned long key)
+{
+#ifdef CONFIG_ARCH_HAS_PKEYS
+	if (key)
+		mc_vma_flags(vma, key << VM_PKEY_SHIFT, 0);
 #endif
 }
 

@@ -121,6 +121,7 @@ struct mc_client {
 	struct mutex wait_lock;		/* protects waits and wait_count */
 	struct list_head waits;		/* by mc_wait.list */
 	unsigned int wait_count;	/* lockless */
+	u32 protection;			/* key of what heaps map of devices; lockless */
 	u64 channels;			/* a bit per IMEX channel it has opened; lockless */
 	bool ended;			/* its process has ended; only ever set, lockless */
 };

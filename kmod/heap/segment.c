@@ -66,13 +66,16 @@ static bool reservation_claim(struct mc_segment *segment)
 	return ours;
 }
 
-static int segment_reserve(struct mc_call *call, struct mc_segment *segment)
+/* @device: whose memory it is to show; NULL: the host's */
+static int segment_reserve(struct mc_call *call, struct mc_segment *segment,
+			   const struct mc_device *device)
 {
+	unsigned long key = device ? READ_ONCE(call->client->protection) : 0;
 	unsigned long address;
 
 	/* the file aligns a VMA that is as long as a chunk, if there is room for that */
 	address = vm_mmap(call->file, 0, segment->bytes, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, 0);
+			  MAP_SHARED, key << MC_CHUNK_SHIFT);
 	if (address == -EINTR)
 		return -EINTR;
 	if (IS_ERR_VALUE(address))
@@ -129,7 +132,7 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 	segment->free = MC_SLOTS;
 	segment->most = MC_SLOTS;
 	INIT_LIST_HEAD(&segment->room);
-	ret = segment_reserve(call, segment);
+	ret = segment_reserve(call, segment, memory ? memory->device : heap->device);
 	if (!ret)
 		ret = memory ? segment_map(call, segment, memory, from) :
 			       segment_fill(call, segment);

@@ -182,13 +182,16 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	const unsigned long access = VM_SHARED | VM_READ | VM_WRITE;
 	struct mc_client *client = file->private_data;
+	/* a multiple of a chunk, as addresses are aligned as offsets are */
+	unsigned long key = vma->vm_pgoff >> MC_CHUNK_ORDER;
 	struct mc_reservation *reservation;
 
 	if (client->mm != vma->vm_mm)
 		return -ESRCH;
 	if (READ_ONCE(client->lost))
 		return -EHOSTDOWN;
-	if (mc_vma_wants_exec(vma) || (vma->vm_flags & access) != access || vma->vm_pgoff ||
+	if (mc_vma_wants_exec(vma) || (vma->vm_flags & access) != access ||
+	    vma->vm_pgoff != key << MC_CHUNK_ORDER || !mc_key_exists(key) ||
 	    !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
 		return -EINVAL;
 
@@ -204,12 +207,26 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	reservation->mappings = RB_ROOT_CACHED;
 	atomic_long_inc(&mc_stats.reservations);
 
+	mc_vma_set_key(vma, key);
 	vma->vm_pgoff = vma->vm_start >> PAGE_SHIFT;
 	/* VM_IO: else MADV_DOFORK could undo VM_DONTCOPY */
 	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP, VM_EXEC | VM_MAYEXEC);
 	vma->vm_private_data = reservation;
 	vma->vm_ops = &reservation_ops;
+	return 0;
+}
+
+/* MEMCAST_CLIENT_PROTECT: the protection key of what heaps map of devices' memory. */
+int mc_client_protect(struct mc_call *call)
+{
+	struct memcast_client_protect *protect = call->arg;
+
+	if (protect->reserved)
+		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (!mc_key_exists(protect->key))
+		return mc_fail(call, -EINVAL, "the machine has no protection key %u", protect->key);
+	WRITE_ONCE(call->client->protection, protect->key);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "stream/capture.h"
 #include "alloc.h"
 #include "base/ioctl.h"
+#include "memory/address.h"
 
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address)
 {
@@ -110,9 +111,19 @@ static void heaps_end(const uint32_t *heaps)
 	advice_forget_heap(heaps[HEAP_MANAGED]);
 }
 
+static const char *origin_of(const struct memcast_address_info *info)
+{
+	if (info->out_block_flags & BLOCK_MODULE)
+		return "cuModuleGetGlobal()";
+	if (info->out_block_flags & BLOCK_IPC)
+		return "cuIpcOpenMemHandle()";
+	return slot_of_block(info) ? "cuMemAlloc()" : "cuMemAllocAsync()";
+}
+
 __attribute__((constructor))
 static void heap_load(void)
 {
+	block_origin = origin_of;
 	context_operations.take_heaps = heaps_take;
 	context_operations.end_heaps = heaps_end;
 }

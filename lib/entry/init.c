@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "base/host_access.h"
 #include "fault/fault.h"
 #include "launch/launch.h"
 #include "base/process.h"
@@ -17,6 +18,11 @@ static CUresult open_and_check(int *devices)
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = visible_check();
+	if (result != CUDA_SUCCESS) {
+		close(fd);
+		return result;
+	}
+	result = host_access_start(fd);
 	if (result != CUDA_SUCCESS) {
 		close(fd);
 		return result;

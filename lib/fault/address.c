@@ -9,6 +9,7 @@
 
 #include "fault.h"
 #include "base/ioctl.h"
+#include "memory/address.h"
 #include "memory/view/view.h"
 
 /* Could a window be at this address? Most faults have other causes, and are not to cost anything. */
@@ -47,6 +48,24 @@ bool fault_place_at(uintptr_t address, struct fault_place *place)
 		return false;
 	place->team = info.out_object;
 	place->offset = info.out_offset + address - info.out_mapping;
+	return true;
+}
+
+/* Return: is there memory of a device, or a window? @memory: output */
+bool fault_memory_at(uintptr_t address, struct fault_memory *memory)
+{
+	struct memcast_address_info info = { .address = address };
+
+	if (!device_ask(MEMCAST_ADDRESS_INFO, &info) || !info.out_mapping_bytes)
+		return false;
+	*memory = (struct fault_memory) {
+		.call = info.out_heap ? block_origin(&info) : "cuMemMap()",
+		.offset = address - info.out_mapping,
+		.bytes = info.out_mapping_bytes,
+		.team = info.out_type == MEMCAST_TYPE_TEAM ? info.out_object : 0,
+		.device = info.out_location == MEMCAST_LOCATION_DEVICE ? info.out_location_id :
+									 UINT32_MAX,
+	};
 	return true;
 }
 

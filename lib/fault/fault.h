@@ -62,7 +62,16 @@ struct fault_place {
 	uint64_t team, offset;
 };
 
+/* What a process has at an address, for words */
+struct fault_memory {
+	const char *call;	/* that gave the program the address */
+	uint64_t offset, bytes;	/* of what the call gave */
+	uint64_t team;		/* whose window is there; 0: no team's */
+	uint32_t device;	/* that has the memory; UINT32_MAX: another host's */
+};
+
 bool fault_near(uintptr_t address);
+bool fault_memory_at(uintptr_t address, struct fault_memory *memory);
 bool fault_window_at(uintptr_t address, struct trap_window *window);
 bool fault_place_at(uintptr_t address, struct fault_place *place);
 bool fault_reason(uintptr_t address, bool store, char *text, size_t size);
@@ -73,6 +82,7 @@ void fault_say_missed(uintptr_t address, uintptr_t replica);
 void fault_say_cannot(const char *text, uintptr_t rip, uintptr_t address, const char *why);
 void fault_say_strict(const char *text, uintptr_t rip, uintptr_t address,
 		      const struct fault_place *place, bool store);
+void fault_say_forbidden(const char *text, uintptr_t rip, uintptr_t address, bool store);
 void fault_say_end(const char *text, uintptr_t rip, uintptr_t address, const char *why,
 		   bool store);
 

@@ -234,6 +234,35 @@ void fault_say_strict(const char *text, uintptr_t rip, uintptr_t address,
 	end(&line);
 }
 
+void fault_say_forbidden(const char *text, uintptr_t rip, uintptr_t address, bool store)
+{
+	struct fault_memory memory;
+	struct line line;
+
+	begin(&line);
+	add(&line, store ? "MEMCAST_HOST_ACCESS=forbid: the program stores to device memory: " :
+			   "MEMCAST_HOST_ACCESS=forbid: the program loads from device memory: ");
+	add_instruction(&line, text, rip);
+	add(&line, ", ");
+	add_number(&line, address, 16);
+	if (fault_memory_at(address, &memory)) {
+		add(&line, ", byte ");
+		add_number(&line, memory.offset, 10);
+		add(&line, " of ");
+		add_number(&line, memory.bytes, 10);
+		add(&line, " by ");
+		add(&line, memory.call);
+		add(&line, memory.team ? ", team " : ", device ");
+		if (memory.team || memory.device != UINT32_MAX)
+			add_number(&line, memory.team ?: memory.device, 10);
+		else
+			add(&line, "of another host");
+	}
+	add(&line, store ? "; use cuMemcpyHtoD(), a kernel or memcast/multimem.h" :
+			   "; use cuMemcpyDtoH(), a kernel or memcast/multimem.h");
+	end(&line);
+}
+
 void fault_say_end(const char *text, uintptr_t rip, uintptr_t address,
 		  const char *why, bool store)
 {

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "base/base.h"
+#include "base/host_access.h"
 #include "registers.h"
 
 #define PASSED_ON	0x6d656d63	/* in bytes of a siginfo_t that the kernel leaves 0 */
@@ -157,6 +157,28 @@ static void explain_end(void *data)
 	unblock(&mask);
 }
 
+/* Says what a program that may not access device memory has accessed. */
+static void explain_forbidden(void *data)
+{
+	const struct event *event = data;
+	const ucontext_t *context = event->context;
+	uintptr_t rip = fault_instruction(context);
+	char text[TRAP_TEXT];
+	uint64_t mask;
+
+	block_others(&mask);
+	describe(rip, text, sizeof(text));
+	fault_say_forbidden(text, rip, (uintptr_t)event->info->si_addr,
+			    fault_writes(context));
+	unblock(&mask);
+}
+
+static bool is_forbidden(const siginfo_t *info)
+{
+	return host_access_key && info->si_signo == SIGSEGV && info->si_code == SEGV_PKUERR &&
+	       info->si_pkey == host_access_key;
+}
+
 /*
  * The mark of a signal that this handler has passed on to the handler before it. If that
  * handler was installed again later and passes signals back, a signal would go round for ever:
@@ -254,8 +276,19 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 	if (!chosen || info->si_code <= 0)
 		return;
 	pthread_setspecific(catchers, NULL);
+	/* it jumps out of the handler, in which Linux has closed all keys but 0 */
+	fault_keys_set(fault_keys_of(context));
 	chosen(number, info, fault_writes(context),
 	       fault_instruction(context), fault_stack_pointer(context));
+}
+
+/* Also where the program has a handler of its own: on hardware it would have been called, too. */
+static void say_forbidden(siginfo_t *info, ucontext_t *context)
+{
+	struct event event = { .info = info, .context = context };
+
+	if (is_forbidden(info) && *mark_of(info) != PASSED_ON)
+		fault_call(context, explain_forbidden, &event);
 }
 
 static void on_signal(int number, siginfo_t *given, void *context)
@@ -266,6 +299,7 @@ static void on_signal(int number, siginfo_t *given, void *context)
 	/* Another handler has passed this signal back: it has been handled before. */
 	if (*mark_of(&info) == PASSED_ON || !handled(number, &info, context)) {
 		catch(info.si_signo, &info, context);
+		say_forbidden(&info, context);
 		pass_on(info.si_signo, &info, context, called);
 	}
 }
@@ -274,8 +308,10 @@ int memcastTrap(int number, void *info, void *context)
 {
 	bool done = handled(number, info, context);
 
-	if (!done)
+	if (!done) {
 		catch(number, info, context);
+		say_forbidden(info, context);
+	}
 	return done;
 }
 
@@ -327,9 +363,11 @@ static bool wanted(const char *variable, bool otherwise)
 void fault_install(void)
 {
 	strict = wanted("MEMCAST_STRICT", false);
+	fault_keys_find();
+	if (host_access_key)
+		fault_take_over();
 	if (!wanted("MEMCAST_TRAP", true))
 		return;
-	fault_keys_find();
 	enabled = true;
 	fault_take_over();
 }

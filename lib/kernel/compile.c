@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alloc/alloc.h"
+#include "base/host_access.h"
 #include "kernel.h"
 #include "translate/translate.h"
 
@@ -12,7 +13,7 @@ static uint64_t own_memory(struct module *module, size_t bytes)
 {
 	CUdeviceptr *more = realloc(module->own, (module->own_count + 1) * sizeof(*more));
 	struct slot *slot;
-	uint32_t heap;
+	uint32_t heap, before;
 
 	if (!more)
 		return 0;
@@ -22,7 +23,9 @@ static uint64_t own_memory(struct module *module, size_t bytes)
 	    heap_alloc(heap, bytes ? bytes : 1, BLOCK_MODULE | block_flags_of(slot),
 		       &more[module->own_count]) != CUDA_SUCCESS)
 		return 0;
+	before = host_access_open();
 	memset((void *)more[module->own_count], 0, bytes);
+	host_access_close(before);
 	return more[module->own_count++];
 }
 
@@ -48,12 +51,16 @@ static CUresult link_texts(struct module *module, const struct ptx_object *objec
 	const struct ptx_variables variables = { variable_address, module };
 	struct image *image = module->image;
 	struct ptx_log log = {};
+	uint32_t before;
 	CUresult result;
 
 	if (module->code)
 		return CUDA_SUCCESS;
+	/* it writes initial values of variables */
+	before = host_access_open();
 	result = object->code_new(image->texts, image->texts_count, image->binary, &variables,
 				  &module->code, &log);
+	host_access_close(before);
 	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log.text);
 }
 

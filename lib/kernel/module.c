@@ -5,6 +5,7 @@
 
 #include "stream/capture.h"
 #include "alloc/alloc.h"
+#include "base/host_access.h"
 #include "kernel.h"
 
 /*
@@ -271,7 +272,7 @@ static CUresult place(const struct module *module, const struct variable *variab
 		      CUdeviceptr *address)
 {
 	struct slot *slot;
-	uint32_t heap;
+	uint32_t heap, before;
 	CUresult result = context_find(module->context, &slot);
 
 	if (result == CUDA_SUCCESS)
@@ -281,10 +282,12 @@ static CUresult place(const struct module *module, const struct variable *variab
 				    BLOCK_MODULE | block_flags_of(slot), address);
 	if (result != CUDA_SUCCESS)
 		return result;
+	before = host_access_open();
 	if (variable->value)
 		memcpy((void *)*address, variable->value, variable->bytes);
 	else
 		memset((void *)*address, 0, variable->bytes);
+	host_access_close(before);
 	return CUDA_SUCCESS;
 }
 

@@ -14,6 +14,7 @@
 
 #include "fault/fault.h"
 #include "base/activity.h"
+#include "base/host_access.h"
 #include "base/ioctl.h"
 #include "launch.h"
 
@@ -286,5 +287,10 @@ static CUresult run_function(const struct invocation *invocation)
 /* Runs one launch, in a stream's thread. */
 CUresult invocation_run(const struct invocation *invocation)
 {
-	return invocation->registered ? run_function(invocation) : translated_run(invocation);
+	uint32_t before = host_access_open();
+	CUresult result = invocation->registered ? run_function(invocation) :
+						   translated_run(invocation);
+
+	host_access_close(before);
+	return result;
 }

@@ -7,6 +7,7 @@
 
 #include "address.h"
 #include "handle.h"
+#include "base/host_access.h"
 #include "base/ioctl.h"
 #include "memory/view/view.h"
 #include "base/visible.h"
@@ -18,6 +19,7 @@ _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
 	       "access flags have the same numbers");
 
 const struct memory_watcher *memory_watcher;
+const char *(*block_origin)(const struct memcast_address_info *info);
 
 /*
  * Where the last reservation ends. As on hardware, the next one lies behind it if that place is
@@ -69,10 +71,10 @@ static char *claim_anywhere(size_t size, size_t alignment)
  * The kernel takes a mapping of the device only where its address is a multiple of the
  * granularity, which mmap() cannot be asked for: claim a larger range, map the device over an
  * aligned part of it, unmap the rest. A place that fits is tried first, without spare bytes, as
- * the ranges beside it may be taken.
+ * the ranges beside it may be taken. @key: protection key of what is mapped there
  */
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
-			 CUdeviceptr hint)
+			 CUdeviceptr hint, unsigned int key)
 {
 	char *claimed = MAP_FAILED, *start;
 	size_t claimed_size = size, rest;
@@ -99,7 +101,7 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	rest -= ((uintptr_t)claimed + rest) & (alignment - 1);
 	start = claimed + rest;
 	if (mmap(start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		 library_fd(), 0) == MAP_FAILED) {
+		 library_fd(), key * MEMCAST_GRANULARITY) == MAP_FAILED) {
 		CUresult result = fail(result_of_errno(errno), "mmap of %zu bytes: %m%s", size,
 				       errno == ENOMEM ? " " SHARE_HINT : "");
 
@@ -148,7 +150,7 @@ static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	if (hint >= addresses_end)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no process has addresses from %#llx on",
 			    hint);
-	return address_reserve(address, size, alignment, hint);
+	return address_reserve(address, size, alignment, hint, host_access_key);
 }
 
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment,
@@ -188,6 +190,23 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 	return CALL(address_free(address, size), address, size);
 }
 
+/*
+ * Memory of the host is the program's own: a reservation that shows some loses its protection key.
+ * A reservation is one VMA, which is never split, so it loses the key as a whole.
+ */
+static void open_for_host(CUdeviceptr address)
+{
+	struct memcast_address_info info = { .address = address };
+
+	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS ||
+	    info.out_type != MEMCAST_TYPE_MEMORY ||
+	    info.out_location == MEMCAST_LOCATION_DEVICE ||
+	    info.out_location == MEMCAST_LOCATION_ELSEWHERE)
+		return;
+	pkey_mprotect((void *)info.out_reservation, info.out_reservation_bytes,
+		      PROT_READ | PROT_WRITE, 0);
+}
+
 static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 		    CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
@@ -208,6 +227,8 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 		result = team_ioctl("cuMemMap", MEMCAST_MAP, &arg.header, sizeof(arg), arg.handle,
 				    0);
 	if (result == CUDA_SUCCESS) {
+		if (host_access_key)
+			open_for_host(address);
 		windows_mapped(address, size);
 		memory_watcher->mapped(address);
 	}

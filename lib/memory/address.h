@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
-			 CUdeviceptr hint);
+			 CUdeviceptr hint, unsigned int key);
 CUresult address_free_mapped(CUdeviceptr address, size_t size);
 
 #define ACCESS_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
@@ -24,5 +24,8 @@ extern const struct memory_watcher {
 	/* an object was mapped at an address */
 	void (*mapped)(CUdeviceptr address);
 } *memory_watcher;
+
+/* The call that gave the program a block of a heap; lib/alloc/ fills this in. For signal handlers, too. */
+extern const char *(*block_origin)(const struct memcast_address_info *info);
 
 #endif /* LIBRARY_ADDRESS_H */

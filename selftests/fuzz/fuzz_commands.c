@@ -113,6 +113,7 @@ const struct fuzz_command fuzz_commands[FUZZ_COMMANDS] = {
 	COMMAND(IPC_OPEN, ipc_open, ()),
 	COMMAND(CLIENT_LIST, client_list, (F(client_list, key, KEY)),
 	     GIVES(OTHER_FD, client_list, out_fd, key)),
+	COMMAND(CLIENT_PROTECT, client_protect, (F(client_protect, key, FEW))),
 };
 #pragma GCC diagnostic pop
 

@@ -81,7 +81,8 @@ TEST_F(mm, mmap_of_other_kinds)
 		{ at, PROT_READ, MAP_SHARED, 0 },
 		{ at, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, 0 },
 		{ at, PROT_READ | PROT_WRITE, MAP_SHARED, 4096 },
-		{ at, PROT_READ | PROT_WRITE, MAP_SHARED, CHUNK },
+		/* beyond the last protection key */
+		{ at, PROT_READ | PROT_WRITE, MAP_SHARED, 16L * CHUNK },
 		{ at + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
 	};
 	unsigned int i;

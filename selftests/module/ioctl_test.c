@@ -45,6 +45,7 @@ LAYOUT(team_member, 32, name, 16);
 LAYOUT(team_members, 48, out_joined, 44);
 LAYOUT(address_check, 32, reserved, 28);
 LAYOUT(client_list, 32, out_fd, 24);
+LAYOUT(client_protect, 24, reserved, 20);
 
 union argument {
 	struct memcast_header header;
@@ -203,6 +204,8 @@ COMMAND(block_export, BLOCK_EXPORT, out_bytes, .address = self->block);
 
 #define OPTIONS_client_list	.reserved = FIELD(client_list, reserved), .writes = true,
 COMMAND(client_list, CLIENT_LIST, reserved, .key = client_key(getpid(), self->fd));
+#define OPTIONS_client_protect	.reserved = FIELD(client_protect, reserved),
+COMMAND(client_protect, CLIENT_PROTECT, reserved, .key = 0);
 
 #define CALL(size)	raw(self->fd, variant->request, &self->argument, size)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Kernels that run from their PTX: launches, waiting, windows, faults, linking. */
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -81,6 +82,60 @@ TEST_F(ptx, adds_vectors)
 		wrong += at[2048 + i] != 1.5f * i;
 	EXPECT_EQ(0, wrong);
 	EXPECT_EQ(0, (int)at[2048 + count]);
+}
+
+/* Kernels reach device memory, from the stream's thread and its helpers; the program does not. */
+TEST_F(ptx, with_host_access_forbidden)
+{
+	static float in[2048], out[1024];
+	uint32_t count = 1024;
+	CUdeviceptr a, b, c;
+	int wrong = 0, value;
+
+	ASSERT_EQ(0, setenv("MEMCAST_HOST_ACCESS", "forbid", 1));
+	load(kernels);
+	a = self->memory;
+	b = a + 4096;
+	c = b + 4096;
+	for (uint32_t i = 0; i < count; i++) {
+		in[i] = i;
+		in[1024 + i] = 0.5f * i;
+	}
+	ASSERT_OK(cuMemcpyHtoD(a, in, sizeof(in)));
+	for (int round = 0; round < 20; round++) {
+		ASSERT_OK(cuMemsetD32(c, 0, count));
+		ASSERT_OK(LAUNCH("add", 64, 16, &a, &b, &c, &count));
+		ASSERT_OK(cuStreamSynchronize(self->stream));
+		ASSERT_OK(cuMemcpyDtoH(out, c, sizeof(out)));
+		for (uint32_t i = 0; i < count; i++)
+			wrong += out[i] != 1.5f * i;
+	}
+	EXPECT_EQ(0, wrong);
+	EXPECT_EQ(SIGSEGV, try_load((void *)c, NULL));
+	ASSERT_OK(LAUNCH("read", 1, 1, &self->memory));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	ASSERT_OK(cuMemcpyDtoH(&value, self->memory, 4));
+	EXPECT_EQ(-8, value);
+}
+
+/* Threads that leave a kernel by a jump out of a signal's handler can run another device's. */
+TEST_F(ptx, faults_with_host_access_forbidden)
+{
+	CUdeviceptr bad = 0x7000000000, to;
+	uint32_t count = 1024, word = 1;
+
+	ASSERT_EQ(0, setenv("MEMCAST_HOST_ACCESS", "forbid", 1));
+	load(kernels);
+	ASSERT_OK(LAUNCH("add", 64, 16, &bad, &bad, &bad, &count));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	load_(_metadata, self, kernels, 1);
+	to = self->memory;
+	for (int round = 0; round < 20; round++) {
+		ASSERT_OK(LAUNCH("add", 64, 16, &to, &to, &to, &count));
+		ASSERT_OK(cuStreamSynchronize(self->stream));
+	}
+	ASSERT_OK(cuMemcpyDtoH(&word, to, 4));
+	EXPECT_EQ(0, word);
 }
 
 /* Values of variables are written where cuModuleGetGlobal() says; addresses are those of memory. */

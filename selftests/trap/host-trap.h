@@ -65,6 +65,15 @@ bool fault_window_at(uintptr_t address, struct trap_window *window)
 	return false;
 }
 
+unsigned int host_access_key;
+
+bool fault_memory_at(uintptr_t address, struct fault_memory *memory)
+{
+	(void)address;
+	(void)memory;
+	return false;
+}
+
 bool fault_place_at(uintptr_t address, struct fault_place *where)
 {
 	(void)address;

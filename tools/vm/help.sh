@@ -70,6 +70,8 @@ usage() {
 	  --out FOLDER        as --rw, and the folder is made first if it is not there
 	  --env K=V           set an environment variable; K alone: to what it is here
 	                      MEMCAST_PROFILE is taken along, and a file that it names
+	  --no-host-access    the program's own loads and stores to device memory are errors,
+	                      as on hardware: --env MEMCAST_HOST_ACCESS=forbid
 	  --kernels FILE      shared object with C functions for the program's kernels;
 	                      may be repeated: docs/stack/kernels.md
 	  --timeout SECONDS   give up when it gives no sign of life for so long (300):

@@ -107,7 +107,7 @@ CUresult view_map(const char *call, struct memcast_view *view,
 	if (__builtin_mul_overflow(replicas, bytes, &total))
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %u replicas of %zu bytes",
 			    replicas, bytes);
-	result = address_reserve(&start, total, 0, 0);
+	result = address_reserve(&start, total, 0, 0, 0);
 	if (result != CUDA_SUCCESS)
 		return result;
 	view->replicas = replicas;

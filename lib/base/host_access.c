@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/* Reads MEMCAST_HOST_ACCESS, and takes the protection key of device memory. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "host_access.h"
+#include "ioctl.h"
+
+#define VARIABLE	"MEMCAST_HOST_ACCESS"
+
+unsigned int host_access_key;
+
+/*
+ * Changes this thread's two bits of the key: 0 allows everything. Other threads keep theirs, and
+ * threads that this one starts begin with the same. Return: the bits before, for a later call.
+ */
+uint32_t host_access_change(uint32_t bits)
+{
+	const unsigned int shift = 2 * host_access_key;
+	const uint32_t ours = 3U << shift;
+	uint32_t before = thread_keys();
+
+	thread_keys_set((before & ~ours) | bits << shift);
+	return (before & ours) >> shift;
+}
+
+/* Takes a key that no thread can use. Linux gives threads no access to keys they did not ask for. */
+static CUresult take_key(int fd)
+{
+	struct memcast_client_protect protect = {};
+#ifdef __x86_64__
+	int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+#else
+	int key = -1;	/* for registers that the library does not know */
+#endif
+	CUresult result;
+
+	if (key <= 0)
+		return fail(CUDA_ERROR_NOT_SUPPORTED,
+			    VARIABLE "=forbid takes a protection key, and this machine has none left: %m (pkeys(7); memcast-vm without KVM has them)");
+	protect.key = key;
+	result = device_ioctl_fd(fd, MEMCAST_CLIENT_PROTECT, &protect.header, sizeof(protect));
+	if (result == CUDA_SUCCESS)
+		host_access_key = key;
+	else
+		pkey_free(key);
+	return result;
+}
+
+/* Called once, by cuInit(). @fd: of the open file */
+CUresult host_access_start(int fd)
+{
+	const char *value = secure_getenv(VARIABLE);
+
+	if (!value || !*value || !strcmp(value, "allow"))
+		return CUDA_SUCCESS;
+	if (strcmp(value, "forbid"))
+		return fail(CUDA_ERROR_INVALID_VALUE, VARIABLE "=%.40s: must be allow or forbid",
+			    value);
+	return take_key(fd);
+}
