@@ -28,9 +28,9 @@ usage() {
 	  --arch ARCH         arm64: emulated processors of arm64, with the kernel of that
 	                      name (6.12-arm64), for programs of make ARCH=arm64
 	  --cpus N            processors (2)
-	  --memory MIB        memory (half of what this computer has free, up to 6144; with
-	                      --pool-mib the pools, 9 % more, and 512 MiB). More for debug
-	                      kernels
+	  --memory MIB        memory (half of what this computer has free, up to 6144; for
+	                      pools of --pool-mib: theirs, 9 % more, and 512 MiB). More for
+	                      debug kernels
 	  --numa N            split processors and memory over N NUMA nodes
 	  --modules A,B       load these modules of that kernel first
 	  --try-modules A,B   and these, as far as that kernel has them
