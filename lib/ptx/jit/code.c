@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Texts of an image: reading, linking, and compiling what is asked for. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,7 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		    bool complete, struct ptx_code **code, struct ptx_log *log)
 {
 	struct ptx_code *new = calloc(1, sizeof(*new));
-	const char *fibers = getenv("MEMCAST_PTX_FIBERS");
+	const char *fibers = secure_getenv("MEMCAST_PTX_FIBERS");
 	int result;
 
 	*code = NULL;

@@ -114,7 +114,7 @@ static bool has_level(const char *features, uint32_t level)
  */
 static void choose_target(char **processor, char **features)
 {
-	const char *most = getenv("MEMCAST_PTX_TARGET");
+	const char *most = secure_getenv("MEMCAST_PTX_TARGET");
 	uint32_t level = most && !strcmp(most, "x86-64-v3");
 
 	*features = LLVMGetHostCPUFeatures();
