@@ -24,6 +24,7 @@ struct mc_account {
 	bool unlimited;			/* but for what all users may take together */
 	atomic_long_t taken;		/* bytes, credit included */
 	atomic_long_t credit;		/* bytes of those that are not charged yet */
+	atomic_long_t lazy;		/* chunks of lazy pools, in this user's memories */
 	unsigned int slots;		/* of the fabric, for its teams; see fabric.c; lockless */
 };
 

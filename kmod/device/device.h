@@ -41,7 +41,8 @@ static inline unsigned long mc_chunk_place(struct page *chunk)
 int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
 void mc_pool_destroy(struct mc_pool *pool);
 int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n);
-void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n);
+void mc_pool_give(struct mc_pool *pool, struct mc_account *account, struct page **chunk,
+		  unsigned long n);
 
 /* ---- lazy.c ---- */
 
@@ -56,9 +57,9 @@ static inline bool mc_lazy(void)
 int mc_lazy_init(bool sized);
 void mc_lazy_exit(void);
 void *mc_lazy_zeros(void);
-struct page *mc_lazy_take(struct mc_pool *pool);
-void mc_lazy_give(struct mc_pool *pool, struct page *chunk);
-bool mc_lazy_has_room(unsigned long chunks);
+struct page *mc_lazy_take(struct mc_pool *pool, struct mc_account *account);
+void mc_lazy_give(struct mc_pool *pool, struct mc_account *account, struct page *chunk);
+bool mc_lazy_has_room(const struct mc_account *account, unsigned long chunks);
 int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks);
 
 /* ---- device.c ---- */

@@ -5,8 +5,8 @@
  *
  * The chunk is charged to the memory cgroup of the process that touches it first, as pages of
  * shared memory are: that process can be told when the chunk cannot be had. All pools together
- * have a limit, so that promises larger than the machine cannot take it down; over
- * the limit a touch fails, and nothing else.
+ * have a limit, so that promises larger than the machine cannot take it down, and so have the
+ * memories of one user; over a limit a touch fails, and nothing else.
  *
  * No thread takes a chunk under a lock of the module, but for that of a team's dma-buf: see
  * staging.c.
@@ -83,6 +83,21 @@ static const struct kernel_param_ops lazy_max_ops = {
 module_param_cb(lazy_max_mib, &lazy_max_ops, &lazy_max_mib, 0644);
 MODULE_PARM_DESC(lazy_max_mib, "MiB that all lazy pools may take together (default 0: half of the machine's memory)");
 
+static unsigned long lazy_user_mib;
+module_param(lazy_user_mib, ulong, 0644);
+MODULE_PARM_DESC(lazy_user_mib, "MiB of these that memories of one user may have who has not CAP_IPC_LOCK (default 0: half)");
+
+/* Return: the chunks that an account's memories may have. */
+static long user_limit(const struct mc_account *account)
+{
+	unsigned long mib = READ_ONCE(lazy_user_mib), most = READ_ONCE(lazy_limit);
+
+	if (account->unlimited)
+		return LONG_MAX;
+	return mib ? min(mib >> (MC_CHUNK_SHIFT - 20), (unsigned long)LONG_MAX) :
+		     DIV_ROUND_UP(most, 2);
+}
+
 /*
  * Decides whether pools are lazy, and takes the chunk of zeros, before there are pools.
  * @sized: a size of pools was given
@@ -128,61 +143,88 @@ void *mc_lazy_zeros(void)
 /* In the kernel's log, for memcast-vm: what programs learn of it, not all of them show. */
 static void say_short(void)
 {
-	pr_warn_once("lazy pools have no more memory: they may take %lu of the machine's %lu MiB (lazy_max_mib)\n",
+	pr_warn_once("lazy pools have no more memory: they may take %lu of the machine's %lu MiB (lazy_max_mib, lazy_user_mib)\n",
 		     READ_ONCE(lazy_limit) << (MC_CHUNK_SHIFT - 20),
 		     totalram_pages() >> (20 - PAGE_SHIFT));
 }
 
-static bool count_one(void)
+static bool count_below(atomic_long_t *count, long limit)
 {
-	long limit = READ_ONCE(lazy_limit), now = atomic_long_read(&lazy_taken);
+	long now = atomic_long_read(count);
 
 	do {
 		if (now >= limit)
 			return false;
-	} while (!atomic_long_try_cmpxchg(&lazy_taken, &now, now + 1));
+	} while (!atomic_long_try_cmpxchg(count, &now, now + 1));
 	return true;
+}
+
+/* The user's limit first: a user who is over it must not be in the way of others. */
+static bool count_one(struct mc_account *account)
+{
+	if (!count_below(&account->lazy, user_limit(account)))
+		return false;
+	if (count_below(&lazy_taken, READ_ONCE(lazy_limit)))
+		return true;
+	atomic_long_dec(&account->lazy);
+	return false;
+}
+
+static void uncount_one(struct mc_account *account)
+{
+	atomic_long_dec(&lazy_taken);
+	atomic_long_dec(&account->lazy);
 }
 
 /**
  * mc_lazy_take() - take a chunk from the host
  * @pool: the pool, which has counted the chunk out of its free ones
+ * @account: of the memory's owner
  *
  * Return: the chunk, zeroed and charged to the caller's memory cgroup; or NULL.
  */
-struct page *mc_lazy_take(struct mc_pool *pool)
+struct page *mc_lazy_take(struct mc_pool *pool, struct mc_account *account)
 {
 	struct page *chunk;
 
-	if (mc_check_left(NULL) || !count_one()) {
+	if (mc_check_left(NULL) || !count_one(account)) {
 		say_short();
 		return NULL;
 	}
 	chunk = mc_chunk_alloc(pool->node, __GFP_ACCOUNT | __GFP_THISNODE, MC_CHUNK_ORDER);
-	if (chunk)
+	if (chunk) {
 		atomic_long_inc(&pool->taken);
-	else
-		atomic_long_dec(&lazy_taken);
+	} else {
+		uncount_one(account);
+		say_short();
+	}
 	return chunk;
 }
 
 /* Gives a chunk of mc_lazy_take() back to the host. */
-void mc_lazy_give(struct mc_pool *pool, struct page *chunk)
+void mc_lazy_give(struct mc_pool *pool, struct mc_account *account, struct page *chunk)
 {
 	mc_chunk_free(chunk, MC_CHUNK_ORDER);
 	atomic_long_dec(&pool->taken);
-	atomic_long_dec(&lazy_taken);
+	uncount_one(account);
+}
+
+static bool fits(const atomic_long_t *count, unsigned long chunks, unsigned long limit)
+{
+	unsigned long taken = atomic_long_read(count);
+
+	return chunks <= limit && taken <= limit - chunks;
 }
 
 /*
- * May pools take so many more chunks, as things are now? A call that needs many asks before
- * it takes the first, so that a call that fails has not taken chunks that others could have had.
+ * May pools take so many more chunks, for memories of one user, as things are now? A call that
+ * needs many asks before it takes the first, so that a call that fails has not taken chunks that
+ * others could have had. One that touches several users' memories counts all for each of them.
  */
-bool mc_lazy_has_room(unsigned long chunks)
+bool mc_lazy_has_room(const struct mc_account *account, unsigned long chunks)
 {
-	unsigned long limit = READ_ONCE(lazy_limit), taken = atomic_long_read(&lazy_taken);
-
-	return chunks <= limit && taken <= limit - chunks;
+	return fits(&account->lazy, chunks, user_limit(account)) &&
+	       fits(&lazy_taken, chunks, READ_ONCE(lazy_limit));
 }
 
 /**
@@ -197,9 +239,17 @@ bool mc_lazy_has_room(unsigned long chunks)
  */
 int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks)
 {
+	const struct mc_account *account = call->client->account;
 	const unsigned int mib = MC_CHUNK_SHIFT - 20;
 
-	if (!mc_lazy_has_room(chunks)) {
+	if (!fits(&account->lazy, chunks, user_limit(account))) {
+		say_short();
+		return mc_fail(call, error,
+			       "%lu MiB or more that are touched first cannot be had: this user's memories have taken %lu of %lu MiB; memcast-vm --memory or lazy_user_mib gives more",
+			       chunks << mib, atomic_long_read(&account->lazy) << mib,
+			       user_limit(account) << mib);
+	}
+	if (!fits(&lazy_taken, chunks, READ_ONCE(lazy_limit))) {
 		say_short();
 		return mc_fail(call, error,
 			       "%lu MiB or more that are touched first cannot be had: pools have taken %lu of %lu MiB; memcast-vm --memory or lazy_max_mib gives more",

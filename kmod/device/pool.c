@@ -124,13 +124,14 @@ give_back:
 }
 
 /* Gives back the chunks of a lazy pool that were touched; all @n count as free from now on. */
-static void lazy_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
+static void lazy_give(struct mc_pool *pool, struct mc_account *account, struct page **chunk,
+		      unsigned long n)
 {
 	unsigned long i;
 
 	for (i = 0; i < n; i++) {
 		if (chunk[i])
-			mc_lazy_give(pool, chunk[i]);
+			mc_lazy_give(pool, account, chunk[i]);
 		cond_resched();
 	}
 	spin_lock(&pool->lock);
@@ -141,13 +142,15 @@ static void lazy_give(struct mc_pool *pool, struct page **chunk, unsigned long n
 /**
  * mc_pool_give() - give chunks back
  * @pool: the pool that they came from
+ * @account: of the memory's owner
  * @chunk: @n of them; of a lazy pool those that no thread has touched are NULL
  * @n: how many
  */
-void mc_pool_give(struct mc_pool *pool, struct page **chunk, unsigned long n)
+void mc_pool_give(struct mc_pool *pool, struct mc_account *account, struct page **chunk,
+		  unsigned long n)
 {
 	if (mc_lazy())
-		lazy_give(pool, chunk, n);
+		lazy_give(pool, account, chunk, n);
 	else
 		pool_put(pool, &pool->dirty, chunk, n);
 }

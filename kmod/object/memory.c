@@ -69,7 +69,7 @@ static const struct mc_memory_ops host_ops = { .give_back = host_give_back };
 
 static void pool_give_back(struct mc_memory *memory)
 {
-	mc_pool_give(&memory->device->pool, memory->chunk, memory->chunks);
+	mc_pool_give(&memory->device->pool, memory->object.account, memory->chunk, memory->chunks);
 }
 
 static const struct mc_memory_ops pool_ops = { .give_back = pool_give_back };
@@ -193,13 +193,13 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset)
 	if (!mc_memory_lacks(memory, offset))
 		return 0;
 	pool = &memory->device->pool;
-	chunk = mc_lazy_take(pool);
+	chunk = mc_lazy_take(pool, memory->object.account);
 	if (!chunk)
 		/* another thread may have taken the last chunk, for the same offset */
 		return mc_memory_lacks(memory, offset) ? -ENOMEM : 0;
 	/* orders the zeros before the pointer; of several threads the first one wins */
 	if (cmpxchg(&memory->chunk[offset >> memory->shift], NULL, chunk))
-		mc_lazy_give(pool, chunk);
+		mc_lazy_give(pool, memory->object.account, chunk);
 	return 0;
 }
 
@@ -222,7 +222,7 @@ int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory, unsigne
 			GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (ret)
 		return ret == -EBUSY ? 0 : -ENOMEM;
-	return mc_lazy_has_room(++lacks->chunks) ? 0 : -ENOMEM;
+	return mc_lazy_has_room(memory->object.account, ++lacks->chunks) ? 0 : -ENOMEM;
 }
 
 /*

@@ -27,6 +27,7 @@ FIXTURE_SETUP(lazy_limit)
 FIXTURE_TEARDOWN_PARENT(lazy_limit)
 {
 	set_limit("lazy_max_mib", 0);
+	set_limit("lazy_user_mib", 0);
 	unlink(LOG);
 	if (!_metadata->aborted) {
 		EXPECT_STREQ("", left_over());

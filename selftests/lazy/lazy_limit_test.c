@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <memcast/kernel.h>
 #include "lazy_limit_fixture.h"
 #include "peers.h"
@@ -186,6 +187,75 @@ TEST_F(lazy_limit, words_of_a_touch)
 	read_file(text, sizeof(text), LOG);
 	EXPECT_SAYS(text, "lazy_max_mib");
 	TH_LOG("%s", text);
+	peer_close(link);
+}
+
+#define USER	1001
+#define OTHER	1002
+
+/* Return: how many chunks the caller's memory gets, one after the other; it keeps them. */
+static int chunks_got(struct __test_metadata *_metadata)
+{
+	CUdeviceptr at;
+	int got = 0;
+
+	cuda_start(0);
+	at = ADDRESS(mapped(new_memory(0, SIZE), SIZE, 0));
+	while (cuMemsetD32(at + got * CHUNK, 1, CHUNK / 4) == CUDA_SUCCESS)
+		got++;
+	return got;
+}
+
+/*
+ * A user without CAP_IPC_LOCK gets a share, of which others' is no part, and gets it again when it
+ * has given it back. Root takes the rest.
+ */
+TEST_F(lazy_limit, share_of_a_user)
+{
+	static const struct {
+		unsigned long all_mib, user_mib;
+		unsigned int user;
+		int chunks;
+	} tries[] = {
+		{ 32, 6, USER, 3 }, { 32, 6, OTHER, 3 }, { 32, 6, USER, 0 }, { 32, 0, OTHER, 5 },
+		{ 32, 8, USER, 1 },
+	};
+	int links[ARRAY_SIZE(tries)], link, status;
+	pid_t pids[ARRAY_SIZE(tries)], last;
+	char text[4096];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(tries); i++) {
+		ASSERT_EQ(0, set_limit("lazy_max_mib", tries[i].all_mib));
+		ASSERT_EQ(0, set_limit("lazy_user_mib", tries[i].user_mib));
+		pids[i] = user_fork(tries[i].user, &links[i]);
+		if (!pids[i]) {
+			setenv("CUDA_LOG_FILE", LOG, 1);
+			send_number(links[i], chunks_got(_metadata));
+			receive_number(links[i]);
+			exit(0);
+		}
+		EXPECT_EQ(tries[i].chunks, receive_number(links[i]))
+			TH_LOG("try %u", i);
+		read_file(text, sizeof(text), LOG);
+		EXPECT_SAYS(text, "this user's memories have taken ");
+		EXPECT_SAYS(text, "lazy_user_mib");
+		unlink(LOG);
+	}
+	last = user_fork(USER, &link);
+	if (!last) {
+		receive_number(link);
+		exit(chunks_got(_metadata));
+	}
+	/* 3 + 3 + 5 + 1 of 16 are taken */
+	EXPECT_EQ(4, chunks_got(_metadata));
+	for (unsigned int i = 0; i < ARRAY_SIZE(tries); i++) {
+		send_number(links[i], 0);
+		EXPECT_EQ(0, reap_child(pids[i]));
+	}
+	ASSERT_EQ(0, set_limit("lazy_user_mib", 6));
+	send_number(link, 0);
+	ASSERT_EQ(last, waitpid(last, &status, 0));
+	EXPECT_EQ(3, WEXITSTATUS(status));
 	peer_close(link);
 }
 

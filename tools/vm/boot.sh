@@ -20,11 +20,14 @@ lazy_pools() {
 
 # Prints what this computer, or the container's limit of it, can give now, in MiB
 available_mib() {
-	local mib limit file
+	local mib limit used file
 	mib=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
-	for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
-		read -r limit 2>/dev/null <"$file" || continue
-		[ "$limit" = max ] || [ $((limit >> 20)) -ge "$mib" ] || mib=$((limit >> 20))
+	for file in memory.max:memory.current memory/memory.limit_in_bytes:memory/memory.usage_in_bytes; do
+		read -r limit 2>/dev/null <"/sys/fs/cgroup/${file%:*}" || continue
+		[ "$limit" != max ] || continue
+		read -r used 2>/dev/null <"/sys/fs/cgroup/${file#*:}" || used=0
+		limit=$(((limit - used) >> 20))
+		[ "$limit" -ge "$mib" ] || mib=$limit
 	done
 	echo "$mib"
 }

@@ -252,9 +252,11 @@ environment() {
 	done
 }
 
-# Prints the parameters of a module from --param: K=V for memcast, MODULE.K=V for any module
+# Prints the parameters of a module from --param: K=V for memcast, MODULE.K=V for any module. The
+# machine is one person's, so its users have no shares of lazy pools.
 params_of() {
 	local param name
+	if [ "$1" = memcast ] && lazy_pools; then printf 'lazy_user_mib=%s ' $((1 << 40)); fi
 	for param in "${params[@]}"; do
 		name=${param%%=*}
 		case $name in
